@@ -1,0 +1,76 @@
+#ifndef DL_GRAPH_INTERFACES
+#define DL_GRAPH_INTERFACES
+
+include "mlir/IR/OpBase.td"
+
+def LoopNestOpInterface : OpInterface<"LoopNestOpInterface"> {
+  let description = [{
+    The op is a loop nest over static extents with an elementwise payload, see
+    LoopNest.h. Strategies of code generation look at this and never at names.
+  }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<"The loops and the accesses.", "::dl::graph::LoopNest", "getLoopNest">,
+    InterfaceMethod<[{
+      Builds the payload for one iteration from scalars: `operands` holds one
+      scalar for each operand of the op, `indices` one value of type index for
+      each iteration dim. Uses arith and math ops and graph.philox only.
+      With Combine::None the results are the op's results; otherwise the one
+      result is what is combined. Booleans are i1.
+    }], "::llvm::SmallVector<::mlir::Value>", "buildBody",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::Location":$loc,
+             "::mlir::ValueRange":$operands, "::mlir::ValueRange":$indices)>,
+  ];
+}
+
+def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
+  let description = [{ Reverse-mode differentiation of one op. }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<[{
+      `resultGrads` holds a value of the type of each result, or null where no
+      gradient flows. Returns one value for each operand, of the operand's type,
+      or null where none flows (integer operands, and operands for which
+      `needed` is false). Every created op is bound to a local before it is used.
+    }], "::llvm::SmallVector<::mlir::Value>", "buildGradient",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$resultGrads,
+             "::llvm::ArrayRef<bool>":$needed)>,
+  ];
+}
+
+def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
+  let description = [{
+    The op can be written with simpler ops of the dialect (softmax with exp and
+    sums, a padded convolution with pad). Runs after `backward`; what comes out
+    has a LoopNest or is decomposed again. Failure means "already simple".
+  }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<"One value for each result, or failure where nothing is to be done.",
+        "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "decompose",
+        (ins "::mlir::OpBuilder &":$builder)>,
+  ];
+}
+
+def ReferenceOpInterface : OpInterface<"ReferenceOpInterface"> {
+  let description = [{
+    A slow, obvious evaluation on the host in f64, written apart from the
+    payload: the oracle of the generated kernels.
+  }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<"Values of the results from values of the operands.",
+        "::llvm::SmallVector<::dl::graph::HostTensor>", "evaluate",
+        (ins "::llvm::ArrayRef<::dl::graph::HostTensor>":$operands)>,
+  ];
+}
+
+def CostOpInterface : OpInterface<"CostOpInterface"> {
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<"Floating-point operations; a fused multiply-add counts as two.",
+        "int64_t", "getFlops">,
+  ];
+}
+
+#endif

@@ -1,0 +1,50 @@
+# The compiler side: LLVM, MLIR and Clang 22, and how its libraries are built.
+
+find_package(MLIR REQUIRED CONFIG PATHS /usr/lib/llvm-22 NO_DEFAULT_PATH)
+if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+  message(FATAL_ERROR "LLVM/MLIR 22 is needed, ${LLVM_VERSION} was found in ${LLVM_DIR}")
+endif()
+set(LLVM_LINK_LLVM_DYLIB ON)
+set(MLIR_LINK_MLIR_DYLIB ON)
+list(APPEND CMAKE_MODULE_PATH ${MLIR_CMAKE_DIR} ${LLVM_CMAKE_DIR})
+include(TableGen)
+include(AddMLIR)
+
+# MLIR's headers dominate compile time; one precompiled header serves all libraries.
+file(WRITE ${CMAKE_BINARY_DIR}/pch.cpp "// Carries the precompiled header.\n")
+add_library(dl_pch STATIC ${CMAKE_BINARY_DIR}/pch.cpp)
+target_precompile_headers(dl_pch PRIVATE
+  <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/PatternMatch.h>
+  <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Math/IR/Math.h>
+  <mlir/Interfaces/InferTypeOpInterface.h> <mlir/Pass/Pass.h> <string> <vector> <optional> <map>)
+
+function(dl_compile_settings target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter -fno-plt
+    $<$<CXX_COMPILER_ID:Clang>:-Xclang -fno-pch-timestamp>)
+endfunction()
+dl_compile_settings(dl_pch)
+
+# dl_library(name SOURCES ... [LINK ...] [DEPENDS ...]): a static library of the compiler.
+function(dl_library name)
+  cmake_parse_arguments(ARG "NO_PCH" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  dl_compile_settings(${name})
+  if(NOT ARG_NO_PCH)
+    target_precompile_headers(${name} REUSE_FROM dl_pch)
+  endif()
+  target_link_libraries(${name} PUBLIC ${ARG_LINK} MLIR LLVM)
+  if(ARG_DEPENDS)
+    add_dependencies(${name} ${ARG_DEPENDS})
+  endif()
+endfunction()
+
+# dl_executable(name SOURCES ... [LINK ...]): a tool of the compiler.
+function(dl_executable name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  dl_compile_settings(${name})
+  target_precompile_headers(${name} REUSE_FROM dl_pch)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
+endfunction()

@@ -1,0 +1,17 @@
+# What both halves of the project share.
+
+# Adds a folder of the tree.
+function(dl_add_folder folder)
+  if(EXISTS ${CMAKE_SOURCE_DIR}/${folder}/CMakeLists.txt)
+    add_subdirectory(${CMAKE_SOURCE_DIR}/${folder})
+  endif()
+endfunction()
+
+# dlrt_library(name SOURCES ... [LINK ...]): a static library of the runtime.
+function(dlrt_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_compile_options(${name} PRIVATE -Wall -Wextra -Wno-unused-parameter)
+  target_link_libraries(${name} PUBLIC ${ARG_LINK})
+endfunction()
