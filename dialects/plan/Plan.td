@@ -1,0 +1,112 @@
+#ifndef DL_PLAN
+#define DL_PLAN
+
+include "mlir/IR/OpBase.td"
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/EnumAttr.td"
+include "mlir/IR/OpAsmInterface.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
+
+def PlanDialect : Dialect {
+  let name = "plan";
+  let summary = "What a plan file says, as IR.";
+  let description = [{
+    Buffers of one arena, the kernels that work on them, and for each step the
+    commands that launch them, with the order they need. Nothing in here knows
+    tensors' meaning: it is the last form before the file.
+
+    ```mlir
+    plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "x86" {
+      %w = plan.buffer "fc.weight" arena bytes 40 offset 0
+      %x = plan.buffer "batch[0]" input bytes 40 offset 0
+      %y = plan.buffer "fc [1] f32" arena bytes 4 offset 64
+      plan.state "fc.weight" parameter in %w : tensor<10xf32> dims [...] init ...
+      plan.kernel @dot "contract" tiles 1 scratch 0 bindings [40, 40, 4]
+          writes [false, false, true] flops 20 bytes 84
+      plan.dataset mnist items 60000 batch 1 components [tensor<10xf32>] ...
+      plan.step "eval.test" dataset 0 accumulate 1 {
+        plan.program full batch 1 {
+          %0 = plan.command @dot(%x, %w, %y) serial
+          plan.metric "y" in %y : tensor<1xf32> dims [...]
+        }
+      }
+    }
+    ```
+  }];
+  let cppNamespace = "::dl::plan";
+  let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
+}
+
+def Plan_BufferType : TypeDef<PlanDialect, "Buffer"> {
+  let mnemonic = "buffer";
+  let summary = "A range of bytes with a name.";
+}
+
+def Plan_TokenType : TypeDef<PlanDialect, "Token"> {
+  let mnemonic = "token";
+  let summary = "That a command has finished.";
+}
+
+class Plan_Enum<string name, string text, list<I32EnumCase> cases>
+    : I32Enum<name, text, cases> {
+  let cppNamespace = "::dl::plan";
+}
+
+class Plan_EnumProp<Plan_Enum enum> : EnumProp<enum>;
+
+def Plan_Space : Plan_Enum<"Space", "where a buffer lives", [
+    I32EnumCase<"Arena", 0, "arena">,      // at an offset of the one allocation
+    I32EnumCase<"Input", 1, "input">,      // a component of the batch
+    I32EnumCase<"Scalars", 2, "scalars">]>; // the step's i64 scalars
+
+def Plan_StateRole : Plan_Enum<"StateRole", "what a state is for", [
+    I32EnumCase<"Parameter", 0, "parameter">, I32EnumCase<"Slot", 1, "slot">,
+    I32EnumCase<"Buffer", 2, "buffer">, I32EnumCase<"Accumulator", 3, "accumulator">]>;
+
+def Plan_InitKind : Plan_Enum<"InitKind", "a state's first value", [
+    I32EnumCase<"Zero", 0, "zero">, I32EnumCase<"Constant", 1, "constant">,
+    I32EnumCase<"Uniform", 2, "uniform">, I32EnumCase<"Normal", 3, "normal">]>;
+
+def Plan_ProgramKind : Plan_Enum<"ProgramKind", "which part of a step", [
+    I32EnumCase<"Full", 0, "full">,      // a micro-batch of the usual size
+    I32EnumCase<"Short", 1, "short">,    // the last batch of an epoch
+    I32EnumCase<"Update", 2, "update">]>; // after the micro-batches
+
+def Plan_DatasetKind : Plan_Enum<"DatasetKind", "which reader", [
+    I32EnumCase<"MNIST", 0, "mnist">, I32EnumCase<"Tensor", 1, "tensor">]>;
+
+def Plan_DimAttr : AttrDef<PlanDialect, "Dim"> {
+  let mnemonic = "dim";
+  let summary = "One physical dimension of a stored tensor.";
+  let description = [{
+    A layout is a list of these, outermost first. The element with logical index
+    i lies at the sum over the list of ((i[dim] / divisor) % extent) * stride.
+  }];
+  let parameters = (ins "int64_t":$dim, "int64_t":$divisor, "int64_t":$extent,
+                        "int64_t":$stride);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Plan_SourceAttr : AttrDef<PlanDialect, "Source"> {
+  let mnemonic = "source";
+  let summary = "One op of the model: its name, its module path, its line.";
+  let parameters = (ins StringRefParameter<>:$op, StringRefParameter<>:$module,
+                        StringRefParameter<>:$location);
+  let assemblyFormat = "`<` $op `,` $module `,` $location `>`";
+}
+
+def Plan_InitAttr : AttrDef<PlanDialect, "Init"> {
+  let mnemonic = "init";
+  let summary = "The distribution a state starts with.";
+  let parameters = (ins EnumParameter<Plan_InitKind>:$kind, "::mlir::FloatAttr":$a, "::mlir::FloatAttr":$b,
+                        "uint64_t":$key);
+  let assemblyFormat = "`<` $kind `,` $a `,` $b `,` `key` `=` $key `>`";
+}
+
+def Plan_LayoutAttr : TypedArrayAttrBase<Plan_DimAttr, "physical dimensions, outermost first">;
+def Plan_SourcesAttr : TypedArrayAttrBase<Plan_SourceAttr, "ops of the model">;
+
+#endif

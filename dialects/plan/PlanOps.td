@@ -1,0 +1,125 @@
+#ifndef DL_PLAN_OPS
+#define DL_PLAN_OPS
+
+include "dialects/plan/Plan.td"
+
+class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<PlanDialect, mnemonic, traits>;
+
+def Plan_PlanOp : Plan_Op<"plan", [IsolatedFromAbove, SymbolTable, SingleBlock, NoTerminator]> {
+  let summary = "One plan file.";
+  let description = [{ `arena` is the size of the one allocation, 0 until offsets are assigned. }];
+  let arguments = (ins StrAttr:$model, TypeAttr:$dtype, I64Attr:$arena, I64Attr:$parameters,
+                       StrAttr:$machine);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $model $dtype `arena` $arena `parameters` $parameters `machine` $machine attr-dict-with-keyword
+    $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_BufferOp : Plan_Op<"buffer", [HasParent<"PlanOp">,
+    DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmResultNames"]>]> {
+  let summary = "A range of bytes.";
+  let description = [{
+    `offset` counts from the arena's start; of an input it is the component of
+    the batch. A buffer of the arena has none until offsets are assigned.
+    `pinned` bytes are nobody else's: states, metrics and error flags.
+  }];
+  let arguments = (ins StrAttr:$name, EnumProp<Plan_Space>:$space, I64Attr:$bytes,
+                       OptionalAttr<I64Attr>:$offset, UnitAttr:$pinned,
+                       OptionalAttr<Plan_SourceAttr>:$source);
+  let results = (outs Plan_BufferType:$buffer);
+  let assemblyFormat = [{
+    $name $space `bytes` $bytes (`offset` $offset^)? (`pinned` $pinned^)? ($source^)? attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_StateOp : Plan_Op<"state", [HasParent<"PlanOp">]> {
+  let summary = "A tensor that lives from step to step.";
+  let arguments = (ins StrAttr:$name, EnumProp<Plan_StateRole>:$role, Plan_BufferType:$buffer,
+                       TypeAttrOf<AnyRankedTensor>:$type, Plan_LayoutAttr:$layout,
+                       Plan_InitAttr:$init, OptionalAttr<StrAttr>:$of,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$aliases);
+  let assemblyFormat = [{
+    $name $role (`of` $of^)? `in` $buffer `:` $type `dims` $layout `init` $init
+    (`aliases` $aliases^)? attr-dict
+  }];
+}
+
+def Plan_KernelOp : Plan_Op<"kernel", [HasParent<"PlanOp">, Symbol]> {
+  let summary = "A piece of machine code, and what it assumes of its bindings.";
+  let description = [{
+    `bindings` are the bytes that each binding must have; `flops` and `bytes`
+    are of one launch, `scratch` bytes of one thread.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$strategy, I64Attr:$tiles, I64Attr:$scratch,
+                       DenseI64ArrayAttr:$bindings, DenseBoolArrayAttr:$writes, I64Attr:$flops,
+                       I64Attr:$bytes);
+  let assemblyFormat = [{
+    $sym_name $strategy `tiles` $tiles `scratch` $scratch `bindings` $bindings
+    `writes` $writes `flops` $flops `bytes` $bytes attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_DatasetOp : Plan_Op<"dataset", [HasParent<"PlanOp">]> {
+  let summary = "Where batches come from.";
+  let description = [{ `components` are the tensors of one item, raw as they lie in the file. }];
+  let arguments = (ins EnumProp<Plan_DatasetKind>:$kind, StrAttr:$root, StrArrayAttr:$paths,
+                       UnitAttr:$train, I64Attr:$items, I64Attr:$batch, UnitAttr:$shuffle,
+                       UnitAttr:$drop_last, TypeArrayAttr:$components);
+  let assemblyFormat = [{
+    $kind `root` $root `paths` $paths (`train` $train^)? `items` $items `batch` $batch
+    (`shuffle` $shuffle^)? (`drop_last` $drop_last^)? `components` $components attr-dict
+  }];
+}
+
+def Plan_StepOp : Plan_Op<"step", [HasParent<"PlanOp">, SingleBlock, NoTerminator]> {
+  let summary = "An entry point: programs for micro-batches, then one for the update.";
+  let arguments = (ins StrAttr:$name, UnitAttr:$training, I64Attr:$dataset, I64Attr:$accumulate);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = [{
+    $name (`training` $training^)? `dataset` $dataset `accumulate` $accumulate
+    attr-dict-with-keyword $body
+  }];
+  let hasVerifier = 1;
+}
+
+def Plan_ProgramOp : Plan_Op<"program", [HasParent<"StepOp">, SingleBlock, NoTerminator]> {
+  let summary = "Commands that run from one batch.";
+  let description = [{ The commands stand in an order in which one thread can run them. }];
+  let arguments = (ins EnumProp<Plan_ProgramKind>:$kind, I64Attr:$batch);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$kind `batch` $batch attr-dict-with-keyword $body";
+}
+
+def Plan_CommandOp : Plan_Op<"command", [HasParent<"ProgramOp">, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "A launch of a kernel, once the commands it comes after have finished.";
+  let description = [{ `serial`: too small to be shared among threads. }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_BufferType>:$bindings,
+                       Variadic<Plan_TokenType>:$after, UnitAttr:$serial,
+                       DefaultValuedAttr<Plan_SourcesAttr, "{}">:$sources);
+  let results = (outs Plan_TokenType:$done);
+  let assemblyFormat = [{
+    $kernel `(` $bindings `)` (`after` `(` $after^ `)`)? (`serial` $serial^)? ($sources^)? attr-dict
+  }];
+}
+
+def Plan_MetricOp : Plan_Op<"metric", [HasParent<"ProgramOp">]> {
+  let summary = "A tensor that the program reports.";
+  let arguments = (ins StrAttr:$name, Plan_BufferType:$buffer, TypeAttrOf<AnyRankedTensor>:$type,
+                       Plan_LayoutAttr:$layout);
+  let assemblyFormat = "$name `in` $buffer `:` $type `dims` $layout attr-dict";
+}
+
+def Plan_ErrorOp : Plan_Op<"error", [HasParent<"ProgramOp">]> {
+  let summary = "An i32 that the program leaves non-zero when its data was wrong.";
+  let arguments = (ins StrAttr:$message, Plan_BufferType:$buffer,
+                       OptionalAttr<Plan_SourceAttr>:$source);
+  let assemblyFormat = "$message `in` $buffer ($source^)? attr-dict";
+}
+
+#endif
