@@ -1,0 +1,28 @@
+// From a kernel's LLVM IR to a relocatable ELF object.
+#pragma once
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace dl::codegen {
+
+/// Goes up whenever the same IR gives other code; part of the cache's key.
+inline constexpr unsigned objectCodeVersion = 1;
+
+/// Sets the module's triple and data layout. Whoever emits IR calls it first,
+/// so that alignments and sizes are known.
+void prepareModule(llvm::Module &module, llvm::TargetMachine &machine);
+
+/// Optimises and compiles a module. Defined functions with external linkage are
+/// kernels and stay visible; everything else should be internal. Code that the
+/// library functions of C could do (a zeroing loop) stays a loop.
+///
+/// The pipeline is lean because the emitter already chose the loops, the
+/// vectors and the unrolling: it folds, hoists and removes what is common, and
+/// nothing in it may change a result's bits.
+llvm::Expected<llvm::SmallVector<char, 0>>
+compileToObject(llvm::Module &module, llvm::TargetMachine &machine);
+
+} // namespace dl::codegen
