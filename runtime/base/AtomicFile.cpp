@@ -1,0 +1,76 @@
+#include "runtime/base/AtomicFile.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+using namespace dlrt;
+
+static Status failure(const char *what, const std::string &path, int error) {
+  return {Code::Io,
+          fmt::format("cannot {} '{}': {}", what, path, std::strerror(error))};
+}
+
+static std::string folderOf(const std::string &path) {
+  size_t slash = path.rfind('/');
+  if (slash == std::string::npos)
+    return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+static int writeAll(int fd, std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    ssize_t written = ::write(fd, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR)
+        continue;
+      return errno;
+    }
+    bytes = bytes.subspan(static_cast<size_t>(written));
+  }
+  return 0;
+}
+
+Status dlrt::writeFileAtomically(
+    const std::string &path,
+    const std::vector<std::span<const uint8_t>> &parts) {
+  std::string temporary = fmt::format("{}.tmp.{}", path, getpid());
+  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+                  0666);
+  if (fd < 0)
+    return failure("write", path, errno);
+  int error = 0;
+  for (std::span<const uint8_t> part : parts)
+    if ((error = writeAll(fd, part)) != 0)
+      break;
+  // Without the flush a crash could leave the new name on an empty file.
+  if (error == 0 && fsync(fd) != 0 && errno != EINVAL)
+    error = errno;
+  if (close(fd) != 0 && error == 0)
+    error = errno;
+  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0)
+    error = errno;
+  if (error != 0) {
+    unlink(temporary.c_str());
+    return failure("write", path, error);
+  }
+  return {};
+}
+
+Status dlrt::checkWritable(const std::string &path) {
+  struct stat info;
+  if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
+    return {Code::Io, fmt::format("cannot write '{}': it is a folder", path)};
+  std::string folder = folderOf(path);
+  if (stat(folder.c_str(), &info) != 0)
+    return failure("write into the folder", folder, errno);
+  if (!S_ISDIR(info.st_mode))
+    return failure("write into the folder", folder, ENOTDIR);
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    return failure("write into the folder", folder, errno);
+  return {};
+}

@@ -1,0 +1,33 @@
+// Reads plan files. Whatever the bytes are, the answer is a plan that was
+// checked whole or a message, never a crash.
+#ifndef DLRT_PLAN_PLANREADER_H
+#define DLRT_PLAN_PLANREADER_H
+
+#include "runtime/base/MappedFile.h"
+#include "runtime/base/Status.h"
+#include "runtime/plan/Container.h"
+#include "runtime/plan/plan_generated.h"
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dlrt {
+
+/// A plan that passed the verifier, the validator and the race verifier.
+struct LoadedPlan {
+  std::unique_ptr<fb::PlanT> plan;
+  std::vector<SectionView> sections; ///< of `file`, or of the caller's bytes
+  MappedFile file;
+};
+
+Expected<LoadedPlan> readPlan(const std::string &path);
+
+/// The same for bytes in memory, which must outlive the result and be aligned
+/// to 8 bytes.
+Expected<LoadedPlan> readPlan(std::span<const uint8_t> bytes);
+
+} // namespace dlrt
+
+#endif

@@ -1,0 +1,183 @@
+#include "runtime/plan/DTypes.h"
+#include "runtime/plan/Layout.h"
+#include "runtime/plan/Validator.h"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+using namespace dlrt;
+
+namespace {
+
+/// Checks one program of a step.
+class ProgramChecker {
+public:
+  ProgramChecker(const fb::PlanT &plan, const fb::DatasetT *dataset,
+                 const fb::ProgramT &program, std::string place)
+      : plan(plan), dataset(dataset), program(program),
+        place(std::move(place)) {}
+
+  Status check() {
+    for (size_t i = 0; i < program.commands.size(); ++i)
+      DLRT_TRY(checkCommand(*program.commands[i], i));
+    DLRT_TRY(checkMetrics());
+    for (const auto &flag : program.errors) {
+      if (flag->buffer >= plan.buffers.size() ||
+          plan.buffers[flag->buffer]->space != fb::Space::Arena ||
+          plan.buffers[flag->buffer]->bytes < sizeof(int32_t))
+        return planError(place, "an error flag has no i32 in the arena");
+      if (flag->source >= plan.sources.size() || !isPrintable(flag->message))
+        return planError(place, "an error flag has no source");
+    }
+    return {};
+  }
+
+private:
+  Status checkCommand(const fb::CommandT &c, size_t index) {
+    auto error = [&](std::string_view what) {
+      return planError(fmt::format("{} command {}", place, index), what);
+    };
+    if (c.kernel >= plan.kernels.size())
+      return error(fmt::format("kernel {} does not exist", c.kernel));
+    const fb::KernelT &kernel = *plan.kernels[c.kernel];
+    if (c.bindings.size() != kernel.binding_bytes.size())
+      return error(fmt::format("{} bindings, kernel '{}' has {}",
+                               c.bindings.size(), kernel.name,
+                               kernel.binding_bytes.size()));
+    for (size_t b = 0; b < c.bindings.size(); ++b)
+      if (std::string what = checkBinding(c.bindings[b], kernel, b);
+          !what.empty())
+        return error(fmt::format("binding {}: {}", b, what));
+    for (uint32_t dep : c.deps)
+      if (dep >= index)
+        return error(fmt::format("it waits for command {}, which is not "
+                                 "before it",
+                                 dep));
+    return {};
+  }
+
+  std::string checkBinding(uint32_t index, const fb::KernelT &kernel,
+                           size_t binding) {
+    if (index >= plan.buffers.size())
+      return fmt::format("buffer {} does not exist", index);
+    const fb::BufferT &buffer = *plan.buffers[index];
+    if (buffer.bytes < kernel.binding_bytes[binding])
+      return fmt::format("buffer {} has {} bytes, kernel '{}' needs {}", index,
+                         buffer.bytes, kernel.name,
+                         kernel.binding_bytes[binding]);
+    if (buffer.space != fb::Space::Arena && kernel.writes[binding])
+      return fmt::format("buffer {} is read-only", index);
+    if (buffer.space != fb::Space::Input)
+      return {};
+    if (!dataset)
+      return "an update has no input batch";
+    if (buffer.offset >= dataset->components.size())
+      return fmt::format("the batch has no component {}", buffer.offset);
+    uint64_t bytes;
+    if (!itemBytes(*dataset->components[buffer.offset], bytes) ||
+        __builtin_mul_overflow(bytes, program.batch_items, &bytes) ||
+        buffer.bytes > bytes)
+      return fmt::format("buffer {} is larger than component {} of the batch",
+                         index, buffer.offset);
+    return {};
+  }
+
+  Status checkMetrics() {
+    std::unordered_set<std::string> names;
+    for (const auto &m : program.metrics) {
+      auto error = [&](std::string_view what) {
+        return planError(fmt::format("{} metric '{}'", place, m->name), what);
+      };
+      if (!isPrintable(m->name))
+        return planError(place, "a metric's name has control characters");
+      if (m->name.empty() || !names.insert(m->name).second)
+        return error("the name is empty or used twice");
+      if (m->dtype > fb::DType::MAX)
+        return error("unknown dtype");
+      if (m->buffer >= plan.buffers.size() ||
+          plan.buffers[m->buffer]->space != fb::Space::Arena)
+        return error("it has no buffer in the arena");
+      uint64_t count;
+      if (!elementCount(m->shape, count))
+        return error("its shape overflows");
+      std::string layout = checkLayout(m->shape, m->layout, sizeOf(m->dtype),
+                                       plan.buffers[m->buffer]->bytes);
+      if (!layout.empty())
+        return error("layout: " + layout);
+    }
+    return {};
+  }
+
+  const fb::PlanT &plan;
+  const fb::DatasetT *dataset;
+  const fb::ProgramT &program;
+  std::string place;
+};
+
+} // namespace
+
+/// The short program must report what the full one reports.
+static bool sameMetrics(const fb::ProgramT &a, const fb::ProgramT &b) {
+  if (a.metrics.size() != b.metrics.size())
+    return false;
+  for (size_t i = 0; i < a.metrics.size(); ++i)
+    if (a.metrics[i]->name != b.metrics[i]->name ||
+        a.metrics[i]->dtype != b.metrics[i]->dtype ||
+        a.metrics[i]->shape.size() != b.metrics[i]->shape.size())
+      return false;
+  return true;
+}
+
+static Status checkShape(const fb::StepT &step, const fb::DatasetT &dataset,
+                         const std::string &place) {
+  if (step.accumulate == 0)
+    return planError(place, "it accumulates 0 micro-batches");
+  if ((step.accumulate > 1 && step.training) != (step.update != nullptr))
+    return planError(place, "an update belongs to accumulated micro-batches");
+  if (step.accumulate > 1 && !step.training)
+    return planError(place, "only training accumulates");
+  uint64_t rest =
+      dataset.drop_last ? 0 : dataset.items % dataset.batch_size;
+  size_t programs = rest != 0 ? 2 : 1;
+  if (step.micro.size() != programs)
+    return planError(place, fmt::format("{} batch programs, {} are needed for "
+                                        "{} items in batches of {}",
+                                        step.micro.size(), programs,
+                                        dataset.items, dataset.batch_size));
+  if (step.micro[0]->batch_items != dataset.batch_size ||
+      (programs == 2 && step.micro[1]->batch_items != rest))
+    return planError(place, "its programs and its batches differ in size");
+  if (programs == 2 && !sameMetrics(*step.micro[0], *step.micro[1]))
+    return planError(place, "its two programs report different metrics");
+  return {};
+}
+
+Status dlrt::validateSteps(const fb::PlanT &plan) {
+  std::unordered_set<std::string> names;
+  bool training = false;
+  for (const auto &step : plan.steps) {
+    if (!isPrintable(step->name))
+      return planError("steps", "a name has control characters");
+    std::string place = fmt::format("step '{}'", step->name);
+    if (step->name.empty() || !names.insert(step->name).second)
+      return planError(place, "the name is empty or used twice");
+    if (step->training && training)
+      return planError(place, "it is a second training step");
+    training |= step->training;
+    if (step->dataset >= plan.datasets.size())
+      return planError(place, fmt::format("dataset {} does not exist",
+                                          step->dataset));
+    const fb::DatasetT &dataset = *plan.datasets[step->dataset];
+    DLRT_TRY(checkShape(*step, dataset, place));
+    const char *parts[] = {" batch", " short batch"};
+    for (size_t i = 0; i < step->micro.size(); ++i)
+      DLRT_TRY(ProgramChecker(plan, &dataset, *step->micro[i],
+                              place + parts[i])
+                   .check());
+    if (step->update)
+      DLRT_TRY(ProgramChecker(plan, nullptr, *step->update, place + " update")
+                   .check());
+  }
+  return {};
+}

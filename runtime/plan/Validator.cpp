@@ -1,0 +1,212 @@
+#include "runtime/plan/Validator.h"
+
+#include "runtime/plan/DTypes.h"
+#include "runtime/plan/Layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+using namespace dlrt;
+
+Status dlrt::planError(std::string_view place, std::string_view what) {
+  return {Code::Plan, fmt::format("wrong plan: {}: {}", place, what)};
+}
+
+bool dlrt::isPrintable(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](unsigned char c) {
+    return c < 0x20 || c == 0x7f;
+  });
+}
+
+bool dlrt::itemBytes(const fb::InputComponentT &component, uint64_t &bytes) {
+  return elementCount(component.shape, bytes) &&
+         !__builtin_mul_overflow(bytes, sizeOf(component.dtype), &bytes);
+}
+
+static Status checkNames(const fb::PlanT &plan) {
+  for (const std::string *text :
+       {&plan.producer, &plan.model, &plan.machine_hash})
+    if (!isPrintable(*text))
+      return planError("header", "a name has control characters");
+  for (size_t i = 0; i < plan.sources.size(); ++i) {
+    const fb::SourceT &source = *plan.sources[i];
+    if (!isPrintable(source.op) || !isPrintable(source.module_) ||
+        !isPrintable(source.location))
+      return planError(fmt::format("source {}", i), "control characters");
+  }
+  return {};
+}
+
+static Status checkBuffers(const fb::PlanT &plan) {
+  // Leaves room for the slack behind it, rings and scratch.
+  if (plan.arena_bytes > uint64_t(1) << 60)
+    return planError("arena", fmt::format("{} bytes", plan.arena_bytes));
+  for (size_t i = 0; i < plan.buffers.size(); ++i) {
+    const fb::BufferT &b = *plan.buffers[i];
+    auto error = [&](std::string_view what) {
+      return planError(fmt::format("buffer {}", i), what);
+    };
+    if (!isPrintable(b.name))
+      return error("its name has control characters");
+    switch (b.space) {
+    case fb::Space::Arena:
+      if (b.offset % bufferAlignment != 0)
+        return error(fmt::format("offset {} is not aligned", b.offset));
+      if (b.offset > plan.arena_bytes ||
+          b.bytes > plan.arena_bytes - b.offset)
+        return error(fmt::format("{} bytes at {} leave the arena of {} bytes",
+                                 b.bytes, b.offset, plan.arena_bytes));
+      break;
+    case fb::Space::Input:
+      break; // checked where a program uses it
+    case fb::Space::Scalars:
+      if (b.offset != 0 || b.bytes > scalarCount * sizeof(int64_t))
+        return error("it is larger than the step's scalars");
+      break;
+    default:
+      return error("unknown space");
+    }
+  }
+  return {};
+}
+
+static Status checkState(const fb::PlanT &plan, const fb::StateT &s,
+                         std::unordered_set<std::string> &names) {
+  auto error = [&](std::string_view what) {
+    return planError(fmt::format("state '{}'", s.name), what);
+  };
+  if (!isPrintable(s.name))
+    return planError("states", "a name has control characters");
+  if (s.name.empty() || !names.insert(s.name).second)
+    return error("the name is empty or used twice");
+  for (const std::string &alias : s.aliases)
+    if (alias.empty() || !isPrintable(alias) || !names.insert(alias).second)
+      return error("an alias is empty, unprintable or used twice");
+  if (s.role > fb::StateRole::MAX || s.init->kind > fb::InitKind::MAX ||
+      s.dtype > fb::DType::MAX || !isPrintable(s.of))
+    return error("unknown role, init or dtype");
+  if (s.buffer >= plan.buffers.size())
+    return error(fmt::format("buffer {} does not exist", s.buffer));
+  const fb::BufferT &buffer = *plan.buffers[s.buffer];
+  if (buffer.space != fb::Space::Arena)
+    return error("its buffer is not in the arena");
+  uint64_t count;
+  if (!elementCount(s.shape, count))
+    return error("its shape overflows");
+  std::string layout =
+      checkLayout(s.shape, s.layout, sizeOf(s.dtype), buffer.bytes);
+  return layout.empty() ? Status() : error("layout: " + layout);
+}
+
+static Status checkStates(const fb::PlanT &plan) {
+  std::unordered_set<std::string> names;
+  std::vector<const fb::BufferT *> places;
+  for (const auto &state : plan.states) {
+    DLRT_TRY(checkState(plan, *state, names));
+    places.push_back(plan.buffers[state->buffer].get());
+  }
+  std::sort(places.begin(), places.end(),
+            [](auto *a, auto *b) { return a->offset < b->offset; });
+  for (size_t i = 1; i < places.size(); ++i)
+    if (places[i]->offset < places[i - 1]->offset + places[i - 1]->bytes)
+      return planError("states", fmt::format("two overlap at arena offset {}",
+                                             places[i]->offset));
+  return {};
+}
+
+static Status checkKernels(const fb::PlanT &plan) {
+  std::unordered_set<std::string> names;
+  for (size_t i = 0; i < plan.kernels.size(); ++i) {
+    const fb::KernelT &k = *plan.kernels[i];
+    auto error = [&](std::string_view what) {
+      return planError(fmt::format("kernel {}", i), what);
+    };
+    if (k.name.empty() || !isPrintable(k.name) || !isPrintable(k.strategy) ||
+        !names.insert(k.name).second)
+      return error("the name is empty, unprintable or used twice");
+    if (k.tiles == 0 || k.tiles >= uint64_t(1) << 31)
+      return error(fmt::format("{} tiles", k.tiles));
+    if (k.scratch_bytes > uint64_t(1) << 48)
+      return error(fmt::format("{} bytes of scratch", k.scratch_bytes));
+    if (k.binding_bytes.size() != k.writes.size())
+      return error(fmt::format("{} bindings, but {} write marks",
+                               k.binding_bytes.size(), k.writes.size()));
+    for (uint32_t op : k.ops)
+      if (op >= plan.sources.size())
+        return error(fmt::format("source {} does not exist", op));
+  }
+  return {};
+}
+
+static Status checkMnist(const fb::DatasetT &d, const std::string &place) {
+  if (d.components.size() != 2 || d.components[0]->dtype != fb::DType::U8 ||
+      d.components[1]->dtype != fb::DType::U8 ||
+      !d.components[1]->shape.empty())
+    return planError(place, "MNIST has u8 images and u8 labels");
+  return {};
+}
+
+static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
+  if (d.batch_size == 0 || d.items == 0)
+    return planError(place, fmt::format("{} items in batches of {}", d.items,
+                                        d.batch_size));
+  if (d.components.empty())
+    return planError(place, "it has no components");
+  if (!isPrintable(d.root))
+    return planError(place, "its root has control characters");
+  for (const std::string &path : d.paths)
+    if (!isPrintable(path))
+      return planError(place, "a path has control characters");
+  uint64_t total = 0;
+  for (size_t c = 0; c < d.components.size(); ++c) {
+    const fb::InputComponentT &component = *d.components[c];
+    uint64_t bytes;
+    if (component.dtype > fb::DType::MAX || !itemBytes(component, bytes) ||
+        __builtin_mul_overflow(bytes, d.batch_size, &bytes) ||
+        __builtin_add_overflow(total, bytes, &total) ||
+        total > uint64_t(1) << 48)
+      return planError(place, fmt::format("component {} is too large or has an "
+                                          "unknown dtype",
+                                          c));
+  }
+  switch (d.kind) {
+  case fb::DatasetKind::MNIST:
+    return checkMnist(d, place);
+  case fb::DatasetKind::Tensor:
+    if (d.paths.size() != d.components.size())
+      return planError(place, fmt::format("{} files for {} components",
+                                          d.paths.size(),
+                                          d.components.size()));
+    return {};
+  }
+  return planError(place, "unknown kind");
+}
+
+static Status checkImages(const fb::PlanT &plan,
+                          const std::vector<SectionView> &sections) {
+  for (const auto &image : plan.images) {
+    if (!isPrintable(image->features))
+      return planError("images", "control characters");
+    if (image->section >= sections.size() ||
+        sections[image->section].kind != SectionKind::Image)
+      return planError(fmt::format("image '{}'", image->features),
+                       fmt::format("section {} is no image", image->section));
+  }
+  return {};
+}
+
+Status dlrt::validatePlan(const fb::PlanT &plan,
+                          const std::vector<SectionView> &sections) {
+  if (plan.dtype > fb::DType::MAX)
+    return planError("header", "unknown dtype");
+  DLRT_TRY(checkNames(plan));
+  DLRT_TRY(checkBuffers(plan));
+  DLRT_TRY(checkStates(plan));
+  DLRT_TRY(checkKernels(plan));
+  for (size_t i = 0; i < plan.datasets.size(); ++i)
+    DLRT_TRY(checkDataset(*plan.datasets[i], fmt::format("dataset {}", i)));
+  DLRT_TRY(checkImages(plan, sections));
+  return validateSteps(plan);
+}

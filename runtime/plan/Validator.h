@@ -1,0 +1,41 @@
+// Checks what the FlatBuffers verifier cannot know: that every index, range,
+// shape and layout of a plan fits the others.
+#ifndef DLRT_PLAN_VALIDATOR_H
+#define DLRT_PLAN_VALIDATOR_H
+
+#include "runtime/base/Status.h"
+#include "runtime/plan/Container.h"
+#include "runtime/plan/plan_generated.h"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dlrt {
+
+/// Arena buffers start at multiples of this, and kernels may read this many
+/// bytes past the end of a buffer.
+constexpr uint64_t bufferAlignment = 64;
+/// Words of the scalars buffer: seed, step, micro-batch, items of the group,
+/// epoch, and three spare ones.
+constexpr uint64_t scalarCount = 8;
+
+/// Everything after this may use indices, ranges and layouts unchecked.
+Status validatePlan(const fb::PlanT &plan,
+                    const std::vector<SectionView> &sections);
+
+/// The steps with their programs; the tables they refer to must be valid.
+Status validateSteps(const fb::PlanT &plan);
+
+/// A plan error at a place: "wrong plan: PLACE: WHAT".
+Status planError(std::string_view place, std::string_view what);
+
+/// Names are printed; control characters could take over a terminal.
+bool isPrintable(std::string_view text);
+
+/// Bytes of one item of a dataset's component; false on overflow.
+bool itemBytes(const fb::InputComponentT &component, uint64_t &bytes);
+
+} // namespace dlrt
+
+#endif
