@@ -4,6 +4,8 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "dialects/graph/Interfaces.td"
@@ -14,13 +16,31 @@ def GraphDialect : Dialect {
   let cppNamespace = "::dl::graph";
 }
 
-/// An op of the dialect. All are pure: state is threaded through SSA.
+/// Which element types an op takes is said by its room, in the user's words.
+def Graph_Tensor : StaticShapeTensorOf<[F32, F64, I64, I32, UI8, I1]>;
+
+/// What an op knows about itself.
+defvar Graph_Reference = [DeclareOpInterfaceMethods<ReferenceOpInterface>,
+                          DeclareOpInterfaceMethods<CostOpInterface>];
+defvar Graph_Nest = !listconcat(
+    Graph_Reference, [DeclareOpInterfaceMethods<LoopNestOpInterface>]);
+defvar Graph_Gradient = [DeclareOpInterfaceMethods<DifferentiableOpInterface>];
+defvar Graph_SmoothNest = !listconcat(Graph_Nest, Graph_Gradient);
+/// Written with simpler ops before code generation.
+defvar Graph_Decomposed = [DeclareOpInterfaceMethods<DecomposableOpInterface>];
+defvar Graph_Composite =
+    !listconcat(Graph_Reference, Graph_Gradient, Graph_Decomposed);
+
+/// An op of the dialect. Those on tensors are pure: state is threaded through SSA.
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Op<GraphDialect, mnemonic, !listconcat([Pure], traits)>;
 
 /// An op whose result types follow from its operands and attributes; its room
 /// defines inferReturnTypes and says what is wrong in the user's words.
 class Graph_InferredOp<string mnemonic, list<Trait> traits = []>
-    : Graph_Op<mnemonic, !listconcat([InferTypeOpAdaptor], traits)>;
+    : Graph_Op<mnemonic, !listconcat([InferTypeOpAdaptor], traits)> {
+  let assemblyFormat =
+      "operands attr-dict `:` functional-type(operands, results)";
+}
 
 #endif

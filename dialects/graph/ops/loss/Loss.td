@@ -1,0 +1,25 @@
+#ifndef DL_GRAPH_OPS_LOSS
+#define DL_GRAPH_OPS_LOSS
+
+include "dialects/graph/Graph.td"
+
+def Graph_NllLossOp : Graph_InferredOp<"nll_loss", Graph_Composite> {
+  let summary = "Minus the log-probability [N,C,...] of each target [N,...].";
+  let description = [{
+    Targets equal to `ignore_index` do not count; `reduction` is "mean" (over the
+    targets that count), "sum" or "none".
+  }];
+  let arguments = (ins Graph_Tensor:$logprob, Graph_Tensor:$target,
+                       DefaultValuedAttr<I64Attr, "-100">:$ignore_index,
+                       DefaultValuedAttr<StrAttr, "\"mean\"">:$reduction);
+  let results = (outs Graph_Tensor:$result);
+}
+
+def Graph_IndexCheckOp : Graph_InferredOp<"index_check", Graph_Nest> {
+  let summary = "1 if any index is outside of [0, bound) and is not `ignore_index`, else 0.";
+  let arguments = (ins Graph_Tensor:$target, I64Attr:$bound,
+                       DefaultValuedAttr<I64Attr, "-100">:$ignore_index);
+  let results = (outs Graph_Tensor:$result);
+}
+
+#endif

@@ -1,0 +1,48 @@
+#include "dialects/graph/Inference.h"
+
+using namespace mlir;
+using namespace dl::graph;
+
+static LogicalResult requireRanges(OptionalLoc loc, SgdOp::Adaptor adaptor) {
+  double momentum = adaptor.getMomentum().convertToDouble();
+  if (!(adaptor.getLr().convertToDouble() >= 0))
+    return emitOptionalError(loc, "SGD: lr must not be negative, got ",
+                             adaptor.getLr().convertToDouble());
+  if (!(momentum >= 0))
+    return emitOptionalError(loc, "SGD: momentum must not be negative, got ",
+                             momentum);
+  if (!(adaptor.getWeightDecay().convertToDouble() >= 0))
+    return emitOptionalError(loc,
+                             "SGD: weight_decay must not be negative, got ",
+                             adaptor.getWeightDecay().convertToDouble());
+  if (adaptor.getNesterov() &&
+      (momentum == 0 || adaptor.getDampening().convertToDouble() != 0))
+    return emitOptionalError(loc,
+                             "SGD: nesterov needs a momentum and no dampening");
+  return success();
+}
+
+LogicalResult SgdOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  Type param = adaptor.getParam().getType();
+  if (failed(requireFloat(loc, "SGD", param)) ||
+      failed(requireRanges(loc, adaptor)))
+    return failure();
+  if (adaptor.getGrad().getType() != param)
+    return emitOptionalError(loc, "SGD: the gradient is ",
+                             typeText(adaptor.getGrad().getType()),
+                             ", the parameter ", typeText(param));
+  Value buffer = adaptor.getMomentumBuffer();
+  if ((adaptor.getMomentum().convertToDouble() != 0) != (buffer != nullptr))
+    return emitOptionalError(
+        loc, "SGD: a momentum buffer goes with a momentum, and only with it");
+  if (buffer && buffer.getType() != param)
+    return emitOptionalError(loc, "SGD: the momentum buffer is ",
+                             typeText(buffer.getType()), ", the parameter ",
+                             typeText(param));
+  types.push_back(param);
+  if (buffer)
+    types.push_back(param);
+  return success();
+}

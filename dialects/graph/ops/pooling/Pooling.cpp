@@ -1,0 +1,86 @@
+#include "dialects/graph/Inference.h"
+
+using namespace mlir;
+using namespace dl::graph;
+
+/// The type of positions within a window.
+static Type positionType(MLIRContext *context, ArrayRef<int64_t> kernel) {
+  if (product(kernel) <= 256)
+    return IntegerType::get(context, 8, IntegerType::Unsigned);
+  return IntegerType::get(context, 32);
+}
+
+/// The shape of the windows' maxima, or an error where windows do not fit.
+static FailureOr<SmallVector<int64_t>>
+pooledShape(OptionalLoc loc, StringRef op, ArrayRef<int64_t> input,
+            ArrayRef<int64_t> kernel, ArrayRef<int64_t> stride,
+            ArrayRef<int64_t> padding) {
+  if (failed(requireCount(loc, op, "kernel_size", kernel, 2, 1)) ||
+      failed(requireCount(loc, op, "stride", stride, 2, 1)) ||
+      failed(requireCount(loc, op, "padding", padding, 2, 0)))
+    return failure();
+  SmallVector<int64_t> shape = {input[0], input[1]};
+  for (int i = 0; i < 2; ++i) {
+    if (2 * padding[i] > kernel[i])
+      return emitOptionalError(loc, op, ": padding ", shapeText(padding),
+                               " is more than half of the kernel ",
+                               shapeText(kernel));
+    int64_t padded = input[2 + i] + 2 * padding[i];
+    if (kernel[i] > padded)
+      return emitOptionalError(loc, op, ": the kernel ", shapeText(kernel),
+                               " is larger than the input ", shapeText(input),
+                               " with padding ", shapeText(padding));
+    shape.push_back((padded - kernel[i]) / stride[i] + 1);
+  }
+  return shape;
+}
+
+LogicalResult MaxPool2dOp::inferReturnTypes(MLIRContext *context,
+                                            OptionalLoc loc, Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  if (failed(requireFloat(loc, "max_pool2d", x)))
+    return failure();
+  if (x.getRank() != 4)
+    return emitOptionalError(
+        loc, "max_pool2d: the input is [batch,channels,h,w], got ",
+        shapeText(x));
+  FailureOr<SmallVector<int64_t>> shape =
+      pooledShape(loc, "max_pool2d", x.getShape(), adaptor.getKernel(),
+                  adaptor.getStride(), adaptor.getPadding());
+  if (failed(shape))
+    return failure();
+  types.push_back(RankedTensorType::get(*shape, x.getElementType()));
+  types.push_back(RankedTensorType::get(
+      *shape, positionType(context, adaptor.getKernel())));
+  return success();
+}
+
+LogicalResult MaxPool2dGradOp::inferReturnTypes(MLIRContext *context,
+                                                OptionalLoc loc,
+                                                Adaptor adaptor,
+                                                SmallVectorImpl<Type> &types) {
+  StringRef name = "max_pool2d_grad";
+  auto dy = cast<RankedTensorType>(adaptor.getDy().getType());
+  auto indices = cast<RankedTensorType>(adaptor.getIndices().getType());
+  ArrayRef<int64_t> input = adaptor.getInputShape();
+  if (failed(requireFloat(loc, name, dy)) ||
+      failed(requireCount(loc, name, "input_shape", input, 4, 0)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape =
+      pooledShape(loc, name, input, adaptor.getKernel(), adaptor.getStride(),
+                  adaptor.getPadding());
+  if (failed(shape))
+    return failure();
+  if (dy.getShape() != ArrayRef<int64_t>(*shape) ||
+      indices.getShape() != ArrayRef<int64_t>(*shape))
+    return emitOptionalError(loc, name, ": the gradient ", shapeText(dy),
+                             " and the indices ", shapeText(indices),
+                             " must have the windows' shape ",
+                             shapeText(*shape));
+  if (indices.getElementType() != positionType(context, adaptor.getKernel()))
+    return emitOptionalError(loc, name, ": the indices are not those of ",
+                             "max_pool2d: ", typeText(indices));
+  types.push_back(RankedTensorType::get(input, dy.getElementType()));
+  return success();
+}

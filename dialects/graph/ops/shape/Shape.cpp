@@ -1,0 +1,103 @@
+#include "dialects/graph/Inference.h"
+
+using namespace mlir;
+using namespace dl::graph;
+
+LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  ArrayRef<int64_t> shape = adaptor.getShape();
+  if (failed(requireCount(loc, "view", "the shape", shape, shape.size(), 0)))
+    return failure();
+  if (product(shape) != x.getNumElements())
+    return emitOptionalError(loc, "view: ", shapeText(x), " has ",
+                             x.getNumElements(), " elements, cannot become ",
+                             shapeText(shape), " (", product(shape), ")");
+  types.push_back(RankedTensorType::get(shape, x.getElementType()));
+  return success();
+}
+
+LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  ArrayRef<int64_t> permutation = adaptor.getPermutation();
+  SmallVector<int64_t> shape;
+  SmallVector<bool> seen(x.getRank());
+  bool valid = static_cast<int64_t>(permutation.size()) == x.getRank();
+  for (int64_t dim : permutation) {
+    if (failed(requireDim(loc, "permute", dim, x)))
+      return failure();
+    valid &= !seen[dim];
+    seen[dim] = true;
+    shape.push_back(x.getDimSize(dim));
+  }
+  if (!valid)
+    return emitOptionalError(loc, "permute: ", shapeText(permutation),
+                             " does not name each dim of ", shapeText(x),
+                             " once");
+  types.push_back(RankedTensorType::get(shape, x.getElementType()));
+  return success();
+}
+
+LogicalResult ExpandOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  ArrayRef<int64_t> shape = adaptor.getShape();
+  if (failed(requireCount(loc, "expand", "the shape", shape, shape.size(), 0)))
+    return failure();
+  int64_t leading = static_cast<int64_t>(shape.size()) - x.getRank();
+  bool fits = leading >= 0;
+  for (int64_t i = 0; fits && i < x.getRank(); ++i)
+    fits = x.getDimSize(i) == 1 || x.getDimSize(i) == shape[leading + i];
+  if (!fits)
+    return emitOptionalError(loc, "expand: ", shapeText(x), " cannot become ",
+                             shapeText(shape),
+                             ": only dims of size 1 and new leading dims grow");
+  types.push_back(RankedTensorType::get(shape, x.getElementType()));
+  return success();
+}
+
+LogicalResult PadOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                      Adaptor adaptor,
+                                      SmallVectorImpl<Type> &types) {
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  size_t rank = x.getRank();
+  ArrayRef<int64_t> low = adaptor.getLow(), high = adaptor.getHigh(),
+                    interior = adaptor.getInterior();
+  if (failed(requireCount(loc, "pad", "low", low, rank, 0)) ||
+      failed(requireCount(loc, "pad", "high", high, rank, 0)) ||
+      failed(requireCount(loc, "pad", "interior", interior, rank, 0)))
+    return failure();
+  SmallVector<int64_t> shape;
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t size = x.getDimSize(i);
+    int64_t spread = size ? (size - 1) * (interior[i] + 1) + 1 : 0;
+    shape.push_back(low[i] + spread + high[i]);
+  }
+  types.push_back(RankedTensorType::get(shape, x.getElementType()));
+  return success();
+}
+
+LogicalResult SliceOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  size_t rank = x.getRank();
+  ArrayRef<int64_t> offsets = adaptor.getOffsets(), sizes = adaptor.getSizes(),
+                    strides = adaptor.getStrides();
+  if (failed(requireCount(loc, "slice", "offsets", offsets, rank, 0)) ||
+      failed(requireCount(loc, "slice", "sizes", sizes, rank, 0)) ||
+      failed(requireCount(loc, "slice", "strides", strides, rank, 1)))
+    return failure();
+  for (size_t i = 0; i < rank; ++i) {
+    int64_t end = offsets[i] + (sizes[i] - 1) * strides[i] + 1;
+    if (sizes[i] > 0 && end > x.getDimSize(i))
+      return emitOptionalError(loc, "slice: elements ", offsets[i], "..",
+                               end - 1, " of dim ", i, " leave ", shapeText(x));
+  }
+  types.push_back(RankedTensorType::get(sizes, x.getElementType()));
+  return success();
+}

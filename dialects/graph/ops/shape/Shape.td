@@ -1,0 +1,44 @@
+#ifndef DL_GRAPH_OPS_SHAPE
+#define DL_GRAPH_OPS_SHAPE
+
+include "dialects/graph/Graph.td"
+
+def Graph_ReshapeOp
+    : Graph_InferredOp<"reshape", !listconcat(Graph_Reference, Graph_Gradient)> {
+  let summary = "The same elements, row-major, in another shape.";
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$shape);
+  let results = (outs Graph_Tensor:$result);
+  let hasFolder = 1;
+}
+
+def Graph_TransposeOp : Graph_InferredOp<"transpose", Graph_SmoothNest> {
+  let summary = "Result dim i is operand dim `permutation`[i].";
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$permutation);
+  let results = (outs Graph_Tensor:$result);
+  let hasFolder = 1;
+}
+
+def Graph_ExpandOp : Graph_InferredOp<"expand", Graph_SmoothNest> {
+  let summary = "Repeats dims of size 1 and adds leading ones.";
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$shape);
+  let results = (outs Graph_Tensor:$result);
+  let hasFolder = 1;
+}
+
+def Graph_PadOp : Graph_InferredOp<"pad", Graph_SmoothNest> {
+  let summary = "`value` before, after and between the elements of each dim.";
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
+                       DenseI64ArrayAttr:$interior, F64Attr:$value);
+  let results = (outs Graph_Tensor:$result);
+  let hasFolder = 1;
+}
+
+def Graph_SliceOp : Graph_InferredOp<"slice", Graph_SmoothNest> {
+  let summary = "`sizes` elements of each dim from `offsets` in steps of `strides`.";
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$sizes,
+                       DenseI64ArrayAttr:$strides);
+  let results = (outs Graph_Tensor:$result);
+  let hasFolder = 1;
+}
+
+#endif

@@ -1,0 +1,31 @@
+#ifndef DL_GRAPH_OPS_KERNEL
+#define DL_GRAPH_OPS_KERNEL
+
+include "dialects/graph/Graph.td"
+
+def Graph_KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
+  let summary = "Ops that run as one kernel.";
+  let description = [{
+    The block's arguments are the operands; graph.yield gives the results.
+    `inplace` holds for each result the operand whose buffer it may share, or -1.
+  }];
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$name,
+                       OptionalAttr<StrAttr>:$strategy, OptionalAttr<I64Attr>:$tiles,
+                       OptionalAttr<I64Attr>:$scratch,
+                       OptionalAttr<ArrayAttr>:$operand_layouts,
+                       OptionalAttr<ArrayAttr>:$result_layouts,
+                       OptionalAttr<DenseI64ArrayAttr>:$inplace);
+  let results = (outs Variadic<Graph_Tensor>:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat =
+      "$inputs attr-dict `:` functional-type($inputs, $outputs) $body";
+  let hasRegionVerifier = 1;
+}
+
+def Graph_YieldOp : Graph_Op<"yield", [Terminator, HasParent<"KernelOp">]> {
+  let summary = "The results of a kernel.";
+  let arguments = (ins Variadic<Graph_Tensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+#endif

@@ -1,0 +1,36 @@
+#include "dialects/graph/Inference.h"
+
+using namespace mlir;
+using namespace dl::graph;
+
+LogicalResult StateOp::verify() {
+  auto error = [&] { return emitOpError() << "@" << getSymName() << ": "; };
+  FailureOr<RankedTensorType> type =
+      requireTensor(getLoc(), "graph.state", getType());
+  if (failed(type))
+    return failure();
+  StringRef role = getRole();
+  bool belongs = role == "slot" || role == "accumulator";
+  if (!belongs && role != "parameter" && role != "buffer")
+    return error() << "the role is parameter, slot, buffer or accumulator, "
+                      "not '"
+                   << role << "'";
+  if (belongs != getOf().has_value())
+    return error() << (belongs ? "needs" : "cannot have")
+                   << " 'of', the parameter it belongs to";
+  if (std::optional<ArrayRef<int64_t>> layout = getLayout()) {
+    SmallVector<int64_t> sorted(*layout);
+    llvm::sort(sorted);
+    if (!llvm::equal(sorted, llvm::seq<int64_t>(type->getRank())))
+      return error() << "the layout " << shapeText(*layout)
+                     << " does not name each dim of " << shapeText(*type)
+                     << " once";
+  }
+  if (std::optional<DictionaryAttr> init = getInit()) {
+    auto kind = init->getAs<StringAttr>("kind");
+    if (!kind || !llvm::is_contained({"zero", "constant", "uniform", "normal"},
+                                     kind.getValue()))
+      return error() << "the kind of init is zero, constant, uniform or normal";
+  }
+  return success();
+}
