@@ -80,25 +80,30 @@ LogicalResult StepOp::verify() {
     updates += program.getKind() == ProgramKind::Update;
   }
   if (updates != (getAccumulate() > 1 && getTraining() ? 1 : 0))
-    return emitOpError("'") << getName() << "' has " << updates
-                            << " update programs with accumulate " << getAccumulate();
+    return emitOpError("'")
+           << getName() << "' has " << updates
+           << " update programs with accumulate " << getAccumulate();
   return success();
 }
 
 LogicalResult CommandOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
+  auto kernel =
+      symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
   if (!kernel)
-    return emitOpError("launches ") << getKernelAttr() << ", which is no kernel of the plan";
+    return emitOpError("launches ")
+           << getKernelAttr() << ", which is no kernel of the plan";
   ArrayRef<int64_t> needed = kernel.getBindings();
   if (needed.size() != getBindings().size())
-    return emitOpError("binds ") << getBindings().size() << " buffers, " << getKernelAttr()
-                                 << " takes " << needed.size();
+    return emitOpError("binds ")
+           << getBindings().size() << " buffers, " << getKernelAttr()
+           << " takes " << needed.size();
   for (auto [index, value] : llvm::enumerate(getBindings())) {
     auto buffer = value.getDefiningOp<BufferOp>();
     if (static_cast<int64_t>(buffer.getBytes()) < needed[index])
-      return emitOpError("binding ") << index << ": '" << buffer.getName() << "' has "
-                                     << buffer.getBytes() << " bytes, " << getKernelAttr()
-                                     << " needs " << needed[index];
+      return emitOpError("binding ")
+             << index << ": '" << buffer.getName() << "' has "
+             << buffer.getBytes() << " bytes, " << getKernelAttr() << " needs "
+             << needed[index];
   }
   return success();
 }

@@ -1,0 +1,23 @@
+// From the plan dialect to a plan file: the one bridge to the runtime.
+#pragma once
+
+#include "dialects/plan/Plan.h"
+#include "llvm/ADT/ArrayRef.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dl::emit {
+
+/// All kernels of the plan, linked, for one instruction set.
+struct Image {
+  std::string features; // "x86-64-v4"
+  llvm::ArrayRef<char> elf;
+};
+
+/// The bytes of the plan file. Equal plans and images give equal bytes. What
+/// the runtime would refuse to load is an error here.
+mlir::FailureOr<std::vector<uint8_t>> encodePlan(plan::PlanOp plan,
+                                                 llvm::ArrayRef<Image> images);
+
+} // namespace dl::emit

@@ -1,0 +1,252 @@
+#include "compiler/codegen/emit/Metadata.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+namespace fb = dlrt::fb;
+
+namespace dl::emit {
+namespace {
+
+std::optional<fb::DType> dtypeOf(Type type) {
+  if (type.isF32())
+    return fb::DType::F32;
+  if (type.isF64())
+    return fb::DType::F64;
+  if (type.isInteger(64))
+    return fb::DType::I64;
+  if (type.isInteger(32))
+    return fb::DType::I32;
+  if (type.isInteger(8))
+    return fb::DType::U8;
+  if (type.isInteger(1))
+    return fb::DType::Bool;
+  return std::nullopt;
+}
+
+std::vector<uint64_t> shapeOf(Type type) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
+  return {shape.begin(), shape.end()};
+}
+
+std::vector<fb::PhysicalDim> layoutOf(ArrayAttr dims) {
+  std::vector<fb::PhysicalDim> layout;
+  for (auto dim : dims.getAsRange<plan::DimAttr>())
+    layout.push_back(fb::PhysicalDim(dim.getDim(), dim.getDivisor(),
+                                     dim.getExtent(), dim.getStride()));
+  return layout;
+}
+
+std::vector<std::string> strings(ArrayAttr attrs) {
+  std::vector<std::string> result;
+  if (attrs)
+    for (auto attr : attrs.getAsRange<StringAttr>())
+      result.push_back(attr.str());
+  return result;
+}
+
+class MetadataBuilder {
+public:
+  explicit MetadataBuilder(plan::PlanOp plan) : plan(plan) {}
+
+  FailureOr<fb::PlanT> run() {
+    out.producer = "dlcc 0.1.0";
+    out.model = plan.getModel().str();
+    out.machine_hash = plan.getMachine().str();
+    out.arena_bytes = plan.getArena();
+    out.parameters = plan.getParameters();
+    if (failed(setDType(out.dtype, plan.getDtype(), plan)))
+      return failure();
+    for (Operation &op : plan.getBody().front())
+      if (failed(add(op)))
+        return failure();
+    return std::move(out);
+  }
+
+private:
+  LogicalResult setDType(fb::DType &field, Type type, Operation *op) {
+    auto dtype = dtypeOf(type);
+    if (!dtype)
+      return op->emitOpError("has the element type ")
+             << type << ", which a plan cannot hold";
+    field = *dtype;
+    return success();
+  }
+
+  LogicalResult setTensor(fb::DType &dtype, std::vector<uint64_t> &shape,
+                          Type type, Operation *op) {
+    shape = shapeOf(type);
+    return setDType(dtype, cast<RankedTensorType>(type).getElementType(), op);
+  }
+
+  LogicalResult add(Operation &op) {
+    if (auto buffer = dyn_cast<plan::BufferOp>(op))
+      return addBuffer(buffer);
+    if (auto state = dyn_cast<plan::StateOp>(op))
+      return addState(state);
+    if (auto kernel = dyn_cast<plan::KernelOp>(op))
+      return addKernel(kernel);
+    if (auto dataset = dyn_cast<plan::DatasetOp>(op))
+      return addDataset(dataset);
+    if (auto step = dyn_cast<plan::StepOp>(op))
+      return addStep(step);
+    return op.emitOpError("has no place in a plan file");
+  }
+
+  LogicalResult addBuffer(plan::BufferOp op) {
+    if (!op.getOffset())
+      return op.emitOpError("'") << op.getName() << "' has no offset";
+    auto buffer = std::make_unique<fb::BufferT>();
+    buffer->space = static_cast<fb::Space>(op.getSpace());
+    buffer->offset = *op.getOffset();
+    buffer->bytes = op.getBytes();
+    buffer->name = op.getName().str();
+    buffers[op.getBuffer()] = out.buffers.size();
+    out.buffers.push_back(std::move(buffer));
+    return success();
+  }
+
+  LogicalResult addState(plan::StateOp op) {
+    auto state = std::make_unique<fb::StateT>();
+    state->name = op.getName().str();
+    state->aliases = strings(op.getAliases());
+    state->role = static_cast<fb::StateRole>(op.getRole());
+    state->of = op.getOf().value_or("").str();
+    state->layout = layoutOf(op.getLayout());
+    state->buffer = buffers.lookup(op.getBuffer());
+    state->init = std::make_unique<fb::InitT>();
+    state->init->kind = static_cast<fb::InitKind>(op.getInit().getKind());
+    state->init->a = op.getInit().getA().getValueAsDouble();
+    state->init->b = op.getInit().getB().getValueAsDouble();
+    state->init->key = op.getInit().getKey();
+    if (failed(setTensor(state->dtype, state->shape, op.getType(), op)))
+      return failure();
+    out.states.push_back(std::move(state));
+    return success();
+  }
+
+  LogicalResult addKernel(plan::KernelOp op) {
+    auto kernel = std::make_unique<fb::KernelT>();
+    kernel->name = op.getSymName().str();
+    kernel->strategy = op.getStrategy().str();
+    kernel->tiles = op.getTiles();
+    kernel->scratch_bytes = op.getScratch();
+    kernel->binding_bytes.assign(op.getBindings().begin(),
+                                 op.getBindings().end());
+    kernel->writes.assign(op.getWrites().begin(), op.getWrites().end());
+    kernel->flops = op.getFlops();
+    kernel->bytes = op.getBytes();
+    kernels[op.getSymName()] = out.kernels.size();
+    out.kernels.push_back(std::move(kernel));
+    return success();
+  }
+
+  LogicalResult addDataset(plan::DatasetOp op) {
+    auto dataset = std::make_unique<fb::DatasetT>();
+    dataset->kind = static_cast<fb::DatasetKind>(op.getKind());
+    dataset->root = op.getRoot().str();
+    dataset->paths = strings(op.getPaths());
+    dataset->train = op.getTrain();
+    dataset->items = op.getItems();
+    dataset->batch_size = op.getBatch();
+    dataset->shuffle = op.getShuffle();
+    dataset->drop_last = op.getDropLast();
+    for (auto type : op.getComponents().getAsValueRange<TypeAttr>()) {
+      auto component = std::make_unique<fb::InputComponentT>();
+      if (failed(setTensor(component->dtype, component->shape, type, op)))
+        return failure();
+      dataset->components.push_back(std::move(component));
+    }
+    out.datasets.push_back(std::move(dataset));
+    return success();
+  }
+
+  LogicalResult addStep(plan::StepOp op) {
+    auto step = std::make_unique<fb::StepT>();
+    step->name = op.getName().str();
+    step->training = op.getTraining();
+    step->dataset = op.getDataset();
+    step->accumulate = op.getAccumulate();
+    for (auto programOp : op.getBody().getOps<plan::ProgramOp>()) {
+      auto program = buildProgram(programOp);
+      if (!program)
+        return failure();
+      if (programOp.getKind() == plan::ProgramKind::Update)
+        step->update = std::move(program);
+      else
+        step->micro.push_back(std::move(program));
+    }
+    out.steps.push_back(std::move(step));
+    return success();
+  }
+
+  std::unique_ptr<fb::ProgramT> buildProgram(plan::ProgramOp op) {
+    auto program = std::make_unique<fb::ProgramT>();
+    program->batch_items = op.getBatch();
+    llvm::DenseMap<Value, uint32_t> indexOf;
+    for (Operation &entry : op.getBody().front()) {
+      if (auto command = dyn_cast<plan::CommandOp>(entry)) {
+        indexOf[command.getDone()] = program->commands.size();
+        program->commands.push_back(buildCommand(command, indexOf));
+      } else if (auto metric = dyn_cast<plan::MetricOp>(entry)) {
+        auto result = std::make_unique<fb::MetricT>();
+        result->name = metric.getName().str();
+        result->buffer = buffers.lookup(metric.getBuffer());
+        result->layout = layoutOf(metric.getLayout());
+        if (failed(setTensor(result->dtype, result->shape, metric.getType(),
+                             metric)))
+          return nullptr;
+        program->metrics.push_back(std::move(result));
+      } else if (auto flag = dyn_cast<plan::ErrorOp>(entry)) {
+        auto result = std::make_unique<fb::ErrorFlagT>();
+        result->buffer = buffers.lookup(flag.getBuffer());
+        result->message = flag.getMessage().str();
+        result->source = addSource(flag.getSourceAttr());
+        program->errors.push_back(std::move(result));
+      }
+    }
+    return program;
+  }
+
+  std::unique_ptr<fb::CommandT>
+  buildCommand(plan::CommandOp op,
+               const llvm::DenseMap<Value, uint32_t> &indexOf) {
+    auto command = std::make_unique<fb::CommandT>();
+    command->kernel = kernels.lookup(op.getKernel());
+    command->serial = op.getSerial();
+    for (Value binding : op.getBindings())
+      command->bindings.push_back(buffers.lookup(binding));
+    for (Value token : op.getAfter())
+      command->deps.push_back(indexOf.lookup(token));
+    // Each command brings its own sources, so that every op of the model stands
+    // in one kernel only.
+    for (auto source : op.getSources().getAsRange<plan::SourceAttr>())
+      out.kernels[command->kernel]->ops.push_back(addSource(source));
+    return command;
+  }
+
+  uint32_t addSource(plan::SourceAttr attr) {
+    auto source = std::make_unique<fb::SourceT>();
+    if (attr) {
+      source->op = attr.getOp().str();
+      source->module_ = attr.getModule().str();
+      source->location = attr.getLocation().str();
+    }
+    out.sources.push_back(std::move(source));
+    return out.sources.size() - 1;
+  }
+
+  plan::PlanOp plan;
+  fb::PlanT out;
+  llvm::DenseMap<Value, uint32_t> buffers;
+  llvm::StringMap<uint32_t> kernels;
+};
+
+} // namespace
+
+FailureOr<fb::PlanT> buildMetadata(plan::PlanOp plan) {
+  return MetadataBuilder(plan).run();
+}
+
+} // namespace dl::emit

@@ -1,0 +1,31 @@
+// mark-serial: commands that one thread should run alone.
+#include "dialects/plan/MachineModel.h"
+#include "dialects/plan/Plan.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/schedule/Passes.h"
+
+using namespace mlir;
+
+namespace dl::schedule {
+
+#define GEN_PASS_DEF_MARKSERIAL
+#include "passes/schedule/Passes.h.inc"
+
+namespace {
+
+struct MarkSerial : impl::MarkSerialBase<MarkSerial> {
+  void runOnOperation() override {
+    const plan::MachineModel &machine = plan::machineModel();
+    for (auto plan : getOperation().getOps<plan::PlanOp>()) {
+      SymbolTable kernels(plan);
+      plan.walk([&](plan::CommandOp command) {
+        auto kernel = kernels.lookup<plan::KernelOp>(command.getKernel());
+        command.setSerial(
+            !machine.worthSharing(kernel.getFlops(), kernel.getBytes()));
+      });
+    }
+  }
+};
+
+} // namespace
+} // namespace dl::schedule

@@ -1,0 +1,14 @@
+// From kernels to a plan: order, memory, dependencies.
+#pragma once
+
+#include "mlir/Pass/Pass.h"
+
+namespace dl::schedule {
+
+#define GEN_PASS_DECL
+#include "passes/schedule/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "passes/schedule/Passes.h.inc"
+
+} // namespace dl::schedule

@@ -1,0 +1,75 @@
+#ifndef DL_SCHEDULE_PASSES
+#define DL_SCHEDULE_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def InsertCopies : Pass<"insert-copies", "::mlir::ModuleOp"> {
+  let summary = "Gives every state a new value that can be written over the old one";
+  let description = [{
+    A step returns new values of states. `lower-to-plan` puts each into the
+    buffer of the old value, which needs a kernel that makes just this value and
+    whose order against the readers of the old one is free. Where that is not so
+    (a value returned twice, an argument returned as it is, an old value that is
+    still read with the new one), this pass inserts a kernel that copies, and
+    says so in a remark.
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect"];
+}
+
+def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
+  let summary = "Makes a plan.plan from functions of kernels";
+  let description = [{
+    Every value of a step gets a buffer: states one for all steps, new values of
+    states the buffer of the old one, everything else its own or, where the
+    kernel allows, that of an operand that dies. Kernels become commands in an
+    order that runs those first that need no new memory. Offsets and
+    dependencies are the next passes' work. The functions stay: code is made from
+    them.
+
+    ```mlir
+    func.func @train(%w: tensor<4xf32> {graph.state = @w}) -> (tensor<4xf32> {graph.state = @w}) ... {
+      %0 = graph.kernel ... {name = "k", inplace = array<i64: 0>}
+      return %0
+    }
+    // =>
+    %w = plan.buffer "w" arena bytes 16 pinned
+    plan.state "w" parameter in %w ...
+    plan.step "train" ... { plan.program full ... { plan.command @k(%w, %w) } }
+    ```
+  }];
+  let dependentDialects = ["::dl::plan::PlanDialect"];
+}
+
+def PlaceBuffers : Pass<"place-buffers", "::mlir::ModuleOp"> {
+  let summary = "Gives every buffer of the arena its offset";
+  let description = [{
+    Pinned buffers lie first, one after the other. Behind them each program packs
+    its temporaries; those of different programs share the same bytes, and within
+    a program those that do not live at the same time.
+  }];
+}
+
+def AddDependencies : Pass<"add-dependencies", "::mlir::ModuleOp"> {
+  let summary = "Says which commands must have finished before another starts";
+  let description = [{
+    A command waits for the writers of what it reads, for the readers and writers
+    of what it overwrites, and for the last users of bytes that it is the first
+    to use again. Edges that follow from others are left out.
+  }];
+}
+
+def MarkSerial : Pass<"mark-serial", "::mlir::ModuleOp"> {
+  let summary = "Marks commands that are too small to be shared among threads";
+}
+
+def VerifyRaces : Pass<"verify-races", "::mlir::ModuleOp"> {
+  let summary = "Proves that the order of commands is enough";
+  let description = [{
+    Any two commands that touch overlapping bytes, one of them writing, must be
+    ordered; what a command reads must be what was written through the same
+    buffer; and nothing but its own buffer may touch the bytes of a state.
+    Works from offsets alone and shares nothing with the passes that made them.
+  }];
+}
+
+#endif

@@ -1,0 +1,334 @@
+#include "passes/schedule/ProgramLowering.h"
+#include "passes/schedule/PhysicalLayout.h"
+#include "passes/schedule/ProgramOrder.h"
+#include "passes/schedule/Sources.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace dl::schedule {
+namespace {
+
+RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// The op in a kernel's body that makes a result.
+Operation *makerOf(OpResult result) {
+  Operation *yield = result.getOwner()->getRegion(0).front().getTerminator();
+  Operation *maker =
+      yield->getOperand(result.getResultNumber()).getDefiningOp();
+  return maker ? maker : result.getOwner();
+}
+
+/// The order of dims in which a value is stored; null is row-major.
+DenseI64ArrayAttr orderOf(Value value) {
+  auto kernel = value.getDefiningOp<graph::KernelOp>();
+  ArrayAttr layouts = kernel ? kernel.getResultLayoutsAttr() : nullptr;
+  if (!layouts)
+    return nullptr;
+  return dyn_cast<DenseI64ArrayAttr>(
+      layouts[cast<OpResult>(value).getResultNumber()]);
+}
+
+int64_t integer(Operation *op, StringRef name, int64_t otherwise) {
+  auto attr = op->getAttrOfType<IntegerAttr>(name);
+  return attr ? attr.getInt() : otherwise;
+}
+
+class ProgramLowering {
+public:
+  ProgramLowering(func::FuncOp func, plan::ProgramOp program, PlanParts &parts)
+      : func(func), program(program), parts(parts), readers(func),
+        commands(OpBuilder::atBlockEnd(&program.getBody().front())) {}
+
+  LogicalResult run() {
+    if (failed(bindArguments()) || failed(bindStates()) ||
+        failed(bindReports()))
+      return failure();
+    auto needsMemory = [&](graph::KernelOp kernel) {
+      return llvm::any_of(kernel.getResults(), [&](Value result) {
+        return !bufferOf.contains(result);
+      });
+    };
+    auto order = orderKernels(func, readers, updates, needsMemory);
+    if (failed(order))
+      return failure();
+    for (graph::KernelOp kernel : *order)
+      if (failed(lowerKernel(kernel)))
+        return failure();
+    reportResults();
+    return success();
+  }
+
+private:
+  Value makeBuffer(Location loc, const Twine &name, plan::Space space,
+                   int64_t bytes) {
+    OpBuilder &builder = parts.builder;
+    return plan::BufferOp::create(
+        builder, loc, builder.getType<plan::BufferType>(),
+        builder.getStringAttr(name), space, builder.getI64IntegerAttr(bytes),
+        /*offset=*/IntegerAttr(),
+        /*pinned=*/UnitAttr(), /*source=*/plan::SourceAttr());
+  }
+
+  Value makeResultBuffer(OpResult result, bool pinned) {
+    plan::SourceAttr source = sourceOf(makerOf(result));
+    RankedTensorType type = typeOf(result);
+    Value buffer =
+        makeBuffer(result.getLoc(), pathOf(source) + " " + describe(type),
+                   plan::Space::Arena, bytesOf(type));
+    auto op = buffer.getDefiningOp<plan::BufferOp>();
+    op.setPinned(pinned);
+    op.setSourceAttr(source);
+    return bufferOf[result] = buffer;
+  }
+
+  /// States and inputs; only what is used takes a buffer.
+  LogicalResult bindArguments() {
+    OpBuilder &builder = parts.builder;
+    for (BlockArgument argument : func.getArguments()) {
+      unsigned index = argument.getArgNumber();
+      int64_t bytes = bytesOf(typeOf(argument));
+      if (auto symbol =
+              func.getArgAttrOfType<FlatSymbolRefAttr>(index, "graph.state")) {
+        auto state = parts.states.find(symbol.getValue());
+        if (state == parts.states.end())
+          return func.emitOpError("takes the state ")
+                 << symbol << ", which the module does not have";
+        bufferOf[argument] = state->second.getBuffer();
+        oldValues[symbol.getValue()] = argument;
+        continue;
+      }
+      if (argument.use_empty())
+        continue;
+      if (auto component =
+              func.getArgAttrOfType<IntegerAttr>(index, "graph.input")) {
+        Value buffer = makeBuffer(argument.getLoc(),
+                                  "batch[" + Twine(component.getInt()) + "]",
+                                  plan::Space::Input, bytes);
+        buffer.getDefiningOp<plan::BufferOp>().setOffset(component.getInt());
+        bufferOf[argument] = buffer;
+      } else if (func.getArgAttr(index, "graph.scalars")) {
+        if (!parts.scalars) {
+          parts.scalars = makeBuffer(builder.getUnknownLoc(), "scalars",
+                                     plan::Space::Scalars, bytes);
+          parts.scalars.getDefiningOp<plan::BufferOp>().setOffset(0);
+        }
+        bufferOf[argument] = parts.scalars;
+      } else {
+        return func.emitOpError("argument ")
+               << index << " is neither state nor input nor scalars";
+      }
+    }
+    return success();
+  }
+
+  func::ReturnOp terminator() {
+    return cast<func::ReturnOp>(func.getBody().front().getTerminator());
+  }
+
+  /// New values of states lie where the old ones do.
+  LogicalResult bindStates() {
+    for (OpOperand &returned : terminator()->getOpOperands()) {
+      auto symbol = func.getResultAttrOfType<FlatSymbolRefAttr>(
+          returned.getOperandNumber(), "graph.state");
+      if (!symbol)
+        continue;
+      auto state = parts.states.find(symbol.getValue());
+      if (state == parts.states.end())
+        return func.emitOpError("returns the state ")
+               << symbol << ", which the module does not have";
+      Value oldValue = oldValues.lookup(symbol.getValue());
+      Value value = rootOf(returned.get());
+      if (value == oldValue)
+        continue;
+      auto result = dyn_cast<OpResult>(value);
+      if (!result || bufferOf.contains(result))
+        return refuse(symbol.getValue(), "is also the value of another");
+      if (!canOverwrite(result, oldValue))
+        return refuse(
+            symbol.getValue(),
+            "cannot be written over the old one that its kernel reads");
+      bufferOf[result] = state->second.getBuffer();
+      updates.push_back({oldValue, result, symbol.getValue()});
+    }
+    return success();
+  }
+
+  LogicalResult refuse(StringRef state, const Twine &why) {
+    return func.emitOpError("new value of the state '")
+           << state << "' " << why << "; insert-copies did not run";
+  }
+
+  /// Whether a kernel that makes `result` reads `oldValue` at most through the
+  /// operand that the result may share.
+  static bool canOverwrite(OpResult result, Value oldValue) {
+    auto kernel = cast<graph::KernelOp>(result.getOwner());
+    int64_t shared = -1;
+    if (auto inplace = kernel.getInplace())
+      shared = (*inplace)[result.getResultNumber()];
+    for (OpOperand &operand : kernel->getOpOperands())
+      if (oldValue && rootOf(operand.get()) == oldValue &&
+          operand.getOperandNumber() != shared)
+        return false;
+    return true;
+  }
+
+  /// Metrics and error flags keep their bytes for themselves.
+  LogicalResult bindReports() {
+    for (OpOperand &returned : terminator()->getOpOperands()) {
+      unsigned index = returned.getOperandNumber();
+      if (func.getResultAttr(index, "graph.state"))
+        continue;
+      Value value = rootOf(returned.get());
+      if (auto result = dyn_cast<OpResult>(value)) {
+        if (!bufferOf.contains(result))
+          makeResultBuffer(result, /*pinned=*/true);
+        continue;
+      }
+      bool updated = llvm::any_of(updates, [&](const StateUpdate &update) {
+        return update.oldValue == value;
+      });
+      if (updated || !func.getArgAttr(cast<BlockArgument>(value).getArgNumber(),
+                                      "graph.state"))
+        return func.emitOpError("result ")
+               << index << " is an argument that does not keep its value; "
+               << "insert-copies did not run";
+    }
+    return success();
+  }
+
+  LogicalResult lowerKernel(graph::KernelOp kernel) {
+    for (Value operand : kernel->getOperands())
+      ++usesSeen[rootOf(operand)];
+    for (OpResult result : kernel->getResults()) {
+      if (bufferOf.contains(result))
+        continue;
+      if (Value shared = dyingOperand(kernel, result))
+        bufferOf[result] = shared;
+      else
+        makeResultBuffer(result, /*pinned=*/false);
+    }
+    SmallVector<Value> bindings;
+    for (Value operand : kernel->getOperands())
+      bindings.push_back(bufferOf.lookup(rootOf(operand)));
+    for (Value result : kernel->getResults())
+      bindings.push_back(bufferOf.lookup(result));
+    if (failed(recordKernel(kernel)))
+      return failure();
+    SmallVector<Attribute> sources;
+    for (Operation &op : kernel.getBody().front().without_terminator())
+      sources.push_back(sourceOf(&op));
+    plan::CommandOp::create(
+        commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
+        FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings,
+        /*after=*/ValueRange(), /*serial=*/UnitAttr(),
+        commands.getArrayAttr(sources));
+    return success();
+  }
+
+  /// The temporary that `result` may take over from its kernel's operand: one
+  /// that nobody needs any more.
+  Value dyingOperand(graph::KernelOp kernel, OpResult result) {
+    auto inplace = kernel.getInplace();
+    int64_t index = inplace ? (*inplace)[result.getResultNumber()] : -1;
+    if (index < 0)
+      return nullptr;
+    Value value = rootOf(kernel->getOperand(index));
+    Value buffer = bufferOf.lookup(value);
+    auto op = buffer.getDefiningOp<plan::BufferOp>();
+    if (op.getSpace() != plan::Space::Arena || op.getPinned() ||
+        static_cast<int64_t>(op.getBytes()) != bytesOf(typeOf(result)) ||
+        usesSeen.lookup(value) != readers.of(value).size())
+      return nullptr;
+    for (OpOperand &other : kernel->getOpOperands())
+      if (other.getOperandNumber() != index &&
+          bufferOf.lookup(rootOf(other.get())) == buffer)
+        return nullptr;
+    for (Value other : kernel->getResults())
+      if (bufferOf.lookup(other) == buffer)
+        return nullptr;
+    return buffer;
+  }
+
+  /// One plan.kernel for all kernels of a name.
+  LogicalResult recordKernel(graph::KernelOp kernel) {
+    OpBuilder &builder = parts.builder;
+    SmallVector<int64_t> bytes;
+    SmallVector<bool> writes;
+    for (Value operand : kernel->getOperands()) {
+      bytes.push_back(bytesOf(typeOf(operand)));
+      writes.push_back(false);
+    }
+    for (Value result : kernel->getResults()) {
+      bytes.push_back(bytesOf(typeOf(result)));
+      writes.push_back(true);
+    }
+    auto [it, isNew] = parts.kernels.try_emplace(kernel.getName());
+    if (!isNew) {
+      if (it->second.getBindings() == ArrayRef<int64_t>(bytes) &&
+          it->second.getWrites() == ArrayRef<bool>(writes))
+        return success();
+      return kernel.emitOpError("'")
+             << kernel.getName() << "' is also another kernel's name";
+    }
+    it->second = plan::KernelOp::create(
+        builder, kernel.getLoc(), kernel.getNameAttr(),
+        kernel.getStrategyAttr() ? kernel.getStrategyAttr()
+                                 : builder.getStringAttr(""),
+        builder.getI64IntegerAttr(kernel.getTiles().value_or(1)),
+        builder.getI64IntegerAttr(kernel.getScratch().value_or(0)),
+        builder.getDenseI64ArrayAttr(bytes),
+        builder.getDenseBoolArrayAttr(writes),
+        builder.getI64IntegerAttr(integer(kernel, "flops", 0)),
+        builder.getI64IntegerAttr(integer(kernel, "bytes", 0)));
+    return success();
+  }
+
+  void reportResults() {
+    for (OpOperand &returned : terminator()->getOpOperands()) {
+      unsigned index = returned.getOperandNumber();
+      Value value = rootOf(returned.get());
+      Location loc = value.getLoc();
+      if (auto name =
+              func.getResultAttrOfType<StringAttr>(index, "graph.metric")) {
+        DenseI64ArrayAttr order = orderOf(value);
+        ArrayAttr dims = physicalDims(typeOf(returned.get()), order);
+        if (auto argument = dyn_cast<BlockArgument>(value))
+          dims = parts.states
+                     .find(func.getArgAttrOfType<FlatSymbolRefAttr>(
+                                   argument.getArgNumber(), "graph.state")
+                               .getValue())
+                     ->second.getLayout();
+        plan::MetricOp::create(commands, loc, name, bufferOf.lookup(value),
+                               TypeAttr::get(returned.get().getType()), dims);
+      } else if (auto message = func.getResultAttrOfType<StringAttr>(
+                     index, "graph.error")) {
+        auto result = dyn_cast<OpResult>(value);
+        plan::ErrorOp::create(commands, loc, message, bufferOf.lookup(value),
+                              result ? sourceOf(makerOf(result))
+                                     : plan::SourceAttr());
+      }
+    }
+  }
+
+  func::FuncOp func;
+  plan::ProgramOp program;
+  PlanParts &parts;
+  Readers readers;
+  OpBuilder commands;                    // at the program's end
+  llvm::DenseMap<Value, Value> bufferOf; // roots to plan.buffer
+  llvm::DenseMap<Value, size_t> usesSeen;
+  llvm::StringMap<Value> oldValues;
+  SmallVector<StateUpdate> updates;
+};
+
+} // namespace
+
+LogicalResult lowerProgram(func::FuncOp func, plan::ProgramOp program,
+                           PlanParts &parts) {
+  return ProgramLowering(func, program, parts).run();
+}
+
+} // namespace dl::schedule

@@ -1,0 +1,40 @@
+// The order in which a function's kernels run on one thread.
+#pragma once
+
+#include "dialects/graph/Graph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace dl::schedule {
+
+/// The value whose buffer this value lies in: reshapes are aliases.
+mlir::Value rootOf(mlir::Value value);
+
+/// The kernels that read a value, itself or through reshapes, in program order.
+class Readers {
+public:
+  explicit Readers(mlir::func::FuncOp func);
+  /// A kernel that reads it through two operands stands twice.
+  llvm::ArrayRef<graph::KernelOp> of(mlir::Value root) const;
+
+private:
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<graph::KernelOp, 2>> readers;
+};
+
+/// New values of states: the argument with the old value, the kernel's result.
+struct StateUpdate {
+  mlir::Value oldValue; // null where the function does not take it
+  mlir::OpResult newValue;
+  mlir::StringRef name;
+};
+
+/// Orders the kernels: producers first, readers of a state's old value before
+/// the kernel that overwrites it, and among those that are ready one for which
+/// `needsMemory` is false, so that what it reads can die early. Deterministic.
+/// Fails where an old value is needed after its update.
+mlir::FailureOr<std::vector<graph::KernelOp>>
+orderKernels(mlir::func::FuncOp func, const Readers &readers,
+             llvm::ArrayRef<StateUpdate> updates,
+             llvm::function_ref<bool(graph::KernelOp)> needsMemory);
+
+} // namespace dl::schedule

@@ -1,0 +1,14 @@
+// Where in the model an op comes from.
+#pragma once
+
+#include "dialects/plan/Plan.h"
+
+namespace dl::schedule {
+
+/// Name, module path and innermost line of the user's file.
+plan::SourceAttr sourceOf(mlir::Operation *op);
+
+/// "conv1/conv2d", or "conv2d" outside of modules.
+std::string pathOf(plan::SourceAttr source);
+
+} // namespace dl::schedule
