@@ -1,0 +1,106 @@
+"""matmul, linear, conv2d and max_pool2d."""
+
+import numpy as np
+
+from .autodiff import unbroadcast
+from .shaping import note_ties
+
+
+def matmul(a, b):
+    """PyTorch's rules: a vector is a row on the left and a column on the right, batch dims broadcast."""
+    if a.value.ndim == 1 or b.value.ndim == 1:
+        return vector_matmul(a, b)
+    return a.tape.make(a.value @ b.value, [
+        (a, lambda g: unbroadcast(g @ np.swapaxes(b.value, -1, -2), a.shape)),
+        (b, lambda g: unbroadcast(np.swapaxes(a.value, -1, -2) @ g, b.shape))])
+
+
+def vector_matmul(a, b):
+    left = a.value.reshape(1, -1) if a.value.ndim == 1 else a.value
+    right = b.value.reshape(-1, 1) if b.value.ndim == 1 else b.value
+    full = left @ right
+    drop = ([-2] if a.value.ndim == 1 else []) + ([-1] if b.value.ndim == 1 else [])
+    shape = [n for i, n in enumerate(full.shape) if i - full.ndim not in drop]
+    return a.tape.make(full.reshape(shape), [
+        (a, lambda g: unbroadcast(g.reshape(full.shape) @ np.swapaxes(right, -1, -2), left.shape).reshape(a.shape)),
+        (b, lambda g: unbroadcast(np.swapaxes(left, -1, -2) @ g.reshape(full.shape), right.shape).reshape(b.shape))])
+
+
+def linear(x, weight, bias=None):
+    """x [..., K] times weight [N, K] transposed, plus bias."""
+    rows = lambda a: a.reshape(-1, a.shape[-1])
+    value = x.value @ weight.value.T
+    parents = [(x, lambda g: g @ weight.value), (weight, lambda g: rows(g).T @ rows(x.value))]
+    if bias is not None:
+        value = value + bias.value
+        parents.append((bias, lambda g: rows(g).sum(axis=0)))
+    return x.tape.make(value, parents)
+
+
+def taps(kernel):
+    return [(dy, dx) for dy in range(kernel[0]) for dx in range(kernel[1])]
+
+
+def extents(size, kernel, stride, padding):
+    return [(size[i] + 2 * padding[i] - kernel[i]) // stride[i] + 1 for i in (0, 1)]
+
+
+def window(padded, tap, out, stride):
+    """What one tap of the kernel sees: a strided view of the padded image."""
+    (dy, dx), (sy, sx) = tap, stride
+    return padded[:, :, dy:dy + sy * (out[0] - 1) + 1:sy, dx:dx + sx * (out[1] - 1) + 1:sx]
+
+
+def pad_image(image, padding, value=0.0):
+    py, px = padding
+    return np.pad(image, ((0, 0), (0, 0), (py, py), (px, px)), constant_values=value)
+
+
+def crop(padded, padding, size):
+    return padded[:, :, padding[0]:padding[0] + size[0], padding[1]:padding[1] + size[1]]
+
+
+def conv2d(x, weight, bias=None, stride=(1, 1), padding=(0, 0)):
+    """NCHW image, OIHW kernel, cross-correlation: one small matrix product for each tap."""
+    size, kernel = x.shape[2:], weight.shape[2:]
+    out = extents(size, kernel, stride, padding)
+    padded = pad_image(x.value, padding)
+    value = np.zeros((x.shape[0], weight.shape[0], *out), x.value.dtype)
+    for tap in taps(kernel):
+        value += np.einsum("nchw,oc->nohw", window(padded, tap, out, stride), weight.value[:, :, tap[0], tap[1]])
+
+    def pull_x(g):
+        full = np.zeros_like(padded)
+        for tap in taps(kernel):
+            window(full, tap, out, stride)[...] += np.einsum("nohw,oc->nchw", g, weight.value[:, :, tap[0], tap[1]])
+        return crop(full, padding, size)
+
+    def pull_weight(g):
+        full = np.zeros_like(weight.value)
+        for tap in taps(kernel):
+            full[:, :, tap[0], tap[1]] = np.einsum("nohw,nchw->oc", g, window(padded, tap, out, stride))
+        return full
+
+    parents = [(x, pull_x), (weight, pull_weight)]
+    if bias is not None:
+        value = value + bias.value.reshape(1, -1, 1, 1)
+        parents.append((bias, lambda g: g.sum(axis=(0, 2, 3))))
+    return x.tape.make(value, parents)
+
+
+def max_pool2d(x, kernel, stride=None, padding=(0, 0)):
+    """The gradient goes to the first maximum of each window."""
+    stride = stride or kernel
+    size, out = x.shape[2:], extents(x.shape[2:], kernel, stride, padding)
+    padded = pad_image(x.value, padding, -np.inf)
+    views = np.stack([window(padded, tap, out, stride) for tap in taps(kernel)], axis=-1)
+    best = views.argmax(axis=-1)
+    note_ties(x, views)
+
+    def pull(g):
+        full = np.zeros_like(padded)
+        for number, tap in enumerate(taps(kernel)):
+            window(full, tap, out, stride)[...] += np.where(best == number, g, 0)
+        return crop(full, padding, size)
+
+    return x.tape.make(views.max(axis=-1), [(x, pull)])

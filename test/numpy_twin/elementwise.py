@@ -1,0 +1,181 @@
+"""Elementwise ops with NumPy broadcasting."""
+
+import math
+
+import numpy as np
+
+from .autodiff import Var, unbroadcast
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+
+
+def erf_values(x):
+    """NumPy has no erf; the C library's, rounded to the dtype of x."""
+    return _erf(x).astype(x.dtype) if x.size else x
+
+
+def unary(x, value, derivative):
+    """`derivative` is an array or None where the gradient is zero."""
+    if derivative is None:
+        return x.tape.make(value)
+    return x.tape.make(value, [(x, lambda g: g * derivative)])
+
+
+def neg(x):
+    return unary(x, -x.value, np.full_like(x.value, -1))
+
+
+def abs_(x):
+    x.tape.kink(x.value)
+    return unary(x, np.abs(x.value), np.sign(x.value))
+
+
+def exp(x):
+    y = np.exp(x.value)
+    return unary(x, y, y)
+
+
+def log(x):
+    return unary(x, np.log(x.value), 1 / x.value)
+
+
+def sqrt(x):
+    y = np.sqrt(x.value)
+    return unary(x, y, x.tape.dtype.type(0.5) / y)
+
+
+def rsqrt(x):
+    y = 1 / np.sqrt(x.value)
+    return unary(x, y, x.tape.dtype.type(-0.5) * y / x.value)
+
+
+def sin(x):
+    return unary(x, np.sin(x.value), np.cos(x.value))
+
+
+def cos(x):
+    return unary(x, np.cos(x.value), -np.sin(x.value))
+
+
+def tanh(x):
+    y = np.tanh(x.value)
+    return unary(x, y, 1 - y * y)
+
+
+def sigmoid(x):
+    """Computed from exp(-|x|), which cannot overflow."""
+    e = np.exp(-np.abs(x.value))
+    y = np.where(x.value >= 0, 1 / (1 + e), e / (1 + e)).astype(x.value.dtype)
+    return unary(x, y, y * (1 - y))
+
+
+def erf(x):
+    slope = x.tape.dtype.type(2 / math.sqrt(math.pi))
+    return unary(x, erf_values(x.value), slope * np.exp(-x.value * x.value))
+
+
+def relu(x):
+    x.tape.kink(x.value)
+    return unary(x, np.where(x.value > 0, x.value, 0 * x.value), (x.value > 0).astype(x.value.dtype))
+
+
+def sign(x):
+    x.tape.kink(x.value)
+    return unary(x, np.sign(x.value), None)
+
+
+def floor(x):
+    x.tape.kink(x.value - np.round(x.value))
+    return unary(x, np.floor(x.value), None)
+
+
+def lift(tape, operand):
+    """A Python number becomes a constant of the run's dtype."""
+    return operand if isinstance(operand, Var) else tape.var(np.asarray(float(operand)))
+
+
+def binary(a, b, function, pull_a=None, pull_b=None):
+    """`pull_*`: gradient of the result to gradient of the operand, before unbroadcasting."""
+    tape = a.tape if isinstance(a, Var) else b.tape
+    a, b = lift(tape, a), lift(tape, b)
+    parents = []
+    if pull_a:
+        parents.append((a, lambda g: unbroadcast(pull_a(g, a.value, b.value), a.shape)))
+    if pull_b:
+        parents.append((b, lambda g: unbroadcast(pull_b(g, a.value, b.value), b.shape)))
+    return tape.make(function(a.value, b.value), parents)
+
+
+def add(a, b):
+    return binary(a, b, np.add, lambda g, x, y: g, lambda g, x, y: g)
+
+
+def sub(a, b):
+    return binary(a, b, np.subtract, lambda g, x, y: g, lambda g, x, y: -g)
+
+
+def mul(a, b):
+    return binary(a, b, np.multiply, lambda g, x, y: g * y, lambda g, x, y: g * x)
+
+
+def div(a, b):
+    return binary(a, b, np.divide, lambda g, x, y: g / y, lambda g, x, y: -g * x / (y * y))
+
+
+def pow_(a, b):
+    return binary(
+        a, b, np.power,
+        lambda g, x, y: g * y * np.power(x, y - 1),
+        # The exponent of a square is a constant and its base may be negative.
+        lambda g, x, y: g * np.power(x, y) * np.log(np.where(x > 0, x, np.ones_like(x))))
+
+
+def extremum(a, b, function):
+    """maximum and minimum; the generator keeps away from ties, where conventions differ."""
+    tape = a.tape if isinstance(a, Var) else b.tape
+
+    def note(x, y):
+        tape.kink(x - y, tie=x == y)
+        return function(x, y)
+    return binary(a, b, note,
+                  lambda g, x, y: g * (function(x, y) == x), lambda g, x, y: g * (function(x, y) != x))
+
+
+def maximum(a, b):
+    return extremum(a, b, np.maximum)
+
+
+def minimum(a, b):
+    return extremum(a, b, np.minimum)
+
+
+def compare(a, b, function):
+    tape = a.tape if isinstance(a, Var) else b.tape
+    a, b = lift(tape, a), lift(tape, b)
+    if a.value.dtype.kind == "f":
+        tape.kink(a.value - b.value, tie=a.value == b.value)
+    return tape.make(function(a.value, b.value))
+
+
+def logical(function, *operands):
+    return operands[0].tape.make(function(*(o.value for o in operands)))
+
+
+def where(condition, a, b):
+    tape, c = condition.tape, condition.value
+    a, b = lift(tape, a), lift(tape, b)
+    return tape.make(np.where(c, a.value, b.value), [
+        (a, lambda g: unbroadcast(np.where(c, g, 0), a.shape)),
+        (b, lambda g: unbroadcast(np.where(c, 0, g), b.shape))])
+
+
+def cast_float(x):
+    """`to` the floating-point dtype of the run: the gradient passes."""
+    return x.tape.make(x.value.astype(x.tape.dtype), [(x, lambda g: g)])
+
+
+def cast_int(x):
+    """`to` i64 truncates; no gradient."""
+    if x.value.dtype.kind == "f":
+        x.tape.kink(x.value - np.round(x.value))
+    return x.tape.make(np.trunc(x.value).astype(np.int64))

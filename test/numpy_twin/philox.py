@@ -1,0 +1,51 @@
+"""Philox4x32-10 (Salmon et al., SC 2011) and the dropout made of it.
+
+Element i of a random tensor uses the counter (lo32(i), hi32(i), step, micro)
+and the key (lo32(seed) ^ lo32(key), hi32(seed) ^ hi32(key)), where `key` names
+the op. Nothing depends on threads or on the batch's neighbours.
+"""
+
+import numpy as np
+
+MASK = np.uint64(0xFFFFFFFF)
+MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+WEYL = 0x9E3779B9, 0xBB67AE85
+
+
+def philox(counter, key):
+    """`counter`: four arrays of u32 values, `key`: two numbers. Four arrays of u32 values as u64."""
+    c = [np.asarray(x, np.uint64) & MASK for x in counter]
+    k = [int(x) & 0xFFFFFFFF for x in key]
+    for _ in range(10):
+        low, high = MULTIPLIERS[0] * c[0], MULTIPLIERS[1] * c[2]
+        c = [(high >> np.uint64(32)) ^ c[1] ^ np.uint64(k[0]), high & MASK,
+             (low >> np.uint64(32)) ^ c[3] ^ np.uint64(k[1]), low & MASK]
+        k = [(k[i] + WEYL[i]) & 0xFFFFFFFF for i in (0, 1)]
+    return c
+
+
+def words(count, key, seed, step, micro):
+    """The words of elements 0 .. count-1 of one random op."""
+    index = np.arange(count, dtype=np.uint64)
+    same = lambda value: np.full(count, value & 0xFFFFFFFF, np.uint64)
+    return philox((index & MASK, index >> np.uint64(32), same(step), same(micro)),
+                  ((seed ^ key) & 0xFFFFFFFF, ((seed ^ key) >> 32) & 0xFFFFFFFF))
+
+
+def uniform(count, key, seed, step=0, micro=0):
+    """In [0, 1), 24 bits."""
+    return (words(count, key, seed, step, micro)[0] >> np.uint64(8)).astype(np.float64) * 2.0 ** -24
+
+
+def dropout(x, p, key, channelwise=False):
+    """Keeps an element with probability 1 - p and scales it by 1 / (1 - p); channelwise: whole [n, c] planes."""
+    tape = x.tape
+    if not tape.training or p == 0:
+        return tape.make(x.value, [(x, lambda g: g)])
+    shape = x.shape[:2] if channelwise else x.shape
+    count = int(np.prod(shape))
+    kept = (uniform(count, key, tape.seed, tape.step, tape.micro) >= p).reshape(shape)
+    if channelwise:
+        kept = kept.reshape(shape + (1,) * (x.value.ndim - 2))
+    scale = np.where(kept, tape.dtype.type(1 / (1 - p)), tape.dtype.type(0))
+    return tape.make(x.value * scale, [(x, lambda g: g * scale)])

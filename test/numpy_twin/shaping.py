@@ -1,0 +1,94 @@
+"""Reductions and ops that move elements."""
+
+import numpy as np
+
+from .autodiff import unbroadcast
+
+
+def axes(x, dims):
+    return tuple(range(x.value.ndim)) if dims is None else tuple(d % x.value.ndim for d in dims)
+
+
+def restore(array, shape, dims, keepdim):
+    """Puts reduced dims back as extents of 1."""
+    return array if keepdim else array.reshape([1 if i in dims else n for i, n in enumerate(shape)])
+
+
+def sum_(x, dims=None, keepdim=False):
+    dims = axes(x, dims)
+    return x.tape.make(x.value.sum(axis=dims, keepdims=keepdim), [
+        (x, lambda g: np.broadcast_to(restore(g, x.shape, dims, keepdim), x.shape))])
+
+
+def mean(x, dims=None, keepdim=False):
+    dims = axes(x, dims)
+    count = x.tape.dtype.type(np.prod([x.shape[d] for d in dims], dtype=np.int64))
+    return x.tape.make(x.value.sum(axis=dims, keepdims=keepdim) / count, [
+        (x, lambda g: np.broadcast_to(restore(g / count, x.shape, dims, keepdim), x.shape))])
+
+
+def note_ties(x, rows):
+    """Distance of the largest to the second largest along the last dim of `rows`."""
+    if rows.shape[-1] > 1:
+        top = np.partition(rows, -2, axis=-1)
+        gap = top[..., -1] - top[..., -2]
+        x.tape.kink(gap, tie=(gap == 0) & (top[..., -1] != 0))
+
+
+def rows_along(x, dims):
+    kept = [i for i in range(x.value.ndim) if i not in dims]
+    return np.transpose(x.value, kept + list(dims)).reshape([x.shape[i] for i in kept] + [-1])
+
+
+def amax(x, dims=None, keepdim=False):
+    """Equal maxima share the gradient evenly."""
+    dims = axes(x, dims)
+    note_ties(x, rows_along(x, dims))
+    top = x.value.max(axis=dims, keepdims=True)
+    hits = (x.value == top).astype(x.value.dtype)
+    share = hits / hits.sum(axis=dims, keepdims=True)
+    value = top if keepdim else x.value.max(axis=dims)
+    return x.tape.make(value, [(x, lambda g: restore(g, x.shape, dims, keepdim) * share)])
+
+
+def max_(x, dim, keepdim=False):
+    """(values, indices); the gradient goes to the first maximum."""
+    dim %= x.value.ndim
+    note_ties(x, rows_along(x, (dim,)))
+    index = np.expand_dims(x.value.argmax(axis=dim), dim)
+    value = np.take_along_axis(x.value, index, dim)
+
+    def pull(g):
+        out = np.zeros_like(x.value)
+        np.put_along_axis(out, index, restore(g, x.shape, (dim,), keepdim), dim)
+        return out
+
+    shaped = (lambda a: a) if keepdim else (lambda a: a.squeeze(dim))
+    return x.tape.make(shaped(value), [(x, pull)]), x.tape.make(shaped(index))
+
+
+def argmax(x, dim, keepdim=False):
+    return max_(x, dim, keepdim)[1]
+
+
+def reshape(x, shape):
+    return x.tape.make(x.value.reshape(shape), [(x, lambda g: g.reshape(x.shape))])
+
+
+def transpose(x, a, b):
+    return x.tape.make(np.swapaxes(x.value, a, b), [(x, lambda g: np.swapaxes(g, a, b))])
+
+
+def squeeze(x, dim):
+    return reshape(x, np.squeeze(x.value, dim).shape)
+
+
+def unsqueeze(x, dim):
+    return reshape(x, np.expand_dims(x.value, dim).shape)
+
+
+def expand(x, shape):
+    """PyTorch's expand: -1 keeps the extent of an existing dim."""
+    lead = len(shape) - x.value.ndim
+    full = [x.shape[i - lead] if n == -1 else n for i, n in enumerate(shape)]
+    return x.tape.make(np.broadcast_to(x.value, full), [(x, lambda g: unbroadcast(g, x.shape))])

@@ -1,0 +1,192 @@
+"""Tests of the twin itself: gradients against central differences, values against slow loops."""
+
+import itertools
+import unittest
+
+import numpy as np
+
+from . import contractions as C, elementwise as E, losses as L, philox as R, shaping as S
+from .autodiff import Tape, backward, gradient_of
+from .optimizers import SGD
+
+
+def positive(values):
+    return np.abs(values) + 0.5
+
+
+# name: (function of Vars, shapes of the operands, domain of the operands)
+CASES = {
+    "neg": (E.neg, [(2, 3)]), "abs": (E.abs_, [(2, 3)]), "exp": (E.exp, [(2, 3)]), "log": (E.log, [(2, 3)], positive),
+    "sqrt": (E.sqrt, [(2, 3)], positive), "rsqrt": (E.rsqrt, [(2, 3)], positive), "sin": (E.sin, [(2, 3)]),
+    "cos": (E.cos, [(2, 3)]), "tanh": (E.tanh, [(2, 3)]), "sigmoid": (E.sigmoid, [(2, 3)]), "erf": (E.erf, [(2, 3)]),
+    "relu": (E.relu, [(2, 3)]), "sign": (E.sign, [(2, 3)]), "floor": (E.floor, [(2, 3)]),
+    "add": (E.add, [(2, 3), (3,)]), "sub": (E.sub, [(1, 3), (2, 1)]), "mul": (E.mul, [(), (2, 3)]),
+    "div": (E.div, [(2, 1, 3), (4, 1)], positive), "pow": (E.pow_, [(2, 3), (3,)], positive),
+    "square": (lambda x: E.pow_(x, 2.0), [(2, 3)]), "rdiv": (lambda x: E.div(1.5, x), [(2, 3)], positive),
+    "maximum": (E.maximum, [(2, 3), (3,)]), "minimum": (E.minimum, [(2, 3), (2, 1)]),
+    "maximum_constant": (lambda x: E.maximum(x, 0.1), [(2, 3)]),
+    "where": (lambda a, b: E.where(E.compare(a, b, np.less), a, b), [(2, 3), (3,)]),
+    "where_constant": (lambda a: E.where(E.compare(a, 0.2, np.greater), a, -0.7), [(2, 3)]),
+    "sum": (S.sum_, [(2, 3, 4)]), "sum_dims": (lambda x: S.sum_(x, (0, -1)), [(2, 3, 4)]),
+    "mean_keepdim": (lambda x: S.mean(x, (1,), True), [(2, 3, 4)]),
+    "amax": (S.amax, [(2, 3)]), "amax_dims": (lambda x: S.amax(x, (0, 2), True), [(2, 3, 4)]),
+    "max": (lambda x: S.max_(x, -2)[0], [(2, 3, 4)]), "max_keepdim": (lambda x: S.max_(x, 0, True)[0], [(2, 3)]),
+    "reshape": (lambda x: S.reshape(x, (4, -1)), [(2, 2, 3)]), "transpose": (lambda x: S.transpose(x, 0, -1), [(2, 3, 4)]),
+    "squeeze": (lambda x: S.squeeze(x, 1), [(2, 1, 3)]), "unsqueeze": (lambda x: S.unsqueeze(x, -1), [(2, 3)]),
+    "expand": (lambda x: S.expand(x, (4, 2, -1)), [(1, 3)]),
+    "matmul": (C.matmul, [(2, 3), (3, 4)]), "matmul_batch": (C.matmul, [(2, 1, 2, 3), (4, 3, 2)]),
+    "matmul_vectors": (C.matmul, [(3,), (3,)]), "matmul_left": (C.matmul, [(3,), (2, 3, 4)]),
+    "matmul_right": (C.matmul, [(5, 2, 3), (3,)]),
+    "linear": (C.linear, [(2, 4, 3), (5, 3), (5,)]), "linear_plain": (C.linear, [(3,), (5, 3)]),
+    "conv2d": (C.conv2d, [(2, 3, 5, 6), (4, 3, 3, 2), (4,)]),
+    "conv2d_strided": (lambda x, w: C.conv2d(x, w, None, (2, 3), (1, 2)), [(2, 2, 7, 6), (3, 2, 3, 2)]),
+    "max_pool2d": (lambda x: C.max_pool2d(x, (2, 2)), [(2, 3, 5, 6)]),
+    "max_pool2d_padded": (lambda x: C.max_pool2d(x, (3, 2), (2, 1), (1, 1)), [(1, 2, 5, 4)]),
+    "softmax": (lambda x: L.softmax(x, 1), [(3, 4)]), "log_softmax": (lambda x: L.log_softmax(x, 0), [(3, 4)]),
+    "mse_mean": (L.mse_loss, [(3, 4), (3, 4)]), "mse_sum": (lambda a, b: L.mse_loss(a, b, "sum"), [(3, 4), (3, 4)]),
+    "mse_none": (lambda a, b: L.mse_loss(a, b, "none"), [(3,), (3,)]),
+    "dropout": (lambda x: R.dropout(x, 0.4, 77), [(5, 6)]),
+    "dropout2d": (lambda x: R.dropout(x, 0.4, 78, True), [(3, 4, 2, 2)]),
+    "two_uses": (lambda x: E.mul(E.add(x, E.sin(x)), x), [(2, 3)]),
+}
+for reduction, ignore in itertools.product(("mean", "sum", "none"), (-100, 2)):
+    def with_labels(x, reduction=reduction, ignore=ignore, loss=L.nll_loss):
+        return loss(x, x.tape.var(np.array([2, 0, 3, 1])), ignore, reduction)
+    CASES[f"nll_{reduction}_{ignore}"] = (with_labels, [(4, 5)])
+    CASES[f"cross_entropy_{reduction}_{ignore}"] = (
+        lambda x, f=with_labels: f(x, loss=L.cross_entropy), [(4, 5)])
+CASES["nll_3d"] = (lambda x: L.nll_loss(x, x.tape.var(np.arange(6).reshape(2, 3) % 4)), [(2, 4, 3)])
+
+
+def scalar(function, arrays, weights):
+    tape = Tape(seed=5)
+    leaves = [tape.var(a) for a in arrays]
+    out = function(*leaves)
+    return leaves, S.sum_(E.mul(out, tape.var(weights)))
+
+
+class Gradients(unittest.TestCase):
+    def check(self, function, shapes, domain=lambda v: v):
+        rng = np.random.default_rng(3)
+        arrays = [domain(rng.normal(size=s)) for s in shapes]
+        shape = function(*[Tape(seed=5).var(arrays[0])] if len(arrays) == 1 else self.vars(arrays)).shape
+        weights = rng.normal(size=shape)
+        leaves, loss = scalar(function, arrays, weights)
+        self.assertGreater(loss.tape.margin, 1e-5, "the test's data stand at a kink")
+        backward(loss)
+        for number, array in enumerate(arrays):
+            numeric = np.zeros_like(array)
+            for index in np.ndindex(array.shape):
+                sides = []
+                for delta in (1e-6, -1e-6):
+                    moved = [a.copy() for a in arrays]
+                    moved[number][index] += delta
+                    sides.append(float(scalar(function, moved, weights)[1].value))
+                numeric[index] = (sides[0] - sides[1]) / 2e-6
+            np.testing.assert_allclose(gradient_of(leaves[number]), numeric, rtol=2e-6, atol=2e-7)
+
+    def vars(self, arrays):
+        tape = Tape(seed=5)
+        return [tape.var(a) for a in arrays]
+
+
+for case, parts in CASES.items():
+    setattr(Gradients, "test_" + case.replace("-", "_"), lambda self, parts=parts: self.check(*parts))
+
+
+class Control(unittest.TestCase):
+    def test_a_wrong_gradient_is_caught(self):
+        wrong = lambda x: E.unary(x, np.sin(x.value), 0.999 * np.cos(x.value))
+        with self.assertRaises(AssertionError):
+            Gradients.check(Gradients(), wrong, [(2, 3)])
+
+
+class Values(unittest.TestCase):
+    def test_conv2d_by_definition(self):
+        rng = np.random.default_rng(1)
+        x, w = rng.normal(size=(2, 3, 6, 5)), rng.normal(size=(4, 3, 3, 2))
+        tape = Tape()
+        got = C.conv2d(tape.var(x), tape.var(w), None, (2, 1), (1, 0)).value
+        padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (0, 0)))
+        for n, o, r, c in np.ndindex(got.shape):
+            want = (padded[n, :, 2 * r:2 * r + 3, c:c + 2] * w[o]).sum()
+            self.assertAlmostEqual(got[n, o, r, c], want, places=12)
+
+    def test_max_pool2d_by_definition(self):
+        x = np.random.default_rng(2).normal(size=(1, 2, 5, 5))
+        got = C.max_pool2d(Tape().var(x), (3, 3), (2, 2), (1, 1)).value
+        padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
+        for n, c, r, q in np.ndindex(got.shape):
+            self.assertEqual(got[n, c, r, q], padded[n, c, 2 * r:2 * r + 3, 2 * q:2 * q + 3].max())
+
+    def test_sums_of_softmax(self):
+        x = Tape().var(np.random.default_rng(3).normal(size=(3, 7)) * 30)
+        np.testing.assert_allclose(L.softmax(x, 1).value.sum(1), 1)
+        np.testing.assert_allclose(np.exp(L.log_softmax(x, 0).value).sum(0), 1)
+
+    def test_ties(self):
+        tape = Tape()
+        x = tape.var(np.array([[0.0, 0.0, -1.0]]))
+        backward(S.sum_(S.amax(x, (1,))))
+        np.testing.assert_array_equal(x.grad, [[0.5, 0.5, 0]])
+        backward(S.sum_(S.max_(x, 1)[0]))
+        np.testing.assert_array_equal(x.grad, [[1, 0, 0]])
+        self.assertGreater(tape.margin, 0)  # zeros tie exactly ...
+        S.amax(tape.var(np.array([2.0, 2.0])))
+        self.assertEqual(tape.margin, 0)  # ... other values by accident
+
+    def test_f32_stays_f32(self):
+        tape = Tape(np.float32)
+        x = tape.var(np.ones((2, 2)))
+        loss = L.mse_loss(E.mul(E.add(x, 0.3), 1.7), E.div(2.0, E.erf(x)))
+        backward(loss)
+        self.assertEqual((loss.value.dtype, x.grad.dtype), (np.float32, np.float32))
+
+
+class Random(unittest.TestCase):
+    def test_published_vectors(self):
+        """The known answers that come with the authors' Random123."""
+        ones = 0xFFFFFFFF
+        for counter, key, want in [
+                ([0] * 4, [0] * 2, "6627e8d5 e169c58d bc57ac4c 9b00dbd8"),
+                ([ones] * 4, [ones] * 2, "408f276d 41c83b0e a20bc7c6 6d5451fd"),
+                ([0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344], [0xA4093822, 0x299F31D0],
+                 "d16cfe09 94fdcceb 5001e420 24126ea1")]:
+            got = " ".join(f"{int(word):08x}" for word in R.philox(counter, key))
+            self.assertEqual(got, want)
+
+    def test_dropout(self):
+        tape = Tape(seed=9, step=4)
+        y = R.dropout(tape.var(np.ones((100, 1000))), 0.3, 1).value
+        self.assertEqual(set(np.unique(y)), {0.0, 1 / 0.7})
+        self.assertLess(abs((y > 0).mean() - 0.7), 0.01)
+        planes = R.dropout(tape.var(np.ones((50, 20, 3, 3))), 0.5, 1, True).value.reshape(1000, 9)
+        self.assertTrue((planes == planes[:, :1]).all())
+        self.assertLess(abs((planes > 0).mean() - 0.5), 0.06)
+        still = R.dropout(Tape(training=False).var(np.ones(5)), 0.3, 1).value
+        np.testing.assert_array_equal(still, np.ones(5))
+
+
+class Optimizers(unittest.TestCase):
+    def test_sgd_by_hand(self):
+        optimizer = SGD(lr=0.1, momentum=0.5, weight_decay=0.25)
+        weights = {"w": np.array([2.0])}
+        optimizer.step(weights, {"w": np.array([1.0])})  # g = 1 + 0.5, buffer = 1.5
+        self.assertAlmostEqual(weights["w"][0], 1.85)
+        optimizer.step(weights, {"w": np.array([1.0])})  # g = 1.4625, buffer = 0.75 + 1.4625
+        self.assertAlmostEqual(weights["w"][0], 1.85 - 0.1 * 2.2125)
+
+    def test_nesterov_and_dampening(self):
+        optimizer = SGD(lr=1.0, momentum=0.5, nesterov=True)
+        weights = {"w": np.array([0.0])}
+        optimizer.step(weights, {"w": np.array([1.0])})
+        self.assertAlmostEqual(weights["w"][0], -1.5)
+        optimizer = SGD(lr=1.0, momentum=0.5, dampening=0.75)
+        weights = {"w": np.array([0.0])}
+        for want in (-1.0, -1.75):
+            optimizer.step(weights, {"w": np.array([1.0])})
+            self.assertAlmostEqual(weights["w"][0], want)
+
+
+if __name__ == "__main__":
+    unittest.main()
