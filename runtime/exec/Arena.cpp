@@ -1,0 +1,57 @@
+#include "runtime/exec/Arena.h"
+
+#include "runtime/base/Numbers.h"
+#include "runtime/plan/Validator.h"
+
+#include <fmt/format.h>
+
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+using namespace dlrt;
+
+/// Parts of this size and more are worth huge pages.
+static constexpr uint64_t hugePageBytes = uint64_t(8) << 20;
+
+uint64_t ArenaLayout::add(uint64_t bytes) {
+  uint64_t offset = end;
+  constexpr uint64_t a = bufferAlignment;
+  // Rounding up and one alignment of slack behind.
+  overflow |= __builtin_add_overflow(end, bytes, &end) ||
+              __builtin_add_overflow(end, 2 * a - 1, &end);
+  end = end / a * a;
+  return offset;
+}
+
+Expected<Arena> Arena::allocate(uint64_t bytes) {
+  uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t physical = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page;
+  // Overcommit would grant more and kill the process later.
+  if (bytes > physical)
+    return Status(Code::Unavailable,
+                  fmt::format("the plan needs {} of memory, this machine has "
+                              "{}",
+                              humanBytes(bytes), humanBytes(physical)));
+  uint64_t inner = (bytes + page - 1) / page * page;
+  Arena arena;
+  void *at = mmap(nullptr, inner + 2 * page, PROT_NONE,
+                  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED)
+    return Status(Code::Unavailable, fmt::format("no memory for an arena of {}",
+                                                 humanBytes(bytes)));
+  arena.mapping = at;
+  arena.mapped = inner + 2 * page;
+  arena.base = static_cast<uint8_t *>(at) + page;
+  if (inner != 0 && mprotect(arena.base, inner, PROT_READ | PROT_WRITE) != 0)
+    return Status(Code::Unavailable, fmt::format("no memory for an arena of {}",
+                                                 humanBytes(bytes)));
+  if (inner >= hugePageBytes)
+    madvise(arena.base, inner, MADV_HUGEPAGE); // a hint: may well fail
+  return arena;
+}
+
+Arena::~Arena() {
+  if (mapping)
+    munmap(mapping, mapped);
+}

@@ -1,0 +1,58 @@
+#include "runtime/exec/Cpu.h"
+
+#include <fmt/format.h>
+
+#include <sched.h>
+
+using namespace dlrt;
+
+/// Best first.
+static constexpr std::string_view levels[] = {"x86-64-v4", "x86-64-v3",
+                                              "x86-64-v2", "x86-64"};
+
+bool dlrt::cpuSupports(std::string_view level) {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (level == "x86-64-v4")
+    return __builtin_cpu_supports("x86-64-v4");
+  if (level == "x86-64-v3")
+    return __builtin_cpu_supports("x86-64-v3");
+  if (level == "x86-64-v2")
+    return __builtin_cpu_supports("x86-64-v2");
+  return level == "x86-64";
+#else
+  return false;
+#endif
+}
+
+Expected<size_t> dlrt::chooseImage(const fb::PlanT &plan,
+                                   std::string_view wanted) {
+  std::string found;
+  for (const auto &image : plan.images)
+    found += (found.empty() ? "" : ", ") + image->features;
+  for (std::string_view level : levels) {
+    if (!wanted.empty() && level.substr(level.rfind('-') + 1) != wanted)
+      continue;
+    for (size_t i = 0; i < plan.images.size(); ++i)
+      if (plan.images[i]->features == level && cpuSupports(level))
+        return i;
+  }
+  if (!wanted.empty())
+    return Status(Code::Plan, fmt::format("no kernels for --isa={}: the plan "
+                                          "has {}, and the processor must "
+                                          "support them",
+                                          wanted, found));
+  return Status(Code::Plan,
+                fmt::format("the plan's kernels are for {}, which this "
+                            "processor does not support; compile the model "
+                            "with another --target-cpu",
+                            found.empty() ? "no processor" : found));
+}
+
+unsigned dlrt::availableCores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) == 0 && CPU_COUNT(&set) > 0)
+    return static_cast<unsigned>(CPU_COUNT(&set));
+  return 1;
+}

@@ -1,0 +1,113 @@
+// Runs the programs of a plan on the processor's cores.
+#ifndef DLRT_EXEC_EXECUTOR_H
+#define DLRT_EXEC_EXECUTOR_H
+
+#include "runtime/base/Status.h"
+#include "runtime/exec/Arena.h"
+#include "runtime/exec/ElfImage.h"
+#include "runtime/exec/PreparedProgram.h"
+#include "runtime/exec/Workers.h"
+#include "runtime/plan/PlanReader.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dlrt {
+
+struct ExecutorOptions {
+  unsigned threads = 1;
+  std::string isa;         ///< "v3", "v4"; empty: the best that runs here
+  uint32_t inputSlots = 4; ///< batches that can be waiting at once
+};
+
+/// One run of one program.
+struct Launch {
+  enum class Phase : uint32_t { Batch, ShortBatch, Update };
+
+  uint32_t step = 0;
+  Phase phase = Phase::Batch;
+  uint32_t slot = 0; ///< of the step's input ring
+  /// 0 seed, 1 updates done before, 2 micro-batch, 3 items of the group,
+  /// 4 epoch.
+  std::array<int64_t, 8> scalars = {};
+};
+
+using Ticket = uint64_t;
+
+class Executor {
+public:
+  /// `loaded` must outlive the executor.
+  static Expected<std::unique_ptr<Executor>>
+  create(const LoadedPlan &loaded, const ExecutorOptions &options);
+
+  /// Queues a launch. Launches run in the order of their submission. On the
+  /// CPU the thread that waits is worker 0 and lends itself to the queue, so
+  /// a step costs no switch of threads; a full queue runs its oldest launch.
+  Ticket submit(const Launch &launch);
+
+  /// Returns when the launch has finished: its outputs can be read until the
+  /// next one runs. An error flag raised by the data gives an error, once.
+  Status wait(Ticket ticket);
+
+  /// Where the loader puts a component of a batch. Valid for a ring slot below
+  /// `inputSlots`.
+  uint8_t *inputAddress(uint32_t step, uint32_t slot, size_t component) const;
+  uint32_t inputSlots() const { return slots; }
+
+  /// Bytes of a buffer in the arena.
+  uint8_t *arenaAddress(uint32_t buffer) const;
+
+  /// Index of the kernel image in use.
+  size_t image() const { return imageIndex; }
+  /// Everything allocated: arena, rings, scratch.
+  uint64_t memoryBytes() const { return allocated; }
+  std::vector<uint64_t> tilesPerThread() const { return workers.tilesRun(); }
+
+private:
+  struct Input {
+    std::vector<uint64_t> offsets; ///< per component, within slot 0
+    uint64_t slotBytes = 0;
+  };
+  struct Step {
+    std::vector<PreparedProgram> micro;
+    PreparedProgram update;
+    Input input;
+  };
+  static constexpr size_t queueLength = 2;
+
+  Executor(const LoadedPlan &loaded) : plan(*loaded.plan) {}
+  Status loadKernels(const LoadedPlan &loaded, const std::string &isa);
+  Status layOut(const ExecutorOptions &options);
+  void prepareSteps(unsigned threads);
+  void describeKernels();
+  void runOldest();
+  Status checkErrorFlags(const Launch &launch) const;
+
+  const fb::PlanT &plan;
+  ElfImage kernels;
+  size_t imageIndex = 0;
+  std::vector<KernelEntry> entries;
+  std::vector<std::string> descriptions;
+
+  Arena arena;
+  uint64_t allocated = 0;
+  uint64_t scalarsOffset = 0;
+  std::vector<uint64_t> scratchOffsets;
+  uint32_t slots = 0;
+  std::vector<Step> steps;
+  Workers workers;
+
+  std::array<Launch, queueLength> queue;
+  Ticket submitted = 0, finished = 0;
+  Status failure;
+};
+
+/// "conv2d in 'conv1' at mnist.dl:14:17"
+std::string sourceText(const fb::SourceT &source);
+
+} // namespace dlrt
+
+#endif

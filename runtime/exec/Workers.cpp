@@ -1,0 +1,226 @@
+#include "runtime/exec/Workers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <sched.h>
+#include <system_error>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+using namespace dlrt;
+
+/// How long a helper looks for work before it sleeps: more than the gap
+/// between two steps, little enough not to show in a run that stands still.
+static constexpr auto spinTime = std::chrono::microseconds(200);
+static constexpr int looksBetweenClocks = 64;
+
+static void relax() {
+#if defined(__x86_64__)
+  _mm_pause();
+#endif
+}
+
+/// Round to nearest, denormals kept, exceptions masked: the same bits on all
+/// threads whatever the process did before.
+static void setFloatingPointMode() {
+#if defined(__x86_64__)
+  _mm_setcsr(0x1f80);
+#endif
+}
+
+Status Workers::start(const std::vector<void *> &scratch) {
+  for (void *memory : scratch) {
+    workers.push_back(std::make_unique<Worker>());
+    workers.back()->scratch = memory;
+  }
+  try {
+    for (size_t i = 1; i < workers.size(); ++i)
+      threads.emplace_back([this, i] { helperMain(*workers[i]); });
+  } catch (const std::system_error &error) {
+    return {Code::Unavailable, fmt::format("cannot start {} threads: {}",
+                                           workers.size(), error.what())};
+  }
+  return {};
+}
+
+Workers::~Workers() {
+  stopping.store(true);
+  wakeWord.fetch_add(1);
+  wakeWord.notify_all();
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+std::vector<uint64_t> Workers::tilesRun() const {
+  std::vector<uint64_t> counts;
+  for (const auto &worker : workers)
+    counts.push_back(worker->tiles);
+  return counts;
+}
+
+void Workers::run(PreparedProgram &program, uint32_t slot) {
+  setFloatingPointMode();
+  Worker &self = *workers[0];
+  noteThread(&self.running);
+  void *const *table = program.tables[slot].data();
+  if (program.alone) {
+    runAlone(program, table);
+  } else {
+    // 0 means "no run" in the ready list.
+    uint32_t number =
+        std::max(1u, runNumber.load(std::memory_order_relaxed) + 1);
+    uint32_t count = static_cast<uint32_t>(program.commands.size());
+    for (uint32_t c = 0; c < count; ++c) {
+      CommandProgress &p = program.progress[c];
+      p.done.store(0, std::memory_order_relaxed);
+      p.waiting.store(program.commands[c].dependencies,
+                      std::memory_order_relaxed);
+      p.next.store(uint64_t(number) << 32, std::memory_order_relaxed);
+      program.ready[c].store(0, std::memory_order_relaxed);
+    }
+    readyCount.store(0, std::memory_order_relaxed);
+    unfinished.store(count, std::memory_order_relaxed);
+    currentProgram.store(&program, std::memory_order_relaxed);
+    currentTable.store(table, std::memory_order_relaxed);
+    runNumber.store(number, std::memory_order_seq_cst);
+    self.head = 0;
+    for (uint32_t c = 0; c < count; ++c)
+      if (program.commands[c].dependencies == 0)
+        offer(program, c, number);
+    for (int idle = 0; unfinished.load(std::memory_order_acquire) != 0;) {
+      if (help(self, program, table, number))
+        idle = 0;
+      else if (++idle < 1000)
+        relax();
+      else // with more threads than cores, let the last one work
+        sched_yield();
+    }
+  }
+  noteThread(nullptr);
+}
+
+void Workers::runAlone(PreparedProgram &program, void *const *table) {
+  Worker &self = *workers[0];
+  uint64_t tiles = 0;
+  for (const PreparedCommand &command : program.commands) {
+    self.running.text = command.description;
+    command.entry(table + command.firstBinding, self.scratch, 0, command.tiles);
+    tiles += command.tiles;
+  }
+  self.running.text = nullptr;
+  self.tiles += tiles;
+}
+
+void Workers::helperMain(Worker &self) {
+  SignalStack signalStack;
+  noteThread(&self.running);
+  setFloatingPointMode();
+  while (!stopping.load(std::memory_order_relaxed))
+    if (!spinForWork(self))
+      sleepUntilWoken(self);
+  noteThread(nullptr);
+}
+
+bool Workers::look(Worker &self) {
+  uint32_t number = runNumber.load(std::memory_order_seq_cst);
+  if (number != self.run) {
+    self.run = number;
+    self.head = 0;
+  }
+  PreparedProgram *program = currentProgram.load(std::memory_order_relaxed);
+  void *const *table = currentTable.load(std::memory_order_relaxed);
+  return program && help(self, *program, table, number);
+}
+
+bool Workers::spinForWork(Worker &self) {
+  using Clock = std::chrono::steady_clock;
+  if (look(self))
+    return true;
+  auto begin = Clock::now();
+  do {
+    for (int i = 0; i < looksBetweenClocks; ++i) {
+      relax();
+      if (look(self))
+        return true;
+    }
+  } while (Clock::now() - begin < spinTime);
+  return false;
+}
+
+void Workers::sleepUntilWoken(Worker &self) {
+  uint32_t word = wakeWord.load(std::memory_order_seq_cst);
+  // Whoever offers work from here on sees a sleeper and changes the word;
+  // what was offered before is found by the last look.
+  sleepers.fetch_add(1, std::memory_order_seq_cst);
+  if (!look(self) && !stopping.load(std::memory_order_seq_cst))
+    wakeWord.wait(word, std::memory_order_seq_cst);
+  sleepers.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+bool Workers::help(Worker &self, PreparedProgram &program, void *const *table,
+                   uint32_t number) {
+  uint32_t count = static_cast<uint32_t>(program.commands.size());
+  while (self.head < count) {
+    uint64_t entry = program.ready[self.head].load(std::memory_order_seq_cst);
+    if (entry >> 32 != number)
+      return false; // nothing more is ready, or the run is over
+    uint32_t index = static_cast<uint32_t>(entry);
+    const PreparedCommand &command = program.commands[index];
+    CommandProgress &progress = program.progress[index];
+    uint64_t next = progress.next.load(std::memory_order_relaxed);
+    for (;;) {
+      uint32_t begin = static_cast<uint32_t>(next);
+      if (next >> 32 != number)
+        return false;
+      if (begin >= command.tiles) {
+        ++self.head;
+        break;
+      }
+      uint32_t taken = std::min(command.grain, command.tiles - begin);
+      if (!progress.next.compare_exchange_weak(next, next + taken,
+                                               std::memory_order_relaxed))
+        continue;
+      execute(self, command, table, begin, begin + taken);
+      if (progress.done.fetch_add(taken, std::memory_order_acq_rel) + taken ==
+          command.tiles)
+        finish(program, index, number);
+      return true;
+    }
+  }
+  return false;
+}
+
+void Workers::execute(Worker &self, const PreparedCommand &command,
+                      void *const *table, uint32_t begin, uint32_t end) {
+  self.running.text = command.description;
+  command.entry(table + command.firstBinding, self.scratch, begin, end);
+  self.running.text = nullptr;
+  self.tiles += end - begin;
+}
+
+void Workers::finish(PreparedProgram &program, uint32_t command,
+                     uint32_t number) {
+  const PreparedCommand &finished = program.commands[command];
+  for (uint32_t s = 0; s < finished.successorCount; ++s) {
+    uint32_t successor = program.successors[finished.firstSuccessor + s];
+    if (program.progress[successor].waiting.fetch_sub(
+            1, std::memory_order_acq_rel) == 1)
+      offer(program, successor, number);
+  }
+  unfinished.fetch_sub(1, std::memory_order_acq_rel);
+}
+
+void Workers::offer(PreparedProgram &program, uint32_t command,
+                    uint32_t number) {
+  uint32_t place = readyCount.fetch_add(1, std::memory_order_relaxed);
+  program.ready[place].store(uint64_t(number) << 32 | command,
+                             std::memory_order_seq_cst);
+  if (!program.commands[command].serial &&
+      sleepers.load(std::memory_order_seq_cst) != 0) {
+    wakeWord.fetch_add(1, std::memory_order_seq_cst);
+    wakeWord.notify_all();
+  }
+}

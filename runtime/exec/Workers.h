@@ -1,0 +1,75 @@
+// The threads that run a program's tiles.
+#ifndef DLRT_EXEC_WORKERS_H
+#define DLRT_EXEC_WORKERS_H
+
+#include "runtime/base/Status.h"
+#include "runtime/exec/Fault.h"
+#include "runtime/exec/PreparedProgram.h"
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace dlrt {
+
+/// Worker 0 is the thread that calls `run`; the others spin for a short time
+/// when there is nothing to do, then sleep. All tiles of all commands whose
+/// dependencies have finished are offered to everybody. Tiles write disjoint
+/// bytes in a fixed way, so the results do not depend on who takes them.
+class Workers {
+public:
+  ~Workers();
+
+  /// Starts the threads; `scratch` has one pointer each.
+  Status start(const std::vector<void *> &scratch);
+
+  /// Runs a program to its end with the pointers of an input slot.
+  void run(PreparedProgram &program, uint32_t slot);
+
+  /// Tiles each thread has run so far.
+  std::vector<uint64_t> tilesRun() const;
+
+private:
+  struct alignas(64) Worker {
+    void *scratch = nullptr;
+    RunningKernel running;
+    uint64_t tiles = 0;
+    uint32_t run = 0;  ///< number of the run that `head` belongs to
+    uint32_t head = 0; ///< first entry of the ready list not used up
+  };
+
+  void runAlone(PreparedProgram &program, void *const *table);
+  void helperMain(Worker &self);
+  /// Looks once for work of the current run and does it; false if none.
+  bool look(Worker &self);
+  bool spinForWork(Worker &self);
+  void sleepUntilWoken(Worker &self);
+  /// Runs one portion of tiles of run number `number`; false if there is none
+  /// to take now.
+  bool help(Worker &self, PreparedProgram &program, void *const *table,
+            uint32_t number);
+  void execute(Worker &self, const PreparedCommand &command, void *const *table,
+               uint32_t begin, uint32_t end);
+  void finish(PreparedProgram &program, uint32_t command, uint32_t number);
+  void offer(PreparedProgram &program, uint32_t command, uint32_t number);
+
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<std::thread> threads;
+
+  // The current run. The numbers in the progress words keep a thread that
+  // comes late from taking anything of a later run.
+  alignas(64) std::atomic<uint32_t> runNumber = 0;
+  std::atomic<PreparedProgram *> currentProgram = nullptr;
+  std::atomic<void *const *> currentTable = nullptr;
+  alignas(64) std::atomic<uint32_t> readyCount = 0;
+  std::atomic<uint32_t> unfinished = 0;
+  alignas(64) std::atomic<uint32_t> sleepers = 0;
+  std::atomic<uint32_t> wakeWord = 0;
+  std::atomic<bool> stopping = false;
+};
+
+} // namespace dlrt
+
+#endif

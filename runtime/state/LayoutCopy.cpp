@@ -1,0 +1,58 @@
+#include "runtime/state/LayoutCopy.h"
+
+#include <cstring>
+#include <type_traits>
+
+using namespace dlrt;
+
+LayoutWalker::LayoutWalker(const std::vector<uint64_t> &shape,
+                           const Layout &layout)
+    : shape(shape), offsets(shape.size()) {
+  for (uint64_t extent : shape)
+    count *= extent;
+  if (count == 0)
+    return; // the other extents may be huge
+  for (size_t d = 0; d < shape.size(); ++d)
+    offsets[d].assign(shape[d], 0);
+  for (const fb::PhysicalDim &p : layout)
+    for (uint64_t i = 0; i < shape[p.dim()]; ++i)
+      offsets[p.dim()][i] += i / p.divisor() % p.extent() * p.stride();
+}
+
+template <bool store>
+static void copy(const std::vector<uint64_t> &shape, const Layout &layout,
+                 uint64_t elementBytes, uint8_t *rowMajor, uint8_t *stored) {
+  LayoutWalker walker(shape, layout);
+  auto with = [&](auto size) {
+    walker.forEach([&](uint64_t position) {
+      uint8_t *place = stored + position * size;
+      if constexpr (store)
+        std::memcpy(place, rowMajor, size);
+      else
+        std::memcpy(rowMajor, place, size);
+      rowMajor += size;
+    });
+  };
+  switch (elementBytes) {
+  case 8:
+    return with(std::integral_constant<size_t, 8>());
+  case 4:
+    return with(std::integral_constant<size_t, 4>());
+  default:
+    return with(std::integral_constant<size_t, 1>());
+  }
+}
+
+void dlrt::storeElements(const std::vector<uint64_t> &shape,
+                         const Layout &layout, uint64_t elementBytes,
+                         const uint8_t *rowMajor, uint8_t *stored) {
+  copy<true>(shape, layout, elementBytes, const_cast<uint8_t *>(rowMajor),
+             stored);
+}
+
+void dlrt::loadElements(const std::vector<uint64_t> &shape,
+                        const Layout &layout, uint64_t elementBytes,
+                        const uint8_t *stored, uint8_t *rowMajor) {
+  copy<false>(shape, layout, elementBytes, rowMajor,
+              const_cast<uint8_t *>(stored));
+}

@@ -1,0 +1,47 @@
+// Weight files: https://github.com/huggingface/safetensors
+#ifndef DLRT_STATE_SAFETENSORS_H
+#define DLRT_STATE_SAFETENSORS_H
+
+#include "runtime/base/MappedFile.h"
+#include "runtime/base/Status.h"
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dlrt {
+
+struct SafetensorsEntry {
+  std::string dtype; ///< as in the file: "F32", "BF16"
+  std::vector<uint64_t> shape;
+  std::span<const uint8_t> data; ///< row-major, little-endian
+};
+
+/// A mapped weight file, checked whole: known dtypes, sizes that agree with the
+/// shapes, no holes and no overlaps.
+struct SafetensorsFile {
+  MappedFile file;
+  std::map<std::string, SafetensorsEntry> tensors;
+
+  static Expected<SafetensorsFile> open(const std::string &path);
+};
+
+/// The tensors described by the bytes of a file.
+Expected<std::map<std::string, SafetensorsEntry>>
+parseSafetensors(std::span<const uint8_t> bytes);
+
+/// Writes tensors and metadata atomically: the largest dtypes first, then by
+/// name, so that equal tensors give equal files.
+Status
+writeSafetensors(const std::string &path,
+                 const std::map<std::string, SafetensorsEntry> &tensors,
+                 const std::map<std::string, std::string> &metadata = {});
+
+/// Bytes of an element; 0 for a dtype this reader does not know.
+uint64_t safetensorsElementBytes(const std::string &dtype);
+
+} // namespace dlrt
+
+#endif
