@@ -1,4 +1,5 @@
-#include "dialects/graph/Inference.h"
+#include "dialects/graph/Payload.h"
+#include "dialects/graph/Reference.h"
 
 using namespace mlir;
 using namespace dl::graph;
@@ -26,3 +27,43 @@ LogicalResult IotaOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
   types.push_back(*type);
   return success();
 }
+
+LoopNest FullOp::getLoopNest() { return elementwiseNest(*this); }
+LoopNest IotaOp::getLoopNest() { return elementwiseNest(*this); }
+
+SmallVector<Value> FullOp::buildBody(OpBuilder &builder, Location loc,
+                                     ValueRange, ValueRange) {
+  Type scalar = scalarType(elementOf(getResult()));
+  return {scalarConstant(builder, loc, scalar, getValue().convertToDouble())};
+}
+
+SmallVector<Value> IotaOp::buildBody(OpBuilder &builder, Location loc,
+                                     ValueRange, ValueRange indices) {
+  return {
+      indexToScalar(builder, loc, indices[getDim()], elementOf(getResult()))};
+}
+
+HostTensors FullOp::evaluate(ArrayRef<HostTensor>) {
+  HostTensor result(getResult().getType());
+  double value = getValue().convertToDouble();
+  bool isBool = elementOf(getResult()).isInteger(1);
+  for (double &element : result.floats)
+    element = roundTo(elementOf(getResult()), value);
+  for (int64_t &element : result.ints)
+    element = isBool ? value != 0 : static_cast<int64_t>(value);
+  return {result};
+}
+
+HostTensors IotaOp::evaluate(ArrayRef<HostTensor>) {
+  HostTensor result(getResult().getType());
+  forEachElement(result.shape(), [&](int64_t i, auto index) {
+    if (result.isFloat())
+      result.floats[i] = static_cast<double>(index[getDim()]);
+    else
+      result.ints[i] = index[getDim()];
+  });
+  return {result};
+}
+
+int64_t FullOp::getFlops() { return 0; }
+int64_t IotaOp::getFlops() { return 0; }

@@ -9,6 +9,7 @@ def Graph_ReshapeOp
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs Graph_Tensor:$result);
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Graph_TransposeOp : Graph_InferredOp<"transpose", Graph_SmoothNest> {
@@ -16,6 +17,7 @@ def Graph_TransposeOp : Graph_InferredOp<"transpose", Graph_SmoothNest> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$permutation);
   let results = (outs Graph_Tensor:$result);
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Graph_ExpandOp : Graph_InferredOp<"expand", Graph_SmoothNest> {
@@ -23,6 +25,7 @@ def Graph_ExpandOp : Graph_InferredOp<"expand", Graph_SmoothNest> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs Graph_Tensor:$result);
   let hasFolder = 1;
+  let hasCanonicalizer = 1;
 }
 
 def Graph_PadOp : Graph_InferredOp<"pad", Graph_SmoothNest> {

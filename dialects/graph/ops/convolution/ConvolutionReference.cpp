@@ -1,0 +1,58 @@
+#include "dialects/graph/Reference.h"
+
+using namespace mlir;
+using namespace dl::graph;
+
+namespace {
+/// Positions in the three tensors of a convolution that meet in one product.
+struct Meeting {
+  int64_t x, weight, y;
+};
+} // namespace
+
+/// Calls visit(meeting) for all products of a forward convolution.
+template <typename Visit>
+static void forEachProduct(ArrayRef<int64_t> x, ArrayRef<int64_t> weight,
+                           ArrayRef<int64_t> y, ArrayRef<int64_t> stride,
+                           ArrayRef<int64_t> padding, Visit visit) {
+  forEachElement(y, [&](int64_t flat, ArrayRef<int64_t> at) {
+    forEachElement(weight.drop_front(), [&](int64_t, ArrayRef<int64_t> tap) {
+      int64_t row = at[2] * stride[0] + tap[1] - padding[0];
+      int64_t column = at[3] * stride[1] + tap[2] - padding[1];
+      if (row < 0 || row >= x[2] || column < 0 || column >= x[3])
+        return;
+      visit(Meeting{flatIndex(x, {at[0], tap[0], row, column}),
+                    flatIndex(weight, {at[1], tap[0], tap[1], tap[2]}), flat});
+    });
+  });
+}
+
+HostTensors Conv2dOp::evaluate(ArrayRef<HostTensor> operands) {
+  const HostTensor &x = operands[0], &weight = operands[1];
+  HostTensor y(getType());
+  forEachProduct(x.shape(), weight.shape(), y.shape(), getStride(),
+                 getPadding(), [&](Meeting m) {
+                   y.floats[m.y] += x.floats[m.x] * weight.floats[m.weight];
+                 });
+  return {y};
+}
+
+HostTensors Conv2dInputGradOp::evaluate(ArrayRef<HostTensor> operands) {
+  const HostTensor &dy = operands[0], &weight = operands[1];
+  HostTensor dx(getType());
+  forEachProduct(dx.shape(), weight.shape(), dy.shape(), getStride(),
+                 getPadding(), [&](Meeting m) {
+                   dx.floats[m.x] += dy.floats[m.y] * weight.floats[m.weight];
+                 });
+  return {dx};
+}
+
+HostTensors Conv2dWeightGradOp::evaluate(ArrayRef<HostTensor> operands) {
+  const HostTensor &x = operands[0], &dy = operands[1];
+  HostTensor dw(getType());
+  forEachProduct(x.shape(), dw.shape(), dy.shape(), getStride(), getPadding(),
+                 [&](Meeting m) {
+                   dw.floats[m.weight] += x.floats[m.x] * dy.floats[m.y];
+                 });
+  return {dw};
+}

@@ -1,0 +1,135 @@
+#include "dialects/graph/Payload.h"
+
+using namespace mlir;
+using namespace dl::graph;
+using Scalars = SmallVector<Value>;
+
+#define BODY(OpClass)                                                          \
+  Scalars OpClass::buildBody(OpBuilder &builder, Location loc, ValueRange x,   \
+                             ValueRange)
+
+/// The float op or its integer counterpart.
+template <typename FloatOp, typename IntOp>
+static Scalars buildNumber(OpBuilder &builder, Location loc, ValueRange x) {
+  if (isa<FloatType>(x[0].getType()))
+    return {FloatOp::create(builder, loc, x[0], x[1])};
+  return {IntOp::create(builder, loc, x[0], x[1])};
+}
+
+BODY(NegOp) {
+  if (isa<FloatType>(x[0].getType()))
+    return {arith::NegFOp::create(builder, loc, x[0])};
+  Value zero = scalarConstant(builder, loc, x[0].getType(), 0);
+  return {arith::SubIOp::create(builder, loc, zero, x[0])};
+}
+
+BODY(AbsOp) {
+  if (isa<FloatType>(x[0].getType()))
+    return {math::AbsFOp::create(builder, loc, x[0])};
+  Value zero = scalarConstant(builder, loc, x[0].getType(), 0);
+  Value negated = arith::SubIOp::create(builder, loc, zero, x[0]);
+  return {arith::MaxSIOp::create(builder, loc, x[0], negated)};
+}
+
+BODY(ExpOp) { return {math::ExpOp::create(builder, loc, x[0])}; }
+BODY(LogOp) { return {math::LogOp::create(builder, loc, x[0])}; }
+BODY(SqrtOp) { return {math::SqrtOp::create(builder, loc, x[0])}; }
+BODY(SinOp) { return {math::SinOp::create(builder, loc, x[0])}; }
+BODY(CosOp) { return {math::CosOp::create(builder, loc, x[0])}; }
+BODY(TanhOp) { return {math::TanhOp::create(builder, loc, x[0])}; }
+BODY(ErfOp) { return {math::ErfOp::create(builder, loc, x[0])}; }
+BODY(FloorOp) { return {math::FloorOp::create(builder, loc, x[0])}; }
+
+BODY(RsqrtOp) {
+  Value one = scalarConstant(builder, loc, x[0].getType(), 1);
+  Value root = math::SqrtOp::create(builder, loc, x[0]);
+  return {arith::DivFOp::create(builder, loc, one, root)};
+}
+
+BODY(SigmoidOp) {
+  Value one = scalarConstant(builder, loc, x[0].getType(), 1);
+  Value negated = arith::NegFOp::create(builder, loc, x[0]);
+  Value exponential = math::ExpOp::create(builder, loc, negated);
+  Value sum = arith::AddFOp::create(builder, loc, one, exponential);
+  return {arith::DivFOp::create(builder, loc, one, sum)};
+}
+
+BODY(ReluOp) {
+  // Not a maximum: a NaN is not less than zero and stays.
+  Value zero = scalarConstant(builder, loc, x[0].getType(), 0);
+  Value negative = arith::CmpFOp::create(builder, loc,
+                                         arith::CmpFPredicate::OLT, x[0], zero);
+  return {arith::SelectOp::create(builder, loc, negative, zero, x[0])};
+}
+
+BODY(SignOp) {
+  Type type = x[0].getType();
+  Value zero = scalarConstant(builder, loc, type, 0);
+  Value one = scalarConstant(builder, loc, type, 1);
+  Value minusOne = scalarConstant(builder, loc, type, -1);
+  Value positive = arith::CmpFOp::create(builder, loc,
+                                         arith::CmpFPredicate::OGT, x[0], zero);
+  Value negative = arith::CmpFOp::create(builder, loc,
+                                         arith::CmpFPredicate::OLT, x[0], zero);
+  Value rest = arith::SelectOp::create(builder, loc, negative, minusOne, zero);
+  return {arith::SelectOp::create(builder, loc, positive, one, rest)};
+}
+
+BODY(AddOp) {
+  return buildNumber<arith::AddFOp, arith::AddIOp>(builder, loc, x);
+}
+BODY(SubOp) {
+  return buildNumber<arith::SubFOp, arith::SubIOp>(builder, loc, x);
+}
+BODY(MulOp) {
+  return buildNumber<arith::MulFOp, arith::MulIOp>(builder, loc, x);
+}
+BODY(DivOp) { return {arith::DivFOp::create(builder, loc, x[0], x[1])}; }
+BODY(PowOp) { return {math::PowFOp::create(builder, loc, x[0], x[1])}; }
+BODY(MaximumOp) {
+  return buildNumber<arith::MaximumFOp, arith::MaxSIOp>(builder, loc, x);
+}
+BODY(MinimumOp) {
+  return buildNumber<arith::MinimumFOp, arith::MinSIOp>(builder, loc, x);
+}
+
+/// Integers compare as signed, except u8 and bool.
+static Scalars buildCompare(OpBuilder &builder, Location loc, ValueRange x,
+                            Type element, arith::CmpFPredicate floats,
+                            arith::CmpIPredicate ints,
+                            arith::CmpIPredicate unsignedInts) {
+  if (isa<FloatType>(element))
+    return {arith::CmpFOp::create(builder, loc, floats, x[0], x[1])};
+  bool unsign = element.isUnsignedInteger() || element.isInteger(1);
+  return {arith::CmpIOp::create(builder, loc, unsign ? unsignedInts : ints,
+                                x[0], x[1])};
+}
+
+#define COMPARE_BODY(OpClass, FLOATS, INTS, UNSIGNED)                          \
+  BODY(OpClass) {                                                              \
+    return buildCompare(                                                       \
+        builder, loc, x, elementOf(getA()), arith::CmpFPredicate::FLOATS,      \
+        arith::CmpIPredicate::INTS, arith::CmpIPredicate::UNSIGNED);           \
+  }
+
+COMPARE_BODY(EqOp, OEQ, eq, eq)
+COMPARE_BODY(NeOp, UNE, ne, ne)
+COMPARE_BODY(LtOp, OLT, slt, ult)
+COMPARE_BODY(LeOp, OLE, sle, ule)
+COMPARE_BODY(GtOp, OGT, sgt, ugt)
+COMPARE_BODY(GeOp, OGE, sge, uge)
+
+BODY(LogicalAndOp) { return {arith::AndIOp::create(builder, loc, x[0], x[1])}; }
+BODY(LogicalOrOp) { return {arith::OrIOp::create(builder, loc, x[0], x[1])}; }
+BODY(LogicalNotOp) {
+  Value yes = scalarConstant(builder, loc, x[0].getType(), 1);
+  return {arith::XOrIOp::create(builder, loc, x[0], yes)};
+}
+
+BODY(SelectOp) {
+  return {arith::SelectOp::create(builder, loc, x[0], x[1], x[2])};
+}
+
+BODY(CastOp) {
+  return {castScalar(builder, loc, x[0], elementOf(getX()), getTo())};
+}

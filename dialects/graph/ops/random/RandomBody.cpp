@@ -1,0 +1,118 @@
+#include "dialects/graph/Payload.h"
+#include <cmath>
+#include <numbers>
+
+using namespace mlir;
+using namespace dl::graph;
+
+/// Every element of the result; `scalars` is read through graph.scalar.
+static LoopNest drawNest(Operation *op, Value scalars) {
+  ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+  MLIRContext *context = op->getContext();
+  LoopNest nest;
+  nest.extents.assign(shape.begin(), shape.end());
+  nest.numParallel = shape.size();
+  AffineMap first =
+      AffineMap::get(shape.size(), 0, getAffineConstantExpr(0, context));
+  for (Value operand : op->getOperands())
+    nest.accesses.push_back(operand == scalars
+                                ? Access{first, {}, {}}
+                                : broadcastAccess(operand, shape));
+  return nest;
+}
+
+/// Row-major position of an element of `shape`, i64.
+static Value positionOf(OpBuilder &builder, Location loc, ValueRange indices,
+                        ArrayRef<int64_t> shape) {
+  Type i64 = builder.getI64Type();
+  Value position;
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    if (size == 1)
+      continue;
+    Value index = arith::IndexCastOp::create(builder, loc, i64, indices[i]);
+    if (position) {
+      Value extent = scalarConstant(builder, loc, i64, size);
+      Value scaled = arith::MulIOp::create(builder, loc, position, extent);
+      index = arith::AddIOp::create(builder, loc, scaled, index);
+    }
+    position = index;
+  }
+  return position ? position : scalarConstant(builder, loc, i64, 0);
+}
+
+static PhiloxOp draw(OpBuilder &builder, Location loc, Value position,
+                     int64_t key) {
+  Value seed = ScalarOp::create(builder, loc, 0);
+  Value step = ScalarOp::create(builder, loc, 1);
+  Value micro = ScalarOp::create(builder, loc, 2);
+  return PhiloxOp::create(builder, loc, position, seed, step, micro, key);
+}
+
+/// The upper 24 bits of a word, i32.
+static Value upperBits(OpBuilder &builder, Location loc, Value word) {
+  Value eight = scalarConstant(builder, loc, word.getType(), 8);
+  return arith::ShRUIOp::create(builder, loc, word, eight);
+}
+
+/// bits * 2^-24, exact in f32.
+static Value fraction(OpBuilder &builder, Location loc, Value bits,
+                      Type element) {
+  Value number = arith::UIToFPOp::create(builder, loc, element, bits);
+  Value scale = scalarConstant(builder, loc, element, std::ldexp(1.0, -24));
+  return arith::MulFOp::create(builder, loc, number, scale);
+}
+
+LoopNest UniformOp::getLoopNest() { return drawNest(*this, getScalars()); }
+LoopNest NormalOp::getLoopNest() { return drawNest(*this, getScalars()); }
+LoopNest DropoutOp::getLoopNest() { return drawNest(*this, getScalars()); }
+
+SmallVector<Value> UniformOp::buildBody(OpBuilder &builder, Location loc,
+                                        ValueRange, ValueRange indices) {
+  Value position = positionOf(builder, loc, indices, shapeOf(getResult()));
+  PhiloxOp words = draw(builder, loc, position, getKey());
+  Value bits = upperBits(builder, loc, words.getWord0());
+  return {fraction(builder, loc, bits, elementOf(getResult()))};
+}
+
+SmallVector<Value> NormalOp::buildBody(OpBuilder &builder, Location loc,
+                                       ValueRange, ValueRange indices) {
+  Type element = elementOf(getResult());
+  Value position = positionOf(builder, loc, indices, shapeOf(getResult()));
+  PhiloxOp words = draw(builder, loc, position, getKey());
+  Value bits0 = upperBits(builder, loc, words.getWord0());
+  Value one = scalarConstant(builder, loc, bits0.getType(), 1);
+  Value positive = arith::AddIOp::create(builder, loc, bits0, one);
+  Value u1 = fraction(builder, loc, positive, element);
+  Value bits1 = upperBits(builder, loc, words.getWord1());
+  Value u2 = fraction(builder, loc, bits1, element);
+
+  Value minusTwo = scalarConstant(builder, loc, element, -2);
+  Value logarithm = math::LogOp::create(builder, loc, u1);
+  Value square = arith::MulFOp::create(builder, loc, minusTwo, logarithm);
+  Value radius = math::SqrtOp::create(builder, loc, square);
+  Value turn = scalarConstant(builder, loc, element, 2 * std::numbers::pi);
+  Value angle = arith::MulFOp::create(builder, loc, turn, u2);
+  Value cosine = math::CosOp::create(builder, loc, angle);
+  return {arith::MulFOp::create(builder, loc, radius, cosine)};
+}
+
+SmallVector<Value> DropoutOp::buildBody(OpBuilder &builder, Location loc,
+                                        ValueRange x, ValueRange indices) {
+  ArrayRef<int64_t> shape = shapeOf(getResult());
+  size_t drawn = getChannelwise() ? 2 : shape.size();
+  Value position = positionOf(builder, loc, indices.take_front(drawn),
+                              shape.take_front(drawn));
+  PhiloxOp words = draw(builder, loc, position, getKey());
+  Value bits = upperBits(builder, loc, words.getWord0());
+  // u >= p as integers: u * 2^24 >= ceil(p * 2^24).
+  double p = getP().convertToDouble();
+  Value limit = scalarConstant(builder, loc, bits.getType(),
+                               std::ceil(std::ldexp(p, 24)));
+  Value keep = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,
+                                     bits, limit);
+  Type element = elementOf(getX());
+  Value scale = scalarConstant(builder, loc, element, p < 1 ? 1 / (1 - p) : 0);
+  Value scaled = arith::MulFOp::create(builder, loc, x[0], scale);
+  Value zero = scalarConstant(builder, loc, element, 0);
+  return {arith::SelectOp::create(builder, loc, keep, scaled, zero)};
+}

@@ -1,0 +1,74 @@
+#include "dialects/graph/Payload.h"
+
+using namespace mlir;
+using namespace dl::graph;
+
+/// A nest that copies from where the map says.
+static LoopNest copyNest(Operation *op, ArrayRef<AffineExpr> indices) {
+  ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+  LoopNest nest;
+  nest.extents.assign(shape.begin(), shape.end());
+  nest.numParallel = shape.size();
+  AffineMap map = AffineMap::get(shape.size(), 0, indices, op->getContext());
+  nest.accesses.push_back({map, {}, {}});
+  return nest;
+}
+
+LoopNest TransposeOp::getLoopNest() {
+  SmallVector<AffineExpr> indices(getPermutation().size());
+  for (auto [i, dim] : llvm::enumerate(getPermutation()))
+    indices[dim] = getAffineDimExpr(i, getContext());
+  return copyNest(*this, indices);
+}
+
+LoopNest ExpandOp::getLoopNest() { return elementwiseNest(*this); }
+
+LoopNest PadOp::getLoopNest() {
+  SmallVector<AffineExpr> indices;
+  SmallVector<AffineExpr, 2> guards;
+  for (auto [i, low] : llvm::enumerate(getLow())) {
+    AffineExpr shifted = getAffineDimExpr(i, getContext()) - low;
+    int64_t step = getInterior()[i] + 1;
+    indices.push_back(shifted.floorDiv(step));
+    if (step > 1)
+      guards.push_back(shifted % step);
+  }
+  LoopNest nest = copyNest(*this, indices);
+  nest.accesses[0].guards = guards;
+  nest.accesses[0].outside = getValue().convertToDouble();
+  return nest;
+}
+
+LoopNest SliceOp::getLoopNest() {
+  SmallVector<AffineExpr> indices;
+  for (auto [i, offset] : llvm::enumerate(getOffsets()))
+    indices.push_back(getAffineDimExpr(i, getContext()) * getStrides()[i] +
+                      offset);
+  return copyNest(*this, indices);
+}
+
+SmallVector<Value> TransposeOp::buildBody(OpBuilder &, Location, ValueRange x,
+                                          ValueRange) {
+  return {x[0]};
+}
+
+SmallVector<Value> ExpandOp::buildBody(OpBuilder &, Location, ValueRange x,
+                                       ValueRange) {
+  return {x[0]};
+}
+
+SmallVector<Value> PadOp::buildBody(OpBuilder &, Location, ValueRange x,
+                                    ValueRange) {
+  return {x[0]};
+}
+
+SmallVector<Value> SliceOp::buildBody(OpBuilder &, Location, ValueRange x,
+                                      ValueRange) {
+  return {x[0]};
+}
+
+int64_t ReshapeOp::getFlops() { return 0; }
+int64_t TransposeOp::getFlops() { return 0; }
+int64_t ExpandOp::getFlops() { return 0; }
+int64_t PadOp::getFlops() { return 0; }
+int64_t SliceOp::getFlops() { return 0; }
