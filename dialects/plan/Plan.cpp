@@ -1,6 +1,7 @@
 #include "dialects/plan/Plan.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 #include "dialects/plan/PlanDialect.cpp.inc"
@@ -42,7 +43,12 @@ LogicalResult PlanOp::verify() {
 
 void BufferOp::getAsmResultNames(OpAsmSetValueNameFn setName) {
   // "conv1/conv2d [4,10] f32" -> %conv1_conv2d
-  setName(getBuffer(), getName().take_until([](char c) { return c == ' '; }));
+  std::string name =
+      getName().take_until([](char c) { return c == ' '; }).str();
+  for (char &c : name)
+    if (!llvm::isAlnum(c) && c != '.')
+      c = '_';
+  setName(getBuffer(), name);
 }
 
 LogicalResult BufferOp::verify() {

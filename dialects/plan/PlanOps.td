@@ -31,7 +31,7 @@ def Plan_BufferOp : Plan_Op<"buffer", [HasParent<"PlanOp">,
                        OptionalAttr<Plan_SourceAttr>:$source);
   let results = (outs Plan_BufferType:$buffer);
   let assemblyFormat = [{
-    $name $space `bytes` $bytes (`offset` $offset^)? (`pinned` $pinned^)? ($source^)? attr-dict
+    $name $space `bytes` $bytes (`offset` $offset^)? (`pinned` $pinned^)? (`from` $source^)? attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -104,7 +104,7 @@ def Plan_CommandOp : Plan_Op<"command", [HasParent<"ProgramOp">, AttrSizedOperan
                        DefaultValuedAttr<Plan_SourcesAttr, "{}">:$sources);
   let results = (outs Plan_TokenType:$done);
   let assemblyFormat = [{
-    $kernel `(` $bindings `)` (`after` `(` $after^ `)`)? (`serial` $serial^)? ($sources^)? attr-dict
+    $kernel `(` $bindings `)` (`after` `(` $after^ `)`)? (`serial` $serial^)? (`from` $sources^)? attr-dict
   }];
 }
 
@@ -119,7 +119,7 @@ def Plan_ErrorOp : Plan_Op<"error", [HasParent<"ProgramOp">]> {
   let summary = "An i32 that the program leaves non-zero when its data was wrong.";
   let arguments = (ins StrAttr:$message, Plan_BufferType:$buffer,
                        OptionalAttr<Plan_SourceAttr>:$source);
-  let assemblyFormat = "$message `in` $buffer ($source^)? attr-dict";
+  let assemblyFormat = "$message `in` $buffer (`from` $source^)? attr-dict";
 }
 
 #endif

@@ -51,10 +51,11 @@ public:
         return !bufferOf.contains(result);
       });
     };
-    auto order = orderKernels(func, readers, updates, needsMemory);
-    if (failed(order))
-      return failure();
-    for (graph::KernelOp kernel : *order)
+    KernelOrder order = orderKernels(func, readers, updates, needsMemory);
+    if (!order.stuck.empty())
+      return refuse(updates[order.stuck.front()].name,
+                    "destroys the old one, which is needed later");
+    for (graph::KernelOp kernel : order.kernels)
       if (failed(lowerKernel(kernel)))
         return failure();
     reportResults();
@@ -159,20 +160,6 @@ private:
   LogicalResult refuse(StringRef state, const Twine &why) {
     return func.emitOpError("new value of the state '")
            << state << "' " << why << "; insert-copies did not run";
-  }
-
-  /// Whether a kernel that makes `result` reads `oldValue` at most through the
-  /// operand that the result may share.
-  static bool canOverwrite(OpResult result, Value oldValue) {
-    auto kernel = cast<graph::KernelOp>(result.getOwner());
-    int64_t shared = -1;
-    if (auto inplace = kernel.getInplace())
-      shared = (*inplace)[result.getResultNumber()];
-    for (OpOperand &operand : kernel->getOpOperands())
-      if (oldValue && rootOf(operand.get()) == oldValue &&
-          operand.getOperandNumber() != shared)
-        return false;
-    return true;
   }
 
   /// Metrics and error flags keep their bytes for themselves.

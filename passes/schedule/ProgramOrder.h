@@ -28,13 +28,22 @@ struct StateUpdate {
   mlir::StringRef name;
 };
 
+/// Whether `newValue` can be written over `oldValue`: its kernel reads that at
+/// most through the operand whose buffer the result may share.
+bool canOverwrite(mlir::OpResult newValue, mlir::Value oldValue);
+
+struct KernelOrder {
+  std::vector<graph::KernelOp> kernels;
+  /// Updates that would destroy an old value which is needed after them, by
+  /// index; then `kernels` is not complete.
+  llvm::SmallVector<unsigned> stuck;
+};
+
 /// Orders the kernels: producers first, readers of a state's old value before
 /// the kernel that overwrites it, and among those that are ready one for which
 /// `needsMemory` is false, so that what it reads can die early. Deterministic.
-/// Fails where an old value is needed after its update.
-mlir::FailureOr<std::vector<graph::KernelOp>>
-orderKernels(mlir::func::FuncOp func, const Readers &readers,
-             llvm::ArrayRef<StateUpdate> updates,
-             llvm::function_ref<bool(graph::KernelOp)> needsMemory);
+KernelOrder orderKernels(mlir::func::FuncOp func, const Readers &readers,
+                         llvm::ArrayRef<StateUpdate> updates,
+                         llvm::function_ref<bool(graph::KernelOp)> needsMemory);
 
 } // namespace dl::schedule

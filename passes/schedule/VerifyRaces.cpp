@@ -46,7 +46,7 @@ struct Conflict {
 /// Walks a program in its order and collects what must be ordered.
 class ByteWatch {
 public:
-  explicit ByteWatch(const Commands &commands) : commands(commands) {}
+  explicit ByteWatch(Commands &commands) : commands(commands) {}
 
   /// Bytes that hold something before the program starts.
   void define(plan::BufferOp buffer) {
@@ -142,14 +142,13 @@ private:
            << "' and finds " << what;
   }
 
-  const Commands &commands;
+  Commands &commands;
   Ranges ranges;
 };
 
 /// Checks conflicts against the edges, a block of first commands at a time,
 /// with one bit for each pair.
-LogicalResult checkOrder(const Commands &commands,
-                         std::vector<Conflict> conflicts) {
+LogicalResult checkOrder(Commands &commands, std::vector<Conflict> conflicts) {
   constexpr unsigned blockSize = 4096;
   using Row = std::bitset<blockSize>;
   llvm::DenseMap<Value, unsigned> indexOf;

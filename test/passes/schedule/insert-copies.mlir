@@ -1,0 +1,83 @@
+// RUN: dl-opt %s --insert-copies --split-input-file 2>/dev/null | FileCheck %s
+// RUN: dl-opt %s --insert-copies --lower-to-plan --place-buffers --add-dependencies --verify-races --split-input-file 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// A kernel that reads its state other than element by element cannot write it.
+// REMARK: remark: copied: the new value of 'a' is made by a kernel that reads the old one
+// CHECK-LABEL: @matmul_update
+// CHECK: [[NEW:%.*]] = graph.kernel %arg0 {name = "k"}
+// CHECK: [[COPY:%.*]] = graph.kernel [[NEW]] {name = "copy_4xf32"}
+// CHECK: graph.transpose {{.*}}permutation = array<i64: 0>
+// CHECK: return [[COPY]]
+graph.state @a {type = tensor<4xf32>, role = "parameter"}
+func.func @matmul_update(%a: tensor<4xf32> {graph.state = @a}) -> (tensor<4xf32> {graph.state = @a})
+    attributes {graph.step = "train", graph.training} {
+  %0 = graph.kernel %a {name = "k"} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// Old and new value are read by one kernel: the new one waits in a temporary.
+// REMARK: remark: copied: the old value of 'a' is read together with the new one
+// CHECK-LABEL: @old_and_new
+// CHECK: [[NEW:%.*]] = graph.kernel %arg0 {inplace = array<i64: 0>, name = "update"}
+// CHECK: [[DIFFERENCE:%.*]] = graph.kernel %arg0, [[NEW]]
+// CHECK: [[COPY:%.*]] = graph.kernel [[NEW]] {name = "copy_4xf32"}
+// CHECK: return [[COPY]], [[DIFFERENCE]]
+graph.state @a {type = tensor<4xf32>, role = "parameter"}
+func.func @old_and_new(%a: tensor<4xf32> {graph.state = @a})
+    -> (tensor<4xf32> {graph.state = @a}, tensor<4xf32> {graph.metric = "step"})
+    attributes {graph.step = "train", graph.training} {
+  %0 = graph.kernel %a {name = "update", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  %1 = graph.kernel %a, %0 {name = "difference"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// Two states change places: three copies, the last through a temporary.
+// REMARK: remark: copied: the new value of 'a' is an argument of the step
+// REMARK: remark: copied: the new value of 'b' is an argument of the step
+// REMARK: remark: copied: the old value of 'a' is read together with the new one
+// CHECK-LABEL: @swap
+// CHECK-SAME: [[A:%.*]]: tensor<2x3xf32> {graph.state = @a}, [[B:%.*]]: tensor<2x3xf32>
+// CHECK: [[NEWA:%.*]] = graph.kernel [[B]] {name = "copy_2x3xf32_to_1_0"
+// CHECK: [[NEWB:%.*]] = graph.kernel [[A]] {name = "copy_2x3xf32_from_1_0"
+// CHECK: [[COPY:%.*]] = graph.kernel [[NEWA]]
+// CHECK: return [[COPY]], [[NEWB]]
+graph.state @a {type = tensor<2x3xf32>, role = "buffer", layout = array<i64: 1, 0>}
+graph.state @b {type = tensor<2x3xf32>, role = "buffer"}
+func.func @swap(%a: tensor<2x3xf32> {graph.state = @a}, %b: tensor<2x3xf32> {graph.state = @b})
+    -> (tensor<2x3xf32> {graph.state = @a}, tensor<2x3xf32> {graph.state = @b})
+    attributes {graph.step = "train", graph.training} {
+  return %b, %a : tensor<2x3xf32>, tensor<2x3xf32>
+}
+
+// -----
+
+// A metric may be a state that stays as it is, but not one that changes.
+// REMARK: remark: copied: the step returns an argument as it was
+// CHECK-LABEL: @metrics
+// CHECK: [[NEW:%.*]] = graph.kernel %arg0
+// CHECK: [[COPY:%.*]] = graph.kernel %arg0 {name = "copy_4xf32"}
+// CHECK: return [[NEW]], [[COPY]], %arg1
+graph.state @a {type = tensor<4xf32>, role = "parameter"}
+graph.state @b {type = tensor<4xf32>, role = "parameter"}
+func.func @metrics(%a: tensor<4xf32> {graph.state = @a}, %b: tensor<4xf32> {graph.state = @b})
+    -> (tensor<4xf32> {graph.state = @a}, tensor<4xf32> {graph.metric = "a"}, tensor<4xf32> {graph.metric = "b"})
+    attributes {graph.step = "train", graph.training} {
+  %0 = graph.kernel %a {name = "update", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  return %0, %a, %b : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}

@@ -1,0 +1,83 @@
+// RUN: dl-opt %s --lower-to-plan --split-input-file | FileCheck %s
+
+// The update of a stands first, but b's gradient still reads the old value:
+// readers of an old value come before the kernel that overwrites it.
+// CHECK-LABEL: plan.plan
+// CHECK: plan.command @grad(%a,
+// CHECK-NEXT: plan.command @update(%a, %a)
+graph.state @a {type = tensor<4xf32>, role = "parameter"}
+func.func @train(%a: tensor<4xf32> {graph.state = @a}) -> (tensor<4xf32> {graph.state = @a}, tensor<4xf32> {graph.metric = "grad"})
+    attributes {graph.step = "train", graph.training} {
+  %0 = graph.kernel %a {name = "update", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  %1 = graph.kernel %a {name = "grad"} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// An update needs no memory of its own and frees the gradient it reads, so it
+// runs as soon as it can.
+// CHECK-LABEL: plan.plan
+// CHECK: plan.command @grad_a
+// CHECK-NEXT: plan.command @update_a
+// CHECK-NEXT: plan.command @grad_b
+// CHECK-NEXT: plan.command @update_b
+graph.state @a {type = tensor<4xf32>, role = "parameter"}
+graph.state @b {type = tensor<4xf32>, role = "parameter"}
+func.func @train(%a: tensor<4xf32> {graph.state = @a}, %b: tensor<4xf32> {graph.state = @b})
+    -> (tensor<4xf32> {graph.state = @a}, tensor<4xf32> {graph.state = @b})
+    attributes {graph.step = "train", graph.training} {
+  %0 = graph.kernel %a {name = "grad_a"} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  %1 = graph.kernel %b {name = "grad_b"} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  %2 = graph.kernel %a, %0 {name = "update_a", inplace = array<i64: 0>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  %3 = graph.kernel %b, %1 {name = "update_b", inplace = array<i64: 0>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  return %2, %3 : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// @shares takes over what only it reads; @keeps cannot, because @last reads its
+// operand as well.
+// CHECK-LABEL: plan.plan
+// CHECK: plan.command @first(%batch_0_, [[X:%.*]])
+// CHECK: plan.command @shares([[X]], [[X]])
+// CHECK: plan.command @keeps([[X]], [[Y:%.*]])
+// CHECK: plan.command @last([[X]], [[Y]], %{{.*}})
+func.func @train(%x: tensor<4xf32> {graph.input = 0 : i64}) -> (tensor<4xf32> {graph.metric = "m"})
+    attributes {graph.step = "train", graph.training} {
+  %0 = graph.kernel %x {name = "first", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    graph.yield %a : tensor<4xf32>
+  }
+  %1 = graph.kernel %0 {name = "shares", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    graph.yield %a : tensor<4xf32>
+  }
+  %2 = graph.kernel %1 {name = "keeps", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    graph.yield %a : tensor<4xf32>
+  }
+  %3 = graph.kernel %1, %2 {name = "last"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+    graph.yield %a : tensor<4xf32>
+  }
+  return %3 : tensor<4xf32>
+}

@@ -1,0 +1,18 @@
+// RUN: dl-opt %s --mark-serial | FileCheck %s
+
+// CHECK: plan.command @small(%w) serial
+// CHECK: plan.command @much_work(%w){{$}}
+// CHECK: plan.command @much_traffic(%w){{$}}
+plan.plan "m" f32 arena 1024 parameters 10 machine "" {
+  %w = plan.buffer "w" arena bytes 64 offset 0 pinned
+  plan.kernel @small "" tiles 8 scratch 0 bindings [64] writes [true] flops 1000 bytes 1000
+  plan.kernel @much_work "" tiles 8 scratch 0 bindings [64] writes [true] flops 1000000000 bytes 1000
+  plan.kernel @much_traffic "" tiles 8 scratch 0 bindings [64] writes [true] flops 1000 bytes 1000000000
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      plan.command @small(%w)
+      plan.command @much_work(%w)
+      plan.command @much_traffic(%w)
+    }
+  }
+}

@@ -1,0 +1,68 @@
+// RUN: dl-opt %s --split-input-file --verify-diagnostics
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  // expected-error@+1 {{'a' lies at offset 32, which is not a multiple of 64}}
+  %a = plan.buffer "a" arena bytes 64 offset 32
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  // expected-error@+1 {{'a' ends at byte 192 of an arena of 128 bytes}}
+  %a = plan.buffer "a" arena bytes 128 offset 64
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{launches @k, which is no kernel of the plan}}
+      %0 = plan.command @k(%a)
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  plan.kernel @k "" tiles 1 scratch 0 bindings [64, 64] writes [false, true] flops 0 bytes 0
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{binds 1 buffers, @k takes 2}}
+      %0 = plan.command @k(%a)
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 60 offset 0
+  plan.kernel @k "" tiles 1 scratch 0 bindings [64] writes [true] flops 0 bytes 0
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{binding 0: 'a' has 60 bytes, @k needs 64}}
+      %0 = plan.command @k(%a)
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  // expected-error@+1 {{has 2 bindings but 1 entries in 'writes'}}
+  plan.kernel @k "" tiles 1 scratch 0 bindings [64, 64] writes [true] flops 0 bytes 0
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  // expected-error@+1 {{'train' has 0 update programs with accumulate 4}}
+  plan.step "train" training dataset 0 accumulate 4 {
+    plan.program full batch 1 {
+    }
+  }
+}

@@ -1,0 +1,33 @@
+// RUN: dl-opt %s | dl-opt | FileCheck %s
+
+// CHECK: plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc"
+plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" {
+  // CHECK-NEXT: %fc.weight = plan.buffer "fc.weight" arena bytes 40 offset 0 pinned
+  %w = plan.buffer "fc.weight" arena bytes 40 offset 0 pinned
+  // CHECK-NEXT: %batch_0_ = plan.buffer "batch[0]" input bytes 40 offset 0
+  %x = plan.buffer "batch[0]" input bytes 40 offset 0
+  // CHECK-NEXT: %fc_sum = plan.buffer "fc/sum [1] f32" arena bytes 4 offset 64 from <"sum", "fc", "mnist.dl:3:4">
+  %y = plan.buffer "fc/sum [1] f32" arena bytes 4 offset 64 from <"sum", "fc", "mnist.dl:3:4">
+  // CHECK-NEXT: plan.state "fc.weight" parameter in %fc.weight : tensor<10xf32> dims [#plan.dim<dim = 0, divisor = 1, extent = 10, stride = 1>] init <normal, 0.000000e+00 : f64, 1.000000e+00 : f64, key = 3> aliases ["head"]
+  plan.state "fc.weight" parameter in %w : tensor<10xf32> dims [#plan.dim<dim = 0, divisor = 1, extent = 10, stride = 1>] init <normal, 0.0 : f64, 1.0 : f64, key = 3> aliases ["head"]
+  // CHECK-NEXT: plan.state "m" slot of "fc.weight" in
+  plan.state "m" slot of "fc.weight" in %w : tensor<10xf32> dims [] init <zero, 0.0 : f64, 0.0 : f64, key = 0>
+  // CHECK-NEXT: plan.kernel @k "reduce" tiles 1 scratch 64 bindings [40, 40, 4] writes [false, false, true] flops 20 bytes 84
+  plan.kernel @k "reduce" tiles 1 scratch 64 bindings [40, 40, 4] writes [false, false, true] flops 20 bytes 84
+  // CHECK-NEXT: plan.dataset mnist root "data/mnist" paths [] train items 60000 batch 4 shuffle drop_last components [tensor<1x28x28xui8>, tensor<ui8>]
+  plan.dataset mnist root "data/mnist" paths [] train items 60000 batch 4 shuffle drop_last components [tensor<1x28x28xui8>, tensor<ui8>]
+  // CHECK-NEXT: plan.step "train" training dataset 0 accumulate 1 {
+  plan.step "train" training dataset 0 accumulate 1 {
+    // CHECK-NEXT: plan.program full batch 4 {
+    plan.program full batch 4 {
+      // CHECK-NEXT: [[A:%.*]] = plan.command @k(%batch_0_, %fc.weight, %fc_sum) serial from [#plan.source<"sum", "fc", "mnist.dl:3:4">]
+      %0 = plan.command @k(%x, %w, %y) serial from [#plan.source<"sum", "fc", "mnist.dl:3:4">]
+      // CHECK-NEXT: plan.command @k(%batch_0_, %fc.weight, %fc_sum) after([[A]])
+      %1 = plan.command @k(%x, %w, %y) after(%0)
+      // CHECK-NEXT: plan.metric "loss" in %fc_sum : tensor<1xf32> dims []
+      plan.metric "loss" in %y : tensor<1xf32> dims []
+      // CHECK-NEXT: plan.error "label out of range" in %fc_sum from <"sum", "fc", "mnist.dl:3:4">
+      plan.error "label out of range" in %y from <"sum", "fc", "mnist.dl:3:4">
+    }
+  }
+}
