@@ -1,0 +1,297 @@
+// Every elementary function against the long double of libm, on both
+// instruction sets.
+#include "compiler/codegen/cpu/VectorMath.h"
+#include "test/codegen/LoadedImage.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+using namespace dl::codegen;
+using namespace dl::codegen::test;
+
+namespace {
+
+template <typename T>
+using BitsOf = std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>;
+
+/// Distance from the exact result in units of its last place.
+template <typename T> double ulpError(T got, long double wanted) {
+  using Limits = std::numeric_limits<T>;
+  if (std::isnan(got) || std::isnan(wanted))
+    return std::isnan(got) && std::isnan(wanted) ? 0 : HUGE_VAL;
+  if (std::signbit(got) != std::signbit(wanted))
+    return HUGE_VAL;
+  // Infinity is the number that would follow the largest.
+  long double limit = std::ldexp(1.0L, Limits::max_exponent);
+  long double exact = std::min(std::fabs(wanted), limit);
+  long double value = std::min(static_cast<long double>(std::fabs(got)), limit);
+  int exponent = Limits::min_exponent - 1; // of denormals
+  if (exact > 0)
+    exponent = std::max(std::ilogb(exact), exponent);
+  long double ulp = std::ldexp(1.0L, exponent - Limits::digits + 1);
+  return static_cast<double>(std::fabs(value - exact) / ulp);
+}
+
+template <typename T> std::vector<T> specialValues() {
+  using Limits = std::numeric_limits<T>;
+  std::vector<T> values;
+  for (T x : {T(0),
+              Limits::denorm_min(),
+              3 * Limits::denorm_min(),
+              Limits::min() / 2,
+              std::nextafter(Limits::min(), T(0)),
+              Limits::min(),
+              Limits::epsilon(),
+              T(0.5),
+              T(1) / 3,
+              std::nextafter(T(1), T(0)),
+              T(1),
+              std::nextafter(T(1), T(2)),
+              T(1.5),
+              T(2),
+              T(3),
+              T(10),
+              T(87.5),
+              T(88.8),
+              T(103.5),
+              T(104.5),
+              T(709.5),
+              T(710),
+              T(744.5),
+              T(746),
+              T(1e5),
+              T(1e7),
+              T(1) / Limits::epsilon(),
+              T(2) / Limits::epsilon() + 2,
+              Limits::max() / 2,
+              Limits::max(),
+              Limits::infinity()})
+    for (T value : {x, -x})
+      values.push_back(value);
+  values.push_back(Limits::quiet_NaN());
+  return values;
+}
+
+template <typename T>
+void addUniform(std::vector<T> &values, T low, T high, int count,
+                std::mt19937_64 &random) {
+  std::uniform_real_distribution<T> uniform(low, high);
+  for (int i = 0; i < count; ++i)
+    values.push_back(uniform(random));
+}
+
+/// Numbers of all exponents up to `largest`, and many of usual size.
+template <typename T> std::vector<T> samplesUpTo(T largest, int count) {
+  std::mt19937_64 random(1);
+  std::vector<T> values = specialValues<T>();
+  std::erase_if(values, [&](T x) { return std::fabs(x) > largest; });
+  for (T bound : {T(1), T(4), T(30), T(100), T(750)})
+    addUniform<T>(values, -bound, bound, count / 8, random);
+  addUniform<T>(values, T(0.5), T(2), count / 8, random); // around 1
+  for (int i = 0; i < count; ++i) {
+    T x = std::bit_cast<T>(static_cast<BitsOf<T>>(random()));
+    if (std::fabs(x) <= largest)
+      values.push_back(x);
+  }
+  return values;
+}
+
+/// One function on one instruction set.
+class CompiledFunction {
+public:
+  CompiledFunction(const TargetVariant &variant, bool isDouble,
+                   unsigned numOperands, EmitFn emit)
+      : image(build(variant, isDouble, numOperands, emit)) {}
+
+  /// Operands are padded to whole vectors.
+  template <typename T>
+  std::vector<T> operator()(std::vector<std::vector<T>> operands) const {
+    size_t count = operands.front().size();
+    size_t vectors = (count + lanes - 1) / lanes;
+    std::vector<T> result(vectors * lanes);
+    std::vector<void *> bindings;
+    for (std::vector<T> &operand : operands) {
+      operand.resize(vectors * lanes, T(1));
+      bindings.push_back(operand.data());
+    }
+    bindings.push_back(result.data());
+    image.kernel("f")(bindings.data(), nullptr, 0,
+                      static_cast<int64_t>(vectors));
+    result.resize(count);
+    return result;
+  }
+
+private:
+  static constexpr unsigned lanes = 16;
+
+  static LoadedImage build(const TargetVariant &variant, bool isDouble,
+                           unsigned numOperands, EmitFn emit) {
+    OwnedModule owned = makeMapKernel("f", isDouble, lanes, numOperands, emit);
+    auto object = compileFor(variant, *owned.module);
+    auto image = linkImage(NamedObject{"f", object});
+    EXPECT_TRUE(bool(image)) << llvm::toString(image.takeError());
+    return LoadedImage::load(*image);
+  }
+
+  LoadedImage image;
+};
+
+template <typename T> bool sameBits(T x, T y) {
+  return std::bit_cast<BitsOf<T>>(x) == std::bit_cast<BitsOf<T>>(y) ||
+         (std::isnan(x) && std::isnan(y));
+}
+
+/// The largest error over the samples; fails where it is above the bound, and
+/// where instruction sets differ.
+template <typename T, typename Reference>
+double check(EmitFn emit, const std::vector<std::vector<T>> &operands,
+             double bound, Reference reference) {
+  std::vector<std::vector<T>> results;
+  for (const TargetVariant &variant : executableTargets()) {
+    CompiledFunction function(variant, sizeof(T) == 8,
+                              static_cast<unsigned>(operands.size()), emit);
+    results.push_back(function(operands));
+  }
+  double worst = 0;
+  int failures = 0;
+  for (size_t i = 0; i < operands[0].size() && failures < 10; ++i) {
+    T x = operands[0][i], y = operands.back()[i];
+    for (const std::vector<T> &other : results)
+      if (!sameBits(results[0][i], other[i])) {
+        ++failures;
+        ADD_FAILURE() << "instruction sets differ at " << x << ", " << y << ": "
+                      << results[0][i] << " and " << other[i];
+      }
+    double error = ulpError(results[0][i], reference(x, y));
+    if (!(error <= bound)) {
+      ++failures;
+      ADD_FAILURE() << std::hexfloat << "at " << x << ", " << y << ": "
+                    << results[0][i] << " instead of " << reference(x, y)
+                    << std::defaultfloat << ", " << error << " ulp";
+    }
+    worst = std::max(worst, error);
+  }
+  return worst;
+}
+
+struct Function {
+  const char *name;
+  llvm::Value *(*emit)(llvm::IRBuilderBase &, llvm::Value *);
+  long double (*reference)(long double);
+  double floatUlp, doubleUlp;
+  float largestFloat = std::numeric_limits<float>::infinity();
+  double largestDouble = std::numeric_limits<double>::infinity();
+};
+
+// The bounds are those that VectorMath.h states.
+const Function functions[] = {
+    {"exp", emitExp, std::exp, 2, 2},
+    {"log", emitLog, std::log, 2, 2},
+    {"sin", emitSin, std::sin, 2, 2, 1e12f, 1e9},
+    {"cos", emitCos, std::cos, 2, 2, 1e12f, 1e9},
+    {"tanh", emitTanh, std::tanh, 2, 2},
+    {"erf", emitErf, std::erf, 2, 2},
+};
+
+class VectorMath : public testing::TestWithParam<Function> {
+protected:
+  template <typename T> void run(double bound, T largest) {
+    const Function &function = GetParam();
+    double worst = check<T>(
+        [&](llvm::IRBuilderBase &builder, llvm::ArrayRef<llvm::Value *> x) {
+          return function.emit(builder, x[0]);
+        },
+        {samplesUpTo<T>(largest, sampleCount)}, bound,
+        [&](T x, T) { return function.reference(x); });
+    RecordProperty("ulp", std::to_string(worst));
+    if (getenv("DL_SHOW_ULP"))
+      printf("%s %s: %.3f ulp\n", function.name,
+             sizeof(T) == 8 ? "double" : "float", worst);
+  }
+
+  static constexpr int sampleCount = 200000;
+};
+
+TEST_P(VectorMath, Float) {
+  run<float>(GetParam().floatUlp, GetParam().largestFloat);
+}
+TEST_P(VectorMath, Double) {
+  run<double>(GetParam().doubleUlp, GetParam().largestDouble);
+}
+
+INSTANTIATE_TEST_SUITE_P(, VectorMath, testing::ValuesIn(functions),
+                         [](const auto &info) { return info.param.name; });
+
+llvm::Value *emitPowOf(llvm::IRBuilderBase &builder,
+                       llvm::ArrayRef<llvm::Value *> x) {
+  return emitPow(builder, x[0], x[1]);
+}
+
+template <typename T> std::vector<std::vector<T>> powSamples(int count) {
+  std::vector<std::vector<T>> samples(2);
+  auto add = [&](T x, T y) {
+    samples[0].push_back(x);
+    samples[1].push_back(y);
+  };
+  for (T x : specialValues<T>())
+    for (T y : specialValues<T>())
+      add(x, y);
+  for (T x :
+       {T(-3), T(-0.5), T(-0.0), T(0), -std::numeric_limits<T>::infinity()})
+    for (int y = -9; y <= 9; ++y)
+      add(x, T(y) / 2);
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<T> unit(-1, 1);
+  for (int i = 0; i < count; ++i) {
+    T x = std::exp(unit(random) * T(i % 2 ? 80 : 2));
+    // Results of all sizes, just beyond the range included.
+    add(x, unit(random) * T(sizeof(T) == 8 ? 750 : 106) / std::log(x));
+    add(unit(random) * 10,
+        static_cast<T>(static_cast<int>(random() % 40) - 20));
+  }
+  return samples;
+}
+
+template <typename T> void checkPow(double bound) {
+  double worst =
+      check<T>(emitPowOf, powSamples<T>(100000), bound, [](T x, T y) {
+        return std::pow(static_cast<long double>(x),
+                        static_cast<long double>(y));
+      });
+  if (getenv("DL_SHOW_ULP"))
+    printf("pow %s: %.3f ulp\n", sizeof(T) == 8 ? "double" : "float", worst);
+}
+
+TEST(VectorMathPow, Float) { checkPow<float>(2); }
+TEST(VectorMathPow, Double) { checkPow<double>(2); }
+
+TEST(VectorMathBeyond, HugeAnglesStayBounded) {
+  for (auto emit : {emitSin, emitCos}) {
+    auto emitOne = [&](llvm::IRBuilderBase &builder,
+                       llvm::ArrayRef<llvm::Value *> x) {
+      return emit(builder, x[0]);
+    };
+    std::vector<double> x = {1e15, -3e16, 1e100, -1e308};
+    for (const TargetVariant &variant : executableTargets())
+      for (double y : CompiledFunction(variant, true, 1, emitOne)(
+               std::vector<std::vector<double>>{x}))
+        EXPECT_LE(std::fabs(y), 1);
+  }
+}
+
+// The control: the comparison does notice errors.
+TEST(VectorMathControl, MeasuresErrors) {
+  EXPECT_EQ(ulpError(1.0f, 1.0L), 0);
+  EXPECT_EQ(ulpError(std::nextafter(1.0f, 2.0f), 1.0L), 1);
+  EXPECT_EQ(ulpError(0.0f, std::ldexp(1.0L, -149)), 1);
+  EXPECT_EQ(ulpError(-0.0f, 0.0L), HUGE_VAL);
+  EXPECT_EQ(ulpError(std::nanf(""), 0.0L), HUGE_VAL);
+  EXPECT_EQ(ulpError(HUGE_VALF, 1.0L) > 1e6, true);
+}
+
+} // namespace
