@@ -116,8 +116,8 @@ bool Parser::parseObject(JsonValue &value, int depth) {
       return fail("duplicate key");
     if (!take(':'))
       return fail("':' expected");
-    value.members.emplace_back(std::move(key), JsonValue());
-    if (!parseValue(value.members.back().second, depth + 1))
+    value.members.push_back({std::move(key), JsonValue()});
+    if (!parseValue(value.members.back().value, depth + 1))
       return false;
   } while (take(','));
   return take('}') || fail("',' or '}' expected");

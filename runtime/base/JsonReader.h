@@ -7,10 +7,11 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace dlrt {
+
+struct JsonMember;
 
 struct JsonValue {
   enum class Kind { Null, Bool, Number, String, Array, Object };
@@ -19,10 +20,15 @@ struct JsonValue {
   bool truth = false;
   std::string text; ///< a string's content, or a number as it was written
   std::vector<JsonValue> items;
-  std::vector<std::pair<std::string, JsonValue>> members; ///< file order
+  std::vector<JsonMember> members; ///< file order
 
   /// The member of that name, or null.
   const JsonValue *find(std::string_view name) const;
+};
+
+struct JsonMember {
+  std::string name;
+  JsonValue value;
 };
 
 /// Strict RFC 8259 except that duplicate keys are an error, too. Depth is
