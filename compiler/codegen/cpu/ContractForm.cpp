@@ -1,0 +1,238 @@
+#include "compiler/codegen/cpu/ContractForm.h"
+
+using namespace mlir;
+
+namespace dl::codegen {
+
+/// Adds factor * expr to the linear function; false where it is not linear.
+static bool addLinear(AffineExpr expr, int64_t factor, ContractForm::Side &side) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    side.constant += factor * constant.getValue();
+    return true;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    side.coefficients[dim.getPosition()] += factor;
+    return true;
+  }
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  if (expr.getKind() == AffineExprKind::Add)
+    return addLinear(binary.getLHS(), factor, side) &&
+           addLinear(binary.getRHS(), factor, side);
+  if (expr.getKind() == AffineExprKind::Mul)
+    if (auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS()))
+      return addLinear(binary.getLHS(), factor * constant.getValue(), side);
+  return false;
+}
+
+static SmallVector<int64_t, 6> placedStrides(const KernelPlan &plan, Value v) {
+  const ValuePlacement &placement = plan.placements.find(v)->second;
+  if (!placement.strides.empty())
+    return placement.strides;
+  return stridesOf(cast<RankedTensorType>(v.getType()).getShape());
+}
+
+static ContractForm::Side makeSide(const KernelPlan &plan, const Stage &stage,
+                                   unsigned operand) {
+  const graph::LoopNest &loops = plan.nest(stage.op);
+  SmallVector<AffineExpr> dims;
+  for (unsigned d = 0; d < loops.extents.size(); ++d)
+    dims.push_back(getAffineDimExpr(d, stage.op->getContext()));
+  ContractForm::Side side;
+  auto index = accessAt(loops.accesses[operand], dims);
+  side.index.assign(index.begin(), index.end());
+  side.leaf = plan.viewedLeaf(stage.op->getOperand(operand), side.index);
+  side.coefficients.assign(dims.size(), 0);
+  auto strides = placedStrides(plan, side.leaf);
+  for (auto [expr, stride] : llvm::zip(side.index, strides)) {
+    bool linear = addLinear(expr, stride, side);
+    assert(linear && "a contraction reads its operands at linear indices");
+    (void)linear;
+  }
+  return side;
+}
+
+namespace {
+struct Candidate {
+  ContractForm form;
+  double score = -1;
+};
+} // namespace
+
+/// Rows and lanes for one choice of the broadcast operand.
+static Candidate laneCandidate(const ContractForm &base,
+                               ArrayRef<int64_t> resultStrides,
+                               unsigned numParallel, bool swap,
+                               unsigned lanes) {
+  Candidate candidate{base, -1};
+  ContractForm &form = candidate.form;
+  if (swap)
+    std::swap(form.scalar, form.lane);
+  int64_t stride = 1;
+  SmallVector<unsigned> reversed;
+  for (bool grown = true; grown;) {
+    grown = false;
+    for (unsigned d = numParallel; d-- > 0;)
+      if (resultStrides[d] == stride && form.extents[d] > 1 &&
+          form.scalar.coefficients[d] == 0 && !llvm::is_contained(reversed, d)) {
+        reversed.push_back(d);
+        stride *= form.extents[d];
+        grown = true;
+        break;
+      }
+  }
+  if (reversed.empty()) // all result dims of this operand have extent one
+    for (unsigned d = numParallel; d-- > 0;)
+      if (form.extents[d] == 1 && form.scalar.coefficients[d] == 0 &&
+          form.lane.coefficients[d] != 0) {
+        reversed.push_back(d);
+        break;
+      }
+  if (reversed.empty())
+    return candidate;
+  form.laneDims.assign(reversed.rbegin(), reversed.rend());
+  for (unsigned d = 0; d < numParallel; ++d) {
+    if (llvm::is_contained(form.laneDims, d))
+      continue;
+    bool isRow = form.lane.coefficients[d] == 0 && form.scalar.coefficients[d] != 0;
+    if (isRow && (form.rowDim < 0 || form.extents[d] > form.extents[form.rowDim]))
+      form.rowDim = d;
+  }
+  for (unsigned d = 0; d < numParallel; ++d)
+    if (!llvm::is_contained(form.laneDims, d) && int(d) != form.rowDim)
+      form.batchDims.push_back(d);
+  double count = form.laneCount(), rows = form.rows();
+  double used = count / llvm::alignTo(uint64_t(count), lanes);
+  bool unit = form.lane.coefficients[form.laneDims.back()] == 1 ||
+              form.extents[form.laneDims.back()] == 1;
+  form.pack = !unit;
+  candidate.score = used * (rows / (rows + 1)) * (unit ? 1 : rows / (rows + 24));
+  return candidate;
+}
+
+static Candidate dotCandidate(const ContractForm &base,
+                              ArrayRef<int64_t> resultStrides,
+                              unsigned numParallel, bool swap, unsigned lanes) {
+  Candidate candidate =
+      laneCandidate(base, resultStrides, numParallel, swap, lanes);
+  ContractForm &form = candidate.form;
+  if (candidate.score < 0)
+    return candidate;
+  candidate.score = -1;
+  unsigned k = form.kDims.back();
+  if (form.scalar.coefficients[k] != 1 || form.lane.coefficients[k] != 1 ||
+      form.laneDims.size() != 1)
+    return candidate;
+  form.dot = true;
+  form.pack = false;
+  double extent = form.extents[k];
+  double steps = double(form.kCount()) / extent *
+                 double(llvm::alignTo(uint64_t(extent), lanes)) / lanes;
+  candidate.score = double(form.kCount()) / lanes / steps * steps / (steps + 4);
+  return candidate;
+}
+
+ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
+  const graph::LoopNest &loops = plan.nest(stage.op);
+  ContractForm base;
+  base.extents.assign(loops.extents.begin(), loops.extents.end());
+  base.scalar = makeSide(plan, stage, 0);
+  base.lane = makeSide(plan, stage, 1);
+  for (unsigned d = loops.numParallel; d < loops.extents.size(); ++d)
+    base.kDims.push_back(d);
+  auto strides = placedStrides(plan, stage.storedOp()->getResult(0));
+  Candidate best;
+  for (bool swap : {false, true}) {
+    Candidate options[] = {
+        laneCandidate(base, strides, loops.numParallel, swap, plan.lanes),
+        dotCandidate(base, strides, loops.numParallel, swap, plan.lanes)};
+    for (Candidate &option : options)
+      if (option.score > best.score)
+        best = std::move(option);
+  }
+  assert(best.score >= 0 && "the innermost result dim belongs to one operand");
+  // Long strides between the k rows of the lane operand miss the cache; a
+  // panel is read once for every row block.
+  ContractForm &form = best.form;
+  if (!form.dot && form.kDims.size() == 1 && form.laneDims.size() == 1 &&
+      form.rows() >= 64 &&
+      form.lane.coefficients[form.kDims[0]] * form.kCount() > (1 << 16))
+    form.pack = true;
+  return form;
+}
+
+int64_t ContractForm::laneCount() const {
+  int64_t count = 1;
+  for (unsigned d : laneDims)
+    count *= extents[d];
+  return count;
+}
+
+int64_t ContractForm::kCount() const {
+  int64_t count = 1;
+  for (unsigned d : kDims)
+    count *= extents[d];
+  return count;
+}
+
+int64_t ContractForm::laneOffset(int64_t flat) const {
+  int64_t offset = 0;
+  for (size_t i = laneDims.size(); i-- > 0;) {
+    int64_t extent = extents[laneDims[i]];
+    int64_t index = i == 0 ? flat : flat % extent;
+    offset += index * lane.coefficients[laneDims[i]];
+    flat /= extent;
+  }
+  return offset;
+}
+
+SmallVector<int64_t> ContractForm::tileSteps(const KernelPlan &plan) const {
+  SmallVector<int64_t> steps(plan.gridExtents.size(), 1);
+  bool large = rows() * laneCount() >= 512 * 512;
+  if (rowDim >= 0)
+    steps[rowDim] = large ? 192 : dot ? 8 : 24;
+  int64_t inner = laneCount() / extents[laneDims.front()];
+  int64_t wanted = large ? 256 : dot ? 16 : 64;
+  // Only the outermost lane dim can be cut; a convolution's image stays whole.
+  steps[laneDims.front()] = inner == 1 ? wanted : (wanted + inner - 1) / inner;
+  for (unsigned d : ArrayRef(laneDims).drop_front())
+    steps[d] = extents[d];
+  return steps;
+}
+
+int64_t ContractForm::tileLanes(const KernelPlan &plan) const {
+  int64_t count = 1;
+  for (unsigned d : laneDims)
+    count *= plan.tileSizes[d];
+  return count;
+}
+
+int64_t ContractForm::packBytes(const KernelPlan &plan) const {
+  if (!pack)
+    return 0;
+  int64_t bytes = plan.lanes == 8 ? 8 : 4;
+  return llvm::alignTo(
+      kCount() * llvm::alignTo(tileLanes(plan), plan.lanes) * bytes + 64, 64);
+}
+
+RegisterTile RegisterTile::choose(const ContractForm &form, int64_t rows,
+                                  int64_t lanes, unsigned lanesPerVector,
+                                  int maxAccumulators) {
+  RegisterTile best{1, 1};
+  double bestCost = 1e300;
+  int64_t vectors = (lanes + lanesPerVector - 1) / lanesPerVector;
+  for (int nv = 1; nv <= 4 && nv <= vectors; ++nv) {
+    int maxRows = std::min<int64_t>({maxAccumulators / nv, 14, rows});
+    if (maxRows < 1)
+      continue;
+    int64_t panels = (vectors + nv - 1) / nv;
+    int64_t blocks = (rows + maxRows - 1) / maxRows;
+    double loads = double(blocks) * vectors + double(panels) * rows;
+    double chains = maxRows * nv < 8 ? 8.0 / (maxRows * nv) : 1;
+    double cost = double(rows) * vectors * chains + 0.6 * loads;
+    if (cost < bestCost - 1e-9)
+      bestCost = cost, best = {maxRows, nv};
+  }
+  return best;
+}
+
+} // namespace dl::codegen

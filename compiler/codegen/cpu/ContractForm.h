@@ -1,0 +1,61 @@
+// The register tile of a contraction, chosen by loop structure alone.
+//
+// Lane form: C[rows, lanes] += S[rows, k] * V[k, lanes]. One operand is broadcast element by
+// element, the other and the result are read along the lanes.
+//   matmul NN         rows m,  lanes n,          k
+//   conv2d            rows co, lanes (y, x),     k (ci, dy, dx), batch n
+//   conv2d dW         rows co, lanes (ci,dy,dx), k (n, y, x)
+// Dot form: both operands are contiguous along k (matmul NT with few rows): lanes run along k
+// and are summed at the end in a fixed tree.
+#pragma once
+
+#include "compiler/codegen/cpu/KernelPlan.h"
+
+namespace dl::codegen {
+
+struct ContractForm {
+  /// One operand as a linear function of the iteration dims, in elements.
+  struct Side {
+    mlir::Value leaf;
+    llvm::SmallVector<mlir::AffineExpr> index;
+    llvm::SmallVector<int64_t, 8> coefficients;
+    int64_t constant = 0;
+  };
+
+  static ContractForm create(const KernelPlan &plan, const Stage &stage);
+
+  bool dot = false;
+  /// Lane form: `scalar` is broadcast and `lane` is read along the lanes. Dot
+  /// form: `scalar` has the row dim, `lane` the lane (column) dims.
+  Side scalar, lane;
+  int rowDim = -1;                        // -1: one row
+  llvm::SmallVector<unsigned> laneDims;   // outermost first
+  llvm::SmallVector<unsigned> batchDims;  // the other parallel dims
+  llvm::SmallVector<unsigned> kDims;      // outermost first
+  /// The lane operand is copied to panels [panel][k][lanes of the panel] first.
+  bool pack = false;
+
+  llvm::SmallVector<int64_t> extents;
+
+  int64_t rows() const { return rowDim < 0 ? 1 : extents[rowDim]; }
+  int64_t laneCount() const;
+  int64_t kCount() const;
+  /// Good units to cut the parallel dims into tiles by.
+  llvm::SmallVector<int64_t> tileSteps(const KernelPlan &plan) const;
+  /// Scratch for the packed panels of one tile.
+  int64_t packBytes(const KernelPlan &plan) const;
+  /// Lanes of the lane dims within one tile, with the tile's full size.
+  int64_t tileLanes(const KernelPlan &plan) const;
+  /// The lanes that start at `flat`, as offsets into the lane operand.
+  int64_t laneOffset(int64_t flat) const;
+};
+
+/// How many rows and vectors a micro-kernel holds in registers.
+struct RegisterTile {
+  int rows, vectors;
+  static RegisterTile choose(const ContractForm &form, int64_t rows,
+                             int64_t lanes, unsigned lanesPerVector,
+                             int maxAccumulators);
+};
+
+} // namespace dl::codegen

@@ -1,0 +1,25 @@
+// Loops and branches of generated code.
+#pragma once
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace dl::codegen {
+
+using Values = llvm::SmallVector<llvm::Value *, 8>;
+
+/// for (i = lo; i < hi; i += step) body(i). Runs at least once where `hi > lo`
+/// is known; the check before the first iteration folds away for constants.
+void emitLoop(llvm::IRBuilder<> &builder, llvm::Value *lo, llvm::Value *hi,
+              int64_t step, llvm::function_ref<void(llvm::Value *)> body);
+
+/// The same with values carried from one iteration to the next.
+Values emitLoop(llvm::IRBuilder<> &builder, llvm::Value *lo, llvm::Value *hi,
+                int64_t step, llvm::ArrayRef<llvm::Value *> init,
+                llvm::function_ref<Values(llvm::Value *, llvm::ArrayRef<llvm::Value *>)> body);
+
+void emitIf(llvm::IRBuilder<> &builder, llvm::Value *condition,
+            llvm::function_ref<void()> then,
+            llvm::function_ref<void()> otherwise = nullptr);
+
+} // namespace dl::codegen

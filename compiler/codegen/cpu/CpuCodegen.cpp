@@ -1,0 +1,112 @@
+#include "compiler/codegen/cpu/CpuCodegen.h"
+#include "compiler/codegen/cpu/Image.h"
+#include "compiler/codegen/cpu/KernelCache.h"
+#include "compiler/codegen/cpu/KernelEmitter.h"
+#include "compiler/codegen/cpu/ObjectCode.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/ThreadPool.h"
+
+using namespace mlir;
+
+namespace dl::codegen {
+
+LogicalResult annotateKernels(ModuleOp module) {
+  Builder builder(module.getContext());
+  WalkResult result = module.walk([&](graph::KernelOp kernel) {
+    FailureOr<KernelPlan> plan = KernelPlan::create(kernel);
+    if (failed(plan))
+      return WalkResult::interrupt();
+    kernel->setAttr("strategy", builder.getStringAttr(plan->strategy()));
+    kernel->setAttr("tiles", builder.getI64IntegerAttr(plan->numTiles()));
+    kernel->setAttr("scratch", builder.getI64IntegerAttr(plan->scratchBytes));
+    kernel->setAttr("flops", builder.getI64IntegerAttr(plan->flops));
+    kernel->setAttr("bytes", builder.getI64IntegerAttr(plan->bytes));
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+namespace {
+/// One kernel for all variants; filled by a worker.
+struct Task {
+  graph::KernelOp kernel;
+  std::vector<llvm::SmallVector<char, 0>> objects; // one a variant
+  uint64_t scratch = 0;
+  std::string error;
+
+  void run(ArrayRef<TargetVariant> variants, const KernelCache &cache);
+};
+} // namespace
+
+void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache) {
+  FailureOr<KernelPlan> plan = KernelPlan::create(kernel);
+  if (failed(plan)) {
+    error = "the kernel has an op without a loop nest";
+    return;
+  }
+  scratch = plan->scratchBytes;
+  PayloadCache payloads;
+  for (const TargetVariant &variant : variants) {
+    llvm::LLVMContext context;
+    auto module = emitKernel(*plan, payloads, variant, context);
+    auto machine = createTargetMachine(variant);
+    if (!machine) {
+      error = llvm::toString(machine.takeError());
+      return;
+    }
+    std::string key = cache.enabled() ? KernelCache::keyOf(*module, variant) : "";
+    if (auto known = cache.load(key)) {
+      objects.push_back(std::move(*known));
+      continue;
+    }
+    auto object = compileToObject(*module, **machine);
+    if (!object) {
+      error = llvm::toString(object.takeError());
+      return;
+    }
+    cache.store(key, *object);
+    objects.push_back(std::move(*object));
+  }
+}
+
+FailureOr<CpuCode> compileKernels(ModuleOp module, const CpuOptions &options) {
+  SmallVector<TargetVariant, 2> variants = defaultTargets();
+  if (!options.targetCpu.empty()) {
+    auto variant = targetForCpu(options.targetCpu);
+    if (!variant)
+      return emitError(module.getLoc()) << llvm::toString(variant.takeError());
+    variants = {*variant};
+  }
+  std::vector<Task> tasks;
+  llvm::StringSet<> names;
+  module.walk([&](graph::KernelOp kernel) {
+    if (names.insert(kernel.getName()).second)
+      tasks.emplace_back().kernel = kernel;
+  });
+  KernelCache cache =
+      options.cache ? KernelCache::inUserFolder() : KernelCache();
+  {
+    llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
+    for (Task &task : tasks)
+      pool.async([&] { task.run(variants, cache); });
+    pool.wait();
+  }
+  CpuCode code;
+  for (Task &task : tasks) {
+    if (!task.error.empty())
+      return task.kernel.emitError() << task.error;
+    code.scratchBytes[task.kernel.getName().str()] = task.scratch;
+  }
+  for (auto [v, variant] : llvm::enumerate(variants)) {
+    std::vector<NamedObject> objects;
+    for (Task &task : tasks)
+      objects.push_back({task.kernel.getName(), task.objects[v]});
+    auto image = linkImage(objects);
+    if (!image)
+      return emitError(module.getLoc()) << llvm::toString(image.takeError());
+    code.images.push_back({variant.features, std::move(*image)});
+  }
+  return code;
+}
+
+} // namespace dl::codegen

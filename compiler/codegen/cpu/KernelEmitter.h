@@ -1,0 +1,18 @@
+// One graph.kernel as an LLVM module.
+#pragma once
+
+#include "compiler/codegen/cpu/KernelPlan.h"
+#include "compiler/codegen/cpu/RegionEmitter.h"
+#include "compiler/codegen/cpu/Target.h"
+#include "llvm/IR/Module.h"
+
+namespace dl::codegen {
+
+/// The entry is void <name>(void *const *bindings, void *scratch, i64 tile_begin,
+/// i64 tile_end); every other function is internal.
+std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
+                                         PayloadCache &payloads,
+                                         const TargetVariant &variant,
+                                         llvm::LLVMContext &context);
+
+} // namespace dl::codegen

@@ -1,0 +1,310 @@
+#include "compiler/codegen/cpu/KernelPlan.h"
+#include "compiler/codegen/cpu/ContractForm.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace mlir;
+
+namespace dl::codegen {
+
+SmallVector<AffineExpr> accessAt(const graph::Access &access,
+                                 ArrayRef<AffineExpr> dims) {
+  SmallVector<AffineExpr> index;
+  for (AffineExpr result : access.map.getResults())
+    index.push_back(simplifyAffineExpr(result.replaceDims(dims), 64, 0));
+  return index;
+}
+
+SmallVector<int64_t, 6> stridesOf(ArrayRef<int64_t> shape,
+                                  ArrayRef<int64_t> order) {
+  SmallVector<int64_t, 6> strides(shape.size(), 1);
+  int64_t stride = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    size_t dim = order.empty() ? i : order[i];
+    strides[dim] = stride;
+    stride *= shape[dim];
+  }
+  return strides;
+}
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+static int64_t elementBytes(Type type) {
+  return std::max(8u, type.getIntOrFloatBitWidth()) / 8;
+}
+
+static int64_t bytesOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getNumElements() * elementBytes(type.getElementType());
+}
+
+FailureOr<KernelPlan> KernelPlan::create(graph::KernelOp kernel) {
+  KernelPlan plan;
+  plan.kernel = kernel;
+  for (Operation &op : kernel.getBody().front())
+    for (Type type : op.getResultTypes())
+      if (cast<RankedTensorType>(type).getElementType().isF64())
+        plan.lanes = 8;
+  for (Value operand : kernel.getOperands())
+    if (cast<RankedTensorType>(operand.getType()).getElementType().isF64())
+      plan.lanes = 8;
+  plan.placeOperandsAndResults();
+  if (failed(plan.collectStages()))
+    return failure();
+  plan.foldEpilogues();
+  plan.bindGrid();
+  plan.untileConflicts();
+  plan.chooseTiles();
+  plan.placeScratch();
+  plan.countCost();
+  return plan;
+}
+
+const graph::LoopNest &KernelPlan::nest(Operation *op) const {
+  auto it = nests.find(op);
+  if (it == nests.end())
+    it = nests.try_emplace(op, cast<graph::LoopNestOpInterface>(op).getLoopNest())
+             .first;
+  return it->second;
+}
+
+int64_t KernelPlan::numTiles() const {
+  int64_t count = 1;
+  for (auto [extent, tile] : llvm::zip(gridExtents, tileSizes))
+    count *= (extent + tile - 1) / tile;
+  return count;
+}
+
+StringRef KernelPlan::strategy() const {
+  return llvm::any_of(stages, [](const Stage &s) { return s.contraction; })
+             ? "contract"
+             : "loops";
+}
+
+void KernelPlan::placeOperandsAndResults() {
+  Block &body = kernel.getBody().front();
+  auto layout = [](std::optional<ArrayAttr> layouts, unsigned i) {
+    if (layouts)
+      if (auto order = dyn_cast<DenseI64ArrayAttr>((*layouts)[i]))
+        return order.asArrayRef();
+    return ArrayRef<int64_t>();
+  };
+  auto place = [&](Value value, ValuePlacement::Kind kind, unsigned number,
+                   ArrayRef<int64_t> order) {
+    ValuePlacement placement{kind, number, 0, {}, stridesOf(shapeOf(value), order)};
+    placement.binding.assign(shapeOf(value).size(), -1);
+    placements.insert({value, placement});
+  };
+  for (BlockArgument arg : body.getArguments())
+    place(arg, ValuePlacement::Operand, arg.getArgNumber(),
+          layout(kernel.getOperandLayouts(), arg.getArgNumber()));
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
+    place(value, ValuePlacement::Result, i, layout(kernel.getResultLayouts(), i));
+}
+
+/// Recomputing such a value at each use costs more than keeping it.
+static bool isExpensive(graph::LoopNestOpInterface op,
+                        const graph::LoopNest &nest) {
+  auto element = [](Value v) {
+    return cast<RankedTensorType>(v.getType()).getElementType();
+  };
+  Block block;
+  SmallVector<Value> operands, indices;
+  Location loc = op->getLoc();
+  for (Value operand : op->getOperands()) {
+    Type type = element(operand);
+    if (type.isUnsignedInteger())
+      type = IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth());
+    operands.push_back(block.addArgument(type, loc));
+  }
+  for (size_t i = 0; i < nest.extents.size(); ++i)
+    indices.push_back(block.addArgument(IndexType::get(op->getContext()), loc));
+  OpBuilder builder = OpBuilder::atBlockEnd(&block);
+  op.buildBody(builder, loc, operands, indices);
+  return llvm::any_of(block, [](Operation &inner) {
+    return (isa<math::MathDialect>(inner.getDialect()) &&
+            !isa<math::AbsFOp, math::FloorOp>(inner)) ||
+           inner.getName().getStringRef() == "graph.philox";
+  });
+}
+
+bool KernelPlan::mustPlace(Operation *op) const {
+  const graph::LoopNest &loops = nest(op);
+  if (loops.combine != graph::Combine::None)
+    return true;
+  for (Value result : op->getResults())
+    if (isPlaced(result))
+      return true;
+  // A contraction reads each operand many times: anything but a view of a
+  // placed value is computed once beforehand.
+  for (Operation *user : op->getUsers())
+    if (isa<graph::LoopNestOpInterface>(user) && nest(user).contraction) {
+      SmallVector<AffineExpr> index;
+      for (unsigned d = 0; d < loops.extents.size(); ++d)
+        index.push_back(getAffineDimExpr(d, op->getContext()));
+      if (!viewedLeaf(op->getResult(0), index))
+        return true;
+    }
+  if (op->hasOneUse() || op->use_empty())
+    return false;
+  return isExpensive(cast<graph::LoopNestOpInterface>(op), loops);
+}
+
+LogicalResult KernelPlan::collectStages() {
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (!isa<graph::LoopNestOpInterface>(op))
+      return op.emitOpError("has no loop nest and cannot be part of a kernel");
+    if (mustPlace(&op))
+      addStage(&op);
+  }
+  return success();
+}
+
+void KernelPlan::addStage(Operation *op) {
+  Stage stage;
+  stage.op = op;
+  stage.contraction = nest(op).contraction;
+  for (Value result : op->getResults())
+    if (!isPlaced(result) && !result.use_empty()) {
+      ValuePlacement placement{ValuePlacement::Scratch, 0, 0, {}, {}};
+      placement.binding.assign(shapeOf(result).size(), -1);
+      placements.insert({result, placement});
+    }
+  stages.push_back(stage);
+}
+
+Value KernelPlan::viewedLeaf(Value value,
+                             SmallVectorImpl<AffineExpr> &index) const {
+  if (isPlaced(value))
+    return value;
+  auto op = value.getDefiningOp<graph::LoopNestOpInterface>();
+  if (!op || !isa<graph::TransposeOp, graph::ExpandOp>(op.getOperation()))
+    return {};
+  const graph::LoopNest &loops = nest(op);
+  auto inner = accessAt(loops.accesses[0], index);
+  index.assign(inner.begin(), inner.end());
+  return viewedLeaf(op->getOperand(0), index);
+}
+
+void KernelPlan::forEachLeaf(Value value, ArrayRef<AffineExpr> index,
+                             LeafFn fn) const {
+  llvm::DenseSet<std::pair<Value, const void *>> seen;
+  std::function<void(Value, ArrayRef<AffineExpr>, bool)> visit =
+      [&](Value v, ArrayRef<AffineExpr> at, bool guarded) {
+        AffineMap key = AffineMap::get(64, 0, at, v.getContext());
+        if (!seen.insert({v, key.getAsOpaquePointer()}).second)
+          return;
+        if (isPlaced(v))
+          return fn(v, at, guarded);
+        Operation *op = v.getDefiningOp();
+        const graph::LoopNest &loops = nest(op);
+        for (auto [operand, access] :
+             llvm::zip(op->getOperands(), loops.accesses))
+          visit(operand, accessAt(access, at),
+                guarded || access.outside.has_value());
+      };
+  visit(value, index, false);
+}
+
+void KernelPlan::forEachRead(const Stage &stage, LeafFn fn) const {
+  auto read = [&](Operation *op, unsigned numDims, Value skip) {
+    SmallVector<AffineExpr> dims;
+    for (unsigned d = 0; d < numDims; ++d)
+      dims.push_back(getAffineDimExpr(d, op->getContext()));
+    const graph::LoopNest &loops = nest(op);
+    for (auto [operand, access] : llvm::zip(op->getOperands(), loops.accesses))
+      if (operand != skip)
+        forEachLeaf(operand, accessAt(access, dims),
+                    [&](Value leaf, ArrayRef<AffineExpr> index, bool guarded) {
+                      if (leaf != skip)
+                        fn(leaf, index, guarded || access.outside.has_value());
+                    });
+  };
+  read(stage.op, nest(stage.op).extents.size(), {});
+  if (stage.epilogue)
+    read(stage.epilogue, nest(stage.epilogue).extents.size(),
+         stage.op->getResult(0));
+}
+
+/// A contraction whose only reader is an elementwise stage of the same shape
+/// hands its accumulators over in registers.
+void KernelPlan::foldEpilogues() {
+  for (size_t i = 0; i < stages.size(); ++i) {
+    Stage &stage = stages[i];
+    if (!stage.contraction)
+      continue;
+    Value result = stage.op->getResult(0);
+    if (placements.lookup(result).kind != ValuePlacement::Scratch)
+      continue;
+    int reader = -1;
+    bool foldable = true;
+    for (size_t j = i + 1; j < stages.size(); ++j)
+      forEachRead(stages[j], [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
+        if (leaf != result)
+          return;
+        foldable &= (reader == -1 || reader == int(j)) &&
+                    AffineMap::get(index.size(), 0, index, kernel.getContext())
+                        .isIdentity();
+        reader = j;
+      });
+    if (reader < 0 || !foldable)
+      continue;
+    Stage &user = stages[reader];
+    const graph::LoopNest &loops = nest(user.op);
+    bool sameShape = loops.combine == graph::Combine::None &&
+                     user.op->getNumResults() == 1 &&
+                     shapeOf(user.op->getResult(0)) == shapeOf(result);
+    // Whatever else the epilogue reads must exist before the contraction runs.
+    bool ready = true;
+    forEachRead(user, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
+      for (size_t j = i + 1; j < stages.size(); ++j)
+        for (Value late : stages[j].op->getResults())
+          ready &= leaf != late;
+    });
+    if (!sameShape || !ready)
+      continue;
+    stage.epilogue = user.op;
+    placements.erase(result);
+    stages.erase(stages.begin() + reader);
+  }
+}
+
+void KernelPlan::placeScratch() {
+  for (auto &[value, placement] : placements) {
+    if (placement.kind != ValuePlacement::Scratch)
+      continue;
+    SmallVector<int64_t> box(shapeOf(value));
+    for (auto [d, grid] : llvm::enumerate(placement.binding))
+      if (grid >= 0)
+        box[d] = std::min(box[d], tileSizes[grid]);
+    placement.strides = stridesOf(box);
+    int64_t elements = 1;
+    for (int64_t extent : box)
+      elements *= extent;
+    auto type = cast<RankedTensorType>(value.getType()).getElementType();
+    placement.scratchOffset = scratchBytes;
+    // Room for whole vectors at the end.
+    scratchBytes += llvm::alignTo(elements * elementBytes(type) + 64, 64);
+  }
+  packOffset = scratchBytes;
+  int64_t panels = 0; // stages run one after the other and share this part
+  for (const Stage &stage : stages)
+    if (stage.contraction)
+      panels = std::max(panels,
+                        ContractForm::create(*this, stage).packBytes(*this));
+  scratchBytes += panels;
+}
+
+void KernelPlan::countCost() {
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (auto cost = dyn_cast<graph::CostOpInterface>(op))
+      flops += cost.getFlops();
+  for (auto &[value, placement] : placements)
+    if (placement.kind != ValuePlacement::Scratch)
+      bytes += bytesOf(value);
+}
+
+} // namespace dl::codegen

@@ -1,0 +1,98 @@
+// How one graph.kernel is computed, decided before any code is emitted and the same for
+// every instruction set: which values get memory (stages), the grid of tiles, and what part
+// of each value one tile computes.
+//
+// Example: conv2d [4,10,24,24] + bias, max_pool2d -> [4,10,12,12].
+//   stage 0  contract  conv2d + bias -> scratch   bound to grid dim 0 (images)
+//   stage 1  loops     max_pool2d    -> result 0  bound to grid dim 0
+//   grid {4}, tile sizes {1}: 4 tiles; scratch 10*24*24*4 bytes
+#pragma once
+
+#include "dialects/graph/Graph.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace dl::codegen {
+
+/// Where a value of the kernel lives while a tile runs.
+struct ValuePlacement {
+  enum Kind { Operand, Result, Scratch } kind;
+  unsigned number = 0;         // of the operand or result
+  int64_t scratchOffset = 0;   // bytes
+  /// For each dim the grid dim it is cut by, or -1 where the tile has it whole.
+  llvm::SmallVector<int, 6> binding;
+  /// Elements between neighbours of each logical dim.
+  llvm::SmallVector<int64_t, 6> strides;
+};
+
+/// One op whose results get memory; the ops between it and other placed values are inlined.
+struct Stage {
+  mlir::Operation *op = nullptr;
+  /// Binding of the iteration dims; reduction dims are -1.
+  llvm::SmallVector<int, 6> binding;
+  bool contraction = false;
+  /// Contraction: the elementwise op whose value is stored instead, computed on
+  /// the accumulators before they leave the registers.
+  mlir::Operation *epilogue = nullptr;
+
+  mlir::Operation *storedOp() const { return epilogue ? epilogue : op; }
+};
+
+class KernelPlan {
+public:
+  /// Fails, with a diagnostic, where an op has no loop nest.
+  static mlir::FailureOr<KernelPlan> create(graph::KernelOp kernel);
+
+  mutable graph::KernelOp kernel; // MLIR's accessors are not const
+  unsigned lanes = 16; // 16 for f32, 8 for f64
+  llvm::SmallVector<Stage> stages;
+  llvm::MapVector<mlir::Value, ValuePlacement> placements;
+  llvm::SmallVector<int64_t, 6> gridExtents, tileSizes;
+  int64_t scratchBytes = 0;
+  int64_t packOffset = 0; // of the panels within the scratch
+  int64_t flops = 0, bytes = 0;
+
+  int64_t numTiles() const;
+  llvm::StringRef strategy() const;
+
+  const graph::LoopNest &nest(mlir::Operation *op) const;
+  bool isPlaced(mlir::Value value) const { return placements.count(value); }
+
+  using LeafFn = llvm::function_ref<void(mlir::Value leaf,
+                                         llvm::ArrayRef<mlir::AffineExpr> index,
+                                         bool guarded)>;
+  /// Every placed value that evaluating `value` at `index` reads.
+  void forEachLeaf(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> index,
+                   LeafFn fn) const;
+  /// Every placed value that one iteration of a stage reads, with indices over
+  /// the stage's iteration dims.
+  void forEachRead(const Stage &stage, LeafFn fn) const;
+  /// The placed value that a contraction's operand is a mere view of, with its
+  /// index over the contraction's iteration dims; null if it is computed.
+  mlir::Value viewedLeaf(mlir::Value value,
+                         llvm::SmallVectorImpl<mlir::AffineExpr> &index) const;
+
+private:
+  void placeOperandsAndResults();
+  mlir::LogicalResult collectStages();
+  void foldEpilogues();
+  void bindGrid();
+  void untileConflicts();
+  void chooseTiles();
+  void placeScratch();
+  void countCost();
+  void addStage(mlir::Operation *op);
+  bool mustPlace(mlir::Operation *op) const;
+
+  mutable llvm::DenseMap<mlir::Operation *, graph::LoopNest> nests;
+};
+
+/// The indices of an operand at an iteration whose dims have the given values.
+llvm::SmallVector<mlir::AffineExpr>
+accessAt(const graph::Access &access, llvm::ArrayRef<mlir::AffineExpr> dims);
+
+/// Elements between neighbours of each dim of a stored tensor; `order` lists the
+/// logical dims from the outermost, row-major where it is empty.
+llvm::SmallVector<int64_t, 6> stridesOf(llvm::ArrayRef<int64_t> shape,
+                                        llvm::ArrayRef<int64_t> order = {});
+
+} // namespace dl::codegen

@@ -1,0 +1,307 @@
+#include "compiler/codegen/cpu/LoopsStage.h"
+#include "compiler/codegen/cpu/Payload.h"
+
+using namespace mlir;
+
+namespace dl::codegen {
+
+using llvm::Value;
+
+/// Reductions over at most this many points are unrolled: pooling windows.
+static constexpr int64_t kMaxUnrolled = 32;
+
+LoopsStage::LoopsStage(RegionEmitter &emitter, const Stage &stage,
+                       const TileBounds &tile)
+    : e(emitter), b(emitter.builder), stage(stage),
+      nest(emitter.plan.nest(stage.op)) {
+  for (auto [extent, grid] : llvm::zip(nest.extents, stage.binding)) {
+    Range range{b.getInt64(0), b.getInt64(extent), extent};
+    if (grid >= 0 && e.plan.tileSizes[grid] < e.plan.gridExtents[grid]) {
+      range.lo = tile.origin[grid], range.hi = tile.end[grid];
+      range.grid = grid;
+      range.single = e.plan.tileSizes[grid] == 1;
+    }
+    ranges.push_back(range);
+  }
+  dims.resize(ranges.size());
+}
+
+void LoopsStage::emit() {
+  unsigned size = e.scope.size();
+  findPhases();
+  chooseLanes();
+  for (unsigned d = 0; d < nest.numParallel; ++d)
+    if (lanesReduce || !llvm::is_contained(laneDims, d))
+      outerDims.push_back(d);
+  emitOuter(0);
+  e.enterBody();
+  e.scope.truncate(size);
+}
+
+AffineExpr LoopsStage::constant(int64_t value) const {
+  return getAffineConstantExpr(value, stage.op->getContext());
+}
+
+Value *LoopsStage::constantTail(int64_t count) const {
+  SmallVector<llvm::Constant *> bits;
+  for (int64_t l = 0; l < e.plan.lanes; ++l)
+    bits.push_back(b.getInt1(l < count));
+  return llvm::ConstantVector::get(bits);
+}
+
+Combiner LoopsStage::makeCombiner() const {
+  Type element =
+      cast<RankedTensorType>(stage.op->getOperand(0).getType()).getElementType();
+  return Combiner(b, nest, vectorType(b.getContext(), element, e.plan.lanes));
+}
+
+Values LoopsStage::finish(ArrayRef<Value *> state, const Combiner &combiner) {
+  SmallVector<llvm::Type *> types;
+  for (Type type : stage.op->getResultTypes()) {
+    unsigned bits =
+        cast<RankedTensorType>(type).getElementType().getIntOrFloatBitWidth();
+    types.push_back(llvm::FixedVectorType::get(b.getIntNTy(bits), e.plan.lanes));
+  }
+  return combiner.results(state, types);
+}
+
+void LoopsStage::emitOuter(size_t next) {
+  if (next == outerDims.size())
+    return lanesReduce ? emitAcrossLanes() : emitLaneLoop();
+  unsigned d = outerDims[next];
+  const Range &range = ranges[d];
+  unsigned size = e.scope.size();
+  if (range.single) {
+    dims[d] = e.tileOrigin[range.grid];
+    return emitOuter(next + 1);
+  }
+  if (range.extent == 1) {
+    dims[d] = constant(0);
+    return emitOuter(next + 1);
+  }
+  int64_t s = range.phases, count = (range.extent + s - 1) / s;
+  Value *lo = s == 1 ? range.lo : b.getInt64(0);
+  Value *hi = s == 1 ? range.hi : b.getInt64(count);
+  emitLoop(b, lo, hi, 1, [&](Value *iv) {
+    AffineExpr outer = e.scope.addDim(iv, 0, count - 1);
+    for (int64_t phase = 0; phase < s; ++phase) {
+      dims[d] = outer * s + phase;
+      bool beyond = range.extent % s != 0 && phase >= range.extent % s;
+      if (beyond)
+        emitIf(b, b.CreateICmpSLT(iv, b.getInt64(count - 1)),
+               [&] { emitOuter(next + 1); });
+      else
+        emitOuter(next + 1);
+    }
+  });
+  e.scope.truncate(size);
+}
+
+void LoopsStage::emitLaneLoop() {
+  int64_t width = e.plan.lanes, inner = 1;
+  if (laneDims.empty()) {
+    // A scalar: lane 0 of a vector.
+    e.tail = constantTail(1);
+    emitLaneBody(b.getInt64(0));
+    e.tail = nullptr;
+    return;
+  }
+  for (unsigned d : ArrayRef(laneDims).drop_front())
+    inner *= ranges[d].extent;
+  const Range &first = ranges[laneDims.front()];
+  if (first.grid < 0) {
+    int64_t s = first.phases;
+    int64_t count = (first.extent + s - 1) / s * inner;
+    int64_t full = count / width * width;
+    emitLoop(b, b.getInt64(0), b.getInt64(full), width,
+             [&](Value *flat) { emitLaneBody(flat); });
+    if (full < count) {
+      e.tail = constantTail(count - full);
+      emitLaneBody(b.getInt64(full));
+      e.tail = nullptr;
+    }
+    return;
+  }
+  Value *lo = b.CreateMul(first.lo, b.getInt64(inner));
+  Value *hi = b.CreateMul(first.hi, b.getInt64(inner));
+  Value *count = b.CreateSub(hi, lo);
+  Value *full = b.CreateAdd(lo, b.CreateAnd(count, b.getInt64(-width)));
+  emitLoop(b, lo, full, width, [&](Value *flat) { emitLaneBody(flat); });
+  emitIf(b, b.CreateICmpSLT(full, hi), [&] {
+    Value *rest = b.CreateVectorSplat(width, b.CreateSub(hi, full));
+    SmallVector<llvm::Constant *> steps;
+    for (int64_t l = 0; l < width; ++l)
+      steps.push_back(b.getInt64(l));
+    e.tail = b.CreateICmpSLT(llvm::ConstantVector::get(steps), rest);
+    emitLaneBody(full);
+    e.tail = nullptr;
+  });
+}
+
+void LoopsStage::emitLaneBody(Value *flat) {
+  e.enterBody();
+  unsigned size = e.scope.size();
+  SmallVector<int64_t> extents;
+  for (unsigned d : laneDims)
+    extents.push_back((ranges[d].extent + ranges[d].phases - 1) /
+                      ranges[d].phases);
+  auto exprs = e.scope.addLaneGroup(flat, extents);
+  for (auto [d, expr] : llvm::zip(laneDims, exprs))
+    dims[d] = expr;
+  auto results = stage.op->getResults();
+  auto stored = [&](OpResult result) { return e.plan.isPlaced(result); };
+  int64_t s = laneDims.empty() ? 1 : ranges[laneDims.back()].phases;
+  if (s == 1) {
+    Values contents = evaluatePoint();
+    for (OpResult result : results)
+      if (stored(result))
+        e.store(result, resultIndex(), contents[result.getResultNumber()]);
+  } else {
+    const Range &range = ranges[laneDims.back()];
+    Value *tail = e.tail;
+    SmallVector<Values> byPhase;
+    SmallVector<SmallVector<AffineExpr>> indices;
+    SmallVector<Value *> masks;
+    for (int64_t phase = 0; phase < s; ++phase) {
+      dims[laneDims.back()] = exprs.back() * s + phase;
+      byPhase.push_back(evaluatePoint());
+      indices.push_back(SmallVector<AffineExpr>(resultIndex()));
+      Value *mask = tail;
+      if (range.extent % s != 0 && phase >= range.extent % s) {
+        Value *inside = b.CreateICmpSLT(
+            e.scope.vector(dims[laneDims.back()]),
+            b.CreateVectorSplat(e.plan.lanes, b.getInt64(range.extent)));
+        mask = mask ? b.CreateAnd(mask, inside) : inside;
+      }
+      masks.push_back(mask);
+    }
+    for (OpResult result : results) {
+      if (!stored(result))
+        continue;
+      unsigned r = result.getResultNumber();
+      if (s == 2 && !masks[0] && !masks[1]) {
+        e.storeInterleaved(result, indices[0], {byPhase[0][r], byPhase[1][r]});
+        continue;
+      }
+      for (int64_t phase = 0; phase < s; ++phase) {
+        e.tail = masks[phase];
+        e.store(result, indices[phase], byPhase[phase][r]);
+      }
+      e.tail = tail;
+    }
+  }
+  e.scope.endLaneGroup();
+  e.scope.truncate(size);
+}
+
+Values LoopsStage::evaluatePoint() {
+  if (nest.combine == graph::Combine::None) {
+    auto results = e.evaluatePayload(stage.op, dims);
+    return Values(results.begin(), results.end());
+  }
+  Combiner combiner = makeCombiner();
+  return finish(reduceWindow(nest.numParallel, combiner.init(), combiner),
+                combiner);
+}
+
+Value *LoopsStage::reductionPosition() {
+  if (!nest.yieldsIndex)
+    return nullptr;
+  AffineExpr position = constant(0);
+  for (unsigned d = nest.numParallel; d < dims.size(); ++d)
+    position = position * nest.extents[d] + dims[d];
+  return e.scope.vector(position);
+}
+
+/// All reduction dims from `dim` on, in row-major order, at one result point a lane.
+Values LoopsStage::reduceWindow(unsigned dim, Values state,
+                                const Combiner &combiner) {
+  if (dim == nest.extents.size()) {
+    Value *content = e.evaluatePayload(stage.op, dims)[0];
+    return combiner.step(state, content, reductionPosition(), nullptr);
+  }
+  int64_t points = 1;
+  for (unsigned d = dim; d < nest.extents.size(); ++d)
+    points *= nest.extents[d];
+  if (points <= kMaxUnrolled) {
+    for (int64_t i = 0; i < nest.extents[dim]; ++i) {
+      dims[dim] = constant(i);
+      state = reduceWindow(dim + 1, state, combiner);
+    }
+    return state;
+  }
+  unsigned size = e.scope.size();
+  Values result = emitLoop(
+      b, b.getInt64(0), b.getInt64(nest.extents[dim]), 1, state,
+      [&](Value *iv, ArrayRef<Value *> carried) {
+        e.enterBody();
+        dims[dim] = e.scope.addDim(iv, 0, nest.extents[dim] - 1);
+        Values next = reduceWindow(
+            dim + 1, Values(carried.begin(), carried.end()), combiner);
+        e.enterBody();
+        return next;
+      });
+  e.scope.truncate(size);
+  return result;
+}
+
+void LoopsStage::emitAcrossLanes() {
+  e.enterBody();
+  Combiner combiner = makeCombiner();
+  Values state =
+      reduceAlongLanes(nest.numParallel, combiner.init(), combiner);
+  e.enterBody();
+  Values contents = finish(combiner.acrossLanes(state), combiner);
+  for (OpResult result : stage.op->getResults())
+    if (e.plan.isPlaced(result))
+      e.storeScalar(result, resultIndex(), contents[result.getResultNumber()]);
+}
+
+Values LoopsStage::stepAlongLanes(Value *flat, ArrayRef<Value *> state,
+                                  const Combiner &combiner) {
+  e.enterBody();
+  unsigned size = e.scope.size();
+  SmallVector<int64_t> extents;
+  for (unsigned d : laneDims)
+    extents.push_back(nest.extents[d]);
+  auto exprs = e.scope.addLaneGroup(flat, extents);
+  for (auto [d, expr] : llvm::zip(laneDims, exprs))
+    dims[d] = expr;
+  Value *content = e.evaluatePayload(stage.op, dims)[0];
+  Values next = combiner.step(state, content, reductionPosition(), e.tail);
+  e.scope.endLaneGroup();
+  e.scope.truncate(size);
+  return next;
+}
+
+Values LoopsStage::reduceAlongLanes(unsigned dim, Values state,
+                                    const Combiner &combiner) {
+  if (dim < laneDims.front()) {
+    unsigned size = e.scope.size();
+    Values result = emitLoop(
+        b, b.getInt64(0), b.getInt64(nest.extents[dim]), 1, state,
+        [&](Value *iv, ArrayRef<Value *> carried) {
+          dims[dim] = e.scope.addDim(iv, 0, nest.extents[dim] - 1);
+          return reduceAlongLanes(
+              dim + 1, Values(carried.begin(), carried.end()), combiner);
+        });
+    e.scope.truncate(size);
+    return result;
+  }
+  int64_t count = 1, width = e.plan.lanes;
+  for (unsigned d : laneDims)
+    count *= nest.extents[d];
+  int64_t full = count / width * width;
+  state = emitLoop(b, b.getInt64(0), b.getInt64(full), width, state,
+                   [&](Value *flat, ArrayRef<Value *> carried) {
+                     return stepAlongLanes(flat, carried, combiner);
+                   });
+  if (full < count) {
+    e.tail = constantTail(count - full);
+    state = stepAlongLanes(b.getInt64(full), state, combiner);
+    e.tail = nullptr;
+  }
+  return state;
+}
+
+} // namespace dl::codegen

@@ -1,0 +1,67 @@
+// A stage without a contraction: loops over its dims, the innermost along vector lanes.
+#pragma once
+
+#include "compiler/codegen/cpu/Combiner.h"
+#include "compiler/codegen/cpu/RegionEmitter.h"
+
+namespace dl::codegen {
+
+/// The part of each grid dim that the current tile covers: [origin, end).
+struct TileBounds {
+  llvm::SmallVector<llvm::Value *> origin, end;
+};
+
+class LoopsStage {
+public:
+  LoopsStage(RegionEmitter &emitter, const Stage &stage, const TileBounds &tile);
+  void emit();
+
+private:
+  /// Where one iteration dim runs.
+  struct Range {
+    llvm::Value *lo, *hi;
+    int64_t extent;      // of the whole dim
+    int grid = -1;       // the grid dim that cuts it, if any
+    bool single = false; // the tile covers one index
+    int64_t phases = 1;  // dim = phases * outer + phase
+  };
+  void findPhases();
+  void chooseLanes();
+  llvm::SmallVector<unsigned> laneGroup(llvm::ArrayRef<unsigned> candidates,
+                                        bool checkResult) const;
+  /// Coefficient of a dim in each address that an iteration touches; nothing
+  /// where it is not linear.
+  llvm::SmallVector<std::optional<int64_t>> addressSteps(unsigned dim,
+                                                         bool withResult) const;
+  double laneCost(llvm::ArrayRef<unsigned> group, bool withResult) const;
+
+  void emitOuter(size_t next);
+  void emitLaneLoop();
+  void emitLaneBody(llvm::Value *flat);
+  Values evaluatePoint();
+  Values reduceWindow(unsigned dim, Values state, const Combiner &combiner);
+  void emitAcrossLanes();
+  Values reduceAlongLanes(unsigned dim, Values state, const Combiner &combiner);
+  Values stepAlongLanes(llvm::Value *flat, llvm::ArrayRef<llvm::Value *> state,
+                        const Combiner &combiner);
+  llvm::Value *reductionPosition();
+  llvm::Value *constantTail(int64_t count) const;
+  mlir::AffineExpr constant(int64_t value) const;
+  Combiner makeCombiner() const;
+  Values finish(llvm::ArrayRef<llvm::Value *> state, const Combiner &combiner);
+  llvm::ArrayRef<mlir::AffineExpr> resultIndex() const {
+    return llvm::ArrayRef(dims).take_front(nest.numParallel);
+  }
+
+  RegionEmitter &e;
+  llvm::IRBuilder<> &b;
+  const Stage &stage;
+  const graph::LoopNest &nest;
+  llvm::SmallVector<Range> ranges;
+  llvm::SmallVector<unsigned> laneDims; // outermost first
+  bool lanesReduce = false;             // lanes run along reduction dims
+  llvm::SmallVector<unsigned> outerDims;
+  llvm::SmallVector<mlir::AffineExpr> dims; // current iteration
+};
+
+} // namespace dl::codegen

@@ -1,0 +1,274 @@
+#include "compiler/codegen/cpu/MicroKernel.h"
+#include "compiler/codegen/cpu/Payload.h"
+
+using namespace mlir;
+
+namespace dl::codegen {
+
+using llvm::Value;
+
+/// An innermost k dim of at most this extent is unrolled: filter taps.
+static constexpr int64_t kMaxUnrolledTaps = 8;
+/// A vector of more runs than this is gathered.
+static constexpr int kMaxRuns = 6;
+
+MicroKernel::MicroKernel(const KernelPlan &plan, PayloadCache &payloads,
+                         const Stage &stage, const ContractForm &form, int rows,
+                         const Panel &panel)
+    : plan(plan), payloads(payloads), stage(stage), form(form), rows(rows),
+      vectors(form.dot ? panel.lanes
+                       : (panel.lanes + plan.lanes - 1) / plan.lanes),
+      panel(panel) {}
+
+llvm::FunctionType *MicroKernel::type(llvm::LLVMContext &context) {
+  auto *ptr = llvm::PointerType::get(context, 0);
+  auto *i64 = llvm::Type::getInt64Ty(context);
+  return llvm::FunctionType::get(llvm::Type::getVoidTy(context),
+                                 {ptr, ptr, ptr, ptr, ptr, i64, i64}, false);
+}
+
+llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
+  llvm::LLVMContext &context = module.getContext();
+  auto *function = llvm::Function::Create(
+      type(context), llvm::GlobalValue::InternalLinkage, name, module);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", function));
+  b = &builder;
+  Type scalar =
+      cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
+  vectorTy = vectorType(context, scalar, plan.lanes);
+  element = vectorTy->getScalarType();
+
+  Values zeros(rows * vectors, llvm::Constant::getNullValue(vectorTy));
+  Values sums = accumulate(0, function->getArg(3), function->getArg(4), zeros);
+
+  RegionEmitter e(plan, payloads, builder, function->getArg(0),
+                  function->getArg(1));
+  for (int r = 0; r < rows; ++r) {
+    ArrayRef<Value *> row = ArrayRef(sums).slice(r * vectors, vectors);
+    if (form.dot) {
+      finishRow(e, function, r, 0, sumEach(row), panel.lanes);
+      continue;
+    }
+    for (int v = 0; v < vectors; ++v)
+      finishRow(e, function, r, v * plan.lanes, row[v],
+                std::min<int64_t>(plan.lanes, panel.lanes - v * plan.lanes));
+  }
+  builder.CreateRetVoid();
+  return function;
+}
+
+Value *MicroKernel::advance(Value *pointer, int64_t elements) {
+  if (elements == 0)
+    return pointer;
+  return b->CreateConstGEP1_64(element, pointer, elements);
+}
+
+Value *MicroKernel::advance(Value *pointer, int64_t step, Value *count) {
+  if (step == 0)
+    return pointer;
+  return b->CreateGEP(element, pointer,
+                      b->CreateMul(count, b->getInt64(step), "", true, true));
+}
+
+/// The k dims from `next` on, outermost first.
+Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
+                               ArrayRef<Value *> state) {
+  if (next == form.kDims.size())
+    return multiply(scalarAt, laneAt, state);
+  int64_t extent = form.extents[form.kDims[next]];
+  int64_t scalarStep = form.scalar.coefficients[form.kDims[next]];
+  int64_t laneStep = panel.kSteps[next];
+  bool innermost = next + 1 == form.kDims.size();
+  if (form.dot && innermost) {
+    int64_t width = plan.lanes, full = extent / width * width;
+    Values sums = emitLoop(*b, b->getInt64(0), b->getInt64(full), width, state,
+                           [&](Value *k, ArrayRef<Value *> carried) {
+                             return dotStep(advance(scalarAt, 1, k),
+                                            advance(laneAt, 1, k), carried,
+                                            nullptr);
+                           });
+    if (full == extent)
+      return sums;
+    SmallVector<llvm::Constant *> bits;
+    for (int64_t l = 0; l < width; ++l)
+      bits.push_back(b->getInt1(l < extent - full));
+    return dotStep(advance(scalarAt, full), advance(laneAt, full), sums,
+                   llvm::ConstantVector::get(bits));
+  }
+  if (innermost && extent <= kMaxUnrolledTaps) {
+    Values sums(state.begin(), state.end());
+    for (int64_t k = 0; k < extent; ++k)
+      sums = accumulate(next + 1, advance(scalarAt, k * scalarStep),
+                        advance(laneAt, k * laneStep), sums);
+    return sums;
+  }
+  return emitLoop(*b, b->getInt64(0), b->getInt64(extent), 1, state,
+                  [&](Value *k, ArrayRef<Value *> carried) {
+                    return accumulate(next + 1, advance(scalarAt, scalarStep, k),
+                                      advance(laneAt, laneStep, k), carried);
+                  });
+}
+
+Values MicroKernel::multiply(Value *scalarAt, Value *laneAt,
+                             ArrayRef<Value *> state) {
+  Values lanes, sums(state.begin(), state.end());
+  for (int v = 0; v < vectors; ++v)
+    lanes.push_back(loadLanes(laneAt, v));
+  llvm::Align align(element->getScalarSizeInBits() / 8);
+  int64_t rowStep = form.rowDim < 0 ? 0 : form.scalar.coefficients[form.rowDim];
+  for (int r = 0; r < rows; ++r) {
+    Value *scalar =
+        b->CreateAlignedLoad(element, advance(scalarAt, r * rowStep), align);
+    Value *splat = b->CreateVectorSplat(plan.lanes, scalar);
+    for (int v = 0; v < vectors; ++v) {
+      Value *&sum = sums[r * vectors + v];
+      sum = b->CreateIntrinsic(llvm::Intrinsic::fma, {vectorTy},
+                               {splat, lanes[v], sum});
+    }
+  }
+  return sums;
+}
+
+Values MicroKernel::dotStep(Value *scalarAt, Value *laneAt,
+                            ArrayRef<Value *> state, Value *mask) {
+  Values columns, sums(state.begin(), state.end());
+  for (int c = 0; c < vectors; ++c)
+    columns.push_back(loadVector(advance(laneAt, panel.offsets[c]), mask));
+  int64_t rowStep = form.rowDim < 0 ? 0 : form.scalar.coefficients[form.rowDim];
+  for (int r = 0; r < rows; ++r) {
+    Value *row = loadVector(advance(scalarAt, r * rowStep), mask);
+    for (int c = 0; c < vectors; ++c) {
+      Value *&sum = sums[r * vectors + c];
+      sum = b->CreateIntrinsic(llvm::Intrinsic::fma, {vectorTy},
+                               {row, columns[c], sum});
+    }
+  }
+  return sums;
+}
+
+Value *MicroKernel::loadVector(Value *from, Value *mask) {
+  llvm::Align align(element->getScalarSizeInBits() / 8);
+  if (!mask)
+    return b->CreateAlignedLoad(vectorTy, from, align);
+  return b->CreateMaskedLoad(vectorTy, from, align, mask,
+                             llvm::Constant::getNullValue(vectorTy));
+}
+
+/// A vector of the panel: one load for each run of neighbours. What the first
+/// load over-reads is replaced or belongs to lanes that are not stored.
+Value *MicroKernel::loadLanes(Value *from, int vector) {
+  int64_t width = plan.lanes, first = vector * width;
+  int64_t count = std::min(width, panel.lanes - first);
+  auto offset = [&](int64_t lane) { return panel.offsets[first + lane]; };
+  SmallVector<int64_t> starts{0};
+  for (int64_t l = 1; l < count; ++l)
+    if (offset(l) != offset(l - 1) + 1)
+      starts.push_back(l);
+  llvm::Align align(element->getScalarSizeInBits() / 8);
+  if (starts.size() > kMaxRuns) {
+    SmallVector<llvm::Constant *> indices, bits;
+    for (int64_t l = 0; l < width; ++l) {
+      indices.push_back(b->getInt64(l < count ? offset(l) : 0));
+      bits.push_back(b->getInt1(l < count));
+    }
+    Value *pointers =
+        b->CreateGEP(element, from, llvm::ConstantVector::get(indices));
+    return b->CreateMaskedGather(vectorTy, pointers, align,
+                                 llvm::ConstantVector::get(bits),
+                                 llvm::Constant::getNullValue(vectorTy));
+  }
+  Value *lanes = loadVector(advance(from, offset(0)), nullptr);
+  for (size_t run = 1; run < starts.size(); ++run) {
+    int64_t begin = starts[run];
+    int64_t end = run + 1 < starts.size() ? starts[run + 1] : count;
+    SmallVector<llvm::Constant *> bits;
+    for (int64_t l = 0; l < width; ++l)
+      bits.push_back(b->getInt1(l >= begin && l < end));
+    lanes = b->CreateMaskedLoad(vectorTy, advance(from, offset(begin) - begin),
+                                align, llvm::ConstantVector::get(bits), lanes);
+  }
+  return lanes;
+}
+
+Value *MicroKernel::sumEach(ArrayRef<Value *> vectors) {
+  // At each level two vectors of s segments become one of 2s, each segment
+  // half as long: x + y with x the lower halves and y the upper halves.
+  SmallVector<Value *> level(vectors.begin(), vectors.end());
+  int64_t width = plan.lanes;
+  level.resize(width, llvm::Constant::getNullValue(vectorTy));
+  for (int64_t segment = width; segment > 1; segment /= 2) {
+    SmallVector<int> low, high;
+    for (int64_t half = 0; half < 2; ++half)
+      for (int64_t start = 0; start < width; start += segment)
+        for (int64_t i = 0; i < segment / 2; ++i) {
+          low.push_back(half * width + start + i);
+          high.push_back(half * width + start + segment / 2 + i);
+        }
+    SmallVector<Value *> next;
+    int64_t pairs = level.size() / 2;
+    for (int64_t i = 0; i < pairs; ++i) {
+      Value *a = level[i], *c = level[i + pairs];
+      next.push_back(b->CreateFAdd(b->CreateShuffleVector(a, c, low),
+                                   b->CreateShuffleVector(a, c, high)));
+    }
+    level = next;
+  }
+  // The pairing (i, i + half) leaves lane order bit-reversed.
+  SmallVector<int> order(width);
+  int64_t bits = llvm::Log2_64(width);
+  for (int64_t l = 0; l < width; ++l) {
+    int64_t reversed = 0;
+    for (int64_t bit = 0; bit < bits; ++bit)
+      if (l >> bit & 1)
+        reversed |= int64_t(1) << (bits - 1 - bit);
+    order[l] = reversed;
+  }
+  return b->CreateShuffleVector(level[0], order);
+}
+
+/// Epilogue and store of `lanes` neighbours of a row.
+void MicroKernel::finishRow(RegionEmitter &e, llvm::Function *function, int row,
+                            int firstLane, Value *content, int64_t lanes) {
+  e.scope.truncate(0);
+  e.enterBody();
+  unsigned numGrid = plan.gridExtents.size();
+  auto frameDim = [&](unsigned slot, int64_t extent) {
+    Value *value = b->CreateLoad(
+        b->getInt64Ty(), b->CreateConstInBoundsGEP1_64(
+                             b->getInt64Ty(), function->getArg(2), slot));
+    return e.scope.addDim(value, 0, extent - 1);
+  };
+  e.tileOrigin.clear();
+  for (unsigned g = 0; g < numGrid; ++g)
+    e.tileOrigin.push_back(frameDim(g, plan.gridExtents[g]));
+  unsigned numParallel = plan.nest(stage.op).numParallel;
+  SmallVector<AffineExpr> dims(numParallel);
+  for (unsigned d : form.batchDims)
+    dims[d] = frameDim(numGrid + d, form.extents[d]);
+  if (form.rowDim >= 0)
+    dims[form.rowDim] =
+        e.scope.addDim(function->getArg(5), 0, form.extents[form.rowDim] - 1) +
+        row;
+  SmallVector<int64_t> extents;
+  for (unsigned d : form.laneDims)
+    extents.push_back(form.extents[d]);
+  auto exprs = e.scope.addLaneGroup(
+      b->CreateAdd(function->getArg(6), b->getInt64(firstLane)), extents);
+  for (auto [d, expr] : llvm::zip(form.laneDims, exprs))
+    dims[d] = expr;
+  if (lanes < plan.lanes) {
+    SmallVector<llvm::Constant *> bits;
+    for (int64_t l = 0; l < plan.lanes; ++l)
+      bits.push_back(b->getInt1(l < lanes));
+    e.tail = llvm::ConstantVector::get(bits);
+  }
+  e.seed(stage.op->getResult(0), content);
+  if (stage.epilogue)
+    content = e.evaluatePayload(stage.epilogue, dims)[0];
+  e.store(stage.storedOp()->getResult(0), dims, content);
+  e.tail = nullptr;
+  e.scope.endLaneGroup();
+}
+
+} // namespace dl::codegen

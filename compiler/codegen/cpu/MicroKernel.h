@@ -1,0 +1,47 @@
+// The innermost block of a contraction, as a function of its own: LLVM then allocates
+// registers for it alone.
+#pragma once
+
+#include "compiler/codegen/cpu/ContractStage.h"
+#include "llvm/IR/Module.h"
+
+namespace dl::codegen {
+
+/// void(bindings, scratch, frame, scalar operand, lane operand, row, flat lane)
+class MicroKernel {
+public:
+  MicroKernel(const KernelPlan &plan, PayloadCache &payloads,
+              const Stage &stage, const ContractForm &form, int rows,
+              const Panel &panel);
+  llvm::Function *emit(llvm::Module &module, llvm::StringRef name);
+  static llvm::FunctionType *type(llvm::LLVMContext &context);
+
+private:
+  void emitLaneForm(llvm::Function *function);
+  void emitDotForm(llvm::Function *function);
+  Values accumulate(size_t next, llvm::Value *scalarAt, llvm::Value *laneAt,
+                    llvm::ArrayRef<llvm::Value *> state);
+  Values multiply(llvm::Value *scalarAt, llvm::Value *laneAt,
+                  llvm::ArrayRef<llvm::Value *> state);
+  Values dotStep(llvm::Value *scalarAt, llvm::Value *laneAt,
+                 llvm::ArrayRef<llvm::Value *> state, llvm::Value *mask);
+  llvm::Value *loadLanes(llvm::Value *from, int vector);
+  llvm::Value *loadVector(llvm::Value *from, llvm::Value *mask);
+  llvm::Value *advance(llvm::Value *pointer, int64_t step, llvm::Value *count);
+  llvm::Value *advance(llvm::Value *pointer, int64_t elements);
+  /// One vector whose lane i is the sum over the lanes of vectors[i].
+  llvm::Value *sumEach(llvm::ArrayRef<llvm::Value *> vectors);
+  void finishRow(RegionEmitter &e, llvm::Function *function, int row,
+                 int firstLane, llvm::Value *content, int64_t lanes);
+
+  const KernelPlan &plan;
+  PayloadCache &payloads;
+  const Stage &stage;
+  const ContractForm &form;
+  int rows, vectors;
+  const Panel &panel;
+  llvm::IRBuilder<> *b = nullptr;
+  llvm::Type *element = nullptr, *vectorTy = nullptr;
+};
+
+} // namespace dl::codegen

@@ -1,0 +1,259 @@
+#include "compiler/codegen/cpu/RegionEmitter.h"
+#include "compiler/codegen/cpu/Payload.h"
+#include "llvm/IR/MDBuilder.h"
+
+using namespace mlir;
+
+namespace dl::codegen {
+
+using llvm::Value;
+
+static RankedTensorType tensorType(mlir::Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+/// Payloads know no unsigned types: the ops say how bits are meant.
+static Type payloadType(Type element) {
+  if (element.isUnsignedInteger())
+    return IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth());
+  return element;
+}
+
+const PayloadCache::Payload &PayloadCache::get(graph::LoopNestOpInterface op,
+                                               const KernelPlan &plan) {
+  std::unique_ptr<Payload> &slot = payloads[op];
+  if (slot)
+    return *slot;
+  slot = std::make_unique<Payload>();
+  Location loc = op->getLoc();
+  for (mlir::Value operand : op->getOperands())
+    slot->block.addArgument(payloadType(tensorType(operand).getElementType()), loc);
+  unsigned numOperands = op->getNumOperands();
+  for (size_t i = 0; i < plan.nest(op).extents.size(); ++i)
+    slot->block.addArgument(IndexType::get(op->getContext()), loc);
+  OpBuilder builder = OpBuilder::atBlockEnd(&slot->block);
+  auto arguments = slot->block.getArguments();
+  slot->results =
+      op.buildBody(builder, loc, arguments.take_front(numOperands),
+                   arguments.drop_front(numOperands));
+  return *slot;
+}
+
+RegionEmitter::RegionEmitter(const KernelPlan &plan, PayloadCache &payloads,
+                             llvm::IRBuilder<> &builder, Value *bindings,
+                             Value *scratch)
+    : plan(plan), builder(builder),
+      scope(builder, plan.kernel->getContext(), plan.lanes),
+      payloads(payloads), bindings(bindings), scratch(scratch) {
+  llvm::MDBuilder metadata(builder.getContext());
+  llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain();
+  for (size_t i = 0; i < plan.placements.size(); ++i)
+    aliasScopes.push_back(metadata.createAnonymousAliasScope(domain));
+  for (auto &[value, placement] : plan.placements)
+    pointer(value); // all in the entry block
+}
+
+bool RegionEmitter::usesIndices() {
+  return llvm::any_of(
+      plan.kernel.getBody().front().without_terminator(), [&](Operation &op) {
+        const auto &payload =
+            payloads.get(cast<graph::LoopNestOpInterface>(op), plan);
+        return llvm::any_of(
+            const_cast<Block &>(payload.block).getArguments().drop_front(
+                op.getNumOperands()),
+            [](BlockArgument arg) { return !arg.use_empty(); });
+      });
+}
+
+Value *RegionEmitter::pointer(mlir::Value placed) {
+  Value *&slot = pointers[placed];
+  if (slot)
+    return slot;
+  const ValuePlacement &placement = plan.placements.find(placed)->second;
+  if (placement.kind == ValuePlacement::Scratch)
+    return slot = builder.CreateConstInBoundsGEP1_64(
+               builder.getInt8Ty(), scratch, placement.scratchOffset);
+  unsigned number = placement.number;
+  if (placement.kind == ValuePlacement::Result)
+    number += plan.kernel.getNumOperands();
+  auto *load = builder.CreateLoad(
+      builder.getPtrTy(), builder.CreateConstInBoundsGEP1_64(
+                              builder.getPtrTy(), bindings, number));
+  load->setMetadata(llvm::LLVMContext::MD_invariant_load,
+                    llvm::MDNode::get(builder.getContext(), {}));
+  return slot = load;
+}
+
+unsigned RegionEmitter::aliasGroup(mlir::Value placed) const {
+  auto it = plan.placements.find(placed);
+  if (it->second.kind == ValuePlacement::Result)
+    if (auto inplace = plan.kernel.getInplace())
+      if (int64_t operand = (*inplace)[it->second.number]; operand >= 0) {
+        mlir::Value arg = plan.kernel.getBody().front().getArgument(operand);
+        return plan.placements.find(arg) - plan.placements.begin();
+      }
+  return it - plan.placements.begin();
+}
+
+void RegionEmitter::annotate(llvm::Instruction *inst, mlir::Value placed) {
+  llvm::LLVMContext &context = builder.getContext();
+  unsigned own = aliasGroup(placed);
+  SmallVector<llvm::Metadata *> others;
+  for (auto [i, node] : llvm::enumerate(aliasScopes))
+    if (i != own)
+      others.push_back(node);
+  inst->setMetadata(llvm::LLVMContext::MD_alias_scope,
+                    llvm::MDNode::get(context, {aliasScopes[own]}));
+  inst->setMetadata(llvm::LLVMContext::MD_noalias,
+                    llvm::MDNode::get(context, others));
+}
+
+AffineExpr RegionEmitter::address(mlir::Value placed,
+                                  ArrayRef<AffineExpr> index) const {
+  const ValuePlacement &placement = plan.placements.find(placed)->second;
+  AffineExpr sum = getAffineConstantExpr(0, scope.getContext());
+  for (auto [d, expr] : llvm::enumerate(index)) {
+    AffineExpr at = expr;
+    if (placement.kind == ValuePlacement::Scratch && placement.binding[d] >= 0)
+      at = at - tileOrigin[placement.binding[d]];
+    sum = sum + at * placement.strides[d];
+  }
+  return simplifyAffineExpr(sum, 64, 0);
+}
+
+llvm::Type *RegionEmitter::memoryType(mlir::Value placed) const {
+  Type element = tensorType(placed).getElementType();
+  if (element.isInteger(1))
+    return builder.getInt8Ty();
+  return vectorType(builder.getContext(), payloadType(element), 1)
+      ->getScalarType();
+}
+
+Value *RegionEmitter::fromMemory(Value *content, Type element) {
+  if (!element.isInteger(1))
+    return content;
+  return builder.CreateICmpNE(content,
+                              llvm::Constant::getNullValue(content->getType()));
+}
+
+Value *RegionEmitter::toMemory(Value *content) {
+  auto *type = cast<llvm::FixedVectorType>(content->getType());
+  if (!type->getElementType()->isIntegerTy(1))
+    return content;
+  return builder.CreateZExt(
+      content, llvm::FixedVectorType::get(builder.getInt8Ty(), plan.lanes));
+}
+
+Value *RegionEmitter::activeMask() {
+  if (tail && guard)
+    return builder.CreateAnd(tail, guard);
+  return tail ? tail : guard;
+}
+
+Value *RegionEmitter::elementPointer(mlir::Value placed, Value *offset) {
+  return builder.CreateInBoundsGEP(memoryType(placed), pointer(placed), offset);
+}
+
+Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
+  llvm::Type *element = memoryType(placed);
+  auto *type = llvm::FixedVectorType::get(element, plan.lanes);
+  llvm::Align align(element->getScalarSizeInBits() / 8);
+  Value *zero = llvm::Constant::getNullValue(type);
+  std::optional<int64_t> stride = scope.laneStride(at);
+  if (stride == 0 && !guard) {
+    Value *scalar = withAlias(
+        builder.CreateAlignedLoad(
+            element, elementPointer(placed, scope.scalar(at)), align),
+        placed);
+    return builder.CreateVectorSplat(plan.lanes, scalar);
+  }
+  Value *mask = activeMask();
+  if (stride == 1) {
+    Value *from = elementPointer(placed, scope.scalar(at));
+    if (!mask)
+      return withAlias(builder.CreateAlignedLoad(type, from, align), placed);
+    return withAlias(builder.CreateMaskedLoad(type, from, align, mask, zero),
+                     placed);
+  }
+  if (stride == 2 && !mask) {
+    // Every second element of two vectors. The last element of the second one
+    // may lie behind the value: buffers may be over-read by 64 bytes.
+    Value *from = elementPointer(placed, scope.scalar(at));
+    Value *low = withAlias(builder.CreateAlignedLoad(type, from, align), placed);
+    Value *high = withAlias(
+        builder.CreateAlignedLoad(
+            type, builder.CreateConstInBoundsGEP1_64(element, from, plan.lanes),
+            align),
+        placed);
+    SmallVector<int> even;
+    for (unsigned l = 0; l < plan.lanes; ++l)
+      even.push_back(2 * l);
+    return builder.CreateShuffleVector(low, high, even);
+  }
+  Value *pointers = builder.CreateInBoundsGEP(element, pointer(placed),
+                                              scope.vector(at));
+  if (!mask)
+    mask = llvm::Constant::getAllOnesValue(
+        llvm::FixedVectorType::get(builder.getInt1Ty(), plan.lanes));
+  return withAlias(
+      builder.CreateMaskedGather(type, pointers, align, mask, zero), placed);
+}
+
+Value *RegionEmitter::load(mlir::Value placed, ArrayRef<AffineExpr> index) {
+  return fromMemory(loadVector(placed, address(placed, index)),
+                    tensorType(placed).getElementType());
+}
+
+void RegionEmitter::store(mlir::Value placed, ArrayRef<AffineExpr> index,
+                          Value *content) {
+  Value *bits = toMemory(content);
+  llvm::Type *element = memoryType(placed);
+  llvm::Align align(element->getScalarSizeInBits() / 8);
+  AffineExpr at = address(placed, index);
+  if (scope.laneStride(at) == 1) {
+    Value *to = elementPointer(placed, scope.scalar(at));
+    if (tail)
+      withAlias(builder.CreateMaskedStore(bits, to, align, tail), placed);
+    else
+      withAlias(builder.CreateAlignedStore(bits, to, align), placed);
+    return;
+  }
+  Value *mask = tail ? tail
+                     : llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(
+                           builder.getInt1Ty(), plan.lanes));
+  Value *pointers = builder.CreateInBoundsGEP(element, pointer(placed),
+                                              scope.vector(at));
+  withAlias(builder.CreateMaskedScatter(bits, pointers, align, mask), placed);
+}
+
+void RegionEmitter::storeScalar(mlir::Value placed, ArrayRef<AffineExpr> index,
+                                Value *content) {
+  Value *lane = builder.CreateExtractElement(toMemory(content), uint64_t(0));
+  llvm::Align align(lane->getType()->getScalarSizeInBits() / 8);
+  Value *to = elementPointer(placed, scope.scalar(address(placed, index)));
+  withAlias(builder.CreateAlignedStore(lane, to, align), placed);
+}
+
+void RegionEmitter::storeInterleaved(mlir::Value placed,
+                                     ArrayRef<AffineExpr> index,
+                                     ArrayRef<Value *> contents) {
+  assert(contents.size() == 2 && !tail);
+  Value *a = toMemory(contents[0]), *b = toMemory(contents[1]);
+  llvm::Type *element = memoryType(placed);
+  llvm::Align align(element->getScalarSizeInBits() / 8);
+  Value *to = elementPointer(placed, scope.scalar(address(placed, index)));
+  for (unsigned half = 0; half < 2; ++half) {
+    SmallVector<int> order;
+    for (unsigned l = 0; l < plan.lanes; ++l)
+      order.push_back(half * plan.lanes / 2 + l / 2 + (l % 2) * plan.lanes);
+    Value *mixed = builder.CreateShuffleVector(a, b, order);
+    withAlias(builder.CreateAlignedStore(
+                  mixed,
+                  builder.CreateConstInBoundsGEP1_64(element, to,
+                                                     half * plan.lanes),
+                  align),
+              placed);
+  }
+}
+
+} // namespace dl::codegen

@@ -1,0 +1,102 @@
+// Values of a kernel's region as vectors: loads, inlined elementwise ops, stores.
+// One emitter serves one LLVM function.
+#pragma once
+
+#include "compiler/codegen/cpu/IndexScope.h"
+#include "compiler/codegen/cpu/KernelPlan.h"
+
+namespace dl::codegen {
+
+/// The payloads of a kernel's ops, built once for all functions and targets.
+class PayloadCache {
+public:
+  struct Payload {
+    mlir::Block block; // arguments: one scalar per operand, one index per dim
+    llvm::SmallVector<mlir::Value> results;
+  };
+  const Payload &get(graph::LoopNestOpInterface op, const KernelPlan &plan);
+
+private:
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<Payload>> payloads;
+};
+
+class RegionEmitter {
+public:
+  RegionEmitter(const KernelPlan &plan, PayloadCache &payloads,
+                llvm::IRBuilder<> &builder, llvm::Value *bindings,
+                llvm::Value *scratch);
+
+  const KernelPlan &plan;
+  llvm::IRBuilder<> &builder;
+  IndexScope scope;
+  /// First index of the tile in each grid dim.
+  llvm::SmallVector<mlir::AffineExpr> tileOrigin;
+  /// Lanes in use, <lanes x i1>; null for all.
+  llvm::Value *tail = nullptr;
+
+  /// The value at an index, one element a lane.
+  llvm::Value *evaluate(mlir::Value value,
+                        llvm::ArrayRef<mlir::AffineExpr> index);
+  /// The payload of an op at one iteration.
+  llvm::SmallVector<llvm::Value *>
+  evaluatePayload(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> dims);
+  /// `value` has this content in the current loop body, whatever the index.
+  void seed(mlir::Value value, llvm::Value *content) { seeds[value] = content; }
+  /// To be called at the start of each loop body.
+  void enterBody() { cache.clear(); }
+  /// Some op of the region computes with the numbers of its indices.
+  bool usesIndices();
+
+  llvm::Value *load(mlir::Value placed, llvm::ArrayRef<mlir::AffineExpr> index);
+  void store(mlir::Value placed, llvm::ArrayRef<mlir::AffineExpr> index,
+             llvm::Value *content);
+  /// Stores lane 0 only.
+  void storeScalar(mlir::Value placed, llvm::ArrayRef<mlir::AffineExpr> index,
+                   llvm::Value *content);
+  /// Stores content[i] at the index with step i along a strided dim, i.e.
+  /// interleaved: lane l of content[i] goes to position l * n + i.
+  void storeInterleaved(mlir::Value placed,
+                        llvm::ArrayRef<mlir::AffineExpr> index,
+                        llvm::ArrayRef<llvm::Value *> contents);
+
+  /// The start of a placed value's memory.
+  llvm::Value *pointer(mlir::Value placed);
+  /// Elements from that start.
+  mlir::AffineExpr address(mlir::Value placed,
+                           llvm::ArrayRef<mlir::AffineExpr> index) const;
+  llvm::Type *memoryType(mlir::Value placed) const;
+  /// Placed values never overlap, but for a result and the operand it replaces.
+  template <typename Inst> Inst *withAlias(Inst *inst, mlir::Value placed) {
+    annotate(inst, placed);
+    return inst;
+  }
+  llvm::Value *elementPointer(mlir::Value placed, llvm::Value *offset);
+
+private:
+  llvm::Value *evaluateOperand(mlir::Operation *op, unsigned operand,
+                               llvm::ArrayRef<mlir::AffineExpr> dims);
+  llvm::Value *insideMask(const graph::Access &access,
+                          llvm::ArrayRef<mlir::AffineExpr> dims,
+                          llvm::ArrayRef<mlir::AffineExpr> index,
+                          llvm::ArrayRef<int64_t> shape, bool &never);
+  llvm::Value *isInRange(mlir::AffineExpr expr, int64_t extent);
+  llvm::Value *scalarOperand(mlir::Operation *op, int64_t index);
+  llvm::Value *loadVector(mlir::Value placed, mlir::AffineExpr at);
+  llvm::Value *activeMask();
+  llvm::Value *fromMemory(llvm::Value *content, mlir::Type element);
+  llvm::Value *toMemory(llvm::Value *content);
+  void annotate(llvm::Instruction *inst, mlir::Value placed);
+  unsigned aliasGroup(mlir::Value placed) const;
+
+  PayloadCache &payloads;
+  llvm::Value *bindings, *scratch;
+  llvm::Value *guard = nullptr; // where an access is inside its operand
+  using Key = std::tuple<mlir::Value, const void *, llvm::Value *>;
+  std::map<std::tuple<const void *, const void *, llvm::Value *>, llvm::Value *>
+      cache;
+  llvm::DenseMap<mlir::Value, llvm::Value *> seeds;
+  llvm::DenseMap<mlir::Value, llvm::Value *> pointers;
+  llvm::SmallVector<llvm::MDNode *> aliasScopes;
+};
+
+} // namespace dl::codegen

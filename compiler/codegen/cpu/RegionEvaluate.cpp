@@ -1,0 +1,152 @@
+// Inlined evaluation: the elementwise ops between a stage and the values it reads.
+
+#include "compiler/codegen/cpu/Payload.h"
+#include "compiler/codegen/cpu/RegionEmitter.h"
+
+using namespace mlir;
+
+namespace dl::codegen {
+
+using llvm::Value;
+
+Value *RegionEmitter::evaluate(mlir::Value value, ArrayRef<AffineExpr> index) {
+  if (Value *content = seeds.lookup(value))
+    return content;
+  AffineMap at = AffineMap::get(64, 0, index, scope.getContext());
+  auto key = std::make_tuple(value.getAsOpaquePointer(), at.getAsOpaquePointer(),
+                             guard);
+  if (auto it = cache.find(key); it != cache.end())
+    return it->second;
+  Value *content =
+      plan.isPlaced(value)
+          ? load(value, index)
+          : evaluatePayload(value.getDefiningOp(), index)[cast<OpResult>(value)
+                                                              .getResultNumber()];
+  return cache[key] = content;
+}
+
+/// The i64 scalars of the step (seed, step, ...), the same for all lanes.
+Value *RegionEmitter::scalarOperand(Operation *op, int64_t index) {
+  for (mlir::Value operand : op->getOperands()) {
+    auto type = cast<RankedTensorType>(operand.getType());
+    if (type.getElementType().isInteger(64) &&
+        type.getShape() == ArrayRef<int64_t>{8}) {
+      Value *loaded = builder.CreateLoad(
+          builder.getInt64Ty(),
+          elementPointer(operand, builder.getInt64(index)));
+      return builder.CreateVectorSplat(plan.lanes, loaded);
+    }
+  }
+  llvm_unreachable("an op with graph.scalar in its payload has the scalars");
+}
+
+SmallVector<Value *> RegionEmitter::evaluatePayload(Operation *op,
+                                                    ArrayRef<AffineExpr> dims) {
+  const PayloadCache::Payload &payload =
+      payloads.get(cast<graph::LoopNestOpInterface>(op), plan);
+  unsigned numOperands = op->getNumOperands();
+  llvm::DenseMap<mlir::Value, Value *> values;
+  auto get = [&](mlir::Value v) -> Value * {
+    if (Value *known = values.lookup(v))
+      return known;
+    unsigned number = cast<BlockArgument>(v).getArgNumber();
+    Value *content =
+        number < numOperands
+            ? evaluateOperand(op, number, dims)
+            : scope.vector(dims[number - numOperands]);
+    return values[v] = content;
+  };
+  for (Operation &inner : const_cast<Block &>(payload.block)) {
+    if (inner.getName().getStringRef() == "graph.scalar") {
+      int64_t index = inner.getAttrOfType<IntegerAttr>("index").getInt();
+      values[inner.getResult(0)] = scalarOperand(op, index);
+      continue;
+    }
+    SmallVector<Value *> operands;
+    for (mlir::Value operand : inner.getOperands())
+      operands.push_back(get(operand));
+    auto results = emitPayloadOp(builder, &inner, operands, plan.lanes);
+    if (results.empty())
+      llvm::report_fatal_error(llvm::Twine("no code for payload op ") +
+                               inner.getName().getStringRef());
+    for (auto [mlirResult, content] : llvm::zip(inner.getResults(), results))
+      values[mlirResult] = content;
+  }
+  SmallVector<Value *> results;
+  for (mlir::Value result : payload.results)
+    results.push_back(get(result));
+  return results;
+}
+
+Value *RegionEmitter::isInRange(AffineExpr expr, int64_t extent) {
+  auto [lo, hi] = scope.range(expr);
+  if (lo >= 0 && hi < extent)
+    return nullptr;
+  bool uniform = scope.laneStride(expr) == 0;
+  Value *index = uniform ? scope.scalar(expr) : scope.vector(expr);
+  // One unsigned comparison covers both ends.
+  Value *inside = builder.CreateICmpULT(
+      index, llvm::ConstantInt::get(index->getType(), extent));
+  return uniform ? builder.CreateVectorSplat(plan.lanes, inside) : inside;
+}
+
+Value *RegionEmitter::insideMask(const graph::Access &access,
+                                 ArrayRef<AffineExpr> dims,
+                                 ArrayRef<AffineExpr> index,
+                                 ArrayRef<int64_t> shape, bool &never) {
+  Value *mask = nullptr;
+  auto require = [&](Value *condition) {
+    if (condition)
+      mask = mask ? builder.CreateAnd(mask, condition) : condition;
+  };
+  for (AffineExpr guardExpr : access.guards) {
+    AffineExpr expr = simplifyAffineExpr(guardExpr.replaceDims(dims), 64, 0);
+    auto [lo, hi] = scope.range(expr);
+    if (lo > 0 || hi < 0)
+      never = true;
+    if (never || (lo == 0 && hi == 0))
+      continue;
+    bool uniform = scope.laneStride(expr) == 0;
+    Value *content = uniform ? scope.scalar(expr) : scope.vector(expr);
+    Value *zero = builder.CreateICmpEQ(
+        content, llvm::Constant::getNullValue(content->getType()));
+    require(uniform ? builder.CreateVectorSplat(plan.lanes, zero) : zero);
+  }
+  for (auto [expr, extent] : llvm::zip(index, shape)) {
+    auto [lo, hi] = scope.range(expr);
+    if (hi < 0 || lo >= extent)
+      never = true;
+    if (!never)
+      require(isInRange(expr, extent));
+  }
+  return mask;
+}
+
+Value *RegionEmitter::evaluateOperand(Operation *op, unsigned operand,
+                                      ArrayRef<AffineExpr> dims) {
+  const graph::Access &access = plan.nest(op).accesses[operand];
+  mlir::Value value = op->getOperand(operand);
+  SmallVector<AffineExpr> index = accessAt(access, dims);
+  if (!access.outside)
+    return evaluate(value, index);
+  auto type = cast<RankedTensorType>(value.getType());
+  llvm::Type *vector =
+      vectorType(builder.getContext(), type.getElementType(), plan.lanes);
+  Value *outside =
+      vector->isFPOrFPVectorTy()
+          ? llvm::ConstantFP::get(vector, *access.outside)
+          : llvm::ConstantInt::get(vector, int64_t(*access.outside));
+  bool never = false;
+  Value *inside = insideMask(access, dims, index, type.getShape(), never);
+  if (never)
+    return outside;
+  if (!inside)
+    return evaluate(value, index);
+  Value *before = guard;
+  guard = guard ? builder.CreateAnd(guard, inside) : inside;
+  Value *content = evaluate(value, index);
+  guard = before;
+  return builder.CreateSelect(inside, content, outside);
+}
+
+} // namespace dl::codegen

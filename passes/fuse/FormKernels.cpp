@@ -1,0 +1,252 @@
+#include "passes/fuse/KernelGroups.h"
+#include "passes/fuse/Passes.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/xxhash.h"
+
+using namespace mlir;
+
+namespace dl {
+
+#define GEN_PASS_DEF_FORMKERNELS
+#include "passes/fuse/Passes.h.inc"
+
+namespace {
+
+class FormKernelsPass : public impl::FormKernelsBase<FormKernelsPass> {
+public:
+  using Base::Base;
+  void runOnOperation() override;
+
+private:
+  void formIn(func::FuncOp function);
+  graph::KernelOp build(OpBuilder &builder, const KernelOps &ops,
+                        ArrayRef<Value> outputs, IRMapping &values);
+  DenseI64ArrayAttr layoutOf(Value value) const;
+  void setLayouts(graph::KernelOp kernel);
+  void setInplace(graph::KernelOp kernel);
+  void setName(graph::KernelOp kernel);
+};
+
+} // namespace
+
+void FormKernelsPass::runOnOperation() {
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    formIn(function);
+  // What later phases rely on.
+  getOperation().walk([&](func::FuncOp function) {
+    for (Operation &op : function.getBody().front().without_terminator())
+      if (!isa<graph::KernelOp, graph::ReshapeOp>(op)) {
+        op.emitOpError("is not part of a kernel after form-kernels");
+        signalPassFailure();
+      }
+  });
+}
+
+void FormKernelsPass::formIn(func::FuncOp function) {
+  Block &body = function.getBody().front();
+  KernelGroups groups(function, fuse);
+  SmallVector<Operation *> old;
+  for (Operation &op : body.without_terminator())
+    old.push_back(&op);
+
+  OpBuilder builder(body.getTerminator());
+  IRMapping values;
+  // A reshape follows the kernel that makes its operand.
+  std::function<void(Value)> aliasUsers = [&](Value value) {
+    for (Operation *user : value.getUsers())
+      if (isa<graph::ReshapeOp>(user) && user->getBlock() == &body &&
+          llvm::is_contained(old, user) && !values.contains(user->getResult(0))) {
+        builder.clone(*user, values);
+        aliasUsers(user->getResult(0));
+      }
+  };
+  SmallVector<Value> arguments(body.getArguments());
+  for (Value argument : arguments)
+    aliasUsers(argument);
+  for (const KernelOps &ops : groups.kernels()) {
+    SmallVector<Value> outputs;
+    for (Operation *op : ops.ops)
+      for (Value result : op->getResults())
+        if (ops.own.contains(op) && groups.isRead(result, ops))
+          outputs.push_back(result);
+    build(builder, ops, outputs, values);
+    for (Value output : outputs)
+      aliasUsers(output);
+  }
+  for (OpOperand &operand : body.getTerminator()->getOpOperands())
+    operand.set(values.lookupOrDefault(operand.get()));
+  for (Operation *op : llvm::reverse(old))
+    op->erase();
+  for (auto kernel : body.getOps<graph::KernelOp>()) {
+    setLayouts(kernel);
+    setInplace(kernel);
+    setName(kernel);
+  }
+}
+
+/// The ops as one kernel at the end of the function; its results take the place
+/// of `outputs` in `values`.
+graph::KernelOp FormKernelsPass::build(OpBuilder &builder, const KernelOps &ops,
+                                       ArrayRef<Value> outputs,
+                                       IRMapping &values) {
+  llvm::SetVector<Value> inputs;
+  llvm::DenseSet<Operation *> inside(ops.ops.begin(), ops.ops.end());
+  for (Operation *op : ops.ops)
+    for (Value operand : op->getOperands())
+      if (!inside.contains(operand.getDefiningOp()))
+        inputs.insert(operand);
+  SmallVector<Value> operands;
+  SmallVector<Location> locations;
+  for (Value input : inputs) {
+    operands.push_back(values.lookupOrDefault(input));
+    locations.push_back(input.getLoc());
+  }
+  // The kernel is known by its last heavy op, where an error would point.
+  Operation *anchor = ops.ops.back();
+  for (Operation *op : ops.ops)
+    if (ops.own.contains(op) &&
+        cast<graph::LoopNestOpInterface>(op).getLoopNest().contraction)
+      anchor = op;
+  OperationState state(anchor->getLoc(), graph::KernelOp::getOperationName());
+  state.addOperands(operands);
+  for (Value output : outputs)
+    state.addTypes(output.getType());
+  state.addAttribute("name", builder.getStringAttr("unnamed"));
+  Region *region = state.addRegion();
+  Block *block = new Block;
+  region->push_back(block);
+  block->addArguments(ValueRange(operands).getTypes(), locations);
+
+  IRMapping inner;
+  for (auto [input, argument] : llvm::zip(inputs, block->getArguments()))
+    inner.map(input, argument);
+  OpBuilder bodyBuilder = OpBuilder::atBlockEnd(block);
+  for (Operation *op : ops.ops)
+    bodyBuilder.clone(*op, inner);
+  SmallVector<Value> yielded;
+  for (Value output : outputs)
+    yielded.push_back(inner.lookup(output));
+  graph::YieldOp::create(bodyBuilder, anchor->getLoc(), yielded);
+
+  auto kernel = cast<graph::KernelOp>(builder.create(state));
+  for (auto [output, result] : llvm::zip(outputs, kernel.getResults()))
+    values.map(output, result);
+  return kernel;
+}
+
+/// Storage order of a value of the function: that of the state it is.
+DenseI64ArrayAttr FormKernelsPass::layoutOf(Value value) const {
+  StringAttr state;
+  auto function = value.getParentRegion()->getParentOfType<func::FuncOp>();
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    if (auto symbol = function.getArgAttrOfType<FlatSymbolRefAttr>(
+            argument.getArgNumber(), "graph.state"))
+      state = symbol.getAttr();
+  for (OpOperand &use : value.getUses())
+    if (isa<func::ReturnOp>(use.getOwner()))
+      if (auto symbol = function.getResultAttrOfType<FlatSymbolRefAttr>(
+              use.getOperandNumber(), "graph.state"))
+        state = symbol.getAttr();
+  if (!state)
+    return {};
+  auto op = function->getParentOfType<ModuleOp>().lookupSymbol<graph::StateOp>(state);
+  return op ? op.getLayoutAttr() : DenseI64ArrayAttr();
+}
+
+void FormKernelsPass::setLayouts(graph::KernelOp kernel) {
+  Builder builder(kernel.getContext());
+  auto layouts = [&](ValueRange values) {
+    SmallVector<Attribute> list;
+    bool any = false;
+    for (Value value : values) {
+      DenseI64ArrayAttr order = layoutOf(value);
+      any |= bool(order);
+      list.push_back(order ? Attribute(order) : builder.getUnitAttr());
+    }
+    return any ? builder.getArrayAttr(list) : ArrayAttr();
+  };
+  if (ArrayAttr operands = layouts(kernel.getOperands()))
+    kernel.setOperandLayoutsAttr(operands);
+  if (ArrayAttr results = layouts(kernel.getResults()))
+    kernel.setResultLayoutsAttr(results);
+}
+
+/// All reads of a block argument, followed through inlined ops, are at the
+/// index of the result itself.
+static bool isReadInPlace(Value value, Value result,
+                          llvm::DenseSet<Operation *> &seen) {
+  auto type = cast<RankedTensorType>(result.getType());
+  for (Operation *user : value.getUsers()) {
+    if (isa<graph::YieldOp>(user))
+      continue;
+    if (!seen.insert(user).second)
+      continue;
+    auto nest = cast<graph::LoopNestOpInterface>(user).getLoopNest();
+    if (nest.combine != graph::Combine::None ||
+        user->getResult(0).getType() != type)
+      return false;
+    for (auto [operand, access] : llvm::zip(user->getOperands(), nest.accesses))
+      if (operand == value && (!access.map.isIdentity() || access.outside))
+        return false;
+    // Where the result is made, the old value has been read; what is computed
+    // from it on other ways must not be placed after that.
+    if (user->getResult(0) != result &&
+        !isReadInPlace(user->getResult(0), result, seen))
+      return false;
+  }
+  return true;
+}
+
+/// A new value of a state goes where the old one is, if every element is read
+/// only before the same element is written.
+void FormKernelsPass::setInplace(graph::KernelOp kernel) {
+  auto function = kernel->getParentOfType<func::FuncOp>();
+  auto yield = cast<graph::YieldOp>(kernel.getBody().front().getTerminator());
+  SmallVector<int64_t> inplace(kernel.getNumResults(), -1);
+  for (OpResult result : kernel.getResults()) {
+    FlatSymbolRefAttr state;
+    for (OpOperand &use : result.getUses())
+      if (isa<func::ReturnOp>(use.getOwner()))
+        state = function.getResultAttrOfType<FlatSymbolRefAttr>(
+            use.getOperandNumber(), "graph.state");
+    if (!state)
+      continue;
+    for (auto [i, operand] : llvm::enumerate(kernel.getOperands())) {
+      auto argument = dyn_cast<BlockArgument>(operand);
+      if (!argument || function.getArgAttr(argument.getArgNumber(),
+                                           "graph.state") != state)
+        continue;
+      llvm::DenseSet<Operation *> seen;
+      if (isReadInPlace(kernel.getBody().front().getArgument(i),
+                        yield.getOperand(result.getResultNumber()), seen))
+        inplace[result.getResultNumber()] = i;
+    }
+  }
+  if (llvm::any_of(inplace, [](int64_t i) { return i >= 0; }))
+    kernel.setInplace(inplace);
+}
+
+/// Named by what it does, and by a hash of its body: equal kernels share code.
+void FormKernelsPass::setName(graph::KernelOp kernel) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  OpPrintingFlags flags;
+  flags.elideLargeElementsAttrs(1 << 30).useLocalScope();
+  kernel->print(stream, flags);
+  SmallVector<StringRef> words;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    StringRef word = op.getName().stripDialect();
+    if (words.size() < 4 && !llvm::is_contained(words, word) &&
+        !isa<graph::FullOp, graph::ExpandOp, graph::TransposeOp>(op))
+      words.push_back(word);
+  }
+  std::string name = llvm::join(words, "_");
+  if (name.empty())
+    name = "copy";
+  kernel.setName(name + "_" +
+                 llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, 16));
+}
+
+} // namespace dl

@@ -1,0 +1,332 @@
+#include "passes/fuse/KernelGroups.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using dl::graph::LoopNest;
+using dl::graph::LoopNestOpInterface;
+
+namespace dl {
+
+/// Values up to this many elements stay in the first-level cache; a chain of
+/// ops on them is one kernel of one tile, whatever its shapes.
+static constexpr int64_t kSmallElements = 8192;
+/// Fewer rows than this are not cut into tiles for the sake of fusion.
+static constexpr int64_t kMinRows = 4;
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+static bool isScalars(Value value) {
+  auto arg = dyn_cast<BlockArgument>(value);
+  if (!arg)
+    return false;
+  auto function = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp());
+  return function && function.getArgAttr(arg.getArgNumber(), "graph.scalars");
+}
+
+/// Every access of the op is a mere change of index: the value is a view.
+static bool isView(Operation *op) {
+  return isa<graph::TransposeOp, graph::ExpandOp>(op);
+}
+
+OpKind KernelGroups::classify(Operation *op) const {
+  if (isa<graph::ReshapeOp>(op))
+    return OpKind::Alias;
+  auto loops = cast<LoopNestOpInterface>(op);
+  LoopNest nest = loops.getLoopNest();
+  if (nest.contraction)
+    return OpKind::Contraction;
+  if (nest.combine != graph::Combine::None)
+    return OpKind::Reduction;
+  if (isView(op) || llvm::all_of(op->getOperands(), isScalars))
+    return OpKind::Free;
+  return OpKind::Elementwise;
+}
+
+KernelGroups::KernelGroups(func::FuncOp function, bool fuse)
+    : fuse(fuse), function(function) {
+  Block &body = function.getBody().front();
+  for (Operation &op : body.without_terminator()) {
+    OpKind kind = classify(&op);
+    // A free op whose value leaves the function or is seen in another shape
+    // has to be computed once like any other.
+    if (kind == OpKind::Free &&
+        llvm::any_of(op.getUsers(), [&](Operation *user) {
+          return user == body.getTerminator() || isa<graph::ReshapeOp>(user);
+        }))
+      kind = OpKind::Elementwise;
+    kinds[&op] = kind;
+  }
+  for (Operation &op : body.without_terminator())
+    if (kind(&op) != OpKind::Free && kind(&op) != OpKind::Alias)
+      assign(&op);
+  if (fuse)
+    absorbPrologues();
+}
+
+int KernelGroups::groupOf(Value value) const {
+  Operation *op = value.getDefiningOp();
+  while (op && kind(op) == OpKind::Alias) {
+    value = op->getOperand(0);
+    op = value.getDefiningOp();
+  }
+  auto it = groupOfOp.find(op);
+  return it == groupOfOp.end() ? -1 : int(it->second);
+}
+
+/// Operands seen through free ops.
+SmallVector<Value> KernelGroups::realOperands(Operation *op) const {
+  SmallVector<Value> values;
+  for (Value operand : op->getOperands()) {
+    Operation *def = operand.getDefiningOp();
+    if (def && kind(def) == OpKind::Free)
+      values.append(realOperands(def));
+    else
+      values.push_back(operand);
+  }
+  return values;
+}
+
+SmallVector<unsigned> KernelGroups::groupsRead(unsigned group) const {
+  SmallVector<unsigned> read;
+  for (Operation *op : list[group].ops)
+    for (Value value : realOperands(op))
+      if (int from = groupOf(value); from >= 0 && from != int(group))
+        read.push_back(from);
+  return read;
+}
+
+bool KernelGroups::dependsOn(unsigned group, unsigned on) const {
+  SmallVector<unsigned> stack{group};
+  llvm::DenseSet<unsigned> seen;
+  Operation *first = list[on].ops.front();
+  while (!stack.empty()) {
+    unsigned next = stack.pop_back_val();
+    if (next == on)
+      return true;
+    // What ended before `on` began cannot depend on it.
+    if (!seen.insert(next).second ||
+        list[next].ops.back()->isBeforeInBlock(first))
+      continue;
+    stack.append(groupsRead(next));
+  }
+  return false;
+}
+
+/// Leading dims of the op's results that `value` is read at one to one.
+static unsigned sharedPrefix(Operation *op, Value value) {
+  LoopNest nest = cast<LoopNestOpInterface>(op).getLoopNest();
+  unsigned shared = nest.numParallel;
+  for (auto [operand, access] : llvm::zip(op->getOperands(), nest.accesses)) {
+    if (operand != value)
+      continue;
+    unsigned same = 0;
+    for (AffineExpr expr : access.map.getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim || dim.getPosition() != same || same >= nest.numParallel)
+        break;
+      ++same;
+    }
+    shared = std::min(shared, same);
+  }
+  return shared;
+}
+
+/// Elementwise work on the contraction's result, element by element.
+bool KernelGroups::joinsContraction(const Group &group, Operation *op) const {
+  if (kind(op) != OpKind::Elementwise)
+    return false;
+  ArrayRef<int64_t> shape = typeOf(group.ops.front()->getResult(0)).getShape();
+  if (typeOf(op->getResult(0)).getShape() != shape)
+    return false;
+  for (Value operand : op->getOperands())
+    if (Operation *def = operand.getDefiningOp();
+        def && llvm::is_contained(group.ops, def) &&
+        sharedPrefix(op, operand) != shape.size())
+      return false;
+  // A view between the two reads the result at other places.
+  for (Value operand : op->getOperands())
+    if (Operation *def = operand.getDefiningOp();
+        def && kind(def) == OpKind::Free)
+      for (Value real : realOperands(def))
+        if (llvm::is_contained(group.ops, real.getDefiningOp()))
+          return false;
+  return true;
+}
+
+static int64_t points(Operation *op) {
+  int64_t count = 1;
+  for (int64_t extent : cast<LoopNestOpInterface>(op).getLoopNest().extents)
+    count *= extent;
+  return count;
+}
+
+static int64_t product(ArrayRef<int64_t> extents) {
+  int64_t count = 1;
+  for (int64_t extent : extents)
+    count *= extent;
+  return count;
+}
+
+bool KernelGroups::joinsLoops(const Group &group, Operation *op) const {
+  if (kind(op) == OpKind::Contraction)
+    return false;
+  if (std::max(group.largest, points(op)) <= kSmallElements)
+    return true;
+  unsigned shared = group.prefix.size();
+  ArrayRef<int64_t> shape = typeOf(op->getResult(0)).getShape();
+  for (Value operand : op->getOperands()) {
+    Operation *def = operand.getDefiningOp();
+    if (!def)
+      continue;
+    bool inside = llvm::is_contained(group.ops, def);
+    if (inside)
+      shared = std::min(shared, sharedPrefix(op, operand));
+    else if (kind(def) == OpKind::Free &&
+             llvm::any_of(realOperands(def), [&](Value real) {
+               return llvm::is_contained(group.ops, real.getDefiningOp());
+             }))
+      return false;
+  }
+  return shared > 0 && product(shape.take_front(shared)) >= kMinRows;
+}
+
+bool KernelGroups::canJoin(const Group &group, Operation *op) const {
+  return group.contraction ? joinsContraction(group, op) : joinsLoops(group, op);
+}
+
+void KernelGroups::assign(Operation *op) {
+  SmallVector<unsigned> candidates;
+  for (Value value : realOperands(op)) {
+    // Through a reshape the index is another one.
+    if (value.getDefiningOp() && kind(value.getDefiningOp()) == OpKind::Alias)
+      continue;
+    int group = groupOf(value);
+    if (group >= 0 && !llvm::is_contained(candidates, unsigned(group)))
+      candidates.push_back(group);
+  }
+  llvm::sort(candidates, std::greater<unsigned>());
+  SmallVector<unsigned> reads;
+  for (Value value : realOperands(op))
+    if (int group = groupOf(value); group >= 0)
+      reads.push_back(group);
+  for (unsigned g : candidates) {
+    if (!fuse || !canJoin(list[g], op))
+      continue;
+    bool cyclic = llvm::any_of(reads, [&](unsigned other) {
+      return other != g && dependsOn(other, g);
+    });
+    // Something of the group seen through a reshape is outside of it.
+    for (Value value : realOperands(op))
+      if (Operation *def = value.getDefiningOp();
+          def && kind(def) == OpKind::Alias && groupOf(value) == int(g))
+        cyclic = true;
+    if (cyclic)
+      continue;
+    Group &group = list[g];
+    unsigned shared = group.prefix.size();
+    for (Value operand : op->getOperands())
+      if (llvm::is_contained(group.ops, operand.getDefiningOp()))
+        shared = std::min(shared, sharedPrefix(op, operand));
+    group.prefix.truncate(shared);
+    group.largest = std::max(group.largest, points(op));
+    group.ops.push_back(op);
+    groupOfOp[op] = g;
+    return;
+  }
+  Group group;
+  group.ops.push_back(op);
+  group.contraction = kind(op) == OpKind::Contraction;
+  group.prefix.assign(typeOf(op->getResult(0)).getShape().begin(),
+                      typeOf(op->getResult(0)).getShape().end());
+  group.largest = points(op);
+  groupOfOp[op] = list.size();
+  list.push_back(std::move(group));
+}
+
+/// Elementwise work on inputs that only contractions read, such as decoding
+/// raw pixels, is done while they fetch their operands.
+void KernelGroups::absorbPrologues() {
+  for (auto [g, group] : llvm::enumerate(list)) {
+    bool cheap = llvm::all_of(group.ops, [&](Operation *op) {
+      return kind(op) == OpKind::Elementwise && !isa<graph::DropoutOp>(op);
+    });
+    if (!cheap || !groupsRead(g).empty())
+      continue;
+    SmallVector<unsigned> readers;
+    bool absorbable = true;
+    for (Operation *op : group.ops)
+      for (Operation *user : op->getUsers()) {
+        auto it = groupOfOp.find(user);
+        if (it == groupOfOp.end()) {
+          absorbable = false;
+          continue;
+        }
+        if (it->second == g)
+          continue;
+        absorbable &= list[it->second].contraction;
+        if (!llvm::is_contained(readers, it->second))
+          readers.push_back(it->second);
+      }
+    if (!absorbable || readers.empty() || readers.size() > 2)
+      continue;
+    for (unsigned reader : readers)
+      prologues[reader].push_back(g);
+  }
+}
+
+bool KernelGroups::isRead(Value value, const KernelOps &kernel) const {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    if (kernel.own.contains(user))
+      return false;
+    auto it = kinds.find(user);
+    if (it != kinds.end() && it->second == OpKind::Free)
+      return isRead(user->getResult(0), kernel);
+    return true;
+  });
+}
+
+std::vector<KernelOps> KernelGroups::kernels() const {
+  llvm::DenseSet<unsigned> absorbed;
+  for (auto &[reader, gs] : prologues)
+    absorbed.insert(gs.begin(), gs.end());
+
+  // Depth first from the first op on keeps program order where it can.
+  SmallVector<unsigned> order;
+  llvm::DenseSet<unsigned> done;
+  std::function<void(unsigned)> visit = [&](unsigned g) {
+    if (!done.insert(g).second)
+      return;
+    for (unsigned from : groupsRead(g))
+      visit(from);
+    order.push_back(g);
+  };
+  for (unsigned g = 0; g < list.size(); ++g)
+    visit(g);
+
+  std::vector<KernelOps> result;
+  for (unsigned g : order) {
+    if (absorbed.contains(g))
+      continue;
+    llvm::SetVector<Operation *> ops;
+    std::function<void(Operation *)> add = [&](Operation *op) {
+      for (Value operand : op->getOperands())
+        if (Operation *def = operand.getDefiningOp();
+            def && kind(def) == OpKind::Free)
+          add(def);
+      ops.insert(op);
+    };
+    for (unsigned prologue : prologues.lookup(g))
+      for (Operation *op : list[prologue].ops)
+        add(op);
+    for (Operation *op : list[g].ops)
+      add(op);
+    KernelOps &kernel = result.emplace_back();
+    kernel.own.insert(list[g].ops.begin(), list[g].ops.end());
+    kernel.ops = ops.takeVector();
+  }
+  return result;
+}
+
+} // namespace dl

@@ -1,0 +1,64 @@
+// Which ops of a function run as one kernel.
+#pragma once
+
+#include "dialects/graph/Graph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace dl {
+
+/// What an op is to the grouping; follows from its loop nest.
+enum class OpKind {
+  Free,        // a view, constant or random number: cloned into its readers
+  Elementwise, // one result element from operand elements at one point
+  Reduction,   // combines over reduction dims
+  Contraction,
+  Alias        // graph.reshape: no kernel of its own
+};
+
+/// What one kernel holds.
+struct KernelOps {
+  llvm::SmallVector<mlir::Operation *> ops; // in program order
+  /// Those among them whose results others may read; the rest are copies of
+  /// free ops and of absorbed prologues.
+  llvm::DenseSet<mlir::Operation *> own;
+};
+
+class KernelGroups {
+public:
+  KernelGroups(mlir::func::FuncOp function, bool fuse);
+
+  /// In an order in which each reads only earlier ones.
+  std::vector<KernelOps> kernels() const;
+  /// A value of a kernel's own op that something outside of it reads.
+  bool isRead(mlir::Value value, const KernelOps &kernel) const;
+  OpKind kind(mlir::Operation *op) const { return kinds.lookup(op); }
+
+private:
+  struct Group {
+    llvm::SmallVector<mlir::Operation *> ops; // without free ones
+    bool contraction = false;
+    /// Leading extents that all placed values share: what tiles are cut by.
+    llvm::SmallVector<int64_t> prefix;
+    int64_t largest = 0; // elements of its largest value
+  };
+  OpKind classify(mlir::Operation *op) const;
+  void assign(mlir::Operation *op);
+  bool canJoin(const Group &group, mlir::Operation *op) const;
+  bool joinsContraction(const Group &group, mlir::Operation *op) const;
+  bool joinsLoops(const Group &group, mlir::Operation *op) const;
+  bool dependsOn(unsigned group, unsigned on) const;
+  void absorbPrologues();
+  llvm::SmallVector<mlir::Value> realOperands(mlir::Operation *op) const;
+  llvm::SmallVector<unsigned> groupsRead(unsigned group) const;
+  int groupOf(mlir::Value value) const;
+
+  bool fuse;
+  mlir::func::FuncOp function;
+  std::vector<Group> list;
+  llvm::DenseMap<mlir::Operation *, OpKind> kinds;
+  llvm::DenseMap<mlir::Operation *, unsigned> groupOfOp;
+  /// Cheap groups that are computed again within a contraction that reads them.
+  llvm::DenseMap<unsigned, llvm::SmallVector<unsigned>> prologues;
+};
+
+} // namespace dl

@@ -1,0 +1,29 @@
+#ifndef DL_FUSE_PASSES
+#define DL_FUSE_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
+  let summary = "Groups the ops of each function into kernels";
+  let description = [{
+    A contraction takes in the elementwise ops behind it (bias, activation, the update of its
+    parameter) and cheap ones in front of it (decoding of raw input). Elementwise ops and
+    reductions form chains as long as they can share tiles. Ops without work of their own (views,
+    constants, random numbers) are cloned into every kernel that reads them: a dropout mask is made
+    again in the backward, never stored.
+
+    ```mlir
+    %0 = graph.matmul %x, %w ...
+    %1 = graph.add %0, %b ...
+    %2 = graph.relu %1 ...
+    // =>
+    %2 = graph.kernel %x, %w, %b {name = "matmul_add_relu_5d0c41f2", ...} { ... }
+    ```
+    Afterwards a function holds kernels, graph.reshape (another shape of the same buffer) and its
+    return.
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect"];
+  let options = [Option<"fuse", "fuse", "bool", "true", "Off: one op a kernel">];
+}
+
+#endif

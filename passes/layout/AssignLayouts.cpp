@@ -1,0 +1,121 @@
+#include "passes/layout/Passes.h"
+#include "dialects/graph/Graph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+using namespace mlir;
+
+namespace dl {
+
+#define GEN_PASS_DEF_ASSIGNLAYOUTS
+#include "passes/layout/Passes.h.inc"
+
+namespace {
+
+/// What the uses of a state say about its innermost dim.
+struct Wish {
+  std::optional<int64_t> innermost;
+  bool contradiction = false;
+
+  void add(int64_t dim) {
+    if (innermost && *innermost != dim)
+      contradiction = true;
+    innermost = dim;
+  }
+};
+
+class AssignLayoutsPass : public impl::AssignLayoutsBase<AssignLayoutsPass> {
+public:
+  using Base::Base;
+  void runOnOperation() override;
+
+private:
+  void collect(func::FuncOp function);
+  llvm::StringMap<Wish> wishes;
+};
+
+} // namespace
+
+/// The dim of an operand along which a contraction's vectors run, if the
+/// operand has it.
+static std::optional<int64_t> vectorDim(const graph::LoopNest &nest,
+                                        unsigned operand) {
+  // Row-major results: the last dim that is not of extent one.
+  unsigned last = nest.numParallel;
+  while (last > 0 && nest.extents[last - 1] == 1)
+    --last;
+  if (last == 0)
+    return std::nullopt;
+  for (auto [d, expr] : llvm::enumerate(nest.accesses[operand].map.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr);
+        dim && dim.getPosition() == last - 1)
+      return d;
+  return std::nullopt;
+}
+
+void AssignLayoutsPass::collect(func::FuncOp function) {
+  for (BlockArgument argument : function.getArguments()) {
+    auto state = function.getArgAttrOfType<FlatSymbolRefAttr>(
+        argument.getArgNumber(), "graph.state");
+    if (!state)
+      continue;
+    Wish &wish = wishes[state.getValue()];
+    for (OpOperand &use : argument.getUses()) {
+      // Seen in another shape, the elements must lie in row-major order.
+      if (isa<graph::ReshapeOp>(use.getOwner()))
+        wish.contradiction = true;
+      auto loops = dyn_cast<graph::LoopNestOpInterface>(use.getOwner());
+      if (!loops)
+        continue;
+      graph::LoopNest nest = loops.getLoopNest();
+      if (!nest.contraction)
+        continue;
+      if (auto dim = vectorDim(nest, use.getOperandNumber()))
+        wish.add(*dim);
+    }
+    // The state itself may be viewed by the value that replaces it.
+    for (OpOperand &use : argument.getUses())
+      if (isa<graph::TransposeOp, graph::ExpandOp>(use.getOwner()))
+        wish.contradiction = true;
+  }
+  // A new value that comes out of a reshape lies in row-major order.
+  Operation *terminator = function.getBody().front().getTerminator();
+  for (OpOperand &operand : terminator->getOpOperands())
+    if (auto state = function.getResultAttrOfType<FlatSymbolRefAttr>(
+            operand.getOperandNumber(), "graph.state"))
+      if (operand.get().getDefiningOp<graph::ReshapeOp>())
+        wishes[state.getValue()].contradiction = true;
+}
+
+void AssignLayoutsPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  for (auto function : module.getOps<func::FuncOp>())
+    collect(function);
+  auto setOrder = [](graph::StateOp state, int64_t innermost) {
+    int64_t rank = cast<RankedTensorType>(state.getType()).getRank();
+    SmallVector<int64_t> order;
+    for (int64_t d = 0; d < rank; ++d)
+      if (d != innermost)
+        order.push_back(d);
+    order.push_back(innermost);
+    if (order.size() > 1 && innermost != rank - 1)
+      state.setLayout(order);
+  };
+  llvm::StringMap<int64_t> chosen;
+  for (auto state : module.getOps<graph::StateOp>()) {
+    if (state.getRole() != "parameter")
+      continue;
+    Wish wish = wishes.lookup(state.getSymName());
+    if (!wish.innermost || wish.contradiction)
+      continue;
+    chosen[state.getSymName()] = *wish.innermost;
+    setOrder(state, *wish.innermost);
+  }
+  // Slots and accumulators are updated element by element with their parameter.
+  for (auto state : module.getOps<graph::StateOp>())
+    if (auto of = state.getOf())
+      if (auto it = chosen.find(*of);
+          it != chosen.end() && !wishes.lookup(state.getSymName()).contradiction)
+        setOrder(state, it->second);
+}
+
+} // namespace dl

@@ -1,0 +1,25 @@
+#ifndef DL_LAYOUT_PASSES
+#define DL_LAYOUT_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
+  let summary = "Chooses the storage order of states over all steps that use them";
+  let description = [{
+    Vectors of a contraction run along the innermost dim of its result. A parameter that has that
+    dim is best stored with it innermost: then no step ever transposes or packs it. Where all uses
+    agree, the parameter, its optimizer slots and its accumulator are stored in that order; logical
+    shapes, checkpoints and messages do not change. A parameter that another contraction reads along
+    its old innermost dim (the input gradient of a Linear) keeps its order.
+
+    ```mlir
+    graph.state @"fc1.weight" {type = tensor<128x784xf32>, role = "parameter"}
+    ... graph.matmul %x, %fc1.weight {transpose_b}            // the only contraction that reads it
+    // =>
+    graph.state @"fc1.weight" {..., layout = array<i64: 1, 0>} // stored as [784][128]
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect"];
+}
+
+#endif
