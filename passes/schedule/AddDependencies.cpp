@@ -8,11 +8,12 @@
 
 using namespace mlir;
 
-namespace dl::schedule {
-
+namespace dl {
 #define GEN_PASS_DEF_ADDDEPENDENCIES
 #include "passes/schedule/Passes.h.inc"
+} // namespace dl
 
+namespace dl::schedule {
 namespace {
 
 /// Who used a buffer last: its last writer and the readers since.

@@ -9,11 +9,12 @@
 
 using namespace mlir;
 
-namespace dl::schedule {
-
+namespace dl {
 #define GEN_PASS_DEF_LOWERTOPLAN
 #include "passes/schedule/Passes.h.inc"
+} // namespace dl
 
+namespace dl::schedule {
 namespace {
 
 template <typename Attr>

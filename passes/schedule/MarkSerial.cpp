@@ -6,11 +6,12 @@
 
 using namespace mlir;
 
-namespace dl::schedule {
-
+namespace dl {
 #define GEN_PASS_DEF_MARKSERIAL
 #include "passes/schedule/Passes.h.inc"
+} // namespace dl
 
+namespace dl::schedule {
 namespace {
 
 struct MarkSerial : impl::MarkSerialBase<MarkSerial> {

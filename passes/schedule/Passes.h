@@ -3,7 +3,7 @@
 
 #include "mlir/Pass/Pass.h"
 
-namespace dl::schedule {
+namespace dl {
 
 #define GEN_PASS_DECL
 #include "passes/schedule/Passes.h.inc"
@@ -11,4 +11,4 @@ namespace dl::schedule {
 #define GEN_PASS_REGISTRATION
 #include "passes/schedule/Passes.h.inc"
 
-} // namespace dl::schedule
+} // namespace dl

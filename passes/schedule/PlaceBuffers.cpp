@@ -8,11 +8,12 @@
 
 using namespace mlir;
 
-namespace dl::schedule {
-
+namespace dl {
 #define GEN_PASS_DEF_PLACEBUFFERS
 #include "passes/schedule/Passes.h.inc"
+} // namespace dl
 
+namespace dl::schedule {
 namespace {
 
 bool isTemporary(plan::BufferOp buffer) {

@@ -10,14 +10,16 @@
 #include "llvm/ADT/STLExtras.h"
 #include <bitset>
 #include <map>
+#include <tuple>
 
 using namespace mlir;
 
-namespace dl::schedule {
-
+namespace dl {
 #define GEN_PASS_DEF_VERIFYRACES
 #include "passes/schedule/Passes.h.inc"
+} // namespace dl
 
+namespace dl::schedule {
 namespace {
 
 using Commands = std::vector<plan::CommandOp>;
@@ -154,8 +156,9 @@ LogicalResult checkOrder(Commands &commands, std::vector<Conflict> conflicts) {
   llvm::DenseMap<Value, unsigned> indexOf;
   for (auto [index, command] : llvm::enumerate(commands))
     indexOf[command.getDone()] = index;
-  llvm::stable_sort(conflicts, [](const Conflict &a, const Conflict &b) {
-    return a.before < b.before;
+  llvm::sort(conflicts, [](const Conflict &a, const Conflict &b) {
+    return std::tie(a.before, a.after, a.bytes.begin) <
+           std::tie(b.before, b.after, b.bytes.begin);
   });
   auto next = conflicts.begin();
   for (unsigned base = 0; next != conflicts.end(); base += blockSize) {
@@ -278,8 +281,9 @@ struct VerifyRaces : impl::VerifyRacesBase<VerifyRaces> {
 
   /// No two states may share a byte.
   LogicalResult verifyStates(SmallVector<plan::BufferOp> states) {
-    llvm::stable_sort(states, [](plan::BufferOp a, plan::BufferOp b) {
-      return bytesOf(a).begin < bytesOf(b).begin;
+    llvm::sort(states, [](plan::BufferOp a, plan::BufferOp b) {
+      return std::pair(bytesOf(a).begin, a.getName()) <
+             std::pair(bytesOf(b).begin, b.getName());
     });
     for (size_t i = 1; i < states.size(); ++i)
       if (bytesOf(states[i - 1]).end > bytesOf(states[i]).begin &&
