@@ -1,0 +1,79 @@
+// Gathers batches ahead of the steps that use them.
+#ifndef DLRT_DATA_LOADER_H
+#define DLRT_DATA_LOADER_H
+
+#include "runtime/base/Status.h"
+#include "runtime/data/Dataset.h"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace dlrt {
+
+struct LoaderOptions {
+  uint64_t batchSize = 1;
+  bool dropLast = false;
+  bool shuffle = false;
+  uint64_t seed = 0;
+  uint32_t slots = 2;
+  uint64_t firstBatch = 0; ///< counted over all epochs: where to start
+  uint64_t batchLimit = ~uint64_t(0); ///< how many to gather
+};
+
+struct Batch {
+  uint32_t slot = 0;
+  uint64_t items = 0;
+  uint64_t epoch = 0;
+  uint64_t index = 0; ///< within its epoch
+};
+
+/// A thread fills the slots of a ring in turn, over the border of epochs. What
+/// a batch holds follows from its number alone.
+class Loader {
+public:
+  /// Where a component of a slot's batch goes.
+  using SlotAddress = std::function<uint8_t *(uint32_t slot, size_t component)>;
+
+  Loader(const Dataset &dataset, const LoaderOptions &options,
+         SlotAddress address);
+  ~Loader();
+  Loader(const Loader &) = delete;
+  Loader &operator=(const Loader &) = delete;
+
+  Status start();
+
+  uint64_t batchesPerEpoch() const { return perEpoch; }
+  /// Items of the batch with that number.
+  uint64_t itemsOf(uint64_t batch) const;
+
+  /// The next batch, waiting for it if need be. It stays valid until it is
+  /// released.
+  Batch next();
+  /// Gives the oldest batch's slot back.
+  void release();
+
+private:
+  void threadMain();
+  void gather(uint64_t batch, uint32_t slot);
+  Batch describe(uint64_t batch) const;
+
+  const Dataset &dataset;
+  LoaderOptions options;
+  SlotAddress address;
+  uint64_t perEpoch = 0;
+
+  uint64_t taken = 0;    ///< by the consumer
+  uint64_t released = 0; ///< by the consumer
+  // Published counts, modulo 2^32.
+  alignas(64) std::atomic<uint32_t> filledCount = 0;
+  alignas(64) std::atomic<uint32_t> freedCount = 0;
+  std::atomic<bool> stopping = false;
+  std::thread thread;
+};
+
+} // namespace dlrt
+
+#endif
