@@ -1,0 +1,127 @@
+// Names of CPUs, and the cache of objects.
+#include "compiler/codegen/cpu/Target.h"
+#include "compiler/codegen/cpu/KernelCache.h"
+#include "test/codegen/LoadedImage.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+using namespace dl::codegen;
+using namespace dl::codegen::test;
+
+namespace {
+
+std::string errorFor(const char *cpu) {
+  auto variant = targetForCpu(cpu);
+  if (!variant)
+    return llvm::toString(variant.takeError());
+  ADD_FAILURE() << cpu << " was accepted";
+  return "";
+}
+
+TEST(Target, Names) {
+  auto zen = targetForCpu("znver4");
+  ASSERT_TRUE(bool(zen));
+  EXPECT_EQ(zen->features, "znver4");
+  EXPECT_EQ(zen->vectorBytes, 64);
+  EXPECT_EQ(zen->vectorRegisters, 32);
+  auto haswell = targetForCpu("haswell");
+  ASSERT_TRUE(bool(haswell));
+  EXPECT_EQ(haswell->vectorBytes, 32);
+  EXPECT_EQ(haswell->vectorRegisters, 16);
+}
+
+TEST(Target, NativeCodeRuns) {
+  auto native = targetForCpu("native");
+  if (!native)
+    GTEST_SKIP() << llvm::toString(native.takeError());
+  EXPECT_TRUE(bool(createTargetMachine(*native)));
+  EXPECT_EQ(native->features, native->cpu);
+}
+
+TEST(Target, UnknownNamesAreExplained) {
+  std::string message = errorFor("znver44");
+  EXPECT_NE(message.find("did you mean 'znver4'"), std::string::npos)
+      << message;
+  EXPECT_NE(errorFor("pdp11").find("x86-64-v3"), std::string::npos);
+  EXPECT_NE(errorFor("nehalem").find("AVX2"), std::string::npos);
+}
+
+/// An empty folder for a cache, and no trace of it afterwards.
+class Cache : public testing::Test {
+protected:
+  void SetUp() override {
+    llvm::SmallString<128> path;
+    ASSERT_FALSE(llvm::sys::fs::createUniqueDirectory("cache-test", path));
+    folder = std::string(path);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  static OwnedModule square(const char *name) {
+    return makeMapKernel(
+        name, false, 16, 1,
+        [](llvm::IRBuilderBase &builder, llvm::ArrayRef<llvm::Value *> x) {
+          return builder.CreateFMul(x[0], x[0]);
+        });
+  }
+
+  std::string folder;
+  llvm::SmallVector<char, 0> object{'c', 'o', 'd', 'e'};
+};
+
+TEST_F(Cache, KeysTellKernelsApart) {
+  auto targets = defaultTargets();
+  std::string key = KernelCache::keyOf(*square("f").module, targets[0]);
+  EXPECT_EQ(key, KernelCache::keyOf(*square("f").module, targets[0]));
+  EXPECT_NE(key, KernelCache::keyOf(*square("g").module, targets[0]));
+  EXPECT_NE(key, KernelCache::keyOf(*square("f").module, targets[1]));
+}
+
+TEST_F(Cache, ReturnsWhatWasStored) {
+  KernelCache cache(folder + "/made/when/needed");
+  EXPECT_FALSE(cache.load("k1"));
+  cache.store("k1", object);
+  ASSERT_TRUE(cache.load("k1"));
+  EXPECT_EQ(*cache.load("k1"), object);
+  EXPECT_FALSE(cache.load("k2"));
+  cache.prune();
+  EXPECT_TRUE(cache.load("k1"));
+}
+
+TEST_F(Cache, DamageIsNoticed) {
+  KernelCache cache(folder);
+  cache.store("k1", object);
+  for (const auto &entry : std::filesystem::directory_iterator(folder)) {
+    std::fstream file(entry.path(),
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-1, std::ios::end);
+    file.put('x');
+  }
+  EXPECT_FALSE(cache.load("k1"));
+}
+
+TEST_F(Cache, TroubleIsSilent) {
+  std::ofstream(folder + "/file") << "not a folder";
+  KernelCache blocked(folder + "/file");
+  blocked.store("k1", object);
+  EXPECT_FALSE(blocked.load("k1"));
+  blocked.prune();
+
+  KernelCache none;
+  EXPECT_FALSE(none.enabled());
+  none.store("k1", object);
+  EXPECT_FALSE(none.load("k1"));
+}
+
+TEST_F(Cache, FollowsTheEnvironment) {
+  setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+  KernelCache cache = KernelCache::inUserFolder();
+  cache.store("k1", object);
+  EXPECT_TRUE(std::filesystem::exists(folder + "/dlcc"));
+}
+
+} // namespace
