@@ -25,7 +25,7 @@ Executor::create(const LoadedPlan &loaded, const ExecutorOptions &options) {
   std::unique_ptr<Executor> executor(new Executor(loaded));
   DLRT_TRY(executor->loadKernels(loaded, options.isa));
   executor->describeKernels();
-  DLRT_TRY(executor->layOut(options));
+  DLRT_TRY(executor->layOut(options.threads));
   std::vector<void *> scratch;
   for (uint64_t offset : executor->scratchOffsets)
     scratch.push_back(executor->arena.at(offset));
@@ -69,34 +69,55 @@ void Executor::describeKernels() {
   }
 }
 
-Status Executor::layOut(const ExecutorOptions &options) {
-  slots = std::max(1u, options.inputSlots);
+/// Batches that may wait at once: many small ones, so that the loader's thread
+/// need not be woken for each, or a few large ones.
+static uint32_t ringSlots(const fb::StepT &step, uint64_t batchBytes) {
+  constexpr uint64_t ringBytes = 1 << 20, tableBytes = 4 << 20;
+  uint64_t bindings = 1;
+  for (const auto &program : step.micro)
+    for (const auto &command : program->commands)
+      bindings += command->bindings.size();
+  uint64_t slots = std::min(ringBytes / std::max<uint64_t>(batchBytes, 1),
+                            tableBytes / (bindings * sizeof(void *)));
+  return static_cast<uint32_t>(std::clamp<uint64_t>(slots, 4, 64));
+}
+
+Executor::Input Executor::layOutInput(const fb::StepT &step,
+                                      ArenaLayout &layout) const {
+  const fb::DatasetT &dataset = *plan.datasets[step.dataset];
+  std::vector<uint64_t> bytes;
+  uint64_t total = 0;
+  for (const auto &component : dataset.components) {
+    uint64_t item = 0;
+    itemBytes(*component, item);
+    bytes.push_back(item * dataset.batch_size);
+    total += bytes.back();
+  }
+  Input input;
+  input.slots = ringSlots(step, total);
+  for (uint32_t slot = 0; slot < input.slots; ++slot)
+    for (size_t c = 0; c < bytes.size(); ++c) {
+      uint64_t offset = layout.add(bytes[c]);
+      if (slot == 0)
+        input.offsets.push_back(offset);
+      else if (slot == 1 && c == 0)
+        input.slotBytes = offset - input.offsets[0];
+    }
+  return input;
+}
+
+Status Executor::layOut(unsigned threads) {
   ArenaLayout layout;
   layout.add(plan.arena_bytes); // at 0: buffer offsets are arena offsets
   scalarsOffset = layout.add(scalarCount * sizeof(int64_t));
   for (const auto &step : plan.steps) {
-    const fb::DatasetT &dataset = *plan.datasets[step->dataset];
-    Input input;
-    for (uint32_t slot = 0; slot < slots; ++slot) {
-      uint64_t begin = 0;
-      for (size_t c = 0; c < dataset.components.size(); ++c) {
-        uint64_t bytes = 0;
-        itemBytes(*dataset.components[c], bytes);
-        uint64_t offset = layout.add(bytes * dataset.batch_size);
-        begin = c == 0 ? offset : begin;
-        if (slot == 0)
-          input.offsets.push_back(offset);
-      }
-      if (slot == 1)
-        input.slotBytes = begin - input.offsets[0];
-    }
     steps.emplace_back();
-    steps.back().input = std::move(input);
+    steps.back().input = layOutInput(*step, layout);
   }
   uint64_t scratch = 0;
   for (const auto &kernel : plan.kernels)
     scratch = std::max(scratch, kernel->scratch_bytes);
-  for (unsigned t = 0; t < options.threads; ++t)
+  for (unsigned t = 0; t < threads; ++t)
     scratchOffsets.push_back(layout.add(scratch));
   if (!layout.total(allocated))
     return {Code::Unavailable, "the plan needs more memory than there are "
@@ -124,8 +145,9 @@ void Executor::prepareSteps(unsigned threads) {
       return arena.at(buffer.offset);
     };
     for (const auto &program : step.micro)
-      steps[s].micro.push_back(prepareProgram(
-          plan, *program, entries, descriptions, address, slots, threads));
+      steps[s].micro.push_back(prepareProgram(plan, *program, entries,
+                                              descriptions, address,
+                                              steps[s].input.slots, threads));
     if (step.update)
       steps[s].update = prepareProgram(plan, *step.update, entries,
                                        descriptions, address, 1, threads);

@@ -19,8 +19,7 @@ namespace dlrt {
 
 struct ExecutorOptions {
   unsigned threads = 1;
-  std::string isa;         ///< "v3", "v4"; empty: the best that runs here
-  uint32_t inputSlots = 4; ///< batches that can be waiting at once
+  std::string isa; ///< "v3", "v4"; empty: the best that runs here
 };
 
 /// One run of one program.
@@ -53,9 +52,9 @@ public:
   Status wait(Ticket ticket);
 
   /// Where the loader puts a component of a batch. Valid for a ring slot below
-  /// `inputSlots`.
+  /// `inputSlots` of the step.
   uint8_t *inputAddress(uint32_t step, uint32_t slot, size_t component) const;
-  uint32_t inputSlots() const { return slots; }
+  uint32_t inputSlots(uint32_t step) const { return steps[step].input.slots; }
 
   /// Bytes of a buffer in the arena.
   uint8_t *arenaAddress(uint32_t buffer) const;
@@ -70,6 +69,7 @@ private:
   struct Input {
     std::vector<uint64_t> offsets; ///< per component, within slot 0
     uint64_t slotBytes = 0;
+    uint32_t slots = 0;
   };
   struct Step {
     std::vector<PreparedProgram> micro;
@@ -80,7 +80,8 @@ private:
 
   Executor(const LoadedPlan &loaded) : plan(*loaded.plan) {}
   Status loadKernels(const LoadedPlan &loaded, const std::string &isa);
-  Status layOut(const ExecutorOptions &options);
+  Status layOut(unsigned threads);
+  Input layOutInput(const fb::StepT &step, ArenaLayout &layout) const;
   void prepareSteps(unsigned threads);
   void describeKernels();
   void runOldest();
@@ -96,7 +97,6 @@ private:
   uint64_t allocated = 0;
   uint64_t scalarsOffset = 0;
   std::vector<uint64_t> scratchOffsets;
-  uint32_t slots = 0;
   std::vector<Step> steps;
   Workers workers;
 

@@ -1,0 +1,123 @@
+#include "runtime/train/Session.h"
+
+#include "runtime/base/Suggest.h"
+#include "runtime/state/StateInit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unistd.h>
+
+using namespace dlrt;
+
+std::string dlrt::displayName(const fb::StepT &step) {
+  constexpr std::string_view prefix = "eval.";
+  if (!step.training && step.name.starts_with(prefix) &&
+      step.name.size() > prefix.size())
+    return step.name.substr(prefix.size());
+  return step.name;
+}
+
+Expected<std::unique_ptr<Session>>
+Session::open(const std::string &planPath, const SessionOptions &options) {
+  std::unique_ptr<Session> session(new Session());
+  session->settings = options;
+  Expected<LoadedPlan> loaded = readPlan(planPath);
+  if (!loaded)
+    return loaded.takeError();
+  session->loaded = std::move(*loaded);
+  DLRT_TRY(session->resolveData());
+  Expected<std::unique_ptr<Executor>> executor =
+      Executor::create(session->loaded, {options.threads, options.isa});
+  if (!executor)
+    return executor.takeError().within(planPath);
+  session->engine = std::move(*executor);
+  return session;
+}
+
+Status Session::resolveData() {
+  std::vector<std::string> names;
+  for (const auto &step : plan().steps)
+    names.push_back(displayName(*step));
+  for (const std::string &argument : settings.data) {
+    size_t equals = argument.find('=');
+    std::string name = argument.substr(0, equals);
+    bool known = std::find(names.begin(), names.end(), name) != names.end();
+    if (equals != std::string::npos && known)
+      givenData[name] = argument.substr(equals + 1);
+    else if (equals == std::string::npos || access(argument.c_str(), F_OK) == 0)
+      givenForAll = argument;
+    else
+      return {Code::Usage,
+              fmt::format("--data {}: the plan has no step '{}'{}", argument,
+                          name, didYouMean(name, names))};
+  }
+  return {};
+}
+
+std::optional<uint32_t> Session::trainingStep() const {
+  for (uint32_t s = 0; s < plan().steps.size(); ++s)
+    if (plan().steps[s]->training)
+      return s;
+  return std::nullopt;
+}
+
+std::vector<uint32_t> Session::evaluationSteps() const {
+  std::vector<uint32_t> found;
+  for (uint32_t s = 0; s < plan().steps.size(); ++s)
+    if (!plan().steps[s]->training)
+      found.push_back(s);
+  return found;
+}
+
+Status Session::openData(uint32_t step) {
+  if (datasets.count(step))
+    return {};
+  const fb::StepT &description = *plan().steps[step];
+  const fb::DatasetT &dataset = *plan().datasets[description.dataset];
+  std::string name = displayName(description);
+  auto given = givenData.find(name);
+  bool named = given != givenData.end();
+  if (settings.synthetic && !named && !givenForAll) {
+    datasets[step] = std::make_unique<Dataset>(syntheticDataset(dataset));
+    return {};
+  }
+  Expected<Dataset> opened = openDataset(
+      dataset, name, named ? std::optional(given->second) : givenForAll);
+  if (!opened)
+    return opened.takeError();
+  datasets[step] = std::make_unique<Dataset>(std::move(*opened));
+  return {};
+}
+
+std::unique_ptr<Loader> Session::makeLoader(uint32_t step,
+                                            uint64_t batchLimit) const {
+  const fb::DatasetT &dataset = *plan().datasets[plan().steps[step]->dataset];
+  LoaderOptions options;
+  options.batchSize = dataset.batch_size;
+  options.dropLast = dataset.drop_last;
+  options.shuffle = dataset.shuffle && settings.shuffle;
+  options.seed = settings.seed;
+  options.slots = engine->inputSlots(step);
+  options.batchLimit = batchLimit;
+  return std::make_unique<Loader>(
+      *datasets.at(step), options,
+      [engine = engine.get(), step](uint32_t slot, size_t component) {
+        return engine->inputAddress(step, slot, component);
+      });
+}
+
+StateAddress Session::addresses() const {
+  return [engine = engine.get()](uint32_t buffer) {
+    return engine->arenaAddress(buffer);
+  };
+}
+
+Status Session::initialiseStates(std::vector<std::string> &warnings) {
+  for (const auto &state : plan().states)
+    initialiseState(*state, settings.seed, engine->arenaAddress(state->buffer),
+                    plan().buffers[state->buffer]->bytes);
+  if (settings.init.empty())
+    return {};
+  return loadWeights(plan(), settings.init, addresses(), warnings);
+}

@@ -1,0 +1,76 @@
+// A plan made ready: executor, data sets, states.
+#ifndef DLRT_TRAIN_SESSION_H
+#define DLRT_TRAIN_SESSION_H
+
+#include "runtime/base/Status.h"
+#include "runtime/data/Dataset.h"
+#include "runtime/data/Loader.h"
+#include "runtime/exec/Executor.h"
+#include "runtime/plan/PlanReader.h"
+#include "runtime/state/Weights.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlrt {
+
+struct SessionOptions {
+  unsigned threads = 1;
+  std::string isa;
+  uint64_t seed = 0;
+  bool shuffle = true; ///< false: file order, whatever the plan says
+  bool synthetic = false;
+  std::string init; ///< a weight file, or empty
+  /// What the user gave with --data: "PATH" or "STEP=PATH".
+  std::vector<std::string> data;
+};
+
+class Session {
+public:
+  static Expected<std::unique_ptr<Session>> open(const std::string &planPath,
+                                                 const SessionOptions &options);
+
+  const fb::PlanT &plan() const { return *loaded.plan; }
+  const SessionOptions &options() const { return settings; }
+  Executor &executor() { return *engine; }
+
+  /// Index of the training step, if there is one.
+  std::optional<uint32_t> trainingStep() const;
+  std::vector<uint32_t> evaluationSteps() const;
+
+  /// Opens the data of a step; a second call does nothing.
+  Status openData(uint32_t step);
+  /// Of a step whose data are open.
+  const Dataset &dataset(uint32_t step) const { return *datasets.at(step); }
+
+  /// A loader for a step whose data are open; start() is yet to be called.
+  std::unique_ptr<Loader> makeLoader(uint32_t step, uint64_t batchLimit) const;
+
+  /// Sets all states: initial values, then the weight file.
+  Status initialiseStates(std::vector<std::string> &warnings);
+
+  /// Addresses for the functions of runtime/state.
+  StateAddress addresses() const;
+
+private:
+  Session() = default;
+  Status resolveData();
+
+  LoadedPlan loaded;
+  SessionOptions settings;
+  std::unique_ptr<Executor> engine;
+  std::map<std::string, std::string> givenData; ///< by step name
+  std::optional<std::string> givenForAll;
+  std::map<uint32_t, std::unique_ptr<Dataset>> datasets;
+};
+
+/// The name users know an evaluation by: "test" of the step "eval.test".
+std::string displayName(const fb::StepT &step);
+
+} // namespace dlrt
+
+#endif

@@ -1,0 +1,110 @@
+#include "runtime/train/StepRunner.h"
+
+#include "runtime/plan/DTypes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+using namespace dlrt;
+
+uint64_t dlrt::stepsOf(uint64_t batches, uint32_t accumulate) {
+  return (batches + accumulate - 1) / accumulate;
+}
+
+StepRunner::StepRunner(Session &session, uint32_t step)
+    : session(session), step(*session.plan().steps[step]), stepIndex(step),
+      metrics(*session.plan().steps[step], session.executor()) {}
+
+Expected<std::unique_ptr<StepRunner>>
+StepRunner::create(Session &session, uint32_t step, uint64_t maxSteps) {
+  DLRT_TRY(session.openData(step));
+  std::unique_ptr<StepRunner> runner(new StepRunner(session, step));
+  uint64_t batches = 0;
+  if (__builtin_mul_overflow(maxSteps, runner->step.accumulate, &batches))
+    batches = ~uint64_t(0);
+  runner->loader = session.makeLoader(step, batches);
+  runner->perEpoch =
+      stepsOf(runner->loader->batchesPerEpoch(), runner->step.accumulate);
+  DLRT_TRY(runner->loader->start());
+  return runner;
+}
+
+Status StepRunner::launch(const Launch &launch) {
+  Executor &executor = session.executor();
+  return executor.wait(executor.submit(launch));
+}
+
+Status StepRunner::runBatch(uint64_t micro, uint64_t groupItems) {
+  Batch batch = loader->next();
+  lastPhase = batch.items == step.micro[0]->batch_items
+                  ? Launch::Phase::Batch
+                  : Launch::Phase::ShortBatch;
+  Launch run;
+  run.step = stepIndex;
+  run.phase = lastPhase;
+  run.slot = batch.slot;
+  run.scalars = {static_cast<int64_t>(session.options().seed),
+                 static_cast<int64_t>(done), static_cast<int64_t>(micro),
+                 static_cast<int64_t>(groupItems),
+                 static_cast<int64_t>(batch.epoch)};
+  Status status = launch(run);
+  loader->release();
+  metrics.addBatch(lastPhase, batch.items);
+  return status;
+}
+
+Status StepRunner::run() {
+  uint64_t batches = loader->batchesPerEpoch();
+  currentEpoch = nextBatch / batches;
+  uint64_t left = batches - nextBatch % batches;
+  uint64_t group = std::min<uint64_t>(step.accumulate, left);
+  atEpochEnd = group == left;
+  uint64_t items = 0;
+  for (uint64_t m = 0; m < group; ++m)
+    items += loader->itemsOf(nextBatch + m);
+  metrics.clear();
+  Status status;
+  for (uint64_t m = 0; m < group && status.ok(); ++m)
+    status = runBatch(m, items);
+  if (status.ok() && step.update) {
+    Launch update;
+    update.step = stepIndex;
+    update.phase = Launch::Phase::Update;
+    update.scalars = {static_cast<int64_t>(session.options().seed),
+                      static_cast<int64_t>(done), 0,
+                      static_cast<int64_t>(items),
+                      static_cast<int64_t>(currentEpoch)};
+    status = launch(update);
+    metrics.addUpdate();
+  }
+  nextBatch += group;
+  ++done;
+  if (!status.ok())
+    return std::move(status).within(fmt::format("step {}", done));
+  return {};
+}
+
+/// A scalar of several micro-batches is their mean.
+static void setScalar(MetricValues &values, double value) {
+  if (values.dtype == fb::DType::F32) {
+    float narrow = static_cast<float>(value);
+    std::memcpy(values.data.data(), &narrow, sizeof(narrow));
+  } else if (values.dtype == fb::DType::F64) {
+    std::memcpy(values.data.data(), &value, sizeof(value));
+  }
+}
+
+std::vector<MetricValues> StepRunner::allMetrics() {
+  std::vector<MetricValues> all = readMetrics(
+      *step.micro[static_cast<size_t>(lastPhase)], session.addresses());
+  if (step.update)
+    for (MetricValues &values : readMetrics(*step.update, session.addresses()))
+      all.push_back(std::move(values));
+  for (const ScalarMetric &scalar : metrics.values())
+    for (MetricValues &values : all)
+      if (values.name == scalar.name && values.shape.empty())
+        setScalar(values, scalar.value);
+  return all;
+}
