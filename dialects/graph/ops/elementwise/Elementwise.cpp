@@ -67,6 +67,24 @@ OpFoldResult DivOp::fold(FoldAdaptor) {
   return {};
 }
 
+OpFoldResult NegOp::fold(FoldAdaptor) {
+  auto inner = getX().getDefiningOp<NegOp>();
+  return inner ? OpFoldResult(inner.getX()) : OpFoldResult();
+}
+
+static LogicalResult negateFull(NegOp op, PatternRewriter &rewriter) {
+  std::optional<double> value = splat(op.getX());
+  if (!value || !isa<FloatType>(elementOf(op.getX())))
+    return failure();
+  rewriter.replaceOpWithNewOp<FullOp>(op, APFloat(-*value), op.getType());
+  return success();
+}
+
+void NegOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                        MLIRContext *) {
+  patterns.add(negateFull);
+}
+
 OpFoldResult SelectOp::fold(FoldAdaptor) {
   if (getA() == getB() && getA().getType() == getType())
     return getA();

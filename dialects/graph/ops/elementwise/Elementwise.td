@@ -27,7 +27,10 @@ class Graph_Unary<string mnemonic, string domain>
   let arguments = (ins Graph_Tensor:$x);
 }
 
-def Graph_NegOp : Graph_Unary<"neg", "Numbers">;
+def Graph_NegOp : Graph_Unary<"neg", "Numbers"> {
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
 def Graph_AbsOp : Graph_Unary<"abs", "Numbers">;
 def Graph_ExpOp : Graph_Unary<"exp", "Floats">;
 def Graph_LogOp : Graph_Unary<"log", "Floats">;

@@ -1,0 +1,119 @@
+#include "passes/backward/Passes.h"
+#include "passes/backward/StepValues.h"
+
+namespace dl {
+#define GEN_PASS_DEF_EXPANDGRADIENTS
+#include "passes/backward/Passes.h.inc"
+} // namespace dl
+
+using namespace mlir;
+using namespace dl;
+using namespace dl;
+
+namespace {
+
+/// Reverse mode over the ops between the parameters and a loss.
+class Reverse {
+public:
+  explicit Reverse(graph::GradientsOp op) : op(op), builder(op) {}
+
+  LogicalResult run() {
+    markDependents();
+    graph::GraphBuilder g(builder, op.getLoc());
+    gradients[op.getLoss()] = g.fullLike(op.getLoss(), 1);
+    for (Operation *forward : llvm::reverse(path))
+      if (failed(goBack(forward)))
+        return failure();
+    return replace();
+  }
+
+private:
+  /// Finds the ops whose results depend on a parameter.
+  void markDependents() {
+    for (Value param : op.getParams())
+      dependents.insert(param);
+    for (Operation &forward : *op->getBlock()) {
+      if (&forward == op.getOperation())
+        return;
+      if (isa<graph::DetachOp>(forward) ||
+          llvm::none_of(forward.getOperands(), depends))
+        continue;
+      path.push_back(&forward);
+      for (Value result : forward.getResults())
+        if (isa<FloatType>(graph::elementOf(result)))
+          dependents.insert(result);
+    }
+  }
+
+  LogicalResult goBack(Operation *forward) {
+    SmallVector<Value> resultGrads;
+    for (Value result : forward->getResults())
+      resultGrads.push_back(gradients.lookup(result));
+    if (llvm::none_of(resultGrads, [](Value v) { return bool(v); }))
+      return success();
+    auto differentiable = dyn_cast<graph::DifferentiableOpInterface>(forward);
+    if (!differentiable)
+      return forward->emitError()
+             << "backward: " << forward->getName().stripDialect()
+             << " has no gradient";
+    SmallVector<bool> needed(llvm::map_range(forward->getOperands(), depends));
+    SmallVector<Value> operandGrads =
+        differentiable.buildGradient(builder, resultGrads, needed);
+    for (auto [operand, gradient] :
+         llvm::zip_equal(forward->getOperands(), operandGrads))
+      if (gradient && depends(operand))
+        add(operand, gradient, forward->getLoc());
+    return success();
+  }
+
+  void add(Value value, Value gradient, Location loc) {
+    Value &total = gradients[value];
+    if (!total) {
+      total = gradient;
+      return;
+    }
+    graph::GraphBuilder g(builder, loc);
+    total = g.make<graph::AddOp>(total, gradient);
+  }
+
+  LogicalResult replace() {
+    SmallVector<Value> results;
+    for (Value param : op.getParams()) {
+      Value gradient = gradients.lookup(param);
+      if (!gradient)
+        return op.emitError()
+               << "backward: the loss does not depend on " << describe(param);
+      results.push_back(gradient);
+    }
+    op->replaceAllUsesWith(results);
+    op->erase();
+    return success();
+  }
+
+  graph::GradientsOp op;
+  OpBuilder builder;
+  llvm::DenseSet<Value> dependents;
+  std::function<bool(Value)> depends = [this](Value value) {
+    return dependents.contains(value);
+  };
+  SmallVector<Operation *> path;
+  llvm::DenseMap<Value, Value> gradients;
+};
+
+struct ExpandGradients : dl::impl::ExpandGradientsBase<ExpandGradients> {
+  void runOnOperation() override {
+    // In program order: a later one may differentiate an earlier one's result.
+    SmallVector<graph::GradientsOp> ops(
+        getOperation().getOps<graph::GradientsOp>());
+    for (graph::GradientsOp op : ops)
+      if (failed(Reverse(op).run()))
+        return signalPassFailure();
+    for (auto detach :
+         llvm::make_early_inc_range(getOperation().getOps<graph::DetachOp>())) {
+      detach.replaceAllUsesWith(detach.getX());
+      detach->erase();
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,19 @@
+// From what the user wrote to the whole training step in simple ops.
+#pragma once
+
+#include "dialects/graph/Graph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/Pass.h"
+
+namespace dl {
+
+#define GEN_PASS_DECL
+#include "passes/backward/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "passes/backward/Passes.h.inc"
+
+/// The phase `backward`: all passes of this folder in order, with clean-ups.
+void buildBackwardPipeline(mlir::OpPassManager &manager);
+
+} // namespace dl

@@ -1,0 +1,83 @@
+#ifndef DL_BACKWARD_PASSES
+#define DL_BACKWARD_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def SplitStep : Pass<"split-step", "::mlir::ModuleOp"> {
+  let summary = "Splits training steps into micro-batches and an update";
+  let description = [{
+    Where the module's `graph.accumulate` is more than 1, a step keeps what leads
+    to the gradients and adds them, times its items, into accumulators (or starts
+    them, in micro-batch 0). Everything that depends on gradients moves into an
+    update, which divides the accumulators by the items of the whole group.
+    Steps for the short last batch share accumulators and update.
+
+    ```mlir
+    func.func @train(%x, %s, %w {graph.state = @w}) -> (%loss, %w1 {graph.state = @w})
+      %g = graph.gradients %loss, %w
+      %w1 = graph.sgd %w, %g
+    // =>
+    func.func @train(%x, %s, %w, %acc {graph.state = @accumulate.w})
+        -> (%loss, %acc1 {graph.state = @accumulate.w})
+    func.func @train.update(%s, %w, %acc) -> (%w1 {graph.state = @w})
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect"];
+}
+
+def ExpandGradients : Pass<"expand-gradients", "::mlir::func::FuncOp"> {
+  let summary = "Writes out graph.gradients, in reverse over SSA";
+  let description = [{
+    Asks DifferentiableOpInterface of each op between the parameters and the loss.
+    A parameter that the loss does not depend on is an error. Afterwards
+    there is no graph.gradients and no graph.detach.
+
+    ```mlir
+    %y = graph.mul %w, %x
+    %g = graph.gradients %y, %w
+    // =>
+    %y = graph.mul %w, %x
+    %one = graph.full {value = 1.0}
+    %g = graph.mul %one, %x
+    ```
+  }];
+}
+
+def ExpandOptimizers : Pass<"expand-optimizers", "::mlir::func::FuncOp"> {
+  let summary = "Writes optimizers as elementwise ops";
+  let description = [{
+    PyTorch's semantics, in the order of its operations. Constants and scalars
+    that depend on the step are computed in f64 and rounded once. Afterwards
+    there is no graph.sgd.
+
+    ```mlir
+    %w1 = graph.sgd %w, %g {lr = 0.1}
+    // =>
+    %delta = graph.mul %g, 0.1
+    %w1 = graph.sub %w, %delta
+    ```
+  }];
+}
+
+def Decompose : Pass<"decompose", "::mlir::func::FuncOp"> {
+  let summary = "Writes composite ops with simpler ones";
+  let description = [{
+    Asks DecomposableOpInterface until nothing is left to do. Afterwards every op
+    has a LoopNest, or is a reshape.
+
+    ```mlir
+    %y = graph.linear %x, %w
+    // =>
+    %y = graph.matmul %x, %w {transpose_b = true}
+    ```
+  }];
+}
+
+def VerifyBackward : Pass<"verify-backward", "::mlir::func::FuncOp"> {
+  let summary = "Proves that a step is ready for layout and fusion";
+  let description = [{
+    Every op has a LoopNest, or is a reshape or the return.
+  }];
+}
+
+#endif

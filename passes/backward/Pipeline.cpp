@@ -1,0 +1,18 @@
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/backward/Passes.h"
+
+using namespace mlir;
+
+void dl::buildBackwardPipeline(OpPassManager &manager) {
+  manager.addPass(createSplitStep());
+  OpPassManager &steps = manager.nest<func::FuncOp>();
+  // Powers become products before they are differentiated.
+  steps.addPass(createCanonicalizerPass());
+  steps.addPass(createExpandGradients());
+  steps.addPass(createExpandOptimizers());
+  steps.addPass(createDecompose());
+  steps.addPass(createCanonicalizerPass());
+  steps.addPass(createCSEPass());
+  steps.addPass(createVerifyBackward());
+}

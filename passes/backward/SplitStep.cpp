@@ -1,0 +1,256 @@
+#include "mlir/IR/IRMapping.h"
+#include "passes/backward/Passes.h"
+#include "passes/backward/StepValues.h"
+
+namespace dl {
+#define GEN_PASS_DEF_SPLITSTEP
+#include "passes/backward/Passes.h.inc"
+} // namespace dl
+
+using namespace mlir;
+using namespace dl;
+using namespace dl;
+
+namespace {
+
+/// One training step on its way to become a micro-batch and an update.
+class Splitter {
+public:
+  Splitter(func::FuncOp step, ModuleOp module)
+      : step(step), module(module), builder(step.getContext()) {}
+
+  LogicalResult run(bool withUpdate) {
+    collectUpdate();
+    if (gradients.empty())
+      return success();
+    createAccumulators();
+    if (withUpdate && failed(createUpdate()))
+      return failure();
+    return shrinkToMicro();
+  }
+
+private:
+  bool inUpdate(Value value) const {
+    Operation *op = value.getDefiningOp();
+    return op && (update.contains(op) || isa<graph::GradientsOp>(op));
+  }
+
+  /// Everything that depends on a gradient belongs to the update.
+  void collectUpdate() {
+    for (Operation &op : step.getOps()) {
+      if (auto gradientsOp = dyn_cast<graph::GradientsOp>(op))
+        llvm::append_range(gradients, gradientsOp.getGrads());
+      else if (!isa<func::ReturnOp>(op) &&
+               llvm::any_of(op.getOperands(),
+                            [&](Value v) { return inUpdate(v); }))
+        update.insert(&op);
+    }
+  }
+
+  /// One state for each gradient. Steps of the same module share them by name.
+  void createAccumulators() {
+    OpBuilder atStart = OpBuilder::atBlockBegin(module.getBody());
+    for (auto state : module.getOps<graph::StateOp>())
+      atStart.setInsertionPointAfter(state);
+    llvm::StringMap<int> seen;
+    for (Value gradient : gradients) {
+      auto result = cast<OpResult>(gradient);
+      Value param = cast<graph::GradientsOp>(result.getOwner())
+                        .getParams()[result.getResultNumber()];
+      FlatSymbolRefAttr state = stateOf(param);
+      std::string of = state ? state.getValue().str() : "value";
+      std::string name = "accumulate." + of;
+      if (int before = seen[of]++)
+        name += "." + std::to_string(before);
+      accumulators.push_back(name);
+      if (module.lookupSymbol(name))
+        continue;
+      auto kind = builder.getNamedAttr("kind", builder.getStringAttr("zero"));
+      graph::StateOp::create(
+          atStart, gradient.getLoc(), name, gradient.getType(), "accumulator",
+          builder.getStringAttr(of), /*aliases=*/nullptr,
+          builder.getDictionaryAttr(kind), /*layout=*/nullptr);
+    }
+  }
+
+  DictionaryAttr stateAttr(StringRef name) {
+    return builder.getDictionaryAttr(builder.getNamedAttr(
+        kState, FlatSymbolRefAttr::get(builder.getContext(), name)));
+  }
+
+  //===--- the update
+  //------------------------------------------------------===//
+
+  LogicalResult createUpdate();
+  LogicalResult bring(Value value, OpBuilder &body, IRMapping &mapping);
+  Value mean(Value accumulator, Value scalars, OpBuilder &body);
+
+  //===--- the micro-batch
+  //-------------------------------------------------===//
+
+  LogicalResult shrinkToMicro();
+  Value accumulate(Value gradient, Value accumulator, Value scalars);
+
+  func::FuncOp step, updateStep;
+  ModuleOp module;
+  Builder builder;
+  SmallVector<Value> gradients;
+  SmallVector<std::string> accumulators; // one for each gradient
+  llvm::DenseSet<Operation *> update;
+};
+
+/// Makes a value from before the gradients known in the update: arguments that
+/// both have, and what can be computed from them again.
+LogicalResult Splitter::bring(Value value, OpBuilder &body,
+                              IRMapping &mapping) {
+  if (mapping.contains(value))
+    return success();
+  Operation *op = value.getDefiningOp();
+  if (!op) {
+    auto argument = cast<BlockArgument>(value);
+    unsigned number = argument.getArgNumber();
+    if (step.getArgAttr(number, kInput))
+      return step.emitError()
+             << "accumulate: the update uses " << describe(value)
+             << ", which belongs to one micro-batch";
+    unsigned position = updateStep.getNumArguments();
+    if (failed(updateStep.insertArgument(position, value.getType(),
+                                         step.getArgAttrDict(number),
+                                         value.getLoc())))
+      return failure();
+    mapping.map(value, updateStep.getArgument(position));
+    return success();
+  }
+  for (Value operand : op->getOperands())
+    if (failed(bring(operand, body, mapping))) {
+      op->emitRemark() << "accumulate: the update would compute this again";
+      return failure();
+    }
+  body.clone(*op, mapping);
+  return success();
+}
+
+/// The mean gradient over the items of the group.
+Value Splitter::mean(Value accumulator, Value scalars, OpBuilder &body) {
+  graph::GraphBuilder g(body, accumulator.getLoc());
+  Value items = readScalar(g, scalars, StepScalar::GroupItems, accumulator);
+  Value count = g.cast(items, graph::elementOf(accumulator));
+  return g.make<graph::DivOp>(accumulator, count);
+}
+
+LogicalResult Splitter::createUpdate() {
+  OpBuilder afterStep(step->getContext());
+  afterStep.setInsertionPointAfter(step);
+  updateStep = func::FuncOp::create(afterStep, step.getLoc(),
+                                    (step.getName() + ".update").str(),
+                                    builder.getFunctionType({}, {}));
+  for (StringRef name : {"graph.step", "graph.training"})
+    if (Attribute value = step->getAttr(name))
+      updateStep->setAttr(name, value);
+  updateStep->setAttr("graph.update", builder.getUnitAttr());
+  OpBuilder body = OpBuilder::atBlockBegin(updateStep.addEntryBlock());
+
+  IRMapping mapping;
+  Value scalars = scalarsOf(step);
+  if (!scalars)
+    return step.emitError() << "accumulate: needs the step's scalars";
+  if (failed(bring(scalars, body, mapping)))
+    return failure();
+  for (auto [gradient, name] : llvm::zip(gradients, accumulators)) {
+    unsigned position = updateStep.getNumArguments();
+    if (failed(updateStep.insertArgument(position, gradient.getType(),
+                                         stateAttr(name), gradient.getLoc())))
+      return failure();
+    Value accumulator = updateStep.getArgument(position);
+    mapping.map(gradient, mean(accumulator, mapping.lookup(scalars), body));
+  }
+  for (Operation &op : step.getOps())
+    if (update.contains(&op)) {
+      for (Value operand : op.getOperands())
+        if (failed(bring(operand, body, mapping)))
+          return failure();
+      body.clone(op, mapping);
+    }
+
+  SmallVector<Value> results;
+  SmallVector<Type> types;
+  SmallVector<Attribute> attributes;
+  Operation *end = step.getBody().front().getTerminator();
+  for (auto [i, value] : llvm::enumerate(end->getOperands())) {
+    if (!inUpdate(value))
+      continue;
+    results.push_back(mapping.lookup(value));
+    types.push_back(value.getType());
+    attributes.push_back(step.getResultAttrDict(i));
+  }
+  func::ReturnOp::create(body, end->getLoc(), results);
+  updateStep.setType(
+      builder.getFunctionType(updateStep.getArgumentTypes(), types));
+  updateStep.setResAttrsAttr(builder.getArrayAttr(attributes));
+  return success();
+}
+
+/// In micro-batch 0 the gradient times its items, later added to what is there.
+Value Splitter::accumulate(Value gradient, Value accumulator, Value scalars) {
+  OpBuilder before(step.getBody().front().getTerminator());
+  graph::GraphBuilder g(before, gradient.getLoc());
+  auto items = step->getAttrOfType<IntegerAttr>("graph.batch");
+  Value count = g.constant(gradient, static_cast<double>(items.getInt()));
+  Value weighted = g.make<graph::MulOp>(gradient, count);
+  Value micro = readScalar(g, scalars, StepScalar::Micro, gradient);
+  Value zero = g.constant(micro, 0);
+  Value first = g.make<graph::EqOp>(micro, zero);
+  Value sum = g.make<graph::AddOp>(accumulator, weighted);
+  return g.make<graph::SelectOp>(first, weighted, sum);
+}
+
+LogicalResult Splitter::shrinkToMicro() {
+  if (!step->getAttrOfType<IntegerAttr>("graph.batch"))
+    return step.emitError() << "accumulate: needs graph.batch";
+  Operation *end = step.getBody().front().getTerminator();
+  SmallVector<Value> results;
+  SmallVector<Type> types;
+  SmallVector<Attribute> attributes;
+  for (auto [i, value] : llvm::enumerate(end->getOperands())) {
+    if (inUpdate(value))
+      continue;
+    results.push_back(value);
+    types.push_back(value.getType());
+    attributes.push_back(step.getResultAttrDict(i));
+  }
+  Value scalars = scalarsOf(step);
+  for (auto [gradient, name] : llvm::zip(gradients, accumulators)) {
+    unsigned position = step.getNumArguments();
+    if (failed(step.insertArgument(position, gradient.getType(),
+                                   stateAttr(name), gradient.getLoc())))
+      return failure();
+    Value sum = accumulate(gradient, step.getArgument(position), scalars);
+    results.push_back(sum);
+    types.push_back(sum.getType());
+    attributes.push_back(stateAttr(name));
+  }
+  end->setOperands(results);
+  step.setType(builder.getFunctionType(step.getArgumentTypes(), types));
+  step.setResAttrsAttr(builder.getArrayAttr(attributes));
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
+    if (update.contains(&op))
+      op.erase();
+  return success();
+}
+
+struct SplitStep : dl::impl::SplitStepBase<SplitStep> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    auto count = module->getAttrOfType<IntegerAttr>("graph.accumulate");
+    if (!count || count.getInt() <= 1)
+      return;
+    SmallVector<func::FuncOp> steps(module.getOps<func::FuncOp>());
+    for (func::FuncOp step : steps)
+      if (!step.isExternal() &&
+          failed(Splitter(step, module).run(!step->hasAttr("graph.short"))))
+        return signalPassFailure();
+  }
+};
+
+} // namespace

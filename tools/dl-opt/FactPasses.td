@@ -1,0 +1,26 @@
+#ifndef DL_FACT_PASSES
+#define DL_FACT_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def PrintLoopNests : Pass<"print-loop-nests", "::mlir::ModuleOp"> {
+  let summary = "Prints the loop nest and the payload of each op";
+}
+
+def PrintCosts : Pass<"print-costs", "::mlir::ModuleOp"> {
+  let summary = "Prints the floating-point operations of each op";
+}
+
+def PrintGradients : Pass<"print-gradients", "::mlir::ModuleOp"> {
+  let summary = "Prints the gradient of each op as a function";
+}
+
+def Evaluate : Pass<"evaluate", "::mlir::ModuleOp"> {
+  let summary = "Evaluates functions with the ops' references";
+  let description = [{
+    Arguments count through the numbers 1, 2, ... in row-major order, divided by
+    4 for floats.
+  }];
+}
+
+#endif

@@ -1,0 +1,74 @@
+#include "dialects/graph/Payload.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "tools/dl-opt/FactPasses.h"
+
+namespace dl {
+#define GEN_PASS_DEF_PRINTLOOPNESTS
+#include "tools/dl-opt/FactPasses.h.inc"
+} // namespace dl
+
+using namespace mlir;
+using namespace dl;
+
+namespace {
+
+StringRef combineText(graph::Combine combine) {
+  switch (combine) {
+  case graph::Combine::None:
+    return "none";
+  case graph::Combine::Sum:
+    return "sum";
+  case graph::Combine::Max:
+    return "max";
+  }
+  return "?";
+}
+
+void printNest(const graph::LoopNest &nest) {
+  llvm::outs() << "  extents [";
+  for (auto [i, extent] : llvm::enumerate(nest.extents))
+    llvm::outs() << (i == nest.numParallel ? " | " : i ? ", " : "") << extent;
+  llvm::outs() << "] combine " << combineText(nest.combine);
+  if (nest.combine == graph::Combine::Max)
+    llvm::outs() << (nest.yieldsValue ? " value" : "")
+                 << (nest.yieldsIndex ? " index" : "");
+  llvm::outs() << (nest.contraction ? " contraction" : "") << "\n";
+  for (const graph::Access &access : nest.accesses) {
+    llvm::outs() << "  access " << access.map;
+    for (AffineExpr guard : access.guards)
+      llvm::outs() << " where " << guard << " == 0";
+    if (access.outside)
+      llvm::outs() << " outside " << *access.outside;
+    llvm::outs() << "\n";
+  }
+}
+
+struct PrintLoopNests : dl::impl::PrintLoopNestsBase<PrintLoopNests> {
+  void runOnOperation() override {
+    getContext().loadDialect<arith::ArithDialect, math::MathDialect>();
+    getOperation().walk([&](graph::LoopNestOpInterface op) {
+      llvm::outs() << op->getName() << "\n";
+      graph::LoopNest nest = op.getLoopNest();
+      printNest(nest);
+      printBody(op, nest);
+    });
+  }
+
+private:
+  void printBody(graph::LoopNestOpInterface op, const graph::LoopNest &nest) {
+    Location loc = UnknownLoc::get(&getContext());
+    Block block;
+    SmallVector<Value> operands, indices;
+    for (Value operand : op->getOperands())
+      operands.push_back(
+          block.addArgument(graph::scalarType(graph::elementOf(operand)), loc));
+    for (size_t i = 0; i < nest.extents.size(); ++i)
+      indices.push_back(block.addArgument(IndexType::get(&getContext()), loc));
+    OpBuilder builder = OpBuilder::atBlockBegin(&block);
+    SmallVector<Value> results = op.buildBody(builder, loc, operands, indices);
+    for (Operation &payload : block)
+      llvm::outs() << "  " << payload.getName() << "\n";
+  }
+};
+
+} // namespace
