@@ -120,6 +120,8 @@ private:
         copy(returned, quote + "' is an argument of the step");
       else if (!taken.insert(value).second)
         copy(returned, quote + "' is also that of another state");
+      else if (orderOf(value) != orderOfState(symbol))
+        copy(returned, quote + "' is stored in another order");
       else if (!canOverwrite(cast<OpResult>(value), oldValue))
         copy(returned, quote + "' is made by a kernel that reads the old one");
       updates.push_back({oldValue, cast<OpResult>(rootOf(returned.get())),

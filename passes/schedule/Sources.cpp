@@ -31,18 +31,27 @@ void collect(Location location, Place &place) {
   }
 }
 
+std::string textOf(FileLineColLoc line) {
+  return line
+             ? line.getFilename().str() + ":" + std::to_string(line.getLine()) +
+                   ":" + std::to_string(line.getColumn())
+             : "";
+}
+
 } // namespace
 
 plan::SourceAttr sourceOf(Operation *op) {
   Place place;
   collect(op->getLoc(), place);
-  std::string text;
-  if (place.line)
-    text = place.line.getFilename().str() + ":" +
-           std::to_string(place.line.getLine()) + ":" +
-           std::to_string(place.line.getColumn());
   return plan::SourceAttr::get(op->getContext(), op->getName().stripDialect(),
-                               place.module, text);
+                               place.module, textOf(place.line));
+}
+
+std::string describe(Location location) {
+  Place place;
+  collect(location, place);
+  std::string line = textOf(place.line), module = place.module.str();
+  return line.empty() || module.empty() ? module + line : module + " " + line;
 }
 
 std::string pathOf(plan::SourceAttr source) {

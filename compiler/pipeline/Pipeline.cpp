@@ -1,0 +1,193 @@
+#include "compiler/pipeline/Pipeline.h"
+#include "compiler/codegen/cpu/CpuCodegen.h"
+#include "compiler/codegen/emit/EmitPlan.h"
+#include "compiler/pipeline/Files.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/backward/Passes.h"
+#include "passes/fuse/Passes.h"
+#include "passes/layout/Passes.h"
+#include "passes/schedule/Passes.h"
+#include "passes/schedule/Sources.h"
+#include "llvm/ADT/STLExtras.h"
+#include <chrono>
+
+using namespace mlir;
+
+namespace dl {
+namespace {
+
+/// The order of everything. Each phase ends with its own verification: what may
+/// no longer exist (`verify-backward`, the end of `form-kernels`), or what must
+/// hold (`verify-races`, the checks of a loader in `emit`).
+class Compilation {
+public:
+  Compilation(ModuleOp module, const CompileOptions &options,
+              CompileReport &report)
+      : module(module), options(options), report(report) {}
+
+  LogicalResult import() { return mlir::verify(module); }
+
+  LogicalResult backward() {
+    return runPasses(
+        [](OpPassManager &passes) { buildBackwardPipeline(passes); });
+  }
+
+  LogicalResult layout() {
+    return runPasses(
+        [](OpPassManager &passes) { passes.addPass(createAssignLayouts()); });
+  }
+
+  LogicalResult fuse() {
+    return runPasses([&](OpPassManager &passes) {
+      passes.addPass(createFormKernels({options.fuse}));
+    });
+  }
+
+  LogicalResult schedule() {
+    if (failed(runPasses([](OpPassManager &passes) {
+          passes.addPass(createInsertCopies());
+        })) ||
+        failed(dl::codegen::annotateKernels(module)))
+      return failure();
+    if (failed(runPasses([](OpPassManager &passes) {
+          passes.addPass(createLowerToPlan());
+          passes.addPass(createPlaceBuffers());
+          passes.addPass(createAddDependencies());
+          passes.addPass(createMarkSerial());
+          passes.addPass(createVerifyRaces());
+        })))
+      return failure();
+    plan = *module.getOps<plan::PlanOp>().begin();
+    report.describe(plan);
+    return success();
+  }
+
+  LogicalResult codegen() {
+    auto compiled = dl::codegen::compileKernels(
+        module, {options.targetCpu, options.threads, options.cache});
+    if (failed(compiled))
+      return failure();
+    code = std::move(*compiled);
+    for (auto kernel : plan.getOps<plan::KernelOp>())
+      kernel.setScratch(code.scratchBytes[kernel.getSymName().str()]);
+    report.describe(plan);
+    for (const dl::codegen::CpuImage &image : code.images)
+      report.images.push_back({image.features, image.elf.size()});
+    return options.kernelsPath.empty() ? success() : writeKernels();
+  }
+
+  LogicalResult emit() {
+    std::vector<dl::emit::Image> images;
+    for (const dl::codegen::CpuImage &image : code.images)
+      images.push_back({image.features, image.elf});
+    FailureOr<std::vector<uint8_t>> bytes = dl::emit::encodePlan(plan, images);
+    if (failed(bytes))
+      return failure();
+    report.planBytes = bytes->size();
+    return options.planPath.empty() ? success()
+                                    : write(options.planPath, *bytes);
+  }
+
+  LogicalResult dump(StringRef phase) {
+    for (const auto &[wanted, path] : options.dumps) {
+      if (wanted != phase)
+        continue;
+      std::string text;
+      llvm::raw_string_ostream stream(text);
+      module.print(stream, OpPrintingFlags().elideLargeElementsAttrs());
+      if (failed(write(path,
+                       ArrayRef(reinterpret_cast<const uint8_t *>(text.data()),
+                                text.size()))))
+        return failure();
+    }
+    return success();
+  }
+
+private:
+  LogicalResult runPasses(llvm::function_ref<void(OpPassManager &)> fill) {
+    PassManager passes(module->getName());
+    fill(passes);
+    return passes.run(module);
+  }
+
+  LogicalResult writeKernels() {
+    for (auto [index, image] : llvm::enumerate(code.images)) {
+      bool last = index + 1 == code.images.size();
+      std::string path = last ? options.kernelsPath
+                              : withInfix(options.kernelsPath, image.features);
+      if (failed(write(path, ArrayRef(reinterpret_cast<const uint8_t *>(
+                                          image.elf.data()),
+                                      image.elf.size()))))
+        return failure();
+    }
+    return success();
+  }
+
+  LogicalResult write(StringRef path, ArrayRef<uint8_t> bytes) {
+    std::string why = writeFile(path, bytes);
+    if (why.empty())
+      return success();
+    report.exitCode = CompileReport::cannotWrite;
+    return emitError(UnknownLoc::get(module.getContext()))
+           << "cannot write '" << path << "': " << why;
+  }
+
+  ModuleOp module;
+  const CompileOptions &options;
+  CompileReport &report;
+  plan::PlanOp plan;
+  dl::codegen::CpuCode code;
+};
+
+struct Phase {
+  StringRef name;
+  LogicalResult (Compilation::*run)();
+};
+
+constexpr Phase phases[] = {
+    {"import", &Compilation::import},     {"backward", &Compilation::backward},
+    {"layout", &Compilation::layout},     {"fuse", &Compilation::fuse},
+    {"schedule", &Compilation::schedule}, {"codegen", &Compilation::codegen},
+    {"emit", &Compilation::emit},
+};
+
+} // namespace
+
+ArrayRef<StringRef> phaseNames() {
+  static const auto names = llvm::map_to_vector(
+      phases, [](const Phase &phase) { return phase.name; });
+  return names;
+}
+
+LogicalResult compileToPlan(ModuleOp module, const CompileOptions &options,
+                            CompileReport &report) {
+  ScopedDiagnosticHandler collectRemarks(
+      module.getContext(), [&](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
+          return failure();
+        report.remarks.push_back(
+            {schedule::describe(diagnostic.getLocation()), diagnostic.str()});
+        return success();
+      });
+  Compilation compilation(module, options, report);
+  for (const Phase &phase : phases) {
+    auto start = std::chrono::steady_clock::now();
+    if (failed((compilation.*phase.run)()) ||
+        failed(compilation.dump(phase.name))) {
+      if (!report.exitCode)
+        report.exitCode = CompileReport::ourBug;
+      return failure();
+    }
+    report.phases.push_back(
+        {phase.name.str(),
+         std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+             .count()});
+    if (phase.name == options.stopAfter)
+      break;
+  }
+  return success();
+}
+
+} // namespace dl

@@ -1,0 +1,35 @@
+// The whole road from a graph to a plan file.
+#pragma once
+
+#include "compiler/pipeline/Report.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dl {
+
+struct CompileOptions {
+  bool fuse = true;
+  int threads = 0;       // that compile kernels; 0: one for each core
+  std::string targetCpu; // empty: variants for x86-64-v3 and x86-64-v4
+  bool cache = true;     // objects of kernels that were compiled before
+  std::string planPath;  // empty: no plan is written
+  /// The linked kernels. Where there are several images the last one gets this
+  /// name and the others their instruction set in front of the extension.
+  std::string kernelsPath;
+  std::string stopAfter; // a phase; empty: all of them
+  /// IR after a phase: {phase, path}; "-" is standard output.
+  std::vector<std::pair<std::string, std::string>> dumps;
+};
+
+/// import, backward, layout, fuse, schedule, codegen, emit.
+llvm::ArrayRef<llvm::StringRef> phaseNames();
+
+/// Compiles an imported module. Diagnostics go to the context's handlers,
+/// remarks into the report; `report.exitCode` says what kind of failure it was.
+mlir::LogicalResult compileToPlan(mlir::ModuleOp module,
+                                  const CompileOptions &options,
+                                  CompileReport &report);
+
+} // namespace dl

@@ -1,0 +1,152 @@
+#include "compiler/pipeline/Report.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/MathExtras.h"
+#include <tuple>
+
+using namespace mlir;
+
+namespace dl {
+namespace {
+
+int64_t alignedBytes(plan::BufferOp buffer) {
+  return llvm::alignTo(buffer.getBytes(), plan::alignment);
+}
+
+bool isTemporary(plan::BufferOp buffer) {
+  return buffer.getSpace() == plan::Space::Arena && !buffer.getPinned();
+}
+
+std::string describe(plan::SourceAttr source) {
+  std::string text = source.getModule().str();
+  if (!text.empty())
+    text += "/";
+  text += source.getOp();
+  if (!source.getLocation().empty())
+    text += " " + source.getLocation().str();
+  return text;
+}
+
+struct Life {
+  unsigned begin, end;
+};
+
+/// Finds the command during which most bytes of temporaries are alive.
+void describeMemory(plan::ProgramOp program, ProgramReport &report) {
+  llvm::MapVector<plan::BufferOp, Life> lives;
+  SmallVector<plan::CommandOp> commands(program.getOps<plan::CommandOp>());
+  int64_t begin = std::numeric_limits<int64_t>::max(), end = 0;
+  for (auto [time, command] : llvm::enumerate(commands))
+    for (Value binding : command.getBindings()) {
+      auto buffer = binding.getDefiningOp<plan::BufferOp>();
+      if (!isTemporary(buffer))
+        continue;
+      unsigned now = time;
+      lives.try_emplace(buffer, Life{now, now}).first->second.end = now;
+      int64_t offset = buffer.getOffset().value_or(0);
+      begin = std::min(begin, offset);
+      end = std::max(end, offset + alignedBytes(buffer));
+    }
+  report.temporaries = std::max<int64_t>(0, end - begin);
+  std::vector<int64_t> change(commands.size() + 1, 0);
+  for (auto &[buffer, life] : lives) {
+    change[life.begin] += alignedBytes(buffer);
+    change[life.end + 1] -= alignedBytes(buffer);
+  }
+  int64_t alive = 0;
+  unsigned peak = 0;
+  for (unsigned time = 0; time < commands.size(); ++time)
+    if ((alive += change[time]) > report.bound) {
+      report.bound = alive;
+      peak = time;
+    }
+  if (lives.empty())
+    return;
+  report.peakCommand = commands[peak].getKernel().str();
+  for (auto &[buffer, life] : lives)
+    if (life.begin <= peak && peak <= life.end)
+      report.alive.push_back(
+          {plan::BufferOp(buffer).getName().str(),
+           buffer.getSourceAttr() ? buffer.getSourceAttr().getLocation().str()
+                                  : "",
+           static_cast<int64_t>(plan::BufferOp(buffer).getBytes())});
+  llvm::sort(report.alive, [](const MemoryItem &a, const MemoryItem &b) {
+    return std::tie(b.bytes, a.name, a.location) <
+           std::tie(a.bytes, b.name, b.location);
+  });
+}
+
+} // namespace
+
+void CompileReport::describe(plan::PlanOp plan) {
+  model = plan.getModel().str();
+  dtype = plan.getDtype().isF64() ? "f64" : "f32";
+  parameters = plan.getParameters();
+  arena = plan.getArena();
+  parameterBytes = slotBytes = bufferBytes = accumulatorBytes = 0;
+  reportBytes = temporaries = scratch = 0;
+  steps.clear();
+  kernels.clear();
+
+  for (auto buffer : plan.getOps<plan::BufferOp>())
+    if (buffer.getPinned())
+      reportBytes += alignedBytes(buffer);
+  for (auto state : plan.getOps<plan::StateOp>()) {
+    int64_t bytes =
+        alignedBytes(state.getBuffer().getDefiningOp<plan::BufferOp>());
+    reportBytes -= bytes;
+    switch (state.getRole()) {
+    case plan::StateRole::Parameter:
+      parameterBytes += bytes;
+      break;
+    case plan::StateRole::Slot:
+      slotBytes += bytes;
+      break;
+    case plan::StateRole::Buffer:
+      bufferBytes += bytes;
+      break;
+    case plan::StateRole::Accumulator:
+      accumulatorBytes += bytes;
+      break;
+    }
+  }
+
+  llvm::StringMap<unsigned> kernelIndex;
+  for (auto kernel : plan.getOps<plan::KernelOp>()) {
+    kernelIndex[kernel.getSymName()] = kernels.size();
+    kernels.push_back({kernel.getSymName().str(),
+                       kernel.getStrategy().str(),
+                       static_cast<int64_t>(kernel.getTiles()),
+                       static_cast<int64_t>(kernel.getScratch()),
+                       static_cast<int64_t>(kernel.getFlops()),
+                       static_cast<int64_t>(kernel.getBytes()),
+                       /*launches=*/0,
+                       {}});
+    scratch = std::max<int64_t>(scratch, kernel.getScratch());
+  }
+  for (auto step : plan.getOps<plan::StepOp>()) {
+    StepReport &stepReport = steps.emplace_back();
+    stepReport.name = step.getName().str();
+    stepReport.accumulate = step.getAccumulate();
+    for (auto program : step.getBody().getOps<plan::ProgramOp>()) {
+      ProgramReport &report = stepReport.programs.emplace_back();
+      report.kind = stringifyProgramKind(program.getKind()).str();
+      report.batch = program.getBatch();
+      for (auto command : program.getBody().getOps<plan::CommandOp>()) {
+        KernelReport &kernel = kernels[kernelIndex.lookup(command.getKernel())];
+        ++report.commands;
+        report.serial += command.getSerial();
+        report.flops += kernel.flops;
+        report.bytes += kernel.bytes;
+        ++kernel.launches;
+        for (auto source : command.getSources().getAsRange<plan::SourceAttr>())
+          kernel.ops.push_back(dl::describe(source));
+      }
+      describeMemory(program, report);
+      temporaries = std::max(temporaries, report.temporaries);
+    }
+  }
+}
+
+} // namespace dl

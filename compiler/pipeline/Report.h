@@ -1,0 +1,78 @@
+// What the compiler made and why: the content of `dlcc --report`.
+#pragma once
+
+#include "dialects/plan/Plan.h"
+#include <string>
+#include <vector>
+
+namespace dl {
+
+/// Something that takes bytes of the arena.
+struct MemoryItem {
+  std::string name;     // "conv1/conv2d [4,10,24,24] f32"
+  std::string location; // "mnist.dl:14:17"
+  int64_t bytes = 0;
+};
+
+struct ProgramReport {
+  std::string kind; // "full", "short", "update"
+  int64_t batch = 0, commands = 0, serial = 0, flops = 0, bytes = 0;
+  /// Temporaries: what they take once packed, and what no packing can go below.
+  int64_t temporaries = 0, bound = 0;
+  /// The command during which most temporaries are alive, and those.
+  std::string peakCommand;
+  std::vector<MemoryItem> alive;
+};
+
+struct StepReport {
+  std::string name;
+  int64_t accumulate = 1;
+  std::vector<ProgramReport> programs;
+};
+
+struct KernelReport {
+  std::string name, strategy;
+  int64_t tiles = 0, scratch = 0, flops = 0, bytes = 0, launches = 0;
+  std::vector<std::string> ops; // "conv1/conv2d mnist.dl:14:17": fused together
+};
+
+struct CompileReport {
+  static constexpr int cannotWrite = 4, ourBug = 70;
+
+  int exitCode = 0; // of dlcc
+  std::string model, dtype;
+  int64_t parameters = 0;
+  /// The arena and its parts: states by role, metrics and error flags, and the
+  /// largest program's temporaries.
+  int64_t arena = 0, scratch = 0, parameterBytes = 0, slotBytes = 0,
+          bufferBytes = 0, accumulatorBytes = 0, reportBytes = 0,
+          temporaries = 0;
+  std::vector<StepReport> steps;
+  std::vector<KernelReport> kernels;
+
+  struct Image {
+    std::string features;
+    uint64_t bytes;
+  };
+  std::vector<Image> images;
+  uint64_t planBytes = 0;
+
+  struct Remark {
+    std::string location, text;
+  };
+  std::vector<Remark> remarks; // decisions, in the order they were made
+
+  struct Phase {
+    std::string name;
+    double seconds;
+  };
+  std::vector<Phase> phases;
+
+  /// Fills in everything that stands in the plan.
+  void describe(plan::PlanOp plan);
+
+  std::string text() const;
+  std::string json() const;
+};
+
+} // namespace dl

@@ -1,0 +1,179 @@
+// The report for people and for programs.
+#include "compiler/pipeline/Report.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/JSON.h"
+
+namespace dl {
+namespace {
+
+/// "1.50 MB"; units of 1000.
+std::string quantity(int64_t value, llvm::StringRef unit) {
+  static constexpr llvm::StringRef prefixes[] = {"", "k", "M", "G", "T"};
+  double scaled = value;
+  size_t prefix = 0;
+  for (; scaled >= 1000 && prefix + 1 < std::size(prefixes); ++prefix)
+    scaled /= 1000;
+  return prefix == 0
+             ? llvm::formatv("{0} {1}", value, unit).str()
+             : llvm::formatv("{0:f2} {1}{2}", scaled, prefixes[prefix], unit)
+                   .str();
+}
+
+void addMemory(const CompileReport &report, llvm::raw_ostream &out) {
+  out << "memory: " << report.arena << " bytes in one arena, " << report.scratch
+      << " more for each thread\n";
+  auto part = [&](llvm::StringRef name, int64_t bytes) {
+    if (bytes)
+      out << llvm::formatv("  {0,12}  {1}\n", bytes, name);
+  };
+  part("parameters", report.parameterBytes);
+  part("optimizer state", report.slotBytes);
+  part("other state", report.bufferBytes);
+  part("accumulated gradients", report.accumulatorBytes);
+  part("metrics and error flags", report.reportBytes);
+  part("temporaries", report.temporaries);
+}
+
+void addProgram(const StepReport &step, const ProgramReport &program,
+                llvm::raw_ostream &out) {
+  out << "\nstep " << step.name;
+  if (program.kind == "update")
+    out << ", update after " << step.accumulate << " micro-batches";
+  else
+    out << ", batch of " << program.batch;
+  out << ": " << program.commands << " kernels, "
+      << quantity(program.flops, "FLOP") << ", " << quantity(program.bytes, "B")
+      << " moved";
+  if (program.serial)
+    out << ", " << program.serial << " too small to share";
+  out << "\n";
+  if (program.alive.empty())
+    return;
+  out << "  temporaries: " << program.temporaries << " bytes, " << program.bound
+      << " alive at once, in " << program.peakCommand << ":\n";
+  for (const MemoryItem &item : program.alive)
+    out << llvm::formatv("  {0,12}  {1}  {2}\n", item.bytes, item.name,
+                         item.location);
+}
+
+void addKernels(const CompileReport &report, llvm::raw_ostream &out) {
+  out << "\n" << report.kernels.size() << " kernels:\n";
+  for (const KernelReport &kernel : report.kernels) {
+    out << "  " << kernel.name << ": " << kernel.strategy << ", "
+        << kernel.tiles << " tiles, " << quantity(kernel.flops, "FLOP") << ", "
+        << quantity(kernel.bytes, "B");
+    if (kernel.launches != 1)
+      out << ", launched " << kernel.launches << " times";
+    out << "\n";
+    for (const std::string &op : kernel.ops)
+      out << "    " << op << "\n";
+  }
+}
+
+} // namespace
+
+std::string CompileReport::text() const {
+  std::string result;
+  llvm::raw_string_ostream out(result);
+  out << model << ": " << parameters << " parameters, " << dtype << "\n";
+  addMemory(*this, out);
+  for (const StepReport &step : steps)
+    for (const ProgramReport &program : step.programs)
+      addProgram(step, program, out);
+  addKernels(*this, out);
+  if (!remarks.empty())
+    out << "\ndecisions:\n";
+  for (const Remark &remark : remarks)
+    out << "  " << remark.location << ": " << remark.text << "\n";
+  out << "\n";
+  for (const Image &image : images)
+    out << "code for " << image.features << ": " << quantity(image.bytes, "B")
+        << "\n";
+  if (planBytes)
+    out << "plan: " << quantity(planBytes, "B") << "\n";
+  out << "time:";
+  for (const Phase &phase : phases)
+    out << llvm::formatv(" {0} {1:f0} ms", phase.name, phase.seconds * 1e3);
+  out << "\n";
+  return result;
+}
+
+namespace {
+
+llvm::json::Object toJson(const ProgramReport &program) {
+  llvm::json::Array alive;
+  for (const MemoryItem &item : program.alive)
+    alive.push_back(llvm::json::Object{{"name", item.name},
+                                       {"location", item.location},
+                                       {"bytes", item.bytes}});
+  return llvm::json::Object{
+      {"kind", program.kind},
+      {"batch", program.batch},
+      {"commands", program.commands},
+      {"serial", program.serial},
+      {"flops", program.flops},
+      {"bytes", program.bytes},
+      {"temporary_bytes", program.temporaries},
+      {"bound_bytes", program.bound},
+      {"peak", llvm::json::Object{{"command", program.peakCommand},
+                                  {"alive", std::move(alive)}}}};
+}
+
+llvm::json::Object toJson(const StepReport &step) {
+  llvm::json::Array programs;
+  for (const ProgramReport &program : step.programs)
+    programs.push_back(toJson(program));
+  return llvm::json::Object{{"name", step.name},
+                            {"accumulate", step.accumulate},
+                            {"programs", std::move(programs)}};
+}
+
+llvm::json::Object toJson(const KernelReport &kernel) {
+  return llvm::json::Object{
+      {"name", kernel.name},         {"strategy", kernel.strategy},
+      {"tiles", kernel.tiles},       {"scratch_bytes", kernel.scratch},
+      {"flops", kernel.flops},       {"bytes", kernel.bytes},
+      {"launches", kernel.launches}, {"ops", llvm::json::Array(kernel.ops)}};
+}
+
+} // namespace
+
+std::string CompileReport::json() const {
+  llvm::json::Array stepList, kernelList, imageList, remarkList;
+  for (const StepReport &step : steps)
+    stepList.push_back(toJson(step));
+  for (const KernelReport &kernel : kernels)
+    kernelList.push_back(toJson(kernel));
+  for (const Image &image : images)
+    imageList.push_back(llvm::json::Object{{"features", image.features},
+                                           {"bytes", image.bytes}});
+  for (const Remark &remark : remarks)
+    remarkList.push_back(llvm::json::Object{{"location", remark.location},
+                                            {"text", remark.text}});
+  llvm::json::Object times;
+  for (const Phase &phase : phases)
+    times[phase.name] = phase.seconds;
+  llvm::json::Object memory{{"arena_bytes", arena},
+                            {"scratch_bytes_per_thread", scratch},
+                            {"parameters", parameterBytes},
+                            {"slots", slotBytes},
+                            {"buffers", bufferBytes},
+                            {"accumulators", accumulatorBytes},
+                            {"metrics_and_errors", reportBytes},
+                            {"temporaries", temporaries}};
+  llvm::json::Value whole =
+      llvm::json::Object{{"model", model},
+                         {"dtype", dtype},
+                         {"parameters", parameters},
+                         {"memory", std::move(memory)},
+                         {"steps", std::move(stepList)},
+                         {"kernels", std::move(kernelList)},
+                         {"images", std::move(imageList)},
+                         {"plan_bytes", planBytes},
+                         {"decisions", std::move(remarkList)},
+                         {"seconds", std::move(times)}};
+  return llvm::formatv("{0}", whole).str();
+}
+
+} // namespace dl
