@@ -91,7 +91,7 @@ SmallVector<char, 0> compileFor(const TargetVariant &variant, Module &module) {
     ADD_FAILURE() << toString(machine.takeError());
     return {};
   }
-  auto object = compileToObject(module, **machine);
+  auto object = compileToObject(module, **machine, variant.tuning);
   if (!object) {
     ADD_FAILURE() << toString(object.takeError());
     return {};

@@ -23,24 +23,40 @@ std::string errorFor(const char *cpu) {
   return "";
 }
 
-TEST(Target, Names) {
+TEST(Target, CpusHaveLevels) {
   auto zen = targetForCpu("znver4");
   ASSERT_TRUE(bool(zen));
-  EXPECT_EQ(zen->features, "znver4");
+  EXPECT_EQ(zen->features, "x86-64-v4");
+  EXPECT_EQ(zen->tuning, "znver4");
   EXPECT_EQ(zen->vectorBytes, 64);
   EXPECT_EQ(zen->vectorRegisters, 32);
   auto haswell = targetForCpu("haswell");
   ASSERT_TRUE(bool(haswell));
+  EXPECT_EQ(haswell->features, "x86-64-v3");
   EXPECT_EQ(haswell->vectorBytes, 32);
   EXPECT_EQ(haswell->vectorRegisters, 16);
+  auto level = targetForCpu("x86-64-v3");
+  ASSERT_TRUE(bool(level));
+  EXPECT_EQ(level->tuning, "");
 }
 
-TEST(Target, NativeCodeRuns) {
+TEST(Target, NativeIsTheBestOfThisMachine) {
   auto native = targetForCpu("native");
   if (!native)
     GTEST_SKIP() << llvm::toString(native.takeError());
-  EXPECT_TRUE(bool(createTargetMachine(*native)));
-  EXPECT_EQ(native->features, native->cpu);
+  EXPECT_EQ(native->features, executableTargets().back().features);
+}
+
+TEST(Target, TunedCodeRuns) {
+  TargetVariant variant = defaultTargets()[0];
+  variant.tuning = "znver3";
+  OwnedModule owned = makeMapKernel(
+      "f", false, 16, 1,
+      [](llvm::IRBuilderBase &builder, llvm::ArrayRef<llvm::Value *> x) {
+        return builder.CreateFMul(x[0], x[0]);
+      });
+  auto object = compileFor(variant, *owned.module);
+  EXPECT_TRUE(bool(linkImage(NamedObject{"f", object})));
 }
 
 TEST(Target, UnknownNamesAreExplained) {

@@ -45,7 +45,7 @@ std::string KernelCache::keyOf(const Module &module,
   raw_svector_ostream stream(bytes);
   WriteBitcodeToFile(module, stream);
   // A zero byte between the parts keeps them apart.
-  for (StringRef part : {StringRef(variant.cpu), StringRef(variant.adjustments),
+  for (StringRef part : {StringRef(variant.features), StringRef(variant.tuning),
                          StringRef(LLVM_VERSION_STRING)})
     stream << part << '\0';
   stream << objectCodeVersion;

@@ -61,14 +61,14 @@ TargetLibraryInfoImpl noLibrary(const Module &module) {
   return info;
 }
 
-void setAttributes(Module &module, TargetMachine &machine) {
+void setAttributes(Module &module, TargetMachine &machine, StringRef tuning) {
   bool avx512 = machine.getMCSubtargetInfo()->checkFeatures("+avx512f");
   for (Function &function : module) {
     if (function.isDeclaration())
       continue;
     function.addFnAttr("target-cpu", machine.getTargetCPU());
-    if (!machine.getTargetFeatureString().empty())
-      function.addFnAttr("target-features", machine.getTargetFeatureString());
+    if (!tuning.empty())
+      function.addFnAttr("tune-cpu", tuning);
     // CPUs whose clock suffered from 512 bits ask for 256 in LLVM's tables.
     function.addFnAttr("prefer-vector-width", avx512 ? "512" : "256");
     function.addFnAttr("min-legal-vector-width", avx512 ? "512" : "256");
@@ -118,8 +118,8 @@ void prepareModule(Module &module, TargetMachine &machine) {
   module.setPICLevel(PICLevel::BigPIC);
 }
 
-Expected<SmallVector<char, 0>> compileToObject(Module &module,
-                                               TargetMachine &machine) {
+Expected<SmallVector<char, 0>>
+compileToObject(Module &module, TargetMachine &machine, StringRef tuning) {
   prepareModule(module, machine);
   std::string broken;
   raw_string_ostream brokenStream(broken);
@@ -128,7 +128,7 @@ Expected<SmallVector<char, 0>> compileToObject(Module &module,
                              "' is not valid: " + broken);
 
   DiagnosticCapture capture(module.getContext());
-  setAttributes(module, machine);
+  setAttributes(module, machine, tuning);
   optimize(module, machine);
 
   SmallVector<char, 0> object;

@@ -21,8 +21,9 @@ void prepareModule(llvm::Module &module, llvm::TargetMachine &machine);
 ///
 /// The pipeline is lean because the emitter already chose the loops, the
 /// vectors and the unrolling: it folds, hoists and removes what is common, and
-/// nothing in it may change a result's bits.
+/// nothing in it may change a result's bits. `tuning` is a variant's.
 llvm::Expected<llvm::SmallVector<char, 0>>
-compileToObject(llvm::Module &module, llvm::TargetMachine &machine);
+compileToObject(llvm::Module &module, llvm::TargetMachine &machine,
+                llvm::StringRef tuning = "");
 
 } // namespace dl::codegen

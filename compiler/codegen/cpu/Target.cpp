@@ -31,27 +31,30 @@ static const Triple &elfTriple() {
   return triple;
 }
 
-static Expected<std::unique_ptr<MCSubtargetInfo>>
-createSubtargetInfo(StringRef cpu) {
+/// Whether a CPU has a feature, by LLVM's name of it.
+using HasFeature = function_ref<bool(StringRef feature)>;
+
+static std::optional<TargetVariant> highestLevel(HasFeature has) {
+  SmallVector<TargetVariant, 2> levels = defaultTargets();
+  if (!all_of(ArrayRef<StringRef>{"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt",
+                                  "movbe"},
+              has))
+    return std::nullopt;
+  bool avx512 = all_of(ArrayRef<StringRef>{"avx512f", "avx512bw", "avx512cd",
+                                           "avx512dq", "avx512vl"},
+                       has);
+  return levels[avx512];
+}
+
+static Expected<std::optional<TargetVariant>> levelOf(StringRef cpu) {
   Expected<const Target *> target = x86Target(elfTriple());
   if (!target)
     return target.takeError();
-  return std::unique_ptr<MCSubtargetInfo>(
+  std::unique_ptr<MCSubtargetInfo> info(
       (*target)->createMCSubtargetInfo(elfTriple(), cpu, ""));
-}
-
-/// What this machine lacks or has beyond its CPU's name, for example because a
-/// hypervisor hides it.
-static std::string hostAdjustments(const MCSubtargetInfo &info) {
-  std::vector<std::string> adjustments;
-  for (const auto &feature : sys::getHostCPUFeatures()) {
-    std::string enabled = "+" + feature.getKey().str();
-    if (info.checkFeatures(enabled) != feature.getValue())
-      adjustments.push_back((feature.getValue() ? "+" : "-") +
-                            feature.getKey().str());
-  }
-  llvm::sort(adjustments); // the map has no fixed order
-  return join(adjustments, ",");
+  return highestLevel([&](StringRef feature) {
+    return info->checkFeatures(("+" + feature).str());
+  });
 }
 
 static Error unknownCpu(StringRef name) {
@@ -73,33 +76,42 @@ static Error unknownCpu(StringRef name) {
 }
 
 SmallVector<TargetVariant, 2> defaultTargets() {
-  return {{"x86-64-v3", "x86-64-v3", "", 32, 16},
-          {"x86-64-v4", "x86-64-v4", "", 64, 32}};
+  return {{"x86-64-v3", "", 32, 16}, {"x86-64-v4", "", 64, 32}};
+}
+
+static bool isKnown(StringRef cpu) {
+  return X86::parseArchX86(cpu, /*Only64Bit=*/true) != X86::CK_None;
+}
+
+static Expected<TargetVariant> nativeTarget() {
+  // By features, not by name: a hypervisor may hide some.
+  StringMap<bool> features = sys::getHostCPUFeatures();
+  std::optional<TargetVariant> variant =
+      highestLevel([&](StringRef feature) { return features.lookup(feature); });
+  if (!variant)
+    return createStringError("this machine has no AVX2 and FMA; kernels need "
+                             "x86-64-v3 or more (name the CPU of another "
+                             "machine to compile for that)");
+  if (StringRef name = sys::getHostCPUName(); isKnown(name))
+    variant->tuning = name;
+  return *variant;
 }
 
 Expected<TargetVariant> targetForCpu(StringRef name) {
-  bool native = name == "native";
-  std::string cpu = native ? sys::getHostCPUName().str() : name.str();
-  if (X86::parseArchX86(cpu, /*Only64Bit=*/true) == X86::CK_None)
-    return unknownCpu(cpu);
-  auto info = createSubtargetInfo(cpu);
-  if (!info)
-    return info.takeError();
-
-  TargetVariant variant{cpu, cpu, "", 32, 16};
-  if (native) {
-    variant.adjustments = hostAdjustments(**info);
-    (*info)->setDefaultFeatures(cpu, cpu, variant.adjustments);
-  }
-  if (!(*info)->checkFeatures("+avx2,+fma"))
-    return createStringError("CPU '" + cpu +
+  if (name == "native")
+    return nativeTarget();
+  if (!isKnown(name))
+    return unknownCpu(name);
+  Expected<std::optional<TargetVariant>> variant = levelOf(name);
+  if (!variant)
+    return variant.takeError();
+  if (!*variant)
+    return createStringError("CPU '" + name +
                              "' has no AVX2 and FMA; kernels need x86-64-v3 "
                              "or more");
-  if ((*info)->checkFeatures("+avx512f,+avx512dq,+avx512bw,+avx512vl")) {
-    variant.vectorBytes = 64;
-    variant.vectorRegisters = 32;
-  }
-  return variant;
+  if ((*variant)->features != name)
+    (*variant)->tuning = name;
+  return **variant;
 }
 
 Expected<std::unique_ptr<TargetMachine>>
@@ -112,10 +124,11 @@ createTargetMachine(const TargetVariant &variant) {
   // to be fused says so.
   options.AllowFPOpFusion = FPOpFusion::Strict;
   std::unique_ptr<TargetMachine> machine((*target)->createTargetMachine(
-      elfTriple(), variant.cpu, variant.adjustments, options, Reloc::PIC_,
+      elfTriple(), variant.features, /*Features=*/"", options, Reloc::PIC_,
       CodeModel::Small, CodeGenOptLevel::Default));
   if (!machine)
-    return createStringError("LLVM cannot compile for '" + variant.cpu + "'");
+    return createStringError("LLVM cannot compile for '" + variant.features +
+                             "'");
   return machine;
 }
 

@@ -11,15 +11,16 @@
 namespace dl::codegen {
 
 /// One instruction set: all kernels of a plan are compiled once per variant,
-/// and the runtime takes the last one that its machine can execute.
+/// and the runtime takes the best one that its machine can execute. It is
+/// always a level of x86-64, never all that some CPU has, so that the runtime
+/// can tell and plans move between machines; float kernels would gain nothing
+/// from the rest.
 struct TargetVariant {
-  /// What the plan calls it: "x86-64-v3", "x86-64-v4" or the name of a CPU.
+  /// "x86-64-v3" or "x86-64-v4": what the plan says, and LLVM's name for it.
   std::string features;
-  /// LLVM's name of the CPU.
-  std::string cpu;
-  /// What differs from the CPU's usual features, as LLVM writes it ("+a,-b");
-  /// not empty only for a native target.
-  std::string adjustments;
+  /// The CPU whose instruction timings decide the order of instructions; empty
+  /// for what LLVM takes for the level.
+  std::string tuning;
   int vectorBytes = 32;
   int vectorRegisters = 16;
 };
