@@ -1,0 +1,167 @@
+#pragma once
+// The border between a .dl and dlcc: plain C, so that a .dl may be evaluated
+// by the compiler's own Clang or built by any C++23 compiler. Everything that
+// makes a graph goes through dl_emit(); the rest is what a graph op cannot say:
+// steps, parameters, modules, data, settings.
+//
+// Tensors are handles, small integers. No function returns an error: what is
+// wrong is reported with the user's line, and the evaluation ends there.
+
+extern "C" {
+
+typedef long long dl_int;
+
+// DL_FLOAT is the floating-point type of the whole program (dlcc --dtype).
+enum dl_dtype {
+  DL_FLOAT,
+  DL_FLOAT32,
+  DL_FLOAT64,
+  DL_INT64,
+  DL_INT32,
+  DL_UINT8,
+  DL_BOOL
+};
+
+// DL_TENSOR is taken as it is. DL_PROMOTED and scalars are brought to one
+// element type, as in PyTorch: bool < integers < floats, scalars give way.
+// DL_STEP_SCALARS stands for the step's seed, number and the like.
+enum dl_operand_kind {
+  DL_TENSOR,
+  DL_PROMOTED,
+  DL_BOOL_SCALAR,
+  DL_INT_SCALAR,
+  DL_FLOAT_SCALAR,
+  DL_STEP_SCALARS
+};
+
+struct dl_operand {
+  int kind;
+  int tensor;
+  dl_int integer;
+  double number;
+};
+
+// DL_ATTR_KEY: a random key made from the module path, 64 bits.
+// DL_ATTR_TYPE: a tensor type from `integer` (a dl_dtype) and `list` (a shape).
+enum dl_attr_kind {
+  DL_ATTR_INT,
+  DL_ATTR_FLOAT,
+  DL_ATTR_BOOL,
+  DL_ATTR_INTS,
+  DL_ATTR_STRING,
+  DL_ATTR_DTYPE,
+  DL_ATTR_TYPE,
+  DL_ATTR_KEY
+};
+
+struct dl_attr {
+  const char *name;
+  int kind;
+  dl_int integer;
+  double number;
+  const dl_int *list;
+  int count;
+  const char *text;
+};
+
+// Creates the op "graph.<name>" in the step being traced, writes the handles of
+// its results and returns how many there are.
+int dl_emit(const char *name, const dl_operand *operands, int operand_count,
+            const dl_attr *attributes, int attribute_count, int *results,
+            int capacity);
+
+const dl_int *dl_shape(int tensor, int *rank);
+int dl_dtype_of(int tensor);
+// DL_FLOAT for what is the floating-point type of the program.
+int dl_dtype_resolved(int dtype);
+
+// Messages. "{}" in the format stands for the next argument.
+enum dl_text_kind {
+  DL_TEXT_INT,
+  DL_TEXT_STRING,
+  DL_TEXT_SHAPE,
+  DL_TEXT_NUMBER
+};
+struct dl_text {
+  int kind;
+  dl_int integer;
+  double number;
+  const char *string;
+  const dl_int *list;
+  int count;
+};
+[[noreturn]] void dl_fail(const char *format, const dl_text *arguments,
+                          int count);
+// The same for what PyTorch has and this version lacks.
+[[noreturn]] void dl_unsupported(const char *format, const dl_text *arguments,
+                                 int count);
+
+// Initial distributions: constant a; uniform in [a, b); normal with mean a and
+// standard deviation b.
+enum dl_initial_kind { DL_CONSTANT, DL_UNIFORM, DL_NORMAL };
+int dl_initial(int kind, double a, double b, const dl_int *dims, int rank,
+               int dtype);
+int dl_parameter(int tensor);
+void dl_parameter_initial(int parameter, int kind, double a, double b);
+
+// Modules: `path` is known after a walk from the outermost module.
+enum dl_member_kind { DL_MEMBER_MODULE, DL_MEMBER_PARAMETER };
+struct dl_member {
+  const char *name;
+  int kind;
+  dl_int offset; // from the start of the whole object
+};
+const dl_member *dl_members(const void *module, int *count);
+int dl_module_known(const void *module);
+void dl_module_gone(const void *module);
+void dl_modules_changed();
+void dl_module_enter(const void *module);
+void dl_module_leave();
+void dl_walk_enter(const char *name, const void *module);
+void dl_walk_parameter(const char *name, int parameter);
+void dl_walk_leave();
+struct dl_named_parameter {
+  const char *name;
+  int parameter;
+};
+// What the last complete walk found, tied parameters once.
+const dl_named_parameter *dl_walk_result(int *count);
+
+// Gradients and optimizers. `slots` are the names of the tensors an optimizer
+// keeps for each parameter, all zero at first.
+void dl_backward(int loss);
+int dl_grad(int parameter);
+void dl_zero_grad(const int *parameters, int count);
+int dl_optimizer(const int *parameters, int count);
+void dl_optimizer_zero_grad(int optimizer);
+void dl_optimizer_step(int optimizer, const char *op, const char *const *slots,
+                       int slot_count, const dl_attr *attributes,
+                       int attribute_count);
+
+// Data. A component is one tensor of a batch item: given by dtype and shape, or
+// read from the header of the .npy file at `path`.
+int dl_dataset(const char *kind, const char *root, int train, dl_int items,
+               dl_int batch_size, int shuffle, int drop_last);
+void dl_dataset_component(int dataset, const char *path, int dtype,
+                          const dl_int *dims, int rank);
+int dl_dataset_components(int dataset);
+
+// Steps. dl_step_begin returns 0 when no further trace of the step is wanted.
+int dl_step_begin(const char *name, int dataset, int training, int trace);
+int dl_step_input(int component);
+void dl_step_end(int metrics);
+int dl_in_step();
+int dl_is_training();
+int dl_metrics();
+void dl_metric(int metrics, const char *name, dl_operand value);
+// A non-zero i32 fails the step at run time with this message.
+void dl_error_flag(int tensor, const char *format, const dl_text *arguments,
+                   int count);
+
+// Settings of the program, dlcc -D name=value.
+dl_int dl_arg_int(const char *name, dl_int standard, const char *help);
+double dl_arg_float(const char *name, double standard, const char *help);
+int dl_arg_bool(const char *name, int standard, const char *help);
+const char *dl_arg_string(const char *name, const char *standard,
+                          const char *help);
+}

@@ -1,0 +1,92 @@
+#pragma once
+// Datasets. Batches arrive raw; what turns bytes into numbers is part of the
+// step's graph.
+#include "create.h"
+
+namespace dl {
+
+/// The tensors of one batch: b.data and b.target, or b[i].
+class Batch {
+  static constexpr int kMax = 8;
+  Tensor tensors[kMax];
+  int count = 0;
+
+public:
+  Tensor data, target;
+
+  void push_back(Tensor tensor) {
+    if (count == kMax)
+      detail::fail("a batch has at most {} tensors", kMax);
+    (count == 0 ? data : count == 1 ? target : tensors[count]) = tensor;
+    tensors[count++] = tensor;
+  }
+  int size() const { return count; }
+  Tensor operator[](int index) const {
+    if (index < 0 || index >= count)
+      detail::fail("the batch has {} tensors, there is no number {}", count,
+                   index);
+    return tensors[index];
+  }
+};
+
+namespace data {
+
+struct Dataset {
+  int id = -1;
+  Batch (*decode)(Batch raw) = nullptr;
+};
+
+struct MNISTOptions {
+  bool train = true;
+  i64 batch_size = 1;
+  bool shuffle = false;
+  bool drop_last = false;
+};
+
+/// Handwritten digits: images [B, 1, 28, 28], normalised; labels [B].
+inline Dataset MNIST(const char *root, MNISTOptions options = {}) {
+  Dataset dataset;
+  i64 items = options.train ? 60000 : 10000;
+  dataset.id =
+      dl_dataset("mnist", root, options.train, items, options.batch_size,
+                 options.shuffle, options.drop_last);
+  Shape image{1, 28, 28}, label;
+  dl_dataset_component(dataset.id, nullptr, DL_UINT8, image.dims, image.rank);
+  dl_dataset_component(dataset.id, nullptr, DL_UINT8, label.dims, label.rank);
+  dataset.decode = [](Batch raw) {
+    Tensor image = raw.data.to(kFloat);
+    image = image.div(255.0);
+    image = image.sub(0.1307);
+    Batch batch;
+    batch.push_back(image.div(0.3081));
+    batch.push_back(raw.target.to(kInt64));
+    return batch;
+  };
+  return dataset;
+}
+
+struct TensorDatasetOptions {
+  i64 batch_size = 1;
+  bool shuffle = false;
+  bool drop_last = false;
+};
+
+/// .npy files with equal first dimensions, one for each tensor of a batch.
+inline Dataset TensorDataset(list<const char *> paths,
+                             TensorDatasetOptions options = {}) {
+  Dataset dataset;
+  dataset.id = dl_dataset("tensor", "", true, -1, options.batch_size,
+                          options.shuffle, options.drop_last);
+  for (const char *path : paths)
+    dl_dataset_component(dataset.id, path, DL_FLOAT, nullptr, 0);
+  dataset.decode = [](Batch raw) {
+    Batch batch;
+    for (int i = 0; i < raw.size(); ++i)
+      batch.push_back(raw[i].is_floating_point() ? raw[i].to(kFloat) : raw[i]);
+    return batch;
+  };
+  return dataset;
+}
+
+} // namespace data
+} // namespace dl

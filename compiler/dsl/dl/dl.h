@@ -1,0 +1,6 @@
+#pragma once
+// <dl/dl.h>: write `void dl_main(dl::Program &p)`, see examples/.
+#include "data.h"
+#include "layers.h"
+#include "optim.h"
+#include "program.h"

@@ -1,0 +1,179 @@
+#pragma once
+// torch.nn.functional. Options have PyTorch's names and defaults; a value that
+// this version cannot honour is refused by name.
+#include "create.h"
+
+namespace dl::nn {
+
+struct Conv2dOptions {
+  Pair stride = 1, padding = 0, dilation = 1;
+  i64 groups = 1;
+  bool bias = true;
+  const char *padding_mode = "zeros";
+};
+
+/// stride 0 stands for PyTorch's None: the kernel size.
+struct MaxPool2dOptions {
+  Pair stride = 0, padding = 0, dilation = 1;
+  bool return_indices = false, ceil_mode = false;
+};
+
+struct LossOptions {
+  Tensor weight = {};
+  i64 ignore_index = -100;
+  const char *reduction = "mean";
+  double label_smoothing = 0;
+};
+
+struct InplaceOptions {
+  bool inplace = false; // accepted and without meaning: the compiler decides
+};
+
+namespace functional {
+
+// The elementwise ones of torch.nn.functional are those of dl.
+using dl::log_softmax, dl::relu, dl::sigmoid, dl::softmax, dl::tanh;
+
+/// x @ weight^T + bias; weight is [out, in].
+inline Tensor linear(Tensor x, Tensor weight, Tensor bias = {}) {
+  Tensor y = detail::emit("linear", x, weight);
+  return bias.defined() ? y + bias : y;
+}
+
+inline Tensor conv2d(Tensor x, Tensor weight, Tensor bias = {},
+                     Conv2dOptions options = {}) {
+  if (options.groups != 1)
+    detail::unsupported("conv2d: groups = {}: not in this version",
+                        options.groups);
+  if (options.dilation != Pair(1))
+    detail::unsupported("conv2d: dilation = {}: not in this version",
+                        Shape(options.dilation));
+  if (!detail::equal(options.padding_mode, "zeros"))
+    detail::unsupported("conv2d: padding_mode = \"{}\": not in this version",
+                        options.padding_mode);
+  Shape stride = options.stride, padding = options.padding;
+  Tensor y = detail::emit("conv2d", x, weight,
+                          {{"stride", stride}, {"padding", padding}});
+  return bias.defined() ? y + bias.reshape({-1, 1, 1}) : y;
+}
+
+inline Tensor max_pool2d(Tensor x, Pair kernel_size,
+                         MaxPool2dOptions options = {}) {
+  if (options.dilation != Pair(1))
+    detail::unsupported("max_pool2d: dilation = {}: not in this version",
+                        Shape(options.dilation));
+  if (options.ceil_mode)
+    detail::unsupported("max_pool2d: ceil_mode = true: not in this version");
+  if (options.return_indices)
+    detail::unsupported(
+        "max_pool2d: return_indices = true: not in this version");
+  Shape kernel = kernel_size, padding = options.padding;
+  Shape stride = options.stride == Pair(0) ? kernel_size : options.stride;
+  detail::Results<2> both = detail::emit_many<2>(
+      "max_pool2d", {Operand::fixed(x)},
+      {{"kernel", kernel}, {"stride", stride}, {"padding", padding}});
+  Tensor values;
+  values.id = both.ids[0];
+  return values;
+}
+
+namespace detail {
+using namespace dl::detail;
+
+inline Tensor dropout(const char *what, Tensor x, double p, bool training,
+                      bool channelwise) {
+  if (!(p >= 0 && p <= 1))
+    fail("{}: p = {} is no probability between 0 and 1", what, p);
+  if (!training || p == 0)
+    return x;
+  return Tensor(
+      emit_many<1>("dropout", {Operand::fixed(x), Operand::step_scalars()},
+                   {{"p", p}, Attr::key("key"), {"channelwise", channelwise}}));
+}
+} // namespace detail
+
+/// In training steps; p.eval() steps pass x through.
+inline Tensor dropout(Tensor x, double p = 0.5) {
+  return detail::dropout("dropout", x, p, dl_is_training(), false);
+}
+inline Tensor dropout(Tensor x, double p, bool training) {
+  return detail::dropout("dropout", x, p, training, false);
+}
+/// Drops whole channels: x is [N, C, ...].
+inline Tensor dropout2d(Tensor x, double p = 0.5) {
+  return detail::dropout("dropout2d", x, p, dl_is_training(), true);
+}
+inline Tensor dropout2d(Tensor x, double p, bool training) {
+  return detail::dropout("dropout2d", x, p, training, true);
+}
+
+namespace detail {
+inline void check_reduction(const char *loss, const char *reduction) {
+  if (!equal(reduction, "mean") && !equal(reduction, "sum") &&
+      !equal(reduction, "none"))
+    fail("{}: reduction \"{}\" is unknown; \"mean\", \"sum\" and \"none\" are",
+         loss, reduction);
+}
+
+inline Tensor nll_loss(const char *loss, Tensor log_probabilities,
+                       Tensor target, const LossOptions &options) {
+  check_reduction(loss, options.reduction);
+  if (options.weight.defined())
+    unsupported("{}: weight: not in this version", loss);
+  Tensor x = log_probabilities;
+  if (target.is_floating_point() || target.dtype() == kBool)
+    fail("{}: the target holds {}; class indices (integers) are wanted", loss,
+         target.dtype() == kBool ? "booleans" : "floats");
+  Tensor classes = target.to(kInt64);
+  Tensor value = emit("nll_loss", x, classes,
+                      {{"ignore_index", options.ignore_index},
+                       {"reduction", options.reduction}});
+  i64 bound = x.size(1);
+  Tensor wrong =
+      emit("index_check", classes,
+           {{"bound", bound}, {"ignore_index", options.ignore_index}});
+  const dl_text texts[] = {Text(loss), Text(bound)};
+  dl_error_flag(wrong.id, "{}: target out of range [0, {})", texts, 2);
+  return value;
+}
+
+inline Tensor reduce(const Tensor &x, const char *reduction) {
+  return equal(reduction, "mean")  ? x.mean()
+         : equal(reduction, "sum") ? x.sum()
+                                   : x;
+}
+} // namespace detail
+
+/// Of log-probabilities [N, C, ...] and class indices [N, ...].
+inline Tensor nll_loss(Tensor input, Tensor target, LossOptions options = {}) {
+  return detail::nll_loss("nll_loss", input, target, options);
+}
+
+/// Of logits [N, C, ...] and class indices [N, ...].
+inline Tensor cross_entropy(Tensor input, Tensor target,
+                            LossOptions options = {}) {
+  if (options.label_smoothing != 0)
+    detail::unsupported("cross_entropy: label_smoothing: not in this version");
+  if (input.dim() < 2)
+    detail::fail(
+        "cross_entropy: input {} has no dim of classes; [N, C] is wanted",
+        input.sizes());
+  return detail::nll_loss("cross_entropy", input.log_softmax(1), target,
+                          options);
+}
+
+inline Tensor mse_loss(Tensor input, Tensor target, LossOptions options = {}) {
+  detail::check_reduction("mse_loss", options.reduction);
+  if (input.sizes() != target.sizes())
+    detail::fail("mse_loss: input {} and target {} have different shapes",
+                 input.sizes(), target.sizes());
+  Tensor difference = input - target;
+  return detail::reduce(difference.square(), options.reduction);
+}
+
+} // namespace functional
+} // namespace dl::nn
+
+namespace dl {
+namespace F = nn::functional;
+}

@@ -1,0 +1,175 @@
+#pragma once
+// The layers of torch.nn, with PyTorch's arguments, defaults and initial
+// distributions.
+#include "init.h"
+
+namespace dl::nn {
+
+namespace detail {
+/// Uniform in +-1/sqrt(fan_in): kaiming_uniform_(a = sqrt(5)) of PyTorch's
+/// layers.
+inline Parameter fan_in_uniform(const Shape &shape, i64 fan_in) {
+  double bound =
+      fan_in > 0 ? 1 / __builtin_sqrt(static_cast<double>(fan_in)) : 0;
+  Parameter parameter = zeros(shape);
+  return init::uniform_(parameter, -bound, bound);
+}
+inline void at_least_one(const char *what, const char *name, i64 value) {
+  if (value < 1)
+    fail("{}: {} = {}; at least 1 is wanted", what, name, value);
+}
+} // namespace detail
+
+struct LinearOptions {
+  bool bias = true;
+};
+
+class Linear : public Module {
+public:
+  i64 in_features, out_features;
+  Parameter weight, bias;
+
+  Linear(i64 in_features, i64 out_features, LinearOptions options = {})
+      : in_features(in_features), out_features(out_features) {
+    detail::at_least_one("Linear", "in_features", in_features);
+    detail::at_least_one("Linear", "out_features", out_features);
+    weight = detail::fan_in_uniform({out_features, in_features}, in_features);
+    if (options.bias)
+      bias = detail::fan_in_uniform({out_features}, in_features);
+  }
+  Tensor forward(Tensor x) { return functional::linear(x, weight, bias); }
+};
+
+class Conv2d : public Module {
+public:
+  i64 in_channels, out_channels;
+  Pair kernel_size;
+  Conv2dOptions options;
+  Parameter weight, bias;
+
+  Conv2d(i64 in_channels, i64 out_channels, Pair kernel_size,
+         Conv2dOptions options = {})
+      : in_channels(in_channels), out_channels(out_channels),
+        kernel_size(kernel_size), options(options) {
+    detail::at_least_one("Conv2d", "in_channels", in_channels);
+    detail::at_least_one("Conv2d", "out_channels", out_channels);
+    detail::at_least_one("Conv2d", "kernel_size",
+                         kernel_size.h < kernel_size.w ? kernel_size.h
+                                                       : kernel_size.w);
+    if (options.groups != 1)
+      detail::unsupported("Conv2d: groups = {}: not in this version",
+                          options.groups);
+    i64 fan_in = in_channels * kernel_size.h * kernel_size.w;
+    weight = detail::fan_in_uniform(
+        {out_channels, in_channels, kernel_size.h, kernel_size.w}, fan_in);
+    if (options.bias)
+      bias = detail::fan_in_uniform({out_channels}, fan_in);
+  }
+  Tensor forward(Tensor x) {
+    return functional::conv2d(x, weight, bias, options);
+  }
+};
+
+class MaxPool2d : public Module {
+public:
+  Pair kernel_size;
+  MaxPool2dOptions options;
+  explicit MaxPool2d(Pair kernel_size, MaxPool2dOptions options = {})
+      : kernel_size(kernel_size), options(options) {}
+  Tensor forward(Tensor x) {
+    return functional::max_pool2d(x, kernel_size, options);
+  }
+};
+
+struct FlattenOptions {
+  i64 start_dim = 1, end_dim = -1;
+};
+
+class Flatten : public Module {
+public:
+  FlattenOptions options;
+  explicit Flatten(FlattenOptions options = {}) : options(options) {}
+  Flatten(i64 start_dim, i64 end_dim = -1) : options{start_dim, end_dim} {}
+  Tensor forward(Tensor x) {
+    return x.flatten(options.start_dim, options.end_dim);
+  }
+};
+
+class Identity : public Module {
+public:
+  Tensor forward(Tensor x) { return x; }
+};
+
+class Dropout : public Module {
+public:
+  double p;
+  explicit Dropout(double p = 0.5, InplaceOptions = {}) : p(p) {}
+  Tensor forward(Tensor x) { return functional::dropout(x, p); }
+};
+
+class Dropout2d : public Module {
+public:
+  double p;
+  explicit Dropout2d(double p = 0.5, InplaceOptions = {}) : p(p) {}
+  Tensor forward(Tensor x) { return functional::dropout2d(x, p); }
+};
+
+class ReLU : public Module {
+public:
+  explicit ReLU(InplaceOptions = {}) {}
+  Tensor forward(Tensor x) { return x.relu(); }
+};
+
+class Sigmoid : public Module {
+public:
+  Tensor forward(Tensor x) { return x.sigmoid(); }
+};
+
+class Tanh : public Module {
+public:
+  Tensor forward(Tensor x) { return x.tanh(); }
+};
+
+/// PyTorch guesses dim where it is left out; here it is asked for.
+class Softmax : public Module {
+public:
+  i64 dim;
+  explicit Softmax(i64 dim) : dim(dim) {}
+  Tensor forward(Tensor x) { return x.softmax(dim); }
+};
+
+class LogSoftmax : public Module {
+public:
+  i64 dim;
+  explicit LogSoftmax(i64 dim) : dim(dim) {}
+  Tensor forward(Tensor x) { return x.log_softmax(dim); }
+};
+
+class NLLLoss : public Module {
+public:
+  LossOptions options;
+  explicit NLLLoss(LossOptions options = {}) : options(options) {}
+  Tensor forward(Tensor input, Tensor target) {
+    return functional::nll_loss(input, target, options);
+  }
+};
+
+class CrossEntropyLoss : public Module {
+public:
+  LossOptions options;
+  explicit CrossEntropyLoss(LossOptions options = {}) : options(options) {}
+  Tensor forward(Tensor input, Tensor target) {
+    return functional::cross_entropy(input, target, options);
+  }
+};
+
+class MSELoss : public Module {
+public:
+  LossOptions options;
+  explicit MSELoss(LossOptions options = {}) : options(options) {}
+  Tensor forward(Tensor input, Tensor target) {
+    return functional::mse_loss(input, target, options);
+  }
+};
+
+} // namespace dl::nn

@@ -1,0 +1,269 @@
+#pragma once
+// nn::Module: a plain struct with members and a forward function. The compiler
+// names the members; nothing is registered by hand.
+#include "functional.h"
+
+namespace dl::nn {
+
+class Module;
+
+namespace detail {
+using namespace dl::detail;
+
+/// What a module consists of, in the order of its members.
+class Visitor {
+public:
+  virtual void module(const char *name, Module &member) = 0;
+  virtual void parameter(const char *name, Parameter &member) = 0;
+};
+
+inline void walk(Module &root);
+
+/// While it lives, new ops belong to the module.
+struct Scope {
+  explicit Scope(Module &module) {
+    if (!dl_module_known(&module))
+      walk(module);
+    dl_module_enter(&module);
+  }
+  ~Scope() { dl_module_leave(); }
+  Scope(const Scope &) = delete;
+};
+} // namespace detail
+
+/// A parameter and its path, as in PyTorch's named_parameters().
+struct NamedParameter {
+  const char *name;
+  Parameter parameter;
+};
+
+/// The parameters of a module, tied ones once.
+class NamedParameterList {
+  const dl_named_parameter *first;
+  int count;
+
+public:
+  class Iterator {
+    const dl_named_parameter *at;
+    mutable NamedParameter item;
+
+  public:
+    explicit Iterator(const dl_named_parameter *at) : at(at) {}
+    NamedParameter &operator*() const {
+      item.name = at->name;
+      item.parameter.id = at->parameter;
+      return item;
+    }
+    Iterator &operator++() {
+      ++at;
+      return *this;
+    }
+    bool operator!=(const Iterator &other) const { return at != other.at; }
+  };
+
+  NamedParameterList(const dl_named_parameter *first, int count)
+      : first(first), count(count) {}
+  Iterator begin() const { return Iterator(first); }
+  Iterator end() const { return Iterator(first + count); }
+  int size() const { return count; }
+};
+
+/// The same without the names.
+class ParameterList : NamedParameterList {
+public:
+  explicit ParameterList(const NamedParameterList &named)
+      : NamedParameterList(named) {}
+  class Iterator : public NamedParameterList::Iterator {
+  public:
+    explicit Iterator(NamedParameterList::Iterator at)
+        : NamedParameterList::Iterator(at) {}
+    Parameter &operator*() const {
+      return NamedParameterList::Iterator::operator*().parameter;
+    }
+  };
+  Iterator begin() const { return Iterator(NamedParameterList::begin()); }
+  Iterator end() const { return Iterator(NamedParameterList::end()); }
+  using NamedParameterList::size;
+};
+
+class Module {
+public:
+  Module() = default;
+  Module(Module &&) noexcept {}
+  Module &operator=(Module &&) noexcept { return *this; }
+  Module(const Module &) = delete (
+      "dl: a module is not copied; pass it by reference, or std::move it");
+  Module &operator=(const Module &) = delete (
+      "dl: a module is not copied; pass it by reference, or std::move it");
+  virtual ~Module() { dl_module_gone(this); }
+
+  /// model(x) calls forward(x).
+  template <class Self, class... A>
+  requires requires(Self &self, A &&...arguments) {
+    self.forward(static_cast<A &&>(arguments)...);
+  }
+  auto operator()(this Self &&self, A &&...arguments) {
+    detail::Scope scope(self);
+    return self.forward(static_cast<A &&>(arguments)...);
+  }
+
+  NamedParameterList named_parameters() {
+    detail::walk(*this);
+    int count = 0;
+    const dl_named_parameter *first = dl_walk_result(&count);
+    return {first, count};
+  }
+  ParameterList parameters() { return ParameterList(named_parameters()); }
+  void zero_grad();
+  bool is_training() const { return dl_is_training(); }
+
+  /// Calls f with each module inside, then with this one.
+  template <class Function> void apply(Function function) {
+    struct Apply : detail::Visitor {
+      Function *function;
+      void module(const char *, Module &member) override {
+        member.visit_members(*this);
+        (*function)(member);
+      }
+      void parameter(const char *, Parameter &) override {}
+    } visitor;
+    visitor.function = &function;
+    visit_members(visitor);
+    function(*this);
+  }
+
+  void train(bool = true) = delete (
+      "dl: the mode is set by the step: p.train() trains, p.eval() evaluates");
+  void eval() = delete (
+      "dl: the mode is set by the step: p.train() trains, p.eval() evaluates");
+
+  /// The members the compiler found in the struct; containers replace it.
+  virtual void visit_members(detail::Visitor &visitor) {
+    int count = 0;
+    const dl_member *members = dl_members(this, &count);
+    char *object = static_cast<char *>(dynamic_cast<void *>(this));
+    for (int i = 0; i < count; ++i)
+      if (members[i].kind == DL_MEMBER_MODULE)
+        visitor.module(members[i].name,
+                       *reinterpret_cast<Module *>(object + members[i].offset));
+      else
+        visitor.parameter(members[i].name, *reinterpret_cast<Parameter *>(
+                                               object + members[i].offset));
+  }
+};
+
+namespace detail {
+inline void walk(Module &root) {
+  struct Walk : Visitor {
+    void module(const char *name, Module &member) override {
+      dl_walk_enter(name, &member);
+      member.visit_members(*this);
+      dl_walk_leave();
+    }
+    void parameter(const char *name, Parameter &member) override {
+      if (member.defined())
+        dl_walk_parameter(name, member.id);
+    }
+  } visitor;
+  visitor.module("", root);
+}
+
+/// A number as text: the name of a module in a container.
+class IndexName {
+  char text[12];
+  char *first = text + 11;
+
+public:
+  explicit IndexName(int index) {
+    *first = 0;
+    do
+      *--first = static_cast<char>('0' + index % 10);
+    while (index /= 10);
+  }
+  const char *c_str() const { return first; }
+};
+} // namespace detail
+
+inline void Module::zero_grad() {
+  for (const Parameter &parameter : parameters())
+    dl_zero_grad(&parameter.id, 1);
+}
+
+/// The module as an M, or null.
+template <class M> M *as(Module &module) { return dynamic_cast<M *>(&module); }
+
+namespace detail {
+template <class M>
+concept IsModule = __is_base_of(Module, M);
+} // namespace detail
+
+/// Modules one after the other: Sequential net{Linear{784, 128}, ReLU{},
+/// Linear{128, 10}};
+class Sequential : public Module {
+  struct Item {
+    Module *module;
+    Tensor (*call)(Module &, const Tensor &);
+  };
+  Item *items = nullptr;
+  int count = 0;
+
+public:
+  Sequential() = default;
+  template <detail::IsModule... M>
+  requires(!(sizeof...(M) == 1 && (__is_same(M, Sequential) &&
+                                   ...))) explicit Sequential(M &&...modules) {
+    (push_back(static_cast<M &&>(modules)), ...);
+  }
+  Sequential(Sequential &&other) noexcept
+      : Module(static_cast<Module &&>(other)) {
+    swap(other);
+  }
+  Sequential &operator=(Sequential &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~Sequential() {
+    for (int i = 0; i < count; ++i)
+      delete items[i].module;
+    delete[] items;
+  }
+
+  template <detail::IsModule M> Sequential &push_back(M &&module) {
+    Item *grown = new Item[count + 1];
+    for (int i = 0; i < count; ++i)
+      grown[i] = items[i];
+    delete[] items;
+    items = grown;
+    items[count++] = {new M(static_cast<M &&>(module)),
+                      [](Module &self, const Tensor &x) -> Tensor {
+                        return static_cast<M &>(self)(x);
+                      }};
+    dl_modules_changed();
+    return *this;
+  }
+  int size() const { return count; }
+  Module &operator[](int index) { return *items[index].module; }
+
+  Tensor forward(Tensor x) {
+    for (int i = 0; i < count; ++i)
+      x = items[i].call(*items[i].module, x);
+    return x;
+  }
+
+  void visit_members(detail::Visitor &visitor) override {
+    for (int i = 0; i < count; ++i)
+      visitor.module(detail::IndexName(i).c_str(), *items[i].module);
+  }
+
+private:
+  void swap(Sequential &other) {
+    Item *their_items = other.items;
+    int their_count = other.count;
+    other.items = items;
+    other.count = count;
+    items = their_items;
+    count = their_count;
+  }
+};
+
+} // namespace dl::nn

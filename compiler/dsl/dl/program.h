@@ -1,0 +1,82 @@
+#pragma once
+// What dl_main() fills in: the steps of the program and its settings.
+#include "data.h"
+
+namespace dl {
+
+struct Metric {
+  const char *name;
+  Operand value;
+};
+
+/// Named tensors that a step returns: {{"loss", loss}, {"accuracy", accuracy}}.
+class Metrics {
+  int id = dl_metrics();
+
+public:
+  Metrics() = default;
+  Metrics(list<Metric> metrics) {
+    for (const Metric &metric : metrics)
+      add(metric.name, metric.value);
+  }
+  void add(const char *name, Operand value) { dl_metric(id, name, value); }
+  int handle() const { return id; }
+};
+
+class Program {
+  template <class Function>
+  static void trace(const char *name, const data::Dataset &dataset,
+                    bool training, Function &step) {
+    for (int round = 0; dl_step_begin(name, dataset.id, training, round);
+         ++round) {
+      Batch raw;
+      for (int i = 0; i < dl_dataset_components(dataset.id); ++i) {
+        Tensor input;
+        input.id = dl_step_input(i);
+        raw.push_back(input);
+      }
+      Batch batch = dataset.decode(raw);
+      if constexpr (__is_same(decltype(step(batch)), void)) {
+        step(batch);
+        dl_step_end(dl_metrics());
+      } else {
+        Metrics metrics = step(batch);
+        dl_step_end(metrics.handle());
+      }
+    }
+  }
+
+public:
+  /// The training step, run on each batch.
+  template <class Function>
+  requires requires(Function &step, Batch batch) { step(batch); }
+  void train(const data::Dataset &dataset, Function step) {
+    trace("train", dataset, true, step);
+  }
+  /// An evaluation, run on all batches after each epoch.
+  template <class Function>
+  requires requires(Function &step, Batch batch) { step(batch); }
+  void eval(const char *name, const data::Dataset &dataset, Function step) {
+    trace(name, dataset, false, step);
+  }
+
+  // A setting: dlcc -D name=value. Listed by dlcc model.dl --help.
+  i64 arg(const char *name, i64 standard, const char *help = "") {
+    return dl_arg_int(name, standard, help);
+  }
+  i64 arg(const char *name, int standard, const char *help = "") {
+    return dl_arg_int(name, standard, help);
+  }
+  double arg(const char *name, double standard, const char *help = "") {
+    return dl_arg_float(name, standard, help);
+  }
+  bool arg(const char *name, bool standard, const char *help = "") {
+    return dl_arg_bool(name, standard, help);
+  }
+  const char *arg(const char *name, const char *standard,
+                  const char *help = "") {
+    return dl_arg_string(name, standard, help);
+  }
+};
+
+} // namespace dl

@@ -1,0 +1,235 @@
+#pragma once
+// Ops that change shapes or element types, and matmul.
+#include "tensor.h"
+
+namespace dl {
+
+namespace detail {
+
+/// `dims` counted from the front, sorted, each once; all dims where there are
+/// none.
+inline Shape axes(const char *what, const Tensor &x, const Shape &dims) {
+  Shape shape = x.sizes(), result;
+  bool chosen[Shape::kMaxRank]{};
+  for (i64 dim : dims) {
+    i64 axis = wrap(what, dim, shape.rank, shape);
+    if (chosen[axis])
+      fail("{}: dim {} appears twice in {}", what, dim, dims);
+    chosen[axis] = true;
+  }
+  for (int i = 0; i < shape.rank; ++i)
+    if (chosen[i] || dims.rank == 0)
+      result.push_back(i);
+  return result;
+}
+
+inline Tensor reshape(const char *what, const Tensor &x, const Shape &wanted) {
+  Shape shape = wanted, from = x.sizes();
+  int inferred = -1;
+  i64 known = 1;
+  for (int i = 0; i < shape.rank; ++i) {
+    if (shape[i] != -1)
+      known *= shape[i];
+    else if (inferred < 0)
+      inferred = i;
+    else
+      fail("{}: only one size of {} may be -1", what, wanted);
+    if (shape[i] < -1)
+      fail("{}: a size of {} is negative", what, wanted);
+  }
+  i64 count = from.numel();
+  if (inferred >= 0) {
+    if (known == 0 || count % known != 0)
+      fail("{}: {} has {} elements, cannot become {}: {} is not a multiple of "
+           "{}",
+           what, from, count, wanted, count, known);
+    shape[inferred] = count / known;
+  } else if (known != count) {
+    fail("{}: {} has {} elements, cannot become {} ({})", what, from, count,
+         wanted, known);
+  }
+  return shape == from ? x : emit("reshape", x, {{"shape", shape}});
+}
+
+} // namespace detail
+
+inline Tensor Tensor::to(DType dtype) const {
+  DType wanted = static_cast<DType>(dl_dtype_resolved(static_cast<int>(dtype)));
+  return wanted == this->dtype()
+             ? *this
+             : detail::emit("cast", *this, {{"to", wanted}});
+}
+inline Tensor Tensor::detach() const { return detail::emit("detach", *this); }
+
+inline Tensor Tensor::view(Shape shape) const {
+  return detail::reshape("view", *this, shape);
+}
+inline Tensor Tensor::reshape(Shape shape) const {
+  return detail::reshape("reshape", *this, shape);
+}
+
+inline Tensor Tensor::expand(Shape shape) const {
+  Shape from = sizes();
+  int added = shape.rank - from.rank;
+  for (int i = 0; i < shape.rank; ++i)
+    if (shape[i] == -1 && i >= added && added >= 0)
+      shape[i] = from[i - added];
+  return shape == from ? *this
+                       : detail::emit("expand", *this, {{"shape", shape}});
+}
+
+inline Tensor Tensor::permute(Dims order) const {
+  Shape from = sizes();
+  if (order.rank != from.rank)
+    detail::fail("permute: {} has {} dims, the order {} has {}", from,
+                 from.rank, order, order.rank);
+  detail::axes("permute", *this, order);
+  Shape permutation;
+  for (i64 dim : order)
+    permutation.push_back(detail::wrap("permute", dim, from.rank, from));
+  return detail::emit("transpose", *this, {{"permutation", permutation}});
+}
+
+inline Tensor Tensor::transpose(i64 dim0, i64 dim1) const {
+  Shape from = sizes(), order;
+  for (int i = 0; i < from.rank; ++i)
+    order.push_back(i);
+  int a = static_cast<int>(detail::wrap("transpose", dim0, from.rank, from));
+  int b = static_cast<int>(detail::wrap("transpose", dim1, from.rank, from));
+  if (a == b)
+    return *this;
+  order[a] = b;
+  order[b] = a;
+  return detail::emit("transpose", *this, {{"permutation", order}});
+}
+
+inline Tensor Tensor::t() const {
+  if (dim() > 2)
+    detail::fail("t: {} has more than 2 dims; use transpose or permute",
+                 sizes());
+  return dim() == 2 ? transpose(0, 1) : *this;
+}
+
+inline Tensor Tensor::squeeze(Dims dims) const {
+  Shape from = sizes(), kept, chosen = detail::axes("squeeze", *this, dims);
+  int next = 0;
+  for (int i = 0; i < from.rank; ++i) {
+    bool named = next < chosen.rank && chosen[next] == i;
+    next += named;
+    if (!named || from[i] != 1)
+      kept.push_back(from[i]);
+  }
+  return detail::reshape("squeeze", *this, kept);
+}
+inline Tensor Tensor::squeeze() const { return squeeze(Dims(list<i64>{})); }
+
+inline Tensor Tensor::unsqueeze(i64 dim) const {
+  Shape from = sizes(), to;
+  i64 at = detail::wrap("unsqueeze", dim, from.rank + 1, from);
+  for (int i = 0; i <= from.rank; ++i) {
+    if (i == at)
+      to.push_back(1);
+    if (i < from.rank)
+      to.push_back(from[i]);
+  }
+  return detail::reshape("unsqueeze", *this, to);
+}
+
+inline Tensor Tensor::flatten(i64 start_dim, i64 end_dim) const {
+  Shape from = sizes(), to;
+  if (from.rank == 0)
+    return reshape({1});
+  i64 first = detail::wrap("flatten", start_dim, from.rank, from);
+  i64 last = detail::wrap("flatten", end_dim, from.rank, from);
+  if (first > last)
+    detail::fail("flatten: start_dim {} comes after end_dim {} in {}",
+                 start_dim, end_dim, from);
+  i64 merged = 1;
+  for (int i = 0; i < from.rank; ++i) {
+    if (i < first || i > last)
+      to.push_back(from[i]);
+    else
+      merged *= from[i];
+    if (i == last)
+      to.push_back(merged);
+  }
+  return reshape(to);
+}
+
+namespace detail {
+
+/// `x` with its leading dims broadcast to `batch` and merged: [B, rows,
+/// columns].
+inline Tensor batched(const Tensor &x, const Shape &batch) {
+  Shape from = x.sizes(), full = batch;
+  full.push_back(from[-2]);
+  full.push_back(from[-1]);
+  return x.expand(full).reshape({batch.numel(), from[-2], from[-1]});
+}
+
+inline Tensor matmul(const Tensor &a, const Tensor &b) {
+  Attr plain_a("transpose_a", false), plain_b("transpose_b", false);
+  return emit("matmul", a, b, {plain_a, plain_b});
+}
+
+} // namespace detail
+
+/// torch.matmul: vectors, matrices, and stacks of matrices whose leading dims
+/// are broadcast.
+inline Tensor matmul(Tensor a, Tensor b) {
+  Shape sa = a.sizes(), sb = b.sizes();
+  if (sa.rank == 0 || sb.rank == 0)
+    detail::fail("matmul: {} and {}: both need at least 1 dim", sa, sb);
+  if (i64 inner = sb.rank == 1 ? sb[0] : sb[-2]; sa[-1] != inner)
+    detail::fail("matmul: {} and {} do not fit: the left one has {} columns, "
+                 "the right one {} rows",
+                 sa, sb, sa[-1], inner);
+  if (sa.rank == 1) {
+    Tensor row = matmul(a.reshape({1, sa[0]}), b);
+    return row.squeeze(sb.rank == 1 ? 0 : -2);
+  }
+  if (sb.rank == 1) {
+    Tensor column = matmul(a, b.reshape({sb[0], 1}));
+    return column.squeeze(-1);
+  }
+  Shape result = sa;
+  result[-1] = sb[-1];
+  if (sb.rank == 2) { // one right matrix: the left stack is one tall matrix
+    Tensor rows = a.reshape({-1, sa[-1]});
+    return detail::matmul(rows, b).reshape(result);
+  }
+  Shape batch;
+  int rank = (sa.rank > sb.rank ? sa.rank : sb.rank) - 2;
+  for (int i = 0; i < rank; ++i) {
+    int ia = i - (rank - (sa.rank - 2)), ib = i - (rank - (sb.rank - 2));
+    i64 da = ia < 0 ? 1 : sa[ia], db = ib < 0 ? 1 : sb[ib];
+    if (da != db && da != 1 && db != 1)
+      detail::fail("matmul: {} and {} do not fit: {} and {} matrices cannot be "
+                   "broadcast",
+                   sa, sb, da, db);
+    batch.push_back(da == 1 ? db : da);
+  }
+  Tensor left = detail::batched(a, batch), right = detail::batched(b, batch);
+  batch.push_back(sa[-2]);
+  batch.push_back(sb[-1]);
+  return detail::matmul(left, right).reshape(batch);
+}
+
+inline Tensor Tensor::matmul(Tensor other) const {
+  return dl::matmul(*this, other);
+}
+inline Tensor mm(Tensor a, Tensor b) { return matmul(a, b); }
+inline Tensor bmm(Tensor a, Tensor b) { return matmul(a, b); }
+inline Tensor reshape(Tensor x, Shape shape) { return x.reshape(shape); }
+inline Tensor flatten(Tensor x, i64 start_dim = 0, i64 end_dim = -1) {
+  return x.flatten(start_dim, end_dim);
+}
+inline Tensor transpose(Tensor x, i64 dim0, i64 dim1) {
+  return x.transpose(dim0, dim1);
+}
+inline Tensor permute(Tensor x, Dims order) { return x.permute(order); }
+inline Tensor squeeze(Tensor x) { return x.squeeze(); }
+inline Tensor squeeze(Tensor x, Dims dims) { return x.squeeze(dims); }
+inline Tensor unsqueeze(Tensor x, i64 dim) { return x.unsqueeze(dim); }
+
+} // namespace dl

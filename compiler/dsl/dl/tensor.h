@@ -1,0 +1,307 @@
+#pragma once
+// Tensor, the elementwise ops and the operators.
+#include "types.h"
+
+// An op that works element by element is one word here: it becomes a function
+// dl::name(x) and a method x.name().
+#define DL_UNARY_OPS(OP)                                                       \
+  OP(neg)                                                                      \
+  OP(abs) OP(exp) OP(log) OP(sqrt) OP(rsqrt) OP(sin) OP(cos) OP(tanh)          \
+      OP(sigmoid) OP(erf) OP(relu) OP(sign) OP(floor)
+#define DL_BINARY_OPS(OP)                                                      \
+  OP(add)                                                                      \
+  OP(sub) OP(mul) OP(div) OP(pow) OP(maximum) OP(minimum) OP(eq) OP(ne) OP(lt) \
+      OP(le) OP(gt) OP(ge)
+
+namespace dl {
+
+namespace detail {
+
+template <class T>
+concept Number = __is_arithmetic(T);
+
+/// A tensor or a number, where both are welcome.
+struct Operand : dl_operand {
+  Operand(const Tensor &tensor);
+  template <Number T> Operand(T value) : dl_operand{DL_INT_SCALAR, -1, 0, 0} {
+    if constexpr (__is_same(T, bool))
+      kind = DL_BOOL_SCALAR;
+    if constexpr (__is_floating_point(T)) {
+      kind = DL_FLOAT_SCALAR;
+      number = value;
+    } else {
+      integer = static_cast<i64>(value);
+    }
+  }
+  /// Takes no part in type promotion (the condition of where()).
+  static Operand fixed(const Tensor &tensor);
+  static Operand step_scalars();
+};
+
+struct Attr : dl_attr {
+  template <Number T>
+  Attr(const char *name, T value)
+      : dl_attr{name, DL_ATTR_INT, 0, 0, nullptr, 0, nullptr} {
+    if constexpr (__is_same(T, bool))
+      kind = DL_ATTR_BOOL;
+    if constexpr (__is_floating_point(T)) {
+      kind = DL_ATTR_FLOAT;
+      number = value;
+    } else {
+      integer = static_cast<i64>(value);
+    }
+  }
+  Attr(const char *name, const Shape &value)
+      : dl_attr{name, DL_ATTR_INTS, 0, 0, value.dims, value.rank, nullptr} {}
+  Attr(const char *name, const char *value)
+      : dl_attr{name, DL_ATTR_STRING, 0, 0, nullptr, 0, value} {}
+  Attr(const char *name, DType value)
+      : dl_attr{name, DL_ATTR_DTYPE, static_cast<i64>(value), 0, nullptr,
+                0,    nullptr} {}
+  Attr(const char *name, DType dtype, const Shape &shape)
+      : dl_attr{name,   DL_ATTR_TYPE, static_cast<i64>(dtype),
+                0,      shape.dims,   shape.rank,
+                nullptr} {}
+  static Attr key(const char *name) {
+    Attr attr(name, 0);
+    attr.kind = DL_ATTR_KEY;
+    return attr;
+  }
+};
+
+template <int N> struct Results { int ids[N]; };
+
+template <int N>
+Results<N> emit_many(const char *op, list<Operand> operands,
+                     list<Attr> attributes) {
+  Results<N> results{};
+  const dl_operand *first = operands.begin();
+  const dl_attr *attribute = attributes.begin();
+  dl_emit(op, first, static_cast<int>(operands.size()), attribute,
+          static_cast<int>(attributes.size()), results.ids, N);
+  return results;
+}
+
+} // namespace detail
+
+using detail::Operand;
+
+struct ReduceOptions {
+  bool keepdim = false;
+};
+struct ValuesAndIndices;
+
+class Tensor {
+public:
+  int id = -1;
+
+  Tensor() = default;
+  explicit Tensor(detail::Results<1> result) : id(result.ids[0]) {}
+
+  bool defined() const { return id >= 0; }
+  Shape sizes() const {
+    Shape shape;
+    const i64 *dims = dl_shape(id, &shape.rank);
+    for (int i = 0; i < shape.rank; ++i)
+      shape.dims[i] = dims[i];
+    return shape;
+  }
+  i64 size(int dim) const;
+  int dim() const { return sizes().rank; }
+  i64 numel() const { return sizes().numel(); }
+  DType dtype() const { return static_cast<DType>(dl_dtype_of(id)); }
+  bool is_floating_point() const {
+    return static_cast<int>(dtype()) <= DL_FLOAT64;
+  }
+
+#define DL_METHOD(op)                                                          \
+  Tensor op() const { return Tensor(detail::emit_many<1>(#op, {*this}, {})); }
+  DL_UNARY_OPS(DL_METHOD)
+#undef DL_METHOD
+#define DL_METHOD(op)                                                          \
+  Tensor op(Operand other) const {                                             \
+    return Tensor(detail::emit_many<1>(#op, {*this, other}, {}));              \
+  }
+  DL_BINARY_OPS(DL_METHOD)
+#undef DL_METHOD
+  Tensor square() const { return mul(*this); }
+  Tensor reciprocal() const;
+  Tensor logical_and(Tensor other) const;
+  Tensor logical_or(Tensor other) const;
+  Tensor logical_not() const;
+
+  Tensor to(DType dtype) const;
+  Tensor detach() const;
+  Tensor contiguous() const { return *this; }
+  Tensor clone() const { return *this; }
+
+  Tensor sum() const;
+  Tensor sum(Dims dims, bool keepdim = false) const;
+  Tensor sum(Dims dims, ReduceOptions options) const {
+    return sum(dims, options.keepdim);
+  }
+  Tensor mean() const;
+  Tensor mean(Dims dims, bool keepdim = false) const;
+  Tensor mean(Dims dims, ReduceOptions options) const {
+    return mean(dims, options.keepdim);
+  }
+  Tensor amax(Dims dims, bool keepdim = false) const;
+  Tensor amax(Dims dims, ReduceOptions options) const {
+    return amax(dims, options.keepdim);
+  }
+  Tensor max() const;
+  ValuesAndIndices max(i64 dim, bool keepdim = false) const;
+  ValuesAndIndices max(i64 dim, ReduceOptions options) const;
+  Tensor argmax() const;
+  Tensor argmax(i64 dim, bool keepdim = false) const;
+  Tensor argmax(i64 dim, ReduceOptions options) const {
+    return argmax(dim, options.keepdim);
+  }
+  Tensor softmax(i64 dim) const;
+  Tensor log_softmax(i64 dim) const;
+
+  Tensor view(Shape shape) const;
+  Tensor reshape(Shape shape) const;
+  Tensor expand(Shape shape) const;
+  Tensor permute(Dims order) const;
+  template <class... I> Tensor view(i64 first, I... rest) const {
+    return view(Shape{first, rest...});
+  }
+  template <class... I> Tensor reshape(i64 first, I... rest) const {
+    return reshape(Shape{first, rest...});
+  }
+  template <class... I> Tensor expand(i64 first, I... rest) const {
+    return expand(Shape{first, rest...});
+  }
+  Tensor view_as(Tensor other) const { return view(other.sizes()); }
+  Tensor expand_as(Tensor other) const { return expand(other.sizes()); }
+  Tensor transpose(i64 dim0, i64 dim1) const;
+  Tensor t() const;
+  Tensor squeeze() const;
+  Tensor squeeze(Dims dims) const;
+  Tensor unsqueeze(i64 dim) const;
+  Tensor flatten(i64 start_dim = 0, i64 end_dim = -1) const;
+
+  Tensor matmul(Tensor other) const;
+  Tensor mm(Tensor other) const { return matmul(other); }
+  Tensor bmm(Tensor other) const { return matmul(other); }
+
+  /// Makes the gradients of all parameters this scalar depends on.
+  void backward() const { dl_backward(id); }
+  /// The gradient of a parameter, after backward().
+  Tensor grad() const;
+
+  explicit operator bool() const =
+      delete ("dl: a tensor has no value while the graph is being built; "
+              "choose with dl::where(condition, a, b)");
+  double
+  item() const = delete ("dl: a tensor has no value while the graph is being "
+                         "built; return it in dl::Metrics to see it");
+  template <class I>
+  Tensor
+  operator[](I) const = delete ("dl: Tensor::operator[]: not in this version");
+
+  Tensor &operator+=(Operand other) { return *this = add(other); }
+  Tensor &operator-=(Operand other) { return *this = sub(other); }
+  Tensor &operator*=(Operand other) { return *this = mul(other); }
+  Tensor &operator/=(Operand other) { return *this = div(other); }
+};
+
+struct ValuesAndIndices {
+  Tensor values, indices;
+};
+
+namespace detail {
+
+inline Operand::Operand(const Tensor &tensor)
+    : dl_operand{DL_PROMOTED, tensor.id, 0, 0} {}
+inline Operand Operand::fixed(const Tensor &tensor) {
+  Operand operand(tensor);
+  operand.kind = DL_TENSOR;
+  return operand;
+}
+inline Operand Operand::step_scalars() {
+  Operand operand(0);
+  operand.kind = DL_STEP_SCALARS;
+  return operand;
+}
+
+/// An op whose operands are brought to one element type first.
+inline Tensor elementwise(const char *op, list<Operand> operands) {
+  return Tensor(emit_many<1>(op, operands, {}));
+}
+
+/// An op that takes its operands as they are.
+inline Tensor emit(const char *op, Tensor x, list<Attr> attributes = {}) {
+  return Tensor(emit_many<1>(op, {Operand::fixed(x)}, attributes));
+}
+inline Tensor emit(const char *op, Tensor a, Tensor b,
+                   list<Attr> attributes = {}) {
+  return Tensor(
+      emit_many<1>(op, {Operand::fixed(a), Operand::fixed(b)}, attributes));
+}
+
+/// `dim` counted from the front; `what` begins the message.
+inline i64 wrap(const char *what, i64 dim, int rank, const Shape &shape) {
+  i64 low = rank ? -rank : -1, high = rank ? rank - 1 : 0;
+  if (dim < low || dim > high)
+    fail("{}: there is no dim {} in {} (dims are {} to {})", what, dim, shape,
+         low, high);
+  return dim < 0 ? dim - low : dim;
+}
+
+} // namespace detail
+
+inline i64 Tensor::size(int dim) const {
+  Shape shape = sizes();
+  return shape[static_cast<int>(detail::wrap("size", dim, shape.rank, shape))];
+}
+
+#define DL_FUNCTION(op)                                                        \
+  inline Tensor op(Operand x) { return detail::elementwise(#op, {x}); }
+DL_UNARY_OPS(DL_FUNCTION)
+#undef DL_FUNCTION
+#define DL_FUNCTION(op)                                                        \
+  inline Tensor op(Operand a, Operand b) {                                     \
+    return detail::elementwise(#op, {a, b});                                   \
+  }
+DL_BINARY_OPS(DL_FUNCTION)
+#undef DL_FUNCTION
+
+#define DL_OPERATOR(symbol, op)                                                \
+  inline Tensor operator symbol(Operand a, Operand b) {                        \
+    return detail::elementwise(#op, {a, b});                                   \
+  }
+DL_OPERATOR(+, add)
+DL_OPERATOR(-, sub)
+DL_OPERATOR(*, mul)
+DL_OPERATOR(/, div)
+DL_OPERATOR(==, eq)
+DL_OPERATOR(!=, ne)
+DL_OPERATOR(<, lt)
+DL_OPERATOR(<=, le)
+DL_OPERATOR(>, gt)
+DL_OPERATOR(>=, ge)
+#undef DL_OPERATOR
+inline Tensor operator-(Tensor x) { return x.neg(); }
+inline Tensor operator!(Tensor x) { return x.logical_not(); }
+
+/// A trained tensor. Copying shares it: assigning one parameter to another ties
+/// their weights.
+class Parameter : public Tensor {
+public:
+  Parameter() = default;
+  /// From zeros(), ones(), full(), rand(), randn(): the initial distribution.
+  Parameter(const Tensor &initial) { id = dl_parameter(initial.id); }
+
+  Parameter &operator+=(Operand) =
+      delete ("dl: a parameter is changed by an optimizer only");
+  Parameter &operator-=(Operand) =
+      delete ("dl: a parameter is changed by an optimizer only");
+  Parameter &operator*=(Operand) =
+      delete ("dl: a parameter is changed by an optimizer only");
+  Parameter &operator/=(Operand) =
+      delete ("dl: a parameter is changed by an optimizer only");
+};
+
+} // namespace dl

@@ -1,0 +1,134 @@
+#pragma once
+// Shapes, element types and messages.
+#include "abi.h"
+
+#if __has_include(<initializer_list>)
+#include <initializer_list>
+#else // a machine without C++ headers: what the language itself asks for
+namespace std {
+template <class T> class initializer_list {
+  const T *first = nullptr;
+  decltype(sizeof(0)) count = 0;
+
+public:
+  constexpr initializer_list() noexcept = default;
+  constexpr decltype(sizeof(0)) size() const noexcept { return count; }
+  constexpr const T *begin() const noexcept { return first; }
+  constexpr const T *end() const noexcept { return first + count; }
+};
+} // namespace std
+#endif
+
+namespace dl {
+
+using i64 = dl_int;
+template <class T> using list = std::initializer_list<T>;
+
+enum class DType : int {
+  Float = DL_FLOAT,
+  Float32 = DL_FLOAT32,
+  Float64 = DL_FLOAT64,
+  Int64 = DL_INT64,
+  Int32 = DL_INT32,
+  UInt8 = DL_UINT8,
+  Bool = DL_BOOL
+};
+/// The floating-point type of the program, chosen with dlcc --dtype.
+inline constexpr DType kFloat = DType::Float;
+inline constexpr DType kFloat32 = DType::Float32, kFloat64 = DType::Float64,
+                       kDouble = DType::Float64;
+inline constexpr DType kInt64 = DType::Int64, kLong = DType::Int64,
+                       kInt32 = DType::Int32, kInt = DType::Int32;
+inline constexpr DType kUInt8 = DType::UInt8, kByte = DType::UInt8,
+                       kBool = DType::Bool;
+
+/// Sizes, or a list of dimensions; at most 8 of them.
+struct Shape {
+  static constexpr int kMaxRank = 8;
+  i64 dims[kMaxRank]{};
+  int rank = 0;
+
+  Shape() = default;
+  Shape(list<i64> values) {
+    for (i64 value : values)
+      push_back(value);
+  }
+  void push_back(i64 value);
+  i64 &operator[](int i) { return dims[i < 0 ? rank + i : i]; }
+  i64 operator[](int i) const { return dims[i < 0 ? rank + i : i]; }
+  int size() const { return rank; }
+  const i64 *begin() const { return dims; }
+  const i64 *end() const { return dims + rank; }
+  i64 numel() const {
+    i64 count = 1;
+    for (int i = 0; i < rank; ++i)
+      count *= dims[i];
+    return count;
+  }
+  friend bool operator==(const Shape &a, const Shape &b) {
+    if (a.rank != b.rank)
+      return false;
+    for (int i = 0; i < a.rank; ++i)
+      if (a.dims[i] != b.dims[i])
+        return false;
+    return true;
+  }
+};
+
+/// One dimension or several: sum(1), sum({0, 2}).
+struct Dims : Shape {
+  Dims(i64 dim) { push_back(dim); }
+  Dims(list<i64> values) : Shape(values) {}
+  Dims(const Shape &shape) : Shape(shape) {}
+};
+
+/// Height and width: 5 means {5, 5}.
+struct Pair {
+  i64 h, w;
+  constexpr Pair(i64 both) : h(both), w(both) {}
+  constexpr Pair(i64 h, i64 w) : h(h), w(w) {}
+  friend constexpr bool operator==(Pair, Pair) = default;
+  operator Shape() const { return {h, w}; }
+};
+
+class Tensor;
+
+namespace detail {
+
+/// One argument of a message.
+struct Text : dl_text {
+  Text(int value) : dl_text{DL_TEXT_INT, value, 0, nullptr, nullptr, 0} {}
+  Text(i64 value) : dl_text{DL_TEXT_INT, value, 0, nullptr, nullptr, 0} {}
+  Text(double value) : dl_text{DL_TEXT_NUMBER, 0, value, nullptr, nullptr, 0} {}
+  Text(const char *value) : dl_text{DL_TEXT_STRING, 0, 0, value, nullptr, 0} {}
+  Text(const Shape &value)
+      : dl_text{DL_TEXT_SHAPE, 0, 0, nullptr, value.dims, value.rank} {}
+};
+
+template <class... Args>
+[[noreturn]] void fail(const char *format, const Args &...arguments) {
+  const dl_text texts[] = {Text(arguments)..., Text(0)};
+  dl_fail(format, texts, sizeof...(arguments));
+}
+
+template <class... Args>
+[[noreturn]] void unsupported(const char *format, const Args &...arguments) {
+  const dl_text texts[] = {Text(arguments)..., Text(0)};
+  dl_unsupported(format, texts, sizeof...(arguments));
+}
+
+inline bool equal(const char *a, const char *b) {
+  for (; *a && *a == *b; ++a, ++b)
+    ;
+  return *a == *b;
+}
+
+} // namespace detail
+
+inline void Shape::push_back(i64 value) {
+  if (rank == kMaxRank)
+    detail::fail("a tensor has at most {} dimensions", kMaxRank);
+  dims[rank++] = value;
+}
+
+} // namespace dl

@@ -1,0 +1,310 @@
+// The functions of <dl/abi.h>: thin, each hands over to its part.
+#include "compiler/frontend/Evaluation.h"
+#include "compiler/frontend/Guard.h"
+#include <typeinfo>
+
+using namespace dl::frontend;
+
+static Evaluation *evaluation = nullptr;
+
+static std::string text(const char *given) {
+  if (!given)
+    evaluation->reporter.fail("a name is a null pointer");
+  return given;
+}
+
+static llvm::ArrayRef<int64_t> list(const dl_int *values, int count) {
+  static_assert(sizeof(dl_int) == sizeof(int64_t));
+  return {reinterpret_cast<const int64_t *>(values),
+          static_cast<size_t>(count)};
+}
+
+/// Puts the arguments where the format says "{}".
+static std::string format(const char *pattern, const dl_text *arguments,
+                          int count) {
+  std::string result;
+  for (const char *at = pattern; *at; ++at) {
+    if (at[0] != '{' || at[1] != '}' || count == 0) {
+      result += *at;
+      continue;
+    }
+    ++at;
+    const dl_text &argument = *arguments++;
+    --count;
+    char number[32];
+    switch (argument.kind) {
+    case DL_TEXT_INT:
+      result += std::to_string(argument.integer);
+      break;
+    case DL_TEXT_NUMBER:
+      std::snprintf(number, sizeof number, "%g", argument.number);
+      result += number;
+      break;
+    case DL_TEXT_STRING:
+      result += text(argument.string);
+      break;
+    case DL_TEXT_SHAPE:
+      result += shapeText(list(argument.list, argument.count));
+      break;
+    }
+  }
+  return result;
+}
+
+extern "C" {
+
+int dl_emit(const char *name, const dl_operand *operands, int operandCount,
+            const dl_attr *attributes, int attributeCount, int *results,
+            int capacity) {
+  Guard::InOurCode guard;
+  evaluation->graph.emit(name, {operands, static_cast<size_t>(operandCount)},
+                         {attributes, static_cast<size_t>(attributeCount)},
+                         {results, static_cast<size_t>(capacity)});
+  return capacity;
+}
+
+const dl_int *dl_shape(int tensor, int *rank) {
+  Guard::InOurCode guard;
+  llvm::ArrayRef<int64_t> shape =
+      evaluation->graph.get(tensor, "sizes").type.getShape();
+  *rank = static_cast<int>(shape.size());
+  return reinterpret_cast<const dl_int *>(shape.data());
+}
+
+int dl_dtype_of(int tensor) {
+  Guard::InOurCode guard;
+  return evaluation->graph.dtypeOf(tensor);
+}
+
+int dl_dtype_resolved(int dtype) {
+  Guard::InOurCode guard;
+  return evaluation->graph.resolveDtype(dtype);
+}
+
+void dl_fail(const char *pattern, const dl_text *arguments, int count) {
+  Guard::InOurCode guard;
+  evaluation->reporter.fail(format(pattern, arguments, count));
+}
+
+void dl_unsupported(const char *pattern, const dl_text *arguments, int count) {
+  Guard::InOurCode guard;
+  evaluation->reporter.refuse(format(pattern, arguments, count));
+}
+
+int dl_initial(int kind, double a, double b, const dl_int *dims, int rank,
+               int dtype) {
+  Guard::InOurCode guard;
+  return evaluation->graph.makeInitial({kind, a, b}, list(dims, rank), dtype);
+}
+
+int dl_parameter(int tensor) {
+  Guard::InOurCode guard;
+  return evaluation->graph.makeParameter(tensor);
+}
+
+void dl_parameter_initial(int parameter, int kind, double a, double b) {
+  Guard::InOurCode guard;
+  evaluation->graph.setInitial(parameter, {kind, a, b});
+}
+
+const dl_member *dl_members(const void *module, int *count) {
+  Guard::InOurCode guard;
+  // The object's vtable: the type information stands before the functions.
+  const std::type_info *type =
+      (*static_cast<const std::type_info *const *const *>(module))[-1];
+  auto [members, isNew] = evaluation->members.try_emplace(type->name());
+  if (auto found = evaluation->types.members.find(type->name());
+      isNew && found != evaluation->types.members.end())
+    for (const Member &member : found->second)
+      members->second.push_back(
+          {member.name.c_str(), member.kind, member.offset});
+  *count = static_cast<int>(members->second.size());
+  return members->second.data();
+}
+
+int dl_module_known(const void *module) {
+  return evaluation->modules.isKnown(module);
+}
+void dl_module_gone(const void *module) {
+  Guard::InOurCode guard;
+  evaluation->modules.forget(module);
+}
+void dl_modules_changed() { evaluation->modules.forgetAll(); }
+void dl_module_enter(const void *module) { evaluation->modules.call(module); }
+void dl_module_leave() { evaluation->modules.returned(); }
+void dl_walk_enter(const char *name, const void *module) {
+  Guard::InOurCode guard;
+  evaluation->modules.enter(name, module);
+}
+void dl_walk_parameter(const char *name, int parameter) {
+  Guard::InOurCode guard;
+  if (evaluation->graph.get(parameter, name).parameter >= 0)
+    evaluation->modules.parameter(name, parameter);
+}
+void dl_walk_leave() { evaluation->modules.leave(); }
+const dl_named_parameter *dl_walk_result(int *count) {
+  llvm::ArrayRef<dl_named_parameter> found = evaluation->modules.lastWalk();
+  *count = static_cast<int>(found.size());
+  return found.data();
+}
+
+void dl_backward(int loss) {
+  Guard::InOurCode guard;
+  evaluation->graph.backward(loss);
+}
+int dl_grad(int parameter) {
+  Guard::InOurCode guard;
+  return evaluation->graph.gradient(parameter);
+}
+void dl_zero_grad(const int *parameters, int count) {
+  Guard::InOurCode guard;
+  evaluation->graph.zeroGradients({parameters, static_cast<size_t>(count)});
+}
+int dl_optimizer(const int *parameters, int count) {
+  Guard::InOurCode guard;
+  return evaluation->graph.makeOptimizer(
+      {parameters, static_cast<size_t>(count)});
+}
+void dl_optimizer_zero_grad(int optimizer) {
+  Guard::InOurCode guard;
+  evaluation->graph.zeroGradients(evaluation->graph.optimized(optimizer));
+}
+void dl_optimizer_step(int optimizer, const char *op, const char *const *slots,
+                       int slotCount, const dl_attr *attributes,
+                       int attributeCount) {
+  Guard::InOurCode guard;
+  std::vector<std::string> names(slots, slots + slotCount);
+  evaluation->graph.optimizerStep(
+      optimizer, op, names, {attributes, static_cast<size_t>(attributeCount)});
+}
+
+int dl_dataset(const char *kind, const char *root, int train, dl_int items,
+               dl_int batchSize, int shuffle, int dropLast) {
+  Guard::InOurCode guard;
+  return evaluation->graph.datasets.add({kind,
+                                         text(root),
+                                         {},
+                                         train != 0,
+                                         shuffle != 0,
+                                         dropLast != 0,
+                                         items,
+                                         batchSize,
+                                         {},
+                                         -1});
+}
+void dl_dataset_component(int dataset, const char *path, int dtype,
+                          const dl_int *dims, int rank) {
+  Guard::InOurCode guard;
+  Graph &graph = evaluation->graph;
+  if (path)
+    graph.datasets.addFile(
+        dataset, path, [&](int stored) { return graph.storedType(stored); });
+  else
+    graph.datasets.addComponent(dataset, graph.storedType(dtype),
+                                list(dims, rank).vec());
+}
+int dl_dataset_components(int dataset) {
+  Guard::InOurCode guard;
+  return static_cast<int>(
+      evaluation->graph.datasets.get(dataset).components.size());
+}
+
+int dl_step_begin(const char *name, int dataset, int training, int round) {
+  Guard::InOurCode guard;
+  return evaluation->graph.beginStep(text(name), dataset, training != 0, round);
+}
+int dl_step_input(int component) {
+  Guard::InOurCode guard;
+  return evaluation->graph.input(component);
+}
+void dl_step_end(int metrics) {
+  Guard::InOurCode guard;
+  evaluation->graph.endStep(metrics);
+}
+int dl_in_step() { return evaluation->graph.inStep(); }
+int dl_is_training() { return evaluation->graph.isTraining(); }
+int dl_metrics() {
+  Guard::InOurCode guard;
+  return evaluation->graph.makeMetrics();
+}
+void dl_metric(int metrics, const char *name, dl_operand value) {
+  Guard::InOurCode guard;
+  evaluation->graph.addMetric(metrics, text(name), value);
+}
+void dl_error_flag(int tensor, const char *pattern, const dl_text *arguments,
+                   int count) {
+  Guard::InOurCode guard;
+  evaluation->graph.addErrorFlag(tensor, format(pattern, arguments, count));
+}
+
+dl_int dl_arg_int(const char *name, dl_int standard, const char *help) {
+  Guard::InOurCode guard;
+  return evaluation->settings.integer(text(name), standard, text(help));
+}
+double dl_arg_float(const char *name, double standard, const char *help) {
+  Guard::InOurCode guard;
+  return evaluation->settings.number(text(name), standard, text(help));
+}
+int dl_arg_bool(const char *name, int standard, const char *help) {
+  Guard::InOurCode guard;
+  return evaluation->settings.boolean(text(name), standard != 0, text(help));
+}
+const char *dl_arg_string(const char *name, const char *standard,
+                          const char *help) {
+  Guard::InOurCode guard;
+  return evaluation->settings.text(text(name), text(standard), text(help));
+}
+
+} // extern "C"
+
+#define DL_SYMBOL(function)                                                    \
+  { #function, reinterpret_cast < void *>(function) }
+
+std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
+  evaluation = &current;
+  std::vector<Jit::Symbol> symbols = {
+      DL_SYMBOL(dl_emit),
+      DL_SYMBOL(dl_shape),
+      DL_SYMBOL(dl_dtype_of),
+      DL_SYMBOL(dl_dtype_resolved),
+      DL_SYMBOL(dl_fail),
+      DL_SYMBOL(dl_unsupported),
+      DL_SYMBOL(dl_initial),
+      DL_SYMBOL(dl_parameter),
+      DL_SYMBOL(dl_parameter_initial),
+      DL_SYMBOL(dl_members),
+      DL_SYMBOL(dl_module_known),
+      DL_SYMBOL(dl_module_gone),
+      DL_SYMBOL(dl_modules_changed),
+      DL_SYMBOL(dl_module_enter),
+      DL_SYMBOL(dl_module_leave),
+      DL_SYMBOL(dl_walk_enter),
+      DL_SYMBOL(dl_walk_parameter),
+      DL_SYMBOL(dl_walk_leave),
+      DL_SYMBOL(dl_walk_result),
+      DL_SYMBOL(dl_backward),
+      DL_SYMBOL(dl_grad),
+      DL_SYMBOL(dl_zero_grad),
+      DL_SYMBOL(dl_optimizer),
+      DL_SYMBOL(dl_optimizer_zero_grad),
+      DL_SYMBOL(dl_optimizer_step),
+      DL_SYMBOL(dl_dataset),
+      DL_SYMBOL(dl_dataset_component),
+      DL_SYMBOL(dl_dataset_components),
+      DL_SYMBOL(dl_step_begin),
+      DL_SYMBOL(dl_step_input),
+      DL_SYMBOL(dl_step_end),
+      DL_SYMBOL(dl_in_step),
+      DL_SYMBOL(dl_is_training),
+      DL_SYMBOL(dl_metrics),
+      DL_SYMBOL(dl_metric),
+      DL_SYMBOL(dl_error_flag),
+      DL_SYMBOL(dl_arg_int),
+      DL_SYMBOL(dl_arg_float),
+      DL_SYMBOL(dl_arg_bool),
+      DL_SYMBOL(dl_arg_string),
+  };
+  for (const Guard::Replacement &replacement : Guard::replacements())
+    symbols.push_back({replacement.symbol, replacement.function});
+  return symbols;
+}

@@ -1,0 +1,20 @@
+#pragma once
+// Clang, once: a .dl becomes an LLVM module and what its AST told.
+#include "compiler/frontend/Reflection.h"
+#include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
+
+namespace dl::frontend {
+
+struct CompiledModel {
+  llvm::orc::ThreadSafeModule code;
+  ReflectedTypes types;
+  /// Files below these are not the user's.
+  std::vector<std::string> foreignFolders;
+  std::string messages; // warnings, and errors where there is no code
+  int exitCode = 0;
+};
+
+CompiledModel compileModel(const std::string &path,
+                           const std::vector<std::string> &includeFolders);
+
+} // namespace dl::frontend

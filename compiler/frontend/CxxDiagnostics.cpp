@@ -1,0 +1,125 @@
+#include "compiler/frontend/CxxDiagnostics.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/Type.h"
+#include "clang/Basic/SourceManager.h"
+#include "clang/Lex/Lexer.h"
+#include "llvm/ADT/StringSet.h"
+
+using namespace clang;
+using namespace dl::frontend;
+
+static constexpr size_t kMostErrors = 5;
+
+Message CxxDiagnostics::convert(const Diagnostic &info,
+                                bool &inUserFile) const {
+  Message message;
+  llvm::SmallString<256> text;
+  info.FormatDiagnostic(text);
+  message.text = text.str().str();
+  inUserFile = false;
+  if (!info.hasSourceManager() || !info.getLocation().isValid())
+    return message;
+  const SourceManager &sources = info.getSourceManager();
+  SourceLocation at = sources.getExpansionLoc(info.getLocation());
+  inUserFile = !sources.isInSystemHeader(at);
+  if (PresumedLoc place = sources.getPresumedLoc(at); place.isValid())
+    message.at = {place.getFilename(), place.getLine(), place.getColumn(), ""};
+  return message;
+}
+
+void CxxDiagnostics::readSource(const Diagnostic &info,
+                                CxxProblem &problem) const {
+  if (info.hasSourceManager() && info.getLocation().isValid() &&
+      languageOptions) {
+    const SourceManager &sources = info.getSourceManager();
+    SourceLocation at = sources.getExpansionLoc(info.getLocation());
+    unsigned length = Lexer::MeasureTokenLength(at, sources, *languageOptions);
+    const char *begin = sources.getCharacterData(at);
+    problem.token.assign(begin, length);
+    auto [file, offset] = sources.getDecomposedLoc(at);
+    problem.following = sources.getBufferData(file).substr(offset, 2000).str();
+  }
+}
+
+/// Remembers the fields of an options struct that is one of the arguments.
+static void readOptions(const Diagnostic &info, CxxProblem &problem) {
+  for (unsigned i = 0; i < info.getNumArgs() && problem.optionsType.empty();
+       ++i) {
+    if (info.getArgKind(i) != DiagnosticsEngine::ak_qualtype)
+      continue;
+    QualType type =
+        QualType::getFromOpaquePtr(reinterpret_cast<void *>(info.getRawArg(i)));
+    const CXXRecordDecl *record =
+        type.isNull() ? nullptr
+                      : type.getNonReferenceType()->getAsCXXRecordDecl();
+    if (!record || !record->getName().ends_with("Options"))
+      continue;
+    problem.optionsType = record->getName().str();
+    for (const FieldDecl *field : record->fields())
+      problem.optionsFields.push_back(field->getNameAsString());
+  }
+}
+
+void CxxDiagnostics::HandleDiagnostic(DiagnosticsEngine::Level level,
+                                      const Diagnostic &info) {
+  DiagnosticConsumer::HandleDiagnostic(level, info);
+  if (level == DiagnosticsEngine::Ignored || level == DiagnosticsEngine::Remark)
+    return;
+  bool inUserFile = false;
+  Message message = convert(info, inUserFile);
+  if (level == DiagnosticsEngine::Note) {
+    if (problems.empty())
+      return;
+    message.severity = Message::Note;
+    readOptions(info, problems.back());
+    problems.back().notes.emplace_back(std::move(message), inUserFile);
+    return;
+  }
+  CxxProblem problem;
+  message.severity =
+      level == DiagnosticsEngine::Warning ? Message::Warning : Message::Error;
+  problem.message = std::move(message);
+  problem.inUserFile = inUserFile;
+  readSource(info, problem);
+  readOptions(info, problem);
+  problems.push_back(std::move(problem));
+}
+
+std::string CxxDiagnostics::take() {
+  for (CxxProblem &problem : problems) {
+    explain(problem);
+    // What went wrong inside of <dl/dl.h> is shown where the user called it.
+    for (auto &[note, userFile] : problem.notes)
+      if (!problem.inUserFile && userFile) {
+        problem.message.at = note.at;
+        problem.inUserFile = true;
+        break;
+      }
+  }
+  for (const CxxProblem &problem : problems)
+    missing |= problem.notInThisVersion;
+  std::string rendered;
+  llvm::StringSet<> said;
+  size_t errors = 0, hidden = 0;
+  for (const CxxProblem &problem : problems) {
+    bool isError = problem.message.severity == Message::Error;
+    // Once a name is missing, most other errors are consequences.
+    if (missing && isError && !problem.notInThisVersion)
+      continue;
+    if (missing && isError && !said.insert(problem.message.text).second)
+      continue;
+    if (isError && ++errors > kMostErrors) {
+      ++hidden;
+      continue;
+    }
+    rendered += render(problem.message);
+    for (const auto &[note, userFile] : problem.notes)
+      if (userFile)
+        rendered += render(note);
+  }
+  if (hidden)
+    rendered += std::to_string(hidden) +
+                (hidden == 1 ? " more error\n" : " more errors\n");
+  problems.clear();
+  return rendered;
+}

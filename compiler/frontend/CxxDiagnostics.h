@@ -1,0 +1,50 @@
+#pragma once
+// Clang's diagnostics in our form and, where a user of PyTorch would not
+// understand them, in our words.
+#include "compiler/frontend/Message.h"
+#include "clang/Basic/Diagnostic.h"
+#include <vector>
+
+namespace dl::frontend {
+
+/// One diagnostic with its notes, and what is needed to explain it.
+struct CxxProblem {
+  Message message;
+  bool inUserFile = false;
+  std::vector<std::pair<Message, bool>> notes; // with inUserFile
+  std::string token;                           // the identifier at the place
+  std::string following;                       // the source text from there on
+  std::string optionsType; // a ...Options struct it speaks of
+  std::vector<std::string> optionsFields;
+  bool notInThisVersion = false;
+};
+
+/// Replaces Clang's words by ours where a rule knows better.
+void explain(CxxProblem &problem);
+
+class CxxDiagnostics : public clang::DiagnosticConsumer {
+public:
+  void BeginSourceFile(const clang::LangOptions &options,
+                       const clang::Preprocessor *) override {
+    languageOptions = &options;
+  }
+  void EndSourceFile() override { languageOptions = nullptr; }
+  void HandleDiagnostic(clang::DiagnosticsEngine::Level level,
+                        const clang::Diagnostic &info) override;
+
+  /// All that was said, explained and rendered.
+  std::string take();
+  /// 1, or 3 where all that is wrong is something of PyTorch that is missing
+  /// here.
+  int exitCode() const { return missing ? 3 : 1; }
+
+private:
+  Message convert(const clang::Diagnostic &info, bool &inUserFile) const;
+  void readSource(const clang::Diagnostic &info, CxxProblem &problem) const;
+
+  const clang::LangOptions *languageOptions = nullptr;
+  std::vector<CxxProblem> problems;
+  bool missing = false;
+};
+
+} // namespace dl::frontend

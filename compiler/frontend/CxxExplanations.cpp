@@ -1,0 +1,165 @@
+// The rules behind explain(): what users of PyTorch get wrong in C++.
+#include "compiler/frontend/CxxDiagnostics.h"
+#include "compiler/frontend/PyTorchNames.h"
+#include "compiler/frontend/Suggest.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace dl::frontend;
+using llvm::StringRef;
+
+/// What stands behind `marker` in the text or in a note.
+static std::string textBehind(const CxxProblem &problem, StringRef marker) {
+  auto behind = [&](StringRef text) {
+    size_t at = text.find(marker);
+    return at == StringRef::npos ? std::string()
+                                 : text.drop_front(at + marker.size()).str();
+  };
+  std::string found = behind(problem.message.text);
+  for (const auto &[note, inUserFile] : problem.notes)
+    if (found.empty())
+      found = behind(note.text);
+  return found;
+}
+
+static void replace(CxxProblem &problem, std::string text) {
+  problem.message.text = std::move(text);
+  problem.notes.clear();
+}
+
+/// = delete("dl: ...") in <dl/dl.h>.
+static bool explainDeleted(CxxProblem &problem) {
+  std::string reason = textBehind(problem, "dl: ");
+  if (reason.empty())
+    return false;
+  problem.notInThisVersion = StringRef(reason).ends_with("not in this version");
+  if (problem.inUserFile)
+    replace(problem, reason);
+  else
+    problem.message.text = reason;
+  return true;
+}
+
+/// Names of PyTorch that <dl/dl.h> lacks.
+static bool explainMissingName(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  bool lookup = text.starts_with("no member named") ||
+                text.starts_with("no type named") ||
+                text.starts_with("no template named") ||
+                text.starts_with("use of undeclared identifier") ||
+                text.starts_with("unknown type name") ||
+                text.starts_with("unknown class name") ||
+                text.starts_with("reference to non-static member") ||
+                text.starts_with("expected namespace name") ||
+                text.starts_with("expected a class or namespace");
+  if (!lookup)
+    return false;
+  const PyTorchName *name = findPyTorchName(problem.token);
+  if (!name)
+    return false;
+  // `index` without a namespace is a forgotten variable; `BatchNorm2d` is not.
+  bool qualified = text.contains("dl::") || text.contains("namespace");
+  if (!qualified && !name->instead && !llvm::isUpper(problem.token.front()))
+    return false;
+  problem.notInThisVersion = !name->instead;
+  replace(problem, problem.token + ": " +
+                       (name->instead ? name->instead : "not in this version"));
+  return true;
+}
+
+/// The designators of the call that starts the text: ".lr" in "opt(p, {.lr =
+/// 1})".
+static std::vector<std::pair<std::string, size_t>> designators(StringRef text) {
+  std::vector<std::pair<std::string, size_t>> found;
+  int depth = 0;
+  char before = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == ';' && depth <= 0)
+      break;
+    depth += c == '(' || c == '{' ? 1 : c == ')' || c == '}' ? -1 : 0;
+    if (c == '.' && (before == '{' || before == ',')) {
+      StringRef name = text.substr(i + 1).take_while(
+          [](char d) { return llvm::isAlnum(d) || d == '_'; });
+      found.emplace_back(name.str(), i + 1);
+    }
+    if (!llvm::isSpace(c))
+      before = c;
+  }
+  return found;
+}
+
+static void moveTo(Message &message, StringRef passed) {
+  for (char c : passed) {
+    message.at.column = c == '\n' ? 1 : message.at.column + 1;
+    message.at.line += c == '\n';
+  }
+}
+
+/// A misspelt option: {.momentun = 0.9}.
+static bool explainOptions(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  if (problem.optionsType.empty())
+    return false;
+  bool direct = text.starts_with("field designator");
+  if (!direct && !text.starts_with("no matching"))
+    return false;
+  auto given =
+      direct ? std::vector<std::pair<std::string, size_t>>{{problem.token, 0}}
+             : designators(problem.following);
+  for (const auto &[name, offset] : given) {
+    if (llvm::is_contained(problem.optionsFields, name))
+      continue;
+    moveTo(problem.message, StringRef(problem.following).take_front(offset));
+    std::string better = nearest(name, problem.optionsFields);
+    std::string said = problem.optionsType + " has no field `" + name + "`";
+    said += better.empty()
+                ? "; it has " + llvm::join(problem.optionsFields, ", ")
+                : "; did you mean `" + better + "`?";
+    replace(problem, said);
+    return true;
+  }
+  return false;
+}
+
+/// model(x, y), where forward takes other arguments.
+static bool explainCall(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  std::string reason = textBehind(problem, "would be invalid: ");
+  if (reason.empty())
+    return false;
+  StringRef why = reason;
+  if (text.consume_front("no matching function for call to object of type '")) {
+    std::string type =
+        text.take_until([](char c) { return c == '\''; }).rtrim(" &").str();
+    if (why.starts_with("no member named 'forward'"))
+      replace(problem, type + " has no function forward");
+    else
+      replace(problem,
+              type + "::forward cannot be called like this: " + reason);
+    return true;
+  }
+  if (text.starts_with("no matching member function for call to 'train'") ||
+      text.starts_with("no matching member function for call to 'eval'")) {
+    replace(problem, "the step cannot be called with a dl::Batch: " + reason);
+    return true;
+  }
+  return false;
+}
+
+static bool explainOutput(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  if (!text.starts_with("invalid operands to binary expression") ||
+      !text.contains("stream") ||
+      !(text.contains("dl::Tensor") || text.contains("'Tensor'")))
+    return false;
+  replace(problem, "a tensor has no value while the graph is being built; "
+                   "return it in dl::Metrics to see it");
+  return true;
+}
+
+void dl::frontend::explain(CxxProblem &problem) {
+  if (problem.message.severity != Message::Error)
+    return;
+  explainDeleted(problem) || explainMissingName(problem) ||
+      explainOptions(problem) || explainCall(problem) || explainOutput(problem);
+}

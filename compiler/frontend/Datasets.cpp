@@ -1,0 +1,99 @@
+#include "compiler/frontend/Datasets.h"
+#include "compiler/frontend/Npy.h"
+
+using namespace mlir;
+using namespace dl::frontend;
+
+int Datasets::add(Dataset dataset) {
+  if (dataset.batchSize < 1)
+    reporter.fail("batch_size = " + std::to_string(dataset.batchSize) +
+                  "; at least 1 is wanted");
+  all.push_back(std::move(dataset));
+  return static_cast<int>(all.size()) - 1;
+}
+
+Dataset &Datasets::get(int dataset) {
+  if (dataset < 0 || dataset >= static_cast<int>(all.size()))
+    reporter.fail("the dataset is empty; make one with dl::data::MNIST or "
+                  "dl::data::TensorDataset");
+  return all[static_cast<size_t>(dataset)];
+}
+
+void Datasets::addComponent(int dataset, Type element,
+                            std::vector<int64_t> shape) {
+  get(dataset).components.push_back({element, std::move(shape)});
+}
+
+void Datasets::addFile(int dataset, const std::string &path,
+                       llvm::function_ref<Type(int)> elementType) {
+  llvm::Expected<NpyHeader> header = readNpyHeader(path);
+  if (!header) {
+    std::string text;
+    bool unreadable = false;
+    llvm::handleAllErrors(
+        header.takeError(), [&](const llvm::StringError &error) {
+          text = error.getMessage();
+          unreadable = error.convertToErrorCode() ==
+                       std::make_error_code(std::errc::io_error);
+        });
+    reporter.fail(text, unreadable ? 4 : 1);
+  }
+  Dataset &target = get(dataset);
+  if (header->shape.empty())
+    reporter.fail(
+        path + ": the array has no dimensions; the first one counts the items");
+  int64_t items = header->shape.front();
+  if (items == 0)
+    reporter.fail(path + ": the array holds no items");
+  if (!target.paths.empty() && items != target.items)
+    reporter.fail(path + " holds " + std::to_string(items) + " items, " +
+                  target.paths.front() + " holds " +
+                  std::to_string(target.items));
+  target.items = items;
+  target.paths.push_back(path);
+  header->shape.erase(header->shape.begin());
+  target.components.push_back({elementType(header->dtype), header->shape});
+}
+
+int Datasets::use(int dataset) {
+  Dataset &target = get(dataset);
+  if (target.components.empty())
+    reporter.fail("the dataset has no files");
+  if (target.dropLast && target.items < target.batchSize)
+    reporter.fail("the dataset has " + std::to_string(target.items) +
+                  " items: with drop_last, no batch of " +
+                  std::to_string(target.batchSize) + " remains");
+  if (target.index < 0) {
+    target.index = static_cast<int>(used.size());
+    used.push_back(dataset);
+  }
+  return target.index;
+}
+
+ArrayAttr Datasets::attribute(Builder &builder) const {
+  SmallVector<Attribute> entries;
+  for (int number : used) {
+    const Dataset &dataset = all[static_cast<size_t>(number)];
+    SmallVector<Attribute> components;
+    for (const Component &component : dataset.components)
+      components.push_back(builder.getDictionaryAttr(
+          {builder.getNamedAttr("dtype", TypeAttr::get(component.element)),
+           builder.getNamedAttr(
+               "shape", builder.getDenseI64ArrayAttr(component.shape))}));
+    SmallVector<StringRef> paths(dataset.paths.begin(), dataset.paths.end());
+    entries.push_back(builder.getDictionaryAttr({
+        builder.getNamedAttr("kind", builder.getStringAttr(dataset.kind)),
+        builder.getNamedAttr("root", builder.getStringAttr(dataset.root)),
+        builder.getNamedAttr("paths", builder.getStrArrayAttr(paths)),
+        builder.getNamedAttr("train", builder.getBoolAttr(dataset.train)),
+        builder.getNamedAttr("items", builder.getI64IntegerAttr(dataset.items)),
+        builder.getNamedAttr("batch_size",
+                             builder.getI64IntegerAttr(dataset.fullBatch())),
+        builder.getNamedAttr("shuffle", builder.getBoolAttr(dataset.shuffle)),
+        builder.getNamedAttr("drop_last",
+                             builder.getBoolAttr(dataset.dropLast)),
+        builder.getNamedAttr("components", builder.getArrayAttr(components)),
+    }));
+  }
+  return builder.getArrayAttr(entries);
+}

@@ -1,0 +1,278 @@
+// From calls of <dl/dl.h> to ops: operands, attributes, type promotion.
+#include "compiler/frontend/Graph.h"
+#include "mlir/IR/Diagnostics.h"
+
+using namespace mlir;
+using namespace dl::frontend;
+
+Location Graph::location() {
+  std::vector<Frame> frames = reporter.stack.userFrames();
+  Location result = builder.getUnknownLoc();
+  for (size_t i = frames.size(); i-- > 0;) {
+    Location here = FileLineColLoc::get(&context, frames[i].file,
+                                        frames[i].line, frames[i].column);
+    result = isa<UnknownLoc>(result) ? here
+                                     : Location(CallSiteLoc::get(here, result));
+  }
+  std::string path = modules.currentPath();
+  return path.empty()
+             ? result
+             : Location(NameLoc::get(builder.getStringAttr(path), result));
+}
+
+Value Graph::constant(double value, RankedTensorType type) {
+  Operation *op =
+      create("full", {},
+             {builder.getNamedAttr("value", builder.getF64FloatAttr(value)),
+              builder.getNamedAttr("type", TypeAttr::get(type))});
+  return op->getResult(0);
+}
+
+Value Graph::valueOf(int number, StringRef what) {
+  const Handle handle = get(number, what);
+  if (handle.parameter >= 0)
+    return stateValue({handle.parameter, ""}, handle.type);
+  if (handle.initial) {
+    Value &made = trace->constants[number];
+    if (!made && handle.initial->kind != DL_CONSTANT)
+      reporter.fail(what.str() + ": these random numbers were made outside of "
+                                 "the step; make them inside, or make a "
+                                 "dl::Parameter of them");
+    return made ? made : made = constant(handle.initial->a, handle.type);
+  }
+  if (handle.trace != trace->number) {
+    const Trace &other = *traces[static_cast<size_t>(handle.trace)];
+    if (other.step != trace->step)
+      reporter.fail(what.str() + ": a tensor of the step '" + other.step +
+                    "' cannot be used in the step '" + trace->step + "'");
+    reporter.fail(what.str() +
+                  ": the tensor was kept from an earlier trace of the step (a "
+                  "last, shorter batch is "
+                  "traced again); tensors live within one call of the step");
+  }
+  return handle.value;
+}
+
+int64_t Graph::randomKey(StringRef op) {
+  std::string base = modules.currentPath();
+  if (base.empty())
+    base = op.str();
+  int ordinal = trace->keyOrdinals[base]++;
+  return static_cast<int64_t>(hashText(base + "#" + std::to_string(ordinal)));
+}
+
+NamedAttribute Graph::convert(const dl_attr &attribute, StringRef op) {
+  llvm::SmallVector<int64_t> list(attribute.list,
+                                  attribute.list + attribute.count);
+  Attribute value;
+  switch (attribute.kind) {
+  case DL_ATTR_INT:
+    value = builder.getI64IntegerAttr(attribute.integer);
+    break;
+  case DL_ATTR_FLOAT:
+    value = builder.getF64FloatAttr(attribute.number);
+    break;
+  case DL_ATTR_BOOL:
+    value = builder.getBoolAttr(attribute.integer != 0);
+    break;
+  case DL_ATTR_INTS:
+    value = builder.getDenseI64ArrayAttr(list);
+    break;
+  case DL_ATTR_STRING:
+    value = builder.getStringAttr(attribute.text);
+    break;
+  case DL_ATTR_DTYPE:
+    value = TypeAttr::get(elementType(static_cast<int>(attribute.integer)));
+    break;
+  case DL_ATTR_TYPE:
+    for (int64_t size : list)
+      if (size < 1)
+        reporter.fail(op.str() + ": a tensor of shape " + shapeText(list) +
+                      " is empty; each size must be at least 1");
+    value = TypeAttr::get(RankedTensorType::get(
+        list, elementType(static_cast<int>(attribute.integer))));
+    break;
+  case DL_ATTR_KEY:
+    value = builder.getI64IntegerAttr(randomKey(op));
+    break;
+  }
+  return builder.getNamedAttr(attribute.name, value);
+}
+
+Operation *Graph::create(StringRef op, ValueRange operands,
+                         ArrayRef<NamedAttribute> attributes,
+                         std::string *error) {
+  if (++opCount > options.opLimit)
+    reporter.fail(
+        "the program has more than " + std::to_string(options.opLimit) +
+        " operations; is this an endless loop? (--max-ops sets the limit)");
+  std::string said;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+    if (said.empty())
+      said = diagnostic.str();
+    return success();
+  });
+  FailureOr<Operation *> made = dl::graph::createInferred(
+      builder, location(), ("graph." + op).str(), operands, attributes);
+  if (succeeded(made))
+    return *made;
+  if (!error)
+    reporter.fail(said);
+  *error = said;
+  return nullptr;
+}
+
+/// One attempt: all promoted operands cast to `element`. Leaves nothing behind
+/// where the op does not take that type.
+Operation *Graph::tryElement(StringRef op, ArrayRef<dl_operand> operands,
+                             Type element, ArrayRef<NamedAttribute> attributes,
+                             std::string &error) {
+  SmallVector<Value> values;
+  SmallVector<Operation *> casts;
+  for (const dl_operand &operand : operands) {
+    if (operand.kind == DL_STEP_SCALARS) {
+      values.push_back(trace->scalars);
+      continue;
+    }
+    if (operand.kind == DL_TENSOR || operand.kind == DL_PROMOTED) {
+      Value value = valueOf(operand.tensor, op);
+      if (operand.kind == DL_PROMOTED &&
+          cast<RankedTensorType>(value.getType()).getElementType() != element) {
+        casts.push_back(create(
+            "cast", value, builder.getNamedAttr("to", TypeAttr::get(element))));
+        value = casts.back()->getResult(0);
+      }
+      values.push_back(value);
+      continue;
+    }
+    double number = operand.kind == DL_FLOAT_SCALAR
+                        ? operand.number
+                        : static_cast<double>(operand.integer);
+    Value value = constant(number, RankedTensorType::get({}, element));
+    casts.push_back(value.getDefiningOp());
+    values.push_back(value);
+  }
+  Operation *made = create(op, values, attributes, &error);
+  if (!made)
+    for (Operation *one : llvm::reverse(casts))
+      one->erase();
+  return made;
+}
+
+static int category(Type element) {
+  return element.isInteger(1) ? 0 : isa<IntegerType>(element) ? 1 : 2;
+}
+
+static Type wider(Type a, Type b) {
+  if (!a || category(b) > category(a))
+    return b;
+  if (category(a) > category(b) ||
+      a.getIntOrFloatBitWidth() >= b.getIntOrFloatBitWidth())
+    return a;
+  return b;
+}
+
+/// As PyTorch: bool < integers < floats, numbers of the language give way to
+/// tensors of their category. An op without a form for booleans gets integers,
+/// one without a form for integers gets floats.
+Operation *Graph::createPromoted(StringRef op, ArrayRef<dl_operand> operands,
+                                 ArrayRef<NamedAttribute> attributes) {
+  Type element;
+  for (const dl_operand &operand : operands)
+    if (operand.kind == DL_PROMOTED)
+      element = wider(element, get(operand.tensor, op).type.getElementType());
+  for (const dl_operand &operand : operands) {
+    Type scalar = operand.kind == DL_BOOL_SCALAR    ? Type(builder.getI1Type())
+                  : operand.kind == DL_INT_SCALAR   ? Type(builder.getI64Type())
+                  : operand.kind == DL_FLOAT_SCALAR ? floatType
+                                                    : Type();
+    if (scalar && (!element || category(scalar) > category(element)))
+      element = scalar;
+  }
+  std::string error;
+  if (!element)
+    element = floatType; // nothing to promote
+  for (Type candidate : {element, Type(builder.getI64Type()), floatType}) {
+    if (candidate != element && category(candidate) <= category(element) &&
+        !(category(element) == 1 && candidate.isInteger(64) &&
+          !element.isInteger(64)))
+      continue;
+    if (Operation *made =
+            tryElement(op, operands, candidate, attributes, error))
+      return made;
+  }
+  reporter.fail(error);
+}
+
+/// What can be done to initial values before they become a parameter: scaling
+/// and shifting by a number, as in dl::randn({3}) * 0.02.
+bool Graph::emitOutsideOfSteps(StringRef op, ArrayRef<dl_operand> operands,
+                               int &result) {
+  bool negate = op == "neg" && operands.size() == 1;
+  if (!negate && (operands.size() != 2 ||
+                  (op != "add" && op != "sub" && op != "mul" && op != "div")))
+    return false;
+  bool tensorFirst = operands[0].kind == DL_PROMOTED;
+  const dl_operand &tensor = operands[tensorFirst ? 0 : 1];
+  if (tensor.kind != DL_PROMOTED || (op == "div" && !tensorFirst))
+    return false;
+  const Handle from = get(tensor.tensor, op);
+  if (!from.initial || !isa<FloatType>(from.type.getElementType()))
+    return false;
+  double scale = negate ? -1 : 1, shift = 0;
+  if (!negate) {
+    const dl_operand &other = operands[tensorFirst ? 1 : 0];
+    if (other.kind == DL_PROMOTED || other.kind == DL_TENSOR)
+      return false;
+    double number = other.kind == DL_FLOAT_SCALAR
+                        ? other.number
+                        : static_cast<double>(other.integer);
+    if (op == "mul")
+      scale = number;
+    else if (op == "div")
+      scale = 1 / number;
+    else if (op == "add")
+      shift = number;
+    else {
+      scale = tensorFirst ? 1 : -1;
+      shift = tensorFirst ? -number : number;
+    }
+  }
+  Initial initial = *from.initial;
+  initial.a = initial.a * scale + shift;
+  if (initial.kind == DL_UNIFORM) {
+    initial.b = initial.b * scale + shift;
+    if (initial.a > initial.b)
+      std::swap(initial.a, initial.b);
+  } else if (initial.kind == DL_NORMAL) {
+    initial.b *= scale < 0 ? -scale : scale;
+  }
+  Handle handle;
+  handle.type = from.type;
+  handle.initial = initial;
+  handles.push_back(handle);
+  result = static_cast<int>(handles.size()) - 1;
+  return true;
+}
+
+void Graph::emit(StringRef op, ArrayRef<dl_operand> operands,
+                 ArrayRef<dl_attr> attributes,
+                 llvm::MutableArrayRef<int> results) {
+  if (!trace) {
+    if (emitOutsideOfSteps(op, operands, results[0]))
+      return;
+    reporter.fail(op.str() + ": a tensor has no value outside of a step; do "
+                             "this inside of p.train() or p.eval()");
+  }
+  SmallVector<NamedAttribute> converted;
+  for (const dl_attr &attribute : attributes)
+    converted.push_back(convert(attribute, op));
+  Operation *made = createPromoted(op, operands, converted);
+  for (auto [i, result] : llvm::enumerate(made->getResults()))
+    if (i < results.size())
+      results[i] = addHandle(result);
+}
+
+void Graph::addErrorFlag(int handle, const std::string &message) {
+  trace->errorFlags.push_back({valueOf(handle, "error"), message});
+}

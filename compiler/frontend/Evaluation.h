@@ -1,0 +1,31 @@
+#pragma once
+// All that the ABI functions of one evaluation work on.
+#include "compiler/frontend/Graph.h"
+#include "compiler/frontend/Jit.h"
+#include "compiler/frontend/Settings.h"
+
+namespace dl::frontend {
+
+struct Evaluation {
+  Evaluation(const Options &options, Channel &channel, CompiledModel &model)
+      : types(model.types), stack(model.foreignFolders),
+        reporter(channel, stack), settings(options, reporter),
+        graph(options, reporter, modules, model.types) {
+    reporter.currentModule = [this] { return modules.currentPath(); };
+  }
+
+  const ReflectedTypes &types;
+  CallStack stack;
+  Reporter reporter;
+  Modules modules;
+  Settings settings;
+  Graph graph;
+  std::map<std::string, std::vector<dl_member>>
+      members; // as dl_members() gives them
+};
+
+/// The functions of <dl/abi.h>, working on `evaluation`. C functions have no
+/// other way to find it: a process evaluates one model.
+std::vector<Jit::Symbol> abiSymbols(Evaluation &evaluation);
+
+} // namespace dl::frontend

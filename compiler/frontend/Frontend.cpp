@@ -1,0 +1,178 @@
+#include "compiler/frontend/Frontend.h"
+#include "compiler/frontend/Evaluation.h"
+#include "compiler/frontend/Guard.h"
+#include "llvm/Demangle/Demangle.h"
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <cxxabi.h>
+#include <exception>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+using namespace dl::frontend;
+
+static constexpr double kCompileSeconds = 60; // for Clang alone
+
+/// Functions that are called and nowhere defined.
+static std::string describeUndefined(const std::vector<std::string> &symbols,
+                                     const CompiledModel &model) {
+  std::string messages;
+  for (const std::string &symbol : symbols) {
+    Message message;
+    auto declared = model.types.undefined.find(symbol);
+    if (declared != model.types.undefined.end()) {
+      const DeclaredFunction &function = declared->second;
+      message.at = {function.file, function.line, function.column, ""};
+      message.text = "`" + function.name + "` is declared but not defined";
+    } else {
+      message.text = "`" + llvm::demangle(symbol) + "` is used but not defined";
+    }
+    messages += render(message);
+  }
+  return messages;
+}
+
+[[noreturn]] static void reportJitError(llvm::Error error, const Jit &jit,
+                                        Channel &channel,
+                                        const CompiledModel &model) {
+  std::string text = llvm::toString(std::move(error));
+  if (jit.undefined.empty())
+    channel.message("error: the model could not be loaded: " + text + "\n");
+  channel.message(describeUndefined(jit.undefined, model));
+  channel.end(jit.undefined.empty() ? 70 : 1);
+}
+
+static void callMain(void *entry, Reporter &reporter) {
+  char program = 0; // dl::Program is an empty class
+  try {
+    reinterpret_cast<void (*)(void *)>(entry)(&program);
+  } catch (const std::exception &exception) {
+    reporter.failAt(reporter.stack.userFrames(Guard::throwSite()),
+                    std::string("uncaught exception: ") + exception.what());
+  } catch (...) {
+    const std::type_info *type = abi::__cxa_current_exception_type();
+    reporter.failAt(
+        reporter.stack.userFrames(Guard::throwSite()),
+        "uncaught exception" +
+            (type ? " of type " +
+                        llvm::demangle(std::string("_ZTS") + type->name())
+                            .substr(18)
+                  : ""));
+  }
+}
+
+[[noreturn]] static void runChild(const Options &options, int descriptor) {
+  dup2(STDERR_FILENO, STDOUT_FILENO); // stdout is for data of dlcc
+  Channel channel(descriptor);
+  Guard::limitMemory(options.memoryLimitBytes);
+  CompiledModel model = compileModel(options.model, options.includeFolders);
+  channel.message(model.messages);
+  if (model.exitCode != 0)
+    channel.end(model.exitCode);
+  if (!model.types.hasMain) {
+    channel.message(options.model +
+                    ": error: there is no `void dl_main(dl::Program &p)`, "
+                    "where a program starts\n");
+    channel.end(1);
+  }
+
+  static Evaluation evaluation(options, channel, model);
+  Jit jit;
+  if (llvm::Error error =
+          jit.load(std::move(model.code), abiSymbols(evaluation)))
+    reportJitError(std::move(error), jit, channel, model);
+  llvm::Expected<void *> entry = jit.lookup("_Z7dl_mainRN2dl7ProgramE");
+  if (!entry)
+    reportJitError(entry.takeError(), jit, channel, model);
+  Guard::start(evaluation.reporter, options.timeLimitSeconds);
+  if (llvm::Error error = jit.initialize())
+    reportJitError(std::move(error), jit, channel, model);
+  callMain(*entry, evaluation.reporter);
+  Guard::stop();
+  evaluation.settings.checkAllAsked();
+  channel.bytecode(evaluation.graph.finish());
+  channel.end(0);
+}
+
+/// Everything the child writes until it ends or the time is over.
+static std::string receive(int descriptor, double seconds, bool &late) {
+  using Clock = std::chrono::steady_clock;
+  auto deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(seconds));
+  std::string received;
+  char chunk[65536];
+  for (;;) {
+    auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
+                    deadline - Clock::now())
+                    .count();
+    late = left <= 0;
+    pollfd waiting = {descriptor, POLLIN, 0};
+    if (late)
+      return received;
+    if (poll(&waiting, 1, static_cast<int>(std::min<long long>(left, 1000))) <=
+        0)
+      continue;
+    ssize_t size = read(descriptor, chunk, sizeof chunk);
+    if (size < 0 && errno == EINTR)
+      continue;
+    if (size <= 0)
+      return received;
+    received.append(chunk, static_cast<size_t>(size));
+  }
+}
+
+static Result failed(int exitCode, std::string text) {
+  Result result;
+  result.exitCode = exitCode;
+  result.messages = "error: " + text + "\n";
+  return result;
+}
+
+Result dl::frontend::evaluate(const Options &options) {
+  int file = open(options.model.c_str(), O_RDONLY | O_CLOEXEC);
+  char probe;
+  if (file < 0 || read(file, &probe, 1) < 0)
+    return failed(4,
+                  "cannot read " + options.model + ": " + std::strerror(errno));
+  close(file);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return failed(70, std::string("pipe: ") + std::strerror(errno));
+  std::fflush(nullptr); // or the child writes it again
+  pid_t child = fork();
+  if (child < 0)
+    return failed(70, std::string("fork: ") + std::strerror(errno));
+  if (child == 0) {
+    close(ends[0]);
+    runChild(options, ends[1]);
+  }
+  close(ends[1]);
+  bool late = false;
+  std::string received =
+      receive(ends[0], kCompileSeconds + options.timeLimitSeconds, late);
+  close(ends[0]);
+  if (late)
+    kill(child, SIGKILL);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  Result result;
+  if (parseRecords(received, result))
+    return result;
+  result.exitCode = 1;
+  if (late)
+    result.messages +=
+        options.model +
+        ": error: it takes too long to compile and evaluate this\n";
+  else if (WIFSIGNALED(status))
+    result.messages += options.model + ": error: the model crashed (" +
+                       strsignal(WTERMSIG(status)) + ")\n";
+  else
+    result.messages +=
+        options.model +
+        ": error: the model ended the process that evaluates it\n";
+  return result;
+}

@@ -1,0 +1,114 @@
+// Handles, element types and parameters.
+#include "compiler/frontend/Graph.h"
+
+using namespace mlir;
+using namespace dl::frontend;
+
+Graph::Graph(const Options &options, Reporter &reporter, Modules &modules,
+             const ReflectedTypes &types)
+    : datasets(reporter), options(options), reporter(reporter),
+      modules(modules), types(types), context(MLIRContext::Threading::DISABLED),
+      builder(&context) {
+  context.loadDialect<dl::graph::GraphDialect, func::FuncDialect>();
+  module = ModuleOp::create(builder.getUnknownLoc());
+  floatType = options.dtype == "f64" ? Type(builder.getF64Type())
+                                     : Type(builder.getF32Type());
+}
+
+const Handle &Graph::get(int handle, StringRef what) {
+  if (handle < 0 || handle >= static_cast<int>(handles.size()))
+    reporter.fail(what.str() +
+                  ": the tensor is undefined (a dl::Tensor without a value)");
+  return handles[static_cast<size_t>(handle)];
+}
+
+int Graph::addHandle(Value value) {
+  Handle handle;
+  handle.type = cast<RankedTensorType>(value.getType());
+  handle.value = value;
+  handle.trace = trace->number;
+  handles.push_back(handle);
+  return static_cast<int>(handles.size()) - 1;
+}
+
+int Graph::resolveDtype(int dtype) {
+  if (dtype == DL_FLOAT64 && floatType.isF32())
+    reporter.refuse("float64 within a float32 program: not in this version; "
+                    "with --dtype=f64 all floats are float64");
+  // With --dtype=f64 every float is one: so the same model can be checked.
+  return dtype <= DL_FLOAT64 ? DL_FLOAT : dtype;
+}
+
+Type Graph::storedType(int dtype) {
+  switch (dtype) {
+  case DL_FLOAT32:
+    return builder.getF32Type();
+  case DL_FLOAT64:
+    return builder.getF64Type();
+  case DL_INT64:
+    return builder.getI64Type();
+  case DL_INT32:
+    return builder.getI32Type();
+  case DL_UINT8:
+    return builder.getIntegerType(8, /*isSigned=*/false);
+  case DL_BOOL:
+    return builder.getI1Type();
+  default:
+    return floatType;
+  }
+}
+
+Type Graph::elementType(int dtype) { return storedType(resolveDtype(dtype)); }
+
+int Graph::dtypeOf(int handle) {
+  Type element = get(handle, "dtype").type.getElementType();
+  if (element == floatType)
+    return DL_FLOAT;
+  for (int dtype :
+       {DL_FLOAT32, DL_FLOAT64, DL_INT64, DL_INT32, DL_UINT8, DL_BOOL})
+    if (storedType(dtype) == element)
+      return dtype;
+  return DL_FLOAT;
+}
+
+int Graph::makeInitial(Initial initial, ArrayRef<int64_t> shape, int dtype) {
+  for (int64_t size : shape)
+    if (size < 1)
+      reporter.fail("a tensor of shape " + shapeText(shape) +
+                    " is empty; each size must be at least 1");
+  Handle handle;
+  handle.type = RankedTensorType::get(shape, elementType(dtype));
+  handle.initial = initial;
+  handles.push_back(handle);
+  return static_cast<int>(handles.size()) - 1;
+}
+
+int Graph::makeParameter(int handle) {
+  const Handle &from = get(handle, "Parameter");
+  if (from.parameter >= 0)
+    return handle; // the same parameter: tied
+  if (!from.initial)
+    reporter.fail("a dl::Parameter cannot be made of a value computed in a "
+                  "step; optimizers change parameters");
+  if (trace)
+    reporter.fail("a dl::Parameter cannot be made inside of a step");
+  if (!isa<FloatType>(from.type.getElementType()))
+    reporter.fail(
+        "a dl::Parameter holds floats; this tensor holds integers or booleans");
+  Handle made;
+  made.type = from.type;
+  made.parameter = static_cast<int>(parameters.size());
+  parameters.push_back({from.type, *from.initial, reporter.stack.userFrames()});
+  handles.push_back(made);
+  return static_cast<int>(handles.size()) - 1;
+}
+
+void Graph::setInitial(int handle, Initial initial) {
+  const Handle &target = get(handle, "nn::init");
+  if (target.parameter < 0)
+    reporter.fail("nn::init: this tensor is no parameter");
+  if (trace)
+    reporter.fail(
+        "nn::init: parameters cannot be initialised inside of a step");
+  parameters[static_cast<size_t>(target.parameter)].initial = initial;
+}

@@ -1,0 +1,152 @@
+#pragma once
+// The graph being made. The calls of <dl/dl.h> arrive here, each becomes an
+// MLIR op at once, and its room says what is wrong with it.
+#include "compiler/dsl/dl/abi.h"
+#include "compiler/frontend/Datasets.h"
+#include "compiler/frontend/Modules.h"
+#include "compiler/frontend/Reflection.h"
+#include "compiler/frontend/Trace.h"
+#include "dialects/graph/Graph.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace dl::frontend {
+
+/// The distribution a parameter starts from.
+struct Initial {
+  int kind; // dl_initial_kind
+  double a, b;
+};
+
+/// What a handle of the .dl stands for: a value of a step, a parameter, or
+/// initial values made outside of steps.
+struct Handle {
+  mlir::RankedTensorType type;
+  mlir::Value value;
+  int trace = -1;
+  int parameter = -1;
+  std::optional<Initial> initial;
+};
+
+struct Parameter {
+  mlir::RankedTensorType type;
+  Initial initial;
+  std::vector<Frame> made;
+};
+
+class Graph {
+public:
+  Graph(const Options &options, Reporter &reporter, Modules &modules,
+        const ReflectedTypes &types);
+
+  // Handles.
+  const Handle &get(int handle, llvm::StringRef what);
+  /// DL_FLOAT where the dtype is the program's floating-point type.
+  int resolveDtype(int dtype);
+  int dtypeOf(int handle);
+  mlir::Type elementType(int dtype);
+  /// As a file holds it, whatever the program computes with.
+  mlir::Type storedType(int dtype);
+
+  // Ops.
+  void emit(llvm::StringRef op, llvm::ArrayRef<dl_operand> operands,
+            llvm::ArrayRef<dl_attr> attributes,
+            llvm::MutableArrayRef<int> results);
+  void addErrorFlag(int handle, const std::string &message);
+
+  // Parameters.
+  int makeInitial(Initial initial, llvm::ArrayRef<int64_t> shape, int dtype);
+  int makeParameter(int handle);
+  void setInitial(int handle, Initial initial);
+
+  // Training.
+  void backward(int loss);
+  int gradient(int handle);
+  void zeroGradients(llvm::ArrayRef<int> handles);
+  int makeOptimizer(llvm::ArrayRef<int> handles);
+  llvm::ArrayRef<int> optimized(int optimizer) {
+    return optimizers[static_cast<size_t>(optimizer)];
+  }
+  void optimizerStep(int optimizer, llvm::StringRef op,
+                     llvm::ArrayRef<std::string> slots,
+                     llvm::ArrayRef<dl_attr> attributes);
+
+  // Steps.
+  bool beginStep(const std::string &name, int dataset, bool training,
+                 int round);
+  int input(int component);
+  void endStep(int metrics);
+  bool inStep() const { return trace; }
+  bool isTraining() const { return trace && trace->training; }
+  int makeMetrics();
+  void addMetric(int metrics, const std::string &name, const dl_operand &value);
+
+  /// Names the states, verifies, and gives the module as bytecode.
+  std::string finish();
+
+  mlir::Builder &getBuilder() { return builder; }
+  Datasets datasets;
+
+private:
+  // Emit.cpp
+  mlir::Location location();
+  mlir::Value valueOf(int handle, llvm::StringRef what);
+  mlir::Value constant(double value, mlir::RankedTensorType type);
+  mlir::NamedAttribute convert(const dl_attr &attribute, llvm::StringRef op);
+  mlir::Operation *create(llvm::StringRef op, mlir::ValueRange operands,
+                          llvm::ArrayRef<mlir::NamedAttribute> attributes,
+                          std::string *error = nullptr);
+  mlir::Operation *
+  createPromoted(llvm::StringRef op, llvm::ArrayRef<dl_operand> operands,
+                 llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  mlir::Operation *tryElement(llvm::StringRef op,
+                              llvm::ArrayRef<dl_operand> operands,
+                              mlir::Type element,
+                              llvm::ArrayRef<mlir::NamedAttribute> attributes,
+                              std::string &error);
+  bool emitOutsideOfSteps(llvm::StringRef op,
+                          llvm::ArrayRef<dl_operand> operands, int &result);
+  int addHandle(mlir::Value value);
+  int64_t randomKey(llvm::StringRef op);
+
+  // Training.cpp
+  std::vector<int> leavesOf(mlir::Value loss, std::vector<mlir::Value> &values);
+  mlir::Value stateValue(const StateKey &key, mlir::RankedTensorType type);
+  void requireTraining(llvm::StringRef what);
+
+  // Steps.cpp
+  void openFunction(const std::string &symbol);
+  void checkGradientsWereZeroed();
+
+  // Finish.cpp
+  void nameParameters();
+  void writeStates();
+  void annotateFunctions();
+  std::string stateName(const StateKey &key) const;
+
+  const Options &options;
+  Reporter &reporter;
+  Modules &modules;
+  const ReflectedTypes &types;
+
+  mlir::MLIRContext context;
+  mlir::OpBuilder builder;
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  mlir::Type floatType;
+
+  std::vector<Handle> handles;
+  std::vector<Parameter> parameters;
+  std::vector<std::vector<std::string>> names; // of each parameter, at the end
+  std::vector<std::vector<int>> optimizers;    // parameters
+  struct MetricList {
+    int trace;
+    std::vector<Metric> metrics;
+  };
+  std::vector<MetricList> metricLists;
+  std::vector<std::unique_ptr<Trace>> traces;
+  Trace *trace = nullptr;
+  int64_t opCount = 0;
+};
+
+} // namespace dl::frontend

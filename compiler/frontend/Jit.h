@@ -1,0 +1,36 @@
+#pragma once
+// Runs the code of a .dl in this process.
+#include "compiler/frontend/ClangCompiler.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/Error.h"
+
+namespace llvm::orc {
+class LLJIT;
+}
+
+namespace dl::frontend {
+
+class Jit {
+public:
+  Jit();
+  ~Jit();
+
+  struct Symbol {
+    const char *name;
+    void *address;
+  };
+  /// `symbols` come before those of the process. Runs no code yet.
+  llvm::Error load(llvm::orc::ThreadSafeModule code,
+                   llvm::ArrayRef<Symbol> symbols);
+  /// Runs static constructors.
+  llvm::Error initialize();
+  llvm::Expected<void *> lookup(llvm::StringRef mangled);
+
+  /// What the code calls and nobody defines, after a failed lookup.
+  std::vector<std::string> undefined;
+
+private:
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+};
+
+} // namespace dl::frontend

@@ -1,0 +1,62 @@
+#include "compiler/frontend/Modules.h"
+
+using namespace dl::frontend;
+
+static std::string joinPath(const std::string &path, llvm::StringRef name) {
+  return path.empty() ? name.str() : path + "." + name.str();
+}
+
+void Modules::enter(llvm::StringRef name, const void *module) {
+  if (walkPath.empty()) {
+    ++walks;
+    results.push_back(std::make_unique<std::vector<dl_named_parameter>>());
+    // A part that was walked on its own keeps the longer path of the whole.
+    walkPath.push_back("");
+    paths.try_emplace(module, "");
+    return;
+  }
+  walkPath.push_back(joinPath(walkPath.back(), name));
+  std::string &path = paths[module];
+  if (walkPath.back().size() > path.size())
+    path = walkPath.back();
+}
+
+void Modules::parameter(llvm::StringRef name, int parameter) {
+  nameTexts.push_back(joinPath(walkPath.back(), name));
+  std::vector<dl_named_parameter> &found = *results.back();
+  bool isNew = llvm::none_of(found, [&](const dl_named_parameter &one) {
+    return one.parameter == parameter;
+  });
+  if (isNew)
+    found.push_back({nameTexts.back().c_str(), parameter});
+  if (!sightings.count(parameter))
+    met.push_back(parameter);
+  sightings[parameter].push_back({walks, nameTexts.back()});
+}
+
+void Modules::leave() { walkPath.pop_back(); }
+
+std::string Modules::currentPath() const {
+  if (calls.empty())
+    return "";
+  auto found = paths.find(calls.back());
+  return found == paths.end() ? "" : found->second;
+}
+
+std::vector<std::string> Modules::namesOf(int parameter) const {
+  auto found = sightings.find(parameter);
+  if (found == sightings.end())
+    return {};
+  int best = -1;
+  size_t longest = 0;
+  for (const Sighting &sighting : found->second)
+    if (sighting.name.size() > longest) {
+      longest = sighting.name.size();
+      best = sighting.walk;
+    }
+  std::vector<std::string> names;
+  for (const Sighting &sighting : found->second)
+    if (sighting.walk == best && !llvm::is_contained(names, sighting.name))
+      names.push_back(sighting.name);
+  return names;
+}

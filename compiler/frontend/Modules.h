@@ -1,0 +1,57 @@
+#pragma once
+// The tree of nn::Modules: paths of modules and names of parameters, as the
+// walks of <dl/module.h> report them.
+#include "compiler/dsl/dl/abi.h"
+#include "compiler/frontend/Reporter.h"
+#include <deque>
+#include <map>
+
+namespace dl::frontend {
+
+class Modules {
+public:
+  // The walk of one tree, from its outermost module.
+  void enter(llvm::StringRef name, const void *module);
+  void parameter(llvm::StringRef name, int parameter);
+  void leave();
+  /// The parameters of the last walk in the order of members, each once. Lives
+  /// as long as this.
+  llvm::ArrayRef<dl_named_parameter> lastWalk() const {
+    return *results.back();
+  }
+
+  bool isKnown(const void *module) const { return paths.count(module); }
+  void forget(const void *module) { paths.erase(module); }
+  void forgetAll() { paths.clear(); }
+
+  // The calls in progress.
+  void call(const void *module) { calls.push_back(module); }
+  void returned() { calls.pop_back(); }
+  /// The path of the module being called, "" outside of modules and in the
+  /// outermost one.
+  std::string currentPath() const;
+
+  /// All names of a parameter, the canonical one first; empty where no walk met
+  /// it. A parameter met from several outermost modules keeps the longest name:
+  /// the whole model was walked after a part of it.
+  std::vector<std::string> namesOf(int parameter) const;
+  /// Parameters in the order of members.
+  const std::vector<int> &order() const { return met; }
+
+private:
+  struct Sighting {
+    int walk;
+    std::string name;
+  };
+
+  std::map<const void *, std::string> paths;
+  std::vector<const void *> calls;
+  std::vector<std::string> walkPath;
+  int walks = 0;
+  std::map<int, std::vector<Sighting>> sightings;
+  std::vector<int> met;
+  std::deque<std::string> nameTexts;
+  std::vector<std::unique_ptr<std::vector<dl_named_parameter>>> results;
+};
+
+} // namespace dl::frontend

@@ -1,0 +1,99 @@
+#include "compiler/frontend/Npy.h"
+#include "compiler/dsl/dl/abi.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/Errc.h"
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+using namespace dl::frontend;
+using llvm::StringRef;
+
+template <class... Parts>
+static llvm::Error wrong(std::errc code, const Parts &...parts) {
+  return llvm::createStringError(
+      std::make_error_code(code),
+      (llvm::Twine("") + ... + llvm::Twine(parts)).str());
+}
+
+/// What stands after 'key': in the dictionary of a header.
+static StringRef valueOf(StringRef dictionary, StringRef key) {
+  size_t at = dictionary.find(("'" + key + "'").str());
+  if (at == StringRef::npos)
+    return "";
+  StringRef value = dictionary.drop_front(at + key.size() + 2).ltrim(" :");
+  return value;
+}
+
+static int dtypeOf(StringRef descr) {
+  return llvm::StringSwitch<int>(descr)
+      .Case("<f4", DL_FLOAT32)
+      .Case("<f8", DL_FLOAT64)
+      .Case("<i8", DL_INT64)
+      .Case("<i4", DL_INT32)
+      .Case("|u1", DL_UINT8)
+      .Case("|b1", DL_BOOL)
+      .Default(-1);
+}
+
+static llvm::Expected<NpyHeader> parse(StringRef dictionary,
+                                       const std::string &path) {
+  StringRef descr =
+      valueOf(dictionary, "descr").ltrim("'\"").take_until([](char c) {
+        return c == '\'' || c == '"';
+      });
+  NpyHeader header;
+  header.dtype = dtypeOf(descr);
+  if (header.dtype < 0)
+    return wrong(std::errc::invalid_argument, path, ": the dtype `", descr,
+                 "` is not supported; little-endian float32, float64, int64, "
+                 "int32, and uint8 and bool are");
+  StringRef shape = valueOf(dictionary, "shape");
+  if (!shape.consume_front("(") || !shape.contains(')'))
+    return wrong(std::errc::invalid_argument, path,
+                 ": the header has no shape");
+  llvm::SmallVector<StringRef> sizes;
+  shape.split(')').first.split(sizes, ',', -1, /*KeepEmpty=*/false);
+  for (StringRef size : sizes) {
+    int64_t value;
+    if (size.trim().empty())
+      continue;
+    if (size.trim().rtrim('L').getAsInteger(10, value) || value < 0)
+      return wrong(std::errc::invalid_argument, path,
+                   ": the header's shape is damaged");
+    header.shape.push_back(value);
+  }
+  if (valueOf(dictionary, "fortran_order").starts_with("True") &&
+      header.shape.size() > 1)
+    return wrong(std::errc::invalid_argument, path,
+                 ": the array is stored column by column; save "
+                 "numpy.ascontiguousarray(x)");
+  return header;
+}
+
+llvm::Expected<NpyHeader> dl::frontend::readNpyHeader(const std::string &path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file)
+    return wrong(std::errc::io_error, "cannot read ", path, ": ",
+                 std::strerror(errno));
+  unsigned char start[12] = {};
+  file.read(reinterpret_cast<char *>(start), 10);
+  if (!file || std::memcmp(start, "\x93NUMPY", 6) != 0)
+    return wrong(std::errc::invalid_argument, path,
+                 ": this is not a .npy file");
+  size_t length = start[8] | start[9] << 8;
+  if (start[6] >= 2) { // four bytes of length
+    file.read(reinterpret_cast<char *>(start) + 10, 2);
+    length |= static_cast<size_t>(start[10]) << 16 |
+              static_cast<size_t>(start[11]) << 24;
+  }
+  if (!file || length > (1 << 20))
+    return wrong(std::errc::invalid_argument, path, ": the header is damaged");
+  std::string dictionary(length, '\0');
+  file.read(dictionary.data(), static_cast<std::streamsize>(length));
+  if (!file)
+    return wrong(std::errc::invalid_argument, path,
+                 ": the file ends within its header");
+  return parse(dictionary, path);
+}

@@ -1,0 +1,18 @@
+#pragma once
+// The header of a .npy file: what a plan must know about data it will read.
+#include "llvm/Support/Error.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dl::frontend {
+
+struct NpyHeader {
+  int dtype; // dl_dtype
+  std::vector<int64_t> shape;
+};
+
+/// Errors say what is wrong with the file, with its name.
+llvm::Expected<NpyHeader> readNpyHeader(const std::string &path);
+
+} // namespace dl::frontend

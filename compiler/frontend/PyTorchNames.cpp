@@ -1,0 +1,146 @@
+#include "compiler/frontend/PyTorchNames.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace dl::frontend;
+
+// Separated by blanks. A name that <dl/dl.h> has does no harm here: it is
+// looked up only when Clang did not find it.
+static constexpr llvm::StringLiteral kMissing =
+    // torch.nn
+    "Bilinear Conv1d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d "
+    "LazyLinear LazyConv2d "
+    "MaxPool1d MaxPool3d AvgPool1d AvgPool2d AvgPool3d AdaptiveAvgPool1d "
+    "AdaptiveAvgPool2d "
+    "AdaptiveAvgPool3d AdaptiveMaxPool1d AdaptiveMaxPool2d AdaptiveMaxPool3d "
+    "FractionalMaxPool2d LPPool2d "
+    "MaxUnpool2d BatchNorm1d BatchNorm2d BatchNorm3d SyncBatchNorm "
+    "InstanceNorm1d InstanceNorm2d "
+    "InstanceNorm3d LayerNorm RMSNorm GroupNorm LocalResponseNorm Embedding "
+    "EmbeddingBag Dropout1d Dropout3d "
+    "AlphaDropout FeatureAlphaDropout RNN LSTM GRU RNNCell LSTMCell GRUCell "
+    "MultiheadAttention "
+    "TransformerEncoderLayer TransformerDecoderLayer TransformerEncoder "
+    "TransformerDecoder Transformer ReLU6 "
+    "SiLU Mish SELU Hardswish Hardsigmoid Hardtanh Hardshrink Softshrink "
+    "Tanhshrink Softsign Softmin "
+    "Softmax2d LogSigmoid LeakyReLU RReLU ELU CELU PReLU GELU Softplus "
+    "Threshold GLU Unflatten ModuleList "
+    "ModuleDict ParameterList ParameterDict Buffer Upsample PixelShuffle "
+    "PixelUnshuffle ZeroPad2d "
+    "ConstantPad2d ReflectionPad1d ReflectionPad2d ReplicationPad1d "
+    "ReplicationPad2d CircularPad2d Unfold "
+    "Fold CosineSimilarity PairwiseDistance ChannelShuffle utils spectral_norm "
+    "weight_norm "
+    // losses
+    "L1Loss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss KLDivLoss "
+    "CosineEmbeddingLoss "
+    "MarginRankingLoss TripletMarginLoss HingeEmbeddingLoss MultiMarginLoss "
+    "MultiLabelMarginLoss "
+    "MultiLabelSoftMarginLoss SoftMarginLoss PoissonNLLLoss GaussianNLLLoss "
+    "CTCLoss l1_loss smooth_l1_loss "
+    "huber_loss binary_cross_entropy binary_cross_entropy_with_logits kl_div "
+    "cosine_embedding_loss "
+    "margin_ranking_loss triplet_margin_loss hinge_embedding_loss "
+    "multi_margin_loss poisson_nll_loss "
+    "gaussian_nll_loss ctc_loss "
+    // torch.nn.functional
+    "gelu silu mish selu elu celu leaky_relu prelu rrelu relu6 hardswish "
+    "hardsigmoid hardtanh softplus "
+    "softsign softmin logsigmoid glu threshold gumbel_softmax layer_norm "
+    "batch_norm instance_norm group_norm "
+    "rms_norm local_response_norm normalize embedding embedding_bag one_hot "
+    "pad interpolate upsample "
+    "grid_sample affine_grid pixel_shuffle conv1d conv3d conv_transpose1d "
+    "conv_transpose2d conv_transpose3d "
+    "max_pool1d max_pool3d avg_pool1d avg_pool2d avg_pool3d "
+    "adaptive_avg_pool1d adaptive_avg_pool2d "
+    "adaptive_max_pool2d lp_pool2d unfold fold scaled_dot_product_attention "
+    "multi_head_attention_forward "
+    "cosine_similarity pairwise_distance alpha_dropout dropout1d dropout3d "
+    "bilinear "
+    // optimizers and schedulers
+    "Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS "
+    "Adafactor Muon Lion LAMB "
+    "SparseAdam ParamGroup lr_scheduler LambdaLR MultiplicativeLR StepLR "
+    "MultiStepLR ConstantLR LinearLR "
+    "ExponentialLR PolynomialLR CosineAnnealingLR CosineAnnealingWarmRestarts "
+    "SequentialLR ChainedScheduler "
+    "CyclicLR OneCycleLR ReduceLROnPlateau swa_utils clip_grad_norm_ "
+    "clip_grad_value_ add_param_group set_lr "
+    // initial values
+    "trunc_normal_ eye_ dirac_ orthogonal_ sparse_ "
+    // tensors
+    "empty linspace logspace eye randint randperm tril triu tril_indices "
+    "triu_indices tensor from_blob "
+    "empty_like randint_like bernoulli multinomial log1p log2 log10 expm1 exp2 "
+    "tan asin acos atan atan2 sinh "
+    "cosh asinh acosh atanh clamp clip clamp_min clamp_max lerp addcmul "
+    "addcdiv ceil round trunc frac fmod "
+    "remainder isnan isinf isfinite masked_fill prod min amin aminmax argmin "
+    "any all std var std_var norm "
+    "logsumexp cumsum cumprod cummax median mode quantile kthvalue addmm addmv "
+    "baddbmm addbmm einsum outer "
+    "inner dot mv cross kron tensordot linalg svd inverse det cholesky solve "
+    "unflatten swapaxes movedim "
+    "repeat tile repeat_interleave chunk split tensor_split unbind cat concat "
+    "stack hstack vstack narrow "
+    "select slice index roll flip rot90 gather scatter scatter_ scatter_add "
+    "scatter_add_ index_select "
+    "index_add take take_along_dim masked_select topk sort argsort nonzero "
+    "unique bincount histc diagonal "
+    "diag diag_embed trace meshgrid cartesian_prod cdist floor_divide "
+    "true_divide bitwise_and bitwise_or "
+    "bitwise_xor bitwise_not logical_xor erfc erfinv lgamma digamma nan_to_num "
+    "heaviside hypot ldexp "
+    "xlogy logit polygamma sigmoid_ relu_ add_ sub_ mul_ div_ zero_ fill_ "
+    "copy_ clamp_ exp_ uniform_ normal_ "
+    "register_hook retain_grad requires_grad requires_grad_ is_leaf "
+    "stop_gradient checkpoint autograd grad_fn "
+    "custom_op shard stage_boundary Stage Mesh parallel print named_buffers "
+    "buffers register_buffer children "
+    "named_children modules named_modules state_dict load_state_dict "
+    "set_dropout "
+    // data
+    "CIFAR10 CIFAR100 FashionMNIST KMNIST EMNIST ImageFolder ImageNet TokenBin "
+    "DataLoader Subset ConcatDataset "
+    "random_split WeightedRandomSampler transforms";
+
+static constexpr PyTorchName kInstead[] = {
+    {"torch", "the namespace is dl"},
+    {"register_module",
+     "not needed: members of a module are found and named by the compiler"},
+    {"register_parameter",
+     "not needed: a dl::Parameter member is found and named by the compiler"},
+    {"cuda", "not needed: where a plan runs is not part of the model"},
+    {"cpu", "not needed: where a plan runs is not part of the model"},
+    {"device", "not needed: where a plan runs is not part of the model"},
+    {"kCUDA", "not needed: where a plan runs is not part of the model"},
+    {"no_grad", "not needed: gradients are made by backward() only"},
+    {"NoGradGuard", "not needed: gradients are made by backward() only"},
+    {"inference_mode", "not needed: gradients are made by backward() only"},
+    {"manual_seed", "the seed is set with dlrun --seed"},
+    {"numpy", "a tensor has no value while the graph is being built; return it "
+              "in dl::Metrics to see it"},
+    {"tolist", "a tensor has no value while the graph is being built; return "
+               "it in dl::Metrics to see it"},
+    {"shape", "write sizes(), or size(dim)"},
+    {"T", "write t(), or transpose(dim0, dim1)"},
+    {"save", "weights are written with dlrun --save-final"},
+    {"load", "weights are read with dlrun --init"},
+};
+
+const PyTorchName *dl::frontend::findPyTorchName(llvm::StringRef name) {
+  static const llvm::StringMap<PyTorchName> names = [] {
+    llvm::StringMap<PyTorchName> map;
+    llvm::SmallVector<llvm::StringRef, 0> missing;
+    kMissing.split(missing, ' ', -1, /*KeepEmpty=*/false);
+    for (llvm::StringRef one : missing)
+      map[one] = {one, nullptr};
+    for (const PyTorchName &one : kInstead)
+      map[one.name] = one;
+    return map;
+  }();
+  auto found = names.find(name);
+  return found == names.end() ? nullptr : &found->second;
+}

@@ -1,0 +1,15 @@
+#pragma once
+// Names that users bring along from PyTorch and that are missing here.
+#include "llvm/ADT/StringRef.h"
+
+namespace dl::frontend {
+
+struct PyTorchName {
+  llvm::StringRef name;
+  const char *instead; // what to write here, or null: not in this version
+};
+
+/// Null for names that PyTorch has not either.
+const PyTorchName *findPyTorchName(llvm::StringRef name);
+
+} // namespace dl::frontend

@@ -1,0 +1,157 @@
+#include "compiler/frontend/Reflection.h"
+#include "compiler/dsl/dl/abi.h"
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Mangle.h"
+#include "clang/AST/RecordLayout.h"
+#include "clang/AST/RecursiveASTVisitor.h"
+#include "clang/Basic/SourceManager.h"
+#include <optional>
+
+using namespace clang;
+using namespace dl::frontend;
+
+namespace {
+
+class Reflection : public ASTConsumer, public RecursiveASTVisitor<Reflection> {
+public:
+  explicit Reflection(ReflectedTypes &result) : result(result) {}
+
+  void HandleTranslationUnit(ASTContext &unit) override {
+    if (unit.getDiagnostics().hasErrorOccurred())
+      return;
+    context = &unit;
+    mangler.reset(ItaniumMangleContext::create(unit, unit.getDiagnostics()));
+    TraverseDecl(unit.getTranslationUnitDecl());
+  }
+
+  bool shouldVisitTemplateInstantiations() const { return true; }
+
+  // The language's own headers hold nothing of interest and most of the AST.
+  bool TraverseDecl(Decl *decl) {
+    if (decl && isa<NamespaceDecl>(decl) &&
+        cast<NamespaceDecl>(decl)->isStdNamespace())
+      return true;
+    return RecursiveASTVisitor::TraverseDecl(decl);
+  }
+
+  bool VisitCXXRecordDecl(CXXRecordDecl *record) {
+    if (!record->isCompleteDefinition() || record->isDependentContext() ||
+        record->isInvalidDecl() || !moduleOffset(record))
+      return true;
+    std::string name;
+    llvm::raw_string_ostream os(name);
+    mangler->mangleCXXRTTIName(context->getCanonicalTagType(record), os);
+    collect(record, CharUnits::Zero(),
+            result.members[name.substr(4)] = {}); // without "_ZTS"
+    return true;
+  }
+
+  bool VisitVarDecl(VarDecl *variable) {
+    const CXXRecordDecl *type = variable->getType()->getAsCXXRecordDecl();
+    if (!isa<ParmVarDecl>(variable) && type &&
+        type->getQualifiedNameAsString() == "dl::Parameter") {
+      const SourceManager &sources = context->getSourceManager();
+      PresumedLoc first = sources.getPresumedLoc(
+          sources.getExpansionLoc(variable->getBeginLoc()));
+      PresumedLoc last = sources.getPresumedLoc(
+          sources.getExpansionLoc(variable->getEndLoc()));
+      if (first.isValid() && last.isValid())
+        result.parameters.push_back({variable->getNameAsString(),
+                                     first.getFilename(), first.getLine(),
+                                     last.getLine()});
+    }
+    return true;
+  }
+
+  bool VisitFunctionDecl(FunctionDecl *function) {
+    if (function->isDependentContext() || function->isInvalidDecl())
+      return true;
+    if (function->getQualifiedNameAsString() == "dl_main" &&
+        function->getNumParams() == 1)
+      result.hasMain |= function->isDefined();
+    const SourceManager &sources = context->getSourceManager();
+    SourceLocation at = function->getLocation();
+    if (function->isDefined() || function->isDefaulted() ||
+        function->isPureVirtual() || !at.isValid() ||
+        sources.isInSystemHeader(at) ||
+        !mangler->shouldMangleDeclName(function))
+      return true;
+    if (isa<CXXConstructorDecl, CXXDestructorDecl>(function))
+      return true;
+    std::string mangled, shown;
+    llvm::raw_string_ostream os(mangled), text(shown);
+    mangler->mangleName(GlobalDecl(function), os);
+    function->getNameForDiagnostic(text, context->getPrintingPolicy(), true);
+    PresumedLoc where = sources.getPresumedLoc(sources.getExpansionLoc(at));
+    if (where.isValid())
+      result.undefined[mangled] = {shown, where.getFilename(), where.getLine(),
+                                   where.getColumn()};
+    return true;
+  }
+
+private:
+  /// Where the dl::nn::Module lies in an object of the class.
+  std::optional<CharUnits> moduleOffset(const CXXRecordDecl *record) {
+    if (!record || !(record = record->getDefinition()) ||
+        record->isDependentContext())
+      return std::nullopt;
+    if (record->getName() == "Module" &&
+        record->getQualifiedNameAsString() == "dl::nn::Module")
+      return CharUnits::Zero();
+    for (const CXXBaseSpecifier &base : record->bases()) {
+      const CXXRecordDecl *type = base.getType()->getAsCXXRecordDecl();
+      if (std::optional<CharUnits> inside = moduleOffset(type)) {
+        const ASTRecordLayout &layout = context->getASTRecordLayout(record);
+        return *inside + (base.isVirtual() ? layout.getVBaseClassOffset(type)
+                                           : layout.getBaseClassOffset(type));
+      }
+    }
+    return std::nullopt;
+  }
+
+  void collect(const CXXRecordDecl *record, CharUnits at,
+               std::vector<Member> &members) {
+    const ASTRecordLayout &layout = context->getASTRecordLayout(record);
+    for (const CXXBaseSpecifier &base : record->bases())
+      if (const CXXRecordDecl *type = base.getType()->getAsCXXRecordDecl();
+          type && !base.isVirtual() && moduleOffset(type))
+        collect(type, at + layout.getBaseClassOffset(type), members);
+    for (const FieldDecl *field : record->fields()) {
+      CharUnits offset =
+          at + context->toCharUnitsFromBits(static_cast<int64_t>(
+                   layout.getFieldOffset(field->getFieldIndex())));
+      addField(field->getNameAsString(), field->getType(), offset, members);
+    }
+  }
+
+  void addField(const std::string &name, QualType type, CharUnits offset,
+                std::vector<Member> &members) {
+    if (const ConstantArrayType *array =
+            context->getAsConstantArrayType(type)) {
+      CharUnits size = context->getTypeSizeInChars(array->getElementType());
+      for (uint64_t i = 0; i < array->getZExtSize(); ++i)
+        addField(name + "." + std::to_string(i), array->getElementType(),
+                 offset + static_cast<int64_t>(i) * size, members);
+      return;
+    }
+    const CXXRecordDecl *record = type->getAsCXXRecordDecl();
+    if (!record)
+      return;
+    if (std::optional<CharUnits> module = moduleOffset(record))
+      members.push_back(
+          {name, DL_MEMBER_MODULE, (offset + *module).getQuantity()});
+    else if (record->getQualifiedNameAsString() == "dl::Parameter")
+      members.push_back({name, DL_MEMBER_PARAMETER, offset.getQuantity()});
+  }
+
+  ReflectedTypes &result;
+  ASTContext *context = nullptr;
+  std::unique_ptr<ItaniumMangleContext> mangler;
+};
+
+} // namespace
+
+std::unique_ptr<ASTConsumer>
+dl::frontend::makeReflection(ReflectedTypes &result) {
+  return std::make_unique<Reflection>(result);
+}

@@ -1,0 +1,41 @@
+#pragma once
+// What the AST of a .dl tells that C++ cannot: the members of module structs,
+// the names of parameter variables, functions without a body.
+#include "clang/AST/ASTConsumer.h"
+#include "llvm/ADT/StringMap.h"
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dl::frontend {
+
+struct Member {
+  std::string name;
+  int kind; // dl_member_kind
+  int64_t offset;
+};
+
+/// A variable of type dl::Parameter, known by the lines of its definition.
+struct ParameterVariable {
+  std::string name, file;
+  unsigned firstLine, lastLine;
+};
+
+struct DeclaredFunction {
+  std::string name, file;
+  unsigned line, column;
+};
+
+struct ReflectedTypes {
+  /// By the name that type_info::name() gives.
+  llvm::StringMap<std::vector<Member>> members;
+  std::vector<ParameterVariable> parameters;
+  /// Declared in the user's files and not defined, by mangled name.
+  llvm::StringMap<DeclaredFunction> undefined;
+  bool hasMain = false; // void dl_main(dl::Program &)
+};
+
+std::unique_ptr<clang::ASTConsumer> makeReflection(ReflectedTypes &result);
+
+} // namespace dl::frontend

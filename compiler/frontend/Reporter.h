@@ -1,0 +1,44 @@
+#pragma once
+// Ends an evaluation with a message about the user's line.
+#include "compiler/frontend/CallStack.h"
+#include "compiler/frontend/Channel.h"
+#include <functional>
+
+namespace dl::frontend {
+
+class Reporter {
+public:
+  Reporter(Channel &channel, CallStack &stack)
+      : channel(channel), stack(stack) {}
+
+  /// The path of the module being called, for messages.
+  std::function<std::string()> currentModule = [] { return std::string(); };
+
+  /// The model is wrong.
+  [[noreturn]] void fail(const std::string &text, int exitCode = 1) {
+    failAt(stack.userFrames(), text, exitCode);
+  }
+  /// It is right in PyTorch, and missing here.
+  [[noreturn]] void refuse(const std::string &text) { fail(text, 3); }
+  [[noreturn]] void failAt(llvm::ArrayRef<Frame> frames,
+                           const std::string &text, int exitCode = 1) {
+    channel.message(renderError(text, currentModule(), frames));
+    channel.end(exitCode);
+  }
+  /// Something without a place in the user's files.
+  [[noreturn]] void failPlain(const std::string &text, int exitCode) {
+    channel.message("error: " + text + "\n");
+    channel.end(exitCode);
+  }
+
+  Channel &channel;
+  CallStack &stack;
+};
+
+/// "[4,10,24,24]", as all messages write shapes.
+std::string shapeText(llvm::ArrayRef<int64_t> shape);
+
+/// FNV-1a, 64 bits: random keys.
+uint64_t hashText(llvm::StringRef text);
+
+} // namespace dl::frontend

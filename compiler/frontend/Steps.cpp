@@ -1,0 +1,133 @@
+// Steps: a function for each size of batch.
+#include "compiler/frontend/Graph.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace dl::frontend;
+
+bool Graph::beginStep(const std::string &name, int dataset, bool training,
+                      int round) {
+  if (trace)
+    reporter.fail("the step '" + name + "' is inside of the step '" +
+                  trace->step + "'");
+  const Dataset &data = datasets.get(dataset);
+  if (round > 1 || (round == 1 && data.shortBatch() == 0))
+    return false;
+  if (round == 0) {
+    bool plain = !name.empty() && llvm::all_of(name, [](char c) {
+      return llvm::isAlnum(c) || c == '_' || c == '-';
+    });
+    if (!plain)
+      reporter.fail("'" + name +
+                    "' is no name for a step; letters, digits, - and _ are");
+    if (!training && name == "train")
+      reporter.fail("an evaluation cannot be called 'train'");
+    for (const auto &other : traces)
+      if (other->step == name)
+        reporter.fail(
+            training
+                ? "p.train() was called before: a program has one training step"
+                : "there is an evaluation '" + name + "' already");
+    datasets.use(dataset);
+  }
+  auto made = std::make_unique<Trace>();
+  made->number = static_cast<int>(traces.size());
+  made->step = name;
+  made->training = training;
+  made->isShort = round == 1;
+  made->dataset = dataset;
+  made->batch = made->isShort ? data.shortBatch() : data.fullBatch();
+  trace = made.get();
+  traces.push_back(std::move(made));
+  openFunction((training ? "" : "eval.") + name +
+               (trace->isShort ? ".short" : ""));
+  return true;
+}
+
+void Graph::openFunction(const std::string &symbol) {
+  Location here = location();
+  builder.setInsertionPointToEnd(module->getBody());
+  trace->function = func::FuncOp::create(builder, here, symbol,
+                                         builder.getFunctionType({}, {}));
+  Block *body = trace->function.addEntryBlock();
+  const Dataset &data = datasets.get(trace->dataset);
+  for (const Component &component : data.components) {
+    SmallVector<int64_t> shape = {trace->batch};
+    shape.append(component.shape.begin(), component.shape.end());
+    body->addArgument(RankedTensorType::get(shape, component.element), here);
+    trace->arguments.push_back({Argument::Input, {}});
+  }
+  trace->scalars =
+      body->addArgument(RankedTensorType::get({8}, builder.getI64Type()), here);
+  trace->arguments.push_back({Argument::Scalars, {}});
+  builder.setInsertionPointToEnd(body);
+}
+
+int Graph::input(int component) {
+  return addHandle(
+      trace->body()->getArgument(static_cast<unsigned>(component)));
+}
+
+int Graph::makeMetrics() {
+  metricLists.push_back({trace ? trace->number : -1, {}});
+  return static_cast<int>(metricLists.size()) - 1;
+}
+
+void Graph::addMetric(int metrics, const std::string &name,
+                      const dl_operand &operand) {
+  if (!trace)
+    reporter.fail("dl::Metrics are made inside of a step");
+  MetricList &list = metricLists[static_cast<size_t>(metrics)];
+  if (name.empty())
+    reporter.fail("a metric needs a name");
+  for (const Metric &other : list.metrics)
+    if (other.name == name)
+      reporter.fail("two metrics are called '" + name + "'");
+  Value value;
+  if (operand.kind == DL_PROMOTED || operand.kind == DL_TENSOR) {
+    value = valueOf(operand.tensor, "metric '" + name + "'");
+  } else {
+    double number = operand.kind == DL_FLOAT_SCALAR
+                        ? operand.number
+                        : static_cast<double>(operand.integer);
+    value = constant(number, RankedTensorType::get({}, floatType));
+  }
+  list.metrics.push_back({name, value});
+}
+
+/// A gradient that is left over is added to in the next step.
+void Graph::checkGradientsWereZeroed() {
+  for (const auto &[parameter, frames] : trace->addedFirst)
+    if (trace->gradients.count(parameter))
+      reporter.failAt(
+          frames,
+          "backward: gradients are added to those of the step before; call "
+          "optimizer.zero_grad() in each step");
+}
+
+void Graph::endStep(int metrics) {
+  MetricList &list = metricLists[static_cast<size_t>(metrics)];
+  if (list.trace != trace->number)
+    reporter.fail("the step '" + trace->step +
+                  "' returns dl::Metrics that were not made in it");
+  checkGradientsWereZeroed();
+  trace->metrics = std::move(list.metrics);
+  if (trace->training && trace->losses.empty())
+    reporter.fail("the training step has no backward(); an evaluation is made "
+                  "with p.eval()");
+
+  SmallVector<Value> results;
+  for (const Metric &metric : trace->metrics)
+    results.push_back(metric.value);
+  for (const ErrorFlag &flag : trace->errorFlags)
+    results.push_back(flag.value);
+  for (const StateKey &key : trace->stateOrder)
+    if (const std::vector<Value> &values = trace->states[key];
+        values.size() > 1)
+      results.push_back(values.back());
+  func::ReturnOp::create(builder, trace->function.getLoc(), results);
+  SmallVector<Type> resultTypes(ValueRange(results).getTypes());
+  trace->function.setFunctionType(
+      builder.getFunctionType(trace->body()->getArgumentTypes(), resultTypes));
+  trace = nullptr;
+}

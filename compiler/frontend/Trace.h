@@ -1,0 +1,68 @@
+#pragma once
+// One step while its function is traced.
+#include "compiler/frontend/Message.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/MapVector.h"
+#include <map>
+#include <optional>
+
+namespace dl::frontend {
+
+/// A state of the program: a parameter, or a slot that an optimizer keeps for
+/// it.
+struct StateKey {
+  int parameter = -1;
+  std::string slot; // empty: the parameter itself
+  auto operator<=>(const StateKey &) const = default;
+};
+
+/// What an argument of a step's function is.
+struct Argument {
+  enum Kind { Input, Scalars, State } kind;
+  StateKey state;
+};
+
+struct Metric {
+  std::string name;
+  mlir::Value value;
+};
+
+/// Fails the step at run time where the value is not zero.
+struct ErrorFlag {
+  mlir::Value value;
+  std::string message;
+};
+
+struct Trace {
+  int number = 0;   // counts all traces of the program
+  std::string step; // as the user says it: "train", "test"
+  bool training = false, isShort = false;
+  int dataset = -1;
+  int64_t batch = 0;
+
+  mlir::func::FuncOp function;
+  mlir::Value scalars;
+  std::vector<Argument> arguments;
+  std::vector<Metric> metrics;
+  std::vector<ErrorFlag> errorFlags;
+
+  /// The values of each state: the argument, then one for each update.
+  std::map<StateKey, std::vector<mlir::Value>> states;
+  std::vector<StateKey> stateOrder;
+
+  /// Gradients of parameters since the last zero_grad().
+  std::map<int, mlir::Value> gradients;
+  std::map<int, bool> zeroed;
+  /// Where backward() came before any zero_grad(): gradients of the step before
+  /// would be in the sum.
+  std::map<int, std::vector<Frame>> addedFirst;
+  std::vector<std::pair<mlir::Value, Frame>> losses;
+
+  std::map<std::string, int> keyOrdinals;
+  std::map<int, mlir::Value> constants; // handles of initial values in use
+
+  mlir::Block *body() { return &function.getBody().front(); }
+};
+
+} // namespace dl::frontend

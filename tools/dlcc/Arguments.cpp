@@ -1,0 +1,272 @@
+#include "tools/dlcc/Arguments.h"
+#include "compiler/frontend/Suggest.h"
+#include "compiler/pipeline/Pipeline.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringRef.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
+#include <functional>
+
+using llvm::StringRef;
+
+namespace dl::dlcc {
+namespace {
+
+constexpr int wrongUse = 2, notInThisVersion = 3;
+
+class Parser {
+public:
+  Parser(int argc, const char *const *argv) : words(argv + 1, argv + argc) {}
+
+  Arguments parse() {
+    for (at = 0; at < words.size() && result.exitCode == 0; ++at)
+      parseWord(words[at]);
+    if (result.exitCode == 0 && !result.help && !result.version)
+      complete();
+    return std::move(result);
+  }
+
+private:
+  enum Value { None, Optional, Required };
+  struct Option {
+    const char *name;
+    Value value;
+    std::function<void(Parser &, StringRef)> set;
+  };
+
+  void fail(const std::string &text, int exitCode = wrongUse) {
+    if (result.exitCode != 0)
+      return;
+    result.exitCode = exitCode;
+    result.error = text;
+  }
+
+  template <class Number>
+  void number(StringRef option, StringRef text, Number least, Number &target) {
+    Number value;
+    if (!parseNumber(text, value) || value < least)
+      fail(option.str() + "=" + text.str() + ": a number of at least " +
+           llvm::formatv("{0}", least).str() + " is wanted");
+    else
+      target = value;
+  }
+  static bool parseNumber(StringRef text, int64_t &value) {
+    return !text.getAsInteger(10, value);
+  }
+  static bool parseNumber(StringRef text, double &value) {
+    return !text.getAsDouble(value);
+  }
+
+  static const std::vector<Option> &options();
+  void parseWord(StringRef word);
+  void unknown(StringRef word);
+  void setting(StringRef text);
+  void dtype(StringRef text);
+  void emit(StringRef list);
+  void emitOne(StringRef kind, StringRef path);
+  void complete();
+  std::string beside(StringRef suffix) const {
+    return llvm::sys::path::stem(result.model).str() + suffix.str();
+  }
+
+  std::vector<std::string> words;
+  size_t at = 0;
+  std::vector<std::string> emits;
+  Arguments result;
+};
+
+const std::vector<Parser::Option> &Parser::options() {
+  static const std::vector<Option> all = {
+      {"-o", Required, [](Parser &p, StringRef v) { p.result.plan = v.str(); }},
+      {"-D", Required, [](Parser &p, StringRef v) { p.setting(v); }},
+      {"-I", Required,
+       [](Parser &p, StringRef v) {
+         p.result.includeFolders.push_back(v.str());
+       }},
+      {"--dtype", Required, [](Parser &p, StringRef v) { p.dtype(v); }},
+      {"--accumulate", Required,
+       [](Parser &p, StringRef v) {
+         p.number<int64_t>("--accumulate", v, 1, p.result.accumulate);
+       }},
+      {"--target-cpu", Required,
+       [](Parser &p, StringRef v) { p.result.targetCpu = v.str(); }},
+      {"--emit", Required,
+       [](Parser &p, StringRef v) { p.emits.push_back(v.str()); }},
+      {"--report", Optional,
+       [](Parser &p, StringRef v) {
+         if (!v.empty() && v != "json")
+           p.fail("--report=" + v.str() +
+                  ": there is --report and --report=json");
+         (v == "json" ? p.result.reportJson : p.result.report) = true;
+       }},
+      {"--check", None, [](Parser &p, StringRef) { p.result.check = true; }},
+      {"-ffuse", None, [](Parser &p, StringRef) { p.result.fuse = true; }},
+      {"-fno-fuse", None, [](Parser &p, StringRef) { p.result.fuse = false; }},
+      {"--threads", Required,
+       [](Parser &p, StringRef v) {
+         p.number<int64_t>("--threads", v, 1, p.result.threads);
+       }},
+      {"--eval-timeout", Required,
+       [](Parser &p, StringRef v) {
+         p.number<double>("--eval-timeout", v, 0.1, p.result.evalTimeout);
+       }},
+      {"--max-ops", Required,
+       [](Parser &p, StringRef v) {
+         p.number<int64_t>("--max-ops", v, 1, p.result.maxOps);
+       }},
+      {"-h", None, [](Parser &p, StringRef) { p.result.help = true; }},
+      {"--help", None, [](Parser &p, StringRef) { p.result.help = true; }},
+      {"--version", None,
+       [](Parser &p, StringRef) { p.result.version = true; }},
+  };
+  return all;
+}
+
+void Parser::parseWord(StringRef word) {
+  if (!word.starts_with("-") || word == "-") {
+    if (!result.model.empty())
+      return fail("two models: " + result.model + " and " + word.str() +
+                  "; dlcc compiles one");
+    result.model = word.str();
+    return;
+  }
+  for (const Option &option : options()) {
+    StringRef rest = word;
+    if (!rest.consume_front(option.name))
+      continue;
+    bool isShort = StringRef(option.name).size() == 2;
+    if (!rest.empty() &&
+        (option.value == None || !(rest.front() == '=' || isShort)))
+      continue;
+    bool given = rest.consume_front("=") || !rest.empty();
+    if (option.value == Required && !given) {
+      if (at + 1 == words.size())
+        return fail(word.str() + " needs a value");
+      rest = words[++at];
+    }
+    return option.set(*this, rest);
+  }
+  unknown(word);
+}
+
+void Parser::unknown(StringRef word) {
+  std::vector<std::string> names;
+  for (const Option &option : options())
+    names.push_back(option.name);
+  std::string better = frontend::nearest(word.split('=').first, names);
+  fail("there is no option " + word.str() +
+       (better.empty() ? "; see dlcc --help"
+                       : "; did you mean " + better + "?"));
+}
+
+void Parser::setting(StringRef text) {
+  auto [name, value] = text.split('=');
+  if (name.empty() || !text.contains('='))
+    return fail("-D " + text.str() + ": -D name=value is wanted");
+  result.settings.emplace_back(name.str(), value.str());
+}
+
+void Parser::dtype(StringRef text) {
+  if (text == "bf16" || text == "fp16" || text == "f16" || text == "tf32" ||
+      text == "fp8")
+    return fail("--dtype=" + text.str() + ": not in this version",
+                notInThisVersion);
+  if (text != "f32" && text != "f64")
+    return fail("--dtype=" + text.str() + ": f32 and f64 are known");
+  result.dtype = text.str();
+}
+
+void Parser::emit(StringRef list) {
+  llvm::SmallVector<StringRef> items;
+  list.split(items, ',');
+  for (StringRef item : items) {
+    auto [kind, path] = item.split('=');
+    emitOne(kind, path);
+  }
+}
+
+void Parser::emitOne(StringRef kind, StringRef path) {
+  static const std::vector<std::string> known = {"mlir", "kernels.so",
+                                                 "report.json"};
+  static const std::vector<std::string> later = {
+      "summary",      "graph.dot",  "graph.svg",     "graph.html",
+      "graph.json",   "memory.svg", "memory.pickle", "schedule.json",
+      "schedule.svg", "cu",         "ptx",           "cubin",
+      "onnx",         "deps",       "compile-flags"};
+  auto [name, phase] = kind.split(':');
+  if (llvm::is_contained(later, name))
+    return fail("--emit=" + name.str() + ": not in this version",
+                notInThisVersion);
+  if (!llvm::is_contained(known, name)) {
+    std::string better = frontend::nearest(name, known);
+    return fail("--emit=" + name.str() + ": " +
+                (better.empty() ? "mlir, kernels.so and report.json are known"
+                                : "did you mean " + better + "?"));
+  }
+  if (name != "mlir" && !phase.empty())
+    return fail("--emit=" + kind.str() + ": only mlir has phases");
+  if (name == "mlir" && !phase.empty() &&
+      !llvm::is_contained(phaseNames(), phase))
+    return fail("--emit=" + kind.str() + ": the phases are " +
+                llvm::join(phaseNames(), ", "));
+  Output output{name.str(), phase.empty() ? "import" : phase.str(), path.str()};
+  if (output.path.empty())
+    output.path = name == "mlir" ? "-" : beside("." + name.str());
+  result.outputs.push_back(output);
+}
+
+void Parser::complete() {
+  if (result.model.empty())
+    return fail("which model? dlcc model.dl; see dlcc --help");
+  if (result.plan.empty())
+    result.plan = beside(".plan");
+  for (const std::string &list : emits)
+    emit(list);
+}
+
+} // namespace
+
+Arguments parseArguments(int argc, const char *const *argv) {
+  return Parser(argc, argv).parse();
+}
+
+const char *helpText() {
+  return R"(dlcc: compile a training program (a C++ file using <dl/dl.h>) into an execution plan
+
+Examples:
+  dlcc mnist.dl && dlrun mnist.plan --epochs 2
+  dlcc mnist.dl -D batch_size=64 -o mnist64.plan --report
+  dlcc mnist.dl --check                  evaluate and check shapes only
+  dlcc mnist.dl --help                   the settings this model has (for -D)
+
+Usage: dlcc [options] MODEL.dl
+
+Output
+  -o FILE                the plan (default: MODEL.plan in this folder)
+  --emit=KIND[=FILE],... also write: mlir[:PHASE] (to standard output unless FILE is given),
+                         kernels.so, report.json
+  --report[=json]        parameters, FLOPs, bytes, kernels, fusions, memory
+  --check                evaluate the model and stop: no code, no plan
+
+Model
+  -D NAME=VALUE          set what the model asks for with p.arg()
+  -I FOLDER              where #include "..." looks, besides the model's folder
+  --dtype=f32|f64        the type of all floats (default: f32)
+  --accumulate=N         micro-batches for one update (default: 1)
+
+Compilation
+  --target-cpu=NAME      for this CPU alone (default: x86-64-v3 and x86-64-v4, both in the plan)
+  -fno-fuse              one kernel for each operation
+  --threads=N            that compile kernels (default: all cores)
+  --eval-timeout=S       seconds the model may take to build its graph (default: 20)
+  --max-ops=N            operations it may make (default: 1000000)
+
+  -h, --help             this text; after a model, its settings
+  --version
+
+Exit codes: 0 done, 1 the model is wrong, 2 wrong use, 3 cannot be done on the target or not in
+this version, 4 cannot read or write, 70 a bug of dlcc
+)";
+}
+
+} // namespace dl::dlcc

@@ -1,0 +1,40 @@
+// The command line of dlcc. LLVM's own option parser is not used: it would add
+// the options of every library to --help.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace dl::dlcc {
+
+struct Output {
+  std::string kind;  // "mlir", "kernels.so", "report.json"
+  std::string phase; // of mlir
+  std::string path;
+};
+
+struct Arguments {
+  std::string model, plan;
+  std::vector<std::pair<std::string, std::string>> settings;
+  std::vector<std::string> includeFolders;
+  std::string dtype = "f32", targetCpu;
+  int64_t accumulate = 1, threads = 0, maxOps = 1000000;
+  double evalTimeout = 20;
+  std::vector<Output> outputs;
+  bool report = false, reportJson = false, check = false, fuse = true;
+  bool help = false, version = false;
+
+  /// What is wrong with the command line, and the exit code for it; 0 if it is
+  /// right.
+  int exitCode = 0;
+  std::string error;
+};
+
+Arguments parseArguments(int argc, const char *const *argv);
+
+/// The text of --help and of -h.
+const char *helpText();
+
+} // namespace dl::dlcc

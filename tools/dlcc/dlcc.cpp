@@ -1,0 +1,151 @@
+// dlcc: evaluates a .dl in a child process, compiles what it made into a plan.
+#include "compiler/frontend/Frontend.h"
+#include "compiler/pipeline/Pipeline.h"
+#include "dialects/graph/Graph.h"
+#include "dialects/plan/Plan.h"
+#include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Parser/Parser.h"
+#include "tools/dlcc/Arguments.h"
+#include "tools/dlcc/Diagnostics.h"
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <unistd.h>
+
+using namespace mlir;
+using dl::dlcc::Arguments;
+
+static constexpr int kOurBug = 70;
+
+static int fail(const std::string &text, int exitCode) {
+  std::fprintf(stderr, "error: %s\n", text.c_str());
+  return exitCode;
+}
+
+static void onCrash(int) {
+  static const char text[] = "error: dlcc crashed; this is a bug of dlcc\n";
+  ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
+  (void)ignored;
+  _exit(kOurBug);
+}
+
+static int showSettings(const Arguments &arguments,
+                        const dl::frontend::Result &result) {
+  if (result.settings.empty() && result.exitCode != 0)
+    return result.exitCode;
+  if (result.settings.empty()) {
+    std::printf("%s has no settings\n", arguments.model.c_str());
+    return 0;
+  }
+  size_t names = 0, values = 0;
+  for (const dl::frontend::Setting &setting : result.settings) {
+    names = std::max(names, setting.name.size());
+    values = std::max(values, setting.value.size());
+  }
+  std::printf("Settings of %s (set with -D name=value):\n",
+              arguments.model.c_str());
+  for (const dl::frontend::Setting &setting : result.settings)
+    std::printf("  %-*s  %-*s  %s\n", static_cast<int>(names),
+                setting.name.c_str(), static_cast<int>(values),
+                setting.value.c_str(), setting.help.c_str());
+  return result.exitCode;
+}
+
+static dl::CompileOptions compileOptions(const Arguments &arguments) {
+  dl::CompileOptions options;
+  options.fuse = arguments.fuse;
+  options.threads = static_cast<int>(arguments.threads);
+  options.targetCpu = arguments.targetCpu;
+  if (arguments.check)
+    options.stopAfter = "import";
+  else
+    options.planPath = arguments.plan;
+  for (const dl::dlcc::Output &output : arguments.outputs) {
+    if (output.kind == "mlir")
+      options.dumps.emplace_back(output.phase, output.path);
+    if (output.kind == "kernels.so")
+      options.kernelsPath = output.path;
+  }
+  return options;
+}
+
+static int writeReports(const Arguments &arguments,
+                        const dl::CompileReport &report) {
+  if (arguments.report)
+    std::fputs(report.text().c_str(), stdout);
+  if (arguments.reportJson)
+    std::printf("%s\n", report.json().c_str());
+  for (const dl::dlcc::Output &output : arguments.outputs) {
+    if (output.kind != "report.json")
+      continue;
+    std::string json = report.json() + "\n";
+    FILE *file =
+        output.path == "-" ? stdout : std::fopen(output.path.c_str(), "w");
+    bool written =
+        file && std::fwrite(json.data(), 1, json.size(), file) == json.size();
+    if (file && file != stdout)
+      written = std::fclose(file) == 0 && written;
+    if (!written)
+      return fail("cannot write " + output.path + ": " + std::strerror(errno),
+                  4);
+  }
+  return std::fflush(stdout) == 0 ? 0
+                                  : fail("cannot write to standard output", 4);
+}
+
+static int compile(const Arguments &arguments,
+                   const dl::frontend::Result &evaluated) {
+  DialectRegistry registry;
+  registry.insert<dl::graph::GraphDialect, func::FuncDialect>();
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
+      std::fputs(dl::dlcc::renderDiagnostic(diagnostic).c_str(), stderr);
+    return success();
+  });
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>(evaluated.bytecode, &context);
+  if (!module)
+    return fail("the graph cannot be read back; this is a bug of dlcc",
+                kOurBug);
+  dl::CompileReport report;
+  if (failed(dl::compileToPlan(*module, compileOptions(arguments), report)))
+    return report.exitCode ? report.exitCode : kOurBug;
+  return arguments.check ? 0 : writeReports(arguments, report);
+}
+
+int main(int argc, char **argv) {
+  for (int one : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
+    std::signal(one, onCrash);
+  Arguments arguments = dl::dlcc::parseArguments(argc, argv);
+  if (arguments.exitCode)
+    return fail(arguments.error, arguments.exitCode);
+  if (arguments.version) {
+    std::puts("dlcc " DL_VERSION " (LLVM " DL_LLVM_VERSION ")");
+    return 0;
+  }
+  if (arguments.help && arguments.model.empty()) {
+    std::fputs(dl::dlcc::helpText(), stdout);
+    return 0;
+  }
+
+  dl::frontend::Options options;
+  options.model = arguments.model;
+  options.settings = arguments.settings;
+  options.dtype = arguments.dtype;
+  options.accumulate = arguments.accumulate;
+  options.includeFolders = arguments.includeFolders;
+  options.timeLimitSeconds = arguments.evalTimeout;
+  options.opLimit = arguments.maxOps;
+  dl::frontend::Result evaluated = dl::frontend::evaluate(options);
+  std::fputs(evaluated.messages.c_str(), stderr);
+  if (arguments.help)
+    return showSettings(arguments, evaluated);
+  if (evaluated.exitCode != 0)
+    return evaluated.exitCode;
+  if (arguments.check && arguments.outputs.empty())
+    return 0;
+  return compile(arguments, evaluated);
+}
