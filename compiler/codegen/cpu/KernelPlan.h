@@ -10,6 +10,7 @@
 
 #include "dialects/graph/Graph.h"
 #include "llvm/ADT/MapVector.h"
+#include <unordered_map>
 
 namespace dl::codegen {
 
@@ -83,7 +84,8 @@ private:
   void addStage(mlir::Operation *op);
   bool mustPlace(mlir::Operation *op) const;
 
-  mutable llvm::DenseMap<mlir::Operation *, graph::LoopNest> nests;
+  /// References into it stay valid while it grows.
+  mutable std::unordered_map<mlir::Operation *, graph::LoopNest> nests;
 };
 
 /// The indices of an operand at an iteration whose dims have the given values.
