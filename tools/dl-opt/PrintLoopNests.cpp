@@ -64,7 +64,8 @@ private:
           block.addArgument(graph::scalarType(graph::elementOf(operand)), loc));
     for (size_t i = 0; i < nest.extents.size(); ++i)
       indices.push_back(block.addArgument(IndexType::get(&getContext()), loc));
-    OpBuilder builder = OpBuilder::atBlockBegin(&block);
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointToEnd(&block);
     SmallVector<Value> results = op.buildBody(builder, loc, operands, indices);
     for (Operation &payload : block)
       llvm::outs() << "  " << payload.getName() << "\n";
