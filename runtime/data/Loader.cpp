@@ -19,9 +19,12 @@ static constexpr int looksBeforeSleep = 500;
 Loader::Loader(const Dataset &dataset, const LoaderOptions &options,
                SlotAddress address)
     : dataset(dataset), options(options), address(std::move(address)) {
-  perEpoch = dataset.items / options.batchSize;
-  if (!options.dropLast && dataset.items % options.batchSize != 0)
-    ++perEpoch;
+  perEpoch = batchesOf(dataset.items, options.batchSize, options.dropLast);
+}
+
+uint64_t dlrt::batchesOf(uint64_t items, uint64_t batchSize, bool dropLast) {
+  bool shortOne = !dropLast && items % batchSize != 0;
+  return items / batchSize + (shortOne ? 1 : 0);
 }
 
 Status Loader::start() {

@@ -23,6 +23,9 @@ struct LoaderOptions {
   uint64_t batchLimit = ~uint64_t(0); ///< how many to gather
 };
 
+/// Batches of an epoch.
+uint64_t batchesOf(uint64_t items, uint64_t batchSize, bool dropLast);
+
 struct Batch {
   uint32_t slot = 0;
   uint64_t items = 0;

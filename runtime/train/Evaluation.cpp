@@ -36,7 +36,7 @@ Expected<Evaluation> dlrt::evaluate(Session &session, uint32_t stepIndex,
   auto begin = std::chrono::steady_clock::now();
   DLRT_TRY(session.openData(stepIndex));
   const fb::StepT &step = *session.plan().steps[stepIndex];
-  uint64_t batches = session.makeLoader(stepIndex, 0)->batchesPerEpoch();
+  uint64_t batches = session.batchesPerEpoch(stepIndex);
   std::unique_ptr<Loader> loader = session.makeLoader(stepIndex, batches);
   DLRT_TRY(loader->start());
   ScalarMetrics metrics(step, session.executor());

@@ -90,6 +90,12 @@ Status Session::openData(uint32_t step) {
   return {};
 }
 
+uint64_t Session::batchesPerEpoch(uint32_t step) const {
+  const fb::DatasetT &dataset = *plan().datasets[plan().steps[step]->dataset];
+  return batchesOf(datasets.at(step)->items, dataset.batch_size,
+                   dataset.drop_last);
+}
+
 std::unique_ptr<Loader> Session::makeLoader(uint32_t step,
                                             uint64_t batchLimit) const {
   const fb::DatasetT &dataset = *plan().datasets[plan().steps[step]->dataset];

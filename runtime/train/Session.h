@@ -44,8 +44,12 @@ public:
 
   /// Opens the data of a step; a second call does nothing.
   Status openData(uint32_t step);
+  bool hasData(uint32_t step) const { return datasets.count(step) != 0; }
   /// Of a step whose data are open.
   const Dataset &dataset(uint32_t step) const { return *datasets.at(step); }
+
+  /// Batches of an epoch of a step whose data are open.
+  uint64_t batchesPerEpoch(uint32_t step) const;
 
   /// A loader for a step whose data are open; start() is yet to be called.
   std::unique_ptr<Loader> makeLoader(uint32_t step, uint64_t batchLimit) const;

@@ -1,7 +1,5 @@
 #include "runtime/train/StepRunner.h"
 
-#include "runtime/plan/DTypes.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,16 +15,24 @@ StepRunner::StepRunner(Session &session, uint32_t step)
     : session(session), step(*session.plan().steps[step]), stepIndex(step),
       metrics(*session.plan().steps[step], session.executor()) {}
 
+static uint64_t saturatingProduct(uint64_t a, uint64_t b) {
+  uint64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? ~uint64_t(0) : product;
+}
+
 Expected<std::unique_ptr<StepRunner>>
-StepRunner::create(Session &session, uint32_t step, uint64_t maxSteps) {
+StepRunner::create(Session &session, uint32_t step, const RunLength &length) {
   DLRT_TRY(session.openData(step));
   std::unique_ptr<StepRunner> runner(new StepRunner(session, step));
-  uint64_t batches = 0;
-  if (__builtin_mul_overflow(maxSteps, runner->step.accumulate, &batches))
-    batches = ~uint64_t(0);
-  runner->loader = session.makeLoader(step, batches);
-  runner->perEpoch =
-      stepsOf(runner->loader->batchesPerEpoch(), runner->step.accumulate);
+  uint64_t batches = session.batchesPerEpoch(step);
+  uint32_t accumulate = runner->step.accumulate;
+  runner->perEpoch = stepsOf(batches, accumulate);
+  runner->total = length.steps
+                      ? *length.steps
+                      : saturatingProduct(length.epochs, runner->perEpoch);
+  uint64_t limit = length.steps ? saturatingProduct(*length.steps, accumulate)
+                                : saturatingProduct(length.epochs, batches);
+  runner->loader = session.makeLoader(step, limit);
   DLRT_TRY(runner->loader->start());
   return runner;
 }

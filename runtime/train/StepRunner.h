@@ -9,21 +9,30 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <vector>
 
 namespace dlrt {
 
+/// How long to train: a number of steps, or else of epochs.
+struct RunLength {
+  std::optional<uint64_t> steps;
+  uint64_t epochs = 1;
+};
+
 class StepRunner {
 public:
-  /// Opens the step's data and starts its loader. `maxSteps` says how far it
-  /// may read ahead.
+  /// Opens the step's data and starts its loader, which reads ahead no further
+  /// than the run is long.
   static Expected<std::unique_ptr<StepRunner>>
-  create(Session &session, uint32_t step, uint64_t maxSteps);
+  create(Session &session, uint32_t step, const RunLength &length);
 
   /// Runs one step: up to `accumulate` batches of one epoch and their update.
   /// Allocates nothing. A step that failed has not updated the weights unless
   /// its update is part of the batch's program.
   Status run();
 
+  uint64_t totalSteps() const { return total; }
   uint64_t stepsPerEpoch() const { return perEpoch; }
   uint64_t stepsDone() const { return done; }
   /// Epoch of the last step, and whether it was the epoch's last.
@@ -47,7 +56,7 @@ private:
   const uint32_t stepIndex;
   std::unique_ptr<Loader> loader;
   ScalarMetrics metrics;
-  uint64_t perEpoch = 0;
+  uint64_t perEpoch = 0, total = 0;
   uint64_t done = 0;
   uint64_t nextBatch = 0; ///< counted over all epochs
   uint64_t currentEpoch = 0;

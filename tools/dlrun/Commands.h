@@ -1,0 +1,34 @@
+// The commands of dlrun. Each gives the process's exit code or an error.
+#ifndef DLRUN_COMMANDS_H
+#define DLRUN_COMMANDS_H
+
+#include "runtime/base/Status.h"
+#include "runtime/plan/PlanReader.h"
+#include "runtime/train/Evaluation.h"
+#include "runtime/train/Session.h"
+#include "tools/dlrun/Options.h"
+
+#include <memory>
+#include <string>
+
+namespace dlrun {
+
+dlrt::Expected<int> runTrain(const Options &options);
+dlrt::Expected<int> runEval(const Options &options);
+dlrt::Expected<int> runBench(const Options &options);
+dlrt::Expected<int> runInfo(const Options &options);
+
+/// The plan as a JSON document, for runInfo.
+std::string planAsJson(const dlrt::LoadedPlan &loaded, const std::string &path);
+
+/// Opens the plan as the options say.
+dlrt::Expected<std::unique_ptr<dlrt::Session>>
+openSession(const Options &options, bool synthetic = false);
+
+/// An evaluation's result: an event, or a line on stdout.
+void reportEvaluation(const Options &options, const dlrt::Evaluation &result,
+                      dlrt::TrainingPosition position);
+
+} // namespace dlrun
+
+#endif

@@ -1,0 +1,77 @@
+#include "runtime/base/Numbers.h"
+#include "runtime/exec/Cpu.h"
+#include "tools/dlrun/Commands.h"
+#include "tools/dlrun/Events.h"
+#include "tools/dlrun/Process.h"
+#include "tools/dlrun/Progress.h"
+#include "tools/dlrun/Signals.h"
+#include "tools/dlrun/StartTable.h"
+
+#include <fmt/format.h>
+
+using namespace dlrun;
+using namespace dlrt;
+
+Expected<std::unique_ptr<Session>> dlrun::openSession(const Options &options,
+                                                      bool synthetic) {
+  SessionOptions session;
+  session.threads = options.threads != 0 ? options.threads : availableCores();
+  session.isa = options.isa;
+  session.seed = options.seed;
+  session.shuffle = !options.noShuffle;
+  session.synthetic = synthetic;
+  session.init = options.init;
+  session.data = options.data;
+  return Session::open(options.plan, session);
+}
+
+void dlrun::reportEvaluation(const Options &options, const Evaluation &result,
+                             TrainingPosition position) {
+  if (options.json) {
+    Event("eval")
+        .field("name", result.name)
+        .field("step", position.step)
+        .field("epoch", position.epoch)
+        .metrics(result.metrics)
+        .send();
+    return;
+  }
+  writeStdout(fmt::format("{}: {} ({} items, {})\n", result.name,
+                          metricsForPeople(result.metrics, ", "),
+                          withCommas(result.items),
+                          humanSeconds(result.seconds)));
+}
+
+Expected<int> dlrun::runEval(const Options &options) {
+  auto opened = openSession(options);
+  if (!opened)
+    return opened.takeError();
+  Session &session = **opened;
+  std::vector<uint32_t> steps = session.evaluationSteps();
+  if (steps.empty())
+    return Status(Code::Usage, fmt::format("'{}' has no evaluation: the model "
+                                           "has no p.eval()",
+                                           options.plan));
+  for (uint32_t step : steps)
+    DLRT_TRY(session.openData(step));
+  std::vector<std::string> warnings;
+  DLRT_TRY(session.initialiseStates(warnings));
+  for (const std::string &warning : warnings)
+    warn(warning);
+  reportStart(session, options, "");
+  for (uint32_t step : steps) {
+    auto result = evaluate(session, step, {}, [] { return stopSignal() == 0; });
+    if (!result)
+      return result.takeError();
+    if (!result->complete)
+      return 128 + stopSignal();
+    reportEvaluation(options, *result, {});
+  }
+  if (options.json)
+    Event("end")
+        .field("steps", 0)
+        .field("seconds", secondsSinceStart())
+        .field("peak_rss_bytes", peakResidentBytes())
+        .send();
+  return 0;
+}

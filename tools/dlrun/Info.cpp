@@ -1,0 +1,115 @@
+#include "runtime/base/Numbers.h"
+#include "runtime/exec/Cpu.h"
+#include "runtime/exec/Executor.h"
+#include "runtime/plan/DTypes.h"
+#include "runtime/plan/Layout.h"
+#include "tools/dlrun/Commands.h"
+#include "tools/dlrun/Events.h"
+#include "tools/dlrun/Progress.h"
+#include "tools/dlrun/StartTable.h"
+
+#include <fmt/format.h>
+
+using namespace dlrun;
+using namespace dlrt;
+
+static std::string initText(const fb::InitT &init) {
+  switch (init.kind) {
+  case fb::InitKind::Zero:
+    return "0";
+  case fb::InitKind::Constant:
+    return shortest(init.a);
+  case fb::InitKind::Uniform:
+    return fmt::format("uniform [{:.4g}, {:.4g})", init.a, init.b);
+  case fb::InitKind::Normal:
+    return fmt::format("normal {:.4g}, {:.4g}", init.a, init.b);
+  }
+  return "";
+}
+
+static std::string headText(const LoadedPlan &loaded, const std::string &path) {
+  const fb::PlanT &plan = *loaded.plan;
+  std::string text = fmt::format("{}: {}, {}, by {}, {}\n", path, plan.model,
+                                 nameOf(plan.dtype), plan.producer,
+                                 humanBytes(loaded.file.bytes().size()));
+  text += fmt::format("parameters  {}\narena       {} in {} buffers\n",
+                      withCommas(plan.parameters), humanBytes(plan.arena_bytes),
+                      plan.buffers.size());
+  for (const auto &image : plan.images)
+    text += fmt::format(
+        "kernels     {} for {}, {}{}\n", plan.kernels.size(), image->features,
+        humanBytes(loaded.sections[image->section].bytes.size()),
+        cpuSupports(image->features) ? "" : " (not on this processor)");
+  return text;
+}
+
+static std::string statesText(const fb::PlanT &plan) {
+  std::string text = "\nstates\n";
+  for (const auto &state : plan.states)
+    text += fmt::format("  {:<40} {:<9} {} {:<14} {:<22} {}\n", state->name,
+                        EnumNameStateRole(state->role), nameOf(state->dtype),
+                        shapeText(state->shape), initText(*state->init),
+                        layoutText(state->shape, state->layout));
+  return text;
+}
+
+static std::string programText(const fb::PlanT &plan,
+                               const fb::ProgramT &program) {
+  std::string text;
+  for (size_t c = 0; c < program.commands.size(); ++c) {
+    const fb::CommandT &command = *program.commands[c];
+    const fb::KernelT &kernel = *plan.kernels[command.kernel];
+    std::string ops;
+    for (uint32_t op : kernel.ops)
+      ops += (ops.empty() ? "" : ", ") + plan.sources[op]->op;
+    std::string deps;
+    for (uint32_t dep : command.deps)
+      deps += fmt::format("{}{}", deps.empty() ? "" : ",", dep);
+    text += fmt::format("  {:>4}  {:<28} {:<9} {:>6} tiles{} {:>8} FLOP  "
+                        "after [{}]  {}\n",
+                        c, kernel.name, kernel.strategy, kernel.tiles,
+                        command.serial ? " (serial)" : "",
+                        countForPeople(static_cast<double>(kernel.flops)), deps,
+                        ops);
+  }
+  for (const auto &metric : program.metrics)
+    text += fmt::format("  metric {} {} {}\n", metric->name,
+                        nameOf(metric->dtype), shapeText(metric->shape));
+  for (const auto &flag : program.errors)
+    text += fmt::format("  checks {} ({})\n", flag->message,
+                        sourceText(*plan.sources[flag->source]));
+  return text;
+}
+
+static std::string stepsText(const fb::PlanT &plan) {
+  std::string text;
+  for (const auto &step : plan.steps) {
+    const fb::DatasetT &data = *plan.datasets[step->dataset];
+    text += fmt::format("\nstep {} ({}): {} {} items in batches of {}{}{}",
+                        displayName(*step),
+                        step->training ? "training" : "evaluation",
+                        withCommas(data.items), EnumNameDatasetKind(data.kind),
+                        data.batch_size, data.shuffle ? ", shuffled" : "",
+                        data.drop_last ? ", last short batch dropped" : "");
+    if (step->accumulate > 1)
+      text += fmt::format(", {} batches a step", step->accumulate);
+    text += '\n';
+    const char *titles[] = {"", "  short batch\n"};
+    for (size_t p = 0; p < step->micro.size(); ++p)
+      text += titles[p] + programText(plan, *step->micro[p]);
+    if (step->update)
+      text += "  update\n" + programText(plan, *step->update);
+  }
+  return text;
+}
+
+Expected<int> dlrun::runInfo(const Options &options) {
+  Expected<LoadedPlan> loaded = readPlan(options.plan);
+  if (!loaded)
+    return loaded.takeError();
+  const fb::PlanT &plan = *loaded->plan;
+  writeStdout(options.json ? planAsJson(*loaded, options.plan)
+                           : headText(*loaded, options.plan) +
+                                 statesText(plan) + stepsText(plan));
+  return 0;
+}

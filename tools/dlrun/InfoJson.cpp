@@ -1,0 +1,202 @@
+#include "runtime/base/JsonWriter.h"
+#include "runtime/exec/Cpu.h"
+#include "runtime/plan/DTypes.h"
+#include "runtime/plan/Layout.h"
+#include "tools/dlrun/Commands.h"
+
+#include <algorithm>
+#include <cctype>
+
+using namespace dlrun;
+using namespace dlrt;
+
+/// Enumerators in the spelling of the text form: "parameter", "arena".
+static std::string lower(const char *name) {
+  std::string text = name;
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  return text;
+}
+
+static void writeLayout(JsonWriter &json, const Layout &layout) {
+  json.key("layout").beginArray();
+  for (const fb::PhysicalDim &d : layout)
+    json.beginObject()
+        .field("dim", d.dim())
+        .field("divisor", d.divisor())
+        .field("extent", d.extent())
+        .field("stride", d.stride())
+        .endObject();
+  json.endArray();
+}
+
+static void writeTensor(JsonWriter &json, fb::DType dtype,
+                        const std::vector<uint64_t> &shape,
+                        const Layout &layout, uint32_t buffer) {
+  json.field("dtype", nameOf(dtype)).array("shape", shape);
+  writeLayout(json, layout);
+  json.field("layout_text", layoutText(shape, layout));
+  json.field("buffer", buffer);
+}
+
+static void writeStates(JsonWriter &json, const fb::PlanT &plan) {
+  json.key("states").beginArray();
+  for (const auto &state : plan.states) {
+    json.beginObject()
+        .field("name", state->name)
+        .array("aliases", state->aliases)
+        .field("role", lower(EnumNameStateRole(state->role)))
+        .field("of", state->of);
+    writeTensor(json, state->dtype, state->shape, state->layout, state->buffer);
+    json.key("init")
+        .beginObject()
+        .field("kind", lower(EnumNameInitKind(state->init->kind)))
+        .field("a", state->init->a)
+        .field("b", state->init->b)
+        .field("key", state->init->key)
+        .endObject();
+    json.endObject();
+  }
+  json.endArray();
+}
+
+static void writeBuffers(JsonWriter &json, const fb::PlanT &plan) {
+  json.key("buffers").beginArray();
+  for (const auto &buffer : plan.buffers)
+    json.beginObject()
+        .field("space", lower(EnumNameSpace(buffer->space)))
+        .field("offset", buffer->offset)
+        .field("bytes", buffer->bytes)
+        .field("name", buffer->name)
+        .endObject();
+  json.endArray();
+}
+
+static void writeKernels(JsonWriter &json, const fb::PlanT &plan) {
+  json.key("kernels").beginArray();
+  for (const auto &kernel : plan.kernels)
+    json.beginObject()
+        .field("name", kernel->name)
+        .field("strategy", kernel->strategy)
+        .field("tiles", kernel->tiles)
+        .field("scratch_bytes", kernel->scratch_bytes)
+        .array("binding_bytes", kernel->binding_bytes)
+        .array("writes", kernel->writes)
+        .array("ops", kernel->ops)
+        .field("flops", kernel->flops)
+        .field("bytes", kernel->bytes)
+        .endObject();
+  json.endArray();
+}
+
+static void writeDatasets(JsonWriter &json, const fb::PlanT &plan) {
+  json.key("datasets").beginArray();
+  for (const auto &data : plan.datasets) {
+    json.beginObject()
+        .field("kind", lower(EnumNameDatasetKind(data->kind)))
+        .field("root", data->root)
+        .array("paths", data->paths)
+        .field("train", data->train)
+        .field("items", data->items)
+        .field("batch_size", data->batch_size)
+        .field("shuffle", data->shuffle)
+        .field("drop_last", data->drop_last);
+    json.key("components").beginArray();
+    for (const auto &component : data->components)
+      json.beginObject()
+          .field("dtype", nameOf(component->dtype))
+          .array("shape", component->shape)
+          .endObject();
+    json.endArray().endObject();
+  }
+  json.endArray();
+}
+
+static void writeProgram(JsonWriter &json, const fb::PlanT &plan,
+                         const char *phase, const fb::ProgramT &program) {
+  json.beginObject().field("phase", phase);
+  json.field("batch_items", program.batch_items);
+  json.key("commands").beginArray();
+  for (const auto &command : program.commands)
+    json.beginObject()
+        .field("kernel", command->kernel)
+        .field("name", plan.kernels[command->kernel]->name)
+        .array("bindings", command->bindings)
+        .array("deps", command->deps)
+        .field("serial", command->serial)
+        .endObject();
+  json.endArray();
+  json.key("metrics").beginArray();
+  for (const auto &metric : program.metrics) {
+    json.beginObject().field("name", metric->name);
+    writeTensor(json, metric->dtype, metric->shape, metric->layout,
+                metric->buffer);
+    json.endObject();
+  }
+  json.endArray();
+  json.key("errors").beginArray();
+  for (const auto &flag : program.errors)
+    json.beginObject()
+        .field("buffer", flag->buffer)
+        .field("message", flag->message)
+        .field("source", flag->source)
+        .endObject();
+  json.endArray().endObject();
+}
+
+static void writeSteps(JsonWriter &json, const fb::PlanT &plan) {
+  json.key("steps").beginArray();
+  for (const auto &step : plan.steps) {
+    json.beginObject()
+        .field("name", displayName(*step))
+        .field("training", step->training)
+        .field("dataset", step->dataset)
+        .field("accumulate", step->accumulate);
+    json.key("programs").beginArray();
+    const char *phases[] = {"batch", "short_batch"};
+    for (size_t p = 0; p < step->micro.size(); ++p)
+      writeProgram(json, plan, phases[p], *step->micro[p]);
+    if (step->update)
+      writeProgram(json, plan, "update", *step->update);
+    json.endArray().endObject();
+  }
+  json.endArray();
+}
+
+std::string dlrun::planAsJson(const LoadedPlan &loaded,
+                              const std::string &path) {
+  const fb::PlanT &plan = *loaded.plan;
+  JsonWriter json(/*indent=*/true);
+  json.beginObject()
+      .field("plan", path)
+      .field("producer", plan.producer)
+      .field("model", plan.model)
+      .field("dtype", nameOf(plan.dtype))
+      .field("machine_hash", plan.machine_hash)
+      .field("file_bytes", loaded.file.bytes().size())
+      .field("parameters", plan.parameters)
+      .field("arena_bytes", plan.arena_bytes);
+  json.key("images").beginArray();
+  for (const auto &image : plan.images)
+    json.beginObject()
+        .field("features", image->features)
+        .field("section", image->section)
+        .field("bytes", loaded.sections[image->section].bytes.size())
+        .field("supported", cpuSupports(image->features))
+        .endObject();
+  json.endArray();
+  writeStates(json, plan);
+  writeBuffers(json, plan);
+  writeKernels(json, plan);
+  writeDatasets(json, plan);
+  writeSteps(json, plan);
+  json.key("sources").beginArray();
+  for (const auto &source : plan.sources)
+    json.beginObject()
+        .field("op", source->op)
+        .field("module", source->module_)
+        .field("location", source->location)
+        .endObject();
+  json.endArray().endObject();
+  return json.text() + "\n";
+}

@@ -1,0 +1,298 @@
+#include "tools/dlrun/Options.h"
+
+#include "runtime/base/Numbers.h"
+#include "runtime/base/Suggest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+using namespace dlrun;
+using namespace dlrt;
+
+static Status usage(std::string message) {
+  return {Code::Usage, std::move(message)};
+}
+
+static Status notYet(std::string_view what) {
+  return {Code::Unavailable, fmt::format("{}: not in this version", what)};
+}
+
+namespace {
+
+constexpr unsigned train = 1u << unsigned(Command::Train);
+constexpr unsigned eval = 1u << unsigned(Command::Eval);
+constexpr unsigned info = 1u << unsigned(Command::Info);
+constexpr unsigned bench = 1u << unsigned(Command::Bench);
+constexpr unsigned runs = train | eval | bench;
+constexpr unsigned all = runs | info;
+
+using Apply = Status (*)(Options &, const std::string &value);
+
+struct OptionInfo {
+  const char *name;
+  unsigned commands;
+  bool takesValue;
+  Apply apply;
+};
+
+constexpr const char *commandNames[] = {"train", "eval", "info", "bench"};
+
+Status setUnsigned(const std::string &value, uint64_t &out, uint64_t least,
+                   uint64_t most) {
+  auto number = parseUnsigned(value);
+  if (!number || *number < least || *number > most)
+    return usage(fmt::format("'{}' is not a whole number from {} to {}", value,
+                             least, most));
+  out = *number;
+  return {};
+}
+
+constexpr uint64_t manySteps = uint64_t(1) << 62;
+
+Status setCount(const std::string &value, std::optional<uint64_t> &out) {
+  uint64_t number = 0;
+  DLRT_TRY(setUnsigned(value, number, 1, manySteps));
+  out = number;
+  return {};
+}
+
+Status setPath(const std::string &value, std::string &out) {
+  if (value.empty())
+    return usage("a path is missing");
+  out = value;
+  return {};
+}
+
+std::vector<std::string> splitAtCommas(const std::string &text) {
+  std::vector<std::string> parts;
+  for (size_t at = 0; at <= text.size();) {
+    size_t end = std::min(text.find(',', at), text.size());
+    parts.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return parts;
+}
+
+Status setEvery(Options &options, const std::string &value) {
+  for (const std::string &part : splitAtCommas(value)) {
+    size_t equals = part.find('=');
+    std::string what = part.substr(0, equals);
+    std::string number =
+        equals == std::string::npos ? "" : part.substr(equals + 1);
+    if (what == "ckpt")
+      return notYet("ckpt (checkpoints)");
+    if (what != "log" && what != "eval")
+      return usage(fmt::format("'{}' is none of log=N, eval=N", part));
+    uint64_t every = 0;
+    DLRT_TRY(setUnsigned(number, every, 0, manySteps));
+    (what == "log" ? options.logEvery : options.evalEvery) = every;
+  }
+  return {};
+}
+
+Status setHaltOn(Options &options, const std::string &value) {
+  for (const std::string &part : splitAtCommas(value)) {
+    if (part == "nan")
+      options.haltOnNan = true;
+    else if (part == "inf")
+      options.haltOnInf = true;
+    else if (part.find_first_of("<>") != std::string::npos)
+      return notYet(fmt::format("the condition '{}'", part));
+    else
+      return usage(fmt::format("'{}' is none of nan, inf", part));
+  }
+  return {};
+}
+
+Status setIsa(Options &options, const std::string &value) {
+  if (value != "v3" && value != "v4")
+    return usage(fmt::format("'{}' is none of v3, v4", value));
+  options.isa = value;
+  return {};
+}
+
+Status setThreads(Options &options, const std::string &value) {
+  uint64_t threads = 0;
+  DLRT_TRY(setUnsigned(value, threads, 1, 1024));
+  options.threads = static_cast<unsigned>(threads);
+  return {};
+}
+
+Status setSeconds(Options &options, const std::string &value) {
+  auto seconds = parseDouble(value);
+  if (!seconds || !(*seconds > 0) || *seconds > 1e6)
+    return usage(fmt::format("'{}' is not a number of seconds", value));
+  options.seconds = *seconds;
+  return {};
+}
+
+using Value = const std::string &;
+constexpr OptionInfo table[] = {
+    {"epochs", train, true,
+     [](Options &o, Value v) { return setCount(v, o.epochs); }},
+    {"steps", train | bench, true,
+     [](Options &o, Value v) { return setCount(v, o.steps); }},
+    {"data", runs, true,
+     [](Options &o, Value v) {
+       o.data.push_back(v);
+       return v.empty() ? usage("a path is missing") : Status();
+     }},
+    {"init", runs, true,
+     [](Options &o, Value v) { return setPath(v, o.init); }},
+    {"save-final", train, true,
+     [](Options &o, Value v) { return setPath(v, o.saveFinal); }},
+    {"save-metrics", train, true,
+     [](Options &o, Value v) { return setPath(v, o.saveMetrics); }},
+    {"seed", runs, true,
+     [](Options &o, Value v) {
+       return setUnsigned(v, o.seed, 0, uint64_t(INT64_MAX));
+     }},
+    {"threads", runs, true, setThreads},
+    {"no-shuffle", runs, false,
+     [](Options &o, Value) {
+       o.noShuffle = true;
+       return Status();
+     }},
+    {"every", train, true, setEvery},
+    {"halt-on", train, true, setHaltOn},
+    {"isa", runs, true, setIsa},
+    {"seconds", bench, true, setSeconds},
+    {"json", all, false,
+     [](Options &o, Value) {
+       o.json = true;
+       return Status();
+     }},
+    {"quiet", all, false,
+     [](Options &o, Value) {
+       o.quiet = true;
+       return Status();
+     }},
+    {"help", all, false,
+     [](Options &o, Value) {
+       o.help = o.longHelp = true;
+       return Status();
+     }},
+    {"version", all, false,
+     [](Options &o, Value) {
+       o.version = true;
+       return Status();
+     }},
+    {"out", all, true, [](Options &, Value) { return notYet("a run folder"); }},
+    {"trace", all, true, [](Options &, Value) { return notYet("a trace"); }},
+    {"ranks", all, true,
+     [](Options &, Value) { return notYet("more than one rank"); }},
+};
+
+/// Walks the arguments once.
+class Parser {
+public:
+  explicit Parser(const std::vector<std::string> &arguments)
+      : arguments(arguments) {}
+
+  Expected<Options> parse() {
+    for (; at < arguments.size(); ++at) {
+      const std::string &argument = arguments[at];
+      if (optionsEnded || argument.size() < 2 || argument[0] != '-')
+        DLRT_TRY(positional(argument));
+      else if (argument == "--")
+        optionsEnded = true;
+      else if (argument == "-h")
+        options.help = true;
+      else if (argument == "-q")
+        options.quiet = true;
+      else
+        DLRT_TRY(option(argument).within(argument));
+      if (options.help || options.version)
+        return options;
+    }
+    DLRT_TRY(checkTogether());
+    return options;
+  }
+
+private:
+  Status positional(const std::string &argument) {
+    if (!commandSeen && options.plan.empty()) {
+      if (argument == "resume")
+        return notYet("dlrun resume");
+      auto found =
+          std::find(std::begin(commandNames), std::end(commandNames), argument);
+      if (found != std::end(commandNames)) {
+        commandSeen = true;
+        options.command =
+            static_cast<Command>(found - std::begin(commandNames));
+        return {};
+      }
+    }
+    if (options.plan.empty()) {
+      options.plan = argument;
+      return {};
+    }
+    std::vector<std::string> names(std::begin(commandNames),
+                                   std::end(commandNames));
+    return usage(fmt::format(
+        "one plan at a time: '{}' and '{}'{}", options.plan, argument,
+        commandSeen ? "" : didYouMean(options.plan, names)));
+  }
+
+  Status option(const std::string &argument) {
+    size_t dashes = argument.starts_with("--") ? 2 : 1;
+    size_t equals = argument.find('=');
+    std::string name = argument.substr(
+        dashes, equals == std::string::npos ? equals : equals - dashes);
+    auto found = std::find_if(
+        std::begin(table), std::end(table),
+        [&](const OptionInfo &o) { return dashes == 2 && name == o.name; });
+    if (found == std::end(table))
+      return unknown(name);
+    std::string value;
+    if (!found->takesValue && equals != std::string::npos)
+      return usage("it takes no value");
+    if (found->takesValue) {
+      if (equals != std::string::npos)
+        value = argument.substr(equals + 1);
+      else if (at + 1 < arguments.size())
+        value = arguments[++at];
+      else
+        return usage("its value is missing");
+    }
+    used.push_back(&*found);
+    return found->apply(options, value);
+  }
+
+  static Status unknown(const std::string &name) {
+    std::vector<std::string> names;
+    for (const OptionInfo &o : table)
+      names.push_back(o.name);
+    std::string near = nearest(name, names);
+    return usage("unknown option" +
+                 (near.empty() ? "" : "; did you mean '--" + near + "'?"));
+  }
+
+  Status checkTogether() const {
+    if (options.plan.empty())
+      return usage("which plan? Usage: dlrun [train|eval|info|bench] PLAN "
+                   "[options]; dlrun --help shows examples");
+    for (const OptionInfo *option : used)
+      if (!(option->commands & 1u << unsigned(options.command)))
+        return usage(fmt::format("--{}: not an option of 'dlrun {}'",
+                                 option->name,
+                                 commandNames[size_t(options.command)]));
+    if (options.command == Command::Train && options.epochs && options.steps)
+      return usage("--epochs and --steps: give one of them");
+    return {};
+  }
+
+  const std::vector<std::string> &arguments;
+  size_t at = 0;
+  Options options;
+  std::vector<const OptionInfo *> used;
+  bool commandSeen = false, optionsEnded = false;
+};
+
+} // namespace
+
+Expected<Options>
+dlrun::parseOptions(const std::vector<std::string> &arguments) {
+  return Parser(arguments).parse();
+}

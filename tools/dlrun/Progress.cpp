@@ -1,0 +1,108 @@
+#include "tools/dlrun/Progress.h"
+
+#include "runtime/base/Numbers.h"
+#include "tools/dlrun/Events.h"
+#include "tools/dlrun/Process.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+using namespace dlrun;
+using namespace dlrt;
+
+std::string dlrun::metricForPeople(double value) {
+  double size = std::fabs(value);
+  if (!std::isfinite(value))
+    return shortest(value);
+  if (size != 0 && (size < 1e-3 || size >= 1e6))
+    return fmt::format("{:.3e}", value);
+  return fmt::format("{:.4f}", value);
+}
+
+std::string dlrun::metricsForPeople(const std::vector<ScalarMetric> &metrics,
+                                    const char *separator) {
+  std::string text;
+  for (const ScalarMetric &metric : metrics)
+    text += fmt::format("{}{} {}", text.empty() ? "" : separator, metric.name,
+                        metricForPeople(metric.value));
+  return text;
+}
+
+std::string dlrun::countForPeople(double count) {
+  const char *units[] = {"", "k", "M", "G", "T"};
+  size_t unit = 0;
+  while (count >= 999.5 && unit + 1 < std::size(units)) {
+    count /= 1000;
+    ++unit;
+  }
+  int digits = count < 99.95 && unit != 0 ? 1 : 0;
+  return fmt::format("{:.{}f}{}", count, digits, units[unit]);
+}
+
+Progress::Progress(const Options &options, uint64_t totalSteps)
+    : options(options), total(totalSteps) {
+  mode = options.json            ? Mode::Json
+         : options.quiet         ? Mode::None
+         : isatty(STDERR_FILENO) ? Mode::Terminal
+                                 : Mode::File;
+  interval = mode == Mode::File ? 1.0 : 0.1;
+  begin = lastReport = secondsSinceStart();
+}
+
+bool Progress::due(uint64_t step, double now, bool last) const {
+  if (mode == Mode::None)
+    return false;
+  if (options.logEvery)
+    return *options.logEvery != 0 && step % *options.logEvery == 0;
+  return step == 1 || last || now - lastReport >= interval;
+}
+
+void Progress::afterStep(StepRunner &runner, bool last) {
+  items += runner.lastItems();
+  double now = secondsSinceStart();
+  if (!due(runner.stepsDone(), now, last))
+    return;
+  if (mode == Mode::Json) {
+    Event("step")
+        .field("step", runner.stepsDone())
+        .field("epoch", runner.epoch())
+        .metrics(runner.scalars())
+        .send();
+  } else if (mode == Mode::File) {
+    writeStderr(line(runner, now) + "\n");
+  } else {
+    std::string text = line(runner, now);
+    winsize size = {};
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1)
+      text.resize(std::min<size_t>(text.size(), size.ws_col - 1));
+    writeStderr("\r" + text + "\x1b[K");
+    lineShown = true;
+  }
+  lastReport = now;
+  stepsAtReport = runner.stepsDone();
+  itemsAtReport = items;
+}
+
+void Progress::clearLine() {
+  if (lineShown)
+    writeStderr("\r\x1b[K");
+  lineShown = false;
+}
+
+std::string Progress::line(StepRunner &runner, double now) const {
+  uint64_t step = runner.stepsDone();
+  double seconds = std::max(now - lastReport, 1e-9);
+  double perStep = seconds / static_cast<double>(step - stepsAtReport);
+  double rate = static_cast<double>(items - itemsAtReport) / seconds;
+  double left = (now - begin) / static_cast<double>(step) *
+                static_cast<double>(total - step);
+  std::string metrics = metricsForPeople(runner.scalars(), " | ");
+  return fmt::format("step {:>{}}/{} | {}{}{:.3g} ms | {} items/s | eta {}",
+                     step, std::to_string(total).size(), total, metrics,
+                     metrics.empty() ? "" : " | ", perStep * 1e3,
+                     countForPeople(rate), humanSeconds(left));
+}

@@ -1,0 +1,48 @@
+// How a run reports its steps.
+#ifndef DLRUN_PROGRESS_H
+#define DLRUN_PROGRESS_H
+
+#include "runtime/train/StepRunner.h"
+#include "tools/dlrun/Options.h"
+
+#include <cstdint>
+#include <string>
+
+namespace dlrun {
+
+/// With --json an event for a step, on a terminal one line that is rewritten,
+/// in a file a line now and then. Without --every log=N, time decides.
+class Progress {
+public:
+  Progress(const Options &options, uint64_t totalSteps);
+
+  /// After each step; `last` says that no other follows.
+  void afterStep(dlrt::StepRunner &runner, bool last);
+  /// Takes the rewritten line away, so that other output can follow.
+  void clearLine();
+
+private:
+  bool due(uint64_t step, double now, bool last) const;
+  std::string line(dlrt::StepRunner &runner, double now) const;
+
+  enum class Mode { Json, Terminal, File, None };
+  Mode mode;
+  const Options &options;
+  uint64_t total;
+  double interval;
+  double begin, lastReport;
+  uint64_t stepsAtReport = 0, items = 0, itemsAtReport = 0;
+  bool lineShown = false;
+};
+
+/// "0.0629", "1.25e-07"
+std::string metricForPeople(double value);
+/// "loss 0.0629, accuracy 0.9812"
+std::string metricsForPeople(const std::vector<dlrt::ScalarMetric> &metrics,
+                             const char *separator);
+/// "3.69M"
+std::string countForPeople(double count);
+
+} // namespace dlrun
+
+#endif

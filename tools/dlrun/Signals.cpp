@@ -1,0 +1,76 @@
+#include "tools/dlrun/Signals.h"
+
+#include "runtime/exec/Fault.h"
+
+#include <csignal>
+#include <cstring>
+#include <unistd.h>
+
+using namespace dlrun;
+using namespace dlrt;
+
+static volatile sig_atomic_t stopped = 0;
+
+static void onStop(int signal) {
+  if (stopped)
+    _exit(128 + signal);
+  stopped = signal;
+}
+
+void dlrun::installStopSignals() {
+  struct sigaction action = {};
+  action.sa_handler = onStop;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGTERM, &action, nullptr);
+}
+
+int dlrun::stopSignal() { return stopped; }
+
+static void say(const char *text) {
+  // Nothing can be done if even this fails.
+  [[maybe_unused]] ssize_t written = write(2, text, std::strlen(text));
+}
+
+static const char *nameOfFault(int signal) {
+  switch (signal) {
+  case SIGSEGV:
+    return "invalid memory access";
+  case SIGBUS:
+    return "bus error";
+  case SIGFPE:
+    return "arithmetic fault";
+  case SIGILL:
+    return "illegal instruction";
+  case SIGABRT:
+    return "abort";
+  default:
+    return "trap";
+  }
+}
+
+static void onFault(int signal, siginfo_t *info, void *) {
+  const char *kernel = runningKernel();
+  say("\ndlrun: error: ");
+  say(nameOfFault(signal));
+  if (kernel) {
+    say(" in ");
+    say(kernel);
+    say("\n");
+  } else if (signal == SIGBUS && info->si_code == BUS_ADRERR) {
+    say(": a file got shorter while it was read\n");
+    _exit(4);
+  } else {
+    say(" outside of kernels; this is a bug of dlrun\n");
+  }
+  _exit(70);
+}
+
+void dlrun::installFaultHandlers() {
+  static SignalStack stack;
+  struct sigaction action = {};
+  action.sa_sigaction = onFault;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+  for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP})
+    sigaction(signal, &action, nullptr);
+}

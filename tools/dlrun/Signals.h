@@ -1,0 +1,18 @@
+// Signals: polite ones end the run after its step, faults name their kernel.
+#ifndef DLRUN_SIGNALS_H
+#define DLRUN_SIGNALS_H
+
+namespace dlrun {
+
+/// SIGINT and SIGTERM are noted; a second one ends the process at once.
+void installStopSignals();
+/// SIGINT or SIGTERM if one has arrived, else 0.
+int stopSignal();
+
+/// A fault prints what ran and exits with code 70 (4 for a mapped file that
+/// got shorter).
+void installFaultHandlers();
+
+} // namespace dlrun
+
+#endif

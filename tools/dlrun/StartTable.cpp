@@ -1,0 +1,80 @@
+#include "tools/dlrun/StartTable.h"
+
+#include "runtime/base/Numbers.h"
+#include "runtime/plan/DTypes.h"
+#include "tools/dlrun/Events.h"
+
+#include <fmt/format.h>
+
+using namespace dlrun;
+using namespace dlrt;
+
+std::string dlrun::withCommas(uint64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t at = text.size(); at > 3;) {
+    at -= 3;
+    text.insert(at, 1, ',');
+  }
+  return text;
+}
+
+static void row(const char *name, const std::string &text) {
+  if (!text.empty())
+    writeStderr(fmt::format("{:<11} {}\n", name, text));
+}
+
+static std::string dataRow(Session &session, uint32_t index) {
+  const auto &step = *session.plan().steps[index];
+  const auto &plan = *session.plan().datasets[step.dataset];
+  const Dataset &data = session.dataset(index);
+  std::string text =
+      fmt::format("{}: {} items, batches of {}", displayName(step),
+                  withCommas(data.items), withCommas(plan.batch_size));
+  if (step.accumulate > 1)
+    text += fmt::format(" x {} a step", step.accumulate);
+  if (plan.shuffle && session.options().shuffle)
+    text += ", shuffled";
+  if (plan.drop_last && data.items % plan.batch_size != 0)
+    text += ", last short batch dropped";
+  return fmt::format("{}, from {}", text, data.source);
+}
+
+void dlrun::reportStart(Session &session, const Options &options,
+                        const std::string &length) {
+  const fb::PlanT &plan = session.plan();
+  if (options.json) {
+    Event("start")
+        .field("plan", options.plan)
+        .field("parameters", plan.parameters)
+        .field("arena_bytes", plan.arena_bytes)
+        .field("threads", session.options().threads)
+        .send();
+    return;
+  }
+  if (options.quiet)
+    return;
+  row("model", fmt::format("{}, {}, by {}", plan.model, nameOf(plan.dtype),
+                           plan.producer));
+  row("parameters", withCommas(plan.parameters));
+  row("memory", fmt::format("{} for tensors, {} with batches and scratch",
+                            humanBytes(plan.arena_bytes),
+                            humanBytes(session.executor().memoryBytes())));
+  std::string isa =
+      plan.images.empty()
+          ? ""
+          : fmt::format(" for {}",
+                        plan.images[session.executor().image()]->features);
+  row("kernels", fmt::format("{}{}, {} thread{}", plan.kernels.size(), isa,
+                             session.options().threads,
+                             session.options().threads == 1 ? "" : "s"));
+  const char *title = "data";
+  for (uint32_t s = 0; s < plan.steps.size(); ++s)
+    if (session.hasData(s)) {
+      row(title, dataRow(session, s));
+      title = "";
+    }
+  row("weights", options.init.empty()
+                     ? fmt::format("initial, seed {}", options.seed)
+                     : fmt::format("{}, seed {}", options.init, options.seed));
+  row("run", length);
+}

@@ -1,0 +1,64 @@
+#include "runtime/plan/Container.h"
+#include "tools/dlrun/Commands.h"
+#include "tools/dlrun/Events.h"
+#include "tools/dlrun/Options.h"
+#include "tools/dlrun/Process.h"
+#include "tools/dlrun/Signals.h"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <new>
+
+using namespace dlrun;
+using namespace dlrt;
+
+static Expected<int> dispatch(const Options &options) {
+  if (options.version || options.help) {
+    writeStdout(options.version
+                    ? fmt::format("dlrun {} (plan format {})\n", DLRUN_VERSION,
+                                  ContainerFormat::version)
+                    : helpText(options.longHelp));
+    return 0;
+  }
+  switch (options.command) {
+  case Command::Train:
+    return runTrain(options);
+  case Command::Eval:
+    return runEval(options);
+  case Command::Info:
+    return runInfo(options);
+  case Command::Bench:
+    return runBench(options);
+  }
+  return Status(Code::Bug, "unknown command");
+}
+
+static Expected<int> run(int argc, char **argv) {
+  try {
+    Expected<Options> options =
+        parseOptions(std::vector<std::string>(argv + 1, argv + argc));
+    if (!options)
+      return options.takeError();
+    Expected<int> code = dispatch(*options);
+    if (code)
+      DLRT_TRY(stdoutStatus());
+    return code;
+  } catch (const std::bad_alloc &) {
+    return Status(Code::Unavailable, "out of memory");
+  } catch (const std::exception &error) {
+    return Status(Code::Bug, fmt::format("unexpected: {}", error.what()));
+  }
+}
+
+int main(int argc, char **argv) {
+  noteProcessStart();
+  installFaultHandlers();
+  installStopSignals();
+  Expected<int> code = run(argc, argv);
+  if (code)
+    return *code;
+  Status error = code.takeError();
+  writeStderr(fmt::format("dlrun: error: {}\n", error.message()));
+  return static_cast<int>(error.code());
+}
