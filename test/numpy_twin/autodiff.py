@@ -14,6 +14,7 @@ class Tape:
     def __init__(self, dtype=np.float64, seed=0, step=0, micro=0, training=True):
         self.dtype = np.dtype(dtype)
         self.seed, self.step, self.micro, self.training = seed, step, micro, training
+        self.ordinals = {}  # random ops so far, by the name their keys are made from
         self.margin = np.inf  # smallest distance to a kink
         self.largest = 0.0  # largest absolute value seen
 

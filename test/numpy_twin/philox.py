@@ -37,13 +37,42 @@ def uniform(count, key, seed, step=0, micro=0):
     return (words(count, key, seed, step, micro)[0] >> np.uint64(8)).astype(np.float64) * 2.0 ** -24
 
 
-def dropout(x, p, key, channelwise=False):
+def normal(count, key, seed, step=0, micro=0):
+    """Mean 0, standard deviation 1 (Box and Muller)."""
+    first, second = words(count, key, seed, step, micro)[:2]
+    u1 = ((first >> np.uint64(8)).astype(np.float64) + 1) * 2.0 ** -24
+    u2 = (second >> np.uint64(8)).astype(np.float64) * 2.0 ** -24
+    return np.sqrt(-2 * np.log(u1)) * np.cos(2 * np.pi * u2)
+
+
+def key_of(tape, base):
+    """The key of the next random op: FNV-1a of "path#ordinal". `base` is the path of the module the op stands in,
+    or the op's own name outside of any; the ordinal counts the random ops of that base in the step."""
+    ordinal = tape.ordinals.get(base, 0)
+    tape.ordinals[base] = ordinal + 1
+    value = 14695981039346656037
+    for byte in f"{base}#{ordinal}".encode():
+        value = (value ^ byte) * 1099511628211 % 2 ** 64
+    return value
+
+
+def rand(tape, shape):
+    count = int(np.prod(shape, dtype=np.int64))
+    return tape.make(uniform(count, key_of(tape, "uniform"), tape.seed, tape.step, tape.micro).reshape(shape))
+
+
+def randn(tape, shape):
+    count = int(np.prod(shape, dtype=np.int64))
+    return tape.make(normal(count, key_of(tape, "normal"), tape.seed, tape.step, tape.micro).reshape(shape))
+
+
+def dropout(x, p, base, channelwise=False):
     """Keeps an element with probability 1 - p and scales it by 1 / (1 - p); channelwise: whole [n, c] planes."""
     tape = x.tape
     if not tape.training or p == 0:
         return tape.make(x.value, [(x, lambda g: g)])
     shape = x.shape[:2] if channelwise else x.shape
-    count = int(np.prod(shape))
+    count, key = int(np.prod(shape, dtype=np.int64)), key_of(tape, base)
     kept = (uniform(count, key, tape.seed, tape.step, tape.micro) >= p).reshape(shape)
     if channelwise:
         kept = kept.reshape(shape + (1,) * (x.value.ndim - 2))

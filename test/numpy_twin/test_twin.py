@@ -45,8 +45,8 @@ CASES = {
     "softmax": (lambda x: L.softmax(x, 1), [(3, 4)]), "log_softmax": (lambda x: L.log_softmax(x, 0), [(3, 4)]),
     "mse_mean": (L.mse_loss, [(3, 4), (3, 4)]), "mse_sum": (lambda a, b: L.mse_loss(a, b, "sum"), [(3, 4), (3, 4)]),
     "mse_none": (lambda a, b: L.mse_loss(a, b, "none"), [(3,), (3,)]),
-    "dropout": (lambda x: R.dropout(x, 0.4, 77), [(5, 6)]),
-    "dropout2d": (lambda x: R.dropout(x, 0.4, 78, True), [(3, 4, 2, 2)]),
+    "dropout": (lambda x: R.dropout(x, 0.4, "drop"), [(5, 6)]),
+    "dropout2d": (lambda x: R.dropout(x, 0.4, "drop", True), [(3, 4, 2, 2)]),
     "two_uses": (lambda x: E.mul(E.add(x, E.sin(x)), x), [(2, 3)]),
 }
 for reduction, ignore in itertools.product(("mean", "sum", "none"), (-100, 2)):
@@ -157,14 +157,26 @@ class Random(unittest.TestCase):
 
     def test_dropout(self):
         tape = Tape(seed=9, step=4)
-        y = R.dropout(tape.var(np.ones((100, 1000))), 0.3, 1).value
+        y = R.dropout(tape.var(np.ones((100, 1000))), 0.3, "d").value
         self.assertEqual(set(np.unique(y)), {0.0, 1 / 0.7})
         self.assertLess(abs((y > 0).mean() - 0.7), 0.01)
-        planes = R.dropout(tape.var(np.ones((50, 20, 3, 3))), 0.5, 1, True).value.reshape(1000, 9)
+        planes = R.dropout(tape.var(np.ones((50, 20, 3, 3))), 0.5, "d", True).value.reshape(1000, 9)
         self.assertTrue((planes == planes[:, :1]).all())
         self.assertLess(abs((planes > 0).mean() - 0.5), 0.06)
-        still = R.dropout(Tape(training=False).var(np.ones(5)), 0.3, 1).value
+        still = R.dropout(Tape(training=False).var(np.ones(5)), 0.3, "d").value
         np.testing.assert_array_equal(still, np.ones(5))
+
+
+    def test_normal(self):
+        x = R.randn(Tape(seed=3), (100000,)).value
+        self.assertLess(abs(x.mean()), 0.02)
+        self.assertLess(abs(x.std() - 1), 0.02)
+
+    def test_keys_differ_by_name_and_ordinal(self):
+        tape = Tape()
+        keys = [R.key_of(tape, base) for base in ("a", "a", "b")]
+        self.assertEqual(len(set(keys)), 3)
+        self.assertEqual(keys[0], R.key_of(Tape(), "a"))
 
 
 class Optimizers(unittest.TestCase):

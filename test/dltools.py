@@ -1,0 +1,47 @@
+"""Where the tools are, and how tests call them."""
+
+import json
+import os
+import subprocess
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BIN = os.environ.get("DL_BIN", os.path.join(ROOT, "build", "release", "bin"))
+DLCC, DLRUN = os.path.join(BIN, "dlcc"), os.path.join(BIN, "dlrun")
+
+
+class ToolFailed(Exception):
+    def __init__(self, command, result):
+        text = " ".join(command)
+        super().__init__(f"{text}\n  exit code {result.returncode}\n{result.stderr.strip()[-4000:]}")
+        self.code = result.returncode
+
+
+def call(command, cwd=None, env=None, timeout=300):
+    """Runs a command and returns what it did, whatever its exit code."""
+    return subprocess.run([str(part) for part in command], cwd=cwd, capture_output=True, text=True, timeout=timeout,
+                          env={**os.environ, **env} if env else None)
+
+
+def run(*command, cwd=None, env=None, timeout=300):
+    """Runs a command that must succeed and returns its stdout."""
+    result = call(command, cwd, env, timeout)
+    if result.returncode:
+        raise ToolFailed([str(part) for part in command], result)
+    return result.stdout
+
+
+def dlcc(*arguments, **options):
+    return run(DLCC, *arguments, **options)
+
+
+def dlrun(*arguments, **options):
+    return run(DLRUN, *arguments, **options)
+
+
+def events(*arguments, **options):
+    """What `dlrun ... --json` reports."""
+    return [json.loads(line) for line in dlrun(*arguments, "--json", **options).splitlines()]
+
+
+def info(plan, **options):
+    return json.loads(dlrun("info", plan, "--json", **options))

@@ -1,0 +1,1 @@
+"""Random .dl programs, each as C++ text and as a run of the NumPy twin."""

@@ -1,0 +1,146 @@
+"""A random program: what it consists of, its C++ text, and its run on the twin."""
+
+import numpy as np
+
+from numpy_twin.autodiff import Tape, backward, gradient_of
+from numpy_twin.optimizers import SGD
+
+
+class Dim:
+    """An extent: a number, or a multiple of the batch size (which differs in the last, short batch)."""
+
+    def __init__(self, count, batch=False):
+        self.count, self.batch = count, batch
+
+    def __eq__(self, other):
+        return (self.count, self.batch) == (other.count, other.batch)
+
+    def __hash__(self):
+        return hash((self.count, self.batch))
+
+    @property
+    def one(self):
+        return self.count == 1 and not self.batch
+
+    def text(self):
+        if not self.batch:
+            return str(self.count)
+        return "B" if self.count == 1 else f"{self.count} * B"
+
+    def extent(self, batch):
+        return self.count * batch if self.batch else self.count
+
+
+def product(dims):
+    """The product of dims as one Dim; None where the batch would be squared."""
+    dims = list(dims)
+    if sum(d.batch for d in dims) > 1:
+        return None
+    return Dim(int(np.prod([d.count for d in dims], dtype=np.int64)), any(d.batch for d in dims))
+
+
+def brace(dims):
+    return "{" + ", ".join(d.text() for d in dims) + "}"
+
+
+class Value:
+    """A tensor of the program: its C++ name and its shape."""
+
+    def __init__(self, name, dims, kind="float"):
+        self.name, self.dims, self.kind, self.uses = name, list(dims), kind, 0
+
+    @property
+    def rank(self):
+        return len(self.dims)
+
+
+class Statement:
+    """`names` = text; `run` maps the environment to a Var, or a tuple of them for several names."""
+
+    def __init__(self, names, text, run):
+        self.names, self.text, self.run = names, text, run
+
+
+class Program:
+    def __init__(self, seed):
+        self.seed = seed
+        self.structs = []  # C++ definitions before the model
+        self.members = []  # C++ members of the model
+        self.weights = {}  # name in safetensors: (C++ access from the model, f32 array)
+        self.inputs = []  # (Value, array of all items)
+        self.statements = []
+        self.loss = ""
+        self.watched = ""  # one more tensor that is returned as a metric
+        self.batch = self.items = self.steps = 1
+        self.drop_last = False
+        self.optimizer = {}
+
+    def text(self, tag):
+        names = [value.name for value, _ in self.inputs]
+        files = ", ".join(f'"{tag}.{name}.npy"' for name in names)
+        options = f".batch_size = {self.batch}" + (", .drop_last = true" if self.drop_last else "")
+        settings = ", ".join(f".{k} = {str(v).lower()}" for k, v in self.optimizer.items())
+        lines = [f"// Program {self.seed}.", "#include <dl/dl.h>", "", "namespace nn = dl::nn;", "namespace F = dl::F;", ""]
+        for struct in self.structs:
+            lines += [struct, ""]
+        lines += ["struct Model : nn::Module {"] + ["  " + member for member in self.members]
+        lines += ["  dl::Tensor watched;", "", "  dl::Tensor forward(" + ", ".join(f"dl::Tensor {n}" for n in names) + ") {",
+                  f"    auto B = {names[0]}.size(0);"]
+        for statement in self.statements:
+            left = statement.names if isinstance(statement.names, str) else f"[{', '.join(statement.names)}]"
+            lines.append(f"    auto {left} = {statement.text};")
+        lines += [f"    watched = {self.watched};", f"    return {self.loss};", "  }", "};", "",
+                  "void dl_main(dl::Program &p) {",
+                  f"  auto data = dl::data::TensorDataset({{{files}}}, {{{options}}});",
+                  "  Model model;", f"  dl::optim::SGD optimizer(model.parameters(), {{{settings}}});",
+                  "  p.train(data, [&](dl::Batch b) -> dl::Metrics {",
+                  "    auto loss = model(" + ", ".join(f"b[{i}]" for i in range(len(names))) + ");",
+                  "    optimizer.zero_grad();", "    loss.backward();", "    optimizer.step();",
+                  '    dl::Metrics metrics{{"loss", loss}, {"watched", model.watched}};']
+        lines += [f'    metrics.add("grad.{name}", model.{access}.grad());' for name, (access, _) in self.weights.items()]
+        return "\n".join(lines + ["    return metrics;", "  });", "}", ""])
+
+    def batch_of(self, step):
+        """The items of a step, in file order, epoch after epoch."""
+        whole, rest = divmod(self.items, self.batch)
+        count = whole + (1 if rest and not self.drop_last else 0)
+        first = step % count * self.batch
+        return slice(first, min(first + self.batch, self.items))
+
+    def evaluate(self, tape, weights, items, statements=None):
+        """The environment after the statements: name to Var."""
+        env = {value.name: tape.var(array[items]) for value, array in self.inputs}
+        for name, (access, _) in self.weights.items():
+            env[name] = tape.var(weights[name])
+        env["B"] = items.stop - items.start
+        for statement in self.statements if statements is None else statements:
+            results = statement.run(env)
+            if isinstance(statement.names, str):
+                env[statement.names] = results
+            else:
+                env.update(zip(statement.names, results))
+        return env
+
+    def run(self, dtype, jitter=None):
+        """Trains on the twin. Returns the tensors dlrun is asked for, and the tapes' closeness to kinks and size.
+
+        jitter: a random generator that moves each input by up to one rounding of f32."""
+        shake = (lambda a: a * (1 + jitter.uniform(-1, 1, a.shape) * 2.0 ** -24)) if jitter else (lambda a: a)
+        weights = {name: np.asarray(shake(array.astype(np.float64)), dtype) for name, (_, array) in self.weights.items()}
+        kept = self.inputs
+        self.inputs = [(v, shake(a.astype(np.float64)) if a.dtype.kind == "f" else a) for v, a in kept]
+        optimizer = SGD(**self.optimizer)
+        margin, largest = np.inf, 0.0
+        for step in range(self.steps):
+            tape = Tape(dtype, seed=self.seed, step=step)
+            env = self.evaluate(tape, weights, self.batch_of(step))
+            loss = env[self.loss]
+            backward(loss)
+            gradients = {name: gradient_of(env[name]) for name in weights}
+            margin, largest = min(margin, tape.margin), max([tape.largest] + [
+                float(np.max(np.abs(g), initial=0)) for g in gradients.values()])
+            optimizer.step(weights, gradients)
+        self.inputs = kept
+        metrics = {"loss": loss.value, "watched": env[self.watched].value}
+        metrics.update({"grad." + name: g for name, g in gradients.items()})
+        return metrics, weights, margin, largest

@@ -1,0 +1,168 @@
+#!/usr/bin/python3
+"""Random .dl programs through dlcc and dlrun, against the NumPy twin.
+
+    test/random_programs.py --seed S --count N [--keep DIR] [--only PROGRAM] [--jobs N] [--f64-only]
+
+Each program is compiled in f64 and in f32, and trained for a few steps from the
+same weights and data. Loss, a tensor on the way, the gradients and the updated
+weights are compared:
+
+  f64   |ours - twin| <= 1e-10 * max(1, |twin|), element by element
+  f32   per tensor, the largest distance to the f64 twin is at most 4 times that
+        of the twin run in f32, plus a floor (see f32_allowance)
+  isa   in f32 the kernels for AVX2 and for AVX-512 give the same bits
+
+Prints each failing program's number and file, and the last line counts.
+"""
+
+import argparse
+import collections
+import multiprocessing
+import os
+import re
+import shutil
+import sys
+import tempfile
+
+import numpy as np
+
+import dltools
+from numpy_twin import safetensors
+from program_generator import build as generator
+
+ULP = 2.0 ** -23
+
+
+def f32_runs(program):
+    """The twin in f32: as it is, and three times with every input moved by at most half an ulp."""
+    runs = [program.run(np.float32)]
+    for draw in range(3):
+        runs.append(program.run(np.float32, np.random.default_rng([program.seed, draw])))
+    return [{**metrics, **weights} for metrics, weights, _, _ in runs]
+
+
+def f32_allowance(name, want, runs):
+    """How far an f32 result may be from the f64 twin.
+
+    NumPy-f32's own error is the largest over several runs, since one run may be right by luck: a scalar has a single
+    error, which is zero as likely as one ulp. The moved inputs show what any f32 program must expect, whose first
+    rounding moves its intermediate values as much. The floor is 8 ulp of the tensor's largest element: the functions
+    of the twin come from libm and are nearly correctly rounded, those of a kernel are allowed a few ulp each.
+    """
+    own = max(float(np.max(np.abs(np.asarray(run[name], np.float64) - want), initial=0)) for run in runs)
+    return 4 * own + 8 * ULP * max(float(np.max(np.abs(want), initial=0)), 2.0 ** -20)
+
+
+def compare_f64(name, got, want):
+    if got.shape != want.shape:
+        return f"{name}: shape {list(got.shape)}, the twin has {list(want.shape)}"
+    error = np.abs(np.asarray(got, np.float64) - want) / np.maximum(1, np.abs(want))
+    worst = float(np.max(error, initial=0)) if np.all(np.isfinite(got)) else np.inf
+    return None if worst <= 1e-10 else f"{name}: f64 differs by {worst:.3g}"
+
+
+def compare_f32(name, got, want, runs):
+    worst = float(np.max(np.abs(np.asarray(got, np.float64) - want), initial=0)) if np.all(np.isfinite(got)) else np.inf
+    allowed = f32_allowance(name, want, runs)
+    return None if worst <= allowed else f"{name}: f32 differs by {worst:.3g}, NumPy-f32 allows {allowed:.3g}"
+
+
+def train(plan, folder, tag, program, *more):
+    """Runs the plan and returns its metrics and weights by name."""
+    paths = [f"{tag}.metrics.safetensors", f"{tag}.final.safetensors"]
+    dltools.dlrun(plan, "--steps", program.steps, "--no-shuffle", "--seed", program.seed, "-q", "--threads", 2,
+                  "--init", "weights.safetensors", "--save-metrics", paths[0], "--save-final", paths[1], *more, cwd=folder)
+    metrics, weights = (safetensors.load(os.path.join(folder, path)) for path in paths)
+    return {**metrics, **weights}
+
+
+def write_files(program, folder):
+    source = os.path.join(folder, "program.dl")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write(program.text("data"))
+    for value, array in program.inputs:
+        np.save(os.path.join(folder, f"data.{value.name}.npy"), array)
+    safetensors.save(os.path.join(folder, "weights.safetensors"),
+                     {name: array for name, (_, array) in program.weights.items()})
+
+
+def has_avx512():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        return "avx512vl" in file.read()
+
+
+def check(program, folder, f64_only):
+    """What is wrong with the program's results, as lines."""
+    write_files(program, folder)
+    metrics, weights, _, _ = program.run(np.float64)
+    want = {name: np.asarray(value, np.float64) for name, value in {**metrics, **weights}.items()}
+    dltools.dlcc("program.dl", "--dtype=f64", "-o", "f64.plan", cwd=folder)
+    got = train("f64.plan", folder, "f64", program)
+    wrong = [f"{name}: dlrun did not return it" for name in want if name not in got]
+    if wrong:
+        return wrong
+    wrong += filter(None, (compare_f64(name, got[name], value) for name, value in want.items()))
+    if f64_only:
+        return wrong
+    dltools.dlcc("program.dl", "--dtype=f32", "-o", "f32.plan", cwd=folder)
+    got = train("f32.plan", folder, "v3", program, "--isa=v3")
+    runs = f32_runs(program)
+    wrong += filter(None, (compare_f32(name, got[name], value, runs) for name, value in want.items()))
+    if has_avx512():
+        wide = train("f32.plan", folder, "v4", program, "--isa=v4")
+        wrong += [f"{name}: AVX2 and AVX-512 differ in f32" for name in got if got[name].tobytes() != wide[name].tobytes()]
+    return wrong
+
+
+def work(task):
+    """One program in a process of the pool: (number, lines of what is wrong, ops it used)."""
+    number, keep, f64_only = task
+    program = generator.build(number)
+    folder = os.path.join(keep, str(number)) if keep else tempfile.mkdtemp(prefix="dl-program-")
+    os.makedirs(folder, exist_ok=True)
+    try:
+        wrong = check(program, folder, f64_only)
+    except dltools.ToolFailed as error:
+        wrong = str(error).splitlines()
+    except Exception as error:  # a bug of this script must not hide the other programs
+        wrong = [f"{type(error).__name__}: {error}"]
+    if wrong and not keep:
+        kept = os.path.join(tempfile.gettempdir(), f"dl-failed-{number}")
+        shutil.rmtree(kept, ignore_errors=True)
+        shutil.move(folder, kept)
+        folder = kept
+    elif not keep:
+        shutil.rmtree(folder)
+    words = re.findall(r"(?:\.|dl::|F::|nn::)([a-z_0-9A-Z]+)[({ ]", program.text("data"))
+    return number, wrong, folder, set(words)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--keep", metavar="DIR", help="leave all files of all programs here")
+    parser.add_argument("--only", type=int, metavar="PROGRAM", help="just the program of this number")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--f64-only", action="store_true")
+    options = parser.parse_args()
+    if not has_avx512():
+        print("note: this machine has no AVX-512, its kernels are not compared with those for AVX2")
+    numbers = [options.only] if options.only is not None else generator.numbers(options.seed, options.count)
+    failed, seen = 0, collections.Counter()
+    with multiprocessing.Pool(options.jobs) as pool:
+        tasks = ((number, options.keep, options.f64_only) for number in numbers)
+        for number, wrong, folder, words in pool.imap_unordered(work, tasks):
+            seen.update(words)
+            if wrong:
+                failed += 1
+                print(f"FAILED program {number} (--only {number}), {folder}/program.dl")
+                print("\n".join("    " + line for line in wrong[:20]), flush=True)
+    print("programs that use each op:", ", ".join(f"{word} {count}" for word, count in sorted(seen.items())))
+    total = 1 if options.only is not None else options.count
+    print(f"random programs: {total - failed} of {total} agree with the twin")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# tools/dev/setup.sh [--yes] [TARGET...]: installs what is missing, configures build/release and builds.
+#
+# As root it installs without asking; otherwise it asks before using sudo (--yes: does not ask). When nothing is
+# missing it only asks ninja, which takes a fraction of a second.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+yes=0
+if [ "${1:-}" = --yes ]; then
+  yes=1
+  shift
+fi
+
+die() {
+  printf 'setup: %s\n' "$*" >&2
+  exit 1
+}
+
+wanted_packages() { sed 's/#.*//' tools/dev/packages.txt | tr -s ' \n' '\n' | grep .; }
+
+missing_packages() {
+  local have
+  # One query for all: dpkg-query fails where it does not know a package, which is an answer too.
+  have=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' $(wanted_packages) 2>/dev/null || true)
+  wanted_packages | while read -r package; do
+    grep -qx "installed $package" <<<"$have" || echo "$package"
+  done
+}
+
+as_root() {
+  if [ "$(id -u)" = 0 ]; then "$@"; else sudo "$@"; fi
+}
+
+# The suite of security updates lies beside the main archive of the mirror that this machine uses.
+security_source() {
+  local uri
+  uri=$(cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null |
+    sed -nE 's/^(deb +(\[[^]]*\] +)?|URIs: *)([a-z]+:\/\/[^ ]*\/debian)\/?( .*)?$/\3/p' | head -n 1)
+  [ -n "$uri" ] && echo "deb $uri-security bookworm-security main"
+}
+
+candidate() { [ "$(apt-cache policy "$1" 2>/dev/null | sed -n 's/^  Candidate: //p')" != "(none)" ] && apt-cache show "$1" >/dev/null 2>&1; }
+
+update_lists() { as_root apt-get update -qq || die "apt-get update failed"; }
+
+ensure_candidates() {
+  local package line list=/etc/apt/sources.list.d/bookworm-security.list
+  for package in "$@"; do
+    candidate "$package" && continue
+    line=$(security_source) || true
+    if [ -n "$line" ] && [ ! -e "$list" ]; then
+      echo "setup: $package is not in this machine's package sources; adding the suite bookworm-security, which has LLVM 22"
+      echo "$line" | as_root tee "$list" >/dev/null
+      update_lists
+      candidate "$package" && continue
+    fi
+    die "no package source of this machine has $package.
+  LLVM 22 for Debian 12 is in the suite bookworm-security: add it to /etc/apt/sources.list, run apt-get update, and try again."
+  done
+}
+
+install_packages() {
+  command -v apt-get >/dev/null || die "these packages of Debian 12 (or what corresponds to them) are needed: $*"
+  echo "setup: to install: $*"
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || die "there is no sudo here; as root: apt-get install $*"
+    if [ "$yes" = 0 ]; then
+      local answer=""
+      printf 'setup: install them with sudo? [Y/n] '
+      read -r answer || die "cannot ask here; run tools/dev/setup.sh --yes, or as root: apt-get install $*"
+      case "$answer" in [nN]*) die "nothing installed" ;; esac
+    fi
+  fi
+  export DEBIAN_FRONTEND=noninteractive
+  update_lists
+  ensure_candidates "$@"
+  # stdin: an installation script must never wait for an answer.
+  as_root apt-get install -y -qq --no-install-recommends "$@" </dev/null >build/install.log 2>&1 ||
+    { tail -n 20 build/install.log >&2; die "apt-get install failed, see build/install.log"; }
+}
+
+mkdir -p build
+missing=$(missing_packages)
+[ -z "$missing" ] || install_packages $missing
+
+if [ ! -f build/release/build.ninja ]; then
+  echo "setup: configuring build/release"
+  cmake --preset release >build/configure.log 2>&1 || { tail -n 30 build/configure.log >&2; die "cmake failed"; }
+fi
+
+# Quiet when there is nothing to do; on a terminal ninja shows its own progress line.
+if [ -n "$(ninja -C build/release -n --quiet "$@" 2>/dev/null | grep -v 'no work to do' | head -n 1)" ]; then
+  echo "setup: building in build/release (the first time takes minutes)"
+fi
+ninja -C build/release --quiet "$@" || die "the build failed"
