@@ -122,7 +122,8 @@ static bool isExpensive(graph::LoopNestOpInterface op,
   }
   for (size_t i = 0; i < nest.extents.size(); ++i)
     indices.push_back(block.addArgument(IndexType::get(op->getContext()), loc));
-  OpBuilder builder = OpBuilder::atBlockEnd(&block);
+  OpBuilder builder(op->getContext()); // the block belongs to no region
+  builder.setInsertionPointToEnd(&block);
   op.buildBody(builder, loc, operands, indices);
   return llvm::any_of(block, [](Operation &inner) {
     return (isa<math::MathDialect>(inner.getDialect()) &&

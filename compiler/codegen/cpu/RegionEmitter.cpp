@@ -31,7 +31,8 @@ const PayloadCache::Payload &PayloadCache::get(graph::LoopNestOpInterface op,
   unsigned numOperands = op->getNumOperands();
   for (size_t i = 0; i < plan.nest(op).extents.size(); ++i)
     slot->block.addArgument(IndexType::get(op->getContext()), loc);
-  OpBuilder builder = OpBuilder::atBlockEnd(&slot->block);
+  OpBuilder builder(op->getContext()); // the block belongs to no region
+  builder.setInsertionPointToEnd(&slot->block);
   auto arguments = slot->block.getArguments();
   slot->results =
       op.buildBody(builder, loc, arguments.take_front(numOperands),
