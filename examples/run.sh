@@ -6,10 +6,12 @@
 #
 # The first run installs and builds what is missing; later runs start at once.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+caller=$PWD
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+cd "$root"
 
 usage() {
-  sed -n '2,7s/^# \{0,1\}//p' "examples/run.sh" >&2
+  sed -n '2,7s/^# \{0,1\}//p' examples/run.sh >&2
   echo "examples: $(cd examples && ls -d */ | tr -d '/' | tr '\n' ' ')" >&2
   exit 2
 }
@@ -21,10 +23,11 @@ if [ $# -gt 0 ]; then
   [ "$1" = -- ] || usage
   shift
 fi
-model=examples/$name/$name.dl
-plan=build/examples/$name.plan
+options=("$@")
+model=$root/examples/$name/$name.dl
+plan=$root/build/examples/$name.plan
 
-given() { # given OPTION... : does the user's command line have one of them?
+given() { # given OPTION...: does the user's command line have one of them?
   local wanted option
   for wanted in "$@"; do
     for option in "${options[@]}"; do
@@ -33,7 +36,6 @@ given() { # given OPTION... : does the user's command line have one of them?
   done
   return 1
 }
-options=("$@")
 
 has_mnist() { # has_mnist FOLDER: the four files, plain or compressed
   local file
@@ -42,39 +44,50 @@ has_mnist() { # has_mnist FOLDER: the four files, plain or compressed
   done
 }
 
-# Where the real files are missing, digits of our own stand in.
-generated=data/generated
-substitute=0
+# Generated into a folder beside and renamed, so that an interrupted run leaves no half data set.
+generate() { # generate SCRIPT FOLDER
+  echo "generating data in ${2#"$root/"}"
+  rm -rf "$2.part"
+  python3 "$1" "$2.part"
+  rm -rf "$2"
+  mv "$2.part" "$2"
+}
+
+# Which data the model trains on, decided and said before anything slow begins.
+digits=no # real, generated or no
 if grep -q 'data::MNIST' "$model" && ! given --data; then
-  if ! { [ -n "${DL_DATA:-}" ] && has_mnist "$DL_DATA/mnist"; } && ! has_mnist data/mnist; then
-    substitute=1
+  digits=real
+  users=$(cd "$caller" && cd "${DL_DATA:-/nowhere}" 2>/dev/null && pwd) || users=
+  if [ -n "$users" ] && has_mnist "$users/mnist"; then
+    DL_DATA=$users
+  elif has_mnist data/mnist; then
+    DL_DATA=$root/data
+  else
+    digits=generated
+    DL_DATA=$root/data/generated
     echo "MNIST is not here: training on generated digits instead. Put the four real files (train-images-idx3-ubyte[.gz], ...) into data/mnist, or set DL_DATA to the folder that has them in mnist/."
   fi
+  export DL_DATA
 fi
 
 tools/dev/setup.sh dlcc dlrun
 
-if [ "$substitute" = 1 ]; then
-  export DL_DATA=$generated
-  if ! has_mnist "$generated/mnist"; then
-    echo "generating 70,000 images in $generated/mnist"
-    # Written beside and renamed, so that an interrupted run leaves no half data set.
-    rm -rf "$generated/mnist.part"
-    python3 examples/mnist/generate.py "$generated/mnist.part"
-    rm -rf "$generated/mnist"
-    mv "$generated/mnist.part" "$generated/mnist"
-  fi
-elif [ -z "${DL_DATA:-}" ] || ! has_mnist "$DL_DATA/mnist"; then
-  unset DL_DATA # the model's own folder, data/mnist, has the files
+[ "$digits" != generated ] || has_mnist "$DL_DATA/mnist" || generate examples/mnist/generate.py "$DL_DATA/mnist"
+compile_in=$root
+if grep -q 'data::TensorDataset' "$model"; then # its .npy files lie in the working directory of dlcc
+  compile_in=$root/data/$name
+  [ -d "$compile_in" ] || generate "examples/$name/generate.py" "$compile_in"
+  given --data || options=(--data "$compile_in" "${options[@]}")
 fi
 
-bin=build/release/bin
+bin=$root/build/release/bin
 if [ ! -f "$plan" ] || [ -n "$(find "$bin/dlcc" "examples/$name" -newer "$plan" -type f -print -quit)" ]; then
   mkdir -p build/examples
-  echo "$bin/dlcc $model -o $plan"
-  "$bin/dlcc" "$model" -o "$plan"
+  echo "dlcc examples/$name/$name.dl -o build/examples/$name.plan"
+  (cd "$compile_in" && "$bin/dlcc" "$model" -o "$plan")
 fi
 
 given --epochs --steps || options=(--epochs 2 "${options[@]}")
-echo "$bin/dlrun $plan ${options[*]}"
+echo "dlrun build/examples/$name.plan ${options[*]}"
+cd "$caller"
 exec "$bin/dlrun" "$plan" "${options[@]}"

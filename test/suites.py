@@ -1,0 +1,191 @@
+"""Runs the suites of tests and counts: what test/run.sh calls once everything is built.
+
+A suite prints what it does and returns a Count. Tests of C++ units are counted
+one by one from GoogleTest's own report, tests of IR from lit's.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+import dltools
+
+BUILD = os.path.join(dltools.ROOT, "build", "release")
+RESULTS = os.path.join(BUILD, "test-results")
+
+
+class Count:
+    def __init__(self, passed=0, failed=0, skips=()):
+        self.passed, self.failed, self.skips = passed, failed, list(skips)
+
+    def __add__(self, other):
+        return Count(self.passed + other.passed, self.failed + other.failed, self.skips + other.skips)
+
+    def line(self):
+        return f"{self.passed} passed, {self.failed} failed, {len(self.skips)} skipped"
+
+
+def command(*words, **options):
+    """Runs a command with its output on the screen; True if it succeeded."""
+    sys.stdout.flush()
+    return subprocess.run(words, cwd=dltools.ROOT, **options).returncode == 0
+
+
+def quiet(*words):
+    """Runs a command that is interesting only when it fails."""
+    result = subprocess.run(words, cwd=dltools.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if result.returncode:
+        print("\n".join(result.stdout.splitlines()[-40:]))
+    return result.returncode == 0
+
+
+def one(good):
+    return Count(1, 0) if good else Count(0, 1)
+
+
+def includes():
+    """No #include crosses a border of the architecture."""
+    return one(command(sys.executable, "tools/dev/check_includes.py"))
+
+
+def runtime_only():
+    """The runtime builds alone, with no trace of LLVM, by another compiler where there is one."""
+    compiler = [] if shutil.which("c++") else ["-DCMAKE_C_COMPILER=clang-22", "-DCMAKE_CXX_COMPILER=clang++-22"]
+    built = quiet("cmake", "--preset", "runtime-only", *compiler) and quiet("ninja", "-C", "build/runtime-only", "dlrun")
+    if not built:
+        return Count(0, 1)
+    libraries = subprocess.run(["ldd", "build/runtime-only/bin/dlrun"], cwd=dltools.ROOT, capture_output=True, text=True).stdout
+    found = re.findall(r"lib(?:LLVM|MLIR|clang|lld)\S*", libraries)
+    if found:
+        print("dlrun links", ", ".join(sorted(set(found))))
+    return one(not found)
+
+
+def units():
+    """GoogleTest binaries, as registered with CTest."""
+    shutil.rmtree(RESULTS, ignore_errors=True)
+    os.makedirs(RESULTS)
+    listed = json.loads(subprocess.run(["ctest", "--test-dir", BUILD, "--show-only=json-v1"], capture_output=True,
+                                       text=True, check=True).stdout)
+    total = Count()
+    for test in listed["tests"]:
+        if test["name"] == "lit":  # has a suite of its own
+            continue
+        report = os.path.join(RESULTS, test["name"] + ".json")
+        folder = next((p["value"] for p in test.get("properties", []) if p["name"] == "WORKING_DIRECTORY"), BUILD)
+        result = subprocess.run(test["command"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                env={**os.environ, "GTEST_OUTPUT": "json:" + report})
+        count = gtest_report(test["name"], report) if os.path.exists(report) else one(result.returncode == 0)
+        if result.returncode and not count.failed:
+            count += Count(0, 1)  # it died before or after its tests
+        if result.returncode:
+            print("\n".join(result.stdout.splitlines()[-60:]))
+        print(f"  {test['name']}: {count.line()}")
+        total += count
+    return total
+
+
+def gtest_report(name, path):
+    with open(path, encoding="utf-8") as file:
+        report = json.load(file)
+    count = Count()
+    for suite in report.get("testsuites", []):
+        for case in suite["testsuite"]:
+            if case.get("failures"):
+                count.failed += 1
+            elif case["result"] == "SKIPPED":
+                why = " ".join(s.get("message", "") for s in case.get("skipped", [])).strip()
+                count.skips.append(f"{name} {suite['name']}.{case['name']}: {why or 'skipped by the test'}")
+            else:
+                count.passed += 1
+    return count
+
+
+def lit():
+    """Tests of IR with FileCheck."""
+    report = os.path.join(BUILD, "lit.json")
+    if os.path.exists(report):
+        os.remove(report)
+    tool = shutil.which("lit-22") or shutil.which("lit")
+    good = command(tool, "-q", "-j", str(os.cpu_count()), "--output", report, os.path.join(BUILD, "test"))
+    if not os.path.exists(report):
+        return Count(0, 1)
+    with open(report, encoding="utf-8") as file:
+        tests = json.load(file)["tests"]
+    count = Count()
+    for test in tests:
+        if test["code"] in ("PASS", "XFAIL", "FLAKYPASS"):
+            count.passed += 1
+        elif test["code"] in ("UNSUPPORTED", "SKIPPED"):
+            count.skips.append(f"{test['name']}: {test['code'].lower()}")
+        else:
+            count.failed += 1
+    return count if good or count.failed else count + Count(0, 1)
+
+
+def python(package):
+    """A suite of unittest modules below test/PACKAGE."""
+    here = os.path.join(dltools.ROOT, "test")
+    tests = unittest.TestLoader().discover(os.path.join(here, package), "test_*.py", here)
+    result = unittest.TextTestRunner(sys.stdout, verbosity=2 if package == "e2e" else 1).run(tests)
+    failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
+    skips = [f"{case.id()}: {why}" for case, why in result.skipped]
+    return Count(result.testsRun - failed - len(skips), failed, skips)
+
+
+def twin():
+    """The NumPy twin's own tests."""
+    return python("numpy_twin")
+
+
+def e2e():
+    """dlcc and dlrun from the outside."""
+    return python("e2e")
+
+
+def random_programs():
+    """Random programs against the NumPy twin."""
+    result = subprocess.run([sys.executable, "test/random_programs.py", "--seed", "1", "--count", "200"],
+                            cwd=dltools.ROOT, stdout=subprocess.PIPE, text=True)
+    print(result.stdout, end="")
+    match = re.search(r"^random programs: (\d+) of (\d+) agree", result.stdout, re.M)
+    if not match:
+        return Count(0, 1)
+    agreed, total = int(match[1]), int(match[2])
+    skips = [line.removeprefix("note: ") for line in result.stdout.splitlines() if line.startswith("note: ")]
+    return Count(agreed, total - agreed, skips)
+
+
+SUITES = [includes, twin, units, lit, e2e, random_programs, runtime_only]
+
+
+def main(names):
+    known = {suite.__name__: suite for suite in SUITES}
+    if names == ["--list"]:
+        for name, suite in known.items():
+            print(f"{name:16} {suite.__doc__.splitlines()[0]}")
+        return 0
+    unknown = [name for name in names if name not in known]
+    if unknown:
+        sys.exit(f"no suite is called {', '.join(unknown)}; there are {', '.join(known)}")
+    total = Count()
+    for suite in [known[name] for name in names] or SUITES:
+        print(f"== {suite.__name__}: {suite.__doc__.splitlines()[0]}", flush=True)
+        started = time.monotonic()
+        count = suite()
+        print(f"-- {suite.__name__}: {count.line()} ({time.monotonic() - started:.0f} s)", flush=True)
+        total += count
+    for skip in total.skips:
+        print(f"skipped: {skip}")
+    print(total.line())
+    return 1 if total.failed else 0
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+    sys.exit(main(sys.argv[1:]))
