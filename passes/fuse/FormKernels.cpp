@@ -114,9 +114,9 @@ graph::KernelOp FormKernelsPass::build(OpBuilder &builder, const KernelOps &ops,
   for (Value output : outputs)
     state.addTypes(output.getType());
   state.addAttribute("name", builder.getStringAttr("unnamed"));
-  Region *region = state.addRegion();
-  Block *block = new Block;
-  region->push_back(block);
+  state.addRegion();
+  auto kernel = cast<graph::KernelOp>(builder.create(state));
+  Block *block = &kernel.getBody().emplaceBlock();
   block->addArguments(ValueRange(operands).getTypes(), locations);
 
   IRMapping inner;
@@ -130,7 +130,6 @@ graph::KernelOp FormKernelsPass::build(OpBuilder &builder, const KernelOps &ops,
     yielded.push_back(inner.lookup(output));
   graph::YieldOp::create(bodyBuilder, anchor->getLoc(), yielded);
 
-  auto kernel = cast<graph::KernelOp>(builder.create(state));
   for (auto [output, result] : llvm::zip(outputs, kernel.getResults()))
     values.map(output, result);
   return kernel;

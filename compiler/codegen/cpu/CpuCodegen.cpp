@@ -59,7 +59,7 @@ void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache) {
       objects.push_back(std::move(*known));
       continue;
     }
-    auto object = compileToObject(*module, **machine);
+    auto object = compileToObject(*module, **machine, variant.tuning);
     if (!object) {
       error = llvm::toString(object.takeError());
       return;

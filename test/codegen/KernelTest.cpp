@@ -1,0 +1,233 @@
+// Every function of kernels/*.mlir, as kernels (fused and one op each, for each
+// instruction set), against the reference evaluation. Scratch and results are
+// poisoned and tiles run backwards.
+
+#include "compiler/codegen/cpu/CpuCodegen.h"
+#include "dialects/graph/Evaluate.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/backward/Passes.h"
+#include "passes/fuse/Passes.h"
+#include "test/codegen/LoadedImage.h"
+#include "llvm/Support/AlignOf.h"
+#include <cmath>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace mlir;
+
+namespace dl::codegen::test {
+namespace {
+
+/// A value's memory: 64-byte aligned, with the slack that kernels may
+/// over-read.
+struct Buffer {
+  explicit Buffer(RankedTensorType type) : type(type) {
+    elementBytes =
+        std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
+    size_t bytes = type.getNumElements() * elementBytes + 64;
+    data = std::shared_ptr<char>(
+        static_cast<char *>(aligned_alloc(64, (bytes + 63) / 64 * 64)), free);
+    memset(data.get(), 0xFF, bytes);
+  }
+  RankedTensorType type;
+  size_t elementBytes;
+  std::shared_ptr<char> data;
+};
+
+template <typename T> void write(Buffer &buffer, size_t i, T value) {
+  memcpy(buffer.data.get() + i * sizeof(T), &value, sizeof(T));
+}
+template <typename T> T read(const Buffer &buffer, size_t i) {
+  T value;
+  memcpy(&value, buffer.data.get() + i * sizeof(T), sizeof(T));
+  return value;
+}
+
+void fill(Buffer &buffer, const graph::HostTensor &from) {
+  Type element = buffer.type.getElementType();
+  for (int64_t i = 0; i < from.size(); ++i) {
+    if (element.isF32())
+      write<float>(buffer, i, from.floats[i]);
+    else if (element.isF64())
+      write<double>(buffer, i, from.floats[i]);
+    else if (buffer.elementBytes == 8)
+      write<int64_t>(buffer, i, from.ints[i]);
+    else if (buffer.elementBytes == 4)
+      write<int32_t>(buffer, i, from.ints[i]);
+    else
+      write<uint8_t>(buffer, i, from.ints[i]);
+  }
+}
+
+double at(const Buffer &buffer, int64_t i) {
+  Type element = buffer.type.getElementType();
+  if (element.isF32())
+    return read<float>(buffer, i);
+  if (element.isF64())
+    return read<double>(buffer, i);
+  if (buffer.elementBytes == 8)
+    return read<int64_t>(buffer, i);
+  if (buffer.elementBytes == 4)
+    return read<int32_t>(buffer, i);
+  return read<uint8_t>(buffer, i);
+}
+
+graph::HostTensor randomTensor(RankedTensorType type, std::mt19937 &random) {
+  graph::HostTensor tensor(type);
+  std::uniform_real_distribution<double> real(-1, 1);
+  std::uniform_int_distribution<int> integer(0, 5);
+  for (double &value : tensor.floats) // exact in f32, so that both start equal
+    value = float(real(random));
+  for (int64_t &value : tensor.ints)
+    value = type.getElementType().isInteger(1) ? integer(random) & 1
+                                               : integer(random);
+  return tensor;
+}
+
+void runKernel(graph::KernelOp kernel, const LoadedImage &image,
+               uint64_t scratchBytes, llvm::DenseMap<Value, Buffer> &buffers) {
+  std::vector<void *> bindings;
+  for (Value operand : kernel.getOperands())
+    bindings.push_back(buffers.find(operand)->second.data.get());
+  for (OpResult result : kernel.getResults()) {
+    auto it =
+        buffers.try_emplace(result, cast<RankedTensorType>(result.getType()))
+            .first;
+    bindings.push_back(it->second.data.get());
+  }
+  Buffer scratch(RankedTensorType::get(
+      {int64_t(scratchBytes)}, IntegerType::get(kernel.getContext(), 8)));
+  KernelFn function = image.kernel(kernel.getName().str().c_str());
+  ASSERT_TRUE(function) << kernel.getName().str();
+  for (int64_t tile = *kernel.getTiles(); tile-- > 0;)
+    function(bindings.data(), scratch.data.get(), tile, tile + 1);
+}
+
+struct Case {
+  std::string file, function;
+};
+
+std::vector<Case> allCases() {
+  std::vector<Case> cases;
+  std::vector<std::string> files;
+  for (auto &entry : std::filesystem::directory_iterator(DL_KERNEL_TESTS))
+    if (entry.path().extension() == ".mlir")
+      files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  MLIRContext context;
+  context.loadDialect<func::FuncDialect, graph::GraphDialect>();
+  for (std::string &file : files) {
+    auto module = parseSourceFile<ModuleOp>(file, &context);
+    EXPECT_TRUE(module) << file;
+    if (module)
+      for (auto function : module->getOps<func::FuncOp>())
+        cases.push_back({file, function.getName().str()});
+  }
+  return cases;
+}
+
+void check(const Case &test, bool fuse) {
+  MLIRContext context;
+  context.loadDialect<func::FuncDialect, graph::GraphDialect,
+                      arith::ArithDialect, math::MathDialect>();
+  auto module = parseSourceFile<ModuleOp>(test.file, &context);
+  for (auto function :
+       llvm::make_early_inc_range(module->getOps<func::FuncOp>()))
+    if (function.getName() != test.function)
+      function.erase();
+  auto function = *module->getOps<func::FuncOp>().begin();
+  std::mt19937 random(7);
+  SmallVector<graph::HostTensor> arguments;
+  for (Type type : function.getArgumentTypes())
+    arguments.push_back(randomTensor(cast<RankedTensorType>(type), random));
+  auto expected = graph::evaluateFunction(function, arguments);
+  ASSERT_TRUE(succeeded(expected));
+
+  PassManager manager(&context);
+  manager.addNestedPass<func::FuncOp>(createDecompose());
+  FormKernelsOptions options;
+  options.fuse = fuse;
+  manager.addPass(createFormKernels(options));
+  ASSERT_TRUE(succeeded(manager.run(*module)));
+  ASSERT_TRUE(succeeded(annotateKernels(*module)));
+  CpuOptions cpuOptions;
+  cpuOptions.cache = false;
+  cpuOptions.threads = 1;
+  auto code = compileKernels(*module, cpuOptions);
+  ASSERT_TRUE(succeeded(code));
+
+  std::map<std::string, std::vector<double>> firstBits;
+  for (const CpuImage &image : code->images) {
+    if (llvm::none_of(executableTargets(), [&](const TargetVariant &variant) {
+          return variant.features == image.features;
+        }))
+      continue;
+    LoadedImage loaded = LoadedImage::load(image.elf);
+    llvm::DenseMap<Value, Buffer> buffers;
+    for (auto [argument, tensor] :
+         llvm::zip(function.getArguments(), arguments))
+      fill(buffers.try_emplace(argument, tensor.type).first->second, tensor);
+    for (Operation &op : function.getBody().front().without_terminator()) {
+      if (auto reshape = dyn_cast<graph::ReshapeOp>(op)) {
+        Buffer alias = buffers.find(reshape.getOperand())->second;
+        alias.type = cast<RankedTensorType>(reshape.getType());
+        buffers.try_emplace(reshape.getResult(), alias);
+        continue;
+      }
+      auto kernel = cast<graph::KernelOp>(op);
+      runKernel(kernel, loaded, code->scratchBytes[kernel.getName().str()],
+                buffers);
+    }
+    for (auto [i, value] : llvm::enumerate(
+             function.getBody().front().getTerminator()->getOperands())) {
+      const Buffer &buffer = buffers.find(value)->second;
+      const graph::HostTensor &want = (*expected)[i];
+      double tolerance = want.type.getElementType().isF64() ? 1e-12
+                         : want.isFloat()                   ? 2e-5
+                                                            : 0;
+      double scale = 1;
+      for (double w : want.floats)
+        if (std::isfinite(w))
+          scale = std::max(scale, std::abs(w));
+      std::vector<double> bits;
+      int shown = 0;
+      for (int64_t j = 0; j < want.size(); ++j) {
+        double w = want.isFloat() ? want.floats[j] : want.ints[j];
+        double got = at(buffer, j);
+        bits.push_back(got);
+        bool same = std::isnan(w)
+                        ? std::isnan(got)
+                        : w == got || std::abs(got - w) <= tolerance * scale;
+        if (!same && shown++ < 3)
+          ADD_FAILURE() << image.features << " result " << i << " element " << j
+                        << ": " << got << ", expected " << w;
+      }
+      auto &first = firstBits[std::to_string(i)];
+      if (first.empty())
+        first = bits;
+      else if (want.type.getElementType().isF32())
+        EXPECT_TRUE(std::equal(bits.begin(), bits.end(), first.begin(),
+                               [](double a, double b) {
+                                 return a == b ||
+                                        (std::isnan(a) && std::isnan(b));
+                               }))
+            << "result " << i << " differs between instruction sets";
+    }
+  }
+}
+
+class KernelTest : public testing::TestWithParam<Case> {};
+TEST_P(KernelTest, Fused) { check(GetParam(), true); }
+TEST_P(KernelTest, Unfused) { check(GetParam(), false); }
+INSTANTIATE_TEST_SUITE_P(
+    , KernelTest, testing::ValuesIn(allCases()),
+    [](const testing::TestParamInfo<Case> &info) {
+      return std::filesystem::path(info.param.file).stem().string() + "_" +
+             info.param.function;
+    });
+
+} // namespace
+} // namespace dl::codegen::test

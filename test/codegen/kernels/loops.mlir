@@ -1,0 +1,92 @@
+// Elementwise chains and reductions.
+
+func.func @broadcast(%a: tensor<5x1x7xf32>, %b: tensor<3x1xf32>, %c: tensor<f32>) -> tensor<5x3x7xf32> {
+  %0 = "graph.add"(%a, %b) : (tensor<5x1x7xf32>, tensor<3x1xf32>) -> tensor<5x3x7xf32>
+  %1 = "graph.mul"(%0, %c) : (tensor<5x3x7xf32>, tensor<f32>) -> tensor<5x3x7xf32>
+  %2 = "graph.tanh"(%1) : (tensor<5x3x7xf32>) -> tensor<5x3x7xf32>
+  return %2 : tensor<5x3x7xf32>
+}
+func.func @flat(%a: tensor<40x10x24x24xf32>, %b: tensor<40x10x24x24xf32>) -> tensor<40x10x24x24xf32> {
+  %0 = "graph.sub"(%a, %b) : (tensor<40x10x24x24xf32>, tensor<40x10x24x24xf32>) -> tensor<40x10x24x24xf32>
+  return %0 : tensor<40x10x24x24xf32>
+}
+func.func @channels(%a: tensor<4x10x5x7xf32>, %b: tensor<10x1x1xf32>) -> tensor<4x10x5x7xf32> {
+  %0 = "graph.sub"(%a, %b) : (tensor<4x10x5x7xf32>, tensor<10x1x1xf32>) -> tensor<4x10x5x7xf32>
+  return %0 : tensor<4x10x5x7xf32>
+}
+func.func @transpose(%a: tensor<6x7x9xf32>) -> tensor<9x6x7xf32> {
+  %0 = "graph.transpose"(%a) {permutation = array<i64: 2, 0, 1>} : (tensor<6x7x9xf32>) -> tensor<9x6x7xf32>
+  %1 = "graph.exp"(%0) : (tensor<9x6x7xf32>) -> tensor<9x6x7xf32>
+  return %1 : tensor<9x6x7xf32>
+}
+func.func @sum_rows(%a: tensor<64x50xf32>) -> tensor<64xf32> {
+  %0 = "graph.sum"(%a) {dims = array<i64: 1>, keepdim = false} : (tensor<64x50xf32>) -> tensor<64xf32>
+  return %0 : tensor<64xf32>
+}
+func.func @sum_columns(%a: tensor<64x50xf32>) -> tensor<50xf32> {
+  %0 = "graph.sum"(%a) {dims = array<i64: 0>, keepdim = false} : (tensor<64x50xf32>) -> tensor<50xf32>
+  return %0 : tensor<50xf32>
+}
+func.func @sum_channels(%a: tensor<4x10x24x24xf32>) -> tensor<10xf32> {
+  %0 = "graph.sum"(%a) {dims = array<i64: 0, 2, 3>, keepdim = false} : (tensor<4x10x24x24xf32>) -> tensor<10xf32>
+  return %0 : tensor<10xf32>
+}
+func.func @sum_all(%a: tensor<3x5x77xf64>) -> tensor<f64> {
+  %0 = "graph.sum"(%a) {dims = array<i64: 0, 1, 2>, keepdim = false} : (tensor<3x5x77xf64>) -> tensor<f64>
+  return %0 : tensor<f64>
+}
+func.func @argmax(%a: tensor<100x10xf32>) -> tensor<100xi64> {
+  %0 = "graph.argmax"(%a) {dim = 1 : i64, keepdim = false} : (tensor<100x10xf32>) -> tensor<100xi64>
+  return %0 : tensor<100xi64>
+}
+func.func @argmax_columns(%a: tensor<37x40xf32>) -> tensor<1x40xi64> {
+  %0 = "graph.argmax"(%a) {dim = 0 : i64, keepdim = true} : (tensor<37x40xf32>) -> tensor<1x40xi64>
+  return %0 : tensor<1x40xi64>
+}
+func.func @log_softmax(%a: tensor<64x10xf32>) -> tensor<64x10xf32> {
+  %0 = "graph.log_softmax"(%a) {dim = 1 : i64} : (tensor<64x10xf32>) -> tensor<64x10xf32>
+  return %0 : tensor<64x10xf32>
+}
+func.func @softmax_wide(%a: tensor<300x65xf32>) -> tensor<300x65xf32> {
+  %0 = "graph.softmax"(%a) {dim = 1 : i64} : (tensor<300x65xf32>) -> tensor<300x65xf32>
+  return %0 : tensor<300x65xf32>
+}
+func.func @nll(%a: tensor<64x6xf32>, %t: tensor<64xi64>) -> tensor<f32> {
+  %0 = "graph.log_softmax"(%a) {dim = 1 : i64} : (tensor<64x6xf32>) -> tensor<64x6xf32>
+  %1 = "graph.nll_loss"(%0, %t) {ignore_index = -100 : i64, reduction = "mean"} : (tensor<64x6xf32>, tensor<64xi64>) -> tensor<f32>
+  return %1 : tensor<f32>
+}
+func.func @accuracy(%a: tensor<1000x6xf32>, %t: tensor<1000xi64>) -> tensor<f32> {
+  %0 = "graph.argmax"(%a) {dim = 1 : i64, keepdim = false} : (tensor<1000x6xf32>) -> tensor<1000xi64>
+  %1 = "graph.eq"(%0, %t) : (tensor<1000xi64>, tensor<1000xi64>) -> tensor<1000xi1>
+  %2 = "graph.cast"(%1) {to = f32} : (tensor<1000xi1>) -> tensor<1000xf32>
+  %3 = "graph.sum"(%2) {dims = array<i64: 0>, keepdim = false} : (tensor<1000xf32>) -> tensor<f32>
+  return %3 : tensor<f32>
+}
+func.func @select_bool(%a: tensor<33xf32>, %b: tensor<33xf32>) -> (tensor<33xi1>, tensor<33xf32>) {
+  %0 = "graph.lt"(%a, %b) : (tensor<33xf32>, tensor<33xf32>) -> tensor<33xi1>
+  %1 = "graph.select"(%0, %a, %b) : (tensor<33xi1>, tensor<33xf32>, tensor<33xf32>) -> tensor<33xf32>
+  return %0, %1 : tensor<33xi1>, tensor<33xf32>
+}
+func.func @dropout(%a: tensor<64x50xf32>, %s: tensor<8xi64>) -> tensor<64x50xf32> {
+  %0 = "graph.dropout"(%a, %s) {p = 0.5 : f64, key = 1234567890123 : i64, channelwise = false} : (tensor<64x50xf32>, tensor<8xi64>) -> tensor<64x50xf32>
+  return %0 : tensor<64x50xf32>
+}
+func.func @dropout2d(%a: tensor<4x20x8x8xf32>, %s: tensor<8xi64>) -> tensor<4x20x8x8xf32> {
+  %0 = "graph.dropout"(%a, %s) {p = 0.3 : f64, key = 99 : i64, channelwise = true} : (tensor<4x20x8x8xf32>, tensor<8xi64>) -> tensor<4x20x8x8xf32>
+  return %0 : tensor<4x20x8x8xf32>
+}
+func.func @scalar(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {
+  %0 = "graph.mul"(%a, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+func.func @mean_variance(%a: tensor<500x33xf32>) -> tensor<500x33xf32> {
+  %0 = "graph.sum"(%a) {dims = array<i64: 1>, keepdim = true} : (tensor<500x33xf32>) -> tensor<500x1xf32>
+  %n = "graph.full"() {value = 33.0 : f64, type = tensor<f32>} : () -> tensor<f32>
+  %1 = "graph.div"(%0, %n) : (tensor<500x1xf32>, tensor<f32>) -> tensor<500x1xf32>
+  %2 = "graph.sub"(%a, %1) : (tensor<500x33xf32>, tensor<500x1xf32>) -> tensor<500x33xf32>
+  %3 = "graph.mul"(%2, %2) : (tensor<500x33xf32>, tensor<500x33xf32>) -> tensor<500x33xf32>
+  %4 = "graph.sum"(%3) {dims = array<i64: 1>, keepdim = true} : (tensor<500x33xf32>) -> tensor<500x1xf32>
+  %5 = "graph.div"(%2, %4) : (tensor<500x33xf32>, tensor<500x1xf32>) -> tensor<500x33xf32>
+  return %5 : tensor<500x33xf32>
+}
