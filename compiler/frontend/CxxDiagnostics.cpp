@@ -3,6 +3,7 @@
 #include "clang/AST/Type.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace clang;
@@ -96,6 +97,17 @@ std::string CxxDiagnostics::take() {
         break;
       }
   }
+  // Clang parses the bodies of a struct's functions after the struct.
+  llvm::StringMap<unsigned> files;
+  for (const CxxProblem &problem : problems)
+    files.try_emplace(problem.message.at.file, files.size());
+  auto place = [&](const CxxProblem &problem) {
+    const Frame &at = problem.message.at;
+    return std::pair(files.lookup(at.file), at.line);
+  };
+  llvm::stable_sort(problems, [&](const CxxProblem &a, const CxxProblem &b) {
+    return place(a) < place(b);
+  });
   for (const CxxProblem &problem : problems)
     missing |= problem.notInThisVersion;
   std::string rendered;

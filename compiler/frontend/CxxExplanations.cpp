@@ -39,6 +39,21 @@ static bool explainDeleted(CxxProblem &problem) {
   return true;
 }
 
+/// Net other = model;
+static bool explainCopy(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  bool copied = text.contains("implicitly-deleted") ||
+                text.contains("implicitly deleted");
+  bool ofModule = llvm::any_of(problem.notes, [](const auto &note) {
+    return StringRef(note.first.text).contains("Module' has a deleted copy");
+  });
+  if (!copied || !ofModule)
+    return false;
+  replace(problem,
+          "a module is not copied; pass it by reference, or std::move it");
+  return true;
+}
+
 /// Names of PyTorch that <dl/dl.h> lacks.
 static bool explainMissingName(CxxProblem &problem) {
   StringRef text = problem.message.text;
@@ -160,6 +175,7 @@ static bool explainOutput(CxxProblem &problem) {
 void dl::frontend::explain(CxxProblem &problem) {
   if (problem.message.severity != Message::Error)
     return;
-  explainDeleted(problem) || explainMissingName(problem) ||
-      explainOptions(problem) || explainCall(problem) || explainOutput(problem);
+  explainDeleted(problem) || explainCopy(problem) ||
+      explainMissingName(problem) || explainOptions(problem) ||
+      explainCall(problem) || explainOutput(problem);
 }

@@ -12,6 +12,7 @@ struct Evaluation {
         reporter(channel, stack), settings(options, reporter),
         graph(options, reporter, modules, model.types) {
     reporter.currentModule = [this] { return modules.currentPath(); };
+    reporter.circumstance = [this] { return graph.aboutTrace(); };
   }
 
   const ReflectedTypes &types;

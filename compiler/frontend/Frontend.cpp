@@ -17,7 +17,7 @@ using namespace dl::frontend;
 static constexpr double kCompileSeconds = 60; // for Clang alone
 
 /// Functions that are called and nowhere defined.
-static std::string describeUndefined(const std::vector<std::string> &symbols,
+static std::string describeUndefined(const std::set<std::string> &symbols,
                                      const CompiledModel &model) {
   std::string messages;
   for (const std::string &symbol : symbols) {

@@ -78,6 +78,8 @@ public:
   int input(int component);
   void endStep(int metrics);
   bool inStep() const { return trace; }
+  /// What is unusual about the step being traced, "" if nothing is.
+  std::string aboutTrace();
   bool isTraining() const { return trace && trace->training; }
   int makeMetrics();
   void addMetric(int metrics, const std::string &name, const dl_operand &value);

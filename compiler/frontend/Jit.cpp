@@ -31,7 +31,7 @@ Error Jit::load(orc::ThreadSafeModule code, ArrayRef<Symbol> symbols) {
         std::move(error),
         [&](const orc::SymbolsNotFound &missing) {
           for (const orc::SymbolStringPtr &symbol : missing.getSymbols())
-            undefined.push_back((*symbol).str());
+            undefined.insert((*symbol).str());
         },
         [](const ErrorInfoBase &) {});
   });

@@ -3,6 +3,7 @@
 #include "compiler/frontend/ClangCompiler.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/Support/Error.h"
+#include <set>
 
 namespace llvm::orc {
 class LLJIT;
@@ -27,7 +28,7 @@ public:
   llvm::Expected<void *> lookup(llvm::StringRef mangled);
 
   /// What the code calls and nobody defines, after a failed lookup.
-  std::vector<std::string> undefined;
+  std::set<std::string> undefined;
 
 private:
   std::unique_ptr<llvm::orc::LLJIT> jit;

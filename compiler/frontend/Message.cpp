@@ -61,19 +61,38 @@ std::string dl::frontend::render(const Message &message) {
   return text;
 }
 
+static bool samePlace(const Frame &a, const Frame &b) {
+  return a.file == b.file && a.line == b.line && a.column == b.column;
+}
+
 std::string dl::frontend::renderError(llvm::StringRef text,
                                       llvm::StringRef module,
-                                      llvm::ArrayRef<Frame> stack) {
+                                      llvm::ArrayRef<Frame> stack,
+                                      llvm::StringRef help) {
   Message error;
   error.text = text.str();
   error.module = module.str();
   if (!stack.empty())
     error.at = stack.front();
   std::string rendered = render(error);
-  for (size_t i = 1; i < stack.size() && i < kLongestStack; ++i)
+  size_t shown = 1;
+  for (size_t i = 1; i < stack.size(); ++i) {
+    // A recursion is the same call over and over.
+    size_t repeated = 0;
+    while (i < stack.size() && samePlace(stack[i], stack[i - 1]))
+      ++repeated, ++i;
+    if (repeated)
+      rendered += "  and again " + std::to_string(repeated) +
+                  (repeated == 1 ? " time\n" : " times\n");
+    if (i == stack.size())
+      break;
+    if (shown++ == kLongestStack) {
+      rendered += "  and " + std::to_string(stack.size() - i) + " calls more\n";
+      break;
+    }
     rendered += render({Message::Note, "called from here", stack[i], "", ""});
-  if (stack.size() > kLongestStack)
-    rendered += "  and " + std::to_string(stack.size() - kLongestStack) +
-                " calls more\n";
+  }
+  if (!help.empty())
+    rendered += "  help: " + help.str() + "\n";
   return rendered;
 }

@@ -33,6 +33,6 @@ std::string render(const Message &message);
 
 /// An error with the stack of calls that led to it, innermost first.
 std::string renderError(llvm::StringRef text, llvm::StringRef module,
-                        llvm::ArrayRef<Frame> stack);
+                        llvm::ArrayRef<Frame> stack, llvm::StringRef help = "");
 
 } // namespace dl::frontend

@@ -14,6 +14,9 @@ public:
   /// The path of the module being called, for messages.
   std::function<std::string()> currentModule = [] { return std::string(); };
 
+  /// What else should be known about an error that happens now.
+  std::function<std::string()> circumstance = [] { return std::string(); };
+
   /// The model is wrong.
   [[noreturn]] void fail(const std::string &text, int exitCode = 1) {
     failAt(stack.userFrames(), text, exitCode);
@@ -22,7 +25,7 @@ public:
   [[noreturn]] void refuse(const std::string &text) { fail(text, 3); }
   [[noreturn]] void failAt(llvm::ArrayRef<Frame> frames,
                            const std::string &text, int exitCode = 1) {
-    channel.message(renderError(text, currentModule(), frames));
+    channel.message(renderError(text, currentModule(), frames, circumstance()));
     channel.end(exitCode);
   }
   /// Something without a place in the user's files.

@@ -63,6 +63,15 @@ void Graph::openFunction(const std::string &symbol) {
   builder.setInsertionPointToEnd(body);
 }
 
+std::string Graph::aboutTrace() {
+  if (!trace || !trace->isShort)
+    return "";
+  return "this is the last batch: " + std::to_string(trace->batch) +
+         " items instead of " +
+         std::to_string(datasets.get(trace->dataset).batchSize) +
+         "; {.drop_last = true} leaves it out";
+}
+
 int Graph::input(int component) {
   return addHandle(
       trace->body()->getArgument(static_cast<unsigned>(component)));

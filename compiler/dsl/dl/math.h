@@ -4,6 +4,11 @@
 
 namespace dl {
 
+inline Tensor Tensor::grad() const {
+  Tensor result;
+  result.id = dl_grad(id);
+  return result;
+}
 inline Tensor Tensor::reciprocal() const {
   return detail::elementwise("div", {1.0, *this});
 }
