@@ -5,39 +5,51 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <tuple>
 
 namespace dl::schedule {
 namespace {
 
-/// Largest first, each at the lowest gap that is free for its whole life. Close
-/// to the bound, but quadratic in what lives together.
-Packing packBySize(llvm::ArrayRef<Lifetime> lifetimes, int64_t align) {
-  Packing result;
-  result.offsets.assign(lifetimes.size(), 0);
+double bytesOf(const Lifetime &life) { return life.bytes; }
+double lengthOf(const Lifetime &life) { return life.end - life.begin + 1; }
+double areaOf(const Lifetime &life) { return bytesOf(life) * lengthOf(life); }
+
+/// Indices of lifetimes, those of most weight first.
+std::vector<unsigned> orderBy(double (*weight)(const Lifetime &),
+                              llvm::ArrayRef<Lifetime> lifetimes) {
   std::vector<unsigned> order(lifetimes.size());
   std::iota(order.begin(), order.end(), 0);
-  llvm::stable_sort(order, [&](unsigned a, unsigned b) {
-    return lifetimes[a].bytes > lifetimes[b].bytes;
+  llvm::sort(order, [&](unsigned a, unsigned b) {
+    return std::tuple(-weight(lifetimes[a]), lifetimes[a].begin, a) <
+           std::tuple(-weight(lifetimes[b]), lifetimes[b].begin, b);
   });
+  return order;
+}
+
+/// One after the other, each into the tightest gap that is free for its whole
+/// life. Close to the bound, but quadratic in what lives together.
+Packing packInOrder(llvm::ArrayRef<Lifetime> lifetimes, int64_t align,
+                    llvm::ArrayRef<unsigned> order) {
+  Packing result;
+  result.offsets.assign(lifetimes.size(), 0);
   std::vector<unsigned> placed; // ascending by offset
   for (unsigned index : order) {
     const Lifetime &life = lifetimes[index];
-    int64_t size = llvm::alignTo(life.bytes, align), offset = 0, best = -1;
-    int64_t bestGap = 0;
+    int64_t size = llvm::alignTo(life.bytes, align), end = 0;
+    int64_t best = -1, bestGap = 0;
     for (unsigned other : placed) {
       const Lifetime &otherLife = lifetimes[other];
       if (otherLife.end < life.begin || life.end < otherLife.begin)
         continue;
-      int64_t gap = result.offsets[other] - offset;
+      int64_t gap = result.offsets[other] - end;
       if (gap >= size && (best < 0 || gap < bestGap)) {
-        best = offset;
+        best = end;
         bestGap = gap;
       }
-      offset =
-          std::max<int64_t>(offset, result.offsets[other] +
-                                        llvm::alignTo(otherLife.bytes, align));
+      end = std::max<int64_t>(end, result.offsets[other] +
+                                       llvm::alignTo(otherLife.bytes, align));
     }
-    result.offsets[index] = best < 0 ? offset : best;
+    result.offsets[index] = best < 0 ? end : best;
     result.bytes = std::max(result.bytes, result.offsets[index] + size);
     auto position =
         llvm::upper_bound(placed, index, [&](unsigned a, unsigned b) {
@@ -115,11 +127,11 @@ Packing packByTime(llvm::ArrayRef<Lifetime> lifetimes, int64_t align) {
   std::vector<unsigned> starts(lifetimes.size());
   std::iota(starts.begin(), starts.end(), 0);
   std::vector<unsigned> ends = starts;
-  llvm::stable_sort(starts, [&](unsigned a, unsigned b) {
-    return lifetimes[a].begin < lifetimes[b].begin;
+  llvm::sort(starts, [&](unsigned a, unsigned b) {
+    return std::pair(lifetimes[a].begin, a) < std::pair(lifetimes[b].begin, b);
   });
-  llvm::stable_sort(ends, [&](unsigned a, unsigned b) {
-    return lifetimes[a].end < lifetimes[b].end;
+  llvm::sort(ends, [&](unsigned a, unsigned b) {
+    return std::pair(lifetimes[a].end, a) < std::pair(lifetimes[b].end, b);
   });
   FreeList free;
   size_t dead = 0;
@@ -139,11 +151,30 @@ Packing packByTime(llvm::ArrayRef<Lifetime> lifetimes, int64_t align) {
 
 Packing pack(llvm::ArrayRef<Lifetime> lifetimes, int64_t align) {
   constexpr size_t few = 8192;
-  Packing byTime = packByTime(lifetimes, align);
+  constexpr size_t effort = 1 << 20; // rounds x lifetimes squared
+  Packing best = packByTime(lifetimes, align);
   if (lifetimes.size() > few)
-    return byTime;
-  Packing bySize = packBySize(lifetimes, align);
-  return bySize.bytes <= byTime.bytes ? bySize : byTime;
+    return best;
+  int64_t bound = peakBytes(lifetimes, align);
+  size_t square = lifetimes.size() * lifetimes.size();
+  size_t rounds = 1 + std::min<size_t>(effort / (square + 1), 32);
+  for (auto weight : {bytesOf, areaOf, lengthOf}) {
+    std::vector<unsigned> order = orderBy(weight, lifetimes);
+    for (size_t round = 0; round < rounds && best.bytes > bound; ++round) {
+      Packing packing = packInOrder(lifetimes, align, order);
+      // What found no place below the bound goes first in the next round.
+      std::vector<unsigned> next;
+      for (bool above : {true, false})
+        llvm::copy_if(order, std::back_inserter(next), [&](unsigned index) {
+          return above ==
+                 (packing.offsets[index] + lifetimes[index].bytes > bound);
+        });
+      order = std::move(next);
+      if (packing.bytes < best.bytes)
+        best = std::move(packing);
+    }
+  }
+  return best;
 }
 
 int64_t peakBytes(llvm::ArrayRef<Lifetime> lifetimes, int64_t align) {

@@ -4,9 +4,9 @@
 // so do the temporaries of different programs.
 // CHECK: plan.plan "m" f32 arena 448
 // CHECK: plan.buffer "w" arena bytes 40 offset 0 pinned
-// CHECK: plan.buffer "a" arena bytes 100 offset 256
-// CHECK: plan.buffer "b" arena bytes 130 offset 64
-// CHECK: plan.buffer "c" arena bytes 100 offset 256
+// CHECK: plan.buffer "a" arena bytes 100 offset 64
+// CHECK: plan.buffer "b" arena bytes 130 offset 192
+// CHECK: plan.buffer "c" arena bytes 100 offset 64
 // CHECK: plan.buffer "eval" arena bytes 10 offset 64
 plan.plan "m" f32 arena 0 parameters 10 machine "" {
   %w = plan.buffer "w" arena bytes 40 pinned

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+"""Random plans through the schedule's passes, checked by brute force.
+
+    random_plans.py [--seed S] [--count N] [--dl-opt PROGRAM]
+
+Edges of add-dependencies: enough (every conflicting pair of commands is
+ordered) and none too many (without any one of them verify-races refuses the
+plan). Offsets of place-buffers: what lives at once does not overlap, and the
+arena stays within 1.15 of the bytes that live at once.
+"""
+
+import argparse
+import random
+import re
+import subprocess
+import sys
+
+BLOCK = 64
+SEPARATOR = "// -----\n"
+
+
+class Plan:
+    """Buffers as [first block, blocks], commands as lists of (buffer, writes)."""
+
+    def __init__(self, rng, blocks, commands):
+        self.buffers, self.commands, self.states = [], [], []
+        owner = {}
+        for block in range(rng.randint(1, 3)):
+            self.states.append(self.add_buffer(block, 1))
+            owner[block] = block
+        first = len(self.states)
+        for _ in range(commands):
+            intact = [b for b, (start, size) in enumerate(self.buffers)
+                      if all(owner.get(i) == b for i in range(start, start + size))]
+            reads = rng.sample(intact, min(len(intact), rng.randint(0, 3)))
+            command = [(b, False) for b in reads]
+            if reads and rng.random() < 0.25:
+                command.append((reads[0], True))  # in place
+            else:
+                size = rng.randint(1, 3)
+                free = [s for s in range(first, blocks - size)
+                        if not any(s < self.buffers[b][0] + self.buffers[b][1] and self.buffers[b][0] < s + size
+                                   for b in reads)]
+                start = rng.choice(free)
+                command.append((self.add_buffer(start, size), True))
+                for i in range(start, start + size):
+                    owner[i] = command[-1][0]
+            self.commands.append(command)
+
+    def add_buffer(self, start, size):
+        self.buffers.append((start, size))
+        return len(self.buffers) - 1
+
+    def text(self, edges=None, offsets=True):
+        """As IR; buffers that no command names are left out."""
+        used = {b for command in self.commands for b, _ in command} | set(self.states)
+        lines = [f'plan.plan "p" f32 arena {1 << 20 if offsets else 0} parameters 0 machine "" {{']
+        for b in sorted(used):
+            start, size = self.buffers[b]
+            offset = f" offset {start * BLOCK}" if offsets else ""
+            pinned = " pinned" if b in self.states else ""
+            lines.append(f'%b{b} = plan.buffer "b{b}" arena bytes {size * BLOCK}{offset}{pinned}')
+            if b in self.states:
+                lines.append(f'plan.state "s{b}" buffer in %b{b} : tensor<16xf32> dims [] '
+                             "init <zero, 0.0 : f64, 0.0 : f64, key = 0>")
+        for c, command in enumerate(self.commands):
+            bytes_ = ", ".join(str(self.buffers[b][1] * BLOCK) for b, _ in command)
+            writes = ", ".join(str(w).lower() for _, w in command)
+            lines.append(f'plan.kernel @k{c} "" tiles 1 scratch 0 bindings [{bytes_}] writes [{writes}] '
+                         "flops 0 bytes 0")
+        lines.append('plan.step "train" training dataset 0 accumulate 1 {\nplan.program full batch 1 {')
+        for c, command in enumerate(self.commands):
+            bindings = ", ".join(f"%b{b}" for b, _ in command)
+            after = ", ".join(f"%c{d}" for d in (edges or {}).get(c, []))
+            lines.append(f"%c{c} = plan.command @k{c}({bindings})" + (f" after({after})" if after else ""))
+        return "\n".join(lines) + "\n}\n}\n}\n"
+
+    def conflicts(self):
+        """Pairs of commands that must be ordered."""
+        def overlap(a, b):
+            (s, n), (t, m) = self.buffers[a], self.buffers[b]
+            return s < t + m and t < s + n
+        return {(i, j) for j, later in enumerate(self.commands) for i, earlier in enumerate(self.commands[:j])
+                if any((w or v) and overlap(a, b) for a, w in earlier for b, v in later)}
+
+
+def run(program, text, *passes):
+    return subprocess.run([program, "-", "--split-input-file", *passes], input=text, capture_output=True, text=True)
+
+
+def edges_of(text):
+    """{command: [commands it comes after]} from printed IR."""
+    names, edges = {}, {}
+    for name, _, after in re.findall(r"(%\w+) = plan\.command @k(\d+)\([^)]*\)(?: after\(([^)]*)\))?", text):
+        names[name] = len(names)
+        edges[names[name]] = [names[d.strip()] for d in after.split(",")] if after else []
+    return edges
+
+
+def reachable(edges):
+    before = {}
+    for c in sorted(edges):
+        before[c] = set(edges[c]).union(*(before[d] for d in edges[c]))
+    return before
+
+
+def check_edges(program, plans):
+    result = run(program, SEPARATOR.join(p.text() for p in plans), "--add-dependencies", "--verify-races")
+    if result.returncode:
+        return "refused: " + result.stderr
+    mutants = []
+    for plan, text in zip(plans, result.stdout.split(SEPARATOR)):
+        edges = edges_of(text)
+        before = reachable(edges)
+        missing = [(i, j) for i, j in plan.conflicts() if i not in before[j]]
+        if missing or len(edges) != len(plan.commands):
+            return f"not ordered: {missing} in\n{text}"
+        for c, deps in edges.items():
+            for dep in deps:
+                mutants.append(plan.text({**edges, c: [d for d in deps if d != dep]}))
+    result = run(program, SEPARATOR.join(mutants), "--verify-races")
+    caught = result.stderr.count("are not ordered")
+    print(f"{len(plans)} plans, {len(mutants)} edges, {caught} missed when left out")
+    return None if caught == len(mutants) else f"{len(mutants) - caught} edges are not needed"
+
+
+def check_offsets(program, plans):
+    result = run(program, SEPARATOR.join(p.text(offsets=False) for p in plans), "--place-buffers",
+                 "--add-dependencies", "--verify-races")
+    if result.returncode:
+        return "refused: " + result.stderr
+    worst = 0
+    for plan, text in zip(plans, result.stdout.split(SEPARATOR)):
+        arena = int(re.search(r"arena (\d+) parameters", text).group(1))
+        uses = {}
+        for c, command in enumerate(plan.commands):
+            for b, _ in command:
+                uses.setdefault(b, []).append(c)
+        alive = [sum(plan.buffers[b][1] * BLOCK for b, at in uses.items()
+                     if b not in plan.states and at[0] <= c <= at[-1]) for c in range(len(plan.commands))]
+        bound = max(alive) + (len(plan.states) + 1) * BLOCK
+        worst = max(worst, arena / bound)
+    print(f"arena at most {worst:.2f} of what lives at once")
+    return None if worst <= 1.15 else "the arena is too large"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--dl-opt", default="dl-opt")
+    arguments = parser.parse_args()
+    rng = random.Random(arguments.seed)
+    plans = [Plan(rng, rng.randint(24, 32), rng.randint(2, 24)) for _ in range(arguments.count)]
+    for check in (check_edges, check_offsets):
+        error = check(arguments.dl_opt, plans)
+        if error:
+            sys.exit(f"{check.__name__}: {error}")
+
+
+main()
