@@ -4,7 +4,9 @@
 #include "dialects/graph/Graph.h"
 #include "dialects/plan/Plan.h"
 #include "mlir/Bytecode/BytecodeReader.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
 #include "tools/dlcc/Arguments.h"
@@ -100,6 +102,8 @@ static int compile(const Arguments &arguments,
   DialectRegistry registry;
   registry.insert<dl::graph::GraphDialect, func::FuncDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  // What the bodies of kernels are made of.
+  context.loadDialect<arith::ArithDialect, math::MathDialect>();
   context.getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
     if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
       std::fputs(dl::dlcc::renderDiagnostic(diagnostic).c_str(), stderr);
