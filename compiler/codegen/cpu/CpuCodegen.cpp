@@ -3,6 +3,8 @@
 #include "compiler/codegen/cpu/KernelCache.h"
 #include "compiler/codegen/cpu/KernelEmitter.h"
 #include "compiler/codegen/cpu/ObjectCode.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ThreadPool.h"
 
@@ -11,6 +13,8 @@ using namespace mlir;
 namespace dl::codegen {
 
 LogicalResult annotateKernels(ModuleOp module) {
+  // Payloads are made of these.
+  module.getContext()->loadDialect<arith::ArithDialect, math::MathDialect>();
   Builder builder(module.getContext());
   WalkResult result = module.walk([&](graph::KernelOp kernel) {
     FailureOr<KernelPlan> plan = KernelPlan::create(kernel);
@@ -91,6 +95,7 @@ FailureOr<CpuCode> compileKernels(ModuleOp module, const CpuOptions &options) {
       pool.async([&] { task.run(variants, cache); });
     pool.wait();
   }
+  cache.prune();
   CpuCode code;
   for (Task &task : tasks) {
     if (!task.error.empty())

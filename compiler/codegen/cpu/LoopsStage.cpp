@@ -50,9 +50,9 @@ Value *LoopsStage::constantTail(int64_t count) const {
 }
 
 Combiner LoopsStage::makeCombiner() const {
-  Type element =
-      cast<RankedTensorType>(stage.op->getOperand(0).getType()).getElementType();
-  return Combiner(b, nest, vectorType(b.getContext(), element, e.plan.lanes));
+  return Combiner(b, nest,
+                  vectorType(b.getContext(), e.payloadResultType(stage.op),
+                             e.plan.lanes));
 }
 
 Values LoopsStage::finish(ArrayRef<Value *> state, const Combiner &combiner) {

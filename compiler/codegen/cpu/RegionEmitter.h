@@ -44,6 +44,12 @@ public:
   void seed(mlir::Value value, llvm::Value *content) { seeds[value] = content; }
   /// To be called at the start of each loop body.
   void enterBody() { cache.clear(); }
+  /// The scalar type that an op's payload yields.
+  mlir::Type payloadResultType(mlir::Operation *op) {
+    return payloads.get(llvm::cast<graph::LoopNestOpInterface>(op), plan)
+        .results[0]
+        .getType();
+  }
   /// Some op of the region computes with the numbers of its indices.
   bool usesIndices();
 
