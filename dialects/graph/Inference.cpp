@@ -1,5 +1,6 @@
 #include "dialects/graph/Inference.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
@@ -30,6 +31,12 @@ std::string elementText(Type element) {
 std::string typeText(Type tensor) {
   Type element = cast<RankedTensorType>(tensor).getElementType();
   return elementText(element) + " " + shapeText(tensor);
+}
+
+std::string numberText(double number) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", number);
+  return text;
 }
 
 ArrayRef<int64_t> shapeOf(Value value) {
@@ -176,8 +183,10 @@ Access broadcastAccess(Value operand, ArrayRef<int64_t> shape) {
   size_t leading = shape.size() - from.size();
   SmallVector<AffineExpr> indices;
   for (auto [i, size] : llvm::enumerate(from))
-    indices.push_back(size == 1 ? getAffineConstantExpr(0, context)
-                                : getAffineDimExpr(leading + i, context));
+    // Equal extents are read one to one, also where both are 1.
+    indices.push_back(size == shape[leading + i]
+                          ? getAffineDimExpr(leading + i, context)
+                          : getAffineConstantExpr(0, context));
   return {AffineMap::get(shape.size(), 0, indices, context), {}, {}};
 }
 

@@ -100,13 +100,18 @@ SmallVector<unsigned> KernelGroups::groupsRead(unsigned group) const {
 bool KernelGroups::dependsOn(unsigned group, unsigned on) const {
   SmallVector<unsigned> stack{group};
   llvm::DenseSet<unsigned> seen;
+  if (list[on].ops.empty())
+    return false;
   Operation *first = list[on].ops.front();
+  for (Operation *op : list[on].ops)
+    if (op->isBeforeInBlock(first))
+      first = op;
   while (!stack.empty()) {
     unsigned next = stack.pop_back_val();
     if (next == on)
       return true;
     // What ended before `on` began cannot depend on it.
-    if (!seen.insert(next).second ||
+    if (!seen.insert(next).second || list[next].ops.empty() ||
         list[next].ops.back()->isBeforeInBlock(first))
       continue;
     stack.append(groupsRead(next));
@@ -138,6 +143,7 @@ bool KernelGroups::joinsContraction(const Group &group, Operation *op) const {
   if (kind(op) != OpKind::Elementwise)
     return false;
   ArrayRef<int64_t> shape = typeOf(group.ops.front()->getResult(0)).getShape();
+  // (The contraction is the first op of its group.)
   if (typeOf(op->getResult(0)).getShape() != shape)
     return false;
   for (Value operand : op->getOperands())
@@ -196,53 +202,95 @@ bool KernelGroups::canJoin(const Group &group, Operation *op) const {
   return group.contraction ? joinsContraction(group, op) : joinsLoops(group, op);
 }
 
+/// An op such as momentum * buffer has no kernel to join yet. It is computed
+/// where its one reader is, which may follow the contraction of its gradient.
+bool KernelGroups::canWait(Operation *op) const {
+  if (!fuse || kind(op) != OpKind::Elementwise || !op->hasOneUse())
+    return false;
+  Operation *reader = *op->getUsers().begin();
+  auto it = kinds.find(reader);
+  if (it == kinds.end() || it->second != OpKind::Elementwise ||
+      typeOf(reader->getResult(0)).getShape() !=
+          typeOf(op->getResult(0)).getShape())
+    return false;
+  return llvm::all_of(realOperands(op), [&](Value value) {
+    Operation *def = value.getDefiningOp();
+    while (def && kind(def) == OpKind::Alias) {
+      value = def->getOperand(0);
+      def = value.getDefiningOp();
+    }
+    return !def || waiting.contains(def);
+  });
+}
+
+void KernelGroups::takeWaiting(unsigned group, Operation *op) {
+  for (Value value : realOperands(op))
+    if (Operation *def = value.getDefiningOp(); def && waiting.erase(def)) {
+      takeWaiting(group, def);
+      append(group, def);
+    }
+}
+
+void KernelGroups::append(unsigned g, Operation *op) {
+  Group &group = list[g];
+  unsigned shared = group.prefix.size();
+  for (Value operand : op->getOperands())
+    if (llvm::is_contained(group.ops, operand.getDefiningOp()))
+      shared = std::min(shared, sharedPrefix(op, operand));
+  group.prefix.truncate(shared);
+  group.largest = std::max(group.largest, points(op));
+  group.ops.push_back(op);
+  groupOfOp[op] = g;
+}
+
 void KernelGroups::assign(Operation *op) {
-  SmallVector<unsigned> candidates;
+  if (canWait(op)) {
+    waiting.insert(op);
+    return;
+  }
+  SmallVector<unsigned> candidates, reads;
+  bool throughAlias = false;
   for (Value value : realOperands(op)) {
+    int group = groupOf(value);
+    if (group < 0)
+      continue;
+    reads.push_back(group);
     // Through a reshape the index is another one.
     if (value.getDefiningOp() && kind(value.getDefiningOp()) == OpKind::Alias)
-      continue;
-    int group = groupOf(value);
-    if (group >= 0 && !llvm::is_contained(candidates, unsigned(group)))
+      throughAlias = true;
+    else if (!llvm::is_contained(candidates, unsigned(group)))
       candidates.push_back(group);
   }
-  llvm::sort(candidates, std::greater<unsigned>());
-  SmallVector<unsigned> reads;
-  for (Value value : realOperands(op))
-    if (int group = groupOf(value); group >= 0)
-      reads.push_back(group);
+  // The epilogue of a contraction costs no memory traffic: these first.
+  llvm::sort(candidates, [&](unsigned x, unsigned y) {
+    return std::make_pair(list[x].contraction, x) >
+           std::make_pair(list[y].contraction, y);
+  });
   for (unsigned g : candidates) {
     if (!fuse || !canJoin(list[g], op))
       continue;
     bool cyclic = llvm::any_of(reads, [&](unsigned other) {
       return other != g && dependsOn(other, g);
     });
-    // Something of the group seen through a reshape is outside of it.
-    for (Value value : realOperands(op))
-      if (Operation *def = value.getDefiningOp();
-          def && kind(def) == OpKind::Alias && groupOf(value) == int(g))
-        cyclic = true;
+    // What the group makes is seen in another shape only once it is whole.
+    if (throughAlias)
+      for (Value value : realOperands(op))
+        if (Operation *def = value.getDefiningOp();
+            def && kind(def) == OpKind::Alias && groupOf(value) == int(g))
+          cyclic = true;
     if (cyclic)
       continue;
-    Group &group = list[g];
-    unsigned shared = group.prefix.size();
-    for (Value operand : op->getOperands())
-      if (llvm::is_contained(group.ops, operand.getDefiningOp()))
-        shared = std::min(shared, sharedPrefix(op, operand));
-    group.prefix.truncate(shared);
-    group.largest = std::max(group.largest, points(op));
-    group.ops.push_back(op);
-    groupOfOp[op] = g;
+    takeWaiting(g, op);
+    append(g, op);
     return;
   }
   Group group;
-  group.ops.push_back(op);
   group.contraction = kind(op) == OpKind::Contraction;
-  group.prefix.assign(typeOf(op->getResult(0)).getShape().begin(),
-                      typeOf(op->getResult(0)).getShape().end());
-  group.largest = points(op);
-  groupOfOp[op] = list.size();
+  ArrayRef<int64_t> shape = typeOf(op->getResult(0)).getShape();
+  group.prefix.assign(shape.begin(), shape.end());
   list.push_back(std::move(group));
+  takeWaiting(list.size() - 1, op);
+  append(list.size() - 1, op);
 }
 
 /// Elementwise work on inputs that only contractions read, such as decoding

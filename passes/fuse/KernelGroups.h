@@ -43,6 +43,9 @@ private:
   };
   OpKind classify(mlir::Operation *op) const;
   void assign(mlir::Operation *op);
+  bool canWait(mlir::Operation *op) const;
+  void append(unsigned group, mlir::Operation *op);
+  void takeWaiting(unsigned group, mlir::Operation *op);
   bool canJoin(const Group &group, mlir::Operation *op) const;
   bool joinsContraction(const Group &group, mlir::Operation *op) const;
   bool joinsLoops(const Group &group, mlir::Operation *op) const;
@@ -57,6 +60,8 @@ private:
   std::vector<Group> list;
   llvm::DenseMap<mlir::Operation *, OpKind> kinds;
   llvm::DenseMap<mlir::Operation *, unsigned> groupOfOp;
+  /// Elementwise ops on arguments alone that go where their one reader goes.
+  llvm::DenseSet<mlir::Operation *> waiting;
   /// Cheap groups that are computed again within a contraction that reads them.
   llvm::DenseMap<unsigned, llvm::SmallVector<unsigned>> prologues;
 };
