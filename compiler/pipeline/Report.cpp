@@ -1,5 +1,5 @@
 #include "compiler/pipeline/Report.h"
-#include "llvm/ADT/DenseSet.h"
+#include "passes/schedule/Sources.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -16,16 +16,6 @@ int64_t alignedBytes(plan::BufferOp buffer) {
 
 bool isTemporary(plan::BufferOp buffer) {
   return buffer.getSpace() == plan::Space::Arena && !buffer.getPinned();
-}
-
-std::string describe(plan::SourceAttr source) {
-  std::string text = source.getModule().str();
-  if (!text.empty())
-    text += "/";
-  text += source.getOp();
-  if (!source.getLocation().empty())
-    text += " " + source.getLocation().str();
-  return text;
 }
 
 struct Life {
@@ -141,7 +131,8 @@ void CompileReport::describe(plan::PlanOp plan) {
         report.bytes += kernel.bytes;
         ++kernel.launches;
         for (auto source : command.getSources().getAsRange<plan::SourceAttr>())
-          kernel.ops.push_back(dl::describe(source));
+          kernel.ops.push_back(
+              {schedule::pathOf(source), source.getLocation().str()});
       }
       describeMemory(program, report);
       temporaries = std::max(temporaries, report.temporaries);

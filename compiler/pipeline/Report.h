@@ -33,7 +33,11 @@ struct StepReport {
 struct KernelReport {
   std::string name, strategy;
   int64_t tiles = 0, scratch = 0, flops = 0, bytes = 0, launches = 0;
-  std::vector<std::string> ops; // "conv1/conv2d mnist.dl:14:17": fused together
+  struct Op {
+    std::string name; // "conv1/conv2d"
+    std::string location;
+  };
+  std::vector<Op> ops; // fused together; of each launch
 };
 
 struct CompileReport {

@@ -57,17 +57,34 @@ void addProgram(const StepReport &step, const ProgramReport &program,
                          item.location);
 }
 
+/// One line for each line of the model, with the ops it gave.
+void addOps(const KernelReport &kernel, llvm::raw_ostream &out) {
+  llvm::StringRef line;
+  for (const KernelReport::Op &op : kernel.ops) {
+    if (op.name == "full") // a constant
+      continue;
+    if (op.location == line)
+      out << ", " << op.name;
+    else
+      out << (line.empty() ? "    " : "\n    ") << op.location << "  "
+          << op.name;
+    line = op.location;
+  }
+  if (!line.empty())
+    out << "\n";
+}
+
 void addKernels(const CompileReport &report, llvm::raw_ostream &out) {
   out << "\n" << report.kernels.size() << " kernels:\n";
   for (const KernelReport &kernel : report.kernels) {
     out << "  " << kernel.name << ": " << kernel.strategy << ", "
-        << kernel.tiles << " tiles, " << quantity(kernel.flops, "FLOP") << ", "
+        << kernel.tiles << (kernel.tiles == 1 ? " tile, " : " tiles, ")
+        << quantity(kernel.flops, "FLOP") << ", "
         << quantity(kernel.bytes, "B");
     if (kernel.launches != 1)
       out << ", launched " << kernel.launches << " times";
     out << "\n";
-    for (const std::string &op : kernel.ops)
-      out << "    " << op << "\n";
+    addOps(kernel, out);
   }
 }
 
@@ -130,11 +147,15 @@ llvm::json::Object toJson(const StepReport &step) {
 }
 
 llvm::json::Object toJson(const KernelReport &kernel) {
+  llvm::json::Array ops;
+  for (const KernelReport::Op &op : kernel.ops)
+    ops.push_back(
+        llvm::json::Object{{"op", op.name}, {"location", op.location}});
   return llvm::json::Object{
       {"name", kernel.name},         {"strategy", kernel.strategy},
       {"tiles", kernel.tiles},       {"scratch_bytes", kernel.scratch},
       {"flops", kernel.flops},       {"bytes", kernel.bytes},
-      {"launches", kernel.launches}, {"ops", llvm::json::Array(kernel.ops)}};
+      {"launches", kernel.launches}, {"ops", std::move(ops)}};
 }
 
 } // namespace

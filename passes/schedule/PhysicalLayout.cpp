@@ -27,14 +27,18 @@ int64_t bytesOf(RankedTensorType type) {
 }
 
 std::string describe(RankedTensorType type) {
-  std::string text = "[" +
-                     llvm::join(llvm::map_range(type.getShape(),
-                                                [](int64_t extent) {
-                                                  return std::to_string(extent);
-                                                }),
-                                ",") +
-                     "] ";
-  llvm::raw_string_ostream(text) << type.getElementType();
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << "[";
+  llvm::interleave(type.getShape(), out, ",");
+  out << "] ";
+  Type element = type.getElementType();
+  if (element.isInteger(1))
+    out << "bool";
+  else if (element.isUnsignedInteger())
+    out << "u" << element.getIntOrFloatBitWidth();
+  else
+    out << element;
   return text;
 }
 
