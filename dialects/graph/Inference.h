@@ -14,6 +14,8 @@ std::string shapeText(mlir::Type tensor);
 std::string elementText(mlir::Type element);
 /// "i64 [4]".
 std::string typeText(mlir::Type tensor);
+/// "0.5", "1e-08".
+std::string numberText(double number);
 
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 mlir::Type elementOf(mlir::Value value);

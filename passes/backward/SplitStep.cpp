@@ -82,7 +82,10 @@ private:
   //------------------------------------------------------===//
 
   LogicalResult createUpdate();
+  Value inputOf(Value value);
   LogicalResult bring(Value value, OpBuilder &body, IRMapping &mapping);
+  LogicalResult copyToUpdate(Operation &op, OpBuilder &body,
+                             IRMapping &mapping);
   Value mean(Value accumulator, Value scalars, OpBuilder &body);
 
   //===--- the micro-batch
@@ -97,7 +100,21 @@ private:
   SmallVector<Value> gradients;
   SmallVector<std::string> accumulators; // one for each gradient
   llvm::DenseSet<Operation *> update;
+  llvm::DenseMap<Value, Value> inputs; // what inputOf has found
 };
+
+/// An input that the value is made from, or null.
+Value Splitter::inputOf(Value value) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return step.getArgAttr(argument.getArgNumber(), kInput) ? value : Value();
+  auto [known, isNew] = inputs.try_emplace(value);
+  if (!isNew)
+    return known->second;
+  for (Value operand : value.getDefiningOp()->getOperands())
+    if (Value input = inputOf(operand))
+      return inputs[value] = input;
+  return {};
+}
 
 /// Makes a value from before the gradients known in the update: arguments that
 /// both have, and what can be computed from them again.
@@ -105,28 +122,38 @@ LogicalResult Splitter::bring(Value value, OpBuilder &body,
                               IRMapping &mapping) {
   if (mapping.contains(value))
     return success();
-  Operation *op = value.getDefiningOp();
-  if (!op) {
-    auto argument = cast<BlockArgument>(value);
-    unsigned number = argument.getArgNumber();
-    if (step.getArgAttr(number, kInput))
-      return step.emitError()
-             << "accumulate: the update uses " << describe(value)
-             << ", which belongs to one micro-batch";
-    unsigned position = updateStep.getNumArguments();
-    if (failed(updateStep.insertArgument(position, value.getType(),
-                                         step.getArgAttrDict(number),
-                                         value.getLoc())))
-      return failure();
-    mapping.map(value, updateStep.getArgument(position));
+  if (Operation *op = value.getDefiningOp()) {
+    for (Value operand : op->getOperands())
+      if (failed(bring(operand, body, mapping)))
+        return failure();
+    body.clone(*op, mapping);
     return success();
   }
-  for (Value operand : op->getOperands())
-    if (failed(bring(operand, body, mapping))) {
-      op->emitRemark() << "accumulate: the update would compute this again";
+  unsigned number = cast<BlockArgument>(value).getArgNumber();
+  unsigned position = updateStep.getNumArguments();
+  if (failed(updateStep.insertArgument(position, value.getType(),
+                                       step.getArgAttrDict(number),
+                                       value.getLoc())))
+    return failure();
+  mapping.map(value, updateStep.getArgument(position));
+  return success();
+}
+
+/// Moves one op over, with what it needs.
+LogicalResult Splitter::copyToUpdate(Operation &op, OpBuilder &body,
+                                     IRMapping &mapping) {
+  for (Value operand : op.getOperands()) {
+    if (mapping.contains(operand))
+      continue;
+    if (Value input = inputOf(operand))
+      return op.emitError()
+             << "accumulate: the update uses a value that belongs to one "
+                "micro-batch: it is made from "
+             << describe(input);
+    if (failed(bring(operand, body, mapping)))
       return failure();
-    }
-  body.clone(*op, mapping);
+  }
+  body.clone(op, mapping);
   return success();
 }
 
@@ -165,12 +192,8 @@ LogicalResult Splitter::createUpdate() {
     mapping.map(gradient, mean(accumulator, mapping.lookup(scalars), body));
   }
   for (Operation &op : step.getOps())
-    if (update.contains(&op)) {
-      for (Value operand : op.getOperands())
-        if (failed(bring(operand, body, mapping)))
-          return failure();
-      body.clone(op, mapping);
-    }
+    if (update.contains(&op) && failed(copyToUpdate(op, body, mapping)))
+      return failure();
 
   SmallVector<Value> results;
   SmallVector<Type> types;

@@ -4,19 +4,16 @@ using namespace mlir;
 using namespace dl::graph;
 
 static LogicalResult requireRanges(OptionalLoc loc, SgdOp::Adaptor adaptor) {
-  double momentum = adaptor.getMomentum().convertToDouble();
-  if (!(adaptor.getLr().convertToDouble() >= 0))
-    return emitOptionalError(loc, "SGD: lr must not be negative, got ",
-                             adaptor.getLr().convertToDouble());
-  if (!(momentum >= 0))
-    return emitOptionalError(loc, "SGD: momentum must not be negative, got ",
-                             momentum);
-  if (!(adaptor.getWeightDecay().convertToDouble() >= 0))
-    return emitOptionalError(loc,
-                             "SGD: weight_decay must not be negative, got ",
-                             adaptor.getWeightDecay().convertToDouble());
+  std::pair<StringRef, double> numbers[] = {
+      {"lr", adaptor.getLr().convertToDouble()},
+      {"momentum", adaptor.getMomentum().convertToDouble()},
+      {"weight_decay", adaptor.getWeightDecay().convertToDouble()}};
+  for (auto [name, value] : numbers)
+    if (!(value >= 0))
+      return emitOptionalError(
+          loc, "SGD: ", name, " must not be negative, got ", numberText(value));
   if (adaptor.getNesterov() &&
-      (momentum == 0 || adaptor.getDampening().convertToDouble() != 0))
+      (adaptor.getMomentum().isZero() || !adaptor.getDampening().isZero()))
     return emitOptionalError(loc,
                              "SGD: nesterov needs a momentum and no dampening");
   return success();

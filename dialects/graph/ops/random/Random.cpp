@@ -47,7 +47,8 @@ LogicalResult DropoutOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
     return failure();
   double p = adaptor.getP().convertToDouble();
   if (!(p >= 0 && p <= 1))
-    return emitOptionalError(loc, name, ": p must be between 0 and 1, got ", p);
+    return emitOptionalError(loc, name, ": p must be between 0 and 1, got ",
+                             numberText(p));
   if (adaptor.getChannelwise() && cast<RankedTensorType>(x).getRank() < 2)
     return emitOptionalError(loc, name, ": needs [batch,channels,...], got ",
                              shapeText(x));

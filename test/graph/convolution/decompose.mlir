@@ -1,0 +1,36 @@
+// RUN: dl-opt %s --decompose | FileCheck %s
+
+// CHECK-LABEL: @padded
+// CHECK: [[X:%.*]] = graph.pad %arg0 {high = array<i64: 0, 0, 1, 2>, interior = array<i64: 0, 0, 0, 0>, low = array<i64: 0, 0, 1, 2>, value = 0.000000e+00 : f64}
+// CHECK: graph.conv2d [[X]], %arg1 {padding = array<i64: 0, 0>, stride = array<i64: 2, 2>}
+func.func @padded(%x: tensor<2x3x7x6xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x4x4x4xf32> {
+  %0 = graph.conv2d %x, %w {stride = array<i64: 2, 2>, padding = array<i64: 1, 2>} : (tensor<2x3x7x6xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x4x4xf32>
+  return %0 : tensor<2x4x4x4xf32>
+}
+
+// CHECK-LABEL: @simple
+// CHECK-NEXT: graph.conv2d
+// CHECK-NEXT: return
+func.func @simple(%x: tensor<2x3x7x6xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x4x5x4xf32> {
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<2x3x7x6xf32>, tensor<4x3x3x3xf32>) -> tensor<2x4x5x4xf32>
+  return %0 : tensor<2x4x5x4xf32>
+}
+
+// The stride goes between the elements; the row that no window reached, after them.
+// CHECK-LABEL: @input_grad
+// CHECK: [[DY:%.*]] = graph.pad %arg0 {high = array<i64: 0, 0, 3, 2>, interior = array<i64: 0, 0, 1, 1>, low = array<i64: 0, 0, 2, 2>
+// CHECK-SAME: -> tensor<2x4x10x9xf32>
+// CHECK: graph.conv2d_input_grad [[DY]], %arg1 {input_shape = array<i64: 2, 3, 8, 7>, padding = array<i64: 2, 2>, stride = array<i64: 1, 1>}
+func.func @input_grad(%dy: tensor<2x4x3x3xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<2x3x8x7xf32> {
+  %0 = graph.conv2d_input_grad %dy, %w {stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, input_shape = array<i64: 2, 3, 8, 7>} : (tensor<2x4x3x3xf32>, tensor<4x3x3x3xf32>) -> tensor<2x3x8x7xf32>
+  return %0 : tensor<2x3x8x7xf32>
+}
+
+// Padding beyond the kernel: the gradient of the rim is cut off.
+// CHECK-LABEL: @wide_padding
+// CHECK: graph.conv2d_input_grad {{.*}}input_shape = array<i64: 1, 1, 6, 6>
+// CHECK: graph.slice {{.*}}offsets = array<i64: 0, 0, 1, 1>, sizes = array<i64: 1, 1, 4, 4>
+func.func @wide_padding(%dy: tensor<1x1x7x7xf32>, %w: tensor<1x1x2x2xf32>) -> tensor<1x1x4x4xf32> {
+  %0 = graph.conv2d_input_grad %dy, %w {stride = array<i64: 1, 1>, padding = array<i64: 2, 2>, input_shape = array<i64: 1, 1, 4, 4>} : (tensor<1x1x7x7xf32>, tensor<1x1x2x2xf32>) -> tensor<1x1x4x4xf32>
+  return %0 : tensor<1x1x4x4xf32>
+}

@@ -1,0 +1,39 @@
+// RUN: dl-opt %s --evaluate --no-output | FileCheck %s
+
+// Arguments are 1/4, 2/4, ... for floats and 1, 2, ... for integers.
+
+// CHECK: @arithmetic #0 f64 [2,2] [1.5, 2, 2, 2.5]
+// CHECK: @arithmetic #1 i64 [2] [49, 64]
+func.func @arithmetic(%a: tensor<2x2xf64>, %b: tensor<2xf64>, %i: tensor<2xi64>) -> (tensor<2x2xf64>, tensor<2xi64>) {
+  %0 = graph.add %a, %b : (tensor<2x2xf64>, tensor<2xf64>) -> tensor<2x2xf64>
+  %1 = graph.mul %i, %i : (tensor<2xi64>, tensor<2xi64>) -> tensor<2xi64>
+  return %0, %1 : tensor<2x2xf64>, tensor<2xi64>
+}
+
+// CHECK: @comparison #0 bool [3] [0, 1, 0]
+// CHECK: @comparison #1 f64 [3] [0.5, 0.5, 0.75]
+func.func @comparison(%a: tensor<3xf64>) -> (tensor<3xi1>, tensor<3xf64>) {
+  %half = graph.full {value = 0.5, type = tensor<f64>} : () -> tensor<f64>
+  %0 = graph.eq %a, %half : (tensor<3xf64>, tensor<f64>) -> tensor<3xi1>
+  %1 = graph.maximum %a, %half : (tensor<3xf64>, tensor<f64>) -> tensor<3xf64>
+  return %0, %1 : tensor<3xi1>, tensor<3xf64>
+}
+
+// Towards zero; u8 wraps as in C.
+// CHECK: @casts #0 i64 [2] [-2, -1]
+// CHECK: @casts #1 u8 [2] [1, 2]
+// CHECK: @casts #2 f32 [1] [0.10000000149]
+func.func @casts(%i: tensor<2xi64>) -> (tensor<2xi64>, tensor<2xui8>, tensor<1xf32>) {
+  %a = graph.full {value = -2.75, type = tensor<f64>} : () -> tensor<f64>
+  %f = graph.cast %i {to = f64} : (tensor<2xi64>) -> tensor<2xf64>
+  %half = graph.full {value = 0.5, type = tensor<f64>} : () -> tensor<f64>
+  %scaled = graph.mul %f, %half : (tensor<2xf64>, tensor<f64>) -> tensor<2xf64>
+  %sum = graph.add %scaled, %a : (tensor<2xf64>, tensor<f64>) -> tensor<2xf64>
+  %0 = graph.cast %sum {to = i64} : (tensor<2xf64>) -> tensor<2xi64>
+  %big = graph.full {value = 256.0, type = tensor<i64>} : () -> tensor<i64>
+  %more = graph.add %i, %big : (tensor<2xi64>, tensor<i64>) -> tensor<2xi64>
+  %1 = graph.cast %more {to = ui8} : (tensor<2xi64>) -> tensor<2xui8>
+  %tenth = graph.full {value = 0.1, type = tensor<1xf64>} : () -> tensor<1xf64>
+  %2 = graph.cast %tenth {to = f32} : (tensor<1xf64>) -> tensor<1xf32>
+  return %0, %1, %2 : tensor<2xi64>, tensor<2xui8>, tensor<1xf32>
+}

@@ -1,0 +1,64 @@
+// RUN: dl-opt %s --split-input-file --verify-diagnostics
+
+// The second error of each is from the verifier; the front end shows the first.
+
+func.func @rate(%p: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{SGD: lr must not be negative, got -1}}
+  %0 = graph.sgd %p, %p {lr = -1.0} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @momentum(%p: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{SGD: momentum must not be negative, got -0.5}}
+  %0:2 = graph.sgd %p, %p, %p {lr = 1.0, momentum = -0.5} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @decay(%p: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{SGD: weight_decay must not be negative, got -0.5}}
+  %0 = graph.sgd %p, %p {lr = 1.0, weight_decay = -0.5} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @nesterov(%p: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{SGD: nesterov needs a momentum and no dampening}}
+  %0 = graph.sgd %p, %p {lr = 1.0, nesterov = true} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @buffer(%p: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{SGD: a momentum buffer goes with a momentum, and only with it}}
+  %0 = graph.sgd %p, %p {lr = 1.0, momentum = 0.9} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @buffer_type(%p: tensor<4xf32>, %b: tensor<3xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{SGD: the momentum buffer is f32 [3], the parameter f32 [4]}}
+  %0:2 = graph.sgd %p, %p, %b {lr = 1.0, momentum = 0.9} : (tensor<4xf32>, tensor<4xf32>, tensor<3xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @gradient(%p: tensor<4xf32>, %g: tensor<3xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{SGD: the gradient is f32 [3], the parameter f32 [4]}}
+  %0 = graph.sgd %p, %g {lr = 1.0} : (tensor<4xf32>, tensor<3xf32>) -> tensor<4xf32>
+  return
+}

@@ -1,0 +1,55 @@
+// RUN: dl-opt %s --split-input-file --verify-diagnostics
+
+// The second error of each is from the verifier; the front end shows the first.
+
+func.func @rank(%x: tensor<3x8x8xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{max_pool2d: the input is [batch,channels,h,w], got [3,8,8]}}
+  %0:2 = graph.max_pool2d %x {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<3x8x8xf32>) -> (tensor<3x4x4xf32>, tensor<3x4x4xui8>)
+  return
+}
+
+// -----
+
+func.func @padding(%x: tensor<1x3x8x8xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{max_pool2d: padding [2,0] is more than half of the kernel [3,3]}}
+  %0:2 = graph.max_pool2d %x {kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>, padding = array<i64: 2, 0>} : (tensor<1x3x8x8xf32>) -> (tensor<1x3x5x3xf32>, tensor<1x3x5x3xui8>)
+  return
+}
+
+// -----
+
+func.func @kernel(%x: tensor<1x3x2x8xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{max_pool2d: the kernel [3,3] is larger than the input [1,3,2,8] with padding [0,0]}}
+  %0:2 = graph.max_pool2d %x {kernel = array<i64: 3, 3>, stride = array<i64: 3, 3>, padding = array<i64: 0, 0>} : (tensor<1x3x2x8xf32>) -> (tensor<1x3x1x2xf32>, tensor<1x3x1x2xui8>)
+  return
+}
+
+// -----
+
+func.func @float_only(%x: tensor<1x3x8x8xi64>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{max_pool2d: needs a floating-point tensor, got i64 [1,3,8,8]}}
+  %0:2 = graph.max_pool2d %x {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<1x3x8x8xi64>) -> (tensor<1x3x4x4xi64>, tensor<1x3x4x4xui8>)
+  return
+}
+
+// -----
+
+func.func @grad_shape(%dy: tensor<1x3x4x4xf32>, %i: tensor<1x3x4x4xui8>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{max_pool2d_grad: the gradient [1,3,4,4] and the indices [1,3,4,4] must have the windows' shape [1,3,4,5]}}
+  %0 = graph.max_pool2d_grad %dy, %i {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, input_shape = array<i64: 1, 3, 8, 10>} : (tensor<1x3x4x4xf32>, tensor<1x3x4x4xui8>) -> tensor<1x3x8x10xf32>
+  return
+}
+
+// -----
+
+func.func @grad_indices(%dy: tensor<1x3x4x4xf32>, %i: tensor<1x3x4x4xi64>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{max_pool2d_grad: the indices are not those of max_pool2d: i64 [1,3,4,4]}}
+  %0 = graph.max_pool2d_grad %dy, %i {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, input_shape = array<i64: 1, 3, 8, 8>} : (tensor<1x3x4x4xf32>, tensor<1x3x4x4xi64>) -> tensor<1x3x8x8xf32>
+  return
+}

@@ -1,0 +1,91 @@
+// RUN: dl-opt %s --split-input-file --verify-diagnostics
+
+// The second error of each is from the verifier; the front end shows the first.
+
+func.func @elements(%x: tensor<4x1024x768xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{view: [4,1024,768] has 3145728 elements, cannot become [4,1024,11,69] (3108864)}}
+  %0 = graph.reshape %x {shape = array<i64: 4, 1024, 11, 69>} : (tensor<4x1024x768xf32>) -> tensor<4x1024x11x69xf32>
+  return
+}
+
+// -----
+
+func.func @negative(%x: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{view: the shape is [-1,-4], each must be at least 0}}
+  %0 = graph.reshape %x {shape = array<i64: -1, -4>} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_dim(%x: tensor<4x5xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{permute: dim 2 is out of range for [4,5] (dims are -2..1)}}
+  %0 = graph.transpose %x {permutation = array<i64: 0, 2>} : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  return
+}
+
+// -----
+
+func.func @permute_twice(%x: tensor<4x5xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{permute: [0,0] does not name each dim of [4,5] once}}
+  %0 = graph.transpose %x {permutation = array<i64: 0, 0>} : (tensor<4x5xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @permute_short(%x: tensor<4x5xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{permute: [0] does not name each dim of [4,5] once}}
+  %0 = graph.transpose %x {permutation = array<i64: 0>} : (tensor<4x5xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @expand(%x: tensor<3x4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{expand: [3,4] cannot become [6,4]: only dims of size 1 and new leading dims grow}}
+  %0 = graph.expand %x {shape = array<i64: 6, 4>} : (tensor<3x4xf32>) -> tensor<6x4xf32>
+  return
+}
+
+// -----
+
+func.func @expand_rank(%x: tensor<3x4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{expand: [3,4] cannot become [4]}}
+  %0 = graph.expand %x {shape = array<i64: 4>} : (tensor<3x4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @pad_count(%x: tensor<3x4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{pad: high needs 2 numbers, got [1]}}
+  %0 = graph.pad %x {low = array<i64: 0, 0>, high = array<i64: 1>, interior = array<i64: 0, 0>, value = 0.0} : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @pad_negative(%x: tensor<3xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{pad: low is [-1], each must be at least 0}}
+  %0 = graph.pad %x {low = array<i64: -1>, high = array<i64: 0>, interior = array<i64: 0>, value = 0.0} : (tensor<3xf32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @slice(%x: tensor<3x4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{slice: elements 1..5 of dim 1 leave [3,4]}}
+  %0 = graph.slice %x {offsets = array<i64: 0, 1>, sizes = array<i64: 3, 3>, strides = array<i64: 1, 2>} : (tensor<3x4xf32>) -> tensor<3x3xf32>
+  return
+}

@@ -1,0 +1,73 @@
+// RUN: dl-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@+1 {{@w: the role is parameter, slot, buffer or accumulator, not 'weight'}}
+graph.state @w {type = tensor<4xf32>, role = "weight"}
+
+// -----
+
+// expected-error@+1 {{@m: needs 'of', the parameter it belongs to}}
+graph.state @m {type = tensor<4xf32>, role = "slot"}
+
+// -----
+
+// expected-error@+1 {{@w: cannot have 'of', the parameter it belongs to}}
+graph.state @w {type = tensor<4xf32>, role = "parameter", of = "v"}
+
+// -----
+
+// expected-error@+1 {{@w: the layout [0,0] does not name each dim of [4,5] once}}
+graph.state @w {type = tensor<4x5xf32>, role = "parameter", layout = array<i64: 0, 0>}
+
+// -----
+
+// expected-error@+1 {{@w: the kind of init is zero, constant, uniform or normal}}
+graph.state @w {type = tensor<4xf32>, role = "parameter", init = {kind = "ones"}}
+
+// -----
+
+// expected-error@+1 {{graph.state: the type 'f32' is not a tensor of this dialect}}
+graph.state @w {type = f32, role = "parameter"}
+
+// -----
+
+func.func @arguments(%x: tensor<4xf32>) {
+  // expected-error@+1 {{the block's arguments must be the operands}}
+  %0 = graph.kernel %x {name = "k"} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<5xf32>):
+    graph.yield
+  }
+  return
+}
+
+// -----
+
+func.func @results(%x: tensor<4xf32>) {
+  // expected-error@+1 {{must end by yielding its results}}
+  %0 = graph.kernel %x {name = "k"} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    graph.yield
+  }
+  return
+}
+
+// -----
+
+func.func @inplace_count(%x: tensor<4xf32>) {
+  // expected-error@+1 {{inplace needs one number for each result}}
+  %0 = graph.kernel %x {name = "k", inplace = array<i64: 0, 0>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    graph.yield %a : tensor<4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @inplace_operand(%x: tensor<4xf32>) {
+  // expected-error@+1 {{inplace names operand 1 of 1}}
+  %0 = graph.kernel %x {name = "k", inplace = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    graph.yield %a : tensor<4xf32>
+  }
+  return
+}

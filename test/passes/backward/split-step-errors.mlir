@@ -1,0 +1,25 @@
+// RUN: dl-opt %s --split-step --split-input-file --verify-diagnostics
+
+module attributes {graph.accumulate = 4 : i64} {
+func.func @train(%x: tensor<3xf32> {graph.input = 0 : i64}, %s: tensor<8xi64> {graph.scalars}, %w: tensor<3xf32> {graph.state = @w})
+    -> (tensor<3xf32> {graph.state = @w}) attributes {graph.step = "train", graph.training, graph.batch = 16 : i64} {
+  %0 = graph.mul %w, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %1 = graph.sum %0 {dims = array<i64: 0>} : (tensor<3xf32>) -> tensor<f32>
+  %g = graph.gradients %1, %w : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
+  // expected-error@+1 {{accumulate: the update uses a value that belongs to one micro-batch: it is made from input 0}}
+  %h = graph.mul %g, %1 : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
+  %w1 = graph.sgd %w, %h {lr = 0.1} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %w1 : tensor<3xf32>
+}
+}
+
+// -----
+
+module attributes {graph.accumulate = 4 : i64} {
+// expected-error@+1 {{accumulate: needs the step's scalars}}
+func.func @train(%w: tensor<f32> {graph.state = @w}) -> (tensor<f32> {graph.state = @w})
+    attributes {graph.step = "train", graph.training, graph.batch = 16 : i64} {
+  %g = graph.gradients %w, %w : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %g : tensor<f32>
+}
+}
