@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 using namespace dlrt;
 
@@ -32,6 +33,10 @@ pathsOf(const fb::DatasetT &dataset, const std::string &step,
     paths.push_back(given->substr(at, end - at));
     at = end + 1;
   }
+  bool looksLikeFolder = paths.size() == 1 && dataset.paths.size() > 1;
+  if (looksLikeFolder && access(given->c_str(), F_OK) != 0)
+    return Status(Code::Io,
+                  fmt::format("--data {}={}: no such folder", step, *given));
   if (paths.size() != dataset.paths.size())
     return Status(Code::Usage,
                   fmt::format("--data {}={}: {} files, the data set has {}",

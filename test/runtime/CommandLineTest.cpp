@@ -1,0 +1,262 @@
+// dlrun as users meet it: output, files, exit codes.
+#include "runtime/base/JsonReader.h"
+#include "runtime/state/Safetensors.h"
+#include "test/runtime/TestPlan.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+using namespace dlrt;
+using namespace dlrt::test;
+
+namespace {
+
+struct CommandLine : testing::Test {
+  TemporaryFolder folder;
+  std::string plan = folder.path("model.plan");
+
+  CommandLine() {
+    writeRegressionData(folder, 10);
+    writeFile(plan, seal(regressionPlan(10).plan));
+  }
+  Outcome dlrun(const std::string &arguments) {
+    return runCommand("cd " + folder.string() + " && " TEST_DLRUN " " +
+                      arguments);
+  }
+  void expectError(const std::string &arguments, int code,
+                   const std::string &part) {
+    Outcome outcome = dlrun(arguments);
+    EXPECT_EQ(outcome.exitCode, code) << arguments << ": " << outcome.err;
+    EXPECT_NE(outcome.err.find(part), std::string::npos)
+        << arguments << ": " << outcome.err;
+    EXPECT_EQ(outcome.err.rfind("dlrun: error: "), size_t(0)) << outcome.err;
+  }
+};
+
+std::vector<JsonValue> events(const std::string &text) {
+  std::vector<JsonValue> found;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = text.find('\n', at);
+    auto json = parseJson(text.substr(at, end - at));
+    EXPECT_TRUE(json) << text.substr(at, end - at);
+    found.push_back(std::move(*json));
+    at = end + 1;
+  }
+  return found;
+}
+
+std::string name(const JsonValue &event) { return event.find("event")->text; }
+
+} // namespace
+
+TEST_F(CommandLine, TrainsWithEvents) {
+  Outcome outcome = dlrun("model.plan --epochs 2 --threads 2 --json --every "
+                          "log=1");
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+  EXPECT_EQ(outcome.err, "");
+  auto list = events(outcome.out);
+  ASSERT_EQ(list.size(), 1 + 6 + 2 + 1u);
+  EXPECT_EQ(name(list[0]), "start");
+  EXPECT_EQ(list[0].find("plan")->text, "model.plan");
+  EXPECT_EQ(list[0].find("parameters")->text, "3");
+  EXPECT_EQ(list[0].find("threads")->text, "2");
+  EXPECT_EQ(name(list[1]), "step");
+  EXPECT_EQ(list[1].find("step")->text, "1");
+  EXPECT_EQ(list[1].find("epoch")->text, "0");
+  ASSERT_TRUE(list[1].find("loss"));
+  EXPECT_EQ(list[1].find("w.grad"), nullptr) << "only scalars are logged";
+  EXPECT_EQ(name(list[4]), "eval");
+  EXPECT_EQ(list[4].find("name")->text, "test");
+  EXPECT_EQ(list[4].find("step")->text, "3");
+  EXPECT_EQ(name(list.back()), "end");
+  EXPECT_EQ(list.back().find("steps")->text, "6");
+  EXPECT_TRUE(list.back().find("first_step_ms"));
+  EXPECT_TRUE(list.back().find("peak_rss_bytes"));
+}
+
+TEST_F(CommandLine, TalksOnStderrAndResultsOnStdout) {
+  Outcome outcome = dlrun("model.plan");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_EQ(outcome.out.rfind("test: loss ", 0), 0u) << outcome.out;
+  EXPECT_NE(outcome.err.find("step 3/3 | loss "), std::string::npos);
+  EXPECT_EQ(outcome.err.find('\r'), std::string::npos) << "no progress bar";
+  EXPECT_EQ(dlrun("model.plan -q").err, "");
+}
+
+TEST_F(CommandLine, SavesAndLoads) {
+  ASSERT_EQ(dlrun("model.plan --epochs 40 --save-final w.safetensors "
+                  "--save-metrics m.safetensors -q")
+                .exitCode,
+            0);
+  auto weights = SafetensorsFile::open(folder.path("w.safetensors"));
+  ASSERT_TRUE(weights);
+  ASSERT_EQ(weights->tensors.size(), 1u);
+  float w;
+  std::memcpy(&w, weights->tensors.at("w").data.data(), 4);
+  EXPECT_NEAR(w, 1, 0.2);
+  auto metrics = SafetensorsFile::open(folder.path("m.safetensors"));
+  ASSERT_TRUE(metrics);
+  EXPECT_EQ(metrics->tensors.at("w.grad").shape, std::vector<uint64_t>{3});
+  EXPECT_EQ(metrics->tensors.at("loss").shape, std::vector<uint64_t>{});
+
+  // The evaluation of the saved weights is the one at the end of training.
+  std::string last = dlrun("eval model.plan --init w.safetensors --json").out;
+  std::string direct = dlrun("model.plan --epochs 40 --json").out;
+  auto lossOf = [](const std::string &text) {
+    std::string loss;
+    for (const JsonValue &event : events(text))
+      if (name(event) == "eval")
+        loss = event.find("loss")->text;
+    return loss;
+  };
+  EXPECT_EQ(lossOf(last), lossOf(direct));
+}
+
+TEST_F(CommandLine, ThreadsAndRepetitionsGiveEqualFiles) {
+  for (const char *run : {"a --threads 1", "b --threads 2", "c --threads 4"})
+    ASSERT_EQ(dlrun(std::string("model.plan --steps 50 -q --save-final ") + run)
+                  .exitCode,
+              0);
+  EXPECT_EQ(readFile(folder.path("a")), readFile(folder.path("b")));
+  EXPECT_EQ(readFile(folder.path("a")), readFile(folder.path("c")));
+}
+
+TEST_F(CommandLine, EvaluatesEverySoManySteps) {
+  auto count = [&](const std::string &arguments) {
+    auto list = events(dlrun("model.plan --json " + arguments).out);
+    return std::count_if(list.begin(), list.end(),
+                         [](auto &e) { return name(e) == "eval"; });
+  };
+  EXPECT_EQ(count("--epochs 3"), 3);
+  EXPECT_EQ(count("--steps 2"), 0);
+  EXPECT_EQ(count("--steps 8 --every eval=2"), 4);
+  EXPECT_EQ(count("--epochs 3 --every eval=0,log=5"), 0);
+}
+
+TEST_F(CommandLine, Bench) {
+  Outcome outcome = dlrun("bench model.plan --steps 300 --threads 2 --json");
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+  auto list = events(outcome.out);
+  const JsonValue &bench = list.back();
+  EXPECT_EQ(name(bench), "bench");
+  EXPECT_EQ(bench.find("steps")->text, "300");
+  EXPECT_EQ(bench.find("allocations")->text, "0");
+  EXPECT_EQ(bench.find("tiles_per_thread")->items.size(), 2u);
+  for (const char *key : {"median_ms", "p10_ms", "p90_ms", "items_per_s",
+                          "loss", "arena_bytes", "peak_rss_bytes"})
+    EXPECT_TRUE(bench.find(key)) << key;
+}
+
+TEST_F(CommandLine, Info) {
+  Outcome text = dlrun("info model.plan");
+  EXPECT_EQ(text.exitCode, 0);
+  for (const char *part : {"gradient4", "step train", "short batch"})
+    EXPECT_NE(text.out.find(part), std::string::npos) << part;
+  Outcome json = dlrun("info model.plan --json");
+  auto document = parseJson(json.out);
+  ASSERT_TRUE(document) << document.status().message();
+  EXPECT_EQ(document->find("states")->items.size(), 2u);
+  const JsonValue &program =
+      document->find("steps")->items[0].find("programs")->items[0];
+  EXPECT_EQ(program.find("commands")->items[1].find("deps")->items[0].text,
+            "0");
+}
+
+TEST_F(CommandLine, WrongUse) {
+  expectError("", 2, "which plan?");
+  expectError("model.plan --epohcs 3", 2, "did you mean '--epochs'?");
+  expectError("model.plan --epochs", 2, "value is missing");
+  expectError("model.plan --epochs 0", 2, "from 1");
+  expectError("model.plan --epochs x", 2, "'x' is not a whole number");
+  expectError("model.plan --epochs 1 --steps 2", 2, "give one of them");
+  expectError("bnech model.plan", 2, "did you mean 'bench'?");
+  expectError("eval model.plan --epochs 3", 2, "not an option of 'dlrun eval'");
+  expectError("model.plan --json=1", 2, "takes no value");
+  expectError("model.plan --every lgo=1", 2, "none of log=N");
+  expectError("model.plan --data tset=.", 2, "did you mean 'test'?");
+  expectError("resume folder", 3, "not in this version");
+  expectError("model.plan --out folder", 3, "not in this version");
+  expectError("model.plan --every ckpt=5", 3, "not in this version");
+}
+
+TEST_F(CommandLine, Help) {
+  Outcome shorter = dlrun("-h"), longer = dlrun("--help");
+  EXPECT_EQ(shorter.exitCode, 0);
+  EXPECT_LT(shorter.out.find("Examples:"), shorter.out.find("Usage:"));
+  EXPECT_NE(longer.out.find("--save-metrics"), std::string::npos);
+  EXPECT_EQ(dlrun("--version").out.rfind("dlrun ", 0), 0u);
+}
+
+TEST_F(CommandLine, MissingAndWrongFiles) {
+  expectError("nowhere.plan", 4, "No such file");
+  expectError("x.npy", 5, "not a plan file");
+  expectError("model.plan --data /nowhere", 4, "no such folder");
+  expectError("model.plan --init nowhere", 4, "No such file");
+  expectError("model.plan --init x.npy", 4, "safetensors");
+  expectError("model.plan --save-final nowhere/w", 4, "nowhere");
+  Bytes damaged = readFile(plan);
+  damaged.resize(damaged.size() / 2);
+  writeFile(folder.path("half.plan"), damaged);
+  expectError("half.plan", 5, "damaged");
+  writeRegressionData(folder, 11);
+  expectError("model.plan --save-final w", 1,
+              "11 items, the plan was compiled for 10");
+  EXPECT_FALSE(std::filesystem::exists(folder.path("w")));
+}
+
+TEST_F(CommandLine, FullOutput) {
+  Outcome outcome =
+      runCommand("cd " + folder.string() +
+                 " && (" TEST_DLRUN " model.plan --json > /dev/full)");
+  EXPECT_EQ(outcome.exitCode, 4);
+  EXPECT_NE(outcome.err.find("No space left"), std::string::npos);
+}
+
+TEST_F(CommandLine, NotANumber) {
+  // Weights that overflow: the loss becomes infinite, then not a number.
+  Bytes huge = floatBytes({3e38f, 3e38f, 3e38f});
+  ASSERT_TRUE(
+      writeSafetensors(folder.path("huge"), {{"w", {"F32", {3}, huge}}}).ok());
+  Outcome outcome = dlrun("model.plan --init huge --json --every log=1");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_NE(outcome.out.find("\"loss\":\"inf\""), std::string::npos);
+  EXPECT_NE(outcome.out.find("\"loss\":\"nan\""), std::string::npos);
+  expectError("model.plan --init huge -q --halt-on nan --save-final w", 1,
+              "loss is nan");
+  EXPECT_FALSE(std::filesystem::exists(folder.path("w")));
+  expectError("model.plan --init huge -q --halt-on inf", 1,
+              "step 1: loss is "
+              "inf");
+}
+
+TEST_F(CommandLine, SignalsEndTheRunAfterItsStep) {
+  for (auto [signal, code] : {std::pair("INT", 130), std::pair("TERM", 143)}) {
+    Outcome outcome = runCommand(
+        "cd " + folder.string() +
+        " && { " TEST_DLRUN " model.plan --steps 1000000000 -q --save-final " +
+        signal + " & p=$!; sleep 0.5; kill -" + signal + " $p; wait $p; }");
+    EXPECT_EQ(outcome.exitCode, code) << outcome.err;
+    auto weights = SafetensorsFile::open(folder.path(signal));
+    EXPECT_TRUE(weights) << weights.status().message();
+  }
+}
+
+TEST_F(CommandLine, FaultsNameTheirKernel) {
+  PlanBuilder b = singleProgramPlan();
+  uint32_t out = b.arena(64);
+  b.source("gather", "emb", "model.dl:7:9");
+  uint32_t kernel = b.kernel("crash", 4, {64}, {true});
+  b.plan.kernels[kernel]->ops = {1};
+  b.command(*b.plan.steps[0]->micro[0], kernel, {out});
+  writeFile(folder.path("crash.plan"), seal(b.plan));
+  for (const char *threads : {"1", "2"}) {
+    Outcome outcome =
+        dlrun(std::string("bench crash.plan -q --threads ") + threads);
+    EXPECT_EQ(outcome.exitCode, 70);
+    EXPECT_NE(outcome.err.find("invalid memory access in kernel 'crash' "
+                               "(gather in 'emb' at model.dl:7:9)"),
+              std::string::npos)
+        << outcome.err;
+  }
+}

@@ -1,0 +1,94 @@
+// Files whose checksum is right, but whose content is not: the reader must
+// answer, whatever the bytes are.
+#include "runtime/exec/Executor.h"
+#include "test/runtime/TestPlan.h"
+
+#include <cstring>
+
+using namespace dlrt;
+using namespace dlrt::test;
+
+namespace {
+
+struct Counts {
+  int refused = 0, accepted = 0;
+};
+
+void tryFile(const Bytes &file, Counts &counts) {
+  Expected<LoadedPlan> loaded = readPlan(file);
+  if (!loaded) {
+    ++counts.refused;
+    EXPECT_FALSE(loaded.status().message().empty());
+    return;
+  }
+  ++counts.accepted;
+  // What is accepted must also be preparable, or be refused in words.
+  if (loaded->plan->arena_bytes < (1 << 20))
+    (void)Executor::create(*loaded, {});
+}
+
+Bytes resealed(std::span<const uint8_t> metadata) {
+  static const Bytes image = readFile(TEST_KERNELS);
+  return sealPlan(metadata, {{SectionKind::Image, image}});
+}
+
+} // namespace
+
+TEST(HostilePlan, MutationsOfEveryMetadataByte) {
+  Bytes metadata = packPlan(regressionPlan(10, 2).plan);
+  Counts counts;
+  for (size_t at = 0; at < metadata.size(); ++at)
+    for (uint8_t change : {0x01, 0x80, 0xff}) {
+      Bytes mutated = metadata;
+      mutated[at] ^= change;
+      tryFile(resealed(mutated), counts);
+    }
+  // Names and unused numbers may change without harm; most may not.
+  EXPECT_GT(counts.refused, counts.accepted / 4);
+}
+
+TEST(HostilePlan, WordsOfExtremeValues) {
+  Bytes metadata = packPlan(regressionPlan(10, 2).plan);
+  Counts counts;
+  for (size_t at = 0; at + 8 <= metadata.size(); at += 4)
+    for (uint64_t value : {~uint64_t(0), uint64_t(1) << 63, uint64_t(1) << 32,
+                           uint64_t(0x7fffffffffffffff)}) {
+      Bytes mutated = metadata;
+      std::memcpy(mutated.data() + at, &value, 8);
+      tryFile(resealed(mutated), counts);
+    }
+  EXPECT_GT(counts.refused, 0);
+}
+
+TEST(HostilePlan, MutationsOfTheImageHeaders) {
+  Bytes metadata = packPlan(regressionPlan(10).plan);
+  Bytes image = readFile(TEST_KERNELS);
+  for (size_t at = 0; at < std::min<size_t>(image.size(), 1024); ++at) {
+    Bytes mutated = image;
+    mutated[at] ^= 0xff;
+    Bytes file = sealPlan(metadata, {{SectionKind::Image, mutated}});
+    LoadedPlan loaded = mustLoad(file);
+    (void)ElfImage::load(loaded.sections[1].bytes);
+  }
+}
+
+TEST(HostilePlan, SharedTablesDoNotMultiply) {
+  // Vectors of one table again and again: a small file that would unpack to
+  // gigabytes.
+  flatbuffers::FlatBufferBuilder b;
+  std::vector<uint32_t> large(20000, 0);
+  auto command = fb::CreateCommandDirect(b, 0, &large, &large);
+  std::vector<flatbuffers::Offset<fb::Command>> commands(100, command);
+  auto program = fb::CreateProgramDirect(b, 1, &commands);
+  std::vector<flatbuffers::Offset<fb::Program>> programs(100, program);
+  auto step = fb::CreateStepDirect(b, "s", true, 0, 1, &programs);
+  std::vector<flatbuffers::Offset<fb::Step>> list(100, step);
+  auto steps = b.CreateVector(list);
+  fb::PlanBuilder plan(b);
+  plan.add_steps(steps);
+  fb::FinishPlanBuffer(b, plan.Finish());
+  Bytes file = sealPlan({b.GetBufferPointer(), b.GetSize()}, {});
+  Expected<LoadedPlan> loaded = readPlan(file);
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.status().code(), Code::Plan);
+}

@@ -1,0 +1,110 @@
+#include "runtime/data/Loader.h"
+#include "runtime/data/Permutation.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+using namespace dlrt;
+
+namespace {
+
+/// Items 0..n-1 as one u64 each.
+struct Numbers {
+  std::vector<uint64_t> values;
+  Dataset dataset;
+
+  explicit Numbers(uint64_t count) : values(count) {
+    std::iota(values.begin(), values.end(), 0);
+    dataset.items = dataset.distinct = count;
+    dataset.components.push_back(
+        {reinterpret_cast<const uint8_t *>(values.data()), 8});
+  }
+};
+
+std::vector<std::vector<uint64_t>> collect(const Dataset &dataset,
+                                           LoaderOptions options, int batches) {
+  std::vector<uint64_t> ring(options.slots * options.batchSize, ~0ull);
+  Loader loader(dataset, options, [&](uint32_t slot, size_t) {
+    return reinterpret_cast<uint8_t *>(&ring[slot * options.batchSize]);
+  });
+  EXPECT_TRUE(loader.start().ok());
+  std::vector<std::vector<uint64_t>> found;
+  for (int b = 0; b < batches; ++b) {
+    Batch batch = loader.next();
+    const uint64_t *begin = &ring[batch.slot * options.batchSize];
+    found.emplace_back(begin, begin + batch.items);
+    loader.release();
+  }
+  return found;
+}
+
+LoaderOptions options(uint64_t batchSize) {
+  LoaderOptions o;
+  o.batchSize = batchSize;
+  o.slots = 3;
+  return o;
+}
+
+} // namespace
+
+TEST(Loader, FileOrderWithAShortLastBatch) {
+  Numbers n(7);
+  auto batches = collect(n.dataset, options(3), 5);
+  std::vector<std::vector<uint64_t>> expected = {
+      {0, 1, 2}, {3, 4, 5}, {6}, {0, 1, 2}, {3, 4, 5}};
+  EXPECT_EQ(batches, expected);
+}
+
+TEST(Loader, DropsTheShortBatch) {
+  Numbers n(7);
+  LoaderOptions o = options(3);
+  o.dropLast = true;
+  auto batches = collect(n.dataset, o, 3);
+  std::vector<std::vector<uint64_t>> expected = {
+      {0, 1, 2}, {3, 4, 5}, {0, 1, 2}};
+  EXPECT_EQ(batches, expected);
+}
+
+TEST(Loader, ShufflesByEpoch) {
+  Numbers n(100);
+  LoaderOptions o = options(10);
+  o.shuffle = true;
+  o.seed = 4;
+  auto batches = collect(n.dataset, o, 20);
+  for (uint64_t epoch = 0; epoch < 2; ++epoch) {
+    Permutation order(100, 4, epoch);
+    for (uint64_t i = 0; i < 100; ++i)
+      EXPECT_EQ(batches[epoch * 10 + i / 10][i % 10], order(i));
+  }
+}
+
+TEST(Loader, StartsAnywhere) {
+  Numbers n(100);
+  LoaderOptions o = options(7);
+  o.shuffle = true;
+  auto all = collect(n.dataset, o, 40);
+  o.firstBatch = 13;
+  auto rest = collect(n.dataset, o, 27);
+  EXPECT_EQ(std::vector(all.begin() + 13, all.end()), rest);
+}
+
+TEST(Loader, EndsWhileItsRingIsFull) {
+  Numbers n(1000);
+  for (int round = 0; round < 50; ++round)
+    collect(n.dataset, options(1), round % 5);
+}
+
+TEST(Loader, ManyBatchesThroughASmallRing) {
+  Numbers n(50000);
+  auto batches = collect(n.dataset, options(1), 50000);
+  for (uint64_t i = 0; i < batches.size(); ++i)
+    ASSERT_EQ(batches[i][0], i);
+}
+
+TEST(Loader, SyntheticItemsRepeat) {
+  Numbers n(3);
+  n.dataset.items = 8;
+  auto batches = collect(n.dataset, options(8), 1);
+  EXPECT_EQ(batches[0], (std::vector<uint64_t>{0, 1, 2, 0, 1, 2, 0, 1}));
+}

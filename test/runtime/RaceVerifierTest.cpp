@@ -1,0 +1,189 @@
+#include "runtime/plan/RaceVerifier.h"
+#include "test/runtime/TestPlan.h"
+
+#include <random>
+
+using namespace dlrt;
+using namespace dlrt::test;
+
+namespace {
+
+/// A program over buffers a, b, c, d of 64 bytes each.
+struct Program {
+  PlanBuilder b = singleProgramPlan();
+  uint32_t buffers[4];
+  uint32_t unary, binary;
+
+  Program() {
+    for (uint32_t &buffer : buffers)
+      buffer = b.arena(64);
+    unary = b.kernel("squares", 1, {64, 64}, {false, true});
+    binary = b.kernel("add", 1, {64, 64, 64}, {false, false, true});
+  }
+  void map(int from, int to, std::vector<uint32_t> deps) {
+    b.command(*b.plan.steps[0]->micro[0], unary, {buffers[from], buffers[to]},
+              deps);
+  }
+  void add(int x, int y, int to, std::vector<uint32_t> deps) {
+    b.command(*b.plan.steps[0]->micro[0], binary,
+              {buffers[x], buffers[y], buffers[to]}, deps);
+  }
+  std::string verdict() { return verifyNoRaces(b.plan).message(); }
+};
+
+} // namespace
+
+TEST(RaceVerifier, DiamondNeedsEachOfItsEdges) {
+  auto diamond = [](std::vector<uint32_t> left, std::vector<uint32_t> right,
+                    std::vector<uint32_t> join) {
+    Program p;
+    p.map(0, 1, {});
+    p.map(1, 2, left);
+    p.map(1, 3, right);
+    p.add(2, 3, 1, join);
+    return p.verdict();
+  };
+  EXPECT_EQ(diamond({0}, {0}, {1, 2}), "");
+  EXPECT_NE(diamond({}, {0}, {1, 2}).find("race"), std::string::npos);
+  EXPECT_NE(diamond({0}, {}, {1, 2}).find("race"), std::string::npos);
+  EXPECT_NE(diamond({0}, {0}, {2}).find("race"), std::string::npos);
+  EXPECT_NE(diamond({0}, {0}, {1}).find("race"), std::string::npos);
+}
+
+TEST(RaceVerifier, NamesTheCommands) {
+  Program p;
+  p.map(0, 1, {});
+  p.map(1, 2, {});
+  EXPECT_EQ(p.verdict(),
+            "wrong plan: step 'train' batch: race: command 1 (squares) reads "
+            "bytes at arena offset 64 without waiting for command 0 (squares)");
+}
+
+TEST(RaceVerifier, OrdersThroughOthers) {
+  Program p;
+  p.map(0, 1, {});
+  p.map(1, 2, {0});
+  p.map(2, 3, {1});
+  p.map(3, 1, {2}); // overwrites what 1 read, ordered through 2
+  EXPECT_EQ(p.verdict(), "");
+}
+
+TEST(RaceVerifier, ReadersMayShare) {
+  Program p;
+  p.map(0, 1, {});
+  p.map(0, 2, {});
+  p.map(0, 3, {});
+  EXPECT_EQ(p.verdict(), "");
+}
+
+TEST(RaceVerifier, WriteAfterRead) {
+  Program p;
+  p.map(0, 1, {});
+  p.map(2, 0, {});
+  EXPECT_NE(p.verdict().find("writes"), std::string::npos);
+}
+
+TEST(RaceVerifier, PartialOverlap) {
+  Program p;
+  p.map(0, 1, {});
+  p.buffers[2] = p.b.arenaAt(64, 128); // b and c
+  p.map(2, 3, {});
+  EXPECT_NE(p.verdict().find("race"), std::string::npos);
+}
+
+TEST(RaceVerifier, InPlaceIsAllowedOnlyExactly) {
+  Program p;
+  p.map(0, 0, {});
+  EXPECT_EQ(p.verdict(), "");
+  Program q;
+  q.buffers[1] = q.b.arenaAt(0, 128);
+  q.buffers[0] = q.b.arenaAt(64, 64);
+  q.map(0, 1, {});
+  EXPECT_NE(q.verdict().find("overlap"), std::string::npos);
+}
+
+TEST(RaceVerifier, PlansOfTheReaderAreChecked) {
+  PlanBuilder b = regressionPlan(8);
+  b.plan.steps[0]->micro[0]->commands[1]->deps.clear();
+  EXPECT_NE(verdict(b.plan).find("race"), std::string::npos);
+}
+
+/// The definition, pair by pair.
+static bool racesByDefinition(const fb::PlanT &plan) {
+  const fb::ProgramT &program = *plan.steps[0]->micro[0];
+  size_t count = program.commands.size();
+  std::vector<std::vector<bool>> before(count, std::vector<bool>(count));
+  for (size_t c = 0; c < count; ++c)
+    for (uint32_t dep : program.commands[c]->deps) {
+      before[c][dep] = true;
+      for (size_t a = 0; a < count; ++a)
+        if (before[dep][a])
+          before[c][a] = true;
+    }
+  auto conflict = [&](const fb::CommandT &x, const fb::CommandT &y) {
+    for (size_t i = 0; i < x.bindings.size(); ++i)
+      for (size_t j = 0; j < y.bindings.size(); ++j) {
+        const fb::BufferT &a = *plan.buffers[x.bindings[i]];
+        const fb::BufferT &b = *plan.buffers[y.bindings[j]];
+        bool meet =
+            a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+        if (meet && (plan.kernels[x.kernel]->writes[i] ||
+                     plan.kernels[y.kernel]->writes[j]))
+          return true;
+      }
+    return false;
+  };
+  for (size_t c = 0; c < count; ++c)
+    for (size_t a = 0; a < c; ++a)
+      if (!before[c][a] && conflict(*program.commands[a], *program.commands[c]))
+        return true;
+  return false;
+}
+
+TEST(RaceVerifier, AgreesWithTheDefinitionOnRandomPrograms) {
+  std::mt19937 random(1);
+  int racing = 0, clean = 0;
+  for (int round = 0; round < 3000; ++round) {
+    PlanBuilder b = singleProgramPlan();
+    // Buffers of one to three lines of an arena of eight.
+    std::vector<uint32_t> buffers;
+    for (int i = 0; i < 8; ++i)
+      buffers.push_back(b.arenaAt(random() % 8 * 64, (1 + random() % 3) * 64));
+    uint32_t kernel = b.kernel("k", 1, {1, 1}, {false, true});
+    fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+    uint32_t count = 2 + random() % 6;
+    for (uint32_t c = 0; c < count; ++c) {
+      std::vector<uint32_t> deps;
+      for (uint32_t a = 0; a < c; ++a)
+        if (random() % 3 != 0)
+          deps.push_back(a);
+      uint32_t from, to;
+      do {
+        from = buffers[random() % buffers.size()];
+        to = buffers[random() % buffers.size()];
+      } while (b.plan.buffers[from]->offset + b.plan.buffers[from]->bytes >
+                   b.plan.buffers[to]->offset &&
+               b.plan.buffers[to]->offset + b.plan.buffers[to]->bytes >
+                   b.plan.buffers[from]->offset);
+      b.command(program, kernel, {from, to}, deps);
+    }
+    bool expected = racesByDefinition(b.plan);
+    ASSERT_EQ(!verifyNoRaces(b.plan).ok(), expected) << "round " << round;
+    ++(expected ? racing : clean);
+  }
+  EXPECT_GT(racing, 100);
+  EXPECT_GT(clean, 100);
+}
+
+TEST(RaceVerifier, LongProgramsAreQuick) {
+  PlanBuilder b = singleProgramPlan();
+  uint32_t kernel = b.kernel("k", 1, {1, 1}, {false, true});
+  std::vector<uint32_t> buffers;
+  for (int i = 0; i < 1000; ++i)
+    buffers.push_back(b.arena(64));
+  fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+  for (uint32_t c = 0; c < 50000; ++c)
+    b.command(program, kernel, {buffers[c % 1000], buffers[(c + 1) % 1000]},
+              c == 0 ? std::vector<uint32_t>{} : std::vector<uint32_t>{c - 1});
+  EXPECT_TRUE(verifyNoRaces(b.plan).ok());
+}

@@ -1,0 +1,64 @@
+// Plans made by hand.
+#ifndef DLRT_TEST_TESTPLAN_H
+#define DLRT_TEST_TESTPLAN_H
+
+#include "runtime/plan/PlanReader.h"
+#include "runtime/plan/PlanWriter.h"
+#include "test/runtime/TestFiles.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace dlrt::test {
+
+/// Adds parts to a plan and returns their indices.
+class PlanBuilder {
+public:
+  PlanBuilder();
+
+  /// Behind everything added so far, unless an offset is given.
+  uint32_t arena(uint64_t bytes, const std::string &name = "");
+  uint32_t arenaAt(uint64_t offset, uint64_t bytes);
+  uint32_t input(uint64_t component, uint64_t bytes);
+  uint32_t scalars();
+  uint32_t kernel(const std::string &name, uint64_t tiles,
+                  std::vector<uint64_t> bytes, std::vector<bool> writes);
+  uint32_t state(const std::string &name, std::vector<uint64_t> shape,
+                 fb::StateRole role = fb::StateRole::Parameter);
+  uint32_t source(const std::string &op, const std::string &module,
+                  const std::string &location);
+
+  static void command(fb::ProgramT &program, uint32_t kernel,
+                      std::vector<uint32_t> bindings,
+                      std::vector<uint32_t> deps = {}, bool serial = false);
+  void metric(fb::ProgramT &program, const std::string &name, uint32_t buffer,
+              std::vector<uint64_t> shape = {});
+
+  uint32_t bufferOf(uint32_t state) const { return plan.states[state]->buffer; }
+
+  fb::PlanT plan;
+};
+
+/// Least squares on x.npy [items,3] and y.npy [items]: a training step in
+/// batches of 4, items % 4 being 2 or 0, and an evaluation "test" of the loss.
+/// With accumulate > 1, micro-batches and an update.
+PlanBuilder regressionPlan(uint64_t items, uint32_t accumulate = 1);
+/// Writes the data: y = x . (1, -2, 3).
+void writeRegressionData(const TemporaryFolder &folder, uint64_t items);
+
+/// One training step whose single program the test fills; its data set is one
+/// f32 an item, batches of 4, four items.
+PlanBuilder singleProgramPlan();
+
+/// The file, with the test kernels as its images.
+Bytes seal(const fb::PlanT &plan);
+/// The reader's verdict: empty for a good plan.
+std::string verdict(const fb::PlanT &plan);
+LoadedPlan mustLoad(const Bytes &file);
+
+} // namespace dlrt::test
+
+#endif
