@@ -51,6 +51,11 @@ static ContractForm::Side makeSide(const KernelPlan &plan, const Stage &stage,
   return side;
 }
 
+/// 128 k of a panel of 64 floats are 32 KiB.
+static constexpr int64_t kMaxKBlock = 128;
+/// Results from here on are computed from packed operands.
+static constexpr int64_t kLargeResult = 256 * 256;
+
 namespace {
 struct Candidate {
   ContractForm form;
@@ -150,13 +155,20 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
         best = std::move(option);
   }
   assert(best.score >= 0 && "the innermost result dim belongs to one operand");
-  // Long strides between the k rows of the lane operand miss the cache; a
-  // panel is read once for every row block.
   ContractForm &form = best.form;
-  if (!form.dot && form.kDims.size() == 1 && form.laneDims.size() == 1 &&
-      form.rows() >= 64 &&
-      form.lane.coefficients[form.kDims[0]] * form.kCount() > (1 << 16))
-    form.pack = true;
+  form.kBlock = form.kCount();
+  if (form.dot || form.kDims.size() != 1)
+    return form;
+  // A panel's k block shares the first-level cache with rows and sums.
+  if (form.kCount() > kMaxKBlock * 3 / 2) {
+    int64_t blocks = (form.kCount() + kMaxKBlock - 1) / kMaxKBlock;
+    form.kBlock = llvm::alignTo((form.kCount() + blocks - 1) / blocks, 8);
+  }
+  // Long strides between the k rows of an operand miss caches and pages; it is
+  // read once for every block of the other operand.
+  bool large = form.rows() * form.laneCount() >= kLargeResult;
+  if (large && form.kCount() >= 64)
+    form.pack = form.packRows = true;
   return form;
 }
 
@@ -187,7 +199,7 @@ int64_t ContractForm::laneOffset(int64_t flat) const {
 
 SmallVector<int64_t> ContractForm::tileSteps(const KernelPlan &plan) const {
   SmallVector<int64_t> steps(plan.gridExtents.size(), 1);
-  bool large = rows() * laneCount() >= 512 * 512;
+  bool large = rows() * laneCount() >= kLargeResult;
   if (rowDim >= 0)
     steps[rowDim] = large ? 192 : dot ? 8 : 24;
   int64_t inner = laneCount() / extents[laneDims.front()];
@@ -206,12 +218,27 @@ int64_t ContractForm::tileLanes(const KernelPlan &plan) const {
   return count;
 }
 
-int64_t ContractForm::packBytes(const KernelPlan &plan) const {
-  if (!pack)
-    return 0;
-  int64_t bytes = plan.lanes == 8 ? 8 : 4;
-  return llvm::alignTo(
-      kCount() * llvm::alignTo(tileLanes(plan), plan.lanes) * bytes + 64, 64);
+int64_t ContractForm::tileRows(const KernelPlan &plan) const {
+  return rowDim < 0 ? 1 : plan.tileSizes[rowDim];
+}
+
+ContractForm::Scratch ContractForm::scratch(const KernelPlan &plan) const {
+  Scratch scratch;
+  int64_t element = plan.lanes == 8 ? 8 : 4;
+  auto reserve = [&](int64_t elements) {
+    int64_t at = scratch.bytes;
+    scratch.bytes += llvm::alignTo(elements * element + 64, 64);
+    return at;
+  };
+  scratch.sumStride = llvm::alignTo(tileLanes(plan), plan.lanes);
+  scratch.rowStride = llvm::alignTo(tileRows(plan), plan.lanes);
+  if (pack)
+    reserve(kBlock * scratch.sumStride);
+  if (packRows)
+    scratch.rowsAt = reserve(kBlock * scratch.rowStride);
+  if (kBlock < kCount())
+    scratch.sumsAt = reserve(tileRows(plan) * scratch.sumStride);
+  return scratch;
 }
 
 RegisterTile RegisterTile::choose(const ContractForm &form, int64_t rows,

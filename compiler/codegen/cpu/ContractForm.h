@@ -34,6 +34,12 @@ struct ContractForm {
   llvm::SmallVector<unsigned> kDims;      // outermost first
   /// The lane operand is copied to panels [panel][k][lanes of the panel] first.
   bool pack = false;
+  /// The row operand is copied to [k][rows] first.
+  bool packRows = false;
+  /// A long k loop runs in blocks of this extent, so that what a block reads
+  /// stays in the caches; sums wait in scratch between blocks. Each result is
+  /// still one chain of additions in the order of k.
+  int64_t kBlock = 0;
 
   llvm::SmallVector<int64_t> extents;
 
@@ -42,10 +48,17 @@ struct ContractForm {
   int64_t kCount() const;
   /// Good units to cut the parallel dims into tiles by.
   llvm::SmallVector<int64_t> tileSteps(const KernelPlan &plan) const;
-  /// Scratch for the packed panels of one tile.
-  int64_t packBytes(const KernelPlan &plan) const;
+  /// Scratch of one tile, from the kernel's packOffset on: packed lanes of a k
+  /// block, packed rows of a k block, sums between k blocks.
+  struct Scratch {
+    int64_t rowsAt = 0, sumsAt = 0, bytes = 0;
+    int64_t rowStride = 0, sumStride = 0; // elements
+  };
+  Scratch scratch(const KernelPlan &plan) const;
   /// Lanes of the lane dims within one tile, with the tile's full size.
   int64_t tileLanes(const KernelPlan &plan) const;
+  int64_t tileRows(const KernelPlan &plan) const;
+  int64_t numKBlocks() const { return (kCount() + kBlock - 1) / kBlock; }
   /// The lanes that start at `flat`, as offsets into the lane operand.
   int64_t laneOffset(int64_t flat) const;
 };

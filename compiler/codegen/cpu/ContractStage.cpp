@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/ContractStage.h"
 #include "compiler/codegen/cpu/MicroKernel.h"
+#include "compiler/codegen/cpu/Packing.h"
 #include "compiler/codegen/cpu/Payload.h"
 
 using namespace mlir;
@@ -17,7 +18,8 @@ ContractStage::ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
                              StringRef prefix)
     : e(emitter), payloads(payloads), b(emitter.builder), stage(stage),
       tile(tile), form(ContractForm::create(emitter.plan, stage)),
-      maxAccumulators(maxAccumulators), packOffset(packOffset), prefix(prefix) {
+      maxAccumulators(maxAccumulators), packOffset(packOffset),
+      scratch(form.scratch(emitter.plan)), prefix(prefix) {
   Type scalar =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
   element = vectorType(b.getContext(), scalar, e.plan.lanes)->getScalarType();
@@ -86,16 +88,32 @@ ContractStage::Span ContractStage::span(unsigned dim, int64_t inner) const {
   return {size * inner, last * inner, isLast};
 }
 
+Value *ContractStage::tileOrigin(int dim) const {
+  if (dim >= 0)
+    if (int grid = stage.binding[dim]; isCut(e.plan, grid))
+      return tile.origin[grid];
+  return b.getInt64(0);
+}
+
+Value *ContractStage::scratchAt(int64_t offset) {
+  return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(),
+                                      b.GetInsertBlock()->getParent()->getArg(1),
+                                      packOffset + offset);
+}
+
 /// Address of an operand at the current batch indices, the first lane of the
-/// tile, k = 0 and the given row.
-Value *ContractStage::sidePointer(const ContractForm::Side &side, Value *row) {
+/// tile, the given row and the given k of the outermost k dim.
+Value *ContractStage::sidePointer(const ContractForm::Side &side, Value *row,
+                                  Value *k) {
   unsigned size = e.scope.size();
   SmallVector<AffineExpr> at(dims);
   unsigned lead = form.laneDims.front();
   if (int grid = stage.binding[lead]; isCut(e.plan, grid))
     at[lead] = e.tileOrigin[grid];
-  if (form.rowDim >= 0 && row)
+  if (form.rowDim >= 0)
     at[form.rowDim] = e.scope.addDim(row, 0, form.extents[form.rowDim] - 1);
+  unsigned outer = form.kDims.front();
+  at[outer] = e.scope.addDim(k, 0, form.extents[outer] - 1);
   SmallVector<AffineExpr> index;
   for (AffineExpr expr : side.index)
     index.push_back(simplifyAffineExpr(expr.replaceDims(at), 64, 0));
@@ -116,104 +134,171 @@ Panel ContractStage::panelAt(int64_t relative, int64_t lanes) const {
   return panel;
 }
 
-void ContractStage::emitTile(int64_t rows, int64_t lanes) {
-  if (form.dot) {
-    RegisterTile block{int(std::min<int64_t>(rows, 4)), 1};
-    if (maxAccumulators < 16)
-      block.rows = std::min(block.rows, 2);
-    block.vectors = std::clamp<int64_t>(maxAccumulators / block.rows, 1,
-                                        std::min<int64_t>(lanes, 6));
-    return emitPanels(rows, lanes, block);
+/// The same lanes in a packed panel.
+Panel ContractStage::packedPanel(int64_t lanes) const {
+  Panel panel;
+  panel.lanes = lanes;
+  for (int64_t l = 0; l < lanes; ++l)
+    panel.offsets.push_back(l);
+  int64_t step = llvm::alignTo(lanes, e.plan.lanes);
+  panel.kSteps.resize(form.kDims.size());
+  for (size_t k = form.kDims.size(); k-- > 0;) {
+    panel.kSteps[k] = step;
+    step *= form.extents[form.kDims[k]];
   }
-  emitPanels(rows, lanes,
-             RegisterTile::choose(form, rows, lanes, e.plan.lanes,
-                                  maxAccumulators));
+  return panel;
 }
 
-void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block) {
-  int64_t width = form.dot ? block.vectors : block.vectors * e.plan.lanes;
-  unsigned lead = form.laneDims.front();
-  int64_t inner = form.laneCount() / form.extents[lead];
-  Value *origin = b.getInt64(0);
-  if (int grid = stage.binding[lead]; isCut(e.plan, grid))
-    origin = b.CreateMul(tile.origin[grid], b.getInt64(inner));
-  Value *base = sidePointer(form.lane, nullptr);
-  if (form.pack)
-    emitPack(lanes, width);
-
-  auto emitAt = [&](Value *relative, int64_t at, int64_t count, Value *pointer) {
-    Panel panel = panelAt(at, count);
-    if (form.pack) {
-      int64_t padded = llvm::alignTo(count, e.plan.lanes);
-      int64_t step = padded;
-      for (size_t k = form.kDims.size(); k-- > 0;) {
-        panel.kSteps[k] = step;
-        step *= form.extents[form.kDims[k]];
-      }
-      for (auto [l, offset] : llvm::enumerate(panel.offsets))
-        offset = l;
-    }
-    emitRows(panel, pointer, b.CreateAdd(origin, relative), rows, block.rows);
-  };
-  // Panels repeat with the inner lane dims: one shape for each panel of a period.
-  int64_t full = lanes / width;
-  int64_t period = 1;
-  if (!form.pack && !form.dot) {
-    while (period <= full && period <= kMaxPanelShapes) {
-      bool repeats = true;
-      for (int64_t p = 0; p + period < full && repeats; ++p)
-        repeats = panelAt(p * width, width) == panelAt((p + period) * width, width);
-      int64_t stride = form.laneOffset(period * width);
-      for (int64_t p = 0; p < full && repeats; ++p)
-        repeats = form.laneOffset((p + period) * width) -
-                      form.laneOffset(p * width) == stride;
-      if (repeats)
-        break;
-      ++period;
-    }
+void ContractStage::emitTile(int64_t rows, int64_t lanes) {
+  RegisterTile block = RegisterTile::choose(form, rows, lanes, e.plan.lanes,
+                                            maxAccumulators);
+  if (form.dot) {
+    block.rows = std::min<int64_t>(rows, maxAccumulators < 16 ? 2 : 4);
+    block.vectors = std::clamp<int64_t>(maxAccumulators / block.rows, 1,
+                                        std::min<int64_t>(lanes, 6));
   }
-  Value *packed = b.CreateConstInBoundsGEP1_64(
-      b.getInt8Ty(), b.GetInsertBlock()->getParent()->getArg(1), packOffset);
-  auto pointerAt = [&](Value *relative, Value *dynamicOffset, int64_t offset) {
-    if (form.pack)
-      return b.CreateGEP(element, packed,
-                         b.CreateMul(relative, b.getInt64(form.kCount())));
-    Value *start = b.CreateGEP(element, base, dynamicOffset);
-    return b.CreateConstGEP1_64(element, start, offset);
+  KPart part;
+  part.sumStride = scratch.sumStride;
+  part.rowStep = form.rowDim < 0 ? 0 : form.scalar.coefficients[form.rowDim];
+  for (unsigned k : form.kDims)
+    part.scalarSteps.push_back(form.scalar.coefficients[k]);
+  if (form.packRows) {
+    part.rowStep = 1;
+    part.scalarSteps = {scratch.rowStride};
+  }
+  int64_t extent = form.extents[form.kDims.front()];
+  int64_t blocks = form.numKBlocks(), size = form.kBlock;
+  part.extent = blocks == 1 ? extent : size;
+  part.last = blocks == 1;
+  emitKBlock(rows, lanes, block, b.getInt64(0), part);
+  if (blocks == 1)
+    return;
+  part.first = false;
+  emitLoop(b, b.getInt64(size), b.getInt64((blocks - 1) * size), size,
+           [&](Value *k) { emitKBlock(rows, lanes, block, k, part); });
+  part.extent = extent - (blocks - 1) * size;
+  part.last = true;
+  emitKBlock(rows, lanes, block, b.getInt64((blocks - 1) * size), part);
+}
+
+void ContractStage::emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
+                               Value *k, KPart part) {
+  SmallVector<int64_t> extents{part.extent};
+  for (unsigned d : ArrayRef(form.kDims).drop_front())
+    extents.push_back(form.extents[d]);
+  if (form.packRows) {
+    Panel panel;
+    panel.lanes = rows;
+    for (int64_t r = 0; r < rows; ++r)
+      panel.offsets.push_back(r * form.scalar.coefficients[form.rowDim]);
+    panel.kSteps = {form.scalar.coefficients[form.kDims[0]]};
+    Value *from = sidePointer(form.scalar, tileOrigin(form.rowDim), k);
+    emitPack(b, element, e.plan.lanes, panel, extents, from,
+             scratchAt(scratch.rowsAt), scratch.rowStride);
+  }
+  if (form.pack) {
+    int64_t width = block.vectors * e.plan.lanes, count = 1;
+    for (int64_t extent : extents)
+      count *= extent;
+    Value *base = sidePointer(form.lane, tileOrigin(form.rowDim), k);
+    auto pack = [&](int64_t at, Value *source, Value *to, int64_t used) {
+      emitPack(b, element, e.plan.lanes, panelAt(at, used), extents, source, to,
+               llvm::alignTo(used, e.plan.lanes));
+    };
+    int64_t full = form.laneDims.size() == 1 ? lanes / width : 0;
+    int64_t step = form.laneOffset(width);
+    emitLoop(b, b.getInt64(0), b.getInt64(full), 1, [&](Value *p) {
+      pack(0, b.CreateGEP(element, base, b.CreateMul(p, b.getInt64(step))),
+           b.CreateGEP(element, scratchAt(0),
+                       b.CreateMul(p, b.getInt64(width * count))),
+           width);
+    });
+    for (int64_t at = full * width; at < lanes; at += width)
+      pack(at, b.CreateConstGEP1_64(element, base, form.laneOffset(at)),
+           b.CreateConstGEP1_64(element, scratchAt(0), at * count),
+           std::min(width, lanes - at));
+  }
+  emitPanels(rows, lanes, block, k, part);
+}
+
+/// After how many panels their shapes repeat, a fixed distance further.
+int64_t ContractStage::panelPeriod(int64_t full, int64_t width) const {
+  if (form.pack || form.dot)
+    return 1;
+  int64_t period = 1;
+  for (; period <= full && period <= kMaxPanelShapes; ++period) {
+    bool repeats = true;
+    int64_t stride = form.laneOffset(period * width);
+    for (int64_t p = 0; p + period < full && repeats; ++p)
+      repeats = panelAt(p * width, width) ==
+                    panelAt((p + period) * width, width) &&
+                form.laneOffset((p + period) * width) -
+                        form.laneOffset(p * width) ==
+                    stride;
+    if (repeats)
+      break;
+  }
+  return period;
+}
+
+void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
+                               Value *k, const KPart &part) {
+  int64_t width = form.dot ? block.vectors : block.vectors * e.plan.lanes;
+  int64_t count = part.extent;
+  for (unsigned d : ArrayRef(form.kDims).drop_front())
+    count *= form.extents[d];
+  Value *base =
+      form.pack ? scratchAt(0)
+                : sidePointer(form.lane, tileOrigin(form.rowDim), k);
+  auto emitAt = [&](Value *relative, int64_t at, int64_t used, Value *pointer) {
+    emitRows(form.pack ? packedPanel(used) : panelAt(at, used), pointer, relative,
+             rows, block.rows, k, part);
   };
-  int64_t rounds = full / period;
-  int64_t stride = form.laneOffset(period * width);
+  auto pointerAt = [&](Value *relative, Value *dynamic, int64_t at) {
+    if (form.pack)
+      return b.CreateGEP(element, base,
+                         b.CreateMul(relative, b.getInt64(count)));
+    return b.CreateConstGEP1_64(
+        element, b.CreateGEP(element, base, dynamic), form.laneOffset(at));
+  };
+  int64_t full = lanes / width, period = panelPeriod(full, width);
+  int64_t rounds = full / period, stride = form.laneOffset(period * width);
   emitLoop(b, b.getInt64(0), b.getInt64(rounds), 1, [&](Value *round) {
     Value *start = b.CreateMul(round, b.getInt64(period * width));
     Value *offset = b.CreateMul(round, b.getInt64(stride));
     for (int64_t p = 0; p < period; ++p) {
       Value *relative = b.CreateAdd(start, b.getInt64(p * width));
       emitAt(relative, p * width, width,
-             pointerAt(relative, offset, form.laneOffset(p * width)));
+             pointerAt(relative, offset, p * width));
     }
   });
-  for (int64_t at = rounds * period * width; at < lanes; at += width) {
-    int64_t count = std::min(width, lanes - at);
-    emitAt(b.getInt64(at), at, count,
-           pointerAt(b.getInt64(at), b.getInt64(0), form.laneOffset(at)));
-  }
+  for (int64_t at = rounds * period * width; at < lanes; at += width)
+    emitAt(b.getInt64(at), at, std::min(width, lanes - at),
+           pointerAt(b.getInt64(at), b.getInt64(0), at));
 }
 
 /// The rows in blocks whose heights differ by at most one: no runt block.
-void ContractStage::emitRows(const Panel &panel, Value *lanePointer, Value *flat,
-                             int64_t rows, int64_t blockRows) {
+void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
+                             Value *relativeLane, int64_t rows,
+                             int64_t blockRows, Value *k, const KPart &part) {
   int64_t blocks = (rows + blockRows - 1) / blockRows;
   int64_t low = rows / blocks, tall = rows % blocks;
-  Value *first = b.getInt64(0);
-  if (form.rowDim >= 0)
-    if (int grid = stage.binding[form.rowDim]; isCut(e.plan, grid))
-      first = tile.origin[grid];
+  unsigned lead = form.laneDims.front();
+  int64_t inner = form.laneCount() / form.extents[lead];
+  Value *flat = b.CreateAdd(
+      b.CreateMul(tileOrigin(lead), b.getInt64(inner)), relativeLane);
+  llvm::Function *function = b.GetInsertBlock()->getParent();
   auto call = [&](Value *relative, int64_t height) {
-    Value *row = b.CreateAdd(first, relative);
-    b.CreateCall(microKernel(height, panel),
-                 {b.GetInsertBlock()->getParent()->getArg(0),
-                  b.GetInsertBlock()->getParent()->getArg(1), frame,
-                  sidePointer(form.scalar, row), lanePointer, row, flat});
+    Value *row = b.CreateAdd(tileOrigin(form.rowDim), relative);
+    Value *scalar = form.packRows
+                        ? b.CreateGEP(element, scratchAt(scratch.rowsAt), relative)
+                        : sidePointer(form.scalar, row, k);
+    Value *sumAt = b.CreateAdd(
+        b.CreateMul(relative, b.getInt64(scratch.sumStride)), relativeLane);
+    Value *sums = b.CreateGEP(element, scratchAt(scratch.sumsAt), sumAt);
+    b.CreateCall(microKernel(height, panel, part),
+                 {function->getArg(0), function->getArg(1), frame, scalar,
+                  lanePointer, row, flat, sums});
   };
   emitLoop(b, b.getInt64(0), b.getInt64(tall * (low + 1)), low + 1,
            [&](Value *r) { call(r, low + 1); });
@@ -221,148 +306,21 @@ void ContractStage::emitRows(const Panel &panel, Value *lanePointer, Value *flat
            [&](Value *r) { call(r, low); });
 }
 
-llvm::Function *ContractStage::microKernel(int rows, const Panel &panel) {
-  std::string key = std::to_string(rows) + "/" + std::to_string(panel.lanes);
+llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
+                                           const KPart &part) {
+  std::string key;
+  auto add = [&](int64_t number) { key += std::to_string(number) + ","; };
+  add(rows), add(panel.lanes), add(part.extent), add(part.first), add(part.last);
   for (int64_t offset : panel.offsets)
-    key += "," + std::to_string(offset);
+    add(offset);
   for (int64_t step : panel.kSteps)
-    key += ";" + std::to_string(step);
+    add(step);
   llvm::Function *&slot = microKernels[key];
   if (!slot)
-    slot = MicroKernel(e.plan, payloads, stage, form, rows, panel)
+    slot = MicroKernel(e.plan, payloads, stage, form, rows, panel, part)
                .emit(*b.GetInsertBlock()->getModule(),
                      prefix + ".micro" + std::to_string(microKernels.size()));
   return slot;
-}
-
-void ContractStage::emitPack(int64_t lanes, int64_t panelLanes) {
-  Value *base = sidePointer(form.lane, nullptr);
-  Value *packed = b.CreateConstInBoundsGEP1_64(
-      b.getInt8Ty(), b.GetInsertBlock()->getParent()->getArg(1), packOffset);
-  int64_t full = lanes / panelLanes, k = form.kCount();
-  bool uniform = form.laneDims.size() == 1;
-  auto pack = [&](Value *relative, Value *source, int64_t at, int64_t count) {
-    Value *to = b.CreateGEP(element, packed, b.CreateMul(relative, b.getInt64(k)));
-    packPanel(panelAt(at, count), source, to, llvm::alignTo(count, e.plan.lanes));
-  };
-  int64_t looped = uniform ? full : 0;
-  int64_t step = uniform ? form.lane.coefficients[form.laneDims[0]] : 0;
-  emitLoop(b, b.getInt64(0), b.getInt64(looped), 1, [&](Value *p) {
-    Value *relative = b.CreateMul(p, b.getInt64(panelLanes));
-    pack(relative,
-         b.CreateGEP(element, base, b.CreateMul(relative, b.getInt64(step))), 0,
-         panelLanes);
-  });
-  for (int64_t at = looped * panelLanes; at < lanes; at += panelLanes)
-    pack(b.getInt64(at),
-         b.CreateConstGEP1_64(element, base, form.laneOffset(at)), at,
-         std::min(panelLanes, lanes - at));
-}
-
-void ContractStage::packPanel(const Panel &from, Value *source, Value *to,
-                              int64_t width) {
-  unsigned k = form.kDims.back();
-  if (form.kDims.size() == 1 && form.lane.coefficients[k] == 1)
-    return packTransposed(from, source, to, width);
-  int64_t lanes = e.plan.lanes;
-  auto *type = llvm::FixedVectorType::get(element, lanes);
-  llvm::Align align(element->getScalarSizeInBits() / 8);
-  // k in row-major order, each followed by the panel's lanes.
-  std::function<void(size_t, Value *, Value *)> copy = [&](size_t next,
-                                                           Value *at, Value *out) {
-    if (next < form.kDims.size()) {
-      int64_t below = width;
-      for (size_t i = next + 1; i < form.kDims.size(); ++i)
-        below *= form.extents[form.kDims[i]];
-      emitLoop(b, b.getInt64(0), b.getInt64(form.extents[form.kDims[next]]), 1,
-               [&](Value *i) {
-                 copy(next + 1,
-                      b.CreateGEP(element, at,
-                                  b.CreateMul(i, b.getInt64(from.kSteps[next]))),
-                      b.CreateGEP(element, out,
-                                  b.CreateMul(i, b.getInt64(below))));
-               });
-      return;
-    }
-    for (int64_t v = 0; v < width; v += lanes) {
-      SmallVector<llvm::Constant *> offsets, bits;
-      bool contiguous = true;
-      for (int64_t l = 0; l < lanes; ++l) {
-        bool used = v + l < from.lanes;
-        offsets.push_back(b.getInt64(used ? from.offsets[v + l] : 0));
-        bits.push_back(b.getInt1(used));
-        contiguous &= !used || from.offsets[v + l] == from.offsets[v] + l;
-      }
-      llvm::Constant *mask = llvm::ConstantVector::get(bits);
-      Value *zero = llvm::Constant::getNullValue(type);
-      Value *content =
-          contiguous
-              ? static_cast<Value *>(b.CreateMaskedLoad(
-                    type, b.CreateConstGEP1_64(element, at, from.offsets[v]),
-                    align, mask, zero))
-              : b.CreateMaskedGather(
-                    type,
-                    b.CreateGEP(element, at, llvm::ConstantVector::get(offsets)),
-                    align, mask, zero);
-      b.CreateAlignedStore(content, b.CreateConstGEP1_64(element, out, v), align);
-    }
-  };
-  copy(0, source, to);
-}
-
-/// W vectors along k become W vectors along the lanes.
-void ContractStage::packTransposed(const Panel &from, Value *source, Value *to,
-                                   int64_t width) {
-  int64_t lanes = e.plan.lanes, extent = form.kCount();
-  auto *type = llvm::FixedVectorType::get(element, lanes);
-  llvm::Align align(element->getScalarSizeInBits() / 8);
-  Value *zero = llvm::Constant::getNullValue(type);
-  SmallVector<int> low, high;
-  for (int64_t l = 0; l < lanes / 2; ++l) {
-    low.append({int(l), int(l + lanes)});
-    high.append({int(l + lanes / 2), int(l + lanes + lanes / 2)});
-  }
-  auto block = [&](Value *k, int64_t valid) {
-    SmallVector<llvm::Constant *> bits;
-    for (int64_t l = 0; l < lanes; ++l)
-      bits.push_back(b.getInt1(l < valid));
-    llvm::Constant *mask = llvm::ConstantVector::get(bits);
-    for (int64_t v = 0; v < width; v += lanes) {
-      SmallVector<Value *> square;
-      for (int64_t l = 0; l < lanes; ++l) {
-        if (v + l >= from.lanes) {
-          square.push_back(zero);
-          continue;
-        }
-        Value *at = b.CreateConstGEP1_64(element, b.CreateGEP(element, source, k),
-                                         from.offsets[v + l]);
-        square.push_back(
-            valid == lanes
-                ? static_cast<Value *>(b.CreateAlignedLoad(type, at, align))
-                : b.CreateMaskedLoad(type, at, align, mask, zero));
-      }
-      // log2(W) rounds of perfect shuffles transpose a W x W square.
-      for (int64_t round = 1; round < lanes; round *= 2) {
-        SmallVector<Value *> next(lanes);
-        for (int64_t i = 0; i < lanes / 2; ++i) {
-          next[2 * i] = b.CreateShuffleVector(square[i], square[i + lanes / 2], low);
-          next[2 * i + 1] =
-              b.CreateShuffleVector(square[i], square[i + lanes / 2], high);
-        }
-        square = next;
-      }
-      for (int64_t l = 0; l < valid; ++l) {
-        Value *row = b.CreateMul(b.CreateAdd(k, b.getInt64(l)), b.getInt64(width));
-        Value *out = b.CreateConstGEP1_64(element, b.CreateGEP(element, to, row), v);
-        b.CreateAlignedStore(square[l], out, align);
-      }
-    }
-  };
-  int64_t full = extent / lanes * lanes;
-  emitLoop(b, b.getInt64(0), b.getInt64(full), lanes,
-           [&](Value *k) { block(k, lanes); });
-  if (full < extent)
-    block(b.getInt64(full), extent - full);
 }
 
 } // namespace dl::codegen

@@ -17,6 +17,15 @@ struct Panel {
   bool operator==(const Panel &) const = default;
 };
 
+/// The part of the k loop that one call of a micro-kernel covers.
+struct KPart {
+  int64_t extent = 0;                      // of the outermost k dim
+  bool first = true, last = true;          // starts from zero; finishes the result
+  llvm::SmallVector<int64_t> scalarSteps;  // of the row operand, one a k dim
+  int64_t rowStep = 0;                     // of the row operand
+  int64_t sumStride = 0;                   // between rows of kept sums
+};
+
 class ContractStage {
 public:
   ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
@@ -33,17 +42,21 @@ private:
   Span span(unsigned dim, int64_t inner) const;
   void emitBatch(size_t next);
   void emitTile(int64_t rows, int64_t lanes);
-  void emitPanels(int64_t rows, int64_t lanes, RegisterTile tile);
+  void emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
+                  llvm::Value *k, KPart part);
+  void emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
+                  llvm::Value *k, const KPart &part);
   void emitRows(const Panel &panel, llvm::Value *lanePointer,
-                llvm::Value *flat, int64_t rows, int64_t blockRows);
-  void emitPack(int64_t lanes, int64_t panelLanes);
-  void packPanel(const Panel &from, llvm::Value *source, llvm::Value *to,
-                 int64_t width);
-  void packTransposed(const Panel &from, llvm::Value *source, llvm::Value *to,
-                      int64_t width);
+                llvm::Value *relativeLane, int64_t rows, int64_t blockRows,
+                llvm::Value *k, const KPart &part);
+  int64_t panelPeriod(int64_t full, int64_t width) const;
   Panel panelAt(int64_t relative, int64_t lanes) const;
-  llvm::Value *sidePointer(const ContractForm::Side &side, llvm::Value *row);
-  llvm::Function *microKernel(int rows, const Panel &panel);
+  Panel packedPanel(int64_t lanes) const;
+  llvm::Value *sidePointer(const ContractForm::Side &side, llvm::Value *row,
+                           llvm::Value *k);
+  llvm::Value *scratchAt(int64_t offset);
+  llvm::Value *tileOrigin(int dim) const;
+  llvm::Function *microKernel(int rows, const Panel &panel, const KPart &part);
 
   RegionEmitter &e;
   PayloadCache &payloads;
@@ -53,6 +66,7 @@ private:
   ContractForm form;
   int maxAccumulators;
   int64_t packOffset;
+  ContractForm::Scratch scratch;
   std::string prefix;
   llvm::Type *element;
   llvm::SmallVector<mlir::AffineExpr> dims; // current indices of batch dims

@@ -294,8 +294,8 @@ void KernelPlan::placeScratch() {
   int64_t panels = 0; // stages run one after the other and share this part
   for (const Stage &stage : stages)
     if (stage.contraction)
-      panels = std::max(panels,
-                        ContractForm::create(*this, stage).packBytes(*this));
+      panels = std::max(
+          panels, ContractForm::create(*this, stage).scratch(*this).bytes);
   scratchBytes += panels;
 }
 

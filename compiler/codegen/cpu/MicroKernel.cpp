@@ -14,17 +14,18 @@ static constexpr int kMaxRuns = 6;
 
 MicroKernel::MicroKernel(const KernelPlan &plan, PayloadCache &payloads,
                          const Stage &stage, const ContractForm &form, int rows,
-                         const Panel &panel)
+                         const Panel &panel, const KPart &part)
     : plan(plan), payloads(payloads), stage(stage), form(form), rows(rows),
       vectors(form.dot ? panel.lanes
                        : (panel.lanes + plan.lanes - 1) / plan.lanes),
-      panel(panel) {}
+      panel(panel), part(part) {}
 
 llvm::FunctionType *MicroKernel::type(llvm::LLVMContext &context) {
   auto *ptr = llvm::PointerType::get(context, 0);
   auto *i64 = llvm::Type::getInt64Ty(context);
   return llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                                 {ptr, ptr, ptr, ptr, ptr, i64, i64}, false);
+                                 {ptr, ptr, ptr, ptr, ptr, i64, i64, ptr},
+                                 false);
 }
 
 llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
@@ -39,8 +40,13 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
   vectorTy = vectorType(context, scalar, plan.lanes);
   element = vectorTy->getScalarType();
 
-  Values zeros(rows * vectors, llvm::Constant::getNullValue(vectorTy));
-  Values sums = accumulate(0, function->getArg(3), function->getArg(4), zeros);
+  Values sums = accumulate(0, function->getArg(3), function->getArg(4),
+                           initialSums(function->getArg(7)));
+  if (!part.last) {
+    keepSums(function->getArg(7), sums);
+    builder.CreateRetVoid();
+    return function;
+  }
 
   RegionEmitter e(plan, payloads, builder, function->getArg(0),
                   function->getArg(1));
@@ -56,6 +62,26 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
   }
   builder.CreateRetVoid();
   return function;
+}
+
+Values MicroKernel::initialSums(Value *sums) {
+  Values state(rows * vectors, llvm::Constant::getNullValue(vectorTy));
+  if (part.first)
+    return state;
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v)
+      state[r * vectors + v] = loadVector(
+          advance(sums, r * part.sumStride + v * plan.lanes), nullptr);
+  return state;
+}
+
+void MicroKernel::keepSums(Value *sums, ArrayRef<Value *> state) {
+  llvm::Align align(element->getScalarSizeInBits() / 8);
+  for (int r = 0; r < rows; ++r)
+    for (int v = 0; v < vectors; ++v)
+      b->CreateAlignedStore(state[r * vectors + v],
+                            advance(sums, r * part.sumStride + v * plan.lanes),
+                            align);
 }
 
 Value *MicroKernel::advance(Value *pointer, int64_t elements) {
@@ -76,8 +102,8 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
                                ArrayRef<Value *> state) {
   if (next == form.kDims.size())
     return multiply(scalarAt, laneAt, state);
-  int64_t extent = form.extents[form.kDims[next]];
-  int64_t scalarStep = form.scalar.coefficients[form.kDims[next]];
+  int64_t extent = next == 0 ? part.extent : form.extents[form.kDims[next]];
+  int64_t scalarStep = part.scalarSteps[next];
   int64_t laneStep = panel.kSteps[next];
   bool innermost = next + 1 == form.kDims.size();
   if (form.dot && innermost) {
@@ -116,7 +142,7 @@ Values MicroKernel::multiply(Value *scalarAt, Value *laneAt,
   for (int v = 0; v < vectors; ++v)
     lanes.push_back(loadLanes(laneAt, v));
   llvm::Align align(element->getScalarSizeInBits() / 8);
-  int64_t rowStep = form.rowDim < 0 ? 0 : form.scalar.coefficients[form.rowDim];
+  int64_t rowStep = part.rowStep;
   for (int r = 0; r < rows; ++r) {
     Value *scalar =
         b->CreateAlignedLoad(element, advance(scalarAt, r * rowStep), align);
@@ -135,7 +161,7 @@ Values MicroKernel::dotStep(Value *scalarAt, Value *laneAt,
   Values columns, sums(state.begin(), state.end());
   for (int c = 0; c < vectors; ++c)
     columns.push_back(loadVector(advance(laneAt, panel.offsets[c]), mask));
-  int64_t rowStep = form.rowDim < 0 ? 0 : form.scalar.coefficients[form.rowDim];
+  int64_t rowStep = part.rowStep;
   for (int r = 0; r < rows; ++r) {
     Value *row = loadVector(advance(scalarAt, r * rowStep), mask);
     for (int c = 0; c < vectors; ++c) {

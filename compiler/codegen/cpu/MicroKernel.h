@@ -7,18 +7,18 @@
 
 namespace dl::codegen {
 
-/// void(bindings, scratch, frame, scalar operand, lane operand, row, flat lane)
+/// void(bindings, scratch, frame, scalar operand, lane operand, row, flat lane, sums)
 class MicroKernel {
 public:
   MicroKernel(const KernelPlan &plan, PayloadCache &payloads,
               const Stage &stage, const ContractForm &form, int rows,
-              const Panel &panel);
+              const Panel &panel, const KPart &part);
   llvm::Function *emit(llvm::Module &module, llvm::StringRef name);
   static llvm::FunctionType *type(llvm::LLVMContext &context);
 
 private:
-  void emitLaneForm(llvm::Function *function);
-  void emitDotForm(llvm::Function *function);
+  Values initialSums(llvm::Value *sums);
+  void keepSums(llvm::Value *sums, llvm::ArrayRef<llvm::Value *> state);
   Values accumulate(size_t next, llvm::Value *scalarAt, llvm::Value *laneAt,
                     llvm::ArrayRef<llvm::Value *> state);
   Values multiply(llvm::Value *scalarAt, llvm::Value *laneAt,
@@ -40,6 +40,7 @@ private:
   const ContractForm &form;
   int rows, vectors;
   const Panel &panel;
+  const KPart &part;
   llvm::IRBuilder<> *b = nullptr;
   llvm::Type *element = nullptr, *vectorTy = nullptr;
 };
