@@ -133,8 +133,8 @@ def work(task):
         folder = kept
     elif not keep:
         shutil.rmtree(folder)
-    words = re.findall(r"(?:\.|dl::|F::|nn::)([a-z_0-9A-Z]+)[({ ]", program.text("data"))
-    return number, wrong, folder, set(words)
+    body = "\n".join(statement.text for statement in program.statements) + "\n".join(program.members)
+    return number, wrong, folder, set(re.findall(r"(?:\.|dl::|F::|nn::)([A-Za-z]\w*)[({ ]", body))
 
 
 def main():

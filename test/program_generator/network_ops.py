@@ -21,7 +21,7 @@ def matmul(b):
     inner = x.dims[-1] if right else x.dims[-2]
     if inner.batch:
         return None
-    other = [] if b.coin(0.2) else [Dim(b.number(1, 7))]
+    other = [] if b.coin(0.2) else [Dim(b.width())]
     w = b.parameter([inner] + other if right else other + [inner], 0.8)
     left, second = (x, w) if right else (w, x)
     spelling = b.choose([f"dl::matmul({left.name}, {second.name})", f"{left.name}.matmul({second.name})"])
@@ -53,7 +53,7 @@ def stacks(b):
     if x is None:
         return None
     lead = [Dim(1) if d.batch or b.coin(0.3) else d for d in x.dims[:-2]]
-    w = b.parameter(lead + [x.dims[-1], Dim(b.number(1, 5))], 0.8)
+    w = b.parameter(lead + [x.dims[-1], Dim(b.width())], 0.8)
     return b.propose(f"dl::matmul({x.name}, {w.name}) * {SHRINK}",
                      lambda env: shrink(C.matmul(env[x.name], env[w.name])), x, w)
 
@@ -62,7 +62,7 @@ def linear(b):
     x = b.pick(lambda v: v.rank and not v.dims[-1].batch)
     if x is None:
         return None
-    features, out, bias = x.dims[-1].count, b.number(1, 8), b.coin(0.7)
+    features, out, bias = x.dims[-1].count, b.width(), b.coin(0.7)
     if b.coin(0.3):
         w = b.parameter([Dim(out), Dim(features)], 0.6)
         c = b.parameter([Dim(out)], 0.6) if bias else None
@@ -83,7 +83,7 @@ def block(b):
     if x is None:
         return None
     kind, name = b.fresh("Block"), b.fresh("part")
-    features, out, p = x.dims[-1].count, b.number(1, 8), b.number(1, 6) / 10
+    features, out, p = x.dims[-1].count, b.width(), b.number(1, 6) / 10
     b.struct(f"struct {kind} : nn::Module {{\n  nn::Linear inner{{{features}, {out}}};\n  nn::Dropout drop{{{p}}};\n"
              f"  dl::Tensor forward(dl::Tensor x) {{ return drop(F::relu(inner(x))); }}\n}};")
     b.member(f"{kind} {name};")
@@ -116,7 +116,7 @@ def conv2d(b):
     padding = [b.number(0, 2) if b.coin(0.4) else 0 for _ in size]
     kernel = [b.number(1, min(4, n + 2 * p)) for n, p in zip(size, padding)]
     stride = [b.number(1, 3) if b.coin(0.4) else 1 for _ in size]
-    channels, out, bias = x.dims[1].count, b.number(1, 6), b.coin(0.7)
+    channels, out, bias = x.dims[1].count, b.width(), b.coin(0.7)
     parts = window_options(b, stride, padding, (1, 1))
     if b.coin(0.3):
         w = b.parameter([Dim(n) for n in (out, channels, *kernel)], 0.5)

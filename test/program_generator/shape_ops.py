@@ -110,6 +110,8 @@ def squeeze(b):
 
 def unsqueeze(b):
     x = b.pick(lambda v: v.rank < 4)
+    if x is None:
+        return None
     dim = b.number(0, x.rank)
     written = dim - x.rank - 1 if b.coin() else dim
     return b.propose(f"{x.name}.unsqueeze({written})", lambda env: S.unsqueeze(env[x.name], dim), x)
@@ -120,7 +122,7 @@ def expand(b):
     if x is None:
         return None
     dims = [Dim(b.number(2, 5)) if d.one else d for d in x.dims]
-    shown = ["-1" if b.coin(0.3) else d.text() for d in dims]
+    shown = ["-1" if d == old and b.coin(0.3) else d.text() for d, old in zip(dims, x.dims)]
     if b.coin() or dims == x.dims:
         lead = Dim(1, True) if b.coin() else Dim(b.number(1, 4))
         dims, shown = [lead] + dims, [lead.text()] + shown

@@ -1,0 +1,1 @@
+"""dlcc and dlrun from the outside: each module here is one property of the product."""

@@ -1,0 +1,47 @@
+"""A control for random_programs.py: what it compares would show a wrong result, in f64, f32 and in shapes."""
+
+import shutil
+import tempfile
+import unittest
+
+import numpy as np
+
+import random_programs as R
+from program_generator import build
+
+
+class Control(unittest.TestCase):
+    def setUp(self):
+        (number,) = build.numbers(77, 1)
+        self.program = build.build(number)
+        self.folder = tempfile.mkdtemp(prefix="dl-test-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def test_agrees(self):
+        self.assertEqual(R.check(self.program, self.folder, False), [])
+
+    def test_a_wrong_weight_shows(self):
+        """dlrun starts from weights that differ by one part in ten million of one element."""
+        write = R.write_files
+
+        def write_wrong(program, folder):
+            name, (access, array) = next(iter(program.weights.items()))
+            wrong = array.copy()
+            wrong.flat[0] += np.float32(1e-6)
+            program.weights[name] = (access, wrong)
+            write(program, folder)
+            program.weights[name] = (access, array)
+        R.write_files = write_wrong
+        self.addCleanup(setattr, R, "write_files", write)
+        self.assertTrue(R.check(self.program, self.folder, True))
+
+    def test_the_bounds(self):
+        want = np.array([1.0, 200.0])
+        self.assertIsNone(R.compare_f64("w", want * (1 + 1e-11), want))
+        self.assertIn("f64 differs", R.compare_f64("w", want * (1 + 1e-9), want))
+        self.assertIn("shape", R.compare_f64("w", want[:1], want))
+        self.assertIn("differs", R.compare_f64("w", want * np.nan, want))
+        runs = [{"w": want.astype(np.float32)}]
+        self.assertIsNone(R.compare_f32("w", (want * (1 + 1e-7)).astype(np.float32), want, runs))
+        self.assertIn("f32 differs", R.compare_f32("w", want * (1 + 2e-6), want, runs))
+        self.assertIn("f32 differs", R.compare_f32("w", want * np.nan, want, runs))

@@ -1,0 +1,257 @@
+"""Wrong input to dlrun and dlcc: a message that names it, the documented exit code, nothing written."""
+
+import os
+import shutil
+import struct
+
+import numpy as np
+
+import dltools
+from numpy_twin import safetensors
+from . import support
+
+TRAINING, USAGE, IO, PLAN = 1, 2, 4, 5
+
+
+class Trained(support.ToolTest):
+    """A small compiled model with its data."""
+
+    def setUp(self):
+        super().setUp()
+        self.x, self.y = self.classification_data()
+        self.write("net.dl", support.CONVNET)
+        self.dlcc("net.dl")
+
+    def fails(self, code, words, *arguments, plan="net.plan"):
+        return self.refuse(code, words, dltools.DLRUN, plan, "--save-final", "out.safetensors", *arguments)
+
+
+class Use(Trained):
+    def test_no_plan(self):
+        self.fails(IO, "none.plan", plan="none.plan")
+
+    def test_unknown_option_with_suggestion(self):
+        self.fails(USAGE, ["--epoch", "--epochs"], "--epoch", "3")
+
+    def test_bad_numbers(self):
+        for words in (["--epochs", "0"], ["--steps", "many"], ["--threads", "-1"]):
+            self.fails(USAGE, words[1], *words)
+
+    def test_missing_value(self):
+        self.fails(USAGE, "--init", "--init")
+
+    def test_not_in_this_version(self):
+        self.fails(3, ["--trace", "not in this version"], "--trace", "t.json")
+
+    def test_unwritable_output_is_found_before_training(self):
+        self.fails(IO, "nowhere", "--save-final", "nowhere/out.safetensors")
+
+    def test_help_and_version(self):
+        for tool in (dltools.DLRUN, dltools.DLCC):
+            for option in ("-h", "--help", "--version"):
+                result = dltools.call([tool, option])
+                self.assertEqual((result.returncode, result.stderr), (0, ""), f"{tool} {option}")
+                self.assertTrue(result.stdout)
+
+
+class Weights(Trained):
+    def good(self):
+        self.dlrun("net.plan", "--steps", 1, "-q", "--save-final", "good.safetensors")
+        return dict(self.load("good.safetensors"))
+
+    def init(self, tensors, code, words):
+        safetensors.save(self.path("bad.safetensors"), tensors)
+        self.fails(code, words, "--init", "bad.safetensors")
+
+    def test_missing_file(self):
+        self.fails(IO, "none.safetensors", "--init", "none.safetensors")
+
+    def test_wrong_names(self):
+        tensors = self.good()
+        tensors["fc3.weight"] = tensors.pop("fc2.weight")
+        self.init(tensors, TRAINING, ["fc2.weight"])
+
+    def test_wrong_shape(self):
+        tensors = self.good()
+        tensors["fc1.weight"] = tensors["fc1.weight"].T
+        self.init(tensors, TRAINING, ["fc1.weight", "[150", "[20"])
+
+    def test_damaged_header(self):
+        self.good()
+        with open(self.path("good.safetensors"), "rb") as file:
+            data = file.read()
+        for name, damaged in {"short": data[:40], "huge": struct.pack("<Q", 1 << 60) + data[8:], "cut": data[:-8],
+                              "empty": b"", "noise": os.urandom(500)}.items():
+            with open(self.path(name), "wb") as file:
+                file.write(damaged)
+            result = dltools.call([dltools.DLRUN, "net.plan", "--init", name, "--steps", 1], self.folder)
+            self.assertIn(result.returncode, (TRAINING, IO), f"{name}: {result.stderr}")
+            self.assertIn(name, result.stderr)
+
+    def test_narrowing_warns_and_widening_does_not(self):
+        tensors = self.good()
+        safetensors.save(self.path("wide.safetensors"), {n: t.astype(np.float64) / 3 for n, t in tensors.items()})
+        result = dltools.call([dltools.DLRUN, "net.plan", "--init", "wide.safetensors", "--steps", "1"], self.folder)
+        self.assertEqual(result.returncode, 0)
+        self.assertRegex(result.stderr, "(?i)warning.*f64.*f32|narrow")
+        self.dlcc("net.dl", "--dtype=f64", "-o", "net64.plan")
+        result = dltools.call([dltools.DLRUN, "net64.plan", "--init", "good.safetensors", "--steps", "1"], self.folder)
+        self.assertEqual(result.returncode, 0)
+        self.assertNotIn("warning", result.stderr)
+
+
+class Plans(Trained):
+    def damaged(self, change, words=()):
+        with open(self.path("net.plan"), "rb") as file:
+            data = bytearray(file.read())
+        changed = change(data)
+        data = data if changed is None else changed
+        with open(self.path("bad.plan"), "wb") as file:
+            file.write(data)
+        return self.fails(PLAN, ["bad.plan", *words], plan="bad.plan")
+
+    def test_truncated(self):
+        for keep in (0, 7, 20, 100, 4096, -1):
+            self.damaged(lambda data: data[:keep])
+
+    def test_another_version(self):
+        def change(data):
+            data[8:12] = struct.pack("<I", 99)
+        self.damaged(change, ["99"])
+
+    def test_flipped_bytes(self):
+        for at in (30, 500, 5000, -100):
+            def change(data):
+                data[at] ^= 0x40
+            self.damaged(change)
+
+    def test_no_plan_at_all(self):
+        shutil.copy(self.path("net.dl"), self.path("bad.plan"))
+        self.fails(PLAN, "bad.plan", plan="bad.plan")
+
+
+class TensorData(Trained):
+    def test_missing_files(self):
+        os.remove(self.path("y.npy"))
+        self.fails(IO, "y.npy")
+
+    def test_another_length(self):
+        np.save(self.path("x.npy"), self.x[:50])
+        np.save(self.path("y.npy"), self.y[:50])
+        self.fails(TRAINING, ["64", "50"])
+
+    def test_unequal_lengths(self):
+        np.save(self.path("y.npy"), self.y[:50])
+        self.fails(TRAINING, ["y.npy", "50"])
+
+    def test_another_shape_or_dtype(self):
+        np.save(self.path("x.npy"), self.x[:, :, :11])
+        self.fails(TRAINING, "x.npy")
+        np.save(self.path("x.npy"), self.x.astype(np.float64))
+        self.fails(TRAINING, ["x.npy", "f64", "f32"])
+        np.save(self.path("x.npy"), self.x.astype(np.float16))
+        self.fails(IO, ["x.npy", "<f2"])
+
+    def test_cut_file(self):
+        with open(self.path("x.npy"), "rb+") as file:
+            file.truncate(1000)
+        self.fails(IO, "x.npy")
+
+    def test_labels_out_of_range(self):
+        for label in (5, -1, 1 << 40):
+            bad = self.y.copy()
+            bad[37] = label
+            np.save(self.path("y.npy"), bad)
+            self.fails(TRAINING, ["target out of range [0, 5)"])
+
+
+class MnistData(support.ToolTest):
+    """IDX files of wrong kinds and sizes; the right ones are accepted plain and compressed."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.real = support.fake_mnist()
+
+    def setUp(self):
+        super().setUp()
+        self.dlcc(support.example("mnist_mlp"), "-o", "mlp.plan")
+        os.mkdir(self.path("mnist"))
+        for name in os.listdir(self.real):
+            os.symlink(os.path.join(self.real, name), self.path("mnist/" + name))
+
+    def replace(self, name, data):
+        os.remove(self.path("mnist/" + name))
+        with open(self.path("mnist/" + name), "wb") as file:
+            file.write(data)
+
+    def start(self, name, count):
+        with open(os.path.join(self.real, name), "rb") as file:
+            return file.read(count)
+
+    def fails(self, code, words):
+        return self.refuse(code, words, dltools.DLRUN, "mlp.plan", "--data", "mnist", "--epochs", "1", "--save-final",
+                           "out.safetensors", env={"DL_DATA": ""})
+
+    def test_missing(self):
+        for name in ("train-images-idx3-ubyte", "t10k-labels-idx1-ubyte"):
+            os.rename(self.path("mnist/" + name), self.path("away"))
+            self.fails(IO, name)
+            os.rename(self.path("away"), self.path("mnist/" + name))
+
+    def test_wrong_size(self):
+        self.replace("train-images-idx3-ubyte", self.start("train-images-idx3-ubyte", 100000))
+        self.fails(IO, ["train-images-idx3-ubyte", "100000"])
+
+    def test_wrong_magic(self):
+        data = bytearray(self.start("train-labels-idx1-ubyte", 60008))
+        data[2] = 13
+        self.replace("train-labels-idx1-ubyte", data)
+        self.fails(IO, "train-labels-idx1-ubyte")
+
+    def test_wrong_count(self):
+        data = struct.pack(">2I", 0x801, 59999) + self.start("train-labels-idx1-ubyte", 60008)[8:60007]
+        self.replace("train-labels-idx1-ubyte", data)
+        self.fails(TRAINING, ["train-labels-idx1-ubyte", "60000", "59999"])
+
+    def test_labels_out_of_range(self):
+        data = bytearray(self.start("train-labels-idx1-ubyte", 60008))
+        data[8 + 10] = 200
+        self.replace("train-labels-idx1-ubyte", data)
+        self.fails(TRAINING, "target out of range [0, 10)")
+
+    def test_compressed_files_and_dl_data(self):
+        import gzip
+        for name in os.listdir(self.real):
+            if name.startswith("t10k"):
+                data = self.start(name, -1)
+                os.remove(self.path("mnist/" + name))
+                with gzip.open(self.path("mnist/" + name + ".gz"), "wb", 1) as file:
+                    file.write(data)
+        packed = self.events("eval", "mlp.plan", env={"DL_DATA": self.folder})
+        plain = self.events("eval", "mlp.plan", "--data", self.real)
+        self.assertEqual(packed[1]["event"], "eval")
+        self.assertEqual(packed[1], plain[1])
+
+
+class Compiler(support.ToolTest):
+    def fails(self, code, words, *arguments):
+        return self.refuse(code, words, dltools.DLCC, *arguments)
+
+    def test_exit_codes(self):
+        self.regression_data()
+        self.write("lin.dl", support.LINEAR)
+        self.fails(IO, "none.dl", "none.dl")
+        self.fails(USAGE, ["--dtyp", "--dtype"], "lin.dl", "--dtyp=f32")
+        self.fails(3, ["bf16", "not in this version"], "lin.dl", "--dtype=bf16")
+        self.fails(IO, "nowhere", "lin.dl", "-o", "nowhere/out.plan")
+        self.fails(USAGE, ["batch_sise", "batch_size"], "lin.dl", "-D", "batch_sise=4")
+
+    def test_a_wrong_shape_names_the_line(self):
+        self.regression_data()
+        self.write("lin.dl", support.LINEAR.replace("model{3, 2}", "model{4, 2}"))
+        line = support.LINEAR[:support.LINEAR.index("model(b.data)")].count("\n") + 1
+        self.fails(1, [f"lin.dl:{line}:", "error: linear", "3 features", "4"], "lin.dl")
+
+    def test_a_missing_data_file(self):
+        self.write("lin.dl", support.LINEAR)
+        self.fails(IO, "x.npy", "lin.dl")
