@@ -155,7 +155,8 @@ static bool explainCall(CxxProblem &problem) {
   }
   if (text.starts_with("no matching member function for call to 'train'") ||
       text.starts_with("no matching member function for call to 'eval'")) {
-    replace(problem, "the step cannot be called with a dl::Batch: " + reason);
+    replace(problem, "the step cannot be called with a dl::Batch; it begins "
+                     "with [&](dl::Batch b)");
     return true;
   }
   return false;

@@ -87,7 +87,7 @@ NamedAttribute Graph::convert(const dl_attr &attribute, StringRef op) {
   case DL_ATTR_TYPE:
     for (int64_t size : list)
       if (size < 1)
-        reporter.fail(op.str() + ": a tensor of shape " + shapeText(list) +
+        reporter.fail("a tensor of shape " + shapeText(list) +
                       " is empty; each size must be at least 1");
     value = TypeAttr::get(RankedTensorType::get(
         list, elementType(static_cast<int>(attribute.integer))));

@@ -2,53 +2,71 @@
 #include "compiler/frontend/Graph.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"
+#include <set>
 
 using namespace mlir;
 using namespace dl::frontend;
 
-/// The dl::Parameter variable in whose definition a parameter was made.
+/// The variable, of a parameter or a module, in whose definition a parameter
+/// was made; "" where that is not clear.
 static std::string variableOf(const Parameter &parameter,
                               const ReflectedTypes &types) {
-  for (const Frame &frame : parameter.made)
-    for (const ParameterVariable &variable : types.parameters)
+  for (const Frame &frame : llvm::reverse(parameter.made))
+    for (const Variable &variable : types.variables)
+      if (variable.file == frame.file && variable.line == frame.line &&
+          variable.column == frame.column)
+        return variable.name;
+  for (const Frame &frame : llvm::reverse(parameter.made)) {
+    std::vector<std::string> candidates;
+    for (const Variable &variable : types.variables)
       if (variable.file == frame.file && variable.firstLine <= frame.line &&
           frame.line <= variable.lastLine)
-        return variable.name;
+        candidates.push_back(variable.name);
+    if (candidates.size() == 1)
+      return candidates.front();
+  }
   return "";
+}
+
+/// The first parameter that has a name of an earlier one.
+std::optional<std::pair<size_t, std::string>> Graph::findEqualNames() const {
+  std::set<std::string> known;
+  for (size_t i = 0; i < names.size(); ++i)
+    for (const std::string &name : names[i])
+      if (!known.insert(name).second)
+        return std::pair(i, name);
+  return std::nullopt;
 }
 
 void Graph::nameParameters() {
   names.resize(parameters.size());
-  std::vector<bool> used(parameters.size());
+  std::vector<bool> used(parameters.size()), inModule(parameters.size());
   for (const auto &one : traces)
     for (const auto &[key, values] : one->states)
       used[static_cast<size_t>(key.parameter)] = true;
-  std::map<std::string, size_t> owners;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    for (size_t handle = 0; handle < handles.size() && names[i].empty();
-         ++handle)
-      if (handles[handle].parameter == static_cast<int>(i))
-        names[i] = modules.namesOf(static_cast<int>(handle));
+  for (size_t handle = 0; handle < handles.size(); ++handle)
+    if (int parameter = handles[handle].parameter; parameter >= 0) {
+      size_t i = static_cast<size_t>(parameter);
+      names[i] = modules.namesOf(static_cast<int>(handle));
+      inModule[i] = !names[i].empty();
+    }
+  for (size_t i = 0; i < parameters.size(); ++i)
     if (names[i].empty() && used[i]) {
       std::string variable = variableOf(parameters[i], types);
       names[i].push_back(variable.empty() ? "parameter" + std::to_string(i)
                                           : variable);
     }
-    for (const std::string &name : names[i]) {
-      auto [owner, isNew] = owners.try_emplace(name, i);
-      if (isNew)
-        continue;
-      const std::vector<Frame> &other = parameters[owner->second].made;
-      std::string where = other.empty()
-                              ? ""
-                              : " (the other one: " + other.back().file + ":" +
-                                    std::to_string(other.back().line) + ")";
-      reporter.failAt(
-          parameters[i].made,
-          "two parameters are called '" + name + "'" + where +
-              "; make both members of one nn::Module, and call it as model(x)");
-    }
-  }
+  // Two outermost modules: their variables tell them apart.
+  if (findEqualNames())
+    for (size_t i = 0; i < parameters.size(); ++i)
+      if (std::string variable = variableOf(parameters[i], types);
+          inModule[i] && !variable.empty())
+        for (std::string &name : names[i])
+          name = variable + "." + name;
+  if (auto equal = findEqualNames())
+    reporter.failAt(parameters[equal->first].made,
+                    "two parameters are called '" + equal->second +
+                        "'; make both members of one nn::Module");
 }
 
 std::string Graph::stateName(const StateKey &key) const {
@@ -169,9 +187,8 @@ void Graph::annotateFunctions() {
 
 std::string Graph::finish() {
   if (traces.empty())
-    reporter.failPlain("dl_main() of " + options.model +
-                           " has no step; call p.train() or p.eval()",
-                       1);
+    reporter.failAt({Frame{options.model, 0, 0, ""}},
+                    "dl_main() has no step; call p.train() or p.eval()");
   nameParameters();
   writeStates();
   annotateFunctions();

@@ -163,7 +163,7 @@ Result dl::frontend::evaluate(const Options &options) {
   if (parseRecords(received, result))
     return result;
   result.exitCode = 1;
-  if (late)
+  if (late || (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM))
     result.messages +=
         options.model +
         ": error: it takes too long to compile and evaluate this\n";

@@ -87,11 +87,12 @@ int Graph::makeParameter(int handle) {
   const Handle &from = get(handle, "Parameter");
   if (from.parameter >= 0)
     return handle; // the same parameter: tied
-  if (!from.initial)
-    reporter.fail("a dl::Parameter cannot be made of a value computed in a "
-                  "step; optimizers change parameters");
   if (trace)
-    reporter.fail("a dl::Parameter cannot be made inside of a step");
+    reporter.fail("a dl::Parameter cannot be made or set inside of a step; "
+                  "optimizers change parameters");
+  if (!from.initial)
+    reporter.fail("a dl::Parameter starts from dl::zeros, ones, full, rand or "
+                  "randn; this is a value of a step");
   if (!isa<FloatType>(from.type.getElementType()))
     reporter.fail(
         "a dl::Parameter holds floats; this tensor holds integers or booleans");

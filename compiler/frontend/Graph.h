@@ -123,6 +123,7 @@ private:
 
   // Finish.cpp
   void nameParameters();
+  std::optional<std::pair<size_t, std::string>> findEqualNames() const;
   void writeStates();
   void annotateFunctions();
   std::string stateName(const StateKey &key) const;

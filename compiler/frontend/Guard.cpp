@@ -22,19 +22,39 @@ static ProgramCounters lastThrow;
 static constexpr rlim_t kReserve = rlim_t(256)
                                    << 20; // for reporting that memory ran out
 
-[[noreturn]] static void failTimeout() {
+/// The callers of interrupted code. Resolving expects return addresses, one
+/// past the call; the interrupted instruction is made to look like one.
+static ProgramCounters interruptedAt(const ucontext_t *context) {
+  ProgramCounters counters = CallStack::capture();
+  auto at = static_cast<uint64_t>(context->uc_mcontext.gregs[REG_RIP]);
+  for (void *&counter : counters)
+    if (counter == reinterpret_cast<void *>(at))
+      counter = reinterpret_cast<void *>(at + 1);
+  // A call through a null pointer leaves no frame: its return address is on the
+  // stack.
+  if (at < 65536)
+    counters.insert(counters.begin(), *reinterpret_cast<void **>(
+                                          context->uc_mcontext.gregs[REG_RSP]));
+  return counters;
+}
+
+[[noreturn]] static void failTimeout(const ProgramCounters &counters) {
+  // Code interrupted within malloc() would make this wait for itself.
+  std::signal(SIGALRM, SIG_DFL);
+  alarm(5);
   char seconds[32];
   std::snprintf(seconds, sizeof seconds, "%g", timeLimit);
-  reporter->fail(
+  reporter->failAt(
+      reporter->stack.userFrames(counters),
       "the model is still being evaluated after " + std::string(seconds) +
-      " s; is this an endless loop? (--eval-timeout sets the limit)");
+          " s; is this an endless loop? (--eval-timeout sets the limit)");
 }
 
 Guard::InOurCode::InOurCode() { depthInOurCode = depthInOurCode + 1; }
 Guard::InOurCode::~InOurCode() {
   depthInOurCode = depthInOurCode - 1;
   if (timeIsOver && depthInOurCode == 0)
-    failTimeout();
+    failTimeout(CallStack::capture());
 }
 
 static const char *describe(int signal, const siginfo_t *info,
@@ -64,12 +84,7 @@ static void onCrash(int signal, siginfo_t *info, void *contextPointer) {
     sigaction(one, &standard, nullptr);
   alarm(5);
   auto *context = static_cast<ucontext_t *>(contextPointer);
-  ProgramCounters counters = CallStack::capture();
-  // A call through a null pointer leaves no frame: its return address is on the
-  // stack.
-  if (context->uc_mcontext.gregs[REG_RIP] < 65536)
-    counters.insert(counters.begin(), *reinterpret_cast<void **>(
-                                          context->uc_mcontext.gregs[REG_RSP]));
+  ProgramCounters counters = interruptedAt(context);
   std::vector<Frame> frames = reporter->stack.userFrames(counters);
   if (depthInOurCode > 0)
     reporter->failAt(
@@ -77,9 +92,9 @@ static void onCrash(int signal, siginfo_t *info, void *contextPointer) {
   reporter->failAt(frames, describe(signal, info, context));
 }
 
-static void onTimer(int) {
+static void onTimer(int, siginfo_t *, void *context) {
   if (depthInOurCode == 0)
-    failTimeout();
+    failTimeout(interruptedAt(static_cast<ucontext_t *>(context)));
   timeIsOver = 1;
 }
 
@@ -127,8 +142,8 @@ void Guard::start(Reporter &theReporter, double timeLimitSeconds) {
   for (int one : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
     sigaction(one, &action, nullptr);
   struct sigaction timer = {};
-  timer.sa_handler = onTimer;
-  timer.sa_flags = SA_ONSTACK;
+  timer.sa_sigaction = onTimer;
+  timer.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigaction(SIGALRM, &timer, nullptr);
   itimerval interval = {};
   interval.it_value.tv_sec = static_cast<time_t>(timeLimitSeconds);

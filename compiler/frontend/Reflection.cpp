@@ -48,18 +48,16 @@ public:
 
   bool VisitVarDecl(VarDecl *variable) {
     const CXXRecordDecl *type = variable->getType()->getAsCXXRecordDecl();
-    if (!isa<ParmVarDecl>(variable) && type &&
-        type->getQualifiedNameAsString() == "dl::Parameter") {
-      const SourceManager &sources = context->getSourceManager();
-      PresumedLoc first = sources.getPresumedLoc(
-          sources.getExpansionLoc(variable->getBeginLoc()));
-      PresumedLoc last = sources.getPresumedLoc(
-          sources.getExpansionLoc(variable->getEndLoc()));
-      if (first.isValid() && last.isValid())
-        result.parameters.push_back({variable->getNameAsString(),
-                                     first.getFilename(), first.getLine(),
-                                     last.getLine()});
-    }
+    if (!type || isa<ParmVarDecl>(variable) ||
+        (!isParameter(type) && !moduleOffset(type)))
+      return true;
+    PresumedLoc at = place(variable->getLocation());
+    PresumedLoc first = place(variable->getBeginLoc());
+    PresumedLoc last = place(variable->getEndLoc());
+    if (at.isValid() && first.isValid() && last.isValid())
+      result.variables.push_back({variable->getNameAsString(), at.getFilename(),
+                                  at.getLine(), at.getColumn(), first.getLine(),
+                                  last.getLine()});
     return true;
   }
 
@@ -82,7 +80,7 @@ public:
     llvm::raw_string_ostream os(mangled), text(shown);
     mangler->mangleName(GlobalDecl(function), os);
     function->getNameForDiagnostic(text, context->getPrintingPolicy(), true);
-    PresumedLoc where = sources.getPresumedLoc(sources.getExpansionLoc(at));
+    PresumedLoc where = place(at);
     if (where.isValid())
       result.undefined[mangled] = {shown, where.getFilename(), where.getLine(),
                                    where.getColumn()};
@@ -90,6 +88,16 @@ public:
   }
 
 private:
+  PresumedLoc place(SourceLocation location) const {
+    const SourceManager &sources = context->getSourceManager();
+    return sources.getPresumedLoc(sources.getExpansionLoc(location));
+  }
+
+  static bool isParameter(const CXXRecordDecl *record) {
+    return record->getName() == "Parameter" &&
+           record->getQualifiedNameAsString() == "dl::Parameter";
+  }
+
   /// Where the dl::nn::Module lies in an object of the class.
   std::optional<CharUnits> moduleOffset(const CXXRecordDecl *record) {
     if (!record || !(record = record->getDefinition()) ||
@@ -140,7 +148,7 @@ private:
     if (std::optional<CharUnits> module = moduleOffset(record))
       members.push_back(
           {name, DL_MEMBER_MODULE, (offset + *module).getQuantity()});
-    else if (record->getQualifiedNameAsString() == "dl::Parameter")
+    else if (isParameter(record))
       members.push_back({name, DL_MEMBER_PARAMETER, offset.getQuantity()});
   }
 

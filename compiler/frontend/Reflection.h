@@ -16,10 +16,11 @@ struct Member {
   int64_t offset;
 };
 
-/// A variable of type dl::Parameter, known by the lines of its definition.
-struct ParameterVariable {
+/// A variable that holds a parameter or a module, with the lines of its
+/// definition.
+struct Variable {
   std::string name, file;
-  unsigned firstLine, lastLine;
+  unsigned line, column, firstLine, lastLine;
 };
 
 struct DeclaredFunction {
@@ -30,7 +31,7 @@ struct DeclaredFunction {
 struct ReflectedTypes {
   /// By the name that type_info::name() gives.
   llvm::StringMap<std::vector<Member>> members;
-  std::vector<ParameterVariable> parameters;
+  std::vector<Variable> variables;
   /// Declared in the user's files and not defined, by mangled name.
   llvm::StringMap<DeclaredFunction> undefined;
   bool hasMain = false; // void dl_main(dl::Program &)

@@ -104,10 +104,10 @@ void Graph::addMetric(int metrics, const std::string &name,
   list.metrics.push_back({name, value});
 }
 
-/// A gradient that is left over is added to in the next step.
+/// A gradient that is left over would be added to in the next step.
 void Graph::checkGradientsWereZeroed() {
   for (const auto &[parameter, frames] : trace->addedFirst)
-    if (trace->gradients.count(parameter))
+    if (trace->gradients.count(parameter) && trace->gradientUsed[parameter])
       reporter.failAt(
           frames,
           "backward: gradients are added to those of the step before; call "

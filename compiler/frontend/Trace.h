@@ -53,7 +53,7 @@ struct Trace {
 
   /// Gradients of parameters since the last zero_grad().
   std::map<int, mlir::Value> gradients;
-  std::map<int, bool> zeroed;
+  std::map<int, bool> zeroed, gradientUsed;
   /// Where backward() came before any zero_grad(): gradients of the step before
   /// would be in the sum.
   std::map<int, std::vector<Frame>> addedFirst;

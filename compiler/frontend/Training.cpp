@@ -96,6 +96,7 @@ int Graph::gradient(int handle) {
   if (found == trace->gradients.end())
     reporter.fail("grad: this parameter has no gradient here; call backward() "
                   "of a loss that depends on it first");
+  trace->gradientUsed[target.parameter] = true;
   return addHandle(found->second);
 }
 
@@ -142,6 +143,7 @@ void Graph::optimizerStep(int optimizer, StringRef op,
     if (found == trace->gradients.end())
       continue; // as PyTorch: what has no gradient stays
     any = true;
+    trace->gradientUsed[number] = true;
     RankedTensorType type = parameters[static_cast<size_t>(number)].type;
     SmallVector<StateKey> keys = {{number, ""}};
     for (const std::string &slot : slots)
