@@ -19,6 +19,51 @@ void GraphDialect::initialize() {
       >();
 }
 
+/// More is a mistake, and would overflow sizes in bytes sooner or later.
+static constexpr int64_t kMaxElements = int64_t{1} << 40;
+
+/// How many operands the op takes; nothing where it may vary.
+static std::optional<unsigned> operandCount(OperationName name) {
+  if (name.hasTrait<OpTrait::ZeroOperands>())
+    return 0;
+  if (name.hasTrait<OpTrait::OneOperand>())
+    return 1;
+  if (name.hasTrait<OpTrait::NOperands<2>::Impl>())
+    return 2;
+  if (name.hasTrait<OpTrait::NOperands<3>::Impl>())
+    return 3;
+  return std::nullopt;
+}
+
+/// What inference takes for granted: operands are tensors of the dialect, as
+/// many as the op has, and no attribute is missing or unknown. Ops whose types
+/// are inferred have no optional attributes, only ones with defaults.
+static LogicalResult checkParts(Operation *op) {
+  auto error = [&] {
+    return emitError(op->getLoc()) << op->getName().stripDialect() << ": ";
+  };
+  std::optional<unsigned> count = operandCount(op->getName());
+  if (count && op->getNumOperands() != *count)
+    return error() << "takes " << *count << " operands, got "
+                   << op->getNumOperands();
+  bool enough = op->getNumOperands() >= 2 ||
+                !op->hasTrait<OpTrait::AtLeastNOperands<2>::Impl>();
+  if (!enough || (!count && op->getNumOperands() == 0))
+    return error() << "more operands are needed";
+  for (Type type : op->getOperandTypes())
+    if (failed(requireTensor(op->getLoc(), op->getName().stripDialect(), type)))
+      return failure();
+  for (StringAttr name : op->getName().getAttributeNames()) {
+    std::optional<Attribute> value = op->getInherentAttr(name);
+    if (!value || !*value)
+      return error() << "needs the attribute '" << name.getValue() << "'";
+  }
+  for (NamedAttribute attribute : op->getDiscardableAttrs())
+    return error() << "has no attribute '" << attribute.getName().getValue()
+                   << "'";
+  return success();
+}
+
 FailureOr<Operation *>
 dl::graph::createInferred(OpBuilder &builder, Location loc, StringRef name,
                           ValueRange operands,
@@ -29,33 +74,29 @@ dl::graph::createInferred(OpBuilder &builder, Location loc, StringRef name,
   if (!info || !info->hasInterface<InferTypeOpInterface>())
     return emitError(loc) << name << ": there is no such op";
 
-  auto emit = [&] { return emitError(loc) << name << ": "; };
+  StringRef shortName = info->stripDialect();
+  auto emit = [&] { return emitError(loc) << shortName << ": "; };
   NamedAttrList given(attributes);
   if (failed(info->verifyInherentAttrs(given, emit)))
     return failure();
-  DictionaryAttr dictionary = given.getDictionary(context);
 
-  // Inference reads the op's properties, which do not exist before the op.
-  std::unique_ptr<char[]> storage;
-  OpaqueProperties properties = nullptr;
-  if (int size = info->getOpPropertyByteSize()) {
-    storage = std::make_unique<char[]>(size);
-    properties = OpaqueProperties(storage.get());
-    info->initOpProperties(properties, nullptr);
-  }
-  llvm::scope_exit release([&] {
-    if (properties)
-      info->destroyOpProperties(properties);
-  });
-  if (properties && failed(info->setOpPropertiesFromAttribute(
-                        *info, properties, dictionary, emit)))
-    return failure();
-
+  // Inference reads the op's properties, which only an op has: a draft without
+  // results that is never inserted.
+  OperationState draftState(loc, *info);
+  draftState.addOperands(operands);
+  draftState.addAttributes(given);
+  Operation *draft = Operation::create(draftState);
+  llvm::scope_exit release([&] { draft->destroy(); });
   SmallVector<Type> types;
   auto *inference = info->getInterface<InferTypeOpInterface>();
-  if (failed(inference->inferReturnTypes(context, loc, operands, dictionary,
-                                         properties, {}, types)))
+  if (failed(checkParts(draft)) ||
+      failed(inference->inferReturnTypes(
+          context, loc, operands, given.getDictionary(context),
+          draft->getPropertiesStorage(), {}, types)))
     return failure();
+  for (Type type : types)
+    if (product(cast<RankedTensorType>(type).getShape()) > kMaxElements)
+      return emit() << "the result " << shapeText(type) << " is too large";
   OperationState state(loc, *info);
   state.addOperands(operands);
   state.addAttributes(given);

@@ -48,9 +48,12 @@ Type elementOf(Value value) {
 }
 
 int64_t product(ArrayRef<int64_t> values) {
+  if (llvm::is_contained(values, 0))
+    return 0;
   int64_t result = 1;
   for (int64_t value : values)
-    result *= value;
+    if (__builtin_mul_overflow(result, value, &result))
+      return std::numeric_limits<int64_t>::max();
   return result;
 }
 

@@ -20,6 +20,7 @@ std::string numberText(double number);
 llvm::ArrayRef<int64_t> shapeOf(mlir::Value value);
 mlir::Type elementOf(mlir::Value value);
 int64_t numElements(mlir::Value value);
+/// The largest number where it overflows.
 int64_t product(llvm::ArrayRef<int64_t> values);
 
 using OptionalLoc = std::optional<mlir::Location>;
