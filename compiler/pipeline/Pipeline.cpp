@@ -53,9 +53,9 @@ public:
       return failure();
     if (failed(runPasses([](OpPassManager &passes) {
           passes.addPass(createLowerToPlan());
+          passes.addPass(createMarkSerial());
           passes.addPass(createPlaceBuffers());
           passes.addPass(createAddDependencies());
-          passes.addPass(createMarkSerial());
           passes.addPass(createVerifyRaces());
         })))
       return failure();

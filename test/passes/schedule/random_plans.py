@@ -6,7 +6,8 @@
 Edges of add-dependencies: enough (every conflicting pair of commands is
 ordered) and none too many (without any one of them verify-races refuses the
 plan). Offsets of place-buffers: what lives at once does not overlap, and the
-arena stays within 1.15 of the bytes that live at once.
+arena stays within 1.15 of the bytes that live at once (a tenth more where
+commands may run at once).
 """
 
 import argparse
@@ -51,7 +52,7 @@ class Plan:
         self.buffers.append((start, size))
         return len(self.buffers) - 1
 
-    def text(self, edges=None, offsets=True):
+    def text(self, edges=None, offsets=True, serial=False):
         """As IR; buffers that no command names are left out."""
         used = {b for command in self.commands for b, _ in command} | set(self.states)
         lines = [f'plan.plan "p" f32 arena {1 << 20 if offsets else 0} parameters 0 machine "" {{']
@@ -72,7 +73,8 @@ class Plan:
         for c, command in enumerate(self.commands):
             bindings = ", ".join(f"%b{b}" for b, _ in command)
             after = ", ".join(f"%c{d}" for d in (edges or {}).get(c, []))
-            lines.append(f"%c{c} = plan.command @k{c}({bindings})" + (f" after({after})" if after else ""))
+            lines.append(f"%c{c} = plan.command @k{c}({bindings})" + (f" after({after})" if after else "")
+                         + (" serial" if serial else ""))
         return "\n".join(lines) + "\n}\n}\n}\n"
 
     def conflicts(self):
@@ -124,8 +126,8 @@ def check_edges(program, plans):
     return None if caught == len(mutants) else f"{len(mutants) - caught} edges are not needed"
 
 
-def check_offsets(program, plans):
-    result = run(program, SEPARATOR.join(p.text(offsets=False) for p in plans), "--place-buffers",
+def check_offsets(program, plans, serial):
+    result = run(program, SEPARATOR.join(p.text(offsets=False, serial=serial) for p in plans), "--place-buffers",
                  "--add-dependencies", "--verify-races")
     if result.returncode:
         return "refused: " + result.stderr
@@ -140,8 +142,9 @@ def check_offsets(program, plans):
                      if b not in plan.states and at[0] <= c <= at[-1]) for c in range(len(plan.commands))]
         bound = max(alive) + (len(plan.states) + 1) * BLOCK
         worst = max(worst, arena / bound)
+    limit = 1.15 if serial else 1.15 * 1.1  # running at once may cost a tenth
     print(f"arena at most {worst:.2f} of what lives at once")
-    return None if worst <= 1.15 else "the arena is too large"
+    return None if worst <= limit else "the arena is too large"
 
 
 def main():
@@ -152,10 +155,10 @@ def main():
     arguments = parser.parse_args()
     rng = random.Random(arguments.seed)
     plans = [Plan(rng, rng.randint(24, 32), rng.randint(2, 24)) for _ in range(arguments.count)]
-    for check in (check_edges, check_offsets):
-        error = check(arguments.dl_opt, plans)
-        if error:
-            sys.exit(f"{check.__name__}: {error}")
+    error = (check_edges(arguments.dl_opt, plans) or check_offsets(arguments.dl_opt, plans, serial=True)
+             or check_offsets(arguments.dl_opt, plans, serial=False))
+    if error:
+        sys.exit(error)
 
 
 main()

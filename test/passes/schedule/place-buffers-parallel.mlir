@@ -1,0 +1,85 @@
+// RUN: dl-opt %s --place-buffers --add-dependencies --verify-races --split-input-file 2>/dev/null | FileCheck %s
+// RUN: dl-opt %s --place-buffers --split-input-file 2>&1 >/dev/null | FileCheck %s --check-prefix=REMARK
+
+// Two branches worth threads of their own: %b does not take %a's bytes although
+// it could in sequence, and so nothing orders the branches.
+// REMARK: remark: independent kernels may run at once: 704 bytes of temporaries, 640 in sequence
+// CHECK: plan.plan
+// CHECK: plan.buffer "a" arena bytes 64 offset [[A:[0-9]+]]
+// CHECK: plan.buffer "b" arena bytes 64 offset
+// CHECK-NOT: offset [[A]]{{$}}
+// CHECK: plan.command @make(%a)
+// CHECK-NEXT: plan.command @make(%b)
+// CHECK-NEXT: [[LEFT:%.*]] = plan.command @grow(%a, %x) after(%0)
+// CHECK-NEXT: [[RIGHT:%.*]] = plan.command @grow(%b, %y) after(%1)
+// CHECK-NEXT: plan.command @join(%x, %y) after([[LEFT]], [[RIGHT]])
+plan.plan "m" f32 arena 0 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 64
+  %b = plan.buffer "b" arena bytes 64
+  %x = plan.buffer "x" arena bytes 256
+  %y = plan.buffer "y" arena bytes 320
+  plan.kernel @make "" tiles 1 scratch 0 bindings [64] writes [true] flops 0 bytes 0
+  plan.kernel @grow "" tiles 1 scratch 0 bindings [64, 256] writes [false, true] flops 0 bytes 0
+  plan.kernel @join "" tiles 1 scratch 0 bindings [256, 256] writes [false, false] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      plan.command @make(%a)
+      plan.command @grow(%a, %x)
+      plan.command @make(%b)
+      plan.command @grow(%b, %y)
+      plan.command @join(%x, %y)
+    }
+  }
+}
+
+// -----
+
+// Small ones stay as they are.
+// REMARK-NOT: remark
+// CHECK: plan.command @make(%a) serial
+// CHECK-NEXT: plan.command @grow(%a, %x) after(%0) serial
+// CHECK-NEXT: plan.command @make(%b) after(%1) serial
+plan.plan "m" f32 arena 0 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 64
+  %b = plan.buffer "b" arena bytes 64
+  %x = plan.buffer "x" arena bytes 256
+  %y = plan.buffer "y" arena bytes 320
+  plan.kernel @make "" tiles 1 scratch 0 bindings [64] writes [true] flops 0 bytes 0
+  plan.kernel @grow "" tiles 1 scratch 0 bindings [64, 256] writes [false, true] flops 0 bytes 0
+  plan.kernel @join "" tiles 1 scratch 0 bindings [256, 256] writes [false, false] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      plan.command @make(%a) serial
+      plan.command @grow(%a, %x) serial
+      plan.command @make(%b) serial
+      plan.command @grow(%b, %y) serial
+      plan.command @join(%x, %y) serial
+    }
+  }
+}
+
+// -----
+
+// Nor do those that would take too much memory at once.
+// REMARK: remark: independent kernels run one by one: at once they need 8320 bytes of temporaries, 4224 in sequence
+// CHECK: plan.command @make(%a)
+// CHECK-NEXT: plan.command @shrink(%a, %x) after(%0)
+// CHECK-NEXT: plan.command @make(%b) after(%1)
+plan.plan "m" f32 arena 0 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 4096
+  %b = plan.buffer "b" arena bytes 4096
+  %x = plan.buffer "x" arena bytes 64
+  %y = plan.buffer "y" arena bytes 64
+  plan.kernel @make "" tiles 1 scratch 0 bindings [4096] writes [true] flops 0 bytes 0
+  plan.kernel @shrink "" tiles 1 scratch 0 bindings [4096, 64] writes [false, true] flops 0 bytes 0
+  plan.kernel @join "" tiles 1 scratch 0 bindings [64, 64] writes [false, false] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      plan.command @make(%a)
+      plan.command @shrink(%a, %x)
+      plan.command @make(%b)
+      plan.command @shrink(%b, %y)
+      plan.command @join(%x, %y)
+    }
+  }
+}
