@@ -65,6 +65,8 @@ public:
   }
 
   LogicalResult codegen() {
+    // Kernels are compiled by several threads, which make types and attributes.
+    module.getContext()->enableMultithreading();
     auto compiled = dl::codegen::compileKernels(
         module, {options.targetCpu, options.threads, options.cache});
     if (failed(compiled))
