@@ -201,9 +201,9 @@ SmallVector<int64_t> ContractForm::tileSteps(const KernelPlan &plan) const {
   SmallVector<int64_t> steps(plan.gridExtents.size(), 1);
   bool large = rows() * laneCount() >= kLargeResult;
   if (rowDim >= 0)
-    steps[rowDim] = large ? 192 : dot ? 8 : 24;
+    steps[rowDim] = large ? 256 : dot ? 8 : 24;
   int64_t inner = laneCount() / extents[laneDims.front()];
-  int64_t wanted = large ? 256 : dot ? 16 : 64;
+  int64_t wanted = large ? 512 : dot ? 16 : 64;
   // Only the outermost lane dim can be cut; a convolution's image stays whole.
   steps[laneDims.front()] = inner == 1 ? wanted : (wanted + inner - 1) / inner;
   for (unsigned d : ArrayRef(laneDims).drop_front())
@@ -216,6 +216,10 @@ int64_t ContractForm::tileLanes(const KernelPlan &plan) const {
   for (unsigned d : laneDims)
     count *= plan.tileSizes[d];
   return count;
+}
+
+bool ContractForm::rowsAlongK() const {
+  return scalar.coefficients[kDims.back()] == 1;
 }
 
 int64_t ContractForm::tileRows(const KernelPlan &plan) const {
@@ -231,11 +235,15 @@ ContractForm::Scratch ContractForm::scratch(const KernelPlan &plan) const {
     return at;
   };
   scratch.sumStride = llvm::alignTo(tileLanes(plan), plan.lanes);
-  scratch.rowStride = llvm::alignTo(tileRows(plan), plan.lanes);
+  // One vector more than needed: strides of a power of two share cache sets.
+  scratch.rowStride = llvm::alignTo(rowsAlongK() ? kBlock : tileRows(plan),
+                                    plan.lanes) +
+                      plan.lanes;
   if (pack)
     reserve(kBlock * scratch.sumStride);
   if (packRows)
-    scratch.rowsAt = reserve(kBlock * scratch.rowStride);
+    scratch.rowsAt = reserve((rowsAlongK() ? tileRows(plan) : kBlock) *
+                             scratch.rowStride);
   if (kBlock < kCount())
     scratch.sumsAt = reserve(tileRows(plan) * scratch.sumStride);
   return scratch;

@@ -34,7 +34,8 @@ struct ContractForm {
   llvm::SmallVector<unsigned> kDims;      // outermost first
   /// The lane operand is copied to panels [panel][k][lanes of the panel] first.
   bool pack = false;
-  /// The row operand is copied to [k][rows] first.
+  /// The row operand is copied to dense rows, or columns, of a k block first. It
+  /// is never transposed: broadcasts do not mind.
   bool packRows = false;
   /// A long k loop runs in blocks of this extent, so that what a block reads
   /// stays in the caches; sums wait in scratch between blocks. Each result is
@@ -58,6 +59,8 @@ struct ContractForm {
   /// Lanes of the lane dims within one tile, with the tile's full size.
   int64_t tileLanes(const KernelPlan &plan) const;
   int64_t tileRows(const KernelPlan &plan) const;
+  /// The row operand is contiguous along k.
+  bool rowsAlongK() const;
   int64_t numKBlocks() const { return (kCount() + kBlock - 1) / kBlock; }
   /// The lanes that start at `flat`, as offsets into the lane operand.
   int64_t laneOffset(int64_t flat) const;

@@ -163,8 +163,8 @@ void ContractStage::emitTile(int64_t rows, int64_t lanes) {
   for (unsigned k : form.kDims)
     part.scalarSteps.push_back(form.scalar.coefficients[k]);
   if (form.packRows) {
-    part.rowStep = 1;
-    part.scalarSteps = {scratch.rowStride};
+    part.rowStep = form.rowsAlongK() ? scratch.rowStride : 1;
+    part.scalarSteps = {form.rowsAlongK() ? 1 : scratch.rowStride};
   }
   int64_t extent = form.extents[form.kDims.front()];
   int64_t blocks = form.numKBlocks(), size = form.kBlock;
@@ -187,36 +187,23 @@ void ContractStage::emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
   for (unsigned d : ArrayRef(form.kDims).drop_front())
     extents.push_back(form.extents[d]);
   if (form.packRows) {
+    int64_t rowStep = form.scalar.coefficients[form.rowDim];
+    int64_t kStep = form.scalar.coefficients[form.kDims[0]];
+    bool alongK = form.rowsAlongK();
     Panel panel;
-    panel.lanes = rows;
-    for (int64_t r = 0; r < rows; ++r)
-      panel.offsets.push_back(r * form.scalar.coefficients[form.rowDim]);
-    panel.kSteps = {form.scalar.coefficients[form.kDims[0]]};
-    Value *from = sidePointer(form.scalar, tileOrigin(form.rowDim), k);
-    emitPack(b, element, e.plan.lanes, panel, extents, from,
-             scratchAt(scratch.rowsAt), scratch.rowStride);
+    panel.lanes = alongK ? part.extent : rows;
+    for (int64_t l = 0; l < panel.lanes; ++l)
+      panel.offsets.push_back(l * (alongK ? kStep : rowStep));
+    panel.kSteps = {alongK ? rowStep : kStep};
+    emitPack(b, element, panel, {alongK ? rows : part.extent},
+             sidePointer(form.scalar, tileOrigin(form.rowDim), k),
+             scratchAt(scratch.rowsAt),
+             {panel.lanes, e.plan.lanes, scratch.rowStride});
   }
   if (form.pack) {
-    int64_t width = block.vectors * e.plan.lanes, count = 1;
-    for (int64_t extent : extents)
-      count *= extent;
-    Value *base = sidePointer(form.lane, tileOrigin(form.rowDim), k);
-    auto pack = [&](int64_t at, Value *source, Value *to, int64_t used) {
-      emitPack(b, element, e.plan.lanes, panelAt(at, used), extents, source, to,
-               llvm::alignTo(used, e.plan.lanes));
-    };
-    int64_t full = form.laneDims.size() == 1 ? lanes / width : 0;
-    int64_t step = form.laneOffset(width);
-    emitLoop(b, b.getInt64(0), b.getInt64(full), 1, [&](Value *p) {
-      pack(0, b.CreateGEP(element, base, b.CreateMul(p, b.getInt64(step))),
-           b.CreateGEP(element, scratchAt(0),
-                       b.CreateMul(p, b.getInt64(width * count))),
-           width);
-    });
-    for (int64_t at = full * width; at < lanes; at += width)
-      pack(at, b.CreateConstGEP1_64(element, base, form.laneOffset(at)),
-           b.CreateConstGEP1_64(element, scratchAt(0), at * count),
-           std::min(width, lanes - at));
+    emitPack(b, element, panelAt(0, lanes), extents,
+             sidePointer(form.lane, tileOrigin(form.rowDim), k), scratchAt(0),
+             {block.vectors * e.plan.lanes, e.plan.lanes, 0});
   }
   emitPanels(rows, lanes, block, k, part);
 }
@@ -291,7 +278,9 @@ void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
   auto call = [&](Value *relative, int64_t height) {
     Value *row = b.CreateAdd(tileOrigin(form.rowDim), relative);
     Value *scalar = form.packRows
-                        ? b.CreateGEP(element, scratchAt(scratch.rowsAt), relative)
+                        ? b.CreateGEP(element, scratchAt(scratch.rowsAt),
+                                      b.CreateMul(relative,
+                                                  b.getInt64(part.rowStep)))
                         : sidePointer(form.scalar, row, k);
     Value *sumAt = b.CreateAdd(
         b.CreateMul(relative, b.getInt64(scratch.sumStride)), relativeLane);
