@@ -94,7 +94,7 @@ Expected<Dataset> dlrt::openMnist(const fb::DatasetT &dataset,
       return Status(Code::Io, fmt::format("'{}' has no {}[.gz]", folder,
                                           imagePath.empty() ? images : labels));
     Dataset out;
-    out.source = folder;
+    out.source = "from " + folder;
     DLRT_TRY(addFile(out, *dataset.components[0], imagePath, 3));
     DLRT_TRY(addFile(out, *dataset.components[1], labelPath, 1));
     DLRT_TRY(checkItems(dataset, imagePath, out.items));

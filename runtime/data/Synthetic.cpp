@@ -50,7 +50,7 @@ static void fillComponent(const fb::InputComponentT &component,
 
 Dataset dlrt::syntheticDataset(const fb::DatasetT &dataset) {
   Dataset out;
-  out.source = "synthetic";
+  out.source = "synthetic data";
   out.items = dataset.items;
   uint64_t total = 0;
   for (const auto &component : dataset.components) {

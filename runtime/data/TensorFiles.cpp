@@ -73,7 +73,7 @@ static Status addArray(Dataset &out, const fb::DatasetT &dataset,
   added.data = array->data.data();
   itemBytes(component, added.itemBytes);
   out.components.push_back(added);
-  out.source += (out.source.empty() ? "" : ", ") + path;
+  out.source += (out.source.empty() ? "from " : ", ") + path;
   out.files.push_back(std::move(*file));
   return {};
 }

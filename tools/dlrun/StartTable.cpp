@@ -36,7 +36,7 @@ static std::string dataRow(Session &session, uint32_t index) {
     text += ", shuffled";
   if (plan.drop_last && data.items % plan.batch_size != 0)
     text += ", last short batch dropped";
-  return fmt::format("{}, from {}", text, data.source);
+  return fmt::format("{}, {}", text, data.source);
 }
 
 void dlrun::reportStart(Session &session, const Options &options,
