@@ -217,7 +217,7 @@ Value *LoopsStage::reductionPosition() {
 Values LoopsStage::reduceWindow(unsigned dim, Values state,
                                 const Combiner &combiner) {
   if (dim == nest.extents.size()) {
-    Value *content = e.evaluatePayload(stage.op, dims)[0];
+    Value *content = e.widen(e.evaluatePayload(stage.op, dims)[0]);
     return combiner.step(state, content, reductionPosition(), nullptr);
   }
   int64_t points = 1;
@@ -267,7 +267,7 @@ Values LoopsStage::stepAlongLanes(Value *flat, ArrayRef<Value *> state,
   auto exprs = e.scope.addLaneGroup(flat, extents);
   for (auto [d, expr] : llvm::zip(laneDims, exprs))
     dims[d] = expr;
-  Value *content = e.evaluatePayload(stage.op, dims)[0];
+  Value *content = e.widen(e.evaluatePayload(stage.op, dims)[0]);
   Values next = combiner.step(state, content, reductionPosition(), e.tail);
   e.scope.endLaneGroup();
   e.scope.truncate(size);

@@ -138,11 +138,18 @@ Value *RegionEmitter::fromMemory(Value *content, Type element) {
 }
 
 Value *RegionEmitter::toMemory(Value *content) {
-  auto *type = cast<llvm::FixedVectorType>(content->getType());
-  if (!type->getElementType()->isIntegerTy(1))
+  content = widen(content);
+  if (!content->getType()->isIntOrIntVectorTy(1))
     return content;
   return builder.CreateZExt(
       content, llvm::FixedVectorType::get(builder.getInt8Ty(), plan.lanes));
+}
+
+Value *RegionEmitter::widen(Value *content) {
+  if (cast<llvm::FixedVectorType>(content->getType())->getNumElements() != 1)
+    return content;
+  return builder.CreateShuffleVector(content,
+                                     SmallVector<int>(plan.lanes, 0));
 }
 
 Value *RegionEmitter::activeMask() {
@@ -166,7 +173,7 @@ Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
         builder.CreateAlignedLoad(
             element, elementPointer(placed, scope.scalar(at)), align),
         placed);
-    return builder.CreateVectorSplat(plan.lanes, scalar);
+    return builder.CreateVectorSplat(1, scalar);
   }
   Value *mask = activeMask();
   if (stride == 1) {

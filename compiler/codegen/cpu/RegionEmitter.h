@@ -34,12 +34,16 @@ public:
   /// Lanes in use, <lanes x i1>; null for all.
   llvm::Value *tail = nullptr;
 
-  /// The value at an index, one element a lane.
+  /// The value at an index: one element a lane, or a vector of one element where
+  /// all lanes have the same. What is the same for all is computed once, and
+  /// LLVM moves it out of the loops that it does not depend on.
   llvm::Value *evaluate(mlir::Value value,
                         llvm::ArrayRef<mlir::AffineExpr> index);
   /// The payload of an op at one iteration.
   llvm::SmallVector<llvm::Value *>
   evaluatePayload(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> dims);
+  /// The content with one element a lane.
+  llvm::Value *widen(llvm::Value *content);
   /// `value` has this content in the current loop body, whatever the index.
   void seed(mlir::Value value, llvm::Value *content) { seeds[value] = content; }
   /// To be called at the start of each loop body.
@@ -87,6 +91,8 @@ private:
                           llvm::ArrayRef<int64_t> shape, bool &never);
   llvm::Value *isInRange(mlir::AffineExpr expr, int64_t extent);
   llvm::Value *scalarOperand(mlir::Operation *op, int64_t index);
+  /// Makes all as wide as the widest; returns that width.
+  unsigned unifyWidths(llvm::MutableArrayRef<llvm::Value *> contents);
   llvm::Value *loadVector(mlir::Value placed, mlir::AffineExpr at);
   llvm::Value *activeMask();
   llvm::Value *fromMemory(llvm::Value *content, mlir::Type element);
@@ -97,7 +103,6 @@ private:
   PayloadCache &payloads;
   llvm::Value *bindings, *scratch;
   llvm::Value *guard = nullptr; // where an access is inside its operand
-  using Key = std::tuple<mlir::Value, const void *, llvm::Value *>;
   std::map<std::tuple<const void *, const void *, llvm::Value *>, llvm::Value *>
       cache;
   llvm::DenseMap<mlir::Value, llvm::Value *> seeds;

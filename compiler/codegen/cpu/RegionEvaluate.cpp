@@ -34,10 +34,21 @@ Value *RegionEmitter::scalarOperand(Operation *op, int64_t index) {
       Value *loaded = builder.CreateLoad(
           builder.getInt64Ty(),
           elementPointer(operand, builder.getInt64(index)));
-      return builder.CreateVectorSplat(plan.lanes, loaded);
+      return builder.CreateVectorSplat(1, loaded);
     }
   }
   llvm_unreachable("an op with graph.scalar in its payload has the scalars");
+}
+
+unsigned RegionEmitter::unifyWidths(MutableArrayRef<Value *> contents) {
+  auto isWide = [](Value *content) {
+    return cast<llvm::FixedVectorType>(content->getType())->getNumElements() != 1;
+  };
+  if (llvm::none_of(contents, isWide))
+    return 1;
+  for (Value *&content : contents)
+    content = widen(content);
+  return plan.lanes;
 }
 
 SmallVector<Value *> RegionEmitter::evaluatePayload(Operation *op,
@@ -50,11 +61,12 @@ SmallVector<Value *> RegionEmitter::evaluatePayload(Operation *op,
     if (Value *known = values.lookup(v))
       return known;
     unsigned number = cast<BlockArgument>(v).getArgNumber();
-    Value *content =
-        number < numOperands
-            ? evaluateOperand(op, number, dims)
-            : scope.vector(dims[number - numOperands]);
-    return values[v] = content;
+    if (number < numOperands)
+      return values[v] = evaluateOperand(op, number, dims);
+    AffineExpr index = dims[number - numOperands];
+    return values[v] = scope.laneStride(index) == 0
+                           ? builder.CreateVectorSplat(1, scope.scalar(index))
+                           : scope.vector(index);
   };
   for (Operation &inner : const_cast<Block &>(payload.block)) {
     if (inner.getName().getStringRef() == "graph.scalar") {
@@ -65,7 +77,8 @@ SmallVector<Value *> RegionEmitter::evaluatePayload(Operation *op,
     SmallVector<Value *> operands;
     for (mlir::Value operand : inner.getOperands())
       operands.push_back(get(operand));
-    auto results = emitPayloadOp(builder, &inner, operands, plan.lanes);
+    unsigned width = unifyWidths(operands);
+    auto results = emitPayloadOp(builder, &inner, operands, width);
     if (results.empty())
       llvm::report_fatal_error(llvm::Twine("no code for payload op ") +
                                inner.getName().getStringRef());
@@ -87,7 +100,7 @@ Value *RegionEmitter::isInRange(AffineExpr expr, int64_t extent) {
   // One unsigned comparison covers both ends.
   Value *inside = builder.CreateICmpULT(
       index, llvm::ConstantInt::get(index->getType(), extent));
-  return uniform ? builder.CreateVectorSplat(plan.lanes, inside) : inside;
+  return uniform ? builder.CreateVectorSplat(1, inside) : inside;
 }
 
 Value *RegionEmitter::insideMask(const graph::Access &access,
@@ -96,8 +109,10 @@ Value *RegionEmitter::insideMask(const graph::Access &access,
                                  ArrayRef<int64_t> shape, bool &never) {
   Value *mask = nullptr;
   auto require = [&](Value *condition) {
-    if (condition)
-      mask = mask ? builder.CreateAnd(mask, condition) : condition;
+    if (!condition)
+      return;
+    condition = widen(condition);
+    mask = mask ? builder.CreateAnd(mask, condition) : condition;
   };
   for (AffineExpr guardExpr : access.guards) {
     AffineExpr expr = simplifyAffineExpr(guardExpr.replaceDims(dims), 64, 0);
@@ -110,7 +125,7 @@ Value *RegionEmitter::insideMask(const graph::Access &access,
     Value *content = uniform ? scope.scalar(expr) : scope.vector(expr);
     Value *zero = builder.CreateICmpEQ(
         content, llvm::Constant::getNullValue(content->getType()));
-    require(uniform ? builder.CreateVectorSplat(plan.lanes, zero) : zero);
+    require(uniform ? builder.CreateVectorSplat(1, zero) : zero);
   }
   for (auto [expr, extent] : llvm::zip(index, shape)) {
     auto [lo, hi] = scope.range(expr);
@@ -130,8 +145,7 @@ Value *RegionEmitter::evaluateOperand(Operation *op, unsigned operand,
   if (!access.outside)
     return evaluate(value, index);
   auto type = cast<RankedTensorType>(value.getType());
-  llvm::Type *vector =
-      vectorType(builder.getContext(), type.getElementType(), plan.lanes);
+  llvm::Type *vector = vectorType(builder.getContext(), type.getElementType(), 1);
   Value *outside =
       vector->isFPOrFPVectorTy()
           ? llvm::ConstantFP::get(vector, *access.outside)
@@ -146,7 +160,7 @@ Value *RegionEmitter::evaluateOperand(Operation *op, unsigned operand,
   guard = guard ? builder.CreateAnd(guard, inside) : inside;
   Value *content = evaluate(value, index);
   guard = before;
-  return builder.CreateSelect(inside, content, outside);
+  return builder.CreateSelect(inside, widen(content), widen(outside));
 }
 
 } // namespace dl::codegen
