@@ -55,7 +55,7 @@ extern "C" {
 
 int dl_emit(const char *name, const dl_operand *operands, int operandCount,
             const dl_attr *attributes, int attributeCount, int *results,
-            int capacity) {
+            int capacity) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.emit(name, {operands, static_cast<size_t>(operandCount)},
                          {attributes, static_cast<size_t>(attributeCount)},
@@ -63,7 +63,7 @@ int dl_emit(const char *name, const dl_operand *operands, int operandCount,
   return capacity;
 }
 
-const dl_int *dl_shape(int tensor, int *rank) {
+const dl_int *dl_shape(int tensor, int *rank) noexcept {
   Guard::InOurCode guard;
   llvm::ArrayRef<int64_t> shape =
       evaluation->graph.get(tensor, "sizes").type.getShape();
@@ -71,43 +71,46 @@ const dl_int *dl_shape(int tensor, int *rank) {
   return reinterpret_cast<const dl_int *>(shape.data());
 }
 
-int dl_dtype_of(int tensor) {
+int dl_dtype_of(int tensor) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.dtypeOf(tensor);
 }
 
-int dl_dtype_resolved(int dtype) {
+int dl_dtype_resolved(int dtype) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.resolveDtype(dtype);
 }
 
-void dl_fail(const char *pattern, const dl_text *arguments, int count) {
+void dl_fail(const char *pattern, const dl_text *arguments,
+             int count) noexcept {
   Guard::InOurCode guard;
   evaluation->reporter.fail(format(pattern, arguments, count));
 }
 
-void dl_unsupported(const char *pattern, const dl_text *arguments, int count) {
+void dl_unsupported(const char *pattern, const dl_text *arguments,
+                    int count) noexcept {
   Guard::InOurCode guard;
   evaluation->reporter.refuse(format(pattern, arguments, count));
 }
 
 int dl_initial(int kind, double a, double b, const dl_int *dims, int rank,
-               int dtype) {
+               int dtype) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.makeInitial({kind, a, b}, list(dims, rank), dtype);
 }
 
-int dl_parameter(int tensor) {
+int dl_parameter(int tensor) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.makeParameter(tensor);
 }
 
-void dl_parameter_initial(int parameter, int kind, double a, double b) {
+void dl_parameter_initial(int parameter, int kind, double a,
+                          double b) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.setInitial(parameter, {kind, a, b});
 }
 
-const dl_member *dl_members(const void *module, int *count) {
+const dl_member *dl_members(const void *module, int *count) noexcept {
   Guard::InOurCode guard;
   // The object's vtable: the type information stands before the functions.
   const std::type_info *type =
@@ -122,56 +125,58 @@ const dl_member *dl_members(const void *module, int *count) {
   return members->second.data();
 }
 
-int dl_module_known(const void *module) {
+int dl_module_known(const void *module) noexcept {
   return evaluation->modules.isKnown(module);
 }
-void dl_module_gone(const void *module) {
+void dl_module_gone(const void *module) noexcept {
   Guard::InOurCode guard;
   evaluation->modules.forget(module);
 }
-void dl_modules_changed() { evaluation->modules.forgetAll(); }
-void dl_module_enter(const void *module) { evaluation->modules.call(module); }
-void dl_module_leave() { evaluation->modules.returned(); }
-void dl_walk_enter(const char *name, const void *module) {
+void dl_modules_changed() noexcept { evaluation->modules.forgetAll(); }
+void dl_module_enter(const void *module) noexcept {
+  evaluation->modules.call(module);
+}
+void dl_module_leave() noexcept { evaluation->modules.returned(); }
+void dl_walk_enter(const char *name, const void *module) noexcept {
   Guard::InOurCode guard;
   evaluation->modules.enter(name, module);
 }
-void dl_walk_parameter(const char *name, int parameter) {
+void dl_walk_parameter(const char *name, int parameter) noexcept {
   Guard::InOurCode guard;
   if (evaluation->graph.get(parameter, name).parameter >= 0)
     evaluation->modules.parameter(name, parameter);
 }
-void dl_walk_leave() { evaluation->modules.leave(); }
-const dl_named_parameter *dl_walk_result(int *count) {
+void dl_walk_leave() noexcept { evaluation->modules.leave(); }
+const dl_named_parameter *dl_walk_result(int *count) noexcept {
   llvm::ArrayRef<dl_named_parameter> found = evaluation->modules.lastWalk();
   *count = static_cast<int>(found.size());
   return found.data();
 }
 
-void dl_backward(int loss) {
+void dl_backward(int loss) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.backward(loss);
 }
-int dl_grad(int parameter) {
+int dl_grad(int parameter) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.gradient(parameter);
 }
-void dl_zero_grad(const int *parameters, int count) {
+void dl_zero_grad(const int *parameters, int count) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.zeroGradients({parameters, static_cast<size_t>(count)});
 }
-int dl_optimizer(const int *parameters, int count) {
+int dl_optimizer(const int *parameters, int count) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.makeOptimizer(
       {parameters, static_cast<size_t>(count)});
 }
-void dl_optimizer_zero_grad(int optimizer) {
+void dl_optimizer_zero_grad(int optimizer) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.zeroGradients(evaluation->graph.optimized(optimizer));
 }
 void dl_optimizer_step(int optimizer, const char *op, const char *const *slots,
                        int slotCount, const dl_attr *attributes,
-                       int attributeCount) {
+                       int attributeCount) noexcept {
   Guard::InOurCode guard;
   std::vector<std::string> names(slots, slots + slotCount);
   evaluation->graph.optimizerStep(
@@ -179,7 +184,7 @@ void dl_optimizer_step(int optimizer, const char *op, const char *const *slots,
 }
 
 int dl_dataset(const char *kind, const char *root, int train, dl_int items,
-               dl_int batchSize, int shuffle, int dropLast) {
+               dl_int batchSize, int shuffle, int dropLast) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.datasets.add({kind,
                                          text(root),
@@ -193,7 +198,7 @@ int dl_dataset(const char *kind, const char *root, int train, dl_int items,
                                          -1});
 }
 void dl_dataset_component(int dataset, const char *path, int dtype,
-                          const dl_int *dims, int rank) {
+                          const dl_int *dims, int rank) noexcept {
   Guard::InOurCode guard;
   Graph &graph = evaluation->graph;
   if (path)
@@ -203,54 +208,58 @@ void dl_dataset_component(int dataset, const char *path, int dtype,
     graph.datasets.addComponent(dataset, graph.storedType(dtype),
                                 list(dims, rank).vec());
 }
-int dl_dataset_components(int dataset) {
+int dl_dataset_components(int dataset) noexcept {
   Guard::InOurCode guard;
   return static_cast<int>(
       evaluation->graph.datasets.get(dataset).components.size());
 }
 
-int dl_step_begin(const char *name, int dataset, int training, int round) {
+int dl_step_begin(const char *name, int dataset, int training,
+                  int round) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.beginStep(text(name), dataset, training != 0, round);
 }
-int dl_step_input(int component) {
+int dl_step_input(int component) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.input(component);
 }
-void dl_step_end(int metrics) {
+void dl_step_end(int metrics) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.endStep(metrics);
 }
-int dl_in_step() { return evaluation->graph.inStep(); }
-int dl_is_training() { return evaluation->graph.isTraining(); }
-int dl_metrics() {
+int dl_in_step() noexcept { return evaluation->graph.inStep(); }
+int dl_is_training() noexcept { return evaluation->graph.isTraining(); }
+int dl_metrics() noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.makeMetrics();
 }
-void dl_metric(int metrics, const char *name, dl_operand value) {
+void dl_metric(int metrics, const char *name,
+               const dl_operand *value) noexcept {
   Guard::InOurCode guard;
-  evaluation->graph.addMetric(metrics, text(name), value);
+  evaluation->graph.addMetric(metrics, text(name), *value);
 }
 void dl_error_flag(int tensor, const char *pattern, const dl_text *arguments,
-                   int count) {
+                   int count) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.addErrorFlag(tensor, format(pattern, arguments, count));
 }
 
-dl_int dl_arg_int(const char *name, dl_int standard, const char *help) {
+dl_int dl_arg_int(const char *name, dl_int standard,
+                  const char *help) noexcept {
   Guard::InOurCode guard;
   return evaluation->settings.integer(text(name), standard, text(help));
 }
-double dl_arg_float(const char *name, double standard, const char *help) {
+double dl_arg_float(const char *name, double standard,
+                    const char *help) noexcept {
   Guard::InOurCode guard;
   return evaluation->settings.number(text(name), standard, text(help));
 }
-int dl_arg_bool(const char *name, int standard, const char *help) {
+int dl_arg_bool(const char *name, int standard, const char *help) noexcept {
   Guard::InOurCode guard;
   return evaluation->settings.boolean(text(name), standard != 0, text(help));
 }
 const char *dl_arg_string(const char *name, const char *standard,
-                          const char *help) {
+                          const char *help) noexcept {
   Guard::InOurCode guard;
   return evaluation->settings.text(text(name), text(standard), text(help));
 }

@@ -120,8 +120,12 @@ dl::frontend::compileModel(const std::string &path,
   Action action(context.get(), model);
   bool done = compiler.ExecuteAction(action);
   model.messages = diagnostics.take();
-  if (std::unique_ptr<llvm::Module> module = action.takeModule();
-      done && module)
+  for (const Message &message : model.types.overlooked)
+    model.messages += render(message);
+  if (!model.types.overlooked.empty())
+    model.exitCode = 3;
+  else if (std::unique_ptr<llvm::Module> module = action.takeModule();
+           done && module)
     model.code =
         llvm::orc::ThreadSafeModule(std::move(module), std::move(context));
   else

@@ -124,32 +124,68 @@ private:
       if (const CXXRecordDecl *type = base.getType()->getAsCXXRecordDecl();
           type && !base.isVirtual() && moduleOffset(type))
         collect(type, at + layout.getBaseClassOffset(type), members);
+    addFields(record, at, "", members);
+  }
+
+  void addFields(const CXXRecordDecl *record, CharUnits at,
+                 const std::string &prefix, std::vector<Member> &members) {
+    const ASTRecordLayout &layout = context->getASTRecordLayout(record);
     for (const FieldDecl *field : record->fields()) {
       CharUnits offset =
           at + context->toCharUnitsFromBits(static_cast<int64_t>(
                    layout.getFieldOffset(field->getFieldIndex())));
-      addField(field->getNameAsString(), field->getType(), offset, members);
+      addField(*field, prefix + field->getNameAsString(), field->getType(),
+               offset, members);
     }
   }
 
-  void addField(const std::string &name, QualType type, CharUnits offset,
-                std::vector<Member> &members) {
+  void addField(const FieldDecl &field, const std::string &name, QualType type,
+                CharUnits offset, std::vector<Member> &members) {
     if (const ConstantArrayType *array =
             context->getAsConstantArrayType(type)) {
       CharUnits size = context->getTypeSizeInChars(array->getElementType());
       for (uint64_t i = 0; i < array->getZExtSize(); ++i)
-        addField(name + "." + std::to_string(i), array->getElementType(),
+        addField(field, name + "." + std::to_string(i), array->getElementType(),
                  offset + static_cast<int64_t>(i) * size, members);
       return;
     }
     const CXXRecordDecl *record = type->getAsCXXRecordDecl();
-    if (!record)
+    if (!record || !(record = record->getDefinition()))
       return;
     if (std::optional<CharUnits> module = moduleOffset(record))
       members.push_back(
           {name, DL_MEMBER_MODULE, (offset + *module).getQuantity()});
     else if (isParameter(record))
       members.push_back({name, DL_MEMBER_PARAMETER, offset.getQuantity()});
+    else if (record->isInStdNamespace() && holdsModules(*record))
+      reportOverlooked(field, *record);
+    else if (!record->isInStdNamespace())
+      addFields(record, offset, name + ".", members); // a plain struct
+  }
+
+  bool holdsModules(const CXXRecordDecl &record) {
+    auto *container = dyn_cast<ClassTemplateSpecializationDecl>(&record);
+    if (!container)
+      return false;
+    return llvm::any_of(
+        container->getTemplateArgs().asArray(), [&](const TemplateArgument &a) {
+          const CXXRecordDecl *held = a.getKind() == TemplateArgument::Type
+                                          ? a.getAsType()->getAsCXXRecordDecl()
+                                          : nullptr;
+          return held && (moduleOffset(held) || isParameter(held) ||
+                          holdsModules(*held));
+        });
+  }
+
+  /// A std::vector of modules: PyTorch loses a list of modules silently.
+  void reportOverlooked(const FieldDecl &field, const CXXRecordDecl &record) {
+    PresumedLoc at = place(field.getLocation());
+    Message message;
+    message.text = "modules in a std::" + record.getNameAsString() +
+                   ": not in this version; an array (nn::Linear layers[3]) or "
+                   "nn::Sequential is found";
+    message.at = {at.getFilename(), at.getLine(), at.getColumn(), ""};
+    result.overlooked.push_back(message);
   }
 
   ReflectedTypes &result;

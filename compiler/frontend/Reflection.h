@@ -1,6 +1,7 @@
 #pragma once
 // What the AST of a .dl tells that C++ cannot: the members of module structs,
 // the names of parameter variables, functions without a body.
+#include "compiler/frontend/Message.h"
 #include "clang/AST/ASTConsumer.h"
 #include "llvm/ADT/StringMap.h"
 #include <map>
@@ -34,6 +35,8 @@ struct ReflectedTypes {
   std::vector<Variable> variables;
   /// Declared in the user's files and not defined, by mangled name.
   llvm::StringMap<DeclaredFunction> undefined;
+  /// Members whose modules would be overlooked.
+  std::vector<Message> overlooked;
   bool hasMain = false; // void dl_main(dl::Program &)
 };
 

@@ -1,4 +1,5 @@
 // dlcc: evaluates a .dl in a child process, compiles what it made into a plan.
+#include "compiler/codegen/cpu/Target.h"
 #include "compiler/frontend/Frontend.h"
 #include "compiler/pipeline/Pipeline.h"
 #include "dialects/graph/Graph.h"
@@ -53,6 +54,16 @@ static int showSettings(const Arguments &arguments,
                 setting.name.c_str(), static_cast<int>(values),
                 setting.value.c_str(), setting.help.c_str());
   return result.exitCode;
+}
+
+/// 0 if kernels can be made for the CPU.
+static int checkTarget(const std::string &cpu) {
+  auto target = dl::codegen::targetForCpu(cpu);
+  if (target)
+    return 0;
+  std::string why = llvm::toString(target.takeError());
+  bool unknown = llvm::StringRef(why).starts_with("unknown");
+  return fail("--target-cpu=" + cpu + ": " + why, unknown ? 2 : 3);
 }
 
 static dl::CompileOptions compileOptions(const Arguments &arguments) {
@@ -134,6 +145,10 @@ int main(int argc, char **argv) {
     std::fputs(dl::dlcc::helpText(), stdout);
     return 0;
   }
+
+  if (!arguments.targetCpu.empty())
+    if (int exitCode = checkTarget(arguments.targetCpu))
+      return exitCode;
 
   dl::frontend::Options options;
   options.model = arguments.model;

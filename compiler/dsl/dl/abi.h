@@ -4,8 +4,9 @@
 // makes a graph goes through dl_emit(); the rest is what a graph op cannot say:
 // steps, parameters, modules, data, settings.
 //
-// Tensors are handles, small integers. No function returns an error: what is
-// wrong is reported with the user's line, and the evaluation ends there.
+// Tensors are handles, small integers. No function returns or throws an error:
+// what is wrong is reported with the user's line, and the evaluation ends
+// there.
 
 extern "C" {
 
@@ -68,12 +69,12 @@ struct dl_attr {
 // its results and returns how many there are.
 int dl_emit(const char *name, const dl_operand *operands, int operand_count,
             const dl_attr *attributes, int attribute_count, int *results,
-            int capacity);
+            int capacity) noexcept;
 
-const dl_int *dl_shape(int tensor, int *rank);
-int dl_dtype_of(int tensor);
+const dl_int *dl_shape(int tensor, int *rank) noexcept;
+int dl_dtype_of(int tensor) noexcept;
 // DL_FLOAT for what is the floating-point type of the program.
-int dl_dtype_resolved(int dtype);
+int dl_dtype_resolved(int dtype) noexcept;
 
 // Messages. "{}" in the format stands for the next argument.
 enum dl_text_kind {
@@ -91,18 +92,18 @@ struct dl_text {
   int count;
 };
 [[noreturn]] void dl_fail(const char *format, const dl_text *arguments,
-                          int count);
+                          int count) noexcept;
 // The same for what PyTorch has and this version lacks.
 [[noreturn]] void dl_unsupported(const char *format, const dl_text *arguments,
-                                 int count);
+                                 int count) noexcept;
 
 // Initial distributions: constant a; uniform in [a, b); normal with mean a and
 // standard deviation b.
 enum dl_initial_kind { DL_CONSTANT, DL_UNIFORM, DL_NORMAL };
 int dl_initial(int kind, double a, double b, const dl_int *dims, int rank,
-               int dtype);
-int dl_parameter(int tensor);
-void dl_parameter_initial(int parameter, int kind, double a, double b);
+               int dtype) noexcept;
+int dl_parameter(int tensor) noexcept;
+void dl_parameter_initial(int parameter, int kind, double a, double b) noexcept;
 
 // Modules: `path` is known after a walk from the outermost module.
 enum dl_member_kind { DL_MEMBER_MODULE, DL_MEMBER_PARAMETER };
@@ -111,57 +112,59 @@ struct dl_member {
   int kind;
   dl_int offset; // from the start of the whole object
 };
-const dl_member *dl_members(const void *module, int *count);
-int dl_module_known(const void *module);
-void dl_module_gone(const void *module);
-void dl_modules_changed();
-void dl_module_enter(const void *module);
-void dl_module_leave();
-void dl_walk_enter(const char *name, const void *module);
-void dl_walk_parameter(const char *name, int parameter);
-void dl_walk_leave();
+const dl_member *dl_members(const void *module, int *count) noexcept;
+int dl_module_known(const void *module) noexcept;
+void dl_module_gone(const void *module) noexcept;
+void dl_modules_changed() noexcept;
+void dl_module_enter(const void *module) noexcept;
+void dl_module_leave() noexcept;
+void dl_walk_enter(const char *name, const void *module) noexcept;
+void dl_walk_parameter(const char *name, int parameter) noexcept;
+void dl_walk_leave() noexcept;
 struct dl_named_parameter {
   const char *name;
   int parameter;
 };
 // What the last complete walk found, tied parameters once.
-const dl_named_parameter *dl_walk_result(int *count);
+const dl_named_parameter *dl_walk_result(int *count) noexcept;
 
 // Gradients and optimizers. `slots` are the names of the tensors an optimizer
 // keeps for each parameter, all zero at first.
-void dl_backward(int loss);
-int dl_grad(int parameter);
-void dl_zero_grad(const int *parameters, int count);
-int dl_optimizer(const int *parameters, int count);
-void dl_optimizer_zero_grad(int optimizer);
+void dl_backward(int loss) noexcept;
+int dl_grad(int parameter) noexcept;
+void dl_zero_grad(const int *parameters, int count) noexcept;
+int dl_optimizer(const int *parameters, int count) noexcept;
+void dl_optimizer_zero_grad(int optimizer) noexcept;
 void dl_optimizer_step(int optimizer, const char *op, const char *const *slots,
                        int slot_count, const dl_attr *attributes,
-                       int attribute_count);
+                       int attribute_count) noexcept;
 
 // Data. A component is one tensor of a batch item: given by dtype and shape, or
 // read from the header of the .npy file at `path`.
 int dl_dataset(const char *kind, const char *root, int train, dl_int items,
-               dl_int batch_size, int shuffle, int drop_last);
+               dl_int batch_size, int shuffle, int drop_last) noexcept;
 void dl_dataset_component(int dataset, const char *path, int dtype,
-                          const dl_int *dims, int rank);
-int dl_dataset_components(int dataset);
+                          const dl_int *dims, int rank) noexcept;
+int dl_dataset_components(int dataset) noexcept;
 
 // Steps. dl_step_begin returns 0 when no further trace of the step is wanted.
-int dl_step_begin(const char *name, int dataset, int training, int trace);
-int dl_step_input(int component);
-void dl_step_end(int metrics);
-int dl_in_step();
-int dl_is_training();
-int dl_metrics();
-void dl_metric(int metrics, const char *name, dl_operand value);
+int dl_step_begin(const char *name, int dataset, int training,
+                  int trace) noexcept;
+int dl_step_input(int component) noexcept;
+void dl_step_end(int metrics) noexcept;
+int dl_in_step() noexcept;
+int dl_is_training() noexcept;
+int dl_metrics() noexcept;
+void dl_metric(int metrics, const char *name, const dl_operand *value) noexcept;
 // A non-zero i32 fails the step at run time with this message.
 void dl_error_flag(int tensor, const char *format, const dl_text *arguments,
-                   int count);
+                   int count) noexcept;
 
 // Settings of the program, dlcc -D name=value.
-dl_int dl_arg_int(const char *name, dl_int standard, const char *help);
-double dl_arg_float(const char *name, double standard, const char *help);
-int dl_arg_bool(const char *name, int standard, const char *help);
+dl_int dl_arg_int(const char *name, dl_int standard, const char *help) noexcept;
+double dl_arg_float(const char *name, double standard,
+                    const char *help) noexcept;
+int dl_arg_bool(const char *name, int standard, const char *help) noexcept;
 const char *dl_arg_string(const char *name, const char *standard,
-                          const char *help);
+                          const char *help) noexcept;
 }

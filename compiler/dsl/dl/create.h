@@ -9,7 +9,8 @@ struct TensorOptions {
   DType dtype = kFloat;
 };
 
-inline Tensor full(Shape size, Operand fill_value, TensorOptions options) {
+inline Tensor full(const Shape &size, const Operand &fill_value,
+                   TensorOptions options) {
   double value = fill_value.kind == DL_FLOAT_SCALAR
                      ? fill_value.number
                      : static_cast<double>(fill_value.integer);
@@ -24,16 +25,25 @@ inline Tensor full(Shape size, Operand fill_value, TensorOptions options) {
   return result;
 }
 /// The dtype follows the value, as in PyTorch.
-inline Tensor full(Shape size, Operand fill_value) {
+inline Tensor full(const Shape &size, const Operand &fill_value) {
   DType dtype = fill_value.kind == DL_FLOAT_SCALAR  ? kFloat
                 : fill_value.kind == DL_BOOL_SCALAR ? kBool
                                                     : kInt64;
   return full(size, fill_value, TensorOptions{dtype});
 }
-inline Tensor zeros(Shape size, TensorOptions options = {}) {
+inline Tensor full(const Shape &size, const Operand &fill_value, DType dtype) {
+  return full(size, fill_value, TensorOptions{dtype});
+}
+inline Tensor zeros(const Shape &size, DType dtype) {
+  return full(size, 0, dtype);
+}
+inline Tensor ones(const Shape &size, DType dtype) {
+  return full(size, 1, dtype);
+}
+inline Tensor zeros(const Shape &size, TensorOptions options = {}) {
   return full(size, 0.0, options);
 }
-inline Tensor ones(Shape size, TensorOptions options = {}) {
+inline Tensor ones(const Shape &size, TensorOptions options = {}) {
   return full(size, 1.0, options);
 }
 
@@ -50,11 +60,11 @@ inline Tensor random(const char *op, int kind, double a, double b,
 } // namespace detail
 
 /// Uniform in [0, 1).
-inline Tensor rand(Shape size) {
+inline Tensor rand(const Shape &size) {
   return detail::random("uniform", DL_UNIFORM, 0, 1, size);
 }
 /// Normal with mean 0 and standard deviation 1.
-inline Tensor randn(Shape size) {
+inline Tensor randn(const Shape &size) {
   return detail::random("normal", DL_NORMAL, 0, 1, size);
 }
 
@@ -80,7 +90,7 @@ inline Tensor zeros_like(Tensor x) {
 inline Tensor ones_like(Tensor x) {
   return ones(x.sizes(), {.dtype = x.dtype()});
 }
-inline Tensor full_like(Tensor x, Operand value) {
+inline Tensor full_like(Tensor x, const Operand &value) {
   return full(x.sizes(), value, {.dtype = x.dtype()});
 }
 inline Tensor rand_like(Tensor x) { return rand(x.sizes()); }

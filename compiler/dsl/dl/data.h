@@ -44,7 +44,7 @@ struct MNISTOptions {
 };
 
 /// Handwritten digits: images [B, 1, 28, 28], normalised; labels [B].
-inline Dataset MNIST(const char *root, MNISTOptions options = {}) {
+inline Dataset MNIST(const char *root, const MNISTOptions &options = {}) {
   Dataset dataset;
   i64 items = options.train ? 60000 : 10000;
   dataset.id =
@@ -73,7 +73,7 @@ struct TensorDatasetOptions {
 
 /// .npy files with equal first dimensions, one for each tensor of a batch.
 inline Dataset TensorDataset(list<const char *> paths,
-                             TensorDatasetOptions options = {}) {
+                             const TensorDatasetOptions &options = {}) {
   Dataset dataset;
   dataset.id = dl_dataset("tensor", "", true, -1, options.batch_size,
                           options.shuffle, options.drop_last);

@@ -41,7 +41,7 @@ inline Tensor linear(Tensor x, Tensor weight, Tensor bias = {}) {
 }
 
 inline Tensor conv2d(Tensor x, Tensor weight, Tensor bias = {},
-                     Conv2dOptions options = {}) {
+                     const Conv2dOptions &options = {}) {
   if (options.groups != 1)
     detail::unsupported("conv2d: groups = {}: not in this version",
                         options.groups);
@@ -58,7 +58,7 @@ inline Tensor conv2d(Tensor x, Tensor weight, Tensor bias = {},
 }
 
 inline Tensor max_pool2d(Tensor x, Pair kernel_size,
-                         MaxPool2dOptions options = {}) {
+                         const MaxPool2dOptions &options = {}) {
   if (options.dilation != Pair(1))
     detail::unsupported("max_pool2d: dilation = {}: not in this version",
                         Shape(options.dilation));
@@ -145,13 +145,14 @@ inline Tensor reduce(const Tensor &x, const char *reduction) {
 } // namespace detail
 
 /// Of log-probabilities [N, C, ...] and class indices [N, ...].
-inline Tensor nll_loss(Tensor input, Tensor target, LossOptions options = {}) {
+inline Tensor nll_loss(Tensor input, Tensor target,
+                       const LossOptions &options = {}) {
   return detail::nll_loss("nll_loss", input, target, options);
 }
 
 /// Of logits [N, C, ...] and class indices [N, ...].
 inline Tensor cross_entropy(Tensor input, Tensor target,
-                            LossOptions options = {}) {
+                            const LossOptions &options = {}) {
   if (options.label_smoothing != 0)
     detail::unsupported("cross_entropy: label_smoothing: not in this version");
   if (input.dim() < 2)
@@ -162,7 +163,8 @@ inline Tensor cross_entropy(Tensor input, Tensor target,
                           options);
 }
 
-inline Tensor mse_loss(Tensor input, Tensor target, LossOptions options = {}) {
+inline Tensor mse_loss(Tensor input, Tensor target,
+                       const LossOptions &options = {}) {
   detail::check_reduction("mse_loss", options.reduction);
   if (input.sizes() != target.sizes())
     detail::fail("mse_loss: input {} and target {} have different shapes",

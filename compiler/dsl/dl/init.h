@@ -78,13 +78,13 @@ inline double kaiming_std(const char *what, const Tensor &x,
 } // namespace detail
 
 inline Parameter &kaiming_uniform_(Parameter &parameter,
-                                   KaimingOptions options = {}) {
+                                   const KaimingOptions &options = {}) {
   double bound = __builtin_sqrt(3.0) *
                  detail::kaiming_std("kaiming_uniform_", parameter, options);
   return uniform_(parameter, -bound, bound);
 }
 inline Parameter &kaiming_normal_(Parameter &parameter,
-                                  KaimingOptions options = {}) {
+                                  const KaimingOptions &options = {}) {
   return normal_(parameter, 0,
                  detail::kaiming_std("kaiming_normal_", parameter, options));
 }

@@ -48,7 +48,7 @@ public:
   Parameter weight, bias;
 
   Conv2d(i64 in_channels, i64 out_channels, Pair kernel_size,
-         Conv2dOptions options = {})
+         const Conv2dOptions &options = {})
       : in_channels(in_channels), out_channels(out_channels),
         kernel_size(kernel_size), options(options) {
     detail::at_least_one("Conv2d", "in_channels", in_channels);
@@ -74,7 +74,7 @@ class MaxPool2d : public Module {
 public:
   Pair kernel_size;
   MaxPool2dOptions options;
-  explicit MaxPool2d(Pair kernel_size, MaxPool2dOptions options = {})
+  explicit MaxPool2d(Pair kernel_size, const MaxPool2dOptions &options = {})
       : kernel_size(kernel_size), options(options) {}
   Tensor forward(Tensor x) {
     return functional::max_pool2d(x, kernel_size, options);
@@ -148,7 +148,7 @@ public:
 class NLLLoss : public Module {
 public:
   LossOptions options;
-  explicit NLLLoss(LossOptions options = {}) : options(options) {}
+  explicit NLLLoss(const LossOptions &options = {}) : options(options) {}
   Tensor forward(Tensor input, Tensor target) {
     return functional::nll_loss(input, target, options);
   }
@@ -157,7 +157,8 @@ public:
 class CrossEntropyLoss : public Module {
 public:
   LossOptions options;
-  explicit CrossEntropyLoss(LossOptions options = {}) : options(options) {}
+  explicit CrossEntropyLoss(const LossOptions &options = {})
+      : options(options) {}
   Tensor forward(Tensor input, Tensor target) {
     return functional::cross_entropy(input, target, options);
   }
@@ -166,7 +167,7 @@ public:
 class MSELoss : public Module {
 public:
   LossOptions options;
-  explicit MSELoss(LossOptions options = {}) : options(options) {}
+  explicit MSELoss(const LossOptions &options = {}) : options(options) {}
   Tensor forward(Tensor input, Tensor target) {
     return functional::mse_loss(input, target, options);
   }

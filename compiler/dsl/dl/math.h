@@ -38,7 +38,7 @@ inline Tensor square(Tensor x) { return x.square(); }
 inline Tensor reciprocal(Tensor x) { return x.reciprocal(); }
 
 /// Elements of `a` where the condition holds, of `b` elsewhere.
-inline Tensor where(Tensor condition, Operand a, Operand b) {
+inline Tensor where(Tensor condition, const Operand &a, const Operand &b) {
   Tensor chosen = detail::truth(condition);
   return detail::elementwise("select", {Operand::fixed(chosen), a, b});
 }
@@ -74,14 +74,14 @@ inline Tensor amax(const char *what, const Tensor &x, const Shape &dims,
 inline Tensor Tensor::sum() const {
   return detail::sum("sum", *this, {}, false);
 }
-inline Tensor Tensor::sum(Dims dims, bool keepdim) const {
+inline Tensor Tensor::sum(const Dims &dims, bool keepdim) const {
   return detail::sum("sum", *this, dims, keepdim);
 }
 inline Tensor Tensor::mean() const { return detail::mean(*this, {}, false); }
-inline Tensor Tensor::mean(Dims dims, bool keepdim) const {
+inline Tensor Tensor::mean(const Dims &dims, bool keepdim) const {
   return detail::mean(*this, dims, keepdim);
 }
-inline Tensor Tensor::amax(Dims dims, bool keepdim) const {
+inline Tensor Tensor::amax(const Dims &dims, bool keepdim) const {
   return detail::amax("amax", *this, dims, keepdim);
 }
 inline Tensor Tensor::max() const {
@@ -123,23 +123,23 @@ inline Tensor Tensor::log_softmax(i64 dim) const {
 }
 
 inline Tensor sum(Tensor x) { return x.sum(); }
-inline Tensor sum(Tensor x, Dims dims, bool keepdim = false) {
+inline Tensor sum(Tensor x, const Dims &dims, bool keepdim = false) {
   return x.sum(dims, keepdim);
 }
-inline Tensor sum(Tensor x, Dims dims, ReduceOptions options) {
+inline Tensor sum(Tensor x, const Dims &dims, ReduceOptions options) {
   return x.sum(dims, options);
 }
 inline Tensor mean(Tensor x) { return x.mean(); }
-inline Tensor mean(Tensor x, Dims dims, bool keepdim = false) {
+inline Tensor mean(Tensor x, const Dims &dims, bool keepdim = false) {
   return x.mean(dims, keepdim);
 }
-inline Tensor mean(Tensor x, Dims dims, ReduceOptions options) {
+inline Tensor mean(Tensor x, const Dims &dims, ReduceOptions options) {
   return x.mean(dims, options);
 }
-inline Tensor amax(Tensor x, Dims dims, bool keepdim = false) {
+inline Tensor amax(Tensor x, const Dims &dims, bool keepdim = false) {
   return x.amax(dims, keepdim);
 }
-inline Tensor amax(Tensor x, Dims dims, ReduceOptions options) {
+inline Tensor amax(Tensor x, const Dims &dims, ReduceOptions options) {
   return x.amax(dims, options);
 }
 inline Tensor max(Tensor x) { return x.max(); }

@@ -57,11 +57,12 @@ class SGD : public Optimizer {
   }
 
 public:
-  explicit SGD(const nn::ParameterList &parameters, SGDOptions options = {})
+  explicit SGD(const nn::ParameterList &parameters,
+               const SGDOptions &options = {})
       : Optimizer(parameters), options(options) {
     check();
   }
-  explicit SGD(list<Parameter> parameters, SGDOptions options = {})
+  explicit SGD(list<Parameter> parameters, const SGDOptions &options = {})
       : Optimizer(parameters), options(options) {
     check();
   }

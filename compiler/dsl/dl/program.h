@@ -19,7 +19,9 @@ public:
     for (const Metric &metric : metrics)
       add(metric.name, metric.value);
   }
-  void add(const char *name, Operand value) { dl_metric(id, name, value); }
+  void add(const char *name, const Operand &value) {
+    dl_metric(id, name, &value);
+  }
   int handle() const { return id; }
 };
 

@@ -61,15 +61,15 @@ inline Tensor Tensor::to(DType dtype) const {
 }
 inline Tensor Tensor::detach() const { return detail::emit("detach", *this); }
 
-inline Tensor Tensor::view(Shape shape) const {
+inline Tensor Tensor::view(const Shape &shape) const {
   return detail::reshape("view", *this, shape);
 }
-inline Tensor Tensor::reshape(Shape shape) const {
+inline Tensor Tensor::reshape(const Shape &shape) const {
   return detail::reshape("reshape", *this, shape);
 }
 
-inline Tensor Tensor::expand(Shape shape) const {
-  Shape from = sizes();
+inline Tensor Tensor::expand(const Shape &wanted) const {
+  Shape from = sizes(), shape = wanted;
   int added = shape.rank - from.rank;
   for (int i = 0; i < shape.rank; ++i)
     if (shape[i] == -1 && i >= added && added >= 0)
@@ -78,7 +78,7 @@ inline Tensor Tensor::expand(Shape shape) const {
                        : detail::emit("expand", *this, {{"shape", shape}});
 }
 
-inline Tensor Tensor::permute(Dims order) const {
+inline Tensor Tensor::permute(const Dims &order) const {
   Shape from = sizes();
   if (order.rank != from.rank)
     detail::fail("permute: {} has {} dims, the order {} has {}", from,
@@ -110,7 +110,7 @@ inline Tensor Tensor::t() const {
   return dim() == 2 ? transpose(0, 1) : *this;
 }
 
-inline Tensor Tensor::squeeze(Dims dims) const {
+inline Tensor Tensor::squeeze(const Dims &dims) const {
   Shape from = sizes(), kept, chosen = detail::axes("squeeze", *this, dims);
   int next = 0;
   for (int i = 0; i < from.rank; ++i) {
@@ -220,16 +220,16 @@ inline Tensor Tensor::matmul(Tensor other) const {
 }
 inline Tensor mm(Tensor a, Tensor b) { return matmul(a, b); }
 inline Tensor bmm(Tensor a, Tensor b) { return matmul(a, b); }
-inline Tensor reshape(Tensor x, Shape shape) { return x.reshape(shape); }
+inline Tensor reshape(Tensor x, const Shape &shape) { return x.reshape(shape); }
 inline Tensor flatten(Tensor x, i64 start_dim = 0, i64 end_dim = -1) {
   return x.flatten(start_dim, end_dim);
 }
 inline Tensor transpose(Tensor x, i64 dim0, i64 dim1) {
   return x.transpose(dim0, dim1);
 }
-inline Tensor permute(Tensor x, Dims order) { return x.permute(order); }
+inline Tensor permute(Tensor x, const Dims &order) { return x.permute(order); }
 inline Tensor squeeze(Tensor x) { return x.squeeze(); }
-inline Tensor squeeze(Tensor x, Dims dims) { return x.squeeze(dims); }
+inline Tensor squeeze(Tensor x, const Dims &dims) { return x.squeeze(dims); }
 inline Tensor unsqueeze(Tensor x, i64 dim) { return x.unsqueeze(dim); }
 
 } // namespace dl

@@ -51,7 +51,7 @@ public:
   DL_UNARY_OPS(DL_METHOD)
 #undef DL_METHOD
 #define DL_METHOD(op)                                                          \
-  Tensor op(Operand other) const {                                             \
+  Tensor op(const Operand &other) const {                                      \
     return Tensor(detail::emit_many<1>(#op, {*this, other}, {}));              \
   }
   DL_BINARY_OPS(DL_METHOD)
@@ -68,17 +68,17 @@ public:
   Tensor clone() const { return *this; }
 
   Tensor sum() const;
-  Tensor sum(Dims dims, bool keepdim = false) const;
-  Tensor sum(Dims dims, ReduceOptions options) const {
+  Tensor sum(const Dims &dims, bool keepdim = false) const;
+  Tensor sum(const Dims &dims, ReduceOptions options) const {
     return sum(dims, options.keepdim);
   }
   Tensor mean() const;
-  Tensor mean(Dims dims, bool keepdim = false) const;
-  Tensor mean(Dims dims, ReduceOptions options) const {
+  Tensor mean(const Dims &dims, bool keepdim = false) const;
+  Tensor mean(const Dims &dims, ReduceOptions options) const {
     return mean(dims, options.keepdim);
   }
-  Tensor amax(Dims dims, bool keepdim = false) const;
-  Tensor amax(Dims dims, ReduceOptions options) const {
+  Tensor amax(const Dims &dims, bool keepdim = false) const;
+  Tensor amax(const Dims &dims, ReduceOptions options) const {
     return amax(dims, options.keepdim);
   }
   Tensor max() const;
@@ -92,10 +92,10 @@ public:
   Tensor softmax(i64 dim) const;
   Tensor log_softmax(i64 dim) const;
 
-  Tensor view(Shape shape) const;
-  Tensor reshape(Shape shape) const;
-  Tensor expand(Shape shape) const;
-  Tensor permute(Dims order) const;
+  Tensor view(const Shape &shape) const;
+  Tensor reshape(const Shape &shape) const;
+  Tensor expand(const Shape &shape) const;
+  Tensor permute(const Dims &order) const;
   template <class... I> Tensor view(i64 first, I... rest) const {
     return view(Shape{first, rest...});
   }
@@ -110,7 +110,7 @@ public:
   Tensor transpose(i64 dim0, i64 dim1) const;
   Tensor t() const;
   Tensor squeeze() const;
-  Tensor squeeze(Dims dims) const;
+  Tensor squeeze(const Dims &dims) const;
   Tensor unsqueeze(i64 dim) const;
   Tensor flatten(i64 start_dim = 0, i64 end_dim = -1) const;
 
@@ -123,9 +123,9 @@ public:
   /// The gradient of a parameter, after backward().
   Tensor grad() const;
 
-  explicit operator bool() const =
-      delete ("dl: a tensor has no value while the graph is being built; "
-              "choose with dl::where(condition, a, b)");
+  explicit operator bool() const = delete (
+      "dl: a tensor has no value while the graph is being built; "
+      "choose with dl::where(condition, a, b)");
   double
   item() const = delete ("dl: a tensor has no value while the graph is being "
                          "built; return it in dl::Metrics to see it");
@@ -133,10 +133,10 @@ public:
   Tensor
   operator[](I) const = delete ("dl: Tensor::operator[]: not in this version");
 
-  Tensor &operator+=(Operand other) { return *this = add(other); }
-  Tensor &operator-=(Operand other) { return *this = sub(other); }
-  Tensor &operator*=(Operand other) { return *this = mul(other); }
-  Tensor &operator/=(Operand other) { return *this = div(other); }
+  Tensor &operator+=(const Operand &other) { return *this = add(other); }
+  Tensor &operator-=(const Operand &other) { return *this = sub(other); }
+  Tensor &operator*=(const Operand &other) { return *this = mul(other); }
+  Tensor &operator/=(const Operand &other) { return *this = div(other); }
 };
 
 struct ValuesAndIndices {
@@ -190,18 +190,18 @@ inline i64 Tensor::size(int dim) const {
 }
 
 #define DL_FUNCTION(op)                                                        \
-  inline Tensor op(Operand x) { return detail::elementwise(#op, {x}); }
+  inline Tensor op(const Operand &x) { return detail::elementwise(#op, {x}); }
 DL_UNARY_OPS(DL_FUNCTION)
 #undef DL_FUNCTION
 #define DL_FUNCTION(op)                                                        \
-  inline Tensor op(Operand a, Operand b) {                                     \
+  inline Tensor op(const Operand &a, const Operand &b) {                       \
     return detail::elementwise(#op, {a, b});                                   \
   }
 DL_BINARY_OPS(DL_FUNCTION)
 #undef DL_FUNCTION
 
 #define DL_OPERATOR(symbol, op)                                                \
-  inline Tensor operator symbol(Operand a, Operand b) {                        \
+  inline Tensor operator symbol(const Operand &a, const Operand &b) {          \
     return detail::elementwise(#op, {a, b});                                   \
   }
 DL_OPERATOR(+, add)

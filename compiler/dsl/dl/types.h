@@ -49,11 +49,11 @@ struct Shape {
   int rank = 0;
 
   Shape() = default;
-  Shape(list<i64> values) {
+  Shape(list<i64> values) noexcept {
     for (i64 value : values)
       push_back(value);
   }
-  void push_back(i64 value);
+  void push_back(i64 value) noexcept;
   i64 &operator[](int i) { return dims[i < 0 ? rank + i : i]; }
   i64 operator[](int i) const { return dims[i < 0 ? rank + i : i]; }
   int size() const { return rank; }
@@ -85,8 +85,8 @@ struct Dims : Shape {
 /// Height and width: 5 means {5, 5}.
 struct Pair {
   i64 h, w;
-  constexpr Pair(i64 both) : h(both), w(both) {}
-  constexpr Pair(i64 h, i64 w) : h(h), w(w) {}
+  constexpr Pair(i64 both) noexcept : h(both), w(both) {}
+  constexpr Pair(i64 h, i64 w) noexcept : h(h), w(w) {}
   friend constexpr bool operator==(Pair, Pair) = default;
   operator Shape() const { return {h, w}; }
 };
@@ -125,7 +125,7 @@ inline bool equal(const char *a, const char *b) {
 
 } // namespace detail
 
-inline void Shape::push_back(i64 value) {
+inline void Shape::push_back(i64 value) noexcept {
   if (rank == kMaxRank)
     detail::fail("a tensor has at most {} dimensions", kMaxRank);
   dims[rank++] = value;
