@@ -186,7 +186,10 @@ bool Workers::help(Worker &self, PreparedProgram &program, void *const *table,
       execute(self, command, table, begin, begin + taken);
       if (progress.done.fetch_add(taken, std::memory_order_acq_rel) + taken ==
           command.tiles)
-        finish(program, index, number);
+        for (uint32_t kept = finish(program, index, number); kept != noCommand;
+             kept = finish(program, kept, number))
+          execute(self, program.commands[kept], table, 0,
+                  program.commands[kept].tiles);
       return true;
     }
   }
@@ -201,16 +204,22 @@ void Workers::execute(Worker &self, const PreparedCommand &command,
   self.tiles += end - begin;
 }
 
-void Workers::finish(PreparedProgram &program, uint32_t command,
-                     uint32_t number) {
+uint32_t Workers::finish(PreparedProgram &program, uint32_t command,
+                         uint32_t number) {
   const PreparedCommand &finished = program.commands[command];
+  uint32_t kept = noCommand;
   for (uint32_t s = 0; s < finished.successorCount; ++s) {
     uint32_t successor = program.successors[finished.firstSuccessor + s];
     if (program.progress[successor].waiting.fetch_sub(
-            1, std::memory_order_acq_rel) == 1)
+            1, std::memory_order_acq_rel) != 1)
+      continue;
+    if (kept == noCommand && program.commands[successor].serial)
+      kept = successor;
+    else
       offer(program, successor, number);
   }
   unfinished.fetch_sub(1, std::memory_order_acq_rel);
+  return kept;
 }
 
 void Workers::offer(PreparedProgram &program, uint32_t command,

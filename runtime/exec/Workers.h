@@ -40,6 +40,8 @@ private:
     uint32_t head = 0; ///< first entry of the ready list not used up
   };
 
+  static constexpr uint32_t noCommand = ~0u;
+
   void runAlone(PreparedProgram &program, void *const *table);
   void helperMain(Worker &self);
   /// Looks once for work of the current run and does it; false if none.
@@ -52,7 +54,10 @@ private:
             uint32_t number);
   void execute(Worker &self, const PreparedCommand &command, void *const *table,
                uint32_t begin, uint32_t end);
-  void finish(PreparedProgram &program, uint32_t command, uint32_t number);
+  /// Tells the successors that a command has finished. Those that are ready now
+  /// are offered, except for one serial one, which is returned for the calling
+  /// worker: its operands are in this core's cache.
+  uint32_t finish(PreparedProgram &program, uint32_t command, uint32_t number);
   void offer(PreparedProgram &program, uint32_t command, uint32_t number);
 
   std::vector<std::unique_ptr<Worker>> workers;
