@@ -123,7 +123,8 @@ private:
       else if (orderOf(value) != orderOfState(symbol))
         copy(returned, quote + "' is stored in another order");
       else if (!canOverwrite(cast<OpResult>(value), oldValue))
-        copy(returned, quote + "' is made by a kernel that reads the old one");
+        copy(returned,
+             quote + "' cannot be written while its kernel reads the old one");
       updates.push_back({oldValue, cast<OpResult>(rootOf(returned.get())),
                          symbol.getValue()});
       operands.push_back(&returned);

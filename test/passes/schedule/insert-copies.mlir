@@ -2,7 +2,7 @@
 // RUN: dl-opt %s --insert-copies --lower-to-plan --place-buffers --add-dependencies --verify-races --split-input-file 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // A kernel that reads its state other than element by element cannot write it.
-// REMARK: remark: copied: the new value of 'a' is made by a kernel that reads the old one
+// REMARK: remark: copied: the new value of 'a' cannot be written while its kernel reads the old one
 // CHECK-LABEL: @matmul_update
 // CHECK: [[NEW:%.*]] = graph.kernel %arg0 {name = "k"}
 // CHECK: [[COPY:%.*]] = graph.kernel [[NEW]] {name = "copy_4xf32"}

@@ -1,0 +1,43 @@
+// RUN: dl-opt %s --lower-to-plan --place-buffers --add-dependencies --verify-races | FileCheck %s
+
+// Micro-batches add into an accumulator, the update reads it: it is a state, so
+// that it outlives the program.
+// CHECK: [[W:%.*]] = plan.buffer "w" arena bytes 16 offset 0 pinned
+// CHECK: [[ACC:%.*]] = plan.buffer "accumulate.w" arena bytes 16 offset 64 pinned
+// CHECK: plan.state "accumulate.w" accumulator of "w" in [[ACC]]
+// CHECK: plan.step "train" training dataset 0 accumulate 4 {
+// CHECK-NEXT: plan.program full batch 2 {
+// CHECK-NEXT:   [[GRAD:%.*]] = plan.command @grad([[W]], %{{.*}}, [[G:%.*]]) from
+// CHECK-NEXT:   plan.command @add([[ACC]], [[G]], [[ACC]]) after([[GRAD]])
+// CHECK:      plan.program update batch 0 {
+// CHECK-NEXT:   plan.command @update([[W]], [[ACC]], [[W]])
+module attributes {graph.accumulate = 4 : i64} {
+  graph.state @w {type = tensor<4xf32>, role = "parameter"}
+  graph.state @"accumulate.w" {type = tensor<4xf32>, role = "accumulator", of = "w"}
+  func.func @train(%x: tensor<4xf32> {graph.input = 0 : i64}, %w: tensor<4xf32> {graph.state = @w},
+                   %acc: tensor<4xf32> {graph.state = @"accumulate.w"})
+      -> (tensor<4xf32> {graph.state = @"accumulate.w"})
+      attributes {graph.step = "train", graph.training, graph.batch = 2 : i64} {
+    %0 = graph.kernel %w, %x {name = "grad"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+      %c = graph.mul %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      graph.yield %c : tensor<4xf32>
+    }
+    %1 = graph.kernel %acc, %0 {name = "add", inplace = array<i64: 0>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+      %c = graph.add %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      graph.yield %c : tensor<4xf32>
+    }
+    return %1 : tensor<4xf32>
+  }
+  func.func @train.update(%w: tensor<4xf32> {graph.state = @w}, %acc: tensor<4xf32> {graph.state = @"accumulate.w"})
+      -> (tensor<4xf32> {graph.state = @w})
+      attributes {graph.step = "train", graph.training, graph.update} {
+    %0 = graph.kernel %w, %acc {name = "update", inplace = array<i64: 0>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+    ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
+      %c = graph.sub %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+      graph.yield %c : tensor<4xf32>
+    }
+    return %0 : tensor<4xf32>
+  }
+}
