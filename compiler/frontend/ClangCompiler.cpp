@@ -85,6 +85,7 @@ CompiledModel
 dl::frontend::compileModel(const std::string &path,
                            const std::vector<std::string> &includeFolders) {
   CompiledModel model;
+  model.path = path;
   CxxDiagnostics diagnostics;
   DiagnosticOptions options;
   options.ShowCarets = false; // and no count of errors on stderr

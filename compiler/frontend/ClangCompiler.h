@@ -6,6 +6,7 @@
 namespace dl::frontend {
 
 struct CompiledModel {
+  std::string path; // as the user wrote it
   llvm::orc::ThreadSafeModule code;
   ReflectedTypes types;
   /// Files below these are not the user's.

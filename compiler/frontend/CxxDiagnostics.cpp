@@ -3,6 +3,7 @@
 #include "clang/AST/Type.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -42,6 +43,27 @@ void CxxDiagnostics::readSource(const Diagnostic &info,
   }
 }
 
+/// "Linear(i64 in_features, i64 out_features)": a function's name and
+/// parameters.
+std::string CxxDiagnostics::readDeclaration(const Diagnostic &info) {
+  if (!info.hasSourceManager() || !info.getLocation().isValid())
+    return "";
+  const SourceManager &sources = info.getSourceManager();
+  auto [file, offset] =
+      sources.getDecomposedLoc(sources.getExpansionLoc(info.getLocation()));
+  std::string declaration;
+  int depth = 0;
+  for (char c : sources.getBufferData(file).substr(offset, 400)) {
+    bool space = llvm::isSpace(c);
+    if (!space || (!declaration.empty() && declaration.back() != ' '))
+      declaration += space ? ' ' : c;
+    depth += c == '(' ? 1 : c == ')' ? -1 : 0;
+    if (c == ')' && depth == 0)
+      return declaration;
+  }
+  return "";
+}
+
 /// Remembers the fields of an options struct that is one of the arguments.
 static void readOptions(const Diagnostic &info, CxxProblem &problem) {
   for (unsigned i = 0; i < info.getNumArgs() && problem.optionsType.empty();
@@ -73,7 +95,8 @@ void CxxDiagnostics::HandleDiagnostic(DiagnosticsEngine::Level level,
       return;
     message.severity = Message::Note;
     readOptions(info, problems.back());
-    problems.back().notes.emplace_back(std::move(message), inUserFile);
+    problems.back().notes.push_back({std::move(message), inUserFile,
+                                     inUserFile ? "" : readDeclaration(info)});
     return;
   }
   CxxProblem problem;
@@ -87,12 +110,16 @@ void CxxDiagnostics::HandleDiagnostic(DiagnosticsEngine::Level level,
 }
 
 std::string CxxDiagnostics::take() {
+  explain(problems);
+  llvm::erase_if(problems,
+                 [](const CxxProblem &one) { return one.isConsequence; });
+  bool anyError = false;
   for (CxxProblem &problem : problems) {
-    explain(problem);
+    anyError |= problem.message.severity == Message::Error;
     // What went wrong inside of <dl/dl.h> is shown where the user called it.
-    for (auto &[note, userFile] : problem.notes)
-      if (!problem.inUserFile && userFile) {
-        problem.message.at = note.at;
+    for (const CxxNote &note : problem.notes)
+      if (!problem.inUserFile && note.inUserFile) {
+        problem.message.at = note.message.at;
         problem.inUserFile = true;
         break;
       }
@@ -118,6 +145,8 @@ std::string CxxDiagnostics::take() {
     // Once a name is missing, most other errors are consequences.
     if (missing && isError && !problem.notInThisVersion)
       continue;
+    if (anyError && !isError)
+      continue;
     if (missing && isError && !said.insert(problem.message.text).second)
       continue;
     if (isError && ++errors > kMostErrors) {
@@ -125,9 +154,9 @@ std::string CxxDiagnostics::take() {
       continue;
     }
     rendered += render(problem.message);
-    for (const auto &[note, userFile] : problem.notes)
-      if (userFile)
-        rendered += render(note);
+    for (const CxxNote &note : problem.notes)
+      if (note.inUserFile)
+        rendered += render(note.message);
   }
   if (hidden)
     rendered += std::to_string(hidden) +

@@ -7,20 +7,27 @@
 
 namespace dl::frontend {
 
+struct CxxNote {
+  Message message;
+  bool inUserFile = false;
+  std::string declaration; // what it points at, where that is not the user's
+};
+
 /// One diagnostic with its notes, and what is needed to explain it.
 struct CxxProblem {
   Message message;
   bool inUserFile = false;
-  std::vector<std::pair<Message, bool>> notes; // with inUserFile
-  std::string token;                           // the identifier at the place
-  std::string following;                       // the source text from there on
+  std::vector<CxxNote> notes;
+  std::string token;       // the identifier at the place
+  std::string following;   // the source text from there on
   std::string optionsType; // a ...Options struct it speaks of
   std::vector<std::string> optionsFields;
   bool notInThisVersion = false;
+  bool isConsequence = false; // of another problem
 };
 
 /// Replaces Clang's words by ours where a rule knows better.
-void explain(CxxProblem &problem);
+void explain(std::vector<CxxProblem> &problems);
 
 class CxxDiagnostics : public clang::DiagnosticConsumer {
 public:
@@ -41,6 +48,7 @@ public:
 private:
   Message convert(const clang::Diagnostic &info, bool &inUserFile) const;
   void readSource(const clang::Diagnostic &info, CxxProblem &problem) const;
+  static std::string readDeclaration(const clang::Diagnostic &info);
 
   const clang::LangOptions *languageOptions = nullptr;
   std::vector<CxxProblem> problems;

@@ -15,9 +15,9 @@ static std::string textBehind(const CxxProblem &problem, StringRef marker) {
                                  : text.drop_front(at + marker.size()).str();
   };
   std::string found = behind(problem.message.text);
-  for (const auto &[note, inUserFile] : problem.notes)
+  for (const CxxNote &note : problem.notes)
     if (found.empty())
-      found = behind(note.text);
+      found = behind(note.message.text);
   return found;
 }
 
@@ -44,8 +44,8 @@ static bool explainCopy(CxxProblem &problem) {
   StringRef text = problem.message.text;
   bool copied = text.contains("implicitly-deleted") ||
                 text.contains("implicitly deleted");
-  bool ofModule = llvm::any_of(problem.notes, [](const auto &note) {
-    return StringRef(note.first.text).contains("Module' has a deleted copy");
+  bool ofModule = llvm::any_of(problem.notes, [](const CxxNote &note) {
+    return StringRef(note.message.text).contains("Module' has a deleted copy");
   });
   if (!copied || !ofModule)
     return false;
@@ -173,10 +173,59 @@ static bool explainOutput(CxxProblem &problem) {
   return true;
 }
 
-void dl::frontend::explain(CxxProblem &problem) {
-  if (problem.message.severity != Message::Error)
-    return;
-  explainDeleted(problem) || explainCopy(problem) ||
-      explainMissingName(problem) || explainOptions(problem) ||
-      explainCall(problem) || explainOutput(problem);
+/// A call with the wrong arguments: what could have been called, and why not.
+static bool explainCandidates(CxxProblem &problem) {
+  if (!StringRef(problem.message.text).starts_with("no matching"))
+    return false;
+  std::string help;
+  for (const CxxNote &note : problem.notes) {
+    auto [what, reason] = StringRef(note.message.text).split("not viable: ");
+    bool implicit = what.contains("implicit") || what.contains("inherited");
+    if (reason.empty() || implicit || note.declaration.empty())
+      continue;
+    help += (help.empty() ? "" : "\n        ") + note.declaration + ": " +
+            reason.str();
+  }
+  problem.message.help = help;
+  return !help.empty();
+}
+
+static bool explainConversion(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  if (!text.consume_front("no viable conversion from '") ||
+      !text.ends_with("Operand'"))
+    return false;
+  replace(problem, text.take_until([](char c) { return c == '\''; }).str() +
+                       " is neither a dl::Tensor nor a number");
+  return true;
+}
+
+/// return {{"loss", loss}}; in a lambda that does not say what it returns.
+static bool explainReturn(CxxProblem &problem,
+                          std::vector<CxxProblem> &problems) {
+  if (!StringRef(problem.message.text)
+           .starts_with("cannot deduce lambda return type from"))
+    return false;
+  replace(problem, "the type of what is returned is not known here; begin the "
+                   "step with [&](dl::Batch b) -> dl::Metrics");
+  for (CxxProblem &other : problems)
+    other.isConsequence |= StringRef(other.message.text)
+                               .starts_with("no matching member function");
+  return true;
+}
+
+void dl::frontend::explain(std::vector<CxxProblem> &problems) {
+  for (CxxProblem &problem : problems) {
+    if (problem.message.severity != Message::Error)
+      continue;
+    llvm::erase_if(problem.notes, [](const CxxNote &note) {
+      return StringRef(note.message.text)
+          .starts_with("insert an explicit cast");
+    });
+    explainDeleted(problem) || explainCopy(problem) ||
+        explainMissingName(problem) || explainOptions(problem) ||
+        explainCall(problem) || explainOutput(problem) ||
+        explainConversion(problem) || explainReturn(problem, problems) ||
+        explainCandidates(problem);
+  }
 }

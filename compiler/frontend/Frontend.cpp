@@ -21,6 +21,10 @@ static std::string describeUndefined(const std::set<std::string> &symbols,
                                      const CompiledModel &model) {
   std::string messages;
   for (const std::string &symbol : symbols) {
+    if (llvm::StringRef(symbol).starts_with("__emutls_v."))
+      return model.path + ": error: thread-local variables of a library, as in "
+                          "std::call_once and std::future, cannot be used in a "
+                          ".dl\n";
     Message message;
     auto declared = model.types.undefined.find(symbol);
     if (declared != model.types.undefined.end()) {
