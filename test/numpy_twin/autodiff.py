@@ -9,11 +9,14 @@ the caller rejects such runs.
 
 import numpy as np
 
+from .summation import total
+
 
 class Tape:
-    def __init__(self, dtype=np.float64, seed=0, step=0, micro=0, training=True):
+    def __init__(self, dtype=np.float64, seed=0, step=0, micro=0, training=True, sequential=False):
         self.dtype = np.dtype(dtype)
         self.seed, self.step, self.micro, self.training = seed, step, micro, training
+        self.sequential = sequential  # see summation.py
         self.ordinals = {}  # random ops so far, by the name their keys are made from
         self.margin = np.inf  # smallest distance to a kink
         self.largest = 0.0  # largest absolute value seen
@@ -56,14 +59,13 @@ class Var:
         return self.value.shape
 
 
-def unbroadcast(gradient, shape):
+def unbroadcast(tape, gradient, shape):
     """Sums a gradient over the dims along which an operand of `shape` was broadcast."""
-    extra = gradient.ndim - len(shape)
-    if extra > 0:
-        gradient = gradient.sum(axis=tuple(range(extra)))
-    stretched = tuple(i for i, n in enumerate(shape) if n == 1 and gradient.shape[i] != 1)
+    lead = gradient.ndim - len(shape)
+    stretched = tuple(range(lead)) + tuple(
+        i + lead for i, n in enumerate(shape) if n == 1 and gradient.shape[i + lead] != 1)
     if stretched:
-        gradient = gradient.sum(axis=stretched, keepdims=True)
+        gradient = total(tape, gradient, stretched)
     return gradient.reshape(shape)
 
 

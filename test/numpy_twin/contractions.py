@@ -4,37 +4,42 @@ import numpy as np
 
 from .autodiff import unbroadcast
 from .shaping import note_ties
+from .summation import product, total
 
 
 def matmul(a, b):
     """PyTorch's rules: a vector is a row on the left and a column on the right, batch dims broadcast."""
     if a.value.ndim == 1 or b.value.ndim == 1:
         return vector_matmul(a, b)
-    return a.tape.make(a.value @ b.value, [
-        (a, lambda g: unbroadcast(g @ np.swapaxes(b.value, -1, -2), a.shape)),
-        (b, lambda g: unbroadcast(np.swapaxes(a.value, -1, -2) @ g, b.shape))])
+    tape, turned = a.tape, lambda m: np.swapaxes(m, -1, -2)
+    return tape.make(product(tape, a.value, b.value), [
+        (a, lambda g: unbroadcast(tape, product(tape, g, turned(b.value)), a.shape)),
+        (b, lambda g: unbroadcast(tape, product(tape, turned(a.value), g), b.shape))])
 
 
 def vector_matmul(a, b):
     left = a.value.reshape(1, -1) if a.value.ndim == 1 else a.value
     right = b.value.reshape(-1, 1) if b.value.ndim == 1 else b.value
-    full = left @ right
+    tape, turned = a.tape, lambda m: np.swapaxes(m, -1, -2)
+    full = product(tape, left, right)
     drop = ([-2] if a.value.ndim == 1 else []) + ([-1] if b.value.ndim == 1 else [])
     shape = [n for i, n in enumerate(full.shape) if i - full.ndim not in drop]
-    return a.tape.make(full.reshape(shape), [
-        (a, lambda g: unbroadcast(g.reshape(full.shape) @ np.swapaxes(right, -1, -2), left.shape).reshape(a.shape)),
-        (b, lambda g: unbroadcast(np.swapaxes(left, -1, -2) @ g.reshape(full.shape), right.shape).reshape(b.shape))])
+    pull_a = lambda g: unbroadcast(tape, product(tape, g.reshape(full.shape), turned(right)), left.shape)
+    pull_b = lambda g: unbroadcast(tape, product(tape, turned(left), g.reshape(full.shape)), right.shape)
+    return tape.make(full.reshape(shape), [(a, lambda g: pull_a(g).reshape(a.shape)),
+                                           (b, lambda g: pull_b(g).reshape(b.shape))])
 
 
 def linear(x, weight, bias=None):
     """x [..., K] times weight [N, K] transposed, plus bias."""
-    rows = lambda a: a.reshape(-1, a.shape[-1])
-    value = x.value @ weight.value.T
-    parents = [(x, lambda g: g @ weight.value), (weight, lambda g: rows(g).T @ rows(x.value))]
+    tape, rows = x.tape, lambda a: a.reshape(-1, a.shape[-1])
+    value = product(tape, rows(x.value), weight.value.T).reshape(*x.shape[:-1], weight.shape[0])
+    parents = [(x, lambda g: product(tape, rows(g), weight.value).reshape(x.shape)),
+               (weight, lambda g: product(tape, rows(g).T, rows(x.value)))]
     if bias is not None:
         value = value + bias.value
-        parents.append((bias, lambda g: rows(g).sum(axis=0)))
-    return x.tape.make(value, parents)
+        parents.append((bias, lambda g: total(tape, rows(g), 0)))
+    return tape.make(value, parents)
 
 
 def taps(kernel):
@@ -77,14 +82,16 @@ def conv2d(x, weight, bias=None, stride=(1, 1), padding=(0, 0)):
 
     def pull_weight(g):
         full = np.zeros_like(weight.value)
+        outputs = np.moveaxis(g, 1, 0).reshape(weight.shape[0], -1)
         for tap in taps(kernel):
-            full[:, :, tap[0], tap[1]] = np.einsum("nohw,nchw->oc", g, window(padded, tap, out, stride))
+            inputs = np.moveaxis(window(padded, tap, out, stride), 1, -1).reshape(-1, x.shape[1])
+            full[:, :, tap[0], tap[1]] = product(x.tape, outputs, inputs)
         return full
 
     parents = [(x, pull_x), (weight, pull_weight)]
     if bias is not None:
         value = value + bias.value.reshape(1, -1, 1, 1)
-        parents.append((bias, lambda g: g.sum(axis=(0, 2, 3))))
+        parents.append((bias, lambda g: total(x.tape, g, (0, 2, 3))))
     return x.tape.make(value, parents)
 
 

@@ -100,9 +100,9 @@ def binary(a, b, function, pull_a=None, pull_b=None):
     a, b = lift(tape, a), lift(tape, b)
     parents = []
     if pull_a:
-        parents.append((a, lambda g: unbroadcast(pull_a(g, a.value, b.value), a.shape)))
+        parents.append((a, lambda g: unbroadcast(tape, pull_a(g, a.value, b.value), a.shape)))
     if pull_b:
-        parents.append((b, lambda g: unbroadcast(pull_b(g, a.value, b.value), b.shape)))
+        parents.append((b, lambda g: unbroadcast(tape, pull_b(g, a.value, b.value), b.shape)))
     return tape.make(function(a.value, b.value), parents)
 
 
@@ -165,8 +165,8 @@ def where(condition, a, b):
     tape, c = condition.tape, condition.value
     a, b = lift(tape, a), lift(tape, b)
     return tape.make(np.where(c, a.value, b.value), [
-        (a, lambda g: unbroadcast(np.where(c, g, 0), a.shape)),
-        (b, lambda g: unbroadcast(np.where(c, 0, g), b.shape))])
+        (a, lambda g: unbroadcast(tape, np.where(c, g, 0), a.shape)),
+        (b, lambda g: unbroadcast(tape, np.where(c, 0, g), b.shape))])
 
 
 def cast_float(x):

@@ -2,17 +2,19 @@
 
 import numpy as np
 
+from .summation import total
+
 
 def log_softmax(x, dim):
     shifted = x.value - x.value.max(axis=dim, keepdims=True)
-    value = shifted - np.log(np.exp(shifted).sum(axis=dim, keepdims=True))
-    return x.tape.make(value, [(x, lambda g: g - np.exp(value) * g.sum(axis=dim, keepdims=True))])
+    value = shifted - np.log(total(x.tape, np.exp(shifted), dim, True))
+    return x.tape.make(value, [(x, lambda g: g - np.exp(value) * total(x.tape, g, dim, True))])
 
 
 def softmax(x, dim):
     e = np.exp(x.value - x.value.max(axis=dim, keepdims=True))
-    value = e / e.sum(axis=dim, keepdims=True)
-    return x.tape.make(value, [(x, lambda g: value * (g - (g * value).sum(axis=dim, keepdims=True)))])
+    value = e / total(x.tape, e, dim, True)
+    return x.tape.make(value, [(x, lambda g: value * (g - total(x.tape, g * value, dim, True)))])
 
 
 def reduce_loss(tape, values, parents, reduction, count):
@@ -21,7 +23,7 @@ def reduce_loss(tape, values, parents, reduction, count):
     if reduction == "none":
         return tape.make(values, parents)
     spread = lambda pull: lambda g: pull(np.broadcast_to(g * scale, values.shape))
-    return tape.make(values.sum() * scale, [(p, spread(pull)) for p, pull in parents])
+    return tape.make(total(tape, values) * scale, [(p, spread(pull)) for p, pull in parents])
 
 
 def nll_loss(logprob, target, ignore_index=-100, reduction="mean"):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from .autodiff import unbroadcast
+from .summation import total
 
 
 def axes(x, dims):
@@ -16,14 +17,14 @@ def restore(array, shape, dims, keepdim):
 
 def sum_(x, dims=None, keepdim=False):
     dims = axes(x, dims)
-    return x.tape.make(x.value.sum(axis=dims, keepdims=keepdim), [
+    return x.tape.make(total(x.tape, x.value, dims, keepdim), [
         (x, lambda g: np.broadcast_to(restore(g, x.shape, dims, keepdim), x.shape))])
 
 
 def mean(x, dims=None, keepdim=False):
     dims = axes(x, dims)
     count = x.tape.dtype.type(np.prod([x.shape[d] for d in dims], dtype=np.int64))
-    return x.tape.make(x.value.sum(axis=dims, keepdims=keepdim) / count, [
+    return x.tape.make(total(x.tape, x.value, dims, keepdim) / count, [
         (x, lambda g: np.broadcast_to(restore(g / count, x.shape, dims, keepdim), x.shape))])
 
 
@@ -91,4 +92,4 @@ def expand(x, shape):
     """PyTorch's expand: -1 keeps the extent of an existing dim."""
     lead = len(shape) - x.value.ndim
     full = [x.shape[i - lead] if n == -1 else n for i, n in enumerate(shape)]
-    return x.tape.make(np.broadcast_to(x.value, full), [(x, lambda g: unbroadcast(g, x.shape))])
+    return x.tape.make(np.broadcast_to(x.value, full), [(x, lambda g: unbroadcast(x.tape, g, x.shape))])

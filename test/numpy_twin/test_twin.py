@@ -143,6 +143,30 @@ class Values(unittest.TestCase):
         self.assertEqual((loss.value.dtype, x.grad.dtype), (np.float32, np.float32))
 
 
+class Sequential(unittest.TestCase):
+    """Adding term by term gives the same sums."""
+
+    def test_same_gradients(self):
+        rng = np.random.default_rng(4)
+        values = [rng.normal(size=s) for s in ((2, 3, 7, 6), (4, 3, 3, 2), (4,), (5, 7))]
+        results = []
+        for sequential in (False, True):
+            tape = Tape(sequential=sequential)
+            x, w, bias, m = [tape.var(v) for v in values]
+            y = C.matmul(C.conv2d(x, w, bias, (1, 1), (0, 1)), S.transpose(m, 0, 1))
+            loss = S.mean(E.mul(L.softmax(y, 1), S.sum_(C.matmul(y, tape.var(np.ones(5))))))
+            backward(loss)
+            results.append([loss.value] + [gradient_of(v) for v in (x, w, bias, m)])
+        for one, other in zip(*results):
+            np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-13)
+
+    def test_equal_terms_show_the_order(self):
+        tape = Tape(np.float32, sequential=True)
+        x = tape.var(np.full(5000, 0.1))
+        self.assertGreater(abs(float(S.sum_(x).value) - 500), 1e-3)
+        self.assertLess(abs(float(S.sum_(Tape(np.float32).var(np.full(5000, 0.1))).value) - 500), 1e-3)
+
+
 class Random(unittest.TestCase):
     def test_published_vectors(self):
         """The known answers that come with the authors' Random123."""

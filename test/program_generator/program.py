@@ -121,10 +121,11 @@ class Program:
                 env.update(zip(statement.names, results))
         return env
 
-    def run(self, dtype, jitter=None):
+    def run(self, dtype, jitter=None, sequential=False):
         """Trains on the twin. Returns the tensors dlrun is asked for, and the tapes' closeness to kinks and size.
 
-        jitter: a random generator that moves each input by up to one rounding of f32."""
+        jitter: a random generator that moves each input by up to one rounding of f32.
+        sequential: sums are made term by term."""
         shake = (lambda a: a * (1 + jitter.uniform(-1, 1, a.shape) * 2.0 ** -24)) if jitter else (lambda a: a)
         weights = {name: np.asarray(shake(array.astype(np.float64)), dtype) for name, (_, array) in self.weights.items()}
         kept = self.inputs
@@ -132,7 +133,7 @@ class Program:
         optimizer = SGD(**self.optimizer)
         margin, largest = np.inf, 0.0
         for step in range(self.steps):
-            tape = Tape(dtype, seed=self.seed, step=step)
+            tape = Tape(dtype, seed=self.seed, step=step, sequential=sequential)
             env = self.evaluate(tape, weights, self.batch_of(step))
             loss = env[self.loss]
             backward(loss)
