@@ -86,9 +86,6 @@ LoopsStage::addressSteps(unsigned dim, bool withResult) const {
 SmallVector<unsigned> LoopsStage::laneGroup(ArrayRef<unsigned> candidates,
                                             bool checkResult) const {
   SmallVector<unsigned> group; // outermost first
-  bool guarded = false;
-  e.plan.forEachRead(stage,
-                     [&](Value, ArrayRef<AffineExpr>, bool g) { guarded |= g; });
   int64_t inner = 1;
   for (unsigned d : candidates) {
     const Range &range = ranges[d];

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/LoopsStage.h"
 #include "compiler/codegen/cpu/Payload.h"
+#include "llvm/IR/InlineAsm.h"
 
 using namespace mlir;
 
@@ -28,6 +29,9 @@ LoopsStage::LoopsStage(RegionEmitter &emitter, const Stage &stage,
 
 void LoopsStage::emit() {
   unsigned size = e.scope.size();
+  e.plan.forEachRead(stage, [&](mlir::Value, ArrayRef<AffineExpr>, bool g) {
+    guarded |= g;
+  });
   findPhases();
   chooseLanes();
   for (unsigned d = 0; d < nest.numParallel; ++d)
@@ -47,6 +51,20 @@ Value *LoopsStage::constantTail(int64_t count) const {
   for (int64_t l = 0; l < e.plan.lanes; ++l)
     bits.push_back(b.getInt1(l < count));
   return llvm::ConstantVector::get(bits);
+}
+
+/// The flat index of a vector, behind guards as a number that LLVM does not know.
+/// With known lanes a guard is "a condition for all of them, and this constant";
+/// for AVX2, LLVM 22 then loads the lanes that the constant leaves out where
+/// nothing behind them is stored (kernels/loops.mlir, @pad_tail).
+Value *LoopsStage::flatIndex(int64_t value) const {
+  Value *known = b.getInt64(value);
+  if (!guarded)
+    return known;
+  auto *type = llvm::FunctionType::get(b.getInt64Ty(), {b.getInt64Ty()}, false);
+  auto *barrier =
+      llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/false);
+  return b.CreateCall(barrier, {known});
 }
 
 Combiner LoopsStage::makeCombiner() const {
@@ -113,11 +131,12 @@ void LoopsStage::emitLaneLoop() {
     int64_t s = first.phases;
     int64_t count = (first.extent + s - 1) / s * inner;
     int64_t full = count / width * width;
-    emitLoop(b, b.getInt64(0), b.getInt64(full), width,
-             [&](Value *flat) { emitLaneBody(flat); });
+    if (full > 0)
+      emitLoop(b, flatIndex(0), b.getInt64(full), width,
+               [&](Value *flat) { emitLaneBody(flat); });
     if (full < count) {
       e.tail = constantTail(count - full);
-      emitLaneBody(b.getInt64(full));
+      emitLaneBody(flatIndex(full));
       e.tail = nullptr;
     }
     return;
@@ -292,13 +311,14 @@ Values LoopsStage::reduceAlongLanes(unsigned dim, Values state,
   for (unsigned d : laneDims)
     count *= nest.extents[d];
   int64_t full = count / width * width;
-  state = emitLoop(b, b.getInt64(0), b.getInt64(full), width, state,
-                   [&](Value *flat, ArrayRef<Value *> carried) {
-                     return stepAlongLanes(flat, carried, combiner);
-                   });
+  if (full > 0)
+    state = emitLoop(b, flatIndex(0), b.getInt64(full), width, state,
+                     [&](Value *flat, ArrayRef<Value *> carried) {
+                       return stepAlongLanes(flat, carried, combiner);
+                     });
   if (full < count) {
     e.tail = constantTail(count - full);
-    state = stepAlongLanes(b.getInt64(full), state, combiner);
+    state = stepAlongLanes(flatIndex(full), state, combiner);
     e.tail = nullptr;
   }
   return state;

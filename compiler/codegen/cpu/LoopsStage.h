@@ -46,6 +46,7 @@ private:
                         const Combiner &combiner);
   llvm::Value *reductionPosition();
   llvm::Value *constantTail(int64_t count) const;
+  llvm::Value *flatIndex(int64_t value) const;
   mlir::AffineExpr constant(int64_t value) const;
   Combiner makeCombiner() const;
   Values finish(llvm::ArrayRef<llvm::Value *> state, const Combiner &combiner);
@@ -60,6 +61,7 @@ private:
   llvm::SmallVector<Range> ranges;
   llvm::SmallVector<unsigned> laneDims; // outermost first
   bool lanesReduce = false;             // lanes run along reduction dims
+  bool guarded = false;                 // some access may leave its operand
   llvm::SmallVector<unsigned> outerDims;
   llvm::SmallVector<mlir::AffineExpr> dims; // current iteration
 };

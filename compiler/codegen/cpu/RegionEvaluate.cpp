@@ -137,6 +137,14 @@ Value *RegionEmitter::insideMask(const graph::Access &access,
   return mask;
 }
 
+/// A vector of one constant.
+static Value *constantOf(llvm::Type *element, double value) {
+  auto *vector = llvm::FixedVectorType::get(element, 1);
+  return element->isFloatingPointTy()
+             ? llvm::ConstantFP::get(vector, value)
+             : llvm::ConstantInt::get(vector, int64_t(value));
+}
+
 Value *RegionEmitter::evaluateOperand(Operation *op, unsigned operand,
                                       ArrayRef<AffineExpr> dims) {
   const graph::Access &access = plan.nest(op).accesses[operand];
@@ -145,21 +153,19 @@ Value *RegionEmitter::evaluateOperand(Operation *op, unsigned operand,
   if (!access.outside)
     return evaluate(value, index);
   auto type = cast<RankedTensorType>(value.getType());
-  llvm::Type *vector = vectorType(builder.getContext(), type.getElementType(), 1);
-  Value *outside =
-      vector->isFPOrFPVectorTy()
-          ? llvm::ConstantFP::get(vector, *access.outside)
-          : llvm::ConstantInt::get(vector, int64_t(*access.outside));
+  llvm::Type *element =
+      vectorType(builder.getContext(), type.getElementType(), 1)->getScalarType();
   bool never = false;
   Value *inside = insideMask(access, dims, index, type.getShape(), never);
   if (never)
-    return outside;
+    return constantOf(element, *access.outside);
   if (!inside)
     return evaluate(value, index);
   Value *before = guard;
   guard = guard ? builder.CreateAnd(guard, inside) : inside;
   Value *content = evaluate(value, index);
   guard = before;
+  Value *outside = constantOf(element, *access.outside);
   return builder.CreateSelect(inside, widen(content), widen(outside));
 }
 

@@ -90,3 +90,8 @@ func.func @mean_variance(%a: tensor<500x33xf32>) -> tensor<500x33xf32> {
   %5 = "graph.div"(%2, %4) : (tensor<500x33xf32>, tensor<500x1xf32>) -> tensor<500x33xf32>
   return %5 : tensor<500x33xf32>
 }
+// Padding whose last lanes lie in the upper half of a vector with a masked store.
+func.func @pad_tail(%x: tensor<5x4x1x22xf32>) -> tensor<5x4x7x26xf32> {
+  %0 = "graph.pad"(%x) {low = array<i64: 0, 0, 2, 2>, high = array<i64: 0, 0, 4, 2>, interior = array<i64: 0, 0, 2, 0>, value = 0.0 : f64} : (tensor<5x4x1x22xf32>) -> tensor<5x4x7x26xf32>
+  return %0 : tensor<5x4x7x26xf32>
+}
