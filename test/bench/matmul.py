@@ -1,0 +1,91 @@
+#!/usr/bin/python3
+"""Matrix products through a plan, on one pinned core, against the FMA peak measured in the same rounds.
+
+    test/bench/matmul.py [--rounds 7] [--seconds 0.5] [--threads N] [MxNxK...]
+
+A program's training step is one product C = A B of two states that nothing updates, and an update of one number; the
+whole step is timed, so whatever packing the kernel does is in the figure. NT: B is stored [N, K], TN: A is stored
+[K, M]. `kept` tells whether the compiler stores A or B in an order other than the model's (then their packing is done
+once, when the weights are loaded). JSON on stdout.
+"""
+
+import argparse
+import json
+import os
+
+import machine
+
+SHAPES = ["512x512x512", "1024x1024x1024", "64x128x784"]
+
+MODEL = """#include <dl/dl.h>
+struct Product : dl::nn::Module {
+  dl::Parameter a = dl::randn(%(a)s), b = dl::randn(%(b)s), w = dl::ones({1});
+  dl::Tensor c;
+  dl::Tensor forward(dl::Tensor x) {
+    c = dl::matmul(a%(ta)s, b%(tb)s);
+    return (w * x).sum();
+  }
+};
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 1});
+  Product m;
+  dl::optim::SGD optimizer({m.w}, {.lr = 0.0});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = m(b[0]);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}, {"c", m.c}};
+  });
+}
+"""
+
+
+def write_model(folder, m, n, k, kind):
+    ta, tb = kind[0] == "T", kind[1] == "T"
+    a, b = (k, m) if ta else (m, k), (n, k) if tb else (k, n)
+    name = f"{kind}-{m}x{n}x{k}"
+    with open(os.path.join(folder, name + ".dl"), "w", encoding="utf-8") as file:
+        file.write(MODEL % {"a": "{%d, %d}" % a, "b": "{%d, %d}" % b, "ta": ".t()" if ta else "", "tb": ".t()" if tb else ""})
+    machine.dltools.dlcc(name + ".dl", "-o", name + ".plan", cwd=folder)
+    states = machine.dltools.info(name + ".plan", cwd=folder)["states"]
+    kept = [s["name"] for s in states if s["name"] in "ab" and "row" not in s["layout_text"]]
+    return {"kind": kind, "M": m, "N": n, "K": k, "plan": name + ".plan", "kept": kept, "ms": [], "percent": []}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("shapes", nargs="*", default=SHAPES)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
+    about = machine.describe()
+    with machine.scratch() as folder:
+        import numpy as np
+        np.save(os.path.join(folder, "x.npy"), np.ones((8, 1), np.float32))
+        peak = machine.Peak(folder)
+        cases = [write_model(folder, *map(int, shape.split("x")), kind) for shape in options.shapes for kind in ("NN", "NT", "TN")]
+        peaks = []
+        for _ in range(options.rounds):
+            for case in cases:
+                peaks.append(peak.measure())
+                event = machine.bench(case["plan"], options.threads, cwd=folder, seconds=options.seconds)
+                flops = 2.0 * case["M"] * case["N"] * case["K"]
+                case["ms"].append(event["median_ms"])
+                case["percent"].append(100 * flops / event["median_ms"] * 1e-6 / (peaks[-1] * options.threads))
+    rows = []
+    for case in cases:
+        case["ms"], case["percent"] = machine.median(case["ms"]), machine.median(case["percent"])
+        case["gflops"] = 2e-6 * case["M"] * case["N"] * case["K"] / case["ms"]
+        del case["plan"]
+        rows.append([f"{case['M']}x{case['N']}x{case['K']}", case["kind"], case["ms"], case["gflops"], case["percent"], ",".join(case["kept"])])
+    result = {"bench": "matmul", **about, "threads": options.threads, "rounds": options.rounds,
+              "peak_gflops": machine.median(peaks), "cases": cases}
+    machine.table(f"matmul, {options.threads} thread(s), peak {result['peak_gflops']:.1f} GFLOP/s a core ({about['cpu']})",
+                  ["MxNxK", "kind", "ms", "GFLOP/s", "% of peak", "kept"], rows)
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()
