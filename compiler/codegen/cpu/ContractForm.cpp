@@ -76,14 +76,20 @@ static Candidate laneCandidate(const ContractForm &base,
   SmallVector<unsigned> reversed;
   for (bool grown = true; grown;) {
     grown = false;
-    for (unsigned d = numParallel; d-- > 0;)
-      if (resultStrides[d] == stride && form.extents[d] > 1 &&
+    for (unsigned d = numParallel; d-- > 0;) {
+      // Long runs of lanes gain nothing from a dim that does not continue them.
+      bool continues =
+          stride < 16 * lanes ||
+          form.lane.coefficients[d] ==
+              form.lane.coefficients[reversed.front()] * stride;
+      if (resultStrides[d] == stride && form.extents[d] > 1 && continues &&
           form.scalar.coefficients[d] == 0 && !llvm::is_contained(reversed, d)) {
         reversed.push_back(d);
         stride *= form.extents[d];
         grown = true;
         break;
       }
+    }
   }
   if (reversed.empty()) // all result dims of this operand have extent one
     for (unsigned d = numParallel; d-- > 0;)

@@ -223,9 +223,9 @@ int64_t ContractStage::panelPeriod(int64_t full, int64_t width) const {
                         form.laneOffset(p * width) ==
                     stride;
     if (repeats)
-      break;
+      return period;
   }
-  return period;
+  return full + 1; // every panel on its own
 }
 
 void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block,

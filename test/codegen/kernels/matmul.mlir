@@ -66,3 +66,14 @@ func.func @transposed_view(%a: tensor<37x13xf32>, %b: tensor<37x70xf32>) -> tens
   %0 = "graph.matmul"(%t, %b) : (tensor<13x37xf32>, tensor<37x70xf32>) -> tensor<13x70xf32>
   return %0 : tensor<13x70xf32>
 }
+// The row operand is the same for all rows: both result dims could be lanes.
+func.func @expanded_rows(%a: tensor<1x1xf32>, %b: tensor<1x2278xf32>) -> tensor<2x2278xf32> {
+  %t = "graph.expand"(%a) {shape = array<i64: 1, 2>} : (tensor<1x1xf32>) -> tensor<1x2xf32>
+  %0 = "graph.matmul"(%t, %b) {transpose_a = true} : (tensor<1x2xf32>, tensor<1x2278xf32>) -> tensor<2x2278xf32>
+  return %0 : tensor<2x2278xf32>
+}
+func.func @expanded_few(%a: tensor<1x1xf32>, %b: tensor<1x37xf32>) -> tensor<5x37xf32> {
+  %t = "graph.expand"(%a) {shape = array<i64: 1, 5>} : (tensor<1x1xf32>) -> tensor<1x5xf32>
+  %0 = "graph.matmul"(%t, %b) {transpose_a = true} : (tensor<1x5xf32>, tensor<1x37xf32>) -> tensor<5x37xf32>
+  return %0 : tensor<5x37xf32>
+}
