@@ -10,7 +10,7 @@ inline Tensor Tensor::grad() const {
   return result;
 }
 inline Tensor Tensor::reciprocal() const {
-  return detail::elementwise("div", {1.0, *this});
+  return detail::elementwise("div", 1.0, *this);
 }
 
 namespace detail {
@@ -21,15 +21,15 @@ inline Tensor truth(const Tensor &x) {
 
 inline Tensor Tensor::logical_and(Tensor other) const {
   Tensor a = detail::truth(*this), b = detail::truth(other);
-  return detail::elementwise("logical_and", {a, b});
+  return detail::elementwise("logical_and", a, b);
 }
 inline Tensor Tensor::logical_or(Tensor other) const {
   Tensor a = detail::truth(*this), b = detail::truth(other);
-  return detail::elementwise("logical_or", {a, b});
+  return detail::elementwise("logical_or", a, b);
 }
 inline Tensor Tensor::logical_not() const {
   Tensor x = detail::truth(*this);
-  return detail::elementwise("logical_not", {x});
+  return detail::elementwise("logical_not", x);
 }
 inline Tensor logical_and(Tensor a, Tensor b) { return a.logical_and(b); }
 inline Tensor logical_or(Tensor a, Tensor b) { return a.logical_or(b); }
@@ -40,7 +40,8 @@ inline Tensor reciprocal(Tensor x) { return x.reciprocal(); }
 /// Elements of `a` where the condition holds, of `b` elsewhere.
 inline Tensor where(Tensor condition, const Operand &a, const Operand &b) {
   Tensor chosen = detail::truth(condition);
-  return detail::elementwise("select", {Operand::fixed(chosen), a, b});
+  return Tensor(
+      detail::emit_many<1>("select", {Operand::fixed(chosen), a, b}, {}));
 }
 
 namespace detail {

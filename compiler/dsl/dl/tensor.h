@@ -46,14 +46,10 @@ public:
     return static_cast<int>(dtype()) <= DL_FLOAT64;
   }
 
-#define DL_METHOD(op)                                                          \
-  Tensor op() const { return Tensor(detail::emit_many<1>(#op, {*this}, {})); }
+#define DL_METHOD(op) Tensor op() const;
   DL_UNARY_OPS(DL_METHOD)
 #undef DL_METHOD
-#define DL_METHOD(op)                                                          \
-  Tensor op(const Operand &other) const {                                      \
-    return Tensor(detail::emit_many<1>(#op, {*this, other}, {}));              \
-  }
+#define DL_METHOD(op) Tensor op(const Operand &other) const;
   DL_BINARY_OPS(DL_METHOD)
 #undef DL_METHOD
   Tensor square() const { return mul(*this); }
@@ -158,9 +154,18 @@ inline Operand Operand::step_scalars() {
   return operand;
 }
 
-/// An op whose operands are brought to one element type first.
-inline Tensor elementwise(const char *op, list<Operand> operands) {
-  return Tensor(emit_many<1>(op, operands, {}));
+// Ops whose operands are brought to one element type first. These are what
+// most calls end in: plain arrays keep them cheap to compile.
+inline Tensor elementwise(const char *op, const Operand &x) {
+  Tensor result;
+  dl_emit(op, &x, 1, nullptr, 0, &result.id, 1);
+  return result;
+}
+inline Tensor elementwise(const char *op, const Operand &a, const Operand &b) {
+  const dl_operand operands[] = {a, b};
+  Tensor result;
+  dl_emit(op, operands, 2, nullptr, 0, &result.id, 1);
+  return result;
 }
 
 /// An op that takes its operands as they are.
@@ -190,19 +195,23 @@ inline i64 Tensor::size(int dim) const {
 }
 
 #define DL_FUNCTION(op)                                                        \
-  inline Tensor op(const Operand &x) { return detail::elementwise(#op, {x}); }
+  inline Tensor op(const Operand &x) { return detail::elementwise(#op, x); }   \
+  inline Tensor Tensor::op() const { return detail::elementwise(#op, *this); }
 DL_UNARY_OPS(DL_FUNCTION)
 #undef DL_FUNCTION
 #define DL_FUNCTION(op)                                                        \
   inline Tensor op(const Operand &a, const Operand &b) {                       \
-    return detail::elementwise(#op, {a, b});                                   \
+    return detail::elementwise(#op, a, b);                                     \
+  }                                                                            \
+  inline Tensor Tensor::op(const Operand &other) const {                       \
+    return detail::elementwise(#op, *this, other);                             \
   }
 DL_BINARY_OPS(DL_FUNCTION)
 #undef DL_FUNCTION
 
 #define DL_OPERATOR(symbol, op)                                                \
   inline Tensor operator symbol(const Operand &a, const Operand &b) {          \
-    return detail::elementwise(#op, {a, b});                                   \
+    return detail::elementwise(#op, a, b);                                     \
   }
 DL_OPERATOR(+, add)
 DL_OPERATOR(-, sub)
