@@ -13,8 +13,9 @@ static Status damaged(const char *what) {
 
 namespace {
 
-/// Counts what unpacking would copy. A FlatBuffer may refer to one vector
-/// from many tables; a small hostile file could so ask for terabytes.
+/// Checks what unpacking relies on and counts what it would copy. A FlatBuffer
+/// may refer to one vector from many tables; a small hostile file could so ask
+/// for terabytes.
 class UnpackBudget {
 public:
   explicit UnpackBudget(size_t bytes) : left(bytes) {}
@@ -39,8 +40,13 @@ private:
     left -= count * bytesEach;
     return true;
   }
+  /// FlatBuffers' verifier looks at the alignment of a vector's length only.
   template <typename T> bool take(const flatbuffers::Vector<T> *vector) {
-    return !vector || spend(vector->size(), sizeof(T));
+    return !vector ||
+           (isAligned<T>(vector->Data()) && spend(vector->size(), sizeof(T)));
+  }
+  template <typename T> static bool isAligned(const uint8_t *data) {
+    return reinterpret_cast<uintptr_t>(data) % alignof(T) == 0;
   }
   bool take(const flatbuffers::String *text) {
     return !text || spend(text->size(), 1);
@@ -75,8 +81,9 @@ private:
            (!s.update() || program(*s.update()));
   }
   bool program(const fb::Program &p) {
-    return each(p.commands(),
-                [&](auto &c) { return take(c.bindings()) && take(c.deps()); }) &&
+    return each(
+               p.commands(),
+               [&](auto &c) { return take(c.bindings()) && take(c.deps()); }) &&
            each(p.metrics(),
                 [&](auto &m) {
                   return take(m.name()) && take(m.shape()) &&
@@ -90,7 +97,8 @@ private:
     return each(list, [&](auto &text) { return take(&text); });
   }
   bool takeStructs(const flatbuffers::Vector<const fb::PhysicalDim *> *dims) {
-    return !dims || spend(dims->size(), sizeof(fb::PhysicalDim));
+    return !dims || (isAligned<fb::PhysicalDim>(dims->Data()) &&
+                     spend(dims->size(), sizeof(fb::PhysicalDim)));
   }
 
   size_t left;
@@ -111,7 +119,8 @@ static Status readMetadata(std::span<const uint8_t> bytes, LoadedPlan &out) {
     return damaged("the metadata is not a well-formed table");
   const fb::Plan *plan = fb::GetPlan(bytes.data());
   if (!UnpackBudget(2 * bytes.size()).plan(*plan))
-    return damaged("the metadata refers to the same bytes again and again");
+    return damaged("the metadata has misaligned vectors, or refers to the same "
+                   "bytes again and again");
   out.plan.reset(plan->UnPack());
   for (auto &state : out.plan->states)
     if (!state->init)

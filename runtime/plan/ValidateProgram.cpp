@@ -137,6 +137,9 @@ static Status checkShape(const fb::StepT &step, const fb::DatasetT &dataset,
     return planError(place, "an update belongs to accumulated micro-batches");
   if (step.accumulate > 1 && !step.training)
     return planError(place, "only training accumulates");
+  if (dataset.drop_last && dataset.items < dataset.batch_size)
+    return planError(place, fmt::format("{} items do not fill one batch of {}",
+                                        dataset.items, dataset.batch_size));
   uint64_t rest =
       dataset.drop_last ? 0 : dataset.items % dataset.batch_size;
   size_t programs = rest != 0 ? 2 : 1;

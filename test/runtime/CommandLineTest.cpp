@@ -250,7 +250,8 @@ TEST_F(CommandLine, FaultsNameTheirKernel) {
   b.plan.kernels[kernel]->ops = {1};
   b.command(*b.plan.steps[0]->micro[0], kernel, {out});
   writeFile(folder.path("crash.plan"), seal(b.plan));
-  for (const char *threads : {"1", "2"}) {
+  // Several threads often fault at once.
+  for (const char *threads : {"1", "2", "2", "4", "4", "4"}) {
     Outcome outcome =
         dlrun(std::string("bench crash.plan -q --threads ") + threads);
     EXPECT_EQ(outcome.exitCode, 70);

@@ -147,6 +147,12 @@ TEST(Validator, StepsAndDatasets) {
                 "step 'eval.test'");
   expectRefusal([](auto &p) { p.steps[1]->name = "train"; }, "used twice");
   expectRefusal([](auto &p) { p.datasets[0]->batch_size = 0; }, "batches of 0");
+  expectRefusal(
+      [](auto &p) {
+        p.datasets[0]->items = 3;
+        p.datasets[0]->drop_last = true;
+      },
+      "do not fill one batch");
   expectRefusal([](auto &p) { p.datasets[0]->paths = {"x.npy"}; },
                 "1 files for 2 components");
   expectRefusal([](auto &p) { p.datasets[0]->kind = fb::DatasetKind(5); },

@@ -2,6 +2,7 @@
 
 #include "runtime/exec/Fault.h"
 
+#include <atomic>
 #include <csignal>
 #include <cstring>
 #include <unistd.h>
@@ -49,7 +50,21 @@ static const char *nameOfFault(int signal) {
   }
 }
 
+/// The first thread that faults tells its story; another one that faults at the
+/// same time waits for the end.
+static void takeTurn() {
+  static std::atomic<int> owner = 0;
+  int self = gettid(), nobody = 0;
+  if (owner.compare_exchange_strong(nobody, self))
+    return;
+  if (nobody == self) // a fault in the handler itself
+    _exit(70);
+  for (;;)
+    pause();
+}
+
 static void onFault(int signal, siginfo_t *info, void *) {
+  takeTurn();
   const char *kernel = runningKernel();
   say("\ndlrun: error: ");
   say(nameOfFault(signal));
@@ -70,7 +85,7 @@ void dlrun::installFaultHandlers() {
   static SignalStack stack;
   struct sigaction action = {};
   action.sa_sigaction = onFault;
-  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESETHAND;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
   for (int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP})
     sigaction(signal, &action, nullptr);
 }
