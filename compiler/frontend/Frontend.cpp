@@ -9,6 +9,7 @@
 #include <exception>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -70,6 +71,7 @@ static void callMain(void *entry, Reporter &reporter) {
 
 [[noreturn]] static void runChild(const Options &options, int descriptor) {
   dup2(STDERR_FILENO, STDOUT_FILENO); // stdout is for data of dlcc
+  prctl(PR_SET_PDEATHSIG, SIGKILL);   // nobody would read the result
   Channel channel(descriptor);
   Guard::limitMemory(options.memoryLimitBytes);
   CompiledModel model = compileModel(options.model, options.includeFolders);

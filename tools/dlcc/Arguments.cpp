@@ -220,6 +220,9 @@ void Parser::complete() {
     return fail("which model? dlcc model.dl; see dlcc --help");
   if (result.plan.empty())
     result.plan = beside(".plan");
+  if (result.plan == result.model)
+    return fail("the plan would replace the model " + result.model +
+                "; name another file with -o");
   for (const std::string &list : emits)
     emit(list);
 }
