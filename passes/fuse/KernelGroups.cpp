@@ -1,5 +1,4 @@
 #include "passes/fuse/KernelGroups.h"
-#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using dl::graph::LoopNest;
@@ -88,35 +87,56 @@ SmallVector<Value> KernelGroups::realOperands(Operation *op) const {
   return values;
 }
 
-SmallVector<unsigned> KernelGroups::groupsRead(unsigned group) const {
-  SmallVector<unsigned> read;
-  for (Operation *op : list[group].ops)
-    for (Value value : realOperands(op))
-      if (int from = groupOf(value); from >= 0 && from != int(group))
-        read.push_back(from);
-  return read;
-}
-
+/// Along reads, `order` only falls: groups before `on` cannot lead to it.
 bool KernelGroups::dependsOn(unsigned group, unsigned on) const {
   SmallVector<unsigned> stack{group};
   llvm::DenseSet<unsigned> seen;
-  if (list[on].ops.empty())
-    return false;
-  Operation *first = list[on].ops.front();
-  for (Operation *op : list[on].ops)
-    if (op->isBeforeInBlock(first))
-      first = op;
   while (!stack.empty()) {
     unsigned next = stack.pop_back_val();
     if (next == on)
       return true;
-    // What ended before `on` began cannot depend on it.
-    if (!seen.insert(next).second || list[next].ops.empty() ||
-        list[next].ops.back()->isBeforeInBlock(first))
+    if (list[next].order < list[on].order || !seen.insert(next).second)
       continue;
-    stack.append(groupsRead(next));
+    stack.append(list[next].reads.begin(), list[next].reads.end());
   }
   return false;
+}
+
+/// Keeps `order` topological as edges come (Pearce and Kelly, "A dynamic
+/// topological sort algorithm for directed acyclic graphs", 2006): only what
+/// lies between the two groups moves.
+void KernelGroups::addRead(unsigned group, unsigned from) {
+  list[group].reads.insert(from);
+  list[from].readers.insert(group);
+  if (list[from].order < list[group].order)
+    return;
+  unsigned low = list[group].order, high = list[from].order;
+  auto reach = [&](unsigned start, auto edges, auto within) {
+    llvm::SetVector<unsigned> found;
+    found.insert(start);
+    for (size_t i = 0; i < found.size(); ++i)
+      for (unsigned next : edges(list[found[i]]))
+        if (within(list[next].order))
+          found.insert(next);
+    SmallVector<unsigned> sorted(found.begin(), found.end());
+    llvm::sort(sorted, [&](unsigned a, unsigned b) {
+      return list[a].order < list[b].order;
+    });
+    return sorted;
+  };
+  auto before = reach(
+      from, [](Group &g) { return ArrayRef(g.reads.getArrayRef()); },
+      [&](unsigned order) { return order >= low; });
+  auto after = reach(
+      group, [](Group &g) { return ArrayRef(g.readers.getArrayRef()); },
+      [&](unsigned order) { return order <= high; });
+  SmallVector<unsigned> moved(before), places;
+  moved.append(after.begin(), after.end());
+  for (unsigned g : moved)
+    places.push_back(list[g].order);
+  llvm::sort(places);
+  for (auto [g, place] : llvm::zip(moved, places))
+    list[g].order = place;
 }
 
 /// Leading dims of the op's results that `value` is read at one to one.
@@ -241,6 +261,9 @@ void KernelGroups::append(unsigned g, Operation *op) {
   group.largest = std::max(group.largest, points(op));
   group.ops.push_back(op);
   groupOfOp[op] = g;
+  for (Value value : realOperands(op))
+    if (int from = groupOf(value); from >= 0 && from != int(g))
+      addRead(g, from);
 }
 
 void KernelGroups::assign(Operation *op) {
@@ -288,6 +311,7 @@ void KernelGroups::assign(Operation *op) {
   group.contraction = kind(op) == OpKind::Contraction;
   ArrayRef<int64_t> shape = typeOf(op->getResult(0)).getShape();
   group.prefix.assign(shape.begin(), shape.end());
+  group.order = list.size();
   list.push_back(std::move(group));
   takeWaiting(list.size() - 1, op);
   append(list.size() - 1, op);
@@ -300,7 +324,7 @@ void KernelGroups::absorbPrologues() {
     bool cheap = llvm::all_of(group.ops, [&](Operation *op) {
       return kind(op) == OpKind::Elementwise && !isa<graph::DropoutOp>(op);
     });
-    if (!cheap || !groupsRead(g).empty())
+    if (!cheap || !group.reads.empty())
       continue;
     SmallVector<unsigned> readers;
     bool absorbable = true;
@@ -346,7 +370,7 @@ std::vector<KernelOps> KernelGroups::kernels() const {
   std::function<void(unsigned)> visit = [&](unsigned g) {
     if (!done.insert(g).second)
       return;
-    for (unsigned from : groupsRead(g))
+    for (unsigned from : list[g].reads)
       visit(from);
     order.push_back(g);
   };

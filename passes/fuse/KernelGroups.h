@@ -3,6 +3,7 @@
 
 #include "dialects/graph/Graph.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace dl {
 
@@ -40,6 +41,9 @@ private:
     /// Leading extents that all placed values share: what tiles are cut by.
     llvm::SmallVector<int64_t> prefix;
     int64_t largest = 0; // elements of its largest value
+    /// Groups whose values it reads, and those that read its.
+    llvm::SetVector<unsigned> reads, readers;
+    unsigned order = 0;  // after the order of all it reads
   };
   OpKind classify(mlir::Operation *op) const;
   void assign(mlir::Operation *op);
@@ -50,9 +54,9 @@ private:
   bool joinsContraction(const Group &group, mlir::Operation *op) const;
   bool joinsLoops(const Group &group, mlir::Operation *op) const;
   bool dependsOn(unsigned group, unsigned on) const;
+  void addRead(unsigned group, unsigned from);
   void absorbPrologues();
   llvm::SmallVector<mlir::Value> realOperands(mlir::Operation *op) const;
-  llvm::SmallVector<unsigned> groupsRead(unsigned group) const;
   int groupOf(mlir::Value value) const;
 
   bool fuse;
