@@ -2,6 +2,7 @@
 #include "compiler/frontend/Graph.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/SetVector.h"
 #include <set>
 
 using namespace mlir;
@@ -82,107 +83,102 @@ static Location locationOf(ArrayRef<Frame> frames, MLIRContext *context) {
                              frames.front().column);
 }
 
+void Graph::writeState(const StateKey &key, StringRef role, StringRef kind,
+                       const Initial &initial, ArrayRef<std::string> aliases) {
+  const Parameter &parameter = parameters[static_cast<size_t>(key.parameter)];
+  bool isRandom = kind == "uniform" || kind == "normal";
+  uint64_t randomKey = isRandom ? hashText("init:" + stateName(key)) : 0;
+  DictionaryAttr distribution = builder.getDictionaryAttr(
+      {builder.getNamedAttr("kind", builder.getStringAttr(kind)),
+       builder.getNamedAttr("a", builder.getF64FloatAttr(initial.a)),
+       builder.getNamedAttr("b", builder.getF64FloatAttr(initial.b)),
+       builder.getNamedAttr(
+           "key", builder.getI64IntegerAttr(static_cast<int64_t>(randomKey)))});
+  SmallVector<NamedAttribute> attributes = {
+      builder.getNamedAttr("sym_name", builder.getStringAttr(stateName(key))),
+      builder.getNamedAttr("type", TypeAttr::get(parameter.type)),
+      builder.getNamedAttr("role", builder.getStringAttr(role)),
+      builder.getNamedAttr("init", distribution)};
+  if (!key.slot.empty())
+    attributes.push_back(builder.getNamedAttr(
+        "of", builder.getStringAttr(stateName({key.parameter, ""}))));
+  if (!aliases.empty())
+    attributes.push_back(builder.getNamedAttr(
+        "aliases", builder.getStrArrayAttr(SmallVector<StringRef>(
+                       aliases.begin(), aliases.end()))));
+  OperationState state(locationOf(parameter.made, &context), "graph.state");
+  state.addAttributes(attributes);
+  builder.create(state);
+}
+
 void Graph::writeStates() {
   builder.setInsertionPointToStart(module->getBody());
   // In the order of PyTorch's state_dict, then variables outside of modules.
-  std::vector<int> order;
-  auto add = [&](int parameter) {
-    if (!names[static_cast<size_t>(parameter)].empty() &&
-        !llvm::is_contained(order, parameter))
-      order.push_back(parameter);
-  };
+  llvm::SetVector<int> order;
   for (int handle : modules.order())
-    add(handles[static_cast<size_t>(handle)].parameter);
+    order.insert(handles[static_cast<size_t>(handle)].parameter);
   for (size_t i = 0; i < parameters.size(); ++i)
-    add(static_cast<int>(i));
+    order.insert(static_cast<int>(i));
+  order.remove_if(
+      [&](int number) { return names[static_cast<size_t>(number)].empty(); });
 
-  auto write = [&](const StateKey &key, StringRef role, DictionaryAttr initial,
-                   ArrayRef<std::string> aliases) {
-    const Parameter &parameter = parameters[static_cast<size_t>(key.parameter)];
-    SmallVector<NamedAttribute> attributes = {
-        builder.getNamedAttr("sym_name", builder.getStringAttr(stateName(key))),
-        builder.getNamedAttr("type", TypeAttr::get(parameter.type)),
-        builder.getNamedAttr("role", builder.getStringAttr(role)),
-        builder.getNamedAttr("init", initial)};
-    if (!key.slot.empty())
-      attributes.push_back(builder.getNamedAttr(
-          "of", builder.getStringAttr(stateName({key.parameter, ""}))));
-    if (!aliases.empty())
-      attributes.push_back(builder.getNamedAttr(
-          "aliases", builder.getStrArrayAttr(SmallVector<StringRef>(
-                         aliases.begin(), aliases.end()))));
-    OperationState state(locationOf(parameter.made, &context), "graph.state");
-    state.addAttributes(attributes);
-    builder.create(state);
-  };
-  auto initialOf = [&](StringRef kind, double a, double b, uint64_t key) {
-    return builder.getDictionaryAttr(
-        {builder.getNamedAttr("kind", builder.getStringAttr(kind)),
-         builder.getNamedAttr("a", builder.getF64FloatAttr(a)),
-         builder.getNamedAttr("b", builder.getF64FloatAttr(b)),
-         builder.getNamedAttr(
-             "key", builder.getI64IntegerAttr(static_cast<int64_t>(key)))});
-  };
   for (int number : order) {
-    StateKey key{number, ""};
     const Initial &initial = parameters[static_cast<size_t>(number)].initial;
-    bool isZero = initial.kind == DL_CONSTANT && initial.a == 0;
-    StringRef kind = isZero                        ? "zero"
-                     : initial.kind == DL_CONSTANT ? "constant"
-                     : initial.kind == DL_UNIFORM  ? "uniform"
-                                                   : "normal";
-    uint64_t randomKey =
-        initial.kind == DL_CONSTANT ? 0 : hashText("init:" + stateName(key));
-    write(key, "parameter", initialOf(kind, initial.a, initial.b, randomKey),
-          ArrayRef(names[static_cast<size_t>(number)]).drop_front());
+    StringRef kind = initial.kind == DL_UNIFORM  ? "uniform"
+                     : initial.kind == DL_NORMAL ? "normal"
+                     : initial.a == 0            ? "zero"
+                                                 : "constant";
+    writeState({number, ""}, "parameter", kind, initial,
+               ArrayRef(names[static_cast<size_t>(number)]).drop_front());
   }
-  for (int number : order) {
-    std::vector<std::string> slots;
-    for (const auto &one : traces)
-      for (const auto &[key, values] : one->states)
-        if (key.parameter == number && !key.slot.empty() &&
-            !llvm::is_contained(slots, key.slot))
-          slots.push_back(key.slot);
-    for (const std::string &slot : slots)
-      write({number, slot}, "slot", initialOf("zero", 0, 0, 0), {});
-  }
+  std::map<int, std::set<std::string>> slots;
+  for (const auto &one : traces)
+    for (const auto &[key, values] : one->states)
+      if (!key.slot.empty())
+        slots[key.parameter].insert(key.slot);
+  for (int number : order)
+    for (const std::string &slot : slots[number])
+      writeState({number, slot}, "slot", "zero", {DL_CONSTANT, 0, 0}, {});
 }
 
-void Graph::annotateFunctions() {
-  for (const auto &one : traces) {
-    func::FuncOp function = one->function;
-    function->setAttr("graph.step", builder.getStringAttr(one->step));
-    if (one->training)
-      function->setAttr("graph.training", builder.getUnitAttr());
-    if (one->isShort)
-      function->setAttr("graph.short", builder.getUnitAttr());
-    function->setAttr("graph.dataset", builder.getI64IntegerAttr(
-                                           datasets.get(one->dataset).index));
-    function->setAttr("graph.batch", builder.getI64IntegerAttr(one->batch));
-    auto symbol = [&](const StateKey &key) {
-      return FlatSymbolRefAttr::get(&context, stateName(key));
-    };
-    for (auto [i, argument] : llvm::enumerate(one->arguments)) {
-      unsigned index = static_cast<unsigned>(i);
-      if (argument.kind == Argument::Input)
-        function.setArgAttr(index, "graph.input",
-                            builder.getI64IntegerAttr(static_cast<int64_t>(i)));
-      else if (argument.kind == Argument::Scalars)
-        function.setArgAttr(index, "graph.scalars", builder.getUnitAttr());
-      else
-        function.setArgAttr(index, "graph.state", symbol(argument.state));
-    }
-    unsigned index = 0;
-    for (const Metric &metric : one->metrics)
-      function.setResultAttr(index++, "graph.metric",
-                             builder.getStringAttr(metric.name));
-    for (const ErrorFlag &flag : one->errorFlags)
-      function.setResultAttr(index++, "graph.error",
-                             builder.getStringAttr(flag.message));
-    for (const StateKey &key : one->stateOrder)
-      if (one->states[key].size() > 1)
-        function.setResultAttr(index++, "graph.state", symbol(key));
-  }
+void Graph::annotateFunction(Trace &one) {
+  func::FuncOp function = one.function;
+  function->setAttr("graph.step", builder.getStringAttr(one.step));
+  if (one.training)
+    function->setAttr("graph.training", builder.getUnitAttr());
+  if (one.isShort)
+    function->setAttr("graph.short", builder.getUnitAttr());
+  function->setAttr("graph.dataset",
+                    builder.getI64IntegerAttr(datasets.get(one.dataset).index));
+  function->setAttr("graph.batch", builder.getI64IntegerAttr(one.batch));
+
+  // All at once: each change of a function's attributes copies them.
+  SmallVector<DictionaryAttr> arguments, results;
+  auto add = [&](SmallVector<DictionaryAttr> &list, StringRef name,
+                 Attribute value) {
+    list.push_back(
+        builder.getDictionaryAttr(builder.getNamedAttr(name, value)));
+  };
+  auto addState = [&](SmallVector<DictionaryAttr> &list, const StateKey &key) {
+    add(list, "graph.state", FlatSymbolRefAttr::get(&context, stateName(key)));
+  };
+  for (const Argument &argument : one.arguments)
+    if (argument.kind == Argument::Input)
+      add(arguments, "graph.input",
+          builder.getI64IntegerAttr(static_cast<int64_t>(arguments.size())));
+    else if (argument.kind == Argument::Scalars)
+      add(arguments, "graph.scalars", builder.getUnitAttr());
+    else
+      addState(arguments, argument.state);
+  for (const Metric &metric : one.metrics)
+    add(results, "graph.metric", builder.getStringAttr(metric.name));
+  for (const ErrorFlag &flag : one.errorFlags)
+    add(results, "graph.error", builder.getStringAttr(flag.message));
+  for (const StateKey &key : one.stateOrder)
+    if (one.states[key].size() > 1)
+      addState(results, key);
+  function.setAllArgAttrs(arguments);
+  function.setAllResultAttrs(results);
 }
 
 std::string Graph::finish() {
@@ -191,7 +187,8 @@ std::string Graph::finish() {
                     "dl_main() has no step; call p.train() or p.eval()");
   nameParameters();
   writeStates();
-  annotateFunctions();
+  for (const auto &one : traces)
+    annotateFunction(*one);
   ModuleOp made = *module;
   made->setLoc(FileLineColLoc::get(&context, options.model, 1, 1));
   made->setAttr("graph.accumulate",

@@ -125,7 +125,10 @@ private:
   void nameParameters();
   std::optional<std::pair<size_t, std::string>> findEqualNames() const;
   void writeStates();
-  void annotateFunctions();
+  void writeState(const StateKey &key, llvm::StringRef role,
+                  llvm::StringRef kind, const Initial &initial,
+                  llvm::ArrayRef<std::string> aliases);
+  void annotateFunction(Trace &one);
   std::string stateName(const StateKey &key) const;
 
   const Options &options;

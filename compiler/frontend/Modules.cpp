@@ -24,12 +24,12 @@ void Modules::enter(llvm::StringRef name, const void *module) {
 void Modules::parameter(llvm::StringRef name, int parameter) {
   nameTexts.push_back(joinPath(walkPath.back(), name));
   std::vector<dl_named_parameter> &found = *results.back();
-  bool isNew = llvm::none_of(found, [&](const dl_named_parameter &one) {
-    return one.parameter == parameter;
-  });
+  bool isNew = true;
+  for (const Sighting &sighting : sightings[parameter])
+    isNew &= sighting.walk != walks;
   if (isNew)
     found.push_back({nameTexts.back().c_str(), parameter});
-  if (!sightings.count(parameter))
+  if (sightings[parameter].empty())
     met.push_back(parameter);
   sightings[parameter].push_back({walks, nameTexts.back()});
 }

@@ -113,14 +113,12 @@ int Graph::makeOptimizer(ArrayRef<int> given) {
   if (trace)
     reporter.fail("an optimizer cannot be made inside of a step");
   std::vector<int> unique;
+  llvm::DenseSet<int> known;
   for (int handle : given) {
-    if (get(handle, "optimizer").parameter < 0)
+    int parameter = get(handle, "optimizer").parameter;
+    if (parameter < 0)
       reporter.fail("an optimizer takes parameters; this tensor is none");
-    bool isNew = llvm::none_of(unique, [&](int one) {
-      return handles[static_cast<size_t>(one)].parameter ==
-             handles[static_cast<size_t>(handle)].parameter;
-    });
-    if (isNew)
+    if (known.insert(parameter).second)
       unique.push_back(handle);
   }
   if (unique.empty())
