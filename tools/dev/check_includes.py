@@ -10,6 +10,7 @@ which must parse on a machine without any C++ library.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -87,12 +88,14 @@ def check_text(path, text):
 
 
 def files(root):
-    listed = subprocess.run(["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"],
-                            capture_output=True, text=True)
-    if listed.returncode == 0:
-        return [f for f in listed.stdout.splitlines() if os.path.isfile(os.path.join(root, f))]
-    return [os.path.relpath(os.path.join(base, name), root) for base, _, names in os.walk(root) for name in names
-            if not os.path.relpath(base, root).startswith(("build", ".git"))]
+    """The project's files: what git knows or would add, else all but build folders."""
+    if shutil.which("git"):
+        listed = subprocess.run(["git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard"],
+                                capture_output=True, text=True)
+        if listed.returncode == 0:
+            return [f for f in listed.stdout.splitlines() if os.path.isfile(os.path.join(root, f))]
+    found = [os.path.relpath(os.path.join(base, name), root) for base, _, names in os.walk(root) for name in names]
+    return [f for f in found if f.split("/")[0] not in ("build", "data", ".git")]
 
 
 def main(root):
