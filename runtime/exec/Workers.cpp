@@ -83,8 +83,8 @@ void Workers::run(PreparedProgram &program, uint32_t slot) {
     }
     readyCount.store(0, std::memory_order_relaxed);
     unfinished.store(count, std::memory_order_relaxed);
-    currentProgram.store(&program, std::memory_order_relaxed);
-    currentTable.store(table, std::memory_order_relaxed);
+    currentProgram.store(&program, std::memory_order_release);
+    currentTable.store(table, std::memory_order_release);
     runNumber.store(number, std::memory_order_seq_cst);
     self.head = 0;
     for (uint32_t c = 0; c < count; ++c)
@@ -130,8 +130,10 @@ bool Workers::look(Worker &self) {
     self.run = number;
     self.head = 0;
   }
-  PreparedProgram *program = currentProgram.load(std::memory_order_relaxed);
-  void *const *table = currentTable.load(std::memory_order_relaxed);
+  // They may belong to a later run already, of which nothing can be taken with
+  // this number; but what they point to must be visible.
+  PreparedProgram *program = currentProgram.load(std::memory_order_acquire);
+  void *const *table = currentTable.load(std::memory_order_acquire);
   return program && help(self, *program, table, number);
 }
 

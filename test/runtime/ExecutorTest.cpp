@@ -80,10 +80,16 @@ TEST(Executor, AllThreadsTakePart) {
   b.command(*b.plan.steps[0]->micro[0], b.kernel("spin", 64, {64 * 8}, {true}),
             {out});
   Ready ready(b.plan, 2);
-  for (int round = 0; round < 5; ++round)
+  // On a loaded machine the helper may need some rounds to get a core.
+  std::vector<uint64_t> counts;
+  for (int round = 0; round < 1000; ++round) {
     ASSERT_TRUE(ready.run().ok());
-  for (uint64_t count : ready.executor->tilesPerThread())
-    EXPECT_GT(count, 0u);
+    counts = ready.executor->tilesPerThread();
+    if (counts[0] != 0 && counts[1] != 0)
+      break;
+  }
+  EXPECT_GT(counts[0], 0u);
+  EXPECT_GT(counts[1], 0u);
 }
 
 TEST(Executor, SleepersWakeUp) {
