@@ -84,7 +84,7 @@ bin=$root/build/release/bin
 if [ ! -f "$plan" ] || [ -n "$(find "$bin/dlcc" "examples/$name" -newer "$plan" -type f -print -quit)" ]; then
   mkdir -p build/examples
   echo "dlcc examples/$name/$name.dl -o build/examples/$name.plan"
-  (cd "$compile_in" && "$bin/dlcc" "$model" -o "$plan")
+  (cd "$compile_in" && "$bin/dlcc" "$(realpath --relative-to=. "$model")" -o "$plan")
 fi
 
 given --epochs --steps || options=(--epochs 2 "${options[@]}")

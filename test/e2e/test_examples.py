@@ -56,6 +56,17 @@ class Examples(support.ToolTest):
         self.assertNotIn("\r", result.stderr + result.stdout)
         self.assertRegex(result.stderr, re.compile(r"loss"))
 
+    def test_the_readme_is_true(self):
+        """Its model compiles, and its message is the one that comes."""
+        with open(os.path.join(dltools.ROOT, "README.md"), encoding="utf-8") as file:
+            readme = file.read()
+        model = re.search(r"```cpp\n(.*?)```", readme, re.S)[1]
+        self.write("net.dl", model)
+        self.dlcc("net.dl", "--check")
+        self.write("net.dl", model.replace("fc{2304, 10}", "fc{2340, 10}"))
+        message = re.search(r"```\n(net\.dl:.*?)```", readme, re.S)[1]
+        self.refuse(1, message, dltools.DLCC, "net.dl", "--check")
+
     def test_settings_are_listed(self):
         said = self.dlcc(support.example("mnist"), "--help")
         for name in ("batch_size", "lr", "momentum"):

@@ -89,8 +89,11 @@ if [ ! -f build/release/build.ninja ]; then
   cmake --preset release >build/configure.log 2>&1 || { tail -n 30 build/configure.log >&2; die "cmake failed"; }
 fi
 
-# Quiet when there is nothing to do; on a terminal ninja shows its own progress line.
-if [ -n "$(ninja -C build/release -n --quiet "$@" 2>/dev/null | grep -v 'no work to do' | head -n 1)" ]; then
-  echo "setup: building in build/release (the first time takes minutes)"
+if [ ! -x build/release/bin/dlcc ]; then
+  echo "setup: building in build/release, which takes minutes the first time"
+  if [ -t 1 ]; then # with ninja's own line of progress
+    ninja -C build/release "$@" || die "the build failed"
+    exit
+  fi
 fi
-ninja -C build/release --quiet "$@" || die "the build failed"
+ninja -C build/release --quiet "$@" >build/build.log 2>&1 || { tail -n 60 build/build.log >&2; die "the build failed, see build/build.log"; }
