@@ -1,12 +1,24 @@
 """Where the tools are, and how tests call them."""
 
+import atexit
 import json
 import os
+import shutil
 import subprocess
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("DL_BIN", os.path.join(ROOT, "build", "release", "bin"))
 DLCC, DLRUN = os.path.join(BIN, "dlcc"), os.path.join(BIN, "dlrun")
+
+
+# dlcc keeps compiled kernels in the user's cache folder. Tests begin with an empty one of their own, so that no object of
+# an older compiler can stand in for what they test.
+if "DL_TEST_CACHE" not in os.environ:
+    os.environ["DL_TEST_CACHE"] = tempfile.mkdtemp(prefix="dl-cache-")
+    owner = os.getpid()
+    atexit.register(lambda: os.getpid() == owner and shutil.rmtree(os.environ["DL_TEST_CACHE"], ignore_errors=True))
+os.environ["XDG_CACHE_HOME"] = os.environ["DL_TEST_CACHE"]
 
 
 class ToolFailed(Exception):

@@ -13,13 +13,15 @@ def digest(path):
 
 
 class Plans(support.ToolTest):
-    def plan(self, name, model, *arguments):
+    def plan(self, name, model, *arguments, cache=None):
         folder = self.path(name)
         os.makedirs(folder)
         for file in os.listdir(self.folder):
             if file.endswith((".dl", ".npy")):
                 shutil.copy(self.path(file), folder)
-        support.dltools.dlcc(model, *arguments, "-o", "out.plan", cwd=folder)
+        # Each compilation has a cache of its own, except where a test asks for a warm one.
+        support.dltools.dlcc(model, *arguments, "-o", "out.plan", cwd=folder,
+                             env={"XDG_CACHE_HOME": cache or os.path.join(folder, "cache")})
         return digest(os.path.join(folder, "out.plan"))
 
     def test_byte_identical_plans(self):
@@ -28,7 +30,8 @@ class Plans(support.ToolTest):
         shutil.copy(support.example("mnist"), self.path("mnist.dl"))
         for model in ("net.dl", "mnist.dl"):
             plans = {self.plan(f"{model}-one", model), self.plan(f"{model}-a/longer/way", model),
-                     self.plan(f"{model}-t1", model, "--threads=1"), self.plan(f"{model}-t3", model, "--threads=3")}
+                     self.plan(f"{model}-t1", model, "--threads=1"), self.plan(f"{model}-t3", model, "--threads=3"),
+                     self.plan(f"{model}-warm", model, cache=self.path(f"{model}-one/cache"))}
             self.assertEqual(len(plans), 1, model)
 
     def test_another_model_is_another_plan(self):
