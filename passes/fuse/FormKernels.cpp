@@ -1,3 +1,4 @@
+#include "dialects/graph/PayloadFacts.h"
 #include "passes/fuse/KernelGroups.h"
 #include "passes/fuse/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -238,7 +239,8 @@ void FormKernelsPass::setName(graph::KernelOp kernel) {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     StringRef word = op.getName().stripDialect();
     if (words.size() < 4 && !llvm::is_contained(words, word) &&
-        !isa<graph::FullOp, graph::ExpandOp, graph::TransposeOp>(op))
+        op.getNumOperands() > 0 &&
+        !graph::payloadFacts(cast<graph::LoopNestOpInterface>(op)).isView)
       words.push_back(word);
   }
   std::string name = llvm::join(words, "_");

@@ -1,4 +1,5 @@
 #include "passes/fuse/KernelGroups.h"
+#include "dialects/graph/PayloadFacts.h"
 
 using namespace mlir;
 using dl::graph::LoopNest;
@@ -24,11 +25,6 @@ static bool isScalars(Value value) {
   return function && function.getArgAttr(arg.getArgNumber(), "graph.scalars");
 }
 
-/// Every access of the op is a mere change of index: the value is a view.
-static bool isView(Operation *op) {
-  return isa<graph::TransposeOp, graph::ExpandOp>(op);
-}
-
 OpKind KernelGroups::classify(Operation *op) const {
   if (isa<graph::ReshapeOp>(op))
     return OpKind::Alias;
@@ -38,7 +34,8 @@ OpKind KernelGroups::classify(Operation *op) const {
     return OpKind::Contraction;
   if (nest.combine != graph::Combine::None)
     return OpKind::Reduction;
-  if (isView(op) || llvm::all_of(op->getOperands(), isScalars))
+  if (graph::payloadFacts(loops).isView ||
+      llvm::all_of(op->getOperands(), isScalars))
     return OpKind::Free;
   return OpKind::Elementwise;
 }
@@ -322,7 +319,8 @@ void KernelGroups::assign(Operation *op) {
 void KernelGroups::absorbPrologues() {
   for (auto [g, group] : llvm::enumerate(list)) {
     bool cheap = llvm::all_of(group.ops, [&](Operation *op) {
-      return kind(op) == OpKind::Elementwise && !isa<graph::DropoutOp>(op);
+      return kind(op) == OpKind::Elementwise &&
+             !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isExpensive;
     });
     if (!cheap || !group.reads.empty())
       continue;

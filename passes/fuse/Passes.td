@@ -22,7 +22,9 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
     Afterwards a function holds kernels, graph.reshape (another shape of the same buffer) and its
     return.
   }];
-  let dependentDialects = ["::dl::graph::GraphDialect"];
+  // Payloads are built to be looked at.
+  let dependentDialects = ["::dl::graph::GraphDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
   let options = [Option<"fuse", "fuse", "bool", "true", "Off: one op a kernel">];
 }
 

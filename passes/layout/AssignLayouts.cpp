@@ -1,5 +1,5 @@
 #include "passes/layout/Passes.h"
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/PayloadFacts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
@@ -74,7 +74,8 @@ void AssignLayoutsPass::collect(func::FuncOp function) {
     }
     // The state itself may be viewed by the value that replaces it.
     for (OpOperand &use : argument.getUses())
-      if (isa<graph::TransposeOp, graph::ExpandOp>(use.getOwner()))
+      if (auto loops = dyn_cast<graph::LoopNestOpInterface>(use.getOwner());
+          loops && graph::payloadFacts(loops).isView)
         wish.contradiction = true;
   }
   // A new value that comes out of a reshape lies in row-major order.

@@ -1,6 +1,9 @@
 // Passes that choose physical layouts.
 #pragma once
 
+#include "dialects/graph/Graph.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

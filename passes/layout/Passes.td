@@ -19,7 +19,9 @@ def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
     graph.state @"fc1.weight" {..., layout = array<i64: 1, 0>} // stored as [784][128]
     ```
   }];
-  let dependentDialects = ["::dl::graph::GraphDialect"];
+  // Payloads are built to be looked at.
+  let dependentDialects = ["::dl::graph::GraphDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
 }
 
 #endif

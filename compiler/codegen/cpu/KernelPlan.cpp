@@ -1,7 +1,6 @@
 #include "compiler/codegen/cpu/KernelPlan.h"
 #include "compiler/codegen/cpu/ContractForm.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "dialects/graph/PayloadFacts.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -105,33 +104,6 @@ void KernelPlan::placeOperandsAndResults() {
     place(value, ValuePlacement::Result, i, layout(kernel.getResultLayouts(), i));
 }
 
-/// Recomputing such a value at each use costs more than keeping it.
-static bool isExpensive(graph::LoopNestOpInterface op,
-                        const graph::LoopNest &nest) {
-  auto element = [](Value v) {
-    return cast<RankedTensorType>(v.getType()).getElementType();
-  };
-  Block block;
-  SmallVector<Value> operands, indices;
-  Location loc = op->getLoc();
-  for (Value operand : op->getOperands()) {
-    Type type = element(operand);
-    if (type.isUnsignedInteger())
-      type = IntegerType::get(type.getContext(), type.getIntOrFloatBitWidth());
-    operands.push_back(block.addArgument(type, loc));
-  }
-  for (size_t i = 0; i < nest.extents.size(); ++i)
-    indices.push_back(block.addArgument(IndexType::get(op->getContext()), loc));
-  OpBuilder builder(op->getContext()); // the block belongs to no region
-  builder.setInsertionPointToEnd(&block);
-  op.buildBody(builder, loc, operands, indices);
-  return llvm::any_of(block, [](Operation &inner) {
-    return (isa<math::MathDialect>(inner.getDialect()) &&
-            !isa<math::AbsFOp, math::FloorOp>(inner)) ||
-           inner.getName().getStringRef() == "graph.philox";
-  });
-}
-
 bool KernelPlan::mustPlace(Operation *op) const {
   const graph::LoopNest &loops = nest(op);
   if (loops.combine != graph::Combine::None)
@@ -151,7 +123,7 @@ bool KernelPlan::mustPlace(Operation *op) const {
     }
   if (op->hasOneUse() || op->use_empty())
     return false;
-  return isExpensive(cast<graph::LoopNestOpInterface>(op), loops);
+  return graph::payloadFacts(cast<graph::LoopNestOpInterface>(op)).isExpensive;
 }
 
 LogicalResult KernelPlan::collectStages() {
@@ -182,7 +154,7 @@ Value KernelPlan::viewedLeaf(Value value,
   if (isPlaced(value))
     return value;
   auto op = value.getDefiningOp<graph::LoopNestOpInterface>();
-  if (!op || !isa<graph::TransposeOp, graph::ExpandOp>(op.getOperation()))
+  if (!op || !graph::payloadFacts(op).isView)
     return {};
   const graph::LoopNest &loops = nest(op);
   auto inner = accessAt(loops.accesses[0], index);

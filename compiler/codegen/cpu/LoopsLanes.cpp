@@ -137,8 +137,8 @@ void LoopsStage::chooseLanes() {
   for (Value result : stage.op->getResults())
     if (e.plan.isPlaced(result)) {
       const auto &strides = e.plan.placements.find(result)->second.strides;
-      llvm::stable_sort(parallel, [&](unsigned x, unsigned y) {
-        return strides[x] < strides[y];
+      llvm::sort(parallel, [&](unsigned x, unsigned y) {
+        return std::make_pair(strides[x], x) < std::make_pair(strides[y], y);
       });
       break;
     }

@@ -1,0 +1,17 @@
+// What an op's payload says about the op, for passes that must not know its name.
+#pragma once
+
+#include "dialects/graph/Graph.h"
+
+namespace dl::graph {
+
+struct PayloadFacts {
+  /// The result is the one operand, only indexed otherwise: transpose, expand.
+  bool isView = false;
+  /// Recomputing a value costs more than storing and loading it: exp, random numbers.
+  bool isExpensive = false;
+};
+
+PayloadFacts payloadFacts(LoopNestOpInterface op);
+
+} // namespace dl::graph
