@@ -98,7 +98,8 @@ def check(program, folder, f64_only):
     write_files(program, folder)
     metrics, weights, _, _ = program.run(np.float64)
     want = {name: np.asarray(value, np.float64) for name, value in {**metrics, **weights}.items()}
-    dltools.dlcc("program.dl", "--dtype=f64", "-o", "f64.plan", cwd=folder)
+    compiled = ["program.dl", f"--accumulate={program.accumulate}"]
+    dltools.dlcc(*compiled, "--dtype=f64", "-o", "f64.plan", cwd=folder)
     got = train("f64.plan", folder, "f64", program)
     wrong = [f"{name}: dlrun did not return it" for name in want if name not in got]
     if wrong:
@@ -106,7 +107,7 @@ def check(program, folder, f64_only):
     wrong += filter(None, (compare_f64(name, got[name], value) for name, value in want.items()))
     if f64_only:
         return wrong
-    dltools.dlcc("program.dl", "--dtype=f32", "-o", "f32.plan", cwd=folder)
+    dltools.dlcc(*compiled, "--dtype=f32", "-o", "f32.plan", cwd=folder)
     got = train("f32.plan", folder, "v3", program, "--isa=v3")
     runs = f32_runs(program)
     wrong += filter(None, (compare_f32(name, got[name], value, runs) for name, value in want.items()))
@@ -136,7 +137,8 @@ def work(task):
     elif not keep:
         shutil.rmtree(folder)
     body = "\n".join(statement.text for statement in program.statements) + "\n".join(program.members)
-    return number, wrong, folder, set(re.findall(r"(?:\.|dl::|F::|nn::)([A-Za-z]\w*)[({ ]", body))
+    words = set(re.findall(r"(?:\.|dl::|F::|nn::)([A-Za-z]\w*)[({ ]", body))
+    return number, wrong, folder, words | {"(accumulate)"} if program.accumulate > 1 else words
 
 
 def main():

@@ -71,7 +71,7 @@ class Program:
         self.statements = []
         self.loss = ""
         self.watched = ""  # one more tensor that is returned as a metric
-        self.batch = self.items = self.steps = 1
+        self.batch = self.items = self.steps = self.accumulate = 1
         self.drop_last = False
         self.optimizer = {}
 
@@ -100,12 +100,14 @@ class Program:
         lines += [f'    metrics.add("grad.{name}", model.{access}.grad());' for name, (access, _) in self.weights.items()]
         return "\n".join(lines + ["    return metrics;", "  });", "}", ""])
 
-    def batch_of(self, step):
-        """The items of a step, in file order, epoch after epoch."""
+    def micro_batches(self, step):
+        """The items of a step's micro-batches, in file order, epoch after epoch; the last group of one may be short."""
         whole, rest = divmod(self.items, self.batch)
         count = whole + (1 if rest and not self.drop_last else 0)
-        first = step % count * self.batch
-        return slice(first, min(first + self.batch, self.items))
+        steps = -(-count // self.accumulate)
+        first = step % steps * self.accumulate
+        return [slice(i * self.batch, min((i + 1) * self.batch, self.items))
+                for i in range(first, min(first + self.accumulate, count))]
 
     def evaluate(self, tape, weights, items, statements=None):
         """The environment after the statements: name to Var."""
@@ -133,15 +135,27 @@ class Program:
         optimizer = SGD(**self.optimizer)
         margin, largest = np.inf, 0.0
         for step in range(self.steps):
-            tape = Tape(dtype, seed=self.seed, step=step, sequential=sequential)
-            env = self.evaluate(tape, weights, self.batch_of(step))
-            loss = env[self.loss]
-            backward(loss)
-            gradients = {name: gradient_of(env[name]) for name in weights}
-            margin, largest = min(margin, tape.margin), max([tape.largest] + [
-                float(np.max(np.abs(g), initial=0)) for g in gradients.values()])
+            group, sums = self.micro_batches(step), {}
+            for micro, items in enumerate(group):
+                tape = Tape(dtype, seed=self.seed, step=step, micro=micro, sequential=sequential)
+                env = self.evaluate(tape, weights, items)
+                backward(env[self.loss])
+                gradients = {name: gradient_of(env[name]) for name in weights}
+                margin, largest = min(margin, tape.margin), max([largest, tape.largest] + [
+                    float(np.max(np.abs(g), initial=0)) for g in gradients.values()])
+                share = tape.dtype.type(items.stop - items.start)
+                sums = {name: g * share + sums.get(name, 0) for name, g in gradients.items()}
+            if len(group) > 1:  # the mean over all items of the group
+                total = tape.dtype.type(group[-1].stop - group[0].start)
+                gradients = {name: np.asarray(g / total, dtype) for name, g in sums.items()}
             optimizer.step(weights, gradients)
         self.inputs = kept
-        metrics = {"loss": loss.value, "watched": env[self.watched].value}
-        metrics.update({"grad." + name: g for name, g in gradients.items()})
-        return metrics, weights, margin, largest
+        return self.metrics(env, gradients), weights, margin, largest
+
+    def metrics(self, env, gradients):
+        """What the step returns. With several micro-batches only the weights are compared: what dlrun keeps of the
+        metrics of each is the last one's."""
+        if self.accumulate > 1:
+            return {}
+        metrics = {"loss": env[self.loss].value, "watched": env[self.watched].value}
+        return metrics | {"grad." + name: g for name, g in gradients.items()}
