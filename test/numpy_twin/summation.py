@@ -23,6 +23,9 @@ def total(tape, array, axis=None, keepdims=False):
 
 def product(tape, a, b):
     """a @ b for matrices and stacks of them."""
-    if not tape.sequential or a.shape[-1] == 0:
+    if not tape.sequential:
         return a @ b
-    return np.add.accumulate(a[..., :, :, None] * b[..., None, :, :], axis=-2)[..., -1, :]
+    result = np.zeros(np.broadcast_shapes(a.shape[:-2], b.shape[:-2]) + (a.shape[-2], b.shape[-1]), a.dtype)
+    for k in range(a.shape[-1]):
+        result += a[..., :, k, None] * b[..., None, k, :]
+    return result

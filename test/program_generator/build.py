@@ -16,7 +16,7 @@ from .program import Dim, Program, Statement, Value, brace
 OPS = elementwise_ops.OPS + shape_ops.OPS + network_ops.OPS
 MARGIN = 2e-4  # closest to a kink, in f64; f32 rounding stays well below
 LARGEST = 300.0
-ELEMENTS = 12000
+ELEMENTS = {False: 12000, True: 150000}  # of a tensor, by Builder.big
 
 
 class Builder:
@@ -24,6 +24,7 @@ class Builder:
         self.rng = np.random.default_rng([seed, 20])
         self.program = Program(seed)
         self.pool, self.counter = [], 0
+        self.big = self.coin(0.08)  # large enough for blocked loops, packed operands and several tiles
         self.draft = None  # what a proposal adds besides its statement
 
     # Choices.
@@ -35,6 +36,8 @@ class Builder:
 
     def width(self):
         """An extent: mostly small, now and then past one or several vector registers."""
+        if self.big and self.coin(0.5):
+            return self.choose([96, 130, 200, 257, 300])
         return self.choose([17, 19, 31, 32, 37, 64, 67]) if self.coin(0.12) else self.number(1, 8)
 
     def choose(self, items):
@@ -120,7 +123,7 @@ class Builder:
             results = [run(env) for env in self.envs]
         dims = self.dims_of(*results)
         sane = np.all(np.isfinite(results[0].value)) and tape.margin > MARGIN and tape.largest < LARGEST
-        if dims is None or not sane or results[0].value.size > ELEMENTS or not results[0].parents:
+        if dims is None or not sane or results[0].value.size > ELEMENTS[self.big] or not results[0].parents:
             tape.margin, tape.largest = before
             return None
         name = self.fresh("t")
@@ -161,7 +164,7 @@ def add_input(b, shape, kind, array):
 
 def add_inputs(b):
     program = b.program
-    program.batch = b.number(1, 7)
+    program.batch = b.number(9, 40) if b.big else b.number(1, 7)
     program.accumulate = b.number(2, 3) if b.coin(0.15) else 1
     whole = b.number(1, 2) if program.accumulate == 1 else b.number(2, 5)
     rest = b.number(0, program.batch - 1) if b.coin() else 0
@@ -171,7 +174,7 @@ def add_inputs(b):
     rows = program.items + 1  # one more than the program has: the second trial batch needs it
     for _ in range(b.number(1, 2)):
         shape = b.choose([
-            lambda: (b.choose([3, 5, 6, 7, 11, 13, 29, 64]),),
+            lambda: (b.choose([300, 513, 784]) if b.big else b.choose([3, 5, 6, 7, 11, 13, 29, 64]),),
             lambda: (b.number(1, 4), b.number(4, 12), b.choose([4, 5, 7, 8, 9, 11, 16, 19, 23])),
             lambda: (b.number(2, 5), b.choose([3, 4, 7, 17]))])()
         add_input(b, shape, "float", b.rng.normal(size=(rows, *shape)).astype(np.float32))
