@@ -15,6 +15,7 @@ static std::vector<OpCase> elementwiseCases() {
       {"graph.neg", {"tensor<2x3xi64>"}},
       {"graph.abs", {"tensor<2x3xi32>"}},
       {"graph.log", {"tensor<2x3xf64>"}, "{}", 0.3, 4},
+      {"graph.log1p", {"tensor<2x3xf64>"}, "{}", -0.8, 4},
       {"graph.sqrt", {"tensor<2x3xf64>"}, "{}", 0.3, 4},
       {"graph.rsqrt", {"tensor<2x3xf64>"}, "{}", 0.3, 4},
       {"graph.div", {"tensor<2x3xf64>", "tensor<3xf64>"}, "{}", 0.5, 3},

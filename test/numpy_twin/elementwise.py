@@ -39,6 +39,10 @@ def log(x):
     return unary(x, np.log(x.value), 1 / x.value)
 
 
+def log1p(x):
+    return unary(x, np.log1p(x.value), 1 / (1 + x.value))
+
+
 def sqrt(x):
     y = np.sqrt(x.value)
     return unary(x, y, x.tape.dtype.type(0.5) / y)

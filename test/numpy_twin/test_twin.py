@@ -17,6 +17,7 @@ def positive(values):
 # name: (function of Vars, shapes of the operands, domain of the operands)
 CASES = {
     "neg": (E.neg, [(2, 3)]), "abs": (E.abs_, [(2, 3)]), "exp": (E.exp, [(2, 3)]), "log": (E.log, [(2, 3)], positive),
+    "log1p": (E.log1p, [(2, 3)], lambda values: np.abs(values) - 0.5),
     "sqrt": (E.sqrt, [(2, 3)], positive), "rsqrt": (E.rsqrt, [(2, 3)], positive), "sin": (E.sin, [(2, 3)]),
     "cos": (E.cos, [(2, 3)]), "tanh": (E.tanh, [(2, 3)]), "sigmoid": (E.sigmoid, [(2, 3)]), "erf": (E.erf, [(2, 3)]),
     "relu": (E.relu, [(2, 3)]), "sign": (E.sign, [(2, 3)]), "floor": (E.floor, [(2, 3)]),

@@ -7,6 +7,7 @@ from numpy_twin import elementwise as E, shaping as S
 # What keeps an operand in the op's domain and away from poles: C++ text and twin.
 PLAIN = ("{}", lambda x: x)
 POSITIVE = ("({}.abs() + 0.5)", lambda x: E.add(E.abs_(x), 0.5))
+ABOVE_MINUS_ONE = ("({}.abs() - 0.5)", lambda x: E.sub(E.abs_(x), 0.5))
 SMALL = ("({} * 0.5)", lambda x: E.mul(x, 0.5))
 
 # An op of one operand is one line here.
@@ -15,7 +16,7 @@ UNARY = {
     "sqrt": (E.sqrt, POSITIVE), "rsqrt": (E.rsqrt, POSITIVE), "sin": (E.sin, PLAIN), "cos": (E.cos, PLAIN),
     "tanh": (E.tanh, PLAIN), "sigmoid": (E.sigmoid, PLAIN), "erf": (E.erf, PLAIN), "relu": (E.relu, PLAIN),
     "sign": (E.sign, PLAIN), "floor": (E.floor, PLAIN), "square": (lambda x: E.mul(x, x), PLAIN),
-    "reciprocal": (lambda x: E.div(1.0, x), POSITIVE),
+    "reciprocal": (lambda x: E.div(1.0, x), POSITIVE), "log1p": (E.log1p, ABOVE_MINUS_ONE),
 }
 ARITHMETIC = {"+": E.add, "-": E.sub, "*": E.mul}
 NAMED = {"add": E.add, "sub": E.sub, "mul": E.mul, "maximum": E.maximum, "minimum": E.minimum}

@@ -7,7 +7,7 @@
 // clang-format off
 #define DL_UNARY_OPS(OP)                                                       \
   OP(neg) OP(abs) OP(sign) OP(floor) OP(relu)                                  \
-  OP(exp) OP(log) OP(sqrt) OP(rsqrt)                                           \
+  OP(exp) OP(log) OP(log1p) OP(sqrt) OP(rsqrt)                                 \
   OP(sin) OP(cos) OP(tanh) OP(sigmoid) OP(erf)
 #define DL_BINARY_OPS(OP)                                                      \
   OP(add) OP(sub) OP(mul) OP(div) OP(pow) OP(maximum) OP(minimum)              \

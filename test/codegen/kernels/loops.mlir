@@ -95,3 +95,39 @@ func.func @pad_tail(%x: tensor<5x4x1x22xf32>) -> tensor<5x4x7x26xf32> {
   %0 = "graph.pad"(%x) {low = array<i64: 0, 0, 2, 2>, high = array<i64: 0, 0, 4, 2>, interior = array<i64: 0, 0, 2, 0>, value = 0.0 : f64} : (tensor<5x4x1x22xf32>) -> tensor<5x4x7x26xf32>
   return %0 : tensor<5x4x7x26xf32>
 }
+// Arguments lie in [-1, 1], so this runs from the pole to log(2).
+func.func @log1p(%a: tensor<37x29xf32>) -> tensor<37x29xf32> {
+  %0 = "graph.log1p"(%a) : (tensor<37x29xf32>) -> tensor<37x29xf32>
+  return %0 : tensor<37x29xf32>
+}
+// Relative errors near 0, where log(1 + x) keeps one digit in f32 and seven in f64.
+func.func @log1p_near_zero(%a: tensor<37x29xf32>) -> tensor<37x29xf32> {
+  %e = "graph.full"() {value = 1.0e-6 : f64, type = tensor<f32>} : () -> tensor<f32>
+  %0 = "graph.mul"(%a, %e) : (tensor<37x29xf32>, tensor<f32>) -> tensor<37x29xf32>
+  %1 = "graph.log1p"(%0) : (tensor<37x29xf32>) -> tensor<37x29xf32>
+  %2 = "graph.div"(%1, %e) : (tensor<37x29xf32>, tensor<f32>) -> tensor<37x29xf32>
+  return %2 : tensor<37x29xf32>
+}
+func.func @log1p_near_zero_f64(%a: tensor<7x29xf64>) -> tensor<7x29xf64> {
+  %e = "graph.full"() {value = 1.0e-9 : f64, type = tensor<f64>} : () -> tensor<f64>
+  %0 = "graph.mul"(%a, %e) : (tensor<7x29xf64>, tensor<f64>) -> tensor<7x29xf64>
+  %1 = "graph.log1p"(%0) : (tensor<7x29xf64>) -> tensor<7x29xf64>
+  %2 = "graph.div"(%1, %e) : (tensor<7x29xf64>, tensor<f64>) -> tensor<7x29xf64>
+  return %2 : tensor<7x29xf64>
+}
+// What has no quotient: infinities and NaN for x < -1, huge numbers, the pole, zeros with their signs.
+func.func @log1p_limits(%a: tensor<67xf32>) -> (tensor<67xf32>, tensor<67xf32>, tensor<67xf32>, tensor<67xf32>) {
+  %zero = "graph.full"() {value = 0.0 : f64, type = tensor<f32>} : () -> tensor<f32>
+  %one = "graph.full"() {value = 1.0 : f64, type = tensor<f32>} : () -> tensor<f32>
+  %huge = "graph.full"() {value = 3.0e38 : f64, type = tensor<f32>} : () -> tensor<f32>
+  %0 = "graph.div"(%a, %zero) : (tensor<67xf32>, tensor<f32>) -> tensor<67xf32>
+  %infinities = "graph.log1p"(%0) : (tensor<67xf32>) -> tensor<67xf32>
+  %1 = "graph.mul"(%a, %huge) : (tensor<67xf32>, tensor<f32>) -> tensor<67xf32>
+  %large = "graph.log1p"(%1) : (tensor<67xf32>) -> tensor<67xf32>
+  %2 = "graph.mul"(%a, %zero) : (tensor<67xf32>, tensor<f32>) -> tensor<67xf32>
+  %3 = "graph.sub"(%2, %one) : (tensor<67xf32>, tensor<f32>) -> tensor<67xf32>
+  %pole = "graph.log1p"(%3) : (tensor<67xf32>) -> tensor<67xf32>
+  %4 = "graph.log1p"(%2) : (tensor<67xf32>) -> tensor<67xf32>
+  %signs = "graph.div"(%one, %4) : (tensor<f32>, tensor<67xf32>) -> tensor<67xf32>
+  return %infinities, %large, %pole, %signs : tensor<67xf32>, tensor<67xf32>, tensor<67xf32>, tensor<67xf32>
+}

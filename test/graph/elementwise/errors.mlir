@@ -11,6 +11,15 @@ func.func @float_only(%a: tensor<4xi64>) {
 
 // -----
 
+func.func @log1p_of_integers(%a: tensor<4xi64>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{log1p: needs a floating-point tensor, got i64 [4]; use .to(dl::kFloat32)}}
+  %0 = graph.log1p %a : (tensor<4xi64>) -> tensor<4xi64>
+  return
+}
+
+// -----
+
 func.func @numbers_only(%a: tensor<4xui8>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{add: needs numbers, got u8 [4]; use .to(dl::kFloat32) or .to(dl::kInt64)}}

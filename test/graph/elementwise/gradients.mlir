@@ -22,6 +22,17 @@ func.func @relu(%a: tensor<3xf32>) {
   return
 }
 
+// CHECK-LABEL: func.func @gradient.log1p
+// CHECK-SAME: [[X:%.*]]: tensor<3xf32>, [[DY:%.*]]: tensor<3xf32>
+// CHECK: [[ONE:%.*]] = graph.full {{.*}}value = 1.000000e+00
+// CHECK: [[SUM:%.*]] = graph.add [[ONE]], [[X]]
+// CHECK: [[DX:%.*]] = graph.div [[DY]], [[SUM]]
+// CHECK: return [[DX]]
+func.func @log1p(%a: tensor<3xf32>) {
+  %0 = graph.log1p %a : (tensor<3xf32>) -> tensor<3xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @gradient.select
 // CHECK: graph.select
 // CHECK: [[DA:%.*]] = graph.select

@@ -23,6 +23,26 @@ func.func @relu(%a: tensor<4xf32>) {
   return
 }
 
+// No op of its own in the payload: a logarithm, what rounding lost, and two
+// choices for infinities and tiny numbers.
+// CHECK-LABEL: graph.log1p
+// CHECK-NEXT: extents [2, 3] combine none
+// CHECK-NEXT: access (d0, d1) -> (d0, d1)
+// CHECK-NEXT: arith.constant
+// CHECK-NEXT: arith.addf
+// CHECK-NEXT: math.log
+// CHECK-NEXT: arith.subf
+// CHECK-NEXT: arith.divf
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: arith.cmpf
+// CHECK-NEXT: arith.select
+// CHECK-NEXT: arith.cmpf
+// CHECK-NEXT: arith.select
+func.func @log1p(%a: tensor<2x3xf32>) {
+  %0 = graph.log1p %a : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  return
+}
+
 // CHECK-LABEL: graph.cast
 // CHECK: arith.uitofp
 func.func @cast(%a: tensor<4xui8>) {
@@ -32,4 +52,5 @@ func.func @cast(%a: tensor<4xui8>) {
 
 // CHECK-LABEL: graph.add flops 24
 // CHECK-NEXT: graph.relu flops 4
+// CHECK-NEXT: graph.log1p flops 6
 // CHECK-NEXT: graph.cast flops 0

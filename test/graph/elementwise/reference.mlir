@@ -10,6 +10,20 @@ func.func @arithmetic(%a: tensor<2x2xf64>, %b: tensor<2xf64>, %i: tensor<2xi64>)
   return %0, %1 : tensor<2x2xf64>, tensor<2xi64>
 }
 
+// log(1 + x) itself would give 0 for the tiny ones.
+// CHECK: @log1p #0 f64 [3] [0.22314355131{{.*}}, 0.40546510810{{.*}}, 0.55961578793{{.*}}]
+// CHECK: @log1p #1 f64 [3] [2.5e-21, 5e-21, 7.5e-21]
+// CHECK: @log1p #2 f64 [2] [-inf, -inf]
+func.func @log1p(%a: tensor<3xf64>) -> (tensor<3xf64>, tensor<3xf64>, tensor<2xf64>) {
+  %0 = graph.log1p %a : (tensor<3xf64>) -> tensor<3xf64>
+  %scale = graph.full {value = 1.0e-20, type = tensor<f64>} : () -> tensor<f64>
+  %tiny = graph.mul %a, %scale : (tensor<3xf64>, tensor<f64>) -> tensor<3xf64>
+  %1 = graph.log1p %tiny : (tensor<3xf64>) -> tensor<3xf64>
+  %pole = graph.full {value = -1.0, type = tensor<2xf64>} : () -> tensor<2xf64>
+  %2 = graph.log1p %pole : (tensor<2xf64>) -> tensor<2xf64>
+  return %0, %1, %2 : tensor<3xf64>, tensor<3xf64>, tensor<2xf64>
+}
+
 // CHECK: @comparison #0 bool [3] [0, 1, 0]
 // CHECK: @comparison #1 f64 [3] [0.5, 0.5, 0.75]
 func.func @comparison(%a: tensor<3xf64>) -> (tensor<3xi1>, tensor<3xf64>) {

@@ -34,6 +34,9 @@ def Graph_NegOp : Graph_Unary<"neg", "Numbers"> {
 def Graph_AbsOp : Graph_Unary<"abs", "Numbers">;
 def Graph_ExpOp : Graph_Unary<"exp", "Floats">;
 def Graph_LogOp : Graph_Unary<"log", "Floats">;
+def Graph_Log1pOp : Graph_Unary<"log1p", "Floats"> {
+  let summary = "log(1 + x), accurate near 0.";
+}
 def Graph_SqrtOp : Graph_Unary<"sqrt", "Floats">;
 def Graph_RsqrtOp : Graph_Unary<"rsqrt", "Floats">;
 def Graph_SinOp : Graph_Unary<"sin", "Floats">;

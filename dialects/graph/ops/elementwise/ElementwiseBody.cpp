@@ -46,6 +46,26 @@ BODY(RsqrtOp) {
   return {arith::DivFOp::create(builder, loc, one, root)};
 }
 
+BODY(Log1pOp) {
+  // log(u) of u = 1 + x as rounded, times x / (u - 1), which makes up for what
+  // the rounding lost. Dividing first keeps large x from overflowing.
+  Value one = scalarConstant(builder, loc, x[0].getType(), 1);
+  Value u = arith::AddFOp::create(builder, loc, one, x[0]);
+  Value logarithm = math::LogOp::create(builder, loc, u);
+  Value added = arith::SubFOp::create(builder, loc, u, one);
+  Value factor = arith::DivFOp::create(builder, loc, x[0], added);
+  Value scaled = arith::MulFOp::create(builder, loc, logarithm, factor);
+  // Nothing was lost; an infinity has no quotient.
+  Value exact = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
+                                      added, x[0]);
+  Value result =
+      arith::SelectOp::create(builder, loc, exact, logarithm, scaled);
+  // All was lost, and a zero keeps its sign.
+  Value tiny =
+      arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ, u, one);
+  return {arith::SelectOp::create(builder, loc, tiny, x[0], result)};
+}
+
 BODY(SigmoidOp) {
   Value one = scalarConstant(builder, loc, x[0].getType(), 1);
   Value negated = arith::NegFOp::create(builder, loc, x[0]);

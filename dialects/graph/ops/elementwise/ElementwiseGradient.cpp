@@ -33,6 +33,13 @@ GRADIENT(LogOp) {
   return {g.make<DivOp>(grads[0], getX())};
 }
 
+GRADIENT(Log1pOp) {
+  GraphBuilder g(builder, getLoc());
+  Value one = g.constant(getX(), 1);
+  Value sum = g.make<AddOp>(one, getX());
+  return {g.make<DivOp>(grads[0], sum)};
+}
+
 GRADIENT(SqrtOp) {
   GraphBuilder g(builder, getLoc());
   Value two = g.constant(getX(), 2);

@@ -31,6 +31,10 @@ HostTensors LogOp::evaluate(Operands x) {
   return mapFloat(*this, x, [](double a) { return std::log(a); });
 }
 
+HostTensors Log1pOp::evaluate(Operands x) {
+  return mapFloat(*this, x, [](double a) { return std::log1p(a); });
+}
+
 HostTensors SqrtOp::evaluate(Operands x) {
   return mapFloat(*this, x, [](double a) { return std::sqrt(a); });
 }
