@@ -1,17 +1,20 @@
 #!/usr/bin/python3
 """Matrix products through a plan, on one pinned core, against the FMA peak measured in the same rounds.
 
-    test/bench/matmul.py [--rounds 7] [--seconds 0.5] [--threads N] [MxNxK...]
+    test/bench/matmul.py [--rounds 7] [--seconds 0.5] [--threads 1,2] [MxNxK...]
 
 A program's training step is one product C = A B of two states that nothing updates, and an update of one number; the
 whole step is timed, so whatever packing the kernel does is in the figure. NT: B is stored [N, K], TN: A is stored
 [K, M]. `kept` tells whether the compiler stores A or B in an order other than the model's (then their packing is done
-once, when the weights are loaded). JSON on stdout.
+once, when the weights are loaded). With several threads the percentage is of that many cores, and `speedup` is against
+one thread. JSON on stdout.
 """
 
 import argparse
 import json
 import os
+
+import numpy as np
 
 import machine
 
@@ -50,7 +53,7 @@ def write_model(folder, m, n, k, kind):
     machine.dltools.dlcc(name + ".dl", "-o", name + ".plan", cwd=folder)
     states = machine.dltools.info(name + ".plan", cwd=folder)["states"]
     kept = [s["name"] for s in states if s["name"] in "ab" and "row" not in s["layout_text"]]
-    return {"kind": kind, "M": m, "N": n, "K": k, "plan": name + ".plan", "kept": kept, "ms": [], "percent": []}
+    return {"kind": kind, "M": m, "N": n, "K": k, "plan": name + ".plan", "kept": kept}
 
 
 def main():
@@ -58,33 +61,40 @@ def main():
     parser.add_argument("shapes", nargs="*", default=SHAPES)
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5)
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", default="1,2")
     options = parser.parse_args()
     about = machine.describe()
+    threads = [n for n in map(int, options.threads.split(",")) if n <= len(os.sched_getaffinity(0))]
     with machine.scratch() as folder:
-        import numpy as np
         np.save(os.path.join(folder, "x.npy"), np.ones((8, 1), np.float32))
         peak = machine.Peak(folder)
-        cases = [write_model(folder, *map(int, shape.split("x")), kind) for shape in options.shapes for kind in ("NN", "NT", "TN")]
+        plans = [write_model(folder, *map(int, shape.split("x")), kind) for shape in options.shapes for kind in ("NN", "NT", "TN")]
+        cases = [{**plan, "threads": n, "ms": [], "percent": []} for n in threads for plan in plans]
         peaks = []
         for _ in range(options.rounds):
             for case in cases:
                 peaks.append(peak.measure())
-                event = machine.bench(case["plan"], options.threads, cwd=folder, seconds=options.seconds)
-                flops = 2.0 * case["M"] * case["N"] * case["K"]
+                event = machine.bench(case["plan"], case["threads"], cwd=folder, seconds=options.seconds)
                 case["ms"].append(event["median_ms"])
-                case["percent"].append(100 * flops / event["median_ms"] * 1e-6 / (peaks[-1] * options.threads))
-    rows = []
+                gflops = 2e-6 * case["M"] * case["N"] * case["K"] / event["median_ms"]
+                case["percent"].append(100 * gflops / (peaks[-1] * case["threads"]))
+    report(cases, about, options.rounds, machine.median(peaks))
+
+
+def report(cases, about, rounds, peak):
+    rows, alone = [], {}
     for case in cases:
         case["ms"], case["percent"] = machine.median(case["ms"]), machine.median(case["percent"])
         case["gflops"] = 2e-6 * case["M"] * case["N"] * case["K"] / case["ms"]
-        del case["plan"]
-        rows.append([f"{case['M']}x{case['N']}x{case['K']}", case["kind"], case["ms"], case["gflops"], case["percent"], ",".join(case["kept"])])
-    result = {"bench": "matmul", **about, "threads": options.threads, "rounds": options.rounds,
-              "peak_gflops": machine.median(peaks), "cases": cases}
-    machine.table(f"matmul, {options.threads} thread(s), peak {result['peak_gflops']:.1f} GFLOP/s a core ({about['cpu']})",
-                  ["MxNxK", "kind", "ms", "GFLOP/s", "% of peak", "kept"], rows)
-    print(json.dumps(result))
+        plan = case.pop("plan")
+        if case["threads"] == 1:
+            alone[plan] = case["ms"]
+        case["speedup"] = alone[plan] / case["ms"] if plan in alone else None
+        rows.append([f"{case['M']}x{case['N']}x{case['K']}", case["kind"], case["threads"], case["ms"], case["gflops"],
+                     case["percent"], case["speedup"] or "-", ",".join(case["kept"]) or "-"])
+    machine.table(f"matmul, FMA peak {peak:.1f} GFLOP/s a core ({about['cpu']})",
+                  ["MxNxK", "kind", "threads", "ms", "GFLOP/s", "% of peak", "speedup", "kept"], rows)
+    print(json.dumps({"bench": "matmul", **about, "rounds": rounds, "peak_gflops": peak, "cases": cases}))
 
 
 if __name__ == "__main__":
