@@ -1,0 +1,69 @@
+// RUN: dl-opt --form-kernels %s | FileCheck %s
+// RUN: dl-opt --form-kernels=fuse=false %s | FileCheck %s --check-prefix=SINGLE
+
+// Bias and activation follow the product in its kernel; one op a kernel without fusion.
+// CHECK-LABEL: func.func @epilogue
+// CHECK-COUNT-1: graph.kernel {{.*}}name = "matmul_add_relu_
+// CHECK-NOT: graph.kernel
+// SINGLE-LABEL: func.func @epilogue
+// SINGLE-COUNT-3: graph.kernel
+func.func @epilogue(%x: tensor<4x5xf32>, %w: tensor<5x6xf32>, %b: tensor<6xf32>) -> tensor<4x6xf32> {
+  %0 = graph.matmul %x, %w : (tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>
+  %1 = graph.add %0, %b : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
+  %2 = graph.relu %1 : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  return %2 : tensor<4x6xf32>
+}
+
+// A transposed read of a product is no epilogue of it.
+// CHECK-LABEL: func.func @transposed
+// CHECK: graph.kernel {{.*}}name = "matmul_
+// CHECK: graph.kernel
+// CHECK-LABEL: func.func @pixels
+func.func @transposed(%x: tensor<4x5xf32>, %w: tensor<5x4xf32>) -> tensor<4x4xf32> {
+  %0 = graph.matmul %x, %w : (tensor<4x5xf32>, tensor<5x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %2 = graph.relu %1 : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %2 : tensor<4x4xf32>
+}
+
+// Raw pixels are decoded within the product that reads them.
+// CHECK: graph.kernel {{.*}}name = "cast_div_matmul_
+// CHECK-NOT: graph.kernel
+// CHECK-LABEL: func.func @in_place
+func.func @pixels(%x: tensor<4x5xui8>, %w: tensor<5x6xf32>) -> tensor<4x6xf32> {
+  %0 = graph.cast %x {to = f32} : (tensor<4x5xui8>) -> tensor<4x5xf32>
+  %1 = graph.full {type = tensor<f32>, value = 2.550000e+02 : f64} : () -> tensor<f32>
+  %2 = graph.div %0, %1 : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>
+  %3 = graph.matmul %2, %w : (tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>
+  return %3 : tensor<4x6xf32>
+}
+
+// A state is updated in place where each element is read only for itself, and not where the
+// new value needs another element of the old one.
+graph.state @w {type = tensor<4x4xf32>, role = "parameter", init = {kind = "zero", a = 0.0 : f64, b = 0.0 : f64, key = 0 : i64}}
+// CHECK: graph.kernel {{.*}}inplace = array<i64: 0>
+// CHECK-LABEL: func.func @elsewhere
+// CHECK-NOT: inplace
+// CHECK-LABEL: func.func @both_sides
+func.func @in_place(%w: tensor<4x4xf32> {graph.state = @w}, %g: tensor<4x4xf32>) -> (tensor<4x4xf32> {graph.state = @w}) {
+  %0 = graph.sub %w, %g : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %0 : tensor<4x4xf32>
+}
+func.func @elsewhere(%w: tensor<4x4xf32> {graph.state = @w}, %g: tensor<4x4xf32>) -> (tensor<4x4xf32> {graph.state = @w}) {
+  %0 = graph.transpose %w {permutation = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.sub %0, %g : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %1 : tensor<4x4xf32>
+}
+
+// The last product of values on both sides of another kernel must not make a cycle.
+// CHECK: graph.kernel {{.*}}name = "matmul_{{[0-9a-f]+}}"
+// CHECK: graph.reshape
+// CHECK: graph.kernel {{.*}}name = "sum_mul_
+// CHECK: return
+func.func @both_sides(%x: tensor<4x5xf32>, %w: tensor<5x4xf32>, %v: tensor<4x4xf32>) -> tensor<4x4xf32> {
+  %0 = graph.matmul %x, %w : (tensor<4x5xf32>, tensor<5x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.reshape %0 {shape = array<i64: 16>} : (tensor<4x4xf32>) -> tensor<16xf32>
+  %2 = graph.sum %1 {dims = array<i64: 0>} : (tensor<16xf32>) -> tensor<f32>
+  %3 = graph.mul %0, %2 : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  return %3 : tensor<4x4xf32>
+}
