@@ -35,6 +35,16 @@ static int writeAll(int fd, std::span<const uint8_t> bytes) {
   return 0;
 }
 
+/// A new name is safe only when its folder is on the disk, too.
+static int syncFolder(const std::string &folder) {
+  int fd = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0)
+    return errno == EACCES ? 0 : errno; // writable, but not to be listed
+  int error = fsync(fd) == 0 || errno == EINVAL ? 0 : errno;
+  close(fd);
+  return error;
+}
+
 Status dlrt::writeFileAtomically(
     const std::string &path,
     const std::vector<std::span<const uint8_t>> &parts) {
@@ -58,6 +68,8 @@ Status dlrt::writeFileAtomically(
     unlink(temporary.c_str());
     return failure("write", path, error);
   }
+  if (int unsure = syncFolder(folderOf(path)); unsure != 0)
+    return failure("flush the folder of", path, unsure);
   return {};
 }
 

@@ -12,8 +12,8 @@
 namespace dlrt {
 
 /// Writes the parts one after another into a temporary file beside `path`,
-/// flushes it to the disk and renames it. On an error nothing is left behind
-/// and an older file stays as it was.
+/// flushes it to the disk, renames it and flushes the folder. On an error
+/// nothing is left behind and an older file stays as it was.
 Status writeFileAtomically(const std::string &path,
                            const std::vector<std::span<const uint8_t>> &parts);
 

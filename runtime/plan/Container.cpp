@@ -55,6 +55,10 @@ static Status checkHeader(std::span<const uint8_t> file) {
   return {};
 }
 
+uint64_t dlrt::storedChecksum(std::span<const uint8_t> file) {
+  return load<uint64_t>(file, Format::checksumAt);
+}
+
 Expected<std::vector<SectionView>>
 dlrt::readContainer(std::span<const uint8_t> file) {
   DLRT_TRY(checkHeader(file));

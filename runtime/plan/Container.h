@@ -48,6 +48,9 @@ private:
 Expected<std::vector<SectionView>>
 readContainer(std::span<const uint8_t> file);
 
+/// The checksum in the header of a file that readContainer accepted.
+uint64_t storedChecksum(std::span<const uint8_t> file);
+
 } // namespace dlrt
 
 #endif

@@ -133,6 +133,7 @@ static Status load(std::span<const uint8_t> bytes, LoadedPlan &out) {
   if (!sections)
     return sections.takeError();
   out.sections = std::move(*sections);
+  out.checksum = storedChecksum(bytes);
   if (out.sections.empty() || out.sections[0].kind != SectionKind::Metadata)
     return damaged("the first section is not metadata");
   DLRT_TRY(readMetadata(out.sections[0].bytes, out));

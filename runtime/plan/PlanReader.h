@@ -20,6 +20,7 @@ struct LoadedPlan {
   std::unique_ptr<fb::PlanT> plan;
   std::vector<SectionView> sections; ///< of `file`, or of the caller's bytes
   MappedFile file;
+  uint64_t checksum = 0; ///< of the file, as its header has it
 };
 
 Expected<LoadedPlan> readPlan(const std::string &path);

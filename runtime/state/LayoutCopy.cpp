@@ -1,5 +1,7 @@
 #include "runtime/state/LayoutCopy.h"
 
+#include "runtime/plan/DTypes.h"
+
 #include <cstring>
 #include <type_traits>
 
@@ -55,4 +57,15 @@ void dlrt::loadElements(const std::vector<uint64_t> &shape,
                         const uint8_t *stored, uint8_t *rowMajor) {
   copy<false>(shape, layout, elementBytes, rowMajor,
               const_cast<uint8_t *>(stored));
+}
+
+std::vector<uint8_t>
+dlrt::rowMajorElements(const std::vector<uint64_t> &shape, const Layout &layout,
+                       fb::DType dtype, const uint8_t *stored) {
+  uint64_t count = 1;
+  for (uint64_t extent : shape)
+    count *= extent;
+  std::vector<uint8_t> data(count * sizeOf(dtype));
+  loadElements(shape, layout, sizeOf(dtype), stored, data.data());
+  return data;
 }

@@ -59,6 +59,11 @@ void loadElements(const std::vector<uint64_t> &shape, const Layout &layout,
                   uint64_t elementBytes, const uint8_t *stored,
                   uint8_t *rowMajor);
 
+/// The same into new memory.
+std::vector<uint8_t> rowMajorElements(const std::vector<uint64_t> &shape,
+                                      const Layout &layout, fb::DType dtype,
+                                      const uint8_t *stored);
+
 } // namespace dlrt
 
 #endif

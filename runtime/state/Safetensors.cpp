@@ -91,8 +91,21 @@ checkCoverage(const std::map<std::string, SafetensorsEntry> &tensors,
   return {};
 }
 
+static Status readStrings(const JsonValue &object,
+                          std::map<std::string, std::string> &out) {
+  if (object.kind != JsonValue::Kind::Object)
+    return wrong("its __metadata__ is no object");
+  for (const auto &[key, value] : object.members) {
+    if (value.kind != JsonValue::Kind::String)
+      return wrong(fmt::format("its __metadata__ '{}' is no string", key));
+    out[key] = value.text;
+  }
+  return {};
+}
+
 Expected<std::map<std::string, SafetensorsEntry>>
-dlrt::parseSafetensors(std::span<const uint8_t> bytes) {
+dlrt::parseSafetensors(std::span<const uint8_t> bytes,
+                       std::map<std::string, std::string> *metadata) {
   uint64_t length = 0;
   if (bytes.size() < sizeof(length))
     return wrong("it is too short");
@@ -109,10 +122,16 @@ dlrt::parseSafetensors(std::span<const uint8_t> bytes) {
     return wrong(json.takeError().message());
   std::span<const uint8_t> buffer = bytes.subspan(sizeof(length) + length);
   std::map<std::string, SafetensorsEntry> tensors;
-  for (const auto &[name, value] : json->members)
-    if (name != "__metadata__")
+  std::map<std::string, std::string> strings;
+  for (const auto &[name, value] : json->members) {
+    if (name == "__metadata__")
+      DLRT_TRY(readStrings(value, strings));
+    else
       DLRT_TRY(readEntry(name, value, buffer, tensors[name]));
+  }
   DLRT_TRY(checkCoverage(tensors, buffer));
+  if (metadata)
+    *metadata = std::move(strings);
   return tensors;
 }
 
@@ -122,7 +141,7 @@ Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   if (!file)
     return file.takeError();
   result.file = std::move(*file);
-  auto tensors = parseSafetensors(result.file.bytes());
+  auto tensors = parseSafetensors(result.file.bytes(), &result.metadata);
   if (!tensors)
     return tensors.takeError().within(path);
   result.tensors = std::move(*tensors);

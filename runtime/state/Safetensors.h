@@ -24,13 +24,15 @@ struct SafetensorsEntry {
 struct SafetensorsFile {
   MappedFile file;
   std::map<std::string, SafetensorsEntry> tensors;
+  std::map<std::string, std::string> metadata;
 
   static Expected<SafetensorsFile> open(const std::string &path);
 };
 
-/// The tensors described by the bytes of a file.
+/// The tensors described by the bytes of a file, and its metadata if wanted.
 Expected<std::map<std::string, SafetensorsEntry>>
-parseSafetensors(std::span<const uint8_t> bytes);
+parseSafetensors(std::span<const uint8_t> bytes,
+                 std::map<std::string, std::string> *metadata = nullptr);
 
 /// Writes tensors and metadata atomically: the largest dtypes first, then by
 /// name, so that equal tensors give equal files.

@@ -88,6 +88,24 @@ const Conversion *find(const std::string &from, fb::DType to) {
 
 } // namespace
 
+const char *dlrt::fileDType(fb::DType dtype) {
+  switch (dtype) {
+  case fb::DType::F32:
+    return "F32";
+  case fb::DType::F64:
+    return "F64";
+  case fb::DType::I64:
+    return "I64";
+  case fb::DType::I32:
+    return "I32";
+  case fb::DType::U8:
+    return "U8";
+  case fb::DType::Bool:
+    return "BOOL";
+  }
+  return "";
+}
+
 Status dlrt::checkConversion(const std::string &from, fb::DType to) {
   if (find(from, to))
     return {};
@@ -101,4 +119,24 @@ std::vector<uint8_t> dlrt::convertElements(const SafetensorsEntry &entry,
   if (!conversion || !conversion->run)
     return {};
   return conversion->run(entry.data, narrowed);
+}
+
+template <typename T>
+static NanCount countNanOf(std::span<const uint8_t> elements) {
+  NanCount found;
+  for (size_t i = 0; i < elements.size() / sizeof(T); ++i) {
+    T value;
+    std::memcpy(&value, elements.data() + i * sizeof(T), sizeof(T));
+    if (std::isnan(value) && found.count++ == 0)
+      found.first = i;
+  }
+  return found;
+}
+
+NanCount dlrt::countNan(fb::DType dtype, std::span<const uint8_t> elements) {
+  if (dtype == fb::DType::F32)
+    return countNanOf<float>(elements);
+  if (dtype == fb::DType::F64)
+    return countNanOf<double>(elements);
+  return {};
 }

@@ -12,6 +12,9 @@
 
 namespace dlrt {
 
+/// A dtype's name in weight files: "F32", "BOOL".
+const char *fileDType(fb::DType dtype);
+
 /// Widening (BF16 and F16 to f32 and f64, F32 to f64, small integers to larger
 /// ones) is exact; F64 to f32 rounds. All else is refused.
 Status checkConversion(const std::string &from, fb::DType to);
@@ -20,6 +23,12 @@ Status checkConversion(const std::string &from, fb::DType to);
 /// the same. Adds the number of values that rounding changed to `narrowed`.
 std::vector<uint8_t> convertElements(const SafetensorsEntry &entry,
                                      fb::DType to, size_t &narrowed);
+
+/// How many of the row-major elements are NaN, and the index of the first.
+struct NanCount {
+  uint64_t count = 0, first = 0;
+};
+NanCount countNan(fb::DType dtype, std::span<const uint8_t> elements);
 
 } // namespace dlrt
 

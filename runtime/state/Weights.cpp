@@ -17,24 +17,6 @@ bool dlrt::isWeight(const fb::StateT &state) {
          state.role == fb::StateRole::Buffer;
 }
 
-static const char *fileDType(fb::DType dtype) {
-  switch (dtype) {
-  case fb::DType::F32:
-    return "F32";
-  case fb::DType::F64:
-    return "F64";
-  case fb::DType::I64:
-    return "I64";
-  case fb::DType::I32:
-    return "I32";
-  case fb::DType::U8:
-    return "U8";
-  case fb::DType::Bool:
-    return "BOOL";
-  }
-  return "";
-}
-
 namespace {
 
 /// Finds the file's tensor for each state and says what does not fit.
@@ -50,6 +32,8 @@ public:
     for (const auto &state : plan.states)
       if (isWeight(*state))
         DLRT_TRY(matchState(*state));
+      else // a checkpoint may give weights; what else it has does not disturb
+        planNames.push_back(state->name);
     DLRT_TRY(checkMissing());
     return checkExtra();
   }
@@ -130,6 +114,22 @@ private:
 
 } // namespace
 
+/// Training from a NaN gives NaN everywhere; better said than found out.
+static Status checkNumbers(const fb::StateT &state,
+                           std::span<const uint8_t> elements) {
+  NanCount nan = countNan(state.dtype, elements);
+  if (nan.count == 0)
+    return {};
+  std::vector<uint64_t> index(state.shape.size());
+  for (size_t d = index.size(); d-- > 0; nan.first /= state.shape[d])
+    index[d] = nan.first % state.shape[d];
+  return {Code::Training,
+          fmt::format("'{}' has {} value{} that {} not a number (NaN), the "
+                      "first at {}",
+                      state.name, nan.count, nan.count == 1 ? "" : "s",
+                      nan.count == 1 ? "is" : "are", shapeText(index))};
+}
+
 Status dlrt::loadWeights(const fb::PlanT &plan, const std::string &path,
                          const StateAddress &address,
                          std::vector<std::string> &warnings) {
@@ -143,35 +143,30 @@ Status dlrt::loadWeights(const fb::PlanT &plan, const std::string &path,
       DLRT_TRY(checkConversion(entry->dtype, state->dtype)
                    .within(fmt::format("{}: '{}'", path, state->name)));
   size_t narrowed = 0;
+  std::map<const fb::StateT *, std::vector<uint8_t>> converted;
+  for (const auto &state : plan.states)
+    if (const SafetensorsEntry *entry = matcher.entry(*state)) {
+      std::vector<uint8_t> &own = converted[state.get()];
+      own = convertElements(*entry, state->dtype, narrowed);
+      DLRT_TRY(checkNumbers(*state, own.empty() ? entry->data
+                                                : std::span<const uint8_t>(own))
+                   .within(path));
+    }
   for (const auto &state : plan.states) {
     const SafetensorsEntry *entry = matcher.entry(*state);
     if (!entry)
       continue;
-    const fb::BufferT &buffer = *plan.buffers[state->buffer];
     uint8_t *stored = address(state->buffer);
-    std::memset(stored, 0, buffer.bytes);
-    std::vector<uint8_t> converted =
-        convertElements(*entry, state->dtype, narrowed);
+    std::memset(stored, 0, plan.buffers[state->buffer]->bytes);
+    const std::vector<uint8_t> &own = converted[state.get()];
     storeElements(state->shape, state->layout, sizeOf(state->dtype),
-                  converted.empty() ? entry->data.data() : converted.data(),
-                  stored);
+                  own.empty() ? entry->data.data() : own.data(), stored);
   }
   if (narrowed != 0)
     warnings.push_back(fmt::format("{}: {} values were rounded from f64 to "
                                    "f32",
                                    path, narrowed));
   return {};
-}
-
-static std::vector<uint8_t> rowMajor(const std::vector<uint64_t> &shape,
-                                     const Layout &layout, fb::DType dtype,
-                                     const uint8_t *stored) {
-  uint64_t count = 1;
-  for (uint64_t extent : shape)
-    count *= extent;
-  std::vector<uint8_t> data(count * sizeOf(dtype));
-  loadElements(shape, layout, sizeOf(dtype), stored, data.data());
-  return data;
 }
 
 Status dlrt::saveWeights(const fb::PlanT &plan, const std::string &path,
@@ -181,7 +176,7 @@ Status dlrt::saveWeights(const fb::PlanT &plan, const std::string &path,
   for (const auto &state : plan.states) {
     if (!isWeight(*state))
       continue;
-    storage.push_back(rowMajor(state->shape, state->layout, state->dtype,
+    storage.push_back(rowMajorElements(state->shape, state->layout, state->dtype,
                                address(state->buffer)));
     SafetensorsEntry entry = {fileDType(state->dtype), state->shape,
                               storage.back()};
@@ -198,7 +193,7 @@ std::vector<MetricValues> dlrt::readMetrics(const fb::ProgramT &program,
   for (const auto &m : program.metrics)
     values.push_back(
         {m->name, m->dtype, m->shape,
-         rowMajor(m->shape, m->layout, m->dtype, address(m->buffer))});
+         rowMajorElements(m->shape, m->layout, m->dtype, address(m->buffer))});
   return values;
 }
 

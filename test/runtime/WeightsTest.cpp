@@ -1,7 +1,10 @@
 #include "runtime/state/Weights.h"
 #include "test/runtime/TestPlan.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 using namespace dlrt;
 using namespace dlrt::test;
@@ -89,13 +92,15 @@ TEST(Weights, AnAliasWillDo) {
 TEST(Weights, Widening) {
   Model m;
   Bytes half = {0x00, 0x3c, 0x01, 0x00}; // 1, the smallest subnormal
-  Bytes bfloat = {0x80, 0x3f, 0xc0, 0xff, 0x80, 0x7f,
+  Bytes bfloat = {0x80, 0x3f, 0x80, 0xff, 0x80, 0x7f,
                   0x00, 0xc0, 0x01, 0x00, 0x00, 0x80};
   ASSERT_TRUE(m.load({{"fc.weight", {"BF16", {2, 3}, bfloat}},
                       {"fc.bias", {"F16", {2}, half}}})
                   .ok());
   EXPECT_EQ(m.floats(0)[0], 1);
-  EXPECT_TRUE(m.floats(0)[4] != m.floats(0)[4]) << "NaN stays NaN";
+  EXPECT_TRUE(std::any_of(m.floats(0), m.floats(0) + 6, [](float f) {
+    return f == -std::numeric_limits<float>::infinity();
+  })) << "infinity stays infinity";
   EXPECT_EQ(m.floats(1)[0], 1);
   EXPECT_EQ(m.floats(1)[1], 0x1p-24f);
   EXPECT_TRUE(m.warnings.empty());
@@ -134,4 +139,23 @@ TEST(Weights, WrongFilesChangeNothing) {
   SafetensorsEntry wrongType = {"I32", {2}, two};
   expectError({{"fc.weight", weight}, {"fc.bias", wrongType}},
               "dtype I32, the model's is f32");
+}
+
+TEST(Weights, NanIsRefusedAndChangesNothing) {
+  Model m;
+  Bytes bad = floatBytes({1, 2, 3, NAN, 5, NAN});
+  Status status = m.load(
+      {{"fc.weight", {"F32", {2, 3}, bad}}, {"fc.bias", {"F32", {2}, two}}});
+  EXPECT_EQ(status.code(), Code::Training);
+  EXPECT_NE(status.message().find("'fc.weight' has 2 values that are not a "
+                                  "number (NaN), the first at [1,0]"),
+            std::string::npos)
+      << status.message();
+  EXPECT_EQ(m.floats(0)[0], 0);
+  Bytes half = {0x00, 0x3c, 0x01, 0x7e};
+  status = m.load(
+      {{"fc.weight", {"F32", {2, 3}, six}}, {"fc.bias", {"F16", {2}, half}}});
+  EXPECT_NE(status.message().find("'fc.bias' has 1 value that is"),
+            std::string::npos);
+  EXPECT_EQ(m.floats(0)[0], 0);
 }

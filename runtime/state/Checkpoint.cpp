@@ -1,0 +1,207 @@
+#include "runtime/state/Checkpoint.h"
+
+#include "runtime/base/Numbers.h"
+#include "runtime/plan/Container.h"
+#include "runtime/plan/DTypes.h"
+#include "runtime/state/LayoutCopy.h"
+#include "runtime/state/WeightConversion.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+using namespace dlrt;
+
+using Metadata = std::map<std::string, std::string>;
+
+static constexpr const char *formatKey = "dl.checkpoint";
+static constexpr const char *formatVersion = "1";
+static constexpr const char *checksumKey = "dl.checksum";
+static constexpr const char *logPrefix = "dl.log.";
+
+bool dlrt::isKept(const fb::StateT &state) {
+  return state.role != fb::StateRole::Accumulator;
+}
+
+std::string dlrt::planHashText(uint64_t checksum) {
+  return fmt::format("{:016x}", checksum);
+}
+
+StateSnapshot::StateSnapshot(const fb::PlanT &plan) : plan(plan) {
+  size_t size = 0;
+  for (const auto &state : plan.states)
+    if (isKept(*state) && offsets.emplace(state->buffer, size).second)
+      size += plan.buffers[state->buffer]->bytes;
+  bytes.resize(size);
+}
+
+void StateSnapshot::take(const StateAddress &address) {
+  for (const auto &[buffer, offset] : offsets)
+    if (uint64_t size = plan.buffers[buffer]->bytes)
+      std::memcpy(bytes.data() + offset, address(buffer), size);
+}
+
+StateAddress StateSnapshot::addresses() const {
+  return [this](uint32_t buffer) {
+    return const_cast<uint8_t *>(bytes.data()) + offsets.at(buffer);
+  };
+}
+
+/// Covers names, shapes, values and all other metadata.
+static std::string
+checksumOf(const std::map<std::string, SafetensorsEntry> &tensors,
+           const Metadata &metadata) {
+  Checksum sum;
+  auto addText = [&](std::string text) {
+    text.resize((text.size() + 8) / 8 * 8, '\0'); // whole words, an end mark
+    sum.add({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+  };
+  for (const auto &[key, value] : metadata)
+    if (key != checksumKey) {
+      addText(key);
+      addText(value);
+    }
+  for (const auto &[name, entry] : tensors) {
+    addText(name);
+    addText(entry.dtype + shapeText(entry.shape));
+    size_t whole = entry.data.size() / 8 * 8;
+    sum.add(entry.data.first(whole));
+    std::span<const uint8_t> tail = entry.data.subspan(whole);
+    addText({reinterpret_cast<const char *>(tail.data()), tail.size()});
+  }
+  return fmt::format("{:016x}", sum.value());
+}
+
+static Metadata toMetadata(const CheckpointFacts &facts) {
+  Metadata out = {{formatKey, formatVersion},
+                  {"format", "pt"},
+                  {"dl.plan", facts.planHash},
+                  {"dl.step", std::to_string(facts.step)},
+                  {"dl.epoch", std::to_string(facts.epoch)},
+                  {"dl.batch", std::to_string(facts.batch)},
+                  {"dl.items", std::to_string(facts.items)},
+                  {"dl.seed", std::to_string(facts.seed)},
+                  {"dl.shuffle", facts.shuffle ? "1" : "0"},
+                  {"dl.evaluation_due", facts.evaluationDue ? "1" : "0"}};
+  for (const auto &[name, bytes] : facts.logBytes)
+    out[logPrefix + name] = std::to_string(bytes);
+  return out;
+}
+
+static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
+  auto number = [&](const std::string &key, uint64_t &out) -> Status {
+    auto found = metadata.find(key);
+    auto value = found == metadata.end() ? std::nullopt
+                                         : parseUnsigned(found->second);
+    if (!value)
+      return {Code::Io, fmt::format("{} is missing or no number", key)};
+    out = *value;
+    return {};
+  };
+  uint64_t shuffle = 0, evaluationDue = 0;
+  DLRT_TRY(number("dl.step", facts.step));
+  DLRT_TRY(number("dl.epoch", facts.epoch));
+  DLRT_TRY(number("dl.batch", facts.batch));
+  DLRT_TRY(number("dl.items", facts.items));
+  DLRT_TRY(number("dl.seed", facts.seed));
+  DLRT_TRY(number("dl.shuffle", shuffle));
+  DLRT_TRY(number("dl.evaluation_due", evaluationDue));
+  facts.shuffle = shuffle != 0;
+  facts.evaluationDue = evaluationDue != 0;
+  for (const auto &[key, value] : metadata)
+    if (key.starts_with(logPrefix))
+      DLRT_TRY(number(key, facts.logBytes[key.substr(strlen(logPrefix))]));
+  auto plan = metadata.find("dl.plan");
+  if (plan == metadata.end())
+    return {Code::Io, "dl.plan is missing"};
+  facts.planHash = plan->second;
+  return {};
+}
+
+Status dlrt::writeCheckpoint(const fb::PlanT &plan, const std::string &path,
+                             const StateAddress &address,
+                             const CheckpointFacts &facts) {
+  std::vector<std::vector<uint8_t>> storage;
+  std::map<std::string, SafetensorsEntry> tensors;
+  for (const auto &state : plan.states) {
+    if (!isKept(*state))
+      continue;
+    storage.push_back(rowMajorElements(state->shape, state->layout,
+                                       state->dtype, address(state->buffer)));
+    tensors[state->name] = {fileDType(state->dtype), state->shape,
+                            storage.back()};
+  }
+  Metadata metadata = toMetadata(facts);
+  metadata[checksumKey] = checksumOf(tensors, metadata);
+  return writeSafetensors(path, tensors, metadata);
+}
+
+static Status check(CheckpointFile &checkpoint) {
+  const Metadata &metadata = checkpoint.file.metadata;
+  auto version = metadata.find(formatKey);
+  auto checksum = metadata.find(checksumKey);
+  if (version == metadata.end() || checksum == metadata.end())
+    return {Code::Io, "this is no checkpoint: it holds weights alone"};
+  if (checksum->second != checksumOf(checkpoint.file.tensors, metadata))
+    return {Code::Io, "the checkpoint is damaged: its checksum does not match"};
+  if (version->second != formatVersion)
+    return {Code::Io, fmt::format("the checkpoint has format version {}, this "
+                                  "dlrun reads version {}",
+                                  version->second, formatVersion)};
+  return fromMetadata(metadata, checkpoint.facts)
+      .within("the checkpoint is damaged");
+}
+
+Expected<CheckpointFile> CheckpointFile::open(const std::string &path) {
+  Expected<SafetensorsFile> file = SafetensorsFile::open(path);
+  if (!file)
+    return Status(Code::Io, file.takeError().message());
+  CheckpointFile checkpoint;
+  checkpoint.file = std::move(*file);
+  DLRT_TRY(check(checkpoint).within(path));
+  return checkpoint;
+}
+
+static Status checkTensor(const fb::StateT &state,
+                          const CheckpointFile &checkpoint) {
+  auto error = [&](std::string_view what) {
+    return Status(Code::Training, fmt::format("'{}' {}", state.name, what));
+  };
+  auto found = checkpoint.file.tensors.find(state.name);
+  if (found == checkpoint.file.tensors.end())
+    return error("is missing");
+  const SafetensorsEntry &entry = found->second;
+  if (entry.shape != state.shape)
+    return error(fmt::format("has shape {}, the plan's is {}",
+                             shapeText(entry.shape), shapeText(state.shape)));
+  if (entry.dtype != fileDType(state.dtype))
+    return error(fmt::format("has dtype {}, the plan's is {}", entry.dtype,
+                             fileDType(state.dtype)));
+  return {};
+}
+
+Status dlrt::restoreStates(const fb::PlanT &plan,
+                           const CheckpointFile &checkpoint,
+                           const std::string &path,
+                           const StateAddress &address) {
+  size_t kept = 0;
+  for (const auto &state : plan.states) {
+    if (!isKept(*state))
+      continue;
+    DLRT_TRY(checkTensor(*state, checkpoint).within(path));
+    ++kept;
+  }
+  if (kept != checkpoint.file.tensors.size())
+    return {Code::Training,
+            fmt::format("{}: it has {} tensors, the plan has {} states", path,
+                        checkpoint.file.tensors.size(), kept)};
+  for (const auto &state : plan.states) {
+    if (!isKept(*state))
+      continue;
+    uint8_t *stored = address(state->buffer);
+    std::memset(stored, 0, plan.buffers[state->buffer]->bytes);
+    storeElements(state->shape, state->layout, sizeOf(state->dtype),
+                  checkpoint.file.tensors.at(state->name).data.data(), stored);
+  }
+  return {};
+}

@@ -1,0 +1,75 @@
+// Checkpoints: all that a run needs to go on with the same bits, in one
+// safetensors file.
+//
+// Tensors carry the states' logical names, shapes and row-major order, so that
+// a checkpoint also serves as weights (--init). What is no tensor (position,
+// seed, hash of the plan) stands in the file's metadata.
+#ifndef DLRT_STATE_CHECKPOINT_H
+#define DLRT_STATE_CHECKPOINT_H
+
+#include "runtime/base/Status.h"
+#include "runtime/plan/plan_generated.h"
+#include "runtime/state/Safetensors.h"
+#include "runtime/state/Weights.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlrt {
+
+/// Random numbers are functions of (seed, step, micro-batch), the order of the
+/// items one of (seed, epoch): these facts are all of the random state.
+struct CheckpointFacts {
+  std::string planHash; ///< of the plan file, as planHashText gives it
+  uint64_t step = 0;    ///< updates done
+  uint64_t epoch = 0;   ///< of the next batch
+  uint64_t batch = 0;   ///< its place within the epoch
+  uint64_t items = 0;   ///< of the training data
+  uint64_t seed = 0;
+  bool shuffle = false;
+  bool evaluationDue = false; ///< the evaluation of this step is still to come
+  std::map<std::string, uint64_t> logBytes; ///< lengths of the logs, by name
+};
+
+/// What a checkpoint keeps: all but accumulators, which are empty between
+/// steps.
+bool isKept(const fb::StateT &state);
+
+/// Copies of the kept states' buffers. Taking one again allocates nothing.
+class StateSnapshot {
+public:
+  explicit StateSnapshot(const fb::PlanT &plan);
+  void take(const StateAddress &address);
+  /// Addresses in the copy, of buffers of kept states only.
+  StateAddress addresses() const;
+
+private:
+  const fb::PlanT &plan;
+  std::vector<uint8_t> bytes;
+  std::map<uint32_t, size_t> offsets; ///< by buffer
+};
+
+Status writeCheckpoint(const fb::PlanT &plan, const std::string &path,
+                       const StateAddress &address,
+                       const CheckpointFacts &facts);
+
+/// A file that has been checked: whole, and of this format.
+struct CheckpointFile {
+  SafetensorsFile file;
+  CheckpointFacts facts;
+
+  static Expected<CheckpointFile> open(const std::string &path);
+};
+
+/// Sets all kept states; nothing is changed if there is an error.
+Status restoreStates(const fb::PlanT &plan, const CheckpointFile &checkpoint,
+                     const std::string &path, const StateAddress &address);
+
+/// "1986db45b701b01e"
+std::string planHashText(uint64_t checksum);
+
+} // namespace dlrt
+
+#endif
