@@ -26,12 +26,27 @@ Executor::create(const LoadedPlan &loaded, const ExecutorOptions &options) {
   DLRT_TRY(executor->loadKernels(loaded, options.isa));
   executor->describeKernels();
   DLRT_TRY(executor->layOut(options.threads));
-  std::vector<void *> scratch;
-  for (uint64_t offset : executor->scratchOffsets)
-    scratch.push_back(executor->arena.at(offset));
-  DLRT_TRY(executor->workers.start(scratch));
+  if (options.trace)
+    executor->record = std::make_unique<Trace>(options.threads);
+  DLRT_TRY(executor->startWorkers(options));
   executor->prepareSteps(options.threads);
+  if (executor->checked)
+    executor->prepareChecks();
   return executor;
+}
+
+Status Executor::startWorkers(const ExecutorOptions &options) {
+  if (options.checks.any()) {
+    std::vector<MemoryRange> scratch;
+    for (uint64_t offset : scratchOffsets)
+      scratch.push_back({arena.at(offset), scratchBytes});
+    checked = std::make_unique<CheckedWorkers>(options.checks);
+    return checked->start(scratch, record.get());
+  }
+  std::vector<void *> scratch;
+  for (uint64_t offset : scratchOffsets)
+    scratch.push_back(arena.at(offset));
+  return workers.start(scratch, record.get());
 }
 
 Status Executor::loadKernels(const LoadedPlan &loaded, const std::string &isa) {
@@ -114,11 +129,10 @@ Status Executor::layOut(unsigned threads) {
     steps.emplace_back();
     steps.back().input = layOutInput(*step, layout);
   }
-  uint64_t scratch = 0;
   for (const auto &kernel : plan.kernels)
-    scratch = std::max(scratch, kernel->scratch_bytes);
+    scratchBytes = std::max(scratchBytes, kernel->scratch_bytes);
   for (unsigned t = 0; t < threads; ++t)
-    scratchOffsets.push_back(layout.add(scratch));
+    scratchOffsets.push_back(layout.add(scratchBytes));
   if (!layout.total(allocated))
     return {Code::Unavailable, "the plan needs more memory than there are "
                                "addresses"};
@@ -154,6 +168,63 @@ void Executor::prepareSteps(unsigned threads) {
   }
 }
 
+/// What is dead as a program begins: all but the states, and what programs
+/// report, which may still be read.
+void Executor::prepareChecks() {
+  std::vector<bool> isPinned(plan.buffers.size(), false);
+  auto pinReports = [&](const fb::ProgramT &program) {
+    for (const auto &metric : program.metrics)
+      isPinned[metric->buffer] = true;
+    for (const auto &flag : program.errors)
+      isPinned[flag->buffer] = true;
+  };
+  for (const auto &state : plan.states)
+    isPinned[state->buffer] = true;
+  for (const auto &step : plan.steps) {
+    for (const auto &program : step->micro)
+      pinReports(*program);
+    if (step->update)
+      pinReports(*step->update);
+  }
+  std::vector<std::pair<uint64_t, uint64_t>> pinned;
+  for (size_t b = 0; b < plan.buffers.size(); ++b)
+    if (isPinned[b])
+      pinned.push_back({plan.buffers[b]->offset,
+                        plan.buffers[b]->offset + plan.buffers[b]->bytes});
+  std::sort(pinned.begin(), pinned.end());
+  pinned.push_back({plan.arena_bytes, plan.arena_bytes});
+  std::vector<MemoryRange> dead;
+  uint64_t end = 0;
+  for (auto [first, last] : pinned) {
+    if (first > end)
+      dead.push_back({arena.at(end), first - end});
+    end = std::max(end, last);
+  }
+  for (size_t s = 0; s < steps.size(); ++s) {
+    for (size_t p = 0; p < steps[s].micro.size(); ++p)
+      describeForChecks(steps[s].micro[p], *plan.steps[s]->micro[p], isPinned,
+                        dead);
+    if (plan.steps[s]->update)
+      describeForChecks(steps[s].update, *plan.steps[s]->update, isPinned,
+                        dead);
+  }
+}
+
+void Executor::describeForChecks(const PreparedProgram &prepared,
+                                 const fb::ProgramT &program,
+                                 const std::vector<bool> &isPinned,
+                                 const std::vector<MemoryRange> &dead) {
+  std::vector<std::vector<CheckedWorkers::Temporary>> temporaries;
+  for (const auto &command : program.commands) {
+    temporaries.emplace_back();
+    for (uint32_t b : command->bindings)
+      if (plan.buffers[b]->space == fb::Space::Arena && !isPinned[b])
+        temporaries.back().push_back(
+            {b, {arenaAddress(b), plan.buffers[b]->bytes}});
+  }
+  checked->describe(prepared, dead, temporaries);
+}
+
 uint8_t *Executor::inputAddress(uint32_t step, uint32_t slot,
                                 size_t component) const {
   const Input &input = steps[step].input;
@@ -183,12 +254,28 @@ void Executor::runOldest() {
               sizeof(launch.scalars));
   Step &step = steps[launch.step];
   if (launch.phase == Launch::Phase::Update)
-    workers.run(step.update, 0);
+    runProgram(launch, step.update, 0);
   else
-    workers.run(step.micro[static_cast<size_t>(launch.phase)], launch.slot);
+    runProgram(launch, step.micro[static_cast<size_t>(launch.phase)],
+               launch.slot);
   if (Status status = checkErrorFlags(launch); !status.ok() && failure.ok())
     failure = std::move(status);
   ++finished;
+}
+
+void Executor::runProgram(const Launch &launch, PreparedProgram &program,
+                          uint32_t slot) {
+  uint64_t begin = record ? traceClock() : 0;
+  if (record)
+    ++record->launch;
+  if (checked)
+    checked->run(program, slot);
+  else
+    workers.run(program, slot);
+  if (record)
+    record->runs.add({begin, traceClock(), record->launch, launch.step,
+                      static_cast<uint32_t>(launch.phase),
+                      static_cast<uint64_t>(launch.scalars[1])});
 }
 
 Status Executor::checkErrorFlags(const Launch &launch) const {

@@ -4,6 +4,7 @@
 
 #include "runtime/base/Status.h"
 #include "runtime/exec/Arena.h"
+#include "runtime/exec/CheckedWorkers.h"
 #include "runtime/exec/ElfImage.h"
 #include "runtime/exec/PreparedProgram.h"
 #include "runtime/exec/Workers.h"
@@ -20,6 +21,8 @@ namespace dlrt {
 struct ExecutorOptions {
   unsigned threads = 1;
   std::string isa; ///< "v3", "v4"; empty: the best that runs here
+  bool trace = false;
+  CheckOptions checks;
 };
 
 /// One run of one program.
@@ -63,7 +66,12 @@ public:
   size_t image() const { return imageIndex; }
   /// Everything allocated: arena, rings, scratch.
   uint64_t memoryBytes() const { return allocated; }
-  std::vector<uint64_t> tilesPerThread() const { return workers.tilesRun(); }
+  std::vector<uint64_t> tilesPerThread() const {
+    return checked ? checked->tilesRun() : workers.tilesRun();
+  }
+  /// What the threads did, if that was asked for; null otherwise. To be read
+  /// while nothing runs.
+  const Trace *trace() const { return record.get(); }
 
 private:
   struct Input {
@@ -82,7 +90,15 @@ private:
   Status loadKernels(const LoadedPlan &loaded, const std::string &isa);
   Status layOut(unsigned threads);
   Input layOutInput(const fb::StepT &step, ArenaLayout &layout) const;
+  Status startWorkers(const ExecutorOptions &options);
   void prepareSteps(unsigned threads);
+  void prepareChecks();
+  void describeForChecks(const PreparedProgram &prepared,
+                         const fb::ProgramT &program,
+                         const std::vector<bool> &isPinned,
+                         const std::vector<MemoryRange> &dead);
+  void runProgram(const Launch &launch, PreparedProgram &program,
+                  uint32_t slot);
   void describeKernels();
   void runOldest();
   Status checkErrorFlags(const Launch &launch) const;
@@ -97,8 +113,11 @@ private:
   uint64_t allocated = 0;
   uint64_t scalarsOffset = 0;
   std::vector<uint64_t> scratchOffsets;
+  uint64_t scratchBytes = 0; ///< of each thread
   std::vector<Step> steps;
+  std::unique_ptr<Trace> record;
   Workers workers;
+  std::unique_ptr<CheckedWorkers> checked; ///< in place of `workers`
 
   std::array<Launch, queueLength> queue;
   Ticket submitted = 0, finished = 0;

@@ -42,6 +42,7 @@ dlrt::prepareProgram(const fb::PlanT &plan, const fb::ProgramT &program,
     prepared.entry = entries[command->kernel];
     prepared.description = descriptions[command->kernel].c_str();
     prepared.firstBinding = bindings;
+    prepared.number = static_cast<uint32_t>(out.commands.size());
     prepared.tiles = static_cast<uint32_t>(kernel.tiles);
     prepared.serial = command->serial || threads == 1;
     prepared.grain =

@@ -21,6 +21,7 @@ struct PreparedCommand {
   uint32_t dependencies;   ///< number of commands it waits for
   uint32_t firstSuccessor; ///< in `successors`
   uint32_t successorCount;
+  uint32_t number; ///< in the program
   bool serial; ///< not worth waking anybody for
 };
 

@@ -23,18 +23,18 @@ static void relax() {
 #endif
 }
 
-/// Round to nearest, denormals kept, exceptions masked: the same bits on all
-/// threads whatever the process did before.
-static void setFloatingPointMode() {
+void dlrt::setFloatingPointMode() {
 #if defined(__x86_64__)
   _mm_setcsr(0x1f80);
 #endif
 }
 
-Status Workers::start(const std::vector<void *> &scratch) {
-  for (void *memory : scratch) {
+Status Workers::start(const std::vector<void *> &scratch, Trace *record) {
+  trace = record;
+  for (size_t i = 0; i < scratch.size(); ++i) {
     workers.push_back(std::make_unique<Worker>());
-    workers.back()->scratch = memory;
+    workers[i]->scratch = scratch[i];
+    workers[i]->events = record ? &record->threads[i] : nullptr;
   }
   try {
     for (size_t i = 1; i < workers.size(); ++i)
@@ -67,7 +67,10 @@ void Workers::run(PreparedProgram &program, uint32_t slot) {
   noteThread(&self.running);
   void *const *table = program.tables[slot].data();
   if (program.alone) {
-    runAlone(program, table);
+    if (trace)
+      runAloneTraced(program, table);
+    else
+      runAlone(program, table);
   } else {
     // 0 means "no run" in the ready list.
     uint32_t number =
@@ -112,6 +115,11 @@ void Workers::runAlone(PreparedProgram &program, void *const *table) {
   }
   self.running.text = nullptr;
   self.tiles += tiles;
+}
+
+void Workers::runAloneTraced(PreparedProgram &program, void *const *table) {
+  for (const PreparedCommand &command : program.commands)
+    execute(*workers[0], command, table, 0, command.tiles);
 }
 
 void Workers::helperMain(Worker &self) {
@@ -200,9 +208,13 @@ bool Workers::help(Worker &self, PreparedProgram &program, void *const *table,
 
 void Workers::execute(Worker &self, const PreparedCommand &command,
                       void *const *table, uint32_t begin, uint32_t end) {
+  uint64_t start = self.events ? traceClock() : 0;
   self.running.text = command.description;
   command.entry(table + command.firstBinding, self.scratch, begin, end);
   self.running.text = nullptr;
+  if (self.events)
+    self.events->add(
+        {start, traceClock(), trace->launch, command.number, begin, end});
   self.tiles += end - begin;
 }
 

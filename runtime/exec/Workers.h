@@ -5,6 +5,7 @@
 #include "runtime/base/Status.h"
 #include "runtime/exec/Fault.h"
 #include "runtime/exec/PreparedProgram.h"
+#include "runtime/exec/Trace.h"
 
 #include <atomic>
 #include <cstdint>
@@ -14,6 +15,10 @@
 
 namespace dlrt {
 
+/// Round to nearest, denormals kept, exceptions masked: the same bits on all
+/// threads whatever the process did before.
+void setFloatingPointMode();
+
 /// Worker 0 is the thread that calls `run`; the others spin for a short time
 /// when there is nothing to do, then sleep. All tiles of all commands whose
 /// dependencies have finished are offered to everybody. Tiles write disjoint
@@ -22,8 +27,9 @@ class Workers {
 public:
   ~Workers();
 
-  /// Starts the threads; `scratch` has one pointer each.
-  Status start(const std::vector<void *> &scratch);
+  /// Starts the threads; `scratch` has one pointer each. What they do is noted
+  /// in `record`, if there is one.
+  Status start(const std::vector<void *> &scratch, Trace *record);
 
   /// Runs a program to its end with the pointers of an input slot.
   void run(PreparedProgram &program, uint32_t slot);
@@ -38,11 +44,13 @@ private:
     uint64_t tiles = 0;
     uint32_t run = 0;  ///< number of the run that `head` belongs to
     uint32_t head = 0; ///< first entry of the ready list not used up
+    TraceRing<TraceEvent> *events = nullptr;
   };
 
   static constexpr uint32_t noCommand = ~0u;
 
   void runAlone(PreparedProgram &program, void *const *table);
+  void runAloneTraced(PreparedProgram &program, void *const *table);
   void helperMain(Worker &self);
   /// Looks once for work of the current run and does it; false if none.
   bool look(Worker &self);
@@ -62,6 +70,7 @@ private:
 
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> threads;
+  Trace *trace = nullptr;
 
   // The current run. The numbers in the progress words keep a thread that
   // comes late from taking anything of a later run.

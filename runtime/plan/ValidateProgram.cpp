@@ -49,6 +49,9 @@ private:
       if (std::string what = checkBinding(c.bindings[b], kernel, b);
           !what.empty())
         return error(fmt::format("binding {}: {}", b, what));
+    for (uint32_t op : c.ops)
+      if (op >= plan.sources.size())
+        return error(fmt::format("source {} does not exist", op));
     for (uint32_t dep : c.deps)
       if (dep >= index)
         return error(fmt::format("it waits for command {}, which is not "

@@ -28,7 +28,8 @@ Session::open(const std::string &planPath, const SessionOptions &options) {
   session->loaded = std::move(*loaded);
   DLRT_TRY(session->resolveData());
   Expected<std::unique_ptr<Executor>> executor =
-      Executor::create(session->loaded, {options.threads, options.isa});
+      Executor::create(session->loaded, {options.threads, options.isa,
+                                         options.trace, options.checks});
   if (!executor)
     return executor.takeError().within(planPath);
   session->engine = std::move(*executor);

@@ -24,6 +24,8 @@ struct SessionOptions {
   uint64_t seed = 0;
   bool shuffle = true; ///< false: file order, whatever the plan says
   bool synthetic = false;
+  bool trace = false;
+  CheckOptions checks;
   std::string init; ///< a weight file, or empty
   /// What the user gave with --data: "PATH" or "STEP=PATH".
   std::vector<std::string> data;

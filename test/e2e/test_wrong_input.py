@@ -41,7 +41,6 @@ class Use(Trained):
         self.fails(USAGE, "--init", "--init")
 
     def test_not_in_this_version(self):
-        self.fails(3, ["--trace", "not in this version"], "--trace", "t.json")
 
     def test_unwritable_output_is_found_before_training(self):
         self.fails(IO, "nowhere", "--save-final", "nowhere/out.safetensors")

@@ -6,6 +6,7 @@
 #include "tools/dlrun/Process.h"
 #include "tools/dlrun/Signals.h"
 #include "tools/dlrun/StartTable.h"
+#include "tools/dlrun/TraceFile.h"
 
 #include <fmt/format.h>
 
@@ -143,5 +144,6 @@ Expected<int> dlrun::runBench(const Options &options) {
   Measurement measurement;
   DLRT_TRY(measure(session, **runner, options, measurement));
   report(session, **runner, options, measurement);
+  DLRT_TRY(saveTrace(options, session));
   return stopSignal() == 0 ? 0 : 128 + stopSignal();
 }

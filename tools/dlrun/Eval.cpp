@@ -1,3 +1,4 @@
+#include "runtime/base/AtomicFile.h"
 #include "runtime/base/Numbers.h"
 #include "runtime/exec/Cpu.h"
 #include "tools/dlrun/Commands.h"
@@ -6,6 +7,7 @@
 #include "tools/dlrun/Progress.h"
 #include "tools/dlrun/Signals.h"
 #include "tools/dlrun/StartTable.h"
+#include "tools/dlrun/TraceFile.h"
 
 #include <fmt/format.h>
 
@@ -14,12 +16,17 @@ using namespace dlrt;
 
 Expected<std::unique_ptr<Session>> dlrun::openSession(const Options &options,
                                                       bool synthetic) {
+  if (!options.trace.empty()) // found out now, not after the run
+    DLRT_TRY(checkWritable(options.trace));
   SessionOptions session;
   session.threads = options.threads != 0 ? options.threads : availableCores();
   session.isa = options.isa;
   session.seed = options.seed;
   session.shuffle = !options.noShuffle;
   session.synthetic = synthetic;
+  session.trace = !options.trace.empty();
+  session.checks.poison = options.poison;
+  session.checks.orderSeed = options.orderSeed;
   session.init = options.init;
   session.data = options.data;
   return Session::open(options.plan, session);
@@ -67,6 +74,7 @@ Expected<int> dlrun::runEval(const Options &options) {
       return 128 + stopSignal();
     reportEvaluation(options, *result, {});
   }
+  DLRT_TRY(saveTrace(options, session));
   if (options.json)
     Event("end")
         .field("steps", 0)

@@ -48,6 +48,12 @@ Machine
   --threads N                  default: one per core
   --isa=v3|v4                  use the kernels for x86-64-v3 or -v4
   --seconds S                  bench: how long (default: 3); or --steps N
+Looking inside
+  --trace FILE.json            what each thread did when, for ui.perfetto.dev: the
+                               last 65,536 commands of a thread
+  --order random:SEED          ready commands in random order, after random delays
+  --poison                     dead bytes of the arena hold NaN. Both are slow and
+                               must not change any result
 
 Exit codes: 0 done, 1 training or its data failed, 2 wrong use, 3 no memory or
   not in this version, 4 cannot read or write, 5 the plan is damaged or does not

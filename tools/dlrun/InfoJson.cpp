@@ -124,6 +124,7 @@ static void writeProgram(JsonWriter &json, const fb::PlanT &plan,
         .array("bindings", command->bindings)
         .array("deps", command->deps)
         .field("serial", command->serial)
+        .array("ops", command->ops)
         .endObject();
   json.endArray();
   json.key("metrics").beginArray();

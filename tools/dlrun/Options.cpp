@@ -112,6 +112,16 @@ Status setIsa(Options &options, const std::string &value) {
   return {};
 }
 
+Status setOrder(Options &options, const std::string &value) {
+  constexpr std::string_view random = "random:";
+  if (!value.starts_with(random))
+    return usage(fmt::format("'{}' is not random:SEED", value));
+  uint64_t seed = 0;
+  DLRT_TRY(setUnsigned(value.substr(random.size()), seed, 0, ~uint64_t(0)));
+  options.orderSeed = seed;
+  return {};
+}
+
 Status setThreads(Options &options, const std::string &value) {
   uint64_t threads = 0;
   DLRT_TRY(setUnsigned(value, threads, 1, 1024));
@@ -179,7 +189,14 @@ constexpr OptionInfo table[] = {
        return Status();
      }},
     {"out", all, true, [](Options &, Value) { return notYet("a run folder"); }},
-    {"trace", all, true, [](Options &, Value) { return notYet("a trace"); }},
+    {"trace", runs, true,
+     [](Options &o, Value v) { return setPath(v, o.trace); }},
+    {"poison", runs, false,
+     [](Options &o, Value) {
+       o.poison = true;
+       return Status();
+     }},
+    {"order", runs, true, setOrder},
     {"ranks", all, true,
      [](Options &, Value) { return notYet("more than one rank"); }},
 };

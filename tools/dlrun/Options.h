@@ -28,6 +28,9 @@ struct Options {
   bool haltOnNan = false, haltOnInf = false;
   bool json = false, quiet = false;
   std::string isa;
+  std::string trace; ///< a file, or empty
+  bool poison = false;
+  std::optional<uint64_t> orderSeed; ///< of --order=random
   double seconds = 3;
 };
 

@@ -7,6 +7,7 @@
 #include "tools/dlrun/Progress.h"
 #include "tools/dlrun/Signals.h"
 #include "tools/dlrun/StartTable.h"
+#include "tools/dlrun/TraceFile.h"
 
 #include <fmt/format.h>
 
@@ -133,7 +134,7 @@ private:
       DLRT_TRY(saveMetrics(metrics, options.saveMetrics));
       talk(fmt::format("metrics written to {}", options.saveMetrics));
     }
-    return {};
+    return saveTrace(options, session);
   }
 
   void talk(const std::string &text) const {

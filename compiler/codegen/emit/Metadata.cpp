@@ -222,7 +222,9 @@ private:
     // Each command brings its own sources, so that every op of the model stands
     // in one kernel only.
     for (auto source : op.getSources().getAsRange<plan::SourceAttr>())
-      out.kernels[command->kernel]->ops.push_back(addSource(source));
+      command->ops.push_back(addSource(source));
+    auto &all = out.kernels[command->kernel]->ops;
+    all.insert(all.end(), command->ops.begin(), command->ops.end());
     return command;
   }
 

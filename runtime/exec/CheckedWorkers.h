@@ -1,0 +1,104 @@
+// Runs programs in ways that bring hidden dependencies to light.
+#ifndef DLRT_EXEC_CHECKEDWORKERS_H
+#define DLRT_EXEC_CHECKEDWORKERS_H
+
+#include "runtime/base/Status.h"
+#include "runtime/exec/Fault.h"
+#include "runtime/exec/PreparedProgram.h"
+#include "runtime/exec/Trace.h"
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+namespace dlrt {
+
+struct CheckOptions {
+  /// Dead bytes of the arena hold NaN: those of a buffer before its definition
+  /// and after its last use, those of nobody, and each thread's scratch.
+  bool poison = false;
+  /// Ready commands run in random order, after random delays.
+  std::optional<uint64_t> orderSeed;
+
+  bool any() const { return poison || orderSeed; }
+};
+
+/// A piece of memory.
+struct MemoryRange {
+  uint8_t *begin;
+  uint64_t bytes;
+};
+
+/// Takes the place of Workers where speed does not matter: one lock around
+/// everything but the kernels themselves. Results must be the same.
+class CheckedWorkers {
+public:
+  explicit CheckedWorkers(const CheckOptions &options);
+  ~CheckedWorkers();
+
+  Status start(const std::vector<MemoryRange> &scratch, Trace *record);
+
+  /// A buffer that is dead before its first and after its last use.
+  struct Temporary {
+    uint32_t buffer;
+    MemoryRange range;
+  };
+  /// What is dead when a program begins, and the temporaries of its commands.
+  void describe(const PreparedProgram &program, std::vector<MemoryRange> dead,
+                const std::vector<std::vector<Temporary>> &temporaries);
+
+  void run(PreparedProgram &program, uint32_t slot);
+  std::vector<uint64_t> tilesRun() const;
+
+private:
+  struct Worker {
+    MemoryRange scratch;
+    RunningKernel running;
+    uint64_t tiles = 0;
+    TraceRing<TraceEvent> *events = nullptr;
+  };
+  /// Of one program: who must have run before bytes are dead.
+  struct Lives {
+    std::vector<MemoryRange> deadAtStart, temporaries;
+    std::vector<uint32_t> uses;                    ///< by temporary
+    std::vector<std::vector<uint32_t>> ofCommand;  ///< its temporaries
+    std::vector<uint32_t> left;                    ///< uses to come
+  };
+  struct CommandState {
+    uint32_t waiting, next, done;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  void begin(PreparedProgram &program, uint32_t slot);
+  void helperMain(Worker &self);
+  void work(Worker &self, Lock &lock);
+  void runPortion(Worker &self, Lock &lock);
+  void finish(uint32_t command);
+  uint64_t random(uint64_t below);
+
+  const CheckOptions options;
+  std::vector<std::unique_ptr<Worker>> workers;
+  std::vector<std::thread> threads;
+  Trace *trace = nullptr;
+  std::unordered_map<const PreparedProgram *, Lives> livesOf;
+
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool stopping = false;
+  uint64_t randomState;
+  PreparedProgram *program = nullptr;
+  Lives *lives = nullptr;
+  void *const *table = nullptr;
+  std::vector<CommandState> states;
+  std::vector<uint32_t> ready;
+  uint32_t unfinished = 0;
+};
+
+} // namespace dlrt
+
+#endif

@@ -1,0 +1,72 @@
+// What each thread did when: a ring of memory for each, taken once.
+#ifndef DLRT_EXEC_TRACE_H
+#define DLRT_EXEC_TRACE_H
+
+#include <chrono>
+#include <cstdint>
+#include <vector>
+
+namespace dlrt {
+
+/// Nanoseconds of a clock that never goes back.
+inline uint64_t traceClock() {
+  return static_cast<uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(
+          std::chrono::steady_clock::now().time_since_epoch())
+          .count());
+}
+
+/// A portion of a command's tiles that a thread ran.
+struct TraceEvent {
+  uint64_t begin, end; ///< traceClock()
+  uint32_t launch;     ///< number of the program's run
+  uint32_t command;    ///< in the program
+  uint32_t firstTile, endTile;
+};
+
+/// The run of a program.
+struct TraceLaunch {
+  uint64_t begin, end;
+  uint32_t number;
+  uint32_t step, phase; ///< of the plan, as in Launch
+  uint64_t update;      ///< updates done before
+};
+
+/// Holds the latest entries; older ones give way.
+template <typename Entry> class TraceRing {
+public:
+  explicit TraceRing(size_t capacity) : entries(capacity) {}
+
+  void add(const Entry &entry) { entries[count++ % entries.size()] = entry; }
+  uint64_t dropped() const {
+    return count > entries.size() ? count - entries.size() : 0;
+  }
+  /// Calls `take` with what is left, oldest first.
+  template <typename Take> void forEach(Take &&take) const {
+    for (uint64_t i = dropped(); i < count; ++i)
+      take(entries[i % entries.size()]);
+  }
+
+private:
+  std::vector<Entry> entries;
+  uint64_t count = 0;
+};
+
+/// Each thread adds to its own ring. They are read between launches, when
+/// nobody adds.
+class Trace {
+public:
+  static constexpr size_t eventsPerThread = 1 << 16, launches = 1 << 14;
+
+  explicit Trace(unsigned threadCount)
+      : threads(threadCount, TraceRing<TraceEvent>(eventsPerThread)),
+        runs(launches) {}
+
+  std::vector<TraceRing<TraceEvent>> threads;
+  TraceRing<TraceLaunch> runs;
+  uint32_t launch = 0; ///< number of the current one
+};
+
+} // namespace dlrt
+
+#endif

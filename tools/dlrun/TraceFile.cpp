@@ -1,0 +1,230 @@
+#include "tools/dlrun/TraceFile.h"
+
+#include "runtime/base/AtomicFile.h"
+#include "runtime/base/JsonWriter.h"
+#include "tools/dlrun/Events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+using namespace dlrun;
+using namespace dlrt;
+
+namespace {
+
+/// The format is Chrome's "Trace Event Format": complete events ("X") with
+/// microseconds, counters ("C") and names of rows ("M").
+class TraceWriter {
+public:
+  TraceWriter(const Options &options, Session &session)
+      : options(options), session(session), plan(session.plan()),
+        trace(*session.executor().trace()) {}
+
+  std::string write() {
+    collect();
+    json.beginObject().field("displayTimeUnit", "ns");
+    json.key("otherData").beginObject();
+    json.field("plan", options.plan)
+        .field("threads", trace.threads.size())
+        .field("dropped_events", dropped)
+        .endObject();
+    json.key("traceEvents").beginArray();
+    nameRows();
+    for (size_t t = 0; t < trace.threads.size(); ++t)
+      trace.threads[t].forEach([&](const TraceEvent &event) {
+        if (auto launch = launches.find(event.launch); launch != launches.end())
+          command(t, event, launch->second);
+      });
+    for (const auto &[number, launch] : launches)
+      program(launch);
+    utilisation();
+    json.endArray().endObject();
+    return json.text() + "\n";
+  }
+
+private:
+  static constexpr int process = 1;
+
+  void collect() {
+    origin = ~uint64_t(0);
+    trace.runs.forEach([&](const TraceLaunch &launch) {
+      launches[launch.number] = launch;
+      origin = std::min(origin, launch.begin);
+      end = std::max(end, launch.end);
+    });
+    for (const auto &thread : trace.threads)
+      dropped += thread.dropped();
+  }
+
+  double microseconds(uint64_t time) const {
+    return static_cast<double>(time - origin) / 1e3;
+  }
+
+  JsonWriter &event(const char *kind, std::string_view name) {
+    return json.beginObject()
+        .field("ph", kind)
+        .field("name", name)
+        .field("pid", process);
+  }
+
+  void nameRow(size_t row, const std::string &name) {
+    event("M", "thread_name").field("tid", row);
+    json.key("args").beginObject().field("name", name).endObject().endObject();
+    event("M", "thread_sort_index").field("tid", row);
+    json.key("args").beginObject().field("sort_index", row);
+    json.endObject().endObject();
+  }
+
+  void nameRows() {
+    event("M", "process_name").key("args").beginObject();
+    json.field("name", options.plan).endObject().endObject();
+    size_t row = 0;
+    for (; row < trace.threads.size(); ++row)
+      nameRow(row, fmt::format("thread {}", row));
+    nameRow(row, "steps");
+  }
+
+  const fb::ProgramT &programOf(const TraceLaunch &launch) const {
+    const fb::StepT &step = *plan.steps[launch.step];
+    auto phase = static_cast<Launch::Phase>(launch.phase);
+    return phase == Launch::Phase::Update ? *step.update
+                                          : *step.micro[launch.phase];
+  }
+
+  std::string programName(const TraceLaunch &launch) const {
+    static const char *const phases[] = {"", ", short batch", ", update"};
+    return displayName(*plan.steps[launch.step]) + phases[launch.phase];
+  }
+
+  /// "conv1/conv2d": the module and the op that a launch is named by.
+  std::string nameOf(const fb::CommandT &command) const {
+    if (command.ops.empty())
+      return plan.kernels[command.kernel]->name;
+    const fb::SourceT &source = *plan.sources[command.ops.front()];
+    return source.module_.empty() ? source.op
+                                  : source.module_ + "/" + source.op;
+  }
+
+  /// All its ops, those of other lines with them.
+  std::string opsOf(const fb::CommandT &command) const {
+    std::string text;
+    for (uint32_t op : command.ops) {
+      const fb::SourceT &source = *plan.sources[op];
+      if (source.op == "full") // a constant
+        continue;
+      text += text.empty() ? "" : ", ";
+      text += source.op;
+      if (source.location != plan.sources[command.ops.front()]->location)
+        text += " " + source.location;
+    }
+    return text;
+  }
+
+  void span(std::string_view name, size_t row, uint64_t begin, uint64_t end) {
+    event("X", name)
+        .field("tid", row)
+        .field("ts", microseconds(begin))
+        .field("dur", static_cast<double>(end - begin) / 1e3);
+  }
+
+  void command(size_t thread, const TraceEvent &event,
+               const TraceLaunch &launch) {
+    const fb::CommandT &command = *programOf(launch).commands[event.command];
+    const fb::KernelT &kernel = *plan.kernels[command.kernel];
+    double share = static_cast<double>(event.endTile - event.firstTile) /
+                   static_cast<double>(kernel.tiles);
+    double seconds = static_cast<double>(event.end - event.begin) * 1e-9;
+    auto part = [&](uint64_t whole) {
+      return static_cast<uint64_t>(static_cast<double>(whole) * share + 0.5);
+    };
+    span(nameOf(command), thread, event.begin, event.end);
+    json.field("cat", kernel.strategy);
+    json.key("args").beginObject();
+    if (!command.ops.empty())
+      json.field("line", plan.sources[command.ops.front()]->location);
+    json.field("ops", opsOf(command))
+        .field("flops", part(kernel.flops))
+        .field("bytes", part(kernel.bytes));
+    if (seconds > 0)
+      json.field("gflops_per_s",
+                 static_cast<float>(static_cast<double>(part(kernel.flops)) /
+                                    seconds * 1e-9));
+    json.field("tiles", fmt::format("{} to {} of {}", event.firstTile,
+                                    event.endTile, kernel.tiles))
+        .field("command", event.command)
+        .field("kernel", kernel.name)
+        .field("program", programName(launch))
+        .field("run", launch.number)
+        .field("update", launch.update);
+    json.endObject().endObject();
+    addBusy(event.begin, event.end);
+  }
+
+  void program(const TraceLaunch &launch) {
+    span(programName(launch), trace.threads.size(), launch.begin, launch.end);
+    json.key("args")
+        .beginObject()
+        .field("run", launch.number)
+        .field("update", launch.update)
+        .endObject()
+        .endObject();
+  }
+
+  void addBusy(uint64_t begin, uint64_t end) {
+    if (busy.empty()) {
+      constexpr uint64_t shortest = 20'000, most = 2000;
+      uint64_t span = std::max<uint64_t>(this->end - origin, 1);
+      binLength = std::max(shortest, span / most + 1);
+      busy.assign(span / binLength + 1, 0);
+    }
+    for (uint64_t at = begin - origin; at < end - origin;) {
+      size_t bin = at / binLength;
+      if (bin >= busy.size())
+        return;
+      uint64_t stop = std::min(end - origin, (bin + 1) * binLength);
+      busy[bin] += stop - at;
+      at = stop;
+    }
+  }
+
+  /// Threads at work, on average over short spans of time.
+  void utilisation() {
+    for (size_t bin = 0; bin < busy.size(); ++bin) {
+      event("C", "threads at work")
+          .field("ts", static_cast<double>(bin * binLength) / 1e3);
+      json.key("args")
+          .beginObject()
+          .field("threads", static_cast<float>(static_cast<double>(busy[bin]) /
+                                               static_cast<double>(binLength)))
+          .endObject()
+          .endObject();
+    }
+  }
+
+  const Options &options;
+  Session &session;
+  const fb::PlanT &plan;
+  const Trace &trace;
+  JsonWriter json;
+  std::map<uint32_t, TraceLaunch> launches;
+  uint64_t origin = 0, end = 0, dropped = 0;
+  uint64_t binLength = 1;
+  std::vector<uint64_t> busy; ///< nanoseconds of all threads, by bin
+};
+
+} // namespace
+
+Status dlrun::saveTrace(const Options &options, Session &session) {
+  if (options.trace.empty())
+    return {};
+  std::string text = TraceWriter(options, session).write();
+  DLRT_TRY(writeFileAtomically(
+      options.trace,
+      {{reinterpret_cast<const uint8_t *>(text.data()), text.size()}}));
+  if (!options.json && !options.quiet)
+    writeStderr(fmt::format("trace written to {}; ui.perfetto.dev shows it\n",
+                            options.trace));
+  return {};
+}
