@@ -98,7 +98,8 @@ uint64_t Session::batchesPerEpoch(uint32_t step) const {
 }
 
 std::unique_ptr<Loader> Session::makeLoader(uint32_t step,
-                                            uint64_t batchLimit) const {
+                                            uint64_t batchLimit,
+                                            uint64_t firstBatch) const {
   const fb::DatasetT &dataset = *plan().datasets[plan().steps[step]->dataset];
   LoaderOptions options;
   options.batchSize = dataset.batch_size;
@@ -107,6 +108,7 @@ std::unique_ptr<Loader> Session::makeLoader(uint32_t step,
   options.seed = settings.seed;
   options.slots = engine->inputSlots(step);
   options.batchLimit = batchLimit;
+  options.firstBatch = firstBatch;
   return std::make_unique<Loader>(
       *datasets.at(step), options,
       [engine = engine.get(), step](uint32_t slot, size_t component) {

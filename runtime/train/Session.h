@@ -37,6 +37,8 @@ public:
                                                  const SessionOptions &options);
 
   const fb::PlanT &plan() const { return *loaded.plan; }
+  /// The plan's file and its checksum.
+  const LoadedPlan &planFile() const { return loaded; }
   const SessionOptions &options() const { return settings; }
   Executor &executor() { return *engine; }
 
@@ -53,8 +55,10 @@ public:
   /// Batches of an epoch of a step whose data are open.
   uint64_t batchesPerEpoch(uint32_t step) const;
 
-  /// A loader for a step whose data are open; start() is yet to be called.
-  std::unique_ptr<Loader> makeLoader(uint32_t step, uint64_t batchLimit) const;
+  /// A loader for a step whose data are open, from a batch counted over all
+  /// epochs; start() is yet to be called.
+  std::unique_ptr<Loader> makeLoader(uint32_t step, uint64_t batchLimit,
+                                     uint64_t firstBatch = 0) const;
 
   /// Sets all states: initial values, then the weight file.
   Status initialiseStates(std::vector<std::string> &warnings);

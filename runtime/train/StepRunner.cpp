@@ -32,7 +32,15 @@ StepRunner::create(Session &session, uint32_t step, const RunLength &length) {
                       : saturatingProduct(length.epochs, runner->perEpoch);
   uint64_t limit = length.steps ? saturatingProduct(*length.steps, accumulate)
                                 : saturatingProduct(length.epochs, batches);
-  runner->loader = session.makeLoader(step, limit);
+  // A step never crosses the border of epochs, so its number tells its batch.
+  runner->done = length.done;
+  if (length.done != 0) {
+    runner->nextBatch = length.done / runner->perEpoch * batches +
+                        length.done % runner->perEpoch * accumulate;
+    runner->currentEpoch = (length.done - 1) / runner->perEpoch;
+  }
+  limit -= std::min(limit, runner->nextBatch);
+  runner->loader = session.makeLoader(step, limit, runner->nextBatch);
   DLRT_TRY(runner->loader->start());
   return runner;
 }

@@ -18,6 +18,7 @@ namespace dlrt {
 struct RunLength {
   std::optional<uint64_t> steps;
   uint64_t epochs = 1;
+  uint64_t done = 0; ///< steps of it that an earlier process has run
 };
 
 class StepRunner {
@@ -35,6 +36,9 @@ public:
   uint64_t totalSteps() const { return total; }
   uint64_t stepsPerEpoch() const { return perEpoch; }
   uint64_t stepsDone() const { return done; }
+  /// Where the next batch stands.
+  uint64_t nextEpoch() const { return nextBatch / loader->batchesPerEpoch(); }
+  uint64_t nextInEpoch() const { return nextBatch % loader->batchesPerEpoch(); }
   /// Epoch of the last step, and whether it was the epoch's last.
   uint64_t epoch() const { return currentEpoch; }
   bool epochEnded() const { return atEpochEnd; }

@@ -175,9 +175,6 @@ TEST_F(CommandLine, WrongUse) {
   expectError("model.plan --json=1", 2, "takes no value");
   expectError("model.plan --every lgo=1", 2, "none of log=N");
   expectError("model.plan --data tset=.", 2, "did you mean 'test'?");
-  expectError("resume folder", 3, "not in this version");
-  expectError("model.plan --out folder", 3, "not in this version");
-  expectError("model.plan --every ckpt=5", 3, "not in this version");
 }
 
 TEST_F(CommandLine, Help) {

@@ -14,6 +14,8 @@
 namespace dlrun {
 
 dlrt::Expected<int> runTrain(const Options &options);
+/// Goes on with the run in a folder.
+dlrt::Expected<int> runResume(const Options &options);
 dlrt::Expected<int> runEval(const Options &options);
 dlrt::Expected<int> runBench(const Options &options);
 dlrt::Expected<int> runInfo(const Options &options);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 using namespace dlrun;
 using namespace dlrt;
@@ -24,8 +25,9 @@ constexpr unsigned train = 1u << unsigned(Command::Train);
 constexpr unsigned eval = 1u << unsigned(Command::Eval);
 constexpr unsigned info = 1u << unsigned(Command::Info);
 constexpr unsigned bench = 1u << unsigned(Command::Bench);
+constexpr unsigned resume = 1u << unsigned(Command::Resume);
 constexpr unsigned runs = train | eval | bench;
-constexpr unsigned all = runs | info;
+constexpr unsigned all = runs | info | resume;
 
 using Apply = Status (*)(Options &, const std::string &value);
 
@@ -36,7 +38,8 @@ struct OptionInfo {
   Apply apply;
 };
 
-constexpr const char *commandNames[] = {"train", "eval", "info", "bench"};
+constexpr const char *commandNames[] = {"train", "eval", "info", "bench",
+                                        "resume"};
 
 Status setUnsigned(const std::string &value, uint64_t &out, uint64_t least,
                    uint64_t most) {
@@ -80,13 +83,13 @@ Status setEvery(Options &options, const std::string &value) {
     std::string what = part.substr(0, equals);
     std::string number =
         equals == std::string::npos ? "" : part.substr(equals + 1);
-    if (what == "ckpt")
-      return notYet("ckpt (checkpoints)");
-    if (what != "log" && what != "eval")
-      return usage(fmt::format("'{}' is none of log=N, eval=N", part));
+    if (what != "log" && what != "eval" && what != "ckpt")
+      return usage(fmt::format("'{}' is none of log=N, eval=N, ckpt=N", part));
     uint64_t every = 0;
     DLRT_TRY(setUnsigned(number, every, 0, manySteps));
-    (what == "log" ? options.logEvery : options.evalEvery) = every;
+    (what == "log"    ? options.logEvery
+     : what == "eval" ? options.evalEvery
+                      : options.checkpointEvery) = every;
   }
   return {};
 }
@@ -102,6 +105,13 @@ Status setHaltOn(Options &options, const std::string &value) {
     else
       return usage(fmt::format("'{}' is none of nan, inf", part));
   }
+  return {};
+}
+
+Status setResume(Options &options, const std::string &value) {
+  if (value != "auto" && value != "never")
+    return usage(fmt::format("'{}' is none of auto, never", value));
+  options.resumeAuto = value == "auto";
   return {};
 }
 
@@ -139,34 +149,34 @@ Status setSeconds(Options &options, const std::string &value) {
 
 using Value = const std::string &;
 constexpr OptionInfo table[] = {
-    {"epochs", train, true,
+    {"epochs", train | resume, true,
      [](Options &o, Value v) { return setCount(v, o.epochs); }},
-    {"steps", train | bench, true,
+    {"steps", train | bench | resume, true,
      [](Options &o, Value v) { return setCount(v, o.steps); }},
-    {"data", runs, true,
+    {"data", runs | resume, true,
      [](Options &o, Value v) {
        o.data.push_back(v);
        return v.empty() ? usage("a path is missing") : Status();
      }},
     {"init", runs, true,
      [](Options &o, Value v) { return setPath(v, o.init); }},
-    {"save-final", train, true,
+    {"save-final", train | resume, true,
      [](Options &o, Value v) { return setPath(v, o.saveFinal); }},
-    {"save-metrics", train, true,
+    {"save-metrics", train | resume, true,
      [](Options &o, Value v) { return setPath(v, o.saveMetrics); }},
     {"seed", runs, true,
      [](Options &o, Value v) {
        return setUnsigned(v, o.seed, 0, uint64_t(INT64_MAX));
      }},
-    {"threads", runs, true, setThreads},
+    {"threads", runs | resume, true, setThreads},
     {"no-shuffle", runs, false,
      [](Options &o, Value) {
        o.noShuffle = true;
        return Status();
      }},
-    {"every", train, true, setEvery},
-    {"halt-on", train, true, setHaltOn},
-    {"isa", runs, true, setIsa},
+    {"every", train | resume, true, setEvery},
+    {"halt-on", train | resume, true, setHaltOn},
+    {"isa", runs | resume, true, setIsa},
     {"seconds", bench, true, setSeconds},
     {"json", all, false,
      [](Options &o, Value) {
@@ -188,7 +198,10 @@ constexpr OptionInfo table[] = {
        o.version = true;
        return Status();
      }},
-    {"out", all, true, [](Options &, Value) { return notYet("a run folder"); }},
+    {"out", train, true, [](Options &o, Value v) { return setPath(v, o.out); }},
+    {"keep", train | resume, true,
+     [](Options &o, Value v) { return setUnsigned(v, o.keep, 0, manySteps); }},
+    {"resume", train, true, setResume},
     {"trace", runs, true,
      [](Options &o, Value v) { return setPath(v, o.trace); }},
     {"poison", runs, false,
@@ -204,10 +217,12 @@ constexpr OptionInfo table[] = {
 /// Walks the arguments once.
 class Parser {
 public:
-  explicit Parser(const std::vector<std::string> &arguments)
-      : arguments(arguments) {}
+  explicit Parser(const std::vector<std::string> &arguments,
+                  Options options = {})
+      : arguments(arguments), options(std::move(options)) {}
 
   Expected<Options> parse() {
+    options.arguments = arguments;
     for (; at < arguments.size(); ++at) {
       const std::string &argument = arguments[at];
       if (optionsEnded || argument.size() < 2 || argument[0] != '-')
@@ -230,8 +245,6 @@ public:
 private:
   Status positional(const std::string &argument) {
     if (!commandSeen && options.plan.empty()) {
-      if (argument == "resume")
-        return notYet("dlrun resume");
       auto found =
           std::find(std::begin(commandNames), std::end(commandNames), argument);
       if (found != std::end(commandNames)) {
@@ -289,14 +302,23 @@ private:
   Status checkTogether() const {
     if (options.plan.empty())
       return usage("which plan? Usage: dlrun [train|eval|info|bench] PLAN "
-                   "[options]; dlrun --help shows examples");
+                   "[options], or dlrun resume FOLDER; dlrun --help shows "
+                   "examples");
     for (const OptionInfo *option : used)
       if (!(option->commands & 1u << unsigned(options.command)))
         return usage(fmt::format("--{}: not an option of 'dlrun {}'",
                                  option->name,
                                  commandNames[size_t(options.command)]));
-    if (options.command == Command::Train && options.epochs && options.steps)
+    if (options.command != Command::Bench && options.epochs && options.steps)
       return usage("--epochs and --steps: give one of them");
+    if (options.command == Command::Train && options.out.empty())
+      for (const OptionInfo *option : used)
+        if (std::string_view(option->name) == "keep" ||
+            std::string_view(option->name) == "resume")
+          return usage(fmt::format("--{} goes with --out", option->name));
+    if (options.command == Command::Train && options.out.empty() &&
+        options.checkpointEvery.value_or(0) != 0)
+      return usage("--every ckpt: checkpoints need a folder, --out DIR");
     return {};
   }
 
@@ -312,4 +334,48 @@ private:
 Expected<Options>
 dlrun::parseOptions(const std::vector<std::string> &arguments) {
   return Parser(arguments).parse();
+}
+
+/// "STEP=PATH,PATH" with absolute paths.
+static std::string absoluteData(const std::string &argument) {
+  size_t equals = argument.find('=');
+  bool named = equals != std::string::npos && argument.find('/') > equals;
+  std::string text = named ? argument.substr(0, equals + 1) : "";
+  const char *separator = "";
+  for (const std::string &path :
+       splitAtCommas(named ? argument.substr(equals + 1) : argument)) {
+    text += separator + std::filesystem::absolute(path).string();
+    separator = ",";
+  }
+  return text;
+}
+
+/// Both lists go through one set of options; what is said again counts. Paths
+/// of the second list are made absolute, for the run goes on in its folder.
+Expected<Options>
+dlrun::parseResumed(const std::vector<std::string> &started,
+                    const std::vector<std::string> &resumed) {
+  Expected<Options> now = parseOptions(resumed);
+  if (!now)
+    return now;
+  Expected<Options> options = parseOptions(started);
+  if (!options)
+    return options.takeError().within("the run's own options");
+  if (now->epochs || now->steps)
+    options->epochs = options->steps = std::nullopt;
+  // The output's form is the terminal's business, not the run's.
+  options->json = options->quiet = false;
+  options->plan.clear();
+  Expected<Options> all = Parser(resumed, *options).parse();
+  if (!all)
+    return all;
+  if (!now->saveFinal.empty())
+    all->saveFinal = std::filesystem::absolute(now->saveFinal);
+  if (!now->saveMetrics.empty())
+    all->saveMetrics = std::filesystem::absolute(now->saveMetrics);
+  if (!now->data.empty())
+    all->data.clear();
+  for (const std::string &argument : now->data)
+    all->data.push_back(absoluteData(argument));
+  return all;
 }

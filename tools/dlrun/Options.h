@@ -11,11 +11,12 @@
 
 namespace dlrun {
 
-enum class Command { Train, Eval, Info, Bench };
+enum class Command { Train, Eval, Info, Bench, Resume };
 
 struct Options {
   Command command = Command::Train;
-  std::string plan;
+  std::string plan; ///< resume: the run's folder
+  std::vector<std::string> arguments; ///< as they were given
   bool help = false, longHelp = false, version = false;
 
   std::optional<uint64_t> epochs, steps;
@@ -24,7 +25,10 @@ struct Options {
   uint64_t seed = 0;
   unsigned threads = 0; ///< 0: one per core
   bool noShuffle = false;
-  std::optional<uint64_t> logEvery, evalEvery;
+  std::optional<uint64_t> logEvery, evalEvery, checkpointEvery;
+  std::string out;         ///< the run's folder, or empty
+  uint64_t keep = 3;       ///< checkpoints; 0: all
+  bool resumeAuto = false; ///< go on if the folder holds a run
   bool haltOnNan = false, haltOnInf = false;
   bool json = false, quiet = false;
   std::string isa;
@@ -36,6 +40,11 @@ struct Options {
 
 /// Arguments without the program's name.
 dlrt::Expected<Options> parseOptions(const std::vector<std::string> &arguments);
+
+/// The options a run was started with, changed by those of `dlrun resume`.
+dlrt::Expected<Options>
+parseResumed(const std::vector<std::string> &started,
+             const std::vector<std::string> &resumed);
 
 /// The text of -h or --help.
 std::string helpText(bool full);

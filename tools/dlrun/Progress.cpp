@@ -43,8 +43,10 @@ std::string dlrun::countForPeople(double count) {
   return fmt::format("{:.{}f}{}", count, digits, units[unit]);
 }
 
-Progress::Progress(const Options &options, uint64_t totalSteps)
-    : options(options), total(totalSteps) {
+Progress::Progress(const Options &options, uint64_t totalSteps,
+                   uint64_t doneBefore)
+    : options(options), total(totalSteps), doneBefore(doneBefore),
+      stepsAtReport(doneBefore) {
   mode = options.json            ? Mode::Json
          : options.quiet         ? Mode::None
          : isatty(STDERR_FILENO) ? Mode::Terminal
@@ -58,7 +60,7 @@ bool Progress::due(uint64_t step, double now, bool last) const {
     return false;
   if (options.logEvery)
     return *options.logEvery != 0 && step % *options.logEvery == 0;
-  return step == 1 || last || now - lastReport >= interval;
+  return step == doneBefore + 1 || last || now - lastReport >= interval;
 }
 
 void Progress::afterStep(StepRunner &runner, bool last) {
@@ -98,7 +100,7 @@ std::string Progress::line(StepRunner &runner, double now) const {
   double seconds = std::max(now - lastReport, 1e-9);
   double perStep = seconds / static_cast<double>(step - stepsAtReport);
   double rate = static_cast<double>(items - itemsAtReport) / seconds;
-  double left = (now - begin) / static_cast<double>(step) *
+  double left = (now - begin) / static_cast<double>(step - doneBefore) *
                 static_cast<double>(total - step);
   std::string metrics = metricsForPeople(runner.scalars(), " | ");
   return fmt::format("step {:>{}}/{} | {}{}{:.3g} ms | {} items/s | eta {}",

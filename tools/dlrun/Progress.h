@@ -14,7 +14,7 @@ namespace dlrun {
 /// in a file a line now and then. Without --every log=N, time decides.
 class Progress {
 public:
-  Progress(const Options &options, uint64_t totalSteps);
+  Progress(const Options &options, uint64_t totalSteps, uint64_t doneBefore);
 
   /// After each step; `last` says that no other follows.
   void afterStep(dlrt::StepRunner &runner, bool last);
@@ -28,7 +28,7 @@ private:
   enum class Mode { Json, Terminal, File, None };
   Mode mode;
   const Options &options;
-  uint64_t total;
+  uint64_t total, doneBefore;
   double interval;
   double begin, lastReport;
   uint64_t stepsAtReport = 0, items = 0, itemsAtReport = 0;

@@ -18,13 +18,19 @@ static void onStop(int signal) {
   stopped = signal;
 }
 
-void dlrun::installStopSignals() {
+static void stopOn(int signal) {
   struct sigaction action = {};
   action.sa_handler = onStop;
   action.sa_flags = SA_RESTART;
-  sigaction(SIGINT, &action, nullptr);
-  sigaction(SIGTERM, &action, nullptr);
+  sigaction(signal, &action, nullptr);
 }
+
+void dlrun::installStopSignals() {
+  stopOn(SIGINT);
+  stopOn(SIGTERM);
+}
+
+void dlrun::installCheckpointSignal() { stopOn(SIGUSR1); }
 
 int dlrun::stopSignal() { return stopped; }
 

@@ -6,7 +6,9 @@ namespace dlrun {
 
 /// SIGINT and SIGTERM are noted; a second one ends the process at once.
 void installStopSignals();
-/// SIGINT or SIGTERM if one has arrived, else 0.
+/// SIGUSR1, too: batch systems announce the end of a job's time with it.
+void installCheckpointSignal();
+/// The signal if one has arrived, else 0.
 int stopSignal();
 
 /// A fault prints what ran and exits with code 70 (4 for a mapped file that

@@ -40,15 +40,17 @@ static std::string dataRow(Session &session, uint32_t index) {
 }
 
 void dlrun::reportStart(Session &session, const Options &options,
-                        const std::string &length) {
+                        const std::string &length, uint64_t stepsDone) {
   const fb::PlanT &plan = session.plan();
   if (options.json) {
-    Event("start")
-        .field("plan", options.plan)
+    Event start("start");
+    start.field("plan", options.plan)
         .field("parameters", plan.parameters)
         .field("arena_bytes", plan.arena_bytes)
-        .field("threads", session.options().threads)
-        .send();
+        .field("threads", session.options().threads);
+    if (stepsDone != 0)
+      start.field("steps_done", stepsDone);
+    start.send();
     return;
   }
   if (options.quiet)
@@ -73,7 +75,10 @@ void dlrun::reportStart(Session &session, const Options &options,
       row(title, dataRow(session, s));
       title = "";
     }
-  row("weights", options.init.empty()
+  if (stepsDone != 0)
+    row("weights", fmt::format("of step {}", withCommas(stepsDone)));
+  else
+    row("weights", options.init.empty()
                      ? fmt::format("initial, seed {}", options.seed)
                      : fmt::format("{}, seed {}", options.init, options.seed));
   row("run", length);

@@ -10,9 +10,10 @@
 namespace dlrun {
 
 /// The table on stderr, or the "start" event with --json. `length` is the row
-/// that says how long it will run; empty for none.
+/// that says how long it will run; empty for none. `stepsDone` were done by an
+/// earlier process.
 void reportStart(dlrt::Session &session, const Options &options,
-                 const std::string &length);
+                 const std::string &length, uint64_t stepsDone = 0);
 
 /// "21,840"
 std::string withCommas(uint64_t number);

@@ -5,6 +5,7 @@
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Process.h"
 #include "tools/dlrun/Progress.h"
+#include "tools/dlrun/RunOutput.h"
 #include "tools/dlrun/Signals.h"
 #include "tools/dlrun/StartTable.h"
 #include "tools/dlrun/TraceFile.h"
@@ -12,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <csignal>
 
 using namespace dlrun;
 using namespace dlrt;
@@ -25,15 +27,17 @@ public:
 
   Expected<int> run() {
     DLRT_TRY(prepare());
-    Progress progress(options, runner->totalSteps());
+    Progress progress(options, runner->totalSteps(), runner->stepsDone());
+    if (output && output->evaluationDue())
+      DLRT_TRY(evaluateAll());
     while (runner->stepsDone() < runner->totalSteps() && !stop) {
       DLRT_TRY(step(progress));
       DLRT_TRY(stdoutStatus());
     }
     progress.clearLine();
-    DLRT_TRY(save());
+    DLRT_TRY(end());
     report();
-    return stop == 0 ? 0 : 128 + stop;
+    return exitCode();
   }
 
 private:
@@ -43,11 +47,17 @@ private:
       return {Code::Usage, fmt::format("'{}' has nothing to train; dlrun eval "
                                        "runs its evaluations",
                                        options.plan)};
-    auto created = StepRunner::create(
-        session, *index, {options.steps, options.epochs.value_or(1)});
+    RunLength length = {options.steps, options.epochs.value_or(1)};
+    if (!options.out.empty()) {
+      output = std::make_unique<RunOutput>(options, session);
+      DLRT_TRY(output->open());
+      length.done = output->startStep();
+    }
+    auto created = StepRunner::create(session, *index, length);
     if (!created)
       return created.takeError();
     runner = std::move(*created);
+    firstStep = runner->stepsDone() + 1;
     // Missing files are better found now than after the first epoch.
     if (runner->totalSteps() >= evaluationInterval())
       for (uint32_t evaluation : session.evaluationSteps())
@@ -56,11 +66,21 @@ private:
     DLRT_TRY(session.initialiseStates(warnings));
     for (const std::string &warning : warnings)
       warn(warning);
-    reportStart(session, options,
-                fmt::format("{} steps, {} an epoch",
-                            withCommas(runner->totalSteps()),
-                            withCommas(runner->stepsPerEpoch())));
+    if (output) {
+      DLRT_TRY(output->begin(*runner));
+      installCheckpointSignal();
+    }
+    reportStart(session, options, lengthText(), runner->stepsDone());
     return {};
+  }
+
+  std::string lengthText() const {
+    std::string text =
+        fmt::format("{} steps, {} an epoch", withCommas(runner->totalSteps()),
+                    withCommas(runner->stepsPerEpoch()));
+    if (runner->stepsDone() != 0)
+      text += fmt::format(", {} of them done", withCommas(runner->stepsDone()));
+    return text;
   }
 
   uint64_t evaluationInterval() const {
@@ -79,23 +99,29 @@ private:
       progress.clearLine();
       return status;
     }
-    if (runner->stepsDone() == 1)
+    if (runner->stepsDone() == firstStep)
       firstStepSeconds = secondsSinceStart();
     stop = stopSignal();
     bool last = stop != 0 || runner->stepsDone() == runner->totalSteps();
     progress.afterStep(*runner, last);
+    if (output)
+      output->afterStep(*runner, last);
     if (Status status = checkFinite(); !status.ok()) {
       progress.clearLine();
       return status;
     }
-    bool evaluates = stop == 0 && evaluationDue();
+    bool wanted = evaluationDue(), evaluates = stop == 0 && wanted;
+    evaluationLeft = wanted && !evaluates;
     // An evaluation runs over the memory in which the metrics stand.
     if (!options.saveMetrics.empty() && (last || evaluates))
       metrics = runner->allMetrics();
-    if (!evaluates)
-      return {};
-    progress.clearLine();
-    return evaluateAll();
+    if (evaluates) {
+      progress.clearLine();
+      DLRT_TRY(evaluateAll());
+    }
+    if (output && stop == 0 && !last)
+      output->saveIfDue(*runner);
+    return {};
   }
 
   Status checkFinite() {
@@ -112,16 +138,34 @@ private:
 
   Status evaluateAll() {
     TrainingPosition position = {runner->stepsDone(), runner->epoch()};
+    std::vector<Evaluation> results;
     for (uint32_t index : session.evaluationSteps()) {
       auto result =
           evaluate(session, index, position, [] { return stopSignal() == 0; });
       if (!result)
         return result.takeError();
-      if (result->complete)
-        reportEvaluation(options, *result, position);
       stop = stopSignal();
+      evaluationLeft = !result->complete;
+      if (evaluationLeft)
+        return {};
+      reportEvaluation(options, *result, position);
+      results.push_back(std::move(*result));
     }
+    // A resumed run does all of them again if one is missing.
+    for (const Evaluation &result : results)
+      if (output)
+        output->afterEvaluation(result, position);
     return {};
+  }
+
+  /// The checkpoint comes last: a run that is killed before goes on with an
+  /// older one and writes the other files again.
+  Status end() {
+    Status saved = save();
+    if (!output)
+      return saved;
+    Status finished = output->finish(*runner, evaluationLeft);
+    return saved.ok() ? std::move(finished) : std::move(saved);
   }
 
   Status save() {
@@ -130,11 +174,19 @@ private:
           saveWeights(session.plan(), options.saveFinal, session.addresses()));
       talk(fmt::format("weights written to {}", options.saveFinal));
     }
-    if (!options.saveMetrics.empty()) {
+    bool trained = runner->stepsDone() >= firstStep;
+    if (!options.saveMetrics.empty() && trained) {
       DLRT_TRY(saveMetrics(metrics, options.saveMetrics));
       talk(fmt::format("metrics written to {}", options.saveMetrics));
     }
     return saveTrace(options, session);
+  }
+
+  /// 75 tells a batch system: saved, start me again.
+  int exitCode() const {
+    if (stop == 0)
+      return 0;
+    return output && stop != SIGINT ? 75 : 128 + stop;
   }
 
   void talk(const std::string &text) const {
@@ -162,7 +214,10 @@ private:
   Session &session;
   std::unique_ptr<StepRunner> runner;
   std::vector<MetricValues> metrics;
+  std::unique_ptr<RunOutput> output; ///< with --out
+  uint64_t firstStep = 1;            ///< of this process
   double firstStepSeconds = 0;
+  bool evaluationLeft = false; ///< the last step's was not finished
   int stop = 0;
 };
 

@@ -24,6 +24,8 @@ static Expected<int> dispatch(const Options &options) {
   switch (options.command) {
   case Command::Train:
     return runTrain(options);
+  case Command::Resume:
+    return runResume(options);
   case Command::Eval:
     return runEval(options);
   case Command::Info:

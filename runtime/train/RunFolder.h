@@ -1,0 +1,62 @@
+// The folder of a run (--out): its plan, its record, its checkpoints.
+#ifndef DLRT_TRAIN_RUNFOLDER_H
+#define DLRT_TRAIN_RUNFOLDER_H
+
+#include "runtime/base/Status.h"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dlrt {
+
+/// How a run was started: run.json.
+struct RunRecord {
+  std::string planHash;
+  std::string folder;                 ///< the working directory
+  std::vector<std::string> arguments; ///< of dlrun
+};
+
+/// model.plan is a copy: a model that is compiled again must not change what a
+/// run goes on with. checkpoints/step-00001200.safetensors are whole files,
+/// whenever a process ends.
+class RunFolder {
+public:
+  /// Opens a folder, or creates it, and locks it until the process ends.
+  static Expected<RunFolder> open(const std::string &path, bool create);
+
+  RunFolder(RunFolder &&other) noexcept { swap(other); }
+  RunFolder &operator=(RunFolder &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~RunFolder();
+
+  const std::string &path() const { return root; }
+  std::string planPath() const { return root + "/model.plan"; }
+  bool holdsRun() const;
+
+  /// Puts the plan and the record there. It holds a run when this returns.
+  Status begin(const RunRecord &record, std::span<const uint8_t> plan);
+  Expected<RunRecord> record() const;
+
+  std::string checkpointPath(uint64_t step) const;
+  /// Steps of all checkpoints, ascending.
+  Expected<std::vector<uint64_t>> checkpoints() const;
+  /// Removes all but the newest checkpoints (0: none is removed).
+  Status prune(uint64_t keep) const;
+  /// Removes what a killed process left half-written.
+  void removeLeftovers() const;
+
+private:
+  RunFolder() = default;
+  void swap(RunFolder &other);
+
+  std::string root;
+  int lock = -1;
+};
+
+} // namespace dlrt
+
+#endif

@@ -1,0 +1,172 @@
+#include "runtime/train/ScalarLog.h"
+
+#include "runtime/base/JsonWriter.h"
+#include "runtime/train/EventFile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+
+using namespace dlrt;
+
+/// In the order of ScalarLog::File.
+static constexpr const char *fileNames[] = {
+    "train.csv", "eval.csv", "events.jsonl", "events.out.tfevents.dlrun"};
+
+static double wallTime() {
+  timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  return static_cast<double>(time.tv_sec) +
+         static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+/// RFC 4180: a field with separators stands in quotes, with quotes doubled.
+static std::string csvField(const std::string &text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos)
+    return text;
+  std::string quoted = "\"";
+  for (char c : text)
+    quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+static std::vector<std::string> evaluationMetrics(const fb::PlanT &plan) {
+  std::vector<std::string> names;
+  for (const auto &step : plan.steps)
+    for (const auto &metric : step->micro[0]->metrics)
+      if (!step->training && metric->shape.empty() &&
+          std::find(names.begin(), names.end(), metric->name) == names.end())
+        names.push_back(metric->name);
+  return names;
+}
+
+static std::vector<std::string> trainingMetrics(const fb::PlanT &plan) {
+  std::vector<std::string> names;
+  auto add = [&](const fb::ProgramT &program) {
+    for (const auto &metric : program.metrics)
+      if (metric->shape.empty())
+        names.push_back(metric->name);
+  };
+  for (const auto &step : plan.steps)
+    if (step->training) {
+      add(*step->micro[0]);
+      if (step->update)
+        add(*step->update);
+    }
+  return names;
+}
+
+Expected<ScalarLog>
+ScalarLog::open(const std::string &folder, const fb::PlanT &plan,
+                const std::map<std::string, uint64_t> &lengths,
+                std::vector<std::string> &warnings) {
+  ScalarLog log;
+  log.evalColumns = evaluationMetrics(plan);
+  for (const char *name : fileNames) {
+    auto known = lengths.find(name);
+    uint64_t keep = known == lengths.end() ? 0 : known->second;
+    auto file = AppendFile::open(folder + "/" + name, keep);
+    if (!file)
+      return file.takeError();
+    if (file->size() < keep)
+      warnings.push_back(fmt::format("'{}' has {} bytes, it had {} when the "
+                                     "checkpoint was written; it goes on "
+                                     "behind them",
+                                     file->path(), file->size(), keep));
+    log.files.push_back(std::move(*file));
+    if (log.files.back().size() == 0)
+      DLRT_TRY(log.writeHead(log.files.size() - 1, plan));
+  }
+  return log;
+}
+
+Status ScalarLog::writeHead(size_t file, const fb::PlanT &plan) {
+  std::string head = file == TrainCsv ? "step,epoch" : "step,epoch,name";
+  switch (file) {
+  case TrainCsv:
+    for (const std::string &column : trainingMetrics(plan))
+      head.append(1, ',').append(csvField(column));
+    return files[file].append(head + "\n");
+  case EvalCsv:
+    for (const std::string &column : evalColumns)
+      head.append(1, ',').append(csvField(column));
+    return files[file].append(head + "\n");
+  case Tensorboard:
+    return files[file].append(eventFileVersion(wallTime()));
+  default:
+    return {};
+  }
+}
+
+Status ScalarLog::addStep(TrainingPosition position,
+                          const std::vector<ScalarMetric> &metrics) {
+  std::string row = fmt::format("{},{}", position.step, position.epoch);
+  for (const ScalarMetric &metric : metrics)
+    row.append(1, ',').append(metricText(metric));
+  DLRT_TRY(files[TrainCsv].append(row + "\n"));
+  DLRT_TRY(addJson("step", "", position, metrics));
+  return addTensorboard("train", position, metrics);
+}
+
+Status ScalarLog::addEvaluation(TrainingPosition position,
+                                const Evaluation &result) {
+  std::string row = fmt::format("{},{},{}", position.step, position.epoch,
+                                csvField(result.name));
+  for (const std::string &column : evalColumns) {
+    row += ",";
+    for (const ScalarMetric &metric : result.metrics)
+      if (metric.name == column)
+        row += metricText(metric);
+  }
+  DLRT_TRY(files[EvalCsv].append(row + "\n"));
+  DLRT_TRY(addJson("eval", result.name, position, result.metrics));
+  return addTensorboard(result.name, position, result.metrics);
+}
+
+Status ScalarLog::addJson(const char *event, const std::string &name,
+                          TrainingPosition position,
+                          const std::vector<ScalarMetric> &metrics) {
+  JsonWriter json;
+  json.beginObject().field("event", event);
+  if (!name.empty())
+    json.field("name", name);
+  json.field("step", position.step).field("epoch", position.epoch);
+  for (const ScalarMetric &metric : metrics) {
+    if (metric.dtype == fb::DType::F32)
+      json.field(metric.name, static_cast<float>(metric.value));
+    else
+      json.field(metric.name, metric.value);
+  }
+  json.endObject();
+  return files[Jsonl].append(json.text() + "\n");
+}
+
+Status ScalarLog::addTensorboard(const std::string &name,
+                                 TrainingPosition position,
+                                 const std::vector<ScalarMetric> &metrics) {
+  std::vector<std::pair<std::string, double>> scalars;
+  for (const ScalarMetric &metric : metrics)
+    scalars.emplace_back(name + "/" + metric.name, metric.value);
+  return files[Tensorboard].append(eventOfScalars(
+      wallTime(), static_cast<int64_t>(position.step), scalars));
+}
+
+Status ScalarLog::flush() {
+  for (AppendFile &file : files)
+    DLRT_TRY(file.flush());
+  return {};
+}
+
+Status ScalarLog::sync() const {
+  for (const AppendFile &file : files)
+    DLRT_TRY(file.sync());
+  return {};
+}
+
+std::map<std::string, uint64_t> ScalarLog::lengths() const {
+  std::map<std::string, uint64_t> all;
+  for (size_t i = 0; i < files.size(); ++i)
+    all[fileNames[i]] = files[i].size();
+  return all;
+}

@@ -1,0 +1,59 @@
+// The scalars of a run in files: CSV, JSON lines, TensorBoard.
+#ifndef DLRT_TRAIN_SCALARLOG_H
+#define DLRT_TRAIN_SCALARLOG_H
+
+#include "runtime/base/AppendFile.h"
+#include "runtime/base/Status.h"
+#include "runtime/plan/plan_generated.h"
+#include "runtime/train/Evaluation.h"
+#include "runtime/train/ScalarMetrics.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace dlrt {
+
+/// Files in a folder: train.csv (step, epoch, a column a metric), eval.csv
+/// (besides, the evaluation's name), events.jsonl (the events of --json) and
+/// events.out.tfevents.dlrun (tags "train/loss", "test/accuracy").
+class ScalarLog {
+public:
+  /// Opens the files; each keeps as many bytes as `lengths` says (0: it
+  /// begins), so that what an interrupted run wrote after its checkpoint goes.
+  /// A file that has become shorter gives a warning.
+  static Expected<ScalarLog>
+  open(const std::string &folder, const fb::PlanT &plan,
+       const std::map<std::string, uint64_t> &lengths,
+       std::vector<std::string> &warnings);
+
+  Status addStep(TrainingPosition position,
+                 const std::vector<ScalarMetric> &metrics);
+  Status addEvaluation(TrainingPosition position, const Evaluation &result);
+
+  /// Hands all to the system.
+  Status flush();
+  /// Returns when what was flushed is on the disk; for any thread.
+  Status sync() const;
+  /// How long each file is, by name.
+  std::map<std::string, uint64_t> lengths() const;
+
+private:
+  enum File { TrainCsv, EvalCsv, Jsonl, Tensorboard };
+
+  ScalarLog() = default;
+  Status writeHead(size_t file, const fb::PlanT &plan);
+  Status addJson(const char *event, const std::string &name,
+                 TrainingPosition position,
+                 const std::vector<ScalarMetric> &metrics);
+  Status addTensorboard(const std::string &name, TrainingPosition position,
+                        const std::vector<ScalarMetric> &metrics);
+
+  std::vector<AppendFile> files;
+  std::vector<std::string> evalColumns;
+};
+
+} // namespace dlrt
+
+#endif

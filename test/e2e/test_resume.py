@@ -1,0 +1,227 @@
+"""Runs with a folder: killed and resumed, stopped by signals, with logs that others can read, on a full disk."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import struct
+import subprocess
+import time
+
+import numpy as np
+
+import dltools
+import kill_and_resume
+import tensorboard_events
+from . import support
+
+
+class Killed(support.ToolTest):
+    """SIGKILL at random moments; test/kill_and_resume.py does more of it."""
+
+    def test_plain(self):
+        kill_and_resume.run("plain", 20, 1)
+
+    def test_accumulate(self):
+        kill_and_resume.run("accumulate", 20, 2)
+
+
+class RunFolder(support.ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.classification_data(items=70)
+        self.write("net.dl", kill_and_resume.MODEL)
+        self.dlcc("net.dl")
+
+    def stop_with(self, number, *arguments):
+        process = subprocess.Popen([dltools.DLRUN, "net.plan", "--out", "run", "--json", *arguments], cwd=self.folder,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(process.stderr.close)
+        for line in process.stdout:
+            if '"event":"step"' in line:
+                break
+        time.sleep(0.2)
+        process.send_signal(number)
+        out, _ = process.communicate(timeout=30)
+        events = [json.loads(line) for line in out.splitlines()]
+        saved = [e for e in events if e["event"] == "checkpoint"]
+        end = events[-1]
+        self.assertEqual(end["event"], "end")
+        self.assertEqual(saved[-1]["step"], end["steps"])
+        self.assertEqual(os.listdir(self.path("run/checkpoints")), [f"step-{end['steps']:08}.safetensors"])
+        return process.returncode, end["steps"]
+
+    def test_signals(self):
+        for number, code in ((signal.SIGTERM, 75), (signal.SIGUSR1, 75), (signal.SIGINT, 130)):
+            returned, steps = self.stop_with(number, "--epochs", "1000000")
+            self.assertEqual(returned, code)
+            total = str(steps + 7)
+            self.dlrun("resume", "run", "-q", "--steps", total, "--save-final", "two.safetensors")
+            self.dlrun("net.plan", "-q", "--steps", total, "--save-final", "one.safetensors")
+            with open(self.path("one.safetensors"), "rb") as one, open(self.path("two.safetensors"), "rb") as two:
+                self.assertEqual(one.read(), two.read())
+            shutil.rmtree(self.path("run"))
+
+    def test_what_a_checkpoint_holds(self):
+        self.dlrun("net.plan", "--steps", 8, "--out", "run", "--seed", 3, "-q")
+        path = self.path("run/checkpoints/step-00000008.safetensors")
+        with open(path, "rb") as file:
+            length = struct.unpack("<Q", file.read(8))[0]
+            header = json.loads(file.read(length))
+        facts = header.pop("__metadata__")
+        weights = {"conv.weight", "conv.bias", "fc1.weight", "fc1.bias", "fc2.weight", "fc2.bias"}
+        self.assertEqual(set(header), weights | {f"optim.{w}.momentum_buffer" for w in weights})
+        self.assertEqual(header["conv.weight"]["shape"], [6, 1, 3, 3])
+        self.assertEqual((facts["dl.step"], facts["dl.epoch"], facts["dl.batch"], facts["dl.seed"], facts["dl.items"]),
+                         ("8", "1", "3", "3", "70"))
+
+    def test_weights_alone_are_not_enough(self):
+        """The control: without the optimizer's slots and the position, the bits are others."""
+        self.dlrun("net.plan", "--steps", 20, "-q", "--save-final", "one.safetensors")
+        self.dlrun("net.plan", "--steps", 10, "-q", "--out", "run")
+        self.dlrun("net.plan", "--steps", 10, "-q", "--init", "run/checkpoints/step-00000010.safetensors", "--save-final",
+                   "two.safetensors")
+        with open(self.path("one.safetensors"), "rb") as one, open(self.path("two.safetensors"), "rb") as two:
+            self.assertNotEqual(one.read(), two.read())
+
+    def test_logs(self):
+        events = self.events("net.plan", "--epochs", 3, "--out", "run", "--every", "log=1")
+        steps = [e for e in events if e["event"] == "step"]
+        evals = [e for e in events if e["event"] == "eval"]
+        with open(self.path("run/train.csv"), newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([(int(r["step"]), int(r["epoch"]), float(r["loss"])) for r in rows],
+                         [(e["step"], e["epoch"], e["loss"]) for e in steps])
+        with open(self.path("run/eval.csv"), newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual([(int(r["step"]), r["name"], float(r["loss"]), float(r["accuracy"])) for r in rows],
+                         [(e["step"], e["name"], e["loss"], e["accuracy"]) for e in evals])
+        with open(self.path("run/events.jsonl"), encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual(lines, [e for e in events if e["event"] in ("step", "eval")])
+        board = tensorboard_events.read(self.path("run/events.out.tfevents.dlrun"), check=True)
+        self.assertEqual(board[0]["version"], "brain.Event:2")
+        self.assertTrue(all(abs(e["wall_time"] - time.time()) < 300 for e in board))
+        expected = [(e["step"], {"train/loss": float(np.float32(e["loss"]))} if e["event"] == "step" else
+                     {"test/loss": float(np.float32(e["loss"])), "test/accuracy": float(np.float32(e["accuracy"]))})
+                    for e in lines]
+        self.assertEqual([(e["step"], e["scalars"]) for e in board[1:]], expected)
+
+    def test_a_damaged_record_is_seen_by_the_reader(self):
+        self.dlrun("net.plan", "--steps", 2, "--out", "run", "-q")
+        with open(self.path("run/events.out.tfevents.dlrun"), "rb") as file:
+            data = bytearray(file.read())
+        data[70] ^= 1
+        with self.assertRaises(ValueError):
+            list(tensorboard_events.records(bytes(data), check=True))
+
+    def test_logs_ten_times_a_second_at_most(self):
+        started = time.monotonic()
+        self.dlrun("net.plan", "--epochs", 2000, "--out", "run", "-q", "--every", "eval=0")
+        seconds = time.monotonic() - started
+        with open(self.path("run/train.csv"), encoding="utf-8") as file:
+            rows = len(file.readlines()) - 1
+        self.assertLessEqual(rows, 10 * seconds + 3)
+
+    def test_two_at_once(self):
+        process = subprocess.Popen([dltools.DLRUN, "net.plan", "--out", "run", "--json", "--epochs", "1000000"],
+                                   cwd=self.folder, stdout=subprocess.PIPE)
+        process.stdout.readline()
+        try:
+            result = dltools.call([dltools.DLRUN, "resume", "run"], self.folder)
+            self.assertEqual(result.returncode, 4)
+            self.assertIn("another dlrun is at work", result.stderr)
+        finally:
+            process.kill()
+            process.communicate()
+
+
+FULL = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// Writes to files whose name contains $FULL_NAME fail after $FULL_AFTER bytes of each, as on a full disk.
+ssize_t write(int fd, const void *bytes, size_t count) {
+  static ssize_t (*real)(int, const void *, size_t);
+  if (!real)
+    real = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+  char link[64], path[4096];
+  snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, path, sizeof(path) - 1);
+  if (length > 0 && fd > 2) {
+    path[length] = 0;
+    long after = atol(getenv("FULL_AFTER"));
+    off_t at = lseek(fd, 0, SEEK_CUR);
+    if (strstr(path, getenv("FULL_NAME"))) {
+      if (at >= after) {
+        errno = ENOSPC;
+        return -1;
+      }
+      if (at + (off_t)count > after)
+        count = after - at;
+    }
+  }
+  return real(fd, bytes, count);
+}
+"""
+
+
+class FullDisk(support.ToolTest):
+    """Writes fail in the middle: old files stay, nothing half-written is left."""
+
+    def setUp(self):
+        super().setUp()
+        self.classification_data(items=70)
+        self.write("net.dl", kill_and_resume.MODEL)
+        self.dlcc("net.dl")
+        self.write("full.c", FULL)
+        compiler = shutil.which("cc") or shutil.which("clang-22")
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", "full.so", "full.c"], cwd=self.folder, check=True)
+
+    def full(self, name, after, *arguments):
+        return dltools.call([dltools.DLRUN, *arguments], self.folder,
+                            {"LD_PRELOAD": self.path("full.so"), "FULL_NAME": name, "FULL_AFTER": str(after)})
+
+    def test_final_weights(self):
+        self.dlrun("net.plan", "--steps", 3, "-q", "--save-final", "w.safetensors")
+        with open(self.path("w.safetensors"), "rb") as file:
+            old = file.read()
+        before = self.listing()
+        for after in (0, 5, 1000, len(old) - 1):
+            result = self.full("w.safetensors", after, "net.plan", "--steps", 9, "-q", "--save-final", "w.safetensors")
+            self.assertEqual(result.returncode, 4)
+            self.assertIn("cannot write 'w.safetensors': No space left on device", result.stderr)
+            with open(self.path("w.safetensors"), "rb") as file:
+                self.assertEqual(file.read(), old)
+            self.assertEqual(self.listing(), before)
+
+    def test_checkpoints_and_training_goes_on(self):
+        self.dlrun("net.plan", "--steps", 9, "-q", "--save-final", "one.safetensors")
+        self.dlrun("net.plan", "--steps", 3, "-q", "--out", "run")
+        result = self.full("run/checkpoints", 500, "resume", "run", "--steps", 9, "--every", "ckpt=2",
+                           "--save-final", "two.safetensors")
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("No space left on device; training goes on", result.stderr)
+        self.assertEqual(os.listdir(self.path("run/checkpoints")), ["step-00000003.safetensors"])
+        self.dlrun("resume", "run", "-q", "--steps", 9, "--save-final", "three.safetensors")
+        for name in ("two", "three"):
+            with open(self.path("one.safetensors"), "rb") as a, open(self.path(name + ".safetensors"), "rb") as b:
+                self.assertEqual(a.read(), b.read())
+
+    def test_logs_end_at_a_whole_line(self):
+        result = self.full("train.csv", 70000, "net.plan", "--epochs", 2000, "-q", "--out", "run", "--every", "log=1,eval=0",
+                           "--save-final", "w.safetensors")
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("training goes on without logs", result.stderr)
+        with open(self.path("run/train.csv"), encoding="utf-8") as file:
+            lines = file.read().split("\n")
+        self.assertEqual(lines[-1], "")
+        self.assertEqual(lines[-2].count(","), 2)
+        self.assertTrue(os.path.exists(self.path("w.safetensors")))
+        self.assertTrue(os.path.exists(self.path("run/checkpoints/step-00010000.safetensors")))

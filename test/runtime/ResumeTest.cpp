@@ -1,0 +1,235 @@
+// Runs that go on: folders, checkpoints, what is refused.
+#include "runtime/state/Checkpoint.h"
+#include "test/runtime/TestPlan.h"
+
+#include <cstring>
+#include <filesystem>
+
+using namespace dlrt;
+using namespace dlrt::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Resume : testing::Test {
+  TemporaryFolder folder;
+
+  Resume() {
+    writeRegressionData(folder, 10);
+    writeFile(folder.path("model.plan"), seal(regressionPlan(10).plan));
+  }
+  Outcome dlrun(const std::string &arguments) {
+    return runCommand("cd " + folder.string() + " && " TEST_DLRUN " " +
+                      arguments);
+  }
+  void expectError(const std::string &arguments, int code,
+                   const std::vector<std::string> &parts) {
+    Outcome outcome = dlrun(arguments);
+    EXPECT_EQ(outcome.exitCode, code) << arguments << ": " << outcome.err;
+    for (const std::string &part : parts)
+      EXPECT_NE(outcome.err.find(part), std::string::npos)
+          << arguments << ": " << outcome.err;
+  }
+  void train(const std::string &arguments) {
+    Outcome outcome = dlrun("model.plan --out run " + arguments);
+    ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+  }
+  std::string checkpoint(int step) {
+    char name[64];
+    std::snprintf(name, sizeof(name), "run/checkpoints/step-%08d.safetensors",
+                  step);
+    return folder.path(name);
+  }
+  void rewriteFacts(int step, void (*change)(CheckpointFacts &)) {
+    auto file = CheckpointFile::open(checkpoint(step));
+    ASSERT_TRUE(file) << file.status().message();
+    fb::PlanT plan = std::move(*mustLoad(seal(regressionPlan(10).plan)).plan);
+    Bytes w(file->file.tensors.at("w").data.begin(),
+            file->file.tensors.at("w").data.end());
+    CheckpointFacts facts = file->facts;
+    change(facts);
+    ASSERT_TRUE(
+        writeCheckpoint(
+            plan, checkpoint(step), [&](uint32_t) { return w.data(); }, facts)
+            .ok());
+  }
+};
+
+} // namespace
+
+TEST_F(Resume, KeepsTheNewestAndGoesOnWithTheSameBits) {
+  ASSERT_EQ(
+      dlrun("model.plan --epochs 6 --save-final whole.safetensors -q").exitCode,
+      0);
+  train("--epochs 3 --every ckpt=2 --keep 2");
+  EXPECT_FALSE(fs::exists(checkpoint(4)));
+  for (int step : {6, 8, 9})
+    EXPECT_EQ(fs::exists(checkpoint(step)), step != 6) << step;
+  Outcome outcome = dlrun("resume run --epochs 6 --save-final two.safetensors");
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("9 of them done"), std::string::npos);
+  EXPECT_EQ(readFile(folder.path("whole.safetensors")),
+            readFile(folder.path("two.safetensors")));
+}
+
+TEST_F(Resume, AFinishedRunHasNothingToDo) {
+  train("--epochs 2 --save-final w.safetensors --save-metrics m.safetensors");
+  Bytes before = readFile(checkpoint(6));
+  Bytes metrics = readFile(folder.path("m.safetensors"));
+  fs::remove(folder.path("w.safetensors"));
+  Outcome outcome = dlrun("resume run/");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.err;
+  EXPECT_TRUE(fs::exists(folder.path("w.safetensors")));
+  EXPECT_EQ(readFile(checkpoint(6)), before);
+  EXPECT_EQ(readFile(folder.path("m.safetensors")), metrics);
+}
+
+TEST_F(Resume, AFolderWithARunIsNotOverwritten) {
+  train("--epochs 1");
+  expectError("model.plan --out run", 2, {"it holds a run", "resume run"});
+  expectError("model.plan --out run --resume=never", 2, {"it holds a run"});
+  Outcome outcome = dlrun("model.plan --out run --resume=auto --epochs 1");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.err;
+  expectError("model.plan --out run --resume=auto --seed 3", 2,
+              {"--seed 3", "has seed 0"});
+}
+
+TEST_F(Resume, AnotherPlanIsRefused) {
+  train("--epochs 1");
+  PlanBuilder other = regressionPlan(10);
+  other.plan.producer = "other";
+  writeFile(folder.path("other.plan"), seal(other.plan));
+  expectError("other.plan --out run --resume=auto", 5,
+              {"other.plan", "not the plan of the run"});
+  writeFile(folder.path("run/model.plan"), seal(other.plan));
+  expectError("resume run", 5, {"model.plan", "not the plan of the run"});
+  fs::remove(folder.path("run/model.plan"));
+  expectError("resume run", 4, {"run/model.plan"});
+}
+
+TEST_F(Resume, TheModelMayBeCompiledAgainMeanwhile) {
+  train("--epochs 1");
+  writeFile(folder.path("model.plan"), Bytes(10));
+  EXPECT_EQ(dlrun("resume run --epochs 2").exitCode, 0);
+}
+
+TEST_F(Resume, EveryDamagedByteOfACheckpointIsFound) {
+  train("--epochs 2 --every ckpt=3");
+  Bytes good = readFile(checkpoint(6));
+  for (size_t at = 0; at < good.size(); ++at)
+    for (uint8_t change : {0x01, 0x20, 0x80}) {
+      Bytes damaged = good;
+      damaged[at] ^= change;
+      writeFile(folder.path("damaged"), damaged);
+      auto opened = CheckpointFile::open(folder.path("damaged"));
+      ASSERT_FALSE(opened) << at;
+      ASSERT_EQ(opened.status().code(), Code::Io);
+    }
+  for (size_t size = 0; size < good.size(); size += 7) {
+    writeFile(folder.path("damaged"), Bytes(good.begin(), good.begin() + size));
+    ASSERT_FALSE(CheckpointFile::open(folder.path("damaged"))) << size;
+  }
+  // Nothing older is taken in silence.
+  good.back() ^= 1;
+  writeFile(checkpoint(6), good);
+  expectError("resume run --epochs 3", 4,
+              {"step-00000006.safetensors", "checksum does not match",
+               "remove it to go on from step 3"});
+  fs::remove(checkpoint(6));
+  EXPECT_EQ(dlrun("resume run --epochs 3").exitCode, 0);
+}
+
+TEST_F(Resume, ACheckpointMustFitThePlanAndTheData) {
+  train("--epochs 1");
+  rewriteFacts(3, [](CheckpointFacts &facts) { facts.planHash = "12"; });
+  expectError("resume run", 5, {"written by another plan", "hash 12"});
+  fs::remove_all(folder.path("run"));
+  train("--epochs 1");
+  rewriteFacts(3, [](CheckpointFacts &facts) { facts.items = 11; });
+  expectError("resume run", 1, {"trained on 11 items", "have 10 now"});
+  fs::remove_all(folder.path("run"));
+  train("--epochs 1");
+  rewriteFacts(3, [](CheckpointFacts &facts) { facts.batch = 2; });
+  expectError("resume run", 4, {"step 3 is not batch 2 of epoch 1"});
+}
+
+TEST_F(Resume, WrongShapesAndNamesAreRefused) {
+  train("--epochs 1");
+  LoadedPlan plan = mustLoad(seal(regressionPlan(10).plan));
+  auto file = CheckpointFile::open(checkpoint(3));
+  ASSERT_TRUE(file);
+  std::vector<uint8_t> arena(4096, 7);
+  auto address = [&](uint32_t buffer) {
+    return arena.data() + plan.plan->buffers[buffer]->offset;
+  };
+  auto refusal = [&] {
+    Status status = restoreStates(*plan.plan, *file, "file", address);
+    EXPECT_EQ(arena, std::vector<uint8_t>(4096, 7));
+    return status.message();
+  };
+  SafetensorsEntry &w = file->file.tensors.at("w");
+  w.shape = {1, 3};
+  EXPECT_EQ(refusal(), "file: 'w' has shape [1,3], the plan's is [3]");
+  w.shape = {3};
+  w.dtype = "I32";
+  EXPECT_EQ(refusal(), "file: 'w' has dtype I32, the plan's is F32");
+  w.dtype = "F32";
+  file->file.tensors["more"] = w;
+  EXPECT_EQ(refusal(), "file: it has 2 tensors, the plan has 1 states");
+  file->file.tensors.erase("more");
+  auto node = file->file.tensors.extract("w");
+  node.key() = "v";
+  file->file.tensors.insert(std::move(node));
+  EXPECT_EQ(refusal(), "file: 'w' is missing");
+}
+
+TEST_F(Resume, FoldersThatHoldNoRun) {
+  expectError("resume none", 4, {"none", "No such file"});
+  fs::create_directory(folder.path("empty"));
+  expectError("resume empty", 4, {"empty", "holds no run"});
+  writeFile(folder.path("empty/run.json"), {'{', '}'});
+  expectError("resume empty", 4, {"run.json"});
+  expectError("model.plan --every ckpt=3", 2, {"--out"});
+  expectError("model.plan --keep 3", 2, {"--out"});
+  expectError("resume run --seed 3", 2, {"not an option of 'dlrun resume'"});
+  expectError("model.plan --out model.plan/x", 4, {"model.plan/x"});
+}
+
+TEST_F(Resume, ARefusedRunLeavesNothing) {
+  fs::remove(folder.path("y.npy"));
+  expectError("model.plan --out run", 4, {"y.npy"});
+  EXPECT_FALSE(fs::exists(folder.path("run")));
+}
+
+TEST_F(Resume, RelativePathsAreThoseOfTheStart) {
+  train("--epochs 1");
+  Outcome outcome = runCommand("cd / && " TEST_DLRUN " resume " +
+                               folder.path("run") + " --epochs 2");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.err;
+  EXPECT_TRUE(fs::exists(checkpoint(6)));
+}
+
+TEST_F(Resume, WithoutACheckpointItStartsAgainAndSaysSo) {
+  train("--epochs 1");
+  fs::remove(checkpoint(3));
+  writeFile(folder.path("run/checkpoints/step-00000003.safetensors.tmp.123"),
+            Bytes(5));
+  Outcome outcome = dlrun("resume run");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_NE(outcome.err.find("no checkpoint yet"), std::string::npos);
+  EXPECT_TRUE(fs::exists(checkpoint(3)));
+  EXPECT_FALSE(fs::exists(
+      folder.path("run/checkpoints/step-00000003.safetensors.tmp.123")));
+}
+
+TEST_F(Resume, ACheckpointGivesWeights) {
+  train("--epochs 1 --save-final w.safetensors");
+  Outcome a = dlrun("eval model.plan --json --init w.safetensors");
+  Outcome b = dlrun("eval model.plan --json --init " + checkpoint(3));
+  ASSERT_EQ(b.exitCode, 0) << b.err;
+  auto loss = [](const std::string &out) {
+    size_t at = out.find("\"loss\"");
+    return out.substr(at, out.find('}', at) - at);
+  };
+  EXPECT_EQ(loss(a.out), loss(b.out));
+}
