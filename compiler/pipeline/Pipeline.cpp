@@ -49,7 +49,7 @@ public:
     if (failed(runPasses([](OpPassManager &passes) {
           passes.addPass(createInsertCopies());
         })) ||
-        failed(dl::codegen::annotateKernels(module)))
+        failed(dl::codegen::annotateKernels(module, options.maxTiles)))
       return failure();
     if (failed(runPasses([](OpPassManager &passes) {
           passes.addPass(createLowerToPlan());

@@ -11,6 +11,7 @@ namespace dl {
 
 struct CompileOptions {
   bool fuse = true;
+  int64_t maxTiles = 0;  // of a kernel; 0: as many as are worth it
   int threads = 0;       // that compile kernels; 0: one for each core
   std::string targetCpu; // empty: variants for x86-64-v3 and x86-64-v4
   bool cache = true;     // objects of kernels that were compiled before

@@ -98,7 +98,10 @@ def Plan_ProgramOp : Plan_Op<"program", [HasParent<"StepOp">, SingleBlock, NoTer
 def Plan_CommandOp : Plan_Op<"command", [HasParent<"ProgramOp">, AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A launch of a kernel, once the commands it comes after have finished.";
-  let description = [{ `serial`: too small to be shared among threads. }];
+  let description = [{
+    `serial`: too small to be shared among threads. `sources` are the ops of this
+    launch, first the one that it is named by.
+  }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_BufferType>:$bindings,
                        Variadic<Plan_TokenType>:$after, UnitAttr:$serial,
                        DefaultValuedAttr<Plan_SourcesAttr, "{}">:$sources);

@@ -144,9 +144,11 @@ static unsigned sharedPrefix(Operation *op, Value value) {
     if (operand != value)
       continue;
     unsigned same = 0;
+    ArrayRef<int64_t> shape = typeOf(value).getShape();
     for (AffineExpr expr : access.map.getResults()) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
-      if (!dim || dim.getPosition() != same || same >= nest.numParallel)
+      if (!dim || dim.getPosition() != same || same >= nest.numParallel ||
+          shape[same] != nest.extents[same]) // a slice, or a part of a cat
         break;
       ++same;
     }
@@ -256,11 +258,12 @@ void KernelGroups::append(unsigned g, Operation *op) {
       shared = std::min(shared, sharedPrefix(op, operand));
   group.prefix.truncate(shared);
   group.largest = std::max(group.largest, points(op));
-  group.ops.push_back(op);
-  groupOfOp[op] = g;
   for (Value value : realOperands(op))
     if (int from = groupOf(value); from >= 0 && from != int(g))
       addRead(g, from);
+  addTime(g, op);
+  group.ops.push_back(op);
+  groupOfOp[op] = g;
 }
 
 void KernelGroups::assign(Operation *op) {
@@ -298,7 +301,7 @@ void KernelGroups::assign(Operation *op) {
         if (Operation *def = value.getDefiningOp();
             def && kind(def) == OpKind::Alias && groupOf(value) == int(g))
           cyclic = true;
-    if (cyclic)
+    if (cyclic || delaysIndependentWork(g, op, reads))
       continue;
     takeWaiting(g, op);
     append(g, op);

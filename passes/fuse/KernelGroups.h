@@ -44,6 +44,10 @@ private:
     /// Groups whose values it reads, and those that read its.
     llvm::SetVector<unsigned> reads, readers;
     unsigned order = 0;  // after the order of all it reads
+    /// Estimates, if all that is independent ran at once: when its operands are
+    /// there, and how long it takes by itself.
+    double start = 0, seconds = 0;
+    double finish() const { return start + seconds; }
   };
   OpKind classify(mlir::Operation *op) const;
   void assign(mlir::Operation *op);
@@ -54,6 +58,10 @@ private:
   bool joinsContraction(const Group &group, mlir::Operation *op) const;
   bool joinsLoops(const Group &group, mlir::Operation *op) const;
   bool dependsOn(unsigned group, unsigned on) const;
+  double secondsOf(const Group &group, mlir::Operation *op) const;
+  void addTime(unsigned group, mlir::Operation *op);
+  bool delaysIndependentWork(unsigned group, mlir::Operation *op,
+                             llvm::ArrayRef<unsigned> reads);
   void addRead(unsigned group, unsigned from);
   void absorbPrologues();
   llvm::SmallVector<mlir::Value> realOperands(mlir::Operation *op) const;
@@ -66,6 +74,8 @@ private:
   llvm::DenseMap<mlir::Operation *, unsigned> groupOfOp;
   /// Elementwise ops on arguments alone that go where their one reader goes.
   llvm::DenseSet<mlir::Operation *> waiting;
+  /// Ops whose place has been explained in a remark.
+  llvm::DenseSet<mlir::Operation *> explained;
   /// Cheap groups that are computed again within a contraction that reads them.
   llvm::DenseMap<unsigned, llvm::SmallVector<unsigned>> prologues;
 };

@@ -12,6 +12,9 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
     constants, random numbers) are cloned into every kernel that reads them: a dropout mask is made
     again in the backward, never stored.
 
+    An op that would join a kernel and so make it wait for one that could run beside it stays out,
+    unless what that saves in memory traffic is worth it; a remark says which.
+
     ```mlir
     %0 = graph.matmul %x, %w ...
     %1 = graph.add %0, %b ...

@@ -21,6 +21,29 @@ Operation *makerOf(OpResult result) {
   return maker ? maker : result.getOwner();
 }
 
+/// The op that a launch is named by: its contraction, or else the one with most
+/// iterations, and of those the last.
+Operation *heaviestOf(graph::KernelOp kernel) {
+  Operation *heaviest = nullptr;
+  int64_t most = -1;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    auto loops = dyn_cast<graph::LoopNestOpInterface>(op);
+    if (!loops || op.getNumOperands() == 0)
+      continue;
+    graph::LoopNest nest = loops.getLoopNest();
+    if (nest.contraction)
+      return &op;
+    int64_t points = 1;
+    for (int64_t extent : nest.extents)
+      points *= extent;
+    if (points >= most) {
+      most = points;
+      heaviest = &op;
+    }
+  }
+  return heaviest ? heaviest : &kernel.getBody().front().front();
+}
+
 /// The order of dims in which a value is stored; null is row-major.
 DenseI64ArrayAttr orderOf(Value value) {
   auto kernel = value.getDefiningOp<graph::KernelOp>();
@@ -205,8 +228,11 @@ private:
     if (failed(recordKernel(kernel)))
       return failure();
     SmallVector<Attribute> sources;
+    Operation *heavy = heaviestOf(kernel);
+    sources.push_back(sourceOf(heavy));
     for (Operation &op : kernel.getBody().front().without_terminator())
-      sources.push_back(sourceOf(&op));
+      if (&op != heavy)
+        sources.push_back(sourceOf(&op));
     plan::CommandOp::create(
         commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
         FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings,

@@ -41,6 +41,7 @@ class Use(Trained):
         self.fails(USAGE, "--init", "--init")
 
     def test_not_in_this_version(self):
+        self.fails(3, ["--ranks", "not in this version"], "--ranks", "2")
 
     def test_unwritable_output_is_found_before_training(self):
         self.fails(IO, "nowhere", "--save-final", "nowhere/out.safetensors")

@@ -102,6 +102,10 @@ const std::vector<Parser::Option> &Parser::options() {
       {"--check", None, [](Parser &p, StringRef) { p.result.check = true; }},
       {"-ffuse", None, [](Parser &p, StringRef) { p.result.fuse = true; }},
       {"-fno-fuse", None, [](Parser &p, StringRef) { p.result.fuse = false; }},
+      {"--tiles", Required,
+       [](Parser &p, StringRef v) {
+         p.number<int64_t>("--tiles", v, 1, p.result.tiles);
+       }},
       {"--threads", Required,
        [](Parser &p, StringRef v) {
          p.number<int64_t>("--threads", v, 1, p.result.threads);
@@ -260,6 +264,8 @@ Model
 Compilation
   --target-cpu=NAME      for this CPU alone (default: x86-64-v3 and x86-64-v4, both in the plan)
   -fno-fuse              one kernel for each operation
+  --tiles=N              at most N tiles a kernel: with 1, threads share no kernel, only independent
+                         ones (default: as many as are worth a thread)
   --threads=N            that compile kernels (default: all cores)
   --eval-timeout=S       seconds the model may take to build its graph (default: 20)
   --max-ops=N            operations it may make (default: 1000000)

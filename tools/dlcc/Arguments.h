@@ -20,7 +20,7 @@ struct Arguments {
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<std::string> includeFolders;
   std::string dtype = "f32", targetCpu;
-  int64_t accumulate = 1, threads = 0, maxOps = 1000000;
+  int64_t accumulate = 1, threads = 0, tiles = 0, maxOps = 1000000;
   double evalTimeout = 20;
   std::vector<Output> outputs;
   bool report = false, reportJson = false, check = false, fuse = true;

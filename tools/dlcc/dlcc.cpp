@@ -69,6 +69,7 @@ static int checkTarget(const std::string &cpu) {
 static dl::CompileOptions compileOptions(const Arguments &arguments) {
   dl::CompileOptions options;
   options.fuse = arguments.fuse;
+  options.maxTiles = arguments.tiles;
   options.threads = static_cast<int>(arguments.threads);
   options.targetCpu = arguments.targetCpu;
   if (arguments.check)

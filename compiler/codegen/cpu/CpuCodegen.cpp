@@ -12,11 +12,13 @@ using namespace mlir;
 
 namespace dl::codegen {
 
-LogicalResult annotateKernels(ModuleOp module) {
+LogicalResult annotateKernels(ModuleOp module, int64_t maxTiles) {
   // Payloads are made of these.
   module.getContext()->loadDialect<arith::ArithDialect, math::MathDialect>();
   Builder builder(module.getContext());
   WalkResult result = module.walk([&](graph::KernelOp kernel) {
+    if (maxTiles > 0)
+      kernel->setAttr("max_tiles", builder.getI64IntegerAttr(maxTiles));
     FailureOr<KernelPlan> plan = KernelPlan::create(kernel);
     if (failed(plan))
       return WalkResult::interrupt();

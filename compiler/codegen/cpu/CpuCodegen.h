@@ -15,8 +15,10 @@ struct CpuOptions {
 };
 
 /// Sets strategy, tiles, scratch, flops and bytes on every graph.kernel of the
-/// module. They are the same for all variants.
-mlir::LogicalResult annotateKernels(mlir::ModuleOp module);
+/// module. They are the same for all variants. No kernel gets more than
+/// `maxTiles` tiles (0: as many as are worth it).
+mlir::LogicalResult annotateKernels(mlir::ModuleOp module,
+                                    int64_t maxTiles = 0);
 
 struct CpuImage {
   std::string features;  // "x86-64-v4"

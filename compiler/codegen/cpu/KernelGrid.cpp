@@ -140,13 +140,16 @@ void KernelPlan::chooseTiles() {
   bool elementwise = strategy() == "loops";
   if (elementwise)
     work *= 4; // memory-bound: a point costs more than an FMA
+  int64_t most = kMaxTiles;
+  if (auto limit = kernel->getAttrOfType<IntegerAttr>("max_tiles"))
+    most = std::min(most, limit.getInt());
   // From the outermost dim: cut into single steps while tiles stay worth it.
   int64_t tiles = 1;
   for (size_t d = 0; d < gridExtents.size(); ++d) {
     if (tileSizes[d] != 0)
       continue;
     int64_t units = (gridExtents[d] + steps[d] - 1) / steps[d];
-    int64_t wanted = std::min(work / (tiles * kTileWork), kMaxTiles / tiles);
+    int64_t wanted = std::min(work / (tiles * kTileWork), most / tiles);
     int64_t parts = std::clamp<int64_t>(wanted, 1, units);
     int64_t size = (units + parts - 1) / parts * steps[d];
     tileSizes[d] = std::min(size, gridExtents[d]);

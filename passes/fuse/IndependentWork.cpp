@@ -1,0 +1,95 @@
+// Fusion must not order what could run at once, unless that pays.
+#include "dialects/plan/MachineModel.h"
+#include "passes/fuse/KernelGroups.h"
+
+using namespace mlir;
+using dl::graph::LoopNestOpInterface;
+
+namespace dl {
+
+/// What fusion has to save for each second that it makes others wait: two
+/// threads that run two kernels at once then lose at most a twentieth when they
+/// run one after the other.
+static constexpr double kGainPerLoss = 10;
+
+static double bytesOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return static_cast<double>(type.getNumElements()) *
+         (type.getElementTypeBitWidth() < 8 ? 1
+                                            : type.getElementTypeBitWidth() / 8);
+}
+
+/// Of one more op in a group: what it computes, and what has to come from or go
+/// to memory for it.
+double KernelGroups::secondsOf(const Group &group, Operation *op) const {
+  const plan::MachineModel &machine = plan::machineModel();
+  double bytes = 0, flops = 0;
+  for (Value operand : realOperands(op))
+    if (!llvm::is_contained(group.ops, operand.getDefiningOp()))
+      bytes += bytesOf(operand);
+  for (Value result : op->getResults())
+    bytes += bytesOf(result);
+  if (kind(op) == OpKind::Contraction) {
+    flops = 2;
+    for (int64_t extent : cast<LoopNestOpInterface>(op).getLoopNest().extents)
+      flops *= static_cast<double>(extent);
+    if (cast<RankedTensorType>(op->getResult(0).getType())
+            .getElementType()
+            .isF64())
+      flops *= 2; // half as many lanes
+  }
+  return machine.estimateSeconds(flops, bytes);
+}
+
+/// Groups after this one may begin later now; their estimates stay as they are.
+void KernelGroups::addTime(unsigned g, Operation *op) {
+  Group &group = list[g];
+  for (unsigned from : group.reads)
+    group.start = std::max(group.start, list[from].finish());
+  group.seconds += secondsOf(group, op);
+}
+
+/// Whether `op` in this group would keep it waiting for other work that now
+/// runs beside it, and the memory traffic saved is not worth that.
+bool KernelGroups::delaysIndependentWork(unsigned g, Operation *op,
+                                         ArrayRef<unsigned> reads) {
+  const Group &group = list[g];
+  const Group *awaited = nullptr;
+  for (unsigned other : reads)
+    if (other != g && (!awaited || list[other].finish() > awaited->finish()))
+      awaited = &list[other];
+  if (!awaited || awaited->finish() <= group.start)
+    return false;
+  // A chain of loops waits alone unless others read from it.
+  if (!group.contraction &&
+      llvm::none_of(group.ops, [&](Operation *member) {
+        return llvm::any_of(member->getUsers(), [&](Operation *user) {
+          return user != op && !llvm::is_contained(group.ops, user);
+        });
+      }))
+    return false;
+  double saved = 0; // a value need not be written and read again
+  for (Value operand : realOperands(op))
+    if (llvm::is_contained(group.ops, operand.getDefiningOp()))
+      saved += 2 * bytesOf(operand) / plan::machineModel().bytesPerSecond;
+  double fused = awaited->finish() + group.seconds;
+  double apart = group.finish();
+  if (group.contraction)
+    apart = std::max(apart, awaited->finish()) + secondsOf({}, op);
+  double gain = fused - apart;
+  if (gain <= plan::machineModel().serialSeconds)
+    return false;
+  bool keepApart = gain > kGainPerLoss * saved;
+  if (!explained.insert(op).second)
+    return keepApart;
+  op->emitRemark() << (keepApart ? "not fused with " : "fused with ")
+                   << group.ops.front()->getName().stripDialect() << ", which "
+                   << (keepApart ? "so can run beside " : "now waits for ")
+                   << awaited->ops.front()->getName().stripDialect()
+                   << ": with threads for both, apart is "
+                   << int64_t(gain * 1e6) << " us faster, and moves "
+                   << int64_t(saved * 1e6) << " us of memory more";
+  return keepApart;
+}
+
+} // namespace dl
