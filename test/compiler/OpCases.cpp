@@ -97,6 +97,12 @@ static std::vector<OpCase> makeCases() {
        {"tensor<5x7xf64>"},
        "{offsets = array<i64: 1, 0>, sizes = array<i64: 2, 3>, "
        "strides = array<i64: 2, 3>}"},
+      {"graph.cat",
+       {"tensor<2x3xf64>", "tensor<2x1xf64>", "tensor<2x4xf64>"},
+       "{dim = 1}"},
+      {"graph.cat", {"tensor<1x2xi64>", "tensor<3x2xi64>"}, "{dim = 0}"},
+      {"graph.cat", {"tensor<2xi1>", "tensor<3xi1>"}, "{dim = 0}"},
+      {"graph.cat", std::vector<std::string>(11, "tensor<2x2xf64>"), "{dim = 0}"},
       // Contractions.
       {"graph.linear", {"tensor<2x3x4xf64>", "tensor<5x4xf64>"}},
       {"graph.linear", {"tensor<4xf64>", "tensor<5x4xf64>"}},
@@ -125,7 +131,56 @@ static std::vector<OpCase> makeCases() {
        {"tensor<2x3x7x6xf64>", "tensor<2x2x4x3xf64>"},
        "{stride = array<i64: 2, 3>, padding = array<i64: 1, 1>, "
        "kernel = array<i64: 3, 2>}"},
+      {"graph.conv2d",
+       {"tensor<2x4x7x8xf64>", "tensor<6x2x2x3xf64>"},
+       "{stride = array<i64: 1, 2>, padding = array<i64: 1, 0>, "
+       "dilation = array<i64: 2, 1>, groups = 2}"},
+      {"graph.conv2d",
+       {"tensor<2x3x6x5xf64>", "tensor<3x1x3x2xf64>"},
+       "{stride = array<i64: 1, 1>, padding = array<i64: 1, 1>, groups = 3}"},
+      {"graph.conv2d",
+       {"tensor<1x2x6x6xf64>", "tensor<6x1x3x2xf64>"},
+       "{stride = array<i64: 2, 1>, padding = array<i64: 0, 0>, groups = 2}"},
+      {"graph.conv2d",
+       {"tensor<1x2x9x8xf64>", "tensor<2x2x3x2xf64>"},
+       "{stride = array<i64: 2, 1>, padding = array<i64: 1, 2>, "
+       "dilation = array<i64: 2, 3>}"},
+      {"graph.conv2d_input_grad",
+       {"tensor<2x6x8x3xf64>", "tensor<6x2x2x3xf64>"},
+       "{stride = array<i64: 1, 2>, padding = array<i64: 1, 0>, "
+       "dilation = array<i64: 1, 1>, groups = 2, "
+       "input_shape = array<i64: 2, 4, 7, 8>}"},
+      {"graph.conv2d_input_grad",
+       {"tensor<2x3x4x7xf64>", "tensor<3x1x3x2xf64>"},
+       "{stride = array<i64: 1, 1>, padding = array<i64: 1, 2>, "
+       "dilation = array<i64: 2, 2>, groups = 3, "
+       "input_shape = array<i64: 2, 3, 6, 5>}"},
+      {"graph.conv2d_weight_grad",
+       {"tensor<2x4x7x8xf64>", "tensor<2x6x7x3xf64>"},
+       "{stride = array<i64: 1, 2>, padding = array<i64: 1, 0>, "
+       "dilation = array<i64: 2, 1>, groups = 2, kernel = array<i64: 2, 3>}"},
+      {"graph.conv2d_weight_grad",
+       {"tensor<2x3x6x5xf64>", "tensor<2x3x6x6xf64>"},
+       "{stride = array<i64: 1, 1>, padding = array<i64: 1, 1>, groups = 3, "
+       "kernel = array<i64: 3, 2>}"},
       // Pooling.
+      {"graph.sum_pool2d",
+       {"tensor<2x3x4x6xf64>"},
+       "{kernel = array<i64: 2, 3>, stride = array<i64: 2, 3>, "
+       "padding = array<i64: 0, 0>}"},
+      {"graph.sum_pool2d",
+       {"tensor<1x2x7x6xf64>"},
+       "{kernel = array<i64: 3, 2>, stride = array<i64: 2, 3>, "
+       "padding = array<i64: 1, 1>, ceil_mode = true}"},
+      {"graph.sum_pool2d_grad",
+       {"tensor<1x2x4x6xf64>"},
+       "{kernel = array<i64: 3, 2>, stride = array<i64: 2, 1>, "
+       "padding = array<i64: 1, 1>, input_shape = array<i64: 1, 2, 7, 5>}"},
+      {"graph.sum_pool2d_grad",
+       {"tensor<1x1x3x2xf64>"},
+       "{kernel = array<i64: 2, 2>, stride = array<i64: 3, 4>, "
+       "padding = array<i64: 0, 0>, input_shape = array<i64: 1, 1, 8, 7>, "
+       "ceil_mode = true}"},
       {"graph.max_pool2d",
        {"tensor<2x3x4x6xf64>"},
        "{kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, "

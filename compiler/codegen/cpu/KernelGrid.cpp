@@ -71,7 +71,9 @@ void KernelPlan::bindGrid() {
         SmallVector<int> dims(down ? index.size() : own.numParallel, -1);
         for (auto [e, expr] : llvm::enumerate(index)) {
           auto dim = dyn_cast<AffineDimExpr>(expr);
-          if (!dim || dim.getPosition() >= own.numParallel)
+          if (!dim || dim.getPosition() >= own.numParallel ||
+              cast<RankedTensorType>(leaf.getType()).getDimSize(e) !=
+                  own.extents[dim.getPosition()]) // a slice, or a part of a cat
             continue;
           if (down)
             dims[e] = stage.binding[dim.getPosition()];

@@ -159,7 +159,10 @@ Value *RegionEmitter::activeMask() {
 }
 
 Value *RegionEmitter::elementPointer(mlir::Value placed, Value *offset) {
-  return builder.CreateInBoundsGEP(memoryType(placed), pointer(placed), offset);
+  // Lane 0 of a guarded access may lie outside of the value.
+  return builder.CreateGEP(memoryType(placed), pointer(placed), offset, "",
+                           guard ? llvm::GEPNoWrapFlags::none()
+                                 : llvm::GEPNoWrapFlags::inBounds());
 }
 
 Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
@@ -198,8 +201,10 @@ Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
       even.push_back(2 * l);
     return builder.CreateShuffleVector(low, high, even);
   }
-  Value *pointers = builder.CreateInBoundsGEP(element, pointer(placed),
-                                              scope.vector(at));
+  Value *pointers = builder.CreateGEP(element, pointer(placed),
+                                      scope.vector(at), "",
+                                      mask ? llvm::GEPNoWrapFlags::none()
+                                           : llvm::GEPNoWrapFlags::inBounds());
   if (!mask)
     mask = llvm::Constant::getAllOnesValue(
         llvm::FixedVectorType::get(builder.getInt1Ty(), plan.lanes));

@@ -89,3 +89,57 @@ func.func @weight_grad(%x: tensor<1x1x8x8xf32>, %dy: tensor<1x2x5x6xf32>) {
   %0 = graph.conv2d_weight_grad %x, %dy {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, kernel = array<i64: 3, 3>} : (tensor<1x1x8x8xf32>, tensor<1x2x5x6xf32>) -> tensor<2x1x3x3xf32>
   return
 }
+
+// -----
+
+func.func @groups(%x: tensor<1x6x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{conv2d: 6 channels cannot be split into 4 groups}}
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, groups = 4} : (tensor<1x6x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @no_groups(%x: tensor<1x6x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{conv2d: groups is 0, must be at least 1}}
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, groups = 0} : (tensor<1x6x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @group_channels(%x: tensor<1x6x8x8xf32>, %w: tensor<4x2x3x3xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{conv2d: input [1,6,8,8] has 6 channels, the layer expects 4 in 2 groups (weight [4,2,3,3])}}
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, groups = 2} : (tensor<1x6x8x8xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @group_rank(%x: tensor<1x2x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{conv2d: [1,2,3,8,8] and [4,3,3,3] differ in rank}}
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, groups = 2} : (tensor<1x2x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @dilation(%x: tensor<1x1x8x8xf32>, %w: tensor<2x1x3x3xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{conv2d: the kernel [3,3] with dilation [1,4] is larger than the input [1,1,8,8] with padding [0,0]}}
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, dilation = array<i64: 1, 4>} : (tensor<1x1x8x8xf32>, tensor<2x1x3x3xf32>) -> tensor<1x2x6x6xf32>
+  return
+}
+
+// -----
+
+func.func @no_dilation(%x: tensor<1x1x8x8xf32>, %w: tensor<2x1x3x3xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{conv2d: dilation is [0,1], each must be at least 1}}
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, dilation = array<i64: 0, 1>} : (tensor<1x1x8x8xf32>, tensor<2x1x3x3xf32>) -> tensor<1x2x6x6xf32>
+  return
+}

@@ -53,3 +53,30 @@ func.func @grad_indices(%dy: tensor<1x3x4x4xf32>, %i: tensor<1x3x4x4xi64>) {
   %0 = graph.max_pool2d_grad %dy, %i {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, input_shape = array<i64: 1, 3, 8, 8>} : (tensor<1x3x4x4xf32>, tensor<1x3x4x4xi64>) -> tensor<1x3x8x8xf32>
   return
 }
+
+// -----
+
+func.func @average(%x: tensor<3x8x8xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{avg_pool2d: the input is [batch,channels,h,w], got [3,8,8]}}
+  %0 = graph.sum_pool2d %x {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<3x8x8xf32>) -> tensor<3x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @average_padding(%x: tensor<1x3x8x8xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{avg_pool2d: padding [2,0] is more than half of the kernel [3,3]}}
+  %0 = graph.sum_pool2d %x {kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>, padding = array<i64: 2, 0>} : (tensor<1x3x8x8xf32>) -> tensor<1x3x5x3xf32>
+  return
+}
+
+// -----
+
+func.func @average_grad(%dy: tensor<1x3x4x4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{sum_pool2d_grad: the gradient [1,3,4,4] must have the windows' shape [1,3,5,4]}}
+  %0 = graph.sum_pool2d_grad %dy {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, input_shape = array<i64: 1, 3, 9, 8>, ceil_mode = true} : (tensor<1x3x4x4xf32>) -> tensor<1x3x9x8xf32>
+  return
+}

@@ -89,3 +89,48 @@ func.func @slice(%x: tensor<3x4xf32>) {
   %0 = graph.slice %x {offsets = array<i64: 0, 1>, sizes = array<i64: 3, 3>, strides = array<i64: 1, 2>} : (tensor<3x4xf32>) -> tensor<3x3xf32>
   return
 }
+
+// -----
+
+func.func @cat(%x: tensor<3x4xf32>, %y: tensor<2x5xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{cat: sizes must match except in dim 0, got [3,4] and [2,5] (tensor 1)}}
+  %0 = graph.cat %x, %y {dim = 0} : (tensor<3x4xf32>, tensor<2x5xf32>) -> tensor<5x4xf32>
+  return
+}
+
+// -----
+
+func.func @cat_rank(%x: tensor<3x4xf32>, %y: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{cat: sizes must match except in dim 0, got [3,4] and [4] (tensor 1)}}
+  %0 = graph.cat %x, %y {dim = 0} : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @cat_scalars(%x: tensor<f32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{cat: scalars cannot be concatenated; use stack}}
+  %0 = graph.cat %x, %x {dim = 0} : (tensor<f32>, tensor<f32>) -> tensor<2xf32>
+  return
+}
+
+// -----
+
+func.func @cat_elements(%x: tensor<3xf32>, %y: tensor<3xi64>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{cat: the element types differ: f32 [3] and i64 [3]; convert one with .to()}}
+  %0 = graph.cat %x, %y {dim = 0} : (tensor<3xf32>, tensor<3xi64>) -> tensor<6xf32>
+  return
+}
+
+// -----
+
+func.func @cat_dim(%x: tensor<3xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{cat: dim 1 is out of range for [3] (dims are -1..0)}}
+  %0 = graph.cat %x, %x {dim = 1} : (tensor<3xf32>, tensor<3xf32>) -> tensor<6xf32>
+  return
+}

@@ -1,37 +1,110 @@
-#include "dialects/graph/Inference.h"
+#include "dialects/graph/ops/convolution/ConvolutionShapes.h"
 
 using namespace mlir;
 using namespace dl::graph;
 
-static LogicalResult requireImages(OptionalLoc loc, StringRef op,
-                                   StringRef what, Type tensor) {
-  if (failed(requireFloat(loc, op, tensor)))
-    return failure();
-  if (cast<RankedTensorType>(tensor).getRank() == 4)
+namespace {
+/// What is wrong with a convolution, and the extents of its windows.
+struct Checker {
+  OptionalLoc loc;
+  StringRef op;
+  ArrayRef<int64_t> stride, padding, dilation;
+  int64_t groups;
+
+  /// A float tensor [..4 dims], or with the groups as the dim `groupDim`.
+  LogicalResult requireRank(StringRef what, Type tensor, int groupDim) const {
+    if (failed(requireFloat(loc, op, tensor)))
+      return failure();
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor).getShape();
+    if (shape.size() == 4 ||
+        (shape.size() == 5 && groups > 1 && shape[groupDim] == groups))
+      return success();
+    return emitOptionalError(loc, op, ": ", what, " has 4 dims, got ",
+                             shapeText(tensor));
+  }
+
+  LogicalResult requireGroups(ArrayRef<int64_t> input,
+                              ArrayRef<int64_t> weight) const {
+    if (groups < 1)
+      return emitOptionalError(loc, op, ": groups is ", groups,
+                               ", must be at least 1");
+    for (int64_t channels : {input[1], weight[0]})
+      if (channels % groups)
+        return emitOptionalError(loc, op, ": ", channels,
+                                 " channels cannot be split into ", groups,
+                                 " groups");
     return success();
-  return emitOptionalError(loc, op, ": ", what, " has 4 dims, got ",
-                           shapeText(tensor));
+  }
+
+  /// Extents of the result, or an error where the kernel does not fit.
+  FailureOr<SmallVector<int64_t>>
+  windowCounts(ArrayRef<int64_t> input, ArrayRef<int64_t> kernel) const {
+    if (failed(requireCount(loc, op, "kernel_size", kernel, 2, 1)) ||
+        failed(requireCount(loc, op, "stride", stride, 2, 1)) ||
+        failed(requireCount(loc, op, "padding", padding, 2, 0)) ||
+        failed(requireCount(loc, op, "dilation", dilation, 2, 1)))
+      return failure();
+    SmallVector<int64_t> counts;
+    for (int i = 0; i < 2; ++i) {
+      int64_t padded = input[2 + i] + 2 * padding[i];
+      int64_t reach = dilation[i] * (kernel[i] - 1) + 1;
+      if (reach > padded) {
+        std::string wide = dilation[0] * dilation[1] == 1
+                               ? ""
+                               : " with dilation " + shapeText(dilation);
+        return emitOptionalError(loc, op, ": the kernel ", shapeText(kernel),
+                                 wide, " is larger than the input ",
+                                 shapeText(input), " with padding ",
+                                 shapeText(padding));
+      }
+      counts.push_back((padded - reach) / stride[i] + 1);
+    }
+    return counts;
+  }
+
+  /// An error unless dy is what conv2d gives for these merged shapes.
+  LogicalResult requireOutput(Type dy, ArrayRef<int64_t> input,
+                              ArrayRef<int64_t> weight) const {
+    FailureOr<SmallVector<int64_t>> counts =
+        windowCounts(input, weight.drop_front(2));
+    if (failed(counts))
+      return failure();
+    SmallVector<int64_t> expected = {input[0], weight[0], (*counts)[0],
+                                     (*counts)[1]};
+    if (mergedImages(cast<RankedTensorType>(dy).getShape()) == expected)
+      return success();
+    return emitOptionalError(loc, op, ": the gradient ", shapeText(dy),
+                             " does not have the result's shape ",
+                             shapeText(expected));
+  }
+
+  /// An error unless both have the groups as a dim, or neither.
+  LogicalResult requireSameRank(Type a, Type b) const {
+    if (cast<RankedTensorType>(a).getRank() ==
+        cast<RankedTensorType>(b).getRank())
+      return success();
+    return emitOptionalError(loc, op, ": ", shapeText(a), " and ",
+                             shapeText(b), " differ in rank");
+  }
+};
+} // namespace
+
+template <typename Adaptor>
+static Checker checker(OptionalLoc loc, StringRef op, Adaptor &adaptor) {
+  return {loc,
+          op,
+          adaptor.getStride(),
+          adaptor.getPadding(),
+          adaptor.getDilation(),
+          static_cast<int64_t>(adaptor.getGroups())};
 }
 
-/// Extents of the result, or an error where the kernel does not fit.
-static FailureOr<SmallVector<int64_t>>
-windowCounts(OptionalLoc loc, StringRef op, ArrayRef<int64_t> input,
-             ArrayRef<int64_t> kernel, ArrayRef<int64_t> stride,
-             ArrayRef<int64_t> padding) {
-  if (failed(requireCount(loc, op, "kernel_size", kernel, 2, 1)) ||
-      failed(requireCount(loc, op, "stride", stride, 2, 1)) ||
-      failed(requireCount(loc, op, "padding", padding, 2, 0)))
-    return failure();
-  SmallVector<int64_t> counts;
-  for (int i = 0; i < 2; ++i) {
-    int64_t padded = input[2 + i] + 2 * padding[i];
-    if (kernel[i] > padded)
-      return emitOptionalError(loc, op, ": the kernel ", shapeText(kernel),
-                               " is larger than the input ", shapeText(input),
-                               " with padding ", shapeText(padding));
-    counts.push_back((padded - kernel[i]) / stride[i] + 1);
-  }
-  return counts;
+/// [B,C,Y,X], or with the groups as a dim.
+static SmallVector<int64_t> imageShape(bool grouped, int64_t groups,
+                                       ArrayRef<int64_t> merged) {
+  if (!grouped)
+    return llvm::to_vector(merged);
+  return {merged[0], groups, merged[1] / groups, merged[2], merged[3]};
 }
 
 LogicalResult Conv2dOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
@@ -39,45 +112,34 @@ LogicalResult Conv2dOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                                          SmallVectorImpl<Type> &types) {
   auto x = cast<RankedTensorType>(adaptor.getX().getType());
   auto weight = cast<RankedTensorType>(adaptor.getWeight().getType());
-  if (failed(
-          requireImages(loc, "conv2d", "the input [batch,channels,h,w]", x)) ||
-      failed(
-          requireImages(loc, "conv2d", "the weight [out,in,kh,kw]", weight)) ||
+  Checker check = checker(loc, "conv2d", adaptor);
+  if (failed(check.requireRank("the input [batch,channels,h,w]", x, 1)) ||
+      failed(check.requireRank("the weight [out,in,kh,kw]", weight, 0)) ||
+      failed(check.requireSameRank(x, weight)) ||
       failed(requireSameElement(loc, "conv2d", {x, weight})))
     return failure();
-  if (x.getDimSize(1) != weight.getDimSize(1))
+  SmallVector<int64_t> input = mergedImages(x.getShape()),
+                       filter = mergedWeight(weight.getShape());
+  if (failed(check.requireGroups(input, filter)))
+    return failure();
+  if (input[1] != filter[1] * check.groups) {
+    std::string inGroups =
+        check.groups == 1 ? ""
+                          : " in " + std::to_string(check.groups) + " groups";
     return emitOptionalError(loc, "conv2d: input ", shapeText(x), " has ",
-                             x.getDimSize(1), " channels, the layer expects ",
-                             weight.getDimSize(1), " (weight ",
+                             input[1], " channels, the layer expects ",
+                             filter[1] * check.groups, inGroups, " (weight ",
                              shapeText(weight), ")");
+  }
   FailureOr<SmallVector<int64_t>> counts =
-      windowCounts(loc, "conv2d", x.getShape(), weight.getShape().drop_front(2),
-                   adaptor.getStride(), adaptor.getPadding());
+      check.windowCounts(input, ArrayRef(filter).drop_front(2));
   if (failed(counts))
     return failure();
   types.push_back(RankedTensorType::get(
-      {x.getDimSize(0), weight.getDimSize(0), (*counts)[0], (*counts)[1]},
+      imageShape(x.getRank() == 5, check.groups,
+                 {input[0], filter[0], (*counts)[0], (*counts)[1]}),
       x.getElementType()));
   return success();
-}
-
-/// An error unless dy is what conv2d gives for these shapes.
-static LogicalResult requireOutput(OptionalLoc loc, StringRef op, Type dy,
-                                   ArrayRef<int64_t> input,
-                                   ArrayRef<int64_t> weight,
-                                   ArrayRef<int64_t> stride,
-                                   ArrayRef<int64_t> padding) {
-  FailureOr<SmallVector<int64_t>> counts =
-      windowCounts(loc, op, input, weight.drop_front(2), stride, padding);
-  if (failed(counts))
-    return failure();
-  SmallVector<int64_t> expected = {input[0], weight[0], (*counts)[0],
-                                   (*counts)[1]};
-  if (cast<RankedTensorType>(dy).getShape() == ArrayRef<int64_t>(expected))
-    return success();
-  return emitOptionalError(loc, op, ": the gradient ", shapeText(dy),
-                           " does not have the result's shape ",
-                           shapeText(expected));
 }
 
 LogicalResult
@@ -87,19 +149,24 @@ Conv2dInputGradOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
   StringRef name = "conv2d_input_grad";
   auto dy = cast<RankedTensorType>(adaptor.getDy().getType());
   auto weight = cast<RankedTensorType>(adaptor.getWeight().getType());
-  ArrayRef<int64_t> input = adaptor.getInputShape();
-  if (failed(requireImages(loc, name, "the gradient", dy)) ||
-      failed(requireImages(loc, name, "the weight", weight)) ||
+  Checker check = checker(loc, name, adaptor);
+  ArrayRef<int64_t> shape = adaptor.getInputShape();
+  if (failed(check.requireRank("the gradient", dy, 1)) ||
+      failed(check.requireRank("the weight", weight, 0)) ||
+      failed(check.requireSameRank(dy, weight)) ||
       failed(requireSameElement(loc, name, {dy, weight})) ||
-      failed(requireCount(loc, name, "input_shape", input, 4, 0)) ||
-      failed(requireOutput(loc, name, dy, input, weight.getShape(),
-                           adaptor.getStride(), adaptor.getPadding())))
+      failed(requireCount(loc, name, "input_shape", shape, dy.getRank(), 0)))
     return failure();
-  if (input[1] != weight.getDimSize(1))
-    return emitOptionalError(loc, name, ": input_shape ", shapeText(input),
+  SmallVector<int64_t> input = mergedImages(shape),
+                       filter = mergedWeight(weight.getShape());
+  if (failed(check.requireGroups(input, filter)) ||
+      failed(check.requireOutput(dy, input, filter)))
+    return failure();
+  if (input[1] != filter[1] * check.groups)
+    return emitOptionalError(loc, name, ": input_shape ", shapeText(shape),
                              " does not have the channels of the weight ",
                              shapeText(weight));
-  types.push_back(RankedTensorType::get(input, dy.getElementType()));
+  types.push_back(RankedTensorType::get(shape, dy.getElementType()));
   return success();
 }
 
@@ -110,17 +177,26 @@ Conv2dWeightGradOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
   StringRef name = "conv2d_weight_grad";
   auto x = cast<RankedTensorType>(adaptor.getX().getType());
   auto dy = cast<RankedTensorType>(adaptor.getDy().getType());
+  Checker check = checker(loc, name, adaptor);
   ArrayRef<int64_t> kernel = adaptor.getKernel();
-  if (failed(requireImages(loc, name, "the input", x)) ||
-      failed(requireImages(loc, name, "the gradient", dy)) ||
+  if (failed(check.requireRank("the input", x, 1)) ||
+      failed(check.requireRank("the gradient", dy, 1)) ||
+      failed(check.requireSameRank(x, dy)) ||
       failed(requireSameElement(loc, name, {x, dy})) ||
       failed(requireCount(loc, name, "kernel", kernel, 2, 1)))
     return failure();
-  SmallVector<int64_t> weight = {dy.getDimSize(1), x.getDimSize(1), kernel[0],
-                                 kernel[1]};
-  if (failed(requireOutput(loc, name, dy, x.getShape(), weight,
-                           adaptor.getStride(), adaptor.getPadding())))
+  SmallVector<int64_t> input = mergedImages(x.getShape());
+  SmallVector<int64_t> weight = {mergedImages(dy.getShape())[1], input[1],
+                                 kernel[0], kernel[1]};
+  if (failed(check.requireGroups(input, weight)))
     return failure();
+  weight[1] /= check.groups;
+  if (failed(check.requireOutput(dy, input, weight)))
+    return failure();
+  if (x.getRank() == 5) {
+    weight[0] /= check.groups;
+    weight.insert(weight.begin(), check.groups);
+  }
   types.push_back(RankedTensorType::get(weight, x.getElementType()));
   return success();
 }

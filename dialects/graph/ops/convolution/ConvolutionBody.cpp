@@ -1,65 +1,113 @@
 #include "dialects/graph/GraphBuilder.h"
 #include "dialects/graph/Payload.h"
+#include "dialects/graph/ops/convolution/ConvolutionShapes.h"
 
 using namespace mlir;
 using namespace dl::graph;
 
-/// A contraction over the given accesses; extents are the result's, then
-/// `sums`.
-static LoopNest contraction(Operation *op, ArrayRef<int64_t> sums,
-                            ArrayRef<AffineExpr> first,
-                            ArrayRef<AffineExpr> second) {
-  ArrayRef<int64_t> result = shapeOf(op->getResult(0));
+namespace {
+/// The dims of one group's convolution as iteration dims, each in the place
+/// where the operands have it.
+struct Dims {
+  explicit Dims(Operation *op) : op(op) {
+    result = shapeOf(op->getResult(0));
+    nest.extents.assign(result.begin(), result.end());
+    nest.numParallel = result.size();
+    nest.combine = Combine::Sum;
+    nest.contraction = true;
+  }
+
+  AffineExpr parallel(unsigned i) const {
+    return getAffineDimExpr(i, op->getContext());
+  }
+  AffineExpr sum(int64_t extent) {
+    nest.extents.push_back(extent);
+    return parallel(nest.extents.size() - 1);
+  }
+  void access(ArrayRef<AffineExpr> indices) { accesses.emplace_back(indices); }
+  LoopNest finish() {
+    for (ArrayRef<AffineExpr> indices : accesses)
+      nest.accesses.push_back(
+          {AffineMap::get(nest.extents.size(), 0, indices, op->getContext()),
+           {},
+           {}});
+    return nest;
+  }
+
+  Operation *op;
+  ArrayRef<int64_t> result;
   LoopNest nest;
-  nest.extents.assign(result.begin(), result.end());
-  nest.numParallel = result.size();
-  nest.extents.append(sums.begin(), sums.end());
-  for (ArrayRef<AffineExpr> indices : {first, second})
-    nest.accesses.push_back(
-        {AffineMap::get(nest.extents.size(), 0, indices, op->getContext()),
-         {},
-         {}});
-  nest.combine = Combine::Sum;
-  nest.contraction = true;
-  return nest;
+  SmallVector<SmallVector<AffineExpr>, 2> accesses;
+};
+} // namespace
+
+/// Inserts the dim of the groups, if there is one, behind `position` dims.
+static SmallVector<AffineExpr> withGroup(AffineExpr group, size_t position,
+                                         SmallVector<AffineExpr> indices) {
+  if (group)
+    indices.insert(indices.begin() + position, group);
+  return indices;
 }
 
-/// Iteration dims 0..6.
-static SmallVector<AffineExpr, 7> dims(MLIRContext *context) {
-  SmallVector<AffineExpr, 7> result;
-  for (unsigned i = 0; i < 7; ++i)
-    result.push_back(getAffineDimExpr(i, context));
-  return result;
-}
-
-// (b, o, y, x | c, ky, kx)
+// (b, [g,] o, y, x | c, ky, kx); depthwise: (b, o, y, x | ky, kx)
 LoopNest Conv2dOp::getLoopNest() {
-  auto d = dims(getContext());
-  ArrayRef<int64_t> stride = getStride();
-  return contraction(
-      *this, shapeOf(getWeight()).drop_front(),
-      {d[0], d[4], d[2] * stride[0] + d[5], d[3] * stride[1] + d[6]},
-      {d[1], d[4], d[5], d[6]});
+  Dims d(*this);
+  ArrayRef<int64_t> stride = getStride(), dilation = getDilation(),
+                    weight = shapeOf(getWeight());
+  bool depthwise = isDepthwise(weight, getGroups());
+  unsigned grouped = weight.size() == 5;
+  AffineExpr group = grouped ? d.parallel(1) : AffineExpr();
+  AffineExpr o = d.parallel(1 + grouped), y = d.parallel(2 + grouped),
+             x = d.parallel(3 + grouped);
+  AffineExpr c = depthwise ? o : d.sum(weight[1 + grouped]);
+  AffineExpr ky = d.sum(weight[2 + grouped]), kx = d.sum(weight[3 + grouped]);
+  AffineExpr zero = getAffineConstantExpr(0, getContext());
+  d.access(withGroup(group, 1,
+                     {d.parallel(0), c, y * stride[0] + ky * dilation[0],
+                      x * stride[1] + kx * dilation[1]}));
+  d.access(withGroup(group, 0, {o, depthwise ? zero : c, ky, kx}));
+  return d.finish();
 }
 
-// (b, c, y, x | o, ky, kx): the weight is read backwards.
+// (b, [g,] c, y, x | o, ky, kx): the weight is read backwards.
 LoopNest Conv2dInputGradOp::getLoopNest() {
-  auto d = dims(getContext());
-  ArrayRef<int64_t> weight = shapeOf(getWeight());
-  return contraction(
-      *this, {weight[0], weight[2], weight[3]},
-      {d[0], d[4], d[2] + d[5], d[3] + d[6]},
-      {d[4], d[1], d[5] * -1 + (weight[2] - 1), d[6] * -1 + (weight[3] - 1)});
+  Dims d(*this);
+  ArrayRef<int64_t> dilation = getDilation(), weight = shapeOf(getWeight());
+  bool depthwise = isDepthwise(weight, getGroups());
+  unsigned grouped = weight.size() == 5;
+  AffineExpr group = grouped ? d.parallel(1) : AffineExpr();
+  AffineExpr c = d.parallel(1 + grouped), y = d.parallel(2 + grouped),
+             x = d.parallel(3 + grouped);
+  AffineExpr o = depthwise ? c : d.sum(weight[grouped]);
+  AffineExpr ky = d.sum(weight[2 + grouped]), kx = d.sum(weight[3 + grouped]);
+  AffineExpr zero = getAffineConstantExpr(0, getContext());
+  d.access(withGroup(
+      group, 1,
+      {d.parallel(0), o, y + ky * dilation[0], x + kx * dilation[1]}));
+  d.access(withGroup(group, 0,
+                     {o, depthwise ? zero : c,
+                      ky * -1 + (weight[2 + grouped] - 1),
+                      kx * -1 + (weight[3 + grouped] - 1)}));
+  return d.finish();
 }
 
-// (o, c, ky, kx | b, y, x)
+// ([g,] o, c, ky, kx | b, y, x)
 LoopNest Conv2dWeightGradOp::getLoopNest() {
-  auto d = dims(getContext());
-  ArrayRef<int64_t> stride = getStride(), dy = shapeOf(getDy());
-  return contraction(
-      *this, {dy[0], dy[2], dy[3]},
-      {d[4], d[1], d[5] * stride[0] + d[2], d[6] * stride[1] + d[3]},
-      {d[4], d[0], d[5], d[6]});
+  Dims d(*this);
+  ArrayRef<int64_t> stride = getStride(), dilation = getDilation(),
+                    dy = shapeOf(getDy());
+  bool depthwise = isDepthwise(d.result, getGroups());
+  unsigned grouped = dy.size() == 5;
+  AffineExpr group = grouped ? d.parallel(0) : AffineExpr();
+  AffineExpr o = d.parallel(grouped), c = d.parallel(1 + grouped),
+             ky = d.parallel(2 + grouped), kx = d.parallel(3 + grouped);
+  AffineExpr b = d.sum(dy[0]), y = d.sum(dy[2 + grouped]),
+             x = d.sum(dy[3 + grouped]);
+  d.access(withGroup(group, 1,
+                     {b, depthwise ? o : c, y * stride[0] + ky * dilation[0],
+                      x * stride[1] + kx * dilation[1]}));
+  d.access(withGroup(group, 1, {b, o, y, x}));
+  return d.finish();
 }
 
 SmallVector<Value> Conv2dOp::buildBody(OpBuilder &builder, Location loc,
@@ -81,7 +129,8 @@ SmallVector<Value> Conv2dWeightGradOp::buildBody(OpBuilder &builder,
 
 /// One multiply-add for each element of the forward result and of a filter.
 static int64_t convolutionFlops(Value output, ArrayRef<int64_t> weight) {
-  return 2 * numElements(output) * product(weight.drop_front());
+  return 2 * numElements(output) *
+         product(ArrayRef(mergedWeight(weight)).drop_front());
 }
 
 int64_t Conv2dOp::getFlops() {

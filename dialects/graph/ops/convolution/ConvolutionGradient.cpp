@@ -11,12 +11,13 @@ SmallVector<Value> Conv2dOp::buildGradient(OpBuilder &builder, ValueRange grads,
   GraphBuilder g(builder, getLoc());
   SmallVector<Value> result(2);
   if (needed[0])
-    result[0] = g.make<Conv2dInputGradOp>(grads[0], getWeight(), getStride(),
-                                          getPadding(), shapeOf(getX()));
+    result[0] = g.make<Conv2dInputGradOp>(
+        grads[0], getWeight(), getStride(), getPadding(), shapeOf(getX()),
+        getDilation(), getGroups());
   if (needed[1])
-    result[1] =
-        g.make<Conv2dWeightGradOp>(getX(), grads[0], getStride(), getPadding(),
-                                   shapeOf(getWeight()).drop_front(2));
+    result[1] = g.make<Conv2dWeightGradOp>(
+        getX(), grads[0], getStride(), getPadding(),
+        shapeOf(getWeight()).take_back(2), getDilation(), getGroups());
   return result;
 }
 
@@ -26,12 +27,12 @@ SmallVector<Value> Conv2dInputGradOp::buildGradient(OpBuilder &builder,
   GraphBuilder g(builder, getLoc());
   SmallVector<Value> result(2);
   if (needed[0])
-    result[0] =
-        g.make<Conv2dOp>(grads[0], getWeight(), getStride(), getPadding());
+    result[0] = g.make<Conv2dOp>(grads[0], getWeight(), getStride(),
+                                 getPadding(), getDilation(), getGroups());
   if (needed[1])
-    result[1] =
-        g.make<Conv2dWeightGradOp>(grads[0], getDy(), getStride(), getPadding(),
-                                   shapeOf(getWeight()).drop_front(2));
+    result[1] = g.make<Conv2dWeightGradOp>(
+        grads[0], getDy(), getStride(), getPadding(),
+        shapeOf(getWeight()).take_back(2), getDilation(), getGroups());
   return result;
 }
 
@@ -41,9 +42,11 @@ SmallVector<Value> Conv2dWeightGradOp::buildGradient(OpBuilder &builder,
   GraphBuilder g(builder, getLoc());
   SmallVector<Value> result(2);
   if (needed[0])
-    result[0] = g.make<Conv2dInputGradOp>(getDy(), grads[0], getStride(),
-                                          getPadding(), shapeOf(getX()));
+    result[0] = g.make<Conv2dInputGradOp>(
+        getDy(), grads[0], getStride(), getPadding(), shapeOf(getX()),
+        getDilation(), getGroups());
   if (needed[1])
-    result[1] = g.make<Conv2dOp>(getX(), grads[0], getStride(), getPadding());
+    result[1] = g.make<Conv2dOp>(getX(), grads[0], getStride(), getPadding(),
+                                 getDilation(), getGroups());
   return result;
 }

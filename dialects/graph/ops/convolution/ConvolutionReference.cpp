@@ -1,4 +1,5 @@
 #include "dialects/graph/Reference.h"
+#include "dialects/graph/ops/convolution/ConvolutionShapes.h"
 
 using namespace mlir;
 using namespace dl::graph;
@@ -11,48 +12,54 @@ struct Meeting {
 } // namespace
 
 /// Calls visit(meeting) for all products of a forward convolution.
-template <typename Visit>
-static void forEachProduct(ArrayRef<int64_t> x, ArrayRef<int64_t> weight,
-                           ArrayRef<int64_t> y, ArrayRef<int64_t> stride,
-                           ArrayRef<int64_t> padding, Visit visit) {
+template <typename Op, typename Visit>
+static void forEachProduct(Op op, ArrayRef<int64_t> images,
+                           ArrayRef<int64_t> filters, ArrayRef<int64_t> outputs,
+                           Visit visit) {
+  SmallVector<int64_t> x = mergedImages(images), weight = mergedWeight(filters),
+                       y = mergedImages(outputs);
+  ArrayRef<int64_t> stride = op.getStride(), padding = op.getPadding(),
+                    dilation = op.getDilation();
+  int64_t groups = op.getGroups(), outputsOfGroup = weight[0] / groups;
   forEachElement(y, [&](int64_t flat, ArrayRef<int64_t> at) {
-    forEachElement(weight.drop_front(), [&](int64_t, ArrayRef<int64_t> tap) {
-      int64_t row = at[2] * stride[0] + tap[1] - padding[0];
-      int64_t column = at[3] * stride[1] + tap[2] - padding[1];
-      if (row < 0 || row >= x[2] || column < 0 || column >= x[3])
-        return;
-      visit(Meeting{flatIndex(x, {at[0], tap[0], row, column}),
-                    flatIndex(weight, {at[1], tap[0], tap[1], tap[2]}), flat});
-    });
+    int64_t first = at[1] / outputsOfGroup * weight[1];
+    forEachElement(
+        ArrayRef(weight).drop_front(), [&](int64_t, ArrayRef<int64_t> tap) {
+          int64_t row = at[2] * stride[0] + tap[1] * dilation[0] - padding[0];
+          int64_t column =
+              at[3] * stride[1] + tap[2] * dilation[1] - padding[1];
+          if (row < 0 || row >= x[2] || column < 0 || column >= x[3])
+            return;
+          visit(Meeting{flatIndex(x, {at[0], first + tap[0], row, column}),
+                        flatIndex(weight, {at[1], tap[0], tap[1], tap[2]}),
+                        flat});
+        });
   });
 }
 
 HostTensors Conv2dOp::evaluate(ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0], &weight = operands[1];
   HostTensor y(getType());
-  forEachProduct(x.shape(), weight.shape(), y.shape(), getStride(),
-                 getPadding(), [&](Meeting m) {
-                   y.floats[m.y] += x.floats[m.x] * weight.floats[m.weight];
-                 });
+  forEachProduct(*this, x.shape(), weight.shape(), y.shape(), [&](Meeting m) {
+    y.floats[m.y] += x.floats[m.x] * weight.floats[m.weight];
+  });
   return {y};
 }
 
 HostTensors Conv2dInputGradOp::evaluate(ArrayRef<HostTensor> operands) {
   const HostTensor &dy = operands[0], &weight = operands[1];
   HostTensor dx(getType());
-  forEachProduct(dx.shape(), weight.shape(), dy.shape(), getStride(),
-                 getPadding(), [&](Meeting m) {
-                   dx.floats[m.x] += dy.floats[m.y] * weight.floats[m.weight];
-                 });
+  forEachProduct(*this, dx.shape(), weight.shape(), dy.shape(), [&](Meeting m) {
+    dx.floats[m.x] += dy.floats[m.y] * weight.floats[m.weight];
+  });
   return {dx};
 }
 
 HostTensors Conv2dWeightGradOp::evaluate(ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[0], &dy = operands[1];
   HostTensor dw(getType());
-  forEachProduct(x.shape(), dw.shape(), dy.shape(), getStride(), getPadding(),
-                 [&](Meeting m) {
-                   dw.floats[m.weight] += x.floats[m.x] * dy.floats[m.y];
-                 });
+  forEachProduct(*this, x.shape(), dw.shape(), dy.shape(), [&](Meeting m) {
+    dw.floats[m.weight] += x.floats[m.x] * dy.floats[m.y];
+  });
   return {dw};
 }

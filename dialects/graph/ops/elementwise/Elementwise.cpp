@@ -95,7 +95,7 @@ OpFoldResult CastOp::fold(FoldAdaptor) {
   return getX().getType() == getType() ? getX() : OpFoldResult();
 }
 
-/// x^2, x^1, x^0.5 and x^-1 are what PyTorch computes without a power.
+/// x^3, x^2, x^1, x^0.5 and x^-1 are what PyTorch computes without a power.
 static LogicalResult simplifyPower(PowOp op, PatternRewriter &rewriter) {
   std::optional<double> exponent = splat(op.getB());
   Value a = op.getA();
@@ -103,7 +103,10 @@ static LogicalResult simplifyPower(PowOp op, PatternRewriter &rewriter) {
     return failure();
   if (*exponent == 2)
     rewriter.replaceOpWithNewOp<MulOp>(op, a, a);
-  else if (*exponent == 1)
+  else if (*exponent == 3) {
+    Value square = GraphBuilder(rewriter, op.getLoc()).make<MulOp>(a, a);
+    rewriter.replaceOpWithNewOp<MulOp>(op, square, a);
+  } else if (*exponent == 1)
     rewriter.replaceOp(op, a);
   else if (*exponent == 0.5)
     rewriter.replaceOpWithNewOp<SqrtOp>(op, a);

@@ -10,11 +10,11 @@ static Type positionType(MLIRContext *context, ArrayRef<int64_t> kernel) {
   return IntegerType::get(context, 32);
 }
 
-/// The shape of the windows' maxima, or an error where windows do not fit.
+/// One element for each window, or an error where windows do not fit.
 static FailureOr<SmallVector<int64_t>>
 pooledShape(OptionalLoc loc, StringRef op, ArrayRef<int64_t> input,
             ArrayRef<int64_t> kernel, ArrayRef<int64_t> stride,
-            ArrayRef<int64_t> padding) {
+            ArrayRef<int64_t> padding, bool ceilMode = false) {
   if (failed(requireCount(loc, op, "kernel_size", kernel, 2, 1)) ||
       failed(requireCount(loc, op, "stride", stride, 2, 1)) ||
       failed(requireCount(loc, op, "padding", padding, 2, 0)))
@@ -30,9 +30,21 @@ pooledShape(OptionalLoc loc, StringRef op, ArrayRef<int64_t> input,
       return emitOptionalError(loc, op, ": the kernel ", shapeText(kernel),
                                " is larger than the input ", shapeText(input),
                                " with padding ", shapeText(padding));
-    shape.push_back((padded - kernel[i]) / stride[i] + 1);
+    int64_t rest = (padded - kernel[i]) % stride[i];
+    int64_t count = (padded - kernel[i]) / stride[i] + 1;
+    // One more, unless it would begin behind the input.
+    if (ceilMode && rest && count * stride[i] < input[2 + i] + padding[i])
+      ++count;
+    shape.push_back(count);
   }
   return shape;
+}
+
+static LogicalResult requireImages(OptionalLoc loc, StringRef op, Type x) {
+  if (cast<RankedTensorType>(x).getRank() == 4)
+    return success();
+  return emitOptionalError(
+      loc, op, ": the input is [batch,channels,h,w], got ", shapeText(x));
 }
 
 LogicalResult MaxPool2dOp::inferReturnTypes(MLIRContext *context,
@@ -41,10 +53,8 @@ LogicalResult MaxPool2dOp::inferReturnTypes(MLIRContext *context,
   auto x = cast<RankedTensorType>(adaptor.getX().getType());
   if (failed(requireFloat(loc, "max_pool2d", x)))
     return failure();
-  if (x.getRank() != 4)
-    return emitOptionalError(
-        loc, "max_pool2d: the input is [batch,channels,h,w], got ",
-        shapeText(x));
+  if (failed(requireImages(loc, "max_pool2d", x)))
+    return failure();
   FailureOr<SmallVector<int64_t>> shape =
       pooledShape(loc, "max_pool2d", x.getShape(), adaptor.getKernel(),
                   adaptor.getStride(), adaptor.getPadding());
@@ -81,6 +91,45 @@ LogicalResult MaxPool2dGradOp::inferReturnTypes(MLIRContext *context,
   if (indices.getElementType() != positionType(context, adaptor.getKernel()))
     return emitOptionalError(loc, name, ": the indices are not those of ",
                              "max_pool2d: ", typeText(indices));
+  types.push_back(RankedTensorType::get(input, dy.getElementType()));
+  return success();
+}
+
+LogicalResult SumPool2dOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                            Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
+  StringRef name = "avg_pool2d"; // the only use
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  if (failed(requireFloat(loc, name, x)) || failed(requireImages(loc, name, x)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape =
+      pooledShape(loc, name, x.getShape(), adaptor.getKernel(),
+                  adaptor.getStride(), adaptor.getPadding(),
+                  adaptor.getCeilMode());
+  if (failed(shape))
+    return failure();
+  types.push_back(RankedTensorType::get(*shape, x.getElementType()));
+  return success();
+}
+
+LogicalResult SumPool2dGradOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                                Adaptor adaptor,
+                                                SmallVectorImpl<Type> &types) {
+  StringRef name = "sum_pool2d_grad";
+  auto dy = cast<RankedTensorType>(adaptor.getDy().getType());
+  ArrayRef<int64_t> input = adaptor.getInputShape();
+  if (failed(requireFloat(loc, name, dy)) ||
+      failed(requireCount(loc, name, "input_shape", input, 4, 0)))
+    return failure();
+  FailureOr<SmallVector<int64_t>> shape =
+      pooledShape(loc, name, input, adaptor.getKernel(), adaptor.getStride(),
+                  adaptor.getPadding(), adaptor.getCeilMode());
+  if (failed(shape))
+    return failure();
+  if (dy.getShape() != ArrayRef<int64_t>(*shape))
+    return emitOptionalError(loc, name, ": the gradient ", shapeText(dy),
+                             " must have the windows' shape ",
+                             shapeText(*shape));
   types.push_back(RankedTensorType::get(input, dy.getElementType()));
   return success();
 }

@@ -4,26 +4,41 @@
 using namespace mlir;
 using namespace dl::graph;
 
-LoopNest MaxPool2dOp::getLoopNest() {
-  ArrayRef<int64_t> shape = shapeOf(getValues()), kernel = getKernel();
+/// All elements of each window; `outside` where a window leaves x.
+template <typename Op>
+static LoopNest windowNest(Op op, ArrayRef<int64_t> shape, double outside) {
+  ArrayRef<int64_t> kernel = op.getKernel(), stride = op.getStride(),
+                    padding = op.getPadding();
   LoopNest nest;
   nest.extents.assign(shape.begin(), shape.end());
   nest.numParallel = 4;
   nest.extents.append(kernel.begin(), kernel.end());
-  auto dim = [&](unsigned i) { return getAffineDimExpr(i, getContext()); };
+  auto dim = [&](unsigned i) { return getAffineDimExpr(i, op->getContext()); };
   SmallVector<AffineExpr> indices = {dim(0), dim(1)};
-  bool padded = false;
+  bool leaves = false;
   for (int i = 0; i < 2; ++i) {
-    indices.push_back(dim(2 + i) * getStride()[i] + dim(4 + i) -
-                      getPadding()[i]);
-    padded |= getPadding()[i] > 0;
+    indices.push_back(dim(2 + i) * stride[i] + dim(4 + i) - padding[i]);
+    int64_t last = (shape[2 + i] - 1) * stride[i] + kernel[i] - 1 - padding[i];
+    leaves |= padding[i] > 0 || last >= shapeOf(op.getX())[2 + i];
   }
-  Access access{AffineMap::get(6, 0, indices, getContext()), {}, {}};
-  if (padded)
-    access.outside = -std::numeric_limits<double>::infinity();
+  Access access{AffineMap::get(6, 0, indices, op->getContext()), {}, {}};
+  if (leaves)
+    access.outside = outside;
   nest.accesses.push_back(access);
+  return nest;
+}
+
+LoopNest MaxPool2dOp::getLoopNest() {
+  LoopNest nest = windowNest(*this, shapeOf(getValues()),
+                             -std::numeric_limits<double>::infinity());
   nest.combine = Combine::Max;
   nest.yieldsIndex = true;
+  return nest;
+}
+
+LoopNest SumPool2dOp::getLoopNest() {
+  LoopNest nest = windowNest(*this, shapeOf(getResult()), 0);
+  nest.combine = Combine::Sum;
   return nest;
 }
 
@@ -32,41 +47,51 @@ SmallVector<Value> MaxPool2dOp::buildBody(OpBuilder &, Location, ValueRange x,
   return {x[0]};
 }
 
+SmallVector<Value> SumPool2dOp::buildBody(OpBuilder &, Location, ValueRange x,
+                                          ValueRange) {
+  return {x[0]};
+}
+
 /// How many windows cover an element along one dim, at most.
-static int64_t windowsAt(MaxPool2dGradOp op, int i) {
+template <typename Op> static int64_t windowsAt(Op op, int i) {
   return llvm::divideCeil(op.getKernel()[i], op.getStride()[i]);
 }
 
 // With r = y + padding, the windows that cover row y start at r - r mod s, then
 // s before, ...: window r div s - t, where y is at position r mod s + t * s.
-LoopNest MaxPool2dGradOp::getLoopNest() {
-  ArrayRef<int64_t> shape = shapeOf(getResult());
+template <typename Op> static LoopNest coveringNest(Op op) {
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
   LoopNest nest;
   nest.extents.assign(shape.begin(), shape.end());
   nest.numParallel = 4;
-  bool overlap = windowsAt(*this, 0) * windowsAt(*this, 1) > 1;
-  auto dim = [&](unsigned i) { return getAffineDimExpr(i, getContext()); };
+  bool overlap = windowsAt(op, 0) * windowsAt(op, 1) > 1;
+  auto dim = [&](unsigned i) { return getAffineDimExpr(i, op->getContext()); };
   SmallVector<AffineExpr> indices = {dim(0), dim(1)};
   for (int i = 0; i < 2; ++i) {
-    AffineExpr window = (dim(2 + i) + getPadding()[i]).floorDiv(getStride()[i]);
+    AffineExpr window =
+        (dim(2 + i) + op.getPadding()[i]).floorDiv(op.getStride()[i]);
     if (overlap) {
-      nest.extents.push_back(windowsAt(*this, i));
+      nest.extents.push_back(windowsAt(op, i));
       window = window - dim(4 + i);
     }
     indices.push_back(window);
   }
-  AffineMap map = AffineMap::get(nest.extents.size(), 0, indices, getContext());
+  AffineMap map =
+      AffineMap::get(nest.extents.size(), 0, indices, op->getContext());
   // A window outside gives nothing, whatever position it would name.
-  nest.accesses.push_back({map, {}, 0.0});
-  nest.accesses.push_back({map, {}, 0.0});
+  for (unsigned i = 0; i < op->getNumOperands(); ++i)
+    nest.accesses.push_back({map, {}, 0.0});
   nest.combine = overlap ? Combine::Sum : Combine::None;
   return nest;
 }
 
+LoopNest MaxPool2dGradOp::getLoopNest() { return coveringNest(*this); }
+LoopNest SumPool2dGradOp::getLoopNest() { return coveringNest(*this); }
+
 /// Position of row or column `index` within its window, and whether the window
 /// reaches that far (null: always).
-static std::pair<Value, Value> positionInWindow(MaxPool2dGradOp op,
-                                                OpBuilder &builder,
+template <typename Op>
+static std::pair<Value, Value> positionInWindow(Op op, OpBuilder &builder,
                                                 Location loc,
                                                 ValueRange indices, int i) {
   auto constant = [&](int64_t value) -> Value {
@@ -112,6 +137,31 @@ SmallVector<Value> MaxPool2dGradOp::buildBody(OpBuilder &builder, Location loc,
   return {arith::SelectOp::create(builder, loc, chosen, x[0], zero)};
 }
 
+SmallVector<Value> SumPool2dGradOp::buildBody(OpBuilder &builder, Location loc,
+                                              ValueRange x,
+                                              ValueRange indices) {
+  Value covered;
+  for (int i = 0; i < 2; ++i) {
+    Value reached = positionInWindow(*this, builder, loc, indices, i).second;
+    if (reached && covered)
+      covered = arith::AndIOp::create(builder, loc, covered, reached);
+    else if (reached)
+      covered = reached;
+  }
+  if (!covered)
+    return {x[0]};
+  Value zero = scalarConstant(builder, loc, x[0].getType(), 0);
+  return {arith::SelectOp::create(builder, loc, covered, x[0], zero)};
+}
+
+int64_t SumPool2dOp::getFlops() {
+  return numElements(getResult()) * product(getKernel());
+}
+
+int64_t SumPool2dGradOp::getFlops() {
+  return numElements(getDy()) * product(getKernel());
+}
+
 int64_t MaxPool2dOp::getFlops() {
   return numElements(getValues()) * product(getKernel());
 }
@@ -126,4 +176,23 @@ SmallVector<Value> MaxPool2dOp::buildGradient(OpBuilder &builder,
     return {Value()};
   return {g.make<MaxPool2dGradOp>(grads[0], getIndices(), getKernel(),
                                   getStride(), getPadding(), shapeOf(getX()))};
+}
+
+// Both are linear, and each other's gradient.
+
+SmallVector<Value> SumPool2dOp::buildGradient(OpBuilder &builder,
+                                              ValueRange grads,
+                                              ArrayRef<bool>) {
+  GraphBuilder g(builder, getLoc());
+  return {g.make<SumPool2dGradOp>(grads[0], getKernel(), getStride(),
+                                  getPadding(), shapeOf(getX()),
+                                  getCeilMode())};
+}
+
+SmallVector<Value> SumPool2dGradOp::buildGradient(OpBuilder &builder,
+                                                  ValueRange grads,
+                                                  ArrayRef<bool>) {
+  GraphBuilder g(builder, getLoc());
+  return {g.make<SumPool2dOp>(grads[0], getKernel(), getStride(), getPadding(),
+                              getCeilMode())};
 }

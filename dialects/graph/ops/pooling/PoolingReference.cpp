@@ -42,3 +42,33 @@ HostTensors MaxPool2dGradOp::evaluate(ArrayRef<HostTensor> operands) {
   });
   return {dx};
 }
+
+/// Calls visit(position in x, position in y) for each element of each window.
+template <typename Op, typename Visit>
+static void forEachWindowElement(Op op, ArrayRef<int64_t> x,
+                                 ArrayRef<int64_t> y, Visit visit) {
+  forEachElement(y, [&](int64_t flat, ArrayRef<int64_t> at) {
+    forEachElement(op.getKernel(), [&](int64_t, ArrayRef<int64_t> tap) {
+      int64_t row = at[2] * op.getStride()[0] + tap[0] - op.getPadding()[0];
+      int64_t column = at[3] * op.getStride()[1] + tap[1] - op.getPadding()[1];
+      if (row >= 0 && row < x[2] && column >= 0 && column < x[3])
+        visit(flatIndex(x, {at[0], at[1], row, column}), flat);
+    });
+  });
+}
+
+HostTensors SumPool2dOp::evaluate(ArrayRef<HostTensor> operands) {
+  HostTensor y(getType());
+  forEachWindowElement(
+      *this, operands[0].shape(), y.shape(),
+      [&](int64_t from, int64_t to) { y.floats[to] += operands[0].floats[from]; });
+  return {y};
+}
+
+HostTensors SumPool2dGradOp::evaluate(ArrayRef<HostTensor> operands) {
+  HostTensor dx(getType());
+  forEachWindowElement(
+      *this, dx.shape(), operands[0].shape(),
+      [&](int64_t to, int64_t from) { dx.floats[to] += operands[0].floats[from]; });
+  return {dx};
+}

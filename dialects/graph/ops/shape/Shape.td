@@ -4,7 +4,7 @@
 include "dialects/graph/Graph.td"
 
 def Graph_ReshapeOp
-    : Graph_InferredOp<"reshape", !listconcat(Graph_Reference, Graph_Gradient)> {
+    : Graph_InferredOp<"reshape", !listconcat(Graph_Reference, Graph_Gradient, Graph_OwnSharding)> {
   let summary = "The same elements, row-major, in another shape.";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs Graph_Tensor:$result);
@@ -20,7 +20,8 @@ def Graph_TransposeOp : Graph_InferredOp<"transpose", Graph_SmoothNest> {
   let hasCanonicalizer = 1;
 }
 
-def Graph_ExpandOp : Graph_InferredOp<"expand", Graph_SmoothNest> {
+def Graph_ExpandOp : Graph_InferredOp<"expand",
+    !listconcat(Graph_SmoothNest, Graph_LocalAttributes)> {
   let summary = "Repeats dims of size 1 and adds leading ones.";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs Graph_Tensor:$result);
@@ -28,7 +29,9 @@ def Graph_ExpandOp : Graph_InferredOp<"expand", Graph_SmoothNest> {
   let hasCanonicalizer = 1;
 }
 
-def Graph_PadOp : Graph_InferredOp<"pad", Graph_SmoothNest> {
+def Graph_PadOp : Graph_InferredOp<"pad",
+    !listconcat(Graph_SmoothNest,
+                [DeclareOpInterfaceMethods<ShardingOpInterface, ["getShardingRule", "buildLocal"]>])> {
   let summary = "`value` before, after and between the elements of each dim.";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
                        DenseI64ArrayAttr:$interior, F64Attr:$value);
@@ -36,10 +39,20 @@ def Graph_PadOp : Graph_InferredOp<"pad", Graph_SmoothNest> {
   let hasFolder = 1;
 }
 
-def Graph_SliceOp : Graph_InferredOp<"slice", Graph_SmoothNest> {
+def Graph_SliceOp : Graph_InferredOp<"slice",
+    !listconcat(Graph_SmoothNest, Graph_OwnSharding)> {
   let summary = "`sizes` elements of each dim from `offsets` in steps of `strides`.";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$sizes,
                        DenseI64ArrayAttr:$strides);
+  let results = (outs Graph_Tensor:$result);
+  let hasFolder = 1;
+}
+
+def Graph_CatOp : Graph_InferredOp<"cat",
+    !listconcat(Graph_SmoothNest, Graph_Decomposed, Graph_OwnRule)> {
+  let summary = "The operands one after the other along `dim`.";
+  let description = "Decomposed where there are many operands: each element looks at all of them.";
+  let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$dim);
   let results = (outs Graph_Tensor:$result);
   let hasFolder = 1;
 }
