@@ -1,4 +1,4 @@
-"""matmul, linear, conv2d and max_pool2d."""
+"""matmul, linear, conv2d, max_pool2d and avg_pool2d."""
 
 import numpy as np
 
@@ -46,13 +46,13 @@ def taps(kernel):
     return [(dy, dx) for dy in range(kernel[0]) for dx in range(kernel[1])]
 
 
-def extents(size, kernel, stride, padding):
-    return [(size[i] + 2 * padding[i] - kernel[i]) // stride[i] + 1 for i in (0, 1)]
+def extents(size, kernel, stride, padding, dilation=(1, 1)):
+    return [(size[i] + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1) // stride[i] + 1 for i in (0, 1)]
 
 
-def window(padded, tap, out, stride):
+def window(padded, tap, out, stride, dilation=(1, 1)):
     """What one tap of the kernel sees: a strided view of the padded image."""
-    (dy, dx), (sy, sx) = tap, stride
+    (dy, dx), (sy, sx) = [t * d for t, d in zip(tap, dilation)], stride
     return padded[:, :, dy:dy + sy * (out[0] - 1) + 1:sy, dx:dx + sx * (out[1] - 1) + 1:sx]
 
 
@@ -65,27 +65,32 @@ def crop(padded, padding, size):
     return padded[:, :, padding[0]:padding[0] + size[0], padding[1]:padding[1] + size[1]]
 
 
-def conv2d(x, weight, bias=None, stride=(1, 1), padding=(0, 0)):
-    """NCHW image, OIHW kernel, cross-correlation: one small matrix product for each tap."""
+def conv2d(x, weight, bias=None, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
+    """NCHW image, OIHW kernel, cross-correlation: one small matrix product for each tap and group."""
     size, kernel = x.shape[2:], weight.shape[2:]
-    out = extents(size, kernel, stride, padding)
+    out = extents(size, kernel, stride, padding, dilation)
     padded = pad_image(x.value, padding)
     value = np.zeros((x.shape[0], weight.shape[0], *out), x.value.dtype)
-    for tap in taps(kernel):
-        value += np.einsum("nchw,oc->nohw", window(padded, tap, out, stride), weight.value[:, :, tap[0], tap[1]])
+    ins, outs = weight.shape[1], weight.shape[0] // groups
+    parts = [(tap, slice(k * ins, (k + 1) * ins), slice(k * outs, (k + 1) * outs))
+             for tap in taps(kernel) for k in range(groups)]
+    for tap, c, o in parts:
+        value[:, o] += np.einsum("nchw,oc->nohw", window(padded[:, c], tap, out, stride, dilation),
+                                 weight.value[o, :, tap[0], tap[1]])
 
     def pull_x(g):
         full = np.zeros_like(padded)
-        for tap in taps(kernel):
-            window(full, tap, out, stride)[...] += np.einsum("nohw,oc->nchw", g, weight.value[:, :, tap[0], tap[1]])
+        for tap, c, o in parts:
+            window(full[:, c], tap, out, stride, dilation)[...] += np.einsum(
+                "nohw,oc->nchw", g[:, o], weight.value[o, :, tap[0], tap[1]])
         return crop(full, padding, size)
 
     def pull_weight(g):
         full = np.zeros_like(weight.value)
-        outputs = np.moveaxis(g, 1, 0).reshape(weight.shape[0], -1)
-        for tap in taps(kernel):
-            inputs = np.moveaxis(window(padded, tap, out, stride), 1, -1).reshape(-1, x.shape[1])
-            full[:, :, tap[0], tap[1]] = product(x.tape, outputs, inputs)
+        for tap, c, o in parts:
+            outputs = np.moveaxis(g[:, o], 1, 0).reshape(outs, -1)
+            inputs = np.moveaxis(window(padded[:, c], tap, out, stride, dilation), 1, -1).reshape(-1, ins)
+            full[o, :, tap[0], tap[1]] = product(x.tape, outputs, inputs)
         return full
 
     parents = [(x, pull_x), (weight, pull_weight)]
@@ -111,3 +116,29 @@ def max_pool2d(x, kernel, stride=None, padding=(0, 0)):
         return crop(full, padding, size)
 
     return x.tape.make(views.max(axis=-1), [(x, pull)])
+
+
+def pooled(n, kernel, stride, padding, ceil_mode):
+    """How many windows there are along a dim of n elements; each begins in the input or its near padding."""
+    count = (n + 2 * padding - kernel) // stride + 1
+    more = ceil_mode and (n + 2 * padding - kernel) % stride and count * stride < n + padding
+    return count + bool(more)
+
+
+def avg_pool2d(x, kernel, stride=None, padding=(0, 0), ceil_mode=False, count_include_pad=True, divisor_override=None):
+    """One product with a matrix of averages for each of the two dims of the image."""
+    stride = stride or kernel
+    sides, counts = [], []
+    for n, k, s, p in zip(x.shape[2:], kernel, stride, padding):
+        side = np.zeros((pooled(n, k, s, p, ceil_mode), n), x.value.dtype)
+        for row in range(len(side)):
+            first, last = row * s - p, row * s - p + k
+            side[row, max(first, 0):min(last, n)] = 1
+            counts.append((min(last, n + p) - first) if count_include_pad else min(last, n) - max(first, 0))
+        sides.append(side)
+    high = np.array(counts[:len(sides[0])], x.value.dtype)
+    wide = np.array(counts[len(sides[0]):], x.value.dtype)
+    divisor = x.tape.dtype.type(divisor_override) if divisor_override else high[:, None] * wide
+    sums = lambda a, left, right: np.einsum("yh,nchw,xw->ncyx", left, a, right)
+    return x.tape.make(sums(x.value, *sides) / divisor, [
+        (x, lambda g: sums(g / divisor, sides[0].T, sides[1].T))])

@@ -83,6 +83,38 @@ def relu(x):
     return unary(x, np.where(x.value > 0, x.value, 0 * x.value), (x.value > 0).astype(x.value.dtype))
 
 
+def silu(x):
+    s = 1 / (1 + np.exp(-x.value))
+    return unary(x, x.value * s, s * (1 + x.value * (1 - s)))
+
+
+def gelu(x):
+    """x times the normal distribution's share below x."""
+    one = x.tape.dtype.type
+    share = one(0.5) * (1 + erf_values(x.value * one(math.sqrt(0.5))))
+    density = np.exp(one(-0.5) * x.value * x.value) * one(1 / math.sqrt(2 * math.pi))
+    return unary(x, x.value * share, share + x.value * density)
+
+
+def gelu_tanh(x):
+    one = x.tape.dtype.type
+    scale, cubic = one(math.sqrt(2 / math.pi)), one(0.044715)
+    t = np.tanh(scale * (x.value + cubic * x.value ** 3))
+    slope = scale * (1 + 3 * cubic * x.value * x.value)
+    return unary(x, one(0.5) * x.value * (1 + t), one(0.5) * (1 + t) + one(0.5) * x.value * (1 - t * t) * slope)
+
+
+def clamp(x, low=None, high=None):
+    """Bounds are numbers; a value outside passes no gradient."""
+    inside = np.ones_like(x.value)
+    for bound, side in ((low, np.less), (high, np.greater)):
+        if bound is not None:
+            bound = x.tape.dtype.type(bound)
+            x.tape.kink(x.value - bound, tie=x.value == bound)
+            inside[side(x.value, bound)] = 0
+    return unary(x, np.clip(x.value, low, high).astype(x.value.dtype), inside)
+
+
 def sign(x):
     x.tape.kink(x.value)
     return unary(x, np.sign(x.value), None)

@@ -72,6 +72,75 @@ def argmax(x, dim, keepdim=False):
     return max_(x, dim, keepdim)[1]
 
 
+def negated(x):
+    return x.tape.make(-x.value, [(x, lambda g: -g)])
+
+
+def amin(x, dims=None, keepdim=False):
+    return negated(amax(negated(x), dims, keepdim))
+
+
+def min_(x, dim, keepdim=False):
+    values, indices = max_(negated(x), dim, keepdim)
+    return negated(values), indices
+
+
+def argmin(x, dim, keepdim=False):
+    return min_(x, dim, keepdim)[1]
+
+
+def var(x, dims=None, correction=1, keepdim=False):
+    dims = axes(x, dims)
+    count = x.tape.dtype.type(np.prod([x.shape[d] for d in dims], dtype=np.int64))
+    rest = x.value - total(x.tape, x.value, dims, True) / count
+    free = count - x.tape.dtype.type(correction)
+    return x.tape.make(total(x.tape, rest * rest, dims, keepdim) / free, [
+        (x, lambda g: restore(g, x.shape, dims, keepdim) * 2 * rest / free)])
+
+
+def std(x, dims=None, correction=1, keepdim=False):
+    """The slope is infinite where nothing varies: PyTorch's gradient is 0 there."""
+    variance = var(x, dims, correction, keepdim)
+    value = np.sqrt(variance.value)
+    slope = np.where(value > 0, 0.5 / np.where(value > 0, value, 1), 0).astype(value.dtype)
+    x.tape.kink(np.where(value > 0, value, 1))
+    return x.tape.make(value, [(variance, lambda g: g * slope)])
+
+
+def logsumexp(x, dims, keepdim=False):
+    dims = axes(x, dims)
+    top = x.value.max(axis=dims, keepdims=True)
+    shifted = np.exp(x.value - top)
+    sums = total(x.tape, shifted, dims, True)
+    value = np.log(sums) + top
+    shaped = value if keepdim else value.reshape([n for i, n in enumerate(x.shape) if i not in dims])
+    return x.tape.make(shaped, [(x, lambda g: restore(g, x.shape, dims, keepdim) * (shifted / sums))])
+
+
+def index(x, key):
+    """x[key] for a key of numbers, slices, None and Ellipsis."""
+    def pull(g):
+        out = np.zeros_like(x.value)
+        out[key] = g
+        return out
+    return x.tape.make(x.value[key], [(x, pull)])
+
+
+def along(dim, key):
+    """A key that cuts one dim."""
+    return (slice(None),) * dim + (key,)
+
+
+def cat(parts, dim):
+    ends = np.cumsum([p.shape[dim] for p in parts])
+    pulls = [(p, lambda g, end=end, n=p.shape[dim]: np.take(g, range(end - n, end), dim)) for p, end in zip(parts, ends)]
+    return parts[0].tape.make(np.concatenate([p.value for p in parts], dim), pulls)
+
+
+def stack(parts, dim):
+    return cat([reshape(p, np.expand_dims(p.value, dim).shape) for p in parts], dim)
+
+
 def reshape(x, shape):
     return x.tape.make(x.value.reshape(shape), [(x, lambda g: g.reshape(x.shape))])
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from . import contractions as C, elementwise as E, losses as L, philox as R, shaping as S
 from .autodiff import Tape, backward, gradient_of
-from .optimizers import SGD
+from .optimizers import SGD, Adam
 
 
 def positive(values):
@@ -20,6 +20,8 @@ CASES = {
     "log1p": (E.log1p, [(2, 3)], lambda values: np.abs(values) - 0.5),
     "sqrt": (E.sqrt, [(2, 3)], positive), "rsqrt": (E.rsqrt, [(2, 3)], positive), "sin": (E.sin, [(2, 3)]),
     "cos": (E.cos, [(2, 3)]), "tanh": (E.tanh, [(2, 3)]), "sigmoid": (E.sigmoid, [(2, 3)]), "erf": (E.erf, [(2, 3)]),
+    "silu": (E.silu, [(2, 3)]), "gelu": (E.gelu, [(2, 3)]), "gelu_tanh": (E.gelu_tanh, [(2, 3)]),
+    "clamp": (lambda x: E.clamp(x, -0.4, 0.6), [(2, 5)]), "clamp_min": (lambda x: E.clamp(x, -0.1), [(2, 3)]),
     "relu": (E.relu, [(2, 3)]), "sign": (E.sign, [(2, 3)]), "floor": (E.floor, [(2, 3)]),
     "add": (E.add, [(2, 3), (3,)]), "sub": (E.sub, [(1, 3), (2, 1)]), "mul": (E.mul, [(), (2, 3)]),
     "div": (E.div, [(2, 1, 3), (4, 1)], positive), "pow": (E.pow_, [(2, 3), (3,)], positive),
@@ -32,6 +34,12 @@ CASES = {
     "mean_keepdim": (lambda x: S.mean(x, (1,), True), [(2, 3, 4)]),
     "amax": (S.amax, [(2, 3)]), "amax_dims": (lambda x: S.amax(x, (0, 2), True), [(2, 3, 4)]),
     "max": (lambda x: S.max_(x, -2)[0], [(2, 3, 4)]), "max_keepdim": (lambda x: S.max_(x, 0, True)[0], [(2, 3)]),
+    "amin": (lambda x: S.amin(x, (0, 2)), [(2, 3, 4)]), "min": (lambda x: S.min_(x, 1, True)[0], [(2, 3, 4)]),
+    "var": (S.var, [(3, 4)]), "var_dims": (lambda x: S.var(x, (0, 2), 0, True), [(2, 3, 4)]),
+    "std": (lambda x: S.std(x, (1,)), [(2, 3, 4)]), "logsumexp": (lambda x: S.logsumexp(x, (0, -1)), [(2, 3, 4)]),
+    "index": (lambda x: S.index(x, np.s_[1, ..., None, 1:4:2]), [(2, 3, 5)]),
+    "cat": (lambda a, b, c: S.cat([a, b, c], 1), [(2, 3), (2, 1), (2, 2)]),
+    "stack": (lambda a, b: S.stack([a, b], -1), [(2, 3), (2, 3)]),
     "reshape": (lambda x: S.reshape(x, (4, -1)), [(2, 2, 3)]), "transpose": (lambda x: S.transpose(x, 0, -1), [(2, 3, 4)]),
     "squeeze": (lambda x: S.squeeze(x, 1), [(2, 1, 3)]), "unsqueeze": (lambda x: S.unsqueeze(x, -1), [(2, 3)]),
     "expand": (lambda x: S.expand(x, (4, 2, -1)), [(1, 3)]),
@@ -41,6 +49,12 @@ CASES = {
     "linear": (C.linear, [(2, 4, 3), (5, 3), (5,)]), "linear_plain": (C.linear, [(3,), (5, 3)]),
     "conv2d": (C.conv2d, [(2, 3, 5, 6), (4, 3, 3, 2), (4,)]),
     "conv2d_strided": (lambda x, w: C.conv2d(x, w, None, (2, 3), (1, 2)), [(2, 2, 7, 6), (3, 2, 3, 2)]),
+    "conv2d_dilated": (lambda x, w: C.conv2d(x, w, None, (2, 1), (1, 2), (2, 3)), [(1, 2, 9, 8), (2, 2, 3, 2)]),
+    "conv2d_groups": (lambda x, w: C.conv2d(x, w, None, (1, 1), (1, 0), (1, 1), 2), [(2, 4, 4, 5), (6, 2, 3, 2)]),
+    "conv2d_depthwise": (lambda x, w: C.conv2d(x, w, groups=3), [(2, 3, 4, 5), (3, 1, 3, 2)]),
+    "avg_pool2d": (lambda x: C.avg_pool2d(x, (2, 3)), [(2, 3, 5, 6)]),
+    "avg_pool2d_padded": (lambda x: C.avg_pool2d(x, (3, 2), (2, 1), (1, 1), True, False), [(1, 2, 6, 4)]),
+    "avg_pool2d_ceil": (lambda x: C.avg_pool2d(x, (3, 3), (2, 2), (1, 0), True), [(1, 2, 6, 6)]),
     "max_pool2d": (lambda x: C.max_pool2d(x, (2, 2)), [(2, 3, 5, 6)]),
     "max_pool2d_padded": (lambda x: C.max_pool2d(x, (3, 2), (2, 1), (1, 1)), [(1, 2, 5, 4)]),
     "softmax": (lambda x: L.softmax(x, 1), [(3, 4)]), "log_softmax": (lambda x: L.log_softmax(x, 0), [(3, 4)]),
@@ -119,6 +133,24 @@ class Values(unittest.TestCase):
         padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
         for n, c, r, q in np.ndindex(got.shape):
             self.assertEqual(got[n, c, r, q], padded[n, c, 2 * r:2 * r + 3, 2 * q:2 * q + 3].max())
+
+    def test_conv2d_groups_by_definition(self):
+        rng = np.random.default_rng(4)
+        x, w = rng.normal(size=(2, 4, 7, 6)), rng.normal(size=(6, 2, 3, 2))
+        got = C.conv2d(Tape().var(x), Tape().var(w), None, (1, 2), (0, 0), (2, 1), 2).value
+        for n, o, r, c in np.ndindex(got.shape):
+            part = x[n, o // 3 * 2:o // 3 * 2 + 2, r:r + 5:2, 2 * c:2 * c + 2]
+            self.assertAlmostEqual(got[n, o, r, c], (part * w[o]).sum(), places=12)
+
+    def test_avg_pool2d_by_definition(self):
+        """PyTorch's documented cases: what a window averages over at the rims."""
+        x = np.arange(1.0, 6).reshape(1, 1, 1, 5)
+        pool = lambda *more: C.avg_pool2d(Tape().var(x), (1, 3), (1, 2), *more).value.ravel()
+        np.testing.assert_allclose(pool(), [2, 4])
+        np.testing.assert_allclose(pool((0, 1)), [1, 3, 3])
+        np.testing.assert_allclose(pool((0, 1), False, False), [1.5, 3, 4.5])
+        np.testing.assert_allclose(C.avg_pool2d(Tape().var(x), (1, 2), (1, 2), (0, 0), True).value.ravel(), [1.5, 3.5, 5])
+        np.testing.assert_allclose(pool((0, 0), False, True, 2), [3, 6])
 
     def test_sums_of_softmax(self):
         x = Tape().var(np.random.default_rng(3).normal(size=(3, 7)) * 30)
@@ -223,6 +255,37 @@ class Optimizers(unittest.TestCase):
         for want in (-1.0, -1.75):
             optimizer.step(weights, {"w": np.array([1.0])})
             self.assertAlmostEqual(weights["w"][0], want)
+
+    def test_adam_by_hand(self):
+        # The first step is lr in size, whatever the gradient: both corrections undo the averages' start from zero.
+        for options in ({}, {"amsgrad": True}, {"betas": (0.5, 0.75)}):
+            weights = {"w": np.array([2.0, 2.0])}
+            Adam(lr=0.25, eps=0.0, **options).step(weights, {"w": np.array([1e-3, -7.0])})
+            np.testing.assert_allclose(weights["w"], [1.75, 2.25])
+        optimizer = Adam(lr=1.0, betas=(0.5, 0.5), eps=0.0)
+        weights = {"w": np.array([0.0])}
+        optimizer.step(weights, {"w": np.array([1.0])})
+        optimizer.step(weights, {"w": np.array([3.0])})  # averages 1.75 / 0.75 and sqrt(4.75 / 0.75)
+        self.assertAlmostEqual(weights["w"][0], -1 - (1.75 / 0.75) / np.sqrt(4.75 / 0.75))
+        optimizer.step(weights, {"w": np.array([0.0])})
+        plain = weights["w"][0]
+        # AMSGrad divides by the largest average so far.
+        optimizer = Adam(lr=1.0, betas=(0.5, 0.5), eps=0.0, amsgrad=True)
+        weights = {"w": np.array([0.0])}
+        for gradient in (1.0, 3.0, 0.0):
+            optimizer.step(weights, {"w": np.array([gradient])})
+        self.assertGreater(weights["w"][0], plain)
+
+    def test_weight_decay_of_adam(self):
+        weights = {"w": np.array([4.0])}
+        Adam(lr=0.5, weight_decay=0.25, decoupled=True).step(weights, {"w": np.array([0.0])})
+        self.assertAlmostEqual(weights["w"][0], 3.5)  # only shrinks
+        weights = {"w": np.array([4.0])}
+        Adam(lr=0.5, weight_decay=0.25).step(weights, {"w": np.array([0.0])})
+        self.assertAlmostEqual(weights["w"][0], 3.5)  # the decay is the gradient: a step of lr
+        weights = {"w": np.array([4.0])}
+        Adam(lr=0.5, maximize=True).step(weights, {"w": np.array([1.0])})
+        self.assertAlmostEqual(weights["w"][0], 4.5)
 
 
 if __name__ == "__main__":

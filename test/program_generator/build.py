@@ -66,6 +66,15 @@ class Builder:
         dims = [Dim(1) if d.batch or self.coin(0.25) else d for d in x.dims]
         return self.parameter(dims[self.number(0, len(dims)):] if self.coin(0.4) else dims, 1.0)
 
+    def broadcast(self, *values):
+        """Whether all these tensors broadcast together."""
+        full = {}
+        for value in values:
+            for i, dim in enumerate(reversed(value.dims)):
+                if not dim.one and full.setdefault(i, dim) != dim:
+                    return False
+        return True
+
     # What a proposal may add.
     def member(self, line):
         self.draft["members"].append(line)
@@ -266,13 +275,40 @@ def every_weight_learns(b, loss):
 def set_loss(b, loss):
     b.program.loss = loss.name
     b.program.watched = b.choose([s.names for s in b.program.statements])
-    momentum = b.choose([0.0, 0.5, 0.9])
-    b.program.optimizer = {"lr": b.choose([0.01, 0.05]), "momentum": momentum}
-    if momentum and b.coin(0.3):
-        b.program.optimizer |= {"nesterov": True} if b.coin() else {"dampening": 0.25}
+    program = b.program
+    program.optimizer = b.choose(["SGD", "SGD", "Adam", "AdamW"])
+    program.options = {"lr": b.choose([0.01, 0.05])} | (sgd_options if program.optimizer == "SGD" else adam_options)(b)
     if b.coin(0.4):
-        b.program.optimizer["weight_decay"] = 0.02
+        program.options["weight_decay"] = 0.02
+    if b.coin(0.1):
+        program.options["maximize"] = True
+    if b.coin(0.3):
+        add_groups(b)
     return True
+
+
+def sgd_options(b):
+    momentum = b.choose([0.0, 0.5, 0.9])
+    if momentum and b.coin(0.3):
+        return {"momentum": momentum} | ({"nesterov": True} if b.coin() else {"dampening": 0.25})
+    return {"momentum": momentum}
+
+
+def adam_options(b):
+    """With an eps that rounding errors do not reach: Adam makes a step of size lr from a gradient of any size."""
+    options = {"eps": b.choose([1e-3, 1e-2])}
+    if b.coin():
+        options["betas"] = b.choose([(0.5, 0.999), (0.8, 0.9), (0.0, 0.99)])
+    return options | ({"amsgrad": True} if b.coin(0.25) else {})
+
+
+def add_groups(b):
+    """Each weight goes to one of two groups, the second with options of its own."""
+    program = b.program
+    second = [name for name in program.weights if b.coin()]
+    first = [name for name in program.weights if name not in second]
+    own = {"lr": 0.02} | ({"weight_decay": 0.1} if b.coin() else {})
+    program.groups = [(names, options) for names, options in ((first, {}), (second, own)) if names]
 
 
 def build(seed):

@@ -18,6 +18,13 @@ UNARY = {
     "sign": (E.sign, PLAIN), "floor": (E.floor, PLAIN), "square": (lambda x: E.mul(x, x), PLAIN),
     "reciprocal": (lambda x: E.div(1.0, x), POSITIVE), "log1p": (E.log1p, ABOVE_MINUS_ONE),
 }
+# The same for functions of dl::F: twin, function, layer.
+ACTIVATIONS = [
+    (E.silu, "F::silu({})", "nn::SiLU {};"), (E.gelu, "F::gelu({})", "nn::GELU {};"),
+    (E.gelu_tanh, 'F::gelu({}, {{.approximate = "tanh"}})', 'nn::GELU {}{{"tanh"}};'),
+    (E.relu, "F::relu({})", "nn::ReLU {};"), (E.tanh, "F::tanh({})", "nn::Tanh {};"),
+    (E.sigmoid, "F::sigmoid({})", "nn::Sigmoid {};"),
+]
 ARITHMETIC = {"+": E.add, "-": E.sub, "*": E.mul}
 NAMED = {"add": E.add, "sub": E.sub, "mul": E.mul, "maximum": E.maximum, "minimum": E.minimum}
 COMPARISONS = {
@@ -38,6 +45,25 @@ def unary(b):
     if op == "neg" and b.coin():
         spelling = f"-{inner}"
     return b.propose(spelling, lambda env: function(domain(env[x.name])), x)
+
+
+def activation(b):
+    x = b.pick()
+    function, text, layer = b.choose(ACTIVATIONS)
+    if b.coin(0.4):
+        name = b.fresh("act")
+        b.member(layer.format(name))
+        text = name + "({})"
+    return b.propose(text.format(x.name), lambda env: function(env[x.name]), x)
+
+
+def clamp(b):
+    x, low = b.pick(), number(b.rng)
+    high = round(low + float(b.rng.uniform(0.2, 1.5)), 2)
+    text, bounds = b.choose([
+        ("{0}.clamp({1}, {2})", (low, high)), ("dl::clamp({0}, {1}, {2})", (low, high)),
+        ("{0}.clamp({{.min = {1}}})", (low, None)), ("{0}.clamp({{.max = {2}}})", (None, high))])
+    return b.propose(text.format(x.name, low, high), lambda env: E.clamp(env[x.name], *bounds), x)
 
 
 def binary(b):
@@ -77,7 +103,11 @@ def power(b):
     x = b.pick()
     text, domain = POSITIVE
     if b.coin(0.3):
-        return b.propose(f"{x.name}.pow(2)", lambda env: E.pow_(env[x.name], 2.0), x)
+        whole = b.number(2, 3)
+        return b.propose(f"{x.name}.pow({whole})", lambda env: E.pow_(env[x.name], float(whole)), x)
+    if b.coin(0.2):
+        c = abs(number(b.rng)) + 0.5
+        return b.propose(f"dl::pow({c}, {x.name})", lambda env: E.pow_(c, env[x.name]), x)
     if b.coin():
         c = abs(number(b.rng)) + 0.5
         return b.propose(f"{text.format(x.name)}.pow({c})", lambda env: E.pow_(domain(env[x.name]), c), x)
@@ -112,8 +142,12 @@ def select(b):
         straight = test
         text, test = f"!{text}", lambda env: E.logical(np.logical_not, straight(env))
     y, c = b.partner(x), number(b.rng)
+    if not b.broadcast(y, *operands):
+        return None  # both fit x, where it has an extent of 1, and not each other
     if b.coin(0.3):
-        return b.propose(f"dl::where({text}, {x.name}, {c})", lambda env: E.where(test(env), env[x.name], c), *operands)
+        spelling = b.choose([f"dl::where({text}, {x.name}, {c})", f"{x.name}.where({text}, {c})",
+                             f"{x.name}.masked_fill(!{text}, {c})"])
+        return b.propose(spelling, lambda env: E.where(test(env), env[x.name], c), *operands)
     return b.propose(f"dl::where({text}, {y.name}, {x.name})",
                      lambda env: E.where(test(env), env[y.name], env[x.name]), y, *operands)
 
@@ -142,5 +176,5 @@ def detach(b):
                      lambda env: E.mul(env[x.name].tape.var(env[x.name].value), env[x.name]), x)
 
 
-OPS = [(unary, 6), (binary, 5), (with_number, 2), (divide, 2), (power, 2), (select, 2), (mask, 1), (whole_numbers, 0.5),
+OPS = [(unary, 6), (activation, 2), (clamp, 1), (binary, 5), (with_number, 2), (divide, 2), (power, 2), (select, 2), (mask, 1), (whole_numbers, 0.5),
        (detach, 0.5)]

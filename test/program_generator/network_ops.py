@@ -116,24 +116,32 @@ def conv2d(b):
     padding = [b.number(0, 2) if b.coin(0.4) else 0 for _ in size]
     kernel = [b.number(1, min(4, n + 2 * p)) for n, p in zip(size, padding)]
     stride = [b.number(1, 3) if b.coin(0.4) else 1 for _ in size]
+    dilation = [b.number(1, max(1, (n + 2 * p - 1) // max(1, k - 1))) if b.coin(0.3) else 1
+                for n, p, k in zip(size, padding, kernel)]
+    dilation = [min(d, 3) for d in dilation]
     channels, out, bias = x.dims[1].count, b.width(), b.coin(0.7)
+    groups = b.choose([g for g in range(1, channels + 1) if channels % g == 0]) if b.coin(0.4) else 1
+    out = out if groups == 1 else groups * b.number(1, 3)
     parts = window_options(b, stride, padding, (1, 1))
+    parts += [f".dilation = {pair(dilation)}"] if dilation != [1, 1] else []
+    parts += [f".groups = {groups}"] if groups > 1 else []
+    twin = lambda x, weight, bias: C.conv2d(x, weight, bias, stride, padding, dilation, groups)
     if b.coin(0.3):
-        w = b.parameter([Dim(n) for n in (out, channels, *kernel)], 0.5)
+        w = b.parameter([Dim(n) for n in (out, channels // groups, *kernel)], 0.5)
         c = b.parameter([Dim(out)], 0.5) if bias else None
         options = f", {{{', '.join(parts)}}}" if parts else ""
         second = c.name if bias else "{}"
         tail = f", {second}{options}" if bias or options else ""
         return b.propose(f"F::conv2d({x.name}, {w.name}{tail})",
-                         lambda env: C.conv2d(env[x.name], env[w.name], env[c.name] if bias else None, stride, padding), x)
+                         lambda env: twin(env[x.name], env[w.name], env[c.name] if bias else None), x)
     name = b.fresh("conv")
-    weight = b.layer_weight(f"{name}.weight", (out, channels, *kernel))
+    weight = b.layer_weight(f"{name}.weight", (out, channels // groups, *kernel))
     second = b.layer_weight(f"{name}.bias", (out,)) if bias else None
     parts += [] if bias else [".bias = false"]
     options = f", {{{', '.join(parts)}}}" if parts else ""
     b.member(f"nn::Conv2d {name}{{{channels}, {out}, {pair(kernel)}{options}}};")
     return b.propose(f"{name}({x.name})",
-                     lambda env: C.conv2d(env[x.name], env[weight], env[second] if bias else None, stride, padding), x)
+                     lambda env: twin(env[x.name], env[weight], env[second] if bias else None), x)
 
 
 def max_pool2d(b):
@@ -152,6 +160,47 @@ def max_pool2d(b):
         b.member(f"nn::MaxPool2d {name}{{{pair(kernel)}{options}}};")
         return b.propose(f"{name}({x.name})", run, x)
     return b.propose(f"F::max_pool2d({x.name}, {pair(kernel)}{options})", run, x)
+
+
+def avg_pool2d(b):
+    x = images(b, 2)
+    if x is None:
+        return None
+    size = [x.dims[2].count, x.dims[3].count]
+    kernel = [b.number(1, min(4, n)) for n in size]
+    stride = [b.number(1, 3) for _ in size] if b.coin(0.5) else kernel
+    padding = [b.number(0, k // 2) if b.coin(0.4) else 0 for k in kernel]
+    ceil, counts, divisor = b.coin(0.3), b.coin(0.6), b.number(1, 5) if b.coin(0.1) else 0
+    parts = window_options(b, stride, padding, kernel)
+    parts += [".ceil_mode = true"] if ceil else []
+    parts += [] if counts else [".count_include_pad = false"]
+    parts += [f".divisor_override = {divisor}"] if divisor else []
+    options = f", {{{', '.join(parts)}}}" if parts else ""
+    run = lambda env: C.avg_pool2d(env[x.name], kernel, stride, padding, ceil, counts, divisor)
+    if b.coin(0.4):
+        name = b.fresh("pool")
+        b.member(f"nn::AvgPool2d {name}{{{pair(kernel)}{options}}};")
+        return b.propose(f"{name}({x.name})", run, x)
+    return b.propose(f"F::avg_pool2d({x.name}, {pair(kernel)}{options})", run, x)
+
+
+def layers(b):
+    """An nn::ModuleList of layers of one width."""
+    x = b.pick(lambda v: v.rank and not v.dims[-1].batch and v.dims[-1].count < 40)
+    if x is None:
+        return None
+    name, features, count = b.fresh("layers"), x.dims[-1].count, b.number(1, 3)
+    b.member(f"nn::ModuleList {name}{{{', '.join([f'nn::Linear{{{features}, {features}}}'] * count)}}};")
+    access = lambda i, part: f"nn::as<nn::Linear>($.{name}[{i}])->{part}"
+    weights = [(b.layer_weight(f"{name}.{i}.weight", (features, features), access=access(i, "weight")),
+                b.layer_weight(f"{name}.{i}.bias", (features,), access=access(i, "bias"))) for i in range(count)]
+
+    def run(env):
+        y = env[x.name]
+        for weight, bias in weights:
+            y = E.tanh(C.linear(y, env[weight], env[bias]))
+        return y
+    return b.propose(f"[&] {{ dl::Tensor y = {x.name}; for (auto &layer : {name}) y = layer(y).tanh(); return y; }}()", run, x)
 
 
 def softmax(b):
@@ -184,5 +233,5 @@ def dropout(b):
     return b.propose(f"F::{word}({x.name}, {p})", lambda env: R.dropout(env[x.name], p, "dropout", planes), x)
 
 
-OPS = [(matmul, 4), (gram, 1), (stacks, 1), (linear, 4), (block, 1), (conv2d, 6), (max_pool2d, 4), (softmax, 2),
+OPS = [(matmul, 4), (gram, 1), (stacks, 1), (linear, 4), (block, 1), (conv2d, 6), (max_pool2d, 4), (avg_pool2d, 3), (layers, 1), (softmax, 2),
        (dropout, 3)]

@@ -3,7 +3,7 @@
 import numpy as np
 
 from numpy_twin.autodiff import Tape, backward, gradient_of
-from numpy_twin.optimizers import SGD
+from numpy_twin.optimizers import SGD, Adam
 
 
 class Dim:
@@ -61,6 +61,17 @@ class Statement:
         self.names, self.text, self.run = names, text, run
 
 
+OPTIMIZERS = {"SGD": SGD, "Adam": Adam, "AdamW": lambda **options: Adam(decoupled=True, **options)}
+ORDER = ["params", "lr", "betas", "eps", "momentum", "dampening", "weight_decay", "nesterov", "amsgrad", "maximize"]
+
+
+def designated(options):
+    """Options as designated initialisers of C++, in the order of the members."""
+    def text(value):
+        return "{" + ", ".join(map(str, value)) + "}" if isinstance(value, tuple) else str(value).lower()
+    return ", ".join(f".{name} = {text(value)}" for name, value in sorted(options.items(), key=lambda item: ORDER.index(item[0])))
+
+
 class Program:
     def __init__(self, seed):
         self.seed = seed
@@ -73,13 +84,13 @@ class Program:
         self.watched = ""  # one more tensor that is returned as a metric
         self.batch = self.items = self.steps = self.accumulate = 1
         self.drop_last = False
-        self.optimizer = {}
+        self.optimizer, self.options = "SGD", {}
+        self.groups = []  # (names of weights, their options); without any, all weights are one group
 
     def text(self, tag):
         names = [value.name for value, _ in self.inputs]
         files = ", ".join(f'"{tag}.{name}.npy"' for name in names)
         options = f".batch_size = {self.batch}" + (", .drop_last = true" if self.drop_last else "")
-        settings = ", ".join(f".{k} = {str(v).lower()}" for k, v in self.optimizer.items())
         lines = [f"// Program {self.seed}.", "#include <dl/dl.h>", "", "namespace nn = dl::nn;", "namespace F = dl::F;", ""]
         for struct in self.structs:
             lines += [struct, ""]
@@ -92,13 +103,33 @@ class Program:
         lines += [f"    watched = {self.watched};", f"    return {self.loss};", "  }", "};", "",
                   "void dl_main(dl::Program &p) {",
                   f"  auto data = dl::data::TensorDataset({{{files}}}, {{{options}}});",
-                  "  Model model;", f"  dl::optim::SGD optimizer(model.parameters(), {{{settings}}});",
+                  "  Model model;", f"  dl::optim::{self.optimizer} optimizer({self.parameters_text()}, {{{designated(self.options)}}});",
                   "  p.train(data, [&](dl::Batch b) -> dl::Metrics {",
                   "    auto loss = model(" + ", ".join(f"b[{i}]" for i in range(len(names))) + ");",
                   "    optimizer.zero_grad();", "    loss.backward();", "    optimizer.step();",
                   '    dl::Metrics metrics{{"loss", loss}, {"watched", model.watched}};']
-        lines += [f'    metrics.add("grad.{name}", model.{access}.grad());' for name, (access, _) in self.weights.items()]
+        lines += [f'    metrics.add("grad.{name}", {self.path(name)}.grad());' for name in self.weights]
         return "\n".join(lines + ["    return metrics;", "  });", "}", ""])
+
+    def path(self, name):
+        """A weight in C++. In a list of modules "$" stands for the model: the member has a type only after a cast."""
+        access = self.weights[name][0]
+        return access.replace("$", "model") if "$" in access else f"model.{access}"
+
+    def parameters_text(self):
+        if not self.groups:
+            return "model.parameters()"
+        groups = []
+        for names, options in self.groups:
+            params = ", ".join(map(self.path, names))
+            groups.append("{" + designated({"params": (params,), **options}) + "}")
+        return "{" + ", ".join(groups) + "}"
+
+    def optimizers(self):
+        """The twin's optimizer of each group: (names of weights, optimizer)."""
+        make = OPTIMIZERS[self.optimizer]
+        groups = self.groups or [(list(self.weights), {})]
+        return [(names, make(**{**self.options, **options})) for names, options in groups]
 
     def micro_batches(self, step):
         """The items of a step's micro-batches, in file order, epoch after epoch; the last group of one may be short."""
@@ -132,7 +163,7 @@ class Program:
         weights = {name: np.asarray(shake(array.astype(np.float64)), dtype) for name, (_, array) in self.weights.items()}
         kept = self.inputs
         self.inputs = [(v, shake(a.astype(np.float64)) if a.dtype.kind == "f" else a) for v, a in kept]
-        optimizer = SGD(**self.optimizer)
+        optimizers = self.optimizers()
         margin, largest = np.inf, 0.0
         for step in range(self.steps):
             group, sums = self.micro_batches(step), {}
@@ -148,7 +179,10 @@ class Program:
             if len(group) > 1:  # the mean over all items of the group
                 total = tape.dtype.type(group[-1].stop - group[0].start)
                 gradients = {name: np.asarray(g / total, dtype) for name, g in sums.items()}
-            optimizer.step(weights, gradients)
+            for names, optimizer in optimizers:
+                group = {name: weights[name] for name in names}
+                optimizer.step(group, gradients)
+                weights.update(group)
         self.inputs = kept
         return self.metrics(env, gradients), weights, margin, largest
 

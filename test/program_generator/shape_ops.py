@@ -20,11 +20,11 @@ def reduction(b):
     x = b.pick(min_rank=1)
     if x is None:
         return None
-    op, twin = b.choose([("sum", S.sum_), ("mean", S.mean), ("amax", S.amax)])
+    op, twin = b.choose([("sum", S.sum_), ("mean", S.mean), ("amax", S.amax), ("amin", S.amin)])
     dims, keepdim = some_dims(b, x), b.coin()
     # Sums stay of the size of what was summed.
     scale, shrink = ("", lambda y: y) if op != "sum" else (" * 0.3", lambda y: E.mul(y, 0.3))
-    if b.coin(0.15) and op != "amax":
+    if b.coin(0.15) and op in ("sum", "mean"):
         return b.propose(f"{x.name}.{op}(){scale}", lambda env: shrink(twin(env[x.name])), x)
     listed = ", ".join(str(signed(b, d, x.rank)) for d in dims)
     where = listed if len(dims) == 1 and b.coin() else "{" + listed + "}"
@@ -33,24 +33,50 @@ def reduction(b):
                      lambda env: shrink(twin(env[x.name], dims, keepdim)), x)
 
 
+def spread(b):
+    """var, std and logsumexp."""
+    x = b.pick(min_rank=1)
+    if x is None:
+        return None
+    dims, keepdim = some_dims(b, x), b.coin()
+    listed = "{" + ", ".join(str(signed(b, d, x.rank)) for d in dims) + "}"
+    if b.coin(0.3):
+        keep = "" if not keepdim else b.choose([", true", ", {.keepdim = true}"])
+        return b.propose(f"{x.name}.logsumexp({listed}{keep})", lambda env: S.logsumexp(env[x.name], dims, keepdim), x)
+    op, twin = b.choose([("var", S.var), ("std", S.std)])
+    unbiased = b.coin() and int(np.prod([x.dims[d].count for d in dims])) > 1 and not any(x.dims[d].batch for d in dims)
+    if b.coin(0.2):
+        everything = tuple(range(x.rank))
+        if unbiased:
+            return b.propose(f"{x.name}.{op}()", lambda env: twin(env[x.name], everything), x)
+        return b.propose(f"dl::{op}({x.name}, false)", lambda env: twin(env[x.name], everything, 0), x)
+    word = "true" if unbiased else "false"
+    options = [f"{word}, {str(keepdim).lower()}", f"{{.unbiased = {word}, .keepdim = {str(keepdim).lower()}}}",
+               f"{{.correction = {int(unbiased)}, .keepdim = {str(keepdim).lower()}}}"]
+    return b.propose(f"{x.name}.{op}({listed}, {b.choose(options)})",
+                     lambda env: twin(env[x.name], dims, int(unbiased), keepdim), x)
+
+
 def maximum_along(b):
-    """max(dim) with its indices as numbers, or argmax."""
+    """max(dim) or min(dim) with its indices as numbers, or argmax or argmin."""
     x = b.pick(min_rank=1)
     if x is None:
         return None
     dim = b.number(0, x.rank - 1)
+    least = b.coin(0.4)
+    word, along, at, over = ("min", S.min_, S.argmin, S.amin) if least else ("max", S.max_, S.argmax, S.amax)
     written = signed(b, dim, x.rank)
     if b.coin(0.3):
-        return b.propose(f"{x.name}.argmax({written}, true).to(dl::kFloat) * 0.1 + {x.name}",
-                         lambda env: E.add(E.mul(E.cast_float(S.argmax(env[x.name], dim, True)), 0.1), env[x.name]), x)
+        return b.propose(f"{x.name}.arg{word}({written}, true).to(dl::kFloat) * 0.1 + {x.name}",
+                         lambda env: E.add(E.mul(E.cast_float(at(env[x.name], dim, True)), 0.1), env[x.name]), x)
     if b.coin(0.3):
-        return b.propose(f"{x.name}.max()", lambda env: S.amax(env[x.name]), x)
+        return b.propose(f"{x.name}.{word}()", lambda env: over(env[x.name]), x)
 
     def both(env):
-        values, indices = S.max_(env[x.name], dim)
+        values, indices = along(env[x.name], dim)
         return E.add(values, E.mul(E.cast_float(indices), 0.1))
     name = x.name
-    return b.propose(f"[&] {{ auto [v, i] = {name}.max({written}); return v + i.to(dl::kFloat) * 0.1; }}()", both, x)
+    return b.propose(f"[&] {{ auto [v, i] = {name}.{word}({written}); return v + i.to(dl::kFloat) * 0.1; }}()", both, x)
 
 
 def reshape(b):
@@ -144,6 +170,116 @@ def flatten(b):
     return b.propose(f"{x.name}.flatten({start})", run, x)
 
 
+def part(b):
+    """slice, narrow, select, and several indices at once."""
+    x = b.pick(lambda v: any(not d.batch and d.count > 1 for d in v.dims))
+    if x is None:
+        return None
+    dim = b.choose([i for i, d in enumerate(x.dims) if not d.batch and d.count > 1])
+    count, written = x.dims[dim].count, signed(b, dim, x.rank)
+    start = b.number(0, count - 1)
+    end, step = b.number(start + 1, count), b.number(1, 3)
+    kind = b.number(0, 3)
+    if kind == 0:
+        last = end - count if end < count and b.coin() else end
+        return b.propose(f"{x.name}.slice({written}, {start}, {last}, {step})",
+                         lambda env: S.index(env[x.name], S.along(dim, np.s_[start:end:step])), x)
+    if kind == 1:
+        return b.propose(f"{x.name}.narrow({written}, {start}, {end - start})",
+                         lambda env: S.index(env[x.name], S.along(dim, np.s_[start:end])), x)
+    shown = start - count if b.coin() else start
+    if kind == 2:
+        return b.propose(f"{x.name}.select({written}, {shown})", lambda env: S.index(env[x.name], S.along(dim, start)), x)
+    return indexed(b, x)
+
+
+def indexed(b, x):
+    shown, key = [], []
+    for d in x.dims[:b.number(1, x.rank)]:
+        if d.batch or b.coin(0.3):
+            shown.append("dl::Slice()"), key.append(slice(None))
+        elif b.coin(0.4):
+            at = b.number(0, d.count - 1)
+            shown.append(str(at - d.count if b.coin() else at)), key.append(at)
+        else:
+            start = b.number(0, d.count - 1)
+            end, step = b.number(start + 1, d.count), b.number(1, 2)
+            shown.append(f"dl::Slice({start}, {end}, {step})"), key.append(slice(start, end, step))
+        if b.coin(0.1):
+            shown.append("dl::None"), key.append(None)
+    if b.coin(0.2):
+        shown.append("dl::Ellipsis"), key.append(Ellipsis)
+    shown = ", ".join(shown)
+    return b.propose(b.choose([f"{x.name}[{shown}]", f"{x.name}.index({{{shown}}})"]),
+                     lambda env: S.index(env[x.name], tuple(key)), x)
+
+
+def joined(b):
+    """cat or stack of two to four tensors, now and then of more than an element looks at."""
+    x = b.pick(lambda v: v.rank < 4)
+    if x is None:
+        return None
+    count = 11 if b.coin(0.08) else b.number(2, 4)
+    same = [v for v in b.pool if v.dims == x.dims]
+    parts = [x] + [b.choose(same) for _ in range(count - 1)]
+    names = ", ".join(v.name for v in parts)
+    if x.rank == 0 or b.coin(0.4):
+        dim = b.number(0, x.rank)
+        written = dim - x.rank - 1 if b.coin() else dim
+        return b.propose(f"dl::stack({{{names}}}, {written})", lambda env: S.stack([env[v.name] for v in parts], dim), *parts)
+    dims = [i for i, d in enumerate(x.dims) if not d.batch or count == 2]
+    if not dims:
+        return None
+    dim = b.choose(dims)
+    if not x.dims[dim].batch:  # the other extents must agree, this one need not
+        alike = [v for v in b.pool if v.rank == x.rank and not v.dims[dim].batch
+                 and v.dims[:dim] + v.dims[dim + 1:] == x.dims[:dim] + x.dims[dim + 1:]]
+        parts = [x] + [b.choose(alike) for _ in range(count - 1)]
+    names = ", ".join(v.name for v in parts)
+    return b.propose(f"dl::cat({{{names}}}, {signed(b, dim, x.rank)})",
+                     lambda env: S.cat([env[v.name] for v in parts], dim), *parts)
+
+
+def parted(b):
+    """chunk, split and unbind, with the parts put together in another order."""
+    x = b.pick(lambda v: any(not d.batch and d.count > 1 for d in v.dims))
+    if x is None:
+        return None
+    dim = b.choose([i for i, d in enumerate(x.dims) if not d.batch and d.count > 1])
+    count, written = x.dims[dim].count, signed(b, dim, x.rank)
+    kind = b.number(0, 2)
+    if kind == 0:
+        chunks = b.number(2, 4)
+        call, size = f"chunk({chunks}, {written})", -(-count // chunks)
+    elif kind == 1:
+        size = b.number(1, count)
+        call = f"split({size}, {written})"
+    else:
+        first = b.number(1, count - 1)
+        call, size = f"split({{{first}, {count - first}}}, {written})", None
+    bounds = list(range(0, count, size)) + [count] if size else [0, first, count]
+    bounds = bounds if len(bounds) < 12 else None
+    if bounds is None:
+        return None
+    keys = [S.along(dim, slice(a, c)) for a, c in zip(bounds, bounds[1:])]
+    if b.coin(0.5):  # only one part is used
+        at = b.number(0, len(keys) - 1)
+        return b.propose(f"{x.name}.{call}[{at}]", lambda env: S.index(env[x.name], keys[at]), x)
+    run = lambda env: S.cat([S.index(env[x.name], key) for key in [*keys[1:], keys[0]]], dim)
+    return b.propose(f"[&] {{ auto p = {x.name}.{call}; dl::TensorList q; for (int i = 0; i < p.size(); ++i) "
+                     f"q.push_back(p[(i + 1) % p.size()]); return dl::cat(q, {dim}); }}()", run, x)
+
+
+def unflatten(b):
+    x = b.pick(lambda v: v.rank < 4 and any(not d.batch and d.count % 2 == 0 for d in v.dims))
+    if x is None:
+        return None
+    dim = b.choose([i for i, d in enumerate(x.dims) if not d.batch and d.count % 2 == 0])
+    shape = lambda env: [*env[x.name].shape[:dim], 2, -1, *env[x.name].shape[dim + 1:]]
+    return b.propose(f"{x.name}.unflatten({signed(b, dim, x.rank)}, {{2, {b.choose([-1, x.dims[dim].count // 2])}}})",
+                     lambda env: S.reshape(env[x.name], shape(env)), x)
+
+
 def constant(b):
     """A tensor made in the step, of the shape of another."""
     x = b.pick()
@@ -174,5 +310,5 @@ def random_numbers(b):
                      lambda env: E.mul(draw(env[x.name].tape, env[x.name].shape), env[x.name]), x)
 
 
-OPS = [(reduction, 4), (maximum_along, 1), (reshape, 3), (transpose, 3), (squeeze, 1), (unsqueeze, 1), (expand, 2),
+OPS = [(reduction, 4), (maximum_along, 1.5), (spread, 2), (part, 3), (joined, 2), (parted, 1.5), (unflatten, 0.5), (reshape, 3), (transpose, 3), (squeeze, 1), (unsqueeze, 1), (expand, 2),
        (flatten, 1), (constant, 0.7), (arange, 0.5), (random_numbers, 0.5)]
