@@ -1,12 +1,14 @@
 #include "compiler/frontend/PyTorchNames.h"
+#include "compiler/frontend/EmbeddedHeaders.h"
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace dl::frontend;
 
-// Separated by blanks. A name that <dl/dl.h> has does no harm here: it is
-// looked up only when Clang did not find it.
-static constexpr llvm::StringLiteral kMissing =
+// PyTorch's vocabulary beyond the first hours, separated by blanks. Names stay
+// here when <dl/dl.h> gets them: what it declares is no missing name.
+static constexpr llvm::StringLiteral kVocabulary =
     // torch.nn
     "Bilinear Conv1d Conv3d ConvTranspose1d ConvTranspose2d ConvTranspose3d "
     "LazyLinear LazyConv2d "
@@ -130,11 +132,42 @@ static constexpr PyTorchName kInstead[] = {
     {"load", "weights are read with dlrun --init"},
 };
 
+static bool isWordChar(char c) { return llvm::isAlnum(c) || c == '_'; }
+
+/// Whether `name`, which stands between the two texts, is declared there:
+/// `class GELU`, `Tensor clamp(`, or a word of a list of macros, `OP(log1p)`.
+static bool isDeclaration(llvm::StringRef before, llvm::StringRef after) {
+  llvm::StringRef line = before.substr(before.rfind('\n') + 1);
+  if (line.ends_with("class ") || line.ends_with("struct ") ||
+      line.ends_with("OP(") || line.starts_with("DL_"))
+    return true;
+  bool typed = line.ends_with(" ") || line.ends_with("&");
+  line = line.rtrim(" &");
+  return typed && after.starts_with("(") && !line.empty() &&
+         isWordChar(line.back()) && !line.ends_with("return");
+}
+
+/// <dl/dl.h> has a class, a function or a method of that name, perhaps
+/// elsewhere than the user looked for it: Clang's own message says where.
+static bool isDeclared(llvm::StringRef name) {
+  for (const EmbeddedHeader &header : embeddedHeaders())
+    for (size_t at = header.text.find(name); at != llvm::StringRef::npos;
+         at = header.text.find(name, at + 1)) {
+      llvm::StringRef before = header.text.take_front(at);
+      llvm::StringRef after = header.text.drop_front(at + name.size());
+      bool whole = !(before.size() && isWordChar(before.back())) &&
+                   !(after.size() && isWordChar(after.front()));
+      if (whole && isDeclaration(before, after))
+        return true;
+    }
+  return false;
+}
+
 const PyTorchName *dl::frontend::findPyTorchName(llvm::StringRef name) {
   static const llvm::StringMap<PyTorchName> names = [] {
     llvm::StringMap<PyTorchName> map;
     llvm::SmallVector<llvm::StringRef, 0> missing;
-    kMissing.split(missing, ' ', -1, /*KeepEmpty=*/false);
+    kVocabulary.split(missing, ' ', -1, /*KeepEmpty=*/false);
     for (llvm::StringRef one : missing)
       map[one] = {one, nullptr};
     for (const PyTorchName &one : kInstead)
@@ -142,5 +175,7 @@ const PyTorchName *dl::frontend::findPyTorchName(llvm::StringRef name) {
     return map;
   }();
   auto found = names.find(name);
-  return found == names.end() ? nullptr : &found->second;
+  if (found == names.end() || (!found->second.instead && isDeclared(name)))
+    return nullptr;
+  return &found->second;
 }

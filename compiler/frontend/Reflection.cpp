@@ -183,7 +183,7 @@ private:
     Message message;
     message.text = "modules in a std::" + record.getNameAsString() +
                    ": not in this version; an array (nn::Linear layers[3]) or "
-                   "nn::Sequential is found";
+                   "nn::ModuleList is found";
     message.at = {at.getFilename(), at.getLine(), at.getColumn(), ""};
     result.overlooked.push_back(message);
   }

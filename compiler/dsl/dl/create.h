@@ -1,7 +1,7 @@
 #pragma once
 // Tensors from nothing. Outside of a step they are initial distributions of
 // parameters, inside they are ops.
-#include "math.h"
+#include "parameter.h"
 
 namespace dl {
 

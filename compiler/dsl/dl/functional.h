@@ -18,6 +18,18 @@ struct MaxPool2dOptions {
   bool return_indices = false, ceil_mode = false;
 };
 
+/// stride 0 and divisor_override 0 stand for PyTorch's None.
+struct AvgPool2dOptions {
+  Pair stride = 0, padding = 0;
+  bool ceil_mode = false, count_include_pad = true;
+  i64 divisor_override = 0;
+};
+
+/// approximate: "none" or "tanh".
+struct GELUOptions {
+  const char *approximate = "none";
+};
+
 struct LossOptions {
   Tensor weight = {};
   i64 ignore_index = -100;
@@ -42,18 +54,19 @@ inline Tensor linear(Tensor x, Tensor weight, Tensor bias = {}) {
 
 inline Tensor conv2d(Tensor x, Tensor weight, Tensor bias = {},
                      const Conv2dOptions &options = {}) {
-  if (options.groups != 1)
-    detail::unsupported("conv2d: groups = {}: not in this version",
-                        options.groups);
-  if (options.dilation != Pair(1))
-    detail::unsupported("conv2d: dilation = {}: not in this version",
-                        Shape(options.dilation));
   if (!detail::equal(options.padding_mode, "zeros"))
     detail::unsupported("conv2d: padding_mode = \"{}\": not in this version",
                         options.padding_mode);
-  Shape stride = options.stride, padding = options.padding;
+  if (x.dim() != 4)
+    detail::fail("conv2d: the input [batch,channels,h,w] has 4 dims, got {}",
+                 x.sizes());
+  Shape stride = options.stride, padding = options.padding,
+        dilation = options.dilation;
   Tensor y = detail::emit("conv2d", x, weight,
-                          {{"stride", stride}, {"padding", padding}});
+                          {{"stride", stride},
+                           {"padding", padding},
+                           {"dilation", dilation},
+                           {"groups", options.groups}});
   return bias.defined() ? y + bias.reshape({-1, 1, 1}) : y;
 }
 
@@ -79,6 +92,59 @@ inline Tensor max_pool2d(Tensor x, Pair kernel_size,
 
 namespace detail {
 using namespace dl::detail;
+
+/// How many elements the windows along one dim average over.
+inline Tensor window_counts(i64 windows, i64 size, i64 kernel, i64 stride,
+                            i64 padding, bool count_padding) {
+  Tensor start = arange(0, windows, 1, {.dtype = kFloat})
+                     .mul(static_cast<double>(stride))
+                     .sub(static_cast<double>(padding));
+  Tensor end = start.add(static_cast<double>(kernel));
+  end = end.minimum(static_cast<double>(count_padding ? size + padding : size));
+  return end - (count_padding ? start : start.maximum(0.0));
+}
+} // namespace detail
+
+inline Tensor avg_pool2d(Tensor x, Pair kernel_size,
+                         const AvgPool2dOptions &options = {}) {
+  Shape kernel = kernel_size, padding = options.padding;
+  Shape stride = options.stride == Pair(0) ? kernel_size : options.stride;
+  Tensor sums = detail::emit("sum_pool2d", x,
+                             {{"kernel", kernel},
+                              {"stride", stride},
+                              {"padding", padding},
+                              {"ceil_mode", options.ceil_mode}});
+  if (options.divisor_override)
+    return sums / static_cast<double>(options.divisor_override);
+  bool counts = options.count_include_pad;
+  if (!options.ceil_mode && (counts || options.padding == Pair(0)))
+    return sums / static_cast<double>(kernel[0] * kernel[1]);
+  Shape from = x.sizes(), to = sums.sizes();
+  Tensor rows = detail::window_counts(to[2], from[2], kernel[0], stride[0],
+                                      padding[0], counts);
+  Tensor columns = detail::window_counts(to[3], from[3], kernel[1], stride[1],
+                                         padding[1], counts);
+  return sums / (rows.unsqueeze(1) * columns);
+}
+
+inline Tensor silu(Tensor x) { return x * x.sigmoid(); }
+
+inline Tensor gelu(Tensor x, const GELUOptions &options = {}) {
+  if (detail::equal(options.approximate, "tanh")) {
+    Tensor inner = (x + x * x * x * 0.044715) * 0.7978845608028654; // sqrt(2/pi)
+    return x * 0.5 * (inner.tanh() + 1.0);
+  }
+  if (!detail::equal(options.approximate, "none"))
+    detail::fail("gelu: approximate = \"{}\" is unknown; \"none\" and "
+                 "\"tanh\" are",
+                 options.approximate);
+  return x * 0.5 * ((x * 0.7071067811865476).erf() + 1.0); // sqrt(1/2)
+}
+inline Tensor gelu(Tensor x, const char *approximate) {
+  return gelu(x, GELUOptions{approximate});
+}
+
+namespace detail {
 
 inline Tensor dropout(const char *what, Tensor x, double p, bool training,
                       bool channelwise) {

@@ -1,6 +1,7 @@
 #pragma once
 // The layers of torch.nn, with PyTorch's arguments, defaults and initial
 // distributions.
+#include "containers.h"
 #include "init.h"
 
 namespace dl::nn {
@@ -56,12 +57,17 @@ public:
     detail::at_least_one("Conv2d", "kernel_size",
                          kernel_size.h < kernel_size.w ? kernel_size.h
                                                        : kernel_size.w);
-    if (options.groups != 1)
-      detail::unsupported("Conv2d: groups = {}: not in this version",
-                          options.groups);
-    i64 fan_in = in_channels * kernel_size.h * kernel_size.w;
+    detail::at_least_one("Conv2d", "groups", options.groups);
+    if (in_channels % options.groups)
+      detail::fail("Conv2d: in_channels = {} must be divisible by groups = {}",
+                   in_channels, options.groups);
+    if (out_channels % options.groups)
+      detail::fail("Conv2d: out_channels = {} must be divisible by groups = {}",
+                   out_channels, options.groups);
+    i64 inputs = in_channels / options.groups;
+    i64 fan_in = inputs * kernel_size.h * kernel_size.w;
     weight = detail::fan_in_uniform(
-        {out_channels, in_channels, kernel_size.h, kernel_size.w}, fan_in);
+        {out_channels, inputs, kernel_size.h, kernel_size.w}, fan_in);
     if (options.bias)
       bias = detail::fan_in_uniform({out_channels}, fan_in);
   }
@@ -81,6 +87,17 @@ public:
   }
 };
 
+class AvgPool2d : public Module {
+public:
+  Pair kernel_size;
+  AvgPool2dOptions options;
+  explicit AvgPool2d(Pair kernel_size, const AvgPool2dOptions &options = {})
+      : kernel_size(kernel_size), options(options) {}
+  Tensor forward(Tensor x) {
+    return functional::avg_pool2d(x, kernel_size, options);
+  }
+};
+
 struct FlattenOptions {
   i64 start_dim = 1, end_dim = -1;
 };
@@ -93,6 +110,15 @@ public:
   Tensor forward(Tensor x) {
     return x.flatten(options.start_dim, options.end_dim);
   }
+};
+
+class Unflatten : public Module {
+public:
+  i64 dim;
+  Shape sizes;
+  Unflatten(i64 dim, const Shape &unflattened_size)
+      : dim(dim), sizes(unflattened_size) {}
+  Tensor forward(Tensor x) { return x.unflatten(dim, sizes); }
 };
 
 class Identity : public Module {
@@ -128,6 +154,20 @@ public:
 class Tanh : public Module {
 public:
   Tensor forward(Tensor x) { return x.tanh(); }
+};
+
+class SiLU : public Module {
+public:
+  explicit SiLU(InplaceOptions = {}) {}
+  Tensor forward(Tensor x) { return functional::silu(x); }
+};
+
+class GELU : public Module {
+public:
+  GELUOptions options;
+  explicit GELU(GELUOptions options = {}) : options(options) {}
+  explicit GELU(const char *approximate) : options{approximate} {}
+  Tensor forward(Tensor x) { return functional::gelu(x, options); }
 };
 
 /// PyTorch guesses dim where it is left out; here it is asked for.

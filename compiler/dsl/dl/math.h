@@ -1,6 +1,6 @@
 #pragma once
 // Reductions, logic and the functions of several tensors.
-#include "shape.h"
+#include "lists.h"
 
 namespace dl {
 
@@ -44,6 +44,43 @@ inline Tensor where(Tensor condition, const Operand &a, const Operand &b) {
       detail::emit_many<1>("select", {Operand::fixed(chosen), a, b}, {}));
 }
 
+inline Tensor Tensor::where(Tensor condition, const Operand &other) const {
+  return dl::where(condition, *this, other);
+}
+inline Tensor Tensor::masked_fill(Tensor mask, const Operand &value) const {
+  return dl::where(mask, value, *this);
+}
+inline Tensor masked_fill(Tensor x, Tensor mask, const Operand &value) {
+  return x.masked_fill(mask, value);
+}
+
+/// As in PyTorch, a value that equals a bound passes its gradient on.
+inline Tensor Tensor::clamp(const ClampOptions &options) const {
+  if (!options.min.given && !options.max.given)
+    detail::fail("clamp: neither min nor max is given");
+  Tensor x = *this;
+  if (options.min.given)
+    x = dl::where(x.lt(options.min), options.min, x);
+  if (options.max.given)
+    x = dl::where(x.gt(options.max), options.max, x);
+  return x;
+}
+inline Tensor Tensor::clamp(const Operand &min,
+                            const detail::OptionalOperand &max) const {
+  ClampOptions options;
+  static_cast<Operand &>(options.min) = min;
+  options.min.given = true;
+  options.max = max;
+  return clamp(options);
+}
+inline Tensor clamp(Tensor x, const ClampOptions &options) {
+  return x.clamp(options);
+}
+inline Tensor clamp(Tensor x, const Operand &min,
+                    const detail::OptionalOperand &max = {}) {
+  return x.clamp(min, max);
+}
+
 namespace detail {
 
 inline Tensor sum(const char *what, const Tensor &x, const Shape &dims,
@@ -70,6 +107,69 @@ inline Tensor amax(const char *what, const Tensor &x, const Shape &dims,
   return emit("amax", x, {{"dims", axes(what, x, dims)}, {"keepdim", keepdim}});
 }
 
+/// What a minimum is the maximum of. Bytes and booleans have no negative.
+inline Tensor negated(const Tensor &x) {
+  DType dtype = x.dtype();
+  return (dtype == kUInt8 || dtype == kBool ? x.to(kInt64) : x).neg();
+}
+inline Tensor amin(const char *what, const Tensor &x, const Shape &dims,
+                   bool keepdim) {
+  return amax(what, negated(x), dims, keepdim).neg().to(x.dtype());
+}
+
+inline ValuesAndIndices max(const char *what, const Tensor &x, i64 dim,
+                            bool keepdim) {
+  Shape shape = x.sizes();
+  i64 axis = wrap(what, dim, shape.rank, shape);
+  Results<2> both = emit_many<2>("max", {Operand::fixed(x)},
+                                 {{"dim", axis}, {"keepdim", keepdim}});
+  ValuesAndIndices result;
+  result.values.id = both.ids[0];
+  result.indices.id = both.ids[1];
+  return result;
+}
+
+inline Tensor argmax(const char *what, const Tensor &x, i64 dim, bool keepdim) {
+  Shape shape = x.sizes();
+  i64 axis = wrap(what, dim, shape.rank, shape);
+  return emit("argmax", x, {{"dim", axis}, {"keepdim", keepdim}});
+}
+
+/// In two passes, as PyTorch does: the squares of differences cannot cancel.
+inline Tensor var(const char *what, const Tensor &x, const Shape &dims,
+                  const VarOptions &options) {
+  if (!x.is_floating_point())
+    fail("{}: needs floats; use .to(dl::kFloat32)", what);
+  i64 count = 1, correction = options.unbiased ? options.correction : 0;
+  for (i64 dim : axes(what, x, dims))
+    count *= x.size(static_cast<int>(dim));
+  if (count <= correction)
+    fail("{}: {} elements leave nothing to divide by with correction {}; use "
+         "{.unbiased = false}",
+         what, count, correction);
+  Tensor rest = x - mean(x, dims, true);
+  return sum(what, rest.square(), dims, options.keepdim)
+      .mul(1.0 / static_cast<double>(count - correction));
+}
+
+/// Where nothing varies the gradient is 0, not infinite.
+inline Tensor std(const Tensor &x, const Shape &dims,
+                  const VarOptions &options) {
+  Tensor variance = var("std", x, dims, options);
+  Tensor constant = variance.eq(0.0);
+  return where(constant, 0.0, where(constant, 1.0, variance).sqrt());
+}
+
+inline Tensor logsumexp(const Tensor &x, const Shape &dims, bool keepdim) {
+  Tensor floats = x.is_floating_point() ? x : x.to(kFloat);
+  Tensor top = amax("logsumexp", floats, dims, true).detach();
+  // An infinite maximum would give inf - inf.
+  top = where(top.abs().eq(__builtin_inf()), 0.0, top);
+  Tensor total = sum("logsumexp", (floats - top).exp(), dims, true).log();
+  Tensor result = total + top;
+  return keepdim ? result : result.squeeze(Dims(axes("logsumexp", x, dims)));
+}
+
 } // namespace detail
 
 inline Tensor Tensor::sum() const {
@@ -85,30 +185,62 @@ inline Tensor Tensor::mean(const Dims &dims, bool keepdim) const {
 inline Tensor Tensor::amax(const Dims &dims, bool keepdim) const {
   return detail::amax("amax", *this, dims, keepdim);
 }
+inline Tensor Tensor::amin(const Dims &dims, bool keepdim) const {
+  return detail::amin("amin", *this, dims, keepdim);
+}
 inline Tensor Tensor::max() const {
   return detail::amax("max", *this, {}, false);
 }
-
+inline Tensor Tensor::min() const {
+  return detail::amin("min", *this, {}, false);
+}
 inline ValuesAndIndices Tensor::max(i64 dim, bool keepdim) const {
-  Shape shape = sizes();
-  i64 axis = detail::wrap("max", dim, shape.rank, shape);
-  detail::Results<2> both = detail::emit_many<2>(
-      "max", {Operand::fixed(*this)}, {{"dim", axis}, {"keepdim", keepdim}});
-  ValuesAndIndices result;
-  result.values.id = both.ids[0];
-  result.indices.id = both.ids[1];
-  return result;
+  return detail::max("max", *this, dim, keepdim);
+}
+inline ValuesAndIndices Tensor::min(i64 dim, bool keepdim) const {
+  ValuesAndIndices least =
+      detail::max("min", detail::negated(*this), dim, keepdim);
+  least.values = least.values.neg().to(dtype());
+  return least;
 }
 inline ValuesAndIndices Tensor::max(i64 dim, ReduceOptions options) const {
   return max(dim, options.keepdim);
 }
-
+inline ValuesAndIndices Tensor::min(i64 dim, ReduceOptions options) const {
+  return min(dim, options.keepdim);
+}
 inline Tensor Tensor::argmax(i64 dim, bool keepdim) const {
-  Shape shape = sizes();
-  i64 axis = detail::wrap("argmax", dim, shape.rank, shape);
-  return detail::emit("argmax", *this, {{"dim", axis}, {"keepdim", keepdim}});
+  return detail::argmax("argmax", *this, dim, keepdim);
+}
+inline Tensor Tensor::argmin(i64 dim, bool keepdim) const {
+  return detail::argmax("argmin", detail::negated(*this), dim, keepdim);
 }
 inline Tensor Tensor::argmax() const { return reshape({-1}).argmax(0); }
+inline Tensor Tensor::argmin() const { return reshape({-1}).argmin(0); }
+
+inline Tensor Tensor::var() const { return detail::var("var", *this, {}, {}); }
+inline Tensor Tensor::std() const { return detail::std(*this, {}, {}); }
+template <detail::Bool T> Tensor Tensor::var(T unbiased) const {
+  return detail::var("var", *this, {}, {.unbiased = unbiased});
+}
+template <detail::Bool T> Tensor Tensor::std(T unbiased) const {
+  return detail::std(*this, {}, {.unbiased = unbiased});
+}
+inline Tensor Tensor::var(const Dims &dims, VarOptions options) const {
+  return detail::var("var", *this, dims, options);
+}
+inline Tensor Tensor::std(const Dims &dims, VarOptions options) const {
+  return detail::std(*this, dims, options);
+}
+inline Tensor Tensor::var(const Dims &dims, bool unbiased, bool keepdim) const {
+  return var(dims, VarOptions{.unbiased = unbiased, .keepdim = keepdim});
+}
+inline Tensor Tensor::std(const Dims &dims, bool unbiased, bool keepdim) const {
+  return std(dims, VarOptions{.unbiased = unbiased, .keepdim = keepdim});
+}
+inline Tensor Tensor::logsumexp(const Dims &dims, bool keepdim) const {
+  return detail::logsumexp(*this, dims, keepdim);
+}
 
 inline Tensor Tensor::softmax(i64 dim) const {
   Shape shape = sizes();
@@ -122,42 +254,5 @@ inline Tensor Tensor::log_softmax(i64 dim) const {
       "log_softmax", *this,
       {{"dim", detail::wrap("log_softmax", dim, shape.rank, shape)}});
 }
-
-inline Tensor sum(Tensor x) { return x.sum(); }
-inline Tensor sum(Tensor x, const Dims &dims, bool keepdim = false) {
-  return x.sum(dims, keepdim);
-}
-inline Tensor sum(Tensor x, const Dims &dims, ReduceOptions options) {
-  return x.sum(dims, options);
-}
-inline Tensor mean(Tensor x) { return x.mean(); }
-inline Tensor mean(Tensor x, const Dims &dims, bool keepdim = false) {
-  return x.mean(dims, keepdim);
-}
-inline Tensor mean(Tensor x, const Dims &dims, ReduceOptions options) {
-  return x.mean(dims, options);
-}
-inline Tensor amax(Tensor x, const Dims &dims, bool keepdim = false) {
-  return x.amax(dims, keepdim);
-}
-inline Tensor amax(Tensor x, const Dims &dims, ReduceOptions options) {
-  return x.amax(dims, options);
-}
-inline Tensor max(Tensor x) { return x.max(); }
-inline ValuesAndIndices max(Tensor x, i64 dim, bool keepdim = false) {
-  return x.max(dim, keepdim);
-}
-inline ValuesAndIndices max(Tensor x, i64 dim, ReduceOptions options) {
-  return x.max(dim, options);
-}
-inline Tensor argmax(Tensor x) { return x.argmax(); }
-inline Tensor argmax(Tensor x, i64 dim, bool keepdim = false) {
-  return x.argmax(dim, keepdim);
-}
-inline Tensor argmax(Tensor x, i64 dim, ReduceOptions options) {
-  return x.argmax(dim, options);
-}
-inline Tensor softmax(Tensor x, i64 dim) { return x.softmax(dim); }
-inline Tensor log_softmax(Tensor x, i64 dim) { return x.log_softmax(dim); }
 
 } // namespace dl

@@ -88,8 +88,8 @@ public:
 
 class Module {
 public:
-  Module() = default;
-  Module(Module &&) noexcept {}
+  Module() { dl_module_made(this); }
+  Module(Module &&) noexcept { dl_module_made(this); }
   Module &operator=(Module &&) noexcept { return *this; }
   Module(const Module &) = delete (
       "dl: a module is not copied; pass it by reference, or std::move it");
@@ -115,6 +115,8 @@ public:
   }
   ParameterList parameters() { return ParameterList(named_parameters()); }
   void zero_grad();
+  /// Freezes all parameters, or thaws them.
+  void requires_grad_(bool value = true);
   bool is_training() const { return dl_is_training(); }
 
   /// Calls f with each module inside, then with this one.
@@ -168,6 +170,13 @@ inline void walk(Module &root) {
   visitor.module("", root);
 }
 
+/// Walks what was never called as a whole, so that its parts have names. Outer
+/// modules are made before their members.
+inline void walk_unmet() {
+  while (const void *module = dl_module_unmet())
+    walk(*static_cast<Module *>(const_cast<void *>(module)));
+}
+
 /// A number as text: the name of a module in a container.
 class IndexName {
   char text[12];
@@ -188,82 +197,12 @@ inline void Module::zero_grad() {
   for (const Parameter &parameter : parameters())
     dl_zero_grad(&parameter.id, 1);
 }
+inline void Module::requires_grad_(bool value) {
+  for (const Parameter &parameter : parameters())
+    dl_requires_grad(parameter.id, value);
+}
 
 /// The module as an M, or null.
 template <class M> M *as(Module &module) { return dynamic_cast<M *>(&module); }
-
-namespace detail {
-template <class M>
-concept IsModule = __is_base_of(Module, M);
-} // namespace detail
-
-/// Modules one after the other: Sequential net{Linear{784, 128}, ReLU{},
-/// Linear{128, 10}};
-class Sequential : public Module {
-  struct Item {
-    Module *module;
-    Tensor (*call)(Module &, const Tensor &);
-  };
-  Item *items = nullptr;
-  int count = 0;
-
-public:
-  Sequential() = default;
-  template <detail::IsModule... M>
-  requires(!(sizeof...(M) == 1 && (__is_same(M, Sequential) &&
-                                   ...))) explicit Sequential(M &&...modules) {
-    (push_back(static_cast<M &&>(modules)), ...);
-  }
-  Sequential(Sequential &&other) noexcept
-      : Module(static_cast<Module &&>(other)) {
-    swap(other);
-  }
-  Sequential &operator=(Sequential &&other) noexcept {
-    swap(other);
-    return *this;
-  }
-  ~Sequential() {
-    for (int i = 0; i < count; ++i)
-      delete items[i].module;
-    delete[] items;
-  }
-
-  template <detail::IsModule M> Sequential &push_back(M &&module) {
-    Item *grown = new Item[count + 1];
-    for (int i = 0; i < count; ++i)
-      grown[i] = items[i];
-    delete[] items;
-    items = grown;
-    items[count++] = {new M(static_cast<M &&>(module)),
-                      [](Module &self, const Tensor &x) -> Tensor {
-                        return static_cast<M &>(self)(x);
-                      }};
-    dl_modules_changed();
-    return *this;
-  }
-  int size() const { return count; }
-  Module &operator[](int index) { return *items[index].module; }
-
-  Tensor forward(Tensor x) {
-    for (int i = 0; i < count; ++i)
-      x = items[i].call(*items[i].module, x);
-    return x;
-  }
-
-  void visit_members(detail::Visitor &visitor) override {
-    for (int i = 0; i < count; ++i)
-      visitor.module(detail::IndexName(i).c_str(), *items[i].module);
-  }
-
-private:
-  void swap(Sequential &other) {
-    Item *their_items = other.items;
-    int their_count = other.count;
-    other.items = items;
-    other.count = count;
-    items = their_items;
-    count = their_count;
-  }
-};
 
 } // namespace dl::nn

@@ -8,6 +8,9 @@ namespace detail {
 
 template <class T>
 concept Number = __is_arithmetic(T);
+/// Not a number that could be meant as a dim.
+template <class T>
+concept Bool = __is_same(T, bool);
 
 /// A tensor or a number, where both are welcome.
 struct Operand : dl_operand {
@@ -25,6 +28,13 @@ struct Operand : dl_operand {
   /// Takes no part in type promotion (the condition of where()).
   static Operand fixed(const Tensor &tensor);
   static Operand step_scalars();
+};
+
+/// An operand that may be left out.
+struct OptionalOperand : Operand {
+  using Operand::Operand;
+  bool given = true;
+  OptionalOperand() : Operand(0), given(false) {}
 };
 
 struct Attr : dl_attr {

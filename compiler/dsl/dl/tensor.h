@@ -21,7 +21,18 @@ using detail::Operand;
 struct ReduceOptions {
   bool keepdim = false;
 };
+/// unbiased = false is correction = 0.
+struct VarOptions {
+  i64 correction = 1;
+  bool unbiased = true, keepdim = false;
+};
+struct ClampOptions {
+  detail::OptionalOperand min = {}, max = {};
+};
 struct ValuesAndIndices;
+class TensorList;
+class Index;
+inline constexpr i64 kEnd = 0x7fffffffffffffff;
 
 class Tensor {
 public:
@@ -57,6 +68,12 @@ public:
   Tensor logical_and(Tensor other) const;
   Tensor logical_or(Tensor other) const;
   Tensor logical_not() const;
+  /// A bound that is a tensor broadcasts.
+  Tensor clamp(const Operand &min,
+               const detail::OptionalOperand &max = {}) const;
+  Tensor clamp(const ClampOptions &options) const;
+  Tensor where(Tensor condition, const Operand &other) const;
+  Tensor masked_fill(Tensor mask, const Operand &value) const;
 
   Tensor to(DType dtype) const;
   Tensor detach() const;
@@ -77,13 +94,35 @@ public:
   Tensor amax(const Dims &dims, ReduceOptions options) const {
     return amax(dims, options.keepdim);
   }
-  Tensor max() const;
-  ValuesAndIndices max(i64 dim, bool keepdim = false) const;
-  ValuesAndIndices max(i64 dim, ReduceOptions options) const;
-  Tensor argmax() const;
-  Tensor argmax(i64 dim, bool keepdim = false) const;
-  Tensor argmax(i64 dim, ReduceOptions options) const {
-    return argmax(dim, options.keepdim);
+  Tensor amin(const Dims &dims, bool keepdim = false) const;
+  Tensor amin(const Dims &dims, ReduceOptions options) const {
+    return amin(dims, options.keepdim);
+  }
+#define DL_EXTREMUM(max, argmax, maximum)                                      \
+  Tensor max() const;                                                          \
+  Tensor max(Tensor other) const { return maximum(other); }                    \
+  ValuesAndIndices max(i64 dim, bool keepdim = false) const;                   \
+  ValuesAndIndices max(i64 dim, ReduceOptions options) const;                  \
+  Tensor argmax() const;                                                       \
+  Tensor argmax(i64 dim, bool keepdim = false) const;                          \
+  Tensor argmax(i64 dim, ReduceOptions options) const {                        \
+    return argmax(dim, options.keepdim);                                       \
+  }
+  DL_EXTREMUM(max, argmax, maximum)
+  DL_EXTREMUM(min, argmin, minimum)
+#undef DL_EXTREMUM
+#define DL_SPREAD(var)                                                         \
+  Tensor var() const;                                                          \
+  template <detail::Bool T> Tensor var(T unbiased) const;                      \
+  Tensor var(const Dims &dims, bool unbiased = true, bool keepdim = false)     \
+      const;                                                                   \
+  Tensor var(const Dims &dims, VarOptions options) const;
+  DL_SPREAD(var)
+  DL_SPREAD(std)
+#undef DL_SPREAD
+  Tensor logsumexp(const Dims &dims, bool keepdim = false) const;
+  Tensor logsumexp(const Dims &dims, ReduceOptions options) const {
+    return logsumexp(dims, options.keepdim);
   }
   Tensor softmax(i64 dim) const;
   Tensor log_softmax(i64 dim) const;
@@ -109,6 +148,27 @@ public:
   Tensor squeeze(const Dims &dims) const;
   Tensor unsqueeze(i64 dim) const;
   Tensor flatten(i64 start_dim = 0, i64 end_dim = -1) const;
+  Tensor unflatten(i64 dim, const Shape &sizes) const;
+  template <class... I> Tensor permute(i64 a, i64 b, I... rest) const {
+    return permute(Dims{a, b, rest...});
+  }
+
+  /// Every step-th element of a dim, from start to before end.
+  Tensor slice(i64 dim, i64 start = 0, i64 end = kEnd, i64 step = 1) const;
+  Tensor narrow(i64 dim, i64 start, i64 length) const;
+  Tensor select(i64 dim, i64 index) const;
+  /// One index for each leading dim: a number, dl::Slice, dl::None, or
+  /// dl::Ellipsis.
+  Tensor index(list<Index> indices) const;
+  template <class... I> Tensor operator[](const I &...indices) const {
+    return index({Index(indices)...});
+  }
+  Tensor operator[](const Tensor &) const =
+      delete ("dl: an index that is a tensor: not in this version");
+  TensorList chunk(i64 chunks, i64 dim = 0) const;
+  TensorList split(i64 split_size, i64 dim = 0) const;
+  TensorList split(const Shape &sizes, i64 dim = 0) const;
+  TensorList unbind(i64 dim = 0) const;
 
   Tensor matmul(Tensor other) const;
   Tensor mm(Tensor other) const { return matmul(other); }
@@ -125,9 +185,6 @@ public:
   double
   item() const = delete ("dl: a tensor has no value while the graph is being "
                          "built; return it in dl::Metrics to see it");
-  template <class I>
-  Tensor
-  operator[](I) const = delete ("dl: Tensor::operator[]: not in this version");
 
   Tensor &operator+=(const Operand &other) { return *this = add(other); }
   Tensor &operator-=(const Operand &other) { return *this = sub(other); }
@@ -226,23 +283,5 @@ DL_OPERATOR(>=, ge)
 #undef DL_OPERATOR
 inline Tensor operator-(Tensor x) { return x.neg(); }
 inline Tensor operator!(Tensor x) { return x.logical_not(); }
-
-/// A trained tensor. Copying shares it: assigning one parameter to another ties
-/// their weights.
-class Parameter : public Tensor {
-public:
-  Parameter() = default;
-  /// From zeros(), ones(), full(), rand(), randn(): the initial distribution.
-  Parameter(const Tensor &initial) { id = dl_parameter(initial.id); }
-
-  Parameter &operator+=(Operand) =
-      delete ("dl: a parameter is changed by an optimizer only");
-  Parameter &operator-=(Operand) =
-      delete ("dl: a parameter is changed by an optimizer only");
-  Parameter &operator*=(Operand) =
-      delete ("dl: a parameter is changed by an optimizer only");
-  Parameter &operator/=(Operand) =
-      delete ("dl: a parameter is changed by an optimizer only");
-};
 
 } // namespace dl

@@ -1,0 +1,185 @@
+#pragma once
+// Parts of tensors.
+#include "shape.h"
+
+namespace dl {
+
+/// start:end:step of Python, in index(): dl::Slice(1, -1) is 1:-1.
+struct Slice {
+  i64 start, end, step;
+  Slice(i64 start = 0, i64 end = kEnd, i64 step = 1)
+      : start(start), end(end), step(step) {}
+};
+/// A new dim of size 1.
+inline constexpr struct NoneType {
+} None;
+/// As many whole dims as are left.
+inline constexpr struct EllipsisType {
+} Ellipsis;
+
+class Index {
+public:
+  enum Kind { kNumber, kSlice, kNone, kEllipsis } kind;
+  i64 number = 0;
+  Slice slice;
+  template <detail::Number T>
+  Index(T number) : kind(kNumber), number(static_cast<i64>(number)) {
+    static_assert(!__is_same(T, bool) && !__is_floating_point(T),
+                  "an index is a whole number");
+  }
+  Index(Slice slice) : kind(kSlice), slice(slice) {}
+  Index(NoneType) : kind(kNone) {}
+  Index(EllipsisType) : kind(kEllipsis) {}
+  Index(const Tensor &) =
+      delete ("dl: an index that is a tensor: not in this version");
+};
+
+namespace detail {
+
+/// The elements of each dim that are wanted.
+struct Part {
+  Shape offsets, sizes, strides;
+  explicit Part(const Shape &shape) : sizes(shape) {
+    for (int i = 0; i < shape.rank; ++i) {
+      offsets.push_back(0);
+      strides.push_back(1);
+    }
+  }
+  /// Python's rules for a slice, but that nothing left is an error.
+  void cut(const char *what, int dim, const Slice &slice) {
+    i64 size = sizes[dim], start = slice.start, end = slice.end;
+    if (slice.step < 1)
+      fail("{}: step is {}, it must be positive", what, slice.step);
+    start = start < 0 ? start + size : start;
+    end = end < 0 ? end + size : end;
+    start = start < 0 ? 0 : start;
+    end = end > size ? size : end;
+    if (start >= end)
+      fail("{}: nothing is left of dim {} of {} from {} to {}; an empty tensor "
+           "cannot be",
+           what, dim, sizes, slice.start,
+           slice.end == kEnd ? size : slice.end);
+    offsets[dim] = start;
+    sizes[dim] = (end - start + slice.step - 1) / slice.step;
+    strides[dim] = slice.step;
+  }
+  /// One element, so that the dim can go.
+  void pick(const char *what, int dim, i64 index) {
+    i64 size = sizes[dim];
+    if (index < -size || index >= size)
+      fail("{}: index {} is out of range for dim {} of {}", what, index, dim,
+           sizes);
+    offsets[dim] = index < 0 ? index + size : index;
+    sizes[dim] = 1;
+  }
+  Tensor of(const Tensor &x) const {
+    return sizes == x.sizes() ? x
+                              : emit("slice", x,
+                                     {{"offsets", offsets},
+                                      {"sizes", sizes},
+                                      {"strides", strides}});
+  }
+};
+
+} // namespace detail
+
+inline Tensor Tensor::slice(i64 dim, i64 start, i64 end, i64 step) const {
+  Shape from = sizes();
+  detail::Part part(from);
+  int at = static_cast<int>(detail::wrap("slice", dim, from.rank, from));
+  part.cut("slice", at, Slice(start, end, step));
+  return part.of(*this);
+}
+
+inline Tensor Tensor::narrow(i64 dim, i64 start, i64 length) const {
+  Shape from = sizes();
+  int at = static_cast<int>(detail::wrap("narrow", dim, from.rank, from));
+  i64 first = start < 0 ? start + from[at] : start;
+  if (first < 0 || length < 1 || first + length > from[at])
+    detail::fail("narrow: start {} and length {} do not fit dim {} of {}",
+                 start, length, dim, from);
+  detail::Part part(from);
+  part.cut("narrow", at, Slice(first, first + length));
+  return part.of(*this);
+}
+
+inline Tensor Tensor::select(i64 dim, i64 index) const {
+  Shape from = sizes();
+  int at = static_cast<int>(detail::wrap("select", dim, from.rank, from));
+  if (from.rank == 0)
+    detail::fail("select: a scalar has no dims");
+  detail::Part part(from);
+  part.pick("select", at, index);
+  return part.of(*this).squeeze(at);
+}
+
+inline Tensor Tensor::index(list<Index> indices) const {
+  Shape from = sizes(), to;
+  detail::Part part(from);
+  int named = 0, dim = 0;
+  bool whole = false;
+  for (const Index &index : indices)
+    named += index.kind == Index::kNumber || index.kind == Index::kSlice;
+  if (named > from.rank)
+    detail::fail("index: {} indices for {}, which has {} dims", named, from,
+                 from.rank);
+  auto keep = [&](int count) {
+    for (; count > 0; --count)
+      to.push_back(part.sizes[dim++]);
+  };
+  for (const Index &index : indices) {
+    if (index.kind == Index::kNone)
+      to.push_back(1);
+    if (index.kind == Index::kNumber)
+      part.pick("index", dim++, index.number);
+    if (index.kind == Index::kSlice) {
+      part.cut("index", dim, index.slice);
+      keep(1);
+    }
+    if (index.kind == Index::kEllipsis) {
+      if (whole)
+        detail::fail("index: only one dl::Ellipsis may be given");
+      whole = true;
+      keep(from.rank - named);
+    }
+  }
+  keep(from.rank - dim);
+  return part.of(*this).reshape(to);
+}
+
+inline Tensor Tensor::unflatten(i64 dim, const Shape &sizes) const {
+  Shape from = this->sizes(), to, parts = sizes;
+  int at = static_cast<int>(detail::wrap("unflatten", dim, from.rank, from));
+  if (from.rank == 0)
+    detail::fail("unflatten: a scalar has no dims");
+  i64 known = 1;
+  int inferred = -1;
+  for (int i = 0; i < parts.rank; ++i)
+    if (parts[i] == -1 && inferred < 0)
+      inferred = i;
+    else
+      known *= parts[i];
+  if (inferred >= 0 && known > 0)
+    parts[inferred] = from[at] / known;
+  if (known < 1 || parts.numel() != from[at])
+    detail::fail("unflatten: dim {} of {} cannot become {}", dim, from, sizes);
+  for (int i = 0; i < from.rank; ++i)
+    if (i != at)
+      to.push_back(from[i]);
+    else
+      for (i64 size : parts)
+        to.push_back(size);
+  return reshape(to);
+}
+
+inline Tensor narrow(Tensor x, i64 dim, i64 start, i64 length) {
+  return x.narrow(dim, start, length);
+}
+inline Tensor select(Tensor x, i64 dim, i64 index) {
+  return x.select(dim, index);
+}
+inline Tensor unflatten(Tensor x, i64 dim, const Shape &sizes) {
+  return x.unflatten(dim, sizes);
+}
+
+} // namespace dl

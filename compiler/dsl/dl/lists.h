@@ -1,0 +1,155 @@
+#pragma once
+// Tensors in lists: cut from one, or joined to one.
+#include "indexing.h"
+
+namespace dl {
+
+/// What chunk(), split() and unbind() give, and cat() and stack() take.
+class TensorList {
+  Tensor *items = nullptr;
+  int count = 0;
+
+public:
+  TensorList() = default;
+  TensorList(list<Tensor> tensors) {
+    for (const Tensor &tensor : tensors)
+      push_back(tensor);
+  }
+  /// From a std::vector, an array, ...
+  template <class Range>
+  requires requires(const Range &range) {
+    Tensor(*range.begin());
+    range.end();
+  } TensorList(const Range &range) {
+    for (const Tensor &tensor : range)
+      push_back(tensor);
+  }
+  TensorList(const TensorList &other) {
+    for (const Tensor &tensor : other)
+      push_back(tensor);
+  }
+  TensorList &operator=(TensorList other) {
+    Tensor *mine = items;
+    items = other.items;
+    count = other.count;
+    other.items = mine;
+    return *this;
+  }
+  ~TensorList() { delete[] items; }
+
+  void push_back(const Tensor &tensor) {
+    if ((count & (count - 1)) == 0) { // room for the next power of two
+      Tensor *grown = new Tensor[count ? 2 * count : 1];
+      for (int i = 0; i < count; ++i)
+        grown[i] = items[i];
+      delete[] items;
+      items = grown;
+    }
+    items[count++] = tensor;
+  }
+  int size() const { return count; }
+  const Tensor *begin() const { return items; }
+  const Tensor *end() const { return items + count; }
+  const Tensor &operator[](int i) const {
+    if (i < -count || i >= count)
+      detail::fail("there is no tensor {} in a list of {}", i, count);
+    return items[i < 0 ? i + count : i];
+  }
+};
+
+inline TensorList Tensor::split(const Shape &sizes, i64 dim) const {
+  Shape from = this->sizes();
+  int at = static_cast<int>(detail::wrap("split", dim, from.rank, from));
+  i64 total = 0;
+  for (i64 size : sizes)
+    total += size;
+  if (from.rank == 0 || total != from[at])
+    detail::fail("split: the sizes {} add up to {}; dim {} of {} is to be split",
+                 sizes, total, dim, from);
+  TensorList parts;
+  i64 start = 0;
+  for (i64 size : sizes) {
+    parts.push_back(narrow(at, start, size));
+    start += size;
+  }
+  return parts;
+}
+
+inline TensorList Tensor::split(i64 split_size, i64 dim) const {
+  Shape from = sizes();
+  int at = static_cast<int>(detail::wrap("split", dim, from.rank, from));
+  if (split_size < 1 || from.rank == 0)
+    detail::fail("split: {} cannot be split into parts of {}", from,
+                 split_size);
+  TensorList parts;
+  for (i64 start = 0; start < from[at]; start += split_size)
+    parts.push_back(slice(at, start, start + split_size));
+  return parts;
+}
+
+inline TensorList Tensor::chunk(i64 chunks, i64 dim) const {
+  Shape from = sizes();
+  int at = static_cast<int>(detail::wrap("chunk", dim, from.rank, from));
+  if (chunks < 1 || from.rank == 0)
+    detail::fail("chunk: {} cannot be split into {} chunks", from, chunks);
+  return split((from[at] + chunks - 1) / chunks, at);
+}
+
+inline TensorList Tensor::unbind(i64 dim) const {
+  Shape from = sizes();
+  int at = static_cast<int>(detail::wrap("unbind", dim, from.rank, from));
+  if (from.rank == 0)
+    detail::fail("unbind: a scalar has no dims");
+  TensorList parts;
+  for (i64 i = 0; i < from[at]; ++i)
+    parts.push_back(select(at, i));
+  return parts;
+}
+
+/// Tensors one after the other along a dim that they have.
+inline Tensor cat(const TensorList &tensors, i64 dim = 0) {
+  if (tensors.size() == 0)
+    detail::fail("cat: there are no tensors");
+  Shape shape = tensors[0].sizes();
+  detail::Attr along("dim", detail::wrap("cat", dim, shape.rank, shape));
+  int count = tensors.size();
+  auto *operands = new dl_operand[static_cast<unsigned>(count)];
+  for (int i = 0; i < count; ++i)
+    operands[i] = Operand(tensors[i]);
+  Tensor result;
+  dl_emit("cat", operands, count, &along, 1, &result.id, 1);
+  delete[] operands;
+  return result;
+}
+inline Tensor concat(const TensorList &tensors, i64 dim = 0) {
+  return cat(tensors, dim);
+}
+
+/// Tensors of one shape along a new dim.
+inline Tensor stack(const TensorList &tensors, i64 dim = 0) {
+  if (tensors.size() == 0)
+    detail::fail("stack: there are no tensors");
+  Shape shape = tensors[0].sizes();
+  i64 at = detail::wrap("stack", dim, shape.rank + 1, shape);
+  TensorList parts;
+  for (int i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].sizes() != shape)
+      detail::fail("stack: all shapes must be equal, got {} and {} (tensor {})",
+                   shape, tensors[i].sizes(), i);
+    parts.push_back(tensors[i].unsqueeze(at));
+  }
+  return cat(parts, at);
+}
+
+inline TensorList chunk(Tensor x, i64 chunks, i64 dim = 0) {
+  return x.chunk(chunks, dim);
+}
+inline TensorList split(Tensor x, i64 split_size, i64 dim = 0) {
+  return x.split(split_size, dim);
+}
+inline TensorList split(Tensor x, const Shape &sizes, i64 dim = 0) {
+  return x.split(sizes, dim);
+}
+inline TensorList unbind(Tensor x, i64 dim = 0) { return x.unbind(dim); }
+
+} // namespace dl
