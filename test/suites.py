@@ -148,6 +148,11 @@ def e2e():
     return python("e2e")
 
 
+def schedule():
+    """Independent ops run at once, in any order, in little memory."""
+    return python("schedule")
+
+
 def random_programs():
     """Random programs against the NumPy twin."""
     result = subprocess.run([sys.executable, "test/random_programs.py", "--seed", "1", "--count", "200"],
@@ -161,7 +166,7 @@ def random_programs():
     return Count(agreed, total - agreed, skips)
 
 
-SUITES = [includes, twin, units, lit, e2e, random_programs, runtime_only]
+SUITES = [includes, twin, units, lit, e2e, schedule, random_programs, runtime_only]
 
 
 def main(names):

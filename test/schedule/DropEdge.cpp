@@ -1,0 +1,51 @@
+// drop_edge PLAN OUT STEP PROGRAM COMMAND DEP: the plan without one edge, sealed
+// anew. Nothing is checked: the loader is what is tested.
+#include "runtime/plan/Container.h"
+#include "runtime/plan/PlanWriter.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+using namespace dlrt;
+
+static int fail(const char *what) {
+  std::fprintf(stderr, "dl_drop_edge: %s\n", what);
+  return 2;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 7)
+    return fail("usage: dl_drop_edge PLAN OUT STEP PROGRAM COMMAND DEP");
+  std::ifstream in(argv[1], std::ios::binary);
+  std::vector<char> file((std::istreambuf_iterator<char>(in)), {});
+  auto sections =
+      readContainer({reinterpret_cast<const uint8_t *>(file.data()),
+                     file.size()});
+  if (!sections || sections->empty())
+    return fail("this is no plan");
+  fb::PlanT plan;
+  fb::GetPlan((*sections)[0].bytes.data())->UnPackTo(&plan);
+
+  size_t number[4];
+  for (int i = 0; i < 4; ++i)
+    number[i] = std::strtoul(argv[3 + i], nullptr, 10);
+  auto [stepIndex, programIndex, commandIndex, dep] = number;
+  if (stepIndex >= plan.steps.size())
+    return fail("there is no such step");
+  fb::StepT &step = *plan.steps[stepIndex];
+  if (programIndex > step.micro.size() ||
+      (programIndex == step.micro.size() && !step.update))
+    return fail("there is no such program");
+  fb::ProgramT &program = programIndex < step.micro.size()
+                              ? *step.micro[programIndex]
+                              : *step.update;
+  if (commandIndex >= program.commands.size() ||
+      std::erase(program.commands[commandIndex]->deps, dep) != 1)
+    return fail("there is no such edge");
+
+  std::vector<SectionView> images(sections->begin() + 1, sections->end());
+  Status status = writePlan(argv[2], packPlan(plan), images);
+  return status.ok() ? 0 : fail("cannot write the plan");
+}

@@ -1,0 +1,49 @@
+"""The examples compiled, each once for all tests."""
+
+import atexit
+import glob
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import dltools
+
+FOLDER = tempfile.mkdtemp(prefix="dl-schedule-")
+OWNER = os.getpid()
+atexit.register(lambda: os.getpid() == OWNER and shutil.rmtree(FOLDER, ignore_errors=True))
+
+
+def models():
+    """All .dl files of the examples."""
+    return sorted(glob.glob(os.path.join(dltools.ROOT, "examples", "*", "*.dl")))
+
+
+def data(model):
+    """A folder with the data that the model's folder generates; without such a script an empty one."""
+    source = os.path.dirname(model)
+    folder = os.path.join(FOLDER, os.path.basename(source))
+    if not os.path.isdir(folder):
+        script = os.path.join(source, "generate.py")
+        with open(model, encoding="utf-8") as file:
+            generated = "data::MNIST" not in file.read() and os.path.exists(script)
+        if generated:
+            subprocess.run([sys.executable, script, folder], check=True)
+        else:
+            os.makedirs(folder)
+    return folder
+
+
+def plan(model, *options, name=""):
+    """The path of the compiled plan; `name` tells plans with other options apart. Beside it lies NAME.json, the
+    report."""
+    folder = data(model)
+    path = os.path.join(folder, os.path.splitext(os.path.basename(model))[0] + name)
+    if not os.path.exists(path + ".plan"):
+        dltools.dlcc(model, "-o", path + ".plan", f"--emit=report.json={path}.json", *options, cwd=folder)
+    return path + ".plan"
+
+
+def example(name):
+    return os.path.join(dltools.ROOT, "examples", name)

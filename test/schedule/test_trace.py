@@ -1,0 +1,135 @@
+"""The trace: what it says of each command, and that independent ones run at once."""
+
+import json
+import os
+import re
+
+import dltools
+from e2e import support
+from . import examples
+
+
+def spans(trace):
+    return [event for event in trace["traceEvents"] if event["ph"] == "X"]
+
+
+def commands(trace):
+    return [event for event in spans(trace) if "kernel" in event["args"]]
+
+
+class Trace(support.ToolTest):
+    def bench(self, plan, threads, steps, *options):
+        self.dlrun("bench", plan, "--threads", threads, "--steps", steps, "--trace", "trace.json", *options)
+        with open(self.path("trace.json"), encoding="utf-8") as file:
+            return json.load(file)
+
+    def products(self, name):
+        """The forward products of a plan with one tile a kernel, and a trace of it."""
+        plan = examples.plan(examples.example(f"parallel_ops/{name}.dl"), "--tiles=1", name="-1")
+        info = dltools.info(plan)
+        (program,) = info["steps"][0]["programs"]
+        found = [c for c, command in enumerate(program["commands"])
+                 if info["kernels"][command["kernel"]]["strategy"] == "contract"][:2]
+        return found, self.bench(plan, 2, 30)
+
+    def overlaps(self, name):
+        """In how many runs the two were running at once, and how many runs there were."""
+        (first, second), trace = self.products(name)
+        runs = {}
+        for event in commands(trace):
+            if event["args"]["command"] in (first, second):
+                runs.setdefault(event["args"]["run"], []).append(event)
+        both = 0
+        for a, b in runs.values():
+            both += a["ts"] < b["ts"] + b["dur"] and b["ts"] < a["ts"] + a["dur"] and a["tid"] != b["tid"]
+        print(f"[{name}: at once in {both} of {len(runs)} steps] ", end="", flush=True)
+        return both, len(runs)
+
+    def test_independent_products_overlap(self):
+        both, runs = self.overlaps("parallel_ops")
+        self.assertEqual(runs, 40)
+        self.assertGreater(both, runs / 2, "the machine is busy, or they are not independent")
+
+    def test_the_twin_shows_no_overlap(self):
+        both, runs = self.overlaps("chained")
+        self.assertEqual((both, runs), (0, 40))
+
+    def test_every_command_is_described(self):
+        """Each run of each command stands in it whole, with its place in the model and its cost."""
+        plan = examples.plan(examples.example("mnist/mnist.dl"))
+        info = dltools.info(plan)
+        trace = self.bench(plan, 2, 20)
+        rows = {event["tid"]: event["args"]["name"] for event in trace["traceEvents"] if event["name"] == "thread_name"}
+        self.assertEqual(rows, {0: "thread 0", 1: "thread 1", 2: "steps"})
+        (program,) = [p for s in info["steps"] if s["training"] for p in s["programs"]]
+        tiles = {}
+        for event in commands(trace):
+            args = event["args"]
+            begin, end, total = map(int, re.fullmatch(r"(\d+) to (\d+) of (\d+)", args["tiles"]).groups())
+            command = program["commands"][args["command"]]
+            kernel = info["kernels"][command["kernel"]]
+            source = info["sources"][command["ops"][0]]
+            self.assertEqual((kernel["name"], kernel["tiles"]), (args["kernel"], total))
+            self.assertEqual(event["name"], "/".join(filter(None, (source["module"], source["op"]))))
+            self.assertEqual(args["line"], source["location"])
+            self.assertAlmostEqual(args["flops"], kernel["flops"] * (end - begin) / total, delta=1)
+            self.assertAlmostEqual(args["bytes"], kernel["bytes"] * (end - begin) / total, delta=1)
+            self.assertIn(event["tid"], (0, 1))
+            tiles.setdefault((args["run"], args["command"]), []).extend(range(begin, end))
+        names = {event["name"] for event in commands(trace)}
+        self.assertLessEqual({"conv1/conv2d", "conv2/conv2d", "fc1/matmul", "fc2/matmul"}, names)
+        self.assertRegex(commands(trace)[0]["args"]["line"], r"mnist\.dl:\d+:\d+$")
+        self.assertEqual(len(tiles), 30 * len(program["commands"]))
+        for (_, number), ran in tiles.items():
+            kernel = info["kernels"][program["commands"][number]["kernel"]]
+            self.assertEqual(sorted(ran), list(range(kernel["tiles"])))
+
+    def test_dependencies_are_kept(self):
+        """No command begins before those it waits for have ended."""
+        plan = examples.plan(examples.example("mnist/mnist.dl"))
+        (program,) = [p for s in dltools.info(plan)["steps"] if s["training"] for p in s["programs"]]
+        first, last = {}, {}
+        for event in commands(self.bench(plan, 3, 20)):
+            key = event["args"]["run"], event["args"]["command"]
+            first[key] = min(first.get(key, event["ts"]), event["ts"])
+            last[key] = max(last.get(key, 0), event["ts"] + event["dur"])
+        for run, number in first:
+            for dep in program["commands"][number]["deps"]:
+                self.assertLessEqual(last[run, dep], first[run, number] + 0.001)
+
+    def test_utilisation(self):
+        """The counter adds up to the time that commands took."""
+        trace = self.bench(examples.plan(examples.example("parallel_ops/parallel_ops.dl")), 2, 10)
+        counters = [e for e in trace["traceEvents"] if e["ph"] == "C"]
+        self.assertTrue(all(0 <= e["args"]["threads"] <= 2.001 for e in counters))
+        length = counters[1]["ts"] - counters[0]["ts"]
+        busy = sum(e["args"]["threads"] for e in counters) * length
+        self.assertAlmostEqual(busy, sum(e["dur"] for e in commands(trace)), delta=0.01 * busy + length)
+
+    def test_ring(self):
+        """A long run keeps the latest commands and says how many it has dropped."""
+        plan = examples.plan(examples.example("linear/linear.dl"))
+        info = dltools.info(plan)
+        commands_a_step = len([s for s in info["steps"] if s["training"]][0]["programs"][0]["commands"])
+        steps = 70000 // commands_a_step
+        trace = self.bench(plan, 1, steps, "-q")
+        self.assertEqual(trace["otherData"]["dropped_events"], (steps + 10) * commands_a_step - 65536)
+        self.assertEqual(max(event["args"]["update"] for event in commands(trace)), steps + 9)
+
+    def test_unwritable_trace_is_found_first(self):
+        plan = examples.plan(examples.example("linear/linear.dl"))
+        result = dltools.call([dltools.DLRUN, "bench", plan, "--trace", "nowhere/t.json"], cwd=self.folder)
+        self.assertEqual(result.returncode, 4)
+        self.assertIn("nowhere", result.stderr)
+        self.assertFalse(os.path.exists(self.path("nowhere")))
+
+
+class Serial(support.ToolTest):
+    def test_small_step_is_serial(self):
+        """A step too small to share is marked so, and threads that there are leave it alone."""
+        plan = examples.plan(examples.example("linear/linear.dl"))
+        for step in dltools.info(plan)["steps"]:
+            for program in step["programs"]:
+                self.assertTrue(all(command["serial"] for command in program["commands"]))
+        (event,) = [e for e in self.events("bench", plan, "--threads", 2, "--steps", 200) if e["event"] == "bench"]
+        self.assertEqual(event["tiles_per_thread"][1], 0)
