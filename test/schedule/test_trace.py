@@ -27,6 +27,7 @@ class Trace(support.ToolTest):
         """The forward products of a plan with one tile a kernel, and a trace of it."""
         plan = examples.plan(examples.example(f"parallel_ops/{name}.dl"), "--tiles=1", name="-1")
         info = dltools.info(plan)
+        self.assertEqual({kernel["tiles"] for kernel in info["kernels"]}, {1})
         (program,) = info["steps"][0]["programs"]
         found = [c for c, command in enumerate(program["commands"])
                  if info["kernels"][command["kernel"]]["strategy"] == "contract"][:2]
