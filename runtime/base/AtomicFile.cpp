@@ -45,12 +45,12 @@ static int syncFolder(const std::string &folder) {
   return error;
 }
 
-Status dlrt::writeFileAtomically(
-    const std::string &path,
-    const std::vector<std::span<const uint8_t>> &parts) {
+Status
+dlrt::writeFileAtomically(const std::string &path,
+                          const std::vector<std::span<const uint8_t>> &parts) {
   std::string temporary = fmt::format("{}.tmp.{}", path, getpid());
-  int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-                  0666);
+  int fd =
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0)
     return failure("write", path, errno);
   int error = 0;

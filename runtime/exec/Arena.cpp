@@ -33,6 +33,8 @@ Expected<Arena> Arena::allocate(uint64_t bytes) {
                   fmt::format("the plan needs {} of memory, this machine has "
                               "{}",
                               humanBytes(bytes), humanBytes(physical)));
+  if (guarded)
+    return addGuarded(bytes);
   uint64_t inner = (bytes + page - 1) / page * page;
   Arena arena;
   void *at = mmap(nullptr, inner + 2 * page, PROT_NONE,
@@ -55,3 +57,20 @@ Arena::~Arena() {
   if (mapping)
     munmap(mapping, mapped);
 }
+Expected<Arena> Arena::allocate(const ArenaLayout &layout) {
+  uint64_t bytes = 0;
+  if (!layout.total(bytes) ||
+      __builtin_add_overflow(bytes, layout.front(), &bytes))
+    return Status(Code::Unavailable, "the plan needs more memory than there "
+                                     "are addresses");
+  Expected<Arena> arena = allocate(bytes);
+  if (!arena)
+    return arena;
+  arena->base += layout.front();
+  uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  for (uint64_t guard : layout.guards())
+    if (mprotect(arena->base + guard, page, PROT_NONE) != 0)
+      return Status(Code::Unavailable, "no memory for guard pages");
+  return arena;
+}
+

@@ -6,13 +6,17 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace dlrt {
 
 /// Adds up parts, each aligned and followed by the slack that kernels may
-/// read into.
+/// read into. If guarded, each part's slack ends where a page begins that faults
+/// (for tests: it takes much more memory).
 class ArenaLayout {
 public:
+  explicit ArenaLayout(bool guarded = false) : guarded(guarded) {}
+
   /// The offset of a new part.
   uint64_t add(uint64_t bytes);
   /// The sum, or no value if it overflowed.
@@ -21,8 +25,17 @@ public:
     return !overflow;
   }
 
+  /// Bytes to leave in front of offset 0, for the first part's sake.
+  uint64_t front() const { return shift; }
+  /// Offsets of pages to make inaccessible.
+  const std::vector<uint64_t> &guards() const { return guardPages; }
+
 private:
-  uint64_t end = 0;
+  uint64_t addGuarded(uint64_t bytes);
+
+  bool guarded;
+  uint64_t end = 0, shift = 0;
+  std::vector<uint64_t> guardPages;
   bool overflow = false;
 };
 
@@ -30,6 +43,8 @@ private:
 class Arena {
 public:
   static Expected<Arena> allocate(uint64_t bytes);
+  /// With the front and the guards of the layout.
+  static Expected<Arena> allocate(const ArenaLayout &layout);
 
   Arena() = default;
   Arena(Arena &&other) noexcept { swap(other); }

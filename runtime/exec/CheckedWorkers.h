@@ -25,6 +25,10 @@ struct CheckOptions {
   /// Ready commands run in random order, after random delays.
   std::optional<uint64_t> orderSeed;
 
+  /// Pages that fault between the parts of the allocation: tensors, scalars,
+  /// batches, scratch. Needs no checked workers.
+  bool guard = false;
+
   bool any() const { return poison || orderSeed; }
 };
 

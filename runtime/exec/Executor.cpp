@@ -25,7 +25,7 @@ Executor::create(const LoadedPlan &loaded, const ExecutorOptions &options) {
   std::unique_ptr<Executor> executor(new Executor(loaded));
   DLRT_TRY(executor->loadKernels(loaded, options.isa));
   executor->describeKernels();
-  DLRT_TRY(executor->layOut(options.threads));
+  DLRT_TRY(executor->layOut(options.threads, options.checks.guard));
   if (options.trace)
     executor->record = std::make_unique<Trace>(options.threads);
   DLRT_TRY(executor->startWorkers(options));
@@ -84,19 +84,6 @@ void Executor::describeKernels() {
   }
 }
 
-/// Batches that may wait at once: many small ones, so that the loader's thread
-/// need not be woken for each, or a few large ones.
-static uint32_t ringSlots(const fb::StepT &step, uint64_t batchBytes) {
-  constexpr uint64_t ringBytes = 1 << 20, tableBytes = 4 << 20;
-  uint64_t bindings = 1;
-  for (const auto &program : step.micro)
-    for (const auto &command : program->commands)
-      bindings += command->bindings.size();
-  uint64_t slots = std::min(ringBytes / std::max<uint64_t>(batchBytes, 1),
-                            tableBytes / (bindings * sizeof(void *)));
-  return static_cast<uint32_t>(std::clamp<uint64_t>(slots, 4, 64));
-}
-
 Executor::Input Executor::layOutInput(const fb::StepT &step,
                                       ArenaLayout &layout) const {
   const fb::DatasetT &dataset = *plan.datasets[step.dataset];
@@ -109,7 +96,7 @@ Executor::Input Executor::layOutInput(const fb::StepT &step,
     total += bytes.back();
   }
   Input input;
-  input.slots = ringSlots(step, total);
+  input.slots = ring.slots;
   for (uint32_t slot = 0; slot < input.slots; ++slot)
     for (size_t c = 0; c < bytes.size(); ++c) {
       uint64_t offset = layout.add(bytes[c]);
@@ -121,8 +108,8 @@ Executor::Input Executor::layOutInput(const fb::StepT &step,
   return input;
 }
 
-Status Executor::layOut(unsigned threads) {
-  ArenaLayout layout;
+Status Executor::layOut(unsigned threads, bool guarded) {
+  ArenaLayout layout(guarded);
   layout.add(plan.arena_bytes); // at 0: buffer offsets are arena offsets
   scalarsOffset = layout.add(scalarCount * sizeof(int64_t));
   for (const auto &step : plan.steps) {
@@ -136,7 +123,7 @@ Status Executor::layOut(unsigned threads) {
   if (!layout.total(allocated))
     return {Code::Unavailable, "the plan needs more memory than there are "
                                "addresses"};
-  Expected<Arena> memory = Arena::allocate(allocated);
+  Expected<Arena> memory = Arena::allocate(layout);
   if (!memory)
     return memory.takeError();
   arena = std::move(*memory);

@@ -88,7 +88,7 @@ private:
 
   Executor(const LoadedPlan &loaded) : plan(*loaded.plan) {}
   Status loadKernels(const LoadedPlan &loaded, const std::string &isa);
-  Status layOut(unsigned threads);
+  Status layOut(unsigned threads, bool guarded);
   Input layOutInput(const fb::StepT &step, ArenaLayout &layout) const;
   Status startWorkers(const ExecutorOptions &options);
   void prepareSteps(unsigned threads);

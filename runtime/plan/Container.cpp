@@ -46,8 +46,8 @@ static Status checkHeader(std::span<const uint8_t> file) {
                         version, Format::version)};
   uint64_t size = load<uint64_t>(file, Format::fileSizeAt);
   if (size != file.size())
-    return damaged(fmt::format("it should have {} bytes and has {}", size,
-                               file.size()));
+    return damaged(
+        fmt::format("it should have {} bytes and has {}", size, file.size()));
   Checksum checksum;
   checksum.add(file.subspan(Format::headerBytes));
   if (checksum.value() != load<uint64_t>(file, Format::checksumAt))
@@ -73,7 +73,7 @@ dlrt::readContainer(std::span<const uint8_t> file) {
     uint32_t kind = load<uint32_t>(file, at);
     uint64_t offset = load<uint64_t>(file, at + 8);
     uint64_t size = load<uint64_t>(file, at + 16);
-    if (kind < 1 || kind > 3)
+    if (kind < 1 || kind > 4)
       return damaged(fmt::format("section {} has unknown kind {}", i, kind));
     if (offset % Format::alignment != 0)
       return damaged(fmt::format("section {} is not aligned", i));

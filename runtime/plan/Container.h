@@ -12,11 +12,16 @@
 
 namespace dlrt {
 
-enum class SectionKind : uint32_t { Metadata = 1, Image = 2, Constants = 3 };
+enum class SectionKind : uint32_t {
+  Metadata = 1,
+  Image = 2,
+  Constants = 3,
+  CodeRecord = 4,
+};
 
 struct ContainerFormat {
   static constexpr uint8_t magic[8] = {'D', 'L', 'P', 'L', 'A', 'N', 0, 1};
-  static constexpr uint32_t version = 1;
+  static constexpr uint32_t version = 2;
   static constexpr size_t versionAt = 8;
   static constexpr size_t sectionCountAt = 12;
   static constexpr size_t fileSizeAt = 16;
@@ -45,8 +50,7 @@ private:
 };
 
 /// Checks header, checksum and section table; the views point into `file`.
-Expected<std::vector<SectionView>>
-readContainer(std::span<const uint8_t> file);
+Expected<std::vector<SectionView>> readContainer(std::span<const uint8_t> file);
 
 /// The checksum in the header of a file that readContainer accepted.
 uint64_t storedChecksum(std::span<const uint8_t> file);

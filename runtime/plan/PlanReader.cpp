@@ -1,5 +1,6 @@
 #include "runtime/plan/PlanReader.h"
 
+#include "runtime/plan/CodeRecord.h"
 #include "runtime/plan/RaceVerifier.h"
 #include "runtime/plan/Validator.h"
 
@@ -81,9 +82,10 @@ private:
            (!s.update() || program(*s.update()));
   }
   bool program(const fb::Program &p) {
-    return each(
-               p.commands(),
-               [&](auto &c) { return take(c.bindings()) && take(c.deps()); }) &&
+    return each(p.commands(),
+                [&](auto &c) {
+                  return take(c.bindings()) && take(c.deps()) && take(c.ops());
+                }) &&
            each(p.metrics(),
                 [&](auto &m) {
                   return take(m.name()) && take(m.shape()) &&
@@ -138,6 +140,7 @@ static Status load(std::span<const uint8_t> bytes, LoadedPlan &out) {
     return damaged("the first section is not metadata");
   DLRT_TRY(readMetadata(out.sections[0].bytes, out));
   DLRT_TRY(validatePlan(*out.plan, out.sections));
+  DLRT_TRY(checkCodeRecord(*out.plan, out.sections));
   return verifyNoRaces(*out.plan);
 }
 

@@ -15,7 +15,8 @@
 
 namespace dlrt {
 
-/// A plan that passed the verifier, the validator and the race verifier.
+/// A plan that passed the verifier, the validator, the comparison with its code
+/// and the race verifier.
 struct LoadedPlan {
   std::unique_ptr<fb::PlanT> plan;
   std::vector<SectionView> sections; ///< of `file`, or of the caller's bytes

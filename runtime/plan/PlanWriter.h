@@ -19,7 +19,8 @@ namespace dlrt {
 std::vector<uint8_t> packPlan(const fb::PlanT &plan);
 
 /// The whole container in memory: section 0 is the metadata, then `sections`
-/// in order, so `Image.section` is an index into `sections` plus one.
+/// in order, so `Image.section` is an index into `sections` plus one. One of
+/// them must be the code record (CodeRecord.h).
 std::vector<uint8_t> sealPlan(std::span<const uint8_t> metadata,
                               const std::vector<SectionView> &sections);
 

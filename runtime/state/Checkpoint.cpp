@@ -91,8 +91,8 @@ static Metadata toMetadata(const CheckpointFacts &facts) {
 static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
   auto number = [&](const std::string &key, uint64_t &out) -> Status {
     auto found = metadata.find(key);
-    auto value = found == metadata.end() ? std::nullopt
-                                         : parseUnsigned(found->second);
+    auto value =
+        found == metadata.end() ? std::nullopt : parseUnsigned(found->second);
     if (!value)
       return {Code::Io, fmt::format("{} is missing or no number", key)};
     out = *value;

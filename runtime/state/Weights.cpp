@@ -176,8 +176,8 @@ Status dlrt::saveWeights(const fb::PlanT &plan, const std::string &path,
   for (const auto &state : plan.states) {
     if (!isWeight(*state))
       continue;
-    storage.push_back(rowMajorElements(state->shape, state->layout, state->dtype,
-                               address(state->buffer)));
+    storage.push_back(rowMajorElements(state->shape, state->layout,
+                                       state->dtype, address(state->buffer)));
     SafetensorsEntry entry = {fileDType(state->dtype), state->shape,
                               storage.back()};
     tensors[state->name] = entry;

@@ -51,8 +51,7 @@ Expected<RunFolder> RunFolder::open(const std::string &path, bool create) {
     if (error)
       return ioError("create the folder", folder.root, error);
   }
-  folder.lock =
-      ::open(folder.root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  folder.lock = ::open(folder.root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder.lock < 0)
     return ioError("open the folder", folder.root, lastError());
   if (flock(folder.lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
@@ -95,8 +94,8 @@ Expected<RunRecord> RunFolder::record() const {
   if (!file)
     return file.takeError();
   std::span<const uint8_t> bytes = file->bytes();
-  auto json = parseJson(
-      {reinterpret_cast<const char *>(bytes.data()), bytes.size()});
+  auto json =
+      parseJson({reinterpret_cast<const char *>(bytes.data()), bytes.size()});
   if (!json)
     return Status(Code::Io, json.takeError().message()).within(path);
   RunRecord record;

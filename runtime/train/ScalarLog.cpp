@@ -148,8 +148,8 @@ Status ScalarLog::addTensorboard(const std::string &name,
   std::vector<std::pair<std::string, double>> scalars;
   for (const ScalarMetric &metric : metrics)
     scalars.emplace_back(name + "/" + metric.name, metric.value);
-  return files[Tensorboard].append(eventOfScalars(
-      wallTime(), static_cast<int64_t>(position.step), scalars));
+  return files[Tensorboard].append(
+      eventOfScalars(wallTime(), static_cast<int64_t>(position.step), scalars));
 }
 
 Status ScalarLog::flush() {

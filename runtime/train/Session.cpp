@@ -20,18 +20,24 @@ std::string dlrt::displayName(const fb::StepT &step) {
 
 Expected<std::unique_ptr<Session>>
 Session::open(const std::string &planPath, const SessionOptions &options) {
-  std::unique_ptr<Session> session(new Session());
-  session->settings = options;
   Expected<LoadedPlan> loaded = readPlan(planPath);
   if (!loaded)
     return loaded.takeError();
-  session->loaded = std::move(*loaded);
+  return open(std::move(*loaded), planPath, options);
+}
+
+Expected<std::unique_ptr<Session>>
+Session::open(LoadedPlan loaded, const std::string &name,
+              const SessionOptions &options) {
+  std::unique_ptr<Session> session(new Session());
+  session->settings = options;
+  session->loaded = std::move(loaded);
   DLRT_TRY(session->resolveData());
   Expected<std::unique_ptr<Executor>> executor =
       Executor::create(session->loaded, {options.threads, options.isa,
                                          options.trace, options.checks});
   if (!executor)
-    return executor.takeError().within(planPath);
+    return executor.takeError().within(name);
   session->engine = std::move(*executor);
   return session;
 }

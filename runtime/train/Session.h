@@ -36,6 +36,11 @@ public:
   static Expected<std::unique_ptr<Session>> open(const std::string &planPath,
                                                  const SessionOptions &options);
 
+  /// The same with a plan that has been read; `name` is for messages.
+  static Expected<std::unique_ptr<Session>>
+  open(LoadedPlan loaded, const std::string &name,
+       const SessionOptions &options);
+
   const fb::PlanT &plan() const { return *loaded.plan; }
   /// The plan's file and its checksum.
   const LoadedPlan &planFile() const { return loaded; }

@@ -1,3 +1,4 @@
+#include "runtime/plan/CodeRecord.h"
 #include "test/runtime/TestPlan.h"
 
 #include <cstring>
@@ -25,7 +26,7 @@ TEST(Container, RoundTrip) {
   LoadedPlan loaded = mustLoad(file);
   EXPECT_EQ(loaded.plan->model, "model.dl");
   EXPECT_EQ(loaded.plan->steps.size(), 2u);
-  ASSERT_EQ(loaded.sections.size(), 2u);
+  ASSERT_EQ(loaded.sections.size(), 3u);
   EXPECT_EQ(loaded.sections[1].kind, SectionKind::Image);
   Bytes image = readFile(TEST_KERNELS);
   EXPECT_TRUE(std::equal(image.begin(), image.end(),
@@ -41,13 +42,41 @@ TEST(Container, EqualPlansGiveEqualBytes) {
 TEST(Container, WritesAtomically) {
   TemporaryFolder folder;
   std::string path = folder.path("a.plan");
-  Bytes metadata = packPlan(regressionPlan(10).plan);
+  PlanBuilder plan = regressionPlan(10);
+  Bytes metadata = packPlan(plan.plan), record = codeRecord(plan.plan);
   Bytes image = readFile(TEST_KERNELS);
-  ASSERT_TRUE(writePlan(path, metadata, {{SectionKind::Image, image}}).ok());
+  ASSERT_TRUE(writePlan(path, metadata,
+                        {{SectionKind::Image, image},
+                         {SectionKind::CodeRecord, record}})
+                  .ok());
   EXPECT_TRUE(readPlan(path));
   Status status = writePlan(folder.path("missing/a.plan"), metadata, {});
   EXPECT_EQ(status.code(), Code::Io);
   EXPECT_NE(status.message().find("No such file"), std::string::npos);
+}
+
+TEST(Container, TheCodeRecordMustBeThePlans) {
+  PlanBuilder plan = regressionPlan(10);
+  Bytes image = readFile(TEST_KERNELS);
+  auto answer = [&](const std::vector<Bytes> &records) {
+    std::vector<SectionView> sections = {{SectionKind::Image, image}};
+    for (const Bytes &record : records)
+      sections.push_back({SectionKind::CodeRecord, record});
+    Bytes file = sealPlan(packPlan(plan.plan), sections);
+    auto loaded = readPlan(file);
+    return loaded ? std::string() : loaded.status().message();
+  };
+  Bytes good = codeRecord(plan.plan), other = good;
+  EXPECT_EQ(answer({good}), "");
+  EXPECT_NE(answer({}).find("one record of its code"), std::string::npos);
+  EXPECT_NE(answer({good, good}).find("one record"), std::string::npos);
+  for (uint8_t &byte : other) {
+    byte ^= 1;
+    EXPECT_NE(answer({other}).find("its code was made for"), std::string::npos);
+    byte ^= 1;
+  }
+  other.push_back(0);
+  EXPECT_NE(answer({other}).find("its code was made for"), std::string::npos);
 }
 
 TEST(Container, RefusesWhatIsNoPlan) {

@@ -1,4 +1,5 @@
 // The dump in FORMAT.md is what the writer writes.
+#include "runtime/plan/CodeRecord.h"
 #include "test/runtime/TestPlan.h"
 
 #include <cstdio>
@@ -61,7 +62,9 @@ TEST(Format, DumpInTheDocumentation) {
   image->section = 1;
   plan.images.push_back(std::move(image));
   Bytes code = {'C', 'O', 'D', 'E'};
-  Bytes file = sealPlan(packPlan(plan), {{SectionKind::Image, code}});
+  Bytes record = codeRecord(plan);
+  Bytes file = sealPlan(packPlan(plan), {{SectionKind::Image, code},
+                                         {SectionKind::CodeRecord, record}});
   EXPECT_TRUE(readPlan(file));
 
   Bytes page = readFile(TEST_SOURCE_ROOT "/runtime/plan/FORMAT.md");

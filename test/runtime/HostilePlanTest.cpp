@@ -1,6 +1,7 @@
 // Files whose checksum is right, but whose content is not: the reader must
 // answer, whatever the bytes are.
 #include "runtime/exec/Executor.h"
+#include "runtime/plan/CodeRecord.h"
 #include "test/runtime/TestPlan.h"
 
 #include <cstring>
@@ -27,9 +28,12 @@ void tryFile(const Bytes &file, Counts &counts) {
     (void)Executor::create(*loaded, {});
 }
 
+/// Changed metadata with the image and the code record of the plan.
 Bytes resealed(std::span<const uint8_t> metadata) {
   static const Bytes image = readFile(TEST_KERNELS);
-  return sealPlan(metadata, {{SectionKind::Image, image}});
+  static const Bytes record = codeRecord(regressionPlan(10, 2).plan);
+  return sealPlan(metadata, {{SectionKind::Image, image},
+                             {SectionKind::CodeRecord, record}});
 }
 
 } // namespace
@@ -61,12 +65,14 @@ TEST(HostilePlan, WordsOfExtremeValues) {
 }
 
 TEST(HostilePlan, MutationsOfTheImageHeaders) {
-  Bytes metadata = packPlan(regressionPlan(10).plan);
+  PlanBuilder plan = regressionPlan(10);
+  Bytes metadata = packPlan(plan.plan), record = codeRecord(plan.plan);
   Bytes image = readFile(TEST_KERNELS);
   for (size_t at = 0; at < std::min<size_t>(image.size(), 1024); ++at) {
     Bytes mutated = image;
     mutated[at] ^= 0xff;
-    Bytes file = sealPlan(metadata, {{SectionKind::Image, mutated}});
+    Bytes file = sealPlan(metadata, {{SectionKind::Image, mutated},
+                                     {SectionKind::CodeRecord, record}});
     LoadedPlan loaded = mustLoad(file);
     (void)ElfImage::load(loaded.sections[1].bytes);
   }

@@ -1,5 +1,6 @@
 #include "test/runtime/TestPlan.h"
 
+#include "runtime/plan/CodeRecord.h"
 #include "runtime/plan/Layout.h"
 
 #include <algorithm>
@@ -244,7 +245,9 @@ PlanBuilder dlrt::test::singleProgramPlan() {
 
 Bytes dlrt::test::seal(const fb::PlanT &plan) {
   Bytes image = readFile(TEST_KERNELS);
-  return sealPlan(packPlan(plan), {{SectionKind::Image, image}});
+  Bytes record = codeRecord(plan);
+  return sealPlan(packPlan(plan), {{SectionKind::Image, image},
+                                   {SectionKind::CodeRecord, record}});
 }
 
 std::string dlrt::test::verdict(const fb::PlanT &plan) {

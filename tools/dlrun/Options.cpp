@@ -352,9 +352,8 @@ static std::string absoluteData(const std::string &argument) {
 
 /// Both lists go through one set of options; what is said again counts. Paths
 /// of the second list are made absolute, for the run goes on in its folder.
-Expected<Options>
-dlrun::parseResumed(const std::vector<std::string> &started,
-                    const std::vector<std::string> &resumed) {
+Expected<Options> dlrun::parseResumed(const std::vector<std::string> &started,
+                                      const std::vector<std::string> &resumed) {
   Expected<Options> now = parseOptions(resumed);
   if (!now)
     return now;

@@ -15,7 +15,7 @@ enum class Command { Train, Eval, Info, Bench, Resume };
 
 struct Options {
   Command command = Command::Train;
-  std::string plan; ///< resume: the run's folder
+  std::string plan;                   ///< resume: the run's folder
   std::vector<std::string> arguments; ///< as they were given
   bool help = false, longHelp = false, version = false;
 
@@ -42,9 +42,8 @@ struct Options {
 dlrt::Expected<Options> parseOptions(const std::vector<std::string> &arguments);
 
 /// The options a run was started with, changed by those of `dlrun resume`.
-dlrt::Expected<Options>
-parseResumed(const std::vector<std::string> &started,
-             const std::vector<std::string> &resumed);
+dlrt::Expected<Options> parseResumed(const std::vector<std::string> &started,
+                                     const std::vector<std::string> &resumed);
 
 /// The text of -h or --help.
 std::string helpText(bool full);

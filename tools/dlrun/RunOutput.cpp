@@ -42,10 +42,10 @@ Status RunOutput::open() {
     return record.takeError();
   std::string hash = planHashText(session.planFile().checksum);
   if (record->planHash != hash)
-    return {Code::Plan, fmt::format("'{}' is not the plan of the run in '{}' "
-                                    "(hash {}, the run's is {})",
-                                    options.plan, folder->path(), hash,
-                                    record->planHash)};
+    return {Code::Plan,
+            fmt::format("'{}' is not the plan of the run in '{}' "
+                        "(hash {}, the run's is {})",
+                        options.plan, folder->path(), hash, record->planHash)};
   auto steps = folder->checkpoints();
   if (!steps)
     return steps.takeError();
@@ -79,10 +79,10 @@ Status RunOutput::checkFits(const CheckpointFacts &facts,
     return {Code::Usage, fmt::format("--seed {}: the run in '{}' has seed {}",
                                      options.seed, folder->path(), facts.seed)};
   if (facts.shuffle == options.noShuffle)
-    return {Code::Usage, fmt::format("--no-shuffle: the run in '{}' was "
-                                     "started with{} it",
-                                     folder->path(),
-                                     facts.shuffle ? "out" : "")};
+    return {Code::Usage,
+            fmt::format("--no-shuffle: the run in '{}' was "
+                        "started with{} it",
+                        folder->path(), facts.shuffle ? "out" : "")};
   return {};
 }
 
@@ -109,8 +109,7 @@ Status RunOutput::begin(const StepRunner &runner) {
   }
   std::error_code error;
   RunRecord record = {planHashText(session.planFile().checksum),
-                      std::filesystem::current_path(error),
-                      options.arguments};
+                      std::filesystem::current_path(error), options.arguments};
   if (!folder) {
     auto created = RunFolder::open(options.out, /*create=*/true);
     if (!created)
@@ -122,10 +121,10 @@ Status RunOutput::begin(const StepRunner &runner) {
   if (!folder->holdsRun())
     DLRT_TRY(folder->begin(record, session.planFile().file.bytes()));
   std::vector<std::string> warnings;
-  auto opened = ScalarLog::open(
-      folder->path(), session.plan(),
-      start ? start->facts.logBytes : std::map<std::string, uint64_t>(),
-      warnings);
+  auto opened = ScalarLog::open(folder->path(), session.plan(),
+                                start ? start->facts.logBytes
+                                      : std::map<std::string, uint64_t>(),
+                                warnings);
   if (!opened)
     return opened.takeError();
   log = std::move(*opened);

@@ -1,5 +1,6 @@
 #include "compiler/codegen/emit/EmitPlan.h"
 #include "compiler/codegen/emit/Metadata.h"
+#include "runtime/plan/CodeRecord.h"
 #include "runtime/plan/PlanWriter.h"
 #include "runtime/plan/RaceVerifier.h"
 #include "runtime/plan/Validator.h"
@@ -23,6 +24,8 @@ FailureOr<std::vector<uint8_t>> encodePlan(plan::PlanOp plan,
                         {reinterpret_cast<const uint8_t *>(image.elf.data()),
                          image.elf.size()}});
   }
+  std::vector<uint8_t> record = dlrt::codeRecord(*metadata);
+  sections.push_back({dlrt::SectionKind::CodeRecord, record});
   std::vector<uint8_t> bytes = dlrt::packPlan(*metadata);
   std::vector<dlrt::SectionView> all = sections;
   all.insert(all.begin(), {dlrt::SectionKind::Metadata, bytes});
