@@ -27,7 +27,11 @@ public:
               CompileReport &report)
       : module(module), options(options), report(report) {}
 
-  LogicalResult import() { return mlir::verify(module); }
+  LogicalResult import() {
+    if (failed(mlir::verify(module)))
+      return failure();
+    return writePictures(drawGraph(module, options.pictures));
+  }
 
   LogicalResult backward() {
     return runPasses(
@@ -61,7 +65,7 @@ public:
       return failure();
     plan = *module.getOps<plan::PlanOp>().begin();
     report.describe(plan);
-    return success();
+    return writePictures(drawPlan(module, plan, options.pictures));
   }
 
   LogicalResult codegen() {
@@ -115,6 +119,20 @@ private:
   }
 
   LogicalResult writeKernels() {
+  LogicalResult writePictures(FailureOr<std::vector<PictureFile>> files) {
+    if (failed(files)) {
+      report.exitCode = CompileReport::wrongUse;
+      return failure();
+    }
+    for (const PictureFile &file : *files)
+      if (failed(write(file.path,
+                       ArrayRef(reinterpret_cast<const uint8_t *>(
+                                    file.text.data()),
+                                file.text.size()))))
+        return failure();
+    return success();
+  }
+
     for (auto [index, image] : llvm::enumerate(code.images)) {
       bool last = index + 1 == code.images.size();
       std::string path = last ? options.kernelsPath

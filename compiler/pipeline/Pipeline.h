@@ -1,6 +1,7 @@
 // The whole road from a graph to a plan file.
 #pragma once
 
+#include "compiler/pipeline/Pictures.h"
 #include "compiler/pipeline/Report.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
@@ -22,6 +23,7 @@ struct CompileOptions {
   std::string stopAfter; // a phase; empty: all of them
   /// IR after a phase: {phase, path}; "-" is standard output.
   std::vector<std::pair<std::string, std::string>> dumps;
+  PictureOptions pictures;
 };
 
 /// import, backward, layout, fuse, schedule, codegen, emit.

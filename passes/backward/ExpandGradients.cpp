@@ -1,3 +1,4 @@
+#include "dialects/graph/StepRole.h"
 #include "passes/backward/Passes.h"
 #include "passes/backward/StepValues.h"
 
@@ -15,7 +16,7 @@ namespace {
 /// Reverse mode over the ops between the parameters and a loss.
 class Reverse {
 public:
-  explicit Reverse(graph::GradientsOp op) : op(op), builder(op) {}
+  explicit Reverse(graph::GradientsOp op) : op(op), builder(op, &marker) {}
 
   LogicalResult run() {
     markDependents();
@@ -56,6 +57,7 @@ private:
       return forward->emitError()
              << "backward: " << forward->getName().stripDialect()
              << " has no gradient";
+    marker.of = forward->getName().stripDialect();
     SmallVector<bool> needed(llvm::map_range(forward->getOperands(), depends));
     SmallVector<Value> operandGrads =
         differentiable.buildGradient(builder, resultGrads, needed);
@@ -91,6 +93,7 @@ private:
   }
 
   graph::GradientsOp op;
+  graph::RoleMarker marker{graph::StepRole::Backward};
   OpBuilder builder;
   llvm::DenseSet<Value> dependents;
   std::function<bool(Value)> depends = [this](Value value) {

@@ -13,6 +13,10 @@ namespace dl {
 #define GEN_PASS_REGISTRATION
 #include "passes/backward/Passes.h.inc"
 
+/// Gradients are written out, optimizers and composite ops are not: what a
+/// picture of the step shows.
+void buildGradientsPipeline(mlir::OpPassManager &manager);
+
 /// The phase `backward`: all passes of this folder in order, with clean-ups.
 void buildBackwardPipeline(mlir::OpPassManager &manager);
 

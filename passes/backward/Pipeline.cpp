@@ -4,6 +4,15 @@
 
 using namespace mlir;
 
+void dl::buildGradientsPipeline(OpPassManager &manager) {
+  manager.addPass(createSplitStep());
+  OpPassManager &steps = manager.nest<func::FuncOp>();
+  steps.addPass(createCanonicalizerPass());
+  steps.addPass(createExpandGradients());
+  steps.addPass(createCanonicalizerPass());
+  steps.addPass(createCSEPass());
+}
+
 void dl::buildBackwardPipeline(OpPassManager &manager) {
   manager.addPass(createSplitStep());
   OpPassManager &steps = manager.nest<func::FuncOp>();

@@ -25,6 +25,7 @@ RULES = {
     "dialects/plan": ((), {"llvm", "mlir"}),
     "passes": (("dialects",), {"llvm", "mlir"}),
     "compiler/codegen": (("compiler/codegen", "dialects", "runtime/plan"), COMPILER_LIBRARIES),
+    "compiler/pictures": (("dialects",), {"llvm", "mlir"}),
     "compiler/pipeline": (("compiler", "dialects", "passes"), COMPILER_LIBRARIES),
     "runtime": ((), RUNTIME_LIBRARIES),
     "runtime/data": (("runtime",), RUNTIME_LIBRARIES | {"zlib.h"}),

@@ -62,6 +62,7 @@ private:
   void unknown(StringRef word);
   void setting(StringRef text);
   void dtype(StringRef text);
+  void view(StringRef text);
   void emit(StringRef list);
   void emitOne(StringRef kind, StringRef path);
   void complete();
@@ -99,6 +100,9 @@ const std::vector<Parser::Option> &Parser::options() {
                   ": there is --report and --report=json");
          (v == "json" ? p.result.reportJson : p.result.report) = true;
        }},
+      {"--view", Required, [](Parser &p, StringRef v) { p.view(v); }},
+      {"--step", Required,
+       [](Parser &p, StringRef v) { p.result.step = v.str(); }},
       {"--check", None, [](Parser &p, StringRef) { p.result.check = true; }},
       {"-ffuse", None, [](Parser &p, StringRef) { p.result.fuse = true; }},
       {"-fno-fuse", None, [](Parser &p, StringRef) { p.result.fuse = false; }},
@@ -180,6 +184,19 @@ void Parser::dtype(StringRef text) {
   result.dtype = text.str();
 }
 
+void Parser::view(StringRef text) {
+  static const std::vector<std::string> known = {"blocks", "modules", "ops",
+                                                 "kernels"};
+  if (llvm::is_contained(known, text)) {
+    result.view = text.str();
+    return;
+  }
+  std::string better = frontend::nearest(text, known);
+  fail("--view=" + text.str() + ": " +
+       (better.empty() ? "blocks, modules, ops and kernels are known"
+                       : "did you mean " + better + "?"));
+}
+
 void Parser::emit(StringRef list) {
   llvm::SmallVector<StringRef> items;
   list.split(items, ',');
@@ -190,13 +207,13 @@ void Parser::emit(StringRef list) {
 }
 
 void Parser::emitOne(StringRef kind, StringRef path) {
-  static const std::vector<std::string> known = {"mlir", "kernels.so",
-                                                 "report.json"};
+  static const std::vector<std::string> known = {
+      "graph.dot",  "graph.svg",  "memory.svg",
+      "mlir",       "kernels.so", "report.json"};
   static const std::vector<std::string> later = {
-      "summary",      "graph.dot",  "graph.svg",     "graph.html",
-      "graph.json",   "memory.svg", "memory.pickle", "schedule.json",
-      "schedule.svg", "cu",         "ptx",           "cubin",
-      "onnx",         "deps",       "compile-flags"};
+      "summary",      "graph.html",   "graph.json", "memory.pickle",
+      "schedule.json", "schedule.svg", "cu",         "ptx",
+      "cubin",        "onnx",         "deps",       "compile-flags"};
   auto [name, phase] = kind.split(':');
   if (llvm::is_contained(later, name))
     return fail("--emit=" + name.str() + ": not in this version",
@@ -204,7 +221,7 @@ void Parser::emitOne(StringRef kind, StringRef path) {
   if (!llvm::is_contained(known, name)) {
     std::string better = frontend::nearest(name, known);
     return fail("--emit=" + name.str() + ": " +
-                (better.empty() ? "mlir, kernels.so and report.json are known"
+                (better.empty() ? llvm::join(known, ", ") + " are known"
                                 : "did you mean " + better + "?"));
   }
   if (name != "mlir" && !phase.empty())
@@ -250,8 +267,11 @@ Usage: dlcc [options] MODEL.dl
 
 Output
   -o FILE                the plan (default: MODEL.plan in this folder)
-  --emit=KIND[=FILE],... also write: mlir[:PHASE] (to standard output unless FILE is given),
-                         kernels.so, report.json
+  --emit=KIND[=FILE],... also write: graph.svg, graph.dot, memory.svg, report.json, kernels.so,
+                         mlir[:PHASE] (to standard output unless FILE is given)
+  --view=VIEW            how much a graph shows: blocks (default; equal ones are folded), modules,
+                         ops, kernels
+  --step=NAME            the step of pictures (default: train, else the first)
   --report[=json]        parameters, FLOPs, bytes, kernels, fusions, memory
   --check                evaluate the model and stop: no code, no plan
 

@@ -10,7 +10,7 @@
 namespace dl::dlcc {
 
 struct Output {
-  std::string kind;  // "mlir", "kernels.so", "report.json"
+  std::string kind;  // "mlir", "graph.svg", "report.json"
   std::string phase; // of mlir
   std::string path;
 };
@@ -23,6 +23,8 @@ struct Arguments {
   int64_t accumulate = 1, threads = 0, tiles = 0, maxOps = 1000000;
   double evalTimeout = 20;
   std::vector<Output> outputs;
+  /// Of pictures: "blocks", "modules", "ops", "kernels"; and which step.
+  std::string view = "blocks", step;
   bool report = false, reportJson = false, check = false, fuse = true;
   bool help = false, version = false;
 

@@ -66,12 +66,32 @@ static int checkTarget(const std::string &cpu) {
   return fail("--target-cpu=" + cpu + ": " + why, unknown ? 2 : 3);
 }
 
+static dl::PictureOptions pictureOptions(const Arguments &arguments) {
+  dl::PictureOptions options;
+  options.step = arguments.step;
+  using dl::pictures::View;
+  options.view = arguments.view == "modules"   ? View::Modules
+                 : arguments.view == "ops"     ? View::Ops
+                 : arguments.view == "kernels" ? View::Kernels
+                                               : View::Blocks;
+  for (const dl::dlcc::Output &output : arguments.outputs) {
+    if (output.kind == "graph.dot")
+      options.files.push_back({dl::PictureOptions::GraphDot, output.path});
+    if (output.kind == "graph.svg")
+      options.files.push_back({dl::PictureOptions::GraphSvg, output.path});
+    if (output.kind == "memory.svg")
+      options.files.push_back({dl::PictureOptions::MemorySvg, output.path});
+  }
+  return options;
+}
+
 static dl::CompileOptions compileOptions(const Arguments &arguments) {
   dl::CompileOptions options;
   options.fuse = arguments.fuse;
   options.maxTiles = arguments.tiles;
   options.threads = static_cast<int>(arguments.threads);
   options.targetCpu = arguments.targetCpu;
+  options.pictures = pictureOptions(arguments);
   if (arguments.check)
     options.stopAfter = "import";
   else

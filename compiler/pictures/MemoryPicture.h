@@ -1,0 +1,43 @@
+// Memory over the commands of a step: what lies where, for how long, and who
+// holds the peak.
+#pragma once
+
+#include "compiler/pictures/Picture.h"
+#include "dialects/plan/Plan.h"
+#include "mlir/IR/BuiltinOps.h"
+#include <optional>
+
+namespace dl::pictures {
+
+/// Bytes of the arena while a command runs.
+struct MemoryCommand {
+  std::string name; // "conv2d_add_relu"
+  Part part;
+  int64_t alive = 0; // of temporaries
+};
+
+/// A temporary: a rectangle of bytes and commands.
+struct MemoryBlock {
+  std::string name, where; // "conv1/add [4,10,24,24] f32", "mnist.dl:15:31"
+  int64_t offset, bytes;   // from the first temporary on
+  int first, last;         // commands
+  Part part; // Saved: written by the forward, read by the backward
+};
+
+struct MemoryMap {
+  std::string title;
+  /// Bytes that are always taken, by kind: "parameters".
+  std::vector<std::pair<std::string, int64_t>> fixed;
+  std::vector<MemoryCommand> commands;
+  std::vector<MemoryBlock> blocks;
+  int64_t packed = 0; // what all temporaries take together
+  int peak = 0;       // the command during which most are alive
+};
+
+/// The first program of a step: a whole batch, or a micro-batch.
+std::optional<MemoryMap>
+describeMemory(mlir::ModuleOp module, plan::PlanOp plan, llvm::StringRef step);
+
+std::string writeMemorySvg(const MemoryMap &map);
+
+} // namespace dl::pictures

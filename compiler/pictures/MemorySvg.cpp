@@ -1,0 +1,307 @@
+#include "compiler/pictures/MemoryPicture.h"
+#include "compiler/pictures/Style.h"
+#include "compiler/pictures/Text.h"
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+namespace dl::pictures {
+namespace {
+
+constexpr double left = 78, top = 74, curveHeight = 130, between = 34,
+                 mapHeight = 340, listWidth = 400;
+constexpr size_t mostListed = 16;
+
+std::string attribute(const char *name, double value) {
+  return std::string(" ") + name + "=\"" + number(value) + "\"";
+}
+
+class MemoryWriter {
+public:
+  explicit MemoryWriter(const MemoryMap &map) : map(map) {
+    for (const auto &[name, bytes] : map.fixed)
+      fixed += bytes;
+    size_t count = std::max<size_t>(1, map.commands.size());
+    step = std::clamp(760.0 / static_cast<double>(count), 2.0, 44.0);
+    plot = step * static_cast<double>(count);
+    mapTop = top + curveHeight + between;
+    width = left + std::max(plot, 320.0) + 28 + listWidth;
+    height = mapTop + mapHeight + 190;
+  }
+
+  std::string run() {
+    begin();
+    writeCurve();
+    writeMap();
+    writeCommands();
+    writeList();
+    writeLegend();
+    svg += "</svg>\n";
+    return std::move(svg);
+  }
+
+private:
+  void begin();
+  void writeCurve();
+  void writeMap();
+  void writePeak();
+  void writeCommands();
+  void writeList();
+  void writeLegend();
+  void writeAxis(double y0, double extent, int64_t most, const char *what);
+  void rect(double x, double y, double w, double h, const std::string &rest);
+  void text(double x, double y, const std::string &content, double size,
+            const std::string &rest = "");
+  void line(double x1, double y1, double x2, double y2,
+            const std::string &rest);
+  double xOf(int command) const { return left + step * command; }
+  int64_t peakBytes() const {
+    return map.commands.empty() ? 0 : map.commands[map.peak].alive;
+  }
+
+  const MemoryMap &map;
+  int64_t fixed = 0;
+  double step, plot, mapTop, width, height;
+  std::string svg;
+};
+
+} // namespace
+
+void MemoryWriter::rect(double x, double y, double w, double h,
+                        const std::string &rest) {
+  svg += "<rect" + attribute("x", x) + attribute("y", y) +
+         attribute("width", w) + attribute("height", h) + rest;
+}
+
+void MemoryWriter::text(double x, double y, const std::string &content,
+                        double size, const std::string &rest) {
+  svg += "<text" + attribute("x", x) + attribute("y", y) +
+         attribute("font-size", size) +
+         (rest.find("fill=") == std::string::npos ? " fill=\"#323F4B\"" : "") +
+         rest + ">" + escaped(content) + "</text>\n";
+}
+
+void MemoryWriter::line(double x1, double y1, double x2, double y2,
+                        const std::string &rest) {
+  svg += "<line" + attribute("x1", x1) + attribute("y1", y1) +
+         attribute("x2", x2) + attribute("y2", y2) + rest + "/>\n";
+}
+
+void MemoryWriter::begin() {
+  svg = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\"" +
+        attribute("width", width) + attribute("height", height) +
+        " viewBox=\"0 0 " + number(width) + " " + number(height) +
+        "\" font-family=\"" + fontFamily + "\">\n<title>" + escaped(map.title) +
+        "</title>\n";
+  rect(0, 0, width, height, " fill=\"white\"/>\n");
+  text(20, 28, map.title, 17, " font-weight=\"bold\" fill=\"#1F2933\"");
+  std::string parts;
+  for (const auto &[name, bytes] : map.fixed)
+    parts += name + " " + byteText(bytes) + " + ";
+  text(20, 46,
+       parts + "temporaries " + byteText(map.packed) + " (" +
+           byteText(peakBytes()) +
+           " alive at the peak) = " + byteText(fixed + map.packed),
+       11.5, " fill=\"#52606D\"");
+}
+
+/// Lines at round numbers of bytes, from the bottom `y0` up.
+void MemoryWriter::writeAxis(double y0, double extent, int64_t most,
+                             const char *what) {
+  double rough = static_cast<double>(std::max<int64_t>(1, most)) / 4;
+  double unit = std::pow(10.0, std::floor(std::log10(rough)));
+  double tick = unit;
+  for (double factor : {1.0, 2.0, 5.0, 10.0})
+    if (tick < rough * 0.8)
+      tick = unit * factor;
+  tick = std::max(1.0, tick);
+  for (double bytes = 0; bytes <= static_cast<double>(most); bytes += tick) {
+    double y =
+        y0 - extent * bytes / static_cast<double>(std::max<int64_t>(1, most));
+    line(left, y, left + plot, y, " stroke=\"#E4E7EB\" stroke-width=\"1\"");
+    text(left - 6, y + 3.5, byteText(static_cast<int64_t>(bytes)), 10,
+         " text-anchor=\"end\" fill=\"#7B8794\"");
+  }
+  text(left, y0 - extent - 9, what, 11,
+       " font-weight=\"bold\" fill=\"#7B8794\"");
+}
+
+/// Bytes in use: states, and on top of them the temporaries that are alive.
+void MemoryWriter::writeCurve() {
+  double bottom = top + curveHeight;
+  int64_t most = std::max<int64_t>(1, fixed + map.packed);
+  double scale = curveHeight / static_cast<double>(most);
+  writeAxis(bottom, curveHeight, most, "bytes in use");
+  double base = bottom - static_cast<double>(fixed) * scale;
+  rect(left, base, plot, bottom - base,
+       std::string(" class=\"states\" fill=\"") + parameterFill +
+           "\"><title>states, metrics: " + byteText(fixed) +
+           "</title></rect>\n");
+  std::string path = "M" + number(left) + " " + number(base);
+  for (size_t i = 0; i < map.commands.size(); ++i) {
+    double y = base - static_cast<double>(map.commands[i].alive) * scale;
+    path += " L" + number(xOf(static_cast<int>(i))) + " " + number(y) + " L" +
+            number(xOf(static_cast<int>(i) + 1)) + " " + number(y);
+  }
+  path += " L" + number(left + plot) + " " + number(base) + " z";
+  svg += "<path d=\"" + path +
+         "\" class=\"alive\" fill=\"#9DB8D2\" stroke=\"#4F7599\" "
+         "stroke-width=\"1.2\"/>\n";
+  double packed = bottom - static_cast<double>(fixed + map.packed) * scale;
+  line(left, packed, left + plot, packed,
+       " stroke=\"#4F7599\" stroke-dasharray=\"5 3\"");
+  text(left + plot, packed - 4, "arena " + byteText(fixed + map.packed), 10,
+       " text-anchor=\"end\" fill=\"#4F7599\"");
+}
+
+/// Where each temporary lies, and from which command to which.
+void MemoryWriter::writeMap() {
+  double bottom = mapTop + mapHeight;
+  int64_t most = std::max<int64_t>(1, map.packed);
+  double scale = mapHeight / static_cast<double>(most);
+  writeAxis(bottom, mapHeight, most, "temporaries by offset");
+  for (const MemoryBlock &block : map.blocks) {
+    bool atPeak = block.first <= map.peak && map.peak <= block.last;
+    double x = xOf(block.first), w = xOf(block.last + 1) - x;
+    double h = static_cast<double>(block.bytes) * scale;
+    double y = bottom - static_cast<double>(block.offset) * scale - h;
+    Paint paint = paintOf(block.part);
+    rect(x, y, w, std::max(0.4, h),
+         std::string(" class=\"buffer ") + nameOf(block.part) +
+             (atPeak ? " peak" : "") + "\" fill=\"" + paint.fill +
+             "\" stroke=\"" + (atPeak ? "#C0392B" : paint.line) +
+             "\" stroke-width=\"" +
+             (h < 2    ? "0.2"
+              : atPeak ? "1.3"
+                       : "0.7") +
+             "\"><title>" +
+             escaped(block.name + "\n" + byteText(block.bytes) + "  " +
+                     block.where) +
+             "</title></rect>\n");
+  }
+  writePeak();
+  for (const MemoryBlock &block : map.blocks) {
+    double x = xOf(block.first), w = xOf(block.last + 1) - x;
+    double h = static_cast<double>(block.bytes) * scale;
+    double y = bottom - static_cast<double>(block.offset) * scale - h;
+    if (h < 12 || w < 40)
+      continue;
+    text(x + w / 2, y + h / 2 + (h > 26 ? -1 : 3.5),
+         shortened(block.name, 10, w - 8), 10, " text-anchor=\"middle\"");
+    if (h > 26)
+      text(x + w / 2, y + h / 2 + 11,
+           shortened(byteText(block.bytes), 9.5, w - 8), 9.5,
+           " text-anchor=\"middle\" fill=\"#52606D\"");
+  }
+}
+
+void MemoryWriter::writePeak() {
+  if (map.blocks.empty())
+    return;
+  double x = xOf(map.peak) + step / 2;
+  line(x, top - 4, x, mapTop + mapHeight,
+       " class=\"peak\" stroke=\"#C0392B\" stroke-width=\"1.2\" "
+       "stroke-dasharray=\"3 2\"");
+  bool atRight = x > left + plot - 40;
+  text(x + (atRight ? -4 : 4), top - 6, "peak", 10.5,
+       std::string(" font-weight=\"bold\" fill=\"#C0392B\"") +
+           (atRight ? " text-anchor=\"end\"" : ""));
+}
+
+/// A mark for each command, in the colour of its part, and names where there
+/// is room.
+void MemoryWriter::writeCommands() {
+  double y = mapTop + mapHeight + 5;
+  auto every = static_cast<size_t>(std::ceil(13 / step));
+  for (size_t i = 0; i < map.commands.size(); ++i) {
+    const MemoryCommand &command = map.commands[i];
+    double x = xOf(static_cast<int>(i));
+    Paint paint = paintOf(command.part);
+    rect(x + 0.5, y, std::max(1.0, step - 1), 8,
+         std::string(" class=\"command\" fill=\"") + paint.fill +
+             "\" stroke=\"" + paint.line + "\" stroke-width=\"0.6\"><title>" +
+             escaped(std::to_string(i) + ": " + command.name) +
+             "</title></rect>\n");
+    if (i % every)
+      continue;
+    std::string place = number(x + step / 2 + 3) + " " + number(y + 20);
+    bool isPeak = static_cast<int>(i) == map.peak && !map.blocks.empty();
+    text(x + step / 2 + 3, y + 20, shortened(command.name, 9.5, 150), 9.5,
+         " text-anchor=\"end\" transform=\"rotate(-50 " + place + ")\"" +
+             (isPeak ? " font-weight=\"bold\" fill=\"#C0392B\"" : ""));
+  }
+}
+
+/// Who is alive at the peak.
+void MemoryWriter::writeList() {
+  std::vector<const MemoryBlock *> alive;
+  for (const MemoryBlock &block : map.blocks)
+    if (block.first <= map.peak && map.peak <= block.last)
+      alive.push_back(&block);
+  std::sort(alive.begin(), alive.end(),
+            [](const MemoryBlock *a, const MemoryBlock *b) {
+              return std::tie(b->bytes, a->name, a->where, a->offset) <
+                     std::tie(a->bytes, b->name, b->where, b->offset);
+            });
+  double x = left + std::max(plot, 320.0) + 28, y = top - 6;
+  text(x, y, "alive at the peak", 11, " font-weight=\"bold\" fill=\"#7B8794\"");
+  if (!map.commands.empty())
+    text(x, y + 15,
+         shortened("in " + map.commands[map.peak].name, 10.5, listWidth - 20),
+         10.5, " fill=\"#C0392B\"");
+  y += 24;
+  for (size_t i = 0; i < alive.size() && i < mostListed; ++i) {
+    const MemoryBlock &block = *alive[i];
+    Paint paint = paintOf(block.part);
+    rect(x, y, 11, 11,
+         std::string(" rx=\"2\" fill=\"") + paint.fill + "\" stroke=\"" +
+             paint.line + "\"/>\n");
+    text(x + 76, y + 9.5, byteText(block.bytes), 10.5,
+         " text-anchor=\"end\" font-weight=\"bold\"");
+    text(x + 84, y + 9.5, shortened(block.name, 10.5, listWidth - 100), 10.5,
+         " class=\"alive-name\"");
+    text(x + 84, y + 21.5, shortened(block.where, 9, listWidth - 100), 9,
+         " fill=\"#7B8794\"");
+    y += 29;
+  }
+  if (alive.size() > mostListed) {
+    int64_t rest = 0;
+    for (size_t i = mostListed; i < alive.size(); ++i)
+      rest += alive[i]->bytes;
+    text(x + 84, y + 9,
+         std::to_string(alive.size() - mostListed) + " more, " + byteText(rest),
+         10.5, " fill=\"#52606D\"");
+  }
+}
+
+void MemoryWriter::writeLegend() {
+  struct Item {
+    const char *name;
+    Paint paint;
+  };
+  const Item items[] = {
+      {"states", {parameterFill, "#C9A94F"}},
+      {"forward", paintOf(Part::Forward)},
+      {"saved for the backward", paintOf(Part::Saved)},
+      {"backward", paintOf(Part::Backward)},
+      {"update", paintOf(Part::Update)},
+      {"alive at the peak", {"white", "#C0392B"}},
+  };
+  double x = 20, y = height - 26;
+  svg += "<g class=\"legend\">\n";
+  for (const Item &item : items) {
+    rect(x, y, 15, 12,
+         std::string(" rx=\"2.5\" fill=\"") + item.paint.fill + "\" stroke=\"" +
+             item.paint.line + "\"/>\n");
+    text(x + 21, y + 10, item.name, 10.5);
+    x += 40 + textWidth(item.name, 10.5);
+  }
+  svg += "</g>\n";
+}
+
+std::string writeMemorySvg(const MemoryMap &map) {
+  return MemoryWriter(map).run();
+}
+
+} // namespace dl::pictures

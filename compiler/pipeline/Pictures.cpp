@@ -1,0 +1,96 @@
+#include "compiler/pipeline/Pictures.h"
+#include "compiler/pictures/BuildPicture.h"
+#include "compiler/pictures/DotWriter.h"
+#include "compiler/pictures/Fold.h"
+#include "compiler/pictures/MemoryPicture.h"
+#include "compiler/pictures/SvgWriter.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/backward/Passes.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+
+namespace dl {
+
+using pictures::Picture;
+using pictures::View;
+
+/// The step to be drawn.
+static FailureOr<std::string> chooseStep(ModuleOp module,
+                                         const PictureOptions &options) {
+  std::vector<std::string> names = pictures::stepNames(module);
+  if (options.step.empty() && !names.empty())
+    return llvm::is_contained(names, "train") ? "train" : names.front();
+  if (llvm::is_contained(names, options.step))
+    return options.step;
+  return emitError(UnknownLoc::get(module.getContext()))
+         << "--step=" << options.step << ": the steps of this model are "
+         << llvm::join(names, ", ");
+}
+
+static bool wants(const PictureOptions &options, bool memory) {
+  return llvm::any_of(options.files, [&](const PictureOptions::File &file) {
+    return (file.kind == PictureOptions::MemorySvg) == memory;
+  });
+}
+
+static void drawGraphFiles(const Picture &picture,
+                           const PictureOptions &options,
+                           std::vector<PictureFile> &files) {
+  pictures::Arrangement arrangement = pictures::arrange(picture);
+  for (const PictureOptions::File &file : options.files)
+    if (file.kind == PictureOptions::GraphDot)
+      files.push_back({file.path, pictures::writeDot(picture, arrangement)});
+    else if (file.kind == PictureOptions::GraphSvg)
+      files.push_back({file.path, pictures::writeSvg(picture, arrangement)});
+}
+
+FailureOr<std::vector<PictureFile>> drawGraph(ModuleOp imported,
+                                              const PictureOptions &options) {
+  std::vector<PictureFile> files;
+  if (options.files.empty())
+    return files;
+  FailureOr<std::string> step = chooseStep(imported, options);
+  if (failed(step))
+    return failure();
+  if (options.view == View::Kernels || !wants(options, /*memory=*/false))
+    return files;
+  // The ops as the user named them: a copy, before composite ops and optimizers
+  // are taken apart.
+  OwningOpRef<ModuleOp> copy = imported.clone();
+  PassManager passes((*copy)->getName());
+  buildGradientsPipeline(passes);
+  if (failed(passes.run(*copy)))
+    return failure();
+  auto picture = pictures::describeOps(*copy, *step, options.view != View::Ops);
+  if (!picture)
+    return files;
+  if (options.view == View::Blocks)
+    *picture = pictures::foldBlocks(*picture);
+  else if (options.view == View::Modules)
+    *picture = pictures::foldModules(*picture);
+  drawGraphFiles(*picture, options, files);
+  return files;
+}
+
+FailureOr<std::vector<PictureFile>> drawPlan(ModuleOp module, plan::PlanOp plan,
+                                             const PictureOptions &options) {
+  std::vector<PictureFile> files;
+  if (options.files.empty())
+    return files;
+  FailureOr<std::string> step = chooseStep(module, options);
+  if (failed(step))
+    return failure();
+  if (options.view == View::Kernels && wants(options, /*memory=*/false))
+    if (auto picture = pictures::describeKernels(module, *step))
+      drawGraphFiles(*picture, options, files);
+  if (wants(options, /*memory=*/true))
+    if (auto map = pictures::describeMemory(module, plan, *step))
+      for (const PictureOptions::File &file : options.files)
+        if (file.kind == PictureOptions::MemorySvg)
+          files.push_back({file.path, pictures::writeMemorySvg(*map)});
+  return files;
+}
+
+} // namespace dl

@@ -1,0 +1,38 @@
+// Which part of a training step an op belongs to. Passes that write gradients
+// and updates mark the locations of what they create: marks there survive
+// canonicalisation and fusion and keep no two equal ops apart.
+#pragma once
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Location.h"
+
+namespace dl::graph {
+
+enum class StepRole { Forward, Backward, Update };
+
+/// "forward", "backward", "update".
+llvm::StringRef nameOf(StepRole role);
+
+/// `of` is the op that a gradient belongs to ("linear"), which was written at
+/// the same place.
+mlir::Location withRole(mlir::Location location, StepRole role,
+                        llvm::StringRef of = "");
+
+/// Forward for a location that says nothing.
+StepRole roleOf(mlir::Location location);
+/// The op that a gradient belongs to, or an empty text.
+llvm::StringRef roleSource(mlir::Location location);
+/// The location as the user's program gave it.
+mlir::Location withoutRole(mlir::Location location);
+
+/// Marks everything that a builder inserts.
+struct RoleMarker : mlir::OpBuilder::Listener {
+  explicit RoleMarker(StepRole role) : role(role) {}
+  void notifyOperationInserted(mlir::Operation *op,
+                               mlir::OpBuilder::InsertPoint previous) override;
+
+  StepRole role;
+  llvm::StringRef of;
+};
+
+} // namespace dl::graph

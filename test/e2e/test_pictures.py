@@ -1,0 +1,238 @@
+"""Pictures: the same bytes every time, everything there once, and nothing on top of anything else."""
+
+import collections
+import json
+import os
+import re
+import shutil
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+import dltools
+from e2e.support import HEAD, ToolTest, example
+
+# Equal blocks with a way around each, between layers that differ.
+RESIDUAL = HEAD + """
+struct Block : nn::Module {
+  nn::Linear up{32, 64}, down{64, 32};
+  dl::Tensor forward(dl::Tensor x) { return x + down(F::relu(up(x))); }
+};
+struct Net : nn::Module {
+  nn::Linear in{784, 32};
+  Block h[4];
+  nn::Linear head{32, 10};
+  dl::Tensor forward(dl::Tensor x) {
+    x = in(x.flatten(1));
+    for (auto &block : h)
+      x = block(x);
+    return head(x);
+  }
+};
+void dl_main(dl::Program &p) {
+  auto data = dl::data::MNIST("data/mnist", {.batch_size = 8});
+  Net model;
+  dl::optim::SGD optimizer(model.parameters(), {.lr = 0.1, .momentum = 0.9});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::cross_entropy(model(b.data), b.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+  p.eval("test", data, [&](dl::Batch b) -> dl::Metrics { return {{"loss", F::cross_entropy(model(b.data), b.target)}}; });
+}
+"""
+VIEWS = ["blocks", "modules", "ops", "kernels"]
+SVG = "{http://www.w3.org/2000/svg}"
+FILL = {"forward": "#CFE3F7", "saved": "orange", "backward": "lightgrey"}
+
+Box = collections.namedtuple("Box", "name left top right bottom")
+
+
+def rectangle(element, name=""):
+    x, y, width, height = (float(element.get(key)) for key in ("x", "y", "width", "height"))
+    return Box(name, x, y, x + width, y + height)
+
+
+def boxes(picture):
+    """The outlines of the nodes, by id."""
+    found = {}
+    for group in picture.iter(SVG + "g"):
+        if group.get("class", "").startswith("node"):
+            assert group.get("id") not in found, group.get("id") + " is there twice"
+            found[group.get("id")] = rectangle(group.find(SVG + "rect"), group.get("id"))
+    return found
+
+
+def ops(picture):
+    """What the nodes stand for: names of ops or of kernels."""
+    return collections.Counter(op for group in picture.iter(SVG + "g") for op in group.get("data-ops", "").split())
+
+
+def meet(a, b, gap=0):
+    return a.left < b.right + gap and b.left < a.right + gap and a.top < b.bottom + gap and b.top < a.bottom + gap
+
+
+def segments(path):
+    """The straight pieces of a line with round corners."""
+    numbers = [float(n) for n in re.findall(r"-?\d+(?:\.\d+)?", re.sub(r"Q(\S+ \S+) ", r"L\1 L", path))]
+    points = list(zip(numbers[::2], numbers[1::2]))
+    for (x, y), (u, v) in zip(points, points[1:]):
+        yield Box("", min(x, u), min(y, v), max(x, u), max(y, v))
+
+
+class PictureTest(ToolTest):
+    def picture(self, model, view, *options, kind="graph.svg"):
+        name = f"{view}.{kind}"
+        self.dlcc(model, f"--view={view}", f"--emit={kind}={name}", *options)
+        return self.read(name)
+
+    def read(self, name):
+        with open(self.path(name), encoding="utf-8") as file:
+            return file.read()
+
+    def check_places(self, picture):
+        nodes = boxes(picture)
+        width, height = float(picture.get("width")), float(picture.get("height"))
+        for box in nodes.values():
+            self.assertTrue(0 <= box.left < box.right <= width and 0 <= box.top < box.bottom <= height, box)
+        for box in nodes.values():
+            for other in nodes.values():
+                self.assertFalse(box.name < other.name and meet(box, other, gap=4), f"{box} meets {other}")
+        for line in picture.iter(SVG + "path"):
+            if not line.get("class", "").startswith("edge"):
+                continue
+            ends = line.get("data-from"), line.get("data-to")
+            self.assertLessEqual(set(ends), set(nodes))
+            for segment in segments(line.get("d")):
+                for box in nodes.values():
+                    self.assertFalse(box.name not in ends and meet(box, segment), f"the line {ends} crosses {box}")
+
+    def check_frames(self, picture):
+        """Modules lie within one another or apart."""
+        frames = [rectangle(r, r.get("data-module")) for r in picture.iter(SVG + "rect") if r.get("class") == "module"]
+        for i, a in enumerate(frames):
+            for b in frames[i + 1:]:
+                inside = a.left < b.left and a.right > b.right and a.top < b.top and a.bottom > b.bottom
+                self.assertTrue(inside or not meet(a, b), f"{a} and {b}")
+        return [frame.name for frame in frames]
+
+    def test_views(self):
+        self.write("net.dl", RESIDUAL)
+        models = ["net.dl", example("mnist"), example("mnist_mlp")]
+        for model in models:
+            for view in VIEWS:
+                with self.subTest(model=os.path.basename(model), view=view):
+                    text = self.picture(model, view)
+                    picture = ElementTree.fromstring(text)
+                    self.check_places(picture)
+                    self.check_frames(picture)
+                    legend = [g for g in picture.iter(SVG + "g") if g.get("class") == "legend"]
+                    self.assertEqual(len(legend), 1)
+                    shown = {t.text for t in legend[0].iter(SVG + "text")}
+                    self.assertLessEqual({"forward", "backward", "saved for the backward", "update"}, shown)
+                    for part, fill in FILL.items():
+                        nodes = [g for g in picture.iter(SVG + "g") if g.get("class") == f"node {part}"]
+                        self.assertTrue(nodes)
+                        self.assertEqual({g.find(SVG + "rect").get("fill") for g in nodes}, {fill})
+
+    def test_the_same_bytes(self):
+        self.write("net.dl", RESIDUAL)
+        kinds = ["graph.svg", "graph.dot", "memory.svg"]
+        folders = ["a", "b/c"]
+        for folder in folders:
+            os.makedirs(self.path(folder))
+            shutil.copy(self.path("net.dl"), self.path(folder))
+        for view in VIEWS:
+            texts = []
+            for folder in folders:
+                dltools.dlcc("net.dl", f"--view={view}", "--emit=" + ",".join(kinds), cwd=self.path(folder))
+                texts.append([self.read(os.path.join(folder, "net." + kind)) for kind in kinds])
+            self.assertEqual(texts[0], texts[1], view)
+
+    def test_every_op_once(self):
+        """The graph shows the IR behind expand-gradients; constants stand in the boxes that read them."""
+        self.write("net.dl", RESIDUAL)
+        for model, more in (("net.dl", []), (example("mnist"), []), (example("mnist"), ["--accumulate=3"])):
+            picture = ElementTree.fromstring(self.picture(model, "ops", "--check", *more))
+            self.dlcc(model, "--check", "--emit=mlir:import=import.mlir", *more)
+            ir = dltools.run(os.path.join(dltools.BIN, "dl-opt"), "--split-step", "--canonicalize", "--expand-gradients",
+                             "--canonicalize", "--cse", self.path("import.mlir"))
+            functions = re.split(r"^  func\.func ", ir, flags=re.M)[1:]
+            ours = [f for f in functions if re.match(r"@train(\.update)?\(", f)]
+            wanted = collections.Counter(op for f in ours for op in re.findall(r"^    (?:%\S+(?:, %\S+)* = )?(graph\.\w+)", f, re.M))
+            del wanted["graph.full"]
+            self.assertEqual(ops(picture), wanted)
+            # Tidied, all are there too: the shape of a bias is in the box that reads the bias.
+            self.assertEqual(ops(ElementTree.fromstring(self.picture(model, "modules", "--check", *more))), wanted)
+
+    def test_every_kernel_once(self):
+        for model in ("mnist", "mnist_mlp"):
+            picture = ElementTree.fromstring(self.picture(example(model), "kernels", "-o", "net.plan"))
+            info = self.info("net.plan")
+            train = next(step for step in info["steps"] if step["name"] == "train")
+            wanted = collections.Counter(info["kernels"][command["kernel"]]["name"] for command in train["programs"][0]["commands"])
+            self.assertEqual(ops(picture), wanted)
+
+    def test_equal_blocks_are_folded(self):
+        self.write("net.dl", RESIDUAL)
+        folded = ElementTree.fromstring(self.picture("net.dl", "blocks", "--check"))
+        whole = ElementTree.fromstring(self.picture("net.dl", "ops", "--check"))
+        words = [t.text for t in folded.iter(SVG + "text")]
+        self.assertIn("× 4", words)
+        self.assertIn("h.0 … h.3", words)
+        frames = self.check_frames(folded)
+        self.assertIn("h.0.up", frames)
+        self.assertNotIn("h.1.up", frames)
+        self.assertIn("h.3.up", self.check_frames(whole))
+        # Blocks of one kind are an eighth of the picture each.
+        block = sum((ops(whole) - ops(folded)).values()) / 3
+        self.assertEqual(block, int(block))
+        self.assertGreater(block, 10)
+
+    def test_steps(self):
+        self.write("net.dl", RESIDUAL)
+        picture = ElementTree.fromstring(self.picture("net.dl", "ops", "--check", "--step=test"))
+        self.assertIn("step test", picture.find(SVG + "title").text)
+        self.assertFalse([g for g in picture.iter(SVG + "g") if g.get("class") in ("node backward", "node saved")])
+        self.refuse(2, ["--step=tset", "train, test"], dltools.DLCC, "net.dl", "--emit=graph.svg", "--step=tset")
+        self.refuse(2, "did you mean blocks?", dltools.DLCC, "net.dl", "--view=bloks")
+
+    def test_dot(self):
+        self.write("net.dl", RESIDUAL)
+        for view in VIEWS:
+            dot = self.picture("net.dl", view, kind="graph.dot")
+            names = set(re.findall(r'^ +("[^"]+") \[label=', dot, re.M))
+            drawn = {f'"{name}"' for name in boxes(ElementTree.fromstring(self.picture("net.dl", view)))}
+            self.assertEqual({name for name in names if not name.startswith('"legend/')}, drawn)
+            for ends in re.findall(r'^ +("[^"]+") -> ("[^"]+")', dot, re.M):
+                self.assertLessEqual(set(ends), names)
+            self.assertEqual(dot.count("{"), dot.count("}"))
+            if shutil.which("dot"):
+                self.write("net.dot", dot)
+                result = dltools.call(["dot", "-Tplain", "net.dot"], self.folder)
+                self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    def test_memory(self):
+        """The picture names those that --report names, and all temporaries lie apart."""
+        self.write("net.dl", RESIDUAL)
+        for model in ("net.dl", example("mnist")):
+            self.dlcc(model, "--emit=memory.svg=m.svg,report.json=r.json")
+            picture = ElementTree.fromstring(self.read("m.svg"))
+            report = json.loads(self.read("r.json"))
+            train = next(step for step in report["steps"] if step["name"] == "train")["programs"][0]
+            blocks = [r for r in picture.iter(SVG + "rect") if r.get("class", "").startswith("buffer")]
+            alive = {r.find(SVG + "title").text.splitlines()[0] for r in blocks if "peak" in r.get("class").split()}
+            self.assertEqual(alive, {item["name"] for item in train["peak"]["alive"]})
+            named = [t.text for t in picture.iter(SVG + "text") if t.get("class") == "alive-name"]
+            self.assertEqual(len(named), min(16, len(alive)))
+            self.assertEqual(len([r for r in picture.iter(SVG + "rect") if r.get("class") == "command"]), train["commands"])
+            # Rectangles of less than a pixel are drawn larger than they are.
+            places = [rectangle(r) for r in blocks if float(r.get("height")) > 0.5]
+            for i, a in enumerate(places):
+                for b in places[i + 1:]:
+                    self.assertFalse(meet(a, b, gap=-0.1), f"{a} and {b}")
+
+
+if __name__ == "__main__":
+    unittest.main()
