@@ -14,6 +14,23 @@ using namespace dlrt;
 /// Parts of this size and more are worth huge pages.
 static constexpr uint64_t hugePageBytes = uint64_t(8) << 20;
 
+uint64_t ArenaLayout::addGuarded(uint64_t bytes) {
+  uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  uint64_t needed, offset = end;
+  constexpr uint64_t a = bufferAlignment;
+  overflow |= __builtin_add_overflow(bytes, 2 * a - 1, &needed);
+  needed = needed / a * a;
+  uint64_t gap = (page - needed % page) % page;
+  if (end == 0) { // offset 0 is the first part's
+    shift = gap;
+  } else {
+    guardPages.push_back(end);
+    offset += page + gap;
+  }
+  overflow |= __builtin_add_overflow(offset, needed, &end);
+  return offset;
+}
+
 uint64_t ArenaLayout::add(uint64_t bytes) {
   uint64_t offset = end;
   constexpr uint64_t a = bufferAlignment;
