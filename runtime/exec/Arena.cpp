@@ -32,6 +32,8 @@ uint64_t ArenaLayout::addGuarded(uint64_t bytes) {
 }
 
 uint64_t ArenaLayout::add(uint64_t bytes) {
+  if (guarded)
+    return addGuarded(bytes);
   uint64_t offset = end;
   constexpr uint64_t a = bufferAlignment;
   // Rounding up and one alignment of slack behind.
@@ -50,8 +52,6 @@ Expected<Arena> Arena::allocate(uint64_t bytes) {
                   fmt::format("the plan needs {} of memory, this machine has "
                               "{}",
                               humanBytes(bytes), humanBytes(physical)));
-  if (guarded)
-    return addGuarded(bytes);
   uint64_t inner = (bytes + page - 1) / page * page;
   Arena arena;
   void *at = mmap(nullptr, inner + 2 * page, PROT_NONE,
@@ -70,10 +70,6 @@ Expected<Arena> Arena::allocate(uint64_t bytes) {
   return arena;
 }
 
-Arena::~Arena() {
-  if (mapping)
-    munmap(mapping, mapped);
-}
 Expected<Arena> Arena::allocate(const ArenaLayout &layout) {
   uint64_t bytes = 0;
   if (!layout.total(bytes) ||
@@ -91,3 +87,7 @@ Expected<Arena> Arena::allocate(const ArenaLayout &layout) {
   return arena;
 }
 
+Arena::~Arena() {
+  if (mapping)
+    munmap(mapping, mapped);
+}
