@@ -1,6 +1,7 @@
 """A control for random_programs.py: what it compares would show a wrong result, in f64, f32 and in shapes."""
 
 import os
+import pathlib
 import re
 import shutil
 import tempfile
@@ -22,6 +23,23 @@ class Coverage(unittest.TestCase):
         self.assertEqual(words("DL_UNARY_OPS") - set(elementwise_ops.UNARY), set())
         methods = {method for _, method in elementwise_ops.COMPARISONS.values()}
         self.assertEqual(words("DL_BINARY_OPS") - set(elementwise_ops.NAMED) - methods - {"div", "pow"}, set())
+
+
+    def test_every_layer_and_function_is_generated(self):
+        """A new class of layers.h, function of functional.h or method of indexing.h and lists.h has a place there, too."""
+        folder = os.path.join(dltools.ROOT, "compiler/dsl/dl")
+        read = lambda *path: pathlib.Path(*path).read_text(encoding="utf-8")
+        words = set(re.findall(r"^class (\w+) : public", read(folder, "layers.h"), re.M)) - {"Identity"}
+        functions = read(folder, "functional.h").split("namespace functional {")[1]
+        functions = re.sub(r"namespace detail \{.*?\n\} // namespace detail", "", functions, flags=re.S)
+        words |= set(re.findall(r"^inline Tensor (\w+)\(", functions, re.M))
+        for header in ("indexing.h", "lists.h", "math.h"):
+            words |= set(re.findall(r"^inline \w+ Tensor::(\w+)\(", read(folder, header), re.M))
+        generator = os.path.join(dltools.ROOT, "test/program_generator")
+        text = "\n".join(read(generator, name) for name in os.listdir(generator) if name.endswith(".py"))
+        missing = {word for word in words if not re.search(rf"\b{word}\b", text)}
+        self.assertGreater(len(words), 40)
+        self.assertEqual(missing, set())
 
 
 class Control(unittest.TestCase):

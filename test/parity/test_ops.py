@@ -1,3 +1,4 @@
+#!/usr/bin/python3
 """Each op against PyTorch in f64: its value, and the gradients of all of them together.
 
 Without PyTorch the sums of op_values.json are compared, which `test/parity/test_ops.py --write` makes with it.

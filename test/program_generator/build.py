@@ -220,13 +220,19 @@ def classification(b):
     options += [] if reduction == "mean" else [f'.reduction = "{reduction}"']
     tail = f", {{{', '.join(options)}}}" if options else ""
     end, finish = (".mean()", S.mean) if reduction == "none" else ("", lambda y: y)
-    if b.coin():
-        text, twin = f"F::cross_entropy({logits.name}, {target}{tail})", L.cross_entropy
-    else:
-        text = f"F::nll_loss(F::log_softmax({logits.name}, 1), {target}{tail})"
-        twin = lambda x, *rest: L.nll_loss(L.log_softmax(x, 1), *rest)
-    return b.attempt(lambda b: b.propose(
-        text + end, lambda env: finish(twin(env[logits.name], env[target], ignored, reduction)), logits))
+    whole = b.coin()
+    twin = L.cross_entropy if whole else lambda x, *rest: L.nll_loss(L.log_softmax(x, 1), *rest)
+    first = logits.name if whole else f"F::log_softmax({logits.name}, 1)"
+
+    def propose(b):
+        if b.coin(0.3):
+            name = b.fresh("criterion")
+            b.member(f"nn::{'CrossEntropyLoss' if whole else 'NLLLoss'} {name}{{{tail[2:]}}};")
+            text = f"{name}({first}, {target})"
+        else:
+            text = f"F::{'cross_entropy' if whole else 'nll_loss'}({first}, {target}{tail})"
+        return b.propose(text + end, lambda env: finish(twin(env[logits.name], env[target], ignored, reduction)), logits)
+    return b.attempt(propose)
 
 
 def regression(b):
@@ -237,9 +243,15 @@ def regression(b):
     y, reduction = b.choose(same), b.choose(["mean", "sum", "none"])
     tail = "" if reduction == "mean" else f', {{.reduction = "{reduction}"}}'
     end, finish = (".mean()", S.mean) if reduction == "none" else ("", lambda v: v)
-    return b.attempt(lambda b: b.propose(
-        f"F::mse_loss({x.name}, {y.name}{tail}){end}",
-        lambda env: finish(L.mse_loss(env[x.name], env[y.name], reduction)), x, y))
+
+    def propose(b):
+        text = f"F::mse_loss({x.name}, {y.name}{tail})"
+        if b.coin(0.3):
+            name = b.fresh("criterion")
+            b.member(f"nn::MSELoss {name}{{{tail[2:]}}};")
+            text = f"{name}({x.name}, {y.name})"
+        return b.propose(text + end, lambda env: finish(L.mse_loss(env[x.name], env[y.name], reduction)), x, y)
+    return b.attempt(propose)
 
 
 def plus_mean(loss, value, scale):

@@ -167,6 +167,10 @@ def flatten(b):
     def run(env):
         shape = env[x.name].shape
         return S.reshape(env[x.name], list(shape[:start]) + [-1])
+    if b.coin(0.3):
+        name = b.fresh("flat")
+        b.member(f"nn::Flatten {name}{{{start}}};" if start != 1 or b.coin() else f"nn::Flatten {name};")
+        return b.propose(f"{name}({x.name})", run, x)
     return b.propose(f"{x.name}.flatten({start})", run, x)
 
 
@@ -276,8 +280,13 @@ def unflatten(b):
         return None
     dim = b.choose([i for i, d in enumerate(x.dims) if not d.batch and d.count % 2 == 0])
     shape = lambda env: [*env[x.name].shape[:dim], 2, -1, *env[x.name].shape[dim + 1:]]
-    return b.propose(f"{x.name}.unflatten({signed(b, dim, x.rank)}, {{2, {b.choose([-1, x.dims[dim].count // 2])}}})",
-                     lambda env: S.reshape(env[x.name], shape(env)), x)
+    text = f"{signed(b, dim, x.rank)}, {{2, {b.choose([-1, x.dims[dim].count // 2])}}}"
+    run = lambda env: S.reshape(env[x.name], shape(env))
+    if b.coin(0.3):
+        name = b.fresh("apart")
+        b.member(f"nn::Unflatten {name}{{{text}}};")
+        return b.propose(f"{name}({x.name})", run, x)
+    return b.propose(f"{x.name}.unflatten({text})", run, x)
 
 
 def constant(b):
