@@ -153,6 +153,16 @@ def schedule():
     return python("schedule")
 
 
+def parity():
+    """Training curves against PyTorch's."""
+    return python("parity")
+
+
+def schedule():
+    """Independent ops run at once, in any order, in little memory."""
+    return python("schedule")
+
+
 def random_programs():
     """Random programs against the NumPy twin."""
     result = subprocess.run([sys.executable, "test/random_programs.py", "--seed", "1", "--count", "200"],
@@ -166,7 +176,7 @@ def random_programs():
     return Count(agreed, total - agreed, skips)
 
 
-SUITES = [includes, twin, units, lit, e2e, schedule, random_programs, runtime_only]
+SUITES = [includes, twin, units, lit, e2e, schedule, random_programs, parity, runtime_only]
 
 
 def main(names):

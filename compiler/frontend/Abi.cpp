@@ -128,6 +128,14 @@ const dl_member *dl_members(const void *module, int *count) noexcept {
 int dl_module_known(const void *module) noexcept {
   return evaluation->modules.isKnown(module);
 }
+void dl_module_made(const void *module) noexcept {
+  Guard::InOurCode guard;
+  evaluation->modules.made(module);
+}
+const void *dl_module_unmet(void) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->modules.firstUnmet();
+}
 void dl_module_gone(const void *module) noexcept {
   Guard::InOurCode guard;
   evaluation->modules.forget(module);
@@ -165,22 +173,36 @@ void dl_zero_grad(const int *parameters, int count) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.zeroGradients({parameters, static_cast<size_t>(count)});
 }
-int dl_optimizer(const int *parameters, int count) noexcept {
+void dl_requires_grad(int parameter, int value) noexcept {
   Guard::InOurCode guard;
-  return evaluation->graph.makeOptimizer(
-      {parameters, static_cast<size_t>(count)});
+  evaluation->graph.setRequiresGrad(parameter, value != 0);
+}
+int dl_requires_grad_of(int parameter) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.requiresGrad(parameter);
+}
+int dl_optimizer(void) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.makeOptimizer();
+}
+void dl_optimizer_group(int optimizer, const int *parameters,
+                        int count) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.addGroup(optimizer,
+                             {parameters, static_cast<size_t>(count)});
 }
 void dl_optimizer_zero_grad(int optimizer) noexcept {
   Guard::InOurCode guard;
-  evaluation->graph.zeroGradients(evaluation->graph.optimized(optimizer));
+  evaluation->graph.zeroOptimized(optimizer);
 }
-void dl_optimizer_step(int optimizer, const char *op, const char *const *slots,
-                       int slotCount, const dl_attr *attributes,
-                       int attributeCount) noexcept {
+int dl_optimizer_step(int optimizer, int group, const char *op,
+                      const char *const *slots, int slotCount,
+                      const dl_attr *attributes, int attributeCount) noexcept {
   Guard::InOurCode guard;
   std::vector<std::string> names(slots, slots + slotCount);
-  evaluation->graph.optimizerStep(
-      optimizer, op, names, {attributes, static_cast<size_t>(attributeCount)});
+  return evaluation->graph.optimizerStep(
+      optimizer, group, op, names,
+      {attributes, static_cast<size_t>(attributeCount)});
 }
 
 int dl_dataset(const char *kind, const char *root, int train, dl_int items,
@@ -283,6 +305,8 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_parameter_initial),
       DL_SYMBOL(dl_members),
       DL_SYMBOL(dl_module_known),
+      DL_SYMBOL(dl_module_made),
+      DL_SYMBOL(dl_module_unmet),
       DL_SYMBOL(dl_module_gone),
       DL_SYMBOL(dl_modules_changed),
       DL_SYMBOL(dl_module_enter),
@@ -294,7 +318,10 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_backward),
       DL_SYMBOL(dl_grad),
       DL_SYMBOL(dl_zero_grad),
+      DL_SYMBOL(dl_requires_grad),
+      DL_SYMBOL(dl_requires_grad_of),
       DL_SYMBOL(dl_optimizer),
+      DL_SYMBOL(dl_optimizer_group),
       DL_SYMBOL(dl_optimizer_zero_grad),
       DL_SYMBOL(dl_optimizer_step),
       DL_SYMBOL(dl_dataset),

@@ -28,10 +28,24 @@ Value Graph::constant(double value, RankedTensorType type) {
   return op->getResult(0);
 }
 
+/// No gradient flows back to a frozen parameter from where it is used.
+Value Graph::gradientPath(int parameter, Value value) {
+  if (!trace->refrozen.count(parameter))
+    trace->usedAsFound.insert(parameter);
+  if (parameters[static_cast<size_t>(parameter)].requiresGrad)
+    return value;
+  Value &detached = trace->detached[value];
+  if (!detached)
+    detached = create("detach", value, {})->getResult(0);
+  return detached;
+}
+
 Value Graph::valueOf(int number, StringRef what) {
   const Handle handle = get(number, what);
-  if (handle.parameter >= 0)
-    return stateValue({handle.parameter, ""}, handle.type);
+  if (handle.parameter >= 0) {
+    Value value = stateValue({handle.parameter, ""}, handle.type);
+    return trace->training ? gradientPath(handle.parameter, value) : value;
+  }
   if (handle.initial) {
     Value &made = trace->constants[number];
     if (!made && handle.initial->kind != DL_CONSTANT)

@@ -46,8 +46,14 @@ void Graph::nameParameters() {
     for (const auto &[key, values] : one->states)
       used[static_cast<size_t>(key.parameter)] = true;
   for (size_t handle = 0; handle < handles.size(); ++handle)
+    if (int parameter = handles[handle].parameter;
+        parameter >= 0 && used[static_cast<size_t>(parameter)])
+      modules.markUsed(static_cast<int>(handle));
+  for (size_t handle = 0; handle < handles.size(); ++handle)
     if (int parameter = handles[handle].parameter; parameter >= 0) {
       size_t i = static_cast<size_t>(parameter);
+      if (!modules.belongsToModel(static_cast<int>(handle)))
+        continue;
       names[i] = modules.namesOf(static_cast<int>(handle));
       inModule[i] = !names[i].empty();
     }
@@ -68,6 +74,29 @@ void Graph::nameParameters() {
     reporter.failAt(parameters[equal->first].made,
                     "two parameters are called '" + equal->second +
                         "'; make both members of one nn::Module");
+}
+
+/// What an optimizer was to train, and no loss depends on.
+void Graph::warnOfMissingGradients() {
+  std::set<int> warned;
+  for (const auto &one : traces)
+    for (int optimizer : one->stepped)
+      for (const auto &group : optimizers[static_cast<size_t>(optimizer)])
+        for (int handle : group) {
+          int number = handles[static_cast<size_t>(handle)].parameter;
+          const Parameter &parameter = parameters[static_cast<size_t>(number)];
+          if (one->updates.count({optimizer, number}) ||
+              !parameter.requiresGrad || !warned.insert(number).second)
+            continue;
+          const auto &known = names[static_cast<size_t>(number)];
+          std::string name =
+              known.empty() ? variableOf(parameter, types) : known.front();
+          reporter.warnAt(parameter.made,
+                          "the parameter '" + name +
+                              "' never gets a gradient: no loss of the "
+                              "training step depends on it",
+                          "requires_grad_(false) says that it is meant");
+        }
 }
 
 std::string Graph::stateName(const StateKey &key) const {
@@ -186,6 +215,7 @@ std::string Graph::finish() {
     reporter.failAt({Frame{options.model, 0, 0, ""}},
                     "dl_main() has no step; call p.train() or p.eval()");
   nameParameters();
+  warnOfMissingGradients();
   writeStates();
   for (const auto &one : traces)
     annotateFunction(*one);

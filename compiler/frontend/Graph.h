@@ -33,6 +33,7 @@ struct Parameter {
   mlir::RankedTensorType type;
   Initial initial;
   std::vector<Frame> made;
+  bool requiresGrad = true;
 };
 
 class Graph {
@@ -64,11 +65,13 @@ public:
   void backward(int loss);
   int gradient(int handle);
   void zeroGradients(llvm::ArrayRef<int> handles);
-  int makeOptimizer(llvm::ArrayRef<int> handles);
-  llvm::ArrayRef<int> optimized(int optimizer) {
-    return optimizers[static_cast<size_t>(optimizer)];
-  }
-  void optimizerStep(int optimizer, llvm::StringRef op,
+  void setRequiresGrad(int handle, bool value);
+  bool requiresGrad(int handle);
+  int makeOptimizer();
+  void addGroup(int optimizer, llvm::ArrayRef<int> handles);
+  void zeroOptimized(int optimizer);
+  /// Updates the parameters of a group; false if none has a gradient.
+  bool optimizerStep(int optimizer, int group, llvm::StringRef op,
                      llvm::ArrayRef<std::string> slots,
                      llvm::ArrayRef<dl_attr> attributes);
 
@@ -94,6 +97,7 @@ private:
   // Emit.cpp
   mlir::Location location();
   mlir::Value valueOf(int handle, llvm::StringRef what);
+  mlir::Value gradientPath(int parameter, mlir::Value value);
   mlir::Value constant(double value, mlir::RankedTensorType type);
   mlir::NamedAttribute convert(const dl_attr &attribute, llvm::StringRef op);
   mlir::Operation *create(llvm::StringRef op, mlir::ValueRange operands,
@@ -116,6 +120,11 @@ private:
   std::vector<int> leavesOf(mlir::Value loss, std::vector<mlir::Value> &values);
   mlir::Value stateValue(const StateKey &key, mlir::RankedTensorType type);
   void requireTraining(llvm::StringRef what);
+  int parameterOf(int handle, llvm::StringRef what);
+  void useGradient(int parameter);
+  StateKey slotOf(int optimizer, int parameter, llvm::StringRef slot);
+  void numberUpdates();
+  void checkRequiresGrad();
 
   // Steps.cpp
   void openFunction(const std::string &symbol);
@@ -123,6 +132,7 @@ private:
 
   // Finish.cpp
   void nameParameters();
+  void warnOfMissingGradients();
   std::optional<std::pair<size_t, std::string>> findEqualNames() const;
   void writeStates();
   void writeState(const StateKey &key, llvm::StringRef role,
@@ -144,7 +154,9 @@ private:
   std::vector<Handle> handles;
   std::vector<Parameter> parameters;
   std::vector<std::vector<std::string>> names; // of each parameter, at the end
-  std::vector<std::vector<int>> optimizers;    // parameters
+  /// The handles of the parameters of each group of each optimizer.
+  std::vector<std::vector<std::vector<int>>> optimizers;
+  std::map<StateKey, int> slotOwners; // optimizers
   struct MetricList {
     int trace;
     std::vector<Metric> metrics;

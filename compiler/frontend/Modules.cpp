@@ -7,8 +7,12 @@ static std::string joinPath(const std::string &path, llvm::StringRef name) {
 }
 
 void Modules::enter(llvm::StringRef name, const void *module) {
+  unmet.remove(module);
   if (walkPath.empty()) {
     ++walks;
+    if (walkIsOurs)
+      unusedWalks.insert(walks);
+    walkIsOurs = false;
     results.push_back(std::make_unique<std::vector<dl_named_parameter>>());
     // A part that was walked on its own keeps the longer path of the whole.
     walkPath.push_back("");
@@ -41,6 +45,20 @@ std::string Modules::currentPath() const {
     return "";
   auto found = paths.find(calls.back());
   return found == paths.end() ? "" : found->second;
+}
+
+void Modules::markUsed(int parameter) {
+  if (auto found = sightings.find(parameter); found != sightings.end())
+    for (const Sighting &sighting : found->second)
+      unusedWalks.erase(sighting.walk);
+}
+
+bool Modules::belongsToModel(int parameter) const {
+  auto found = sightings.find(parameter);
+  return found != sightings.end() &&
+         llvm::any_of(found->second, [&](const Sighting &sighting) {
+           return !unusedWalks.count(sighting.walk);
+         });
 }
 
 std::vector<std::string> Modules::namesOf(int parameter) const {

@@ -3,13 +3,24 @@
 // walks of <dl/module.h> report them.
 #include "compiler/dsl/dl/abi.h"
 #include "compiler/frontend/Reporter.h"
+#include "llvm/ADT/SetVector.h"
 #include <deque>
 #include <map>
+#include <set>
 
 namespace dl::frontend {
 
 class Modules {
 public:
+  /// A module begins to live; an outer one before its members.
+  void made(const void *module) { unmet.insert(module); }
+  /// The next walk is ours: it gives names. Where nothing of it is used it
+  /// brings in no parameter.
+  const void *firstUnmet() {
+    walkIsOurs = !unmet.empty();
+    return walkIsOurs ? unmet.front() : nullptr;
+  }
+
   // The walk of one tree, from its outermost module.
   void enter(llvm::StringRef name, const void *module);
   void parameter(llvm::StringRef name, int parameter);
@@ -21,7 +32,10 @@ public:
   }
 
   bool isKnown(const void *module) const { return paths.count(module); }
-  void forget(const void *module) { paths.erase(module); }
+  void forget(const void *module) {
+    paths.erase(module);
+    unmet.remove(module);
+  }
   void forgetAll() { paths.clear(); }
 
   // The calls in progress.
@@ -35,6 +49,10 @@ public:
   /// it. A parameter met from several outermost modules keeps the longest name:
   /// the whole model was walked after a part of it.
   std::vector<std::string> namesOf(int parameter) const;
+  /// A step uses the parameter.
+  void markUsed(int parameter);
+  /// Does an outermost module have it of which something is used or listed?
+  bool belongsToModel(int parameter) const;
   /// Parameters in the order of members.
   const std::vector<int> &order() const { return met; }
 
@@ -45,9 +63,12 @@ private:
   };
 
   std::map<const void *, std::string> paths;
+  llvm::SetVector<const void *> unmet; // they live, and no walk has met them
   std::vector<const void *> calls;
   std::vector<std::string> walkPath;
   int walks = 0;
+  bool walkIsOurs = false;
+  std::set<int> unusedWalks; // of ours
   std::map<int, std::vector<Sighting>> sightings;
   std::vector<int> met;
   std::deque<std::string> nameTexts;

@@ -62,14 +62,14 @@ static constexpr llvm::StringLiteral kVocabulary =
     "cosine_similarity pairwise_distance alpha_dropout dropout1d dropout3d "
     "bilinear "
     // optimizers and schedulers
-    "Adam AdamW Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS "
+    "Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS "
     "Adafactor Muon Lion LAMB "
     "SparseAdam ParamGroup lr_scheduler LambdaLR MultiplicativeLR StepLR "
     "MultiStepLR ConstantLR LinearLR "
     "ExponentialLR PolynomialLR CosineAnnealingLR CosineAnnealingWarmRestarts "
     "SequentialLR ChainedScheduler "
     "CyclicLR OneCycleLR ReduceLROnPlateau swa_utils clip_grad_norm_ "
-    "clip_grad_value_ add_param_group set_lr "
+    "clip_grad_value_ set_lr "
     // initial values
     "trunc_normal_ eye_ dirac_ orthogonal_ sparse_ "
     // tensors

@@ -2,6 +2,7 @@
 // Ends an evaluation with a message about the user's line.
 #include "compiler/frontend/CallStack.h"
 #include "compiler/frontend/Channel.h"
+#include "compiler/frontend/Message.h"
 #include <functional>
 
 namespace dl::frontend {
@@ -27,6 +28,14 @@ public:
                            const std::string &text, int exitCode = 1) {
     channel.message(renderError(text, currentModule(), frames, circumstance()));
     channel.end(exitCode);
+  }
+  /// The model is right, and probably not what its author meant.
+  void warnAt(llvm::ArrayRef<Frame> frames, const std::string &text,
+              const std::string &help) {
+    Message message = {Message::Warning, text, {}, "", help};
+    if (!frames.empty())
+      message.at = frames.front();
+    channel.message(render(message));
   }
   /// Something without a place in the user's files.
   [[noreturn]] void failPlain(const std::string &text, int exitCode) {

@@ -37,6 +37,9 @@ bool Graph::beginStep(const std::string &name, int dataset, bool training,
   made->isShort = round == 1;
   made->dataset = dataset;
   made->batch = made->isShort ? data.shortBatch() : data.fullBatch();
+  for (auto [number, parameter] : llvm::enumerate(parameters))
+    if (!parameter.requiresGrad)
+      made->frozenAtStart.insert(static_cast<int>(number));
   trace = made.get();
   traces.push_back(std::move(made));
   openFunction((training ? "" : "eval.") + name +
@@ -106,8 +109,8 @@ void Graph::addMetric(int metrics, const std::string &name,
 
 /// A gradient that is left over would be added to in the next step.
 void Graph::checkGradientsWereZeroed() {
-  for (const auto &[parameter, frames] : trace->addedFirst)
-    if (trace->gradients.count(parameter) && trace->gradientUsed[parameter])
+  for (const auto &[parameter, frames] : trace->usedFirst)
+    if (trace->gradients.count(parameter))
       reporter.failAt(
           frames,
           "backward: gradients are added to those of the step before; call "
@@ -120,6 +123,8 @@ void Graph::endStep(int metrics) {
     reporter.fail("the step '" + trace->step +
                   "' returns dl::Metrics that were not made in it");
   checkGradientsWereZeroed();
+  checkRequiresGrad();
+  numberUpdates();
   trace->metrics = std::move(list.metrics);
   if (trace->training && trace->losses.empty())
     reporter.fail("the training step has no backward(); an evaluation is made "

@@ -3,9 +3,10 @@
 #include "compiler/frontend/Message.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinTypes.h"
-#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/DenseMap.h"
 #include <map>
 #include <optional>
+#include <set>
 
 namespace dl::frontend {
 
@@ -53,11 +54,21 @@ struct Trace {
 
   /// Gradients of parameters since the last zero_grad().
   std::map<int, mlir::Value> gradients;
-  std::map<int, bool> zeroed, gradientUsed;
+  std::set<int> zeroed;
   /// Where backward() came before any zero_grad(): gradients of the step before
-  /// would be in the sum.
-  std::map<int, std::vector<Frame>> addedFirst;
+  /// would be in the sum. Of these, what was used.
+  std::map<int, std::vector<Frame>> addedFirst, usedFirst;
   std::vector<std::pair<mlir::Value, Frame>> losses;
+
+  /// What optimizer.step() made, by optimizer and parameter, in order.
+  std::map<std::pair<int, int>, std::vector<mlir::Operation *>> updates;
+  std::set<int> stepped; // optimizers
+
+  /// Parameters that are frozen where the step begins; used before the step
+  /// freezes or thaws them; frozen or thawed by it, and where.
+  std::set<int> frozenAtStart, usedAsFound;
+  std::map<int, std::vector<Frame>> refrozen;
+  llvm::DenseMap<mlir::Value, mlir::Value> detached; // values of frozen parameters
 
   std::map<std::string, int> keyOrdinals;
   std::map<int, mlir::Value> constants; // handles of initial values in use

@@ -75,16 +75,36 @@ void Graph::backward(int handle) {
   std::vector<int> leaves = leavesOf(loss, operands);
   if (leaves.empty() &&
       isa<FloatType>(cast<RankedTensorType>(loss.getType()).getElementType()))
-    reporter.fail("backward: the loss depends on no parameter");
+    reporter.fail(
+        std::string("backward: the loss depends on no parameter") +
+        (llvm::all_of(parameters,
+                      [](const Parameter &p) { return p.requiresGrad; })
+             ? ""
+             : " that requires a gradient"));
   Operation *made = create("gradients", operands, {});
   trace->losses.emplace_back(loss, here.empty() ? Frame() : here.front());
   for (auto [number, result] : llvm::zip_equal(leaves, made->getResults())) {
     Value &gradient = trace->gradients[number];
     gradient = gradient ? create("add", {gradient, result}, {})->getResult(0)
                         : Value(result);
-    if (!trace->zeroed[number])
+    if (!trace->zeroed.count(number))
       trace->addedFirst.try_emplace(number, here);
   }
+}
+
+int Graph::parameterOf(int handle, StringRef what) {
+  int parameter = get(handle, what).parameter;
+  if (parameter < 0)
+    reporter.fail(what.str() + ": this tensor is no parameter");
+  return parameter;
+}
+
+/// Notes that the gradient matters, with what may be in it from the step
+/// before.
+void Graph::useGradient(int parameter) {
+  if (auto added = trace->addedFirst.find(parameter);
+      added != trace->addedFirst.end())
+    trace->usedFirst.insert(*added);
 }
 
 int Graph::gradient(int handle) {
@@ -96,65 +116,132 @@ int Graph::gradient(int handle) {
   if (found == trace->gradients.end())
     reporter.fail("grad: this parameter has no gradient here; call backward() "
                   "of a loss that depends on it first");
-  trace->gradientUsed[target.parameter] = true;
+  useGradient(target.parameter);
   return addHandle(found->second);
 }
 
 void Graph::zeroGradients(ArrayRef<int> handles) {
   requireTraining("zero_grad");
   for (int handle : handles) {
-    int parameter = get(handle, "zero_grad").parameter;
-    trace->zeroed[parameter] = true;
+    int parameter = parameterOf(handle, "zero_grad");
+    trace->zeroed.insert(parameter);
+    trace->addedFirst.erase(parameter);
     trace->gradients.erase(parameter);
   }
 }
 
-int Graph::makeOptimizer(ArrayRef<int> given) {
+void Graph::setRequiresGrad(int handle, bool value) {
+  int number = parameterOf(handle, "requires_grad_");
+  parameters[static_cast<size_t>(number)].requiresGrad = value;
+  if (trace)
+    trace->refrozen[number] = reporter.stack.userFrames();
+}
+
+bool Graph::requiresGrad(int handle) {
+  int number = parameterOf(handle, "requires_grad");
+  return parameters[static_cast<size_t>(number)].requiresGrad;
+}
+
+/// The plan repeats one trace: each step must find what this one found.
+void Graph::checkRequiresGrad() {
+  for (const auto &[number, where] : trace->refrozen) {
+    bool before = !trace->frozenAtStart.count(number);
+    if (before != parameters[static_cast<size_t>(number)].requiresGrad &&
+        trace->usedAsFound.count(number))
+      reporter.failAt(where, "requires_grad_: the next step would begin with "
+                             "another value than this one, and uses the "
+                             "parameter before it is set; set it at the "
+                             "beginning of the step, or outside of it");
+  }
+}
+
+int Graph::makeOptimizer() {
   if (trace)
     reporter.fail("an optimizer cannot be made inside of a step");
+  optimizers.emplace_back();
+  return static_cast<int>(optimizers.size()) - 1;
+}
+
+void Graph::addGroup(int optimizer, ArrayRef<int> given) {
+  if (trace)
+    reporter.fail("a group of parameters cannot be added inside of a step");
+  auto &groups = optimizers[static_cast<size_t>(optimizer)];
+  std::set<int> others, known;
+  for (const std::vector<int> &group : groups)
+    for (int handle : group)
+      others.insert(handles[static_cast<size_t>(handle)].parameter);
   std::vector<int> unique;
-  llvm::DenseSet<int> known;
   for (int handle : given) {
     int parameter = get(handle, "optimizer").parameter;
     if (parameter < 0)
       reporter.fail("an optimizer takes parameters; this tensor is none");
+    if (others.count(parameter))
+      reporter.fail("a parameter is in two groups of the optimizer");
     if (known.insert(parameter).second)
       unique.push_back(handle);
   }
   if (unique.empty())
     reporter.fail("the optimizer got no parameters");
-  optimizers.push_back(std::move(unique));
-  return static_cast<int>(optimizers.size()) - 1;
+  groups.push_back(std::move(unique));
 }
 
-void Graph::optimizerStep(int optimizer, StringRef op,
+void Graph::zeroOptimized(int optimizer) {
+  requireTraining("zero_grad");
+  for (const auto &group : optimizers[static_cast<size_t>(optimizer)])
+    zeroGradients(group);
+}
+
+/// A second optimizer of the same parameter keeps slots of its own.
+StateKey Graph::slotOf(int optimizer, int parameter, StringRef slot) {
+  for (int number = 0;; ++number) {
+    StateKey key = {parameter,
+                    slot.str() + (number ? "." + std::to_string(number) : "")};
+    if (slotOwners.try_emplace(key, optimizer).first->second == optimizer)
+      return key;
+  }
+}
+
+bool Graph::optimizerStep(int optimizer, int group, StringRef op,
                           ArrayRef<std::string> slots,
                           ArrayRef<dl_attr> attributes) {
   requireTraining("optimizer.step");
+  trace->stepped.insert(optimizer);
   SmallVector<NamedAttribute> converted;
   for (const dl_attr &attribute : attributes)
     converted.push_back(convert(attribute, op));
   bool any = false;
-  for (int handle : optimized(optimizer)) {
+  for (int handle :
+       optimizers[static_cast<size_t>(optimizer)][static_cast<size_t>(group)]) {
     int number = handles[static_cast<size_t>(handle)].parameter;
     auto found = trace->gradients.find(number);
     if (found == trace->gradients.end())
       continue; // as PyTorch: what has no gradient stays
     any = true;
-    trace->gradientUsed[number] = true;
+    useGradient(number);
     RankedTensorType type = parameters[static_cast<size_t>(number)].type;
     SmallVector<StateKey> keys = {{number, ""}};
     for (const std::string &slot : slots)
-      keys.push_back({number, slot});
+      keys.push_back(slotOf(optimizer, number, slot));
     Value parameter = stateValue(keys.front(), type);
     SmallVector<Value> operands = {parameter, found->second};
     for (const StateKey &key : llvm::drop_begin(keys))
       operands.push_back(stateValue(key, type));
     Operation *made = create(op, operands, converted);
+    trace->updates[{optimizer, number}].push_back(made);
     for (auto [key, result] : llvm::zip_equal(keys, made->getResults()))
       trace->states[key].push_back(result);
   }
-  if (!any)
-    reporter.fail("optimizer.step: no parameter has a gradient; call "
-                  "backward() between zero_grad() and step()");
+  return any;
+}
+
+/// Tells updates that follow from the number of the step which of several they
+/// are.
+void Graph::numberUpdates() {
+  for (const auto &[key, made] : trace->updates)
+    for (auto [i, op] : llvm::enumerate(made))
+      if (made.size() > 1) {
+        op->setAttr("calls", builder.getI64IntegerAttr(
+                                 static_cast<int64_t>(made.size())));
+        op->setAttr("call", builder.getI64IntegerAttr(static_cast<int64_t>(i)));
+      }
 }

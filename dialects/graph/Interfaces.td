@@ -52,6 +52,22 @@ def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   ];
 }
 
+def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
+  let description = [{
+    One update of a parameter: takes it, its gradient and the optimizer's slots,
+    gives the parameter and the slots anew. Constants and scalars that depend on
+    the step are computed in f64 and rounded once.
+  }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<[{
+      One value for each result, from elementwise ops. `scalars` is the step's
+      argument, null where it has none.
+    }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "expandUpdate",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::Value":$scalars)>,
+  ];
+}
+
 def ReferenceOpInterface : OpInterface<"ReferenceOpInterface"> {
   let description = [{
     A slow, obvious evaluation on the host in f64, written apart from the

@@ -48,7 +48,7 @@ def ExpandOptimizers : Pass<"expand-optimizers", "::mlir::func::FuncOp"> {
   let description = [{
     PyTorch's semantics, in the order of its operations. Constants and scalars
     that depend on the step are computed in f64 and rounded once. Afterwards
-    there is no graph.sgd.
+    there is no optimizer op.
 
     ```mlir
     %w1 = graph.sgd %w, %g {lr = 0.1}

@@ -20,7 +20,8 @@ public:
       : step(step), module(module), builder(step.getContext()) {}
 
   LogicalResult run(bool withUpdate) {
-    collectUpdate();
+    if (failed(collectUpdate()))
+      return failure();
     if (gradients.empty())
       return success();
     createAccumulators();
@@ -35,16 +36,25 @@ private:
     return op && (update.contains(op) || isa<graph::GradientsOp>(op));
   }
 
-  /// Everything that depends on a gradient belongs to the update.
-  void collectUpdate() {
+  /// Everything that depends on a gradient belongs to the update. Gradients
+  /// that nobody uses need no accumulator.
+  LogicalResult collectUpdate() {
     for (Operation &op : step.getOps()) {
-      if (auto gradientsOp = dyn_cast<graph::GradientsOp>(op))
-        llvm::append_range(gradients, gradientsOp.getGrads());
-      else if (!isa<func::ReturnOp>(op) &&
-               llvm::any_of(op.getOperands(),
-                            [&](Value v) { return inUpdate(v); }))
+      bool later =
+          llvm::any_of(op.getOperands(), [&](Value v) { return inUpdate(v); });
+      auto gradientsOp = dyn_cast<graph::GradientsOp>(op);
+      if (gradientsOp && later)
+        return op.emitError()
+               << "accumulate: this backward() depends on weights that the "
+                  "same step updated before; call every backward() before "
+                  "the first optimizer.step(), or leave --accumulate out";
+      if (gradientsOp)
+        llvm::copy_if(gradientsOp.getGrads(), std::back_inserter(gradients),
+                      [](Value gradient) { return !gradient.use_empty(); });
+      else if (!isa<func::ReturnOp>(op) && later)
         update.insert(&op);
     }
+    return success();
   }
 
   /// One state for each gradient. Steps of the same module share them by name.

@@ -37,11 +37,4 @@ Value scalarsOf(func::FuncOp function) {
   return {};
 }
 
-Value readScalar(graph::GraphBuilder &builder, Value scalars, StepScalar which,
-                 Value like) {
-  SmallVector<int64_t> offset = {static_cast<int64_t>(which)}, one = {1};
-  Value element = builder.make<graph::SliceOp>(scalars, offset, one, one);
-  return graph::shapeOf(like).empty() ? builder.reshape(element, {}) : element;
-}
-
 } // namespace dl

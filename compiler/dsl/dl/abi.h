@@ -114,7 +114,11 @@ struct dl_member {
 };
 const dl_member *dl_members(const void *module, int *count) noexcept;
 int dl_module_known(const void *module) noexcept;
+void dl_module_made(const void *module) noexcept;
 void dl_module_gone(const void *module) noexcept;
+// The first module made of those that live and that no walk has met; null where
+// there is none.
+const void *dl_module_unmet(void) noexcept;
 void dl_modules_changed() noexcept;
 void dl_module_enter(const void *module) noexcept;
 void dl_module_leave() noexcept;
@@ -133,11 +137,18 @@ const dl_named_parameter *dl_walk_result(int *count) noexcept;
 void dl_backward(int loss) noexcept;
 int dl_grad(int parameter) noexcept;
 void dl_zero_grad(const int *parameters, int count) noexcept;
-int dl_optimizer(const int *parameters, int count) noexcept;
+// A parameter that is frozen (value 0) takes no part in gradients where it is
+// used from then on.
+void dl_requires_grad(int parameter, int value) noexcept;
+int dl_requires_grad_of(int parameter) noexcept;
+int dl_optimizer(void) noexcept;
+void dl_optimizer_group(int optimizer, const int *parameters,
+                        int count) noexcept;
 void dl_optimizer_zero_grad(int optimizer) noexcept;
-void dl_optimizer_step(int optimizer, const char *op, const char *const *slots,
-                       int slot_count, const dl_attr *attributes,
-                       int attribute_count) noexcept;
+// Updates one group; returns 0 where none of its parameters has a gradient.
+int dl_optimizer_step(int optimizer, int group, const char *op,
+                      const char *const *slots, int slot_count,
+                      const dl_attr *attributes, int attribute_count) noexcept;
 
 // Data. A component is one tensor of a batch item: given by dtype and shape, or
 // read from the header of the .npy file at `path`.

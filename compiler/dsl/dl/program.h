@@ -29,6 +29,7 @@ class Program {
   template <class Function>
   static void trace(const char *name, const data::Dataset &dataset,
                     bool training, Function &step) {
+    nn::detail::walk_unmet();
     for (int round = 0; dl_step_begin(name, dataset.id, training, round);
          ++round) {
       Batch raw;

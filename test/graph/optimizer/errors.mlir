@@ -62,3 +62,48 @@ func.func @gradient(%p: tensor<4xf32>, %g: tensor<3xf32>) {
   %0 = graph.sgd %p, %g {lr = 1.0} : (tensor<4xf32>, tensor<3xf32>) -> tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @adam_eps(%p: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{Adam: eps must not be negative, got -1}}
+  %0:3 = graph.adam %p, %p, %p, %p {lr = 1.0, eps = -1.0} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @adam_beta(%p: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{Adam: beta2 must be below 1, got 1}}
+  %0:3 = graph.adam %p, %p, %p, %p {lr = 1.0, beta2 = 1.0} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @adamw_beta(%p: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{AdamW: beta1 must not be negative, got -0.5}}
+  %0:3 = graph.adam %p, %p, %p, %p {lr = 1.0, beta1 = -0.5, decoupled = true} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @adam_slot(%p: tensor<4xf32>, %b: tensor<3xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{Adam: the exp_avg_sq is f32 [3], the parameter f32 [4]}}
+  %0:3 = graph.adam %p, %p, %p, %b {lr = 1.0} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<3xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}
+
+// -----
+
+func.func @adam_call(%p: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{Adam: call 2 of 2}}
+  %0:3 = graph.adam %p, %p, %p, %p {lr = 1.0, calls = 2, call = 2} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  return
+}

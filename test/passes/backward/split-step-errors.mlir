@@ -23,3 +23,17 @@ func.func @train(%w: tensor<f32> {graph.state = @w}) -> (tensor<f32> {graph.stat
   return %g : tensor<f32>
 }
 }
+
+// -----
+
+module attributes {graph.accumulate = 4 : i64} {
+func.func @train(%s: tensor<8xi64> {graph.scalars}, %w: tensor<f32> {graph.state = @w}) -> (tensor<f32> {graph.state = @w})
+    attributes {graph.step = "train", graph.training, graph.batch = 16 : i64} {
+  %g = graph.gradients %w, %w : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %w1 = graph.sgd %w, %g {lr = 0.1} : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  // expected-error@+1 {{accumulate: this backward() depends on weights that the same step updated before; call every backward() before the first optimizer.step(), or leave --accumulate out}}
+  %g2 = graph.gradients %w1, %w1 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %w2 = graph.sgd %w1, %g2 {lr = 0.1} : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  return %w2 : tensor<f32>
+}
+}

@@ -3,7 +3,12 @@
 
 include "dialects/graph/Graph.td"
 
-def Graph_SgdOp : Graph_InferredOp<"sgd"> {
+/// `maximize` turns the gradient's sign. A step of the program may update a
+/// parameter `calls` times; `call` counts them from 0.
+class Graph_Optimizer<string mnemonic>
+    : Graph_InferredOp<mnemonic, [DeclareOpInterfaceMethods<OptimizerOpInterface>]>;
+
+def Graph_SgdOp : Graph_Optimizer<"sgd"> {
   let summary = "One update of stochastic gradient descent, as torch.optim.SGD.";
   let description = [{
     Takes and gives a momentum buffer exactly where `momentum` is not zero. The
@@ -14,8 +19,35 @@ def Graph_SgdOp : Graph_InferredOp<"sgd"> {
                        DefaultValuedAttr<F64Attr, "0.0">:$momentum,
                        DefaultValuedAttr<F64Attr, "0.0">:$dampening,
                        DefaultValuedAttr<F64Attr, "0.0">:$weight_decay,
-                       DefaultValuedAttr<BoolAttr, "false">:$nesterov);
+                       DefaultValuedAttr<BoolAttr, "false">:$nesterov,
+                       DefaultValuedAttr<BoolAttr, "false">:$maximize,
+                       DefaultValuedAttr<I64Attr, "1">:$calls,
+                       DefaultValuedAttr<I64Attr, "0">:$call);
   let results = (outs Graph_Tensor:$new_param, Optional<Graph_Tensor>:$new_buffer);
+}
+
+def Graph_AdamOp : Graph_Optimizer<"adam"> {
+  let summary = "One update of Adam, as torch.optim.Adam and AdamW.";
+  let description = [{
+    `weight_decay` is added to the gradient (Adam), or, where `decoupled`, shrinks
+    the parameter first (AdamW). With a `max_exp_avg_sq` it is AMSGrad. The
+    number of updates comes from the step's scalars; what depends on it is
+    computed in f64, for all elements once.
+  }];
+  let arguments = (ins Graph_Tensor:$param, Graph_Tensor:$grad,
+                       Graph_Tensor:$exp_avg, Graph_Tensor:$exp_avg_sq,
+                       Optional<Graph_Tensor>:$max_exp_avg_sq, F64Attr:$lr,
+                       DefaultValuedAttr<F64Attr, "0.9">:$beta1,
+                       DefaultValuedAttr<F64Attr, "0.999">:$beta2,
+                       DefaultValuedAttr<F64Attr, "1e-8">:$eps,
+                       DefaultValuedAttr<F64Attr, "0.0">:$weight_decay,
+                       DefaultValuedAttr<BoolAttr, "false">:$decoupled,
+                       DefaultValuedAttr<BoolAttr, "false">:$maximize,
+                       DefaultValuedAttr<I64Attr, "1">:$calls,
+                       DefaultValuedAttr<I64Attr, "0">:$call);
+  let results = (outs Graph_Tensor:$new_param, Graph_Tensor:$new_exp_avg,
+                      Graph_Tensor:$new_exp_avg_sq,
+                      Optional<Graph_Tensor>:$new_max_exp_avg_sq);
 }
 
 #endif

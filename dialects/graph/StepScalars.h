@@ -1,0 +1,16 @@
+// The step's scalars, i64[8]: what a step knows besides its data and states.
+#pragma once
+
+#include "dialects/graph/GraphBuilder.h"
+
+namespace dl::graph {
+
+/// Positions in the step's scalars.
+enum class StepScalar { Seed, Step, Micro, GroupItems, Epoch };
+
+/// One of the scalars, i64, in a shape that broadcasts to that of `like`. It is
+/// not reshaped without need: a reshape is a border between kernels.
+mlir::Value readScalar(GraphBuilder &builder, mlir::Value scalars,
+                       StepScalar which, mlir::Value like);
+
+} // namespace dl::graph

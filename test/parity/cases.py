@@ -1,0 +1,116 @@
+"""What is compared: models, the data of their batches, the weights they start from.
+
+Everything random comes from NumPy's RandomState, whose streams never change, and is f32, so that both sides start from
+the same numbers in f32 and in f64.
+"""
+
+import dataclasses
+import os
+import re
+import zlib
+
+import numpy as np
+
+import dltools
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+STEPS = 200
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    source: str  # the .dl, from the root of the repository
+    batch: int
+    items: int
+    tensors: dict  # .npy file: a function of (random state, items)
+    mnist: bool = False
+    drop_last: bool = False
+    replace: tuple = ()  # (text, instead) in the .dl: dropout off
+    settings: tuple = ()  # of dlcc
+    salt: int = 0  # see README.md: draws on which no rounding of f32 decides a maximum or a relu
+
+    def twin(self):
+        return os.path.join(HERE, "models", self.name + ".py")
+
+    def curve(self):
+        return os.path.join(HERE, "curves", self.name + ".json")
+
+    def text(self):
+        with open(os.path.join(dltools.ROOT, self.source), encoding="utf-8") as file:
+            text = file.read()
+        for old, new in self.replace:
+            if text.count(old) != 1:
+                raise ValueError(f"{self.source}: {text.count(old)} times {old!r}, expected once")
+            text = text.replace(old, new)
+        return text
+
+    def arrays(self):
+        """The data set: one array for each tensor of a batch."""
+        source = np.random.RandomState(zlib.crc32(f"{self.salt}{self.name}".encode()))
+        return {name: make(source, self.items) for name, make in self.tensors.items()}
+
+    def batches(self):
+        """STEPS batches as lists of tensors, epoch after epoch in the order of the items; the last of one may be short."""
+        arrays = list(self.arrays().values())
+        whole, rest = divmod(self.items, self.batch)
+        for step in range(STEPS):
+            first = step % (whole + (rest > 0 and not self.drop_last)) * self.batch
+            yield [array[first:min(first + self.batch, self.items)] for array in arrays]
+
+    def weights(self, shapes):
+        """Initial weights by name, from shapes by name: uniform as PyTorch's layers would be, but never all equal."""
+        made = {}
+        for name, shape in shapes.items():
+            source = np.random.RandomState(zlib.crc32(f"{self.salt}{self.name}/{name}".encode()))
+            bound = 1 / np.sqrt(np.prod(shape[1:])) if len(shape) > 1 else 0.3
+            centre = 1.0 if re.search(r"norm\.weight$|gain$|temperature$|lambda$", name) else 0.0
+            made[name] = np.asarray(centre + source.uniform(-bound, bound, shape), np.float32)
+        return made
+
+
+def normal(*shape):
+    return lambda source, items: source.standard_normal((items, *shape)).astype(np.float32)
+
+
+def labels(classes):
+    return lambda source, items: source.randint(0, classes, items).astype(np.int64)
+
+
+def pixels(source, items):
+    """A grey patch somewhere on a black ground, for the first items; the others are black."""
+    images = np.zeros((items, 28, 28), np.uint8)
+    for image in images[:STEPS * 64]:
+        y, x = source.randint(0, 19, 2)
+        image[y:y + 9, x:x + 9] = source.randint(1, 256, (9, 9))
+    return images
+
+
+def digits(source, items):
+    return source.randint(0, 10, items).astype(np.uint8)
+
+
+def model(name, batch, items, salt=0, **tensors):
+    files = {f"{key}.npy": make for key, make in tensors.items()}
+    return Case(name, f"test/parity/models/{name}.dl", batch, items, files, salt=salt)
+
+
+def example(name, batch, items, tensors, **options):
+    return Case(f"examples/{name}", f"examples/{name}/{name}.dl", batch, items, tensors, **options)
+
+
+CASES = [
+    example("linear", 16, 1000, {"x.npy": normal(10), "y.npy": normal(1)}),
+    example("mnist", 4, 60000, {"images": pixels, "labels": digits}, mnist=True,
+            replace=(("nn::Dropout2d conv2_drop;", "nn::Dropout2d conv2_drop{0};"), ("F::dropout(x)", "F::dropout(x, 0)"))),
+    example("mnist_mlp", 64, 60000, {"images": pixels, "labels": digits}, mnist=True, salt=1),
+    example("parallel_ops", 16, 648, {"x.npy": normal(1024), "a.npy": normal(1024), "t.npy": normal(1024)},
+            settings=("-D", "batch_size=16", "-D", "lr=1"), drop_last=True),
+    model("mlp_adamw", 16, 150, x=normal(12), labels=labels(5)),
+    model("conv_nesterov", 8, 60, 3, x=normal(3, 13, 12), labels=labels(7)),
+    model("gan", 16, 100, real=normal(8), z=normal(5)),
+    model("tied_autoencoder", 12, 90, x=normal(14)),
+    model("frozen_backbone", 10, 75, x=normal(2, 8, 8), labels=labels(4), y=normal(3)),
+    model("energy", 20, 130, x=normal(6), y=normal(1)),
+]
+BY_NAME = {case.name: case for case in CASES}

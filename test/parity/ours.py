@@ -1,0 +1,53 @@
+"""A case through dlcc and dlrun."""
+
+import os
+import struct
+
+import numpy as np
+
+import dltools
+from numpy_twin import safetensors
+
+from .cases import STEPS
+
+
+def write_idx(path, array, whole):
+    """An IDX file of `whole` items; those behind the array's are zeros."""
+    with open(path, "wb") as file:
+        file.write(struct.pack(">HBB", 0, 8, array.ndim) + struct.pack(f">{array.ndim}I", whole, *array.shape[1:]))
+        file.write(array.tobytes())
+        file.truncate(4 + 4 * array.ndim + whole * int(np.prod(array.shape[1:])))
+
+
+def write_data(case, folder):
+    """The data set and the model's text."""
+    arrays = case.arrays()
+    if case.mnist:
+        used = min(case.items, STEPS * case.batch)
+        os.makedirs(os.path.join(folder, "data"))
+        for name, array in zip(("train-images-idx3-ubyte", "train-labels-idx1-ubyte"), arrays.values()):
+            write_idx(os.path.join(folder, "data", name), array[:used], 60000)
+    else:
+        for name, array in arrays.items():
+            np.save(os.path.join(folder, name), array)
+    with open(os.path.join(folder, "model.dl"), "w", encoding="utf-8") as file:
+        file.write(case.text())
+
+
+def shapes_of(plan, folder):
+    states = dltools.info(plan, cwd=folder)["states"]
+    return {state["name"]: state["shape"] for state in states if state["role"] == "parameter"}
+
+
+def train(case, folder, dtype, *settings):
+    """The scalars of each step by name, and the weights after the last. `settings` go to dlcc."""
+    plan, final = f"{dtype}.plan", f"{dtype}.safetensors"
+    dltools.dlcc("model.dl", f"--dtype={dtype}", "-o", plan, *case.settings, *settings, cwd=folder)
+    safetensors.save(os.path.join(folder, "init.safetensors"), case.weights(shapes_of(plan, folder)))
+    data = ["--data", "train=data"] if case.mnist else []
+    events = dltools.events(plan, "--steps", STEPS, "--no-shuffle", "--init", "init.safetensors", "--threads", 2,
+                            "--every", "log=1", "--save-final", final, *data, cwd=folder)
+    steps = [event for event in events if event["event"] == "step"]
+    curves = {name: np.array([float(event[name]) for event in steps])
+              for name in steps[0] if name not in ("event", "step", "epoch")}
+    return curves, safetensors.load(os.path.join(folder, final))

@@ -1,0 +1,124 @@
+"""Training curves against PyTorch's, from the same weights and batches.
+
+f64: every step's scalars within 1e-9 of PyTorch's, and the weights' sizes in the end. f32: the root of the mean square
+distance to the f64 curve is at most twice that of PyTorch in f32, plus 4 ULP of the loss. Where PyTorch can be imported
+it runs along, and must agree with the curves that are kept in curves/.
+"""
+
+import os
+import shutil
+import tempfile
+import unittest
+
+import numpy as np
+
+import dltools
+
+from . import curves, ours
+from .cases import BY_NAME, CASES, STEPS
+
+try:
+    from . import oracle
+except ImportError:
+    oracle = None
+
+ULP = 2.0 ** -23
+
+
+def differences_f64(got, weights, kept):
+    """What is wrong with a run in f64, as lines."""
+    wrong = []
+    if sorted(got) != sorted(kept["f64"]):
+        return [f"scalars {sorted(got)}, PyTorch has {sorted(kept['f64'])}"]
+    for name, want in kept["f64"].items():
+        want = np.array(want)
+        if len(got[name]) != STEPS:
+            return [f"{len(got[name])} steps"]
+        error = np.abs(got[name] - want) / np.abs(want)
+        if not np.all(error <= 1e-9):
+            wrong.append(f"{name}: {np.nanmax(error):.2g} at step {int(np.nanargmax(error)) + 1}, 1e-9 is allowed")
+    sizes = curves.norms(weights)
+    if sorted(sizes) != sorted(kept["norms"]):
+        return wrong + [f"weights {sorted(sizes)}, PyTorch has {sorted(kept['norms'])}"]
+    for name, want in kept["norms"].items():
+        if not abs(sizes[name] - want) <= 1e-9 * want:
+            wrong.append(f"{name}: its size is {sizes[name]}, in PyTorch {want}")
+    return wrong
+
+
+def distances_f32(got, kept):
+    """(scalar, our distance, the distance allowed) of a run in f32."""
+    for name, want in kept["f64"].items():
+        want = np.array(want)
+        allowed = 2 * kept["f32_rms"][name] + 4 * ULP * curves.rms(want)
+        yield name, curves.rms(got[name] - want), allowed
+
+
+class Parity(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="dl-parity-")
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def reference(self, case):
+        """PyTorch's curves: of now where it is there, and then equal to those kept."""
+        kept = curves.load(case)
+        if oracle is None:
+            return kept
+        now = curves.make(case)
+        for name, curve in now["f64"].items():
+            error = np.max(np.abs(np.array(curve) - kept["f64"][name]) / np.abs(curve))
+            self.assertLess(error, 1e-10, f"{name}: PyTorch differs from curves/{case.name}.json; run test/parity/curves.py")
+        return now
+
+    def check(self, case):
+        reference = self.reference(case)
+        ours.write_data(case, self.folder)
+        got, weights = ours.train(case, self.folder, "f64")
+        wrong = differences_f64(got, weights, reference)
+        worst = max(float(np.max(np.abs(got[name] - want) / np.abs(want))) for name, want in reference["f64"].items())
+        got, _ = ours.train(case, self.folder, "f32")
+        report = []
+        for name, distance, allowed in distances_f32(got, reference):
+            report.append(f"{name} {distance:.1e} of {allowed:.1e}")
+            if not distance <= allowed:
+                wrong.append(f"{name}: f32 is {distance:.2g} from the f64 curve, {allowed:.2g} is allowed")
+        print(f"{case.name}: f64 {worst:.1e}, f32 {', '.join(report)}", flush=True)
+        self.assertEqual(wrong, [])
+
+    def test_every_example_is_here(self):
+        folder = os.path.join(dltools.ROOT, "examples")
+        examples = {name for name in os.listdir(folder) if os.path.exists(os.path.join(folder, name, name + ".dl"))}
+        covered = {case.name.removeprefix("examples/") for case in CASES if case.name.startswith("examples/")}
+        self.assertEqual(examples, covered)
+
+    def refuse(self, name, setting):
+        """Control: a model that differs a little is found out."""
+        case = BY_NAME[name]
+        ours.write_data(case, self.folder)
+        got, weights = ours.train(case, self.folder, "f64", "-D", setting)
+        self.assertNotEqual(differences_f64(got, weights, curves.load(case)), [], setting)
+
+    def test_control_lr(self):
+        self.refuse("mlp_adamw", f"lr={3e-3 * (1 + 1e-6)!r}")
+
+    def test_control_beta2(self):
+        self.refuse("mlp_adamw", f"beta2={0.98 * (1 + 1e-6)!r}")
+
+    def test_control_lr_of_sgd(self):
+        self.refuse("frozen_backbone", f"lr={0.05 * (1 + 1e-6)!r}")
+
+    def test_control_f32(self):
+        case = BY_NAME["mlp_adamw"]
+        ours.write_data(case, self.folder)
+        got, _ = ours.train(case, self.folder, "f32", "-D", f"lr={3e-3 * (1 + 1e-4)!r}")
+        self.assertTrue(any(distance > allowed for _, distance, allowed in distances_f32(got, curves.load(case))))
+
+
+def add_tests():
+    for case in CASES:
+        def test(self, case=case):
+            self.check(case)
+        setattr(Parity, "test_" + case.name.replace("/", "_"), test)
+
+
+add_tests()
