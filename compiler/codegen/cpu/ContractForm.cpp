@@ -206,8 +206,10 @@ int64_t ContractForm::laneOffset(int64_t flat) const {
 SmallVector<int64_t> ContractForm::tileSteps(const KernelPlan &plan) const {
   SmallVector<int64_t> steps(plan.gridExtents.size(), 1);
   bool large = rows() * laneCount() >= kLargeResult;
+  // Transposing lanes is dearer than copying rows: do it for more rows at once.
+  int64_t most = pack && !packsWhileUsed() && rows() >= 1024 ? 512 : 256;
   if (rowDim >= 0)
-    steps[rowDim] = large ? 256 : dot ? 8 : 24;
+    steps[rowDim] = large ? most : dot ? 8 : 24;
   int64_t inner = laneCount() / extents[laneDims.front()];
   int64_t wanted = large ? 512 : dot ? 16 : 64;
   // Only the outermost lane dim can be cut; a convolution's image stays whole.

@@ -61,6 +61,12 @@ struct ContractForm {
   int64_t tileRows(const KernelPlan &plan) const;
   /// The row operand is contiguous along k.
   bool rowsAlongK() const;
+  /// Packing is a copy of whole vectors, which the first block of rows does on
+  /// its way; else a pass of its own transposes.
+  bool packsWhileUsed() const {
+    return pack && kDims.size() == 1 && laneDims.size() == 1 &&
+           lane.coefficients[laneDims[0]] == 1;
+  }
   int64_t numKBlocks() const { return (kCount() + kBlock - 1) / kBlock; }
   /// The lanes that start at `flat`, as offsets into the lane operand.
   int64_t laneOffset(int64_t flat) const;

@@ -33,9 +33,11 @@ void ContractStage::emit() {
   unsigned slots = e.plan.gridExtents.size() + form.extents.size();
   llvm::BasicBlock &entry = b.GetInsertBlock()->getParent()->getEntryBlock();
   llvm::IRBuilder<> atEntry(&entry, entry.begin());
-  frame = atEntry.CreateAlloca(b.getInt64Ty(), atEntry.getInt64(slots), "frame");
+  frame =
+      atEntry.CreateAlloca(b.getInt64Ty(), atEntry.getInt64(slots), "frame");
   for (auto [g, origin] : llvm::enumerate(tile.origin))
-    b.CreateStore(origin, b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), frame, g));
+    b.CreateStore(origin,
+                  b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), frame, g));
   emitBatch(0);
   e.enterBody();
   e.scope.truncate(size);
@@ -49,14 +51,17 @@ void ContractStage::emitBatch(size_t next) {
   if (next == form.batchDims.size()) {
     unsigned lead = form.laneDims.front();
     int64_t inner = form.laneCount() / form.extents[lead];
-    Span rows = form.rowDim < 0 ? Span{1, 1, b.getFalse()} : span(form.rowDim, 1);
+    Span rows =
+        form.rowDim < 0 ? Span{1, 1, b.getFalse()} : span(form.rowDim, 1);
     Span lanes = span(lead, inner);
     auto withRows = [&](int64_t count) {
-      emitIf(b, lanes.isLast, [&] { emitTile(count, lanes.last); },
-             [&] { emitTile(count, lanes.usual); });
+      emitIf(
+          b, lanes.isLast, [&] { emitTile(count, lanes.last); },
+          [&] { emitTile(count, lanes.usual); });
     };
-    emitIf(b, rows.isLast, [&] { withRows(rows.last); },
-           [&] { withRows(rows.usual); });
+    emitIf(
+        b, rows.isLast, [&] { withRows(rows.last); },
+        [&] { withRows(rows.usual); });
     return;
   }
   unsigned d = form.batchDims[next];
@@ -67,8 +72,9 @@ void ContractStage::emitBatch(size_t next) {
   emitLoop(b, lo, hi, 1, [&](Value *iv) {
     unsigned size = e.scope.size();
     dims[d] = e.scope.addDim(iv, 0, form.extents[d] - 1);
-    b.CreateStore(iv, b.CreateConstInBoundsGEP1_64(
-                          b.getInt64Ty(), frame, e.plan.gridExtents.size() + d));
+    b.CreateStore(iv,
+                  b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), frame,
+                                               e.plan.gridExtents.size() + d));
     emitBatch(next + 1);
     e.scope.truncate(size);
   });
@@ -83,8 +89,7 @@ ContractStage::Span ContractStage::span(unsigned dim, int64_t inner) const {
   int64_t last = extent - (extent - 1) / size * size;
   if (last == size)
     return {size * inner, size * inner, b.getFalse()};
-  Value *isLast =
-      b.CreateICmpEQ(tile.origin[grid], b.getInt64(extent - last));
+  Value *isLast = b.CreateICmpEQ(tile.origin[grid], b.getInt64(extent - last));
   return {size * inner, last * inner, isLast};
 }
 
@@ -96,9 +101,9 @@ Value *ContractStage::tileOrigin(int dim) const {
 }
 
 Value *ContractStage::scratchAt(int64_t offset) {
-  return b.CreateConstInBoundsGEP1_64(b.getInt8Ty(),
-                                      b.GetInsertBlock()->getParent()->getArg(1),
-                                      packOffset + offset);
+  return b.CreateConstInBoundsGEP1_64(
+      b.getInt8Ty(), b.GetInsertBlock()->getParent()->getArg(1),
+      packOffset + offset);
 }
 
 /// Address of an operand at the current batch indices, the first lane of the
@@ -150,8 +155,8 @@ Panel ContractStage::packedPanel(int64_t lanes) const {
 }
 
 void ContractStage::emitTile(int64_t rows, int64_t lanes) {
-  RegisterTile block = RegisterTile::choose(form, rows, lanes, e.plan.lanes,
-                                            maxAccumulators);
+  RegisterTile block =
+      RegisterTile::choose(form, rows, lanes, e.plan.lanes, maxAccumulators);
   if (form.dot) {
     block.rows = std::min<int64_t>(rows, maxAccumulators < 16 ? 2 : 4);
     block.vectors = std::clamp<int64_t>(maxAccumulators / block.rows, 1,
@@ -200,7 +205,7 @@ void ContractStage::emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
              scratchAt(scratch.rowsAt),
              {panel.lanes, e.plan.lanes, scratch.rowStride});
   }
-  if (form.pack) {
+  if (form.pack && !form.packsWhileUsed()) {
     emitPack(b, element, panelAt(0, lanes), extents,
              sidePointer(form.lane, tileOrigin(form.rowDim), k), scratchAt(0),
              {block.vectors * e.plan.lanes, e.plan.lanes, 0});
@@ -217,11 +222,10 @@ int64_t ContractStage::panelPeriod(int64_t full, int64_t width) const {
     bool repeats = true;
     int64_t stride = form.laneOffset(period * width);
     for (int64_t p = 0; p + period < full && repeats; ++p)
-      repeats = panelAt(p * width, width) ==
-                    panelAt((p + period) * width, width) &&
-                form.laneOffset((p + period) * width) -
-                        form.laneOffset(p * width) ==
-                    stride;
+      repeats =
+          panelAt(p * width, width) == panelAt((p + period) * width, width) &&
+          form.laneOffset((p + period) * width) - form.laneOffset(p * width) ==
+              stride;
     if (repeats)
       return period;
   }
@@ -234,19 +238,30 @@ void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
   int64_t count = part.extent;
   for (unsigned d : ArrayRef(form.kDims).drop_front())
     count *= form.extents[d];
-  Value *base =
-      form.pack ? scratchAt(0)
-                : sidePointer(form.lane, tileOrigin(form.rowDim), k);
+  Value *base = form.pack ? scratchAt(0)
+                          : sidePointer(form.lane, tileOrigin(form.rowDim), k);
+  Value *source = form.packsWhileUsed()
+                      ? sidePointer(form.lane, tileOrigin(form.rowDim), k)
+                      : nullptr;
   auto emitAt = [&](Value *relative, int64_t at, int64_t used, Value *pointer) {
-    emitRows(form.pack ? packedPanel(used) : panelAt(at, used), pointer, relative,
-             rows, block.rows, k, part);
+    Unpacked unpacked;
+    if (source) {
+      int64_t kStep = form.lane.coefficients[form.kDims[0]];
+      Value *last = b.CreateICmpSGE(relative, b.getInt64(lanes - width));
+      Value *step = b.CreateSelect(last, b.getInt64(part.extent * kStep),
+                                   b.CreateAdd(relative, b.getInt64(width)));
+      unpacked.panel = b.CreateGEP(element, source, relative);
+      unpacked.next = b.CreateGEP(element, source, step);
+    }
+    emitRows(form.pack ? packedPanel(used) : panelAt(at, used), pointer,
+             unpacked, relative, rows, block.rows, k, part);
   };
   auto pointerAt = [&](Value *relative, Value *dynamic, int64_t at) {
     if (form.pack)
       return b.CreateGEP(element, base,
                          b.CreateMul(relative, b.getInt64(count)));
-    return b.CreateConstGEP1_64(
-        element, b.CreateGEP(element, base, dynamic), form.laneOffset(at));
+    return b.CreateConstGEP1_64(element, b.CreateGEP(element, base, dynamic),
+                                form.laneOffset(at));
   };
   int64_t full = lanes / width, period = panelPeriod(full, width);
   int64_t rounds = full / period, stride = form.laneOffset(period * width);
@@ -264,42 +279,68 @@ void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
            pointerAt(b.getInt64(at), b.getInt64(0), at));
 }
 
-/// The rows in blocks whose heights differ by at most one: no runt block.
+/// The rows in blocks whose heights differ by at most one: no runt block. The
+/// first block packs the panel while it reads it, where that is asked for; some
+/// more fetch the next panel, a line a k step: packing would wait for the
+/// third-level cache, and a burst of fetches would stall the loop.
 void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
-                             Value *relativeLane, int64_t rows,
-                             int64_t blockRows, Value *k, const KPart &part) {
+                             const Unpacked &unpacked, Value *relativeLane,
+                             int64_t rows, int64_t blockRows, Value *k,
+                             const KPart &part) {
   int64_t blocks = (rows + blockRows - 1) / blockRows;
-  int64_t low = rows / blocks, tall = rows % blocks;
+  int64_t low = rows / blocks, border = rows % blocks * (low + 1);
   unsigned lead = form.laneDims.front();
   int64_t inner = form.laneCount() / form.extents[lead];
-  Value *flat = b.CreateAdd(
-      b.CreateMul(tileOrigin(lead), b.getInt64(inner)), relativeLane);
+  Value *flat = b.CreateAdd(b.CreateMul(tileOrigin(lead), b.getInt64(inner)),
+                            relativeLane);
   llvm::Function *function = b.GetInsertBlock()->getParent();
-  auto call = [&](Value *relative, int64_t height) {
+  auto call = [&](Value *relative, int64_t height, const Panel &from,
+                  Value *lanes, Value *beside, const KPart &part) {
     Value *row = b.CreateAdd(tileOrigin(form.rowDim), relative);
-    Value *scalar = form.packRows
-                        ? b.CreateGEP(element, scratchAt(scratch.rowsAt),
-                                      b.CreateMul(relative,
-                                                  b.getInt64(part.rowStep)))
-                        : sidePointer(form.scalar, row, k);
+    Value *scalar =
+        form.packRows
+            ? b.CreateGEP(element, scratchAt(scratch.rowsAt),
+                          b.CreateMul(relative, b.getInt64(part.rowStep)))
+            : sidePointer(form.scalar, row, k);
     Value *sumAt = b.CreateAdd(
         b.CreateMul(relative, b.getInt64(scratch.sumStride)), relativeLane);
     Value *sums = b.CreateGEP(element, scratchAt(scratch.sumsAt), sumAt);
-    b.CreateCall(microKernel(height, panel, part),
+    b.CreateCall(microKernel(height, from, part),
                  {function->getArg(0), function->getArg(1), frame, scalar,
-                  lanePointer, row, flat, sums});
+                  lanes, row, flat, sums, beside});
   };
-  emitLoop(b, b.getInt64(0), b.getInt64(tall * (low + 1)), low + 1,
-           [&](Value *r) { call(r, low + 1); });
-  emitLoop(b, b.getInt64(tall * (low + 1)), b.getInt64(rows), low,
-           [&](Value *r) { call(r, low); });
+  int64_t done = 0;
+  auto next = [&](const Panel &from, Value *lanes, Value *beside,
+                  const KPart &part) {
+    int64_t height = done < border ? low + 1 : low;
+    call(b.getInt64(done), height, from, lanes, beside, part);
+    done += height;
+  };
+  if (unpacked.panel) {
+    KPart packing = part, fetching = part;
+    packing.pack = fetching.prefetch = true;
+    next(panelAt(0, panel.lanes), unpacked.panel, lanePointer, packing);
+    int64_t line = 64 / (element->getScalarSizeInBits() / 8);
+    for (int64_t at = 0; at < panel.lanes && done < rows; at += line)
+      next(panel, lanePointer, b.CreateConstGEP1_64(element, unpacked.next, at),
+           fetching);
+  }
+  auto rest = [&](int64_t from, int64_t to, int64_t height) {
+    emitLoop(b, b.getInt64(from), b.getInt64(to), height, [&](Value *r) {
+      call(r, height, panel, lanePointer, lanePointer, part);
+    });
+  };
+  rest(std::min(done, border), border, low + 1);
+  rest(std::max(done, border), rows, low);
 }
 
 llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
                                            const KPart &part) {
   std::string key;
   auto add = [&](int64_t number) { key += std::to_string(number) + ","; };
-  add(rows), add(panel.lanes), add(part.extent), add(part.first), add(part.last);
+  add(rows), add(panel.lanes), add(part.extent), add(part.first),
+      add(part.last);
+  add(part.pack), add(part.prefetch);
   for (int64_t offset : panel.offsets)
     add(offset);
   for (int64_t step : panel.kSteps)

@@ -1,6 +1,7 @@
-// A contraction: panels of lanes times blocks of rows, each by a micro-kernel that keeps its
-// part of the result in registers over the whole k loop (so that a result's bits do not depend
-// on tiles or threads), then applies the epilogue and stores.
+// A contraction: panels of lanes times blocks of rows, each by a micro-kernel
+// that keeps its part of the result in registers over the whole k loop (so that
+// a result's bits do not depend on tiles or threads), then applies the epilogue
+// and stores.
 #pragma once
 
 #include "compiler/codegen/cpu/ContractForm.h"
@@ -9,28 +10,31 @@
 
 namespace dl::codegen {
 
-/// The lanes of one panel as offsets into the lane operand, from its first lane.
+/// The lanes of one panel as offsets into the lane operand, from its first
+/// lane.
 struct Panel {
-  int64_t lanes = 0;                     // in use, at most vectors * W
-  llvm::SmallVector<int64_t> offsets;    // one a lane
-  llvm::SmallVector<int64_t> kSteps;     // of the lane operand, one a k dim
+  int64_t lanes = 0;                  // in use, at most vectors * W
+  llvm::SmallVector<int64_t> offsets; // one a lane
+  llvm::SmallVector<int64_t> kSteps;  // of the lane operand, one a k dim
   bool operator==(const Panel &) const = default;
 };
 
 /// The part of the k loop that one call of a micro-kernel covers.
 struct KPart {
-  int64_t extent = 0;                      // of the outermost k dim
-  bool first = true, last = true;          // starts from zero; finishes the result
-  llvm::SmallVector<int64_t> scalarSteps;  // of the row operand, one a k dim
-  int64_t rowStep = 0;                     // of the row operand
-  int64_t sumStride = 0;                   // between rows of kept sums
+  int64_t extent = 0;             // of the outermost k dim
+  bool first = true, last = true; // starts from zero; finishes the result
+  llvm::SmallVector<int64_t> scalarSteps; // of the row operand, one a k dim
+  int64_t rowStep = 0;                    // of the row operand
+  int64_t sumStride = 0;                  // between rows of kept sums
+  bool pack = false;     // also stores the lanes it reads, packed
+  bool prefetch = false; // also fetches a line of unpacked lanes for each k
 };
 
 class ContractStage {
 public:
   ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
-                const Stage &stage, const TileBounds &tile,
-                int maxAccumulators, int64_t packOffset, llvm::StringRef prefix);
+                const Stage &stage, const TileBounds &tile, int maxAccumulators,
+                int64_t packOffset, llvm::StringRef prefix);
   void emit();
 
 private:
@@ -44,11 +48,16 @@ private:
   void emitTile(int64_t rows, int64_t lanes);
   void emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
                   llvm::Value *k, KPart part);
+  /// A panel that is packed while it is used, and the one after it, as stored.
+  struct Unpacked {
+    llvm::Value *panel = nullptr, *next = nullptr;
+  };
   void emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
                   llvm::Value *k, const KPart &part);
   void emitRows(const Panel &panel, llvm::Value *lanePointer,
-                llvm::Value *relativeLane, int64_t rows, int64_t blockRows,
-                llvm::Value *k, const KPart &part);
+                const Unpacked &unpacked, llvm::Value *relativeLane,
+                int64_t rows, int64_t blockRows, llvm::Value *k,
+                const KPart &part);
   int64_t panelPeriod(int64_t full, int64_t width) const;
   Panel panelAt(int64_t relative, int64_t lanes) const;
   Panel packedPanel(int64_t lanes) const;
@@ -69,6 +78,7 @@ private:
   ContractForm::Scratch scratch;
   std::string prefix;
   llvm::Type *element;
+
   llvm::SmallVector<mlir::AffineExpr> dims; // current indices of batch dims
   llvm::Value *frame = nullptr; // i64: tile origins, then all iteration dims
   std::map<std::string, llvm::Function *> microKernels;

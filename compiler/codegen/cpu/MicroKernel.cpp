@@ -24,7 +24,7 @@ llvm::FunctionType *MicroKernel::type(llvm::LLVMContext &context) {
   auto *ptr = llvm::PointerType::get(context, 0);
   auto *i64 = llvm::Type::getInt64Ty(context);
   return llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                                 {ptr, ptr, ptr, ptr, ptr, i64, i64, ptr},
+                                 {ptr, ptr, ptr, ptr, ptr, i64, i64, ptr, ptr},
                                  false);
 }
 
@@ -33,15 +33,18 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
   auto *function = llvm::Function::Create(
       type(context), llvm::GlobalValue::InternalLinkage, name, module);
   function->addFnAttr(llvm::Attribute::NoInline);
-  llvm::IRBuilder<> builder(llvm::BasicBlock::Create(context, "entry", function));
+  llvm::IRBuilder<> builder(
+      llvm::BasicBlock::Create(context, "entry", function));
   b = &builder;
   Type scalar =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
   vectorTy = vectorType(context, scalar, plan.lanes);
   element = vectorTy->getScalarType();
 
-  Values sums = accumulate(0, function->getArg(3), function->getArg(4),
-                           initialSums(function->getArg(7)));
+  Values sums =
+      accumulate(0, function->getArg(3), function->getArg(4),
+                 part.pack || part.prefetch ? function->getArg(8) : nullptr,
+                 initialSums(function->getArg(7)));
   if (!part.last) {
     keepSums(function->getArg(7), sums);
     builder.CreateRetVoid();
@@ -99,21 +102,21 @@ Value *MicroKernel::advance(Value *pointer, int64_t step, Value *count) {
 
 /// The k dims from `next` on, outermost first.
 Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
-                               ArrayRef<Value *> state) {
+                               Value *besideAt, ArrayRef<Value *> state) {
   if (next == form.kDims.size())
-    return multiply(scalarAt, laneAt, state);
+    return multiply(scalarAt, laneAt, besideAt, state);
   int64_t extent = next == 0 ? part.extent : form.extents[form.kDims[next]];
   int64_t scalarStep = part.scalarSteps[next];
   int64_t laneStep = panel.kSteps[next];
   bool innermost = next + 1 == form.kDims.size();
   if (form.dot && innermost) {
     int64_t width = plan.lanes, full = extent / width * width;
-    Values sums = emitLoop(*b, b->getInt64(0), b->getInt64(full), width, state,
-                           [&](Value *k, ArrayRef<Value *> carried) {
-                             return dotStep(advance(scalarAt, 1, k),
-                                            advance(laneAt, 1, k), carried,
-                                            nullptr);
-                           });
+    Values sums =
+        emitLoop(*b, b->getInt64(0), b->getInt64(full), width, state,
+                 [&](Value *k, ArrayRef<Value *> carried) {
+                   return dotStep(advance(scalarAt, 1, k),
+                                  advance(laneAt, 1, k), carried, nullptr);
+                 });
     if (full == extent)
       return sums;
     SmallVector<llvm::Constant *> bits;
@@ -122,26 +125,40 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
     return dotStep(advance(scalarAt, full), advance(laneAt, full), sums,
                    llvm::ConstantVector::get(bits));
   }
+  int64_t besideStep = 0;
+  if (besideAt) // there is one k dim
+    besideStep = part.pack ? vectors * plan.lanes
+                           : form.lane.coefficients[form.kDims[0]];
   if (innermost && extent <= kMaxUnrolledTaps) {
     Values sums(state.begin(), state.end());
     for (int64_t k = 0; k < extent; ++k)
       sums = accumulate(next + 1, advance(scalarAt, k * scalarStep),
-                        advance(laneAt, k * laneStep), sums);
+                        advance(laneAt, k * laneStep),
+                        advance(besideAt, k * besideStep), sums);
     return sums;
   }
   return emitLoop(*b, b->getInt64(0), b->getInt64(extent), 1, state,
                   [&](Value *k, ArrayRef<Value *> carried) {
-                    return accumulate(next + 1, advance(scalarAt, scalarStep, k),
-                                      advance(laneAt, laneStep, k), carried);
+                    return accumulate(
+                        next + 1, advance(scalarAt, scalarStep, k),
+                        advance(laneAt, laneStep, k),
+                        advance(besideAt, besideStep, k), carried);
                   });
 }
 
-Values MicroKernel::multiply(Value *scalarAt, Value *laneAt,
+Values MicroKernel::multiply(Value *scalarAt, Value *laneAt, Value *besideAt,
                              ArrayRef<Value *> state) {
   Values lanes, sums(state.begin(), state.end());
   for (int v = 0; v < vectors; ++v)
     lanes.push_back(loadLanes(laneAt, v));
   llvm::Align align(element->getScalarSizeInBits() / 8);
+  if (part.prefetch)
+    b->CreateIntrinsic(
+        b->getVoidTy(), llvm::Intrinsic::prefetch,
+        {besideAt, b->getInt32(0), b->getInt32(2), b->getInt32(1)});
+  if (part.pack)
+    for (int v = 0; v < vectors; ++v)
+      b->CreateAlignedStore(lanes[v], advance(besideAt, v * plan.lanes), align);
   int64_t rowStep = part.rowStep;
   for (int r = 0; r < rows; ++r) {
     Value *scalar =

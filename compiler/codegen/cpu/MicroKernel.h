@@ -1,5 +1,5 @@
-// The innermost block of a contraction, as a function of its own: LLVM then allocates
-// registers for it alone.
+// The innermost block of a contraction, as a function of its own: LLVM then
+// allocates registers for it alone.
 #pragma once
 
 #include "compiler/codegen/cpu/ContractStage.h"
@@ -7,7 +7,9 @@
 
 namespace dl::codegen {
 
-/// void(bindings, scratch, frame, scalar operand, lane operand, row, flat lane, sums)
+/// void(bindings, scratch, frame, scalar operand, lane operand, row, flat lane,
+/// sums, beside); `beside` is where packed lanes go, or what is to be fetched:
+/// see KPart.
 class MicroKernel {
 public:
   MicroKernel(const KernelPlan &plan, PayloadCache &payloads,
@@ -20,11 +22,12 @@ private:
   Values initialSums(llvm::Value *sums);
   void keepSums(llvm::Value *sums, llvm::ArrayRef<llvm::Value *> state);
   Values accumulate(size_t next, llvm::Value *scalarAt, llvm::Value *laneAt,
-                    llvm::ArrayRef<llvm::Value *> state);
+                    llvm::Value *besideAt, llvm::ArrayRef<llvm::Value *> state);
   Values multiply(llvm::Value *scalarAt, llvm::Value *laneAt,
-                  llvm::ArrayRef<llvm::Value *> state);
+                  llvm::Value *besideAt, llvm::ArrayRef<llvm::Value *> state);
   Values dotStep(llvm::Value *scalarAt, llvm::Value *laneAt,
                  llvm::ArrayRef<llvm::Value *> state, llvm::Value *mask);
+
   llvm::Value *loadLanes(llvm::Value *from, int vector);
   llvm::Value *loadVector(llvm::Value *from, llvm::Value *mask);
   llvm::Value *advance(llvm::Value *pointer, int64_t step, llvm::Value *count);
@@ -42,6 +45,7 @@ private:
   const Panel &panel;
   const KPart &part;
   llvm::IRBuilder<> *b = nullptr;
+
   llvm::Type *element = nullptr, *vectorTy = nullptr;
 };
 
