@@ -6,6 +6,7 @@
 
 #include "dialects/graph/HostTensor.h"
 #include "dialects/graph/LoopNest.h"
+#include "dialects/graph/Sharding.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"

@@ -31,6 +31,14 @@ defvar Graph_Decomposed = [DeclareOpInterfaceMethods<DecomposableOpInterface>];
 defvar Graph_Composite =
     !listconcat(Graph_Reference, Graph_Gradient, Graph_Decomposed);
 
+/// What is to be said about computing an op in parts, see ShardingOpInterface.
+defvar Graph_OwnRule =
+    [DeclareOpInterfaceMethods<ShardingOpInterface, ["getShardingRule"]>];
+defvar Graph_LocalAttributes =
+    [DeclareOpInterfaceMethods<ShardingOpInterface, ["localizeAttributes"]>];
+defvar Graph_OwnSharding = [DeclareOpInterfaceMethods<
+    ShardingOpInterface, ["getShardingRule", "localizeAttributes"]>];
+
 /// An op of the dialect. Those on tensors are pure: state is threaded through SSA.
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Op<GraphDialect, mnemonic, !listconcat([Pure], traits)>;

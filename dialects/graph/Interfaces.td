@@ -81,6 +81,34 @@ def ReferenceOpInterface : OpInterface<"ReferenceOpInterface"> {
   ];
 }
 
+def ShardingOpInterface : OpInterface<"ShardingOpInterface"> {
+  let description = [{
+    For ops whose sharding rule does not follow from a loop nest, and for those
+    whose attributes speak of shapes or places: see Sharding.h. Others need not
+    have it.
+  }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<"The factors of operands and results.",
+        "::dl::graph::ShardingRule", "getShardingRule", (ins), "",
+        [{ return ::dl::graph::deriveShardingRule($_op.getOperation()); }]>,
+    InterfaceMethod<"Changes what the attributes of the shard's local op must say otherwise.",
+        "void", "localizeAttributes",
+        (ins "const ::dl::graph::Shard &":$shard, "::mlir::NamedAttrList &":$attributes), "",
+        [{ (void)shard, (void)attributes; }]>,
+    InterfaceMethod<[{
+      Creates the shard's part of the results from its part of the operands. No
+      part is empty. The default is the op itself with local attributes.
+    }], "::mlir::FailureOr<::llvm::SmallVector<::mlir::Value>>", "buildLocal",
+        (ins "const ::dl::graph::Shard &":$shard, "::mlir::OpBuilder &":$builder,
+             "::mlir::ValueRange":$operands), "", [{
+      ::mlir::NamedAttrList attributes($_op->getAttrs());
+      $_op.localizeAttributes(shard, attributes);
+      return ::dl::graph::localizeByCloning($_op.getOperation(), builder, operands, attributes);
+    }]>,
+  ];
+}
+
 def CostOpInterface : OpInterface<"CostOpInterface"> {
   let cppNamespace = "::dl::graph";
   let methods = [

@@ -15,6 +15,12 @@ def PrintGradients : Pass<"print-gradients", "::mlir::ModuleOp"> {
   let summary = "Prints the gradient of each op as a function";
 }
 
+def PrintShardingRules : Pass<"print-sharding-rules", "::mlir::ModuleOp"> {
+  let summary = "Prints the factors of each op and its local ops";
+  let options = [Option<"shards", "shards", "int64_t", "1",
+                        "Also print the first and last part of each factor">];
+}
+
 def Evaluate : Pass<"evaluate", "::mlir::ModuleOp"> {
   let summary = "Evaluates functions with the ops' references";
   let description = [{

@@ -9,7 +9,8 @@ def Graph_GradientsOp : Graph_InferredOp<"gradients"> {
   let results = (outs Variadic<Graph_Tensor>:$grads);
 }
 
-def Graph_DetachOp : Graph_InferredOp<"detach", Graph_Reference> {
+def Graph_DetachOp : Graph_InferredOp<"detach",
+    !listconcat(Graph_Reference, Graph_OwnRule)> {
   let summary = "The same values; no gradient flows back.";
   let arguments = (ins Graph_Tensor:$x);
   let results = (outs Graph_Tensor:$result);

@@ -39,8 +39,12 @@ SmallVector<Value> FullOp::buildBody(OpBuilder &builder, Location loc,
 
 SmallVector<Value> IotaOp::buildBody(OpBuilder &builder, Location loc,
                                      ValueRange, ValueRange indices) {
-  return {
-      indexToScalar(builder, loc, indices[getDim()], elementOf(getResult()))};
+  Value index = indices[getDim()];
+  if (int64_t start = getStart()) {
+    Value first = arith::ConstantIndexOp::create(builder, loc, start);
+    index = arith::AddIOp::create(builder, loc, first, index);
+  }
+  return {indexToScalar(builder, loc, index, elementOf(getResult()))};
 }
 
 HostTensors FullOp::evaluate(ArrayRef<HostTensor>) {
@@ -57,10 +61,11 @@ HostTensors FullOp::evaluate(ArrayRef<HostTensor>) {
 HostTensors IotaOp::evaluate(ArrayRef<HostTensor>) {
   HostTensor result(getResult().getType());
   forEachElement(result.shape(), [&](int64_t i, auto index) {
+    int64_t number = static_cast<int64_t>(getStart()) + index[getDim()];
     if (result.isFloat())
-      result.floats[i] = static_cast<double>(index[getDim()]);
+      result.floats[i] = static_cast<double>(number);
     else
-      result.ints[i] = index[getDim()];
+      result.ints[i] = number;
   });
   return {result};
 }

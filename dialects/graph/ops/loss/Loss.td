@@ -3,7 +3,8 @@
 
 include "dialects/graph/Graph.td"
 
-def Graph_NllLossOp : Graph_InferredOp<"nll_loss", Graph_Composite> {
+def Graph_NllLossOp : Graph_InferredOp<"nll_loss",
+    !listconcat(Graph_Composite, Graph_OwnRule)> {
   let summary = "Minus the log-probability [N,C,...] of each target [N,...].";
   let description = [{
     Targets equal to `ignore_index` do not count; `reduction` is "mean" (over the

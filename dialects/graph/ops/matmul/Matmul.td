@@ -12,7 +12,8 @@ def Graph_MatmulOp : Graph_InferredOp<"matmul", Graph_SmoothNest> {
   let results = (outs Graph_Tensor:$result);
 }
 
-def Graph_LinearOp : Graph_InferredOp<"linear", Graph_Composite> {
+def Graph_LinearOp : Graph_InferredOp<"linear",
+    !listconcat(Graph_Composite, Graph_OwnRule)> {
   let summary = "[...,K] times the transpose of a weight [N,K].";
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$weight);
   let results = (outs Graph_Tensor:$result);

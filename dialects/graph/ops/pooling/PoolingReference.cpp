@@ -37,6 +37,10 @@ HostTensors MaxPool2dGradOp::evaluate(ArrayRef<HostTensor> operands) {
     int64_t row = at[2] * getStride()[0] + position / width - getPadding()[0];
     int64_t column =
         at[3] * getStride()[1] + position % width - getPadding()[1];
+    // A position that no maximum has names no element.
+    if (row < 0 || row >= dx.shape()[2] || column < 0 ||
+        column >= dx.shape()[3] || position >= product(getKernel()))
+      return;
     dx.floats[flatIndex(dx.shape(), {at[0], at[1], row, column})] +=
         dy.floats[flat];
   });

@@ -13,11 +13,33 @@ static LogicalResult requireScalars(OptionalLoc loc, StringRef op,
                            typeText(tensor));
 }
 
-static LogicalResult inferDraw(OptionalLoc loc, StringRef op, Type scalars,
-                               Type type, SmallVectorImpl<Type> &types) {
-  FailureOr<RankedTensorType> tensor = requireTensor(loc, op, type);
-  if (failed(requireScalars(loc, op, scalars)) || failed(tensor) ||
-      failed(requireFloat(loc, op, *tensor)))
+/// An error unless a tensor of `shape` at the offset lies within the extents.
+template <typename Adaptor>
+static LogicalResult requirePlace(OptionalLoc loc, StringRef op,
+                                  Adaptor adaptor, ArrayRef<int64_t> shape) {
+  ArrayRef<int64_t> offset = adaptor.getOffset(),
+                    extents = adaptor.getExtents();
+  if (offset.empty() && extents.empty())
+    return success();
+  if (failed(requireCount(loc, op, "offset", offset, shape.size(), 0)) ||
+      failed(requireCount(loc, op, "extents", extents, shape.size(), 0)))
+    return failure();
+  for (size_t i = 0; i < shape.size(); ++i)
+    if (offset[i] + shape[i] > extents[i])
+      return emitOptionalError(loc, op, ": ", shapeText(shape), " at ",
+                               shapeText(offset), " leaves the whole ",
+                               shapeText(extents));
+  return success();
+}
+
+template <typename Adaptor>
+static LogicalResult inferDraw(OptionalLoc loc, StringRef op, Adaptor adaptor,
+                               SmallVectorImpl<Type> &types) {
+  FailureOr<RankedTensorType> tensor =
+      requireTensor(loc, op, adaptor.getType());
+  if (failed(requireScalars(loc, op, adaptor.getScalars().getType())) ||
+      failed(tensor) || failed(requireFloat(loc, op, *tensor)) ||
+      failed(requirePlace(loc, op, adaptor, tensor->getShape())))
     return failure();
   types.push_back(*tensor);
   return success();
@@ -26,15 +48,13 @@ static LogicalResult inferDraw(OptionalLoc loc, StringRef op, Type scalars,
 LogicalResult UniformOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                                           Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
-  return inferDraw(loc, "uniform", adaptor.getScalars().getType(),
-                   adaptor.getType(), types);
+  return inferDraw(loc, "uniform", adaptor, types);
 }
 
 LogicalResult NormalOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {
-  return inferDraw(loc, "normal", adaptor.getScalars().getType(),
-                   adaptor.getType(), types);
+  return inferDraw(loc, "normal", adaptor, types);
 }
 
 LogicalResult DropoutOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
@@ -52,6 +72,9 @@ LogicalResult DropoutOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
   if (adaptor.getChannelwise() && cast<RankedTensorType>(x).getRank() < 2)
     return emitOptionalError(loc, name, ": needs [batch,channels,...], got ",
                              shapeText(x));
+  if (failed(requirePlace(loc, name, adaptor,
+                          cast<RankedTensorType>(x).getShape())))
+    return failure();
   types.push_back(x);
   return success();
 }

@@ -1,4 +1,5 @@
 #include "dialects/graph/Payload.h"
+#include "dialects/graph/ops/random/Random.h"
 #include <cmath>
 #include <numbers>
 
@@ -21,15 +22,21 @@ static LoopNest drawNest(Operation *op, Value scalars) {
   return nest;
 }
 
-/// Row-major position of an element of `shape`, i64.
+/// Row-major position of an element within the whole tensor, i64; of its first
+/// `count` indices alone.
 static Value positionOf(OpBuilder &builder, Location loc, ValueRange indices,
-                        ArrayRef<int64_t> shape) {
+                        const DrawPlace &place, size_t count) {
   Type i64 = builder.getI64Type();
   Value position;
-  for (auto [i, size] : llvm::enumerate(shape)) {
+  for (size_t i = 0; i < count; ++i) {
+    int64_t size = place.extents[i];
     if (size == 1)
       continue;
     Value index = arith::IndexCastOp::create(builder, loc, i64, indices[i]);
+    if (int64_t offset = place.offset[i]) {
+      Value first = scalarConstant(builder, loc, i64, offset);
+      index = arith::AddIOp::create(builder, loc, first, index);
+    }
     if (position) {
       Value extent = scalarConstant(builder, loc, i64, size);
       Value scaled = arith::MulIOp::create(builder, loc, position, extent);
@@ -68,7 +75,8 @@ LoopNest DropoutOp::getLoopNest() { return drawNest(*this, getScalars()); }
 
 SmallVector<Value> UniformOp::buildBody(OpBuilder &builder, Location loc,
                                         ValueRange, ValueRange indices) {
-  Value position = positionOf(builder, loc, indices, shapeOf(getResult()));
+  Value position =
+      positionOf(builder, loc, indices, drawPlaceOf(*this), indices.size());
   PhiloxOp words = draw(builder, loc, position, getKey());
   Value bits = upperBits(builder, loc, words.getWord0());
   return {fraction(builder, loc, bits, elementOf(getResult()))};
@@ -77,7 +85,8 @@ SmallVector<Value> UniformOp::buildBody(OpBuilder &builder, Location loc,
 SmallVector<Value> NormalOp::buildBody(OpBuilder &builder, Location loc,
                                        ValueRange, ValueRange indices) {
   Type element = elementOf(getResult());
-  Value position = positionOf(builder, loc, indices, shapeOf(getResult()));
+  Value position =
+      positionOf(builder, loc, indices, drawPlaceOf(*this), indices.size());
   PhiloxOp words = draw(builder, loc, position, getKey());
   Value bits0 = upperBits(builder, loc, words.getWord0());
   Value one = scalarConstant(builder, loc, bits0.getType(), 1);
@@ -98,10 +107,8 @@ SmallVector<Value> NormalOp::buildBody(OpBuilder &builder, Location loc,
 
 SmallVector<Value> DropoutOp::buildBody(OpBuilder &builder, Location loc,
                                         ValueRange x, ValueRange indices) {
-  ArrayRef<int64_t> shape = shapeOf(getResult());
-  size_t drawn = getChannelwise() ? 2 : shape.size();
-  Value position = positionOf(builder, loc, indices.take_front(drawn),
-                              shape.take_front(drawn));
+  size_t drawn = getChannelwise() ? 2 : indices.size();
+  Value position = positionOf(builder, loc, indices, drawPlaceOf(*this), drawn);
   PhiloxOp words = draw(builder, loc, position, getKey());
   Value bits = upperBits(builder, loc, words.getWord0());
   // u >= p as integers: u * 2^24 >= ceil(p * 2^24).

@@ -1,6 +1,7 @@
 #include "dialects/graph/GraphBuilder.h"
 #include "dialects/graph/Reference.h"
 #include "dialects/graph/ops/random/Philox.h"
+#include "dialects/graph/ops/random/Random.h"
 #include <cmath>
 #include <numbers>
 
@@ -13,23 +14,36 @@ static std::array<uint32_t, 4> drawAt(const HostTensor &scalars, int64_t index,
                    key);
 }
 
+/// Calls visit(position here, position within the whole tensor).
+template <typename Op, typename Visit>
+static void forEachDraw(Op op, size_t dimsPerDraw, Visit visit) {
+  DrawPlace place = drawPlaceOf(op);
+  forEachElement(shapeOf(op.getResult()), [&](int64_t i, auto index) {
+    int64_t whole = 0;
+    for (size_t dim = 0; dim < dimsPerDraw; ++dim)
+      whole = whole * place.extents[dim] + place.offset[dim] + index[dim];
+    visit(i, whole);
+  });
+}
+
 HostTensors UniformOp::evaluate(ArrayRef<HostTensor> operands) {
   HostTensor result(getResult().getType());
-  for (int64_t i = 0; i < result.size(); ++i)
+  forEachDraw(*this, result.shape().size(), [&](int64_t i, int64_t whole) {
     result.floats[i] =
-        std::ldexp(drawAt(operands[0], i, getKey())[0] >> 8, -24);
+        std::ldexp(drawAt(operands[0], whole, getKey())[0] >> 8, -24);
+  });
   return {result};
 }
 
 HostTensors NormalOp::evaluate(ArrayRef<HostTensor> operands) {
   HostTensor result(getResult().getType());
-  for (int64_t i = 0; i < result.size(); ++i) {
-    auto words = drawAt(operands[0], i, getKey());
+  forEachDraw(*this, result.shape().size(), [&](int64_t i, int64_t whole) {
+    auto words = drawAt(operands[0], whole, getKey());
     double u1 = std::ldexp((words[0] >> 8) + 1, -24);
     double u2 = std::ldexp(words[1] >> 8, -24);
     result.floats[i] =
         std::sqrt(-2 * std::log(u1)) * std::cos(2 * std::numbers::pi * u2);
-  }
+  });
   return {result};
 }
 
@@ -37,13 +51,12 @@ HostTensors DropoutOp::evaluate(ArrayRef<HostTensor> operands) {
   HostTensor result(getResult().getType());
   double p = getP().convertToDouble();
   double scale = roundTo(elementOf(getX()), 1 / (1 - p));
-  for (int64_t i = 0; i < result.size(); ++i) {
-    int64_t perDraw =
-        getChannelwise() ? product(result.shape().drop_front(2)) : 1;
-    auto words = drawAt(operands[1], i / perDraw, getKey());
+  size_t drawn = getChannelwise() ? 2 : result.shape().size();
+  forEachDraw(*this, drawn, [&](int64_t i, int64_t whole) {
+    auto words = drawAt(operands[1], whole, getKey());
     bool keep = std::ldexp(words[0] >> 8, -24) >= p;
     result.floats[i] = keep ? operands[0].floats[i] * scale : 0;
-  }
+  });
   return {result};
 }
 
@@ -55,6 +68,6 @@ SmallVector<Value> DropoutOp::buildGradient(OpBuilder &builder,
                                             ValueRange grads, ArrayRef<bool>) {
   GraphBuilder g(builder, getLoc());
   Value dx = g.make<DropoutOp>(grads[0], getScalars(), getP(), getKey(),
-                               getChannelwise());
+                               getChannelwise(), getOffset(), getExtents());
   return {dx, Value()};
 }

@@ -3,7 +3,8 @@
 
 include "dialects/graph/Graph.td"
 
-class Graph_Softmax<string mnemonic> : Graph_InferredOp<mnemonic, Graph_Composite> {
+class Graph_Softmax<string mnemonic> : Graph_InferredOp<mnemonic,
+    !listconcat(Graph_Composite, Graph_OwnRule)> {
   let arguments = (ins Graph_Tensor:$x, I64Attr:$dim);
   let results = (outs Graph_Tensor:$result);
 }

@@ -1,0 +1,23 @@
+#include "dialects/graph/Inference.h"
+
+using namespace mlir;
+using namespace dl::graph;
+
+static void setLocalType(const Shard &shard, Value result,
+                         NamedAttrList &attributes) {
+  auto type = RankedTensorType::get(shard.result(0).sizes, elementOf(result));
+  attributes.set("type", TypeAttr::get(type));
+}
+
+void FullOp::localizeAttributes(const Shard &shard, NamedAttrList &attributes) {
+  setLocalType(shard, getResult(), attributes);
+}
+
+/// An index is the same wherever it is counted from.
+ShardingRule IotaOp::getShardingRule() { return pointwiseRule(*this); }
+
+void IotaOp::localizeAttributes(const Shard &shard, NamedAttrList &attributes) {
+  setLocalType(shard, getResult(), attributes);
+  int64_t start = getStart() + shard.result(0).offsets[getDim()];
+  attributes.set("start", Builder(getContext()).getI64IntegerAttr(start));
+}

@@ -1,0 +1,30 @@
+// RUN: dl-opt %s --print-sharding-rules=shards=2 --no-output | FileCheck %s
+
+// Rows and columns are parallel, the inner dim is summed.
+// CHECK-LABEL: graph.matmul ([i, k], [k, j]) -> ([i, j]) i=4 j=8 k=6:sum through 0: sum, 1: sum
+// CHECK-NEXT: factor 0 part 0 of 2:
+// CHECK-NEXT: graph.matmul {{.*}} : (tensor<2x6xf64>, tensor<6x8xf64>) -> tensor<2x8xf64>
+// CHECK: factor 1 part 1 of 2:
+// CHECK-NEXT: graph.matmul {{.*}} : (tensor<4x6xf64>, tensor<6x4xf64>) -> tensor<4x4xf64>
+// CHECK: factor 2 part 1 of 2:
+// CHECK-NEXT: graph.matmul {{.*}} : (tensor<4x3xf64>, tensor<3x8xf64>) -> tensor<4x8xf64>
+func.func @plain(%a: tensor<4x6xf64>, %b: tensor<6x8xf64>) -> tensor<4x8xf64> {
+  %0 = graph.matmul %a, %b : (tensor<4x6xf64>, tensor<6x8xf64>) -> tensor<4x8xf64>
+  return %0 : tensor<4x8xf64>
+}
+
+// A batch, both transposed; parts of 5 over 2 are 3 and 2.
+// CHECK-LABEL: graph.matmul ([i, l, j], [i, k, l]) -> ([i, j, k]) i=5 j=3 k=2 l=4:sum
+// CHECK: factor 0 part 1 of 2:
+// CHECK-NEXT: (tensor<2x4x3xf64>, tensor<2x2x4xf64>) -> tensor<2x3x2xf64>
+func.func @batch(%a: tensor<5x4x3xf64>, %b: tensor<5x2x4xf64>) -> tensor<5x3x2xf64> {
+  %0 = graph.matmul %a, %b {transpose_a = true, transpose_b = true} : (tensor<5x4x3xf64>, tensor<5x2x4xf64>) -> tensor<5x3x2xf64>
+  return %0 : tensor<5x3x2xf64>
+}
+
+// Before it is decomposed; a dim of size 1 has no factor.
+// CHECK-LABEL: graph.linear ([1, i, k], [j, k]) -> ([1, i, j]) i=7 j=5 k=4:sum through 0: sum, 1: sum
+func.func @linear(%x: tensor<1x7x4xf64>, %w: tensor<5x4xf64>) -> tensor<1x7x5xf64> {
+  %0 = graph.linear %x, %w : (tensor<1x7x4xf64>, tensor<5x4xf64>) -> tensor<1x7x5xf64>
+  return %0 : tensor<1x7x5xf64>
+}
