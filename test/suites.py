@@ -6,6 +6,7 @@ one by one from GoogleTest's own report, tests of IR from lit's.
 
 import json
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -112,7 +113,10 @@ def lit():
     if os.path.exists(report):
         os.remove(report)
     tool = shutil.which("lit-22") or shutil.which("lit")
-    good = command(tool, "-q", "-j", str(os.cpu_count()), "--output", report, os.path.join(BUILD, "test"))
+    seed = os.environ.get("DL_SEED") or str(random.randrange(1000000))
+    print(f"  mistakes in test/errors are moved to other lines with seed {seed} (DL_SEED={seed} repeats it)")
+    good = command(tool, "-q", "-j", str(os.cpu_count()), "--param", f"seed={seed}", "--output", report,
+                   os.path.join(BUILD, "test"))
     if not os.path.exists(report):
         return Count(0, 1)
     with open(report, encoding="utf-8") as file:

@@ -263,6 +263,7 @@ void Arranger::addBesides() {
   auto isBackward = [&](int index) {
     return node(index).part == Part::Backward;
   };
+  // What reads values that were saved, and no gradient, only helps the chain.
   auto leads = [&](int index) {
     bool begins = std::any_of(
         picture.edges.begin(), picture.edges.end(), [&](const Edge &edge) {
@@ -270,8 +271,7 @@ void Arranger::addBesides() {
         });
     return std::any_of(readers[index].begin(), readers[index].end(),
                        isBackward) &&
-           (begins || std::any_of(makers[index].begin(), makers[index].end(),
-                                  isBackward));
+           (begins || !makers[index].empty());
   };
   for (Row &row : result.rows)
     for (Row::Layer &layer : row.backward) {
