@@ -26,7 +26,7 @@ class Case:
     tensors: dict  # .npy file: a function of (random state, items)
     mnist: bool = False
     drop_last: bool = False
-    replace: tuple = ()  # (text, instead) in the .dl: dropout off
+    replace: tuple = ()  # (text, instead) in the .dl: dropout off, narrower
     settings: tuple = ()  # of dlcc
     salt: int = 0  # see README.md: draws on which no rounding of f32 decides a maximum or a relu
 
@@ -102,12 +102,12 @@ def example(name, batch, items, tensors, **options):
 CASES = [
     example("linear", 16, 1000, {"x.npy": normal(10), "y.npy": normal(1)}),
     example("mnist", 4, 60000, {"images": pixels, "labels": digits}, mnist=True,
-            replace=(("nn::Dropout2d conv2_drop;", "nn::Dropout2d conv2_drop{0};"), ("F::dropout(x)", "F::dropout(x, 0)"))),
+            replace=(("nn::Dropout2d conv2_drop;", "nn::Dropout2d conv2_drop{0};"), ("F::dropout(x)", "F::dropout(x, 0)")), salt=1),
     example("mnist_mlp", 64, 60000, {"images": pixels, "labels": digits}, mnist=True, salt=1),
-    example("parallel_ops", 16, 648, {"x.npy": normal(1024), "a.npy": normal(1024), "t.npy": normal(1024)},
-            settings=("-D", "batch_size=16", "-D", "lr=1"), drop_last=True),
+    example("parallel_ops", 32, 648, {"x.npy": normal(192), "a.npy": normal(192), "t.npy": normal(192)}, drop_last=True,
+            replace=(("Sum model{1024};", "Sum model{192};"),), settings=("-D", "batch_size=32", "-D", "lr=1")),
     model("mlp_adamw", 16, 150, x=normal(12), labels=labels(5)),
-    model("conv_nesterov", 8, 60, 3, x=normal(3, 13, 12), labels=labels(7)),
+    model("conv_nesterov", 8, 60, x=normal(3, 13, 12), labels=labels(7)),
     model("gan", 16, 100, real=normal(8), z=normal(5)),
     model("tied_autoencoder", 12, 90, x=normal(14)),
     model("frozen_backbone", 10, 75, x=normal(2, 8, 8), labels=labels(4), y=normal(3)),

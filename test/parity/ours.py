@@ -42,7 +42,7 @@ def shapes_of(plan, folder):
 def train(case, folder, dtype, *settings):
     """The scalars of each step by name, and the weights after the last. `settings` go to dlcc."""
     plan, final = f"{dtype}.plan", f"{dtype}.safetensors"
-    dltools.dlcc("model.dl", f"--dtype={dtype}", "-o", plan, *case.settings, *settings, cwd=folder)
+    dltools.dlcc("model.dl", f"--dtype={dtype}", "--target-cpu=x86-64-v3", "-o", plan, *case.settings, *settings, cwd=folder)
     safetensors.save(os.path.join(folder, "init.safetensors"), case.weights(shapes_of(plan, folder)))
     data = ["--data", "train=data"] if case.mnist else []
     events = dltools.events(plan, "--steps", STEPS, "--no-shuffle", "--init", "init.safetensors", "--threads", 2,

@@ -7,14 +7,16 @@ class Net(nn.Module):
     def __init__(self):
         super().__init__()
         self.conv1 = nn.Conv2d(3, 8, 3, stride=2, padding=1)
-        self.conv2 = nn.Conv2d(8, 8, 3, padding=1)
+        self.conv2 = nn.Conv2d(8, 8, 3, padding=2, dilation=2, groups=4)
         self.conv3 = nn.Conv2d(8, 13, (3, 1), bias=False)
         self.fc = nn.Linear(78, 7)
 
     def forward(self, x):
         x = torch.sigmoid(self.conv1(x))
-        x = x + F.relu(self.conv2(x))
-        x = F.max_pool2d(torch.tanh(self.conv3(x)), 2)
+        parts = self.conv2(x).chunk(2, 1)
+        x = x + torch.cat([F.silu(parts[1]), parts[0].clamp(-0.5, 0.5)], 1)
+        x = torch.tanh(self.conv3(x))
+        x = F.max_pool2d(x, 2) + F.avg_pool2d(x, 2)
         return F.log_softmax(self.fc(x.flatten(1)), 1)
 
 

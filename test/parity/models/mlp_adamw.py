@@ -13,7 +13,7 @@ class Net(nn.Module):
 
     def forward(self, x):
         x = F.gelu(self.norm(self.fc1(x)))
-        return self.fc3(torch.tanh(self.fc2(x)))
+        return self.fc3(F.gelu(self.fc2(x), approximate="tanh"))
 
 
 class Twin:
