@@ -88,12 +88,13 @@ public:
     std::vector<dl::emit::Image> images;
     for (const dl::codegen::CpuImage &image : code.images)
       images.push_back({image.features, image.elf});
-    FailureOr<std::vector<uint8_t>> bytes = dl::emit::encodePlan(plan, images);
-    if (failed(bytes))
+    FailureOr<dl::emit::PlanFile> file = dl::emit::encodePlan(plan, images);
+    if (failed(file))
       return failure();
-    report.planBytes = bytes->size();
+    report.planBytes = file->bytes.size();
+    report.batchBytes = file->batchBytes;
     return options.planPath.empty() ? success()
-                                    : write(options.planPath, *bytes);
+                                    : write(options.planPath, file->bytes);
   }
 
   LogicalResult dump(StringRef phase) {

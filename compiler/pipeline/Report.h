@@ -60,6 +60,8 @@ struct CompileReport {
   };
   std::vector<Image> images;
   uint64_t planBytes = 0;
+  /// What a run takes for batches that wait, beside arena and scratch.
+  uint64_t batchBytes = 0;
 
   struct Remark {
     std::string location, text;

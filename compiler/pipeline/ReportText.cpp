@@ -22,7 +22,10 @@ std::string quantity(int64_t value, llvm::StringRef unit) {
 
 void addMemory(const CompileReport &report, llvm::raw_ostream &out) {
   out << "memory: " << report.arena << " bytes in one arena, " << report.scratch
-      << " more for each thread\n";
+      << " more for each thread";
+  if (report.batchBytes)
+    out << ", " << report.batchBytes << " for batches that wait";
+  out << "\n";
   auto part = [&](llvm::StringRef name, int64_t bytes) {
     if (bytes)
       out << llvm::formatv("  {0,12}  {1}\n", bytes, name);
@@ -177,6 +180,7 @@ std::string CompileReport::json() const {
     times[phase.name] = phase.seconds;
   llvm::json::Object memory{{"arena_bytes", arena},
                             {"scratch_bytes_per_thread", scratch},
+                            {"batch_bytes", batchBytes},
                             {"parameters", parameterBytes},
                             {"slots", slotBytes},
                             {"buffers", bufferBytes},

@@ -2,6 +2,7 @@
 
 #include "runtime/base/Numbers.h"
 #include "runtime/exec/Cpu.h"
+#include "runtime/plan/InputRing.h"
 #include "runtime/plan/Validator.h"
 
 #include <fmt/format.h>
@@ -86,15 +87,8 @@ void Executor::describeKernels() {
 
 Executor::Input Executor::layOutInput(const fb::StepT &step,
                                       ArenaLayout &layout) const {
-  const fb::DatasetT &dataset = *plan.datasets[step.dataset];
-  std::vector<uint64_t> bytes;
-  uint64_t total = 0;
-  for (const auto &component : dataset.components) {
-    uint64_t item = 0;
-    itemBytes(*component, item);
-    bytes.push_back(item * dataset.batch_size);
-    total += bytes.back();
-  }
+  InputRing ring = inputRing(plan, step);
+  const std::vector<uint64_t> &bytes = ring.componentBytes;
   Input input;
   input.slots = ring.slots;
   for (uint32_t slot = 0; slot < input.slots; ++slot)

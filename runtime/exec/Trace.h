@@ -56,7 +56,8 @@ private:
 /// nobody adds.
 class Trace {
 public:
-  static constexpr size_t eventsPerThread = 1 << 16, launches = 1 << 14;
+  static constexpr size_t eventsPerThread = 1 << 16,
+                          launches = eventsPerThread;
 
   explicit Trace(unsigned threadCount)
       : threads(threadCount, TraceRing<TraceEvent>(eventsPerThread)),

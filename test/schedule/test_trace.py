@@ -6,7 +6,7 @@ import re
 
 import dltools
 from e2e import support
-from . import examples
+from . import examples, plan_facts
 
 
 def spans(trace):
@@ -45,6 +45,16 @@ class Trace(support.ToolTest):
             both += a["ts"] < b["ts"] + b["dur"] and b["ts"] < a["ts"] + a["dur"] and a["tid"] != b["tid"]
         print(f"[{name}: at once in {both} of {len(runs)} steps] ", end="", flush=True)
         return both, len(runs)
+
+    def test_order_in_the_plan(self):
+        """No chain of edges leads from one independent product to the other; in the twin one does."""
+        for name, ordered in (("parallel_ops", False), ("chained", True)):
+            info = dltools.info(examples.plan(examples.example(f"parallel_ops/{name}.dl")))
+            (program,) = info["steps"][0]["programs"]
+            first, second = [c for c, command in enumerate(program["commands"])
+                             if info["kernels"][command["kernel"]]["strategy"] == "contract"][:2]
+            before = plan_facts.before(plan_facts.plan_edges(program), len(program["commands"]))
+            self.assertEqual(bool(before[second] >> first & 1), ordered, name)
 
     def test_independent_products_overlap(self):
         both, runs = self.overlaps("parallel_ops")

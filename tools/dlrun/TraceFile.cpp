@@ -19,7 +19,7 @@ namespace {
 class TraceWriter {
 public:
   TraceWriter(const Options &options, Session &session)
-      : options(options), session(session), plan(session.plan()),
+      : options(options), plan(session.plan()),
         trace(*session.executor().trace()) {}
 
   std::string write() {
@@ -204,7 +204,6 @@ private:
   }
 
   const Options &options;
-  Session &session;
   const fb::PlanT &plan;
   const Trace &trace;
   JsonWriter json;

@@ -1,6 +1,7 @@
 #include "compiler/codegen/emit/EmitPlan.h"
 #include "compiler/codegen/emit/Metadata.h"
 #include "runtime/plan/CodeRecord.h"
+#include "runtime/plan/InputRing.h"
 #include "runtime/plan/PlanWriter.h"
 #include "runtime/plan/RaceVerifier.h"
 #include "runtime/plan/Validator.h"
@@ -9,8 +10,7 @@ using namespace mlir;
 
 namespace dl::emit {
 
-FailureOr<std::vector<uint8_t>> encodePlan(plan::PlanOp plan,
-                                           ArrayRef<Image> images) {
+FailureOr<PlanFile> encodePlan(plan::PlanOp plan, ArrayRef<Image> images) {
   FailureOr<dlrt::fb::PlanT> metadata = buildMetadata(plan);
   if (failed(metadata))
     return failure();
@@ -34,7 +34,10 @@ FailureOr<std::vector<uint8_t>> encodePlan(plan::PlanOp plan,
     status = dlrt::verifyNoRaces(*metadata);
   if (!status.ok())
     return plan.emitOpError("cannot be loaded: ") << status.message();
-  return dlrt::sealPlan(bytes, sections);
+  PlanFile file{dlrt::sealPlan(bytes, sections)};
+  for (const auto &step : metadata->steps)
+    file.batchBytes += dlrt::inputRing(*metadata, *step).bytes();
+  return file;
 }
 
 } // namespace dl::emit

@@ -15,9 +15,15 @@ struct Image {
   llvm::ArrayRef<char> elf;
 };
 
-/// The bytes of the plan file. Equal plans and images give equal bytes. What
-/// the runtime would refuse to load is an error here.
-mlir::FailureOr<std::vector<uint8_t>> encodePlan(plan::PlanOp plan,
+struct PlanFile {
+  std::vector<uint8_t> bytes;
+  /// What a run takes for batches that wait.
+  uint64_t batchBytes = 0;
+};
+
+/// The plan file. Equal plans and images give equal bytes. What the runtime
+/// would refuse to load is an error here.
+mlir::FailureOr<PlanFile> encodePlan(plan::PlanOp plan,
                                                  llvm::ArrayRef<Image> images);
 
 } // namespace dl::emit

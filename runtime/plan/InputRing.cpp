@@ -1,0 +1,35 @@
+#include "runtime/plan/InputRing.h"
+
+#include "runtime/plan/Validator.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace dlrt;
+
+uint64_t InputRing::bytes() const {
+  return slots * std::accumulate(componentBytes.begin(), componentBytes.end(),
+                                 uint64_t(0));
+}
+
+InputRing dlrt::inputRing(const fb::PlanT &plan, const fb::StepT &step) {
+  InputRing ring;
+  const fb::DatasetT &dataset = *plan.datasets[step.dataset];
+  uint64_t batch = 0;
+  for (const auto &component : dataset.components) {
+    uint64_t item = 0;
+    itemBytes(*component, item);
+    ring.componentBytes.push_back(item * dataset.batch_size);
+    batch += ring.componentBytes.back();
+  }
+  // Each slot has pointers of its own.
+  constexpr uint64_t ringBytes = 1 << 20, tableBytes = 4 << 20;
+  uint64_t bindings = 1;
+  for (const auto &program : step.micro)
+    for (const auto &command : program->commands)
+      bindings += command->bindings.size();
+  uint64_t slots = std::min(ringBytes / std::max<uint64_t>(batch, 1),
+                            tableBytes / (bindings * sizeof(void *)));
+  ring.slots = static_cast<uint32_t>(std::clamp<uint64_t>(slots, 4, 64));
+  return ring;
+}
