@@ -61,7 +61,7 @@ class Statement:
         self.names, self.text, self.run = names, text, run
 
 
-OPTIMIZERS = {"SGD": SGD, "Adam": Adam, "AdamW": lambda **options: Adam(decoupled=True, **options)}
+OPTIMIZERS = {"SGD": SGD, "Adam": Adam, "AdamW": lambda **options: Adam(decoupled=True, **{"weight_decay": 0.01} | options)}
 ORDER = ["params", "lr", "betas", "eps", "momentum", "dampening", "weight_decay", "nesterov", "amsgrad", "maximize"]
 
 
