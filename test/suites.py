@@ -152,11 +152,6 @@ def e2e():
     return python("e2e")
 
 
-def schedule():
-    """Independent ops run at once, in any order, in little memory."""
-    return python("schedule")
-
-
 def parity():
     """Training curves against PyTorch's."""
     return python("parity")
@@ -180,7 +175,12 @@ def random_programs():
     return Count(agreed, total - agreed, skips)
 
 
-SUITES = [includes, twin, units, lit, e2e, schedule, random_programs, parity, runtime_only]
+def hostile():
+    """Changed plans, sealed again, under sanitizers."""
+    return one(command(sys.executable, "test/hostile.py", "--sample", "1200", "--seed", "1"))
+
+
+SUITES = [includes, twin, units, lit, e2e, schedule, random_programs, parity, runtime_only, hostile]
 
 
 def main(names):

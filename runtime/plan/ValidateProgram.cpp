@@ -80,9 +80,10 @@ private:
     uint64_t bytes;
     if (!itemBytes(*dataset->components[buffer.offset], bytes) ||
         __builtin_mul_overflow(bytes, program.batch_items, &bytes) ||
-        buffer.bytes > bytes)
-      return fmt::format("buffer {} is larger than component {} of the batch",
-                         index, buffer.offset);
+        buffer.bytes != bytes)
+      return fmt::format("buffer {} has {} bytes, component {} of the batch "
+                         "has {}",
+                         index, buffer.bytes, buffer.offset, bytes);
     return {};
   }
 
@@ -143,8 +144,7 @@ static Status checkShape(const fb::StepT &step, const fb::DatasetT &dataset,
   if (dataset.drop_last && dataset.items < dataset.batch_size)
     return planError(place, fmt::format("{} items do not fill one batch of {}",
                                         dataset.items, dataset.batch_size));
-  uint64_t rest =
-      dataset.drop_last ? 0 : dataset.items % dataset.batch_size;
+  uint64_t rest = dataset.drop_last ? 0 : dataset.items % dataset.batch_size;
   size_t programs = rest != 0 ? 2 : 1;
   if (step.micro.size() != programs)
     return planError(place, fmt::format("{} batch programs, {} are needed for "
@@ -172,14 +172,13 @@ Status dlrt::validateSteps(const fb::PlanT &plan) {
       return planError(place, "it is a second training step");
     training |= step->training;
     if (step->dataset >= plan.datasets.size())
-      return planError(place, fmt::format("dataset {} does not exist",
-                                          step->dataset));
+      return planError(place,
+                       fmt::format("dataset {} does not exist", step->dataset));
     const fb::DatasetT &dataset = *plan.datasets[step->dataset];
     DLRT_TRY(checkShape(*step, dataset, place));
     const char *parts[] = {" batch", " short batch"};
     for (size_t i = 0; i < step->micro.size(); ++i)
-      DLRT_TRY(ProgramChecker(plan, &dataset, *step->micro[i],
-                              place + parts[i])
+      DLRT_TRY(ProgramChecker(plan, &dataset, *step->micro[i], place + parts[i])
                    .check());
     if (step->update)
       DLRT_TRY(ProgramChecker(plan, nullptr, *step->update, place + " update")

@@ -1,5 +1,6 @@
 """Wrong input to dlrun and dlcc: a message that names it, the documented exit code, nothing written."""
 
+import json
 import os
 import shutil
 import struct
@@ -88,6 +89,22 @@ class Weights(Trained):
             self.assertIn(result.returncode, (TRAINING, IO), f"{name}: {result.stderr}")
             self.assertIn(name, result.stderr)
 
+    def test_nan(self):
+        tensors = {name: np.array(tensor) for name, tensor in self.good().items()}
+        tensors["fc2.weight"][3, 7:9] = np.nan
+        self.init(tensors, TRAINING, ["bad.safetensors", "'fc2.weight' has 2 values", "NaN", "[3,7]"])
+        for command in (["eval", "net.plan"], ["bench", "net.plan", "--steps", "1"]):
+            result = dltools.call([dltools.DLRUN, *command, "--init", "bad.safetensors"], self.folder)
+            self.assertNotEqual(result.returncode, 0)
+
+    def test_sizes_that_overflow(self):
+        for shape, offsets in (([1 << 62, 8], [0, 0]), ([1 << 32, 1 << 32], [0, 0]), ([2], [0, (1 << 64) - 8]),
+                               ([2], [1 << 63, (1 << 63) + 8]), ([0, 1 << 63, 4], [0, 8])):
+            header = json.dumps({"fc1.bias": {"dtype": "F32", "shape": shape, "data_offsets": offsets}}).encode()
+            with open(self.path("big.safetensors"), "wb") as file:
+                file.write(struct.pack("<Q", len(header)) + header + bytes(8))
+            self.fails(IO, ["big.safetensors", "fc1.bias"], "--init", "big.safetensors")
+
     def test_narrowing_warns_and_widening_does_not(self):
         tensors = self.good()
         safetensors.save(self.path("wide.safetensors"), {n: t.astype(np.float64) / 3 for n, t in tensors.items()})
@@ -157,6 +174,30 @@ class TensorData(Trained):
             file.truncate(1000)
         self.fails(IO, "x.npy")
 
+    def test_headers_that_lie(self):
+        with open(self.path("x.npy"), "rb") as file:
+            data = file.read()
+        for change in (b"\x93NUMPX" + data[6:], data[:6] + b"\x09" + data[7:], data[:8] + b"\xff\xff" + data[10:],
+                       data.replace(b"(64, 1, 12, 12)", b"(64, 1, 1" + b"0" * 6 + b")"),
+                       data.replace(b"(64, 1, 12, 12), ", b"(" + str(1 << 62).encode() + b",8),").ljust(len(data), b" "),
+                       data.replace(b"'descr': '<f4'", b"'descr': '|O8'"), data.replace(b"False", b"True "), data[:9], b""):
+            with open(self.path("x.npy"), "wb") as file:
+                file.write(change)
+            self.fails_with_any({IO, TRAINING}, "x.npy")
+
+    def fails_with_any(self, codes, word):
+        before = self.listing()
+        result = dltools.call([dltools.DLRUN, "net.plan", "--save-final", "out.safetensors"], self.folder)
+        self.assertIn(result.returncode, codes, result.stderr)
+        self.assertIn(word, result.stderr)
+        self.assertEqual(before, self.listing())
+
+    def test_nan_in_the_data_stops_where_it_is_asked_for(self):
+        bad = self.x.copy()
+        bad[40] = np.nan
+        np.save(self.path("x.npy"), bad)
+        self.fails(TRAINING, ["step 3", "loss is nan", "--halt-on"], "--halt-on", "nan")
+
     def test_labels_out_of_range(self):
         for label in (5, -1, 1 << 40):
             bad = self.y.copy()
@@ -201,6 +242,13 @@ class MnistData(support.ToolTest):
     def test_wrong_size(self):
         self.replace("train-images-idx3-ubyte", self.start("train-images-idx3-ubyte", 100000))
         self.fails(IO, ["train-images-idx3-ubyte", "100000"])
+
+    def test_sizes_that_overflow(self):
+        for sizes in ((0xffffffff, 28, 28), (60000, 0xffffffff, 0xffffffff), (60000, 0, 28)):
+            self.replace("train-images-idx3-ubyte", struct.pack(">4I", 0x803, *sizes) + bytes(1000))
+            result = dltools.call([dltools.DLRUN, "mlp.plan", "--data", "mnist"], self.folder)
+            self.assertIn(result.returncode, (IO, TRAINING), result.stderr)
+            self.assertIn("train-images-idx3-ubyte", result.stderr)
 
     def test_wrong_magic(self):
         data = bytearray(self.start("train-labels-idx1-ubyte", 60008))

@@ -1,11 +1,14 @@
 // Changes metadata bytes of a plan, seals it again, and runs what the reader
-// accepts: dlrt_hostile PLAN [--sample N] [--seed N]
+// accepts: dlrt_hostile PLAN [--sample N] [--seed N] [--control]
 //
 // To be built with sanitizers (preset asan). Pages that fault lie around the
 // parts of the arena's allocation. Whatever the bytes are, a plan is refused in
 // words, or it loads, trains two steps, evaluates and is described, within
 // bounds. A process of its own does the work; if it dies, the change it was at
-// is reported and another one goes on behind it.
+// is reported and another one goes on behind it. With --control, the code
+// record is made anew from the changed metadata, as if the reader did not
+// compare it: kernels then leave their buffers, and that must be seen.
+#include "runtime/plan/CodeRecord.h"
 #include "runtime/plan/PlanReader.h"
 #include "runtime/plan/PlanWriter.h"
 #include "runtime/state/LayoutCopy.h"
@@ -101,8 +104,9 @@ void tryOne(std::span<const uint8_t> file, Progress &progress) {
 
 class Harness {
 public:
-  Harness(std::span<const uint8_t> metadata, std::vector<SectionView> others)
-      : metadata(metadata), others(std::move(others)) {
+  Harness(std::span<const uint8_t> metadata, std::vector<SectionView> others,
+          bool control)
+      : metadata(metadata), others(std::move(others)), control(control) {
     progress = static_cast<Progress *>(mmap(nullptr, sizeof(Progress),
                                             PROT_READ | PROT_WRITE,
                                             MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -143,13 +147,32 @@ private:
       std::vector<uint8_t> changed(metadata.begin(), metadata.end());
       changed[change.at] ^= change.flip;
       alarm(secondsEach); // one that never ends is a finding, too
+      std::vector<uint8_t> record;
+      if (control)
+        forgeRecord(changed, record);
       tryOne(sealPlan(changed, others), *progress);
     }
     _exit(0);
   }
 
+  void forgeRecord(const std::vector<uint8_t> &changed,
+                   std::vector<uint8_t> &record) {
+    flatbuffers::Verifier verifier(changed.data(), changed.size());
+    if (!fb::VerifyPlanBuffer(verifier))
+      return;
+    auto plan = fb::UnPackPlan(changed.data());
+    for (const auto &kernel : plan->kernels)
+      if (kernel->writes.size() != kernel->binding_bytes.size())
+        return;
+    record = codeRecord(*plan);
+    for (SectionView &section : others)
+      if (section.kind == SectionKind::CodeRecord)
+        section.bytes = record;
+  }
+
   std::span<const uint8_t> metadata;
   std::vector<SectionView> others;
+  bool control;
   Progress *progress;
 };
 
@@ -158,14 +181,18 @@ private:
 int main(int argc, char **argv) {
   size_t sample = 0;
   unsigned seed = 1;
-  for (int i = 2; i + 1 < argc; i += 2) {
-    if (!std::strcmp(argv[i], "--sample"))
-      sample = std::strtoul(argv[i + 1], nullptr, 10);
-    else if (!std::strcmp(argv[i], "--seed"))
-      seed = static_cast<unsigned>(std::strtoul(argv[i + 1], nullptr, 10));
+  bool control = false;
+  for (int i = 2; i < argc; ++i) {
+    if (!std::strcmp(argv[i], "--control"))
+      control = true;
+    else if (!std::strcmp(argv[i], "--sample") && i + 1 < argc)
+      sample = std::strtoul(argv[++i], nullptr, 10);
+    else if (!std::strcmp(argv[i], "--seed") && i + 1 < argc)
+      seed = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
   }
-  if (argc < 2 || argc % 2 != 0) {
-    std::fprintf(stderr, "usage: dlrt_hostile PLAN [--sample N] [--seed N]\n");
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: dlrt_hostile PLAN [--sample N] [--seed N] "
+                         "[--control]\n");
     return 2;
   }
   Expected<LoadedPlan> plan = readPlan(std::string(argv[1]));
@@ -185,5 +212,6 @@ int main(int argc, char **argv) {
     std::shuffle(changes.begin(), changes.end(), std::mt19937(seed));
     changes.resize(sample);
   }
-  return Harness(plan->sections[0].bytes, others).run(changes) == 0 ? 0 : 1;
+  Harness harness(plan->sections[0].bytes, others, control);
+  return harness.run(changes) == 0 ? 0 : 1;
 }

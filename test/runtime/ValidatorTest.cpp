@@ -98,7 +98,7 @@ TEST(Validator, Commands) {
       [](auto &p) {
         p.buffers[batch(p).commands[0]->bindings[0]]->bytes = 4096;
       },
-      "larger than component");
+      "buffer 5 has 4096 bytes, component");
   expectRefusal(
       [](auto &p) {
         p.steps[0]->update->commands[0]->bindings[0] =

@@ -58,9 +58,11 @@ Progress::Progress(const Options &options, uint64_t totalSteps,
 bool Progress::due(uint64_t step, double now, bool last) const {
   if (mode == Mode::None)
     return false;
-  if (options.logEvery)
-    return *options.logEvery != 0 && step % *options.logEvery == 0;
-  return step == doneBefore + 1 || last || now - lastReport >= interval;
+  bool pause = now - lastReport >= interval;
+  if (options.logEvery) // nobody can read a line that changes more often
+    return *options.logEvery != 0 && step % *options.logEvery == 0 &&
+           (mode != Mode::Terminal || pause || last);
+  return step == doneBefore + 1 || last || pause;
 }
 
 void Progress::afterStep(StepRunner &runner, bool last) {

@@ -1,0 +1,97 @@
+#!/usr/bin/python3
+"""Changes bytes of a plan's metadata, seals it again and runs it under ASan and UBSan: refused, or within bounds.
+
+usage: test/hostile.py [--sample N] [--seed N] | --all
+
+--all tries six changes of every byte (an hour for both plans); otherwise a random sample of N changes of each plan. Builds
+the runtime with sanitizers (preset asan) first. A control, in which dlrun does not compare what kernels rely on with the
+record beside the code, must crash.
+"""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+import dltools
+
+MODEL = """#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 8, .shuffle = true});
+  nn::Linear model{3, 2};
+  nn::Dropout drop{0.5};
+  dl::optim::SGD optimizer(model.parameters(), {.lr = 0.1, .momentum = 0.9});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::cross_entropy(model(drop(b.data)), b.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+  p.eval("test", data, [&](dl::Batch b) -> dl::Metrics {
+    return {{"loss", F::cross_entropy(model(b.data), b.target)}};
+  });
+}
+"""
+
+# With a short last batch; the second plan with micro-batches and an update.
+PLANS = {"plain": [], "accumulate": ["--accumulate=2"]}
+
+
+def build():
+    clang = ["-DCMAKE_C_COMPILER=clang-22", "-DCMAKE_CXX_COMPILER=clang++-22"] if shutil.which("clang++-22") else []
+    for command in (["cmake", "--preset", "asan", *clang], ["ninja", "-C", "build/asan", "dlrt_hostile"]):
+        result = subprocess.run(command, cwd=dltools.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if result.returncode:
+            sys.exit("\n".join(result.stdout.splitlines()[-40:]))
+    return os.path.join(dltools.ROOT, "build", "asan", "bin", "dlrt_hostile")
+
+
+def compile_plans(folder):
+    rng = np.random.default_rng(0)
+    np.save(os.path.join(folder, "x.npy"), rng.normal(size=(20, 3)).astype(np.float32))
+    np.save(os.path.join(folder, "y.npy"), rng.integers(0, 2, 20))
+    with open(os.path.join(folder, "net.dl"), "w", encoding="utf-8") as file:
+        file.write(MODEL)
+    for name, options in PLANS.items():
+        dltools.dlcc("net.dl", "-o", name + ".plan", *options, cwd=folder)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--sample", type=int, default=1200)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    harness = build()
+    # A refusal may need much memory only on paper; what new cannot get is a message, too.
+    env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
+    good = True
+    with tempfile.TemporaryDirectory(prefix="dl-hostile-") as folder:
+        compile_plans(folder)
+        choice = [] if options.all else ["--sample", str(options.sample), "--seed", str(options.seed)]
+        for name in PLANS:
+            result = subprocess.run([harness, name + ".plan", *choice], cwd=folder, env=env, text=True,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            print(f"{name}: {result.stdout}", end="", flush=True)
+            if result.returncode:
+                print(result.stderr[-8000:])
+                good = False
+        control = subprocess.run([harness, "plain.plan", "--control", "--sample", "800", "--seed", "1"], cwd=folder, env=env,
+                                 text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        print("control:", control.stdout.splitlines()[-1], flush=True)
+        if control.returncode != 1:
+            print("the control does not crash: kernels out of bounds would not be seen")
+            good = False
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
