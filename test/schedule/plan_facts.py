@@ -182,10 +182,11 @@ def temporaries_bound(info, program, pinned):
 
 
 def memory_bound(info):
-    """Bytes that no arena with this order of commands can go below."""
+    """Bytes that no arena with this order of commands can go below. Its end is followed by what kernels may read too
+    much."""
     pinned = pinned_buffers(info)
     fixed = sum(aligned(info["buffers"][b]["bytes"]) for b in pinned)
-    return fixed + max((temporaries_bound(info, program, pinned) for _, _, _, program in programs(info)), default=0)
+    return ALIGNMENT + fixed + max((temporaries_bound(info, program, pinned) for _, _, _, program in programs(info)), default=0)
 
 
 def main():

@@ -89,8 +89,9 @@ class Resident(support.ToolTest):
         self.check(examples.plan(model), 2, "--data", examples.data(model))
 
     def test_large_batches(self):
-        """A network whose memory is mostly temporaries."""
-        plan = examples.plan(examples.example("mnist/mnist.dl"), "-D", "batch_size=256", name="-256")
+        """A network whose memory is mostly temporaries; the batches are larger than the evaluation's, so that training
+        touches all of the arena."""
+        plan = examples.plan(examples.example("mnist/mnist.dl"), "-D", "batch_size=2000", name="-2000")
         self.assertGreater(report(plan)["memory"]["temporaries"], 20 * MEGABYTE)
         self.check(plan, 2, "--data", support.fake_mnist())
 
