@@ -21,8 +21,7 @@ class AnyModule {
 
 public:
   AnyModule() = default;
-  template <detail::IsModule M>
-  explicit AnyModule(M *made) : module(made) {
+  template <detail::IsModule M> explicit AnyModule(M *made) : module(made) {
     if constexpr (detail::TakesTensor<M>)
       function = [](Module &self, const Tensor &x) -> Tensor {
         return static_cast<M &>(self)(x);

@@ -131,7 +131,8 @@ inline Tensor silu(Tensor x) { return x * x.sigmoid(); }
 
 inline Tensor gelu(Tensor x, const GELUOptions &options = {}) {
   if (detail::equal(options.approximate, "tanh")) {
-    Tensor inner = (x + x * x * x * 0.044715) * 0.7978845608028654; // sqrt(2/pi)
+    Tensor inner =
+        (x + x * x * x * 0.044715) * 0.7978845608028654; // sqrt(2/pi)
     return x * 0.5 * (inner.tanh() + 1.0);
   }
   if (!detail::equal(options.approximate, "none"))

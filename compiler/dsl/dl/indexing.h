@@ -57,8 +57,7 @@ struct Part {
     if (start >= end)
       fail("{}: nothing is left of dim {} of {} from {} to {}; an empty tensor "
            "cannot be",
-           what, dim, sizes, slice.start,
-           slice.end == kEnd ? size : slice.end);
+           what, dim, sizes, slice.start, slice.end == kEnd ? size : slice.end);
     offsets[dim] = start;
     sizes[dim] = (end - start + slice.step - 1) / slice.step;
     strides[dim] = slice.step;

@@ -20,7 +20,8 @@ public:
   requires requires(const Range &range) {
     Tensor(*range.begin());
     range.end();
-  } TensorList(const Range &range) {
+  }
+  TensorList(const Range &range) {
     for (const Tensor &tensor : range)
       push_back(tensor);
   }
@@ -64,8 +65,9 @@ inline TensorList Tensor::split(const Shape &sizes, i64 dim) const {
   for (i64 size : sizes)
     total += size;
   if (from.rank == 0 || total != from[at])
-    detail::fail("split: the sizes {} add up to {}; dim {} of {} is to be split",
-                 sizes, total, dim, from);
+    detail::fail(
+        "split: the sizes {} add up to {}; dim {} of {} is to be split", sizes,
+        total, dim, from);
   TensorList parts;
   i64 start = 0;
   for (i64 size : sizes) {

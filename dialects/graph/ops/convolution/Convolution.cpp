@@ -37,8 +37,8 @@ struct Checker {
   }
 
   /// Extents of the result, or an error where the kernel does not fit.
-  FailureOr<SmallVector<int64_t>>
-  windowCounts(ArrayRef<int64_t> input, ArrayRef<int64_t> kernel) const {
+  FailureOr<SmallVector<int64_t>> windowCounts(ArrayRef<int64_t> input,
+                                               ArrayRef<int64_t> kernel) const {
     if (failed(requireCount(loc, op, "kernel_size", kernel, 2, 1)) ||
         failed(requireCount(loc, op, "stride", stride, 2, 1)) ||
         failed(requireCount(loc, op, "padding", padding, 2, 0)) ||
@@ -83,8 +83,8 @@ struct Checker {
     if (cast<RankedTensorType>(a).getRank() ==
         cast<RankedTensorType>(b).getRank())
       return success();
-    return emitOptionalError(loc, op, ": ", shapeText(a), " and ",
-                             shapeText(b), " differ in rank");
+    return emitOptionalError(loc, op, ": ", shapeText(a), " and ", shapeText(b),
+                             " differ in rank");
   }
 };
 } // namespace

@@ -84,10 +84,10 @@ LoopNest Conv2dInputGradOp::getLoopNest() {
   d.access(withGroup(
       group, 1,
       {d.parallel(0), o, y + ky * dilation[0], x + kx * dilation[1]}));
-  d.access(withGroup(group, 0,
-                     {o, depthwise ? zero : c,
-                      ky * -1 + (weight[2 + grouped] - 1),
-                      kx * -1 + (weight[3 + grouped] - 1)}));
+  d.access(
+      withGroup(group, 0,
+                {o, depthwise ? zero : c, ky * -1 + (weight[2 + grouped] - 1),
+                 kx * -1 + (weight[3 + grouped] - 1)}));
   return d.finish();
 }
 

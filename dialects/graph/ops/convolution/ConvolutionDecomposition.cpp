@@ -115,9 +115,8 @@ FailureOr<SmallVector<Value>> Conv2dInputGradOp::decompose(OpBuilder &builder) {
   if (!simple) {
     Value padded = padImages(g, getDy(), low, high, interior);
     SmallVector<int64_t> unit = {1, 1};
-    Value result =
-        g.make<Conv2dInputGradOp>(padded, getWeight(), unit, full, extents,
-                                  getDilation(), getGroups());
+    Value result = g.make<Conv2dInputGradOp>(
+        padded, getWeight(), unit, full, extents, getDilation(), getGroups());
     if (cropped)
       result = g.make<SliceOp>(result, rim, getInputShape(), ones);
     return SmallVector<Value>{result};

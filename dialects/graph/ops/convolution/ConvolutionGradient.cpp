@@ -11,9 +11,9 @@ SmallVector<Value> Conv2dOp::buildGradient(OpBuilder &builder, ValueRange grads,
   GraphBuilder g(builder, getLoc());
   SmallVector<Value> result(2);
   if (needed[0])
-    result[0] = g.make<Conv2dInputGradOp>(
-        grads[0], getWeight(), getStride(), getPadding(), shapeOf(getX()),
-        getDilation(), getGroups());
+    result[0] = g.make<Conv2dInputGradOp>(grads[0], getWeight(), getStride(),
+                                          getPadding(), shapeOf(getX()),
+                                          getDilation(), getGroups());
   if (needed[1])
     result[1] = g.make<Conv2dWeightGradOp>(
         getX(), grads[0], getStride(), getPadding(),
@@ -42,9 +42,9 @@ SmallVector<Value> Conv2dWeightGradOp::buildGradient(OpBuilder &builder,
   GraphBuilder g(builder, getLoc());
   SmallVector<Value> result(2);
   if (needed[0])
-    result[0] = g.make<Conv2dInputGradOp>(
-        getDy(), grads[0], getStride(), getPadding(), shapeOf(getX()),
-        getDilation(), getGroups());
+    result[0] =
+        g.make<Conv2dInputGradOp>(getDy(), grads[0], getStride(), getPadding(),
+                                  shapeOf(getX()), getDilation(), getGroups());
   if (needed[1])
     result[1] = g.make<Conv2dOp>(getX(), grads[0], getStride(), getPadding(),
                                  getDilation(), getGroups());

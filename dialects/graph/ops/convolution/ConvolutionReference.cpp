@@ -23,17 +23,15 @@ static void forEachProduct(Op op, ArrayRef<int64_t> images,
   int64_t groups = op.getGroups(), outputsOfGroup = weight[0] / groups;
   forEachElement(y, [&](int64_t flat, ArrayRef<int64_t> at) {
     int64_t first = at[1] / outputsOfGroup * weight[1];
-    forEachElement(
-        ArrayRef(weight).drop_front(), [&](int64_t, ArrayRef<int64_t> tap) {
-          int64_t row = at[2] * stride[0] + tap[1] * dilation[0] - padding[0];
-          int64_t column =
-              at[3] * stride[1] + tap[2] * dilation[1] - padding[1];
-          if (row < 0 || row >= x[2] || column < 0 || column >= x[3])
-            return;
-          visit(Meeting{flatIndex(x, {at[0], first + tap[0], row, column}),
-                        flatIndex(weight, {at[1], tap[0], tap[1], tap[2]}),
-                        flat});
-        });
+    forEachElement(ArrayRef(weight).drop_front(), [&](int64_t,
+                                                      ArrayRef<int64_t> tap) {
+      int64_t row = at[2] * stride[0] + tap[1] * dilation[0] - padding[0];
+      int64_t column = at[3] * stride[1] + tap[2] * dilation[1] - padding[1];
+      if (row < 0 || row >= x[2] || column < 0 || column >= x[3])
+        return;
+      visit(Meeting{flatIndex(x, {at[0], first + tap[0], row, column}),
+                    flatIndex(weight, {at[1], tap[0], tap[1], tap[2]}), flat});
+    });
   });
 }
 

@@ -43,8 +43,8 @@ pooledShape(OptionalLoc loc, StringRef op, ArrayRef<int64_t> input,
 static LogicalResult requireImages(OptionalLoc loc, StringRef op, Type x) {
   if (cast<RankedTensorType>(x).getRank() == 4)
     return success();
-  return emitOptionalError(
-      loc, op, ": the input is [batch,channels,h,w], got ", shapeText(x));
+  return emitOptionalError(loc, op, ": the input is [batch,channels,h,w], got ",
+                           shapeText(x));
 }
 
 LogicalResult MaxPool2dOp::inferReturnTypes(MLIRContext *context,
@@ -102,10 +102,9 @@ LogicalResult SumPool2dOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
   auto x = cast<RankedTensorType>(adaptor.getX().getType());
   if (failed(requireFloat(loc, name, x)) || failed(requireImages(loc, name, x)))
     return failure();
-  FailureOr<SmallVector<int64_t>> shape =
-      pooledShape(loc, name, x.getShape(), adaptor.getKernel(),
-                  adaptor.getStride(), adaptor.getPadding(),
-                  adaptor.getCeilMode());
+  FailureOr<SmallVector<int64_t>> shape = pooledShape(
+      loc, name, x.getShape(), adaptor.getKernel(), adaptor.getStride(),
+      adaptor.getPadding(), adaptor.getCeilMode());
   if (failed(shape))
     return failure();
   types.push_back(RankedTensorType::get(*shape, x.getElementType()));

@@ -63,16 +63,18 @@ static void forEachWindowElement(Op op, ArrayRef<int64_t> x,
 
 HostTensors SumPool2dOp::evaluate(ArrayRef<HostTensor> operands) {
   HostTensor y(getType());
-  forEachWindowElement(
-      *this, operands[0].shape(), y.shape(),
-      [&](int64_t from, int64_t to) { y.floats[to] += operands[0].floats[from]; });
+  forEachWindowElement(*this, operands[0].shape(), y.shape(),
+                       [&](int64_t from, int64_t to) {
+                         y.floats[to] += operands[0].floats[from];
+                       });
   return {y};
 }
 
 HostTensors SumPool2dGradOp::evaluate(ArrayRef<HostTensor> operands) {
   HostTensor dx(getType());
-  forEachWindowElement(
-      *this, dx.shape(), operands[0].shape(),
-      [&](int64_t to, int64_t from) { dx.floats[to] += operands[0].floats[from]; });
+  forEachWindowElement(*this, dx.shape(), operands[0].shape(),
+                       [&](int64_t to, int64_t from) {
+                         dx.floats[to] += operands[0].floats[from];
+                       });
   return {dx};
 }

@@ -86,8 +86,7 @@ FailureOr<SmallVector<Value>> CatOp::decompose(OpBuilder &builder) {
   for (ArrayRef<Value> rest = inputs; !rest.empty();) {
     ArrayRef<Value> some = rest.take_front(kMostOperands);
     rest = rest.drop_front(some.size());
-    parts.push_back(some.size() == 1 ? some[0]
-                                     : g.make<CatOp>(some, getDim()));
+    parts.push_back(some.size() == 1 ? some[0] : g.make<CatOp>(some, getDim()));
   }
   return SmallVector<Value>{g.make<CatOp>(parts, getDim())};
 }
