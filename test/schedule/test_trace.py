@@ -56,6 +56,27 @@ class Trace(support.ToolTest):
             before = plan_facts.before(plan_facts.plan_edges(program), len(program["commands"]))
             self.assertEqual(bool(before[second] >> first & 1), ordered, name)
 
+    def test_picture(self):
+        """In the DOT k = a @ b stands beside z = x @ y: no path leads from one to the other; in the twin one does."""
+        for name, ordered in (("parallel_ops", False), ("chained", True)):
+            model = examples.example(f"parallel_ops/{name}.dl")
+            dltools.dlcc(model, "-o", self.path("a.plan"), f"--emit=graph.dot={self.path('a.dot')}", "--view=ops",
+                         cwd=examples.data(model))
+            with open(self.path("a.dot"), encoding="utf-8") as file:
+                text = file.read()
+            first, second = sorted(re.findall(r'^ *"(matmul[^"/]*)" \[', text, re.M))
+            after = {}
+            for a, b in re.findall(r'^ *"([^"]+)" -> "([^"]+)"', text, re.M):
+                after.setdefault(a, set()).add(b)
+            seen, queue = set(), [first]
+            while queue:
+                node = queue.pop()
+                if node not in seen:
+                    seen.add(node)
+                    queue.extend(after.get(node, ()))
+            self.assertGreater(len(seen), 3)
+            self.assertEqual(second in seen, ordered, name)
+
     def test_independent_products_overlap(self):
         both, runs = self.overlaps("parallel_ops")
         self.assertEqual(runs, 40)
