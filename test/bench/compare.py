@@ -1,0 +1,219 @@
+#!/usr/bin/python3
+"""The same work by PyTorch, JAX and this compiler, in turns on the same pinned cores.
+
+    DL_PEER_PYTHON=/path/to/venv/bin/python test/bench/compare.py [--only steps|matmul|job] [--rounds 7] [--threads 1,2]
+
+steps   whole training steps: PyTorch eager, torch.compile, channels_last, jax.jit, dlrun bench. Before they are timed, all
+        start from the same weights and batch, without dropout, and must agree on the loss after 20 steps.
+matmul  torch.mm against a product of two states in a plan, in the order and layout that the step has them.
+job     the whole of examples/mnist, compile included, against the same in PyTorch with its DataLoader; and from exec to the
+        end of the first step.
+
+`ratio` is the best peer's time over ours. DL_PEER_PYTHON is a Python with torch (and jax); DL_DATA has real MNIST, else the
+drawn one is taken. JSON on stdout.
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+
+import machine
+import matmul
+from e2e import support
+from numpy_twin import safetensors
+
+PYTHON = os.environ.get("DL_PEER_PYTHON", sys.executable)
+PEERS = os.path.join(machine.HERE, "peers")
+STEPS = [("convnet", 4), ("convnet", 64), ("mlp", 64)]
+SHAPES = ["512x512x512", "1024x1024x1024", "64x128x784", "64x64x128", "2048x1152x384", "2048x384x1536", "100x65x37",
+          "2048x1536x384", "2048x65x384", "2048x1024x256", "32x1024x256", "16384x64x576", "1024x512x4608"]
+LOSS_STEPS = 20
+
+
+class Peer:
+    """A contender in a process of its own, started once and asked again each round."""
+
+    def __init__(self, name, threads, script, *arguments):
+        self.name = name
+        command = machine.pinned([PYTHON, os.path.join(PEERS, script), *arguments], threads)
+        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONWARNINGS": "ignore"}
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                        text=True, env=environment)
+        self.times, self.version = [], self.answer().get("ready")
+
+    def answer(self):
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                return json.loads(line)
+        return {}
+
+    def ask(self, line):
+        self.process.stdin.write(line + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def draw(folder, model):
+    """Weights and one batch for everybody."""
+    random = np.random.default_rng(1)
+    shapes = {"convnet": {"conv1": (10, 1, 5, 5), "conv2": (20, 10, 5, 5), "fc1": (50, 320), "fc2": (10, 50)},
+              "mlp": {"fc1": (128, 784), "fc2": (64, 128), "fc3": (10, 64)}}[model]
+    weights = {}
+    for name, shape in shapes.items():
+        bound = 1 / np.sqrt(np.prod(shape[1:]))
+        weights[name + ".weight"] = random.uniform(-bound, bound, shape).astype(np.float32)
+        weights[name + ".bias"] = random.uniform(-bound, bound, shape[:1]).astype(np.float32)
+    np.savez(os.path.join(folder, "weights.npz"), **weights)
+    safetensors.save(os.path.join(folder, "weights.safetensors"), weights)
+
+
+def our_plans(folder, model, batch):
+    random = np.random.default_rng(2)
+    np.save(os.path.join(folder, "x.npy"), random.standard_normal((batch, 1, 28, 28)).astype(np.float32))
+    np.save(os.path.join(folder, "y.npy"), random.integers(0, 10, batch))
+    source = os.path.join(machine.HERE, "models", model + ".dl")
+    started = time.perf_counter()
+    machine.dltools.dlcc(source, "-D", f"batch_size={batch}", "-o", "ours.plan", cwd=folder)
+    compile_s = time.perf_counter() - started
+    machine.dltools.dlcc(source, "-D", f"batch_size={batch}", "-D", "dropout=0", "-o", "plain.plan", cwd=folder)
+    return compile_s
+
+
+def our_loss(folder):
+    events = machine.dltools.events("plain.plan", "--init", "weights.safetensors", "--data", ".", "--epochs", LOSS_STEPS, cwd=folder)
+    return [e["loss"] for e in events if e["event"] == "step"][-1]
+
+
+def step_flops(info):
+    flops = {kernel["name"]: kernel["flops"] for kernel in info["kernels"]}
+    train = next(step for step in info["steps"] if step["name"] == "train")
+    return sum(flops[command["kernel"]] for program in train["programs"] for command in program["commands"])
+
+
+def compare_step(folder, model, batch, threads, rounds, seconds, peak):
+    draw(folder, model)
+    row = {"model": model, "batch": batch, "threads": threads, "compile_s": our_plans(folder, model, batch)}
+    modes = [("torch_peer.py", "eager"), ("torch_peer.py", "compile"), ("jax_peer.py", "jit")]
+    if model == "convnet":
+        modes.append(("torch_peer.py", "channels_last"))
+    peers = [Peer(mode, threads, script, model, batch, threads, mode, folder) for script, mode in modes]
+    for peer in [p for p in peers if not p.version]:
+        print(f"{peer.name}: not on this machine", file=sys.stderr)
+    peers = [p for p in peers if p.version]
+    row["losses"] = {"ours": our_loss(folder)}
+    for peer in peers:
+        said = peer.ask(f"loss {LOSS_STEPS}")
+        row["losses"][peer.name], row.setdefault("rss_mb", {})[peer.name] = said["loss"], said["rss_mb"]
+    values = list(row["losses"].values())
+    if max(values) - min(values) > 1e-4 * max(values):
+        raise SystemExit(f"the contenders disagree: {row['losses']}")
+    ours = []
+    for _ in range(rounds):
+        event = machine.bench("ours.plan", threads, cwd=folder, seconds=seconds)
+        ours.append(event["median_ms"])
+        for peer in peers:
+            peer.times.append(peer.ask(str(seconds))["median_ms"])
+    for peer in peers:
+        peer.end()
+    info = machine.dltools.info("ours.plan", cwd=folder)
+    flops = step_flops(info)
+    row["ours_ms"] = machine.median(ours)
+    row["peers_ms"] = {p.name: machine.median(p.times) for p in peers}
+    row["versions"] = {p.name: p.version for p in peers}
+    row["best"] = min(row["peers_ms"], key=row["peers_ms"].get)
+    row["ratio"] = row["peers_ms"][row["best"]] / row["ours_ms"]
+    row["of_peak"] = flops / (row["ours_ms"] * 1e6) / (peak.measure() * threads)
+    return row
+
+
+def steps(options, folder, peak):
+    rows = [compare_step(folder, model, batch, threads, options.rounds, options.seconds, peak)
+            for threads in options.threads for model, batch in STEPS]
+    names = ["eager", "compile", "channels_last", "jit"]
+    machine.table("training steps, ms", ["model", "batch", "threads", "ours", *names, "ratio", "of peak"],
+                  [[r["model"], r["batch"], r["threads"], r["ours_ms"], *[r["peers_ms"].get(n, "-") for n in names], r["ratio"],
+                    r["of_peak"]] for r in rows])
+    return rows
+
+
+def matmuls(options, folder, peak):
+    np.save(os.path.join(folder, "x.npy"), np.ones((8, 1), np.float32))
+    peer, rows = Peer("torch.mm", 1, "torch_mm.py", 1), []
+    for shape in SHAPES:
+        m, n, k = map(int, shape.split("x"))
+        for kind in ("NN", "NT", "TN"):
+            plan = matmul.write_model(folder, m, n, k, kind)["plan"]
+            ours, theirs, peaks = [], [], []
+            for _ in range(options.rounds):
+                ours.append(machine.bench(plan, 1, cwd=folder, seconds=options.seconds / 4)["median_ms"])
+                theirs.append(peer.ask(f"{m} {n} {k} {kind} {options.seconds / 4}")["median_ms"])
+                peaks.append(peak.measure())
+            row = {"shape": shape, "kind": kind, "ours_ms": machine.median(ours), "torch_ms": machine.median(theirs)}
+            gflops = 2e-6 * m * n * k
+            row["ratio"] = row["torch_ms"] / row["ours_ms"]
+            row["of_peak"] = gflops / row["ours_ms"] / machine.median(peaks)
+            row["torch_of_peak"] = gflops / row["torch_ms"] / machine.median(peaks)
+            rows.append(row)
+    peer.end()
+    machine.table("matrix products, one core", ["MxNxK", "kind", "ours ms", "torch.mm ms", "ratio", "of peak", "torch's"],
+                  [list(r.values()) for r in rows])
+    return rows
+
+
+def timed(command, **options):
+    started = time.perf_counter()
+    subprocess.run([str(word) for word in command], check=True, capture_output=True, **options)
+    return time.perf_counter() - started
+
+
+def job(options, folder, peak):
+    data = os.path.join(os.environ["DL_DATA"], "mnist") if "DL_DATA" in os.environ else support.fake_mnist()
+    source = support.example("mnist")
+    peer = [PYTHON, os.path.join(PEERS, "torch_mnist.py"), data]
+    rows = []
+    for threads in options.threads:
+        environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
+        compile_s = timed(machine.pinned([machine.dltools.DLCC, source, "-o", "job.plan"], threads), cwd=folder)
+        train = machine.pinned([machine.dltools.DLRUN, "job.plan", "--data", data, "--threads", threads, "--epochs"], threads)
+        ours = compile_s + timed([*train, 2], cwd=folder)
+        theirs = timed(machine.pinned([*peer, 2, threads], threads), env=environment)
+        first = machine.pinned([machine.dltools.DLRUN, "job.plan", "--data", data, "--threads", threads, "--steps", 1], threads)
+        our_first = machine.median([timed(first, cwd=folder) for _ in range(options.rounds)])
+        their_first = machine.median([timed(machine.pinned([*peer, 0, threads], threads), env=environment) for _ in range(3)])
+        rows.append({"threads": threads, "what": "job, s", "ours": ours, "torch": theirs, "ratio": theirs / ours})
+        rows.append({"threads": threads, "what": "first step, s", "ours": our_first, "torch": their_first,
+                     "ratio": their_first / our_first})
+        rows.append({"threads": threads, "what": "dlcc, s", "ours": compile_s, "torch": "-", "ratio": "-"})
+    machine.table("examples/mnist from start to end", ["threads", "what", "ours", "torch", "ratio"], [list(r.values()) for r in rows])
+    return rows
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", choices=["steps", "matmul", "job"])
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--seconds", type=float, default=0.5)
+    parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2])
+    options = parser.parse_args()
+    options.threads = [n for n in options.threads if n <= len(os.sched_getaffinity(0))]
+    result = {"bench": "compare", **machine.describe(), "date": time.strftime("%Y-%m-%d"), "rounds": options.rounds}
+    with machine.scratch() as folder:
+        peak = machine.Peak(folder)
+        result["peak_gflops"] = peak.measure()
+        for name, measure in (("steps", steps), ("matmul", matmuls), ("job", job)):
+            if options.only in (None, name):
+                result[name] = measure(options, folder, peak)
+    print(json.dumps(result))
+
+
+if __name__ == "__main__":
+    main()

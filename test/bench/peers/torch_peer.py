@@ -1,0 +1,63 @@
+"""PyTorch's side of compare.py. torch_peer.py MODEL BATCH THREADS MODE FOLDER, MODE eager, compile or channels_last."""
+
+import sys
+
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+import protocol
+
+
+class ConvNet(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.conv1, self.conv2 = nn.Conv2d(1, 10, 5), nn.Conv2d(10, 20, 5)
+        self.fc1, self.fc2 = nn.Linear(320, 50), nn.Linear(50, 10)
+        self.p = dropout
+
+    def forward(self, x):
+        x = F.relu(F.max_pool2d(self.conv1(x), 2))
+        x = F.relu(F.max_pool2d(F.dropout2d(self.conv2(x), self.p), 2))
+        x = F.relu(self.fc1(x.reshape(-1, 320)))
+        return F.log_softmax(self.fc2(F.dropout(x, self.p)), dim=1)
+
+
+class MLP(nn.Module):
+    def __init__(self, dropout):
+        super().__init__()
+        self.fc1, self.fc2, self.fc3 = nn.Linear(784, 128), nn.Linear(128, 64), nn.Linear(64, 10)
+
+    def forward(self, x):
+        x = F.relu(self.fc1(x.view(-1, 784)))
+        return F.log_softmax(self.fc3(F.relu(self.fc2(x))), dim=1)
+
+
+def main():
+    model_name, batch, threads, mode, folder = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5]
+    torch.set_num_threads(threads)
+    weights, x, y = protocol.load(folder, batch)
+
+    def make_step(dropout):
+        model = {"convnet": ConvNet, "mlp": MLP}[model_name](dropout)
+        model.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights.items()})
+        images, labels = torch.from_numpy(x), torch.from_numpy(y)
+        if mode == "channels_last":
+            model, images = model.to(memory_format=torch.channels_last), images.to(memory_format=torch.channels_last)
+        run = torch.compile(model) if mode == "compile" else model
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9)
+
+        def step():
+            loss = F.nll_loss(run(images), labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        return step
+
+    protocol.serve(torch.__version__, make_step, lambda loss: None, 0.5)
+
+
+if __name__ == "__main__":
+    main()
