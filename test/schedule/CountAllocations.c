@@ -1,19 +1,24 @@
-// For LD_PRELOAD: counts calls of the malloc family by all threads.
+// For LD_PRELOAD into `dlrun bench`: counts calls of the malloc family by all
+// threads while it measures steps.
 //
-// At its end the process writes the number to the file $DL_COUNT_FILE. With
-// $DL_INJECT_AT=N the Nth look at the clock allocates once more: a control that
-// shows that an allocation in a step would be seen.
+// After each step the main thread looks at the clock. The window opens at look
+// $DL_WINDOW_BEGIN and closes at look $DL_WINDOW_END; the calls between them go
+// to the file $DL_COUNT_FILE. For strace, both are marked by an access() to
+// "/window-begin" and "/window-end". With $DL_INJECT_AT=N look N allocates a
+// megabyte: a control that shows that it would be seen.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
+#include <unistd.h>
 
-static atomic_ulong count, looks;
-static unsigned long inject_at;
+static atomic_ulong count;
+static unsigned long looks, window_begin, window_end, inject_at, before, within;
+static int closed;
+static int (*real_clock)(clockid_t, struct timespec *);
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t items, size_t size);
@@ -49,28 +54,47 @@ int posix_memalign(void **memory, size_t alignment, size_t size) {
   return *memory ? 0 : ENOMEM;
 }
 
-int clock_gettime(clockid_t clock, struct timespec *time) {
-  static int (*real)(clockid_t, struct timespec *);
-  if (!real)
-    *(void **)&real = dlsym(RTLD_NEXT, "clock_gettime");
-  if (atomic_fetch_add(&looks, 1) + 1 == inject_at) {
-    void *volatile memory = malloc(64);
+static void look(void) {
+  ++looks;
+  if (looks == window_begin) {
+    access("/window-begin", F_OK);
+    before = atomic_load(&count);
+  }
+  if (looks == inject_at) {
+    void *volatile memory = malloc(1 << 20);
     free(memory);
   }
-  return real(clock, time);
+  if (looks == window_end) {
+    within = atomic_load(&count) - before;
+    closed = 1;
+    access("/window-end", F_OK);
+  }
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+  if (!real_clock)
+    *(void **)&real_clock = dlsym(RTLD_NEXT, "clock_gettime");
+  if (gettid() == getpid())
+    look();
+  return real_clock(clock, time);
+}
+
+static unsigned long number(const char *name) {
+  const char *text = getenv(name);
+  return text ? strtoul(text, NULL, 10) : 0;
 }
 
 __attribute__((constructor)) static void begin(void) {
-  const char *at = getenv("DL_INJECT_AT");
-  inject_at = at ? strtoul(at, NULL, 10) : 0;
+  window_begin = number("DL_WINDOW_BEGIN");
+  window_end = number("DL_WINDOW_END");
+  inject_at = number("DL_INJECT_AT");
 }
 
 __attribute__((destructor)) static void end(void) {
-  unsigned long total = atomic_load(&count);
   const char *path = getenv("DL_COUNT_FILE");
-  FILE *file = path ? fopen(path, "w") : NULL;
+  FILE *file = path && closed ? fopen(path, "w") : NULL;
   if (!file)
     return;
-  fprintf(file, "%lu\n", total);
+  fprintf(file, "%lu\n", within);
   fclose(file);
 }
