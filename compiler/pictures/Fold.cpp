@@ -298,6 +298,11 @@ void nameGroup(Node &box, size_t count, bool isModule) {
   case Part::Backward:
     box.title = isModule ? lastOf(box.module) + " backward" : "backward";
     break;
+  case Part::Update:
+    // The optimizer comes last, behind what is done to gradients before.
+    box.title = box.members.back().text;
+    box.members.pop_back();
+    break;
   default:
     break;
   }
@@ -330,7 +335,11 @@ Picture foldModules(const Picture &picture) {
     box.bytes += node.bytes;
     box.ops.insert(box.ops.end(), node.ops.begin(), node.ops.end());
     addAll(box.states, node.states);
-    if (node.part == Part::Forward || node.part == Part::Backward)
+    bool isKnown =
+        node.part == Part::Update && std::any_of(box.members.begin(), box.members.end(),
+                    [&](const Member &one) { return one.text == node.title; });
+    if (node.part == Part::Forward || node.part == Part::Backward ||
+        (node.part == Part::Update && !isKnown))
       box.members.push_back({node.title, node.part});
     if (node.part == Part::Forward)
       box.detail = node.detail;

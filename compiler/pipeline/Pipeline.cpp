@@ -11,6 +11,7 @@
 #include "passes/schedule/Passes.h"
 #include "passes/schedule/Sources.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include <chrono>
 
 using namespace mlir;
@@ -184,12 +185,16 @@ ArrayRef<StringRef> phaseNames() {
 
 LogicalResult compileToPlan(ModuleOp module, const CompileOptions &options,
                             CompileReport &report) {
+  llvm::StringSet<> known;
   ScopedDiagnosticHandler collectRemarks(
       module.getContext(), [&](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
           return failure();
-        report.remarks.push_back(
-            {schedule::describe(diagnostic.getLocation()), diagnostic.str()});
+        // The short version of a step is decided like the whole one.
+        CompileReport::Remark remark{
+            schedule::describe(diagnostic.getLocation()), diagnostic.str()};
+        if (known.insert(remark.location + "\n" + remark.text).second)
+          report.remarks.push_back(std::move(remark));
         return success();
       });
   Compilation compilation(module, options, report);

@@ -82,7 +82,8 @@ bool KernelGroups::delaysIndependentWork(unsigned g, Operation *op,
   bool keepApart = gain > kGainPerLoss * saved;
   if (!explained.insert(op).second)
     return keepApart;
-  op->emitRemark() << (keepApart ? "not fused with " : "fused with ")
+  op->emitRemark() << op->getName().stripDialect()
+                   << (keepApart ? ": not fused with " : ": fused with ")
                    << group.ops.front()->getName().stripDialect() << ", which "
                    << (keepApart ? "so can run beside " : "now waits for ")
                    << awaited->ops.front()->getName().stripDialect()

@@ -158,26 +158,27 @@ static unsigned sharedPrefix(Operation *op, Value value) {
 }
 
 /// Elementwise work on the contraction's result, element by element.
-bool KernelGroups::joinsContraction(const Group &group, Operation *op) const {
+StringRef KernelGroups::obstacleInContraction(const Group &group,
+                                              Operation *op) const {
   if (kind(op) != OpKind::Elementwise)
-    return false;
+    return "only what is elementwise follows a product in its tiles";
   ArrayRef<int64_t> shape = typeOf(group.ops.front()->getResult(0)).getShape();
   // (The contraction is the first op of its group.)
   if (typeOf(op->getResult(0)).getShape() != shape)
-    return false;
+    return "its shape is not that of the product";
   for (Value operand : op->getOperands())
     if (Operation *def = operand.getDefiningOp();
         def && llvm::is_contained(group.ops, def) &&
         sharedPrefix(op, operand) != shape.size())
-      return false;
+      return "it reads the product at other places than its own";
   // A view between the two reads the result at other places.
   for (Value operand : op->getOperands())
     if (Operation *def = operand.getDefiningOp();
         def && kind(def) == OpKind::Free)
       for (Value real : realOperands(def))
         if (llvm::is_contained(group.ops, real.getDefiningOp()))
-          return false;
-  return true;
+          return "it reads the product at other places than its own";
+  return "";
 }
 
 static int64_t points(Operation *op) {
@@ -194,11 +195,12 @@ static int64_t product(ArrayRef<int64_t> extents) {
   return count;
 }
 
-bool KernelGroups::joinsLoops(const Group &group, Operation *op) const {
+StringRef KernelGroups::obstacleInLoops(const Group &group,
+                                        Operation *op) const {
   if (kind(op) == OpKind::Contraction)
-    return false;
+    return "a product has tiles of its own";
   if (std::max(group.largest, points(op)) <= kSmallElements)
-    return true;
+    return "";
   unsigned shared = group.prefix.size();
   ArrayRef<int64_t> shape = typeOf(op->getResult(0)).getShape();
   for (Value operand : op->getOperands()) {
@@ -212,13 +214,35 @@ bool KernelGroups::joinsLoops(const Group &group, Operation *op) const {
              llvm::any_of(realOperands(def), [&](Value real) {
                return llvm::is_contained(group.ops, real.getDefiningOp());
              }))
-      return false;
+      return "it reads it at other places than its own";
   }
-  return shared > 0 && product(shape.take_front(shared)) >= kMinRows;
+  return shared > 0 && product(shape.take_front(shared)) >= kMinRows
+             ? ""
+             : "they share too few rows to be cut into tiles together";
 }
 
-bool KernelGroups::canJoin(const Group &group, Operation *op) const {
-  return group.contraction ? joinsContraction(group, op) : joinsLoops(group, op);
+StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
+  return group.contraction ? obstacleInContraction(group, op)
+                           : obstacleInLoops(group, op);
+}
+
+StringRef KernelGroups::obstacleInOrder(unsigned g, Operation *op,
+                                        ArrayRef<unsigned> reads) const {
+  if (llvm::any_of(reads, [&](unsigned other) {
+        return other != g && dependsOn(other, g);
+      }))
+    return "another kernel has to run between the two";
+  for (Value value : realOperands(op))
+    if (Operation *def = value.getDefiningOp();
+        def && kind(def) == OpKind::Alias && groupOf(value) == int(g))
+      return "it reads it in another shape, for which it has to be whole";
+  return "";
+}
+
+void KernelGroups::explain(Operation *op, StringRef what, const Group &group,
+                           StringRef why) const {
+  op->emitRemark() << op->getName().stripDialect() << ": " << what << " "
+                   << group.ops.front()->getName().stripDialect() << ": " << why;
 }
 
 /// An op such as momentum * buffer has no kernel to join yet. It is computed
@@ -246,6 +270,8 @@ void KernelGroups::takeWaiting(unsigned group, Operation *op) {
   for (Value value : realOperands(op))
     if (Operation *def = value.getDefiningOp(); def && waiting.erase(def)) {
       takeWaiting(group, def);
+      if (!list[group].ops.empty())
+        explain(def, "fused with", list[group], "its one reader is there");
       append(group, def);
     }
 }
@@ -272,16 +298,12 @@ void KernelGroups::assign(Operation *op) {
     return;
   }
   SmallVector<unsigned> candidates, reads;
-  bool throughAlias = false;
   for (Value value : realOperands(op)) {
     int group = groupOf(value);
     if (group < 0)
       continue;
     reads.push_back(group);
-    // Through a reshape the index is another one.
-    if (value.getDefiningOp() && kind(value.getDefiningOp()) == OpKind::Alias)
-      throughAlias = true;
-    else if (!llvm::is_contained(candidates, unsigned(group)))
+    if (!llvm::is_contained(candidates, unsigned(group)))
       candidates.push_back(group);
   }
   // The epilogue of a contraction costs no memory traffic: these first.
@@ -290,19 +312,23 @@ void KernelGroups::assign(Operation *op) {
            std::make_pair(list[y].contraction, y);
   });
   for (unsigned g : candidates) {
-    if (!fuse || !canJoin(list[g], op))
+    if (!fuse)
+      break;
+    StringRef why = obstacle(list[g], op);
+    if (why.empty())
+      why = obstacleInOrder(g, op, reads);
+    if (!why.empty()) {
+      explain(op, "not fused with", list[g], why);
       continue;
-    bool cyclic = llvm::any_of(reads, [&](unsigned other) {
-      return other != g && dependsOn(other, g);
-    });
-    // What the group makes is seen in another shape only once it is whole.
-    if (throughAlias)
-      for (Value value : realOperands(op))
-        if (Operation *def = value.getDefiningOp();
-            def && kind(def) == OpKind::Alias && groupOf(value) == int(g))
-          cyclic = true;
-    if (cyclic || delaysIndependentWork(g, op, reads))
+    }
+    if (delaysIndependentWork(g, op, reads))
       continue;
+    if (!explained.contains(op))
+      explain(op, "fused with", list[g],
+              list[g].contraction ? "computed on the product in registers"
+              : std::max(list[g].largest, points(op)) <= kSmallElements
+                  ? "both fit into the first-level cache"
+                  : "they share rows, and nothing is stored in between");
     takeWaiting(g, op);
     append(g, op);
     return;
@@ -344,8 +370,11 @@ void KernelGroups::absorbPrologues() {
       }
     if (!absorbable || readers.empty() || readers.size() > 2)
       continue;
-    for (unsigned reader : readers)
+    for (unsigned reader : readers) {
       prologues[reader].push_back(g);
+      explain(group.ops.back(), "computed within", list[reader],
+              "cheaper than to store and load it");
+    }
   }
 }
 

@@ -54,9 +54,17 @@ private:
   bool canWait(mlir::Operation *op) const;
   void append(unsigned group, mlir::Operation *op);
   void takeWaiting(unsigned group, mlir::Operation *op);
-  bool canJoin(const Group &group, mlir::Operation *op) const;
-  bool joinsContraction(const Group &group, mlir::Operation *op) const;
-  bool joinsLoops(const Group &group, mlir::Operation *op) const;
+  /// Why an op cannot be computed in a group; empty if it can.
+  llvm::StringRef obstacle(const Group &group, mlir::Operation *op) const;
+  llvm::StringRef obstacleInContraction(const Group &group,
+                                        mlir::Operation *op) const;
+  llvm::StringRef obstacleInLoops(const Group &group,
+                                  mlir::Operation *op) const;
+  llvm::StringRef obstacleInOrder(unsigned group, mlir::Operation *op,
+                                  llvm::ArrayRef<unsigned> reads) const;
+  /// A remark at an op: "relu: not fused with sum: ...".
+  void explain(mlir::Operation *op, llvm::StringRef what, const Group &group,
+               llvm::StringRef why) const;
   bool dependsOn(unsigned group, unsigned on) const;
   double secondsOf(const Group &group, mlir::Operation *op) const;
   void addTime(unsigned group, mlir::Operation *op);

@@ -14,12 +14,21 @@ namespace {
 /// What the uses of a state say about its innermost dim.
 struct Wish {
   std::optional<int64_t> innermost;
-  bool contradiction = false;
+  std::string reader;        // the op that wishes it
+  std::string contradiction; // why there is no one order for all
 
-  void add(int64_t dim) {
-    if (innermost && *innermost != dim)
-      contradiction = true;
+  void add(int64_t dim, Operation *op) {
+    std::string name = op->getName().stripDialect().str();
+    if (innermost && *innermost != dim && contradiction.empty())
+      contradiction = reader + " reads it along dim " +
+                      std::to_string(*innermost) + ", " + name +
+                      " along dim " + std::to_string(dim);
     innermost = dim;
+    reader = name;
+  }
+  void refuse(const Twine &why) {
+    if (contradiction.empty())
+      contradiction = why.str();
   }
 };
 
@@ -62,7 +71,7 @@ void AssignLayoutsPass::collect(func::FuncOp function) {
     for (OpOperand &use : argument.getUses()) {
       // Seen in another shape, the elements must lie in row-major order.
       if (isa<graph::ReshapeOp>(use.getOwner()))
-        wish.contradiction = true;
+        wish.refuse("it is also seen in another shape");
       auto loops = dyn_cast<graph::LoopNestOpInterface>(use.getOwner());
       if (!loops)
         continue;
@@ -70,13 +79,13 @@ void AssignLayoutsPass::collect(func::FuncOp function) {
       if (!nest.contraction)
         continue;
       if (auto dim = vectorDim(nest, use.getOperandNumber()))
-        wish.add(*dim);
+        wish.add(*dim, use.getOwner());
     }
     // The state itself may be viewed by the value that replaces it.
     for (OpOperand &use : argument.getUses())
       if (auto loops = dyn_cast<graph::LoopNestOpInterface>(use.getOwner());
           loops && graph::payloadFacts(loops).isView)
-        wish.contradiction = true;
+        wish.refuse("a view of it is read");
   }
   // A new value that comes out of a reshape lies in row-major order.
   Operation *terminator = function.getBody().front().getTerminator();
@@ -84,7 +93,8 @@ void AssignLayoutsPass::collect(func::FuncOp function) {
     if (auto state = function.getResultAttrOfType<FlatSymbolRefAttr>(
             operand.getOperandNumber(), "graph.state"))
       if (operand.get().getDefiningOp<graph::ReshapeOp>())
-        wishes[state.getValue()].contradiction = true;
+        wishes[state.getValue()].refuse(
+            "its new value is made in another shape");
 }
 
 void AssignLayoutsPass::runOnOperation() {
@@ -106,16 +116,29 @@ void AssignLayoutsPass::runOnOperation() {
     if (state.getRole() != "parameter")
       continue;
     Wish wish = wishes.lookup(state.getSymName());
-    if (!wish.innermost || wish.contradiction)
+    if (!wish.innermost)
       continue;
+    int64_t last = cast<RankedTensorType>(state.getType()).getRank() - 1;
+    if (!wish.contradiction.empty()) {
+      state.emitRemark() << state.getSymName() << ": stored row by row: "
+                         << wish.contradiction;
+      continue;
+    }
     chosen[state.getSymName()] = *wish.innermost;
     setOrder(state, *wish.innermost);
+    state.emitRemark() << state.getSymName() << ": stored with dim "
+                       << *wish.innermost << " innermost"
+                       << (*wish.innermost == last ? ", as it is" : "")
+                       << ": the vectors of every product that reads it, such "
+                          "as "
+                       << wish.reader << ", run along it";
   }
   // Slots and accumulators are updated element by element with their parameter.
   for (auto state : module.getOps<graph::StateOp>())
     if (auto of = state.getOf())
       if (auto it = chosen.find(*of);
-          it != chosen.end() && !wishes.lookup(state.getSymName()).contradiction)
+          it != chosen.end() &&
+          wishes.lookup(state.getSymName()).contradiction.empty())
         setOrder(state, it->second);
 }
 

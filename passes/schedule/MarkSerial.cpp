@@ -21,8 +21,16 @@ struct MarkSerial : impl::MarkSerialBase<MarkSerial> {
       SymbolTable kernels(plan);
       plan.walk([&](plan::CommandOp command) {
         auto kernel = kernels.lookup<plan::KernelOp>(command.getKernel());
-        command.setSerial(
-            !machine.worthSharing(kernel.getFlops(), kernel.getBytes()));
+        bool serial =
+            !machine.worthSharing(kernel.getFlops(), kernel.getBytes());
+        command.setSerial(serial);
+        if (serial)
+          command.emitRemark()
+              << kernel.getSymName().rsplit('_').first
+              << ": on one thread: its work ("
+              << static_cast<int64_t>(kernel.getFlops()) << " FLOP, "
+              << static_cast<int64_t>(kernel.getBytes())
+              << " bytes) takes less time than to share it";
       });
     }
   }

@@ -2,7 +2,7 @@
 // RUN: dl-opt --form-kernels %s 2>/dev/null | FileCheck %s
 
 // Of two products that do not need each other, none takes in the sum: it would have to wait for the other one.
-// REMARK: remark: not fused with matmul, which so can run beside matmul: with threads for both, apart is {{[0-9]+}} us faster, and moves {{[0-9]+}} us of memory more
+// REMARK: remark: add: not fused with matmul, which so can run beside matmul: with threads for both, apart is {{[0-9]+}} us faster, and moves {{[0-9]+}} us of memory more
 // CHECK-LABEL: func.func @beside
 // CHECK: graph.kernel {{.*}}name = "matmul_mul_
 // CHECK: graph.kernel {{.*}}name = "matmul_
@@ -28,7 +28,7 @@ func.func @small(%x: tensor<4x5xf32>, %y: tensor<5x6xf32>, %a: tensor<4x5xf32>, 
 }
 
 // With few k, the memory traffic saved is worth more than running at once.
-// REMARK: remark: fused with matmul, which now waits for matmul
+// REMARK: remark: add: fused with matmul, which now waits for matmul
 // CHECK-LABEL: func.func @thin
 // CHECK: graph.kernel {{.*}}name = "matmul_
 // CHECK: graph.kernel {{.*}}name = "matmul_add_

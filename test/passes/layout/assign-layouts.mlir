@@ -1,4 +1,9 @@
 // RUN: dl-opt --assign-layouts %s | FileCheck %s
+// RUN: dl-opt --assign-layouts %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// REMARK: remark: first: stored with dim 0 innermost: the vectors of every product that reads it, such as matmul, run along it
+// REMARK: remark: both: stored row by row: matmul reads it along dim {{[01]}}, matmul along dim {{[01]}}
+// REMARK: remark: shaped: stored row by row: it is also seen in another shape
 
 // The forward product of a first layer reads its weight along n only: stored with n innermost.
 // CHECK: graph.state @first {{.*}}layout = array<i64: 1, 0>

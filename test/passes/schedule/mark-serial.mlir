@@ -1,4 +1,8 @@
 // RUN: dl-opt %s --mark-serial | FileCheck %s
+// RUN: dl-opt %s --mark-serial -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// REMARK-COUNT-1: remark: small: on one thread: its work (1000 FLOP, 1000 bytes) takes less time than to share it
+// REMARK-NOT: remark
 
 // CHECK: plan.command @small(%w) serial
 // CHECK: plan.command @much_work(%w){{$}}

@@ -1,0 +1,41 @@
+"""--report tells what was decided and why, at the lines of the model; without it nothing is said."""
+
+import json
+import re
+
+import dltools
+from e2e.support import CONVNET, ToolTest
+
+
+class ReportTest(ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.classification_data()
+        self.write("net.dl", CONVNET)
+
+    def test_decisions(self):
+        decisions = self.dlcc("net.dl", "--report").split("\ndecisions:\n")[1].split("\n\n")[0].splitlines()
+        lines = CONVNET.splitlines()
+
+        def said(text, code):
+            """The model's line of a decision is the one with that code."""
+            found = [re.search(r"net\.dl:(\d+):\d+: ", line) for line in decisions if re.search(text, line)]
+            self.assertTrue(found, f"nothing about {text} in\n" + "\n".join(decisions))
+            self.assertTrue(all(found), decisions)
+            self.assertIn(code, {lines[int(match[1]) - 1].strip() for match in found})
+
+        said("conv .*: add: fused with conv2d: ", "x = F::max_pool2d(F::relu(conv(x)), 2);")
+        said("fc2 .*: matmul: not fused with ", "return fc2(F::relu(fc1(x.view({-1, 150}))));")
+        said("fc1.weight: stored ", "nn::Linear fc1{150, 20};")
+        said("on one thread: ", "return fc2(F::relu(fc1(x.view({-1, 150}))));")
+        said("fc1.weight: written in place", "return fc2(F::relu(fc1(x.view({-1, 150}))));")
+        self.assertEqual(len(decisions), len(set(decisions)))
+
+    def test_decisions_for_programs(self):
+        report = json.loads(self.dlcc("net.dl", "--report=json"))
+        self.assertEqual({frozenset(decision) for decision in report["decisions"]}, {frozenset(["location", "text"])})
+        self.assertGreater(len(report["decisions"]), 20)
+
+    def test_silent(self):
+        result = dltools.call([dltools.DLCC, "net.dl", "--emit=graph.svg,memory.svg"], self.folder)
+        self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
