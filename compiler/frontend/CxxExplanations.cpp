@@ -173,21 +173,52 @@ static bool explainOutput(CxxProblem &problem) {
   return true;
 }
 
+/// The declaration of a constructor under the name that the user called.
+static std::string underName(StringRef declaration, StringRef name) {
+  StringRef own = declaration.take_until([](char c) { return c == '('; });
+  return name.rsplit("::").second.empty()
+             ? (name + declaration.drop_front(own.size())).str()
+             : (name.rsplit("::").second + declaration.drop_front(own.size()))
+                   .str();
+}
+
 /// A call with the wrong arguments: what could have been called, and why not.
 static bool explainCandidates(CxxProblem &problem) {
-  if (!StringRef(problem.message.text).starts_with("no matching"))
+  StringRef text = problem.message.text;
+  if (!text.starts_with("no matching"))
     return false;
-  std::string help;
+  bool constructor = text.starts_with("no matching constructor");
+  std::string name = text.split('\'').second.split('\'').first.str();
+  std::vector<std::string> lines;
+  // If the options are what does not fit, the other ways of calling are noise.
+  bool optionsOnly = false;
   for (const CxxNote &note : problem.notes) {
     auto [what, reason] = StringRef(note.message.text).split("not viable: ");
-    bool implicit = what.contains("implicit") || what.contains("inherited");
-    if (reason.empty() || implicit || note.declaration.empty())
+    StringRef declared = note.declaration;
+    StringRef first = declared.split('(').second;
+    bool copies = first.ltrim("const ").starts_with(
+        declared.take_until([](char c) { return c == '('; }).str() + " &");
+    if (reason.empty() || what.contains("implicit") || declared.empty() ||
+        copies)
       continue;
-    help += (help.empty() ? "" : "\n        ") + note.declaration + ": " +
-            reason.str();
+    bool ofOptions = reason.contains("initializer list argument to") &&
+                     reason.contains("Options'");
+    if (ofOptions && !optionsOnly)
+      lines.clear();
+    if (optionsOnly && !ofOptions)
+      continue;
+    optionsOnly |= ofOptions;
+    lines.push_back((constructor ? underName(declared, name) : declared.str()) +
+                    ": " + reason.str());
   }
-  problem.message.help = help;
-  return !help.empty();
+  if (lines.empty())
+    return false;
+  problem.message.help = llvm::join(lines, "\n        ");
+  if (constructor)
+    problem.message.text = name + " cannot be made from these arguments";
+  else if (text.contains("function for call to"))
+    problem.message.text = name + " cannot be called with these arguments";
+  return true;
 }
 
 static bool explainConversion(CxxProblem &problem) {

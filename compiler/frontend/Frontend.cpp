@@ -40,6 +40,21 @@ static std::string describeUndefined(const std::set<std::string> &symbols,
   return messages;
 }
 
+static std::string describeMissingMain(const CompiledModel &model) {
+  const DeclaredFunction &near = model.types.nearlyMain;
+  Message message;
+  message.text = "there is no `void dl_main(dl::Program &p)`, where a program "
+                 "starts";
+  message.at = {model.path, 0, 0, ""};
+  if (!near.name.empty()) {
+    message.at = {near.file, near.line, near.column, ""};
+    message.text += near.name == "dl_main"
+                        ? "; this dl_main takes something else"
+                        : "; is it this function, " + near.name + "?";
+  }
+  return render(message);
+}
+
 [[noreturn]] static void reportJitError(llvm::Error error, const Jit &jit,
                                         Channel &channel,
                                         const CompiledModel &model) {
@@ -79,9 +94,7 @@ static void callMain(void *entry, Reporter &reporter) {
   if (model.exitCode != 0)
     channel.end(model.exitCode);
   if (!model.types.hasMain) {
-    channel.message(options.model +
-                    ": error: there is no `void dl_main(dl::Program &p)`, "
-                    "where a program starts\n");
+    channel.message(describeMissingMain(model));
     channel.end(1);
   }
 

@@ -17,6 +17,7 @@ static Reporter *reporter = nullptr;
 static volatile sig_atomic_t depthInOurCode = 0;
 static volatile sig_atomic_t timeIsOver = 0;
 static double timeLimit = 0;
+static uint64_t memoryLimit = 0;
 static ProgramCounters lastThrow;
 
 static constexpr rlim_t kReserve = rlim_t(256)
@@ -106,11 +107,13 @@ static void outOfMemory() {
     setrlimit(RLIMIT_AS, &limit);
   }
   std::set_new_handler(nullptr);
-  reporter->fail(
-      "the model needs more memory than it may have while its graph is built");
+  reporter->fail("the model needs more than " +
+                 std::to_string(memoryLimit >> 20) +
+                 " MiB of memory while its graph is built");
 }
 
 void Guard::limitMemory(uint64_t bytes) {
+  memoryLimit = bytes;
   // What is mapped now (libraries, mostly) does not count.
   uint64_t pages = 0;
   if (FILE *file = std::fopen("/proc/self/statm", "r")) {

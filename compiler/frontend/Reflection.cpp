@@ -64,9 +64,7 @@ public:
   bool VisitFunctionDecl(FunctionDecl *function) {
     if (function->isDependentContext() || function->isInvalidDecl())
       return true;
-    if (function->getQualifiedNameAsString() == "dl_main" &&
-        function->getNumParams() == 1)
-      result.hasMain |= function->isDefined();
+    lookForMain(function);
     const SourceManager &sources = context->getSourceManager();
     SourceLocation at = function->getLocation();
     if (function->isDefined() || function->isDefaulted() ||
@@ -88,6 +86,36 @@ public:
   }
 
 private:
+  static bool takesProgram(const FunctionDecl *function) {
+    if (function->getNumParams() != 1)
+      return false;
+    QualType type = function->getParamDecl(0)->getType();
+    const CXXRecordDecl *record =
+        type.getNonReferenceType()->getAsCXXRecordDecl();
+    return type->isLValueReferenceType() && record &&
+           record->getQualifiedNameAsString() == "dl::Program";
+  }
+
+  void lookForMain(const FunctionDecl *function) {
+    std::string name = function->getQualifiedNameAsString();
+    if (name == "dl_main" && takesProgram(function)) {
+      result.hasMain |= function->isDefined();
+      return;
+    }
+    if (context->getSourceManager().isInSystemHeader(function->getLocation()) ||
+        isa<CXXMethodDecl>(function))
+      return;
+    // A function of this name comes before one that takes a program.
+    bool sameName = name == "dl_main";
+    if (!sameName &&
+        (!result.nearlyMain.name.empty() ||
+         (!takesProgram(function) && name != "main")))
+      return;
+    if (PresumedLoc where = place(function->getLocation()); where.isValid())
+      result.nearlyMain = {name, where.getFilename(), where.getLine(),
+                           where.getColumn()};
+  }
+
   PresumedLoc place(SourceLocation location) const {
     const SourceManager &sources = context->getSourceManager();
     return sources.getPresumedLoc(sources.getExpansionLoc(location));

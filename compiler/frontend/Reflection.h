@@ -38,6 +38,8 @@ struct ReflectedTypes {
   /// Members whose modules would be overlooked.
   std::vector<Message> overlooked;
   bool hasMain = false; // void dl_main(dl::Program &)
+  /// Where there is none: the function that was meant, perhaps.
+  DeclaredFunction nearlyMain{"", "", 0, 0};
 };
 
 std::unique_ptr<clang::ASTConsumer> makeReflection(ReflectedTypes &result);
