@@ -120,7 +120,6 @@ private:
     return passes.run(module);
   }
 
-  LogicalResult writeKernels() {
   LogicalResult writePictures(FailureOr<std::vector<PictureFile>> files) {
     if (failed(files)) {
       report.exitCode = CompileReport::wrongUse;
@@ -135,6 +134,7 @@ private:
     return success();
   }
 
+  LogicalResult writeKernels() {
     for (auto [index, image] : llvm::enumerate(code.images)) {
       bool last = index + 1 == code.images.size();
       std::string path = last ? options.kernelsPath
