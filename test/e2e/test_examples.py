@@ -11,10 +11,13 @@ from . import support
 class Examples(support.ToolTest):
     def test_check_accepts_each_example(self):
         folder = os.path.join(dltools.ROOT, "examples")
-        self.linear_data()
         names = [n for n in sorted(os.listdir(folder)) if os.path.isfile(support.example(n))]
         self.assertIn("mnist", names)
         for name in names:
+            script = os.path.join(folder, name, "generate.py")
+            with open(support.example(name), encoding="utf-8") as file:
+                if "data::TensorDataset" in file.read() and os.path.exists(script):
+                    dltools.run(sys.executable, script, self.folder)
             self.dlcc(support.example(name), "--check")
 
     def linear_data(self):
@@ -27,6 +30,12 @@ class Examples(support.ToolTest):
         losses = [e["loss"] for e in events if e["event"] == "step"]
         self.assertEqual([e["step"] for e in events if e["event"] == "step"], list(range(1, len(losses) + 1)))
         self.assertLess(losses[-1], 0.01 * losses[0])
+
+    def test_parallel_ops_learns(self):
+        dltools.run(sys.executable, os.path.join(dltools.ROOT, "examples/parallel_ops/generate.py"), self.folder)
+        self.dlcc(support.example("parallel_ops"), "-o", "p.plan")
+        losses = [e["loss"] for e in self.events("p.plan", "--epochs", 5, "--every", "log=1") if e["event"] == "step"]
+        self.assertLess(losses[-1], 0.05 * losses[0])
 
     def test_mlp_learns_and_evaluates(self):
         self.dlcc(support.example("mnist_mlp"), "-o", "mlp.plan")
