@@ -12,12 +12,15 @@ class Arranger {
 public:
   explicit Arranger(const Picture &picture)
       : picture(picture), readers(picture.nodes.size()),
-        makers(picture.nodes.size()), rowOf(picture.nodes.size(), -1) {
-    for (const Edge &edge : picture.edges)
-      if (edge.kind == Edge::Data) {
-        readers[edge.from].push_back(edge.to);
-        makers[edge.to].push_back(edge.from);
-      }
+        makers(picture.nodes.size()), begins(picture.nodes.size()),
+        rowOf(picture.nodes.size(), -1) {
+    for (const Edge &edge : picture.edges) {
+      begins[edge.to] = begins[edge.to] || edge.kind == Edge::Turn;
+      if (edge.kind != Edge::Data)
+        continue;
+      readers[edge.from].push_back(edge.to);
+      makers[edge.to].push_back(edge.from);
+    }
   }
 
   Arrangement run() {
@@ -62,11 +65,14 @@ private:
   void putMainChainLast();
   void addBesides();
   void addBackward(int index);
+  void orderBackward();
+  void orderUpdates();
   void addFrames(int first, int last, size_t prefix, int depth);
   bool addRepeatFrame(int &row, int last, size_t prefix, int depth);
 
   const Picture &picture;
   std::vector<std::vector<int>> readers, makers;
+  std::vector<bool> begins; // a gradient that starts from the loss
   std::vector<int> rowOf;
   std::vector<int> depth;    // of forward nodes: the longest way to them
   std::vector<bool> trained; // a parameter takes part in it
@@ -116,9 +122,13 @@ void Arranger::orderForward() {
         order.push_back(static_cast<int>(i));
   for (size_t at = order.size(); at-- > 0;)
     sink(at);
-  std::stable_partition(order.begin(), order.end(), [&](int index) {
-    return node(index).part != Part::Output;
-  });
+  std::vector<int> outputs;
+  for (int index : order)
+    if (node(index).part == Part::Output)
+      outputs.push_back(index);
+  std::erase_if(order,
+                [&](int index) { return node(index).part == Part::Output; });
+  order.insert(order.end(), outputs.begin(), outputs.end());
 }
 
 /// What stands outside of modules comes just before its first reader, so that
@@ -259,19 +269,20 @@ void Arranger::addBesides() {
     result.rows.push_back({});
     result.rows.back().update.push_back(index);
   }
-  // The main chain of the backward leads up to another row.
+  orderBackward();
+  orderUpdates();
+}
+
+/// The main chain of the backward leads up to another row.
+void Arranger::orderBackward() {
   auto isBackward = [&](int index) {
     return node(index).part == Part::Backward;
   };
   // What reads values that were saved, and no gradient, only helps the chain.
   auto leads = [&](int index) {
-    bool begins = std::any_of(
-        picture.edges.begin(), picture.edges.end(), [&](const Edge &edge) {
-          return edge.kind == Edge::Turn && edge.to == index;
-        });
     return std::any_of(readers[index].begin(), readers[index].end(),
                        isBackward) &&
-           (begins || !makers[index].empty());
+           (begins[index] || !makers[index].empty());
   };
   for (Row &row : result.rows)
     for (Row::Layer &layer : row.backward) {
@@ -280,7 +291,10 @@ void Arranger::addBesides() {
       if (layer.inChain)
         std::rotate(layer.nodes.begin(), first, first + 1);
     }
-  // Updates from the top in the order in which lines leave the gradients.
+}
+
+/// Updates from the top in the order in which lines leave the gradients.
+void Arranger::orderUpdates() {
   auto place = [&](int index) {
     for (int maker : makers[index]) {
       const auto &layers = result.rows[rowOf[index]].backward;

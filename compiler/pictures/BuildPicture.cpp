@@ -301,11 +301,12 @@ void Describer::setAnchor(Operation *op, Node &node) {
           graph::roleOf(inner.getLoc()) == graph::StepRole::Backward)
         candidates.push_back(&inner);
     // The op that the kernel is named after first.
-    std::stable_partition(candidates.begin(), candidates.end(),
-                          [&](Operation *one) {
-                            return graph::withoutRole(one->getLoc()) ==
-                                   graph::withoutRole(op->getLoc());
-                          });
+    auto main = llvm::find_if(candidates, [&](Operation *one) {
+      return graph::withoutRole(one->getLoc()) ==
+             graph::withoutRole(op->getLoc());
+    });
+    if (main != candidates.end())
+      std::rotate(candidates.begin(), main, main + 1);
   } else {
     candidates.push_back(op);
   }
