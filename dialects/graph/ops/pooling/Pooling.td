@@ -26,7 +26,8 @@ def Graph_MaxPool2dGradOp : Graph_InferredOp<"max_pool2d_grad",
 // Windows that are not whole at the far end count only with `ceil_mode`; what is
 // padding or behind the input adds nothing. Averages divide afterwards.
 
-def Graph_SumPool2dOp : Graph_InferredOp<"sum_pool2d", Graph_SmoothNest> {
+def Graph_SumPool2dOp : Graph_InferredOp<"sum_pool2d",
+    !listconcat(Graph_SmoothNest, Graph_LocalAttributes)> {
   let summary = "The sum of each window of [B,C,H,W].";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$stride,
                        DenseI64ArrayAttr:$padding, DefaultValuedAttr<BoolAttr, "false">:$ceil_mode);
