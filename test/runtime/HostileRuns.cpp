@@ -14,13 +14,15 @@
 #include "runtime/state/LayoutCopy.h"
 #include "runtime/train/Evaluation.h"
 #include "runtime/train/StepRunner.h"
-#include "tools/dlrun/Commands.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <new>
 #include <random>
 #include <sys/mman.h>
@@ -54,7 +56,6 @@ std::vector<Change> allChanges(size_t bytes) {
 
 /// Everything a plan makes dlrun do, without its output.
 Status use(LoadedPlan loaded) {
-  (void)dlrun::planAsJson(loaded, "plan");
   SessionOptions options;
   options.synthetic = true;
   options.checks.guard = true;
@@ -102,79 +103,96 @@ void tryOne(std::span<const uint8_t> file, Progress &progress) {
   }
 }
 
-class Harness {
-public:
-  Harness(std::span<const uint8_t> metadata, std::vector<SectionView> others,
-          bool control)
-      : metadata(metadata), others(std::move(others)), control(control) {
-    progress = static_cast<Progress *>(mmap(nullptr, sizeof(Progress),
-                                            PROT_READ | PROT_WRITE,
-                                            MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  }
-
-  /// The number of changes that ended their process.
-  int run(const std::vector<Change> &changes) {
-    int bad = 0;
-    while (progress->next < changes.size()) {
-      std::fflush(stdout);
-      pid_t child = fork();
-      if (child == 0)
-        work(changes);
-      int status = 0;
-      waitpid(child, &status, 0);
-      if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        break;
-      const Change &change = changes[progress->next];
-      std::printf("metadata byte %zu ^ 0x%02x: ended with %s %d\n", change.at,
-                  change.flip, WIFSIGNALED(status) ? "signal" : "code",
-                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
-      ++bad;
-      ++progress->next;
-    }
-    std::printf("%zu changes of %zu bytes of metadata: %llu refused, %llu ran "
-                "within bounds, %llu stopped with a message, %d crashed\n",
-                changes.size(), metadata.size(),
-                static_cast<unsigned long long>(progress->refused),
-                static_cast<unsigned long long>(progress->ran),
-                static_cast<unsigned long long>(progress->failed), bad);
-    return bad;
-  }
-
-private:
-  [[noreturn]] void work(const std::vector<Change> &changes) {
-    for (; progress->next < changes.size(); ++progress->next) {
-      const Change &change = changes[progress->next];
-      std::vector<uint8_t> changed(metadata.begin(), metadata.end());
-      changed[change.at] ^= change.flip;
-      alarm(secondsEach); // one that never ends is a finding, too
-      std::vector<uint8_t> record;
-      if (control)
-        forgeRecord(changed, record);
-      tryOne(sealPlan(changed, others), *progress);
-    }
-    _exit(0);
-  }
-
-  void forgeRecord(const std::vector<uint8_t> &changed,
-                   std::vector<uint8_t> &record) {
-    flatbuffers::Verifier verifier(changed.data(), changed.size());
-    if (!fb::VerifyPlanBuffer(verifier))
-      return;
-    auto plan = fb::UnPackPlan(changed.data());
-    for (const auto &kernel : plan->kernels)
-      if (kernel->writes.size() != kernel->binding_bytes.size())
-        return;
-    record = codeRecord(*plan);
-    for (SectionView &section : others)
-      if (section.kind == SectionKind::CodeRecord)
-        section.bytes = record;
-  }
-
-  std::span<const uint8_t> metadata;
-  std::vector<SectionView> others;
-  bool control;
-  Progress *progress;
+/// The files to try, made when they are needed.
+struct Trials {
+  size_t count;
+  std::function<std::vector<uint8_t>(size_t)> file;
+  std::function<std::string(size_t)> name;
 };
+
+Trials changedBytes(const LoadedPlan &plan,
+                    const std::vector<Change> &changes) {
+  std::vector<SectionView> others(plan.sections.begin() + 1,
+                                  plan.sections.end());
+  std::span<const uint8_t> metadata = plan.sections[0].bytes;
+  auto file = [=](size_t i) {
+    std::vector<uint8_t> changed(metadata.begin(), metadata.end());
+    changed[changes[i].at] ^= changes[i].flip;
+    return sealPlan(changed, others);
+  };
+  auto name = [=](size_t i) {
+    return fmt::format("metadata byte {} ^ {:#04x}", changes[i].at,
+                       changes[i].flip);
+  };
+  return {changes.size(), file, name};
+}
+
+/// One plan whose kernels claim to need no bytes, so that buffers may be empty
+/// and lie at the end of the arena.
+Trials emptyBuffers(const LoadedPlan &plan) {
+  auto file = [&plan](size_t) {
+    fb::PlanT changed(*plan.plan);
+    for (auto &kernel : changed.kernels)
+      std::fill(kernel->binding_bytes.begin(), kernel->binding_bytes.end(), 0);
+    std::vector<bool> isNamed(changed.buffers.size());
+    for (const auto &state : changed.states)
+      isNamed[state->buffer] = true;
+    for (const auto &step : changed.steps)
+      for (const auto &program : step->micro) {
+        for (const auto &metric : program->metrics)
+          isNamed[metric->buffer] = true;
+        for (const auto &flag : program->errors)
+          isNamed[flag->buffer] = true;
+      }
+    for (size_t b = 0; b < changed.buffers.size(); ++b)
+      if (changed.buffers[b]->space == fb::Space::Arena && !isNamed[b]) {
+        changed.buffers[b]->offset = changed.arena_bytes / 64 * 64;
+        changed.buffers[b]->bytes = 0;
+      }
+    std::vector<uint8_t> record = codeRecord(changed);
+    std::vector<SectionView> others;
+    for (const SectionView &section : plan.sections)
+      if (section.kind == SectionKind::CodeRecord)
+        others.push_back({section.kind, record});
+      else if (section.kind != SectionKind::Metadata)
+        others.push_back(section);
+    return sealPlan(packPlan(changed), others);
+  };
+  return {1, file, [](size_t) { return std::string("empty buffers"); }};
+}
+
+/// The number of files that ended their process.
+int run(const Trials &trials) {
+  auto *progress = static_cast<Progress *>(
+      mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE,
+           MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  int crashed = 0;
+  while (progress->next < trials.count) {
+    std::fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+      for (; progress->next < trials.count; ++progress->next) {
+        alarm(secondsEach); // one that never ends is a finding, too
+        tryOne(trials.file(progress->next), *progress);
+      }
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+      break;
+    fmt::print("{}: ended with {} {}\n", trials.name(progress->next),
+               WIFSIGNALED(status) ? "signal" : "code",
+               WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    ++crashed;
+    ++progress->next;
+  }
+  fmt::print("{} plans: {} refused, {} ran within bounds, {} stopped with a "
+             "message, {} crashed\n",
+             trials.count, progress->refused, progress->ran, progress->failed,
+             crashed);
+  return crashed;
+}
 
 } // namespace
 
@@ -197,9 +215,7 @@ int main(int argc, char **argv) {
   }
   Expected<LoadedPlan> plan = readPlan(std::string(argv[1]));
   Status status = plan ? Status() : plan.takeError();
-  std::vector<SectionView> others;
-  if (status.ok()) {
-    others.assign(plan->sections.begin() + 1, plan->sections.end());
+  if (status.ok()) { // as it is, it must run
     Expected<LoadedPlan> again = readPlan(plan->file.bytes());
     status = use(std::move(*again));
   }
@@ -207,11 +223,12 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "%s\n", status.message().c_str());
     return 2;
   }
+  if (control)
+    return run(emptyBuffers(*plan)) == 0 ? 0 : 1;
   std::vector<Change> changes = allChanges(plan->sections[0].bytes.size());
   if (sample != 0 && sample < changes.size()) {
     std::shuffle(changes.begin(), changes.end(), std::mt19937(seed));
     changes.resize(sample);
   }
-  Harness harness(plan->sections[0].bytes, others, control);
-  return harness.run(changes) == 0 ? 0 : 1;
+  return run(changedBytes(*plan, changes)) == 0 ? 0 : 1;
 }
