@@ -3,7 +3,7 @@
 
 usage: test/hostile.py [--sample N] [--seed N] | --all
 
---all tries six changes of every byte (an hour for both plans); otherwise a random sample of N changes of each plan. Builds
+--all tries six changes of every byte (ten minutes); otherwise a random sample of N changes of each plan. Builds
 the runtime with sanitizers (preset asan) first. A control, in which dlrun does not compare what kernels rely on with the
 record beside the code, must crash.
 """
