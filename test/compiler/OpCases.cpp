@@ -61,6 +61,15 @@ static std::vector<OpCase> makeCases() {
       {"graph.iota", {}, "{dim = 1, type = tensor<2x3xi64>}"},
       {"graph.iota", {}, "{dim = 0, type = tensor<2x3xf64>}"},
       {"graph.iota", {}, "{dim = 0, type = tensor<5xui8>}"},
+      {"graph.iota", {}, "{dim = 1, type = tensor<2x3xi64>, start = 5}"},
+      {"graph.uniform",
+       {kScalars},
+       "{key = 77, type = tensor<3x4xf64>, offset = array<i64: 2, 0>, "
+       "extents = array<i64: 9, 5>}"},
+      {"graph.dropout",
+       {"tensor<3x4x2xf64>", kScalars},
+       "{p = 0.5, key = 5, channelwise = true, "
+       "offset = array<i64: 1, 3, 1>, extents = array<i64: 9, 7, 4>}"},
       {"graph.uniform", {kScalars}, "{key = 77, type = tensor<3x4xf64>}"},
       {"graph.normal", {kScalars}, "{key = -5, type = tensor<3x4xf64>}"},
       {"graph.dropout", {"tensor<3x1x5xf64>", kScalars}, "{p = 0.4, key = 9}"},
@@ -102,7 +111,8 @@ static std::vector<OpCase> makeCases() {
        "{dim = 1}"},
       {"graph.cat", {"tensor<1x2xi64>", "tensor<3x2xi64>"}, "{dim = 0}"},
       {"graph.cat", {"tensor<2xi1>", "tensor<3xi1>"}, "{dim = 0}"},
-      {"graph.cat", std::vector<std::string>(11, "tensor<2x2xf64>"), "{dim = 0}"},
+      {"graph.cat", std::vector<std::string>(11, "tensor<2x2xf64>"),
+       "{dim = 0}"},
       // Contractions.
       {"graph.linear", {"tensor<2x3x4xf64>", "tensor<5x4xf64>"}},
       {"graph.linear", {"tensor<4xf64>", "tensor<5x4xf64>"}},

@@ -1,0 +1,437 @@
+#include "test/compiler/ShardingCases.h"
+#include "dialects/graph/Inference.h"
+#include "mlir/AsmParser/AsmParser.h"
+#include "mlir/IR/Diagnostics.h"
+#include <set>
+
+using namespace mlir;
+
+namespace dl::test {
+
+static const std::string kScalars = "tensor<8xi64>";
+
+/// Ops that never meet a partitioner.
+static const std::set<std::string> kWithoutRule = {
+    "graph.gradients", // expanded before
+    "graph.kernel",    // made of local ops
+    "graph.yield",     "graph.state", "graph.scalar", "graph.philox",
+};
+
+static std::vector<ShardingCase> elementwiseCases() {
+  using enum Domain;
+  std::vector<ShardingCase> cases = {
+      {"graph.log", {"tensor<6x7xf64>"}, "{}", {Positive}},
+      {"graph.log1p", {"tensor<6x7xf64>"}, "{}", {Positive}},
+      {"graph.sqrt", {"tensor<6x7xf64>"}, "{}", {Positive}},
+      {"graph.rsqrt", {"tensor<6x7xf64>"}, "{}", {Positive}},
+      {"graph.div",
+       {"tensor<6x4xf64>", "tensor<6x4xf64>"},
+       "{}",
+       {Quarters, Powers}},
+      {"graph.div",
+       {"tensor<4xf64>", "tensor<7x4xf64>"},
+       "{}",
+       {Quarters, Powers}},
+      {"graph.pow",
+       {"tensor<6x4xf64>", "tensor<6x1xf64>"},
+       "{}",
+       {Positive, Positive}},
+      {"graph.select",
+       {"tensor<6x4xi1>", "tensor<6x4xf64>", "tensor<6x4xf64>"}},
+      {"graph.select", {"tensor<4xi1>", "tensor<6x4xf64>", "tensor<6x1xf64>"}},
+      {"graph.select", {"tensor<7x1xi1>", "tensor<i64>", "tensor<4xi64>"}},
+  };
+  for (std::string op : {"add", "sub", "mul", "maximum", "minimum"})
+    for (std::string element : {"f64", "i64"}) {
+      cases.push_back(
+          {"graph." + op,
+           {"tensor<6x4x" + element + ">", "tensor<6x4x" + element + ">"}});
+      cases.push_back(
+          {"graph." + op,
+           {"tensor<4x1x7x" + element + ">", "tensor<6x1x" + element + ">"}});
+      cases.push_back(
+          {"graph." + op,
+           {"tensor<" + element + ">", "tensor<1x7x" + element + ">"}});
+    }
+  for (std::string from : {"f64", "f32", "i64", "i32", "ui8", "i1"})
+    for (std::string to : {"f64", "f32", "i64", "i32", "ui8", "i1"})
+      cases.push_back({"graph.cast",
+                       {"tensor<7x4x" + from + ">"},
+                       "{to = " + to + "}",
+                       {to == "ui8" ? Positions : Quarters}});
+  return cases;
+}
+
+static std::vector<ShardingCase> creationCases() {
+  using enum Domain;
+  return {
+      {"graph.full", {}, "{value = 2.5, type = tensor<6x7xf64>}"},
+      {"graph.iota", {}, "{dim = 1, type = tensor<4x7xi64>}"},
+      {"graph.iota", {}, "{dim = 0, type = tensor<7x6xf64>, start = 5}"},
+      {"graph.uniform",
+       {kScalars},
+       "{key = 77, type = tensor<7x4xf64>}",
+       {Scalars}},
+      {"graph.normal",
+       {kScalars},
+       "{key = -5, type = tensor<6x4xf64>}",
+       {Scalars}},
+      {"graph.uniform",
+       {kScalars},
+       "{key = 7, type = tensor<6x4xf64>, offset = array<i64: 3, 0>, extents = "
+       "array<i64: 9, 5>}",
+       {Scalars}},
+      {"graph.dropout",
+       {"tensor<7x4x1x6xf64>", kScalars},
+       "{p = 0.5, key = 9}",
+       {Quarters, Scalars}},
+      // Odd images: within a channel it does not matter where a part lies,
+      // which the control would take for a mistake that it overlooks.
+      {"graph.dropout",
+       {"tensor<6x4x3x3xf64>", kScalars},
+       "{p = 0.5, key = 9, channelwise = true}",
+       {Quarters, Scalars}},
+  };
+}
+
+static std::vector<ShardingCase> reductionCases() {
+  return {
+      {"graph.sum", {"tensor<6x7x4xf64>"}, "{dims = array<i64: 0, 2>}"},
+      {"graph.sum",
+       {"tensor<6x4xf64>"},
+       "{dims = array<i64: 1>, keepdim = true}"},
+      {"graph.sum", {"tensor<7x4xi64>"}, "{dims = array<i64: 0, 1>}"},
+      {"graph.amax", {"tensor<6x7x4xf64>"}, "{dims = array<i64: 0, 2>}"},
+      {"graph.amax",
+       {"tensor<6x4xf64>"},
+       "{dims = array<i64: 1>, keepdim = true}"},
+      {"graph.max", {"tensor<6x7x4xf64>"}, "{dim = 1}"},
+      {"graph.max", {"tensor<6x4xf64>"}, "{dim = 0, keepdim = true}"},
+      {"graph.max", {"tensor<6x4xi64>"}, "{dim = 1}"},
+      {"graph.argmax", {"tensor<6x4x7xf64>"}, "{dim = 2}"},
+      {"graph.argmax", {"tensor<6x4xi64>"}, "{dim = 1, keepdim = true}"},
+  };
+}
+
+static std::vector<ShardingCase> shapeCases() {
+  return {
+      {"graph.reshape", {"tensor<6x4xf64>"}, "{shape = array<i64: 24>}"},
+      {"graph.reshape", {"tensor<24xf64>"}, "{shape = array<i64: 6, 4>}"},
+      {"graph.reshape", {"tensor<4x6xf64>"}, "{shape = array<i64: 8, 3>}"},
+      {"graph.reshape",
+       {"tensor<6x4x6xf64>"},
+       "{shape = array<i64: 12, 2, 6>}"},
+      {"graph.reshape", {"tensor<3x4x4xf64>"}, "{shape = array<i64: 4, 3, 4>}"},
+      {"graph.reshape",
+       {"tensor<7x2x6xf64>"},
+       "{shape = array<i64: 14, 1, 6>}"},
+      {"graph.reshape", {"tensor<7x6xf64>"}, "{shape = array<i64: 1, 7, 6>}"},
+      {"graph.transpose",
+       {"tensor<6x7x4xf64>"},
+       "{permutation = array<i64: 2, 0, 1>}"},
+      {"graph.expand", {"tensor<6x1xf64>"}, "{shape = array<i64: 4, 6, 7>}"},
+      {"graph.expand", {"tensor<f64>"}, "{shape = array<i64: 7, 4>}"},
+      {"graph.pad",
+       {"tensor<6x4x7xf64>"},
+       "{low = array<i64: 1, 0, 2>, high = array<i64: 0, 0, 1>, interior = "
+       "array<i64: 0, 0, 0>, value = 0.0}"},
+      {"graph.pad",
+       {"tensor<6x4xf64>"},
+       "{low = array<i64: 1, 0>, high = array<i64: 0, 2>, interior = "
+       "array<i64: 2, 1>, value = 7.0}"},
+      {"graph.pad",
+       {"tensor<6x4xf64>"},
+       "{low = array<i64: 1, 0>, high = array<i64: 1, 2>, interior = "
+       "array<i64: 2, 2>, value = 0.0}"},
+      {"graph.pad",
+       {"tensor<6x4xf64>"},
+       "{low = array<i64: 1, 0>, high = array<i64: 1, 0>, interior = "
+       "array<i64: 1, 0>, value = 0xFFF0000000000000 : f64}"},
+      {"graph.slice",
+       {"tensor<7x6xf64>"},
+       "{offsets = array<i64: 1, 0>, sizes = array<i64: 4, 6>, strides = "
+       "array<i64: 1, 1>}"},
+      {"graph.slice",
+       {"tensor<8x12xf64>"},
+       "{offsets = array<i64: 1, 2>, sizes = array<i64: 4, 4>, strides = "
+       "array<i64: 2, 3>}"},
+      {"graph.slice",
+       {"tensor<8x7xi64>"},
+       "{offsets = array<i64: 0, 0>, sizes = array<i64: 4, 7>, strides = "
+       "array<i64: 1, 1>}"},
+      {"graph.cat",
+       {"tensor<6x4xf64>", "tensor<4x4xf64>", "tensor<2x4xf64>"},
+       "{dim = 0}"},
+      {"graph.cat", {"tensor<7x4xi64>", "tensor<7x4xi64>"}, "{dim = 1}"},
+      {"graph.cat", std::vector<std::string>(9, "tensor<6x2xf64>"),
+       "{dim = 1}"},
+  };
+}
+
+static std::vector<ShardingCase> lossCases() {
+  using enum Domain;
+  return {
+      {"graph.softmax", {"tensor<6x4x7xf64>"}, "{dim = 1}"},
+      {"graph.log_softmax", {"tensor<6x4xf64>"}, "{dim = 0}"},
+      {"graph.nll_loss",
+       {"tensor<8x4xf64>", "tensor<8xi64>"},
+       "{}",
+       {Quarters, Positions}},
+      {"graph.nll_loss",
+       {"tensor<6x4x7xf64>", "tensor<6x7xi64>"},
+       "{reduction = \"sum\", ignore_index = 1}",
+       {Quarters, Positions}},
+      {"graph.nll_loss",
+       {"tensor<6x4x7xf64>", "tensor<6x7xi64>"},
+       "{reduction = \"none\", ignore_index = 2}",
+       {Quarters, Positions}},
+      {"graph.index_check", {"tensor<6x4xi64>"}, "{bound = 3}", {Rare}},
+      {"graph.index_check",
+       {"tensor<6xi64>"},
+       "{bound = 2, ignore_index = 2}",
+       {Rare}},
+      {"graph.detach", {"tensor<6x7xf64>"}},
+  };
+}
+
+static std::vector<ShardingCase> optimizerCases() {
+  using enum Domain;
+  return {
+      {"graph.sgd",
+       {"tensor<7x4xf64>", "tensor<7x4xf64>"},
+       "{lr = 0.5, weight_decay = 0.25}"},
+      {"graph.sgd",
+       {"tensor<6xf64>", "tensor<6xf64>", "tensor<6xf64>"},
+       "{lr = 0.5, momentum = 0.25, weight_decay = 0.25, dampening = 0.5}"},
+      {"graph.sgd",
+       {"tensor<7xf64>", "tensor<7xf64>", "tensor<7xf64>"},
+       "{lr = 0.5, momentum = 0.25, nesterov = true}"},
+      {"graph.adam",
+       std::vector<std::string>(4, "tensor<7x4xf64>"),
+       "{lr = 0.5}",
+       {Quarters, Quarters, Quarters, Positive}},
+      {"graph.adam",
+       std::vector<std::string>(5, "tensor<6xf64>"),
+       "{lr = 0.5, weight_decay = 0.25, decoupled = true}",
+       {Quarters, Quarters, Quarters, Positive, Positive}},
+  };
+}
+
+static std::vector<ShardingCase> contractionCases() {
+  std::vector<ShardingCase> cases = {
+      {"graph.linear", {"tensor<6x7x4xf64>", "tensor<6x4xf64>"}},
+      {"graph.linear", {"tensor<4xf64>", "tensor<7x4xf64>"}},
+  };
+  for (std::string a : {"false", "true"})
+    for (std::string b : {"false", "true"}) {
+      std::string attributes =
+          "{transpose_a = " + a + ", transpose_b = " + b + "}";
+      std::string left = a == "true" ? "4x7" : "7x4";
+      std::string right = b == "true" ? "6x4" : "4x6";
+      for (std::string batch : {"", "6x"})
+        cases.push_back({"graph.matmul",
+                         {"tensor<" + batch + left + "xf64>",
+                          "tensor<" + batch + right + "xf64>"},
+                         attributes});
+    }
+  cases.push_back({"graph.matmul", {"tensor<6x6xf64>", "tensor<6x6xf64>"}});
+  // Convolutions: overlapping windows, windows side by side, single elements,
+  // padding, strides, groups.
+  auto pair = [](std::string name, int a, int b) {
+    return name + " = array<i64: " + std::to_string(a) + ", " +
+           std::to_string(b) + ">";
+  };
+  struct Form {
+    std::string x, weight, y;
+    int kernel, stride, padding, groups = 1;
+  };
+  for (const Form &f :
+       std::vector<Form>{{"4x4x5x4", "6x4x2x2", "4x6x4x3", 2, 1, 0},
+                         {"2x4x4x8", "4x4x2x2", "2x4x2x4", 2, 2, 0},
+                         {"4x2x6x4", "7x2x1x1", "4x7x6x4", 1, 1, 0},
+                         {"4x4x6x6", "4x4x3x3", "4x4x2x2", 3, 3, 1},
+                         {"4x4x5x5", "6x4x3x3", "4x6x3x3", 3, 2, 1},
+                         {"2x8x4x4", "8x2x2x2", "2x8x3x3", 2, 1, 0, 4},
+                         {"2x6x4x4", "6x1x3x3", "2x6x4x4", 3, 1, 1, 6},
+                         {"2x6x4x4", "6x1x2x2", "2x6x3x3", 2, 1, 0, 6}}) {
+    std::string x = "tensor<" + f.x + "xf64>",
+                weight = "tensor<" + f.weight + "xf64>",
+                y = "tensor<" + f.y + "xf64>";
+    std::string common = "{" + pair("stride", f.stride, f.stride) + ", " +
+                         pair("padding", f.padding, f.padding) +
+                         ", groups = " + std::to_string(f.groups);
+    std::string shape = f.x;
+    std::replace(shape.begin(), shape.end(), 'x', ',');
+    cases.push_back({"graph.conv2d", {x, weight}, common + "}"});
+    cases.push_back({"graph.conv2d_input_grad",
+                     {y, weight},
+                     common + ", input_shape = array<i64: " + shape + ">}"});
+    cases.push_back({"graph.conv2d_weight_grad",
+                     {x, y},
+                     common + ", " + pair("kernel", f.kernel, f.kernel) + "}"});
+  }
+  cases.push_back({"graph.conv2d_input_grad",
+                   {"tensor<4x6x5x5xf64>", "tensor<6x4x2x2xf64>"},
+                   "{stride = array<i64: 1, 1>, padding = array<i64: 1, 1>, "
+                   "input_shape = array<i64: 4, 4, 4, 4>}"});
+  return cases;
+}
+
+static std::vector<ShardingCase> poolingCases() {
+  using enum Domain;
+  std::vector<ShardingCase> cases;
+  struct Form {
+    std::string x, y;
+    int kernel, stride, padding;
+  };
+  for (const Form &f : std::vector<Form>{{"4x7x4x8", "4x7x2x4", 2, 2, 0},
+                                         {"4x2x7x5", "4x2x4x3", 3, 2, 1},
+                                         {"2x4x8x9", "2x4x4x4", 2, 2, 0},
+                                         {"2x2x12x12", "2x2x4x4", 2, 3, 0},
+                                         {"2x2x8x8", "2x2x5x5", 2, 2, 1},
+                                         {"2x4x6x6", "2x4x1x1", 6, 6, 0}}) {
+    auto number = [](int n) {
+      return std::to_string(n) + ", " + std::to_string(n) + ">";
+    };
+    std::string common = "{kernel = array<i64: " + number(f.kernel) +
+                         ", stride = array<i64: " + number(f.stride) +
+                         ", padding = array<i64: " + number(f.padding);
+    std::string shape = f.x;
+    std::replace(shape.begin(), shape.end(), 'x', ',');
+    cases.push_back(
+        {"graph.max_pool2d", {"tensor<" + f.x + "xf64>"}, common + "}"});
+    cases.push_back(
+        {"graph.sum_pool2d", {"tensor<" + f.x + "xf64>"}, common + "}"});
+    std::string grad = common + ", input_shape = array<i64: " + shape + ">}";
+    cases.push_back(
+        {"graph.sum_pool2d_grad", {"tensor<" + f.y + "xf64>"}, grad});
+    // With padding not every position lies in x.
+    if (f.padding == 0)
+      cases.push_back({"graph.max_pool2d_grad",
+                       {"tensor<" + f.y + "xf64>", "tensor<" + f.y + "xui8>"},
+                       grad,
+                       {Quarters, Positions}});
+  }
+  return cases;
+}
+
+std::string caseText(const ShardingCase &shardingCase) {
+  return shardingCase.op + "(" + llvm::join(shardingCase.operands, ", ") +
+         ") " + shardingCase.attributes;
+}
+
+Operation *createCase(MLIRContext &context, const ShardingCase &shardingCase,
+                      Block &scratch) {
+  Location loc = UnknownLoc::get(&context);
+  SmallVector<Value> operands;
+  for (const std::string &text : shardingCase.operands) {
+    Type type = parseType(text, &context);
+    if (!type)
+      return nullptr;
+    operands.push_back(scratch.addArgument(type, loc));
+  }
+  auto attributes = dyn_cast_or_null<DictionaryAttr>(
+      parseAttribute(shardingCase.attributes, &context));
+  if (!attributes)
+    return nullptr;
+  OpBuilder builder(&context);
+  builder.setInsertionPointToEnd(&scratch);
+  FailureOr<Operation *> op = graph::createInferred(
+      builder, loc, shardingCase.op, operands, attributes.getValue());
+  return succeeded(op) ? *op : nullptr;
+}
+
+/// The op on tensors of one type, if that is all it needs.
+static std::vector<ShardingCase> madeCases(MLIRContext &context,
+                                           const std::string &op) {
+  ScopedDiagnosticHandler silent(&context,
+                                 [](Diagnostic &) { return success(); });
+  std::vector<ShardingCase> cases;
+  for (int count = 1; count <= 3; ++count)
+    for (std::string type :
+         {"tensor<6x4xf64>", "tensor<7x4xi64>", "tensor<7x4xi1>"}) {
+      ShardingCase made = {op, std::vector<std::string>(count, type)};
+      Block scratch;
+      if (createCase(context, made, scratch))
+        cases.push_back(made);
+    }
+  return cases;
+}
+
+std::vector<ShardingCase> shardingCases(MLIRContext &context,
+                                        std::vector<std::string> &missing) {
+  std::vector<ShardingCase> cases;
+  for (auto list :
+       {elementwiseCases(), creationCases(), reductionCases(), shapeCases(),
+        lossCases(), optimizerCases(), contractionCases(), poolingCases()})
+    cases.insert(cases.end(), list.begin(), list.end());
+  std::set<std::string> covered;
+  for (const ShardingCase &listed : cases)
+    covered.insert(listed.op);
+  for (RegisteredOperationName name :
+       context.getRegisteredOperationsByDialect("graph")) {
+    std::string op = name.getStringRef().str();
+    if (covered.count(op) || kWithoutRule.count(op))
+      continue;
+    std::vector<ShardingCase> made = madeCases(context, op);
+    if (made.empty())
+      missing.push_back(op);
+    cases.insert(cases.end(), made.begin(), made.end());
+  }
+  return cases;
+}
+
+static double draw(Domain domain, bool whole, std::mt19937 &random) {
+  auto upTo = [&](int count) { return static_cast<int>(random() % count); };
+  switch (domain) {
+  case Domain::Quarters:
+    return whole ? upTo(7) - 3 : (upTo(25) - 12) / 4.0;
+  case Domain::Positive:
+    return (1 + upTo(16)) / 4.0;
+  case Domain::Powers:
+    return (upTo(2) ? 1 : -1) * std::ldexp(1.0, upTo(4) - 1);
+  case Domain::Rare:
+    return upTo(12) == 0 ? 4 : upTo(3);
+  case Domain::Positions:
+  case Domain::Scalars:
+    return upTo(4);
+  }
+  return 0;
+}
+
+static graph::HostTensor values(Type type, Domain domain,
+                                std::mt19937 &random) {
+  graph::HostTensor tensor(type);
+  Type element = tensor.type.getElementType();
+  for (double &value : tensor.floats)
+    value = draw(domain, false, random);
+  for (int64_t &value : tensor.ints) {
+    value = static_cast<int64_t>(draw(domain, true, random));
+    if (element.isInteger(1))
+      value &= 1;
+    if (element.isUnsignedInteger())
+      value &= 3;
+  }
+  return tensor;
+}
+
+int trialsFor(Operation *op) {
+  return graph::numElements(op->getResult(0)) < 4 ? 40 : 4;
+}
+
+SmallVector<graph::HostTensor> caseValues(const ShardingCase &shardingCase,
+                                          Operation *op, std::mt19937 &random) {
+  SmallVector<graph::HostTensor> operands;
+  for (auto [i, type] : llvm::enumerate(op->getOperandTypes())) {
+    const std::vector<Domain> &domains = shardingCase.domains;
+    operands.push_back(values(
+        type, i < domains.size() ? domains[i] : Domain::Quarters, random));
+  }
+  return operands;
+}
+
+graph::HostTensor smallValues(Type type, std::mt19937 &random) {
+  return values(type, Domain::Quarters, random);
+}
+
+} // namespace dl::test
