@@ -28,7 +28,8 @@ REDUCTIONS = [
     ("(x * 500).logsumexp(0)", "(x * 500).logsumexp(0)"), ("x.min()", "x.min()"), ("x.min(1).values", "x.min(1).values"),
     ("x.min(-1, true).indices", "x.min(-1, True).indices"), ("x.argmin()", "x.argmin()"),
     ("x.argmin(1, true)", "x.argmin(1, True)"), ("x.amin({0, 1})", "x.amin((0, 1))"), ("z.amin(0)", "z.amin(0)"),
-    ("z.min()", "z.min()"), ("z.max()", "z.max()"),
+    ("z.min()", "z.min()"), ("z.max()", "z.max()"), ("(x > y).amax(1).to(dl::kInt64)", "(x > y).amax(1).long()"),
+    ("(x > y).min(1).values.to(dl::kFloat) * x.sum(1)", "(x > y).min(1).values.double() * x.sum(1)"),
 ]
 SHAPING = [
     ("dl::cat({x, y})", "torch.cat([x, y])"), ("dl::cat({x, y, x}, -1)", "torch.cat([x, y, x], -1)"),

@@ -102,9 +102,15 @@ inline Tensor mean(const Tensor &x, const Shape &dims, bool keepdim) {
       .mul(1.0 / static_cast<double>(count));
 }
 
+/// Booleans are ordered as numbers.
+inline Tensor ordered(const Tensor &x) {
+  return x.dtype() == kBool ? x.to(kInt64) : x;
+}
 inline Tensor amax(const char *what, const Tensor &x, const Shape &dims,
                    bool keepdim) {
-  return emit("amax", x, {{"dims", axes(what, x, dims)}, {"keepdim", keepdim}});
+  Shape over = axes(what, x, dims);
+  return emit("amax", ordered(x), {{"dims", over}, {"keepdim", keepdim}})
+      .to(x.dtype());
 }
 
 /// What a minimum is the maximum of. Bytes and booleans have no negative.
@@ -121,18 +127,20 @@ inline ValuesAndIndices max(const char *what, const Tensor &x, i64 dim,
                             bool keepdim) {
   Shape shape = x.sizes();
   i64 axis = wrap(what, dim, shape.rank, shape);
-  Results<2> both = emit_many<2>("max", {Operand::fixed(x)},
+  Tensor numbers = ordered(x);
+  Results<2> both = emit_many<2>("max", {Operand::fixed(numbers)},
                                  {{"dim", axis}, {"keepdim", keepdim}});
   ValuesAndIndices result;
   result.values.id = both.ids[0];
   result.indices.id = both.ids[1];
+  result.values = result.values.to(x.dtype());
   return result;
 }
 
 inline Tensor argmax(const char *what, const Tensor &x, i64 dim, bool keepdim) {
   Shape shape = x.sizes();
   i64 axis = wrap(what, dim, shape.rank, shape);
-  return emit("argmax", x, {{"dim", axis}, {"keepdim", keepdim}});
+  return emit("argmax", ordered(x), {{"dim", axis}, {"keepdim", keepdim}});
 }
 
 /// In two passes, as PyTorch does: the squares of differences cannot cancel.
@@ -215,8 +223,8 @@ inline Tensor Tensor::argmax(i64 dim, bool keepdim) const {
 inline Tensor Tensor::argmin(i64 dim, bool keepdim) const {
   return detail::argmax("argmin", detail::negated(*this), dim, keepdim);
 }
-inline Tensor Tensor::argmax() const { return reshape({-1}).argmax(0); }
-inline Tensor Tensor::argmin() const { return reshape({-1}).argmin(0); }
+inline Tensor Tensor::argmax() const { return reshape(-1).argmax(0); }
+inline Tensor Tensor::argmin() const { return reshape(-1).argmin(0); }
 
 inline Tensor Tensor::var() const { return detail::var("var", *this, {}, {}); }
 inline Tensor Tensor::std() const { return detail::std(*this, {}, {}); }
