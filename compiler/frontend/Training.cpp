@@ -62,9 +62,28 @@ std::vector<int> Graph::leavesOf(Value loss, std::vector<Value> &values) {
   return numbers;
 }
 
+/// Does the value depend on what an optimizer of the same step made?
+static bool isAfterUpdate(Value value) {
+  llvm::DenseSet<Operation *> seen;
+  SmallVector<Value> worklist = {value};
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (isa<dl::graph::OptimizerOpInterface>(op))
+      return true;
+    worklist.append(op->operand_begin(), op->operand_end());
+  }
+  return false;
+}
+
 void Graph::backward(int handle) {
   requireTraining("backward");
   Value loss = valueOf(handle, "backward");
+  if (options.accumulate > 1 && isAfterUpdate(loss))
+    reporter.fail("backward: this loss depends on weights that the same step "
+                  "updated before; with --accumulate every backward() comes "
+                  "before the first optimizer.step()");
   std::vector<Frame> here = reporter.stack.userFrames();
   for (const auto &[done, where] : trace->losses)
     if (done == loss)
