@@ -197,6 +197,8 @@ class PictureTest(ToolTest):
         self.assertFalse([g for g in picture.iter(SVG + "g") if g.get("class") in ("node backward", "node saved")])
         self.refuse(2, ["--step=tset", "train, test"], dltools.DLCC, "net.dl", "--emit=graph.svg", "--step=tset")
         self.refuse(2, "did you mean blocks?", dltools.DLCC, "net.dl", "--view=bloks")
+        self.refuse(2, "leave it out", dltools.DLCC, "net.dl", "--check", "--emit=memory.svg")
+        self.refuse(2, "leave it out", dltools.DLCC, "net.dl", "--check", "--view=kernels", "--emit=graph.svg")
 
     def test_dot(self):
         self.write("net.dl", RESIDUAL)

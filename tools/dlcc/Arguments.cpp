@@ -246,6 +246,13 @@ void Parser::complete() {
                 "; name another file with -o");
   for (const std::string &list : emits)
     emit(list);
+  for (const Output &output : result.outputs)
+    if (result.check &&
+        (output.kind == "memory.svg" || output.kind == "kernels.so" ||
+         (result.view == "kernels" &&
+          StringRef(output.kind).starts_with("graph."))))
+      fail("--emit=" + output.kind +
+           ": --check stops before there are kernels; leave it out");
 }
 
 } // namespace
