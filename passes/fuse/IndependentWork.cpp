@@ -60,18 +60,6 @@ bool KernelGroups::delaysIndependentWork(unsigned g, Operation *op,
       awaited = &list[other];
   if (!awaited || awaited->finish() <= group.start)
     return false;
-  // A chain of loops waits alone unless others read from it.
-  if (!group.contraction &&
-      llvm::none_of(group.ops, [&](Operation *member) {
-        return llvm::any_of(member->getUsers(), [&](Operation *user) {
-          return user != op && !llvm::is_contained(group.ops, user);
-        });
-      }))
-    return false;
-  double saved = 0; // a value need not be written and read again
-  for (Value operand : realOperands(op))
-    if (llvm::is_contained(group.ops, operand.getDefiningOp()))
-      saved += 2 * bytesOf(operand) / plan::machineModel().bytesPerSecond;
   double fused = awaited->finish() + group.seconds;
   double apart = group.finish();
   if (group.contraction)
@@ -79,6 +67,21 @@ bool KernelGroups::delaysIndependentWork(unsigned g, Operation *op,
   double gain = fused - apart;
   if (gain <= plan::machineModel().serialSeconds)
     return false;
+  auto isInside = [&](Operation *other) {
+    auto it = groupOfOp.find(other);
+    return it != groupOfOp.end() && it->second == g;
+  };
+  // A chain of loops waits alone unless others read from it.
+  if (!group.contraction && llvm::none_of(group.ops, [&](Operation *member) {
+        return llvm::any_of(member->getUsers(), [&](Operation *user) {
+          return user != op && !isInside(user);
+        });
+      }))
+    return false;
+  double saved = 0; // a value need not be written and read again
+  for (Value operand : realOperands(op))
+    if (Operation *def = operand.getDefiningOp(); def && isInside(def))
+      saved += 2 * bytesOf(operand) / plan::machineModel().bytesPerSecond;
   bool keepApart = gain > kGainPerLoss * saved;
   if (!explained.insert(op).second)
     return keepApart;
