@@ -198,8 +198,11 @@ void LoopsStage::emitLaneBody(Value *flat) {
       if (!stored(result))
         continue;
       unsigned r = result.getResultNumber();
-      if (s == 2 && !masks[0] && !masks[1]) {
-        e.storeInterleaved(result, indices[0], {byPhase[0][r], byPhase[1][r]});
+      if (s == 2) {
+        e.tail = nullptr;
+        e.storeInterleaved(result, indices[0], {byPhase[0][r], byPhase[1][r]},
+                           masks);
+        e.tail = tail;
         continue;
       }
       for (int64_t phase = 0; phase < s; ++phase) {

@@ -15,7 +15,8 @@ static RankedTensorType tensorType(mlir::Value value) {
 /// Payloads know no unsigned types: the ops say how bits are meant.
 static Type payloadType(Type element) {
   if (element.isUnsignedInteger())
-    return IntegerType::get(element.getContext(), element.getIntOrFloatBitWidth());
+    return IntegerType::get(element.getContext(),
+                            element.getIntOrFloatBitWidth());
   return element;
 }
 
@@ -27,16 +28,16 @@ const PayloadCache::Payload &PayloadCache::get(graph::LoopNestOpInterface op,
   slot = std::make_unique<Payload>();
   Location loc = op->getLoc();
   for (mlir::Value operand : op->getOperands())
-    slot->block.addArgument(payloadType(tensorType(operand).getElementType()), loc);
+    slot->block.addArgument(payloadType(tensorType(operand).getElementType()),
+                            loc);
   unsigned numOperands = op->getNumOperands();
   for (size_t i = 0; i < plan.nest(op).extents.size(); ++i)
     slot->block.addArgument(IndexType::get(op->getContext()), loc);
   OpBuilder builder(op->getContext()); // the block belongs to no region
   builder.setInsertionPointToEnd(&slot->block);
   auto arguments = slot->block.getArguments();
-  slot->results =
-      op.buildBody(builder, loc, arguments.take_front(numOperands),
-                   arguments.drop_front(numOperands));
+  slot->results = op.buildBody(builder, loc, arguments.take_front(numOperands),
+                               arguments.drop_front(numOperands));
   return *slot;
 }
 
@@ -44,8 +45,8 @@ RegionEmitter::RegionEmitter(const KernelPlan &plan, PayloadCache &payloads,
                              llvm::IRBuilder<> &builder, Value *bindings,
                              Value *scratch)
     : plan(plan), builder(builder),
-      scope(builder, plan.kernel->getContext(), plan.lanes),
-      payloads(payloads), bindings(bindings), scratch(scratch) {
+      scope(builder, plan.kernel->getContext(), plan.lanes), payloads(payloads),
+      bindings(bindings), scratch(scratch) {
   llvm::MDBuilder metadata(builder.getContext());
   llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain();
   for (size_t i = 0; i < plan.placements.size(); ++i)
@@ -59,10 +60,10 @@ bool RegionEmitter::usesIndices() {
       plan.kernel.getBody().front().without_terminator(), [&](Operation &op) {
         const auto &payload =
             payloads.get(cast<graph::LoopNestOpInterface>(op), plan);
-        return llvm::any_of(
-            const_cast<Block &>(payload.block).getArguments().drop_front(
-                op.getNumOperands()),
-            [](BlockArgument arg) { return !arg.use_empty(); });
+        return llvm::any_of(const_cast<Block &>(payload.block)
+                                .getArguments()
+                                .drop_front(op.getNumOperands()),
+                            [](BlockArgument arg) { return !arg.use_empty(); });
       });
 }
 
@@ -78,8 +79,8 @@ Value *RegionEmitter::pointer(mlir::Value placed) {
   if (placement.kind == ValuePlacement::Result)
     number += plan.kernel.getNumOperands();
   auto *load = builder.CreateLoad(
-      builder.getPtrTy(), builder.CreateConstInBoundsGEP1_64(
-                              builder.getPtrTy(), bindings, number));
+      builder.getPtrTy(),
+      builder.CreateConstInBoundsGEP1_64(builder.getPtrTy(), bindings, number));
   load->setMetadata(llvm::LLVMContext::MD_invariant_load,
                     llvm::MDNode::get(builder.getContext(), {}));
   return slot = load;
@@ -148,8 +149,7 @@ Value *RegionEmitter::toMemory(Value *content) {
 Value *RegionEmitter::widen(Value *content) {
   if (cast<llvm::FixedVectorType>(content->getType())->getNumElements() != 1)
     return content;
-  return builder.CreateShuffleVector(content,
-                                     SmallVector<int>(plan.lanes, 0));
+  return builder.CreateShuffleVector(content, SmallVector<int>(plan.lanes, 0));
 }
 
 Value *RegionEmitter::activeMask() {
@@ -172,10 +172,10 @@ Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
   Value *zero = llvm::Constant::getNullValue(type);
   std::optional<int64_t> stride = scope.laneStride(at);
   if (stride == 0 && !guard) {
-    Value *scalar = withAlias(
-        builder.CreateAlignedLoad(
-            element, elementPointer(placed, scope.scalar(at)), align),
-        placed);
+    Value *scalar =
+        withAlias(builder.CreateAlignedLoad(
+                      element, elementPointer(placed, scope.scalar(at)), align),
+                  placed);
     return builder.CreateVectorSplat(1, scalar);
   }
   Value *mask = activeMask();
@@ -186,25 +186,33 @@ Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
     return withAlias(builder.CreateMaskedLoad(type, from, align, mask, zero),
                      placed);
   }
-  if (stride == 2 && !mask) {
+  if (stride == 2) {
     // Every second element of two vectors. The last element of the second one
     // may lie behind the value: buffers may be over-read by 64 bytes.
     Value *from = elementPointer(placed, scope.scalar(at));
-    Value *low = withAlias(builder.CreateAlignedLoad(type, from, align), placed);
-    Value *high = withAlias(
-        builder.CreateAlignedLoad(
-            type, builder.CreateConstInBoundsGEP1_64(element, from, plan.lanes),
-            align),
-        placed);
+    Value *halves[2];
+    for (unsigned half = 0; half < 2; ++half) {
+      Value *start =
+          builder.CreateConstInBoundsGEP1_64(element, from, half * plan.lanes);
+      if (!mask) {
+        halves[half] =
+            withAlias(builder.CreateAlignedLoad(type, start, align), placed);
+        continue;
+      }
+      Value *none = llvm::Constant::getNullValue(mask->getType());
+      halves[half] =
+          withAlias(builder.CreateMaskedLoad(
+                        type, start, align, interleave(mask, none, half), zero),
+                    placed);
+    }
     SmallVector<int> even;
     for (unsigned l = 0; l < plan.lanes; ++l)
       even.push_back(2 * l);
-    return builder.CreateShuffleVector(low, high, even);
+    return builder.CreateShuffleVector(halves[0], halves[1], even);
   }
-  Value *pointers = builder.CreateGEP(element, pointer(placed),
-                                      scope.vector(at), "",
-                                      mask ? llvm::GEPNoWrapFlags::none()
-                                           : llvm::GEPNoWrapFlags::inBounds());
+  Value *pointers = builder.CreateGEP(
+      element, pointer(placed), scope.vector(at), "",
+      mask ? llvm::GEPNoWrapFlags::none() : llvm::GEPNoWrapFlags::inBounds());
   if (!mask)
     mask = llvm::Constant::getAllOnesValue(
         llvm::FixedVectorType::get(builder.getInt1Ty(), plan.lanes));
@@ -231,11 +239,12 @@ void RegionEmitter::store(mlir::Value placed, ArrayRef<AffineExpr> index,
       withAlias(builder.CreateAlignedStore(bits, to, align), placed);
     return;
   }
-  Value *mask = tail ? tail
-                     : llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(
-                           builder.getInt1Ty(), plan.lanes));
-  Value *pointers = builder.CreateInBoundsGEP(element, pointer(placed),
-                                              scope.vector(at));
+  Value *mask =
+      tail ? tail
+           : llvm::Constant::getAllOnesValue(
+                 llvm::FixedVectorType::get(builder.getInt1Ty(), plan.lanes));
+  Value *pointers =
+      builder.CreateInBoundsGEP(element, pointer(placed), scope.vector(at));
   withAlias(builder.CreateMaskedScatter(bits, pointers, align, mask), placed);
 }
 
@@ -247,25 +256,36 @@ void RegionEmitter::storeScalar(mlir::Value placed, ArrayRef<AffineExpr> index,
   withAlias(builder.CreateAlignedStore(lane, to, align), placed);
 }
 
+/// The lower or upper half of x[0], y[0], x[1], y[1], ...
+Value *RegionEmitter::interleave(Value *x, Value *y, unsigned half) {
+  SmallVector<int> order;
+  for (unsigned l = 0; l < plan.lanes; ++l)
+    order.push_back(half * plan.lanes / 2 + l / 2 + (l % 2) * plan.lanes);
+  return builder.CreateShuffleVector(x, y, order);
+}
+
 void RegionEmitter::storeInterleaved(mlir::Value placed,
                                      ArrayRef<AffineExpr> index,
-                                     ArrayRef<Value *> contents) {
+                                     ArrayRef<Value *> contents,
+                                     ArrayRef<Value *> masks) {
   assert(contents.size() == 2 && !tail);
   Value *a = toMemory(contents[0]), *b = toMemory(contents[1]);
+  auto *every = llvm::Constant::getAllOnesValue(
+      llvm::FixedVectorType::get(builder.getInt1Ty(), plan.lanes));
   llvm::Type *element = memoryType(placed);
   llvm::Align align(element->getScalarSizeInBits() / 8);
   Value *to = elementPointer(placed, scope.scalar(address(placed, index)));
   for (unsigned half = 0; half < 2; ++half) {
-    SmallVector<int> order;
-    for (unsigned l = 0; l < plan.lanes; ++l)
-      order.push_back(half * plan.lanes / 2 + l / 2 + (l % 2) * plan.lanes);
-    Value *mixed = builder.CreateShuffleVector(a, b, order);
-    withAlias(builder.CreateAlignedStore(
-                  mixed,
-                  builder.CreateConstInBoundsGEP1_64(element, to,
-                                                     half * plan.lanes),
-                  align),
-              placed);
+    Value *mixed = interleave(a, b, half);
+    Value *at =
+        builder.CreateConstInBoundsGEP1_64(element, to, half * plan.lanes);
+    if (!masks[0] && !masks[1]) {
+      withAlias(builder.CreateAlignedStore(mixed, at, align), placed);
+      continue;
+    }
+    Value *mask = interleave(masks[0] ? masks[0] : every,
+                             masks[1] ? masks[1] : every, half);
+    withAlias(builder.CreateMaskedStore(mixed, at, align, mask), placed);
   }
 }
 

@@ -1,5 +1,5 @@
-// Values of a kernel's region as vectors: loads, inlined elementwise ops, stores.
-// One emitter serves one LLVM function.
+// Values of a kernel's region as vectors: loads, inlined elementwise ops,
+// stores. One emitter serves one LLVM function.
 #pragma once
 
 #include "compiler/codegen/cpu/IndexScope.h"
@@ -34,9 +34,9 @@ public:
   /// Lanes in use, <lanes x i1>; null for all.
   llvm::Value *tail = nullptr;
 
-  /// The value at an index: one element a lane, or a vector of one element where
-  /// all lanes have the same. What is the same for all is computed once, and
-  /// LLVM moves it out of the loops that it does not depend on.
+  /// The value at an index: one element a lane, or a vector of one element
+  /// where all lanes have the same. What is the same for all is computed once,
+  /// and LLVM moves it out of the loops that it does not depend on.
   llvm::Value *evaluate(mlir::Value value,
                         llvm::ArrayRef<mlir::AffineExpr> index);
   /// The payload of an op at one iteration.
@@ -64,10 +64,12 @@ public:
   void storeScalar(mlir::Value placed, llvm::ArrayRef<mlir::AffineExpr> index,
                    llvm::Value *content);
   /// Stores content[i] at the index with step i along a strided dim, i.e.
-  /// interleaved: lane l of content[i] goes to position l * n + i.
+  /// interleaved: lane l of content[i] goes to position l * n + i. A mask for
+  /// each content tells its lanes in use; null for all.
   void storeInterleaved(mlir::Value placed,
                         llvm::ArrayRef<mlir::AffineExpr> index,
-                        llvm::ArrayRef<llvm::Value *> contents);
+                        llvm::ArrayRef<llvm::Value *> contents,
+                        llvm::ArrayRef<llvm::Value *> masks);
 
   /// The start of a placed value's memory.
   llvm::Value *pointer(mlir::Value placed);
@@ -94,6 +96,7 @@ private:
   /// Makes all as wide as the widest; returns that width.
   unsigned unifyWidths(llvm::MutableArrayRef<llvm::Value *> contents);
   llvm::Value *loadVector(mlir::Value placed, mlir::AffineExpr at);
+  llvm::Value *interleave(llvm::Value *x, llvm::Value *y, unsigned half);
   llvm::Value *activeMask();
   llvm::Value *fromMemory(llvm::Value *content, mlir::Type element);
   llvm::Value *toMemory(llvm::Value *content);
