@@ -11,8 +11,9 @@
 
 using namespace dlrt;
 
-/// Parts of this size and more are worth huge pages.
-static constexpr uint64_t hugePageBytes = uint64_t(8) << 20;
+/// Arenas from half of this on lie in huge pages: a matrix with a row a page
+/// would miss the first-level TLB at every row.
+static constexpr uint64_t hugePageBytes = uint64_t(2) << 20;
 
 uint64_t ArenaLayout::addGuarded(uint64_t bytes) {
   uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
@@ -52,20 +53,24 @@ Expected<Arena> Arena::allocate(uint64_t bytes) {
                   fmt::format("the plan needs {} of memory, this machine has "
                               "{}",
                               humanBytes(bytes), humanBytes(physical)));
-  uint64_t inner = (bytes + page - 1) / page * page;
+  bool huge = bytes >= hugePageBytes / 2;
+  uint64_t unit = huge ? hugePageBytes : page;
+  uint64_t inner = (bytes + unit - 1) / unit * unit;
   Arena arena;
-  void *at = mmap(nullptr, inner + 2 * page, PROT_NONE,
+  void *at = mmap(nullptr, inner + 2 * unit, PROT_NONE,
                   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (at == MAP_FAILED)
     return Status(Code::Unavailable, fmt::format("no memory for an arena of {}",
                                                  humanBytes(bytes)));
   arena.mapping = at;
-  arena.mapped = inner + 2 * page;
-  arena.base = static_cast<uint8_t *>(at) + page;
+  arena.mapped = inner + 2 * unit;
+  // A unit's start with at least a page that faults on both sides.
+  uint64_t start = reinterpret_cast<uint64_t>(at) + page;
+  arena.base = static_cast<uint8_t *>(at) + page + (unit - start % unit) % unit;
   if (inner != 0 && mprotect(arena.base, inner, PROT_READ | PROT_WRITE) != 0)
     return Status(Code::Unavailable, fmt::format("no memory for an arena of {}",
                                                  humanBytes(bytes)));
-  if (inner >= hugePageBytes)
+  if (huge)
     madvise(arena.base, inner, MADV_HUGEPAGE); // a hint: may well fail
   return arena;
 }

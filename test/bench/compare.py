@@ -94,7 +94,7 @@ def our_loss(folder):
 
 
 def step_flops(info):
-    flops = {kernel["name"]: kernel["flops"] for kernel in info["kernels"]}
+    flops = [kernel["flops"] for kernel in info["kernels"]]
     train = next(step for step in info["steps"] if step["name"] == "train")
     return sum(flops[command["kernel"]] for program in train["programs"] for command in program["commands"])
 

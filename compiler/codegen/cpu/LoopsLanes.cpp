@@ -24,14 +24,16 @@ static int64_t divisorOf(AffineExpr expr, unsigned d) {
 /// A dim that accesses divide by s is walked in s interleaved phases, so that
 /// the divisions disappear: (2x + 1) floordiv 2 is x.
 void LoopsStage::findPhases() {
+  SmallVector<AffineExpr> exprs;
+  for (const graph::Access &access : nest.accesses)
+    exprs.append(access.guards.begin(), access.guards.end());
+  e.plan.forEachRead(stage, [&](Value, ArrayRef<AffineExpr> index, bool) {
+    exprs.append(index.begin(), index.end());
+  });
   for (unsigned d = 0; d < nest.numParallel; ++d) {
     int64_t divisor = 1;
-    for (const graph::Access &access : nest.accesses) {
-      for (AffineExpr expr : access.map.getResults())
-        divisor = std::max(divisor, divisorOf(expr, d));
-      for (AffineExpr expr : access.guards)
-        divisor = std::max(divisor, divisorOf(expr, d));
-    }
+    for (AffineExpr expr : exprs)
+      divisor = std::max(divisor, divisorOf(expr, d));
     if (divisor <= 4 && ranges[d].grid < 0 && ranges[d].extent >= divisor)
       ranges[d].phases = divisor;
   }
