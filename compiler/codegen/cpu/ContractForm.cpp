@@ -257,21 +257,36 @@ ContractForm::Scratch ContractForm::scratch(const KernelPlan &plan) const {
   return scratch;
 }
 
+/// Of how many runs of neighbours a vector of unpacked lanes is made, on average:
+/// each is a load, and all but the first are blended.
+static double runsOf(const ContractForm &form, int64_t lanes, int64_t width) {
+  if (form.pack || form.dot)
+    return 1;
+  int64_t counted = std::min<int64_t>(lanes, 16 * width), runs = 0;
+  for (int64_t l = 0; l < counted; ++l)
+    runs += l % width == 0 ||
+            form.laneOffset(l) != form.laneOffset(l - 1) + 1;
+  return double(runs) / double(llvm::divideCeil(counted, width));
+}
+
 RegisterTile RegisterTile::choose(const ContractForm &form, int64_t rows,
                                   int64_t lanes, unsigned lanesPerVector,
                                   int maxAccumulators) {
   RegisterTile best{1, 1};
   double bestCost = 1e300;
   int64_t vectors = (lanes + lanesPerVector - 1) / lanesPerVector;
+  double runs = runsOf(form, lanes, lanesPerVector);
   for (int nv = 1; nv <= 4 && nv <= vectors; ++nv) {
     int maxRows = std::min<int64_t>({maxAccumulators / nv, 14, rows});
     if (maxRows < 1)
       continue;
     int64_t panels = (vectors + nv - 1) / nv;
     int64_t blocks = (rows + maxRows - 1) / maxRows;
-    double loads = double(blocks) * vectors + double(panels) * rows;
+    double loaded = double(blocks) * vectors;
+    double loads = loaded * runs + double(panels) * rows;
     double chains = maxRows * nv < 8 ? 8.0 / (maxRows * nv) : 1;
-    double cost = double(rows) * vectors * chains + 0.6 * loads;
+    double cost = double(rows) * vectors * chains + loaded * (runs - 1) +
+                  0.6 * loads;
     if (cost < bestCost - 1e-9)
       bestCost = cost, best = {maxRows, nv};
   }
