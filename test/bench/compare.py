@@ -10,7 +10,7 @@ job     the whole of examples/mnist, compile included, against the same in PyTor
         end of the first step.
 
 `ratio` is the best peer's time over ours. DL_PEER_PYTHON is a Python with torch (and jax); DL_DATA has real MNIST, else the
-drawn one is taken. JSON on stdout.
+drawn one is taken. JSON on stdout; --readme FILE also writes the tables between that file's `compare` marks.
 """
 
 import argparse
@@ -197,12 +197,44 @@ def job(options, folder, peak):
     return rows
 
 
+def markdown(result):
+    """The tables of README.md."""
+    def rows(header, lines):
+        cells = [header, ["---"] + ["---:"] * (len(header) - 1)]
+        cells += [[f"{c:.3g}" if isinstance(c, float) else str(c) for c in line] for line in lines]
+        return "\n".join("| " + " | ".join(line) + " |" for line in cells)
+
+    names = {"eager": "PyTorch eager", "compile": "torch.compile", "channels_last": "channels_last", "jit": "jax.jit"}
+    versions = {**result["steps"][0]["versions"]}
+    parts = [f"{result['date']}, {result['cpu']}, {result['cores']} cores, FMA peak {result['peak_gflops']:.0f} GFLOP/s a core; "
+             f"PyTorch {versions.get('eager', '-')}, JAX {versions.get('jit', '-')}; medians of {result['rounds']} rounds in turns.",
+             rows(["ms a step, batch, threads", "dlrun", *names.values(), "best peer / dlrun", "of peak"],
+                  [[f"{r['model']} {r['batch']}, {r['threads']}", r["ours_ms"], *[r["peers_ms"].get(n, "-") for n in names],
+                    r["ratio"], r["of_peak"]] for r in result["steps"]])]
+    if "job" in result:
+        parts.append(rows(["examples/mnist, seconds, threads", "dlcc + dlrun", "PyTorch", "ratio"],
+                          [[f"{r['what'].split(',')[0]}, {r['threads']}", r["ours"], r["torch"], r["ratio"]] for r in result["job"]]))
+    if "matmul" in result:
+        parts.append(rows(["MxNxK on one core, ms", "kind", "dlrun", "torch.mm", "ratio", "of peak"],
+                          [[r["shape"], r["kind"], r["ours_ms"], r["torch_ms"], r["ratio"], r["of_peak"]] for r in result["matmul"]]))
+    return "\n\n".join(parts)
+
+
+def write_readme(path, result):
+    begin, end = "<!-- compare -->", "<!-- /compare -->"
+    with open(path, encoding="utf-8") as file:
+        before, rest = file.read().split(begin)
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(before + begin + "\n" + markdown(result) + "\n" + end + rest.split(end)[1])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=["steps", "matmul", "job"])
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2])
+    parser.add_argument("--readme")
     options = parser.parse_args()
     options.threads = [n for n in options.threads if n <= len(os.sched_getaffinity(0))]
     result = {"bench": "compare", **machine.describe(), "date": time.strftime("%Y-%m-%d"), "rounds": options.rounds}
@@ -213,6 +245,8 @@ def main():
             if options.only in (None, name):
                 result[name] = measure(options, folder, peak)
     print(json.dumps(result))
+    if options.readme:
+        write_readme(options.readme, result)
 
 
 if __name__ == "__main__":

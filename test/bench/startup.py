@@ -35,9 +35,12 @@ def main():
     tools, about, result = machine.dltools, machine.describe(), {}
     with machine.scratch() as folder:
         examples = os.path.join(tools.ROOT, "examples")
-        tools.run(sys.executable, os.path.join(examples, "linear/generate.py"), folder)
         for name in sorted(n for n in os.listdir(examples) if os.path.isdir(os.path.join(examples, n))):
-            times = [seconds([tools.DLCC, support.example(name), "--check"], folder) for _ in rounds]
+            own, generator = os.path.join(folder, name), os.path.join(examples, name, "generate.py")
+            os.mkdir(own)
+            if os.path.exists(generator):
+                tools.run(sys.executable, generator, own)
+            times = [seconds([tools.DLCC, support.example(name), "--check"], own) for _ in rounds]
             result[f"check_{name}_ms"] = 1e3 * machine.median(times)
         compiled = [seconds([tools.DLCC, support.example("mnist"), "-o", "mnist.plan"], folder) for _ in rounds]
         result["compile_mnist_ms"] = 1e3 * machine.median(compiled)

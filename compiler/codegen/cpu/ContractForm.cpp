@@ -133,6 +133,9 @@ static Candidate dotCandidate(const ContractForm &base,
   if (form.scalar.coefficients[k] != 1 || form.lane.coefficients[k] != 1 ||
       form.laneDims.size() != 1)
     return candidate;
+  // With many rows, transposing the lanes once is cheaper than sums of lanes.
+  if (form.rows() * form.laneCount() >= kLargeResult)
+    return candidate;
   form.dot = true;
   form.pack = false;
   double extent = form.extents[k];

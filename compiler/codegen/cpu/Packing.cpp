@@ -24,7 +24,7 @@ public:
 
 private:
   void copyVector(int64_t first, Value *source, Value *k);
-  void transposeSquares(Value *k, int64_t valid, Value *source);
+  void transposeLanes(int64_t first, int64_t end, Value *source);
   void transposeSquare(int64_t first, Value *k, int64_t valid, Value *source);
   Value *destination(int64_t lane, Value *k);
   llvm::Constant *mask(int64_t count) const;
@@ -95,17 +95,9 @@ void Packer::copyVector(int64_t first, Value *source, Value *k) {
   b.CreateAlignedStore(content, destination(first, k), align);
 }
 
-/// W vectors along k become W vectors along the lanes.
+/// W vectors along k become W vectors along the lanes. Panel by panel: the lanes
+/// of one are as many streams of memory, which prefetchers follow.
 void Packer::transpose(Value *source) {
-  int64_t full = kCount / lanes * lanes;
-  emitLoop(b, b.getInt64(0), b.getInt64(full), lanes,
-           [&](Value *k) { transposeSquares(k, lanes, source); });
-  if (full < kCount)
-    transposeSquares(b.getInt64(full), kCount - full, source);
-}
-
-void Packer::transposeSquares(Value *k, int64_t valid, Value *source) {
-  Value *from = b.CreateGEP(element, source, k);
   // The squares of one full panel have the same code; panels are a step apart.
   int64_t panels = panel.lanes / width, done = 0;
   int64_t step = panels > 1 ? panel.offsets[width] : 0;
@@ -117,16 +109,28 @@ void Packer::transposeSquares(Value *k, int64_t valid, Value *source) {
     emitLoop(b, b.getInt64(0), b.getInt64(panels), 1, [&](Value *p) {
       to = b.CreateGEP(element, start,
                        b.CreateMul(p, b.getInt64(width * kCount)));
-      Value *shifted =
-          b.CreateGEP(element, from, b.CreateMul(p, b.getInt64(step)));
-      for (int64_t first = 0; first < width; first += lanes)
-        transposeSquare(first, k, valid, shifted);
+      transposeLanes(0, width,
+                     b.CreateGEP(element, source,
+                                 b.CreateMul(p, b.getInt64(step))));
     });
     to = start;
     done = panels * width;
   }
-  for (; done < panel.lanes; done += lanes)
-    transposeSquare(done, k, valid, from);
+  for (; done < panel.lanes; done += width)
+    transposeLanes(done, std::min(done + width, panel.lanes), source);
+}
+
+/// All k of the lanes [first, end).
+void Packer::transposeLanes(int64_t first, int64_t end, Value *source) {
+  auto squares = [&](Value *k, int64_t valid) {
+    for (int64_t lane = first; lane < end; lane += lanes)
+      transposeSquare(lane, k, valid, b.CreateGEP(element, source, k));
+  };
+  int64_t full = kCount / lanes * lanes;
+  emitLoop(b, b.getInt64(0), b.getInt64(full), lanes,
+           [&](Value *k) { squares(k, lanes); });
+  if (full < kCount)
+    squares(b.getInt64(full), kCount - full);
 }
 
 void Packer::transposeSquare(int64_t first, Value *k, int64_t valid,
