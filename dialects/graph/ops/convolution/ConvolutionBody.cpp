@@ -137,8 +137,19 @@ int64_t Conv2dOp::getFlops() {
   return convolutionFlops(getResult(), shapeOf(getWeight()));
 }
 
+// Where dy includes its padding, zeros are multiplied too: what the nest does
+// counts then, each pixel of the result times the filter.
 int64_t Conv2dInputGradOp::getFlops() {
-  return convolutionFlops(getDy(), shapeOf(getWeight()));
+  ArrayRef<int64_t> weight = shapeOf(getWeight()), image = shapeOf(getResult());
+  bool padded = true;
+  for (int i = 0; i < 2; ++i)
+    padded &= getStride()[i] == 1 &&
+              getPadding()[i] ==
+                  getDilation()[i] * (weight[weight.size() - 2 + i] - 1);
+  if (!padded)
+    return convolutionFlops(getDy(), weight);
+  return 2 * image.front() * product(image.take_back(2)) *
+         product(mergedWeight(weight));
 }
 
 int64_t Conv2dWeightGradOp::getFlops() {
