@@ -2,11 +2,8 @@
 
 #include "runtime/exec/Workers.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
-#include <system_error>
 
 using namespace dlrt;
 
@@ -37,14 +34,8 @@ Status CheckedWorkers::start(const std::vector<MemoryRange> &scratch,
     workers[i]->scratch = scratch[i];
     workers[i]->events = record ? &record->threads[i] : nullptr;
   }
-  try {
-    for (size_t i = 1; i < workers.size(); ++i)
-      threads.emplace_back([this, i] { helperMain(*workers[i]); });
-  } catch (const std::system_error &error) {
-    return {Code::Unavailable, fmt::format("cannot start {} threads: {}",
-                                           workers.size(), error.what())};
-  }
-  return {};
+  return startHelpers(threads, workers.size(),
+                      [this](size_t i) { helperMain(*workers[i]); });
 }
 
 void CheckedWorkers::describe(

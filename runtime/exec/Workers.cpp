@@ -29,6 +29,18 @@ void dlrt::setFloatingPointMode() {
 #endif
 }
 
+Status dlrt::startHelpers(std::vector<std::thread> &threads, size_t workers,
+                          const std::function<void(size_t)> &main) {
+  try {
+    for (size_t i = 1; i < workers; ++i)
+      threads.emplace_back(main, i);
+  } catch (const std::system_error &error) {
+    return {Code::Unavailable,
+            fmt::format("cannot start {} threads: {}", workers, error.what())};
+  }
+  return {};
+}
+
 Status Workers::start(const std::vector<void *> &scratch, Trace *record) {
   trace = record;
   for (size_t i = 0; i < scratch.size(); ++i) {
@@ -36,14 +48,8 @@ Status Workers::start(const std::vector<void *> &scratch, Trace *record) {
     workers[i]->scratch = scratch[i];
     workers[i]->events = record ? &record->threads[i] : nullptr;
   }
-  try {
-    for (size_t i = 1; i < workers.size(); ++i)
-      threads.emplace_back([this, i] { helperMain(*workers[i]); });
-  } catch (const std::system_error &error) {
-    return {Code::Unavailable, fmt::format("cannot start {} threads: {}",
-                                           workers.size(), error.what())};
-  }
-  return {};
+  return startHelpers(threads, workers.size(),
+                      [this](size_t i) { helperMain(*workers[i]); });
 }
 
 Workers::~Workers() {

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -18,6 +19,11 @@ namespace dlrt {
 /// Round to nearest, denormals kept, exceptions masked: the same bits on all
 /// threads whatever the process did before.
 void setFloatingPointMode();
+
+/// Starts a thread for each worker but number 0, which is the thread that runs
+/// programs. Unavailable if the system gives fewer; those it gave are in `threads`.
+Status startHelpers(std::vector<std::thread> &threads, size_t workers,
+                    const std::function<void(size_t)> &main);
 
 /// Worker 0 is the thread that calls `run`; the others spin for a short time
 /// when there is nothing to do, then sleep. All tiles of all commands whose
