@@ -2,7 +2,7 @@
 # tools/dev/setup.sh [--yes] [TARGET...]: installs what is missing, configures build/release and builds.
 #
 # As root it installs without asking; otherwise it asks before using sudo (--yes: does not ask). When nothing is
-# missing it only asks ninja, which takes a fraction of a second.
+# missing it only asks ninja, which takes a fraction of a second. With targets, packages for tests alone are left out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -12,12 +12,15 @@ if [ "${1:-}" = --yes ]; then
   shift
 fi
 
+without="^$"
+[ $# = 0 ] || without="# tests alone:"
+
 die() {
   printf 'setup: %s\n' "$*" >&2
   exit 1
 }
 
-wanted_packages() { sed 's/#.*//' tools/dev/packages.txt | tr -s ' \n' '\n' | grep .; }
+wanted_packages() { grep -v "$without" tools/dev/packages.txt | sed 's/#.*//' | tr -s ' \n' '\n' | grep .; }
 
 missing_packages() {
   local have
