@@ -71,12 +71,18 @@ static std::span<const uint8_t> bytesOf(const std::string &text) {
 
 Status RunFolder::begin(const RunRecord &record,
                         std::span<const uint8_t> plan) {
+  DLRT_TRY(writeFileAtomically(planPath(), {plan}));
+  return rewrite(record);
+}
+
+Status RunFolder::rewrite(const RunRecord &record) const {
   JsonWriter json(/*indent=*/true);
   json.beginObject();
   json.field("format", 1).field("plan", record.planHash);
   json.field("folder", record.folder).array("arguments", record.arguments);
+  if (!record.length.empty())
+    json.field("length", record.length);
   json.endObject();
-  DLRT_TRY(writeFileAtomically(planPath(), {plan}));
   std::string text = json.text() + "\n";
   return writeFileAtomically(root + "/run.json", {bytesOf(text)});
 }
@@ -108,6 +114,8 @@ Expected<RunRecord> RunFolder::record() const {
   good = good && arguments && arguments->kind == JsonValue::Kind::Array;
   for (size_t i = 0; good && i < arguments->items.size(); ++i)
     good = takeString(&arguments->items[i], record.arguments.emplace_back());
+  const JsonValue *length = json->find("length");
+  good = good && (!length || takeString(length, record.length));
   if (!good)
     return Status(Code::Io, path + ": plan, folder or arguments are missing");
   return record;

@@ -16,6 +16,7 @@ struct RunRecord {
   std::string planHash;
   std::string folder;                 ///< the working directory
   std::vector<std::string> arguments; ///< of dlrun
+  std::string length; ///< "--epochs=3": of the last process, if it is known
 };
 
 /// model.plan is a copy: a model that is compiled again must not change what a
@@ -40,6 +41,8 @@ public:
   /// Puts the plan and the record there. It holds a run when this returns.
   Status begin(const RunRecord &record, std::span<const uint8_t> plan);
   Expected<RunRecord> record() const;
+  /// Replaces the record of a run that goes on.
+  Status rewrite(const RunRecord &record) const;
 
   std::string checkpointPath(uint64_t step) const;
   /// Steps of all checkpoints, ascending.

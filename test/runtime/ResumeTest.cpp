@@ -84,6 +84,60 @@ TEST_F(Resume, AFinishedRunHasNothingToDo) {
   EXPECT_EQ(readFile(folder.path("m.safetensors")), metrics);
 }
 
+TEST_F(Resume, SaysThatARunIsFinished) {
+  train("--epochs 2");
+  Outcome outcome = dlrun("resume run");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_NE(outcome.err.find("'run' is finished: 6 of 6 steps are done"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_EQ(outcome.err.find("first one done"), std::string::npos);
+  EXPECT_EQ(dlrun("resume run --steps 4 -q").err, "");
+  Outcome events = dlrun("resume run --epochs 2 --json");
+  EXPECT_EQ(events.exitCode, 0);
+  EXPECT_NE(events.out.find("\"steps_done\":6"), std::string::npos);
+  EXPECT_EQ(events.err, "");
+}
+
+TEST_F(Resume, RemembersItsLength) {
+  ASSERT_EQ(
+      dlrun("model.plan --epochs 6 --save-final whole.safetensors -q").exitCode,
+      0);
+  train("--steps 2");
+  ASSERT_EQ(dlrun("resume run --epochs 6 -q").exitCode, 0);
+  // As if that one had been killed on its way.
+  for (int step : {2, 18})
+    EXPECT_TRUE(fs::exists(checkpoint(step))) << step;
+  fs::remove(checkpoint(18));
+  ASSERT_EQ(dlrun("resume run -q --save-final two.safetensors").exitCode, 0);
+  EXPECT_TRUE(fs::exists(checkpoint(18)));
+  EXPECT_EQ(readFile(folder.path("whole.safetensors")),
+            readFile(folder.path("two.safetensors")));
+  // The same command again, but longer, as for a batch system.
+  ASSERT_EQ(
+      dlrun("model.plan --out run --resume=auto --steps 20 -q").exitCode, 0);
+  fs::remove(checkpoint(20));
+  ASSERT_EQ(dlrun("resume run -q").exitCode, 0);
+  EXPECT_TRUE(fs::exists(checkpoint(20)));
+}
+
+TEST_F(Resume, LooksInsideAsTrainingDoes) {
+  train("--epochs 2 --trace first.json");
+  fs::remove(folder.path("first.json"));
+  ASSERT_EQ(dlrun("model.plan --epochs 3 --save-final a -q").exitCode, 0);
+  fs::create_directory(folder.path("elsewhere"));
+  Outcome outcome = runCommand(
+      "cd " + folder.path("elsewhere") + " && " TEST_DLRUN
+      " resume ../run --epochs 3 -q --poison --order=random:7 --threads 2 "
+      "--trace t.json --save-final a");
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+  EXPECT_EQ(readFile(folder.path("a")), readFile(folder.path("elsewhere/a")));
+  EXPECT_TRUE(fs::exists(folder.path("elsewhere/t.json")));
+  // They were asked of one process, not of the run.
+  ASSERT_EQ(dlrun("resume run --epochs 4 -q").exitCode, 0);
+  EXPECT_FALSE(fs::exists(folder.path("first.json")));
+}
+
 TEST_F(Resume, AFolderWithARunIsNotOverwritten) {
   train("--epochs 1");
   expectError("model.plan --out run", 2, {"it holds a run", "resume run"});

@@ -202,14 +202,14 @@ constexpr OptionInfo table[] = {
     {"keep", train | resume, true,
      [](Options &o, Value v) { return setUnsigned(v, o.keep, 0, manySteps); }},
     {"resume", train, true, setResume},
-    {"trace", runs, true,
+    {"trace", runs | resume, true,
      [](Options &o, Value v) { return setPath(v, o.trace); }},
-    {"poison", runs, false,
+    {"poison", runs | resume, false,
      [](Options &o, Value) {
        o.poison = true;
        return Status();
      }},
-    {"order", runs, true, setOrder},
+    {"order", runs | resume, true, setOrder},
     {"ranks", all, true,
      [](Options &, Value) { return notYet("more than one rank"); }},
 };
@@ -344,26 +344,42 @@ static std::string absoluteData(const std::string &argument) {
   const char *separator = "";
   for (const std::string &path :
        splitAtCommas(named ? argument.substr(equals + 1) : argument)) {
-    text += separator + std::filesystem::absolute(path).string();
+    text.append(separator).append(std::filesystem::absolute(path));
     separator = ",";
   }
   return text;
 }
 
+std::string dlrun::lengthOption(const Options &options) {
+  return options.steps ? fmt::format("--steps={}", *options.steps)
+                       : fmt::format("--epochs={}", options.epochs.value_or(1));
+}
+
+static Expected<Options> parseRecord(const RunRecord &record) {
+  Expected<Options> options = parseOptions(record.arguments);
+  if (!options || record.length.empty())
+    return options;
+  options->epochs = options->steps = std::nullopt;
+  std::vector<std::string> length = {record.length};
+  return Parser(length, *options).parse();
+}
+
 /// Both lists go through one set of options; what is said again counts. Paths
 /// of the second list are made absolute, for the run goes on in its folder.
-Expected<Options> dlrun::parseResumed(const std::vector<std::string> &started,
+Expected<Options> dlrun::parseResumed(const RunRecord &record,
                                       const std::vector<std::string> &resumed) {
   Expected<Options> now = parseOptions(resumed);
   if (!now)
     return now;
-  Expected<Options> options = parseOptions(started);
+  Expected<Options> options = parseRecord(record);
   if (!options)
     return options.takeError().within("the run's own options");
   if (now->epochs || now->steps)
     options->epochs = options->steps = std::nullopt;
-  // The output's form is the terminal's business, not the run's.
-  options->json = options->quiet = false;
+  // How to talk and what to look at is this process's business, not the run's.
+  options->json = options->quiet = options->poison = false;
+  options->trace.clear();
+  options->orderSeed = std::nullopt;
   options->plan.clear();
   Expected<Options> all = Parser(resumed, *options).parse();
   if (!all)
@@ -372,6 +388,8 @@ Expected<Options> dlrun::parseResumed(const std::vector<std::string> &started,
     all->saveFinal = std::filesystem::absolute(now->saveFinal);
   if (!now->saveMetrics.empty())
     all->saveMetrics = std::filesystem::absolute(now->saveMetrics);
+  if (!now->trace.empty())
+    all->trace = std::filesystem::absolute(now->trace);
   if (!now->data.empty())
     all->data.clear();
   for (const std::string &argument : now->data)

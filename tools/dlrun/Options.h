@@ -3,6 +3,7 @@
 #define DLRUN_OPTIONS_H
 
 #include "runtime/base/Status.h"
+#include "runtime/train/RunFolder.h"
 
 #include <cstdint>
 #include <optional>
@@ -42,8 +43,11 @@ struct Options {
 dlrt::Expected<Options> parseOptions(const std::vector<std::string> &arguments);
 
 /// The options a run was started with, changed by those of `dlrun resume`.
-dlrt::Expected<Options> parseResumed(const std::vector<std::string> &started,
+dlrt::Expected<Options> parseResumed(const dlrt::RunRecord &record,
                                      const std::vector<std::string> &resumed);
+
+/// How long training is to go on, as an option: "--epochs=3".
+std::string lengthOption(const Options &options);
 
 /// The text of -h or --help.
 std::string helpText(bool full);

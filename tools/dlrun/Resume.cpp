@@ -23,7 +23,7 @@ Expected<int> dlrun::runResume(const Options &given) {
     auto record = folder->record();
     if (!record)
       return record.takeError();
-    auto merged = parseResumed(record->arguments, given.arguments);
+    auto merged = parseResumed(*record, given.arguments);
     if (!merged)
       return merged.takeError();
     options = std::move(*merged);

@@ -100,6 +100,26 @@ Status RunOutput::checkPosition(const StepRunner &runner) const {
   return {};
 }
 
+/// run.json names the length of the newest process: what a resumed run was told
+/// holds for the next one, too.
+Status RunOutput::keepRecord() {
+  std::string length = lengthOption(options);
+  if (!folder->holdsRun()) {
+    std::error_code error;
+    return folder->begin({planHashText(session.planFile().checksum),
+                          std::filesystem::current_path(error),
+                          options.arguments, length},
+                         session.planFile().file.bytes());
+  }
+  auto record = folder->record();
+  if (!record)
+    return record.takeError();
+  if (record->length == length)
+    return {};
+  record->length = length;
+  return folder->rewrite(*record);
+}
+
 Status RunOutput::begin(const StepRunner &runner) {
   if (start) {
     DLRT_TRY(checkPosition(runner));
@@ -107,9 +127,6 @@ Status RunOutput::begin(const StepRunner &runner) {
                            folder->checkpointPath(startStep()),
                            session.addresses()));
   }
-  std::error_code error;
-  RunRecord record = {planHashText(session.planFile().checksum),
-                      std::filesystem::current_path(error), options.arguments};
   if (!folder) {
     auto created = RunFolder::open(options.out, /*create=*/true);
     if (!created)
@@ -118,8 +135,7 @@ Status RunOutput::begin(const StepRunner &runner) {
   } else {
     folder->removeLeftovers();
   }
-  if (!folder->holdsRun())
-    DLRT_TRY(folder->begin(record, session.planFile().file.bytes()));
+  DLRT_TRY(keepRecord());
   std::vector<std::string> warnings;
   auto opened = ScalarLog::open(folder->path(), session.plan(),
                                 start ? start->facts.logBytes

@@ -52,6 +52,7 @@ private:
   dlrt::Status checkFits(const dlrt::CheckpointFacts &facts,
                          const std::string &path) const;
   dlrt::Status checkPosition(const dlrt::StepRunner &runner) const;
+  dlrt::Status keepRecord();
   bool checkpointDue(const dlrt::StepRunner &runner) const;
   void startSaving(const dlrt::StepRunner &runner, bool evaluationDue);
   /// In the saver's thread: touches nothing that training changes.

@@ -30,6 +30,11 @@ public:
     Progress progress(options, runner->totalSteps(), runner->stepsDone());
     if (output && output->evaluationDue())
       DLRT_TRY(evaluateAll());
+    else if (runner->stepsDone() >= runner->totalSteps())
+      talk(fmt::format("the run in '{}' is finished: {} of {} steps are done; "
+                       "with a larger --epochs or --steps it goes on",
+                       options.out, withCommas(runner->stepsDone()),
+                       withCommas(runner->totalSteps())));
     while (runner->stepsDone() < runner->totalSteps() && !stop) {
       DLRT_TRY(step(progress));
       DLRT_TRY(stdoutStatus());
@@ -203,6 +208,8 @@ private:
       end.field("peak_rss_bytes", peakResidentBytes()).send();
       return;
     }
+    if (runner->stepsDone() < firstStep)
+      return; // nothing was left to do
     talk(fmt::format("{}{} steps in {}, the first one done after {:.0f} ms, "
                      "peak memory {}",
                      stop == 0 ? "" : "stopped: ",
