@@ -227,6 +227,38 @@ TEST_F(CommandLine, NotANumber) {
               "inf");
 }
 
+TEST_F(CommandLine, HaltsOnConditions) {
+  auto halts = [&](const std::string &condition, const std::string &said) {
+    expectError("model.plan -q --epochs 9 --save-final w --halt-on '" +
+                    condition + "'",
+                1, said + " (--halt-on " + condition + ")");
+    EXPECT_FALSE(std::filesystem::exists(folder.path("w")));
+  };
+  Outcome outcome = dlrun("model.plan --epochs 9 --json --every log=1");
+  std::string first = events(outcome.out)[1].find("loss")->text;
+  halts("loss>=" + first, "step 1: loss is " + first);
+  halts("loss<=" + first, "step 1: loss is " + first);
+  halts("loss<1e30", "step 1: loss is " + first);
+  halts("loss>-1", "step 1: loss is " + first);
+  for (std::string never : {"loss>1e30", "loss<-1,nan,inf", "loss>=inf"})
+    EXPECT_EQ(dlrun("model.plan -q --halt-on '" + never + "'").exitCode, 0)
+        << never;
+  expectError("model.plan --halt-on 'lss>1'", 2, "did you mean 'loss'?");
+  expectError("model.plan --halt-on 'w.grad>1'", 2,
+              "no scalar metric 'w.grad'");
+  expectError("model.plan --halt-on 'loss>x'", 2, "'x' is not a number");
+  expectError("model.plan --halt-on 'loss>nan'", 2, "'nan' is not a number");
+  expectError("model.plan --halt-on '>1'", 2, "none of nan, inf");
+  expectError("model.plan --halt-on nan,", 2, "'' is none of nan, inf");
+}
+
+TEST_F(CommandLine, OptionsOfOtherVersions) {
+  for (const char *option : {"--time 2h", "--dump=w", "--dry-run", "--log csv",
+                             "--device cuda:0", "--ranks 2"})
+    expectError(std::string("model.plan ") + option, 3, "not in this version");
+  expectError("model.plan --accumulate=4", 2, "dlcc --accumulate=N");
+}
+
 TEST_F(CommandLine, SignalsEndTheRunAfterItsStep) {
   for (auto [signal, code] : {std::pair("INT", 130), std::pair("TERM", 143)}) {
     Outcome outcome = runCommand(

@@ -114,8 +114,8 @@ TEST_F(Resume, RemembersItsLength) {
   EXPECT_EQ(readFile(folder.path("whole.safetensors")),
             readFile(folder.path("two.safetensors")));
   // The same command again, but longer, as for a batch system.
-  ASSERT_EQ(
-      dlrun("model.plan --out run --resume=auto --steps 20 -q").exitCode, 0);
+  ASSERT_EQ(dlrun("model.plan --out run --resume=auto --steps 20 -q").exitCode,
+            0);
   fs::remove(checkpoint(20));
   ASSERT_EQ(dlrun("resume run -q").exitCode, 0);
   EXPECT_TRUE(fs::exists(checkpoint(20)));
@@ -127,7 +127,8 @@ TEST_F(Resume, LooksInsideAsTrainingDoes) {
   ASSERT_EQ(dlrun("model.plan --epochs 3 --save-final a -q").exitCode, 0);
   fs::create_directory(folder.path("elsewhere"));
   Outcome outcome = runCommand(
-      "cd " + folder.path("elsewhere") + " && " TEST_DLRUN
+      "cd " + folder.path("elsewhere") +
+      " && " TEST_DLRUN
       " resume ../run --epochs 3 -q --poison --order=random:7 --threads 2 "
       "--trace t.json --save-final a");
   ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
@@ -136,6 +137,18 @@ TEST_F(Resume, LooksInsideAsTrainingDoes) {
   // They were asked of one process, not of the run.
   ASSERT_EQ(dlrun("resume run --epochs 4 -q").exitCode, 0);
   EXPECT_FALSE(fs::exists(folder.path("first.json")));
+}
+
+TEST_F(Resume, ConditionsToHaltAreReplaced) {
+  expectError("model.plan --epochs 9 --out run --every log=1 --halt-on "
+              "'loss<1e9'",
+              1, {"step 1: loss is"});
+  // What was logged up to there stays, but no weights.
+  EXPECT_EQ(readFile(folder.path("run/events.jsonl")).back(), '\n');
+  EXPECT_FALSE(fs::exists(checkpoint(1)));
+  expectError("resume run", 1, {"step 1: loss is"});
+  EXPECT_EQ(dlrun("resume run --halt-on nan").exitCode, 0);
+  EXPECT_TRUE(fs::exists(checkpoint(27)));
 }
 
 TEST_F(Resume, AFolderWithARunIsNotOverwritten) {

@@ -46,8 +46,9 @@ Output
   --every log=N,eval=N,ckpt=N  report each N steps; evaluate each N steps and
                                not after each epoch (0: never); write a
                                checkpoint each N steps
-  --halt-on nan,inf            stop (exit 1) when a metric is not a number, or
-                               infinite
+  --halt-on nan,inf,'loss>10'  stop (exit 1) when a metric of a step is not a
+                               number, infinite, or the one named goes beyond a
+                               number (> >= < <=)
   -q, --quiet                  only errors
 Folder of a run
   --out FOLDER                 checkpoints and logs (CSV, JSON lines,

@@ -96,14 +96,10 @@ Status setEvery(Options &options, const std::string &value) {
 
 Status setHaltOn(Options &options, const std::string &value) {
   for (const std::string &part : splitAtCommas(value)) {
-    if (part == "nan")
-      options.haltOnNan = true;
-    else if (part == "inf")
-      options.haltOnInf = true;
-    else if (part.find_first_of("<>") != std::string::npos)
-      return notYet(fmt::format("the condition '{}'", part));
-    else
-      return usage(fmt::format("'{}' is none of nan, inf", part));
+    auto condition = parseHaltCondition(part);
+    if (!condition)
+      return condition.takeError();
+    options.haltOn.push_back(std::move(*condition));
   }
   return {};
 }
@@ -212,7 +208,27 @@ constexpr OptionInfo table[] = {
     {"order", runs | resume, true, setOrder},
     {"ranks", all, true,
      [](Options &, Value) { return notYet("more than one rank"); }},
+    {"accumulate", all, true,
+     [](Options &, Value) {
+       return usage("it belongs to the plan: dlcc --accumulate=N");
+     }},
+    {"deterministic", all, false,
+     [](Options &, Value) { return usage("every run is: leave it out"); }},
+    {"log", all, true,
+     [](Options &, Value) {
+       return notYet("a choice of logs (--out writes CSV, JSON lines and "
+                     "TensorBoard's events)");
+     }},
 };
+
+/// What comparable tools have and this one has not yet.
+// clang-format off
+constexpr const char *later[] = {
+    "time", "synthetic", "shuffle-seed", "workers", "overfit-one-batch",
+    "device", "backend", "timeout", "verbose", "v", "mem-trace", "nvtx",
+    "check", "dump", "dry-run", "skip-grad-zscore",
+};
+// clang-format on
 
 /// Walks the arguments once.
 class Parser {
@@ -291,6 +307,8 @@ private:
   }
 
   static Status unknown(const std::string &name) {
+    if (std::find(std::begin(later), std::end(later), name) != std::end(later))
+      return {Code::Unavailable, "not in this version"};
     std::vector<std::string> names;
     for (const OptionInfo &o : table)
       names.push_back(o.name);
@@ -376,6 +394,8 @@ Expected<Options> dlrun::parseResumed(const RunRecord &record,
     return options.takeError().within("the run's own options");
   if (now->epochs || now->steps)
     options->epochs = options->steps = std::nullopt;
+  if (!now->haltOn.empty())
+    options->haltOn.clear();
   // How to talk and what to look at is this process's business, not the run's.
   options->json = options->quiet = options->poison = false;
   options->trace.clear();

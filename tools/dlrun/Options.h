@@ -4,6 +4,7 @@
 
 #include "runtime/base/Status.h"
 #include "runtime/train/RunFolder.h"
+#include "tools/dlrun/HaltOn.h"
 
 #include <cstdint>
 #include <optional>
@@ -30,7 +31,7 @@ struct Options {
   std::string out;         ///< the run's folder, or empty
   uint64_t keep = 3;       ///< checkpoints; 0: all
   bool resumeAuto = false; ///< go on if the folder holds a run
-  bool haltOnNan = false, haltOnInf = false;
+  std::vector<HaltCondition> haltOn;
   bool json = false, quiet = false;
   std::string isa;
   std::string trace; ///< a file, or empty

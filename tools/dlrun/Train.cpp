@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <csignal>
 
 using namespace dlrun;
@@ -63,6 +62,7 @@ private:
       return created.takeError();
     runner = std::move(*created);
     firstStep = runner->stepsDone() + 1;
+    DLRT_TRY(checkNames(options.haltOn, runner->scalars()));
     // Missing files are better found now than after the first epoch.
     if (runner->totalSteps() >= evaluationInterval())
       for (uint32_t evaluation : session.evaluationSteps())
@@ -111,7 +111,9 @@ private:
     progress.afterStep(*runner, last);
     if (output)
       output->afterStep(*runner, last);
-    if (Status status = checkFinite(); !status.ok()) {
+    if (Status status =
+            checkHalt(options.haltOn, runner->scalars(), runner->stepsDone());
+        !status.ok()) {
       progress.clearLine();
       return status;
     }
@@ -126,18 +128,6 @@ private:
     }
     if (output && stop == 0 && !last)
       output->saveIfDue(*runner);
-    return {};
-  }
-
-  Status checkFinite() {
-    if (!options.haltOnNan && !options.haltOnInf)
-      return {};
-    for (const ScalarMetric &metric : runner->scalars())
-      if ((options.haltOnNan && std::isnan(metric.value)) ||
-          (options.haltOnInf && std::isinf(metric.value)))
-        return {Code::Training, fmt::format("step {}: {} is {} (--halt-on)",
-                                            runner->stepsDone(), metric.name,
-                                            metricText(metric))};
     return {};
   }
 

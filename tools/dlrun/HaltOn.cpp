@@ -1,0 +1,96 @@
+#include "tools/dlrun/HaltOn.h"
+
+#include "runtime/base/Numbers.h"
+#include "runtime/base/Suggest.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+using namespace dlrun;
+using namespace dlrt;
+
+Expected<HaltCondition> dlrun::parseHaltCondition(const std::string &text) {
+  HaltCondition condition;
+  condition.text = text;
+  if (text == "nan")
+    return condition;
+  if (text == "inf") {
+    condition.kind = HaltCondition::Infinite;
+    return condition;
+  }
+  // A metric's name may be any text, so the last sign counts.
+  size_t sign = text.find_last_of("<>");
+  if (sign == std::string::npos || sign == 0)
+    return Status(Code::Usage,
+                  fmt::format("'{}' is none of nan, inf, METRIC>NUMBER, "
+                              "METRIC<NUMBER",
+                              text));
+  bool above = text[sign] == '>';
+  size_t number = sign + 1;
+  bool equal = number < text.size() && text[number] == '=';
+  auto limit = parseDouble(std::string_view(text).substr(number + equal));
+  if (!limit || std::isnan(*limit))
+    return Status(Code::Usage, fmt::format("'{}': '{}' is not a number", text,
+                                           text.substr(number + equal)));
+  condition.metric = text.substr(0, sign);
+  condition.limit = *limit;
+  condition.kind = above ? equal ? HaltCondition::AtLeast : HaltCondition::Above
+                   : equal ? HaltCondition::AtMost
+                           : HaltCondition::Below;
+  return condition;
+}
+
+Status dlrun::checkNames(const std::vector<HaltCondition> &conditions,
+                         const std::vector<ScalarMetric> &metrics) {
+  std::vector<std::string> names;
+  std::string list;
+  for (const ScalarMetric &metric : metrics) {
+    names.push_back(metric.name);
+    list += (list.empty() ? "" : ", ") + metric.name;
+  }
+  for (const HaltCondition &condition : conditions) {
+    if (condition.metric.empty() ||
+        std::find(names.begin(), names.end(), condition.metric) != names.end())
+      continue;
+    return {Code::Usage,
+            fmt::format("--halt-on '{}': the training step has no scalar "
+                        "metric '{}'{}; it has {}",
+                        condition.text, condition.metric,
+                        didYouMean(condition.metric, names),
+                        list.empty() ? "none" : list)};
+  }
+  return {};
+}
+
+static bool holds(const HaltCondition &condition, double value) {
+  switch (condition.kind) {
+  case HaltCondition::Nan:
+    return std::isnan(value);
+  case HaltCondition::Infinite:
+    return std::isinf(value);
+  case HaltCondition::Above:
+    return value > condition.limit;
+  case HaltCondition::AtLeast:
+    return value >= condition.limit;
+  case HaltCondition::Below:
+    return value < condition.limit;
+  case HaltCondition::AtMost:
+    return value <= condition.limit;
+  }
+  return false;
+}
+
+Status dlrun::checkHalt(const std::vector<HaltCondition> &conditions,
+                        const std::vector<ScalarMetric> &metrics,
+                        uint64_t step) {
+  for (const HaltCondition &condition : conditions)
+    for (const ScalarMetric &metric : metrics)
+      if ((condition.metric.empty() || condition.metric == metric.name) &&
+          holds(condition, metric.value))
+        return {Code::Training,
+                fmt::format("step {}: {} is {} (--halt-on {})", step,
+                            metric.name, metricText(metric), condition.text)};
+  return {};
+}
