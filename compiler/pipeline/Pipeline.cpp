@@ -5,6 +5,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
 #include "passes/fuse/Passes.h"
 #include "passes/layout/Passes.h"
@@ -40,8 +41,10 @@ public:
   }
 
   LogicalResult layout() {
-    return runPasses(
-        [](OpPassManager &passes) { passes.addPass(createAssignLayouts()); });
+    return runPasses([](OpPassManager &passes) {
+      passes.addPass(createAssignLayouts());
+      passes.addPass(createBatchInnermost());
+    });
   }
 
   LogicalResult fuse() {
@@ -122,7 +125,8 @@ private:
 
   LogicalResult writePictures(FailureOr<std::vector<PictureFile>> files) {
     if (failed(files)) {
-      report.exitCode = CompileReport::wrongUse;
+      if (!report.exitCode)
+        report.exitCode = CompileReport::wrongUse;
       return failure();
     }
     for (const PictureFile &file : *files)
@@ -188,6 +192,8 @@ LogicalResult compileToPlan(ModuleOp module, const CompileOptions &options,
   llvm::StringSet<> known;
   ScopedDiagnosticHandler collectRemarks(
       module.getContext(), [&](Diagnostic &diagnostic) {
+        if (isModelError(diagnostic))
+          report.exitCode = CompileReport::wrongModel;
         if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
           return failure();
         // The short version of a step is decided like the whole one.

@@ -1,4 +1,5 @@
 #include "dialects/graph/StepRole.h"
+#include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
 #include "passes/backward/StepValues.h"
 
@@ -54,7 +55,7 @@ private:
       return success();
     auto differentiable = dyn_cast<graph::DifferentiableOpInterface>(forward);
     if (!differentiable)
-      return forward->emitError()
+      return emitModelError(forward)
              << "backward: " << forward->getName().stripDialect()
              << " has no gradient";
     marker.of = forward->getName().stripDialect();
@@ -83,7 +84,7 @@ private:
     for (Value param : op.getParams()) {
       Value gradient = gradients.lookup(param);
       if (!gradient)
-        return op.emitError()
+        return emitModelError(op)
                << "backward: the loss does not depend on " << describe(param);
       results.push_back(gradient);
     }

@@ -1,4 +1,5 @@
 #include "mlir/IR/IRMapping.h"
+#include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
 #include "passes/backward/StepValues.h"
 
@@ -44,10 +45,11 @@ private:
           llvm::any_of(op.getOperands(), [&](Value v) { return inUpdate(v); });
       auto gradientsOp = dyn_cast<graph::GradientsOp>(op);
       if (gradientsOp && later)
-        return op.emitError()
-               << "accumulate: this backward() depends on weights that the "
-                  "same step updated before; call every backward() before "
-                  "the first optimizer.step(), or leave --accumulate out";
+        return emitModelError(&op)
+               << "accumulate: this backward() depends on gradients or "
+                  "updated weights of the same step; call every backward() "
+                  "before gradients are used and before the first "
+                  "optimizer.step(), or leave --accumulate out";
       if (gradientsOp)
         llvm::copy_if(gradientsOp.getGrads(), std::back_inserter(gradients),
                       [](Value gradient) { return !gradient.use_empty(); });
@@ -156,7 +158,7 @@ LogicalResult Splitter::copyToUpdate(Operation &op, OpBuilder &body,
     if (mapping.contains(operand))
       continue;
     if (Value input = inputOf(operand))
-      return op.emitError()
+      return emitModelError(&op)
              << "accumulate: the update uses a value that belongs to one "
                 "micro-batch: it is made from "
              << describe(input);

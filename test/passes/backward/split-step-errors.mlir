@@ -31,7 +31,7 @@ func.func @train(%s: tensor<8xi64> {graph.scalars}, %w: tensor<f32> {graph.state
     attributes {graph.step = "train", graph.training, graph.batch = 16 : i64} {
   %g = graph.gradients %w, %w : (tensor<f32>, tensor<f32>) -> tensor<f32>
   %w1 = graph.sgd %w, %g {lr = 0.1} : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  // expected-error@+1 {{accumulate: this backward() depends on weights that the same step updated before; call every backward() before the first optimizer.step(), or leave --accumulate out}}
+  // expected-error@+1 {{accumulate: this backward() depends on gradients or updated weights of the same step; call every backward() before gradients are used and before the first optimizer.step(), or leave --accumulate out}}
   %g2 = graph.gradients %w1, %w1 : (tensor<f32>, tensor<f32>) -> tensor<f32>
   %w2 = graph.sgd %w1, %g2 {lr = 0.1} : (tensor<f32>, tensor<f32>) -> tensor<f32>
   return %w2 : tensor<f32>
