@@ -4,7 +4,8 @@
     DL_PEER_PYTHON=/path/to/venv/bin/python test/bench/compare.py [--only steps|matmul|job] [--rounds 7] [--threads 1,2]
 
 steps   whole training steps: PyTorch eager, torch.compile, channels_last, jax.jit, dlrun bench. Before they are timed, all
-        start from the same weights and batch, without dropout, and must agree on the loss after 20 steps.
+        start from the same weights and batch, without dropout, and must agree on the loss after 20 steps. The peak
+        resident memory of each stands in a table of its own.
 matmul  torch.mm against a product of two states in a plan, in the order and layout that the step has them.
 job     the whole of examples/mnist, compile included, against the same in PyTorch with its DataLoader; and from exec to the
         end of the first step.
@@ -44,7 +45,7 @@ class Peer:
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONWARNINGS": "ignore"}
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                         text=True, env=environment)
-        self.times, self.version = [], self.answer().get("ready")
+        self.times, self.rss_mb, self.version = [], 0, self.answer().get("ready")
 
     def answer(self):
         for line in self.process.stdout:
@@ -56,6 +57,11 @@ class Peer:
         self.process.stdin.write(line + "\n")
         self.process.stdin.flush()
         return self.answer()
+
+    def measure(self, seconds):
+        said = self.ask(str(seconds))
+        self.times.append(said["median_ms"])
+        self.rss_mb = said["rss_mb"]
 
     def end(self):
         self.process.stdin.close()
@@ -112,22 +118,23 @@ def compare_step(folder, model, batch, threads, rounds, seconds, peak):
     peers = [p for p in peers if p.version]
     row["losses"] = {"ours": our_loss(folder)}
     for peer in peers:
-        said = peer.ask(f"loss {LOSS_STEPS}")
-        row["losses"][peer.name], row.setdefault("rss_mb", {})[peer.name] = said["loss"], said["rss_mb"]
+        row["losses"][peer.name] = peer.ask(f"loss {LOSS_STEPS}")["loss"]
     values = list(row["losses"].values())
     if max(values) - min(values) > 1e-4 * max(values):
         raise SystemExit(f"the contenders disagree: {row['losses']}")
-    ours = []
+    ours, rss = [], []
     for _ in range(rounds):
         event = machine.bench("ours.plan", threads, cwd=folder, seconds=seconds)
         ours.append(event["median_ms"])
+        rss.append(event["peak_rss_bytes"] * 1e-6)
         for peer in peers:
-            peer.times.append(peer.ask(str(seconds))["median_ms"])
+            peer.measure(seconds)
     for peer in peers:
         peer.end()
     flops = step_flops(model, batch)
     row["ours_ms"] = machine.median(ours)
     row["peers_ms"] = {p.name: machine.median(p.times) for p in peers}
+    row["rss_mb"] = {"ours": max(rss), **{p.name: p.rss_mb for p in peers}}
     row["versions"] = {p.name: p.version for p in peers}
     row["best"] = min(row["peers_ms"], key=row["peers_ms"].get)
     row["ratio"] = row["peers_ms"][row["best"]] / row["ours_ms"]
@@ -142,7 +149,13 @@ def steps(options, folder, peak):
     machine.table("training steps, ms", ["model", "batch", "threads", "ours", *names, "ratio", "of peak"],
                   [[r["model"], r["batch"], r["threads"], r["ours_ms"], *[r["peers_ms"].get(n, "-") for n in names], r["ratio"],
                     r["of_peak"]] for r in rows])
+    machine.table("peak resident memory, MB", ["model", "batch", "threads", "ours", *names],
+                  [[r["model"], r["batch"], r["threads"], *memory(r, ["ours", *names])] for r in rows])
     return rows
+
+
+def memory(row, names):
+    return [round(row["rss_mb"][n]) if n in row["rss_mb"] else "-" for n in names]
 
 
 def matmuls(options, folder, peak):
@@ -211,7 +224,9 @@ def markdown(result):
              f"PyTorch {versions.get('eager', '-')}, JAX {versions.get('jit', '-')}; medians of {result['rounds']} rounds in turns.",
              rows(["ms a step, batch, threads", "dlrun", *names.values(), "best peer / dlrun", "of peak"],
                   [[f"{r['model']} {r['batch']}, {r['threads']}", r["ours_ms"], *[r["peers_ms"].get(n, "-") for n in names],
-                    r["ratio"], r["of_peak"]] for r in result["steps"]])]
+                    r["ratio"], r["of_peak"]] for r in result["steps"]]),
+             rows(["peak memory in MB, batch, threads", "dlrun", *names.values()],
+                  [[f"{r['model']} {r['batch']}, {r['threads']}", *memory(r, ["ours", *names])] for r in result["steps"]])]
     if "job" in result:
         parts.append(rows(["examples/mnist, seconds, threads", "dlcc + dlrun", "PyTorch", "ratio"],
                           [[f"{r['what'].split(',')[0]}, {r['threads']}", r["ours"], r["torch"], r["ratio"]] for r in result["job"]]))
