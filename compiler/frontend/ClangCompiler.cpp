@@ -1,25 +1,19 @@
 #include "compiler/frontend/ClangCompiler.h"
+#include "compiler/frontend/ClangInvocation.h"
 #include "compiler/frontend/CxxDiagnostics.h"
-#include "compiler/frontend/EmbeddedHeaders.h"
 #include "clang/CodeGen/CodeGenAction.h"
-#include "clang/Driver/Compilation.h"
-#include "clang/Driver/Driver.h"
-#include "clang/Driver/Job.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/MultiplexConsumer.h"
 #include "clang/Lex/HeaderSearch.h"
 #include "clang/Lex/Preprocessor.h"
+#include "clang/Lex/PreprocessorOptions.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Support/VirtualFileSystem.h"
-#include "llvm/TargetParser/Host.h"
 
 using namespace clang;
 using namespace dl::frontend;
 
-// <dl/dl.h> is inside of this binary, so that no installation can disagree with
-// it.
-static constexpr llvm::StringLiteral kHeaderFolder = "/dlcc-headers/";
+static constexpr llvm::StringLiteral kPrecompiledFile = "dl.pch";
 
 namespace {
 
@@ -36,6 +30,11 @@ public:
     return std::make_unique<MultiplexConsumer>(std::move(consumers));
   }
 
+  void ExecuteAction() override {
+    hasBegun = true;
+    EmitLLVMOnlyAction::ExecuteAction();
+  }
+
   void EndSourceFileAction() override {
     model.foreignFolders = {kHeaderFolder.str()};
     const HeaderSearch &search =
@@ -46,90 +45,89 @@ public:
     EmitLLVMOnlyAction::EndSourceFileAction();
   }
 
+  bool hasBegun = false; // or a precompiled header could not be loaded
+
 private:
   CompiledModel &model;
 };
 
+using Files = llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem>;
+
 } // namespace
 
-static llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> filesWithHeaders() {
-  auto headers = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  for (const EmbeddedHeader &header : embeddedHeaders())
-    headers->addFile(kHeaderFolder + header.path, 0,
-                     llvm::MemoryBuffer::getMemBuffer(header.text));
-  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(
-      llvm::vfs::getRealFileSystem());
-  files->pushOverlay(headers);
-  return files;
+static Files filesWith(const PrecompiledDsl &dsl) {
+  llvm::StringRef ast(dsl.ast.first, static_cast<size_t>(dsl.ast.count));
+  return filesWithHeaders(EmbeddedHeader{kPrecompiledFile, ast});
 }
 
-static std::vector<std::string>
-commandLine(const std::string &path, const std::vector<std::string> &folders) {
-  std::vector<std::string> line = {
-      "clang++", "-c", "-x", "c++", "-std=c++23", "-O0", "-g1", "-fPIC",
-      std::string("-resource-dir=") + DL_CLANG_RESOURCE_DIR,
-      // Nothing of the machine or the folder may reach what is compiled.
-      "-fdebug-compilation-dir=.", "-fno-ident", "-Wno-c++26-extensions",
-      "-Wno-reorder-init-list", "-Wno-braced-scalar-init",
-      "-Wno-missing-designated-field-initializers", "-Werror=return-type",
-      "-ferror-limit=20"};
-  for (const std::string &folder : folders)
-    line.push_back("-I" + folder);
-  line.push_back("-isystem");
-  line.push_back(kHeaderFolder.str());
-  line.push_back(path);
-  return line;
-}
-
-CompiledModel
-dl::frontend::compileModel(const std::string &path,
-                           const std::vector<std::string> &includeFolders) {
-  CompiledModel model;
-  model.path = path;
-  CxxDiagnostics diagnostics;
-  DiagnosticOptions options;
-  options.ShowCarets = false; // and no count of errors on stderr
-  auto files = filesWithHeaders();
-  auto engine = CompilerInstance::createDiagnostics(
-      *files, options, &diagnostics, /*ShouldOwnClient=*/false);
-
-  std::vector<std::string> line = commandLine(path, includeFolders);
-  std::vector<const char *> arguments;
-  for (const std::string &argument : line)
-    arguments.push_back(argument.c_str());
-  driver::Driver driver(arguments[0], llvm::sys::getProcessTriple(), *engine,
-                        "dlcc", files);
-  driver.setCheckInputsExist(false);
-  std::unique_ptr<driver::Compilation> compilation(
-      driver.BuildCompilation(arguments));
-  auto invocation = std::make_shared<CompilerInvocation>();
-  if (!compilation || compilation->getJobs().empty() ||
-      !CompilerInvocation::CreateFromArgs(
-          *invocation, compilation->getJobs().begin()->getArguments(),
-          *engine)) {
-    model.messages = diagnostics.take();
-    model.exitCode = 70;
-    return model;
-  }
-  invocation->getDiagnosticOpts().ShowCarets = false;
-  invocation->getCodeGenOpts().VerifyModule = false;
-
-  CompilerInstance compiler(invocation);
-  compiler.setVirtualFileSystem(files);
+/// Whether the precompiled header that the invocation names, if any, was good
+/// for it.
+static bool run(CompilerInvocation &invocation, Files files,
+                CxxDiagnostics &diagnostics, CompiledModel &model) {
+  CompilerInstance compiler(std::make_shared<CompilerInvocation>(invocation));
+  compiler.setVirtualFileSystem(std::move(files));
   compiler.createDiagnostics(&diagnostics, /*ShouldOwnClient=*/false);
   auto context = std::make_unique<llvm::LLVMContext>();
   Action action(context.get(), model);
   bool done = compiler.ExecuteAction(action);
-  model.messages = diagnostics.take();
+  if (std::unique_ptr<llvm::Module> module = action.takeModule();
+      done && module)
+    model.code =
+        llvm::orc::ThreadSafeModule(std::move(module), std::move(context));
+  return action.hasBegun;
+}
+
+/// False if the model must be compiled without it.
+static bool runPrecompiled(CompilerInvocation &invocation, const Files &files,
+                           const PrecompiledDsl &dsl,
+                           CxxDiagnostics &diagnostics, CompiledModel &model) {
+  auto text = files->getBufferForFile(model.path);
+  if (!text || !fits(dsl, invocation.getHeaderSearchOpts(),
+                     (*text)->getBuffer(), *files))
+    return false;
+  for (const PrecompiledDsl::Member &member : dsl.members)
+    model.types.members[member.type].push_back(
+        {member.name, static_cast<int>(member.kind), member.offset});
+  CompilerInvocation with = invocation;
+  with.getPreprocessorOpts().ImplicitPCHInclude =
+      (kHeaderFolder + kPrecompiledFile).str();
+  model.usesPrecompiled = true;
+  return run(with, filesWith(dsl), diagnostics, model) &&
+         !(model.code && replacesImports(dsl, *model.code.getModuleUnlocked()));
+}
+
+CompiledModel
+dl::frontend::compileModel(const std::string &path,
+                           const std::vector<std::string> &includeFolders,
+                           const PrecompiledDsl &dsl) {
+  CompiledModel model;
+  model.path = path;
+  CxxDiagnostics ofDriver;
+  DiagnosticOptions options;
+  options.ShowCarets = false; // and no count of errors on stderr
+  Files files = filesWithHeaders();
+  auto engine = CompilerInstance::createDiagnostics(
+      *files, options, &ofDriver, /*ShouldOwnClient=*/false);
+  std::unique_ptr<CompilerInvocation> invocation =
+      makeInvocation(path, includeFolders, files, *engine);
+  if (!invocation) {
+    model.messages = ofDriver.take();
+    model.exitCode = 70;
+    return model;
+  }
+  auto diagnostics = std::make_unique<CxxDiagnostics>();
+  if (!runPrecompiled(*invocation, files, dsl, *diagnostics, model)) {
+    model = CompiledModel();
+    model.path = path;
+    diagnostics = std::make_unique<CxxDiagnostics>();
+    run(*invocation, files, *diagnostics, model);
+  }
+  model.messages = ofDriver.take() + diagnostics->take();
   for (const Message &message : model.types.overlooked)
     model.messages += render(message);
   if (!model.types.overlooked.empty())
     model.exitCode = 3;
-  else if (std::unique_ptr<llvm::Module> module = action.takeModule();
-           done && module)
-    model.code =
-        llvm::orc::ThreadSafeModule(std::move(module), std::move(context));
-  else
-    model.exitCode = diagnostics.exitCode();
+  else if (!model.code)
+    model.exitCode = diagnostics->exitCode();
   return model;
 }

@@ -1,5 +1,6 @@
 #pragma once
 // Clang, once: a .dl becomes an LLVM module and what its AST told.
+#include "compiler/frontend/PrecompiledDsl.h"
 #include "compiler/frontend/Reflection.h"
 #include "llvm/ExecutionEngine/Orc/ThreadSafeModule.h"
 
@@ -13,9 +14,13 @@ struct CompiledModel {
   std::vector<std::string> foreignFolders;
   std::string messages; // warnings, and errors where there is no code
   int exitCode = 0;
+  /// The code needs PrecompiledDsl::symbols.
+  bool usesPrecompiled = false;
 };
 
+/// `dsl` is used where it fits.
 CompiledModel compileModel(const std::string &path,
-                           const std::vector<std::string> &includeFolders);
+                           const std::vector<std::string> &includeFolders,
+                           const PrecompiledDsl &dsl);
 
 } // namespace dl::frontend

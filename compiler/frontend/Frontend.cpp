@@ -84,12 +84,23 @@ static void callMain(void *entry, Reporter &reporter) {
   }
 }
 
+static std::vector<Jit::Symbol> symbolsFor(const CompiledModel &model,
+                                           Evaluation &evaluation) {
+  std::vector<Jit::Symbol> symbols = abiSymbols(evaluation);
+  if (model.usesPrecompiled)
+    for (const PrecompiledDsl::Symbol &symbol : dl_precompiled_dsl.symbols)
+      symbols.push_back(
+          {symbol.name, symbol.address, symbol.isFunction != 0});
+  return symbols;
+}
+
 [[noreturn]] static void runChild(const Options &options, int descriptor) {
   dup2(STDERR_FILENO, STDOUT_FILENO); // stdout is for data of dlcc
   prctl(PR_SET_PDEATHSIG, SIGKILL);   // nobody would read the result
   Channel channel(descriptor);
   Guard::limitMemory(options.memoryLimitBytes);
-  CompiledModel model = compileModel(options.model, options.includeFolders);
+  CompiledModel model = compileModel(options.model, options.includeFolders,
+                                     dl_precompiled_dsl);
   channel.message(model.messages);
   if (model.exitCode != 0)
     channel.end(model.exitCode);
@@ -101,7 +112,7 @@ static void callMain(void *entry, Reporter &reporter) {
   static Evaluation evaluation(options, channel, model);
   Jit jit;
   if (llvm::Error error =
-          jit.load(std::move(model.code), abiSymbols(evaluation)))
+          jit.load(std::move(model.code), symbolsFor(model, evaluation)))
     reportJitError(std::move(error), jit, channel, model);
   llvm::Expected<void *> entry = jit.lookup("_Z7dl_mainRN2dl7ProgramE");
   if (!entry)

@@ -40,7 +40,8 @@ Error Jit::load(orc::ThreadSafeModule code, ArrayRef<Symbol> symbols) {
   for (const Symbol &symbol : symbols)
     own[jit->mangleAndIntern(symbol.name)] = {
         orc::ExecutorAddr::fromPtr(symbol.address),
-        JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+        symbol.isFunction ? JITSymbolFlags::Exported | JITSymbolFlags::Callable
+                          : JITSymbolFlags::Exported};
   orc::JITDylib &library = jit->getMainJITDylib();
   if (Error error = library.define(orc::absoluteSymbols(std::move(own))))
     return error;

@@ -19,6 +19,7 @@ public:
   struct Symbol {
     const char *name;
     void *address;
+    bool isFunction = true;
   };
   /// `symbols` come before those of the process. Runs no code yet.
   llvm::Error load(llvm::orc::ThreadSafeModule code,

@@ -16,12 +16,32 @@ class Reflection : public ASTConsumer, public RecursiveASTVisitor<Reflection> {
 public:
   explicit Reflection(ReflectedTypes &result) : result(result) {}
 
+  bool HandleTopLevelDecl(DeclGroupRef group) override {
+    for (Decl *decl : group)
+      if (!decl->isFromASTFile() &&
+          (!isInstance(decl) || isInstanceOfPrecompiled(decl)))
+        parsed.push_back(decl);
+    return true;
+  }
+
+  void HandleTagDeclDefinition(TagDecl *tag) override {
+    if (!tag->isFromASTFile() && isInstanceOfPrecompiled(tag))
+      parsed.push_back(tag);
+  }
+
   void HandleTranslationUnit(ASTContext &unit) override {
     if (unit.getDiagnostics().hasErrorOccurred())
       return;
     context = &unit;
     mangler.reset(ItaniumMangleContext::create(unit, unit.getDiagnostics()));
-    TraverseDecl(unit.getTranslationUnitDecl());
+    // What is in a precompiled <dl/dl.h> is known already, and to walk it would
+    // load it all. Instances of its templates are new; those of other templates
+    // are met below them.
+    if (unit.getExternalSource())
+      for (Decl *decl : parsed)
+        TraverseDecl(decl);
+    else
+      TraverseDecl(unit.getTranslationUnitDecl());
   }
 
   bool shouldVisitTemplateInstantiations() const { return true; }
@@ -86,6 +106,19 @@ public:
   }
 
 private:
+  static const Decl *patternOf(const Decl *decl) {
+    if (auto *function = dyn_cast<FunctionDecl>(decl))
+      return function->getTemplateInstantiationPattern();
+    if (auto *record = dyn_cast<CXXRecordDecl>(decl))
+      return record->getTemplateInstantiationPattern();
+    return nullptr;
+  }
+  static bool isInstance(const Decl *decl) { return patternOf(decl); }
+  static bool isInstanceOfPrecompiled(const Decl *decl) {
+    const Decl *pattern = patternOf(decl);
+    return pattern && pattern->isFromASTFile() && !decl->isInStdNamespace();
+  }
+
   static bool takesProgram(const FunctionDecl *function) {
     if (function->getNumParams() != 1)
       return false;
@@ -218,6 +251,7 @@ private:
 
   ReflectedTypes &result;
   ASTContext *context = nullptr;
+  std::vector<Decl *> parsed; // at the top level, and instances
   std::unique_ptr<ItaniumMangleContext> mangler;
 };
 

@@ -42,9 +42,11 @@ endfunction()
 
 # dl_executable(name SOURCES ... [LINK ...]): a tool of the compiler.
 function(dl_executable name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "NO_PCH" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   dl_compile_settings(${name})
-  target_precompile_headers(${name} REUSE_FROM dl_pch)
+  if(NOT ARG_NO_PCH)
+    target_precompile_headers(${name} REUSE_FROM dl_pch)
+  endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINK} MLIR LLVM)
 endfunction()
