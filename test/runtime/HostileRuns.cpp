@@ -1,5 +1,5 @@
 // Changes metadata bytes of a plan, seals it again, and runs what the reader
-// accepts: dlrt_hostile PLAN [--sample N] [--seed N] [--control]
+// accepts: dlrt_hostile PLAN [--sample N | --each-byte] [--seed N] [--control]
 //
 // To be built with sanitizers (preset asan). Pages that fault lie around the
 // parts of the arena's allocation. Whatever the bytes are, a plan is refused in
@@ -21,10 +21,10 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
 #include <new>
 #include <random>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,11 +46,28 @@ struct Progress {
 
 constexpr unsigned secondsEach = 20;
 
-std::vector<Change> allChanges(size_t bytes) {
+struct Arguments {
+  const char *plan = nullptr;
+  size_t sample = 0; ///< 0: all changes
+  bool eachByte = false, control = false;
+  unsigned seed = 1;
+};
+
+std::vector<Change> chooseChanges(size_t bytes, const Arguments &arguments) {
+  constexpr uint8_t flips[] = {0x01, 0x04, 0x10, 0x40, 0x80, 0xff};
+  std::mt19937 random(arguments.seed);
   std::vector<Change> changes;
-  for (size_t at = 0; at < bytes; ++at)
-    for (uint8_t flip : {0x01, 0x04, 0x10, 0x40, 0x80, 0xff})
-      changes.push_back({at, flip});
+  for (size_t at = 0; at < bytes; ++at) {
+    if (arguments.eachByte)
+      changes.push_back({at, flips[random() % std::size(flips)]});
+    else
+      for (uint8_t flip : flips)
+        changes.push_back({at, flip});
+  }
+  if (arguments.sample != 0 && arguments.sample < changes.size()) {
+    std::shuffle(changes.begin(), changes.end(), random);
+    changes.resize(arguments.sample);
+  }
   return changes;
 }
 
@@ -196,24 +213,33 @@ int run(const Trials &trials) {
 
 } // namespace
 
-int main(int argc, char **argv) {
-  size_t sample = 0;
-  unsigned seed = 1;
-  bool control = false;
-  for (int i = 2; i < argc; ++i) {
-    if (!std::strcmp(argv[i], "--control"))
-      control = true;
-    else if (!std::strcmp(argv[i], "--sample") && i + 1 < argc)
-      sample = std::strtoul(argv[++i], nullptr, 10);
-    else if (!std::strcmp(argv[i], "--seed") && i + 1 < argc)
-      seed = static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
+static Arguments parse(int argc, char **argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view word = argv[i];
+    if (word == "--control")
+      arguments.control = true;
+    else if (word == "--each-byte")
+      arguments.eachByte = true;
+    else if (word == "--sample" && i + 1 < argc)
+      arguments.sample = std::strtoul(argv[++i], nullptr, 10);
+    else if (word == "--seed" && i + 1 < argc)
+      arguments.seed =
+          static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
+    else
+      arguments.plan = argv[i];
   }
-  if (argc < 2) {
-    std::fprintf(stderr, "usage: dlrt_hostile PLAN [--sample N] [--seed N] "
-                         "[--control]\n");
+  return arguments;
+}
+
+int main(int argc, char **argv) {
+  Arguments arguments = parse(argc, argv);
+  if (!arguments.plan) {
+    std::fprintf(stderr, "usage: dlrt_hostile PLAN [--sample N | --each-byte] "
+                         "[--seed N] [--control]\n");
     return 2;
   }
-  Expected<LoadedPlan> plan = readPlan(std::string(argv[1]));
+  Expected<LoadedPlan> plan = readPlan(std::string(arguments.plan));
   Status status = plan ? Status() : plan.takeError();
   if (status.ok()) { // as it is, it must run
     Expected<LoadedPlan> again = readPlan(plan->file.bytes());
@@ -223,12 +249,9 @@ int main(int argc, char **argv) {
     std::fprintf(stderr, "%s\n", status.message().c_str());
     return 2;
   }
-  if (control)
+  if (arguments.control)
     return run(emptyBuffers(*plan)) == 0 ? 0 : 1;
-  std::vector<Change> changes = allChanges(plan->sections[0].bytes.size());
-  if (sample != 0 && sample < changes.size()) {
-    std::shuffle(changes.begin(), changes.end(), std::mt19937(seed));
-    changes.resize(sample);
-  }
+  std::vector<Change> changes =
+      chooseChanges(plan->sections[0].bytes.size(), arguments);
   return run(changedBytes(*plan, changes)) == 0 ? 0 : 1;
 }
