@@ -1,5 +1,6 @@
 #include "passes/fuse/KernelGroups.h"
 #include "dialects/graph/PayloadFacts.h"
+#include "dialects/graph/StorageOrder.h"
 
 using namespace mlir;
 using dl::graph::LoopNest;
@@ -34,8 +35,9 @@ OpKind KernelGroups::classify(Operation *op) const {
     return OpKind::Contraction;
   if (nest.combine != graph::Combine::None)
     return OpKind::Reduction;
-  if (graph::payloadFacts(loops).isView ||
-      llvm::all_of(op->getOperands(), isScalars))
+  bool view = graph::payloadFacts(loops).isView &&
+              !graph::storageOrder(op->getOpResult(0)); // a copy to that order
+  if (view || llvm::all_of(op->getOperands(), isScalars))
     return OpKind::Free;
   return OpKind::Elementwise;
 }
@@ -166,6 +168,9 @@ StringRef KernelGroups::obstacleInContraction(const Group &group,
   // (The contraction is the first op of its group.)
   if (typeOf(op->getResult(0)).getShape() != shape)
     return "its shape is not that of the product";
+  if (graph::storageOrder(op->getOpResult(0)) !=
+      graph::storageOrder(group.ops.front()->getOpResult(0)))
+    return "it is stored in another order than the product";
   for (Value operand : op->getOperands())
     if (Operation *def = operand.getDefiningOp();
         def && llvm::is_contained(group.ops, def) &&
@@ -349,7 +354,8 @@ void KernelGroups::absorbPrologues() {
   for (auto [g, group] : llvm::enumerate(list)) {
     bool cheap = llvm::all_of(group.ops, [&](Operation *op) {
       return kind(op) == OpKind::Elementwise &&
-             !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isExpensive;
+             !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isExpensive &&
+             !graph::storageOrder(op->getOpResult(0)); // reordered: once
     });
     if (!cheap || !group.reads.empty())
       continue;

@@ -24,4 +24,24 @@ def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
                            "::mlir::math::MathDialect"];
 }
 
+def BatchInnermost : Pass<"batch-innermost", "::mlir::ModuleOp"> {
+  let summary = "Stores the images of a batch next to each other around convolutions";
+  let description = [{
+    With 16 images or more, vectors of a convolution run best along the images: every load is whole
+    and aligned, whatever the width and the stride of the image, windows need no shuffles, and the
+    zeros around an image are left out instead of multiplied. So [B,C,H,W] is stored as C,H,W,B from
+    the first convolution to the last, through all that works image by image in between; a matrix
+    product that follows reads its rows where they are. Inputs are copied to that order once.
+
+    ```mlir
+    %y = graph.conv2d %x, %w          // tensor<64x10x24x24xf32>
+    // =>
+    %y = graph.conv2d %x, %w {graph.orders = [array<i64: 1, 2, 3, 0>]}
+    ```
+    The order is that of cuda-convnet (A. Krizhevsky, 2012).
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 #endif

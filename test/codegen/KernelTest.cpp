@@ -9,6 +9,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/backward/Passes.h"
 #include "passes/fuse/Passes.h"
+#include "passes/layout/Passes.h"
 #include "test/codegen/LoadedImage.h"
 #include "llvm/Support/AlignOf.h"
 #include <cmath>
@@ -148,6 +149,7 @@ void check(const Case &test, bool fuse) {
 
   PassManager manager(&context);
   manager.addNestedPass<func::FuncOp>(createDecompose());
+  manager.addPass(createBatchInnermost());
   FormKernelsOptions options;
   options.fuse = fuse;
   manager.addPass(createFormKernels(options));

@@ -51,6 +51,36 @@ static ContractForm::Side makeSide(const KernelPlan &plan, const Stage &stage,
   return side;
 }
 
+/// How far the accesses of a convolution leave its operands.
+static void findBorders(const graph::LoopNest &loops, Operation *op,
+                        ContractForm &form) {
+  for (auto [operand, access] : llvm::zip(op->getOperands(), loops.accesses)) {
+    if (!access.outside)
+      continue;
+    auto shape = cast<RankedTensorType>(operand.getType()).getShape();
+    for (auto [expr, extent] : llvm::zip(access.map.getResults(), shape)) {
+      ContractForm::Side linear;
+      linear.coefficients.assign(loops.extents.size(), 0);
+      bool isLinear = addLinear(expr, 1, linear);
+      assert(isLinear && "a contraction reads its operands at linear indices");
+      (void)isLinear;
+      ContractForm::Border border{0, 0, 0, 0, linear.constant, extent};
+      int64_t low = linear.constant, high = linear.constant;
+      for (auto [d, step] : llvm::enumerate(linear.coefficients)) {
+        (step < 0 ? low : high) += step * (loops.extents[d] - 1);
+        if (step == 0)
+          continue;
+        if (d < loops.numParallel)
+          border.parallel = d, border.step = step;
+        else
+          border.k = d, border.kStep = step;
+      }
+      if (low < 0 || high >= extent)
+        form.borders.push_back(border);
+    }
+  }
+}
+
 /// 128 k of a panel of 64 floats are 32 KiB.
 static constexpr int64_t kMaxKBlock = 128;
 /// Results from here on are computed from packed operands.
@@ -83,6 +113,7 @@ static Candidate laneCandidate(const ContractForm &base,
           form.lane.coefficients[d] ==
               form.lane.coefficients[reversed.front()] * stride;
       if (resultStrides[d] == stride && form.extents[d] > 1 && continues &&
+          !form.isBordered(d) &&
           form.scalar.coefficients[d] == 0 && !llvm::is_contained(reversed, d)) {
         reversed.push_back(d);
         stride *= form.extents[d];
@@ -94,7 +125,7 @@ static Candidate laneCandidate(const ContractForm &base,
   if (reversed.empty()) // all result dims of this operand have extent one
     for (unsigned d = numParallel; d-- > 0;)
       if (form.extents[d] == 1 && form.scalar.coefficients[d] == 0 &&
-          form.lane.coefficients[d] != 0) {
+          !form.isBordered(d) && form.lane.coefficients[d] != 0) {
         reversed.push_back(d);
         break;
       }
@@ -116,6 +147,8 @@ static Candidate laneCandidate(const ContractForm &base,
   bool unit = form.lane.coefficients[form.laneDims.back()] == 1 ||
               form.extents[form.laneDims.back()] == 1;
   form.pack = !unit;
+  if (form.pack && !form.borders.empty())
+    return candidate; // copies would read outside
   candidate.score = used * (rows / (rows + 1)) * (unit ? 1 : rows / (rows + 24));
   return candidate;
 }
@@ -130,8 +163,12 @@ static Candidate dotCandidate(const ContractForm &base,
     return candidate;
   candidate.score = -1;
   unsigned k = form.kDims.back();
+  // Several dims of columns are worth it where they are no lanes to load.
   if (form.scalar.coefficients[k] != 1 || form.lane.coefficients[k] != 1 ||
-      form.laneDims.size() != 1)
+      (form.laneDims.size() != 1 &&
+       (!form.pack || form.extents[k] < lanes)))
+    return candidate;
+  if (!form.borders.empty())
     return candidate;
   // With many rows, transposing the lanes once is cheaper than sums of lanes.
   if (form.rows() * form.laneCount() >= kLargeResult)
@@ -153,6 +190,7 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
   base.lane = makeSide(plan, stage, 1);
   for (unsigned d = loops.numParallel; d < loops.extents.size(); ++d)
     base.kDims.push_back(d);
+  findBorders(loops, stage.op, base);
   auto strides = placedStrides(plan, stage.storedOp()->getResult(0));
   Candidate best;
   for (bool swap : {false, true}) {
@@ -163,7 +201,8 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
       if (option.score > best.score)
         best = std::move(option);
   }
-  assert(best.score >= 0 && "the innermost result dim belongs to one operand");
+  if (best.score < 0)
+    return base;
   ContractForm &form = best.form;
   form.kBlock = form.kCount();
   if (form.dot || form.kDims.size() != 1)

@@ -22,6 +22,15 @@ struct ContractForm {
     int64_t constant = 0;
   };
 
+  /// Outside of its operand a lane reads zero: of k dim `k` only the part counts
+  /// where 0 <= step * p + kStep * k + constant < extent, p being the index of a
+  /// parallel dim that no lanes run along.
+  struct Border {
+    unsigned k, parallel;
+    int64_t step, kStep, constant, extent;
+  };
+
+  /// Without lanes where there is no way to compute it.
   static ContractForm create(const KernelPlan &plan, const Stage &stage);
 
   bool dot = false;
@@ -32,6 +41,7 @@ struct ContractForm {
   llvm::SmallVector<unsigned> laneDims;   // outermost first
   llvm::SmallVector<unsigned> batchDims;  // the other parallel dims
   llvm::SmallVector<unsigned> kDims;      // outermost first
+  llvm::SmallVector<Border, 2> borders;
   /// The lane operand is copied to panels [panel][k][lanes of the panel] first.
   bool pack = false;
   /// The row operand is copied to dense rows, or columns, of a k block first. It
@@ -44,6 +54,10 @@ struct ContractForm {
 
   llvm::SmallVector<int64_t> extents;
 
+  bool isBordered(unsigned dim) const {
+    return llvm::any_of(
+        borders, [&](const Border &b) { return b.parallel == dim; });
+  }
   int64_t rows() const { return rowDim < 0 ? 1 : extents[rowDim]; }
   int64_t laneCount() const;
   int64_t kCount() const;

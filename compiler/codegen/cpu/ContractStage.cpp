@@ -59,9 +59,11 @@ void ContractStage::emitBatch(size_t next) {
           b, lanes.isLast, [&] { emitTile(count, lanes.last); },
           [&] { emitTile(count, lanes.usual); });
     };
-    emitIf(
-        b, rows.isLast, [&] { withRows(rows.last); },
-        [&] { withRows(rows.usual); });
+    emitBordered([&] {
+      emitIf(
+          b, rows.isLast, [&] { withRows(rows.last); },
+          [&] { withRows(rows.usual); });
+    });
     return;
   }
   unsigned d = form.batchDims[next];
@@ -77,6 +79,46 @@ void ContractStage::emitBatch(size_t next) {
                                                e.plan.gridExtents.size() + d));
     emitBatch(next + 1);
     e.scope.truncate(size);
+  });
+}
+
+/// Emits the code for all k, which is unrolled, and for results near a border,
+/// where fewer k count.
+void ContractStage::emitBordered(llvm::function_ref<void()> emit) {
+  if (form.borders.empty())
+    return emit();
+  Value *whole = b.getTrue();
+  SmallVector<Value *, 2> lows;
+  for (const ContractForm::Border &border : form.borders) {
+    // 0 <= at + kStep * k < extent
+    Value *at = e.scope.scalar(dims[border.parallel] * border.step +
+                               border.constant);
+    Value *step = b.getInt64(border.kStep), *zero = b.getInt64(0);
+    int64_t all = form.extents[border.k];
+    auto clamp = [&](Value *value, Value *least) {
+      value = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, value, least);
+      return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value,
+                                     b.getInt64(all));
+    };
+    Value *low = clamp(
+        b.CreateSDiv(b.CreateSub(b.getInt64(border.kStep - 1), at), step),
+        zero);
+    Value *end = clamp(
+        b.CreateSDiv(
+            b.CreateSub(b.getInt64(border.extent + border.kStep - 1), at),
+            step),
+        low);
+    Value *count = b.CreateSub(end, low);
+    b.CreateStore(count, b.CreateConstInBoundsGEP1_64(
+                             b.getInt64Ty(), frame,
+                             e.plan.gridExtents.size() + border.k));
+    whole = b.CreateAnd(whole, b.CreateICmpEQ(count, b.getInt64(all)));
+    lows.push_back(low);
+  }
+  emitIf(b, whole, emit, [&] {
+    clippedFrom = lows;
+    emit();
+    clippedFrom.clear();
   });
 }
 
@@ -119,6 +161,9 @@ Value *ContractStage::sidePointer(const ContractForm::Side &side, Value *row,
     at[form.rowDim] = e.scope.addDim(row, 0, form.extents[form.rowDim] - 1);
   unsigned outer = form.kDims.front();
   at[outer] = e.scope.addDim(k, 0, form.extents[outer] - 1);
+  // (Bordered k loops are not cut into blocks.)
+  for (auto [border, low] : llvm::zip(form.borders, clippedFrom))
+    at[border.k] = e.scope.addDim(low, 0, form.extents[border.k] - 1);
   SmallVector<AffineExpr> index;
   for (AffineExpr expr : side.index)
     index.push_back(simplifyAffineExpr(expr.replaceDims(at), 64, 0));
@@ -161,8 +206,14 @@ void ContractStage::emitTile(int64_t rows, int64_t lanes) {
     block.rows = std::min<int64_t>(rows, maxAccumulators < 16 ? 2 : 4);
     block.vectors = std::clamp<int64_t>(maxAccumulators / block.rows, 1,
                                         std::min<int64_t>(lanes, 6));
+    // Columns of one panel are neighbours: the taps of one row of a filter.
+    int64_t run = form.extents[form.laneDims.back()];
+    if (form.laneDims.size() > 1 &&
+        run <= std::min<int64_t>(maxAccumulators / 2, e.plan.lanes))
+      block.vectors = run, block.rows = std::min(rows, maxAccumulators / run);
   }
   KPart part;
+  part.clipped = !clippedFrom.empty();
   part.sumStride = scratch.sumStride;
   part.rowStep = form.rowDim < 0 ? 0 : form.scalar.coefficients[form.rowDim];
   for (unsigned k : form.kDims)
@@ -215,7 +266,7 @@ void ContractStage::emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
 
 /// After how many panels their shapes repeat, a fixed distance further.
 int64_t ContractStage::panelPeriod(int64_t full, int64_t width) const {
-  if (form.pack || form.dot)
+  if (form.pack)
     return 1;
   int64_t period = 1;
   for (; period <= full && period <= kMaxPanelShapes; ++period) {
@@ -340,7 +391,7 @@ llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
   auto add = [&](int64_t number) { key += std::to_string(number) + ","; };
   add(rows), add(panel.lanes), add(part.extent), add(part.first),
       add(part.last);
-  add(part.pack), add(part.prefetch);
+  add(part.pack), add(part.prefetch), add(part.clipped);
   for (int64_t offset : panel.offsets)
     add(offset);
   for (int64_t step : panel.kSteps)

@@ -26,6 +26,7 @@ struct KPart {
   llvm::SmallVector<int64_t> scalarSteps; // of the row operand, one a k dim
   int64_t rowStep = 0;                    // of the row operand
   int64_t sumStride = 0;                  // between rows of kept sums
+  bool clipped = false;  // bordered k dims have fewer steps: see the frame
   bool pack = false;     // also stores the lanes it reads, packed
   bool prefetch = false; // also fetches a line of unpacked lanes for each k
 };
@@ -45,6 +46,7 @@ private:
   };
   Span span(unsigned dim, int64_t inner) const;
   void emitBatch(size_t next);
+  void emitBordered(llvm::function_ref<void()> emit);
   void emitTile(int64_t rows, int64_t lanes);
   void emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
                   llvm::Value *k, KPart part);
@@ -80,7 +82,10 @@ private:
   llvm::Type *element;
 
   llvm::SmallVector<mlir::AffineExpr> dims; // current indices of batch dims
-  llvm::Value *frame = nullptr; // i64: tile origins, then all iteration dims
+  /// i64: tile origins, then all iteration dims; for k dims how many steps count.
+  llvm::Value *frame = nullptr;
+  /// While what is emitted may leave an operand: where each bordered k dim starts.
+  llvm::SmallVector<llvm::Value *, 2> clippedFrom;
   std::map<std::string, llvm::Function *> microKernels;
 };
 

@@ -127,6 +127,17 @@ void KernelPlan::untileConflicts() {
 static constexpr int64_t kTileWork = 1 << 17;
 static constexpr int64_t kMaxTiles = 256;
 
+/// The grid's dims as they lie in memory, outermost first.
+SmallVector<unsigned> KernelPlan::gridOrder() const {
+  auto dims = llvm::to_vector(llvm::seq<unsigned>(0, gridExtents.size()));
+  DenseI64ArrayAttr order =
+      orderOf(rootStage(*this)->storedOp()->getResult(0));
+  if (order)
+    for (auto [d, from] : llvm::zip(dims, order.asArrayRef()))
+      d = from;
+  return dims;
+}
+
 void KernelPlan::chooseTiles() {
   SmallVector<int64_t> steps(gridExtents.size(), 1);
   int64_t work = 0;
@@ -147,7 +158,7 @@ void KernelPlan::chooseTiles() {
     most = std::min(most, limit.getInt());
   // From the outermost dim: cut into single steps while tiles stay worth it.
   int64_t tiles = 1;
-  for (size_t d = 0; d < gridExtents.size(); ++d) {
+  for (unsigned d : gridOrder()) {
     if (tileSizes[d] != 0)
       continue;
     int64_t units = (gridExtents[d] + steps[d] - 1) / steps[d];

@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/KernelPlan.h"
 #include "compiler/codegen/cpu/ContractForm.h"
 #include "dialects/graph/PayloadFacts.h"
+#include "dialects/graph/StorageOrder.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -54,6 +55,11 @@ FailureOr<KernelPlan> KernelPlan::create(graph::KernelOp kernel) {
   if (failed(plan.collectStages()))
     return failure();
   plan.foldEpilogues();
+  for (const Stage &stage : plan.stages)
+    if (stage.contraction && ContractForm::create(plan, stage).laneDims.empty())
+      return stage.op->emitOpError(
+          "leaves its operand along the lanes of its vectors: batch-innermost "
+          "has to run before form-kernels");
   plan.bindGrid();
   plan.untileConflicts();
   plan.chooseTiles();
@@ -64,10 +70,52 @@ FailureOr<KernelPlan> KernelPlan::create(graph::KernelOp kernel) {
 
 const graph::LoopNest &KernelPlan::nest(Operation *op) const {
   auto it = nests.find(op);
-  if (it == nests.end())
+  if (it == nests.end()) {
     it = nests.try_emplace(op, cast<graph::LoopNestOpInterface>(op).getLoopNest())
              .first;
+    putMemoryOrder(op, it->second);
+  }
   return it->second;
+}
+
+/// In which order the dims of a value are stored; null is row-major.
+DenseI64ArrayAttr KernelPlan::orderOf(Value value) const {
+  if (auto result = dyn_cast<OpResult>(value))
+    return graph::storageOrder(result);
+  std::optional<ArrayAttr> orders = kernel.getOperandLayouts();
+  return orders ? dyn_cast<DenseI64ArrayAttr>(
+                      (*orders)[cast<BlockArgument>(value).getArgNumber()])
+                : DenseI64ArrayAttr();
+}
+
+/// A sum runs fastest along the dim whose elements lie next to each other.
+void KernelPlan::putMemoryOrder(Operation *op, graph::LoopNest &loops) const {
+  unsigned numDims = loops.extents.size();
+  if (loops.combine != graph::Combine::Sum)
+    return;
+  std::optional<unsigned> inner;
+  for (auto [operand, access] : llvm::zip(op->getOperands(), loops.accesses))
+    if (DenseI64ArrayAttr order = orderOf(operand))
+      if (auto dim = dyn_cast<AffineDimExpr>(
+              access.map.getResult(order.asArrayRef().back()));
+          dim && dim.getPosition() >= loops.numParallel)
+        inner = dim.getPosition();
+  if (!inner)
+    return;
+  // Dim `inner` goes last; what was behind it moves up.
+  MLIRContext *context = op->getContext();
+  SmallVector<AffineExpr> dims;
+  for (unsigned d = 0; d < numDims; ++d)
+    dims.push_back(getAffineDimExpr(
+        d == *inner ? numDims - 1 : d > *inner ? d - 1 : d, context));
+  int64_t extent = loops.extents[*inner];
+  loops.extents.erase(loops.extents.begin() + *inner);
+  loops.extents.push_back(extent);
+  for (graph::Access &access : loops.accesses) {
+    access.map = access.map.replaceDimsAndSymbols(dims, {}, numDims, 0);
+    for (AffineExpr &guard : access.guards)
+      guard = guard.replaceDims(dims);
+  }
 }
 
 int64_t KernelPlan::numTiles() const {
@@ -253,7 +301,9 @@ void KernelPlan::placeScratch() {
     for (auto [d, grid] : llvm::enumerate(placement.binding))
       if (grid >= 0)
         box[d] = std::min(box[d], tileSizes[grid]);
-    placement.strides = stridesOf(box);
+    DenseI64ArrayAttr order = orderOf(value);
+    placement.strides =
+        stridesOf(box, order ? order.asArrayRef() : ArrayRef<int64_t>());
     int64_t elements = 1;
     for (int64_t extent : box)
       elements *= extent;

@@ -78,9 +78,12 @@ private:
   void foldEpilogues();
   void bindGrid();
   void untileConflicts();
+  llvm::SmallVector<unsigned> gridOrder() const;
   void chooseTiles();
   void placeScratch();
   void countCost();
+  mlir::DenseI64ArrayAttr orderOf(mlir::Value value) const;
+  void putMemoryOrder(mlir::Operation *op, graph::LoopNest &loops) const;
   void addStage(mlir::Operation *op);
   bool mustPlace(mlir::Operation *op) const;
 

@@ -36,6 +36,7 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
   llvm::IRBuilder<> builder(
       llvm::BasicBlock::Create(context, "entry", function));
   b = &builder;
+  frame = function->getArg(2);
   Type scalar =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
   vectorTy = vectorType(context, scalar, plan.lanes);
@@ -100,6 +101,12 @@ Value *MicroKernel::advance(Value *pointer, int64_t step, Value *count) {
                       b->CreateMul(count, b->getInt64(step), "", true, true));
 }
 
+Value *MicroKernel::clippedCount(unsigned k) {
+  return b->CreateLoad(b->getInt64Ty(),
+                       b->CreateConstInBoundsGEP1_64(
+                           b->getInt64Ty(), frame, plan.gridExtents.size() + k));
+}
+
 /// The k dims from `next` on, outermost first.
 Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
                                Value *besideAt, ArrayRef<Value *> state) {
@@ -129,7 +136,11 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
   if (besideAt) // there is one k dim
     besideStep = part.pack ? vectors * plan.lanes
                            : form.lane.coefficients[form.kDims[0]];
-  if (innermost && extent <= kMaxUnrolledTaps) {
+  unsigned k = form.kDims[next];
+  bool clipped = part.clipped && llvm::any_of(form.borders, [&](auto &border) {
+                   return border.k == k;
+                 });
+  if (innermost && extent <= kMaxUnrolledTaps && !clipped) {
     Values sums(state.begin(), state.end());
     for (int64_t k = 0; k < extent; ++k)
       sums = accumulate(next + 1, advance(scalarAt, k * scalarStep),
@@ -137,7 +148,8 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
                         advance(besideAt, k * besideStep), sums);
     return sums;
   }
-  return emitLoop(*b, b->getInt64(0), b->getInt64(extent), 1, state,
+  Value *count = clipped ? clippedCount(k) : b->getInt64(extent);
+  return emitLoop(*b, b->getInt64(0), count, 1, state,
                   [&](Value *k, ArrayRef<Value *> carried) {
                     return accumulate(
                         next + 1, advance(scalarAt, scalarStep, k),

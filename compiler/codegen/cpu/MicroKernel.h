@@ -37,6 +37,9 @@ private:
   void finishRow(RegionEmitter &e, llvm::Function *function, int row,
                  int firstLane, llvm::Value *content, int64_t lanes);
 
+  /// How many steps of a k dim count.
+  llvm::Value *clippedCount(unsigned k);
+
   const KernelPlan &plan;
   PayloadCache &payloads;
   const Stage &stage;
@@ -45,6 +48,7 @@ private:
   const Panel &panel;
   const KPart &part;
   llvm::IRBuilder<> *b = nullptr;
+  llvm::Value *frame = nullptr;
 
   llvm::Type *element = nullptr, *vectorTy = nullptr;
 };

@@ -69,7 +69,8 @@ LoopNest Conv2dOp::getLoopNest() {
   return d.finish();
 }
 
-// (b, [g,] c, y, x | o, ky, kx): the weight is read backwards.
+// (b, [g,] c, y, x | o, ky, kx): the weight is read backwards. Where dy does not
+// include its padding, it is zero outside.
 LoopNest Conv2dInputGradOp::getLoopNest() {
   Dims d(*this);
   ArrayRef<int64_t> dilation = getDilation(), weight = shapeOf(getWeight());
@@ -81,14 +82,20 @@ LoopNest Conv2dInputGradOp::getLoopNest() {
   AffineExpr o = depthwise ? c : d.sum(weight[grouped]);
   AffineExpr ky = d.sum(weight[2 + grouped]), kx = d.sum(weight[3 + grouped]);
   AffineExpr zero = getAffineConstantExpr(0, getContext());
-  d.access(withGroup(
-      group, 1,
-      {d.parallel(0), o, y + ky * dilation[0], x + kx * dilation[1]}));
+  int64_t rim[2];
+  for (int i = 0; i < 2; ++i)
+    rim[i] = dilation[i] * (weight[2 + grouped + i] - 1) - getPadding()[i];
+  d.access(withGroup(group, 1,
+                     {d.parallel(0), o, y + ky * dilation[0] - rim[0],
+                      x + kx * dilation[1] - rim[1]}));
   d.access(
       withGroup(group, 0,
                 {o, depthwise ? zero : c, ky * -1 + (weight[2 + grouped] - 1),
                  kx * -1 + (weight[3 + grouped] - 1)}));
-  return d.finish();
+  LoopNest nest = d.finish();
+  if (rim[0] > 0 || rim[1] > 0)
+    nest.accesses[0].outside = 0.0;
+  return nest;
 }
 
 // ([g,] o, c, ky, kx | b, y, x)

@@ -2,6 +2,7 @@
 // the contractions that remain never leave their operands. Groups become a dim.
 
 #include "dialects/graph/GraphBuilder.h"
+#include "dialects/graph/StorageOrder.h"
 #include "dialects/graph/ops/convolution/ConvolutionShapes.h"
 
 using namespace mlir;
@@ -97,11 +98,13 @@ FailureOr<SmallVector<Value>> Conv2dInputGradOp::decompose(OpBuilder &builder) {
   // an input that includes this rim, and cut it off.
   SmallVector<int64_t> rim(rank, 0), ones(rank, 1);
   SmallVector<int64_t> extents(getInputShape()), full;
+  bool unit = true;
   Pair low, high, interior;
   for (int i = 0; i < 2; ++i) {
     size_t dim = rank - 2 + i;
     int64_t stride = getStride()[i], padding = getPadding()[i];
     full.push_back(getDilation()[i] * (weight[dim] - 1));
+    unit &= stride == 1;
     simple &= stride == 1 && padding == full[i];
     rim[dim] = std::max<int64_t>(padding - full[i], 0);
     cropped |= rim[dim] > 0;
@@ -112,6 +115,8 @@ FailureOr<SmallVector<Value>> Conv2dInputGradOp::decompose(OpBuilder &builder) {
     high[i] = extents[dim] + full[i] - low[i] - spread;
   }
   GraphBuilder g(builder, getLoc());
+  // Where vectors run along the images, the zeros around them are left out.
+  simple |= unit && dy[0] >= kLeastInnerBatch;
   if (!simple) {
     Value padded = padImages(g, getDy(), low, high, interior);
     SmallVector<int64_t> unit = {1, 1};

@@ -1,0 +1,248 @@
+#include "dialects/graph/PayloadFacts.h"
+#include "dialects/graph/StorageOrder.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/layout/Passes.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using dl::graph::LoopNest;
+using dl::graph::LoopNestOpInterface;
+
+namespace dl {
+
+#define GEN_PASS_DEF_BATCHINNERMOST
+#include "passes/layout/Passes.h.inc"
+
+namespace {
+
+class BatchInnermostPass : public impl::BatchInnermostBase<BatchInnermostPass> {
+public:
+  using Base::Base;
+  void runOnOperation() override;
+};
+
+/// Chooses for the values of one step.
+class Chooser {
+public:
+  explicit Chooser(func::FuncOp function) : function(function) {}
+  void run();
+
+private:
+  void start(LoopNestOpInterface op);
+  void want(Value value);
+  void spread(Value root);
+  void spreadToUsers(Value value);
+  void spreadToOperands(Operation *op);
+  bool canReorder(Value root) const;
+  Value copyOf(Value value, DenseI64ArrayAttr order, OpBuilder &builder);
+
+  func::FuncOp function;
+  /// Values that no reshape makes, whose images are to be innermost.
+  llvm::SetVector<Value> chosen;
+  llvm::DenseMap<Value, Value> copies;
+  llvm::DenseSet<Operation *> windowed;
+};
+
+} // namespace
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+static int64_t batchOf(Value value) {
+  RankedTensorType type = typeOf(value);
+  return type.getRank() == 0 ? 1 : type.getDimSize(0);
+}
+
+/// The value that lies in the same memory; null where the images of the batch
+/// are no dim of it.
+static Value rootOf(Value value) {
+  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>()) {
+    Value source = reshape.getOperand();
+    if (batchOf(source) != batchOf(value))
+      return {};
+    value = source;
+  }
+  return value;
+}
+
+/// The iteration dim that is the batch of a convolution: the first of the
+/// operand that it reads in windows. Matrix products have none.
+static std::optional<unsigned> batchDim(const LoopNest &nest) {
+  if (!nest.contraction)
+    return std::nullopt;
+  for (const graph::Access &access : nest.accesses) {
+    bool windows = llvm::any_of(access.map.getResults(), [](AffineExpr expr) {
+      return isa<AffineBinaryOpExpr>(expr);
+    });
+    if (auto dim = dyn_cast<AffineDimExpr>(access.map.getResult(0));
+        dim && windows && access.map.getNumResults() >= 4)
+      // The filter of an input's gradient is read backwards.
+      if (nest.extents[dim.getPosition()] > 1)
+        return dim.getPosition();
+  }
+  return std::nullopt;
+}
+
+static bool readsAt(const graph::Access &access, unsigned dim) {
+  if (access.map.getNumResults() == 0)
+    return false;
+  auto first = dyn_cast<AffineDimExpr>(access.map.getResult(0));
+  return first && first.getPosition() == dim;
+}
+
+static bool isView(Operation *op) {
+  auto loops = dyn_cast_or_null<LoopNestOpInterface>(op);
+  return loops && graph::payloadFacts(loops).isView;
+}
+
+/// A kernel makes it, and all that see it in another shape see its images too.
+bool Chooser::canReorder(Value root) const {
+  auto loops = root.getDefiningOp<LoopNestOpInterface>();
+  if (!loops || isView(loops) || typeOf(root).getRank() < 2)
+    return false;
+  SmallVector<Value> aliases{root};
+  while (!aliases.empty()) {
+    for (Operation *user : aliases.pop_back_val().getUsers()) {
+      if (isa<func::ReturnOp>(user))
+        return false;
+      if (!isa<graph::ReshapeOp>(user))
+        continue;
+      if (batchOf(user->getResult(0)) != batchOf(root))
+        return false;
+      aliases.push_back(user->getResult(0));
+    }
+  }
+  return true;
+}
+
+void Chooser::want(Value value) {
+  Value root = rootOf(value);
+  if (root && canReorder(root))
+    chosen.insert(root);
+}
+
+/// What is computed image by image from a chosen value is best stored the same
+/// way, and what a chosen value is computed from.
+void Chooser::spread(Value root) {
+  spreadToOperands(root.getDefiningOp());
+  spreadToUsers(root);
+}
+
+void Chooser::spreadToOperands(Operation *op) {
+  auto loops = dyn_cast_or_null<LoopNestOpInterface>(op);
+  if (!loops)
+    return;
+  LoopNest nest = loops.getLoopNest();
+  if (nest.contraction)
+    return;
+  for (auto [operand, access] : llvm::zip(op->getOperands(), nest.accesses)) {
+    if (!readsAt(access, 0) || batchOf(operand) != nest.extents[0])
+      continue;
+    if (isView(operand.getDefiningOp()))
+      spreadToOperands(operand.getDefiningOp());
+    else
+      want(operand);
+  }
+  for (Value result : op->getResults())
+    want(result);
+}
+
+void Chooser::spreadToUsers(Value value) {
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (isa<graph::ReshapeOp>(user)) {
+      spreadToUsers(user->getResult(0));
+      continue;
+    }
+    auto loops = dyn_cast<LoopNestOpInterface>(user);
+    if (!loops)
+      continue;
+    LoopNest nest = loops.getLoopNest();
+    if (nest.contraction || nest.numParallel == 0 ||
+        !readsAt(nest.accesses[use.getOperandNumber()], 0) ||
+        nest.extents[0] != batchOf(value))
+      continue;
+    if (isView(user))
+      spreadToUsers(user->getResult(0));
+    else
+      for (Value result : user->getResults())
+        want(result);
+  }
+}
+
+/// The first choices: what a convolution reads and makes image by image.
+void Chooser::start(LoopNestOpInterface op) {
+  LoopNest nest = op.getLoopNest();
+  std::optional<unsigned> batch = batchDim(nest);
+  if (!batch || nest.extents[*batch] < graph::kLeastInnerBatch)
+    return;
+  windowed.insert(op);
+  for (auto [operand, access] : llvm::zip(op->getOperands(), nest.accesses))
+    if (readsAt(access, *batch))
+      want(operand);
+  if (*batch == 0)
+    want(op->getResult(0));
+}
+
+/// The same value in another order: a kernel of its own.
+Value Chooser::copyOf(Value value, DenseI64ArrayAttr order,
+                      OpBuilder &builder) {
+  auto same = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(value).getRank()));
+  auto copy = graph::TransposeOp::create(builder, value.getLoc(), typeOf(value),
+                                         value, same);
+  graph::setStorageOrder(copy->getOpResult(0), order);
+  return copy;
+}
+
+void Chooser::run() {
+  for (auto op : function.getOps<LoopNestOpInterface>())
+    start(op);
+  for (size_t i = 0; i < chosen.size(); ++i)
+    spread(chosen[i]);
+  for (Value value : chosen)
+    graph::setStorageOrder(cast<OpResult>(value),
+                           graph::batchInnermost(typeOf(value)));
+
+  OpBuilder builder(function.getContext());
+  for (auto op :
+       llvm::make_early_inc_range(function.getOps<LoopNestOpInterface>())) {
+    if (!windowed.contains(op))
+      continue;
+    LoopNest nest = op.getLoopNest();
+    unsigned batch = *batchDim(nest);
+    for (auto [i, access] : llvm::enumerate(nest.accesses)) {
+      Value operand = op->getOperand(i), root = rootOf(operand);
+      if (!readsAt(access, batch) || (root && chosen.contains(root)))
+        continue;
+      Value &copy = copies[operand];
+      if (!copy) {
+        builder.setInsertionPointAfterValue(operand);
+        copy = copyOf(operand, graph::batchInnermost(typeOf(operand)), builder);
+        op->emitRemark() << "operand " << i
+                         << " is copied, images innermost, once for all "
+                            "convolutions that read it";
+      }
+      op->setOperand(i, copy);
+    }
+    Value result = op->getResult(0);
+    if (batch != 0 || chosen.contains(result))
+      continue;
+    // Somebody needs it row by row.
+    auto rowMajor = DenseI64ArrayAttr::get(
+        op->getContext(),
+        llvm::to_vector(llvm::seq<int64_t>(0, typeOf(result).getRank())));
+    builder.setInsertionPointAfterValue(result);
+    graph::setStorageOrder(cast<OpResult>(result),
+                           graph::batchInnermost(typeOf(result)));
+    Value copy = copyOf(result, rowMajor, builder);
+    result.replaceAllUsesExcept(copy, copy.getDefiningOp());
+  }
+}
+
+void BatchInnermostPass::runOnOperation() {
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    Chooser(function).run();
+}
+
+} // namespace dl

@@ -1,0 +1,36 @@
+// RUN: dl-opt --batch-innermost %s | FileCheck %s
+// RUN: dl-opt --batch-innermost --form-kernels %s | FileCheck %s --check-prefix=KERNELS
+
+// The input is copied once for both convolutions that read it; what follows image by image is
+// stored like the convolution's result, up to the matrix product.
+// CHECK-LABEL: func.func @train
+// CHECK: %[[X:.*]] = graph.transpose %arg0 {graph.orders = [array<i64: 1, 2, 3, 0>], permutation = array<i64: 0, 1, 2, 3>}
+// CHECK: %[[Y:.*]] = graph.conv2d %[[X]], %arg1 {graph.orders = [array<i64: 1, 2, 3, 0>]
+// CHECK: graph.relu %[[Y]] {graph.orders = [array<i64: 1, 2, 3, 0>]}
+// CHECK: graph.reshape
+// CHECK: graph.matmul
+// CHECK-NOT: orders
+// CHECK: graph.conv2d %[[X]], %arg1 {graph.orders = [array<i64: 1, 2, 3, 0>]
+// The function returns rows.
+// CHECK-NEXT: graph.transpose %{{.*}} {graph.orders = [array<i64: 0, 1, 2, 3>]
+// KERNELS-LABEL: func.func @train
+// KERNELS: graph.kernel {{.*}}name = "copy_{{.*}}result_layouts = {{\[}}array<i64: 1, 2, 3, 0>]
+// KERNELS: graph.kernel {{.*}}name = "conv2d_relu_{{.*}}operand_layouts = {{\[}}array<i64: 1, 2, 3, 0>, unit], result_layouts = {{\[}}array<i64: 1, 2, 3, 0>]
+// KERNELS: graph.reshape
+// KERNELS: graph.kernel {{.*}}name = "matmul_{{.*}}operand_layouts = {{\[}}array<i64: 1, 0>, unit]
+func.func @train(%x: tensor<16x1x4x4xf32>, %w: tensor<2x1x3x3xf32>, %v: tensor<8x3xf32>) -> (tensor<16x3xf32>, tensor<16x2x2x2xf32>) {
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<16x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<16x2x2x2xf32>
+  %1 = graph.relu %0 : (tensor<16x2x2x2xf32>) -> tensor<16x2x2x2xf32>
+  %2 = graph.reshape %1 {shape = array<i64: 16, 8>} : (tensor<16x2x2x2xf32>) -> tensor<16x8xf32>
+  %3 = graph.matmul %2, %v : (tensor<16x8xf32>, tensor<8x3xf32>) -> tensor<16x3xf32>
+  %4 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<16x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<16x2x2x2xf32>
+  return %3, %4 : tensor<16x3xf32>, tensor<16x2x2x2xf32>
+}
+
+// A vector is not filled by 15 images.
+// CHECK-LABEL: func.func @few
+// CHECK-NOT: orders
+func.func @few(%x: tensor<15x1x4x4xf32>, %w: tensor<2x1x3x3xf32>) -> tensor<15x2x2x2xf32> {
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<15x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<15x2x2x2xf32>
+  return %0 : tensor<15x2x2x2xf32>
+}
