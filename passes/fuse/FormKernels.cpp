@@ -1,4 +1,5 @@
 #include "dialects/graph/PayloadFacts.h"
+#include "dialects/graph/StorageOrder.h"
 #include "passes/fuse/KernelGroups.h"
 #include "passes/fuse/Passes.h"
 #include "mlir/IR/IRMapping.h"
@@ -136,8 +137,22 @@ graph::KernelOp FormKernelsPass::build(OpBuilder &builder, const KernelOps &ops,
   return kernel;
 }
 
-/// Storage order of a value of the function: that of the state it is.
+/// Storage order of a value of the function: that of the state it is, or what
+/// the op says that makes it.
 DenseI64ArrayAttr FormKernelsPass::layoutOf(Value value) const {
+  if (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
+    return graph::isBatchInnermost(layoutOf(reshape.getOperand()))
+               ? graph::batchInnermost(
+                     cast<RankedTensorType>(value.getType()))
+               : DenseI64ArrayAttr();
+  if (auto kernel = value.getDefiningOp<graph::KernelOp>()) {
+    auto yield = cast<graph::YieldOp>(kernel.getBody().front().getTerminator());
+    Value yielded =
+        yield.getOperand(cast<OpResult>(value).getResultNumber());
+    if (auto made = dyn_cast<OpResult>(yielded))
+      if (DenseI64ArrayAttr order = graph::storageOrder(made))
+        return order;
+  }
   StringAttr state;
   auto function = value.getParentRegion()->getParentOfType<func::FuncOp>();
   if (auto argument = dyn_cast<BlockArgument>(value))
@@ -181,6 +196,10 @@ static bool isReadInPlace(Value value, Value result,
   for (Operation *user : value.getUsers()) {
     if (isa<graph::YieldOp>(user))
       continue;
+    // Computed behind the result, from what would be the new value then.
+    if (user != result.getDefiningOp() &&
+        result.getDefiningOp()->isBeforeInBlock(user))
+      return false;
     if (!seen.insert(user).second)
       continue;
     auto nest = cast<graph::LoopNestOpInterface>(user).getLoopNest();

@@ -178,6 +178,7 @@ def add_inputs(b):
     whole = b.number(1, 2) if program.accumulate == 1 else b.number(2, 5)
     rest = b.number(0, program.batch - 1) if b.coin() else 0
     program.items = program.batch * whole + rest
+    program.updates = 2 if b.coin(0.15) else 1
     program.drop_last = rest > 0 and b.coin(0.2)
     program.steps = b.number(1, -(-(whole + (rest > 0)) // program.accumulate))
     rows = program.items + 1  # one more than the program has: the second trial batch needs it

@@ -84,6 +84,7 @@ class Program:
         self.watched = ""  # one more tensor that is returned as a metric
         self.batch = self.items = self.steps = self.accumulate = 1
         self.drop_last = False
+        self.updates = 1  # calls of optimizer.step() after one backward()
         self.optimizer, self.options = "SGD", {}
         self.groups = []  # (names of weights, their options); without any, all weights are one group
 
@@ -106,7 +107,7 @@ class Program:
                   "  Model model;", f"  dl::optim::{self.optimizer} optimizer({self.parameters_text()}, {{{designated(self.options)}}});",
                   "  p.train(data, [&](dl::Batch b) -> dl::Metrics {",
                   "    auto loss = model(" + ", ".join(f"b[{i}]" for i in range(len(names))) + ");",
-                  "    optimizer.zero_grad();", "    loss.backward();", "    optimizer.step();",
+                  "    optimizer.zero_grad();", "    loss.backward();"] + ["    optimizer.step();"] * self.updates + [
                   '    dl::Metrics metrics{{"loss", loss}, {"watched", model.watched}};']
         lines += [f'    metrics.add("grad.{name}", {self.path(name)}.grad());' for name in self.weights]
         return "\n".join(lines + ["    return metrics;", "  });", "}", ""])
@@ -181,7 +182,8 @@ class Program:
                 gradients = {name: np.asarray(g / total, dtype) for name, g in sums.items()}
             for names, optimizer in optimizers:
                 group = {name: weights[name] for name in names}
-                optimizer.step(group, gradients)
+                for _ in range(self.updates):
+                    optimizer.step(group, gradients)
                 weights.update(group)
         self.inputs = kept
         return self.metrics(env, gradients), weights, margin, largest

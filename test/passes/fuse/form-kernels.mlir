@@ -42,12 +42,28 @@ func.func @pixels(%x: tensor<4x5xui8>, %w: tensor<5x6xf32>) -> tensor<4x6xf32> {
 // new value needs another element of the old one.
 graph.state @w {type = tensor<4x4xf32>, role = "parameter", init = {kind = "zero", a = 0.0 : f64, b = 0.0 : f64, key = 0 : i64}}
 // CHECK: graph.kernel {{.*}}inplace = array<i64: 0>
+// CHECK-LABEL: func.func @twice
+// Two updates in one step: what the second needs of the first is computed from the old buffer
+// behind the new one, which must not be in its place. The weight can.
+// CHECK: graph.kernel {{.*}}inplace = array<i64: -1, {{[0-9]}}>
 // CHECK-LABEL: func.func @elsewhere
 // CHECK-NOT: inplace
 // CHECK-LABEL: func.func @both_sides
 func.func @in_place(%w: tensor<4x4xf32> {graph.state = @w}, %g: tensor<4x4xf32>) -> (tensor<4x4xf32> {graph.state = @w}) {
   %0 = graph.sub %w, %g : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   return %0 : tensor<4x4xf32>
+}
+graph.state @b {type = tensor<4x4xf32>, role = "slot", of = "w", init = {kind = "zero", a = 0.0 : f64, b = 0.0 : f64, key = 0 : i64}}
+func.func @twice(%w: tensor<4x4xf32> {graph.state = @w}, %b: tensor<4x4xf32> {graph.state = @b}, %g: tensor<4x4xf32>)
+    -> (tensor<4x4xf32> {graph.state = @b}, tensor<4x4xf32> {graph.state = @w}) {
+  %m = graph.full {type = tensor<f32>, value = 9.000000e-01 : f64} : () -> tensor<f32>
+  %0 = graph.mul %b, %m : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %b1 = graph.add %0, %g : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %w1 = graph.sub %w, %b1 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %1 = graph.mul %b1, %m : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  %b2 = graph.add %1, %g : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  %w2 = graph.sub %w1, %b2 : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %b2, %w2 : tensor<4x4xf32>, tensor<4x4xf32>
 }
 func.func @elsewhere(%w: tensor<4x4xf32> {graph.state = @w}, %g: tensor<4x4xf32>) -> (tensor<4x4xf32> {graph.state = @w}) {
   %0 = graph.transpose %w {permutation = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
