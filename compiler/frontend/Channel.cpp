@@ -51,6 +51,8 @@ bool dl::frontend::parseRecords(llvm::StringRef received, Result &result) {
     received = received.drop_front(size);
     if (kind == 'M') {
       result.messages += bytes;
+    } else if (kind == 'P') {
+      result.whyParsed = bytes.str();
     } else if (kind == 'B') {
       result.bytecode = bytes.str();
     } else if (kind == 'S') {

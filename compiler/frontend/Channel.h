@@ -13,6 +13,7 @@ public:
 
   void message(llvm::StringRef text) { record('M', text); }
   void setting(const Setting &setting);
+  void whyParsed(llvm::StringRef text) { record('P', text); }
   void bytecode(llvm::StringRef bytes) { record('B', bytes); }
   /// Flushes what the .dl printed and ends the process.
   [[noreturn]] void end(int exitCode);

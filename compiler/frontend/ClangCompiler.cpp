@@ -77,23 +77,31 @@ static bool run(CompilerInvocation &invocation, Files files,
   return action.hasBegun;
 }
 
-/// False if the model must be compiled without it.
-static bool runPrecompiled(CompilerInvocation &invocation, const Files &files,
-                           const PrecompiledDsl &dsl,
-                           CxxDiagnostics &diagnostics, CompiledModel &model) {
+/// Why the model must be compiled without it; empty if all is done.
+static std::string runPrecompiled(CompilerInvocation &invocation,
+                                  const Files &files, const PrecompiledDsl &dsl,
+                                  CxxDiagnostics &diagnostics,
+                                  CompiledModel &model) {
   auto text = files->getBufferForFile(model.path);
-  if (!text || !fits(dsl, invocation.getHeaderSearchOpts(),
-                     (*text)->getBuffer(), *files))
-    return false;
+  if (!text)
+    return text.getError().message();
+  std::string why = whyParsed(dsl, invocation.getHeaderSearchOpts(),
+                              (*text)->getBuffer(), *files);
+  if (!why.empty())
+    return why;
   for (const PrecompiledDsl::Member &member : dsl.members)
     model.types.members[member.type].push_back(
         {member.name, static_cast<int>(member.kind), member.offset});
   CompilerInvocation with = invocation;
   with.getPreprocessorOpts().ImplicitPCHInclude =
       (kHeaderFolder + kPrecompiledFile).str();
-  model.usesPrecompiled = true;
-  return run(with, filesWith(dsl), diagnostics, model) &&
-         !(model.code && replacesImports(dsl, *model.code.getModuleUnlocked()));
+  // Or Clang would look for an index of modules in the current folder.
+  with.getFrontendOpts().UseGlobalModuleIndex = false;
+  if (!run(with, filesWith(dsl), diagnostics, model))
+    return "dlcc was built with another Clang";
+  if (model.code && replacesImports(dsl, *model.code.getModuleUnlocked()))
+    return "the model replaces functions that it calls";
+  return "";
 }
 
 CompiledModel
@@ -106,8 +114,8 @@ dl::frontend::compileModel(const std::string &path,
   DiagnosticOptions options;
   options.ShowCarets = false; // and no count of errors on stderr
   Files files = filesWithHeaders();
-  auto engine = CompilerInstance::createDiagnostics(
-      *files, options, &ofDriver, /*ShouldOwnClient=*/false);
+  auto engine = CompilerInstance::createDiagnostics(*files, options, &ofDriver,
+                                                    /*ShouldOwnClient=*/false);
   std::unique_ptr<CompilerInvocation> invocation =
       makeInvocation(path, includeFolders, files, *engine);
   if (!invocation) {
@@ -116,9 +124,12 @@ dl::frontend::compileModel(const std::string &path,
     return model;
   }
   auto diagnostics = std::make_unique<CxxDiagnostics>();
-  if (!runPrecompiled(*invocation, files, dsl, *diagnostics, model)) {
+  std::string whyParsed =
+      runPrecompiled(*invocation, files, dsl, *diagnostics, model);
+  if (!whyParsed.empty()) {
     model = CompiledModel();
     model.path = path;
+    model.whyParsed = whyParsed;
     diagnostics = std::make_unique<CxxDiagnostics>();
     run(*invocation, files, *diagnostics, model);
   }

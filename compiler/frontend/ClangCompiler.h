@@ -14,8 +14,9 @@ struct CompiledModel {
   std::vector<std::string> foreignFolders;
   std::string messages; // warnings, and errors where there is no code
   int exitCode = 0;
-  /// The code needs PrecompiledDsl::symbols.
-  bool usesPrecompiled = false;
+  /// Why <dl/dl.h> itself was compiled; else the code needs
+  /// PrecompiledDsl::symbols.
+  std::string whyParsed;
 };
 
 /// `dsl` is used where it fits.

@@ -87,7 +87,7 @@ static void callMain(void *entry, Reporter &reporter) {
 static std::vector<Jit::Symbol> symbolsFor(const CompiledModel &model,
                                            Evaluation &evaluation) {
   std::vector<Jit::Symbol> symbols = abiSymbols(evaluation);
-  if (model.usesPrecompiled)
+  if (model.whyParsed.empty())
     for (const PrecompiledDsl::Symbol &symbol : dl_precompiled_dsl.symbols)
       symbols.push_back(
           {symbol.name, symbol.address, symbol.isFunction != 0});
@@ -102,6 +102,8 @@ static std::vector<Jit::Symbol> symbolsFor(const CompiledModel &model,
   CompiledModel model = compileModel(options.model, options.includeFolders,
                                      dl_precompiled_dsl);
   channel.message(model.messages);
+  if (!model.whyParsed.empty())
+    channel.whyParsed(model.whyParsed);
   if (model.exitCode != 0)
     channel.end(model.exitCode);
   if (!model.types.hasMain) {

@@ -34,6 +34,8 @@ struct Result {
   int exitCode = 70;
   std::string messages; // ready to be shown
   std::vector<Setting> settings;
+  /// Where <dl/dl.h> had to be parsed, which takes most of the time: why.
+  std::string whyParsed;
   std::string bytecode; // a builtin.module with graph ops
 };
 

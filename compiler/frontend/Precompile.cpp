@@ -94,8 +94,8 @@ public:
     if (items.empty())
       return record({llvm::ConstantPointerNull::get(pointer), number(0)});
     auto *type = llvm::ArrayType::get(items.front()->getType(), items.size());
-    return record({data(llvm::ConstantArray::get(type, items)),
-                   number(items.size())});
+    return record(
+        {data(llvm::ConstantArray::get(type, items)), number(items.size())});
   }
   Constant *bytes(StringRef value) {
     return record({text(value), number(value.size())});
@@ -103,9 +103,9 @@ public:
 
 private:
   Constant *data(Constant *value) {
-    auto *variable = new llvm::GlobalVariable(
-        module, value->getType(), /*isConstant=*/true,
-        llvm::GlobalValue::PrivateLinkage, value);
+    auto *variable =
+        new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/true,
+                                 llvm::GlobalValue::PrivateLinkage, value);
     variable->setAlignment(llvm::Align(8));
     return variable;
   }
@@ -121,8 +121,8 @@ static bool runClang(StringRef path, FrontendAction &action,
   auto files = filesWithHeaders(EmbeddedHeader{kEmptyFile, ""});
   DiagnosticOptions options;
   TextDiagnosticPrinter printer(llvm::errs(), options);
-  auto engine = CompilerInstance::createDiagnostics(
-      *files, options, &printer, /*ShouldOwnClient=*/false);
+  auto engine = CompilerInstance::createDiagnostics(*files, options, &printer,
+                                                    /*ShouldOwnClient=*/false);
   std::shared_ptr<CompilerInvocation> invocation =
       makeInvocation(path.str(), {}, files, *engine);
   if (!invocation)
@@ -153,8 +153,7 @@ static std::unique_ptr<llvm::Module> compileAst(llvm::LLVMContext &context,
   std::string path = (kHeaderFolder + kEmptyFile).str();
   bool done = runClang(path, action, [&](CompilerInvocation &invocation) {
     invocation.getPreprocessorOpts().ImplicitPCHInclude = facts.astFile;
-    invocation.getCodeGenOpts().setDebugInfo(
-        llvm::codegenoptions::NoDebugInfo);
+    invocation.getCodeGenOpts().setDebugInfo(llvm::codegenoptions::NoDebugInfo);
   });
   return done ? action.takeModule() : nullptr;
 }
@@ -191,9 +190,9 @@ static void addTables(llvm::Module &module, const Facts &facts, StringRef ast) {
           tables.record({tables.text(type), tables.text(member.name),
                          tables.number(static_cast<uint64_t>(member.kind)),
                          tables.number(static_cast<uint64_t>(member.offset))}));
-  Constant *all = tables.record(
-      {tables.bytes(ast), tables.array(symbols), tables.array(imports),
-       tables.array(folders), tables.array(sources), tables.array(members)});
+  Constant *all = tables.record({tables.bytes(ast), tables.array(symbols),
+                                 tables.array(imports), tables.array(folders),
+                                 tables.array(sources), tables.array(members)});
   new llvm::GlobalVariable(module, all->getType(), /*isConstant=*/true,
                            llvm::GlobalValue::ExternalLinkage, all,
                            "dl_precompiled_dsl");

@@ -12,8 +12,8 @@ uint64_t dl::frontend::hashOfSource(StringRef text) {
   return llvm::xxh3_64bits(text);
 }
 
-std::vector<std::string> dl::frontend::headerFolders(
-    const clang::HeaderSearchOptions &options) {
+std::vector<std::string>
+dl::frontend::headerFolders(const clang::HeaderSearchOptions &options) {
   std::vector<std::string> folders = {options.ResourceDir};
   for (const auto &entry : options.UserEntries)
     folders.push_back(entry.Path);
@@ -60,11 +60,14 @@ static bool shadows(StringRef folder, const PrecompiledDsl &dsl,
   return false;
 }
 
-bool dl::frontend::fits(const PrecompiledDsl &dsl,
-                        const clang::HeaderSearchOptions &options,
-                        StringRef text, llvm::vfs::FileSystem &files) {
+std::string dl::frontend::whyParsed(const PrecompiledDsl &dsl,
+                                    const clang::HeaderSearchOptions &options,
+                                    StringRef text,
+                                    llvm::vfs::FileSystem &files) {
+  static constexpr StringRef otherHeaders =
+      "the C++ headers of this machine are not those that dlcc was built with";
   if (!startsWithDsl(text))
-    return false;
+    return "the model does not begin with #include <dl/dl.h>";
   // The same folders in the same order; others, of -I and CPATH, may come in
   // between.
   auto expected = dsl.folders.begin();
@@ -72,12 +75,13 @@ bool dl::frontend::fits(const PrecompiledDsl &dsl,
     if (expected != dsl.folders.end() && folder == *expected)
       ++expected;
     else if (shadows(folder, dsl, files))
-      return false;
+      return folder + " has headers of the same names";
   }
-  return expected == dsl.folders.end() &&
-         llvm::all_of(dsl.sources, [&](const PrecompiledDsl::Source &source) {
-           return isUnchanged(source, files);
-         });
+  bool same = expected == dsl.folders.end() &&
+              llvm::all_of(dsl.sources, [&](const auto &source) {
+                return isUnchanged(source, files);
+              });
+  return same ? "" : otherHeaders.str();
 }
 
 bool dl::frontend::replacesImports(const PrecompiledDsl &dsl,

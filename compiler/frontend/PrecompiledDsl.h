@@ -61,11 +61,11 @@ uint64_t hashOfSource(llvm::StringRef text);
 std::vector<std::string>
 headerFolders(const clang::HeaderSearchOptions &options);
 
-/// Whether a file with this text means the same when it is compiled with the
-/// precompiled <dl/dl.h>: it is the first thing there, and the same headers
-/// would be found.
-bool fits(const PrecompiledDsl &dsl, const clang::HeaderSearchOptions &options,
-          llvm::StringRef text, llvm::vfs::FileSystem &files);
+/// Why a file with this text must see the headers themselves; empty if it means
+/// the same with what is precompiled.
+std::string whyParsed(const PrecompiledDsl &dsl,
+                      const clang::HeaderSearchOptions &options,
+                      llvm::StringRef text, llvm::vfs::FileSystem &files);
 
 /// Whether the code defines what the precompiled code has bound to something
 /// else already, such as operator new.

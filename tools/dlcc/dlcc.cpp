@@ -147,6 +147,10 @@ static int compile(const Arguments &arguments,
     return fail("the graph cannot be read back; this is a bug of dlcc",
                 kOurBug);
   dl::CompileReport report;
+  if (!evaluated.whyParsed.empty())
+    report.remarks.push_back(
+        {arguments.model,
+         "<dl/dl.h> was parsed, which takes time: " + evaluated.whyParsed});
   if (failed(dl::compileToPlan(*module, compileOptions(arguments), report)))
     return report.exitCode ? report.exitCode : kOurBug;
   return arguments.check ? 0 : writeReports(arguments, report);
