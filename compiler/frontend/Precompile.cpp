@@ -229,8 +229,12 @@ static bool writeDependencies(const Facts &facts, const std::string &object) {
   if (failure)
     return fail(object + ".d: " + failure.message());
   out << object << ":";
-  for (const auto &[path, hash] : facts.sources)
-    out << " " << path;
+  for (const auto &[path, hash] : facts.sources) {
+    // CMake shortens a/../b where `a` is a link.
+    llvm::SmallString<128> real;
+    llvm::sys::fs::real_path(path, real);
+    out << " " << real;
+  }
   out << "\n";
   return true;
 }
