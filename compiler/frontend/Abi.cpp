@@ -76,6 +76,11 @@ int dl_dtype_of(int tensor) noexcept {
   return evaluation->graph.dtypeOf(tensor);
 }
 
+int dl_value(int tensor) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.currentValue(tensor);
+}
+
 int dl_dtype_resolved(int dtype) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.resolveDtype(dtype);
@@ -297,6 +302,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_emit),
       DL_SYMBOL(dl_shape),
       DL_SYMBOL(dl_dtype_of),
+      DL_SYMBOL(dl_value),
       DL_SYMBOL(dl_dtype_resolved),
       DL_SYMBOL(dl_fail),
       DL_SYMBOL(dl_unsupported),

@@ -162,6 +162,11 @@ Operation *Graph::tryElement(StringRef op, ArrayRef<dl_operand> operands,
     double number = operand.kind == DL_FLOAT_SCALAR
                         ? operand.number
                         : static_cast<double>(operand.integer);
+    if (operand.kind == DL_INT_SCALAR && isa<IntegerType>(element) &&
+        !(number < 0x1p63 && static_cast<int64_t>(number) == operand.integer))
+      reporter.refuse(op.str() + ": the number " +
+                      std::to_string(operand.integer) +
+                      " needs more than 53 bits: not in this version");
     Value value = constant(number, RankedTensorType::get({}, element));
     casts.push_back(value.getDefiningOp());
     values.push_back(value);

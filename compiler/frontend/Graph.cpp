@@ -1,5 +1,7 @@
 // Handles, element types and parameters.
 #include "compiler/frontend/Graph.h"
+#include "dialects/graph/Inference.h"
+#include "dialects/graph/Limits.h"
 
 using namespace mlir;
 using namespace dl::frontend;
@@ -29,6 +31,12 @@ int Graph::addHandle(Value value) {
   handle.trace = trace->number;
   handles.push_back(handle);
   return static_cast<int>(handles.size()) - 1;
+}
+
+int Graph::currentValue(int handle) {
+  constexpr llvm::StringLiteral what = "clone";
+  bool follows = trace && get(handle, what).parameter >= 0;
+  return follows ? addHandle(valueOf(handle, what)) : handle;
 }
 
 int Graph::resolveDtype(int dtype) {
@@ -76,6 +84,8 @@ int Graph::makeInitial(Initial initial, ArrayRef<int64_t> shape, int dtype) {
     if (size < 1)
       reporter.fail("a tensor of shape " + shapeText(shape) +
                     " is empty; each size must be at least 1");
+  if (dl::graph::product(shape) > dl::graph::kMaxElements)
+    reporter.fail("a tensor of shape " + shapeText(shape) + " is too large");
   Handle handle;
   handle.type = RankedTensorType::get(shape, elementType(dtype));
   handle.initial = initial;

@@ -47,6 +47,8 @@ public:
   int resolveDtype(int dtype);
   int dtypeOf(int handle);
   mlir::Type elementType(int dtype);
+  /// A handle of what the tensor is now: that of a parameter follows updates.
+  int currentValue(int handle);
   /// As a file holds it, whatever the program computes with.
   mlir::Type storedType(int dtype);
 

@@ -1,5 +1,6 @@
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Inference.h"
+#include "dialects/graph/Limits.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/ScopeExit.h"
 
@@ -18,9 +19,6 @@ void GraphDialect::initialize() {
 #include "dialects/graph/GraphOps.cpp.inc"
       >();
 }
-
-/// More is a mistake, and would overflow sizes in bytes sooner or later.
-static constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 /// How many operands the op takes; nothing where it may vary.
 static std::optional<unsigned> operandCount(OperationName name) {

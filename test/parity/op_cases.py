@@ -39,6 +39,8 @@ SHAPING = [
     ("x.chunk(4, 2)[2]", "x.chunk(4, 2)[2]"), ("x.split(4, -1)[1]", "x.split(4, -1)[1]"),
     ("x.split({1, 3, 2}, 2)[1]", "x.split([1, 3, 2], 2)[1]"), ("x.unbind(1)[3]", "x.unbind(1)[3]"),
     ("x.slice(2, 1, -1, 2)", "x[:, :, 1:-1:2]"), ("x.slice(1, -3)", "x[:, -3:]"), ("x.slice(0, 0, 99)", "x[0:99]"),
+    ("x.slice(1, 1, 8, dl::kEnd)", "x[:, 1:8:7]"), ("x[dl::Slice(0, dl::kEnd, dl::kEnd)]", "x[0:3:3]"),
+    ("dl::cat(x.chunk(dl::kEnd, 1), 2)", "torch.cat(x.chunk(2**60, 1), 2)"), ("x.split(dl::kEnd, 1)[0]", "x.split(2**60, 1)[0]"),
     ("x.narrow(1, 1, 2)", "x.narrow(1, 1, 2)"), ("x.narrow(1, -3, 2)", "x.narrow(1, -3, 2)"),
     ("x.select(1, -1)", "x.select(1, -1)"), ("x[1]", "x[1]"), ("x[-1]", "x[-1]"),
     ("x[dl::Slice(), dl::Slice(1, 3), 0]", "x[:, 1:3, 0]"),
@@ -64,4 +66,24 @@ WINDOWS = [
      "F.conv2d(im, wd, stride=(1, 2), padding=1, dilation=2, groups=4)"),
     ("F::conv2d(im, wm, {}, {.groups = 4})", "F.conv2d(im, wm, groups=4)"),
 ]
-CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS
+# K: -3 .. 2; Q: integers, one of them the least there is.
+K = ("(dl::arange(6) - 3)", "(torch.arange(6) - 3)")
+Q = ("dl::where(dl::arange(4) == 2, -9223372036854775807 - 1, dl::arange(4) - 7)",
+     "torch.where(torch.arange(4) == 2, torch.tensor(-2**63), torch.arange(4) - 7)")
+INTEGERS = [
+    (ours.replace("K", K[0]).replace("Q", Q[0]), theirs.replace("K", K[1]).replace("Q", Q[1])) for ours, theirs in [
+        ("K.pow(2)", "K.pow(2)"), ("K.pow(0)", "K.pow(0)"), ("K.pow(1)", "K.pow(1)"), ("dl::pow(K, 7)", "torch.pow(K, 7)"),
+        ("K.pow(3.0)", "K.pow(3.0)"), ("K.sign()", "K.sign()"), ("(K > 0).sign()", "(K > 0).sign()"),
+        ("K.floor()", "K.floor()"), ("F::relu(K)", "F.relu(K)"), ("K.mul(K).to(dl::kUInt8).sign()", "K.mul(K).byte().sign()"),
+        ("Q.min()", "Q.min()"), ("Q.amin(0)", "Q.amin(0)"), ("Q.argmin()", "Q.argmin()"), ("Q.argmax()", "Q.argmax()"),
+        ("Q.min(0).values", "Q.min(0).values"), ("Q.min(0).indices", "Q.min(0).indices"),
+        ("K.min(0, true).values", "K.min(0, True).values"),
+        ("K.abs().to(dl::kUInt8).min()", "K.abs().byte().min()"), ("dl::arange(5, -2, -3)", "torch.arange(5, -2, -3)"),
+    ]
+]
+FRACTIONS = [
+    ("dl::arange(0.5, 3.5)", "torch.arange(0.5, 3.5)"), ("dl::arange(0.0, 1.0, 0.1)", "torch.arange(0.0, 1.0, 0.1)"),
+    ("dl::arange(2.5)", "torch.arange(2.5)"), ("dl::arange(1, -1, -0.75)", "torch.arange(1, -1, -0.75)"),
+    ("dl::arange(0, 1.5f, 1)", "torch.arange(0, 1.5, 1)"),
+]
+CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS

@@ -102,6 +102,10 @@ def differs(got, want, kept):
     if want is not None:
         if np.shape(got) != np.shape(want):
             return f"shape {np.shape(got)}, PyTorch has {np.shape(want)}"
+        if np.asarray(got).dtype.kind != np.asarray(want).dtype.kind:
+            return f"holds {np.asarray(got).dtype}, PyTorch has {np.asarray(want).dtype}"
+        if np.asarray(got).dtype.kind != "f":
+            return None if np.array_equal(got, want) else f"is {got}, PyTorch has {want}"
         error = np.max(np.abs(got - want)) / max(1.0, np.max(np.abs(want)))
         return None if error <= 1e-11 else f"differs by {error:.3g}"
     shape, total, size = digest(got)

@@ -73,6 +73,8 @@ int dl_emit(const char *name, const dl_operand *operands, int operand_count,
 
 const dl_int *dl_shape(int tensor, int *rank) noexcept;
 int dl_dtype_of(int tensor) noexcept;
+// What the tensor is now: a parameter's handle itself follows the optimizers.
+int dl_value(int tensor) noexcept;
 // DL_FLOAT for what is the floating-point type of the program.
 int dl_dtype_resolved(int dtype) noexcept;
 

@@ -16,6 +16,12 @@ inline Tensor full(const Shape &size, const Operand &fill_value,
                      : static_cast<double>(fill_value.integer);
   if (fill_value.kind == DL_PROMOTED)
     detail::fail("full: fill_value is a tensor; a number is wanted");
+  bool exact = value < 0x1p63 && static_cast<i64>(value) == fill_value.integer;
+  if (fill_value.kind == DL_INT_SCALAR && !exact &&
+      static_cast<int>(options.dtype) > DL_FLOAT64)
+    detail::unsupported("full: the number {} needs more than 53 bits: not in "
+                        "this version",
+                        fill_value.integer);
   if (dl_in_step())
     return Tensor(detail::emit_many<1>(
         "full", {}, {{"value", value}, {"type", options.dtype, size}}));
@@ -68,21 +74,62 @@ inline Tensor randn(const Shape &size) {
   return detail::random("normal", DL_NORMAL, 0, 1, size);
 }
 
-/// start, start + step, ... below end.
-inline Tensor arange(i64 start, i64 end, i64 step = 1,
-                     TensorOptions options = {.dtype = kInt64}) {
-  i64 count =
-      step == 0 ? -1 : (end - start + step - (step > 0 ? 1 : -1)) / step;
-  if (count < 0)
-    detail::fail("arange: steps of {} do not lead from {} to {}", step, start,
-                 end);
-  Tensor index = Tensor(detail::emit_many<1>(
-      "iota", {}, {{"dim", 0}, {"type", options.dtype, Shape{count}}}));
+namespace detail {
+/// start + step * i.
+template <class T> Tensor progression(T start, T step, i64 count, DType dtype) {
+  Tensor index = Tensor(
+      emit_many<1>("iota", {}, {{"dim", 0}, {"type", dtype, Shape{count}}}));
   if (step != 1)
     index = index.mul(step);
   return start == 0 ? index : index.add(start);
 }
+template <class T> [[noreturn]] void fail_arange(T start, T end, T step) {
+  fail("arange: steps of {} do not lead from {} to {}; an empty tensor cannot "
+       "be",
+       step, start, end);
+}
+} // namespace detail
+
+/// start, start + step, ... below end.
+inline Tensor arange(i64 start, i64 end, i64 step = 1,
+                     TensorOptions options = {.dtype = kInt64}) {
+  using Count = unsigned long long; // a distance may be too large for i64
+  Count distance = 0, stride = static_cast<Count>(step);
+  if (step > 0 && start < end)
+    distance = static_cast<Count>(end) - static_cast<Count>(start);
+  if (step < 0 && start > end) {
+    distance = static_cast<Count>(start) - static_cast<Count>(end);
+    stride = 0 - stride;
+  }
+  if (distance == 0)
+    detail::fail_arange(start, end, step);
+  i64 count = static_cast<i64>((distance - 1) / stride) + 1;
+  return detail::progression(start, step, count, options.dtype);
+}
 inline Tensor arange(i64 end) { return arange(0, end); }
+
+/// With fractions: floats.
+template <detail::Number S, detail::Number E, detail::Number T = i64>
+requires(__is_floating_point(S) || __is_floating_point(E) ||
+         __is_floating_point(T)) Tensor
+    arange(S start, E end, T step = 1, TensorOptions options = {}) {
+  double from = static_cast<double>(start), to = static_cast<double>(end),
+         by = static_cast<double>(step);
+  if (static_cast<int>(options.dtype) > DL_FLOAT64)
+    detail::fail("arange: start, end and step must be integers for a dtype "
+                 "of integers");
+  double count = __builtin_ceil((to - from) / by);
+  if (by == 0 || !(count >= 1))
+    detail::fail_arange(from, to, by);
+  if (!(count <= 0x1p53))
+    detail::fail("arange: {} steps of {} from {} to {} are too many", count, by,
+                 from, to);
+  return detail::progression(from, by, static_cast<i64>(count), options.dtype);
+}
+template <detail::Number E>
+requires(__is_floating_point(E)) Tensor arange(E end) {
+  return arange(0.0, end);
+}
 
 inline Tensor zeros_like(Tensor x) {
   return zeros(x.sizes(), {.dtype = x.dtype()});

@@ -118,7 +118,7 @@ inline Tensor avg_pool2d(Tensor x, Pair kernel_size,
     return sums / static_cast<double>(options.divisor_override);
   bool counts = options.count_include_pad;
   if (!options.ceil_mode && (counts || options.padding == Pair(0)))
-    return sums / static_cast<double>(kernel[0] * kernel[1]);
+    return sums / (static_cast<double>(kernel[0]) * static_cast<double>(kernel[1]));
   Shape from = x.sizes(), to = sums.sizes();
   Tensor rows = detail::window_counts(to[2], from[2], kernel[0], stride[0],
                                       padding[0], counts);
@@ -152,7 +152,7 @@ inline Tensor dropout(const char *what, Tensor x, double p, bool training,
   if (!(p >= 0 && p <= 1))
     fail("{}: p = {} is no probability between 0 and 1", what, p);
   if (!training || p == 0)
-    return x;
+    return held(x);
   return Tensor(
       emit_many<1>("dropout", {Operand::fixed(x), Operand::step_scalars()},
                    {{"p", p}, Attr::key("key"), {"channelwise", channelwise}}));

@@ -59,8 +59,8 @@ struct Part {
            "cannot be",
            what, dim, sizes, slice.start, slice.end == kEnd ? size : slice.end);
     offsets[dim] = start;
-    sizes[dim] = (end - start + slice.step - 1) / slice.step;
-    strides[dim] = slice.step;
+    sizes[dim] = 1 + (end - start - 1) / slice.step;
+    strides[dim] = sizes[dim] == 1 ? 1 : slice.step;
   }
   /// One element, so that the dim can go.
   void pick(const char *what, int dim, i64 index) {
@@ -72,7 +72,7 @@ struct Part {
     sizes[dim] = 1;
   }
   Tensor of(const Tensor &x) const {
-    return sizes == x.sizes() ? x
+    return sizes == x.sizes() ? held(x)
                               : emit("slice", x,
                                      {{"offsets", offsets},
                                       {"sizes", sizes},
@@ -94,7 +94,7 @@ inline Tensor Tensor::narrow(i64 dim, i64 start, i64 length) const {
   Shape from = sizes();
   int at = static_cast<int>(detail::wrap("narrow", dim, from.rank, from));
   i64 first = start < 0 ? start + from[at] : start;
-  if (first < 0 || length < 1 || first + length > from[at])
+  if (first < 0 || length < 1 || first > from[at] - length)
     detail::fail("narrow: start {} and length {} do not fit dim {} of {}",
                  start, length, dim, from);
   detail::Part part(from);

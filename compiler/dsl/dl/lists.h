@@ -94,7 +94,7 @@ inline TensorList Tensor::chunk(i64 chunks, i64 dim) const {
   int at = static_cast<int>(detail::wrap("chunk", dim, from.rank, from));
   if (chunks < 1 || from.rank == 0)
     detail::fail("chunk: {} cannot be split into {} chunks", from, chunks);
-  return split((from[at] + chunks - 1) / chunks, at);
+  return split(1 + (from[at] - 1) / chunks, at);
 }
 
 inline TensorList Tensor::unbind(i64 dim) const {

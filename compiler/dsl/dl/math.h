@@ -1,6 +1,6 @@
 #pragma once
 // Reductions, logic and the functions of several tensors.
-#include "lists.h"
+#include "integers.h"
 
 namespace dl {
 
@@ -113,14 +113,14 @@ inline Tensor amax(const char *what, const Tensor &x, const Shape &dims,
       .to(x.dtype());
 }
 
-/// What a minimum is the maximum of. Bytes and booleans have no negative.
+/// What a minimum is the maximum of; twice gives x again. Of integers -1 - x:
+/// the least one has no negative. Bytes and booleans become integers.
 inline Tensor negated(const Tensor &x) {
-  DType dtype = x.dtype();
-  return (dtype == kUInt8 || dtype == kBool ? x.to(kInt64) : x).neg();
+  return x.is_floating_point() ? x.neg() : elementwise("sub", -1, x);
 }
 inline Tensor amin(const char *what, const Tensor &x, const Shape &dims,
                    bool keepdim) {
-  return amax(what, negated(x), dims, keepdim).neg().to(x.dtype());
+  return negated(amax(what, negated(x), dims, keepdim)).to(x.dtype());
 }
 
 inline ValuesAndIndices max(const char *what, const Tensor &x, i64 dim,
@@ -208,7 +208,7 @@ inline ValuesAndIndices Tensor::max(i64 dim, bool keepdim) const {
 inline ValuesAndIndices Tensor::min(i64 dim, bool keepdim) const {
   ValuesAndIndices least =
       detail::max("min", detail::negated(*this), dim, keepdim);
-  least.values = least.values.neg().to(dtype());
+  least.values = detail::negated(least.values).to(dtype());
   return least;
 }
 inline ValuesAndIndices Tensor::max(i64 dim, ReduceOptions options) const {

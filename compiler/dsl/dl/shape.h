@@ -48,7 +48,7 @@ inline Tensor reshape(const char *what, const Tensor &x, const Shape &wanted) {
     fail("{}: {} has {} elements, cannot become {} ({})", what, from, count,
          wanted, known);
   }
-  return shape == from ? x : emit("reshape", x, {{"shape", shape}});
+  return shape == from ? held(x) : emit("reshape", x, {{"shape", shape}});
 }
 
 } // namespace detail
@@ -56,10 +56,12 @@ inline Tensor reshape(const char *what, const Tensor &x, const Shape &wanted) {
 inline Tensor Tensor::to(DType dtype) const {
   DType wanted = static_cast<DType>(dl_dtype_resolved(static_cast<int>(dtype)));
   return wanted == this->dtype()
-             ? *this
+             ? detail::held(*this)
              : detail::emit("cast", *this, {{"to", wanted}});
 }
 inline Tensor Tensor::detach() const { return detail::emit("detach", *this); }
+inline Tensor Tensor::contiguous() const { return detail::held(*this); }
+inline Tensor Tensor::clone() const { return detail::held(*this); }
 
 inline Tensor Tensor::view(const Shape &shape) const {
   return detail::reshape("view", *this, shape);
@@ -74,7 +76,7 @@ inline Tensor Tensor::expand(const Shape &wanted) const {
   for (int i = 0; i < shape.rank; ++i)
     if (shape[i] == -1 && i >= added && added >= 0)
       shape[i] = from[i - added];
-  return shape == from ? *this
+  return shape == from ? detail::held(*this)
                        : detail::emit("expand", *this, {{"shape", shape}});
 }
 
@@ -97,7 +99,7 @@ inline Tensor Tensor::transpose(i64 dim0, i64 dim1) const {
   int a = static_cast<int>(detail::wrap("transpose", dim0, from.rank, from));
   int b = static_cast<int>(detail::wrap("transpose", dim1, from.rank, from));
   if (a == b)
-    return *this;
+    return detail::held(*this);
   order[a] = b;
   order[b] = a;
   return detail::emit("transpose", *this, {{"permutation", order}});
@@ -107,7 +109,7 @@ inline Tensor Tensor::t() const {
   if (dim() > 2)
     detail::fail("t: {} has more than 2 dims; use transpose or permute",
                  sizes());
-  return dim() == 2 ? transpose(0, 1) : *this;
+  return dim() == 2 ? transpose(0, 1) : detail::held(*this);
 }
 
 inline Tensor Tensor::squeeze(const Dims &dims) const {

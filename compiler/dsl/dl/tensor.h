@@ -3,14 +3,15 @@
 #include "operand.h"
 
 // An op that works element by element is one word here: it becomes a function
-// dl::name(x) and a method x.name().
+// dl::name(x) and a method x.name(). Those with an integer form are in math.h.
 // clang-format off
 #define DL_UNARY_OPS(OP)                                                       \
-  OP(neg) OP(abs) OP(sign) OP(floor) OP(relu)                                  \
+  OP(neg) OP(abs)                                                              \
   OP(exp) OP(log) OP(log1p) OP(sqrt) OP(rsqrt)                                 \
   OP(sin) OP(cos) OP(tanh) OP(sigmoid) OP(erf)
+#define DL_INTEGER_UNARY_OPS(OP) OP(sign) OP(floor) OP(relu)
 #define DL_BINARY_OPS(OP)                                                      \
-  OP(add) OP(sub) OP(mul) OP(div) OP(pow) OP(maximum) OP(minimum)              \
+  OP(add) OP(sub) OP(mul) OP(div) OP(maximum) OP(minimum)                      \
   OP(eq) OP(ne) OP(lt) OP(le) OP(gt) OP(ge)
 // clang-format on
 
@@ -59,10 +60,12 @@ public:
 
 #define DL_METHOD(op) Tensor op() const;
   DL_UNARY_OPS(DL_METHOD)
+  DL_INTEGER_UNARY_OPS(DL_METHOD)
 #undef DL_METHOD
 #define DL_METHOD(op) Tensor op(const Operand &other) const;
   DL_BINARY_OPS(DL_METHOD)
 #undef DL_METHOD
+  Tensor pow(const Operand &exponent) const;
   Tensor square() const { return mul(*this); }
   Tensor reciprocal() const;
   Tensor logical_and(Tensor other) const;
@@ -77,8 +80,8 @@ public:
 
   Tensor to(DType dtype) const;
   Tensor detach() const;
-  Tensor contiguous() const { return *this; }
-  Tensor clone() const { return *this; }
+  Tensor contiguous() const;
+  Tensor clone() const;
 
   Tensor sum() const;
   Tensor sum(const Dims &dims, bool keepdim = false) const;
@@ -222,6 +225,13 @@ inline Tensor elementwise(const char *op, const Operand &a, const Operand &b) {
   const dl_operand operands[] = {a, b};
   Tensor result;
   dl_emit(op, operands, 2, nullptr, 0, &result.id, 1);
+  return result;
+}
+
+/// What an op without work to do gives: the value of this moment, as any op.
+inline Tensor held(const Tensor &x) {
+  Tensor result;
+  result.id = dl_value(x.id);
   return result;
 }
 
