@@ -80,3 +80,12 @@ func.func @average_grad(%dy: tensor<1x3x4x4xf32>) {
   %0 = graph.sum_pool2d_grad %dy {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, input_shape = array<i64: 1, 3, 9, 8>, ceil_mode = true} : (tensor<1x3x4x4xf32>) -> tensor<1x3x9x8xf32>
   return
 }
+
+// -----
+
+func.func @window_extent(%x: tensor<1x3x8x8xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{max_pool2d: stride is [1,4611686018427387904], each must be at most 2147483647}}
+  %0:2 = graph.max_pool2d %x {kernel = array<i64: 2, 2>, stride = array<i64: 1, 4611686018427387904>, padding = array<i64: 0, 0>} : (tensor<1x3x8x8xf32>) -> (tensor<1x3x7x1xf32>, tensor<1x3x7x1xui8>)
+  return
+}

@@ -134,3 +134,38 @@ func.func @cat_dim(%x: tensor<3xf32>) {
   %0 = graph.cat %x, %x {dim = 1} : (tensor<3xf32>, tensor<3xf32>) -> tensor<6xf32>
   return
 }
+
+// -----
+
+func.func @slice_far(%x: tensor<3x4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{slice: elements 1..9223372036854775807 of dim 1 leave [3,4]}}
+  %0 = graph.slice %x {offsets = array<i64: 0, 1>, sizes = array<i64: 3, 3>, strides = array<i64: 1, 9223372036854775807>} : (tensor<3x4xf32>) -> tensor<3x3xf32>
+  return
+}
+
+// -----
+
+// One element has no next one.
+func.func @slice_one(%x: tensor<4xf32>) {
+  %0 = graph.slice %x {offsets = array<i64: 3>, sizes = array<i64: 1>, strides = array<i64: 9223372036854775807>} : (tensor<4xf32>) -> tensor<1xf32>
+  return
+}
+
+// -----
+
+func.func @pad_far(%x: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{pad: [4611686018427387904] between the elements of [4] is too much}}
+  %0 = graph.pad %x {low = array<i64: 0>, high = array<i64: 0>, interior = array<i64: 4611686018427387904>, value = 0.0} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @pad_wide(%x: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{pad: [9223372036854775807] and [0] around [4] is too much}}
+  %0 = graph.pad %x {low = array<i64: 9223372036854775807>, high = array<i64: 0>, interior = array<i64: 0>, value = 0.0} : (tensor<4xf32>) -> tensor<4xf32>
+  return
+}

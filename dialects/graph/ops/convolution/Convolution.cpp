@@ -38,11 +38,12 @@ struct Checker {
 
   /// Extents of the result, or an error where the kernel does not fit.
   FailureOr<SmallVector<int64_t>> windowCounts(ArrayRef<int64_t> input,
-                                               ArrayRef<int64_t> kernel) const {
-    if (failed(requireCount(loc, op, "kernel_size", kernel, 2, 1)) ||
-        failed(requireCount(loc, op, "stride", stride, 2, 1)) ||
-        failed(requireCount(loc, op, "padding", padding, 2, 0)) ||
-        failed(requireCount(loc, op, "dilation", dilation, 2, 1)))
+                                               ArrayRef<int64_t> weight) const {
+    ArrayRef<int64_t> kernel = weight.drop_front(2);
+    if (failed(requireWindow(
+            loc, op,
+            {input[0], std::max(input[1], weight[0]), input[2], input[3]},
+            {kernel, stride, padding, dilation})))
       return failure();
     SmallVector<int64_t> counts;
     for (int i = 0; i < 2; ++i) {
@@ -65,8 +66,7 @@ struct Checker {
   /// An error unless dy is what conv2d gives for these merged shapes.
   LogicalResult requireOutput(Type dy, ArrayRef<int64_t> input,
                               ArrayRef<int64_t> weight) const {
-    FailureOr<SmallVector<int64_t>> counts =
-        windowCounts(input, weight.drop_front(2));
+    FailureOr<SmallVector<int64_t>> counts = windowCounts(input, weight);
     if (failed(counts))
       return failure();
     SmallVector<int64_t> expected = {input[0], weight[0], (*counts)[0],
@@ -131,8 +131,7 @@ LogicalResult Conv2dOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                              filter[1] * check.groups, inGroups, " (weight ",
                              shapeText(weight), ")");
   }
-  FailureOr<SmallVector<int64_t>> counts =
-      check.windowCounts(input, ArrayRef(filter).drop_front(2));
+  FailureOr<SmallVector<int64_t>> counts = check.windowCounts(input, filter);
   if (failed(counts))
     return failure();
   types.push_back(RankedTensorType::get(

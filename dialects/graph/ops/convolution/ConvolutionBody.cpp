@@ -69,8 +69,8 @@ LoopNest Conv2dOp::getLoopNest() {
   return d.finish();
 }
 
-// (b, [g,] c, y, x | o, ky, kx): the weight is read backwards. Where dy does not
-// include its padding, it is zero outside.
+// (b, [g,] c, y, x | o, ky, kx): the weight is read backwards. Where dy does
+// not include its padding, it is zero outside.
 LoopNest Conv2dInputGradOp::getLoopNest() {
   Dims d(*this);
   ArrayRef<int64_t> dilation = getDilation(), weight = shapeOf(getWeight());
@@ -136,8 +136,8 @@ SmallVector<Value> Conv2dWeightGradOp::buildBody(OpBuilder &builder,
 
 /// One multiply-add for each element of the forward result and of a filter.
 static int64_t convolutionFlops(Value output, ArrayRef<int64_t> weight) {
-  return 2 * numElements(output) *
-         product(ArrayRef(mergedWeight(weight)).drop_front());
+  SmallVector<int64_t> filter = mergedWeight(weight);
+  return product({2, numElements(output), filter[1], filter[2], filter[3]});
 }
 
 int64_t Conv2dOp::getFlops() {
@@ -155,8 +155,8 @@ int64_t Conv2dInputGradOp::getFlops() {
                   getDilation()[i] * (weight[weight.size() - 2 + i] - 1);
   if (!padded)
     return convolutionFlops(getDy(), weight);
-  return 2 * image.front() * product(image.take_back(2)) *
-         product(mergedWeight(weight));
+  return product({2, image.front(), product(image.take_back(2)),
+                  product(mergedWeight(weight))});
 }
 
 int64_t Conv2dWeightGradOp::getFlops() {

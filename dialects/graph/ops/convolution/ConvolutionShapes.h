@@ -5,7 +5,7 @@
 // The elements stand in the same order in both.
 #pragma once
 
-#include "dialects/graph/Inference.h"
+#include "dialects/graph/Windows.h"
 
 namespace dl::graph {
 

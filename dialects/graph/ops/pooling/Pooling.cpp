@@ -1,4 +1,4 @@
-#include "dialects/graph/Inference.h"
+#include "dialects/graph/Windows.h"
 
 using namespace mlir;
 using namespace dl::graph;
@@ -15,9 +15,7 @@ static FailureOr<SmallVector<int64_t>>
 pooledShape(OptionalLoc loc, StringRef op, ArrayRef<int64_t> input,
             ArrayRef<int64_t> kernel, ArrayRef<int64_t> stride,
             ArrayRef<int64_t> padding, bool ceilMode = false) {
-  if (failed(requireCount(loc, op, "kernel_size", kernel, 2, 1)) ||
-      failed(requireCount(loc, op, "stride", stride, 2, 1)) ||
-      failed(requireCount(loc, op, "padding", padding, 2, 0)))
+  if (failed(requireWindow(loc, op, input, {kernel, stride, padding})))
     return failure();
   SmallVector<int64_t> shape = {input[0], input[1]};
   for (int i = 0; i < 2; ++i) {

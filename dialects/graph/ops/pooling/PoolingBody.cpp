@@ -154,16 +154,20 @@ SmallVector<Value> SumPool2dGradOp::buildBody(OpBuilder &builder, Location loc,
   return {arith::SelectOp::create(builder, loc, covered, x[0], zero)};
 }
 
+static int64_t windowFlops(Value windows, ArrayRef<int64_t> kernel) {
+  return product({numElements(windows), kernel[0], kernel[1]});
+}
+
 int64_t SumPool2dOp::getFlops() {
-  return numElements(getResult()) * product(getKernel());
+  return windowFlops(getResult(), getKernel());
 }
 
 int64_t SumPool2dGradOp::getFlops() {
-  return numElements(getDy()) * product(getKernel());
+  return windowFlops(getDy(), getKernel());
 }
 
 int64_t MaxPool2dOp::getFlops() {
-  return numElements(getValues()) * product(getKernel());
+  return windowFlops(getValues(), getKernel());
 }
 
 int64_t MaxPool2dGradOp::getFlops() { return numElements(getDy()); }

@@ -74,8 +74,18 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
   SmallVector<int64_t> shape;
   for (size_t i = 0; i < rank; ++i) {
     int64_t size = x.getDimSize(i);
-    int64_t spread = size ? (size - 1) * (interior[i] + 1) + 1 : 0;
-    shape.push_back(low[i] + spread + high[i]);
+    int64_t spread = size;
+    if (size > 1 && (llvm::MulOverflow(size - 1, interior[i], spread) ||
+                     llvm::AddOverflow(spread, size, spread)))
+      return emitOptionalError(loc, "pad: ", shapeText(interior),
+                               " between the elements of ", shapeText(x),
+                               " is too much");
+    if (llvm::AddOverflow(spread, low[i], spread) ||
+        llvm::AddOverflow(spread, high[i], spread))
+      return emitOptionalError(loc, "pad: ", shapeText(low), " and ",
+                               shapeText(high), " around ", shapeText(x),
+                               " is too much");
+    shape.push_back(spread);
   }
   types.push_back(RankedTensorType::get(shape, x.getElementType()));
   return success();
@@ -93,10 +103,13 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
       failed(requireCount(loc, "slice", "strides", strides, rank, 1)))
     return failure();
   for (size_t i = 0; i < rank; ++i) {
-    int64_t end = offsets[i] + (sizes[i] - 1) * strides[i] + 1;
-    if (sizes[i] > 0 && end > x.getDimSize(i))
-      return emitOptionalError(loc, "slice: elements ", offsets[i], "..",
-                               end - 1, " of dim ", i, " leave ", shapeText(x));
+    int64_t last;
+    if (llvm::MulOverflow(sizes[i] - 1, strides[i], last) ||
+        llvm::AddOverflow(last, offsets[i], last))
+      last = std::numeric_limits<int64_t>::max();
+    if (sizes[i] > 0 && last >= x.getDimSize(i))
+      return emitOptionalError(loc, "slice: elements ", offsets[i], "..", last,
+                               " of dim ", i, " leave ", shapeText(x));
   }
   types.push_back(RankedTensorType::get(sizes, x.getElementType()));
   return success();
