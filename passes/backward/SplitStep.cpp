@@ -25,6 +25,7 @@ public:
       return failure();
     if (gradients.empty())
       return success();
+    collectMicro();
     createAccumulators();
     if (withUpdate && failed(createUpdate()))
       return failure();
@@ -57,6 +58,20 @@ private:
         update.insert(&op);
     }
     return success();
+  }
+
+  /// What gradients and metrics of the micro-batch are made from.
+  void collectMicro() {
+    SmallVector<Value> worklist;
+    for (Operation &op : step.getOps())
+      if (isa<graph::GradientsOp, func::ReturnOp>(op))
+        llvm::copy_if(op.getOperands(), std::back_inserter(worklist),
+                      [&](Value value) { return !inUpdate(value); });
+    while (!worklist.empty()) {
+      Operation *op = worklist.pop_back_val().getDefiningOp();
+      if (op && micro.insert(op).second)
+        llvm::append_range(worklist, op->getOperands());
+    }
   }
 
   /// One state for each gradient. Steps of the same module share them by name.
@@ -94,7 +109,7 @@ private:
   //------------------------------------------------------===//
 
   LogicalResult createUpdate();
-  Value inputOf(Value value);
+  Value microValueOf(Value value);
   LogicalResult bring(Value value, OpBuilder &body, IRMapping &mapping);
   LogicalResult copyToUpdate(Operation &op, OpBuilder &body,
                              IRMapping &mapping);
@@ -111,20 +126,25 @@ private:
   Builder builder;
   SmallVector<Value> gradients;
   SmallVector<std::string> accumulators; // one for each gradient
-  llvm::DenseSet<Operation *> update;
-  llvm::DenseMap<Value, Value> inputs; // what inputOf has found
+  llvm::DenseSet<Operation *> update, micro;
+  llvm::DenseMap<Value, Value> microValues; // what microValueOf has found
 };
 
-/// An input that the value is made from, or null.
-Value Splitter::inputOf(Value value) {
+/// What the value is made from that each micro-batch has its own of, or null:
+/// an input, or random numbers that the micro-batch draws for itself, too.
+Value Splitter::microValueOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return step.getArgAttr(argument.getArgNumber(), kInput) ? value : Value();
-  auto [known, isNew] = inputs.try_emplace(value);
+  auto [known, isNew] = microValues.try_emplace(value);
   if (!isNew)
     return known->second;
-  for (Value operand : value.getDefiningOp()->getOperands())
-    if (Value input = inputOf(operand))
-      return inputs[value] = input;
+  Operation *op = value.getDefiningOp();
+  if (micro.contains(op) &&
+      llvm::is_contained(op->getOperands(), scalarsOf(step)))
+    return microValues[value] = value;
+  for (Value operand : op->getOperands())
+    if (Value found = microValueOf(operand))
+      return microValues[value] = found;
   return {};
 }
 
@@ -157,11 +177,16 @@ LogicalResult Splitter::copyToUpdate(Operation &op, OpBuilder &body,
   for (Value operand : op.getOperands()) {
     if (mapping.contains(operand))
       continue;
-    if (Value input = inputOf(operand))
-      return emitModelError(&op)
-             << "accumulate: the update uses a value that belongs to one "
-                "micro-batch: it is made from "
-             << describe(input);
+    if (Value own = microValueOf(operand)) {
+      InFlightDiagnostic error = emitModelError(&op);
+      error << "accumulate: the update uses a value that belongs to one "
+               "micro-batch: it is made from ";
+      if (isa<BlockArgument>(own))
+        error << describe(own);
+      else
+        error << "random numbers that each micro-batch draws";
+      return error;
+    }
     if (failed(bring(operand, body, mapping)))
       return failure();
   }

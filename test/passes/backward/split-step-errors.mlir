@@ -37,3 +37,36 @@ func.func @train(%s: tensor<8xi64> {graph.scalars}, %w: tensor<f32> {graph.state
   return %w2 : tensor<f32>
 }
 }
+
+// -----
+
+// Drawn for the loss of each micro-batch, and again in the update: these would be other numbers.
+module attributes {graph.accumulate = 4 : i64} {
+func.func @train(%s: tensor<8xi64> {graph.scalars}, %w: tensor<3xf32> {graph.state = @w})
+    -> (tensor<3xf32> {graph.state = @w}) attributes {graph.step = "train", graph.training, graph.batch = 16 : i64} {
+  %u = graph.uniform %s {key = 7, type = tensor<3xf32>} : (tensor<8xi64>) -> tensor<3xf32>
+  %0 = graph.mul %w, %u : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %1 = graph.sum %0 {dims = array<i64: 0>} : (tensor<3xf32>) -> tensor<f32>
+  %g = graph.gradients %1, %w : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
+  %n = graph.neg %u : (tensor<3xf32>) -> tensor<3xf32>
+  // expected-error@+1 {{accumulate: the update uses a value that belongs to one micro-batch: it is made from random numbers that each micro-batch draws}}
+  %h = graph.mul %g, %n : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %w1 = graph.sgd %w, %h {lr = 0.1} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %w1 : tensor<3xf32>
+}
+}
+
+// -----
+
+// The update alone may draw.
+module attributes {graph.accumulate = 4 : i64} {
+func.func @train(%s: tensor<8xi64> {graph.scalars}, %w: tensor<3xf32> {graph.state = @w})
+    -> (tensor<3xf32> {graph.state = @w}) attributes {graph.step = "train", graph.training, graph.batch = 16 : i64} {
+  %u = graph.uniform %s {key = 7, type = tensor<3xf32>} : (tensor<8xi64>) -> tensor<3xf32>
+  %1 = graph.sum %w {dims = array<i64: 0>} : (tensor<3xf32>) -> tensor<f32>
+  %g = graph.gradients %1, %w : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
+  %h = graph.mul %g, %u : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %w1 = graph.sgd %w, %h {lr = 0.1} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  return %w1 : tensor<3xf32>
+}
+}
