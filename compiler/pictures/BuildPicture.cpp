@@ -63,6 +63,11 @@ public:
   }
 
 private:
+  struct Placed {
+    Operation *op; // in a kernel, where there are kernels
+    int node;
+  };
+
   void describeTitle();
   void addFunction(func::FuncOp function);
   void addInputs(func::FuncOp function);
@@ -72,6 +77,7 @@ private:
                       Node &node);
   void describeStates(Operation *op, Node &node);
   void setAnchor(Operation *op, Node &node);
+  int kinship(Operation *gradient, const Placed &placed) const;
   void rememberPlaces(Operation *op, int index);
   void addReads(Operation *op, int reader, const StepParts &parts);
   void addSaved(const StepParts &parts);
@@ -89,7 +95,7 @@ private:
   llvm::DenseMap<Value, int> made;   // the node that makes a value
   llvm::StringMap<int> accumulators; // the node that makes a new state
   /// Forward nodes by place, and by place and op.
-  llvm::DenseMap<Location, SmallVector<std::pair<StringRef, int>>> places;
+  llvm::DenseMap<Location, SmallVector<Placed>> places;
   /// Values that the backward reads, and where.
   llvm::MapVector<Value, llvm::SetVector<int>> kept;
   int firstGradient = -1, loss = -1;
@@ -282,7 +288,7 @@ void Describer::describeStates(Operation *op, Node &node) {
 void Describer::rememberPlaces(Operation *op, int index) {
   auto remember = [&](Operation *one) {
     if (graph::roleOf(one->getLoc()) == graph::StepRole::Forward)
-      places[one->getLoc()].push_back({one->getName().stripDialect(), index});
+      places[one->getLoc()].push_back({one, index});
   };
   auto kernel = dyn_cast<graph::KernelOp>(op);
   if (!kernel)
@@ -290,6 +296,24 @@ void Describer::rememberPlaces(Operation *op, int index) {
   for (Operation &inner : kernel.getBody().front().without_terminator())
     if (!isSplat(&inner))
       remember(&inner);
+}
+
+/// How many of the operands tell that it is this op's gradient: lines in loops
+/// make several ops at one place.
+int Describer::kinship(Operation *gradient, const Placed &placed) const {
+  int kin = 0;
+  for (Value operand : gradient->getOperands()) {
+    Operation *def = operand.getDefiningOp();
+    if (isSplat(def))
+      continue;
+    auto maker = made.find(operand);
+    kin += def == placed.op ||
+           llvm::is_contained(placed.op->getOperands(), operand);
+    kin += def && maker != made.end() &&
+           graph::roleOf(def->getLoc()) == graph::StepRole::Backward &&
+           picture.nodes[maker->second].anchor == placed.node;
+  }
+  return kin;
 }
 
 /// Beside the op whose gradient it is.
@@ -315,10 +339,16 @@ void Describer::setAnchor(Operation *op, Node &node) {
     if (found == places.end())
       continue;
     StringRef source = graph::roleSource(candidate->getLoc());
-    node.anchor = found->second.front().second;
-    for (auto [name, index] : found->second)
-      if (name == source)
-        node.anchor = index;
+    node.anchor = found->second.front().node;
+    int most = -1;
+    for (const Placed &placed : found->second) {
+      if (placed.op->getName().stripDialect() != source)
+        continue;
+      int kin = kinship(candidate, placed);
+      if (kin >= most)
+        node.anchor = placed.node;
+      most = std::max(most, kin);
+    }
     return;
   }
 }

@@ -39,6 +39,11 @@ private:
 
   std::vector<Item> itemsOf(size_t begin, size_t end, size_t prefix) const;
   std::string signatureOf(int node, size_t prefix) const;
+  bool isInside(size_t at, const std::string &path) const {
+    const std::string &module = picture.nodes[forward[at]].module;
+    return module.compare(0, path.size(), path) == 0 &&
+           (module.size() == path.size() || module[path.size()] == '.');
+  }
   void foldIn(size_t begin, size_t end, size_t prefix);
   void foldItems(const std::vector<Item> &items, size_t at, size_t period,
                  size_t count);
@@ -57,9 +62,10 @@ private:
 std::string BlockFolder::signatureOf(int index, size_t prefix) const {
   auto describe = [](const Node &node) {
     std::string text = std::string(nameOf(node.part)) + "|" + node.title + "|" +
-                       node.detail + "|" + std::to_string(node.states.size()) +
-                       ";";
-    return text;
+                       node.detail + "|" + std::to_string(node.states.size());
+    for (const std::string &op : node.ops) // a kernel's tells its body
+      text += "|" + op;
+    return text + ";";
   };
   const Node &node = picture.nodes[index];
   std::string text =
@@ -79,14 +85,20 @@ std::vector<BlockFolder::Item> BlockFolder::itemsOf(size_t begin, size_t end,
     size_t inner = prefix;
     if (module.size() > prefix) {
       item.path = module.substr(0, module.find('.', prefix));
-      inner = item.path.size() + 1;
-      while (item.end < end) {
-        const std::string &next = picture.nodes[forward[item.end]].module;
-        if (next != item.path &&
-            next.compare(0, item.path.size() + 1, item.path + ".") != 0)
-          break;
+      while (item.end < end && isInside(item.end, item.path))
         ++item.end;
+      // "h" that holds nothing but "h.1" here is "h.1".
+      while (item.path.size() < module.size()) {
+        std::string deeper =
+            module.substr(0, module.find('.', item.path.size() + 1));
+        size_t i = item.begin;
+        while (i < item.end && isInside(i, deeper))
+          ++i;
+        if (i < item.end)
+          break;
+        item.path = deeper;
       }
+      inner = item.path.size() + 1;
     }
     for (size_t i = item.begin; i < item.end; ++i)
       item.signature += signatureOf(forward[i], inner);
@@ -162,7 +174,8 @@ void BlockFolder::standFor(int copy, int original) {
 /// Without the nodes for which others stand.
 Picture BlockFolder::rebuild() const {
   Picture result = picture;
-  result.view = View::Blocks;
+  if (picture.view == View::Ops)
+    result.view = View::Blocks;
   result.nodes.clear();
   result.edges.clear();
   std::vector<int> at(picture.nodes.size(), -1);
@@ -176,6 +189,9 @@ Picture BlockFolder::rebuild() const {
       node = stands[node];
     return at[node];
   };
+  for (size_t i = 0; i < picture.nodes.size(); ++i)
+    if (stands[i] != static_cast<int>(i))
+      ++result.nodes[shown(static_cast<int>(i))].count;
   for (Node &node : result.nodes)
     if (node.anchor >= 0)
       node.anchor = shown(node.anchor);
@@ -226,6 +242,11 @@ std::set<std::string> leavesOf(const Picture &picture) {
 /// Gives every node the box that it goes into.
 std::vector<int> groupsOf(const Picture &picture,
                           const std::set<std::string> &leaves) {
+  std::set<int> firsts, lasts; // no box is half in a block
+  for (const Repeat &repeat : picture.repeats) {
+    firsts.insert(repeat.first);
+    lasts.insert(repeat.last);
+  }
   std::vector<int> group(picture.nodes.size(), -1);
   std::map<std::pair<int, Part>, int> besideOf; // by the forward group
   int groups = 0, last = -1;
@@ -235,6 +256,7 @@ std::vector<int> groupsOf(const Picture &picture,
     // Beside modules only what is one after the other.
     bool joins =
         last >= 0 && picture.nodes[last].module == picture.nodes[i].module &&
+        !firsts.count(static_cast<int>(i)) && !lasts.count(last) &&
         (leaves.count(picture.nodes[i].module) ||
          std::any_of(picture.edges.begin(), picture.edges.end(),
                      [&](const Edge &edge) {
@@ -336,7 +358,8 @@ Picture foldModules(const Picture &picture) {
     box.ops.insert(box.ops.end(), node.ops.begin(), node.ops.end());
     addAll(box.states, node.states);
     bool isKnown =
-        node.part == Part::Update && std::any_of(box.members.begin(), box.members.end(),
+        node.part == Part::Update &&
+        std::any_of(box.members.begin(), box.members.end(),
                     [&](const Member &one) { return one.text == node.title; });
     if (node.part == Part::Forward || node.part == Part::Backward ||
         (node.part == Part::Update && !isKnown))
@@ -347,6 +370,10 @@ Picture foldModules(const Picture &picture) {
       box.detail.clear();
   }
   auto box = [&](int node) { return boxOf[group[node]]; };
+  for (Repeat &repeat : result.repeats) {
+    repeat.first = box(repeat.first);
+    repeat.last = box(repeat.last);
+  }
   for (size_t i = 0; i < result.nodes.size(); ++i) {
     Node &node = result.nodes[i];
     if (node.anchor >= 0)

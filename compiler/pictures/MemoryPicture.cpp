@@ -13,19 +13,39 @@ static int64_t alignedBytes(plan::BufferOp buffer) {
       llvm::alignTo(buffer.getBytes(), plan::alignment));
 }
 
-static plan::ProgramOp findProgram(plan::PlanOp plan, StringRef name) {
-  for (auto step : plan.getOps<plan::StepOp>())
-    if (step.getName() == name)
-      for (auto program : step.getBody().getOps<plan::ProgramOp>())
-        if (program.getKind() == plan::ProgramKind::Full)
-          return program;
+int64_t MemoryPicture::fixedBytes() const {
+  int64_t bytes = 0;
+  for (const auto &[name, taken] : fixed)
+    bytes += taken;
+  return bytes;
+}
+
+int64_t MemoryPicture::packed() const {
+  int64_t most = 0;
+  for (const MemoryMap &program : programs)
+    most = std::max(most, program.packed);
+  return most;
+}
+
+static func::FuncOp findFunction(ModuleOp module, StringRef step,
+                                 plan::ProgramKind kind) {
+  for (auto function : module.getOps<func::FuncOp>()) {
+    auto name = function->getAttrOfType<StringAttr>("graph.step");
+    if (name && name.getValue() == step &&
+        function->hasAttr("graph.short") ==
+            (kind == plan::ProgramKind::Short) &&
+        function->hasAttr("graph.update") ==
+            (kind == plan::ProgramKind::Update))
+      return function;
+  }
   return nullptr;
 }
 
 /// Which part of the step each kernel belongs to.
-static llvm::StringMap<Part> partsOfKernels(ModuleOp module, StringRef step) {
+static llvm::StringMap<Part> partsOfKernels(ModuleOp module, StringRef step,
+                                            plan::ProgramKind kind) {
   llvm::StringMap<Part> parts;
-  func::FuncOp function = findStep(module, step).step;
+  func::FuncOp function = findFunction(module, step, kind);
   if (!function)
     return parts;
   StepParts of(function);
@@ -35,7 +55,7 @@ static llvm::StringMap<Part> partsOfKernels(ModuleOp module, StringRef step) {
 }
 
 /// What states, metrics and error flags take.
-static void addFixed(plan::PlanOp plan, MemoryMap &map) {
+static void addFixed(plan::PlanOp plan, MemoryPicture &picture) {
   int64_t pinned = 0, byRole[4] = {};
   for (auto buffer : plan.getOps<plan::BufferOp>())
     if (buffer.getPinned())
@@ -50,9 +70,9 @@ static void addFixed(plan::PlanOp plan, MemoryMap &map) {
                          "accumulated gradients"};
   for (int role = 0; role < 4; ++role)
     if (byRole[role])
-      map.fixed.emplace_back(names[role], byRole[role]);
+      picture.fixed.emplace_back(names[role], byRole[role]);
   if (pinned)
-    map.fixed.emplace_back("metrics and error flags", pinned);
+    picture.fixed.emplace_back("metrics and error flags", pinned);
 }
 
 static void addBlocks(plan::ProgramOp program, MemoryMap &map) {
@@ -96,31 +116,52 @@ static void addBlocks(plan::ProgramOp program, MemoryMap &map) {
   }
 }
 
-std::optional<MemoryMap> describeMemory(ModuleOp module, plan::PlanOp plan,
-                                        StringRef step) {
-  plan::ProgramOp program = findProgram(plan, step);
-  if (!program)
-    return std::nullopt;
+static std::string titleOf(StringRef step, plan::ProgramOp program) {
+  std::string batch = std::to_string(program.getBatch());
+  switch (program.getKind()) {
+  case plan::ProgramKind::Full:
+    return "step " + step.str() + ", batch of " + batch;
+  case plan::ProgramKind::Short:
+    return "step " + step.str() + ", short batch of " + batch;
+  case plan::ProgramKind::Update:
+    return "step " + step.str() + ", update after the micro-batches";
+  }
+  llvm_unreachable("a kind of program");
+}
+
+static MemoryMap describeProgram(ModuleOp module, StringRef step,
+                                 plan::ProgramOp program) {
   MemoryMap map;
-  map.title = plan.getModel().rsplit('/').second.str();
-  if (map.title.empty())
-    map.title = plan.getModel().str();
-  map.title += ": memory of step " + step.str() + ", batch of " +
-               std::to_string(program.getBatch());
-  llvm::StringMap<Part> parts = partsOfKernels(module, step);
+  map.title = titleOf(step, program);
+  llvm::StringMap<Part> parts = partsOfKernels(module, step, program.getKind());
   for (auto command : program.getBody().getOps<plan::CommandOp>()) {
     auto part = parts.find(command.getKernel());
     map.commands.push_back(
         {command.getKernel().rsplit('_').first.str(),
          part == parts.end() ? Part::Forward : part->second});
   }
-  addFixed(plan, map);
   addBlocks(program, map);
   for (size_t i = 0; i < map.commands.size(); ++i)
     if (map.commands[i].alive >
         map.commands[static_cast<size_t>(map.peak)].alive)
       map.peak = static_cast<int>(i);
   return map;
+}
+
+MemoryPicture describeMemory(ModuleOp module, plan::PlanOp plan,
+                             StringRef wanted) {
+  MemoryPicture picture;
+  picture.title = plan.getModel().rsplit('/').second.str();
+  if (picture.title.empty())
+    picture.title = plan.getModel().str();
+  picture.title += ": memory";
+  addFixed(plan, picture);
+  for (auto step : plan.getOps<plan::StepOp>())
+    if (wanted.empty() || step.getName() == wanted)
+      for (auto program : step.getBody().getOps<plan::ProgramOp>())
+        picture.programs.push_back(
+            describeProgram(module, step.getName(), program));
+  return picture;
 }
 
 } // namespace dl::pictures

@@ -5,7 +5,8 @@
 #include "compiler/pictures/Picture.h"
 #include "dialects/plan/Plan.h"
 #include "mlir/IR/BuiltinOps.h"
-#include <optional>
+#include <string>
+#include <vector>
 
 namespace dl::pictures {
 
@@ -24,20 +25,31 @@ struct MemoryBlock {
   Part part; // Saved: written by the forward, read by the backward
 };
 
+/// One program of a step.
 struct MemoryMap {
-  std::string title;
-  /// Bytes that are always taken, by kind: "parameters".
-  std::vector<std::pair<std::string, int64_t>> fixed;
+  std::string title; // "step train, batch of 4"
   std::vector<MemoryCommand> commands;
   std::vector<MemoryBlock> blocks;
   int64_t packed = 0; // what all temporaries take together
   int peak = 0;       // the command during which most are alive
 };
 
-/// The first program of a step: a whole batch, or a micro-batch.
-std::optional<MemoryMap>
-describeMemory(mlir::ModuleOp module, plan::PlanOp plan, llvm::StringRef step);
+struct MemoryPicture {
+  std::string title;
+  /// Bytes that are always taken, by kind: "parameters".
+  std::vector<std::pair<std::string, int64_t>> fixed;
+  std::vector<MemoryMap> programs;
 
-std::string writeMemorySvg(const MemoryMap &map);
+  int64_t fixedBytes() const;
+  /// What the temporaries of any program take at most; they share the place.
+  int64_t packed() const;
+};
+
+/// All programs of a step (whole batches, short ones, the update); of all steps
+/// if none is named.
+MemoryPicture describeMemory(mlir::ModuleOp module, plan::PlanOp plan,
+                             llvm::StringRef step);
+
+std::string writeMemorySvg(const MemoryPicture &picture);
 
 } // namespace dl::pictures

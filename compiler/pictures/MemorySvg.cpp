@@ -9,77 +9,105 @@ namespace dl::pictures {
 namespace {
 
 constexpr double left = 78, top = 74, curveHeight = 130, between = 34,
-                 mapHeight = 340, listWidth = 400;
+                 listGap = 96, listWidth = 400, headHeight = 52,
+                 namesHeight = 146, legendHeight = 44, lineHeight = 29;
 constexpr size_t mostListed = 16;
 
 std::string attribute(const char *name, double value) {
   return std::string(" ") + name + "=\"" + number(value) + "\"";
 }
 
+std::string rectText(double x, double y, double w, double h,
+                     const std::string &rest) {
+  return "<rect" + attribute("x", x) + attribute("y", y) +
+         attribute("width", w) + attribute("height", h) + rest;
+}
+
+std::string textText(double x, double y, const std::string &content,
+                     double size, const std::string &rest = "") {
+  return "<text" + attribute("x", x) + attribute("y", y) +
+         attribute("font-size", size) +
+         (rest.find("fill=") == std::string::npos ? " fill=\"#323F4B\"" : "") +
+         rest + ">" + escaped(content) + "</text>\n";
+}
+
+std::string totals(const MemoryPicture &picture) {
+  std::string text;
+  for (const auto &[name, bytes] : picture.fixed)
+    text += name + " " + byteText(bytes) + " + ";
+  return text + "temporaries " + byteText(picture.packed()) + " = " +
+         byteText(picture.fixedBytes() + picture.packed());
+}
+
+/// Draws one program, from (0, 0) on.
 class MemoryWriter {
 public:
-  explicit MemoryWriter(const MemoryMap &map) : map(map) {
-    for (const auto &[name, bytes] : map.fixed)
-      fixed += bytes;
+  MemoryWriter(const MemoryMap &map, const MemoryPicture &picture)
+      : map(map), fixed(picture.fixedBytes()) {
     size_t count = std::max<size_t>(1, map.commands.size());
     step = std::clamp(760.0 / static_cast<double>(count), 2.0, 44.0);
     plot = step * static_cast<double>(count);
-    mapTop = top + curveHeight + between;
-    width = left + std::max(plot, 320.0) + 28 + listWidth;
-    height = mapTop + mapHeight + 190;
+    frame = std::max(plot, 200.0);
+    mapHeight = std::min(340.0, 42 * static_cast<double>(map.blocks.size()));
+    mapTop = top + curveHeight + (map.blocks.empty() ? 0 : between);
+  }
+
+  double width() const { return left + frame + listGap + listWidth; }
+  double height() const {
+    double list = top + 60 + lineHeight * static_cast<double>(listed());
+    return std::max(mapTop + mapHeight + namesHeight,
+                    map.blocks.empty() ? 0 : list);
   }
 
   std::string run() {
-    begin();
+    writeTitle();
     writeCurve();
-    writeMap();
+    if (!map.blocks.empty()) {
+      writeMap();
+      writeList();
+    }
     writeCommands();
-    writeList();
-    writeLegend();
-    svg += "</svg>\n";
     return std::move(svg);
   }
 
 private:
-  void begin();
+  void writeTitle();
   void writeCurve();
   void writeMap();
   void writePeak();
   void writeCommands();
   void writeList();
-  void writeLegend();
   void writeAxis(double y0, double extent, int64_t most, const char *what);
-  void rect(double x, double y, double w, double h, const std::string &rest);
+  void rect(double x, double y, double w, double h, const std::string &rest) {
+    svg += rectText(x, y, w, h, rest);
+  }
   void text(double x, double y, const std::string &content, double size,
-            const std::string &rest = "");
+            const std::string &rest = "") {
+    svg += textText(x, y, content, size, rest);
+  }
   void line(double x1, double y1, double x2, double y2,
             const std::string &rest);
   double xOf(int command) const { return left + step * command; }
+  size_t listed() const {
+    auto alive = std::count_if(
+        map.blocks.begin(), map.blocks.end(),
+        [this](const MemoryBlock &block) { return isAliveAtPeak(block); });
+    return std::min(mostListed, static_cast<size_t>(alive));
+  }
+  bool isAliveAtPeak(const MemoryBlock &block) const {
+    return block.first <= map.peak && map.peak <= block.last;
+  }
   int64_t peakBytes() const {
     return map.commands.empty() ? 0 : map.commands[map.peak].alive;
   }
 
   const MemoryMap &map;
-  int64_t fixed = 0;
-  double step, plot, mapTop, width, height;
+  int64_t fixed;
+  double step, plot, frame, mapTop, mapHeight;
   std::string svg;
 };
 
 } // namespace
-
-void MemoryWriter::rect(double x, double y, double w, double h,
-                        const std::string &rest) {
-  svg += "<rect" + attribute("x", x) + attribute("y", y) +
-         attribute("width", w) + attribute("height", h) + rest;
-}
-
-void MemoryWriter::text(double x, double y, const std::string &content,
-                        double size, const std::string &rest) {
-  svg += "<text" + attribute("x", x) + attribute("y", y) +
-         attribute("font-size", size) +
-         (rest.find("fill=") == std::string::npos ? " fill=\"#323F4B\"" : "") +
-         rest + ">" + escaped(content) + "</text>\n";
-}
 
 void MemoryWriter::line(double x1, double y1, double x2, double y2,
                         const std::string &rest) {
@@ -87,22 +115,12 @@ void MemoryWriter::line(double x1, double y1, double x2, double y2,
          attribute("x2", x2) + attribute("y2", y2) + rest + "/>\n";
 }
 
-void MemoryWriter::begin() {
-  svg = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-        "<svg xmlns=\"http://www.w3.org/2000/svg\"" +
-        attribute("width", width) + attribute("height", height) +
-        " viewBox=\"0 0 " + number(width) + " " + number(height) +
-        "\" font-family=\"" + fontFamily + "\">\n<title>" + escaped(map.title) +
-        "</title>\n";
-  rect(0, 0, width, height, " fill=\"white\"/>\n");
-  text(20, 28, map.title, 17, " font-weight=\"bold\" fill=\"#1F2933\"");
-  std::string parts;
-  for (const auto &[name, bytes] : map.fixed)
-    parts += name + " " + byteText(bytes) + " + ";
+void MemoryWriter::writeTitle() {
+  text(20, 28, map.title, 14, " font-weight=\"bold\" fill=\"#1F2933\"");
   text(20, 46,
-       parts + "temporaries " + byteText(map.packed) + " (" +
-           byteText(peakBytes()) +
-           " alive at the peak) = " + byteText(fixed + map.packed),
+       map.blocks.empty() ? "no temporaries"
+                          : "temporaries " + byteText(map.packed) + ", " +
+                                byteText(peakBytes()) + " alive at the peak",
        11.5, " fill=\"#52606D\"");
 }
 
@@ -119,7 +137,7 @@ void MemoryWriter::writeAxis(double y0, double extent, int64_t most,
   for (double bytes = 0; bytes <= static_cast<double>(most); bytes += tick) {
     double y =
         y0 - extent * bytes / static_cast<double>(std::max<int64_t>(1, most));
-    line(left, y, left + plot, y, " stroke=\"#E4E7EB\" stroke-width=\"1\"");
+    line(left, y, left + frame, y, " stroke=\"#E4E7EB\" stroke-width=\"1\"");
     text(left - 6, y + 3.5, byteText(static_cast<int64_t>(bytes)), 10,
          " text-anchor=\"end\" fill=\"#7B8794\"");
   }
@@ -148,11 +166,11 @@ void MemoryWriter::writeCurve() {
   svg += "<path d=\"" + path +
          "\" class=\"alive\" fill=\"#9DB8D2\" stroke=\"#4F7599\" "
          "stroke-width=\"1.2\"/>\n";
-  double packed = bottom - static_cast<double>(fixed + map.packed) * scale;
-  line(left, packed, left + plot, packed,
+  double mostY = bottom - static_cast<double>(most) * scale;
+  line(left, mostY, left + frame, mostY,
        " stroke=\"#4F7599\" stroke-dasharray=\"5 3\"");
-  text(left + plot, packed - 4, "arena " + byteText(fixed + map.packed), 10,
-       " text-anchor=\"end\" fill=\"#4F7599\"");
+  text(left + frame + 5, mostY + 3.5, "at most " + byteText(most), 10,
+       " fill=\"#4F7599\"");
 }
 
 /// Where each temporary lies, and from which command to which.
@@ -162,7 +180,7 @@ void MemoryWriter::writeMap() {
   double scale = mapHeight / static_cast<double>(most);
   writeAxis(bottom, mapHeight, most, "temporaries by offset");
   for (const MemoryBlock &block : map.blocks) {
-    bool atPeak = block.first <= map.peak && map.peak <= block.last;
+    bool atPeak = isAliveAtPeak(block);
     double x = xOf(block.first), w = xOf(block.last + 1) - x;
     double h = static_cast<double>(block.bytes) * scale;
     double y = bottom - static_cast<double>(block.offset) * scale - h;
@@ -203,8 +221,9 @@ void MemoryWriter::writePeak() {
   line(x, top - 4, x, mapTop + mapHeight,
        " class=\"peak\" stroke=\"#C0392B\" stroke-width=\"1.2\" "
        "stroke-dasharray=\"3 2\"");
-  bool atRight = x > left + plot - 40;
-  text(x + (atRight ? -4 : 4), top - 6, "peak", 10.5,
+  bool atRight = x > left + plot - 40 && x > left + 120;
+  bool isUnderTitle = !atRight && x < left + 80;
+  text(x + (atRight ? -4 : 4), isUnderTitle ? top + 11 : top - 6, "peak", 10.5,
        std::string(" font-weight=\"bold\" fill=\"#C0392B\"") +
            (atRight ? " text-anchor=\"end\"" : ""));
 }
@@ -237,14 +256,14 @@ void MemoryWriter::writeCommands() {
 void MemoryWriter::writeList() {
   std::vector<const MemoryBlock *> alive;
   for (const MemoryBlock &block : map.blocks)
-    if (block.first <= map.peak && map.peak <= block.last)
+    if (isAliveAtPeak(block))
       alive.push_back(&block);
   std::sort(alive.begin(), alive.end(),
             [](const MemoryBlock *a, const MemoryBlock *b) {
               return std::tie(b->bytes, a->name, a->where, a->offset) <
                      std::tie(a->bytes, b->name, b->where, b->offset);
             });
-  double x = left + std::max(plot, 320.0) + 28, y = top - 6;
+  double x = left + frame + listGap, y = top - 6;
   text(x, y, "alive at the peak", 11, " font-weight=\"bold\" fill=\"#7B8794\"");
   if (!map.commands.empty())
     text(x, y + 15,
@@ -263,7 +282,7 @@ void MemoryWriter::writeList() {
          " class=\"alive-name\"");
     text(x + 84, y + 21.5, shortened(block.where, 9, listWidth - 100), 9,
          " fill=\"#7B8794\"");
-    y += 29;
+    y += lineHeight;
   }
   if (alive.size() > mostListed) {
     int64_t rest = 0;
@@ -275,7 +294,7 @@ void MemoryWriter::writeList() {
   }
 }
 
-void MemoryWriter::writeLegend() {
+static std::string legendText(double y) {
   struct Item {
     const char *name;
     Paint paint;
@@ -288,20 +307,42 @@ void MemoryWriter::writeLegend() {
       {"update", paintOf(Part::Update)},
       {"alive at the peak", {"white", "#C0392B"}},
   };
-  double x = 20, y = height - 26;
-  svg += "<g class=\"legend\">\n";
+  double x = 20;
+  std::string svg = "<g class=\"legend\">\n";
   for (const Item &item : items) {
-    rect(x, y, 15, 12,
-         std::string(" rx=\"2.5\" fill=\"") + item.paint.fill + "\" stroke=\"" +
-             item.paint.line + "\"/>\n");
-    text(x + 21, y + 10, item.name, 10.5);
+    svg += rectText(x, y, 15, 12,
+                    std::string(" rx=\"2.5\" fill=\"") + item.paint.fill +
+                        "\" stroke=\"" + item.paint.line + "\"/>\n");
+    svg += textText(x + 21, y + 10, item.name, 10.5);
     x += 40 + textWidth(item.name, 10.5);
   }
-  svg += "</g>\n";
+  return svg + "</g>\n";
 }
 
-std::string writeMemorySvg(const MemoryMap &map) {
-  return MemoryWriter(map).run();
+std::string writeMemorySvg(const MemoryPicture &picture) {
+  double width = 760, height = headHeight;
+  std::string programs;
+  for (const MemoryMap &map : picture.programs) {
+    MemoryWriter writer(map, picture);
+    programs += "<g class=\"program\" data-program=\"" + escaped(map.title) +
+                "\" transform=\"translate(0 " + number(height) + ")\">\n" +
+                writer.run() + "</g>\n";
+    width = std::max(width, writer.width());
+    height += writer.height();
+  }
+  std::string legend = legendText(height + legendHeight - 26);
+  height += legendHeight;
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+         "<svg xmlns=\"http://www.w3.org/2000/svg\"" +
+         attribute("width", width) + attribute("height", height) +
+         " viewBox=\"0 0 " + number(width) + " " + number(height) +
+         "\" font-family=\"" + fontFamily + "\">\n<title>" +
+         escaped(picture.title) + "</title>\n" +
+         rectText(0, 0, width, height, " fill=\"white\"/>\n") +
+         textText(20, 28, picture.title, 17,
+                  " font-weight=\"bold\" fill=\"#1F2933\"") +
+         textText(20, 46, totals(picture), 11.5, " fill=\"#52606D\"") +
+         programs + legend + "</svg>\n";
 }
 
 } // namespace dl::pictures

@@ -233,9 +233,13 @@ void Writer::writeNode(const Node &node, const DrawnNode &drawn) {
   std::string ops;
   for (const std::string &op : node.ops)
     ops += (ops.empty() ? "" : " ") + op;
-  svg += std::string("<g class=\"node ") + nameOf(node.part) + "\"" +
-         attribute("id", node.id) +
-         (ops.empty() ? "" : attribute("data-ops", ops)) + ">\n";
+  svg +=
+      std::string("<g class=\"node ") + nameOf(node.part) + "\"" +
+      attribute("id", node.id) +
+      (ops.empty() ? "" : attribute("data-ops", ops)) +
+      (node.count == 1 ? ""
+                       : attribute("data-count", std::to_string(node.count))) +
+      ">\n";
   std::string hint = node.id;
   for (const std::string &line : {node.title + " " + node.detail, node.where})
     hint += line.empty() ? "" : "\n" + line;

@@ -69,7 +69,7 @@ FailureOr<std::vector<PictureFile>> drawGraph(ModuleOp imported,
   if (options.view == View::Blocks)
     *picture = pictures::foldBlocks(*picture);
   else if (options.view == View::Modules)
-    *picture = pictures::foldModules(*picture);
+    *picture = pictures::foldModules(pictures::foldBlocks(*picture));
   drawGraphFiles(*picture, options, files);
   return files;
 }
@@ -84,12 +84,12 @@ FailureOr<std::vector<PictureFile>> drawPlan(ModuleOp module, plan::PlanOp plan,
     return failure();
   if (options.view == View::Kernels && wants(options, /*memory=*/false))
     if (auto picture = pictures::describeKernels(module, *step))
-      drawGraphFiles(*picture, options, files);
-  if (wants(options, /*memory=*/true))
-    if (auto map = pictures::describeMemory(module, plan, *step))
-      for (const PictureOptions::File &file : options.files)
-        if (file.kind == PictureOptions::MemorySvg)
-          files.push_back({file.path, pictures::writeMemorySvg(*map)});
+      drawGraphFiles(pictures::foldBlocks(*picture), options, files);
+  for (const PictureOptions::File &file : options.files)
+    if (file.kind == PictureOptions::MemorySvg)
+      files.push_back(
+          {file.path, pictures::writeMemorySvg(pictures::describeMemory(
+                          module, plan, options.step))});
   return files;
 }
 

@@ -11,6 +11,22 @@ import xml.etree.ElementTree as ElementTree
 import dltools
 from e2e.support import HEAD, ToolTest, example
 
+TRAINING = """
+void dl_main(dl::Program &p) {
+  auto data = dl::data::MNIST("data/mnist", {.batch_size = p.arg("batch_size", 8)});
+  Net model;
+  dl::optim::SGD optimizer(model.parameters(), {.lr = 0.1, .momentum = 0.9});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::cross_entropy(model(b.data), b.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+  p.eval("test", data, [&](dl::Batch b) -> dl::Metrics { return {{"loss", F::cross_entropy(model(b.data), b.target)}}; });
+}
+"""
+
 # Equal blocks with a way around each, between layers that differ.
 RESIDUAL = HEAD + """
 struct Block : nn::Module {
@@ -28,20 +44,23 @@ struct Net : nn::Module {
     return head(x);
   }
 };
-void dl_main(dl::Program &p) {
-  auto data = dl::data::MNIST("data/mnist", {.batch_size = 8});
-  Net model;
-  dl::optim::SGD optimizer(model.parameters(), {.lr = 0.1, .momentum = 0.9});
-  p.train(data, [&](dl::Batch b) -> dl::Metrics {
-    auto loss = F::cross_entropy(model(b.data), b.target);
-    optimizer.zero_grad();
-    loss.backward();
-    optimizer.step();
-    return {{"loss", loss}};
-  });
-  p.eval("test", data, [&](dl::Batch b) -> dl::Metrics { return {{"loss", F::cross_entropy(model(b.data), b.target)}}; });
-}
-"""
+""" + TRAINING
+
+# Equal layers that are blocks of their own.
+LAYERS = HEAD + """
+struct Net : nn::Module {
+  nn::Linear in{784, 32};
+  nn::Linear h[5]{{32, 32}, {32, 32}, {32, 32}, {32, 32}, {32, 32}};
+  nn::Linear head{32, 10};
+  dl::Tensor forward(dl::Tensor x) {
+    x = in(x.flatten(1));
+    for (auto &layer : h)
+      x = F::relu(layer(x));
+    return head(x);
+  }
+};
+""" + TRAINING
+
 VIEWS = ["blocks", "modules", "ops", "kernels"]
 SVG = "{http://www.w3.org/2000/svg}"
 FILL = {"forward": "#CFE3F7", "saved": "orange", "backward": "lightgrey"}
@@ -64,9 +83,13 @@ def boxes(picture):
     return found
 
 
-def ops(picture):
-    """What the nodes stand for: names of ops or of kernels."""
-    return collections.Counter(op for group in picture.iter(SVG + "g") for op in group.get("data-ops", "").split())
+def ops(picture, folded=True):
+    """What the nodes stand for: names of ops or of kernels; with those of folded blocks, or only what is drawn."""
+    found = collections.Counter()
+    for group in picture.iter(SVG + "g"):
+        for op in group.get("data-ops", "").split():
+            found[op] += int(group.get("data-count", "1")) if folded else 1
+    return found
 
 
 def meet(a, b, gap=0):
@@ -164,11 +187,13 @@ class PictureTest(ToolTest):
             del wanted["graph.full"]
             self.assertEqual(ops(picture), wanted)
             # Tidied, all are there too: the shape of a bias is in the box that reads the bias.
-            self.assertEqual(ops(ElementTree.fromstring(self.picture(model, "modules", "--check", *more))), wanted)
+            for view in ("blocks", "modules"):
+                self.assertEqual(ops(ElementTree.fromstring(self.picture(model, view, "--check", *more))), wanted, view)
 
     def test_every_kernel_once(self):
-        for model in ("mnist", "mnist_mlp"):
-            picture = ElementTree.fromstring(self.picture(example(model), "kernels", "-o", "net.plan"))
+        self.write("net.dl", RESIDUAL)
+        for model in (example("mnist"), example("mnist_mlp"), "net.dl"):
+            picture = ElementTree.fromstring(self.picture(model, "kernels", "-o", "net.plan"))
             info = self.info("net.plan")
             train = next(step for step in info["steps"] if step["name"] == "train")
             wanted = collections.Counter(info["kernels"][command["kernel"]]["name"] for command in train["programs"][0]["commands"])
@@ -186,9 +211,29 @@ class PictureTest(ToolTest):
         self.assertNotIn("h.1.up", frames)
         self.assertIn("h.3.up", self.check_frames(whole))
         # Blocks of one kind are an eighth of the picture each.
-        block = sum((ops(whole) - ops(folded)).values()) / 3
+        block = sum((ops(whole) - ops(folded, folded=False)).values()) / 3
         self.assertEqual(block, int(block))
         self.assertGreater(block, 10)
+
+    def test_equal_blocks_are_folded_in_every_view(self):
+        self.write("net.dl", RESIDUAL)
+        for view, most in (("modules", 0.6), ("kernels", 0.7)):
+            picture = ElementTree.fromstring(self.picture("net.dl", view))
+            words = [t.text for t in picture.iter(SVG + "text")]
+            self.assertTrue(any(word.startswith("×") for word in words), (view, words))
+            drawn, all_of_them = sum(ops(picture, folded=False).values()), sum(ops(picture).values())
+            self.assertLess(drawn, most * all_of_them, view)
+
+    def test_blocks_that_are_one_layer(self):
+        """Layers of a list with something between them that stands in one line of a loop; the first reads another op."""
+        self.write("net.dl", LAYERS)
+        for view in ("blocks", "modules", "kernels"):
+            picture = ElementTree.fromstring(self.picture("net.dl", view))
+            words = [t.text for t in picture.iter(SVG + "text")]
+            self.assertIn("× 4", words, view)
+            self.assertIn("h.1 … h.4", words, view)
+            self.check_places(picture)
+            self.check_frames(picture)
 
     def test_steps(self):
         self.write("net.dl", RESIDUAL)
@@ -216,24 +261,37 @@ class PictureTest(ToolTest):
                 self.assertEqual((result.returncode, result.stderr), (0, ""))
 
     def test_memory(self):
-        """The picture names those that --report names, and all temporaries lie apart."""
+        """The picture has all programs; it names those that --report names, and all temporaries lie apart."""
         self.write("net.dl", RESIDUAL)
-        for model in ("net.dl", example("mnist")):
-            self.dlcc(model, "--emit=memory.svg=m.svg,report.json=r.json")
-            picture = ElementTree.fromstring(self.read("m.svg"))
-            report = json.loads(self.read("r.json"))
-            train = next(step for step in report["steps"] if step["name"] == "train")["programs"][0]
-            blocks = [r for r in picture.iter(SVG + "rect") if r.get("class", "").startswith("buffer")]
-            alive = {r.find(SVG + "title").text.splitlines()[0] for r in blocks if "peak" in r.get("class").split()}
-            self.assertEqual(alive, {item["name"] for item in train["peak"]["alive"]})
-            named = [t.text for t in picture.iter(SVG + "text") if t.get("class") == "alive-name"]
-            self.assertEqual(len(named), min(16, len(alive)))
-            self.assertEqual(len([r for r in picture.iter(SVG + "rect") if r.get("class") == "command"]), train["commands"])
-            # Rectangles of less than a pixel are drawn larger than they are.
-            places = [rectangle(r) for r in blocks if float(r.get("height")) > 0.5]
-            for i, a in enumerate(places):
-                for b in places[i + 1:]:
-                    self.assertFalse(meet(a, b, gap=-0.1), f"{a} and {b}")
+        for model, more in (("net.dl", []), (example("mnist"), []), ("net.dl", ["-D", "batch_size=7", "--accumulate=3"])):
+            self.dlcc(model, "--emit=memory.svg=m.svg,report.json=r.json", *more)
+            drawn = [g for g in ElementTree.fromstring(self.read("m.svg")).iter(SVG + "g") if g.get("class") == "program"]
+            steps = json.loads(self.read("r.json"))["steps"]
+            programs = [(step["name"], program) for step in steps for program in step["programs"]]
+            self.assertEqual(len(drawn), len(programs))
+            self.assertEqual(len({g.get("data-program") for g in drawn}), len(programs))
+            for picture, (step, program) in zip(drawn, programs):
+                self.assertTrue(picture.get("data-program").startswith(f"step {step}, "))
+                self.check_program(picture, program)
+
+    def test_memory_of_one_step(self):
+        self.write("net.dl", RESIDUAL)
+        self.dlcc("net.dl", "--step=test", "--emit=memory.svg=m.svg")
+        drawn = [g.get("data-program") for g in ElementTree.fromstring(self.read("m.svg")).iter(SVG + "g") if g.get("class") == "program"]
+        self.assertEqual(drawn, ["step test, batch of 8"])
+
+    def check_program(self, picture, program):
+        blocks = [r for r in picture.iter(SVG + "rect") if r.get("class", "").startswith("buffer")]
+        alive = {r.find(SVG + "title").text.splitlines()[0] for r in blocks if "peak" in r.get("class").split()}
+        self.assertEqual(alive, {item["name"] for item in program["peak"]["alive"]})
+        named = [t.text for t in picture.iter(SVG + "text") if t.get("class") == "alive-name"]
+        self.assertEqual(len(named), min(16, len(alive)))
+        self.assertEqual(len([r for r in picture.iter(SVG + "rect") if r.get("class") == "command"]), program["commands"])
+        # Rectangles of less than a pixel are drawn larger than they are.
+        places = [rectangle(r) for r in blocks if float(r.get("height")) > 0.5]
+        for i, a in enumerate(places):
+            for b in places[i + 1:]:
+                self.assertFalse(meet(a, b, gap=-0.1), f"{a} and {b}")
 
 
 if __name__ == "__main__":

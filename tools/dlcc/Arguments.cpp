@@ -276,9 +276,9 @@ Output
   -o FILE                the plan (default: MODEL.plan in this folder)
   --emit=KIND[=FILE],... also write: graph.svg, graph.dot, memory.svg, report.json, kernels.so,
                          mlir[:PHASE] (to standard output unless FILE is given)
-  --view=VIEW            how much a graph shows: blocks (default; equal ones are folded), modules,
-                         ops, kernels
-  --step=NAME            the step of pictures (default: train, else the first)
+  --view=VIEW            how much a graph shows: blocks (default), modules, kernels (in these, equal
+                         neighbours are folded) or ops
+  --step=NAME            the step of pictures (default: train, else the first; of memory.svg all)
   --report[=json]        parameters, FLOPs, bytes, kernels, fusions, memory
   --check                evaluate the model and stop: no code, no plan
 
