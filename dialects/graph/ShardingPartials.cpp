@@ -78,8 +78,9 @@ private:
     return Dependence::Other;
   }
 
-  /// Only what rises everywhere: log does so too, but parts of a maximum may be
-  /// negative.
+  /// Only what rises everywhere, as computed and not just as a function: log
+  /// rises, but parts of a maximum may be negative; erf rises, but its
+  /// approximation does not.
   Dependence ofMax(Operation &op) const {
     if (std::optional<Dependence> d = ofConstants(op))
       return *d;
@@ -93,7 +94,7 @@ private:
     if (isa<arith::SelectOp>(op))
       return followsIf(constant(op, 0) && follows(op, 1) && follows(op, 2));
     if (isa<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, arith::ExtSIOp,
-            math::ExpOp, math::TanhOp, math::ErfOp, math::FloorOp>(op))
+            math::ExpOp, math::TanhOp, math::FloorOp>(op))
       return followsIf(follows(op, 0));
     return Dependence::Other;
   }

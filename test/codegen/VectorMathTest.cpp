@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <random>
 
 using namespace dl::codegen;
@@ -299,6 +300,76 @@ TEST_P(LargeAngles, StayBounded) {
 INSTANTIATE_TEST_SUITE_P(, LargeAngles,
                          testing::Values(functions[2], functions[3]),
                          [](const auto &info) { return info.param.name; });
+
+/// How often a function gives less for the next larger number, over runs of
+/// neighbours: at all sizes, and where the range reduction of exp jumps.
+struct Rising : testing::TestWithParam<Function> {
+  static constexpr int runCount = 4000, runLength = 128;
+  static constexpr float erfDrops = -0x1.fbe80ep+0F;
+
+  template <typename T> static T neighbour(T x, int distance) {
+    using Signed = std::make_signed_t<BitsOf<T>>;
+    constexpr Signed magnitude = std::numeric_limits<Signed>::max();
+    auto bits = std::bit_cast<Signed>(x);
+    auto ordered = (bits < 0 ? -(bits & magnitude) : bits) + distance;
+    return std::copysign(
+        std::bit_cast<T>(static_cast<Signed>(ordered < 0 ? -ordered : ordered)),
+        static_cast<T>(ordered < 0 ? -1 : 1));
+  }
+
+  template <typename T> static int countDrops(const Function &function) {
+    std::mt19937_64 random(1);
+    std::uniform_real_distribution<T> unit(-1, 1);
+    std::vector<T> x;
+    for (int run = 0; run < runCount; ++run) {
+      T start = run == 0 ? erfDrops : unit(random);
+      switch (run % 5) {
+      default:
+        break;
+      case 1:
+        start *= 6;
+        break;
+      case 2:
+        start *= 40;
+        break;
+      case 3:
+        start = std::ldexp(start, -static_cast<int>(random() % 50));
+        break;
+      case 4:
+        start =
+            (static_cast<T>(static_cast<int>(random() % 256)) - T(127.5)) *
+            std::ldexp(std::numbers::ln2_v<T>, -static_cast<int>(random() % 8));
+        break;
+      }
+      for (int i = 0; i < runLength; ++i)
+        x.push_back(neighbour(start, i - runLength / 2));
+    }
+    auto emit = [&](llvm::IRBuilderBase &builder,
+                    llvm::ArrayRef<llvm::Value *> operands) {
+      return function.emit(builder, operands[0]);
+    };
+    CompiledFunction compiled(executableTargets().front(), sizeof(T) == 8, 1,
+                              emit);
+    std::vector<T> y = compiled(std::vector<std::vector<T>>{x});
+    int drops = 0;
+    for (size_t i = 1; i < y.size(); ++i)
+      drops += i % runLength != 0 && y[i] < y[i - 1];
+    return drops;
+  }
+};
+
+// The maximum of parts may be taken before or after these, with the same bits
+// (ShardingPartials.cpp).
+TEST_P(Rising, Float) { EXPECT_EQ(countDrops<float>(GetParam()), 0); }
+TEST_P(Rising, Double) { EXPECT_EQ(countDrops<double>(GetParam()), 0); }
+
+INSTANTIATE_TEST_SUITE_P(, Rising, testing::Values(functions[0], functions[4]),
+                         [](const auto &info) { return info.param.name; });
+
+// The control: erf does drop, between pieces of its approximation.
+TEST(RisingControl, ErfDrops) {
+  EXPECT_GT(Rising::countDrops<float>(functions[5]), 0);
+}
 
 // The control: the comparison does notice errors.
 TEST(VectorMathControl, MeasuresErrors) {
