@@ -143,6 +143,7 @@ Operation *Graph::tryElement(StringRef op, ArrayRef<dl_operand> operands,
                              std::string &error) {
   SmallVector<Value> values;
   SmallVector<Operation *> casts;
+  const dl_operand *inexact = nullptr; // as a constant of the graph, a double
   for (const dl_operand &operand : operands) {
     if (operand.kind == DL_STEP_SCALARS) {
       values.push_back(trace->scalars);
@@ -164,14 +165,16 @@ Operation *Graph::tryElement(StringRef op, ArrayRef<dl_operand> operands,
                         : static_cast<double>(operand.integer);
     if (operand.kind == DL_INT_SCALAR && isa<IntegerType>(element) &&
         !(number < 0x1p63 && static_cast<int64_t>(number) == operand.integer))
-      reporter.refuse(op.str() + ": the number " +
-                      std::to_string(operand.integer) +
-                      " needs more than 53 bits: not in this version");
+      inexact = &operand;
     Value value = constant(number, RankedTensorType::get({}, element));
     casts.push_back(value.getDefiningOp());
     values.push_back(value);
   }
   Operation *made = create(op, values, attributes, &error);
+  if (made && inexact)
+    reporter.refuse(op.str() + ": the number " +
+                    std::to_string(inexact->integer) +
+                    " needs more than 53 bits: not in this version");
   if (!made)
     for (Operation *one : llvm::reverse(casts))
       one->erase();
