@@ -58,7 +58,7 @@ class Control(unittest.TestCase):
 
         def write_wrong(program, folder):
             name, (access, array) = next(iter(program.weights.items()))
-            wrong = array.copy()
+            wrong = np.array(array)  # not a NumPy scalar, which would stay as it is
             wrong.flat[0] += np.float32(1e-6)
             program.weights[name] = (access, wrong)
             write(program, folder)
