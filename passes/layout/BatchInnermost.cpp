@@ -91,6 +91,17 @@ static bool readsAt(const graph::Access &access, unsigned dim) {
   return first && first.getPosition() == dim;
 }
 
+/// The result's images are made one by one from the operand's: true for rows of
+/// a matrix product too, but not where each image has a matrix of its own.
+static bool isImageByImage(const LoopNest &nest, unsigned operand) {
+  if (nest.numParallel == 0 || !readsAt(nest.accesses[operand], 0))
+    return false;
+  if (!nest.contraction)
+    return true;
+  return !batchDim(nest) &&
+         !nest.accesses[1 - operand].map.isFunctionOfDim(0);
+}
+
 static bool isView(Operation *op) {
   auto loops = dyn_cast_or_null<LoopNestOpInterface>(op);
   return loops && graph::payloadFacts(loops).isView;
@@ -134,10 +145,8 @@ void Chooser::spreadToOperands(Operation *op) {
   if (!loops)
     return;
   LoopNest nest = loops.getLoopNest();
-  if (nest.contraction)
-    return;
-  for (auto [operand, access] : llvm::zip(op->getOperands(), nest.accesses)) {
-    if (!readsAt(access, 0) || batchOf(operand) != nest.extents[0])
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    if (!isImageByImage(nest, i) || batchOf(operand) != nest.extents[0])
       continue;
     if (isView(operand.getDefiningOp()))
       spreadToOperands(operand.getDefiningOp());
@@ -159,8 +168,7 @@ void Chooser::spreadToUsers(Value value) {
     if (!loops)
       continue;
     LoopNest nest = loops.getLoopNest();
-    if (nest.contraction || nest.numParallel == 0 ||
-        !readsAt(nest.accesses[use.getOperandNumber()], 0) ||
+    if (!isImageByImage(nest, use.getOperandNumber()) ||
         nest.extents[0] != batchOf(value))
       continue;
     if (isView(user))
