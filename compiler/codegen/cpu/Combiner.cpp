@@ -62,6 +62,12 @@ Values Combiner::step(llvm::ArrayRef<Value *> state, Value *value,
           nest.yieldsIndex ? b.CreateSelect(take, position, state[1]) : state[1]};
 }
 
+Values Combiner::merge(llvm::ArrayRef<Value *> a,
+                       llvm::ArrayRef<Value *> b) const {
+  return {type->isFPOrFPVectorTy() ? builder.CreateFAdd(a[0], b[0])
+                                   : builder.CreateAdd(a[0], b[0])};
+}
+
 Values Combiner::acrossLanes(llvm::ArrayRef<Value *> state) const {
   llvm::IRBuilder<> &b = builder;
   Values result(state.begin(), state.end());

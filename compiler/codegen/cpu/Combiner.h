@@ -17,6 +17,10 @@ public:
   /// outside of `mask` keep their state.
   Values step(llvm::ArrayRef<llvm::Value *> state, llvm::Value *value,
               llvm::Value *position, llvm::Value *mask) const;
+  /// Two sums become one.
+  Values merge(llvm::ArrayRef<llvm::Value *> a,
+               llvm::ArrayRef<llvm::Value *> b) const;
+  bool isSum() const { return !isMax; }
   /// Across lanes, in a fixed tree; the result is in lane 0.
   Values acrossLanes(llvm::ArrayRef<llvm::Value *> state) const;
   /// What the op's results are, converted to their element types.

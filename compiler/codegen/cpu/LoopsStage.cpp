@@ -8,6 +8,9 @@ namespace dl::codegen {
 
 using llvm::Value;
 
+/// A sum along the lanes is as many sums as keep the adders busy: one would wait
+/// for the one before.
+static constexpr int64_t kSumChains = 4;
 /// Reductions over at most this many points are unrolled: pooling windows.
 static constexpr int64_t kMaxUnrolled = 32;
 
@@ -270,10 +273,15 @@ Values LoopsStage::reduceWindow(unsigned dim, Values state,
 void LoopsStage::emitAcrossLanes() {
   e.enterBody();
   Combiner combiner = makeCombiner();
-  Values state =
-      reduceAlongLanes(nest.numParallel, combiner.init(), combiner);
+  Values chains = combiner.init();
+  if (combiner.isSum() && lanesAcross() >= kSumChains * e.plan.lanes)
+    chains.assign(kSumChains, combiner.init()[0]);
+  chains = reduceAlongLanes(nest.numParallel, chains, combiner);
   e.enterBody();
-  Values contents = finish(combiner.acrossLanes(state), combiner);
+  for (; combiner.isSum() && chains.size() > 1; chains.truncate(chains.size() / 2))
+    for (size_t i = 0; i < chains.size() / 2; ++i)
+      chains[i] = combiner.merge(chains[i], chains[i + chains.size() / 2])[0];
+  Values contents = finish(combiner.acrossLanes(chains), combiner);
   for (OpResult result : stage.op->getResults())
     if (e.plan.isPlaced(result))
       e.storeScalar(result, resultIndex(), contents[result.getResultNumber()]);
@@ -296,6 +304,14 @@ Values LoopsStage::stepAlongLanes(Value *flat, ArrayRef<Value *> state,
   return next;
 }
 
+int64_t LoopsStage::lanesAcross() const {
+  int64_t count = 1;
+  for (unsigned d : laneDims)
+    count *= nest.extents[d];
+  return count;
+}
+
+/// `state` is one sum for each chain, or that of the maximum.
 Values LoopsStage::reduceAlongLanes(unsigned dim, Values state,
                                     const Combiner &combiner) {
   if (dim < laneDims.front()) {
@@ -310,18 +326,30 @@ Values LoopsStage::reduceAlongLanes(unsigned dim, Values state,
     e.scope.truncate(size);
     return result;
   }
-  int64_t count = 1, width = e.plan.lanes;
-  for (unsigned d : laneDims)
-    count *= nest.extents[d];
-  int64_t full = count / width * width;
-  if (full > 0)
-    state = emitLoop(b, flatIndex(0), b.getInt64(full), width, state,
-                     [&](Value *flat, ArrayRef<Value *> carried) {
-                       return stepAlongLanes(flat, carried, combiner);
-                     });
+  int64_t count = lanesAcross(), width = e.plan.lanes;
+  int64_t chains = combiner.isSum() ? state.size() : 1;
+  auto step = [&](Value *flat, Values all, int64_t chain) {
+    if (chains == 1)
+      return stepAlongLanes(flat, all, combiner);
+    all[chain] = stepAlongLanes(flat, {all[chain]}, combiner)[0];
+    return all;
+  };
+  int64_t full = count / width * width, round = chains * width;
+  int64_t rounds = full / round * round;
+  if (rounds > 0)
+    state = emitLoop(
+        b, flatIndex(0), b.getInt64(rounds), round, state,
+        [&](Value *flat, ArrayRef<Value *> carried) {
+          Values all(carried.begin(), carried.end());
+          for (int64_t c = 0; c < chains; ++c)
+            all = step(b.CreateAdd(flat, b.getInt64(c * width)), all, c);
+          return all;
+        });
+  for (int64_t at = rounds, c = 0; at < full; at += width, ++c)
+    state = step(flatIndex(at), state, c);
   if (full < count) {
     e.tail = constantTail(count - full);
-    state = stepAlongLanes(flatIndex(full), state, combiner);
+    state = step(flatIndex(full), state, (full - rounds) / width % chains);
     e.tail = nullptr;
   }
   return state;

@@ -41,6 +41,7 @@ private:
   Values evaluatePoint();
   Values reduceWindow(unsigned dim, Values state, const Combiner &combiner);
   void emitAcrossLanes();
+  int64_t lanesAcross() const;
   Values reduceAlongLanes(unsigned dim, Values state, const Combiner &combiner);
   Values stepAlongLanes(llvm::Value *flat, llvm::ArrayRef<llvm::Value *> state,
                         const Combiner &combiner);
