@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 using namespace dlrt;
@@ -45,14 +47,31 @@ static int syncFolder(const std::string &folder) {
   return error;
 }
 
-Status
-dlrt::writeFileAtomically(const std::string &path,
-                          const std::vector<std::span<const uint8_t>> &parts) {
-  std::string temporary = fmt::format("{}.tmp.{}", path, getpid());
-  int fd =
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0)
-    return failure("write", path, errno);
+/// Where `path` leads: the file behind symbolic links, which need not exist,
+/// for a rename would replace the link instead.
+static std::string target(const std::string &path) {
+  namespace fs = std::filesystem;
+  fs::path at = path;
+  std::error_code error;
+  for (int links = 0; links < 40; ++links) {
+    fs::path next = fs::read_symlink(at, error);
+    if (error)
+      return at;
+    at = at.parent_path() / next; // an absolute one replaces all
+  }
+  return {}; // the links go in a circle
+}
+
+/// A device, a pipe or a socket: it is written to and never replaced.
+static bool isSpecial(const std::string &path) {
+  struct stat info;
+  return stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) &&
+         !S_ISDIR(info.st_mode);
+}
+
+/// Closes `fd`.
+static int writeParts(int fd,
+                      const std::vector<std::span<const uint8_t>> &parts) {
   int error = 0;
   for (std::span<const uint8_t> part : parts)
     if ((error = writeAll(fd, part)) != 0)
@@ -62,22 +81,48 @@ dlrt::writeFileAtomically(const std::string &path,
     error = errno;
   if (close(fd) != 0 && error == 0)
     error = errno;
-  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0)
+  return error;
+}
+
+Status
+dlrt::writeFileAtomically(const std::string &path,
+                          const std::vector<std::span<const uint8_t>> &parts) {
+  if (isSpecial(path)) {
+    int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    int error = fd < 0 ? errno : writeParts(fd, parts);
+    return error == 0 ? Status() : failure("write", path, error);
+  }
+  std::string file = target(path);
+  if (file.empty())
+    return failure("write", path, ELOOP);
+  std::string temporary = fmt::format("{}.tmp.{}", file, getpid());
+  int fd =
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0)
+    return failure("write", path, errno);
+  int error = writeParts(fd, parts);
+  if (error == 0 && rename(temporary.c_str(), file.c_str()) != 0)
     error = errno;
   if (error != 0) {
     unlink(temporary.c_str());
     return failure("write", path, error);
   }
-  if (int unsure = syncFolder(folderOf(path)); unsure != 0)
+  if (int unsure = syncFolder(folderOf(file)); unsure != 0)
     return failure("flush the folder of", path, unsure);
   return {};
 }
 
 Status dlrt::checkWritable(const std::string &path) {
   struct stat info;
+  if (isSpecial(path))
+    return access(path.c_str(), W_OK) == 0 ? Status()
+                                           : failure("write", path, errno);
   if (stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode))
     return {Code::Io, fmt::format("cannot write '{}': it is a folder", path)};
-  std::string folder = folderOf(path);
+  std::string file = target(path);
+  if (file.empty())
+    return failure("write", path, ELOOP);
+  std::string folder = folderOf(file);
   if (stat(folder.c_str(), &info) != 0)
     return failure("write into the folder", folder, errno);
   if (!S_ISDIR(info.st_mode))

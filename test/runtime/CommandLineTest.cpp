@@ -113,6 +113,32 @@ TEST_F(CommandLine, SavesAndLoads) {
   EXPECT_EQ(lossOf(last), lossOf(direct));
 }
 
+TEST_F(CommandLine, WritesThroughLinksAndIntoPipes) {
+  namespace fs = std::filesystem;
+  fs::create_directory(folder.path("store"));
+  fs::create_symlink("store/real", folder.path("second"));
+  fs::create_symlink("second", folder.path("link"));
+  for (int run = 0; run < 2; ++run) {
+    Outcome outcome = dlrun("model.plan -q --save-final link");
+    ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+    EXPECT_TRUE(fs::is_symlink(folder.path("link")));
+    EXPECT_TRUE(fs::is_symlink(folder.path("second")));
+    EXPECT_TRUE(fs::is_regular_file(folder.path("store/real")));
+  }
+  fs::create_symlink("loop", folder.path("loop"));
+  expectError("model.plan -q --save-final loop", 4, "cannot write 'loop'");
+  fs::create_symlink("nowhere/file", folder.path("dangling"));
+  expectError("model.plan -q --save-final dangling", 4, "'nowhere'");
+
+  Outcome outcome = runCommand(
+      "cd " + folder.string() +
+      " && mkfifo pipe && { timeout 20 cat pipe > got & timeout 20 " TEST_DLRUN
+      " model.plan -q --save-final pipe; code=$?; wait; exit $code; }");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.err;
+  EXPECT_TRUE(fs::is_fifo(folder.path("pipe")));
+  EXPECT_EQ(readFile(folder.path("got")), readFile(folder.path("store/real")));
+}
+
 TEST_F(CommandLine, ThreadsAndRepetitionsGiveEqualFiles) {
   for (const char *run : {"a --threads 1", "b --threads 2", "c --threads 4"})
     ASSERT_EQ(dlrun(std::string("model.plan --steps 50 -q --save-final ") + run)
