@@ -5,6 +5,7 @@
 #include "runtime/base/JsonWriter.h"
 #include "runtime/base/MappedFile.h"
 #include "runtime/base/Numbers.h"
+#include "runtime/train/ScalarLog.h"
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
+#include <optional>
 #include <sys/file.h>
 #include <system_error>
 #include <unistd.h>
@@ -47,7 +49,7 @@ Expected<RunFolder> RunFolder::open(const std::string &path, bool create) {
     folder.root.pop_back();
   std::error_code error;
   if (create) {
-    fs::create_directories(folder.root + "/checkpoints", error);
+    fs::create_directories(folder.root, error);
     if (error)
       return ioError("create the folder", folder.root, error);
   }
@@ -63,6 +65,24 @@ Expected<RunFolder> RunFolder::open(const std::string &path, bool create) {
 
 bool RunFolder::holdsRun() const {
   return access((root + "/run.json").c_str(), F_OK) == 0;
+}
+
+std::string RunFolder::inTheWay(std::span<const uint8_t> plan) const {
+  std::error_code error;
+  // A run that was killed before it had a record has left its plan.
+  if (fs::exists(fs::symlink_status(planPath(), error))) {
+    auto file = MappedFile::open(planPath());
+    if (!file || !std::ranges::equal(file->bytes(), plan))
+      return "model.plan";
+  }
+  for (const char *name : ScalarLog::fileNames)
+    if (fs::exists(fs::symlink_status(root + "/" + name, error)))
+      return name;
+  std::string folder = root + "/checkpoints";
+  fs::file_status status = fs::symlink_status(folder, error);
+  bool taken = fs::is_directory(status) ? !fs::is_empty(folder, error)
+                                        : fs::exists(status);
+  return taken ? "checkpoints" : "";
 }
 
 static std::span<const uint8_t> bytesOf(const std::string &text) {
@@ -121,24 +141,33 @@ Expected<RunRecord> RunFolder::record() const {
   return record;
 }
 
+static std::string checkpointName(uint64_t step) {
+  return fmt::format("{}{:08}{}", prefix, step, suffix);
+}
+
 std::string RunFolder::checkpointPath(uint64_t step) const {
-  return fmt::format("{}/checkpoints/{}{:08}{}", root, prefix, step, suffix);
+  return root + "/checkpoints/" + checkpointName(step);
+}
+
+/// The step of a checkpoint's file name, if it is the name we give it.
+static std::optional<uint64_t> stepOf(std::string_view name) {
+  if (!name.starts_with(prefix) || !name.ends_with(suffix))
+    return std::nullopt;
+  auto step = parseUnsigned(
+      name.substr(prefix.size(), name.size() - prefix.size() - suffix.size()));
+  return step && name == checkpointName(*step) ? step : std::nullopt;
 }
 
 Expected<std::vector<uint64_t>> RunFolder::checkpoints() const {
   std::vector<uint64_t> steps;
   std::error_code error;
   std::string folder = root + "/checkpoints";
+  if (!fs::exists(folder, error) && !error)
+    return steps;
   for (fs::directory_iterator at(folder, error), end; !error && at != end;
-       at.increment(error)) {
-    std::string name = at->path().filename();
-    if (!name.starts_with(prefix) || !name.ends_with(suffix))
-      continue;
-    auto step = parseUnsigned(std::string_view(name).substr(
-        prefix.size(), name.size() - prefix.size() - suffix.size()));
-    if (step)
+       at.increment(error))
+    if (auto step = stepOf(at->path().filename().native()))
       steps.push_back(*step);
-  }
   if (error)
     return ioError("list the folder", folder, error);
   std::sort(steps.begin(), steps.end());
@@ -150,24 +179,34 @@ Status RunFolder::prune(uint64_t keep) const {
   if (!steps)
     return steps.takeError();
   for (size_t i = 0; keep != 0 && i + keep < steps->size(); ++i)
-    if (unlink(checkpointPath((*steps)[i]).c_str()) != 0)
+    if (unlink(checkpointPath((*steps)[i]).c_str()) != 0 && errno != ENOENT)
       return ioError("remove", checkpointPath((*steps)[i]), lastError());
   return {};
 }
 
-void RunFolder::removeLeftovers() const {
-  for (const std::string &folder : {root, root + "/checkpoints"}) {
-    std::error_code error;
+/// A file of ours under the name it has until it is whole.
+static bool isLeftover(std::string_view name) {
+  size_t mark = name.rfind(".tmp.");
+  if (mark == std::string_view::npos || !parseUnsigned(name.substr(mark + 5)))
+    return false;
+  std::string_view whole = name.substr(0, mark);
+  return whole == "model.plan" || whole == "run.json" || stepOf(whole);
+}
+
+Status RunFolder::prepare() const {
+  std::error_code error;
+  std::string checkpointFolder = root + "/checkpoints";
+  fs::create_directory(checkpointFolder, error);
+  if (error)
+    return ioError("create the folder", checkpointFolder, error);
+  for (const std::string &folder : {root, checkpointFolder}) {
     std::vector<std::string> found;
     for (fs::directory_iterator at(folder, error), end; !error && at != end;
-         at.increment(error)) {
-      std::string name = at->path().filename();
-      size_t mark = name.rfind(".tmp.");
-      if (mark != std::string::npos &&
-          parseUnsigned(std::string_view(name).substr(mark + 5)))
+         at.increment(error))
+      if (isLeftover(at->path().filename().native()))
         found.push_back(at->path());
-    }
     for (const std::string &path : found)
       unlink(path.c_str());
   }
+  return {};
 }

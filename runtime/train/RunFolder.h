@@ -37,6 +37,9 @@ public:
   const std::string &path() const { return root; }
   std::string planPath() const { return root + "/model.plan"; }
   bool holdsRun() const;
+  /// A file of somebody else that a run begun here with this plan would
+  /// replace: its name, or nothing.
+  std::string inTheWay(std::span<const uint8_t> plan) const;
 
   /// Puts the plan and the record there. It holds a run when this returns.
   Status begin(const RunRecord &record, std::span<const uint8_t> plan);
@@ -45,12 +48,13 @@ public:
   Status rewrite(const RunRecord &record) const;
 
   std::string checkpointPath(uint64_t step) const;
-  /// Steps of all checkpoints, ascending.
+  /// Steps of all checkpoints, ascending; other files are passed over.
   Expected<std::vector<uint64_t>> checkpoints() const;
   /// Removes all but the newest checkpoints (0: none is removed).
   Status prune(uint64_t keep) const;
-  /// Removes what a killed process left half-written.
-  void removeLeftovers() const;
+  /// Makes the checkpoints' folder where it is missing, and removes what a
+  /// killed process left half-written of the run's own files.
+  Status prepare() const;
 
 private:
   RunFolder() = default;

@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <ctime>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
 
 using namespace dlrt;
-
-/// In the order of ScalarLog::File.
-static constexpr const char *fileNames[] = {
-    "train.csv", "eval.csv", "events.jsonl", "events.out.tfevents.dlrun"};
+namespace fs = std::filesystem;
 
 static double wallTime() {
   timespec time;
@@ -63,6 +63,8 @@ ScalarLog::open(const std::string &folder, const fb::PlanT &plan,
                 std::vector<std::string> &warnings) {
   ScalarLog log;
   log.evalColumns = evaluationMetrics(plan);
+  if (lengths.empty())
+    DLRT_TRY(log.setAside(folder, plan, warnings));
   for (const char *name : fileNames) {
     auto known = lengths.find(name);
     uint64_t keep = known == lengths.end() ? 0 : known->second;
@@ -76,24 +78,53 @@ ScalarLog::open(const std::string &folder, const fb::PlanT &plan,
                                      file->path(), file->size(), keep));
     log.files.push_back(std::move(*file));
     if (log.files.back().size() == 0)
-      DLRT_TRY(log.writeHead(log.files.size() - 1, plan));
+      DLRT_TRY(log.files.back().append(log.head(log.files.size() - 1, plan)));
   }
   return log;
 }
 
-Status ScalarLog::writeHead(size_t file, const fb::PlanT &plan) {
+/// Rows that no checkpoint stands for are all that is left of a run that came
+/// to grief: the next one does not write over them.
+Status ScalarLog::setAside(const std::string &folder, const fb::PlanT &plan,
+                           std::vector<std::string> &warnings) const {
+  std::vector<std::string> filled;
+  std::error_code error;
+  for (size_t i = 0; i < std::size(fileNames); ++i) {
+    auto size = fs::file_size(folder + "/" + fileNames[i], error);
+    if (!error && size > head(i, plan).size())
+      filled.push_back(fileNames[i]);
+  }
+  if (filled.empty())
+    return {};
+  std::string old;
+  unsigned number = 0;
+  do
+    old = fmt::format("{}/old-{}", folder, ++number);
+  while (fs::exists(fs::symlink_status(old, error)));
+  fs::create_directory(old, error);
+  for (const std::string &name : filled)
+    if (!error)
+      fs::rename(folder + "/" + name, old + "/" + name, error);
+  if (error)
+    return {Code::Io, fmt::format("cannot move the older logs into '{}': {}",
+                                  old, error.message())};
+  warnings.push_back(fmt::format("the older logs are in '{}' now", old));
+  return {};
+}
+
+std::string ScalarLog::head(size_t file, const fb::PlanT &plan) const {
   std::string head = file == TrainCsv ? "step,epoch" : "step,epoch,name";
   switch (file) {
   case TrainCsv:
     for (const std::string &column : trainingMetrics(plan))
       head.append(1, ',').append(csvField(column));
-    return files[file].append(head + "\n");
+    return head + "\n";
   case EvalCsv:
     for (const std::string &column : evalColumns)
       head.append(1, ',').append(csvField(column));
-    return files[file].append(head + "\n");
+    return head + "\n";
   case Tensorboard:
-    return files[file].append(eventFileVersion(wallTime()));
+    return eventFileVersion(wallTime());
   default:
     return {};
   }

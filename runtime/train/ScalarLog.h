@@ -20,9 +20,14 @@ namespace dlrt {
 /// events.out.tfevents.dlrun (tags "train/loss", "test/accuracy").
 class ScalarLog {
 public:
-  /// Opens the files; each keeps as many bytes as `lengths` says (0: it
-  /// begins), so that what an interrupted run wrote after its checkpoint goes.
-  /// A file that has become shorter gives a warning.
+  /// In the order of `File`.
+  static constexpr const char *fileNames[] = {
+      "train.csv", "eval.csv", "events.jsonl", "events.out.tfevents.dlrun"};
+
+  /// Opens the files; each keeps as many bytes as `lengths` says, so that what
+  /// an interrupted run wrote after its checkpoint goes. Without lengths they
+  /// begin, and files with rows are moved into a folder beside them. This and
+  /// a file that has become shorter give a warning.
   static Expected<ScalarLog>
   open(const std::string &folder, const fb::PlanT &plan,
        const std::map<std::string, uint64_t> &lengths,
@@ -43,7 +48,9 @@ private:
   enum File { TrainCsv, EvalCsv, Jsonl, Tensorboard };
 
   ScalarLog() = default;
-  Status writeHead(size_t file, const fb::PlanT &plan);
+  std::string head(size_t file, const fb::PlanT &plan) const;
+  Status setAside(const std::string &folder, const fb::PlanT &plan,
+                  std::vector<std::string> &warnings) const;
   Status addJson(const char *event, const std::string &name,
                  TrainingPosition position,
                  const std::vector<ScalarMetric> &metrics);

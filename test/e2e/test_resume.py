@@ -225,3 +225,45 @@ class FullDisk(support.ToolTest):
         self.assertEqual(lines[-2].count(","), 2)
         self.assertTrue(os.path.exists(self.path("w.safetensors")))
         self.assertTrue(os.path.exists(self.path("run/checkpoints/step-00010000.safetensors")))
+
+
+MKDIR = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <sys/types.h>
+
+// Before the process makes its first folder, another one runs: $MEANWHILE.
+int mkdir(const char *path, mode_t mode) {
+  const char *command = getenv("MEANWHILE");
+  if (command) {
+    unsetenv("LD_PRELOAD");
+    int failed = system(command);
+    unsetenv("MEANWHILE");
+    if (failed)
+      abort();
+  }
+  return ((int (*)(const char *, mode_t))dlsym(RTLD_NEXT, "mkdir"))(path, mode);
+}
+"""
+
+
+class TwoBegin(support.ToolTest):
+    """Two first runs into the same new folder: one of them gets it."""
+
+    def test_the_second_leaves_the_first_alone(self):
+        self.regression_data()
+        self.write("net.dl", support.LINEAR)
+        self.dlcc("net.dl")
+        self.write("meanwhile.c", MKDIR)
+        compiler = shutil.which("cc") or shutil.which("clang-22")
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", "meanwhile.so", "meanwhile.c"], cwd=self.folder, check=True)
+        first = f"{dltools.DLRUN} net.plan -q --out run --seed 3 --every log=1"
+        for option in ([], ["--resume=auto"]):
+            result = dltools.call([dltools.DLRUN, "net.plan", "-q", "--out", "run", *option], self.folder,
+                                  {"LD_PRELOAD": self.path("meanwhile.so"), "MEANWHILE": first})
+            self.assertEqual(result.returncode, 4, result.stderr)
+            self.assertIn("another dlrun has begun a run in this folder meanwhile", result.stderr)
+            with open(self.path("run/train.csv"), encoding="utf-8") as file:
+                self.assertEqual(len(file.readlines()), 5)
+            shutil.rmtree(self.path("run"))

@@ -289,6 +289,65 @@ TEST_F(Resume, WithoutACheckpointItStartsAgainAndSaysSo) {
       folder.path("run/checkpoints/step-00000003.safetensors.tmp.123")));
 }
 
+TEST_F(Resume, AnEmptyFolderGetsItsCheckpoints) {
+  fs::create_directory(folder.path("run"));
+  train("--epochs 1");
+  EXPECT_TRUE(fs::exists(checkpoint(3)));
+  fs::remove_all(folder.path("run/checkpoints"));
+  Outcome outcome = dlrun("resume run --epochs 2");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.err;
+  EXPECT_TRUE(fs::exists(checkpoint(6)));
+}
+
+TEST_F(Resume, FilesOfOthersAreKept) {
+  const Bytes notes = {'m', 'i', 'n', 'e'};
+  fs::create_directory(folder.path("run"));
+  for (std::string name : {"train.csv", "events.jsonl", "model.plan"}) {
+    writeFile(folder.path("run/" + name), notes);
+    for (const char *option : {"", " --resume=auto"})
+      expectError(std::string("model.plan --out run") + option, 2,
+                  {"--out run: it holds '" + name + "', but no run"});
+    EXPECT_EQ(readFile(folder.path("run/" + name)), notes);
+    fs::remove(folder.path("run/" + name));
+  }
+  // Others' names do not matter, and a killed start has left its plan.
+  for (const char *name : {"run/db.tmp.12", "run/notes.txt"})
+    writeFile(folder.path(name), notes);
+  writeFile(folder.path("run/model.plan.tmp.12"), notes);
+  fs::copy(folder.path("model.plan"), folder.path("run/model.plan"));
+  train("--epochs 1");
+  ASSERT_EQ(dlrun("resume run --epochs 2").exitCode, 0);
+  for (const char *name : {"run/db.tmp.12", "run/notes.txt"})
+    EXPECT_EQ(readFile(folder.path(name)), notes);
+  EXPECT_FALSE(fs::exists(folder.path("run/model.plan.tmp.12")));
+}
+
+TEST_F(Resume, FilesBesideCheckpointsArePassedOver) {
+  train("--epochs 1 --keep 1");
+  std::string copy = folder.path("run/checkpoints/step-1.safetensors");
+  fs::copy(checkpoint(3), copy);
+  fs::copy(checkpoint(3), folder.path("run/checkpoints/step-99.safetensors"));
+  Outcome outcome = dlrun("resume run --epochs 2");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("3 of them done"), std::string::npos);
+  EXPECT_TRUE(fs::exists(copy));
+  EXPECT_FALSE(fs::exists(checkpoint(3)));
+  EXPECT_TRUE(fs::exists(checkpoint(6)));
+}
+
+TEST_F(Resume, RowsWithoutACheckpointAreSetAside) {
+  train("--epochs 1 --every log=1");
+  for (const char *old : {"run/old-1", "run/old-2"}) {
+    Bytes rows = readFile(folder.path("run/train.csv"));
+    fs::remove(checkpoint(3));
+    Outcome outcome = dlrun("resume run");
+    EXPECT_EQ(outcome.exitCode, 0);
+    EXPECT_NE(outcome.err.find(old), std::string::npos) << outcome.err;
+    EXPECT_EQ(readFile(folder.path(old + std::string("/train.csv"))), rows);
+    EXPECT_EQ(dlrun("resume run -q").err, ""); // once, not always
+  }
+}
+
 TEST_F(Resume, ACheckpointGivesWeights) {
   train("--epochs 1 --save-final w.safetensors");
   Outcome a = dlrun("eval model.plan --json --init w.safetensors");

@@ -31,7 +31,7 @@ Status RunOutput::open() {
     return opened.takeError();
   folder = std::move(*opened);
   if (!folder->holdsRun())
-    return {};
+    return checkFree();
   if (options.command != Command::Resume && !options.resumeAuto)
     return {Code::Usage, fmt::format("--out {}: it holds a run; 'dlrun resume "
                                      "{}' goes on with it, another folder "
@@ -66,6 +66,17 @@ Status RunOutput::open() {
   DLRT_TRY(checkFits(file->facts, path));
   start = std::move(*file);
   return {};
+}
+
+/// The folder holds no run: what it holds instead must not be lost.
+Status RunOutput::checkFree() const {
+  std::string name = folder->inTheWay(session.planFile().file.bytes());
+  if (name.empty())
+    return {};
+  return {Code::Usage,
+          fmt::format("--out {}: it holds '{}', but no run (run.json); a run "
+                      "would replace that, so name a new or an empty folder",
+                      options.out, name)};
 }
 
 Status RunOutput::checkFits(const CheckpointFacts &facts,
@@ -120,6 +131,20 @@ Status RunOutput::keepRecord() {
   return folder->rewrite(*record);
 }
 
+/// There was no folder when this process looked for one; another one may have
+/// made it since.
+Status RunOutput::openNew() {
+  auto created = RunFolder::open(options.out, /*create=*/true);
+  if (!created)
+    return created.takeError();
+  folder = std::move(*created);
+  if (folder->holdsRun())
+    return {Code::Io, fmt::format("'{}': another dlrun has begun a run in this "
+                                  "folder meanwhile",
+                                  folder->path())};
+  return checkFree();
+}
+
 Status RunOutput::begin(const StepRunner &runner) {
   if (start) {
     DLRT_TRY(checkPosition(runner));
@@ -127,15 +152,10 @@ Status RunOutput::begin(const StepRunner &runner) {
                            folder->checkpointPath(startStep()),
                            session.addresses()));
   }
-  if (!folder) {
-    auto created = RunFolder::open(options.out, /*create=*/true);
-    if (!created)
-      return created.takeError();
-    folder = std::move(*created);
-  } else {
-    folder->removeLeftovers();
-  }
+  if (!folder)
+    DLRT_TRY(openNew());
   DLRT_TRY(keepRecord());
+  DLRT_TRY(folder->prepare());
   std::vector<std::string> warnings;
   auto opened = ScalarLog::open(folder->path(), session.plan(),
                                 start ? start->facts.logBytes
@@ -255,11 +275,9 @@ Status RunOutput::endSaving() {
 Status RunOutput::finish(StepRunner &runner, bool evaluationDue) {
   if (Status status = endSaving(); !status.ok())
     warn(status.message());
-  bool written = savedFacts.step == runner.stepsDone() && saveStatus.ok() &&
-                 savedFacts.step != 0 && !evaluationDue;
   bool nothingNew = start && runner.stepsDone() == startStep() &&
                     evaluationDue == start->facts.evaluationDue;
-  if (!written && !nothingNew) {
+  if (!nothingNew) {
     startSaving(runner, evaluationDue);
     DLRT_TRY(endSaving());
   }

@@ -52,6 +52,8 @@ private:
   dlrt::Status checkFits(const dlrt::CheckpointFacts &facts,
                          const std::string &path) const;
   dlrt::Status checkPosition(const dlrt::StepRunner &runner) const;
+  dlrt::Status checkFree() const;
+  dlrt::Status openNew();
   dlrt::Status keepRecord();
   bool checkpointDue(const dlrt::StepRunner &runner) const;
   void startSaving(const dlrt::StepRunner &runner, bool evaluationDue);
