@@ -3,7 +3,9 @@
 #define DLRT_EXEC_TRACE_H
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace dlrt {
@@ -35,20 +37,23 @@ struct TraceLaunch {
 /// Holds the latest entries; older ones give way.
 template <typename Entry> class TraceRing {
 public:
-  explicit TraceRing(size_t capacity) : entries(capacity) {}
+  explicit TraceRing(size_t capacity)
+      : capacity(capacity),
+        entries(std::make_unique_for_overwrite<Entry[]>(capacity)) {}
 
-  void add(const Entry &entry) { entries[count++ % entries.size()] = entry; }
-  uint64_t dropped() const {
-    return count > entries.size() ? count - entries.size() : 0;
-  }
+  void add(const Entry &entry) { entries[count++ % capacity] = entry; }
+  uint64_t dropped() const { return count > capacity ? count - capacity : 0; }
   /// Calls `take` with what is left, oldest first.
   template <typename Take> void forEach(Take &&take) const {
     for (uint64_t i = dropped(); i < count; ++i)
-      take(entries[i % entries.size()]);
+      take(entries[i % capacity]);
   }
 
 private:
-  std::vector<Entry> entries;
+  size_t capacity;
+  /// Not written to before there is something to note, so that the system
+  /// gives it memory piece by piece.
+  std::unique_ptr<Entry[]> entries;
   uint64_t count = 0;
 };
 
@@ -60,8 +65,11 @@ public:
                           launches = eventsPerThread;
 
   explicit Trace(unsigned threadCount)
-      : threads(threadCount, TraceRing<TraceEvent>(eventsPerThread)),
-        runs(launches) {}
+      : runs(launches) {
+    threads.reserve(threadCount);
+    for (unsigned t = 0; t < threadCount; ++t)
+      threads.emplace_back(eventsPerThread);
+  }
 
   std::vector<TraceRing<TraceEvent>> threads;
   TraceRing<TraceLaunch> runs;
