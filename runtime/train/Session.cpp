@@ -128,10 +128,13 @@ StateAddress Session::addresses() const {
   };
 }
 
-Status Session::initialiseStates(std::vector<std::string> &warnings) {
+void Session::initialiseStates() {
   for (const auto &state : plan().states)
     initialiseState(*state, settings.seed, engine->arenaAddress(state->buffer),
                     plan().buffers[state->buffer]->bytes);
+}
+
+Status Session::loadInitialWeights(std::vector<std::string> &warnings) {
   if (settings.init.empty())
     return {};
   return loadWeights(plan(), settings.init, addresses(), warnings);

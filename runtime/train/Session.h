@@ -65,8 +65,10 @@ public:
   std::unique_ptr<Loader> makeLoader(uint32_t step, uint64_t batchLimit,
                                      uint64_t firstBatch = 0) const;
 
-  /// Sets all states: initial values, then the weight file.
-  Status initialiseStates(std::vector<std::string> &warnings);
+  /// Sets all states to their initial values.
+  void initialiseStates();
+  /// Loads the weight file, if the options name one.
+  Status loadInitialWeights(std::vector<std::string> &warnings);
 
   /// Addresses for the functions of runtime/state.
   StateAddress addresses() const;

@@ -297,6 +297,24 @@ TEST_F(CommandLine, SignalsEndTheRunAfterItsStep) {
   }
 }
 
+TEST_F(CommandLine, AnInterruptedEvaluationHasItsTrace) {
+  writeRegressionData(folder, 1000000);
+  writeFile(plan, seal(regressionPlan(1000000).plan));
+  Outcome outcome = runCommand(
+      "cd " + folder.string() +
+      " && { " TEST_DLRUN " eval model.plan -q --threads 1 --order random:1 "
+      "--trace t.json & p=$!; sleep 0.5; kill -INT $p; wait $p; }");
+  EXPECT_EQ(outcome.exitCode, 130) << outcome.err;
+  EXPECT_TRUE(std::filesystem::exists(folder.path("t.json")));
+}
+
+TEST_F(CommandLine, ATraceTakesTheMemoryThatItFills) {
+  Outcome outcome = dlrun("model.plan --json --threads 64 --trace t.json");
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+  auto list = events(outcome.out);
+  EXPECT_LT(std::stoull(list.back().find("peak_rss_bytes")->text), 80u << 20);
+}
+
 TEST_F(CommandLine, FaultsNameTheirKernel) {
   PlanBuilder b = singleProgramPlan();
   uint32_t out = b.arena(64);

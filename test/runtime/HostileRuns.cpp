@@ -81,7 +81,8 @@ Status use(LoadedPlan loaded) {
     return opened.takeError();
   Session &session = **opened;
   std::vector<std::string> warnings;
-  DLRT_TRY(session.initialiseStates(warnings));
+  session.initialiseStates();
+  DLRT_TRY(session.loadInitialWeights(warnings));
   if (auto step = session.trainingStep()) {
     auto runner = StepRunner::create(session, *step, {uint64_t(4), 1});
     if (!runner)

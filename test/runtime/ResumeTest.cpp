@@ -1,5 +1,6 @@
 // Runs that go on: folders, checkpoints, what is refused.
 #include "runtime/state/Checkpoint.h"
+#include "runtime/state/Safetensors.h"
 #include "test/runtime/TestPlan.h"
 
 #include <cstring>
@@ -346,6 +347,42 @@ TEST_F(Resume, RowsWithoutACheckpointAreSetAside) {
     EXPECT_EQ(readFile(folder.path(old + std::string("/train.csv"))), rows);
     EXPECT_EQ(dlrun("resume run -q").err, ""); // once, not always
   }
+}
+
+TEST_F(Resume, TheFirstWeightsMayBeGone) {
+  ASSERT_EQ(dlrun("model.plan -q --save-final w.safetensors").exitCode, 0);
+  train("--epochs 1 --init w.safetensors");
+  fs::remove(folder.path("w.safetensors"));
+  Outcome outcome = dlrun("resume run --epochs 2");
+  EXPECT_EQ(outcome.exitCode, 0) << outcome.err;
+  // Without a checkpoint they are needed.
+  for (int step : {3, 6})
+    fs::remove(checkpoint(step));
+  expectError("resume run", 4, {"w.safetensors"});
+}
+
+TEST_F(Resume, TheStepThatHaltsIsLogged) {
+  Bytes huge = floatBytes({3e38f, 3e38f, 3e38f});
+  ASSERT_TRUE(
+      writeSafetensors(folder.path("huge"), {{"w", {"F32", {3}, huge}}}).ok());
+  Outcome outcome = dlrun("model.plan --epochs 9 --init huge --out run --json "
+                          "--halt-on nan --trace t.json");
+  EXPECT_EQ(outcome.exitCode, 1) << outcome.err;
+  EXPECT_NE(outcome.out.find("\"loss\":\"nan\""), std::string::npos);
+  Bytes log = readFile(folder.path("run/train.csv"));
+  EXPECT_NE(std::string(log.begin(), log.end()).find(",nan\n"),
+            std::string::npos);
+  EXPECT_TRUE(fs::exists(folder.path("t.json")));
+}
+
+TEST_F(Resume, NoStepHasNoMetrics) {
+  train("--epochs 1");
+  Outcome outcome = dlrun("resume run -q --save-metrics m.safetensors");
+  EXPECT_EQ(outcome.exitCode, 0);
+  EXPECT_NE(outcome.err.find("m.safetensors: nothing was written"),
+            std::string::npos)
+      << outcome.err;
+  EXPECT_FALSE(fs::exists(folder.path("m.safetensors")));
 }
 
 TEST_F(Resume, ACheckpointGivesWeights) {

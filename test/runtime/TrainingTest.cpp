@@ -26,7 +26,8 @@ struct OpenRun {
     EXPECT_TRUE(opened) << opened.status().message();
     session = std::move(*opened);
     std::vector<std::string> warnings;
-    EXPECT_TRUE(session->initialiseStates(warnings).ok());
+    session->initialiseStates();
+    EXPECT_TRUE(session->loadInitialWeights(warnings).ok());
   }
   std::unique_ptr<StepRunner> runner(RunLength length) {
     auto created = StepRunner::create(*session, 0, length);

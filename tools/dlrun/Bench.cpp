@@ -134,7 +134,8 @@ Expected<int> dlrun::runBench(const Options &options) {
   if (!runner)
     return runner.takeError();
   std::vector<std::string> warnings;
-  DLRT_TRY(session.initialiseStates(warnings));
+  session.initialiseStates();
+  DLRT_TRY(session.loadInitialWeights(warnings));
   for (const std::string &warning : warnings)
     warn(warning);
   reportStart(session, options,

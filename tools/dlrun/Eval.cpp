@@ -62,7 +62,8 @@ Expected<int> dlrun::runEval(const Options &options) {
   for (uint32_t step : steps)
     DLRT_TRY(session.openData(step));
   std::vector<std::string> warnings;
-  DLRT_TRY(session.initialiseStates(warnings));
+  session.initialiseStates();
+  DLRT_TRY(session.loadInitialWeights(warnings));
   for (const std::string &warning : warnings)
     warn(warning);
   reportStart(session, options, "");
@@ -70,8 +71,10 @@ Expected<int> dlrun::runEval(const Options &options) {
     auto result = evaluate(session, step, {}, [] { return stopSignal() == 0; });
     if (!result)
       return result.takeError();
-    if (!result->complete)
+    if (!result->complete) {
+      DLRT_TRY(saveTrace(options, session));
       return 128 + stopSignal();
+    }
     reportEvaluation(options, *result, {});
   }
   DLRT_TRY(saveTrace(options, session));

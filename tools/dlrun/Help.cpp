@@ -49,7 +49,8 @@ Output
   --halt-on nan,inf,'loss>10'  stop (exit 1) when a metric of a step is not a
                                number, infinite, or the one named goes beyond a
                                number (> >= < <=)
-  -q, --quiet                  only errors
+  -q, --quiet                  no progress and no notes; results, warnings and
+                               errors only
 Folder of a run
   --out FOLDER                 checkpoints and logs (CSV, JSON lines,
                                TensorBoard) go there; at least one checkpoint at

@@ -55,14 +55,22 @@ Progress::Progress(const Options &options, uint64_t totalSteps,
   begin = lastReport = secondsSinceStart();
 }
 
+bool dlrun::reportDue(const Options &options, uint64_t step, bool first,
+                      bool last, bool afterPause) {
+  if (options.logEvery)
+    return *options.logEvery != 0 && step % *options.logEvery == 0;
+  return first || last || afterPause;
+}
+
 bool Progress::due(uint64_t step, double now, bool last) const {
   if (mode == Mode::None)
     return false;
   bool pause = now - lastReport >= interval;
-  if (options.logEvery) // nobody can read a line that changes more often
-    return *options.logEvery != 0 && step % *options.logEvery == 0 &&
-           (mode != Mode::Terminal || pause || last);
-  return step == doneBefore + 1 || last || pause;
+  bool first = step == doneBefore + 1;
+  if (!reportDue(options, step, first, last, pause))
+    return false;
+  // Nobody can read a line that changes more often.
+  return mode != Mode::Terminal || first || last || pause;
 }
 
 void Progress::afterStep(StepRunner &runner, bool last) {

@@ -35,6 +35,11 @@ private:
   bool lineShown = false;
 };
 
+/// Whether a step's turn has come: with --every log=N each N steps, without it
+/// the first, the last, and one after each pause.
+bool reportDue(const Options &options, uint64_t step, bool first, bool last,
+               bool afterPause);
+
 /// "0.0629", "1.25e-07"
 std::string metricForPeople(double value);
 /// "loss 0.0629, accuracy 0.9812"

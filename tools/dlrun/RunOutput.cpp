@@ -2,6 +2,7 @@
 
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Process.h"
+#include "tools/dlrun/Progress.h"
 #include "tools/dlrun/StartTable.h"
 
 #include <fmt/format.h>
@@ -181,10 +182,9 @@ void RunOutput::noteLog(const Status &status) {
 void RunOutput::afterStep(StepRunner &runner, bool last) {
   double now = secondsSinceStart();
   uint64_t step = runner.stepsDone();
-  bool due = options.logEvery
-                 ? *options.logEvery != 0 && step % *options.logEvery == 0
-                 : step == 1 || last || now - lastLog >= secondsBetweenLogs;
-  if (!due || !logStatus.ok())
+  if (!logStatus.ok() ||
+      !reportDue(options, step, /*first=*/step == 1, last,
+                 /*afterPause=*/now - lastLog >= secondsBetweenLogs))
     return;
   noteLog(log->addStep({step, runner.epoch()}, runner.scalars()));
   lastLog = now;

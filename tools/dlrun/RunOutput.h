@@ -32,6 +32,8 @@ public:
   dlrt::Status open();
   /// Steps that have been done.
   uint64_t startStep() const { return start ? start->facts.step : 0; }
+  /// The states come from a checkpoint.
+  bool goesOn() const { return start.has_value(); }
   /// The evaluation after the last of them is still to come.
   bool evaluationDue() const { return start && start->facts.evaluationDue; }
   /// Sets the states from the checkpoint, if there is one, and creates or opens

@@ -35,7 +35,8 @@ public:
                        options.out, withCommas(runner->stepsDone()),
                        withCommas(runner->totalSteps())));
     while (runner->stepsDone() < runner->totalSteps() && !stop) {
-      DLRT_TRY(step(progress));
+      if (Status status = step(progress); !status.ok())
+        return failed(std::move(status), progress);
       DLRT_TRY(stdoutStatus());
     }
     progress.clearLine();
@@ -68,7 +69,11 @@ private:
       for (uint32_t evaluation : session.evaluationSteps())
         DLRT_TRY(session.openData(evaluation));
     std::vector<std::string> warnings;
-    DLRT_TRY(session.initialiseStates(warnings));
+    session.initialiseStates();
+    // A run that goes on has its weights in the checkpoint; the file it began
+    // with may be gone.
+    if (!output || !output->goesOn())
+      DLRT_TRY(session.loadInitialWeights(warnings));
     for (const std::string &warning : warnings)
       warn(warning);
     if (output) {
@@ -100,23 +105,18 @@ private:
   }
 
   Status step(Progress &progress) {
-    if (Status status = runner->run(); !status.ok()) {
-      progress.clearLine();
-      return status;
-    }
+    DLRT_TRY(runner->run());
     if (runner->stepsDone() == firstStep)
       firstStepSeconds = secondsSinceStart();
     stop = stopSignal();
-    bool last = stop != 0 || runner->stepsDone() == runner->totalSteps();
+    Status halt =
+        checkHalt(options.haltOn, runner->scalars(), runner->stepsDone());
+    bool last = stop != 0 || !halt.ok() ||
+                runner->stepsDone() == runner->totalSteps();
     progress.afterStep(*runner, last);
     if (output)
       output->afterStep(*runner, last);
-    if (Status status =
-            checkHalt(options.haltOn, runner->scalars(), runner->stepsDone());
-        !status.ok()) {
-      progress.clearLine();
-      return status;
-    }
+    DLRT_TRY(std::move(halt));
     bool wanted = evaluationDue(), evaluates = stop == 0 && wanted;
     evaluationLeft = wanted && !evaluates;
     // An evaluation runs over the memory in which the metrics stand.
@@ -129,6 +129,14 @@ private:
     if (output && stop == 0 && !last)
       output->saveIfDue(*runner);
     return {};
+  }
+
+  /// The trace shows what led up to it; weights of a failed run are not saved.
+  Status failed(Status status, Progress &progress) {
+    progress.clearLine();
+    if (Status traced = saveTrace(options, session); !traced.ok())
+      warn(traced.message());
+    return status;
   }
 
   Status evaluateAll() {
@@ -170,6 +178,10 @@ private:
       talk(fmt::format("weights written to {}", options.saveFinal));
     }
     bool trained = runner->stepsDone() >= firstStep;
+    if (!options.saveMetrics.empty() && !trained)
+      warn(fmt::format("--save-metrics {}: nothing was written, for no step "
+                       "was left to train",
+                       options.saveMetrics));
     if (!options.saveMetrics.empty() && trained) {
       DLRT_TRY(saveMetrics(metrics, options.saveMetrics));
       talk(fmt::format("metrics written to {}", options.saveMetrics));
