@@ -1,6 +1,7 @@
 #include "runtime/base/JsonWriter.h"
 
 #include "runtime/base/Numbers.h"
+#include "runtime/base/Utf8.h"
 
 #include <cmath>
 
@@ -80,7 +81,15 @@ JsonWriter &JsonWriter::value(bool truth) {
 void JsonWriter::quote(std::string_view text) {
   static const char digits[] = "0123456789abcdef";
   out += '"';
-  for (unsigned char c : text) {
+  for (size_t at = 0, length = 0; at < text.size(); at += length) {
+    // A file's name may be any bytes, JSON may not.
+    length = utf8Length(text.substr(at));
+    if (length != 1) {
+      out += length == 0 ? "\xef\xbf\xbd" : text.substr(at, length);
+      length += length == 0;
+      continue;
+    }
+    unsigned char c = static_cast<unsigned char>(text[at]);
     if (c == '"' || c == '\\') {
       out += '\\';
       out += static_cast<char>(c);

@@ -64,8 +64,7 @@ public:
   static constexpr size_t eventsPerThread = 1 << 16,
                           launches = eventsPerThread;
 
-  explicit Trace(unsigned threadCount)
-      : runs(launches) {
+  explicit Trace(unsigned threadCount) : runs(launches) {
     threads.reserve(threadCount);
     for (unsigned t = 0; t < threadCount; ++t)
       threads.emplace_back(eventsPerThread);

@@ -315,6 +315,17 @@ TEST_F(CommandLine, ATraceTakesTheMemoryThatItFills) {
   EXPECT_LT(std::stoull(list.back().find("peak_rss_bytes")->text), 80u << 20);
 }
 
+TEST_F(CommandLine, NamesThatAreNotText) {
+  std::filesystem::copy(plan, folder.path("\xe9\xc3\xa9.plan"));
+  Outcome outcome = dlrun("\xe9\xc3\xa9.plan --json");
+  ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
+  EXPECT_EQ(events(outcome.out)[0].find("plan")->text,
+            "\xef\xbf\xbd\xc3\xa9.plan");
+  // A record that gives other bytes back would start another run.
+  expectError("\xe9\xc3\xa9.plan --out run", 2, "is not UTF-8");
+  EXPECT_FALSE(std::filesystem::exists(folder.path("run")));
+}
+
 TEST_F(CommandLine, FaultsNameTheirKernel) {
   PlanBuilder b = singleProgramPlan();
   uint32_t out = b.arena(64);

@@ -1,5 +1,6 @@
 #include "tools/dlrun/RunOutput.h"
 
+#include "runtime/base/Utf8.h"
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Process.h"
 #include "tools/dlrun/Progress.h"
@@ -24,6 +25,7 @@ RunOutput::~RunOutput() {
 }
 
 Status RunOutput::open() {
+  DLRT_TRY(checkRecordable());
   std::error_code error;
   if (!std::filesystem::is_directory(options.out, error))
     return {};
@@ -66,6 +68,24 @@ Status RunOutput::open() {
                                           (*steps)[steps->size() - 2]))};
   DLRT_TRY(checkFits(file->facts, path));
   start = std::move(*file);
+  return {};
+}
+
+/// run.json must give the same bytes back, and JSON is UTF-8.
+Status RunOutput::checkRecordable() const {
+  std::error_code error;
+  std::string folder = std::filesystem::current_path(error);
+  if (!isUtf8(folder))
+    return {Code::Usage, fmt::format("--out {}: the working directory '{}' is "
+                                     "not UTF-8, so that the run's record "
+                                     "could not name it",
+                                     options.out, folder)};
+  for (const std::string &argument : options.arguments)
+    if (!isUtf8(argument))
+      return {Code::Usage, fmt::format("--out {}: the argument '{}' is not "
+                                       "UTF-8, so that the run's record could "
+                                       "not name it",
+                                       options.out, argument)};
   return {};
 }
 

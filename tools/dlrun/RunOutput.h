@@ -54,6 +54,7 @@ private:
   dlrt::Status checkFits(const dlrt::CheckpointFacts &facts,
                          const std::string &path) const;
   dlrt::Status checkPosition(const dlrt::StepRunner &runner) const;
+  dlrt::Status checkRecordable() const;
   dlrt::Status checkFree() const;
   dlrt::Status openNew();
   dlrt::Status keepRecord();

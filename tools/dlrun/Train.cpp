@@ -111,8 +111,8 @@ private:
     stop = stopSignal();
     Status halt =
         checkHalt(options.haltOn, runner->scalars(), runner->stepsDone());
-    bool last = stop != 0 || !halt.ok() ||
-                runner->stepsDone() == runner->totalSteps();
+    bool last =
+        stop != 0 || !halt.ok() || runner->stepsDone() == runner->totalSteps();
     progress.afterStep(*runner, last);
     if (output)
       output->afterStep(*runner, last);
