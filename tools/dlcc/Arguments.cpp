@@ -6,6 +6,7 @@
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include <functional>
+#include <limits>
 
 using llvm::StringRef;
 
@@ -42,11 +43,15 @@ private:
   }
 
   template <class Number>
-  void number(StringRef option, StringRef text, Number least, Number &target) {
+  void number(StringRef option, StringRef text, Number least, Number &target,
+              Number most = std::numeric_limits<Number>::max()) {
     Number value;
     if (!parseNumber(text, value) || value < least)
       fail(option.str() + "=" + text.str() + ": a number of at least " +
            llvm::formatv("{0}", least).str() + " is wanted");
+    else if (value > most)
+      fail(option.str() + "=" + text.str() + ": a number of at most " +
+           llvm::formatv("{0}", most).str() + " is wanted");
     else
       target = value;
   }
@@ -73,6 +78,7 @@ private:
   std::vector<std::string> words;
   size_t at = 0;
   std::vector<std::string> emits;
+  bool viewGiven = false;
   Arguments result;
 };
 
@@ -87,7 +93,8 @@ const std::vector<Parser::Option> &Parser::options() {
       {"--dtype", Required, [](Parser &p, StringRef v) { p.dtype(v); }},
       {"--accumulate", Required,
        [](Parser &p, StringRef v) {
-         p.number<int64_t>("--accumulate", v, 1, p.result.accumulate);
+         p.number<int64_t>("--accumulate", v, 1, p.result.accumulate,
+                           std::numeric_limits<uint32_t>::max());
        }},
       {"--target-cpu", Required,
        [](Parser &p, StringRef v) { p.result.targetCpu = v.str(); }},
@@ -189,6 +196,7 @@ void Parser::view(StringRef text) {
                                                  "kernels"};
   if (llvm::is_contained(known, text)) {
     result.view = text.str();
+    viewGiven = true;
     return;
   }
   std::string better = frontend::nearest(text, known);
@@ -246,6 +254,11 @@ void Parser::complete() {
                 "; name another file with -o");
   for (const std::string &list : emits)
     emit(list);
+  if (viewGiven && llvm::none_of(result.outputs, [](const Output &output) {
+        return StringRef(output.kind).starts_with("graph.");
+      }))
+    fail("--view=" + result.view +
+         ": it is about a picture of the graph; add --emit=graph.svg");
   for (const Output &output : result.outputs)
     if (result.check &&
         (output.kind == "memory.svg" || output.kind == "kernels.so" ||
