@@ -139,6 +139,11 @@ private:
   }
 
   LogicalResult writeKernels() {
+    if (code.images.empty()) {
+      report.exitCode = CompileReport::wrongUse;
+      return emitError(UnknownLoc::get(module.getContext()))
+             << "--emit=kernels.so: the steps need no kernels; leave it out";
+    }
     for (auto [index, image] : llvm::enumerate(code.images)) {
       bool last = index + 1 == code.images.size();
       std::string path = last ? options.kernelsPath

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import dltools
 from numpy_twin import contractions as C, elementwise as E, losses as L, safetensors, shaping as S
 from numpy_twin.autodiff import Tape, backward, gradient_of
 from numpy_twin.optimizers import SGD
@@ -151,3 +152,19 @@ class Initial(support.ToolTest):
         a, b = self.load("a.safetensors"), self.load("b.safetensors")
         for name in a:
             np.testing.assert_array_equal(a[name], b[name], err_msg=name)
+
+
+class NoKernels(support.ToolTest):
+    def test_steps_that_only_return_parameters(self):
+        self.regression_data()
+        self.write("net.dl", support.HEAD + """
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 5});
+  nn::Linear model{3, 2};
+  p.eval("test", data, [&](dl::Batch b) -> dl::Metrics { return {{"x", model.weight}}; });
+}
+""")
+        self.dlcc("net.dl", "--emit=memory.svg")
+        self.assertEqual(self.info("net.plan")["images"], [])
+        self.assertEqual(self.events("eval", "net.plan")[1]["event"], "eval")
+        self.refuse(2, "the steps need no kernels", dltools.DLCC, "net.dl", "--emit=kernels.so", "-o", "net.plan")
