@@ -48,3 +48,21 @@ func.func @max_pool_grad_odd(%x: tensor<2x3x11x13xf32>, %dy: tensor<2x3x6x5xf32>
   %0 = "graph.max_pool2d_grad"(%dy, %i#1) {kernel = array<i64: 3, 4>, stride = array<i64: 2, 3>, padding = array<i64: 1, 2>, input_shape = array<i64: 2, 3, 11, 13>} : (tensor<2x3x6x5xf32>, tensor<2x3x6x5xui8>) -> tensor<2x3x11x13xf32>
   return %0 : tensor<2x3x11x13xf32>
 }
+// The input's gradient phase by phase: taps that a phase has and lacks, rows of dy that only padding
+// met, inputs that no tap meets.
+func.func @input_grad_phases(%dy: tensor<2x3x4x3xf32>, %w: tensor<3x2x3x4xf32>) -> tensor<2x2x8x7xf32> {
+  %0 = graph.conv2d_input_grad %dy, %w {stride = array<i64: 2, 3>, padding = array<i64: 1, 2>, input_shape = array<i64: 2, 2, 8, 7>} : (tensor<2x3x4x3xf32>, tensor<3x2x3x4xf32>) -> tensor<2x2x8x7xf32>
+  return %0 : tensor<2x2x8x7xf32>
+}
+func.func @input_grad_one_tap(%dy: tensor<16x3x3x3xf64>, %w: tensor<3x2x1x1xf64>) -> tensor<16x2x6x5xf64> {
+  %0 = graph.conv2d_input_grad %dy, %w {stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, input_shape = array<i64: 16, 2, 6, 5>} : (tensor<16x3x3x3xf64>, tensor<3x2x1x1xf64>) -> tensor<16x2x6x5xf64>
+  return %0 : tensor<16x2x6x5xf64>
+}
+func.func @input_grad_wide_phases(%dy: tensor<17x2x3x3xf32>, %w: tensor<2x2x3x3xf32>) -> tensor<17x2x3x3xf32> {
+  %0 = graph.conv2d_input_grad %dy, %w {stride = array<i64: 2, 2>, padding = array<i64: 2, 2>, input_shape = array<i64: 17, 2, 3, 3>} : (tensor<17x2x3x3xf32>, tensor<2x2x3x3xf32>) -> tensor<17x2x3x3xf32>
+  return %0 : tensor<17x2x3x3xf32>
+}
+func.func @input_grad_group_phases(%dy: tensor<16x6x3x3xf32>, %w: tensor<6x2x3x3xf32>) -> tensor<16x4x7x7xf32> {
+  %0 = graph.conv2d_input_grad %dy, %w {stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, groups = 2 : i64, input_shape = array<i64: 16, 4, 7, 7>} : (tensor<16x6x3x3xf32>, tensor<6x2x3x3xf32>) -> tensor<16x4x7x7xf32>
+  return %0 : tensor<16x4x7x7xf32>
+}

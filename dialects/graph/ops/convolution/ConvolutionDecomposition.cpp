@@ -1,5 +1,6 @@
-// Padding and the stride of the backward ops become pads with zeros, so that
-// the contractions that remain never leave their operands. Groups become a dim.
+// Padding becomes a pad with zeros, and the stride of an input's gradient phases
+// of their own, so that the contractions that remain read neighbours. Groups
+// become a dim.
 
 #include "dialects/graph/GraphBuilder.h"
 #include "dialects/graph/StorageOrder.h"
@@ -90,6 +91,66 @@ Conv2dWeightGradOp::decompose(OpBuilder &builder) {
   return SmallVector<Value>{g.reshape(result, shapeOf(getResult()))};
 }
 
+/// The first `extents` rows and columns, zeros where there are fewer.
+static Value fitImages(GraphBuilder &g, Value x, Pair extents) {
+  SmallVector<int64_t> sizes(shapeOf(x));
+  size_t rank = sizes.size();
+  Pair missing = {0, 0};
+  for (int i = 0; i < 2; ++i) {
+    int64_t &size = sizes[rank - 2 + i];
+    missing[i] = std::max<int64_t>(extents[i] - size, 0);
+    size = std::min(size, extents[i]);
+  }
+  if (ArrayRef(sizes) != shapeOf(x))
+    x = g.make<SliceOp>(x, SmallVector<int64_t>(rank, 0), sizes,
+                        SmallVector<int64_t>(rank, 1));
+  return missing == Pair{0, 0} ? x
+                               : padImages(g, x, {0, 0}, missing, {0, 0});
+}
+
+/// With stride s, inputs y = s*t + r of one phase r meet the taps k0 + s*j
+/// alone: dx[s*t + r] = sum over j of dy[t + p - j] * w[k0 + s*j], which is the
+/// gradient of a convolution with stride 1. Spreading dy instead would multiply
+/// s*s - 1 zeros for each of its elements. (Sub-pixel convolution, read
+/// backwards: Shi et al., "Real-Time Single Image and Video Super-Resolution",
+/// 2016.)
+static Value inputGradByPhases(GraphBuilder &g, Conv2dInputGradOp op) {
+  ArrayRef<int64_t> weight = shapeOf(op.getWeight());
+  ArrayRef<int64_t> input = op.getInputShape(), stride = op.getStride();
+  size_t rank = weight.size();
+  Value sum;
+  for (int64_t phase = 0; phase < stride[0] * stride[1]; ++phase) {
+    Pair at = {phase / stride[1], phase % stride[1]};
+    SmallVector<int64_t> extents(input), taps(weight), first(rank, 0),
+        steps(rank, 1), padding;
+    Pair dyExtents, high, interior;
+    bool any = true;
+    for (int i = 0; i < 2; ++i) {
+      size_t dim = rank - 2 + i;
+      int64_t s = stride[i], reach = at[i] + op.getPadding()[i];
+      first[dim] = reach % s;
+      steps[dim] = s;
+      taps[dim] = (weight[dim] - first[dim] + s - 1) / s;
+      extents[dim] = (input[dim] - at[i] + s - 1) / s;
+      padding.push_back(reach / s);
+      dyExtents[i] = extents[dim] + 2 * padding[i] - taps[dim] + 1;
+      high[i] = input[dim] - at[i] - ((extents[dim] - 1) * s + 1);
+      interior[i] = s - 1;
+      any &= taps[dim] > 0 && extents[dim] > 0 && dyExtents[i] > 0;
+    }
+    if (!any) // no tap meets these inputs
+      continue;
+    Value filter = g.make<SliceOp>(op.getWeight(), first, taps, steps);
+    Value dy = fitImages(g, op.getDy(), dyExtents);
+    SmallVector<int64_t> unit = {1, 1};
+    Value part = g.make<Conv2dInputGradOp>(dy, filter, unit, padding, extents,
+                                           op.getDilation(), op.getGroups());
+    Value spread = padImages(g, part, at, high, interior);
+    sum = sum ? g.make<AddOp>(sum, spread) : spread;
+  }
+  return sum;
+}
+
 FailureOr<SmallVector<Value>> Conv2dInputGradOp::decompose(OpBuilder &builder) {
   ArrayRef<int64_t> weight = shapeOf(getWeight()), dy = shapeOf(getDy());
   size_t rank = dy.size();
@@ -115,6 +176,11 @@ FailureOr<SmallVector<Value>> Conv2dInputGradOp::decompose(OpBuilder &builder) {
     high[i] = extents[dim] + full[i] - low[i] - spread;
   }
   GraphBuilder g(builder, getLoc());
+  ArrayRef<int64_t> stride = getStride(), dilation = getDilation();
+  if (!unit && stride[0] * stride[1] <= 9 && dilation[0] == 1 &&
+      dilation[1] == 1)
+    if (Value sum = inputGradByPhases(g, *this))
+      return SmallVector<Value>{sum};
   // Where vectors run along the images, the zeros around them are left out.
   simple |= unit && dy[0] >= kLeastInnerBatch;
   if (!simple) {
