@@ -28,11 +28,13 @@ def Graph_NormalOp : Graph_InferredOp<"normal", Graph_Draw> {
   let results = (outs Graph_Tensor:$result);
 }
 
-def Graph_DropoutOp : Graph_InferredOp<"dropout", Graph_SmoothDraw> {
+def Graph_DropoutOp : Graph_InferredOp<"dropout",
+    !listconcat(Graph_SmoothDraw, Graph_Decomposed)> {
   let summary = "Zeroes elements with probability `p`, scales the rest by 1/(1-p).";
   let description = [{
     With `channelwise` one draw decides for all of [n, c, ...]. The mask is a
     function of the scalars, the key and the index, so that the gradient draws it again.
+    Decomposed with `channelwise`: a draw for each channel, not for each element.
   }];
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$scalars, F64Attr:$p, I64Attr:$key,
                        DefaultValuedAttr<BoolAttr, "false">:$channelwise,
