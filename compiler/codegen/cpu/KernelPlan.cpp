@@ -169,7 +169,16 @@ bool KernelPlan::mustPlace(Operation *op) const {
       if (!viewedLeaf(op->getResult(0), index))
         return true;
     }
-  if (op->hasOneUse() || op->use_empty())
+  // Inlined where it is broadcast, it would be computed again and again.
+  auto isRepeated = [&](Operation *user) {
+    auto reader = dyn_cast<graph::LoopNestOpInterface>(user);
+    return reader && cast<RankedTensorType>(user->getResult(0).getType())
+                             .getNumElements() >
+                         cast<RankedTensorType>(op->getResult(0).getType())
+                             .getNumElements();
+  };
+  if ((op->hasOneUse() || op->use_empty()) &&
+      llvm::none_of(op->getUsers(), isRepeated))
     return false;
   return graph::payloadFacts(cast<graph::LoopNestOpInterface>(op)).isExpensive;
 }

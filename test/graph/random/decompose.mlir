@@ -1,4 +1,4 @@
-// RUN: dl-opt -p="builtin.module(func.func(decompose))" %s 2>/dev/null | FileCheck %s || dl-opt --decompose %s | FileCheck %s
+// RUN: dl-opt %s --decompose | FileCheck %s
 
 // One draw for each channel, wherever the part lies in the whole.
 // CHECK-LABEL: @channels
