@@ -66,22 +66,17 @@ static Value rootOf(Value value) {
   return value;
 }
 
-/// The iteration dim that is the batch of a convolution: the first of the
-/// operand that it reads in windows. Matrix products have none.
+/// The iteration dim that is the batch of a convolution: the first of its
+/// images, operand 0, which it reads in windows. Matrix products have none.
 static std::optional<unsigned> batchDim(const LoopNest &nest) {
   if (!nest.contraction)
     return std::nullopt;
-  for (const graph::Access &access : nest.accesses) {
-    bool windows = llvm::any_of(access.map.getResults(), [](AffineExpr expr) {
-      return isa<AffineBinaryOpExpr>(expr);
-    });
-    if (auto dim = dyn_cast<AffineDimExpr>(access.map.getResult(0));
-        dim && windows && access.map.getNumResults() >= 4)
-      // The filter of an input's gradient is read backwards.
-      if (nest.extents[dim.getPosition()] > 1)
-        return dim.getPosition();
-  }
-  return std::nullopt;
+  AffineMap images = nest.accesses[0].map;
+  bool windows = llvm::any_of(images.getResults(), [](AffineExpr expr) {
+    return isa<AffineBinaryOpExpr>(expr);
+  });
+  auto dim = dyn_cast<AffineDimExpr>(images.getResult(0));
+  return windows && dim ? std::optional(dim.getPosition()) : std::nullopt;
 }
 
 static bool readsAt(const graph::Access &access, unsigned dim) {
@@ -107,10 +102,33 @@ static bool isView(Operation *op) {
   return loops && graph::payloadFacts(loops).isView;
 }
 
+/// Constants and random numbers are made where they are read, in any order.
+static bool isMadeAnywhere(Operation *op) {
+  return llvm::all_of(op->getOperands(), [](Value operand) {
+    auto argument = dyn_cast<BlockArgument>(operand);
+    auto function =
+        argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
+                 : func::FuncOp();
+    return function &&
+           function.getArgAttr(argument.getArgNumber(), "graph.scalars");
+  });
+}
+
+/// Each image has a matrix of its own on both sides: vectors cannot run along
+/// the images.
+static bool isProductPerImage(LoopNestOpInterface op) {
+  LoopNest nest = op.getLoopNest();
+  return nest.contraction && nest.numParallel > 0 &&
+         llvm::all_of(nest.accesses, [](const graph::Access &access) {
+           return access.map.isFunctionOfDim(0);
+         });
+}
+
 /// A kernel makes it, and all that see it in another shape see its images too.
 bool Chooser::canReorder(Value root) const {
   auto loops = root.getDefiningOp<LoopNestOpInterface>();
-  if (!loops || isView(loops) || typeOf(root).getRank() < 2)
+  if (!loops || isView(loops) || isMadeAnywhere(loops) ||
+      isProductPerImage(loops) || typeOf(root).getRank() < 2)
     return false;
   SmallVector<Value> aliases{root};
   while (!aliases.empty()) {

@@ -58,8 +58,8 @@ FailureOr<KernelPlan> KernelPlan::create(graph::KernelOp kernel) {
   for (const Stage &stage : plan.stages)
     if (stage.contraction && ContractForm::create(plan, stage).laneDims.empty())
       return stage.op->emitOpError(
-          "leaves its operand along the lanes of its vectors: batch-innermost "
-          "has to run before form-kernels");
+          "has no dim for the lanes of its vectors: the innermost one of its "
+          "result belongs to both operands, or leaves one of them");
   plan.bindGrid();
   plan.untileConflicts();
   plan.chooseTiles();

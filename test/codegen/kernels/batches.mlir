@@ -75,3 +75,22 @@ func.func @chain_back(%g: tensor<20x3xf32>, %v: tensor<32x3xf32>, %at: tensor<20
   %4 = graph.conv2d_weight_grad %x, %3 {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, kernel = array<i64: 5, 5>} : (tensor<20x2x12x12xf32>, tensor<20x2x8x8xf32>) -> tensor<2x2x5x5xf32>
   return %4 : tensor<2x2x5x5xf32>
 }
+// A constant has no order; neither has what is drawn where it is read.
+func.func @constant_grad(%w: tensor<4x3x3x3xf32>) -> tensor<16x3x7x7xf32> {
+  %dy = graph.full {value = 0.5 : f64, type = tensor<16x4x5x5xf32>} : () -> tensor<16x4x5x5xf32>
+  %0 = graph.conv2d_input_grad %dy, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, input_shape = array<i64: 16, 3, 7, 7>} : (tensor<16x4x5x5xf32>, tensor<4x3x3x3xf32>) -> tensor<16x3x7x7xf32>
+  return %0 : tensor<16x3x7x7xf32>
+}
+// A matrix of its own for each image, behind and in front of a convolution.
+func.func @gram(%x: tensor<16x2x5x6xf32>, %w: tensor<3x2x2x2xf32>) -> tensor<16x3x3xf32> {
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<16x2x5x6xf32>, tensor<3x2x2x2xf32>) -> tensor<16x3x4x5xf32>
+  %1 = graph.reshape %0 {shape = array<i64: 16, 3, 20>} : (tensor<16x3x4x5xf32>) -> tensor<16x3x20xf32>
+  %2 = graph.matmul %1, %1 {transpose_b = true} : (tensor<16x3x20xf32>, tensor<16x3x20xf32>) -> tensor<16x3x3xf32>
+  return %2 : tensor<16x3x3xf32>
+}
+func.func @product_before(%a: tensor<16x3x4xf32>, %b: tensor<16x4x30xf32>, %w: tensor<2x3x2x2xf32>) -> tensor<16x2x4x5xf32> {
+  %0 = graph.matmul %a, %b : (tensor<16x3x4xf32>, tensor<16x4x30xf32>) -> tensor<16x3x30xf32>
+  %1 = graph.reshape %0 {shape = array<i64: 16, 3, 5, 6>} : (tensor<16x3x30xf32>) -> tensor<16x3x5x6xf32>
+  %2 = graph.conv2d %1, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<16x3x5x6xf32>, tensor<2x3x2x2xf32>) -> tensor<16x2x4x5xf32>
+  return %2 : tensor<16x2x4x5xf32>
+}

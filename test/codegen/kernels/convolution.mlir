@@ -66,3 +66,12 @@ func.func @input_grad_group_phases(%dy: tensor<16x6x3x3xf32>, %w: tensor<6x2x3x3
   %0 = graph.conv2d_input_grad %dy, %w {stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, groups = 2 : i64, input_shape = array<i64: 16, 4, 7, 7>} : (tensor<16x6x3x3xf32>, tensor<6x2x3x3xf32>) -> tensor<16x4x7x7xf32>
   return %0 : tensor<16x4x7x7xf32>
 }
+// A filter as of a generator's layers: its phases meet one row of dy behind the input's last.
+func.func @input_grad_even_filter(%dy: tensor<2x3x4x4xf32>, %w: tensor<3x2x4x4xf32>) -> tensor<2x2x8x8xf32> {
+  %0 = graph.conv2d_input_grad %dy, %w {stride = array<i64: 2, 2>, padding = array<i64: 1, 1>, input_shape = array<i64: 2, 2, 8, 8>} : (tensor<2x3x4x4xf32>, tensor<3x2x4x4xf32>) -> tensor<2x2x8x8xf32>
+  return %0 : tensor<2x2x8x8xf32>
+}
+func.func @input_grad_large_filter(%dy: tensor<16x3x3x3xf64>, %w: tensor<3x2x6x5xf64>) -> tensor<16x2x8x9xf64> {
+  %0 = graph.conv2d_input_grad %dy, %w {stride = array<i64: 2, 3>, padding = array<i64: 1, 1>, input_shape = array<i64: 16, 2, 8, 9>} : (tensor<16x3x3x3xf64>, tensor<3x2x6x5xf64>) -> tensor<16x2x8x9xf64>
+  return %0 : tensor<16x2x8x9xf64>
+}

@@ -121,8 +121,8 @@ static Value inputGradByPhases(GraphBuilder &g, Conv2dInputGradOp op) {
   Value sum;
   for (int64_t phase = 0; phase < stride[0] * stride[1]; ++phase) {
     Pair at = {phase / stride[1], phase % stride[1]};
-    SmallVector<int64_t> extents(input), taps(weight), first(rank, 0),
-        steps(rank, 1), padding;
+    SmallVector<int64_t> extents(input), covered(input), taps(weight),
+        first(rank, 0), steps(rank, 1), padding;
     Pair dyExtents, high, interior;
     bool any = true;
     for (int i = 0; i < 2; ++i) {
@@ -133,18 +133,26 @@ static Value inputGradByPhases(GraphBuilder &g, Conv2dInputGradOp op) {
       taps[dim] = (weight[dim] - first[dim] + s - 1) / s;
       extents[dim] = (input[dim] - at[i] + s - 1) / s;
       padding.push_back(reach / s);
-      dyExtents[i] = extents[dim] + 2 * padding[i] - taps[dim] + 1;
+      // A phase's padding is not the same on both sides: what the last rows of
+      // dy give to rows behind the input's is cut off.
+      int64_t met = std::min(shapeOf(op.getDy())[dim], extents[dim] + reach / s);
+      covered[dim] = std::max(extents[dim],
+                              met - 2 * padding[i] + taps[dim] - 1);
+      dyExtents[i] = covered[dim] + 2 * padding[i] - taps[dim] + 1;
       high[i] = input[dim] - at[i] - ((extents[dim] - 1) * s + 1);
       interior[i] = s - 1;
-      any &= taps[dim] > 0 && extents[dim] > 0 && dyExtents[i] > 0;
+      any &= taps[dim] > 0 && extents[dim] > 0;
     }
     if (!any) // no tap meets these inputs
       continue;
     Value filter = g.make<SliceOp>(op.getWeight(), first, taps, steps);
     Value dy = fitImages(g, op.getDy(), dyExtents);
     SmallVector<int64_t> unit = {1, 1};
-    Value part = g.make<Conv2dInputGradOp>(dy, filter, unit, padding, extents,
+    Value part = g.make<Conv2dInputGradOp>(dy, filter, unit, padding, covered,
                                            op.getDilation(), op.getGroups());
+    if (covered != extents)
+      part = g.make<SliceOp>(part, SmallVector<int64_t>(rank, 0), extents,
+                             SmallVector<int64_t>(rank, 1));
     Value spread = padImages(g, part, at, high, interior);
     sum = sum ? g.make<AddOp>(sum, spread) : spread;
   }
