@@ -83,8 +83,10 @@ static void findBorders(const graph::LoopNest &loops, Operation *op,
 
 /// 128 k of a panel of 64 floats are 32 KiB.
 static constexpr int64_t kMaxKBlock = 128;
-/// Results from here on are computed from packed operands.
+/// Results from here on are computed in cache blocks. k times the rows of a
+/// block is one MiB, k times two vectors of lanes 64 KiB.
 static constexpr int64_t kLargeResult = 256 * 256;
+static constexpr int64_t kCacheBlockBytes = 2048;
 
 namespace {
 struct Candidate {
@@ -191,7 +193,7 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
   for (unsigned d = loops.numParallel; d < loops.extents.size(); ++d)
     base.kDims.push_back(d);
   findBorders(loops, stage.op, base);
-  auto strides = placedStrides(plan, stage.storedOp()->getResult(0));
+  auto strides = resultStrides(plan, stage);
   Candidate best;
   for (bool swap : {false, true}) {
     Candidate options[] = {
@@ -207,17 +209,24 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
   form.kBlock = form.kCount();
   if (form.dot || form.kDims.size() != 1)
     return form;
-  // A panel's k block shares the first-level cache with rows and sums.
-  if (form.kCount() > kMaxKBlock * 3 / 2) {
-    int64_t blocks = (form.kCount() + kMaxKBlock - 1) / kMaxKBlock;
-    form.kBlock = llvm::alignTo((form.kCount() + blocks - 1) / blocks, 8);
-  }
-  // Long strides between the k rows of an operand miss caches and pages; it is
-  // read once for every block of the other operand.
   bool large = form.rows() * form.laneCount() >= kLargeResult;
-  if (large && form.kCount() >= 64)
-    form.pack = form.packRows = true;
+  form.blocked = large && form.kCount() >= 64 && form.rowDim >= 0 &&
+                 form.borders.empty() && form.lanesAreLinear();
+  form.pack |= form.blocked;
+  // A panel's k block shares the first-level cache with rows and sums.
+  int64_t most = form.blocked ? kCacheBlockBytes / (64 / plan.lanes)
+                              : kMaxKBlock;
+  if (form.kCount() > most * 3 / 2 || (form.blocked && form.kCount() > most)) {
+    int64_t blocks = (form.kCount() + most - 1) / most;
+    form.kBlock = llvm::alignTo((form.kCount() + blocks - 1) / blocks,
+                                form.blocked ? plan.lanes : 8);
+  }
   return form;
+}
+
+SmallVector<int64_t, 6> ContractForm::resultStrides(const KernelPlan &plan,
+                                                    const Stage &stage) {
+  return placedStrides(plan, stage.storedOp()->getResult(0));
 }
 
 int64_t ContractForm::laneCount() const {
@@ -234,6 +243,16 @@ int64_t ContractForm::kCount() const {
   return count;
 }
 
+bool ContractForm::lanesAreLinear() const {
+  int64_t step = lane.coefficients[laneDims.back()];
+  for (unsigned d : llvm::reverse(laneDims)) {
+    if (lane.coefficients[d] != step)
+      return false;
+    step *= extents[d];
+  }
+  return true;
+}
+
 int64_t ContractForm::laneOffset(int64_t flat) const {
   int64_t offset = 0;
   for (size_t i = laneDims.size(); i-- > 0;) {
@@ -248,12 +267,10 @@ int64_t ContractForm::laneOffset(int64_t flat) const {
 SmallVector<int64_t> ContractForm::tileSteps(const KernelPlan &plan) const {
   SmallVector<int64_t> steps(plan.gridExtents.size(), 1);
   bool large = rows() * laneCount() >= kLargeResult;
-  // Transposing lanes is dearer than copying rows: do it for more rows at once.
-  int64_t most = pack && !packsWhileUsed() && rows() >= 1024 ? 512 : 256;
   if (rowDim >= 0)
-    steps[rowDim] = large ? most : dot ? 8 : 24;
+    steps[rowDim] = blocked ? kBlockRows : large ? 256 : dot ? 8 : 24;
   int64_t inner = laneCount() / extents[laneDims.front()];
-  int64_t wanted = large ? 512 : dot ? 16 : 64;
+  int64_t wanted = blocked ? blockLanes(plan) / 4 : large ? 512 : dot ? 16 : 64;
   // Only the outermost lane dim can be cut; a convolution's image stays whole.
   steps[laneDims.front()] = inner == 1 ? wanted : (wanted + inner - 1) / inner;
   for (unsigned d : ArrayRef(laneDims).drop_front())
@@ -285,17 +302,21 @@ ContractForm::Scratch ContractForm::scratch(const KernelPlan &plan) const {
     return at;
   };
   scratch.sumStride = llvm::alignTo(tileLanes(plan), plan.lanes);
-  // One vector more than needed: strides of a power of two share cache sets.
-  scratch.rowStride = llvm::alignTo(rowsAlongK() ? kBlock : tileRows(plan),
-                                    plan.lanes) +
-                      plan.lanes;
+  int64_t rows = tileRows(plan), panels = kBlock * scratch.sumStride;
+  if (blocked) {
+    // A call may compute several tiles that are neighbours along the lanes. One
+    // vector more than needed: strides of a power of two share cache sets.
+    int64_t lanes = std::min(blockLanes(plan), laneCount());
+    scratch.sumStride = llvm::alignTo(lanes, plan.lanes) + plan.lanes;
+    rows = std::min(kBlockRows, rows);
+    panels = kBlock * 2 * plan.lanes;
+  }
   if (pack)
-    reserve(kBlock * scratch.sumStride);
-  if (packRows)
-    scratch.rowsAt = reserve((rowsAlongK() ? tileRows(plan) : kBlock) *
-                             scratch.rowStride);
+    reserve(panels);
+  if (blocked)
+    scratch.rowsAt = reserve(rows * kBlock + plan.lanes);
   if (kBlock < kCount())
-    scratch.sumsAt = reserve(tileRows(plan) * scratch.sumStride);
+    scratch.sumsAt = reserve(rows * scratch.sumStride);
   return scratch;
 }
 

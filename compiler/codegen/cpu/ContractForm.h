@@ -44,9 +44,10 @@ struct ContractForm {
   llvm::SmallVector<Border, 2> borders;
   /// The lane operand is copied to panels [panel][k][lanes of the panel] first.
   bool pack = false;
-  /// The row operand is copied to dense rows, or columns, of a k block first. It
-  /// is never transposed: broadcasts do not mind.
-  bool packRows = false;
+  /// Computed in blocks that fit the second-level cache, from packed operands
+  /// (Goto and van de Geijn, "Anatomy of High-Performance Matrix
+  /// Multiplication", 2008): see CacheBlocks.cpp.
+  bool blocked = false;
   /// A long k loop runs in blocks of this extent, so that what a block reads
   /// stays in the caches; sums wait in scratch between blocks. Each result is
   /// still one chain of additions in the order of k.
@@ -67,21 +68,23 @@ struct ContractForm {
   /// block, packed rows of a k block, sums between k blocks.
   struct Scratch {
     int64_t rowsAt = 0, sumsAt = 0, bytes = 0;
-    int64_t rowStride = 0, sumStride = 0; // elements
+    int64_t sumStride = 0; // elements
   };
   Scratch scratch(const KernelPlan &plan) const;
+  /// Rows and lanes of one cache block, at most.
+  static constexpr int64_t kBlockRows = 512;
+  static int64_t blockLanes(const KernelPlan &plan) { return 64 * plan.lanes; }
   /// Lanes of the lane dims within one tile, with the tile's full size.
   int64_t tileLanes(const KernelPlan &plan) const;
   int64_t tileRows(const KernelPlan &plan) const;
   /// The row operand is contiguous along k.
   bool rowsAlongK() const;
-  /// Packing is a copy of whole vectors, which the first block of rows does on
-  /// its way; else a pass of its own transposes.
-  bool packsWhileUsed() const {
-    return pack && kDims.size() == 1 && laneDims.size() == 1 &&
-           lane.coefficients[laneDims[0]] == 1;
-  }
+  /// The lane operand has its lanes one distance apart.
+  bool lanesAreLinear() const;
   int64_t numKBlocks() const { return (kCount() + kBlock - 1) / kBlock; }
+  /// Elements between neighbours of each dim of the stored result.
+  static llvm::SmallVector<int64_t, 6> resultStrides(const KernelPlan &plan,
+                                                     const Stage &stage);
   /// The lanes that start at `flat`, as offsets into the lane operand.
   int64_t laneOffset(int64_t flat) const;
 };

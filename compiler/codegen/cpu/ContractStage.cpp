@@ -43,7 +43,7 @@ void ContractStage::emit() {
   e.scope.truncate(size);
 }
 
-static bool isCut(const KernelPlan &plan, int grid) {
+bool ContractStage::isCut(const KernelPlan &plan, int grid) {
   return grid >= 0 && plan.tileSizes[grid] < plan.gridExtents[grid];
 }
 
@@ -53,6 +53,12 @@ void ContractStage::emitBatch(size_t next) {
     int64_t inner = form.laneCount() / form.extents[lead];
     Span rows =
         form.rowDim < 0 ? Span{1, 1, b.getFalse()} : span(form.rowDim, 1);
+    if (form.blocked) {
+      emitIf(
+          b, rows.isLast, [&] { emitCacheBlocks(rows.last); },
+          [&] { emitCacheBlocks(rows.usual); });
+      return;
+    }
     Span lanes = span(lead, inner);
     auto withRows = [&](int64_t count) {
       emitIf(
@@ -218,10 +224,6 @@ void ContractStage::emitTile(int64_t rows, int64_t lanes) {
   part.rowStep = form.rowDim < 0 ? 0 : form.scalar.coefficients[form.rowDim];
   for (unsigned k : form.kDims)
     part.scalarSteps.push_back(form.scalar.coefficients[k]);
-  if (form.packRows) {
-    part.rowStep = form.rowsAlongK() ? scratch.rowStride : 1;
-    part.scalarSteps = {form.rowsAlongK() ? 1 : scratch.rowStride};
-  }
   int64_t extent = form.extents[form.kDims.front()];
   int64_t blocks = form.numKBlocks(), size = form.kBlock;
   part.extent = blocks == 1 ? extent : size;
@@ -242,25 +244,10 @@ void ContractStage::emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
   SmallVector<int64_t> extents{part.extent};
   for (unsigned d : ArrayRef(form.kDims).drop_front())
     extents.push_back(form.extents[d]);
-  if (form.packRows) {
-    int64_t rowStep = form.scalar.coefficients[form.rowDim];
-    int64_t kStep = form.scalar.coefficients[form.kDims[0]];
-    bool alongK = form.rowsAlongK();
-    Panel panel;
-    panel.lanes = alongK ? part.extent : rows;
-    for (int64_t l = 0; l < panel.lanes; ++l)
-      panel.offsets.push_back(l * (alongK ? kStep : rowStep));
-    panel.kSteps = {alongK ? rowStep : kStep};
-    emitPack(b, element, panel, {alongK ? rows : part.extent},
-             sidePointer(form.scalar, tileOrigin(form.rowDim), k),
-             scratchAt(scratch.rowsAt),
-             {panel.lanes, e.plan.lanes, scratch.rowStride});
-  }
-  if (form.pack && !form.packsWhileUsed()) {
+  if (form.pack)
     emitPack(b, element, panelAt(0, lanes), extents,
              sidePointer(form.lane, tileOrigin(form.rowDim), k), scratchAt(0),
              {block.vectors * e.plan.lanes, e.plan.lanes, 0});
-  }
   emitPanels(rows, lanes, block, k, part);
 }
 
@@ -291,21 +278,9 @@ void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
     count *= form.extents[d];
   Value *base = form.pack ? scratchAt(0)
                           : sidePointer(form.lane, tileOrigin(form.rowDim), k);
-  Value *source = form.packsWhileUsed()
-                      ? sidePointer(form.lane, tileOrigin(form.rowDim), k)
-                      : nullptr;
   auto emitAt = [&](Value *relative, int64_t at, int64_t used, Value *pointer) {
-    Unpacked unpacked;
-    if (source) {
-      int64_t kStep = form.lane.coefficients[form.kDims[0]];
-      Value *last = b.CreateICmpSGE(relative, b.getInt64(lanes - width));
-      Value *step = b.CreateSelect(last, b.getInt64(part.extent * kStep),
-                                   b.CreateAdd(relative, b.getInt64(width)));
-      unpacked.panel = b.CreateGEP(element, source, relative);
-      unpacked.next = b.CreateGEP(element, source, step);
-    }
     emitRows(form.pack ? packedPanel(used) : panelAt(at, used), pointer,
-             unpacked, relative, rows, block.rows, k, part);
+             relative, rows, block.rows, k, part);
   };
   auto pointerAt = [&](Value *relative, Value *dynamic, int64_t at) {
     if (form.pack)
@@ -330,14 +305,10 @@ void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
            pointerAt(b.getInt64(at), b.getInt64(0), at));
 }
 
-/// The rows in blocks whose heights differ by at most one: no runt block. The
-/// first block packs the panel while it reads it, where that is asked for; some
-/// more fetch the next panel, a line a k step: packing would wait for the
-/// third-level cache, and a burst of fetches would stall the loop.
+/// The rows in blocks whose heights differ by at most one: no runt block.
 void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
-                             const Unpacked &unpacked, Value *relativeLane,
-                             int64_t rows, int64_t blockRows, Value *k,
-                             const KPart &part) {
+                             Value *relativeLane, int64_t rows,
+                             int64_t blockRows, Value *k, const KPart &part) {
   int64_t blocks = (rows + blockRows - 1) / blockRows;
   int64_t low = rows / blocks, border = rows % blocks * (low + 1);
   unsigned lead = form.laneDims.front();
@@ -345,44 +316,20 @@ void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
   Value *flat = b.CreateAdd(b.CreateMul(tileOrigin(lead), b.getInt64(inner)),
                             relativeLane);
   llvm::Function *function = b.GetInsertBlock()->getParent();
-  auto call = [&](Value *relative, int64_t height, const Panel &from,
-                  Value *lanes, Value *beside, const KPart &part) {
-    Value *row = b.CreateAdd(tileOrigin(form.rowDim), relative);
-    Value *scalar =
-        form.packRows
-            ? b.CreateGEP(element, scratchAt(scratch.rowsAt),
-                          b.CreateMul(relative, b.getInt64(part.rowStep)))
-            : sidePointer(form.scalar, row, k);
-    Value *sumAt = b.CreateAdd(
-        b.CreateMul(relative, b.getInt64(scratch.sumStride)), relativeLane);
-    Value *sums = b.CreateGEP(element, scratchAt(scratch.sumsAt), sumAt);
-    b.CreateCall(microKernel(height, from, part),
-                 {function->getArg(0), function->getArg(1), frame, scalar,
-                  lanes, row, flat, sums, beside});
-  };
-  int64_t done = 0;
-  auto next = [&](const Panel &from, Value *lanes, Value *beside,
-                  const KPart &part) {
-    int64_t height = done < border ? low + 1 : low;
-    call(b.getInt64(done), height, from, lanes, beside, part);
-    done += height;
-  };
-  if (unpacked.panel) {
-    KPart packing = part, fetching = part;
-    packing.pack = fetching.prefetch = true;
-    next(panelAt(0, panel.lanes), unpacked.panel, lanePointer, packing);
-    int64_t line = 64 / (element->getScalarSizeInBits() / 8);
-    for (int64_t at = 0; at < panel.lanes && done < rows; at += line)
-      next(panel, lanePointer, b.CreateConstGEP1_64(element, unpacked.next, at),
-           fetching);
-  }
-  auto rest = [&](int64_t from, int64_t to, int64_t height) {
-    emitLoop(b, b.getInt64(from), b.getInt64(to), height, [&](Value *r) {
-      call(r, height, panel, lanePointer, lanePointer, part);
+  auto some = [&](int64_t from, int64_t to, int64_t height) {
+    emitLoop(b, b.getInt64(from), b.getInt64(to), height, [&](Value *relative) {
+      Value *row = b.CreateAdd(tileOrigin(form.rowDim), relative);
+      Value *sumAt = b.CreateAdd(
+          b.CreateMul(relative, b.getInt64(scratch.sumStride)), relativeLane);
+      b.CreateCall(microKernel(height, panel, part),
+                   {function->getArg(0), function->getArg(1), frame,
+                    sidePointer(form.scalar, row, k), lanePointer, row, flat,
+                    b.CreateGEP(element, scratchAt(scratch.sumsAt), sumAt),
+                    lanePointer});
     });
   };
-  rest(std::min(done, border), border, low + 1);
-  rest(std::max(done, border), rows, low);
+  some(0, border, low + 1);
+  some(border, rows, low);
 }
 
 llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
@@ -391,7 +338,7 @@ llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
   auto add = [&](int64_t number) { key += std::to_string(number) + ","; };
   add(rows), add(panel.lanes), add(part.extent), add(part.first),
       add(part.last);
-  add(part.pack), add(part.prefetch), add(part.clipped);
+  add(part.clipped);
   for (int64_t offset : panel.offsets)
     add(offset);
   for (int64_t step : panel.kSteps)

@@ -26,9 +26,16 @@ struct KPart {
   llvm::SmallVector<int64_t> scalarSteps; // of the row operand, one a k dim
   int64_t rowStep = 0;                    // of the row operand
   int64_t sumStride = 0;                  // between rows of kept sums
-  bool clipped = false;  // bordered k dims have fewer steps: see the frame
-  bool pack = false;     // also stores the lanes it reads, packed
-  bool prefetch = false; // also fetches a line of unpacked lanes for each k
+  bool clipped = false; // bordered k dims have fewer steps: see the frame
+  /// Operands are packed and sums far away. The k loop is cut into as many
+  /// chunks as there are rows; each begins by fetching one row of the sums and
+  /// results of the next call, and some lines of the next panel.
+  bool blocked = false;
+  /// What a chunk fetches of the next panel: `count` times `lines` lines of
+  /// cache, in elements `stride` apart; the next chunk goes on `step` further.
+  struct {
+    int64_t count = 0, lines = 0, stride = 0, step = 0;
+  } ahead;
 };
 
 class ContractStage {
@@ -45,21 +52,17 @@ private:
     llvm::Value *isLast;
   };
   Span span(unsigned dim, int64_t inner) const;
+  static bool isCut(const KernelPlan &plan, int grid);
   void emitBatch(size_t next);
   void emitBordered(llvm::function_ref<void()> emit);
   void emitTile(int64_t rows, int64_t lanes);
   void emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
                   llvm::Value *k, KPart part);
-  /// A panel that is packed while it is used, and the one after it, as stored.
-  struct Unpacked {
-    llvm::Value *panel = nullptr, *next = nullptr;
-  };
   void emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
                   llvm::Value *k, const KPart &part);
   void emitRows(const Panel &panel, llvm::Value *lanePointer,
-                const Unpacked &unpacked, llvm::Value *relativeLane,
-                int64_t rows, int64_t blockRows, llvm::Value *k,
-                const KPart &part);
+                llvm::Value *relativeLane, int64_t rows, int64_t blockRows,
+                llvm::Value *k, const KPart &part);
   int64_t panelPeriod(int64_t full, int64_t width) const;
   Panel panelAt(int64_t relative, int64_t lanes) const;
   Panel packedPanel(int64_t lanes) const;
@@ -67,6 +70,13 @@ private:
                            llvm::Value *k);
   llvm::Value *scratchAt(int64_t offset);
   llvm::Value *tileOrigin(int dim) const;
+  // CacheBlocks.cpp
+  struct CacheBlock;
+  void emitCacheBlocks(int64_t rows);
+  void emitCacheBlock(const CacheBlock &block);
+  void packRows(const CacheBlock &block, llvm::Value *k, int64_t extent);
+  void emitPackedPanel(const CacheBlock &block, llvm::Value *lane,
+                       int64_t lanes, llvm::Value *k, const KPart &part);
   llvm::Function *microKernel(int rows, const Panel &panel, const KPart &part);
 
   RegionEmitter &e;

@@ -39,6 +39,49 @@ static TileBounds tileBounds(const KernelPlan &plan, llvm::IRBuilder<> &b,
   return tile;
 }
 
+/// The grid dim along which tiles of one call are computed together: what a
+/// contraction packs serves them all. -1: none.
+static int mergedDim(const KernelPlan &plan) {
+  if (plan.stages.size() != 1 || !plan.stages[0].contraction)
+    return -1;
+  ContractForm form = ContractForm::create(plan, plan.stages[0]);
+  if (!form.blocked)
+    return -1;
+  int dim = plan.stages[0].binding[form.laneDims.front()];
+  for (int g = plan.gridExtents.size() - 1; g > dim; --g)
+    if (plan.tileSizes[g] < plan.gridExtents[g])
+      return -1;
+  return dim;
+}
+
+static void emitTiles(const KernelPlan &plan, llvm::IRBuilder<> &b,
+                      int merged, Value *begin, Value *end,
+                      llvm::function_ref<void(TileBounds &)> emit) {
+  if (merged < 0)
+    return emitLoop(b, begin, end, 1, [&](Value *number) {
+      TileBounds tile = tileBounds(plan, b, number);
+      emit(tile);
+    });
+  // Every row of tiles that the range meets.
+  int64_t extent = plan.gridExtents[merged], size = plan.tileSizes[merged];
+  Value *parts = b.getInt64((extent + size - 1) / size);
+  Value *first = b.CreateMul(b.CreateUDiv(begin, parts), parts);
+  emitLoop(b, first, end, (extent + size - 1) / size, [&](Value *row) {
+    auto at = [&](Value *number) {
+      return b.CreateBinaryIntrinsic(
+          llvm::Intrinsic::smin,
+          b.CreateMul(b.CreateSub(number, row), b.getInt64(size)),
+          b.getInt64(extent));
+    };
+    Value *from = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, begin, row);
+    Value *to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end,
+                                        b.CreateAdd(row, parts));
+    TileBounds tile = tileBounds(plan, b, from);
+    tile.origin[merged] = at(from), tile.end[merged] = at(to);
+    emit(tile);
+  });
+}
+
 std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
                                          PayloadCache &payloads,
                                          const TargetVariant &variant,
@@ -54,8 +97,8 @@ std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", function));
   RegionEmitter emitter(plan, payloads, b, function->getArg(0),
                         function->getArg(1));
-  emitLoop(b, function->getArg(2), function->getArg(3), 1, [&](Value *number) {
-    TileBounds tile = tileBounds(plan, b, number);
+  int merged = mergedDim(plan);
+  emitTiles(plan, b, merged, function->getArg(2), function->getArg(3), [&](TileBounds &tile) {
     emitter.scope.truncate(0);
     emitter.tileOrigin.clear();
     for (auto [origin, extent, size] :

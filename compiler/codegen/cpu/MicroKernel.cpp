@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/Payload.h"
+#include "llvm/IR/InlineAsm.h"
 
 using namespace mlir;
 
@@ -9,6 +10,9 @@ using llvm::Value;
 
 /// An innermost k dim of at most this extent is unrolled: filter taps.
 static constexpr int64_t kMaxUnrolledTaps = 8;
+/// Packed operands are fetched so many k before they are needed: about 200
+/// cycles, what the second-level cache may take under load.
+static constexpr int64_t kAhead = 16;
 /// A vector of more runs than this is gathered.
 static constexpr int kMaxRuns = 6;
 
@@ -43,9 +47,10 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
   element = vectorTy->getScalarType();
 
   Values sums =
-      accumulate(0, function->getArg(3), function->getArg(4),
-                 part.pack || part.prefetch ? function->getArg(8) : nullptr,
-                 initialSums(function->getArg(7)));
+      part.blocked
+          ? accumulateBlocked(function, initialSums(function->getArg(7)))
+          : accumulate(0, function->getArg(3), function->getArg(4),
+                       initialSums(function->getArg(7)));
   if (!part.last) {
     keepSums(function->getArg(7), sums);
     builder.CreateRetVoid();
@@ -109,9 +114,9 @@ Value *MicroKernel::clippedCount(unsigned k) {
 
 /// The k dims from `next` on, outermost first.
 Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
-                               Value *besideAt, ArrayRef<Value *> state) {
+                               ArrayRef<Value *> state) {
   if (next == form.kDims.size())
-    return multiply(scalarAt, laneAt, besideAt, state);
+    return multiply(scalarAt, laneAt, state);
   int64_t extent = next == 0 ? part.extent : form.extents[form.kDims[next]];
   int64_t scalarStep = part.scalarSteps[next];
   int64_t laneStep = panel.kSteps[next];
@@ -132,10 +137,6 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
     return dotStep(advance(scalarAt, full), advance(laneAt, full), sums,
                    llvm::ConstantVector::get(bits));
   }
-  int64_t besideStep = 0;
-  if (besideAt) // there is one k dim
-    besideStep = part.pack ? vectors * plan.lanes
-                           : form.lane.coefficients[form.kDims[0]];
   unsigned k = form.kDims[next];
   bool clipped = part.clipped && llvm::any_of(form.borders, [&](auto &border) {
                    return border.k == k;
@@ -144,8 +145,7 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
     Values sums(state.begin(), state.end());
     for (int64_t k = 0; k < extent; ++k)
       sums = accumulate(next + 1, advance(scalarAt, k * scalarStep),
-                        advance(laneAt, k * laneStep),
-                        advance(besideAt, k * besideStep), sums);
+                        advance(laneAt, k * laneStep), sums);
     return sums;
   }
   Value *count = clipped ? clippedCount(k) : b->getInt64(extent);
@@ -153,30 +153,99 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
                   [&](Value *k, ArrayRef<Value *> carried) {
                     return accumulate(
                         next + 1, advance(scalarAt, scalarStep, k),
-                        advance(laneAt, laneStep, k),
-                        advance(besideAt, besideStep, k), carried);
+                        advance(laneAt, laneStep, k), carried);
                   });
 }
 
-Values MicroKernel::multiply(Value *scalarAt, Value *laneAt, Value *besideAt,
+void MicroKernel::fetch(Value *from, int locality) {
+  b->CreateIntrinsic(
+      b->getVoidTy(), llvm::Intrinsic::prefetch,
+      {from, b->getInt32(0), b->getInt32(locality), b->getInt32(1)});
+}
+
+/// The same pointer, for all that LLVM knows another one.
+Value *MicroKernel::opaqueCopy(Value *pointer) {
+  auto *type = llvm::FunctionType::get(pointer->getType(), {pointer->getType()},
+                                       false);
+  return b->CreateCall(llvm::InlineAsm::get(type, "", "=r,0", false), {pointer});
+}
+
+/// Where the result of the first row and lane goes.
+Value *MicroKernel::resultPointer(llvm::Function *function) {
+  RegionEmitter e(plan, payloads, *b, function->getArg(0), function->getArg(1));
+  auto dims = resultDims(e, function, 0, 0);
+  Value *at = e.scope.scalar(e.address(stored(), dims));
+  e.scope.endLaneGroup();
+  return e.elementPointer(stored(), at);
+}
+
+/// The one k loop over packed operands, in chunks: see KPart.
+Values MicroKernel::accumulateBlocked(llvm::Function *function,
+                                      ArrayRef<Value *> state) {
+  int64_t bytes = element->getScalarSizeInBits() / 8, line = 64 / bytes;
+  int64_t lines = llvm::divideCeil(panel.lanes, line);
+  int64_t chunk = part.extent / rows, laneStep = panel.kSteps[0];
+  Value *sums = function->getArg(7), *ahead = function->getArg(8);
+  Value *result = part.last ? resultPointer(function) : nullptr;
+  Value *again = opaqueCopy(function->getArg(3));
+  llvm::Type *stored = RegionEmitter(plan, payloads, *b, function->getArg(0), function->getArg(1)).memoryType(this->stored());
+  int64_t resultStep = form.resultStrides(plan, stage)[form.rowDim];
+  return emitLoop(
+      *b, b->getInt64(0), b->getInt64(rows), 1, state,
+      [&](Value *c, ArrayRef<Value *> carried) {
+        if (!part.first || !part.last) {
+          Value *row = advance(advance(sums, rows * part.sumStride),
+                               part.sumStride, c);
+          for (int64_t l = 0; l < lines; ++l)
+            fetch(advance(row, l * line), 3);
+        }
+        if (part.last) {
+          Value *row = b->CreateMul(b->CreateAdd(c, b->getInt64(rows)),
+                                    b->getInt64(resultStep));
+          for (int64_t l = 0; l < lines; ++l)
+            fetch(b->CreateConstGEP1_64(
+                      stored, b->CreateGEP(stored, result, row), l * line),
+                  3);
+        }
+        Value *from = advance(ahead, part.ahead.step, c);
+        for (int64_t i = 0; i < part.ahead.count; ++i)
+          for (int64_t l = 0; l < part.ahead.lines; ++l)
+            fetch(advance(from, i * part.ahead.stride + l * line), 2);
+        Value *begin = b->CreateMul(c, b->getInt64(chunk));
+        Value *isLast = b->CreateICmpEQ(c, b->getInt64(rows - 1));
+        Value *end = b->CreateSelect(isLast, b->getInt64(part.extent),
+                                     b->CreateAdd(begin, b->getInt64(chunk)));
+        return emitLoop(
+            *b, begin, end, 1, carried, [&](Value *k, ArrayRef<Value *> inner) {
+              Value *scalarAt = advance(function->getArg(3), rows, k);
+              againAt = advance(again, rows, k);
+              Value *laneAt = advance(function->getArg(4), laneStep, k);
+              for (int64_t l = 0; l * line < rows; ++l)
+                fetch(advance(scalarAt, kAhead * rows + l * line), 3);
+              for (int64_t l = 0; l < lines; ++l)
+                fetch(advance(laneAt, kAhead * laneStep + l * line), 3);
+              return multiply(scalarAt, laneAt, inner);
+            });
+      });
+}
+
+Values MicroKernel::multiply(Value *scalarAt, Value *laneAt,
                              ArrayRef<Value *> state) {
   Values lanes, sums(state.begin(), state.end());
   for (int v = 0; v < vectors; ++v)
     lanes.push_back(loadLanes(laneAt, v));
   llvm::Align align(element->getScalarSizeInBits() / 8);
-  if (part.prefetch)
-    b->CreateIntrinsic(
-        b->getVoidTy(), llvm::Intrinsic::prefetch,
-        {besideAt, b->getInt32(0), b->getInt32(2), b->getInt32(1)});
-  if (part.pack)
-    for (int v = 0; v < vectors; ++v)
-      b->CreateAlignedStore(lanes[v], advance(besideAt, v * plan.lanes), align);
   int64_t rowStep = part.rowStep;
   for (int r = 0; r < rows; ++r) {
     Value *scalar =
         b->CreateAlignedLoad(element, advance(scalarAt, r * rowStep), align);
     Value *splat = b->CreateVectorSplat(plan.lanes, scalar);
     for (int v = 0; v < vectors; ++v) {
+      if (v == 1 && againAt && r % 2) {
+        Value *again = b->CreateAlignedLoad(
+            element, advance(againAt, r * rowStep), align);
+        splat = b->CreateVectorSplat(plan.lanes, again);
+      }
       Value *&sum = sums[r * vectors + v];
       sum = b->CreateIntrinsic(llvm::Intrinsic::fma, {vectorTy},
                                {splat, lanes[v], sum});
@@ -282,23 +351,22 @@ Value *MicroKernel::sumEach(ArrayRef<Value *> vectors) {
   return b->CreateShuffleVector(level[0], order);
 }
 
-/// Epilogue and store of `lanes` neighbours of a row.
-void MicroKernel::finishRow(RegionEmitter &e, llvm::Function *function, int row,
-                            int firstLane, Value *content, int64_t lanes) {
-  e.scope.truncate(0);
-  e.enterBody();
+/// The dims of the result at a row and at the lanes from `firstLane` on, which
+/// become the scope's lane group.
+SmallVector<AffineExpr> MicroKernel::resultDims(RegionEmitter &e,
+                                                llvm::Function *function,
+                                                int row, int firstLane) {
   unsigned numGrid = plan.gridExtents.size();
   auto frameDim = [&](unsigned slot, int64_t extent) {
     Value *value = b->CreateLoad(
-        b->getInt64Ty(), b->CreateConstInBoundsGEP1_64(
-                             b->getInt64Ty(), function->getArg(2), slot));
+        b->getInt64Ty(),
+        b->CreateConstInBoundsGEP1_64(b->getInt64Ty(), frame, slot));
     return e.scope.addDim(value, 0, extent - 1);
   };
   e.tileOrigin.clear();
   for (unsigned g = 0; g < numGrid; ++g)
     e.tileOrigin.push_back(frameDim(g, plan.gridExtents[g]));
-  unsigned numParallel = plan.nest(stage.op).numParallel;
-  SmallVector<AffineExpr> dims(numParallel);
+  SmallVector<AffineExpr> dims(plan.nest(stage.op).numParallel);
   for (unsigned d : form.batchDims)
     dims[d] = frameDim(numGrid + d, form.extents[d]);
   if (form.rowDim >= 0)
@@ -312,6 +380,15 @@ void MicroKernel::finishRow(RegionEmitter &e, llvm::Function *function, int row,
       b->CreateAdd(function->getArg(6), b->getInt64(firstLane)), extents);
   for (auto [d, expr] : llvm::zip(form.laneDims, exprs))
     dims[d] = expr;
+  return dims;
+}
+
+/// Epilogue and store of `lanes` neighbours of a row.
+void MicroKernel::finishRow(RegionEmitter &e, llvm::Function *function, int row,
+                            int firstLane, Value *content, int64_t lanes) {
+  e.scope.truncate(0);
+  e.enterBody();
+  auto dims = resultDims(e, function, row, firstLane);
   if (lanes < plan.lanes) {
     SmallVector<llvm::Constant *> bits;
     for (int64_t l = 0; l < plan.lanes; ++l)
@@ -321,7 +398,7 @@ void MicroKernel::finishRow(RegionEmitter &e, llvm::Function *function, int row,
   e.seed(stage.op->getResult(0), content);
   if (stage.epilogue)
     content = e.evaluatePayload(stage.epilogue, dims)[0];
-  e.store(stage.storedOp()->getResult(0), dims, content);
+  e.store(stored(), dims, content);
   e.tail = nullptr;
   e.scope.endLaneGroup();
 }

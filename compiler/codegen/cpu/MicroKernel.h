@@ -8,8 +8,7 @@
 namespace dl::codegen {
 
 /// void(bindings, scratch, frame, scalar operand, lane operand, row, flat lane,
-/// sums, beside); `beside` is where packed lanes go, or what is to be fetched:
-/// see KPart.
+/// sums, ahead); `ahead` is what is to be fetched: see KPart.
 class MicroKernel {
 public:
   MicroKernel(const KernelPlan &plan, PayloadCache &payloads,
@@ -22,9 +21,14 @@ private:
   Values initialSums(llvm::Value *sums);
   void keepSums(llvm::Value *sums, llvm::ArrayRef<llvm::Value *> state);
   Values accumulate(size_t next, llvm::Value *scalarAt, llvm::Value *laneAt,
-                    llvm::Value *besideAt, llvm::ArrayRef<llvm::Value *> state);
+                    llvm::ArrayRef<llvm::Value *> state);
+  Values accumulateBlocked(llvm::Function *function,
+                           llvm::ArrayRef<llvm::Value *> state);
   Values multiply(llvm::Value *scalarAt, llvm::Value *laneAt,
-                  llvm::Value *besideAt, llvm::ArrayRef<llvm::Value *> state);
+                  llvm::ArrayRef<llvm::Value *> state);
+  void fetch(llvm::Value *from, int locality);
+  llvm::Value *opaqueCopy(llvm::Value *pointer);
+  llvm::Value *resultPointer(llvm::Function *function);
   Values dotStep(llvm::Value *scalarAt, llvm::Value *laneAt,
                  llvm::ArrayRef<llvm::Value *> state, llvm::Value *mask);
 
@@ -34,6 +38,10 @@ private:
   llvm::Value *advance(llvm::Value *pointer, int64_t elements);
   /// One vector whose lane i is the sum over the lanes of vectors[i].
   llvm::Value *sumEach(llvm::ArrayRef<llvm::Value *> vectors);
+  mlir::Value stored() const { return stage.storedOp()->getResult(0); }
+  llvm::SmallVector<mlir::AffineExpr> resultDims(RegionEmitter &e,
+                                                 llvm::Function *function,
+                                                 int row, int firstLane);
   void finishRow(RegionEmitter &e, llvm::Function *function, int row,
                  int firstLane, llvm::Value *content, int64_t lanes);
 
@@ -49,6 +57,7 @@ private:
   const KPart &part;
   llvm::IRBuilder<> *b = nullptr;
   llvm::Value *frame = nullptr;
+  llvm::Value *againAt = nullptr;
 
   llvm::Type *element = nullptr, *vectorTy = nullptr;
 };

@@ -13,6 +13,7 @@ public:
          ArrayRef<int64_t> extents, Value *to, PanelLayout layout)
       : b(b), element(element), lanes(layout.vector), panel(panel),
         extents(extents), to(to), width(layout.width), stride(layout.stride),
+        exact(layout.exact),
         type(llvm::FixedVectorType::get(element, lanes)),
         align(element->getScalarSizeInBits() / 8) {
     for (int64_t extent : extents)
@@ -26,6 +27,7 @@ private:
   void copyVector(int64_t first, Value *source, Value *k);
   void transposeLanes(int64_t first, int64_t end, Value *source);
   void transposeSquare(int64_t first, Value *k, int64_t valid, Value *source);
+  void store(Value *content, int64_t first, Value *k);
   Value *destination(int64_t lane, Value *k);
   llvm::Constant *mask(int64_t count) const;
   Value *at(Value *pointer, int64_t elements) {
@@ -39,6 +41,7 @@ private:
   ArrayRef<int64_t> extents;
   Value *to;
   int64_t width, stride, kCount = 1;
+  bool exact;
   llvm::FixedVectorType *type;
   llvm::Align align;
 };
@@ -92,7 +95,15 @@ void Packer::copyVector(int64_t first, Value *source, Value *k) {
     content = b.CreateMaskedGather(
         type, b.CreateGEP(element, source, llvm::ConstantVector::get(offsets)),
         align, mask(count), zero);
-  b.CreateAlignedStore(content, destination(first, k), align);
+  store(content, first, k);
+}
+
+void Packer::store(Value *content, int64_t first, Value *k) {
+  int64_t count = panel.lanes - first;
+  if (exact && count < lanes)
+    b.CreateMaskedStore(content, destination(first, k), align, mask(count));
+  else
+    b.CreateAlignedStore(content, destination(first, k), align);
 }
 
 /// W vectors along k become W vectors along the lanes. Panel by panel: the lanes
@@ -160,8 +171,7 @@ void Packer::transposeSquare(int64_t first, Value *k, int64_t valid,
     rows = next;
   }
   for (int64_t l = 0; l < valid; ++l)
-    b.CreateAlignedStore(
-        rows[l], destination(first, b.CreateAdd(k, b.getInt64(l))), align);
+    store(rows[l], first, b.CreateAdd(k, b.getInt64(l)));
 }
 
 void emitPack(llvm::IRBuilder<> &builder, llvm::Type *element,

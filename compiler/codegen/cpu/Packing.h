@@ -11,6 +11,7 @@ struct PanelLayout {
   int64_t width;
   int64_t vector; // lanes of a vector, to which the last panel is rounded up
   int64_t stride; // elements between k rows of a single panel; 0: dense
+  bool exact = false; // writes no lane but those in use; else up to a vector
 };
 
 /// Copies the element at the sum of k * source.kSteps plus source.offsets[lane] for each

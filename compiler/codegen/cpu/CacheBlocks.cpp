@@ -1,0 +1,207 @@
+// Large contractions in blocks of rows, lanes and k (Goto and van de Geijn,
+// "Anatomy of High-Performance Matrix Multiplication", 2008):
+//   for each block of rows, each block of lanes, each block of k:
+//     rows are packed, as [block of rows][k][row], for the second-level cache
+//     for each panel of lanes:
+//       it is packed, as [k][lane]
+//       a micro-kernel for each block of rows
+// What a micro-kernel will need is fetched while the one before it computes, a
+// few lines at a time: a burst of fetches would hold up its own operands.
+
+#include "compiler/codegen/cpu/ContractStage.h"
+#include "compiler/codegen/cpu/Packing.h"
+
+using namespace mlir;
+
+namespace dl::codegen {
+
+using llvm::Value;
+
+/// So many k of each row are packed at a time where rows are not contiguous
+/// along k: as many streams as prefetchers follow.
+static constexpr int64_t kPackedTogether = 8;
+
+struct ContractStage::CacheBlock {
+  Value *row; // the first one, from the tile's on
+  int64_t rows;
+  Value *lane, *end; // flat lanes
+
+  int64_t height, vectors; // of the micro-kernels
+
+  int64_t numRowBlocks() const { return (rows + height - 1) / height; }
+  /// Heights differ by at most one: no runt. The first ones are one higher.
+  int64_t low() const { return rows / numRowBlocks(); }
+  int64_t numHigh() const { return rows % numRowBlocks(); }
+  /// Calls emit(first row, its block's number, height) in a loop for each height.
+  void forEachRowBlock(
+      llvm::IRBuilder<> &b,
+      llvm::function_ref<void(Value *, Value *, int64_t)> emit) const {
+    int64_t border = numHigh() * (low() + 1);
+    auto some = [&](int64_t from, int64_t to, int64_t first, int64_t h) {
+      emitLoop(b, b.getInt64(first), b.getInt64(to), 1, [&](Value *number) {
+        Value *relative = b.CreateMul(b.CreateSub(number, b.getInt64(first)),
+                                      b.getInt64(h));
+        emit(b.CreateAdd(relative, b.getInt64(from)), number, h);
+      });
+    };
+    some(0, numHigh(), 0, low() + 1);
+    some(border, numRowBlocks(), numHigh(), low());
+  }
+};
+
+void ContractStage::emitCacheBlocks(int64_t rows) {
+  unsigned lead = form.laneDims.front();
+  int64_t inner = form.laneCount() / form.extents[lead];
+  Value *lane = b.getInt64(0), *end = b.getInt64(form.laneCount());
+  if (int grid = stage.binding[lead]; isCut(e.plan, grid)) {
+    lane = b.CreateMul(tile.origin[grid], b.getInt64(inner));
+    end = b.CreateMul(tile.end[grid], b.getInt64(inner));
+  }
+  int64_t count = (rows + ContractForm::kBlockRows - 1) / ContractForm::kBlockRows;
+  int64_t size = (rows + count - 1) / count, lanes = form.blockLanes(e.plan);
+  bool wide = maxAccumulators > 16;
+  auto some = [&](Value *row, int64_t height) {
+    emitLoop(b, lane, end, lanes, [&](Value *from) {
+      Value *to = b.CreateBinaryIntrinsic(
+          llvm::Intrinsic::smin, b.CreateAdd(from, b.getInt64(lanes)), end);
+      emitCacheBlock({row, height, from, to, wide ? 14 : 6, wide ? 2 : 1});
+    });
+  };
+  emitLoop(b, b.getInt64(0), b.getInt64((count - 1) * size), size,
+           [&](Value *row) { some(row, size); });
+  some(b.getInt64((count - 1) * size), rows - (count - 1) * size);
+}
+
+void ContractStage::emitCacheBlock(const CacheBlock &block) {
+  int64_t width = block.vectors * e.plan.lanes;
+  int64_t extent = form.kCount(), blocks = form.numKBlocks();
+  auto emitK = [&](Value *k, const KPart &part) {
+    packRows(block, k, part.extent);
+    Value *all = b.CreateSub(block.end, block.lane);
+    Value *full = b.CreateSub(block.end, b.CreateURem(all, b.getInt64(width)));
+    emitLoop(b, block.lane, full, width, [&](Value *lane) {
+      emitPackedPanel(block, lane, width, k, part);
+    });
+    if (int64_t rest = form.laneCount() % width)
+      emitIf(b, b.CreateICmpSLT(full, block.end),
+             [&] { emitPackedPanel(block, full, rest, k, part); });
+  };
+  KPart part;
+  part.blocked = true;
+  part.rowStep = 1;
+  part.sumStride = scratch.sumStride;
+  part.extent = blocks == 1 ? extent : form.kBlock;
+  part.last = blocks == 1;
+  emitK(b.getInt64(0), part);
+  if (blocks == 1)
+    return;
+  int64_t lastAt = (blocks - 1) * form.kBlock;
+  part.first = false;
+  emitLoop(b, b.getInt64(form.kBlock), b.getInt64(lastAt), form.kBlock,
+           [&](Value *k) { emitK(k, part); });
+  part.extent = extent - lastAt;
+  part.last = true;
+  emitK(b.getInt64(lastAt), part);
+}
+
+/// Copies rows to [block of rows][k][row of the block], without gaps.
+void ContractStage::packRows(const CacheBlock &block, Value *k, int64_t extent) {
+  int64_t rowStep = form.scalar.coefficients[form.rowDim];
+  int64_t kStep = form.scalar.coefficients[form.kDims[0]];
+  Value *first = b.CreateAdd(tileOrigin(form.rowDim), block.row);
+  Value *from = sidePointer(form.scalar, first, k);
+  Value *to = scratchAt(scratch.rowsAt);
+  auto pack = [&](Value *k, int64_t count) {
+    block.forEachRowBlock(b, [&](Value *row, Value *, int64_t height) {
+      Panel panel;
+      panel.lanes = height;
+      for (int64_t r = 0; r < height; ++r)
+        panel.offsets.push_back(r * rowStep);
+      panel.kSteps = {kStep};
+      Value *source = b.CreateGEP(
+          element, from,
+          b.CreateAdd(b.CreateMul(row, b.getInt64(rowStep)),
+                      b.CreateMul(k, b.getInt64(kStep))));
+      Value *destination =
+          b.CreateGEP(element, to,
+                      b.CreateAdd(b.CreateMul(row, b.getInt64(extent)),
+                                  b.CreateMul(k, b.getInt64(height))));
+      // What a whole vector writes too much is overwritten only where the next k
+      // comes next.
+      bool exact = !form.rowsAlongK() || height > e.plan.lanes;
+      emitPack(b, element, panel, {count}, source, destination,
+               {height, e.plan.lanes, height, exact});
+    });
+  };
+  if (form.rowsAlongK())
+    return pack(b.getInt64(0), extent);
+  int64_t full = extent / kPackedTogether * kPackedTogether;
+  emitLoop(b, b.getInt64(0), b.getInt64(full), kPackedTogether,
+           [&](Value *k) { pack(k, kPackedTogether); });
+  if (full < extent)
+    pack(b.getInt64(full), extent - full);
+}
+
+void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
+                                    int64_t lanes, Value *k,
+                                    const KPart &kPart) {
+  KPart part = kPart;
+  int64_t laneStep = form.lane.coefficients[form.laneDims.back()];
+  int64_t kStep = form.lane.coefficients[form.kDims[0]];
+  unsigned lead = form.laneDims.front();
+  int64_t inner = form.laneCount() / form.extents[lead];
+  Value *origin = b.CreateMul(tileOrigin(lead), b.getInt64(inner));
+  Value *source = sidePointer(form.lane, tileOrigin(form.rowDim), k);
+  auto laneAt = [&](Value *flat) {
+    return b.CreateMul(b.CreateSub(flat, origin), b.getInt64(laneStep));
+  };
+  emitPack(b, element, panelAt(0, lanes), {part.extent},
+           b.CreateGEP(element, source, laneAt(lane)), scratchAt(0),
+           {block.vectors * e.plan.lanes, e.plan.lanes, 0});
+
+  // The panel after this one, or the first of the next k block.
+  int64_t width = block.vectors * e.plan.lanes;
+  int64_t line = 64 / (element->getScalarSizeInBits() / 8);
+  Value *following = b.CreateAdd(lane, b.getInt64(width));
+  Value *next = b.CreateGEP(
+      element, source,
+      b.CreateSelect(b.CreateICmpSLT(following, block.end), laneAt(following),
+                     b.CreateAdd(laneAt(block.lane),
+                                 b.getInt64(part.extent * kStep))));
+  int64_t perCall = 0; // how much further on the next call begins, in elements
+  if (laneStep == 1) {
+    part.ahead.count = (part.extent + block.rows - 1) / block.rows;
+    part.ahead.lines = width / line;
+    part.ahead.stride = kStep;
+    part.ahead.step = part.ahead.count * kStep;
+  } else if (kStep == 1) {
+    int64_t calls = block.numRowBlocks();
+    part.ahead.count = (width + calls - 1) / calls;
+    part.ahead.lines = (part.extent + block.low() * line - 1) / (block.low() * line);
+    part.ahead.stride = laneStep;
+    part.ahead.step = part.ahead.lines * line;
+    perCall = part.ahead.count * laneStep;
+  }
+
+  llvm::Function *function = b.GetInsertBlock()->getParent();
+  Panel panel = packedPanel(lanes);
+  block.forEachRowBlock(b, [&](Value *row, Value *number, int64_t height) {
+    part.scalarSteps = {height};
+    Value *inBlock = b.CreateAdd(
+        b.CreateMul(row, b.getInt64(scratch.sumStride)),
+        b.CreateSub(lane, block.lane));
+    Value *progress = perCall
+                          ? b.CreateMul(number, b.getInt64(perCall))
+                          : b.CreateMul(row, b.getInt64(part.ahead.step));
+    Value *rows = b.CreateGEP(element, scratchAt(scratch.rowsAt),
+                              b.CreateMul(row, b.getInt64(part.extent)));
+    b.CreateCall(
+        microKernel(height, panel, part),
+        {function->getArg(0), function->getArg(1), frame, rows, scratchAt(0),
+         b.CreateAdd(tileOrigin(form.rowDim), b.CreateAdd(block.row, row)), lane,
+         b.CreateGEP(element, scratchAt(scratch.sumsAt), inBlock),
+         b.CreateGEP(element, next, progress)});
+  });
+}
+
+} // namespace dl::codegen
