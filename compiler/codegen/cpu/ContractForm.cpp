@@ -88,6 +88,9 @@ static constexpr int64_t kMaxKBlock = 128;
 static constexpr int64_t kLargeResult = 256 * 256;
 static constexpr int64_t kCacheBlockBytes = 2048;
 
+/// More vectors of a row than this are several panels.
+static constexpr int64_t kMaxVectors = 6;
+
 namespace {
 struct Candidate {
   ContractForm form;
@@ -211,7 +214,10 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
     return form;
   bool large = form.rows() * form.laneCount() >= kLargeResult;
   form.blocked = large && form.kCount() >= 64 && form.rowDim >= 0 &&
-                 form.borders.empty() && form.lanesAreLinear();
+                 form.borders.empty() && form.lanesAreLinear() &&
+                 // Few lanes use each row just once, where it is.
+                 (form.laneCount() > kMaxVectors * plan.lanes ||
+                  !form.rowsAlongK());
   form.pack |= form.blocked;
   // A panel's k block shares the first-level cache with rows and sums.
   int64_t most = form.blocked ? kCacheBlockBytes / (64 / plan.lanes)
@@ -339,7 +345,9 @@ RegisterTile RegisterTile::choose(const ContractForm &form, int64_t rows,
   double bestCost = 1e300;
   int64_t vectors = (lanes + lanesPerVector - 1) / lanesPerVector;
   double runs = runsOf(form, lanes, lanesPerVector);
-  for (int nv = 1; nv <= 4 && nv <= vectors; ++nv) {
+  for (int nv = 1; nv <= kMaxVectors && nv <= vectors; ++nv) {
+    if (nv > 4 && nv != vectors)
+      continue;
     int maxRows = std::min<int64_t>({maxAccumulators / nv, 14, rows});
     if (maxRows < 1)
       continue;

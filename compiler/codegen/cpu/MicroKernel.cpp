@@ -13,6 +13,9 @@ static constexpr int64_t kMaxUnrolledTaps = 8;
 /// Packed operands are fetched so many k before they are needed: about 200
 /// cycles, what the second-level cache may take under load.
 static constexpr int64_t kAhead = 16;
+/// k steps of so many bytes in the lane operand, where it is not packed, leave
+/// much to fetch: a few k ahead, for many would share a set of the cache.
+static constexpr int64_t kFarStep = 512, kFarAhead = 4;
 /// A vector of more runs than this is gathered.
 static constexpr int kMaxRuns = 6;
 
@@ -148,12 +151,17 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
                         advance(laneAt, k * laneStep), sums);
     return sums;
   }
+  int64_t bytes = element->getScalarSizeInBits() / 8;
+  bool far = form.kDims.size() == 1 && laneStep * bytes >= kFarStep;
   Value *count = clipped ? clippedCount(k) : b->getInt64(extent);
   return emitLoop(*b, b->getInt64(0), count, 1, state,
                   [&](Value *k, ArrayRef<Value *> carried) {
-                    return accumulate(
-                        next + 1, advance(scalarAt, scalarStep, k),
-                        advance(laneAt, laneStep, k), carried);
+                    Value *lanes = advance(laneAt, laneStep, k);
+                    for (int64_t l = 0; far && l < panel.lanes * bytes; l += 64)
+                      fetch(advance(lanes, kFarAhead * laneStep + l / bytes), 3);
+                    return accumulate(next + 1,
+                                      advance(scalarAt, scalarStep, k), lanes,
+                                      carried);
                   });
 }
 
@@ -163,70 +171,75 @@ void MicroKernel::fetch(Value *from, int locality) {
       {from, b->getInt32(0), b->getInt32(locality), b->getInt32(1)});
 }
 
-/// The same pointer, for all that LLVM knows another one.
+/// The same pointer; LLVM cannot tell.
 Value *MicroKernel::opaqueCopy(Value *pointer) {
   auto *type = llvm::FunctionType::get(pointer->getType(), {pointer->getType()},
                                        false);
   return b->CreateCall(llvm::InlineAsm::get(type, "", "=r,0", false), {pointer});
 }
 
-/// Where the result of the first row and lane goes.
-Value *MicroKernel::resultPointer(llvm::Function *function) {
-  RegionEmitter e(plan, payloads, *b, function->getArg(0), function->getArg(1));
+/// Fetches `lines` lines of the row so many rows below the first result.
+void MicroKernel::fetchResult(RegionEmitter &e, llvm::Function *function,
+                              Value *below, int64_t lines) {
   auto dims = resultDims(e, function, 0, 0);
   Value *at = e.scope.scalar(e.address(stored(), dims));
   e.scope.endLaneGroup();
-  return e.elementPointer(stored(), at);
+  int64_t step = form.resultStrides(plan, stage)[form.rowDim];
+  at = b->CreateAdd(at, b->CreateMul(below, b->getInt64(step)));
+  llvm::Type *type = e.memoryType(stored());
+  Value *row = e.elementPointer(stored(), at);
+  int64_t line = 64 * 8 / type->getScalarSizeInBits();
+  for (int64_t l = 0; l < lines; ++l)
+    fetch(b->CreateConstGEP1_64(type, row, l * line), 3);
 }
 
 /// The one k loop over packed operands, in chunks: see KPart.
 Values MicroKernel::accumulateBlocked(llvm::Function *function,
                                       ArrayRef<Value *> state) {
-  int64_t bytes = element->getScalarSizeInBits() / 8, line = 64 / bytes;
-  int64_t lines = llvm::divideCeil(panel.lanes, line);
-  int64_t chunk = part.extent / rows, laneStep = panel.kSteps[0];
+  Value *rowsAt = function->getArg(3), *lanesAt = function->getArg(4);
   Value *sums = function->getArg(7), *ahead = function->getArg(8);
-  Value *result = part.last ? resultPointer(function) : nullptr;
-  Value *again = opaqueCopy(function->getArg(3));
-  llvm::Type *stored = RegionEmitter(plan, payloads, *b, function->getArg(0), function->getArg(1)).memoryType(this->stored());
-  int64_t resultStep = form.resultStrides(plan, stage)[form.rowDim];
-  return emitLoop(
+  int64_t line = 64 * 8 / element->getScalarSizeInBits();
+  int64_t lines = llvm::divideCeil(panel.lanes, line);
+  int64_t laneStep = panel.kSteps[0];
+  RegionEmitter e(plan, payloads, *b, function->getArg(0), function->getArg(1));
+  auto step = [&](Value *k, ArrayRef<Value *> carried) {
+    Value *scalarAt = advance(rowsAt, rows, k);
+    Value *laneAt = advance(lanesAt, laneStep, k);
+    for (int64_t l = 0; l < rows; l += line)
+      fetch(advance(scalarAt, kAhead * rows + l), 3);
+    for (int64_t l = 0; l < lines; ++l)
+      fetch(advance(laneAt, kAhead * laneStep + l * line), 3);
+    return multiply(scalarAt, laneAt, carried);
+  };
+  // Two k a turn: fewer instructions matter where another thread of the core
+  // takes its share of them.
+  int64_t even = part.extent / 2 * 2, chunk = even / rows / 2 * 2;
+  Values pairs = emitLoop(
       *b, b->getInt64(0), b->getInt64(rows), 1, state,
       [&](Value *c, ArrayRef<Value *> carried) {
+        Value *below = b->CreateAdd(c, b->getInt64(rows));
         if (!part.first || !part.last) {
-          Value *row = advance(advance(sums, rows * part.sumStride),
-                               part.sumStride, c);
+          Value *row = advance(sums, part.sumStride, below);
           for (int64_t l = 0; l < lines; ++l)
             fetch(advance(row, l * line), 3);
         }
-        if (part.last) {
-          Value *row = b->CreateMul(b->CreateAdd(c, b->getInt64(rows)),
-                                    b->getInt64(resultStep));
-          for (int64_t l = 0; l < lines; ++l)
-            fetch(b->CreateConstGEP1_64(
-                      stored, b->CreateGEP(stored, result, row), l * line),
-                  3);
-        }
+        if (part.last)
+          fetchResult(e, function, below, lines);
         Value *from = advance(ahead, part.ahead.step, c);
         for (int64_t i = 0; i < part.ahead.count; ++i)
           for (int64_t l = 0; l < part.ahead.lines; ++l)
             fetch(advance(from, i * part.ahead.stride + l * line), 2);
         Value *begin = b->CreateMul(c, b->getInt64(chunk));
         Value *isLast = b->CreateICmpEQ(c, b->getInt64(rows - 1));
-        Value *end = b->CreateSelect(isLast, b->getInt64(part.extent),
+        Value *end = b->CreateSelect(isLast, b->getInt64(even),
                                      b->CreateAdd(begin, b->getInt64(chunk)));
-        return emitLoop(
-            *b, begin, end, 1, carried, [&](Value *k, ArrayRef<Value *> inner) {
-              Value *scalarAt = advance(function->getArg(3), rows, k);
-              againAt = advance(again, rows, k);
-              Value *laneAt = advance(function->getArg(4), laneStep, k);
-              for (int64_t l = 0; l * line < rows; ++l)
-                fetch(advance(scalarAt, kAhead * rows + l * line), 3);
-              for (int64_t l = 0; l < lines; ++l)
-                fetch(advance(laneAt, kAhead * laneStep + l * line), 3);
-              return multiply(scalarAt, laneAt, inner);
-            });
+        return emitLoop(*b, begin, end, 2, carried,
+                        [&](Value *k, ArrayRef<Value *> inner) {
+                          Values first = step(k, inner);
+                          return step(b->CreateAdd(k, b->getInt64(1)), first);
+                        });
       });
+  return even == part.extent ? pairs : step(b->getInt64(even), pairs);
 }
 
 Values MicroKernel::multiply(Value *scalarAt, Value *laneAt,
@@ -236,12 +249,17 @@ Values MicroKernel::multiply(Value *scalarAt, Value *laneAt,
     lanes.push_back(loadLanes(laneAt, v));
   llvm::Align align(element->getScalarSizeInBits() / 8);
   int64_t rowStep = part.rowStep;
+  // A broadcast that is read for each use is part of the multiplication and no
+  // instruction of its own, but a load: half of them balance the two. LLVM would
+  // make one of equal loads.
+  Value *againAt = part.blocked ? opaqueCopy(scalarAt) : nullptr;
   for (int r = 0; r < rows; ++r) {
+    bool embeds = againAt && r % 2;
     Value *scalar =
         b->CreateAlignedLoad(element, advance(scalarAt, r * rowStep), align);
     Value *splat = b->CreateVectorSplat(plan.lanes, scalar);
     for (int v = 0; v < vectors; ++v) {
-      if (v == 1 && againAt && r % 2) {
+      if (v > 0 && embeds) {
         Value *again = b->CreateAlignedLoad(
             element, advance(againAt, r * rowStep), align);
         splat = b->CreateVectorSplat(plan.lanes, again);

@@ -28,7 +28,8 @@ private:
                   llvm::ArrayRef<llvm::Value *> state);
   void fetch(llvm::Value *from, int locality);
   llvm::Value *opaqueCopy(llvm::Value *pointer);
-  llvm::Value *resultPointer(llvm::Function *function);
+  void fetchResult(RegionEmitter &e, llvm::Function *function,
+                   llvm::Value *below, int64_t lines);
   Values dotStep(llvm::Value *scalarAt, llvm::Value *laneAt,
                  llvm::ArrayRef<llvm::Value *> state, llvm::Value *mask);
 
@@ -57,7 +58,6 @@ private:
   const KPart &part;
   llvm::IRBuilder<> *b = nullptr;
   llvm::Value *frame = nullptr;
-  llvm::Value *againAt = nullptr;
 
   llvm::Type *element = nullptr, *vectorTy = nullptr;
 };
