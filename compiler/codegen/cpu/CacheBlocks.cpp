@@ -57,7 +57,7 @@ void ContractStage::emitCacheBlocks(int64_t rows) {
     lane = b.CreateMul(tile.origin[grid], b.getInt64(inner));
     end = b.CreateMul(tile.end[grid], b.getInt64(inner));
   }
-  int64_t count = (rows + ContractForm::kBlockRows - 1) / ContractForm::kBlockRows;
+  int64_t most = form.blockRows(), count = (rows + most - 1) / most;
   int64_t size = (rows + count - 1) / count, lanes = form.blockLanes(e.plan);
   bool wide = maxAccumulators > 16;
   auto some = [&](Value *row, int64_t height) {

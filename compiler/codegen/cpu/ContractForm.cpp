@@ -83,10 +83,11 @@ static void findBorders(const graph::LoopNest &loops, Operation *op,
 
 /// 128 k of a panel of 64 floats are 32 KiB.
 static constexpr int64_t kMaxKBlock = 128;
-/// Results from here on are computed in cache blocks. k times the rows of a
-/// block is one MiB, k times two vectors of lanes 64 KiB.
+/// Results from here on are computed in cache blocks: the packed rows of a k
+/// block are one MiB at most, mostly 3/4 MiB; a panel of lanes is 64 KiB.
 static constexpr int64_t kLargeResult = 256 * 256;
-static constexpr int64_t kCacheBlockBytes = 2048;
+static constexpr int64_t kPackedRowBytes = 2048;
+static constexpr int64_t kUsualBlockRows = 384, kMaxBlockRows = 512;
 
 /// More vectors of a row than this are several panels.
 static constexpr int64_t kMaxVectors = 6;
@@ -220,7 +221,7 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
                   !form.rowsAlongK());
   form.pack |= form.blocked;
   // A panel's k block shares the first-level cache with rows and sums.
-  int64_t most = form.blocked ? kCacheBlockBytes / (64 / plan.lanes)
+  int64_t most = form.blocked ? kPackedRowBytes / (64 / plan.lanes)
                               : kMaxKBlock;
   if (form.kCount() > most * 3 / 2 || (form.blocked && form.kCount() > most)) {
     int64_t blocks = (form.kCount() + most - 1) / most;
@@ -274,9 +275,9 @@ SmallVector<int64_t> ContractForm::tileSteps(const KernelPlan &plan) const {
   SmallVector<int64_t> steps(plan.gridExtents.size(), 1);
   bool large = rows() * laneCount() >= kLargeResult;
   if (rowDim >= 0)
-    steps[rowDim] = blocked ? kBlockRows : large ? 256 : dot ? 8 : 24;
+    steps[rowDim] = blocked ? blockRows() : large ? 256 : dot ? 8 : 24;
   int64_t inner = laneCount() / extents[laneDims.front()];
-  int64_t wanted = blocked ? blockLanes(plan) / 4 : large ? 512 : dot ? 16 : 64;
+  int64_t wanted = blocked ? 16 * plan.lanes : large ? 512 : dot ? 16 : 64;
   // Only the outermost lane dim can be cut; a convolution's image stays whole.
   steps[laneDims.front()] = inner == 1 ? wanted : (wanted + inner - 1) / inner;
   for (unsigned d : ArrayRef(laneDims).drop_front())
@@ -289,6 +290,13 @@ int64_t ContractForm::tileLanes(const KernelPlan &plan) const {
   for (unsigned d : laneDims)
     count *= plan.tileSizes[d];
   return count;
+}
+
+int64_t ContractForm::blockRows() const {
+  if (rows() <= kMaxBlockRows)
+    return rows();
+  int64_t blocks = llvm::divideCeil(rows(), kUsualBlockRows);
+  return llvm::divideCeil(rows(), blocks);
 }
 
 bool ContractForm::rowsAlongK() const {
@@ -314,7 +322,7 @@ ContractForm::Scratch ContractForm::scratch(const KernelPlan &plan) const {
     // vector more than needed: strides of a power of two share cache sets.
     int64_t lanes = std::min(blockLanes(plan), laneCount());
     scratch.sumStride = llvm::alignTo(lanes, plan.lanes) + plan.lanes;
-    rows = std::min(kBlockRows, rows);
+    rows = std::min(blockRows(), rows);
     panels = kBlock * 2 * plan.lanes;
   }
   if (pack)

@@ -71,9 +71,12 @@ struct ContractForm {
     int64_t sumStride = 0; // elements
   };
   Scratch scratch(const KernelPlan &plan) const;
-  /// Rows and lanes of one cache block, at most.
-  static constexpr int64_t kBlockRows = 512;
-  static int64_t blockLanes(const KernelPlan &plan) { return 64 * plan.lanes; }
+  /// Rows and lanes of one cache block, at most. Lanes are limited by the sums
+  /// that wait between k blocks.
+  int64_t blockRows() const;
+  int64_t blockLanes(const KernelPlan &plan) const {
+    return numKBlocks() == 1 ? laneCount() : 64 * plan.lanes;
+  }
   /// Lanes of the lane dims within one tile, with the tile's full size.
   int64_t tileLanes(const KernelPlan &plan) const;
   int64_t tileRows(const KernelPlan &plan) const;
