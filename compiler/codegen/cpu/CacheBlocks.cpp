@@ -32,15 +32,16 @@ struct ContractStage::CacheBlock {
   /// Heights differ by at most one: no runt. The first ones are one higher.
   int64_t low() const { return rows / numRowBlocks(); }
   int64_t numHigh() const { return rows % numRowBlocks(); }
-  /// Calls emit(first row, its block's number, height) in a loop for each height.
+  /// Calls emit(first row, its block's number, height) in a loop for each
+  /// height.
   void forEachRowBlock(
       llvm::IRBuilder<> &b,
       llvm::function_ref<void(Value *, Value *, int64_t)> emit) const {
     int64_t border = numHigh() * (low() + 1);
     auto some = [&](int64_t from, int64_t to, int64_t first, int64_t h) {
       emitLoop(b, b.getInt64(first), b.getInt64(to), 1, [&](Value *number) {
-        Value *relative = b.CreateMul(b.CreateSub(number, b.getInt64(first)),
-                                      b.getInt64(h));
+        Value *relative =
+            b.CreateMul(b.CreateSub(number, b.getInt64(first)), b.getInt64(h));
         emit(b.CreateAdd(relative, b.getInt64(from)), number, h);
       });
     };
@@ -105,7 +106,8 @@ void ContractStage::emitCacheBlock(const CacheBlock &block) {
 }
 
 /// Copies rows to [block of rows][k][row of the block], without gaps.
-void ContractStage::packRows(const CacheBlock &block, Value *k, int64_t extent) {
+void ContractStage::packRows(const CacheBlock &block, Value *k,
+                             int64_t extent) {
   int64_t rowStep = form.scalar.coefficients[form.rowDim];
   int64_t kStep = form.scalar.coefficients[form.kDims[0]];
   Value *first = b.CreateAdd(tileOrigin(form.rowDim), block.row);
@@ -118,16 +120,16 @@ void ContractStage::packRows(const CacheBlock &block, Value *k, int64_t extent) 
       for (int64_t r = 0; r < height; ++r)
         panel.offsets.push_back(r * rowStep);
       panel.kSteps = {kStep};
-      Value *source = b.CreateGEP(
-          element, from,
-          b.CreateAdd(b.CreateMul(row, b.getInt64(rowStep)),
-                      b.CreateMul(k, b.getInt64(kStep))));
+      Value *source =
+          b.CreateGEP(element, from,
+                      b.CreateAdd(b.CreateMul(row, b.getInt64(rowStep)),
+                                  b.CreateMul(k, b.getInt64(kStep))));
       Value *destination =
           b.CreateGEP(element, to,
                       b.CreateAdd(b.CreateMul(row, b.getInt64(extent)),
                                   b.CreateMul(k, b.getInt64(height))));
-      // What a whole vector writes too much is overwritten only where the next k
-      // comes next.
+      // What a whole vector writes too much is overwritten only where the next
+      // k comes next.
       bool exact = !form.rowsAlongK() || height > e.plan.lanes;
       emitPack(b, element, panel, {count}, source, destination,
                {height, e.plan.lanes, height, exact});
@@ -165,9 +167,9 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
   Value *following = b.CreateAdd(lane, b.getInt64(width));
   Value *next = b.CreateGEP(
       element, source,
-      b.CreateSelect(b.CreateICmpSLT(following, block.end), laneAt(following),
-                     b.CreateAdd(laneAt(block.lane),
-                                 b.getInt64(part.extent * kStep))));
+      b.CreateSelect(
+          b.CreateICmpSLT(following, block.end), laneAt(following),
+          b.CreateAdd(laneAt(block.lane), b.getInt64(part.extent * kStep))));
   int64_t perCall = 0; // how much further on the next call begins, in elements
   if (laneStep == 1) {
     part.ahead.count = (part.extent + block.rows - 1) / block.rows;
@@ -177,7 +179,8 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
   } else if (kStep == 1) {
     int64_t calls = block.numRowBlocks();
     part.ahead.count = (width + calls - 1) / calls;
-    part.ahead.lines = (part.extent + block.low() * line - 1) / (block.low() * line);
+    part.ahead.lines =
+        (part.extent + block.low() * line - 1) / (block.low() * line);
     part.ahead.stride = laneStep;
     part.ahead.step = part.ahead.lines * line;
     perCall = part.ahead.count * laneStep;
@@ -187,19 +190,18 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
   Panel panel = packedPanel(lanes);
   block.forEachRowBlock(b, [&](Value *row, Value *number, int64_t height) {
     part.scalarSteps = {height};
-    Value *inBlock = b.CreateAdd(
-        b.CreateMul(row, b.getInt64(scratch.sumStride)),
-        b.CreateSub(lane, block.lane));
-    Value *progress = perCall
-                          ? b.CreateMul(number, b.getInt64(perCall))
-                          : b.CreateMul(row, b.getInt64(part.ahead.step));
+    Value *inBlock =
+        b.CreateAdd(b.CreateMul(row, b.getInt64(scratch.sumStride)),
+                    b.CreateSub(lane, block.lane));
+    Value *progress = perCall ? b.CreateMul(number, b.getInt64(perCall))
+                              : b.CreateMul(row, b.getInt64(part.ahead.step));
     Value *rows = b.CreateGEP(element, scratchAt(scratch.rowsAt),
                               b.CreateMul(row, b.getInt64(part.extent)));
     b.CreateCall(
         microKernel(height, panel, part),
         {function->getArg(0), function->getArg(1), frame, rows, scratchAt(0),
-         b.CreateAdd(tileOrigin(form.rowDim), b.CreateAdd(block.row, row)), lane,
-         b.CreateGEP(element, scratchAt(scratch.sumsAt), inBlock),
+         b.CreateAdd(tileOrigin(form.rowDim), b.CreateAdd(block.row, row)),
+         lane, b.CreateGEP(element, scratchAt(scratch.sumsAt), inBlock),
          b.CreateGEP(element, next, progress)});
   });
 }

@@ -5,7 +5,8 @@ using namespace mlir;
 namespace dl::codegen {
 
 /// Adds factor * expr to the linear function; false where it is not linear.
-static bool addLinear(AffineExpr expr, int64_t factor, ContractForm::Side &side) {
+static bool addLinear(AffineExpr expr, int64_t factor,
+                      ContractForm::Side &side) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
     side.constant += factor * constant.getValue();
     return true;
@@ -114,13 +115,12 @@ static Candidate laneCandidate(const ContractForm &base,
     grown = false;
     for (unsigned d = numParallel; d-- > 0;) {
       // Long runs of lanes gain nothing from a dim that does not continue them.
-      bool continues =
-          stride < 16 * lanes ||
-          form.lane.coefficients[d] ==
-              form.lane.coefficients[reversed.front()] * stride;
+      bool continues = stride < 16 * lanes ||
+                       form.lane.coefficients[d] ==
+                           form.lane.coefficients[reversed.front()] * stride;
       if (resultStrides[d] == stride && form.extents[d] > 1 && continues &&
-          !form.isBordered(d) &&
-          form.scalar.coefficients[d] == 0 && !llvm::is_contained(reversed, d)) {
+          !form.isBordered(d) && form.scalar.coefficients[d] == 0 &&
+          !llvm::is_contained(reversed, d)) {
         reversed.push_back(d);
         stride *= form.extents[d];
         grown = true;
@@ -141,8 +141,10 @@ static Candidate laneCandidate(const ContractForm &base,
   for (unsigned d = 0; d < numParallel; ++d) {
     if (llvm::is_contained(form.laneDims, d))
       continue;
-    bool isRow = form.lane.coefficients[d] == 0 && form.scalar.coefficients[d] != 0;
-    if (isRow && (form.rowDim < 0 || form.extents[d] > form.extents[form.rowDim]))
+    bool isRow =
+        form.lane.coefficients[d] == 0 && form.scalar.coefficients[d] != 0;
+    if (isRow &&
+        (form.rowDim < 0 || form.extents[d] > form.extents[form.rowDim]))
       form.rowDim = d;
   }
   for (unsigned d = 0; d < numParallel; ++d)
@@ -155,7 +157,8 @@ static Candidate laneCandidate(const ContractForm &base,
   form.pack = !unit;
   if (form.pack && !form.borders.empty())
     return candidate; // copies would read outside
-  candidate.score = used * (rows / (rows + 1)) * (unit ? 1 : rows / (rows + 24));
+  candidate.score =
+      used * (rows / (rows + 1)) * (unit ? 1 : rows / (rows + 24));
   return candidate;
 }
 
@@ -171,8 +174,7 @@ static Candidate dotCandidate(const ContractForm &base,
   unsigned k = form.kDims.back();
   // Several dims of columns are worth it where they are no lanes to load.
   if (form.scalar.coefficients[k] != 1 || form.lane.coefficients[k] != 1 ||
-      (form.laneDims.size() != 1 &&
-       (!form.pack || form.extents[k] < lanes)))
+      (form.laneDims.size() != 1 && (!form.pack || form.extents[k] < lanes)))
     return candidate;
   if (!form.borders.empty())
     return candidate;
@@ -214,15 +216,15 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
   if (form.dot || form.kDims.size() != 1)
     return form;
   bool large = form.rows() * form.laneCount() >= kLargeResult;
-  form.blocked = large && form.kCount() >= 64 && form.rowDim >= 0 &&
-                 form.borders.empty() && form.lanesAreLinear() &&
-                 // Few lanes use each row just once, where it is.
-                 (form.laneCount() > kMaxVectors * plan.lanes ||
-                  !form.rowsAlongK());
+  form.blocked =
+      large && form.kCount() >= 64 && form.rowDim >= 0 &&
+      form.borders.empty() && form.lanesAreLinear() &&
+      // Few lanes use each row just once, where it is.
+      (form.laneCount() > kMaxVectors * plan.lanes || !form.rowsAlongK());
   form.pack |= form.blocked;
   // A panel's k block shares the first-level cache with rows and sums.
-  int64_t most = form.blocked ? kPackedRowBytes / (64 / plan.lanes)
-                              : kMaxKBlock;
+  int64_t most =
+      form.blocked ? kPackedRowBytes / (64 / plan.lanes) : kMaxKBlock;
   if (form.kCount() > most * 3 / 2 || (form.blocked && form.kCount() > most)) {
     int64_t blocks = (form.kCount() + most - 1) / most;
     form.kBlock = llvm::alignTo((form.kCount() + blocks - 1) / blocks,
@@ -334,15 +336,14 @@ ContractForm::Scratch ContractForm::scratch(const KernelPlan &plan) const {
   return scratch;
 }
 
-/// Of how many runs of neighbours a vector of unpacked lanes is made, on average:
-/// each is a load, and all but the first are blended.
+/// Of how many runs of neighbours a vector of unpacked lanes is made, on
+/// average: each is a load, and all but the first are blended.
 static double runsOf(const ContractForm &form, int64_t lanes, int64_t width) {
   if (form.pack || form.dot)
     return 1;
   int64_t counted = std::min<int64_t>(lanes, 16 * width), runs = 0;
   for (int64_t l = 0; l < counted; ++l)
-    runs += l % width == 0 ||
-            form.laneOffset(l) != form.laneOffset(l - 1) + 1;
+    runs += l % width == 0 || form.laneOffset(l) != form.laneOffset(l - 1) + 1;
   return double(runs) / double(llvm::divideCeil(counted, width));
 }
 
@@ -364,8 +365,8 @@ RegisterTile RegisterTile::choose(const ContractForm &form, int64_t rows,
     double loaded = double(blocks) * vectors;
     double loads = loaded * runs + double(panels) * rows;
     double chains = maxRows * nv < 8 ? 8.0 / (maxRows * nv) : 1;
-    double cost = double(rows) * vectors * chains + loaded * (runs - 1) +
-                  0.6 * loads;
+    double cost =
+        double(rows) * vectors * chains + loaded * (runs - 1) + 0.6 * loads;
     if (cost < bestCost - 1e-9)
       bestCost = cost, best = {maxRows, nv};
   }

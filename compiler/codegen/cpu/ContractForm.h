@@ -1,12 +1,13 @@
 // The register tile of a contraction, chosen by loop structure alone.
 //
-// Lane form: C[rows, lanes] += S[rows, k] * V[k, lanes]. One operand is broadcast element by
-// element, the other and the result are read along the lanes.
+// Lane form: C[rows, lanes] += S[rows, k] * V[k, lanes]. One operand is
+// broadcast element by element, the other and the result are read along the
+// lanes.
 //   matmul NN         rows m,  lanes n,          k
 //   conv2d            rows co, lanes (y, x),     k (ci, dy, dx), batch n
 //   conv2d dW         rows co, lanes (ci,dy,dx), k (n, y, x)
-// Dot form: both operands are contiguous along k (matmul NT with few rows): lanes run along k
-// and are summed at the end in a fixed tree.
+// Dot form: both operands are contiguous along k (matmul NT with few rows):
+// lanes run along k and are summed at the end in a fixed tree.
 #pragma once
 
 #include "compiler/codegen/cpu/KernelPlan.h"
@@ -22,9 +23,9 @@ struct ContractForm {
     int64_t constant = 0;
   };
 
-  /// Outside of its operand a lane reads zero: of k dim `k` only the part counts
-  /// where 0 <= step * p + kStep * k + constant < extent, p being the index of a
-  /// parallel dim that no lanes run along.
+  /// Outside of its operand a lane reads zero: of k dim `k` only the part
+  /// counts where 0 <= step * p + kStep * k + constant < extent, p being the
+  /// index of a parallel dim that no lanes run along.
   struct Border {
     unsigned k, parallel;
     int64_t step, kStep, constant, extent;
@@ -37,10 +38,10 @@ struct ContractForm {
   /// Lane form: `scalar` is broadcast and `lane` is read along the lanes. Dot
   /// form: `scalar` has the row dim, `lane` the lane (column) dims.
   Side scalar, lane;
-  int rowDim = -1;                        // -1: one row
-  llvm::SmallVector<unsigned> laneDims;   // outermost first
-  llvm::SmallVector<unsigned> batchDims;  // the other parallel dims
-  llvm::SmallVector<unsigned> kDims;      // outermost first
+  int rowDim = -1;                       // -1: one row
+  llvm::SmallVector<unsigned> laneDims;  // outermost first
+  llvm::SmallVector<unsigned> batchDims; // the other parallel dims
+  llvm::SmallVector<unsigned> kDims;     // outermost first
   llvm::SmallVector<Border, 2> borders;
   /// The lane operand is copied to panels [panel][k][lanes of the panel] first.
   bool pack = false;
@@ -56,8 +57,8 @@ struct ContractForm {
   llvm::SmallVector<int64_t> extents;
 
   bool isBordered(unsigned dim) const {
-    return llvm::any_of(
-        borders, [&](const Border &b) { return b.parallel == dim; });
+    return llvm::any_of(borders,
+                        [&](const Border &b) { return b.parallel == dim; });
   }
   int64_t rows() const { return rowDim < 0 ? 1 : extents[rowDim]; }
   int64_t laneCount() const;

@@ -97,8 +97,8 @@ void ContractStage::emitBordered(llvm::function_ref<void()> emit) {
   SmallVector<Value *, 2> lows;
   for (const ContractForm::Border &border : form.borders) {
     // 0 <= at + kStep * k < extent
-    Value *at = e.scope.scalar(dims[border.parallel] * border.step +
-                               border.constant);
+    Value *at =
+        e.scope.scalar(dims[border.parallel] * border.step + border.constant);
     Value *step = b.getInt64(border.kStep), *zero = b.getInt64(0);
     int64_t all = form.extents[border.k];
     auto clamp = [&](Value *value, Value *least) {
@@ -106,14 +106,14 @@ void ContractStage::emitBordered(llvm::function_ref<void()> emit) {
       return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, value,
                                      b.getInt64(all));
     };
-    Value *low = clamp(
-        b.CreateSDiv(b.CreateSub(b.getInt64(border.kStep - 1), at), step),
-        zero);
-    Value *end = clamp(
-        b.CreateSDiv(
-            b.CreateSub(b.getInt64(border.extent + border.kStep - 1), at),
-            step),
-        low);
+    Value *low =
+        clamp(b.CreateSDiv(b.CreateSub(b.getInt64(border.kStep - 1), at), step),
+              zero);
+    Value *end =
+        clamp(b.CreateSDiv(
+                  b.CreateSub(b.getInt64(border.extent + border.kStep - 1), at),
+                  step),
+              low);
     Value *count = b.CreateSub(end, low);
     b.CreateStore(count, b.CreateConstInBoundsGEP1_64(
                              b.getInt64Ty(), frame,

@@ -92,9 +92,11 @@ private:
   llvm::Type *element;
 
   llvm::SmallVector<mlir::AffineExpr> dims; // current indices of batch dims
-  /// i64: tile origins, then all iteration dims; for k dims how many steps count.
+  /// i64: tile origins, then all iteration dims; for k dims how many steps
+  /// count.
   llvm::Value *frame = nullptr;
-  /// While what is emitted may leave an operand: where each bordered k dim starts.
+  /// While what is emitted may leave an operand: where each bordered k dim
+  /// starts.
   llvm::SmallVector<llvm::Value *, 2> clippedFrom;
   std::map<std::string, llvm::Function *> microKernels;
 };

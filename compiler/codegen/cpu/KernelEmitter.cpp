@@ -54,8 +54,8 @@ static int mergedDim(const KernelPlan &plan) {
   return dim;
 }
 
-static void emitTiles(const KernelPlan &plan, llvm::IRBuilder<> &b,
-                      int merged, Value *begin, Value *end,
+static void emitTiles(const KernelPlan &plan, llvm::IRBuilder<> &b, int merged,
+                      Value *begin, Value *end,
                       llvm::function_ref<void(TileBounds &)> emit) {
   if (merged < 0)
     return emitLoop(b, begin, end, 1, [&](Value *number) {
@@ -98,23 +98,25 @@ std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
   RegionEmitter emitter(plan, payloads, b, function->getArg(0),
                         function->getArg(1));
   int merged = mergedDim(plan);
-  emitTiles(plan, b, merged, function->getArg(2), function->getArg(3), [&](TileBounds &tile) {
-    emitter.scope.truncate(0);
-    emitter.tileOrigin.clear();
-    for (auto [origin, extent, size] :
-         llvm::zip(tile.origin, plan.gridExtents, plan.tileSizes))
-      emitter.tileOrigin.push_back(emitter.scope.addDim(
-          origin, 0, size >= extent ? 0 : extent - 1));
-    for (auto [i, stage] : llvm::enumerate(plan.stages)) {
-      emitter.enterBody();
-      if (stage.contraction)
-        ContractStage(emitter, payloads, stage, tile, maxAccumulators(variant),
-                      plan.packOffset, (name + ".s" + llvm::Twine(i)).str())
-            .emit();
-      else
-        LoopsStage(emitter, stage, tile).emit();
-    }
-  });
+  emitTiles(plan, b, merged, function->getArg(2), function->getArg(3),
+            [&](TileBounds &tile) {
+              emitter.scope.truncate(0);
+              emitter.tileOrigin.clear();
+              for (auto [origin, extent, size] :
+                   llvm::zip(tile.origin, plan.gridExtents, plan.tileSizes))
+                emitter.tileOrigin.push_back(emitter.scope.addDim(
+                    origin, 0, size >= extent ? 0 : extent - 1));
+              for (auto [i, stage] : llvm::enumerate(plan.stages)) {
+                emitter.enterBody();
+                if (stage.contraction)
+                  ContractStage(emitter, payloads, stage, tile,
+                                maxAccumulators(variant), plan.packOffset,
+                                (name + ".s" + llvm::Twine(i)).str())
+                      .emit();
+                else
+                  LoopsStage(emitter, stage, tile).emit();
+              }
+            });
   b.CreateRetVoid();
   return module;
 }

@@ -110,9 +110,9 @@ Value *MicroKernel::advance(Value *pointer, int64_t step, Value *count) {
 }
 
 Value *MicroKernel::clippedCount(unsigned k) {
-  return b->CreateLoad(b->getInt64Ty(),
-                       b->CreateConstInBoundsGEP1_64(
-                           b->getInt64Ty(), frame, plan.gridExtents.size() + k));
+  return b->CreateLoad(b->getInt64Ty(), b->CreateConstInBoundsGEP1_64(
+                                            b->getInt64Ty(), frame,
+                                            plan.gridExtents.size() + k));
 }
 
 /// The k dims from `next` on, outermost first.
@@ -151,18 +151,47 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
                         advance(laneAt, k * laneStep), sums);
     return sums;
   }
-  int64_t bytes = element->getScalarSizeInBits() / 8;
-  bool far = form.kDims.size() == 1 && laneStep * bytes >= kFarStep;
   Value *count = clipped ? clippedCount(k) : b->getInt64(extent);
+  if (form.kDims.size() == 1 && !clipped)
+    return accumulateFetching(scalarAt, laneAt, state);
   return emitLoop(*b, b->getInt64(0), count, 1, state,
                   [&](Value *k, ArrayRef<Value *> carried) {
-                    Value *lanes = advance(laneAt, laneStep, k);
-                    for (int64_t l = 0; far && l < panel.lanes * bytes; l += 64)
-                      fetch(advance(lanes, kFarAhead * laneStep + l / bytes), 3);
                     return accumulate(next + 1,
-                                      advance(scalarAt, scalarStep, k), lanes,
-                                      carried);
+                                      advance(scalarAt, scalarStep, k),
+                                      advance(laneAt, laneStep, k), carried);
                   });
+}
+
+/// The one k loop over operands where they are. It fetches lanes that lie far
+/// apart, and of rows along k those that the next call reads.
+Values MicroKernel::accumulateFetching(Value *scalarAt, Value *laneAt,
+                                       ArrayRef<Value *> state) {
+  int64_t bytes = element->getScalarSizeInBits() / 8, line = 64 / bytes;
+  int64_t laneStep = panel.kSteps[0], scalarStep = part.scalarSteps[0];
+  bool far = laneStep * bytes >= kFarStep;
+  auto loop = [&](Value *from, Value *to, ArrayRef<Value *> state) {
+    return emitLoop(
+        *b, from, to, 1, state, [&](Value *k, ArrayRef<Value *> carried) {
+          Value *lanes = advance(laneAt, laneStep, k);
+          for (int64_t l = 0; far && l < panel.lanes; l += line)
+            fetch(advance(lanes, kFarAhead * laneStep + l), 3);
+          return multiply(advance(scalarAt, scalarStep, k), lanes, carried);
+        });
+  };
+  int64_t full = part.extent / line * line;
+  Value *end = b->getInt64(part.extent);
+  if (scalarStep != 1 || part.extent < 2 * line || form.rows() < 2 * rows)
+    return loop(b->getInt64(0), end, state);
+  Values sums =
+      emitLoop(*b, b->getInt64(0), b->getInt64(full), line, state,
+               [&](Value *k, ArrayRef<Value *> carried) {
+                 Value *below =
+                     advance(advance(scalarAt, rows * part.rowStep), 1, k);
+                 for (int r = 0; r < rows; ++r)
+                   fetch(advance(below, r * part.rowStep), 3);
+                 return loop(k, b->CreateAdd(k, b->getInt64(line)), carried);
+               });
+  return loop(b->getInt64(full), end, sums);
 }
 
 void MicroKernel::fetch(Value *from, int locality) {
@@ -173,9 +202,10 @@ void MicroKernel::fetch(Value *from, int locality) {
 
 /// The same pointer; LLVM cannot tell.
 Value *MicroKernel::opaqueCopy(Value *pointer) {
-  auto *type = llvm::FunctionType::get(pointer->getType(), {pointer->getType()},
-                                       false);
-  return b->CreateCall(llvm::InlineAsm::get(type, "", "=r,0", false), {pointer});
+  auto *type =
+      llvm::FunctionType::get(pointer->getType(), {pointer->getType()}, false);
+  return b->CreateCall(llvm::InlineAsm::get(type, "", "=r,0", false),
+                       {pointer});
 }
 
 /// Fetches `lines` lines of the row so many rows below the first result.
@@ -250,8 +280,8 @@ Values MicroKernel::multiply(Value *scalarAt, Value *laneAt,
   llvm::Align align(element->getScalarSizeInBits() / 8);
   int64_t rowStep = part.rowStep;
   // A broadcast that is read for each use is part of the multiplication and no
-  // instruction of its own, but a load: half of them balance the two. LLVM would
-  // make one of equal loads.
+  // instruction of its own, but a load: half of them balance the two. LLVM
+  // would make one of equal loads.
   Value *againAt = part.blocked ? opaqueCopy(scalarAt) : nullptr;
   for (int r = 0; r < rows; ++r) {
     bool embeds = againAt && r % 2;
@@ -260,8 +290,8 @@ Values MicroKernel::multiply(Value *scalarAt, Value *laneAt,
     Value *splat = b->CreateVectorSplat(plan.lanes, scalar);
     for (int v = 0; v < vectors; ++v) {
       if (v > 0 && embeds) {
-        Value *again = b->CreateAlignedLoad(
-            element, advance(againAt, r * rowStep), align);
+        Value *again =
+            b->CreateAlignedLoad(element, advance(againAt, r * rowStep), align);
         splat = b->CreateVectorSplat(plan.lanes, again);
       }
       Value *&sum = sums[r * vectors + v];

@@ -22,6 +22,8 @@ private:
   void keepSums(llvm::Value *sums, llvm::ArrayRef<llvm::Value *> state);
   Values accumulate(size_t next, llvm::Value *scalarAt, llvm::Value *laneAt,
                     llvm::ArrayRef<llvm::Value *> state);
+  Values accumulateFetching(llvm::Value *scalarAt, llvm::Value *laneAt,
+                            llvm::ArrayRef<llvm::Value *> state);
   Values accumulateBlocked(llvm::Function *function,
                            llvm::ArrayRef<llvm::Value *> state);
   Values multiply(llvm::Value *scalarAt, llvm::Value *laneAt,

@@ -13,8 +13,7 @@ public:
          ArrayRef<int64_t> extents, Value *to, PanelLayout layout)
       : b(b), element(element), lanes(layout.vector), panel(panel),
         extents(extents), to(to), width(layout.width), stride(layout.stride),
-        exact(layout.exact),
-        type(llvm::FixedVectorType::get(element, lanes)),
+        exact(layout.exact), type(llvm::FixedVectorType::get(element, lanes)),
         align(element->getScalarSizeInBits() / 8) {
     for (int64_t extent : extents)
       kCount *= extent;
@@ -56,9 +55,10 @@ llvm::Constant *Packer::mask(int64_t count) const {
 
 Value *Packer::destination(int64_t lane, Value *k) {
   int64_t start = lane / width * width;
-  int64_t row = stride ? stride
-                       : std::min<int64_t>(
-                             width, llvm::alignTo(panel.lanes - start, lanes));
+  int64_t row =
+      stride
+          ? stride
+          : std::min<int64_t>(width, llvm::alignTo(panel.lanes - start, lanes));
   Value *offset = b.CreateMul(k, b.getInt64(row));
   return at(b.CreateGEP(element, to, offset), start * kCount + lane - start);
 }
@@ -87,7 +87,8 @@ void Packer::copyVector(int64_t first, Value *source, Value *k) {
     contiguous &= panel.offsets[first + l] == panel.offsets[first] + l;
   }
   if (contiguous && count == lanes)
-    content = b.CreateAlignedLoad(type, at(source, panel.offsets[first]), align);
+    content =
+        b.CreateAlignedLoad(type, at(source, panel.offsets[first]), align);
   else if (contiguous)
     content = b.CreateMaskedLoad(type, at(source, panel.offsets[first]), align,
                                  mask(count), zero);
@@ -106,8 +107,8 @@ void Packer::store(Value *content, int64_t first, Value *k) {
     b.CreateAlignedStore(content, destination(first, k), align);
 }
 
-/// W vectors along k become W vectors along the lanes. Panel by panel: the lanes
-/// of one are as many streams of memory, which prefetchers follow.
+/// W vectors along k become W vectors along the lanes. Panel by panel: the
+/// lanes of one are as many streams of memory, which prefetchers follow.
 void Packer::transpose(Value *source) {
   // The squares of one full panel have the same code; panels are a step apart.
   int64_t panels = panel.lanes / width, done = 0;
@@ -120,9 +121,9 @@ void Packer::transpose(Value *source) {
     emitLoop(b, b.getInt64(0), b.getInt64(panels), 1, [&](Value *p) {
       to = b.CreateGEP(element, start,
                        b.CreateMul(p, b.getInt64(width * kCount)));
-      transposeLanes(0, width,
-                     b.CreateGEP(element, source,
-                                 b.CreateMul(p, b.getInt64(step))));
+      transposeLanes(
+          0, width,
+          b.CreateGEP(element, source, b.CreateMul(p, b.getInt64(step))));
     });
     to = start;
     done = panels * width;
