@@ -82,6 +82,8 @@ static void findBorders(const graph::LoopNest &loops, Operation *op,
   }
 }
 
+/// k steps of so many bytes in the lane operand leave much of it to fetch.
+static constexpr int64_t kFarStep = 512;
 /// 128 k of a panel of 64 floats are 32 KiB.
 static constexpr int64_t kMaxKBlock = 128;
 /// Results from here on are computed in cache blocks: the packed rows of a k
@@ -222,6 +224,8 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
       // Few lanes use each row just once, where it is.
       (form.laneCount() > kMaxVectors * plan.lanes || !form.rowsAlongK());
   form.pack |= form.blocked;
+  if (form.fetchesLanes(plan.lanes))
+    return form;
   // A panel's k block shares the first-level cache with rows and sums.
   int64_t most =
       form.blocked ? kPackedRowBytes / (64 / plan.lanes) : kMaxKBlock;
@@ -292,6 +296,11 @@ int64_t ContractForm::tileLanes(const KernelPlan &plan) const {
   for (unsigned d : laneDims)
     count *= plan.tileSizes[d];
   return count;
+}
+
+bool ContractForm::fetchesLanes(unsigned lanesPerVector) const {
+  return !dot && !pack && kDims.size() == 1 &&
+         lane.coefficients[kDims[0]] * (64 / lanesPerVector) >= kFarStep;
 }
 
 int64_t ContractForm::blockRows() const {

@@ -13,9 +13,9 @@ static constexpr int64_t kMaxUnrolledTaps = 8;
 /// Packed operands are fetched so many k before they are needed: about 200
 /// cycles, what the second-level cache may take under load.
 static constexpr int64_t kAhead = 16;
-/// k steps of so many bytes in the lane operand, where it is not packed, leave
-/// much to fetch: a few k ahead, for many would share a set of the cache.
-static constexpr int64_t kFarStep = 512, kFarAhead = 4;
+/// Lanes that lie far apart are fetched a few k ahead only: many would share a
+/// set of the cache.
+static constexpr int64_t kFarAhead = 4;
 /// A vector of more runs than this is gathered.
 static constexpr int kMaxRuns = 6;
 
@@ -168,7 +168,7 @@ Values MicroKernel::accumulateFetching(Value *scalarAt, Value *laneAt,
                                        ArrayRef<Value *> state) {
   int64_t bytes = element->getScalarSizeInBits() / 8, line = 64 / bytes;
   int64_t laneStep = panel.kSteps[0], scalarStep = part.scalarSteps[0];
-  bool far = laneStep * bytes >= kFarStep;
+  bool far = form.fetchesLanes(plan.lanes);
   auto loop = [&](Value *from, Value *to, ArrayRef<Value *> state) {
     return emitLoop(
         *b, from, to, 1, state, [&](Value *k, ArrayRef<Value *> carried) {
