@@ -66,6 +66,39 @@ func.func @packed_tn_f64(%a: tensor<201x259xf64>, %b: tensor<201x263xf64>) -> te
   %0 = graph.matmul %a, %b {transpose_a = true} : (tensor<201x259xf64>, tensor<201x263xf64>) -> tensor<259x263xf64>
   return %0 : tensor<259x263xf64>
 }
+// Several k blocks, the last one odd, and sums that wait between them.
+func.func @packed_k_blocks_nn(%a: tensor<131x1037xf32>, %b: tensor<1037x521xf32>) -> tensor<131x521xf32> {
+  %0 = graph.matmul %a, %b : (tensor<131x1037xf32>, tensor<1037x521xf32>) -> tensor<131x521xf32>
+  return %0 : tensor<131x521xf32>
+}
+func.func @packed_k_blocks_tt(%a: tensor<1037x131xf32>, %b: tensor<521x1037xf32>) -> tensor<131x521xf32> {
+  %0 = graph.matmul %a, %b {transpose_a = true, transpose_b = true} : (tensor<1037x131xf32>, tensor<521x1037xf32>) -> tensor<131x521xf32>
+  return %0 : tensor<131x521xf32>
+}
+func.func @packed_k_blocks_f64(%a: tensor<131x523xf64>, %b: tensor<523x521xf64>) -> tensor<131x521xf64> {
+  %0 = graph.matmul %a, %b : (tensor<131x523xf64>, tensor<523x521xf64>) -> tensor<131x521xf64>
+  return %0 : tensor<131x521xf64>
+}
+// More lanes than a block of sums has, and an epilogue.
+func.func @packed_lane_blocks(%a: tensor<67x530xf32>, %b: tensor<530x1063xf32>, %bias: tensor<1063xf32>) -> tensor<67x1063xf32> {
+  %0 = graph.matmul %a, %b : (tensor<67x530xf32>, tensor<530x1063xf32>) -> tensor<67x1063xf32>
+  %1 = graph.add %0, %bias : (tensor<67x1063xf32>, tensor<1063xf32>) -> tensor<67x1063xf32>
+  return %1 : tensor<67x1063xf32>
+}
+// Rows of 384 at most, and of one more or less.
+func.func @packed_row_blocks(%a: tensor<64x769xf32>, %b: tensor<64x523xf32>) -> tensor<769x523xf32> {
+  %0 = graph.matmul %a, %b {transpose_a = true} : (tensor<64x769xf32>, tensor<64x523xf32>) -> tensor<769x523xf32>
+  return %0 : tensor<769x523xf32>
+}
+// So few lanes that rows are read where they are, all in one panel.
+func.func @one_panel_nn(%a: tensor<1031x67xf32>, %b: tensor<67x65xf32>) -> tensor<1031x65xf32> {
+  %0 = graph.matmul %a, %b : (tensor<1031x67xf32>, tensor<67x65xf32>) -> tensor<1031x65xf32>
+  return %0 : tensor<1031x65xf32>
+}
+func.func @one_panel_nt(%a: tensor<1031x67xf32>, %b: tensor<96x67xf32>) -> tensor<1031x96xf32> {
+  %0 = graph.matmul %a, %b {transpose_b = true} : (tensor<1031x67xf32>, tensor<96x67xf32>) -> tensor<1031x96xf32>
+  return %0 : tensor<1031x96xf32>
+}
 func.func @packed_epilogue(%a: tensor<300x70xf32>, %b: tensor<70x517xf32>, %bias: tensor<517xf32>, %rows: tensor<300x1xf32>) -> tensor<300x517xf32> {
   %0 = graph.matmul %a, %b : (tensor<300x70xf32>, tensor<70x517xf32>) -> tensor<300x517xf32>
   %1 = graph.add %0, %bias : (tensor<300x517xf32>, tensor<517xf32>) -> tensor<300x517xf32>
