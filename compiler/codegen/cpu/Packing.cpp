@@ -1,4 +1,6 @@
 #include "compiler/codegen/cpu/Packing.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -26,7 +28,10 @@ private:
   void copyVector(int64_t first, Value *source, Value *k);
   void transposeLanes(int64_t first, int64_t end, Value *source);
   void transposeSquare(int64_t first, Value *k, int64_t valid, Value *source);
-  void store(Value *content, int64_t first, Value *k);
+  llvm::Function *transposition(llvm::Module &module, StringRef name,
+                                int64_t first, int64_t count, int64_t valid);
+  void store(Value *content, int64_t count, Value *to);
+  int64_t rowStride(int64_t lane) const;
   Value *destination(int64_t lane, Value *k);
   llvm::Constant *mask(int64_t count) const;
   Value *at(Value *pointer, int64_t elements) {
@@ -53,13 +58,17 @@ llvm::Constant *Packer::mask(int64_t count) const {
   return llvm::ConstantVector::get(bits);
 }
 
+/// Between the k rows of the panel that has this lane.
+int64_t Packer::rowStride(int64_t lane) const {
+  if (stride)
+    return stride;
+  int64_t start = lane / width * width;
+  return std::min<int64_t>(width, llvm::alignTo(panel.lanes - start, lanes));
+}
+
 Value *Packer::destination(int64_t lane, Value *k) {
   int64_t start = lane / width * width;
-  int64_t row =
-      stride
-          ? stride
-          : std::min<int64_t>(width, llvm::alignTo(panel.lanes - start, lanes));
-  Value *offset = b.CreateMul(k, b.getInt64(row));
+  Value *offset = b.CreateMul(k, b.getInt64(rowStride(lane)));
   return at(b.CreateGEP(element, to, offset), start * kCount + lane - start);
 }
 
@@ -96,15 +105,14 @@ void Packer::copyVector(int64_t first, Value *source, Value *k) {
     content = b.CreateMaskedGather(
         type, b.CreateGEP(element, source, llvm::ConstantVector::get(offsets)),
         align, mask(count), zero);
-  store(content, first, k);
+  store(content, count, destination(first, k));
 }
 
-void Packer::store(Value *content, int64_t first, Value *k) {
-  int64_t count = panel.lanes - first;
+void Packer::store(Value *content, int64_t count, Value *to) {
   if (exact && count < lanes)
-    b.CreateMaskedStore(content, destination(first, k), align, mask(count));
+    b.CreateMaskedStore(content, to, align, mask(count));
   else
-    b.CreateAlignedStore(content, destination(first, k), align);
+    b.CreateAlignedStore(content, to, align);
 }
 
 /// W vectors along k become W vectors along the lanes. Panel by panel: the
@@ -145,8 +153,36 @@ void Packer::transposeLanes(int64_t first, int64_t end, Value *source) {
     squares(b.getInt64(full), kCount - full);
 }
 
+/// By a function of its own, which panels and k blocks share: LLVM takes long
+/// over these shuffles.
 void Packer::transposeSquare(int64_t first, Value *k, int64_t valid,
                              Value *source) {
+  int64_t count = std::min(lanes, panel.lanes - first);
+  std::string name = llvm::formatv("transpose.{0}.{1}.{2}.{3}", valid,
+                                   rowStride(first), count, exact);
+  for (int64_t l = 1; l < count; ++l)
+    name += "." + std::to_string(panel.offsets[first + l] -
+                                 panel.offsets[first + l - 1]);
+  llvm::Module &module = *b.GetInsertBlock()->getModule();
+  llvm::Function *function = module.getFunction(name);
+  if (!function)
+    function = transposition(module, name, first, count, valid);
+  b.CreateCall(function,
+               {at(source, panel.offsets[first]), destination(first, k)});
+}
+
+/// void(from, to): `count` lanes of `valid` k.
+llvm::Function *Packer::transposition(llvm::Module &module, StringRef name,
+                                      int64_t first, int64_t count,
+                                      int64_t valid) {
+  auto *ptr = b.getPtrTy();
+  auto *function = llvm::Function::Create(
+      llvm::FunctionType::get(b.getVoidTy(), {ptr, ptr}, false),
+      llvm::GlobalValue::InternalLinkage, name, module);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  llvm::IRBuilder<>::InsertPointGuard guard(b);
+  b.SetInsertPoint(
+      llvm::BasicBlock::Create(module.getContext(), "entry", function));
   Value *zero = llvm::Constant::getNullValue(type);
   SmallVector<int> low, high;
   for (int64_t l = 0; l < lanes / 2; ++l) {
@@ -154,8 +190,9 @@ void Packer::transposeSquare(int64_t first, Value *k, int64_t valid,
     high.append({int(l + lanes / 2), int(l + lanes + lanes / 2)});
   }
   SmallVector<Value *> rows(lanes, zero);
-  for (int64_t l = 0; l < std::min(lanes, panel.lanes - first); ++l) {
-    Value *from = at(source, panel.offsets[first + l]);
+  for (int64_t l = 0; l < count; ++l) {
+    Value *from = at(function->getArg(0),
+                     panel.offsets[first + l] - panel.offsets[first]);
     if (valid == lanes)
       rows[l] = b.CreateAlignedLoad(type, from, align);
     else
@@ -172,7 +209,9 @@ void Packer::transposeSquare(int64_t first, Value *k, int64_t valid,
     rows = next;
   }
   for (int64_t l = 0; l < valid; ++l)
-    store(rows[l], first, b.CreateAdd(k, b.getInt64(l)));
+    store(rows[l], count, at(function->getArg(1), l * rowStride(first)));
+  b.CreateRetVoid();
+  return function;
 }
 
 void emitPack(llvm::IRBuilder<> &builder, llvm::Type *element,
