@@ -87,11 +87,9 @@ static constexpr int64_t kFarStep = 512;
 /// 128 k of a panel of 64 floats are 32 KiB.
 static constexpr int64_t kMaxKBlock = 128;
 /// Results from here on are computed in cache blocks: the packed rows of a k
-/// block are one MiB at most, mostly 3/4 MiB; a panel of lanes is 64 KiB.
+/// block are 3/4 MiB at most, a panel of lanes is 48 KiB.
 static constexpr int64_t kLargeResult = 256 * 256;
-static constexpr int64_t kPackedRowBytes = 2048;
-static constexpr int64_t kUsualBlockRows = 384, kMaxBlockRows = 512;
-
+static constexpr int64_t kPackedRowBytes = 1536, kMaxBlockRows = 512;
 /// More vectors of a row than this are several panels.
 static constexpr int64_t kMaxVectors = 6;
 
@@ -304,9 +302,7 @@ bool ContractForm::fetchesLanes(unsigned lanesPerVector) const {
 }
 
 int64_t ContractForm::blockRows() const {
-  if (rows() <= kMaxBlockRows)
-    return rows();
-  int64_t blocks = llvm::divideCeil(rows(), kUsualBlockRows);
+  int64_t blocks = llvm::divideCeil(rows(), kMaxBlockRows);
   return llvm::divideCeil(rows(), blocks);
 }
 
