@@ -1,6 +1,6 @@
 #include "dialects/graph/StorageOrder.h"
+#include "dialects/graph/Graph.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/Operation.h"
 
 using namespace mlir;
 
@@ -9,7 +9,9 @@ namespace dl::graph {
 static constexpr llvm::StringLiteral kOrders = "graph.orders";
 
 DenseI64ArrayAttr storageOrder(OpResult value) {
-  auto orders = value.getOwner()->getAttrOfType<ArrayAttr>(kOrders);
+  auto kernel = dyn_cast<KernelOp>(value.getOwner());
+  auto orders = kernel ? kernel.getResultLayoutsAttr()
+                       : value.getOwner()->getAttrOfType<ArrayAttr>(kOrders);
   return orders ? dyn_cast<DenseI64ArrayAttr>(orders[value.getResultNumber()])
                 : DenseI64ArrayAttr();
 }

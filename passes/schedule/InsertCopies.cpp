@@ -1,4 +1,5 @@
 // insert-copies: new values of states that can be written over the old ones.
+#include "dialects/graph/StorageOrder.h"
 #include "passes/schedule/Passes.h"
 #include "passes/schedule/PhysicalLayout.h"
 #include "passes/schedule/ProgramOrder.h"
@@ -46,11 +47,7 @@ private:
           argument.getArgNumber(), "graph.state");
       return symbol ? orderOfState(symbol) : nullptr;
     }
-    auto kernel = value.getDefiningOp<graph::KernelOp>();
-    ArrayAttr layouts = kernel ? kernel.getResultLayoutsAttr() : nullptr;
-    return layouts ? dyn_cast<DenseI64ArrayAttr>(
-                         layouts[cast<OpResult>(value).getResultNumber()])
-                   : nullptr;
+    return graph::storageOrder(cast<OpResult>(value));
   }
 
   DenseI64ArrayAttr orderOfState(FlatSymbolRefAttr symbol) {

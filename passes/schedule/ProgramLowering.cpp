@@ -1,4 +1,5 @@
 #include "passes/schedule/ProgramLowering.h"
+#include "dialects/graph/StorageOrder.h"
 #include "passes/schedule/PhysicalLayout.h"
 #include "passes/schedule/ProgramOrder.h"
 #include "passes/schedule/Sources.h"
@@ -42,16 +43,6 @@ Operation *heaviestOf(graph::KernelOp kernel) {
     }
   }
   return heaviest ? heaviest : &kernel.getBody().front().front();
-}
-
-/// The order of dims in which a value is stored; null is row-major.
-DenseI64ArrayAttr orderOf(Value value) {
-  auto kernel = value.getDefiningOp<graph::KernelOp>();
-  ArrayAttr layouts = kernel ? kernel.getResultLayoutsAttr() : nullptr;
-  if (!layouts)
-    return nullptr;
-  return dyn_cast<DenseI64ArrayAttr>(
-      layouts[cast<OpResult>(value).getResultNumber()]);
 }
 
 int64_t integer(Operation *op, StringRef name, int64_t otherwise) {
@@ -306,7 +297,9 @@ private:
       Location loc = value.getLoc();
       if (auto name =
               func.getResultAttrOfType<StringAttr>(index, "graph.metric")) {
-        DenseI64ArrayAttr order = orderOf(value);
+        auto made = dyn_cast<OpResult>(value);
+        DenseI64ArrayAttr order =
+            made ? graph::storageOrder(made) : DenseI64ArrayAttr();
         ArrayAttr dims = physicalDims(typeOf(returned.get()), order);
         if (auto argument = dyn_cast<BlockArgument>(value))
           dims = parts.states
