@@ -60,7 +60,7 @@ void ContractStage::emitCacheBlocks(int64_t rows) {
   }
   int64_t most = form.blockRows(), count = (rows + most - 1) / most;
   int64_t size = (rows + count - 1) / count, lanes = form.blockLanes(e.plan);
-  bool wide = maxAccumulators > 16;
+  bool wide = registers.perVector == 1;
   auto some = [&](Value *row, int64_t height) {
     emitLoop(b, lane, end, lanes, [&](Value *from) {
       Value *to = b.CreateBinaryIntrinsic(

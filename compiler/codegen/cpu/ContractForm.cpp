@@ -354,7 +354,7 @@ static double runsOf(const ContractForm &form, int64_t lanes, int64_t width) {
 
 RegisterTile RegisterTile::choose(const ContractForm &form, int64_t rows,
                                   int64_t lanes, unsigned lanesPerVector,
-                                  int maxAccumulators) {
+                                  Registers registers) {
   RegisterTile best{1, 1};
   double bestCost = 1e300;
   int64_t vectors = (lanes + lanesPerVector - 1) / lanesPerVector;
@@ -362,7 +362,11 @@ RegisterTile RegisterTile::choose(const ContractForm &form, int64_t rows,
   for (int nv = 1; nv <= kMaxVectors && nv <= vectors; ++nv) {
     if (nv > 4 && nv != vectors)
       continue;
-    int maxRows = std::min<int64_t>({maxAccumulators / nv, 14, rows});
+    // Beside the sums: the vectors of one k and a broadcast, and some for lanes
+    // that are blended of runs.
+    int wide = nv * registers.perVector;
+    int free = std::min(registers.count - wide - 1, registers.count * 3 / 4);
+    int maxRows = std::min<int64_t>({free / wide, 14, rows});
     if (maxRows < 1)
       continue;
     int64_t panels = (vectors + nv - 1) / nv;
@@ -376,6 +380,29 @@ RegisterTile RegisterTile::choose(const ContractForm &form, int64_t rows,
       bestCost = cost, best = {maxRows, nv};
   }
   return best;
+}
+
+RegisterTile RegisterTile::chooseDot(const ContractForm &form, int64_t rows,
+                                     int64_t columns, unsigned lanesPerVector,
+                                     Registers registers) {
+  // Rows are held and columns pass by, or the other way round; halves of
+  // logical vectors one after the other.
+  auto fits = [&](int64_t r, int64_t c) {
+    return r * c * registers.perVector + std::min(r, c) < registers.count;
+  };
+  // Columns of one panel are neighbours: the taps of one row of a filter.
+  int64_t run = form.extents[form.laneDims.back()];
+  if (form.laneDims.size() > 1 && run <= lanesPerVector && fits(2, run)) {
+    int64_t high = 1;
+    while (high < rows && fits(high + 1, run))
+      ++high;
+    return {int(high), int(run)};
+  }
+  int64_t high = std::min<int64_t>(rows, registers.perVector > 1 ? 2 : 4);
+  int64_t wide = 1;
+  while (wide < std::min<int64_t>(columns, 6) && fits(high, wide + 1))
+    ++wide;
+  return {int(high), int(wide)};
 }
 
 } // namespace dl::codegen

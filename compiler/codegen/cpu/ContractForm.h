@@ -95,12 +95,21 @@ struct ContractForm {
   int64_t laneOffset(int64_t flat) const;
 };
 
-/// How many rows and vectors a micro-kernel holds in registers.
+/// Vector registers of an instruction set, and how many hold a logical vector.
+struct Registers {
+  int count, perVector;
+};
+
+/// How many rows and vectors (dot form: columns) of sums a micro-kernel holds
+/// in registers, beside the operands of one k.
 struct RegisterTile {
   int rows, vectors;
   static RegisterTile choose(const ContractForm &form, int64_t rows,
                              int64_t lanes, unsigned lanesPerVector,
-                             int maxAccumulators);
+                             Registers registers);
+  static RegisterTile chooseDot(const ContractForm &form, int64_t rows,
+                                int64_t columns, unsigned lanesPerVector,
+                                Registers registers);
 };
 
 } // namespace dl::codegen

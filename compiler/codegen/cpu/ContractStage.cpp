@@ -14,11 +14,11 @@ static constexpr int64_t kMaxPanelShapes = 16;
 
 ContractStage::ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
                              const Stage &stage, const TileBounds &tile,
-                             int maxAccumulators, int64_t packOffset,
+                             Registers registers, int64_t packOffset,
                              StringRef prefix)
     : e(emitter), payloads(payloads), b(emitter.builder), stage(stage),
       tile(tile), form(ContractForm::create(emitter.plan, stage)),
-      maxAccumulators(maxAccumulators), packOffset(packOffset),
+      registers(registers), packOffset(packOffset),
       scratch(form.scratch(emitter.plan)), prefix(prefix) {
   Type scalar =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
@@ -206,18 +206,8 @@ Panel ContractStage::packedPanel(int64_t lanes) const {
 }
 
 void ContractStage::emitTile(int64_t rows, int64_t lanes) {
-  RegisterTile block =
-      RegisterTile::choose(form, rows, lanes, e.plan.lanes, maxAccumulators);
-  if (form.dot) {
-    block.rows = std::min<int64_t>(rows, maxAccumulators < 16 ? 2 : 4);
-    block.vectors = std::clamp<int64_t>(maxAccumulators / block.rows, 1,
-                                        std::min<int64_t>(lanes, 6));
-    // Columns of one panel are neighbours: the taps of one row of a filter.
-    int64_t run = form.extents[form.laneDims.back()];
-    if (form.laneDims.size() > 1 &&
-        run <= std::min<int64_t>(maxAccumulators / 2, e.plan.lanes))
-      block.vectors = run, block.rows = std::min(rows, maxAccumulators / run);
-  }
+  auto choose = form.dot ? RegisterTile::chooseDot : RegisterTile::choose;
+  RegisterTile block = choose(form, rows, lanes, e.plan.lanes, registers);
   KPart part;
   part.clipped = !clippedFrom.empty();
   part.sumStride = scratch.sumStride;

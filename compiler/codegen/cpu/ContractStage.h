@@ -41,7 +41,7 @@ struct KPart {
 class ContractStage {
 public:
   ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
-                const Stage &stage, const TileBounds &tile, int maxAccumulators,
+                const Stage &stage, const TileBounds &tile, Registers registers,
                 int64_t packOffset, llvm::StringRef prefix);
   void emit();
 
@@ -85,7 +85,7 @@ private:
   const Stage &stage;
   const TileBounds &tile;
   ContractForm form;
-  int maxAccumulators;
+  Registers registers;
   int64_t packOffset;
   ContractForm::Scratch scratch;
   std::string prefix;

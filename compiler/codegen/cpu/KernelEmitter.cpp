@@ -7,13 +7,6 @@ namespace dl::codegen {
 
 using llvm::Value;
 
-/// Accumulators of one logical vector that leave registers for the operands:
-/// 24 of 32 zmm; 6 of two ymm each out of 16.
-static int maxAccumulators(const TargetVariant &variant) {
-  int registersPerVector = 64 / variant.vectorBytes;
-  return variant.vectorRegisters * 3 / 4 / registersPerVector;
-}
-
 static TileBounds tileBounds(const KernelPlan &plan, llvm::IRBuilder<> &b,
                              Value *tileNumber) {
   TileBounds tile;
@@ -110,7 +103,9 @@ std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
                 emitter.enterBody();
                 if (stage.contraction)
                   ContractStage(emitter, payloads, stage, tile,
-                                maxAccumulators(variant), plan.packOffset,
+                                Registers{variant.vectorRegisters,
+                                          64 / variant.vectorBytes},
+                                plan.packOffset,
                                 (name + ".s" + llvm::Twine(i)).str())
                       .emit();
                 else
