@@ -89,7 +89,9 @@ static constexpr int64_t kMaxKBlock = 128;
 /// Results from here on are computed in cache blocks: the packed rows of a k
 /// block are 3/4 MiB at most, a panel of lanes is 48 KiB.
 static constexpr int64_t kLargeResult = 256 * 256;
-static constexpr int64_t kPackedRowBytes = 1536, kMaxBlockRows = 512;
+static constexpr int64_t kPackedRowBytes = 1536;
+static constexpr int64_t kMinBlockRows = 8, kMaxBlockRows = 512;
+
 /// More vectors of a row than this are several panels.
 static constexpr int64_t kMaxVectors = 6;
 
@@ -118,6 +120,8 @@ static Candidate laneCandidate(const ContractForm &base,
       bool continues = stride < 16 * lanes ||
                        form.lane.coefficients[d] ==
                            form.lane.coefficients[reversed.front()] * stride;
+      // (A dim that the operand does not have would repeat its lanes.)
+      continues &= reversed.empty() || form.lane.coefficients[d] != 0;
       if (resultStrides[d] == stride && form.extents[d] > 1 && continues &&
           !form.isBordered(d) && form.scalar.coefficients[d] == 0 &&
           !llvm::is_contained(reversed, d)) {
@@ -179,7 +183,7 @@ static Candidate dotCandidate(const ContractForm &base,
   if (!form.borders.empty())
     return candidate;
   // With many rows, transposing the lanes once is cheaper than sums of lanes.
-  if (form.rows() * form.laneCount() >= kLargeResult)
+  if (form.isLarge())
     return candidate;
   form.dot = true;
   form.pack = false;
@@ -277,13 +281,17 @@ int64_t ContractForm::laneOffset(int64_t flat) const {
 
 SmallVector<int64_t> ContractForm::tileSteps(const KernelPlan &plan) const {
   SmallVector<int64_t> steps(plan.gridExtents.size(), 1);
-  bool large = rows() * laneCount() >= kLargeResult;
+  bool large = isLarge();
   if (rowDim >= 0)
     steps[rowDim] = blocked ? blockRows() : large ? 256 : dot ? 8 : 24;
   int64_t inner = laneCount() / extents[laneDims.front()];
   int64_t wanted = blocked ? 16 * plan.lanes : large ? 512 : dot ? 16 : 64;
   // Only the outermost lane dim can be cut; a convolution's image stays whole.
-  steps[laneDims.front()] = inner == 1 ? wanted : (wanted + inner - 1) / inner;
+  int64_t step = llvm::divideCeil(wanted, inner);
+  if (blocked) // whole panels: what is left over is at the very end
+    step =
+        llvm::alignTo(step, 2 * plan.lanes / std::gcd(inner, 2 * plan.lanes));
+  steps[laneDims.front()] = step;
   for (unsigned d : ArrayRef(laneDims).drop_front())
     steps[d] = extents[d];
   return steps;
@@ -294,6 +302,10 @@ int64_t ContractForm::tileLanes(const KernelPlan &plan) const {
   for (unsigned d : laneDims)
     count *= plan.tileSizes[d];
   return count;
+}
+
+bool ContractForm::isLarge() const {
+  return rows() >= kMinBlockRows && rows() * laneCount() >= kLargeResult;
 }
 
 bool ContractForm::fetchesLanes(unsigned lanesPerVector) const {

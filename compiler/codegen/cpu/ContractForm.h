@@ -81,6 +81,8 @@ struct ContractForm {
   /// Lanes of the lane dims within one tile, with the tile's full size.
   int64_t tileLanes(const KernelPlan &plan) const;
   int64_t tileRows(const KernelPlan &plan) const;
+  /// Worth the copies of both operands.
+  bool isLarge() const;
   /// Lanes are read where they are, and far from one k to the next.
   bool fetchesLanes(unsigned lanesPerVector) const;
   /// The row operand is contiguous along k.

@@ -158,8 +158,9 @@ void Packer::transposeLanes(int64_t first, int64_t end, Value *source) {
 void Packer::transposeSquare(int64_t first, Value *k, int64_t valid,
                              Value *source) {
   int64_t count = std::min(lanes, panel.lanes - first);
-  std::string name = llvm::formatv("transpose.{0}.{1}.{2}.{3}", valid,
-                                   rowStride(first), count, exact);
+  std::string name =
+      llvm::formatv("transpose.{0}.{1}.{2}.{3}.{4}", align.value(), valid,
+                    rowStride(first), count, exact);
   for (int64_t l = 1; l < count; ++l)
     name += "." + std::to_string(panel.offsets[first + l] -
                                  panel.offsets[first + l - 1]);

@@ -90,6 +90,18 @@ func.func @packed_row_blocks(%a: tensor<64x769xf32>, %b: tensor<64x523xf32>) -> 
   %0 = graph.matmul %a, %b {transpose_a = true} : (tensor<64x769xf32>, tensor<64x523xf32>) -> tensor<769x523xf32>
   return %0 : tensor<769x523xf32>
 }
+// One row of lanes of two dims, in several tiles; a dim that no operand has.
+func.func @flat_lanes_one_row(%x: tensor<64x690x97xf32>, %w: tensor<1x64x1xf32>) -> tensor<690x97x1xf32> {
+  %t = graph.transpose %x {permutation = array<i64: 1, 2, 0>} : (tensor<64x690x97xf32>) -> tensor<690x97x64xf32>
+  %e = graph.expand %w {shape = array<i64: 690, 64, 1>} : (tensor<1x64x1xf32>) -> tensor<690x64x1xf32>
+  %0 = graph.matmul %t, %e : (tensor<690x97x64xf32>, tensor<690x64x1xf32>) -> tensor<690x97x1xf32>
+  return %0 : tensor<690x97x1xf32>
+}
+func.func @expanded_rows(%a: tensor<1x71xf32>, %b: tensor<71x130xf32>) -> tensor<350x130xf32> {
+  %e = graph.expand %a {shape = array<i64: 350, 71>} : (tensor<1x71xf32>) -> tensor<350x71xf32>
+  %0 = graph.matmul %e, %b : (tensor<350x71xf32>, tensor<71x130xf32>) -> tensor<350x130xf32>
+  return %0 : tensor<350x130xf32>
+}
 // So few lanes that rows are read where they are, all in one panel.
 func.func @one_panel_nn(%a: tensor<1031x67xf32>, %b: tensor<67x65xf32>) -> tensor<1031x65xf32> {
   %0 = graph.matmul %a, %b : (tensor<1031x67xf32>, tensor<67x65xf32>) -> tensor<1031x65xf32>
