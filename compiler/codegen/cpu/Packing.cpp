@@ -184,30 +184,59 @@ llvm::Function *Packer::transposition(llvm::Module &module, StringRef name,
   llvm::IRBuilder<>::InsertPointGuard guard(b);
   b.SetInsertPoint(
       llvm::BasicBlock::Create(module.getContext(), "entry", function));
-  Value *zero = llvm::Constant::getNullValue(type);
-  SmallVector<int> low, high;
-  for (int64_t l = 0; l < lanes / 2; ++l) {
-    low.append({int(l), int(l + lanes)});
-    high.append({int(l + lanes / 2), int(l + lanes + lanes / 2)});
-  }
-  SmallVector<Value *> rows(lanes, zero);
-  for (int64_t l = 0; l < count; ++l) {
-    Value *from = at(function->getArg(0),
-                     panel.offsets[first + l] - panel.offsets[first]);
+  // A quarter of a vector, `part` elements, of each lane. Four quarters of
+  // different lanes are loaded into one vector; what is left to do is to
+  // transpose part x part squares within each quarter.
+  int64_t part = lanes / 4;
+  auto *quarterType = llvm::FixedVectorType::get(element, part);
+  SmallVector<Value *> whole;
+  auto quarter = [&](int64_t lane, int64_t k) -> Value * {
+    if (lane >= count)
+      return llvm::Constant::getNullValue(quarterType);
     if (valid == lanes)
-      rows[l] = b.CreateAlignedLoad(type, from, align);
-    else
-      rows[l] = b.CreateMaskedLoad(type, from, align, mask(valid), zero);
-  }
-  // log2(W) rounds of perfect shuffles transpose a W x W square.
-  for (int64_t round = 1; round < lanes; round *= 2) {
-    SmallVector<Value *> next(lanes);
-    for (int64_t i = 0; i < lanes / 2; ++i) {
-      next[2 * i] = b.CreateShuffleVector(rows[i], rows[i + lanes / 2], low);
-      next[2 * i + 1] =
-          b.CreateShuffleVector(rows[i], rows[i + lanes / 2], high);
+      return b.CreateAlignedLoad(
+          quarterType,
+          at(function->getArg(0),
+             panel.offsets[first + lane] - panel.offsets[first] + k),
+          align);
+    auto from = llvm::to_vector(llvm::seq<int>(k, k + part));
+    return b.CreateShuffleVector(whole[lane], from);
+  };
+  for (int64_t l = 0; l < count && valid < lanes; ++l)
+    whole.push_back(b.CreateMaskedLoad(
+        type,
+        at(function->getArg(0),
+           panel.offsets[first + l] - panel.offsets[first]),
+        align, mask(valid), llvm::Constant::getNullValue(type)));
+  auto joined = llvm::to_vector(llvm::seq<int>(0, 2 * part));
+  auto all = llvm::to_vector(llvm::seq<int>(0, lanes));
+  SmallVector<Value *> rows;
+  for (int64_t k = 0; k < valid; k += part) {
+    SmallVector<Value *> square;
+    for (int64_t j = 0; j < part; ++j) {
+      Value *low =
+          b.CreateShuffleVector(quarter(j, k), quarter(j + part, k), joined);
+      Value *high = b.CreateShuffleVector(quarter(j + 2 * part, k),
+                                          quarter(j + 3 * part, k), joined);
+      square.push_back(b.CreateShuffleVector(low, high, all));
     }
-    rows = next;
+    // log2(part) rounds of perfect shuffles.
+    for (int64_t round = 1; round < part; round *= 2) {
+      SmallVector<Value *> next;
+      for (int64_t i = 0; i < part / 2; ++i)
+        for (int64_t half : {0, 1}) {
+          SmallVector<int> mixed;
+          for (int64_t q = 0; q < lanes; q += part)
+            for (int64_t l = 0; l < part / 2; ++l) {
+              int64_t at = q + half * part / 2 + l;
+              mixed.append({int(at), int(at + lanes)});
+            }
+          next.push_back(
+              b.CreateShuffleVector(square[i], square[i + part / 2], mixed));
+        }
+      square = next;
+    }
+    rows.append(square);
   }
   for (int64_t l = 0; l < valid; ++l)
     store(rows[l], count, at(function->getArg(1), l * rowStride(first)));
