@@ -24,7 +24,7 @@ static constexpr int64_t kPackedTogether = 8;
 struct ContractStage::CacheBlock {
   Value *row; // the first one, from the tile's on
   int64_t rows;
-  Value *lane, *end; // flat lanes
+  Value *lane, *end;
 
   int64_t height, vectors; // of the micro-kernels
 
@@ -52,12 +52,9 @@ struct ContractStage::CacheBlock {
 
 void ContractStage::emitCacheBlocks(int64_t rows) {
   unsigned lead = form.laneDims.front();
-  int64_t inner = form.laneCount() / form.extents[lead];
   Value *lane = b.getInt64(0), *end = b.getInt64(form.laneCount());
-  if (int grid = stage.binding[lead]; isCut(e.plan, grid)) {
-    lane = b.CreateMul(tile.origin[grid], b.getInt64(inner));
-    end = b.CreateMul(tile.end[grid], b.getInt64(inner));
-  }
+  if (int grid = stage.binding[lead]; isCut(e.plan, grid))
+    lane = tile.origin[grid], end = tile.end[grid];
   int64_t most = form.blockRows(), count = (rows + most - 1) / most;
   int64_t size = (rows + count - 1) / count, lanes = form.blockLanes(e.plan);
   bool wide = registers.perVector == 1;
@@ -83,6 +80,7 @@ void ContractStage::emitCacheBlock(const CacheBlock &block) {
     emitLoop(b, block.lane, full, width, [&](Value *lane) {
       emitPackedPanel(block, lane, width, k, part);
     });
+    // Tiles are whole panels but for the last one.
     if (int64_t rest = form.laneCount() % width)
       emitIf(b, b.CreateICmpSLT(full, block.end),
              [&] { emitPackedPanel(block, full, rest, k, part); });
@@ -150,9 +148,7 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
   KPart part = kPart;
   int64_t laneStep = form.lane.coefficients[form.laneDims.back()];
   int64_t kStep = form.lane.coefficients[form.kDims[0]];
-  unsigned lead = form.laneDims.front();
-  int64_t inner = form.laneCount() / form.extents[lead];
-  Value *origin = b.CreateMul(tileOrigin(lead), b.getInt64(inner));
+  Value *origin = tileOrigin(form.laneDims.front());
   Value *source = sidePointer(form.lane, tileOrigin(form.rowDim), k);
   auto laneAt = [&](Value *flat) {
     return b.CreateMul(b.CreateSub(flat, origin), b.getInt64(laneStep));

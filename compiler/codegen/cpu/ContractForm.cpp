@@ -91,7 +91,6 @@ static constexpr int64_t kMaxKBlock = 128;
 static constexpr int64_t kLargeResult = 256 * 256;
 static constexpr int64_t kPackedRowBytes = 1536;
 static constexpr int64_t kMinBlockRows = 8, kMaxBlockRows = 512;
-
 /// More vectors of a row than this are several panels.
 static constexpr int64_t kMaxVectors = 6;
 
@@ -219,10 +218,9 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
   form.kBlock = form.kCount();
   if (form.dot || form.kDims.size() != 1)
     return form;
-  bool large = form.rows() * form.laneCount() >= kLargeResult;
   form.blocked =
-      large && form.kCount() >= 64 && form.rowDim >= 0 &&
-      form.borders.empty() && form.lanesAreLinear() &&
+      form.isLarge() && form.kCount() >= 64 && form.borders.empty() &&
+      form.laneDims.size() == 1 &&
       // Few lanes use each row just once, where it is.
       (form.laneCount() > kMaxVectors * plan.lanes || !form.rowsAlongK());
   form.pack |= form.blocked;
@@ -258,16 +256,6 @@ int64_t ContractForm::kCount() const {
   return count;
 }
 
-bool ContractForm::lanesAreLinear() const {
-  int64_t step = lane.coefficients[laneDims.back()];
-  for (unsigned d : llvm::reverse(laneDims)) {
-    if (lane.coefficients[d] != step)
-      return false;
-    step *= extents[d];
-  }
-  return true;
-}
-
 int64_t ContractForm::laneOffset(int64_t flat) const {
   int64_t offset = 0;
   for (size_t i = laneDims.size(); i-- > 0;) {
@@ -287,11 +275,7 @@ SmallVector<int64_t> ContractForm::tileSteps(const KernelPlan &plan) const {
   int64_t inner = laneCount() / extents[laneDims.front()];
   int64_t wanted = blocked ? 16 * plan.lanes : large ? 512 : dot ? 16 : 64;
   // Only the outermost lane dim can be cut; a convolution's image stays whole.
-  int64_t step = llvm::divideCeil(wanted, inner);
-  if (blocked) // whole panels: what is left over is at the very end
-    step =
-        llvm::alignTo(step, 2 * plan.lanes / std::gcd(inner, 2 * plan.lanes));
-  steps[laneDims.front()] = step;
+  steps[laneDims.front()] = llvm::divideCeil(wanted, inner);
   for (unsigned d : ArrayRef(laneDims).drop_front())
     steps[d] = extents[d];
   return steps;

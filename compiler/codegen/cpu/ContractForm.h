@@ -45,7 +45,8 @@ struct ContractForm {
   llvm::SmallVector<Border, 2> borders;
   /// The lane operand is copied to panels [panel][k][lanes of the panel] first.
   bool pack = false;
-  /// Computed in blocks that fit the second-level cache, from packed operands
+  /// Computed in blocks that fit the second-level cache, from packed operands;
+  /// there is one lane dim
   /// (Goto and van de Geijn, "Anatomy of High-Performance Matrix
   /// Multiplication", 2008): see CacheBlocks.cpp.
   bool blocked = false;
@@ -87,8 +88,6 @@ struct ContractForm {
   bool fetchesLanes(unsigned lanesPerVector) const;
   /// The row operand is contiguous along k.
   bool rowsAlongK() const;
-  /// The lane operand has its lanes one distance apart.
-  bool lanesAreLinear() const;
   int64_t numKBlocks() const { return (kCount() + kBlock - 1) / kBlock; }
   /// Elements between neighbours of each dim of the stored result.
   static llvm::SmallVector<int64_t, 6> resultStrides(const KernelPlan &plan,
