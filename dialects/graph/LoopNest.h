@@ -1,4 +1,5 @@
-// What an op computes, without a target: a loop nest with an elementwise payload.
+// What an op computes, without a target: a loop nest with an elementwise
+// payload.
 //
 // Example, matmul [M,K] x [K,N]:
 //   extents {M, N, K}, numParallel 2
@@ -23,7 +24,8 @@ struct Access {
   /// Iteration dims -> logical index of the operand. May use floordiv and mod
   /// by constants.
   mlir::AffineMap map;
-  /// The element exists only where each of these is zero ("(y + 1 - dy) mod 2").
+  /// The element exists only where each of these is zero ("(y + 1 - dy) mod
+  /// 2").
   llvm::SmallVector<mlir::AffineExpr, 2> guards;
   /// Read instead where the index leaves the operand or a guard is not zero.
   /// Absent: the map never leaves it.
@@ -44,5 +46,14 @@ struct LoopNest {
   /// The payload is exactly operand0 * operand1 and combine is Sum.
   bool contraction = false;
 };
+
+/// An index that reads one block for each value of a dim, and blocks do not
+/// meet: 2*y + dy with dy in [0,2) is {y, 2}; y alone is {y, 1}.
+struct BlockIndex {
+  unsigned dim;
+  int64_t size;
+};
+std::optional<BlockIndex> blockIndex(mlir::AffineExpr expr,
+                                     const LoopNest &nest);
 
 } // namespace dl::graph

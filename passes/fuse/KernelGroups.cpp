@@ -159,23 +159,50 @@ static unsigned sharedPrefix(Operation *op, Value value) {
   return shared;
 }
 
-/// Elementwise work on the contraction's result, element by element.
+/// It reads `value` in windows that do not meet, one for each of its results:
+/// max_pool2d with a stride of its kernel's size. Tiles can be whole windows.
+static bool readsBlocks(Operation *op, Value value) {
+  LoopNest nest = cast<LoopNestOpInterface>(op).getLoopNest();
+  for (auto [operand, access] : llvm::zip(op->getOperands(), nest.accesses)) {
+    if (operand != value)
+      continue;
+    if (access.outside || access.map.getNumResults() != nest.numParallel)
+      return false;
+    for (auto [d, expr] : llvm::enumerate(access.map.getResults())) {
+      auto block = graph::blockIndex(expr, nest);
+      if (!block || block->dim != d)
+        return false;
+    }
+  }
+  return true;
+}
+
+/// Elementwise work on the contraction's result, element by element; windows of
+/// it, and elementwise work on these.
 StringRef KernelGroups::obstacleInContraction(const Group &group,
                                               Operation *op) const {
-  if (kind(op) != OpKind::Elementwise)
-    return "only what is elementwise follows a product in its tiles";
-  ArrayRef<int64_t> shape = typeOf(group.ops.front()->getResult(0)).getShape();
   // (The contraction is the first op of its group.)
-  if (typeOf(op->getResult(0)).getShape() != shape)
-    return "its shape is not that of the product";
+  ArrayRef<int64_t> product =
+      typeOf(group.ops.front()->getResult(0)).getShape();
+  bool windows = kind(op) == OpKind::Reduction;
+  if (!windows && kind(op) != OpKind::Elementwise)
+    return "only what is elementwise or pools follows a product in its tiles";
   if (graph::storageOrder(op->getOpResult(0)) !=
       graph::storageOrder(group.ops.front()->getOpResult(0)))
     return "it is stored in another order than the product";
-  for (Value operand : op->getOperands())
-    if (Operation *def = operand.getDefiningOp();
-        def && llvm::is_contained(group.ops, def) &&
-        sharedPrefix(op, operand) != shape.size())
+  ArrayRef<int64_t> shape = typeOf(op->getResult(0)).getShape();
+  for (Value operand : op->getOperands()) {
+    Operation *def = operand.getDefiningOp();
+    if (!def || !llvm::is_contained(group.ops, def))
+      continue;
+    ArrayRef<int64_t> read = typeOf(operand).getShape();
+    if (windows && (read != product || !readsBlocks(op, operand)))
+      return "it needs more of the product than a tile of it";
+    if (!windows && read != shape)
+      return "its shape is not that of the product";
+    if (!windows && sharedPrefix(op, operand) != shape.size())
       return "it reads the product at other places than its own";
+  }
   // A view between the two reads the result at other places.
   for (Value operand : op->getOperands())
     if (Operation *def = operand.getDefiningOp();
@@ -247,7 +274,8 @@ StringRef KernelGroups::obstacleInOrder(unsigned g, Operation *op,
 void KernelGroups::explain(Operation *op, StringRef what, const Group &group,
                            StringRef why) const {
   op->emitRemark() << op->getName().stripDialect() << ": " << what << " "
-                   << group.ops.front()->getName().stripDialect() << ": " << why;
+                   << group.ops.front()->getName().stripDialect() << ": "
+                   << why;
 }
 
 /// An op such as momentum * buffer has no kernel to join yet. It is computed
@@ -330,7 +358,11 @@ void KernelGroups::assign(Operation *op) {
       continue;
     if (!explained.contains(op))
       explain(op, "fused with", list[g],
-              list[g].contraction ? "computed on the product in registers"
+              list[g].contraction
+                  ? typeOf(op->getResult(0)).getShape() !=
+                            typeOf(list[g].ops.front()->getResult(0)).getShape()
+                        ? "computed on a tile of the product in the cache"
+                        : "computed on the product in registers"
               : std::max(list[g].largest, points(op)) <= kSmallElements
                   ? "both fit into the first-level cache"
                   : "they share rows, and nothing is stored in between");

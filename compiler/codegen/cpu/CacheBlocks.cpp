@@ -53,8 +53,8 @@ struct ContractStage::CacheBlock {
 void ContractStage::emitCacheBlocks(int64_t rows) {
   unsigned lead = form.laneDims.front();
   Value *lane = b.getInt64(0), *end = b.getInt64(form.laneCount());
-  if (int grid = stage.binding[lead]; isCut(e.plan, grid))
-    lane = tile.origin[grid], end = tile.end[grid];
+  if (Binding bound = stage.binding[lead]; e.plan.isCut(bound))
+    lane = tile.origin[bound.grid], end = tile.end[bound.grid];
   int64_t most = form.blockRows(), count = (rows + most - 1) / most;
   int64_t size = (rows + count - 1) / count, lanes = form.blockLanes(e.plan);
   bool wide = registers.perVector == 1;

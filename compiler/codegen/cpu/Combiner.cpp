@@ -16,10 +16,10 @@ Values Combiner::init() const {
   Value *lowest =
       type->isFPOrFPVectorTy()
           ? llvm::ConstantFP::getInfinity(type, /*Negative=*/true)
-          : llvm::ConstantInt::get(
-                type, llvm::APInt::getSignedMinValue(type->getScalarSizeInBits()));
-  return {lowest, llvm::Constant::getNullValue(llvm::FixedVectorType::get(
-                      builder.getInt64Ty(), lanes))};
+          : llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(
+                                             type->getScalarSizeInBits()));
+  return {lowest, llvm::Constant::getNullValue(
+                      llvm::FixedVectorType::get(builder.getInt64Ty(), lanes))};
 }
 
 /// The first maximum in order of position; a NaN beats every number.
@@ -34,14 +34,15 @@ Value *Combiner::better(Value *value, Value *position, Value *best,
                                  b.CreateICmpULT(position, bestPosition));
     return b.CreateOr(greater, earlier);
   }
-  Value *isNaN = b.CreateFCmpUNO(value, value);
-  Value *bestIsNaN = b.CreateFCmpUNO(best, best);
-  Value *greater = b.CreateOr(b.CreateFCmpOGT(value, best),
-                              b.CreateAnd(isNaN, b.CreateNot(bestIsNaN)));
+  // Greater, or one of them is a NaN; then not the best.
+  Value *greater =
+      b.CreateAnd(b.CreateFCmpUGT(value, best), b.CreateFCmpORD(best, best));
   if (!bestPosition)
     return greater;
-  Value *equal = b.CreateOr(b.CreateFCmpOEQ(value, best),
-                            b.CreateAnd(isNaN, bestIsNaN));
+  Value *isNaN = b.CreateFCmpUNO(value, value);
+  Value *bestIsNaN = b.CreateFCmpUNO(best, best);
+  Value *equal =
+      b.CreateOr(b.CreateFCmpOEQ(value, best), b.CreateAnd(isNaN, bestIsNaN));
   return b.CreateOr(
       greater, b.CreateAnd(equal, b.CreateICmpULT(position, bestPosition)));
 }
@@ -59,7 +60,8 @@ Values Combiner::step(llvm::ArrayRef<Value *> state, Value *value,
   if (mask)
     take = b.CreateAnd(take, mask);
   return {b.CreateSelect(take, value, state[0]),
-          nest.yieldsIndex ? b.CreateSelect(take, position, state[1]) : state[1]};
+          nest.yieldsIndex ? b.CreateSelect(take, position, state[1])
+                           : state[1]};
 }
 
 Values Combiner::merge(llvm::ArrayRef<Value *> a,

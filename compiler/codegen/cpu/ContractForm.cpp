@@ -101,6 +101,14 @@ struct Candidate {
 };
 } // namespace
 
+/// Neighbours along d read what one of them reads at another k.
+static bool sharesWindows(const ContractForm &form, unsigned d) {
+  return llvm::any_of(form.kDims, [&](unsigned k) {
+    return form.extents[k] > 1 &&
+           form.lane.coefficients[k] == form.lane.coefficients[d];
+  });
+}
+
 /// Rows and lanes for one choice of the broadcast operand.
 static Candidate laneCandidate(const ContractForm &base,
                                ArrayRef<int64_t> resultStrides,
@@ -116,9 +124,12 @@ static Candidate laneCandidate(const ContractForm &base,
     grown = false;
     for (unsigned d = numParallel; d-- > 0;) {
       // Long runs of lanes gain nothing from a dim that does not continue them.
+      // Nor do they from a dim whose windows share what they read: their runs
+      // are computed one after the other while it is in the cache.
       bool continues = stride < 16 * lanes ||
-                       form.lane.coefficients[d] ==
-                           form.lane.coefficients[reversed.front()] * stride;
+                       (!sharesWindows(form, d) &&
+                        form.lane.coefficients[d] ==
+                            form.lane.coefficients[reversed.front()] * stride);
       // (A dim that the operand does not have would repeat its lanes.)
       continues &= reversed.empty() || form.lane.coefficients[d] != 0;
       if (resultStrides[d] == stride && form.extents[d] > 1 && continues &&
@@ -193,6 +204,16 @@ static Candidate dotCandidate(const ContractForm &base,
   return candidate;
 }
 
+/// Elements between neighbours of each dim of the stored result. Scratch holds
+/// a tile, in the order of the whole.
+static SmallVector<int64_t, 6> resultStrides(const KernelPlan &plan,
+                                             const Stage &stage) {
+  Value result = stage.storedOp()->getResult(0);
+  if (plan.placements.find(result)->second.kind == ValuePlacement::Scratch)
+    return plan.orderedStrides(result);
+  return placedStrides(plan, result);
+}
+
 ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
   const graph::LoopNest &loops = plan.nest(stage.op);
   ContractForm base;
@@ -235,11 +256,6 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
                                 form.blocked ? plan.lanes : 8);
   }
   return form;
-}
-
-SmallVector<int64_t, 6> ContractForm::resultStrides(const KernelPlan &plan,
-                                                    const Stage &stage) {
-  return placedStrides(plan, stage.storedOp()->getResult(0));
 }
 
 int64_t ContractForm::laneCount() const {

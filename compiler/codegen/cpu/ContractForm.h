@@ -89,9 +89,6 @@ struct ContractForm {
   /// The row operand is contiguous along k.
   bool rowsAlongK() const;
   int64_t numKBlocks() const { return (kCount() + kBlock - 1) / kBlock; }
-  /// Elements between neighbours of each dim of the stored result.
-  static llvm::SmallVector<int64_t, 6> resultStrides(const KernelPlan &plan,
-                                                     const Stage &stage);
   /// The lanes that start at `flat`, as offsets into the lane operand.
   int64_t laneOffset(int64_t flat) const;
 };

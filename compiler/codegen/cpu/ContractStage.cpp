@@ -43,10 +43,6 @@ void ContractStage::emit() {
   e.scope.truncate(size);
 }
 
-bool ContractStage::isCut(const KernelPlan &plan, int grid) {
-  return grid >= 0 && plan.tileSizes[grid] < plan.gridExtents[grid];
-}
-
 void ContractStage::emitBatch(size_t next) {
   if (next == form.batchDims.size()) {
     unsigned lead = form.laneDims.front();
@@ -73,10 +69,10 @@ void ContractStage::emitBatch(size_t next) {
     return;
   }
   unsigned d = form.batchDims[next];
-  int grid = stage.binding[d];
+  Binding bound = stage.binding[d];
   Value *lo = b.getInt64(0), *hi = b.getInt64(form.extents[d]);
-  if (isCut(e.plan, grid))
-    lo = tile.origin[grid], hi = tile.end[grid];
+  if (e.plan.isCut(bound))
+    lo = tile.origin[bound.grid], hi = tile.end[bound.grid];
   emitLoop(b, lo, hi, 1, [&](Value *iv) {
     unsigned size = e.scope.size();
     dims[d] = e.scope.addDim(iv, 0, form.extents[d] - 1);
@@ -129,22 +125,23 @@ void ContractStage::emitBordered(llvm::function_ref<void()> emit) {
 }
 
 ContractStage::Span ContractStage::span(unsigned dim, int64_t inner) const {
-  int grid = stage.binding[dim];
+  Binding bound = stage.binding[dim];
   int64_t extent = form.extents[dim];
-  if (!isCut(e.plan, grid))
+  if (!e.plan.isCut(bound))
     return {extent * inner, extent * inner, b.getFalse()};
-  int64_t size = e.plan.tileSizes[grid];
+  int64_t size = e.plan.tileSizes[bound.grid];
   int64_t last = extent - (extent - 1) / size * size;
   if (last == size)
     return {size * inner, size * inner, b.getFalse()};
-  Value *isLast = b.CreateICmpEQ(tile.origin[grid], b.getInt64(extent - last));
+  Value *isLast =
+      b.CreateICmpEQ(tile.origin[bound.grid], b.getInt64(extent - last));
   return {size * inner, last * inner, isLast};
 }
 
 Value *ContractStage::tileOrigin(int dim) const {
   if (dim >= 0)
-    if (int grid = stage.binding[dim]; isCut(e.plan, grid))
-      return tile.origin[grid];
+    if (Binding bound = stage.binding[dim]; e.plan.isCut(bound))
+      return tile.origin[bound.grid];
   return b.getInt64(0);
 }
 
@@ -161,8 +158,8 @@ Value *ContractStage::sidePointer(const ContractForm::Side &side, Value *row,
   unsigned size = e.scope.size();
   SmallVector<AffineExpr> at(dims);
   unsigned lead = form.laneDims.front();
-  if (int grid = stage.binding[lead]; isCut(e.plan, grid))
-    at[lead] = e.tileOrigin[grid];
+  if (Binding bound = stage.binding[lead]; e.plan.isCut(bound))
+    at[lead] = e.tileOrigin[bound.grid];
   if (form.rowDim >= 0)
     at[form.rowDim] = e.scope.addDim(row, 0, form.extents[form.rowDim] - 1);
   unsigned outer = form.kDims.front();

@@ -52,7 +52,6 @@ private:
     llvm::Value *isLast;
   };
   Span span(unsigned dim, int64_t inner) const;
-  static bool isCut(const KernelPlan &plan, int grid);
   void emitBatch(size_t next);
   void emitBordered(llvm::function_ref<void()> emit);
   void emitTile(int64_t rows, int64_t lanes);

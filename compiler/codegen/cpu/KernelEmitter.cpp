@@ -40,7 +40,7 @@ static int mergedDim(const KernelPlan &plan) {
   ContractForm form = ContractForm::create(plan, plan.stages[0]);
   if (!form.blocked)
     return -1;
-  int dim = plan.stages[0].binding[form.laneDims.front()];
+  int dim = plan.stages[0].binding[form.laneDims.front()].grid;
   for (int g = plan.gridExtents.size() - 1; g > dim; --g)
     if (plan.tileSizes[g] < plan.gridExtents[g])
       return -1;
@@ -91,27 +91,31 @@ std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
   RegionEmitter emitter(plan, payloads, b, function->getArg(0),
                         function->getArg(1));
   int merged = mergedDim(plan);
-  emitTiles(plan, b, merged, function->getArg(2), function->getArg(3),
-            [&](TileBounds &tile) {
-              emitter.scope.truncate(0);
-              emitter.tileOrigin.clear();
-              for (auto [origin, extent, size] :
-                   llvm::zip(tile.origin, plan.gridExtents, plan.tileSizes))
-                emitter.tileOrigin.push_back(emitter.scope.addDim(
-                    origin, 0, size >= extent ? 0 : extent - 1));
-              for (auto [i, stage] : llvm::enumerate(plan.stages)) {
-                emitter.enterBody();
-                if (stage.contraction)
-                  ContractStage(emitter, payloads, stage, tile,
-                                Registers{variant.vectorRegisters,
-                                          64 / variant.vectorBytes},
-                                plan.packOffset,
-                                (name + ".s" + llvm::Twine(i)).str())
-                      .emit();
-                else
-                  LoopsStage(emitter, stage, tile).emit();
-              }
-            });
+  emitTiles(
+      plan, b, merged, function->getArg(2), function->getArg(3),
+      [&](TileBounds &tile) {
+        emitter.scope.truncate(0);
+        emitter.tileOrigin.clear(), emitter.blockOrigin.clear();
+        for (auto [origin, extent, size, block] :
+             llvm::zip(tile.origin, plan.gridExtents, plan.tileSizes,
+                       plan.gridBlocks)) {
+          int64_t last = size >= extent ? 0 : extent - 1;
+          emitter.tileOrigin.push_back(emitter.scope.addDim(origin, 0, last));
+          emitter.blockOrigin.push_back(emitter.scope.addDim(
+              b.CreateUDiv(origin, b.getInt64(block)), 0, last / block));
+        }
+        for (auto [i, stage] : llvm::enumerate(plan.stages)) {
+          emitter.enterBody();
+          if (stage.contraction)
+            ContractStage(
+                emitter, payloads, stage, tile,
+                Registers{variant.vectorRegisters, 64 / variant.vectorBytes},
+                plan.packOffset, (name + ".s" + llvm::Twine(i)).str())
+                .emit();
+          else
+            LoopsStage(emitter, stage, tile).emit();
+        }
+      });
   b.CreateRetVoid();
   return module;
 }

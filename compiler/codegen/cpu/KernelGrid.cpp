@@ -1,4 +1,5 @@
-// Which part of each value a tile computes: binding of dims to the grid, and tile sizes.
+// Which part of each value a tile computes: binding of dims to the grid, and
+// tile sizes.
 
 #include "compiler/codegen/cpu/ContractForm.h"
 #include "compiler/codegen/cpu/KernelPlan.h"
@@ -11,14 +12,15 @@ static int64_t numElements(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
 }
 
-/// The stage whose result dims are the grid: the contraction, else the largest result.
+/// The stage whose result dims are the grid: the contraction, else the largest
+/// result.
 static const Stage *rootStage(const KernelPlan &plan) {
   const Stage *root = nullptr;
   int64_t largest = -1;
   for (const Stage &stage : plan.stages) {
     if (stage.contraction)
       return &stage;
-    for (Value result : stage.op->getResults()) {
+    for (OpResult result : stage.results()) {
       auto it = plan.placements.find(result);
       if (it == plan.placements.end() ||
           it->second.kind != ValuePlacement::Result)
@@ -35,28 +37,29 @@ static const Stage *rootStage(const KernelPlan &plan) {
 void KernelPlan::bindGrid() {
   Stage *root = const_cast<Stage *>(rootStage(*this));
   llvm::DenseSet<Stage *> bound;
-  auto bind = [&](Stage &stage, ArrayRef<int> dims) {
+  auto bind = [&](Stage &stage, ArrayRef<Binding> dims) {
     const graph::LoopNest &loops = nest(stage.op);
-    stage.binding.assign(loops.extents.size(), -1);
+    stage.binding.assign(loops.extents.size(), {});
     std::copy(dims.begin(), dims.end(), stage.binding.begin());
-    for (Value result : stage.storedOp()->getResults())
+    for (OpResult result : stage.results())
       if (auto it = placements.find(result); it != placements.end())
         it->second.binding.assign(dims.begin(), dims.end());
     bound.insert(&stage);
   };
   auto producer = [&](Value value) -> Stage * {
     for (Stage &stage : stages)
-      if (value.getDefiningOp() == stage.storedOp())
+      if (llvm::is_contained(stage.results(), value))
         return &stage;
     return nullptr;
   };
 
   const graph::LoopNest &loops = nest(root->op);
-  SmallVector<int> identity;
+  SmallVector<Binding> identity;
   for (unsigned d = 0; d < loops.numParallel; ++d) {
-    identity.push_back(d);
+    identity.push_back({int(d)});
     gridExtents.push_back(loops.extents[d]);
   }
+  gridBlocks.assign(gridExtents.size(), 1);
   bind(*root, identity);
 
   for (bool changed = true; changed;) {
@@ -68,17 +71,25 @@ void KernelPlan::bindGrid() {
           return;
         bool down = bound.contains(&stage);
         const graph::LoopNest &own = nest(stage.op);
-        SmallVector<int> dims(down ? index.size() : own.numParallel, -1);
+        SmallVector<Binding> dims(down ? index.size() : own.numParallel);
         for (auto [e, expr] : llvm::enumerate(index)) {
-          auto dim = dyn_cast<AffineDimExpr>(expr);
-          if (!dim || dim.getPosition() >= own.numParallel ||
-              cast<RankedTensorType>(leaf.getType()).getDimSize(e) !=
-                  own.extents[dim.getPosition()]) // a slice, or a part of a cat
+          auto block = graph::blockIndex(expr, own);
+          int64_t extent = cast<RankedTensorType>(leaf.getType()).getDimSize(e);
+          if (!block || own.extents[block->dim] < extent / block->size ||
+              own.extents[block->dim] > // a slice, or a part of a cat
+                  int64_t(llvm::divideCeil(extent, block->size)))
             continue;
-          if (down)
-            dims[e] = stage.binding[dim.getPosition()];
-          else
-            dims[dim.getPosition()] = from->binding[e];
+          if (down && block->size == 1)
+            dims[e] = stage.binding[block->dim];
+          if (down || from->binding[e].grid < 0)
+            continue;
+          Binding bound = from->binding[e];
+          int64_t &step = gridBlocks[bound.grid];
+          bound.step *= block->size;
+          if (step != 1 && bound.step != 1 && step != bound.step)
+            continue; // windows of another size
+          step = std::max(step, bound.step);
+          dims[block->dim] = bound;
         }
         bind(down ? *from : stage, dims);
         changed = true;
@@ -91,7 +102,7 @@ void KernelPlan::bindGrid() {
       auto extents = ArrayRef(own.extents).take_front(own.numParallel);
       bind(stage, extents == ArrayRef(gridExtents)
                       ? ArrayRef(identity)
-                      : ArrayRef<int>(SmallVector<int>(own.numParallel, -1)));
+                      : ArrayRef(SmallVector<Binding>(own.numParallel)));
     }
 }
 
@@ -109,16 +120,20 @@ void KernelPlan::untileConflicts() {
       if (placement.kind == ValuePlacement::Operand)
         return;
       for (auto [e, expr] : llvm::enumerate(index)) {
-        int grid = placement.binding[e];
-        auto dim = dyn_cast<AffineDimExpr>(expr);
-        if (grid >= 0 && (!dim || stage.binding[dim.getPosition()] != grid))
-          untile(grid);
+        Binding bound = placement.binding[e];
+        auto block = graph::blockIndex(expr, nest(stage.op));
+        if (block)
+          bound.step *= block->size;
+        if (bound.grid >= 0 &&
+            (!block || !(stage.binding[block->dim] == bound)))
+          untile(bound.grid);
       }
     });
   for (auto &[value, placement] : placements)
     if (placement.kind == ValuePlacement::Result)
       for (int grid = 0; grid < int(gridExtents.size()); ++grid)
-        if (!llvm::is_contained(placement.binding, grid))
+        if (llvm::none_of(placement.binding,
+                          [&](Binding bound) { return bound.grid == grid; }))
           untile(grid);
 }
 
@@ -127,11 +142,19 @@ void KernelPlan::untileConflicts() {
 static constexpr int64_t kTileWork = 1 << 17;
 static constexpr int64_t kMaxTiles = 256;
 
-/// The grid's dims as they lie in memory, outermost first.
+/// What a tile leaves in scratch for its next stage stays in the first-level
+/// cache.
+static constexpr int64_t kTileScratch = 24 << 10;
+static constexpr int64_t kMaxTilesOfScratch = 4096;
+
+/// Which of the grid's dims is cut first: as they lie in memory, outermost
+/// first. Of a product as they are numbered: tiles that run one after the other
+/// then have the same images.
 SmallVector<unsigned> KernelPlan::gridOrder() const {
   auto dims = llvm::to_vector(llvm::seq<unsigned>(0, gridExtents.size()));
-  DenseI64ArrayAttr order =
-      orderOf(rootStage(*this)->storedOp()->getResult(0));
+  if (strategy() == "contract")
+    return dims;
+  DenseI64ArrayAttr order = orderOf(rootStage(*this)->storedOp()->getResult(0));
   if (order)
     for (auto [d, from] : llvm::zip(dims, order.asArrayRef()))
       d = from;
@@ -140,20 +163,30 @@ SmallVector<unsigned> KernelPlan::gridOrder() const {
 
 void KernelPlan::chooseTiles() {
   SmallVector<int64_t> steps(gridExtents.size(), 1);
-  int64_t work = 0;
+  int64_t work = 0, scratch = 0;
   for (const Stage &stage : stages) {
     const graph::LoopNest &loops = nest(stage.op);
     int64_t points = 1;
     for (int64_t extent : loops.extents)
       points *= extent;
     work += 2 * points;
-    if (stage.contraction)
-      steps = ContractForm::create(*this, stage).tileSteps(*this);
+    for (Operation *follower : stage.followers)
+      work += 2 * numElements(follower->getResult(0));
+    if (!stage.contraction)
+      continue;
+    steps = ContractForm::create(*this, stage).tileSteps(*this);
+    Value result = stage.storedOp()->getResult(0);
+    if (placements.find(result)->second.kind == ValuePlacement::Scratch)
+      scratch = bytesOf(result);
   }
+  for (auto [step, block] : llvm::zip(steps, gridBlocks))
+    step = std::lcm(step, block);
   bool elementwise = strategy() == "loops";
   if (elementwise)
     work *= 4; // memory-bound: a point costs more than an FMA
-  int64_t most = kMaxTiles;
+  // Tiles of less work are no loss to one thread, which runs many at a call.
+  int64_t worth = std::max(work / kTileWork, scratch / kTileScratch);
+  int64_t most = scratch > 0 ? kMaxTilesOfScratch : kMaxTiles;
   if (auto limit = kernel->getAttrOfType<IntegerAttr>("max_tiles"))
     most = std::min(most, limit.getInt());
   // From the outermost dim: cut into single steps while tiles stay worth it.
@@ -162,7 +195,7 @@ void KernelPlan::chooseTiles() {
     if (tileSizes[d] != 0)
       continue;
     int64_t units = (gridExtents[d] + steps[d] - 1) / steps[d];
-    int64_t wanted = std::min(work / (tiles * kTileWork), most / tiles);
+    int64_t wanted = std::min(worth / tiles, most / tiles);
     int64_t parts = std::clamp<int64_t>(wanted, 1, units);
     int64_t size = (units + parts - 1) / parts * steps[d];
     tileSizes[d] = std::min(size, gridExtents[d]);

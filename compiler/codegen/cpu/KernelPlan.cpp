@@ -36,7 +36,7 @@ static int64_t elementBytes(Type type) {
   return std::max(8u, type.getIntOrFloatBitWidth()) / 8;
 }
 
-static int64_t bytesOf(Value value) {
+int64_t bytesOf(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   return type.getNumElements() * elementBytes(type.getElementType());
 }
@@ -55,6 +55,7 @@ FailureOr<KernelPlan> KernelPlan::create(graph::KernelOp kernel) {
   if (failed(plan.collectStages()))
     return failure();
   plan.foldEpilogues();
+  plan.mergeFollowers();
   for (const Stage &stage : plan.stages)
     if (stage.contraction && ContractForm::create(plan, stage).laneDims.empty())
       return stage.op->emitOpError(
@@ -71,8 +72,10 @@ FailureOr<KernelPlan> KernelPlan::create(graph::KernelOp kernel) {
 const graph::LoopNest &KernelPlan::nest(Operation *op) const {
   auto it = nests.find(op);
   if (it == nests.end()) {
-    it = nests.try_emplace(op, cast<graph::LoopNestOpInterface>(op).getLoopNest())
-             .first;
+    it =
+        nests
+            .try_emplace(op, cast<graph::LoopNestOpInterface>(op).getLoopNest())
+            .first;
     putMemoryOrder(op, it->second);
   }
   return it->second;
@@ -86,6 +89,12 @@ DenseI64ArrayAttr KernelPlan::orderOf(Value value) const {
   return orders ? dyn_cast<DenseI64ArrayAttr>(
                       (*orders)[cast<BlockArgument>(value).getArgNumber()])
                 : DenseI64ArrayAttr();
+}
+
+SmallVector<int64_t, 6> KernelPlan::orderedStrides(Value value) const {
+  DenseI64ArrayAttr order = orderOf(value);
+  return stridesOf(shapeOf(value),
+                   order ? order.asArrayRef() : ArrayRef<int64_t>());
 }
 
 /// A sum runs fastest along the dim whose elements lie next to each other.
@@ -106,8 +115,10 @@ void KernelPlan::putMemoryOrder(Operation *op, graph::LoopNest &loops) const {
   MLIRContext *context = op->getContext();
   SmallVector<AffineExpr> dims;
   for (unsigned d = 0; d < numDims; ++d)
-    dims.push_back(getAffineDimExpr(
-        d == *inner ? numDims - 1 : d > *inner ? d - 1 : d, context));
+    dims.push_back(getAffineDimExpr(d == *inner  ? numDims - 1
+                                    : d > *inner ? d - 1
+                                                 : d,
+                                    context));
   int64_t extent = loops.extents[*inner];
   loops.extents.erase(loops.extents.begin() + *inner);
   loops.extents.push_back(extent);
@@ -141,15 +152,29 @@ void KernelPlan::placeOperandsAndResults() {
   };
   auto place = [&](Value value, ValuePlacement::Kind kind, unsigned number,
                    ArrayRef<int64_t> order) {
-    ValuePlacement placement{kind, number, 0, {}, stridesOf(shapeOf(value), order)};
-    placement.binding.assign(shapeOf(value).size(), -1);
+    ValuePlacement placement{
+        kind, number, 0, {}, stridesOf(shapeOf(value), order)};
+    placement.binding.resize(shapeOf(value).size());
     placements.insert({value, placement});
   };
   for (BlockArgument arg : body.getArguments())
     place(arg, ValuePlacement::Operand, arg.getArgNumber(),
           layout(kernel.getOperandLayouts(), arg.getArgNumber()));
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
-    place(value, ValuePlacement::Result, i, layout(kernel.getResultLayouts(), i));
+    place(value, ValuePlacement::Result, i,
+          layout(kernel.getResultLayouts(), i));
+}
+
+/// Elementwise, of a contraction's result and its shape.
+bool KernelPlan::isOnProduct(Operation *op) const {
+  const graph::LoopNest &loops = nest(op);
+  if (loops.contraction || loops.combine != graph::Combine::None)
+    return loops.contraction;
+  for (auto [operand, access] : llvm::zip(op->getOperands(), loops.accesses))
+    if (auto def = operand.getDefiningOp<graph::LoopNestOpInterface>();
+        def && access.map.isIdentity() && isOnProduct(def))
+      return true;
+  return false;
 }
 
 bool KernelPlan::mustPlace(Operation *op) const {
@@ -169,6 +194,13 @@ bool KernelPlan::mustPlace(Operation *op) const {
       if (!viewedLeaf(op->getResult(0), index))
         return true;
     }
+  // What is elementwise on a product is computed once, before it leaves the
+  // registers, and not again in each window that reads it.
+  if (isOnProduct(op) && llvm::any_of(op->getUsers(), [&](Operation *user) {
+        return isa<graph::LoopNestOpInterface>(user) &&
+               nest(user).combine != graph::Combine::None;
+      }))
+    return true;
   // Inlined where it is broadcast, it would be computed again and again.
   auto isRepeated = [&](Operation *user) {
     auto reader = dyn_cast<graph::LoopNestOpInterface>(user);
@@ -200,7 +232,7 @@ void KernelPlan::addStage(Operation *op) {
   for (Value result : op->getResults())
     if (!isPlaced(result) && !result.use_empty()) {
       ValuePlacement placement{ValuePlacement::Scratch, 0, 0, {}, {}};
-      placement.binding.assign(shapeOf(result).size(), -1);
+      placement.binding.resize(shapeOf(result).size());
       placements.insert({result, placement});
     }
   stages.push_back(stage);
@@ -219,13 +251,21 @@ Value KernelPlan::viewedLeaf(Value value,
   return viewedLeaf(op->getOperand(0), index);
 }
 
+SmallVector<OpResult> Stage::results() const {
+  SmallVector<OpResult> list(storedOp()->getResults());
+  for (Operation *follower : followers)
+    list.append(follower->result_begin(), follower->result_end());
+  return list;
+}
+
 void KernelPlan::forEachLeaf(Value value, ArrayRef<AffineExpr> index,
+                             llvm::function_ref<bool(Value)> isMade,
                              LeafFn fn) const {
   llvm::DenseSet<std::pair<Value, const void *>> seen;
   std::function<void(Value, ArrayRef<AffineExpr>, bool)> visit =
       [&](Value v, ArrayRef<AffineExpr> at, bool guarded) {
         AffineMap key = AffineMap::get(64, 0, at, v.getContext());
-        if (!seen.insert({v, key.getAsOpaquePointer()}).second)
+        if (isMade(v) || !seen.insert({v, key.getAsOpaquePointer()}).second)
           return;
         if (isPlaced(v))
           return fn(v, at, guarded);
@@ -240,23 +280,27 @@ void KernelPlan::forEachLeaf(Value value, ArrayRef<AffineExpr> index,
 }
 
 void KernelPlan::forEachRead(const Stage &stage, LeafFn fn) const {
-  auto read = [&](Operation *op, unsigned numDims, Value skip) {
-    SmallVector<AffineExpr> dims;
-    for (unsigned d = 0; d < numDims; ++d)
-      dims.push_back(getAffineDimExpr(d, op->getContext()));
-    const graph::LoopNest &loops = nest(op);
-    for (auto [operand, access] : llvm::zip(op->getOperands(), loops.accesses))
-      if (operand != skip)
-        forEachLeaf(operand, accessAt(access, dims),
-                    [&](Value leaf, ArrayRef<AffineExpr> index, bool guarded) {
-                      if (leaf != skip)
-                        fn(leaf, index, guarded || access.outside.has_value());
-                    });
+  auto isMade = [&](Value value) {
+    Operation *def = value.getDefiningOp();
+    return def && (def == stage.op || def == stage.epilogue ||
+                   llvm::is_contained(stage.followers, def));
   };
-  read(stage.op, nest(stage.op).extents.size(), {});
+  auto read = [&](Operation *op) {
+    const graph::LoopNest &loops = nest(op);
+    SmallVector<AffineExpr> dims;
+    for (unsigned d = 0; d < loops.extents.size(); ++d)
+      dims.push_back(getAffineDimExpr(d, op->getContext()));
+    for (auto [operand, access] : llvm::zip(op->getOperands(), loops.accesses))
+      forEachLeaf(operand, accessAt(access, dims), isMade,
+                  [&](Value leaf, ArrayRef<AffineExpr> index, bool guarded) {
+                    fn(leaf, index, guarded || access.outside.has_value());
+                  });
+  };
+  read(stage.op);
   if (stage.epilogue)
-    read(stage.epilogue, nest(stage.epilogue).extents.size(),
-         stage.op->getResult(0));
+    read(stage.epilogue);
+  for (Operation *follower : stage.followers)
+    read(follower);
 }
 
 /// A contraction whose only reader is an elementwise stage of the same shape
@@ -302,14 +346,61 @@ void KernelPlan::foldEpilogues() {
   }
 }
 
+/// Stages that go over the same points one after the other become one: what is
+/// elementwise on a pooled value or a sum, the two new values of an optimizer.
+void KernelPlan::mergeFollowers() {
+  for (size_t i = 0; i + 1 < stages.size();) {
+    Stage &stage = stages[i];
+    const Stage &next = stages[i + 1];
+    const graph::LoopNest &loops = nest(stage.op), &own = nest(next.op);
+    bool merge = !stage.contraction && !next.contraction &&
+                 own.combine == graph::Combine::None &&
+                 ArrayRef(loops.extents).take_front(loops.numParallel) ==
+                     ArrayRef(own.extents);
+    bool reads = false;
+    auto results = stage.results();
+    forEachRead(next,
+                [&](Value leaf, ArrayRef<AffineExpr> index, bool guarded) {
+                  if (!llvm::is_contained(results, leaf))
+                    return;
+                  reads = true;
+                  merge &= !guarded && AffineMap::get(index.size(), 0, index,
+                                                      kernel.getContext())
+                                           .isIdentity();
+                });
+    if (!merge || !reads) {
+      ++i;
+      continue;
+    }
+    stage.followers.push_back(next.op);
+    stages.erase(stages.begin() + i + 1);
+  }
+  // What only followers read stays in registers.
+  for (const Stage &stage : stages)
+    for (OpResult result : stage.results()) {
+      auto it = placements.find(result);
+      if (stage.contraction || it == placements.end() ||
+          it->second.kind != ValuePlacement::Scratch)
+        continue;
+      bool isRead = false;
+      for (const Stage &other : stages)
+        forEachRead(other, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
+          isRead |= leaf == result;
+        });
+      if (!isRead)
+        placements.erase(it);
+    }
+}
+
 void KernelPlan::placeScratch() {
   for (auto &[value, placement] : placements) {
     if (placement.kind != ValuePlacement::Scratch)
       continue;
     SmallVector<int64_t> box(shapeOf(value));
-    for (auto [d, grid] : llvm::enumerate(placement.binding))
-      if (grid >= 0)
-        box[d] = std::min(box[d], tileSizes[grid]);
+    for (auto [extent, bound] : llvm::zip(box, placement.binding))
+      if (bound.grid >= 0)
+        extent = std::min<int64_t>(
+            extent, llvm::divideCeil(tileSizes[bound.grid], bound.step));
     DenseI64ArrayAttr order = orderOf(value);
     placement.strides =
         stridesOf(box, order ? order.asArrayRef() : ArrayRef<int64_t>());

@@ -1,11 +1,14 @@
-// How one graph.kernel is computed, decided before any code is emitted and the same for
-// every instruction set: which values get memory (stages), the grid of tiles, and what part
-// of each value one tile computes.
+// How one graph.kernel is computed, decided before any code is emitted and the
+// same for every instruction set: which values get memory (stages), the grid of
+// tiles, and what part of each value one tile computes.
 //
 // Example: conv2d [4,10,24,24] + bias, max_pool2d -> [4,10,12,12].
-//   stage 0  contract  conv2d + bias -> scratch   bound to grid dim 0 (images)
-//   stage 1  loops     max_pool2d    -> result 0  bound to grid dim 0
-//   grid {4}, tile sizes {1}: 4 tiles; scratch 10*24*24*4 bytes
+//   stage 0  contract  conv2d + bias -> scratch   bound to grid dims 0, 1, 2, 3
+//   stage 1  loops     max_pool2d    -> result 0  bound to 0, 1, 2 and 3, the
+//   last two
+//                                                 in steps of 2
+//   grid {4,10,24,24}, tile sizes {1,10,12,24}: 8 tiles; scratch 10*12*24*4
+//   bytes
 #pragma once
 
 #include "dialects/graph/Graph.h"
@@ -14,28 +17,44 @@
 
 namespace dl::codegen {
 
+/// Which part of a dim a tile has.
+struct Binding {
+  int grid = -1; // the grid dim it is cut by; -1: whole
+  /// Indices of the grid dim for one of this dim: 2 for rows that windows of 2
+  /// rows leave.
+  int64_t step = 1;
+  bool operator==(const Binding &other) const {
+    return grid == other.grid && step == other.step;
+  }
+};
+
 /// Where a value of the kernel lives while a tile runs.
 struct ValuePlacement {
   enum Kind { Operand, Result, Scratch } kind;
-  unsigned number = 0;         // of the operand or result
-  int64_t scratchOffset = 0;   // bytes
-  /// For each dim the grid dim it is cut by, or -1 where the tile has it whole.
-  llvm::SmallVector<int, 6> binding;
+  unsigned number = 0;                   // of the operand or result
+  int64_t scratchOffset = 0;             // bytes
+  llvm::SmallVector<Binding, 6> binding; // of each dim
   /// Elements between neighbours of each logical dim.
   llvm::SmallVector<int64_t, 6> strides;
 };
 
-/// One op whose results get memory; the ops between it and other placed values are inlined.
+/// One op whose results get memory; the ops between it and other placed values
+/// are inlined.
 struct Stage {
   mlir::Operation *op = nullptr;
-  /// Binding of the iteration dims; reduction dims are -1.
-  llvm::SmallVector<int, 6> binding;
+  /// Of the iteration dims; reduction dims are whole.
+  llvm::SmallVector<Binding, 6> binding;
   bool contraction = false;
   /// Contraction: the elementwise op whose value is stored instead, computed on
   /// the accumulators before they leave the registers.
   mlir::Operation *epilogue = nullptr;
+  /// Loops: elementwise ops on its results, computed and stored point by point
+  /// with them.
+  llvm::SmallVector<mlir::Operation *> followers;
 
   mlir::Operation *storedOp() const { return epilogue ? epilogue : op; }
+  /// All that it may store.
+  llvm::SmallVector<mlir::OpResult> results() const;
 };
 
 class KernelPlan {
@@ -44,10 +63,13 @@ public:
   static mlir::FailureOr<KernelPlan> create(graph::KernelOp kernel);
 
   mutable graph::KernelOp kernel; // MLIR's accessors are not const
-  unsigned lanes = 16; // 16 for f32, 8 for f64
+  unsigned lanes = 16;            // 16 for f32, 8 for f64
   llvm::SmallVector<Stage> stages;
   llvm::MapVector<mlir::Value, ValuePlacement> placements;
   llvm::SmallVector<int64_t, 6> gridExtents, tileSizes;
+  /// The step of those dims bound to a grid dim whose step is not 1; tiles are
+  /// a multiple of it. 1 where there are none.
+  llvm::SmallVector<int64_t, 6> gridBlocks;
   int64_t scratchBytes = 0;
   int64_t packOffset = 0; // of the panels within the scratch
   int64_t flops = 0, bytes = 0;
@@ -56,14 +78,16 @@ public:
   llvm::StringRef strategy() const;
 
   const graph::LoopNest &nest(mlir::Operation *op) const;
+  /// Elements between neighbours of each dim of the whole value.
+  llvm::SmallVector<int64_t, 6> orderedStrides(mlir::Value value) const;
   bool isPlaced(mlir::Value value) const { return placements.count(value); }
+  bool isCut(Binding binding) const {
+    return binding.grid >= 0 &&
+           tileSizes[binding.grid] < gridExtents[binding.grid];
+  }
 
-  using LeafFn = llvm::function_ref<void(mlir::Value leaf,
-                                         llvm::ArrayRef<mlir::AffineExpr> index,
-                                         bool guarded)>;
-  /// Every placed value that evaluating `value` at `index` reads.
-  void forEachLeaf(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> index,
-                   LeafFn fn) const;
+  using LeafFn = llvm::function_ref<void(
+      mlir::Value leaf, llvm::ArrayRef<mlir::AffineExpr> index, bool guarded)>;
   /// Every placed value that one iteration of a stage reads, with indices over
   /// the stage's iteration dims.
   void forEachRead(const Stage &stage, LeafFn fn) const;
@@ -73,9 +97,15 @@ public:
                          llvm::SmallVectorImpl<mlir::AffineExpr> &index) const;
 
 private:
+  /// Every placed value that evaluating `value` at `index` reads, if it is none
+  /// that `isMade` at the same time.
+  void forEachLeaf(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> index,
+                   llvm::function_ref<bool(mlir::Value)> isMade,
+                   LeafFn fn) const;
   void placeOperandsAndResults();
   mlir::LogicalResult collectStages();
   void foldEpilogues();
+  void mergeFollowers();
   void bindGrid();
   void untileConflicts();
   llvm::SmallVector<unsigned> gridOrder() const;
@@ -85,18 +115,21 @@ private:
   mlir::DenseI64ArrayAttr orderOf(mlir::Value value) const;
   void putMemoryOrder(mlir::Operation *op, graph::LoopNest &loops) const;
   void addStage(mlir::Operation *op);
+  bool isOnProduct(mlir::Operation *op) const;
   bool mustPlace(mlir::Operation *op) const;
 
   /// References into it stay valid while it grows.
   mutable std::unordered_map<mlir::Operation *, graph::LoopNest> nests;
 };
 
+int64_t bytesOf(mlir::Value value);
+
 /// The indices of an operand at an iteration whose dims have the given values.
 llvm::SmallVector<mlir::AffineExpr>
 accessAt(const graph::Access &access, llvm::ArrayRef<mlir::AffineExpr> dims);
 
-/// Elements between neighbours of each dim of a stored tensor; `order` lists the
-/// logical dims from the outermost, row-major where it is empty.
+/// Elements between neighbours of each dim of a stored tensor; `order` lists
+/// the logical dims from the outermost, row-major where it is empty.
 llvm::SmallVector<int64_t, 6> stridesOf(llvm::ArrayRef<int64_t> shape,
                                         llvm::ArrayRef<int64_t> order = {});
 

@@ -34,7 +34,7 @@ void LoopsStage::findPhases() {
     int64_t divisor = 1;
     for (AffineExpr expr : exprs)
       divisor = std::max(divisor, divisorOf(expr, d));
-    if (divisor <= 4 && ranges[d].grid < 0 && ranges[d].extent >= divisor)
+    if (divisor <= 4 && !ranges[d].isCut() && ranges[d].extent >= divisor)
       ranges[d].phases = divisor;
   }
 }
@@ -71,10 +71,11 @@ LoopsStage::addressSteps(unsigned dim, bool withResult) const {
     }
     steps.push_back(sum);
   };
-  e.plan.forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr> index,
-                                bool) { add(leaf, index); });
+  e.plan.forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
+    add(leaf, index);
+  });
   if (withResult)
-    for (Value result : stage.op->getResults())
+    for (OpResult result : results)
       if (e.plan.isPlaced(result)) {
         SmallVector<AffineExpr> index;
         for (unsigned d = 0; d < nest.numParallel; ++d)
@@ -84,7 +85,8 @@ LoopsStage::addressSteps(unsigned dim, bool withResult) const {
   return steps;
 }
 
-/// The candidates, innermost first, that can be walked as one flat run of lanes.
+/// The candidates, innermost first, that can be walked as one flat run of
+/// lanes.
 SmallVector<unsigned> LoopsStage::laneGroup(ArrayRef<unsigned> candidates,
                                             bool checkResult) const {
   SmallVector<unsigned> group; // outermost first
@@ -95,7 +97,7 @@ SmallVector<unsigned> LoopsStage::laneGroup(ArrayRef<unsigned> candidates,
       break;
     if (!group.empty()) {
       bool joins = !guarded && range.phases == 1 && !e.usesIndices() &&
-                   ranges[group.front()].grid < 0 &&
+                   !ranges[group.front()].isCut() &&
                    ranges[group.back()].phases == 1;
       auto outer = addressSteps(d, checkResult);
       auto last = addressSteps(group.back(), checkResult);
@@ -136,7 +138,7 @@ void LoopsStage::chooseLanes() {
   for (unsigned d = 0; d < nest.numParallel; ++d)
     if (ranges[d].extent > 1)
       parallel.push_back(d);
-  for (Value result : stage.op->getResults())
+  for (OpResult result : results)
     if (e.plan.isPlaced(result)) {
       const auto &strides = e.plan.placements.find(result)->second.strides;
       llvm::sort(parallel, [&](unsigned x, unsigned y) {

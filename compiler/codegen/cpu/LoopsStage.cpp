@@ -8,8 +8,8 @@ namespace dl::codegen {
 
 using llvm::Value;
 
-/// A sum along the lanes is as many sums as keep the adders busy: one would wait
-/// for the one before.
+/// A sum along the lanes is as many sums as keep the adders busy: one would
+/// wait for the one before.
 static constexpr int64_t kSumChains = 4;
 /// Reductions over at most this many points are unrolled: pooling windows.
 static constexpr int64_t kMaxUnrolled = 32;
@@ -17,13 +17,24 @@ static constexpr int64_t kMaxUnrolled = 32;
 LoopsStage::LoopsStage(RegionEmitter &emitter, const Stage &stage,
                        const TileBounds &tile)
     : e(emitter), b(emitter.builder), stage(stage),
-      nest(emitter.plan.nest(stage.op)) {
-  for (auto [extent, grid] : llvm::zip(nest.extents, stage.binding)) {
+      nest(emitter.plan.nest(stage.op)), results(stage.results()) {
+  for (auto [extent, bound] : llvm::zip(nest.extents, stage.binding)) {
     Range range{b.getInt64(0), b.getInt64(extent), extent};
-    if (grid >= 0 && e.plan.tileSizes[grid] < e.plan.gridExtents[grid]) {
-      range.lo = tile.origin[grid], range.hi = tile.end[grid];
-      range.grid = grid;
-      range.single = e.plan.tileSizes[grid] == 1;
+    if (e.plan.isCut(bound)) {
+      range.lo = tile.origin[bound.grid], range.hi = tile.end[bound.grid];
+      range.cut = bound;
+      range.single = e.plan.tileSizes[bound.grid] == bound.step;
+    }
+    if (bound.step != 1 && e.plan.isCut(bound)) {
+      // The last tile may have the rest of a block, which has no window.
+      Value *step = b.getInt64(bound.step);
+      int64_t last = e.plan.gridExtents[bound.grid] - 1;
+      range.single &= extent > last / bound.step;
+      range.lo = b.CreateUDiv(range.lo, step);
+      range.hi =
+          b.CreateUDiv(b.CreateAdd(range.hi, b.getInt64(bound.step - 1)), step);
+      range.hi = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, range.hi,
+                                         b.getInt64(extent));
     }
     ranges.push_back(range);
   }
@@ -32,9 +43,8 @@ LoopsStage::LoopsStage(RegionEmitter &emitter, const Stage &stage,
 
 void LoopsStage::emit() {
   unsigned size = e.scope.size();
-  e.plan.forEachRead(stage, [&](mlir::Value, ArrayRef<AffineExpr>, bool g) {
-    guarded |= g;
-  });
+  e.plan.forEachRead(
+      stage, [&](mlir::Value, ArrayRef<AffineExpr>, bool g) { guarded |= g; });
   findPhases();
   chooseLanes();
   for (unsigned d = 0; d < nest.numParallel; ++d)
@@ -56,10 +66,10 @@ Value *LoopsStage::constantTail(int64_t count) const {
   return llvm::ConstantVector::get(bits);
 }
 
-/// The flat index of a vector, behind guards as a number that LLVM does not know.
-/// With known lanes a guard is "a condition for all of them, and this constant";
-/// for AVX2, LLVM 22 then loads the lanes that the constant leaves out where
-/// nothing behind them is stored (kernels/loops.mlir, @pad_tail).
+/// The flat index of a vector, behind guards as a number that LLVM does not
+/// know. With known lanes a guard is "a condition for all of them, and this
+/// constant"; for AVX2, LLVM 22 then loads the lanes that the constant leaves
+/// out where nothing behind them is stored (kernels/loops.mlir, @pad_tail).
 Value *LoopsStage::flatIndex(int64_t value) const {
   Value *known = b.getInt64(value);
   if (!guarded)
@@ -71,9 +81,9 @@ Value *LoopsStage::flatIndex(int64_t value) const {
 }
 
 Combiner LoopsStage::makeCombiner() const {
-  return Combiner(b, nest,
-                  vectorType(b.getContext(), e.payloadResultType(stage.op),
-                             e.plan.lanes));
+  return Combiner(
+      b, nest,
+      vectorType(b.getContext(), e.payloadResultType(stage.op), e.plan.lanes));
 }
 
 Values LoopsStage::finish(ArrayRef<Value *> state, const Combiner &combiner) {
@@ -81,7 +91,8 @@ Values LoopsStage::finish(ArrayRef<Value *> state, const Combiner &combiner) {
   for (Type type : stage.op->getResultTypes()) {
     unsigned bits =
         cast<RankedTensorType>(type).getElementType().getIntOrFloatBitWidth();
-    types.push_back(llvm::FixedVectorType::get(b.getIntNTy(bits), e.plan.lanes));
+    types.push_back(
+        llvm::FixedVectorType::get(b.getIntNTy(bits), e.plan.lanes));
   }
   return combiner.results(state, types);
 }
@@ -93,7 +104,7 @@ void LoopsStage::emitOuter(size_t next) {
   const Range &range = ranges[d];
   unsigned size = e.scope.size();
   if (range.single) {
-    dims[d] = e.tileOrigin[range.grid];
+    dims[d] = e.originOf(range.cut);
     return emitOuter(next + 1);
   }
   if (range.extent == 1) {
@@ -130,7 +141,7 @@ void LoopsStage::emitLaneLoop() {
   for (unsigned d : ArrayRef(laneDims).drop_front())
     inner *= ranges[d].extent;
   const Range &first = ranges[laneDims.front()];
-  if (first.grid < 0) {
+  if (!first.isCut()) {
     int64_t s = first.phases;
     int64_t count = (first.extent + s - 1) / s * inner;
     int64_t full = count / width * width;
@@ -170,14 +181,11 @@ void LoopsStage::emitLaneBody(Value *flat) {
   auto exprs = e.scope.addLaneGroup(flat, extents);
   for (auto [d, expr] : llvm::zip(laneDims, exprs))
     dims[d] = expr;
-  auto results = stage.op->getResults();
-  auto stored = [&](OpResult result) { return e.plan.isPlaced(result); };
   int64_t s = laneDims.empty() ? 1 : ranges[laneDims.back()].phases;
   if (s == 1) {
-    Values contents = evaluatePoint();
-    for (OpResult result : results)
-      if (stored(result))
-        e.store(result, resultIndex(), contents[result.getResultNumber()]);
+    for (auto [result, content] : llvm::zip(results, evaluatePoint()))
+      if (e.plan.isPlaced(result))
+        e.store(result, resultIndex(), content);
   } else {
     const Range &range = ranges[laneDims.back()];
     Value *tail = e.tail;
@@ -197,10 +205,9 @@ void LoopsStage::emitLaneBody(Value *flat) {
       }
       masks.push_back(mask);
     }
-    for (OpResult result : results) {
-      if (!stored(result))
+    for (auto [r, result] : llvm::enumerate(results)) {
+      if (!e.plan.isPlaced(result))
         continue;
-      unsigned r = result.getResultNumber();
       if (s == 2) {
         e.tail = nullptr;
         e.storeInterleaved(result, indices[0], {byPhase[0][r], byPhase[1][r]},
@@ -221,12 +228,28 @@ void LoopsStage::emitLaneBody(Value *flat) {
 
 Values LoopsStage::evaluatePoint() {
   if (nest.combine == graph::Combine::None) {
-    auto results = e.evaluatePayload(stage.op, dims);
-    return Values(results.begin(), results.end());
+    auto contents = e.evaluatePayload(stage.op, dims);
+    return withFollowers(Values(contents.begin(), contents.end()));
   }
   Combiner combiner = makeCombiner();
-  return finish(reduceWindow(nest.numParallel, combiner.init(), combiner),
-                combiner);
+  return withFollowers(finish(
+      reduceWindow(nest.numParallel, combiner.init(), combiner), combiner));
+}
+
+/// The stage's own results at a point, and what its followers make of them.
+Values LoopsStage::withFollowers(Values contents) {
+  if (stage.followers.empty())
+    return contents;
+  for (auto [result, content] : llvm::zip(stage.op->getResults(), contents))
+    e.seed(result, content);
+  for (Operation *follower : stage.followers)
+    for (auto [result, content] :
+         llvm::zip(follower->getResults(),
+                   e.evaluatePayload(follower, resultIndex()))) {
+      e.seed(result, content);
+      contents.push_back(content);
+    }
+  return contents;
 }
 
 Value *LoopsStage::reductionPosition() {
@@ -238,7 +261,8 @@ Value *LoopsStage::reductionPosition() {
   return e.scope.vector(position);
 }
 
-/// All reduction dims from `dim` on, in row-major order, at one result point a lane.
+/// All reduction dims from `dim` on, in row-major order, at one result point a
+/// lane.
 Values LoopsStage::reduceWindow(unsigned dim, Values state,
                                 const Combiner &combiner) {
   if (dim == nest.extents.size()) {
@@ -256,16 +280,16 @@ Values LoopsStage::reduceWindow(unsigned dim, Values state,
     return state;
   }
   unsigned size = e.scope.size();
-  Values result = emitLoop(
-      b, b.getInt64(0), b.getInt64(nest.extents[dim]), 1, state,
-      [&](Value *iv, ArrayRef<Value *> carried) {
-        e.enterBody();
-        dims[dim] = e.scope.addDim(iv, 0, nest.extents[dim] - 1);
-        Values next = reduceWindow(
-            dim + 1, Values(carried.begin(), carried.end()), combiner);
-        e.enterBody();
-        return next;
-      });
+  Values result =
+      emitLoop(b, b.getInt64(0), b.getInt64(nest.extents[dim]), 1, state,
+               [&](Value *iv, ArrayRef<Value *> carried) {
+                 e.enterBody();
+                 dims[dim] = e.scope.addDim(iv, 0, nest.extents[dim] - 1);
+                 Values next = reduceWindow(
+                     dim + 1, Values(carried.begin(), carried.end()), combiner);
+                 e.enterBody();
+                 return next;
+               });
   e.scope.truncate(size);
   return result;
 }
@@ -278,13 +302,15 @@ void LoopsStage::emitAcrossLanes() {
     chains.assign(kSumChains, combiner.init()[0]);
   chains = reduceAlongLanes(nest.numParallel, chains, combiner);
   e.enterBody();
-  for (; combiner.isSum() && chains.size() > 1; chains.truncate(chains.size() / 2))
+  for (; combiner.isSum() && chains.size() > 1;
+       chains.truncate(chains.size() / 2))
     for (size_t i = 0; i < chains.size() / 2; ++i)
       chains[i] = combiner.merge(chains[i], chains[i + chains.size() / 2])[0];
-  Values contents = finish(combiner.acrossLanes(chains), combiner);
-  for (OpResult result : stage.op->getResults())
+  Values contents =
+      withFollowers(finish(combiner.acrossLanes(chains), combiner));
+  for (auto [result, content] : llvm::zip(results, contents))
     if (e.plan.isPlaced(result))
-      e.storeScalar(result, resultIndex(), contents[result.getResultNumber()]);
+      e.storeScalar(result, resultIndex(), content);
 }
 
 Values LoopsStage::stepAlongLanes(Value *flat, ArrayRef<Value *> state,
@@ -337,14 +363,14 @@ Values LoopsStage::reduceAlongLanes(unsigned dim, Values state,
   int64_t full = count / width * width, round = chains * width;
   int64_t rounds = full / round * round;
   if (rounds > 0)
-    state = emitLoop(
-        b, flatIndex(0), b.getInt64(rounds), round, state,
-        [&](Value *flat, ArrayRef<Value *> carried) {
-          Values all(carried.begin(), carried.end());
-          for (int64_t c = 0; c < chains; ++c)
-            all = step(b.CreateAdd(flat, b.getInt64(c * width)), all, c);
-          return all;
-        });
+    state = emitLoop(b, flatIndex(0), b.getInt64(rounds), round, state,
+                     [&](Value *flat, ArrayRef<Value *> carried) {
+                       Values all(carried.begin(), carried.end());
+                       for (int64_t c = 0; c < chains; ++c)
+                         all = step(b.CreateAdd(flat, b.getInt64(c * width)),
+                                    all, c);
+                       return all;
+                     });
   for (int64_t at = rounds, c = 0; at < full; at += width, ++c)
     state = step(flatIndex(at), state, c);
   if (full < count) {

@@ -1,4 +1,5 @@
-// A stage without a contraction: loops over its dims, the innermost along vector lanes.
+// A stage without a contraction: loops over its dims, the innermost along
+// vector lanes.
 #pragma once
 
 #include "compiler/codegen/cpu/Combiner.h"
@@ -13,7 +14,8 @@ struct TileBounds {
 
 class LoopsStage {
 public:
-  LoopsStage(RegionEmitter &emitter, const Stage &stage, const TileBounds &tile);
+  LoopsStage(RegionEmitter &emitter, const Stage &stage,
+             const TileBounds &tile);
   void emit();
 
 private:
@@ -21,9 +23,10 @@ private:
   struct Range {
     llvm::Value *lo, *hi;
     int64_t extent;      // of the whole dim
-    int grid = -1;       // the grid dim that cuts it, if any
+    Binding cut = {};    // by which grid dim, if any
     bool single = false; // the tile covers one index
     int64_t phases = 1;  // dim = phases * outer + phase
+    bool isCut() const { return cut.grid >= 0; }
   };
   void findPhases();
   void chooseLanes();
@@ -39,6 +42,7 @@ private:
   void emitLaneLoop();
   void emitLaneBody(llvm::Value *flat);
   Values evaluatePoint();
+  Values withFollowers(Values contents);
   Values reduceWindow(unsigned dim, Values state, const Combiner &combiner);
   void emitAcrossLanes();
   int64_t lanesAcross() const;
@@ -59,6 +63,7 @@ private:
   llvm::IRBuilder<> &b;
   const Stage &stage;
   const graph::LoopNest &nest;
+  llvm::SmallVector<mlir::OpResult> results; // of the stage
   llvm::SmallVector<Range> ranges;
   llvm::SmallVector<unsigned> laneDims; // outermost first
   bool lanesReduce = false;             // lanes run along reduction dims

@@ -44,6 +44,9 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
       llvm::BasicBlock::Create(context, "entry", function));
   b = &builder;
   frame = function->getArg(2);
+  // What it holds is loaded once, not behind each store.
+  function->addParamAttr(2, llvm::Attribute::NoAlias);
+  function->addParamAttr(2, llvm::Attribute::ReadOnly);
   Type scalar =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
   vectorTy = vectorType(context, scalar, plan.lanes);
@@ -214,7 +217,7 @@ void MicroKernel::fetchResult(RegionEmitter &e, llvm::Function *function,
   auto dims = resultDims(e, function, 0, 0);
   Value *at = e.scope.scalar(e.address(stored(), dims));
   e.scope.endLaneGroup();
-  int64_t step = form.resultStrides(plan, stage)[form.rowDim];
+  int64_t step = plan.placements.find(stored())->second.strides[form.rowDim];
   at = b->CreateAdd(at, b->CreateMul(below, b->getInt64(step)));
   llvm::Type *type = e.memoryType(stored());
   Value *row = e.elementPointer(stored(), at);

@@ -116,8 +116,9 @@ AffineExpr RegionEmitter::address(mlir::Value placed,
   AffineExpr sum = getAffineConstantExpr(0, scope.getContext());
   for (auto [d, expr] : llvm::enumerate(index)) {
     AffineExpr at = expr;
-    if (placement.kind == ValuePlacement::Scratch && placement.binding[d] >= 0)
-      at = at - tileOrigin[placement.binding[d]];
+    if (Binding bound = placement.binding[d];
+        placement.kind == ValuePlacement::Scratch && bound.grid >= 0)
+      at = at - originOf(bound);
     sum = sum + at * placement.strides[d];
   }
   return simplifyAffineExpr(sum, 64, 0);

@@ -29,8 +29,12 @@ public:
   const KernelPlan &plan;
   llvm::IRBuilder<> &builder;
   IndexScope scope;
-  /// First index of the tile in each grid dim.
-  llvm::SmallVector<mlir::AffineExpr> tileOrigin;
+  /// First index of the tile in each grid dim, and that in steps of the grid's
+  /// blocks.
+  llvm::SmallVector<mlir::AffineExpr> tileOrigin, blockOrigin;
+  mlir::AffineExpr originOf(Binding bound) const {
+    return (bound.step == 1 ? tileOrigin : blockOrigin)[bound.grid];
+  }
   /// Lanes in use, <lanes x i1>; null for all.
   llvm::Value *tail = nullptr;
 
@@ -47,7 +51,7 @@ public:
   /// `value` has this content in the current loop body, whatever the index.
   void seed(mlir::Value value, llvm::Value *content) { seeds[value] = content; }
   /// To be called at the start of each loop body.
-  void enterBody() { cache.clear(); }
+  void enterBody() { cache.clear(), seeds.clear(); }
   /// The scalar type that an op's payload yields.
   mlir::Type payloadResultType(mlir::Operation *op) {
     return payloads.get(llvm::cast<graph::LoopNestOpInterface>(op), plan)

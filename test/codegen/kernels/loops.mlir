@@ -131,3 +131,16 @@ func.func @log1p_limits(%a: tensor<67xf32>) -> (tensor<67xf32>, tensor<67xf32>, 
   %signs = "graph.div"(%one, %4) : (tensor<f32>, tensor<67xf32>) -> tensor<67xf32>
   return %infinities, %large, %pole, %signs : tensor<67xf32>, tensor<67xf32>, tensor<67xf32>, tensor<67xf32>
 }
+// Two results of one pass, the second computed from the first: momentum and weight.
+func.func @one_after_the_other(%v: tensor<37x29xf32>, %g: tensor<37x29xf32>, %w: tensor<37x29xf32>) -> (tensor<37x29xf32>, tensor<37x29xf32>) {
+  %0 = graph.add %v, %g : (tensor<37x29xf32>, tensor<37x29xf32>) -> tensor<37x29xf32>
+  %1 = graph.sub %w, %0 : (tensor<37x29xf32>, tensor<37x29xf32>) -> tensor<37x29xf32>
+  return %0, %1 : tensor<37x29xf32>, tensor<37x29xf32>
+}
+// What follows a sum along the lanes.
+func.func @behind_a_sum(%x: tensor<23x700xf32>, %y: tensor<23xf32>) -> (tensor<23xf32>, tensor<23xi1>) {
+  %0 = graph.sum %x {dims = array<i64: 1>} : (tensor<23x700xf32>) -> tensor<23xf32>
+  %1 = graph.add %0, %y : (tensor<23xf32>, tensor<23xf32>) -> tensor<23xf32>
+  %2 = graph.le %1, %y : (tensor<23xf32>, tensor<23xf32>) -> tensor<23xi1>
+  return %1, %2 : tensor<23xf32>, tensor<23xi1>
+}

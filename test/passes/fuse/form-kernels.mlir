@@ -83,3 +83,25 @@ func.func @both_sides(%x: tensor<4x5xf32>, %w: tensor<5x4xf32>, %v: tensor<4x4xf
   %3 = graph.mul %0, %2 : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
   return %3 : tensor<4x4xf32>
 }
+
+// A pool whose windows do not meet is computed on tiles of the convolution, which leaves no
+// memory of its own; one whose windows overlap needs its neighbours' tiles.
+// CHECK-LABEL: func.func @pooled
+// CHECK: %[[POOLED:.*]]:2 = graph.kernel {{.*}}name = "conv2d_relu_max_pool2d_
+// CHECK-NOT: graph.kernel
+// CHECK: return
+func.func @pooled(%x: tensor<4x3x20x20xf32>, %w: tensor<8x3x3x3xf32>) -> (tensor<4x8x9x9xf32>, tensor<4x8x9x9xui8>) {
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<4x3x20x20xf32>, tensor<8x3x3x3xf32>) -> tensor<4x8x18x18xf32>
+  %1 = graph.relu %0 : (tensor<4x8x18x18xf32>) -> tensor<4x8x18x18xf32>
+  %2:2 = graph.max_pool2d %1 {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<4x8x18x18xf32>) -> (tensor<4x8x9x9xf32>, tensor<4x8x9x9xui8>)
+  return %2#0, %2#1 : tensor<4x8x9x9xf32>, tensor<4x8x9x9xui8>
+}
+// CHECK-LABEL: func.func @overlapping
+// CHECK: graph.kernel {{.*}}name = "conv2d_relu_
+// CHECK: graph.kernel {{.*}}name = "max_pool2d_
+func.func @overlapping(%x: tensor<4x3x20x20xf32>, %w: tensor<8x3x3x3xf32>) -> tensor<4x8x8x8xf32> {
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<4x3x20x20xf32>, tensor<8x3x3x3xf32>) -> tensor<4x8x18x18xf32>
+  %1 = graph.relu %0 : (tensor<4x8x18x18xf32>) -> tensor<4x8x18x18xf32>
+  %2:2 = graph.max_pool2d %1 {kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<4x8x18x18xf32>) -> (tensor<4x8x8x8xf32>, tensor<4x8x8x8xui8>)
+  return %2#0 : tensor<4x8x8x8xf32>
+}

@@ -5,9 +5,9 @@
 // Every op says where it went and why.
 // CHECK: remark: add: fused with matmul: computed on the product in registers
 // CHECK: remark: relu: fused with matmul: computed on the product in registers
-// CHECK: remark: sum: not fused with matmul: only what is elementwise follows a product in its tiles
+// CHECK: remark: sum: not fused with matmul: it needs more of the product than a tile of it
 // CHECK: remark: exp: fused with sum: both fit into the first-level cache
-// CHECK: remark: matmul: not fused with matmul: only what is elementwise follows a product in its tiles
+// CHECK: remark: matmul: not fused with matmul: only what is elementwise or pools follows a product in its tiles
 func.func @product(%x: tensor<16x32xf32>, %w: tensor<8x32xf32>, %b: tensor<8xf32>, %v: tensor<4x8xf32>) -> (tensor<16xf32>, tensor<16x4xf32>) {
   %0 = graph.matmul %x, %w {transpose_b = true} : (tensor<16x32xf32>, tensor<8x32xf32>) -> tensor<16x8xf32>
   %1 = graph.add %0, %b : (tensor<16x8xf32>, tensor<8xf32>) -> tensor<16x8xf32>
