@@ -91,6 +91,13 @@ static constexpr int64_t kMaxKBlock = 128;
 static constexpr int64_t kLargeResult = 256 * 256;
 static constexpr int64_t kPackedRowBytes = 1536;
 static constexpr int64_t kMinBlockRows = 8, kMaxBlockRows = 512;
+/// A narrow product moves so many times fewer elements than one that would be
+/// computed in cache blocks.
+static constexpr double kNarrowGain = 2;
+/// Its lanes are packed for the second-level cache.
+static constexpr double kMaxNarrowBytes = 512 << 10;
+/// Of a panel of it.
+static constexpr int64_t kMaxNarrowVectors = 3;
 /// More vectors of a row than this are several panels.
 static constexpr int64_t kMaxVectors = 6;
 
@@ -214,6 +221,20 @@ static SmallVector<int64_t, 6> resultStrides(const KernelPlan &plan,
   return placedStrides(plan, result);
 }
 
+/// Whether to take rows for lanes: they have to be transposed, and then the
+/// result, but not the lanes, of which there are many more.
+static bool isBestNarrow(const ContractForm &form, unsigned lanes) {
+  unsigned k = form.kDims.back();
+  double rows = form.rows(), width = form.laneCount(), depth = form.kCount();
+  double bytes = rows * depth * (64 / lanes);
+  return (form.dot || form.pack) && form.kDims.size() == 1 &&
+         form.borders.empty() && form.laneDims.size() == 1 &&
+         form.lane.coefficients[k] == 1 && rows >= 1.5 * lanes &&
+         bytes <= kMaxNarrowBytes && width >= 4 * lanes && depth >= 4 * lanes &&
+         (form.isLarge() ? kNarrowGain : 1) * rows * (width + depth) <
+             width * depth;
+}
+
 ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
   const graph::LoopNest &loops = plan.nest(stage.op);
   ContractForm base;
@@ -237,6 +258,14 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
     return base;
   ContractForm &form = best.form;
   form.kBlock = form.kCount();
+  if (isBestNarrow(form, plan.lanes)) {
+    form.narrow = form.pack = true, form.dot = false;
+    std::swap(form.scalar, form.lane);
+    int row = form.rowDim;
+    form.rowDim = form.laneDims.front();
+    form.laneDims.front() = row;
+    return form;
+  }
   if (form.dot || form.kDims.size() != 1)
     return form;
   form.blocked =
@@ -294,6 +323,8 @@ SmallVector<int64_t> ContractForm::tileSteps(const KernelPlan &plan) const {
   steps[laneDims.front()] = llvm::divideCeil(wanted, inner);
   for (unsigned d : ArrayRef(laneDims).drop_front())
     steps[d] = extents[d];
+  if (narrow) // all rows of a call share the packed lanes
+    steps[rowDim] = 4 * plan.lanes, steps[laneDims.front()] = laneCount();
   return steps;
 }
 
@@ -335,6 +366,13 @@ ContractForm::Scratch ContractForm::scratch(const KernelPlan &plan) const {
     return at;
   };
   scratch.sumStride = llvm::alignTo(tileLanes(plan), plan.lanes);
+  if (narrow) {
+    scratch.sumStride = kMaxNarrowVectors * plan.lanes;
+    reserve(kBlock * llvm::alignTo(laneCount(), plan.lanes));
+    scratch.sumsAt = reserve(plan.lanes * scratch.sumStride);
+    scratch.transposedAt = reserve(scratch.sumStride * plan.lanes);
+    return scratch;
+  }
   int64_t rows = tileRows(plan), panels = kBlock * scratch.sumStride;
   if (blocked) {
     // A call may compute several tiles that are neighbours along the lanes. One
@@ -392,6 +430,17 @@ RegisterTile RegisterTile::choose(const ContractForm &form, int64_t rows,
       bestCost = cost, best = {maxRows, nv};
   }
   return best;
+}
+
+RegisterTile RegisterTile::chooseNarrow(int64_t lanes, unsigned lanesPerVector,
+                                        Registers registers) {
+  // Rows are a part of a square that is transposed.
+  int64_t vectors = llvm::divideCeil(lanes, lanesPerVector);
+  if (registers.perVector > 1)
+    return {4, 1};
+  if (vectors == 1)
+    return {16, 1};
+  return {8, vectors == kMaxNarrowVectors ? 3 : 2};
 }
 
 RegisterTile RegisterTile::chooseDot(const ContractForm &form, int64_t rows,

@@ -6,6 +6,9 @@
 //   matmul NN         rows m,  lanes n,          k
 //   conv2d            rows co, lanes (y, x),     k (ci, dy, dx), batch n
 //   conv2d dW         rows co, lanes (ci,dy,dx), k (n, y, x)
+// Narrow form: few lanes, which are not contiguous in the result: see
+// NarrowProduct.cpp.
+//   matmul NT, few m  rows n,  lanes m,          k
 // Dot form: both operands are contiguous along k (matmul NT with few rows):
 // lanes run along k and are summed at the end in a fixed tree.
 #pragma once
@@ -34,7 +37,7 @@ struct ContractForm {
   /// Without lanes where there is no way to compute it.
   static ContractForm create(const KernelPlan &plan, const Stage &stage);
 
-  bool dot = false;
+  bool dot = false, narrow = false;
   /// Lane form: `scalar` is broadcast and `lane` is read along the lanes. Dot
   /// form: `scalar` has the row dim, `lane` the lane (column) dims.
   Side scalar, lane;
@@ -67,9 +70,10 @@ struct ContractForm {
   /// Good units to cut the parallel dims into tiles by.
   llvm::SmallVector<int64_t> tileSteps(const KernelPlan &plan) const;
   /// Scratch of one tile, from the kernel's packOffset on: packed lanes of a k
-  /// block, packed rows of a k block, sums between k blocks.
+  /// block, packed rows of a k block, sums between k blocks; of a narrow
+  /// product sums and the same transposed.
   struct Scratch {
-    int64_t rowsAt = 0, sumsAt = 0, bytes = 0;
+    int64_t rowsAt = 0, sumsAt = 0, transposedAt = 0, bytes = 0;
     int64_t sumStride = 0; // elements
   };
   Scratch scratch(const KernelPlan &plan) const;
@@ -105,6 +109,8 @@ struct RegisterTile {
   static RegisterTile choose(const ContractForm &form, int64_t rows,
                              int64_t lanes, unsigned lanesPerVector,
                              Registers registers);
+  static RegisterTile chooseNarrow(int64_t lanes, unsigned lanesPerVector,
+                                   Registers registers);
   static RegisterTile chooseDot(const ContractForm &form, int64_t rows,
                                 int64_t columns, unsigned lanesPerVector,
                                 Registers registers);

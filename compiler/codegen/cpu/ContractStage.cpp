@@ -45,6 +45,8 @@ void ContractStage::emit() {
 
 void ContractStage::emitBatch(size_t next) {
   if (next == form.batchDims.size()) {
+    if (form.narrow)
+      return emitNarrow();
     unsigned lead = form.laneDims.front();
     int64_t inner = form.laneCount() / form.extents[lead];
     Span rows =

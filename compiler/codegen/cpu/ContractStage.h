@@ -69,6 +69,12 @@ private:
                            llvm::Value *k);
   llvm::Value *scratchAt(int64_t offset);
   llvm::Value *tileOrigin(int dim) const;
+  // NarrowProduct.cpp
+  void emitNarrow();
+  void emitNarrowSquare(llvm::Value *row, int64_t rows, RegisterTile block,
+                        const KPart &part);
+  void finishTransposed(llvm::Value *row, int64_t rows, int64_t firstLane,
+                        int64_t lanes);
   // CacheBlocks.cpp
   struct CacheBlock;
   void emitCacheBlocks(int64_t rows);

@@ -38,9 +38,10 @@ static int mergedDim(const KernelPlan &plan) {
   if (plan.stages.size() != 1 || !plan.stages[0].contraction)
     return -1;
   ContractForm form = ContractForm::create(plan, plan.stages[0]);
-  if (!form.blocked)
+  if (!form.blocked && !form.narrow)
     return -1;
-  int dim = plan.stages[0].binding[form.laneDims.front()].grid;
+  unsigned along = form.narrow ? form.rowDim : form.laneDims.front();
+  int dim = plan.stages[0].binding[along].grid;
   for (int g = plan.gridExtents.size() - 1; g > dim; --g)
     if (plan.tileSizes[g] < plan.gridExtents[g])
       return -1;

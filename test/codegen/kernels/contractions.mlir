@@ -37,9 +37,9 @@ func.func @k_blocks(%a: tensor<29x1201xf32>, %b: tensor<1201x97xf32>) -> tensor<
   %0 = graph.matmul %a, %b : (tensor<29x1201xf32>, tensor<1201x97xf32>) -> tensor<29x97xf32>
   return %0 : tensor<29x97xf32>
 }
-func.func @k_blocks_tt(%a: tensor<1201x29xf32>, %b: tensor<97x1201xf32>) -> tensor<29x97xf32> {
-  %0 = graph.matmul %a, %b {transpose_a = true, transpose_b = true} : (tensor<1201x29xf32>, tensor<97x1201xf32>) -> tensor<29x97xf32>
-  return %0 : tensor<29x97xf32>
+func.func @k_blocks_tt(%a: tensor<1201x21xf32>, %b: tensor<97x1201xf32>) -> tensor<21x97xf32> {
+  %0 = graph.matmul %a, %b {transpose_a = true, transpose_b = true} : (tensor<1201x21xf32>, tensor<97x1201xf32>) -> tensor<21x97xf32>
+  return %0 : tensor<21x97xf32>
 }
 // From 256 x 256 results on both operands are packed.
 func.func @packed_nn(%a: tensor<300x257xf32>, %b: tensor<257x515xf32>) -> tensor<300x515xf32> {
@@ -71,9 +71,9 @@ func.func @packed_k_blocks_nn(%a: tensor<131x1037xf32>, %b: tensor<1037x521xf32>
   %0 = graph.matmul %a, %b : (tensor<131x1037xf32>, tensor<1037x521xf32>) -> tensor<131x521xf32>
   return %0 : tensor<131x521xf32>
 }
-func.func @packed_k_blocks_tt(%a: tensor<1037x131xf32>, %b: tensor<521x1037xf32>) -> tensor<131x521xf32> {
-  %0 = graph.matmul %a, %b {transpose_a = true, transpose_b = true} : (tensor<1037x131xf32>, tensor<521x1037xf32>) -> tensor<131x521xf32>
-  return %0 : tensor<131x521xf32>
+func.func @packed_k_blocks_tt(%a: tensor<1037x151xf32>, %b: tensor<521x1037xf32>) -> tensor<151x521xf32> {
+  %0 = graph.matmul %a, %b {transpose_a = true, transpose_b = true} : (tensor<1037x151xf32>, tensor<521x1037xf32>) -> tensor<151x521xf32>
+  return %0 : tensor<151x521xf32>
 }
 func.func @packed_k_blocks_f64(%a: tensor<131x523xf64>, %b: tensor<523x521xf64>) -> tensor<131x521xf64> {
   %0 = graph.matmul %a, %b : (tensor<131x523xf64>, tensor<523x521xf64>) -> tensor<131x521xf64>

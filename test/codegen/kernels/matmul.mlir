@@ -77,3 +77,41 @@ func.func @expanded_few(%a: tensor<1x1xf32>, %b: tensor<1x37xf32>) -> tensor<5x3
   %0 = "graph.matmul"(%t, %b) {transpose_a = true} : (tensor<1x5xf32>, tensor<1x37xf32>) -> tensor<5x37xf32>
   return %0 : tensor<5x37xf32>
 }
+// Few rows and a matrix along k: lanes run along the rows, and what they sum is transposed.
+func.func @narrow(%a: tensor<32x96xf32>, %b: tensor<200x96xf32>) -> tensor<32x200xf32> {
+  %0 = graph.matmul %a, %b {transpose_b = true} : (tensor<32x96xf32>, tensor<200x96xf32>) -> tensor<32x200xf32>
+  return %0 : tensor<32x200xf32>
+}
+// A last square of 11, three vectors of lanes of which the last has 9, an odd k, an epilogue.
+func.func @narrow_rest(%a: tensor<41x101xf32>, %b: tensor<283x101xf32>, %c: tensor<283xf32>, %d: tensor<41x1xf32>) -> (tensor<41x283xf32>, tensor<41x283xi1>) {
+  %0 = graph.matmul %a, %b {transpose_b = true} : (tensor<41x101xf32>, tensor<283x101xf32>) -> tensor<41x283xf32>
+  %1 = graph.add %0, %c : (tensor<41x283xf32>, tensor<283xf32>) -> tensor<41x283xf32>
+  %2 = graph.mul %1, %d : (tensor<41x283xf32>, tensor<41x1xf32>) -> tensor<41x283xf32>
+  %3 = graph.relu %2 : (tensor<41x283xf32>) -> tensor<41x283xf32>
+  %4 = graph.le %1, %3 : (tensor<41x283xf32>, tensor<41x283xf32>) -> tensor<41x283xi1>
+  return %3, %4 : tensor<41x283xf32>, tensor<41x283xi1>
+}
+// Many tiles, a panel of one vector behind two of two.
+func.func @narrow_tiles(%a: tensor<77x300xf32>, %b: tensor<530x300xf32>) -> tensor<77x530xf32> {
+  %0 = graph.matmul %a, %b {transpose_b = true} : (tensor<77x300xf32>, tensor<530x300xf32>) -> tensor<77x530xf32>
+  return %0 : tensor<77x530xf32>
+}
+func.func @narrow_f64(%a: tensor<13x40xf64>, %b: tensor<93x40xf64>) -> tensor<13x93xf64> {
+  %0 = graph.matmul %a, %b {transpose_b = true} : (tensor<13x40xf64>, tensor<93x40xf64>) -> tensor<13x93xf64>
+  return %0 : tensor<13x93xf64>
+}
+// Rows that already lie as lanes do, and others that are computed first.
+func.func @narrow_columns(%a: tensor<120x30xf32>, %b: tensor<100x120xf32>) -> tensor<30x100xf32> {
+  %0 = graph.matmul %a, %b {transpose_a = true, transpose_b = true} : (tensor<120x30xf32>, tensor<100x120xf32>) -> tensor<30x100xf32>
+  return %0 : tensor<30x100xf32>
+}
+func.func @narrow_pixels(%a: tensor<25x144xui8>, %b: tensor<90x144xf32>) -> tensor<25x90xf32> {
+  %0 = graph.cast %a {to = f32} : (tensor<25x144xui8>) -> tensor<25x144xf32>
+  %1 = graph.matmul %0, %b {transpose_b = true} : (tensor<25x144xf32>, tensor<90x144xf32>) -> tensor<25x90xf32>
+  return %1 : tensor<25x90xf32>
+}
+// Each of a batch.
+func.func @narrow_batch(%a: tensor<3x26x66xf32>, %b: tensor<3x77x66xf32>) -> tensor<3x26x77xf32> {
+  %0 = graph.matmul %a, %b {transpose_b = true} : (tensor<3x26x66xf32>, tensor<3x77x66xf32>) -> tensor<3x26x77xf32>
+  return %0 : tensor<3x26x77xf32>
+}
