@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <numeric>
 #include <random>
 
 using namespace dl::codegen;
@@ -365,6 +366,67 @@ TEST_P(Rising, Double) { EXPECT_EQ(countDrops<double>(GetParam()), 0); }
 
 INSTANTIATE_TEST_SUITE_P(, Rising, testing::Values(functions[0], functions[4]),
                          [](const auto &info) { return info.param.name; });
+
+/// (byte / 255 - mean) / deviation, as images are decoded, and whether no
+/// division is left in it.
+template <typename T>
+void checkBytes(double mean, double deviation, bool fast) {
+  bool isFast = false;
+  auto emit = [&](llvm::IRBuilderBase &b, llvm::ArrayRef<llvm::Value *> x) {
+    llvm::Type *type = x[0]->getType();
+    auto constant = [&](double value) {
+      return llvm::ConstantFP::get(type, T(value));
+    };
+    auto *bytes = llvm::VectorType::get(
+        b.getInt8Ty(), llvm::cast<llvm::VectorType>(type)->getElementCount());
+    llvm::Value *byte = b.CreateUIToFP(b.CreateFPToUI(x[0], bytes), type);
+    llvm::Value *first = emitDivide(b, byte, constant(255));
+    llvm::Value *result =
+        emitDivide(b, b.CreateFSub(first, constant(mean)), constant(deviation));
+    isFast =
+        llvm::isa<llvm::CallInst>(first) && llvm::isa<llvm::CallInst>(result);
+    return result;
+  };
+  std::vector<T> x(256);
+  std::iota(x.begin(), x.end(), T(0));
+  for (const TargetVariant &variant : executableTargets()) {
+    CompiledFunction function(variant, sizeof(T) == 8, 1, emit);
+    std::vector<T> got = function(std::vector<std::vector<T>>{x});
+    for (int i = 0; i < 256; ++i) {
+      T scaled = T(i) / T(255);
+      T wanted = T(scaled - T(mean)) / T(deviation);
+      EXPECT_TRUE(sameBits(got[i], wanted)) << i << ": " << got[i];
+    }
+    EXPECT_EQ(isFast, fast) << deviation;
+  }
+}
+
+TEST(Divide, BytesAsAlways) {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> uniform(0.01, 2);
+  checkBytes<float>(0.1307, 0.3081, true);
+  checkBytes<double>(0.1307, 0.3081, true);
+  checkBytes<float>(0.5, 0.5, true);
+  for (int i = 0; i < 40; ++i) { // ImageNet's and others
+    double deviation = uniform(random);
+    checkBytes<float>(0.485, deviation, true);
+    checkBytes<double>(0.485, deviation, true);
+  }
+  // Quotients, reciprocals and remainders that are denormal or overflow.
+  checkBytes<float>(0.5, 1e-40, false);
+  checkBytes<float>(0.5, 0, false);
+  checkBytes<float>(0.5, HUGE_VAL, false);
+}
+
+TEST(Divide, AnythingElseIsDivided) {
+  auto emit = [](llvm::IRBuilderBase &b, llvm::ArrayRef<llvm::Value *> x) {
+    llvm::Value *quotient =
+        emitDivide(b, x[0], llvm::ConstantFP::get(x[0]->getType(), 255));
+    EXPECT_FALSE(llvm::isa<llvm::CallInst>(quotient));
+    return quotient;
+  };
+  CompiledFunction(executableTargets().front(), false, 1, emit);
+}
 
 // The control: erf does drop, between pieces of its approximation.
 TEST(RisingControl, ErfDrops) {

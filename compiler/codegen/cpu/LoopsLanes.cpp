@@ -58,18 +58,24 @@ static std::optional<int64_t> coefficientOf(AffineExpr expr, unsigned d) {
   return std::nullopt;
 }
 
+std::optional<int64_t> LoopsStage::addressStep(Value leaf,
+                                               ArrayRef<AffineExpr> index,
+                                               unsigned dim) const {
+  const ValuePlacement &placement = e.plan.placements.find(leaf)->second;
+  std::optional<int64_t> sum = 0;
+  for (auto [expr, stride] : llvm::zip(index, placement.strides)) {
+    auto coefficient = coefficientOf(expr, dim);
+    sum = sum && coefficient ? std::optional(*sum + *coefficient * stride)
+                             : std::nullopt;
+  }
+  return sum;
+}
+
 SmallVector<std::optional<int64_t>>
 LoopsStage::addressSteps(unsigned dim, bool withResult) const {
   SmallVector<std::optional<int64_t>> steps;
   auto add = [&](Value leaf, ArrayRef<AffineExpr> index) {
-    const ValuePlacement &placement = e.plan.placements.find(leaf)->second;
-    std::optional<int64_t> sum = 0;
-    for (auto [expr, stride] : llvm::zip(index, placement.strides)) {
-      auto coefficient = coefficientOf(expr, dim);
-      sum = sum && coefficient ? std::optional(*sum + *coefficient * stride)
-                               : std::nullopt;
-    }
-    steps.push_back(sum);
+    steps.push_back(addressStep(leaf, index, dim));
   };
   e.plan.forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
     add(leaf, index);

@@ -47,8 +47,10 @@ void LoopsStage::emit() {
       stage, [&](mlir::Value, ArrayRef<AffineExpr>, bool g) { guarded |= g; });
   findPhases();
   chooseLanes();
+  across = findAcross();
   for (unsigned d = 0; d < nest.numParallel; ++d)
-    if (lanesReduce || !llvm::is_contained(laneDims, d))
+    if ((lanesReduce || !llvm::is_contained(laneDims, d)) &&
+        !(across && across->dim == d))
       outerDims.push_back(d);
   emitOuter(0);
   e.enterBody();
@@ -99,7 +101,9 @@ Values LoopsStage::finish(ArrayRef<Value *> state, const Combiner &combiner) {
 
 void LoopsStage::emitOuter(size_t next) {
   if (next == outerDims.size())
-    return lanesReduce ? emitAcrossLanes() : emitLaneLoop();
+    return lanesReduce ? emitAcrossLanes()
+           : across    ? emitSquares()
+                       : emitLaneLoop();
   unsigned d = outerDims[next];
   const Range &range = ranges[d];
   unsigned size = e.scope.size();
@@ -183,9 +187,7 @@ void LoopsStage::emitLaneBody(Value *flat) {
     dims[d] = expr;
   int64_t s = laneDims.empty() ? 1 : ranges[laneDims.back()].phases;
   if (s == 1) {
-    for (auto [result, content] : llvm::zip(results, evaluatePoint()))
-      if (e.plan.isPlaced(result))
-        e.store(result, resultIndex(), content);
+    storeResults();
   } else {
     const Range &range = ranges[laneDims.back()];
     Value *tail = e.tail;
@@ -224,6 +226,12 @@ void LoopsStage::emitLaneBody(Value *flat) {
   }
   e.scope.endLaneGroup();
   e.scope.truncate(size);
+}
+
+void LoopsStage::storeResults() {
+  for (auto [result, content] : llvm::zip(results, evaluatePoint()))
+    if (e.plan.isPlaced(result))
+      e.store(result, resultIndex(), content);
 }
 
 Values LoopsStage::evaluatePoint() {

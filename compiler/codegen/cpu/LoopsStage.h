@@ -28,15 +28,32 @@ private:
     int64_t phases = 1;  // dim = phases * outer + phase
     bool isCut() const { return cut.grid >= 0; }
   };
+  /// What lies across the lanes: contiguous along parallel dim `dim` instead.
+  struct Across {
+    unsigned dim;
+    llvm::SmallVector<
+        std::pair<mlir::Value, llvm::SmallVector<mlir::AffineExpr>>>
+        reads; // leaf and its index over the stage's dims
+  };
   void findPhases();
   void chooseLanes();
   llvm::SmallVector<unsigned> laneGroup(llvm::ArrayRef<unsigned> candidates,
                                         bool checkResult) const;
-  /// Coefficient of a dim in each address that an iteration touches; nothing
-  /// where it is not linear.
+  /// Coefficient of a dim in the address of a leaf; nothing where it is not
+  /// linear.
+  std::optional<int64_t> addressStep(mlir::Value leaf,
+                                     llvm::ArrayRef<mlir::AffineExpr> index,
+                                     unsigned dim) const;
+  /// In each address that an iteration touches.
   llvm::SmallVector<std::optional<int64_t>> addressSteps(unsigned dim,
                                                          bool withResult) const;
   double laneCost(llvm::ArrayRef<unsigned> group, bool withResult) const;
+
+  // LoopsSquares.cpp
+  std::optional<Across> findAcross() const;
+  void emitSquares();
+  void emitSquare(llvm::Value *lane, llvm::Value *across, int64_t lanes);
+  void storeResults();
 
   void emitOuter(size_t next);
   void emitLaneLoop();
@@ -68,6 +85,7 @@ private:
   llvm::SmallVector<unsigned> laneDims; // outermost first
   bool lanesReduce = false;             // lanes run along reduction dims
   bool guarded = false;                 // some access may leave its operand
+  std::optional<Across> across;
   llvm::SmallVector<unsigned> outerDims;
   llvm::SmallVector<mlir::AffineExpr> dims; // current iteration
 };

@@ -83,7 +83,6 @@ static std::optional<llvm::Instruction::BinaryOps> binaryOpcode(Operation *op) {
       .Case<arith::AddFOp>([](auto) { return I::FAdd; })
       .Case<arith::SubFOp>([](auto) { return I::FSub; })
       .Case<arith::MulFOp>([](auto) { return I::FMul; })
-      .Case<arith::DivFOp>([](auto) { return I::FDiv; })
       .Case<arith::AddIOp>([](auto) { return I::Add; })
       .Case<arith::SubIOp>([](auto) { return I::Sub; })
       .Case<arith::MulIOp>([](auto) { return I::Mul; })
@@ -156,6 +155,8 @@ static Value *emitIndexCast(llvm::IRBuilderBase &b, Operation *op, Value *x,
 
 static Value *emitSingle(llvm::IRBuilderBase &b, Operation *op,
                          ArrayRef<Value *> x, unsigned lanes) {
+  if (isa<arith::DivFOp>(op))
+    return emitDivide(b, x[0], x[1]);
   if (auto opcode = binaryOpcode(op))
     return b.CreateBinOp(*opcode, x[0], x[1]);
   if (auto opcode = castOpcode(op))

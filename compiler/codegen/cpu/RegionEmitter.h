@@ -50,6 +50,9 @@ public:
   llvm::Value *widen(llvm::Value *content);
   /// `value` has this content in the current loop body, whatever the index.
   void seed(mlir::Value value, llvm::Value *content) { seeds[value] = content; }
+  /// The element of a placed value at this index has been loaded.
+  void preload(mlir::Value value, llvm::ArrayRef<mlir::AffineExpr> index,
+               llvm::Value *content);
   /// To be called at the start of each loop body.
   void enterBody() { cache.clear(), seeds.clear(); }
   /// The scalar type that an op's payload yields.

@@ -1,4 +1,5 @@
-// Inlined evaluation: the elementwise ops between a stage and the values it reads.
+// Inlined evaluation: the elementwise ops between a stage and the values it
+// reads.
 
 #include "compiler/codegen/cpu/Payload.h"
 #include "compiler/codegen/cpu/RegionEmitter.h"
@@ -13,16 +14,23 @@ Value *RegionEmitter::evaluate(mlir::Value value, ArrayRef<AffineExpr> index) {
   if (Value *content = seeds.lookup(value))
     return content;
   AffineMap at = AffineMap::get(64, 0, index, scope.getContext());
-  auto key = std::make_tuple(value.getAsOpaquePointer(), at.getAsOpaquePointer(),
-                             guard);
+  auto key = std::make_tuple(value.getAsOpaquePointer(),
+                             at.getAsOpaquePointer(), guard);
   if (auto it = cache.find(key); it != cache.end())
     return it->second;
   Value *content =
       plan.isPlaced(value)
           ? load(value, index)
-          : evaluatePayload(value.getDefiningOp(), index)[cast<OpResult>(value)
-                                                              .getResultNumber()];
+          : evaluatePayload(value.getDefiningOp(),
+                            index)[cast<OpResult>(value).getResultNumber()];
   return cache[key] = content;
+}
+
+void RegionEmitter::preload(mlir::Value value, ArrayRef<AffineExpr> index,
+                            Value *content) {
+  AffineMap at = AffineMap::get(64, 0, index, scope.getContext());
+  cache[std::make_tuple(value.getAsOpaquePointer(), at.getAsOpaquePointer(),
+                        guard)] = content;
 }
 
 /// The i64 scalars of the step (seed, step, ...), the same for all lanes.
@@ -31,9 +39,9 @@ Value *RegionEmitter::scalarOperand(Operation *op, int64_t index) {
     auto type = cast<RankedTensorType>(operand.getType());
     if (type.getElementType().isInteger(64) &&
         type.getShape() == ArrayRef<int64_t>{8}) {
-      Value *loaded = builder.CreateLoad(
-          builder.getInt64Ty(),
-          elementPointer(operand, builder.getInt64(index)));
+      Value *loaded =
+          builder.CreateLoad(builder.getInt64Ty(),
+                             elementPointer(operand, builder.getInt64(index)));
       return builder.CreateVectorSplat(1, loaded);
     }
   }
@@ -42,7 +50,8 @@ Value *RegionEmitter::scalarOperand(Operation *op, int64_t index) {
 
 unsigned RegionEmitter::unifyWidths(MutableArrayRef<Value *> contents) {
   auto isWide = [](Value *content) {
-    return cast<llvm::FixedVectorType>(content->getType())->getNumElements() != 1;
+    return cast<llvm::FixedVectorType>(content->getType())->getNumElements() !=
+           1;
   };
   if (llvm::none_of(contents, isWide))
     return 1;
@@ -154,7 +163,8 @@ Value *RegionEmitter::evaluateOperand(Operation *op, unsigned operand,
     return evaluate(value, index);
   auto type = cast<RankedTensorType>(value.getType());
   llvm::Type *element =
-      vectorType(builder.getContext(), type.getElementType(), 1)->getScalarType();
+      vectorType(builder.getContext(), type.getElementType(), 1)
+          ->getScalarType();
   bool never = false;
   Value *inside = insideMask(access, dims, index, type.getShape(), never);
   if (never)

@@ -16,6 +16,12 @@
 
 namespace dl::codegen {
 
+/// x / y, correctly rounded, where LLVM's division would be the slowest
+/// instruction by far without one: y is a constant and x is made of a byte and
+/// constants, such as a pixel.
+llvm::Value *emitDivide(llvm::IRBuilderBase &builder, llvm::Value *x,
+                        llvm::Value *y);
+
 /// e^x. Float and double: 1.1 ulp.
 llvm::Value *emitExp(llvm::IRBuilderBase &builder, llvm::Value *x);
 

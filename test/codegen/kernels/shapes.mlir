@@ -198,3 +198,33 @@ func.func @dropout_twice(%a: tensor<20x30xf32>, %w: tensor<30x40xf32>, %s: tenso
   %3 = graph.dropout %2, %s {p = 0.25 : f64, key = 5 : i64, channelwise = false} : (tensor<20x30xf32>, tensor<8xi64>) -> tensor<20x30xf32>
   return %1, %3 : tensor<20x40xf32>, tensor<20x30xf32>
 }
+// Operands across the lanes: squares of 16 x 16 (8 x 8) with rests on both sides, bytes and bits,
+// beside an operand along the lanes and one that is the same for all.
+func.func @squares(%a: tensor<45x70xf32>, %b: tensor<70x45xf32>, %c: tensor<70x1xf32>, %d: tensor<45x70xf32>) -> tensor<70x45xf32> {
+  %0 = graph.transpose %a {permutation = array<i64: 1, 0>} : (tensor<45x70xf32>) -> tensor<70x45xf32>
+  %1 = graph.transpose %d {permutation = array<i64: 1, 0>} : (tensor<45x70xf32>) -> tensor<70x45xf32>
+  %2 = graph.sub %0, %b : (tensor<70x45xf32>, tensor<70x45xf32>) -> tensor<70x45xf32>
+  %3 = graph.mul %2, %c : (tensor<70x45xf32>, tensor<70x1xf32>) -> tensor<70x45xf32>
+  %4 = graph.add %3, %1 : (tensor<70x45xf32>, tensor<70x45xf32>) -> tensor<70x45xf32>
+  return %4 : tensor<70x45xf32>
+}
+func.func @squares_large(%a: tensor<300x5x401xf32>) -> tensor<5x401x300xf32> {
+  %0 = graph.transpose %a {permutation = array<i64: 1, 2, 0>} : (tensor<300x5x401xf32>) -> tensor<5x401x300xf32>
+  %1 = graph.neg %0 : (tensor<5x401x300xf32>) -> tensor<5x401x300xf32>
+  return %1 : tensor<5x401x300xf32>
+}
+func.func @squares_f64(%a: tensor<13x21xf64>) -> tensor<21x13xf64> {
+  %0 = graph.transpose %a {permutation = array<i64: 1, 0>} : (tensor<13x21xf64>) -> tensor<21x13xf64>
+  %1 = graph.exp %0 : (tensor<21x13xf64>) -> tensor<21x13xf64>
+  return %1 : tensor<21x13xf64>
+}
+func.func @squares_bytes(%a: tensor<19x2x13x9xui8>) -> tensor<2x13x9x19xf32> {
+  %0 = graph.transpose %a {permutation = array<i64: 1, 2, 3, 0>} : (tensor<19x2x13x9xui8>) -> tensor<2x13x9x19xui8>
+  %1 = graph.cast %0 {to = f32} : (tensor<2x13x9x19xui8>) -> tensor<2x13x9x19xf32>
+  return %1 : tensor<2x13x9x19xf32>
+}
+func.func @squares_bits(%a: tensor<33x40xf32>, %b: tensor<33x40xf32>) -> tensor<40x33xi1> {
+  %0 = graph.le %a, %b : (tensor<33x40xf32>, tensor<33x40xf32>) -> tensor<33x40xi1>
+  %1 = graph.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<33x40xi1>) -> tensor<40x33xi1>
+  return %1 : tensor<40x33xi1>
+}
