@@ -98,6 +98,8 @@ static constexpr double kNarrowGain = 2;
 static constexpr double kMaxNarrowBytes = 512 << 10;
 /// Of a panel of it.
 static constexpr int64_t kMaxNarrowVectors = 3;
+/// Rows of a tile of the dot form, about, and what they may have of a k block.
+static constexpr int64_t kDotRows = 8, kDotBlockBytes = 32 << 10;
 /// More vectors of a row than this are several panels.
 static constexpr int64_t kMaxVectors = 6;
 
@@ -266,6 +268,13 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
     form.laneDims.front() = row;
     return form;
   }
+  if (form.dot && form.kDims.size() > 1 && form.laneDims.size() > 1) {
+    // All taps that a row tile has use its part of a k block.
+    int64_t step = form.kCount() / form.extents[form.kDims.front()];
+    int64_t bytes = kDotRows * step * (64 / plan.lanes);
+    form.kBlock = std::min(form.kCount(),
+                           step * std::max<int64_t>(1, kDotBlockBytes / bytes));
+  }
   if (form.dot || form.kDims.size() != 1)
     return form;
   form.blocked =
@@ -316,11 +325,24 @@ SmallVector<int64_t> ContractForm::tileSteps(const KernelPlan &plan) const {
   SmallVector<int64_t> steps(plan.gridExtents.size(), 1);
   bool large = isLarge();
   if (rowDim >= 0)
-    steps[rowDim] = blocked ? blockRows() : large ? 256 : dot ? 8 : 24;
+    steps[rowDim] = blocked ? blockRows() : large ? 256 : 24;
   int64_t inner = laneCount() / extents[laneDims.front()];
-  int64_t wanted = blocked ? 16 * plan.lanes : large ? 512 : dot ? 16 : 64;
+  int64_t wanted = blocked ? 16 * plan.lanes : large ? 512 : 64;
+  if (dot) {
+    // Whole register tiles of the widest instruction set, and equal parts.
+    wanted = 16;
+    RegisterTile tile = RegisterTile::chooseDot(*this, rows(), laneCount(),
+                                                plan.lanes, Registers{32, 1});
+    if (rowDim >= 0)
+      steps[rowDim] = std::max<int64_t>(1, kDotRows / tile.rows) * tile.rows;
+  }
   // Only the outermost lane dim can be cut; a convolution's image stays whole.
   steps[laneDims.front()] = llvm::divideCeil(wanted, inner);
+  if (dot) {
+    int64_t extent = extents[laneDims.front()];
+    int64_t parts = llvm::divideCeil(extent, steps[laneDims.front()]);
+    steps[laneDims.front()] = llvm::divideCeil(extent, parts);
+  }
   for (unsigned d : ArrayRef(laneDims).drop_front())
     steps[d] = extents[d];
   if (narrow) // all rows of a call share the packed lanes
@@ -365,7 +387,9 @@ ContractForm::Scratch ContractForm::scratch(const KernelPlan &plan) const {
     scratch.bytes += llvm::alignTo(elements * element + 64, 64);
     return at;
   };
-  scratch.sumStride = llvm::alignTo(tileLanes(plan), plan.lanes);
+  // (The dot form has a vector of sums for each of its columns.)
+  scratch.sumStride = dot ? tileLanes(plan) * plan.lanes
+                          : llvm::alignTo(tileLanes(plan), plan.lanes);
   if (narrow) {
     scratch.sumStride = kMaxNarrowVectors * plan.lanes;
     reserve(kBlock * llvm::alignTo(laneCount(), plan.lanes));

@@ -214,7 +214,8 @@ void ContractStage::emitTile(int64_t rows, int64_t lanes) {
   for (unsigned k : form.kDims)
     part.scalarSteps.push_back(form.scalar.coefficients[k]);
   int64_t extent = form.extents[form.kDims.front()];
-  int64_t blocks = form.numKBlocks(), size = form.kBlock;
+  int64_t blocks = form.numKBlocks();
+  int64_t size = form.kBlock / (form.kCount() / extent);
   part.extent = blocks == 1 ? extent : size;
   part.last = blocks == 1;
   emitKBlock(rows, lanes, block, b.getInt64(0), part);
@@ -309,7 +310,8 @@ void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
     emitLoop(b, b.getInt64(from), b.getInt64(to), height, [&](Value *relative) {
       Value *row = b.CreateAdd(tileOrigin(form.rowDim), relative);
       Value *sumAt = b.CreateAdd(
-          b.CreateMul(relative, b.getInt64(scratch.sumStride)), relativeLane);
+          b.CreateMul(relative, b.getInt64(scratch.sumStride)),
+          b.CreateMul(relativeLane, b.getInt64(form.dot ? e.plan.lanes : 1)));
       b.CreateCall(microKernel(height, panel, part),
                    {function->getArg(0), function->getArg(1), frame,
                     sidePointer(form.scalar, row, k), lanePointer, row, flat,

@@ -94,3 +94,13 @@ func.func @product_before(%a: tensor<16x3x4xf32>, %b: tensor<16x4x30xf32>, %w: t
   %2 = graph.conv2d %1, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<16x3x5x6xf32>, tensor<2x3x2x2xf32>) -> tensor<16x2x4x5xf32>
   return %2 : tensor<16x2x4x5xf32>
 }
+// Sums along the images in blocks of rows of pixels, the last one shorter.
+func.func @weight_grad_k_blocks(%x: tensor<48x2x23x36xf32>, %dy: tensor<48x13x19x32xf32>) -> tensor<13x2x5x5xf32> {
+  %0 = graph.conv2d_weight_grad %x, %dy {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, kernel = array<i64: 5, 5>} : (tensor<48x2x23x36xf32>, tensor<48x13x19x32xf32>) -> tensor<13x2x5x5xf32>
+  return %0 : tensor<13x2x5x5xf32>
+}
+func.func @weight_grad_k_blocks_strided(%x: tensor<40x3x31x33xf32>, %dy: tensor<40x7x15x16xf32>, %w: tensor<7x3x3x3xf32>) -> tensor<7x3x3x3xf32> {
+  %0 = graph.conv2d_weight_grad %x, %dy {stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, kernel = array<i64: 3, 3>} : (tensor<40x3x31x33xf32>, tensor<40x7x15x16xf32>) -> tensor<7x3x3x3xf32>
+  %1 = graph.sub %w, %0 : (tensor<7x3x3x3xf32>, tensor<7x3x3x3xf32>) -> tensor<7x3x3x3xf32>
+  return %1 : tensor<7x3x3x3xf32>
+}
