@@ -159,22 +159,35 @@ static unsigned sharedPrefix(Operation *op, Value value) {
   return shared;
 }
 
-/// It reads `value` in windows that do not meet, one for each of its results:
-/// max_pool2d with a stride of its kernel's size. Tiles can be whole windows.
-static bool readsBlocks(Operation *op, Value value) {
+/// Larger windows, or fewer, leave too few places to cut a product into tiles.
+static constexpr int64_t kMaxBlock = 16;
+static constexpr int64_t kMinBlocks = 4;
+
+/// If it reads `value` in windows that do not meet, one for each of its results
+/// (max_pool2d with a stride of its kernel's size): their steps. Tiles can be
+/// whole windows then. Else nothing.
+static SmallVector<int64_t> blocksOf(Operation *op, Value value) {
   LoopNest nest = cast<LoopNestOpInterface>(op).getLoopNest();
+  SmallVector<int64_t> steps;
   for (auto [operand, access] : llvm::zip(op->getOperands(), nest.accesses)) {
     if (operand != value)
       continue;
+    int64_t block = 1, blocks = 1;
+    steps.clear();
     if (access.outside || access.map.getNumResults() != nest.numParallel)
-      return false;
+      return {};
     for (auto [d, expr] : llvm::enumerate(access.map.getResults())) {
-      auto block = graph::blockIndex(expr, nest);
-      if (!block || block->dim != d)
-        return false;
+      auto index = graph::blockIndex(expr, nest);
+      if (!index || index->dim != d)
+        return {};
+      steps.push_back(index->size);
+      block *= index->size;
+      blocks *= index->size > 1 ? nest.extents[d] : 1;
     }
+    if (block > kMaxBlock || (block > 1 && blocks < kMinBlocks))
+      return {};
   }
-  return true;
+  return steps;
 }
 
 /// Elementwise work on the contraction's result, element by element; windows of
@@ -196,8 +209,13 @@ StringRef KernelGroups::obstacleInContraction(const Group &group,
     if (!def || !llvm::is_contained(group.ops, def))
       continue;
     ArrayRef<int64_t> read = typeOf(operand).getShape();
-    if (windows && (read != product || !readsBlocks(op, operand)))
-      return "it needs more of the product than a tile of it";
+    if (windows) {
+      auto blocks = blocksOf(op, operand);
+      if (read != product || blocks.empty())
+        return "it needs more of the product than a tile of it";
+      if (!group.blocks.empty() && group.blocks != blocks)
+        return "a tile cannot be whole windows of two sizes";
+    }
     if (!windows && read != shape)
       return "its shape is not that of the product";
     if (!windows && sharedPrefix(op, operand) != shape.size())
@@ -313,8 +331,11 @@ void KernelGroups::append(unsigned g, Operation *op) {
   Group &group = list[g];
   unsigned shared = group.prefix.size();
   for (Value operand : op->getOperands())
-    if (llvm::is_contained(group.ops, operand.getDefiningOp()))
+    if (llvm::is_contained(group.ops, operand.getDefiningOp())) {
       shared = std::min(shared, sharedPrefix(op, operand));
+      if (group.contraction && kind(op) == OpKind::Reduction)
+        group.blocks = blocksOf(op, operand);
+    }
   group.prefix.truncate(shared);
   group.largest = std::max(group.largest, points(op));
   for (Value value : realOperands(op))

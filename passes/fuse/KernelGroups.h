@@ -38,6 +38,8 @@ private:
   struct Group {
     llvm::SmallVector<mlir::Operation *> ops; // without free ones
     bool contraction = false;
+    /// Steps of the windows in which its product is read, if any.
+    llvm::SmallVector<int64_t> blocks;
     /// Leading extents that all placed values share: what tiles are cut by.
     llvm::SmallVector<int64_t> prefix;
     int64_t largest = 0; // elements of its largest value

@@ -92,8 +92,14 @@ std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
   RegionEmitter emitter(plan, payloads, b, function->getArg(0),
                         function->getArg(1));
   int merged = mergedDim(plan);
+  auto inGrid = [&](Value *tile) -> Value * {
+    if (plan.numTiles() == plan.gridTiles())
+      return tile;
+    return b.CreateUDiv(b.CreateMul(tile, b.getInt64(plan.gridTiles())),
+                        b.getInt64(plan.numTiles()));
+  };
   emitTiles(
-      plan, b, merged, function->getArg(2), function->getArg(3),
+      plan, b, merged, inGrid(function->getArg(2)), inGrid(function->getArg(3)),
       [&](TileBounds &tile) {
         emitter.scope.truncate(0);
         emitter.tileOrigin.clear(), emitter.blockOrigin.clear();

@@ -187,8 +187,6 @@ void KernelPlan::chooseTiles() {
   // Tiles of less work are no loss to one thread, which runs many at a call.
   int64_t worth = std::max(work / kTileWork, scratch / kTileScratch);
   int64_t most = scratch > 0 ? kMaxTilesOfScratch : kMaxTiles;
-  if (auto limit = kernel->getAttrOfType<IntegerAttr>("max_tiles"))
-    most = std::min(most, limit.getInt());
   // From the outermost dim: cut into single steps while tiles stay worth it.
   int64_t tiles = 1;
   for (unsigned d : gridOrder()) {

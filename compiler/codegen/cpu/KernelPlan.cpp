@@ -130,6 +130,11 @@ void KernelPlan::putMemoryOrder(Operation *op, graph::LoopNest &loops) const {
 }
 
 int64_t KernelPlan::numTiles() const {
+  auto limit = kernel->getAttrOfType<IntegerAttr>("max_tiles");
+  return limit ? std::min(limit.getInt(), gridTiles()) : gridTiles();
+}
+
+int64_t KernelPlan::gridTiles() const {
   int64_t count = 1;
   for (auto [extent, tile] : llvm::zip(gridExtents, tileSizes))
     count *= (extent + tile - 1) / tile;
@@ -166,13 +171,13 @@ void KernelPlan::placeOperandsAndResults() {
 }
 
 /// Elementwise, of a contraction's result and its shape.
-bool KernelPlan::isOnProduct(Operation *op) const {
+bool KernelPlan::readsProduct(Operation *op) const {
   const graph::LoopNest &loops = nest(op);
-  if (loops.contraction || loops.combine != graph::Combine::None)
-    return loops.contraction;
+  if (loops.combine != graph::Combine::None)
+    return false;
   for (auto [operand, access] : llvm::zip(op->getOperands(), loops.accesses))
-    if (auto def = operand.getDefiningOp<graph::LoopNestOpInterface>();
-        def && access.map.isIdentity() && isOnProduct(def))
+    if (Operation *def = operand.getDefiningOp();
+        def && access.map.isIdentity() && onProduct.contains(def))
       return true;
   return false;
 }
@@ -196,7 +201,7 @@ bool KernelPlan::mustPlace(Operation *op) const {
     }
   // What is elementwise on a product is computed once, before it leaves the
   // registers, and not again in each window that reads it.
-  if (isOnProduct(op) && llvm::any_of(op->getUsers(), [&](Operation *user) {
+  if (onProduct.contains(op) && llvm::any_of(op->getUsers(), [&](Operation *user) {
         return isa<graph::LoopNestOpInterface>(user) &&
                nest(user).combine != graph::Combine::None;
       }))
@@ -219,6 +224,8 @@ LogicalResult KernelPlan::collectStages() {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (!isa<graph::LoopNestOpInterface>(op))
       return op.emitOpError("has no loop nest and cannot be part of a kernel");
+    if (nest(&op).contraction || readsProduct(&op))
+      onProduct.insert(&op);
     if (mustPlace(&op))
       addStage(&op);
   }

@@ -74,6 +74,10 @@ public:
   int64_t packOffset = 0; // of the panels within the scratch
   int64_t flops = 0, bytes = 0;
 
+  /// Those of the grid.
+  int64_t gridTiles() const;
+  /// Those that threads take, each one or several of the grid's: `max_tiles` at
+  /// most.
   int64_t numTiles() const;
   llvm::StringRef strategy() const;
 
@@ -115,9 +119,11 @@ private:
   mlir::DenseI64ArrayAttr orderOf(mlir::Value value) const;
   void putMemoryOrder(mlir::Operation *op, graph::LoopNest &loops) const;
   void addStage(mlir::Operation *op);
-  bool isOnProduct(mlir::Operation *op) const;
+  bool readsProduct(mlir::Operation *op) const;
   bool mustPlace(mlir::Operation *op) const;
 
+  /// Contractions and what is elementwise on their results.
+  llvm::DenseSet<mlir::Operation *> onProduct;
   /// References into it stay valid while it grows.
   mutable std::unordered_map<mlir::Operation *, graph::LoopNest> nests;
 };

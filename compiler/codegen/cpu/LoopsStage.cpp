@@ -111,7 +111,8 @@ void LoopsStage::emitOuter(size_t next) {
     dims[d] = e.originOf(range.cut);
     return emitOuter(next + 1);
   }
-  if (range.extent == 1) {
+  // (A tile without any index of a dim that is cut has an empty loop.)
+  if (range.extent == 1 && !range.isCut()) {
     dims[d] = constant(0);
     return emitOuter(next + 1);
   }

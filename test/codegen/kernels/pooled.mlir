@@ -139,3 +139,22 @@ func.func @one_by_one_few(%x: tensor<2x80x40x40xf32>, %w: tensor<96x80x1x1xf32>)
   %6 = graph.relu %5#0 : (tensor<2x96x20x20xf32>) -> tensor<2x96x20x20xf32>
   return %5#1, %6 : tensor<2x96x20x20xui8>, tensor<2x96x20x20xf32>
 }
+// One window in a dim and a rest: the last tile has none.
+func.func @one_window_rest(%x: tensor<32x8x5x15xf32>, %w: tensor<24x8x3x3xf32>) -> tensor<32x24x1x6xf32> {
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<32x8x5x15xf32>, tensor<24x8x3x3xf32>) -> tensor<32x24x3x13xf32>
+  %1:2 = graph.max_pool2d %0 {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<32x24x3x13xf32>) -> (tensor<32x24x1x6xf32>, tensor<32x24x1x6xui8>)
+  %2 = graph.neg %1#0 : (tensor<32x24x1x6xf32>) -> tensor<32x24x1x6xf32>
+  return %2 : tensor<32x24x1x6xf32>
+}
+func.func @one_window_rest_wide(%x: tensor<3x4x7x66xf32>, %w: tensor<8x4x3x3xf32>) -> tensor<3x8x1x32xf32> {
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<3x4x7x66xf32>, tensor<8x4x3x3xf32>) -> tensor<3x8x5x64xf32>
+  %1 = graph.sum_pool2d %0 {kernel = array<i64: 3, 2>, stride = array<i64: 3, 2>, padding = array<i64: 0, 0>} : (tensor<3x8x5x64xf32>) -> tensor<3x8x1x32xf32>
+  %2 = graph.neg %1 : (tensor<3x8x1x32xf32>) -> tensor<3x8x1x32xf32>
+  return %2 : tensor<3x8x1x32xf32>
+}
+func.func @one_window_rest_f64(%x: tensor<20x3x6x18xf64>, %w: tensor<7x3x3x3xf64>) -> tensor<20x7x1x16xf64> {
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<20x3x6x18xf64>, tensor<7x3x3x3xf64>) -> tensor<20x7x4x16xf64>
+  %1:2 = graph.max_pool2d %0 {kernel = array<i64: 3, 1>, stride = array<i64: 3, 1>, padding = array<i64: 0, 0>} : (tensor<20x7x4x16xf64>) -> (tensor<20x7x1x16xf64>, tensor<20x7x1x16xui8>)
+  %2 = graph.neg %1#0 : (tensor<20x7x1x16xf64>) -> tensor<20x7x1x16xf64>
+  return %2 : tensor<20x7x1x16xf64>
+}

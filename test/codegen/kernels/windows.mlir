@@ -130,3 +130,9 @@ func.func @conv_pool_grad(%x: tensor<2x3x12x12xf64>, %w: tensor<6x3x5x5xf64>, %b
   %7 = graph.sum %5 {dims = array<i64: 0, 2, 3>, keepdim = false} : (tensor<2x6x8x8xf64>) -> tensor<6xf64>
   return %6, %7 : tensor<6x3x5x5xf64>, tensor<6xf64>
 }
+// A pool behind what is elementwise, whose value is needed too: one window and a rest.
+func.func @pool_of_kept(%x: tensor<32x16x3x50xf32>, %y: tensor<32x16x3x50xf32>) -> (tensor<32x16x3x50xf32>, tensor<32x16x1x25xf32>) {
+  %0 = graph.mul %x, %y : (tensor<32x16x3x50xf32>, tensor<32x16x3x50xf32>) -> tensor<32x16x3x50xf32>
+  %1:2 = graph.max_pool2d %0 {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<32x16x3x50xf32>) -> (tensor<32x16x1x25xf32>, tensor<32x16x1x25xui8>)
+  return %0, %1#0 : tensor<32x16x3x50xf32>, tensor<32x16x1x25xf32>
+}
