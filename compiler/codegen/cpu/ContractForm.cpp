@@ -98,6 +98,8 @@ static constexpr double kNarrowGain = 2;
 static constexpr double kMaxNarrowBytes = 512 << 10;
 /// Of a panel of it.
 static constexpr int64_t kMaxNarrowVectors = 3;
+/// Vectors along k beside which the sum of their lanes costs little.
+static constexpr int64_t kManyK = 64;
 /// Rows of a tile of the dot form, about, and what they may have of a k block.
 static constexpr int64_t kDotRows = 8, kDotBlockBytes = 32 << 10;
 /// More vectors of a row than this are several panels.
@@ -201,8 +203,10 @@ static Candidate dotCandidate(const ContractForm &base,
     return candidate;
   if (!form.borders.empty())
     return candidate;
-  // With many rows, transposing the lanes once is cheaper than sums of lanes.
-  if (form.isLarge())
+  // With many rows, transposing the lanes once is cheaper than sums of lanes,
+  // unless each is one of many k, which all would have to be copied.
+  if (form.isLarge() &&
+      (form.kDims.size() == 1 || form.kCount() < kManyK * lanes))
     return candidate;
   form.dot = true;
   form.pack = false;

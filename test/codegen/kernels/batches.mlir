@@ -104,3 +104,8 @@ func.func @weight_grad_k_blocks_strided(%x: tensor<40x3x31x33xf32>, %dy: tensor<
   %1 = graph.sub %w, %0 : (tensor<7x3x3x3xf32>, tensor<7x3x3x3xf32>) -> tensor<7x3x3x3xf32>
   return %1 : tensor<7x3x3x3xf32>
 }
+// Many rows and lanes, each a sum of many k: not copied for it.
+func.func @weight_grad_large(%x: tensor<32x28x16x16xf32>, %dy: tensor<32x272x14x14xf32>) -> tensor<272x28x3x3xf32> {
+  %0 = graph.conv2d_weight_grad %x, %dy {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, kernel = array<i64: 3, 3>} : (tensor<32x28x16x16xf32>, tensor<32x272x14x14xf32>) -> tensor<272x28x3x3xf32>
+  return %0 : tensor<272x28x3x3xf32>
+}
