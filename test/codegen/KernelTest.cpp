@@ -1,7 +1,7 @@
 // Every function of kernels/*.mlir, as kernels (fused and one op each, for each
 // instruction set), against the reference evaluation. Scratch and results are
-// poisoned. Fused kernels' tiles run backwards for one instruction set, all by one call
-// for the other; single ops are one tile.
+// poisoned. Fused kernels' tiles run backwards for one instruction set, all by
+// one call for the other; single ops are one tile.
 
 #include "compiler/codegen/cpu/CpuCodegen.h"
 #include "dialects/graph/Evaluate.h"
@@ -17,22 +17,32 @@
 #include <filesystem>
 #include <gtest/gtest.h>
 #include <random>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace mlir;
 
 namespace dl::codegen::test {
 namespace {
 
-/// A value's memory: 64-byte aligned, with the slack that kernels may
-/// over-read.
+/// A value's memory: 64-byte aligned, with the slack of 64 bytes that kernels
+/// may over-read, and behind it a page that faults.
 struct Buffer {
   explicit Buffer(RankedTensorType type) : type(type) {
     elementBytes =
         std::max(8u, type.getElementType().getIntOrFloatBitWidth()) / 8;
     size_t bytes = type.getNumElements() * elementBytes + 64;
+    size_t lines = (bytes + 63) / 64 * 64, page = getpagesize();
+    size_t mapped = (lines + page - 1) / page * page;
+    char *base =
+        static_cast<char *>(mmap(nullptr, mapped + page, PROT_READ | PROT_WRITE,
+                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    EXPECT_NE(base, MAP_FAILED);
+    EXPECT_EQ(mprotect(base + mapped, page, PROT_NONE), 0);
     data = std::shared_ptr<char>(
-        static_cast<char *>(aligned_alloc(64, (bytes + 63) / 64 * 64)), free);
-    memset(data.get(), 0xFF, bytes);
+        base + mapped - lines,
+        [base, size = mapped + page](char *) { munmap(base, size); });
+    memset(data.get(), 0xFF, lines);
   }
   RankedTensorType type;
   size_t elementBytes;
@@ -89,7 +99,8 @@ graph::HostTensor randomTensor(RankedTensorType type, std::mt19937 &random) {
   return tensor;
 }
 
-/// `portions`: tiles are computed a few at a call, from the last; else all by one.
+/// `portions`: tiles are computed a few at a call, from the last; else all by
+/// one.
 void runKernel(graph::KernelOp kernel, const LoadedImage &image, bool portions,
                uint64_t scratchBytes, llvm::DenseMap<Value, Buffer> &buffers) {
   std::vector<void *> bindings;
@@ -189,8 +200,7 @@ void check(const Case &test, bool fuse) {
       }
       auto kernel = cast<graph::KernelOp>(op);
       runKernel(kernel, loaded, portions,
-                code->scratchBytes[kernel.getName().str()],
-                buffers);
+                code->scratchBytes[kernel.getName().str()], buffers);
     }
     for (auto [i, value] : llvm::enumerate(
              function.getBody().front().getTerminator()->getOperands())) {

@@ -98,6 +98,9 @@ static constexpr double kNarrowGain = 2;
 static constexpr double kMaxNarrowBytes = 512 << 10;
 /// Of a panel of it.
 static constexpr int64_t kMaxNarrowVectors = 3;
+/// So many taps of a filter row are the columns of a register tile on each
+/// instruction set. Others would be cut anywhere, each panel with its own code.
+static constexpr int64_t kMaxRun = 7;
 /// Vectors along k beside which the sum of their lanes costs little.
 static constexpr int64_t kManyK = 64;
 /// Rows of a tile of the dot form, about, and what they may have of a k block.
@@ -206,7 +209,8 @@ static Candidate dotCandidate(const ContractForm &base,
   // With many rows, transposing the lanes once is cheaper than sums of lanes,
   // unless each is one of many k, which all would have to be copied.
   if (form.isLarge() &&
-      (form.kDims.size() == 1 || form.kCount() < kManyK * lanes))
+      (form.kDims.size() == 1 || form.kCount() < kManyK * lanes ||
+       form.extents[form.laneDims.back()] > kMaxRun))
     return candidate;
   form.dot = true;
   form.pack = false;
@@ -481,7 +485,8 @@ RegisterTile RegisterTile::chooseDot(const ContractForm &form, int64_t rows,
   };
   // Columns of one panel are neighbours: the taps of one row of a filter.
   int64_t run = form.extents[form.laneDims.back()];
-  if (form.laneDims.size() > 1 && run <= lanesPerVector && fits(2, run)) {
+  if (form.laneDims.size() > 1 && run <= lanesPerVector &&
+      (fits(2, run) || run <= kMaxRun)) {
     int64_t high = 1;
     while (high < rows && fits(high + 1, run))
       ++high;

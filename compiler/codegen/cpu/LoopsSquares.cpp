@@ -33,8 +33,10 @@ std::optional<LoopsStage::Across> LoopsStage::findAcross() const {
               ranges[d].phases == 1 && !ranges[d].single &&
               ranges[d].extent >= e.plan.lanes / 2)
             along = d;
-        squares &=
-            along && !element.isInteger(1) && (!found || found->dim == *along);
+        // (The last row is read up to 64 bytes beyond the operand's end.)
+        unsigned bits = element.getIntOrFloatBitWidth();
+        squares &= along && bits > 1 && bits * e.plan.lanes <= 64 * 8 &&
+                   (!found || found->dim == *along);
         if (!squares)
           return;
         if (!found)

@@ -109,3 +109,8 @@ func.func @weight_grad_large(%x: tensor<32x28x16x16xf32>, %dy: tensor<32x272x14x
   %0 = graph.conv2d_weight_grad %x, %dy {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, kernel = array<i64: 3, 3>} : (tensor<32x28x16x16xf32>, tensor<32x272x14x14xf32>) -> tensor<272x28x3x3xf32>
   return %0 : tensor<272x28x3x3xf32>
 }
+// More taps in a row than two rows of them would have registers for.
+func.func @weight_grad_large_taps(%x: tensor<48x20x9x9xf32>, %dy: tensor<48x140x5x5xf32>) -> tensor<140x20x5x5xf32> {
+  %0 = graph.conv2d_weight_grad %x, %dy {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, kernel = array<i64: 5, 5>} : (tensor<48x20x9x9xf32>, tensor<48x140x5x5xf32>) -> tensor<140x20x5x5xf32>
+  return %0 : tensor<140x20x5x5xf32>
+}

@@ -228,3 +228,9 @@ func.func @squares_bits(%a: tensor<33x40xf32>, %b: tensor<33x40xf32>) -> tensor<
   %1 = graph.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<33x40xi1>) -> tensor<40x33xi1>
   return %1 : tensor<40x33xi1>
 }
+// Rows of eight bytes an element would be read too far.
+func.func @squares_wide(%a: tensor<32x17xi64>) -> tensor<17x32xf32> {
+  %0 = graph.transpose %a {permutation = array<i64: 1, 0>} : (tensor<32x17xi64>) -> tensor<17x32xi64>
+  %1 = graph.cast %0 {to = f32} : (tensor<17x32xi64>) -> tensor<17x32xf32>
+  return %1 : tensor<17x32xf32>
+}
