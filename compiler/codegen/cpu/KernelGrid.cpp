@@ -48,7 +48,7 @@ void KernelPlan::bindGrid() {
   };
   auto producer = [&](Value value) -> Stage * {
     for (Stage &stage : stages)
-      if (llvm::is_contained(stage.results(), value))
+      if (stage.makes(value))
         return &stage;
     return nullptr;
   };
@@ -143,7 +143,8 @@ static constexpr int64_t kTileWork = 1 << 17;
 static constexpr int64_t kMaxTiles = 256;
 
 /// What a tile leaves in scratch for its next stage stays in the first-level
-/// cache.
+/// cache, where the steps of a product are not more than that: those of many
+/// channels are up to 1 MiB.
 static constexpr int64_t kTileScratch = 24 << 10;
 static constexpr int64_t kMaxTilesOfScratch = 4096;
 

@@ -201,7 +201,8 @@ bool KernelPlan::mustPlace(Operation *op) const {
     }
   // What is elementwise on a product is computed once, before it leaves the
   // registers, and not again in each window that reads it.
-  if (onProduct.contains(op) && llvm::any_of(op->getUsers(), [&](Operation *user) {
+  if (onProduct.contains(op) &&
+      llvm::any_of(op->getUsers(), [&](Operation *user) {
         return isa<graph::LoopNestOpInterface>(user) &&
                nest(user).combine != graph::Combine::None;
       }))
@@ -258,6 +259,12 @@ Value KernelPlan::viewedLeaf(Value value,
   return viewedLeaf(op->getOperand(0), index);
 }
 
+bool Stage::makes(Value value) const {
+  Operation *def = value.getDefiningOp();
+  return def &&
+         (def == op || def == epilogue || llvm::is_contained(followers, def));
+}
+
 SmallVector<OpResult> Stage::results() const {
   SmallVector<OpResult> list(storedOp()->getResults());
   for (Operation *follower : followers)
@@ -287,11 +294,7 @@ void KernelPlan::forEachLeaf(Value value, ArrayRef<AffineExpr> index,
 }
 
 void KernelPlan::forEachRead(const Stage &stage, LeafFn fn) const {
-  auto isMade = [&](Value value) {
-    Operation *def = value.getDefiningOp();
-    return def && (def == stage.op || def == stage.epilogue ||
-                   llvm::is_contained(stage.followers, def));
-  };
+  auto isMade = [&](Value value) { return stage.makes(value); };
   auto read = [&](Operation *op) {
     const graph::LoopNest &loops = nest(op);
     SmallVector<AffineExpr> dims;
@@ -365,10 +368,9 @@ void KernelPlan::mergeFollowers() {
                  ArrayRef(loops.extents).take_front(loops.numParallel) ==
                      ArrayRef(own.extents);
     bool reads = false;
-    auto results = stage.results();
     forEachRead(next,
                 [&](Value leaf, ArrayRef<AffineExpr> index, bool guarded) {
-                  if (!llvm::is_contained(results, leaf))
+                  if (!stage.makes(leaf))
                     return;
                   reads = true;
                   merge &= !guarded && AffineMap::get(index.size(), 0, index,
@@ -383,20 +385,19 @@ void KernelPlan::mergeFollowers() {
     stages.erase(stages.begin() + i + 1);
   }
   // What only followers read stays in registers.
-  for (const Stage &stage : stages)
-    for (OpResult result : stage.results()) {
-      auto it = placements.find(result);
-      if (stage.contraction || it == placements.end() ||
-          it->second.kind != ValuePlacement::Scratch)
-        continue;
-      bool isRead = false;
-      for (const Stage &other : stages)
-        forEachRead(other, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
-          isRead |= leaf == result;
-        });
-      if (!isRead)
-        placements.erase(it);
-    }
+  llvm::DenseSet<Value> read;
+  for (const Stage &stage : stages) {
+    forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
+      read.insert(leaf);
+    });
+    if (stage.contraction) // stores what it makes
+      for (OpResult result : stage.results())
+        read.insert(result);
+  }
+  placements.remove_if([&](const auto &placed) {
+    return placed.second.kind == ValuePlacement::Scratch &&
+           !read.contains(placed.first);
+  });
 }
 
 void KernelPlan::placeScratch() {

@@ -4,11 +4,10 @@
 //
 // Example: conv2d [4,10,24,24] + bias, max_pool2d -> [4,10,12,12].
 //   stage 0  contract  conv2d + bias -> scratch   bound to grid dims 0, 1, 2, 3
-//   stage 1  loops     max_pool2d    -> result 0  bound to 0, 1, 2 and 3, the
-//   last two
-//                                                 in steps of 2
-//   grid {4,10,24,24}, tile sizes {1,10,12,24}: 8 tiles; scratch 10*12*24*4
-//   bytes
+//   stage 1  loops     max_pool2d    -> result 0  bound to 0 and 1, and to 2
+//                                                 and 3 in steps of 2
+//   grid {4,10,24,24}, tile sizes {1,10,12,24}: 8 tiles
+//   scratch 10*12*24*4 bytes
 #pragma once
 
 #include "dialects/graph/Graph.h"
@@ -53,6 +52,8 @@ struct Stage {
   llvm::SmallVector<mlir::Operation *> followers;
 
   mlir::Operation *storedOp() const { return epilogue ? epilogue : op; }
+  /// Its op, epilogue or a follower computes the value.
+  bool makes(mlir::Value value) const;
   /// All that it may store.
   llvm::SmallVector<mlir::OpResult> results() const;
 };

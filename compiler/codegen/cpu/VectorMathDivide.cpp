@@ -22,6 +22,7 @@ public:
   /// Nothing where it depends on anything else.
   std::optional<T> at(uint8_t value) {
     byte = value;
+    visited = 0;
     known.clear();
     return evaluate(root);
   }
@@ -37,6 +38,8 @@ private:
   }
 
   std::optional<T> compute(Value *v) {
+    if (++visited > maxValues)
+      return std::nullopt;
     if (auto *constant = dyn_cast<Constant>(v)) {
       auto *splat = dyn_cast_or_null<ConstantFP>(constant->getSplatValue());
       return splat ? std::optional(valueOf(splat)) : std::nullopt;
@@ -97,6 +100,9 @@ public:
 private:
   Value *root, *source = nullptr;
   uint8_t byte = 0;
+  /// No decoding of a byte has more; a long chain is not walked to its end.
+  static constexpr int maxValues = 64;
+  int visited = 0;
   DenseMap<Value *, std::optional<T>> known;
 };
 } // namespace
