@@ -4,7 +4,8 @@
 //     rows are packed, as [block of rows][k][row], for the second-level cache
 //     for each panel of lanes:
 //       it is packed, as [k][lane]
-//       a micro-kernel for each block of rows
+//       a micro-kernel for each block of rows; the first one packs lanes that
+//       are neighbours on its way, which hides the copy
 // What a micro-kernel will need is fetched while the one before it computes, a
 // few lines at a time: a burst of fetches would hold up its own operands.
 
@@ -33,21 +34,21 @@ struct ContractStage::CacheBlock {
   int64_t low() const { return rows / numRowBlocks(); }
   int64_t numHigh() const { return rows % numRowBlocks(); }
   /// Calls emit(first row, its block's number, height) in a loop for each
-  /// height.
-  void forEachRowBlock(
-      llvm::IRBuilder<> &b,
-      llvm::function_ref<void(Value *, Value *, int64_t)> emit) const {
-    int64_t border = numHigh() * (low() + 1);
-    auto some = [&](int64_t from, int64_t to, int64_t first, int64_t h) {
-      emitLoop(b, b.getInt64(first), b.getInt64(to), 1, [&](Value *number) {
-        Value *relative =
-            b.CreateMul(b.CreateSub(number, b.getInt64(first)), b.getInt64(h));
-        emit(b.CreateAdd(relative, b.getInt64(from)), number, h);
+  /// height, from block number `begin` on, which is at most one.
+  void forEachRowBlock(llvm::IRBuilder<> &b,
+                       llvm::function_ref<void(Value *, Value *, int64_t)> emit,
+                       int64_t begin = 0) const {
+    auto some = [&](int64_t from, int64_t to, int64_t h) {
+      emitLoop(b, b.getInt64(from), b.getInt64(to), 1, [&](Value *number) {
+        int64_t higher = h > low() ? 0 : numHigh();
+        Value *row = b.CreateMul(number, b.getInt64(h));
+        emit(b.CreateAdd(row, b.getInt64(higher)), number, h);
       });
     };
-    some(0, numHigh(), 0, low() + 1);
-    some(border, numRowBlocks(), numHigh(), low());
+    some(begin, numHigh(), low() + 1);
+    some(std::max(begin, numHigh()), numRowBlocks(), low());
   }
+  int64_t firstHeight() const { return numHigh() ? low() + 1 : low(); }
 };
 
 void ContractStage::emitCacheBlocks(int64_t rows) {
@@ -153,12 +154,14 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
   auto laneAt = [&](Value *flat) {
     return b.CreateMul(b.CreateSub(flat, origin), b.getInt64(laneStep));
   };
-  emitPack(b, element, panelAt(0, lanes), {part.extent},
-           b.CreateGEP(element, source, laneAt(lane)), scratchAt(0),
-           {block.vectors * e.plan.lanes, e.plan.lanes, 0});
+  int64_t width = block.vectors * e.plan.lanes;
+  Value *unpacked = b.CreateGEP(element, source, laneAt(lane));
+  bool onTheWay = laneStep == 1 && lanes == width;
+  if (!onTheWay)
+    emitPack(b, element, panelAt(0, lanes), {part.extent}, unpacked,
+             scratchAt(0), {width, e.plan.lanes, 0});
 
   // The panel after this one, or the first of the next k block.
-  int64_t width = block.vectors * e.plan.lanes;
   int64_t line = 64 / (element->getScalarSizeInBits() / 8);
   Value *following = b.CreateAdd(lane, b.getInt64(width));
   Value *next = b.CreateGEP(
@@ -184,7 +187,7 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
 
   llvm::Function *function = b.GetInsertBlock()->getParent();
   Panel panel = packedPanel(lanes);
-  block.forEachRowBlock(b, [&](Value *row, Value *number, int64_t height) {
+  auto emit = [&](Value *row, Value *number, int64_t height, Value *from) {
     part.scalarSteps = {height};
     Value *inBlock =
         b.CreateAdd(b.CreateMul(row, b.getInt64(scratch.sumStride)),
@@ -195,11 +198,22 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
                               b.CreateMul(row, b.getInt64(part.extent)));
     b.CreateCall(
         microKernel(height, panel, part),
-        {function->getArg(0), function->getArg(1), frame, rows, scratchAt(0),
+        {function->getArg(0), function->getArg(1), frame, rows, from,
          b.CreateAdd(tileOrigin(form.rowDim), b.CreateAdd(block.row, row)),
          lane, b.CreateGEP(element, scratchAt(scratch.sumsAt), inBlock),
-         b.CreateGEP(element, next, progress)});
-  });
+         b.CreateGEP(element, next, progress), scratchAt(0)});
+  };
+  if (onTheWay) {
+    part.packsFrom = kStep;
+    emit(b.getInt64(0), b.getInt64(0), block.firstHeight(), unpacked);
+    part.packsFrom = 0;
+  }
+  block.forEachRowBlock(
+      b,
+      [&](Value *row, Value *number, int64_t height) {
+        emit(row, number, height, scratchAt(0));
+      },
+      onTheWay);
 }
 
 } // namespace dl::codegen

@@ -316,7 +316,7 @@ void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
                    {function->getArg(0), function->getArg(1), frame,
                     sidePointer(form.scalar, row, k), lanePointer, row, flat,
                     b.CreateGEP(element, scratchAt(scratch.sumsAt), sumAt),
-                    lanePointer});
+                    lanePointer, lanePointer});
     });
   };
   some(0, border, low + 1);
@@ -329,7 +329,7 @@ llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
   auto add = [&](int64_t number) { key += std::to_string(number) + ","; };
   add(rows), add(panel.lanes), add(part.extent), add(part.first),
       add(part.last);
-  add(part.clipped);
+  add(part.clipped), add(part.packsFrom);
   for (int64_t offset : panel.offsets)
     add(offset);
   for (int64_t step : panel.kSteps)

@@ -31,6 +31,9 @@ struct KPart {
   /// chunks as there are rows; each begins by fetching one row of the sums and
   /// results of the next call, and some lines of the next panel.
   bool blocked = false;
+  /// Where not 0, lanes are where they were, from k to k so many elements
+  /// apart, and packed on the way.
+  int64_t packsFrom = 0;
   /// What a chunk fetches of the next panel: `count` times `lines` lines of
   /// cache, in elements `stride` apart; the next chunk goes on `step` further.
   struct {

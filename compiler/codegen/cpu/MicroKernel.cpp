@@ -16,6 +16,9 @@ static constexpr int64_t kAhead = 16;
 /// Lanes that lie far apart are fetched a few k ahead only: many would share a
 /// set of the cache.
 static constexpr int64_t kFarAhead = 4;
+/// So many k a turn of a long loop: fewer instructions matter where another
+/// thread of the core takes its share of them.
+static constexpr int64_t kTurn = 2;
 /// A vector of more runs than this is gathered.
 static constexpr int kMaxRuns = 6;
 
@@ -30,9 +33,9 @@ MicroKernel::MicroKernel(const KernelPlan &plan, PayloadCache &payloads,
 llvm::FunctionType *MicroKernel::type(llvm::LLVMContext &context) {
   auto *ptr = llvm::PointerType::get(context, 0);
   auto *i64 = llvm::Type::getInt64Ty(context);
-  return llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                                 {ptr, ptr, ptr, ptr, ptr, i64, i64, ptr, ptr},
-                                 false);
+  return llvm::FunctionType::get(
+      llvm::Type::getVoidTy(context),
+      {ptr, ptr, ptr, ptr, ptr, i64, i64, ptr, ptr, ptr}, false);
 }
 
 llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
@@ -122,7 +125,7 @@ Value *MicroKernel::clippedCount(unsigned k) {
 Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
                                ArrayRef<Value *> state) {
   if (next == form.kDims.size())
-    return multiply(scalarAt, laneAt, state);
+    return multiply(scalarAt, loadPanel(laneAt), state);
   int64_t extent = next == 0 ? part.extent : form.extents[form.kDims[next]];
   int64_t scalarStep = part.scalarSteps[next];
   int64_t laneStep = panel.kSteps[next];
@@ -172,29 +175,46 @@ Values MicroKernel::accumulateFetching(Value *scalarAt, Value *laneAt,
   int64_t bytes = element->getScalarSizeInBits() / 8, line = 64 / bytes;
   int64_t laneStep = panel.kSteps[0], scalarStep = part.scalarSteps[0];
   bool far = form.fetchesLanes(plan.lanes);
-  auto loop = [&](Value *from, Value *to, ArrayRef<Value *> state) {
-    return emitLoop(
-        *b, from, to, 1, state, [&](Value *k, ArrayRef<Value *> carried) {
-          Value *lanes = advance(laneAt, laneStep, k);
-          for (int64_t l = 0; far && l < panel.lanes; l += line)
-            fetch(advance(lanes, kFarAhead * laneStep + l), 3);
-          return multiply(advance(scalarAt, scalarStep, k), lanes, carried);
-        });
+  auto loop = [&](Value *from, int64_t count, ArrayRef<Value *> state) {
+    return emitTurns(from, b->getInt64(count / kTurn * kTurn), count % kTurn,
+                     state, [&](Value *k, ArrayRef<Value *> carried) {
+                       Value *lanes = advance(laneAt, laneStep, k);
+                       for (int64_t l = 0; far && l < panel.lanes; l += line)
+                         fetch(advance(lanes, kFarAhead * laneStep + l), 3);
+                       return multiply(advance(scalarAt, scalarStep, k),
+                                       loadPanel(lanes), carried);
+                     });
   };
   int64_t full = part.extent / line * line;
-  Value *end = b->getInt64(part.extent);
   if (scalarStep != 1 || part.extent < 2 * line || form.rows() < 2 * rows)
-    return loop(b->getInt64(0), end, state);
-  Values sums =
-      emitLoop(*b, b->getInt64(0), b->getInt64(full), line, state,
-               [&](Value *k, ArrayRef<Value *> carried) {
-                 Value *below =
-                     advance(advance(scalarAt, rows * part.rowStep), 1, k);
-                 for (int r = 0; r < rows; ++r)
-                   fetch(advance(below, r * part.rowStep), 3);
-                 return loop(k, b->CreateAdd(k, b->getInt64(line)), carried);
-               });
-  return loop(b->getInt64(full), end, sums);
+    return loop(b->getInt64(0), part.extent, state);
+  Values sums = emitLoop(*b, b->getInt64(0), b->getInt64(full), line, state,
+                         [&](Value *k, ArrayRef<Value *> carried) {
+                           Value *below = advance(
+                               advance(scalarAt, rows * part.rowStep), 1, k);
+                           for (int r = 0; r < rows; ++r)
+                             fetch(advance(below, r * part.rowStep), 3);
+                           return loop(k, line, carried);
+                         });
+  return loop(b->getInt64(full), part.extent - full, sums);
+}
+
+/// `count` steps of the k loop from `from` on, kTurn a turn, of which it is a
+/// multiple, then `rest`.
+Values MicroKernel::emitTurns(Value *from, Value *count, int64_t rest,
+                              ArrayRef<Value *> state, Step step) {
+  auto some = [&](Value *k, int64_t steps, ArrayRef<Value *> carried) {
+    Values sums(carried.begin(), carried.end());
+    for (int64_t i = 0; i < steps; ++i)
+      sums = step(b->CreateAdd(k, b->getInt64(i)), sums);
+    return sums;
+  };
+  Value *end = b->CreateAdd(from, count);
+  Values sums = emitLoop(*b, from, end, kTurn, state,
+                         [&](Value *k, ArrayRef<Value *> carried) {
+                           return some(k, kTurn, carried);
+                         });
+  return some(end, rest, sums);
 }
 
 void MicroKernel::fetch(Value *from, int locality) {
@@ -231,9 +251,11 @@ Values MicroKernel::accumulateBlocked(llvm::Function *function,
                                       ArrayRef<Value *> state) {
   Value *rowsAt = function->getArg(3), *lanesAt = function->getArg(4);
   Value *sums = function->getArg(7), *ahead = function->getArg(8);
+  Value *packed = function->getArg(9);
+  llvm::Align align(element->getScalarSizeInBits() / 8);
   int64_t line = 64 * 8 / element->getScalarSizeInBits();
   int64_t lines = llvm::divideCeil(panel.lanes, line);
-  int64_t laneStep = panel.kSteps[0];
+  int64_t laneStep = part.packsFrom ? part.packsFrom : panel.kSteps[0];
   RegionEmitter e(plan, payloads, *b, function->getArg(0), function->getArg(1));
   auto step = [&](Value *k, ArrayRef<Value *> carried) {
     Value *scalarAt = advance(rowsAt, rows, k);
@@ -242,44 +264,51 @@ Values MicroKernel::accumulateBlocked(llvm::Function *function,
       fetch(advance(scalarAt, kAhead * rows + l), 3);
     for (int64_t l = 0; l < lines; ++l)
       fetch(advance(laneAt, kAhead * laneStep + l * line), 3);
-    return multiply(scalarAt, laneAt, carried);
+    Values lanes = loadPanel(laneAt);
+    for (int v = 0; part.packsFrom && v < vectors; ++v)
+      b->CreateAlignedStore(
+          lanes[v],
+          advance(advance(packed, panel.kSteps[0], k), v * plan.lanes), align);
+    return multiply(scalarAt, lanes, carried);
   };
-  // Two k a turn: fewer instructions matter where another thread of the core
-  // takes its share of them.
-  int64_t even = part.extent / 2 * 2, chunk = even / rows / 2 * 2;
-  Values pairs = emitLoop(
-      *b, b->getInt64(0), b->getInt64(rows), 1, state,
-      [&](Value *c, ArrayRef<Value *> carried) {
-        Value *below = b->CreateAdd(c, b->getInt64(rows));
-        if (!part.first || !part.last) {
-          Value *row = advance(sums, part.sumStride, below);
-          for (int64_t l = 0; l < lines; ++l)
-            fetch(advance(row, l * line), 3);
-        }
-        if (part.last)
-          fetchResult(e, function, below, lines);
-        Value *from = advance(ahead, part.ahead.step, c);
-        for (int64_t i = 0; i < part.ahead.count; ++i)
-          for (int64_t l = 0; l < part.ahead.lines; ++l)
-            fetch(advance(from, i * part.ahead.stride + l * line), 2);
-        Value *begin = b->CreateMul(c, b->getInt64(chunk));
-        Value *isLast = b->CreateICmpEQ(c, b->getInt64(rows - 1));
-        Value *end = b->CreateSelect(isLast, b->getInt64(even),
-                                     b->CreateAdd(begin, b->getInt64(chunk)));
-        return emitLoop(*b, begin, end, 2, carried,
-                        [&](Value *k, ArrayRef<Value *> inner) {
-                          Values first = step(k, inner);
-                          return step(b->CreateAdd(k, b->getInt64(1)), first);
-                        });
-      });
-  return even == part.extent ? pairs : step(b->getInt64(even), pairs);
+  int64_t turns = part.extent / kTurn * kTurn;
+  int64_t chunk = turns / rows / kTurn * kTurn;
+  Values turned =
+      emitLoop(*b, b->getInt64(0), b->getInt64(rows), 1, state,
+               [&](Value *c, ArrayRef<Value *> carried) {
+                 Value *below = b->CreateAdd(c, b->getInt64(rows));
+                 if (!part.first || !part.last) {
+                   Value *row = advance(sums, part.sumStride, below);
+                   for (int64_t l = 0; l < lines; ++l)
+                     fetch(advance(row, l * line), 3);
+                 }
+                 if (part.last)
+                   fetchResult(e, function, below, lines);
+                 Value *from = advance(ahead, part.ahead.step, c);
+                 for (int64_t i = 0; i < part.ahead.count; ++i)
+                   for (int64_t l = 0; l < part.ahead.lines; ++l)
+                     fetch(advance(from, i * part.ahead.stride + l * line), 2);
+                 Value *begin = b->CreateMul(c, b->getInt64(chunk));
+                 Value *isLast = b->CreateICmpEQ(c, b->getInt64(rows - 1));
+                 Value *count = b->CreateSelect(
+                     isLast, b->getInt64(turns - (rows - 1) * chunk),
+                     b->getInt64(chunk));
+                 return emitTurns(begin, count, 0, carried, step);
+               });
+  return emitTurns(b->getInt64(turns), b->getInt64(0), part.extent - turns,
+                   turned, step);
 }
 
-Values MicroKernel::multiply(Value *scalarAt, Value *laneAt,
-                             ArrayRef<Value *> state) {
-  Values lanes, sums(state.begin(), state.end());
+Values MicroKernel::loadPanel(Value *from) {
+  Values lanes;
   for (int v = 0; v < vectors; ++v)
-    lanes.push_back(loadLanes(laneAt, v));
+    lanes.push_back(loadLanes(from, v));
+  return lanes;
+}
+
+Values MicroKernel::multiply(Value *scalarAt, ArrayRef<Value *> lanes,
+                             ArrayRef<Value *> state) {
+  Values sums(state.begin(), state.end());
   llvm::Align align(element->getScalarSizeInBits() / 8);
   int64_t rowStep = part.rowStep;
   // A broadcast that is read for each use is part of the multiplication and no

@@ -8,7 +8,8 @@
 namespace dl::codegen {
 
 /// void(bindings, scratch, frame, scalar operand, lane operand, row, flat lane,
-/// sums, ahead); `ahead` is what is to be fetched: see KPart.
+/// sums, ahead, packed); `ahead` is what is to be fetched and `packed` where
+/// lanes are packed: see KPart.
 class MicroKernel {
 public:
   MicroKernel(const KernelPlan &plan, PayloadCache &payloads,
@@ -26,8 +27,13 @@ private:
                             llvm::ArrayRef<llvm::Value *> state);
   Values accumulateBlocked(llvm::Function *function,
                            llvm::ArrayRef<llvm::Value *> state);
-  Values multiply(llvm::Value *scalarAt, llvm::Value *laneAt,
+  Values loadPanel(llvm::Value *from);
+  Values multiply(llvm::Value *scalarAt, llvm::ArrayRef<llvm::Value *> lanes,
                   llvm::ArrayRef<llvm::Value *> state);
+  using Step =
+      llvm::function_ref<Values(llvm::Value *k, llvm::ArrayRef<llvm::Value *>)>;
+  Values emitTurns(llvm::Value *from, llvm::Value *count, int64_t rest,
+                   llvm::ArrayRef<llvm::Value *> state, Step step);
   void fetch(llvm::Value *from, int locality);
   llvm::Value *opaqueCopy(llvm::Value *pointer);
   void fetchResult(RegionEmitter &e, llvm::Function *function,

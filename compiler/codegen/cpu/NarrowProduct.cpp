@@ -57,7 +57,7 @@ void ContractStage::emitNarrowSquare(Value *row, int64_t rows,
                     sidePointer(form.scalar, at, b.getInt64(0)), panel, at,
                     b.getInt64(first),
                     b.CreateConstGEP1_64(element, sums, r * scratch.sumStride),
-                    panel});
+                    panel, panel});
     }
     Panel transposed;
     transposed.lanes = rows;
