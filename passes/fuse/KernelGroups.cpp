@@ -13,6 +13,11 @@ namespace dl {
 static constexpr int64_t kSmallElements = 8192;
 /// Fewer rows than this are not cut into tiles for the sake of fusion.
 static constexpr int64_t kMinRows = 4;
+/// A group of so many ops takes no more: LLVM's time grows faster than the code,
+/// and what is stored and loaded after so many is little beside them.
+static constexpr size_t kMaxOps = 64;
+/// No more ops than this wait for one reader.
+static constexpr unsigned kMaxWaiting = 8;
 
 static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
@@ -272,6 +277,9 @@ StringRef KernelGroups::obstacleInLoops(const Group &group,
 }
 
 StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
+  if (group.ops.size() >= kMaxOps)
+    return "it has 64 ops already, and the time to compile grows faster than "
+           "their number";
   return group.contraction ? obstacleInContraction(group, op)
                            : obstacleInLoops(group, op);
 }
@@ -298,23 +306,29 @@ void KernelGroups::explain(Operation *op, StringRef what, const Group &group,
 
 /// An op such as momentum * buffer has no kernel to join yet. It is computed
 /// where its one reader is, which may follow the contraction of its gradient.
-bool KernelGroups::canWait(Operation *op) const {
+/// Returns how many ops would wait with it, itself included, or 0.
+unsigned KernelGroups::canWait(Operation *op) const {
   if (!fuse || kind(op) != OpKind::Elementwise || !op->hasOneUse())
-    return false;
+    return 0;
   Operation *reader = *op->getUsers().begin();
   auto it = kinds.find(reader);
   if (it == kinds.end() || it->second != OpKind::Elementwise ||
       typeOf(reader->getResult(0)).getShape() !=
           typeOf(op->getResult(0)).getShape())
-    return false;
-  return llvm::all_of(realOperands(op), [&](Value value) {
+    return 0;
+  unsigned count = 1;
+  for (Value value : realOperands(op)) {
     Operation *def = value.getDefiningOp();
-    while (def && kind(def) == OpKind::Alias) {
-      value = def->getOperand(0);
-      def = value.getDefiningOp();
-    }
-    return !def || waiting.contains(def);
-  });
+    while (def && kind(def) == OpKind::Alias)
+      def = def->getOperand(0).getDefiningOp();
+    if (!def)
+      continue;
+    auto it = waiting.find(def);
+    if (it == waiting.end())
+      return 0;
+    count += it->second;
+  }
+  return count <= kMaxWaiting ? count : 0;
 }
 
 void KernelGroups::takeWaiting(unsigned group, Operation *op) {
@@ -347,8 +361,8 @@ void KernelGroups::append(unsigned g, Operation *op) {
 }
 
 void KernelGroups::assign(Operation *op) {
-  if (canWait(op)) {
-    waiting.insert(op);
+  if (unsigned count = canWait(op)) {
+    waiting[op] = count;
     return;
   }
   SmallVector<unsigned> candidates, reads;

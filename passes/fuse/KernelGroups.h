@@ -53,7 +53,7 @@ private:
   };
   OpKind classify(mlir::Operation *op) const;
   void assign(mlir::Operation *op);
-  bool canWait(mlir::Operation *op) const;
+  unsigned canWait(mlir::Operation *op) const;
   void append(unsigned group, mlir::Operation *op);
   void takeWaiting(unsigned group, mlir::Operation *op);
   /// Why an op cannot be computed in a group; empty if it can.
@@ -82,8 +82,9 @@ private:
   std::vector<Group> list;
   llvm::DenseMap<mlir::Operation *, OpKind> kinds;
   llvm::DenseMap<mlir::Operation *, unsigned> groupOfOp;
-  /// Elementwise ops on arguments alone that go where their one reader goes.
-  llvm::DenseSet<mlir::Operation *> waiting;
+  /// Elementwise ops on arguments alone that go where their one reader goes, and
+  /// how many go there with each, itself included.
+  llvm::DenseMap<mlir::Operation *, unsigned> waiting;
   /// Ops whose place has been explained in a remark.
   llvm::DenseSet<mlir::Operation *> explained;
   /// Cheap groups that are computed again within a contraction that reads them.

@@ -1,0 +1,12 @@
+// A group ends at 64 ops: LLVM's time grows faster than the code of one kernel.
+// RUN: python3 %S/long_chain.py 200 | dl-opt --form-kernels - | FileCheck %s
+// RUN: python3 %S/long_chain.py 200 | dl-opt --form-kernels - -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
+
+// CHECK-LABEL: func.func @elementwise
+// CHECK-COUNT-4: graph.kernel
+// CHECK-NOT: graph.kernel
+// CHECK-LABEL: func.func @sums
+// CHECK-COUNT-7: graph.kernel
+// CHECK-NOT: graph.kernel
+
+// WHY: remark: exp: not fused with exp: it has 64 ops already, and the time to compile grows faster than their number
