@@ -89,8 +89,7 @@ static std::vector<Jit::Symbol> symbolsFor(const CompiledModel &model,
   std::vector<Jit::Symbol> symbols = abiSymbols(evaluation);
   if (model.whyParsed.empty())
     for (const PrecompiledDsl::Symbol &symbol : dl_precompiled_dsl.symbols)
-      symbols.push_back(
-          {symbol.name, symbol.address, symbol.isFunction != 0});
+      symbols.push_back({symbol.name, symbol.address, symbol.isFunction != 0});
   return symbols;
 }
 
@@ -99,8 +98,8 @@ static std::vector<Jit::Symbol> symbolsFor(const CompiledModel &model,
   prctl(PR_SET_PDEATHSIG, SIGKILL);   // nobody would read the result
   Channel channel(descriptor);
   Guard::limitMemory(options.memoryLimitBytes);
-  CompiledModel model = compileModel(options.model, options.includeFolders,
-                                     dl_precompiled_dsl);
+  CompiledModel model =
+      compileModel(options.model, options.includeFolders, dl_precompiled_dsl);
   channel.message(model.messages);
   if (!model.whyParsed.empty())
     channel.whyParsed(model.whyParsed);

@@ -140,9 +140,8 @@ private:
       return;
     // A function of this name comes before one that takes a program.
     bool sameName = name == "dl_main";
-    if (!sameName &&
-        (!result.nearlyMain.name.empty() ||
-         (!takesProgram(function) && name != "main")))
+    if (!sameName && (!result.nearlyMain.name.empty() ||
+                      (!takesProgram(function) && name != "main")))
       return;
     if (PresumedLoc where = place(function->getLocation()); where.isValid())
       result.nearlyMain = {name, where.getFilename(), where.getLine(),

@@ -68,7 +68,8 @@ struct Trace {
   /// freezes or thaws them; frozen or thawed by it, and where.
   std::set<int> frozenAtStart, usedAsFound;
   std::map<int, std::vector<Frame>> refrozen;
-  llvm::DenseMap<mlir::Value, mlir::Value> detached; // values of frozen parameters
+  /// Values of frozen parameters.
+  llvm::DenseMap<mlir::Value, mlir::Value> detached;
 
   std::map<std::string, int> keyOrdinals;
   std::map<int, mlir::Value> constants; // handles of initial values in use

@@ -130,10 +130,9 @@ private:
       return failure();
     }
     for (const PictureFile &file : *files)
-      if (failed(write(file.path,
-                       ArrayRef(reinterpret_cast<const uint8_t *>(
-                                    file.text.data()),
-                                file.text.size()))))
+      if (failed(write(file.path, ArrayRef(reinterpret_cast<const uint8_t *>(
+                                               file.text.data()),
+                                           file.text.size()))))
         return failure();
     return success();
   }

@@ -32,8 +32,9 @@ PayloadFacts payloadFacts(LoopNestOpInterface op) {
                  results.size() == 1 && results[0] == operands[0] &&
                  !nest.accesses[0].outside && nest.accesses[0].guards.empty();
   facts.isExpensive = llvm::any_of(block, [](Operation &inner) {
-    return isa<PhiloxOp>(inner) || (isa<math::MathDialect>(inner.getDialect()) &&
-                                    !isa<math::AbsFOp, math::FloorOp>(inner));
+    return isa<PhiloxOp>(inner) ||
+           (isa<math::MathDialect>(inner.getDialect()) &&
+            !isa<math::AbsFOp, math::FloorOp>(inner));
   });
   return facts;
 }

@@ -1,4 +1,5 @@
-// What an op's payload says about the op, for passes that must not know its name.
+// What an op's payload says about the op, for passes that must not know its
+// name.
 #pragma once
 
 #include "dialects/graph/Graph.h"
@@ -8,7 +9,8 @@ namespace dl::graph {
 struct PayloadFacts {
   /// The result is the one operand, only indexed otherwise: transpose, expand.
   bool isView = false;
-  /// Recomputing a value costs more than storing and loading it: exp, random numbers.
+  /// Recomputing a value costs more than storing and loading it: exp, random
+  /// numbers.
   bool isExpensive = false;
 };
 

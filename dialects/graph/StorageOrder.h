@@ -3,8 +3,8 @@
 // Row-major unless the op that makes the value says otherwise:
 //   graph.conv2d ... {graph.orders = [array<i64: 1, 2, 3, 0>]}   // [B,C,H,W]
 //   stored as C,H,W,B
-// Those of a kernel are its `result_layouts`. States have an order of their own, their
-// `layout`.
+// Those of a kernel are its `result_layouts`. States have an order of their
+// own, their `layout`.
 #pragma once
 
 #include "mlir/IR/BuiltinAttributes.h"

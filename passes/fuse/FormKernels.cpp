@@ -1,8 +1,8 @@
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/StorageOrder.h"
+#include "mlir/IR/IRMapping.h"
 #include "passes/fuse/KernelGroups.h"
 #include "passes/fuse/Passes.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
@@ -59,7 +59,8 @@ void FormKernelsPass::formIn(func::FuncOp function) {
   std::function<void(Value)> aliasUsers = [&](Value value) {
     for (Operation *user : value.getUsers())
       if (isa<graph::ReshapeOp>(user) && user->getBlock() == &body &&
-          llvm::is_contained(old, user) && !values.contains(user->getResult(0))) {
+          llvm::is_contained(old, user) &&
+          !values.contains(user->getResult(0))) {
         builder.clone(*user, values);
         aliasUsers(user->getResult(0));
       }
@@ -142,13 +143,11 @@ graph::KernelOp FormKernelsPass::build(OpBuilder &builder, const KernelOps &ops,
 DenseI64ArrayAttr FormKernelsPass::layoutOf(Value value) const {
   if (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
     return graph::isBatchInnermost(layoutOf(reshape.getOperand()))
-               ? graph::batchInnermost(
-                     cast<RankedTensorType>(value.getType()))
+               ? graph::batchInnermost(cast<RankedTensorType>(value.getType()))
                : DenseI64ArrayAttr();
   if (auto kernel = value.getDefiningOp<graph::KernelOp>()) {
     auto yield = cast<graph::YieldOp>(kernel.getBody().front().getTerminator());
-    Value yielded =
-        yield.getOperand(cast<OpResult>(value).getResultNumber());
+    Value yielded = yield.getOperand(cast<OpResult>(value).getResultNumber());
     if (auto made = dyn_cast<OpResult>(yielded))
       if (DenseI64ArrayAttr order = graph::storageOrder(made))
         return order;
@@ -166,7 +165,8 @@ DenseI64ArrayAttr FormKernelsPass::layoutOf(Value value) const {
         state = symbol.getAttr();
   if (!state)
     return {};
-  auto op = function->getParentOfType<ModuleOp>().lookupSymbol<graph::StateOp>(state);
+  auto op =
+      function->getParentOfType<ModuleOp>().lookupSymbol<graph::StateOp>(state);
   return op ? op.getLayoutAttr() : DenseI64ArrayAttr();
 }
 
@@ -234,8 +234,8 @@ void FormKernelsPass::setInplace(graph::KernelOp kernel) {
       continue;
     for (auto [i, operand] : llvm::enumerate(kernel.getOperands())) {
       auto argument = dyn_cast<BlockArgument>(operand);
-      if (!argument || function.getArgAttr(argument.getArgNumber(),
-                                           "graph.state") != state)
+      if (!argument ||
+          function.getArgAttr(argument.getArgNumber(), "graph.state") != state)
         continue;
       llvm::DenseSet<Operation *> seen;
       if (isReadInPlace(kernel.getBody().front().getArgument(i),
@@ -269,8 +269,9 @@ void FormKernelsPass::setName(graph::KernelOp kernel) {
   std::string name = llvm::join(words, "_");
   if (name.empty())
     name = "copy";
-  kernel.setName(name + "_" +
-                 llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, 16));
+  kernel.setName(
+      name + "_" +
+      llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, 16));
 }
 
 } // namespace dl

@@ -15,8 +15,9 @@ static constexpr double kGainPerLoss = 10;
 static double bytesOf(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   return static_cast<double>(type.getNumElements()) *
-         (type.getElementTypeBitWidth() < 8 ? 1
-                                            : type.getElementTypeBitWidth() / 8);
+         (type.getElementTypeBitWidth() < 8
+              ? 1
+              : type.getElementTypeBitWidth() / 8);
 }
 
 /// Of one more op in a group: what it computes, and what has to come from or go

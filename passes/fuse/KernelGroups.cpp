@@ -13,8 +13,8 @@ namespace dl {
 static constexpr int64_t kSmallElements = 8192;
 /// Fewer rows than this are not cut into tiles for the sake of fusion.
 static constexpr int64_t kMinRows = 4;
-/// A group of so many ops takes no more: LLVM's time grows faster than the code,
-/// and what is stored and loaded after so many is little beside them.
+/// A group of so many ops takes no more: LLVM's time grows faster than the
+/// code, and what is stored and loaded after so many is little beside them.
 static constexpr size_t kMaxOps = 64;
 /// No more ops than this wait for one reader.
 static constexpr unsigned kMaxWaiting = 8;

@@ -13,7 +13,7 @@ enum class OpKind {
   Elementwise, // one result element from operand elements at one point
   Reduction,   // combines over reduction dims
   Contraction,
-  Alias        // graph.reshape: no kernel of its own
+  Alias // graph.reshape: no kernel of its own
 };
 
 /// What one kernel holds.
@@ -45,7 +45,7 @@ private:
     int64_t largest = 0; // elements of its largest value
     /// Groups whose values it reads, and those that read its.
     llvm::SetVector<unsigned> reads, readers;
-    unsigned order = 0;  // after the order of all it reads
+    unsigned order = 0; // after the order of all it reads
     /// Estimates, if all that is independent ran at once: when its operands are
     /// there, and how long it takes by itself.
     double start = 0, seconds = 0;
@@ -82,8 +82,8 @@ private:
   std::vector<Group> list;
   llvm::DenseMap<mlir::Operation *, OpKind> kinds;
   llvm::DenseMap<mlir::Operation *, unsigned> groupOfOp;
-  /// Elementwise ops on arguments alone that go where their one reader goes, and
-  /// how many go there with each, itself included.
+  /// Elementwise ops on arguments alone that go where their one reader goes,
+  /// and how many go there with each, itself included.
   llvm::DenseMap<mlir::Operation *, unsigned> waiting;
   /// Ops whose place has been explained in a remark.
   llvm::DenseSet<mlir::Operation *> explained;

@@ -1,6 +1,6 @@
-#include "passes/layout/Passes.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/layout/Passes.h"
 
 using namespace mlir;
 
@@ -21,8 +21,8 @@ struct Wish {
     std::string name = op->getName().stripDialect().str();
     if (innermost && *innermost != dim && contradiction.empty())
       contradiction = reader + " reads it along dim " +
-                      std::to_string(*innermost) + ", " + name +
-                      " along dim " + std::to_string(dim);
+                      std::to_string(*innermost) + ", " + name + " along dim " +
+                      std::to_string(dim);
     innermost = dim;
     reader = name;
   }
@@ -54,7 +54,8 @@ static std::optional<int64_t> vectorDim(const graph::LoopNest &nest,
     --last;
   if (last == 0)
     return std::nullopt;
-  for (auto [d, expr] : llvm::enumerate(nest.accesses[operand].map.getResults()))
+  for (auto [d, expr] :
+       llvm::enumerate(nest.accesses[operand].map.getResults()))
     if (auto dim = dyn_cast<AffineDimExpr>(expr);
         dim && dim.getPosition() == last - 1)
       return d;
@@ -120,8 +121,8 @@ void AssignLayoutsPass::runOnOperation() {
       continue;
     int64_t last = cast<RankedTensorType>(state.getType()).getRank() - 1;
     if (!wish.contradiction.empty()) {
-      state.emitRemark() << state.getSymName() << ": stored row by row: "
-                         << wish.contradiction;
+      state.emitRemark() << state.getSymName()
+                         << ": stored row by row: " << wish.contradiction;
       continue;
     }
     chosen[state.getSymName()] = *wish.innermost;

@@ -93,8 +93,7 @@ static bool isImageByImage(const LoopNest &nest, unsigned operand) {
     return false;
   if (!nest.contraction)
     return true;
-  return !batchDim(nest) &&
-         !nest.accesses[1 - operand].map.isFunctionOfDim(0);
+  return !batchDim(nest) && !nest.accesses[1 - operand].map.isFunctionOfDim(0);
 }
 
 static bool isView(Operation *op) {

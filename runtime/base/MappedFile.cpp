@@ -27,10 +27,10 @@ Expected<MappedFile> MappedFile::open(const std::string &path) {
   }
   if (!S_ISREG(info.st_mode)) {
     close(fd);
-    return Status(Code::Io, fmt::format("cannot read '{}': it is {}", path,
-                                        S_ISDIR(info.st_mode)
-                                            ? "a folder"
-                                            : "not a regular file"));
+    return Status(
+        Code::Io,
+        fmt::format("cannot read '{}': it is {}", path,
+                    S_ISDIR(info.st_mode) ? "a folder" : "not a regular file"));
   }
   MappedFile file;
   file.length = static_cast<size_t>(info.st_size);

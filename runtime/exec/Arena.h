@@ -11,8 +11,8 @@
 namespace dlrt {
 
 /// Adds up parts, each aligned and followed by the slack that kernels may
-/// read into. If guarded, each part's slack ends where a page begins that faults
-/// (for tests: it takes much more memory).
+/// read into. If guarded, each part's slack ends where a page begins that
+/// faults (for tests: it takes much more memory).
 class ArenaLayout {
 public:
   explicit ArenaLayout(bool guarded = false) : guarded(guarded) {}

@@ -69,9 +69,9 @@ private:
   /// Of one program: who must have run before bytes are dead.
   struct Lives {
     std::vector<MemoryRange> deadAtStart, temporaries;
-    std::vector<uint32_t> uses;                    ///< by temporary
-    std::vector<std::vector<uint32_t>> ofCommand;  ///< its temporaries
-    std::vector<uint32_t> left;                    ///< uses to come
+    std::vector<uint32_t> uses;                   ///< by temporary
+    std::vector<std::vector<uint32_t>> ofCommand; ///< its temporaries
+    std::vector<uint32_t> left;                   ///< uses to come
   };
   struct CommandState {
     uint32_t waiting, next, done;

@@ -22,7 +22,7 @@ struct PreparedCommand {
   uint32_t firstSuccessor; ///< in `successors`
   uint32_t successorCount;
   uint32_t number; ///< in the program
-  bool serial; ///< not worth waking anybody for
+  bool serial;     ///< not worth waking anybody for
 };
 
 /// What the workers share about a running command. One cache line each.

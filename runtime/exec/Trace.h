@@ -61,8 +61,7 @@ private:
 /// nobody adds.
 class Trace {
 public:
-  static constexpr size_t eventsPerThread = 1 << 16,
-                          launches = eventsPerThread;
+  static constexpr size_t eventsPerThread = 1 << 16, launches = eventsPerThread;
 
   explicit Trace(unsigned threadCount) : runs(launches) {
     threads.reserve(threadCount);

@@ -21,7 +21,8 @@ namespace dlrt {
 void setFloatingPointMode();
 
 /// Starts a thread for each worker but number 0, which is the thread that runs
-/// programs. Unavailable if the system gives fewer; those it gave are in `threads`.
+/// programs. Unavailable if the system gives fewer; those it gave are in
+/// `threads`.
 Status startHelpers(std::vector<std::thread> &threads, size_t workers,
                     const std::function<void(size_t)> &main);
 

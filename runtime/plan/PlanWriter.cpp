@@ -24,9 +24,8 @@ static uint64_t alignUp(uint64_t at) {
   return (at + Format::alignment - 1) / Format::alignment * Format::alignment;
 }
 
-std::vector<uint8_t>
-dlrt::sealPlan(std::span<const uint8_t> metadata,
-               const std::vector<SectionView> &sections) {
+std::vector<uint8_t> dlrt::sealPlan(std::span<const uint8_t> metadata,
+                                    const std::vector<SectionView> &sections) {
   std::vector<SectionView> all = {{SectionKind::Metadata, metadata}};
   all.insert(all.end(), sections.begin(), sections.end());
 

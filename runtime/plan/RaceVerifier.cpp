@@ -180,8 +180,8 @@ private:
     auto last = stretches.find(range.end);
     for (auto at = first; at != last; ++at) {
       History &h = at->second;
-      DLRT_TRY(check(h.writer, c, at->first,
-                     range.writes ? "writes" : "reads"));
+      DLRT_TRY(
+          check(h.writer, c, at->first, range.writes ? "writes" : "reads"));
       if (!range.writes) {
         // Who waits for c waits for what c waited for, too.
         std::erase_if(h.readers,

@@ -15,9 +15,8 @@ Status dlrt::planError(std::string_view place, std::string_view what) {
 }
 
 bool dlrt::isPrintable(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](unsigned char c) {
-    return c < 0x20 || c == 0x7f;
-  });
+  return std::none_of(text.begin(), text.end(),
+                      [](unsigned char c) { return c < 0x20 || c == 0x7f; });
 }
 
 bool dlrt::itemBytes(const fb::InputComponentT &component, uint64_t &bytes) {
@@ -54,8 +53,7 @@ static Status checkBuffers(const fb::PlanT &plan) {
     case fb::Space::Arena:
       if (b.offset % bufferAlignment != 0)
         return error(fmt::format("offset {} is not aligned", b.offset));
-      if (b.offset > plan.arena_bytes ||
-          b.bytes > plan.arena_bytes - b.offset)
+      if (b.offset > plan.arena_bytes || b.bytes > plan.arena_bytes - b.offset)
         return error(fmt::format("{} bytes at {} leave the arena of {} bytes",
                                  b.bytes, b.offset, plan.arena_bytes));
       break;
@@ -150,8 +148,8 @@ static Status checkMnist(const fb::DatasetT &d, const std::string &place) {
 
 static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
   if (d.batch_size == 0 || d.items == 0)
-    return planError(place, fmt::format("{} items in batches of {}", d.items,
-                                        d.batch_size));
+    return planError(
+        place, fmt::format("{} items in batches of {}", d.items, d.batch_size));
   if (d.components.empty())
     return planError(place, "it has no components");
   if (!isPrintable(d.root))
@@ -177,8 +175,7 @@ static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
   case fb::DatasetKind::Tensor:
     if (d.paths.size() != d.components.size())
       return planError(place, fmt::format("{} files for {} components",
-                                          d.paths.size(),
-                                          d.components.size()));
+                                          d.paths.size(), d.components.size()));
     return {};
   }
   return planError(place, "unknown kind");

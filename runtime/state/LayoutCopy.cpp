@@ -59,9 +59,10 @@ void dlrt::loadElements(const std::vector<uint64_t> &shape,
               const_cast<uint8_t *>(stored));
 }
 
-std::vector<uint8_t>
-dlrt::rowMajorElements(const std::vector<uint64_t> &shape, const Layout &layout,
-                       fb::DType dtype, const uint8_t *stored) {
+std::vector<uint8_t> dlrt::rowMajorElements(const std::vector<uint64_t> &shape,
+                                            const Layout &layout,
+                                            fb::DType dtype,
+                                            const uint8_t *stored) {
   uint64_t count = 1;
   for (uint64_t extent : shape)
     count *= extent;

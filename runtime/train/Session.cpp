@@ -103,8 +103,7 @@ uint64_t Session::batchesPerEpoch(uint32_t step) const {
                    dataset.drop_last);
 }
 
-std::unique_ptr<Loader> Session::makeLoader(uint32_t step,
-                                            uint64_t batchLimit,
+std::unique_ptr<Loader> Session::makeLoader(uint32_t step, uint64_t batchLimit,
                                             uint64_t firstBatch) const {
   const fb::DatasetT &dataset = *plan().datasets[plan().steps[step]->dataset];
   LoaderOptions options;

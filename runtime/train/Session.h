@@ -37,9 +37,9 @@ public:
                                                  const SessionOptions &options);
 
   /// The same with a plan that has been read; `name` is for messages.
-  static Expected<std::unique_ptr<Session>>
-  open(LoadedPlan loaded, const std::string &name,
-       const SessionOptions &options);
+  static Expected<std::unique_ptr<Session>> open(LoadedPlan loaded,
+                                                 const std::string &name,
+                                                 const SessionOptions &options);
 
   const fb::PlanT &plan() const { return *loaded.plan; }
   /// The plan's file and its checksum.

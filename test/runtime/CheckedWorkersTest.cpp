@@ -67,7 +67,8 @@ TEST(CheckedWorkers, BytesAreDeadAfterTheirLastUse) {
   // another buffer, as if an offset were wrong.
   PlanBuilder b = singleProgramPlan();
   fb::ProgramT &p = *b.plan.steps[0]->micro[0];
-  uint32_t first = b.arena(64), late = b.arenaAt(b.plan.buffers[first]->offset, 64);
+  uint32_t first = b.arena(64),
+           late = b.arenaAt(b.plan.buffers[first]->offset, 64);
   uint32_t copy = b.arena(64), wrong = b.arena(64);
   uint32_t add = b.kernel("add", 8, {64, 64, 64}, {false, false, true});
   b.command(p, b.kernel("squares", 8, {64}, {true}), {first});
@@ -107,8 +108,7 @@ TEST(CheckedWorkers, OrdersDifferAndKeepDependencies) {
     for (uint32_t sum : sums)
       EXPECT_EQ(run.word(sum), 0);
     for (uint32_t sum : sums)
-      EXPECT_EQ(reinterpret_cast<int64_t *>(
-                    run.executor->arenaAddress(sum))[7],
+      EXPECT_EQ(reinterpret_cast<int64_t *>(run.executor->arenaAddress(sum))[7],
                 2 * 49);
     orders.insert(run.order());
   }

@@ -1,5 +1,5 @@
-// drop_edge PLAN OUT STEP PROGRAM COMMAND DEP: the plan without one edge, sealed
-// anew. Nothing is checked: the loader is what is tested.
+// drop_edge PLAN OUT STEP PROGRAM COMMAND DEP: the plan without one edge,
+// sealed anew. Nothing is checked: the loader is what is tested.
 #include "runtime/plan/Container.h"
 #include "runtime/plan/PlanWriter.h"
 
@@ -20,9 +20,8 @@ int main(int argc, char **argv) {
     return fail("usage: dl_drop_edge PLAN OUT STEP PROGRAM COMMAND DEP");
   std::ifstream in(argv[1], std::ios::binary);
   std::vector<char> file((std::istreambuf_iterator<char>(in)), {});
-  auto sections =
-      readContainer({reinterpret_cast<const uint8_t *>(file.data()),
-                     file.size()});
+  auto sections = readContainer(
+      {reinterpret_cast<const uint8_t *>(file.data()), file.size()});
   if (!sections || sections->empty())
     return fail("this is no plan");
   fb::PlanT plan;

@@ -215,13 +215,13 @@ void Parser::emit(StringRef list) {
 }
 
 void Parser::emitOne(StringRef kind, StringRef path) {
-  static const std::vector<std::string> known = {
-      "graph.dot",  "graph.svg",  "memory.svg",
-      "mlir",       "kernels.so", "report.json"};
+  static const std::vector<std::string> known = {"graph.dot",  "graph.svg",
+                                                 "memory.svg", "mlir",
+                                                 "kernels.so", "report.json"};
   static const std::vector<std::string> later = {
-      "summary",      "graph.html",   "graph.json", "memory.pickle",
+      "summary",       "graph.html",   "graph.json", "memory.pickle",
       "schedule.json", "schedule.svg", "cu",         "ptx",
-      "cubin",        "onnx",         "deps",       "compile-flags"};
+      "cubin",         "onnx",         "deps",       "compile-flags"};
   auto [name, phase] = kind.split(':');
   if (llvm::is_contained(later, name))
     return fail("--emit=" + name.str() + ": not in this version",

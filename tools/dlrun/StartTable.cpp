@@ -78,8 +78,9 @@ void dlrun::reportStart(Session &session, const Options &options,
   if (stepsDone != 0)
     row("weights", fmt::format("of step {}", withCommas(stepsDone)));
   else
-    row("weights", options.init.empty()
-                     ? fmt::format("initial, seed {}", options.seed)
-                     : fmt::format("{}, seed {}", options.init, options.seed));
+    row("weights",
+        options.init.empty()
+            ? fmt::format("initial, seed {}", options.seed)
+            : fmt::format("{}, seed {}", options.init, options.seed));
   row("run", length);
 }

@@ -5,14 +5,16 @@ using llvm::Value;
 
 namespace dl::codegen {
 
-Values emitLoop(llvm::IRBuilder<> &b, Value *lo, Value *hi, int64_t step,
-                llvm::ArrayRef<Value *> init,
-                llvm::function_ref<Values(Value *, llvm::ArrayRef<Value *>)> body) {
+Values
+emitLoop(llvm::IRBuilder<> &b, Value *lo, Value *hi, int64_t step,
+         llvm::ArrayRef<Value *> init,
+         llvm::function_ref<Values(Value *, llvm::ArrayRef<Value *>)> body) {
   llvm::Function *function = b.GetInsertBlock()->getParent();
   auto block = [&](const char *name) {
     return BasicBlock::Create(b.getContext(), name, function);
   };
-  BasicBlock *before = b.GetInsertBlock(), *loop = block("loop"), *done = block("done");
+  BasicBlock *before = b.GetInsertBlock(), *loop = block("loop"),
+             *done = block("done");
   auto *low = llvm::dyn_cast<llvm::ConstantInt>(lo);
   auto *high = llvm::dyn_cast<llvm::ConstantInt>(hi);
   if (low && high && low->getSExtValue() >= high->getSExtValue()) {

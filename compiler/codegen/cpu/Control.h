@@ -14,9 +14,11 @@ void emitLoop(llvm::IRBuilder<> &builder, llvm::Value *lo, llvm::Value *hi,
               int64_t step, llvm::function_ref<void(llvm::Value *)> body);
 
 /// The same with values carried from one iteration to the next.
-Values emitLoop(llvm::IRBuilder<> &builder, llvm::Value *lo, llvm::Value *hi,
-                int64_t step, llvm::ArrayRef<llvm::Value *> init,
-                llvm::function_ref<Values(llvm::Value *, llvm::ArrayRef<llvm::Value *>)> body);
+Values emitLoop(
+    llvm::IRBuilder<> &builder, llvm::Value *lo, llvm::Value *hi, int64_t step,
+    llvm::ArrayRef<llvm::Value *> init,
+    llvm::function_ref<Values(llvm::Value *, llvm::ArrayRef<llvm::Value *>)>
+        body);
 
 void emitIf(llvm::IRBuilder<> &builder, llvm::Value *condition,
             llvm::function_ref<void()> then,

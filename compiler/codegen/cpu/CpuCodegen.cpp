@@ -60,7 +60,8 @@ void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache) {
       error = llvm::toString(machine.takeError());
       return;
     }
-    std::string key = cache.enabled() ? KernelCache::keyOf(*module, variant) : "";
+    std::string key =
+        cache.enabled() ? KernelCache::keyOf(*module, variant) : "";
     if (auto known = cache.load(key)) {
       objects.push_back(std::move(*known));
       continue;

@@ -30,8 +30,8 @@ struct CpuCode {
   std::map<std::string, uint64_t> scratchBytes; // by kernel name
 };
 
-/// Compiles every distinct graph.kernel (by name) for each variant and links one
-/// image for each. Errors are emitted at the module.
+/// Compiles every distinct graph.kernel (by name) for each variant and links
+/// one image for each. Errors are emitted at the module.
 mlir::FailureOr<CpuCode> compileKernels(mlir::ModuleOp module,
                                         const CpuOptions &options);
 

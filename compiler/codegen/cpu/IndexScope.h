@@ -1,9 +1,11 @@
-// Loop variables as affine dims, and affine expressions over them as LLVM values.
+// Loop variables as affine dims, and affine expressions over them as LLVM
+// values.
 //
-// The lanes of a vector run along a group of adjacent dims, row-major: with the group
-// {y, x} and x of extent 24, lane l of flat index f is y = (f+l) / 24, x = (f+l) % 24.
-// An expression that is linear in the group with matching coefficients (24*y + x) is then
-// contiguous along the lanes, and no division is emitted for it.
+// The lanes of a vector run along a group of adjacent dims, row-major: with the
+// group {y, x} and x of extent 24, lane l of flat index f is y = (f+l) / 24 and
+// x = (f+l) % 24. An expression that is linear in the group with matching
+// coefficients (24*y + x) is then contiguous along the lanes, and no division
+// is emitted for it.
 #pragma once
 
 #include "mlir/IR/AffineExpr.h"
@@ -22,8 +24,8 @@ public:
 
   /// Dims that lanes run along: dim i has values in [0, extents[i]). `flat` is
   /// the row-major index of lane 0.
-  llvm::SmallVector<mlir::AffineExpr> addLaneGroup(
-      llvm::Value *flat, llvm::ArrayRef<int64_t> extents);
+  llvm::SmallVector<mlir::AffineExpr>
+  addLaneGroup(llvm::Value *flat, llvm::ArrayRef<int64_t> extents);
   /// Lane dims become ordinary again (their lane 0 values stay).
   void endLaneGroup();
 

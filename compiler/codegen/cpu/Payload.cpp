@@ -31,8 +31,8 @@ static Value *emitConstant(llvm::LLVMContext &context, arith::ConstantOp op,
   if (auto value = dyn_cast<FloatAttr>(op.getValue()))
     return llvm::ConstantFP::get(type, value.getValue());
   APInt value = cast<IntegerAttr>(op.getValue()).getValue();
-  return llvm::ConstantInt::get(
-      type, value.sextOrTrunc(type->getScalarSizeInBits()));
+  return llvm::ConstantInt::get(type,
+                                value.sextOrTrunc(type->getScalarSizeInBits()));
 }
 
 static CmpInst::Predicate predicate(arith::CmpFPredicate p) {
@@ -72,8 +72,7 @@ static CmpInst::Predicate predicate(arith::CmpIPredicate p) {
 /// NaN wins over all, and of +0 and -0 either may be returned.
 static Value *emitMinMax(llvm::IRBuilderBase &b, Value *x, Value *y,
                          CmpInst::Predicate better) {
-  Value *takeX = b.CreateOr(b.CreateFCmp(better, x, y),
-                            b.CreateFCmpUNO(x, x));
+  Value *takeX = b.CreateOr(b.CreateFCmp(better, x, y), b.CreateFCmpUNO(x, x));
   return b.CreateSelect(takeX, x, y);
 }
 
@@ -148,7 +147,8 @@ static std::optional<llvm::Intrinsic::ID> intrinsic(Operation *op) {
 
 static Value *emitIndexCast(llvm::IRBuilderBase &b, Operation *op, Value *x,
                             unsigned lanes) {
-  llvm::Type *to = vectorType(b.getContext(), op->getResult(0).getType(), lanes);
+  llvm::Type *to =
+      vectorType(b.getContext(), op->getResult(0).getType(), lanes);
   return isa<arith::IndexCastUIOp>(op) ? b.CreateZExtOrTrunc(x, to)
                                        : b.CreateSExtOrTrunc(x, to);
 }
@@ -220,7 +220,9 @@ std::pair<Value *, Value *> emitPhilox(llvm::IRBuilderBase &b, Value *index,
   auto *narrow = llvm::VectorType::get(
       b.getInt32Ty(), cast<llvm::VectorType>(wide)->getElementCount());
   auto low = [&](Value *x) { return b.CreateTrunc(x, narrow); };
-  auto high = [&](Value *x) { return b.CreateTrunc(b.CreateLShr(x, 32), narrow); };
+  auto high = [&](Value *x) {
+    return b.CreateTrunc(b.CreateLShr(x, 32), narrow);
+  };
   Value *k = b.CreateXor(seed, llvm::ConstantInt::get(wide, key));
   Value *k0 = low(k), *k1 = high(k);
   Value *c0 = low(index), *c1 = high(index), *c2 = low(step), *c3 = low(micro);

@@ -24,6 +24,6 @@ struct PlanFile {
 /// The plan file. Equal plans and images give equal bytes. What the runtime
 /// would refuse to load is an error here.
 mlir::FailureOr<PlanFile> encodePlan(plan::PlanOp plan,
-                                                 llvm::ArrayRef<Image> images);
+                                     llvm::ArrayRef<Image> images);
 
 } // namespace dl::emit

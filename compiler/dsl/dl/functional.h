@@ -118,7 +118,8 @@ inline Tensor avg_pool2d(Tensor x, Pair kernel_size,
     return sums / static_cast<double>(options.divisor_override);
   bool counts = options.count_include_pad;
   if (!options.ceil_mode && (counts || options.padding == Pair(0)))
-    return sums / (static_cast<double>(kernel[0]) * static_cast<double>(kernel[1]));
+    return sums /
+           (static_cast<double>(kernel[0]) * static_cast<double>(kernel[1]));
   Shape from = x.sizes(), to = sums.sizes();
   Tensor rows = detail::window_counts(to[2], from[2], kernel[0], stride[0],
                                       padding[0], counts);

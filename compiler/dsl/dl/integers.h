@@ -63,8 +63,7 @@ DL_INTEGER_UNARY_OPS(DL_METHOD)
 inline Tensor pow(const Operand &base, const Operand &exponent) {
   bool number = exponent.kind == DL_INT_SCALAR;
   if (detail::is_whole(base) && number)
-    return detail::power_of_integers(detail::tensor_of(base),
-                                     exponent.integer);
+    return detail::power_of_integers(detail::tensor_of(base), exponent.integer);
   if ((detail::is_whole(base) || base.kind == DL_INT_SCALAR) &&
       (detail::is_whole(exponent) || number))
     detail::unsupported("pow: integers with a tensor of exponents: not in this "

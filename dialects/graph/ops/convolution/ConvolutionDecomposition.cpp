@@ -1,6 +1,6 @@
-// Padding becomes a pad with zeros, and the stride of an input's gradient phases
-// of their own, so that the contractions that remain read neighbours. Groups
-// become a dim.
+// Padding becomes a pad with zeros, and the stride of an input's gradient
+// phases of their own, so that the contractions that remain read neighbours.
+// Groups become a dim.
 
 #include "dialects/graph/GraphBuilder.h"
 #include "dialects/graph/StorageOrder.h"
@@ -104,8 +104,7 @@ static Value fitImages(GraphBuilder &g, Value x, Pair extents) {
   if (ArrayRef(sizes) != shapeOf(x))
     x = g.make<SliceOp>(x, SmallVector<int64_t>(rank, 0), sizes,
                         SmallVector<int64_t>(rank, 1));
-  return missing == Pair{0, 0} ? x
-                               : padImages(g, x, {0, 0}, missing, {0, 0});
+  return missing == Pair{0, 0} ? x : padImages(g, x, {0, 0}, missing, {0, 0});
 }
 
 /// With stride s, inputs y = s*t + r of one phase r meet the taps k0 + s*j
@@ -135,9 +134,10 @@ static Value inputGradByPhases(GraphBuilder &g, Conv2dInputGradOp op) {
       padding.push_back(reach / s);
       // A phase's padding is not the same on both sides: what the last rows of
       // dy give to rows behind the input's is cut off.
-      int64_t met = std::min(shapeOf(op.getDy())[dim], extents[dim] + reach / s);
-      covered[dim] = std::max(extents[dim],
-                              met - 2 * padding[i] + taps[dim] - 1);
+      int64_t met =
+          std::min(shapeOf(op.getDy())[dim], extents[dim] + reach / s);
+      covered[dim] =
+          std::max(extents[dim], met - 2 * padding[i] + taps[dim] - 1);
       dyExtents[i] = covered[dim] + 2 * padding[i] - taps[dim] + 1;
       high[i] = input[dim] - at[i] - ((extents[dim] - 1) * s + 1);
       interior[i] = s - 1;

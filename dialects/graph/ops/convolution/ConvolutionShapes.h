@@ -1,8 +1,8 @@
 // How the three convolutions see their operands.
 //
-// A convolution in groups has rank 4 like any other until it is decomposed; then
-// its groups are a dim of their own: images [B,G,C,H,W], weights [G,O,C,KH,KW].
-// The elements stand in the same order in both.
+// A convolution in groups has rank 4 like any other until it is decomposed;
+// then its groups are a dim of their own: images [B,G,C,H,W], weights
+// [G,O,C,KH,KW]. The elements stand in the same order in both.
 #pragma once
 
 #include "dialects/graph/Windows.h"

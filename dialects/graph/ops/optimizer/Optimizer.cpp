@@ -23,9 +23,8 @@ static LogicalResult requireCall(OptionalLoc loc, StringRef op, int64_t call,
 }
 
 /// Gradient and slots look like the parameter.
-static LogicalResult
-requireLike(OptionalLoc loc, StringRef op, Value param,
-            ArrayRef<std::pair<StringRef, Value>> others) {
+static LogicalResult requireLike(OptionalLoc loc, StringRef op, Value param,
+                                 ArrayRef<std::pair<StringRef, Value>> others) {
   if (failed(requireFloat(loc, op, param.getType())))
     return failure();
   for (auto [name, value] : others)
@@ -40,12 +39,13 @@ LogicalResult SgdOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                                       Adaptor adaptor,
                                       SmallVectorImpl<Type> &types) {
   Value param = adaptor.getParam(), buffer = adaptor.getMomentumBuffer();
-  if (failed(requireLike(loc, "SGD", param,
-                         {{"gradient", adaptor.getGrad()}})) ||
-      failed(requireNotNegative(loc, "SGD",
-                                {{"lr", adaptor.getLr()},
-                                 {"momentum", adaptor.getMomentum()},
-                                 {"weight_decay", adaptor.getWeightDecay()}})) ||
+  if (failed(
+          requireLike(loc, "SGD", param, {{"gradient", adaptor.getGrad()}})) ||
+      failed(
+          requireNotNegative(loc, "SGD",
+                             {{"lr", adaptor.getLr()},
+                              {"momentum", adaptor.getMomentum()},
+                              {"weight_decay", adaptor.getWeightDecay()}})) ||
       failed(requireCall(loc, "SGD", adaptor.getCall(), adaptor.getCalls())))
     return failure();
   if (adaptor.getNesterov() &&
@@ -70,12 +70,13 @@ LogicalResult AdamOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                           {"exp_avg", adaptor.getExpAvg()},
                           {"exp_avg_sq", adaptor.getExpAvgSq()},
                           {"max_exp_avg_sq", adaptor.getMaxExpAvgSq()}})) ||
-      failed(requireNotNegative(loc, op,
-                                {{"lr", adaptor.getLr()},
-                                 {"beta1", adaptor.getBeta1()},
-                                 {"beta2", adaptor.getBeta2()},
-                                 {"eps", adaptor.getEps()},
-                                 {"weight_decay", adaptor.getWeightDecay()}})) ||
+      failed(
+          requireNotNegative(loc, op,
+                             {{"lr", adaptor.getLr()},
+                              {"beta1", adaptor.getBeta1()},
+                              {"beta2", adaptor.getBeta2()},
+                              {"eps", adaptor.getEps()},
+                              {"weight_decay", adaptor.getWeightDecay()}})) ||
       failed(requireCall(loc, op, adaptor.getCall(), adaptor.getCalls())))
     return failure();
   for (auto [name, beta] : {Number{"beta1", adaptor.getBeta1()},
