@@ -166,13 +166,13 @@ def matmuls(options, folder, peak):
         for kind in ("NN", "NT", "TN"):
             plan = matmul.write_model(folder, m, n, k, kind)["plan"]
             ours, theirs, peaks = [], [], []
-            for _ in range(3 * options.rounds):
+            for _ in range(5 * options.rounds):
                 ours.append(machine.bench(plan, 1, cwd=folder, seconds=options.seconds / 10)["median_ms"])
                 theirs.append(peer.ask(f"{m} {n} {k} {kind} {options.seconds / 10}")["median_ms"])
                 peaks.append(peak.measure())
             row = {"shape": shape, "kind": kind, "ours_ms": machine.median(ours), "torch_ms": machine.median(theirs)}
             gflops = 2e-6 * m * n * k
-            # Both are near the peak: of each round, for the machine changes between rounds.
+            # Both are near the peak: of each of many rounds, for the machine changes between them.
             row["ratio"] = machine.median(t / o for o, t in zip(ours, theirs))
             row["of_peak"] = gflops / row["ours_ms"] / machine.median(peaks)
             row["torch_of_peak"] = gflops / row["torch_ms"] / machine.median(peaks)

@@ -262,7 +262,8 @@ Values MicroKernel::accumulateBlocked(llvm::Function *function,
     Value *laneAt = advance(lanesAt, laneStep, k);
     for (int64_t l = 0; l < rows; l += line)
       fetch(advance(scalarAt, kAhead * rows + l), 3);
-    for (int64_t l = 0; l < lines; ++l)
+    // (A packed panel stays in the first-level cache.)
+    for (int64_t l = 0; part.packsFrom && l < lines; ++l)
       fetch(advance(laneAt, kAhead * laneStep + l * line), 3);
     Values lanes = loadPanel(laneAt);
     for (int v = 0; part.packsFrom && v < vectors; ++v)
