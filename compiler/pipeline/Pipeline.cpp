@@ -193,9 +193,6 @@ ArrayRef<StringRef> phaseNames() {
 
 LogicalResult compileToPlan(ModuleOp module, const CompileOptions &options,
                             CompileReport &report) {
-  // To name the values of an op, MLIR walks (and verifies) the whole module:
-  // once for each remark.
-  module.getContext()->printOpOnDiagnostic(false);
   llvm::StringSet<> known;
   ScopedDiagnosticHandler collectRemarks(
       module.getContext(), [&](Diagnostic &diagnostic) {

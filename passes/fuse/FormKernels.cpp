@@ -242,9 +242,10 @@ void FormKernelsPass::setInplace(graph::KernelOp kernel) {
                         yield.getOperand(result.getResultNumber()), seen))
         inplace[result.getResultNumber()] = i;
       if (inplace[result.getResultNumber()] == int64_t(i))
-        kernel.emitRemark() << state.getValue()
-                            << ": written in place: each element is read only "
-                               "before the same element is written";
+        emitRemark(kernel.getLoc())
+            << state.getValue()
+            << ": written in place: each element is read only "
+               "before the same element is written";
     }
   }
   if (llvm::any_of(inplace, [](int64_t i) { return i >= 0; }))

@@ -86,14 +86,17 @@ bool KernelGroups::delaysIndependentWork(unsigned g, Operation *op,
   bool keepApart = gain > kGainPerLoss * saved;
   if (!explained.insert(op).second)
     return keepApart;
-  op->emitRemark() << op->getName().stripDialect()
-                   << (keepApart ? ": not fused with " : ": fused with ")
-                   << group.ops.front()->getName().stripDialect() << ", which "
-                   << (keepApart ? "so can run beside " : "now waits for ")
-                   << awaited->ops.front()->getName().stripDialect()
-                   << ": with threads for both, apart is "
-                   << int64_t(gain * 1e6) << " us faster, and moves "
-                   << int64_t(saved * 1e6) << " us of memory more";
+  emitRemark(op->getLoc()) << op->getName().stripDialect()
+                           << (keepApart ? ": not fused with "
+                                         : ": fused with ")
+                           << group.ops.front()->getName().stripDialect()
+                           << ", which "
+                           << (keepApart ? "so can run beside "
+                                         : "now waits for ")
+                           << awaited->ops.front()->getName().stripDialect()
+                           << ": with threads for both, apart is "
+                           << int64_t(gain * 1e6) << " us faster, and moves "
+                           << int64_t(saved * 1e6) << " us of memory more";
   return keepApart;
 }
 

@@ -13,10 +13,10 @@ namespace dl {
 static constexpr int64_t kSmallElements = 8192;
 /// Fewer rows than this are not cut into tiles for the sake of fusion.
 static constexpr int64_t kMinRows = 4;
-/// A group of so many ops takes no more: LLVM's time grows faster than the
-/// code, and what is stored and loaded after so many is little beside them.
+/// A kernel has no more ops: LLVM's time grows faster than the code, and what
+/// is stored and loaded after so many is little beside them.
 static constexpr size_t kMaxOps = 64;
-/// No more ops than this wait for one reader.
+/// No more ops than this wait together.
 static constexpr unsigned kMaxWaiting = 8;
 
 static RankedTensorType typeOf(Value value) {
@@ -277,9 +277,9 @@ StringRef KernelGroups::obstacleInLoops(const Group &group,
 }
 
 StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
-  if (group.ops.size() >= kMaxOps)
-    return "it has 64 ops already, and the time to compile grows faster than "
-           "their number";
+  if (group.ops.size() + joining(op) > kMaxOps)
+    return "so many ops in one kernel would take disproportionately long to "
+           "compile";
   return group.contraction ? obstacleInContraction(group, op)
                            : obstacleInLoops(group, op);
 }
@@ -299,14 +299,14 @@ StringRef KernelGroups::obstacleInOrder(unsigned g, Operation *op,
 
 void KernelGroups::explain(Operation *op, StringRef what, const Group &group,
                            StringRef why) const {
-  op->emitRemark() << op->getName().stripDialect() << ": " << what << " "
-                   << group.ops.front()->getName().stripDialect() << ": "
-                   << why;
+  emitRemark(op->getLoc()) << op->getName().stripDialect() << ": " << what
+                           << " " << group.ops.front()->getName().stripDialect()
+                           << ": " << why;
 }
 
 /// An op such as momentum * buffer has no kernel to join yet. It is computed
 /// where its one reader is, which may follow the contraction of its gradient.
-/// Returns how many ops would wait with it, itself included, or 0.
+/// Returns how many ops would wait together, or 0.
 unsigned KernelGroups::canWait(Operation *op) const {
   if (!fuse || kind(op) != OpKind::Elementwise || !op->hasOneUse())
     return 0;
@@ -316,19 +316,21 @@ unsigned KernelGroups::canWait(Operation *op) const {
       typeOf(reader->getResult(0)).getShape() !=
           typeOf(op->getResult(0)).getShape())
     return 0;
-  unsigned count = 1;
-  for (Value value : realOperands(op)) {
+  bool waits = llvm::all_of(realOperands(op), [&](Value value) {
     Operation *def = value.getDefiningOp();
     while (def && kind(def) == OpKind::Alias)
       def = def->getOperand(0).getDefiningOp();
-    if (!def)
-      continue;
-    auto it = waiting.find(def);
-    if (it == waiting.end())
-      return 0;
-    count += it->second;
-  }
-  return count <= kMaxWaiting ? count : 0;
+    return !def || waiting.contains(def);
+  });
+  unsigned count = joining(op);
+  return waits && count <= kMaxWaiting ? count : 0;
+}
+
+unsigned KernelGroups::joining(Operation *op) const {
+  unsigned count = 1;
+  for (Value value : realOperands(op))
+    count += waiting.lookup(value.getDefiningOp());
+  return count;
 }
 
 void KernelGroups::takeWaiting(unsigned group, Operation *op) {
@@ -441,7 +443,14 @@ void KernelGroups::absorbPrologues() {
         if (!llvm::is_contained(readers, it->second))
           readers.push_back(it->second);
       }
-    if (!absorbable || readers.empty() || readers.size() > 2)
+    auto hasRoom = [&](unsigned reader) {
+      size_t count = list[reader].ops.size() + group.ops.size();
+      for (unsigned prologue : prologues.lookup(reader))
+        count += list[prologue].ops.size();
+      return count <= kMaxOps;
+    };
+    if (!absorbable || readers.empty() || readers.size() > 2 ||
+        !llvm::all_of(readers, hasRoom))
       continue;
     for (unsigned reader : readers) {
       prologues[reader].push_back(g);

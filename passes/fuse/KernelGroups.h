@@ -54,6 +54,8 @@ private:
   OpKind classify(mlir::Operation *op) const;
   void assign(mlir::Operation *op);
   unsigned canWait(mlir::Operation *op) const;
+  /// How many ops join a group with this one: it and those that wait for it.
+  unsigned joining(mlir::Operation *op) const;
   void append(unsigned group, mlir::Operation *op);
   void takeWaiting(unsigned group, mlir::Operation *op);
   /// Why an op cannot be computed in a group; empty if it can.

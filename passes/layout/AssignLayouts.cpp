@@ -121,18 +121,19 @@ void AssignLayoutsPass::runOnOperation() {
       continue;
     int64_t last = cast<RankedTensorType>(state.getType()).getRank() - 1;
     if (!wish.contradiction.empty()) {
-      state.emitRemark() << state.getSymName()
-                         << ": stored row by row: " << wish.contradiction;
+      emitRemark(state.getLoc())
+          << state.getSymName()
+          << ": stored row by row: " << wish.contradiction;
       continue;
     }
     chosen[state.getSymName()] = *wish.innermost;
     setOrder(state, *wish.innermost);
-    state.emitRemark() << state.getSymName() << ": stored with dim "
-                       << *wish.innermost << " innermost"
-                       << (*wish.innermost == last ? ", as it is" : "")
-                       << ": the vectors of every product that reads it, such "
-                          "as "
-                       << wish.reader << ", run along it";
+    emitRemark(state.getLoc())
+        << state.getSymName() << ": stored with dim " << *wish.innermost
+        << " innermost" << (*wish.innermost == last ? ", as it is" : "")
+        << ": the vectors of every product that reads it, such "
+           "as "
+        << wish.reader << ", run along it";
   }
   // Slots and accumulators are updated element by element with their parameter.
   for (auto state : module.getOps<graph::StateOp>())

@@ -244,9 +244,10 @@ void Chooser::run() {
       if (!copy) {
         builder.setInsertionPointAfterValue(operand);
         copy = copyOf(operand, graph::batchInnermost(typeOf(operand)), builder);
-        op->emitRemark() << "operand " << i
-                         << " is copied, images innermost, once for all "
-                            "convolutions that read it";
+        emitRemark(op->getLoc())
+            << "operand " << i
+            << " is copied, images innermost, once for all "
+               "convolutions that read it";
       }
       op->setOperand(i, copy);
     }

@@ -78,7 +78,7 @@ private:
                                             argument, identity);
     graph::YieldOp::create(builder, value.getLoc(), same);
     returned.set(kernel->getResult(0));
-    kernel.emitRemark("copied: ") << why;
+    emitRemark(kernel.getLoc(), "copied: ") << why;
   }
 
   static ArrayAttr layouts(Builder &builder, DenseI64ArrayAttr order) {

@@ -25,7 +25,7 @@ struct MarkSerial : impl::MarkSerialBase<MarkSerial> {
             !machine.worthSharing(kernel.getFlops(), kernel.getBytes());
         command.setSerial(serial);
         if (serial)
-          command.emitRemark()
+          emitRemark(command.getLoc())
               << kernel.getSymName().rsplit('_').first
               << ": on one thread: its work ("
               << static_cast<int64_t>(kernel.getFlops()) << " FLOP, "

@@ -59,11 +59,12 @@ public:
       // Bytes are shared only by what data orders anyway, level by level.
       Packing wide = pack(lifetimes(levels), plan::alignment);
       bool taken = wide.bytes <= packing.bytes * (1 + tolerance);
-      program.emitRemark() << "independent kernels "
-                           << (taken ? "may run at once: "
-                                     : "run one by one: at once they need ")
-                           << wide.bytes << " bytes of temporaries, "
-                           << packing.bytes << " in sequence";
+      emitRemark(program.getLoc())
+          << "independent kernels "
+          << (taken ? "may run at once: "
+                    : "run one by one: at once they need ")
+          << wide.bytes << " bytes of temporaries, " << packing.bytes
+          << " in sequence";
       if (taken) {
         packing = std::move(wide);
         sortCommands(levels);

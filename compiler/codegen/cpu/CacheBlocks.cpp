@@ -4,8 +4,8 @@
 //     rows are packed, as [block of rows][k][row], for the second-level cache
 //     for each panel of lanes:
 //       it is packed, as [k][lane]
-//       a micro-kernel for each block of rows; the first one packs lanes that
-//       are neighbours on its way, which hides the copy
+//       a micro-kernel for each block of rows; the first one packs a panel of
+//       neighbours on its way, which hides the copy
 // What a micro-kernel will need is fetched while the one before it computes, a
 // few lines at a time: a burst of fetches would hold up its own operands.
 
@@ -156,7 +156,7 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
   };
   int64_t width = block.vectors * e.plan.lanes;
   Value *unpacked = b.CreateGEP(element, source, laneAt(lane));
-  bool onTheWay = laneStep == 1 && lanes == width;
+  bool onTheWay = laneStep == 1 && lanes == width; // whole vectors
   if (!onTheWay)
     emitPack(b, element, panelAt(0, lanes), {part.extent}, unpacked,
              scratchAt(0), {width, e.plan.lanes, 0});
@@ -186,9 +186,9 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
   }
 
   llvm::Function *function = b.GetInsertBlock()->getParent();
-  Panel panel = packedPanel(lanes);
-  auto emit = [&](Value *row, Value *number, int64_t height, Value *from) {
+  auto emit = [&](Value *row, Value *number, int64_t height, bool packs) {
     part.scalarSteps = {height};
+    part.packs = packs;
     Value *inBlock =
         b.CreateAdd(b.CreateMul(row, b.getInt64(scratch.sumStride)),
                     b.CreateSub(lane, block.lane));
@@ -197,23 +197,22 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
     Value *rows = b.CreateGEP(element, scratchAt(scratch.rowsAt),
                               b.CreateMul(row, b.getInt64(part.extent)));
     b.CreateCall(
-        microKernel(height, panel, part),
-        {function->getArg(0), function->getArg(1), frame, rows, from,
+        microKernel(height, packs ? panelAt(0, lanes) : packedPanel(lanes),
+                    part),
+        {function->getArg(0), function->getArg(1), frame, rows,
+         packs ? unpacked : scratchAt(0),
          b.CreateAdd(tileOrigin(form.rowDim), b.CreateAdd(block.row, row)),
          lane, b.CreateGEP(element, scratchAt(scratch.sumsAt), inBlock),
          b.CreateGEP(element, next, progress), scratchAt(0)});
   };
-  if (onTheWay) {
-    part.packsFrom = kStep;
-    emit(b.getInt64(0), b.getInt64(0), block.firstHeight(), unpacked);
-    part.packsFrom = 0;
-  }
+  if (onTheWay)
+    emit(b.getInt64(0), b.getInt64(0), block.firstHeight(), true);
   block.forEachRowBlock(
       b,
       [&](Value *row, Value *number, int64_t height) {
-        emit(row, number, height, scratchAt(0));
+        emit(row, number, height, false);
       },
-      onTheWay);
+      onTheWay ? 1 : 0);
 }
 
 } // namespace dl::codegen

@@ -329,7 +329,7 @@ llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
   auto add = [&](int64_t number) { key += std::to_string(number) + ","; };
   add(rows), add(panel.lanes), add(part.extent), add(part.first),
       add(part.last);
-  add(part.clipped), add(part.packsFrom);
+  add(part.clipped), add(part.packs);
   for (int64_t offset : panel.offsets)
     add(offset);
   for (int64_t step : panel.kSteps)

@@ -27,13 +27,12 @@ struct KPart {
   int64_t rowStep = 0;                    // of the row operand
   int64_t sumStride = 0;                  // between rows of kept sums
   bool clipped = false; // bordered k dims have fewer steps: see the frame
-  /// Operands are packed and sums far away. The k loop is cut into as many
+  /// Operands are packed, but for lanes packed on the way, and sums far away. The k loop is cut into as many
   /// chunks as there are rows; each begins by fetching one row of the sums and
   /// results of the next call, and some lines of the next panel.
   bool blocked = false;
-  /// Where not 0, lanes are where they were, from k to k so many elements
-  /// apart, and packed on the way.
-  int64_t packsFrom = 0;
+  /// The lanes of the panel are where they were, and packed on the way.
+  bool packs = false;
   /// What a chunk fetches of the next panel: `count` times `lines` lines of
   /// cache, in elements `stride` apart; the next chunk goes on `step` further.
   struct {

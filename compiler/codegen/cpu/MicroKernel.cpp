@@ -10,7 +10,7 @@ using llvm::Value;
 
 /// An innermost k dim of at most this extent is unrolled: filter taps.
 static constexpr int64_t kMaxUnrolledTaps = 8;
-/// Packed operands are fetched so many k before they are needed: about 200
+/// Packed rows are fetched so many k before they are needed: about 200
 /// cycles, what the second-level cache may take under load.
 static constexpr int64_t kAhead = 16;
 /// Lanes that lie far apart are fetched a few k ahead only: many would share a
@@ -175,46 +175,45 @@ Values MicroKernel::accumulateFetching(Value *scalarAt, Value *laneAt,
   int64_t bytes = element->getScalarSizeInBits() / 8, line = 64 / bytes;
   int64_t laneStep = panel.kSteps[0], scalarStep = part.scalarSteps[0];
   bool far = form.fetchesLanes(plan.lanes);
-  auto loop = [&](Value *from, int64_t count, ArrayRef<Value *> state) {
-    return emitTurns(from, b->getInt64(count / kTurn * kTurn), count % kTurn,
-                     state, [&](Value *k, ArrayRef<Value *> carried) {
-                       Value *lanes = advance(laneAt, laneStep, k);
-                       for (int64_t l = 0; far && l < panel.lanes; l += line)
-                         fetch(advance(lanes, kFarAhead * laneStep + l), 3);
-                       return multiply(advance(scalarAt, scalarStep, k),
-                                       loadPanel(lanes), carried);
-                     });
+  auto step = [&](Value *k, ArrayRef<Value *> carried) {
+    Value *lanes = advance(laneAt, laneStep, k);
+    for (int64_t l = 0; far && l < panel.lanes; l += line)
+      fetch(advance(lanes, kFarAhead * laneStep + l), 3);
+    return multiply(advance(scalarAt, scalarStep, k), loadPanel(lanes),
+                    carried);
+  };
+  auto loop = [&](int64_t from, ArrayRef<Value *> state) {
+    int64_t turns = (part.extent - from) / kTurn * kTurn;
+    Values sums = emitTurns(b->getInt64(from), b->getInt64(turns), state, step);
+    for (int64_t k = from + turns; k < part.extent; ++k)
+      sums = step(b->getInt64(k), sums);
+    return sums;
   };
   int64_t full = part.extent / line * line;
   if (scalarStep != 1 || part.extent < 2 * line || form.rows() < 2 * rows)
-    return loop(b->getInt64(0), part.extent, state);
-  Values sums = emitLoop(*b, b->getInt64(0), b->getInt64(full), line, state,
-                         [&](Value *k, ArrayRef<Value *> carried) {
-                           Value *below = advance(
-                               advance(scalarAt, rows * part.rowStep), 1, k);
-                           for (int r = 0; r < rows; ++r)
-                             fetch(advance(below, r * part.rowStep), 3);
-                           return loop(k, line, carried);
-                         });
-  return loop(b->getInt64(full), part.extent - full, sums);
+    return loop(0, state);
+  Values sums =
+      emitLoop(*b, b->getInt64(0), b->getInt64(full), line, state,
+               [&](Value *k, ArrayRef<Value *> carried) {
+                 Value *below =
+                     advance(advance(scalarAt, rows * part.rowStep), 1, k);
+                 for (int r = 0; r < rows; ++r)
+                   fetch(advance(below, r * part.rowStep), 3);
+                 return emitTurns(k, b->getInt64(line), carried, step);
+               });
+  return loop(full, sums);
 }
 
-/// `count` steps of the k loop from `from` on, kTurn a turn, of which it is a
-/// multiple, then `rest`.
-Values MicroKernel::emitTurns(Value *from, Value *count, int64_t rest,
+/// `count` steps of the k loop, a multiple of kTurn.
+Values MicroKernel::emitTurns(Value *from, Value *count,
                               ArrayRef<Value *> state, Step step) {
-  auto some = [&](Value *k, int64_t steps, ArrayRef<Value *> carried) {
-    Values sums(carried.begin(), carried.end());
-    for (int64_t i = 0; i < steps; ++i)
-      sums = step(b->CreateAdd(k, b->getInt64(i)), sums);
-    return sums;
-  };
-  Value *end = b->CreateAdd(from, count);
-  Values sums = emitLoop(*b, from, end, kTurn, state,
-                         [&](Value *k, ArrayRef<Value *> carried) {
-                           return some(k, kTurn, carried);
-                         });
-  return some(end, rest, sums);
+  return emitLoop(*b, from, b->CreateAdd(from, count), kTurn, state,
+                  [&](Value *k, ArrayRef<Value *> carried) {
+                    Values sums(carried.begin(), carried.end());
+                    for (int64_t i = 0; i < kTurn; ++i)
+                      sums = step(b->CreateAdd(k, b->getInt64(i)), sums);
+                    return sums;
+                  });
 }
 
 void MicroKernel::fetch(Value *from, int locality) {
@@ -246,7 +245,7 @@ void MicroKernel::fetchResult(RegionEmitter &e, llvm::Function *function,
     fetch(b->CreateConstGEP1_64(type, row, l * line), 3);
 }
 
-/// The one k loop over packed operands, in chunks: see KPart.
+/// The one k loop in chunks: see KPart::blocked.
 Values MicroKernel::accumulateBlocked(llvm::Function *function,
                                       ArrayRef<Value *> state) {
   Value *rowsAt = function->getArg(3), *lanesAt = function->getArg(4);
@@ -255,21 +254,22 @@ Values MicroKernel::accumulateBlocked(llvm::Function *function,
   llvm::Align align(element->getScalarSizeInBits() / 8);
   int64_t line = 64 * 8 / element->getScalarSizeInBits();
   int64_t lines = llvm::divideCeil(panel.lanes, line);
-  int64_t laneStep = part.packsFrom ? part.packsFrom : panel.kSteps[0];
+  int64_t laneStep = panel.kSteps[0];
   RegionEmitter e(plan, payloads, *b, function->getArg(0), function->getArg(1));
   auto step = [&](Value *k, ArrayRef<Value *> carried) {
     Value *scalarAt = advance(rowsAt, rows, k);
     Value *laneAt = advance(lanesAt, laneStep, k);
     for (int64_t l = 0; l < rows; l += line)
       fetch(advance(scalarAt, kAhead * rows + l), 3);
-    // (A packed panel stays in the first-level cache.)
-    for (int64_t l = 0; part.packsFrom && l < lines; ++l)
-      fetch(advance(laneAt, kAhead * laneStep + l * line), 3);
+    // (A packed panel is read in order, which the hardware foresees.)
+    for (int64_t l = 0; part.packs && l < lines; ++l)
+      fetch(advance(laneAt, kFarAhead * laneStep + l * line), 3);
     Values lanes = loadPanel(laneAt);
-    for (int v = 0; part.packsFrom && v < vectors; ++v)
+    for (int v = 0; part.packs && v < vectors; ++v)
       b->CreateAlignedStore(
           lanes[v],
-          advance(advance(packed, panel.kSteps[0], k), v * plan.lanes), align);
+          advance(advance(packed, vectors * plan.lanes, k), v * plan.lanes),
+          align);
     return multiply(scalarAt, lanes, carried);
   };
   int64_t turns = part.extent / kTurn * kTurn;
@@ -294,10 +294,11 @@ Values MicroKernel::accumulateBlocked(llvm::Function *function,
                  Value *count = b->CreateSelect(
                      isLast, b->getInt64(turns - (rows - 1) * chunk),
                      b->getInt64(chunk));
-                 return emitTurns(begin, count, 0, carried, step);
+                 return emitTurns(begin, count, carried, step);
                });
-  return emitTurns(b->getInt64(turns), b->getInt64(0), part.extent - turns,
-                   turned, step);
+  for (int64_t k = turns; k < part.extent; ++k)
+    turned = step(b->getInt64(k), turned);
+  return turned;
 }
 
 Values MicroKernel::loadPanel(Value *from) {

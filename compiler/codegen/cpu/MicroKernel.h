@@ -32,7 +32,7 @@ private:
                   llvm::ArrayRef<llvm::Value *> state);
   using Step =
       llvm::function_ref<Values(llvm::Value *k, llvm::ArrayRef<llvm::Value *>)>;
-  Values emitTurns(llvm::Value *from, llvm::Value *count, int64_t rest,
+  Values emitTurns(llvm::Value *from, llvm::Value *count,
                    llvm::ArrayRef<llvm::Value *> state, Step step);
   void fetch(llvm::Value *from, int locality);
   llvm::Value *opaqueCopy(llvm::Value *pointer);

@@ -185,6 +185,11 @@ func.func @expanded_k(%a: tensor<21x1xf32>, %b: tensor<33x50xf32>) -> tensor<21x
   %0 = graph.matmul %t, %b : (tensor<21x33xf32>, tensor<33x50xf32>) -> tensor<21x50xf32>
   return %0 : tensor<21x50xf32>
 }
+func.func @expanded_k_of_lanes(%a: tensor<300x71xf32>, %b: tensor<1x517xf32>) -> tensor<300x517xf32> {
+  %t = graph.expand %b {shape = array<i64: 71, 517>} : (tensor<1x517xf32>) -> tensor<71x517xf32>
+  %0 = graph.matmul %a, %t : (tensor<300x71xf32>, tensor<71x517xf32>) -> tensor<300x517xf32>
+  return %0 : tensor<300x517xf32>
+}
 func.func @both_expanded(%a: tensor<1x1xf32>, %b: tensor<1x1xf32>) -> tensor<9x50xf32> {
   %s = graph.expand %a {shape = array<i64: 9, 33>} : (tensor<1x1xf32>) -> tensor<9x33xf32>
   %t = graph.expand %b {shape = array<i64: 33, 50>} : (tensor<1x1xf32>) -> tensor<33x50xf32>
