@@ -230,7 +230,8 @@ Value *MicroKernel::opaqueCopy(Value *pointer) {
                        {pointer});
 }
 
-/// Fetches `lines` lines of the row so many rows below the first result.
+/// Fetches `lines` lines of the row so many rows below the first result, not
+/// into the first-level cache: rows may all share a set there.
 void MicroKernel::fetchResult(RegionEmitter &e, llvm::Function *function,
                               Value *below, int64_t lines) {
   auto dims = resultDims(e, function, 0, 0);
@@ -242,7 +243,7 @@ void MicroKernel::fetchResult(RegionEmitter &e, llvm::Function *function,
   Value *row = e.elementPointer(stored(), at);
   int64_t line = 64 * 8 / type->getScalarSizeInBits();
   for (int64_t l = 0; l < lines; ++l)
-    fetch(b->CreateConstGEP1_64(type, row, l * line), 3);
+    fetch(b->CreateConstGEP1_64(type, row, l * line), 2);
 }
 
 /// The one k loop in chunks: see KPart::blocked.
