@@ -15,9 +15,9 @@ static constexpr int64_t kSmallElements = 8192;
 static constexpr int64_t kMinRows = 4;
 /// A kernel has no more ops: LLVM's time grows faster than the code, and what
 /// is stored and loaded after so many is little beside them.
-static constexpr size_t kMaxOps = 64;
-/// No more ops than this wait together.
-static constexpr unsigned kMaxWaiting = 8;
+static constexpr size_t kMaxOps = 128;
+/// No more ops than this wait together: an update of Adam has about 20.
+static constexpr unsigned kMaxWaiting = 32;
 
 static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());

@@ -285,7 +285,7 @@ class PictureTest(ToolTest):
         alive = {r.find(SVG + "title").text.splitlines()[0] for r in blocks if "peak" in r.get("class").split()}
         self.assertEqual(alive, {item["name"] for item in program["peak"]["alive"]})
         named = [t.text for t in picture.iter(SVG + "text") if t.get("class") == "alive-name"]
-        self.assertEqual(len(named), min(16, len(alive)))
+        self.assertEqual(len(named), min(16, len(program["peak"]["alive"])))
         self.assertEqual(len([r for r in picture.iter(SVG + "rect") if r.get("class") == "command"]), program["commands"])
         # Rectangles of less than a pixel are drawn larger than they are.
         places = [rectangle(r) for r in blocks if float(r.get("height")) > 0.5]

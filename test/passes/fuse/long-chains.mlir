@@ -1,12 +1,12 @@
-// A group ends at 64 ops: LLVM's time grows faster than the code of one kernel.
+// A group ends at 128 ops: LLVM's time grows faster than the code of one kernel.
 // RUN: python3 %S/long_chain.py 200 | dl-opt --form-kernels - | FileCheck %s
 // RUN: python3 %S/long_chain.py 200 | dl-opt --form-kernels - -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY
 
 // CHECK-LABEL: func.func @elementwise
-// CHECK-COUNT-4: graph.kernel
+// CHECK-COUNT-2: graph.kernel
 // CHECK-NOT: graph.kernel
 // CHECK-LABEL: func.func @sums
-// CHECK-COUNT-7: graph.kernel
+// CHECK-COUNT-4: graph.kernel
 // CHECK-NOT: graph.kernel
 
 // WHY: remark: exp: not fused with exp: so many ops in one kernel would take disproportionately long to compile
