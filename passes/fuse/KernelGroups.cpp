@@ -16,7 +16,8 @@ static constexpr int64_t kMinRows = 4;
 /// A kernel has no more ops: LLVM's time grows faster than the code, and what
 /// is stored and loaded after so many is little beside them.
 static constexpr size_t kMaxOps = 128;
-/// No more ops than this wait together: an update of Adam has about 20.
+/// No more ops than this wait together: those of a few operands fit into one
+/// kernel.
 static constexpr unsigned kMaxWaiting = 32;
 
 static RankedTensorType typeOf(Value value) {

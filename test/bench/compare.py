@@ -8,7 +8,7 @@ steps   whole training steps: PyTorch eager, torch.compile, channels_last, jax.j
         resident memory of each stands in a table of its own.
 matmul  torch.mm against a product of two states in a plan, in the order and layout that the step has them, in 5 x ROUNDS
         rounds. Whoever shares a core takes up to a third of such loops, for seconds: `ratio` is the median of the rounds'
-        ratios; times and parts of the peak are of the fastest tenth.
+        ratios.
 job     the whole of examples/mnist, compile included, against the same in PyTorch with its DataLoader; and from exec to the
         end of the first step.
 
@@ -172,9 +172,9 @@ def matmuls(options, folder, peak):
                 ours.append(machine.bench(plan, 1, cwd=folder, seconds=options.seconds / 10)["median_ms"])
                 theirs.append(peer.ask(f"{m} {n} {k} {kind} {options.seconds / 10}")["median_ms"])
                 peaks.append(peak.measure())
-            tenth = len(peaks) // 10
-            row = {"shape": shape, "kind": kind, "ours_ms": sorted(ours)[tenth], "torch_ms": sorted(theirs)[tenth]}
-            gflops = 2e-6 * m * n * k / sorted(peaks)[-1 - tenth]
+            row = {"shape": shape, "kind": kind, "ours_ms": machine.median(ours), "torch_ms": machine.median(theirs)}
+            gflops = 2e-6 * m * n * k / machine.median(peaks)
+            # Both are near the peak: of each of many rounds, for the machine changes between them.
             row["ratio"] = machine.median(t / o for o, t in zip(ours, theirs))
             row["of_peak"] = gflops / row["ours_ms"]
             row["torch_of_peak"] = gflops / row["torch_ms"]

@@ -27,9 +27,10 @@ struct KPart {
   int64_t rowStep = 0;                    // of the row operand
   int64_t sumStride = 0;                  // between rows of kept sums
   bool clipped = false; // bordered k dims have fewer steps: see the frame
-  /// Operands are packed, but for lanes packed on the way, and sums far away. The k loop is cut into as many
-  /// chunks as there are rows; each begins by fetching one row of the sums and
-  /// results of the next call, and some lines of the next panel.
+  /// Operands are packed, but for lanes packed on the way, and sums far away.
+  /// The k loop is cut into as many chunks as there are rows; each begins by
+  /// fetching one row of the sums and results of the next call, and some lines
+  /// of the next panel.
   bool blocked = false;
   /// The lanes of the panel are where they were, and packed on the way.
   bool packs = false;
