@@ -3,14 +3,14 @@
 
     DL_PEER_PYTHON=/path/to/venv/bin/python test/bench/compare.py [--only steps|matmul|job] [--rounds 7] [--threads 1,2]
 
-steps   whole training steps: PyTorch eager, torch.compile, channels_last, jax.jit, dlrun bench. Before they are timed, all
-        start from the same weights and batch, without dropout, and must agree on the loss after 20 steps. The peak
-        resident memory of each stands in a table of its own.
+steps   whole training steps: PyTorch eager, torch.compile, both with channels_last, jax.jit, dlrun bench. After the timed
+        steps all start again from the same weights and batch, without dropout, and must agree on the loss after 20
+        steps. The peak resident memory of each stands in a table of its own.
 matmul  torch.mm against a product of two states in a plan, in the order and layout that the step has them, in 5 x ROUNDS
         rounds. Whoever shares a core takes up to a third of such loops, for seconds: `ratio` is the median of the rounds'
         ratios.
-job     the whole of examples/mnist, compile included, against the same in PyTorch with its DataLoader; and from exec to the
-        end of the first step.
+job     the whole of examples/mnist, compile included, against the same in PyTorch with its DataLoader, in 3 rounds, with the
+        accuracies that both reach; and from exec to the end of the first step.
 
 `ratio` is the best peer's time over ours. DL_PEER_PYTHON is a Python with torch (and jax); DL_DATA has real MNIST, else the
 drawn one is taken. JSON on stdout; --readme FILE also writes the tables between that file's `compare` marks.
@@ -35,7 +35,9 @@ PEERS = os.path.join(machine.HERE, "peers")
 STEPS = [("convnet", 4), ("convnet", 64), ("mlp", 64)]
 SHAPES = ["512x512x512", "1024x1024x1024", "64x128x784", "64x64x128", "2048x1152x384", "2048x384x1536", "100x65x37",
           "2048x1536x384", "2048x65x384", "2048x1024x256", "32x1024x256", "16384x64x576", "1024x512x4608"]
-LOSS_STEPS = 20
+MODES = {"eager": "PyTorch eager", "channels_last": "channels_last", "compile": "torch.compile",
+         "compile_channels_last": "compile, channels_last", "jit": "jax.jit"}
+LOSS_STEPS, JOB_ROUNDS = 20, 3
 
 
 class Peer:
@@ -96,9 +98,20 @@ def our_plans(folder, model, batch):
     return compile_s
 
 
-def our_loss(folder):
-    events = machine.dltools.events("plain.plan", "--init", "weights.safetensors", "--data", ".", "--epochs", LOSS_STEPS, cwd=folder)
+def our_loss(folder, threads):
+    command = [machine.dltools.DLRUN, "plain.plan", "--init", "weights.safetensors", "--data", ".", "--epochs", LOSS_STEPS,
+               "--threads", threads, "--json"]
+    events = map(json.loads, machine.dltools.run(*machine.pinned(command, threads), cwd=folder).splitlines())
     return [e["loss"] for e in events if e["event"] == "step"][-1]
+
+
+def check_losses(row, folder, peers):
+    row["losses"] = {"ours": our_loss(folder, row["threads"])}
+    for peer in peers:
+        row["losses"][peer.name] = peer.ask(f"loss {LOSS_STEPS}")["loss"]
+    values = list(row["losses"].values())
+    if not max(values) - min(values) <= 1e-4 * max(values):
+        raise SystemExit(f"the contenders disagree: {row['losses']}")
 
 
 def step_flops(model, batch):
@@ -111,19 +124,12 @@ def step_flops(model, batch):
 def compare_step(folder, model, batch, threads, rounds, seconds, peak):
     draw(folder, model)
     row = {"model": model, "batch": batch, "threads": threads, "compile_s": our_plans(folder, model, batch)}
-    modes = [("torch_peer.py", "eager"), ("torch_peer.py", "compile"), ("jax_peer.py", "jit")]
-    if model == "convnet":
-        modes.append(("torch_peer.py", "channels_last"))
-    peers = [Peer(mode, threads, script, model, batch, threads, mode, folder) for script, mode in modes]
+    modes = [mode for mode in MODES if model == "convnet" or not mode.endswith("channels_last")]
+    scripts = {"jit": "jax_peer.py"}
+    peers = [Peer(mode, threads, scripts.get(mode, "torch_peer.py"), model, batch, threads, mode, folder) for mode in modes]
     for peer in [p for p in peers if not p.version]:
         print(f"{peer.name}: not on this machine", file=sys.stderr)
     peers = [p for p in peers if p.version]
-    row["losses"] = {"ours": our_loss(folder)}
-    for peer in peers:
-        row["losses"][peer.name] = peer.ask(f"loss {LOSS_STEPS}")["loss"]
-    values = list(row["losses"].values())
-    if max(values) - min(values) > 1e-4 * max(values):
-        raise SystemExit(f"the contenders disagree: {row['losses']}")
     ours, rss = [], []
     for _ in range(rounds):
         event = machine.bench("ours.plan", threads, cwd=folder, seconds=seconds)
@@ -131,6 +137,7 @@ def compare_step(folder, model, batch, threads, rounds, seconds, peak):
         rss.append(event["peak_rss_bytes"] * 1e-6)
         for peer in peers:
             peer.measure(seconds)
+    check_losses(row, folder, peers)
     for peer in peers:
         peer.end()
     flops = step_flops(model, batch)
@@ -147,12 +154,11 @@ def compare_step(folder, model, batch, threads, rounds, seconds, peak):
 def steps(options, folder, peak):
     rows = [compare_step(folder, model, batch, threads, options.rounds, options.seconds, peak)
             for threads in options.threads for model, batch in STEPS]
-    names = ["eager", "compile", "channels_last", "jit"]
-    machine.table("training steps, ms", ["model", "batch", "threads", "ours", *names, "ratio", "of peak"],
-                  [[r["model"], r["batch"], r["threads"], r["ours_ms"], *[r["peers_ms"].get(n, "-") for n in names], r["ratio"],
+    machine.table("training steps, ms", ["model", "batch", "threads", "ours", *MODES, "ratio", "of peak"],
+                  [[r["model"], r["batch"], r["threads"], r["ours_ms"], *[r["peers_ms"].get(n, "-") for n in MODES], r["ratio"],
                     r["of_peak"]] for r in rows])
-    machine.table("peak resident memory, MB", ["model", "batch", "threads", "ours", *names],
-                  [[r["model"], r["batch"], r["threads"], *memory(r, ["ours", *names])] for r in rows])
+    machine.table("peak resident memory, MB", ["model", "batch", "threads", "ours", *MODES],
+                  [[r["model"], r["batch"], r["threads"], *memory(r, ["ours", *MODES])] for r in rows])
     return rows
 
 
@@ -174,7 +180,7 @@ def matmuls(options, folder, peak):
                 peaks.append(peak.measure())
             row = {"shape": shape, "kind": kind, "ours_ms": machine.median(ours), "torch_ms": machine.median(theirs)}
             gflops = 2e-6 * m * n * k / machine.median(peaks)
-            # Both are near the peak: of each of many rounds, for the machine changes between them.
+            # Of each round, for the machine changes between them.
             row["ratio"] = machine.median(t / o for o, t in zip(ours, theirs))
             row["of_peak"] = gflops / row["ours_ms"]
             row["torch_of_peak"] = gflops / row["torch_ms"]
@@ -186,31 +192,49 @@ def matmuls(options, folder, peak):
 
 
 def timed(command, **options):
+    """Seconds of a command from exec to its end, and what it printed."""
     started = time.perf_counter()
-    subprocess.run([str(word) for word in command], check=True, capture_output=True, **options)
-    return time.perf_counter() - started
+    done = subprocess.run([str(word) for word in command], check=True, capture_output=True, text=True, **options)
+    return time.perf_counter() - started, done.stdout
+
+
+def first_step(options, threads, folder, data, peer, environment):
+    command = machine.pinned([machine.dltools.DLRUN, "job.plan", "--data", data, "--threads", threads, "--steps", 1], threads)
+    ours, theirs = [], []
+    for _ in range(options.rounds):
+        ours.append(timed(command, cwd=folder)[0])
+        theirs.append(timed(machine.pinned([*peer, 0, threads], threads), env=environment)[0])
+    return machine.median(ours), machine.median(theirs)
 
 
 def job(options, folder, peak):
     data = os.path.join(os.environ["DL_DATA"], "mnist") if "DL_DATA" in os.environ else support.fake_mnist()
-    source = support.example("mnist")
     peer = [PYTHON, os.path.join(PEERS, "torch_mnist.py"), data]
     rows = []
     for threads in options.threads:
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
-        fresh = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, f"cache{threads}")}
-        compile_s = timed(machine.pinned([machine.dltools.DLCC, source, "-o", "job.plan"], threads), cwd=folder, env=fresh)
-        train = machine.pinned([machine.dltools.DLRUN, "job.plan", "--data", data, "--threads", threads, "--epochs"], threads)
-        ours = compile_s + timed([*train, 2], cwd=folder)
-        theirs = timed(machine.pinned([*peer, 2, threads], threads), env=environment)
-        first = machine.pinned([machine.dltools.DLRUN, "job.plan", "--data", data, "--threads", threads, "--steps", 1], threads)
-        our_first = machine.median([timed(first, cwd=folder) for _ in range(options.rounds)])
-        their_first = machine.median([timed(machine.pinned([*peer, 0, threads], threads), env=environment) for _ in range(3)])
-        rows.append({"threads": threads, "what": "job, s", "ours": ours, "torch": theirs, "ratio": theirs / ours})
-        rows.append({"threads": threads, "what": "first step, s", "ours": our_first, "torch": their_first,
-                     "ratio": their_first / our_first})
-        rows.append({"threads": threads, "what": "dlcc, s", "ours": compile_s, "torch": "-", "ratio": "-"})
-    machine.table("examples/mnist from start to end", ["threads", "what", "ours", "torch", "ratio"], [list(r.values()) for r in rows])
+        compiler = machine.pinned([machine.dltools.DLCC, support.example("mnist"), "-o", "job.plan"], threads)
+        train = [machine.dltools.DLRUN, "job.plan", "--data", data, "--threads", threads, "--epochs", 2, "--json"]
+        compiles, ours, theirs = [], [], []
+        for turn in range(JOB_ROUNDS):
+            fresh = {**os.environ, "XDG_CACHE_HOME": os.path.join(folder, f"cache-{threads}-{turn}")}
+            compiles.append(timed(compiler, cwd=folder, env=fresh)[0])
+            seconds, said = timed(machine.pinned(train, threads), cwd=folder)
+            ours.append(compiles[-1] + seconds)
+            accuracy = [e["accuracy"] for e in map(json.loads, said.splitlines()) if "accuracy" in e][-1]
+            seconds, said = timed(machine.pinned([*peer, 2, threads], threads), env=environment)
+            theirs.append(seconds)
+            their_accuracy = float(said.split()[-1])
+            if abs(accuracy - their_accuracy) > 0.01:
+                raise SystemExit(f"the contenders disagree: accuracy {accuracy} and {their_accuracy}")
+        pairs = {"job": (machine.median(ours), machine.median(theirs)),
+                 "first step": first_step(options, threads, folder, data, peer, environment)}
+        rows += [{"threads": threads, "what": what, "ours": mine, "torch": other, "ratio": other / mine}
+                 for what, (mine, other) in pairs.items()]
+        rows.append({"threads": threads, "what": "dlcc", "ours": machine.median(compiles), "torch": "-", "ratio": "-"})
+        rows.append({"threads": threads, "what": "test accuracy", "ours": accuracy, "torch": their_accuracy, "ratio": "-"})
+    machine.table("examples/mnist from start to end, seconds", ["threads", "what", "ours", "torch", "ratio"],
+                  [list(r.values()) for r in rows])
     return rows
 
 
@@ -221,18 +245,19 @@ def markdown(result):
         cells += [[f"{c:.3g}" if isinstance(c, float) else str(c) for c in line] for line in lines]
         return "\n".join("| " + " | ".join(line) + " |" for line in cells)
 
-    names = {"eager": "PyTorch eager", "compile": "torch.compile", "channels_last": "channels_last", "jit": "jax.jit"}
-    versions = {**result["steps"][0]["versions"]}
     parts = [f"{result['date']}, {result['cpu']}, {result['cores']} cores, FMA peak {result['peak_gflops']:.0f} GFLOP/s a core; "
-             f"PyTorch {versions.get('eager', '-')}, JAX {versions.get('jit', '-')}; medians of {result['rounds']} rounds in turns.",
-             rows(["ms a step, batch, threads", "dlrun", *names.values(), "best peer / dlrun", "of peak"],
-                  [[f"{r['model']} {r['batch']}, {r['threads']}", r["ours_ms"], *[r["peers_ms"].get(n, "-") for n in names],
-                    r["ratio"], r["of_peak"]] for r in result["steps"]]),
-             rows(["peak memory in MB, batch, threads", "dlrun", *names.values()],
-                  [[f"{r['model']} {r['batch']}, {r['threads']}", *memory(r, ["ours", *names])] for r in result["steps"]])]
+             f"medians of {result['rounds']} rounds in turns."]
+    if "steps" in result:
+        versions = result["steps"][0]["versions"]
+        parts[0] += f" PyTorch {versions.get('eager', '-')}, JAX {versions.get('jit', '-')}."
+        parts += [rows(["ms a step, batch, threads", "dlrun", *MODES.values(), "best peer / dlrun", "of peak"],
+                       [[f"{r['model']} {r['batch']}, {r['threads']}", r["ours_ms"], *[r["peers_ms"].get(n, "-") for n in MODES],
+                         r["ratio"], r["of_peak"]] for r in result["steps"]]),
+                  rows(["peak memory in MB, batch, threads", "dlrun", *MODES.values()],
+                       [[f"{r['model']} {r['batch']}, {r['threads']}", *memory(r, ["ours", *MODES])] for r in result["steps"]])]
     if "job" in result:
         parts.append(rows(["examples/mnist, seconds, threads", "dlcc + dlrun", "PyTorch", "ratio"],
-                          [[f"{r['what'].split(',')[0]}, {r['threads']}", r["ours"], r["torch"], r["ratio"]] for r in result["job"]]))
+                          [[f"{r['what']}, {r['threads']}", r["ours"], r["torch"], r["ratio"]] for r in result["job"]]))
     if "matmul" in result:
         parts.append(rows(["MxNxK on one core, ms", "kind", "dlrun", "torch.mm", "ratio", "of peak"],
                           [[r["shape"], r["kind"], r["ours_ms"], r["torch_ms"], r["ratio"], r["of_peak"]] for r in result["matmul"]]))
