@@ -197,6 +197,9 @@ class TensorData(Trained):
         bad[40] = np.nan
         np.save(self.path("x.npy"), bad)
         self.fails(TRAINING, ["step 3", "loss is nan", "--halt-on"], "--halt-on", "nan")
+        goes_on = dltools.call([dltools.DLRUN, "net.plan", "--epochs", 2], self.folder)
+        self.assertEqual(goes_on.returncode, 0)
+        self.assertEqual(goes_on.stderr.count("warning: step 3: loss is nan; training goes on"), 1, goes_on.stderr)
 
     def test_labels_out_of_range(self):
         for label in (5, -1, 1 << 40):

@@ -288,7 +288,8 @@ Usage: dlcc [options] MODEL.dl
 Output
   -o FILE                the plan (default: MODEL.plan in this folder)
   --emit=KIND[=FILE],... also write: graph.svg, graph.dot, memory.svg, report.json, kernels.so,
-                         mlir[:PHASE] (to standard output unless FILE is given)
+                         mlir[:PHASE] (to standard output unless FILE is given; PHASE is import,
+                         backward, layout, fuse or schedule)
   --view=VIEW            how much a graph shows: blocks (default), modules, kernels (in these, equal
                          neighbours are folded) or ops
   --step=NAME            the step of pictures (default: train, else the first; of memory.svg all)

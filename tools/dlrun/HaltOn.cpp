@@ -94,3 +94,12 @@ Status dlrun::checkHalt(const std::vector<HaltCondition> &conditions,
                             metric.name, metricText(metric), condition.text)};
   return {};
 }
+
+const ScalarMetric *
+dlrun::firstNotFinite(const std::vector<ScalarMetric> &metrics) {
+  auto found =
+      std::find_if(metrics.begin(), metrics.end(), [](const ScalarMetric &m) {
+        return !std::isfinite(m.value);
+      });
+  return found == metrics.end() ? nullptr : &*found;
+}

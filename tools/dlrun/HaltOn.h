@@ -31,6 +31,10 @@ dlrt::Status checkHalt(const std::vector<HaltCondition> &conditions,
                        const std::vector<dlrt::ScalarMetric> &metrics,
                        uint64_t step);
 
+/// The first metric that is nan or infinite, or nullptr.
+const dlrt::ScalarMetric *
+firstNotFinite(const std::vector<dlrt::ScalarMetric> &metrics);
+
 } // namespace dlrun
 
 #endif

@@ -113,6 +113,8 @@ private:
         checkHalt(options.haltOn, runner->scalars(), runner->stepsDone());
     bool last =
         stop != 0 || !halt.ok() || runner->stepsDone() == runner->totalSteps();
+    if (halt.ok())
+      warnOfNotFinite(progress);
     progress.afterStep(*runner, last);
     if (output)
       output->afterStep(*runner, last);
@@ -129,6 +131,20 @@ private:
     if (output && stop == 0 && !last)
       output->saveIfDue(*runner);
     return {};
+  }
+
+  /// Once: such a run seldom recovers, but that is for the user to say.
+  void warnOfNotFinite(Progress &progress) {
+    const ScalarMetric *metric =
+        warned ? nullptr : firstNotFinite(runner->scalars());
+    if (!metric)
+      return;
+    warned = true;
+    progress.clearLine();
+    warn(fmt::format("step {}: {} is {}; training goes on (--halt-on nan,inf "
+                     "stops there)",
+                     withCommas(runner->stepsDone()), metric->name,
+                     metricText(*metric)));
   }
 
   /// The trace shows what led up to it; weights of a failed run are not saved.
@@ -227,6 +243,7 @@ private:
   uint64_t firstStep = 1;            ///< of this process
   double firstStepSeconds = 0;
   bool evaluationLeft = false; ///< the last step's was not finished
+  bool warned = false;         ///< of a metric that is not finite
   int stop = 0;
 };
 
