@@ -1,7 +1,8 @@
 """Runs the suites of tests and counts: what test/run.sh calls once everything is built.
 
 A suite prints what it does and returns a Count. Tests of C++ units are counted
-one by one from GoogleTest's own report, tests of IR from lit's.
+one by one from GoogleTest's own report, tests of IR from lit's. What they print is
+shown where they fail, and always the lines that begin with "counted: ".
 """
 
 import json
@@ -18,6 +19,7 @@ import dltools
 
 BUILD = os.path.join(dltools.ROOT, "build", "release")
 RESULTS = os.path.join(BUILD, "test-results")
+COUNTED = "counted: "
 
 
 class Count:
@@ -86,6 +88,9 @@ def units():
             count += Count(0, 1)  # it died before or after its tests
         if result.returncode:
             print("\n".join(result.stdout.splitlines()[-60:]))
+        for line in result.stdout.splitlines():
+            if line.startswith(COUNTED):
+                print(f"  {line.removeprefix(COUNTED)}")
         print(f"  {test['name']}: {count.line()}")
         total += count
     return total

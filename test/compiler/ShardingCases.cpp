@@ -2,7 +2,6 @@
 #include "dialects/graph/Inference.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Diagnostics.h"
-#include <set>
 
 using namespace mlir;
 
@@ -10,12 +9,14 @@ namespace dl::test {
 
 static const std::string kScalars = "tensor<8xi64>";
 
-/// Ops that never meet a partitioner.
-static const std::set<std::string> kWithoutRule = {
-    "graph.gradients", // expanded before
-    "graph.kernel",    // made of local ops
-    "graph.yield",     "graph.state", "graph.scalar", "graph.philox",
-};
+const std::set<std::string> &opsWithoutRule() {
+  static const std::set<std::string> ops = {
+      "graph.gradients", // expanded before
+      "graph.kernel",    // made of local ops
+      "graph.yield",     "graph.state", "graph.scalar", "graph.philox",
+  };
+  return ops;
+}
 
 static std::vector<ShardingCase> elementwiseCases() {
   using enum Domain;
@@ -235,81 +236,141 @@ static std::vector<ShardingCase> contractionCases() {
                          attributes});
     }
   cases.push_back({"graph.matmul", {"tensor<6x6xf64>", "tensor<6x6xf64>"}});
-  // Convolutions: overlapping windows, windows side by side, single elements,
-  // padding, strides, groups.
-  auto pair = [](std::string name, int a, int b) {
-    return name + " = array<i64: " + std::to_string(a) + ", " +
-           std::to_string(b) + ">";
-  };
+  return cases;
+}
+
+/// "NAME = array<i64: A, B>".
+static std::string pairText(std::string name, std::pair<int, int> values) {
+  return name + " = array<i64: " + std::to_string(values.first) + ", " +
+         std::to_string(values.second) + ">";
+}
+
+static std::string shapeAttribute(std::string name, std::string shape) {
+  std::replace(shape.begin(), shape.end(), 'x', ',');
+  return name + " = array<i64: " + shape + ">";
+}
+
+/// A convolution and both of its gradients. Rows and columns may differ.
+static std::vector<ShardingCase> convolutionCases() {
+  using Pair = std::pair<int, int>;
   struct Form {
     std::string x, weight, y;
-    int kernel, stride, padding, groups = 1;
+    Pair kernel, stride = {1, 1}, padding = {0, 0}, dilation = {1, 1};
+    int groups = 1;
   };
-  for (const Form &f :
-       std::vector<Form>{{"4x4x5x4", "6x4x2x2", "4x6x4x3", 2, 1, 0},
-                         {"2x4x4x8", "4x4x2x2", "2x4x2x4", 2, 2, 0},
-                         {"4x2x6x4", "7x2x1x1", "4x7x6x4", 1, 1, 0},
-                         {"4x4x6x6", "4x4x3x3", "4x4x2x2", 3, 3, 1},
-                         {"4x4x5x5", "6x4x3x3", "4x6x3x3", 3, 2, 1},
-                         {"2x8x4x4", "8x2x2x2", "2x8x3x3", 2, 1, 0, 4},
-                         {"2x6x4x4", "6x1x3x3", "2x6x4x4", 3, 1, 1, 6},
-                         {"2x6x4x4", "6x1x2x2", "2x6x3x3", 2, 1, 0, 6}}) {
+  const std::vector<Form> forms = {
+      // Overlapping windows, windows side by side, single elements, padding,
+      // strides.
+      {"4x4x5x4", "6x4x2x2", "4x6x4x3", {2, 2}},
+      {"2x4x4x8", "4x4x2x2", "2x4x2x4", {2, 2}, {2, 2}},
+      {"4x2x6x4", "7x2x1x1", "4x7x6x4", {1, 1}},
+      {"4x4x6x6", "4x4x3x3", "4x4x2x2", {3, 3}, {3, 3}, {1, 1}},
+      {"4x4x5x5", "6x4x3x3", "4x6x3x3", {3, 3}, {2, 2}, {1, 1}},
+      {"4x4x4x4", "6x4x2x2", "4x6x5x5", {2, 2}, {1, 1}, {1, 1}},
+      // Groups, and one channel a group.
+      {"2x8x4x4", "8x2x2x2", "2x8x3x3", {2, 2}, {1, 1}, {0, 0}, {1, 1}, 4},
+      {"2x6x4x4", "6x1x3x3", "2x6x4x4", {3, 3}, {1, 1}, {1, 1}, {1, 1}, 6},
+      {"2x6x4x4", "6x1x2x2", "2x6x3x3", {2, 2}, {1, 1}, {0, 0}, {1, 1}, 6},
+      // Dilation: windows that overlap, that lie apart with elements between
+      // them unread, and the only window of an image.
+      {"4x4x7x6", "6x4x2x2", "4x6x5x4", {2, 2}, {1, 1}, {0, 0}, {2, 2}},
+      {"2x4x12x6", "4x4x2x2", "2x4x4x2", {2, 2}, {3, 3}, {0, 0}, {2, 2}},
+      {"2x4x8x4", "4x4x2x2", "2x4x2x1", {2, 2}, {4, 4}, {0, 0}, {2, 2}},
+      {"2x4x4x6", "4x2x4x6", "2x4x1x1", {4, 6}, {1, 1}, {0, 0}, {1, 1}, 2},
+      {"2x4x12x8", "4x2x6x4", "2x4x1x1", {6, 4}, {2, 2}, {0, 0}, {2, 2}, 2},
+      {"4x2x5x5", "6x2x3x3", "4x6x5x5", {3, 3}, {1, 1}, {2, 2}, {2, 2}},
+      {"2x4x6x6", "6x2x2x2", "2x6x3x3", {2, 2}, {2, 2}, {1, 1}, {2, 2}, 2},
+      {"2x8x7x7", "8x2x3x3", "2x8x2x2", {3, 3}, {3, 3}, {1, 1}, {2, 2}, 4},
+      {"2x6x7x6", "6x1x2x2", "2x6x4x3", {2, 2}, {1, 1}, {0, 0}, {3, 3}, 6},
+      {"2x6x6x6", "6x1x3x3", "2x6x6x6", {3, 3}, {1, 1}, {2, 2}, {2, 2}, 6},
+      // Rows apart, columns not.
+      {"4x4x6x7", "6x4x2x3", "4x6x3x7", {2, 3}, {2, 1}, {0, 2}, {1, 2}},
+      {"2x4x8x5", "4x4x2x2", "2x4x2x2", {2, 2}, {4, 2}, {0, 0}, {3, 1}},
+      // The groups as a dim of their own.
+      {"2x4x2x5x5",
+       "4x6x2x2x2",
+       "2x4x6x4x4",
+       {2, 2},
+       {1, 1},
+       {0, 0},
+       {1, 1},
+       4},
+      {"2x4x2x6x9",
+       "4x6x2x2x2",
+       "2x4x6x2x3",
+       {2, 2},
+       {3, 3},
+       {0, 0},
+       {2, 2},
+       4},
+      {"2x4x2x5x5",
+       "4x4x2x2x2",
+       "2x4x4x3x3",
+       {2, 2},
+       {2, 2},
+       {1, 1},
+       {2, 2},
+       4},
+  };
+  std::vector<ShardingCase> cases;
+  for (const Form &f : forms) {
     std::string x = "tensor<" + f.x + "xf64>",
                 weight = "tensor<" + f.weight + "xf64>",
                 y = "tensor<" + f.y + "xf64>";
-    std::string common = "{" + pair("stride", f.stride, f.stride) + ", " +
-                         pair("padding", f.padding, f.padding) +
+    std::string common = "{" + pairText("stride", f.stride) + ", " +
+                         pairText("padding", f.padding) + ", " +
+                         pairText("dilation", f.dilation) +
                          ", groups = " + std::to_string(f.groups);
-    std::string shape = f.x;
-    std::replace(shape.begin(), shape.end(), 'x', ',');
     cases.push_back({"graph.conv2d", {x, weight}, common + "}"});
     cases.push_back({"graph.conv2d_input_grad",
                      {y, weight},
-                     common + ", input_shape = array<i64: " + shape + ">}"});
+                     common + ", " + shapeAttribute("input_shape", f.x) + "}"});
     cases.push_back({"graph.conv2d_weight_grad",
                      {x, y},
-                     common + ", " + pair("kernel", f.kernel, f.kernel) + "}"});
+                     common + ", " + pairText("kernel", f.kernel) + "}"});
   }
-  cases.push_back({"graph.conv2d_input_grad",
-                   {"tensor<4x6x5x5xf64>", "tensor<6x4x2x2xf64>"},
-                   "{stride = array<i64: 1, 1>, padding = array<i64: 1, 1>, "
-                   "input_shape = array<i64: 4, 4, 4, 4>}"});
   return cases;
 }
 
 static std::vector<ShardingCase> poolingCases() {
   using enum Domain;
-  std::vector<ShardingCase> cases;
+  using Pair = std::pair<int, int>;
   struct Form {
     std::string x, y;
-    int kernel, stride, padding;
+    Pair kernel, stride, padding = {0, 0};
+    bool ceil = false;
   };
-  for (const Form &f : std::vector<Form>{{"4x7x4x8", "4x7x2x4", 2, 2, 0},
-                                         {"4x2x7x5", "4x2x4x3", 3, 2, 1},
-                                         {"2x4x8x9", "2x4x4x4", 2, 2, 0},
-                                         {"2x2x12x12", "2x2x4x4", 2, 3, 0},
-                                         {"2x2x8x8", "2x2x5x5", 2, 2, 1},
-                                         {"2x4x6x6", "2x4x1x1", 6, 6, 0}}) {
-    auto number = [](int n) {
-      return std::to_string(n) + ", " + std::to_string(n) + ">";
-    };
-    std::string common = "{kernel = array<i64: " + number(f.kernel) +
-                         ", stride = array<i64: " + number(f.stride) +
-                         ", padding = array<i64: " + number(f.padding);
-    std::string shape = f.x;
-    std::replace(shape.begin(), shape.end(), 'x', ',');
-    cases.push_back(
-        {"graph.max_pool2d", {"tensor<" + f.x + "xf64>"}, common + "}"});
-    cases.push_back(
-        {"graph.sum_pool2d", {"tensor<" + f.x + "xf64>"}, common + "}"});
-    std::string grad = common + ", input_shape = array<i64: " + shape + ">}";
-    cases.push_back(
-        {"graph.sum_pool2d_grad", {"tensor<" + f.y + "xf64>"}, grad});
+  const std::vector<Form> forms = {
+      {"4x7x4x8", "4x7x2x4", {2, 2}, {2, 2}},
+      {"4x2x7x5", "4x2x4x3", {3, 3}, {2, 2}, {1, 1}},
+      {"2x4x8x9", "2x4x4x4", {2, 2}, {2, 2}},
+      {"2x2x12x12", "2x2x4x4", {2, 2}, {3, 3}},
+      {"2x2x8x8", "2x2x5x5", {2, 2}, {2, 2}, {1, 1}},
+      {"2x4x6x6", "2x4x1x1", {6, 6}, {6, 6}},
+      {"2x4x6x9", "2x4x5x3", {2, 3}, {1, 3}},
+      {"2x4x8x7", "2x4x4x1", {1, 7}, {2, 1}},
+      {"2x4x5x4", "2x4x3x2", {2, 2}, {2, 2}, {0, 0}, true},
+      {"2x4x7x4", "2x4x3x3", {3, 2}, {3, 2}, {1, 1}, true},
+      {"2x4x4x4", "2x4x2x2", {3, 3}, {2, 2}, {0, 0}, true},
+  };
+  std::vector<ShardingCase> cases;
+  for (const Form &f : forms) {
+    std::string x = "tensor<" + f.x + "xf64>", y = "tensor<" + f.y + "xf64>";
+    std::string common = "{" + pairText("kernel", f.kernel) + ", " +
+                         pairText("stride", f.stride) + ", " +
+                         pairText("padding", f.padding);
+    std::string shape = ", " + shapeAttribute("input_shape", f.x) + "}";
+    std::string ceil = f.ceil ? ", ceil_mode = true" : "";
+    cases.push_back({"graph.sum_pool2d", {x}, common + ceil + "}"});
+    cases.push_back({"graph.sum_pool2d_grad", {y}, common + ceil + shape});
+    if (f.ceil)
+      continue;
+    cases.push_back({"graph.max_pool2d", {x}, common + "}"});
     // With padding not every position lies in x.
-    if (f.padding == 0)
+    if (f.padding == Pair{0, 0})
       cases.push_back({"graph.max_pool2d_grad",
-                       {"tensor<" + f.y + "xf64>", "tensor<" + f.y + "xui8>"},
-                       grad,
+                       {y, "tensor<" + f.y + "xui8>"},
+                       common + shape,
                        {Quarters, Positions}});
   }
   return cases;
@@ -361,9 +422,9 @@ static std::vector<ShardingCase> madeCases(MLIRContext &context,
 std::vector<ShardingCase> shardingCases(MLIRContext &context,
                                         std::vector<std::string> &missing) {
   std::vector<ShardingCase> cases;
-  for (auto list :
-       {elementwiseCases(), creationCases(), reductionCases(), shapeCases(),
-        lossCases(), optimizerCases(), contractionCases(), poolingCases()})
+  for (auto list : {elementwiseCases(), creationCases(), reductionCases(),
+                    shapeCases(), lossCases(), optimizerCases(),
+                    contractionCases(), convolutionCases(), poolingCases()})
     cases.insert(cases.end(), list.begin(), list.end());
   std::set<std::string> covered;
   for (const ShardingCase &listed : cases)
@@ -371,7 +432,7 @@ std::vector<ShardingCase> shardingCases(MLIRContext &context,
   for (RegisteredOperationName name :
        context.getRegisteredOperationsByDialect("graph")) {
     std::string op = name.getStringRef().str();
-    if (covered.count(op) || kWithoutRule.count(op))
+    if (covered.count(op) || opsWithoutRule().count(op))
       continue;
     std::vector<ShardingCase> made = madeCases(context, op);
     if (made.empty())
@@ -416,7 +477,7 @@ static graph::HostTensor values(Type type, Domain domain,
 }
 
 int trialsFor(Operation *op) {
-  return graph::numElements(op->getResult(0)) < 4 ? 40 : 4;
+  return graph::numElements(op->getResult(0)) < 16 ? 40 : 4;
 }
 
 SmallVector<graph::HostTensor> caseValues(const ShardingCase &shardingCase,

@@ -7,6 +7,7 @@
 #include "mlir/IR/Operation.h"
 #include <map>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,9 @@ std::string caseText(const ShardingCase &shardingCase);
 /// neither, and are not among the ops without a rule, are named in `missing`.
 std::vector<ShardingCase> shardingCases(mlir::MLIRContext &context,
                                         std::vector<std::string> &missing);
+
+/// Ops that never meet a partitioner, and have no case.
+const std::set<std::string> &opsWithoutRule();
 
 /// The op alone in a block of `scratch`; null, with the error emitted, if the
 /// case is wrong.

@@ -16,8 +16,7 @@ struct Checker {
     if (failed(requireFloat(loc, op, tensor)))
       return failure();
     ArrayRef<int64_t> shape = cast<RankedTensorType>(tensor).getShape();
-    if (shape.size() == 4 ||
-        (shape.size() == 5 && groups > 1 && shape[groupDim] == groups))
+    if (shape.size() == 4 || (shape.size() == 5 && shape[groupDim] == groups))
       return success();
     return emitOptionalError(loc, op, ": ", what, " has 4 dims, got ",
                              shapeText(tensor));

@@ -41,6 +41,7 @@ public:
 
   DimFactors image, group, out, in;
   DimFactors windows[2]; // rows and columns of y, where they can be split
+  DimFactors taps[2];    // those of the weight, where they can be
   TensorFactors xDims, weightDims, yDims;
 
 private:
@@ -65,12 +66,21 @@ private:
     return size == 1 ? DimFactors() : DimFactors{rule.addBlocked(size, reason)};
   }
   /// Rows can be split where each window has its own: no padding, and as many
-  /// rows as strides.
+  /// rows as strides. Where there is but one window, its taps can be, if each
+  /// has as many rows as another.
   template <typename Op>
   void addWindows(Op op, int i, int64_t x, int64_t y, int64_t kernel) {
-    int64_t stride = op.getStride()[i];
+    int64_t stride = op.getStride()[i], dilation = op.getDilation()[i];
+    if (y == 1 && op.getPadding()[i] == 0 && x == kernel * dilation) {
+      taps[i] = factor(kernel);
+      yDims.emplace_back();
+      xDims.push_back(taps[i]);
+      xDims.back().append(blocked(dilation, BlockReason::Skipped));
+      weightDims.push_back(taps[i]);
+      return;
+    }
     bool apart = x == y * stride && op.getPadding()[i] == 0 &&
-                 op.getDilation()[i] * (kernel - 1) < stride;
+                 dilation * (kernel - 1) < stride;
     if (apart) {
       windows[i] = factor(y);
       yDims.push_back(windows[i]);
@@ -92,7 +102,8 @@ ShardingRule Conv2dOp::getShardingRule() {
   if (!isComposite(*this))
     return deriveShardingRule(*this);
   WindowRule r(*this, getX(), getWeight(), getResult());
-  r.sum(r.in);
+  for (const DimFactors &factors : {r.in, r.taps[0], r.taps[1]})
+    r.sum(factors);
   return r.finish(r.xDims, r.weightDims, r.yDims);
 }
 
