@@ -3,9 +3,10 @@
 
 usage: test/hostile.py [--sample N | --all] [--seed N]
 
-Tries one change of every byte, chosen by the seed; --all tries all six (a few minutes), --sample N a random sample of them.
-Builds the runtime with sanitizers (preset asan) first. A control, in which dlrun does not compare what kernels rely on with the
-record beside the code, must crash.
+Tries one change of every byte, chosen by the seed (a few minutes); --all tries all six, --sample N a random sample of them.
+What the reader accepts is described, trained, evaluated, saved and resumed. Builds the runtime and dlrun with sanitizers
+(preset asan) first. A control, in which dlrun does not compare what kernels rely on with the record beside the code, must
+crash.
 """
 
 import argparse
@@ -41,9 +42,37 @@ void dl_main(dl::Program &p) {
 }
 """
 
-# With a short last batch; the second plan with micro-batches and an update.
-PLANS = {"plain": [], "accumulate": ["--accumulate=2"]}
 CONTROL = ["-D", "classes=1000"]  # so wide that kernels reach beyond any slack
+
+# Windows, two optimizers of two kinds, a step that trains a part of the model.
+IMAGES = """#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"image.npy", "label.npy"}, {.batch_size = 2});
+  nn::Conv2d conv{1, 2, 2};
+  nn::Linear fc{2, 2};
+  dl::optim::Adam adam(conv.parameters(), {.lr = 0.1});
+  dl::optim::SGD sgd(fc.parameters(), {.lr = 0.1});
+  auto model = [&](dl::Tensor x) { return fc(F::max_pool2d(conv(x), 2).view({-1, 2})); };
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::cross_entropy(model(b.data), b.target);
+    adam.zero_grad();
+    sgd.zero_grad();
+    loss.backward();
+    adam.step();
+    sgd.step();
+    return {{"loss", loss}};
+  });
+  p.eval("test", data, [&](dl::Batch b) -> dl::Metrics {
+    return {{"accuracy", model(b.data).argmax(1).eq(b.target).mean()}};
+  });
+}
+"""
+
+# The model and what dlcc is told. Of MODEL's plans each has a short last batch, the first micro-batches and an update.
+PLANS = {"accumulate": (MODEL, ["--accumulate=2"]), "plain": (MODEL, []), "images": (IMAGES, []), "control": (MODEL, CONTROL)}
 
 
 C_COMPILERS = {"c++": "cc", "clang++-22": "clang-22"}
@@ -67,21 +96,22 @@ def build(compiler):
     configure = ["cmake", "--preset", "asan"]
     if not os.path.exists(os.path.join(folder, "CMakeCache.txt")):  # later CMake would forget the preset's options
         configure += [f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_C_COMPILER={C_COMPILERS[compiler]}"]
-    for command in (configure, ["ninja", "-C", folder, "dlrt_hostile"]):
+    for command in (configure, ["ninja", "-C", folder, "dlrt_hostile", "dlrun"]):
         result = subprocess.run(command, cwd=dltools.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if result.returncode:
             sys.exit("\n".join(result.stdout.splitlines()[-40:]))
-    return os.path.join(folder, "bin", "dlrt_hostile")
+    return os.path.join(folder, "bin", "dlrt_hostile"), os.path.join(folder, "bin", "dlrun")
 
 
 def compile_plans(folder):
     rng = np.random.default_rng(0)
-    np.save(os.path.join(folder, "x.npy"), rng.normal(size=(20, 3)).astype(np.float32))
-    np.save(os.path.join(folder, "y.npy"), rng.integers(0, 2, 20))
-    with open(os.path.join(folder, "net.dl"), "w", encoding="utf-8") as file:
-        file.write(MODEL)
-    for name, options in {**PLANS, "control": CONTROL}.items():
-        dltools.dlcc("net.dl", "-o", name + ".plan", *options, cwd=folder)
+    for name, values in {"x": rng.normal(size=(20, 3)).astype(np.float32), "y": rng.integers(0, 2, 20),
+                         "image": rng.normal(size=(6, 1, 3, 3)).astype(np.float32), "label": rng.integers(0, 2, 6)}.items():
+        np.save(os.path.join(folder, name + ".npy"), values)
+    for name, (model, options) in PLANS.items():
+        with open(os.path.join(folder, name + ".dl"), "w", encoding="utf-8") as file:
+            file.write(model)
+        dltools.dlcc(name + ".dl", "-o", name + ".plan", *options, cwd=folder)
 
 
 def main():
@@ -94,18 +124,20 @@ def main():
     if not compiler:
         print("skipped: no compiler links with -fsanitize=address,undefined (g++ or libclang-rt-22-dev)")
         return 77
-    harness = build(compiler)
+    harness, dlrun = build(compiler)
     # A refusal may need much memory only on paper; what new cannot get is a message, too.
     env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
     good = True
-    with tempfile.TemporaryDirectory(prefix="dl-hostile-") as folder:
+    memory = "/dev/shm" if os.path.isdir("/dev/shm") else None  # thousands of checkpoints are written
+    with tempfile.TemporaryDirectory(prefix="dl-hostile-", dir=memory) as folder:
         def run(plan, *arguments):
-            return subprocess.run([harness, plan + ".plan", *arguments], cwd=folder, env=env, text=True, capture_output=True)
+            return subprocess.run([harness, plan + ".plan", dlrun, *arguments], cwd=folder, env=env, text=True, capture_output=True)
 
         compile_plans(folder)
         choice = ["--sample", str(options.sample)] if options.sample else [] if options.all else ["--each-byte"]
         with concurrent.futures.ThreadPoolExecutor() as pool:
-            runs = {name: pool.submit(run, name, *choice, "--seed", str(options.seed)) for name in PLANS}
+            runs = {name: pool.submit(run, name, *choice, "--seed", str(options.seed))
+                    for name in PLANS if name != "control"}
         for name, result in ((name, future.result()) for name, future in runs.items()):
             print(f"{name}: {result.stdout}", end="", flush=True)
             if result.returncode:

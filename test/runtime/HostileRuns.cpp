@@ -1,16 +1,20 @@
 // Changes metadata bytes of a plan, seals it again, and runs what the reader
-// accepts: dlrt_hostile PLAN [--sample N | --each-byte] [--seed N] [--control]
+// accepts: dlrt_hostile PLAN DLRUN [--sample N | --each-byte] [--seed N]
+// [--control]
 //
-// To be built with sanitizers (preset asan). Pages that fault lie around the
-// parts of the arena's allocation. Whatever the bytes are, a plan is refused in
-// words, or it loads, trains two steps, evaluates and is described, within
-// bounds. A process of its own does the work; if it dies, the change it was at
-// is reported and another one goes on behind it. With --control, the code
-// record is made anew from the changed metadata, as if the reader did not
+// To be built with sanitizers (preset asan), and so is DLRUN. Pages that fault
+// lie around the parts of the arena's allocation. Whatever the bytes are, a
+// plan is refused in words, or `dlrun info` describes it, and it trains,
+// evaluates, writes a checkpoint (in the working directory) and goes on from
+// it, within bounds. A process of its own does the work; if it dies, the change
+// it was at is reported and another one goes on behind it. With --control, the
+// code record is made anew from the changed metadata, as if the reader did not
 // compare it: kernels then leave their buffers, and that must be seen.
+#include "runtime/base/JsonReader.h"
 #include "runtime/plan/CodeRecord.h"
 #include "runtime/plan/PlanReader.h"
 #include "runtime/plan/PlanWriter.h"
+#include "runtime/state/Checkpoint.h"
 #include "runtime/state/LayoutCopy.h"
 #include "runtime/train/Evaluation.h"
 #include "runtime/train/StepRunner.h"
@@ -41,13 +45,13 @@ struct Change {
 /// Shared with the working process.
 struct Progress {
   uint64_t next; ///< index of the change at work
-  uint64_t refused, ran, failed;
+  uint64_t refused, ran, failed, described, resumed;
 };
 
 constexpr unsigned secondsEach = 20;
 
 struct Arguments {
-  const char *plan = nullptr;
+  const char *plan = nullptr, *dlrun = nullptr;
   size_t sample = 0; ///< 0: all changes
   bool eachByte = false, control = false;
   unsigned seed = 1;
@@ -71,8 +75,108 @@ std::vector<Change> chooseChanges(size_t bytes, const Arguments &arguments) {
   return changes;
 }
 
+/// A file in memory, for this process and those it starts.
+class MemoryFile {
+public:
+  explicit MemoryFile(std::span<const uint8_t> bytes = {})
+      : fd(memfd_create("dlrt_hostile", 0)) {
+    if (fd < 0 || write(fd, bytes.data(), bytes.size()) !=
+                      static_cast<ssize_t>(bytes.size()))
+      throw std::bad_alloc();
+  }
+  MemoryFile(const MemoryFile &) = delete;
+  ~MemoryFile() { close(fd); }
+
+  std::string path() const { return fmt::format("/proc/self/fd/{}", fd); }
+  std::string text() const {
+    std::string text(static_cast<size_t>(lseek(fd, 0, SEEK_END)), '\0');
+    ssize_t got = pread(fd, text.data(), text.size(), 0);
+    text.resize(got < 0 ? 0 : static_cast<size_t>(got));
+    return text;
+  }
+  int descriptor() const { return fd; }
+
+private:
+  int fd;
+};
+
+/// What `dlrun info PLAN [--json]` prints.
+std::string infoText(const char *dlrun, const MemoryFile &plan, bool json) {
+  MemoryFile output;
+  std::string path = plan.path();
+  // A fork would copy the page tables of the sanitizer's memory.
+  pid_t child = vfork();
+  if (child == 0) {
+    alarm(secondsEach); // outlives exec
+    dup2(output.descriptor(), STDOUT_FILENO);
+    const char *last = json ? "--json" : nullptr;
+    execl(dlrun, dlrun, "info", path.c_str(), last,
+          static_cast<char *>(nullptr));
+    _exit(127);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (status != 0) {
+    fmt::print(stderr, "dlrun info: wait status {:#x}\n", status);
+    abort();
+  }
+  return output.text();
+}
+
+/// The reader has accepted the plan: if dlrun cannot describe it, that is one
+/// of its faults.
+void describe(const char *dlrun, const MemoryFile &plan, bool asJson) {
+  std::string text = infoText(dlrun, plan, asJson);
+  bool good = text.find("\nstates\n") != text.npos;
+  if (asJson) {
+    auto json = parseJson(text);
+    good = json && json->find("steps");
+  }
+  if (!good) {
+    fmt::print(stderr, "dlrun info: got {}\n", text);
+    abort();
+  }
+}
+
+/// Runs a training step's program until so many steps are done, of which
+/// `facts` are done before, and notes where training stands then.
+Status train(Session &session, uint32_t step, uint64_t steps,
+             CheckpointFacts &facts) {
+  auto runner = StepRunner::create(session, step, {steps, 1, facts.step});
+  if (!runner)
+    return runner.takeError();
+  if (facts.step != 0 && ((*runner)->nextEpoch() != facts.epoch ||
+                          (*runner)->nextInEpoch() != facts.batch))
+    return {Code::Bug, "the run goes on elsewhere"};
+  while ((*runner)->stepsDone() < (*runner)->totalSteps())
+    DLRT_TRY((*runner)->run());
+  (void)(*runner)->allMetrics();
+  facts.step = (*runner)->stepsDone();
+  facts.epoch = (*runner)->nextEpoch();
+  facts.batch = (*runner)->nextInEpoch();
+  return {};
+}
+
+/// Saves the states, and loads them where they begin anew.
+Expected<CheckpointFacts> saveAndLoad(Session &session, uint32_t step,
+                                      CheckpointFacts facts) {
+  facts.planHash = planHashText(session.planFile().checksum);
+  facts.items = session.dataset(step).items;
+  facts.seed = session.options().seed;
+  StateSnapshot snapshot(session.plan());
+  snapshot.take(session.addresses());
+  std::string path = fmt::format("{}.safetensors", getpid());
+  DLRT_TRY(writeCheckpoint(session.plan(), path, snapshot.addresses(), facts));
+  auto file = CheckpointFile::open(path);
+  if (!file)
+    return file.takeError();
+  session.initialiseStates();
+  DLRT_TRY(restoreStates(session.plan(), *file, path, session.addresses()));
+  return file->facts;
+}
+
 /// Everything a plan makes dlrun do, without its output.
-Status use(LoadedPlan loaded) {
+Status use(LoadedPlan loaded, Progress &progress) {
   SessionOptions options;
   options.synthetic = true;
   options.checks.guard = true;
@@ -83,14 +187,10 @@ Status use(LoadedPlan loaded) {
   std::vector<std::string> warnings;
   session.initialiseStates();
   DLRT_TRY(session.loadInitialWeights(warnings));
-  if (auto step = session.trainingStep()) {
-    auto runner = StepRunner::create(session, *step, {uint64_t(4), 1});
-    if (!runner)
-      return runner.takeError();
-    while ((*runner)->stepsDone() < (*runner)->totalSteps())
-      DLRT_TRY((*runner)->run());
-    (void)(*runner)->allMetrics();
-  }
+  auto step = session.trainingStep();
+  CheckpointFacts facts;
+  if (step)
+    DLRT_TRY(train(session, *step, 4, facts));
   for (uint32_t step : session.evaluationSteps()) {
     int batches = 0;
     auto result = evaluate(session, step, {}, [&] { return ++batches <= 3; });
@@ -100,25 +200,38 @@ Status use(LoadedPlan loaded) {
   for (const auto &state : session.plan().states)
     (void)rowMajorElements(state->shape, state->layout, state->dtype,
                            session.executor().arenaAddress(state->buffer));
+  if (!step)
+    return {};
+  auto saved = saveAndLoad(session, *step, facts);
+  if (!saved)
+    return saved.takeError();
+  DLRT_TRY(train(session, *step, saved->step + 2, *saved));
+  ++progress.resumed;
   return {};
 }
 
-void tryOne(std::span<const uint8_t> file, Progress &progress) {
+/// Counts how it ends; the message of one that does not end well.
+Status tryOne(std::span<const uint8_t> file, const char *dlrun,
+              Progress &progress) {
+  Status status;
   try {
     Expected<LoadedPlan> loaded = readPlan(file);
     if (!loaded) {
-      if (loaded.status().message().empty())
-        abort();
       ++progress.refused;
-      return;
+      status = loaded.takeError();
+    } else {
+      // In turn, for the time it takes.
+      describe(dlrun, MemoryFile(file), progress.described++ % 2 != 0);
+      status = use(std::move(*loaded), progress);
+      ++(status.ok() ? progress.ran : progress.failed);
     }
-    Status status = use(std::move(*loaded));
-    ++(status.ok() ? progress.ran : progress.failed);
-    if (!status.ok() && status.message().empty())
-      abort();
   } catch (const std::bad_alloc &) {
-    ++progress.failed; // dlrun says "out of memory"
+    ++progress.failed;
+    return {Code::Unavailable, "out of memory"}; // what dlrun says
   }
+  if (!status.ok() && status.message().empty())
+    abort();
+  return status;
 }
 
 /// The files to try, made when they are needed.
@@ -179,8 +292,8 @@ Trials emptyBuffers(const LoadedPlan &plan) {
   return {1, file, [](size_t) { return std::string("empty buffers"); }};
 }
 
-/// The number of files that ended their process.
-int run(const Trials &trials) {
+/// The number of files that ended their process, and of other faults.
+int run(const Trials &trials, const char *dlrun) {
   auto *progress = static_cast<Progress *>(
       mmap(nullptr, sizeof(Progress), PROT_READ | PROT_WRITE,
            MAP_SHARED | MAP_ANONYMOUS, -1, 0));
@@ -191,7 +304,7 @@ int run(const Trials &trials) {
     if (child == 0) {
       for (; progress->next < trials.count; ++progress->next) {
         alarm(secondsEach); // one that never ends is a finding, too
-        tryOne(trials.file(progress->next), *progress);
+        (void)tryOne(trials.file(progress->next), dlrun, *progress);
       }
       _exit(0);
     }
@@ -206,9 +319,13 @@ int run(const Trials &trials) {
     ++progress->next;
   }
   fmt::print("{} plans: {} refused, {} ran within bounds, {} stopped with a "
-             "message, {} crashed\n",
+             "message, {} crashed; {} described, {} resumed\n",
              trials.count, progress->refused, progress->ran, progress->failed,
-             crashed);
+             crashed, progress->described, progress->resumed);
+  if (trials.count >= 100 && (!progress->refused || !progress->resumed)) {
+    fmt::print("of so many changes some must be refused and some must run\n");
+    return crashed + 1;
+  }
   return crashed;
 }
 
@@ -228,31 +345,32 @@ static Arguments parse(int argc, char **argv) {
       arguments.seed =
           static_cast<unsigned>(std::strtoul(argv[++i], nullptr, 10));
     else
-      arguments.plan = argv[i];
+      (arguments.plan ? arguments.dlrun : arguments.plan) = argv[i];
   }
   return arguments;
 }
 
 int main(int argc, char **argv) {
   Arguments arguments = parse(argc, argv);
-  if (!arguments.plan) {
-    std::fprintf(stderr, "usage: dlrt_hostile PLAN [--sample N | --each-byte] "
-                         "[--seed N] [--control]\n");
+  if (!arguments.dlrun) {
+    std::fprintf(stderr, "usage: dlrt_hostile PLAN DLRUN [--sample N | "
+                         "--each-byte] [--seed N] [--control]\n");
     return 2;
   }
   Expected<LoadedPlan> plan = readPlan(std::string(arguments.plan));
   Status status = plan ? Status() : plan.takeError();
-  if (status.ok()) { // as it is, it must run
-    Expected<LoadedPlan> again = readPlan(plan->file.bytes());
-    status = use(std::move(*again));
-  }
+  Progress unchanged = {}; // as it is, the plan must do everything
+  for (int i = 0; i < 2 && status.ok(); ++i)
+    status = tryOne(plan->file.bytes(), arguments.dlrun, unchanged);
+  if (status.ok() && unchanged.resumed != 2)
+    status = {Code::Bug, "the plan trains nothing"};
   if (!status.ok()) {
     std::fprintf(stderr, "%s\n", status.message().c_str());
     return 2;
   }
   if (arguments.control)
-    return run(emptyBuffers(*plan)) == 0 ? 0 : 1;
+    return run(emptyBuffers(*plan), arguments.dlrun) == 0 ? 0 : 1;
   std::vector<Change> changes =
       chooseChanges(plan->sections[0].bytes.size(), arguments);
-  return run(changedBytes(*plan, changes)) == 0 ? 0 : 1;
+  return run(changedBytes(*plan, changes), arguments.dlrun) == 0 ? 0 : 1;
 }
