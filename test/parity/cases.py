@@ -95,8 +95,8 @@ def model(name, batch, items, salt=0, **tensors):
     return Case(name, f"test/parity/models/{name}.dl", batch, items, files, salt=salt)
 
 
-def example(name, batch, items, tensors, **options):
-    return Case(f"examples/{name}", f"examples/{name}/{name}.dl", batch, items, tensors, **options)
+def example(name, batch, items, tensors, folder=None, **options):
+    return Case(f"examples/{name}", f"examples/{folder or name}/{name}.dl", batch, items, tensors, **options)
 
 
 CASES = [
@@ -106,11 +106,15 @@ CASES = [
     example("mnist_mlp", 64, 60000, {"images": pixels, "labels": digits}, mnist=True, salt=1),
     example("parallel_ops", 32, 648, {"x.npy": normal(192), "a.npy": normal(192), "t.npy": normal(192)}, drop_last=True,
             replace=(("Sum model{1024};", "Sum model{192};"),), settings=("-D", "batch_size=32", "-D", "lr=1")),
+    example("chained", 32, 200, {"x.npy": normal(192), "a.npy": normal(192), "t.npy": normal(192)}, folder="parallel_ops",
+            replace=(("Chain model{1024};", "Chain model{192};"), (", .drop_last = true", "")),
+            settings=("-D", "batch_size=32", "-D", "lr=1")),
     model("mlp_adamw", 16, 150, x=normal(12), labels=labels(5)),
     model("conv_nesterov", 8, 60, x=normal(3, 13, 12), labels=labels(7)),
     model("gan", 16, 100, real=normal(8), z=normal(5)),
     model("tied_autoencoder", 12, 90, x=normal(14)),
     model("frozen_backbone", 10, 75, x=normal(2, 8, 8), labels=labels(4), y=normal(3)),
     model("energy", 20, 130, x=normal(6), y=normal(1)),
+    model("attention", 12, 100, salt=1, x=normal(7, 5), labels=labels(4)),
 ]
 BY_NAME = {case.name: case for case in CASES}

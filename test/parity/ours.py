@@ -39,10 +39,15 @@ def shapes_of(plan, folder):
     return {state["name"]: state["shape"] for state in states if state["role"] == "parameter"}
 
 
-def train(case, folder, dtype, *settings):
+def has_avx512():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        return "avx512vl" in file.read()
+
+
+def train(case, folder, dtype, *settings, cpu="x86-64-v3"):
     """The scalars of each step by name, and the weights after the last. `settings` go to dlcc."""
     plan, final = f"{dtype}.plan", f"{dtype}.safetensors"
-    dltools.dlcc("model.dl", f"--dtype={dtype}", "--target-cpu=x86-64-v3", "-o", plan, *case.settings, *settings, cwd=folder)
+    dltools.dlcc("model.dl", f"--dtype={dtype}", f"--target-cpu={cpu}", "-o", plan, *case.settings, *settings, cwd=folder)
     safetensors.save(os.path.join(folder, "init.safetensors"), case.weights(shapes_of(plan, folder)))
     data = ["--data", "train=data"] if case.mnist else []
     events = dltools.events(plan, "--steps", STEPS, "--no-shuffle", "--init", "init.safetensors", "--threads", 2,
