@@ -1,12 +1,15 @@
 """Pictures: the same bytes every time, everything there once, and nothing on top of anything else."""
 
 import collections
+import itertools
 import json
 import os
 import re
 import shutil
 import unittest
 import xml.etree.ElementTree as ElementTree
+
+import numpy as np
 
 import dltools
 from e2e.support import HEAD, ToolTest, example
@@ -63,6 +66,7 @@ struct Net : nn::Module {
 
 VIEWS = ["blocks", "modules", "ops", "kernels"]
 SVG = "{http://www.w3.org/2000/svg}"
+FORWARD = ("input", "forward", "output")
 FILL = {"forward": "#CFE3F7", "saved": "orange", "backward": "lightgrey"}
 
 Box = collections.namedtuple("Box", "name left top right bottom")
@@ -90,6 +94,19 @@ def ops(picture, folded=True):
         for op in group.get("data-ops", "").split():
             found[op] += int(group.get("data-count", "1")) if folded else 1
     return found
+
+
+def parts_of(picture):
+    """What each node belongs to, by id."""
+    return {g.get("id"): g.get("class").removeprefix("node ") for g in picture.iter(SVG + "g")
+            if g.get("class", "").startswith("node")}
+
+
+def direction(from_part, to_part):
+    """Where an arrow must lead; None: aside."""
+    if from_part in FORWARD and to_part in FORWARD:
+        return "down"
+    return "up" if from_part == to_part == "backward" else None
 
 
 def meet(a, b, gap=0):
@@ -140,16 +157,56 @@ class PictureTest(ToolTest):
                 self.assertTrue(inside or not meet(a, b), f"{a} and {b}")
         return [frame.name for frame in frames]
 
-    def test_views(self):
+    def models(self):
+        """The name and the source of a network with blocks and of every example, with files of the shapes it reads."""
         self.write("net.dl", RESIDUAL)
-        models = ["net.dl", example("mnist"), example("mnist_mlp")]
-        for model in models:
+        yield "net.dl", "net.dl"
+        for name in ("mnist", "mnist_mlp"):
+            yield name, example(name)
+        self.save(x=(64, 10), y=(64, 1))
+        yield "linear", example("linear")
+        self.save(x=(512, 1024), a=(512, 1024), t=(512, 1024))
+        yield "parallel_ops", example("parallel_ops")
+        yield "chained", os.path.join(os.path.dirname(example("parallel_ops")), "chained.dl")
+
+    def save(self, **shapes):
+        for name, shape in shapes.items():
+            np.save(self.path(name + ".npy"), np.zeros(shape, np.float32))
+
+    def check_directions(self, picture):
+        """The forward leads down, the backward up, and nothing leads out of the updates, which stand on the right."""
+        nodes, parts = boxes(picture), parts_of(picture)
+        seen = collections.Counter()
+        for line in picture.iter(SVG + "path"):
+            if not line.get("class", "").startswith("edge"):
+                continue
+            a, b = nodes[line.get("data-from")], nodes[line.get("data-to")]
+            way = direction(parts[a.name], parts[b.name])
+            seen[way] += 1
+            if way == "down":
+                self.assertLess(a.bottom, b.top, f"{a} to {b}")
+            elif way == "up":
+                self.assertGreater(a.top, b.bottom, f"{a} to {b}")
+            if parts[a.name] == "update":
+                self.assertEqual(parts[b.name], "update", f"{a} to {b}")
+            pieces = list(segments(line.get("d")))
+            self.assertTrue(meet(a, pieces[0], gap=0.1) and meet(b, pieces[-1], gap=0.1), f"the line from {a} to {b}")
+        columns = [[box for box in nodes.values() if parts[box.name] in names]
+                   for names in (FORWARD, ("saved",), ("backward",), ("update",))]
+        for left, right in itertools.combinations([column for column in columns if column], 2):
+            self.assertLess(max(box.right for box in left), min(box.left for box in right))
+        return seen
+
+    def test_views(self):
+        seen = collections.Counter()
+        for name, model in self.models():
             for view in VIEWS:
-                with self.subTest(model=os.path.basename(model), view=view):
+                with self.subTest(model=name, view=view):
                     text = self.picture(model, view)
                     picture = ElementTree.fromstring(text)
                     self.check_places(picture)
                     self.check_frames(picture)
+                    seen += self.check_directions(picture)
                     legend = [g for g in picture.iter(SVG + "g") if g.get("class") == "legend"]
                     self.assertEqual(len(legend), 1)
                     shown = {t.text for t in legend[0].iter(SVG + "text")}
@@ -158,6 +215,20 @@ class PictureTest(ToolTest):
                         nodes = [g for g in picture.iter(SVG + "g") if g.get("class") == f"node {part}"]
                         self.assertTrue(nodes)
                         self.assertEqual({g.find(SVG + "rect").get("fill") for g in nodes}, {fill})
+        self.assertGreater(min(seen["down"], seen["up"]), 100)
+
+    def test_a_picture_upside_down_is_found(self):
+        """The control of the directions."""
+        self.write("net.dl", RESIDUAL)
+        for parts in (FORWARD, ("backward",)):
+            picture = ElementTree.fromstring(self.picture("net.dl", "ops", "--check"))
+            height = float(picture.get("height"))
+            for group in picture.iter(SVG + "g"):
+                if group.get("class", "").removeprefix("node ") in parts:
+                    box = group.find(SVG + "rect")
+                    box.set("y", str(height - float(box.get("y")) - float(box.get("height"))))
+            with self.assertRaises(AssertionError):
+                self.check_directions(picture)
 
     def test_the_same_bytes(self):
         self.write("net.dl", RESIDUAL)
@@ -255,10 +326,31 @@ class PictureTest(ToolTest):
             for ends in re.findall(r'^ +("[^"]+") -> ("[^"]+")', dot, re.M):
                 self.assertLessEqual(set(ends), names)
             self.assertEqual(dot.count("{"), dot.count("}"))
-            if shutil.which("dot"):
-                self.write("net.dot", dot)
-                result = dltools.call(["dot", "-Tplain", "net.dot"], self.folder)
-                self.assertEqual((result.returncode, result.stderr), (0, ""))
+
+    @unittest.skipUnless(shutil.which("dot"), "Graphviz is not installed")
+    def test_graphviz(self):
+        """It draws them without a word, and places them as told: the forward down, the backward up."""
+        seen = collections.Counter()
+        for name, model in self.models():
+            for view in VIEWS if name == "net.dl" else ["ops"]:
+                with self.subTest(model=name, view=view):
+                    self.write("net.dot", self.picture(model, view, kind="graph.dot"))
+                    parts = parts_of(ElementTree.fromstring(self.picture(model, view)))
+                    result = dltools.call(["dot", "-Tplain", "net.dot"], self.folder)
+                    self.assertEqual((result.returncode, result.stderr), (0, ""))
+                    height = {a or b: float(y) for a, b, y in
+                              re.findall(r'^node (?:"([^"]+)"|(\S+)) \S+ (\S+)', result.stdout, re.M)}  # upwards
+                    for a, b, attributes in re.findall(r'^ +"([^"]+)" -> "([^"]+)" \[(.*)\];', self.read("net.dot"), re.M):
+                        if "style=invis" in attributes:
+                            continue
+                        a, b = (b, a) if "dir=back" in attributes else (a, b)
+                        way = direction(parts[a], parts[b])
+                        seen[way] += 1
+                        if way == "down":
+                            self.assertGreater(height[a], height[b], f"{a} to {b}")
+                        elif way == "up":
+                            self.assertLess(height[a], height[b], f"{a} to {b}")
+        self.assertGreater(min(seen["down"], seen["up"]), 50)
 
     def test_memory(self):
         """The picture has all programs; it names those that --report names, and all temporaries lie apart."""

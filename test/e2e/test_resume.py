@@ -8,6 +8,7 @@ import signal
 import struct
 import subprocess
 import time
+from unittest import mock
 
 import numpy as np
 
@@ -25,6 +26,57 @@ class Killed(support.ToolTest):
 
     def test_accumulate(self):
         kill_and_resume.run("accumulate", 20, 2)
+
+
+SGD = "dl::optim::SGD optimizer(model.parameters(), {.lr = 0.02, .momentum = 0.9});"
+ADAM = kill_and_resume.MODEL.replace(SGD, "dl::optim::Adam optimizer(model.parameters(), {.lr = 0.002});")
+TWO = kill_and_resume.MODEL.replace(SGD, """dl::optim::SGD first(model.conv.parameters(), {.lr = 0.02, .momentum = 0.9});
+  dl::optim::AdamW second({{.params = model.fc1.parameters(), .lr = 0.001}, {.params = model.fc2.parameters()}},
+                          {.lr = 0.002, .amsgrad = true});""").replace(
+    "optimizer.zero_grad();", "first.zero_grad();\n    second.zero_grad();").replace(
+    "optimizer.step();", "first.step();\n    second.step();")
+
+
+class Optimizers(support.ToolTest):
+    """Those with several slots, and whose update depends on the number of the step."""
+
+    SLOTS = {"adam": {"exp_avg", "exp_avg_sq"}, "two": {"momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq"}}
+    MODELS = {"adam": ADAM, "two": TWO}
+
+    def killed(self, model, case, seed):
+        with mock.patch.object(kill_and_resume, "MODEL", model):
+            print(f"[{kill_and_resume.run(case, 15, seed)}] ", end="", flush=True)
+
+    def test_adam_killed(self):
+        self.killed(ADAM, "plain", 3)
+
+    def test_two_optimizers_killed(self):
+        self.killed(TWO, "plain", 4)
+
+    def test_two_optimizers_killed_with_accumulation(self):
+        self.killed(TWO, "accumulate", 5)
+
+    def slots(self, name):
+        with open(self.path(name), "rb") as file:
+            header = json.loads(file.read(struct.unpack("<Q", file.read(8))[0]))
+        return {key.rsplit(".", 1)[1] for key in header if key.startswith("optim.")}
+
+    def test_resumed(self):
+        """Early, where a wrong number of the step would show most."""
+        self.classification_data(items=70)
+        for name, model in self.MODELS.items():
+            self.write("net.dl", model)
+            self.dlcc("net.dl")
+            self.dlrun("net.plan", "--steps", 9, "-q", "--save-final", "one.safetensors")
+            self.dlrun("net.plan", "--steps", 2, "-q", "--out", name)
+            checkpoint = f"{name}/checkpoints/step-00000002.safetensors"
+            self.assertEqual(self.slots(checkpoint), self.SLOTS[name])
+            self.dlrun("net.plan", "--steps", 9, "-q", "--init", checkpoint, "--save-final", "control.safetensors")
+            self.dlrun("resume", name, "-q", "--steps", 5)
+            self.dlrun("resume", name, "-q", "--steps", 9, "--save-final", "two.safetensors")
+            one, two, control = (kill_and_resume.read(self.path(f"{n}.safetensors")) for n in ("one", "two", "control"))
+            self.assertTrue(one == two, name)
+            self.assertTrue(one != control, f"{name}: the control has the bits, too")
 
 
 class RunFolder(support.ToolTest):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import struct
 
@@ -12,6 +13,12 @@ from numpy_twin import safetensors
 from . import support
 
 TRAINING, USAGE, IO, PLAN = 1, 2, 4, 5
+
+
+def place(text, words, offset=0):
+    """"LINE:COLUMN" of where these words begin, or of what is so far behind."""
+    at = text.index(words) + offset
+    return f"{text.count(chr(10), 0, at) + 1}:{at - text.rfind(chr(10), 0, at)}"
 
 
 class Trained(support.ToolTest):
@@ -206,7 +213,8 @@ class TensorData(Trained):
             bad = self.y.copy()
             bad[37] = label
             np.save(self.path("y.npy"), bad)
-            self.fails(TRAINING, ["target out of range [0, 5)"])
+            self.fails(TRAINING, "dlrun: error: step 3: cross_entropy: target out of range [0, 5) (index_check at net.dl:"
+                       f"{place(support.CONVNET, 'F::cross_entropy')})\n")
 
 
 class MnistData(support.ToolTest):
@@ -268,7 +276,23 @@ class MnistData(support.ToolTest):
         data = bytearray(self.start("train-labels-idx1-ubyte", 60008))
         data[8 + 10] = 200
         self.replace("train-labels-idx1-ubyte", data)
-        self.fails(TRAINING, "target out of range [0, 10)")
+        said = self.out_of_range("auto loss = ")
+        self.assertRegex(self.fails(TRAINING, said), rf"(?m)^dlrun: error: step \d+: {re.escape(said)}$")
+
+    def test_labels_of_an_evaluation_out_of_range(self):
+        data = bytearray(self.start("t10k-labels-idx1-ubyte", 10008))
+        data[8 + 2500] = 10
+        self.replace("t10k-labels-idx1-ubyte", data)
+        said = self.out_of_range('{"loss", ')
+        self.refuse(TRAINING, f"dlrun: error: 'test', batch 3: {said}\n", dltools.DLRUN, "eval", "mlp.plan", "--data", "mnist",
+                    env={"DL_DATA": ""})
+
+    def out_of_range(self, before):
+        """What is said of the labels of the loss that is behind these words in the model."""
+        path = support.example("mnist_mlp")
+        with open(path, encoding="utf-8") as file:
+            at = place(file.read(), before + "F::cross_entropy", len(before))
+        return f"cross_entropy: target out of range [0, 10) (index_check at {path}:{at})"
 
     def test_compressed_files_and_dl_data(self):
         import gzip

@@ -9,6 +9,7 @@ import sys
 import tempfile
 
 import dltools
+from e2e import support
 
 FOLDER = tempfile.mkdtemp(prefix="dl-schedule-")
 OWNER = os.getpid()
@@ -33,6 +34,12 @@ def data(model):
         else:
             os.makedirs(folder)
     return folder
+
+
+def data_of(model):
+    """What --data names for a model."""
+    with open(model, encoding="utf-8") as file:
+        return support.fake_mnist() if "data::MNIST" in file.read() else data(model)
 
 
 def plan(model, *options, name=""):

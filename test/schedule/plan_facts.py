@@ -8,6 +8,10 @@ that are needed are the transitive reduction of these pairs; a plan has all of t
 
 Memory: a lower bound of the arena is the heaviest set of buffers of which none is dead (its last uses have happened)
 before another one is defined. Whoever shares bytes must be ordered so; all members of such a set have bytes of their own.
+
+Running at once: the temporaries of a program take at most a tenth more than the commands need one by one. What they need
+so is searched here, for the plan does not tell: the least of what is alive in the plan's own order, and in two that are made
+greedily from the data alone.
 """
 
 import collections
@@ -17,6 +21,7 @@ import subprocess
 import sys
 
 ALIGNMENT = 64
+COST_OF_RUNNING_AT_ONCE = 1.1
 
 
 def aligned(count):
@@ -167,18 +172,105 @@ def heaviest_set(weights, precedes):
     return sum(weights) - flow.largest()
 
 
-def temporaries_bound(info, program, pinned):
-    order = before(plan_edges(program), len(program["commands"]))
+def temporaries(info, program, pinned):
+    """For each temporary the commands that use it, in the order of the list."""
     uses = collections.defaultdict(list)
     for c, command in enumerate(program["commands"]):
-        for buffer in command["bindings"]:
+        for buffer in dict.fromkeys(command["bindings"]):
             if info["buffers"][buffer]["space"] == "arena" and buffer not in pinned:
                 uses[buffer].append(c)
+    return uses
+
+
+def temporaries_bound(info, program, pinned, edges=None):
+    """What the temporaries need if nothing but `edges`, else those of the plan, orders the commands."""
+    order = before(plan_edges(program) if edges is None else edges, len(program["commands"]))
+    uses = temporaries(info, program, pinned)
     buffers = list(uses)
     defined = [uses[b][0] for b in buffers]
-    used = [sum(1 << c for c in set(uses[b])) for b in buffers]
+    used = [sum(1 << c for c in uses[b]) for b in buffers]
     weights = [aligned(info["buffers"][b]["bytes"]) for b in buffers]
     return heaviest_set(weights, lambda i, j: used[i] & ~order[defined[j]] == 0)
+
+
+def temporaries_extent(info, program, pinned):
+    """The bytes from the first temporary to the end of the last one."""
+    places = [info["buffers"][b] for b in temporaries(info, program, pinned)]
+    return (max((p["offset"] + aligned(p["bytes"]) for p in places), default=0)
+            - min((p["offset"] for p in places), default=0))
+
+
+def data_edges(info, program):
+    """Pairs that one buffer orders, whatever bytes it shares with others."""
+    touched = []
+    for command in program["commands"]:
+        writes = info["kernels"][command["kernel"]]["writes"]
+        touched.append([(b, w) for b, w in zip(command["bindings"], writes) if info["buffers"][b]["space"] == "arena"])
+    return {(i, j) for j, later in enumerate(touched) for i, earlier in enumerate(touched[:j])
+            if any(a == b and (w or v) for a, w in earlier for b, v in later)}
+
+
+def unordered(program, edges):
+    """Pairs of commands, each worth a thread, that `edges` leave free to run at once."""
+    commands = program["commands"]
+    order = before(edges, len(commands))
+    heavy = [c for c, command in enumerate(commands) if not command["serial"]]
+    return {(i, j) for j in heavy for i in heavy if i < j and not order[j] >> i & 1}
+
+
+def alive_at_most(order, uses, weights):
+    """The most bytes of temporaries that are alive at a time if commands run one by one in this order."""
+    at = {command: time for time, command in enumerate(order)}
+    change = collections.Counter()
+    for buffer, commands in uses.items():
+        change[min(at[c] for c in commands)] += weights[buffer]
+        change[max(at[c] for c in commands) + 1] -= weights[buffer]
+    alive = most = 0
+    for time in sorted(change):
+        alive += change[time]
+        most = max(most, alive)
+    return most
+
+
+def greedy_order(program, edges, uses, weights, cost):
+    """Of the commands whose predecessors are done always the one with the least cost(bytes taken, bytes given back)."""
+    count = len(program["commands"])
+    predecessors = collections.defaultdict(set)
+    for i, j in edges:
+        predecessors[j].add(i)
+    of_command = [[b for b in uses if c in uses[b]] for c in range(count)]
+    left, done, order = {b: len(commands) for b, commands in uses.items()}, set(), []
+    while len(order) < count:
+        def price(c):
+            taken = sum(weights[b] for b in of_command[c] if left[b] == len(uses[b]))
+            given = sum(weights[b] for b in of_command[c] if left[b] == 1)
+            return cost(taken, given), c
+        chosen = min((c for c in range(count) if c not in done and predecessors[c] <= done), key=price)
+        done.add(chosen)
+        order.append(chosen)
+        for b in of_command[chosen]:
+            left[b] -= 1
+    return order
+
+
+def one_by_one(info, program, pinned):
+    """What the temporaries need if one command runs at a time: the least of what a few orders need."""
+    uses, edges = temporaries(info, program, pinned), data_edges(info, program)
+    weights = {b: aligned(info["buffers"][b]["bytes"]) for b in uses}
+    orders = [range(len(program["commands"])),
+              greedy_order(program, edges, uses, weights, lambda taken, given: taken - given),
+              greedy_order(program, edges, uses, weights, lambda taken, given: taken > 0)]
+    return min(alive_at_most(order, uses, weights) for order in orders)
+
+
+def memory_faults(info):
+    """Sentences about programs that take more memory to run commands at once than they may."""
+    faults, pinned = [], pinned_buffers(info)
+    for _, _, name, program in programs(info):
+        least, extent = one_by_one(info, program, pinned), temporaries_extent(info, program, pinned)
+        if extent > COST_OF_RUNNING_AT_ONCE * least:
+            faults.append(f"{name}: {extent} bytes of temporaries, one by one the commands need {least}")
+    return faults
 
 
 def memory_bound(info):
@@ -201,7 +293,7 @@ def main():
         edges = sum(len(plan_edges(program)) for _, _, _, program in programs(info))
         bound = memory_bound(info)
         print(f"{plan}: {edges} edges; arena {info['arena_bytes']} bytes, {info['arena_bytes'] / bound:.3f} of the bound")
-        for fault in edge_faults(info):
+        for fault in edge_faults(info) + memory_faults(info):
             print(f"  {fault}")
             wrong = True
     sys.exit(wrong)

@@ -3,9 +3,14 @@
 import json
 import os
 import re
+import shutil
+import subprocess
+import unittest
+import xml.etree.ElementTree as ElementTree
 
 import dltools
 from e2e import support
+from e2e.test_pictures import boxes
 from . import examples, plan_facts
 
 
@@ -56,26 +61,65 @@ class Trace(support.ToolTest):
             before = plan_facts.before(plan_facts.plan_edges(program), len(program["commands"]))
             self.assertEqual(bool(before[second] >> first & 1), ordered, name)
 
-    def test_picture(self):
-        """In the DOT k = a @ b stands beside z = x @ y: no path leads from one to the other; in the twin one does."""
-        for name, ordered in (("parallel_ops", False), ("chained", True)):
-            model = examples.example(f"parallel_ops/{name}.dl")
-            dltools.dlcc(model, "-o", self.path("a.plan"), f"--emit=graph.dot={self.path('a.dot')}", "--view=ops",
-                         cwd=examples.data(model))
-            with open(self.path("a.dot"), encoding="utf-8") as file:
-                text = file.read()
-            first, second = sorted(re.findall(r'^ *"(matmul[^"/]*)" \[', text, re.M))
-            after = {}
-            for a, b in re.findall(r'^ *"([^"]+)" -> "([^"]+)"', text, re.M):
+    def drawn(self, name):
+        """Its ops as DOT and as SVG, and the two products of the forward."""
+        model = examples.example(f"parallel_ops/{name}.dl")
+        dot, svg = self.path("a.dot"), self.path("a.svg")
+        dltools.dlcc(model, "--check", f"--emit=graph.dot={dot},graph.svg={svg}", "--view=ops", cwd=examples.data(model))
+        with open(dot, encoding="utf-8") as file:
+            text = file.read()
+        return text, ElementTree.parse(svg), sorted(re.findall(r'^ *"(matmul[^"/]*)" \[', text, re.M))
+
+    def reached(self, text, start):
+        """All nodes that arrows of a DOT lead to from one; those of the backward are written the other way round."""
+        after = {}
+        for a, b, attributes in re.findall(r'^ *"([^"]+)" -> "([^"]+)" \[(.*)\];', text, re.M):
+            if "style=invis" not in attributes:  # else it only places its nodes
+                a, b = (b, a) if "dir=back" in attributes else (a, b)
                 after.setdefault(a, set()).add(b)
-            seen, queue = set(), [first]
-            while queue:
-                node = queue.pop()
-                if node not in seen:
-                    seen.add(node)
-                    queue.extend(after.get(node, ()))
-            self.assertGreater(len(seen), 3)
-            self.assertEqual(second in seen, ordered, name)
+        seen, queue = set(), [start]
+        while queue:
+            node = queue.pop()
+            if node not in seen:
+                seen.add(node)
+                queue.extend(after.get(node, ()))
+        return seen
+
+    def test_picture(self):
+        """In the DOT no path leads from k = a @ b to z = x @ y or back; in the twin one does."""
+        for name, ordered in (("parallel_ops", False), ("chained", True)):
+            text, _, (first, second) = self.drawn(name)
+            self.assertGreater(len(self.reached(text, first)), 3)
+            self.assertEqual(second in self.reached(text, first), ordered, name)
+            self.assertNotIn(first, self.reached(text, second), name)
+
+    def test_side_by_side(self):
+        """In the SVG k = a @ b stands beside z = x @ y, on one height; in the twin one stands below the other."""
+        for name, ordered in (("parallel_ops", False), ("chained", True)):
+            _, picture, (first, second) = self.drawn(name)
+            nodes = boxes(picture)
+            a, b = nodes[first], nodes[second]
+            middle = (a.top + a.bottom) / 2
+            self.assertEqual(b.top < middle < b.bottom, not ordered, name)
+            if ordered:
+                self.assertLess(a.bottom, b.top)
+            else:
+                self.assertTrue(a.right < b.left or b.right < a.left, f"{a} and {b}")
+
+    @unittest.skipUnless(shutil.which("dot"), "Graphviz is not installed")
+    def test_side_by_side_for_graphviz(self):
+        """So does Graphviz place them."""
+        for name, ordered in (("parallel_ops", False), ("chained", True)):
+            text, _, (first, second) = self.drawn(name)
+            plain = subprocess.run(["dot", "-Tplain"], input=text, stdout=subprocess.PIPE, text=True, check=True).stdout
+            places = {a or b: (float(x), float(y))
+                      for a, b, x, y in re.findall(r'^node (?:"([^"]+)"|(\S+)) (\S+) (\S+)', plain, re.M)}
+            (x, y), (u, v) = places[first], places[second]
+            if ordered:
+                self.assertGreater(y, v + 0.5, name)  # upwards, in inches
+            else:
+                self.assertEqual(y, v, name)
+                self.assertGreater(abs(x - u), 0.5, name)
 
     def test_independent_products_overlap(self):
         both, runs = self.overlaps("parallel_ops")
