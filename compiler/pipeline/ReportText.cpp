@@ -21,8 +21,9 @@ std::string quantity(int64_t value, llvm::StringRef unit) {
 }
 
 void addMemory(const CompileReport &report, llvm::raw_ostream &out) {
-  out << "memory: " << report.arena << " bytes in one arena, " << report.scratch
-      << " more for each thread";
+  out << "memory: " << report.arena + report.scratch + report.batchBytes
+      << " bytes on one thread: " << report.arena << " in one arena, "
+      << report.scratch << " for each thread";
   if (report.batchBytes)
     out << ", " << report.batchBytes << " for batches that wait";
   out << "\n";

@@ -59,6 +59,16 @@ uint64_t dlrt::storedChecksum(std::span<const uint8_t> file) {
   return load<uint64_t>(file, Format::checksumAt);
 }
 
+static bool isKnown(uint32_t kind) {
+  switch (SectionKind(kind)) {
+  case SectionKind::Metadata:
+  case SectionKind::Image:
+  case SectionKind::CodeRecord:
+    return true;
+  }
+  return false;
+}
+
 Expected<std::vector<SectionView>>
 dlrt::readContainer(std::span<const uint8_t> file) {
   DLRT_TRY(checkHeader(file));
@@ -73,7 +83,7 @@ dlrt::readContainer(std::span<const uint8_t> file) {
     uint32_t kind = load<uint32_t>(file, at);
     uint64_t offset = load<uint64_t>(file, at + 8);
     uint64_t size = load<uint64_t>(file, at + 16);
-    if (kind < 1 || kind > 4)
+    if (!isKnown(kind))
       return damaged(fmt::format("section {} has unknown kind {}", i, kind));
     if (offset % Format::alignment != 0)
       return damaged(fmt::format("section {} is not aligned", i));

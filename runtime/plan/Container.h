@@ -15,7 +15,6 @@ namespace dlrt {
 enum class SectionKind : uint32_t {
   Metadata = 1,
   Image = 2,
-  Constants = 3,
   CodeRecord = 4,
 };
 

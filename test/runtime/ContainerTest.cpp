@@ -123,6 +123,7 @@ TEST(Container, RefusesWrongSectionTables) {
   EXPECT_NE(changed(12, 0xffffffff, 4).find("table of"), std::string::npos);
   EXPECT_NE(changed(12, 0, 4).find("first section"), std::string::npos);
   EXPECT_NE(changed(32, 77, 4).find("unknown kind 77"), std::string::npos);
+  EXPECT_NE(changed(56, 3, 4).find("unknown kind 3"), std::string::npos);
   EXPECT_NE(changed(40, 4097, 8).find("not aligned"), std::string::npos);
   EXPECT_NE(changed(40, ~uint64_t(4095), 8).find("leaves the file"),
             std::string::npos);

@@ -200,10 +200,11 @@ class Resident(support.ToolTest):
         model = examples.example("mnist_mlp/mnist_mlp.dl")
         memory = report(examples.plan(model))["memory"]
         said = self.dlcc(model, "-o", "m.plan", "--report")
-        match = re.search(r"^memory: (\d+) bytes in one arena, (\d+) more for each thread, (\d+) for batches that wait$", said, re.M)
+        match = re.search(r"^memory: (\d+) bytes on one thread: (\d+) in one arena, (\d+) for each thread, (\d+) for batches that wait$",
+                          said, re.M)
         self.assertTrue(match, said[:500])
-        self.assertEqual([int(number) for number in match.groups()],
-                         [memory[key] for key in ("arena_bytes", "scratch_bytes_per_thread", "batch_bytes")])
+        parts = [memory[key] for key in ("arena_bytes", "scratch_bytes_per_thread", "batch_bytes")]
+        self.assertEqual([int(number) for number in match.groups()], [sum(parts), *parts])
 
 
 # Calls each function that gets memory once, between two looks at the clock.
