@@ -95,6 +95,14 @@ Status dlrun::checkHalt(const std::vector<HaltCondition> &conditions,
   return {};
 }
 
+bool dlrun::namesNotFinite(const std::vector<HaltCondition> &conditions) {
+  return std::any_of(conditions.begin(), conditions.end(),
+                     [](const HaltCondition &condition) {
+                       return condition.kind == HaltCondition::Nan ||
+                              condition.kind == HaltCondition::Infinite;
+                     });
+}
+
 const ScalarMetric *
 dlrun::firstNotFinite(const std::vector<ScalarMetric> &metrics) {
   auto found =

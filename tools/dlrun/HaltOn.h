@@ -31,6 +31,9 @@ dlrt::Status checkHalt(const std::vector<HaltCondition> &conditions,
                        const std::vector<dlrt::ScalarMetric> &metrics,
                        uint64_t step);
 
+/// Whether one of the conditions is about nan or infinity.
+bool namesNotFinite(const std::vector<HaltCondition> &conditions);
+
 /// The first metric that is nan or infinite, or nullptr.
 const dlrt::ScalarMetric *
 firstNotFinite(const std::vector<dlrt::ScalarMetric> &metrics);

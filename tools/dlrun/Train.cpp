@@ -133,10 +133,12 @@ private:
     return {};
   }
 
-  /// Once: such a run seldom recovers, but that is for the user to say.
+  /// Once, and not if the user has said which of them shall stop the run: such
+  /// a run seldom recovers.
   void warnOfNotFinite(Progress &progress) {
-    const ScalarMetric *metric =
-        warned ? nullptr : firstNotFinite(runner->scalars());
+    if (warned || namesNotFinite(options.haltOn))
+      return;
+    const ScalarMetric *metric = firstNotFinite(runner->scalars());
     if (!metric)
       return;
     warned = true;
