@@ -57,3 +57,8 @@ def events(*arguments, **options):
 
 def info(plan, **options):
     return json.loads(dlrun("info", plan, "--json", **options))
+
+
+def has_avx512():
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        return "avx512vl" in file.read()

@@ -88,11 +88,6 @@ def write_files(program, folder):
                      {name: array for name, (_, array) in program.weights.items()})
 
 
-def has_avx512():
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        return "avx512vl" in file.read()
-
-
 def check(program, folder, f64_only):
     """What is wrong with the program's results, as lines."""
     write_files(program, folder)
@@ -111,7 +106,7 @@ def check(program, folder, f64_only):
     got = train("f32.plan", folder, "v3", program, "--isa=v3")
     runs = f32_runs(program)
     wrong += filter(None, (compare_f32(name, got[name], value, runs) for name, value in want.items()))
-    if has_avx512():
+    if dltools.has_avx512():
         wide = train("f32.plan", folder, "v4", program, "--isa=v4")
         wrong += [f"{name}: AVX2 and AVX-512 differ in f32" for name in got if got[name].tobytes() != wide[name].tobytes()]
     return wrong
@@ -150,7 +145,7 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--f64-only", action="store_true")
     options = parser.parse_args()
-    if not has_avx512():
+    if not dltools.has_avx512():
         print("note: this machine has no AVX-512, its kernels are not compared with those for AVX2")
     numbers = [options.only] if options.only is not None else generator.numbers(options.seed, options.count)
     failed, seen = 0, collections.Counter()

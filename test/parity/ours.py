@@ -39,11 +39,6 @@ def shapes_of(plan, folder):
     return {state["name"]: state["shape"] for state in states if state["role"] == "parameter"}
 
 
-def has_avx512():
-    with open("/proc/cpuinfo", encoding="utf-8") as file:
-        return "avx512vl" in file.read()
-
-
 def train(case, folder, dtype, *settings, cpu="x86-64-v3"):
     """The scalars of each step by name, and the weights after the last. `settings` go to dlcc."""
     plan, final = f"{dtype}.plan", f"{dtype}.safetensors"

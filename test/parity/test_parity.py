@@ -91,7 +91,7 @@ class Parity(unittest.TestCase):
     def check(self, case):
         self.assertEqual(self.problems(case, self.reference(case), "x86-64-v3"), [])
 
-    @unittest.skipUnless(ours.has_avx512(), "this processor has no AVX-512: only the kernels for AVX2 are compared")
+    @unittest.skipUnless(dltools.has_avx512(), "this processor has no AVX-512: only the kernels for AVX2 are compared")
     def test_avx512(self):
         # The kept curves: that PyTorch still agrees with them is asked above, case by case.
         wrong = [line for case in CASES for line in self.problems(case, curves.load(case), "x86-64-v4")]
