@@ -4,8 +4,8 @@
 #include "passes/schedule/Packing.h"
 #include "passes/schedule/Passes.h"
 #include "llvm/ADT/DenseMap.h"
-#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -54,22 +54,8 @@ public:
     SmallVector<unsigned> sequence(commands.size());
     std::iota(sequence.begin(), sequence.end(), 0);
     Packing packing = pack(lifetimes(sequence), plan::alignment);
-    SmallVector<unsigned> levels = dataLevels();
-    if (hasIndependentWork(levels)) {
-      // Bytes are shared only by what data orders anyway, level by level.
-      Packing wide = pack(lifetimes(levels), plan::alignment);
-      bool taken = wide.bytes <= packing.bytes * (1 + tolerance);
-      emitRemark(program.getLoc())
-          << "independent kernels "
-          << (taken ? "may run at once: "
-                    : "run one by one: at once they need ")
-          << wide.bytes << " bytes of temporaries, " << packing.bytes
-          << " in sequence";
-      if (taken) {
-        packing = std::move(wide);
-        sortCommands(levels);
-      }
-    }
+    if (!hasForeignOrder())
+      packing = letRunAtOnce(std::move(packing));
     Builder builder(program.getContext());
     for (auto [entry, offset] : llvm::zip_equal(uses, packing.offsets))
       entry.first.setOffsetAttr(builder.getI64IntegerAttr(base + offset));
@@ -79,76 +65,132 @@ public:
 private:
   /// What running independent kernels at once may cost in memory.
   static constexpr double tolerance = 0.1;
+  /// So many kernels behind one are looked at, by the bits of a word.
+  static constexpr unsigned farthest = 64;
 
-  /// From the first to the last use, if each command runs at its time.
-  std::vector<Lifetime> lifetimes(ArrayRef<unsigned> times) {
+  /// Somebody else's order is not ours to change.
+  bool hasForeignOrder() {
+    return llvm::any_of(commands, [](plan::CommandOp command) {
+      return !command.getAfter().empty();
+    });
+  }
+
+  bool isWorthAThread(unsigned command) {
+    return !commands[command].getSerial();
+  }
+
+  /// From the first use to the end of the last one's time.
+  std::vector<Lifetime> lifetimes(ArrayRef<unsigned> ends) {
     std::vector<Lifetime> lives;
     for (auto &[buffer, indices] : uses) {
       plan::BufferOp op = buffer;
-      Lifetime life{static_cast<int64_t>(op.getBytes()), ~0u, 0};
-      for (unsigned index : indices) {
-        life.begin = std::min(life.begin, times[index]);
-        life.end = std::max(life.end, times[index]);
-      }
+      Lifetime life{static_cast<int64_t>(op.getBytes()), indices.front(), 0};
+      for (unsigned index : indices)
+        life.end = std::max(life.end, ends[index]);
       lives.push_back(life);
     }
     return lives;
   }
 
-  /// The earliest time of each command if nothing but data orders them.
-  SmallVector<unsigned> dataLevels() {
-    // Of each buffer: the first times at which it may be read and written.
-    llvm::DenseMap<Value, std::pair<unsigned, unsigned>> free;
-    SmallVector<unsigned> levels;
-    for (plan::CommandOp command : commands) {
+  /// A packing that orders no two kernels that data leave free, or only those
+  /// that are far apart, if it takes little more than `sequence`.
+  Packing letRunAtOnce(Packing sequence) {
+    std::vector<SmallVector<unsigned, 4>> before = dataDependencies();
+    SmallVector<uint64_t> waits = nearKernelsWaitedFor(before);
+    int64_t atOnce = 0;
+    for (unsigned reach : {farthest, 16u, 4u, 2u, 1u}) {
+      SmallVector<unsigned> ends = keptUntil(before, waits, reach);
+      if (llvm::equal(ends, llvm::seq<unsigned>(0, ends.size())))
+        break;
+      Packing wide = pack(lifetimes(ends), plan::alignment);
+      if (wide.bytes <= sequence.bytes * (1 + tolerance)) {
+        emitRemark(program.getLoc())
+            << "independent kernels may run at once"
+            << (atOnce ? " with the next " + std::to_string(reach) : "") << ": "
+            << wide.bytes << " bytes of temporaries, " << sequence.bytes
+            << " in sequence";
+        return wide;
+      }
+      atOnce = atOnce ? atOnce : wide.bytes;
+    }
+    if (atOnce)
+      emitRemark(program.getLoc())
+          << "independent kernels run one by one: at once they need " << atOnce
+          << " bytes of temporaries, " << sequence.bytes << " in sequence";
+    return sequence;
+  }
+
+  /// For each command those that buffers let it wait for, whatever their bytes.
+  std::vector<SmallVector<unsigned, 4>> dataDependencies() {
+    struct Users {
+      std::optional<unsigned> writer;
+      SmallVector<unsigned, 4> readers;
+    };
+    llvm::DenseMap<Value, Users> last;
+    std::vector<SmallVector<unsigned, 4>> before(commands.size());
+    for (auto [index, command] : llvm::enumerate(commands)) {
       ArrayRef<bool> writes =
           kernels.lookup<plan::KernelOp>(command.getKernel()).getWrites();
-      unsigned level = 0;
       for (auto [buffer, written] :
            llvm::zip_equal(command.getBindings(), writes)) {
-        auto [readable, writable] = free.lookup(buffer);
-        level = std::max(level, written ? writable : readable);
+        Users &users = last[buffer];
+        if (users.writer && *users.writer != index)
+          before[index].push_back(*users.writer);
+        if (!written) {
+          users.readers.push_back(index);
+          continue;
+        }
+        llvm::copy_if(users.readers, std::back_inserter(before[index]),
+                      [index = index](unsigned r) { return r != index; });
+        users = {static_cast<unsigned>(index), {}};
       }
-      for (auto [buffer, written] :
-           llvm::zip_equal(command.getBindings(), writes)) {
-        auto &[readable, writable] = free[buffer];
-        writable = std::max(writable, level + 1);
-        if (written)
-          readable = level + 1;
-      }
-      levels.push_back(level);
     }
-    return levels;
+    return before;
   }
 
-  /// Whether kernels that are worth a thread of their own stand on one level.
-  bool hasIndependentWork(ArrayRef<unsigned> levels) {
-    llvm::DenseSet<unsigned> busy;
-    for (auto [command, level] : llvm::zip_equal(commands, levels)) {
-      // Somebody else's order is not ours to change.
-      if (!command.getAfter().empty())
-        return false;
-      if (!plan::CommandOp(command).getSerial() && !busy.insert(level).second)
-        return true;
+  /// For each command which of the kernels before it that are worth a thread it
+  /// has to wait for: bit 0 is the last of them in the sequence.
+  SmallVector<uint64_t>
+  nearKernelsWaitedFor(ArrayRef<SmallVector<unsigned, 4>> before) {
+    SmallVector<uint64_t> waits(commands.size());
+    SmallVector<unsigned> ordinal; // how many such kernels are before
+    unsigned count = 0;
+    for (unsigned index = 0; index < commands.size(); ++index) {
+      ordinal.push_back(count);
+      for (unsigned other : before[index]) {
+        unsigned distance = count - ordinal[other];
+        if (distance < farthest)
+          waits[index] |= waits[other] << distance;
+        if (isWorthAThread(other) && distance <= farthest)
+          waits[index] |= uint64_t(1) << (distance - 1);
+      }
+      count += isWorthAThread(index);
     }
-    return false;
+    return waits;
   }
 
-  void sortCommands(ArrayRef<unsigned> levels) {
-    SmallVector<unsigned> order(commands.size());
-    std::iota(order.begin(), order.end(), 0);
-    llvm::sort(order, [&](unsigned a, unsigned b) {
-      return std::pair(levels[a], a) < std::pair(levels[b], b);
-    });
-    Block &block = program.getBody().front();
-    Operation *last = nullptr;
-    for (unsigned index : order) {
-      if (last)
-        commands[index]->moveAfter(last);
-      else
-        commands[index]->moveBefore(&block, block.begin());
-      last = commands[index];
+  /// For each command until when its buffers are kept: those of a kernel, and
+  /// of what follows from it, until no kernel among the next `reach` can run
+  /// beside it. Nothing then takes over bytes on the way from one to the other.
+  SmallVector<unsigned> keptUntil(ArrayRef<SmallVector<unsigned, 4>> before,
+                                  ArrayRef<uint64_t> waits, unsigned reach) {
+    SmallVector<unsigned> ends(commands.size());
+    std::iota(ends.begin(), ends.end(), 0);
+    SmallVector<unsigned> worthy;
+    for (unsigned index = 0; index < commands.size(); ++index) {
+      if (!isWorthAThread(index))
+        continue;
+      unsigned near = std::min<size_t>(reach, worthy.size());
+      for (unsigned distance = 1; distance <= near; ++distance)
+        if (!(waits[index] >> (distance - 1) & 1))
+          ends[worthy[worthy.size() - distance]] = index;
+      worthy.push_back(index);
     }
+    for (unsigned index = 0; index < commands.size(); ++index)
+      for (unsigned other : before[index])
+        if (ends[other] > index)
+          ends[index] = std::max(ends[index], ends[other]);
+    return ends;
   }
 
   plan::ProgramOp program;

@@ -109,6 +109,17 @@ class AtOnce(support.ToolTest):
         self.assertGreater(len(by_data), 3)
         self.assertEqual(in_plan, by_data)
 
+    def test_gradients_run_at_once(self):
+        """A weight's gradient is beside all of the backward below it. It costs little here, so nothing but data orders them."""
+        info = dltools.info(examples.plan(examples.example("mnist/mnist.dl")))
+        program = next(step for step in info["steps"] if step["training"])["programs"][0]
+        one_by_one, at_once, extent = self.needs(info, program)
+        self.assertLess(one_by_one, at_once)
+        self.assertLessEqual(extent, 1.1 * one_by_one)
+        by_data, in_plan = self.free(info, program)
+        self.assertGreater(len(by_data), 1)
+        self.assertEqual(in_plan, by_data)
+
     def test_the_twin_gives_some_of_it_up(self):
         """In the twin, too, some pairs are free, but to run all of them at once would cost more than a tenth."""
         info = dltools.info(examples.plan(examples.example("parallel_ops/chained.dl")))

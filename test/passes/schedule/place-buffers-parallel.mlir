@@ -9,9 +9,9 @@
 // CHECK: plan.buffer "b" arena bytes 64 offset
 // CHECK-NOT: offset [[A]]{{$}}
 // CHECK: plan.command @make(%a)
-// CHECK-NEXT: plan.command @make(%b)
 // CHECK-NEXT: [[LEFT:%.*]] = plan.command @grow(%a, %x) after(%0)
-// CHECK-NEXT: [[RIGHT:%.*]] = plan.command @grow(%b, %y) after(%1)
+// CHECK-NEXT: plan.command @make(%b)
+// CHECK-NEXT: [[RIGHT:%.*]] = plan.command @grow(%b, %y) after(%2)
 // CHECK-NEXT: plan.command @join(%x, %y) after([[LEFT]], [[RIGHT]])
 plan.plan "m" f32 arena 0 parameters 0 machine "" {
   %a = plan.buffer "a" arena bytes 64
@@ -80,6 +80,70 @@ plan.plan "m" f32 arena 0 parameters 0 machine "" {
       plan.command @make(%b)
       plan.command @shrink(%b, %y)
       plan.command @join(%x, %y)
+    }
+  }
+}
+
+// -----
+
+// A gradient beside a chain that is longer: what it reads is small, and kept
+// until the chain's end.
+// REMARK: remark: independent kernels may run at once: 8320 bytes of temporaries, 8192 in sequence
+// CHECK: plan.command @make(%s)
+// CHECK-NEXT: [[GRADIENT:%.*]] = plan.command @use(%s) after(%0)
+// CHECK-NEXT: plan.command @large(%a) serial
+// CHECK-NEXT: plan.command @next(%a, %b) after(%2)
+// CHECK-NEXT: plan.command @next(%b, %c) after(%3)
+plan.plan "m" f32 arena 0 parameters 0 machine "" {
+  %s = plan.buffer "s" arena bytes 128
+  %a = plan.buffer "a" arena bytes 4096
+  %b = plan.buffer "b" arena bytes 4096
+  %c = plan.buffer "c" arena bytes 128
+  plan.kernel @make "" tiles 1 scratch 0 bindings [128] writes [true] flops 0 bytes 0
+  plan.kernel @use "" tiles 1 scratch 0 bindings [128] writes [false] flops 0 bytes 0
+  plan.kernel @large "" tiles 1 scratch 0 bindings [4096] writes [true] flops 0 bytes 0
+  plan.kernel @next "" tiles 1 scratch 0 bindings [4096, 128] writes [false, true] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      plan.command @make(%s)
+      plan.command @use(%s)
+      plan.command @large(%a) serial
+      plan.command @next(%a, %b) serial
+      plan.command @next(%b, %c)
+    }
+  }
+}
+
+// -----
+
+// Where all at once is too much, neighbours may still run at once: the first
+// @use goes before the @next that takes over what it reads, and before no other.
+// REMARK: remark: independent kernels may run at once with the next 2: 8384 bytes of temporaries, 8320 in sequence
+// CHECK: plan.command @use(%a, %s0) after(%0)
+// CHECK-NEXT: plan.command @next(%a, %b) after(%0)
+// CHECK-NEXT: plan.command @use(%b, %s1) after(%2)
+// CHECK-NEXT: plan.command @next(%b, %c) after(%1, %2)
+// CHECK-NEXT: plan.command @use(%c, %s2) after(%4)
+plan.plan "m" f32 arena 0 parameters 0 machine "" {
+  %s0 = plan.buffer "s0" arena bytes 64
+  %s1 = plan.buffer "s1" arena bytes 64
+  %s2 = plan.buffer "s2" arena bytes 64
+  %a = plan.buffer "a" arena bytes 4096
+  %b = plan.buffer "b" arena bytes 4096
+  %c = plan.buffer "c" arena bytes 4096
+  plan.kernel @make "" tiles 1 scratch 0 bindings [4096] writes [true] flops 0 bytes 0
+  plan.kernel @next "" tiles 1 scratch 0 bindings [4096, 4096] writes [false, true] flops 0 bytes 0
+  plan.kernel @use "" tiles 1 scratch 0 bindings [4096, 64] writes [false, true] flops 0 bytes 0
+  plan.kernel @read "" tiles 1 scratch 0 bindings [64, 64, 64] writes [false, false, false] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      plan.command @make(%a)
+      plan.command @use(%a, %s0)
+      plan.command @next(%a, %b)
+      plan.command @use(%b, %s1)
+      plan.command @next(%b, %c)
+      plan.command @use(%c, %s2)
+      plan.command @read(%s0, %s1, %s2)
     }
   }
 }
