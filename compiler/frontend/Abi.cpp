@@ -86,6 +86,14 @@ int dl_dtype_resolved(int dtype) noexcept {
   return evaluation->graph.resolveDtype(dtype);
 }
 
+const char *dl_called(const char *function) noexcept {
+  const char *&called = evaluation->reporter.called;
+  const char *before = called;
+  if (!before || !function)
+    called = function;
+  return before;
+}
+
 void dl_fail(const char *pattern, const dl_text *arguments,
              int count) noexcept {
   Guard::InOurCode guard;
@@ -304,6 +312,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_dtype_of),
       DL_SYMBOL(dl_value),
       DL_SYMBOL(dl_dtype_resolved),
+      DL_SYMBOL(dl_called),
       DL_SYMBOL(dl_fail),
       DL_SYMBOL(dl_unsupported),
       DL_SYMBOL(dl_initial),

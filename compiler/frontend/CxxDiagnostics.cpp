@@ -75,7 +75,8 @@ static void readOptions(const Diagnostic &info, CxxProblem &problem) {
     const CXXRecordDecl *record =
         type.isNull() ? nullptr
                       : type.getNonReferenceType()->getAsCXXRecordDecl();
-    if (!record || !record->getName().ends_with("Options"))
+    if (!record || !(record->getName().ends_with("Options") ||
+                     record->getName().ends_with("Group")))
       continue;
     problem.optionsType = record->getName().str();
     for (const FieldDecl *field : record->fields())

@@ -1,4 +1,5 @@
 // The rules behind explain(): what users of PyTorch get wrong in C++.
+#include "compiler/frontend/ClangInvocation.h"
 #include "compiler/frontend/CxxDiagnostics.h"
 #include "compiler/frontend/PyTorchNames.h"
 #include "compiler/frontend/Suggest.h"
@@ -39,18 +40,50 @@ static bool explainDeleted(CxxProblem &problem) {
   return true;
 }
 
+/// Is the problem at a name between the brackets of a lambda, or at its [=]?
+static bool isCapture(const CxxProblem &problem) {
+  if (problem.token == "=")
+    return true;
+  StringRef behind =
+      StringRef(problem.following).drop_front(problem.token.size());
+  size_t end = behind.find_first_of("[](){};=");
+  return end != StringRef::npos && behind[end] == ']';
+}
+
 /// Net other = model;
-static bool explainCopy(CxxProblem &problem) {
+static bool explainCopy(CxxProblem &problem,
+                        std::vector<CxxProblem> &problems) {
   StringRef text = problem.message.text;
   bool copied = text.contains("implicitly-deleted") ||
                 text.contains("implicitly deleted");
-  bool ofModule = llvm::any_of(problem.notes, [](const CxxNote &note) {
-    return StringRef(note.message.text).contains("Module' has a deleted copy");
-  });
-  if (!copied || !ofModule)
+  auto noted = [&](StringRef base) {
+    return llvm::any_of(problem.notes, [&](const CxxNote &note) {
+      StringRef said = note.message.text;
+      return said.contains(base) && said.contains("has a deleted copy");
+    });
+  };
+  bool ofModule = noted("Module'");
+  if (!copied || (!ofModule && !noted("Optimizer<")))
     return false;
-  replace(problem,
-          "a module is not copied; pass it by reference, or std::move it");
+  std::string what = ofModule ? "a module" : "an optimizer";
+  if (!isCapture(problem) || text.contains("assigned")) {
+    replace(problem, what + " is not copied; pass it by reference" +
+                         (ofModule ? ", or std::move it" : ""));
+    return true;
+  }
+  replace(problem, what + " is not copied; capture it by reference, with [&]");
+  // What else the lambda captures, and uses of copies, which are const.
+  for (CxxProblem &other : problems) {
+    const Frame &here = problem.message.at, &there = other.message.at;
+    StringRef said = other.message.text;
+    bool alsoCaptured = &other > &problem &&
+                        said.contains("implicitly-deleted") &&
+                        there.file == here.file && there.line == here.line &&
+                        there.column == here.column;
+    bool ofCopy = there.file == here.file && there.line >= here.line &&
+                  said.contains("not marked const");
+    other.isConsequence |= alsoCaptured || ofCopy;
+  }
   return true;
 }
 
@@ -82,8 +115,9 @@ static bool explainMissingName(CxxProblem &problem) {
 }
 
 /// The designators of the call that starts the text: ".lr" in "opt(p, {.lr =
-/// 1})".
-static std::vector<std::pair<std::string, size_t>> designators(StringRef text) {
+/// 1})". Those of groups are one brace further in.
+static std::vector<std::pair<std::string, size_t>> designators(StringRef text,
+                                                               bool ofGroups) {
   std::vector<std::pair<std::string, size_t>> found;
   int depth = 0;
   char before = 0;
@@ -92,7 +126,8 @@ static std::vector<std::pair<std::string, size_t>> designators(StringRef text) {
     if (c == ';' && depth <= 0)
       break;
     depth += c == '(' || c == '{' ? 1 : c == ')' || c == '}' ? -1 : 0;
-    if (c == '.' && (before == '{' || before == ',')) {
+    if (c == '.' && (before == '{' || before == ',') &&
+        (ofGroups ? depth == 3 : depth <= 2)) {
       StringRef name = text.substr(i + 1).take_while(
           [](char d) { return llvm::isAlnum(d) || d == '_'; });
       found.emplace_back(name.str(), i + 1);
@@ -120,7 +155,8 @@ static bool explainOptions(CxxProblem &problem) {
     return false;
   auto given =
       direct ? std::vector<std::pair<std::string, size_t>>{{problem.token, 0}}
-             : designators(problem.following);
+             : designators(problem.following,
+                           StringRef(problem.optionsType).ends_with("Group"));
   for (const auto &[name, offset] : given) {
     if (llvm::is_contained(problem.optionsFields, name))
       continue;
@@ -221,13 +257,66 @@ static bool explainCandidates(CxxProblem &problem) {
   return true;
 }
 
+static void moveToUser(CxxProblem &problem) {
+  for (const CxxNote &note : problem.notes)
+    if (!problem.inUserFile && note.inUserFile) {
+      problem.message.at = note.message.at;
+      problem.inUserFile = true;
+    }
+}
+
+static bool isNumber(StringRef type) {
+  for (StringRef word : {"float", "double", "int", "long", "short", "bool",
+                         "unsigned", "i64", "size_t", "int64_t"})
+    if (type == word || type == "dl::" + word.str() ||
+        type == "std::" + word.str() || type.starts_with(word.str() + " "))
+      return true;
+  return false;
+}
+
+/// double x = loss; and, in a step, return loss;
 static bool explainConversion(CxxProblem &problem) {
-  StringRef text = problem.message.text;
-  if (!text.consume_front("no viable conversion from '") ||
-      !text.ends_with("Operand'"))
+  llvm::SmallVector<StringRef> parts; // text, type, text, type, ...
+  StringRef(problem.message.text).split(parts, '\'');
+  if (parts.size() < 4)
     return false;
-  replace(problem, text.take_until([](char c) { return c == '\''; }).str() +
-                       " is neither a dl::Tensor nor a number");
+  bool returned = parts[0].starts_with("no viable conversion from returned");
+  bool assigned = parts[0].starts_with("assigning to ");
+  bool cast = parts[0] == "cannot convert ";
+  if (!returned && !assigned && !cast &&
+      parts[0] != "no viable conversion from ")
+    return false;
+  StringRef from = parts[assigned ? 3 : 1], to = parts[assigned ? 1 : 3];
+  bool ofTensor = from == "Tensor" || from == "dl::Tensor";
+  if (to.ends_with("Operand")) {
+    replace(problem, from.str() + " is neither a dl::Tensor nor a number");
+    return true;
+  }
+  if (ofTensor && isNumber(to)) {
+    replace(problem, "a tensor has no value while the graph is being built; "
+                     "return it in dl::Metrics to see it");
+    return true;
+  }
+  if (returned ? to == "dl::Metrics" : to == "Metrics" && !problem.inUserFile) {
+    moveToUser(problem);
+    replace(problem,
+            std::string(returned ? "this" : "the step") + " returns " +
+                (ofTensor ? "a Tensor" : "`" + from.str() + "`") +
+                "; return dl::Metrics, as dl::Metrics{{\"loss\", loss}}");
+    return true;
+  }
+  return false;
+}
+
+/// A static_assert of <dl/dl.h>.
+static bool explainAssertion(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  if (!StringRef(problem.message.at.file).starts_with(kHeaderFolder) ||
+      !text.consume_front("static assertion failed"))
+    return false;
+  StringRef marker = text.starts_with(":") ? ": " : "': ";
+  moveToUser(problem);
+  replace(problem, text.split(marker).second.str());
   return true;
 }
 
@@ -253,10 +342,10 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
       return StringRef(note.message.text)
           .starts_with("insert an explicit cast");
     });
-    explainDeleted(problem) || explainCopy(problem) ||
+    explainDeleted(problem) || explainCopy(problem, problems) ||
         explainMissingName(problem) || explainOptions(problem) ||
         explainCall(problem) || explainOutput(problem) ||
-        explainConversion(problem) || explainReturn(problem, problems) ||
-        explainCandidates(problem);
+        explainConversion(problem) || explainAssertion(problem) ||
+        explainReturn(problem, problems) || explainCandidates(problem);
   }
 }

@@ -1,8 +1,12 @@
 #include "compiler/frontend/Datasets.h"
 #include "compiler/frontend/Npy.h"
+#include "dialects/graph/Inference.h"
+#include "dialects/graph/Limits.h"
 
 using namespace mlir;
 using namespace dl::frontend;
+
+static constexpr size_t kMostDims = 8; // Shape::kMaxRank of <dl/types.h>
 
 int Datasets::add(Dataset dataset) {
   if (dataset.batchSize < 1)
@@ -22,6 +26,20 @@ Dataset &Datasets::get(int dataset) {
 void Datasets::addComponent(int dataset, Type element,
                             std::vector<int64_t> shape) {
   get(dataset).components.push_back({element, std::move(shape)});
+}
+
+/// An array whose batches can be tensors.
+void Datasets::checkSizes(const std::string &path,
+                          llvm::ArrayRef<int64_t> shape) {
+  std::string said = path + ": the array of shape " + shapeText(shape);
+  if (shape.size() > kMostDims)
+    reporter.fail(said + " has " + std::to_string(shape.size()) +
+                  " dimensions; at most " + std::to_string(kMostDims) + " fit");
+  if (llvm::is_contained(shape, 0))
+    reporter.fail(said + " is empty; each size must be at least 1");
+  if (dl::graph::product(shape) > dl::graph::kMaxElements)
+    reporter.fail(said + " is too large; at most " +
+                  std::to_string(dl::graph::kMaxElements) + " elements fit");
 }
 
 void Datasets::addFile(int dataset, const std::string &path,
@@ -45,6 +63,7 @@ void Datasets::addFile(int dataset, const std::string &path,
   int64_t items = header->shape.front();
   if (items == 0)
     reporter.fail(path + ": the array holds no items");
+  checkSizes(path, header->shape);
   if (!target.paths.empty() && items != target.items)
     reporter.fail(path + " holds " + std::to_string(items) + " items, " +
                   target.paths.front() + " holds " +

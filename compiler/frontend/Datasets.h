@@ -43,6 +43,8 @@ public:
   mlir::ArrayAttr attribute(mlir::Builder &builder) const;
 
 private:
+  void checkSizes(const std::string &path, llvm::ArrayRef<int64_t> shape);
+
   Reporter &reporter;
   std::vector<Dataset> all;
   std::vector<int> used;

@@ -2,6 +2,7 @@
 #include "compiler/frontend/Evaluation.h"
 #include "compiler/frontend/Guard.h"
 #include "llvm/Demangle/Demangle.h"
+#include "llvm/ExecutionEngine/Orc/Shared/OrcError.h"
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -58,11 +59,21 @@ static std::string describeMissingMain(const CompiledModel &model) {
 [[noreturn]] static void reportJitError(llvm::Error error, const Jit &jit,
                                         Channel &channel,
                                         const CompiledModel &model) {
-  std::string text = llvm::toString(std::move(error));
-  if (jit.undefined.empty())
+  std::string text, taken;
+  llvm::handleAllErrors(
+      std::move(error),
+      [&](const llvm::orc::DuplicateDefinition &duplicate) {
+        taken = llvm::demangle(duplicate.getSymbolName());
+      },
+      [&](const llvm::ErrorInfoBase &other) { text = other.message(); });
+  if (!taken.empty())
+    channel.message(model.path + ": error: the model defines `" + taken +
+                    "`, a name that is taken while it is evaluated; give the "
+                    "function another one\n");
+  else if (jit.undefined.empty())
     channel.message("error: the model could not be loaded: " + text + "\n");
   channel.message(describeUndefined(jit.undefined, model));
-  channel.end(jit.undefined.empty() ? 70 : 1);
+  channel.end(jit.undefined.empty() && taken.empty() ? 70 : 1);
 }
 
 static void callMain(void *entry, Reporter &reporter) {

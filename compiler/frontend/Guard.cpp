@@ -67,8 +67,10 @@ static const char *describe(int signal, const siginfo_t *info,
       address < stackPointer + (1 << 16))
     return "the stack overflowed; is this an endless recursion?";
   if (signal == SIGSEGV || signal == SIGBUS)
-    return address < 65536 ? "the model used a null pointer"
-                           : "the model used an invalid pointer";
+    return address < 65536
+               ? "the model used a null pointer"
+               : "the model used an invalid pointer; was memory freed "
+                 "twice, or written beyond its end?";
   if (signal == SIGFPE)
     return "the model divided an integer by zero";
   if (signal == SIGILL || signal == SIGTRAP)
@@ -168,12 +170,13 @@ llvm::ArrayRef<void *> Guard::throwSite() { return lastThrow; }
                  " while its graph is being built");
 }
 
-static void replacedExit(int code) {
-  exitCalled(("exit(" + std::to_string(code) + ")").c_str());
+static void exitCalled(const char *function, int code) {
+  exitCalled((function + ("(" + std::to_string(code)) + ")").c_str());
 }
-static void replacedQuickExit(int code) {
-  exitCalled(("_exit(" + std::to_string(code) + ")").c_str());
-}
+static void replacedExit(int code) { exitCalled("exit", code); }
+static void replacedUnderscoreExit(int code) { exitCalled("_exit", code); }
+static void replacedC99Exit(int code) { exitCalled("_Exit", code); }
+static void replacedQuickExit(int code) { exitCalled("quick_exit", code); }
 static void replacedAbort() { exitCalled("abort()"); }
 static void replacedAssert(const char *assertion, const char *, unsigned,
                            const char *) {
@@ -193,8 +196,8 @@ static void replacedThrow(void *exception, void *type,
 llvm::ArrayRef<Guard::Replacement> Guard::replacements() {
   static const Replacement all[] = {
       {"exit", reinterpret_cast<void *>(replacedExit)},
-      {"_exit", reinterpret_cast<void *>(replacedQuickExit)},
-      {"_Exit", reinterpret_cast<void *>(replacedQuickExit)},
+      {"_exit", reinterpret_cast<void *>(replacedUnderscoreExit)},
+      {"_Exit", reinterpret_cast<void *>(replacedC99Exit)},
       {"quick_exit", reinterpret_cast<void *>(replacedQuickExit)},
       {"abort", reinterpret_cast<void *>(replacedAbort)},
       {"__assert_fail", reinterpret_cast<void *>(replacedAssert)},

@@ -217,33 +217,45 @@ private:
           {name, DL_MEMBER_MODULE, (offset + *module).getQuantity()});
     else if (isParameter(record))
       members.push_back({name, DL_MEMBER_PARAMETER, offset.getQuantity()});
-    else if (record->isInStdNamespace() && holdsModules(*record))
-      reportOverlooked(field, *record);
+    else if (const char *held =
+                 record->isInStdNamespace() ? heldBy(*record) : nullptr)
+      reportOverlooked(field, *record, held);
     else if (!record->isInStdNamespace())
       addFields(record, offset, name + ".", members); // a plain struct
   }
 
-  bool holdsModules(const CXXRecordDecl &record) {
+  /// "modules" or "parameters", which a container of the standard library would
+  /// hide; else null.
+  const char *heldBy(const CXXRecordDecl &record) {
     auto *container = dyn_cast<ClassTemplateSpecializationDecl>(&record);
     if (!container)
-      return false;
-    return llvm::any_of(
-        container->getTemplateArgs().asArray(), [&](const TemplateArgument &a) {
-          const CXXRecordDecl *held = a.getKind() == TemplateArgument::Type
-                                          ? a.getAsType()->getAsCXXRecordDecl()
-                                          : nullptr;
-          return held && (moduleOffset(held) || isParameter(held) ||
-                          holdsModules(*held));
-        });
+      return nullptr;
+    for (const TemplateArgument &a : container->getTemplateArgs().asArray()) {
+      const CXXRecordDecl *held = a.getKind() == TemplateArgument::Type
+                                      ? a.getAsType()->getAsCXXRecordDecl()
+                                      : nullptr;
+      if (!held)
+        continue;
+      if (moduleOffset(held))
+        return "modules";
+      if (isParameter(held))
+        return "parameters";
+      if (const char *inside = heldBy(*held))
+        return inside;
+    }
+    return nullptr;
   }
 
   /// A std::vector of modules: PyTorch loses a list of modules silently.
-  void reportOverlooked(const FieldDecl &field, const CXXRecordDecl &record) {
+  void reportOverlooked(const FieldDecl &field, const CXXRecordDecl &record,
+                        StringRef held) {
     PresumedLoc at = place(field.getLocation());
     Message message;
-    message.text = "modules in a std::" + record.getNameAsString() +
-                   ": not in this version; an array (nn::Linear layers[3]) or "
-                   "nn::ModuleList is found";
+    message.text =
+        held.str() + " in a std::" + record.getNameAsString() +
+        ": not in this version; an array (" +
+        (held == "modules" ? "nn::Linear layers[3]) or nn::ModuleList is found"
+                           : "dl::Parameter weights[3]) is found");
     message.at = {at.getFilename(), at.getLine(), at.getColumn(), ""};
     result.overlooked.push_back(message);
   }

@@ -1,4 +1,15 @@
 #include "compiler/frontend/Reporter.h"
+#include "llvm/ADT/StringExtras.h"
+
+/// "lt: [4] and [3] ..." is "clamp: [4] and [3] ..." where the user called
+/// clamp().
+std::string dl::frontend::Reporter::underCalled(llvm::StringRef text) const {
+  llvm::StringRef op =
+      text.take_while([](char c) { return llvm::isAlnum(c) || c == '_'; });
+  llvm::StringRef rest = text.drop_front(op.size());
+  bool ofOp = called && !op.empty() && rest.starts_with(": ");
+  return ofOp ? called + rest.str() : text.str();
+}
 
 std::string dl::frontend::shapeText(llvm::ArrayRef<int64_t> shape) {
   std::string text = "[";

@@ -18,9 +18,13 @@ public:
   /// What else should be known about an error that happens now.
   std::function<std::string()> circumstance = [] { return std::string(); };
 
+  /// The function of <dl/dl.h> that the user called, where messages shall begin
+  /// with it; else null.
+  const char *called = nullptr;
+
   /// The model is wrong.
   [[noreturn]] void fail(const std::string &text, int exitCode = 1) {
-    failAt(stack.userFrames(), text, exitCode);
+    failAt(stack.userFrames(), underCalled(text), exitCode);
   }
   /// It is right in PyTorch, and missing here.
   [[noreturn]] void refuse(const std::string &text) { fail(text, 3); }
@@ -45,6 +49,9 @@ public:
 
   Channel &channel;
   CallStack &stack;
+
+private:
+  std::string underCalled(llvm::StringRef text) const;
 };
 
 /// "[4,10,24,24]", as all messages write shapes.

@@ -1,5 +1,6 @@
 // Gradients and optimizers.
 #include "compiler/frontend/Graph.h"
+#include "dialects/graph/Inference.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -62,17 +63,19 @@ std::vector<int> Graph::leavesOf(Value loss, std::vector<Value> &values) {
   return numbers;
 }
 
-/// Does the value depend on what an optimizer of the same step made?
-static bool isAfterUpdate(Value value) {
+/// Does the value depend on such an op of the same step? What an optimizer made
+/// is a new beginning.
+template <class Kind> static bool dependsOn(Value value) {
   llvm::DenseSet<Operation *> seen;
   SmallVector<Value> worklist = {value};
   while (!worklist.empty()) {
     Operation *op = worklist.pop_back_val().getDefiningOp();
     if (!op || !seen.insert(op).second)
       continue;
-    if (isa<dl::graph::OptimizerOpInterface>(op))
+    if (isa<Kind>(op))
       return true;
-    worklist.append(op->operand_begin(), op->operand_end());
+    if (!isa<dl::graph::OptimizerOpInterface>(op))
+      worklist.append(op->operand_begin(), op->operand_end());
   }
   return false;
 }
@@ -80,7 +83,14 @@ static bool isAfterUpdate(Value value) {
 void Graph::backward(int handle) {
   requireTraining("backward");
   Value loss = valueOf(handle, "backward");
-  if (options.accumulate > 1 && isAfterUpdate(loss))
+  auto lossType = cast<RankedTensorType>(loss.getType());
+  if (!isa<FloatType>(lossType.getElementType()))
+    reporter.fail("backward: only floating-point losses have gradients, this "
+                  "one is " +
+                  dl::graph::typeText(lossType) +
+                  "; no gradient comes from integers, booleans or indices");
+  if (options.accumulate > 1 &&
+      dependsOn<dl::graph::OptimizerOpInterface>(loss))
     reporter.fail("backward: this loss depends on weights that the same step "
                   "updated before; with --accumulate every backward() comes "
                   "before the first optimizer.step()");
@@ -92,8 +102,10 @@ void Graph::backward(int handle) {
           where.file + ":" + std::to_string(where.line));
   std::vector<Value> operands = {loss};
   std::vector<int> leaves = leavesOf(loss, operands);
-  if (leaves.empty() &&
-      isa<FloatType>(cast<RankedTensorType>(loss.getType()).getElementType()))
+  if (leaves.empty() && dependsOn<dl::graph::GradientsOp>(loss))
+    reporter.refuse("backward: the loss depends on parameters by grad() only; "
+                    "gradients of gradients: not in this version");
+  if (leaves.empty())
     reporter.fail(
         std::string("backward: the loss depends on no parameter") +
         (llvm::all_of(parameters,

@@ -78,6 +78,11 @@ int dl_value(int tensor) noexcept;
 // DL_FLOAT for what is the floating-point type of the program.
 int dl_dtype_resolved(int dtype) noexcept;
 
+// The function that the user called: from now on messages begin with its name
+// instead of that of an op it consists of. The first of nested ones counts;
+// null ends it. Returns what it was.
+const char *dl_called(const char *function) noexcept;
+
 // Messages. "{}" in the format stands for the next argument.
 enum dl_text_kind {
   DL_TEXT_INT,

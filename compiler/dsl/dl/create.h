@@ -11,6 +11,7 @@ struct TensorOptions {
 
 inline Tensor full(const Shape &size, const Operand &fill_value,
                    TensorOptions options) {
+  detail::Called called("full");
   double value = fill_value.kind == DL_FLOAT_SCALAR
                      ? fill_value.number
                      : static_cast<double>(fill_value.integer);
@@ -41,15 +42,19 @@ inline Tensor full(const Shape &size, const Operand &fill_value, DType dtype) {
   return full(size, fill_value, TensorOptions{dtype});
 }
 inline Tensor zeros(const Shape &size, DType dtype) {
+  detail::Called called("zeros");
   return full(size, 0, dtype);
 }
 inline Tensor ones(const Shape &size, DType dtype) {
+  detail::Called called("ones");
   return full(size, 1, dtype);
 }
 inline Tensor zeros(const Shape &size, TensorOptions options = {}) {
+  detail::Called called("zeros");
   return full(size, 0.0, options);
 }
 inline Tensor ones(const Shape &size, TensorOptions options = {}) {
+  detail::Called called("ones");
   return full(size, 1.0, options);
 }
 
@@ -67,16 +72,19 @@ inline Tensor random(const char *op, int kind, double a, double b,
 
 /// Uniform in [0, 1).
 inline Tensor rand(const Shape &size) {
+  detail::Called called("rand");
   return detail::random("uniform", DL_UNIFORM, 0, 1, size);
 }
 /// Normal with mean 0 and standard deviation 1.
 inline Tensor randn(const Shape &size) {
+  detail::Called called("randn");
   return detail::random("normal", DL_NORMAL, 0, 1, size);
 }
 
 namespace detail {
 /// start + step * i.
 template <class T> Tensor progression(T start, T step, i64 count, DType dtype) {
+  Called called("arange");
   Tensor index = Tensor(
       emit_many<1>("iota", {}, {{"dim", 0}, {"type", dtype, Shape{count}}}));
   if (step != 1)
@@ -132,15 +140,24 @@ requires(__is_floating_point(E)) Tensor arange(E end) {
 }
 
 inline Tensor zeros_like(Tensor x) {
+  detail::Called called("zeros_like");
   return zeros(x.sizes(), {.dtype = x.dtype()});
 }
 inline Tensor ones_like(Tensor x) {
+  detail::Called called("ones_like");
   return ones(x.sizes(), {.dtype = x.dtype()});
 }
 inline Tensor full_like(Tensor x, const Operand &value) {
+  detail::Called called("full_like");
   return full(x.sizes(), value, {.dtype = x.dtype()});
 }
-inline Tensor rand_like(Tensor x) { return rand(x.sizes()); }
-inline Tensor randn_like(Tensor x) { return randn(x.sizes()); }
+inline Tensor rand_like(Tensor x) {
+  detail::Called called("rand_like");
+  return rand(x.sizes());
+}
+inline Tensor randn_like(Tensor x) {
+  detail::Called called("randn_like");
+  return randn(x.sizes());
+}
 
 } // namespace dl

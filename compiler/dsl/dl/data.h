@@ -77,8 +77,12 @@ inline Dataset TensorDataset(list<const char *> paths,
   Dataset dataset;
   dataset.id = dl_dataset("tensor", "", true, -1, options.batch_size,
                           options.shuffle, options.drop_last);
-  for (const char *path : paths)
+  for (const char *path : paths) {
+    if (!path)
+      detail::fail("TensorDataset: a path is a null pointer; a .npy file is "
+                   "wanted");
     dl_dataset_component(dataset.id, path, DL_FLOAT, nullptr, 0);
+  }
   dataset.decode = [](Batch raw) {
     Batch batch;
     for (int i = 0; i < raw.size(); ++i)

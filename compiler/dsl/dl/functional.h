@@ -48,12 +48,14 @@ using dl::log_softmax, dl::relu, dl::sigmoid, dl::softmax, dl::tanh;
 
 /// x @ weight^T + bias; weight is [out, in].
 inline Tensor linear(Tensor x, Tensor weight, Tensor bias = {}) {
+  detail::Called called("linear");
   Tensor y = detail::emit("linear", x, weight);
   return bias.defined() ? y + bias : y;
 }
 
 inline Tensor conv2d(Tensor x, Tensor weight, Tensor bias = {},
                      const Conv2dOptions &options = {}) {
+  detail::Called called("conv2d");
   if (!detail::equal(options.padding_mode, "zeros"))
     detail::unsupported("conv2d: padding_mode = \"{}\": not in this version",
                         options.padding_mode);
@@ -72,6 +74,7 @@ inline Tensor conv2d(Tensor x, Tensor weight, Tensor bias = {},
 
 inline Tensor max_pool2d(Tensor x, Pair kernel_size,
                          const MaxPool2dOptions &options = {}) {
+  detail::Called called("max_pool2d");
   if (options.dilation != Pair(1))
     detail::unsupported("max_pool2d: dilation = {}: not in this version",
                         Shape(options.dilation));
@@ -107,6 +110,7 @@ inline Tensor window_counts(i64 windows, i64 size, i64 kernel, i64 stride,
 
 inline Tensor avg_pool2d(Tensor x, Pair kernel_size,
                          const AvgPool2dOptions &options = {}) {
+  detail::Called called("avg_pool2d");
   Shape kernel = kernel_size, padding = options.padding;
   Shape stride = options.stride == Pair(0) ? kernel_size : options.stride;
   Tensor sums = detail::emit("sum_pool2d", x,
@@ -128,9 +132,13 @@ inline Tensor avg_pool2d(Tensor x, Pair kernel_size,
   return sums / (rows.unsqueeze(1) * columns);
 }
 
-inline Tensor silu(Tensor x) { return x * x.sigmoid(); }
+inline Tensor silu(Tensor x) {
+  detail::Called called("silu");
+  return x * x.sigmoid();
+}
 
 inline Tensor gelu(Tensor x, const GELUOptions &options = {}) {
+  detail::Called called("gelu");
   if (detail::equal(options.approximate, "tanh")) {
     Tensor inner =
         (x + x * x * x * 0.044715) * 0.7978845608028654; // sqrt(2/pi)
@@ -150,6 +158,7 @@ namespace detail {
 
 inline Tensor dropout(const char *what, Tensor x, double p, bool training,
                       bool channelwise) {
+  Called called(what);
   if (!(p >= 0 && p <= 1))
     fail("{}: p = {} is no probability between 0 and 1", what, p);
   if (!training || p == 0)
@@ -185,6 +194,7 @@ inline void check_reduction(const char *loss, const char *reduction) {
 
 inline Tensor nll_loss(const char *loss, Tensor log_probabilities,
                        Tensor target, const LossOptions &options) {
+  Called called(loss);
   check_reduction(loss, options.reduction);
   if (options.weight.defined())
     unsupported("{}: weight: not in this version", loss);
@@ -221,6 +231,7 @@ inline Tensor nll_loss(Tensor input, Tensor target,
 /// Of logits [N, C, ...] and class indices [N, ...].
 inline Tensor cross_entropy(Tensor input, Tensor target,
                             const LossOptions &options = {}) {
+  detail::Called called("cross_entropy");
   if (options.label_smoothing != 0)
     detail::unsupported("cross_entropy: label_smoothing: not in this version");
   if (input.dim() < 2)
@@ -233,6 +244,7 @@ inline Tensor cross_entropy(Tensor input, Tensor target,
 
 inline Tensor mse_loss(Tensor input, Tensor target,
                        const LossOptions &options = {}) {
+  detail::Called called("mse_loss");
   detail::check_reduction("mse_loss", options.reduction);
   if (input.sizes() != target.sizes())
     detail::fail("mse_loss: input {} and target {} have different shapes",

@@ -83,6 +83,7 @@ struct Part {
 } // namespace detail
 
 inline Tensor Tensor::slice(i64 dim, i64 start, i64 end, i64 step) const {
+  detail::Called called("slice");
   Shape from = sizes();
   detail::Part part(from);
   int at = static_cast<int>(detail::wrap("slice", dim, from.rank, from));
@@ -91,6 +92,7 @@ inline Tensor Tensor::slice(i64 dim, i64 start, i64 end, i64 step) const {
 }
 
 inline Tensor Tensor::narrow(i64 dim, i64 start, i64 length) const {
+  detail::Called called("narrow");
   Shape from = sizes();
   int at = static_cast<int>(detail::wrap("narrow", dim, from.rank, from));
   i64 first = start < 0 ? start + from[at] : start;
@@ -103,6 +105,7 @@ inline Tensor Tensor::narrow(i64 dim, i64 start, i64 length) const {
 }
 
 inline Tensor Tensor::select(i64 dim, i64 index) const {
+  detail::Called called("select");
   Shape from = sizes();
   int at = static_cast<int>(detail::wrap("select", dim, from.rank, from));
   if (from.rank == 0)
@@ -113,6 +116,7 @@ inline Tensor Tensor::select(i64 dim, i64 index) const {
 }
 
 inline Tensor Tensor::index(list<Index> indices) const {
+  detail::Called called("index");
   Shape from = sizes(), to;
   detail::Part part(from);
   int named = 0, dim = 0;
@@ -147,6 +151,7 @@ inline Tensor Tensor::index(list<Index> indices) const {
 }
 
 inline Tensor Tensor::unflatten(i64 dim, const Shape &sizes) const {
+  detail::Called called("unflatten");
   Shape from = this->sizes(), to, parts = sizes;
   int at = static_cast<int>(detail::wrap("unflatten", dim, from.rank, from));
   if (from.rank == 0)

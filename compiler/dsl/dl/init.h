@@ -55,7 +55,10 @@ inline double calculate_gain(const char *nonlinearity, double a = 0.01) {
     return __builtin_sqrt(2.0 / (1 + a * a));
   if (detail::equal(nonlinearity, "selu"))
     return 0.75;
-  detail::fail("calculate_gain: nonlinearity \"{}\" is unknown", nonlinearity);
+  detail::fail(
+      "calculate_gain: nonlinearity \"{}\" is unknown; linear, conv1d, "
+      "conv2d, conv3d, sigmoid, tanh, relu, leaky_relu and selu are",
+      nonlinearity);
 }
 
 struct KaimingOptions {

@@ -39,6 +39,7 @@ inline Tensor power_of_integers(Tensor base, i64 exponent) {
 } // namespace detail
 
 inline Tensor sign(const Operand &x) {
+  detail::Called called("sign");
   if (!detail::is_whole(x))
     return detail::elementwise("sign", x);
   Tensor positive = detail::elementwise("gt", x, 0);
@@ -47,10 +48,12 @@ inline Tensor sign(const Operand &x) {
   return difference.to(detail::tensor_of(x).dtype());
 }
 inline Tensor floor(const Operand &x) {
+  detail::Called called("floor");
   return detail::is_whole(x) ? detail::held(detail::tensor_of(x))
                              : detail::elementwise("floor", x);
 }
 inline Tensor relu(const Operand &x) {
+  detail::Called called("relu");
   return detail::is_whole(x) ? detail::elementwise("maximum", x, 0)
                                    .to(detail::tensor_of(x).dtype())
                              : detail::elementwise("relu", x);
@@ -61,6 +64,7 @@ DL_INTEGER_UNARY_OPS(DL_METHOD)
 #undef DL_METHOD
 
 inline Tensor pow(const Operand &base, const Operand &exponent) {
+  detail::Called called("pow");
   bool number = exponent.kind == DL_INT_SCALAR;
   if (detail::is_whole(base) && number)
     return detail::power_of_integers(detail::tensor_of(base), exponent.integer);

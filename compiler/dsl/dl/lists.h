@@ -59,6 +59,7 @@ public:
 };
 
 inline TensorList Tensor::split(const Shape &sizes, i64 dim) const {
+  detail::Called called("split");
   Shape from = this->sizes();
   int at = static_cast<int>(detail::wrap("split", dim, from.rank, from));
   i64 total = 0;
@@ -78,6 +79,7 @@ inline TensorList Tensor::split(const Shape &sizes, i64 dim) const {
 }
 
 inline TensorList Tensor::split(i64 split_size, i64 dim) const {
+  detail::Called called("split");
   Shape from = sizes();
   int at = static_cast<int>(detail::wrap("split", dim, from.rank, from));
   if (split_size < 1 || from.rank == 0)
@@ -90,6 +92,7 @@ inline TensorList Tensor::split(i64 split_size, i64 dim) const {
 }
 
 inline TensorList Tensor::chunk(i64 chunks, i64 dim) const {
+  detail::Called called("chunk");
   Shape from = sizes();
   int at = static_cast<int>(detail::wrap("chunk", dim, from.rank, from));
   if (chunks < 1 || from.rank == 0)
@@ -98,6 +101,7 @@ inline TensorList Tensor::chunk(i64 chunks, i64 dim) const {
 }
 
 inline TensorList Tensor::unbind(i64 dim) const {
+  detail::Called called("unbind");
   Shape from = sizes();
   int at = static_cast<int>(detail::wrap("unbind", dim, from.rank, from));
   if (from.rank == 0)
@@ -110,6 +114,7 @@ inline TensorList Tensor::unbind(i64 dim) const {
 
 /// Tensors one after the other along a dim that they have.
 inline Tensor cat(const TensorList &tensors, i64 dim = 0) {
+  detail::Called called("cat");
   if (tensors.size() == 0)
     detail::fail("cat: there are no tensors");
   Shape shape = tensors[0].sizes();
@@ -124,11 +129,13 @@ inline Tensor cat(const TensorList &tensors, i64 dim = 0) {
   return result;
 }
 inline Tensor concat(const TensorList &tensors, i64 dim = 0) {
+  detail::Called called("concat");
   return cat(tensors, dim);
 }
 
 /// Tensors of one shape along a new dim.
 inline Tensor stack(const TensorList &tensors, i64 dim = 0) {
+  detail::Called called("stack");
   if (tensors.size() == 0)
     detail::fail("stack: there are no tensors");
   Shape shape = tensors[0].sizes();

@@ -9,7 +9,12 @@ inline Tensor Tensor::grad() const {
   result.id = dl_grad(id);
   return result;
 }
+inline Tensor Tensor::square() const {
+  detail::Called called("square");
+  return mul(*this);
+}
 inline Tensor Tensor::reciprocal() const {
+  detail::Called called("reciprocal");
   return detail::elementwise("div", 1.0, *this);
 }
 
@@ -20,14 +25,17 @@ inline Tensor truth(const Tensor &x) {
 } // namespace detail
 
 inline Tensor Tensor::logical_and(Tensor other) const {
+  detail::Called called("logical_and");
   Tensor a = detail::truth(*this), b = detail::truth(other);
   return detail::elementwise("logical_and", a, b);
 }
 inline Tensor Tensor::logical_or(Tensor other) const {
+  detail::Called called("logical_or");
   Tensor a = detail::truth(*this), b = detail::truth(other);
   return detail::elementwise("logical_or", a, b);
 }
 inline Tensor Tensor::logical_not() const {
+  detail::Called called("logical_not");
   Tensor x = detail::truth(*this);
   return detail::elementwise("logical_not", x);
 }
@@ -39,6 +47,7 @@ inline Tensor reciprocal(Tensor x) { return x.reciprocal(); }
 
 /// Elements of `a` where the condition holds, of `b` elsewhere.
 inline Tensor where(Tensor condition, const Operand &a, const Operand &b) {
+  detail::Called called("where");
   Tensor chosen = detail::truth(condition);
   return Tensor(
       detail::emit_many<1>("select", {Operand::fixed(chosen), a, b}, {}));
@@ -48,6 +57,7 @@ inline Tensor Tensor::where(Tensor condition, const Operand &other) const {
   return dl::where(condition, *this, other);
 }
 inline Tensor Tensor::masked_fill(Tensor mask, const Operand &value) const {
+  detail::Called called("masked_fill");
   return dl::where(mask, value, *this);
 }
 inline Tensor masked_fill(Tensor x, Tensor mask, const Operand &value) {
@@ -56,6 +66,7 @@ inline Tensor masked_fill(Tensor x, Tensor mask, const Operand &value) {
 
 /// As in PyTorch, a value that equals a bound passes its gradient on.
 inline Tensor Tensor::clamp(const ClampOptions &options) const {
+  detail::Called called("clamp");
   if (!options.min.given && !options.max.given)
     detail::fail("clamp: neither min nor max is given");
   Tensor x = *this;
@@ -85,6 +96,7 @@ namespace detail {
 
 inline Tensor sum(const char *what, const Tensor &x, const Shape &dims,
                   bool keepdim) {
+  Called called(what);
   Shape over = axes(what, x, dims);
   Tensor numbers = x.is_floating_point()
                        ? x
@@ -93,6 +105,7 @@ inline Tensor sum(const char *what, const Tensor &x, const Shape &dims,
 }
 
 inline Tensor mean(const Tensor &x, const Shape &dims, bool keepdim) {
+  Called called("mean");
   Tensor floats = x.is_floating_point() ? x : x.to(kFloat);
   Shape shape = x.sizes();
   i64 count = 1;
@@ -108,6 +121,7 @@ inline Tensor ordered(const Tensor &x) {
 }
 inline Tensor amax(const char *what, const Tensor &x, const Shape &dims,
                    bool keepdim) {
+  Called called(what);
   Shape over = axes(what, x, dims);
   return emit("amax", ordered(x), {{"dims", over}, {"keepdim", keepdim}})
       .to(x.dtype());
@@ -120,11 +134,13 @@ inline Tensor negated(const Tensor &x) {
 }
 inline Tensor amin(const char *what, const Tensor &x, const Shape &dims,
                    bool keepdim) {
+  Called called(what);
   return negated(amax(what, negated(x), dims, keepdim)).to(x.dtype());
 }
 
 inline ValuesAndIndices max(const char *what, const Tensor &x, i64 dim,
                             bool keepdim) {
+  Called called(what);
   Shape shape = x.sizes();
   i64 axis = wrap(what, dim, shape.rank, shape);
   Tensor numbers = ordered(x);
@@ -138,6 +154,7 @@ inline ValuesAndIndices max(const char *what, const Tensor &x, i64 dim,
 }
 
 inline Tensor argmax(const char *what, const Tensor &x, i64 dim, bool keepdim) {
+  Called called(what);
   Shape shape = x.sizes();
   i64 axis = wrap(what, dim, shape.rank, shape);
   return emit("argmax", ordered(x), {{"dim", axis}, {"keepdim", keepdim}});
@@ -146,6 +163,7 @@ inline Tensor argmax(const char *what, const Tensor &x, i64 dim, bool keepdim) {
 /// In two passes, as PyTorch does: the squares of differences cannot cancel.
 inline Tensor var(const char *what, const Tensor &x, const Shape &dims,
                   const VarOptions &options) {
+  Called called(what);
   if (!x.is_floating_point())
     fail("{}: needs floats; use .to(dl::kFloat32)", what);
   i64 count = 1, correction = options.unbiased ? options.correction : 0;
@@ -163,12 +181,14 @@ inline Tensor var(const char *what, const Tensor &x, const Shape &dims,
 /// Where nothing varies the gradient is 0, not infinite.
 inline Tensor std(const Tensor &x, const Shape &dims,
                   const VarOptions &options) {
+  Called called("std");
   Tensor variance = var("std", x, dims, options);
   Tensor constant = variance.eq(0.0);
   return where(constant, 0.0, where(constant, 1.0, variance).sqrt());
 }
 
 inline Tensor logsumexp(const Tensor &x, const Shape &dims, bool keepdim) {
+  Called called("logsumexp");
   Tensor floats = x.is_floating_point() ? x : x.to(kFloat);
   Tensor top = amax("logsumexp", floats, dims, true).detach();
   // An infinite maximum would give inf - inf.
@@ -206,6 +226,7 @@ inline ValuesAndIndices Tensor::max(i64 dim, bool keepdim) const {
   return detail::max("max", *this, dim, keepdim);
 }
 inline ValuesAndIndices Tensor::min(i64 dim, bool keepdim) const {
+  detail::Called called("min");
   ValuesAndIndices least =
       detail::max("min", detail::negated(*this), dim, keepdim);
   least.values = detail::negated(least.values).to(dtype());
@@ -221,10 +242,17 @@ inline Tensor Tensor::argmax(i64 dim, bool keepdim) const {
   return detail::argmax("argmax", *this, dim, keepdim);
 }
 inline Tensor Tensor::argmin(i64 dim, bool keepdim) const {
+  detail::Called called("argmin");
   return detail::argmax("argmin", detail::negated(*this), dim, keepdim);
 }
-inline Tensor Tensor::argmax() const { return reshape(-1).argmax(0); }
-inline Tensor Tensor::argmin() const { return reshape(-1).argmin(0); }
+inline Tensor Tensor::argmax() const {
+  detail::Called called("argmax");
+  return reshape(-1).argmax(0);
+}
+inline Tensor Tensor::argmin() const {
+  detail::Called called("argmin");
+  return reshape(-1).argmin(0);
+}
 
 inline Tensor Tensor::var() const { return detail::var("var", *this, {}, {}); }
 inline Tensor Tensor::std() const { return detail::std(*this, {}, {}); }
@@ -251,12 +279,14 @@ inline Tensor Tensor::logsumexp(const Dims &dims, bool keepdim) const {
 }
 
 inline Tensor Tensor::softmax(i64 dim) const {
+  detail::Called called("softmax");
   Shape shape = sizes();
   return detail::emit(
       "softmax", *this,
       {{"dim", detail::wrap("softmax", dim, shape.rank, shape)}});
 }
 inline Tensor Tensor::log_softmax(i64 dim) const {
+  detail::Called called("log_softmax");
   Shape shape = sizes();
   return detail::emit(
       "log_softmax", *this,

@@ -4,6 +4,15 @@
 
 namespace dl {
 
+inline Tensor Tensor::max(Tensor other) const {
+  detail::Called called("max");
+  return maximum(other);
+}
+inline Tensor Tensor::min(Tensor other) const {
+  detail::Called called("min");
+  return minimum(other);
+}
+
 #define DL_FUNCTION(sum)                                                       \
   inline Tensor sum(Tensor x, const Dims &dims, bool keepdim = false) {        \
     return x.sum(dims, keepdim);                                               \

@@ -24,6 +24,7 @@ inline Shape axes(const char *what, const Tensor &x, const Shape &dims) {
 }
 
 inline Tensor reshape(const char *what, const Tensor &x, const Shape &wanted) {
+  Called called(what);
   Shape shape = wanted, from = x.sizes();
   int inferred = -1;
   i64 known = 1;
@@ -54,6 +55,7 @@ inline Tensor reshape(const char *what, const Tensor &x, const Shape &wanted) {
 } // namespace detail
 
 inline Tensor Tensor::to(DType dtype) const {
+  detail::Called called("to");
   DType wanted = static_cast<DType>(dl_dtype_resolved(static_cast<int>(dtype)));
   return wanted == this->dtype()
              ? detail::held(*this)
@@ -71,16 +73,27 @@ inline Tensor Tensor::reshape(const Shape &shape) const {
 }
 
 inline Tensor Tensor::expand(const Shape &wanted) const {
+  detail::Called called("expand");
   Shape from = sizes(), shape = wanted;
   int added = shape.rank - from.rank;
-  for (int i = 0; i < shape.rank; ++i)
+  for (int i = 0; i < shape.rank; ++i) {
     if (shape[i] == -1 && i >= added && added >= 0)
       shape[i] = from[i - added];
+    if (shape[i] == -1)
+      detail::fail("expand: {} cannot become {}: -1 keeps a size, and the new "
+                   "leading dim {} has none",
+                   from, wanted, i);
+    if (shape[i] < 1)
+      detail::fail("expand: {} cannot become {}: each size must be at least 1, "
+                   "or -1 to stay",
+                   from, wanted);
+  }
   return shape == from ? detail::held(*this)
                        : detail::emit("expand", *this, {{"shape", shape}});
 }
 
 inline Tensor Tensor::permute(const Dims &order) const {
+  detail::Called called("permute");
   Shape from = sizes();
   if (order.rank != from.rank)
     detail::fail("permute: {} has {} dims, the order {} has {}", from,
@@ -93,6 +106,7 @@ inline Tensor Tensor::permute(const Dims &order) const {
 }
 
 inline Tensor Tensor::transpose(i64 dim0, i64 dim1) const {
+  detail::Called called("transpose");
   Shape from = sizes(), order;
   for (int i = 0; i < from.rank; ++i)
     order.push_back(i);
@@ -106,6 +120,7 @@ inline Tensor Tensor::transpose(i64 dim0, i64 dim1) const {
 }
 
 inline Tensor Tensor::t() const {
+  detail::Called called("t");
   if (dim() > 2)
     detail::fail("t: {} has more than 2 dims; use transpose or permute",
                  sizes());
@@ -126,6 +141,7 @@ inline Tensor Tensor::squeeze(const Dims &dims) const {
 inline Tensor Tensor::squeeze() const { return squeeze(Dims(list<i64>{})); }
 
 inline Tensor Tensor::unsqueeze(i64 dim) const {
+  detail::Called called("unsqueeze");
   Shape from = sizes(), to;
   i64 at = detail::wrap("unsqueeze", dim, from.rank + 1, from);
   for (int i = 0; i <= from.rank; ++i) {
@@ -138,6 +154,7 @@ inline Tensor Tensor::unsqueeze(i64 dim) const {
 }
 
 inline Tensor Tensor::flatten(i64 start_dim, i64 end_dim) const {
+  detail::Called called("flatten");
   Shape from = sizes(), to;
   if (from.rank == 0)
     return reshape({1});
@@ -179,6 +196,7 @@ inline Tensor matmul(const Tensor &a, const Tensor &b) {
 /// torch.matmul: vectors, matrices, and stacks of matrices whose leading dims
 /// are broadcast.
 inline Tensor matmul(Tensor a, Tensor b) {
+  detail::Called called("matmul");
   Shape sa = a.sizes(), sb = b.sizes();
   if (sa.rank == 0 || sb.rank == 0)
     detail::fail("matmul: {} and {}: both need at least 1 dim", sa, sb);
@@ -220,8 +238,24 @@ inline Tensor matmul(Tensor a, Tensor b) {
 inline Tensor Tensor::matmul(Tensor other) const {
   return dl::matmul(*this, other);
 }
-inline Tensor mm(Tensor a, Tensor b) { return matmul(a, b); }
-inline Tensor bmm(Tensor a, Tensor b) { return matmul(a, b); }
+inline Tensor Tensor::view_as(Tensor other) const {
+  detail::Called called("view_as");
+  return view(other.sizes());
+}
+inline Tensor Tensor::expand_as(Tensor other) const {
+  detail::Called called("expand_as");
+  return expand(other.sizes());
+}
+inline Tensor Tensor::mm(Tensor other) const {
+  detail::Called called("mm");
+  return matmul(other);
+}
+inline Tensor Tensor::bmm(Tensor other) const {
+  detail::Called called("bmm");
+  return matmul(other);
+}
+inline Tensor mm(Tensor a, Tensor b) { return a.mm(b); }
+inline Tensor bmm(Tensor a, Tensor b) { return a.bmm(b); }
 inline Tensor reshape(Tensor x, const Shape &shape) { return x.reshape(shape); }
 inline Tensor flatten(Tensor x, i64 start_dim = 0, i64 end_dim = -1) {
   return x.flatten(start_dim, end_dim);

@@ -66,7 +66,7 @@ public:
   DL_BINARY_OPS(DL_METHOD)
 #undef DL_METHOD
   Tensor pow(const Operand &exponent) const;
-  Tensor square() const { return mul(*this); }
+  Tensor square() const;
   Tensor reciprocal() const;
   Tensor logical_and(Tensor other) const;
   Tensor logical_or(Tensor other) const;
@@ -101,9 +101,9 @@ public:
   Tensor amin(const Dims &dims, ReduceOptions options) const {
     return amin(dims, options.keepdim);
   }
-#define DL_EXTREMUM(max, argmax, maximum)                                      \
+#define DL_EXTREMUM(max, argmax)                                               \
   Tensor max() const;                                                          \
-  Tensor max(Tensor other) const { return maximum(other); }                    \
+  Tensor max(Tensor other) const;                                              \
   ValuesAndIndices max(i64 dim, bool keepdim = false) const;                   \
   ValuesAndIndices max(i64 dim, ReduceOptions options) const;                  \
   Tensor argmax() const;                                                       \
@@ -111,8 +111,8 @@ public:
   Tensor argmax(i64 dim, ReduceOptions options) const {                        \
     return argmax(dim, options.keepdim);                                       \
   }
-  DL_EXTREMUM(max, argmax, maximum)
-  DL_EXTREMUM(min, argmin, minimum)
+  DL_EXTREMUM(max, argmax)
+  DL_EXTREMUM(min, argmin)
 #undef DL_EXTREMUM
 #define DL_SPREAD(var)                                                         \
   Tensor var() const;                                                          \
@@ -143,8 +143,8 @@ public:
   template <class... I> Tensor expand(i64 first, I... rest) const {
     return expand(Shape{first, rest...});
   }
-  Tensor view_as(Tensor other) const { return view(other.sizes()); }
-  Tensor expand_as(Tensor other) const { return expand(other.sizes()); }
+  Tensor view_as(Tensor other) const;
+  Tensor expand_as(Tensor other) const;
   Tensor transpose(i64 dim0, i64 dim1) const;
   Tensor t() const;
   Tensor squeeze() const;
@@ -174,8 +174,8 @@ public:
   TensorList unbind(i64 dim = 0) const;
 
   Tensor matmul(Tensor other) const;
-  Tensor mm(Tensor other) const { return matmul(other); }
-  Tensor bmm(Tensor other) const { return matmul(other); }
+  Tensor mm(Tensor other) const;
+  Tensor bmm(Tensor other) const;
 
   /// Makes the gradients of all parameters this scalar depends on.
   void backward() const { dl_backward(id); }

@@ -117,6 +117,17 @@ template <class... Args>
   dl_unsupported(format, texts, sizeof...(arguments));
 }
 
+/// While it lives, messages speak of this function, not of the ops that it
+/// consists of.
+class Called {
+  const char *before;
+
+public:
+  explicit Called(const char *function) : before(dl_called(function)) {}
+  ~Called() { dl_called(before); }
+  Called(const Called &) = delete;
+};
+
 inline bool equal(const char *a, const char *b) {
   for (; *a && *a == *b; ++a, ++b)
     ;
