@@ -7,7 +7,8 @@ Edges of add-dependencies: enough (every conflicting pair of commands is
 ordered) and none too many (without any one of them verify-races refuses the
 plan). Offsets of place-buffers: what lives at once does not overlap, and the
 arena stays within 1.15 of the bytes that live at once (a tenth more where
-commands may run at once).
+commands may run at once). Where a remark says that commands may run at once,
+bytes order no two of those that are worth a thread and that data leave free.
 """
 
 import argparse
@@ -52,8 +53,8 @@ class Plan:
         self.buffers.append((start, size))
         return len(self.buffers) - 1
 
-    def text(self, edges=None, offsets=True, serial=False):
-        """As IR; buffers that no command names are left out."""
+    def text(self, edges=None, offsets=True, serial=()):
+        """As IR; buffers that no command names are left out. `serial`: commands that are not worth a thread."""
         used = {b for command in self.commands for b, _ in command} | set(self.states)
         lines = [f'plan.plan "p" f32 arena {1 << 20 if offsets else 0} parameters 0 machine "" {{']
         for b in sorted(used):
@@ -74,7 +75,7 @@ class Plan:
             bindings = ", ".join(f"%b{b}" for b, _ in command)
             after = ", ".join(f"%c{d}" for d in (edges or {}).get(c, []))
             lines.append(f"%c{c} = plan.command @k{c}({bindings})" + (f" after({after})" if after else "")
-                         + (" serial" if serial else ""))
+                         + (" serial" if c in serial else ""))
         return "\n".join(lines) + "\n}\n}\n}\n"
 
     def conflicts(self):
@@ -84,6 +85,13 @@ class Plan:
             return s < t + m and t < s + n
         return {(i, j) for j, later in enumerate(self.commands) for i, earlier in enumerate(self.commands[:j])
                 if any((w or v) and overlap(a, b) for a, w in earlier for b, v in later)}
+
+
+    def data_edges(self):
+        """For each command those before it that a buffer orders, whatever bytes it has."""
+        return {j: [i for i, earlier in enumerate(self.commands[:j])
+                    if any((w or v) and a == b for a, w in earlier for b, v in later)]
+                for j, later in enumerate(self.commands)}
 
 
 def run(program, text, *passes):
@@ -127,7 +135,7 @@ def check_edges(program, plans):
 
 
 def check_offsets(program, plans, serial):
-    result = run(program, SEPARATOR.join(p.text(offsets=False, serial=serial) for p in plans), "--place-buffers",
+    result = run(program, SEPARATOR.join(p.text(offsets=False, serial=range(len(p.commands)) if serial else ()) for p in plans), "--place-buffers",
                  "--add-dependencies", "--verify-races")
     if result.returncode:
         return "refused: " + result.stderr
@@ -147,6 +155,26 @@ def check_offsets(program, plans, serial):
     return None if worst <= limit else "the arena is too large"
 
 
+def check_at_once(program, plans, rng):
+    free = 0
+    for plan in plans:
+        serial = {c for c in range(len(plan.commands)) if rng.random() < 0.3}
+        result = run(program, plan.text(offsets=False, serial=serial), "--place-buffers", "--add-dependencies")
+        said = re.search(r"may run at once(?: with the next (\d+))?:", result.stderr)
+        if not said:
+            continue
+        by_data, in_plan = reachable(plan.data_edges()), reachable(edges_of(result.stdout))
+        worthy = [c for c in range(len(plan.commands)) if c not in serial]
+        for at, j in enumerate(worthy):
+            for i in worthy[max(at - int(said[1] or 64), 0):at]:
+                if i not in by_data[j]:
+                    free += 1
+                    if i in in_plan[j]:
+                        return f"bytes order {i} and {j}:\n{result.stdout}"
+    print(f"{free} pairs of commands may run at once")
+    return None if free > len(plans) else "hardly any commands may run at once"
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=1)
@@ -156,7 +184,7 @@ def main():
     rng = random.Random(arguments.seed)
     plans = [Plan(rng, rng.randint(24, 32), rng.randint(2, 24)) for _ in range(arguments.count)]
     error = (check_edges(arguments.dl_opt, plans) or check_offsets(arguments.dl_opt, plans, serial=True)
-             or check_offsets(arguments.dl_opt, plans, serial=False))
+             or check_offsets(arguments.dl_opt, plans, serial=False) or check_at_once(arguments.dl_opt, plans, rng))
     if error:
         sys.exit(error)
 
