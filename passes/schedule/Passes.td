@@ -51,9 +51,9 @@ def PlaceBuffers : Pass<"place-buffers", "::mlir::ModuleOp"> {
     its temporaries; those of different programs share the same bytes, and within
     a program those that do not live at the same time.
 
-    Where independent commands are worth threads of their own, only what data
-    orders anyway shares bytes and the commands are sorted by levels, if that
-    takes at most a tenth more memory than the sequence.
+    Where independent commands are worth threads of their own, their bytes do
+    not order them, if that takes at most a tenth more memory than the sequence;
+    a remark says so.
   }];
 }
 

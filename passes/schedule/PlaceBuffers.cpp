@@ -92,8 +92,8 @@ private:
     return lives;
   }
 
-  /// A packing that orders no two kernels that data leave free, or only those
-  /// that are far apart, if it takes little more than `sequence`.
+  /// A packing that orders no two near kernels that data leave free, the nearer
+  /// the less memory there is; `sequence` if even neighbours take too much.
   Packing letRunAtOnce(Packing sequence) {
     std::vector<SmallVector<unsigned, 4>> before = dataDependencies();
     SmallVector<uint64_t> waits = nearKernelsWaitedFor(before);

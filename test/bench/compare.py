@@ -245,23 +245,20 @@ def markdown(result):
         cells += [[f"{c:.3g}" if isinstance(c, float) else str(c) for c in line] for line in lines]
         return "\n".join("| " + " | ".join(line) + " |" for line in cells)
 
-    parts = [f"{result['date']}, {result['cpu']}, {result['cores']} cores, FMA peak {result['peak_gflops']:.0f} GFLOP/s a core; "
-             f"medians of {result['rounds']} rounds in turns."]
-    if "steps" in result:
-        versions = result["steps"][0]["versions"]
-        parts[0] += f" PyTorch {versions.get('eager', '-')}, JAX {versions.get('jit', '-')}."
-        parts += [rows(["ms a step, batch, threads", "dlrun", *MODES.values(), "best peer / dlrun", "of peak"],
-                       [[f"{r['model']} {r['batch']}, {r['threads']}", r["ours_ms"], *[r["peers_ms"].get(n, "-") for n in MODES],
-                         r["ratio"], r["of_peak"]] for r in result["steps"]]),
-                  rows(["peak memory in MB, batch, threads", "dlrun", *MODES.values()],
-                       [[f"{r['model']} {r['batch']}, {r['threads']}", *memory(r, ["ours", *MODES])] for r in result["steps"]])]
-    if "job" in result:
-        parts.append(rows(["examples/mnist, seconds, threads", "dlcc + dlrun", "PyTorch", "ratio"],
-                          [[f"{r['what']}, {r['threads']}", r["ours"], r["torch"], r["ratio"]] for r in result["job"]]))
-    if "matmul" in result:
-        parts.append(rows(["MxNxK on one core, ms", "kind", "dlrun", "torch.mm", "ratio", "of peak"],
-                          [[r["shape"], r["kind"], r["ours_ms"], r["torch_ms"], r["ratio"], r["of_peak"]] for r in result["matmul"]]))
-    return "\n\n".join(parts)
+    versions = result["steps"][0]["versions"]
+    about = (f"{result['date']}, {result['cpu']}, {result['cores']} cores, FMA peak {result['peak_gflops']:.0f} GFLOP/s a core; "
+             f"medians of {result['rounds']} rounds in turns.")
+    return "\n\n".join([
+        f"{about} PyTorch {versions.get('eager', '-')}, JAX {versions.get('jit', '-')}.",
+        rows(["ms a step, batch, threads", "dlrun", *MODES.values(), "best peer / dlrun", "of peak"],
+             [[f"{r['model']} {r['batch']}, {r['threads']}", r["ours_ms"], *[r["peers_ms"].get(n, "-") for n in MODES],
+               r["ratio"], r["of_peak"]] for r in result["steps"]]),
+        rows(["peak memory in MB, batch, threads", "dlrun", *MODES.values()],
+             [[f"{r['model']} {r['batch']}, {r['threads']}", *memory(r, ["ours", *MODES])] for r in result["steps"]]),
+        rows(["examples/mnist, seconds, threads", "dlcc + dlrun", "PyTorch", "ratio"],
+             [[f"{r['what']}, {r['threads']}", r["ours"], r["torch"], r["ratio"]] for r in result["job"]]),
+        rows(["MxNxK on one core, ms", "kind", "dlrun", "torch.mm", "ratio", "of peak"],
+             [[r["shape"], r["kind"], r["ours_ms"], r["torch_ms"], r["ratio"], r["of_peak"]] for r in result["matmul"]])])
 
 
 def write_readme(path, result):
@@ -280,6 +277,8 @@ def main():
     parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2])
     parser.add_argument("--readme")
     options = parser.parse_args()
+    if options.readme and options.only:
+        parser.error("--readme writes all tables anew; leave --only out")
     options.threads = [n for n in options.threads if n <= len(os.sched_getaffinity(0))]
     result = {"bench": "compare", **machine.describe(), "date": time.strftime("%Y-%m-%d"), "rounds": options.rounds}
     with machine.scratch() as folder:
