@@ -1,12 +1,11 @@
 #include "compiler/frontend/Datasets.h"
+#include "compiler/dsl/dl/abi.h"
 #include "compiler/frontend/Npy.h"
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/Limits.h"
 
 using namespace mlir;
 using namespace dl::frontend;
-
-static constexpr size_t kMostDims = 8; // Shape::kMaxRank of <dl/types.h>
 
 int Datasets::add(Dataset dataset) {
   if (dataset.batchSize < 1)
@@ -32,9 +31,10 @@ void Datasets::addComponent(int dataset, Type element,
 void Datasets::checkSizes(const std::string &path,
                           llvm::ArrayRef<int64_t> shape) {
   std::string said = path + ": the array of shape " + shapeText(shape);
-  if (shape.size() > kMostDims)
+  if (shape.size() > DL_MAX_RANK)
     reporter.fail(said + " has " + std::to_string(shape.size()) +
-                  " dimensions; at most " + std::to_string(kMostDims) + " fit");
+                  " dimensions; at most " + std::to_string(DL_MAX_RANK) +
+                  " fit");
   if (llvm::is_contained(shape, 0))
     reporter.fail(said + " is empty; each size must be at least 1");
   if (dl::graph::product(shape) > dl::graph::kMaxElements)

@@ -12,6 +12,9 @@ extern "C" {
 
 typedef long long dl_int;
 
+// Shapes have room for so many dimensions on both sides.
+enum { DL_MAX_RANK = 8 };
+
 // DL_FLOAT is the floating-point type of the whole program (dlcc --dtype).
 enum dl_dtype {
   DL_FLOAT,

@@ -44,7 +44,7 @@ inline constexpr DType kUInt8 = DType::UInt8, kByte = DType::UInt8,
 
 /// Sizes, or a list of dimensions; at most 8 of them.
 struct Shape {
-  static constexpr int kMaxRank = 8;
+  static constexpr int kMaxRank = DL_MAX_RANK;
   i64 dims[kMaxRank]{};
   int rank = 0;
 
