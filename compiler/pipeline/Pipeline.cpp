@@ -1,5 +1,6 @@
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/codegen/cpu/CpuCodegen.h"
+#include "compiler/codegen/cpu/Passes.h"
 #include "compiler/codegen/emit/EmitPlan.h"
 #include "compiler/pipeline/Files.h"
 #include "mlir/IR/Diagnostics.h"
@@ -49,19 +50,17 @@ public:
 
   LogicalResult fuse() {
     return runPasses([&](OpPassManager &passes) {
-      passes.addPass(createFormKernels({options.fuse}));
+      passes.addPass(createFormKernels({options.fuse, options.machine}));
     });
   }
 
   LogicalResult schedule() {
-    if (failed(runPasses([](OpPassManager &passes) {
+    if (failed(runPasses([&](OpPassManager &passes) {
           passes.addPass(createInsertCopies());
-        })) ||
-        failed(dl::codegen::annotateKernels(module, options.maxTiles)))
-      return failure();
-    if (failed(runPasses([](OpPassManager &passes) {
-          passes.addPass(createLowerToPlan());
-          passes.addPass(createMarkSerial());
+          passes.addPass(
+              createAnnotateKernels({options.maxTiles, options.machine}));
+          passes.addPass(createLowerToPlan({options.machine}));
+          passes.addPass(createMarkSerial({options.machine}));
           passes.addPass(createPlaceBuffers());
           passes.addPass(createAddDependencies());
           passes.addPass(createVerifyRaces());
@@ -75,8 +74,9 @@ public:
   LogicalResult codegen() {
     // Kernels are compiled by several threads, which make types and attributes.
     module.getContext()->enableMultithreading();
-    auto compiled = dl::codegen::compileKernels(
-        module, {options.targetCpu, options.threads, options.cache});
+    auto compiled =
+        dl::codegen::compileKernels(module, {options.targetCpu, options.threads,
+                                             options.cache, options.machine});
     if (failed(compiled))
       return failure();
     code = std::move(*compiled);

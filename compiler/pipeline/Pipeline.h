@@ -3,6 +3,7 @@
 
 #include "compiler/pipeline/Pictures.h"
 #include "compiler/pipeline/Report.h"
+#include "dialects/plan/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <string>
 #include <utility>
@@ -12,6 +13,7 @@ namespace dl {
 
 struct CompileOptions {
   bool fuse = true;
+  plan::MachineModel machine;
   int64_t maxTiles = 0;  // of a kernel; 0: as many as are worth it
   int threads = 0;       // that compile kernels; 0: one for each core
   std::string targetCpu; // empty: variants for x86-64-v3 and x86-64-v4

@@ -1,21 +1,113 @@
 #include "dialects/plan/MachineModel.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/xxhash.h"
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+using llvm::StringRef;
 
 namespace dl::plan {
+namespace {
 
-std::string MachineModel::hash() const {
-  std::string text =
-      llvm::formatv("{0}|{1:f0}|{2:f0}|{3:e6}|{4}|{5}", name, flopsPerSecond,
-                    bytesPerSecond, serialSeconds, l1Bytes, l2Bytes);
-  return llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true,
-                         /*Width=*/16);
+bool read(StringRef text, std::string &value, int64_t) {
+  value = text.str();
+  return !text.empty();
 }
 
-const MachineModel &machineModel() {
-  static const MachineModel model;
-  return model;
+bool read(StringRef text, double &value, int64_t least) {
+  return !text.getAsDouble(value) && std::isfinite(value) && value > 0 &&
+         value >= static_cast<double>(least);
+}
+
+bool read(StringRef text, int64_t &value, int64_t least) {
+  return !text.getAsInteger(10, value) && value >= least &&
+         value <= std::numeric_limits<int32_t>::max();
+}
+
+template <class Field> std::string wanted(int64_t least) {
+  if (std::is_same_v<Field, std::string>)
+    return "a text";
+  if (std::is_same_v<Field, int64_t>)
+    return llvm::formatv("a whole number from {0} to {1}", least,
+                         std::numeric_limits<int32_t>::max());
+  return least ? llvm::formatv("a number of at least {0}", least).str()
+               : "a number above 0";
+}
+
+/// Empty if the value fits the key.
+std::string set(MachineModel &machine, StringRef key, StringRef value) {
+  std::string why, nearest;
+  bool known = false;
+  unsigned best = 4; // more changes are another word
+  MachineModel::forEachField(
+      machine, [&](StringRef name, auto &field, int64_t least) {
+        if (unsigned distance = key.edit_distance(name); distance < best) {
+          best = distance;
+          nearest = name.str();
+        }
+        if (name != key)
+          return;
+        known = true;
+        if (!read(value, field, least))
+          why = llvm::formatv(
+              "{0} = {1}: {2} is wanted", key, value,
+              wanted<std::remove_reference_t<decltype(field)>>(least));
+      });
+  if (known)
+    return why;
+  return llvm::formatv("{0} is not known{1}", key,
+                       nearest.empty()
+                           ? "; dlcc --emit=machine writes all there are"
+                           : "; did you mean " + nearest + "?");
+}
+
+} // namespace
+
+llvm::Expected<MachineModel> MachineModel::parse(StringRef text,
+                                                 StringRef path) {
+  MachineModel machine;
+  llvm::StringSet<> seen;
+  for (size_t line = 1; !text.empty(); ++line) {
+    auto [content, rest] = text.split('\n');
+    text = rest;
+    content = content.split('#').first.trim();
+    if (content.empty())
+      continue;
+    auto [key, value] = content.split('=');
+    key = key.trim();
+    std::string why =
+        !content.contains('=') ? ("key = value is wanted, not " + content).str()
+        : !seen.insert(key).second ? (key + " is said twice").str()
+                                   : set(machine, key, value.trim());
+    if (!why.empty())
+      return llvm::createStringError(
+          llvm::formatv("{0}:{1}: {2}", path, line, why));
+  }
+  return machine;
+}
+
+static std::string textOf(const std::string &value) { return value; }
+static std::string textOf(int64_t value) { return std::to_string(value); }
+static std::string textOf(double value) {
+  char text[32]; // the fewest digits that are this number
+  return {text, std::to_chars(std::begin(text), std::end(text), value).ptr};
+}
+
+std::string MachineModel::text() const {
+  std::string text;
+  forEachField(*this, [&](StringRef name, const auto &field, int64_t) {
+    text += (name + " = " + textOf(field) + "\n").str();
+  });
+  return text;
+}
+
+std::string MachineModel::hash() const {
+  return llvm::utohexstr(llvm::xxh3_64bits(text()), /*LowerCase=*/true,
+                         /*Width=*/16);
 }
 
 } // namespace dl::plan

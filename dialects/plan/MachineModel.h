@@ -1,15 +1,21 @@
 // What the compiler believes about the machine that will run a plan: the one
-// place for peaks and costs. Tiling, fusion and serial marking read it, and its
-// hash goes into the plan.
+// place for peaks, caches and what decisions follow from them. Passes and
+// kernels are given it; its hash goes into the plan.
+//
+//   # A file for dlcc --machine=FILE: what is not said stays as it is here.
+//   name = Xeon, 2 FMA ports
+//   flops_per_second = 90e9
+//   l1_bytes = 49152
 #pragma once
 
+#include "llvm/Support/Error.h"
 #include <cstdint>
 #include <string>
 
 namespace dl::plan {
 
 struct MachineModel {
-  const char *name = "x86-64, 2 FMA ports";
+  std::string name = "x86-64, 2 FMA ports";
   /// Of one core, with fused multiply-adds; half of it in f64.
   double flopsPerSecond = 60e9;
   /// From the last-level cache, of one core.
@@ -18,21 +24,72 @@ struct MachineModel {
   /// futex round trip takes 14 to 17 microseconds.
   double serialSeconds = 20e-6;
   int64_t l1Bytes = 32 << 10;
-  int64_t l2Bytes = 1 << 20;
+
+  /// What fusion has to save for each second that it makes others wait: two
+  /// threads that run two kernels at once then lose at most a twentieth when
+  /// they run one after the other.
+  double gainOverWait = 10;
+  /// Fewer rows than this are not cut into tiles for the sake of fusion.
+  int64_t minFusedRows = 4;
+  /// A product is cut into whole windows of at most so many elements if it has
+  /// at least so many of them.
+  int64_t maxWindow = 16, minWindows = 4;
+  /// A kernel has no more ops: LLVM's time grows faster than the code, and what
+  /// is stored and loaded after so many is little beside them.
+  int64_t maxKernelOps = 128;
+  /// No more ops than this wait together: those of a few operands fit into one
+  /// kernel.
+  int64_t maxWaitingOps = 32;
+
+  /// One tile of about this many floating-point operations is worth handing to
+  /// a thread: ~2 us of a core at its peak, ~20 us of scalar-heavy code.
+  int64_t tileFlops = 1 << 17;
+  int64_t maxTiles = 256;
+  /// What a tile leaves in scratch for its next stage stays in the first-level
+  /// cache, where the steps of a product are not more than that: those of many
+  /// channels are up to 1 MiB.
+  int64_t tileScratchBytes = 24 << 10;
+  int64_t maxScratchTiles = 4096;
 
   /// A roofline: time of one launch on one core.
   double estimateSeconds(double flops, double bytes) const {
     double compute = flops / flopsPerSecond, traffic = bytes / bytesPerSecond;
     return compute > traffic ? compute : traffic;
   }
-  bool worthSharing(double flops, double bytes) const {
-    return estimateSeconds(flops, bytes) > serialSeconds;
-  }
-  /// The same for equal numbers, on every host.
+  /// Values of so many elements stay in the first-level cache.
+  int64_t l1Elements() const { return l1Bytes / 4; }
+
+  /// Calls visit(key, field, least) for every field, in the order of a file:
+  /// parser, text and hash know the same ones.
+  template <class Self, class Visitor>
+  static void forEachField(Self &self, Visitor visit);
+
+  /// What a file says; `path` is for errors, which begin with "path:line: ".
+  static llvm::Expected<MachineModel> parse(llvm::StringRef text,
+                                            llvm::StringRef path);
+  /// As a file says it.
+  std::string text() const;
+  /// The same for equal descriptions, on every host.
   std::string hash() const;
 };
 
-/// The machine that plans are made for.
-const MachineModel &machineModel();
+template <class Self, class Visitor>
+void MachineModel::forEachField(Self &self, Visitor visit) {
+  visit("name", self.name, 0);
+  visit("flops_per_second", self.flopsPerSecond, 1);
+  visit("bytes_per_second", self.bytesPerSecond, 1);
+  visit("serial_seconds", self.serialSeconds, 0);
+  visit("l1_bytes", self.l1Bytes, 1024);
+  visit("gain_over_wait", self.gainOverWait, 0);
+  visit("min_fused_rows", self.minFusedRows, 1);
+  visit("max_window", self.maxWindow, 1);
+  visit("min_windows", self.minWindows, 1);
+  visit("max_kernel_ops", self.maxKernelOps, 1);
+  visit("max_waiting_ops", self.maxWaitingOps, 0);
+  visit("tile_flops", self.tileFlops, 1);
+  visit("max_tiles", self.maxTiles, 1);
+  visit("tile_scratch_bytes", self.tileScratchBytes, 1);
+  visit("max_scratch_tiles", self.maxScratchTiles, 1);
+}
 
 } // namespace dl::plan

@@ -48,7 +48,7 @@ void FormKernelsPass::runOnOperation() {
 
 void FormKernelsPass::formIn(func::FuncOp function) {
   Block &body = function.getBody().front();
-  KernelGroups groups(function, fuse);
+  KernelGroups groups(function, fuse, machine);
   SmallVector<Operation *> old;
   for (Operation &op : body.without_terminator())
     old.push_back(&op);

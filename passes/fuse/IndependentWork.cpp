@@ -1,16 +1,10 @@
 // Fusion must not order what could run at once, unless that pays.
-#include "dialects/plan/MachineModel.h"
 #include "passes/fuse/KernelGroups.h"
 
 using namespace mlir;
 using dl::graph::LoopNestOpInterface;
 
 namespace dl {
-
-/// What fusion has to save for each second that it makes others wait: two
-/// threads that run two kernels at once then lose at most a twentieth when they
-/// run one after the other.
-static constexpr double kGainPerLoss = 10;
 
 static double bytesOf(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
@@ -23,7 +17,6 @@ static double bytesOf(Value value) {
 /// Of one more op in a group: what it computes, and what has to come from or go
 /// to memory for it.
 double KernelGroups::secondsOf(const Group &group, Operation *op) const {
-  const plan::MachineModel &machine = plan::machineModel();
   double bytes = 0, flops = 0;
   for (Value operand : realOperands(op))
     if (!llvm::is_contained(group.ops, operand.getDefiningOp()))
@@ -66,7 +59,7 @@ bool KernelGroups::delaysIndependentWork(unsigned g, Operation *op,
   if (group.contraction)
     apart = std::max(apart, awaited->finish()) + secondsOf({}, op);
   double gain = fused - apart;
-  if (gain <= plan::machineModel().serialSeconds)
+  if (gain <= machine.serialSeconds)
     return false;
   auto isInside = [&](Operation *other) {
     auto it = groupOfOp.find(other);
@@ -82,8 +75,8 @@ bool KernelGroups::delaysIndependentWork(unsigned g, Operation *op,
   double saved = 0; // a value need not be written and read again
   for (Value operand : realOperands(op))
     if (Operation *def = operand.getDefiningOp(); def && isInside(def))
-      saved += 2 * bytesOf(operand) / plan::machineModel().bytesPerSecond;
-  bool keepApart = gain > kGainPerLoss * saved;
+      saved += 2 * bytesOf(operand) / machine.bytesPerSecond;
+  bool keepApart = gain > machine.gainOverWait * saved;
   if (!explained.insert(op).second)
     return keepApart;
   emitRemark(op->getLoc()) << op->getName().stripDialect()

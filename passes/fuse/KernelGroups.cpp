@@ -8,18 +8,6 @@ using dl::graph::LoopNestOpInterface;
 
 namespace dl {
 
-/// Values up to this many elements stay in the first-level cache; a chain of
-/// ops on them is one kernel of one tile, whatever its shapes.
-static constexpr int64_t kSmallElements = 8192;
-/// Fewer rows than this are not cut into tiles for the sake of fusion.
-static constexpr int64_t kMinRows = 4;
-/// A kernel has no more ops: LLVM's time grows faster than the code, and what
-/// is stored and loaded after so many is little beside them.
-static constexpr size_t kMaxOps = 128;
-/// No more ops than this wait together: those of a few operands fit into one
-/// kernel.
-static constexpr unsigned kMaxWaiting = 32;
-
 static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
@@ -48,8 +36,9 @@ OpKind KernelGroups::classify(Operation *op) const {
   return OpKind::Elementwise;
 }
 
-KernelGroups::KernelGroups(func::FuncOp function, bool fuse)
-    : fuse(fuse), function(function) {
+KernelGroups::KernelGroups(func::FuncOp function, bool fuse,
+                           const plan::MachineModel &machine)
+    : fuse(fuse), function(function), machine(machine) {
   Block &body = function.getBody().front();
   for (Operation &op : body.without_terminator()) {
     OpKind kind = classify(&op);
@@ -165,14 +154,11 @@ static unsigned sharedPrefix(Operation *op, Value value) {
   return shared;
 }
 
-/// Larger windows, or fewer, leave too few places to cut a product into tiles.
-static constexpr int64_t kMaxBlock = 16;
-static constexpr int64_t kMinBlocks = 4;
-
 /// If it reads `value` in windows that do not meet, one for each of its results
 /// (max_pool2d with a stride of its kernel's size): their steps. Tiles can be
 /// whole windows then. Else nothing.
-static SmallVector<int64_t> blocksOf(Operation *op, Value value) {
+static SmallVector<int64_t> blocksOf(Operation *op, Value value,
+                                     const plan::MachineModel &machine) {
   LoopNest nest = cast<LoopNestOpInterface>(op).getLoopNest();
   SmallVector<int64_t> steps;
   for (auto [operand, access] : llvm::zip(op->getOperands(), nest.accesses)) {
@@ -190,7 +176,7 @@ static SmallVector<int64_t> blocksOf(Operation *op, Value value) {
       block *= index->size;
       blocks *= index->size > 1 ? nest.extents[d] : 1;
     }
-    if (block > kMaxBlock || (block > 1 && blocks < kMinBlocks))
+    if (block > machine.maxWindow || (block > 1 && blocks < machine.minWindows))
       return {};
   }
   return steps;
@@ -216,7 +202,7 @@ StringRef KernelGroups::obstacleInContraction(const Group &group,
       continue;
     ArrayRef<int64_t> read = typeOf(operand).getShape();
     if (windows) {
-      auto blocks = blocksOf(op, operand);
+      auto blocks = blocksOf(op, operand, machine);
       if (read != product || blocks.empty())
         return "it needs more of the product than a tile of it";
       if (!group.blocks.empty() && group.blocks != blocks)
@@ -255,7 +241,7 @@ StringRef KernelGroups::obstacleInLoops(const Group &group,
                                         Operation *op) const {
   if (kind(op) == OpKind::Contraction)
     return "a product has tiles of its own";
-  if (std::max(group.largest, points(op)) <= kSmallElements)
+  if (std::max(group.largest, points(op)) <= machine.l1Elements())
     return "";
   unsigned shared = group.prefix.size();
   ArrayRef<int64_t> shape = typeOf(op->getResult(0)).getShape();
@@ -272,13 +258,13 @@ StringRef KernelGroups::obstacleInLoops(const Group &group,
              }))
       return "it reads it at other places than its own";
   }
-  return shared > 0 && product(shape.take_front(shared)) >= kMinRows
+  return shared > 0 && product(shape.take_front(shared)) >= machine.minFusedRows
              ? ""
              : "they share too few rows to be cut into tiles together";
 }
 
 StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
-  if (group.ops.size() + joining(op) > kMaxOps)
+  if (group.ops.size() + joining(op) > size_t(machine.maxKernelOps))
     return "so many ops in one kernel would take disproportionately long to "
            "compile";
   return group.contraction ? obstacleInContraction(group, op)
@@ -324,7 +310,7 @@ unsigned KernelGroups::canWait(Operation *op) const {
     return !def || waiting.contains(def);
   });
   unsigned count = joining(op);
-  return waits && count <= kMaxWaiting ? count : 0;
+  return waits && count <= machine.maxWaitingOps ? count : 0;
 }
 
 unsigned KernelGroups::joining(Operation *op) const {
@@ -351,7 +337,7 @@ void KernelGroups::append(unsigned g, Operation *op) {
     if (llvm::is_contained(group.ops, operand.getDefiningOp())) {
       shared = std::min(shared, sharedPrefix(op, operand));
       if (group.contraction && kind(op) == OpKind::Reduction)
-        group.blocks = blocksOf(op, operand);
+        group.blocks = blocksOf(op, operand, machine);
     }
   group.prefix.truncate(shared);
   group.largest = std::max(group.largest, points(op));
@@ -401,7 +387,7 @@ void KernelGroups::assign(Operation *op) {
                             typeOf(list[g].ops.front()->getResult(0)).getShape()
                         ? "computed on a tile of the product in the cache"
                         : "computed on the product in registers"
-              : std::max(list[g].largest, points(op)) <= kSmallElements
+              : std::max(list[g].largest, points(op)) <= machine.l1Elements()
                   ? "both fit into the first-level cache"
                   : "they share rows, and nothing is stored in between");
     takeWaiting(g, op);
@@ -448,7 +434,7 @@ void KernelGroups::absorbPrologues() {
       size_t count = list[reader].ops.size() + group.ops.size();
       for (unsigned prologue : prologues.lookup(reader))
         count += list[prologue].ops.size();
-      return count <= kMaxOps;
+      return count <= size_t(machine.maxKernelOps);
     };
     if (!absorbable || readers.empty() || readers.size() > 2 ||
         !llvm::all_of(readers, hasRoom))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
+#include "dialects/plan/MachineModel.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -26,7 +27,9 @@ struct KernelOps {
 
 class KernelGroups {
 public:
-  KernelGroups(mlir::func::FuncOp function, bool fuse);
+  /// `machine` outlives it.
+  KernelGroups(mlir::func::FuncOp function, bool fuse,
+               const plan::MachineModel &machine);
 
   /// In an order in which each reads only earlier ones.
   std::vector<KernelOps> kernels() const;
@@ -81,6 +84,7 @@ private:
 
   bool fuse;
   mlir::func::FuncOp function;
+  const plan::MachineModel &machine;
   std::vector<Group> list;
   llvm::DenseMap<mlir::Operation *, OpKind> kinds;
   llvm::DenseMap<mlir::Operation *, unsigned> groupOfOp;

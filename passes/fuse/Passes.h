@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
+#include "dialects/plan/MachineOption.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -1,7 +1,7 @@
 #ifndef DL_FUSE_PASSES
 #define DL_FUSE_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "dialects/plan/MachineOption.td"
 
 def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let summary = "Groups the ops of each function into kernels";
@@ -28,7 +28,8 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
   // Payloads are built to be looked at.
   let dependentDialects = ["::dl::graph::GraphDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
-  let options = [Option<"fuse", "fuse", "bool", "true", "Off: one op a kernel">];
+  let options = [Option<"fuse", "fuse", "bool", "true", "Off: one op a kernel">,
+                 MachineOption<"the limits of kernels and the costs of waiting">];
 }
 
 #endif

@@ -1,6 +1,5 @@
 // lower-to-plan: functions of kernels become a plan.
 #include "dialects/graph/Graph.h"
-#include "dialects/plan/MachineModel.h"
 #include "dialects/plan/Plan.h"
 #include "passes/schedule/Passes.h"
 #include "passes/schedule/PhysicalLayout.h"
@@ -30,12 +29,9 @@ struct Step {
 
 class PlanLowering {
 public:
-  explicit PlanLowering(ModuleOp module)
-      : module(module), parts{nullptr,
-                              OpBuilder(module.getContext()),
-                              {},
-                              {},
-                              {}} {}
+  PlanLowering(ModuleOp module, const plan::MachineModel &machine)
+      : module(module), machine(machine),
+        parts{nullptr, OpBuilder(module.getContext()), {}, {}, {}} {}
 
   LogicalResult run() {
     makePlan();
@@ -74,7 +70,7 @@ private:
         builder, module.getLoc(), model ? model : builder.getStringAttr(""),
         dtype ? dtype : TypeAttr::get(builder.getF32Type()),
         builder.getI64IntegerAttr(0), builder.getI64IntegerAttr(parameters),
-        builder.getStringAttr(plan::machineModel().hash()));
+        builder.getStringAttr(machine.hash()));
     builder.setInsertionPointToEnd(&parts.plan.getBody().emplaceBlock());
   }
 
@@ -182,12 +178,14 @@ private:
   }
 
   ModuleOp module;
+  const plan::MachineModel &machine;
   PlanParts parts;
 };
 
 struct LowerToPlan : impl::LowerToPlanBase<LowerToPlan> {
+  using Base::Base;
   void runOnOperation() override {
-    if (failed(PlanLowering(getOperation()).run()))
+    if (failed(PlanLowering(getOperation(), machine).run()))
       signalPassFailure();
   }
 };

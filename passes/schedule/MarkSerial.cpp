@@ -1,5 +1,4 @@
 // mark-serial: commands that one thread should run alone.
-#include "dialects/plan/MachineModel.h"
 #include "dialects/plan/Plan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/schedule/Passes.h"
@@ -15,14 +14,15 @@ namespace dl::schedule {
 namespace {
 
 struct MarkSerial : impl::MarkSerialBase<MarkSerial> {
+  using Base::Base;
   void runOnOperation() override {
-    const plan::MachineModel &machine = plan::machineModel();
     for (auto plan : getOperation().getOps<plan::PlanOp>()) {
       SymbolTable kernels(plan);
       plan.walk([&](plan::CommandOp command) {
         auto kernel = kernels.lookup<plan::KernelOp>(command.getKernel());
         bool serial =
-            !machine.worthSharing(kernel.getFlops(), kernel.getBytes());
+            machine.estimateSeconds(kernel.getFlops(), kernel.getBytes()) <=
+            machine.serialSeconds;
         command.setSerial(serial);
         if (serial)
           emitRemark(command.getLoc())

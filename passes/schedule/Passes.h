@@ -1,6 +1,7 @@
 // From kernels to a plan: order, memory, dependencies.
 #pragma once
 
+#include "dialects/plan/MachineOption.h"
 #include "mlir/Pass/Pass.h"
 
 namespace dl {

@@ -1,7 +1,7 @@
 #ifndef DL_SCHEDULE_PASSES
 #define DL_SCHEDULE_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "dialects/plan/MachineOption.td"
 
 def InsertCopies : Pass<"insert-copies", "::mlir::ModuleOp"> {
   let summary = "Gives every state a new value that can be written over the old one";
@@ -38,10 +38,22 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::dl::plan::PlanDialect"];
+  let options = [MachineOption<"its hash in the plan, and the seconds of commands">];
 }
 
 def MarkSerial : Pass<"mark-serial", "::mlir::ModuleOp"> {
   let summary = "Marks commands that are too small to be shared among threads";
+  let description = [{
+    To wake another thread takes `serial_seconds` of the machine. A command that
+    is done in less, by the kernel's FLOPs and bytes, is run by one thread.
+
+    ```mlir
+    %0 = plan.command @small(%x, %y)
+    // =>
+    %0 = plan.command @small(%x, %y) serial
+    ```
+  }];
+  let options = [MachineOption<"what a command takes, and what to wake a thread">];
 }
 
 def PlaceBuffers : Pass<"place-buffers", "::mlir::ModuleOp"> {

@@ -4,6 +4,7 @@
 // one call for the other; single ops are one tile.
 
 #include "compiler/codegen/cpu/CpuCodegen.h"
+#include "compiler/codegen/cpu/Passes.h"
 #include "dialects/graph/Evaluate.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
@@ -169,9 +170,10 @@ void check(const Case &test, bool fuse) {
   FormKernelsOptions options;
   options.fuse = fuse;
   manager.addPass(createFormKernels(options));
+  AnnotateKernelsOptions annotation;
+  annotation.maxTiles = fuse ? 0 : 1; // 0: as many as are worth it
+  manager.addPass(createAnnotateKernels(annotation));
   ASSERT_TRUE(succeeded(manager.run(*module)));
-  int64_t maxTiles = fuse ? 0 : 1; // 0: as many as are worth it
-  ASSERT_TRUE(succeeded(annotateKernels(*module, maxTiles)));
   CpuOptions cpuOptions;
   cpuOptions.cache = false;
   cpuOptions.threads = 1;

@@ -1,7 +1,9 @@
 // Runs passes over IR and prints the result: the compiler's phases one by one,
 // and the facts of ops, for tests and for looking.
 
+#include "compiler/codegen/cpu/Passes.h"
 #include "dialects/graph/Graph.h"
+#include "dialects/plan/Plan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -12,20 +14,13 @@
 #include "mlir/Support/ToolUtilities.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/backward/Passes.h"
+#include "passes/fuse/Passes.h"
+#include "passes/layout/Passes.h"
+#include "passes/schedule/Passes.h"
 #include "tools/dl-opt/Arguments.h"
 #include "tools/dl-opt/FactPasses.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
-#ifdef DL_HAS_LAYOUT
-#include "passes/layout/Passes.h"
-#endif
-#ifdef DL_HAS_FUSE
-#include "passes/fuse/Passes.h"
-#endif
-#ifdef DL_HAS_SCHEDULE
-#include "dialects/plan/Plan.h"
-#include "passes/schedule/Passes.h"
-#endif
 
 using namespace mlir;
 using namespace dl;
@@ -37,23 +32,15 @@ static void registerPasses() {
   registerFactPasses();
   PassPipelineRegistration<>("backward", "The whole backward phase",
                              buildBackwardPipeline);
-#ifdef DL_HAS_LAYOUT
   registerLayoutPasses();
-#endif
-#ifdef DL_HAS_FUSE
   registerFusePasses();
-#endif
-#ifdef DL_HAS_SCHEDULE
   registerSchedulePasses();
-#endif
+  registerCpuPasses();
 }
 
 static void loadDialects(MLIRContext &context) {
-  context.loadDialect<graph::GraphDialect, func::FuncDialect,
+  context.loadDialect<graph::GraphDialect, plan::PlanDialect, func::FuncDialect,
                       arith::ArithDialect, math::MathDialect>();
-#ifdef DL_HAS_SCHEDULE
-  context.loadDialect<plan::PlanDialect>();
-#endif
 }
 
 /// Passes on functions are nested by themselves.

@@ -98,6 +98,8 @@ const std::vector<Parser::Option> &Parser::options() {
        }},
       {"--target-cpu", Required,
        [](Parser &p, StringRef v) { p.result.targetCpu = v.str(); }},
+      {"--machine", Required,
+       [](Parser &p, StringRef v) { p.result.machine = v.str(); }},
       {"--emit", Required,
        [](Parser &p, StringRef v) { p.emits.push_back(v.str()); }},
       {"--report", Optional,
@@ -215,9 +217,9 @@ void Parser::emit(StringRef list) {
 }
 
 void Parser::emitOne(StringRef kind, StringRef path) {
-  static const std::vector<std::string> known = {"graph.dot",  "graph.svg",
-                                                 "memory.svg", "mlir",
-                                                 "kernels.so", "report.json"};
+  static const std::vector<std::string> known = {
+      "graph.dot",  "graph.svg",   "memory.svg", "mlir",
+      "kernels.so", "report.json", "machine"};
   static const std::vector<std::string> later = {
       "summary",       "graph.html",   "graph.json", "memory.pickle",
       "schedule.json", "schedule.svg", "cu",         "ptx",
@@ -240,7 +242,8 @@ void Parser::emitOne(StringRef kind, StringRef path) {
                 llvm::join(phaseNames(), ", "));
   Output output{name.str(), phase.empty() ? "import" : phase.str(), path.str()};
   if (output.path.empty())
-    output.path = name == "mlir" ? "-" : beside("." + name.str());
+    output.path =
+        name == "mlir" || name == "machine" ? "-" : beside("." + name.str());
   result.outputs.push_back(output);
 }
 
@@ -289,7 +292,8 @@ Output
   -o FILE                the plan (default: MODEL.plan in this folder)
   --emit=KIND[=FILE],... also write: graph.svg, graph.dot, memory.svg, report.json, kernels.so,
                          mlir[:PHASE] (to standard output unless FILE is given; PHASE is import,
-                         backward, layout, fuse or schedule)
+                         backward, layout, fuse or schedule), machine (what the plan was made for, in the
+                         form of --machine; to standard output)
   --view=VIEW            how much a graph shows: blocks (default), modules, kernels (in these, equal
                          neighbours are folded) or ops
   --step=NAME            the step of pictures (default: train, else the first; of memory.svg all)
@@ -304,6 +308,9 @@ Model
 
 Compilation
   --target-cpu=NAME      for this CPU alone (default: x86-64-v3 and x86-64-v4, both in the plan)
+  --machine=FILE         describes the machine that will run the plan: lines of KEY = VALUE, by which fusion, tiles
+                         and sharing among threads are decided; what a file leaves out is that of an x86-64 with
+                         2 FMA ports (--emit=machine writes all keys)
   -fno-fuse              one kernel for each operation
   --tiles=N              at most N tiles a kernel: with 1, threads share no kernel, only independent
                          ones (default: as many as are worth a thread)

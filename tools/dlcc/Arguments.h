@@ -16,7 +16,7 @@ struct Output {
 };
 
 struct Arguments {
-  std::string model, plan;
+  std::string model, plan, machine;
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<std::string> includeFolders;
   std::string dtype = "f32", targetCpu;

@@ -3,6 +3,7 @@
 #include "compiler/frontend/Frontend.h"
 #include "compiler/pipeline/Pipeline.h"
 #include "dialects/graph/Graph.h"
+#include "dialects/plan/MachineOption.h"
 #include "dialects/plan/Plan.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -66,6 +67,25 @@ static int checkTarget(const std::string &cpu) {
   return fail("--target-cpu=" + cpu + ": " + why, unknown ? 2 : 3);
 }
 
+/// 0 if `machine` is what the file says.
+static int readMachine(const std::string &path,
+                       dl::plan::MachineModel &machine) {
+  auto loaded = dl::plan::loadMachine(path);
+  if (loaded) {
+    machine = *loaded;
+    return 0;
+  }
+  int exitCode = 2;
+  std::string text;
+  llvm::handleAllErrors(
+      loaded.takeError(), [&](const llvm::StringError &error) {
+        text = error.getMessage();
+        if (error.convertToErrorCode() != llvm::inconvertibleErrorCode())
+          exitCode = 4;
+      });
+  return fail("--machine: " + text, exitCode);
+}
+
 static dl::PictureOptions pictureOptions(const Arguments &arguments) {
   dl::PictureOptions options;
   options.step = arguments.step;
@@ -85,8 +105,11 @@ static dl::PictureOptions pictureOptions(const Arguments &arguments) {
   return options;
 }
 
-static dl::CompileOptions compileOptions(const Arguments &arguments) {
+static dl::CompileOptions
+compileOptions(const Arguments &arguments,
+               const dl::plan::MachineModel &machine) {
   dl::CompileOptions options;
+  options.machine = machine;
   options.fuse = arguments.fuse;
   options.maxTiles = arguments.tiles;
   options.threads = static_cast<int>(arguments.threads);
@@ -105,31 +128,39 @@ static dl::CompileOptions compileOptions(const Arguments &arguments) {
   return options;
 }
 
+static int writeText(const std::string &path, const std::string &text) {
+  FILE *file = path == "-" ? stdout : std::fopen(path.c_str(), "w");
+  bool written =
+      file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  if (file && file != stdout)
+    written = std::fclose(file) == 0 && written;
+  return written
+             ? 0
+             : fail("cannot write " + path + ": " + std::strerror(errno), 4);
+}
+
 static int writeReports(const Arguments &arguments,
+                        const dl::plan::MachineModel &machine,
                         const dl::CompileReport &report) {
   if (arguments.report)
     std::fputs(report.text().c_str(), stdout);
   if (arguments.reportJson)
     std::printf("%s\n", report.json().c_str());
   for (const dl::dlcc::Output &output : arguments.outputs) {
-    if (output.kind != "report.json")
-      continue;
-    std::string json = report.json() + "\n";
-    FILE *file =
-        output.path == "-" ? stdout : std::fopen(output.path.c_str(), "w");
-    bool written =
-        file && std::fwrite(json.data(), 1, json.size(), file) == json.size();
-    if (file && file != stdout)
-      written = std::fclose(file) == 0 && written;
-    if (!written)
-      return fail("cannot write " + output.path + ": " + std::strerror(errno),
-                  4);
+    int exitCode = 0;
+    if (output.kind == "report.json")
+      exitCode = writeText(output.path, report.json() + "\n");
+    if (output.kind == "machine")
+      exitCode = writeText(output.path, machine.text());
+    if (exitCode)
+      return exitCode;
   }
   return std::fflush(stdout) == 0 ? 0
                                   : fail("cannot write to standard output", 4);
 }
 
 static int compile(const Arguments &arguments,
+                   const dl::plan::MachineModel &machine,
                    const dl::frontend::Result &evaluated) {
   DialectRegistry registry;
   registry.insert<dl::graph::GraphDialect, func::FuncDialect>();
@@ -151,9 +182,10 @@ static int compile(const Arguments &arguments,
     report.remarks.push_back(
         {arguments.model,
          "<dl/dl.h> was parsed, which takes time: " + evaluated.whyParsed});
-  if (failed(dl::compileToPlan(*module, compileOptions(arguments), report)))
+  if (failed(dl::compileToPlan(*module, compileOptions(arguments, machine),
+                               report)))
     return report.exitCode ? report.exitCode : kOurBug;
-  return arguments.check ? 0 : writeReports(arguments, report);
+  return arguments.check ? 0 : writeReports(arguments, machine, report);
 }
 
 int main(int argc, char **argv) {
@@ -174,6 +206,10 @@ int main(int argc, char **argv) {
   if (!arguments.targetCpu.empty())
     if (int exitCode = checkTarget(arguments.targetCpu))
       return exitCode;
+  dl::plan::MachineModel machine;
+  if (!arguments.machine.empty())
+    if (int exitCode = readMachine(arguments.machine, machine))
+      return exitCode;
 
   dl::frontend::Options options;
   options.model = arguments.model;
@@ -191,5 +227,5 @@ int main(int argc, char **argv) {
     return evaluated.exitCode;
   if (arguments.check && arguments.outputs.empty())
     return 0;
-  return compile(arguments, evaluated);
+  return compile(arguments, machine, evaluated);
 }

@@ -3,34 +3,12 @@
 #include "compiler/codegen/cpu/KernelCache.h"
 #include "compiler/codegen/cpu/KernelEmitter.h"
 #include "compiler/codegen/cpu/ObjectCode.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ThreadPool.h"
 
 using namespace mlir;
 
 namespace dl::codegen {
-
-LogicalResult annotateKernels(ModuleOp module, int64_t maxTiles) {
-  // Payloads are made of these.
-  module.getContext()->loadDialect<arith::ArithDialect, math::MathDialect>();
-  Builder builder(module.getContext());
-  WalkResult result = module.walk([&](graph::KernelOp kernel) {
-    if (maxTiles > 0)
-      kernel->setAttr("max_tiles", builder.getI64IntegerAttr(maxTiles));
-    FailureOr<KernelPlan> plan = KernelPlan::create(kernel);
-    if (failed(plan))
-      return WalkResult::interrupt();
-    kernel->setAttr("strategy", builder.getStringAttr(plan->strategy()));
-    kernel->setAttr("tiles", builder.getI64IntegerAttr(plan->numTiles()));
-    kernel->setAttr("scratch", builder.getI64IntegerAttr(plan->scratchBytes));
-    kernel->setAttr("flops", builder.getI64IntegerAttr(plan->flops));
-    kernel->setAttr("bytes", builder.getI64IntegerAttr(plan->bytes));
-    return WalkResult::advance();
-  });
-  return failure(result.wasInterrupted());
-}
 
 namespace {
 /// One kernel for all variants; filled by a worker.
@@ -40,12 +18,14 @@ struct Task {
   uint64_t scratch = 0;
   std::string error;
 
-  void run(ArrayRef<TargetVariant> variants, const KernelCache &cache);
+  void run(ArrayRef<TargetVariant> variants, const KernelCache &cache,
+           const plan::MachineModel &machine);
 };
 } // namespace
 
-void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache) {
-  FailureOr<KernelPlan> plan = KernelPlan::create(kernel);
+void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache,
+               const plan::MachineModel &machine) {
+  FailureOr<KernelPlan> plan = KernelPlan::create(kernel, machine);
   if (failed(plan)) {
     error = "the kernel has an op without a loop nest";
     return;
@@ -55,9 +35,9 @@ void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache) {
   for (const TargetVariant &variant : variants) {
     llvm::LLVMContext context;
     auto module = emitKernel(*plan, payloads, variant, context);
-    auto machine = createTargetMachine(variant);
-    if (!machine) {
-      error = llvm::toString(machine.takeError());
+    auto target = createTargetMachine(variant);
+    if (!target) {
+      error = llvm::toString(target.takeError());
       return;
     }
     std::string key =
@@ -66,7 +46,7 @@ void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache) {
       objects.push_back(std::move(*known));
       continue;
     }
-    auto object = compileToObject(*module, **machine, variant.tuning);
+    auto object = compileToObject(*module, **target, variant.tuning);
     if (!object) {
       error = llvm::toString(object.takeError());
       return;
@@ -95,7 +75,7 @@ FailureOr<CpuCode> compileKernels(ModuleOp module, const CpuOptions &options) {
   {
     llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
     for (Task &task : tasks)
-      pool.async([&] { task.run(variants, cache); });
+      pool.async([&] { task.run(variants, cache, options.machine); });
     pool.wait();
   }
   cache.prune();

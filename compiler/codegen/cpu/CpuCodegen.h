@@ -1,6 +1,7 @@
 // Kernels of a module as machine code for CPUs.
 #pragma once
 
+#include "dialects/plan/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <map>
 #include <string>
@@ -12,13 +13,8 @@ struct CpuOptions {
   std::string targetCpu; // empty: variants for x86-64-v3 and x86-64-v4
   int threads = 0;       // that compile; 0: one for each core
   bool cache = true;     // objects of earlier compilations in the user's folder
+  plan::MachineModel machine; // as annotate-kernels had it
 };
-
-/// Sets strategy, tiles, scratch, flops and bytes on every graph.kernel of the
-/// module. They are the same for all variants. No kernel gets more than
-/// `maxTiles` tiles (0: as many as are worth it).
-mlir::LogicalResult annotateKernels(mlir::ModuleOp module,
-                                    int64_t maxTiles = 0);
 
 struct CpuImage {
   std::string features;  // "x86-64-v4"

@@ -137,17 +137,6 @@ void KernelPlan::untileConflicts() {
           untile(grid);
 }
 
-/// One tile of about this many floating-point operations is worth handing to a
-/// thread: ~2 us of a core at its peak, ~20 us of scalar-heavy code.
-static constexpr int64_t kTileWork = 1 << 17;
-static constexpr int64_t kMaxTiles = 256;
-
-/// What a tile leaves in scratch for its next stage stays in the first-level
-/// cache, where the steps of a product are not more than that: those of many
-/// channels are up to 1 MiB.
-static constexpr int64_t kTileScratch = 24 << 10;
-static constexpr int64_t kMaxTilesOfScratch = 4096;
-
 /// Which of the grid's dims is cut first: as they lie in memory, outermost
 /// first. Of a product as they are numbered: tiles that run one after the other
 /// then have the same images.
@@ -186,8 +175,9 @@ void KernelPlan::chooseTiles() {
   if (elementwise)
     work *= 4; // memory-bound: a point costs more than an FMA
   // Tiles of less work are no loss to one thread, which runs many at a call.
-  int64_t worth = std::max(work / kTileWork, scratch / kTileScratch);
-  int64_t most = scratch > 0 ? kMaxTilesOfScratch : kMaxTiles;
+  int64_t worth =
+      std::max(work / machine->tileFlops, scratch / machine->tileScratchBytes);
+  int64_t most = scratch > 0 ? machine->maxScratchTiles : machine->maxTiles;
   // From the outermost dim: cut into single steps while tiles stay worth it.
   int64_t tiles = 1;
   for (unsigned d : gridOrder()) {

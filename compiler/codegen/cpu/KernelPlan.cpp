@@ -41,8 +41,10 @@ int64_t bytesOf(Value value) {
   return type.getNumElements() * elementBytes(type.getElementType());
 }
 
-FailureOr<KernelPlan> KernelPlan::create(graph::KernelOp kernel) {
+FailureOr<KernelPlan> KernelPlan::create(graph::KernelOp kernel,
+                                         const plan::MachineModel &machine) {
   KernelPlan plan;
+  plan.machine = &machine;
   plan.kernel = kernel;
   for (Operation &op : kernel.getBody().front())
     for (Type type : op.getResultTypes())

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
+#include "dialects/plan/MachineModel.h"
 #include "llvm/ADT/MapVector.h"
 #include <unordered_map>
 
@@ -60,11 +61,14 @@ struct Stage {
 
 class KernelPlan {
 public:
-  /// Fails, with a diagnostic, where an op has no loop nest.
-  static mlir::FailureOr<KernelPlan> create(graph::KernelOp kernel);
+  /// Fails, with a diagnostic, where an op has no loop nest. `machine` outlives
+  /// the plan.
+  static mlir::FailureOr<KernelPlan> create(graph::KernelOp kernel,
+                                            const plan::MachineModel &machine);
 
   mutable graph::KernelOp kernel; // MLIR's accessors are not const
-  unsigned lanes = 16;            // 16 for f32, 8 for f64
+  const plan::MachineModel *machine = nullptr;
+  unsigned lanes = 16; // 16 for f32, 8 for f64
   llvm::SmallVector<Stage> stages;
   llvm::MapVector<mlir::Value, ValuePlacement> placements;
   llvm::SmallVector<int64_t, 6> gridExtents, tileSizes;

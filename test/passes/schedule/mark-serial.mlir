@@ -1,5 +1,9 @@
 // RUN: dl-opt %s --mark-serial | FileCheck %s
 // RUN: dl-opt %s --mark-serial -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: echo "serial_seconds = 1e3" > %t.machine
+// RUN: dl-opt %s --mark-serial=machine=%t.machine | FileCheck %s --check-prefix=SLOW
+
+// SLOW-COUNT-3: serial
 
 // REMARK-COUNT-1: remark: small: on one thread: its work (1000 FLOP, 1000 bytes) takes less time than to share it
 // REMARK-NOT: remark

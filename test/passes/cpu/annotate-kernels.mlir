@@ -1,0 +1,23 @@
+// How kernels are cut into tiles, which follows from the machine.
+
+// RUN: dl-opt %s --annotate-kernels | FileCheck %s
+// RUN: echo "tile_flops = 1048576" > %t.machine
+// RUN: dl-opt %s --annotate-kernels=machine=%t.machine | FileCheck %s --check-prefix=LARGE
+// RUN: dl-opt %s '--annotate-kernels=max-tiles=2 machine=%t.machine' | FileCheck %s --check-prefix=FEW
+// RUN: not dl-opt %s --annotate-kernels=machine=%t.none 2>&1 | FileCheck %s --check-prefix=NONE
+
+// CHECK: graph.kernel
+// CHECK-SAME: bytes = 196608 : i64, flops = 4194304 : i64, name = "product"
+// CHECK-SAME: scratch = 0 : i64, strategy = "contract", tiles = 12 : i64
+// LARGE: tiles = 3 
+// FEW: max_tiles = 2
+// FEW-SAME: tiles = 2
+// NONE: cannot read {{.*}}.none: No such file or directory
+func.func @step(%x: tensor<128x128xf32>, %w: tensor<128x128xf32>) -> tensor<128x128xf32> {
+  %0 = "graph.kernel"(%x, %w) <{name = "product"}> ({
+  ^bb0(%a: tensor<128x128xf32>, %b: tensor<128x128xf32>):
+    %1 = graph.matmul %a, %b : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+    graph.yield %1 : tensor<128x128xf32>
+  }) : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  return %0 : tensor<128x128xf32>
+}
