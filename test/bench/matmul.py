@@ -45,12 +45,16 @@ void dl_main(dl::Program &p) {
 """
 
 
-def write_model(folder, m, n, k, kind):
+def model(m, n, k, kind):
     ta, tb = kind[0] == "T", kind[1] == "T"
     a, b = (k, m) if ta else (m, k), (n, k) if tb else (k, n)
+    return MODEL % {"a": "{%d, %d}" % a, "b": "{%d, %d}" % b, "ta": ".t()" if ta else "", "tb": ".t()" if tb else ""}
+
+
+def write_model(folder, m, n, k, kind):
     name = f"{kind}-{m}x{n}x{k}"
     with open(os.path.join(folder, name + ".dl"), "w", encoding="utf-8") as file:
-        file.write(MODEL % {"a": "{%d, %d}" % a, "b": "{%d, %d}" % b, "ta": ".t()" if ta else "", "tb": ".t()" if tb else ""})
+        file.write(model(m, n, k, kind))
     machine.dltools.dlcc(name + ".dl", "-o", name + ".plan", cwd=folder)
     states = machine.dltools.info(name + ".plan", cwd=folder)["states"]
     kept = [s["name"] for s in states if s["name"] in "ab" and "row" not in s["layout_text"]]
