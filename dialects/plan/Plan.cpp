@@ -74,6 +74,9 @@ LogicalResult KernelOp::verify() {
   if (getBindings().size() != getWrites().size())
     return emitOpError("has ") << getBindings().size() << " bindings but "
                                << getWrites().size() << " entries in 'writes'";
+  for (auto range : getConstants().getAsRange<RangeAttr>())
+    if (range.getMultipleOf() < 1 || range.getMin() > range.getMax())
+      return emitOpError("has a constant that no value suits: ") << range;
   return success();
 }
 
@@ -110,6 +113,21 @@ LogicalResult CommandOp::verifySymbolUses(SymbolTableCollection &symbols) {
              << index << ": '" << buffer.getName() << "' has "
              << buffer.getBytes() << " bytes, " << getKernelAttr() << " needs "
              << needed[index];
+  }
+  return verifyConstants(kernel);
+}
+
+LogicalResult CommandOp::verifyConstants(KernelOp kernel) {
+  ArrayAttr ranges = kernel.getConstants();
+  if (ranges.size() != getConstants().size())
+    return emitOpError("has ") << getConstants().size() << " constants, "
+                               << getKernelAttr() << " takes " << ranges.size();
+  for (auto [index, value] : llvm::enumerate(getConstants())) {
+    auto range = cast<RangeAttr>(ranges[index]);
+    if (value < range.getMin() || value > range.getMax() ||
+        value % range.getMultipleOf() != 0)
+      return emitOpError("constant ") << index << " is " << value << ", "
+                                      << getKernelAttr() << " takes " << range;
   }
   return success();
 }

@@ -106,6 +106,15 @@ def Plan_InitAttr : AttrDef<PlanDialect, "Init"> {
   let assemblyFormat = "`<` $kind `,` $a `,` $b `,` `key` `=` $key `>`";
 }
 
+def Plan_RangeAttr : AttrDef<PlanDialect, "Range"> {
+  let mnemonic = "range";
+  let summary = "What a kernel assumes of one of its constants.";
+  let description = [{ min <= value <= max, and a multiple of `multiple_of`. }];
+  let parameters = (ins "int64_t":$min, "int64_t":$max, DefaultValuedParameter<"int64_t", "1">:$multiple_of);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Plan_RangesAttr : TypedArrayAttrBase<Plan_RangeAttr, "ranges of constants">;
 def Plan_LayoutAttr : TypedArrayAttrBase<Plan_DimAttr, "physical dimensions, outermost first">;
 def Plan_SourcesAttr : TypedArrayAttrBase<Plan_SourceAttr, "ops of the model">;
 

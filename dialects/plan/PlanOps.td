@@ -51,15 +51,17 @@ def Plan_StateOp : Plan_Op<"state", [HasParent<"PlanOp">]> {
 def Plan_KernelOp : Plan_Op<"kernel", [HasParent<"PlanOp">, Symbol]> {
   let summary = "A piece of machine code, and what it assumes of its bindings.";
   let description = [{
-    `bindings` are the bytes that each binding must have; `flops` and `bytes`
+    `bindings` are the bytes that each binding must have, `constants` the ranges
+    of what a launch says besides them: random keys, offsets. `flops` and `bytes`
     are of one launch, `scratch` bytes of one thread.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$strategy, I64Attr:$tiles, I64Attr:$scratch,
-                       DenseI64ArrayAttr:$bindings, DenseBoolArrayAttr:$writes, I64Attr:$flops,
+                       DenseI64ArrayAttr:$bindings, DenseBoolArrayAttr:$writes,
+                       DefaultValuedAttr<Plan_RangesAttr, "{}">:$constants, I64Attr:$flops,
                        I64Attr:$bytes);
   let assemblyFormat = [{
     $sym_name $strategy `tiles` $tiles `scratch` $scratch `bindings` $bindings
-    `writes` $writes `flops` $flops `bytes` $bytes attr-dict
+    `writes` $writes (`constants` $constants^)? `flops` $flops `bytes` $bytes attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -103,11 +105,15 @@ def Plan_CommandOp : Plan_Op<"command", [HasParent<"ProgramOp">, AttrSizedOperan
     launch, first the one that it is named by.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_BufferType>:$bindings,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$constants,
                        Variadic<Plan_TokenType>:$after, UnitAttr:$serial,
                        DefaultValuedAttr<Plan_SourcesAttr, "{}">:$sources);
   let results = (outs Plan_TokenType:$done);
   let assemblyFormat = [{
-    $kernel `(` $bindings `)` (`after` `(` $after^ `)`)? (`serial` $serial^)? (`from` $sources^)? attr-dict
+    $kernel `(` $bindings `)` (`constants` $constants^)? (`after` `(` $after^ `)`)? (`serial` $serial^)? (`from` $sources^)? attr-dict
+  }];
+  let extraClassDeclaration = [{
+    ::llvm::LogicalResult verifyConstants(KernelOp kernel);
   }];
 }
 

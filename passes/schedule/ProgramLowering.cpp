@@ -227,6 +227,7 @@ private:
     plan::CommandOp::create(
         commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
         FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings,
+        /*constants=*/DenseI64ArrayAttr::get(kernel.getContext(), {}),
         /*after=*/ValueRange(), /*serial=*/UnitAttr(),
         commands.getArrayAttr(sources));
     return success();
@@ -285,6 +286,7 @@ private:
         builder.getI64IntegerAttr(kernel.getScratch().value_or(0)),
         builder.getDenseI64ArrayAttr(bytes),
         builder.getDenseBoolArrayAttr(writes),
+        /*constants=*/builder.getArrayAttr({}),
         builder.getI64IntegerAttr(integer(kernel, "flops", 0)),
         builder.getI64IntegerAttr(integer(kernel, "bytes", 0)));
     return success();

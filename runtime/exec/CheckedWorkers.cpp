@@ -151,7 +151,7 @@ void CheckedWorkers::runPortion(Worker &self, Lock &lock) {
     poison(self.scratch);
   uint64_t start = self.events ? traceClock() : 0;
   self.running.text = command.description;
-  command.entry(bindings, self.scratch.begin, begin, end);
+  command.entry(bindings, command.constants, self.scratch.begin, begin, end);
   self.running.text = nullptr;
   if (self.events)
     self.events->add({start, traceClock(), launch, index, begin, end});

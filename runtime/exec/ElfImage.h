@@ -13,9 +13,10 @@
 
 namespace dlrt {
 
-/// bindings: operands, then results; scratch: of this thread.
-using KernelEntry = void (*)(void *const *bindings, void *scratch,
-                             int64_t tileBegin, int64_t tileEnd);
+/// bindings: operands, then results; constants: of this launch, null where the
+/// kernel has none; scratch: of this thread.
+using KernelEntry = void (*)(void *const *bindings, const int64_t *constants,
+                             void *scratch, int64_t tileBegin, int64_t tileEnd);
 
 class ElfImage {
 public:

@@ -35,12 +35,20 @@ dlrt::prepareProgram(const fb::PlanT &plan, const fb::ProgramT &program,
                      unsigned threads) {
   PreparedProgram out;
   out.tables.resize(slots);
+  size_t constants = 0; // commands point into them: they must not move
+  for (const auto &command : program.commands)
+    constants += command->constants.size();
+  out.constants.reserve(constants);
   uint32_t bindings = 0;
   for (const auto &command : program.commands) {
     const fb::KernelT &kernel = *plan.kernels[command->kernel];
     PreparedCommand prepared = {};
     prepared.entry = entries[command->kernel];
     prepared.description = descriptions[command->kernel].c_str();
+    if (!command->constants.empty())
+      prepared.constants = out.constants.data() + out.constants.size();
+    out.constants.insert(out.constants.end(), command->constants.begin(),
+                         command->constants.end());
     prepared.firstBinding = bindings;
     prepared.number = static_cast<uint32_t>(out.commands.size());
     prepared.tiles = static_cast<uint32_t>(kernel.tiles);

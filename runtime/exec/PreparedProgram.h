@@ -14,8 +14,9 @@ namespace dlrt {
 
 struct PreparedCommand {
   KernelEntry entry;
-  const char *description; ///< for fault messages
-  uint32_t firstBinding;   ///< in a pointer table
+  const char *description;  ///< for fault messages
+  const int64_t *constants; ///< null where the kernel has none
+  uint32_t firstBinding;    ///< in a pointer table
   uint32_t tiles;
   uint32_t grain;          ///< tiles taken at once; all of a serial command
   uint32_t dependencies;   ///< number of commands it waits for
@@ -37,6 +38,7 @@ struct PreparedProgram {
   std::vector<uint32_t> successors;
   /// All pointers of all commands, once per input slot.
   std::vector<std::vector<void *>> tables;
+  std::vector<int64_t> constants; ///< of all commands
   /// Nothing to share: the caller runs it alone.
   bool alone = true;
 

@@ -116,7 +116,8 @@ void Workers::runAlone(PreparedProgram &program, void *const *table) {
   uint64_t tiles = 0;
   for (const PreparedCommand &command : program.commands) {
     self.running.text = command.description;
-    command.entry(table + command.firstBinding, self.scratch, 0, command.tiles);
+    command.entry(table + command.firstBinding, command.constants, self.scratch,
+                  0, command.tiles);
     tiles += command.tiles;
   }
   self.running.text = nullptr;
@@ -216,7 +217,8 @@ void Workers::execute(Worker &self, const PreparedCommand &command,
                       void *const *table, uint32_t begin, uint32_t end) {
   uint64_t start = self.events ? traceClock() : 0;
   self.running.text = command.description;
-  command.entry(table + command.firstBinding, self.scratch, begin, end);
+  command.entry(table + command.firstBinding, command.constants, self.scratch,
+                begin, end);
   self.running.text = nullptr;
   if (self.events)
     self.events->add(

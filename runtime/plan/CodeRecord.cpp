@@ -35,6 +35,12 @@ std::vector<uint8_t> dlrt::codeRecord(const fb::PlanT &plan) {
       out.put(bytes);
     for (bool writes : kernel->writes)
       out.put(static_cast<uint8_t>(writes));
+    out.put(static_cast<uint32_t>(kernel->constants.size()));
+    for (const fb::ConstantRange &range : kernel->constants) {
+      out.put(range.min());
+      out.put(range.max());
+      out.put(range.multiple_of());
+    }
   }
   out.put(static_cast<uint32_t>(plan.images.size()));
   for (const auto &image : plan.images) {

@@ -70,7 +70,7 @@ private:
   }
   bool kernel(const fb::Kernel &k) {
     return take(k.name()) && take(k.binding_bytes()) && take(k.writes()) &&
-           take(k.ops()) && take(k.strategy());
+           take(k.ops()) && take(k.strategy()) && takeStructs(k.constants());
   }
   bool dataset(const fb::Dataset &d) {
     return take(d.root()) && strings(d.paths()) &&
@@ -84,7 +84,8 @@ private:
   bool program(const fb::Program &p) {
     return each(p.commands(),
                 [&](auto &c) {
-                  return take(c.bindings()) && take(c.deps()) && take(c.ops());
+                  return take(c.bindings()) && take(c.constants()) &&
+                         take(c.deps()) && take(c.ops());
                 }) &&
            each(p.metrics(),
                 [&](auto &m) {
@@ -98,9 +99,10 @@ private:
               *list) {
     return each(list, [&](auto &text) { return take(&text); });
   }
-  bool takeStructs(const flatbuffers::Vector<const fb::PhysicalDim *> *dims) {
-    return !dims || (isAligned<fb::PhysicalDim>(dims->Data()) &&
-                     spend(dims->size(), sizeof(fb::PhysicalDim)));
+  template <typename Struct>
+  bool takeStructs(const flatbuffers::Vector<const Struct *> *structs) {
+    return !structs || (isAligned<Struct>(structs->Data()) &&
+                        spend(structs->size(), sizeof(Struct)));
   }
 
   size_t left;

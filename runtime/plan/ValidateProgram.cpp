@@ -49,6 +49,20 @@ private:
       if (std::string what = checkBinding(c.bindings[b], kernel, b);
           !what.empty())
         return error(fmt::format("binding {}: {}", b, what));
+    if (c.constants.size() != kernel.constants.size())
+      return error(fmt::format("{} constants, kernel '{}' has {}",
+                               c.constants.size(), kernel.name,
+                               kernel.constants.size()));
+    for (size_t n = 0; n < c.constants.size(); ++n) {
+      const fb::ConstantRange &range = kernel.constants[n];
+      int64_t value = c.constants[n];
+      if (value < range.min() || value > range.max() ||
+          value % range.multiple_of() != 0)
+        return error(fmt::format(
+            "constant {} is {}, kernel '{}' takes {} to {} in multiples of {}",
+            n, value, kernel.name, range.min(), range.max(),
+            range.multiple_of()));
+    }
     for (uint32_t op : c.ops)
       if (op >= plan.sources.size())
         return error(fmt::format("source {} does not exist", op));

@@ -131,6 +131,9 @@ static Status checkKernels(const fb::PlanT &plan) {
     if (k.binding_bytes.size() != k.writes.size())
       return error(fmt::format("{} bindings, but {} write marks",
                                k.binding_bytes.size(), k.writes.size()));
+    for (const fb::ConstantRange &range : k.constants)
+      if (range.multiple_of() < 1)
+        return error("a constant is to be a multiple of nothing");
     for (uint32_t op : k.ops)
       if (op >= plan.sources.size())
         return error(fmt::format("source {} does not exist", op));

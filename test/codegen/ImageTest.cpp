@@ -36,7 +36,7 @@ llvm::SmallVector<char, 0> globalKernel(MakeGlobal make) {
     llvm::GlobalVariable *global = make(*function->getParent());
     Value *buffer = builder.CreateLoad(builder.getPtrTy(), function->getArg(0));
     Value *at = builder.CreateGEP(global->getValueType(), global,
-                                  {builder.getInt64(0), function->getArg(2)});
+                                  {builder.getInt64(0), function->getArg(3)});
     builder.CreateStore(builder.CreateLoad(builder.getPtrTy(), at), buffer);
   });
   return compileFor(variant, *owned.module);
@@ -62,9 +62,9 @@ TEST(Image, HoldsAllKernels) {
   ASSERT_TRUE(bool(image));
   float result = 0;
   void *bindings[] = {&result};
-  image.kernel("one")(bindings, nullptr, 0, 1);
+  image.kernel("one")(bindings, nullptr, nullptr, 0, 1);
   EXPECT_EQ(result, 1);
-  image.kernel("two")(bindings, nullptr, 0, 1);
+  image.kernel("two")(bindings, nullptr, nullptr, 0, 1);
   EXPECT_EQ(result, 2);
 }
 
@@ -111,7 +111,7 @@ TEST(Image, ConstantsAreAllowed) {
   LoadedImage image = LoadedImage::load(*bytes);
   uint64_t result = 0;
   void *bindings[] = {&result};
-  image.kernel("f")(bindings, nullptr, 2, 3);
+  image.kernel("f")(bindings, nullptr, nullptr, 2, 3);
   EXPECT_EQ(result, 9u);
 }
 

@@ -120,7 +120,7 @@ void runKernel(graph::KernelOp kernel, const LoadedImage &image, bool portions,
   int64_t begin, end = *kernel.getTiles();
   for (; end > 0; end = begin) {
     begin = portions ? std::max<int64_t>(0, end - 1 - end % 3) : 0;
-    function(bindings.data(), scratch.data.get(), begin, end);
+    function(bindings.data(), nullptr, scratch.data.get(), begin, end);
   }
 }
 

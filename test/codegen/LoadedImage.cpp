@@ -17,8 +17,8 @@ OwnedModule makeKernel(StringRef name,
   owned.module = std::make_unique<Module>(name, *owned.context);
   IRBuilder<> builder(*owned.context);
   Type *pointer = builder.getPtrTy(), *index = builder.getInt64Ty();
-  auto *type = FunctionType::get(builder.getVoidTy(),
-                                 {pointer, pointer, index, index}, false);
+  auto *type = FunctionType::get(
+      builder.getVoidTy(), {pointer, pointer, pointer, index, index}, false);
   Function *function =
       Function::Create(type, GlobalValue::ExternalLinkage, name, *owned.module);
   builder.SetInsertPoint(BasicBlock::Create(*owned.context, "entry", function));
@@ -44,7 +44,7 @@ OwnedModule makeMapKernel(StringRef name, bool isDouble, unsigned lanes,
     builder.CreateBr(loop);
     builder.SetInsertPoint(loop);
     PHINode *i = builder.CreatePHI(builder.getInt64Ty(), 2);
-    i->addIncoming(function->getArg(2), entry);
+    i->addIncoming(function->getArg(3), entry);
     SmallVector<Value *> operands;
     for (unsigned k = 0; k < numOperands; ++k)
       operands.push_back(builder.CreateAlignedLoad(
@@ -54,7 +54,7 @@ OwnedModule makeMapKernel(StringRef name, bool isDouble, unsigned lanes,
         builder.CreateGEP(vector, buffers[numOperands], i), align);
     Value *next = builder.CreateAdd(i, builder.getInt64(1));
     i->addIncoming(next, loop);
-    builder.CreateCondBr(builder.CreateICmpSLT(next, function->getArg(3)), loop,
+    builder.CreateCondBr(builder.CreateICmpSLT(next, function->getArg(4)), loop,
                          end);
     builder.SetInsertPoint(end);
   });

@@ -12,8 +12,8 @@
 
 namespace dl::codegen::test {
 
-using KernelFn = void (*)(void *const *bindings, void *scratch, int64_t begin,
-                          int64_t end);
+using KernelFn = void (*)(void *const *bindings, const int64_t *constants,
+                          void *scratch, int64_t begin, int64_t end);
 
 /// Takes IR apart from its context.
 struct OwnedModule {

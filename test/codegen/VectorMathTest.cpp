@@ -122,7 +122,7 @@ public:
       bindings.push_back(operand.data());
     }
     bindings.push_back(result.data());
-    image.kernel("f")(bindings.data(), nullptr, 0,
+    image.kernel("f")(bindings.data(), nullptr, nullptr, 0,
                       static_cast<int64_t>(vectors));
     result.resize(count);
     return result;

@@ -60,6 +60,49 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
 // -----
 
 plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  // expected-error@+1 {{has a constant that no value suits: #plan.range<min = 3, max = 2>}}
+  plan.kernel @k "" tiles 1 scratch 0 bindings [] writes [] constants [#plan.range<min = 3, max = 2>] flops 0 bytes 0
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  plan.kernel @k "" tiles 1 scratch 0 bindings [] writes [] constants [#plan.range<min = 0, max = 8>] flops 0 bytes 0
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{has 0 constants, @k takes 1}}
+      %0 = plan.command @k()
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  plan.kernel @k "" tiles 1 scratch 0 bindings [] writes [] constants [#plan.range<min = 0, max = 8>] flops 0 bytes 0
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{constant 0 is 9, @k takes #plan.range<min = 0, max = 8>}}
+      %0 = plan.command @k() constants [9]
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  plan.kernel @k "" tiles 1 scratch 0 bindings [] writes [] constants [#plan.range<min = 0, max = 8, multiple_of = 4>] flops 0 bytes 0
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{constant 0 is 6, @k takes #plan.range<min = 0, max = 8, multiple_of = 4>}}
+      %0 = plan.command @k() constants [6]
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
   // expected-error@+1 {{'train' has 0 update programs with accumulate 4}}
   plan.step "train" training dataset 0 accumulate 4 {
     plan.program full batch 1 {

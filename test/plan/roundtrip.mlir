@@ -14,6 +14,8 @@ plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" {
   plan.state "m" slot of "fc.weight" in %w : tensor<10xf32> dims [] init <zero, 0.0 : f64, 0.0 : f64, key = 0>
   // CHECK-NEXT: plan.kernel @k "reduce" tiles 1 scratch 64 bindings [40, 40, 4] writes [false, false, true] flops 20 bytes 84
   plan.kernel @k "reduce" tiles 1 scratch 64 bindings [40, 40, 4] writes [false, false, true] flops 20 bytes 84
+  // CHECK-NEXT: plan.kernel @draw "loops" tiles 1 scratch 0 bindings [4] writes [true] constants [#plan.range<min = 0, max = 24, multiple_of = 4>, #plan.range<min = -9, max = 9>] flops 1 bytes 4
+  plan.kernel @draw "loops" tiles 1 scratch 0 bindings [4] writes [true] constants [#plan.range<min = 0, max = 24, multiple_of = 4>, #plan.range<min = -9, max = 9>] flops 1 bytes 4
   // CHECK-NEXT: plan.dataset mnist root "data/mnist" paths [] train items 60000 batch 4 shuffle drop_last components [tensor<1x28x28xui8>, tensor<ui8>]
   plan.dataset mnist root "data/mnist" paths [] train items 60000 batch 4 shuffle drop_last components [tensor<1x28x28xui8>, tensor<ui8>]
   // CHECK-NEXT: plan.step "train" training dataset 0 accumulate 1 {
@@ -24,6 +26,8 @@ plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" {
       %0 = plan.command @k(%x, %w, %y) serial from [#plan.source<"sum", "fc", "mnist.dl:3:4">]
       // CHECK-NEXT: plan.command @k(%batch_0_, %fc.weight, %fc_sum) after([[A]])
       %1 = plan.command @k(%x, %w, %y) after(%0)
+      // CHECK-NEXT: plan.command @draw(%fc_sum) constants [12, -3] serial
+      %2 = plan.command @draw(%y) constants [12, -3] serial
       // CHECK-NEXT: plan.metric "loss" in %fc_sum : tensor<1xf32> dims []
       plan.metric "loss" in %y : tensor<1xf32> dims []
       // CHECK-NEXT: plan.error "label out of range" in %fc_sum from <"sum", "fc", "mnist.dl:3:4">

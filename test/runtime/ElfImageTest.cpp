@@ -17,7 +17,7 @@ TEST(ElfImage, FindsAndRunsKernels) {
   ASSERT_TRUE(add);
   int64_t a[] = {1, 2}, b[] = {10, 20}, sum[2];
   void *bindings[] = {a, b, sum};
-  add(bindings, nullptr, 0, 2);
+  add(bindings, nullptr, nullptr, 0, 2);
   EXPECT_EQ(sum[0], 11);
   EXPECT_EQ(sum[1], 22);
   EXPECT_EQ(image->find("nothing"), nullptr);

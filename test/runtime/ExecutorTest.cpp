@@ -55,6 +55,29 @@ struct Diamond {
 
 } // namespace
 
+TEST(Executor, EachLaunchHasItsConstants) {
+  for (unsigned threads : {1u, 3u}) {
+    PlanBuilder b = singleProgramPlan();
+    uint64_t bytes = tiles * 8;
+    uint32_t ramp = b.kernel("ramp", tiles, {bytes}, {true});
+    b.plan.kernels[ramp]->constants = {{-100, 100, 1}, {0, 8, 2}};
+    uint32_t up = b.arena(bytes), down = b.arena(bytes), none = b.arena(8);
+    fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+    b.command(program, ramp, {up});
+    b.command(program, b.kernel("bare", 1, {8}, {true}), {none});
+    b.command(program, ramp, {down});
+    program.commands[0]->constants = {5, 2};
+    program.commands[2]->constants = {-7, 8};
+    Ready ready(b.plan, threads);
+    ASSERT_TRUE(ready.run().ok());
+    for (uint64_t i = 0; i < tiles; ++i) {
+      EXPECT_EQ(ready.words(up)[i], int64_t(5 + i * 2));
+      EXPECT_EQ(ready.words(down)[i], int64_t(-7 + int64_t(i) * 8));
+    }
+    EXPECT_EQ(ready.words(none)[0], 1);
+  }
+}
+
 TEST(Executor, AnyNumberOfThreadsGivesTheSame) {
   for (unsigned threads : {1u, 2u, 3u, 8u})
     for (bool serial : {false, true}) {

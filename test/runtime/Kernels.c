@@ -27,15 +27,18 @@ static void gradient(void *const *b, i64 items) {
   *loss = total / (f32)items;
 }
 
-void gradient4(void *const *b, void *scratch, i64 begin, i64 end) {
+void gradient4(void *const *b, const i64 *constants, void *scratch, i64 begin,
+               i64 end) {
   gradient(b, 4);
 }
-void gradient2(void *const *b, void *scratch, i64 begin, i64 end) {
+void gradient2(void *const *b, const i64 *constants, void *scratch, i64 begin,
+               i64 end) {
   gradient(b, 2);
 }
 
 // (x, y, w) -> loss
-void loss4(void *const *b, void *scratch, i64 begin, i64 end) {
+void loss4(void *const *b, const i64 *constants, void *scratch, i64 begin,
+           i64 end) {
   f32 *loss = b[3];
   *loss = 0;
   for (i64 i = 0; i < 4; ++i) {
@@ -44,7 +47,8 @@ void loss4(void *const *b, void *scratch, i64 begin, i64 end) {
   }
 }
 
-void loss2(void *const *b, void *scratch, i64 begin, i64 end) {
+void loss2(void *const *b, const i64 *constants, void *scratch, i64 begin,
+           i64 end) {
   f32 *loss = b[3];
   *loss = 0;
   for (i64 i = 0; i < 2; ++i) {
@@ -54,7 +58,8 @@ void loss2(void *const *b, void *scratch, i64 begin, i64 end) {
 }
 
 // (w, g) -> w, one tile a weight
-void descend(void *const *b, void *scratch, i64 begin, i64 end) {
+void descend(void *const *b, const i64 *constants, void *scratch, i64 begin,
+             i64 end) {
   const f32 *w = b[0], *g = b[1];
   f32 *out = b[2];
   for (i64 i = begin; i < end; ++i)
@@ -69,15 +74,18 @@ static void accumulate(void *const *b, f32 items) {
   for (int k = 0; k < features; ++k)
     out[k] = (scalars[2] == 0 ? 0 : acc[k]) + g[k] * items;
 }
-void accumulate4(void *const *b, void *scratch, i64 begin, i64 end) {
+void accumulate4(void *const *b, const i64 *constants, void *scratch, i64 begin,
+                 i64 end) {
   accumulate(b, 4);
 }
-void accumulate2(void *const *b, void *scratch, i64 begin, i64 end) {
+void accumulate2(void *const *b, const i64 *constants, void *scratch, i64 begin,
+                 i64 end) {
   accumulate(b, 2);
 }
 
 // (w, acc, scalars) -> w
-void descend_mean(void *const *b, void *scratch, i64 begin, i64 end) {
+void descend_mean(void *const *b, const i64 *constants, void *scratch,
+                  i64 begin, i64 end) {
   const f32 *w = b[0], *acc = b[1];
   const i64 *scalars = b[2];
   f32 *out = b[3];
@@ -86,7 +94,8 @@ void descend_mean(void *const *b, void *scratch, i64 begin, i64 end) {
 }
 
 // () -> out: tile i writes i * i, through its thread's scratch
-void squares(void *const *b, void *scratch, i64 begin, i64 end) {
+void squares(void *const *b, const i64 *constants, void *scratch, i64 begin,
+             i64 end) {
   i64 *out = b[0], *s = scratch;
   for (i64 i = begin; i < end; ++i) {
     s[0] = i;
@@ -96,15 +105,32 @@ void squares(void *const *b, void *scratch, i64 begin, i64 end) {
 }
 
 // (a, b) -> sum: one i64 a tile
-void add(void *const *b, void *scratch, i64 begin, i64 end) {
+void add(void *const *b, const i64 *constants, void *scratch, i64 begin,
+         i64 end) {
   const i64 *l = b[0], *r = b[1];
   i64 *out = b[2];
   for (i64 i = begin; i < end; ++i)
     out[i] = l[i] + r[i];
 }
 
+// constants first, step; () -> out: tile i writes first + i * step
+void ramp(void *const *b, const i64 *constants, void *scratch, i64 begin,
+          i64 end) {
+  i64 *out = b[0];
+  for (i64 i = begin; i < end; ++i)
+    out[i] = constants[0] + i * constants[1];
+}
+
+// () -> out: whether it has no constants
+void bare(void *const *b, const i64 *constants, void *scratch, i64 begin,
+          i64 end) {
+  i64 *out = b[0];
+  *out = constants == 0;
+}
+
 // (scalars) -> copy
-void copy_scalars(void *const *b, void *scratch, i64 begin, i64 end) {
+void copy_scalars(void *const *b, const i64 *constants, void *scratch,
+                  i64 begin, i64 end) {
   const i64 *in = b[0];
   i64 *out = b[1];
   for (int i = 0; i < 8; ++i)
@@ -112,7 +138,8 @@ void copy_scalars(void *const *b, void *scratch, i64 begin, i64 end) {
 }
 
 // (y) -> flag: 1 if a value is negative
-void check_positive(void *const *b, void *scratch, i64 begin, i64 end) {
+void check_positive(void *const *b, const i64 *constants, void *scratch,
+                    i64 begin, i64 end) {
   const f32 *y = b[0];
   int *flag = b[1];
   *flag = 0;
@@ -122,7 +149,8 @@ void check_positive(void *const *b, void *scratch, i64 begin, i64 end) {
 }
 
 // () -> mode: the floating-point control word
-void control_word(void *const *b, void *scratch, i64 begin, i64 end) {
+void control_word(void *const *b, const i64 *constants, void *scratch,
+                  i64 begin, i64 end) {
   for (i64 i = begin; i < end; ++i) {
     unsigned *out = b[0];
     __asm__ volatile("stmxcsr %0" : "=m"(out[i]));
@@ -131,13 +159,15 @@ void control_word(void *const *b, void *scratch, i64 begin, i64 end) {
 }
 
 // () -> nothing good
-void crash(void *const *b, void *scratch, i64 begin, i64 end) {
+void crash(void *const *b, const i64 *constants, void *scratch, i64 begin,
+           i64 end) {
   volatile int *nowhere = (volatile int *)8;
   *nowhere = 1;
 }
 
 // () -> out: tiles that take a while
-void spin(void *const *b, void *scratch, i64 begin, i64 end) {
+void spin(void *const *b, const i64 *constants, void *scratch, i64 begin,
+          i64 end) {
   volatile i64 *out = b[0];
   for (i64 i = begin; i < end; ++i) {
     for (volatile int n = 0; n < 200000; ++n)

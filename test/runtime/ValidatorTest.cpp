@@ -1,3 +1,4 @@
+#include "runtime/plan/CodeRecord.h"
 #include "test/runtime/TestPlan.h"
 
 #include <functional>
@@ -68,6 +69,48 @@ TEST(Validator, Kernels) {
   expectRefusal([](auto &p) { p.kernels[0]->writes.pop_back(); },
                 "write marks");
   expectRefusal([](auto &p) { p.kernels[0]->ops = {5}; }, "source 5");
+}
+
+TEST(Validator, Constants) {
+  auto plan = [](int64_t value, int64_t min, int64_t max, int64_t multiple) {
+    PlanBuilder b = singleProgramPlan();
+    uint32_t kernel = b.kernel("ramp", 4, {32}, {true});
+    b.plan.kernels[kernel]->constants = {{min, max, multiple}};
+    fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+    b.command(program, kernel, {b.arena(32)});
+    program.commands[0]->constants = {value};
+    return std::move(b.plan);
+  };
+  EXPECT_EQ(verdict(plan(-4, -8, 8, 4)), "");
+  EXPECT_EQ(verdict(plan(INT64_MIN, INT64_MIN, INT64_MAX, 1)), "");
+  EXPECT_NE(verdict(plan(9, -8, 8, 1))
+                .find("step 'train' batch command 0: constant 0 is 9, kernel "
+                      "'ramp' takes -8 to 8 in multiples of 1"),
+            std::string::npos);
+  EXPECT_NE(verdict(plan(-9, -8, 8, 1)).find("constant 0 is -9"),
+            std::string::npos);
+  EXPECT_NE(verdict(plan(6, -8, 8, 4)).find("in multiples of 4"),
+            std::string::npos);
+  EXPECT_NE(verdict(plan(0, -8, 8, 0)).find("multiple of nothing"),
+            std::string::npos);
+  fb::PlanT few = plan(0, 0, 1, 1);
+  few.steps[0]->micro[0]->commands[0]->constants.clear();
+  EXPECT_NE(verdict(few).find("0 constants, kernel 'ramp' has 1"),
+            std::string::npos);
+}
+
+TEST(Validator, ConstantsAreInTheCodeRecord) {
+  PlanBuilder b = singleProgramPlan();
+  uint32_t kernel = b.kernel("ramp", 4, {32}, {true});
+  b.plan.kernels[kernel]->constants = {{0, 8, 1}};
+  Bytes image = readFile(TEST_KERNELS), record = codeRecord(b.plan);
+  b.plan.kernels[kernel]->constants = {{0, 80, 1}};
+  Bytes file = sealPlan(packPlan(b.plan), {{SectionKind::Image, image},
+                                           {SectionKind::CodeRecord, record}});
+  Expected<LoadedPlan> loaded = readPlan(file);
+  ASSERT_FALSE(loaded);
+  EXPECT_NE(loaded.status().message().find("not those that its code"),
+            std::string::npos);
 }
 
 static fb::ProgramT &batch(fb::PlanT &plan) { return *plan.steps[0]->micro[0]; }

@@ -74,18 +74,27 @@ static void writeBuffers(JsonWriter &json, const fb::PlanT &plan) {
 
 static void writeKernels(JsonWriter &json, const fb::PlanT &plan) {
   json.key("kernels").beginArray();
-  for (const auto &kernel : plan.kernels)
+  for (const auto &kernel : plan.kernels) {
     json.beginObject()
         .field("name", kernel->name)
         .field("strategy", kernel->strategy)
         .field("tiles", kernel->tiles)
         .field("scratch_bytes", kernel->scratch_bytes)
         .array("binding_bytes", kernel->binding_bytes)
-        .array("writes", kernel->writes)
+        .array("writes", kernel->writes);
+    json.key("constants").beginArray();
+    for (const fb::ConstantRange &range : kernel->constants)
+      json.beginObject()
+          .field("min", range.min())
+          .field("max", range.max())
+          .field("multiple_of", range.multiple_of())
+          .endObject();
+    json.endArray()
         .array("ops", kernel->ops)
         .field("flops", kernel->flops)
         .field("bytes", kernel->bytes)
         .endObject();
+  }
   json.endArray();
 }
 
@@ -122,6 +131,7 @@ static void writeProgram(JsonWriter &json, const fb::PlanT &plan,
         .field("kernel", command->kernel)
         .field("name", plan.kernels[command->kernel]->name)
         .array("bindings", command->bindings)
+        .array("constants", command->constants)
         .array("deps", command->deps)
         .field("serial", command->serial)
         .array("ops", command->ops)

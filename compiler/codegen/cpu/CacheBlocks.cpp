@@ -199,7 +199,7 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
     b.CreateCall(
         microKernel(height, packs ? panelAt(0, lanes) : packedPanel(lanes),
                     part),
-        {function->getArg(0), function->getArg(1), frame, rows,
+        {function->getArg(0), function->getArg(2), frame, rows,
          packs ? unpacked : scratchAt(0),
          b.CreateAdd(tileOrigin(form.rowDim), b.CreateAdd(block.row, row)),
          lane, b.CreateGEP(element, scratchAt(scratch.sumsAt), inBlock),

@@ -149,7 +149,7 @@ Value *ContractStage::tileOrigin(int dim) const {
 
 Value *ContractStage::scratchAt(int64_t offset) {
   return b.CreateConstInBoundsGEP1_64(
-      b.getInt8Ty(), b.GetInsertBlock()->getParent()->getArg(1),
+      b.getInt8Ty(), b.GetInsertBlock()->getParent()->getArg(2),
       packOffset + offset);
 }
 
@@ -313,7 +313,7 @@ void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
           b.CreateMul(relative, b.getInt64(scratch.sumStride)),
           b.CreateMul(relativeLane, b.getInt64(form.dot ? e.plan.lanes : 1)));
       b.CreateCall(microKernel(height, panel, part),
-                   {function->getArg(0), function->getArg(1), frame,
+                   {function->getArg(0), function->getArg(2), frame,
                     sidePointer(form.scalar, row, k), lanePointer, row, flat,
                     b.CreateGEP(element, scratchAt(scratch.sumsAt), sumAt),
                     lanePointer, lanePointer});

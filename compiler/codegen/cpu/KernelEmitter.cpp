@@ -85,12 +85,12 @@ std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
   auto *ptr = llvm::PointerType::get(context, 0);
   auto *i64 = llvm::Type::getInt64Ty(context);
   auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context),
-                                       {ptr, ptr, i64, i64}, false);
+                                       {ptr, ptr, ptr, i64, i64}, false);
   auto *function = llvm::Function::Create(
       type, llvm::GlobalValue::ExternalLinkage, name, *module);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", function));
   RegionEmitter emitter(plan, payloads, b, function->getArg(0),
-                        function->getArg(1));
+                        function->getArg(2));
   int merged = mergedDim(plan);
   auto inGrid = [&](Value *tile) -> Value * {
     if (plan.numTiles() == plan.gridTiles())
@@ -99,7 +99,7 @@ std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
                         b.getInt64(plan.numTiles()));
   };
   emitTiles(
-      plan, b, merged, inGrid(function->getArg(2)), inGrid(function->getArg(3)),
+      plan, b, merged, inGrid(function->getArg(3)), inGrid(function->getArg(4)),
       [&](TileBounds &tile) {
         emitter.scope.truncate(0);
         emitter.tileOrigin.clear(), emitter.blockOrigin.clear();

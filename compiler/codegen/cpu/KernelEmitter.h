@@ -8,8 +8,8 @@
 
 namespace dl::codegen {
 
-/// The entry is void <name>(void *const *bindings, void *scratch, i64
-/// tile_begin, i64 tile_end); every other function is internal.
+/// The entry is void <name>(void *const *bindings, const i64 *constants, void
+/// *scratch, i64 tile_begin, i64 tile_end); every other function is internal.
 std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
                                          PayloadCache &payloads,
                                          const TargetVariant &variant,

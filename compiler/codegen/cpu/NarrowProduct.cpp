@@ -53,7 +53,7 @@ void ContractStage::emitNarrowSquare(Value *row, int64_t rows,
       Value *at = b.CreateAdd(row, b.getInt64(r));
       int64_t height = std::min<int64_t>(block.rows, rows - r);
       b.CreateCall(microKernel(height, packedPanel(used), part),
-                   {function->getArg(0), function->getArg(1), frame,
+                   {function->getArg(0), function->getArg(2), frame,
                     sidePointer(form.scalar, at, b.getInt64(0)), panel, at,
                     b.getInt64(first),
                     b.CreateConstGEP1_64(element, sums, r * scratch.sumStride),

@@ -135,6 +135,9 @@ private:
     kernel->binding_bytes.assign(op.getBindings().begin(),
                                  op.getBindings().end());
     kernel->writes.assign(op.getWrites().begin(), op.getWrites().end());
+    for (auto range : op.getConstants().getAsRange<plan::RangeAttr>())
+      kernel->constants.push_back(fb::ConstantRange(
+          range.getMin(), range.getMax(), range.getMultipleOf()));
     kernel->flops = op.getFlops();
     kernel->bytes = op.getBytes();
     kernels[op.getSymName()] = out.kernels.size();
@@ -217,6 +220,8 @@ private:
     command->serial = op.getSerial();
     for (Value binding : op.getBindings())
       command->bindings.push_back(buffers.lookup(binding));
+    command->constants.assign(op.getConstants().begin(),
+                              op.getConstants().end());
     for (Value token : op.getAfter())
       command->deps.push_back(indexOf.lookup(token));
     // Each command brings its own sources, so that every op of the model stands
