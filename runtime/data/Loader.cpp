@@ -28,6 +28,12 @@ uint64_t dlrt::batchesOf(uint64_t items, uint64_t batchSize, bool dropLast) {
 }
 
 Status Loader::start() {
+  if (options.rank >= options.ranks)
+    return {Code::Usage, fmt::format("rank {} is none of {} ranks",
+                                     options.rank, options.ranks)};
+  if (perEpoch == 0)
+    return {Code::Training, fmt::format("{} items do not fill a batch of {}",
+                                        dataset.items, options.batchSize)};
   try {
     thread = std::thread([this] { threadMain(); });
   } catch (const std::system_error &error) {
@@ -51,11 +57,38 @@ uint64_t Loader::itemsOf(uint64_t batch) const {
 }
 
 Batch Loader::describe(uint64_t batch) const {
-  return {static_cast<uint32_t>(batch % options.slots), itemsOf(batch),
-          batch / perEpoch, batch % perEpoch};
+  uint64_t items = itemsOf(batch);
+  // No product of items and ranks, which could overflow.
+  auto rowsBefore = [&](uint64_t rank) {
+    return items / options.ranks * rank +
+           std::min<uint64_t>(items % options.ranks, rank);
+  };
+  uint64_t first = rowsBefore(options.rank);
+  return {static_cast<uint32_t>(batch % options.slots),
+          items,
+          batch / perEpoch,
+          batch % perEpoch,
+          first,
+          rowsBefore(options.rank + 1) - first};
 }
 
-Batch Loader::next() {
+/// Why nobody would ever gather the next batch, or no error.
+Status Loader::refuseToWait() const {
+  if (!thread.joinable())
+    return {Code::Bug, "a batch is asked for before the loader has started"};
+  if (taken == options.batchLimit)
+    return {Code::Bug,
+            fmt::format("batch {} is asked for, the loader ends after {}",
+                        taken + 1, options.batchLimit)};
+  if (taken - released == options.slots)
+    return {Code::Bug, fmt::format("batch {} is asked for while all {} slots "
+                                   "are in use",
+                                   taken + 1, options.slots)};
+  return {};
+}
+
+Expected<Batch> Loader::next() {
+  DLRT_TRY(refuseToWait());
   uint32_t wanted = static_cast<uint32_t>(taken) + 1;
   for (int look = 0;; ++look) {
     uint32_t filled = filledCount.load(std::memory_order_acquire);
@@ -91,24 +124,23 @@ void Loader::threadMain() {
       freedCount.wait(freed, std::memory_order_acquire);
     }
     uint64_t batch = options.firstBatch + produced;
-    gather(batch, static_cast<uint32_t>(batch % options.slots));
+    gather(describe(batch));
     filledCount.store(static_cast<uint32_t>(produced) + 1,
                       std::memory_order_release);
     filledCount.notify_one();
   }
 }
 
-void Loader::gather(uint64_t batch, uint32_t slot) {
-  uint64_t begin = batch % perEpoch * options.batchSize;
-  uint64_t items = itemsOf(batch);
-  Permutation order(dataset.items, options.seed, batch / perEpoch);
-  for (uint64_t i = 0; i < items; ++i) {
+void Loader::gather(const Batch &batch) {
+  uint64_t begin = batch.index * options.batchSize + batch.firstRow;
+  Permutation order(dataset.items, options.seed, batch.epoch);
+  for (uint64_t i = 0; i < batch.rows; ++i) {
     uint64_t item = options.shuffle ? order(begin + i) : begin + i;
     if (item >= dataset.distinct)
       item %= dataset.distinct;
     for (size_t c = 0; c < dataset.components.size(); ++c) {
       const DatasetComponent &component = dataset.components[c];
-      std::memcpy(address(slot, c) + i * component.itemBytes,
+      std::memcpy(address(batch.slot, c) + i * component.itemBytes,
                   component.data + item * component.itemBytes,
                   component.itemBytes);
     }

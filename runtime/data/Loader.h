@@ -21,6 +21,7 @@ struct LoaderOptions {
   uint32_t slots = 2;
   uint64_t firstBatch = 0; ///< counted over all epochs: where to start
   uint64_t batchLimit = ~uint64_t(0); ///< how many to gather
+  uint32_t rank = 0, ranks = 1;       ///< which part of each batch to gather
 };
 
 /// Batches of an epoch.
@@ -28,13 +29,17 @@ uint64_t batchesOf(uint64_t items, uint64_t batchSize, bool dropLast);
 
 struct Batch {
   uint32_t slot = 0;
-  uint64_t items = 0;
+  uint64_t items = 0; ///< of all ranks
   uint64_t epoch = 0;
   uint64_t index = 0; ///< within its epoch
+  /// The part that lies in the slot: items [firstRow, firstRow + rows).
+  uint64_t firstRow = 0, rows = 0;
 };
 
 /// A thread fills the slots of a ring in turn, over the border of epochs. What
-/// a batch holds follows from its number alone.
+/// a batch holds follows from its number alone, and a rank's part of it from
+/// the rank: parts of one batch stand one after the other, none longer than
+/// another by more than one.
 class Loader {
 public:
   /// Where a component of a slot's batch goes.
@@ -46,6 +51,7 @@ public:
   Loader(const Loader &) = delete;
   Loader &operator=(const Loader &) = delete;
 
+  /// Refuses options that give no batch, and a system without threads.
   Status start();
 
   uint64_t batchesPerEpoch() const { return perEpoch; }
@@ -53,14 +59,16 @@ public:
   uint64_t itemsOf(uint64_t batch) const;
 
   /// The next batch, waiting for it if need be. It stays valid until it is
-  /// released.
-  Batch next();
+  /// released. An error where nobody would ever gather it: before the start,
+  /// past the limit, or while no slot is free.
+  Expected<Batch> next();
   /// Gives the oldest batch's slot back.
   void release();
 
 private:
   void threadMain();
-  void gather(uint64_t batch, uint32_t slot);
+  Status refuseToWait() const;
+  void gather(const Batch &batch);
   Batch describe(uint64_t batch) const;
 
   const Dataset &dataset;

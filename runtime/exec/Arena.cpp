@@ -70,6 +70,7 @@ Expected<Arena> Arena::allocate(uint64_t bytes) {
   if (inner != 0 && mprotect(arena.base, inner, PROT_READ | PROT_WRITE) != 0)
     return Status(Code::Unavailable, fmt::format("no memory for an arena of {}",
                                                  humanBytes(bytes)));
+  arena.inner = {arena.base, inner};
   if (huge)
     madvise(arena.base, inner, MADV_HUGEPAGE); // a hint: may well fail
   return arena;

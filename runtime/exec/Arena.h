@@ -39,6 +39,12 @@ private:
   bool overflow = false;
 };
 
+/// A piece of memory.
+struct MemoryRange {
+  uint8_t *begin;
+  uint64_t bytes;
+};
+
 /// Zero-filled memory between two inaccessible pages.
 class Arena {
 public:
@@ -55,17 +61,21 @@ public:
   ~Arena();
 
   uint8_t *at(uint64_t offset) const { return base + offset; }
+  /// What lies between the two.
+  MemoryRange range() const { return inner; }
 
 private:
   void swap(Arena &other) {
     std::swap(mapping, other.mapping);
     std::swap(mapped, other.mapped);
     std::swap(base, other.base);
+    std::swap(inner, other.inner);
   }
 
   void *mapping = nullptr;
   size_t mapped = 0;
   uint8_t *base = nullptr;
+  MemoryRange inner = {};
 };
 
 } // namespace dlrt

@@ -99,7 +99,7 @@ void CheckedWorkers::begin(PreparedProgram &next, uint32_t slot) {
 }
 
 void CheckedWorkers::run(PreparedProgram &next, uint32_t slot) {
-  setFloatingPointMode();
+  FloatingPointMode mode;
   Worker &self = *workers[0];
   noteThread(&self.running);
   Lock lock(mutex);
@@ -114,7 +114,7 @@ void CheckedWorkers::run(PreparedProgram &next, uint32_t slot) {
 void CheckedWorkers::helperMain(Worker &self) {
   SignalStack signalStack;
   noteThread(&self.running);
-  setFloatingPointMode();
+  FloatingPointMode mode;
   Lock lock(mutex);
   while (!stopping)
     work(self, lock);

@@ -3,40 +3,20 @@
 #define DLRT_EXEC_CHECKEDWORKERS_H
 
 #include "runtime/base/Status.h"
+#include "runtime/device/Device.h"
+#include "runtime/exec/Arena.h"
 #include "runtime/exec/Fault.h"
 #include "runtime/exec/PreparedProgram.h"
-#include "runtime/exec/Trace.h"
 
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <unordered_map>
 #include <vector>
 
 namespace dlrt {
-
-struct CheckOptions {
-  /// Dead bytes of the arena hold NaN: those of a buffer before its definition
-  /// and after its last use, those of nobody, and each thread's scratch.
-  bool poison = false;
-  /// Ready commands run in random order, after random delays.
-  std::optional<uint64_t> orderSeed;
-
-  /// Pages that fault between the parts of the allocation: tensors, scalars,
-  /// batches, scratch. Needs no checked workers.
-  bool guard = false;
-
-  bool any() const { return poison || orderSeed; }
-};
-
-/// A piece of memory.
-struct MemoryRange {
-  uint8_t *begin;
-  uint64_t bytes;
-};
 
 /// Takes the place of Workers where speed does not matter: one lock around
 /// everything but the kernels themselves. Results must be the same.

@@ -3,6 +3,7 @@
 #include "runtime/base/Numbers.h"
 #include "runtime/exec/Cpu.h"
 #include "runtime/plan/InputRing.h"
+#include "runtime/plan/SourceText.h"
 #include "runtime/plan/Validator.h"
 
 #include <fmt/format.h>
@@ -12,17 +13,8 @@
 
 using namespace dlrt;
 
-std::string dlrt::sourceText(const fb::SourceT &source) {
-  std::string text = source.op;
-  if (!source.module_.empty())
-    text += fmt::format(" in '{}'", source.module_);
-  if (!source.location.empty())
-    text += " at " + source.location;
-  return text;
-}
-
 Expected<std::unique_ptr<Executor>>
-Executor::create(const LoadedPlan &loaded, const ExecutorOptions &options) {
+Executor::create(const LoadedPlan &loaded, const DeviceOptions &options) {
   std::unique_ptr<Executor> executor(new Executor(loaded));
   DLRT_TRY(executor->loadKernels(loaded, options.isa));
   executor->describeKernels();
@@ -36,7 +28,15 @@ Executor::create(const LoadedPlan &loaded, const ExecutorOptions &options) {
   return executor;
 }
 
-Status Executor::startWorkers(const ExecutorOptions &options) {
+Expected<std::unique_ptr<Device>>
+dlrt::cpuDevice(const LoadedPlan &loaded, const DeviceOptions &options) {
+  auto executor = Executor::create(loaded, options);
+  if (!executor)
+    return executor.takeError();
+  return std::unique_ptr<Device>(std::move(*executor));
+}
+
+Status Executor::startWorkers(const DeviceOptions &options) {
   if (options.checks.any()) {
     std::vector<MemoryRange> scratch;
     for (uint64_t offset : scratchOffsets)
@@ -131,7 +131,7 @@ void Executor::prepareSteps(unsigned threads) {
       const fb::BufferT &buffer = *plan.buffers[index];
       switch (buffer.space) {
       case fb::Space::Input:
-        return inputAddress(s, slot, buffer.offset);
+        return inputAddress({s, slot, buffer.offset});
       case fb::Space::Scalars:
         return arena.at(scalarsOffset);
       case fb::Space::Arena:
@@ -206,31 +206,50 @@ void Executor::describeForChecks(const PreparedProgram &prepared,
   checked->describe(prepared, dead, temporaries);
 }
 
-uint8_t *Executor::inputAddress(uint32_t step, uint32_t slot,
-                                size_t component) const {
-  const Input &input = steps[step].input;
-  return arena.at(input.offsets[component] + slot * input.slotBytes);
+uint8_t *Executor::inputAddress(const InputPlace &place) const {
+  const Input &input = steps[place.step].input;
+  return arena.at(input.offsets[place.component] +
+                  place.slot * input.slotBytes);
 }
 
 uint8_t *Executor::arenaAddress(uint32_t buffer) const {
   return arena.at(plan.buffers[buffer]->offset);
 }
 
+Status Executor::read(const BufferPlace &from, std::span<uint8_t> into) const {
+  DLRT_TRY(checkAccess(plan, from, into.size(), submitted - finished));
+  if (!into.empty())
+    std::memcpy(into.data(), arenaAddress(from.buffer) + from.offset,
+                into.size());
+  return {};
+}
+
+Status Executor::write(const BufferPlace &to, std::span<const uint8_t> from) {
+  DLRT_TRY(checkAccess(plan, to, from.size(), submitted - finished));
+  if (!from.empty())
+    std::memcpy(arenaAddress(to.buffer) + to.offset, from.data(), from.size());
+  return {};
+}
+
 Ticket Executor::submit(const Launch &launch) {
-  if (submitted - finished == queueLength)
+  if (submitted - finished == launchesAhead)
     runOldest();
-  queue[submitted % queueLength] = launch;
+  queue[submitted % launchesAhead] = launch;
   return ++submitted;
 }
 
-Status Executor::wait(Ticket ticket) {
-  while (finished < std::min(ticket, submitted))
+Expected<Report> Executor::wait(Ticket ticket) {
+  if (ticket == 0 || ticket > submitted)
+    return Status(
+        Code::Bug,
+        fmt::format("launch {} is waited for, but not submitted", ticket));
+  while (finished < ticket)
     runOldest();
-  return std::exchange(failure, Status());
+  return reports.of(ticket);
 }
 
 void Executor::runOldest() {
-  const Launch &launch = queue[finished % queueLength];
+  const Launch &launch = queue[finished % launchesAhead];
   std::memcpy(arena.at(scalarsOffset), launch.scalars.data(),
               sizeof(launch.scalars));
   Step &step = steps[launch.step];
@@ -239,9 +258,11 @@ void Executor::runOldest() {
   else
     runProgram(launch, step.micro[static_cast<size_t>(launch.phase)],
                launch.slot);
-  if (Status status = checkErrorFlags(launch); !status.ok() && failure.ok())
-    failure = std::move(status);
   ++finished;
+  reports.note(finished, launch,
+               [this](uint32_t buffer, uint32_t bytes, uint8_t *into) {
+                 std::memcpy(into, arenaAddress(buffer), bytes);
+               });
 }
 
 void Executor::runProgram(const Launch &launch, PreparedProgram &program,
@@ -257,21 +278,4 @@ void Executor::runProgram(const Launch &launch, PreparedProgram &program,
     record->runs.add({begin, traceClock(), record->launch, launch.step,
                       static_cast<uint32_t>(launch.phase),
                       static_cast<uint64_t>(launch.scalars[1])});
-}
-
-Status Executor::checkErrorFlags(const Launch &launch) const {
-  const fb::StepT &step = *plan.steps[launch.step];
-  const fb::ProgramT &program =
-      launch.phase == Launch::Phase::Update
-          ? *step.update
-          : *step.micro[static_cast<size_t>(launch.phase)];
-  for (const auto &flag : program.errors) {
-    int32_t value;
-    std::memcpy(&value, arenaAddress(flag->buffer), sizeof(value));
-    if (value != 0)
-      return {Code::Training,
-              fmt::format("{} ({})", flag->message,
-                          sourceText(*plan.sources[flag->source]))};
-  }
-  return {};
 }

@@ -3,6 +3,8 @@
 #define DLRT_EXEC_EXECUTOR_H
 
 #include "runtime/base/Status.h"
+#include "runtime/device/Device.h"
+#include "runtime/device/ReportRing.h"
 #include "runtime/exec/Arena.h"
 #include "runtime/exec/CheckedWorkers.h"
 #include "runtime/exec/ElfImage.h"
@@ -18,60 +20,36 @@
 
 namespace dlrt {
 
-struct ExecutorOptions {
-  unsigned threads = 1;
-  std::string isa; ///< "v3", "v4"; empty: the best that runs here
-  bool trace = false;
-  CheckOptions checks;
-};
-
-/// One run of one program.
-struct Launch {
-  enum class Phase : uint32_t { Batch, ShortBatch, Update };
-
-  uint32_t step = 0;
-  Phase phase = Phase::Batch;
-  uint32_t slot = 0; ///< of the step's input ring
-  /// 0 seed, 1 updates done before, 2 micro-batch, 3 items of the group,
-  /// 4 epoch.
-  std::array<int64_t, 8> scalars = {};
-};
-
-using Ticket = uint64_t;
-
-class Executor {
+/// The CPU's device. The thread that waits is worker 0 and lends itself to the
+/// queue, so that a step costs no switch of threads.
+class Executor final : public Device {
 public:
   /// `loaded` must outlive the executor.
   static Expected<std::unique_ptr<Executor>>
-  create(const LoadedPlan &loaded, const ExecutorOptions &options);
+  create(const LoadedPlan &loaded, const DeviceOptions &options);
 
-  /// Queues a launch. Launches run in the order of their submission. On the
-  /// CPU the thread that waits is worker 0 and lends itself to the queue, so
-  /// a step costs no switch of threads; a full queue runs its oldest launch.
-  Ticket submit(const Launch &launch);
+  Ticket submit(const Launch &launch) override;
+  Expected<Report> wait(Ticket ticket) override;
+  Status read(const BufferPlace &from, std::span<uint8_t> into) const override;
+  Status write(const BufferPlace &to, std::span<const uint8_t> from) override;
 
-  /// Returns when the launch has finished: its outputs can be read until the
-  /// next one runs. An error flag raised by the data gives an error, once.
-  Status wait(Ticket ticket);
+  /// In the arena: batches are gathered where kernels read them.
+  uint8_t *inputAddress(const InputPlace &place) const override;
+  uint32_t inputSlots(uint32_t step) const override {
+    return steps[step].input.slots;
+  }
 
-  /// Where the loader puts a component of a batch. Valid for a ring slot below
-  /// `inputSlots` of the step.
-  uint8_t *inputAddress(uint32_t step, uint32_t slot, size_t component) const;
-  uint32_t inputSlots(uint32_t step) const { return steps[step].input.slots; }
+  size_t image() const override { return imageIndex; }
+  uint64_t memoryBytes() const override { return allocated; }
+  std::vector<uint64_t> tilesPerThread() const override {
+    return checked ? checked->tilesRun() : workers.tilesRun();
+  }
+  const Trace *trace() const override { return record.get(); }
 
   /// Bytes of a buffer in the arena.
   uint8_t *arenaAddress(uint32_t buffer) const;
-
-  /// Index of the kernel image in use.
-  size_t image() const { return imageIndex; }
-  /// Everything allocated: arena, rings, scratch.
-  uint64_t memoryBytes() const { return allocated; }
-  std::vector<uint64_t> tilesPerThread() const {
-    return checked ? checked->tilesRun() : workers.tilesRun();
-  }
-  /// What the threads did, if that was asked for; null otherwise. To be read
-  /// while nothing runs.
-  const Trace *trace() const { return record.get(); }
+  /// All of its memory, in whole pages.
+  MemoryRange memory() const { return arena.range(); }
 
 private:
   struct Input {
@@ -84,13 +62,13 @@ private:
     PreparedProgram update;
     Input input;
   };
-  static constexpr size_t queueLength = 2;
 
-  Executor(const LoadedPlan &loaded) : plan(*loaded.plan) {}
+  Executor(const LoadedPlan &loaded)
+      : plan(*loaded.plan), reports(*loaded.plan) {}
   Status loadKernels(const LoadedPlan &loaded, const std::string &isa);
   Status layOut(unsigned threads, bool guarded);
   Input layOutInput(const fb::StepT &step, ArenaLayout &layout) const;
-  Status startWorkers(const ExecutorOptions &options);
+  Status startWorkers(const DeviceOptions &options);
   void prepareSteps(unsigned threads);
   void prepareChecks();
   void describeForChecks(const PreparedProgram &prepared,
@@ -101,7 +79,6 @@ private:
                   uint32_t slot);
   void describeKernels();
   void runOldest();
-  Status checkErrorFlags(const Launch &launch) const;
 
   const fb::PlanT &plan;
   ElfImage kernels;
@@ -119,13 +96,14 @@ private:
   Workers workers;
   std::unique_ptr<CheckedWorkers> checked; ///< in place of `workers`
 
-  std::array<Launch, queueLength> queue;
+  std::array<Launch, launchesAhead> queue;
   Ticket submitted = 0, finished = 0;
-  Status failure;
+  ReportRing reports;
 };
 
-/// "conv2d in 'conv1' at mnist.dl:14:17"
-std::string sourceText(const fb::SourceT &source);
+/// Makes an Executor; a DeviceFactory.
+Expected<std::unique_ptr<Device>> cpuDevice(const LoadedPlan &loaded,
+                                            const DeviceOptions &options);
 
 } // namespace dlrt
 

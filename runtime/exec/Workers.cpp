@@ -23,9 +23,16 @@ static void relax() {
 #endif
 }
 
-void dlrt::setFloatingPointMode() {
+FloatingPointMode::FloatingPointMode() {
 #if defined(__x86_64__)
+  before = _mm_getcsr();
   _mm_setcsr(0x1f80);
+#endif
+}
+
+FloatingPointMode::~FloatingPointMode() {
+#if defined(__x86_64__)
+  _mm_setcsr(before);
 #endif
 }
 
@@ -68,7 +75,7 @@ std::vector<uint64_t> Workers::tilesRun() const {
 }
 
 void Workers::run(PreparedProgram &program, uint32_t slot) {
-  setFloatingPointMode();
+  FloatingPointMode mode;
   Worker &self = *workers[0];
   noteThread(&self.running);
   void *const *table = program.tables[slot].data();
@@ -132,7 +139,7 @@ void Workers::runAloneTraced(PreparedProgram &program, void *const *table) {
 void Workers::helperMain(Worker &self) {
   SignalStack signalStack;
   noteThread(&self.running);
-  setFloatingPointMode();
+  FloatingPointMode mode;
   while (!stopping.load(std::memory_order_relaxed))
     if (!spinForWork(self))
       sleepUntilWoken(self);

@@ -3,9 +3,9 @@
 #define DLRT_EXEC_WORKERS_H
 
 #include "runtime/base/Status.h"
+#include "runtime/device/Trace.h"
 #include "runtime/exec/Fault.h"
 #include "runtime/exec/PreparedProgram.h"
-#include "runtime/exec/Trace.h"
 
 #include <atomic>
 #include <cstdint>
@@ -17,8 +17,18 @@
 namespace dlrt {
 
 /// Round to nearest, denormals kept, exceptions masked: the same bits on all
-/// threads whatever the process did before.
-void setFloatingPointMode();
+/// threads whatever the process did before. The destructor gives the thread
+/// back the mode it had.
+class FloatingPointMode {
+public:
+  FloatingPointMode();
+  ~FloatingPointMode();
+  FloatingPointMode(const FloatingPointMode &) = delete;
+  FloatingPointMode &operator=(const FloatingPointMode &) = delete;
+
+private:
+  unsigned before = 0;
+};
 
 /// Starts a thread for each worker but number 0, which is the thread that runs
 /// programs. Unavailable if the system gives fewer; those it gave are in

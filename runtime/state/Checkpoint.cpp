@@ -1,9 +1,9 @@
 #include "runtime/state/Checkpoint.h"
 
 #include "runtime/base/Numbers.h"
+#include "runtime/device/Device.h"
 #include "runtime/plan/Container.h"
 #include "runtime/plan/DTypes.h"
-#include "runtime/state/LayoutCopy.h"
 #include "runtime/state/WeightConversion.h"
 
 #include <fmt/format.h>
@@ -35,16 +35,24 @@ StateSnapshot::StateSnapshot(const fb::PlanT &plan) : plan(plan) {
   bytes.resize(size);
 }
 
-void StateSnapshot::take(const StateAddress &address) {
+Status StateSnapshot::take(const BufferReader &states) {
   for (const auto &[buffer, offset] : offsets)
-    if (uint64_t size = plan.buffers[buffer]->bytes)
-      std::memcpy(bytes.data() + offset, address(buffer), size);
+    DLRT_TRY(states.read({buffer}, std::span(bytes).subspan(
+                                       offset, plan.buffers[buffer]->bytes)));
+  return {};
 }
 
-StateAddress StateSnapshot::addresses() const {
-  return [this](uint32_t buffer) {
-    return const_cast<uint8_t *>(bytes.data()) + offsets.at(buffer);
-  };
+Status StateSnapshot::read(const BufferPlace &from,
+                           std::span<uint8_t> into) const {
+  DLRT_TRY(checkAccess(plan, from, into.size(), 0));
+  auto found = offsets.find(from.buffer);
+  if (found == offsets.end())
+    return {Code::Bug,
+            fmt::format("buffer {} is no kept state's", from.buffer)};
+  if (!into.empty())
+    std::memcpy(into.data(), bytes.data() + found->second + from.offset,
+                into.size());
+  return {};
 }
 
 /// Covers names, shapes, values and all other metadata.
@@ -119,15 +127,18 @@ static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
 }
 
 Status dlrt::writeCheckpoint(const fb::PlanT &plan, const std::string &path,
-                             const StateAddress &address,
+                             const BufferReader &states,
                              const CheckpointFacts &facts) {
   std::vector<std::vector<uint8_t>> storage;
   std::map<std::string, SafetensorsEntry> tensors;
   for (const auto &state : plan.states) {
     if (!isKept(*state))
       continue;
-    storage.push_back(rowMajorElements(state->shape, state->layout,
-                                       state->dtype, address(state->buffer)));
+    auto values = readTensor(plan, state->buffer, state->shape, state->layout,
+                             state->dtype, states);
+    if (!values)
+      return values.takeError();
+    storage.push_back(std::move(*values));
     tensors[state->name] = {fileDType(state->dtype), state->shape,
                             storage.back()};
   }
@@ -182,8 +193,7 @@ static Status checkTensor(const fb::StateT &state,
 
 Status dlrt::restoreStates(const fb::PlanT &plan,
                            const CheckpointFile &checkpoint,
-                           const std::string &path,
-                           const StateAddress &address) {
+                           const std::string &path, Buffers &states) {
   size_t kept = 0;
   for (const auto &state : plan.states) {
     if (!isKept(*state))
@@ -195,13 +205,10 @@ Status dlrt::restoreStates(const fb::PlanT &plan,
     return {Code::Training,
             fmt::format("{}: it has {} tensors, the plan has {} states", path,
                         checkpoint.file.tensors.size(), kept)};
-  for (const auto &state : plan.states) {
-    if (!isKept(*state))
-      continue;
-    uint8_t *stored = address(state->buffer);
-    std::memset(stored, 0, plan.buffers[state->buffer]->bytes);
-    storeElements(state->shape, state->layout, sizeOf(state->dtype),
-                  checkpoint.file.tensors.at(state->name).data.data(), stored);
-  }
+  for (const auto &state : plan.states)
+    if (isKept(*state))
+      DLRT_TRY(writeState(plan, *state,
+                          checkpoint.file.tensors.at(state->name).data.data(),
+                          states));
   return {};
 }

@@ -38,12 +38,12 @@ struct CheckpointFacts {
 bool isKept(const fb::StateT &state);
 
 /// Copies of the kept states' buffers. Taking one again allocates nothing.
-class StateSnapshot {
+class StateSnapshot final : public BufferReader {
 public:
   explicit StateSnapshot(const fb::PlanT &plan);
-  void take(const StateAddress &address);
-  /// Addresses in the copy, of buffers of kept states only.
-  StateAddress addresses() const;
+  Status take(const BufferReader &states);
+  /// From the copy, of buffers of kept states only.
+  Status read(const BufferPlace &from, std::span<uint8_t> into) const override;
 
 private:
   const fb::PlanT &plan;
@@ -52,7 +52,7 @@ private:
 };
 
 Status writeCheckpoint(const fb::PlanT &plan, const std::string &path,
-                       const StateAddress &address,
+                       const BufferReader &states,
                        const CheckpointFacts &facts);
 
 /// A file that has been checked: whole, and of this format.
@@ -65,7 +65,7 @@ struct CheckpointFile {
 
 /// Sets all kept states; nothing is changed if there is an error.
 Status restoreStates(const fb::PlanT &plan, const CheckpointFile &checkpoint,
-                     const std::string &path, const StateAddress &address);
+                     const std::string &path, Buffers &states);
 
 /// "1986db45b701b01e"
 std::string planHashText(uint64_t checksum);

@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 using namespace dlrt;
 
@@ -131,8 +130,7 @@ static Status checkNumbers(const fb::StateT &state,
 }
 
 Status dlrt::loadWeights(const fb::PlanT &plan, const std::string &path,
-                         const StateAddress &address,
-                         std::vector<std::string> &warnings) {
+                         Buffers &buffers, std::vector<std::string> &warnings) {
   Expected<SafetensorsFile> file = SafetensorsFile::open(path);
   if (!file)
     return file.takeError();
@@ -156,11 +154,9 @@ Status dlrt::loadWeights(const fb::PlanT &plan, const std::string &path,
     const SafetensorsEntry *entry = matcher.entry(*state);
     if (!entry)
       continue;
-    uint8_t *stored = address(state->buffer);
-    std::memset(stored, 0, plan.buffers[state->buffer]->bytes);
     const std::vector<uint8_t> &own = converted[state.get()];
-    storeElements(state->shape, state->layout, sizeOf(state->dtype),
-                  own.empty() ? entry->data.data() : own.data(), stored);
+    DLRT_TRY(writeState(
+        plan, *state, own.empty() ? entry->data.data() : own.data(), buffers));
   }
   if (narrowed != 0)
     warnings.push_back(fmt::format("{}: {} values were rounded from f64 to "
@@ -169,15 +165,35 @@ Status dlrt::loadWeights(const fb::PlanT &plan, const std::string &path,
   return {};
 }
 
+Expected<std::vector<uint8_t>>
+dlrt::readTensor(const fb::PlanT &plan, uint32_t buffer,
+                 const std::vector<uint64_t> &shape, const Layout &layout,
+                 fb::DType dtype, const BufferReader &buffers) {
+  std::vector<uint8_t> stored(plan.buffers[buffer]->bytes);
+  DLRT_TRY(buffers.read({buffer}, stored));
+  return rowMajorElements(shape, layout, dtype, stored.data());
+}
+
+Status dlrt::writeState(const fb::PlanT &plan, const fb::StateT &state,
+                        const uint8_t *rowMajor, Buffers &buffers) {
+  std::vector<uint8_t> stored(plan.buffers[state.buffer]->bytes);
+  storeElements(state.shape, state.layout, sizeOf(state.dtype), rowMajor,
+                stored.data());
+  return buffers.write({state.buffer}, stored);
+}
+
 Status dlrt::saveWeights(const fb::PlanT &plan, const std::string &path,
-                         const StateAddress &address) {
+                         const BufferReader &buffers) {
   std::vector<std::vector<uint8_t>> storage;
   std::map<std::string, SafetensorsEntry> tensors;
   for (const auto &state : plan.states) {
     if (!isWeight(*state))
       continue;
-    storage.push_back(rowMajorElements(state->shape, state->layout,
-                                       state->dtype, address(state->buffer)));
+    auto values = readTensor(plan, state->buffer, state->shape, state->layout,
+                             state->dtype, buffers);
+    if (!values)
+      return values.takeError();
+    storage.push_back(std::move(*values));
     SafetensorsEntry entry = {fileDType(state->dtype), state->shape,
                               storage.back()};
     tensors[state->name] = entry;
@@ -187,13 +203,17 @@ Status dlrt::saveWeights(const fb::PlanT &plan, const std::string &path,
   return writeSafetensors(path, tensors, {{"format", "pt"}});
 }
 
-std::vector<MetricValues> dlrt::readMetrics(const fb::ProgramT &program,
-                                            const StateAddress &address) {
+Expected<std::vector<MetricValues>>
+dlrt::readMetrics(const fb::PlanT &plan, const fb::ProgramT &program,
+                  const BufferReader &buffers) {
   std::vector<MetricValues> values;
-  for (const auto &m : program.metrics)
-    values.push_back(
-        {m->name, m->dtype, m->shape,
-         rowMajorElements(m->shape, m->layout, m->dtype, address(m->buffer))});
+  for (const auto &m : program.metrics) {
+    auto data =
+        readTensor(plan, m->buffer, m->shape, m->layout, m->dtype, buffers);
+    if (!data)
+      return data.takeError();
+    values.push_back({m->name, m->dtype, m->shape, std::move(*data)});
+  }
   return values;
 }
 

@@ -4,18 +4,16 @@
 #define DLRT_STATE_WEIGHTS_H
 
 #include "runtime/base/Status.h"
+#include "runtime/device/Buffers.h"
+#include "runtime/plan/Layout.h"
 #include "runtime/plan/plan_generated.h"
 #include "runtime/state/Safetensors.h"
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
 namespace dlrt {
-
-/// The address of a buffer of the arena.
-using StateAddress = std::function<uint8_t *(uint32_t buffer)>;
 
 /// Whether a weight file holds this state: parameters and buffers do, what the
 /// optimizer keeps does not.
@@ -25,12 +23,21 @@ bool isWeight(const fb::StateT &state);
 /// with its shape; dtypes are widened exactly, and narrowed with a warning.
 /// Nothing is changed if there is an error.
 Status loadWeights(const fb::PlanT &plan, const std::string &path,
-                   const StateAddress &address,
-                   std::vector<std::string> &warnings);
+                   Buffers &buffers, std::vector<std::string> &warnings);
 
 /// Writes all weights, tied ones under each of their names.
 Status saveWeights(const fb::PlanT &plan, const std::string &path,
-                   const StateAddress &address);
+                   const BufferReader &buffers);
+
+/// The bytes of a tensor's whole buffer, row-major.
+Expected<std::vector<uint8_t>> readTensor(const fb::PlanT &plan,
+                                          uint32_t buffer,
+                                          const std::vector<uint64_t> &shape,
+                                          const Layout &layout, fb::DType dtype,
+                                          const BufferReader &buffers);
+/// Stores row-major elements; padding becomes zero.
+Status writeState(const fb::PlanT &plan, const fb::StateT &state,
+                  const uint8_t *rowMajor, Buffers &buffers);
 
 /// A tensor to write: the values of a metric, row-major.
 struct MetricValues {
@@ -41,8 +48,9 @@ struct MetricValues {
 };
 
 /// The values of all metrics of a program, any shape.
-std::vector<MetricValues> readMetrics(const fb::ProgramT &program,
-                                      const StateAddress &address);
+Expected<std::vector<MetricValues>> readMetrics(const fb::PlanT &plan,
+                                                const fb::ProgramT &program,
+                                                const BufferReader &buffers);
 Status saveMetrics(const std::vector<MetricValues> &metrics,
                    const std::string &path);
 

@@ -9,7 +9,10 @@ using namespace dlrt;
 static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
                        TrainingPosition position, ScalarMetrics &metrics) {
   const fb::StepT &step = *session.plan().steps[stepIndex];
-  Batch batch = loader.next();
+  Expected<Batch> next = loader.next();
+  if (!next)
+    return next.takeError();
+  const Batch &batch = *next;
   Launch run;
   run.step = stepIndex;
   run.phase = batch.items == step.micro[0]->batch_items
@@ -22,12 +25,14 @@ static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
       static_cast<int64_t>(session.options().seed),
       static_cast<int64_t>(position.step), static_cast<int64_t>(batch.index),
       static_cast<int64_t>(batch.items), static_cast<int64_t>(position.epoch)};
-  Executor &executor = session.executor();
-  Status status = executor.wait(executor.submit(run));
+  Device &device = session.device();
+  Expected<Report> report = device.wait(device.submit(run));
   loader.release();
-  metrics.addBatch(run.phase, batch.items);
-  return std::move(status).within(
-      fmt::format("'{}', batch {}", displayName(step), batch.index + 1));
+  if (!report)
+    return report.takeError().within(
+        fmt::format("'{}', batch {}", displayName(step), batch.index + 1));
+  metrics.addBatch(*report, batch.items);
+  return {};
 }
 
 Expected<Evaluation> dlrt::evaluate(Session &session, uint32_t stepIndex,
@@ -39,7 +44,7 @@ Expected<Evaluation> dlrt::evaluate(Session &session, uint32_t stepIndex,
   uint64_t batches = session.batchesPerEpoch(stepIndex);
   std::unique_ptr<Loader> loader = session.makeLoader(stepIndex, batches);
   DLRT_TRY(loader->start());
-  ScalarMetrics metrics(step, session.executor());
+  ScalarMetrics metrics(step);
   Evaluation result;
   result.name = displayName(step);
   for (uint64_t b = 0; b < batches; ++b) {

@@ -7,24 +7,18 @@
 
 using namespace dlrt;
 
-ScalarMetrics::ScalarMetrics(const fb::StepT &step, const Executor &executor)
-    : executor(executor) {
-  for (size_t i = 0; i < step.micro.size(); ++i)
-    collectPlaces(*step.micro[i], batchPlaces[i], /*name=*/i == 0);
+/// Programs of one step report the same metrics, whatever their batch.
+ScalarMetrics::ScalarMetrics(const fb::StepT &step) {
+  collect(*step.micro[0]);
   sums.resize(metrics.size());
   if (step.update)
-    collectPlaces(*step.update, updatePlaces, /*name=*/true);
+    collect(*step.update);
 }
 
-void ScalarMetrics::collectPlaces(const fb::ProgramT &program,
-                                  std::vector<Place> &places, bool name) {
-  for (const auto &metric : program.metrics) {
-    if (!metric->shape.empty())
-      continue;
-    places.push_back({executor.arenaAddress(metric->buffer), metric->dtype});
-    if (name)
+void ScalarMetrics::collect(const fb::ProgramT &program) {
+  for (const auto &metric : program.metrics)
+    if (metric->shape.empty())
       metrics.push_back({metric->name, metric->dtype});
-  }
 }
 
 void ScalarMetrics::clear() {
@@ -33,33 +27,32 @@ void ScalarMetrics::clear() {
   itemCount = batches = 0;
 }
 
-template <typename T> static double load(const uint8_t *address) {
+template <typename T> static double load(uint64_t word) {
   T value;
-  std::memcpy(&value, address, sizeof(value));
+  std::memcpy(&value, &word, sizeof(value));
   return static_cast<double>(value);
 }
 
-double ScalarMetrics::read(const Place &place) {
-  switch (place.dtype) {
+static double valueOf(fb::DType dtype, uint64_t word) {
+  switch (dtype) {
   case fb::DType::F32:
-    return load<float>(place.address);
+    return load<float>(word);
   case fb::DType::F64:
-    return load<double>(place.address);
+    return load<double>(word);
   case fb::DType::I64:
-    return load<int64_t>(place.address);
+    return load<int64_t>(word);
   case fb::DType::I32:
-    return load<int32_t>(place.address);
+    return load<int32_t>(word);
   case fb::DType::U8:
   case fb::DType::Bool:
-    return load<uint8_t>(place.address);
+    return load<uint8_t>(word);
   }
   return 0;
 }
 
-void ScalarMetrics::addBatch(Launch::Phase phase, uint64_t items) {
-  const std::vector<Place> &places = batchPlaces[static_cast<size_t>(phase)];
-  for (size_t i = 0; i < places.size(); ++i) {
-    double value = read(places[i]);
+void ScalarMetrics::addBatch(const Report &report, uint64_t items) {
+  for (size_t i = 0; i < sums.size(); ++i) {
+    double value = valueOf(metrics[i].dtype, report.scalars[i]);
     metrics[i].value = value;
     sums[i] += value * static_cast<double>(items);
   }
@@ -67,9 +60,11 @@ void ScalarMetrics::addBatch(Launch::Phase phase, uint64_t items) {
   ++batches;
 }
 
-void ScalarMetrics::addUpdate() {
-  for (size_t i = 0; i < updatePlaces.size(); ++i)
-    metrics[sums.size() + i].value = read(updatePlaces[i]);
+void ScalarMetrics::addUpdate(const Report &report) {
+  for (size_t i = 0; i < report.scalars.size(); ++i) {
+    ScalarMetric &metric = metrics[sums.size() + i];
+    metric.value = valueOf(metric.dtype, report.scalars[i]);
+  }
 }
 
 const std::vector<ScalarMetric> &ScalarMetrics::values() {

@@ -2,7 +2,7 @@
 #ifndef DLRT_TRAIN_SCALARMETRICS_H
 #define DLRT_TRAIN_SCALARMETRICS_H
 
-#include "runtime/exec/Executor.h"
+#include "runtime/device/Launch.h"
 #include "runtime/plan/plan_generated.h"
 
 #include <cstdint>
@@ -21,30 +21,21 @@ struct ScalarMetric {
 /// batches count by their items. What an update reports is taken as it is.
 class ScalarMetrics {
 public:
-  ScalarMetrics(const fb::StepT &step, const Executor &executor);
+  explicit ScalarMetrics(const fb::StepT &step);
 
   void clear();
-  /// After a batch has run.
-  void addBatch(Launch::Phase phase, uint64_t items);
-  /// After the update has run.
-  void addUpdate();
+  /// What a batch has reported.
+  void addBatch(const Report &report, uint64_t items);
+  /// What the update has reported.
+  void addUpdate(const Report &report);
 
   /// The means so far, in the plan's order.
   const std::vector<ScalarMetric> &values();
   uint64_t items() const { return itemCount; }
 
 private:
-  struct Place {
-    const uint8_t *address;
-    fb::DType dtype;
-  };
-  void collectPlaces(const fb::ProgramT &program, std::vector<Place> &places,
-                     bool name);
-  static double read(const Place &place);
+  void collect(const fb::ProgramT &program);
 
-  const Executor &executor;
-  std::vector<Place> batchPlaces[2];
-  std::vector<Place> updatePlaces;
   std::vector<double> sums; ///< weighted by items, batch metrics only
   std::vector<ScalarMetric> metrics;
   uint64_t itemCount = 0, batches = 0;

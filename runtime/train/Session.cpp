@@ -33,13 +33,23 @@ Session::open(LoadedPlan loaded, const std::string &name,
   session->settings = options;
   session->loaded = std::move(loaded);
   DLRT_TRY(session->resolveData());
-  Expected<std::unique_ptr<Executor>> executor =
-      Executor::create(session->loaded, {options.threads, options.isa,
-                                         options.trace, options.checks});
-  if (!executor)
-    return executor.takeError().within(name);
-  session->engine = std::move(*executor);
+  DLRT_TRY(session->openDevice().within(name));
   return session;
+}
+
+Status Session::openDevice() {
+  Expected<std::unique_ptr<Device>> device =
+      settings.device(loaded, {settings.threads, settings.isa, settings.trace,
+                               settings.checks});
+  if (!device)
+    return device.takeError();
+  machine = std::move(*device);
+  const Ranks &ranks = settings.ranks;
+  if (ranks.count != machine->ranks() || ranks.total != 1)
+    return {Code::Unavailable,
+            fmt::format("{} of {} ranks on this device: not in this version",
+                        ranks.count, ranks.total)};
+  return {};
 }
 
 Status Session::resolveData() {
@@ -111,30 +121,30 @@ std::unique_ptr<Loader> Session::makeLoader(uint32_t step, uint64_t batchLimit,
   options.dropLast = dataset.drop_last;
   options.shuffle = dataset.shuffle && settings.shuffle;
   options.seed = settings.seed;
-  options.slots = engine->inputSlots(step);
+  options.slots = machine->inputSlots(step);
   options.batchLimit = batchLimit;
   options.firstBatch = firstBatch;
+  options.rank = settings.ranks.first;
+  options.ranks = settings.ranks.total;
   return std::make_unique<Loader>(
       *datasets.at(step), options,
-      [engine = engine.get(), step](uint32_t slot, size_t component) {
-        return engine->inputAddress(step, slot, component);
+      [device = machine.get(), step](uint32_t slot, size_t component) {
+        return device->inputAddress({step, slot, component});
       });
 }
 
-StateAddress Session::addresses() const {
-  return [engine = engine.get()](uint32_t buffer) {
-    return engine->arenaAddress(buffer);
-  };
-}
-
-void Session::initialiseStates() {
-  for (const auto &state : plan().states)
-    initialiseState(*state, settings.seed, engine->arenaAddress(state->buffer),
-                    plan().buffers[state->buffer]->bytes);
+Status Session::initialiseStates() {
+  std::vector<uint8_t> bytes;
+  for (const auto &state : plan().states) {
+    bytes.resize(plan().buffers[state->buffer]->bytes);
+    initialiseState(*state, settings.seed, bytes.data(), bytes.size());
+    DLRT_TRY(machine->write({state->buffer}, bytes));
+  }
+  return {};
 }
 
 Status Session::loadInitialWeights(std::vector<std::string> &warnings) {
   if (settings.init.empty())
     return {};
-  return loadWeights(plan(), settings.init, addresses(), warnings);
+  return loadWeights(plan(), settings.init, *machine, warnings);
 }

@@ -1,10 +1,11 @@
-// A plan made ready: executor, data sets, states.
+// A plan made ready for the ranks of this process: device, data sets, states.
 #ifndef DLRT_TRAIN_SESSION_H
 #define DLRT_TRAIN_SESSION_H
 
 #include "runtime/base/Status.h"
 #include "runtime/data/Dataset.h"
 #include "runtime/data/Loader.h"
+#include "runtime/device/Device.h"
 #include "runtime/exec/Executor.h"
 #include "runtime/plan/PlanReader.h"
 #include "runtime/state/Weights.h"
@@ -18,6 +19,12 @@
 
 namespace dlrt {
 
+/// Which ranks of a run a session has.
+struct Ranks {
+  uint32_t first = 0, count = 1;
+  uint32_t total = 1; ///< of the run
+};
+
 struct SessionOptions {
   unsigned threads = 1;
   std::string isa;
@@ -29,6 +36,8 @@ struct SessionOptions {
   std::string init; ///< a weight file, or empty
   /// What the user gave with --data: "PATH" or "STEP=PATH".
   std::vector<std::string> data;
+  Ranks ranks;
+  DeviceFactory device = cpuDevice;
 };
 
 class Session {
@@ -45,7 +54,7 @@ public:
   /// The plan's file and its checksum.
   const LoadedPlan &planFile() const { return loaded; }
   const SessionOptions &options() const { return settings; }
-  Executor &executor() { return *engine; }
+  Device &device() { return *machine; }
 
   /// Index of the training step, if there is one.
   std::optional<uint32_t> trainingStep() const;
@@ -66,20 +75,18 @@ public:
                                      uint64_t firstBatch = 0) const;
 
   /// Sets all states to their initial values.
-  void initialiseStates();
+  Status initialiseStates();
   /// Loads the weight file, if the options name one.
   Status loadInitialWeights(std::vector<std::string> &warnings);
-
-  /// Addresses for the functions of runtime/state.
-  StateAddress addresses() const;
 
 private:
   Session() = default;
   Status resolveData();
+  Status openDevice();
 
   LoadedPlan loaded;
   SessionOptions settings;
-  std::unique_ptr<Executor> engine;
+  std::unique_ptr<Device> machine;
   std::map<std::string, std::string> givenData; ///< by step name
   std::optional<std::string> givenForAll;
   std::map<uint32_t, std::unique_ptr<Dataset>> datasets;

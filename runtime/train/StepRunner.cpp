@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 using namespace dlrt;
 
@@ -13,7 +14,7 @@ uint64_t dlrt::stepsOf(uint64_t batches, uint32_t accumulate) {
 
 StepRunner::StepRunner(Session &session, uint32_t step)
     : session(session), step(*session.plan().steps[step]), stepIndex(step),
-      metrics(*session.plan().steps[step], session.executor()) {}
+      metrics(*session.plan().steps[step]) {}
 
 static uint64_t saturatingProduct(uint64_t a, uint64_t b) {
   uint64_t product;
@@ -45,13 +46,16 @@ StepRunner::create(Session &session, uint32_t step, const RunLength &length) {
   return runner;
 }
 
-Status StepRunner::launch(const Launch &launch) {
-  Executor &executor = session.executor();
-  return executor.wait(executor.submit(launch));
+Expected<Report> StepRunner::launch(const Launch &launch) {
+  Device &device = session.device();
+  return device.wait(device.submit(launch));
 }
 
 Status StepRunner::runBatch(uint64_t micro, uint64_t groupItems) {
-  Batch batch = loader->next();
+  Expected<Batch> next = loader->next();
+  if (!next)
+    return next.takeError();
+  const Batch &batch = *next;
   lastPhase = batch.items == step.micro[0]->batch_items
                   ? Launch::Phase::Batch
                   : Launch::Phase::ShortBatch;
@@ -63,10 +67,12 @@ Status StepRunner::runBatch(uint64_t micro, uint64_t groupItems) {
                  static_cast<int64_t>(done), static_cast<int64_t>(micro),
                  static_cast<int64_t>(groupItems),
                  static_cast<int64_t>(batch.epoch)};
-  Status status = launch(run);
+  Expected<Report> report = launch(run);
   loader->release();
-  metrics.addBatch(lastPhase, batch.items);
-  return status;
+  if (!report)
+    return report.takeError();
+  metrics.addBatch(*report, batch.items);
+  return {};
 }
 
 Status StepRunner::run() {
@@ -90,8 +96,11 @@ Status StepRunner::run() {
                       static_cast<int64_t>(done), 0,
                       static_cast<int64_t>(items),
                       static_cast<int64_t>(currentEpoch)};
-    status = launch(update);
-    metrics.addUpdate();
+    Expected<Report> report = launch(update);
+    if (report)
+      metrics.addUpdate(*report);
+    else
+      status = report.takeError();
   }
   nextBatch += group;
   ++done;
@@ -110,12 +119,18 @@ static void setScalar(MetricValues &values, double value) {
   }
 }
 
-std::vector<MetricValues> StepRunner::allMetrics() {
-  std::vector<MetricValues> all = readMetrics(
-      *step.micro[static_cast<size_t>(lastPhase)], session.addresses());
+Expected<std::vector<MetricValues>> StepRunner::allMetrics() {
+  std::vector<MetricValues> all;
+  auto add = [&](const fb::ProgramT &program) -> Status {
+    auto values = readMetrics(session.plan(), program, session.device());
+    if (!values)
+      return values.takeError();
+    std::move(values->begin(), values->end(), std::back_inserter(all));
+    return {};
+  };
+  DLRT_TRY(add(*step.micro[static_cast<size_t>(lastPhase)]));
   if (step.update)
-    for (MetricValues &values : readMetrics(*step.update, session.addresses()))
-      all.push_back(std::move(values));
+    DLRT_TRY(add(*step.update));
   for (const ScalarMetric &scalar : metrics.values())
     for (MetricValues &values : all)
       if (values.name == scalar.name && values.shape.empty())

@@ -48,11 +48,11 @@ public:
   const std::vector<ScalarMetric> &scalars() { return metrics.values(); }
   /// All metrics of the last step, any shape; of several micro-batches, a
   /// tensor is the last one's. To be called before anything else runs.
-  std::vector<MetricValues> allMetrics();
+  Expected<std::vector<MetricValues>> allMetrics();
 
 private:
   StepRunner(Session &session, uint32_t step);
-  Status launch(const Launch &launch);
+  Expected<Report> launch(const Launch &launch);
   Status runBatch(uint64_t micro, uint64_t groupItems);
 
   Session &session;

@@ -15,7 +15,6 @@
 #include "runtime/plan/PlanReader.h"
 #include "runtime/plan/PlanWriter.h"
 #include "runtime/state/Checkpoint.h"
-#include "runtime/state/LayoutCopy.h"
 #include "runtime/train/Evaluation.h"
 #include "runtime/train/StepRunner.h"
 
@@ -150,7 +149,8 @@ Status train(Session &session, uint32_t step, uint64_t steps,
     return {Code::Bug, "the run goes on elsewhere"};
   while ((*runner)->stepsDone() < (*runner)->totalSteps())
     DLRT_TRY((*runner)->run());
-  (void)(*runner)->allMetrics();
+  if (auto metrics = (*runner)->allMetrics(); !metrics)
+    return metrics.takeError();
   facts.step = (*runner)->stepsDone();
   facts.epoch = (*runner)->nextEpoch();
   facts.batch = (*runner)->nextInEpoch();
@@ -164,14 +164,14 @@ Expected<CheckpointFacts> saveAndLoad(Session &session, uint32_t step,
   facts.items = session.dataset(step).items;
   facts.seed = session.options().seed;
   StateSnapshot snapshot(session.plan());
-  snapshot.take(session.addresses());
+  DLRT_TRY(snapshot.take(session.device()));
   std::string path = fmt::format("{}.safetensors", getpid());
-  DLRT_TRY(writeCheckpoint(session.plan(), path, snapshot.addresses(), facts));
+  DLRT_TRY(writeCheckpoint(session.plan(), path, snapshot, facts));
   auto file = CheckpointFile::open(path);
   if (!file)
     return file.takeError();
-  session.initialiseStates();
-  DLRT_TRY(restoreStates(session.plan(), *file, path, session.addresses()));
+  DLRT_TRY(session.initialiseStates());
+  DLRT_TRY(restoreStates(session.plan(), *file, path, session.device()));
   return file->facts;
 }
 
@@ -185,7 +185,7 @@ Status use(LoadedPlan loaded, Progress &progress) {
     return opened.takeError();
   Session &session = **opened;
   std::vector<std::string> warnings;
-  session.initialiseStates();
+  DLRT_TRY(session.initialiseStates());
   DLRT_TRY(session.loadInitialWeights(warnings));
   auto step = session.trainingStep();
   CheckpointFacts facts;
@@ -198,8 +198,10 @@ Status use(LoadedPlan loaded, Progress &progress) {
       return result.takeError();
   }
   for (const auto &state : session.plan().states)
-    (void)rowMajorElements(state->shape, state->layout, state->dtype,
-                           session.executor().arenaAddress(state->buffer));
+    if (auto values = readTensor(session.plan(), state->buffer, state->shape,
+                                 state->layout, state->dtype, session.device());
+        !values)
+      return values.takeError();
   if (!step)
     return {};
   auto saved = saveAndLoad(session, *step, facts);

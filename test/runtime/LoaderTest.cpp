@@ -31,9 +31,10 @@ std::vector<std::vector<uint64_t>> collect(const Dataset &dataset,
   EXPECT_TRUE(loader.start().ok());
   std::vector<std::vector<uint64_t>> found;
   for (int b = 0; b < batches; ++b) {
-    Batch batch = loader.next();
-    const uint64_t *begin = &ring[batch.slot * options.batchSize];
-    found.emplace_back(begin, begin + batch.items);
+    Expected<Batch> batch = loader.next();
+    EXPECT_TRUE(batch) << batch.status().message();
+    const uint64_t *begin = &ring[batch->slot * options.batchSize];
+    found.emplace_back(begin, begin + batch->rows);
     loader.release();
   }
   return found;
@@ -107,4 +108,68 @@ TEST(Loader, SyntheticItemsRepeat) {
   n.dataset.items = 8;
   auto batches = collect(n.dataset, options(8), 1);
   EXPECT_EQ(batches[0], (std::vector<uint64_t>{0, 1, 2, 0, 1, 2, 0, 1}));
+}
+
+TEST(Loader, RanksTakePartsOfTheSameOrder) {
+  Numbers n(23);
+  LoaderOptions o = options(8); // the last batch has 7 items
+  o.shuffle = true;
+  o.seed = 9;
+  auto whole = collect(n.dataset, o, 6);
+  for (uint32_t ranks : {2u, 3u, 5u, 9u}) {
+    std::vector<std::vector<uint64_t>> joined(6);
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      o.rank = rank;
+      o.ranks = ranks;
+      auto part = collect(n.dataset, o, 6);
+      for (size_t b = 0; b < 6; ++b) {
+        EXPECT_GE(part[b].size(), whole[b].size() / ranks);
+        EXPECT_LE(part[b].size(), whole[b].size() / ranks + 1);
+        joined[b].insert(joined[b].end(), part[b].begin(), part[b].end());
+      }
+    }
+    EXPECT_EQ(joined, whole) << ranks << " ranks";
+  }
+}
+
+TEST(Loader, RefusesWhatNobodyWouldEverGather) {
+  Numbers n(6);
+  LoaderOptions o = options(2);
+  o.batchLimit = 5;
+  uint64_t ring[6];
+  auto place = [&](uint32_t slot, size_t) {
+    return reinterpret_cast<uint8_t *>(&ring[2 * slot]);
+  };
+  auto refusal = [](Loader &loader) {
+    Expected<Batch> batch = loader.next();
+    EXPECT_FALSE(batch);
+    return batch.status().message();
+  };
+  Loader loader(n.dataset, o, place);
+  EXPECT_EQ(refusal(loader),
+            "a batch is asked for before the loader has started");
+  ASSERT_TRUE(loader.start().ok());
+  for (int b = 0; b < 3; ++b)
+    ASSERT_TRUE(loader.next());
+  EXPECT_EQ(refusal(loader),
+            "batch 4 is asked for while all 3 slots are in use");
+  for (int b = 3; b < 5; ++b) {
+    loader.release();
+    ASSERT_TRUE(loader.next());
+  }
+  EXPECT_EQ(refusal(loader), "batch 6 is asked for, the loader ends after 5");
+}
+
+TEST(Loader, RefusesOptionsThatGiveNoBatch) {
+  Numbers n(6);
+  LoaderOptions o = options(8);
+  o.dropLast = true;
+  auto verdict = [&] {
+    Loader loader(n.dataset, o, {});
+    return loader.start().message();
+  };
+  EXPECT_EQ(verdict(), "6 items do not fill a batch of 8");
+  o.dropLast = false;
+  o.rank = o.ranks = 2;
+  EXPECT_EQ(verdict(), "rank 2 is none of 2 ranks");
 }

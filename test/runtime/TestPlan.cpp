@@ -1,5 +1,6 @@
 #include "test/runtime/TestPlan.h"
 
+#include "runtime/device/Device.h"
 #include "runtime/plan/CodeRecord.h"
 #include "runtime/plan/Layout.h"
 
@@ -241,6 +242,19 @@ PlanBuilder dlrt::test::singleProgramPlan() {
   train->micro[0]->batch_items = 4;
   b.plan.steps.push_back(std::move(train));
   return b;
+}
+
+Status HostArena::read(const BufferPlace &from, std::span<uint8_t> into) const {
+  DLRT_TRY(checkAccess(plan, from, into.size(), 0));
+  std::copy_n(arena.data() + plan.buffers[from.buffer]->offset + from.offset,
+              into.size(), into.data());
+  return {};
+}
+
+Status HostArena::write(const BufferPlace &to, std::span<const uint8_t> from) {
+  DLRT_TRY(checkAccess(plan, to, from.size(), 0));
+  std::copy_n(from.data(), from.size(), at(to.buffer) + to.offset);
+  return {};
 }
 
 Bytes dlrt::test::seal(const fb::PlanT &plan) {

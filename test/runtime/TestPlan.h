@@ -2,6 +2,7 @@
 #ifndef DLRT_TEST_TESTPLAN_H
 #define DLRT_TEST_TESTPLAN_H
 
+#include "runtime/device/Buffers.h"
 #include "runtime/plan/PlanReader.h"
 #include "runtime/plan/PlanWriter.h"
 #include "test/runtime/TestFiles.h"
@@ -52,6 +53,22 @@ void writeRegressionData(const TemporaryFolder &folder, uint64_t items);
 /// One training step whose single program the test fills; its data set is one
 /// f32 an item, batches of 4, four items.
 PlanBuilder singleProgramPlan();
+
+/// A plan's arena without a device.
+class HostArena : public Buffers {
+public:
+  HostArena(const fb::PlanT &plan, uint64_t bytes) : plan(plan), arena(bytes) {}
+
+  Status read(const BufferPlace &from, std::span<uint8_t> into) const override;
+  Status write(const BufferPlace &to, std::span<const uint8_t> from) override;
+  uint8_t *at(uint32_t buffer) {
+    return arena.data() + plan.buffers[buffer]->offset;
+  }
+
+private:
+  const fb::PlanT &plan;
+  Bytes arena;
+};
 
 /// The file, with the test kernels as its images.
 Bytes seal(const fb::PlanT &plan);

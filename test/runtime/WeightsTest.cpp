@@ -14,7 +14,7 @@ namespace {
 /// Two weights, one tied and packed, one optimizer slot, in a vector as arena.
 struct Model {
   PlanBuilder b;
-  std::vector<uint8_t> arena;
+  HostArena arena{b.plan, 1024};
   TemporaryFolder folder;
   std::string path = folder.path("w.safetensors");
   std::vector<std::string> warnings;
@@ -28,19 +28,13 @@ struct Model {
     b.plan.buffers[weight.buffer]->bytes = 48;
     b.state("fc.bias", {2});
     b.state("optim.fc.bias.momentum_buffer", {2}, fb::StateRole::Slot);
-    arena.resize(1024);
-  }
-  StateAddress address() {
-    return [this](uint32_t buffer) {
-      return arena.data() + b.plan.buffers[buffer]->offset;
-    };
   }
   float *floats(uint32_t state) {
-    return reinterpret_cast<float *>(address()(b.bufferOf(state)));
+    return reinterpret_cast<float *>(arena.at(b.bufferOf(state)));
   }
   Status load(const std::map<std::string, SafetensorsEntry> &tensors) {
     EXPECT_TRUE(writeSafetensors(path, tensors).ok());
-    return loadWeights(b.plan, path, address(), warnings);
+    return loadWeights(b.plan, path, arena, warnings);
   }
 };
 
@@ -66,7 +60,7 @@ TEST(Weights, LoadAndSave) {
   EXPECT_EQ(m.floats(1)[1], 8);
 
   std::string saved = m.folder.path("saved.safetensors");
-  ASSERT_TRUE(saveWeights(m.b.plan, saved, m.address()).ok());
+  ASSERT_TRUE(saveWeights(m.b.plan, saved, m.arena).ok());
   auto file = SafetensorsFile::open(saved);
   ASSERT_TRUE(file);
   EXPECT_EQ(file->tensors.size(), 3u) << "two names of one, no slot";

@@ -46,7 +46,7 @@ Status measure(Session &session, StepRunner &runner, const Options &options,
   uint64_t steps = options.steps.value_or(~uint64_t(0));
   double limit = options.steps ? HUGE_VAL : options.seconds;
   out.samples.reserve(std::min<uint64_t>(steps, maxSamples));
-  std::vector<uint64_t> before = session.executor().tilesPerThread();
+  std::vector<uint64_t> before = session.device().tilesPerThread();
   uint64_t allocations = allocationCount();
   double begin = secondsSinceStart(), last = begin;
   while (out.steps < steps && last - begin < limit && stopSignal() == 0) {
@@ -60,7 +60,7 @@ Status measure(Session &session, StepRunner &runner, const Options &options,
   }
   out.allocations = allocationCount() - allocations;
   out.seconds = last - begin;
-  out.tiles = session.executor().tilesPerThread();
+  out.tiles = session.device().tilesPerThread();
   for (size_t t = 0; t < out.tiles.size(); ++t)
     out.tiles[t] -= before[t];
   return {};
@@ -134,7 +134,7 @@ Expected<int> dlrun::runBench(const Options &options) {
   if (!runner)
     return runner.takeError();
   std::vector<std::string> warnings;
-  session.initialiseStates();
+  DLRT_TRY(session.initialiseStates());
   DLRT_TRY(session.loadInitialWeights(warnings));
   for (const std::string &warning : warnings)
     warn(warning);

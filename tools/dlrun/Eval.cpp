@@ -62,7 +62,7 @@ Expected<int> dlrun::runEval(const Options &options) {
   for (uint32_t step : steps)
     DLRT_TRY(session.openData(step));
   std::vector<std::string> warnings;
-  session.initialiseStates();
+  DLRT_TRY(session.initialiseStates());
   DLRT_TRY(session.loadInitialWeights(warnings));
   for (const std::string &warning : warnings)
     warn(warning);

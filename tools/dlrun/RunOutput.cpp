@@ -171,7 +171,7 @@ Status RunOutput::begin(const StepRunner &runner) {
     DLRT_TRY(checkPosition(runner));
     DLRT_TRY(restoreStates(session.plan(), *start,
                            folder->checkpointPath(startStep()),
-                           session.addresses()));
+                           session.device()));
   }
   if (!folder)
     DLRT_TRY(openNew());
@@ -252,10 +252,11 @@ void RunOutput::startSaving(const StepRunner &runner, bool evaluationDue) {
   facts.evaluationDue = evaluationDue;
   facts.logBytes = log->lengths();
   savedFacts = std::move(facts);
-  snapshot->take(session.addresses());
+  saveStatus = snapshot->take(session.device());
   lastSave = secondsSinceStart();
   auto work = [this, syncLogs = logStatus.ok()] {
-    saveStatus = write(savedFacts, syncLogs);
+    if (saveStatus.ok())
+      saveStatus = write(savedFacts, syncLogs);
     saved.store(true, std::memory_order_release);
   };
   try {
@@ -270,7 +271,7 @@ Status RunOutput::write(const CheckpointFacts &facts, bool syncLogs) const {
     if (syncLogs)
       DLRT_TRY(log->sync());
     DLRT_TRY(writeCheckpoint(session.plan(), folder->checkpointPath(facts.step),
-                             snapshot->addresses(), facts));
+                             *snapshot, facts));
     return folder->prune(options.keep);
   } catch (const std::exception &error) {
     return {Code::Unavailable,

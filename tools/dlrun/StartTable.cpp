@@ -60,12 +60,12 @@ void dlrun::reportStart(Session &session, const Options &options,
   row("parameters", withCommas(plan.parameters));
   row("memory", fmt::format("{} for tensors, {} with batches and scratch",
                             humanBytes(plan.arena_bytes),
-                            humanBytes(session.executor().memoryBytes())));
+                            humanBytes(session.device().memoryBytes())));
   std::string isa =
       plan.images.empty()
           ? ""
           : fmt::format(" for {}",
-                        plan.images[session.executor().image()]->features);
+                        plan.images[session.device().image()]->features);
   row("kernels", fmt::format("{}{}, {} thread{}", plan.kernels.size(), isa,
                              session.options().threads,
                              session.options().threads == 1 ? "" : "s"));

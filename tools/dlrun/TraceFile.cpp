@@ -20,7 +20,7 @@ class TraceWriter {
 public:
   TraceWriter(const Options &options, Session &session)
       : options(options), plan(session.plan()),
-        trace(*session.executor().trace()) {}
+        trace(*session.device().trace()) {}
 
   std::string write() {
     collect();

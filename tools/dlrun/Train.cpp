@@ -69,7 +69,7 @@ private:
       for (uint32_t evaluation : session.evaluationSteps())
         DLRT_TRY(session.openData(evaluation));
     std::vector<std::string> warnings;
-    session.initialiseStates();
+    DLRT_TRY(session.initialiseStates());
     // A run that goes on has its weights in the checkpoint; the file it began
     // with may be gone.
     if (!output || !output->goesOn())
@@ -122,8 +122,12 @@ private:
     bool wanted = evaluationDue(), evaluates = stop == 0 && wanted;
     evaluationLeft = wanted && !evaluates;
     // An evaluation runs over the memory in which the metrics stand.
-    if (!options.saveMetrics.empty() && (last || evaluates))
-      metrics = runner->allMetrics();
+    if (!options.saveMetrics.empty() && (last || evaluates)) {
+      auto all = runner->allMetrics();
+      if (!all)
+        return all.takeError();
+      metrics = std::move(*all);
+    }
     if (evaluates) {
       progress.clearLine();
       DLRT_TRY(evaluateAll());
@@ -192,7 +196,7 @@ private:
   Status save() {
     if (!options.saveFinal.empty()) {
       DLRT_TRY(
-          saveWeights(session.plan(), options.saveFinal, session.addresses()));
+          saveWeights(session.plan(), options.saveFinal, session.device()));
       talk(fmt::format("weights written to {}", options.saveFinal));
     }
     bool trained = runner->stepsDone() >= firstStep;

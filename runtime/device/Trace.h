@@ -1,6 +1,6 @@
 // What each thread did when: a ring of memory for each, taken once.
-#ifndef DLRT_EXEC_TRACE_H
-#define DLRT_EXEC_TRACE_H
+#ifndef DLRT_DEVICE_TRACE_H
+#define DLRT_DEVICE_TRACE_H
 
 #include <chrono>
 #include <cstddef>

@@ -1,0 +1,36 @@
+#include "runtime/device/Device.h"
+
+#include <fmt/format.h>
+
+using namespace dlrt;
+
+const fb::ProgramT &dlrt::programOf(const fb::PlanT &plan,
+                                    const Launch &launch) {
+  const fb::StepT &step = *plan.steps[launch.step];
+  return launch.phase == Launch::Phase::Update
+             ? *step.update
+             : *step.micro[static_cast<size_t>(launch.phase)];
+}
+
+Status dlrt::checkAccess(const fb::PlanT &plan, const BufferPlace &place,
+                         uint64_t bytes, uint64_t underWay) {
+  if (underWay != 0)
+    return {Code::Bug,
+            fmt::format("buffer {} is touched while {} launch{} under way",
+                        place.buffer, underWay,
+                        underWay == 1 ? " is" : "es are")};
+  if (place.rank != 0)
+    return {Code::Bug,
+            fmt::format("rank {} is not one of this device's", place.rank)};
+  if (place.buffer >= plan.buffers.size() ||
+      plan.buffers[place.buffer]->space != fb::Space::Arena)
+    return {Code::Bug,
+            fmt::format("buffer {} is none of the arena", place.buffer)};
+  uint64_t size = plan.buffers[place.buffer]->bytes;
+  if (place.offset > size || bytes > size - place.offset)
+    return {Code::Bug,
+            fmt::format("bytes {} to {} leave buffer {}, which has {}",
+                        place.offset, place.offset + bytes, place.buffer,
+                        size)};
+  return {};
+}

@@ -1,0 +1,104 @@
+// What runs the programs of a plan: the border between training and a machine.
+#ifndef DLRT_DEVICE_DEVICE_H
+#define DLRT_DEVICE_DEVICE_H
+
+#include "runtime/base/Status.h"
+#include "runtime/device/Buffers.h"
+#include "runtime/device/Launch.h"
+#include "runtime/device/Trace.h"
+#include "runtime/plan/PlanReader.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace dlrt {
+
+/// Ways of running that bring mistakes to light.
+struct CheckOptions {
+  /// Dead bytes of the arena hold NaN: those of a buffer before its definition
+  /// and after its last use, those of nobody, and each thread's scratch.
+  bool poison = false;
+  /// Ready commands run in random order, after random delays.
+  std::optional<uint64_t> orderSeed;
+
+  /// Pages that fault between the parts of the allocation: tensors, scalars,
+  /// batches, scratch. Needs no checked workers.
+  bool guard = false;
+
+  bool any() const { return poison || orderSeed; }
+};
+
+struct DeviceOptions {
+  unsigned threads = 1;
+  std::string isa; ///< "v3", "v4"; empty: the best that runs here
+  bool trace = false;
+  CheckOptions checks;
+};
+
+/// Where the loader puts a component of a batch.
+struct InputPlace {
+  uint32_t step = 0, slot = 0;
+  size_t component = 0;
+  uint32_t rank = 0; ///< of the ranks at hand
+};
+
+/// One for a process, with all that the process's ranks keep. States and
+/// batches may lie in memory that the host cannot reach, and nothing need have
+/// run before somebody waits for it: what a launch has written is there once
+/// `wait` has returned for it.
+class Device : public Buffers {
+public:
+  /// So many launches may be under way, and what one reports can be waited for
+  /// until so many later ones have run.
+  static constexpr size_t launchesAhead = 8;
+
+  /// Ranks whose buffers it holds.
+  virtual uint32_t ranks() const { return 1; }
+
+  /// Queues a launch behind all that were submitted before. Where too many are
+  /// under way, waits for the oldest.
+  virtual Ticket submit(const Launch &launch) = 0;
+
+  /// Returns when the launch has finished. An error flag that its data raised
+  /// is this launch's error, whoever is waited for first, as often as it is
+  /// asked for. The report's memory stays until `launchesAhead` later launches
+  /// have been submitted. Input slots of this launch may be filled again.
+  virtual Expected<Report> wait(Ticket ticket) = 0;
+
+  /// Memory of the host to fill before the launch that names the slot is
+  /// submitted, and to leave alone until that launch has been waited for. Valid
+  /// for slots below `inputSlots` of the step.
+  virtual uint8_t *inputAddress(const InputPlace &place) const = 0;
+  virtual uint32_t inputSlots(uint32_t step) const = 0;
+
+  // read and write are refused while launches are under way, for nobody could
+  // say whether they come before or after them.
+
+  /// Index of the kernels' image in use.
+  virtual size_t image() const = 0;
+  /// Everything allocated: tensors, batches, scratch.
+  virtual uint64_t memoryBytes() const = 0;
+  /// How many tiles each thread has run.
+  virtual std::vector<uint64_t> tilesPerThread() const = 0;
+  /// What was done when, if that was asked for; null otherwise. To be read
+  /// while nothing is under way.
+  virtual const Trace *trace() const = 0;
+};
+
+/// Makes a device for a plan, which must outlive it.
+using DeviceFactory = std::function<Expected<std::unique_ptr<Device>>(
+    const LoadedPlan &, const DeviceOptions &)>;
+
+/// What every device refuses: bytes outside of a buffer of the arena, and
+/// access while `underWay` launches have not been waited for.
+Status checkAccess(const fb::PlanT &plan, const BufferPlace &place,
+                   uint64_t bytes, uint64_t underWay);
+
+} // namespace dlrt
+
+#endif

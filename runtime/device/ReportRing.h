@@ -1,0 +1,66 @@
+// What the latest launches have reported.
+#ifndef DLRT_DEVICE_REPORTRING_H
+#define DLRT_DEVICE_REPORTRING_H
+
+#include "runtime/base/Status.h"
+#include "runtime/device/Device.h"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace dlrt {
+
+/// Copies of scalar metrics and error flags, so that later launches may write
+/// theirs. Taken once; noting a launch allocates nothing unless it failed.
+class ReportRing {
+public:
+  explicit ReportRing(const fb::PlanT &plan);
+
+  /// Notes a launch that has run. `fetch(buffer, bytes, into)` copies from the
+  /// start of a buffer.
+  template <typename Fetch>
+  void note(Ticket ticket, const Launch &launch, Fetch &&fetch) {
+    Entry &entry = entries[ticket % entries.size()];
+    entry = {ticket, Status(), &placesOf(launch), std::move(entry.words)};
+    size_t word = 0;
+    for (const Place &place : *entry.places) {
+      entry.words[word] = 0;
+      fetch(place.buffer, place.bytes,
+            reinterpret_cast<uint8_t *>(&entry.words[word++]));
+    }
+    judge(entry, launch);
+  }
+
+  /// Of a launch that has been noted.
+  Expected<Report> of(Ticket ticket) const;
+
+private:
+  /// Error flags come first.
+  struct Place {
+    uint32_t buffer;
+    uint32_t bytes;
+  };
+  struct Places : std::vector<Place> {
+    size_t flags = 0;
+  };
+  struct Entry {
+    Ticket ticket = 0;
+    Status failure;
+    const Places *places = nullptr;
+    std::vector<uint64_t> words;
+  };
+
+  const Places &placesOf(const Launch &launch) const {
+    return places[launch.step][static_cast<size_t>(launch.phase)];
+  }
+  void judge(Entry &entry, const Launch &launch) const;
+
+  const fb::PlanT &plan;
+  std::vector<std::array<Places, 3>> places; ///< by step and phase
+  std::array<Entry, Device::launchesAhead> entries;
+};
+
+} // namespace dlrt
+
+#endif

@@ -1,0 +1,102 @@
+#include "test/runtime/LazyDevice.h"
+
+#include "runtime/plan/InputRing.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <sys/mman.h>
+
+using namespace dlrt;
+using namespace dlrt::test;
+
+static void protect(const Executor &executor, int protection) {
+  MemoryRange range = executor.memory();
+  if (range.bytes != 0 && mprotect(range.begin, range.bytes, protection) != 0)
+    std::abort();
+}
+
+class LazyDevice::Access {
+public:
+  explicit Access(const Executor &executor) : executor(executor) {
+    protect(executor, PROT_READ | PROT_WRITE);
+  }
+  ~Access() { protect(executor, PROT_NONE); }
+
+private:
+  const Executor &executor;
+};
+
+LazyDevice::LazyDevice(const LoadedPlan &loaded,
+                       std::unique_ptr<Executor> executor)
+    : plan(*loaded.plan), inner(std::move(executor)) {
+  for (const auto &step : plan.steps) {
+    Staging &out = staging.emplace_back();
+    out.bytes = inputRing(plan, *step).componentBytes;
+    for (uint64_t bytes : out.bytes) {
+      out.offsets.push_back(out.slotBytes);
+      out.slotBytes += bytes;
+    }
+    out.memory.resize(out.slotBytes * inner->inputSlots(staging.size() - 1));
+  }
+  protect(*inner, PROT_NONE);
+}
+
+LazyDevice::~LazyDevice() { protect(*inner, PROT_READ | PROT_WRITE); }
+
+Expected<std::unique_ptr<Device>>
+LazyDevice::create(const LoadedPlan &loaded, const DeviceOptions &options) {
+  auto executor = Executor::create(loaded, options);
+  if (!executor)
+    return executor.takeError();
+  return std::unique_ptr<Device>(new LazyDevice(loaded, std::move(*executor)));
+}
+
+Ticket LazyDevice::submit(const Launch &launch) {
+  if (queue.size() == launchesAhead)
+    runOldest();
+  queue.push_back(launch);
+  return finished + queue.size();
+}
+
+/// The inner executor numbers launches as this one does.
+void LazyDevice::runOldest() {
+  const Launch &launch = queue.front();
+  Access access(*inner);
+  const Staging &from = staging[launch.step];
+  if (launch.phase != Launch::Phase::Update)
+    for (size_t c = 0; c < from.bytes.size(); ++c) {
+      InputPlace place = {launch.step, launch.slot, c};
+      if (from.bytes[c] != 0)
+        std::memcpy(inner->inputAddress(place), inputAddress(place),
+                    from.bytes[c]);
+    }
+  (void)inner->wait(inner->submit(launch)); // asked for again by its waiter
+  queue.pop_front();
+  ++finished;
+}
+
+Expected<Report> LazyDevice::wait(Ticket ticket) {
+  while (finished < ticket && !queue.empty())
+    runOldest();
+  return inner->wait(ticket);
+}
+
+Status LazyDevice::read(const BufferPlace &from,
+                        std::span<uint8_t> into) const {
+  DLRT_TRY(checkAccess(plan, from, into.size(), queue.size()));
+  Access access(*inner);
+  return inner->read(from, into);
+}
+
+Status LazyDevice::write(const BufferPlace &to, std::span<const uint8_t> from) {
+  DLRT_TRY(checkAccess(plan, to, from.size(), queue.size()));
+  Access access(*inner);
+  return inner->write(to, from);
+}
+
+uint8_t *LazyDevice::inputAddress(const InputPlace &place) const {
+  const Staging &in = staging[place.step];
+  return in.memory.data() + place.slot * in.slotBytes +
+         in.offsets[place.component];
+}
