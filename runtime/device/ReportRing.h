@@ -22,7 +22,10 @@ public:
   template <typename Fetch>
   void note(Ticket ticket, const Launch &launch, Fetch &&fetch) {
     Entry &entry = entries[ticket % entries.size()];
-    entry = {ticket, Status(), &placesOf(launch), std::move(entry.words)};
+    entry.ticket = ticket;
+    entry.places = &placesOf(launch);
+    if (!entry.failure.ok())
+      entry.failure = Status();
     size_t word = 0;
     for (const Place &place : *entry.places) {
       entry.words[word] = 0;

@@ -23,16 +23,24 @@ static void relax() {
 #endif
 }
 
+#if defined(__x86_64__)
+/// The lowest six bits tell what has happened, the others what is to happen.
+static constexpr unsigned happened = 0x3f, wantedMode = 0x1f80;
+#endif
+
 FloatingPointMode::FloatingPointMode() {
 #if defined(__x86_64__)
   before = _mm_getcsr();
-  _mm_setcsr(0x1f80);
+  changed = (before & ~happened) != wantedMode;
+  if (changed) // to set it takes as long as a small kernel
+    _mm_setcsr(wantedMode);
 #endif
 }
 
 FloatingPointMode::~FloatingPointMode() {
 #if defined(__x86_64__)
-  _mm_setcsr(before);
+  if (changed)
+    _mm_setcsr(before);
 #endif
 }
 

@@ -28,6 +28,7 @@ public:
 
 private:
   unsigned before = 0;
+  bool changed = false;
 };
 
 /// Starts a thread for each worker but number 0, which is the thread that runs
