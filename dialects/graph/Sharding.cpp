@@ -157,8 +157,8 @@ BlockReason whyNotSplit(const ShardingRule &rule, ArrayRef<FactorPart> parts) {
   return BlockReason::None;
 }
 
-Shard::Shard(const ShardingRule &rule, ArrayRef<FactorPart> parts)
-    : rule(rule), isSplit(rule.factors.size(), false) {
+Shard::Shard(ShardingRule owned, ArrayRef<FactorPart> parts)
+    : rule(std::move(owned)), isSplit(rule.factors.size(), false) {
   for (const Factor &factor : rule.factors)
     intervals.push_back({0, factor.size});
   for (const FactorPart &part : parts) {

@@ -110,7 +110,7 @@ BlockReason whyNotSplit(const ShardingRule &rule,
 class Shard {
 public:
   /// `whyNotSplit` gives None for the parts.
-  Shard(const ShardingRule &rule, llvm::ArrayRef<FactorPart> parts);
+  Shard(ShardingRule rule, llvm::ArrayRef<FactorPart> parts);
 
   Interval factor(unsigned factor) const { return intervals[factor]; }
   Box operand(unsigned i) const { return boxOf(rule.operands[i]); }
@@ -124,7 +124,7 @@ public:
 private:
   Box boxOf(const TensorFactors &dims) const;
 
-  const ShardingRule &rule;
+  ShardingRule rule;
   llvm::SmallVector<Interval, 6> intervals;
   llvm::SmallVector<bool, 6> isSplit;
 };

@@ -145,6 +145,16 @@ std::string check(Instance &instance, const ShardingRule &rule,
   return "";
 }
 
+TEST(Shard, KeepsItsRule) {
+  graph::ShardingRule rule;
+  unsigned rows = rule.add(6);
+  rule.operands.push_back({{rows}});
+  graph::Shard shard(rule, graph::FactorPart{rows, 2, 1});
+  rule = {};
+  EXPECT_EQ(shard.operand(0).sizes, ArrayRef<int64_t>{3});
+  EXPECT_EQ(shard.operand(0).offsets, ArrayRef<int64_t>{3});
+}
+
 /// The local ops of a part.
 std::string localText(Instance &instance, FactorPart part) {
   graph::Shard shard(instance.rule, part);
