@@ -213,9 +213,8 @@ void Chooser::start(LoopNestOpInterface op) {
 /// The same value in another order: a kernel of its own.
 Value Chooser::copyOf(Value value, DenseI64ArrayAttr order,
                       OpBuilder &builder) {
-  auto same = llvm::to_vector(llvm::seq<int64_t>(0, typeOf(value).getRank()));
-  auto copy = graph::TransposeOp::create(builder, value.getLoc(), typeOf(value),
-                                         value, same);
+  auto copy =
+      graph::CopyOp::create(builder, value.getLoc(), typeOf(value), value);
   graph::setStorageOrder(copy->getOpResult(0), order);
   return copy;
 }

@@ -73,9 +73,7 @@ private:
     Block &body = kernel.getBody().emplaceBlock();
     Value argument = body.addArgument(type, value.getLoc());
     builder.setInsertionPointToStart(&body);
-    auto identity = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-    Value same = graph::TransposeOp::create(builder, value.getLoc(), type,
-                                            argument, identity);
+    Value same = graph::CopyOp::create(builder, value.getLoc(), type, argument);
     graph::YieldOp::create(builder, value.getLoc(), same);
     returned.set(kernel->getResult(0));
     emitRemark(kernel.getLoc(), "copied: ") << why;

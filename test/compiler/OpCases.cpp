@@ -97,6 +97,8 @@ static std::vector<OpCase> makeCases() {
       {"graph.transpose",
        {"tensor<2x3x4xf64>"},
        "{permutation = array<i64: 2, 0, 1>}"},
+      {"graph.copy", {"tensor<2x3xf64>"}},
+      {"graph.copy", {"tensor<5xi64>"}},
       {"graph.expand", {"tensor<3x1xf64>"}, "{shape = array<i64: 2, 3, 4>}"},
       {"graph.pad",
        {"tensor<2x3xf64>"},

@@ -130,6 +130,7 @@ static std::vector<ShardingCase> shapeCases() {
       {"graph.transpose",
        {"tensor<6x7x4xf64>"},
        "{permutation = array<i64: 2, 0, 1>}"},
+      {"graph.copy", {"tensor<6x4xf64>"}},
       {"graph.expand", {"tensor<6x1xf64>"}, "{shape = array<i64: 4, 6, 7>}"},
       {"graph.expand", {"tensor<f64>"}, "{shape = array<i64: 7, 4>}"},
       {"graph.pad",

@@ -1,5 +1,12 @@
 // RUN: dl-opt %s --print-gradients --no-output | FileCheck %s
 
+// CHECK-LABEL: func.func @gradient.copy(%arg0: tensor<2xf32>, %arg1: tensor<2xf32>)
+// CHECK: return %arg1
+func.func @copy(%x: tensor<2xf32>) {
+  %0 = graph.copy %x : (tensor<2xf32>) -> tensor<2xf32>
+  return
+}
+
 // CHECK-LABEL: func.func @gradient.transpose
 // CHECK: graph.transpose %arg1 {permutation = array<i64: 1, 2, 0>}
 func.func @transpose(%x: tensor<2x3x4xf32>) {

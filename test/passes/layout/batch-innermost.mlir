@@ -4,7 +4,7 @@
 // The input is copied once for both convolutions that read it; what follows image by image is
 // stored like the convolution's result, up to the matrix product.
 // CHECK-LABEL: func.func @train
-// CHECK: %[[X:.*]] = graph.transpose %arg0 {graph.orders = [array<i64: 1, 2, 3, 0>], permutation = array<i64: 0, 1, 2, 3>}
+// CHECK: %[[X:.*]] = graph.copy %arg0 {graph.orders = [array<i64: 1, 2, 3, 0>]}
 // CHECK: %[[Y:.*]] = graph.conv2d %[[X]], %arg1 {graph.orders = [array<i64: 1, 2, 3, 0>]
 // CHECK: graph.relu %[[Y]] {graph.orders = [array<i64: 1, 2, 3, 0>]}
 // CHECK: graph.reshape
@@ -12,7 +12,7 @@
 // CHECK-NOT: orders
 // CHECK: graph.conv2d %[[X]], %arg1 {graph.orders = [array<i64: 1, 2, 3, 0>]
 // The function returns rows.
-// CHECK-NEXT: graph.transpose %{{.*}} {graph.orders = [array<i64: 0, 1, 2, 3>]
+// CHECK-NEXT: graph.copy %{{.*}} {graph.orders = [array<i64: 0, 1, 2, 3>]
 // KERNELS-LABEL: func.func @train
 // KERNELS: graph.kernel {{.*}}name = "copy_{{.*}}result_layouts = {{\[}}array<i64: 1, 2, 3, 0>]
 // KERNELS: graph.kernel {{.*}}name = "conv2d_relu_{{.*}}operand_layouts = {{\[}}array<i64: 1, 2, 3, 0>, unit], result_layouts = {{\[}}array<i64: 1, 2, 3, 0>]

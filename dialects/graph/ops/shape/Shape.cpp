@@ -41,6 +41,13 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
   return success();
 }
 
+LogicalResult CopyOp::inferReturnTypes(MLIRContext *, OptionalLoc,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getX().getType());
+  return success();
+}
+
 LogicalResult ExpandOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {

@@ -20,6 +20,13 @@ def Graph_TransposeOp : Graph_InferredOp<"transpose", Graph_SmoothNest> {
   let hasCanonicalizer = 1;
 }
 
+def Graph_CopyOp : Graph_InferredOp<"copy", Graph_SmoothNest> {
+  let summary = "The same elements in memory of their own.";
+  let description = "For another storage order, or to keep a value that is about to be overwritten.";
+  let arguments = (ins Graph_Tensor:$x);
+  let results = (outs Graph_Tensor:$result);
+}
+
 def Graph_ExpandOp : Graph_InferredOp<"expand",
     !listconcat(Graph_SmoothNest, Graph_LocalAttributes)> {
   let summary = "Repeats dims of size 1 and adds leading ones.";

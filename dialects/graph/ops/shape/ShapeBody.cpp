@@ -21,6 +21,8 @@ LoopNest TransposeOp::getLoopNest() {
   return copyNest(*this, indices);
 }
 
+LoopNest CopyOp::getLoopNest() { return elementwiseNest(*this); }
+
 LoopNest ExpandOp::getLoopNest() { return elementwiseNest(*this); }
 
 LoopNest PadOp::getLoopNest() {
@@ -52,6 +54,11 @@ SmallVector<Value> TransposeOp::buildBody(OpBuilder &, Location, ValueRange x,
   return {x[0]};
 }
 
+SmallVector<Value> CopyOp::buildBody(OpBuilder &, Location, ValueRange x,
+                                     ValueRange) {
+  return {x[0]};
+}
+
 SmallVector<Value> ExpandOp::buildBody(OpBuilder &, Location, ValueRange x,
                                        ValueRange) {
   return {x[0]};
@@ -69,6 +76,7 @@ SmallVector<Value> SliceOp::buildBody(OpBuilder &, Location, ValueRange x,
 
 int64_t ReshapeOp::getFlops() { return 0; }
 int64_t TransposeOp::getFlops() { return 0; }
+int64_t CopyOp::getFlops() { return 0; }
 int64_t ExpandOp::getFlops() { return 0; }
 int64_t PadOp::getFlops() { return 0; }
 int64_t SliceOp::getFlops() { return 0; }

@@ -19,6 +19,11 @@ SmallVector<Value> TransposeOp::buildGradient(OpBuilder &builder,
   return {g.transpose(grads[0], inverse)};
 }
 
+SmallVector<Value> CopyOp::buildGradient(OpBuilder &, ValueRange grads,
+                                         ArrayRef<bool>) {
+  return {grads[0]};
+}
+
 SmallVector<Value> ExpandOp::buildGradient(OpBuilder &builder, ValueRange grads,
                                            ArrayRef<bool>) {
   GraphBuilder g(builder, getLoc());
