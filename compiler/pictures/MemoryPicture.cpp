@@ -1,5 +1,6 @@
 #include "compiler/pictures/MemoryPicture.h"
 #include "compiler/pictures/StepParts.h"
+#include "dialects/graph/Check.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -126,7 +127,7 @@ static std::string titleOf(StringRef step, plan::ProgramOp program) {
   case plan::ProgramKind::Update:
     return "step " + step.str() + ", update after the micro-batches";
   }
-  llvm_unreachable("a kind of program");
+  DL_UNREACHABLE("a kind of program");
 }
 
 static MemoryMap describeProgram(ModuleOp module, StringRef step,

@@ -21,6 +21,18 @@ def PrintShardingRules : Pass<"print-sharding-rules", "::mlir::ModuleOp"> {
                         "Also print the first and last part of each factor">];
 }
 
+def FailCheck : Pass<"fail-check", "::mlir::ModuleOp"> {
+  let summary = "Fails a check at the first op with the attribute `fail`";
+  let description = [{
+    For the test that a check which does not hold is an error at its op, with
+    exit code 70, in release builds, too.
+
+    ```mlir
+    %0 = graph.relu %x {fail} ...   // error: relu: the op has the attribute `fail`
+    ```
+  }];
+}
+
 def Evaluate : Pass<"evaluate", "::mlir::ModuleOp"> {
   let summary = "Evaluates functions with the ops' references";
   let description = [{

@@ -2,6 +2,7 @@
 // and the facts of ops, for tests and for looking.
 
 #include "compiler/codegen/cpu/Passes.h"
+#include "dialects/graph/Check.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/plan/Plan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -105,6 +106,7 @@ static int fail(const std::string &message) {
 }
 
 int main(int argc, char **argv) {
+  exitOnCrash();
   registerPasses();
   std::string error;
   std::optional<opt::Arguments> arguments =

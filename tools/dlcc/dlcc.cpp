@@ -2,6 +2,7 @@
 #include "compiler/codegen/cpu/Target.h"
 #include "compiler/frontend/Frontend.h"
 #include "compiler/pipeline/Pipeline.h"
+#include "dialects/graph/Check.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/plan/MachineOption.h"
 #include "dialects/plan/Plan.h"
@@ -13,10 +14,8 @@
 #include "mlir/Parser/Parser.h"
 #include "tools/dlcc/Arguments.h"
 #include "tools/dlcc/Diagnostics.h"
-#include <csignal>
 #include <cstdio>
 #include <cstring>
-#include <unistd.h>
 
 using namespace mlir;
 using dl::dlcc::Arguments;
@@ -26,13 +25,6 @@ static constexpr int kOurBug = 70;
 static int fail(const std::string &text, int exitCode) {
   std::fprintf(stderr, "error: %s\n", text.c_str());
   return exitCode;
-}
-
-static void onCrash(int) {
-  static const char text[] = "error: dlcc crashed; this is a bug of dlcc\n";
-  ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
-  (void)ignored;
-  _exit(kOurBug);
 }
 
 static int showSettings(const Arguments &arguments,
@@ -189,8 +181,7 @@ static int compile(const Arguments &arguments,
 }
 
 int main(int argc, char **argv) {
-  for (int one : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT})
-    std::signal(one, onCrash);
+  dl::exitOnCrash();
   Arguments arguments = dl::dlcc::parseArguments(argc, argv);
   if (arguments.exitCode)
     return fail(arguments.error, arguments.exitCode);

@@ -1,6 +1,7 @@
 // annotate-kernels: what a schedule knows of kernels.
 #include "compiler/codegen/cpu/KernelPlan.h"
 #include "compiler/codegen/cpu/Passes.h"
+#include "dialects/graph/Check.h"
 
 using namespace mlir;
 
@@ -26,6 +27,7 @@ struct AnnotateKernels : impl::AnnotateKernelsBase<AnnotateKernels> {
 
 private:
   LogicalResult annotate(graph::KernelOp kernel) {
+    WorkingOn at(kernel);
     Builder builder(&getContext());
     if (maxTiles > 0)
       kernel->setAttr("max_tiles", builder.getI64IntegerAttr(maxTiles));

@@ -3,6 +3,7 @@
 #include "compiler/codegen/cpu/KernelCache.h"
 #include "compiler/codegen/cpu/KernelEmitter.h"
 #include "compiler/codegen/cpu/ObjectCode.h"
+#include "dialects/graph/Check.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ThreadPool.h"
 
@@ -25,6 +26,7 @@ struct Task {
 
 void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache,
                const plan::MachineModel &machine) {
+  WorkingOn at(kernel);
   FailureOr<KernelPlan> plan = KernelPlan::create(kernel, machine);
   if (failed(plan)) {
     error = "the kernel has an op without a loop nest";
@@ -35,6 +37,10 @@ void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache,
   for (const TargetVariant &variant : variants) {
     llvm::LLVMContext context;
     auto module = emitKernel(*plan, payloads, variant, context);
+    if (!payloads.error.empty()) {
+      error = payloads.error;
+      return;
+    }
     auto target = createTargetMachine(variant);
     if (!target) {
       error = llvm::toString(target.takeError());

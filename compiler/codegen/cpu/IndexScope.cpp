@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/IndexScope.h"
+#include "dialects/graph/Check.h"
 
 using namespace mlir;
 
@@ -175,7 +176,7 @@ std::pair<int64_t, int64_t> IndexScope::range(AffineExpr expr) const {
       return {llo - floorDiv(llo, rlo) * rlo, lhi - floorDiv(lhi, rlo) * rlo};
     return {0, rlo - 1};
   default:
-    llvm_unreachable("ceildiv does not occur in access maps");
+    DL_UNREACHABLE("ceildiv does not occur in access maps");
   }
 }
 

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/Payload.h"
 #include "compiler/codegen/cpu/VectorMath.h"
+#include "dialects/graph/Check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -66,7 +67,7 @@ static CmpInst::Predicate predicate(arith::CmpIPredicate p) {
   case arith::CmpIPredicate::uge:
     return CmpInst::ICMP_UGE;
   }
-  llvm_unreachable("all predicates are handled");
+  DL_UNREACHABLE("all predicates are handled");
 }
 
 /// NaN wins over all, and of +0 and -0 either may be returned.

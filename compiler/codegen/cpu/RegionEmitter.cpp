@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/RegionEmitter.h"
 #include "compiler/codegen/cpu/Payload.h"
+#include "dialects/graph/Check.h"
 #include "llvm/IR/MDBuilder.h"
 
 using namespace mlir;
@@ -269,7 +270,7 @@ void RegionEmitter::storeInterleaved(mlir::Value placed,
                                      ArrayRef<AffineExpr> index,
                                      ArrayRef<Value *> contents,
                                      ArrayRef<Value *> masks) {
-  assert(contents.size() == 2 && !tail);
+  DL_CHECK(contents.size() == 2 && !tail, "two whole vectors are interleaved");
   Value *a = toMemory(contents[0]), *b = toMemory(contents[1]);
   auto *every = llvm::Constant::getAllOnesValue(
       llvm::FixedVectorType::get(builder.getInt1Ty(), plan.lanes));

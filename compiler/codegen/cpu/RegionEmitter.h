@@ -15,6 +15,8 @@ public:
     llvm::SmallVector<mlir::Value> results;
   };
   const Payload &get(graph::LoopNestOpInterface op, const KernelPlan &plan);
+  /// Why what is emitted from them cannot be used; empty if it can.
+  std::string error;
 
 private:
   llvm::DenseMap<mlir::Operation *, std::unique_ptr<Payload>> payloads;

@@ -3,6 +3,7 @@
 
 #include "compiler/codegen/cpu/Payload.h"
 #include "compiler/codegen/cpu/RegionEmitter.h"
+#include "dialects/graph/Check.h"
 
 using namespace mlir;
 
@@ -45,7 +46,7 @@ Value *RegionEmitter::scalarOperand(Operation *op, int64_t index) {
       return builder.CreateVectorSplat(1, loaded);
     }
   }
-  llvm_unreachable("an op with graph.scalar in its payload has the scalars");
+  DL_UNREACHABLE("an op with graph.scalar in its payload has the scalars");
 }
 
 unsigned RegionEmitter::unifyWidths(MutableArrayRef<Value *> contents) {
@@ -88,9 +89,15 @@ SmallVector<Value *> RegionEmitter::evaluatePayload(Operation *op,
       operands.push_back(get(operand));
     unsigned width = unifyWidths(operands);
     auto results = emitPayloadOp(builder, &inner, operands, width);
-    if (results.empty())
-      llvm::report_fatal_error(llvm::Twine("no code for payload op ") +
-                               inner.getName().getStringRef());
+    if (results.empty()) {
+      payloads.error =
+          ("there is no code for " + inner.getName().getStringRef() +
+           " in the payload of " + op->getName().getStringRef())
+              .str();
+      for (Type type : inner.getResultTypes())
+        results.push_back(llvm::PoisonValue::get(
+            vectorType(builder.getContext(), type, width)));
+    }
     for (auto [mlirResult, content] : llvm::zip(inner.getResults(), results))
       values[mlirResult] = content;
   }
