@@ -17,10 +17,38 @@
 #define GET_ATTRDEF_CLASSES
 #include "dialects/plan/PlanAttrs.h.inc"
 
+namespace dl::plan {
+
+class BufferOp;
+
+/// Bytes of one buffer that a command touches.
+struct Access {
+  mlir::Value value; // of the buffer
+  int64_t offset, bytes;
+  bool writes;
+
+  BufferOp buffer() const;
+  /// In the buffer's space, once that is laid out.
+  int64_t begin() const;
+  int64_t end() const { return begin() + bytes; }
+};
+
+/// How `ranges` of bindings say "to the end of the buffer".
+inline constexpr int64_t wholeBuffer = -1;
+
+} // namespace dl::plan
+
+#include "dialects/plan/PlanInterfaces.h.inc"
+
 #define GET_OP_CLASSES
 #include "dialects/plan/PlanOps.h.inc"
 
 namespace dl::plan {
+
+using CommandList = llvm::SmallVector<CommandOpInterface>;
+
+/// A program's commands in their order.
+CommandList commandsOf(ProgramOp program);
 
 /// Arena offsets are multiples of this, and kernels may read as many bytes past
 /// a buffer's end.

@@ -2,6 +2,7 @@
 #define DL_PLAN_OPS
 
 include "dialects/plan/Plan.td"
+include "dialects/plan/PlanInterfaces.td"
 
 class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<PlanDialect, mnemonic, traits>;
 
@@ -51,17 +52,19 @@ def Plan_StateOp : Plan_Op<"state", [HasParent<"PlanOp">]> {
 def Plan_KernelOp : Plan_Op<"kernel", [HasParent<"PlanOp">, Symbol]> {
   let summary = "A piece of machine code, and what it assumes of its bindings.";
   let description = [{
-    `bindings` are the bytes that each binding must have, `constants` the ranges
-    of what a launch says besides them: random keys, offsets. `flops` and `bytes`
-    are of one launch, `scratch` bytes of one thread.
+    `bindings` are the bytes that each binding must have, `aligns` what its
+    address must be a multiple of (64, a buffer's own, where nothing is said);
+    `constants` the ranges of what a launch says besides them: random keys,
+    offsets. `flops` and `bytes` are of one launch, `scratch` bytes of one thread.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$strategy, I64Attr:$tiles, I64Attr:$scratch,
                        DenseI64ArrayAttr:$bindings, DenseBoolArrayAttr:$writes,
+                       OptionalAttr<DenseI64ArrayAttr>:$aligns,
                        DefaultValuedAttr<Plan_RangesAttr, "{}">:$constants, I64Attr:$flops,
                        I64Attr:$bytes);
   let assemblyFormat = [{
     $sym_name $strategy `tiles` $tiles `scratch` $scratch `bindings` $bindings
-    `writes` $writes (`constants` $constants^)? `flops` $flops `bytes` $bytes attr-dict
+    `writes` $writes (`aligns` $aligns^)? (`constants` $constants^)? `flops` $flops `bytes` $bytes attr-dict
   }];
   let hasVerifier = 1;
 }
@@ -98,19 +101,25 @@ def Plan_ProgramOp : Plan_Op<"program", [HasParent<"StepOp">, SingleBlock, NoTer
 }
 
 def Plan_CommandOp : Plan_Op<"command", [HasParent<"ProgramOp">, AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<Plan_CommandOpInterface, ["getAccesses", "getTitle"]>,
     DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A launch of a kernel, once the commands it comes after have finished.";
   let description = [{
+    A binding is a whole buffer, `%w`, or a range of one: `%w[64, 40]` are the 40
+    bytes from its byte 64 on.
+
     `serial`: too small to be shared among threads. `sources` are the ops of this
     launch, first the one that it is named by.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_BufferType>:$bindings,
+                       OptionalAttr<DenseI64ArrayAttr>:$ranges,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$constants,
                        Variadic<Plan_TokenType>:$after, UnitAttr:$serial,
                        DefaultValuedAttr<Plan_SourcesAttr, "{}">:$sources);
   let results = (outs Plan_TokenType:$done);
   let assemblyFormat = [{
-    $kernel `(` $bindings `)` (`constants` $constants^)? (`after` `(` $after^ `)`)? (`serial` $serial^)? (`from` $sources^)? attr-dict
+    $kernel `(` custom<Ranges>($bindings, $ranges) `)` (`constants` $constants^)?
+    (`after` `(` $after^ `)`)? (`serial` $serial^)? (`from` $sources^)? attr-dict
   }];
   let extraClassDeclaration = [{
     ::llvm::LogicalResult verifyConstants(KernelOp kernel);

@@ -2,9 +2,8 @@
 #include "dialects/plan/Plan.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "passes/schedule/HappensBefore.h"
+#include "passes/schedule/LastUsers.h"
 #include "passes/schedule/Passes.h"
-#include "llvm/ADT/DenseMap.h"
-#include <map>
 
 using namespace mlir;
 
@@ -16,89 +15,23 @@ namespace dl {
 namespace dl::schedule {
 namespace {
 
-/// Who used a buffer last: its last writer and the readers since.
-struct Users {
-  std::optional<unsigned> writer;
-  SmallVector<unsigned, 2> readers;
-
-  void appendAll(SmallVectorImpl<unsigned> &deps) const {
-    deps.append(readers.begin(), readers.end());
-    if (writer)
-      deps.push_back(*writer);
-  }
-};
-
-/// The buffers of a program in the order of their use.
-class Hazards {
-public:
-  void read(plan::BufferOp buffer, unsigned command,
-            SmallVectorImpl<unsigned> &deps) {
-    Users &users = usersOf(buffer, deps);
-    if (users.writer)
-      deps.push_back(*users.writer);
-    users.readers.push_back(command);
-  }
-
-  void write(plan::BufferOp buffer, unsigned command,
-             SmallVectorImpl<unsigned> &deps) {
-    Users &users = usersOf(buffer, deps);
-    users.appendAll(deps);
-    users.readers.clear();
-    users.writer = command;
-  }
-
-private:
-  struct Range {
-    int64_t end;
-    plan::BufferOp owner;
-  };
-
-  Users &usersOf(plan::BufferOp buffer, SmallVectorImpl<unsigned> &deps) {
-    auto [it, isNew] = users.try_emplace(buffer);
-    if (isNew && buffer.getSpace() == plan::Space::Arena && buffer.getBytes())
-      occupy(buffer, deps);
-    // occupy() looks into the map but never grows it.
-    return it->second;
-  }
-
-  /// Takes bytes over from their owners: whoever used those last comes first.
-  void occupy(plan::BufferOp buffer, SmallVectorImpl<unsigned> &deps) {
-    int64_t begin = *buffer.getOffset(), end = begin + buffer.getBytes();
-    auto it = ranges.upper_bound(begin);
-    if (it != ranges.begin() && std::prev(it)->second.end > begin)
-      --it;
-    while (it != ranges.end() && it->first < end) {
-      auto [start, range] = *it;
-      users.find(range.owner)->second.appendAll(deps);
-      it = ranges.erase(it);
-      if (start < begin)
-        ranges[start] = {begin, range.owner};
-      if (range.end > end)
-        it = ranges.emplace(end, range).first;
-    }
-    ranges[begin] = {end, buffer};
-  }
-
-  llvm::DenseMap<plan::BufferOp, Users> users;
-  std::map<int64_t, Range> ranges;
-};
-
-void addDependencies(plan::ProgramOp program, SymbolTable &kernels) {
-  Hazards hazards;
+void addDependencies(plan::ProgramOp program, const SymbolTable &kernels) {
+  LastUsers users; // of the arena's bytes
   HappensBefore order;
-  SmallVector<plan::CommandOp> commands(program.getOps<plan::CommandOp>());
+  plan::CommandList commands = plan::commandsOf(program);
   for (auto [index, command] : llvm::enumerate(commands)) {
-    auto kernel = kernels.lookup<plan::KernelOp>(command.getKernel());
+    std::vector<plan::Access> accesses = command.getAccesses(kernels);
+    llvm::erase_if(accesses, [](const plan::Access &access) {
+      return access.buffer().getSpace() != plan::Space::Arena;
+    });
     SmallVector<unsigned> deps;
-    for (bool writing : {false, true})
-      for (auto [value, writes] :
-           llvm::zip_equal(command.getBindings(), kernel.getWrites())) {
-        auto buffer = value.getDefiningOp<plan::BufferOp>();
-        if (writing && writes)
-          hazards.write(buffer, index, deps);
-        else if (!writing && !writes)
-          hazards.read(buffer, index, deps);
-      }
+    // Reads first: an operand that is written over is read before.
+    for (const plan::Access &access : accesses)
+      if (!access.writes)
+        users.read(access.begin(), access.end(), index, deps);
+    for (const plan::Access &access : accesses)
+      if (access.writes)
+        users.write(access.begin(), access.end(), index, deps);
     llvm::erase(deps, index);
     SmallVector<Value> after;
     for (unsigned dep : order.add(deps))

@@ -22,8 +22,12 @@ ArrayAttr physicalDims(RankedTensorType type, DenseI64ArrayAttr order) {
   return ArrayAttr::get(type.getContext(), dims);
 }
 
+int64_t elementBytes(RankedTensorType type) {
+  return (type.getElementTypeBitWidth() + 7) / 8;
+}
+
 int64_t bytesOf(RankedTensorType type) {
-  return type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
+  return type.getNumElements() * elementBytes(type);
 }
 
 std::string describe(RankedTensorType type) {

@@ -12,7 +12,10 @@ namespace dl::schedule {
 mlir::ArrayAttr physicalDims(mlir::RankedTensorType type,
                              mlir::DenseI64ArrayAttr order);
 
-/// What a tensor takes in memory; a boolean takes one byte.
+/// What an element takes in memory; a boolean takes one byte.
+int64_t elementBytes(mlir::RankedTensorType type);
+
+/// What a tensor takes.
 int64_t bytesOf(mlir::RankedTensorType type);
 
 /// "[4,10] f32".

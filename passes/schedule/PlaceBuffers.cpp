@@ -1,6 +1,7 @@
 // place-buffers: an offset in the arena for every buffer.
 #include "dialects/plan/Plan.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/schedule/LastUsers.h"
 #include "passes/schedule/Packing.h"
 #include "passes/schedule/Passes.h"
 #include "llvm/ADT/DenseMap.h"
@@ -41,12 +42,11 @@ class ProgramPlacer {
 public:
   ProgramPlacer(plan::ProgramOp program, SymbolTable &kernels)
       : program(program), kernels(kernels),
-        commands(program.getOps<plan::CommandOp>()) {
+        commands(plan::commandsOf(program)) {
     for (auto [index, command] : llvm::enumerate(commands))
-      for (Value binding : command.getBindings())
-        if (auto buffer = binding.getDefiningOp<plan::BufferOp>();
-            isTemporary(buffer))
-          uses[buffer].push_back(index);
+      for (const plan::Access &access : command.getAccesses(kernels))
+        if (isTemporary(access.buffer()))
+          uses[access.buffer()].push_back(index);
   }
 
   /// Packs the temporaries behind `base`; returns the end of the last.
@@ -70,7 +70,7 @@ private:
 
   /// Somebody else's order is not ours to change.
   bool hasForeignOrder() {
-    return llvm::any_of(commands, [](plan::CommandOp command) {
+    return llvm::any_of(commands, [](plan::CommandOpInterface command) {
       return !command.getAfter().empty();
     });
   }
@@ -122,28 +122,19 @@ private:
 
   /// For each command those that buffers let it wait for, whatever their bytes.
   std::vector<SmallVector<unsigned, 4>> dataDependencies() {
-    struct Users {
-      std::optional<unsigned> writer;
-      SmallVector<unsigned, 4> readers;
-    };
-    llvm::DenseMap<Value, Users> last;
+    llvm::DenseMap<Value, LastUsers> last;
     std::vector<SmallVector<unsigned, 4>> before(commands.size());
     for (auto [index, command] : llvm::enumerate(commands)) {
-      ArrayRef<bool> writes =
-          kernels.lookup<plan::KernelOp>(command.getKernel()).getWrites();
-      for (auto [buffer, written] :
-           llvm::zip_equal(command.getBindings(), writes)) {
-        Users &users = last[buffer];
-        if (users.writer && *users.writer != index)
-          before[index].push_back(*users.writer);
-        if (!written) {
-          users.readers.push_back(index);
-          continue;
-        }
-        llvm::copy_if(users.readers, std::back_inserter(before[index]),
-                      [index = index](unsigned r) { return r != index; });
-        users = {static_cast<unsigned>(index), {}};
-      }
+      std::vector<plan::Access> accesses = command.getAccesses(kernels);
+      for (const plan::Access &access : accesses)
+        if (!access.writes)
+          last[access.value].read(access.offset, access.offset + access.bytes,
+                                  index, before[index]);
+      for (const plan::Access &access : accesses)
+        if (access.writes)
+          last[access.value].write(access.offset, access.offset + access.bytes,
+                                   index, before[index]);
+      llvm::erase(before[index], index);
     }
     return before;
   }
@@ -195,7 +186,7 @@ private:
 
   plan::ProgramOp program;
   SymbolTable &kernels;
-  SmallVector<plan::CommandOp> commands;
+  plan::CommandList commands;
   llvm::MapVector<plan::BufferOp, SmallVector<unsigned, 4>> uses;
 };
 

@@ -227,6 +227,7 @@ private:
     plan::CommandOp::create(
         commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
         FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings,
+        /*ranges=*/DenseI64ArrayAttr(),
         /*constants=*/DenseI64ArrayAttr::get(kernel.getContext(), {}),
         /*after=*/ValueRange(), /*serial=*/UnitAttr(),
         commands.getArrayAttr(sources));
@@ -260,20 +261,22 @@ private:
   /// One plan.kernel for all kernels of a name.
   LogicalResult recordKernel(graph::KernelOp kernel) {
     OpBuilder &builder = parts.builder;
-    SmallVector<int64_t> bytes;
+    SmallVector<int64_t> bytes, aligns;
     SmallVector<bool> writes;
-    for (Value operand : kernel->getOperands()) {
-      bytes.push_back(bytesOf(typeOf(operand)));
-      writes.push_back(false);
-    }
-    for (Value result : kernel->getResults()) {
-      bytes.push_back(bytesOf(typeOf(result)));
-      writes.push_back(true);
-    }
+    auto bind = [&](Value value, bool written) {
+      bytes.push_back(bytesOf(typeOf(value)));
+      aligns.push_back(elementBytes(typeOf(value)));
+      writes.push_back(written);
+    };
+    for (Value operand : kernel->getOperands())
+      bind(operand, false);
+    for (Value result : kernel->getResults())
+      bind(result, true);
     auto [it, isNew] = parts.kernels.try_emplace(kernel.getName());
     if (!isNew) {
       if (it->second.getBindings() == ArrayRef<int64_t>(bytes) &&
-          it->second.getWrites() == ArrayRef<bool>(writes))
+          it->second.getWrites() == ArrayRef<bool>(writes) &&
+          it->second.getAligns() == ArrayRef<int64_t>(aligns))
         return success();
       return kernel.emitOpError("'")
              << kernel.getName() << "' is also another kernel's name";
@@ -286,6 +289,7 @@ private:
         builder.getI64IntegerAttr(kernel.getScratch().value_or(0)),
         builder.getDenseI64ArrayAttr(bytes),
         builder.getDenseBoolArrayAttr(writes),
+        builder.getDenseI64ArrayAttr(aligns),
         /*constants=*/builder.getArrayAttr({}),
         builder.getI64IntegerAttr(integer(kernel, "flops", 0)),
         builder.getI64IntegerAttr(integer(kernel, "bytes", 0)));

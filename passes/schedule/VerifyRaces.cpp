@@ -22,7 +22,7 @@ namespace dl {
 namespace dl::schedule {
 namespace {
 
-using Commands = std::vector<plan::CommandOp>;
+using Commands = plan::CommandList;
 
 struct Bytes {
   int64_t begin, end;
@@ -33,9 +33,12 @@ Bytes bytesOf(plan::BufferOp buffer) {
   return {begin, begin + static_cast<int64_t>(buffer.getBytes())};
 }
 
-std::string describe(unsigned index, plan::CommandOp command) {
-  return "command " + std::to_string(index) + " (@" +
-         command.getKernel().str() + ")";
+Bytes bytesOf(const plan::Access &access) {
+  return {access.begin(), access.end()};
+}
+
+std::string describe(unsigned index, plan::CommandOpInterface command) {
+  return "command " + std::to_string(index) + " (" + command.getTitle() + ")";
 }
 
 /// Two commands that must be ordered, and over which bytes.
@@ -57,8 +60,9 @@ public:
       ranges[bytes.begin] = {bytes.end, buffer, std::nullopt, {}};
   }
 
-  LogicalResult read(unsigned index, plan::BufferOp buffer) {
-    Bytes bytes = bytesOf(buffer);
+  LogicalResult read(unsigned index, const plan::Access &access) {
+    plan::BufferOp buffer = access.buffer();
+    Bytes bytes = bytesOf(access);
     int64_t covered = bytes.begin;
     for (auto it = cut(bytes); it != ranges.end() && it->first < bytes.end;
          ++it) {
@@ -78,8 +82,9 @@ public:
     return success();
   }
 
-  void write(unsigned index, plan::BufferOp buffer) {
-    Bytes bytes = bytesOf(buffer);
+  void write(unsigned index, const plan::Access &access) {
+    plan::BufferOp buffer = access.buffer();
+    Bytes bytes = bytesOf(access);
     if (bytes.begin == bytes.end)
       return;
     auto it = cut(bytes);
@@ -188,56 +193,72 @@ LogicalResult checkOrder(Commands &commands, std::vector<Conflict> conflicts) {
   return success();
 }
 
-/// A kernel may see one buffer twice, but not overlapping ones.
-LogicalResult checkBindings(unsigned index, plan::CommandOp command,
-                            ArrayRef<bool> writes) {
-  for (auto [i, a] : llvm::enumerate(command.getBindings()))
-    for (auto [j, b] : llvm::enumerate(command.getBindings())) {
-      auto first = a.getDefiningOp<plan::BufferOp>();
-      auto second = b.getDefiningOp<plan::BufferOp>();
-      if (!writes[i] || i == j || first == second ||
-          first.getSpace() != plan::Space::Arena ||
-          second.getSpace() != plan::Space::Arena)
-        continue;
-      Bytes x = bytesOf(first), y = bytesOf(second);
-      if (x.begin < y.end && y.begin < x.end)
-        return command.emitOpError()
-               << describe(index, command) << " writes '" << first.getName()
-               << "', which overlaps its '" << second.getName() << "'";
+/// A command may see bytes twice, but what it writes only as a whole and through
+/// one buffer: an operand that a result is written over.
+LogicalResult checkAccesses(unsigned index, plan::CommandOpInterface command,
+                            ArrayRef<plan::Access> accesses) {
+  SmallVector<const plan::Access *> sorted;
+  for (const plan::Access &access : accesses) {
+    bool inArena = access.buffer().getSpace() == plan::Space::Arena;
+    if (access.writes && !inArena)
+      return command.emitOpError()
+             << describe(index, command) << " writes '"
+             << access.buffer().getName() << "', which is not of the arena";
+    if (inArena && access.bytes != 0)
+      sorted.push_back(&access);
+  }
+  // Writes first among those that begin at one byte.
+  llvm::sort(sorted, [](const plan::Access *a, const plan::Access *b) {
+    return std::tuple(a->begin(), !a->writes, a) <
+           std::tuple(b->begin(), !b->writes, b);
+  });
+  const plan::Access *lastWrite = nullptr, *lastRead = nullptr; // that reach on
+  auto reachesOver = [](const plan::Access *earlier, const plan::Access *later) {
+    return earlier && earlier->end() > later->begin();
+  };
+  for (const plan::Access *access : sorted) {
+    const plan::Access *met = nullptr;
+    if (reachesOver(lastWrite, access) &&
+        (access->writes || lastWrite->begin() != access->begin() ||
+         lastWrite->value != access->value))
+      met = lastWrite;
+    else if (access->writes && reachesOver(lastRead, access))
+      met = lastRead;
+    if (met) {
+      const plan::Access *writer = access->writes ? access : met;
+      const plan::Access *other = access->writes ? met : access;
+      return command.emitOpError()
+             << describe(index, command) << " writes '"
+             << writer->buffer().getName() << "', which overlaps its '"
+             << other->buffer().getName() << "'";
     }
+    const plan::Access *&last = access->writes ? lastWrite : lastRead;
+    if (!last || last->end() < access->end())
+      last = access;
+  }
   return success();
 }
 
-LogicalResult verifyProgram(plan::ProgramOp program, SymbolTable &kernels,
+LogicalResult verifyProgram(plan::ProgramOp program,
+                            const SymbolTable &kernels,
                             ArrayRef<plan::BufferOp> states) {
-  Commands commands(program.getOps<plan::CommandOp>().begin(),
-                    program.getOps<plan::CommandOp>().end());
+  Commands commands = plan::commandsOf(program);
   ByteWatch watch(commands);
   for (plan::BufferOp state : states)
     watch.define(state);
   for (auto [index, command] : llvm::enumerate(commands)) {
-    ArrayRef<bool> writes =
-        kernels.lookup<plan::KernelOp>(command.getKernel()).getWrites();
-    if (failed(checkBindings(index, command, writes)))
+    std::vector<plan::Access> accesses = command.getAccesses(kernels);
+    if (failed(checkAccesses(index, command, accesses)))
       return failure();
-    for (bool writing : {false, true})
-      for (auto [value, written] :
-           llvm::zip_equal(command.getBindings(), writes)) {
-        auto buffer = value.getDefiningOp<plan::BufferOp>();
-        if (written != writing)
-          continue;
-        if (buffer.getSpace() != plan::Space::Arena) {
-          if (writing)
-            return command.emitOpError()
-                   << describe(index, command) << " writes '"
-                   << buffer.getName() << "', which is not of the arena";
-          continue;
-        }
-        if (writing)
-          watch.write(index, buffer);
-        else if (failed(watch.read(index, buffer)))
-          return failure();
-      }
+    llvm::erase_if(accesses, [](const plan::Access &access) {
+      return access.buffer().getSpace() != plan::Space::Arena;
+    });
+    for (const plan::Access &access : accesses)
+      if (!access.writes && failed(watch.read(index, access)))
+        return failure();
+    for (const plan::Access &access : accesses)
+      if (access.writes)
+        watch.write(index, access);
   }
   // What a program leaves behind must still be there at its end.
   auto survives = [&](plan::BufferOp buffer) {

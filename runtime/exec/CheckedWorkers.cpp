@@ -43,12 +43,12 @@ void CheckedWorkers::describe(
     const std::vector<std::vector<Temporary>> &temporaries) {
   Lives &out = livesOf[&program];
   out.deadAtStart = std::move(dead);
-  std::unordered_map<uint32_t, uint32_t> known; // by buffer
+  std::unordered_map<uint32_t, uint32_t> known; // by number
   for (const auto &used : temporaries) {
     std::vector<uint32_t> indices;
     for (const Temporary &temporary : used) {
       auto [at, isNew] = known.try_emplace(
-          temporary.buffer, static_cast<uint32_t>(out.uses.size()));
+          temporary.number, static_cast<uint32_t>(out.uses.size()));
       if (isNew) {
         out.temporaries.push_back(temporary.range);
         out.uses.push_back(0);

@@ -27,9 +27,9 @@ public:
 
   Status start(const std::vector<MemoryRange> &scratch, Trace *record);
 
-  /// A buffer that is dead before its first and after its last use.
+  /// A piece of a buffer that is dead before its first and after its last use.
   struct Temporary {
-    uint32_t buffer;
+    uint32_t number; ///< of the piece
     MemoryRange range;
   };
   /// What is dead when a program begins, and the temporaries of its commands.

@@ -2,6 +2,7 @@
 
 #include "runtime/base/Numbers.h"
 #include "runtime/exec/Cpu.h"
+#include "runtime/plan/CommandAccess.h"
 #include "runtime/plan/InputRing.h"
 #include "runtime/plan/SourceText.h"
 #include "runtime/plan/Validator.h"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 
 using namespace dlrt;
 
@@ -127,7 +129,7 @@ Status Executor::layOut(unsigned threads, bool guarded) {
 void Executor::prepareSteps(unsigned threads) {
   for (uint32_t s = 0; s < steps.size(); ++s) {
     const fb::StepT &step = *plan.steps[s];
-    BufferAddress address = [&](uint32_t index, uint32_t slot) -> void * {
+    BufferAddress address = [&](uint32_t index, uint32_t slot) -> uint8_t * {
       const fb::BufferT &buffer = *plan.buffers[index];
       switch (buffer.space) {
       case fb::Space::Input:
@@ -195,13 +197,38 @@ void Executor::describeForChecks(const PreparedProgram &prepared,
                                  const fb::ProgramT &program,
                                  const std::vector<bool> &isPinned,
                                  const std::vector<MemoryRange> &dead) {
+  auto isTemporary = [&](const fb::Range &range) {
+    return plan.buffers[range.buffer()]->space == fb::Space::Arena &&
+           !isPinned[range.buffer()];
+  };
+  // Pieces of buffers that commands use as a whole: each dies on its own.
+  std::map<std::pair<uint32_t, uint64_t>, uint32_t> borders; // to a number
+  for (const auto &command : program.commands)
+    for (const Access &access : accessesOf(plan, *command))
+      if (const fb::Range &range = access.range; isTemporary(range)) {
+        borders[{range.buffer(), range.offset()}];
+        borders[{range.buffer(), range.offset() + range.bytes()}];
+      }
+  uint32_t count = 0;
+  for (auto &[border, number] : borders)
+    number = count++;
   std::vector<std::vector<CheckedWorkers::Temporary>> temporaries;
   for (const auto &command : program.commands) {
     temporaries.emplace_back();
-    for (uint32_t b : command->bindings)
-      if (plan.buffers[b]->space == fb::Space::Arena && !isPinned[b])
+    for (const Access &access : accessesOf(plan, *command)) {
+      const fb::Range &range = access.range;
+      if (!isTemporary(range))
+        continue;
+      uint64_t end = range.offset() + range.bytes();
+      auto border = borders.find({range.buffer(), range.offset()});
+      for (uint64_t at = range.offset(); at < end;) {
+        uint32_t number = border->second;
+        uint64_t next = (++border)->first.second;
         temporaries.back().push_back(
-            {b, {arenaAddress(b), plan.buffers[b]->bytes}});
+            {number, {arenaAddress(range.buffer()) + at, next - at}});
+        at = next;
+      }
+    }
   }
   checked->describe(prepared, dead, temporaries);
 }

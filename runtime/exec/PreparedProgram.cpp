@@ -61,8 +61,9 @@ dlrt::prepareProgram(const fb::PlanT &plan, const fb::ProgramT &program,
     out.commands.push_back(prepared);
     bindings += static_cast<uint32_t>(command->bindings.size());
     for (uint32_t slot = 0; slot < slots; ++slot)
-      for (uint32_t buffer : command->bindings)
-        out.tables[slot].push_back(address(buffer, slot));
+      for (const fb::Range &range : command->bindings)
+        out.tables[slot].push_back(address(range.buffer(), slot) +
+                                   range.offset());
   }
   countEdges(program, out);
   if (!out.alone) {

@@ -49,7 +49,8 @@ struct PreparedProgram {
 };
 
 /// The address of a buffer when a given input slot is bound.
-using BufferAddress = std::function<void *(uint32_t buffer, uint32_t slot)>;
+using BufferAddress =
+    std::function<uint8_t *(uint32_t buffer, uint32_t slot)>;
 
 PreparedProgram prepareProgram(const fb::PlanT &plan,
                                const fb::ProgramT &program,

@@ -33,6 +33,8 @@ std::vector<uint8_t> dlrt::codeRecord(const fb::PlanT &plan) {
     out.put(static_cast<uint32_t>(kernel->binding_bytes.size()));
     for (uint64_t bytes : kernel->binding_bytes)
       out.put(bytes);
+    for (uint32_t align : kernel->binding_aligns)
+      out.put(align);
     for (bool writes : kernel->writes)
       out.put(static_cast<uint8_t>(writes));
     out.put(static_cast<uint32_t>(kernel->constants.size()));

@@ -69,8 +69,9 @@ private:
            takeStructs(s.layout()) && strings(s.aliases());
   }
   bool kernel(const fb::Kernel &k) {
-    return take(k.name()) && take(k.binding_bytes()) && take(k.writes()) &&
-           take(k.ops()) && take(k.strategy()) && takeStructs(k.constants());
+    return take(k.name()) && take(k.binding_bytes()) &&
+           take(k.binding_aligns()) && take(k.writes()) && take(k.ops()) &&
+           take(k.strategy()) && takeStructs(k.constants());
   }
   bool dataset(const fb::Dataset &d) {
     return take(d.root()) && strings(d.paths()) &&
@@ -84,7 +85,7 @@ private:
   bool program(const fb::Program &p) {
     return each(p.commands(),
                 [&](auto &c) {
-                  return take(c.bindings()) && take(c.constants()) &&
+                  return takeStructs(c.bindings()) && take(c.constants()) &&
                          take(c.deps()) && take(c.ops());
                 }) &&
            each(p.metrics(),

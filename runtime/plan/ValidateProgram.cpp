@@ -74,16 +74,35 @@ private:
     return {};
   }
 
-  std::string checkBinding(uint32_t index, const fb::KernelT &kernel,
+  std::string checkBinding(const fb::Range &range, const fb::KernelT &kernel,
                            size_t binding) {
+    if (std::string what = checkRange(range, kernel.writes[binding]);
+        !what.empty())
+      return what;
+    if (range.bytes() < kernel.binding_bytes[binding])
+      return fmt::format("{} bytes of buffer {}, kernel '{}' needs {}",
+                         range.bytes(), range.buffer(), kernel.name,
+                         kernel.binding_bytes[binding]);
+    if (range.offset() % kernel.binding_aligns[binding] != 0)
+      return fmt::format("byte {} of buffer {} is no multiple of {}, which "
+                         "kernel '{}' needs",
+                         range.offset(), range.buffer(),
+                         kernel.binding_aligns[binding], kernel.name);
+    return {};
+  }
+
+  /// Ranges lie in their buffers; only the arena is written.
+  std::string checkRange(const fb::Range &range, bool writes) {
+    uint32_t index = range.buffer();
     if (index >= plan.buffers.size())
       return fmt::format("buffer {} does not exist", index);
     const fb::BufferT &buffer = *plan.buffers[index];
-    if (buffer.bytes < kernel.binding_bytes[binding])
-      return fmt::format("buffer {} has {} bytes, kernel '{}' needs {}", index,
-                         buffer.bytes, kernel.name,
-                         kernel.binding_bytes[binding]);
-    if (buffer.space != fb::Space::Arena && kernel.writes[binding])
+    if (range.offset() > buffer.bytes ||
+        range.bytes() > buffer.bytes - range.offset())
+      return fmt::format("{} bytes from byte {} on leave buffer {}, which has "
+                         "{}",
+                         range.bytes(), range.offset(), index, buffer.bytes);
+    if (buffer.space != fb::Space::Arena && writes)
       return fmt::format("buffer {} is read-only", index);
     if (buffer.space != fb::Space::Input)
       return {};

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <unordered_set>
 
 using namespace dlrt;
@@ -128,9 +129,15 @@ static Status checkKernels(const fb::PlanT &plan) {
       return error(fmt::format("{} tiles", k.tiles));
     if (k.scratch_bytes > uint64_t(1) << 48)
       return error(fmt::format("{} bytes of scratch", k.scratch_bytes));
-    if (k.binding_bytes.size() != k.writes.size())
-      return error(fmt::format("{} bindings, but {} write marks",
-                               k.binding_bytes.size(), k.writes.size()));
+    if (k.binding_bytes.size() != k.writes.size() ||
+        k.binding_bytes.size() != k.binding_aligns.size())
+      return error(fmt::format("{} bindings, but {} alignments and {} write "
+                               "marks",
+                               k.binding_bytes.size(), k.binding_aligns.size(),
+                               k.writes.size()));
+    for (uint32_t align : k.binding_aligns)
+      if (!std::has_single_bit(align) || align > bufferAlignment)
+        return error(fmt::format("a binding's alignment of {}", align));
     for (const fb::ConstantRange &range : k.constants)
       if (range.multiple_of() < 1)
         return error("a constant is to be a multiple of nothing");

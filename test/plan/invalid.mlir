@@ -109,3 +109,50 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
     }
   }
 }
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  plan.kernel @k "" tiles 1 scratch 0 bindings [32] writes [true] flops 0 bytes 0
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{binding 0: 32 bytes from byte 40 on are not inside 'a', which has 64}}
+      %0 = plan.command @k(%a[40, 32])
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  plan.kernel @k "" tiles 1 scratch 0 bindings [32] writes [true] flops 0 bytes 0
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{binding 0: 'a' has 16 bytes, @k needs 32}}
+      %0 = plan.command @k(%a[0, 16])
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  plan.kernel @k "" tiles 1 scratch 0 bindings [32] writes [true] aligns [4] flops 0 bytes 0
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      %0 = plan.command @k(%a[4, 32])
+      // expected-error@+1 {{binding 0: byte 6 of 'a' is no multiple of 4, which @k needs}}
+      %1 = plan.command @k(%a[6, 32])
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  // expected-error@+1 {{has an alignment that is no power of two up to 64}}
+  plan.kernel @k "" tiles 1 scratch 0 bindings [32] writes [true] aligns [3] flops 0 bytes 0
+}

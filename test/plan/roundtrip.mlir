@@ -12,11 +12,12 @@ plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" {
   plan.state "fc.weight" parameter in %w : tensor<10xf32> dims [#plan.dim<dim = 0, divisor = 1, extent = 10, stride = 1>] init <normal, 0.0 : f64, 1.0 : f64, key = 3> aliases ["head"]
   // CHECK-NEXT: plan.state "m" slot of "fc.weight" in
   plan.state "m" slot of "fc.weight" in %w : tensor<10xf32> dims [] init <zero, 0.0 : f64, 0.0 : f64, key = 0>
-  // CHECK-NEXT: plan.kernel @k "reduce" tiles 1 scratch 64 bindings [40, 40, 4] writes [false, false, true] flops 20 bytes 84
-  plan.kernel @k "reduce" tiles 1 scratch 64 bindings [40, 40, 4] writes [false, false, true] flops 20 bytes 84
+  // CHECK-NEXT: plan.kernel @k "reduce" tiles 1 scratch 64 bindings [40, 40, 4] writes [false, false, true] aligns [4, 4, 4] flops 20 bytes 84
+  plan.kernel @k "reduce" tiles 1 scratch 64 bindings [40, 40, 4] writes [false, false, true] aligns [4, 4, 4] flops 20 bytes 84
   // CHECK-NEXT: plan.kernel @draw "loops" tiles 1 scratch 0 bindings [4] writes [true] constants [#plan.range<min = 0, max = 24, multiple_of = 4>, #plan.range<min = -9, max = 9>] flops 1 bytes 4
   plan.kernel @draw "loops" tiles 1 scratch 0 bindings [4] writes [true] constants [#plan.range<min = 0, max = 24, multiple_of = 4>, #plan.range<min = -9, max = 9>] flops 1 bytes 4
-  // CHECK-NEXT: plan.dataset mnist root "data/mnist" paths [] train items 60000 batch 4 shuffle drop_last components [tensor<1x28x28xui8>, tensor<ui8>]
+  plan.kernel @part "" tiles 1 scratch 0 bindings [32, 40] writes [false, true] aligns [4, 4] flops 0 bytes 0
+  // CHECK: plan.dataset mnist root "data/mnist" paths [] train items 60000 batch 4 shuffle drop_last components [tensor<1x28x28xui8>, tensor<ui8>]
   plan.dataset mnist root "data/mnist" paths [] train items 60000 batch 4 shuffle drop_last components [tensor<1x28x28xui8>, tensor<ui8>]
   // CHECK-NEXT: plan.step "train" training dataset 0 accumulate 1 {
   plan.step "train" training dataset 0 accumulate 1 {
@@ -28,6 +29,8 @@ plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" {
       %1 = plan.command @k(%x, %w, %y) after(%0)
       // CHECK-NEXT: plan.command @draw(%fc_sum) constants [12, -3] serial
       %2 = plan.command @draw(%y) constants [12, -3] serial
+      // CHECK-NEXT: plan.command @part(%batch_0_[8, 32], %fc.weight)
+      %3 = plan.command @part(%x[8, 32], %w)
       // CHECK-NEXT: plan.metric "loss" in %fc_sum : tensor<1xf32> dims []
       plan.metric "loss" in %y : tensor<1xf32> dims []
       // CHECK-NEXT: plan.error "label out of range" in %fc_sum from <"sum", "fc", "mnist.dl:3:4">

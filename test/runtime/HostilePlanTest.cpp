@@ -83,7 +83,8 @@ TEST(HostilePlan, SharedTablesDoNotMultiply) {
   // gigabytes.
   flatbuffers::FlatBufferBuilder b;
   std::vector<uint32_t> large(20000, 0);
-  auto command = fb::CreateCommandDirect(b, 0, &large, nullptr, &large);
+  std::vector<fb::Range> ranges(20000);
+  auto command = fb::CreateCommandDirect(b, 0, &ranges, nullptr, &large);
   std::vector<flatbuffers::Offset<fb::Command>> commands(100, command);
   auto program = fb::CreateProgramDirect(b, 1, &commands);
   std::vector<flatbuffers::Offset<fb::Program>> programs(100, program);

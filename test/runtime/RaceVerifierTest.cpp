@@ -102,6 +102,45 @@ TEST(RaceVerifier, InPlaceIsAllowedOnlyExactly) {
   EXPECT_NE(q.verdict().find("overlap"), std::string::npos);
 }
 
+namespace {
+
+/// Two commands write the halves of a buffer of 128 bytes, a third reads it
+/// whole.
+struct Halves {
+  PlanBuilder b = singleProgramPlan();
+  uint32_t source = b.arena(64), whole = b.arena(128), result = b.arena(128);
+
+  Halves(std::vector<uint32_t> join = {0, 1}, uint64_t second = 64) {
+    uint32_t half = b.kernel("squares", 1, {64, 64}, {false, true});
+    uint32_t both = b.kernel("add", 1, {128, 128}, {false, true});
+    fb::ProgramT &p = *b.plan.steps[0]->micro[0];
+    b.commandOn(p, half, {b.whole(source), fb::Range(whole, 0, 64)});
+    b.commandOn(p, half, {b.whole(source), fb::Range(whole, second, 64)});
+    b.command(p, both, {whole, result}, join);
+  }
+  std::string verdict() { return verifyNoRaces(b.plan).message(); }
+};
+
+} // namespace
+
+TEST(RaceVerifier, HalvesOfABufferAreIndependent) {
+  EXPECT_EQ(Halves().verdict(), "");
+  EXPECT_NE(Halves({0}).verdict().find("race: command 2 (add) reads bytes at "
+                                       "arena offset 128 without waiting for "
+                                       "command 1 (squares)"),
+            std::string::npos);
+  EXPECT_NE(Halves({1}).verdict().find("race"), std::string::npos);
+  // The halves meet.
+  EXPECT_NE(Halves({0, 1}, 60).verdict().find("writes"), std::string::npos);
+  // A buffer is moved over another.
+  Halves moved;
+  moved.b.plan.buffers[moved.result]->offset = 128;
+  EXPECT_NE(moved.verdict().find("overlap"), std::string::npos);
+  Halves below;
+  below.b.plan.buffers[below.source]->offset = 128;
+  EXPECT_NE(below.verdict().find("race"), std::string::npos);
+}
+
 TEST(RaceVerifier, PlansOfTheReaderAreChecked) {
   PlanBuilder b = regressionPlan(8);
   b.plan.steps[0]->micro[0]->commands[1]->deps.clear();
@@ -123,10 +162,10 @@ static bool racesByDefinition(const fb::PlanT &plan) {
   auto conflict = [&](const fb::CommandT &x, const fb::CommandT &y) {
     for (size_t i = 0; i < x.bindings.size(); ++i)
       for (size_t j = 0; j < y.bindings.size(); ++j) {
-        const fb::BufferT &a = *plan.buffers[x.bindings[i]];
-        const fb::BufferT &b = *plan.buffers[y.bindings[j]];
-        bool meet =
-            a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
+        const fb::Range &a = x.bindings[i], &b = y.bindings[j];
+        uint64_t atA = plan.buffers[a.buffer()]->offset + a.offset();
+        uint64_t atB = plan.buffers[b.buffer()]->offset + b.offset();
+        bool meet = atA < atB + b.bytes() && atB < atA + a.bytes();
         if (meet && (plan.kernels[x.kernel]->writes[i] ||
                      plan.kernels[y.kernel]->writes[j]))
           return true;
@@ -157,15 +196,24 @@ TEST(RaceVerifier, AgreesWithTheDefinitionOnRandomPrograms) {
       for (uint32_t a = 0; a < c; ++a)
         if (random() % 3 != 0)
           deps.push_back(a);
-      uint32_t from, to;
+      // Pieces of 16 bytes of a buffer.
+      auto anyRange = [&] {
+        uint32_t buffer = buffers[random() % buffers.size()];
+        uint64_t pieces = b.plan.buffers[buffer]->bytes / 16;
+        uint64_t first = random() % pieces;
+        return fb::Range(buffer, first * 16,
+                         (1 + random() % (pieces - first)) * 16);
+      };
+      auto begin = [&](const fb::Range &range) {
+        return b.plan.buffers[range.buffer()]->offset + range.offset();
+      };
+      fb::Range from, to;
       do {
-        from = buffers[random() % buffers.size()];
-        to = buffers[random() % buffers.size()];
-      } while (b.plan.buffers[from]->offset + b.plan.buffers[from]->bytes >
-                   b.plan.buffers[to]->offset &&
-               b.plan.buffers[to]->offset + b.plan.buffers[to]->bytes >
-                   b.plan.buffers[from]->offset);
-      b.command(program, kernel, {from, to}, deps);
+        from = anyRange();
+        to = anyRange();
+      } while (begin(from) + from.bytes() > begin(to) &&
+               begin(to) + to.bytes() > begin(from));
+      b.commandOn(program, kernel, {from, to}, deps);
     }
     bool expected = racesByDefinition(b.plan);
     ASSERT_EQ(!verifyNoRaces(b.plan).ok(), expected) << "round " << round;
@@ -186,4 +234,53 @@ TEST(RaceVerifier, LongProgramsAreQuick) {
     b.command(program, kernel, {buffers[c % 1000], buffers[(c + 1) % 1000]},
               c == 0 ? std::vector<uint32_t>{} : std::vector<uint32_t>{c - 1});
   EXPECT_TRUE(verifyNoRaces(b.plan).ok());
+}
+
+/// Independent commands, one that waits for all of them, and as many again that
+/// write over what the first ones wrote.
+static PlanBuilder widePlan(uint32_t width) {
+  PlanBuilder b = singleProgramPlan();
+  uint32_t kernel = b.kernel("k", 1, {1, 1}, {false, true});
+  uint32_t source = b.arena(64), joined = b.arena(64);
+  uint32_t all = b.arena(uint64_t(width) * 64);
+  fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+  std::vector<uint32_t> first;
+  auto writePieces = [&](std::vector<uint32_t> deps) {
+    for (uint32_t c = 0; c < width; ++c)
+      b.commandOn(program, kernel,
+                  {b.whole(source), fb::Range(all, c * uint64_t(64), 64)},
+                  deps);
+  };
+  writePieces({});
+  for (uint32_t c = 0; c < width; ++c)
+    first.push_back(c);
+  b.command(program, kernel, {all, joined}, first);
+  writePieces({width});
+  return b;
+}
+
+TEST(RaceVerifier, WideProgramsAreVerified) {
+  constexpr uint32_t width = 20000;
+  PlanBuilder b = widePlan(width);
+  EXPECT_EQ(verifyNoRaces(b.plan).message(), "");
+  // One of the many edges is missing.
+  fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+  std::erase(program.commands[width]->deps, 12345u);
+  EXPECT_NE(verifyNoRaces(b.plan).message().find(
+                "race: command 20000 (k) reads bytes at arena offset 790208 "
+                "without waiting for command 12345 (k)"),
+            std::string::npos)
+      << verifyNoRaces(b.plan).message();
+}
+
+TEST(RaceVerifier, WorkIsBounded) {
+  // Pieces times readers of all of them: more than any compiler writes.
+  PlanBuilder b = widePlan(10000);
+  fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+  fb::CommandT join(*program.commands[10000]);
+  program.commands.resize(10000);
+  for (int c = 0; c < 8000; ++c)
+    program.commands.push_back(std::make_unique<fb::CommandT>(join));
+  EXPECT_NE(verifyNoRaces(b.plan).message().find("too many pieces"),
+            std::string::npos);
 }

@@ -60,6 +60,7 @@ uint32_t PlanBuilder::kernel(const std::string &name, uint64_t tiles,
   kernel->name = name;
   kernel->tiles = tiles;
   kernel->scratch_bytes = 64;
+  kernel->binding_aligns.assign(bytes.size(), 4);
   kernel->binding_bytes = std::move(bytes);
   kernel->writes = std::move(writes);
   kernel->ops = {0};
@@ -95,11 +96,20 @@ uint32_t PlanBuilder::source(const std::string &op, const std::string &module,
 }
 
 void PlanBuilder::command(fb::ProgramT &program, uint32_t kernel,
-                          std::vector<uint32_t> bindings,
-                          std::vector<uint32_t> deps, bool serial) {
+                          std::vector<uint32_t> buffers,
+                          std::vector<uint32_t> deps, bool serial) const {
+  std::vector<fb::Range> ranges;
+  for (uint32_t buffer : buffers)
+    ranges.push_back(whole(buffer));
+  commandOn(program, kernel, std::move(ranges), std::move(deps), serial);
+}
+
+void PlanBuilder::commandOn(fb::ProgramT &program, uint32_t kernel,
+                            std::vector<fb::Range> ranges,
+                            std::vector<uint32_t> deps, bool serial) {
   auto command = std::make_unique<fb::CommandT>();
   command->kernel = kernel;
-  command->bindings = std::move(bindings);
+  command->bindings = std::move(ranges);
   command->deps = std::move(deps);
   command->serial = serial;
   program.commands.push_back(std::move(command));

@@ -32,9 +32,16 @@ public:
   uint32_t source(const std::string &op, const std::string &module,
                   const std::string &location);
 
-  static void command(fb::ProgramT &program, uint32_t kernel,
-                      std::vector<uint32_t> bindings,
-                      std::vector<uint32_t> deps = {}, bool serial = false);
+  fb::Range whole(uint32_t buffer) const {
+    return fb::Range(buffer, 0, plan.buffers[buffer]->bytes);
+  }
+  /// Binds whole buffers.
+  void command(fb::ProgramT &program, uint32_t kernel,
+               std::vector<uint32_t> buffers, std::vector<uint32_t> deps = {},
+               bool serial = false) const;
+  static void commandOn(fb::ProgramT &program, uint32_t kernel,
+                        std::vector<fb::Range> ranges,
+                        std::vector<uint32_t> deps = {}, bool serial = false);
   void metric(fb::ProgramT &program, const std::string &name, uint32_t buffer,
               std::vector<uint64_t> shape = {});
 

@@ -120,26 +120,27 @@ TEST(Validator, Commands) {
                 "kernel 99");
   expectRefusal([](auto &p) { batch(p).commands[0]->bindings.pop_back(); },
                 "bindings, kernel");
-  expectRefusal([](auto &p) { batch(p).commands[0]->bindings[2] = 99; },
-                "buffer 99");
+  expectRefusal(
+      [](auto &p) { batch(p).commands[0]->bindings[2] = fb::Range(99, 0, 0); },
+      "buffer 99");
   expectRefusal([](auto &p) { batch(p).commands[1]->deps = {1}; },
                 "not before it");
   expectRefusal(
       [](auto &p) {
         p.kernels[batch(p).commands[0]->kernel]->binding_bytes[2] = 4096;
       },
-      "needs 4096");
+      "12 bytes of buffer 0, kernel 'gradient4' needs 4096");
   expectRefusal(
       [](auto &p) {
         p.kernels[batch(p).commands[0]->kernel]->writes[0] = true;
       },
       "read-only");
   expectRefusal(
-      [](auto &p) { p.buffers[batch(p).commands[0]->bindings[0]]->offset = 7; },
+      [](auto &p) { p.buffers[batch(p).commands[0]->bindings[0].buffer()]->offset = 7; },
       "no component 7");
   expectRefusal(
       [](auto &p) {
-        p.buffers[batch(p).commands[0]->bindings[0]]->bytes = 4096;
+        p.buffers[batch(p).commands[0]->bindings[0].buffer()]->bytes = 4096;
       },
       "buffer 5 has 4096 bytes, component");
   expectRefusal(
@@ -148,6 +149,30 @@ TEST(Validator, Commands) {
             batch(p).commands[0]->bindings[0];
       },
       "no input batch");
+}
+
+TEST(Validator, Ranges) {
+  auto bind = [](uint64_t offset, uint64_t bytes) {
+    return [=](fb::PlanT &p) {
+      fb::Range &weight = batch(p).commands[0]->bindings[2];
+      p.buffers[weight.buffer()]->bytes = 32;
+      p.arena_bytes += 64;
+      weight = fb::Range(weight.buffer(), offset, bytes);
+    };
+  };
+  EXPECT_EQ(after(bind(0, 32)), "");
+  EXPECT_EQ(after(bind(20, 12)), "");
+  expectRefusal(bind(24, 12), "12 bytes from byte 24 on leave buffer 0");
+  expectRefusal(bind(~uint64_t(0), 12), "leave buffer 0");
+  expectRefusal(bind(12, ~uint64_t(0)), "leave buffer 0");
+  expectRefusal(bind(16, 8), "8 bytes of buffer 0, kernel");
+  expectRefusal(bind(18, 12), "byte 18 of buffer 0 is no multiple of 4");
+  expectRefusal([](auto &p) { p.kernels[0]->binding_aligns[0] = 3; },
+                "alignment of 3");
+  expectRefusal([](auto &p) { p.kernels[0]->binding_aligns[0] = 128; },
+                "alignment of 128");
+  expectRefusal([](auto &p) { p.kernels[0]->binding_aligns.pop_back(); },
+                "alignments");
 }
 
 TEST(Validator, Metrics) {

@@ -41,10 +41,11 @@ def accesses(info, program):
     for command in program["commands"]:
         writes = info["kernels"][command["kernel"]]["writes"]
         ranges = []
-        for index, written in zip(command["bindings"], writes):
-            buffer = info["buffers"][index]
-            if buffer["space"] == "arena" and buffer["bytes"]:
-                ranges.append((buffer["offset"], buffer["offset"] + buffer["bytes"], written))
+        for binding, written in zip(command["bindings"], writes):
+            buffer = info["buffers"][binding["buffer"]]
+            if buffer["space"] == "arena" and binding["bytes"]:
+                begin = buffer["offset"] + binding["offset"]
+                ranges.append((begin, begin + binding["bytes"], written))
         result.append(ranges)
     return result
 
@@ -176,7 +177,7 @@ def temporaries(info, program, pinned):
     """For each temporary the commands that use it, in the order of the list."""
     uses = collections.defaultdict(list)
     for c, command in enumerate(program["commands"]):
-        for buffer in dict.fromkeys(command["bindings"]):
+        for buffer in dict.fromkeys(binding["buffer"] for binding in command["bindings"]):
             if info["buffers"][buffer]["space"] == "arena" and buffer not in pinned:
                 uses[buffer].append(c)
     return uses
@@ -201,13 +202,14 @@ def temporaries_extent(info, program, pinned):
 
 
 def data_edges(info, program):
-    """Pairs that one buffer orders, whatever bytes it shares with others."""
+    """Pairs that the bytes of one buffer order, whatever bytes it shares with others."""
     touched = []
     for command in program["commands"]:
         writes = info["kernels"][command["kernel"]]["writes"]
-        touched.append([(b, w) for b, w in zip(command["bindings"], writes) if info["buffers"][b]["space"] == "arena"])
+        touched.append([(b["buffer"], b["offset"], b["offset"] + b["bytes"], w) for b, w in zip(command["bindings"], writes)
+                        if info["buffers"][b["buffer"]]["space"] == "arena"])
     return {(i, j) for j, later in enumerate(touched) for i, earlier in enumerate(touched[:j])
-            if any(a == b and (w or v) for a, w in earlier for b, v in later)}
+            if any(a == b and c < f and e < d and (w or v) for a, c, d, w in earlier for b, e, f, v in later)}
 
 
 def unordered(program, edges):

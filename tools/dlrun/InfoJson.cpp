@@ -81,6 +81,7 @@ static void writeKernels(JsonWriter &json, const fb::PlanT &plan) {
         .field("tiles", kernel->tiles)
         .field("scratch_bytes", kernel->scratch_bytes)
         .array("binding_bytes", kernel->binding_bytes)
+        .array("binding_aligns", kernel->binding_aligns)
         .array("writes", kernel->writes);
     json.key("constants").beginArray();
     for (const fb::ConstantRange &range : kernel->constants)
@@ -121,21 +122,33 @@ static void writeDatasets(JsonWriter &json, const fb::PlanT &plan) {
   json.endArray();
 }
 
+static void writeRange(JsonWriter &json, const fb::Range &range) {
+  json.beginObject()
+      .field("buffer", range.buffer())
+      .field("offset", range.offset())
+      .field("bytes", range.bytes())
+      .endObject();
+}
+
 static void writeProgram(JsonWriter &json, const fb::PlanT &plan,
                          const char *phase, const fb::ProgramT &program) {
   json.beginObject().field("phase", phase);
   json.field("batch_items", program.batch_items);
   json.key("commands").beginArray();
-  for (const auto &command : program.commands)
+  for (const auto &command : program.commands) {
     json.beginObject()
         .field("kernel", command->kernel)
-        .field("name", plan.kernels[command->kernel]->name)
-        .array("bindings", command->bindings)
+        .field("name", plan.kernels[command->kernel]->name);
+    json.key("bindings").beginArray();
+    for (const fb::Range &range : command->bindings)
+      writeRange(json, range);
+    json.endArray()
         .array("constants", command->constants)
         .array("deps", command->deps)
         .field("serial", command->serial)
         .array("ops", command->ops)
         .endObject();
+  }
   json.endArray();
   json.key("metrics").beginArray();
   for (const auto &metric : program.metrics) {

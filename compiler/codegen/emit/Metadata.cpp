@@ -48,7 +48,7 @@ std::vector<std::string> strings(ArrayAttr attrs) {
 
 class MetadataBuilder {
 public:
-  explicit MetadataBuilder(plan::PlanOp plan) : plan(plan) {}
+  explicit MetadataBuilder(plan::PlanOp plan) : plan(plan), symbols(plan) {}
 
   FailureOr<fb::PlanT> run() {
     out.producer = "dlcc 0.1.0";
@@ -138,6 +138,10 @@ private:
     for (auto range : op.getConstants().getAsRange<plan::RangeAttr>())
       kernel->constants.push_back(fb::ConstantRange(
           range.getMin(), range.getMax(), range.getMultipleOf()));
+    if (auto aligns = op.getAligns())
+      kernel->binding_aligns.assign(aligns->begin(), aligns->end());
+    else
+      kernel->binding_aligns.assign(op.getBindings().size(), plan::alignment);
     kernel->flops = op.getFlops();
     kernel->bytes = op.getBytes();
     kernels[op.getSymName()] = out.kernels.size();
@@ -218,8 +222,9 @@ private:
     auto command = std::make_unique<fb::CommandT>();
     command->kernel = kernels.lookup(op.getKernel());
     command->serial = op.getSerial();
-    for (Value binding : op.getBindings())
-      command->bindings.push_back(buffers.lookup(binding));
+    for (const plan::Access &access : op.getAccesses(symbols))
+      command->bindings.push_back(fb::Range(buffers.lookup(access.value),
+                                            access.offset, access.bytes));
     command->constants.assign(op.getConstants().begin(),
                               op.getConstants().end());
     for (Value token : op.getAfter())
@@ -245,6 +250,7 @@ private:
   }
 
   plan::PlanOp plan;
+  SymbolTable symbols;
   fb::PlanT out;
   llvm::DenseMap<Value, uint32_t> buffers;
   llvm::StringMap<uint32_t> kernels;

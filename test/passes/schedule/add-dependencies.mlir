@@ -1,4 +1,4 @@
-// RUN: dl-opt %s --add-dependencies | FileCheck %s
+// RUN: dl-opt %s --add-dependencies --split-input-file | FileCheck %s
 
 // The edges of a diamond, of an update, and of bytes that are used again.
 // CHECK: [[MAKE:%.*]] = plan.command @move(%x, %a)
@@ -33,6 +33,37 @@ plan.plan "m" f32 arena 1024 parameters 10 machine "" {
       plan.command @join(%x, %d, %x)
       plan.command @make(%e)
       plan.command @join(%x, %e, %f)
+    }
+  }
+}
+
+// -----
+
+// Halves of a buffer are written at once, and each is written over once its own
+// reader is done.
+// CHECK: [[LEFT:%.*]] = plan.command @make(%a[0, 64])
+// CHECK-NEXT: [[RIGHT:%.*]] = plan.command @make(%a[64, 64])
+// CHECK-NEXT: [[BOTH:%.*]] = plan.command @both(%a, %b) after([[LEFT]], [[RIGHT]])
+// CHECK-NEXT: [[READ:%.*]] = plan.command @move(%a[32, 64], %c) after([[LEFT]], [[RIGHT]])
+// CHECK-NEXT: plan.command @make(%d) after([[BOTH]], [[READ]])
+// CHECK-NEXT: plan.command @quarter(%a[96, 32]) after([[BOTH]])
+plan.plan "m" f32 arena 1024 parameters 10 machine "" {
+  %a = plan.buffer "a" arena bytes 128 offset 0
+  %b = plan.buffer "b" arena bytes 128 offset 128
+  %c = plan.buffer "c" arena bytes 64 offset 256
+  %d = plan.buffer "d" arena bytes 64 offset 0
+  plan.kernel @make "" tiles 1 scratch 0 bindings [64] writes [true] flops 0 bytes 0
+  plan.kernel @quarter "" tiles 1 scratch 0 bindings [32] writes [true] aligns [4] flops 0 bytes 0
+  plan.kernel @both "" tiles 1 scratch 0 bindings [128, 128] writes [false, true] flops 0 bytes 0
+  plan.kernel @move "" tiles 1 scratch 0 bindings [64, 64] writes [false, true] aligns [4, 4] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      plan.command @make(%a[0, 64])
+      plan.command @make(%a[64, 64])
+      plan.command @both(%a, %b)
+      plan.command @move(%a[32, 64], %c)
+      plan.command @make(%d)
+      plan.command @quarter(%a[96, 32])
     }
   }
 }

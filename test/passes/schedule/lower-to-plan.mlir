@@ -80,7 +80,7 @@ module attributes {graph.model = "linear.dl", graph.dtype = f32, graph.accumulat
 // CHECK: [[Y:%.*]] = plan.buffer "fc/full [2,4] f32" arena bytes 32 from <"full", "fc", "linear.dl:3:7">
 
 // The same kernel is recorded once.
-// CHECK: plan.kernel @forward "contract" tiles 4 scratch 64 bindings [24, 48, 32] writes [false, false, true] flops 48 bytes 96
+// CHECK: plan.kernel @forward "contract" tiles 4 scratch 64 bindings [24, 48, 32] writes [false, false, true] aligns [4, 4, 4] flops 48 bytes 96
 // CHECK-NOT: plan.kernel @forward
 
 // The new weight lies where the old one does.

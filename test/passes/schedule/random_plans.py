@@ -22,7 +22,7 @@ SEPARATOR = "// -----\n"
 
 
 class Plan:
-    """Buffers as [first block, blocks], commands as lists of (buffer, writes)."""
+    """Buffers as [first block, blocks], commands as lists of (buffer, first block in it, blocks, writes)."""
 
     def __init__(self, rng, blocks, commands):
         self.buffers, self.commands, self.states = [], [], []
@@ -32,21 +32,30 @@ class Plan:
             owner[block] = block
         first = len(self.states)
         for _ in range(commands):
-            intact = [b for b, (start, size) in enumerate(self.buffers)
-                      if all(owner.get(i) == b for i in range(start, start + size))]
-            reads = rng.sample(intact, min(len(intact), rng.randint(0, 3)))
-            command = [(b, False) for b in reads]
-            if reads and rng.random() < 0.25:
-                command.append((reads[0], True))  # in place
+            intact = [(b, at, size) for b, (start, length) in enumerate(self.buffers) for at in range(length)
+                      for size in range(1, length - at + 1)
+                      if all(owner.get(start + i) == b for i in range(at, at + size))]
+            command = [(*r, False) for r in rng.sample(intact, min(len(intact), rng.randint(0, 3)))]
+            taken = {self.buffers[b][0] + i for b, at, size, _ in command for i in range(at, at + size)}
+            # What is written: an operand, more of a buffer that is there, or a new one, all of it or a part.
+            choice = rng.random()
+            older = [(b, at, 1) for b, (start, length) in enumerate(self.buffers) for at in range(length)
+                     if length > 1 and start + at not in taken]
+            if command and choice < 0.25 and not any(
+                    self.buffers[b][0] + i in {self.buffers[c][0] + j for c, to, n, _ in command[1:] for j in range(to, to + n)}
+                    for b, at, size, _ in command[:1] for i in range(at, at + size)):
+                command.append((*command[0][:3], True))
+            elif older and choice < 0.5:
+                command.append((*rng.choice(older), True))
             else:
                 size = rng.randint(1, 3)
-                free = [s for s in range(first, blocks - size)
-                        if not any(s < self.buffers[b][0] + self.buffers[b][1] and self.buffers[b][0] < s + size
-                                   for b in reads)]
-                start = rng.choice(free)
-                command.append((self.add_buffer(start, size), True))
-                for i in range(start, start + size):
-                    owner[i] = command[-1][0]
+                start = rng.choice([s for s in range(first, blocks - size) if not taken & set(range(s, s + size))])
+                at = rng.randrange(size) if rng.random() < 0.3 else 0
+                length = rng.randint(1, size - at) if rng.random() < 0.3 else size - at
+                command.append((self.add_buffer(start, size), at, length, True))
+            b, at, size, _ = command[-1]
+            for i in range(at, at + size):
+                owner[self.buffers[b][0] + i] = b
             self.commands.append(command)
 
     def add_buffer(self, start, size):
@@ -55,7 +64,7 @@ class Plan:
 
     def text(self, edges=None, offsets=True, serial=()):
         """As IR; buffers that no command names are left out. `serial`: commands that are not worth a thread."""
-        used = {b for command in self.commands for b, _ in command} | set(self.states)
+        used = {binding[0] for command in self.commands for binding in command} | set(self.states)
         lines = [f'plan.plan "p" f32 arena {1 << 20 if offsets else 0} parameters 0 machine "" {{']
         for b in sorted(used):
             start, size = self.buffers[b]
@@ -66,13 +75,14 @@ class Plan:
                 lines.append(f'plan.state "s{b}" buffer in %b{b} : tensor<16xf32> dims [] '
                              "init <zero, 0.0 : f64, 0.0 : f64, key = 0>")
         for c, command in enumerate(self.commands):
-            bytes_ = ", ".join(str(self.buffers[b][1] * BLOCK) for b, _ in command)
-            writes = ", ".join(str(w).lower() for _, w in command)
+            bytes_ = ", ".join(str(size * BLOCK) for _, _, size, _ in command)
+            writes = ", ".join(str(w).lower() for _, _, _, w in command)
             lines.append(f'plan.kernel @k{c} "" tiles 1 scratch 0 bindings [{bytes_}] writes [{writes}] '
                          "flops 0 bytes 0")
         lines.append('plan.step "train" training dataset 0 accumulate 1 {\nplan.program full batch 1 {')
         for c, command in enumerate(self.commands):
-            bindings = ", ".join(f"%b{b}" for b, _ in command)
+            bindings = ", ".join(f"%b{b}" + (f"[{at * BLOCK}, {size * BLOCK}]" if size != self.buffers[b][1] else "")
+                                 for b, at, size, _ in command)
             after = ", ".join(f"%c{d}" for d in (edges or {}).get(c, []))
             lines.append(f"%c{c} = plan.command @k{c}({bindings})" + (f" after({after})" if after else "")
                          + (" serial" if c in serial else ""))
@@ -80,17 +90,17 @@ class Plan:
 
     def conflicts(self):
         """Pairs of commands that must be ordered."""
-        def overlap(a, b):
-            (s, n), (t, m) = self.buffers[a], self.buffers[b]
-            return s < t + m and t < s + n
+        def overlap(x, y):
+            s, t = self.buffers[x[0]][0] + x[1], self.buffers[y[0]][0] + y[1]
+            return s < t + y[2] and t < s + x[2]
         return {(i, j) for j, later in enumerate(self.commands) for i, earlier in enumerate(self.commands[:j])
-                if any((w or v) and overlap(a, b) for a, w in earlier for b, v in later)}
-
+                if any((x[3] or y[3]) and overlap(x, y) for x in earlier for y in later)}
 
     def data_edges(self):
-        """For each command those before it that a buffer orders, whatever bytes it has."""
+        """For each command those before it that the bytes of one buffer order, wherever it lies."""
         return {j: [i for i, earlier in enumerate(self.commands[:j])
-                    if any((w or v) and a == b for a, w in earlier for b, v in later)]
+                    if any((x[3] or y[3]) and x[0] == y[0] and x[1] < y[1] + y[2] and y[1] < x[1] + x[2]
+                           for x in earlier for y in later)]
                 for j, later in enumerate(self.commands)}
 
 
@@ -144,7 +154,7 @@ def check_offsets(program, plans, serial):
         arena = int(re.search(r"arena (\d+) parameters", text).group(1))
         uses = {}
         for c, command in enumerate(plan.commands):
-            for b, _ in command:
+            for b, *_ in command:
                 uses.setdefault(b, []).append(c)
         alive = [sum(plan.buffers[b][1] * BLOCK for b, at in uses.items()
                      if b not in plan.states and at[0] <= c <= at[-1]) for c in range(len(plan.commands))]

@@ -149,3 +149,95 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   %w = plan.buffer "w" arena bytes 64 offset 64 pinned
   plan.state "w" parameter in %w : tensor<16xf32> dims [] init <zero, 0.0 : f64, 0.0 : f64, key = 0>
 }
+
+// -----
+
+// Two commands write the halves of a buffer, a third reads all of it: nothing
+// to complain about.
+plan.plan "m" f32 arena 512 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 128 offset 0
+  %b = plan.buffer "b" arena bytes 128 offset 128
+  plan.kernel @make "" tiles 1 scratch 0 bindings [64] writes [true] flops 0 bytes 0
+  plan.kernel @move "" tiles 1 scratch 0 bindings [128, 128] writes [false, true] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      %0 = plan.command @make(%a[0, 64])
+      %1 = plan.command @make(%a[64, 64])
+      %2 = plan.command @move(%a, %b) after(%0, %1)
+    }
+  }
+}
+
+// -----
+
+// The same without one edge.
+plan.plan "m" f32 arena 512 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 128 offset 0
+  %b = plan.buffer "b" arena bytes 128 offset 128
+  plan.kernel @make "" tiles 1 scratch 0 bindings [64] writes [true] flops 0 bytes 0
+  plan.kernel @move "" tiles 1 scratch 0 bindings [128, 128] writes [false, true] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      %0 = plan.command @make(%a[0, 64])
+      // expected-note@+1 {{the other command}}
+      %1 = plan.command @make(%a[64, 64])
+      // expected-error@+1 {{command 1 (@make) and command 2 (@move) touch bytes 64 to 128 of the arena ('a', 'a') and are not ordered}}
+      %2 = plan.command @move(%a, %b) after(%0)
+    }
+  }
+}
+
+// -----
+
+// Ordered, but one half lies where another buffer was moved to.
+plan.plan "m" f32 arena 512 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 128 offset 0
+  %b = plan.buffer "b" arena bytes 128 offset 128
+  %c = plan.buffer "c" arena bytes 64 offset 64
+  plan.kernel @make "" tiles 1 scratch 0 bindings [64] writes [true] flops 0 bytes 0
+  plan.kernel @move "" tiles 1 scratch 0 bindings [128, 128] writes [false, true] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      %0 = plan.command @make(%a[0, 64])
+      %1 = plan.command @make(%a[64, 64])
+      %2 = plan.command @make(%c) after(%0, %1)
+      // expected-error@+1 {{command 3 (@move) reads 'a' and finds bytes that were written through 'c'}}
+      %3 = plan.command @move(%a, %b) after(%2)
+    }
+  }
+}
+
+// -----
+
+// A half that nobody wrote.
+plan.plan "m" f32 arena 512 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 128 offset 0
+  %b = plan.buffer "b" arena bytes 128 offset 128
+  plan.kernel @make "" tiles 1 scratch 0 bindings [64] writes [true] flops 0 bytes 0
+  plan.kernel @move "" tiles 1 scratch 0 bindings [128, 128] writes [false, true] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      %0 = plan.command @make(%a[0, 64])
+      // expected-error@+1 {{command 1 (@move) reads 'a' and finds bytes that nothing has written}}
+      %1 = plan.command @move(%a, %b) after(%0)
+    }
+  }
+}
+
+// -----
+
+// One buffer twice, one half of it written over the other, shifted.
+plan.plan "m" f32 arena 512 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 128 offset 0
+  plan.kernel @make "" tiles 1 scratch 0 bindings [128] writes [true] flops 0 bytes 0
+  plan.kernel @move "" tiles 1 scratch 0 bindings [64, 64] writes [false, true] aligns [4, 4] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      %0 = plan.command @make(%a)
+      %1 = plan.command @move(%a[0, 64], %a[64, 64]) after(%0)
+      %2 = plan.command @move(%a[0, 64], %a[0, 64]) after(%1)
+      // expected-error@+1 {{command 3 (@move) writes 'a', which overlaps its 'a'}}
+      %3 = plan.command @move(%a[0, 64], %a[32, 64]) after(%2)
+    }
+  }
+}
