@@ -56,6 +56,11 @@ def includes():
     return one(command(sys.executable, "tools/dev/check_includes.py"))
 
 
+def tree():
+    """Lengths, passes and their descriptions, clang-format."""
+    return one(command(sys.executable, "tools/dev/check_tree.py"))
+
+
 def runtime_only():
     """The runtime builds alone, with no trace of LLVM, by another compiler where there is one."""
     compiler = [] if shutil.which("c++") else ["-DCMAKE_C_COMPILER=clang-22", "-DCMAKE_CXX_COMPILER=clang++-22"]
@@ -190,7 +195,7 @@ def hostile():
     return one(result.returncode == 0)
 
 
-SUITES = [includes, twin, units, lit, e2e, schedule, random_programs, parity, runtime_only, hostile]
+SUITES = [includes, tree, twin, units, lit, e2e, schedule, random_programs, parity, runtime_only, hostile]
 
 
 def main(names):

@@ -12,6 +12,13 @@ def InsertCopies : Pass<"insert-copies", "::mlir::ModuleOp"> {
     (a value returned twice, an argument returned as it is, an old value that is
     still read with the new one), this pass inserts a kernel that copies, and
     says so in a remark.
+
+    ```mlir
+    return %new, %new : ...            // the new values of @a and of @b
+    // =>
+    %1 = graph.kernel %new {name = "copy_4xf32"} ... { graph.copy ... }
+    return %new, %1 : ...
+    ```
   }];
   let dependentDialects = ["::dl::graph::GraphDialect"];
 }
@@ -66,6 +73,16 @@ def PlaceBuffers : Pass<"place-buffers", "::mlir::ModuleOp"> {
     Where independent commands are worth threads of their own, their bytes do
     not order them, if that takes at most a tenth more memory than the sequence;
     a remark says so.
+
+    ```mlir
+    %w = plan.buffer "w" arena bytes 40 pinned
+    %a = plan.buffer "a" arena bytes 100
+    %b = plan.buffer "b" arena bytes 100  // written when "a" has been read
+    // =>
+    %w = plan.buffer "w" arena bytes 40 offset 0 pinned
+    %a = plan.buffer "a" arena bytes 100 offset 64
+    %b = plan.buffer "b" arena bytes 100 offset 64
+    ```
   }];
 }
 
@@ -75,6 +92,14 @@ def AddDependencies : Pass<"add-dependencies", "::mlir::ModuleOp"> {
     A command waits for the writers of what it reads, for the readers and writers
     of what it overwrites, and for the last users of bytes that it is the first
     to use again. Edges that follow from others are left out.
+
+    ```mlir
+    %0 = plan.command @make(%a)
+    %1 = plan.command @move(%a, %b)
+    // =>
+    %0 = plan.command @make(%a)
+    %1 = plan.command @move(%a, %b) after(%0)
+    ```
   }];
 }
 
@@ -85,6 +110,12 @@ def VerifyRaces : Pass<"verify-races", "::mlir::ModuleOp"> {
     ordered; what a command reads must be what was written through the same
     buffer; and nothing but its own buffer may touch the bytes of a state.
     Works from offsets alone and shares nothing with the passes that made them.
+
+    ```mlir
+    plan.command @make(%a)
+    plan.command @move(%a, %b)  // error: command 0 (@make) and command 1 (@move) touch
+                                // bytes 0 to 64 of the arena ('a', 'a') and are not ordered
+    ```
   }];
 }
 

@@ -147,6 +147,33 @@ std::vector<Case> allCases() {
   return cases;
 }
 
+/// The elements of `buffer`, which are to be those of `want`.
+std::vector<double> expectEqual(const Buffer &buffer,
+                                const graph::HostTensor &want,
+                                const std::string &what) {
+  double tolerance = want.type.getElementType().isF64() ? 1e-12
+                     : want.isFloat()                   ? 2e-5
+                                                        : 0;
+  double scale = 1;
+  for (double w : want.floats)
+    if (std::isfinite(w))
+      scale = std::max(scale, std::abs(w));
+  std::vector<double> bits;
+  int shown = 0;
+  for (int64_t j = 0; j < want.size(); ++j) {
+    double w = want.isFloat() ? want.floats[j] : want.ints[j];
+    double got = at(buffer, j);
+    bits.push_back(got);
+    bool same = std::isnan(w)
+                    ? std::isnan(got)
+                    : w == got || std::abs(got - w) <= tolerance * scale;
+    if (!same && shown++ < 3)
+      ADD_FAILURE() << what << " element " << j << ": " << got << ", expected "
+                    << w;
+  }
+  return bits;
+}
+
 void check(const Case &test, bool fuse) {
   MLIRContext context;
   context.loadDialect<func::FuncDialect, graph::GraphDialect,
@@ -208,26 +235,8 @@ void check(const Case &test, bool fuse) {
              function.getBody().front().getTerminator()->getOperands())) {
       const Buffer &buffer = buffers.find(value)->second;
       const graph::HostTensor &want = (*expected)[i];
-      double tolerance = want.type.getElementType().isF64() ? 1e-12
-                         : want.isFloat()                   ? 2e-5
-                                                            : 0;
-      double scale = 1;
-      for (double w : want.floats)
-        if (std::isfinite(w))
-          scale = std::max(scale, std::abs(w));
-      std::vector<double> bits;
-      int shown = 0;
-      for (int64_t j = 0; j < want.size(); ++j) {
-        double w = want.isFloat() ? want.floats[j] : want.ints[j];
-        double got = at(buffer, j);
-        bits.push_back(got);
-        bool same = std::isnan(w)
-                        ? std::isnan(got)
-                        : w == got || std::abs(got - w) <= tolerance * scale;
-        if (!same && shown++ < 3)
-          ADD_FAILURE() << image.features << " result " << i << " element " << j
-                        << ": " << got << ", expected " << w;
-      }
+      std::vector<double> bits = expectEqual(
+          buffer, want, image.features + " result " + std::to_string(i));
       auto &first = firstBits[std::to_string(i)];
       if (first.empty())
         first = bits;
