@@ -301,8 +301,7 @@ const char *dl_arg_string(const char *name, const char *standard,
 
 } // extern "C"
 
-#define DL_SYMBOL(function)                                                    \
-  { #function, reinterpret_cast < void *>(function) }
+#define DL_SYMBOL(function) {#function, reinterpret_cast<void *>(function)}
 
 std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
   evaluation = &current;

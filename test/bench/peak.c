@@ -17,24 +17,28 @@ static double now(void) {
 }
 
 // `set`, `fma` and `add` of one register width, and a sum that keeps the work.
-#define PEAK(name, isa, type, lanes, set, fma, store)                                                       \
-  __attribute__((target(isa), noinline)) static double name(float x, float *sink) {                         \
-    type a[CHAINS], b = set(x), c = set(1 - x);                                                             \
-    for (int i = 0; i < CHAINS; ++i)                                                                        \
-      a[i] = set((float)i);                                                                                 \
-    double start = now();                                                                                   \
-    for (long round = 0; round < ROUNDS; ++round) {                                                         \
-      _Pragma("clang loop unroll(full)") for (int i = 0; i < CHAINS; ++i) a[i] = fma(a[i], b, c);           \
-      __asm__ volatile("" : "+v"(b));                                                                       \
-    }                                                                                                       \
-    double seconds = now() - start;                                                                         \
-    for (int i = 0; i < CHAINS; ++i)                                                                        \
-      store(sink + i * lanes, a[i]);                                                                        \
-    return 2.0 * lanes * CHAINS * ROUNDS / seconds * 1e-9;                                                  \
+#define PEAK(name, isa, type, lanes, set, fma, store)                          \
+  __attribute__((target(isa), noinline)) static double name(float x,           \
+                                                            float *sink) {     \
+    type a[CHAINS], b = set(x), c = set(1 - x);                                \
+    for (int i = 0; i < CHAINS; ++i)                                           \
+      a[i] = set((float)i);                                                    \
+    double start = now();                                                      \
+    for (long round = 0; round < ROUNDS; ++round) {                            \
+      _Pragma("clang loop unroll(full)") for (int i = 0; i < CHAINS; ++i)      \
+          a[i] = fma(a[i], b, c);                                              \
+      __asm__ volatile("" : "+v"(b));                                          \
+    }                                                                          \
+    double seconds = now() - start;                                            \
+    for (int i = 0; i < CHAINS; ++i)                                           \
+      store(sink + i * lanes, a[i]);                                           \
+    return 2.0 * lanes * CHAINS * ROUNDS / seconds * 1e-9;                     \
   }
 
-PEAK(peak256, "avx2,fma", __m256, 8, _mm256_set1_ps, _mm256_fmadd_ps, _mm256_storeu_ps)
-PEAK(peak512, "avx512f", __m512, 16, _mm512_set1_ps, _mm512_fmadd_ps, _mm512_storeu_ps)
+PEAK(peak256, "avx2,fma", __m256, 8, _mm256_set1_ps, _mm256_fmadd_ps,
+     _mm256_storeu_ps)
+PEAK(peak512, "avx512f", __m512, 16, _mm512_set1_ps, _mm512_fmadd_ps,
+     _mm512_storeu_ps)
 
 int main(void) {
   volatile float x = 0.5f;

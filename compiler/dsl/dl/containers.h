@@ -8,9 +8,8 @@ namespace detail {
 template <class M>
 concept IsModule = __is_base_of(Module, M);
 template <class M>
-concept TakesTensor = requires(M &module, const Tensor &x) {
-  static_cast<Tensor>(module(x));
-};
+concept TakesTensor =
+    requires(M &module, const Tensor &x) { static_cast<Tensor>(module(x)); };
 } // namespace detail
 
 /// A module of a list, of whatever type: a call with one tensor reaches its
@@ -108,8 +107,8 @@ public:
   Sequential(Sequential &&) noexcept = default;
   Sequential &operator=(Sequential &&) noexcept = default;
   template <detail::IsModule... M>
-  requires(!(sizeof...(M) == 1 && (__is_same(M, Sequential) &&
-                                   ...))) explicit Sequential(M &&...modules) {
+    requires(!(sizeof...(M) == 1 && (__is_same(M, Sequential) && ...)))
+  explicit Sequential(M &&...modules) {
     (push_back(static_cast<M &&>(modules)), ...);
   }
   template <detail::IsModule M> Sequential &push_back(M &&module) {
@@ -137,8 +136,8 @@ public:
   ModuleList(ModuleList &&) noexcept = default;
   ModuleList &operator=(ModuleList &&) noexcept = default;
   template <detail::IsModule... M>
-  requires(!(sizeof...(M) == 1 && (__is_same(M, ModuleList) &&
-                                   ...))) explicit ModuleList(M &&...modules) {
+    requires(!(sizeof...(M) == 1 && (__is_same(M, ModuleList) && ...)))
+  explicit ModuleList(M &&...modules) {
     (append(static_cast<M &&>(modules)), ...);
   }
   template <detail::IsModule M> ModuleList &append(M &&module) {

@@ -118,9 +118,9 @@ inline Tensor arange(i64 end) { return arange(0, end); }
 
 /// With fractions: floats.
 template <detail::Number S, detail::Number E, detail::Number T = i64>
-requires(__is_floating_point(S) || __is_floating_point(E) ||
-         __is_floating_point(T)) Tensor
-    arange(S start, E end, T step = 1, TensorOptions options = {}) {
+  requires(__is_floating_point(S) || __is_floating_point(E) ||
+           __is_floating_point(T))
+Tensor arange(S start, E end, T step = 1, TensorOptions options = {}) {
   double from = static_cast<double>(start), to = static_cast<double>(end),
          by = static_cast<double>(step);
   if (static_cast<int>(options.dtype) > DL_FLOAT64)
@@ -135,7 +135,8 @@ requires(__is_floating_point(S) || __is_floating_point(E) ||
   return detail::progression(from, by, static_cast<i64>(count), options.dtype);
 }
 template <detail::Number E>
-requires(__is_floating_point(E)) Tensor arange(E end) {
+  requires(__is_floating_point(E))
+Tensor arange(E end) {
   return arange(0.0, end);
 }
 

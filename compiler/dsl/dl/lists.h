@@ -17,10 +17,10 @@ public:
   }
   /// From a std::vector, an array, ...
   template <class Range>
-  requires requires(const Range &range) {
-    Tensor(*range.begin());
-    range.end();
-  }
+    requires requires(const Range &range) {
+      Tensor(*range.begin());
+      range.end();
+    }
   TensorList(const Range &range) {
     for (const Tensor &tensor : range)
       push_back(tensor);

@@ -99,9 +99,9 @@ public:
 
   /// model(x) calls forward(x).
   template <class Self, class... A>
-  requires requires(Self &self, A &&...arguments) {
-    self.forward(static_cast<A &&>(arguments)...);
-  }
+    requires requires(Self &self, A &&...arguments) {
+      self.forward(static_cast<A &&>(arguments)...);
+    }
   auto operator()(this Self &&self, A &&...arguments) {
     detail::Scope scope(self);
     return self.forward(static_cast<A &&>(arguments)...);

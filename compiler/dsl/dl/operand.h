@@ -68,7 +68,9 @@ struct Attr : dl_attr {
   }
 };
 
-template <int N> struct Results { int ids[N]; };
+template <int N> struct Results {
+  int ids[N];
+};
 
 template <int N>
 Results<N> emit_many(const char *op, list<Operand> operands,

@@ -32,7 +32,7 @@ template <class T> struct Given {
 
   constexpr Given() = default;
   template <class... A>
-  requires requires(A... a) { T(a...); }
+    requires requires(A... a) { T(a...); }
   constexpr Given(A... a) : value(T(a...)), given(true) {}
   T otherwise(T standard) const { return given ? value : standard; }
 };

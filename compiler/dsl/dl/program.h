@@ -52,13 +52,13 @@ class Program {
 public:
   /// The training step, run on each batch.
   template <class Function>
-  requires requires(Function &step, Batch batch) { step(batch); }
+    requires requires(Function &step, Batch batch) { step(batch); }
   void train(const data::Dataset &dataset, Function step) {
     trace("train", dataset, true, step);
   }
   /// An evaluation, run on all batches after each epoch.
   template <class Function>
-  requires requires(Function &step, Batch batch) { step(batch); }
+    requires requires(Function &step, Batch batch) { step(batch); }
   void eval(const char *name, const data::Dataset &dataset, Function step) {
     trace(name, dataset, false, step);
   }
