@@ -1,12 +1,5 @@
 # What both halves of the project share.
 
-# Adds a folder of the tree.
-function(dl_add_folder folder)
-  if(EXISTS ${CMAKE_SOURCE_DIR}/${folder}/CMakeLists.txt)
-    add_subdirectory(${CMAKE_SOURCE_DIR}/${folder})
-  endif()
-endfunction()
-
 # dlrt_library(name SOURCES ... [LINK ...]): a static library of the runtime.
 function(dlrt_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
