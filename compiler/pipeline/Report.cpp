@@ -127,6 +127,8 @@ void CompileReport::describe(plan::PlanOp plan) {
         KernelReport &kernel = kernels[kernelIndex.lookup(command.getKernel())];
         ++report.commands;
         report.serial += command.getSerial();
+        if (command.getSeconds())
+          report.seconds += command.getSeconds()->convertToDouble();
         report.flops += kernel.flops;
         report.bytes += kernel.bytes;
         ++kernel.launches;

@@ -17,6 +17,7 @@ struct MemoryItem {
 struct ProgramReport {
   std::string kind; // "full", "short", "update"
   int64_t batch = 0, commands = 0, serial = 0, flops = 0, bytes = 0;
+  double seconds = 0; // expected of all commands, on one core
   /// Temporaries: what they take once packed, and what no packing can go below.
   int64_t temporaries = 0, bound = 0;
   /// The command during which most temporaries are alive, and those.

@@ -48,7 +48,8 @@ void addProgram(const StepReport &step, const ProgramReport &program,
     out << ", batch of " << program.batch;
   out << ": " << program.commands << " kernels, "
       << quantity(program.flops, "FLOP") << ", " << quantity(program.bytes, "B")
-      << " moved";
+      << " moved, about " << llvm::formatv("{0:f2} ms", program.seconds * 1e3)
+      << " on one core";
   if (program.serial)
     out << ", " << program.serial << " too small to share";
   out << "\n";
@@ -135,6 +136,7 @@ llvm::json::Object toJson(const ProgramReport &program) {
       {"serial", program.serial},
       {"flops", program.flops},
       {"bytes", program.bytes},
+      {"seconds", program.seconds},
       {"temporary_bytes", program.temporaries},
       {"bound_bytes", program.bound},
       {"peak", llvm::json::Object{{"command", program.peakCommand},

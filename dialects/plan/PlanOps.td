@@ -108,18 +108,21 @@ def Plan_CommandOp : Plan_Op<"command", [HasParent<"ProgramOp">, AttrSizedOperan
     A binding is a whole buffer, `%w`, or a range of one: `%w[64, 40]` are the 40
     bytes from its byte 64 on.
 
-    `serial`: too small to be shared among threads. `sources` are the ops of this
-    launch, first the one that it is named by.
+    `seconds` are what it is expected to take on one core; `serial`: too little to
+    be shared among threads. `sources` are the ops of this launch, first the one
+    that it is named by.
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_BufferType>:$bindings,
                        OptionalAttr<DenseI64ArrayAttr>:$ranges,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$constants,
                        Variadic<Plan_TokenType>:$after, UnitAttr:$serial,
-                       DefaultValuedAttr<Plan_SourcesAttr, "{}">:$sources);
+                       DefaultValuedAttr<Plan_SourcesAttr, "{}">:$sources,
+                       OptionalAttr<F64Attr>:$seconds);
   let results = (outs Plan_TokenType:$done);
   let assemblyFormat = [{
     $kernel `(` custom<Ranges>($bindings, $ranges) `)` (`constants` $constants^)?
-    (`after` `(` $after^ `)`)? (`serial` $serial^)? (`from` $sources^)? attr-dict
+    (`after` `(` $after^ `)`)? (`serial` $serial^)? (`from` $sources^)?
+    (`seconds` $seconds^)? attr-dict
   }];
   let extraClassDeclaration = [{
     ::llvm::LogicalResult verifyConstants(KernelOp kernel);

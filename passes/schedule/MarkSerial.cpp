@@ -20,9 +20,11 @@ struct MarkSerial : impl::MarkSerialBase<MarkSerial> {
       SymbolTable kernels(plan);
       plan.walk([&](plan::CommandOp command) {
         auto kernel = kernels.lookup<plan::KernelOp>(command.getKernel());
-        bool serial =
-            machine.estimateSeconds(kernel.getFlops(), kernel.getBytes()) <=
-            machine.serialSeconds;
+        double seconds =
+            machine.estimateSeconds(kernel.getFlops(), kernel.getBytes());
+        command.setSecondsAttr(
+            Builder(command.getContext()).getF64FloatAttr(seconds));
+        bool serial = seconds <= machine.serialSeconds;
         command.setSerial(serial);
         if (serial)
           emitRemark(command.getLoc())

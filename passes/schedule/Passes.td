@@ -51,13 +51,14 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
 def MarkSerial : Pass<"mark-serial", "::mlir::ModuleOp"> {
   let summary = "Marks commands that are too small to be shared among threads";
   let description = [{
-    To wake another thread takes `serial_seconds` of the machine. A command that
-    is done in less, by the kernel's FLOPs and bytes, is run by one thread.
+    Estimates the seconds of each command, from the kernel's FLOPs and bytes. To
+    wake another thread takes `serial_seconds` of the machine; a command that is
+    done in less is run by one thread.
 
     ```mlir
     %0 = plan.command @small(%x, %y)
     // =>
-    %0 = plan.command @small(%x, %y) serial
+    %0 = plan.command @small(%x, %y) serial seconds 3.0e-06
     ```
   }];
   let options = [MachineOption<"what a command takes, and what to wake a thread">];

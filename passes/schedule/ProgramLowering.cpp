@@ -230,7 +230,7 @@ private:
         /*ranges=*/DenseI64ArrayAttr(),
         /*constants=*/DenseI64ArrayAttr::get(kernel.getContext(), {}),
         /*after=*/ValueRange(), /*serial=*/UnitAttr(),
-        commands.getArrayAttr(sources));
+        commands.getArrayAttr(sources), /*seconds=*/FloatAttr());
     return success();
   }
 

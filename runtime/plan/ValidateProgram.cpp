@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <unordered_set>
 
 using namespace dlrt;
@@ -63,6 +64,8 @@ private:
             n, value, kernel.name, range.min(), range.max(),
             range.multiple_of()));
     }
+    if (!(c.seconds >= 0 && c.seconds <= std::numeric_limits<double>::max()))
+      return error("its seconds are no time");
     for (uint32_t op : c.ops)
       if (op >= plan.sources.size())
         return error(fmt::format("source {} does not exist", op));

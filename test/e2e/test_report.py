@@ -36,6 +36,16 @@ class ReportTest(ToolTest):
         self.assertEqual({frozenset(decision) for decision in report["decisions"]}, {frozenset(["location", "text"])})
         self.assertGreater(len(report["decisions"]), 20)
 
+    def test_times(self):
+        """What commands are expected to take follows from the machine that is described."""
+        def seconds(*options):
+            report = json.loads(self.dlcc("net.dl", "--report=json", *options))
+            return sum(program["seconds"] for step in report["steps"] for program in step["programs"])
+
+        self.write("slow.machine", "flops_per_second = 6e9\nbytes_per_second = 1.2e9\nserial_seconds = 2e-4\n")
+        self.assertAlmostEqual(seconds("--machine=slow.machine") / seconds(), 10, delta=1e-6)
+        self.assertRegex(self.dlcc("net.dl", "--report"), r"step train, .* moved, about \d+\.\d+ ms on one core")
+
     def test_silent(self):
         result = dltools.call([dltools.DLCC, "net.dl", "--emit=graph.svg,memory.svg"], self.folder)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))

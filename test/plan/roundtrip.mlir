@@ -27,8 +27,8 @@ plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" {
       %0 = plan.command @k(%x, %w, %y) serial from [#plan.source<"sum", "fc", "mnist.dl:3:4">]
       // CHECK-NEXT: plan.command @k(%batch_0_, %fc.weight, %fc_sum) after([[A]])
       %1 = plan.command @k(%x, %w, %y) after(%0)
-      // CHECK-NEXT: plan.command @draw(%fc_sum) constants [12, -3] serial
-      %2 = plan.command @draw(%y) constants [12, -3] serial
+      // CHECK-NEXT: plan.command @draw(%fc_sum) constants [12, -3] serial seconds 2.500000e-05
+      %2 = plan.command @draw(%y) constants [12, -3] serial seconds 2.5e-05
       // CHECK-NEXT: plan.command @part(%batch_0_[8, 32], %fc.weight)
       %3 = plan.command @part(%x[8, 32], %w)
       // CHECK-NEXT: plan.metric "loss" in %fc_sum : tensor<1xf32> dims []

@@ -1,6 +1,7 @@
 #include "runtime/plan/CodeRecord.h"
 #include "test/runtime/TestPlan.h"
 
+#include <cmath>
 #include <functional>
 
 using namespace dlrt;
@@ -136,13 +137,18 @@ TEST(Validator, Commands) {
       },
       "read-only");
   expectRefusal(
-      [](auto &p) { p.buffers[batch(p).commands[0]->bindings[0].buffer()]->offset = 7; },
+      [](auto &p) {
+        p.buffers[batch(p).commands[0]->bindings[0].buffer()]->offset = 7;
+      },
       "no component 7");
   expectRefusal(
       [](auto &p) {
         p.buffers[batch(p).commands[0]->bindings[0].buffer()]->bytes = 4096;
       },
       "buffer 5 has 4096 bytes, component");
+  for (double seconds : {-1.0, double(NAN), double(INFINITY)})
+    expectRefusal([=](auto &p) { batch(p).commands[0]->seconds = seconds; },
+                  "seconds are no time");
   expectRefusal(
       [](auto &p) {
         p.steps[0]->update->commands[0]->bindings[0] =

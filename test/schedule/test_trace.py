@@ -150,6 +150,7 @@ class Trace(support.ToolTest):
             self.assertEqual(args["line"], source["location"])
             self.assertAlmostEqual(args["flops"], kernel["flops"] * (end - begin) / total, delta=1)
             self.assertAlmostEqual(args["bytes"], kernel["bytes"] * (end - begin) / total, delta=1)
+            self.assertAlmostEqual(args["expected_us"] / (command["seconds"] * 1e6 * (end - begin) / total), 1, delta=1e-4)
             self.assertIn(event["tid"], (0, 1))
             tiles.setdefault((args["run"], args["command"]), []).extend(range(begin, end))
         names = {event["name"] for event in commands(trace)}

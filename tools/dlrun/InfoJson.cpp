@@ -146,6 +146,7 @@ static void writeProgram(JsonWriter &json, const fb::PlanT &plan,
         .array("constants", command->constants)
         .array("deps", command->deps)
         .field("serial", command->serial)
+        .field("seconds", command->seconds)
         .array("ops", command->ops)
         .endObject();
   }

@@ -151,6 +151,9 @@ private:
       json.field("gflops_per_s",
                  static_cast<float>(static_cast<double>(part(kernel.flops)) /
                                     seconds * 1e-9));
+    if (command.seconds > 0)
+      json.field("expected_us",
+                 static_cast<float>(command.seconds * share * 1e6));
     json.field("tiles", fmt::format("{} to {} of {}", event.firstTile,
                                     event.endTile, kernel.tiles))
         .field("command", event.command)

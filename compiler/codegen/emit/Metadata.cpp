@@ -222,9 +222,11 @@ private:
     auto command = std::make_unique<fb::CommandT>();
     command->kernel = kernels.lookup(op.getKernel());
     command->serial = op.getSerial();
+    if (op.getSeconds())
+      command->seconds = op.getSeconds()->convertToDouble();
     for (const plan::Access &access : op.getAccesses(symbols))
-      command->bindings.push_back(fb::Range(buffers.lookup(access.value),
-                                            access.offset, access.bytes));
+      command->bindings.push_back(
+          fb::Range(buffers.lookup(access.value), access.offset, access.bytes));
     command->constants.assign(op.getConstants().begin(),
                               op.getConstants().end());
     for (Value token : op.getAfter())

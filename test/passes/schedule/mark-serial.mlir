@@ -8,9 +8,9 @@
 // REMARK-COUNT-1: remark: small: on one thread: its work (1000 FLOP, 1000 bytes) takes less time than to share it
 // REMARK-NOT: remark
 
-// CHECK: plan.command @small(%w) serial
-// CHECK: plan.command @much_work(%w){{$}}
-// CHECK: plan.command @much_traffic(%w){{$}}
+// CHECK: plan.command @small(%w) serial seconds 8.33{{[0-9]*}}E-8
+// CHECK: plan.command @much_work(%w) seconds 0.0166
+// CHECK: plan.command @much_traffic(%w) seconds 0.083333
 plan.plan "m" f32 arena 1024 parameters 10 machine "" {
   %w = plan.buffer "w" arena bytes 64 offset 0 pinned
   plan.kernel @small "" tiles 8 scratch 0 bindings [64] writes [true] flops 1000 bytes 1000
