@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/LoopsStage.h"
 #include "compiler/codegen/cpu/Payload.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -138,10 +139,8 @@ void LoopsStage::emitLaneLoop() {
   int64_t width = e.plan.lanes, inner = 1;
   if (laneDims.empty()) {
     // A scalar: lane 0 of a vector.
-    e.tail = constantTail(1);
-    emitLaneBody(b.getInt64(0));
-    e.tail = nullptr;
-    return;
+    llvm::SaveAndRestore<Value *> one(e.tail, constantTail(1));
+    return emitLaneBody(b.getInt64(0));
   }
   for (unsigned d : ArrayRef(laneDims).drop_front())
     inner *= ranges[d].extent;
@@ -154,9 +153,8 @@ void LoopsStage::emitLaneLoop() {
       emitLoop(b, flatIndex(0), b.getInt64(full), width,
                [&](Value *flat) { emitLaneBody(flat); });
     if (full < count) {
-      e.tail = constantTail(count - full);
+      llvm::SaveAndRestore<Value *> rest(e.tail, constantTail(count - full));
       emitLaneBody(flatIndex(full));
-      e.tail = nullptr;
     }
     return;
   }
@@ -170,9 +168,9 @@ void LoopsStage::emitLaneLoop() {
     SmallVector<llvm::Constant *> steps;
     for (int64_t l = 0; l < width; ++l)
       steps.push_back(b.getInt64(l));
-    e.tail = b.CreateICmpSLT(llvm::ConstantVector::get(steps), rest);
+    llvm::SaveAndRestore<Value *> tail(
+        e.tail, b.CreateICmpSLT(llvm::ConstantVector::get(steps), rest));
     emitLaneBody(full);
-    e.tail = nullptr;
   });
 }
 
@@ -191,7 +189,6 @@ void LoopsStage::emitLaneBody(Value *flat) {
     storeResults();
   } else {
     const Range &range = ranges[laneDims.back()];
-    Value *tail = e.tail;
     SmallVector<Values> byPhase;
     SmallVector<SmallVector<AffineExpr>> indices;
     SmallVector<Value *> masks;
@@ -199,7 +196,7 @@ void LoopsStage::emitLaneBody(Value *flat) {
       dims[laneDims.back()] = exprs.back() * s + phase;
       byPhase.push_back(evaluatePoint());
       indices.push_back(SmallVector<AffineExpr>(resultIndex()));
-      Value *mask = tail;
+      Value *mask = e.tail;
       if (range.extent % s != 0 && phase >= range.extent % s) {
         Value *inside = b.CreateICmpSLT(
             e.scope.vector(dims[laneDims.back()]),
@@ -212,17 +209,15 @@ void LoopsStage::emitLaneBody(Value *flat) {
       if (!e.plan.isPlaced(result))
         continue;
       if (s == 2) {
-        e.tail = nullptr;
+        llvm::SaveAndRestore<Value *> byMasks(e.tail, nullptr);
         e.storeInterleaved(result, indices[0], {byPhase[0][r], byPhase[1][r]},
                            masks);
-        e.tail = tail;
         continue;
       }
       for (int64_t phase = 0; phase < s; ++phase) {
-        e.tail = masks[phase];
+        llvm::SaveAndRestore<Value *> masked(e.tail, masks[phase]);
         e.store(result, indices[phase], byPhase[phase][r]);
       }
-      e.tail = tail;
     }
   }
   e.scope.endLaneGroup();
@@ -383,9 +378,8 @@ Values LoopsStage::reduceAlongLanes(unsigned dim, Values state,
   for (int64_t at = rounds, c = 0; at < full; at += width, ++c)
     state = step(flatIndex(at), state, c);
   if (full < count) {
-    e.tail = constantTail(count - full);
+    llvm::SaveAndRestore<Value *> rest(e.tail, constantTail(count - full));
     state = step(flatIndex(full), state, (full - rounds) / width % chains);
-    e.tail = nullptr;
   }
   return state;
 }

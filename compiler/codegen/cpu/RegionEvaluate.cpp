@@ -4,6 +4,7 @@
 #include "compiler/codegen/cpu/Payload.h"
 #include "compiler/codegen/cpu/RegionEmitter.h"
 #include "dialects/graph/Check.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -178,10 +179,12 @@ Value *RegionEmitter::evaluateOperand(Operation *op, unsigned operand,
     return constantOf(element, *access.outside);
   if (!inside)
     return evaluate(value, index);
-  Value *before = guard;
-  guard = guard ? builder.CreateAnd(guard, inside) : inside;
-  Value *content = evaluate(value, index);
-  guard = before;
+  auto evaluateInside = [&] {
+    llvm::SaveAndRestore<Value *> both(
+        guard, guard ? builder.CreateAnd(guard, inside) : inside);
+    return evaluate(value, index);
+  };
+  Value *content = evaluateInside();
   Value *outside = constantOf(element, *access.outside);
   return builder.CreateSelect(inside, widen(content), widen(outside));
 }
