@@ -1,7 +1,7 @@
 #include "compiler/pictures/BuildPicture.h"
 #include "compiler/pictures/StepParts.h"
 #include "compiler/pictures/Text.h"
-#include "dialects/graph/Place.h"
+#include "dialects/graph/SourceLine.h"
 #include "dialects/graph/StepRole.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -190,7 +190,7 @@ void Describer::addFunction(func::FuncOp function) {
 }
 
 void Describer::addOp(Operation *op, const StepParts &parts) {
-  graph::Place place = graph::placeOf(op->getLoc());
+  graph::SourceLine place = graph::sourceLineOf(op->getLoc());
   Node node;
   node.part = parts.of(op);
   node.module = place.module.str();
@@ -238,7 +238,7 @@ void Describer::describeKernel(graph::KernelOp kernel, const StepParts &parts,
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (isSplat(&op))
       continue;
-    graph::Place place = graph::placeOf(op.getLoc());
+    graph::SourceLine place = graph::sourceLineOf(op.getLoc());
     std::string name = op.getName().stripDialect().str();
     Part part = parts.of(&op);
     if (part != Part::Update && !place.module.empty())

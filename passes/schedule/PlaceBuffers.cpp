@@ -1,8 +1,8 @@
 // place-buffers: an offset in the arena for every buffer.
 #include "dialects/plan/Plan.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "passes/schedule/ArenaPacking.h"
 #include "passes/schedule/LastUsers.h"
-#include "passes/schedule/Packing.h"
 #include "passes/schedule/Passes.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/MapVector.h"
@@ -53,7 +53,7 @@ public:
   int64_t place(int64_t base) {
     SmallVector<unsigned> sequence(commands.size());
     std::iota(sequence.begin(), sequence.end(), 0);
-    Packing packing = pack(lifetimes(sequence), plan::alignment);
+    ArenaPacking packing = packArena(lifetimes(sequence), plan::alignment);
     if (!hasForeignOrder())
       packing = letRunAtOnce(std::move(packing));
     Builder builder(program.getContext());
@@ -94,7 +94,7 @@ private:
 
   /// A packing that orders no two near kernels that data leave free, the nearer
   /// the less memory there is; `sequence` if even neighbours take too much.
-  Packing letRunAtOnce(Packing sequence) {
+  ArenaPacking letRunAtOnce(ArenaPacking sequence) {
     std::vector<SmallVector<unsigned, 4>> before = dataDependencies();
     SmallVector<uint64_t> waits = nearKernelsWaitedFor(before);
     int64_t atOnce = 0;
@@ -102,7 +102,7 @@ private:
       SmallVector<unsigned> ends = keptUntil(before, waits, reach);
       if (llvm::equal(ends, llvm::seq<unsigned>(0, ends.size())))
         break;
-      Packing wide = pack(lifetimes(ends), plan::alignment);
+      ArenaPacking wide = packArena(lifetimes(ends), plan::alignment);
       if (wide.bytes <= sequence.bytes * (1 + tolerance)) {
         emitRemark(program.getLoc())
             << "independent kernels may run at once"

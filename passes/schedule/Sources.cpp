@@ -1,19 +1,19 @@
 #include "passes/schedule/Sources.h"
-#include "dialects/graph/Place.h"
+#include "dialects/graph/SourceLine.h"
 
 using namespace mlir;
 
 namespace dl::schedule {
 
 plan::SourceAttr sourceOf(Operation *op) {
-  graph::Place place = graph::placeOf(op->getLoc());
+  graph::SourceLine source = graph::sourceLineOf(op->getLoc());
   return plan::SourceAttr::get(op->getContext(), op->getName().stripDialect(),
-                               place.module, place.lineText());
+                               source.module, source.lineText());
 }
 
 std::string describe(Location location) {
-  graph::Place place = graph::placeOf(location);
-  std::string line = place.lineText(), module = place.module.str();
+  graph::SourceLine source = graph::sourceLineOf(location);
+  std::string line = source.lineText(), module = source.module.str();
   return line.empty() || module.empty() ? module + line : module + " " + line;
 }
 

@@ -1,4 +1,4 @@
-#include "passes/schedule/Packing.h"
+#include "passes/schedule/ArenaPacking.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"
@@ -28,9 +28,9 @@ std::vector<unsigned> orderBy(double (*weight)(const Lifetime &),
 
 /// One after the other, each into the tightest gap that is free for its whole
 /// life. Close to the bound, but quadratic in what lives together.
-Packing packInOrder(llvm::ArrayRef<Lifetime> lifetimes, int64_t align,
-                    llvm::ArrayRef<unsigned> order) {
-  Packing result;
+ArenaPacking packInOrder(llvm::ArrayRef<Lifetime> lifetimes, int64_t align,
+                         llvm::ArrayRef<unsigned> order) {
+  ArenaPacking result;
   result.offsets.assign(lifetimes.size(), 0);
   std::vector<unsigned> placed; // ascending by offset
   for (unsigned index : order) {
@@ -121,8 +121,8 @@ private:
 };
 
 /// As an allocator would at run time. Near-linear.
-Packing packByTime(llvm::ArrayRef<Lifetime> lifetimes, int64_t align) {
-  Packing result;
+ArenaPacking packByTime(llvm::ArrayRef<Lifetime> lifetimes, int64_t align) {
+  ArenaPacking result;
   result.offsets.assign(lifetimes.size(), 0);
   std::vector<unsigned> starts(lifetimes.size());
   std::iota(starts.begin(), starts.end(), 0);
@@ -149,10 +149,10 @@ Packing packByTime(llvm::ArrayRef<Lifetime> lifetimes, int64_t align) {
 
 } // namespace
 
-Packing pack(llvm::ArrayRef<Lifetime> lifetimes, int64_t align) {
+ArenaPacking packArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t align) {
   constexpr size_t few = 8192;
   constexpr size_t effort = 1 << 20; // rounds x lifetimes squared
-  Packing best = packByTime(lifetimes, align);
+  ArenaPacking best = packByTime(lifetimes, align);
   if (lifetimes.size() > few)
     return best;
   int64_t bound = peakBytes(lifetimes, align);
@@ -161,7 +161,7 @@ Packing pack(llvm::ArrayRef<Lifetime> lifetimes, int64_t align) {
   for (auto weight : {bytesOf, areaOf, lengthOf}) {
     std::vector<unsigned> order = orderBy(weight, lifetimes);
     for (size_t round = 0; round < rounds && best.bytes > bound; ++round) {
-      Packing packing = packInOrder(lifetimes, align, order);
+      ArenaPacking packing = packInOrder(lifetimes, align, order);
       // What found no place below the bound goes first in the next round.
       std::vector<unsigned> next;
       for (bool above : {true, false})

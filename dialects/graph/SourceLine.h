@@ -6,7 +6,7 @@
 
 namespace dl::graph {
 
-struct Place {
+struct SourceLine {
   llvm::StringRef module; // "h.0.attn", empty outside of modules
   mlir::FileLineColLoc line;
 
@@ -15,6 +15,6 @@ struct Place {
 };
 
 /// The outermost module name and the innermost line that a location holds.
-Place placeOf(mlir::Location location);
+SourceLine sourceLineOf(mlir::Location location);
 
 } // namespace dl::graph

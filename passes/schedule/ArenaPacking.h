@@ -13,13 +13,13 @@ struct Lifetime {
   unsigned begin, end;
 };
 
-struct Packing {
+struct ArenaPacking {
   std::vector<int64_t> offsets; // one for each lifetime, multiples of `align`
   int64_t bytes = 0;            // up to the end of the last one
 };
 
 /// Puts lifetimes so that those which overlap in time do not overlap in bytes.
-Packing pack(llvm::ArrayRef<Lifetime> lifetimes, int64_t align);
+ArenaPacking packArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t align);
 
 /// The most bytes alive at one time: no packing needs less.
 int64_t peakBytes(llvm::ArrayRef<Lifetime> lifetimes, int64_t align);
