@@ -82,7 +82,7 @@ static constexpr llvm::StringLiteral kVocabulary =
     "remainder isnan isinf isfinite masked_fill prod min amin aminmax argmin "
     "any all std var std_var norm "
     "logsumexp cumsum cumprod cummax median mode quantile kthvalue addmm addmv "
-    "baddbmm addbmm einsum outer "
+    "baddbmm addbmm outer "
     "inner dot mv cross kron tensordot linalg svd inverse det cholesky solve "
     "unflatten swapaxes movedim "
     "repeat tile repeat_interleave chunk split tensor_split unbind cat concat "

@@ -66,9 +66,9 @@ def Decompose : Pass<"decompose", "::mlir::func::FuncOp"> {
     has a LoopNest, or is a reshape.
 
     ```mlir
-    %y = graph.linear %x, %w
+    %y = graph.log_softmax %x {dim = 1}
     // =>
-    %y = graph.matmul %x, %w {transpose_b = true}
+    %m = graph.amax %x ...                       // x - m - log(sum(exp(x - m)))
     ```
   }];
 }

@@ -14,7 +14,7 @@ def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
 
     ```mlir
     graph.state @"fc1.weight" {type = tensor<128x784xf32>, role = "parameter"}
-    ... graph.matmul %x, %fc1.weight {transpose_b}            // the only contraction that reads it
+    ... graph.matmul %x, %fc1.weight {spec = "mk,nk->mn"} // the only contraction that reads it
     // =>
     graph.state @"fc1.weight" {..., layout = array<i64: 1, 0>} // stored as [784][128]
     ```

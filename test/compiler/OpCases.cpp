@@ -2,6 +2,7 @@
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include <array>
 #include <cmath>
 
 using namespace mlir;
@@ -116,8 +117,6 @@ static std::vector<OpCase> makeCases() {
       {"graph.cat", std::vector<std::string>(11, "tensor<2x2xf64>"),
        "{dim = 0}"},
       // Contractions.
-      {"graph.linear", {"tensor<2x3x4xf64>", "tensor<5x4xf64>"}},
-      {"graph.linear", {"tensor<4xf64>", "tensor<5x4xf64>"}},
       {"graph.conv2d",
        {"tensor<2x3x6x5xf64>", "tensor<4x3x3x2xf64>"},
        "{stride = array<i64: 1, 1>, padding = array<i64: 0, 0>}"},
@@ -244,18 +243,30 @@ static std::vector<OpCase> makeCases() {
       {"graph.detach", {"tensor<4xf64>"}},
   };
   cases.insert(cases.end(), more.begin(), more.end());
-  for (std::string a : {"false", "true"})
-    for (std::string b : {"false", "true"}) {
-      std::string attributes =
-          "{transpose_a = " + a + ", transpose_b = " + b + "}";
-      std::string left = a == "true" ? "4x3" : "3x4";
-      std::string right = b == "true" ? "5x4" : "4x5";
-      for (std::string batch : {"", "2x"})
-        cases.push_back({"graph.matmul",
-                         {"tensor<" + batch + left + "xf64>",
-                          "tensor<" + batch + right + "xf64>"},
-                         attributes});
-    }
+  for (auto [a, b, spec] : std::vector<std::array<std::string, 3>>{
+           {"3x4", "4x5", "mk,kn->mn"},
+           {"4x3", "4x5", "km,kn->mn"},
+           {"3x4", "5x4", "mk,nk->mn"},
+           {"4x3", "5x4", "km,nk->mn"},
+           {"2x3x4", "2x4x5", "bmk,bkn->bmn"},
+           {"2x4x3", "2x5x4", "bkm,bnk->bmn"},
+           {"2x3x4", "5x4", "btc,oc->bto"}, // linear
+           {"4", "5x4", "c,oc->o"},
+           {"4", "4", "k,k->"},
+           {"2x3x4x2", "2x5x4x2", "bthd,bshd->bhts"}, // scores of attention
+           {"2x4x3x5", "2x5x4x2", "bhts,bshd->bthd"},
+           {"2x3x4", "3x4x5", "bhd,hdo->bo"}, // several dims are summed
+           {"2x3x4", "4x5x2", "btc,chd->bthd"},
+           {"3x4x2", "2x4x5", "mkb,bkn->nbm"}, // any order
+           {"1x3x4", "6x4x5", "Bmk,bkn->bmn"}, // broadcast
+           {"2x1x3x4", "5x4x3", "aBmk,bkn->abmn"},
+           {"3x1x4", "2x4", "mXk,nk->mYn"},
+           {"2x3", "4x5", "ij,kl->kijl"},     // nothing is summed
+           {"2x3x4", "3x2x4", "abk,bak->ab"}, // no rows and columns
+           {"2x3", "3x2", "ij,ji->ji"}})
+    cases.push_back({"graph.matmul",
+                     {"tensor<" + a + "xf64>", "tensor<" + b + "xf64>"},
+                     "{spec = \"" + spec + "\"}"});
   return cases;
 }
 

@@ -2,6 +2,7 @@
 #include "dialects/graph/Inference.h"
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Diagnostics.h"
+#include <array>
 
 using namespace mlir;
 
@@ -220,23 +221,26 @@ static std::vector<ShardingCase> optimizerCases() {
 }
 
 static std::vector<ShardingCase> contractionCases() {
-  std::vector<ShardingCase> cases = {
-      {"graph.linear", {"tensor<6x7x4xf64>", "tensor<6x4xf64>"}},
-      {"graph.linear", {"tensor<4xf64>", "tensor<7x4xf64>"}},
-  };
-  for (std::string a : {"false", "true"})
-    for (std::string b : {"false", "true"}) {
-      std::string attributes =
-          "{transpose_a = " + a + ", transpose_b = " + b + "}";
-      std::string left = a == "true" ? "4x7" : "7x4";
-      std::string right = b == "true" ? "6x4" : "4x6";
-      for (std::string batch : {"", "6x"})
-        cases.push_back({"graph.matmul",
-                         {"tensor<" + batch + left + "xf64>",
-                          "tensor<" + batch + right + "xf64>"},
-                         attributes});
-    }
-  cases.push_back({"graph.matmul", {"tensor<6x6xf64>", "tensor<6x6xf64>"}});
+  std::vector<ShardingCase> cases;
+  for (auto [a, b, spec] : std::vector<std::array<std::string, 3>>{
+           {"7x4", "4x6", "mk,kn->mn"},
+           {"4x7", "4x6", "km,kn->mn"},
+           {"7x4", "6x4", "mk,nk->mn"},
+           {"4x7", "6x4", "km,nk->mn"},
+           {"6x6", "6x6", "mk,kn->mn"},
+           {"6x7x4", "6x4x6", "bmk,bkn->bmn"},
+           {"6x4x7", "6x6x4", "bkm,bnk->bmn"},
+           {"6x7x4", "6x4", "btc,oc->bto"}, // linear
+           {"4", "7x4", "c,oc->o"},
+           {"8x4x16x8", "8x4x8x16", "bhtd,bhds->bhts"}, // heads
+           {"4x6x3x2", "4x5x3x2", "bthd,bshd->bhts"},
+           {"4x3x6", "3x6x5", "bhd,hdo->bo"},
+           {"1x3x4", "6x4x5", "Bmk,bkn->bmn"},
+           {"4x6", "4x6", "bk,bk->b"},
+           {"4x6", "5", "ij,k->kij"}})
+    cases.push_back({"graph.matmul",
+                     {"tensor<" + a + "xf64>", "tensor<" + b + "xf64>"},
+                     "{spec = \"" + spec + "\"}"});
   return cases;
 }
 

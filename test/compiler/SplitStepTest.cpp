@@ -28,10 +28,11 @@ std::string stepText(const std::string &name, int batch,
          " {graph.metric = \"loss\"}, " + w + " {graph.state = @w}, " + w +
          " {graph.state = @m}) attributes {graph.step = \"train\", "
          "graph.training, graph.batch = " +
-         b + " : i64" + attributes + "} {\n" + "%0 = graph.linear %x, %w : (" +
-         x + ", " + w + ") -> " + y + "\n" + "%1 = graph.sub %0, %t : (" + y +
-         ", " + y + ") -> " + y + "\n" + "%2 = graph.mul %1, %1 : (" + y +
-         ", " + y + ") -> " + y + "\n" +
+         b + " : i64" + attributes + "} {\n" +
+         "%0 = graph.matmul %x, %w {spec = \"mk,nk->mn\"} : (" + x + ", " + w +
+         ") -> " + y + "\n" + "%1 = graph.sub %0, %t : (" + y + ", " + y +
+         ") -> " + y + "\n" + "%2 = graph.mul %1, %1 : (" + y + ", " + y +
+         ") -> " + y + "\n" +
          "%3 = graph.sum %2 {dims = array<i64: 0, 1>} : (" + y + ") -> " + f +
          "\n%4 = graph.full {value = " + std::to_string(2 * batch) +
          ".0, type = " + f + "} : () -> " + f + "\n%5 = graph.div %3, %4 : (" +

@@ -1,4 +1,4 @@
-"""matmul, linear, conv2d, max_pool2d and avg_pool2d."""
+"""matmul, einsum, linear, conv2d, max_pool2d and avg_pool2d."""
 
 import numpy as np
 
@@ -28,6 +28,46 @@ def vector_matmul(a, b):
     pull_b = lambda g: unbroadcast(tape, product(tape, turned(left), g.reshape(full.shape)), right.shape)
     return tape.make(full.reshape(shape), [(a, lambda g: pull_a(g).reshape(a.shape)),
                                            (b, lambda g: pull_b(g).reshape(b.shape))])
+
+
+def contraction(tape, a, in_a, b, in_b, result):
+    """The sum over all dims that `result` does not name; a dim of 1 meets any other of its name."""
+    def reduced(x, names, other):
+        alone = tuple(i for i, name in enumerate(names) if name not in other and name not in result)
+        return (total(tape, x, alone) if alone else x), [n for n in names if n in other or n in result]
+    (a, in_a), (b, in_b) = reduced(a, in_a, in_b), reduced(b, in_b, in_a)
+    sizes = {}
+    for name, size in [*zip(in_a, a.shape), *zip(in_b, b.shape)]:
+        sizes[name] = max(size, sizes.get(name, 1))
+    batch = [n for n in in_a if n in in_b and n in result]
+    inner = [n for n in in_a if n in in_b and n not in result]
+    rows, columns = [n for n in in_a if n not in in_b], [n for n in in_b if n not in in_a]
+    def matrices(x, names, first, second):
+        x = np.broadcast_to(x, [sizes[n] for n in names])
+        count = lambda group: int(np.prod([sizes[n] for n in group]))
+        x = x.transpose([names.index(n) for n in [*batch, *first, *second]])
+        return x.reshape([*(sizes[n] for n in batch), count(first), count(second)])
+    y = product(tape, matrices(a, in_a, rows, inner), matrices(b, in_b, inner, columns))
+    order = batch + rows + columns
+    return y.reshape([sizes[n] for n in order]).transpose([order.index(n) for n in result])
+
+
+def einsum(equation, a, b):
+    """PyTorch's, of two operands: "bthd,bshd->bhts"."""
+    operands, result = equation.split("->")
+    in_a, in_b = operands.split(",")
+    tape = a.tape
+    def pull(own, names, other, in_other):
+        def gradient(g):
+            kept = [n for n in names if n in result or n in in_other]
+            full = contraction(tape, g, result, other.value, in_other, kept)
+            full = full.reshape([1 if n not in kept else full.shape[kept.index(n)] for n in names])
+            repeated = tuple(i for i, size in enumerate(own.shape) if size == 1 and full.shape[i] != 1)
+            full = total(tape, full, repeated, keepdims=True) if repeated else full
+            return np.broadcast_to(full, own.shape)
+        return gradient
+    return tape.make(contraction(tape, a.value, in_a, b.value, in_b, result),
+                     [(a, pull(a, in_a, b, in_b)), (b, pull(b, in_b, a, in_a))])
 
 
 def linear(x, weight, bias=None):

@@ -58,6 +58,33 @@ def stacks(b):
                      lambda env: shrink(C.matmul(env[x.name], env[w.name])), x, w)
 
 
+def einsum(b):
+    """x times a new parameter: each dim of x stays, is shared or is summed, in any order; some of the parameter's are new."""
+    x = b.pick(lambda v: 1 <= v.rank <= 4)
+    if x is None:
+        return None
+    names = "bthdmn"
+    shared, summed = [], []
+    for name, dim in zip(names, x.dims):
+        if not dim.batch and b.coin(0.6):
+            shared.append(name)
+            if b.coin(0.7):
+                summed.append(name)
+    new = [name for name in "xy" if b.coin(0.4)]
+    shuffled = lambda items: [items[int(i)] for i in b.rng.permutation(len(items))]
+    in_x, in_w = list(names[:x.rank]), shuffled(shared + new)
+    rest = shuffled([n for n in in_x + new if n not in summed and not (n in in_x and x.dims[in_x.index(n)].batch)])
+    result = [n for n in in_x if x.dims[in_x.index(n)].batch] + rest
+    if not in_w:
+        return None
+    dims = [x.dims[in_x.index(n)] if n in in_x else Dim(b.width()) for n in in_w]
+    w = b.parameter([Dim(1) if d.count != 1 and b.coin(0.05) else d for d in dims], 0.8)
+    first, second = ((x.name, in_x), (w.name, in_w))[::1 if b.coin() else -1]
+    equation = f"{''.join(first[1])},{''.join(second[1])}->{''.join(result)}"
+    return b.propose(f'dl::einsum("{equation}", {first[0]}, {second[0]}) * {SHRINK}',
+                     lambda env: shrink(C.einsum(equation, env[first[0]], env[second[0]])), x, w)
+
+
 def linear(b):
     x = b.pick(lambda v: v.rank and not v.dims[-1].batch)
     if x is None:
@@ -233,5 +260,5 @@ def dropout(b):
     return b.propose(f"F::{word}({x.name}, {p})", lambda env: R.dropout(env[x.name], p, "dropout", planes), x)
 
 
-OPS = [(matmul, 4), (gram, 1), (stacks, 1), (linear, 4), (block, 1), (conv2d, 6), (max_pool2d, 4), (avg_pool2d, 3), (layers, 1), (softmax, 2),
+OPS = [(matmul, 4), (gram, 1), (stacks, 1), (einsum, 3), (linear, 4), (block, 1), (conv2d, 6), (max_pool2d, 4), (avg_pool2d, 3), (layers, 1), (softmax, 2),
        (dropout, 3)]

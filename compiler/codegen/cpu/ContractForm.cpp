@@ -4,36 +4,43 @@ using namespace mlir;
 
 namespace dl::codegen {
 
-/// Adds factor * expr to the linear function; false where it is not linear.
-static bool addLinear(AffineExpr expr, int64_t factor,
-                      ContractForm::Side &side) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
-    side.constant += factor * constant.getValue();
-    return true;
+LogicalResult addLinear(AffineExpr expr, int64_t factor,
+                        MutableArrayRef<int64_t> coefficients,
+                        int64_t &constant) {
+  if (auto number = dyn_cast<AffineConstantExpr>(expr)) {
+    constant += factor * number.getValue();
+    return success();
   }
   if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-    side.coefficients[dim.getPosition()] += factor;
-    return true;
+    coefficients[dim.getPosition()] += factor;
+    return success();
   }
   auto binary = cast<AffineBinaryOpExpr>(expr);
+  AffineExpr lhs = binary.getLHS(), rhs = binary.getRHS();
   if (expr.getKind() == AffineExprKind::Add)
-    return addLinear(binary.getLHS(), factor, side) &&
-           addLinear(binary.getRHS(), factor, side);
+    return success(succeeded(addLinear(lhs, factor, coefficients, constant)) &&
+                   succeeded(addLinear(rhs, factor, coefficients, constant)));
   if (expr.getKind() == AffineExprKind::Mul)
-    if (auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS()))
-      return addLinear(binary.getLHS(), factor * constant.getValue(), side);
-  return false;
+    if (auto by = dyn_cast<AffineConstantExpr>(rhs))
+      return addLinear(lhs, factor * by.getValue(), coefficients, constant);
+  return failure();
 }
 
 static SmallVector<int64_t, 6> placedStrides(const KernelPlan &plan, Value v) {
   const ValuePlacement &placement = plan.placements.find(v)->second;
-  if (!placement.strides.empty())
-    return placement.strides;
-  return stridesOf(cast<RankedTensorType>(v.getType()).getShape());
+  return placement.strides.empty() ? stridesOf(plan.shapeOf(v))
+                                   : placement.strides;
 }
 
-static ContractForm::Side makeSide(const KernelPlan &plan, const Stage &stage,
-                                   unsigned operand) {
+static InFlightDiagnostic notLinear(Operation *op, AffineExpr expr) {
+  std::string text;
+  llvm::raw_string_ostream(text) << expr;
+  return op->emitOpError("reads an operand at ")
+         << text << ", which is not linear: no strategy for products has that";
+}
+
+static FailureOr<ContractForm::Side>
+makeSide(const KernelPlan &plan, const Stage &stage, unsigned operand) {
   const graph::LoopNest &loops = plan.nest(stage.op);
   SmallVector<AffineExpr> dims;
   for (unsigned d = 0; d < loops.extents.size(); ++d)
@@ -44,30 +51,28 @@ static ContractForm::Side makeSide(const KernelPlan &plan, const Stage &stage,
   side.leaf = plan.viewedLeaf(stage.op->getOperand(operand), side.index);
   side.coefficients.assign(dims.size(), 0);
   auto strides = placedStrides(plan, side.leaf);
-  for (auto [expr, stride] : llvm::zip(side.index, strides)) {
-    bool linear = addLinear(expr, stride, side);
-    assert(linear && "a contraction reads its operands at linear indices");
-    (void)linear;
-  }
+  for (auto [expr, stride] : llvm::zip(side.index, strides))
+    if (failed(addLinear(expr, stride, side.coefficients, side.constant)))
+      return notLinear(stage.op, expr);
   return side;
 }
 
 /// How far the accesses of a convolution leave its operands.
-static void findBorders(const graph::LoopNest &loops, Operation *op,
-                        ContractForm &form) {
+static LogicalResult findBorders(const KernelPlan &plan, Operation *op,
+                                 ContractForm &form) {
+  const graph::LoopNest &loops = plan.nest(op);
   for (auto [operand, access] : llvm::zip(op->getOperands(), loops.accesses)) {
     if (!access.outside)
       continue;
-    auto shape = cast<RankedTensorType>(operand.getType()).getShape();
+    auto shape = plan.shapeOf(operand);
     for (auto [expr, extent] : llvm::zip(access.map.getResults(), shape)) {
-      ContractForm::Side linear;
-      linear.coefficients.assign(loops.extents.size(), 0);
-      bool isLinear = addLinear(expr, 1, linear);
-      assert(isLinear && "a contraction reads its operands at linear indices");
-      (void)isLinear;
-      ContractForm::Border border{0, 0, 0, 0, linear.constant, extent};
-      int64_t low = linear.constant, high = linear.constant;
-      for (auto [d, step] : llvm::enumerate(linear.coefficients)) {
+      SmallVector<int64_t, 8> steps(loops.extents.size(), 0);
+      int64_t constant = 0;
+      if (failed(addLinear(expr, 1, steps, constant)))
+        return notLinear(op, expr);
+      ContractForm::Border border{0, 0, 0, 0, constant, extent};
+      int64_t low = constant, high = constant;
+      for (auto [d, step] : llvm::enumerate(steps)) {
         (step < 0 ? low : high) += step * (loops.extents[d] - 1);
         if (step == 0)
           continue;
@@ -80,6 +85,7 @@ static void findBorders(const graph::LoopNest &loops, Operation *op,
         form.borders.push_back(border);
     }
   }
+  return success();
 }
 
 /// k steps of so many bytes in the lane operand leave much of it to fetch.
@@ -112,6 +118,11 @@ namespace {
 struct Candidate {
   ContractForm form;
   double score = -1;
+  bool scattered = false; // results are stored one by one
+
+  bool operator>(const Candidate &other) const {
+    return scattered != other.scattered ? other.scattered : score > other.score;
+  }
 };
 } // namespace
 
@@ -163,8 +174,19 @@ static Candidate laneCandidate(const ContractForm &base,
         reversed.push_back(d);
         break;
       }
-  if (reversed.empty())
-    return candidate;
+  if (reversed.empty()) { // what is innermost in the result belongs to both
+                          // operands
+    std::optional<unsigned> nearest;
+    for (unsigned d = 0; d < numParallel; ++d)
+      if (form.extents[d] > 1 && !form.isBordered(d) &&
+          form.scalar.coefficients[d] == 0 && form.lane.coefficients[d] != 0 &&
+          (!nearest || resultStrides[d] < resultStrides[*nearest]))
+        nearest = d;
+    if (!nearest)
+      return candidate;
+    reversed.push_back(*nearest);
+    candidate.scattered = true;
+  }
   form.laneDims.assign(reversed.rbegin(), reversed.rend());
   for (unsigned d = 0; d < numParallel; ++d) {
     if (llvm::is_contained(form.laneDims, d))
@@ -245,15 +267,18 @@ static bool isBestNarrow(const ContractForm &form, unsigned lanes) {
              width * depth;
 }
 
-ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
+FailureOr<ContractForm> ContractForm::create(const KernelPlan &plan,
+                                             const Stage &stage) {
   const graph::LoopNest &loops = plan.nest(stage.op);
   ContractForm base;
   base.extents.assign(loops.extents.begin(), loops.extents.end());
-  base.scalar = makeSide(plan, stage, 0);
-  base.lane = makeSide(plan, stage, 1);
+  auto left = makeSide(plan, stage, 0), right = makeSide(plan, stage, 1);
+  if (failed(left) || failed(right) ||
+      failed(findBorders(plan, stage.op, base)))
+    return failure();
+  base.scalar = *left, base.lane = *right;
   for (unsigned d = loops.numParallel; d < loops.extents.size(); ++d)
     base.kDims.push_back(d);
-  findBorders(loops, stage.op, base);
   auto strides = resultStrides(plan, stage);
   Candidate best;
   for (bool swap : {false, true}) {
@@ -261,11 +286,13 @@ ContractForm ContractForm::create(const KernelPlan &plan, const Stage &stage) {
         laneCandidate(base, strides, loops.numParallel, swap, plan.lanes),
         dotCandidate(base, strides, loops.numParallel, swap, plan.lanes)};
     for (Candidate &option : options)
-      if (option.score > best.score)
+      if (option.score >= 0 && (best.score < 0 || option > best))
         best = std::move(option);
   }
   if (best.score < 0)
-    return base;
+    return stage.op->emitOpError(
+        "has no dim for the lanes of its vectors: each one of its result "
+        "belongs to both operands, or leaves one of them");
   ContractForm &form = best.form;
   form.kBlock = form.kCount();
   if (isBestNarrow(form, plan.lanes)) {

@@ -34,8 +34,13 @@ struct ContractForm {
     int64_t step, kStep, constant, extent;
   };
 
-  /// Without lanes where there is no way to compute it.
-  static ContractForm create(const KernelPlan &plan, const Stage &stage);
+  /// Fails, with a diagnostic, where there is no way to compute it.
+  static mlir::FailureOr<ContractForm> create(const KernelPlan &plan,
+                                              const Stage &stage);
+  /// Of a stage of a finished plan, which has one.
+  static ContractForm of(const KernelPlan &plan, const Stage &stage) {
+    return *create(plan, stage);
+  }
 
   bool dot = false, narrow = false;
   /// Lane form: `scalar` is broadcast and `lane` is read along the lanes. Dot
@@ -96,6 +101,11 @@ struct ContractForm {
   /// The lanes that start at `flat`, as offsets into the lane operand.
   int64_t laneOffset(int64_t flat) const;
 };
+
+/// Adds factor * expr to a linear function of the dims; fails where it is none.
+mlir::LogicalResult addLinear(mlir::AffineExpr expr, int64_t factor,
+                              llvm::MutableArrayRef<int64_t> coefficients,
+                              int64_t &constant);
 
 /// Vector registers of an instruction set, and how many hold a logical vector.
 struct Registers {

@@ -17,7 +17,7 @@ ContractStage::ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
                              Registers registers, int64_t packOffset,
                              StringRef prefix)
     : e(emitter), payloads(payloads), b(emitter.builder), stage(stage),
-      tile(tile), form(ContractForm::create(emitter.plan, stage)),
+      tile(tile), form(ContractForm::of(emitter.plan, stage)),
       registers(registers), packOffset(packOffset),
       scratch(form.scratch(emitter.plan)), prefix(prefix) {
   Type scalar =

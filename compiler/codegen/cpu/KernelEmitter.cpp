@@ -37,7 +37,7 @@ static TileBounds tileBounds(const KernelPlan &plan, llvm::IRBuilder<> &b,
 static int mergedDim(const KernelPlan &plan) {
   if (plan.stages.size() != 1 || !plan.stages[0].contraction)
     return -1;
-  ContractForm form = ContractForm::create(plan, plan.stages[0]);
+  ContractForm form = ContractForm::of(plan, plan.stages[0]);
   if (!form.blocked && !form.narrow)
     return -1;
   unsigned along = form.narrow ? form.rowDim : form.laneDims.front();

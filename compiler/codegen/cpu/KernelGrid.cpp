@@ -74,7 +74,7 @@ void KernelPlan::bindGrid() {
         SmallVector<Binding> dims(down ? index.size() : own.numParallel);
         for (auto [e, expr] : llvm::enumerate(index)) {
           auto block = graph::blockIndex(expr, own);
-          int64_t extent = cast<RankedTensorType>(leaf.getType()).getDimSize(e);
+          int64_t extent = shapeOf(leaf)[e];
           if (!block || own.extents[block->dim] < extent / block->size ||
               own.extents[block->dim] > // a slice, or a part of a cat
                   int64_t(llvm::divideCeil(extent, block->size)))
@@ -144,10 +144,9 @@ SmallVector<unsigned> KernelPlan::gridOrder() const {
   auto dims = llvm::to_vector(llvm::seq<unsigned>(0, gridExtents.size()));
   if (strategy() == "contract")
     return dims;
-  DenseI64ArrayAttr order = orderOf(rootStage(*this)->storedOp()->getResult(0));
-  if (order)
-    for (auto [d, from] : llvm::zip(dims, order.asArrayRef()))
-      d = from;
+  auto order = orderOf(rootStage(*this)->storedOp()->getResult(0));
+  if (!order.empty())
+    dims.assign(order.begin(), order.end());
   return dims;
 }
 
@@ -164,7 +163,7 @@ void KernelPlan::chooseTiles() {
       work += 2 * numElements(follower->getResult(0));
     if (!stage.contraction)
       continue;
-    steps = ContractForm::create(*this, stage).tileSteps(*this);
+    steps = ContractForm::of(*this, stage).tileSteps(*this);
     Value result = stage.storedOp()->getResult(0);
     if (placements.find(result)->second.kind == ValuePlacement::Scratch)
       scratch = bytesOf(result);

@@ -28,10 +28,6 @@ SmallVector<int64_t, 6> stridesOf(ArrayRef<int64_t> shape,
   return strides;
 }
 
-static ArrayRef<int64_t> shapeOf(Value value) {
-  return cast<RankedTensorType>(value.getType()).getShape();
-}
-
 static int64_t elementBytes(Type type) {
   return std::max(8u, type.getIntOrFloatBitWidth()) / 8;
 }
@@ -46,6 +42,7 @@ FailureOr<KernelPlan> KernelPlan::create(graph::KernelOp kernel,
   KernelPlan plan;
   plan.machine = &machine;
   plan.kernel = kernel;
+  plan.joined = JoinedDims(kernel);
   for (Operation &op : kernel.getBody().front())
     for (Type type : op.getResultTypes())
       if (cast<RankedTensorType>(type).getElementType().isF64())
@@ -59,10 +56,8 @@ FailureOr<KernelPlan> KernelPlan::create(graph::KernelOp kernel,
   plan.foldEpilogues();
   plan.mergeFollowers();
   for (const Stage &stage : plan.stages)
-    if (stage.contraction && ContractForm::create(plan, stage).laneDims.empty())
-      return stage.op->emitOpError(
-          "has no dim for the lanes of its vectors: the innermost one of its "
-          "result belongs to both operands, or leaves one of them");
+    if (stage.contraction && failed(ContractForm::create(plan, stage)))
+      return failure();
   plan.bindGrid();
   plan.untileConflicts();
   plan.chooseTiles();
@@ -74,29 +69,28 @@ FailureOr<KernelPlan> KernelPlan::create(graph::KernelOp kernel,
 const graph::LoopNest &KernelPlan::nest(Operation *op) const {
   auto it = nests.find(op);
   if (it == nests.end()) {
-    it =
-        nests
-            .try_emplace(op, cast<graph::LoopNestOpInterface>(op).getLoopNest())
-            .first;
+    it = nests
+             .try_emplace(op,
+                          joined.nestOf(cast<graph::LoopNestOpInterface>(op)))
+             .first;
     putMemoryOrder(op, it->second);
   }
   return it->second;
 }
 
-/// In which order the dims of a value are stored; null is row-major.
-DenseI64ArrayAttr KernelPlan::orderOf(Value value) const {
+/// In which order the dims of a value are stored; empty is row-major.
+SmallVector<int64_t, 6> KernelPlan::orderOf(Value value) const {
   if (auto result = dyn_cast<OpResult>(value))
-    return graph::storageOrder(result);
+    return joined.orderOf(value, graph::storageOrder(result));
   std::optional<ArrayAttr> orders = kernel.getOperandLayouts();
-  return orders ? dyn_cast<DenseI64ArrayAttr>(
-                      (*orders)[cast<BlockArgument>(value).getArgNumber()])
-                : DenseI64ArrayAttr();
+  if (!orders)
+    return {};
+  unsigned number = cast<BlockArgument>(value).getArgNumber();
+  return joined.orderOf(value, dyn_cast<DenseI64ArrayAttr>((*orders)[number]));
 }
 
 SmallVector<int64_t, 6> KernelPlan::orderedStrides(Value value) const {
-  DenseI64ArrayAttr order = orderOf(value);
-  return stridesOf(shapeOf(value),
-                   order ? order.asArrayRef() : ArrayRef<int64_t>());
+  return stridesOf(shapeOf(value), orderOf(value));
 }
 
 /// A sum runs fastest along the dim whose elements lie next to each other.
@@ -106,9 +100,9 @@ void KernelPlan::putMemoryOrder(Operation *op, graph::LoopNest &loops) const {
     return;
   std::optional<unsigned> inner;
   for (auto [operand, access] : llvm::zip(op->getOperands(), loops.accesses))
-    if (DenseI64ArrayAttr order = orderOf(operand))
-      if (auto dim = dyn_cast<AffineDimExpr>(
-              access.map.getResult(order.asArrayRef().back()));
+    if (auto order = orderOf(operand); !order.empty())
+      if (auto dim =
+              dyn_cast<AffineDimExpr>(access.map.getResult(order.back()));
           dim && dim.getPosition() >= loops.numParallel)
         inner = dim.getPosition();
   if (!inner)
@@ -152,16 +146,15 @@ StringRef KernelPlan::strategy() const {
 void KernelPlan::placeOperandsAndResults() {
   Block &body = kernel.getBody().front();
   auto layout = [](std::optional<ArrayAttr> layouts, unsigned i) {
-    if (layouts)
-      if (auto order = dyn_cast<DenseI64ArrayAttr>((*layouts)[i]))
-        return order.asArrayRef();
-    return ArrayRef<int64_t>();
+    return layouts ? dyn_cast<DenseI64ArrayAttr>((*layouts)[i])
+                   : DenseI64ArrayAttr();
   };
   auto place = [&](Value value, ValuePlacement::Kind kind, unsigned number,
-                   ArrayRef<int64_t> order) {
+                   DenseI64ArrayAttr order) {
+    auto shape = shapeOf(value);
     ValuePlacement placement{
-        kind, number, 0, {}, stridesOf(shapeOf(value), order)};
-    placement.binding.resize(shapeOf(value).size());
+        kind, number, 0, {}, stridesOf(shape, joined.orderOf(value, order))};
+    placement.binding.resize(shape.size());
     placements.insert({value, placement});
   };
   for (BlockArgument arg : body.getArguments())
@@ -184,6 +177,17 @@ bool KernelPlan::readsProduct(Operation *op) const {
   return false;
 }
 
+static bool areLinear(ArrayRef<AffineExpr> index) {
+  bool linear = true;
+  for (AffineExpr expr : index)
+    expr.walk([&](AffineExpr part) {
+      linear &= part.getKind() != AffineExprKind::FloorDiv &&
+                part.getKind() != AffineExprKind::CeilDiv &&
+                part.getKind() != AffineExprKind::Mod;
+    });
+  return linear;
+}
+
 bool KernelPlan::mustPlace(Operation *op) const {
   const graph::LoopNest &loops = nest(op);
   if (loops.combine != graph::Combine::None)
@@ -191,14 +195,14 @@ bool KernelPlan::mustPlace(Operation *op) const {
   for (Value result : op->getResults())
     if (isPlaced(result))
       return true;
-  // A contraction reads each operand many times: anything but a view of a
-  // placed value is computed once beforehand.
+  // A contraction reads each operand many times, at linear indices: anything
+  // but such a view of a placed value is computed once beforehand.
   for (Operation *user : op->getUsers())
     if (isa<graph::LoopNestOpInterface>(user) && nest(user).contraction) {
       SmallVector<AffineExpr> index;
       for (unsigned d = 0; d < loops.extents.size(); ++d)
         index.push_back(getAffineDimExpr(d, op->getContext()));
-      if (!viewedLeaf(op->getResult(0), index))
+      if (!viewedLeaf(op->getResult(0), index) || !areLinear(index))
         return true;
     }
   // What is elementwise on a product is computed once, before it leaves the
@@ -411,9 +415,7 @@ void KernelPlan::placeScratch() {
       if (bound.grid >= 0)
         extent = std::min<int64_t>(
             extent, llvm::divideCeil(tileSizes[bound.grid], bound.step));
-    DenseI64ArrayAttr order = orderOf(value);
-    placement.strides =
-        stridesOf(box, order ? order.asArrayRef() : ArrayRef<int64_t>());
+    placement.strides = stridesOf(box, orderOf(value));
     int64_t elements = 1;
     for (int64_t extent : box)
       elements *= extent;
@@ -426,8 +428,8 @@ void KernelPlan::placeScratch() {
   int64_t panels = 0; // stages run one after the other and share this part
   for (const Stage &stage : stages)
     if (stage.contraction)
-      panels = std::max(
-          panels, ContractForm::create(*this, stage).scratch(*this).bytes);
+      panels =
+          std::max(panels, ContractForm::of(*this, stage).scratch(*this).bytes);
   scratchBytes += panels;
 }
 

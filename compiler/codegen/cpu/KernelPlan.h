@@ -10,7 +10,7 @@
 //   scratch 10*12*24*4 bytes
 #pragma once
 
-#include "dialects/graph/Graph.h"
+#include "compiler/codegen/cpu/JoinedDims.h"
 #include "dialects/plan/MachineModel.h"
 #include "llvm/ADT/MapVector.h"
 #include <unordered_map>
@@ -86,7 +86,17 @@ public:
   int64_t numTiles() const;
   llvm::StringRef strategy() const;
 
+  /// Over joined dims, as everything else here.
   const graph::LoopNest &nest(mlir::Operation *op) const;
+  llvm::SmallVector<int64_t, 6> shapeOf(mlir::Value value) const {
+    return joined.shapeOf(value);
+  }
+  /// The indices that an op's payload gets.
+  llvm::SmallVector<mlir::AffineExpr>
+  payloadIndices(graph::LoopNestOpInterface op,
+                 llvm::ArrayRef<mlir::AffineExpr> dims) const {
+    return joined.split(op, dims);
+  }
   /// Elements between neighbours of each dim of the whole value.
   llvm::SmallVector<int64_t, 6> orderedStrides(mlir::Value value) const;
   bool isPlaced(mlir::Value value) const { return placements.count(value); }
@@ -121,12 +131,13 @@ private:
   void chooseTiles();
   void placeScratch();
   void countCost();
-  mlir::DenseI64ArrayAttr orderOf(mlir::Value value) const;
+  llvm::SmallVector<int64_t, 6> orderOf(mlir::Value value) const;
   void putMemoryOrder(mlir::Operation *op, graph::LoopNest &loops) const;
   void addStage(mlir::Operation *op);
   bool readsProduct(mlir::Operation *op) const;
   bool mustPlace(mlir::Operation *op) const;
 
+  JoinedDims joined;
   /// Contractions and what is elementwise on their results.
   llvm::DenseSet<mlir::Operation *> onProduct;
   /// References into it stay valid while it grows.

@@ -21,8 +21,7 @@ static Type payloadType(Type element) {
   return element;
 }
 
-const PayloadCache::Payload &PayloadCache::get(graph::LoopNestOpInterface op,
-                                               const KernelPlan &plan) {
+const PayloadCache::Payload &PayloadCache::get(graph::LoopNestOpInterface op) {
   std::unique_ptr<Payload> &slot = payloads[op];
   if (slot)
     return *slot;
@@ -32,7 +31,7 @@ const PayloadCache::Payload &PayloadCache::get(graph::LoopNestOpInterface op,
     slot->block.addArgument(payloadType(tensorType(operand).getElementType()),
                             loc);
   unsigned numOperands = op->getNumOperands();
-  for (size_t i = 0; i < plan.nest(op).extents.size(); ++i)
+  for (size_t i = 0; i < op.getLoopNest().extents.size(); ++i)
     slot->block.addArgument(IndexType::get(op->getContext()), loc);
   OpBuilder builder(op->getContext()); // the block belongs to no region
   builder.setInsertionPointToEnd(&slot->block);
@@ -60,7 +59,7 @@ bool RegionEmitter::usesIndices() {
   return llvm::any_of(
       plan.kernel.getBody().front().without_terminator(), [&](Operation &op) {
         const auto &payload =
-            payloads.get(cast<graph::LoopNestOpInterface>(op), plan);
+            payloads.get(cast<graph::LoopNestOpInterface>(op));
         return llvm::any_of(const_cast<Block &>(payload.block)
                                 .getArguments()
                                 .drop_front(op.getNumOperands()),

@@ -14,7 +14,7 @@ public:
     mlir::Block block; // arguments: one scalar per operand, one index per dim
     llvm::SmallVector<mlir::Value> results;
   };
-  const Payload &get(graph::LoopNestOpInterface op, const KernelPlan &plan);
+  const Payload &get(graph::LoopNestOpInterface op);
   /// Why what is emitted from them cannot be used; empty if it can.
   std::string error;
 
@@ -59,7 +59,7 @@ public:
   void enterBody() { cache.clear(), seeds.clear(); }
   /// The scalar type that an op's payload yields.
   mlir::Type payloadResultType(mlir::Operation *op) {
-    return payloads.get(llvm::cast<graph::LoopNestOpInterface>(op), plan)
+    return payloads.get(llvm::cast<graph::LoopNestOpInterface>(op))
         .results[0]
         .getType();
   }

@@ -65,8 +65,10 @@ unsigned RegionEmitter::unifyWidths(MutableArrayRef<Value *> contents) {
 SmallVector<Value *> RegionEmitter::evaluatePayload(Operation *op,
                                                     ArrayRef<AffineExpr> dims) {
   const PayloadCache::Payload &payload =
-      payloads.get(cast<graph::LoopNestOpInterface>(op), plan);
+      payloads.get(cast<graph::LoopNestOpInterface>(op));
   unsigned numOperands = op->getNumOperands();
+  auto indices =
+      plan.payloadIndices(cast<graph::LoopNestOpInterface>(op), dims);
   llvm::DenseMap<mlir::Value, Value *> values;
   auto get = [&](mlir::Value v) -> Value * {
     if (Value *known = values.lookup(v))
@@ -74,7 +76,7 @@ SmallVector<Value *> RegionEmitter::evaluatePayload(Operation *op,
     unsigned number = cast<BlockArgument>(v).getArgNumber();
     if (number < numOperands)
       return values[v] = evaluateOperand(op, number, dims);
-    AffineExpr index = dims[number - numOperands];
+    AffineExpr index = indices[number - numOperands];
     return values[v] = scope.laneStride(index) == 0
                            ? builder.CreateVectorSplat(1, scope.scalar(index))
                            : scope.vector(index);
@@ -174,7 +176,7 @@ Value *RegionEmitter::evaluateOperand(Operation *op, unsigned operand,
       vectorType(builder.getContext(), type.getElementType(), 1)
           ->getScalarType();
   bool never = false;
-  Value *inside = insideMask(access, dims, index, type.getShape(), never);
+  Value *inside = insideMask(access, dims, index, plan.shapeOf(value), never);
   if (never)
     return constantOf(element, *access.outside);
   if (!inside)

@@ -49,7 +49,21 @@ using dl::log_softmax, dl::relu, dl::sigmoid, dl::softmax, dl::tanh;
 /// x @ weight^T + bias; weight is [out, in].
 inline Tensor linear(Tensor x, Tensor weight, Tensor bias = {}) {
   detail::Called called("linear");
-  Tensor y = detail::emit("linear", x, weight);
+  Shape from = x.sizes(), features = weight.sizes();
+  if (features.rank != 2)
+    detail::fail("linear: the weight is [out_features,in_features], got {}",
+                 features);
+  if (from.rank == 0)
+    detail::fail("linear: the input needs a dim of {} features, got a scalar",
+                 features[1]);
+  if (from[-1] != features[1])
+    detail::fail("linear: input {} has {} features, the layer expects {} "
+                 "(weight {})",
+                 from, from[-1], features[1], features);
+  detail::Labels rows;
+  for (int i = 0; i + 1 < from.rank; ++i)
+    rows.add('a' + i);
+  Tensor y = detail::contract(x, rows + "k", weight, "nk", rows + "n");
   return bias.defined() ? y + bias : y;
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 // What optimizers change.
-#include "reductions.h"
+#include "products.h"
 
 namespace dl {
 

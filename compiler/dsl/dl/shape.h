@@ -1,5 +1,5 @@
 #pragma once
-// Ops that change shapes or element types, and matmul.
+// Ops that change shapes or element types.
 #include "tensor.h"
 
 namespace dl {
@@ -175,69 +175,6 @@ inline Tensor Tensor::flatten(i64 start_dim, i64 end_dim) const {
   return reshape(to);
 }
 
-namespace detail {
-
-/// `x` with its leading dims broadcast to `batch` and merged: [B, rows,
-/// columns].
-inline Tensor batched(const Tensor &x, const Shape &batch) {
-  Shape from = x.sizes(), full = batch;
-  full.push_back(from[-2]);
-  full.push_back(from[-1]);
-  return x.expand(full).reshape({batch.numel(), from[-2], from[-1]});
-}
-
-inline Tensor matmul(const Tensor &a, const Tensor &b) {
-  Attr plain_a("transpose_a", false), plain_b("transpose_b", false);
-  return emit("matmul", a, b, {plain_a, plain_b});
-}
-
-} // namespace detail
-
-/// torch.matmul: vectors, matrices, and stacks of matrices whose leading dims
-/// are broadcast.
-inline Tensor matmul(Tensor a, Tensor b) {
-  detail::Called called("matmul");
-  Shape sa = a.sizes(), sb = b.sizes();
-  if (sa.rank == 0 || sb.rank == 0)
-    detail::fail("matmul: {} and {}: both need at least 1 dim", sa, sb);
-  if (i64 inner = sb.rank == 1 ? sb[0] : sb[-2]; sa[-1] != inner)
-    detail::fail("matmul: {} and {} do not fit: the left one has {} columns, "
-                 "the right one {} rows",
-                 sa, sb, sa[-1], inner);
-  if (sa.rank == 1) {
-    Tensor row = matmul(a.reshape({1, sa[0]}), b);
-    return row.squeeze(sb.rank == 1 ? 0 : -2);
-  }
-  if (sb.rank == 1) {
-    Tensor column = matmul(a, b.reshape({sb[0], 1}));
-    return column.squeeze(-1);
-  }
-  Shape result = sa;
-  result[-1] = sb[-1];
-  if (sb.rank == 2) { // one right matrix: the left stack is one tall matrix
-    Tensor rows = a.reshape({-1, sa[-1]});
-    return detail::matmul(rows, b).reshape(result);
-  }
-  Shape batch;
-  int rank = (sa.rank > sb.rank ? sa.rank : sb.rank) - 2;
-  for (int i = 0; i < rank; ++i) {
-    int ia = i - (rank - (sa.rank - 2)), ib = i - (rank - (sb.rank - 2));
-    i64 da = ia < 0 ? 1 : sa[ia], db = ib < 0 ? 1 : sb[ib];
-    if (da != db && da != 1 && db != 1)
-      detail::fail("matmul: {} and {} do not fit: {} and {} matrices cannot be "
-                   "broadcast",
-                   sa, sb, da, db);
-    batch.push_back(da == 1 ? db : da);
-  }
-  Tensor left = detail::batched(a, batch), right = detail::batched(b, batch);
-  batch.push_back(sa[-2]);
-  batch.push_back(sb[-1]);
-  return detail::matmul(left, right).reshape(batch);
-}
-
-inline Tensor Tensor::matmul(Tensor other) const {
-  return dl::matmul(*this, other);
-}
 inline Tensor Tensor::view_as(Tensor other) const {
   detail::Called called("view_as");
   return view(other.sizes());
@@ -246,16 +183,6 @@ inline Tensor Tensor::expand_as(Tensor other) const {
   detail::Called called("expand_as");
   return expand(other.sizes());
 }
-inline Tensor Tensor::mm(Tensor other) const {
-  detail::Called called("mm");
-  return matmul(other);
-}
-inline Tensor Tensor::bmm(Tensor other) const {
-  detail::Called called("bmm");
-  return matmul(other);
-}
-inline Tensor mm(Tensor a, Tensor b) { return a.mm(b); }
-inline Tensor bmm(Tensor a, Tensor b) { return a.bmm(b); }
 inline Tensor reshape(Tensor x, const Shape &shape) { return x.reshape(shape); }
 inline Tensor flatten(Tensor x, i64 start_dim = 0, i64 end_dim = -1) {
   return x.flatten(start_dim, end_dim);

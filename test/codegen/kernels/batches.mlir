@@ -61,14 +61,14 @@ func.func @chain(%pixels: tensor<18x1x12x12xui8>, %s: tensor<8xi64> {graph.scala
   %2:2 = graph.max_pool2d %1 {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<18x4x8x8xf32>) -> (tensor<18x4x4x4xf32>, tensor<18x4x4x4xui8>)
   %3 = graph.dropout %2#0, %s {p = 0.5 : f64, key = 5 : i64, channelwise = false} : (tensor<18x4x4x4xf32>, tensor<8xi64>) -> tensor<18x4x4x4xf32>
   %4 = graph.reshape %3 {shape = array<i64: 18, 64>} : (tensor<18x4x4x4xf32>) -> tensor<18x64xf32>
-  %5 = graph.matmul %4, %v : (tensor<18x64xf32>, tensor<64x3xf32>) -> tensor<18x3xf32>
+  %5 = graph.matmul %4, %v {spec = "mk,kn->mn"} : (tensor<18x64xf32>, tensor<64x3xf32>) -> tensor<18x3xf32>
   %6 = graph.sum %1 {dims = array<i64: 0, 2, 3>, keepdim = false} : (tensor<18x4x8x8xf32>) -> tensor<4xf32>
   %7 = graph.amax %3 {dims = array<i64: 2, 3>, keepdim = false} : (tensor<18x4x4x4xf32>) -> tensor<18x4xf32>
   return %5, %6, %7 : tensor<18x3xf32>, tensor<4xf32>, tensor<18x4xf32>
 }
 // The gradient of a matrix product is made in the order in which the pooling's reads it.
 func.func @chain_back(%g: tensor<20x3xf32>, %v: tensor<32x3xf32>, %at: tensor<20x2x4x4xui8>, %x: tensor<20x2x12x12xf32>) -> tensor<2x2x5x5xf32> {
-  %0 = graph.matmul %g, %v {transpose_b = true} : (tensor<20x3xf32>, tensor<32x3xf32>) -> tensor<20x32xf32>
+  %0 = graph.matmul %g, %v {spec = "mk,nk->mn"} : (tensor<20x3xf32>, tensor<32x3xf32>) -> tensor<20x32xf32>
   %1 = graph.reshape %0 {shape = array<i64: 20, 2, 4, 4>} : (tensor<20x32xf32>) -> tensor<20x2x4x4xf32>
   %2 = graph.relu %1 : (tensor<20x2x4x4xf32>) -> tensor<20x2x4x4xf32>
   %3 = graph.max_pool2d_grad %2, %at {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, input_shape = array<i64: 20, 2, 8, 8>} : (tensor<20x2x4x4xf32>, tensor<20x2x4x4xui8>) -> tensor<20x2x8x8xf32>
@@ -85,11 +85,11 @@ func.func @constant_grad(%w: tensor<4x3x3x3xf32>) -> tensor<16x3x7x7xf32> {
 func.func @gram(%x: tensor<16x2x5x6xf32>, %w: tensor<3x2x2x2xf32>) -> tensor<16x3x3xf32> {
   %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<16x2x5x6xf32>, tensor<3x2x2x2xf32>) -> tensor<16x3x4x5xf32>
   %1 = graph.reshape %0 {shape = array<i64: 16, 3, 20>} : (tensor<16x3x4x5xf32>) -> tensor<16x3x20xf32>
-  %2 = graph.matmul %1, %1 {transpose_b = true} : (tensor<16x3x20xf32>, tensor<16x3x20xf32>) -> tensor<16x3x3xf32>
+  %2 = graph.matmul %1, %1 {spec = "bmk,bnk->bmn"} : (tensor<16x3x20xf32>, tensor<16x3x20xf32>) -> tensor<16x3x3xf32>
   return %2 : tensor<16x3x3xf32>
 }
 func.func @product_before(%a: tensor<16x3x4xf32>, %b: tensor<16x4x30xf32>, %w: tensor<2x3x2x2xf32>) -> tensor<16x2x4x5xf32> {
-  %0 = graph.matmul %a, %b : (tensor<16x3x4xf32>, tensor<16x4x30xf32>) -> tensor<16x3x30xf32>
+  %0 = graph.matmul %a, %b {spec = "bmk,bkn->bmn"} : (tensor<16x3x4xf32>, tensor<16x4x30xf32>) -> tensor<16x3x30xf32>
   %1 = graph.reshape %0 {shape = array<i64: 16, 3, 5, 6>} : (tensor<16x3x30xf32>) -> tensor<16x3x5x6xf32>
   %2 = graph.conv2d %1, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<16x3x5x6xf32>, tensor<2x3x2x2xf32>) -> tensor<16x2x4x5xf32>
   return %2 : tensor<16x2x4x5xf32>

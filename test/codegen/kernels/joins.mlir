@@ -18,14 +18,14 @@ func.func @cat_of_sums(%a: tensor<40x300xf32>, %b: tensor<25x300xf32>) -> (tenso
   return %2, %0 : tensor<65xf32>, tensor<40xf32>
 }
 func.func @cat_of_products(%a: tensor<48x64xf32>, %b: tensor<64x40xf32>, %c: tensor<48x9xf32>) -> tensor<48x49xf32> {
-  %0 = graph.matmul %a, %b : (tensor<48x64xf32>, tensor<64x40xf32>) -> tensor<48x40xf32>
+  %0 = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<48x64xf32>, tensor<64x40xf32>) -> tensor<48x40xf32>
   %1 = graph.tanh %0 : (tensor<48x40xf32>) -> tensor<48x40xf32>
   %2 = graph.cat %1, %c {dim = 1} : (tensor<48x40xf32>, tensor<48x9xf32>) -> tensor<48x49xf32>
   return %2 : tensor<48x49xf32>
 }
 func.func @product_of_cat(%a: tensor<48x30xf32>, %b: tensor<48x34xf32>, %w: tensor<64x40xf32>) -> tensor<48x40xf32> {
   %0 = graph.cat %a, %b {dim = 1} : (tensor<48x30xf32>, tensor<48x34xf32>) -> tensor<48x64xf32>
-  %1 = graph.matmul %0, %w : (tensor<48x64xf32>, tensor<64x40xf32>) -> tensor<48x40xf32>
+  %1 = graph.matmul %0, %w {spec = "mk,kn->mn"} : (tensor<48x64xf32>, tensor<64x40xf32>) -> tensor<48x40xf32>
   return %1 : tensor<48x40xf32>
 }
 func.func @cat_middle_f64(%a: tensor<3x5x19xf64>, %b: tensor<3x8x19xf64>) -> tensor<3x13x19xf64> {
@@ -80,19 +80,19 @@ func.func @gate_grad(%a: tensor<6x10x25xf32>, %b: tensor<6x10x25xf32>) -> tensor
 func.func @product_of_slices(%x: tensor<3x20x96xf32>) -> tensor<3x20x20xf32> {
   %0 = graph.slice %x {offsets = array<i64: 0, 0, 0>, sizes = array<i64: 3, 20, 32>, strides = array<i64: 1, 1, 1>} : (tensor<3x20x96xf32>) -> tensor<3x20x32xf32>
   %1 = graph.slice %x {offsets = array<i64: 0, 0, 32>, sizes = array<i64: 3, 20, 32>, strides = array<i64: 1, 1, 1>} : (tensor<3x20x96xf32>) -> tensor<3x20x32xf32>
-  %2 = graph.matmul %0, %1 {transpose_b = true} : (tensor<3x20x32xf32>, tensor<3x20x32xf32>) -> tensor<3x20x20xf32>
+  %2 = graph.matmul %0, %1 {spec = "bmk,bnk->bmn"} : (tensor<3x20x32xf32>, tensor<3x20x32xf32>) -> tensor<3x20x20xf32>
   return %2 : tensor<3x20x20xf32>
 }
 func.func @product_of_strided(%x: tensor<41x70xf32>, %w: tensor<70x90xf32>) -> tensor<20x30xf32> {
   %0 = graph.slice %x {offsets = array<i64: 1, 3>, sizes = array<i64: 20, 33>, strides = array<i64: 2, 2>} : (tensor<41x70xf32>) -> tensor<20x33xf32>
   %1 = graph.slice %w {offsets = array<i64: 4, 1>, sizes = array<i64: 33, 30>, strides = array<i64: 2, 3>} : (tensor<70x90xf32>) -> tensor<33x30xf32>
-  %2 = graph.matmul %0, %1 : (tensor<20x33xf32>, tensor<33x30xf32>) -> tensor<20x30xf32>
+  %2 = graph.matmul %0, %1 {spec = "mk,kn->mn"} : (tensor<20x33xf32>, tensor<33x30xf32>) -> tensor<20x30xf32>
   return %2 : tensor<20x30xf32>
 }
 func.func @large_product_of_slices(%x: tensor<300x400xf32>, %w: tensor<200x600xf32>) -> tensor<300x290xf32> {
   %0 = graph.slice %x {offsets = array<i64: 0, 150>, sizes = array<i64: 300, 200>, strides = array<i64: 1, 1>} : (tensor<300x400xf32>) -> tensor<300x200xf32>
   %1 = graph.slice %w {offsets = array<i64: 0, 5>, sizes = array<i64: 200, 290>, strides = array<i64: 1, 2>} : (tensor<200x600xf32>) -> tensor<200x290xf32>
-  %2 = graph.matmul %0, %1 : (tensor<300x200xf32>, tensor<200x290xf32>) -> tensor<300x290xf32>
+  %2 = graph.matmul %0, %1 {spec = "mk,kn->mn"} : (tensor<300x200xf32>, tensor<200x290xf32>) -> tensor<300x290xf32>
   return %2 : tensor<300x290xf32>
 }
 func.func @conv_of_slice(%x: tensor<2x9x12x14xf32>, %w: tensor<5x3x3x3xf32>) -> tensor<2x5x10x12xf32> {

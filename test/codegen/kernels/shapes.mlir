@@ -193,8 +193,8 @@ func.func @random_numbers(%s: tensor<8xi64>) -> (tensor<7x19xf32>, tensor<131xf6
 // A dropout between two contractions and its mask again behind them.
 func.func @dropout_twice(%a: tensor<20x30xf32>, %w: tensor<30x40xf32>, %s: tensor<8xi64>) -> (tensor<20x40xf32>, tensor<20x30xf32>) {
   %0 = graph.dropout %a, %s {p = 0.25 : f64, key = 5 : i64, channelwise = false} : (tensor<20x30xf32>, tensor<8xi64>) -> tensor<20x30xf32>
-  %1 = graph.matmul %0, %w : (tensor<20x30xf32>, tensor<30x40xf32>) -> tensor<20x40xf32>
-  %2 = graph.matmul %1, %w {transpose_b = true} : (tensor<20x40xf32>, tensor<30x40xf32>) -> tensor<20x30xf32>
+  %1 = graph.matmul %0, %w {spec = "mk,kn->mn"} : (tensor<20x30xf32>, tensor<30x40xf32>) -> tensor<20x40xf32>
+  %2 = graph.matmul %1, %w {spec = "mk,nk->mn"} : (tensor<20x40xf32>, tensor<30x40xf32>) -> tensor<20x30xf32>
   %3 = graph.dropout %2, %s {p = 0.25 : f64, key = 5 : i64, channelwise = false} : (tensor<20x30xf32>, tensor<8xi64>) -> tensor<20x30xf32>
   return %1, %3 : tensor<20x40xf32>, tensor<20x30xf32>
 }

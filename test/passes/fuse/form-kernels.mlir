@@ -8,7 +8,7 @@
 // SINGLE-LABEL: func.func @epilogue
 // SINGLE-COUNT-3: graph.kernel
 func.func @epilogue(%x: tensor<4x5xf32>, %w: tensor<5x6xf32>, %b: tensor<6xf32>) -> tensor<4x6xf32> {
-  %0 = graph.matmul %x, %w : (tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>
+  %0 = graph.matmul %x, %w {spec = "mk,kn->mn"} : (tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>
   %1 = graph.add %0, %b : (tensor<4x6xf32>, tensor<6xf32>) -> tensor<4x6xf32>
   %2 = graph.relu %1 : (tensor<4x6xf32>) -> tensor<4x6xf32>
   return %2 : tensor<4x6xf32>
@@ -20,7 +20,7 @@ func.func @epilogue(%x: tensor<4x5xf32>, %w: tensor<5x6xf32>, %b: tensor<6xf32>)
 // CHECK: graph.kernel
 // CHECK-LABEL: func.func @pixels
 func.func @transposed(%x: tensor<4x5xf32>, %w: tensor<5x4xf32>) -> tensor<4x4xf32> {
-  %0 = graph.matmul %x, %w : (tensor<4x5xf32>, tensor<5x4xf32>) -> tensor<4x4xf32>
+  %0 = graph.matmul %x, %w {spec = "mk,kn->mn"} : (tensor<4x5xf32>, tensor<5x4xf32>) -> tensor<4x4xf32>
   %1 = graph.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %2 = graph.relu %1 : (tensor<4x4xf32>) -> tensor<4x4xf32>
   return %2 : tensor<4x4xf32>
@@ -34,7 +34,7 @@ func.func @pixels(%x: tensor<4x5xui8>, %w: tensor<5x6xf32>) -> tensor<4x6xf32> {
   %0 = graph.cast %x {to = f32} : (tensor<4x5xui8>) -> tensor<4x5xf32>
   %1 = graph.full {type = tensor<f32>, value = 2.550000e+02 : f64} : () -> tensor<f32>
   %2 = graph.div %0, %1 : (tensor<4x5xf32>, tensor<f32>) -> tensor<4x5xf32>
-  %3 = graph.matmul %2, %w : (tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>
+  %3 = graph.matmul %2, %w {spec = "mk,kn->mn"} : (tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>
   return %3 : tensor<4x6xf32>
 }
 
@@ -77,7 +77,7 @@ func.func @elsewhere(%w: tensor<4x4xf32> {graph.state = @w}, %g: tensor<4x4xf32>
 // CHECK: graph.kernel {{.*}}name = "sum_mul_
 // CHECK: return
 func.func @both_sides(%x: tensor<4x5xf32>, %w: tensor<5x4xf32>, %v: tensor<4x4xf32>) -> tensor<4x4xf32> {
-  %0 = graph.matmul %x, %w : (tensor<4x5xf32>, tensor<5x4xf32>) -> tensor<4x4xf32>
+  %0 = graph.matmul %x, %w {spec = "mk,kn->mn"} : (tensor<4x5xf32>, tensor<5x4xf32>) -> tensor<4x4xf32>
   %1 = graph.reshape %0 {shape = array<i64: 16>} : (tensor<4x4xf32>) -> tensor<16xf32>
   %2 = graph.sum %1 {dims = array<i64: 0>} : (tensor<16xf32>) -> tensor<f32>
   %3 = graph.mul %0, %2 : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>

@@ -9,9 +9,9 @@
 // CHECK-NOT: _add_
 // CHECK: graph.kernel {{.*}}name = "add_
 func.func @beside(%x: tensor<256x1024xf32>, %y: tensor<1024x1024xf32>, %a: tensor<256x1024xf32>, %b: tensor<1024x1024xf32>, %l: tensor<f32>) -> tensor<256x1024xf32> {
-  %0 = graph.matmul %x, %y : (tensor<256x1024xf32>, tensor<1024x1024xf32>) -> tensor<256x1024xf32>
+  %0 = graph.matmul %x, %y {spec = "mk,kn->mn"} : (tensor<256x1024xf32>, tensor<1024x1024xf32>) -> tensor<256x1024xf32>
   %1 = graph.mul %0, %l : (tensor<256x1024xf32>, tensor<f32>) -> tensor<256x1024xf32>
-  %2 = graph.matmul %a, %b : (tensor<256x1024xf32>, tensor<1024x1024xf32>) -> tensor<256x1024xf32>
+  %2 = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<256x1024xf32>, tensor<1024x1024xf32>) -> tensor<256x1024xf32>
   %3 = graph.add %1, %2 : (tensor<256x1024xf32>, tensor<256x1024xf32>) -> tensor<256x1024xf32>
   return %3 : tensor<256x1024xf32>
 }
@@ -21,8 +21,8 @@ func.func @beside(%x: tensor<256x1024xf32>, %y: tensor<1024x1024xf32>, %a: tenso
 // CHECK: graph.kernel {{.*}}name = "matmul_
 // CHECK: graph.kernel {{.*}}name = "matmul_add_
 func.func @small(%x: tensor<4x5xf32>, %y: tensor<5x6xf32>, %a: tensor<4x5xf32>, %b: tensor<5x6xf32>) -> tensor<4x6xf32> {
-  %0 = graph.matmul %x, %y : (tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>
-  %1 = graph.matmul %a, %b : (tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>
+  %0 = graph.matmul %x, %y {spec = "mk,kn->mn"} : (tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>
+  %1 = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<4x5xf32>, tensor<5x6xf32>) -> tensor<4x6xf32>
   %2 = graph.add %0, %1 : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
   return %2 : tensor<4x6xf32>
 }
@@ -33,8 +33,8 @@ func.func @small(%x: tensor<4x5xf32>, %y: tensor<5x6xf32>, %a: tensor<4x5xf32>, 
 // CHECK: graph.kernel {{.*}}name = "matmul_
 // CHECK: graph.kernel {{.*}}name = "matmul_add_
 func.func @thin(%x: tensor<2048x64xf32>, %y: tensor<64x2048xf32>, %a: tensor<2048x64xf32>, %b: tensor<64x2048xf32>) -> tensor<2048x2048xf32> {
-  %0 = graph.matmul %x, %y : (tensor<2048x64xf32>, tensor<64x2048xf32>) -> tensor<2048x2048xf32>
-  %1 = graph.matmul %a, %b : (tensor<2048x64xf32>, tensor<64x2048xf32>) -> tensor<2048x2048xf32>
+  %0 = graph.matmul %x, %y {spec = "mk,kn->mn"} : (tensor<2048x64xf32>, tensor<64x2048xf32>) -> tensor<2048x2048xf32>
+  %1 = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<2048x64xf32>, tensor<64x2048xf32>) -> tensor<2048x2048xf32>
   %2 = graph.add %0, %1 : (tensor<2048x2048xf32>, tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
   return %2 : tensor<2048x2048xf32>
 }
@@ -44,8 +44,8 @@ func.func @thin(%x: tensor<2048x64xf32>, %y: tensor<64x2048xf32>, %a: tensor<204
 // CHECK: graph.kernel {{.*}}name = "matmul_
 // CHECK: graph.kernel {{.*}}name = "matmul_add_
 func.func @chained(%x: tensor<256x1024xf32>, %y: tensor<1024x1024xf32>, %b: tensor<1024x1024xf32>) -> tensor<256x1024xf32> {
-  %0 = graph.matmul %x, %y : (tensor<256x1024xf32>, tensor<1024x1024xf32>) -> tensor<256x1024xf32>
-  %1 = graph.matmul %0, %b : (tensor<256x1024xf32>, tensor<1024x1024xf32>) -> tensor<256x1024xf32>
+  %0 = graph.matmul %x, %y {spec = "mk,kn->mn"} : (tensor<256x1024xf32>, tensor<1024x1024xf32>) -> tensor<256x1024xf32>
+  %1 = graph.matmul %0, %b {spec = "mk,kn->mn"} : (tensor<256x1024xf32>, tensor<1024x1024xf32>) -> tensor<256x1024xf32>
   %2 = graph.add %0, %1 : (tensor<256x1024xf32>, tensor<256x1024xf32>) -> tensor<256x1024xf32>
   return %2 : tensor<256x1024xf32>
 }

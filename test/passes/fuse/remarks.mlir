@@ -9,12 +9,12 @@
 // CHECK: remark: exp: fused with sum: both fit into the first-level cache
 // CHECK: remark: matmul: not fused with matmul: only what is elementwise or pools follows a product in its tiles
 func.func @product(%x: tensor<16x32xf32>, %w: tensor<8x32xf32>, %b: tensor<8xf32>, %v: tensor<4x8xf32>) -> (tensor<16xf32>, tensor<16x4xf32>) {
-  %0 = graph.matmul %x, %w {transpose_b = true} : (tensor<16x32xf32>, tensor<8x32xf32>) -> tensor<16x8xf32>
+  %0 = graph.matmul %x, %w {spec = "mk,nk->mn"} : (tensor<16x32xf32>, tensor<8x32xf32>) -> tensor<16x8xf32>
   %1 = graph.add %0, %b : (tensor<16x8xf32>, tensor<8xf32>) -> tensor<16x8xf32>
   %2 = graph.relu %1 : (tensor<16x8xf32>) -> tensor<16x8xf32>
   %3 = graph.sum %2 {dims = array<i64: 1>} : (tensor<16x8xf32>) -> tensor<16xf32>
   %4 = graph.exp %3 : (tensor<16xf32>) -> tensor<16xf32>
-  %5 = graph.matmul %2, %v {transpose_b = true} : (tensor<16x8xf32>, tensor<4x8xf32>) -> tensor<16x4xf32>
+  %5 = graph.matmul %2, %v {spec = "mk,nk->mn"} : (tensor<16x8xf32>, tensor<4x8xf32>) -> tensor<16x4xf32>
   return %4, %5 : tensor<16xf32>, tensor<16x4xf32>
 }
 
@@ -32,7 +32,7 @@ func.func @rows(%x: tensor<512x512xf32>, %y: tensor<512x512xf32>) -> (tensor<512
 // CHECK: remark: cast: computed within matmul: cheaper than to store and load it
 func.func @decoded(%x: tensor<16x32xui8>, %w: tensor<8x32xf32>) -> tensor<16x8xf32> {
   %0 = graph.cast %x {to = f32} : (tensor<16x32xui8>) -> tensor<16x32xf32>
-  %1 = graph.matmul %0, %w {transpose_b = true} : (tensor<16x32xf32>, tensor<8x32xf32>) -> tensor<16x8xf32>
+  %1 = graph.matmul %0, %w {spec = "mk,nk->mn"} : (tensor<16x32xf32>, tensor<8x32xf32>) -> tensor<16x8xf32>
   return %1 : tensor<16x8xf32>
 }
 
@@ -48,7 +48,7 @@ func.func @update(%w: tensor<8xf32> {graph.state = @w}, %g: tensor<8xf32>) -> (t
 // CHECK: remark: mul: fused with matmul: its one reader is there
 func.func @waits(%x: tensor<16x32xf32>, %w: tensor<8x32xf32>, %m: tensor<16x8xf32>, %c: tensor<f32>) -> tensor<16x8xf32> {
   %0 = graph.mul %m, %c : (tensor<16x8xf32>, tensor<f32>) -> tensor<16x8xf32>
-  %1 = graph.matmul %x, %w {transpose_b = true} : (tensor<16x32xf32>, tensor<8x32xf32>) -> tensor<16x8xf32>
+  %1 = graph.matmul %x, %w {spec = "mk,nk->mn"} : (tensor<16x32xf32>, tensor<8x32xf32>) -> tensor<16x8xf32>
   %2 = graph.add %0, %1 : (tensor<16x8xf32>, tensor<16x8xf32>) -> tensor<16x8xf32>
   return %2 : tensor<16x8xf32>
 }

@@ -25,10 +25,10 @@ func.func @train(%x: tensor<3x5xf32> {graph.input = 0 : i64}, %dy: tensor<3x8xf3
                  %first: tensor<8x5xf32> {graph.state = @first}, %both: tensor<8x5xf32> {graph.state = @both},
                  %shaped: tensor<8x5xf32> {graph.state = @shaped})
     -> (tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x5xf32>, tensor<3x8xf32>, tensor<40xf32>) {
-  %0 = graph.matmul %x, %first {transpose_b = true} : (tensor<3x5xf32>, tensor<8x5xf32>) -> tensor<3x8xf32>
-  %1 = graph.matmul %x, %both {transpose_b = true} : (tensor<3x5xf32>, tensor<8x5xf32>) -> tensor<3x8xf32>
-  %2 = graph.matmul %dy, %both : (tensor<3x8xf32>, tensor<8x5xf32>) -> tensor<3x5xf32>
-  %3 = graph.matmul %x, %shaped {transpose_b = true} : (tensor<3x5xf32>, tensor<8x5xf32>) -> tensor<3x8xf32>
+  %0 = graph.matmul %x, %first {spec = "mk,nk->mn"} : (tensor<3x5xf32>, tensor<8x5xf32>) -> tensor<3x8xf32>
+  %1 = graph.matmul %x, %both {spec = "mk,nk->mn"} : (tensor<3x5xf32>, tensor<8x5xf32>) -> tensor<3x8xf32>
+  %2 = graph.matmul %dy, %both {spec = "mk,kn->mn"} : (tensor<3x8xf32>, tensor<8x5xf32>) -> tensor<3x5xf32>
+  %3 = graph.matmul %x, %shaped {spec = "mk,nk->mn"} : (tensor<3x5xf32>, tensor<8x5xf32>) -> tensor<3x8xf32>
   %4 = graph.reshape %shaped {shape = array<i64: 40>} : (tensor<8x5xf32>) -> tensor<40xf32>
   return %0, %1, %2, %3, %4 : tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x5xf32>, tensor<3x8xf32>, tensor<40xf32>
 }

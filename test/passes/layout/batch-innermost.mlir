@@ -22,7 +22,7 @@ func.func @train(%x: tensor<16x1x4x4xf32>, %w: tensor<2x1x3x3xf32>, %v: tensor<8
   %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<16x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<16x2x2x2xf32>
   %1 = graph.relu %0 : (tensor<16x2x2x2xf32>) -> tensor<16x2x2x2xf32>
   %2 = graph.reshape %1 {shape = array<i64: 16, 8>} : (tensor<16x2x2x2xf32>) -> tensor<16x8xf32>
-  %3 = graph.matmul %2, %v : (tensor<16x8xf32>, tensor<8x3xf32>) -> tensor<16x3xf32>
+  %3 = graph.matmul %2, %v {spec = "mk,kn->mn"} : (tensor<16x8xf32>, tensor<8x3xf32>) -> tensor<16x3xf32>
   %4 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<16x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<16x2x2x2xf32>
   return %3, %4 : tensor<16x3xf32>, tensor<16x2x2x2xf32>
 }
@@ -32,15 +32,15 @@ func.func @train(%x: tensor<16x1x4x4xf32>, %w: tensor<2x1x3x3xf32>, %v: tensor<8
 // CHECK-LABEL: func.func @rows
 // CHECK: graph.matmul {{.*}}graph.orders = [array<i64: 1, 0>]
 // CHECK: graph.tanh {{.*}}graph.orders = [array<i64: 1, 0>]
-// CHECK: graph.matmul %{{.*}} {transpose_b = true} {{.*}}tensor<16x2x2xf32>
+// CHECK: graph.matmul %{{.*}} {spec = "bmk,bnk->bmn"} {{.*}}tensor<16x2x2xf32>
 func.func @rows(%x: tensor<16x1x4x4xf32>, %w: tensor<2x1x3x3xf32>, %v: tensor<8x3xf32>) -> (tensor<16xf32>, tensor<16x2x2xf32>) {
   %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<16x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<16x2x2x2xf32>
   %1 = graph.reshape %0 {shape = array<i64: 16, 8>} : (tensor<16x2x2x2xf32>) -> tensor<16x8xf32>
-  %2 = graph.matmul %1, %v : (tensor<16x8xf32>, tensor<8x3xf32>) -> tensor<16x3xf32>
+  %2 = graph.matmul %1, %v {spec = "mk,kn->mn"} : (tensor<16x8xf32>, tensor<8x3xf32>) -> tensor<16x3xf32>
   %3 = graph.tanh %2 : (tensor<16x3xf32>) -> tensor<16x3xf32>
   %4 = graph.sum %3 {dims = array<i64: 1>, keepdim = false} : (tensor<16x3xf32>) -> tensor<16xf32>
   %5 = graph.reshape %0 {shape = array<i64: 16, 2, 4>} : (tensor<16x2x2x2xf32>) -> tensor<16x2x4xf32>
-  %6 = graph.matmul %5, %5 {transpose_b = true} : (tensor<16x2x4xf32>, tensor<16x2x4xf32>) -> tensor<16x2x2xf32>
+  %6 = graph.matmul %5, %5 {spec = "bmk,bnk->bmn"} : (tensor<16x2x4xf32>, tensor<16x2x4xf32>) -> tensor<16x2x2xf32>
   return %4, %6 : tensor<16xf32>, tensor<16x2x2xf32>
 }
 

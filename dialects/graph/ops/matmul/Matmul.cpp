@@ -1,7 +1,45 @@
 #include "dialects/graph/Inference.h"
+#include "dialects/graph/ops/matmul/MatmulSpec.h"
 
 using namespace mlir;
 using namespace dl::graph;
+
+std::optional<MatmulSpec> MatmulSpec::parse(StringRef text) {
+  auto [operands, result] = text.split("->");
+  auto [a, b] = operands.split(',');
+  bool complete = text.contains("->") && operands.contains(',');
+  if (!complete || !llvm::all_of(a, llvm::isAlpha) ||
+      !llvm::all_of(b, llvm::isAlpha) || !llvm::all_of(result, llvm::isAlpha))
+    return std::nullopt;
+  return MatmulSpec{a, b, result};
+}
+
+std::string MatmulSpec::summed() const {
+  std::string labels;
+  for (char label : a)
+    if (b.contains(label) && !result.contains(label))
+      labels += label;
+  return labels;
+}
+
+static LogicalResult checkLabels(OptionalLoc loc, StringRef spec,
+                                 StringRef labels) {
+  for (char label : labels)
+    if (labels.count(label) > 1)
+      return emitOptionalError(loc, "matmul: '", StringRef(&label, 1),
+                               "' names two dims of one tensor in \"", spec,
+                               "\"");
+  return success();
+}
+
+static LogicalResult checkRank(OptionalLoc loc, StringRef labels,
+                               RankedTensorType tensor) {
+  if (tensor.getRank() == int64_t(labels.size()))
+    return success();
+  return emitOptionalError(loc, "matmul: \"", labels, "\" names ",
+                           labels.size(), " dims, ", shapeText(tensor), " has ",
+                           tensor.getRank());
+}
 
 LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                                          Adaptor adaptor,
@@ -9,58 +47,45 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
   auto a = cast<RankedTensorType>(adaptor.getA().getType());
   auto b = cast<RankedTensorType>(adaptor.getB().getType());
   if (failed(requireFloat(loc, "matmul", a)) ||
-      failed(requireFloat(loc, "matmul", b)) ||
       failed(requireSameElement(loc, "matmul", {a, b})))
     return failure();
-  int64_t rank = a.getRank();
-  if (rank != b.getRank() || rank < 2 || rank > 3)
-    return emitOptionalError(loc,
-                             "matmul: needs two matrices or two batches "
-                             "of matrices, got ",
-                             shapeText(a), " and ", shapeText(b));
-  bool transA = adaptor.getTransposeA(), transB = adaptor.getTransposeB();
-  int64_t m = a.getDimSize(transA ? rank - 1 : rank - 2);
-  int64_t ka = a.getDimSize(transA ? rank - 2 : rank - 1);
-  int64_t kb = b.getDimSize(transB ? rank - 1 : rank - 2);
-  int64_t n = b.getDimSize(transB ? rank - 2 : rank - 1);
-  if (ka != kb)
-    return emitOptionalError(loc, "matmul: cannot multiply ", shapeText(a),
-                             transA ? " (transposed)" : "", " with ",
-                             shapeText(b), transB ? " (transposed)" : "", ": ",
-                             ka, " columns meet ", kb, " rows");
-  SmallVector<int64_t> shape = {m, n};
-  if (rank == 3) {
-    if (a.getDimSize(0) != b.getDimSize(0))
-      return emitOptionalError(loc, "matmul: the batches of ", shapeText(a),
-                               " and ", shapeText(b), " differ");
-    shape.insert(shape.begin(), a.getDimSize(0));
+  StringRef text = adaptor.getSpec();
+  auto spec = MatmulSpec::parse(text);
+  if (!spec)
+    return emitOptionalError(loc, "matmul: the spec \"", text,
+                             "\" is not like \"mk,kn->mn\"");
+  if (failed(checkLabels(loc, text, spec->a)) ||
+      failed(checkLabels(loc, text, spec->b)) ||
+      failed(checkLabels(loc, text, spec->result)) ||
+      failed(checkRank(loc, spec->a, a)) || failed(checkRank(loc, spec->b, b)))
+    return failure();
+  for (auto [label, size] : llvm::zip(spec->a, a.getShape())) {
+    size_t other = spec->b.find(label);
+    StringRef name(&label, 1);
+    if (other != StringRef::npos && b.getDimSize(other) != size)
+      return emitOptionalError(loc, "matmul: '", name, "' of \"", text,
+                               "\" is ", size, " in ", shapeText(a), " and ",
+                               b.getDimSize(other), " in ", shapeText(b));
+  }
+  auto checkAlone = [&](StringRef labels, StringRef others,
+                        RankedTensorType tensor) -> LogicalResult {
+    for (auto [label, size] : llvm::zip(labels, tensor.getShape()))
+      if (size != 1 && !others.contains(label) && !spec->result.contains(label))
+        return emitOptionalError(
+            loc, "matmul: '", StringRef(&label, 1), "' of \"", text, "\" is ",
+            size, " and only in ", shapeText(tensor), "; sum over it first");
+    return success();
+  };
+  if (failed(checkAlone(spec->a, spec->b, a)) ||
+      failed(checkAlone(spec->b, spec->a, b)))
+    return failure();
+  SmallVector<int64_t> shape;
+  for (char label : spec->result) {
+    size_t inA = spec->a.find(label), inB = spec->b.find(label);
+    shape.push_back(inA != StringRef::npos   ? a.getDimSize(inA)
+                    : inB != StringRef::npos ? b.getDimSize(inB)
+                                             : 1);
   }
   types.push_back(RankedTensorType::get(shape, a.getElementType()));
-  return success();
-}
-
-LogicalResult LinearOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
-                                         Adaptor adaptor,
-                                         SmallVectorImpl<Type> &types) {
-  auto x = cast<RankedTensorType>(adaptor.getX().getType());
-  auto weight = cast<RankedTensorType>(adaptor.getWeight().getType());
-  if (failed(requireFloat(loc, "linear", x)) ||
-      failed(requireSameElement(loc, "linear", {x, weight})))
-    return failure();
-  if (weight.getRank() != 2)
-    return emitOptionalError(
-        loc, "linear: the weight is [out_features,in_features], got ",
-        shapeText(weight));
-  if (x.getRank() < 1)
-    return emitOptionalError(loc, "linear: the input needs a dim of ",
-                             weight.getDimSize(1), " features, got a scalar");
-  if (x.getShape().back() != weight.getDimSize(1))
-    return emitOptionalError(
-        loc, "linear: input ", shapeText(x), " has ", x.getShape().back(),
-        " features, the layer expects ", weight.getDimSize(1), " (weight ",
-        shapeText(weight), ")");
-  SmallVector<int64_t> shape(x.getShape());
-  shape.back() = weight.getDimSize(0);
-  types.push_back(RankedTensorType::get(shape, x.getElementType()));
   return success();
 }

@@ -4,18 +4,20 @@
 include "dialects/graph/Graph.td"
 
 def Graph_MatmulOp : Graph_InferredOp<"matmul", Graph_SmoothNest> {
-  let summary = "[M,K] x [K,N], or the same for each of a leading batch dim.";
-  let description = "With `transpose_a` the first operand is [K,M], with `transpose_b` the second is [N,K].";
-  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b,
-                       DefaultValuedAttr<BoolAttr, "false">:$transpose_a,
-                       DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
-  let results = (outs Graph_Tensor:$result);
-}
+  let summary = "A contraction: products of the elements of two tensors, summed.";
+  let description = [{
+    `spec` names the dims of both operands and of the result by letters, in any
+    order. A letter that all three have is a batch dim, one of an operand and
+    the result a row or a column, one of both operands is summed, and one that
+    only one of the three has is a dim of one element.
 
-def Graph_LinearOp : Graph_InferredOp<"linear",
-    !listconcat(Graph_Composite, Graph_OwnRule)> {
-  let summary = "[...,K] times the transpose of a weight [N,K].";
-  let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$weight);
+        "mk,kn->mn"        matrices             "btc,oc->bto"      a linear layer
+        "bmk,bkn->bmn"     a batch of them      "bthd,bshd->bhts"  scores of attention
+
+    Sums run in the order in which the first operand has the dims. Gradients are
+    contractions again.
+  }];
+  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b, StrAttr:$spec);
   let results = (outs Graph_Tensor:$result);
 }
 

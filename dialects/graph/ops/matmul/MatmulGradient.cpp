@@ -1,37 +1,40 @@
 #include "dialects/graph/GraphBuilder.h"
+#include "dialects/graph/ops/matmul/MatmulSpec.h"
 
 using namespace mlir;
 using namespace dl::graph;
 
+namespace {
+struct Labelled {
+  Value value;
+  StringRef labels;
+};
+} // namespace
+
+/// The first operand is the one with the rows, which come before columns.
+static Value contract(GraphBuilder &g, Labelled a, Labelled b,
+                      StringRef result) {
+  for (char label : result)
+    if (bool inA = a.labels.contains(label); inA != b.labels.contains(label)) {
+      if (!inA)
+        std::swap(a, b);
+      break;
+    }
+  return g.make<MatmulOp>(a.value, b.value,
+                          (a.labels + "," + b.labels + "->" + result).str());
+}
+
+/// With its labels each of the three is a contraction of the other two: what
+/// was a row of one of them is summed, and the other way round.
 SmallVector<Value> MatmulOp::buildGradient(OpBuilder &builder, ValueRange grads,
                                            ArrayRef<bool> needed) {
   GraphBuilder g(builder, getLoc());
+  MatmulSpec spec = *MatmulSpec::parse(getSpec());
+  Labelled dy{grads[0], spec.result}, a{getA(), spec.a}, b{getB(), spec.b};
   SmallVector<Value> result(2);
-  Value dy = grads[0], a = getA(), b = getB();
-  bool ta = getTransposeA(), tb = getTransposeB();
   if (needed[0])
-    result[0] = ta ? g.make<MatmulOp>(b, dy, tb, true)
-                   : g.make<MatmulOp>(dy, b, false, !tb);
+    result[0] = contract(g, dy, b, spec.a);
   if (needed[1])
-    result[1] = tb ? g.make<MatmulOp>(dy, a, true, ta)
-                   : g.make<MatmulOp>(a, dy, !ta, false);
-  return result;
-}
-
-SmallVector<Value> LinearOp::buildGradient(OpBuilder &builder, ValueRange grads,
-                                           ArrayRef<bool> needed) {
-  GraphBuilder g(builder, getLoc());
-  SmallVector<Value> result(2);
-  ArrayRef<int64_t> weight = shapeOf(getWeight());
-  int64_t rows = product(shapeOf(getX()).drop_back());
-  Value dy = g.reshape(grads[0], {rows, weight[0]});
-  if (needed[0]) {
-    Value dx = g.make<MatmulOp>(dy, getWeight(), false, false);
-    result[0] = g.reshape(dx, shapeOf(getX()));
-  }
-  if (needed[1]) {
-    Value x = g.reshape(getX(), {rows, weight[1]});
-    result[1] = g.make<MatmulOp>(dy, x, true, false);
-  }
+    result[1] = contract(g, dy, a, spec.b);
   return result;
 }
