@@ -1,6 +1,7 @@
 #include "compiler/frontend/Datasets.h"
 #include "compiler/dsl/dl/abi.h"
 #include "compiler/frontend/Npy.h"
+#include "dialects/graph/Graph.h"
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/Limits.h"
 
@@ -89,30 +90,18 @@ int Datasets::use(int dataset) {
   return target.index;
 }
 
-ArrayAttr Datasets::attribute(Builder &builder) const {
-  SmallVector<Attribute> entries;
+void Datasets::write(OpBuilder &builder, Location loc) const {
   for (int number : used) {
     const Dataset &dataset = all[static_cast<size_t>(number)];
-    SmallVector<Attribute> components;
+    SmallVector<Type> components;
     for (const Component &component : dataset.components)
-      components.push_back(builder.getDictionaryAttr(
-          {builder.getNamedAttr("dtype", TypeAttr::get(component.element)),
-           builder.getNamedAttr(
-               "shape", builder.getDenseI64ArrayAttr(component.shape))}));
+      components.push_back(
+          RankedTensorType::get(component.shape, component.element));
     SmallVector<StringRef> paths(dataset.paths.begin(), dataset.paths.end());
-    entries.push_back(builder.getDictionaryAttr({
-        builder.getNamedAttr("kind", builder.getStringAttr(dataset.kind)),
-        builder.getNamedAttr("root", builder.getStringAttr(dataset.root)),
-        builder.getNamedAttr("paths", builder.getStrArrayAttr(paths)),
-        builder.getNamedAttr("train", builder.getBoolAttr(dataset.train)),
-        builder.getNamedAttr("items", builder.getI64IntegerAttr(dataset.items)),
-        builder.getNamedAttr("batch_size",
-                             builder.getI64IntegerAttr(dataset.fullBatch())),
-        builder.getNamedAttr("shuffle", builder.getBoolAttr(dataset.shuffle)),
-        builder.getNamedAttr("drop_last",
-                             builder.getBoolAttr(dataset.dropLast)),
-        builder.getNamedAttr("components", builder.getArrayAttr(components)),
-    }));
+    dl::graph::DatasetOp::create(builder, loc, dataset.kind, dataset.root,
+                                 builder.getStrArrayAttr(paths), dataset.train,
+                                 dataset.items, dataset.fullBatch(),
+                                 dataset.shuffle, dataset.dropLast,
+                                 builder.getTypeArrayAttr(components));
   }
-  return builder.getArrayAttr(entries);
 }

@@ -17,7 +17,7 @@ struct Dataset {
   bool train, shuffle, dropLast;
   int64_t items, batchSize;
   std::vector<Component> components;
-  int index = -1; // in graph.datasets, set by the first step that uses it
+  int index = -1; // of its graph.dataset, set by the first step that uses it
 
   int64_t fullBatch() const { return std::min(items, batchSize); }
   /// Items of the last batch where it is short, else 0.
@@ -40,7 +40,8 @@ public:
   /// Gives the dataset its place among those that steps use.
   int use(int dataset);
 
-  mlir::ArrayAttr attribute(mlir::Builder &builder) const;
+  /// A graph.dataset for each that steps use, in their order.
+  void write(mlir::OpBuilder &builder, mlir::Location loc) const;
 
 private:
   void checkSizes(const std::string &path, llvm::ArrayRef<int64_t> shape);

@@ -171,43 +171,36 @@ void Graph::writeStates() {
 }
 
 void Graph::annotateFunction(Trace &one) {
-  func::FuncOp function = one.function;
-  function->setAttr("graph.step", builder.getStringAttr(one.step));
-  if (one.training)
-    function->setAttr("graph.training", builder.getUnitAttr());
-  if (one.isShort)
-    function->setAttr("graph.short", builder.getUnitAttr());
-  function->setAttr("graph.dataset",
-                    builder.getI64IntegerAttr(datasets.get(one.dataset).index));
-  function->setAttr("graph.batch", builder.getI64IntegerAttr(one.batch));
+  dl::graph::StepOp step = one.function;
+  step.setOf(one.step);
+  step.setTraining(one.training);
+  step.setIsShort(one.isShort);
+  step.setDataset(datasets.get(one.dataset).index);
+  step.setBatch(one.batch);
 
-  // All at once: each change of a function's attributes copies them.
-  SmallVector<DictionaryAttr> arguments, results;
-  auto add = [&](SmallVector<DictionaryAttr> &list, StringRef name,
-                 Attribute value) {
-    list.push_back(
-        builder.getDictionaryAttr(builder.getNamedAttr(name, value)));
-  };
-  auto addState = [&](SmallVector<DictionaryAttr> &list, const StateKey &key) {
-    add(list, "graph.state", FlatSymbolRefAttr::get(&context, stateName(key)));
+  using dl::graph::PortAttr;
+  SmallVector<PortAttr> arguments, results;
+  auto state = [&](const StateKey &key) {
+    return PortAttr::state(&context, stateName(key));
   };
   for (const Argument &argument : one.arguments)
     if (argument.kind == Argument::Input)
-      add(arguments, "graph.input",
-          builder.getI64IntegerAttr(static_cast<int64_t>(arguments.size())));
+      arguments.push_back(
+          PortAttr::input(&context, static_cast<int64_t>(arguments.size())));
     else if (argument.kind == Argument::Scalars)
-      add(arguments, "graph.scalars", builder.getUnitAttr());
+      arguments.push_back(PortAttr::scalars(&context));
     else
-      addState(arguments, argument.state);
+      arguments.push_back(state(argument.state));
   for (const Metric &metric : one.metrics)
-    add(results, "graph.metric", builder.getStringAttr(metric.name));
+    results.push_back(PortAttr::metric(builder.getStringAttr(metric.name)));
   for (const ErrorFlag &flag : one.errorFlags)
-    add(results, "graph.error", builder.getStringAttr(flag.message));
+    results.push_back(PortAttr::error(builder.getStringAttr(flag.message)));
   for (const StateKey &key : one.stateOrder)
     if (one.states[key].size() > 1)
-      addState(results, key);
-  function.setAllArgAttrs(arguments);
-  function.setAllResultAttrs(results);
+      results.push_back(state(key));
+  SmallVector<Value> values(step.getReturn().getValues());
+  step.setArgPorts(arguments);
+  step.setResults(values, results);
 }
 
 std::string Graph::finish() {
@@ -221,11 +214,10 @@ std::string Graph::finish() {
     annotateFunction(*one);
   ModuleOp made = *module;
   made->setLoc(FileLineColLoc::get(&context, options.model, 1, 1));
-  made->setAttr("graph.accumulate",
-                builder.getI64IntegerAttr(options.accumulate));
-  made->setAttr("graph.model", builder.getStringAttr(options.model));
-  made->setAttr("graph.dtype", TypeAttr::get(floatType));
-  made->setAttr("graph.datasets", datasets.attribute(builder));
+  builder.setInsertionPointToStart(made.getBody());
+  dl::graph::ProgramOp::create(builder, made.getLoc(), options.model, floatType,
+                               options.accumulate);
+  datasets.write(builder, made.getLoc());
   std::string said;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     said += diagnostic.str() + "\n";

@@ -11,7 +11,7 @@ Graph::Graph(const Options &options, Reporter &reporter, Modules &modules,
     : datasets(reporter), options(options), reporter(reporter),
       modules(modules), types(types), context(MLIRContext::Threading::DISABLED),
       builder(&context) {
-  context.loadDialect<dl::graph::GraphDialect, func::FuncDialect>();
+  context.loadDialect<dl::graph::GraphDialect>();
   module = ModuleOp::create(builder.getUnknownLoc());
   floatType = options.dtype == "f64" ? Type(builder.getF64Type())
                                      : Type(builder.getF32Type());

@@ -7,7 +7,6 @@
 #include "compiler/frontend/Reflection.h"
 #include "compiler/frontend/Trace.h"
 #include "dialects/graph/Graph.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 

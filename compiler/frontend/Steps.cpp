@@ -50,9 +50,8 @@ bool Graph::beginStep(const std::string &name, int dataset, bool training,
 void Graph::openFunction(const std::string &symbol) {
   Location here = location();
   builder.setInsertionPointToEnd(module->getBody());
-  trace->function = func::FuncOp::create(builder, here, symbol,
-                                         builder.getFunctionType({}, {}));
-  Block *body = trace->function.addEntryBlock();
+  trace->function = dl::graph::StepOp::create(builder, here, symbol);
+  Block *body = trace->body();
   const Dataset &data = datasets.get(trace->dataset);
   for (const Component &component : data.components) {
     SmallVector<int64_t> shape = {trace->batch};
@@ -139,9 +138,6 @@ void Graph::endStep(int metrics) {
     if (const std::vector<Value> &values = trace->states[key];
         values.size() > 1)
       results.push_back(values.back());
-  func::ReturnOp::create(builder, trace->function.getLoc(), results);
-  SmallVector<Type> resultTypes(ValueRange(results).getTypes());
-  trace->function.setFunctionType(
-      builder.getFunctionType(trace->body()->getArgumentTypes(), resultTypes));
+  trace->function.setResults(results);
   trace = nullptr;
 }

@@ -1,7 +1,7 @@
 #pragma once
 // One step while its function is traced.
 #include "compiler/frontend/Message.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dialects/graph/Graph.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/DenseMap.h"
 #include <map>
@@ -42,7 +42,7 @@ struct Trace {
   int dataset = -1;
   int64_t batch = 0;
 
-  mlir::func::FuncOp function;
+  dl::graph::StepOp function;
   mlir::Value scalars;
   std::vector<Argument> arguments;
   std::vector<Metric> metrics;

@@ -2,7 +2,9 @@
 #include "compiler/pictures/StepParts.h"
 #include "compiler/pictures/Text.h"
 #include "dialects/graph/SourceLine.h"
+#include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -69,8 +71,8 @@ private:
   };
 
   void describeTitle();
-  void addFunction(func::FuncOp function);
-  void addInputs(func::FuncOp function);
+  void addFunction(graph::StepOp function);
+  void addInputs(graph::StepOp function);
   void addOp(Operation *op, const StepParts &parts);
   void describeOp(Operation *op, Node &node);
   void describeKernel(graph::KernelOp kernel, const StepParts &parts,
@@ -81,7 +83,7 @@ private:
   void rememberPlaces(Operation *op, int index);
   void addReads(Operation *op, int reader, const StepParts &parts);
   void addSaved(const StepParts &parts);
-  void addOutputs(func::FuncOp function);
+  void addOutputs(graph::StepOp function);
   void addTurn();
   bool isAbsorbed(Operation *op) const;
   int add(Node node);
@@ -109,17 +111,15 @@ static std::string baseName(StringRef path) {
 }
 
 void Describer::describeTitle() {
-  func::FuncOp function = functions.step;
-  StringRef model = "model";
-  if (auto name = module->getAttrOfType<StringAttr>("graph.model"))
-    model = name.getValue();
-  picture.title = baseName(model) + ": step " +
-                  function->getAttrOfType<StringAttr>("graph.step").str();
-  if (auto batch = function->getAttrOfType<IntegerAttr>("graph.batch"))
-    picture.title += ", batch of " + std::to_string(batch.getInt());
-  if (auto micro = module->getAttrOfType<IntegerAttr>("graph.accumulate");
-      micro && functions.update)
-    picture.title += ", " + std::to_string(micro.getInt()) + " micro-batches";
+  graph::StepOp function = functions.step;
+  graph::ProgramOp program = graph::programOf(module);
+  StringRef model = program ? program.getModel() : "model";
+  picture.title = baseName(model) + ": step " + function.getOf()->str();
+  if (std::optional<int64_t> batch = function.getBatch())
+    picture.title += ", batch of " + std::to_string(*batch);
+  if (functions.update)
+    picture.title +=
+        ", " + std::to_string(graph::accumulationOf(module)) + " micro-batches";
   int64_t parameters = 0;
   for (auto state : module.getOps<graph::StateOp>())
     if (state.getRole() == "parameter")
@@ -157,18 +157,16 @@ bool Describer::isAbsorbed(Operation *op) const {
          !op->getUsers().begin()->hasTrait<OpTrait::IsTerminator>();
 }
 
-void Describer::addInputs(func::FuncOp function) {
+void Describer::addInputs(graph::StepOp function) {
   for (BlockArgument argument : function.getArguments()) {
-    auto input = function.getArgAttrOfType<IntegerAttr>(argument.getArgNumber(),
-                                                        "graph.input");
+    std::optional<int64_t> input = graph::portOf(argument).asInput();
     if (!input || argument.use_empty())
       continue;
     Node node;
     node.part = Part::Input;
-    int64_t number = input.getInt();
-    node.title = number == 0   ? "b.data"
-                 : number == 1 ? "b.target"
-                               : "b[" + std::to_string(number) + "]";
+    node.title = *input == 0   ? "b.data"
+                 : *input == 1 ? "b.target"
+                               : "b[" + std::to_string(*input) + "]";
     node.id = node.title;
     node.detail = typeText(argument.getType());
     node.bytes = bytesOf(argument.getType());
@@ -176,7 +174,7 @@ void Describer::addInputs(func::FuncOp function) {
   }
 }
 
-void Describer::addFunction(func::FuncOp function) {
+void Describer::addFunction(graph::StepOp function) {
   StepParts parts(function);
   addInputs(function);
   for (Operation &op : function.getBody().front().without_terminator()) {
@@ -431,13 +429,10 @@ void Describer::addSaved(const StepParts &parts) {
   kept.clear();
 }
 
-void Describer::addOutputs(func::FuncOp function) {
-  for (OpOperand &returned :
-       function.getBody().front().getTerminator()->getOpOperands()) {
-    auto metric = function.getResultAttrOfType<StringAttr>(
-        returned.getOperandNumber(), "graph.metric");
-    auto error = function.getResultAttrOfType<StringAttr>(
-        returned.getOperandNumber(), "graph.error");
+void Describer::addOutputs(graph::StepOp function) {
+  for (OpOperand &returned : function.getReturn()->getOpOperands()) {
+    StringAttr metric = graph::portOf(returned).asMetric();
+    StringAttr error = graph::portOf(returned).asError();
     auto maker = made.find(sourceOf(returned.get()));
     if ((!metric && !error) || maker == made.end())
       continue;
@@ -472,10 +467,10 @@ void Describer::addTurn() {
 
 std::vector<std::string> stepNames(ModuleOp module) {
   std::vector<std::string> names;
-  for (auto function : module.getOps<func::FuncOp>())
-    if (auto step = function->getAttrOfType<StringAttr>("graph.step"))
-      if (!llvm::is_contained(names, step.str()))
-        names.push_back(step.str());
+  for (auto function : module.getOps<graph::StepOp>())
+    if (auto name = function.getOf())
+      if (!llvm::is_contained(names, name->str()))
+        names.push_back(name->str());
   return names;
 }
 

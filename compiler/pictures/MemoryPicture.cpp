@@ -28,17 +28,14 @@ int64_t MemoryPicture::packed() const {
   return most;
 }
 
-static func::FuncOp findFunction(ModuleOp module, StringRef step,
-                                 plan::ProgramKind kind) {
-  for (auto function : module.getOps<func::FuncOp>()) {
-    auto name = function->getAttrOfType<StringAttr>("graph.step");
-    if (name && name.getValue() == step &&
-        function->hasAttr("graph.short") ==
-            (kind == plan::ProgramKind::Short) &&
-        function->hasAttr("graph.update") ==
+static graph::StepOp findFunction(ModuleOp module, StringRef step,
+                                  plan::ProgramKind kind) {
+  for (auto function : module.getOps<graph::StepOp>())
+    if (function.getOf() == step &&
+        function.getIsShort() == (kind == plan::ProgramKind::Short) &&
+        (function.getPart() == graph::Part::Update) ==
             (kind == plan::ProgramKind::Update))
       return function;
-  }
   return nullptr;
 }
 
@@ -46,7 +43,7 @@ static func::FuncOp findFunction(ModuleOp module, StringRef step,
 static llvm::StringMap<Part> partsOfKernels(ModuleOp module, StringRef step,
                                             plan::ProgramKind kind) {
   llvm::StringMap<Part> parts;
-  func::FuncOp function = findFunction(module, step, kind);
+  graph::StepOp function = findFunction(module, step, kind);
   if (!function)
     return parts;
   StepParts of(function);

@@ -1,4 +1,5 @@
 #include "compiler/pictures/StepParts.h"
+#include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
 
 using namespace mlir;
@@ -7,39 +8,29 @@ namespace dl::pictures {
 
 StepFunctions findStep(ModuleOp module, StringRef name) {
   StepFunctions found;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    auto step = function->getAttrOfType<StringAttr>("graph.step");
-    if (!step || step.getValue() != name || function->hasAttr("graph.short"))
+  for (auto function : module.getOps<graph::StepOp>()) {
+    if (function.getOf() != name || function.getIsShort())
       continue;
-    (function->hasAttr("graph.update") ? found.update : found.step) = function;
+    (function.getPart() == graph::Part::Update ? found.update : found.step) =
+        function;
   }
   return found;
 }
 
 StringRef stateOfArgument(Value value) {
-  auto argument = dyn_cast<BlockArgument>(value);
-  auto function =
-      argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
-               : func::FuncOp();
-  auto state = function ? function.getArgAttrOfType<FlatSymbolRefAttr>(
-                              argument.getArgNumber(), "graph.state")
-                        : FlatSymbolRefAttr();
+  FlatSymbolRefAttr state = graph::stateOf(value);
   return state ? state.getValue() : "";
 }
 
 StringRef stateOfResult(OpOperand &returned) {
-  if (!isa<func::ReturnOp>(returned.getOwner()))
-    return "";
-  auto function = returned.getOwner()->getParentOfType<func::FuncOp>();
-  auto state = function.getResultAttrOfType<FlatSymbolRefAttr>(
-      returned.getOperandNumber(), "graph.state");
+  FlatSymbolRefAttr state = graph::stateOf(returned);
   return state ? state.getValue() : "";
 }
 
 bool isSplat(Operation *op) { return isa_and_nonnull<graph::FullOp>(op); }
 
-StepParts::StepParts(func::FuncOp function) {
-  bool inUpdate = function->hasAttr("graph.update");
+StepParts::StepParts(graph::StepOp function) {
+  bool inUpdate = function.getPart() == graph::Part::Update;
   for (BlockArgument argument : function.getArguments())
     values[argument] = Part::Input;
   for (Operation &op : function.getBody().front().without_terminator()) {
@@ -113,7 +104,7 @@ void StepParts::classifyKernel(graph::KernelOp kernel, bool inUpdate) {
 }
 
 /// What only the update reads belongs to it: a rate, the number of items.
-void StepParts::pullIntoUpdate(func::FuncOp function) {
+void StepParts::pullIntoUpdate(graph::StepOp function) {
   for (Operation &op : llvm::reverse(function.getBody().front())) {
     if (op.getUsers().empty() || of(&op) != Part::Forward ||
         op.hasTrait<OpTrait::IsTerminator>())

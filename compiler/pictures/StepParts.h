@@ -3,14 +3,13 @@
 
 #include "compiler/pictures/Picture.h"
 #include "dialects/graph/Graph.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 
 namespace dl::pictures {
 
 /// A function of a step that is not its short version: micro-batch, update.
 struct StepFunctions {
-  mlir::func::FuncOp step;   // null if there is no such step
-  mlir::func::FuncOp update; // null without accumulation
+  graph::StepOp step;   // null if there is no such step
+  graph::StepOp update; // null without accumulation
 };
 StepFunctions findStep(mlir::ModuleOp module, llvm::StringRef name);
 
@@ -23,7 +22,7 @@ bool isSplat(mlir::Operation *op);
 
 class StepParts {
 public:
-  explicit StepParts(mlir::func::FuncOp function);
+  explicit StepParts(graph::StepOp function);
 
   /// Of an op or a kernel of the function, or an op in a kernel.
   Part of(mlir::Operation *op) const { return parts.lookup(op); }
@@ -33,7 +32,7 @@ public:
 private:
   void classify(mlir::Operation *op, bool inUpdate);
   void classifyKernel(graph::KernelOp kernel, bool inUpdate);
-  void pullIntoUpdate(mlir::func::FuncOp function);
+  void pullIntoUpdate(graph::StepOp function);
 
   llvm::DenseMap<mlir::Operation *, Part> parts;
   llvm::DenseMap<mlir::Value, Part> values;

@@ -41,15 +41,11 @@ static FailureOr<Tensors> evaluateBlock(Block &block,
   return Tensors();
 }
 
-FailureOr<Tensors> evaluateFunction(func::FuncOp function,
-                                    ArrayRef<HostTensor> arguments) {
-  if (function.isExternal())
-    return function.emitError() << "evaluate: the function has no body";
-  if (arguments.size() != function.getNumArguments())
-    return function.emitError()
-           << "evaluate: needs " << function.getNumArguments()
-           << " arguments, got " << arguments.size();
-  return evaluateBlock(function.getBody().front(), arguments);
+FailureOr<Tensors> evaluateStep(StepOp step, ArrayRef<HostTensor> arguments) {
+  if (arguments.size() != step.getNumArguments())
+    return step.emitError() << "evaluate: needs " << step.getNumArguments()
+                            << " arguments, got " << arguments.size();
+  return evaluateBlock(step.getBody().front(), arguments);
 }
 
 std::string tensorText(const HostTensor &tensor) {

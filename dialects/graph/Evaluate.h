@@ -1,16 +1,14 @@
-// Evaluates whole functions with the ops' references.
+// Evaluates whole steps with the ops' references.
 #pragma once
 
 #include "dialects/graph/Graph.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include <string>
 
 namespace dl::graph {
 
-/// The function's results, or an error emitted at an op without a reference.
+/// The step's results, or an error emitted at an op without a reference.
 mlir::FailureOr<llvm::SmallVector<HostTensor>>
-evaluateFunction(mlir::func::FuncOp function,
-                 llvm::ArrayRef<HostTensor> arguments);
+evaluateStep(StepOp step, llvm::ArrayRef<HostTensor> arguments);
 
 /// "f64 [2,2] [1, 2.5, 3, 4]", flat and row-major.
 std::string tensorText(const HostTensor &tensor);

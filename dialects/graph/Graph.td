@@ -4,6 +4,7 @@
 include "mlir/IR/OpBase.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/BuiltinAttributes.td"
+include "mlir/IR/EnumAttr.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
@@ -14,6 +15,7 @@ def GraphDialect : Dialect {
   let name = "graph";
   let summary = "A training step as a graph of tensor ops.";
   let cppNamespace = "::dl::graph";
+  let useDefaultAttributePrinterParser = 1;
 }
 
 /// Which element types an op takes is said by its room, in the user's words.

@@ -1,6 +1,5 @@
 #include "dialects/graph/StepRole.h"
 #include "passes/backward/Passes.h"
-#include "passes/backward/StepValues.h"
 
 namespace dl {
 #define GEN_PASS_DEF_EXPANDOPTIMIZERS
@@ -14,7 +13,7 @@ namespace {
 
 struct ExpandOptimizers : dl::impl::ExpandOptimizersBase<ExpandOptimizers> {
   void runOnOperation() override {
-    Value scalars = scalarsOf(getOperation());
+    Value scalars = getOperation().getScalars();
     graph::RoleMarker marker(graph::StepRole::Update);
     SmallVector<graph::OptimizerOpInterface> ops(
         getOperation().getOps<graph::OptimizerOpInterface>());

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
 
 namespace dl {

@@ -6,26 +6,26 @@ include "mlir/Pass/PassBase.td"
 def SplitStep : Pass<"split-step", "::mlir::ModuleOp"> {
   let summary = "Splits training steps into micro-batches and an update";
   let description = [{
-    Where the module's `graph.accumulate` is more than 1, a step keeps what leads
+    Where the program accumulates more than 1 micro-batch, a step keeps what leads
     to the gradients and adds them, times its items, into accumulators (or starts
     them, in micro-batch 0). Everything that depends on gradients moves into an
     update, which divides the accumulators by the items of the whole group.
     Steps for the short last batch share accumulators and update.
 
     ```mlir
-    func.func @train(%x, %s, %w {graph.state = @w}) -> (%loss, %w1 {graph.state = @w})
+    graph.step @train(%x, %s, %w state @w) -> (metric "loss", state @w)
       %g = graph.gradients %loss, %w
       %w1 = graph.sgd %w, %g
     // =>
-    func.func @train(%x, %s, %w, %acc {graph.state = @accumulate.w})
-        -> (%loss, %acc1 {graph.state = @accumulate.w})
-    func.func @train.update(%s, %w, %acc) -> (%w1 {graph.state = @w})
+    graph.step @train(%x, %s, %w state @w, %acc state @accumulate.w)
+        -> (metric "loss", state @accumulate.w) micro
+    graph.step @train.update(%s, %w state @w, %acc state @accumulate.w) -> (state @w) update
     ```
   }];
   let dependentDialects = ["::dl::graph::GraphDialect"];
 }
 
-def ExpandGradients : Pass<"expand-gradients", "::mlir::func::FuncOp"> {
+def ExpandGradients : Pass<"expand-gradients", "::dl::graph::StepOp"> {
   let summary = "Writes out graph.gradients, in reverse over SSA";
   let description = [{
     Asks DifferentiableOpInterface of each op between the parameters and the loss.
@@ -43,7 +43,7 @@ def ExpandGradients : Pass<"expand-gradients", "::mlir::func::FuncOp"> {
   }];
 }
 
-def ExpandOptimizers : Pass<"expand-optimizers", "::mlir::func::FuncOp"> {
+def ExpandOptimizers : Pass<"expand-optimizers", "::dl::graph::StepOp"> {
   let summary = "Writes optimizers as elementwise ops";
   let description = [{
     PyTorch's semantics, in the order of its operations. Constants and scalars
@@ -59,7 +59,7 @@ def ExpandOptimizers : Pass<"expand-optimizers", "::mlir::func::FuncOp"> {
   }];
 }
 
-def Decompose : Pass<"decompose", "::mlir::func::FuncOp"> {
+def Decompose : Pass<"decompose", "::dl::graph::StepOp"> {
   let summary = "Writes composite ops with simpler ones";
   let description = [{
     Asks DecomposableOpInterface until nothing is left to do. Afterwards every op
@@ -73,7 +73,7 @@ def Decompose : Pass<"decompose", "::mlir::func::FuncOp"> {
   }];
 }
 
-def VerifyBackward : Pass<"verify-backward", "::mlir::func::FuncOp"> {
+def VerifyBackward : Pass<"verify-backward", "::dl::graph::StepOp"> {
   let summary = "Proves that a step is ready for layout and fusion";
   let description = [{
     Every op has a LoopNest, or is a reshape or the return.

@@ -6,7 +6,7 @@ using namespace mlir;
 
 void dl::buildGradientsPipeline(OpPassManager &manager) {
   manager.addPass(createSplitStep());
-  OpPassManager &steps = manager.nest<func::FuncOp>();
+  OpPassManager &steps = manager.nest<graph::StepOp>();
   steps.addPass(createCanonicalizerPass());
   steps.addPass(createExpandGradients());
   steps.addPass(createCanonicalizerPass());
@@ -15,7 +15,7 @@ void dl::buildGradientsPipeline(OpPassManager &manager) {
 
 void dl::buildBackwardPipeline(OpPassManager &manager) {
   manager.addPass(createSplitStep());
-  OpPassManager &steps = manager.nest<func::FuncOp>();
+  OpPassManager &steps = manager.nest<graph::StepOp>();
   // Powers become products before they are differentiated.
   steps.addPass(createCanonicalizerPass());
   steps.addPass(createExpandGradients());

@@ -17,7 +17,7 @@ namespace {
 /// One training step on its way to become a micro-batch and an update.
 class Splitter {
 public:
-  Splitter(func::FuncOp step, ModuleOp module)
+  Splitter(graph::StepOp step, ModuleOp module)
       : step(step), module(module), builder(step.getContext()) {}
 
   LogicalResult run(bool withUpdate) {
@@ -54,7 +54,7 @@ private:
       if (gradientsOp)
         llvm::copy_if(gradientsOp.getGrads(), std::back_inserter(gradients),
                       [](Value gradient) { return !gradient.use_empty(); });
-      else if (!isa<func::ReturnOp>(op) && later)
+      else if (!isa<graph::ReturnOp>(op) && later)
         update.insert(&op);
     }
     return success();
@@ -64,7 +64,7 @@ private:
   void collectMicro() {
     SmallVector<Value> worklist;
     for (Operation &op : step.getOps())
-      if (isa<graph::GradientsOp, func::ReturnOp>(op))
+      if (isa<graph::GradientsOp, graph::ReturnOp>(op))
         llvm::copy_if(op.getOperands(), std::back_inserter(worklist),
                       [&](Value value) { return !inUpdate(value); });
     while (!worklist.empty()) {
@@ -84,7 +84,7 @@ private:
       auto result = cast<OpResult>(gradient);
       Value param = cast<graph::GradientsOp>(result.getOwner())
                         .getParams()[result.getResultNumber()];
-      FlatSymbolRefAttr state = stateOf(param);
+      FlatSymbolRefAttr state = graph::stateOf(param);
       std::string of = state ? state.getValue().str() : "value";
       std::string name = "accumulate." + of;
       if (int before = seen[of]++)
@@ -100,9 +100,8 @@ private:
     }
   }
 
-  DictionaryAttr stateAttr(StringRef name) {
-    return builder.getDictionaryAttr(builder.getNamedAttr(
-        kState, FlatSymbolRefAttr::get(builder.getContext(), name)));
+  graph::PortAttr statePort(StringRef name) {
+    return graph::PortAttr::state(builder.getContext(), name);
   }
 
   //===--- the update
@@ -110,6 +109,7 @@ private:
 
   LogicalResult createUpdate();
   Value microValueOf(Value value);
+  Value addUpdateArgument(Value like, graph::PortAttr port);
   LogicalResult bring(Value value, OpBuilder &body, IRMapping &mapping);
   LogicalResult copyToUpdate(Operation &op, OpBuilder &body,
                              IRMapping &mapping);
@@ -121,9 +121,10 @@ private:
   LogicalResult shrinkToMicro();
   Value accumulate(Value gradient, Value accumulator, Value scalars);
 
-  func::FuncOp step, updateStep;
+  graph::StepOp step, updateStep;
   ModuleOp module;
   Builder builder;
+  SmallVector<graph::PortAttr> updatePorts;
   SmallVector<Value> gradients;
   SmallVector<std::string> accumulators; // one for each gradient
   llvm::DenseSet<Operation *> update, micro;
@@ -133,19 +134,25 @@ private:
 /// What the value is made from that each micro-batch has its own of, or null:
 /// an input, or random numbers that the micro-batch draws for itself, too.
 Value Splitter::microValueOf(Value value) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return step.getArgAttr(argument.getArgNumber(), kInput) ? value : Value();
+  if (isa<BlockArgument>(value))
+    return graph::portOf(value).asInput() ? value : Value();
   auto [known, isNew] = microValues.try_emplace(value);
   if (!isNew)
     return known->second;
   Operation *op = value.getDefiningOp();
   if (micro.contains(op) &&
-      llvm::is_contained(op->getOperands(), scalarsOf(step)))
+      llvm::is_contained(op->getOperands(), step.getScalars()))
     return microValues[value] = value;
   for (Value operand : op->getOperands())
     if (Value found = microValueOf(operand))
       return microValues[value] = found;
   return {};
+}
+
+/// The ports of all arguments are set at once: each change copies them.
+Value Splitter::addUpdateArgument(Value like, graph::PortAttr port) {
+  updatePorts.push_back(port);
+  return updateStep.getBody().addArgument(like.getType(), like.getLoc());
 }
 
 /// Makes a value from before the gradients known in the update: arguments that
@@ -161,13 +168,7 @@ LogicalResult Splitter::bring(Value value, OpBuilder &body,
     body.clone(*op, mapping);
     return success();
   }
-  unsigned number = cast<BlockArgument>(value).getArgNumber();
-  unsigned position = updateStep.getNumArguments();
-  if (failed(updateStep.insertArgument(position, value.getType(),
-                                       step.getArgAttrDict(number),
-                                       value.getLoc())))
-    return failure();
-  mapping.map(value, updateStep.getArgument(position));
+  mapping.map(value, addUpdateArgument(value, graph::portOf(value)));
   return success();
 }
 
@@ -205,27 +206,21 @@ Value Splitter::mean(Value accumulator, Value scalars, OpBuilder &body) {
 LogicalResult Splitter::createUpdate() {
   OpBuilder afterStep(step->getContext());
   afterStep.setInsertionPointAfter(step);
-  updateStep = func::FuncOp::create(afterStep, step.getLoc(),
-                                    (step.getName() + ".update").str(),
-                                    builder.getFunctionType({}, {}));
-  for (StringRef name : {"graph.step", "graph.training"})
-    if (Attribute value = step->getAttr(name))
-      updateStep->setAttr(name, value);
-  updateStep->setAttr("graph.update", builder.getUnitAttr());
-  OpBuilder body = OpBuilder::atBlockBegin(updateStep.addEntryBlock());
+  updateStep = graph::StepOp::create(afterStep, step.getLoc(),
+                                     (step.getSymName() + ".update").str());
+  updateStep.setOfAttr(step.getOfAttr());
+  updateStep.setTraining(step.getTraining());
+  updateStep.setPart(graph::Part::Update);
+  OpBuilder body = OpBuilder::atBlockBegin(&updateStep.getBody().front());
 
   IRMapping mapping;
-  Value scalars = scalarsOf(step);
+  Value scalars = step.getScalars();
   if (!scalars)
     return step.emitError() << "accumulate: needs the step's scalars";
   if (failed(bring(scalars, body, mapping)))
     return failure();
   for (auto [gradient, name] : llvm::zip(gradients, accumulators)) {
-    unsigned position = updateStep.getNumArguments();
-    if (failed(updateStep.insertArgument(position, gradient.getType(),
-                                         stateAttr(name), gradient.getLoc())))
-      return failure();
-    Value accumulator = updateStep.getArgument(position);
+    Value accumulator = addUpdateArgument(gradient, statePort(name));
     mapping.map(gradient, mean(accumulator, mapping.lookup(scalars), body));
   }
   for (Operation &op : step.getOps())
@@ -233,20 +228,15 @@ LogicalResult Splitter::createUpdate() {
       return failure();
 
   SmallVector<Value> results;
-  SmallVector<Type> types;
-  SmallVector<Attribute> attributes;
-  Operation *end = step.getBody().front().getTerminator();
-  for (auto [i, value] : llvm::enumerate(end->getOperands())) {
-    if (!inUpdate(value))
+  SmallVector<graph::PortAttr> ports;
+  for (OpOperand &returned : step.getReturn()->getOpOperands()) {
+    if (!inUpdate(returned.get()))
       continue;
-    results.push_back(mapping.lookup(value));
-    types.push_back(value.getType());
-    attributes.push_back(step.getResultAttrDict(i));
+    results.push_back(mapping.lookup(returned.get()));
+    ports.push_back(graph::portOf(returned));
   }
-  func::ReturnOp::create(body, end->getLoc(), results);
-  updateStep.setType(
-      builder.getFunctionType(updateStep.getArgumentTypes(), types));
-  updateStep.setResAttrsAttr(builder.getArrayAttr(attributes));
+  updateStep.setArgPorts(updatePorts);
+  updateStep.setResults(results, ports);
   return success();
 }
 
@@ -254,8 +244,7 @@ LogicalResult Splitter::createUpdate() {
 Value Splitter::accumulate(Value gradient, Value accumulator, Value scalars) {
   OpBuilder before(step.getBody().front().getTerminator());
   graph::GraphBuilder g(before, gradient.getLoc());
-  auto items = step->getAttrOfType<IntegerAttr>("graph.batch");
-  Value count = g.constant(gradient, static_cast<double>(items.getInt()));
+  Value count = g.constant(gradient, static_cast<double>(*step.getBatch()));
   Value weighted = g.make<graph::MulOp>(gradient, count);
   Value micro = readScalar(g, scalars, StepScalar::Micro, gradient);
   Value zero = g.constant(micro, 0);
@@ -265,33 +254,29 @@ Value Splitter::accumulate(Value gradient, Value accumulator, Value scalars) {
 }
 
 LogicalResult Splitter::shrinkToMicro() {
-  if (!step->getAttrOfType<IntegerAttr>("graph.batch"))
-    return step.emitError() << "accumulate: needs graph.batch";
-  Operation *end = step.getBody().front().getTerminator();
+  if (!step.getBatch())
+    return step.emitError() << "accumulate: needs the size of the batch";
   SmallVector<Value> results;
-  SmallVector<Type> types;
-  SmallVector<Attribute> attributes;
-  for (auto [i, value] : llvm::enumerate(end->getOperands())) {
-    if (inUpdate(value))
+  SmallVector<graph::PortAttr> argPorts(
+      step.getArgPorts().getAsRange<graph::PortAttr>()),
+      resPorts;
+  for (OpOperand &returned : step.getReturn()->getOpOperands()) {
+    if (inUpdate(returned.get()))
       continue;
-    results.push_back(value);
-    types.push_back(value.getType());
-    attributes.push_back(step.getResultAttrDict(i));
+    results.push_back(returned.get());
+    resPorts.push_back(graph::portOf(returned));
   }
-  Value scalars = scalarsOf(step);
+  Value scalars = step.getScalars();
   for (auto [gradient, name] : llvm::zip(gradients, accumulators)) {
-    unsigned position = step.getNumArguments();
-    if (failed(step.insertArgument(position, gradient.getType(),
-                                   stateAttr(name), gradient.getLoc())))
-      return failure();
-    Value sum = accumulate(gradient, step.getArgument(position), scalars);
-    results.push_back(sum);
-    types.push_back(sum.getType());
-    attributes.push_back(stateAttr(name));
+    Value accumulator =
+        step.getBody().addArgument(gradient.getType(), gradient.getLoc());
+    results.push_back(accumulate(gradient, accumulator, scalars));
+    argPorts.push_back(statePort(name));
+    resPorts.push_back(statePort(name));
   }
-  end->setOperands(results);
-  step.setType(builder.getFunctionType(step.getArgumentTypes(), types));
-  step.setResAttrsAttr(builder.getArrayAttr(attributes));
+  step.setArgPorts(argPorts);
+  step.setResults(results, resPorts);
+  step.setPart(graph::Part::Micro);
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(step.getBody().front())))
     if (update.contains(&op))
@@ -302,13 +287,11 @@ LogicalResult Splitter::shrinkToMicro() {
 struct SplitStep : dl::impl::SplitStepBase<SplitStep> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    auto count = module->getAttrOfType<IntegerAttr>("graph.accumulate");
-    if (!count || count.getInt() <= 1)
+    if (graph::accumulationOf(module) == 1)
       return;
-    SmallVector<func::FuncOp> steps(module.getOps<func::FuncOp>());
-    for (func::FuncOp step : steps)
-      if (!step.isExternal() &&
-          failed(Splitter(step, module).run(!step->hasAttr("graph.short"))))
+    SmallVector<graph::StepOp> steps(module.getOps<graph::StepOp>());
+    for (graph::StepOp step : steps)
+      if (failed(Splitter(step, module).run(!step.getIsShort())))
         return signalPassFailure();
   }
 };

@@ -1,4 +1,5 @@
 #include "dialects/graph/PayloadFacts.h"
+#include "dialects/graph/Step.h"
 #include "dialects/graph/StorageOrder.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/fuse/KernelGroups.h"
@@ -22,22 +23,26 @@ public:
   void runOnOperation() override;
 
 private:
-  void formIn(func::FuncOp function);
+  void formIn(graph::StepOp function);
   graph::KernelOp build(OpBuilder &builder, const KernelOps &ops,
                         ArrayRef<Value> outputs, IRMapping &values);
   DenseI64ArrayAttr layoutOf(Value value) const;
   void setLayouts(graph::KernelOp kernel);
   void setInplace(graph::KernelOp kernel);
   void setName(graph::KernelOp kernel);
+
+  llvm::DenseMap<StringAttr, DenseI64ArrayAttr> stateLayouts;
 };
 
 } // namespace
 
 void FormKernelsPass::runOnOperation() {
-  for (auto function : getOperation().getOps<func::FuncOp>())
+  for (auto state : getOperation().getOps<graph::StateOp>())
+    stateLayouts[state.getSymNameAttr()] = state.getLayoutAttr();
+  for (auto function : getOperation().getOps<graph::StepOp>())
     formIn(function);
   // What later phases rely on.
-  getOperation().walk([&](func::FuncOp function) {
+  getOperation().walk([&](graph::StepOp function) {
     for (Operation &op : function.getBody().front().without_terminator())
       if (!isa<graph::KernelOp, graph::ReshapeOp>(op)) {
         op.emitOpError("is not part of a kernel after form-kernels");
@@ -46,7 +51,7 @@ void FormKernelsPass::runOnOperation() {
   });
 }
 
-void FormKernelsPass::formIn(func::FuncOp function) {
+void FormKernelsPass::formIn(graph::StepOp function) {
   Block &body = function.getBody().front();
   KernelGroups groups(function, fuse, machine);
   SmallVector<Operation *> old;
@@ -152,22 +157,11 @@ DenseI64ArrayAttr FormKernelsPass::layoutOf(Value value) const {
       if (DenseI64ArrayAttr order = graph::storageOrder(made))
         return order;
   }
-  StringAttr state;
-  auto function = value.getParentRegion()->getParentOfType<func::FuncOp>();
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    if (auto symbol = function.getArgAttrOfType<FlatSymbolRefAttr>(
-            argument.getArgNumber(), "graph.state"))
-      state = symbol.getAttr();
+  FlatSymbolRefAttr state = graph::stateOf(value);
   for (OpOperand &use : value.getUses())
-    if (isa<func::ReturnOp>(use.getOwner()))
-      if (auto symbol = function.getResultAttrOfType<FlatSymbolRefAttr>(
-              use.getOperandNumber(), "graph.state"))
-        state = symbol.getAttr();
-  if (!state)
-    return {};
-  auto op =
-      function->getParentOfType<ModuleOp>().lookupSymbol<graph::StateOp>(state);
-  return op ? op.getLayoutAttr() : DenseI64ArrayAttr();
+    if (FlatSymbolRefAttr returned = graph::stateOf(use))
+      state = returned;
+  return state ? stateLayouts.lookup(state.getAttr()) : DenseI64ArrayAttr();
 }
 
 void FormKernelsPass::setLayouts(graph::KernelOp kernel) {
@@ -221,21 +215,17 @@ static bool isReadInPlace(Value value, Value result,
 /// A new value of a state goes where the old one is, if every element is read
 /// only before the same element is written.
 void FormKernelsPass::setInplace(graph::KernelOp kernel) {
-  auto function = kernel->getParentOfType<func::FuncOp>();
   auto yield = cast<graph::YieldOp>(kernel.getBody().front().getTerminator());
   SmallVector<int64_t> inplace(kernel.getNumResults(), -1);
   for (OpResult result : kernel.getResults()) {
     FlatSymbolRefAttr state;
     for (OpOperand &use : result.getUses())
-      if (isa<func::ReturnOp>(use.getOwner()))
-        state = function.getResultAttrOfType<FlatSymbolRefAttr>(
-            use.getOperandNumber(), "graph.state");
+      if (FlatSymbolRefAttr returned = graph::stateOf(use))
+        state = returned;
     if (!state)
       continue;
     for (auto [i, operand] : llvm::enumerate(kernel.getOperands())) {
-      auto argument = dyn_cast<BlockArgument>(operand);
-      if (!argument ||
-          function.getArgAttr(argument.getArgNumber(), "graph.state") != state)
+      if (graph::stateOf(operand) != state)
         continue;
       llvm::DenseSet<Operation *> seen;
       if (isReadInPlace(kernel.getBody().front().getArgument(i),

@@ -1,5 +1,6 @@
 #include "passes/fuse/KernelGroups.h"
 #include "dialects/graph/PayloadFacts.h"
+#include "dialects/graph/Step.h"
 #include "dialects/graph/StorageOrder.h"
 
 using namespace mlir;
@@ -10,14 +11,6 @@ namespace dl {
 
 static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
-}
-
-static bool isScalars(Value value) {
-  auto arg = dyn_cast<BlockArgument>(value);
-  if (!arg)
-    return false;
-  auto function = dyn_cast<func::FuncOp>(arg.getOwner()->getParentOp());
-  return function && function.getArgAttr(arg.getArgNumber(), "graph.scalars");
 }
 
 OpKind KernelGroups::classify(Operation *op) const {
@@ -31,12 +24,12 @@ OpKind KernelGroups::classify(Operation *op) const {
     return OpKind::Reduction;
   bool view = graph::payloadFacts(loops).isView &&
               !graph::storageOrder(op->getOpResult(0)); // a copy to that order
-  if (view || llvm::all_of(op->getOperands(), isScalars))
+  if (view || llvm::all_of(op->getOperands(), graph::isScalars))
     return OpKind::Free;
   return OpKind::Elementwise;
 }
 
-KernelGroups::KernelGroups(func::FuncOp function, bool fuse,
+KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
                            const plan::MachineModel &machine)
     : fuse(fuse), function(function), machine(machine) {
   Block &body = function.getBody().front();

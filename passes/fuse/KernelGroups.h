@@ -3,7 +3,6 @@
 
 #include "dialects/graph/Graph.h"
 #include "dialects/plan/MachineModel.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace dl {
@@ -28,7 +27,7 @@ struct KernelOps {
 class KernelGroups {
 public:
   /// `machine` outlives it.
-  KernelGroups(mlir::func::FuncOp function, bool fuse,
+  KernelGroups(graph::StepOp function, bool fuse,
                const plan::MachineModel &machine);
 
   /// In an order in which each reads only earlier ones.
@@ -83,7 +82,7 @@ private:
   int groupOf(mlir::Value value) const;
 
   bool fuse;
-  mlir::func::FuncOp function;
+  graph::StepOp function;
   const plan::MachineModel &machine;
   std::vector<Group> list;
   llvm::DenseMap<mlir::Operation *, OpKind> kinds;

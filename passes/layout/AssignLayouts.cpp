@@ -1,5 +1,5 @@
 #include "dialects/graph/PayloadFacts.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "dialects/graph/Step.h"
 #include "passes/layout/Passes.h"
 
 using namespace mlir;
@@ -38,7 +38,7 @@ public:
   void runOnOperation() override;
 
 private:
-  void collect(func::FuncOp function);
+  void collect(graph::StepOp function);
   llvm::StringMap<Wish> wishes;
 };
 
@@ -62,10 +62,9 @@ static std::optional<int64_t> vectorDim(const graph::LoopNest &nest,
   return std::nullopt;
 }
 
-void AssignLayoutsPass::collect(func::FuncOp function) {
+void AssignLayoutsPass::collect(graph::StepOp function) {
   for (BlockArgument argument : function.getArguments()) {
-    auto state = function.getArgAttrOfType<FlatSymbolRefAttr>(
-        argument.getArgNumber(), "graph.state");
+    FlatSymbolRefAttr state = graph::stateOf(argument);
     if (!state)
       continue;
     Wish &wish = wishes[state.getValue()];
@@ -89,10 +88,8 @@ void AssignLayoutsPass::collect(func::FuncOp function) {
         wish.refuse("a view of it is read");
   }
   // A new value that comes out of a reshape lies in row-major order.
-  Operation *terminator = function.getBody().front().getTerminator();
-  for (OpOperand &operand : terminator->getOpOperands())
-    if (auto state = function.getResultAttrOfType<FlatSymbolRefAttr>(
-            operand.getOperandNumber(), "graph.state"))
+  for (OpOperand &operand : function.getReturn()->getOpOperands())
+    if (FlatSymbolRefAttr state = graph::stateOf(operand))
       if (operand.get().getDefiningOp<graph::ReshapeOp>())
         wishes[state.getValue()].refuse(
             "its new value is made in another shape");
@@ -100,7 +97,7 @@ void AssignLayoutsPass::collect(func::FuncOp function) {
 
 void AssignLayoutsPass::runOnOperation() {
   ModuleOp module = getOperation();
-  for (auto function : module.getOps<func::FuncOp>())
+  for (auto function : module.getOps<graph::StepOp>())
     collect(function);
   auto setOrder = [](graph::StateOp state, int64_t innermost) {
     int64_t rank = cast<RankedTensorType>(state.getType()).getRank();

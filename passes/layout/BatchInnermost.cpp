@@ -1,6 +1,6 @@
 #include "dialects/graph/PayloadFacts.h"
+#include "dialects/graph/Step.h"
 #include "dialects/graph/StorageOrder.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/layout/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -24,7 +24,7 @@ public:
 /// Chooses for the values of one step.
 class Chooser {
 public:
-  explicit Chooser(func::FuncOp function) : function(function) {}
+  explicit Chooser(graph::StepOp function) : function(function) {}
   void run();
 
 private:
@@ -36,7 +36,7 @@ private:
   bool canReorder(Value root) const;
   Value copyOf(Value value, DenseI64ArrayAttr order, OpBuilder &builder);
 
-  func::FuncOp function;
+  graph::StepOp function;
   /// Values that no reshape makes, whose images are to be innermost.
   llvm::SetVector<Value> chosen;
   llvm::DenseMap<Value, Value> copies;
@@ -103,14 +103,7 @@ static bool isView(Operation *op) {
 
 /// Constants and random numbers are made where they are read, in any order.
 static bool isMadeAnywhere(Operation *op) {
-  return llvm::all_of(op->getOperands(), [](Value operand) {
-    auto argument = dyn_cast<BlockArgument>(operand);
-    auto function =
-        argument ? dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp())
-                 : func::FuncOp();
-    return function &&
-           function.getArgAttr(argument.getArgNumber(), "graph.scalars");
-  });
+  return llvm::all_of(op->getOperands(), graph::isScalars);
 }
 
 /// Each image has a matrix of its own on both sides: vectors cannot run along
@@ -132,7 +125,7 @@ bool Chooser::canReorder(Value root) const {
   SmallVector<Value> aliases{root};
   while (!aliases.empty()) {
     for (Operation *user : aliases.pop_back_val().getUsers()) {
-      if (isa<func::ReturnOp>(user))
+      if (isa<graph::ReturnOp>(user))
         return false;
       if (!isa<graph::ReshapeOp>(user))
         continue;
@@ -266,7 +259,7 @@ void Chooser::run() {
 }
 
 void BatchInnermostPass::runOnOperation() {
-  for (auto function : getOperation().getOps<func::FuncOp>())
+  for (auto function : getOperation().getOps<graph::StepOp>())
     Chooser(function).run();
 }
 

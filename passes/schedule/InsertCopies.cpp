@@ -1,4 +1,5 @@
 // insert-copies: new values of states that can be written over the old ones.
+#include "dialects/graph/Step.h"
 #include "dialects/graph/StorageOrder.h"
 #include "passes/schedule/Passes.h"
 #include "passes/schedule/PhysicalLayout.h"
@@ -19,15 +20,12 @@ namespace {
 
 class CopyInserter {
 public:
-  CopyInserter(func::FuncOp func, SymbolTable &states)
-      : func(func), states(states),
-        terminator(
-            cast<func::ReturnOp>(func.getBody().front().getTerminator())) {}
+  CopyInserter(graph::StepOp func, SymbolTable &states)
+      : func(func), states(states), terminator(func.getReturn()) {}
 
   void run() {
     for (BlockArgument argument : func.getArguments())
-      if (auto symbol = func.getArgAttrOfType<FlatSymbolRefAttr>(
-              argument.getArgNumber(), "graph.state"))
+      if (FlatSymbolRefAttr symbol = graph::stateOf(argument))
         oldValues[symbol.getValue()] = argument;
     collectUpdates();
     copyReturnedArguments();
@@ -35,16 +33,10 @@ public:
   }
 
 private:
-  FlatSymbolRefAttr stateOf(OpOperand &returned) {
-    return func.getResultAttrOfType<FlatSymbolRefAttr>(
-        returned.getOperandNumber(), "graph.state");
-  }
-
   /// The order of dims in which a value is stored; null is row-major.
   DenseI64ArrayAttr orderOf(Value value) {
     if (auto argument = dyn_cast<BlockArgument>(value)) {
-      auto symbol = func.getArgAttrOfType<FlatSymbolRefAttr>(
-          argument.getArgNumber(), "graph.state");
+      FlatSymbolRefAttr symbol = graph::stateOf(argument);
       return symbol ? orderOfState(symbol) : nullptr;
     }
     return graph::storageOrder(cast<OpResult>(value));
@@ -60,7 +52,7 @@ private:
     Value value = returned.get();
     auto type = cast<RankedTensorType>(value.getType());
     DenseI64ArrayAttr from = orderOf(value), to = from;
-    if (FlatSymbolRefAttr symbol = stateOf(returned))
+    if (FlatSymbolRefAttr symbol = graph::stateOf(returned))
       to = orderOfState(symbol);
     OpBuilder builder(terminator);
     auto name = "copy_" + shapeName(type) + orderName("_from", from) +
@@ -103,7 +95,7 @@ private:
   void collectUpdates() {
     llvm::DenseSet<Value> taken;
     for (OpOperand &returned : terminator->getOpOperands()) {
-      FlatSymbolRefAttr symbol = stateOf(returned);
+      FlatSymbolRefAttr symbol = graph::stateOf(returned);
       if (!symbol)
         continue;
       Value oldValue = oldValues.lookup(symbol.getValue());
@@ -130,9 +122,9 @@ private:
   void copyReturnedArguments() {
     for (OpOperand &returned : terminator->getOpOperands()) {
       auto argument = dyn_cast<BlockArgument>(rootOf(returned.get()));
-      if (!argument || stateOf(returned))
+      if (!argument || graph::stateOf(returned))
         continue;
-      bool isState = !!func.getArgAttr(argument.getArgNumber(), "graph.state");
+      bool isState = !!graph::stateOf(argument);
       bool updated = llvm::any_of(updates, [&](const StateUpdate &update) {
         return update.oldValue == argument;
       });
@@ -157,9 +149,9 @@ private:
     }
   }
 
-  func::FuncOp func;
+  graph::StepOp func;
   SymbolTable &states;
-  func::ReturnOp terminator;
+  graph::ReturnOp terminator;
   llvm::StringMap<Value> oldValues;
   SmallVector<StateUpdate> updates;
   SmallVector<OpOperand *> operands; // of the return, one for each update
@@ -168,8 +160,8 @@ private:
 struct InsertCopies : impl::InsertCopiesBase<InsertCopies> {
   void runOnOperation() override {
     SymbolTable states(getOperation());
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (func->hasAttr("graph.step"))
+    for (auto func : getOperation().getOps<graph::StepOp>())
+      if (func.getOf())
         CopyInserter(func, states).run();
   }
 };

@@ -1,5 +1,5 @@
 // lower-to-plan: functions of kernels become a plan.
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/Step.h"
 #include "dialects/plan/Plan.h"
 #include "passes/schedule/Passes.h"
 #include "passes/schedule/PhysicalLayout.h"
@@ -24,7 +24,7 @@ Attr get(DictionaryAttr dict, StringRef name, Attr otherwise = {}) {
 
 /// The functions of one step.
 struct Step {
-  func::FuncOp full, rest, update;
+  graph::StepOp full, rest, update;
 };
 
 class PlanLowering {
@@ -38,17 +38,16 @@ public:
     for (auto state : module.getOps<graph::StateOp>())
       if (failed(lowerState(state)))
         return failure();
-    if (auto datasets = module->getAttrOfType<ArrayAttr>("graph.datasets"))
-      for (auto dataset : datasets.getAsRange<DictionaryAttr>())
-        if (failed(lowerDataset(dataset)))
-          return failure();
+    for (auto dataset : module.getOps<graph::DatasetOp>())
+      if (failed(lowerDataset(dataset)))
+        return failure();
     llvm::MapVector<StringAttr, Step> steps;
-    for (auto func : module.getOps<func::FuncOp>())
-      if (auto name = func->getAttrOfType<StringAttr>("graph.step")) {
+    for (auto func : module.getOps<graph::StepOp>())
+      if (StringAttr name = func.getOfAttr()) {
         Step &step = steps[name];
-        (func->hasAttr("graph.update")  ? step.update
-         : func->hasAttr("graph.short") ? step.rest
-                                        : step.full) = func;
+        (func.getPart() == graph::Part::Update ? step.update
+         : func.getIsShort()                   ? step.rest
+                                               : step.full) = func;
       }
     for (auto &[name, step] : steps)
       if (failed(lowerStep(name, step)))
@@ -60,17 +59,15 @@ private:
   void makePlan() {
     OpBuilder &builder = parts.builder;
     builder.setInsertionPointToEnd(module.getBody());
-    auto model = module->getAttrOfType<StringAttr>("graph.model");
-    auto dtype = module->getAttrOfType<TypeAttr>("graph.dtype");
+    graph::ProgramOp program = graph::programOf(module);
     int64_t parameters = 0;
     for (auto state : module.getOps<graph::StateOp>())
       if (state.getRole() == "parameter")
         parameters += cast<RankedTensorType>(state.getType()).getNumElements();
     parts.plan = plan::PlanOp::create(
-        builder, module.getLoc(), model ? model : builder.getStringAttr(""),
-        dtype ? dtype : TypeAttr::get(builder.getF32Type()),
-        builder.getI64IntegerAttr(0), builder.getI64IntegerAttr(parameters),
-        builder.getStringAttr(machine.hash()));
+        builder, module.getLoc(), program ? program.getModel() : "",
+        program ? program.getDtype() : builder.getF32Type(),
+        /*arena_bytes=*/0, parameters, machine.hash());
     builder.setInsertionPointToEnd(&parts.plan.getBody().emplaceBlock());
   }
 
@@ -104,40 +101,17 @@ private:
     return success();
   }
 
-  LogicalResult lowerDataset(DictionaryAttr dataset) {
+  LogicalResult lowerDataset(graph::DatasetOp dataset) {
     OpBuilder &builder = parts.builder;
-    auto kindName = get<StringAttr>(dataset, "kind");
-    auto kind = plan::symbolizeDatasetKind(kindName ? kindName.getValue() : "");
+    auto kind = plan::symbolizeDatasetKind(dataset.getKind());
     if (!kind)
-      return module.emitError("unknown kind of dataset in ") << dataset;
-    SmallVector<Attribute> components;
-    for (auto component : get(dataset, "components", builder.getArrayAttr({}))
-                              .getAsRange<DictionaryAttr>()) {
-      SmallVector<int64_t> shape;
-      if (auto dense = component.getAs<DenseI64ArrayAttr>("shape"))
-        shape.assign(dense.asArrayRef().begin(), dense.asArrayRef().end());
-      else if (auto list = component.getAs<ArrayAttr>("shape"))
-        for (auto extent : list.getAsRange<IntegerAttr>())
-          shape.push_back(extent.getInt());
-      auto dtype = component.getAs<TypeAttr>("dtype");
-      if (!dtype)
-        return module.emitError("a component without dtype in ") << dataset;
-      components.push_back(
-          TypeAttr::get(RankedTensorType::get(shape, dtype.getValue())));
-    }
-    auto flag = [&](StringRef name) {
-      auto value = dataset.getAs<BoolAttr>(name);
-      return dataset.getAs<UnitAttr>(name) || (value && value.getValue())
-                 ? builder.getUnitAttr()
-                 : UnitAttr();
-    };
-    auto zero = builder.getI64IntegerAttr(0);
+      return dataset.emitOpError("is of the unknown kind ")
+             << dataset.getKindAttr();
     plan::DatasetOp::create(
-        builder, module.getLoc(), *kind,
-        get(dataset, "root", builder.getStringAttr("")),
-        get(dataset, "paths", builder.getArrayAttr({})), flag("train"),
-        get(dataset, "items", zero), get(dataset, "batch_size", zero),
-        flag("shuffle"), flag("drop_last"), builder.getArrayAttr(components));
+        builder, dataset.getLoc(), *kind, dataset.getRootAttr(),
+        dataset.getPathsAttr(), dataset.getTrainAttr(), dataset.getItemsAttr(),
+        dataset.getBatchAttr(), dataset.getShuffleAttr(),
+        dataset.getDropLastAttr(), dataset.getComponentsAttr());
     return success();
   }
 
@@ -146,14 +120,12 @@ private:
     if (!step.full)
       return module.emitError("the step '")
              << name.getValue() << "' has no function for a full batch";
-    bool training = step.full->hasAttr("graph.training");
-    auto accumulate = module->getAttrOfType<IntegerAttr>("graph.accumulate");
-    auto dataset = step.full->getAttrOfType<IntegerAttr>("graph.dataset");
-    int64_t micros = training && accumulate ? accumulate.getInt() : 1;
+    bool training = step.full.getTraining();
+    int64_t micros = training ? graph::accumulationOf(module) : 1;
     auto stepOp = plan::StepOp::create(
         builder, step.full.getLoc(), name,
         training ? builder.getUnitAttr() : UnitAttr(),
-        builder.getI64IntegerAttr(dataset ? dataset.getInt() : 0),
+        builder.getI64IntegerAttr(step.full.getDataset().value_or(0)),
         builder.getI64IntegerAttr(micros));
     OpBuilder programs =
         OpBuilder::atBlockEnd(&stepOp.getBody().emplaceBlock());
@@ -165,10 +137,9 @@ private:
           std::pair{step.update, Kind::Update}}) {
       if (!func)
         continue;
-      auto batch = func->getAttrOfType<IntegerAttr>("graph.batch");
       auto program = plan::ProgramOp::create(
           programs, func.getLoc(), kind,
-          builder.getI64IntegerAttr(batch ? batch.getInt() : 0));
+          builder.getI64IntegerAttr(func.getBatch().value_or(0)));
       program.getBody().emplaceBlock();
       if (failed(lowerProgram(func, program, parts)))
         return failure();

@@ -34,9 +34,9 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     them.
 
     ```mlir
-    func.func @train(%w: tensor<4xf32> {graph.state = @w}) -> (tensor<4xf32> {graph.state = @w}) ... {
+    graph.step @train(%w: tensor<4xf32> state @w) -> (tensor<4xf32> state @w) of "train" {
       %0 = graph.kernel ... {name = "k", inplace = array<i64: 0>}
-      return %0
+      graph.return %0
     }
     // =>
     %w = plan.buffer "w" arena bytes 16 pinned

@@ -1,4 +1,5 @@
 #include "passes/schedule/ProgramLowering.h"
+#include "dialects/graph/Step.h"
 #include "dialects/graph/StorageOrder.h"
 #include "passes/schedule/PhysicalLayout.h"
 #include "passes/schedule/ProgramOrder.h"
@@ -52,7 +53,7 @@ int64_t integer(Operation *op, StringRef name, int64_t otherwise) {
 
 class ProgramLowering {
 public:
-  ProgramLowering(func::FuncOp func, plan::ProgramOp program, PlanParts &parts)
+  ProgramLowering(graph::StepOp func, plan::ProgramOp program, PlanParts &parts)
       : func(func), program(program), parts(parts), readers(func),
         commands(OpBuilder::atBlockEnd(&program.getBody().front())) {}
 
@@ -103,28 +104,22 @@ private:
   LogicalResult bindArguments() {
     OpBuilder &builder = parts.builder;
     for (BlockArgument argument : func.getArguments()) {
-      unsigned index = argument.getArgNumber();
       int64_t bytes = bytesOf(typeOf(argument));
-      if (auto symbol =
-              func.getArgAttrOfType<FlatSymbolRefAttr>(index, "graph.state")) {
-        auto state = parts.states.find(symbol.getValue());
-        if (state == parts.states.end())
-          return func.emitOpError("takes the state ")
-                 << symbol << ", which the module does not have";
-        bufferOf[argument] = state->second.getBuffer();
+      graph::PortAttr port = graph::portOf(argument);
+      if (FlatSymbolRefAttr symbol = port.asState()) {
+        bufferOf[argument] = parts.states.lookup(symbol.getValue()).getBuffer();
         oldValues[symbol.getValue()] = argument;
         continue;
       }
       if (argument.use_empty())
         continue;
-      if (auto component =
-              func.getArgAttrOfType<IntegerAttr>(index, "graph.input")) {
-        Value buffer = makeBuffer(argument.getLoc(),
-                                  "batch[" + Twine(component.getInt()) + "]",
-                                  plan::Space::Input, bytes);
-        buffer.getDefiningOp<plan::BufferOp>().setOffset(component.getInt());
+      if (std::optional<int64_t> component = port.asInput()) {
+        Value buffer =
+            makeBuffer(argument.getLoc(), "batch[" + Twine(*component) + "]",
+                       plan::Space::Input, bytes);
+        buffer.getDefiningOp<plan::BufferOp>().setOffset(*component);
         bufferOf[argument] = buffer;
-      } else if (func.getArgAttr(index, "graph.scalars")) {
+      } else if (port.isScalars()) {
         if (!parts.scalars) {
           parts.scalars = makeBuffer(builder.getUnknownLoc(), "scalars",
                                      plan::Space::Scalars, bytes);
@@ -133,27 +128,19 @@ private:
         bufferOf[argument] = parts.scalars;
       } else {
         return func.emitOpError("argument ")
-               << index << " is neither state nor input nor scalars";
+               << argument.getArgNumber()
+               << " is neither state nor input nor scalars";
       }
     }
     return success();
   }
 
-  func::ReturnOp terminator() {
-    return cast<func::ReturnOp>(func.getBody().front().getTerminator());
-  }
-
   /// New values of states lie where the old ones do.
   LogicalResult bindStates() {
-    for (OpOperand &returned : terminator()->getOpOperands()) {
-      auto symbol = func.getResultAttrOfType<FlatSymbolRefAttr>(
-          returned.getOperandNumber(), "graph.state");
+    for (OpOperand &returned : func.getReturn()->getOpOperands()) {
+      FlatSymbolRefAttr symbol = graph::stateOf(returned);
       if (!symbol)
         continue;
-      auto state = parts.states.find(symbol.getValue());
-      if (state == parts.states.end())
-        return func.emitOpError("returns the state ")
-               << symbol << ", which the module does not have";
       Value oldValue = oldValues.lookup(symbol.getValue());
       Value value = rootOf(returned.get());
       if (value == oldValue)
@@ -165,7 +152,7 @@ private:
         return refuse(
             symbol.getValue(),
             "cannot be written over the old one that its kernel reads");
-      bufferOf[result] = state->second.getBuffer();
+      bufferOf[result] = parts.states.lookup(symbol.getValue()).getBuffer();
       updates.push_back({oldValue, result, symbol.getValue()});
     }
     return success();
@@ -178,9 +165,9 @@ private:
 
   /// Metrics and error flags keep their bytes for themselves.
   LogicalResult bindReports() {
-    for (OpOperand &returned : terminator()->getOpOperands()) {
+    for (OpOperand &returned : func.getReturn()->getOpOperands()) {
       unsigned index = returned.getOperandNumber();
-      if (func.getResultAttr(index, "graph.state"))
+      if (graph::stateOf(returned))
         continue;
       Value value = rootOf(returned.get());
       if (auto result = dyn_cast<OpResult>(value)) {
@@ -191,8 +178,7 @@ private:
       bool updated = llvm::any_of(updates, [&](const StateUpdate &update) {
         return update.oldValue == value;
       });
-      if (updated || !func.getArgAttr(cast<BlockArgument>(value).getArgNumber(),
-                                      "graph.state"))
+      if (updated || !graph::stateOf(value))
         return func.emitOpError("result ")
                << index << " is an argument that does not keep its value; "
                << "insert-copies did not run";
@@ -297,26 +283,20 @@ private:
   }
 
   void reportResults() {
-    for (OpOperand &returned : terminator()->getOpOperands()) {
-      unsigned index = returned.getOperandNumber();
+    for (OpOperand &returned : func.getReturn()->getOpOperands()) {
+      graph::PortAttr port = graph::portOf(returned);
       Value value = rootOf(returned.get());
       Location loc = value.getLoc();
-      if (auto name =
-              func.getResultAttrOfType<StringAttr>(index, "graph.metric")) {
+      if (StringAttr name = port.asMetric()) {
         auto made = dyn_cast<OpResult>(value);
         DenseI64ArrayAttr order =
             made ? graph::storageOrder(made) : DenseI64ArrayAttr();
         ArrayAttr dims = physicalDims(typeOf(returned.get()), order);
-        if (auto argument = dyn_cast<BlockArgument>(value))
-          dims = parts.states
-                     .find(func.getArgAttrOfType<FlatSymbolRefAttr>(
-                                   argument.getArgNumber(), "graph.state")
-                               .getValue())
-                     ->second.getLayout();
+        if (FlatSymbolRefAttr state = graph::stateOf(value))
+          dims = parts.states.lookup(state.getValue()).getLayout();
         plan::MetricOp::create(commands, loc, name, bufferOf.lookup(value),
                                TypeAttr::get(returned.get().getType()), dims);
-      } else if (auto message = func.getResultAttrOfType<StringAttr>(
-                     index, "graph.error")) {
+      } else if (StringAttr message = port.asError()) {
         auto result = dyn_cast<OpResult>(value);
         plan::ErrorOp::create(commands, loc, message, bufferOf.lookup(value),
                               result ? sourceOf(makerOf(result))
@@ -325,7 +305,7 @@ private:
     }
   }
 
-  func::FuncOp func;
+  graph::StepOp func;
   plan::ProgramOp program;
   PlanParts &parts;
   Readers readers;
@@ -338,7 +318,7 @@ private:
 
 } // namespace
 
-LogicalResult lowerProgram(func::FuncOp func, plan::ProgramOp program,
+LogicalResult lowerProgram(graph::StepOp func, plan::ProgramOp program,
                            PlanParts &parts) {
   return ProgramLowering(func, program, parts).run();
 }

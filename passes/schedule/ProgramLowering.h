@@ -1,8 +1,8 @@
 // One function of kernels becomes one program of commands.
 #pragma once
 
+#include "dialects/graph/Graph.h"
 #include "dialects/plan/Plan.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -19,7 +19,7 @@ struct PlanParts {
 
 /// Fills `program` with the commands of `func`; buffers and kernels go to the
 /// plan's body.
-mlir::LogicalResult lowerProgram(mlir::func::FuncOp func,
-                                 plan::ProgramOp program, PlanParts &parts);
+mlir::LogicalResult lowerProgram(graph::StepOp func, plan::ProgramOp program,
+                                 PlanParts &parts);
 
 } // namespace dl::schedule

@@ -12,7 +12,7 @@ Value rootOf(Value value) {
   return value;
 }
 
-Readers::Readers(func::FuncOp func) {
+Readers::Readers(graph::StepOp func) {
   for (auto kernel : func.getOps<graph::KernelOp>())
     for (Value operand : kernel->getOperands())
       readers[rootOf(operand)].push_back(kernel);
@@ -40,7 +40,7 @@ namespace {
 /// Kernels and what must come before what.
 class OrderGraph {
 public:
-  OrderGraph(func::FuncOp func, const Readers &readers,
+  OrderGraph(graph::StepOp func, const Readers &readers,
              ArrayRef<StateUpdate> updates)
       : kernels(func.getOps<graph::KernelOp>().begin(),
                 func.getOps<graph::KernelOp>().end()),
@@ -110,7 +110,7 @@ private:
 } // namespace
 
 KernelOrder
-orderKernels(func::FuncOp func, const Readers &readers,
+orderKernels(graph::StepOp func, const Readers &readers,
              ArrayRef<StateUpdate> updates,
              llvm::function_ref<bool(graph::KernelOp)> needsMemory) {
   OrderGraph graph(func, readers, updates);

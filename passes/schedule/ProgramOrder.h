@@ -2,7 +2,6 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace dl::schedule {
@@ -13,7 +12,7 @@ mlir::Value rootOf(mlir::Value value);
 /// The kernels that read a value, itself or through reshapes, in program order.
 class Readers {
 public:
-  explicit Readers(mlir::func::FuncOp func);
+  explicit Readers(graph::StepOp func);
   /// A kernel that reads it through two operands stands twice.
   llvm::ArrayRef<graph::KernelOp> of(mlir::Value root) const;
 
@@ -42,7 +41,7 @@ struct KernelOrder {
 /// Orders the kernels: producers first, readers of a state's old value before
 /// the kernel that overwrites it, and among those that are ready one for which
 /// `needsMemory` is false, so that what it reads can die early. Deterministic.
-KernelOrder orderKernels(mlir::func::FuncOp func, const Readers &readers,
+KernelOrder orderKernels(graph::StepOp func, const Readers &readers,
                          llvm::ArrayRef<StateUpdate> updates,
                          llvm::function_ref<bool(graph::KernelOp)> needsMemory);
 

@@ -6,7 +6,6 @@
 #include "compiler/codegen/cpu/CpuCodegen.h"
 #include "compiler/codegen/cpu/Passes.h"
 #include "dialects/graph/Evaluate.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/backward/Passes.h"
@@ -136,13 +135,13 @@ std::vector<Case> allCases() {
       files.push_back(entry.path());
   std::sort(files.begin(), files.end());
   MLIRContext context;
-  context.loadDialect<func::FuncDialect, graph::GraphDialect>();
+  context.loadDialect<graph::GraphDialect>();
   for (std::string &file : files) {
     auto module = parseSourceFile<ModuleOp>(file, &context);
     EXPECT_TRUE(module) << file;
     if (module)
-      for (auto function : module->getOps<func::FuncOp>())
-        cases.push_back({file, function.getName().str()});
+      for (auto function : module->getOps<graph::StepOp>())
+        cases.push_back({file, function.getSymName().str()});
   }
   return cases;
 }
@@ -176,23 +175,23 @@ std::vector<double> expectEqual(const Buffer &buffer,
 
 void check(const Case &test, bool fuse) {
   MLIRContext context;
-  context.loadDialect<func::FuncDialect, graph::GraphDialect,
-                      arith::ArithDialect, math::MathDialect>();
+  context.loadDialect<graph::GraphDialect, arith::ArithDialect,
+                      math::MathDialect>();
   auto module = parseSourceFile<ModuleOp>(test.file, &context);
   for (auto function :
-       llvm::make_early_inc_range(module->getOps<func::FuncOp>()))
-    if (function.getName() != test.function)
+       llvm::make_early_inc_range(module->getOps<graph::StepOp>()))
+    if (function.getSymName() != test.function)
       function.erase();
-  auto function = *module->getOps<func::FuncOp>().begin();
+  auto function = *module->getOps<graph::StepOp>().begin();
   std::mt19937 random(7);
   SmallVector<graph::HostTensor> arguments;
   for (Type type : function.getArgumentTypes())
     arguments.push_back(randomTensor(cast<RankedTensorType>(type), random));
-  auto expected = graph::evaluateFunction(function, arguments);
+  auto expected = graph::evaluateStep(function, arguments);
   ASSERT_TRUE(succeeded(expected));
 
   PassManager manager(&context);
-  manager.addNestedPass<func::FuncOp>(createDecompose());
+  manager.addNestedPass<graph::StepOp>(createDecompose());
   manager.addPass(createBatchInnermost());
   FormKernelsOptions options;
   options.fuse = fuse;

@@ -1,7 +1,6 @@
 // What a payload says and the CPU has no code for is an error of the kernel.
 #include "compiler/codegen/cpu/CpuCodegen.h"
 #include "compiler/codegen/cpu/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include <gtest/gtest.h>
@@ -32,17 +31,17 @@ struct Cosh : graph::LoopNestOpInterface::ExternalModel<Cosh, math::CoshOp> {
 
 TEST(Payload, AnOpWithoutCodeIsAnErrorOfTheKernel) {
   MLIRContext context;
-  context.loadDialect<func::FuncDialect, graph::GraphDialect,
-                      arith::ArithDialect, math::MathDialect>();
+  context.loadDialect<graph::GraphDialect, arith::ArithDialect,
+                      math::MathDialect>();
   math::CoshOp::attachInterface<Cosh>(context);
   auto module = parseSourceString<ModuleOp>(R"(
-    func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+    graph.step @step(%x: tensor<4xf32>) -> tensor<4xf32> {
       %0 = graph.kernel %x {name = "cosh"} : (tensor<4xf32>) -> tensor<4xf32> {
       ^bb0(%a: tensor<4xf32>):
         %1 = math.cosh %a : tensor<4xf32>
         graph.yield %1 : tensor<4xf32>
       }
-      return %0 : tensor<4xf32>
+      graph.return %0 : tensor<4xf32>
     })",
                                             &context);
   ASSERT_TRUE(module);

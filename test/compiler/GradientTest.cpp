@@ -20,7 +20,7 @@ bool isFloat(Value value) { return isa<FloatType>(graph::elementOf(value)); }
 
 /// Makes f return a loss, the sum of its float results times new arguments, and
 /// the gradients of its float arguments.
-void appendGradients(func::FuncOp function) {
+void appendGradients(graph::StepOp function) {
   Operation *end = function.getBody().front().getTerminator();
   OpBuilder builder(end);
   Location loc = function.getLoc();
@@ -33,11 +33,8 @@ void appendGradients(func::FuncOp function) {
   for (Value result : results) {
     if (!isFloat(result))
       continue;
-    unsigned position = function.getNumArguments();
-    ASSERT_TRUE(succeeded(
-        function.insertArgument(position, result.getType(), {}, loc)));
-    Value weighted =
-        g.make<graph::MulOp>(result, function.getArgument(position));
+    Value weight = function.getBody().addArgument(result.getType(), loc);
+    Value weighted = g.make<graph::MulOp>(result, weight);
     SmallVector<int64_t> dims =
         llvm::to_vector(llvm::seq<int64_t>(graph::shapeOf(result).size()));
     Value part = g.sum(weighted, dims, false);
@@ -47,9 +44,10 @@ void appendGradients(func::FuncOp function) {
   auto gradients = graph::GradientsOp::create(builder, loc, loss, params);
   results = {loss};
   llvm::append_range(results, gradients.getGrads());
-  end->setOperands(results);
-  function.setType(
-      builder.getFunctionType(function.getArgumentTypes(), TypeRange(results)));
+  function.setResults(results);
+  function.setArgPorts(SmallVector<graph::PortAttr>(
+      function.getNumArguments(),
+      graph::PortAttr::plain(function.getContext())));
 }
 
 bool runPasses(ModuleOp module, bool wholePhase) {
@@ -57,16 +55,16 @@ bool runPasses(ModuleOp module, bool wholePhase) {
   if (wholePhase)
     buildBackwardPipeline(manager);
   else
-    manager.addNestedPass<func::FuncOp>(createExpandGradients());
+    manager.addNestedPass<graph::StepOp>(createExpandGradients());
   return succeeded(manager.run(module));
 }
 
-double lossAt(func::FuncOp function, const Tensors &arguments) {
-  return (*graph::evaluateFunction(function, arguments))[0].floats[0];
+double lossAt(graph::StepOp function, const Tensors &arguments) {
+  return (*graph::evaluateStep(function, arguments))[0].floats[0];
 }
 
 /// d loss / d element by central differences, refined once (Richardson).
-double difference(func::FuncOp function, Tensors &arguments, double &element) {
+double difference(graph::StepOp function, Tensors &arguments, double &element) {
   auto slope = [&](double step) {
     double kept = element;
     element = kept + step;
@@ -86,12 +84,12 @@ void checkCase(const OpCase &opCase) {
   loadDialects(context);
   OwningOpRef<ModuleOp> module = buildCase(context, opCase);
   ASSERT_TRUE(module);
-  func::FuncOp function = functionOf(*module);
+  graph::StepOp function = functionOf(*module);
   size_t operands = function.getNumArguments();
   appendGradients(function);
   ASSERT_TRUE(runPasses(*module, /*wholePhase=*/false));
   Tensors arguments = caseArguments(opCase, function.getArgumentTypes());
-  auto before = graph::evaluateFunction(function, arguments);
+  auto before = graph::evaluateStep(function, arguments);
   ASSERT_TRUE(succeeded(before));
 
   size_t gradient = 1;
@@ -108,7 +106,7 @@ void checkCase(const OpCase &opCase) {
   }
 
   ASSERT_TRUE(runPasses(*module, /*wholePhase=*/true));
-  auto after = graph::evaluateFunction(function, arguments);
+  auto after = graph::evaluateStep(function, arguments);
   ASSERT_TRUE(succeeded(after));
   for (size_t r = 0; r < before->size(); ++r)
     for (int64_t k = 0; k < (*before)[r].size(); ++k)
@@ -160,14 +158,14 @@ TEST(Gradients, DisagreementIsSeen) {
   loadDialects(context);
   OwningOpRef<ModuleOp> module =
       buildCase(context, {"graph.relu", {"tensor<1xf64>"}});
-  func::FuncOp function = functionOf(*module);
+  graph::StepOp function = functionOf(*module);
   appendGradients(function);
   ASSERT_TRUE(runPasses(*module, false));
   Tensors arguments;
   for (Type type : function.getArgumentTypes())
     arguments.emplace_back(type);
   arguments[1].floats[0] = 1;
-  auto results = graph::evaluateFunction(function, arguments);
+  auto results = graph::evaluateStep(function, arguments);
   EXPECT_EQ((*results)[1].floats[0], 0.0);
   EXPECT_NEAR(difference(function, arguments, arguments[0].floats[0]), 0.5,
               1e-9);
@@ -181,7 +179,7 @@ double gradientAt(const std::string &op, std::vector<double> operands,
   for (size_t i = 0; i < operands.size(); ++i)
     opCase.operands.push_back("tensor<f64>");
   OwningOpRef<ModuleOp> module = buildCase(context, opCase);
-  func::FuncOp function = functionOf(*module);
+  graph::StepOp function = functionOf(*module);
   appendGradients(function);
   EXPECT_TRUE(runPasses(*module, false));
   Tensors arguments;
@@ -190,7 +188,7 @@ double gradientAt(const std::string &op, std::vector<double> operands,
   for (size_t i = 0; i < operands.size(); ++i)
     arguments[i].floats[0] = operands[i];
   arguments.back().floats[0] = 1;
-  return (*graph::evaluateFunction(function, arguments))[1 + which].floats[0];
+  return (*graph::evaluateStep(function, arguments))[1 + which].floats[0];
 }
 
 TEST(Gradients, FollowPyTorchAtKinks) {

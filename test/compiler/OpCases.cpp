@@ -287,21 +287,19 @@ OwningOpRef<ModuleOp> buildCase(MLIRContext &context, const OpCase &opCase) {
   Location loc = UnknownLoc::get(&context);
   OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
   OpBuilder builder = OpBuilder::atBlockEnd(module->getBody());
-  auto function = func::FuncOp::create(builder, loc, "f",
-                                       builder.getFunctionType(types, {}));
-  Block *block = function.addEntryBlock();
+  auto function = graph::StepOp::create(builder, loc, "f", types);
+  Block *block = &function.getBody().front();
   builder.setInsertionPointToEnd(block);
   FailureOr<Operation *> op = graph::createInferred(
       builder, loc, opCase.op, block->getArguments(), attributes.getValue());
   if (failed(op))
     return {};
-  func::ReturnOp::create(builder, loc, (*op)->getResults());
-  function.setType(builder.getFunctionType(types, (*op)->getResultTypes()));
+  function.setResults((*op)->getResults());
   return module;
 }
 
-func::FuncOp functionOf(ModuleOp module) {
-  return *module.getOps<func::FuncOp>().begin();
+graph::StepOp functionOf(ModuleOp module) {
+  return *module.getOps<graph::StepOp>().begin();
 }
 
 Operation *opOf(ModuleOp module) {
@@ -331,8 +329,8 @@ SmallVector<graph::HostTensor> caseArguments(const OpCase &opCase,
 }
 
 void loadDialects(MLIRContext &context) {
-  context.loadDialect<graph::GraphDialect, func::FuncDialect,
-                      arith::ArithDialect, math::MathDialect>();
+  context.loadDialect<graph::GraphDialect, arith::ArithDialect,
+                      math::MathDialect>();
 }
 
 std::string caseText(const OpCase &opCase) {

@@ -26,7 +26,7 @@ mlir::OwningOpRef<mlir::ModuleOp> buildCase(mlir::MLIRContext &context,
                                             const OpCase &opCase);
 /// The op of such a function.
 mlir::Operation *opOf(mlir::ModuleOp module);
-mlir::func::FuncOp functionOf(mlir::ModuleOp module);
+graph::StepOp functionOf(mlir::ModuleOp module);
 
 /// Values for the arguments of a function.
 llvm::SmallVector<graph::HostTensor> caseArguments(const OpCase &opCase,

@@ -25,15 +25,15 @@ public:
     if (!module)
       return;
     PassManager manager(&context);
-    manager.addNestedPass<func::FuncOp>(createExpandOptimizers());
-    manager.addNestedPass<func::FuncOp>(createVerifyBackward());
+    manager.addNestedPass<graph::StepOp>(createExpandOptimizers());
+    manager.addNestedPass<graph::StepOp>(createVerifyBackward());
     if (succeeded(manager.run(*module)))
       function = functionOf(*module);
   }
 
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
-  func::FuncOp function;
+  graph::StepOp function;
 };
 
 std::vector<double> gradientOf(int64_t step) {
@@ -63,11 +63,11 @@ std::string programText(const Sgd &s, int call) {
                            ", call = " + std::to_string(call) + "}";
   std::string t = "tensor<3xf64>";
   std::string types = buffered ? t + ", " + t : t;
-  return "func.func @f(%s: tensor<8xi64> {graph.scalars}, %p: " + t +
-         ", %g: " + t + ", %m: " + t + ") -> (" + types + ") {\n" +
+  return "graph.step @f(%s: tensor<8xi64> scalars, %p: " + t + ", %g: " + t +
+         ", %m: " + t + ") -> (" + types + ") {\n" +
          (buffered ? "%a, %b" : "%a") + " = graph.sgd %p, %g" +
          (buffered ? ", %m " : " ") + attributes + " : (" + t + ", " + types +
-         ") -> (" + types + ")\nreturn " + (buffered ? "%a, %b" : "%a") +
+         ") -> (" + types + ")\ngraph.return " + (buffered ? "%a, %b" : "%a") +
          " : " + types + "\n}\n";
 }
 
@@ -100,7 +100,7 @@ void checkAgainstPyTorch(const Sgd &s) {
     for (size_t i = 0; i < 3; ++i)
       param[i] -= s.lr * grad[i];
 
-    auto results = graph::evaluateFunction(
+    auto results = graph::evaluateStep(
         updates[static_cast<size_t>(update % s.calls)]->function, arguments);
     ASSERT_TRUE(succeeded(results));
     for (size_t i = 0; i < 3; ++i)
@@ -140,12 +140,12 @@ std::string programText(const Adam &s, int call) {
   std::string t = "tensor<3xf64>", three = t + ", " + t + ", " + t;
   std::string results = s.amsgrad ? three + ", " + t : three;
   std::string names = s.amsgrad ? "%a, %b, %c, %d" : "%a, %b, %c";
-  return "func.func @f(%s: tensor<8xi64> {graph.scalars}, %p: " + t +
-         ", %g: " + t + ", %m: " + t + ", %v: " + t + ", %x: " + t + ") -> (" +
-         results + ") {\n" + names + " = graph.adam %p, %g, %m, %v" +
+  return "graph.step @f(%s: tensor<8xi64> scalars, %p: " + t + ", %g: " + t +
+         ", %m: " + t + ", %v: " + t + ", %x: " + t + ") -> (" + results +
+         ") {\n" + names + " = graph.adam %p, %g, %m, %v" +
          (s.amsgrad ? ", %x " : " ") + attributes + " : (" + t + ", " +
-         results + ") -> (" + results + ")\nreturn " + names + " : " + results +
-         "\n}\n";
+         results + ") -> (" + results + ")\ngraph.return " + names + " : " +
+         results + "\n}\n";
 }
 
 /// PyTorch's single-tensor Adam of one element.
@@ -192,7 +192,7 @@ void checkAgainstPyTorch(const Adam &s) {
     for (size_t i = 0; i < 3; ++i)
       elements[i].update(s, arguments[2].floats[i],
                          static_cast<double>(update + 1));
-    auto results = graph::evaluateFunction(
+    auto results = graph::evaluateStep(
         updates[static_cast<size_t>(update % s.calls)]->function, arguments);
     ASSERT_TRUE(succeeded(results));
     for (size_t i = 0; i < 3; ++i) {

@@ -82,14 +82,14 @@ TEST(Decomposition, AgreesWithTheReference) {
     if (!isa<graph::DecomposableOpInterface>(opOf(*module)))
       continue;
     covered.insert(opCase.op);
-    func::FuncOp function = functionOf(*module);
+    graph::StepOp function = functionOf(*module);
     Tensors arguments = caseArguments(opCase, function.getArgumentTypes());
-    auto expected = graph::evaluateFunction(function, arguments);
+    auto expected = graph::evaluateStep(function, arguments);
     PassManager manager(&context);
-    manager.addNestedPass<func::FuncOp>(createDecompose());
-    manager.addNestedPass<func::FuncOp>(createVerifyBackward());
+    manager.addNestedPass<graph::StepOp>(createDecompose());
+    manager.addNestedPass<graph::StepOp>(createVerifyBackward());
     ASSERT_TRUE(succeeded(manager.run(*module)));
-    auto actual = graph::evaluateFunction(function, arguments);
+    auto actual = graph::evaluateStep(function, arguments);
     ASSERT_TRUE(succeeded(expected) && succeeded(actual));
     expectEqual(*actual, *expected);
   }

@@ -9,7 +9,7 @@ using dl::graph::HostTensor;
 
 namespace dl::test {
 
-static LogicalResult expandOptimizers(func::FuncOp function, Value scalars) {
+static LogicalResult expandOptimizers(graph::StepOp function, Value scalars) {
   SmallVector<graph::OptimizerOpInterface> ops(
       function.getOps<graph::OptimizerOpInterface>());
   for (graph::OptimizerOpInterface op : ops) {
@@ -38,20 +38,20 @@ std::optional<Tensors> evaluateBuilt(MLIRContext &context,
   for (const HostTensor &operand : operands)
     types.push_back(operand.type);
   types.push_back(scalars.type);
-  OwningOpRef<func::FuncOp> function =
-      func::FuncOp::create(loc, "f", builder.getFunctionType(types, {}));
-  Block *block = function->addEntryBlock();
+  OwningOpRef<graph::StepOp> function =
+      graph::StepOp::create(builder, loc, "f", types);
+  Block *block = &function->getBody().front();
   builder.setInsertionPointToEnd(block);
   FailureOr<SmallVector<Value>> results =
       build(builder, block->getArguments().drop_back());
   if (failed(results))
     return std::nullopt;
-  func::ReturnOp::create(builder, loc, *results);
+  function->setResults(*results);
   Tensors arguments(operands);
   arguments.push_back(scalars);
   if (failed(expandOptimizers(*function, block->getArguments().back())))
     return std::nullopt;
-  FailureOr<Tensors> tensors = graph::evaluateFunction(*function, arguments);
+  FailureOr<Tensors> tensors = graph::evaluateStep(*function, arguments);
   if (failed(tensors))
     return std::nullopt;
   return *tensors;

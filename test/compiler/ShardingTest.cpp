@@ -3,7 +3,6 @@
 
 #include "dialects/graph/Inference.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "test/compiler/ShardingBreaks.h"
 #include "test/compiler/ShardingSearch.h"
@@ -230,8 +229,8 @@ constexpr int64_t kSearchedCounts[] = {2, 3, 4};
 class Sharding : public ::testing::Test {
 protected:
   Sharding() : context(MLIRContext::Threading::DISABLED) {
-    context.loadDialect<graph::GraphDialect, func::FuncDialect,
-                        arith::ArithDialect, math::MathDialect>();
+    context.loadDialect<graph::GraphDialect, arith::ArithDialect,
+                        math::MathDialect>();
     cases = shardingCases(context, missing);
   }
 

@@ -17,18 +17,15 @@ using Tensors = SmallVector<graph::HostTensor>;
 
 /// Mean squared error of a linear layer on a batch, one SGD step.
 std::string stepText(const std::string &name, int batch,
-                     const std::string &attributes) {
+                     const std::string &isShort) {
   std::string b = std::to_string(batch);
   std::string x = "tensor<" + b + "x3xf64>", y = "tensor<" + b + "x2xf64>";
   std::string w = "tensor<2x3xf64>", f = "tensor<f64>";
-  return "func.func @" + name + "(%x: " + x +
-         " {graph.input = 0 : i64}, %t: " + y +
-         " {graph.input = 1 : i64}, %s: tensor<8xi64> {graph.scalars}, %w: " +
-         w + " {graph.state = @w}, %m: " + w + " {graph.state = @m}) -> (" + f +
-         " {graph.metric = \"loss\"}, " + w + " {graph.state = @w}, " + w +
-         " {graph.state = @m}) attributes {graph.step = \"train\", "
-         "graph.training, graph.batch = " +
-         b + " : i64" + attributes + "} {\n" +
+  return "graph.step @" + name + "(%x: " + x + " input 0, %t: " + y +
+         " input 1, %s: tensor<8xi64> scalars, %w: " + w +
+         " state @w, %m: " + w + " state @m) -> (" + f + " metric \"loss\", " +
+         w + " state @w, " + w + " state @m) of \"train\" training " + isShort +
+         "batch " + b + " {\n" +
          "%0 = graph.matmul %x, %w {spec = \"mk,nk->mn\"} : (" + x + ", " + w +
          ") -> " + y + "\n" + "%1 = graph.sub %0, %t : (" + y + ", " + y +
          ") -> " + y + "\n" + "%2 = graph.mul %1, %1 : (" + y + ", " + y +
@@ -40,7 +37,7 @@ std::string stepText(const std::string &name, int batch,
          ", " + w + ") -> " + w +
          "\n%w1, %m1 = graph.sgd %w, %g, %m {lr = 0.1, momentum = 0.9} : (" +
          w + ", " + w + ", " + w + ") -> (" + w + ", " + w +
-         ")\nreturn %5, %w1, %m1 : " + f + ", " + w + ", " + w + "\n}\n";
+         ")\ngraph.return %5, %w1, %m1 : " + f + ", " + w + ", " + w + "\n}\n";
 }
 
 std::string stateText() {
@@ -59,9 +56,9 @@ OwningOpRef<ModuleOp> compile(MLIRContext &context, const std::string &text) {
 }
 
 Tensors evaluate(ModuleOp module, StringRef name, const Tensors &arguments) {
-  auto function = module.lookupSymbol<func::FuncOp>(name);
+  auto function = module.lookupSymbol<graph::StepOp>(name);
   EXPECT_TRUE(function) << name.str();
-  auto results = graph::evaluateFunction(function, arguments);
+  auto results = graph::evaluateStep(function, arguments);
   EXPECT_TRUE(succeeded(results));
   return *results;
 }
@@ -91,13 +88,13 @@ TEST(SplitStep, EqualsOneLargeBatch) {
   auto whole = compile(context, "module {" + stateText() +
                                     stepText("train", 10, "") + "}");
   auto split =
-      compile(context, "module attributes {graph.accumulate = 3 : i64} {" +
+      compile(context, "module { graph.program \"m\" dtype f64 accumulate 3\n" +
                            stateText() + stepText("train", 4, "") +
-                           stepText("train.short", 2, ", graph.short") + "}");
+                           stepText("train.short", 2, "short ") + "}");
   ASSERT_TRUE(whole && split);
 
   Tensors all = caseArguments(
-      {}, whole->lookupSymbol<func::FuncOp>("train").getArgumentTypes());
+      {}, whole->lookupSymbol<graph::StepOp>("train").getArgumentTypes());
   Tensors expected = evaluate(*whole, "train", all);
 
   graph::HostTensor scalars = all[2];

@@ -11,7 +11,7 @@ include(AddMLIR)
 
 # The parts of MLIR that are used, as archives: to load its shared library, with 57,000 symbols to look up, would take
 # a quarter of the time that dlcc --check needs.
-set(DL_MLIR MLIRArithDialect MLIRBytecodeReader MLIRBytecodeWriter MLIRFuncDialect MLIRIR MLIRInferTypeOpInterface
+set(DL_MLIR MLIRArithDialect MLIRBytecodeReader MLIRBytecodeWriter MLIRIR MLIRInferTypeOpInterface
   MLIRMathDialect MLIRParser MLIRPass MLIRSideEffectInterfaces MLIRSupport MLIRTransforms)
 
 # MLIR's headers dominate compile time; one precompiled header serves all libraries.
@@ -19,7 +19,7 @@ file(WRITE ${CMAKE_BINARY_DIR}/pch.cpp "// Carries the precompiled header.\n")
 add_library(dl_pch STATIC ${CMAKE_BINARY_DIR}/pch.cpp)
 target_precompile_headers(dl_pch PRIVATE
   <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/PatternMatch.h>
-  <mlir/Dialect/Func/IR/FuncOps.h> <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Math/IR/Math.h>
+  <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Math/IR/Math.h>
   <mlir/Interfaces/InferTypeOpInterface.h> <mlir/Pass/Pass.h> <string> <vector> <optional> <map>)
 
 function(dl_compile_settings target)

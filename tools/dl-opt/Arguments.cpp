@@ -14,7 +14,7 @@ FILE is standard input unless given, or "-".
 
 options:
   -o FILE               write the result there
-  --pass-pipeline=TEXT  a textual pipeline, "builtin.module(func.func(cse))"
+  --pass-pipeline=TEXT  a textual pipeline, "builtin.module(graph.step(cse))"
   --split-input-file    each part between lines "// -----" on its own
   --verify-diagnostics  check expected-error and the like
   --verify-each=0       do not verify after each pass

@@ -13,13 +13,13 @@ namespace {
 
 struct Evaluate : dl::impl::EvaluateBase<Evaluate> {
   void runOnOperation() override {
-    for (auto function : getOperation().getOps<func::FuncOp>())
+    for (auto function : getOperation().getOps<graph::StepOp>())
       if (failed(print(function)))
         return signalPassFailure();
   }
 
 private:
-  LogicalResult print(func::FuncOp function) {
+  LogicalResult print(graph::StepOp function) {
     SmallVector<graph::HostTensor> arguments;
     int64_t next = 1;
     for (Type type : function.getArgumentTypes()) {
@@ -31,11 +31,11 @@ private:
       arguments.push_back(tensor);
     }
     FailureOr<SmallVector<graph::HostTensor>> results =
-        graph::evaluateFunction(function, arguments);
+        graph::evaluateStep(function, arguments);
     if (failed(results))
       return failure();
     for (auto [i, result] : llvm::enumerate(*results))
-      llvm::outs() << "@" << function.getName() << " #" << i << " "
+      llvm::outs() << "@" << function.getSymName() << " #" << i << " "
                    << graph::tensorText(result) << "\n";
     return success();
   }

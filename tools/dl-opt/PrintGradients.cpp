@@ -1,5 +1,4 @@
 #include "dialects/graph/Inference.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "tools/dl-opt/FactPasses.h"
 
@@ -28,9 +27,9 @@ private:
     for (Type type : op->getResultTypes())
       types.push_back(type);
     OpBuilder builder(&getContext());
-    OwningOpRef<func::FuncOp> function =
-        func::FuncOp::create(loc, name, builder.getFunctionType(types, {}));
-    Block *block = function->addEntryBlock();
+    OwningOpRef<graph::StepOp> function =
+        graph::StepOp::create(builder, loc, name, types);
+    Block *block = &function->getBody().front();
     builder.setInsertionPointToEnd(block);
 
     IRMapping mapping;
@@ -49,8 +48,7 @@ private:
       needed.push_back(isa<FloatType>(graph::elementOf(operand)));
     SmallVector<Value> results = forward.buildGradient(builder, grads, needed);
     llvm::erase_if(results, [](Value value) { return !value; });
-    func::ReturnOp::create(builder, loc, results);
-    function->setType(builder.getFunctionType(types, TypeRange(results)));
+    function->setResults(results);
     function->print(llvm::outs());
     llvm::outs() << "\n";
   }

@@ -1,5 +1,4 @@
 #include "dialects/graph/Inference.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "tools/dl-opt/FactPasses.h"
 
 namespace dl {

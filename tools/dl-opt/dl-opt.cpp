@@ -6,7 +6,6 @@
 #include "dialects/graph/Graph.h"
 #include "dialects/plan/Plan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Parser/Parser.h"
@@ -40,7 +39,7 @@ static void registerPasses() {
 }
 
 static void loadDialects(MLIRContext &context) {
-  context.loadDialect<graph::GraphDialect, plan::PlanDialect, func::FuncDialect,
+  context.loadDialect<graph::GraphDialect, plan::PlanDialect,
                       arith::ArithDialect, math::MathDialect>();
 }
 

@@ -8,7 +8,6 @@
 #include "dialects/plan/Plan.h"
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
@@ -155,7 +154,7 @@ static int compile(const Arguments &arguments,
                    const dl::plan::MachineModel &machine,
                    const dl::frontend::Result &evaluated) {
   DialectRegistry registry;
-  registry.insert<dl::graph::GraphDialect, func::FuncDialect>();
+  registry.insert<dl::graph::GraphDialect>();
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   // What the bodies of kernels are made of.
   context.loadDialect<arith::ArithDialect, math::MathDialect>();

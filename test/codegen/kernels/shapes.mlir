@@ -1,148 +1,148 @@
 // What the shape ops and broadcasting make of indices, and results of every element type.
 
-func.func @one_element(%a: tensor<1x1x1xf32>, %b: tensor<1xf32>) -> tensor<1x1x1xf32> {
+graph.step @one_element(%a: tensor<1x1x1xf32>, %b: tensor<1xf32>) -> tensor<1x1x1xf32> {
   %0 = graph.add %a, %b : (tensor<1x1x1xf32>, tensor<1xf32>) -> tensor<1x1x1xf32>
-  return %0 : tensor<1x1x1xf32>
+  graph.return %0 : tensor<1x1x1xf32>
 }
-func.func @prime(%a: tensor<1009xf32>, %b: tensor<1009xf32>) -> tensor<1009xf32> {
+graph.step @prime(%a: tensor<1009xf32>, %b: tensor<1009xf32>) -> tensor<1009xf32> {
   %0 = graph.mul %a, %b : (tensor<1009xf32>, tensor<1009xf32>) -> tensor<1009xf32>
-  return %0 : tensor<1009xf32>
+  graph.return %0 : tensor<1009xf32>
 }
-func.func @prime_tiles(%a: tensor<300007xf32>) -> tensor<300007xf32> {
+graph.step @prime_tiles(%a: tensor<300007xf32>) -> tensor<300007xf32> {
   %0 = graph.neg %a : (tensor<300007xf32>) -> tensor<300007xf32>
-  return %0 : tensor<300007xf32>
+  graph.return %0 : tensor<300007xf32>
 }
-func.func @rank_0_chain(%a: tensor<f64>, %b: tensor<f64>) -> (tensor<f64>, tensor<i1>, tensor<i64>) {
+graph.step @rank_0_chain(%a: tensor<f64>, %b: tensor<f64>) -> (tensor<f64>, tensor<i1>, tensor<i64>) {
   %0 = graph.mul %a, %b : (tensor<f64>, tensor<f64>) -> tensor<f64>
   %1 = graph.sin %0 : (tensor<f64>) -> tensor<f64>
   %2 = graph.lt %0, %b : (tensor<f64>, tensor<f64>) -> tensor<i1>
   %3 = graph.cast %2 {to = i64} : (tensor<i1>) -> tensor<i64>
-  return %1, %2, %3 : tensor<f64>, tensor<i1>, tensor<i64>
+  graph.return %1, %2, %3 : tensor<f64>, tensor<i1>, tensor<i64>
 }
-func.func @broadcast_both(%a: tensor<7x1x33xf32>, %b: tensor<1x19x1xf32>) -> tensor<7x19x33xf32> {
+graph.step @broadcast_both(%a: tensor<7x1x33xf32>, %b: tensor<1x19x1xf32>) -> tensor<7x19x33xf32> {
   %0 = graph.mul %a, %b : (tensor<7x1x33xf32>, tensor<1x19x1xf32>) -> tensor<7x19x33xf32>
-  return %0 : tensor<7x19x33xf32>
+  graph.return %0 : tensor<7x19x33xf32>
 }
-func.func @broadcast_columns(%a: tensor<257x1xf32>, %b: tensor<1x131xf32>) -> tensor<257x131xf32> {
+graph.step @broadcast_columns(%a: tensor<257x1xf32>, %b: tensor<1x131xf32>) -> tensor<257x131xf32> {
   %0 = graph.sub %a, %b : (tensor<257x1xf32>, tensor<1x131xf32>) -> tensor<257x131xf32>
   %1 = graph.exp %0 : (tensor<257x131xf32>) -> tensor<257x131xf32>
-  return %1 : tensor<257x131xf32>
+  graph.return %1 : tensor<257x131xf32>
 }
-func.func @broadcast_last_of_one(%a: tensor<300x1xf32>, %b: tensor<1xf32>) -> tensor<300x1xf32> {
+graph.step @broadcast_last_of_one(%a: tensor<300x1xf32>, %b: tensor<1xf32>) -> tensor<300x1xf32> {
   %0 = graph.add %a, %b : (tensor<300x1xf32>, tensor<1xf32>) -> tensor<300x1xf32>
-  return %0 : tensor<300x1xf32>
+  graph.return %0 : tensor<300x1xf32>
 }
 // One value is read in two ways by one op.
-func.func @with_own_transpose(%a: tensor<37x37xf32>) -> tensor<37x37xf32> {
+graph.step @with_own_transpose(%a: tensor<37x37xf32>) -> tensor<37x37xf32> {
   %0 = graph.exp %a : (tensor<37x37xf32>) -> tensor<37x37xf32>
   %1 = graph.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<37x37xf32>) -> tensor<37x37xf32>
   %2 = graph.sub %0, %1 : (tensor<37x37xf32>, tensor<37x37xf32>) -> tensor<37x37xf32>
-  return %2 : tensor<37x37xf32>
+  graph.return %2 : tensor<37x37xf32>
 }
-func.func @with_own_transpose_tiles(%a: tensor<200x200xf32>) -> tensor<200x200xf32> {
+graph.step @with_own_transpose_tiles(%a: tensor<200x200xf32>) -> tensor<200x200xf32> {
   %0 = graph.mul %a, %a : (tensor<200x200xf32>, tensor<200x200xf32>) -> tensor<200x200xf32>
   %1 = graph.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<200x200xf32>) -> tensor<200x200xf32>
   %2 = graph.add %0, %1 : (tensor<200x200xf32>, tensor<200x200xf32>) -> tensor<200x200xf32>
-  return %2 : tensor<200x200xf32>
+  graph.return %2 : tensor<200x200xf32>
 }
-func.func @transpose_4d(%a: tensor<3x5x7x9xf64>) -> tensor<9x3x7x5xf64> {
+graph.step @transpose_4d(%a: tensor<3x5x7x9xf64>) -> tensor<9x3x7x5xf64> {
   %0 = graph.transpose %a {permutation = array<i64: 3, 0, 2, 1>} : (tensor<3x5x7x9xf64>) -> tensor<9x3x7x5xf64>
-  return %0 : tensor<9x3x7x5xf64>
+  graph.return %0 : tensor<9x3x7x5xf64>
 }
-func.func @transpose_bytes(%a: tensor<33x65xui8>) -> tensor<65x33xui8> {
+graph.step @transpose_bytes(%a: tensor<33x65xui8>) -> tensor<65x33xui8> {
   %0 = graph.transpose %a {permutation = array<i64: 1, 0>} : (tensor<33x65xui8>) -> tensor<65x33xui8>
-  return %0 : tensor<65x33xui8>
+  graph.return %0 : tensor<65x33xui8>
 }
-func.func @expand_scalar(%a: tensor<f32>) -> tensor<3x41xf32> {
+graph.step @expand_scalar(%a: tensor<f32>) -> tensor<3x41xf32> {
   %0 = graph.expand %a {shape = array<i64: 3, 41>} : (tensor<f32>) -> tensor<3x41xf32>
-  return %0 : tensor<3x41xf32>
+  graph.return %0 : tensor<3x41xf32>
 }
-func.func @expand_middle(%a: tensor<5x1x23xi64>) -> tensor<5x6x23xi64> {
+graph.step @expand_middle(%a: tensor<5x1x23xi64>) -> tensor<5x6x23xi64> {
   %0 = graph.expand %a {shape = array<i64: 5, 6, 23>} : (tensor<5x1x23xi64>) -> tensor<5x6x23xi64>
-  return %0 : tensor<5x6x23xi64>
+  graph.return %0 : tensor<5x6x23xi64>
 }
-func.func @pad_interior(%a: tensor<5x17xf32>) -> tensor<16x38xf32> {
+graph.step @pad_interior(%a: tensor<5x17xf32>) -> tensor<16x38xf32> {
   %0 = graph.pad %a {low = array<i64: 1, 2>, high = array<i64: 2, 3>, interior = array<i64: 2, 1>, value = -0.5 : f64} : (tensor<5x17xf32>) -> tensor<16x38xf32>
-  return %0 : tensor<16x38xf32>
+  graph.return %0 : tensor<16x38xf32>
 }
-func.func @pad_interior_wide(%a: tensor<3x11xf32>) -> tensor<3x64xf32> {
+graph.step @pad_interior_wide(%a: tensor<3x11xf32>) -> tensor<3x64xf32> {
   %0 = graph.pad %a {low = array<i64: 0, 3>, high = array<i64: 0, 0>, interior = array<i64: 0, 5>, value = 2.0 : f64} : (tensor<3x11xf32>) -> tensor<3x64xf32>
-  return %0 : tensor<3x64xf32>
+  graph.return %0 : tensor<3x64xf32>
 }
-func.func @pad_one(%a: tensor<1xf32>) -> tensor<40xf32> {
+graph.step @pad_one(%a: tensor<1xf32>) -> tensor<40xf32> {
   %0 = graph.pad %a {low = array<i64: 37>, high = array<i64: 2>, interior = array<i64: 3>, value = 1.0 : f64} : (tensor<1xf32>) -> tensor<40xf32>
-  return %0 : tensor<40xf32>
+  graph.return %0 : tensor<40xf32>
 }
-func.func @pad_i64(%a: tensor<9x30xi64>) -> tensor<9x33xi64> {
+graph.step @pad_i64(%a: tensor<9x30xi64>) -> tensor<9x33xi64> {
   %0 = graph.pad %a {low = array<i64: 0, 1>, high = array<i64: 0, 2>, interior = array<i64: 0, 0>, value = -7.0 : f64} : (tensor<9x30xi64>) -> tensor<9x33xi64>
-  return %0 : tensor<9x33xi64>
+  graph.return %0 : tensor<9x33xi64>
 }
-func.func @pad_of_exp(%a: tensor<8x29xf32>) -> tensor<10x31xf32> {
+graph.step @pad_of_exp(%a: tensor<8x29xf32>) -> tensor<10x31xf32> {
   %0 = graph.exp %a : (tensor<8x29xf32>) -> tensor<8x29xf32>
   %1 = graph.pad %0 {low = array<i64: 1, 1>, high = array<i64: 1, 1>, interior = array<i64: 0, 0>, value = 0.0 : f64} : (tensor<8x29xf32>) -> tensor<10x31xf32>
   %2 = graph.sqrt %1 : (tensor<10x31xf32>) -> tensor<10x31xf32>
-  return %2 : tensor<10x31xf32>
+  graph.return %2 : tensor<10x31xf32>
 }
-func.func @pad_of_pad(%a: tensor<6x10xf32>) -> tensor<8x43xf32> {
+graph.step @pad_of_pad(%a: tensor<6x10xf32>) -> tensor<8x43xf32> {
   %0 = graph.pad %a {low = array<i64: 1, 1>, high = array<i64: 0, 1>, interior = array<i64: 0, 1>, value = 3.0 : f64} : (tensor<6x10xf32>) -> tensor<7x21xf32>
   %1 = graph.pad %0 {low = array<i64: 0, 2>, high = array<i64: 1, 0>, interior = array<i64: 0, 1>, value = 4.0 : f64} : (tensor<7x21xf32>) -> tensor<8x43xf32>
-  return %1 : tensor<8x43xf32>
+  graph.return %1 : tensor<8x43xf32>
 }
-func.func @pad_tiles(%a: tensor<200x300xf32>) -> tensor<203x601xf32> {
+graph.step @pad_tiles(%a: tensor<200x300xf32>) -> tensor<203x601xf32> {
   %0 = graph.pad %a {low = array<i64: 1, 1>, high = array<i64: 2, 1>, interior = array<i64: 0, 1>, value = 0.0 : f64} : (tensor<200x300xf32>) -> tensor<203x601xf32>
-  return %0 : tensor<203x601xf32>
+  graph.return %0 : tensor<203x601xf32>
 }
-func.func @slice_strided(%a: tensor<20x70xf32>) -> tensor<6x34xf32> {
+graph.step @slice_strided(%a: tensor<20x70xf32>) -> tensor<6x34xf32> {
   %0 = graph.slice %a {offsets = array<i64: 2, 1>, sizes = array<i64: 6, 34>, strides = array<i64: 3, 2>} : (tensor<20x70xf32>) -> tensor<6x34xf32>
-  return %0 : tensor<6x34xf32>
+  graph.return %0 : tensor<6x34xf32>
 }
 // The last element is the value's last: what a vector of even elements reads behind it.
-func.func @slice_to_the_end(%a: tensor<3x33xf64>) -> tensor<3x17xf64> {
+graph.step @slice_to_the_end(%a: tensor<3x33xf64>) -> tensor<3x17xf64> {
   %0 = graph.slice %a {offsets = array<i64: 0, 0>, sizes = array<i64: 3, 17>, strides = array<i64: 1, 2>} : (tensor<3x33xf64>) -> tensor<3x17xf64>
-  return %0 : tensor<3x17xf64>
+  graph.return %0 : tensor<3x17xf64>
 }
-func.func @slice_stride_5(%a: tensor<331xf32>) -> tensor<66xf32> {
+graph.step @slice_stride_5(%a: tensor<331xf32>) -> tensor<66xf32> {
   %0 = graph.slice %a {offsets = array<i64: 3>, sizes = array<i64: 66>, strides = array<i64: 5>} : (tensor<331xf32>) -> tensor<66xf32>
-  return %0 : tensor<66xf32>
+  graph.return %0 : tensor<66xf32>
 }
-func.func @slice_bytes(%a: tensor<129xui8>) -> tensor<64xui8> {
+graph.step @slice_bytes(%a: tensor<129xui8>) -> tensor<64xui8> {
   %0 = graph.slice %a {offsets = array<i64: 1>, sizes = array<i64: 64>, strides = array<i64: 2>} : (tensor<129xui8>) -> tensor<64xui8>
-  return %0 : tensor<64xui8>
+  graph.return %0 : tensor<64xui8>
 }
-func.func @slice_and_pad(%a: tensor<12x50xf32>) -> tensor<12x50xf32> {
+graph.step @slice_and_pad(%a: tensor<12x50xf32>) -> tensor<12x50xf32> {
   %0 = graph.slice %a {offsets = array<i64: 0, 3>, sizes = array<i64: 12, 40>, strides = array<i64: 1, 1>} : (tensor<12x50xf32>) -> tensor<12x40xf32>
   %1 = graph.exp %0 : (tensor<12x40xf32>) -> tensor<12x40xf32>
   %2 = graph.pad %1 {low = array<i64: 0, 3>, high = array<i64: 0, 7>, interior = array<i64: 0, 0>, value = 0.0 : f64} : (tensor<12x40xf32>) -> tensor<12x50xf32>
   %3 = graph.add %2, %a : (tensor<12x50xf32>, tensor<12x50xf32>) -> tensor<12x50xf32>
-  return %3 : tensor<12x50xf32>
+  graph.return %3 : tensor<12x50xf32>
 }
-func.func @reshaped(%a: tensor<12x50xf32>) -> (tensor<600xf32>, tensor<50xf32>) {
+graph.step @reshaped(%a: tensor<12x50xf32>) -> (tensor<600xf32>, tensor<50xf32>) {
   %0 = graph.exp %a : (tensor<12x50xf32>) -> tensor<12x50xf32>
   %1 = graph.reshape %0 {shape = array<i64: 600>} : (tensor<12x50xf32>) -> tensor<600xf32>
   %2 = graph.neg %1 : (tensor<600xf32>) -> tensor<600xf32>
   %3 = graph.reshape %a {shape = array<i64: 50, 12>} : (tensor<12x50xf32>) -> tensor<50x12xf32>
   %4 = graph.sum %3 {dims = array<i64: 1>, keepdim = false} : (tensor<50x12xf32>) -> tensor<50xf32>
-  return %2, %4 : tensor<600xf32>, tensor<50xf32>
+  graph.return %2, %4 : tensor<600xf32>, tensor<50xf32>
 }
-func.func @iotas() -> (tensor<5x37xi64>, tensor<37x5xf32>) {
+graph.step @iotas() -> (tensor<5x37xi64>, tensor<37x5xf32>) {
   %0 = graph.iota {dim = 1 : i64, type = tensor<5x37xi64>} : () -> tensor<5x37xi64>
   %1 = graph.iota {dim = 0 : i64, type = tensor<37x5xf32>} : () -> tensor<37x5xf32>
-  return %0, %1 : tensor<5x37xi64>, tensor<37x5xf32>
+  graph.return %0, %1 : tensor<5x37xi64>, tensor<37x5xf32>
 }
-func.func @one_hot(%t: tensor<45xi64>) -> tensor<45x6xf32> {
+graph.step @one_hot(%t: tensor<45xi64>) -> tensor<45x6xf32> {
   %0 = graph.iota {dim = 1 : i64, type = tensor<45x6xi64>} : () -> tensor<45x6xi64>
   %1 = graph.reshape %t {shape = array<i64: 45, 1>} : (tensor<45xi64>) -> tensor<45x1xi64>
   %2 = graph.eq %0, %1 : (tensor<45x6xi64>, tensor<45x1xi64>) -> tensor<45x6xi1>
   %3 = graph.cast %2 {to = f32} : (tensor<45x6xi1>) -> tensor<45x6xf32>
-  return %3 : tensor<45x6xf32>
+  graph.return %3 : tensor<45x6xf32>
 }
-func.func @bytes(%a: tensor<99xui8>, %b: tensor<99xui8>) -> (tensor<99xui8>, tensor<99xi1>) {
+graph.step @bytes(%a: tensor<99xui8>, %b: tensor<99xui8>) -> (tensor<99xui8>, tensor<99xi1>) {
   %0 = graph.lt %a, %b : (tensor<99xui8>, tensor<99xui8>) -> tensor<99xi1>
   %1 = graph.select %0, %a, %b : (tensor<99xi1>, tensor<99xui8>, tensor<99xui8>) -> tensor<99xui8>
-  return %1, %0 : tensor<99xui8>, tensor<99xi1>
+  graph.return %1, %0 : tensor<99xui8>, tensor<99xi1>
 }
 // Bytes from 20 to 255: they are not signed.
-func.func @large_bytes(%a: tensor<99xf32>) -> (tensor<99xi1>, tensor<99xi64>, tensor<99xf32>) {
+graph.step @large_bytes(%a: tensor<99xf32>) -> (tensor<99xi1>, tensor<99xi64>, tensor<99xf32>) {
   %c = graph.full {value = 117.0 : f64, type = tensor<f32>} : () -> tensor<f32>
   %d = graph.full {value = 137.0 : f64, type = tensor<f32>} : () -> tensor<f32>
   %limit = graph.full {value = 130.0 : f64, type = tensor<ui8>} : () -> tensor<ui8>
@@ -152,85 +152,85 @@ func.func @large_bytes(%a: tensor<99xf32>) -> (tensor<99xi1>, tensor<99xi64>, te
   %3 = graph.lt %2, %limit : (tensor<99xui8>, tensor<ui8>) -> tensor<99xi1>
   %4 = graph.cast %2 {to = i64} : (tensor<99xui8>) -> tensor<99xi64>
   %5 = graph.cast %2 {to = f32} : (tensor<99xui8>) -> tensor<99xf32>
-  return %3, %4, %5 : tensor<99xi1>, tensor<99xi64>, tensor<99xf32>
+  graph.return %3, %4, %5 : tensor<99xi1>, tensor<99xi64>, tensor<99xf32>
 }
-func.func @integers(%a: tensor<71xi64>, %b: tensor<71xi32>) -> (tensor<71xi64>, tensor<71xi32>, tensor<71xi64>) {
+graph.step @integers(%a: tensor<71xi64>, %b: tensor<71xi32>) -> (tensor<71xi64>, tensor<71xi32>, tensor<71xi64>) {
   %0 = graph.cast %b {to = i64} : (tensor<71xi32>) -> tensor<71xi64>
   %1 = graph.sub %a, %0 : (tensor<71xi64>, tensor<71xi64>) -> tensor<71xi64>
   %2 = graph.abs %1 : (tensor<71xi64>) -> tensor<71xi64>
   %3 = graph.mul %2, %1 : (tensor<71xi64>, tensor<71xi64>) -> tensor<71xi64>
   %4 = graph.neg %b : (tensor<71xi32>) -> tensor<71xi32>
   %5 = graph.maximum %1, %a : (tensor<71xi64>, tensor<71xi64>) -> tensor<71xi64>
-  return %3, %4, %5 : tensor<71xi64>, tensor<71xi32>, tensor<71xi64>
+  graph.return %3, %4, %5 : tensor<71xi64>, tensor<71xi32>, tensor<71xi64>
 }
-func.func @logic(%a: tensor<50x3xi1>, %b: tensor<3xi1>) -> (tensor<50x3xi1>, tensor<50x3xi1>, tensor<50x3xi1>) {
+graph.step @logic(%a: tensor<50x3xi1>, %b: tensor<3xi1>) -> (tensor<50x3xi1>, tensor<50x3xi1>, tensor<50x3xi1>) {
   %0 = graph.logical_and %a, %b : (tensor<50x3xi1>, tensor<3xi1>) -> tensor<50x3xi1>
   %1 = graph.logical_or %a, %b : (tensor<50x3xi1>, tensor<3xi1>) -> tensor<50x3xi1>
   %2 = graph.logical_not %0 : (tensor<50x3xi1>) -> tensor<50x3xi1>
-  return %0, %1, %2 : tensor<50x3xi1>, tensor<50x3xi1>, tensor<50x3xi1>
+  graph.return %0, %1, %2 : tensor<50x3xi1>, tensor<50x3xi1>, tensor<50x3xi1>
 }
-func.func @select_chain(%a: tensor<97xf32>, %b: tensor<97xf32>, %c: tensor<f32>) -> tensor<97xf32> {
+graph.step @select_chain(%a: tensor<97xf32>, %b: tensor<97xf32>, %c: tensor<f32>) -> tensor<97xf32> {
   %0 = graph.lt %a, %c : (tensor<97xf32>, tensor<f32>) -> tensor<97xi1>
   %1 = graph.gt %b, %c : (tensor<97xf32>, tensor<f32>) -> tensor<97xi1>
   %2 = graph.select %0, %a, %b : (tensor<97xi1>, tensor<97xf32>, tensor<97xf32>) -> tensor<97xf32>
   %3 = graph.select %1, %2, %c : (tensor<97xi1>, tensor<97xf32>, tensor<f32>) -> tensor<97xf32>
   %4 = graph.logical_not %1 : (tensor<97xi1>) -> tensor<97xi1>
   %5 = graph.select %4, %3, %a : (tensor<97xi1>, tensor<97xf32>, tensor<97xf32>) -> tensor<97xf32>
-  return %5 : tensor<97xf32>
+  graph.return %5 : tensor<97xf32>
 }
-func.func @mixed_widths(%a: tensor<67xf32>, %b: tensor<67xf64>) -> (tensor<67xf64>, tensor<67xf32>, tensor<67xi1>) {
+graph.step @mixed_widths(%a: tensor<67xf32>, %b: tensor<67xf64>) -> (tensor<67xf64>, tensor<67xf32>, tensor<67xi1>) {
   %0 = graph.cast %a {to = f64} : (tensor<67xf32>) -> tensor<67xf64>
   %1 = graph.mul %0, %b : (tensor<67xf64>, tensor<67xf64>) -> tensor<67xf64>
   %2 = graph.cast %1 {to = f32} : (tensor<67xf64>) -> tensor<67xf32>
   %3 = graph.ge %0, %b : (tensor<67xf64>, tensor<67xf64>) -> tensor<67xi1>
-  return %1, %2, %3 : tensor<67xf64>, tensor<67xf32>, tensor<67xi1>
+  graph.return %1, %2, %3 : tensor<67xf64>, tensor<67xf32>, tensor<67xi1>
 }
-func.func @random_numbers(%s: tensor<8xi64>) -> (tensor<7x19xf32>, tensor<131xf64>) {
+graph.step @random_numbers(%s: tensor<8xi64>) -> (tensor<7x19xf32>, tensor<131xf64>) {
   %0 = graph.uniform %s {key = 77 : i64, type = tensor<7x19xf32>} : (tensor<8xi64>) -> tensor<7x19xf32>
   %1 = graph.normal %s {key = -3 : i64, type = tensor<131xf64>} : (tensor<8xi64>) -> tensor<131xf64>
-  return %0, %1 : tensor<7x19xf32>, tensor<131xf64>
+  graph.return %0, %1 : tensor<7x19xf32>, tensor<131xf64>
 }
 // A dropout between two contractions and its mask again behind them.
-func.func @dropout_twice(%a: tensor<20x30xf32>, %w: tensor<30x40xf32>, %s: tensor<8xi64>) -> (tensor<20x40xf32>, tensor<20x30xf32>) {
+graph.step @dropout_twice(%a: tensor<20x30xf32>, %w: tensor<30x40xf32>, %s: tensor<8xi64>) -> (tensor<20x40xf32>, tensor<20x30xf32>) {
   %0 = graph.dropout %a, %s {p = 0.25 : f64, key = 5 : i64, channelwise = false} : (tensor<20x30xf32>, tensor<8xi64>) -> tensor<20x30xf32>
   %1 = graph.matmul %0, %w {spec = "mk,kn->mn"} : (tensor<20x30xf32>, tensor<30x40xf32>) -> tensor<20x40xf32>
   %2 = graph.matmul %1, %w {spec = "mk,nk->mn"} : (tensor<20x40xf32>, tensor<30x40xf32>) -> tensor<20x30xf32>
   %3 = graph.dropout %2, %s {p = 0.25 : f64, key = 5 : i64, channelwise = false} : (tensor<20x30xf32>, tensor<8xi64>) -> tensor<20x30xf32>
-  return %1, %3 : tensor<20x40xf32>, tensor<20x30xf32>
+  graph.return %1, %3 : tensor<20x40xf32>, tensor<20x30xf32>
 }
 // Operands across the lanes: squares of 16 x 16 (8 x 8) with rests on both sides, bytes and bits,
 // beside an operand along the lanes and one that is the same for all.
-func.func @squares(%a: tensor<45x70xf32>, %b: tensor<70x45xf32>, %c: tensor<70x1xf32>, %d: tensor<45x70xf32>) -> tensor<70x45xf32> {
+graph.step @squares(%a: tensor<45x70xf32>, %b: tensor<70x45xf32>, %c: tensor<70x1xf32>, %d: tensor<45x70xf32>) -> tensor<70x45xf32> {
   %0 = graph.transpose %a {permutation = array<i64: 1, 0>} : (tensor<45x70xf32>) -> tensor<70x45xf32>
   %1 = graph.transpose %d {permutation = array<i64: 1, 0>} : (tensor<45x70xf32>) -> tensor<70x45xf32>
   %2 = graph.sub %0, %b : (tensor<70x45xf32>, tensor<70x45xf32>) -> tensor<70x45xf32>
   %3 = graph.mul %2, %c : (tensor<70x45xf32>, tensor<70x1xf32>) -> tensor<70x45xf32>
   %4 = graph.add %3, %1 : (tensor<70x45xf32>, tensor<70x45xf32>) -> tensor<70x45xf32>
-  return %4 : tensor<70x45xf32>
+  graph.return %4 : tensor<70x45xf32>
 }
-func.func @squares_large(%a: tensor<300x5x401xf32>) -> tensor<5x401x300xf32> {
+graph.step @squares_large(%a: tensor<300x5x401xf32>) -> tensor<5x401x300xf32> {
   %0 = graph.transpose %a {permutation = array<i64: 1, 2, 0>} : (tensor<300x5x401xf32>) -> tensor<5x401x300xf32>
   %1 = graph.neg %0 : (tensor<5x401x300xf32>) -> tensor<5x401x300xf32>
-  return %1 : tensor<5x401x300xf32>
+  graph.return %1 : tensor<5x401x300xf32>
 }
-func.func @squares_f64(%a: tensor<13x21xf64>) -> tensor<21x13xf64> {
+graph.step @squares_f64(%a: tensor<13x21xf64>) -> tensor<21x13xf64> {
   %0 = graph.transpose %a {permutation = array<i64: 1, 0>} : (tensor<13x21xf64>) -> tensor<21x13xf64>
   %1 = graph.exp %0 : (tensor<21x13xf64>) -> tensor<21x13xf64>
-  return %1 : tensor<21x13xf64>
+  graph.return %1 : tensor<21x13xf64>
 }
-func.func @squares_bytes(%a: tensor<19x2x13x9xui8>) -> tensor<2x13x9x19xf32> {
+graph.step @squares_bytes(%a: tensor<19x2x13x9xui8>) -> tensor<2x13x9x19xf32> {
   %0 = graph.transpose %a {permutation = array<i64: 1, 2, 3, 0>} : (tensor<19x2x13x9xui8>) -> tensor<2x13x9x19xui8>
   %1 = graph.cast %0 {to = f32} : (tensor<2x13x9x19xui8>) -> tensor<2x13x9x19xf32>
-  return %1 : tensor<2x13x9x19xf32>
+  graph.return %1 : tensor<2x13x9x19xf32>
 }
-func.func @squares_bits(%a: tensor<33x40xf32>, %b: tensor<33x40xf32>) -> tensor<40x33xi1> {
+graph.step @squares_bits(%a: tensor<33x40xf32>, %b: tensor<33x40xf32>) -> tensor<40x33xi1> {
   %0 = graph.le %a, %b : (tensor<33x40xf32>, tensor<33x40xf32>) -> tensor<33x40xi1>
   %1 = graph.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<33x40xi1>) -> tensor<40x33xi1>
-  return %1 : tensor<40x33xi1>
+  graph.return %1 : tensor<40x33xi1>
 }
 // Rows of eight bytes an element would be read too far.
-func.func @squares_wide(%a: tensor<32x17xi64>) -> tensor<17x32xf32> {
+graph.step @squares_wide(%a: tensor<32x17xi64>) -> tensor<17x32xf32> {
   %0 = graph.transpose %a {permutation = array<i64: 1, 0>} : (tensor<32x17xi64>) -> tensor<17x32xi64>
   %1 = graph.cast %0 {to = f32} : (tensor<17x32xi64>) -> tensor<17x32xf32>
-  return %1 : tensor<17x32xf32>
+  graph.return %1 : tensor<17x32xf32>
 }

@@ -20,9 +20,9 @@
 // CHECK: graph.conv2d flops 2592
 // A gradient that reads its padding counts it: as many as its nest has points, twice.
 // CHECK: graph.conv2d_input_grad flops 8640
-func.func @f(%x: tensor<2x3x7x6xf32>, %w: tensor<4x3x3x2xf32>, %p: tensor<2x4x8x6xf32>, %q: tensor<2x3x6x5xf32>, %dy: tensor<2x4x4x4xf32>) {
+graph.step @f(%x: tensor<2x3x7x6xf32>, %w: tensor<4x3x3x2xf32>, %p: tensor<2x4x8x6xf32>, %q: tensor<2x3x6x5xf32>, %dy: tensor<2x4x4x4xf32>) {
   %0 = graph.conv2d %x, %w {stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<2x3x7x6xf32>, tensor<4x3x3x2xf32>) -> tensor<2x4x3x3xf32>
   %1 = graph.conv2d_input_grad %p, %w {stride = array<i64: 1, 1>, padding = array<i64: 2, 1>, input_shape = array<i64: 2, 3, 6, 5>} : (tensor<2x4x8x6xf32>, tensor<4x3x3x2xf32>) -> tensor<2x3x6x5xf32>
   %2 = graph.conv2d_weight_grad %q, %dy {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>, kernel = array<i64: 3, 2>} : (tensor<2x3x6x5xf32>, tensor<2x4x4x4xf32>) -> tensor<4x3x3x2xf32>
-  return
+  graph.return
 }

@@ -8,8 +8,8 @@
 // CHECK-LABEL: graph.iota
 // CHECK-NEXT: extents [2, 3] combine none
 // CHECK-NEXT: arith.index_cast
-func.func @constants() -> (tensor<2xf32>, tensor<2x3xi64>) {
+graph.step @constants() -> (tensor<2xf32>, tensor<2x3xi64>) {
   %0 = graph.full {value = 0.1, type = tensor<2xf32>} : () -> tensor<2xf32>
   %1 = graph.iota {dim = 1, type = tensor<2x3xi64>} : () -> tensor<2x3xi64>
-  return %0, %1 : tensor<2xf32>, tensor<2x3xi64>
+  graph.return %0, %1 : tensor<2xf32>, tensor<2x3xi64>
 }

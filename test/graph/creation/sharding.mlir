@@ -13,8 +13,8 @@
 // CHECK-NEXT: graph.full {type = tensor<0x7xi64>, value = 0.000000e+00 : f64}
 // CHECK: factor 1 part 2 of 3:
 // CHECK-NEXT: graph.iota {dim = 1 : i64, start = 16 : i64, type = tensor<4x1xi64>}
-func.func @f() {
+graph.step @f() {
   %0 = graph.full {value = 0.5, type = tensor<4x7xf64>} : () -> tensor<4x7xf64>
   %1 = graph.iota {dim = 1, type = tensor<4x7xi64>, start = 10} : () -> tensor<4x7xi64>
-  return
+  graph.return
 }

@@ -6,9 +6,9 @@
 // CHECK-NEXT: access (d0, d1, d2) -> (d0, 0, d2)
 // CHECK-NEXT: access (d0, d1, d2) -> (d1, 0)
 // CHECK-NEXT: arith.addf
-func.func @broadcast(%a: tensor<2x1x4xf32>, %b: tensor<3x1xf32>) {
+graph.step @broadcast(%a: tensor<2x1x4xf32>, %b: tensor<3x1xf32>) {
   %0 = graph.add %a, %b : (tensor<2x1x4xf32>, tensor<3x1xf32>) -> tensor<2x3x4xf32>
-  return
+  graph.return
 }
 
 // A NaN stays, so relu is no maximum.
@@ -18,9 +18,9 @@ func.func @broadcast(%a: tensor<2x1x4xf32>, %b: tensor<3x1xf32>) {
 // CHECK-NEXT: arith.constant
 // CHECK-NEXT: arith.cmpf
 // CHECK-NEXT: arith.select
-func.func @relu(%a: tensor<4xf32>) {
+graph.step @relu(%a: tensor<4xf32>) {
   %0 = graph.relu %a : (tensor<4xf32>) -> tensor<4xf32>
-  return
+  graph.return
 }
 
 // No op of its own in the payload: a logarithm, what rounding lost, and two
@@ -38,16 +38,16 @@ func.func @relu(%a: tensor<4xf32>) {
 // CHECK-NEXT: arith.select
 // CHECK-NEXT: arith.cmpf
 // CHECK-NEXT: arith.select
-func.func @log1p(%a: tensor<2x3xf32>) {
+graph.step @log1p(%a: tensor<2x3xf32>) {
   %0 = graph.log1p %a : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  return
+  graph.return
 }
 
 // CHECK-LABEL: graph.cast
 // CHECK: arith.uitofp
-func.func @cast(%a: tensor<4xui8>) {
+graph.step @cast(%a: tensor<4xui8>) {
   %0 = graph.cast %a {to = f32} : (tensor<4xui8>) -> tensor<4xf32>
-  return
+  graph.return
 }
 
 // CHECK-LABEL: graph.add flops 24

@@ -11,7 +11,7 @@
 // CHECK-NEXT: graph.gt ([i, j], [i, j]) -> ([i, j]) i=2 j=3{{$}}
 // CHECK-NEXT: graph.select ([i, j], [i, j], [i, j]) -> ([i, j]) i=2 j=3 through 1: max, 2: max, 1+2: sum, 1+2: max
 // CHECK-NEXT: graph.cast ([i, j]) -> ([i, j]) i=2 j=3 through 0: sum, 0: max
-func.func @f(%x: tensor<2x3xf64>, %row: tensor<1x3xf64>, %last: tensor<3xf64>, %s: tensor<f64>) {
+graph.step @f(%x: tensor<2x3xf64>, %row: tensor<1x3xf64>, %last: tensor<3xf64>, %s: tensor<f64>) {
   %0 = graph.exp %x : (tensor<2x3xf64>) -> tensor<2x3xf64>
   %1 = graph.neg %0 : (tensor<2x3xf64>) -> tensor<2x3xf64>
   %2 = graph.mul %1, %row : (tensor<2x3xf64>, tensor<1x3xf64>) -> tensor<2x3xf64>
@@ -21,5 +21,5 @@ func.func @f(%x: tensor<2x3xf64>, %row: tensor<1x3xf64>, %last: tensor<3xf64>, %
   %6 = graph.gt %3, %5 : (tensor<2x3xf64>, tensor<2x3xf64>) -> tensor<2x3xi1>
   %7 = graph.select %6, %3, %5 : (tensor<2x3xi1>, tensor<2x3xf64>, tensor<2x3xf64>) -> tensor<2x3xf64>
   %8 = graph.cast %7 {to = f32} : (tensor<2x3xf64>) -> tensor<2x3xf32>
-  return
+  graph.return
 }

@@ -7,8 +7,8 @@
 // CHECK: @f #0 i32 [] [1]
 // CHECK: @f #1 i32 [] [0]
 
-// CHECK-LABEL: func.func @f
-// CHECK-LABEL: func.func @mean
+// CHECK-LABEL: graph.step @f
+// CHECK-LABEL: graph.step @mean
 // CHECK: [[CLASSES:%.*]] = graph.iota {dim = 1 : i64, type = tensor<1x10xi64>}
 // CHECK: [[T:%.*]] = graph.reshape %arg1 {shape = array<i64: 2, 1>}
 // CHECK: [[CHOSEN:%.*]] = graph.eq [[CLASSES]], [[T]]
@@ -20,20 +20,20 @@
 // CHECK: graph.div %{{.*}}, [[COUNT]]
 
 // An ignored class is a class: its targets are masked.
-// CHECK-LABEL: func.func @ignored_class
+// CHECK-LABEL: graph.step @ignored_class
 // CHECK: graph.logical_and
-func.func @f(%t: tensor<2xi64>) -> (tensor<i32>, tensor<i32>) {
+graph.step @f(%t: tensor<2xi64>) -> (tensor<i32>, tensor<i32>) {
   %six = graph.full {value = 6.0, type = tensor<i64>} : () -> tensor<i64>
   %u = graph.add %t, %six : (tensor<2xi64>, tensor<i64>) -> tensor<2xi64>
   %0 = graph.index_check %u {bound = 7} : (tensor<2xi64>) -> tensor<i32>
   %1 = graph.index_check %u {bound = 8, ignore_index = 8} : (tensor<2xi64>) -> tensor<i32>
-  return %0, %1 : tensor<i32>, tensor<i32>
+  graph.return %0, %1 : tensor<i32>, tensor<i32>
 }
-func.func @mean(%p: tensor<2x10xf64>, %t: tensor<2xi64>) -> tensor<f64> {
+graph.step @mean(%p: tensor<2x10xf64>, %t: tensor<2xi64>) -> tensor<f64> {
   %0 = graph.nll_loss %p, %t : (tensor<2x10xf64>, tensor<2xi64>) -> tensor<f64>
-  return %0 : tensor<f64>
+  graph.return %0 : tensor<f64>
 }
-func.func @ignored_class(%p: tensor<2x10xf64>, %t: tensor<2xi64>) -> tensor<f64> {
+graph.step @ignored_class(%p: tensor<2x10xf64>, %t: tensor<2xi64>) -> tensor<f64> {
   %0 = graph.nll_loss %p, %t {ignore_index = 3} : (tensor<2x10xf64>, tensor<2xi64>) -> tensor<f64>
-  return %0 : tensor<f64>
+  graph.return %0 : tensor<f64>
 }

@@ -8,9 +8,9 @@
 // Decomposed, classes can be split too: they are counted by an iota.
 // PARTS: graph.iota () -> ([1, i]) i=4
 // PARTS: graph.eq ([1, j], [i, 1]) -> ([i, j]) i=6 j=4
-func.func @f(%x: tensor<6x4xf64>, %t: tensor<6xi64>) {
+graph.step @f(%x: tensor<6x4xf64>, %t: tensor<6xi64>) {
   %0 = graph.nll_loss %x, %t {reduction = "sum"} : (tensor<6x4xf64>, tensor<6xi64>) -> tensor<f64>
   %1 = graph.nll_loss %x, %t : (tensor<6x4xf64>, tensor<6xi64>) -> tensor<f64>
   %2 = graph.index_check %t {bound = 4} : (tensor<6xi64>) -> tensor<i32>
-  return
+  graph.return
 }

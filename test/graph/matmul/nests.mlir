@@ -19,11 +19,11 @@
 // CHECK: graph.matmul flops 48
 // CHECK: graph.matmul flops 240
 // CHECK: @f #0 f64 [2,4] [4.625, 5, 5.375, 5.75, 10.8125, 11.75, 12.6875, 13.625]
-func.func @f(%a: tensor<2x3xf64>, %b: tensor<3x4xf64>, %c: tensor<5x4x3xf64>, %d: tensor<5x2x4xf64>) -> tensor<2x4xf64> {
+graph.step @f(%a: tensor<2x3xf64>, %b: tensor<3x4xf64>, %c: tensor<5x4x3xf64>, %d: tensor<5x2x4xf64>) -> tensor<2x4xf64> {
   %0 = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<2x3xf64>, tensor<3x4xf64>) -> tensor<2x4xf64>
   %1 = graph.matmul %c, %d {spec = "bkm,bnk->bmn"} : (tensor<5x4x3xf64>, tensor<5x2x4xf64>) -> tensor<5x3x2xf64>
   %2 = graph.reshape %a {shape = array<i64: 1, 2, 3>} : (tensor<2x3xf64>) -> tensor<1x2x3xf64>
   %3 = graph.matmul %a, %2 {spec = "bk,Xbk->bY"} : (tensor<2x3xf64>, tensor<1x2x3xf64>) -> tensor<2x1xf64>
   %4 = graph.matmul %a, %a {spec = "ij,kl->ijkl"} : (tensor<2x3xf64>, tensor<2x3xf64>) -> tensor<2x3x2x3xf64>
-  return %0 : tensor<2x4xf64>
+  graph.return %0 : tensor<2x4xf64>
 }

@@ -2,108 +2,108 @@
 
 // The second error of each is from the verifier; the front end shows the first.
 
-func.func @rate(%p: tensor<4xf32>) {
+graph.step @rate(%p: tensor<4xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{SGD: lr must not be negative, got -1}}
   %0 = graph.sgd %p, %p {lr = -1.0} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  return
+  graph.return
 }
 
 // -----
 
-func.func @momentum(%p: tensor<4xf32>) {
+graph.step @momentum(%p: tensor<4xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{SGD: momentum must not be negative, got -0.5}}
   %0:2 = graph.sgd %p, %p, %p {lr = 1.0, momentum = -0.5} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
-  return
+  graph.return
 }
 
 // -----
 
-func.func @decay(%p: tensor<4xf32>) {
+graph.step @decay(%p: tensor<4xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{SGD: weight_decay must not be negative, got -0.5}}
   %0 = graph.sgd %p, %p {lr = 1.0, weight_decay = -0.5} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  return
+  graph.return
 }
 
 // -----
 
-func.func @nesterov(%p: tensor<4xf32>) {
+graph.step @nesterov(%p: tensor<4xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{SGD: nesterov needs a momentum and no dampening}}
   %0 = graph.sgd %p, %p {lr = 1.0, nesterov = true} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  return
+  graph.return
 }
 
 // -----
 
-func.func @buffer(%p: tensor<4xf32>) {
+graph.step @buffer(%p: tensor<4xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{SGD: a momentum buffer goes with a momentum, and only with it}}
   %0 = graph.sgd %p, %p {lr = 1.0, momentum = 0.9} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-  return
+  graph.return
 }
 
 // -----
 
-func.func @buffer_type(%p: tensor<4xf32>, %b: tensor<3xf32>) {
+graph.step @buffer_type(%p: tensor<4xf32>, %b: tensor<3xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{SGD: the momentum buffer is f32 [3], the parameter f32 [4]}}
   %0:2 = graph.sgd %p, %p, %b {lr = 1.0, momentum = 0.9} : (tensor<4xf32>, tensor<4xf32>, tensor<3xf32>) -> (tensor<4xf32>, tensor<4xf32>)
-  return
+  graph.return
 }
 
 // -----
 
-func.func @gradient(%p: tensor<4xf32>, %g: tensor<3xf32>) {
+graph.step @gradient(%p: tensor<4xf32>, %g: tensor<3xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{SGD: the gradient is f32 [3], the parameter f32 [4]}}
   %0 = graph.sgd %p, %g {lr = 1.0} : (tensor<4xf32>, tensor<3xf32>) -> tensor<4xf32>
-  return
+  graph.return
 }
 
 // -----
 
-func.func @adam_eps(%p: tensor<4xf32>) {
+graph.step @adam_eps(%p: tensor<4xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{Adam: eps must not be negative, got -1}}
   %0:3 = graph.adam %p, %p, %p, %p {lr = 1.0, eps = -1.0} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
-  return
+  graph.return
 }
 
 // -----
 
-func.func @adam_beta(%p: tensor<4xf32>) {
+graph.step @adam_beta(%p: tensor<4xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{Adam: beta2 must be below 1, got 1}}
   %0:3 = graph.adam %p, %p, %p, %p {lr = 1.0, beta2 = 1.0} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
-  return
+  graph.return
 }
 
 // -----
 
-func.func @adamw_beta(%p: tensor<4xf32>) {
+graph.step @adamw_beta(%p: tensor<4xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{AdamW: beta1 must not be negative, got -0.5}}
   %0:3 = graph.adam %p, %p, %p, %p {lr = 1.0, beta1 = -0.5, decoupled = true} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
-  return
+  graph.return
 }
 
 // -----
 
-func.func @adam_slot(%p: tensor<4xf32>, %b: tensor<3xf32>) {
+graph.step @adam_slot(%p: tensor<4xf32>, %b: tensor<3xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{Adam: the exp_avg_sq is f32 [3], the parameter f32 [4]}}
   %0:3 = graph.adam %p, %p, %p, %b {lr = 1.0} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<3xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
-  return
+  graph.return
 }
 
 // -----
 
-func.func @adam_call(%p: tensor<4xf32>) {
+graph.step @adam_call(%p: tensor<4xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{Adam: call 2 of 2}}
   %0:3 = graph.adam %p, %p, %p, %p {lr = 1.0, calls = 2, call = 2} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
-  return
+  graph.return
 }

@@ -21,10 +21,10 @@
 // CHECK: @f #0 f64 [1,1,2,2] [1.5, 2, 3.5, 4]
 // CHECK: @f #1 u8 [1,1,2,2] [3, 3, 3, 3]
 // CHECK: @f #2 f64 [1,1,4,4] [0, 0, 0, 0, 0, 1.5, 0, 2, 0, 0, 0, 0, 0, 3.5, 0, 4]
-func.func @f(%x: tensor<1x1x4x4xf64>) -> (tensor<1x1x2x2xf64>, tensor<1x1x2x2xui8>, tensor<1x1x4x4xf64>) {
+graph.step @f(%x: tensor<1x1x4x4xf64>) -> (tensor<1x1x2x2xf64>, tensor<1x1x2x2xui8>, tensor<1x1x4x4xf64>) {
   %0:2 = graph.max_pool2d %x {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<1x1x4x4xf64>) -> (tensor<1x1x2x2xf64>, tensor<1x1x2x2xui8>)
   %1:2 = graph.max_pool2d %x {kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>, padding = array<i64: 1, 1>} : (tensor<1x1x4x4xf64>) -> (tensor<1x1x2x2xf64>, tensor<1x1x2x2xui8>)
   %2 = graph.max_pool2d_grad %0#0, %0#1 {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, input_shape = array<i64: 1, 1, 4, 4>} : (tensor<1x1x2x2xf64>, tensor<1x1x2x2xui8>) -> tensor<1x1x4x4xf64>
   %3 = graph.max_pool2d_grad %1#0, %1#1 {kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>, padding = array<i64: 1, 1>, input_shape = array<i64: 1, 1, 4, 4>} : (tensor<1x1x2x2xf64>, tensor<1x1x2x2xui8>) -> tensor<1x1x4x4xf64>
-  return %0#0, %0#1, %2 : tensor<1x1x2x2xf64>, tensor<1x1x2x2xui8>, tensor<1x1x4x4xf64>
+  graph.return %0#0, %0#1, %2 : tensor<1x1x2x2xf64>, tensor<1x1x2x2xui8>, tensor<1x1x4x4xf64>
 }

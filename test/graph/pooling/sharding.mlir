@@ -10,9 +10,9 @@
 // CHECK-NEXT: graph.max_pool2d_grad {input_shape = array<i64: 2, 3, 4, 6>
 // Overlapping ones keep them whole.
 // CHECK-LABEL: graph.sum_pool2d ([i, j, o, p]) -> ([i, j, k, l]) i=2 j=3 k=6:blocked(window halo) l=4:blocked(window halo)
-func.func @f(%x: tensor<2x3x8x6xf64>) {
+graph.step @f(%x: tensor<2x3x8x6xf64>) {
   %0, %1 = graph.max_pool2d %x {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<2x3x8x6xf64>) -> (tensor<2x3x4x3xf64>, tensor<2x3x4x3xui8>)
   %2 = graph.max_pool2d_grad %0, %1 {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, input_shape = array<i64: 2, 3, 8, 6>} : (tensor<2x3x4x3xf64>, tensor<2x3x4x3xui8>) -> tensor<2x3x8x6xf64>
   %3 = graph.sum_pool2d %x {kernel = array<i64: 3, 3>, stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<2x3x8x6xf64>) -> tensor<2x3x6x4xf64>
-  return
+  graph.return
 }

@@ -12,13 +12,13 @@
 // CHECK: arith.select
 
 // The gradient draws the same mask again: nothing is kept.
-// CHECK-LABEL: func.func @gradient.dropout
+// CHECK-LABEL: graph.step @gradient.dropout
 // CHECK: [[DX:%.*]] = graph.dropout %arg2, %arg1 {channelwise = true, key = 5 : i64, p = 5.000000e-01 : f64}
 // CHECK: return [[DX]] : tensor<2x3x2x1xf64>
 
 // Whole channels are zero, the rest is doubled.
 // CHECK: @f #0 f64 [2,3,2,1] [{{.*}}]
-func.func @f(%x: tensor<2x3x2x1xf64>, %s: tensor<8xi64>) -> tensor<2x3x2x1xf64> {
+graph.step @f(%x: tensor<2x3x2x1xf64>, %s: tensor<8xi64>) -> tensor<2x3x2x1xf64> {
   %0 = graph.dropout %x, %s {p = 0.5, key = 5, channelwise = true} : (tensor<2x3x2x1xf64>, tensor<8xi64>) -> tensor<2x3x2x1xf64>
-  return %0 : tensor<2x3x2x1xf64>
+  graph.return %0 : tensor<2x3x2x1xf64>
 }

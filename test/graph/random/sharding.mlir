@@ -9,8 +9,8 @@
 // A part of a part.
 // CHECK: factor 1 part 1 of 2:
 // CHECK-NEXT: graph.uniform {extents = array<i64: 9, 8>, key = 7 : i64, offset = array<i64: 1, 6>, type = tensor<4x2xf64>}
-func.func @f(%x: tensor<4x6xf64>, %s: tensor<8xi64>) {
+graph.step @f(%x: tensor<4x6xf64>, %s: tensor<8xi64>) {
   %0 = graph.dropout %x, %s {p = 0.5, key = 3} : (tensor<4x6xf64>, tensor<8xi64>) -> tensor<4x6xf64>
   %1 = graph.uniform %s {key = 7, type = tensor<4x5xf64>, offset = array<i64: 1, 3>, extents = array<i64: 9, 8>} : (tensor<8xi64>) -> tensor<4x5xf64>
-  return
+  graph.return
 }

@@ -16,10 +16,10 @@
 // CHECK: @f #2 f64 [2,3] [1, 2, 3, 4, 5, 6]
 // CHECK: @f #3 i64 [2,3] [3, 3, 3, 3, 3, 3]
 // CHECK: @f #4 i64 [3,4] [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
-func.func @f(%x: tensor<2x3x4xf64>) -> (tensor<3xf64>, tensor<2x1x4xf64>, tensor<2x3xf64>, tensor<2x3xi64>, tensor<3x4xi64>) {
+graph.step @f(%x: tensor<2x3x4xf64>) -> (tensor<3xf64>, tensor<2x1x4xf64>, tensor<2x3xf64>, tensor<2x3xi64>, tensor<3x4xi64>) {
   %0 = graph.sum %x {dims = array<i64: 0, 2>} : (tensor<2x3x4xf64>) -> tensor<3xf64>
   %1 = graph.amax %x {dims = array<i64: 1>, keepdim = true} : (tensor<2x3x4xf64>) -> tensor<2x1x4xf64>
   %2:2 = graph.max %x {dim = 2} : (tensor<2x3x4xf64>) -> (tensor<2x3xf64>, tensor<2x3xi64>)
   %3 = graph.argmax %x {dim = 0} : (tensor<2x3x4xf64>) -> tensor<3x4xi64>
-  return %0, %1, %2#0, %2#1, %3 : tensor<3xf64>, tensor<2x1x4xf64>, tensor<2x3xf64>, tensor<2x3xi64>, tensor<3x4xi64>
+  graph.return %0, %1, %2#0, %2#1, %3 : tensor<3xf64>, tensor<2x1x4xf64>, tensor<2x3xf64>, tensor<2x3xi64>, tensor<3x4xi64>
 }

@@ -10,10 +10,10 @@
 // Values and positions would have to be merged together.
 // CHECK-LABEL: graph.max ([i, j, k]) -> ([i, j], [i, j]) i=2 j=3 k=4:blocked(index merge)
 // CHECK-LABEL: graph.argmax ([k, i, j]) -> ([i, j]) i=3 j=4 k=2:blocked(index merge)
-func.func @f(%x: tensor<2x3x4xf64>) {
+graph.step @f(%x: tensor<2x3x4xf64>) {
   %0 = graph.sum %x {dims = array<i64: 0, 2>} : (tensor<2x3x4xf64>) -> tensor<3xf64>
   %1 = graph.amax %x {dims = array<i64: 2>, keepdim = true} : (tensor<2x3x4xf64>) -> tensor<2x3x1xf64>
   %2, %3 = graph.max %x {dim = 2} : (tensor<2x3x4xf64>) -> (tensor<2x3xf64>, tensor<2x3xi64>)
   %4 = graph.argmax %x {dim = 0} : (tensor<2x3x4xf64>) -> tensor<3x4xi64>
-  return
+  graph.return
 }

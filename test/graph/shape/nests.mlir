@@ -17,10 +17,10 @@
 // CHECK: @f #1 f64 [2,2,3] [0.25, 0.5, 0.75, 1, 1.25, 1.5, 0.25, 0.5, 0.75, 1, 1.25, 1.5]
 // CHECK: @f #2 f64 [4,5] [9, 9, 9, 9, 9, 9, 0.25, 0.5, 0.75, 9, 9, 9, 9, 9, 9, 9, 1, 1.25, 1.5, 9]
 // CHECK: @f #3 f64 [2,2] [0.25, 0.75, 1, 1.5]
-func.func @f(%x: tensor<2x3xf64>) -> (tensor<3x2xf64>, tensor<2x2x3xf64>, tensor<4x5xf64>, tensor<2x2xf64>) {
+graph.step @f(%x: tensor<2x3xf64>) -> (tensor<3x2xf64>, tensor<2x2x3xf64>, tensor<4x5xf64>, tensor<2x2xf64>) {
   %0 = graph.transpose %x {permutation = array<i64: 1, 0>} : (tensor<2x3xf64>) -> tensor<3x2xf64>
   %1 = graph.expand %x {shape = array<i64: 2, 2, 3>} : (tensor<2x3xf64>) -> tensor<2x2x3xf64>
   %2 = graph.pad %x {low = array<i64: 1, 1>, high = array<i64: 0, 1>, interior = array<i64: 1, 0>, value = 9.0} : (tensor<2x3xf64>) -> tensor<4x5xf64>
   %3 = graph.slice %x {offsets = array<i64: 0, 0>, sizes = array<i64: 2, 2>, strides = array<i64: 1, 2>} : (tensor<2x3xf64>) -> tensor<2x2xf64>
-  return %0, %1, %2, %3 : tensor<3x2xf64>, tensor<2x2x3xf64>, tensor<4x5xf64>, tensor<2x2xf64>
+  graph.return %0, %1, %2, %3 : tensor<3x2xf64>, tensor<2x2x3xf64>, tensor<4x5xf64>, tensor<2x2xf64>
 }

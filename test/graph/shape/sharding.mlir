@@ -28,7 +28,7 @@
 // CHECK: factor 2 part 0 of 2: cannot be split, uneven
 
 // CHECK-LABEL: graph.cat ([k, j], [l, j]) -> ([i, j]) i=10:blocked(index in payload) j=6 k=4:blocked(shifted) l=6:blocked(shifted) through 0: max, 1: max, 0+1: sum, 0+1: max
-func.func @f(%x: tensor<4x6xf64>, %column: tensor<4x1xf64>, %six: tensor<6x6xf64>) {
+graph.step @f(%x: tensor<4x6xf64>, %column: tensor<4x1xf64>, %six: tensor<6x6xf64>) {
   %0 = graph.reshape %x {shape = array<i64: 8, 3>} : (tensor<4x6xf64>) -> tensor<8x3xf64>
   %1 = graph.reshape %x {shape = array<i64: 3, 8>} : (tensor<4x6xf64>) -> tensor<3x8xf64>
   %2 = graph.transpose %x {permutation = array<i64: 1, 0>} : (tensor<4x6xf64>) -> tensor<6x4xf64>
@@ -36,5 +36,5 @@ func.func @f(%x: tensor<4x6xf64>, %column: tensor<4x1xf64>, %six: tensor<6x6xf64
   %4 = graph.pad %x {low = array<i64: 1, 0>, high = array<i64: 2, 0>, interior = array<i64: 0, 0>, value = 0.0} : (tensor<4x6xf64>) -> tensor<7x6xf64>
   %5 = graph.slice %x {offsets = array<i64: 1, 1>, sizes = array<i64: 2, 3>, strides = array<i64: 1, 2>} : (tensor<4x6xf64>) -> tensor<2x3xf64>
   %6 = graph.cat %x, %six {dim = 0} : (tensor<4x6xf64>, tensor<6x6xf64>) -> tensor<10x6xf64>
-  return
+  graph.return
 }

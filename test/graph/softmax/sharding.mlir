@@ -9,7 +9,7 @@
 // PARTS-NEXT: graph.exp
 // PARTS-NEXT: graph.sum ([i, j]) -> ([i, 1]) i=4 j=6:sum through 0: sum
 // PARTS-NEXT: graph.div ([i, j], [i, 1]) -> ([i, j]) i=4 j=6 through 0: sum
-func.func @f(%x: tensor<4x6xf64>) -> tensor<4x6xf64> {
+graph.step @f(%x: tensor<4x6xf64>) -> tensor<4x6xf64> {
   %0 = graph.softmax %x {dim = 1} : (tensor<4x6xf64>) -> tensor<4x6xf64>
-  return %0 : tensor<4x6xf64>
+  graph.return %0 : tensor<4x6xf64>
 }

@@ -30,44 +30,44 @@ graph.state @w {type = f32, role = "parameter"}
 
 // -----
 
-func.func @arguments(%x: tensor<4xf32>) {
+graph.step @arguments(%x: tensor<4xf32>) {
   // expected-error@+1 {{the block's arguments must be the operands}}
   %0 = graph.kernel %x {name = "k"} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<5xf32>):
     graph.yield
   }
-  return
+  graph.return
 }
 
 // -----
 
-func.func @results(%x: tensor<4xf32>) {
+graph.step @results(%x: tensor<4xf32>) {
   // expected-error@+1 {{must end by yielding its results}}
   %0 = graph.kernel %x {name = "k"} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     graph.yield
   }
-  return
+  graph.return
 }
 
 // -----
 
-func.func @inplace_count(%x: tensor<4xf32>) {
+graph.step @inplace_count(%x: tensor<4xf32>) {
   // expected-error@+1 {{inplace needs one number for each result}}
   %0 = graph.kernel %x {name = "k", inplace = array<i64: 0, 0>} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     graph.yield %a : tensor<4xf32>
   }
-  return
+  graph.return
 }
 
 // -----
 
-func.func @inplace_operand(%x: tensor<4xf32>) {
+graph.step @inplace_operand(%x: tensor<4xf32>) {
   // expected-error@+1 {{inplace names operand 1 of 1}}
   %0 = graph.kernel %x {name = "k", inplace = array<i64: 1>} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     graph.yield %a : tensor<4xf32>
   }
-  return
+  graph.return
 }

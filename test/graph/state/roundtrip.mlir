@@ -9,11 +9,11 @@ graph.state @"optim.fc.weight.momentum_buffer" {type = tensor<4x5xf32>, role = "
 // CHECK-NEXT: ^bb0([[A:%.*]]: tensor<4xf32>, [[B:%.*]]: tensor<4xf32>):
 // CHECK-NEXT: [[SUM:%.*]] = graph.add [[A]], [[B]]
 // CHECK-NEXT: graph.yield [[SUM]] : tensor<4xf32>
-func.func @kernel(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+graph.step @kernel(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %0 = graph.kernel %x, %y {name = "add", inplace = array<i64: 0>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
     %1 = graph.add %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
     graph.yield %1 : tensor<4xf32>
   }
-  return %0 : tensor<4xf32>
+  graph.return %0 : tensor<4xf32>
 }

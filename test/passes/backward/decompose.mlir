@@ -7,7 +7,7 @@
 // CHECK: [[SUM:%.*]] = graph.sum
 // CHECK: graph.div {{.*}}, [[SUM]]
 // CHECK-NOT: graph.softmax
-func.func @softmax(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+graph.step @softmax(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %0 = graph.softmax %x {dim = 1} : (tensor<2x3xf32>) -> tensor<2x3xf32>
-  return %0 : tensor<2x3xf32>
+  graph.return %0 : tensor<2x3xf32>
 }

@@ -9,10 +9,10 @@
 // CHECK: [[SUM:%.*]] = graph.add [[A]], [[B]]
 // CHECK: return [[Y]], [[SUM]]
 // CHECK-NOT: graph.gradients
-func.func @two_uses(%w: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+graph.step @two_uses(%w: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
   %y = graph.mul %w, %w : (tensor<f32>, tensor<f32>) -> tensor<f32>
   %g = graph.gradients %y, %w : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  return %y, %g : tensor<f32>, tensor<f32>
+  graph.return %y, %g : tensor<f32>, tensor<f32>
 }
 
 // Nothing is computed for x, which no one asked for, nor through a detach.
@@ -21,21 +21,21 @@ func.func @two_uses(%w: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
 // CHECK: [[ONE:%.*]] = graph.full
 // CHECK: [[G:%.*]] = graph.mul [[ONE]], %arg1
 // CHECK-NEXT: return [[G]]
-func.func @only_what_is_asked(%w: tensor<f32>, %x: tensor<f32>) -> tensor<f32> {
+graph.step @only_what_is_asked(%w: tensor<f32>, %x: tensor<f32>) -> tensor<f32> {
   %y = graph.mul %w, %x : (tensor<f32>, tensor<f32>) -> tensor<f32>
   %d = graph.detach %y : (tensor<f32>) -> tensor<f32>
   %z = graph.mul %d, %d : (tensor<f32>, tensor<f32>) -> tensor<f32>
   %s = graph.add %y, %z : (tensor<f32>, tensor<f32>) -> tensor<f32>
   %g = graph.gradients %s, %w : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  return %g : tensor<f32>
+  graph.return %g : tensor<f32>
 }
 
 // CHECK-LABEL: @second_order
 // CHECK-NOT: graph.gradients
 // CHECK: return
-func.func @second_order(%w: tensor<f32>) -> tensor<f32> {
+graph.step @second_order(%w: tensor<f32>) -> tensor<f32> {
   %y = graph.exp %w : (tensor<f32>) -> tensor<f32>
   %g = graph.gradients %y, %w : (tensor<f32>, tensor<f32>) -> tensor<f32>
   %h = graph.gradients %g, %w : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  return %h : tensor<f32>
+  graph.return %h : tensor<f32>
 }

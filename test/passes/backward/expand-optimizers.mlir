@@ -8,9 +8,9 @@
 // CHECK: [[DELTA:%.*]] = graph.mul [[BUFFER]], [[LR]]
 // CHECK: [[P:%.*]] = graph.sub %arg0, [[DELTA]]
 // CHECK: return [[P]], [[BUFFER]]
-func.func @momentum(%p: tensor<4xf32>, %g: tensor<4xf32>, %m: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+graph.step @momentum(%p: tensor<4xf32>, %g: tensor<4xf32>, %m: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0:2 = graph.sgd %p, %g, %m {lr = 0.1, momentum = 0.9} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
-  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+  graph.return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
 }
 
 // The first buffer is the gradient, whatever the dampening.
@@ -18,9 +18,9 @@ func.func @momentum(%p: tensor<4xf32>, %g: tensor<4xf32>, %m: tensor<4xf32>) -> 
 // CHECK: [[STEP:%.*]] = graph.slice %arg0 {offsets = array<i64: 1>
 // CHECK: [[FIRST:%.*]] = graph.eq [[STEP]]
 // CHECK: graph.select [[FIRST]], %arg2
-func.func @dampening(%s: tensor<8xi64> {graph.scalars}, %p: tensor<4xf32>, %g: tensor<4xf32>, %m: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+graph.step @dampening(%s: tensor<8xi64> scalars, %p: tensor<4xf32>, %g: tensor<4xf32>, %m: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   %0:2 = graph.sgd %p, %g, %m {lr = 0.1, momentum = 0.9, dampening = 0.5} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
-  return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
+  graph.return %0#0, %0#1 : tensor<4xf32>, tensor<4xf32>
 }
 
 // The corrections are f64 and made once, from the number of the step plus one;
@@ -41,9 +41,9 @@ func.func @dampening(%s: tensor<8xi64> {graph.scalars}, %p: tensor<4xf32>, %g: t
 // CHECK: graph.mul %arg1, [[SHRINK]]
 // CHECK: graph.mul {{.*}}, [[ROOT32]] : (tensor<4xf32>, tensor<1xf32>)
 // CHECK: graph.mul {{.*}}, [[SIZE32]] : (tensor<4xf32>, tensor<1xf32>)
-func.func @adamw(%s: tensor<8xi64> {graph.scalars}, %p: tensor<4xf32>, %g: tensor<4xf32>, %m: tensor<4xf32>, %v: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+graph.step @adamw(%s: tensor<8xi64> scalars, %p: tensor<4xf32>, %g: tensor<4xf32>, %m: tensor<4xf32>, %v: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %0:3 = graph.adam %p, %g, %m, %v {lr = 0.5, weight_decay = 0.5, decoupled = true} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
-  return %0#0, %0#1, %0#2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  graph.return %0#0, %0#1, %0#2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
 
 // The second of two updates in a step: t = 2 * step + 2.
@@ -52,7 +52,7 @@ func.func @adamw(%s: tensor<8xi64> {graph.scalars}, %p: tensor<4xf32>, %g: tenso
 // CHECK: [[DONE:%.*]] = graph.mul {{.*}}, [[TWO]]
 // CHECK: [[AFTER:%.*]] = graph.full {type = tensor<f64>, value = 2.000000e+00 : f64}
 // CHECK: graph.add [[DONE]], [[AFTER]]
-func.func @second_call(%s: tensor<8xi64> {graph.scalars}, %p: tensor<4xf32>, %g: tensor<4xf32>, %m: tensor<4xf32>, %v: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+graph.step @second_call(%s: tensor<8xi64> scalars, %p: tensor<4xf32>, %g: tensor<4xf32>, %m: tensor<4xf32>, %v: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
   %0:3 = graph.adam %p, %g, %m, %v {lr = 0.01, calls = 2, call = 1} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
-  return %0#0, %0#1, %0#2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  graph.return %0#0, %0#1, %0#2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }

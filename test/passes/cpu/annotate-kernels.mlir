@@ -13,11 +13,11 @@
 // FEW: max_tiles = 2
 // FEW-SAME: tiles = 2
 // NONE: cannot read {{.*}}.none: No such file or directory
-func.func @step(%x: tensor<128x128xf32>, %w: tensor<128x128xf32>) -> tensor<128x128xf32> {
+graph.step @step(%x: tensor<128x128xf32>, %w: tensor<128x128xf32>) -> tensor<128x128xf32> {
   %0 = "graph.kernel"(%x, %w) <{name = "product"}> ({
   ^bb0(%a: tensor<128x128xf32>, %b: tensor<128x128xf32>):
     %1 = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
     graph.yield %1 : tensor<128x128xf32>
   }) : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
-  return %0 : tensor<128x128xf32>
+  graph.return %0 : tensor<128x128xf32>
 }

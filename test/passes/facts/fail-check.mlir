@@ -5,8 +5,8 @@
 // CHECK: error: dlcc crashed; this is a bug of dlcc
 
 // RUN: dl-opt %s --print-costs
-func.func @step(%x: tensor<4xf32>) -> tensor<4xf32> {
+graph.step @step(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = graph.exp %x : (tensor<4xf32>) -> tensor<4xf32>
   %1 = graph.relu %0 {fail} : (tensor<4xf32>) -> tensor<4xf32>
-  return %1 : tensor<4xf32>
+  graph.return %1 : tensor<4xf32>
 }

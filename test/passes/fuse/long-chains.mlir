@@ -3,10 +3,10 @@
 // A remark names a place: to print its op, MLIR would walk the whole function each time.
 // RUN: python3 %S/long_chain.py 200 | dl-opt --form-kernels - -o /dev/null 2>&1 | FileCheck %s --check-prefix=WHY --implicit-check-not="see current operation"
 
-// CHECK-LABEL: func.func @elementwise
+// CHECK-LABEL: graph.step @elementwise
 // CHECK-COUNT-2: graph.kernel
 // CHECK-NOT: graph.kernel
-// CHECK-LABEL: func.func @sums
+// CHECK-LABEL: graph.step @sums
 // CHECK-COUNT-4: graph.kernel
 // CHECK-NOT: graph.kernel
 

@@ -9,8 +9,8 @@
 // CHECK-NOT: graph.kernel
 // ONE: name = "relu_
 // ONE: name = "exp_
-func.func @step(%x: tensor<64xf32>) -> tensor<64xf32> {
+graph.step @step(%x: tensor<64xf32>) -> tensor<64xf32> {
   %0 = graph.relu %x : (tensor<64xf32>) -> tensor<64xf32>
   %1 = graph.exp %0 : (tensor<64xf32>) -> tensor<64xf32>
-  return %1 : tensor<64xf32>
+  graph.return %1 : tensor<64xf32>
 }

@@ -18,17 +18,17 @@ graph.state @slot {type = tensor<8x5xf32>, role = "slot", of = "first", init = {
 graph.state @both {type = tensor<8x5xf32>, role = "parameter", init = {kind = "zero", a = 0.0 : f64, b = 0.0 : f64, key = 0 : i64}}
 // Seen in another shape, elements have to lie in row-major order.
 // CHECK-NOT: layout
-// CHECK: func.func
+// CHECK: graph.step
 graph.state @shaped {type = tensor<8x5xf32>, role = "parameter", init = {kind = "zero", a = 0.0 : f64, b = 0.0 : f64, key = 0 : i64}}
 
-func.func @train(%x: tensor<3x5xf32> {graph.input = 0 : i64}, %dy: tensor<3x8xf32> {graph.input = 1 : i64},
-                 %first: tensor<8x5xf32> {graph.state = @first}, %both: tensor<8x5xf32> {graph.state = @both},
-                 %shaped: tensor<8x5xf32> {graph.state = @shaped})
+graph.step @train(%x: tensor<3x5xf32> input 0, %dy: tensor<3x8xf32> input 1,
+                 %first: tensor<8x5xf32> state @first, %both: tensor<8x5xf32> state @both,
+                 %shaped: tensor<8x5xf32> state @shaped)
     -> (tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x5xf32>, tensor<3x8xf32>, tensor<40xf32>) {
   %0 = graph.matmul %x, %first {spec = "mk,nk->mn"} : (tensor<3x5xf32>, tensor<8x5xf32>) -> tensor<3x8xf32>
   %1 = graph.matmul %x, %both {spec = "mk,nk->mn"} : (tensor<3x5xf32>, tensor<8x5xf32>) -> tensor<3x8xf32>
   %2 = graph.matmul %dy, %both {spec = "mk,kn->mn"} : (tensor<3x8xf32>, tensor<8x5xf32>) -> tensor<3x5xf32>
   %3 = graph.matmul %x, %shaped {spec = "mk,nk->mn"} : (tensor<3x5xf32>, tensor<8x5xf32>) -> tensor<3x8xf32>
   %4 = graph.reshape %shaped {shape = array<i64: 40>} : (tensor<8x5xf32>) -> tensor<40xf32>
-  return %0, %1, %2, %3, %4 : tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x5xf32>, tensor<3x8xf32>, tensor<40xf32>
+  graph.return %0, %1, %2, %3, %4 : tensor<3x8xf32>, tensor<3x8xf32>, tensor<3x5xf32>, tensor<3x8xf32>, tensor<40xf32>
 }

@@ -3,7 +3,7 @@
 
 // The input is copied once for both convolutions that read it; what follows image by image is
 // stored like the convolution's result, up to the matrix product.
-// CHECK-LABEL: func.func @train
+// CHECK-LABEL: graph.step @train
 // CHECK: %[[X:.*]] = graph.copy %arg0 {graph.orders = [array<i64: 1, 2, 3, 0>]}
 // CHECK: %[[Y:.*]] = graph.conv2d %[[X]], %arg1 {graph.orders = [array<i64: 1, 2, 3, 0>]
 // CHECK: graph.relu %[[Y]] {graph.orders = [array<i64: 1, 2, 3, 0>]}
@@ -13,27 +13,27 @@
 // CHECK: graph.conv2d %[[X]], %arg1 {graph.orders = [array<i64: 1, 2, 3, 0>]
 // The function returns rows.
 // CHECK-NEXT: graph.copy %{{.*}} {graph.orders = [array<i64: 0, 1, 2, 3>]
-// KERNELS-LABEL: func.func @train
+// KERNELS-LABEL: graph.step @train
 // KERNELS: graph.kernel {{.*}}name = "copy_{{.*}}result_layouts = {{\[}}array<i64: 1, 2, 3, 0>]
 // KERNELS: graph.kernel {{.*}}name = "conv2d_relu_{{.*}}operand_layouts = {{\[}}array<i64: 1, 2, 3, 0>, unit], result_layouts = {{\[}}array<i64: 1, 2, 3, 0>]
 // KERNELS: graph.reshape
 // KERNELS: graph.kernel {{.*}}name = "matmul_{{.*}}operand_layouts = {{\[}}array<i64: 1, 0>, unit]
-func.func @train(%x: tensor<16x1x4x4xf32>, %w: tensor<2x1x3x3xf32>, %v: tensor<8x3xf32>) -> (tensor<16x3xf32>, tensor<16x2x2x2xf32>) {
+graph.step @train(%x: tensor<16x1x4x4xf32>, %w: tensor<2x1x3x3xf32>, %v: tensor<8x3xf32>) -> (tensor<16x3xf32>, tensor<16x2x2x2xf32>) {
   %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<16x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<16x2x2x2xf32>
   %1 = graph.relu %0 : (tensor<16x2x2x2xf32>) -> tensor<16x2x2x2xf32>
   %2 = graph.reshape %1 {shape = array<i64: 16, 8>} : (tensor<16x2x2x2xf32>) -> tensor<16x8xf32>
   %3 = graph.matmul %2, %v {spec = "mk,kn->mn"} : (tensor<16x8xf32>, tensor<8x3xf32>) -> tensor<16x3xf32>
   %4 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<16x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<16x2x2x2xf32>
-  return %3, %4 : tensor<16x3xf32>, tensor<16x2x2x2xf32>
+  graph.return %3, %4 : tensor<16x3xf32>, tensor<16x2x2x2xf32>
 }
 
 // Rows of a matrix product are images, too: no reader transposes them. A product of matrices for
 // each image is left as it is.
-// CHECK-LABEL: func.func @rows
+// CHECK-LABEL: graph.step @rows
 // CHECK: graph.matmul {{.*}}graph.orders = [array<i64: 1, 0>]
 // CHECK: graph.tanh {{.*}}graph.orders = [array<i64: 1, 0>]
 // CHECK: graph.matmul %{{.*}} {spec = "bmk,bnk->bmn"} {{.*}}tensor<16x2x2xf32>
-func.func @rows(%x: tensor<16x1x4x4xf32>, %w: tensor<2x1x3x3xf32>, %v: tensor<8x3xf32>) -> (tensor<16xf32>, tensor<16x2x2xf32>) {
+graph.step @rows(%x: tensor<16x1x4x4xf32>, %w: tensor<2x1x3x3xf32>, %v: tensor<8x3xf32>) -> (tensor<16xf32>, tensor<16x2x2xf32>) {
   %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<16x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<16x2x2x2xf32>
   %1 = graph.reshape %0 {shape = array<i64: 16, 8>} : (tensor<16x2x2x2xf32>) -> tensor<16x8xf32>
   %2 = graph.matmul %1, %v {spec = "mk,kn->mn"} : (tensor<16x8xf32>, tensor<8x3xf32>) -> tensor<16x3xf32>
@@ -41,13 +41,13 @@ func.func @rows(%x: tensor<16x1x4x4xf32>, %w: tensor<2x1x3x3xf32>, %v: tensor<8x
   %4 = graph.sum %3 {dims = array<i64: 1>, keepdim = false} : (tensor<16x3xf32>) -> tensor<16xf32>
   %5 = graph.reshape %0 {shape = array<i64: 16, 2, 4>} : (tensor<16x2x2x2xf32>) -> tensor<16x2x4xf32>
   %6 = graph.matmul %5, %5 {spec = "bmk,bnk->bmn"} : (tensor<16x2x4xf32>, tensor<16x2x4xf32>) -> tensor<16x2x2xf32>
-  return %4, %6 : tensor<16xf32>, tensor<16x2x2xf32>
+  graph.return %4, %6 : tensor<16xf32>, tensor<16x2x2xf32>
 }
 
 // A vector is not filled by 15 images.
-// CHECK-LABEL: func.func @few
+// CHECK-LABEL: graph.step @few
 // CHECK-NOT: orders
-func.func @few(%x: tensor<15x1x4x4xf32>, %w: tensor<2x1x3x3xf32>) -> tensor<15x2x2x2xf32> {
+graph.step @few(%x: tensor<15x1x4x4xf32>, %w: tensor<2x1x3x3xf32>) -> tensor<15x2x2x2xf32> {
   %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<15x1x4x4xf32>, tensor<2x1x3x3xf32>) -> tensor<15x2x2x2xf32>
-  return %0 : tensor<15x2x2x2xf32>
+  graph.return %0 : tensor<15x2x2x2xf32>
 }

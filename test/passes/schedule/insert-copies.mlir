@@ -9,13 +9,13 @@
 // CHECK: graph.copy
 // CHECK: return [[COPY]]
 graph.state @a {type = tensor<4xf32>, role = "parameter"}
-func.func @matmul_update(%a: tensor<4xf32> {graph.state = @a}) -> (tensor<4xf32> {graph.state = @a})
-    attributes {graph.step = "train", graph.training} {
+graph.step @matmul_update(%a: tensor<4xf32> state @a) -> (tensor<4xf32> state @a)
+    of "train" training {
   %0 = graph.kernel %a {name = "k"} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     graph.yield %x : tensor<4xf32>
   }
-  return %0 : tensor<4xf32>
+  graph.return %0 : tensor<4xf32>
 }
 
 // -----
@@ -28,9 +28,9 @@ func.func @matmul_update(%a: tensor<4xf32> {graph.state = @a}) -> (tensor<4xf32>
 // CHECK: [[COPY:%.*]] = graph.kernel [[NEW]] {name = "copy_4xf32"}
 // CHECK: return [[COPY]], [[DIFFERENCE]]
 graph.state @a {type = tensor<4xf32>, role = "parameter"}
-func.func @old_and_new(%a: tensor<4xf32> {graph.state = @a})
-    -> (tensor<4xf32> {graph.state = @a}, tensor<4xf32> {graph.metric = "step"})
-    attributes {graph.step = "train", graph.training} {
+graph.step @old_and_new(%a: tensor<4xf32> state @a)
+    -> (tensor<4xf32> state @a, tensor<4xf32> metric "step")
+    of "train" training {
   %0 = graph.kernel %a {name = "update", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     graph.yield %x : tensor<4xf32>
@@ -39,7 +39,7 @@ func.func @old_and_new(%a: tensor<4xf32> {graph.state = @a})
   ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
     graph.yield %x : tensor<4xf32>
   }
-  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+  graph.return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
 // -----
@@ -49,17 +49,17 @@ func.func @old_and_new(%a: tensor<4xf32> {graph.state = @a})
 // REMARK: remark: copied: the new value of 'b' is an argument of the step
 // REMARK: remark: copied: the old value of 'a' is read together with the new one
 // CHECK-LABEL: @swap
-// CHECK-SAME: [[A:%.*]]: tensor<2x3xf32> {graph.state = @a}, [[B:%.*]]: tensor<2x3xf32>
+// CHECK-SAME: [[A:%.*]]: tensor<2x3xf32> state @a, [[B:%.*]]: tensor<2x3xf32>
 // CHECK: [[NEWA:%.*]] = graph.kernel [[B]] {name = "copy_2x3xf32_to_1_0"
 // CHECK: [[NEWB:%.*]] = graph.kernel [[A]] {name = "copy_2x3xf32_from_1_0"
 // CHECK: [[COPY:%.*]] = graph.kernel [[NEWA]]
 // CHECK: return [[COPY]], [[NEWB]]
 graph.state @a {type = tensor<2x3xf32>, role = "buffer", layout = array<i64: 1, 0>}
 graph.state @b {type = tensor<2x3xf32>, role = "buffer"}
-func.func @swap(%a: tensor<2x3xf32> {graph.state = @a}, %b: tensor<2x3xf32> {graph.state = @b})
-    -> (tensor<2x3xf32> {graph.state = @a}, tensor<2x3xf32> {graph.state = @b})
-    attributes {graph.step = "train", graph.training} {
-  return %b, %a : tensor<2x3xf32>, tensor<2x3xf32>
+graph.step @swap(%a: tensor<2x3xf32> state @a, %b: tensor<2x3xf32> state @b)
+    -> (tensor<2x3xf32> state @a, tensor<2x3xf32> state @b)
+    of "train" training {
+  graph.return %b, %a : tensor<2x3xf32>, tensor<2x3xf32>
 }
 
 // -----
@@ -72,12 +72,12 @@ func.func @swap(%a: tensor<2x3xf32> {graph.state = @a}, %b: tensor<2x3xf32> {gra
 // CHECK: return [[NEW]], [[COPY]], %arg1
 graph.state @a {type = tensor<4xf32>, role = "parameter"}
 graph.state @b {type = tensor<4xf32>, role = "parameter"}
-func.func @metrics(%a: tensor<4xf32> {graph.state = @a}, %b: tensor<4xf32> {graph.state = @b})
-    -> (tensor<4xf32> {graph.state = @a}, tensor<4xf32> {graph.metric = "a"}, tensor<4xf32> {graph.metric = "b"})
-    attributes {graph.step = "train", graph.training} {
+graph.step @metrics(%a: tensor<4xf32> state @a, %b: tensor<4xf32> state @b)
+    -> (tensor<4xf32> state @a, tensor<4xf32> metric "a", tensor<4xf32> metric "b")
+    of "train" training {
   %0 = graph.kernel %a {name = "update", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     graph.yield %x : tensor<4xf32>
   }
-  return %0, %a, %b : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+  graph.return %0, %a, %b : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }

@@ -11,13 +11,14 @@
 // CHECK-NEXT:   plan.command @add([[ACC]], [[G]], [[ACC]]) after([[GRAD]])
 // CHECK:      plan.program update batch 0 {
 // CHECK-NEXT:   plan.command @update([[W]], [[ACC]], [[W]])
-module attributes {graph.accumulate = 4 : i64} {
+module {
+graph.program "net.dl" dtype f32 accumulate 4
   graph.state @w {type = tensor<4xf32>, role = "parameter"}
   graph.state @"accumulate.w" {type = tensor<4xf32>, role = "accumulator", of = "w"}
-  func.func @train(%x: tensor<4xf32> {graph.input = 0 : i64}, %w: tensor<4xf32> {graph.state = @w},
-                   %acc: tensor<4xf32> {graph.state = @"accumulate.w"})
-      -> (tensor<4xf32> {graph.state = @"accumulate.w"})
-      attributes {graph.step = "train", graph.training, graph.batch = 2 : i64} {
+  graph.step @train(%x: tensor<4xf32> input 0, %w: tensor<4xf32> state @w,
+                   %acc: tensor<4xf32> state @"accumulate.w")
+      -> (tensor<4xf32> state @"accumulate.w")
+      of "train" training batch 2 {
     %0 = graph.kernel %w, %x {name = "grad"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
     ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
       %c = graph.mul %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
@@ -28,16 +29,16 @@ module attributes {graph.accumulate = 4 : i64} {
       %c = graph.add %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
       graph.yield %c : tensor<4xf32>
     }
-    return %1 : tensor<4xf32>
+    graph.return %1 : tensor<4xf32>
   }
-  func.func @train.update(%w: tensor<4xf32> {graph.state = @w}, %acc: tensor<4xf32> {graph.state = @"accumulate.w"})
-      -> (tensor<4xf32> {graph.state = @w})
-      attributes {graph.step = "train", graph.training, graph.update} {
+  graph.step @train.update(%w: tensor<4xf32> state @w, %acc: tensor<4xf32> state @"accumulate.w")
+      -> (tensor<4xf32> state @w)
+      update of "train" training {
     %0 = graph.kernel %w, %acc {name = "update", inplace = array<i64: 0>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
     ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
       %c = graph.sub %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
       graph.yield %c : tensor<4xf32>
     }
-    return %0 : tensor<4xf32>
+    graph.return %0 : tensor<4xf32>
   }
 }

@@ -2,22 +2,22 @@
 
 graph.state @a {type = tensor<4xf32>, role = "parameter"}
 // expected-error@+1 {{new value of the state 'a' cannot be written over the old one that its kernel reads; insert-copies did not run}}
-func.func @train(%a: tensor<4xf32> {graph.state = @a}) -> (tensor<4xf32> {graph.state = @a})
-    attributes {graph.step = "train", graph.training} {
+graph.step @train(%a: tensor<4xf32> state @a) -> (tensor<4xf32> state @a)
+    of "train" training {
   %0 = graph.kernel %a {name = "k"} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     graph.yield %x : tensor<4xf32>
   }
-  return %0 : tensor<4xf32>
+  graph.return %0 : tensor<4xf32>
 }
 
 // -----
 
 graph.state @a {type = tensor<4xf32>, role = "parameter"}
 // expected-error@+1 {{new value of the state 'a' destroys the old one, which is needed later; insert-copies did not run}}
-func.func @train(%a: tensor<4xf32> {graph.state = @a})
-    -> (tensor<4xf32> {graph.state = @a}, tensor<4xf32> {graph.metric = "step"})
-    attributes {graph.step = "train", graph.training} {
+graph.step @train(%a: tensor<4xf32> state @a)
+    -> (tensor<4xf32> state @a, tensor<4xf32> metric "step")
+    of "train" training {
   %0 = graph.kernel %a {name = "update", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     graph.yield %x : tensor<4xf32>
@@ -26,19 +26,12 @@ func.func @train(%a: tensor<4xf32> {graph.state = @a})
   ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
     graph.yield %x : tensor<4xf32>
   }
-  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+  graph.return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
 // -----
 
-// expected-error@+1 {{takes the state @nobody, which the module does not have}}
-func.func @train(%a: tensor<4xf32> {graph.state = @nobody}) attributes {graph.step = "train"} {
-  return
-}
-
-// -----
-
-func.func @train(%x: tensor<4xf32> {graph.input = 0 : i64}) -> (tensor<4xf32> {graph.metric = "m"}) attributes {graph.step = "train"} {
+graph.step @train(%x: tensor<4xf32> input 0) -> (tensor<4xf32> metric "m") of "train" {
   %0 = graph.kernel %x {name = "k"} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     graph.yield %a : tensor<4xf32>
@@ -49,5 +42,5 @@ func.func @train(%x: tensor<4xf32> {graph.input = 0 : i64}) -> (tensor<4xf32> {g
   ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
     graph.yield %a : tensor<4xf32>
   }
-  return %2 : tensor<4xf32>
+  graph.return %2 : tensor<4xf32>
 }

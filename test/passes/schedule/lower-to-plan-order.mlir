@@ -6,8 +6,8 @@
 // CHECK: plan.command @grad(%a,
 // CHECK-NEXT: plan.command @update(%a, %a)
 graph.state @a {type = tensor<4xf32>, role = "parameter"}
-func.func @train(%a: tensor<4xf32> {graph.state = @a}) -> (tensor<4xf32> {graph.state = @a}, tensor<4xf32> {graph.metric = "grad"})
-    attributes {graph.step = "train", graph.training} {
+graph.step @train(%a: tensor<4xf32> state @a) -> (tensor<4xf32> state @a, tensor<4xf32> metric "grad")
+    of "train" training {
   %0 = graph.kernel %a {name = "update", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     graph.yield %x : tensor<4xf32>
@@ -16,7 +16,7 @@ func.func @train(%a: tensor<4xf32> {graph.state = @a}) -> (tensor<4xf32> {graph.
   ^bb0(%x: tensor<4xf32>):
     graph.yield %x : tensor<4xf32>
   }
-  return %0, %1 : tensor<4xf32>, tensor<4xf32>
+  graph.return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
 
 // -----
@@ -30,9 +30,9 @@ func.func @train(%a: tensor<4xf32> {graph.state = @a}) -> (tensor<4xf32> {graph.
 // CHECK-NEXT: plan.command @update_b
 graph.state @a {type = tensor<4xf32>, role = "parameter"}
 graph.state @b {type = tensor<4xf32>, role = "parameter"}
-func.func @train(%a: tensor<4xf32> {graph.state = @a}, %b: tensor<4xf32> {graph.state = @b})
-    -> (tensor<4xf32> {graph.state = @a}, tensor<4xf32> {graph.state = @b})
-    attributes {graph.step = "train", graph.training} {
+graph.step @train(%a: tensor<4xf32> state @a, %b: tensor<4xf32> state @b)
+    -> (tensor<4xf32> state @a, tensor<4xf32> state @b)
+    of "train" training {
   %0 = graph.kernel %a {name = "grad_a"} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%x: tensor<4xf32>):
     graph.yield %x : tensor<4xf32>
@@ -49,7 +49,7 @@ func.func @train(%a: tensor<4xf32> {graph.state = @a}, %b: tensor<4xf32> {graph.
   ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
     graph.yield %x : tensor<4xf32>
   }
-  return %2, %3 : tensor<4xf32>, tensor<4xf32>
+  graph.return %2, %3 : tensor<4xf32>, tensor<4xf32>
 }
 
 // -----
@@ -61,8 +61,8 @@ func.func @train(%a: tensor<4xf32> {graph.state = @a}, %b: tensor<4xf32> {graph.
 // CHECK: plan.command @shares([[X]], [[X]])
 // CHECK: plan.command @keeps([[X]], [[Y:%.*]])
 // CHECK: plan.command @last([[X]], [[Y]], %{{.*}})
-func.func @train(%x: tensor<4xf32> {graph.input = 0 : i64}) -> (tensor<4xf32> {graph.metric = "m"})
-    attributes {graph.step = "train", graph.training} {
+graph.step @train(%x: tensor<4xf32> input 0) -> (tensor<4xf32> metric "m")
+    of "train" training {
   %0 = graph.kernel %x {name = "first", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
   ^bb0(%a: tensor<4xf32>):
     graph.yield %a : tensor<4xf32>
@@ -79,5 +79,5 @@ func.func @train(%x: tensor<4xf32> {graph.input = 0 : i64}) -> (tensor<4xf32> {g
   ^bb0(%a: tensor<4xf32>, %b: tensor<4xf32>):
     graph.yield %a : tensor<4xf32>
   }
-  return %3 : tensor<4xf32>
+  graph.return %3 : tensor<4xf32>
 }

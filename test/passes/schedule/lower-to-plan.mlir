@@ -1,17 +1,17 @@
 // RUN: dl-opt %s --lower-to-plan | FileCheck %s
 
 // A training step with an update, a short last batch and an evaluation.
-module attributes {graph.model = "linear.dl", graph.dtype = f32, graph.accumulate = 1 : i64,
-    graph.datasets = [{kind = "tensor", root = "", paths = ["x.npy", "y.npy"], train = true,
-                       items = 5 : i64, batch_size = 2 : i64, shuffle = true, drop_last = false,
-                       components = [{dtype = f32, shape = [3 : i64]}, {dtype = i64, shape = []}]}]} {
+module {
+  graph.program "linear.dl" dtype f32 accumulate 1
+  graph.dataset "tensor" root "" paths ["x.npy", "y.npy"] train items 5 batch 2 shuffle
+      components [tensor<3xf32>, tensor<i64>]
   graph.state @"fc.weight" {type = tensor<4x3xf32>, role = "parameter", aliases = ["tied"],
       init = {kind = "uniform", a = -0.5 : f64, b = 0.5 : f64, key = 7 : i64}, layout = array<i64: 1, 0>}
 
-  func.func @train(%x: tensor<2x3xf32> {graph.input = 0 : i64}, %unused: tensor<2xi64> {graph.input = 1 : i64},
-                   %s: tensor<8xi64> {graph.scalars}, %w: tensor<4x3xf32> {graph.state = @"fc.weight"})
-      -> (tensor<f32> {graph.metric = "loss"}, tensor<4x3xf32> {graph.state = @"fc.weight"})
-      attributes {graph.step = "train", graph.training, graph.dataset = 0 : i64, graph.batch = 2 : i64} {
+  graph.step @train(%x: tensor<2x3xf32> input 0, %unused: tensor<2xi64> input 1,
+                   %s: tensor<8xi64> scalars, %w: tensor<4x3xf32> state @"fc.weight")
+      -> (tensor<f32> metric "loss", tensor<4x3xf32> state @"fc.weight")
+      of "train" training batch 2 dataset 0 {
     %flat = graph.reshape %x {shape = array<i64: 6>} : (tensor<2x3xf32>) -> tensor<6xf32>
     %0 = graph.kernel %flat, %w {name = "forward", strategy = "contract", tiles = 4 : i64, scratch = 64 : i64,
                                  flops = 48 : i64, bytes = 96 : i64}
@@ -30,22 +30,22 @@ module attributes {graph.model = "linear.dl", graph.dtype = f32, graph.accumulat
     ^bb0(%a: tensor<4x3xf32>, %b: tensor<2x4xf32>, %c: tensor<8xi64>):
       graph.yield %a : tensor<4x3xf32>
     }
-    return %1, %2 : tensor<f32>, tensor<4x3xf32>
+    graph.return %1, %2 : tensor<f32>, tensor<4x3xf32>
   }
-  func.func @train.short(%x: tensor<1x3xf32> {graph.input = 0 : i64}, %w: tensor<4x3xf32> {graph.state = @"fc.weight"})
-      -> (tensor<f32> {graph.metric = "loss"}, tensor<4x3xf32> {graph.state = @"fc.weight"})
-      attributes {graph.step = "train", graph.training, graph.short, graph.dataset = 0 : i64, graph.batch = 1 : i64} {
+  graph.step @train.short(%x: tensor<1x3xf32> input 0, %w: tensor<4x3xf32> state @"fc.weight")
+      -> (tensor<f32> metric "loss", tensor<4x3xf32> state @"fc.weight")
+      of "train" training short batch 1 dataset 0 {
     %0 = graph.kernel %x {name = "loss.short"} : (tensor<1x3xf32>) -> tensor<f32> {
     ^bb0(%a: tensor<1x3xf32>):
       %y = graph.full {value = 0.0 : f64, type = tensor<f32>} : () -> tensor<f32>
       graph.yield %y : tensor<f32>
     }
-    return %0, %w : tensor<f32>, tensor<4x3xf32>
+    graph.return %0, %w : tensor<f32>, tensor<4x3xf32>
   }
-  func.func @eval.test(%x: tensor<2x3xf32> {graph.input = 0 : i64}, %w: tensor<4x3xf32> {graph.state = @"fc.weight"})
-      -> (tensor<2x4xf32> {graph.metric = "y"}, tensor<4x3xf32> {graph.metric = "w"},
-          tensor<i32> {graph.error = "nll_loss: target out of range [0, 4)"})
-      attributes {graph.step = "test", graph.dataset = 0 : i64, graph.batch = 2 : i64} {
+  graph.step @eval.test(%x: tensor<2x3xf32> input 0, %w: tensor<4x3xf32> state @"fc.weight")
+      -> (tensor<2x4xf32> metric "y", tensor<4x3xf32> metric "w",
+          tensor<i32> error "nll_loss: target out of range [0, 4)")
+      of "test" batch 2 dataset 0 {
     %flat = graph.reshape %x {shape = array<i64: 6>} : (tensor<2x3xf32>) -> tensor<6xf32>
     %0 = graph.kernel %flat, %w {name = "forward", strategy = "contract", tiles = 4 : i64, scratch = 64 : i64,
                                  flops = 48 : i64, bytes = 96 : i64}
@@ -59,7 +59,7 @@ module attributes {graph.model = "linear.dl", graph.dtype = f32, graph.accumulat
       %y = graph.full {value = 0.0 : f64, type = tensor<i32>} : () -> tensor<i32> loc("linear.dl":9:1)
       graph.yield %y : tensor<i32>
     }
-    return %0, %w, %1 : tensor<2x4xf32>, tensor<4x3xf32>, tensor<i32>
+    graph.return %0, %w, %1 : tensor<2x4xf32>, tensor<4x3xf32>, tensor<i32>
   }
 }
 

@@ -6,8 +6,8 @@ include "dialects/graph/Graph.td"
 def Graph_StateOp : Op<GraphDialect, "state", [Symbol]> {
   let summary = "A tensor that lives from step to step.";
   let description = [{
-    A step function takes it as an argument with the attribute
-    `graph.state = @name` and returns its new value under the same attribute.
+    A graph.step takes its value as an argument `state @name` and returns the new
+    one as a result `state @name`.
 
     `role` is "parameter", "slot" (of an optimizer), "buffer" or "accumulator";
     `of` names the parameter that a slot or an accumulator belongs to. `init` is
