@@ -9,7 +9,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("DL_BIN", os.path.join(ROOT, "build", "release", "bin"))
-DLCC, DLRUN = os.path.join(BIN, "dlcc"), os.path.join(BIN, "dlrun")
+DLCC, DLRUN = os.path.join(BIN, "dlcc"), os.environ.get("DL_DLRUN", os.path.join(BIN, "dlrun"))
 
 
 # dlcc keeps compiled kernels in the user's cache folder. Tests begin with an empty one of their own, so that no object of

@@ -19,6 +19,7 @@ import tempfile
 import numpy as np
 
 import dltools
+import sanitizers
 
 MODEL = """#include <dl/dl.h>
 namespace nn = dl::nn;
@@ -75,34 +76,6 @@ void dl_main(dl::Program &p) {
 PLANS = {"accumulate": (MODEL, ["--accumulate=2"]), "plain": (MODEL, []), "images": (IMAGES, []), "control": (MODEL, CONTROL)}
 
 
-C_COMPILERS = {"c++": "cc", "clang++-22": "clang-22"}
-
-
-def compiler_with_sanitizers():
-    """The first C++ compiler that links with them, or None; their libraries are packages of their own."""
-    for name in C_COMPILERS:
-        with tempfile.TemporaryDirectory() as folder:
-            command = [name, "-fsanitize=address,undefined", "-x", "c++", "-", "-o", os.path.join(folder, "a")]
-            try:
-                if subprocess.run(command, input="int main() {}", text=True, capture_output=True).returncode == 0:
-                    return name
-            except FileNotFoundError:
-                pass
-    return None
-
-
-def build(compiler):
-    folder = os.path.join(dltools.ROOT, "build", "asan")
-    configure = ["cmake", "--preset", "asan"]
-    if not os.path.exists(os.path.join(folder, "CMakeCache.txt")):  # later CMake would forget the preset's options
-        configure += [f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_C_COMPILER={C_COMPILERS[compiler]}"]
-    for command in (configure, ["ninja", "-C", folder, "dlrt_hostile", "dlrun"]):
-        result = subprocess.run(command, cwd=dltools.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if result.returncode:
-            sys.exit("\n".join(result.stdout.splitlines()[-40:]))
-    return os.path.join(folder, "bin", "dlrt_hostile"), os.path.join(folder, "bin", "dlrun")
-
-
 def compile_plans(folder):
     rng = np.random.default_rng(0)
     for name, values in {"x": rng.normal(size=(20, 3)).astype(np.float32), "y": rng.integers(0, 2, 20),
@@ -120,11 +93,14 @@ def main():
     parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    compiler = compiler_with_sanitizers()
+    compiler = sanitizers.compiler_with("-fsanitize=address,undefined")
     if not compiler:
         print("skipped: no compiler links with -fsanitize=address,undefined (g++ or libclang-rt-22-dev)")
         return 77
-    harness, dlrun = build(compiler)
+    tools, said = sanitizers.build("asan", compiler, "dlrt_hostile", "dlrun")
+    if not tools:
+        sys.exit(said)
+    harness, dlrun = os.path.join(tools, "dlrt_hostile"), os.path.join(tools, "dlrun")
     # A refusal may need much memory only on paper; what new cannot get is a message, too.
     env = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1"}
     good = True

@@ -16,10 +16,13 @@ import time
 import unittest
 
 import dltools
+import sanitizers
 
 BUILD = os.path.join(dltools.ROOT, "build", "release")
 RESULTS = os.path.join(BUILD, "test-results")
 COUNTED = "counted: "
+# One thread and thousands of plans; the memory of the sanitizer itself.
+NOT_UNDER_TSAN = ["HostilePlan.*", "CommandLine.ATraceTakesTheMemoryThatItFills"]
 
 
 class Count:
@@ -162,6 +165,11 @@ def e2e():
     return python("e2e")
 
 
+def second_device():
+    """What e2e trains, on a device whose memory the host cannot reach."""
+    return python("second_device")
+
+
 def parity():
     """Training curves against PyTorch's."""
     return python("parity")
@@ -195,7 +203,31 @@ def hostile():
     return one(result.returncode == 0)
 
 
-SUITES = [includes, tree, twin, units, lit, e2e, schedule, random_programs, parity, runtime_only, hostile]
+def tsan():
+    """The runtime's unit tests under ThreadSanitizer."""
+    compiler = sanitizers.compiler_with("-fsanitize=thread")
+    if not compiler:
+        return Count(skips=["tsan: no compiler links with -fsanitize=thread (g++ or libclang-rt-22-dev)"])
+    tools, said = sanitizers.build("tsan", compiler, "dlrt_tests", "dlrun")
+    if not tools:
+        print(said)
+        return Count(0, 1)
+    # A fixed address space: older libraries of TSan know only some places for it. A race makes exit code 66, of dlrun, too.
+    command = ["setarch", "-R", os.path.join(tools, "dlrt_tests"), f"--gtest_filter=-{':'.join(NOT_UNDER_TSAN)}"]
+    report = os.path.join(RESULTS, "tsan.json")
+    os.makedirs(RESULTS, exist_ok=True)
+    if os.path.exists(report):
+        os.remove(report)
+    result = subprocess.run(command, cwd=BUILD, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                            env={**os.environ, "GTEST_OUTPUT": "json:" + report, "TSAN_OPTIONS": "handle_segv=0"})
+    count = gtest_report("tsan", report) if os.path.exists(report) else Count()
+    if result.returncode:
+        print("\n".join(result.stdout.splitlines()[-120:]))
+        count += Count(0, 0 if count.failed else 1)
+    return count
+
+
+SUITES = [includes, tree, twin, units, lit, e2e, second_device, schedule, random_programs, parity, runtime_only, hostile, tsan]
 
 
 def main(names):

@@ -20,6 +20,15 @@ template <typename Float> static std::string shortestText(Float value) {
 std::string dlrt::shortest(float value) { return shortestText(value); }
 std::string dlrt::shortest(double value) { return shortestText(value); }
 
+std::string dlrt::withCommas(uint64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t at = text.size(); at > 3;) {
+    at -= 3;
+    text.insert(at, 1, ',');
+  }
+  return text;
+}
+
 std::string dlrt::humanBytes(uint64_t bytes) {
   if (bytes < 1000)
     return fmt::format("{} B", bytes);

@@ -14,6 +14,9 @@ namespace dlrt {
 std::string shortest(float value);
 std::string shortest(double value);
 
+/// "21,840"
+std::string withCommas(uint64_t number);
+
 /// "46.9 MB" (decimal units, as disks and datasheets use them).
 std::string humanBytes(uint64_t bytes);
 

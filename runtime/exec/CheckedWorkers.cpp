@@ -41,6 +41,7 @@ Status CheckedWorkers::start(const std::vector<MemoryRange> &scratch,
 void CheckedWorkers::describe(
     const PreparedProgram &program, std::vector<MemoryRange> dead,
     const std::vector<std::vector<Temporary>> &temporaries) {
+  Lock lock(mutex); // the helpers look for something ready
   Lives &out = livesOf[&program];
   out.deadAtStart = std::move(dead);
   std::unordered_map<uint32_t, uint32_t> known; // by number

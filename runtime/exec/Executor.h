@@ -101,10 +101,6 @@ private:
   ReportRing reports;
 };
 
-/// Makes an Executor; a DeviceFactory.
-Expected<std::unique_ptr<Device>> cpuDevice(const LoadedPlan &loaded,
-                                            const DeviceOptions &options);
-
 } // namespace dlrt
 
 #endif

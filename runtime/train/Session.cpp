@@ -30,6 +30,7 @@ Expected<std::unique_ptr<Session>>
 Session::open(LoadedPlan loaded, const std::string &name,
               const SessionOptions &options) {
   std::unique_ptr<Session> session(new Session());
+  session->planName = name;
   session->settings = options;
   session->loaded = std::move(loaded);
   DLRT_TRY(session->resolveData());

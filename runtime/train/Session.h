@@ -6,7 +6,7 @@
 #include "runtime/data/Dataset.h"
 #include "runtime/data/Loader.h"
 #include "runtime/device/Device.h"
-#include "runtime/exec/Executor.h"
+#include "runtime/exec/CpuDevice.h"
 #include "runtime/plan/PlanReader.h"
 #include "runtime/state/Weights.h"
 
@@ -50,6 +50,8 @@ public:
                                                  const std::string &name,
                                                  const SessionOptions &options);
 
+  /// How messages and files name the plan.
+  const std::string &name() const { return planName; }
   const fb::PlanT &plan() const { return *loaded.plan; }
   /// The plan's file and its checksum.
   const LoadedPlan &planFile() const { return loaded; }
@@ -85,6 +87,7 @@ private:
   Status openDevice();
 
   LoadedPlan loaded;
+  std::string planName;
   SessionOptions settings;
   std::unique_ptr<Device> machine;
   std::map<std::string, std::string> givenData; ///< by step name

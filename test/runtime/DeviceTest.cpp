@@ -1,6 +1,7 @@
 // What training may rely on, asked of the CPU's device and of one whose memory
 // the host cannot reach.
 #include "runtime/device/Device.h"
+#include "runtime/exec/CpuDevice.h"
 #include "test/runtime/LazyDevice.h"
 #include "test/runtime/TestPlan.h"
 

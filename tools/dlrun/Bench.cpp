@@ -6,7 +6,6 @@
 #include "tools/dlrun/Process.h"
 #include "tools/dlrun/Signals.h"
 #include "tools/dlrun/StartTable.h"
-#include "tools/dlrun/TraceFile.h"
 
 #include <fmt/format.h>
 

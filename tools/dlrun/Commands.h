@@ -27,6 +27,13 @@ std::string planAsJson(const dlrt::LoadedPlan &loaded, const std::string &path);
 dlrt::Expected<std::unique_ptr<dlrt::Session>>
 openSession(const Options &options, bool synthetic = false);
 
+/// Writes the trace if the options name a file for it. To be called while
+/// nothing runs.
+dlrt::Status saveTrace(const Options &options, dlrt::Session &session);
+/// "weights written to w.safetensors" on stderr.
+void sayWritten(const Options &options, const std::string &what,
+                const std::string &path);
+
 /// An evaluation's result: an event, or a line on stdout.
 void reportEvaluation(const Options &options, const dlrt::Evaluation &result,
                       dlrt::TrainingPosition position);

@@ -1,13 +1,14 @@
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/Numbers.h"
 #include "runtime/exec/Cpu.h"
+#include "runtime/train/TraceFile.h"
 #include "tools/dlrun/Commands.h"
+#include "tools/dlrun/Device.h"
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Process.h"
 #include "tools/dlrun/Progress.h"
 #include "tools/dlrun/Signals.h"
 #include "tools/dlrun/StartTable.h"
-#include "tools/dlrun/TraceFile.h"
 
 #include <fmt/format.h>
 
@@ -29,6 +30,7 @@ Expected<std::unique_ptr<Session>> dlrun::openSession(const Options &options,
   session.checks.orderSeed = options.orderSeed;
   session.init = options.init;
   session.data = options.data;
+  session.device = deviceFactory();
   return Session::open(options.plan, session);
 }
 
@@ -47,6 +49,22 @@ void dlrun::reportEvaluation(const Options &options, const Evaluation &result,
                           metricsForPeople(result.metrics, ", "),
                           withCommas(result.items),
                           humanSeconds(result.seconds)));
+}
+
+Status dlrun::saveTrace(const Options &options, Session &session) {
+  if (options.trace.empty())
+    return {};
+  DLRT_TRY(writeTrace(session, options.trace));
+  sayWritten(options, "trace", options.trace);
+  return {};
+}
+
+void dlrun::sayWritten(const Options &options, const std::string &what,
+                       const std::string &path) {
+  if (!options.json && !options.quiet)
+    writeStderr(
+        fmt::format("{} written to {}{}\n", what, path,
+                    what == "trace" ? "; ui.perfetto.dev shows it" : ""));
 }
 
 Expected<int> dlrun::runEval(const Options &options) {

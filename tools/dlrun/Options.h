@@ -3,8 +3,8 @@
 #define DLRUN_OPTIONS_H
 
 #include "runtime/base/Status.h"
+#include "runtime/train/HaltOn.h"
 #include "runtime/train/RunFolder.h"
-#include "tools/dlrun/HaltOn.h"
 
 #include <cstdint>
 #include <optional>
@@ -31,7 +31,7 @@ struct Options {
   std::string out;         ///< the run's folder, or empty
   uint64_t keep = 3;       ///< checkpoints; 0: all
   bool resumeAuto = false; ///< go on if the folder holds a run
-  std::vector<HaltCondition> haltOn;
+  std::vector<dlrt::HaltCondition> haltOn;
   bool json = false, quiet = false;
   std::string isa;
   std::string trace; ///< a file, or empty

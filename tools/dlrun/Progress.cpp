@@ -55,19 +55,12 @@ Progress::Progress(const Options &options, uint64_t totalSteps,
   begin = lastReport = secondsSinceStart();
 }
 
-bool dlrun::reportDue(const Options &options, uint64_t step, bool first,
-                      bool last, bool afterPause) {
-  if (options.logEvery)
-    return *options.logEvery != 0 && step % *options.logEvery == 0;
-  return first || last || afterPause;
-}
-
 bool Progress::due(uint64_t step, double now, bool last) const {
   if (mode == Mode::None)
     return false;
   bool pause = now - lastReport >= interval;
   bool first = step == doneBefore + 1;
-  if (!reportDue(options, step, first, last, pause))
+  if (!reportDue(options.logEvery, step, first, last, pause))
     return false;
   // Nobody can read a line that changes more often.
   return mode != Mode::Terminal || first || last || pause;

@@ -2,7 +2,7 @@
 #ifndef DLRUN_PROGRESS_H
 #define DLRUN_PROGRESS_H
 
-#include "runtime/train/StepRunner.h"
+#include "runtime/train/TrainingOptions.h"
 #include "tools/dlrun/Options.h"
 
 #include <cstdint>
@@ -34,11 +34,6 @@ private:
   uint64_t stepsAtReport = 0, items = 0, itemsAtReport = 0;
   bool lineShown = false;
 };
-
-/// Whether a step's turn has come: with --every log=N each N steps, without it
-/// the first, the last, and one after each pause.
-bool reportDue(const Options &options, uint64_t step, bool first, bool last,
-               bool afterPause);
 
 /// "0.0629", "1.25e-07"
 std::string metricForPeople(double value);

@@ -9,15 +9,6 @@
 using namespace dlrun;
 using namespace dlrt;
 
-std::string dlrun::withCommas(uint64_t number) {
-  std::string text = std::to_string(number);
-  for (size_t at = text.size(); at > 3;) {
-    at -= 3;
-    text.insert(at, 1, ',');
-  }
-  return text;
-}
-
 static void row(const char *name, const std::string &text) {
   if (!text.empty())
     writeStderr(fmt::format("{:<11} {}\n", name, text));

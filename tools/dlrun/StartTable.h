@@ -15,9 +15,6 @@ namespace dlrun {
 void reportStart(dlrt::Session &session, const Options &options,
                  const std::string &length, uint64_t stepsDone = 0);
 
-/// "21,840"
-std::string withCommas(uint64_t number);
-
 } // namespace dlrun
 
 #endif

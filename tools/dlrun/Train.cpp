@@ -1,221 +1,108 @@
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/Numbers.h"
-#include "runtime/train/StepRunner.h"
+#include "runtime/train/Training.h"
 #include "tools/dlrun/Commands.h"
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Process.h"
 #include "tools/dlrun/Progress.h"
-#include "tools/dlrun/RunOutput.h"
 #include "tools/dlrun/Signals.h"
 #include "tools/dlrun/StartTable.h"
-#include "tools/dlrun/TraceFile.h"
 
 #include <fmt/format.h>
 
 #include <csignal>
+#include <optional>
 
 using namespace dlrun;
 using namespace dlrt;
 
 namespace {
 
-class Training {
+/// Prints what a training tells, and passes signals on.
+class Console : public TrainingObserver {
 public:
-  Training(const Options &options, Session &session)
+  Console(const Options &options, Session &session)
       : options(options), session(session) {}
 
-  Expected<int> run() {
-    DLRT_TRY(prepare());
-    Progress progress(options, runner->totalSteps(), runner->stepsDone());
-    if (output && output->evaluationDue())
-      DLRT_TRY(evaluateAll());
-    else if (runner->stepsDone() >= runner->totalSteps())
+  /// Of a training that is prepared.
+  void begin(const Training &training) {
+    const StepRunner &steps = training.steps();
+    if (training.isKept())
+      installCheckpointSignal();
+    reportStart(session, options, lengthText(steps), steps.stepsDone());
+    if (training.isFinished())
       talk(fmt::format("the run in '{}' is finished: {} of {} steps are done; "
                        "with a larger --epochs or --steps it goes on",
-                       options.out, withCommas(runner->stepsDone()),
-                       withCommas(runner->totalSteps())));
-    while (runner->stepsDone() < runner->totalSteps() && !stop) {
-      if (Status status = step(progress); !status.ok())
-        return failed(std::move(status), progress);
-      DLRT_TRY(stdoutStatus());
+                       options.out, withCommas(steps.stepsDone()),
+                       withCommas(steps.totalSteps())));
+    progress.emplace(options, steps.totalSteps(), steps.stepsDone());
+  }
+
+  void end(const Training &training) const {
+    double seconds = secondsSinceStart();
+    uint64_t steps = training.steps().stepsDone();
+    if (options.json) {
+      Event end("end");
+      end.field("steps", steps).field("seconds", seconds);
+      end.field("first_step_ms", firstStepSeconds * 1e3);
+      end.field("peak_rss_bytes", peakResidentBytes()).send();
+      return;
     }
-    progress.clearLine();
-    DLRT_TRY(end());
-    report();
-    return exitCode();
+    if (steps < training.firstStep())
+      return; // nothing was left to do
+    talk(fmt::format("{}{} steps in {}, the first one done after {:.0f} ms, "
+                     "peak memory {}",
+                     training.wasStopped() ? "stopped: " : "",
+                     withCommas(steps), humanSeconds(seconds),
+                     firstStepSeconds * 1e3, humanBytes(peakResidentBytes())));
+  }
+
+  bool wantsToStop() override { return stopSignal() != 0; }
+
+  Status stepDone(StepRunner &runner, bool last) override {
+    if (firstStepSeconds == 0)
+      firstStepSeconds = secondsSinceStart();
+    progress->afterStep(runner, last);
+    return stdoutStatus();
+  }
+
+  void evaluated(const Evaluation &result, TrainingPosition position) override {
+    clearLine();
+    reportEvaluation(options, result, position);
+  }
+
+  void saved(const CheckpointFacts &facts, const std::string &path) override {
+    if (options.json)
+      Event("checkpoint")
+          .field("step", facts.step)
+          .field("epoch", facts.epoch)
+          .field("path", path)
+          .send();
+  }
+
+  void wrote(const std::string &what, const std::string &path) override {
+    clearLine();
+    sayWritten(options, what, path);
+  }
+
+  void warning(const std::string &text) override {
+    clearLine();
+    warn(text);
+  }
+
+  void clearLine() {
+    if (progress)
+      progress->clearLine();
   }
 
 private:
-  Status prepare() {
-    auto index = session.trainingStep();
-    if (!index)
-      return {Code::Usage, fmt::format("'{}' has nothing to train; dlrun eval "
-                                       "runs its evaluations",
-                                       options.plan)};
-    RunLength length = {options.steps, options.epochs.value_or(1)};
-    if (!options.out.empty()) {
-      output = std::make_unique<RunOutput>(options, session);
-      DLRT_TRY(output->open());
-      length.done = output->startStep();
-    }
-    auto created = StepRunner::create(session, *index, length);
-    if (!created)
-      return created.takeError();
-    runner = std::move(*created);
-    firstStep = runner->stepsDone() + 1;
-    DLRT_TRY(checkNames(options.haltOn, runner->scalars()));
-    // Missing files are better found now than after the first epoch.
-    if (runner->totalSteps() >= evaluationInterval())
-      for (uint32_t evaluation : session.evaluationSteps())
-        DLRT_TRY(session.openData(evaluation));
-    std::vector<std::string> warnings;
-    DLRT_TRY(session.initialiseStates());
-    // A run that goes on has its weights in the checkpoint; the file it began
-    // with may be gone.
-    if (!output || !output->goesOn())
-      DLRT_TRY(session.loadInitialWeights(warnings));
-    for (const std::string &warning : warnings)
-      warn(warning);
-    if (output) {
-      DLRT_TRY(output->begin(*runner));
-      installCheckpointSignal();
-    }
-    reportStart(session, options, lengthText(), runner->stepsDone());
-    return {};
-  }
-
-  std::string lengthText() const {
+  static std::string lengthText(const StepRunner &steps) {
     std::string text =
-        fmt::format("{} steps, {} an epoch", withCommas(runner->totalSteps()),
-                    withCommas(runner->stepsPerEpoch()));
-    if (runner->stepsDone() != 0)
-      text += fmt::format(", {} of them done", withCommas(runner->stepsDone()));
+        fmt::format("{} steps, {} an epoch", withCommas(steps.totalSteps()),
+                    withCommas(steps.stepsPerEpoch()));
+    if (steps.stepsDone() != 0)
+      text += fmt::format(", {} of them done", withCommas(steps.stepsDone()));
     return text;
-  }
-
-  uint64_t evaluationInterval() const {
-    uint64_t every = options.evalEvery.value_or(runner->stepsPerEpoch());
-    return every == 0 ? ~uint64_t(0) : every;
-  }
-
-  bool evaluationDue() const {
-    if (!options.evalEvery)
-      return runner->epochEnded();
-    return runner->stepsDone() % evaluationInterval() == 0;
-  }
-
-  Status step(Progress &progress) {
-    DLRT_TRY(runner->run());
-    if (runner->stepsDone() == firstStep)
-      firstStepSeconds = secondsSinceStart();
-    stop = stopSignal();
-    Status halt =
-        checkHalt(options.haltOn, runner->scalars(), runner->stepsDone());
-    bool last =
-        stop != 0 || !halt.ok() || runner->stepsDone() == runner->totalSteps();
-    if (halt.ok())
-      warnOfNotFinite(progress);
-    progress.afterStep(*runner, last);
-    if (output)
-      output->afterStep(*runner, last);
-    DLRT_TRY(std::move(halt));
-    bool wanted = evaluationDue(), evaluates = stop == 0 && wanted;
-    evaluationLeft = wanted && !evaluates;
-    // An evaluation runs over the memory in which the metrics stand.
-    if (!options.saveMetrics.empty() && (last || evaluates)) {
-      auto all = runner->allMetrics();
-      if (!all)
-        return all.takeError();
-      metrics = std::move(*all);
-    }
-    if (evaluates) {
-      progress.clearLine();
-      DLRT_TRY(evaluateAll());
-    }
-    if (output && stop == 0 && !last)
-      output->saveIfDue(*runner);
-    return {};
-  }
-
-  /// Once, and not if the user has said which of them shall stop the run: such
-  /// a run seldom recovers.
-  void warnOfNotFinite(Progress &progress) {
-    if (warned || namesNotFinite(options.haltOn))
-      return;
-    const ScalarMetric *metric = firstNotFinite(runner->scalars());
-    if (!metric)
-      return;
-    warned = true;
-    progress.clearLine();
-    warn(fmt::format("step {}: {} is {}; training goes on (--halt-on nan,inf "
-                     "stops there)",
-                     withCommas(runner->stepsDone()), metric->name,
-                     metricText(*metric)));
-  }
-
-  /// The trace shows what led up to it; weights of a failed run are not saved.
-  Status failed(Status status, Progress &progress) {
-    progress.clearLine();
-    if (Status traced = saveTrace(options, session); !traced.ok())
-      warn(traced.message());
-    return status;
-  }
-
-  Status evaluateAll() {
-    TrainingPosition position = {runner->stepsDone(), runner->epoch()};
-    std::vector<Evaluation> results;
-    for (uint32_t index : session.evaluationSteps()) {
-      auto result =
-          evaluate(session, index, position, [] { return stopSignal() == 0; });
-      if (!result)
-        return result.takeError();
-      stop = stopSignal();
-      evaluationLeft = !result->complete;
-      if (evaluationLeft)
-        return {};
-      reportEvaluation(options, *result, position);
-      results.push_back(std::move(*result));
-    }
-    // A resumed run does all of them again if one is missing.
-    for (const Evaluation &result : results)
-      if (output)
-        output->afterEvaluation(result, position);
-    return {};
-  }
-
-  /// The checkpoint comes last: a run that is killed before goes on with an
-  /// older one and writes the other files again.
-  Status end() {
-    Status saved = save();
-    if (!output)
-      return saved;
-    Status finished = output->finish(*runner, evaluationLeft);
-    return saved.ok() ? std::move(finished) : std::move(saved);
-  }
-
-  Status save() {
-    if (!options.saveFinal.empty()) {
-      DLRT_TRY(
-          saveWeights(session.plan(), options.saveFinal, session.device()));
-      talk(fmt::format("weights written to {}", options.saveFinal));
-    }
-    bool trained = runner->stepsDone() >= firstStep;
-    if (!options.saveMetrics.empty() && !trained)
-      warn(fmt::format("--save-metrics {}: nothing was written, for no step "
-                       "was left to train",
-                       options.saveMetrics));
-    if (!options.saveMetrics.empty() && trained) {
-      DLRT_TRY(saveMetrics(metrics, options.saveMetrics));
-      talk(fmt::format("metrics written to {}", options.saveMetrics));
-    }
-    return saveTrace(options, session);
-  }
-
-  /// 75 tells a batch system: saved, start me again.
-  int exitCode() const {
-    if (stop == 0)
-      return 0;
-    return output && stop != SIGINT ? 75 : 128 + stop;
   }
 
   void talk(const std::string &text) const {
@@ -223,35 +110,36 @@ private:
       writeStderr(text + "\n");
   }
 
-  void report() const {
-    double seconds = secondsSinceStart();
-    if (options.json) {
-      Event end("end");
-      end.field("steps", runner->stepsDone()).field("seconds", seconds);
-      end.field("first_step_ms", firstStepSeconds * 1e3);
-      end.field("peak_rss_bytes", peakResidentBytes()).send();
-      return;
-    }
-    if (runner->stepsDone() < firstStep)
-      return; // nothing was left to do
-    talk(fmt::format("{}{} steps in {}, the first one done after {:.0f} ms, "
-                     "peak memory {}",
-                     stop == 0 ? "" : "stopped: ",
-                     withCommas(runner->stepsDone()), humanSeconds(seconds),
-                     firstStepSeconds * 1e3, humanBytes(peakResidentBytes())));
-  }
-
   const Options &options;
   Session &session;
-  std::unique_ptr<StepRunner> runner;
-  std::vector<MetricValues> metrics;
-  std::unique_ptr<RunOutput> output; ///< with --out
-  uint64_t firstStep = 1;            ///< of this process
+  std::optional<Progress> progress;
   double firstStepSeconds = 0;
-  bool evaluationLeft = false; ///< the last step's was not finished
-  bool warned = false;         ///< of a metric that is not finite
-  int stop = 0;
 };
+
+TrainingOptions trainingOptions(const Options &options) {
+  TrainingOptions out;
+  out.steps = options.steps;
+  out.epochs = options.epochs.value_or(1);
+  out.logEvery = options.logEvery;
+  out.evalEvery = options.evalEvery;
+  out.checkpointEvery = options.checkpointEvery;
+  out.haltOn = options.haltOn;
+  out.run = {options.out, options.keep,
+             options.command == Command::Resume || options.resumeAuto,
+             options.arguments, lengthOption(options)};
+  out.saveFinal = options.saveFinal;
+  out.saveMetrics = options.saveMetrics;
+  out.trace = options.trace;
+  return out;
+}
+
+/// 75 tells a batch system: saved, start me again.
+int exitCode(const Training &training) {
+  if (!training.wasStopped())
+    return 0;
+  int signal = stopSignal();
+  return training.isKept() && signal != SIGINT ? 75 : 128 + signal;
+}
 
 } // namespace
 
@@ -263,5 +151,14 @@ Expected<int> dlrun::runTrain(const Options &options) {
   auto session = openSession(options);
   if (!session)
     return session.takeError();
-  return Training(options, **session).run();
+  Console console(options, **session);
+  TrainingOptions wanted = trainingOptions(options);
+  Training training(**session, wanted, console);
+  DLRT_TRY(training.prepare());
+  console.begin(training);
+  Status status = training.run();
+  console.clearLine();
+  DLRT_TRY(std::move(status));
+  console.end(training);
+  return exitCode(training);
 }

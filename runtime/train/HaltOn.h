@@ -1,6 +1,6 @@
 // --halt-on: what a metric must not become.
-#ifndef DLRUN_HALTON_H
-#define DLRUN_HALTON_H
+#ifndef DLRT_TRAIN_HALTON_H
+#define DLRT_TRAIN_HALTON_H
 
 #include "runtime/base/Status.h"
 #include "runtime/train/ScalarMetrics.h"
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace dlrun {
+namespace dlrt {
 
 struct HaltCondition {
   enum Kind { Nan, Infinite, Above, AtLeast, Below, AtMost };
@@ -20,24 +20,22 @@ struct HaltCondition {
 };
 
 /// "nan", "inf", "NAME>X", "NAME>=X", "NAME<X" or "NAME<=X".
-dlrt::Expected<HaltCondition> parseHaltCondition(const std::string &text);
+Expected<HaltCondition> parseHaltCondition(const std::string &text);
 
 /// An error if a condition names a metric that is not among these.
-dlrt::Status checkNames(const std::vector<HaltCondition> &conditions,
-                        const std::vector<dlrt::ScalarMetric> &metrics);
+Status checkNames(const std::vector<HaltCondition> &conditions,
+                  const std::vector<ScalarMetric> &metrics);
 
 /// An error if one of the conditions has come true.
-dlrt::Status checkHalt(const std::vector<HaltCondition> &conditions,
-                       const std::vector<dlrt::ScalarMetric> &metrics,
-                       uint64_t step);
+Status checkHalt(const std::vector<HaltCondition> &conditions,
+                 const std::vector<ScalarMetric> &metrics, uint64_t step);
 
 /// Whether one of the conditions is about nan or infinity.
 bool namesNotFinite(const std::vector<HaltCondition> &conditions);
 
 /// The first metric that is nan or infinite, or nullptr.
-const dlrt::ScalarMetric *
-firstNotFinite(const std::vector<dlrt::ScalarMetric> &metrics);
+const ScalarMetric *firstNotFinite(const std::vector<ScalarMetric> &metrics);
 
-} // namespace dlrun
+} // namespace dlrt
 
 #endif

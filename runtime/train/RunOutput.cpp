@@ -1,23 +1,26 @@
-#include "tools/dlrun/RunOutput.h"
+#include "runtime/train/RunOutput.h"
 
 #include "runtime/base/Utf8.h"
-#include "tools/dlrun/Events.h"
-#include "tools/dlrun/Process.h"
-#include "tools/dlrun/Progress.h"
-#include "tools/dlrun/StartTable.h"
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <system_error>
 
-using namespace dlrun;
+using namespace dlrt;
 using namespace dlrt;
 
 /// Without --every ckpt=N, the first end of an epoch after so many seconds.
 static constexpr double secondsBetweenSaves = 30;
 static constexpr double secondsBetweenLogs = 0.1;
+
+static double secondsNow() {
+  return std::chrono::duration<double>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 RunOutput::~RunOutput() {
   if (saver.joinable())
@@ -27,34 +30,34 @@ RunOutput::~RunOutput() {
 Status RunOutput::open() {
   DLRT_TRY(checkRecordable());
   std::error_code error;
-  if (!std::filesystem::is_directory(options.out, error))
+  if (!std::filesystem::is_directory(run.folder, error))
     return {};
-  auto opened = RunFolder::open(options.out, /*create=*/false);
+  auto opened = RunFolder::open(run.folder, /*create=*/false);
   if (!opened)
     return opened.takeError();
   folder = std::move(*opened);
   if (!folder->holdsRun())
     return checkFree();
-  if (options.command != Command::Resume && !options.resumeAuto)
+  if (!run.goesOn)
     return {Code::Usage, fmt::format("--out {}: it holds a run; 'dlrun resume "
                                      "{}' goes on with it, another folder "
                                      "begins a new one",
-                                     options.out, options.out)};
+                                     run.folder, run.folder)};
   auto record = folder->record();
   if (!record)
     return record.takeError();
   std::string hash = planHashText(session.planFile().checksum);
   if (record->planHash != hash)
-    return {Code::Plan,
-            fmt::format("'{}' is not the plan of the run in '{}' "
-                        "(hash {}, the run's is {})",
-                        options.plan, folder->path(), hash, record->planHash)};
+    return {Code::Plan, fmt::format("'{}' is not the plan of the run in '{}' "
+                                    "(hash {}, the run's is {})",
+                                    session.name(), folder->path(), hash,
+                                    record->planHash)};
   auto steps = folder->checkpoints();
   if (!steps)
     return steps.takeError();
   if (steps->empty()) {
-    warn(fmt::format("'{}' has no checkpoint yet: the run starts again",
-                     folder->path()));
+    observer.warning(fmt::format(
+        "'{}' has no checkpoint yet: the run starts again", folder->path()));
     return {};
   }
   std::string path = folder->checkpointPath(steps->back());
@@ -79,13 +82,13 @@ Status RunOutput::checkRecordable() const {
     return {Code::Usage, fmt::format("--out {}: the working directory '{}' is "
                                      "not UTF-8, so that the run's record "
                                      "could not name it",
-                                     options.out, folder)};
-  for (const std::string &argument : options.arguments)
+                                     run.folder, folder)};
+  for (const std::string &argument : run.arguments)
     if (!isUtf8(argument))
       return {Code::Usage, fmt::format("--out {}: the argument '{}' is not "
                                        "UTF-8, so that the run's record could "
                                        "not name it",
-                                       options.out, argument)};
+                                       run.folder, argument)};
   return {};
 }
 
@@ -97,7 +100,7 @@ Status RunOutput::checkFree() const {
   return {Code::Usage,
           fmt::format("--out {}: it holds '{}', but no run (run.json); a run "
                       "would replace that, so name a new or an empty folder",
-                      options.out, name)};
+                      run.folder, name)};
 }
 
 Status RunOutput::checkFits(const CheckpointFacts &facts,
@@ -107,10 +110,11 @@ Status RunOutput::checkFits(const CheckpointFacts &facts,
     return {Code::Plan, fmt::format("{}: the checkpoint was written by another "
                                     "plan (hash {}, this one's is {})",
                                     path, facts.planHash, hash)};
-  if (facts.seed != options.seed)
-    return {Code::Usage, fmt::format("--seed {}: the run in '{}' has seed {}",
-                                     options.seed, folder->path(), facts.seed)};
-  if (facts.shuffle == options.noShuffle)
+  if (facts.seed != session.options().seed)
+    return {Code::Usage,
+            fmt::format("--seed {}: the run in '{}' has seed {}",
+                        session.options().seed, folder->path(), facts.seed)};
+  if (facts.shuffle != session.options().shuffle)
     return {Code::Usage,
             fmt::format("--no-shuffle: the run in '{}' was "
                         "started with{} it",
@@ -135,27 +139,26 @@ Status RunOutput::checkPosition(const StepRunner &runner) const {
 /// run.json names the length of the newest process: what a resumed run was told
 /// holds for the next one, too.
 Status RunOutput::keepRecord() {
-  std::string length = lengthOption(options);
   if (!folder->holdsRun()) {
     std::error_code error;
     return folder->begin({planHashText(session.planFile().checksum),
-                          std::filesystem::current_path(error),
-                          options.arguments, length},
+                          std::filesystem::current_path(error), run.arguments,
+                          run.length},
                          session.planFile().file.bytes());
   }
   auto record = folder->record();
   if (!record)
     return record.takeError();
-  if (record->length == length)
+  if (record->length == run.length)
     return {};
-  record->length = length;
+  record->length = run.length;
   return folder->rewrite(*record);
 }
 
 /// There was no folder when this process looked for one; another one may have
 /// made it since.
 Status RunOutput::openNew() {
-  auto created = RunFolder::open(options.out, /*create=*/true);
+  auto created = RunFolder::open(run.folder, /*create=*/true);
   if (!created)
     return created.takeError();
   folder = std::move(*created);
@@ -186,9 +189,9 @@ Status RunOutput::begin(const StepRunner &runner) {
     return opened.takeError();
   log = std::move(*opened);
   for (const std::string &warning : warnings)
-    warn(warning);
+    observer.warning(warning);
   snapshot = std::make_unique<StateSnapshot>(session.plan());
-  lastSave = secondsSinceStart();
+  lastLog = lastFlush = lastSave = secondsNow();
   return {};
 }
 
@@ -196,14 +199,14 @@ void RunOutput::noteLog(const Status &status) {
   if (status.ok() || !logStatus.ok())
     return;
   logStatus = status;
-  warn(status.message() + "; training goes on without logs");
+  observer.warning(status.message() + "; training goes on without logs");
 }
 
 void RunOutput::afterStep(StepRunner &runner, bool last) {
-  double now = secondsSinceStart();
+  double now = secondsNow();
   uint64_t step = runner.stepsDone();
   if (!logStatus.ok() ||
-      !reportDue(options, step, /*first=*/step == 1, last,
+      !reportDue(options.logEvery, step, /*first=*/step == 1, last,
                  /*afterPause=*/now - lastLog >= secondsBetweenLogs))
     return;
   noteLog(log->addStep({step, runner.epoch()}, runner.scalars()));
@@ -225,8 +228,7 @@ bool RunOutput::checkpointDue(const StepRunner &runner) const {
   if (options.checkpointEvery)
     return *options.checkpointEvery != 0 &&
            runner.stepsDone() % *options.checkpointEvery == 0;
-  return runner.epochEnded() &&
-         secondsSinceStart() - lastSave >= secondsBetweenSaves;
+  return runner.epochEnded() && secondsNow() - lastSave >= secondsBetweenSaves;
 }
 
 void RunOutput::saveIfDue(StepRunner &runner) {
@@ -234,7 +236,7 @@ void RunOutput::saveIfDue(StepRunner &runner) {
   if (!due && !saved.load(std::memory_order_acquire))
     return;
   if (Status status = endSaving(); !status.ok())
-    warn(status.message() + "; training goes on");
+    observer.warning(status.message() + "; training goes on");
   if (due)
     startSaving(runner, /*evaluationDue=*/false);
 }
@@ -247,13 +249,13 @@ void RunOutput::startSaving(const StepRunner &runner, bool evaluationDue) {
   facts.epoch = runner.nextEpoch();
   facts.batch = runner.nextInEpoch();
   facts.items = session.dataset(*session.trainingStep()).items;
-  facts.seed = options.seed;
-  facts.shuffle = !options.noShuffle;
+  facts.seed = session.options().seed;
+  facts.shuffle = session.options().shuffle;
   facts.evaluationDue = evaluationDue;
   facts.logBytes = log->lengths();
   savedFacts = std::move(facts);
   saveStatus = snapshot->take(session.device());
-  lastSave = secondsSinceStart();
+  lastSave = secondsNow();
   auto work = [this, syncLogs = logStatus.ok()] {
     if (saveStatus.ok())
       saveStatus = write(savedFacts, syncLogs);
@@ -272,7 +274,7 @@ Status RunOutput::write(const CheckpointFacts &facts, bool syncLogs) const {
       DLRT_TRY(log->sync());
     DLRT_TRY(writeCheckpoint(session.plan(), folder->checkpointPath(facts.step),
                              *snapshot, facts));
-    return folder->prune(options.keep);
+    return folder->prune(run.keep);
   } catch (const std::exception &error) {
     return {Code::Unavailable,
             fmt::format("cannot write a checkpoint: {}", error.what())};
@@ -284,18 +286,14 @@ Status RunOutput::endSaving() {
     saver.join();
   if (!saved.exchange(false))
     return {};
-  if (saveStatus.ok() && options.json)
-    Event("checkpoint")
-        .field("step", savedFacts.step)
-        .field("epoch", savedFacts.epoch)
-        .field("path", folder->checkpointPath(savedFacts.step))
-        .send();
+  if (saveStatus.ok())
+    observer.saved(savedFacts, folder->checkpointPath(savedFacts.step));
   return saveStatus;
 }
 
 Status RunOutput::finish(StepRunner &runner, bool evaluationDue) {
   if (Status status = endSaving(); !status.ok())
-    warn(status.message());
+    observer.warning(status.message());
   bool nothingNew = start && runner.stepsDone() == startStep() &&
                     evaluationDue == start->facts.evaluationDue;
   if (!nothingNew) {

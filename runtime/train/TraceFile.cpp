@@ -1,15 +1,14 @@
-#include "tools/dlrun/TraceFile.h"
+#include "runtime/train/TraceFile.h"
 
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/JsonWriter.h"
-#include "tools/dlrun/Events.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-using namespace dlrun;
+using namespace dlrt;
 using namespace dlrt;
 
 namespace {
@@ -18,15 +17,15 @@ namespace {
 /// microseconds, counters ("C") and names of rows ("M").
 class TraceWriter {
 public:
-  TraceWriter(const Options &options, Session &session)
-      : options(options), plan(session.plan()),
+  explicit TraceWriter(Session &session)
+      : planName(session.name()), plan(session.plan()),
         trace(*session.device().trace()) {}
 
   std::string write() {
     collect();
     json.beginObject().field("displayTimeUnit", "ns");
     json.key("otherData").beginObject();
-    json.field("plan", options.plan)
+    json.field("plan", planName)
         .field("threads", trace.threads.size())
         .field("dropped_events", dropped)
         .endObject();
@@ -79,7 +78,7 @@ private:
 
   void nameRows() {
     event("M", "process_name").key("args").beginObject();
-    json.field("name", options.plan).endObject().endObject();
+    json.field("name", planName).endObject().endObject();
     size_t row = 0;
     for (; row < trace.threads.size(); ++row)
       nameRow(row, fmt::format("thread {}", row));
@@ -206,7 +205,7 @@ private:
     }
   }
 
-  const Options &options;
+  const std::string &planName;
   const fb::PlanT &plan;
   const Trace &trace;
   JsonWriter json;
@@ -218,15 +217,8 @@ private:
 
 } // namespace
 
-Status dlrun::saveTrace(const Options &options, Session &session) {
-  if (options.trace.empty())
-    return {};
-  std::string text = TraceWriter(options, session).write();
-  DLRT_TRY(writeFileAtomically(
-      options.trace,
-      {{reinterpret_cast<const uint8_t *>(text.data()), text.size()}}));
-  if (!options.json && !options.quiet)
-    writeStderr(fmt::format("trace written to {}; ui.perfetto.dev shows it\n",
-                            options.trace));
-  return {};
+Status dlrt::writeTrace(Session &session, const std::string &path) {
+  std::string text = TraceWriter(session).write();
+  return writeFileAtomically(
+      path, {{reinterpret_cast<const uint8_t *>(text.data()), text.size()}});
 }

@@ -1,4 +1,4 @@
-#include "tools/dlrun/HaltOn.h"
+#include "runtime/train/HaltOn.h"
 
 #include "runtime/base/Numbers.h"
 #include "runtime/base/Suggest.h"
@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cmath>
 
-using namespace dlrun;
+using namespace dlrt;
 using namespace dlrt;
 
-Expected<HaltCondition> dlrun::parseHaltCondition(const std::string &text) {
+Expected<HaltCondition> dlrt::parseHaltCondition(const std::string &text) {
   HaltCondition condition;
   condition.text = text;
   if (text == "nan")
@@ -42,8 +42,8 @@ Expected<HaltCondition> dlrun::parseHaltCondition(const std::string &text) {
   return condition;
 }
 
-Status dlrun::checkNames(const std::vector<HaltCondition> &conditions,
-                         const std::vector<ScalarMetric> &metrics) {
+Status dlrt::checkNames(const std::vector<HaltCondition> &conditions,
+                        const std::vector<ScalarMetric> &metrics) {
   std::vector<std::string> names;
   std::string list;
   for (const ScalarMetric &metric : metrics) {
@@ -82,9 +82,9 @@ static bool holds(const HaltCondition &condition, double value) {
   return false;
 }
 
-Status dlrun::checkHalt(const std::vector<HaltCondition> &conditions,
-                        const std::vector<ScalarMetric> &metrics,
-                        uint64_t step) {
+Status dlrt::checkHalt(const std::vector<HaltCondition> &conditions,
+                       const std::vector<ScalarMetric> &metrics,
+                       uint64_t step) {
   for (const HaltCondition &condition : conditions)
     for (const ScalarMetric &metric : metrics)
       if ((condition.metric.empty() || condition.metric == metric.name) &&
@@ -95,7 +95,7 @@ Status dlrun::checkHalt(const std::vector<HaltCondition> &conditions,
   return {};
 }
 
-bool dlrun::namesNotFinite(const std::vector<HaltCondition> &conditions) {
+bool dlrt::namesNotFinite(const std::vector<HaltCondition> &conditions) {
   return std::any_of(conditions.begin(), conditions.end(),
                      [](const HaltCondition &condition) {
                        return condition.kind == HaltCondition::Nan ||
@@ -104,7 +104,7 @@ bool dlrun::namesNotFinite(const std::vector<HaltCondition> &conditions) {
 }
 
 const ScalarMetric *
-dlrun::firstNotFinite(const std::vector<ScalarMetric> &metrics) {
+dlrt::firstNotFinite(const std::vector<ScalarMetric> &metrics) {
   auto found =
       std::find_if(metrics.begin(), metrics.end(), [](const ScalarMetric &m) {
         return !std::isfinite(m.value);

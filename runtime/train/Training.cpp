@@ -1,0 +1,186 @@
+#include "runtime/train/Training.h"
+
+#include "runtime/base/Numbers.h"
+#include "runtime/train/TraceFile.h"
+
+#include <fmt/format.h>
+
+using namespace dlrt;
+
+bool dlrt::reportDue(const std::optional<uint64_t> &every, uint64_t step,
+                     bool first, bool last, bool afterPause) {
+  if (every)
+    return *every != 0 && step % *every == 0;
+  return first || last || afterPause;
+}
+
+Status Training::prepare() {
+  auto index = session.trainingStep();
+  if (!index)
+    return {Code::Usage, fmt::format("'{}' has nothing to train; dlrun eval "
+                                     "runs its evaluations",
+                                     session.name())};
+  RunLength length = {options.steps, options.epochs};
+  if (!options.run.folder.empty()) {
+    output = std::make_unique<RunOutput>(options, session, observer);
+    DLRT_TRY(output->open());
+    length.done = output->startStep();
+  }
+  auto created = StepRunner::create(session, *index, length);
+  if (!created)
+    return created.takeError();
+  runner = std::move(*created);
+  first = runner->stepsDone() + 1;
+  DLRT_TRY(checkNames(options.haltOn, runner->scalars()));
+  // Missing files are better found now than after the first epoch.
+  if (runner->totalSteps() >= evaluationInterval())
+    for (uint32_t evaluation : session.evaluationSteps())
+      DLRT_TRY(session.openData(evaluation));
+  std::vector<std::string> warnings;
+  DLRT_TRY(session.initialiseStates());
+  // A run that goes on has its weights in the checkpoint; the file it began
+  // with may be gone.
+  if (!output || !output->goesOn())
+    DLRT_TRY(session.loadInitialWeights(warnings));
+  for (const std::string &warning : warnings)
+    observer.warning(warning);
+  return output ? output->begin(*runner) : Status();
+}
+
+uint64_t Training::evaluationInterval() const {
+  uint64_t every = options.evalEvery.value_or(runner->stepsPerEpoch());
+  return every == 0 ? ~uint64_t(0) : every;
+}
+
+bool Training::evaluationDue() const {
+  if (!options.evalEvery)
+    return runner->epochEnded();
+  return runner->stepsDone() % evaluationInterval() == 0;
+}
+
+Status Training::run() {
+  Status status = stepsAndEvaluations();
+  if (status.ok())
+    return end();
+  // The trace shows what led up to it; weights of a failed run are not saved.
+  if (!options.trace.empty()) {
+    Status traced = writeTrace(session, options.trace);
+    if (traced.ok())
+      observer.wrote("trace", options.trace);
+    else
+      observer.warning(traced.message());
+  }
+  return status;
+}
+
+Status Training::stepsAndEvaluations() {
+  if (output && output->evaluationDue())
+    DLRT_TRY(evaluateAll());
+  while (runner->stepsDone() < runner->totalSteps() && !stopped)
+    DLRT_TRY(step());
+  return {};
+}
+
+Status Training::step() {
+  DLRT_TRY(runner->run());
+  stopped = observer.wantsToStop();
+  Status halt =
+      checkHalt(options.haltOn, runner->scalars(), runner->stepsDone());
+  bool last =
+      stopped || !halt.ok() || runner->stepsDone() == runner->totalSteps();
+  if (halt.ok())
+    warnOfNotFinite();
+  Status told = observer.stepDone(*runner, last);
+  if (output)
+    output->afterStep(*runner, last);
+  DLRT_TRY(std::move(halt));
+  DLRT_TRY(std::move(told));
+  bool wanted = evaluationDue(), evaluates = !stopped && wanted;
+  evaluationLeft = wanted && !evaluates;
+  // An evaluation runs over the memory in which the metrics stand.
+  if (last || evaluates)
+    DLRT_TRY(keepMetrics());
+  if (evaluates)
+    DLRT_TRY(evaluateAll());
+  if (output && !stopped && !last)
+    output->saveIfDue(*runner);
+  return {};
+}
+
+Status Training::keepMetrics() {
+  if (options.saveMetrics.empty())
+    return {};
+  auto all = runner->allMetrics();
+  if (!all)
+    return all.takeError();
+  metrics = std::move(*all);
+  return {};
+}
+
+/// Once, and not if the user has said which of them shall stop the run: such
+/// a run seldom recovers.
+void Training::warnOfNotFinite() {
+  if (warned || namesNotFinite(options.haltOn))
+    return;
+  const ScalarMetric *metric = firstNotFinite(runner->scalars());
+  if (!metric)
+    return;
+  warned = true;
+  observer.warning(fmt::format("step {}: {} is {}; training goes on "
+                               "(--halt-on nan,inf stops there)",
+                               withCommas(runner->stepsDone()), metric->name,
+                               metricText(*metric)));
+}
+
+Status Training::evaluateAll() {
+  TrainingPosition position = {runner->stepsDone(), runner->epoch()};
+  std::vector<Evaluation> results;
+  for (uint32_t index : session.evaluationSteps()) {
+    auto result = evaluate(session, index, position,
+                           [this] { return !observer.wantsToStop(); });
+    if (!result)
+      return result.takeError();
+    stopped = observer.wantsToStop();
+    evaluationLeft = !result->complete;
+    if (evaluationLeft)
+      return {};
+    observer.evaluated(*result, position);
+    results.push_back(std::move(*result));
+  }
+  // A resumed run does all of them again if one is missing.
+  for (const Evaluation &result : results)
+    if (output)
+      output->afterEvaluation(result, position);
+  return {};
+}
+
+/// The checkpoint comes last: a run that is killed before goes on with an
+/// older one and writes the other files again.
+Status Training::end() {
+  Status saved = saveFiles();
+  if (!output)
+    return saved;
+  Status finished = output->finish(*runner, evaluationLeft);
+  return saved.ok() ? std::move(finished) : std::move(saved);
+}
+
+Status Training::saveFiles() {
+  if (!options.saveFinal.empty()) {
+    DLRT_TRY(saveWeights(session.plan(), options.saveFinal, session.device()));
+    observer.wrote("weights", options.saveFinal);
+  }
+  bool trained = runner->stepsDone() >= first;
+  if (!options.saveMetrics.empty() && !trained)
+    observer.warning(fmt::format("--save-metrics {}: nothing was written, for "
+                                 "no step was left to train",
+                                 options.saveMetrics));
+  if (!options.saveMetrics.empty() && trained) {
+    DLRT_TRY(saveMetrics(metrics, options.saveMetrics));
+    observer.wrote("metrics", options.saveMetrics);
+  }
+  if (options.trace.empty())
+    return {};
+  DLRT_TRY(writeTrace(session, options.trace));
+  observer.wrote("trace", options.trace);
+  return {};
+}

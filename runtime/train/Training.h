@@ -1,0 +1,71 @@
+// Trains a plan's training step: evaluations, checkpoints, logs, when to halt.
+#ifndef DLRT_TRAIN_TRAINING_H
+#define DLRT_TRAIN_TRAINING_H
+
+#include "runtime/base/Status.h"
+#include "runtime/train/RunOutput.h"
+#include "runtime/train/Session.h"
+#include "runtime/train/StepRunner.h"
+#include "runtime/train/TrainingOptions.h"
+
+#include <memory>
+#include <vector>
+
+namespace dlrt {
+
+/// To be prepared, then run, once.
+class Training {
+public:
+  /// All of them must outlive the training.
+  Training(Session &session, const TrainingOptions &options,
+           TrainingObserver &observer)
+      : session(session), options(options), observer(observer) {}
+
+  /// Opens data and files and sets the states. What can be refused is refused
+  /// here, before anything is written.
+  Status prepare();
+
+  /// Trains until the end or the observer's wish to stop, then writes what was
+  /// asked for.
+  Status run();
+
+  /// Of a training that is prepared.
+  const StepRunner &steps() const { return *runner; }
+  /// Whether a run's folder keeps it, so that it can go on.
+  bool isKept() const { return output != nullptr; }
+  /// Nothing is left to do: an earlier process did it.
+  bool isFinished() const {
+    return runner->stepsDone() >= runner->totalSteps() &&
+           !(output && output->evaluationDue());
+  }
+  /// It was stopped by the observer.
+  bool wasStopped() const { return stopped; }
+  /// The first step of this process.
+  uint64_t firstStep() const { return first; }
+
+private:
+  Status step();
+  Status stepsAndEvaluations();
+  Status evaluateAll();
+  Status end();
+  Status saveFiles();
+  Status keepMetrics();
+  uint64_t evaluationInterval() const;
+  bool evaluationDue() const;
+  void warnOfNotFinite();
+
+  Session &session;
+  const TrainingOptions &options;
+  TrainingObserver &observer;
+  std::unique_ptr<StepRunner> runner;
+  std::unique_ptr<RunOutput> output; ///< with a folder
+  std::vector<MetricValues> metrics;
+  uint64_t first = 1;
+  bool evaluationLeft = false; ///< the last step's was not finished
+  bool warned = false;         ///< of a metric that is not finite
+  bool stopped = false;
+};
+
+} // namespace dlrt
+
+#endif

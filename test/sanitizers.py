@@ -1,0 +1,35 @@
+"""Builds of the runtime under sanitizers (presets asan and tsan)."""
+
+import os
+import subprocess
+import tempfile
+
+import dltools
+
+C_COMPILERS = {"c++": "cc", "clang++-22": "clang-22"}
+
+
+def compiler_with(flag):
+    """The first C++ compiler that links with -fsanitize=..., or None; the libraries are packages of their own."""
+    for name in C_COMPILERS:
+        with tempfile.TemporaryDirectory() as folder:
+            command = [name, flag, "-x", "c++", "-", "-o", os.path.join(folder, "a")]
+            try:
+                if subprocess.run(command, input="int main() {}", text=True, capture_output=True).returncode == 0:
+                    return name
+            except FileNotFoundError:
+                pass
+    return None
+
+
+def build(preset, compiler, *targets):
+    """Configures and builds; the folder of the tools, or what the build said as it failed."""
+    folder = os.path.join(dltools.ROOT, "build", preset)
+    configure = ["cmake", "--preset", preset]
+    if not os.path.exists(os.path.join(folder, "CMakeCache.txt")):  # later CMake would forget the preset's options
+        configure += [f"-DCMAKE_CXX_COMPILER={compiler}", f"-DCMAKE_C_COMPILER={C_COMPILERS[compiler]}"]
+    for command in (configure, ["ninja", "-C", folder, *targets]):
+        result = subprocess.run(command, cwd=dltools.ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if result.returncode:
+            return None, "\n".join(result.stdout.splitlines()[-40:])
+    return os.path.join(folder, "bin"), ""
