@@ -9,12 +9,14 @@ namespace dl::graph {
 using Tensors = SmallVector<HostTensor>;
 
 static FailureOr<Tensors> evaluateBlock(Block &block,
-                                        ArrayRef<HostTensor> arguments);
+                                        ArrayRef<HostTensor> arguments,
+                                        ArrayRef<int64_t> constants = {});
 
 static FailureOr<Tensors> evaluateOp(Operation &op,
                                      ArrayRef<HostTensor> operands) {
   if (auto kernel = dyn_cast<KernelOp>(op))
-    return evaluateBlock(kernel.getBody().front(), operands);
+    return evaluateBlock(kernel.getBody().front(), operands,
+                         kernel.getConstants().value_or(ArrayRef<int64_t>()));
   if (auto reference = dyn_cast<ReferenceOpInterface>(op))
     return reference.evaluate(operands);
   return op.emitError() << "evaluate: '" << op.getName()
@@ -22,7 +24,8 @@ static FailureOr<Tensors> evaluateOp(Operation &op,
 }
 
 static FailureOr<Tensors> evaluateBlock(Block &block,
-                                        ArrayRef<HostTensor> arguments) {
+                                        ArrayRef<HostTensor> arguments,
+                                        ArrayRef<int64_t> constants) {
   llvm::DenseMap<Value, HostTensor> values;
   for (auto [argument, tensor] : llvm::zip(block.getArguments(), arguments))
     values[argument] = tensor;
@@ -32,7 +35,12 @@ static FailureOr<Tensors> evaluateBlock(Block &block,
       operands.push_back(values.lookup(operand));
     if (op.hasTrait<OpTrait::IsTerminator>())
       return operands;
+    DictionaryAttr inBody = op.getAttrDictionary();
+    if (!constants.empty())
+      op.setAttrs(attributesInLaunch(&op, constants));
     FailureOr<Tensors> results = evaluateOp(op, operands);
+    if (!constants.empty())
+      op.setAttrs(inBody);
     if (failed(results))
       return failure();
     for (auto [result, tensor] : llvm::zip(op.getResults(), *results))

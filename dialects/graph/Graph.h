@@ -5,6 +5,7 @@
 #pragma once
 
 #include "dialects/graph/HostTensor.h"
+#include "dialects/graph/LaunchConstants.h"
 #include "dialects/graph/LoopNest.h"
 #include "dialects/graph/Sharding.h"
 #include "mlir/Bytecode/BytecodeOpInterface.h"

@@ -21,11 +21,22 @@ def GraphDialect : Dialect {
 /// Which element types an op takes is said by its room, in the user's words.
 def Graph_Tensor : StaticShapeTensorOf<[F32, F64, I64, I32, UI8, I1]>;
 
+/// The step's scalars, i64 [8]; these are the first.
+def Graph_StepScalar : I32Enum<"StepScalar", "what a step knows besides its data and states", [
+    I32EnumCase<"Seed", 0, "seed">,
+    I32EnumCase<"Step", 1, "step">,        // updates done before
+    I32EnumCase<"Micro", 2, "micro">,      // micro-batch within the step
+    I32EnumCase<"GroupItems", 3, "items">, // of all its micro-batches
+    I32EnumCase<"Epoch", 4, "epoch">]> {
+  let cppNamespace = "::dl::graph";
+}
+
 /// What an op knows about itself.
 defvar Graph_Reference = [DeclareOpInterfaceMethods<ReferenceOpInterface>,
                           DeclareOpInterfaceMethods<CostOpInterface>];
 defvar Graph_Nest = !listconcat(
     Graph_Reference, [DeclareOpInterfaceMethods<LoopNestOpInterface>]);
+defvar Graph_Constants = [DeclareOpInterfaceMethods<LaunchConstantsOpInterface>];
 defvar Graph_Gradient = [DeclareOpInterfaceMethods<DifferentiableOpInterface>];
 defvar Graph_SmoothNest = !listconcat(Graph_Nest, Graph_Gradient);
 /// Written with simpler ops before code generation.

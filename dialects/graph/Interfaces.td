@@ -14,7 +14,7 @@ def LoopNestOpInterface : OpInterface<"LoopNestOpInterface"> {
     InterfaceMethod<[{
       Builds the payload for one iteration from scalars: `operands` holds one
       scalar for each operand of the op, `indices` one value of type index for
-      each iteration dim. Uses arith and math ops and graph.philox only.
+      each iteration dim. Uses arith and math ops and those of Payload.td only.
       With Combine::None the results are the op's results; otherwise the one
       result is what is combined. Booleans are i1.
     }], "::llvm::SmallVector<::mlir::Value>", "buildBody",
@@ -106,6 +106,18 @@ def ShardingOpInterface : OpInterface<"ShardingOpInterface"> {
       $_op.localizeAttributes(shard, attributes);
       return ::dl::graph::localizeByCloning($_op.getOperation(), builder, operands, attributes);
     }]>,
+  ];
+}
+
+def LaunchConstantsOpInterface : OpInterface<"LaunchConstantsOpInterface"> {
+  let description = [{
+    Some numbers of the op's attributes only say which or where, and are constants
+    of the launch where the op is part of a kernel: see LaunchConstants.h.
+  }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<"Those numbers, with the range over which one code is right.",
+        "::llvm::SmallVector<::dl::graph::LaunchConstant>", "getLaunchConstants">,
   ];
 }
 

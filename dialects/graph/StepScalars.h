@@ -5,9 +5,6 @@
 
 namespace dl::graph {
 
-/// Positions in the step's scalars.
-enum class StepScalar { Seed, Step, Micro, GroupItems, Epoch };
-
 /// One of the scalars, i64, in a shape that broadcasts to that of `like`. It is
 /// not reshaped without need: a reshape is a border between kernels.
 mlir::Value readScalar(GraphBuilder &builder, mlir::Value scalars,

@@ -88,8 +88,9 @@ void FormKernelsPass::formIn(graph::StepOp function) {
   for (Operation *op : llvm::reverse(old))
     op->erase();
   for (auto kernel : body.getOps<graph::KernelOp>()) {
-    setLayouts(kernel);
     setInplace(kernel);
+    graph::liftConstants(kernel); // may bind operands once more
+    setLayouts(kernel);
     setName(kernel);
   }
 }
@@ -242,13 +243,18 @@ void FormKernelsPass::setInplace(graph::KernelOp kernel) {
     kernel.setInplace(inplace);
 }
 
-/// Named by what it does, and by a hash of its body: equal kernels share code.
+/// Named by what it does, and by a hash of its body: equal kernels share code,
+/// whatever their constants are.
 void FormKernelsPass::setName(graph::KernelOp kernel) {
   std::string text;
   llvm::raw_string_ostream stream(text);
+  DenseI64ArrayAttr constants = kernel.getConstantsAttr();
+  kernel.removeConstantsAttr();
   OpPrintingFlags flags;
-  flags.elideLargeElementsAttrs(1 << 30).useLocalScope();
+  flags.elideLargeElementsAttrs(1 << 30).useLocalScope().assumeVerified();
   kernel->print(stream, flags);
+  if (constants)
+    kernel.setConstantsAttr(constants);
   SmallVector<StringRef> words;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     StringRef word = op.getName().stripDialect();

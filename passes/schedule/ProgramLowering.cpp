@@ -214,7 +214,8 @@ private:
         commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
         FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings,
         /*ranges=*/DenseI64ArrayAttr(),
-        /*constants=*/DenseI64ArrayAttr::get(kernel.getContext(), {}),
+        commands.getDenseI64ArrayAttr(
+            kernel.getConstants().value_or(ArrayRef<int64_t>())),
         /*after=*/ValueRange(), /*serial=*/UnitAttr(),
         commands.getArrayAttr(sources), /*seconds=*/FloatAttr());
     return success();
@@ -258,11 +259,17 @@ private:
       bind(operand, false);
     for (Value result : kernel->getResults())
       bind(result, true);
+    SmallVector<Attribute> constants;
+    for (const graph::LaunchConstant &constant : graph::launchConstants(kernel))
+      constants.push_back(plan::RangeAttr::get(kernel.getContext(), constant.min,
+                                               constant.max,
+                                               constant.multipleOf));
     auto [it, isNew] = parts.kernels.try_emplace(kernel.getName());
     if (!isNew) {
       if (it->second.getBindings() == ArrayRef<int64_t>(bytes) &&
           it->second.getWrites() == ArrayRef<bool>(writes) &&
-          it->second.getAligns() == ArrayRef<int64_t>(aligns))
+          it->second.getAligns() == ArrayRef<int64_t>(aligns) &&
+          it->second.getConstants().getValue() == ArrayRef(constants))
         return success();
       return kernel.emitOpError("'")
              << kernel.getName() << "' is also another kernel's name";
@@ -275,8 +282,7 @@ private:
         builder.getI64IntegerAttr(kernel.getScratch().value_or(0)),
         builder.getDenseI64ArrayAttr(bytes),
         builder.getDenseBoolArrayAttr(writes),
-        builder.getDenseI64ArrayAttr(aligns),
-        /*constants=*/builder.getArrayAttr({}),
+        builder.getDenseI64ArrayAttr(aligns), builder.getArrayAttr(constants),
         builder.getI64IntegerAttr(integer(kernel, "flops", 0)),
         builder.getI64IntegerAttr(integer(kernel, "bytes", 0)));
     return success();

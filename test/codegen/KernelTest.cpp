@@ -114,12 +114,14 @@ void runKernel(graph::KernelOp kernel, const LoadedImage &image, bool portions,
   }
   Buffer scratch(RankedTensorType::get(
       {int64_t(scratchBytes)}, IntegerType::get(kernel.getContext(), 8)));
+  std::vector<int64_t> constants =
+      kernel.getConstants().value_or(ArrayRef<int64_t>()).vec();
   KernelFn function = image.kernel(kernel.getName().str().c_str());
   ASSERT_TRUE(function) << kernel.getName().str();
   int64_t begin, end = *kernel.getTiles();
   for (; end > 0; end = begin) {
     begin = portions ? std::max<int64_t>(0, end - 1 - end % 3) : 0;
-    function(bindings.data(), nullptr, scratch.data.get(), begin, end);
+    function(bindings.data(), constants.data(), scratch.data.get(), begin, end);
   }
 }
 

@@ -62,7 +62,9 @@ static std::vector<OpCase> makeCases() {
       {"graph.iota", {}, "{dim = 1, type = tensor<2x3xi64>}"},
       {"graph.iota", {}, "{dim = 0, type = tensor<2x3xf64>}"},
       {"graph.iota", {}, "{dim = 0, type = tensor<5xui8>}"},
-      {"graph.iota", {}, "{dim = 1, type = tensor<2x3xi64>, start = 5}"},
+      {"graph.iota",
+       {},
+       "{dim = 1, type = tensor<2x3xi64>, start = array<i64: 5>}"},
       {"graph.uniform",
        {kScalars},
        "{key = 77, type = tensor<3x4xf64>, offset = array<i64: 2, 0>, "

@@ -114,7 +114,7 @@ bool Machine::runIntegers(Operation &op) {
           .Case([&](CmpFOp compare) { return compareFloats(compare); })
           .Case([&](CmpIOp compare) { return compareIntegers(compare); })
           .Case([&](graph::ScalarOp scalar) {
-            return scalars[scalar.getIndex()];
+            return scalars[static_cast<size_t>(scalar.getWhich())];
           })
           .Default([](Operation *) { return std::nullopt; });
   if (result)
@@ -138,7 +138,7 @@ bool Machine::runOther(Operation &op) {
   }
   if (auto draw = dyn_cast<graph::PhiloxOp>(op)) {
     auto words =
-        graph::drawWords(s(op, 0), s(op, 1), s(op, 2), s(op, 3), draw.getKey());
+        graph::drawWords(s(op, 0), s(op, 1), s(op, 2), s(op, 3), s(op, 4));
     set(draw.getWord0(), {0, words[0]});
     set(draw.getWord1(), {0, words[1]});
     return true;

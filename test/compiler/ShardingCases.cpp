@@ -14,7 +14,8 @@ const std::set<std::string> &opsWithoutRule() {
   static const std::set<std::string> ops = {
       "graph.gradients", // expanded before
       "graph.kernel",    // made of local ops
-      "graph.yield",     "graph.state", "graph.scalar", "graph.philox",
+      "graph.yield",     "graph.state",           "graph.scalar",
+      "graph.philox",    "graph.launch_constant",
   };
   return ops;
 }
@@ -69,7 +70,9 @@ static std::vector<ShardingCase> creationCases() {
   return {
       {"graph.full", {}, "{value = 2.5, type = tensor<6x7xf64>}"},
       {"graph.iota", {}, "{dim = 1, type = tensor<4x7xi64>}"},
-      {"graph.iota", {}, "{dim = 0, type = tensor<7x6xf64>, start = 5}"},
+      {"graph.iota",
+       {},
+       "{dim = 0, type = tensor<7x6xf64>, start = array<i64: 5>}"},
       {"graph.uniform",
        {kScalars},
        "{key = 77, type = tensor<7x4xf64>}",

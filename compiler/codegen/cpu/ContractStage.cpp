@@ -30,7 +30,7 @@ ContractStage::ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
 void ContractStage::emit() {
   unsigned size = e.scope.size();
   // The frame hands indices to the micro-kernels.
-  unsigned slots = e.plan.gridExtents.size() + form.extents.size();
+  unsigned slots = e.plan.gridExtents.size() + form.extents.size() + 1;
   llvm::BasicBlock &entry = b.GetInsertBlock()->getParent()->getEntryBlock();
   llvm::IRBuilder<> atEntry(&entry, entry.begin());
   frame =
@@ -38,6 +38,10 @@ void ContractStage::emit() {
   for (auto [g, origin] : llvm::enumerate(tile.origin))
     b.CreateStore(origin,
                   b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), frame, g));
+  if (e.plan.numConstants() != 0)
+    b.CreateStore(
+        b.GetInsertBlock()->getParent()->getArg(1),
+        b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), frame, slots - 1));
   emitBatch(0);
   e.enterBody();
   e.scope.truncate(size);

@@ -101,7 +101,7 @@ private:
 
   llvm::SmallVector<mlir::AffineExpr> dims; // current indices of batch dims
   /// i64: tile origins, then all iteration dims; for k dims how many steps
-  /// count.
+  /// count. Last a pointer to the constants of the launch, if there are any.
   llvm::Value *frame = nullptr;
   /// While what is emitted may leave an operand: where each bordered k dim
   /// starts.

@@ -90,7 +90,7 @@ std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
       type, llvm::GlobalValue::ExternalLinkage, name, *module);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", function));
   RegionEmitter emitter(plan, payloads, b, function->getArg(0),
-                        function->getArg(2));
+                        function->getArg(1), function->getArg(2));
   int merged = mergedDim(plan);
   auto inGrid = [&](Value *tile) -> Value * {
     if (plan.numTiles() == plan.gridTiles())

@@ -153,8 +153,11 @@ void KernelPlan::placeOperandsAndResults() {
                    DenseI64ArrayAttr order) {
     auto shape = shapeOf(value);
     ValuePlacement placement{
-        kind, number, 0, {}, stridesOf(shape, joined.orderOf(value, order))};
+        kind, number, 0, {}, stridesOf(shape, joined.orderOf(value, order)),
+        {}};
     placement.binding.resize(shape.size());
+    if (auto operand = dyn_cast<BlockArgument>(value))
+      findOffsets(operand, order, placement);
     placements.insert({value, placement});
   };
   for (BlockArgument arg : body.getArguments())
@@ -163,6 +166,26 @@ void KernelPlan::placeOperandsAndResults() {
   for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands()))
     place(value, ValuePlacement::Result, i,
           layout(kernel.getResultLayouts(), i));
+}
+
+/// The reader of an operand at an offset that only the launch knows is its only
+/// one: see graph::liftConstants.
+void KernelPlan::findOffsets(BlockArgument operand, DenseI64ArrayAttr order,
+                             ValuePlacement &placement) {
+  if (!operand.hasOneUse())
+    return;
+  OpOperand &use = *operand.use_begin();
+  auto reader = dyn_cast<graph::LaunchConstantsOpInterface>(use.getOwner());
+  if (!reader)
+    return;
+  // Constants count along the operand's own dims, joined or not.
+  auto strides = stridesOf(cast<RankedTensorType>(operand.getType()).getShape(),
+                           order ? order.asArrayRef() : ArrayRef<int64_t>());
+  for (const graph::LaunchConstant &constant : reader.getLaunchConstants())
+    if (constant.operand == int(use.getOperandNumber()))
+      if (auto number =
+              graph::constantOf(reader, constant.attribute, constant.element))
+        placement.offsets.push_back({*number, strides[constant.element]});
 }
 
 /// Elementwise, of a contraction's result and its shape.
@@ -245,7 +268,7 @@ void KernelPlan::addStage(Operation *op) {
   stage.contraction = nest(op).contraction;
   for (Value result : op->getResults())
     if (!isPlaced(result) && !result.use_empty()) {
-      ValuePlacement placement{ValuePlacement::Scratch, 0, 0, {}, {}};
+      ValuePlacement placement{ValuePlacement::Scratch, 0, 0, {}, {}, {}};
       placement.binding.resize(shapeOf(result).size());
       placements.insert({result, placement});
     }
@@ -437,8 +460,12 @@ void KernelPlan::countCost() {
   for (Operation &op : kernel.getBody().front().without_terminator())
     if (auto cost = dyn_cast<graph::CostOpInterface>(op))
       flops += cost.getFlops();
+  llvm::SmallPtrSet<void *, 8> seen; // an operand may be bound several times
   for (auto &[value, placement] : placements)
-    if (placement.kind != ValuePlacement::Scratch)
+    if (placement.kind == ValuePlacement::Result ||
+        (placement.kind == ValuePlacement::Operand &&
+         seen.insert(kernel->getOperand(placement.number).getAsOpaquePointer())
+             .second))
       bytes += bytesOf(value);
 }
 

@@ -36,6 +36,9 @@ struct ValuePlacement {
   llvm::SmallVector<Binding, 6> binding; // of each dim
   /// Elements between neighbours of each logical dim.
   llvm::SmallVector<int64_t, 6> strides;
+  /// Of an operand: constants of the launch, each times so many elements, that
+  /// say where it begins in its buffer.
+  llvm::SmallVector<std::pair<unsigned, int64_t>, 2> offsets;
 };
 
 /// One op whose results get memory; the ops between it and other placed values
@@ -78,6 +81,9 @@ public:
   int64_t scratchBytes = 0;
   int64_t packOffset = 0; // of the panels within the scratch
   int64_t flops = 0, bytes = 0;
+  unsigned numConstants() const {
+    return kernel.getConstants() ? kernel.getConstants()->size() : 0;
+  }
 
   /// Those of the grid.
   int64_t gridTiles() const;
@@ -122,6 +128,8 @@ private:
                    llvm::function_ref<bool(mlir::Value)> isMade,
                    LeafFn fn) const;
   void placeOperandsAndResults();
+  void findOffsets(mlir::BlockArgument operand, mlir::DenseI64ArrayAttr order,
+                   ValuePlacement &placement);
   mlir::LogicalResult collectStages();
   void foldEpilogues();
   void mergeFollowers();

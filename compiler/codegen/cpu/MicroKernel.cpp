@@ -66,7 +66,7 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
     return function;
   }
 
-  RegionEmitter e(plan, payloads, builder, function->getArg(0),
+  RegionEmitter e(plan, payloads, builder, function->getArg(0), constants(),
                   function->getArg(1));
   for (int r = 0; r < rows; ++r) {
     ArrayRef<Value *> row = ArrayRef(sums).slice(r * vectors, vectors);
@@ -80,6 +80,16 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
   }
   builder.CreateRetVoid();
   return function;
+}
+
+/// What the frame says last.
+Value *MicroKernel::constants() {
+  if (plan.numConstants() == 0)
+    return nullptr;
+  return b->CreateLoad(b->getPtrTy(),
+                       b->CreateConstInBoundsGEP1_64(b->getInt64Ty(), frame,
+                                                     plan.gridExtents.size() +
+                                                         form.extents.size()));
 }
 
 Values MicroKernel::initialSums(Value *sums) {
@@ -256,7 +266,8 @@ Values MicroKernel::accumulateBlocked(llvm::Function *function,
   int64_t line = 64 * 8 / element->getScalarSizeInBits();
   int64_t lines = llvm::divideCeil(panel.lanes, line);
   int64_t laneStep = panel.kSteps[0];
-  RegionEmitter e(plan, payloads, *b, function->getArg(0), function->getArg(1));
+  RegionEmitter e(plan, payloads, *b, function->getArg(0), constants(),
+                  function->getArg(1));
   auto step = [&](Value *k, ArrayRef<Value *> carried) {
     Value *scalarAt = advance(rowsAt, rows, k);
     Value *laneAt = advance(lanesAt, laneStep, k);

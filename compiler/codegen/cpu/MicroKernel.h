@@ -19,6 +19,7 @@ public:
   static llvm::FunctionType *type(llvm::LLVMContext &context);
 
 private:
+  llvm::Value *constants();
   Values initialSums(llvm::Value *sums);
   void keepSums(llvm::Value *sums, llvm::ArrayRef<llvm::Value *> state);
   Values accumulate(size_t next, llvm::Value *scalarAt, llvm::Value *laneAt,

@@ -204,9 +204,8 @@ SmallVector<Value *, 2> emitPayloadOp(llvm::IRBuilderBase &builder,
                                       Operation *op, ArrayRef<Value *> operands,
                                       unsigned lanes) {
   if (op->getName().getStringRef() == "graph.philox") {
-    uint64_t key = op->getAttrOfType<IntegerAttr>("key").getInt();
     auto [word0, word1] = emitPhilox(builder, operands[0], operands[1],
-                                     operands[2], operands[3], key);
+                                     operands[2], operands[3], operands[4]);
     return {word0, word1};
   }
   if (Value *result = emitSingle(builder, op, operands, lanes))
@@ -216,7 +215,7 @@ SmallVector<Value *, 2> emitPayloadOp(llvm::IRBuilderBase &builder,
 
 std::pair<Value *, Value *> emitPhilox(llvm::IRBuilderBase &b, Value *index,
                                        Value *seed, Value *step, Value *micro,
-                                       uint64_t key) {
+                                       Value *key) {
   llvm::Type *wide = index->getType();
   auto *narrow = llvm::VectorType::get(
       b.getInt32Ty(), cast<llvm::VectorType>(wide)->getElementCount());
@@ -224,7 +223,7 @@ std::pair<Value *, Value *> emitPhilox(llvm::IRBuilderBase &b, Value *index,
   auto high = [&](Value *x) {
     return b.CreateTrunc(b.CreateLShr(x, 32), narrow);
   };
-  Value *k = b.CreateXor(seed, llvm::ConstantInt::get(wide, key));
+  Value *k = b.CreateXor(seed, key);
   Value *k0 = low(k), *k1 = high(k);
   Value *c0 = low(index), *c1 = high(index), *c2 = low(step), *c3 = low(micro);
   auto constant = [&](uint32_t v) { return llvm::ConstantInt::get(narrow, v); };

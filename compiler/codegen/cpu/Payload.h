@@ -21,6 +21,6 @@ emitPayloadOp(llvm::IRBuilderBase &builder, mlir::Operation *op,
 /// as <lanes x i32>. All arguments are <lanes x i64>.
 std::pair<llvm::Value *, llvm::Value *>
 emitPhilox(llvm::IRBuilderBase &builder, llvm::Value *index, llvm::Value *seed,
-           llvm::Value *step, llvm::Value *micro, uint64_t key);
+           llvm::Value *step, llvm::Value *micro, llvm::Value *key);
 
 } // namespace dl::codegen

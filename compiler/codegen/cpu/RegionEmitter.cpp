@@ -43,16 +43,19 @@ const PayloadCache::Payload &PayloadCache::get(graph::LoopNestOpInterface op) {
 
 RegionEmitter::RegionEmitter(const KernelPlan &plan, PayloadCache &payloads,
                              llvm::IRBuilder<> &builder, Value *bindings,
-                             Value *scratch)
+                             Value *constants, Value *scratch)
     : plan(plan), builder(builder),
       scope(builder, plan.kernel->getContext(), plan.lanes), payloads(payloads),
-      bindings(bindings), scratch(scratch) {
+      bindings(bindings), constants(constants), scratch(scratch) {
   llvm::MDBuilder metadata(builder.getContext());
   llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain();
   for (size_t i = 0; i < plan.placements.size(); ++i)
     aliasScopes.push_back(metadata.createAnonymousAliasScope(domain));
+  // All in the entry block.
+  for (unsigned number = 0; number < plan.numConstants(); ++number)
+    launchConstant(number);
   for (auto &[value, placement] : plan.placements)
-    pointer(value); // all in the entry block
+    pointer(value);
 }
 
 bool RegionEmitter::usesIndices() {
@@ -78,12 +81,29 @@ Value *RegionEmitter::pointer(mlir::Value placed) {
   unsigned number = placement.number;
   if (placement.kind == ValuePlacement::Result)
     number += plan.kernel.getNumOperands();
-  auto *load = builder.CreateLoad(
+  slot = invariantLoad(
       builder.getPtrTy(),
       builder.CreateConstInBoundsGEP1_64(builder.getPtrTy(), bindings, number));
+  for (auto [constant, stride] : placement.offsets)
+    slot = builder.CreateInBoundsGEP(
+        memoryType(placed), slot,
+        builder.CreateMul(launchConstant(constant), builder.getInt64(stride)));
+  return slot;
+}
+
+Value *RegionEmitter::invariantLoad(llvm::Type *type, Value *from) {
+  auto *load = builder.CreateLoad(type, from);
   load->setMetadata(llvm::LLVMContext::MD_invariant_load,
                     llvm::MDNode::get(builder.getContext(), {}));
-  return slot = load;
+  return load;
+}
+
+Value *RegionEmitter::launchConstant(unsigned number) {
+  if (launchConstants.size() <= number)
+    launchConstants.push_back(invariantLoad(
+        builder.getInt64Ty(), builder.CreateConstInBoundsGEP1_64(
+                                  builder.getInt64Ty(), constants, number)));
+  return launchConstants[number];
 }
 
 unsigned RegionEmitter::aliasGroup(mlir::Value placed) const {

@@ -26,7 +26,7 @@ class RegionEmitter {
 public:
   RegionEmitter(const KernelPlan &plan, PayloadCache &payloads,
                 llvm::IRBuilder<> &builder, llvm::Value *bindings,
-                llvm::Value *scratch);
+                llvm::Value *constants, llvm::Value *scratch);
 
   const KernelPlan &plan;
   llvm::IRBuilder<> &builder;
@@ -102,6 +102,8 @@ private:
                           llvm::ArrayRef<int64_t> shape, bool &never);
   llvm::Value *isInRange(mlir::AffineExpr expr, int64_t extent);
   llvm::Value *scalarOperand(mlir::Operation *op, int64_t index);
+  llvm::Value *launchConstant(unsigned number);
+  llvm::Value *invariantLoad(llvm::Type *type, llvm::Value *from);
   /// Makes all as wide as the widest; returns that width.
   unsigned unifyWidths(llvm::MutableArrayRef<llvm::Value *> contents);
   llvm::Value *loadVector(mlir::Value placed, mlir::AffineExpr at);
@@ -113,7 +115,8 @@ private:
   unsigned aliasGroup(mlir::Value placed) const;
 
   PayloadCache &payloads;
-  llvm::Value *bindings, *scratch;
+  llvm::Value *bindings, *constants, *scratch;
+  llvm::SmallVector<llvm::Value *> launchConstants; // by number
   llvm::Value *guard = nullptr; // where an access is inside its operand
   std::map<std::tuple<const void *, const void *, llvm::Value *>, llvm::Value *>
       cache;

@@ -82,9 +82,14 @@ SmallVector<Value *> RegionEmitter::evaluatePayload(Operation *op,
                            : scope.vector(index);
   };
   for (Operation &inner : const_cast<Block &>(payload.block)) {
-    if (inner.getName().getStringRef() == "graph.scalar") {
-      int64_t index = inner.getAttrOfType<IntegerAttr>("index").getInt();
-      values[inner.getResult(0)] = scalarOperand(op, index);
+    if (auto scalar = dyn_cast<graph::ScalarOp>(inner)) {
+      values[scalar] =
+          scalarOperand(op, static_cast<int64_t>(scalar.getWhich()));
+      continue;
+    }
+    if (auto number = dyn_cast<graph::LaunchConstantOp>(inner)) {
+      values[number] =
+          builder.CreateVectorSplat(1, launchConstant(number.getNumber()));
       continue;
     }
     SmallVector<Value *> operands;

@@ -8,6 +8,7 @@
 // CHECK: graph.scalar
 // CHECK-NEXT: graph.scalar
 // CHECK-NEXT: graph.scalar
+// CHECK-NEXT: arith.constant
 // CHECK-NEXT: graph.philox
 // CHECK: arith.select
 

@@ -24,6 +24,9 @@ LogicalResult IotaOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
     return failure();
   if (type->getElementType().isInteger(1))
     return emitOptionalError(loc, "iota: needs numbers, got ", typeText(*type));
+  if (adaptor.getStart().size() > 1)
+    return emitOptionalError(loc, "iota: start is one number, got ",
+                             adaptor.getStart().size());
   types.push_back(*type);
   return success();
 }
@@ -40,11 +43,20 @@ SmallVector<Value> FullOp::buildBody(OpBuilder &builder, Location loc,
 SmallVector<Value> IotaOp::buildBody(OpBuilder &builder, Location loc,
                                      ValueRange, ValueRange indices) {
   Value index = indices[getDim()];
-  if (int64_t start = getStart()) {
-    Value first = arith::ConstantIndexOp::create(builder, loc, start);
+  if (!getStart().empty()) {
+    Value number = launchNumber(builder, loc, *this, "start", getStart()[0]);
+    Value first = arith::IndexCastOp::create(builder, loc,
+                                             builder.getIndexType(), number);
     index = arith::AddIOp::create(builder, loc, first, index);
   }
   return {indexToScalar(builder, loc, index, elementOf(getResult()))};
+}
+
+SmallVector<LaunchConstant> IotaOp::getLaunchConstants() {
+  if (getStart().empty())
+    return {};
+  return {{"start", 0, std::numeric_limits<int64_t>::min(),
+           std::numeric_limits<int64_t>::max()}};
 }
 
 HostTensors FullOp::evaluate(ArrayRef<HostTensor>) {
@@ -61,7 +73,7 @@ HostTensors FullOp::evaluate(ArrayRef<HostTensor>) {
 HostTensors IotaOp::evaluate(ArrayRef<HostTensor>) {
   HostTensor result(getResult().getType());
   forEachElement(result.shape(), [&](int64_t i, auto index) {
-    int64_t number = static_cast<int64_t>(getStart()) + index[getDim()];
+    int64_t number = (getStart().empty() ? 0 : getStart()[0]) + index[getDim()];
     if (result.isFloat())
       result.floats[i] = static_cast<double>(number);
     else

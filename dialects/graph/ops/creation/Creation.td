@@ -11,10 +11,11 @@ def Graph_FullOp : Graph_InferredOp<"full",
 }
 
 def Graph_IotaOp : Graph_InferredOp<"iota",
-    !listconcat(Graph_Nest, Graph_OwnSharding)> {
+    !listconcat(Graph_Nest, Graph_OwnSharding, Graph_Constants)> {
   let summary = "Every element is its index along `dim`, counted from `start`.";
+  let description = "`start` is one number, a constant of the launch; without it, 0.";
   let arguments = (ins I64Attr:$dim, TypeAttr:$type,
-                       DefaultValuedAttr<I64Attr, "0">:$start);
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$start);
   let results = (outs Graph_Tensor:$result);
 }
 

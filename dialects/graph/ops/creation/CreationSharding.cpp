@@ -18,6 +18,7 @@ ShardingRule IotaOp::getShardingRule() { return pointwiseRule(*this); }
 
 void IotaOp::localizeAttributes(const Shard &shard, NamedAttrList &attributes) {
   setLocalType(shard, getResult(), attributes);
-  int64_t start = getStart() + shard.result(0).offsets[getDim()];
-  attributes.set("start", Builder(getContext()).getI64IntegerAttr(start));
+  int64_t start = getStart().empty() ? 0 : getStart()[0];
+  start += shard.result(0).offsets[getDim()];
+  attributes.set("start", Builder(getContext()).getDenseI64ArrayAttr({start}));
 }

@@ -7,10 +7,11 @@ include "dialects/graph/Graph.td"
 // element but graph.scalar, so that a kernel reads it once.
 //
 // Elements are counted in the whole tensor. A part of it has the whole `extents`
-// and lies at `offset`; without them a tensor is the whole one.
+// and lies at `offset`; without them a tensor is the whole one. The key and the
+// offset are constants of the launch.
 
-defvar Graph_Draw = !listconcat(Graph_Nest, Graph_OwnSharding);
-defvar Graph_SmoothDraw = !listconcat(Graph_SmoothNest, Graph_OwnSharding);
+defvar Graph_Draw = !listconcat(Graph_Nest, Graph_OwnSharding, Graph_Constants);
+defvar Graph_SmoothDraw = !listconcat(Graph_SmoothNest, Graph_OwnSharding, Graph_Constants);
 
 def Graph_UniformOp : Graph_InferredOp<"uniform", Graph_Draw> {
   let summary = "Uniform in [0, 1), multiples of 2^-24.";

@@ -24,8 +24,10 @@ static LoopNest drawNest(Operation *op, Value scalars) {
 
 /// Row-major position of an element within the whole tensor, i64; of its first
 /// `count` indices alone.
-static Value positionOf(OpBuilder &builder, Location loc, ValueRange indices,
-                        const DrawPlace &place, size_t count) {
+template <typename Op>
+static Value positionOf(OpBuilder &builder, Location loc, Op op,
+                        ValueRange indices, size_t count) {
+  DrawPlace place = drawPlaceOf(op);
   Type i64 = builder.getI64Type();
   Value position;
   for (size_t i = 0; i < count; ++i) {
@@ -33,8 +35,9 @@ static Value positionOf(OpBuilder &builder, Location loc, ValueRange indices,
     if (size == 1)
       continue;
     Value index = arith::IndexCastOp::create(builder, loc, i64, indices[i]);
-    if (int64_t offset = place.offset[i]) {
-      Value first = scalarConstant(builder, loc, i64, offset);
+    if (place.offset[i] != 0 || constantOf(op, "offset", i)) {
+      Value first =
+          launchNumber(builder, loc, op, "offset", place.offset[i], i);
       index = arith::AddIOp::create(builder, loc, first, index);
     }
     if (position) {
@@ -47,11 +50,16 @@ static Value positionOf(OpBuilder &builder, Location loc, ValueRange indices,
   return position ? position : scalarConstant(builder, loc, i64, 0);
 }
 
-static PhiloxOp draw(OpBuilder &builder, Location loc, Value position,
-                     int64_t key) {
-  Value seed = ScalarOp::create(builder, loc, 0);
-  Value step = ScalarOp::create(builder, loc, 1);
-  Value micro = ScalarOp::create(builder, loc, 2);
+/// The words of an element; one draw serves all that differ in later indices
+/// than the first `count` only.
+template <typename Op>
+static PhiloxOp draw(OpBuilder &builder, Location loc, Op op,
+                     ValueRange indices, size_t count) {
+  Value position = positionOf(builder, loc, op, indices, count);
+  Value seed = ScalarOp::create(builder, loc, StepScalar::Seed);
+  Value step = ScalarOp::create(builder, loc, StepScalar::Step);
+  Value micro = ScalarOp::create(builder, loc, StepScalar::Micro);
+  Value key = launchNumber(builder, loc, op, "key", op.getKey());
   return PhiloxOp::create(builder, loc, position, seed, step, micro, key);
 }
 
@@ -69,15 +77,34 @@ static Value fraction(OpBuilder &builder, Location loc, Value bits,
   return arith::MulFOp::create(builder, loc, number, scale);
 }
 
+template <typename Op> static SmallVector<LaunchConstant> drawConstants(Op op) {
+  SmallVector<LaunchConstant> constants = {
+      {"key", 0, std::numeric_limits<int64_t>::min(),
+       std::numeric_limits<int64_t>::max()}};
+  ArrayRef<int64_t> shape = shapeOf(op.getResult());
+  for (size_t i = 0; i < op.getOffset().size(); ++i)
+    constants.push_back(
+        {"offset", unsigned(i), 0, op.getExtents()[i] - shape[i]});
+  return constants;
+}
+
+SmallVector<LaunchConstant> UniformOp::getLaunchConstants() {
+  return drawConstants(*this);
+}
+SmallVector<LaunchConstant> NormalOp::getLaunchConstants() {
+  return drawConstants(*this);
+}
+SmallVector<LaunchConstant> DropoutOp::getLaunchConstants() {
+  return drawConstants(*this);
+}
+
 LoopNest UniformOp::getLoopNest() { return drawNest(*this, getScalars()); }
 LoopNest NormalOp::getLoopNest() { return drawNest(*this, getScalars()); }
 LoopNest DropoutOp::getLoopNest() { return drawNest(*this, getScalars()); }
 
 SmallVector<Value> UniformOp::buildBody(OpBuilder &builder, Location loc,
                                         ValueRange, ValueRange indices) {
-  Value position =
-      positionOf(builder, loc, indices, drawPlaceOf(*this), indices.size());
-  PhiloxOp words = draw(builder, loc, position, getKey());
+  PhiloxOp words = draw(builder, loc, *this, indices, indices.size());
   Value bits = upperBits(builder, loc, words.getWord0());
   return {fraction(builder, loc, bits, elementOf(getResult()))};
 }
@@ -85,9 +112,7 @@ SmallVector<Value> UniformOp::buildBody(OpBuilder &builder, Location loc,
 SmallVector<Value> NormalOp::buildBody(OpBuilder &builder, Location loc,
                                        ValueRange, ValueRange indices) {
   Type element = elementOf(getResult());
-  Value position =
-      positionOf(builder, loc, indices, drawPlaceOf(*this), indices.size());
-  PhiloxOp words = draw(builder, loc, position, getKey());
+  PhiloxOp words = draw(builder, loc, *this, indices, indices.size());
   Value bits0 = upperBits(builder, loc, words.getWord0());
   Value one = scalarConstant(builder, loc, bits0.getType(), 1);
   Value positive = arith::AddIOp::create(builder, loc, bits0, one);
@@ -108,8 +133,7 @@ SmallVector<Value> NormalOp::buildBody(OpBuilder &builder, Location loc,
 SmallVector<Value> DropoutOp::buildBody(OpBuilder &builder, Location loc,
                                         ValueRange x, ValueRange indices) {
   size_t drawn = getChannelwise() ? 2 : indices.size();
-  Value position = positionOf(builder, loc, indices, drawPlaceOf(*this), drawn);
-  PhiloxOp words = draw(builder, loc, position, getKey());
+  PhiloxOp words = draw(builder, loc, *this, indices, drawn);
   Value bits = upperBits(builder, loc, words.getWord0());
   // u >= p as integers: u * 2^24 >= ceil(p * 2^24).
   double p = getP().convertToDouble();

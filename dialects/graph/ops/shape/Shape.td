@@ -47,7 +47,7 @@ def Graph_PadOp : Graph_InferredOp<"pad",
 }
 
 def Graph_SliceOp : Graph_InferredOp<"slice",
-    !listconcat(Graph_SmoothNest, Graph_OwnSharding)> {
+    !listconcat(Graph_SmoothNest, Graph_OwnSharding, Graph_Constants)> {
   let summary = "`sizes` elements of each dim from `offsets` in steps of `strides`.";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$offsets, DenseI64ArrayAttr:$sizes,
                        DenseI64ArrayAttr:$strides);

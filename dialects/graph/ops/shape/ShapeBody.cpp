@@ -49,6 +49,17 @@ LoopNest SliceOp::getLoopNest() {
   return copyNest(*this, indices);
 }
 
+/// The first element of the slice may be any that leaves room for the others.
+SmallVector<LaunchConstant> SliceOp::getLaunchConstants() {
+  SmallVector<LaunchConstant> constants;
+  for (auto [i, from] : llvm::enumerate(shapeOf(getX()))) {
+    int64_t span = (getSizes()[i] - 1) * getStrides()[i] + 1;
+    if (getSizes()[i] > 0)
+      constants.push_back({"offsets", unsigned(i), 0, from - span, 1, 0});
+  }
+  return constants;
+}
+
 SmallVector<Value> TransposeOp::buildBody(OpBuilder &, Location, ValueRange x,
                                           ValueRange) {
   return {x[0]};

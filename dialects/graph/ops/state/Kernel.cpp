@@ -3,6 +3,24 @@
 using namespace mlir;
 using namespace dl::graph;
 
+static LogicalResult verifyConstants(KernelOp kernel) {
+  SmallVector<LaunchConstant> needed = launchConstants(kernel);
+  ArrayRef<int64_t> constants =
+      kernel.getConstants().value_or(ArrayRef<int64_t>());
+  if (constants.size() != needed.size())
+    return kernel.emitOpError()
+           << "has " << constants.size() << " constants, its body takes "
+           << needed.size();
+  for (auto [i, value] : llvm::enumerate(constants))
+    if (value < needed[i].min || value > needed[i].max ||
+        value % needed[i].multipleOf != 0)
+      return kernel.emitOpError()
+             << "constant " << i << " is " << value << ", '"
+             << needed[i].attribute << "' takes " << needed[i].min << " to "
+             << needed[i].max << " in multiples of " << needed[i].multipleOf;
+  return success();
+}
+
 LogicalResult KernelOp::verifyRegions() {
   Block &block = getBody().front();
   if (block.getArgumentTypes() != getInputs().getTypes())
@@ -18,5 +36,5 @@ LogicalResult KernelOp::verifyRegions() {
         return emitOpError() << "inplace names operand " << operand << " of "
                              << getNumOperands();
   }
-  return success();
+  return verifyConstants(*this);
 }

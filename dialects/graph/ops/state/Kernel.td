@@ -8,13 +8,16 @@ def Graph_KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
   let description = [{
     The block's arguments are the operands; graph.yield gives the results.
     `inplace` holds for each result the operand whose buffer it may share, or -1.
+    `constants` are the numbers that only this launch has, see LaunchConstants.h:
+    kernels that differ in nothing else have one name and one code.
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$name,
                        OptionalAttr<StrAttr>:$strategy, OptionalAttr<I64Attr>:$tiles,
                        OptionalAttr<I64Attr>:$scratch,
                        OptionalAttr<ArrayAttr>:$operand_layouts,
                        OptionalAttr<ArrayAttr>:$result_layouts,
-                       OptionalAttr<DenseI64ArrayAttr>:$inplace);
+                       OptionalAttr<DenseI64ArrayAttr>:$inplace,
+                       OptionalAttr<DenseI64ArrayAttr>:$constants);
   let results = (outs Variadic<Graph_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat =

@@ -6,12 +6,19 @@ include "dialects/graph/Graph.td"
 def Graph_ScalarOp : Graph_Op<"scalar"> {
   let summary = "Payload: one of the step's scalars.";
   let description = [{
-    Stands in the body of a loop nest for element `index` of the op's `scalars`
-    operand: 0 seed, 1 step, 2 micro-batch, 3 items of the group, 4 epoch.
+    Stands in the body of a loop nest for an element of the op's `scalars` operand.
   }];
-  let arguments = (ins I64Attr:$index);
+  let arguments = (ins EnumProp<Graph_StepScalar>:$which);
   let results = (outs I64:$value);
-  let assemblyFormat = "attr-dict";
+  let assemblyFormat = "$which attr-dict";
+}
+
+def Graph_LaunchConstantOp : Graph_Op<"launch_constant"> {
+  let summary = "Payload: a constant of the launch.";
+  let description = [{ A number of the op that only says which or where: see LaunchConstants.h. }];
+  let arguments = (ins I64Attr:$number);
+  let results = (outs I64:$value);
+  let assemblyFormat = "$number attr-dict";
 }
 
 def Graph_PhiloxOp : Graph_Op<"philox"> {
@@ -20,7 +27,7 @@ def Graph_PhiloxOp : Graph_Op<"philox"> {
     Words 0 and 1 of Philox4x32-10 with the counter (lo(index), hi(index),
     lo(step), lo(micro)) and the key (lo(seed) ^ lo(key), hi(seed) ^ hi(key)).
   }];
-  let arguments = (ins I64:$index, I64:$seed, I64:$step, I64:$micro, I64Attr:$key);
+  let arguments = (ins I64:$index, I64:$seed, I64:$step, I64:$micro, I64:$key);
   let results = (outs I32:$word0, I32:$word1);
   let assemblyFormat = "operands attr-dict";
 }

@@ -1,0 +1,171 @@
+#include "dialects/graph/LaunchConstants.h"
+#include "dialects/graph/Payload.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+
+namespace dl::graph {
+
+static constexpr llvm::StringLiteral kLaunch = "launch";
+
+static SmallVector<int64_t> numbersOf(Attribute attribute) {
+  if (auto number = dyn_cast<IntegerAttr>(attribute))
+    return {number.getInt()};
+  return SmallVector<int64_t>(cast<DenseI64ArrayAttr>(attribute).asArrayRef());
+}
+
+static Attribute withNumbers(Attribute attribute, ArrayRef<int64_t> numbers) {
+  if (auto number = dyn_cast<IntegerAttr>(attribute))
+    return IntegerAttr::get(number.getType(), numbers.front());
+  return DenseI64ArrayAttr::get(attribute.getContext(), numbers);
+}
+
+std::optional<unsigned> constantOf(Operation *op, StringRef attribute,
+                                   unsigned element) {
+  auto launch = op->getAttrOfType<DictionaryAttr>(kLaunch);
+  auto list =
+      launch ? launch.getAs<DenseI64ArrayAttr>(attribute) : DenseI64ArrayAttr();
+  if (!list || element >= list.size() || list[element] < 0)
+    return std::nullopt;
+  return list[element];
+}
+
+SmallVector<LaunchConstant> launchConstants(KernelOp kernel) {
+  SmallVector<LaunchConstant> constants;
+  for (Operation &op : kernel.getBody().front()) {
+    auto taker = dyn_cast<LaunchConstantsOpInterface>(op);
+    if (!taker)
+      continue;
+    for (const LaunchConstant &constant : taker.getLaunchConstants())
+      if (auto number = constantOf(&op, constant.attribute, constant.element)) {
+        if (constants.size() <= *number)
+          constants.resize(*number + 1, {"", 0, 0, 0});
+        constants[*number] = constant;
+      }
+  }
+  return constants;
+}
+
+DictionaryAttr attributesInLaunch(Operation *op, ArrayRef<int64_t> constants) {
+  auto launch = op->getAttrOfType<DictionaryAttr>(kLaunch);
+  if (!launch)
+    return op->getAttrDictionary();
+  NamedAttrList attributes(op->getAttrDictionary());
+  attributes.erase(kLaunch);
+  for (NamedAttribute entry : launch) {
+    SmallVector<int64_t> numbers = numbersOf(op->getAttr(entry.getName()));
+    for (auto [number, constant] : llvm::zip(
+             numbers, cast<DenseI64ArrayAttr>(entry.getValue()).asArrayRef()))
+      if (constant >= 0)
+        number += constants[constant];
+    attributes.set(entry.getName(),
+                   withNumbers(op->getAttr(entry.getName()), numbers));
+  }
+  return attributes.getDictionary(op->getContext());
+}
+
+DictionaryAttr attributesWithoutConstants(Operation *op) {
+  NamedAttrList attributes(op->getAttrDictionary());
+  if (auto taker = dyn_cast<LaunchConstantsOpInterface>(op))
+    for (const LaunchConstant &constant : taker.getLaunchConstants()) {
+      Attribute attribute = attributes.get(constant.attribute);
+      SmallVector<int64_t> numbers = numbersOf(attribute);
+      numbers[constant.element] = constant.min;
+      attributes.set(constant.attribute, withNumbers(attribute, numbers));
+    }
+  return attributes.getDictionary(op->getContext());
+}
+
+Value launchNumber(OpBuilder &builder, Location loc, Operation *op,
+                   StringRef attribute, int64_t number, unsigned element) {
+  if (auto constant = constantOf(op, attribute, element))
+    return LaunchConstantOp::create(builder, loc, *constant);
+  return arith::ConstantOp::create(builder, loc,
+                                   builder.getI64IntegerAttr(number));
+}
+
+namespace {
+/// Numbers the constants of one kernel.
+class Lifter {
+public:
+  explicit Lifter(KernelOp kernel) : kernel(kernel) {}
+
+  void run() {
+    for (Operation &op : kernel.getBody().front())
+      if (auto taker = dyn_cast<LaunchConstantsOpInterface>(op))
+        lift(taker);
+    if (!values.empty())
+      kernel.setConstants(values);
+  }
+
+private:
+  void lift(LaunchConstantsOpInterface op) {
+    SmallVector<LaunchConstant> constants = op.getLaunchConstants();
+    llvm::erase_if(constants, [&](const LaunchConstant &constant) {
+      // Behind other ops of the kernel, an offset would make ranges wider that
+      // their guards are made from.
+      return constant.min == constant.max ||
+             (constant.operand >= 0 &&
+              !isa<BlockArgument>(op->getOperand(constant.operand)));
+    });
+    if (constants.empty())
+      return;
+    DictionaryAttr before = op->getAttrDictionary();
+    // A mask that is drawn again in the same kernel has the same constants, so
+    // that it is computed once.
+    auto key = std::make_pair(op->getName().getAsOpaquePointer(),
+                              before.getAsOpaquePointer());
+    bool isPayload = llvm::all_of(
+        constants, [](const LaunchConstant &c) { return c.operand < 0; });
+    if (DictionaryAttr known = isPayload ? lifted.lookup(key) : nullptr) {
+      op->setAttrs(known);
+      return;
+    }
+    for (const LaunchConstant &constant : constants)
+      if (constant.operand >= 0)
+        takeAlone(op, constant.operand);
+    op->setAttrs(number(op, constants));
+    if (isPayload)
+      lifted[key] = op->getAttrDictionary();
+  }
+
+  DictionaryAttr number(Operation *op, ArrayRef<LaunchConstant> constants) {
+    NamedAttrList attributes(op->getAttrDictionary());
+    llvm::MapVector<StringRef, SmallVector<int64_t>> launch;
+    for (const LaunchConstant &constant : constants) {
+      Attribute attribute = attributes.get(constant.attribute);
+      SmallVector<int64_t> numbers = numbersOf(attribute);
+      SmallVector<int64_t> &list = launch[constant.attribute];
+      list.resize(numbers.size(), -1);
+      list[constant.element] = values.size();
+      values.push_back(numbers[constant.element]);
+      numbers[constant.element] = 0;
+      attributes.set(constant.attribute, withNumbers(attribute, numbers));
+    }
+    NamedAttrList entries;
+    for (auto &[name, list] : launch)
+      entries.set(name, DenseI64ArrayAttr::get(op->getContext(), list));
+    attributes.set(kLaunch, entries.getDictionary(op->getContext()));
+    return attributes.getDictionary(op->getContext());
+  }
+
+  /// Binds an operand once more for an op that is not its only reader.
+  void takeAlone(Operation *op, unsigned operand) {
+    auto argument = cast<BlockArgument>(op->getOperand(operand));
+    if (argument.hasOneUse())
+      return;
+    kernel.getInputsMutable().append(
+        kernel.getInputs()[argument.getArgNumber()]);
+    op->setOperand(operand, kernel.getBody().front().addArgument(
+                                argument.getType(), argument.getLoc()));
+  }
+
+  KernelOp kernel;
+  SmallVector<int64_t> values;
+  llvm::DenseMap<std::pair<const void *, const void *>, DictionaryAttr> lifted;
+};
+} // namespace
+
+void liftConstants(KernelOp kernel) { Lifter(kernel).run(); }
+
+} // namespace dl::graph
