@@ -36,10 +36,10 @@ def PrintGradients : Pass<"print-gradients", "::mlir::ModuleOp"> {
     ```mlir
     %0 = graph.neg %x : (tensor<2xf32>) -> tensor<2xf32>
     // prints
-    func.func @gradient.neg(%arg0: tensor<2xf32>, %arg1: tensor<2xf32>) -> tensor<2xf32> {
+    graph.step @gradient.neg(%arg0: tensor<2xf32>, %arg1: tensor<2xf32>) -> tensor<2xf32> {
       %0 = graph.neg %arg0 ...
       %1 = graph.neg %arg1 ...
-      return %1 : tensor<2xf32>
+      graph.return %1 : tensor<2xf32>
     }
     ```
   }];
@@ -79,9 +79,9 @@ def Evaluate : Pass<"evaluate", "::mlir::ModuleOp"> {
     4 for floats.
 
     ```mlir
-    func.func @f(%x: tensor<2xf64>) -> tensor<2xf64> {
+    graph.step @f(%x: tensor<2xf64>) -> tensor<2xf64> {
       %0 = graph.neg %x : (tensor<2xf64>) -> tensor<2xf64>
-      return %0 : tensor<2xf64>
+      graph.return %0 : tensor<2xf64>
     }
     // prints: @f #0 f64 [2] [-0.25, -0.5]
     ```
