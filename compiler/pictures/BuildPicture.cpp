@@ -141,7 +141,8 @@ int Describer::add(Node node) {
 /// Seen through constants and aliases that are no boxes.
 Value Describer::sourceOf(Value value) const {
   while (Operation *op = value.getDefiningOp()) {
-    bool isAlias = picture.view == View::Kernels && isa<graph::ReshapeOp>(op);
+    bool isAlias =
+        picture.view == View::Kernels && isa<graph::AliasOpInterface>(op);
     if (!isAlias && !isAbsorbed(op))
       break;
     value = op->getOperand(0);
@@ -178,7 +179,8 @@ void Describer::addFunction(graph::StepOp function) {
   StepParts parts(function);
   addInputs(function);
   for (Operation &op : function.getBody().front().without_terminator()) {
-    bool isAlias = picture.view == View::Kernels && isa<graph::ReshapeOp>(op);
+    bool isAlias =
+        picture.view == View::Kernels && isa<graph::AliasOpInterface>(op);
     if (isSplat(&op) || isAlias || isAbsorbed(&op))
       continue;
     addOp(&op, parts);

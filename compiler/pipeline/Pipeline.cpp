@@ -43,6 +43,7 @@ public:
 
   LogicalResult layout() {
     return runPasses([](OpPassManager &passes) {
+      buildOpenBorderPipeline(passes);
       passes.addPass(createAssignLayouts());
       passes.addPass(createBatchInnermost());
     });

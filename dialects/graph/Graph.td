@@ -44,6 +44,9 @@ defvar Graph_Decomposed = [DeclareOpInterfaceMethods<DecomposableOpInterface>];
 defvar Graph_Composite =
     !listconcat(Graph_Reference, Graph_Gradient, Graph_Decomposed);
 
+/// The same memory seen in another way.
+defvar Graph_Alias = [DeclareOpInterfaceMethods<AliasOpInterface>];
+
 /// What is to be said about computing an op in parts, see ShardingOpInterface.
 defvar Graph_OwnRule =
     [DeclareOpInterfaceMethods<ShardingOpInterface, ["getShardingRule"]>];

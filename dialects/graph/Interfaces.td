@@ -52,6 +52,19 @@ def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   ];
 }
 
+def AliasOpInterface : OpInterface<"AliasOpInterface"> {
+  let description = [{
+    The one result is another view of operand 0, and lies in the same memory: the
+    same elements, row-major, of as many bytes. It belongs to no kernel, and no
+    kernel reaches across it.
+  }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<"What it is a view of.", "::mlir::Value", "getViewed", (ins), "",
+        [{ return $_op->getOperand(0); }]>,
+  ];
+}
+
 def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
   let description = [{
     One update of a parameter: takes it, its gradient and the optimizer's slots,

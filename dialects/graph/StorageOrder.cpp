@@ -8,6 +8,12 @@ namespace dl::graph {
 
 static constexpr llvm::StringLiteral kOrders = "graph.orders";
 
+Value rootOf(Value value) {
+  while (auto alias = value.getDefiningOp<AliasOpInterface>())
+    value = alias.getViewed();
+  return value;
+}
+
 DenseI64ArrayAttr storageOrder(OpResult value) {
   auto kernel = dyn_cast<KernelOp>(value.getOwner());
   auto orders = kernel ? kernel.getResultLayoutsAttr()

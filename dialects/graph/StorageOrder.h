@@ -13,6 +13,9 @@
 
 namespace dl::graph {
 
+/// The value that lies in the same memory and is no alias of another.
+mlir::Value rootOf(mlir::Value value);
+
 /// Null: row-major.
 mlir::DenseI64ArrayAttr storageOrder(mlir::OpResult value);
 void setStorageOrder(mlir::OpResult value, mlir::DenseI64ArrayAttr order);

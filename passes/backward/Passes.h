@@ -12,11 +12,14 @@ namespace dl {
 #define GEN_PASS_REGISTRATION
 #include "passes/backward/Passes.h.inc"
 
-/// Gradients are written out, optimizers and composite ops are not: what a
-/// picture of the step shows.
+/// Gradients are written out, optimizers and composite ops are not, and there
+/// is no border: what a picture of the step shows.
 void buildGradientsPipeline(mlir::OpPassManager &manager);
 
 /// The phase `backward`: all passes of this folder in order, with clean-ups.
 void buildBackwardPipeline(mlir::OpPassManager &manager);
+
+/// The last passes that may see the border of micro-batch and update have run.
+void buildOpenBorderPipeline(mlir::OpPassManager &manager);
 
 } // namespace dl

@@ -4,18 +4,29 @@
 include "mlir/Pass/PassBase.td"
 
 def SplitStep : Pass<"split-step", "::mlir::ModuleOp"> {
-  let summary = "Splits training steps into micro-batches and an update";
+  let summary = "Draws the border of micro-batch and update in training steps";
   let description = [{
-    Where the program accumulates more than 1 micro-batch, a step keeps what leads
-    to the gradients and adds them, times its items, into accumulators (or starts
-    them, in micro-batch 0). Everything that depends on gradients moves into an
-    update, which divides the accumulators by the items of the whole group.
-    Steps for the short last batch share accumulators and update.
+    Each gradient that something reads gets a graph.gradient: what does not depend on one is
+    the micro-batch, the rest the update.
 
     ```mlir
-    graph.step @train(%x, %s, %w state @w) -> (metric "loss", state @w)
+    graph.step @train(%x, %s, %w state @w) -> (metric "loss", state @w) {
       %g = graph.gradients %loss, %w
       %w1 = graph.sgd %w, %g
+    // =>
+      %0 = graph.gradients %loss, %w
+      %g = graph.gradient %0 {of = "w"}
+      %w1 = graph.sgd %w, %g
+    ```
+    That is all where an update has one micro-batch: two graph.steps that are joined again would
+    say no more, and could not say it of a step whose second loss depends on weights that its first
+    optimizer made; nor would the order of ops be that of the program. Where the program accumulates
+    more, the step is cut there: it keeps what leads to the gradients and adds them, times its items,
+    into accumulators (or starts them, in micro-batch 0). The rest moves into an update, which
+    divides the accumulators by the items of the whole group. Steps for the short last batch share
+    accumulators and update.
+
+    ```mlir
     // =>
     graph.step @train(%x, %s, %w state @w, %acc state @accumulate.w)
         -> (metric "loss", state @accumulate.w) micro
@@ -63,7 +74,7 @@ def Decompose : Pass<"decompose", "::dl::graph::StepOp"> {
   let summary = "Writes composite ops with simpler ones";
   let description = [{
     Asks DecomposableOpInterface until nothing is left to do. Afterwards every op
-    has a LoopNest, or is a reshape.
+    has a LoopNest, or is an alias.
 
     ```mlir
     %y = graph.log_softmax %x {dim = 1}
@@ -76,7 +87,31 @@ def Decompose : Pass<"decompose", "::dl::graph::StepOp"> {
 def VerifyBackward : Pass<"verify-backward", "::dl::graph::StepOp"> {
   let summary = "Proves that a step is ready for layout and fusion";
   let description = [{
-    Every op has a LoopNest, or is a reshape or the return.
+    Every op has a LoopNest, or is an alias (graph.reshape, graph.gradient) or the return.
+
+    ```mlir
+    %y = graph.softmax %x {dim = 1}
+    // error: 'graph.softmax' may not remain after the backward phase
+    ```
+  }];
+}
+
+def OpenBorder : Pass<"open-border", "::dl::graph::StepOp"> {
+  let summary = "Lets kernels reach across the border of micro-batch and update";
+  let description = [{
+    Without graph.gradient an update may be computed behind the product that makes its gradient.
+    That is right where nothing comes between: in a step of one micro-batch whose gradients no
+    communication adds up and no norm over all of them scales. A kernel that needs all gradients
+    waits for them by what it reads; a communication is an op of its own, across which nothing fuses.
+
+    ```mlir
+    %0 = graph.matmul %dy, %x {spec = "km,kn->mn"}
+    %g = graph.gradient %0 {of = "w"}
+    %w1 = graph.sub %w, %g
+    // =>
+    %0 = graph.matmul %dy, %x {spec = "km,kn->mn"}
+    %w1 = graph.sub %w, %0
+    ```
   }];
 }
 

@@ -9,6 +9,7 @@ void dl::buildGradientsPipeline(OpPassManager &manager) {
   OpPassManager &steps = manager.nest<graph::StepOp>();
   steps.addPass(createCanonicalizerPass());
   steps.addPass(createExpandGradients());
+  steps.addPass(createOpenBorder());
   steps.addPass(createCanonicalizerPass());
   steps.addPass(createCSEPass());
 }
@@ -24,4 +25,12 @@ void dl::buildBackwardPipeline(OpPassManager &manager) {
   steps.addPass(createCanonicalizerPass());
   steps.addPass(createCSEPass());
   steps.addPass(createVerifyBackward());
+}
+
+void dl::buildOpenBorderPipeline(OpPassManager &manager) {
+  OpPassManager &steps = manager.nest<graph::StepOp>();
+  steps.addPass(createOpenBorder());
+  // What folds with a gradient now.
+  steps.addPass(createCanonicalizerPass());
+  steps.addPass(createCSEPass());
 }

@@ -1,7 +1,9 @@
+#include "dialects/graph/DepthFirst.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
 #include "passes/backward/StepValues.h"
+#include "llvm/ADT/StringSet.h"
 
 namespace dl {
 #define GEN_PASS_DEF_SPLITSTEP
@@ -14,11 +16,29 @@ using namespace dl;
 
 namespace {
 
+/// Puts a graph.gradient between each gradient and what reads it.
+void drawBorder(graph::StepOp step) {
+  for (auto gradients : step.getOps<graph::GradientsOp>())
+    for (auto [param, gradient] :
+         llvm::zip(gradients.getParams(), gradients.getGrads())) {
+      if (gradient.use_empty())
+        continue;
+      FlatSymbolRefAttr state = graph::stateOf(param);
+      OpBuilder builder(step.getContext());
+      builder.setInsertionPointAfter(gradients);
+      auto border =
+          graph::GradientOp::create(builder, gradients.getLoc(), gradient,
+                                    state ? state.getValue() : StringRef());
+      gradient.replaceAllUsesExcept(border, border);
+    }
+}
+
 /// One training step on its way to become a micro-batch and an update.
 class Splitter {
 public:
   Splitter(graph::StepOp step, ModuleOp module)
-      : step(step), module(module), builder(step.getContext()) {}
+      : step(step), module(module), builder(step.getContext()),
+        stepScalars(step.getScalars()) {}
 
   LogicalResult run(bool withUpdate) {
     if (failed(collectUpdate()))
@@ -35,27 +55,27 @@ public:
 private:
   bool inUpdate(Value value) const {
     Operation *op = value.getDefiningOp();
-    return op && (update.contains(op) || isa<graph::GradientsOp>(op));
+    return op && (update.contains(op) || isa<graph::GradientOp>(op));
   }
 
-  /// Everything that depends on a gradient belongs to the update. Gradients
-  /// that nobody uses need no accumulator.
+  /// Everything that depends on a gradient belongs to the update.
   LogicalResult collectUpdate() {
     for (Operation &op : step.getOps()) {
-      bool later =
-          llvm::any_of(op.getOperands(), [&](Value v) { return inUpdate(v); });
-      auto gradientsOp = dyn_cast<graph::GradientsOp>(op);
-      if (gradientsOp && later)
+      if (auto gradient = dyn_cast<graph::GradientOp>(op)) {
+        gradients.push_back(gradient);
+        continue;
+      }
+      if (isa<graph::ReturnOp>(op) ||
+          llvm::none_of(op.getOperands(),
+                        [&](Value value) { return inUpdate(value); }))
+        continue;
+      if (isa<graph::GradientsOp>(op))
         return emitModelError(&op)
                << "accumulate: this backward() depends on gradients or "
                   "updated weights of the same step; call every backward() "
                   "before gradients are used and before the first "
                   "optimizer.step(), or leave --accumulate out";
-      if (gradientsOp)
-        llvm::copy_if(gradientsOp.getGrads(), std::back_inserter(gradients),
-                      [](Value gradient) { return !gradient.use_empty(); });
-      else if (!isa<graph::ReturnOp>(op) && later)
-        update.insert(&op);
+      update.insert(&op);
     }
     return success();
   }
@@ -77,20 +97,20 @@ private:
   /// One state for each gradient. Steps of the same module share them by name.
   void createAccumulators() {
     OpBuilder atStart = OpBuilder::atBlockBegin(module.getBody());
-    for (auto state : module.getOps<graph::StateOp>())
+    llvm::StringSet<> known;
+    for (auto state : module.getOps<graph::StateOp>()) {
       atStart.setInsertionPointAfter(state);
+      known.insert(state.getSymName());
+    }
     llvm::StringMap<int> seen;
-    for (Value gradient : gradients) {
-      auto result = cast<OpResult>(gradient);
-      Value param = cast<graph::GradientsOp>(result.getOwner())
-                        .getParams()[result.getResultNumber()];
-      FlatSymbolRefAttr state = graph::stateOf(param);
-      std::string of = state ? state.getValue().str() : "value";
+    for (graph::GradientOp gradient : gradients) {
+      std::string of =
+          gradient.getOf().empty() ? "value" : gradient.getOf().str();
       std::string name = "accumulate." + of;
       if (int before = seen[of]++)
         name += "." + std::to_string(before);
       accumulators.push_back(name);
-      if (module.lookupSymbol(name))
+      if (!known.insert(name).second)
         continue;
       auto kind = builder.getNamedAttr("kind", builder.getStringAttr("zero"));
       graph::StateOp::create(
@@ -110,7 +130,7 @@ private:
   LogicalResult createUpdate();
   Value microValueOf(Value value);
   Value addUpdateArgument(Value like, graph::PortAttr port);
-  LogicalResult bring(Value value, OpBuilder &body, IRMapping &mapping);
+  void bring(Value wanted, OpBuilder &body, IRMapping &mapping);
   LogicalResult copyToUpdate(Operation &op, OpBuilder &body,
                              IRMapping &mapping);
   Value mean(Value accumulator, Value scalars, OpBuilder &body);
@@ -119,33 +139,35 @@ private:
   //-------------------------------------------------===//
 
   LogicalResult shrinkToMicro();
-  Value accumulate(Value gradient, Value accumulator, Value scalars);
+  Value accumulate(Value gradient, Value accumulator);
 
   graph::StepOp step, updateStep;
   ModuleOp module;
   Builder builder;
   SmallVector<graph::PortAttr> updatePorts;
-  SmallVector<Value> gradients;
+  SmallVector<graph::GradientOp> gradients;
   SmallVector<std::string> accumulators; // one for each gradient
   llvm::DenseSet<Operation *> update, micro;
-  llvm::DenseMap<Value, Value> microValues; // what microValueOf has found
+  Value stepScalars;            // null where the step has none
+  llvm::DenseSet<Value> shared; // where microValueOf has found nothing
 };
 
 /// What the value is made from that each micro-batch has its own of, or null:
 /// an input, or random numbers that the micro-batch draws for itself, too.
 Value Splitter::microValueOf(Value value) {
-  if (isa<BlockArgument>(value))
-    return graph::portOf(value).asInput() ? value : Value();
-  auto [known, isNew] = microValues.try_emplace(value);
-  if (!isNew)
-    return known->second;
-  Operation *op = value.getDefiningOp();
-  if (micro.contains(op) &&
-      llvm::is_contained(op->getOperands(), step.getScalars()))
-    return microValues[value] = value;
-  for (Value operand : op->getOperands())
-    if (Value found = microValueOf(operand))
-      return microValues[value] = found;
+  SmallVector<Value> open{value};
+  while (!open.empty()) {
+    Value next = open.pop_back_val();
+    if (!shared.insert(next).second)
+      continue;
+    Operation *op = next.getDefiningOp();
+    if (op ? micro.contains(op) &&
+                 llvm::is_contained(op->getOperands(), stepScalars)
+           : graph::portOf(next).asInput().has_value())
+      return next;
+    if (op)
+      llvm::append_range(open, llvm::reverse(op->getOperands()));
+  }
   return {};
 }
 
@@ -157,19 +179,20 @@ Value Splitter::addUpdateArgument(Value like, graph::PortAttr port) {
 
 /// Makes a value from before the gradients known in the update: arguments that
 /// both have, and what can be computed from them again.
-LogicalResult Splitter::bring(Value value, OpBuilder &body,
-                              IRMapping &mapping) {
-  if (mapping.contains(value))
-    return success();
-  if (Operation *op = value.getDefiningOp()) {
-    for (Value operand : op->getOperands())
-      if (failed(bring(operand, body, mapping)))
-        return failure();
-    body.clone(*op, mapping);
-    return success();
-  }
-  mapping.map(value, addUpdateArgument(value, graph::portOf(value)));
-  return success();
+void Splitter::bring(Value wanted, OpBuilder &body, IRMapping &mapping) {
+  graph::visitDepthFirst<Value>(
+      wanted, [&](Value value) { return mapping.contains(value); },
+      [&](Value value) {
+        Operation *op = value.getDefiningOp();
+        return op ? SmallVector<Value>(op->getOperands())
+                  : SmallVector<Value>();
+      },
+      [&](Value value) {
+        if (Operation *op = value.getDefiningOp())
+          body.clone(*op, mapping);
+        else
+          mapping.map(value, addUpdateArgument(value, graph::portOf(value)));
+      });
 }
 
 /// Moves one op over, with what it needs.
@@ -188,8 +211,7 @@ LogicalResult Splitter::copyToUpdate(Operation &op, OpBuilder &body,
         error << "random numbers that each micro-batch draws";
       return error;
     }
-    if (failed(bring(operand, body, mapping)))
-      return failure();
+    bring(operand, body, mapping);
   }
   body.clone(op, mapping);
   return success();
@@ -214,14 +236,12 @@ LogicalResult Splitter::createUpdate() {
   OpBuilder body = OpBuilder::atBlockBegin(&updateStep.getBody().front());
 
   IRMapping mapping;
-  Value scalars = step.getScalars();
-  if (!scalars)
+  if (!stepScalars)
     return step.emitError() << "accumulate: needs the step's scalars";
-  if (failed(bring(scalars, body, mapping)))
-    return failure();
+  bring(stepScalars, body, mapping);
   for (auto [gradient, name] : llvm::zip(gradients, accumulators)) {
     Value accumulator = addUpdateArgument(gradient, statePort(name));
-    mapping.map(gradient, mean(accumulator, mapping.lookup(scalars), body));
+    mapping.map(gradient, mean(accumulator, mapping.lookup(stepScalars), body));
   }
   for (Operation &op : step.getOps())
     if (update.contains(&op) && failed(copyToUpdate(op, body, mapping)))
@@ -241,12 +261,12 @@ LogicalResult Splitter::createUpdate() {
 }
 
 /// In micro-batch 0 the gradient times its items, later added to what is there.
-Value Splitter::accumulate(Value gradient, Value accumulator, Value scalars) {
+Value Splitter::accumulate(Value gradient, Value accumulator) {
   OpBuilder before(step.getBody().front().getTerminator());
   graph::GraphBuilder g(before, gradient.getLoc());
   Value count = g.constant(gradient, static_cast<double>(*step.getBatch()));
   Value weighted = g.make<graph::MulOp>(gradient, count);
-  Value micro = readScalar(g, scalars, StepScalar::Micro, gradient);
+  Value micro = readScalar(g, stepScalars, StepScalar::Micro, gradient);
   Value zero = g.constant(micro, 0);
   Value first = g.make<graph::EqOp>(micro, zero);
   Value sum = g.make<graph::AddOp>(accumulator, weighted);
@@ -266,11 +286,10 @@ LogicalResult Splitter::shrinkToMicro() {
     results.push_back(returned.get());
     resPorts.push_back(graph::portOf(returned));
   }
-  Value scalars = step.getScalars();
   for (auto [gradient, name] : llvm::zip(gradients, accumulators)) {
     Value accumulator =
         step.getBody().addArgument(gradient.getType(), gradient.getLoc());
-    results.push_back(accumulate(gradient, accumulator, scalars));
+    results.push_back(accumulate(gradient, accumulator));
     argPorts.push_back(statePort(name));
     resPorts.push_back(statePort(name));
   }
@@ -287,6 +306,8 @@ LogicalResult Splitter::shrinkToMicro() {
 struct SplitStep : dl::impl::SplitStepBase<SplitStep> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    for (auto step : module.getOps<graph::StepOp>())
+      drawBorder(step);
     if (graph::accumulationOf(module) == 1)
       return;
     SmallVector<graph::StepOp> steps(module.getOps<graph::StepOp>());

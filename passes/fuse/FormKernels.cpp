@@ -32,6 +32,8 @@ private:
   void setName(graph::KernelOp kernel);
 
   llvm::DenseMap<StringAttr, DenseI64ArrayAttr> stateLayouts;
+  /// What the step in work returns as the new value of a state.
+  llvm::DenseMap<Value, FlatSymbolRefAttr> returnedStates;
 };
 
 } // namespace
@@ -44,7 +46,7 @@ void FormKernelsPass::runOnOperation() {
   // What later phases rely on.
   getOperation().walk([&](graph::StepOp function) {
     for (Operation &op : function.getBody().front().without_terminator())
-      if (!isa<graph::KernelOp, graph::ReshapeOp>(op)) {
+      if (!isa<graph::KernelOp, graph::AliasOpInterface>(op)) {
         op.emitOpError("is not part of a kernel after form-kernels");
         signalPassFailure();
       }
@@ -54,21 +56,28 @@ void FormKernelsPass::runOnOperation() {
 void FormKernelsPass::formIn(graph::StepOp function) {
   Block &body = function.getBody().front();
   KernelGroups groups(function, fuse, machine);
-  SmallVector<Operation *> old;
+  llvm::SetVector<Operation *> old;
   for (Operation &op : body.without_terminator())
-    old.push_back(&op);
+    old.insert(&op);
 
   OpBuilder builder(body.getTerminator());
   IRMapping values;
-  // A reshape follows the kernel that makes its operand.
-  std::function<void(Value)> aliasUsers = [&](Value value) {
-    for (Operation *user : value.getUsers())
-      if (isa<graph::ReshapeOp>(user) && user->getBlock() == &body &&
-          llvm::is_contained(old, user) &&
-          !values.contains(user->getResult(0))) {
-        builder.clone(*user, values);
-        aliasUsers(user->getResult(0));
-      }
+  // An alias follows the kernel that makes what it views.
+  auto aliasUsers = [&](Value made) {
+    SmallVector<Operation *> open;
+    auto openUsers = [&](Value value) {
+      SmallVector<Operation *> users(value.getUsers());
+      llvm::append_range(open, llvm::reverse(users));
+    };
+    openUsers(made);
+    while (!open.empty()) {
+      Operation *user = open.pop_back_val();
+      if (!isa<graph::AliasOpInterface>(user) || !old.contains(user) ||
+          values.contains(user->getResult(0)))
+        continue;
+      builder.clone(*user, values);
+      openUsers(user->getResult(0));
+    }
   };
   SmallVector<Value> arguments(body.getArguments());
   for (Value argument : arguments)
@@ -87,6 +96,10 @@ void FormKernelsPass::formIn(graph::StepOp function) {
     operand.set(values.lookupOrDefault(operand.get()));
   for (Operation *op : llvm::reverse(old))
     op->erase();
+  returnedStates.clear();
+  for (OpOperand &returned : body.getTerminator()->getOpOperands())
+    if (FlatSymbolRefAttr state = graph::stateOf(returned))
+      returnedStates.try_emplace(returned.get(), state);
   for (auto kernel : body.getOps<graph::KernelOp>()) {
     setInplace(kernel);
     graph::liftConstants(kernel); // may bind operands once more
@@ -147,8 +160,8 @@ graph::KernelOp FormKernelsPass::build(OpBuilder &builder, const KernelOps &ops,
 /// Storage order of a value of the function: that of the state it is, or what
 /// the op says that makes it.
 DenseI64ArrayAttr FormKernelsPass::layoutOf(Value value) const {
-  if (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
-    return graph::isBatchInnermost(layoutOf(reshape.getOperand()))
+  if (auto alias = value.getDefiningOp<graph::AliasOpInterface>())
+    return graph::isBatchInnermost(layoutOf(graph::rootOf(value)))
                ? graph::batchInnermost(cast<RankedTensorType>(value.getType()))
                : DenseI64ArrayAttr();
   if (auto kernel = value.getDefiningOp<graph::KernelOp>()) {
@@ -158,10 +171,9 @@ DenseI64ArrayAttr FormKernelsPass::layoutOf(Value value) const {
       if (DenseI64ArrayAttr order = graph::storageOrder(made))
         return order;
   }
-  FlatSymbolRefAttr state = graph::stateOf(value);
-  for (OpOperand &use : value.getUses())
-    if (FlatSymbolRefAttr returned = graph::stateOf(use))
-      state = returned;
+  FlatSymbolRefAttr state = returnedStates.lookup(value);
+  if (!state)
+    state = graph::stateOf(value);
   return state ? stateLayouts.lookup(state.getAttr()) : DenseI64ArrayAttr();
 }
 
@@ -219,10 +231,7 @@ void FormKernelsPass::setInplace(graph::KernelOp kernel) {
   auto yield = cast<graph::YieldOp>(kernel.getBody().front().getTerminator());
   SmallVector<int64_t> inplace(kernel.getNumResults(), -1);
   for (OpResult result : kernel.getResults()) {
-    FlatSymbolRefAttr state;
-    for (OpOperand &use : result.getUses())
-      if (FlatSymbolRefAttr returned = graph::stateOf(use))
-        state = returned;
+    FlatSymbolRefAttr state = returnedStates.lookup(result);
     if (!state)
       continue;
     for (auto [i, operand] : llvm::enumerate(kernel.getOperands())) {

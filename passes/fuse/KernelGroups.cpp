@@ -1,4 +1,5 @@
 #include "passes/fuse/KernelGroups.h"
+#include "dialects/graph/DepthFirst.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StorageOrder.h"
@@ -14,7 +15,7 @@ static RankedTensorType typeOf(Value value) {
 }
 
 OpKind KernelGroups::classify(Operation *op) const {
-  if (isa<graph::ReshapeOp>(op))
+  if (isa<graph::AliasOpInterface>(op))
     return OpKind::Alias;
   auto loops = cast<LoopNestOpInterface>(op);
   LoopNest nest = loops.getLoopNest();
@@ -39,7 +40,8 @@ KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
     // has to be computed once like any other.
     if (kind == OpKind::Free &&
         llvm::any_of(op.getUsers(), [&](Operation *user) {
-          return user == body.getTerminator() || isa<graph::ReshapeOp>(user);
+          return user == body.getTerminator() ||
+                 isa<graph::AliasOpInterface>(user);
         }))
       kind = OpKind::Elementwise;
     kinds[&op] = kind;
@@ -52,22 +54,18 @@ KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
 }
 
 int KernelGroups::groupOf(Value value) const {
-  Operation *op = value.getDefiningOp();
-  while (op && kind(op) == OpKind::Alias) {
-    value = op->getOperand(0);
-    op = value.getDefiningOp();
-  }
-  auto it = groupOfOp.find(op);
+  auto it = groupOfOp.find(graph::rootOf(value).getDefiningOp());
   return it == groupOfOp.end() ? -1 : int(it->second);
 }
 
 /// Operands seen through free ops.
 SmallVector<Value> KernelGroups::realOperands(Operation *op) const {
-  SmallVector<Value> values;
-  for (Value operand : op->getOperands()) {
+  SmallVector<Value> values, open(llvm::reverse(op->getOperands()));
+  while (!open.empty()) {
+    Value operand = open.pop_back_val();
     Operation *def = operand.getDefiningOp();
     if (def && kind(def) == OpKind::Free)
-      values.append(realOperands(def));
+      llvm::append_range(open, llvm::reverse(def->getOperands()));
     else
       values.push_back(operand);
   }
@@ -297,9 +295,7 @@ unsigned KernelGroups::canWait(Operation *op) const {
           typeOf(op->getResult(0)).getShape())
     return 0;
   bool waits = llvm::all_of(realOperands(op), [&](Value value) {
-    Operation *def = value.getDefiningOp();
-    while (def && kind(def) == OpKind::Alias)
-      def = def->getOperand(0).getDefiningOp();
+    Operation *def = graph::rootOf(value).getDefiningOp();
     return !def || waiting.contains(def);
   });
   unsigned count = joining(op);
@@ -459,27 +455,34 @@ std::vector<KernelOps> KernelGroups::kernels() const {
   // Depth first from the first op on keeps program order where it can.
   SmallVector<unsigned> order;
   llvm::DenseSet<unsigned> done;
-  std::function<void(unsigned)> visit = [&](unsigned g) {
-    if (!done.insert(g).second)
-      return;
-    for (unsigned from : list[g].reads)
-      visit(from);
-    order.push_back(g);
-  };
   for (unsigned g = 0; g < list.size(); ++g)
-    visit(g);
+    graph::visitDepthFirst<unsigned>(
+        g, [&](unsigned group) { return done.contains(group); },
+        [&](unsigned group) {
+          return SmallVector<unsigned>(list[group].reads.getArrayRef());
+        },
+        [&](unsigned group) {
+          done.insert(group);
+          order.push_back(group);
+        });
 
   std::vector<KernelOps> result;
   for (unsigned g : order) {
     if (absorbed.contains(g))
       continue;
     llvm::SetVector<Operation *> ops;
-    std::function<void(Operation *)> add = [&](Operation *op) {
-      for (Value operand : op->getOperands())
-        if (Operation *def = operand.getDefiningOp();
-            def && kind(def) == OpKind::Free)
-          add(def);
-      ops.insert(op);
+    auto add = [&](Operation *last) {
+      graph::visitDepthFirst<Operation *>(
+          last, [&](Operation *op) { return ops.contains(op); },
+          [&](Operation *op) {
+            SmallVector<Operation *> free;
+            for (Value operand : op->getOperands())
+              if (Operation *def = operand.getDefiningOp();
+                  def && kind(def) == OpKind::Free)
+                free.push_back(def);
+            return free;
+          },
+          [&](Operation *op) { ops.insert(op); });
     };
     for (unsigned prologue : prologues.lookup(g))
       for (Operation *op : list[prologue].ops)

@@ -13,7 +13,7 @@ enum class OpKind {
   Elementwise, // one result element from operand elements at one point
   Reduction,   // combines over reduction dims
   Contraction,
-  Alias // graph.reshape: no kernel of its own
+  Alias // the same memory seen in another way: no kernel of its own
 };
 
 /// What one kernel holds.

@@ -70,7 +70,7 @@ void AssignLayoutsPass::collect(graph::StepOp function) {
     Wish &wish = wishes[state.getValue()];
     for (OpOperand &use : argument.getUses()) {
       // Seen in another shape, the elements must lie in row-major order.
-      if (isa<graph::ReshapeOp>(use.getOwner()))
+      if (isa<graph::AliasOpInterface>(use.getOwner()))
         wish.refuse("it is also seen in another shape");
       auto loops = dyn_cast<graph::LoopNestOpInterface>(use.getOwner());
       if (!loops)
@@ -90,7 +90,7 @@ void AssignLayoutsPass::collect(graph::StepOp function) {
   // A new value that comes out of a reshape lies in row-major order.
   for (OpOperand &operand : function.getReturn()->getOpOperands())
     if (FlatSymbolRefAttr state = graph::stateOf(operand))
-      if (operand.get().getDefiningOp<graph::ReshapeOp>())
+      if (operand.get().getDefiningOp<graph::AliasOpInterface>())
         wishes[state.getValue()].refuse(
             "its new value is made in another shape");
 }

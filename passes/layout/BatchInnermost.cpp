@@ -37,7 +37,7 @@ private:
   Value copyOf(Value value, DenseI64ArrayAttr order, OpBuilder &builder);
 
   graph::StepOp function;
-  /// Values that no reshape makes, whose images are to be innermost.
+  /// Values that are no aliases, whose images are to be innermost.
   llvm::SetVector<Value> chosen;
   llvm::DenseMap<Value, Value> copies;
   llvm::DenseSet<Operation *> windowed;
@@ -56,9 +56,9 @@ static int64_t batchOf(Value value) {
 
 /// The value that lies in the same memory; null where the images of the batch
 /// are no dim of it.
-static Value rootOf(Value value) {
-  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>()) {
-    Value source = reshape.getOperand();
+static Value imagesOf(Value value) {
+  while (auto alias = value.getDefiningOp<graph::AliasOpInterface>()) {
+    Value source = alias.getViewed();
     if (batchOf(source) != batchOf(value))
       return {};
     value = source;
@@ -127,7 +127,7 @@ bool Chooser::canReorder(Value root) const {
     for (Operation *user : aliases.pop_back_val().getUsers()) {
       if (isa<graph::ReturnOp>(user))
         return false;
-      if (!isa<graph::ReshapeOp>(user))
+      if (!isa<graph::AliasOpInterface>(user))
         continue;
       if (batchOf(user->getResult(0)) != batchOf(root))
         return false;
@@ -138,7 +138,7 @@ bool Chooser::canReorder(Value root) const {
 }
 
 void Chooser::want(Value value) {
-  Value root = rootOf(value);
+  Value root = imagesOf(value);
   if (root && canReorder(root))
     chosen.insert(root);
 }
@@ -170,7 +170,7 @@ void Chooser::spreadToOperands(Operation *op) {
 void Chooser::spreadToUsers(Value value) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
-    if (isa<graph::ReshapeOp>(user)) {
+    if (isa<graph::AliasOpInterface>(user)) {
       spreadToUsers(user->getResult(0));
       continue;
     }
@@ -229,7 +229,7 @@ void Chooser::run() {
     LoopNest nest = op.getLoopNest();
     unsigned batch = *batchDim(nest);
     for (auto [i, access] : llvm::enumerate(nest.accesses)) {
-      Value operand = op->getOperand(i), root = rootOf(operand);
+      Value operand = op->getOperand(i), root = imagesOf(operand);
       if (!readsAt(access, batch) || (root && chosen.contains(root)))
         continue;
       Value &copy = copies[operand];

@@ -298,7 +298,9 @@ private:
         DenseI64ArrayAttr order =
             made ? graph::storageOrder(made) : DenseI64ArrayAttr();
         ArrayAttr dims = physicalDims(typeOf(returned.get()), order);
-        if (FlatSymbolRefAttr state = graph::stateOf(value))
+        // In another shape it is seen row by row, and so it is stored.
+        FlatSymbolRefAttr state = graph::stateOf(value);
+        if (state && returned.get().getType() == value.getType())
           dims = parts.states.lookup(state.getValue()).getLayout();
         plan::MetricOp::create(commands, loc, name, bufferOf.lookup(value),
                                TypeAttr::get(returned.get().getType()), dims);

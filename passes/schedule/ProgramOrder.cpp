@@ -6,12 +6,6 @@ using namespace mlir;
 
 namespace dl::schedule {
 
-Value rootOf(Value value) {
-  while (auto reshape = value.getDefiningOp<graph::ReshapeOp>())
-    value = reshape->getOperand(0);
-  return value;
-}
-
 Readers::Readers(graph::StepOp func) {
   for (auto kernel : func.getOps<graph::KernelOp>())
     for (Value operand : kernel->getOperands())

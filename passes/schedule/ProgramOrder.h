@@ -1,15 +1,15 @@
 // The order in which a function's kernels run on one thread.
 #pragma once
 
-#include "dialects/graph/Graph.h"
+#include "dialects/graph/Step.h"
+#include "dialects/graph/StorageOrder.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace dl::schedule {
 
-/// The value whose buffer this value lies in: reshapes are aliases.
-mlir::Value rootOf(mlir::Value value);
+using graph::rootOf;
 
-/// The kernels that read a value, itself or through reshapes, in program order.
+/// The kernels that read a value, itself or through aliases, in program order.
 class Readers {
 public:
   explicit Readers(graph::StepOp func);

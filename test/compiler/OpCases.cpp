@@ -243,6 +243,7 @@ static std::vector<OpCase> makeCases() {
        {"tensor<2x3xi64>"},
        "{bound = 2, ignore_index = 2}"},
       {"graph.detach", {"tensor<4xf64>"}},
+      {"graph.gradient", {"tensor<4xf64>"}, "{of = \"w\"}"},
   };
   cases.insert(cases.end(), more.begin(), more.end());
   for (auto [a, b, spec] : std::vector<std::array<std::string, 3>>{

@@ -197,6 +197,7 @@ static std::vector<ShardingCase> lossCases() {
        "{bound = 2, ignore_index = 2}",
        {Rare}},
       {"graph.detach", {"tensor<6x7xf64>"}},
+      {"graph.gradient", {"tensor<6x7xf64>"}, "{of = \"w\"}"},
   };
 }
 

@@ -11,7 +11,8 @@ graph.state @w {type = tensor<3xf32>, role = "parameter"}
 // CHECK-SAME: [[X:%[^:]*]]: tensor<3xf32> input 0, [[S:%[^:]*]]: tensor<8xi64> scalars, [[W:%[^:]*]]: tensor<3xf32> state @w, [[ACC:%[^:]*]]: tensor<3xf32> state @accumulate.w)
 // CHECK-SAME: -> (tensor<f32> metric "loss", tensor<3xf32> state @accumulate.w)
 // CHECK: [[LOSS:%.*]] = graph.sum
-// CHECK: [[G:%.*]] = graph.gradients
+// CHECK: [[MADE:%.*]] = graph.gradients
+// CHECK: [[G:%.*]] = graph.gradient [[MADE]] {of = "w"}
 // CHECK: [[N:%.*]] = graph.full {type = tensor<f32>, value = 1.600000e+01 : f64}
 // CHECK: [[WEIGHTED:%.*]] = graph.mul [[G]], [[N]]
 // CHECK: [[MICRO:%.*]] = graph.slice [[S]] {offsets = array<i64: 2>

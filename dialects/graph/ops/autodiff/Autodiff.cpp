@@ -20,6 +20,24 @@ LogicalResult GradientsOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
   return success();
 }
 
+LogicalResult GradientOp::inferReturnTypes(MLIRContext *, OptionalLoc,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getX().getType());
+  return success();
+}
+
+SmallVector<Value> GradientOp::buildGradient(OpBuilder &, ValueRange grads,
+                                             ArrayRef<bool>) {
+  return {grads[0]};
+}
+
+SmallVector<HostTensor> GradientOp::evaluate(ArrayRef<HostTensor> operands) {
+  return {operands[0]};
+}
+
+int64_t GradientOp::getFlops() { return 0; }
+
 LogicalResult DetachOp::inferReturnTypes(MLIRContext *, OptionalLoc,
                                          Adaptor adaptor,
                                          SmallVectorImpl<Type> &types) {

@@ -9,6 +9,18 @@ def Graph_GradientsOp : Graph_InferredOp<"gradients"> {
   let results = (outs Variadic<Graph_Tensor>:$grads);
 }
 
+def Graph_GradientOp : Graph_InferredOp<"gradient",
+    !listconcat(Graph_Reference, Graph_Gradient, Graph_OwnRule, Graph_Alias)> {
+  let summary = "A gradient at the border of micro-batch and update.";
+  let description = [{
+    The same values. What does not depend on such an op belongs to the micro-batch,
+    the rest to the update; `of` is the parameter, or empty. Kernels end here until
+    open-border: a reduction over devices may come between.
+  }];
+  let arguments = (ins Graph_Tensor:$x, StrAttr:$of);
+  let results = (outs Graph_Tensor:$result);
+}
+
 def Graph_DetachOp : Graph_InferredOp<"detach",
     !listconcat(Graph_Reference, Graph_OwnRule)> {
   let summary = "The same values; no gradient flows back.";

@@ -4,7 +4,8 @@
 include "dialects/graph/Graph.td"
 
 def Graph_ReshapeOp
-    : Graph_InferredOp<"reshape", !listconcat(Graph_Reference, Graph_Gradient, Graph_OwnSharding)> {
+    : Graph_InferredOp<"reshape",
+          !listconcat(Graph_Reference, Graph_Gradient, Graph_OwnSharding, Graph_Alias)> {
   let summary = "The same elements, row-major, in another shape.";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$shape);
   let results = (outs Graph_Tensor:$result);
