@@ -73,12 +73,13 @@ static void addFixed(plan::PlanOp plan, MemoryPicture &picture) {
     picture.fixed.emplace_back("metrics and error flags", pinned);
 }
 
-static void addBlocks(plan::ProgramOp program, MemoryMap &map) {
+static void addBlocks(plan::ProgramOp program, const SymbolTable &kernels,
+                      MemoryMap &map) {
   llvm::MapVector<Operation *, MemoryBlock> blocks;
   int now = 0;
-  for (auto command : program.getBody().getOps<plan::CommandOp>()) {
-    for (Value binding : command.getBindings()) {
-      auto buffer = binding.getDefiningOp<plan::BufferOp>();
+  for (plan::CommandOpInterface command : plan::commandsOf(program)) {
+    for (const plan::Access &access : command.getAccesses(kernels)) {
+      plan::BufferOp buffer = access.buffer();
       if (buffer.getSpace() != plan::Space::Arena || buffer.getPinned())
         continue;
       auto [slot, isNew] = blocks.try_emplace(buffer);
@@ -128,17 +129,18 @@ static std::string titleOf(StringRef step, plan::ProgramOp program) {
 }
 
 static MemoryMap describeProgram(ModuleOp module, StringRef step,
-                                 plan::ProgramOp program) {
+                                 plan::ProgramOp program,
+                                 const SymbolTable &kernels) {
   MemoryMap map;
   map.title = titleOf(step, program);
   llvm::StringMap<Part> parts = partsOfKernels(module, step, program.getKind());
-  for (auto command : program.getBody().getOps<plan::CommandOp>()) {
-    auto part = parts.find(command.getKernel());
-    map.commands.push_back(
-        {command.getKernel().rsplit('_').first.str(),
-         part == parts.end() ? Part::Forward : part->second});
+  for (plan::CommandOpInterface command : plan::commandsOf(program)) {
+    auto part = parts.find(StringRef(command.getTitle()).ltrim('@'));
+    map.commands.push_back({plan::shortTitle(command), part == parts.end()
+                                                           ? Part::Forward
+                                                           : part->second});
   }
-  addBlocks(program, map);
+  addBlocks(program, kernels, map);
   for (size_t i = 0; i < map.commands.size(); ++i)
     if (map.commands[i].alive >
         map.commands[static_cast<size_t>(map.peak)].alive)
@@ -154,11 +156,12 @@ MemoryPicture describeMemory(ModuleOp module, plan::PlanOp plan,
     picture.title = plan.getModel().str();
   picture.title += ": memory";
   addFixed(plan, picture);
+  SymbolTable kernels(plan);
   for (auto step : plan.getOps<plan::StepOp>())
     if (wanted.empty() || step.getName() == wanted)
       for (auto program : step.getBody().getOps<plan::ProgramOp>())
         picture.programs.push_back(
-            describeProgram(module, step.getName(), program));
+            describeProgram(module, step.getName(), program, kernels));
   return picture;
 }
 

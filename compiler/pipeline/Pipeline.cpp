@@ -64,6 +64,7 @@ public:
           passes.addPass(createMarkSerial({options.machine}));
           passes.addPass(createPlaceBuffers());
           passes.addPass(createAddDependencies());
+          passes.addPass(createSetPriorities());
           passes.addPass(createVerifyRaces());
         })))
       return failure();

@@ -23,13 +23,14 @@ struct Life {
 };
 
 /// Finds the command during which most bytes of temporaries are alive.
-void describeMemory(plan::ProgramOp program, ProgramReport &report) {
+void describeMemory(plan::ProgramOp program, const SymbolTable &kernels,
+                    ProgramReport &report) {
   llvm::MapVector<plan::BufferOp, Life> lives;
-  SmallVector<plan::CommandOp> commands(program.getOps<plan::CommandOp>());
+  plan::CommandList commands = plan::commandsOf(program);
   int64_t begin = std::numeric_limits<int64_t>::max(), end = 0;
   for (auto [time, command] : llvm::enumerate(commands))
-    for (Value binding : command.getBindings()) {
-      auto buffer = binding.getDefiningOp<plan::BufferOp>();
+    for (const plan::Access &access : command.getAccesses(kernels)) {
+      plan::BufferOp buffer = access.buffer();
       if (!isTemporary(buffer))
         continue;
       unsigned now = time;
@@ -53,7 +54,7 @@ void describeMemory(plan::ProgramOp program, ProgramReport &report) {
     }
   if (lives.empty())
     return;
-  report.peakCommand = commands[peak].getKernel().str();
+  report.peakCommand = StringRef(commands[peak].getTitle()).ltrim('@').str();
   for (auto &[buffer, life] : lives)
     if (life.begin <= peak && peak <= life.end)
       report.alive.push_back(
@@ -115,6 +116,7 @@ void CompileReport::describe(plan::PlanOp plan) {
                        {}});
     scratch = std::max<int64_t>(scratch, kernel.getScratch());
   }
+  SymbolTable symbols(plan);
   for (auto step : plan.getOps<plan::StepOp>()) {
     StepReport &stepReport = steps.emplace_back();
     stepReport.name = step.getName().str();
@@ -123,20 +125,24 @@ void CompileReport::describe(plan::PlanOp plan) {
       ProgramReport &report = stepReport.programs.emplace_back();
       report.kind = stringifyProgramKind(program.getKind()).str();
       report.batch = program.getBatch();
-      for (auto command : program.getBody().getOps<plan::CommandOp>()) {
-        KernelReport &kernel = kernels[kernelIndex.lookup(command.getKernel())];
+      for (plan::CommandOpInterface command : plan::commandsOf(program)) {
+        plan::Work work = command.getWork(symbols);
         ++report.commands;
         report.serial += command.getSerial();
         if (command.getSeconds())
           report.seconds += command.getSeconds()->convertToDouble();
-        report.flops += kernel.flops;
-        report.bytes += kernel.bytes;
+        report.flops += work.flops;
+        report.bytes += work.bytes;
+        auto launch = dyn_cast<plan::LaunchOp>(command.getOperation());
+        if (!launch)
+          continue;
+        KernelReport &kernel = kernels[kernelIndex.lookup(launch.getKernel())];
         ++kernel.launches;
         for (auto source : command.getSources().getAsRange<plan::SourceAttr>())
           kernel.ops.push_back(
               {schedule::pathOf(source), source.getLocation().str()});
       }
-      describeMemory(program, report);
+      describeMemory(program, symbols, report);
       temporaries = std::max(temporaries, report.temporaries);
     }
   }

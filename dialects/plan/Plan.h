@@ -33,6 +33,12 @@ struct Access {
   int64_t end() const { return begin() + bytes; }
 };
 
+/// What a command costs.
+struct Work {
+  int64_t flops = 0;
+  int64_t bytes = 0; // read and written
+};
+
 /// How `ranges` of bindings say "to the end of the buffer".
 inline constexpr int64_t wholeBuffer = -1;
 
@@ -49,6 +55,9 @@ using CommandList = llvm::SmallVector<CommandOpInterface>;
 
 /// A program's commands in their order.
 CommandList commandsOf(ProgramOp program);
+
+/// For people: a kernel without the hash in its name, "copy".
+std::string shortTitle(CommandOpInterface command);
 
 /// Arena offsets are multiples of this, and kernels may read as many bytes past
 /// a buffer's end.

@@ -28,7 +28,7 @@ def PlanDialect : Dialect {
       plan.dataset mnist items 60000 batch 1 components [tensor<10xf32>] ...
       plan.step "eval.test" dataset 0 accumulate 1 {
         plan.program full batch 1 {
-          %0 = plan.command @dot(%x, %w, %y) serial
+          %0 = plan.launch @dot(%x, %w, %y) serial
           plan.metric "y" in %y : tensor<1xf32> dims [...]
         }
       }
@@ -78,6 +78,10 @@ def Plan_ProgramKind : Plan_Enum<"ProgramKind", "which part of a step", [
 def Plan_DatasetKind : Plan_Enum<"DatasetKind", "which reader", [
     I32EnumCase<"MNIST", 0, "mnist">, I32EnumCase<"Tensor", 1, "tensor">]>;
 
+def Plan_Resource : Plan_Enum<"Resource", "what of the machine a command keeps busy", [
+    I32EnumCase<"Compute", 0, "compute">, I32EnumCase<"Copy", 1, "copy">,
+    I32EnumCase<"Communication", 2, "communication">, I32EnumCase<"Host", 3, "host">]>;
+
 def Plan_DimAttr : AttrDef<PlanDialect, "Dim"> {
   let mnemonic = "dim";
   let summary = "One physical dimension of a stored tensor.";
@@ -115,6 +119,14 @@ def Plan_RangeAttr : AttrDef<PlanDialect, "Range"> {
 }
 
 def Plan_RangesAttr : TypedArrayAttrBase<Plan_RangeAttr, "ranges of constants">;
+def Plan_AxisAttr : AttrDef<PlanDialect, "Axis"> {
+  let mnemonic = "axis";
+  let summary = "An axis of the mesh of ranks.";
+  let parameters = (ins StringRefParameter<>:$name, "int64_t":$size);
+  let assemblyFormat = "`<` $name `,` $size `>`";
+}
+
+def Plan_MeshAttr : TypedArrayAttrBase<Plan_AxisAttr, "axes, the slowest first">;
 def Plan_LayoutAttr : TypedArrayAttrBase<Plan_DimAttr, "physical dimensions, outermost first">;
 def Plan_SourcesAttr : TypedArrayAttrBase<Plan_SourceAttr, "ops of the model">;
 

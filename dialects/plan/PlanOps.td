@@ -8,12 +8,17 @@ class Plan_Op<string mnemonic, list<Trait> traits = []> : Op<PlanDialect, mnemon
 
 def Plan_PlanOp : Plan_Op<"plan", [IsolatedFromAbove, SymbolTable, SingleBlock, NoTerminator]> {
   let summary = "One plan file.";
-  let description = [{ `arena` is the size of the one allocation, 0 until offsets are assigned. }];
+  let description = [{
+    `arena` is the size of the one allocation, 0 until offsets are assigned. `mesh`
+    are the axes of the ranks that run the plan, the slowest first; without one
+    there is one rank.
+  }];
   let arguments = (ins StrAttr:$model, TypeAttr:$dtype, I64Attr:$arena, I64Attr:$parameters,
-                       StrAttr:$machine);
+                       StrAttr:$machine, DefaultValuedAttr<Plan_MeshAttr, "{}">:$mesh);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $model $dtype `arena` $arena `parameters` $parameters `machine` $machine attr-dict-with-keyword
+    $model $dtype `arena` $arena `parameters` $parameters `machine` $machine (`mesh` $mesh^)?
+    attr-dict-with-keyword
     $body
   }];
   let hasVerifier = 1;
@@ -55,7 +60,8 @@ def Plan_KernelOp : Plan_Op<"kernel", [HasParent<"PlanOp">, Symbol]> {
     `bindings` are the bytes that each binding must have, `aligns` what its
     address must be a multiple of (64, a buffer's own, where nothing is said);
     `constants` the ranges of what a launch says besides them: random keys,
-    offsets. `flops` and `bytes` are of one launch, `scratch` bytes of one thread.
+    offsets. `tiles` and `scratch` (bytes of one thread) are those of the code for
+    the CPU; `flops` and `bytes` are of one launch.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$strategy, I64Attr:$tiles, I64Attr:$scratch,
                        DenseI64ArrayAttr:$bindings, DenseBoolArrayAttr:$writes,
@@ -98,35 +104,81 @@ def Plan_ProgramOp : Plan_Op<"program", [HasParent<"StepOp">, SingleBlock, NoTer
   let arguments = (ins EnumProp<Plan_ProgramKind>:$kind, I64Attr:$batch);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$kind `batch` $batch attr-dict-with-keyword $body";
+  let hasRegionVerifier = 1;
 }
 
-def Plan_CommandOp : Plan_Op<"command", [HasParent<"ProgramOp">, AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<Plan_CommandOpInterface, ["getAccesses", "getTitle"]>,
-    DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+// A command: what it does, then what all of them have.
+class Plan_Command<string mnemonic, dag operation, list<Trait> traits = []>
+    : Plan_Op<mnemonic, traits # [HasParent<"ProgramOp">,
+        DeclareOpInterfaceMethods<Plan_CommandOpInterface,
+                                  ["getAccesses", "getWork", "getResource", "getTitle"]>]> {
+  let arguments = !con(operation, (ins Variadic<Plan_TokenType>:$after, UnitAttr:$serial,
+                                       OptionalAttr<I64Attr>:$priority,
+                                       DefaultValuedAttr<Plan_SourcesAttr, "{}">:$sources,
+                                       OptionalAttr<F64Attr>:$seconds));
+  let results = (outs Plan_TokenType:$done);
+  string common = [{
+    (`after` `(` $after^ `)`)? (`serial` $serial^)? (`priority` $priority^)? (`from` $sources^)?
+    (`seconds` $seconds^)? attr-dict
+  }];
+}
+
+def Plan_LaunchOp : Plan_Command<"launch",
+    (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_BufferType>:$bindings,
+         OptionalAttr<DenseI64ArrayAttr>:$ranges,
+         DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$constants),
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A launch of a kernel, once the commands it comes after have finished.";
   let description = [{
     A binding is a whole buffer, `%w`, or a range of one: `%w[64, 40]` are the 40
     bytes from its byte 64 on.
 
     `seconds` are what it is expected to take on one core; `serial`: too little to
-    be shared among threads. `sources` are the ops of this launch, first the one
-    that it is named by.
+    be shared among threads; `priority`: nanoseconds from its start to the
+    program's end. `sources` are the ops of this launch, first the one that it is
+    named by.
   }];
-  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_BufferType>:$bindings,
-                       OptionalAttr<DenseI64ArrayAttr>:$ranges,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$constants,
-                       Variadic<Plan_TokenType>:$after, UnitAttr:$serial,
-                       DefaultValuedAttr<Plan_SourcesAttr, "{}">:$sources,
-                       OptionalAttr<F64Attr>:$seconds);
-  let results = (outs Plan_TokenType:$done);
   let assemblyFormat = [{
     $kernel `(` custom<Ranges>($bindings, $ranges) `)` (`constants` $constants^)?
-    (`after` `(` $after^ `)`)? (`serial` $serial^)? (`from` $sources^)?
-    (`seconds` $seconds^)? attr-dict
-  }];
+  }] # common;
   let extraClassDeclaration = [{
     ::llvm::LogicalResult verifyConstants(KernelOp kernel);
   }];
+}
+
+def Plan_CopyOp : Plan_Command<"copy",
+    (ins Plan_BufferType:$origin, Plan_BufferType:$target, OptionalAttr<DenseI64ArrayAttr>:$ranges)> {
+  let summary = "Copies the bytes of one range into another one.";
+  let description = [{ `plan.copy %a[0, 64] to %b[64, 64]`. The ranges are as long as one another. }];
+  let assemblyFormat = [{ custom<Copy>($origin, $target, $ranges) }] # common;
+  let hasVerifier = 1;
+}
+
+def Plan_CommunicateOp : Plan_Command<"communicate",
+    (ins StrArrayAttr:$axes, I64Attr:$order,
+         Variadic<Plan_BufferType>:$sends, DenseI64ArrayAttr:$send_peers,
+         OptionalAttr<DenseI64ArrayAttr>:$send_ranges,
+         Variadic<Plan_BufferType>:$receives, DenseI64ArrayAttr:$receive_peers,
+         OptionalAttr<DenseI64ArrayAttr>:$receive_ranges), [AttrSizedOperandSegments]> {
+  let summary = "Exchanges bytes with the other ranks of a group.";
+  let description = [{
+    The group of a rank are the ranks that differ from it at most along `axes` of
+    the mesh; they are numbered by their coordinates along these, the first axis
+    the slowest. Each send names the member that it goes to, each receive the one
+    that it comes from; a member may be the rank itself.
+
+    `order` is the place of this exchange in the one order in which all ranks
+    communicate; it ascends within a program.
+
+    ```mlir
+    plan.communicate over ["dp"] order 3 send(0: %g[0, 64], 1: %g[64, 64]) receive(0: %p[0, 64], 1: %p[64, 64])
+    ```
+  }];
+  let assemblyFormat = [{
+    `over` $axes `order` $order `send` `(` custom<Transfers>($sends, $send_peers, $send_ranges) `)`
+    `receive` `(` custom<Transfers>($receives, $receive_peers, $receive_ranges) `)`
+  }] # common;
+  let hasVerifier = 1;
 }
 
 def Plan_MetricOp : Plan_Op<"metric", [HasParent<"ProgramOp">]> {

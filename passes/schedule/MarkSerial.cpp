@@ -18,20 +18,16 @@ struct MarkSerial : impl::MarkSerialBase<MarkSerial> {
   void runOnOperation() override {
     for (auto plan : getOperation().getOps<plan::PlanOp>()) {
       SymbolTable kernels(plan);
-      plan.walk([&](plan::CommandOp command) {
-        auto kernel = kernels.lookup<plan::KernelOp>(command.getKernel());
-        double seconds =
-            machine.estimateSeconds(kernel.getFlops(), kernel.getBytes());
-        command.setSecondsAttr(
-            Builder(command.getContext()).getF64FloatAttr(seconds));
+      plan.walk([&](plan::CommandOpInterface command) {
+        plan::Work work = command.getWork(kernels);
+        double seconds = machine.estimateSeconds(work.flops, work.bytes);
+        command.setSeconds(llvm::APFloat(seconds));
         bool serial = seconds <= machine.serialSeconds;
         command.setSerial(serial);
         if (serial)
           emitRemark(command.getLoc())
-              << kernel.getSymName().rsplit('_').first
-              << ": on one thread: its work ("
-              << static_cast<int64_t>(kernel.getFlops()) << " FLOP, "
-              << static_cast<int64_t>(kernel.getBytes())
+              << plan::shortTitle(command) << ": on one thread: its work ("
+              << work.flops << " FLOP, " << work.bytes
               << " bytes) takes less time than to share it";
       });
     }

@@ -41,7 +41,7 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     // =>
     %w = plan.buffer "w" arena bytes 16 pinned
     plan.state "w" parameter in %w ...
-    plan.step "train" ... { plan.program full ... { plan.command @k(%w, %w) } }
+    plan.step "train" ... { plan.program full ... { plan.launch @k(%w, %w) } }
     ```
   }];
   let dependentDialects = ["::dl::plan::PlanDialect"];
@@ -56,9 +56,9 @@ def MarkSerial : Pass<"mark-serial", "::mlir::ModuleOp"> {
     done in less is run by one thread.
 
     ```mlir
-    %0 = plan.command @small(%x, %y)
+    %0 = plan.launch @small(%x, %y)
     // =>
-    %0 = plan.command @small(%x, %y) serial seconds 3.0e-06
+    %0 = plan.launch @small(%x, %y) serial seconds 3.0e-06
     ```
   }];
   let options = [MachineOption<"what a command takes, and what to wake a thread">];
@@ -95,11 +95,28 @@ def AddDependencies : Pass<"add-dependencies", "::mlir::ModuleOp"> {
     to use again. Edges that follow from others are left out.
 
     ```mlir
-    %0 = plan.command @make(%a)
-    %1 = plan.command @move(%a, %b)
+    %0 = plan.launch @make(%a)
+    %1 = plan.launch @move(%a, %b)
     // =>
-    %0 = plan.command @make(%a)
-    %1 = plan.command @move(%a, %b) after(%0)
+    %0 = plan.launch @make(%a)
+    %1 = plan.launch @move(%a, %b) after(%0)
+    ```
+  }];
+}
+
+def SetPriorities : Pass<"set-priorities", "::mlir::ModuleOp"> {
+  let summary = "Says how long it is from each command to the end of its program";
+  let description = [{
+    The priority of a command are the nanoseconds that it and the longest chain of
+    commands behind it are expected to take on one core. Of commands that become
+    ready at once the one that most depends on is begun first.
+
+    ```mlir
+    %0 = plan.launch @long(%x, %y) seconds 1.0e-05
+    %1 = plan.launch @short(%y, %z) after(%0) seconds 2.0e-06
+    // =>
+    %0 = plan.launch @long(%x, %y) priority 12000 seconds 1.0e-05
+    %1 = plan.launch @short(%y, %z) after(%0) priority 2000 seconds 2.0e-06
     ```
   }];
 }
@@ -113,8 +130,8 @@ def VerifyRaces : Pass<"verify-races", "::mlir::ModuleOp"> {
     Works from offsets alone and shares nothing with the passes that made them.
 
     ```mlir
-    plan.command @make(%a)
-    plan.command @move(%a, %b)  // error: command 0 (@make) and command 1 (@move) touch
+    plan.launch @make(%a)
+    plan.launch @move(%a, %b)  // error: command 0 (@make) and command 1 (@move) touch
                                 // bytes 0 to 64 of the arena ('a', 'a') and are not ordered
     ```
   }];

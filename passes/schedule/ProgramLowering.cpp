@@ -4,6 +4,7 @@
 #include "passes/schedule/PhysicalLayout.h"
 #include "passes/schedule/ProgramOrder.h"
 #include "passes/schedule/Sources.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -165,6 +166,9 @@ private:
 
   /// Metrics and error flags keep their bytes for themselves.
   LogicalResult bindReports() {
+    llvm::DenseSet<Value> updated;
+    for (const StateUpdate &update : updates)
+      updated.insert(update.oldValue);
     for (OpOperand &returned : func.getReturn()->getOpOperands()) {
       unsigned index = returned.getOperandNumber();
       if (graph::stateOf(returned))
@@ -175,10 +179,7 @@ private:
           makeResultBuffer(result, /*pinned=*/true);
         continue;
       }
-      bool updated = llvm::any_of(updates, [&](const StateUpdate &update) {
-        return update.oldValue == value;
-      });
-      if (updated || !graph::stateOf(value))
+      if (updated.contains(value) || !graph::stateOf(value))
         return func.emitOpError("result ")
                << index << " is an argument that does not keep its value; "
                << "insert-copies did not run";
@@ -210,14 +211,15 @@ private:
     for (Operation &op : kernel.getBody().front().without_terminator())
       if (&op != heavy)
         sources.push_back(sourceOf(&op));
-    plan::CommandOp::create(
+    plan::LaunchOp::create(
         commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
         FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings,
         /*ranges=*/DenseI64ArrayAttr(),
         commands.getDenseI64ArrayAttr(
             kernel.getConstants().value_or(ArrayRef<int64_t>())),
         /*after=*/ValueRange(), /*serial=*/UnitAttr(),
-        commands.getArrayAttr(sources), /*seconds=*/FloatAttr());
+        /*priority=*/IntegerAttr(), commands.getArrayAttr(sources),
+        /*seconds=*/FloatAttr());
     return success();
   }
 

@@ -193,8 +193,8 @@ LogicalResult checkOrder(Commands &commands, std::vector<Conflict> conflicts) {
   return success();
 }
 
-/// A command may see bytes twice, but what it writes only as a whole and through
-/// one buffer: an operand that a result is written over.
+/// A command may see bytes twice, but what it writes only as a whole and
+/// through one buffer: an operand that a result is written over.
 LogicalResult checkAccesses(unsigned index, plan::CommandOpInterface command,
                             ArrayRef<plan::Access> accesses) {
   SmallVector<const plan::Access *> sorted;
@@ -213,7 +213,8 @@ LogicalResult checkAccesses(unsigned index, plan::CommandOpInterface command,
            std::tuple(b->begin(), !b->writes, b);
   });
   const plan::Access *lastWrite = nullptr, *lastRead = nullptr; // that reach on
-  auto reachesOver = [](const plan::Access *earlier, const plan::Access *later) {
+  auto reachesOver = [](const plan::Access *earlier,
+                        const plan::Access *later) {
     return earlier && earlier->end() > later->begin();
   };
   for (const plan::Access *access : sorted) {
@@ -239,8 +240,7 @@ LogicalResult checkAccesses(unsigned index, plan::CommandOpInterface command,
   return success();
 }
 
-LogicalResult verifyProgram(plan::ProgramOp program,
-                            const SymbolTable &kernels,
+LogicalResult verifyProgram(plan::ProgramOp program, const SymbolTable &kernels,
                             ArrayRef<plan::BufferOp> states) {
   Commands commands = plan::commandsOf(program);
   ByteWatch watch(commands);

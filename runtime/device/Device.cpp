@@ -1,15 +1,14 @@
 #include "runtime/device/Device.h"
 
+#include "runtime/plan/StepPrograms.h"
+
 #include <fmt/format.h>
 
 using namespace dlrt;
 
 const fb::ProgramT &dlrt::programOf(const fb::PlanT &plan,
                                     const Launch &launch) {
-  const fb::StepT &step = *plan.steps[launch.step];
-  return launch.phase == Launch::Phase::Update
-             ? *step.update
-             : *step.micro[static_cast<size_t>(launch.phase)];
+  return *programOf(*plan.steps[launch.step], launch.kind);
 }
 
 Status dlrt::checkAccess(const fb::PlanT &plan, const BufferPlace &place,

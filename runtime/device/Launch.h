@@ -11,10 +11,8 @@
 namespace dlrt {
 
 struct Launch {
-  enum class Phase : uint32_t { Batch, ShortBatch, Update };
-
   uint32_t step = 0;
-  Phase phase = Phase::Batch;
+  fb::ProgramKind kind = fb::ProgramKind::Full;
   uint32_t slot = 0; ///< of the step's input ring
   /// 0 seed, 1 updates done before, 2 micro-batch, 3 items of the group,
   /// 4 epoch.

@@ -22,14 +22,9 @@ ReportRing::ReportRing(const fb::PlanT &plan)
             {metric->buffer, static_cast<uint32_t>(sizeOf(metric->dtype))});
     most = std::max(most, out.size());
   };
-  for (size_t s = 0; s < plan.steps.size(); ++s) {
-    const fb::StepT &step = *plan.steps[s];
-    for (size_t p = 0; p < step.micro.size(); ++p)
-      collect(*step.micro[p], places[s][p]);
-    if (step.update)
-      collect(*step.update,
-              places[s][static_cast<size_t>(Launch::Phase::Update)]);
-  }
+  for (size_t s = 0; s < plan.steps.size(); ++s)
+    for (const auto &program : plan.steps[s]->programs)
+      collect(*program, places[s][static_cast<size_t>(program->kind)]);
   for (Entry &entry : entries)
     entry.words.assign(most, 0);
 }

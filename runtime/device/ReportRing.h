@@ -4,6 +4,7 @@
 
 #include "runtime/base/Status.h"
 #include "runtime/device/Device.h"
+#include "runtime/plan/StepPrograms.h"
 
 #include <array>
 #include <cstdint>
@@ -55,12 +56,12 @@ private:
   };
 
   const Places &placesOf(const Launch &launch) const {
-    return places[launch.step][static_cast<size_t>(launch.phase)];
+    return places[launch.step][static_cast<size_t>(launch.kind)];
   }
   void judge(Entry &entry, const Launch &launch) const;
 
   const fb::PlanT &plan;
-  std::vector<std::array<Places, 3>> places; ///< by step and phase
+  std::vector<std::array<Places, programKinds>> places; ///< by step and kind
   std::array<Entry, Device::launchesAhead> entries;
 };
 

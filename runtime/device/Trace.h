@@ -2,6 +2,8 @@
 #ifndef DLRT_DEVICE_TRACE_H
 #define DLRT_DEVICE_TRACE_H
 
+#include "runtime/plan/plan_generated.h"
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +32,9 @@ struct TraceEvent {
 struct TraceLaunch {
   uint64_t begin, end;
   uint32_t number;
-  uint32_t step, phase; ///< of the plan, as in Launch
-  uint64_t update;      ///< updates done before
+  uint32_t step; ///< of the plan, as in Launch
+  fb::ProgramKind kind;
+  uint64_t update; ///< updates done before
 };
 
 /// Holds the latest entries; older ones give way.

@@ -3,9 +3,10 @@
 #include "runtime/base/Numbers.h"
 #include "runtime/exec/Cpu.h"
 #include "runtime/exec/CpuDevice.h"
-#include "runtime/plan/CommandAccess.h"
+#include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/InputRing.h"
 #include "runtime/plan/SourceText.h"
+#include "runtime/plan/StepPrograms.h"
 #include "runtime/plan/Validator.h"
 
 #include <fmt/format.h>
@@ -18,6 +19,12 @@ using namespace dlrt;
 
 Expected<std::unique_ptr<Executor>>
 Executor::create(const LoadedPlan &loaded, const DeviceOptions &options) {
+  if (uint64_t ranks = rankCount(*loaded.plan); ranks != 1)
+    return Status(
+        Code::Unavailable,
+        fmt::format("the plan is for a mesh of {} ranks, this version "
+                    "runs one",
+                    ranks));
   std::unique_ptr<Executor> executor(new Executor(loaded));
   DLRT_TRY(executor->loadKernels(loaded, options.isa));
   executor->describeKernels();
@@ -25,7 +32,7 @@ Executor::create(const LoadedPlan &loaded, const DeviceOptions &options) {
   if (options.trace)
     executor->record = std::make_unique<Trace>(options.threads);
   DLRT_TRY(executor->startWorkers(options));
-  executor->prepareSteps(options.threads);
+  DLRT_TRY(executor->prepareSteps(options.threads));
   if (executor->checked)
     executor->prepareChecks();
   return executor;
@@ -66,7 +73,7 @@ Status Executor::loadKernels(const LoadedPlan &loaded, const std::string &isa) {
     return image.takeError();
   kernels = std::move(*image);
   for (const auto &kernel : plan.kernels) {
-    KernelEntry entry = kernels.find(kernel->name);
+    KernelEntry entry = kernels.find(cpuVariant(*kernel).entry);
     if (!entry)
       return {Code::Plan,
               fmt::format("kernel '{}' is not in the image for {}",
@@ -114,7 +121,7 @@ Status Executor::layOut(unsigned threads, bool guarded) {
     steps.back().input = layOutInput(*step, layout);
   }
   for (const auto &kernel : plan.kernels)
-    scratchBytes = std::max(scratchBytes, kernel->scratch_bytes);
+    scratchBytes = std::max(scratchBytes, cpuVariant(*kernel).scratch_bytes);
   for (unsigned t = 0; t < threads; ++t)
     scratchOffsets.push_back(layout.add(scratchBytes));
   if (!layout.total(allocated))
@@ -127,7 +134,7 @@ Status Executor::layOut(unsigned threads, bool guarded) {
   return {};
 }
 
-void Executor::prepareSteps(unsigned threads) {
+Status Executor::prepareSteps(unsigned threads) {
   for (uint32_t s = 0; s < steps.size(); ++s) {
     const fb::StepT &step = *plan.steps[s];
     BufferAddress address = [&](uint32_t index, uint32_t slot) -> uint8_t * {
@@ -142,14 +149,22 @@ void Executor::prepareSteps(unsigned threads) {
       }
       return arena.at(buffer.offset);
     };
-    for (const auto &program : step.micro)
-      steps[s].micro.push_back(prepareProgram(plan, *program, entries,
-                                              descriptions, address,
-                                              steps[s].input.slots, threads));
-    if (step.update)
-      steps[s].update = prepareProgram(plan, *step.update, entries,
-                                       descriptions, address, 1, threads);
+    auto prepare = [&](const fb::ProgramT &program, uint32_t slots,
+                       PreparedProgram &out) -> Status {
+      Expected<PreparedProgram> prepared = prepareProgram(
+          plan, program, entries, descriptions, address, slots, threads);
+      if (!prepared)
+        return prepared.takeError();
+      out = std::move(*prepared);
+      return {};
+    };
+    for (const auto &program : step.programs)
+      DLRT_TRY(prepare(
+          *program,
+          program->kind == fb::ProgramKind::Update ? 1 : steps[s].input.slots,
+          steps[s].programs.emplace_back()));
   }
+  return {};
 }
 
 /// What is dead as a program begins: all but the states, and what programs
@@ -165,10 +180,8 @@ void Executor::prepareChecks() {
   for (const auto &state : plan.states)
     isPinned[state->buffer] = true;
   for (const auto &step : plan.steps) {
-    for (const auto &program : step->micro)
+    for (const auto &program : step->programs)
       pinReports(*program);
-    if (step->update)
-      pinReports(*step->update);
   }
   std::vector<std::pair<uint64_t, uint64_t>> pinned;
   for (size_t b = 0; b < plan.buffers.size(); ++b)
@@ -185,12 +198,9 @@ void Executor::prepareChecks() {
     end = std::max(end, last);
   }
   for (size_t s = 0; s < steps.size(); ++s) {
-    for (size_t p = 0; p < steps[s].micro.size(); ++p)
-      describeForChecks(steps[s].micro[p], *plan.steps[s]->micro[p], isPinned,
-                        dead);
-    if (plan.steps[s]->update)
-      describeForChecks(steps[s].update, *plan.steps[s]->update, isPinned,
-                        dead);
+    for (size_t p = 0; p < steps[s].programs.size(); ++p)
+      describeForChecks(steps[s].programs[p], *plan.steps[s]->programs[p],
+                        isPinned, dead);
   }
 }
 
@@ -281,11 +291,9 @@ void Executor::runOldest() {
   std::memcpy(arena.at(scalarsOffset), launch.scalars.data(),
               sizeof(launch.scalars));
   Step &step = steps[launch.step];
-  if (launch.phase == Launch::Phase::Update)
-    runProgram(launch, step.update, 0);
-  else
-    runProgram(launch, step.micro[static_cast<size_t>(launch.phase)],
-               launch.slot);
+  size_t index = programIndex(*plan.steps[launch.step], launch.kind);
+  bool hasBatch = launch.kind != fb::ProgramKind::Update;
+  runProgram(launch, step.programs[index], hasBatch ? launch.slot : 0);
   ++finished;
   reports.note(finished, launch,
                [this](uint32_t buffer, uint32_t bytes, uint8_t *into) {
@@ -307,6 +315,5 @@ void Executor::runProgram(const Launch &launch, PreparedProgram &program,
     workers.run(program, slot);
   if (record)
     record->runs.add({begin, traceClock(), record->launch, launch.step,
-                      static_cast<uint32_t>(launch.phase),
-                      static_cast<uint64_t>(launch.scalars[1])});
+                      launch.kind, static_cast<uint64_t>(launch.scalars[1])});
 }

@@ -58,8 +58,7 @@ private:
     uint32_t slots = 0;
   };
   struct Step {
-    std::vector<PreparedProgram> micro;
-    PreparedProgram update;
+    std::vector<PreparedProgram> programs; ///< as in the plan
     Input input;
   };
 
@@ -69,7 +68,7 @@ private:
   Status layOut(unsigned threads, bool guarded);
   Input layOutInput(const fb::StepT &step, ArenaLayout &layout) const;
   Status startWorkers(const DeviceOptions &options);
-  void prepareSteps(unsigned threads);
+  Status prepareSteps(unsigned threads);
   void prepareChecks();
   void describeForChecks(const PreparedProgram &prepared,
                          const fb::ProgramT &program,

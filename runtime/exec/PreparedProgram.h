@@ -2,6 +2,7 @@
 #ifndef DLRT_EXEC_PREPAREDPROGRAM_H
 #define DLRT_EXEC_PREPAREDPROGRAM_H
 
+#include "runtime/base/Status.h"
 #include "runtime/exec/ElfImage.h"
 #include "runtime/plan/plan_generated.h"
 
@@ -36,6 +37,7 @@ struct alignas(64) CommandProgress {
 struct PreparedProgram {
   std::vector<PreparedCommand> commands;
   std::vector<uint32_t> successors;
+  std::vector<uint32_t> roots; ///< commands that wait for nobody
   /// All pointers of all commands, once per input slot.
   std::vector<std::vector<void *>> tables;
   std::vector<int64_t> constants; ///< of all commands
@@ -49,15 +51,14 @@ struct PreparedProgram {
 };
 
 /// The address of a buffer when a given input slot is bound.
-using BufferAddress =
-    std::function<uint8_t *(uint32_t buffer, uint32_t slot)>;
+using BufferAddress = std::function<uint8_t *(uint32_t buffer, uint32_t slot)>;
 
-PreparedProgram prepareProgram(const fb::PlanT &plan,
-                               const fb::ProgramT &program,
-                               const std::vector<KernelEntry> &entries,
-                               const std::vector<std::string> &descriptions,
-                               const BufferAddress &address, uint32_t slots,
-                               unsigned threads);
+/// Unavailable if a command is of a kind that does not run here.
+Expected<PreparedProgram>
+prepareProgram(const fb::PlanT &plan, const fb::ProgramT &program,
+               const std::vector<KernelEntry> &entries,
+               const std::vector<std::string> &descriptions,
+               const BufferAddress &address, uint32_t slots, unsigned threads);
 
 } // namespace dlrt
 

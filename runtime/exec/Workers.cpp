@@ -111,9 +111,8 @@ void Workers::run(PreparedProgram &program, uint32_t slot) {
     currentTable.store(table, std::memory_order_release);
     runNumber.store(number, std::memory_order_seq_cst);
     self.head = 0;
-    for (uint32_t c = 0; c < count; ++c)
-      if (program.commands[c].dependencies == 0)
-        offer(program, c, number);
+    for (uint32_t root : program.roots)
+      offer(program, root, number);
     for (int idle = 0; unfinished.load(std::memory_order_acquire) != 0;) {
       if (help(self, program, table, number))
         idle = 0;

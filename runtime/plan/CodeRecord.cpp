@@ -28,8 +28,13 @@ std::vector<uint8_t> dlrt::codeRecord(const fb::PlanT &plan) {
   out.put(static_cast<uint32_t>(plan.kernels.size()));
   for (const auto &kernel : plan.kernels) {
     out.put(kernel->name);
-    out.put(kernel->tiles);
-    out.put(kernel->scratch_bytes);
+    out.put(static_cast<uint32_t>(kernel->variants.size()));
+    for (const auto &variant : kernel->variants) {
+      out.put(static_cast<uint8_t>(variant->target));
+      out.put(variant->entry);
+      out.put(variant->tiles);
+      out.put(variant->scratch_bytes);
+    }
     out.put(static_cast<uint32_t>(kernel->binding_bytes.size()));
     for (uint64_t bytes : kernel->binding_bytes)
       out.put(bytes);
@@ -46,6 +51,7 @@ std::vector<uint8_t> dlrt::codeRecord(const fb::PlanT &plan) {
   }
   out.put(static_cast<uint32_t>(plan.images.size()));
   for (const auto &image : plan.images) {
+    out.put(static_cast<uint8_t>(image->target));
     out.put(image->features);
     out.put(image->section);
   }

@@ -1,5 +1,6 @@
 #include "runtime/plan/InputRing.h"
 
+#include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/Validator.h"
 
 #include <algorithm>
@@ -25,9 +26,9 @@ InputRing dlrt::inputRing(const fb::PlanT &plan, const fb::StepT &step) {
   // Each slot has pointers of its own.
   constexpr uint64_t ringBytes = 1 << 20, tableBytes = 4 << 20;
   uint64_t bindings = 1;
-  for (const auto &program : step.micro)
+  for (const auto &program : step.programs)
     for (const auto &command : program->commands)
-      bindings += command->bindings.size();
+      bindings += accessesOf(plan, *command).size();
   uint64_t slots = std::min(ringBytes / std::max<uint64_t>(batch, 1),
                             tableBytes / (bindings * sizeof(void *)));
   ring.slots = static_cast<uint32_t>(std::clamp<uint64_t>(slots, 4, 64));

@@ -1,7 +1,8 @@
 #include "runtime/plan/RaceVerifier.h"
 
-#include "runtime/plan/CommandAccess.h"
+#include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/CommandOrder.h"
+#include "runtime/plan/StepPrograms.h"
 #include "runtime/plan/Validator.h"
 
 #include <fmt/format.h>
@@ -100,7 +101,7 @@ private:
   }
 
   std::string title(uint32_t command) const {
-    return titleOf(plan, *program.commands[command]);
+    return factsOf(plan, *program.commands[command]).title;
   }
 
   /// Notes that `later` has to come after `earlier`, unless it waits for it.
@@ -163,11 +164,11 @@ private:
     const auto &[pair, writes, at] =
         conflicts[static_cast<size_t>(racing - ordered.begin())];
     return planError(
-        place, fmt::format("race: command {} ({}) {} bytes at arena offset {} "
-                           "without waiting for command {} ({})",
-                           pair.after, title(pair.after),
-                           writes ? "writes" : "reads", at, pair.before,
-                           title(pair.before)));
+        place,
+        fmt::format("race: command {} ({}) {} bytes at arena offset {} "
+                    "without waiting for command {} ({})",
+                    pair.after, title(pair.after), writes ? "writes" : "reads",
+                    at, pair.before, title(pair.before)));
   }
 
   const fb::PlanT &plan;
@@ -183,13 +184,10 @@ private:
 
 Status dlrt::verifyNoRaces(const fb::PlanT &plan) {
   for (const auto &step : plan.steps) {
-    std::string place = fmt::format("step '{}'", step->name);
-    for (size_t i = 0; i < step->micro.size(); ++i)
-      DLRT_TRY(Walk(plan, *step->micro[i],
-                    place + (i == 0 ? " batch" : " short batch"))
+    for (const auto &part : step->programs)
+      DLRT_TRY(Walk(plan, *part,
+                    fmt::format("step '{}' {}", step->name, nameOf(part->kind)))
                    .run());
-    if (step->update)
-      DLRT_TRY(Walk(plan, *step->update, place + " update").run());
   }
   return {};
 }

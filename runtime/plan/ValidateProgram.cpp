@@ -1,10 +1,13 @@
+#include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/Layout.h"
+#include "runtime/plan/StepPrograms.h"
 #include "runtime/plan/Validator.h"
 
 #include <fmt/format.h>
 
 #include <limits>
+#include <optional>
 #include <unordered_set>
 
 using namespace dlrt;
@@ -39,31 +42,15 @@ private:
     auto error = [&](std::string_view what) {
       return planError(fmt::format("{} command {}", place, index), what);
     };
-    if (c.kernel >= plan.kernels.size())
-      return error(fmt::format("kernel {} does not exist", c.kernel));
-    const fb::KernelT &kernel = *plan.kernels[c.kernel];
-    if (c.bindings.size() != kernel.binding_bytes.size())
-      return error(fmt::format("{} bindings, kernel '{}' has {}",
-                               c.bindings.size(), kernel.name,
-                               kernel.binding_bytes.size()));
-    for (size_t b = 0; b < c.bindings.size(); ++b)
-      if (std::string what = checkBinding(c.bindings[b], kernel, b);
-          !what.empty())
-        return error(fmt::format("binding {}: {}", b, what));
-    if (c.constants.size() != kernel.constants.size())
-      return error(fmt::format("{} constants, kernel '{}' has {}",
-                               c.constants.size(), kernel.name,
-                               kernel.constants.size()));
-    for (size_t n = 0; n < c.constants.size(); ++n) {
-      const fb::ConstantRange &range = kernel.constants[n];
-      int64_t value = c.constants[n];
-      if (value < range.min() || value > range.max() ||
-          value % range.multiple_of() != 0)
-        return error(fmt::format(
-            "constant {} is {}, kernel '{}' takes {} to {} in multiples of {}",
-            n, value, kernel.name, range.min(), range.max(),
-            range.multiple_of()));
-    }
+    if (!isKnown(c))
+      return error(fmt::format("unknown kind {}; another version wrote it",
+                               static_cast<int>(c.work.type)));
+    std::string what =
+        visitWork(c, [&](const auto &w) { return checkWork(w); });
+    if (!what.empty())
+      return error(what);
+    if (c.resource != resourceOf(c))
+      return error("its resource is not that of its kind");
     if (!(c.seconds >= 0 && c.seconds <= std::numeric_limits<double>::max()))
       return error("its seconds are no time");
     for (uint32_t op : c.ops)
@@ -74,6 +61,87 @@ private:
         return error(fmt::format("it waits for command {}, which is not "
                                  "before it",
                                  dep));
+    return {};
+  }
+
+  /// What is wrong with a launch, or an empty string.
+  std::string checkWork(const fb::LaunchT &launch) {
+    if (launch.kernel >= plan.kernels.size())
+      return fmt::format("kernel {} does not exist", launch.kernel);
+    const fb::KernelT &kernel = *plan.kernels[launch.kernel];
+    if (launch.bindings.size() != kernel.binding_bytes.size())
+      return fmt::format("{} bindings, kernel '{}' has {}",
+                         launch.bindings.size(), kernel.name,
+                         kernel.binding_bytes.size());
+    for (size_t b = 0; b < launch.bindings.size(); ++b)
+      if (std::string what = checkBinding(launch.bindings[b], kernel, b);
+          !what.empty())
+        return fmt::format("binding {}: {}", b, what);
+    if (launch.constants.size() != kernel.constants.size())
+      return fmt::format("{} constants, kernel '{}' has {}",
+                         launch.constants.size(), kernel.name,
+                         kernel.constants.size());
+    for (size_t n = 0; n < launch.constants.size(); ++n) {
+      const fb::ConstantRange &range = kernel.constants[n];
+      int64_t value = launch.constants[n];
+      if (value < range.min() || value > range.max() ||
+          value % range.multiple_of() != 0)
+        return fmt::format(
+            "constant {} is {}, kernel '{}' takes {} to {} in multiples of {}",
+            n, value, kernel.name, range.min(), range.max(),
+            range.multiple_of());
+    }
+    return {};
+  }
+
+  std::string checkWork(const fb::CopyT &copy) {
+    fb::Range from(copy.from, copy.from_offset, copy.bytes);
+    fb::Range to(copy.to, copy.to_offset, copy.bytes);
+    for (const auto &[range, writes] : {std::pair(from, false), {to, true}})
+      if (std::string what = checkRange(range, writes); !what.empty())
+        return what;
+    auto place = [&](const fb::Range &range) {
+      const fb::BufferT &buffer = *plan.buffers[range.buffer()];
+      return std::pair(buffer.space, buffer.offset + range.offset());
+    };
+    if (place(from) == place(to))
+      return "it copies bytes onto themselves";
+    if (copy.bytes >= copyTileBytes << 31)
+      return fmt::format("it copies {} bytes", copy.bytes);
+    return {};
+  }
+
+  std::string checkWork(const fb::CommunicateT &exchange) {
+    uint64_t members = 1;
+    std::unordered_set<uint32_t> axes;
+    for (uint32_t axis : exchange.axes) {
+      if (axis >= plan.mesh.size() || !axes.insert(axis).second)
+        return fmt::format("axis {} does not exist, or twice", axis);
+      members *= plan.mesh[axis]->size;
+    }
+    if (members < 2)
+      return "it exchanges with nobody";
+    if (lastExchange && exchange.order <= *lastExchange)
+      return fmt::format("exchange {} comes after exchange {}", exchange.order,
+                         *lastExchange);
+    lastExchange = exchange.order;
+    std::string what = checkTransfers(exchange.sends, false, members);
+    return what.empty() ? checkTransfers(exchange.receives, true, members)
+                        : what;
+  }
+
+  std::string checkTransfers(const std::vector<fb::Transfer> &transfers,
+                             bool writes, uint64_t members) {
+    std::unordered_set<uint32_t> seen;
+    for (const fb::Transfer &transfer : transfers) {
+      if (transfer.member() >= members ||
+          !seen.insert(transfer.member()).second)
+        return fmt::format("member {} of {}, or twice", transfer.member(),
+                           members);
+      if (std::string what = checkRange(transfer.range(), writes);
+          !what.empty())
+        return what;
+    }
     return {};
   }
 
@@ -153,6 +221,7 @@ private:
   const fb::DatasetT *dataset;
   const fb::ProgramT &program;
   std::string place;
+  std::optional<uint64_t> lastExchange; ///< its order
 };
 
 } // namespace
@@ -173,24 +242,33 @@ static Status checkShape(const fb::StepT &step, const fb::DatasetT &dataset,
                          const std::string &place) {
   if (step.accumulate == 0)
     return planError(place, "it accumulates 0 micro-batches");
-  if ((step.accumulate > 1 && step.training) != (step.update != nullptr))
-    return planError(place, "an update belongs to accumulated micro-batches");
   if (step.accumulate > 1 && !step.training)
     return planError(place, "only training accumulates");
+  for (size_t i = 0; i < step.programs.size(); ++i)
+    if (step.programs[i]->kind > fb::ProgramKind::MAX ||
+        (i != 0 && step.programs[i]->kind <= step.programs[i - 1]->kind))
+      return planError(place,
+                       "a program is of an unknown kind, or its programs "
+                       "are not one of each kind in their order");
+  const fb::ProgramT *full = programOf(step, fb::ProgramKind::Full);
+  const fb::ProgramT *rest = programOf(step, fb::ProgramKind::Short);
+  const fb::ProgramT *update = programOf(step, fb::ProgramKind::Update);
+  if ((step.accumulate > 1) != (update != nullptr))
+    return planError(place, "an update belongs to accumulated micro-batches");
   if (dataset.drop_last && dataset.items < dataset.batch_size)
     return planError(place, fmt::format("{} items do not fill one batch of {}",
                                         dataset.items, dataset.batch_size));
-  uint64_t rest = dataset.drop_last ? 0 : dataset.items % dataset.batch_size;
-  size_t programs = rest != 0 ? 2 : 1;
-  if (step.micro.size() != programs)
-    return planError(place, fmt::format("{} batch programs, {} are needed for "
-                                        "{} items in batches of {}",
-                                        step.micro.size(), programs,
-                                        dataset.items, dataset.batch_size));
-  if (step.micro[0]->batch_items != dataset.batch_size ||
-      (programs == 2 && step.micro[1]->batch_items != rest))
+  uint64_t left = dataset.drop_last ? 0 : dataset.items % dataset.batch_size;
+  if (!full || (left != 0) != (rest != nullptr))
+    return planError(place, fmt::format("it has {} batch programs, {} are "
+                                        "needed for {} items in batches of {}",
+                                        (full != nullptr) + (rest != nullptr),
+                                        left == 0 ? 1 : 2, dataset.items,
+                                        dataset.batch_size));
+  if (full->batch_items != dataset.batch_size ||
+      (rest && rest->batch_items != left))
     return planError(place, "its programs and its batches differ in size");
-  if (programs == 2 && !sameMetrics(*step.micro[0], *step.micro[1]))
+  if (rest && !sameMetrics(*full, *rest))
     return planError(place, "its two programs report different metrics");
   return {};
 }
@@ -212,13 +290,12 @@ Status dlrt::validateSteps(const fb::PlanT &plan) {
                        fmt::format("dataset {} does not exist", step->dataset));
     const fb::DatasetT &dataset = *plan.datasets[step->dataset];
     DLRT_TRY(checkShape(*step, dataset, place));
-    const char *parts[] = {" batch", " short batch"};
-    for (size_t i = 0; i < step->micro.size(); ++i)
-      DLRT_TRY(ProgramChecker(plan, &dataset, *step->micro[i], place + parts[i])
+    for (const auto &part : step->programs) {
+      bool hasBatch = part->kind != fb::ProgramKind::Update;
+      DLRT_TRY(ProgramChecker(plan, hasBatch ? &dataset : nullptr, *part,
+                              fmt::format("{} {}", place, nameOf(part->kind)))
                    .check());
-    if (step->update)
-      DLRT_TRY(ProgramChecker(plan, nullptr, *step->update, place + " update")
-                   .check());
+    }
   }
   return {};
 }

@@ -115,6 +115,22 @@ static Status checkStates(const fb::PlanT &plan) {
   return {};
 }
 
+/// What is wrong, or an empty string. There is one target, so there is one.
+static std::string checkVariants(const fb::KernelT &k) {
+  if (k.variants.size() != 1)
+    return fmt::format("{} variants for one target", k.variants.size());
+  const fb::VariantT &variant = *k.variants.front();
+  if (variant.target != fb::Target::Cpu)
+    return "a variant is for an unknown target";
+  if (variant.entry.empty() || !isPrintable(variant.entry))
+    return "a variant has no entry";
+  if (variant.tiles == 0 || variant.tiles >= uint64_t(1) << 31)
+    return fmt::format("{} tiles", variant.tiles);
+  if (variant.scratch_bytes > uint64_t(1) << 48)
+    return fmt::format("{} bytes of scratch", variant.scratch_bytes);
+  return {};
+}
+
 static Status checkKernels(const fb::PlanT &plan) {
   std::unordered_set<std::string> names;
   for (size_t i = 0; i < plan.kernels.size(); ++i) {
@@ -125,10 +141,8 @@ static Status checkKernels(const fb::PlanT &plan) {
     if (k.name.empty() || !isPrintable(k.name) || !isPrintable(k.strategy) ||
         !names.insert(k.name).second)
       return error("the name is empty, unprintable or used twice");
-    if (k.tiles == 0 || k.tiles >= uint64_t(1) << 31)
-      return error(fmt::format("{} tiles", k.tiles));
-    if (k.scratch_bytes > uint64_t(1) << 48)
-      return error(fmt::format("{} bytes of scratch", k.scratch_bytes));
+    if (std::string what = checkVariants(k); !what.empty())
+      return error(what);
     if (k.binding_bytes.size() != k.writes.size() ||
         k.binding_bytes.size() != k.binding_aligns.size())
       return error(fmt::format("{} bindings, but {} alignments and {} write "
@@ -144,6 +158,21 @@ static Status checkKernels(const fb::PlanT &plan) {
     for (uint32_t op : k.ops)
       if (op >= plan.sources.size())
         return error(fmt::format("source {} does not exist", op));
+  }
+  return {};
+}
+
+static Status checkMesh(const fb::PlanT &plan) {
+  std::unordered_set<std::string> names;
+  uint64_t ranks = 1;
+  for (const auto &axis : plan.mesh) {
+    ranks *= axis->size;
+    if (axis->name.empty() || !isPrintable(axis->name) ||
+        !names.insert(axis->name).second || axis->size == 0 ||
+        ranks > uint64_t(1) << 24)
+      return planError("mesh",
+                       "an axis has no name of its own, or a size of 0, "
+                       "or there are too many ranks");
   }
   return {};
 }
@@ -194,8 +223,8 @@ static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
 static Status checkImages(const fb::PlanT &plan,
                           const std::vector<SectionView> &sections) {
   for (const auto &image : plan.images) {
-    if (!isPrintable(image->features))
-      return planError("images", "control characters");
+    if (!isPrintable(image->features) || image->target > fb::Target::MAX)
+      return planError("images", "control characters, or an unknown target");
     if (image->section >= sections.size() ||
         sections[image->section].kind != SectionKind::Image)
       return planError(fmt::format("image '{}'", image->features),
@@ -212,6 +241,7 @@ Status dlrt::validatePlan(const fb::PlanT &plan,
   DLRT_TRY(checkBuffers(plan));
   DLRT_TRY(checkStates(plan));
   DLRT_TRY(checkKernels(plan));
+  DLRT_TRY(checkMesh(plan));
   for (size_t i = 0; i < plan.datasets.size(); ++i)
     DLRT_TRY(checkDataset(*plan.datasets[i], fmt::format("dataset {}", i)));
   DLRT_TRY(checkImages(plan, sections));

@@ -1,5 +1,7 @@
 #include "runtime/train/Evaluation.h"
 
+#include "runtime/plan/StepPrograms.h"
+
 #include <fmt/format.h>
 
 #include <chrono>
@@ -15,9 +17,7 @@ static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
   const Batch &batch = *next;
   Launch run;
   run.step = stepIndex;
-  run.phase = batch.items == step.micro[0]->batch_items
-                  ? Launch::Phase::Batch
-                  : Launch::Phase::ShortBatch;
+  run.kind = kindOfBatch(step, batch.items);
   run.slot = batch.slot;
   // Batches stand where a training step has its micro-batches, so that random
   // numbers differ between them.

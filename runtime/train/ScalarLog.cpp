@@ -1,6 +1,7 @@
 #include "runtime/train/ScalarLog.h"
 
 #include "runtime/base/JsonWriter.h"
+#include "runtime/plan/StepPrograms.h"
 #include "runtime/train/EventFile.h"
 
 #include <fmt/format.h>
@@ -34,7 +35,7 @@ static std::string csvField(const std::string &text) {
 static std::vector<std::string> evaluationMetrics(const fb::PlanT &plan) {
   std::vector<std::string> names;
   for (const auto &step : plan.steps)
-    for (const auto &metric : step->micro[0]->metrics)
+    for (const auto &metric : fullProgram(*step).metrics)
       if (!step->training && metric->shape.empty() &&
           std::find(names.begin(), names.end(), metric->name) == names.end())
         names.push_back(metric->name);
@@ -50,9 +51,9 @@ static std::vector<std::string> trainingMetrics(const fb::PlanT &plan) {
   };
   for (const auto &step : plan.steps)
     if (step->training) {
-      add(*step->micro[0]);
-      if (step->update)
-        add(*step->update);
+      add(fullProgram(*step));
+      if (const auto *update = programOf(*step, fb::ProgramKind::Update))
+        add(*update);
     }
   return names;
 }

@@ -1,6 +1,7 @@
 #include "runtime/train/ScalarMetrics.h"
 
 #include "runtime/base/Numbers.h"
+#include "runtime/plan/StepPrograms.h"
 
 #include <cmath>
 #include <cstring>
@@ -9,10 +10,10 @@ using namespace dlrt;
 
 /// Programs of one step report the same metrics, whatever their batch.
 ScalarMetrics::ScalarMetrics(const fb::StepT &step) {
-  collect(*step.micro[0]);
+  collect(fullProgram(step));
   sums.resize(metrics.size());
-  if (step.update)
-    collect(*step.update);
+  if (const auto *update = programOf(step, fb::ProgramKind::Update))
+    collect(*update);
 }
 
 void ScalarMetrics::collect(const fb::ProgramT &program) {

@@ -1,5 +1,7 @@
 #include "runtime/train/StepRunner.h"
 
+#include "runtime/plan/StepPrograms.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -56,12 +58,10 @@ Status StepRunner::runBatch(uint64_t micro, uint64_t groupItems) {
   if (!next)
     return next.takeError();
   const Batch &batch = *next;
-  lastPhase = batch.items == step.micro[0]->batch_items
-                  ? Launch::Phase::Batch
-                  : Launch::Phase::ShortBatch;
+  lastKind = kindOfBatch(step, batch.items);
   Launch run;
   run.step = stepIndex;
-  run.phase = lastPhase;
+  run.kind = lastKind;
   run.slot = batch.slot;
   run.scalars = {static_cast<int64_t>(session.options().seed),
                  static_cast<int64_t>(done), static_cast<int64_t>(micro),
@@ -88,10 +88,10 @@ Status StepRunner::run() {
   Status status;
   for (uint64_t m = 0; m < group && status.ok(); ++m)
     status = runBatch(m, items);
-  if (status.ok() && step.update) {
+  if (status.ok() && programOf(step, fb::ProgramKind::Update)) {
     Launch update;
     update.step = stepIndex;
-    update.phase = Launch::Phase::Update;
+    update.kind = fb::ProgramKind::Update;
     update.scalars = {static_cast<int64_t>(session.options().seed),
                       static_cast<int64_t>(done), 0,
                       static_cast<int64_t>(items),
@@ -128,9 +128,9 @@ Expected<std::vector<MetricValues>> StepRunner::allMetrics() {
     std::move(values->begin(), values->end(), std::back_inserter(all));
     return {};
   };
-  DLRT_TRY(add(*step.micro[static_cast<size_t>(lastPhase)]));
-  if (step.update)
-    DLRT_TRY(add(*step.update));
+  for (fb::ProgramKind kind : {lastKind, fb::ProgramKind::Update})
+    if (const fb::ProgramT *program = programOf(step, kind))
+      DLRT_TRY(add(*program));
   for (const ScalarMetric &scalar : metrics.values())
     for (MetricValues &values : all)
       if (values.name == scalar.name && values.shape.empty())

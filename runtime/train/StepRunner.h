@@ -65,7 +65,7 @@ private:
   uint64_t nextBatch = 0; ///< counted over all epochs
   uint64_t currentEpoch = 0;
   bool atEpochEnd = false;
-  Launch::Phase lastPhase = Launch::Phase::Batch;
+  fb::ProgramKind lastKind = fb::ProgramKind::Full;
 };
 
 /// Steps that an epoch of `batches` takes.

@@ -2,6 +2,8 @@
 
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/JsonWriter.h"
+#include "runtime/plan/CommandKinds.h"
+#include "runtime/plan/StepPrograms.h"
 
 #include <fmt/format.h>
 
@@ -85,22 +87,16 @@ private:
     nameRow(row, "steps");
   }
 
-  const fb::ProgramT &programOf(const TraceLaunch &launch) const {
-    const fb::StepT &step = *plan.steps[launch.step];
-    auto phase = static_cast<Launch::Phase>(launch.phase);
-    return phase == Launch::Phase::Update ? *step.update
-                                          : *step.micro[launch.phase];
-  }
-
   std::string programName(const TraceLaunch &launch) const {
     static const char *const phases[] = {"", ", short batch", ", update"};
-    return displayName(*plan.steps[launch.step]) + phases[launch.phase];
+    return displayName(*plan.steps[launch.step]) +
+           phases[static_cast<size_t>(launch.kind)];
   }
 
   /// "conv1/conv2d": the module and the op that a launch is named by.
   std::string nameOf(const fb::CommandT &command) const {
     if (command.ops.empty())
-      return plan.kernels[command.kernel]->name;
+      return factsOf(plan, command).title;
     const fb::SourceT &source = *plan.sources[command.ops.front()];
     return source.module_.empty() ? source.op
                                   : source.module_ + "/" + source.op;
@@ -130,33 +126,35 @@ private:
 
   void command(size_t thread, const TraceEvent &event,
                const TraceLaunch &launch) {
-    const fb::CommandT &command = *programOf(launch).commands[event.command];
-    const fb::KernelT &kernel = *plan.kernels[command.kernel];
+    const fb::CommandT &command =
+        *programOf(*plan.steps[launch.step], launch.kind)
+             ->commands[event.command];
+    CommandFacts facts = factsOf(plan, command);
     double share = static_cast<double>(event.endTile - event.firstTile) /
-                   static_cast<double>(kernel.tiles);
+                   static_cast<double>(facts.tiles);
     double seconds = static_cast<double>(event.end - event.begin) * 1e-9;
     auto part = [&](uint64_t whole) {
       return static_cast<uint64_t>(static_cast<double>(whole) * share + 0.5);
     };
     span(nameOf(command), thread, event.begin, event.end);
-    json.field("cat", kernel.strategy);
+    json.field("cat", facts.category);
     json.key("args").beginObject();
     if (!command.ops.empty())
       json.field("line", plan.sources[command.ops.front()]->location);
     json.field("ops", opsOf(command))
-        .field("flops", part(kernel.flops))
-        .field("bytes", part(kernel.bytes));
+        .field("flops", part(facts.flops))
+        .field("bytes", part(facts.bytes));
     if (seconds > 0)
       json.field("gflops_per_s",
-                 static_cast<float>(static_cast<double>(part(kernel.flops)) /
+                 static_cast<float>(static_cast<double>(part(facts.flops)) /
                                     seconds * 1e-9));
     if (command.seconds > 0)
       json.field("expected_us",
                  static_cast<float>(command.seconds * share * 1e6));
     json.field("tiles", fmt::format("{} to {} of {}", event.firstTile,
-                                    event.endTile, kernel.tiles))
+                                    event.endTile, facts.tiles))
         .field("command", event.command)
-        .field("kernel", kernel.name)
+        .field("kernel", facts.title)
         .field("program", programName(launch))
         .field("run", launch.number)
         .field("update", launch.update);

@@ -26,12 +26,12 @@ plan.plan "m.dl" f32 arena 512 parameters 0 machine "" {
   plan.dataset tensor root "" paths ["x.npy"] items 4 batch 4 components [tensor<4xf32>]
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 4 {
-      %0 = plan.command @make(%a)
-      %1 = plan.command @move(%a, %b))" +
+      %0 = plan.launch @make(%a)
+      %1 = plan.launch @move(%a, %b))" +
          second + R"(
-      %2 = plan.command @move(%a, %c))" +
+      %2 = plan.launch @move(%a, %c))" +
          third + R"(
-      %3 = plan.command @make(%d))" +
+      %3 = plan.launch @make(%d))" +
          fourth + R"(
     }
   }
@@ -71,6 +71,37 @@ TEST(Emit, EachMissingEdgeIsARace) {
     std::string said = complaint(text);
     EXPECT_NE(said.find("cannot be loaded"), std::string::npos) << said;
     EXPECT_NE(said.find("race"), std::string::npos) << said << text;
+  }
+}
+
+/// Halves of a buffer, copies, and an exchange.
+std::string kinds(const std::string &join) {
+  return R"(
+plan.plan "m.dl" f32 arena 512 parameters 0 machine "" mesh [#plan.axis<"dp", 2>] {
+  %a = plan.buffer "a" arena bytes 128 offset 0
+  %b = plan.buffer "b" arena bytes 128 offset 128
+  %c = plan.buffer "c" arena bytes 64 offset 256
+  plan.kernel @make "" tiles 1 scratch 0 bindings [64] writes [true] flops 0 bytes 0
+  plan.dataset tensor root "" paths ["x.npy"] items 4 batch 4 components [tensor<4xf32>]
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 4 {
+      %0 = plan.launch @make(%a[0, 64])
+      %1 = plan.launch @make(%a[64, 64])
+      %2 = plan.copy %a to %b)" +
+         join + R"(
+      %3 = plan.communicate over ["dp"] order 5 send(1: %b[64, 64]) receive(1: %c) after(%2)
+    }
+  }
+}
+)";
+}
+
+TEST(Emit, RangesAndKinds) {
+  EXPECT_EQ(complaint(kinds(" after(%0, %1)")), "");
+  for (const char *join : {"", " after(%0)", " after(%1)"}) {
+    std::string said = complaint(kinds(join));
+    EXPECT_NE(said.find("race: command 2 (copy) reads"), std::string::npos)
+        << said;
   }
 }
 

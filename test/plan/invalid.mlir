@@ -19,7 +19,7 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
       // expected-error@+1 {{launches @k, which is no kernel of the plan}}
-      %0 = plan.command @k(%a)
+      %0 = plan.launch @k(%a)
     }
   }
 }
@@ -32,7 +32,7 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
       // expected-error@+1 {{binds 1 buffers, @k takes 2}}
-      %0 = plan.command @k(%a)
+      %0 = plan.launch @k(%a)
     }
   }
 }
@@ -45,7 +45,7 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
       // expected-error@+1 {{binding 0: 'a' has 60 bytes, @k needs 64}}
-      %0 = plan.command @k(%a)
+      %0 = plan.launch @k(%a)
     }
   }
 }
@@ -71,7 +71,7 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
       // expected-error@+1 {{has 0 constants, @k takes 1}}
-      %0 = plan.command @k()
+      %0 = plan.launch @k()
     }
   }
 }
@@ -83,7 +83,7 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
       // expected-error@+1 {{constant 0 is 9, @k takes #plan.range<min = 0, max = 8>}}
-      %0 = plan.command @k() constants [9]
+      %0 = plan.launch @k() constants [9]
     }
   }
 }
@@ -95,7 +95,7 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
       // expected-error@+1 {{constant 0 is 6, @k takes #plan.range<min = 0, max = 8, multiple_of = 4>}}
-      %0 = plan.command @k() constants [6]
+      %0 = plan.launch @k() constants [6]
     }
   }
 }
@@ -118,7 +118,7 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
       // expected-error@+1 {{binding 0: 32 bytes from byte 40 on are not inside 'a', which has 64}}
-      %0 = plan.command @k(%a[40, 32])
+      %0 = plan.launch @k(%a[40, 32])
     }
   }
 }
@@ -131,7 +131,7 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
       // expected-error@+1 {{binding 0: 'a' has 16 bytes, @k needs 32}}
-      %0 = plan.command @k(%a[0, 16])
+      %0 = plan.launch @k(%a[0, 16])
     }
   }
 }
@@ -143,9 +143,9 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
   plan.kernel @k "" tiles 1 scratch 0 bindings [32] writes [true] aligns [4] flops 0 bytes 0
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      %0 = plan.command @k(%a[4, 32])
+      %0 = plan.launch @k(%a[4, 32])
       // expected-error@+1 {{binding 0: byte 6 of 'a' is no multiple of 4, which @k needs}}
-      %1 = plan.command @k(%a[6, 32])
+      %1 = plan.launch @k(%a[6, 32])
     }
   }
 }
@@ -155,4 +155,153 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
 plan.plan "m" f32 arena 128 parameters 0 machine "" {
   // expected-error@+1 {{has an alignment that is no power of two up to 64}}
   plan.kernel @k "" tiles 1 scratch 0 bindings [32] writes [true] aligns [3] flops 0 bytes 0
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{copies 32 bytes of 'a' into 64 of 'b'}}
+      plan.copy %a[0, 32] to %b
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{copies bytes of 'a' onto themselves}}
+      plan.copy %a[8, 16] to %a[8, 16]
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{binding 1: 32 bytes from byte 40 on are not inside 'b', which has 64}}
+      plan.copy %a[0, 32] to %b[40, 32]
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{goes along ["pp"], which are not two or more ranks of the mesh}}
+      plan.communicate over ["pp"] order 0 send(0: %a) receive(0: %b)
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{goes along ["tp"], which are not two or more ranks of the mesh}}
+      plan.communicate over ["tp"] order 0 send(0: %a) receive(0: %b)
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{goes along ["dp", "dp"], which are not two or more ranks of the mesh}}
+      plan.communicate over ["dp", "dp"] order 0 send(0: %a) receive(0: %b)
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{has a send for member 2 of a group of 2, or two}}
+      plan.communicate over ["dp"] order 0 send(2: %a) receive(0: %b)
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{has a receive for member 1 of a group of 2, or two}}
+      plan.communicate over ["dp"] order 0 send(0: %a) receive(1: %b[0, 32], 1: %b[32, 32])
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{binding 0: 32 bytes from byte 48 on are not inside 'a', which has 64}}
+      plan.communicate over ["dp"] order 0 send(0: %a[48, 32]) receive(0: %b)
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      plan.communicate over ["dp"] order 4 send(1: %a) receive(1: %b)
+      // expected-error@+1 {{is number 4 of all ranks' exchanges but comes after number 4}}
+      plan.communicate over ["dp"] order 4 send(0: %a) receive(0: %b)
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{axis 'dp' of the mesh has 4 ranks or stands twice}}
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"dp", 4>] {
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+    }
+    // expected-error@+1 {{is a second one of its kind, or comes before the one it should follow}}
+    plan.program full batch 2 {
+    }
+  }
 }

@@ -1,9 +1,11 @@
 // RUN: dl-opt %s | dl-opt | FileCheck %s
 
-// CHECK: plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc"
-plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" {
+// CHECK: plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>]
+plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
   // CHECK-NEXT: %fc.weight = plan.buffer "fc.weight" arena bytes 40 offset 0 pinned
   %w = plan.buffer "fc.weight" arena bytes 40 offset 0 pinned
+  // CHECK-NEXT: %fc.weight.next = plan.buffer
+  %v = plan.buffer "fc.weight.next" arena bytes 40 offset 128
   // CHECK-NEXT: %batch_0_ = plan.buffer "batch[0]" input bytes 40 offset 0
   %x = plan.buffer "batch[0]" input bytes 40 offset 0
   // CHECK-NEXT: %fc_sum = plan.buffer "fc/sum [1] f32" arena bytes 4 offset 64 from <"sum", "fc", "mnist.dl:3:4">
@@ -23,14 +25,22 @@ plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" {
   plan.step "train" training dataset 0 accumulate 1 {
     // CHECK-NEXT: plan.program full batch 4 {
     plan.program full batch 4 {
-      // CHECK-NEXT: [[A:%.*]] = plan.command @k(%batch_0_, %fc.weight, %fc_sum) serial from [#plan.source<"sum", "fc", "mnist.dl:3:4">]
-      %0 = plan.command @k(%x, %w, %y) serial from [#plan.source<"sum", "fc", "mnist.dl:3:4">]
-      // CHECK-NEXT: plan.command @k(%batch_0_, %fc.weight, %fc_sum) after([[A]])
-      %1 = plan.command @k(%x, %w, %y) after(%0)
-      // CHECK-NEXT: plan.command @draw(%fc_sum) constants [12, -3] serial seconds 2.500000e-05
-      %2 = plan.command @draw(%y) constants [12, -3] serial seconds 2.5e-05
-      // CHECK-NEXT: plan.command @part(%batch_0_[8, 32], %fc.weight)
-      %3 = plan.command @part(%x[8, 32], %w)
+      // CHECK-NEXT: [[A:%.*]] = plan.launch @k(%batch_0_, %fc.weight, %fc_sum) serial from [#plan.source<"sum", "fc", "mnist.dl:3:4">]
+      %0 = plan.launch @k(%x, %w, %y) serial from [#plan.source<"sum", "fc", "mnist.dl:3:4">]
+      // CHECK-NEXT: plan.launch @k(%batch_0_, %fc.weight, %fc_sum) after([[A]])
+      %1 = plan.launch @k(%x, %w, %y) after(%0)
+      // CHECK-NEXT: plan.launch @draw(%fc_sum) constants [12, -3] serial seconds 2.500000e-05
+      %2 = plan.launch @draw(%y) constants [12, -3] serial seconds 2.5e-05
+      // CHECK-NEXT: plan.launch @part(%batch_0_[8, 32], %fc.weight)
+      %3 = plan.launch @part(%x[8, 32], %w)
+      // CHECK-NEXT: [[C:%.*]] = plan.copy %batch_0_[8, 4] to %fc_sum serial priority 17
+      %4 = plan.copy %x[8, 4] to %y serial priority 17
+      // CHECK-NEXT: plan.copy %fc.weight to %fc.weight.next after([[C]]) from [#plan.source<"copy", "", "">]
+      %5 = plan.copy %w to %v after(%4) from [#plan.source<"copy", "", "">]
+      // CHECK-NEXT: [[E:%.*]] = plan.communicate over ["dp"] order 3 send(0: %fc.weight[0, 20], 1: %fc.weight[20, 20]) receive(1: %fc.weight.next)
+      %6 = plan.communicate over ["dp"] order 3 send(0: %w[0, 20], 1: %w[20, 20]) receive(1: %v)
+      // CHECK-NEXT: plan.communicate over ["tp", "dp"] order 4 send() receive(0: %fc_sum) after([[E]]) priority 2
+      %7 = plan.communicate over ["tp", "dp"] order 4 send() receive(0: %y) after(%6) priority 2
       // CHECK-NEXT: plan.metric "loss" in %fc_sum : tensor<1xf32> dims []
       plan.metric "loss" in %y : tensor<1xf32> dims []
       // CHECK-NEXT: plan.error "label out of range" in %fc_sum from <"sum", "fc", "mnist.dl:3:4">

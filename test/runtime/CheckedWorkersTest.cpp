@@ -44,7 +44,7 @@ struct ReadsUnwritten {
   PlanBuilder b = singleProgramPlan();
   uint32_t dead = b.arena(8), sum = b.arena(8);
   ReadsUnwritten() {
-    fb::ProgramT &p = *b.plan.steps[0]->micro[0];
+    fb::ProgramT &p = *b.plan.steps[0]->programs[0];
     b.command(p, b.kernel("add", 1, {8, 8, 8}, {false, false, true}),
               {dead, dead, sum});
     b.metric(p, "sum", sum, {2}); // two f32 of an i64: only the bytes count
@@ -66,7 +66,7 @@ TEST(CheckedWorkers, BytesAreDeadAfterTheirLastUse) {
   // squares -> first -> copy of it; then `late` reads the same bytes through
   // another buffer, as if an offset were wrong.
   PlanBuilder b = singleProgramPlan();
-  fb::ProgramT &p = *b.plan.steps[0]->micro[0];
+  fb::ProgramT &p = *b.plan.steps[0]->programs[0];
   uint32_t first = b.arena(64),
            late = b.arenaAt(b.plan.buffers[first]->offset, 64);
   uint32_t copy = b.arena(64), wrong = b.arena(64);
@@ -87,10 +87,39 @@ TEST(CheckedWorkers, BytesAreDeadAfterTheirLastUse) {
   EXPECT_EQ(last(poisoned, wrong), -2); // seen
 }
 
+TEST(CheckedWorkers, PiecesOfABufferDieOnTheirOwn) {
+  // squares -> one half of `whole`, squares -> the other one; a copy out of
+  // the first half; then `late` reads that half through another buffer, and
+  // somebody the second one as it should.
+  PlanBuilder b = singleProgramPlan();
+  fb::ProgramT &p = *b.plan.steps[0]->programs[0];
+  uint32_t whole = b.arena(128), copied = b.arena(64);
+  uint32_t late = b.arenaAt(b.plan.buffers[whole]->offset, 64);
+  uint32_t dead = b.arena(64), end = b.arena(64);
+  uint32_t make = b.kernel("squares", 8, {64}, {true});
+  b.commandOn(p, make, {fb::Range(whole, 0, 64)});
+  b.commandOn(p, make, {fb::Range(whole, 64, 64)});
+  b.copy(p, fb::Range(whole, 0, 64), b.whole(copied), {0});
+  b.copy(p, b.whole(late), b.whole(dead), {2});
+  b.copy(p, fb::Range(whole, 64, 64), b.whole(end), {1, 3});
+  for (uint32_t result : {copied, dead, end})
+    b.metric(p, std::to_string(result), result, {16});
+  for (uint64_t seed : {1, 2, 3}) {
+    Checked run(b.plan, 2, {true, seed});
+    run.run();
+    auto last = [&](uint32_t buffer) {
+      return reinterpret_cast<int64_t *>(run.executor->arenaAddress(buffer))[7];
+    };
+    EXPECT_EQ(last(copied), 49);
+    EXPECT_EQ(last(dead), -1);
+    EXPECT_EQ(last(end), 49);
+  }
+}
+
 TEST(CheckedWorkers, OrdersDifferAndKeepDependencies) {
   // 12 independent pairs of producer and consumer.
   PlanBuilder b = singleProgramPlan();
-  fb::ProgramT &p = *b.plan.steps[0]->micro[0];
+  fb::ProgramT &p = *b.plan.steps[0]->programs[0];
   uint32_t make = b.kernel("squares", 8, {64}, {true});
   uint32_t add = b.kernel("add", 8, {64, 64, 64}, {false, false, true});
   std::vector<uint32_t> sums;
@@ -117,7 +146,7 @@ TEST(CheckedWorkers, OrdersDifferAndKeepDependencies) {
 
 TEST(CheckedWorkers, OneSeedOnOneThreadIsOneOrder) {
   PlanBuilder b = singleProgramPlan();
-  fb::ProgramT &p = *b.plan.steps[0]->micro[0];
+  fb::ProgramT &p = *b.plan.steps[0]->programs[0];
   uint32_t make = b.kernel("squares", 8, {64}, {true});
   for (uint32_t i = 0; i < 12; ++i)
     b.command(p, make, {b.arena(64)});

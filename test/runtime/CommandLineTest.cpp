@@ -326,13 +326,34 @@ TEST_F(CommandLine, NamesThatAreNotText) {
   EXPECT_FALSE(std::filesystem::exists(folder.path("run")));
 }
 
+TEST_F(CommandLine, KindsOfCommands) {
+  PlanBuilder unknown = regressionPlan(10);
+  unknown.plan.steps[0]->programs[0]->commands[0]->work.type = fb::Work(9);
+  writeFile(folder.path("unknown.plan"), seal(unknown.plan));
+  expectError("unknown.plan", 5, "unknown kind 9");
+  expectError("info unknown.plan", 5, "unknown kind 9");
+  // It can be looked at, but not run.
+  PlanBuilder many = singleProgramPlan();
+  many.axis("dp", 2);
+  uint32_t a = many.arena(64), c = many.arena(64);
+  many.exchange(*many.plan.steps[0]->programs[0], {0}, 0, {{1, many.whole(a)}},
+                {{1, many.whole(c)}});
+  writeFile(folder.path("many.plan"), seal(many.plan));
+  expectError("bench many.plan", 3, "a mesh of 2 ranks");
+  Outcome info = dlrun("info many.plan");
+  EXPECT_EQ(info.exitCode, 0);
+  EXPECT_NE(info.out.find("exchange 0"), std::string::npos) << info.out;
+  Outcome json = dlrun("info many.plan --json");
+  EXPECT_NE(json.out.find("\"member\": 1"), std::string::npos) << json.out;
+}
+
 TEST_F(CommandLine, FaultsNameTheirKernel) {
   PlanBuilder b = singleProgramPlan();
   uint32_t out = b.arena(64);
   b.source("gather", "emb", "model.dl:7:9");
   uint32_t kernel = b.kernel("crash", 4, {64}, {true});
   b.plan.kernels[kernel]->ops = {1};
-  b.command(*b.plan.steps[0]->micro[0], kernel, {out});
+  b.command(*b.plan.steps[0]->programs[0], kernel, {out});
   writeFile(folder.path("crash.plan"), seal(b.plan));
   // Several threads often fault at once.
   for (const char *threads : {"1", "2", "2", "4", "4", "4"}) {

@@ -21,7 +21,7 @@ struct Copying {
   uint32_t copy = b.arena(64), scalars = b.scalars(), flag = b.arena(4);
 
   Copying() {
-    fb::ProgramT &p = *b.plan.steps[0]->micro[0];
+    fb::ProgramT &p = *b.plan.steps[0]->programs[0];
     b.command(p, b.kernel("copy_scalars", 1, {64, 64}, {false, true}),
               {scalars, copy});
     b.command(p, b.kernel("check_positive", 1, {16, 4}, {false, true}),

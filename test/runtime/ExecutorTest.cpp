@@ -42,7 +42,7 @@ struct Diamond {
     left = b.arena(bytes);
     right = b.arena(bytes);
     joined = b.arena(bytes);
-    fb::ProgramT &p = *b.plan.steps[0]->micro[0];
+    fb::ProgramT &p = *b.plan.steps[0]->programs[0];
     uint32_t make = b.kernel("squares", tiles, {bytes}, {true});
     uint32_t add =
         b.kernel("add", tiles, {bytes, bytes, bytes}, {false, false, true});
@@ -55,6 +55,68 @@ struct Diamond {
 
 } // namespace
 
+/// A copy of an odd number of bytes between odd places, longer than a tile.
+TEST(Executor, CopiesRun) {
+  constexpr uint64_t words = 40000, bytes = words * 8;
+  for (unsigned threads : {1u, 3u})
+    for (bool serial : {false, true}) {
+      PlanBuilder b = singleProgramPlan();
+      uint32_t made = b.arena(bytes), copied = b.arena(bytes + 8);
+      uint32_t ramp = b.kernel("ramp", words, {bytes}, {true});
+      b.plan.kernels[ramp]->constants = {{0, 0, 1}, {1, 1, 1}};
+      fb::ProgramT &program = *b.plan.steps[0]->programs[0];
+      b.command(program, ramp, {made});
+      launchOf(*program.commands[0]).constants = {0, 1};
+      b.copy(program, fb::Range(made, 11, bytes - 100),
+             fb::Range(copied, 5, bytes - 100), {0}, serial);
+      b.copy(program, fb::Range(made, 0, 0), fb::Range(copied, 0, 0), {1});
+      Ready ready(b.plan, threads);
+      ASSERT_TRUE(ready.run().ok());
+      const uint8_t *from = ready.executor->arenaAddress(made);
+      const uint8_t *to = ready.executor->arenaAddress(copied);
+      EXPECT_EQ(std::memcmp(from + 11, to + 5, bytes - 100), 0);
+      for (uint64_t i = 0; i < 5; ++i)
+        EXPECT_EQ(to[i], 0);
+      for (uint64_t i = bytes - 95; i < bytes; ++i)
+        EXPECT_EQ(to[i], 0);
+    }
+}
+
+TEST(Executor, ManyRanksAreRefused) {
+  PlanBuilder b = singleProgramPlan();
+  b.axis("dp", 2);
+  uint32_t a = b.arena(64), c = b.arena(64);
+  b.exchange(*b.plan.steps[0]->programs[0], {0}, 0, {{1, b.whole(a)}},
+             {{1, b.whole(c)}});
+  Bytes file = seal(b.plan);
+  LoadedPlan loaded = mustLoad(file);
+  auto created = Executor::create(loaded, {1, "", false, {}});
+  ASSERT_FALSE(created);
+  EXPECT_EQ(created.status().code(), Code::Unavailable);
+  EXPECT_NE(created.status().message().find("a mesh of 2 ranks"),
+            std::string::npos);
+}
+
+TEST(Executor, UrgentCommandsGoFirst) {
+  PlanBuilder b = singleProgramPlan();
+  fb::ProgramT &p = *b.plan.steps[0]->programs[0];
+  uint32_t make = b.kernel("squares", 8, {64}, {true});
+  for (uint64_t priority : {1, 5, 3, 5}) {
+    b.command(p, make, {b.arena(64)});
+    p.commands.back()->priority = priority;
+  }
+  for (uint64_t priority : {2, 4}) {
+    b.command(p, make, {b.arena(64)}, {0});
+    p.commands.back()->priority = priority;
+  }
+  auto prepared = prepareProgram(
+      b.plan, p, {nullptr}, {"squares"},
+      [](uint32_t, uint32_t) -> uint8_t * { return nullptr; }, 1, 2);
+  ASSERT_TRUE(prepared);
+  EXPECT_EQ(prepared->roots, (std::vector<uint32_t>{1, 3, 2, 0}));
+  EXPECT_EQ(prepared->successors, (std::vector<uint32_t>{5, 4}));
+}
+
 TEST(Executor, EachLaunchHasItsConstants) {
   for (unsigned threads : {1u, 3u}) {
     PlanBuilder b = singleProgramPlan();
@@ -62,12 +124,12 @@ TEST(Executor, EachLaunchHasItsConstants) {
     uint32_t ramp = b.kernel("ramp", tiles, {bytes}, {true});
     b.plan.kernels[ramp]->constants = {{-100, 100, 1}, {0, 8, 2}};
     uint32_t up = b.arena(bytes), down = b.arena(bytes), none = b.arena(8);
-    fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+    fb::ProgramT &program = *b.plan.steps[0]->programs[0];
     b.command(program, ramp, {up});
     b.command(program, b.kernel("bare", 1, {8}, {true}), {none});
     b.command(program, ramp, {down});
-    program.commands[0]->constants = {5, 2};
-    program.commands[2]->constants = {-7, 8};
+    launchOf(*program.commands[0]).constants = {5, 2};
+    launchOf(*program.commands[2]).constants = {-7, 8};
     Ready ready(b.plan, threads);
     ASSERT_TRUE(ready.run().ok());
     for (uint64_t i = 0; i < tiles; ++i) {
@@ -100,8 +162,8 @@ TEST(Executor, AnyNumberOfThreadsGivesTheSame) {
 TEST(Executor, AllThreadsTakePart) {
   PlanBuilder b = singleProgramPlan();
   uint32_t out = b.arena(64 * 8);
-  b.command(*b.plan.steps[0]->micro[0], b.kernel("spin", 64, {64 * 8}, {true}),
-            {out});
+  b.command(*b.plan.steps[0]->programs[0],
+            b.kernel("spin", 64, {64 * 8}, {true}), {out});
   Ready ready(b.plan, 2);
   // On a loaded machine the helper may need some rounds to get a core.
   std::vector<uint64_t> counts;
@@ -129,7 +191,7 @@ TEST(Executor, SleepersWakeUp) {
 TEST(Executor, WideGraph) {
   // 300 independent commands, each followed by one that reads it.
   PlanBuilder b = singleProgramPlan();
-  fb::ProgramT &p = *b.plan.steps[0]->micro[0];
+  fb::ProgramT &p = *b.plan.steps[0]->programs[0];
   uint32_t make = b.kernel("squares", 8, {64}, {true});
   uint32_t add = b.kernel("add", 8, {64, 64, 64}, {false, false, true});
   std::vector<uint32_t> sums;
@@ -151,7 +213,7 @@ TEST(Executor, WideGraph) {
 TEST(Executor, PassesScalars) {
   PlanBuilder b = singleProgramPlan();
   uint32_t copy = b.arena(64), scalars = b.scalars();
-  b.command(*b.plan.steps[0]->micro[0],
+  b.command(*b.plan.steps[0]->programs[0],
             b.kernel("copy_scalars", 1, {64, 64}, {false, true}),
             {scalars, copy});
   Ready ready(b.plan, 1);
@@ -165,7 +227,7 @@ TEST(Executor, PassesScalars) {
 TEST(Executor, QueueKeepsItsOrder) {
   PlanBuilder b = singleProgramPlan();
   uint32_t copy = b.arena(64), scalars = b.scalars();
-  b.command(*b.plan.steps[0]->micro[0],
+  b.command(*b.plan.steps[0]->programs[0],
             b.kernel("copy_scalars", 1, {64, 64}, {false, true}),
             {scalars, copy});
   Ready ready(b.plan, 1);
@@ -181,7 +243,7 @@ TEST(Executor, QueueKeepsItsOrder) {
 
 TEST(Executor, ErrorFlagsNameTheirOp) {
   PlanBuilder b = singleProgramPlan();
-  fb::ProgramT &p = *b.plan.steps[0]->micro[0];
+  fb::ProgramT &p = *b.plan.steps[0]->programs[0];
   uint32_t in = b.input(0, 16), flag = b.arena(4);
   b.command(p, b.kernel("check_positive", 1, {16, 4}, {false, true}),
             {in, flag});
@@ -220,7 +282,7 @@ TEST(Executor, InputSlotsAreSeparate) {
 TEST(Executor, AllThreadsRoundTheSameWay) {
   PlanBuilder b = singleProgramPlan();
   uint32_t out = b.arena(400);
-  b.command(*b.plan.steps[0]->micro[0],
+  b.command(*b.plan.steps[0]->programs[0],
             b.kernel("control_word", 100, {400}, {true}), {out});
   unsigned before = __builtin_ia32_stmxcsr();
   unsigned flushing = before | 0x8040; // denormals, as some hosts do
@@ -238,7 +300,7 @@ TEST(Executor, AllThreadsRoundTheSameWay) {
 
 TEST(Executor, RefusesMissingKernels) {
   Diamond d;
-  d.b.plan.kernels[0]->name = "no_such_kernel";
+  d.b.plan.kernels[0]->variants[0]->entry = "no_such_kernel";
   Bytes file = seal(d.b.plan);
   LoadedPlan loaded = mustLoad(file);
   auto created = Executor::create(loaded, {});

@@ -84,9 +84,12 @@ TEST(HostilePlan, SharedTablesDoNotMultiply) {
   flatbuffers::FlatBufferBuilder b;
   std::vector<uint32_t> large(20000, 0);
   std::vector<fb::Range> ranges(20000);
-  auto command = fb::CreateCommandDirect(b, 0, &ranges, nullptr, &large);
+  auto launch = fb::CreateLaunchDirect(b, 0, &ranges);
+  auto command = fb::CreateCommandDirect(b, fb::Work::Launch, launch.Union(),
+                                         fb::Resource::Compute, 0, &large);
   std::vector<flatbuffers::Offset<fb::Command>> commands(100, command);
-  auto program = fb::CreateProgramDirect(b, 1, &commands);
+  auto program =
+      fb::CreateProgramDirect(b, fb::ProgramKind::Full, 1, &commands);
   std::vector<flatbuffers::Offset<fb::Program>> programs(100, program);
   auto step = fb::CreateStepDirect(b, "s", true, 0, 1, &programs);
   std::vector<flatbuffers::Offset<fb::Step>> list(100, step);

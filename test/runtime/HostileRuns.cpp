@@ -271,7 +271,7 @@ Trials emptyBuffers(const LoadedPlan &plan) {
     for (const auto &state : changed.states)
       isNamed[state->buffer] = true;
     for (const auto &step : changed.steps)
-      for (const auto &program : step->micro) {
+      for (const auto &program : step->programs) {
         for (const auto &metric : program->metrics)
           isNamed[metric->buffer] = true;
         for (const auto &flag : program->errors)
@@ -282,6 +282,12 @@ Trials emptyBuffers(const LoadedPlan &plan) {
         changed.buffers[b]->offset = changed.arena_bytes / 64 * 64;
         changed.buffers[b]->bytes = 0;
       }
+    for (const auto &step : changed.steps)
+      for (const auto &program : step->programs)
+        for (const auto &command : program->commands)
+          for (fb::Range &range : command->work.AsLaunch()->bindings)
+            if (changed.buffers[range.buffer()]->bytes == 0)
+              range = fb::Range(range.buffer(), 0, 0);
     std::vector<uint8_t> record = codeRecord(changed);
     std::vector<SectionView> others;
     for (const SectionView &section : plan.sections)

@@ -64,7 +64,7 @@ void LazyDevice::runOldest() {
   const Launch &launch = queue.front();
   Access access(*inner);
   const Staging &from = staging[launch.step];
-  if (launch.phase != Launch::Phase::Update)
+  if (launch.kind != fb::ProgramKind::Update)
     for (size_t c = 0; c < from.bytes.size(); ++c) {
       InputPlace place = {launch.step, launch.slot, c};
       if (from.bytes[c] != 0)

@@ -1,4 +1,5 @@
 #include "runtime/plan/RaceVerifier.h"
+#include "runtime/plan/CommandKinds.h"
 #include "test/runtime/TestPlan.h"
 
 #include <random>
@@ -21,11 +22,11 @@ struct Program {
     binary = b.kernel("add", 1, {64, 64, 64}, {false, false, true});
   }
   void map(int from, int to, std::vector<uint32_t> deps) {
-    b.command(*b.plan.steps[0]->micro[0], unary, {buffers[from], buffers[to]},
-              deps);
+    b.command(*b.plan.steps[0]->programs[0], unary,
+              {buffers[from], buffers[to]}, deps);
   }
   void add(int x, int y, int to, std::vector<uint32_t> deps) {
-    b.command(*b.plan.steps[0]->micro[0], binary,
+    b.command(*b.plan.steps[0]->programs[0], binary,
               {buffers[x], buffers[y], buffers[to]}, deps);
   }
   std::string verdict() { return verifyNoRaces(b.plan).message(); }
@@ -113,7 +114,7 @@ struct Halves {
   Halves(std::vector<uint32_t> join = {0, 1}, uint64_t second = 64) {
     uint32_t half = b.kernel("squares", 1, {64, 64}, {false, true});
     uint32_t both = b.kernel("add", 1, {128, 128}, {false, true});
-    fb::ProgramT &p = *b.plan.steps[0]->micro[0];
+    fb::ProgramT &p = *b.plan.steps[0]->programs[0];
     b.commandOn(p, half, {b.whole(source), fb::Range(whole, 0, 64)});
     b.commandOn(p, half, {b.whole(source), fb::Range(whole, second, 64)});
     b.command(p, both, {whole, result}, join);
@@ -143,13 +144,13 @@ TEST(RaceVerifier, HalvesOfABufferAreIndependent) {
 
 TEST(RaceVerifier, PlansOfTheReaderAreChecked) {
   PlanBuilder b = regressionPlan(8);
-  b.plan.steps[0]->micro[0]->commands[1]->deps.clear();
+  b.plan.steps[0]->programs[0]->commands[1]->deps.clear();
   EXPECT_NE(verdict(b.plan).find("race"), std::string::npos);
 }
 
 /// The definition, pair by pair.
 static bool racesByDefinition(const fb::PlanT &plan) {
-  const fb::ProgramT &program = *plan.steps[0]->micro[0];
+  const fb::ProgramT &program = *plan.steps[0]->programs[0];
   size_t count = program.commands.size();
   std::vector<std::vector<bool>> before(count, std::vector<bool>(count));
   for (size_t c = 0; c < count; ++c)
@@ -160,14 +161,14 @@ static bool racesByDefinition(const fb::PlanT &plan) {
           before[c][a] = true;
     }
   auto conflict = [&](const fb::CommandT &x, const fb::CommandT &y) {
-    for (size_t i = 0; i < x.bindings.size(); ++i)
-      for (size_t j = 0; j < y.bindings.size(); ++j) {
-        const fb::Range &a = x.bindings[i], &b = y.bindings[j];
-        uint64_t atA = plan.buffers[a.buffer()]->offset + a.offset();
-        uint64_t atB = plan.buffers[b.buffer()]->offset + b.offset();
-        bool meet = atA < atB + b.bytes() && atB < atA + a.bytes();
-        if (meet && (plan.kernels[x.kernel]->writes[i] ||
-                     plan.kernels[y.kernel]->writes[j]))
+    for (const Access &a : accessesOf(plan, x))
+      for (const Access &b : accessesOf(plan, y)) {
+        uint64_t atA =
+            plan.buffers[a.range.buffer()]->offset + a.range.offset();
+        uint64_t atB =
+            plan.buffers[b.range.buffer()]->offset + b.range.offset();
+        bool meet = atA < atB + b.range.bytes() && atB < atA + a.range.bytes();
+        if (meet && (a.writes || b.writes))
           return true;
       }
     return false;
@@ -189,7 +190,7 @@ TEST(RaceVerifier, AgreesWithTheDefinitionOnRandomPrograms) {
     for (int i = 0; i < 8; ++i)
       buffers.push_back(b.arenaAt(random() % 8 * 64, (1 + random() % 3) * 64));
     uint32_t kernel = b.kernel("k", 1, {1, 1}, {false, true});
-    fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+    fb::ProgramT &program = *b.plan.steps[0]->programs[0];
     uint32_t count = 2 + random() % 6;
     for (uint32_t c = 0; c < count; ++c) {
       std::vector<uint32_t> deps;
@@ -211,9 +212,14 @@ TEST(RaceVerifier, AgreesWithTheDefinitionOnRandomPrograms) {
       do {
         from = anyRange();
         to = anyRange();
-      } while (begin(from) + from.bytes() > begin(to) &&
-               begin(to) + to.bytes() > begin(from));
-      b.commandOn(program, kernel, {from, to}, deps);
+      } while (from.bytes() > to.bytes() ||
+               (begin(from) + from.bytes() > begin(to) &&
+                begin(to) + to.bytes() > begin(from)));
+      if (random() % 4 == 0)
+        b.copy(program, from, fb::Range(to.buffer(), to.offset(), from.bytes()),
+               deps);
+      else
+        b.commandOn(program, kernel, {from, to}, deps);
     }
     bool expected = racesByDefinition(b.plan);
     ASSERT_EQ(!verifyNoRaces(b.plan).ok(), expected) << "round " << round;
@@ -229,7 +235,7 @@ TEST(RaceVerifier, LongProgramsAreQuick) {
   std::vector<uint32_t> buffers;
   for (int i = 0; i < 1000; ++i)
     buffers.push_back(b.arena(64));
-  fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+  fb::ProgramT &program = *b.plan.steps[0]->programs[0];
   for (uint32_t c = 0; c < 50000; ++c)
     b.command(program, kernel, {buffers[c % 1000], buffers[(c + 1) % 1000]},
               c == 0 ? std::vector<uint32_t>{} : std::vector<uint32_t>{c - 1});
@@ -243,7 +249,7 @@ static PlanBuilder widePlan(uint32_t width) {
   uint32_t kernel = b.kernel("k", 1, {1, 1}, {false, true});
   uint32_t source = b.arena(64), joined = b.arena(64);
   uint32_t all = b.arena(uint64_t(width) * 64);
-  fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+  fb::ProgramT &program = *b.plan.steps[0]->programs[0];
   std::vector<uint32_t> first;
   auto writePieces = [&](std::vector<uint32_t> deps) {
     for (uint32_t c = 0; c < width; ++c)
@@ -264,7 +270,7 @@ TEST(RaceVerifier, WideProgramsAreVerified) {
   PlanBuilder b = widePlan(width);
   EXPECT_EQ(verifyNoRaces(b.plan).message(), "");
   // One of the many edges is missing.
-  fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+  fb::ProgramT &program = *b.plan.steps[0]->programs[0];
   std::erase(program.commands[width]->deps, 12345u);
   EXPECT_NE(verifyNoRaces(b.plan).message().find(
                 "race: command 20000 (k) reads bytes at arena offset 790208 "
@@ -276,7 +282,7 @@ TEST(RaceVerifier, WideProgramsAreVerified) {
 TEST(RaceVerifier, WorkIsBounded) {
   // Pieces times readers of all of them: more than any compiler writes.
   PlanBuilder b = widePlan(10000);
-  fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+  fb::ProgramT &program = *b.plan.steps[0]->programs[0];
   fb::CommandT join(*program.commands[10000]);
   program.commands.resize(10000);
   for (int c = 0; c < 8000; ++c)

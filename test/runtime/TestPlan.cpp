@@ -58,8 +58,10 @@ uint32_t PlanBuilder::kernel(const std::string &name, uint64_t tiles,
                              std::vector<bool> writes) {
   auto kernel = std::make_unique<fb::KernelT>();
   kernel->name = name;
-  kernel->tiles = tiles;
-  kernel->scratch_bytes = 64;
+  kernel->variants.push_back(std::make_unique<fb::VariantT>());
+  kernel->variants[0]->entry = name;
+  kernel->variants[0]->tiles = tiles;
+  kernel->variants[0]->scratch_bytes = 64;
   kernel->binding_aligns.assign(bytes.size(), 4);
   kernel->binding_bytes = std::move(bytes);
   kernel->writes = std::move(writes);
@@ -104,15 +106,55 @@ void PlanBuilder::command(fb::ProgramT &program, uint32_t kernel,
   commandOn(program, kernel, std::move(ranges), std::move(deps), serial);
 }
 
-void PlanBuilder::commandOn(fb::ProgramT &program, uint32_t kernel,
-                            std::vector<fb::Range> ranges,
-                            std::vector<uint32_t> deps, bool serial) {
+template <typename Work>
+static void add(fb::ProgramT &program, Work work, fb::Resource resource,
+                std::vector<uint32_t> deps, bool serial) {
   auto command = std::make_unique<fb::CommandT>();
-  command->kernel = kernel;
-  command->bindings = std::move(ranges);
+  command->work.Set(std::move(work));
+  command->resource = resource;
   command->deps = std::move(deps);
   command->serial = serial;
   program.commands.push_back(std::move(command));
+}
+
+void PlanBuilder::commandOn(fb::ProgramT &program, uint32_t kernel,
+                            std::vector<fb::Range> ranges,
+                            std::vector<uint32_t> deps, bool serial) {
+  fb::LaunchT launch;
+  launch.kernel = kernel;
+  launch.bindings = std::move(ranges);
+  add(program, std::move(launch), fb::Resource::Compute, std::move(deps),
+      serial);
+}
+
+void PlanBuilder::copy(fb::ProgramT &program, fb::Range from, fb::Range to,
+                       std::vector<uint32_t> deps, bool serial) {
+  fb::CopyT copy;
+  copy.from = from.buffer();
+  copy.from_offset = from.offset();
+  copy.to = to.buffer();
+  copy.to_offset = to.offset();
+  copy.bytes = from.bytes();
+  add(program, std::move(copy), fb::Resource::Copy, std::move(deps), serial);
+}
+
+void PlanBuilder::exchange(fb::ProgramT &program, std::vector<uint32_t> axes,
+                           uint64_t order, std::vector<fb::Transfer> sends,
+                           std::vector<fb::Transfer> receives,
+                           std::vector<uint32_t> deps) {
+  fb::CommunicateT exchange;
+  exchange.axes = std::move(axes);
+  exchange.order = order;
+  exchange.sends = std::move(sends);
+  exchange.receives = std::move(receives);
+  add(program, std::move(exchange), fb::Resource::Communication,
+      std::move(deps), /*serial=*/false);
+}
+
+void PlanBuilder::axis(const std::string &name, uint32_t size) {
+  plan.mesh.push_back(std::make_unique<fb::AxisT>());
+  plan.mesh.back()->name = name;
+  plan.mesh.back()->size = size;
 }
 
 void PlanBuilder::metric(fb::ProgramT &program, const std::string &name,
@@ -212,12 +254,17 @@ PlanBuilder dlrt::test::regressionPlan(uint64_t items, uint32_t accumulate) {
   if (items % 4 != 0)
     sizes.push_back(items % 4);
   for (uint64_t size : sizes) {
-    train->micro.push_back(r.training(size, accumulate > 1));
-    test->micro.push_back(r.evaluation(size));
+    train->programs.push_back(r.training(size, accumulate > 1));
+    test->programs.push_back(r.evaluation(size));
+    for (auto *step : {train.get(), test.get()})
+      if (size != 4)
+        step->programs.back()->kind = fb::ProgramKind::Short;
   }
   if (accumulate > 1) {
-    train->update = std::make_unique<fb::ProgramT>();
-    b.command(*train->update, r.descendMean, {r.w, r.acc, r.scalars, r.w});
+    train->programs.push_back(std::make_unique<fb::ProgramT>());
+    train->programs.back()->kind = fb::ProgramKind::Update;
+    b.command(*train->programs.back(), r.descendMean,
+              {r.w, r.acc, r.scalars, r.w});
   }
   b.plan.steps.push_back(std::move(train));
   b.plan.steps.push_back(std::move(test));
@@ -248,8 +295,8 @@ PlanBuilder dlrt::test::singleProgramPlan() {
   data->components.push_back(component({}));
   b.plan.datasets.push_back(std::move(data));
   auto train = step("train", true, 1);
-  train->micro.push_back(std::make_unique<fb::ProgramT>());
-  train->micro[0]->batch_items = 4;
+  train->programs.push_back(std::make_unique<fb::ProgramT>());
+  train->programs[0]->batch_items = 4;
   b.plan.steps.push_back(std::move(train));
   return b;
 }

@@ -42,6 +42,13 @@ public:
   static void commandOn(fb::ProgramT &program, uint32_t kernel,
                         std::vector<fb::Range> ranges,
                         std::vector<uint32_t> deps = {}, bool serial = false);
+  static void copy(fb::ProgramT &program, fb::Range from, fb::Range to,
+                   std::vector<uint32_t> deps = {}, bool serial = false);
+  static void exchange(fb::ProgramT &program, std::vector<uint32_t> axes,
+                       uint64_t order, std::vector<fb::Transfer> sends,
+                       std::vector<fb::Transfer> receives,
+                       std::vector<uint32_t> deps = {});
+  void axis(const std::string &name, uint32_t size);
   void metric(fb::ProgramT &program, const std::string &name, uint32_t buffer,
               std::vector<uint64_t> shape = {});
 
@@ -49,6 +56,10 @@ public:
 
   fb::PlanT plan;
 };
+
+inline fb::LaunchT &launchOf(fb::CommandT &command) {
+  return *command.work.AsLaunch();
+}
 
 /// Least squares on x.npy [items,3] and y.npy [items]: a training step in
 /// batches of 4, items % 4 being 2 or 0, and an evaluation "test" of the loss.

@@ -62,9 +62,11 @@ TEST(Validator, States) {
 }
 
 TEST(Validator, Kernels) {
-  expectRefusal([](auto &p) { p.kernels[0]->tiles = 0; }, "0 tiles");
-  expectRefusal([](auto &p) { p.kernels[0]->tiles = uint64_t(1) << 40; },
-                "tiles");
+  expectRefusal([](auto &p) { p.kernels[0]->variants[0]->tiles = 0; },
+                "0 tiles");
+  expectRefusal(
+      [](auto &p) { p.kernels[0]->variants[0]->tiles = uint64_t(1) << 40; },
+      "tiles");
   expectRefusal([](auto &p) { p.kernels[1]->name = p.kernels[0]->name; },
                 "used twice");
   expectRefusal([](auto &p) { p.kernels[0]->writes.pop_back(); },
@@ -72,14 +74,35 @@ TEST(Validator, Kernels) {
   expectRefusal([](auto &p) { p.kernels[0]->ops = {5}; }, "source 5");
 }
 
+TEST(Validator, Variants) {
+  expectRefusal([](auto &p) { p.kernels[0]->variants.clear(); }, "0 variants");
+  expectRefusal(
+      [](auto &p) {
+        p.kernels[0]->variants.push_back(std::make_unique<fb::VariantT>());
+      },
+      "2 variants");
+  expectRefusal(
+      [](auto &p) { p.kernels[0]->variants[0]->target = fb::Target(3); },
+      "unknown target");
+  expectRefusal([](auto &p) { p.kernels[0]->variants[0]->entry = ""; },
+                "no entry");
+  expectRefusal(
+      [](auto &p) {
+        p.kernels[0]->variants[0]->scratch_bytes = uint64_t(1) << 50;
+      },
+      "bytes of scratch");
+  expectRefusal([](auto &p) { p.images[0]->target = fb::Target(3); },
+                "unknown target");
+}
+
 TEST(Validator, Constants) {
   auto plan = [](int64_t value, int64_t min, int64_t max, int64_t multiple) {
     PlanBuilder b = singleProgramPlan();
     uint32_t kernel = b.kernel("ramp", 4, {32}, {true});
     b.plan.kernels[kernel]->constants = {{min, max, multiple}};
-    fb::ProgramT &program = *b.plan.steps[0]->micro[0];
+    fb::ProgramT &program = *b.plan.steps[0]->programs[0];
     b.command(program, kernel, {b.arena(32)});
-    program.commands[0]->constants = {value};
+    launchOf(*program.commands[0]).constants = {value};
     return std::move(b.plan);
   };
   EXPECT_EQ(verdict(plan(-4, -8, 8, 4)), "");
@@ -95,7 +118,7 @@ TEST(Validator, Constants) {
   EXPECT_NE(verdict(plan(0, -8, 8, 0)).find("multiple of nothing"),
             std::string::npos);
   fb::PlanT few = plan(0, 0, 1, 1);
-  few.steps[0]->micro[0]->commands[0]->constants.clear();
+  launchOf(*few.steps[0]->programs[0]->commands[0]).constants.clear();
   EXPECT_NE(verdict(few).find("0 constants, kernel 'ramp' has 1"),
             std::string::npos);
 }
@@ -114,36 +137,44 @@ TEST(Validator, ConstantsAreInTheCodeRecord) {
             std::string::npos);
 }
 
-static fb::ProgramT &batch(fb::PlanT &plan) { return *plan.steps[0]->micro[0]; }
+static fb::ProgramT &batch(fb::PlanT &plan) {
+  return *plan.steps[0]->programs[0];
+}
 
 TEST(Validator, Commands) {
-  expectRefusal([](auto &p) { batch(p).commands[0]->kernel = 99; },
+  expectRefusal([](auto &p) { launchOf(*batch(p).commands[0]).kernel = 99; },
                 "kernel 99");
-  expectRefusal([](auto &p) { batch(p).commands[0]->bindings.pop_back(); },
-                "bindings, kernel");
   expectRefusal(
-      [](auto &p) { batch(p).commands[0]->bindings[2] = fb::Range(99, 0, 0); },
+      [](auto &p) { launchOf(*batch(p).commands[0]).bindings.pop_back(); },
+      "bindings, kernel");
+  expectRefusal(
+      [](auto &p) {
+        launchOf(*batch(p).commands[0]).bindings[2] = fb::Range(99, 0, 0);
+      },
       "buffer 99");
   expectRefusal([](auto &p) { batch(p).commands[1]->deps = {1}; },
                 "not before it");
   expectRefusal(
       [](auto &p) {
-        p.kernels[batch(p).commands[0]->kernel]->binding_bytes[2] = 4096;
+        p.kernels[launchOf(*batch(p).commands[0]).kernel]->binding_bytes[2] =
+            4096;
       },
       "12 bytes of buffer 0, kernel 'gradient4' needs 4096");
   expectRefusal(
       [](auto &p) {
-        p.kernels[batch(p).commands[0]->kernel]->writes[0] = true;
+        p.kernels[launchOf(*batch(p).commands[0]).kernel]->writes[0] = true;
       },
       "read-only");
   expectRefusal(
       [](auto &p) {
-        p.buffers[batch(p).commands[0]->bindings[0].buffer()]->offset = 7;
+        p.buffers[launchOf(*batch(p).commands[0]).bindings[0].buffer()]
+            ->offset = 7;
       },
       "no component 7");
   expectRefusal(
       [](auto &p) {
-        p.buffers[batch(p).commands[0]->bindings[0].buffer()]->bytes = 4096;
+        p.buffers[launchOf(*batch(p).commands[0]).bindings[0].buffer()]->bytes =
+            4096;
       },
       "buffer 5 has 4096 bytes, component");
   for (double seconds : {-1.0, double(NAN), double(INFINITY)})
@@ -151,16 +182,123 @@ TEST(Validator, Commands) {
                   "seconds are no time");
   expectRefusal(
       [](auto &p) {
-        p.steps[0]->update->commands[0]->bindings[0] =
-            batch(p).commands[0]->bindings[0];
+        launchOf(*p.steps[0]->programs[2]->commands[0]).bindings[0] =
+            launchOf(*batch(p).commands[0]).bindings[0];
       },
       "no input batch");
+}
+
+TEST(Validator, Kinds) {
+  for (int kind : {0, 4, 77})
+    expectRefusal(
+        [=](auto &p) { batch(p).commands[0]->work.type = fb::Work(kind); },
+        "step 'train' batch command 0: unknown kind " + std::to_string(kind));
+  expectRefusal([](auto &p) { batch(p).commands[0]->work.Reset(); },
+                "unknown kind 0");
+  expectRefusal(
+      [](auto &p) { batch(p).commands[0]->resource = fb::Resource::Host; },
+      "resource");
+  expectRefusal(
+      [](auto &p) { batch(p).commands[0]->resource = fb::Resource(9); },
+      "resource");
+}
+
+/// A kind that a later version may have, with a table behind it.
+TEST(Validator, KindsOfLaterVersions) {
+  PlanBuilder b = regressionPlan(8);
+  std::vector<uint8_t> bytes = packPlan(b.plan);
+  const fb::Command *command = fb::GetPlan(bytes.data())
+                                   ->steps()
+                                   ->Get(0)
+                                   ->programs()
+                                   ->Get(0)
+                                   ->commands()
+                                   ->Get(1);
+  auto *table = reinterpret_cast<flatbuffers::Table *>(
+      const_cast<fb::Command *>(command));
+  ASSERT_TRUE(table->SetField<uint8_t>(fb::Command::VT_WORK_TYPE, 9, 0));
+  Bytes image = readFile(TEST_KERNELS), record = codeRecord(b.plan);
+  Expected<LoadedPlan> loaded = readPlan(sealPlan(
+      bytes, {{SectionKind::Image, image}, {SectionKind::CodeRecord, record}}));
+  ASSERT_FALSE(loaded);
+  EXPECT_EQ(loaded.status().code(), Code::Plan); // 5
+  EXPECT_NE(loaded.status().message().find("command 1: unknown kind 9"),
+            std::string::npos);
+}
+
+/// The verdict on a plan of one command made by `add` on buffers of 64 bytes.
+static std::string
+ofOne(const std::function<void(PlanBuilder &, fb::ProgramT &, uint32_t from,
+                               uint32_t to)> &add) {
+  PlanBuilder b = singleProgramPlan();
+  b.axis("dp", 2);
+  b.axis("one", 1);
+  uint32_t from = b.arena(64), to = b.arena(64);
+  add(b, batch(b.plan), from, to);
+  return verdict(b.plan);
+}
+
+TEST(Validator, Copies) {
+  auto copy = [](uint64_t from, uint64_t to, uint64_t bytes,
+                 bool same = false) {
+    return ofOne([=](auto &b, auto &p, uint32_t a, uint32_t c) {
+      b.copy(p, {a, from, bytes}, {same ? a : c, to, bytes});
+    });
+  };
+  EXPECT_EQ(copy(0, 0, 64), "");
+  EXPECT_EQ(copy(0, 32, 32, true), "");
+  EXPECT_NE(copy(8, 0, 64).find("64 bytes from byte 8 on leave buffer 0"),
+            std::string::npos);
+  EXPECT_NE(copy(0, 8, 64).find("leave buffer 1"), std::string::npos);
+  EXPECT_NE(copy(8, 8, 8, true).find("onto themselves"), std::string::npos);
+  EXPECT_NE(copy(0, 16, 32, true).find("overlap"), std::string::npos);
+  EXPECT_NE(ofOne([](auto &b, auto &p, uint32_t a, uint32_t) {
+              uint32_t x = b.input(0, 16);
+              b.copy(p, {a, 0, 16}, {x, 0, 16});
+            }).find("read-only"),
+            std::string::npos);
+}
+
+TEST(Validator, Exchanges) {
+  auto exchange = [](std::vector<uint32_t> axes, uint32_t member,
+                     uint64_t offset, uint64_t second) {
+    return ofOne([=](auto &b, auto &p, uint32_t a, uint32_t c) {
+      b.exchange(p, axes, 3, {{0, {a, 0, 32}}, {member, {a, offset, 32}}},
+                 {{1, {c, 0, 32}}});
+      b.exchange(p, axes, second, {}, {{0, {c, 32, 32}}});
+    });
+  };
+  EXPECT_EQ(exchange({0}, 1, 32, 4), "");
+  EXPECT_EQ(exchange({1, 0}, 1, 32, 4), "");
+  EXPECT_NE(exchange({2}, 1, 32, 4).find("axis 2"), std::string::npos);
+  EXPECT_NE(exchange({0, 0}, 1, 32, 4).find("axis 0"), std::string::npos);
+  EXPECT_NE(exchange({1}, 1, 32, 4).find("with nobody"), std::string::npos);
+  EXPECT_NE(exchange({}, 1, 32, 4).find("with nobody"), std::string::npos);
+  EXPECT_NE(exchange({0}, 2, 32, 4).find("member 2 of 2"), std::string::npos);
+  EXPECT_NE(exchange({0}, 0, 32, 4).find("member 0 of 2"), std::string::npos);
+  EXPECT_NE(exchange({0}, 1, 40, 4).find("leave buffer 0"), std::string::npos);
+  EXPECT_NE(exchange({0}, 1, 32, 3).find("exchange 3 comes after exchange 3"),
+            std::string::npos);
+}
+
+TEST(Validator, Mesh) {
+  auto mesh = [](const std::string &name, uint32_t size, uint32_t again) {
+    PlanBuilder b = singleProgramPlan();
+    b.axis("dp", size);
+    b.axis(name, again);
+    return verdict(b.plan);
+  };
+  EXPECT_EQ(mesh("tp", 2, 4), "");
+  EXPECT_NE(mesh("dp", 2, 4).find("mesh"), std::string::npos);
+  EXPECT_NE(mesh("", 2, 4).find("mesh"), std::string::npos);
+  EXPECT_NE(mesh("tp", 0, 4).find("mesh"), std::string::npos);
+  EXPECT_NE(mesh("tp", 1 << 31, 1 << 31).find("mesh"), std::string::npos);
 }
 
 TEST(Validator, Ranges) {
   auto bind = [](uint64_t offset, uint64_t bytes) {
     return [=](fb::PlanT &p) {
-      fb::Range &weight = batch(p).commands[0]->bindings[2];
+      fb::Range &weight = launchOf(*batch(p).commands[0]).bindings[2];
       p.buffers[weight.buffer()]->bytes = 32;
       p.arena_bytes += 64;
       weight = fb::Range(weight.buffer(), offset, bytes);
@@ -186,7 +324,7 @@ TEST(Validator, Metrics) {
   expectRefusal([](auto &p) { batch(p).metrics[1]->shape = {30}; }, "layout");
   expectRefusal(
       [](auto &p) {
-        for (auto &program : p.steps[0]->micro)
+        for (auto &program : p.steps[0]->programs)
           program->metrics[1]->name = "loss";
       },
       "used twice");
@@ -213,10 +351,21 @@ TEST(Validator, StepsAndDatasets) {
   expectRefusal([](auto &p) { p.steps[0]->dataset = 3; }, "dataset 3");
   expectRefusal([](auto &p) { p.steps[0]->accumulate = 0; }, "0 micro-batches");
   expectRefusal([](auto &p) { p.steps[0]->accumulate = 1; }, "an update");
-  expectRefusal([](auto &p) { p.steps[0]->micro.pop_back(); },
-                "1 batch programs, 2 are needed");
-  expectRefusal([](auto &p) { p.steps[0]->micro[1]->batch_items = 3; },
+  expectRefusal(
+      [](auto &p) {
+        p.steps[0]->programs.erase(p.steps[0]->programs.begin() + 1);
+      },
+      "1 batch programs, 2 are needed");
+  expectRefusal([](auto &p) { p.steps[0]->programs[1]->batch_items = 3; },
                 "differ in size");
+  expectRefusal(
+      [](auto &p) { p.steps[0]->programs[1]->kind = fb::ProgramKind(7); },
+      "unknown kind");
+  expectRefusal(
+      [](auto &p) { p.steps[0]->programs[1]->kind = fb::ProgramKind::Full; },
+      "one of each kind");
+  expectRefusal([](auto &p) { p.steps[1]->programs.clear(); },
+                "0 batch programs");
   expectRefusal([](auto &p) { p.steps[1]->training = true; },
                 "step 'eval.test'");
   expectRefusal([](auto &p) { p.steps[1]->name = "train"; }, "used twice");

@@ -34,12 +34,9 @@ int main(int argc, char **argv) {
   if (stepIndex >= plan.steps.size())
     return fail("there is no such step");
   fb::StepT &step = *plan.steps[stepIndex];
-  if (programIndex > step.micro.size() ||
-      (programIndex == step.micro.size() && !step.update))
+  if (programIndex >= step.programs.size())
     return fail("there is no such program");
-  fb::ProgramT &program = programIndex < step.micro.size()
-                              ? *step.micro[programIndex]
-                              : *step.update;
+  fb::ProgramT &program = *step.programs[programIndex];
   if (commandIndex >= program.commands.size() ||
       std::erase(program.commands[commandIndex]->deps, dep) != 1)
     return fail("there is no such edge");

@@ -39,13 +39,12 @@ def accesses(info, program):
     """For each command the ranges of the arena it touches: (begin, end, writes)."""
     result = []
     for command in program["commands"]:
-        writes = info["kernels"][command["kernel"]]["writes"]
         ranges = []
-        for binding, written in zip(command["bindings"], writes):
-            buffer = info["buffers"][binding["buffer"]]
-            if buffer["space"] == "arena" and binding["bytes"]:
-                begin = buffer["offset"] + binding["offset"]
-                ranges.append((begin, begin + binding["bytes"], written))
+        for access in command["accesses"]:
+            buffer = info["buffers"][access["buffer"]]
+            if buffer["space"] == "arena" and access["bytes"]:
+                begin = buffer["offset"] + access["offset"]
+                ranges.append((begin, begin + access["bytes"], access["writes"]))
         result.append(ranges)
     return result
 
@@ -177,7 +176,7 @@ def temporaries(info, program, pinned):
     """For each temporary the commands that use it, in the order of the list."""
     uses = collections.defaultdict(list)
     for c, command in enumerate(program["commands"]):
-        for buffer in dict.fromkeys(binding["buffer"] for binding in command["bindings"]):
+        for buffer in dict.fromkeys(access["buffer"] for access in command["accesses"]):
             if info["buffers"][buffer]["space"] == "arena" and buffer not in pinned:
                 uses[buffer].append(c)
     return uses
@@ -205,9 +204,8 @@ def data_edges(info, program):
     """Pairs that the bytes of one buffer order, whatever bytes it shares with others."""
     touched = []
     for command in program["commands"]:
-        writes = info["kernels"][command["kernel"]]["writes"]
-        touched.append([(b["buffer"], b["offset"], b["offset"] + b["bytes"], w) for b, w in zip(command["bindings"], writes)
-                        if info["buffers"][b["buffer"]]["space"] == "arena"])
+        touched.append([(a["buffer"], a["offset"], a["offset"] + a["bytes"], a["writes"]) for a in command["accesses"]
+                        if info["buffers"][a["buffer"]]["space"] == "arena"])
     return {(i, j) for j, later in enumerate(touched) for i, earlier in enumerate(touched[:j])
             if any(a == b and c < f and e < d and (w or v) for a, c, d, w in earlier for b, e, f, v in later)}
 

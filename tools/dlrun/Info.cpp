@@ -1,8 +1,10 @@
 #include "runtime/base/Numbers.h"
 #include "runtime/exec/Cpu.h"
+#include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/Layout.h"
 #include "runtime/plan/SourceText.h"
+#include "runtime/plan/StepPrograms.h"
 #include "tools/dlrun/Commands.h"
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Progress.h"
@@ -58,18 +60,18 @@ static std::string programText(const fb::PlanT &plan,
   std::string text;
   for (size_t c = 0; c < program.commands.size(); ++c) {
     const fb::CommandT &command = *program.commands[c];
-    const fb::KernelT &kernel = *plan.kernels[command.kernel];
+    CommandFacts facts = factsOf(plan, command);
     std::string ops;
-    for (uint32_t op : kernel.ops)
+    for (uint32_t op : command.ops)
       ops += (ops.empty() ? "" : ", ") + plan.sources[op]->op;
     std::string deps;
     for (uint32_t dep : command.deps)
       deps += fmt::format("{}{}", deps.empty() ? "" : ",", dep);
     text += fmt::format("  {:>4}  {:<28} {:<9} {:>6} tiles{} {:>8} FLOP  "
                         "after [{}]  {}\n",
-                        c, kernel.name, kernel.strategy, kernel.tiles,
+                        c, facts.title, facts.category, facts.tiles,
                         command.serial ? " (serial)" : "",
-                        countForPeople(static_cast<double>(kernel.flops)), deps,
+                        countForPeople(static_cast<double>(facts.flops)), deps,
                         ops);
   }
   for (const auto &metric : program.metrics)
@@ -94,11 +96,11 @@ static std::string stepsText(const fb::PlanT &plan) {
     if (step->accumulate > 1)
       text += fmt::format(", {} batches a step", step->accumulate);
     text += '\n';
-    const char *titles[] = {"", "  short batch\n"};
-    for (size_t p = 0; p < step->micro.size(); ++p)
-      text += titles[p] + programText(plan, *step->micro[p]);
-    if (step->update)
-      text += "  update\n" + programText(plan, *step->update);
+    for (const auto &program : step->programs) {
+      if (program->kind != fb::ProgramKind::Full)
+        text += fmt::format("  {}\n", nameOf(program->kind));
+      text += programText(plan, *program);
+    }
   }
   return text;
 }

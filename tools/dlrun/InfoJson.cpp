@@ -1,5 +1,6 @@
 #include "runtime/base/JsonWriter.h"
 #include "runtime/exec/Cpu.h"
+#include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/Layout.h"
 #include "tools/dlrun/Commands.h"
@@ -78,8 +79,10 @@ static void writeKernels(JsonWriter &json, const fb::PlanT &plan) {
     json.beginObject()
         .field("name", kernel->name)
         .field("strategy", kernel->strategy)
-        .field("tiles", kernel->tiles)
-        .field("scratch_bytes", kernel->scratch_bytes)
+        .field("target", lower(EnumNameTarget(cpuVariant(*kernel).target)))
+        .field("entry", cpuVariant(*kernel).entry)
+        .field("tiles", cpuVariant(*kernel).tiles)
+        .field("scratch_bytes", cpuVariant(*kernel).scratch_bytes)
         .array("binding_bytes", kernel->binding_bytes)
         .array("binding_aligns", kernel->binding_aligns)
         .array("writes", kernel->writes);
@@ -123,11 +126,30 @@ static void writeDatasets(JsonWriter &json, const fb::PlanT &plan) {
 }
 
 static void writeRange(JsonWriter &json, const fb::Range &range) {
-  json.beginObject()
-      .field("buffer", range.buffer())
+  json.field("buffer", range.buffer())
       .field("offset", range.offset())
-      .field("bytes", range.bytes())
-      .endObject();
+      .field("bytes", range.bytes());
+}
+
+static void writeWork(JsonWriter &json, const fb::LaunchT &launch) {
+  json.field("kernel", launch.kernel).array("constants", launch.constants);
+}
+
+/// What a copy does is what it touches.
+static void writeWork(JsonWriter &, const fb::CopyT &) {}
+
+static void writeWork(JsonWriter &json, const fb::CommunicateT &exchange) {
+  json.array("axes", exchange.axes).field("order", exchange.order);
+  for (const auto &[name, transfers] : {std::pair("sends", &exchange.sends),
+                                        {"receives", &exchange.receives}}) {
+    json.key(name).beginArray();
+    for (const fb::Transfer &transfer : *transfers) {
+      json.beginObject().field("member", transfer.member());
+      writeRange(json, transfer.range());
+      json.endObject();
+    }
+    json.endArray();
+  }
 }
 
 static void writeProgram(JsonWriter &json, const fb::PlanT &plan,
@@ -137,13 +159,18 @@ static void writeProgram(JsonWriter &json, const fb::PlanT &plan,
   json.key("commands").beginArray();
   for (const auto &command : program.commands) {
     json.beginObject()
-        .field("kernel", command->kernel)
-        .field("name", plan.kernels[command->kernel]->name);
-    json.key("bindings").beginArray();
-    for (const fb::Range &range : command->bindings)
-      writeRange(json, range);
+        .field("kind", lower(EnumNameWork(command->work.type)))
+        .field("name", factsOf(plan, *command).title);
+    visitWork(*command, [&](const auto &work) { writeWork(json, work); });
+    json.key("accesses").beginArray();
+    for (const Access &access : accessesOf(plan, *command)) {
+      json.beginObject();
+      writeRange(json, access.range);
+      json.field("writes", access.writes).endObject();
+    }
     json.endArray()
-        .array("constants", command->constants)
+        .field("resource", lower(EnumNameResource(command->resource)))
+        .field("priority", command->priority)
         .array("deps", command->deps)
         .field("serial", command->serial)
         .field("seconds", command->seconds)
@@ -178,11 +205,10 @@ static void writeSteps(JsonWriter &json, const fb::PlanT &plan) {
         .field("dataset", step->dataset)
         .field("accumulate", step->accumulate);
     json.key("programs").beginArray();
-    const char *phases[] = {"batch", "short_batch"};
-    for (size_t p = 0; p < step->micro.size(); ++p)
-      writeProgram(json, plan, phases[p], *step->micro[p]);
-    if (step->update)
-      writeProgram(json, plan, "update", *step->update);
+    const char *phases[] = {"batch", "short_batch", "update"};
+    for (const auto &program : step->programs)
+      writeProgram(json, plan, phases[static_cast<size_t>(program->kind)],
+                   *program);
     json.endArray().endObject();
   }
   json.endArray();
@@ -201,9 +227,17 @@ std::string dlrun::planAsJson(const LoadedPlan &loaded,
       .field("file_bytes", loaded.file.bytes().size())
       .field("parameters", plan.parameters)
       .field("arena_bytes", plan.arena_bytes);
+  json.key("mesh").beginArray();
+  for (const auto &axis : plan.mesh)
+    json.beginObject()
+        .field("name", axis->name)
+        .field("size", axis->size)
+        .endObject();
+  json.endArray();
   json.key("images").beginArray();
   for (const auto &image : plan.images)
     json.beginObject()
+        .field("target", lower(EnumNameTarget(image->target)))
         .field("features", image->features)
         .field("section", image->section)
         .field("bytes", loaded.sections[image->section].bytes.size())

@@ -1,13 +1,53 @@
 #include "compiler/codegen/emit/Metadata.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "runtime/plan/Validator.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 namespace fb = dlrt::fb;
 
 namespace dl::emit {
 namespace {
+
+/// The same name and number on both sides, or it does not compile.
+#define SAME_CASE(Enum, Case)                                                  \
+  static_assert(static_cast<int>(fb::Enum::Case) ==                            \
+                static_cast<int>(plan::Enum::Case))
+#define SAME_COUNT(Enum)                                                       \
+  static_assert(static_cast<int>(fb::Enum::MAX) ==                             \
+                static_cast<int>(plan::getMaxEnumValFor##Enum()))
+
+SAME_CASE(Space, Arena);
+SAME_CASE(Space, Input);
+SAME_CASE(Space, Scalars);
+SAME_COUNT(Space);
+SAME_CASE(StateRole, Parameter);
+SAME_CASE(StateRole, Slot);
+SAME_CASE(StateRole, Buffer);
+SAME_CASE(StateRole, Accumulator);
+SAME_COUNT(StateRole);
+SAME_CASE(InitKind, Zero);
+SAME_CASE(InitKind, Constant);
+SAME_CASE(InitKind, Uniform);
+SAME_CASE(InitKind, Normal);
+SAME_COUNT(InitKind);
+SAME_CASE(DatasetKind, MNIST);
+SAME_CASE(DatasetKind, Tensor);
+SAME_COUNT(DatasetKind);
+SAME_CASE(ProgramKind, Full);
+SAME_CASE(ProgramKind, Short);
+SAME_CASE(ProgramKind, Update);
+SAME_COUNT(ProgramKind);
+SAME_CASE(Resource, Compute);
+SAME_CASE(Resource, Copy);
+SAME_CASE(Resource, Communication);
+SAME_CASE(Resource, Host);
+SAME_COUNT(Resource);
+#undef SAME_COUNT
+#undef SAME_CASE
+static_assert(plan::alignment == dlrt::bufferAlignment);
 
 std::optional<fb::DType> dtypeOf(Type type) {
   if (type.isF32())
@@ -56,6 +96,11 @@ public:
     out.machine_hash = plan.getMachine().str();
     out.arena_bytes = plan.getArena();
     out.parameters = plan.getParameters();
+    for (auto axis : plan.getMesh().getAsRange<plan::AxisAttr>()) {
+      out.mesh.push_back(std::make_unique<fb::AxisT>());
+      out.mesh.back()->name = axis.getName().str();
+      out.mesh.back()->size = axis.getSize();
+    }
     if (failed(setDType(out.dtype, plan.getDtype(), plan)))
       return failure();
     for (Operation &op : plan.getBody().front())
@@ -130,8 +175,11 @@ private:
     auto kernel = std::make_unique<fb::KernelT>();
     kernel->name = op.getSymName().str();
     kernel->strategy = op.getStrategy().str();
-    kernel->tiles = op.getTiles();
-    kernel->scratch_bytes = op.getScratch();
+    auto variant = std::make_unique<fb::VariantT>();
+    variant->entry = kernel->name;
+    variant->tiles = op.getTiles();
+    variant->scratch_bytes = op.getScratch();
+    kernel->variants.push_back(std::move(variant));
     kernel->binding_bytes.assign(op.getBindings().begin(),
                                  op.getBindings().end());
     kernel->writes.assign(op.getWrites().begin(), op.getWrites().end());
@@ -179,10 +227,8 @@ private:
       auto program = buildProgram(programOp);
       if (!program)
         return failure();
-      if (programOp.getKind() == plan::ProgramKind::Update)
-        step->update = std::move(program);
-      else
-        step->micro.push_back(std::move(program));
+      program->kind = static_cast<fb::ProgramKind>(programOp.getKind());
+      step->programs.push_back(std::move(program));
     }
     out.steps.push_back(std::move(step));
     return success();
@@ -193,7 +239,7 @@ private:
     program->batch_items = op.getBatch();
     llvm::DenseMap<Value, uint32_t> indexOf;
     for (Operation &entry : op.getBody().front()) {
-      if (auto command = dyn_cast<plan::CommandOp>(entry)) {
+      if (auto command = dyn_cast<plan::CommandOpInterface>(entry)) {
         indexOf[command.getDone()] = program->commands.size();
         program->commands.push_back(buildCommand(command, indexOf));
       } else if (auto metric = dyn_cast<plan::MetricOp>(entry)) {
@@ -217,27 +263,69 @@ private:
   }
 
   std::unique_ptr<fb::CommandT>
-  buildCommand(plan::CommandOp op,
+  buildCommand(plan::CommandOpInterface op,
                const llvm::DenseMap<Value, uint32_t> &indexOf) {
     auto command = std::make_unique<fb::CommandT>();
-    command->kernel = kernels.lookup(op.getKernel());
+    llvm::TypeSwitch<Operation *>(op.getOperation())
+        .Case<plan::LaunchOp, plan::CopyOp, plan::CommunicateOp>(
+            [&](auto kind) { setWork(*command, kind); });
+    command->resource = static_cast<fb::Resource>(op.getResource());
+    command->priority = op.getPriority().value_or(0);
     command->serial = op.getSerial();
     if (op.getSeconds())
       command->seconds = op.getSeconds()->convertToDouble();
-    for (const plan::Access &access : op.getAccesses(symbols))
-      command->bindings.push_back(
-          fb::Range(buffers.lookup(access.value), access.offset, access.bytes));
-    command->constants.assign(op.getConstants().begin(),
-                              op.getConstants().end());
     for (Value token : op.getAfter())
       command->deps.push_back(indexOf.lookup(token));
-    // Each command brings its own sources, so that every op of the model stands
-    // in one kernel only.
     for (auto source : op.getSources().getAsRange<plan::SourceAttr>())
       command->ops.push_back(addSource(source));
-    auto &all = out.kernels[command->kernel]->ops;
-    all.insert(all.end(), command->ops.begin(), command->ops.end());
+    // Each launch brings its own sources, so that every op of the model stands
+    // in one kernel only.
+    if (const fb::LaunchT *launch = command->work.AsLaunch()) {
+      auto &all = out.kernels[launch->kernel]->ops;
+      all.insert(all.end(), command->ops.begin(), command->ops.end());
+    }
     return command;
+  }
+
+  fb::Range rangeOf(const plan::Access &access) {
+    return fb::Range(buffers.lookup(access.value), access.offset, access.bytes);
+  }
+
+  void setWork(fb::CommandT &command, plan::LaunchOp op) {
+    fb::LaunchT launch;
+    launch.kernel = kernels.lookup(op.getKernel());
+    for (const plan::Access &access : op.getAccesses(symbols))
+      launch.bindings.push_back(rangeOf(access));
+    launch.constants.assign(op.getConstants().begin(), op.getConstants().end());
+    command.work.Set(std::move(launch));
+  }
+
+  void setWork(fb::CommandT &command, plan::CopyOp op) {
+    std::vector<plan::Access> accesses = op.getAccesses(symbols);
+    fb::CopyT copy;
+    copy.from = buffers.lookup(accesses[0].value);
+    copy.from_offset = accesses[0].offset;
+    copy.to = buffers.lookup(accesses[1].value);
+    copy.to_offset = accesses[1].offset;
+    copy.bytes = accesses[0].bytes;
+    command.work.Set(std::move(copy));
+  }
+
+  void setWork(fb::CommandT &command, plan::CommunicateOp op) {
+    std::vector<plan::Access> accesses = op.getAccesses(symbols);
+    fb::CommunicateT exchange;
+    for (auto name : op.getAxes().getAsRange<StringAttr>())
+      for (auto [index, axis] :
+           llvm::enumerate(plan.getMesh().getAsRange<plan::AxisAttr>()))
+        if (axis.getName() == name)
+          exchange.axes.push_back(index);
+    exchange.order = op.getOrder();
+    auto access = accesses.begin();
+    for (int64_t member : op.getSendPeers())
+      exchange.sends.push_back(fb::Transfer(member, rangeOf(*access++)));
+    for (int64_t member : op.getReceivePeers())
+      exchange.receives.push_back(fb::Transfer(member, rangeOf(*access++)));
+    command.work.Set(std::move(exchange));
   }
 
   uint32_t addSource(plan::SourceAttr attr) {

@@ -7,10 +7,10 @@
 // CHECK: plan.state "accumulate.w" accumulator of "w" in [[ACC]]
 // CHECK: plan.step "train" training dataset 0 accumulate 4 {
 // CHECK-NEXT: plan.program full batch 2 {
-// CHECK-NEXT:   [[GRAD:%.*]] = plan.command @grad([[W]], %{{.*}}, [[G:%.*]]) from
-// CHECK-NEXT:   plan.command @add([[ACC]], [[G]], [[ACC]]) after([[GRAD]])
+// CHECK-NEXT:   [[GRAD:%.*]] = plan.launch @grad([[W]], %{{.*}}, [[G:%.*]]) from
+// CHECK-NEXT:   plan.launch @add([[ACC]], [[G]], [[ACC]]) after([[GRAD]])
 // CHECK:      plan.program update batch 0 {
-// CHECK-NEXT:   plan.command @update([[W]], [[ACC]], [[W]])
+// CHECK-NEXT:   plan.launch @update([[W]], [[ACC]], [[W]])
 module {
 graph.program "net.dl" dtype f32 accumulate 4
   graph.state @w {type = tensor<4xf32>, role = "parameter"}

@@ -3,8 +3,8 @@
 // The update of a stands first, but b's gradient still reads the old value:
 // readers of an old value come before the kernel that overwrites it.
 // CHECK-LABEL: plan.plan
-// CHECK: plan.command @grad(%a,
-// CHECK-NEXT: plan.command @update(%a, %a)
+// CHECK: plan.launch @grad(%a,
+// CHECK-NEXT: plan.launch @update(%a, %a)
 graph.state @a {type = tensor<4xf32>, role = "parameter"}
 graph.step @train(%a: tensor<4xf32> state @a) -> (tensor<4xf32> state @a, tensor<4xf32> metric "grad")
     of "train" training {
@@ -24,10 +24,10 @@ graph.step @train(%a: tensor<4xf32> state @a) -> (tensor<4xf32> state @a, tensor
 // An update needs no memory of its own and frees the gradient it reads, so it
 // runs as soon as it can.
 // CHECK-LABEL: plan.plan
-// CHECK: plan.command @grad_a
-// CHECK-NEXT: plan.command @update_a
-// CHECK-NEXT: plan.command @grad_b
-// CHECK-NEXT: plan.command @update_b
+// CHECK: plan.launch @grad_a
+// CHECK-NEXT: plan.launch @update_a
+// CHECK-NEXT: plan.launch @grad_b
+// CHECK-NEXT: plan.launch @update_b
 graph.state @a {type = tensor<4xf32>, role = "parameter"}
 graph.state @b {type = tensor<4xf32>, role = "parameter"}
 graph.step @train(%a: tensor<4xf32> state @a, %b: tensor<4xf32> state @b)
@@ -57,10 +57,10 @@ graph.step @train(%a: tensor<4xf32> state @a, %b: tensor<4xf32> state @b)
 // @shares takes over what only it reads; @keeps cannot, because @last reads its
 // operand as well.
 // CHECK-LABEL: plan.plan
-// CHECK: plan.command @first(%batch_0_, [[X:%.*]])
-// CHECK: plan.command @shares([[X]], [[X]])
-// CHECK: plan.command @keeps([[X]], [[Y:%.*]])
-// CHECK: plan.command @last([[X]], [[Y]], %{{.*}})
+// CHECK: plan.launch @first(%batch_0_, [[X:%.*]])
+// CHECK: plan.launch @shares([[X]], [[X]])
+// CHECK: plan.launch @keeps([[X]], [[Y:%.*]])
+// CHECK: plan.launch @last([[X]], [[Y]], %{{.*}})
 graph.step @train(%x: tensor<4xf32> input 0) -> (tensor<4xf32> metric "m")
     of "train" training {
   %0 = graph.kernel %x {name = "first", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {

@@ -86,17 +86,17 @@ module {
 // The new weight lies where the old one does.
 // CHECK: plan.step "train" training dataset 0 accumulate 1 {
 // CHECK-NEXT: plan.program full batch 2 {
-// CHECK-NEXT:   plan.command @forward([[X]], [[W]], [[Y]]) from [#plan.source<"full", "fc", "linear.dl:3:7">]
-// CHECK-NEXT:   plan.command @loss([[Y]], [[LOSS]])
-// CHECK-NEXT:   plan.command @update([[W]], [[Y]], [[S]], [[W]])
+// CHECK-NEXT:   plan.launch @forward([[X]], [[W]], [[Y]]) from [#plan.source<"full", "fc", "linear.dl:3:7">]
+// CHECK-NEXT:   plan.launch @loss([[Y]], [[LOSS]])
+// CHECK-NEXT:   plan.launch @update([[W]], [[Y]], [[S]], [[W]])
 // CHECK-NEXT:   plan.metric "loss" in [[LOSS]] : tensor<f32> dims []
 // CHECK:      plan.program short batch 1 {
-// CHECK-NEXT:   plan.command @loss.short
+// CHECK-NEXT:   plan.launch @loss.short
 // CHECK-NEXT:   plan.metric "loss"
 
 // CHECK: [[FLAG:%.*]] = plan.buffer "full [] i32" arena bytes 4 pinned
 // CHECK: plan.step "test" dataset 0 accumulate 1 {
-// CHECK:   plan.command @forward
-// CHECK:   plan.command @check({{.*}}, [[FLAG]])
+// CHECK:   plan.launch @forward
+// CHECK:   plan.launch @check({{.*}}, [[FLAG]])
 // CHECK:   plan.metric "w" in [[W]] : tensor<4x3xf32> dims [#plan.dim<dim = 1,
 // CHECK:   plan.error "nll_loss: target out of range [0, 4)" in [[FLAG]] from <"full", "", "linear.dl:9:1">

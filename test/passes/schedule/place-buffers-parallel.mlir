@@ -8,11 +8,11 @@
 // CHECK: plan.buffer "a" arena bytes 64 offset [[A:[0-9]+]]
 // CHECK: plan.buffer "b" arena bytes 64 offset
 // CHECK-NOT: offset [[A]]{{$}}
-// CHECK: plan.command @make(%a)
-// CHECK-NEXT: [[LEFT:%.*]] = plan.command @grow(%a, %x) after(%0)
-// CHECK-NEXT: plan.command @make(%b)
-// CHECK-NEXT: [[RIGHT:%.*]] = plan.command @grow(%b, %y) after(%2)
-// CHECK-NEXT: plan.command @join(%x, %y) after([[LEFT]], [[RIGHT]])
+// CHECK: plan.launch @make(%a)
+// CHECK-NEXT: [[LEFT:%.*]] = plan.launch @grow(%a, %x) after(%0)
+// CHECK-NEXT: plan.launch @make(%b)
+// CHECK-NEXT: [[RIGHT:%.*]] = plan.launch @grow(%b, %y) after(%2)
+// CHECK-NEXT: plan.launch @join(%x, %y) after([[LEFT]], [[RIGHT]])
 plan.plan "m" f32 arena 0 parameters 0 machine "" {
   %a = plan.buffer "a" arena bytes 64
   %b = plan.buffer "b" arena bytes 64
@@ -23,11 +23,11 @@ plan.plan "m" f32 arena 0 parameters 0 machine "" {
   plan.kernel @join "" tiles 1 scratch 0 bindings [256, 256] writes [false, false] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      plan.command @make(%a)
-      plan.command @grow(%a, %x)
-      plan.command @make(%b)
-      plan.command @grow(%b, %y)
-      plan.command @join(%x, %y)
+      plan.launch @make(%a)
+      plan.launch @grow(%a, %x)
+      plan.launch @make(%b)
+      plan.launch @grow(%b, %y)
+      plan.launch @join(%x, %y)
     }
   }
 }
@@ -36,9 +36,9 @@ plan.plan "m" f32 arena 0 parameters 0 machine "" {
 
 // Small ones stay as they are.
 // REMARK-NOT: remark
-// CHECK: plan.command @make(%a) serial
-// CHECK-NEXT: plan.command @grow(%a, %x) after(%0) serial
-// CHECK-NEXT: plan.command @make(%b) after(%1) serial
+// CHECK: plan.launch @make(%a) serial
+// CHECK-NEXT: plan.launch @grow(%a, %x) after(%0) serial
+// CHECK-NEXT: plan.launch @make(%b) after(%1) serial
 plan.plan "m" f32 arena 0 parameters 0 machine "" {
   %a = plan.buffer "a" arena bytes 64
   %b = plan.buffer "b" arena bytes 64
@@ -49,11 +49,11 @@ plan.plan "m" f32 arena 0 parameters 0 machine "" {
   plan.kernel @join "" tiles 1 scratch 0 bindings [256, 256] writes [false, false] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      plan.command @make(%a) serial
-      plan.command @grow(%a, %x) serial
-      plan.command @make(%b) serial
-      plan.command @grow(%b, %y) serial
-      plan.command @join(%x, %y) serial
+      plan.launch @make(%a) serial
+      plan.launch @grow(%a, %x) serial
+      plan.launch @make(%b) serial
+      plan.launch @grow(%b, %y) serial
+      plan.launch @join(%x, %y) serial
     }
   }
 }
@@ -62,9 +62,9 @@ plan.plan "m" f32 arena 0 parameters 0 machine "" {
 
 // Nor do those that would take too much memory at once.
 // REMARK: remark: independent kernels run one by one: at once they need 8320 bytes of temporaries, 4224 in sequence
-// CHECK: plan.command @make(%a)
-// CHECK-NEXT: plan.command @shrink(%a, %x) after(%0)
-// CHECK-NEXT: plan.command @make(%b) after(%1)
+// CHECK: plan.launch @make(%a)
+// CHECK-NEXT: plan.launch @shrink(%a, %x) after(%0)
+// CHECK-NEXT: plan.launch @make(%b) after(%1)
 plan.plan "m" f32 arena 0 parameters 0 machine "" {
   %a = plan.buffer "a" arena bytes 4096
   %b = plan.buffer "b" arena bytes 4096
@@ -75,11 +75,11 @@ plan.plan "m" f32 arena 0 parameters 0 machine "" {
   plan.kernel @join "" tiles 1 scratch 0 bindings [64, 64] writes [false, false] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      plan.command @make(%a)
-      plan.command @shrink(%a, %x)
-      plan.command @make(%b)
-      plan.command @shrink(%b, %y)
-      plan.command @join(%x, %y)
+      plan.launch @make(%a)
+      plan.launch @shrink(%a, %x)
+      plan.launch @make(%b)
+      plan.launch @shrink(%b, %y)
+      plan.launch @join(%x, %y)
     }
   }
 }
@@ -89,11 +89,11 @@ plan.plan "m" f32 arena 0 parameters 0 machine "" {
 // A gradient beside a chain that is longer: what it reads is small, and kept
 // until the chain's end.
 // REMARK: remark: independent kernels may run at once: 8320 bytes of temporaries, 8192 in sequence
-// CHECK: plan.command @make(%s)
-// CHECK-NEXT: [[GRADIENT:%.*]] = plan.command @use(%s) after(%0)
-// CHECK-NEXT: plan.command @large(%a) serial
-// CHECK-NEXT: plan.command @next(%a, %b) after(%2)
-// CHECK-NEXT: plan.command @next(%b, %c) after(%3)
+// CHECK: plan.launch @make(%s)
+// CHECK-NEXT: [[GRADIENT:%.*]] = plan.launch @use(%s) after(%0)
+// CHECK-NEXT: plan.launch @large(%a) serial
+// CHECK-NEXT: plan.launch @next(%a, %b) after(%2)
+// CHECK-NEXT: plan.launch @next(%b, %c) after(%3)
 plan.plan "m" f32 arena 0 parameters 0 machine "" {
   %s = plan.buffer "s" arena bytes 128
   %a = plan.buffer "a" arena bytes 4096
@@ -105,11 +105,11 @@ plan.plan "m" f32 arena 0 parameters 0 machine "" {
   plan.kernel @next "" tiles 1 scratch 0 bindings [4096, 128] writes [false, true] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      plan.command @make(%s)
-      plan.command @use(%s)
-      plan.command @large(%a) serial
-      plan.command @next(%a, %b) serial
-      plan.command @next(%b, %c)
+      plan.launch @make(%s)
+      plan.launch @use(%s)
+      plan.launch @large(%a) serial
+      plan.launch @next(%a, %b) serial
+      plan.launch @next(%b, %c)
     }
   }
 }
@@ -119,11 +119,11 @@ plan.plan "m" f32 arena 0 parameters 0 machine "" {
 // Where all at once is too much, neighbours may still run at once: the first
 // @use goes before the @next that takes over what it reads, and before no other.
 // REMARK: remark: independent kernels may run at once with the next 2: 8384 bytes of temporaries, 8320 in sequence
-// CHECK: plan.command @use(%a, %s0) after(%0)
-// CHECK-NEXT: plan.command @next(%a, %b) after(%0)
-// CHECK-NEXT: plan.command @use(%b, %s1) after(%2)
-// CHECK-NEXT: plan.command @next(%b, %c) after(%1, %2)
-// CHECK-NEXT: plan.command @use(%c, %s2) after(%4)
+// CHECK: plan.launch @use(%a, %s0) after(%0)
+// CHECK-NEXT: plan.launch @next(%a, %b) after(%0)
+// CHECK-NEXT: plan.launch @use(%b, %s1) after(%2)
+// CHECK-NEXT: plan.launch @next(%b, %c) after(%1, %2)
+// CHECK-NEXT: plan.launch @use(%c, %s2) after(%4)
 plan.plan "m" f32 arena 0 parameters 0 machine "" {
   %s0 = plan.buffer "s0" arena bytes 64
   %s1 = plan.buffer "s1" arena bytes 64
@@ -137,13 +137,13 @@ plan.plan "m" f32 arena 0 parameters 0 machine "" {
   plan.kernel @read "" tiles 1 scratch 0 bindings [64, 64, 64] writes [false, false, false] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      plan.command @make(%a)
-      plan.command @use(%a, %s0)
-      plan.command @next(%a, %b)
-      plan.command @use(%b, %s1)
-      plan.command @next(%b, %c)
-      plan.command @use(%c, %s2)
-      plan.command @read(%s0, %s1, %s2)
+      plan.launch @make(%a)
+      plan.launch @use(%a, %s0)
+      plan.launch @next(%a, %b)
+      plan.launch @use(%b, %s1)
+      plan.launch @next(%b, %c)
+      plan.launch @use(%c, %s2)
+      plan.launch @read(%s0, %s1, %s2)
     }
   }
 }

@@ -18,15 +18,15 @@ plan.plan "m" f32 arena 0 parameters 10 machine "" {
   plan.kernel @next "" tiles 1 scratch 0 bindings [100, 100] writes [false, true] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      %0 = plan.command @first(%w, %a)
-      %1 = plan.command @next(%a, %b)
-      %2 = plan.command @next(%b, %c)
+      %0 = plan.launch @first(%w, %a)
+      %1 = plan.launch @next(%a, %b)
+      %2 = plan.launch @next(%b, %c)
     }
   }
   %e = plan.buffer "eval" arena bytes 10
   plan.step "test" dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      %0 = plan.command @first(%w, %e)
+      %0 = plan.launch @first(%w, %e)
     }
   }
 }

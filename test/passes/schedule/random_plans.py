@@ -84,7 +84,7 @@ class Plan:
             bindings = ", ".join(f"%b{b}" + (f"[{at * BLOCK}, {size * BLOCK}]" if size != self.buffers[b][1] else "")
                                  for b, at, size, _ in command)
             after = ", ".join(f"%c{d}" for d in (edges or {}).get(c, []))
-            lines.append(f"%c{c} = plan.command @k{c}({bindings})" + (f" after({after})" if after else "")
+            lines.append(f"%c{c} = plan.launch @k{c}({bindings})" + (f" after({after})" if after else "")
                          + (" serial" if c in serial else ""))
         return "\n".join(lines) + "\n}\n}\n}\n"
 
@@ -111,7 +111,7 @@ def run(program, text, *passes):
 def edges_of(text):
     """{command: [commands it comes after]} from printed IR."""
     names, edges = {}, {}
-    for name, _, after in re.findall(r"(%\w+) = plan\.command @k(\d+)\([^)]*\)(?: after\(([^)]*)\))?", text):
+    for name, _, after in re.findall(r"(%\w+) = plan\.launch @k(\d+)\([^)]*\)(?: after\(([^)]*)\))?", text):
         names[name] = len(names)
         edges[names[name]] = [names[d.strip()] for d in after.split(",")] if after else []
     return edges

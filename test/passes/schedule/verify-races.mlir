@@ -9,9 +9,9 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
       // expected-note@+1 {{the other command}}
-      plan.command @make(%a)
+      plan.launch @make(%a)
       // expected-error@+1 {{command 0 (@make) and command 1 (@move) touch bytes 0 to 64 of the arena ('a', 'a') and are not ordered}}
-      plan.command @move(%a, %b)
+      plan.launch @move(%a, %b)
     }
   }
 }
@@ -26,9 +26,9 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   plan.kernel @move "" tiles 1 scratch 0 bindings [64, 64] writes [false, true] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      %0 = plan.command @make(%a)
-      %1 = plan.command @move(%a, %b) after(%0)
-      %2 = plan.command @move(%b, %a) after(%1)
+      %0 = plan.launch @make(%a)
+      %1 = plan.launch @move(%a, %b) after(%0)
+      %2 = plan.launch @move(%b, %a) after(%1)
     }
   }
 }
@@ -45,11 +45,11 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   plan.kernel @update "" tiles 1 scratch 0 bindings [64, 64, 64] writes [false, false, true] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      %0 = plan.command @read(%w, %a)
+      %0 = plan.launch @read(%w, %a)
       // expected-note@+1 {{the other command}}
-      %1 = plan.command @read(%w, %b)
+      %1 = plan.launch @read(%w, %b)
       // expected-error@+1 {{command 1 (@read) and command 2 (@update) touch bytes 0 to 64 of the arena ('w', 'w') and are not ordered}}
-      %2 = plan.command @update(%w, %a, %w) after(%0)
+      %2 = plan.launch @update(%w, %a, %w) after(%0)
     }
   }
 }
@@ -65,11 +65,11 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   plan.kernel @move "" tiles 1 scratch 0 bindings [64, 64] writes [false, true] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      %0 = plan.command @make(%a)
+      %0 = plan.launch @make(%a)
       // expected-note@+1 {{the other command}}
-      %1 = plan.command @move(%a, %b) after(%0)
+      %1 = plan.launch @move(%a, %b) after(%0)
       // expected-error@+1 {{command 1 (@move) and command 2 (@make) touch bytes 64 to 128 of the arena ('a', 'c') and are not ordered}}
-      %2 = plan.command @make(%c) after(%0)
+      %2 = plan.launch @make(%c) after(%0)
     }
   }
 }
@@ -85,10 +85,10 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   plan.kernel @move "" tiles 1 scratch 0 bindings [64, 64] writes [false, true] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      %0 = plan.command @make(%a)
-      %1 = plan.command @make(%b) after(%0)
+      %0 = plan.launch @make(%a)
+      %1 = plan.launch @make(%b) after(%0)
       // expected-error@+1 {{command 2 (@move) reads 'a' and finds bytes that were written through 'b'}}
-      %2 = plan.command @move(%a, %c) after(%1)
+      %2 = plan.launch @move(%a, %c) after(%1)
     }
   }
 }
@@ -102,7 +102,7 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
       // expected-error@+1 {{command 0 (@move) reads 'a' and finds bytes that nothing has written}}
-      %0 = plan.command @move(%a, %b)
+      %0 = plan.launch @move(%a, %b)
     }
   }
 }
@@ -118,7 +118,7 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   plan.step "test" dataset 0 accumulate 1 {
     // expected-error@+1 {{overwrites the state 'w' through another buffer}}
     plan.program full batch 1 {
-      %0 = plan.command @make(%a)
+      %0 = plan.launch @make(%a)
     }
   }
 }
@@ -133,9 +133,9 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   plan.kernel @move "" tiles 1 scratch 0 bindings [64, 64] writes [false, true] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      %0 = plan.command @make(%a)
+      %0 = plan.launch @make(%a)
       // expected-error@+1 {{command 1 (@move) writes 'b', which overlaps its 'a'}}
-      %1 = plan.command @move(%a, %b) after(%0)
+      %1 = plan.launch @move(%a, %b) after(%0)
     }
   }
 }
@@ -161,9 +161,9 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   plan.kernel @move "" tiles 1 scratch 0 bindings [128, 128] writes [false, true] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      %0 = plan.command @make(%a[0, 64])
-      %1 = plan.command @make(%a[64, 64])
-      %2 = plan.command @move(%a, %b) after(%0, %1)
+      %0 = plan.launch @make(%a[0, 64])
+      %1 = plan.launch @make(%a[64, 64])
+      %2 = plan.launch @move(%a, %b) after(%0, %1)
     }
   }
 }
@@ -178,11 +178,11 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   plan.kernel @move "" tiles 1 scratch 0 bindings [128, 128] writes [false, true] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      %0 = plan.command @make(%a[0, 64])
+      %0 = plan.launch @make(%a[0, 64])
       // expected-note@+1 {{the other command}}
-      %1 = plan.command @make(%a[64, 64])
+      %1 = plan.launch @make(%a[64, 64])
       // expected-error@+1 {{command 1 (@make) and command 2 (@move) touch bytes 64 to 128 of the arena ('a', 'a') and are not ordered}}
-      %2 = plan.command @move(%a, %b) after(%0)
+      %2 = plan.launch @move(%a, %b) after(%0)
     }
   }
 }
@@ -198,11 +198,11 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   plan.kernel @move "" tiles 1 scratch 0 bindings [128, 128] writes [false, true] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      %0 = plan.command @make(%a[0, 64])
-      %1 = plan.command @make(%a[64, 64])
-      %2 = plan.command @make(%c) after(%0, %1)
+      %0 = plan.launch @make(%a[0, 64])
+      %1 = plan.launch @make(%a[64, 64])
+      %2 = plan.launch @make(%c) after(%0, %1)
       // expected-error@+1 {{command 3 (@move) reads 'a' and finds bytes that were written through 'c'}}
-      %3 = plan.command @move(%a, %b) after(%2)
+      %3 = plan.launch @move(%a, %b) after(%2)
     }
   }
 }
@@ -217,9 +217,9 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   plan.kernel @move "" tiles 1 scratch 0 bindings [128, 128] writes [false, true] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      %0 = plan.command @make(%a[0, 64])
+      %0 = plan.launch @make(%a[0, 64])
       // expected-error@+1 {{command 1 (@move) reads 'a' and finds bytes that nothing has written}}
-      %1 = plan.command @move(%a, %b) after(%0)
+      %1 = plan.launch @move(%a, %b) after(%0)
     }
   }
 }
@@ -233,11 +233,62 @@ plan.plan "m" f32 arena 512 parameters 0 machine "" {
   plan.kernel @move "" tiles 1 scratch 0 bindings [64, 64] writes [false, true] aligns [4, 4] flops 0 bytes 0
   plan.step "train" training dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      %0 = plan.command @make(%a)
-      %1 = plan.command @move(%a[0, 64], %a[64, 64]) after(%0)
-      %2 = plan.command @move(%a[0, 64], %a[0, 64]) after(%1)
+      %0 = plan.launch @make(%a)
+      %1 = plan.launch @move(%a[0, 64], %a[64, 64]) after(%0)
+      %2 = plan.launch @move(%a[0, 64], %a[0, 64]) after(%1)
       // expected-error@+1 {{command 3 (@move) writes 'a', which overlaps its 'a'}}
-      %3 = plan.command @move(%a[0, 64], %a[32, 64]) after(%2)
+      %3 = plan.launch @move(%a[0, 64], %a[32, 64]) after(%2)
+    }
+  }
+}
+
+// -----
+
+// A copy that does not wait for what it copies.
+plan.plan "m" f32 arena 512 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 128 offset 0
+  %b = plan.buffer "b" arena bytes 128 offset 128
+  plan.kernel @make "" tiles 1 scratch 0 bindings [128] writes [true] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-note@+1 {{the other command}}
+      %0 = plan.launch @make(%a)
+      // expected-error@+1 {{command 0 (@make) and command 1 (copy) touch bytes 64 to 128 of the arena ('a', 'a') and are not ordered}}
+      %1 = plan.copy %a[64, 64] to %b[0, 64]
+    }
+  }
+}
+
+// -----
+
+// Bytes are received where another command still reads.
+plan.plan "m" f32 arena 512 parameters 0 machine "" mesh [#plan.axis<"dp", 2>] {
+  %a = plan.buffer "a" arena bytes 128 offset 0
+  %b = plan.buffer "b" arena bytes 128 offset 128
+  plan.kernel @make "" tiles 1 scratch 0 bindings [128] writes [true] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      %0 = plan.launch @make(%a)
+      // expected-note@+1 {{the other command}}
+      %1 = plan.copy %a[64, 64] to %b[0, 64] after(%0)
+      // expected-error@+1 {{command 1 (copy) and command 2 (exchange 7) touch bytes 64 to 128 of the arena ('a', 'a') and are not ordered}}
+      %2 = plan.communicate over ["dp"] order 7 send(0: %a[0, 64]) receive(0: %a[64, 64]) after(%0)
+    }
+  }
+}
+
+// -----
+
+// A copy within one buffer, onto a part of itself.
+plan.plan "m" f32 arena 512 parameters 0 machine "" {
+  %a = plan.buffer "a" arena bytes 128 offset 0
+  plan.kernel @make "" tiles 1 scratch 0 bindings [128] writes [true] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      %0 = plan.launch @make(%a)
+      %1 = plan.copy %a[0, 64] to %a[64, 64] after(%0)
+      // expected-error@+1 {{command 2 (copy) writes 'a', which overlaps its 'a'}}
+      %2 = plan.copy %a[0, 64] to %a[32, 64] after(%1)
     }
   }
 }

@@ -1,0 +1,230 @@
+// The kinds of commands: what each touches, and what must hold of it.
+#include "dialects/plan/Plan.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallSet.h"
+
+using namespace mlir;
+
+namespace dl::plan {
+
+BufferOp Access::buffer() const { return value.getDefiningOp<BufferOp>(); }
+
+int64_t Access::begin() const {
+  return buffer().getOffset().value_or(0) + offset;
+}
+
+CommandList commandsOf(ProgramOp program) {
+  return llvm::to_vector(program.getOps<CommandOpInterface>());
+}
+
+std::string shortTitle(CommandOpInterface command) {
+  std::string title = command.getTitle();
+  StringRef text = title;
+  return text.consume_front("@") ? text.rsplit('_').first.str() : title;
+}
+
+/// Ranges must lie in their buffers.
+static LogicalResult verifyRanges(Operation *op, ValueRange bindings,
+                                  std::optional<ArrayRef<int64_t>> ranges) {
+  if (!ranges)
+    return success();
+  if (ranges->size() != 2 * bindings.size())
+    return op->emitOpError("has ") << bindings.size() << " buffers but "
+                                   << ranges->size() << " numbers of ranges";
+  for (auto [index, value] : llvm::enumerate(bindings)) {
+    auto buffer = value.getDefiningOp<BufferOp>();
+    int64_t offset = (*ranges)[2 * index], bytes = (*ranges)[2 * index + 1];
+    int64_t size = buffer.getBytes();
+    if (bytes == wholeBuffer && offset == 0)
+      continue;
+    if (offset < 0 || bytes < 0 || offset > size || bytes > size - offset)
+      return op->emitOpError("binding ")
+             << index << ": " << bytes << " bytes from byte " << offset
+             << " on are not inside '" << buffer.getName() << "', which has "
+             << size;
+  }
+  return success();
+}
+
+/// One access for each buffer.
+static void addAccesses(std::vector<Access> &accesses, ValueRange buffers,
+                        std::optional<ArrayRef<int64_t>> ranges, bool writes) {
+  for (auto [index, value] : llvm::enumerate(buffers)) {
+    Access access{value, 0, wholeBuffer, writes};
+    if (ranges) {
+      access.offset = (*ranges)[2 * index];
+      access.bytes = (*ranges)[2 * index + 1];
+    }
+    if (access.bytes == wholeBuffer)
+      access.bytes = access.buffer().getBytes();
+    accesses.push_back(access);
+  }
+}
+
+static std::vector<Access> accessesOf(LaunchOp op) {
+  std::vector<Access> accesses;
+  addAccesses(accesses, op.getBindings(), op.getRanges(), /*writes=*/false);
+  return accesses;
+}
+
+//===-- A launch of a kernel ----------------------------------------------===//
+
+std::vector<Access> LaunchOp::getAccesses(const SymbolTable &kernels) {
+  std::vector<Access> accesses = accessesOf(*this);
+  ArrayRef<bool> writes = kernels.lookup<KernelOp>(getKernel()).getWrites();
+  for (auto [access, written] : llvm::zip_equal(accesses, writes))
+    access.writes = written;
+  return accesses;
+}
+
+Work LaunchOp::getWork(const SymbolTable &kernels) {
+  auto kernel = kernels.lookup<KernelOp>(getKernel());
+  return {static_cast<int64_t>(kernel.getFlops()),
+          static_cast<int64_t>(kernel.getBytes())};
+}
+
+Resource LaunchOp::getResource() { return Resource::Compute; }
+
+std::string LaunchOp::getTitle() { return "@" + getKernel().str(); }
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  auto kernel =
+      symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
+  if (!kernel)
+    return emitOpError("launches ")
+           << getKernelAttr() << ", which is no kernel of the plan";
+  ArrayRef<int64_t> needed = kernel.getBindings();
+  if (needed.size() != getBindings().size())
+    return emitOpError("binds ")
+           << getBindings().size() << " buffers, " << getKernelAttr()
+           << " takes " << needed.size();
+  if (failed(verifyRanges(*this, getBindings(), getRanges())))
+    return failure();
+  for (auto [index, access] : llvm::enumerate(accessesOf(*this))) {
+    int64_t align =
+        kernel.getAligns() ? (*kernel.getAligns())[index] : plan::alignment;
+    BufferOp buffer = access.buffer();
+    if (access.bytes < needed[index])
+      return emitOpError("binding ")
+             << index << ": '" << buffer.getName() << "' has " << access.bytes
+             << " bytes, " << getKernelAttr() << " needs " << needed[index];
+    if (access.offset % align != 0)
+      return emitOpError("binding ")
+             << index << ": byte " << access.offset << " of '"
+             << buffer.getName() << "' is no multiple of " << align
+             << ", which " << getKernelAttr() << " needs";
+  }
+  return verifyConstants(kernel);
+}
+
+LogicalResult LaunchOp::verifyConstants(KernelOp kernel) {
+  ArrayAttr ranges = kernel.getConstants();
+  if (ranges.size() != getConstants().size())
+    return emitOpError("has ") << getConstants().size() << " constants, "
+                               << getKernelAttr() << " takes " << ranges.size();
+  for (auto [index, value] : llvm::enumerate(getConstants())) {
+    auto range = cast<RangeAttr>(ranges[index]);
+    if (value < range.getMin() || value > range.getMax() ||
+        value % range.getMultipleOf() != 0)
+      return emitOpError("constant ") << index << " is " << value << ", "
+                                      << getKernelAttr() << " takes " << range;
+  }
+  return success();
+}
+
+//===-- A copy ------------------------------------------------------------===//
+
+std::vector<Access> CopyOp::getAccesses(const SymbolTable &) {
+  std::vector<Access> accesses;
+  addAccesses(accesses, {getOrigin(), getTarget()}, getRanges(),
+              /*writes=*/false);
+  accesses[1].writes = true;
+  return accesses;
+}
+
+Work CopyOp::getWork(const SymbolTable &kernels) {
+  return {0, 2 * getAccesses(kernels)[0].bytes};
+}
+
+Resource CopyOp::getResource() { return Resource::Copy; }
+
+std::string CopyOp::getTitle() { return "copy"; }
+
+LogicalResult CopyOp::verify() {
+  if (failed(verifyRanges(*this, {getOrigin(), getTarget()}, getRanges())))
+    return failure();
+  std::vector<Access> both;
+  addAccesses(both, {getOrigin(), getTarget()}, getRanges(), false);
+  if (both[0].bytes != both[1].bytes)
+    return emitOpError("copies ")
+           << both[0].bytes << " bytes of '" << both[0].buffer().getName()
+           << "' into " << both[1].bytes << " of '"
+           << both[1].buffer().getName() << "'";
+  if (getOrigin() == getTarget() && both[0].offset == both[1].offset)
+    return emitOpError("copies bytes of '")
+           << both[0].buffer().getName() << "' onto themselves";
+  return success();
+}
+
+//===-- Communication -----------------------------------------------------===//
+
+std::vector<Access> CommunicateOp::getAccesses(const SymbolTable &) {
+  std::vector<Access> accesses;
+  addAccesses(accesses, getSends(), getSendRanges(), /*writes=*/false);
+  addAccesses(accesses, getReceives(), getReceiveRanges(), /*writes=*/true);
+  return accesses;
+}
+
+Work CommunicateOp::getWork(const SymbolTable &kernels) {
+  Work work;
+  for (const Access &access : getAccesses(kernels))
+    work.bytes += access.bytes;
+  return work;
+}
+
+Resource CommunicateOp::getResource() { return Resource::Communication; }
+
+std::string CommunicateOp::getTitle() {
+  return "exchange " + std::to_string(getOrder());
+}
+
+/// The ranks that exchange; 0 if the mesh has no such axes.
+static int64_t groupSize(CommunicateOp op) {
+  int64_t size = 1;
+  llvm::SmallSet<StringRef, 4> seen;
+  ArrayAttr mesh = op->getParentOfType<PlanOp>().getMesh();
+  for (auto name : op.getAxes().getAsValueRange<StringAttr>()) {
+    auto axis = llvm::find_if(mesh.getAsRange<AxisAttr>(),
+                              [&](AxisAttr a) { return a.getName() == name; });
+    if (axis == mesh.getAsRange<AxisAttr>().end() || !seen.insert(name).second)
+      return 0;
+    size *= (*axis).getSize();
+  }
+  return size;
+}
+
+LogicalResult CommunicateOp::verify() {
+  int64_t size = groupSize(*this);
+  if (size < 2)
+    return emitOpError("goes along ")
+           << getAxes() << ", which are not two or more ranks of the mesh";
+  auto verifySide = [&](OperandRange buffers, ArrayRef<int64_t> peers,
+                        std::optional<ArrayRef<int64_t>> ranges,
+                        StringRef what) -> LogicalResult {
+    if (peers.size() != buffers.size())
+      return emitOpError("has ") << buffers.size() << " " << what << "s but "
+                                 << peers.size() << " members for them";
+    llvm::SmallSet<int64_t, 8> seen;
+    for (int64_t peer : peers)
+      if (peer < 0 || peer >= size || !seen.insert(peer).second)
+        return emitOpError("has a ") << what << " for member " << peer
+                                     << " of a group of " << size << ", or two";
+    return verifyRanges(*this, buffers, ranges);
+  };
+  if (failed(verifySide(getSends(), getSendPeers(), getSendRanges(), "send")))
+    return failure();
+  return verifySide(getReceives(), getReceivePeers(), getReceiveRanges(),
+                    "receive");
+}
+
+} // namespace dl::plan

@@ -1,0 +1,77 @@
+#include "runtime/plan/CommandKinds.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+using namespace dlrt;
+
+bool dlrt::isKnown(const fb::CommandT &command) {
+  return command.work.type > fb::Work::NONE &&
+         command.work.type <= fb::Work::MAX && command.work.value;
+}
+
+std::vector<Access> dlrt::accessesOf(const fb::PlanT &plan,
+                                     const fb::CommandT &command) {
+  std::vector<Access> accesses;
+  visitWork(command,
+            OfKind{[&](const fb::LaunchT &launch) {
+                     const auto &writes = plan.kernels[launch.kernel]->writes;
+                     for (size_t b = 0; b < launch.bindings.size(); ++b)
+                       accesses.push_back({launch.bindings[b], writes[b]});
+                   },
+                   [&](const fb::CopyT &copy) {
+                     accesses.push_back(
+                         {{copy.from, copy.from_offset, copy.bytes}, false});
+                     accesses.push_back(
+                         {{copy.to, copy.to_offset, copy.bytes}, true});
+                   },
+                   [&](const fb::CommunicateT &exchange) {
+                     for (const fb::Transfer &send : exchange.sends)
+                       accesses.push_back({send.range(), false});
+                     for (const fb::Transfer &receive : exchange.receives)
+                       accesses.push_back({receive.range(), true});
+                   }});
+  return accesses;
+}
+
+CommandFacts dlrt::factsOf(const fb::PlanT &plan, const fb::CommandT &command) {
+  return visitWork(
+      command,
+      OfKind{[&](const fb::LaunchT &launch) -> CommandFacts {
+               const fb::KernelT &kernel = *plan.kernels[launch.kernel];
+               return {kernel.name, kernel.strategy, cpuVariant(kernel).tiles,
+                       kernel.flops, kernel.bytes};
+             },
+             [](const fb::CopyT &copy) -> CommandFacts {
+               uint64_t tiles =
+                   (copy.bytes + copyTileBytes - 1) / copyTileBytes;
+               return {"copy", "copy", std::max<uint64_t>(tiles, 1), 0,
+                       2 * copy.bytes};
+             },
+             [](const fb::CommunicateT &exchange) -> CommandFacts {
+               uint64_t bytes = 0;
+               for (const fb::Transfer &send : exchange.sends)
+                 bytes += send.range().bytes();
+               for (const fb::Transfer &receive : exchange.receives)
+                 bytes += receive.range().bytes();
+               return {fmt::format("exchange {}", exchange.order),
+                       "communicate", 1, 0, bytes};
+             }});
+}
+
+fb::Resource dlrt::resourceOf(const fb::CommandT &command) {
+  return visitWork(
+      command, OfKind{[](const fb::LaunchT &) { return fb::Resource::Compute; },
+                      [](const fb::CopyT &) { return fb::Resource::Copy; },
+                      [](const fb::CommunicateT &) {
+                        return fb::Resource::Communication;
+                      }});
+}
+
+uint64_t dlrt::rankCount(const fb::PlanT &plan) {
+  uint64_t ranks = 1;
+  for (const auto &axis : plan.mesh)
+    ranks *= axis->size;
+  return ranks;
+}
