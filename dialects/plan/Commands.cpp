@@ -1,5 +1,6 @@
 // The kinds of commands: what each touches, and what must hold of it.
 #include "dialects/plan/Plan.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
 
@@ -223,8 +224,20 @@ LogicalResult CommunicateOp::verify() {
   };
   if (failed(verifySide(getSends(), getSendPeers(), getSendRanges(), "send")))
     return failure();
-  return verifySide(getReceives(), getReceivePeers(), getReceiveRanges(),
-                    "receive");
+  if (failed(verifySide(getReceives(), getReceivePeers(), getReceiveRanges(),
+                        "receive")))
+    return failure();
+  std::vector<Access> sent, received;
+  addAccesses(sent, getSends(), getSendRanges(), /*writes=*/false);
+  addAccesses(received, getReceives(), getReceiveRanges(), /*writes=*/true);
+  llvm::DenseSet<std::pair<Value, int64_t>> begins;
+  for (const Access &access : sent)
+    begins.insert({access.value, access.offset});
+  for (const Access &access : received)
+    if (begins.contains({access.value, access.offset}))
+      return emitOpError("receives into '")
+             << access.buffer().getName() << "' where it sends from";
+  return success();
 }
 
 } // namespace dl::plan

@@ -150,10 +150,9 @@ ArenaPacking packByTime(llvm::ArrayRef<Lifetime> lifetimes, int64_t align) {
 } // namespace
 
 ArenaPacking packArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t align) {
-  constexpr size_t few = 8192;
   constexpr size_t effort = 1 << 20; // rounds x lifetimes squared
   ArenaPacking best = packByTime(lifetimes, align);
-  if (lifetimes.size() > few)
+  if (lifetimes.size() > fewLifetimes)
     return best;
   int64_t bound = peakBytes(lifetimes, align);
   size_t square = lifetimes.size() * lifetimes.size();

@@ -18,6 +18,10 @@ struct ArenaPacking {
   int64_t bytes = 0;            // up to the end of the last one
 };
 
+/// Up to so many the packing is chosen among many; more are packed once, as an
+/// allocator would at run time.
+inline constexpr size_t fewLifetimes = 8192;
+
 /// Puts lifetimes so that those which overlap in time do not overlap in bytes.
 ArenaPacking packArena(llvm::ArrayRef<Lifetime> lifetimes, int64_t align);
 

@@ -120,15 +120,14 @@ private:
 
   /// Metrics that are an argument which does not stay as it is.
   void copyReturnedArguments() {
+    llvm::DenseSet<Value> updated;
+    for (const StateUpdate &update : updates)
+      updated.insert(update.oldValue);
     for (OpOperand &returned : terminator->getOpOperands()) {
       auto argument = dyn_cast<BlockArgument>(rootOf(returned.get()));
       if (!argument || graph::stateOf(returned))
         continue;
-      bool isState = !!graph::stateOf(argument);
-      bool updated = llvm::any_of(updates, [&](const StateUpdate &update) {
-        return update.oldValue == argument;
-      });
-      if (!isState || updated)
+      if (!graph::stateOf(argument) || updated.contains(argument))
         copy(returned, "the step returns an argument as it was");
     }
   }
@@ -141,11 +140,12 @@ private:
       KernelOrder order = orderKernels(func, Readers(func), updates, anyOrder);
       if (order.stuck.empty())
         return;
-      StateUpdate &update = updates[order.stuck.front()];
-      OpOperand *returned = operands[order.stuck.front()];
-      copy(*returned, "the old value of '" + update.name +
-                          "' is read together with the new one");
-      update.newValue = cast<OpResult>(rootOf(returned->get()));
+      for (unsigned index : order.stuck) {
+        StateUpdate &update = updates[index];
+        copy(*operands[index], "the old value of '" + update.name +
+                                   "' is read together with the new one");
+        update.newValue = cast<OpResult>(rootOf(operands[index]->get()));
+      }
     }
   }
 

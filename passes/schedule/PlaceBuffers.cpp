@@ -54,6 +54,12 @@ public:
     SmallVector<unsigned> sequence(commands.size());
     std::iota(sequence.begin(), sequence.end(), 0);
     ArenaPacking packing = packArena(lifetimes(sequence), plan::alignment);
+    if (uses.size() > fewLifetimes)
+      emitRemark(program.getLoc())
+          << uses.size()
+          << " temporaries are packed once, by time: " << packing.bytes
+          << " bytes; up to " << fewLifetimes
+          << " the best of many packings is taken";
     if (!hasForeignOrder())
       packing = letRunAtOnce(std::move(packing));
     Builder builder(program.getContext());

@@ -1,4 +1,5 @@
 #include "passes/schedule/ProgramOrder.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLExtras.h"
 #include <queue>
 
@@ -70,22 +71,52 @@ public:
     return result;
   }
 
-  /// Whether a kernel must come before itself.
-  bool isInCycle(Operation *kernel) const {
-    unsigned start = indexOf.lookup(kernel);
-    std::vector<bool> seen(kernels.size(), false);
-    SmallVector<unsigned, 2> stack(successors[start]);
-    while (!stack.empty()) {
-      unsigned index = stack.pop_back_val();
-      if (index == start)
-        return true;
-      if (seen[index])
-        continue;
-      seen[index] = true;
-      stack.append(successors[index]);
+  /// A number for each kernel, equal for those that must come before one
+  /// another; 0 for all that are in no such knot. By Tarjan's algorithm,
+  /// without recursion.
+  std::vector<unsigned> knots() const {
+    unsigned count = kernels.size(), time = 0, knotCount = 0;
+    std::vector<unsigned> knot(count, 0), found(count, 0), low(count, 0);
+    std::vector<unsigned> next(count, 0); // successor to look at
+    std::vector<bool> open(count, false);
+    SmallVector<unsigned> path, stack;
+    auto enter = [&](unsigned index) {
+      found[index] = low[index] = ++time;
+      open[index] = true;
+      path.push_back(index);
+      stack.push_back(index);
+    };
+    for (unsigned start = 0; start < count; ++start) {
+      if (!found[start])
+        enter(start);
+      while (!path.empty()) {
+        unsigned index = path.back();
+        if (next[index] < successors[index].size()) {
+          unsigned other = successors[index][next[index]++];
+          if (!found[other])
+            enter(other);
+          else if (open[other])
+            low[index] = std::min(low[index], found[other]);
+          continue;
+        }
+        path.pop_back();
+        if (!path.empty())
+          low[path.back()] = std::min(low[path.back()], low[index]);
+        if (low[index] != found[index])
+          continue;
+        bool isKnot = stack.back() != index;
+        knotCount += isKnot;
+        for (unsigned member = count; member != index;) {
+          member = stack.pop_back_val();
+          open[member] = false;
+          knot[member] = isKnot ? knotCount : 0;
+        }
+      }
     }
-    return false;
+    return knot;
   }
+
+  unsigned numberOf(Operation *kernel) const { return indexOf.lookup(kernel); }
 
 private:
   void addEdge(Operation *before, Operation *after) {
@@ -113,8 +144,11 @@ orderKernels(graph::StepOp func, const Readers &readers,
   if (order.kernels.size() ==
       static_cast<size_t>(std::distance(all.begin(), all.end())))
     return order;
+  std::vector<unsigned> knots = graph.knots();
+  llvm::SmallDenseSet<unsigned> seen;
   for (auto [index, update] : llvm::enumerate(updates))
-    if (graph.isInCycle(update.newValue.getOwner()))
+    if (unsigned knot = knots[graph.numberOf(update.newValue.getOwner())];
+        knot && seen.insert(knot).second)
       order.stuck.push_back(index);
   return order;
 }

@@ -34,7 +34,8 @@ bool canOverwrite(mlir::OpResult newValue, mlir::Value oldValue);
 struct KernelOrder {
   std::vector<graph::KernelOp> kernels;
   /// Updates that would destroy an old value which is needed after them, by
-  /// index; then `kernels` is not complete.
+  /// index: the first one of each knot of kernels that wait for one another.
+  /// Then `kernels` is not complete.
   llvm::SmallVector<unsigned> stuck;
 };
 

@@ -8,6 +8,7 @@
 
 #include <limits>
 #include <optional>
+#include <set>
 #include <unordered_set>
 
 using namespace dlrt;
@@ -100,11 +101,7 @@ private:
     for (const auto &[range, writes] : {std::pair(from, false), {to, true}})
       if (std::string what = checkRange(range, writes); !what.empty())
         return what;
-    auto place = [&](const fb::Range &range) {
-      const fb::BufferT &buffer = *plan.buffers[range.buffer()];
-      return std::pair(buffer.space, buffer.offset + range.offset());
-    };
-    if (place(from) == place(to))
+    if (placeOf(from) == placeOf(to))
       return "it copies bytes onto themselves";
     if (copy.bytes >= copyTileBytes << 31)
       return fmt::format("it copies {} bytes", copy.bytes);
@@ -126,8 +123,23 @@ private:
                          *lastExchange);
     lastExchange = exchange.order;
     std::string what = checkTransfers(exchange.sends, false, members);
-    return what.empty() ? checkTransfers(exchange.receives, true, members)
-                        : what;
+    if (what.empty())
+      what = checkTransfers(exchange.receives, true, members);
+    if (!what.empty())
+      return what;
+    std::set<std::pair<fb::Space, uint64_t>> sent;
+    for (const fb::Transfer &send : exchange.sends)
+      sent.insert(placeOf(send.range()));
+    for (const fb::Transfer &receive : exchange.receives)
+      if (sent.contains(placeOf(receive.range())))
+        return "it receives where it sends from";
+    return {};
+  }
+
+  /// Where a checked range begins. Only a kernel may write over what it reads.
+  std::pair<fb::Space, uint64_t> placeOf(const fb::Range &range) const {
+    const fb::BufferT &buffer = *plan.buffers[range.buffer()];
+    return {buffer.space, buffer.offset + range.offset()};
   }
 
   std::string checkTransfers(const std::vector<fb::Transfer> &transfers,

@@ -8,17 +8,20 @@
 using namespace dlrt;
 
 LayoutWalker::LayoutWalker(const std::vector<uint64_t> &shape,
-                           const Layout &layout)
-    : shape(shape), offsets(shape.size()) {
+                           const Layout &layout) {
+  isEmpty = std::find(shape.begin(), shape.end(), 0) != shape.end();
   for (uint64_t extent : shape)
-    count *= extent;
-  if (count == 0)
-    return; // the other extents may be huge
-  for (size_t d = 0; d < shape.size(); ++d)
-    offsets[d].assign(shape[d], 0);
-  for (const fb::PhysicalDim &p : layout)
-    for (uint64_t i = 0; i < shape[p.dim()]; ++i)
-      offsets[p.dim()][i] += i / p.divisor() % p.extent() * p.stride();
+    dims.push_back({extent, extent, 0, {}});
+  for (const fb::PhysicalDim &d : layout) {
+    Dim &dim = dims[d.dim()];
+    if (d.extent() == 1)
+      continue; // says nothing
+    dim.digits.push_back(d);
+    if (d.divisor() == 1) {
+      dim.run = d.extent();
+      dim.stride = d.stride();
+    }
+  }
 }
 
 template <bool store>
@@ -40,8 +43,12 @@ static void copy(const std::vector<uint64_t> &shape, const Layout &layout,
     return with(std::integral_constant<size_t, 8>());
   case 4:
     return with(std::integral_constant<size_t, 4>());
-  default:
+  case 2:
+    return with(std::integral_constant<size_t, 2>());
+  case 1:
     return with(std::integral_constant<size_t, 1>());
+  default:
+    return with(elementBytes);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "runtime/plan/Layout.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -17,35 +18,57 @@ public:
 
   /// Calls visit(position) for each element.
   template <typename Visit> void forEach(Visit visit) const {
-    if (count == 0)
+    if (isEmpty)
       return;
-    if (shape.empty())
+    if (dims.empty())
       return visit(uint64_t(0));
-    std::vector<uint64_t> row(shape.size() - 1, 0);
+    const Dim &last = dims.back();
+    // The index of all dims but the last, and what each adds to the position.
+    std::vector<uint64_t> index(dims.size() - 1, 0), terms(index);
     do {
       uint64_t begin = 0;
-      for (size_t d = 0; d < row.size(); ++d)
-        begin += offsets[d][row[d]];
-      for (uint64_t offset : offsets.back())
-        visit(begin + offset);
-    } while (advance(row));
+      for (uint64_t term : terms)
+        begin += term;
+      for (uint64_t i = 0; i < last.extent; i += last.run) {
+        uint64_t position = begin + last.term(i);
+        uint64_t count = std::min(last.run, last.extent - i);
+        for (uint64_t k = 0; k < count; ++k, position += last.stride)
+          visit(position);
+      }
+    } while (advance(index, terms));
   }
 
 private:
+  /// A logical dim: `run` elements are `stride` apart, the next run is where
+  /// the digits say.
+  struct Dim {
+    uint64_t extent, run, stride = 0;
+    Layout digits;
+
+    uint64_t term(uint64_t index) const {
+      uint64_t sum = 0;
+      for (const fb::PhysicalDim &d : digits)
+        sum += index / d.divisor() % d.extent() * d.stride();
+      return sum;
+    }
+  };
+
   /// The next index of all dims but the last; false after the end.
-  bool advance(std::vector<uint64_t> &row) const {
-    for (size_t d = row.size(); d-- > 0;) {
-      if (++row[d] != shape[d])
+  bool advance(std::vector<uint64_t> &index,
+               std::vector<uint64_t> &terms) const {
+    for (size_t d = index.size(); d-- > 0;) {
+      bool isNext = ++index[d] != dims[d].extent;
+      if (!isNext)
+        index[d] = 0;
+      terms[d] = dims[d].term(index[d]);
+      if (isNext)
         return true;
-      row[d] = 0;
     }
     return false;
   }
 
-  std::vector<uint64_t> shape;
-  uint64_t count = 1;
-  /// A position is a sum of one term per dim; the terms are tabulated.
-  std::vector<std::vector<uint64_t>> offsets;
+  bool isEmpty = false;
+  std::vector<Dim> dims;
 };
 
 /// Row-major elements -> stored. Places that hold no element (padding) are

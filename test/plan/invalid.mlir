@@ -305,3 +305,15 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
     }
   }
 }
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{receives into 'a' where it sends from}}
+      plan.communicate over ["dp"] order 0 send(0: %a[32, 16]) receive(0: %a[32, 32])
+    }
+  }
+}

@@ -67,6 +67,54 @@ TEST(Layout, CopiesThereAndBack) {
   EXPECT_EQ(back, logical);
 }
 
+TEST(Layout, CopiesElementsOfAnySize) {
+  for (uint64_t size : {1, 2, 3, 4, 8, 16}) {
+    std::vector<uint8_t> rowMajor(15 * size), stored(24 * size, 0xee);
+    std::iota(rowMajor.begin(), rowMajor.end(), uint8_t(1));
+    storeElements(shape, panels, size, rowMajor.data(), stored.data());
+    // Row 4, column 2: the second panel, third column, first of its rows.
+    EXPECT_EQ(std::memcmp(&stored[20 * size], &rowMajor[14 * size], size), 0);
+    std::vector<uint8_t> back(rowMajor.size());
+    loadElements(shape, panels, size, stored.data(), back.data());
+    EXPECT_EQ(back, rowMajor) << size;
+  }
+}
+
+/// All logical indices in order, by the formula in plan.fbs.
+TEST(Layout, WalksByTheFormula) {
+  const std::vector<uint64_t> sizes = {7, 1, 10};
+  const Layout split = {
+      {2, 6, 2, 84}, {0, 1, 7, 12}, {2, 2, 3, 4}, {2, 1, 2, 1}, {1, 1, 1, 2}};
+  ASSERT_EQ(checkLayout(sizes, split, 1, 168), "");
+  std::vector<uint64_t> walked, expected;
+  LayoutWalker(sizes, split).forEach([&](uint64_t p) { walked.push_back(p); });
+  for (uint64_t a = 0; a < 7; ++a)
+    for (uint64_t c = 0; c < 10; ++c) {
+      uint64_t index[] = {a, 0, c}, position = 0;
+      for (const fb::PhysicalDim &d : split)
+        position += index[d.dim()] / d.divisor() % d.extent() * d.stride();
+      expected.push_back(position);
+    }
+  EXPECT_EQ(walked, expected);
+}
+
+/// Walking takes no memory that grows with the tensor: a table of its indices
+/// would not fit.
+TEST(Layout, FlatTensorsTakeNoTable) {
+  uint64_t many = uint64_t(1) << 50, seen = 0;
+  struct Enough {};
+  try {
+    LayoutWalker({many}, rowMajorLayout({many}))
+        .forEach([&](uint64_t position) {
+          EXPECT_EQ(position, seen);
+          if (++seen == 1000)
+            throw Enough();
+        });
+  } catch (Enough) {
+  }
+  EXPECT_EQ(seen, 1000u);
+}
+
 TEST(Layout, CopiesScalarsAndNothing) {
   double value = 4.5, stored = 0;
   storeElements({}, {}, 8, reinterpret_cast<const uint8_t *>(&value),

@@ -281,6 +281,20 @@ TEST(Validator, Exchanges) {
             std::string::npos);
 }
 
+TEST(Validator, ExchangesDoNotOverwrite) {
+  auto into = [](bool same, uint64_t offset) {
+    return ofOne([=](auto &b, auto &p, uint32_t a, uint32_t c) {
+      b.exchange(p, {0}, 3, {{1, {a, 0, 32}}},
+                 {{1, {same ? a : c, offset, 32}}});
+    });
+  };
+  EXPECT_EQ(into(false, 0), "");
+  EXPECT_EQ(into(true, 32), "");
+  EXPECT_NE(into(true, 0).find("receives where it sends from"),
+            std::string::npos);
+  EXPECT_NE(into(true, 16).find("overlap"), std::string::npos);
+}
+
 TEST(Validator, Mesh) {
   auto mesh = [](const std::string &name, uint32_t size, uint32_t again) {
     PlanBuilder b = singleProgramPlan();

@@ -44,6 +44,43 @@ graph.step @old_and_new(%a: tensor<4xf32> state @a)
 
 // -----
 
+// The same of two states: each is a knot of its own.
+// REMARK: remark: copied: the old value of 'a' is read together with the new one
+// REMARK: remark: copied: the old value of 'b' is read together with the new one
+// CHECK-LABEL: @two_knots
+// CHECK: [[NEWA:%.*]] = graph.kernel %arg0 {inplace = array<i64: 0>, name = "update"}
+// CHECK: [[NEWB:%.*]] = graph.kernel %arg1 {inplace = array<i64: 0>, name = "update"}
+// CHECK: graph.kernel %arg0, [[NEWA]]
+// CHECK: graph.kernel %arg1, [[NEWB]]
+// CHECK: [[COPYA:%.*]] = graph.kernel [[NEWA]] {name = "copy_4xf32"}
+// CHECK: [[COPYB:%.*]] = graph.kernel [[NEWB]] {name = "copy_4xf32"}
+// CHECK: return [[COPYA]], [[COPYB]]
+graph.state @a {type = tensor<4xf32>, role = "parameter"}
+graph.state @b {type = tensor<4xf32>, role = "parameter"}
+graph.step @two_knots(%a: tensor<4xf32> state @a, %b: tensor<4xf32> state @b)
+    -> (tensor<4xf32> state @a, tensor<4xf32> state @b, tensor<4xf32> metric "da", tensor<4xf32> metric "db")
+    of "train" training {
+  %0 = graph.kernel %a {name = "update", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  %1 = graph.kernel %b {name = "update", inplace = array<i64: 0>} : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  %2 = graph.kernel %a, %0 {name = "difference"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  %3 = graph.kernel %b, %1 {name = "difference"} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+    graph.yield %x : tensor<4xf32>
+  }
+  graph.return %0, %1, %2, %3 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
 // Two states change places: three copies, the last through a temporary.
 // REMARK: remark: copied: the new value of 'a' is an argument of the step
 // REMARK: remark: copied: the new value of 'b' is an argument of the step
