@@ -67,7 +67,8 @@ private:
     parts.plan = plan::PlanOp::create(
         builder, module.getLoc(), program ? program.getModel() : "",
         program ? program.getDtype() : builder.getF32Type(),
-        /*arena_bytes=*/0, parameters, machine.hash());
+        /*arena_bytes=*/0, parameters, machine.hash(),
+        /*mesh=*/builder.getArrayAttr({}));
     builder.setInsertionPointToEnd(&parts.plan.getBody().emplaceBlock());
   }
 
