@@ -232,6 +232,27 @@ StateKey Graph::slotOf(int optimizer, int parameter, StringRef slot) {
   }
 }
 
+/// "optim."; of a further group "optim.group1.", of a further optimizer
+/// "optim1.".
+static std::string settingPrefix(int optimizer, int group) {
+  auto numbered = [](StringRef word, int number) {
+    return word.str() + (number ? std::to_string(number) : "") + ".";
+  };
+  return numbered("optim", optimizer) + (group ? numbered("group", group) : "");
+}
+
+/// An optimizer's numbers are settings, read in each step. One that is 0 stays
+/// a number of the code: an update without weight decay computes less.
+static NamedAttribute settingOf(NamedAttribute option,
+                                const std::string &prefix) {
+  auto number = dyn_cast<FloatAttr>(option.getValue());
+  if (!number || number.getValue().isZero())
+    return option;
+  return {option.getName(),
+          dl::graph::SettingAttr::get(number.getContext(),
+                                      prefix + option.getName().str(), number)};
+}
+
 bool Graph::optimizerStep(int optimizer, int group, StringRef op,
                           ArrayRef<std::string> slots,
                           ArrayRef<dl_attr> attributes) {
@@ -239,7 +260,8 @@ bool Graph::optimizerStep(int optimizer, int group, StringRef op,
   trace->stepped.insert(optimizer);
   SmallVector<NamedAttribute> converted;
   for (const dl_attr &attribute : attributes)
-    converted.push_back(convert(attribute, op));
+    converted.push_back(
+        settingOf(convert(attribute, op), settingPrefix(optimizer, group)));
   bool any = false;
   for (int handle :
        optimizers[static_cast<size_t>(optimizer)][static_cast<size_t>(group)]) {

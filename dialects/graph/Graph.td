@@ -18,6 +18,26 @@ def GraphDialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
 }
 
+def Graph_SettingAttr : AttrDef<GraphDialect, "Setting"> {
+  let mnemonic = "setting";
+  let summary = "A number that steps read from memory.";
+  let description = [{
+    `path` is its name in the plan, `value` what it is until somebody changes it:
+    #graph.setting<"optim.lr" = 1.0e-01 : f64>.
+  }];
+  let parameters = (ins StringRefParameter<>:$path, "::mlir::FloatAttr":$value);
+  let assemblyFormat = "`<` $path `=` $value `>`";
+}
+
+/// An option that is a number of the code, or a setting.
+def Graph_Number : Attr<Or<[F64Attr.predicate, Graph_SettingAttr.predicate]>,
+                        "64-bit float or setting"> {
+  let storageType = "::mlir::Attribute";
+  let returnType = "::mlir::Attribute";
+  let convertFromStorage = "$_self";
+  let constBuilderCall = "$_builder.getF64FloatAttr($0)";
+}
+
 /// Which element types an op takes is said by its room, in the user's words.
 def Graph_Tensor : StaticShapeTensorOf<[F32, F64, I64, I32, UI8, I1]>;
 

@@ -19,6 +19,10 @@
 // an op with a loop nest follows from its accesses (deriveShardingRule); other
 // ops, and those that can do more, have the ShardingOpInterface.
 //
+// Local ops of equal shapes are one code: what they know of their place, they
+// know from constants of the launch (LaunchConstants.h). Padding is the
+// exception: at the ends of a tensor it is another op.
+//
 // Parts are the blocks of ceil(size / count) elements: 7 over 3 is 3, 3, 1, and
 // 4 over 3 is 2, 2, 0. Local ops have these exact extents; who wants equal ones
 // pads the tensors first.

@@ -5,6 +5,9 @@
 
 namespace dl::graph {
 
+/// Settings, f64, lie behind them in memory.
+inline constexpr int64_t numStepScalars = 8;
+
 /// One of the scalars, i64, in a shape that broadcasts to that of `like`. It is
 /// not reshaped without need: a reshape is a border between kernels.
 mlir::Value readScalar(GraphBuilder &builder, mlir::Value scalars,

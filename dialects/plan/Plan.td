@@ -60,7 +60,7 @@ class Plan_EnumProp<Plan_Enum enum> : EnumProp<enum>;
 def Plan_Space : Plan_Enum<"Space", "where a buffer lives", [
     I32EnumCase<"Arena", 0, "arena">,      // at an offset of the one allocation
     I32EnumCase<"Input", 1, "input">,      // a component of the batch
-    I32EnumCase<"Scalars", 2, "scalars">]>; // the step's i64 scalars
+    I32EnumCase<"Scalars", 2, "scalars">]>; // the step's i64 scalars, f64 settings
 
 def Plan_StateRole : Plan_Enum<"StateRole", "what a state is for", [
     I32EnumCase<"Parameter", 0, "parameter">, I32EnumCase<"Slot", 1, "slot">,

@@ -75,6 +75,12 @@ def Plan_KernelOp : Plan_Op<"kernel", [HasParent<"PlanOp">, Symbol]> {
   let hasVerifier = 1;
 }
 
+def Plan_SettingOp : Plan_Op<"setting", [HasParent<"PlanOp">]> {
+  let summary = "A number that steps read: the next one behind the step's scalars.";
+  let arguments = (ins StrAttr:$name, F64Attr:$value);
+  let assemblyFormat = "$name `value` $value attr-dict";
+}
+
 def Plan_DatasetOp : Plan_Op<"dataset", [HasParent<"PlanOp">]> {
   let summary = "Where batches come from.";
   let description = [{ `components` are the tensors of one item, raw as they lie in the file. }];

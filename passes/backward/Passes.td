@@ -84,6 +84,24 @@ def Decompose : Pass<"decompose", "::dl::graph::StepOp"> {
   }];
 }
 
+def PlaceSettings : Pass<"place-settings", "::mlir::ModuleOp"> {
+  let summary = "Says where steps read their settings";
+  let description = [{
+    Settings lie behind the step's scalars, f64, in the order in which the steps
+    name them; graph.settings is their table. Afterwards there is no
+    graph.setting.
+
+    ```mlir
+    graph.step @train(%s: tensor<8xi64> scalars)
+      %lr = graph.setting {setting = #graph.setting<"optim.lr" = 0.1>}
+    // =>
+    graph.settings [#graph.setting<"optim.lr" = 0.1>]
+    graph.step @train(%s: tensor<9xi64> scalars)
+      %lr = graph.read_setting %s {position = 8}
+    ```
+  }];
+}
+
 def VerifyBackward : Pass<"verify-backward", "::dl::graph::StepOp"> {
   let summary = "Proves that a step is ready for layout and fusion";
   let description = [{

@@ -24,7 +24,8 @@ void dl::buildBackwardPipeline(OpPassManager &manager) {
   steps.addPass(createDecompose());
   steps.addPass(createCanonicalizerPass());
   steps.addPass(createCSEPass());
-  steps.addPass(createVerifyBackward());
+  manager.addPass(createPlaceSettings());
+  manager.addNestedPass<graph::StepOp>(createVerifyBackward());
 }
 
 void dl::buildOpenBorderPipeline(OpPassManager &manager) {

@@ -14,6 +14,19 @@ static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
+/// One number that follows from the step's values alone, in a few instructions:
+/// it is computed where it is read.
+bool KernelGroups::isStepNumber(Operation *op) const {
+  return op->getNumResults() == 1 &&
+         typeOf(op->getResult(0)).getNumElements() == 1 &&
+         llvm::all_of(op->getOperands(),
+                      [&](Value operand) {
+                        return graph::isScalars(operand) ||
+                               stepNumbers.contains(operand.getDefiningOp());
+                      }) &&
+         !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isExpensive;
+}
+
 OpKind KernelGroups::classify(Operation *op) const {
   if (isa<graph::AliasOpInterface>(op))
     return OpKind::Alias;
@@ -25,7 +38,8 @@ OpKind KernelGroups::classify(Operation *op) const {
     return OpKind::Reduction;
   bool view = graph::payloadFacts(loops).isView &&
               !graph::storageOrder(op->getOpResult(0)); // a copy to that order
-  if (view || llvm::all_of(op->getOperands(), graph::isScalars))
+  if (view || llvm::all_of(op->getOperands(), graph::isScalars) ||
+      isStepNumber(op))
     return OpKind::Free;
   return OpKind::Elementwise;
 }
@@ -45,6 +59,8 @@ KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
         }))
       kind = OpKind::Elementwise;
     kinds[&op] = kind;
+    if (kind == OpKind::Free && isStepNumber(&op))
+      stepNumbers.insert(&op);
   }
   for (Operation &op : body.without_terminator())
     if (kind(&op) != OpKind::Free && kind(&op) != OpKind::Alias)

@@ -54,6 +54,7 @@ private:
     double finish() const { return start + seconds; }
   };
   OpKind classify(mlir::Operation *op) const;
+  bool isStepNumber(mlir::Operation *op) const;
   void assign(mlir::Operation *op);
   unsigned canWait(mlir::Operation *op) const;
   /// How many ops join a group with this one: it and those that wait for it.
@@ -86,6 +87,7 @@ private:
   const plan::MachineModel &machine;
   std::vector<Group> list;
   llvm::DenseMap<mlir::Operation *, OpKind> kinds;
+  llvm::DenseSet<mlir::Operation *> stepNumbers; // so far
   llvm::DenseMap<mlir::Operation *, unsigned> groupOfOp;
   /// Elementwise ops on arguments alone that go where their one reader goes,
   /// and how many go there with each, itself included.

@@ -38,6 +38,7 @@ public:
     for (auto state : module.getOps<graph::StateOp>())
       if (failed(lowerState(state)))
         return failure();
+    lowerSettings();
     for (auto dataset : module.getOps<graph::DatasetOp>())
       if (failed(lowerDataset(dataset)))
         return failure();
@@ -56,6 +57,17 @@ public:
   }
 
 private:
+  void lowerSettings() {
+    for (auto table : module.getOps<graph::SettingsOp>())
+      for (auto setting :
+           table.getSettings().getAsRange<graph::SettingAttr>()) {
+        ++parts.settings;
+        plan::SettingOp::create(parts.builder, table.getLoc(),
+                                parts.builder.getStringAttr(setting.getPath()),
+                                setting.getValue());
+      }
+  }
+
   void makePlan() {
     OpBuilder &builder = parts.builder;
     builder.setInsertionPointToEnd(module.getBody());

@@ -1,5 +1,6 @@
 #include "passes/schedule/ProgramLowering.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StepScalars.h"
 #include "dialects/graph/StorageOrder.h"
 #include "passes/schedule/PhysicalLayout.h"
 #include "passes/schedule/ProgramOrder.h"
@@ -122,8 +123,9 @@ private:
         bufferOf[argument] = buffer;
       } else if (port.isScalars()) {
         if (!parts.scalars) {
-          parts.scalars = makeBuffer(builder.getUnknownLoc(), "scalars",
-                                     plan::Space::Scalars, bytes);
+          parts.scalars = makeBuffer(
+              builder.getUnknownLoc(), "scalars", plan::Space::Scalars,
+              (graph::numStepScalars + parts.settings) * 8);
           parts.scalars.getDefiningOp<plan::BufferOp>().setOffset(0);
         }
         bufferOf[argument] = parts.scalars;
@@ -263,8 +265,8 @@ private:
       bind(result, true);
     SmallVector<Attribute> constants;
     for (const graph::LaunchConstant &constant : graph::launchConstants(kernel))
-      constants.push_back(plan::RangeAttr::get(kernel.getContext(), constant.min,
-                                               constant.max,
+      constants.push_back(plan::RangeAttr::get(kernel.getContext(),
+                                               constant.min, constant.max,
                                                constant.multipleOf));
     auto [it, isNew] = parts.kernels.try_emplace(kernel.getName());
     if (!isNew) {

@@ -14,7 +14,8 @@ struct PlanParts {
   mlir::OpBuilder builder; // at the end of the plan's body
   llvm::StringMap<plan::StateOp> states;
   llvm::StringMap<plan::KernelOp> kernels;
-  mlir::Value scalars; // made on first use
+  mlir::Value scalars;  // made on first use
+  int64_t settings = 0; // behind them
 };
 
 /// Fills `program` with the commands of `func`; buffers and kernels go to the

@@ -115,7 +115,7 @@ Executor::Input Executor::layOutInput(const fb::StepT &step,
 Status Executor::layOut(unsigned threads, bool guarded) {
   ArenaLayout layout(guarded);
   layout.add(plan.arena_bytes); // at 0: buffer offsets are arena offsets
-  scalarsOffset = layout.add(scalarCount * sizeof(int64_t));
+  scalarsOffset = layout.add(stepValueBytes(plan));
   for (const auto &step : plan.steps) {
     steps.emplace_back();
     steps.back().input = layOutInput(*step, layout);
@@ -273,6 +273,7 @@ Ticket Executor::submit(const Launch &launch) {
   if (submitted - finished == launchesAhead)
     runOldest();
   queue[submitted % launchesAhead] = launch;
+  queuedSettings[submitted % launchesAhead] = settings;
   return ++submitted;
 }
 
@@ -290,6 +291,9 @@ void Executor::runOldest() {
   const Launch &launch = queue[finished % launchesAhead];
   std::memcpy(arena.at(scalarsOffset), launch.scalars.data(),
               sizeof(launch.scalars));
+  for (size_t i = 0; i < settings.size(); ++i)
+    std::memcpy(arena.at(scalarsOffset + (scalarCount + i) * sizeof(double)),
+                &queuedSettings[finished % launchesAhead][i], sizeof(double));
   Step &step = steps[launch.step];
   size_t index = programIndex(*plan.steps[launch.step], launch.kind);
   bool hasBatch = launch.kind != fb::ProgramKind::Update;

@@ -46,6 +46,10 @@ public:
   }
   const Trace *trace() const override { return record.get(); }
 
+  /// What a setting is in launches that are submitted from here on; `index` is
+  /// its position in the plan.
+  void setSetting(size_t index, double value) { settings[index] = value; }
+
   /// Bytes of a buffer in the arena.
   uint8_t *arenaAddress(uint32_t buffer) const;
   /// All of its memory, in whole pages.
@@ -63,7 +67,11 @@ private:
   };
 
   Executor(const LoadedPlan &loaded)
-      : plan(*loaded.plan), reports(*loaded.plan) {}
+      : plan(*loaded.plan), reports(*loaded.plan) {
+    for (const auto &setting : plan.settings)
+      settings.push_back(setting->value);
+    queuedSettings.fill(settings); // room for all launches
+  }
   Status loadKernels(const LoadedPlan &loaded, const std::string &isa);
   Status layOut(unsigned threads, bool guarded);
   Input layOutInput(const fb::StepT &step, ArenaLayout &layout) const;
@@ -88,6 +96,7 @@ private:
   Arena arena;
   uint64_t allocated = 0;
   uint64_t scalarsOffset = 0;
+  std::vector<double> settings; ///< by position in the plan
   std::vector<uint64_t> scratchOffsets;
   uint64_t scratchBytes = 0; ///< of each thread
   std::vector<Step> steps;
@@ -96,6 +105,7 @@ private:
   std::unique_ptr<CheckedWorkers> checked; ///< in place of `workers`
 
   std::array<Launch, launchesAhead> queue;
+  std::array<std::vector<double>, launchesAhead> queuedSettings;
   Ticket submitted = 0, finished = 0;
   ReportRing reports;
 };

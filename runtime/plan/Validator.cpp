@@ -39,6 +39,16 @@ static Status checkNames(const fb::PlanT &plan) {
   return {};
 }
 
+static Status checkSettings(const fb::PlanT &plan) {
+  std::unordered_set<std::string> names;
+  for (const auto &setting : plan.settings)
+    if (setting->name.empty() || !isPrintable(setting->name) ||
+        !names.insert(setting->name).second)
+      return planError("settings",
+                       "a name is empty, unprintable or used twice");
+  return {};
+}
+
 static Status checkBuffers(const fb::PlanT &plan) {
   // Leaves room for the slack behind it, rings and scratch.
   if (plan.arena_bytes > uint64_t(1) << 60)
@@ -61,8 +71,8 @@ static Status checkBuffers(const fb::PlanT &plan) {
     case fb::Space::Input:
       break; // checked where a program uses it
     case fb::Space::Scalars:
-      if (b.offset != 0 || b.bytes > scalarCount * sizeof(int64_t))
-        return error("it is larger than the step's scalars");
+      if (b.offset != 0 || b.bytes > stepValueBytes(plan))
+        return error("it is larger than the step's scalars and settings");
       break;
     default:
       return error("unknown space");
@@ -238,6 +248,7 @@ Status dlrt::validatePlan(const fb::PlanT &plan,
   if (plan.dtype > fb::DType::MAX)
     return planError("header", "unknown dtype");
   DLRT_TRY(checkNames(plan));
+  DLRT_TRY(checkSettings(plan));
   DLRT_TRY(checkBuffers(plan));
   DLRT_TRY(checkStates(plan));
   DLRT_TRY(checkKernels(plan));

@@ -19,6 +19,10 @@ constexpr uint64_t bufferAlignment = 64;
 /// Words of the scalars buffer: seed, step, micro-batch, items of the group,
 /// epoch, and three spare ones.
 constexpr uint64_t scalarCount = 8;
+/// Of these and of the settings behind them.
+inline uint64_t stepValueBytes(const fb::PlanT &plan) {
+  return (scalarCount + plan.settings.size()) * sizeof(int64_t);
+}
 
 /// Everything after this may use indices, ranges and layouts unchecked.
 Status validatePlan(const fb::PlanT &plan,

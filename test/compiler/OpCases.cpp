@@ -65,6 +65,7 @@ static std::vector<OpCase> makeCases() {
       {"graph.iota",
        {},
        "{dim = 1, type = tensor<2x3xi64>, start = array<i64: 5>}"},
+      {"graph.read_setting", {"tensor<10xi64>"}, "{position = 9}"},
       {"graph.uniform",
        {kScalars},
        "{key = 77, type = tensor<3x4xf64>, offset = array<i64: 2, 0>, "

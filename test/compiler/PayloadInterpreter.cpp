@@ -3,6 +3,7 @@
 #include "dialects/graph/Reference.h"
 #include "dialects/graph/ops/random/Philox.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include <bit>
 #include <cmath>
 
 using namespace mlir;
@@ -83,6 +84,7 @@ bool Machine::runFloats(Operation &op) {
           .Case([&](math::PowFOp) { return std::pow(f(op, 0), f(op, 1)); })
           .Case([&](ExtFOp) { return f(op, 0); })
           .Case([&](TruncFOp) { return f(op, 0); })
+          .Case([&](BitcastOp) { return std::bit_cast<double>(s(op, 0)); })
           .Case([&](SIToFPOp) { return static_cast<double>(s(op, 0)); })
           .Case([&](UIToFPOp) { return static_cast<double>(u(op, 0)); })
           .Default([](Operation *) { return std::nullopt; });

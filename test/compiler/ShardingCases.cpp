@@ -14,8 +14,10 @@ const std::set<std::string> &opsWithoutRule() {
   static const std::set<std::string> ops = {
       "graph.gradients", // expanded before
       "graph.kernel",    // made of local ops
-      "graph.yield",     "graph.state",           "graph.scalar",
-      "graph.philox",    "graph.launch_constant",
+      "graph.yield",        "graph.state",           "graph.scalar",
+      "graph.philox",       "graph.launch_constant", "graph.setting",
+      "graph.read_setting", // whole on every device
+      "graph.settings",
   };
   return ops;
 }

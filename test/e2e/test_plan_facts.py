@@ -91,6 +91,85 @@ class Fusion(support.ToolTest):
             np.testing.assert_allclose(a[name], b[name], rtol=1e-11, atol=1e-11, err_msg=name)
 
 
+BLOCKS = support.HEAD + """
+struct Block : nn::Module {
+  nn::Linear fc{32, 32};
+  nn::Dropout drop{0.1};
+  dl::Tensor forward(dl::Tensor x) { return x + drop(fc(x)); }
+};
+
+struct Net : nn::Module {
+  nn::ModuleList blocks;
+  nn::Linear head{32, 4};
+  explicit Net(dl::i64 depth) {
+    for (int i = 0; i < depth; ++i)
+      blocks.push_back(Block());
+  }
+  dl::Tensor forward(dl::Tensor x) {
+    for (auto &block : blocks)
+      x = block(x);
+    return head(x);
+  }
+};
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 16});
+  Net net(p.arg("depth", 3));
+  OPTIMIZER
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::cross_entropy(net(b.data), b.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+
+class LaunchConstants(support.ToolTest):
+    """Layers that differ in keys, offsets and learning rates only are one code."""
+
+    def compiled(self, name, *arguments):
+        self.dlcc(name, "-o", "out.plan", *arguments)
+        return self.info("out.plan")
+
+    def data(self, width=32):
+        np.save(self.path("x.npy"), np.zeros((32, width), np.float32))
+        np.save(self.path("y.npy"), np.zeros(32, np.int64))
+
+    def test_equal_blocks_are_one_code(self):
+        self.data()
+        for optimizer in ("dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1, .momentum = 0.9});",
+                          "dl::optim::AdamW optimizer(net.parameters(), {.lr = 1e-3});"):
+            self.write("net.dl", BLOCKS.replace("OPTIMIZER", optimizer))
+            few, many = (self.compiled("net.dl", "-D", f"depth={depth}") for depth in (3, 20))
+            self.assertEqual(len(few["kernels"]), len(many["kernels"]))
+            keys = [(c["name"], *c["constants"]) for c in programs(many, "train")[0]["commands"] if "dropout" in c["name"]]
+            self.assertGreaterEqual(len(set(keys)), 20, "each layer draws its own mask")
+            for command in programs(many, "train")[0]["commands"]:
+                ranges = many["kernels"][command["kernel"]]["constants"]
+                self.assertEqual(len(ranges), len(command["constants"]))
+                for value, range_ in zip(command["constants"], ranges):
+                    self.assertTrue(range_["min"] <= value <= range_["max"] and value % range_["multiple_of"] == 0)
+
+    def test_groups_with_options_of_their_own_are_one_code(self):
+        self.data()
+        one = "dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1, .momentum = 0.9});"
+        two = """auto &body = net.blocks;
+  dl::optim::SGD optimizer({{.params = body.parameters(), .lr = 0.2, .momentum = 0.8},
+                            {.params = net.head.parameters()}}, {.lr = 0.1, .momentum = 0.9});"""
+        plans = []
+        for optimizer in (one, two):
+            self.write("net.dl", BLOCKS.replace("OPTIMIZER", optimizer))
+            plans.append(self.compiled("net.dl"))
+        # (Their names tell how many settings there are.)
+        self.assertEqual(*(len(plan["kernels"]) for plan in plans))
+        self.assertEqual(plans[1]["settings"],
+                         [{"name": "optim.momentum", "value": 0.8}, {"name": "optim.lr", "value": 0.2},
+                          {"name": "optim.group1.momentum", "value": 0.9}, {"name": "optim.group1.lr", "value": 0.1}])
+
+
 class Memory(support.ToolTest):
     def test_buffers_lie_in_the_arena(self):
         self.dlcc(support.example("mnist"), "-o", "mnist.plan")

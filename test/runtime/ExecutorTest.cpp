@@ -2,6 +2,7 @@
 #include "runtime/exec/Cpu.h"
 #include "test/runtime/TestPlan.h"
 
+#include <bit>
 #include <cstring>
 #include <ctime>
 
@@ -138,6 +139,31 @@ TEST(Executor, EachLaunchHasItsConstants) {
     }
     EXPECT_EQ(ready.words(none)[0], 1);
   }
+}
+
+TEST(Executor, SettingsAreReadInEachLaunch) {
+  PlanBuilder b = singleProgramPlan();
+  for (auto [name, value] :
+       {std::pair("optim.lr", 0.5), {"optim.beta1", 3.0}}) {
+    auto setting = std::make_unique<fb::SettingT>();
+    setting->name = name;
+    setting->value = value;
+    b.plan.settings.push_back(std::move(setting));
+  }
+  uint32_t scalars = b.scalars(), product = b.arena(8);
+  b.plan.buffers[scalars]->bytes = 80;
+  b.command(*b.plan.steps[0]->micro[0],
+            b.kernel("multiply_settings", 1, {80, 8}, {false, true}),
+            {scalars, product});
+  Ready ready(b.plan, 1);
+  auto result = [&] {
+    EXPECT_TRUE(ready.run().ok());
+    return std::bit_cast<double>(ready.words(product)[0]);
+  };
+  EXPECT_EQ(result(), 1.5);
+  ready.executor->setSetting(0, 0.25);
+  EXPECT_EQ(result(), 0.75);
+  EXPECT_EQ(result(), 0.75);
 }
 
 TEST(Executor, AnyNumberOfThreadsGivesTheSame) {

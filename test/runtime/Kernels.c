@@ -137,6 +137,14 @@ void copy_scalars(void *const *b, const i64 *constants, void *scratch,
     out[i] = in[i];
 }
 
+// (scalars) -> product of the first two settings behind them
+void multiply_settings(void *const *b, const i64 *constants, void *scratch,
+                       i64 begin, i64 end) {
+  const double *settings = (const double *)b[0] + 8;
+  double *out = b[1];
+  *out = settings[0] * settings[1];
+}
+
 // (y) -> flag: 1 if a value is negative
 void check_positive(void *const *b, const i64 *constants, void *scratch,
                     i64 begin, i64 end) {

@@ -123,6 +123,24 @@ TEST(Validator, Constants) {
             std::string::npos);
 }
 
+TEST(Validator, Settings) {
+  auto plan = [](std::vector<std::string> names, uint64_t bytes) {
+    PlanBuilder b = singleProgramPlan();
+    for (const std::string &name : names) {
+      b.plan.settings.push_back(std::make_unique<fb::SettingT>());
+      b.plan.settings.back()->name = name;
+    }
+    b.plan.buffers[b.scalars()]->bytes = bytes;
+    return std::move(b.plan);
+  };
+  EXPECT_EQ(verdict(plan({"optim.lr", "optim.eps"}, 80)), "");
+  EXPECT_NE(verdict(plan({"optim.lr"}, 80)).find("scalars and settings"),
+            std::string::npos);
+  for (const char *second : {"a", "", "\n"})
+    EXPECT_NE(verdict(plan({"a", second}, 64)).find("settings: a name is"),
+              std::string::npos);
+}
+
 TEST(Validator, ConstantsAreInTheCodeRecord) {
   PlanBuilder b = singleProgramPlan();
   uint32_t kernel = b.kernel("ramp", 4, {32}, {true});

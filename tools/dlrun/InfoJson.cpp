@@ -102,6 +102,16 @@ static void writeKernels(JsonWriter &json, const fb::PlanT &plan) {
   json.endArray();
 }
 
+static void writeSettings(JsonWriter &json, const fb::PlanT &plan) {
+  json.key("settings").beginArray();
+  for (const auto &setting : plan.settings)
+    json.beginObject()
+        .field("name", setting->name)
+        .field("value", setting->value)
+        .endObject();
+  json.endArray();
+}
+
 static void writeDatasets(JsonWriter &json, const fb::PlanT &plan) {
   json.key("datasets").beginArray();
   for (const auto &data : plan.datasets) {
@@ -247,6 +257,7 @@ std::string dlrun::planAsJson(const LoadedPlan &loaded,
   writeStates(json, plan);
   writeBuffers(json, plan);
   writeKernels(json, plan);
+  writeSettings(json, plan);
   writeDatasets(json, plan);
   writeSteps(json, plan);
   json.key("sources").beginArray();

@@ -37,19 +37,31 @@ int64_t bytesOf(Value value) {
   return type.getNumElements() * elementBytes(type.getElementType());
 }
 
+/// Vectors hold elements that are f64. A single number that is computed in f64
+/// and rounded, as an optimizer's, does not matter: it is the same in all
+/// lanes.
+static bool hasWideDoubles(graph::KernelOp kernel) {
+  auto isDouble = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getElementType().isF64();
+  };
+  if (llvm::any_of(kernel.getResults(), isDouble))
+    return true;
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    for (Value result : op.getResults())
+      if (cast<RankedTensorType>(result.getType()).getNumElements() != 1 &&
+          (isDouble(result) || llvm::any_of(op.getOperands(), isDouble)))
+        return true;
+  return false;
+}
+
 FailureOr<KernelPlan> KernelPlan::create(graph::KernelOp kernel,
                                          const plan::MachineModel &machine) {
   KernelPlan plan;
   plan.machine = &machine;
   plan.kernel = kernel;
   plan.joined = JoinedDims(kernel);
-  for (Operation &op : kernel.getBody().front())
-    for (Type type : op.getResultTypes())
-      if (cast<RankedTensorType>(type).getElementType().isF64())
-        plan.lanes = 8;
-  for (Value operand : kernel.getOperands())
-    if (cast<RankedTensorType>(operand.getType()).getElementType().isF64())
-      plan.lanes = 8;
+  if (hasWideDoubles(kernel))
+    plan.lanes = 8;
   plan.placeOperandsAndResults();
   if (failed(plan.collectStages()))
     return failure();

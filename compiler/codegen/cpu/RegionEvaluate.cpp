@@ -39,8 +39,7 @@ void RegionEmitter::preload(mlir::Value value, ArrayRef<AffineExpr> index,
 Value *RegionEmitter::scalarOperand(Operation *op, int64_t index) {
   for (mlir::Value operand : op->getOperands()) {
     auto type = cast<RankedTensorType>(operand.getType());
-    if (type.getElementType().isInteger(64) &&
-        type.getShape() == ArrayRef<int64_t>{8}) {
+    if (type.getElementType().isInteger(64) && type.getRank() == 1) {
       Value *loaded =
           builder.CreateLoad(builder.getInt64Ty(),
                              elementPointer(operand, builder.getInt64(index)));

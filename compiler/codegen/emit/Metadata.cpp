@@ -132,6 +132,8 @@ private:
       return addState(state);
     if (auto kernel = dyn_cast<plan::KernelOp>(op))
       return addKernel(kernel);
+    if (auto setting = dyn_cast<plan::SettingOp>(op))
+      return addSetting(setting);
     if (auto dataset = dyn_cast<plan::DatasetOp>(op))
       return addDataset(dataset);
     if (auto step = dyn_cast<plan::StepOp>(op))
@@ -194,6 +196,14 @@ private:
     kernel->bytes = op.getBytes();
     kernels[op.getSymName()] = out.kernels.size();
     out.kernels.push_back(std::move(kernel));
+    return success();
+  }
+
+  LogicalResult addSetting(plan::SettingOp op) {
+    auto setting = std::make_unique<fb::SettingT>();
+    setting->name = op.getName().str();
+    setting->value = op.getValue().convertToDouble();
+    out.settings.push_back(std::move(setting));
     return success();
   }
 

@@ -1,14 +1,24 @@
-#include "dialects/graph/Inference.h"
+#include "dialects/graph/ops/optimizer/Optimizer.h"
 
 using namespace mlir;
 using namespace dl::graph;
 
-using Number = std::pair<StringRef, APFloat>;
+using Number = std::pair<StringRef, Attribute>;
+
+double dl::graph::numberOf(Attribute option) {
+  if (auto setting = dyn_cast<SettingAttr>(option))
+    option = setting.getValue();
+  return cast<FloatAttr>(option).getValueAsDouble();
+}
+
+bool dl::graph::isNone(Attribute option) {
+  return isa<FloatAttr>(option) && numberOf(option) == 0;
+}
 
 static LogicalResult requireNotNegative(OptionalLoc loc, StringRef op,
                                         ArrayRef<Number> numbers) {
   for (const auto &[name, value] : numbers)
-    if (double number = value.convertToDouble(); !(number >= 0))
+    if (double number = numberOf(value); !(number >= 0))
       return emitOptionalError(loc, op, ": ", name,
                                " must not be negative, got ",
                                numberText(number));
@@ -49,10 +59,10 @@ LogicalResult SgdOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
       failed(requireCall(loc, "SGD", adaptor.getCall(), adaptor.getCalls())))
     return failure();
   if (adaptor.getNesterov() &&
-      (adaptor.getMomentum().isZero() || !adaptor.getDampening().isZero()))
+      (isNone(adaptor.getMomentum()) || !isNone(adaptor.getDampening())))
     return emitOptionalError(loc,
                              "SGD: nesterov needs a momentum and no dampening");
-  if (adaptor.getMomentum().isZero() == (buffer != nullptr))
+  if (isNone(adaptor.getMomentum()) == (buffer != nullptr))
     return emitOptionalError(
         loc, "SGD: a momentum buffer goes with a momentum, and only with it");
   if (failed(requireLike(loc, "SGD", param, {{"momentum buffer", buffer}})))
@@ -81,7 +91,7 @@ LogicalResult AdamOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
     return failure();
   for (auto [name, beta] : {Number{"beta1", adaptor.getBeta1()},
                             Number{"beta2", adaptor.getBeta2()}})
-    if (double number = beta.convertToDouble(); number >= 1)
+    if (double number = numberOf(beta); number >= 1)
       return emitOptionalError(loc, op, ": ", name, " must be below 1, got ",
                                numberText(number));
   types.assign(adaptor.getMaxExpAvgSq() ? 4 : 3, adaptor.getParam().getType());

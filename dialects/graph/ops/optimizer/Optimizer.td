@@ -3,6 +3,10 @@
 
 include "dialects/graph/Graph.td"
 
+/// Options are numbers, or settings, which each step reads: from these, what an
+/// update needs is computed in f64 and rounded once, as numbers are when code is
+/// made. A number of 0 is none: no weight decay is another update.
+///
 /// `maximize` turns the gradient's sign. A step of the program may update a
 /// parameter `calls` times; `call` counts them from 0.
 class Graph_Optimizer<string mnemonic>
@@ -15,10 +19,10 @@ def Graph_SgdOp : Graph_Optimizer<"sgd"> {
     first buffer is the gradient itself, whatever `dampening` says.
   }];
   let arguments = (ins Graph_Tensor:$param, Graph_Tensor:$grad,
-                       Optional<Graph_Tensor>:$momentum_buffer, F64Attr:$lr,
-                       DefaultValuedAttr<F64Attr, "0.0">:$momentum,
-                       DefaultValuedAttr<F64Attr, "0.0">:$dampening,
-                       DefaultValuedAttr<F64Attr, "0.0">:$weight_decay,
+                       Optional<Graph_Tensor>:$momentum_buffer, Graph_Number:$lr,
+                       DefaultValuedAttr<Graph_Number, "0.0">:$momentum,
+                       DefaultValuedAttr<Graph_Number, "0.0">:$dampening,
+                       DefaultValuedAttr<Graph_Number, "0.0">:$weight_decay,
                        DefaultValuedAttr<BoolAttr, "false">:$nesterov,
                        DefaultValuedAttr<BoolAttr, "false">:$maximize,
                        DefaultValuedAttr<I64Attr, "1">:$calls,
@@ -36,11 +40,11 @@ def Graph_AdamOp : Graph_Optimizer<"adam"> {
   }];
   let arguments = (ins Graph_Tensor:$param, Graph_Tensor:$grad,
                        Graph_Tensor:$exp_avg, Graph_Tensor:$exp_avg_sq,
-                       Optional<Graph_Tensor>:$max_exp_avg_sq, F64Attr:$lr,
-                       DefaultValuedAttr<F64Attr, "0.9">:$beta1,
-                       DefaultValuedAttr<F64Attr, "0.999">:$beta2,
-                       DefaultValuedAttr<F64Attr, "1e-8">:$eps,
-                       DefaultValuedAttr<F64Attr, "0.0">:$weight_decay,
+                       Optional<Graph_Tensor>:$max_exp_avg_sq, Graph_Number:$lr,
+                       DefaultValuedAttr<Graph_Number, "0.9">:$beta1,
+                       DefaultValuedAttr<Graph_Number, "0.999">:$beta2,
+                       DefaultValuedAttr<Graph_Number, "1e-8">:$eps,
+                       DefaultValuedAttr<Graph_Number, "0.0">:$weight_decay,
                        DefaultValuedAttr<BoolAttr, "false">:$decoupled,
                        DefaultValuedAttr<BoolAttr, "false">:$maximize,
                        DefaultValuedAttr<I64Attr, "1">:$calls,

@@ -1,31 +1,75 @@
 // PyTorch's formulas in the order of its operations.
 #include "dialects/graph/StepScalars.h"
+#include "dialects/graph/ops/optimizer/Optimizer.h"
 
 using namespace mlir;
 using namespace dl::graph;
 
-/// a + factor * b.
-static Value addScaled(GraphBuilder &g, Value a, double factor, Value b) {
-  Value constant = g.constant(b, factor);
-  Value scaled = g.make<MulOp>(b, constant);
-  return g.make<AddOp>(a, scaled);
-}
+namespace {
+/// A number in f64, known or read in the step.
+struct Number {
+  double known;
+  Value read = nullptr; // f64 [1]
+};
 
-static Value scale(GraphBuilder &g, Value a, double factor) {
-  Value constant = g.constant(a, factor);
-  return g.make<MulOp>(a, constant);
-}
+/// Writes the ops of an update. What is known when code is made is computed
+/// here, what is read by ops; both in f64, and rounded once.
+class UpdateBuilder : public GraphBuilder {
+public:
+  UpdateBuilder(OpBuilder &builder, Location loc)
+      : GraphBuilder(builder, loc), f64(builder.getF64Type()) {}
+
+  Number number(Attribute option) {
+    if (auto setting = dyn_cast<SettingAttr>(option))
+      return {0, make<SettingOp>(setting)};
+    return {numberOf(option)};
+  }
+  Number minus(Number a, Number b) {
+    if (!a.read && !b.read)
+      return {a.known - b.known};
+    Value lhs = inDouble(a), rhs = inDouble(b);
+    return {0, make<SubOp>(lhs, rhs)};
+  }
+  Number times(Number a, Number b) {
+    if (!a.read && !b.read)
+      return {a.known * b.known};
+    Value lhs = inDouble(a), rhs = inDouble(b);
+    return {0, make<MulOp>(lhs, rhs)};
+  }
+  /// Of the element type of `like`, in a shape that broadcasts to it.
+  Value rounded(Number a, Value like) {
+    if (!a.read)
+      return constant(like, a.known);
+    Value value = cast(a.read, elementOf(like));
+    return shapeOf(like).empty() ? reshape(value, {}) : value;
+  }
+  /// a + factor * b.
+  Value addScaled(Value a, Number factor, Value b) {
+    Value scaled = scale(b, factor);
+    return make<AddOp>(a, scaled);
+  }
+  Value scale(Value a, Number factor) {
+    Value constant = rounded(factor, a);
+    return make<MulOp>(a, constant);
+  }
+
+private:
+  Value inDouble(Number a) { return a.read ? a.read : constant(f64, a.known); }
+
+  Type f64;
+};
+} // namespace
 
 /// momentum * buffer + (1 - dampening) * grad; at first the gradient. With no
 /// dampening the zero that a buffer starts from gives just that.
-static FailureOr<Value> newBuffer(SgdOp op, GraphBuilder &g, Value scalars,
+static FailureOr<Value> newBuffer(SgdOp op, UpdateBuilder &g, Value scalars,
                                   Value grad) {
-  double dampening = op.getDampening().convertToDouble();
-  Value kept =
-      scale(g, op.getMomentumBuffer(), op.getMomentum().convertToDouble());
-  if (dampening == 0)
+  Number momentum = g.number(op.getMomentum());
+  Value kept = g.scale(op.getMomentumBuffer(), momentum);
+  if (isNone(op.getDampening()))
     return g.make<AddOp>(kept, grad);
-  Value later = addScaled(g, kept, 1 - dampening, grad);
+  Number share = g.minus({1}, g.number(op.getDampening()));
+  Value later = g.addScaled(kept, share, grad);
   if (op.getCall() > 0)
     return later;
   if (!scalars)
@@ -39,42 +83,43 @@ static FailureOr<Value> newBuffer(SgdOp op, GraphBuilder &g, Value scalars,
 
 FailureOr<SmallVector<Value>> SgdOp::expandUpdate(OpBuilder &builder,
                                                   Value scalars) {
-  GraphBuilder g(builder, getLoc());
+  UpdateBuilder g(builder, getLoc());
   Value param = getParam(), grad = getGrad();
   if (getMaximize())
     grad = g.make<NegOp>(grad);
-  double decay = getWeightDecay().convertToDouble();
-  if (decay != 0)
-    grad = addScaled(g, grad, decay, param);
+  if (!isNone(getWeightDecay())) {
+    Number decay = g.number(getWeightDecay());
+    grad = g.addScaled(grad, decay, param);
+  }
   SmallVector<Value> results(1);
   if (getMomentumBuffer()) {
     FailureOr<Value> buffer = newBuffer(*this, g, scalars, grad);
     if (failed(buffer))
       return failure();
-    double momentum = getMomentum().convertToDouble();
-    grad = getNesterov() ? addScaled(g, grad, momentum, *buffer) : *buffer;
+    Number momentum = g.number(getMomentum());
+    grad = getNesterov() ? g.addScaled(grad, momentum, *buffer) : *buffer;
     results.push_back(*buffer);
   }
-  Value delta = scale(g, grad, getLr().convertToDouble());
+  Number lr = g.number(getLr());
+  Value delta = g.scale(grad, lr);
   results.front() = g.make<SubOp>(param, delta);
   return results;
 }
 
 /// 1 - beta^t, in f64. `count` is t.
-static Value biasCorrection(GraphBuilder &g, double beta, Value count) {
-  Value base = g.constant(count, beta), one = g.constant(count, 1);
+static Value biasCorrection(UpdateBuilder &g, Number beta, Value count) {
+  Value base = g.rounded(beta, count), one = g.constant(count, 1);
   Value power = g.make<PowOp>(base, count);
   return g.make<SubOp>(one, power);
 }
 
 FailureOr<SmallVector<Value>> AdamOp::expandUpdate(OpBuilder &builder,
                                                    Value scalars) {
-  GraphBuilder g(builder, getLoc());
+  UpdateBuilder g(builder, getLoc());
   if (!scalars)
     return emitError() << "Adam needs the step's scalars as an argument";
-  double lr = getLr().convertToDouble(), beta1 = getBeta1().convertToDouble(),
-         beta2 = getBeta2().convertToDouble(),
-         decay = getWeightDecay().convertToDouble();
+  Number lr = g.number(getLr()), beta1 = g.number(getBeta1()),
+         beta2 = g.number(getBeta2());
   Value param = getParam(), grad = getGrad();
   Type element = elementOf(param);
 
@@ -82,12 +127,12 @@ FailureOr<SmallVector<Value>> AdamOp::expandUpdate(OpBuilder &builder,
   Value step = readScalar(g, scalars, StepScalar::Step, param);
   Value done = g.cast(step, builder.getF64Type());
   if (getCalls() != 1)
-    done = scale(g, done, static_cast<double>(getCalls()));
+    done = g.scale(done, {static_cast<double>(getCalls())});
   Value after = g.constant(done, static_cast<double>(getCall() + 1));
   Value count = g.make<AddOp>(done, after);
   Value correction1 = biasCorrection(g, beta1, count);
   Value correction2 = biasCorrection(g, beta2, count);
-  Value rate = g.constant(count, lr);
+  Value rate = g.rounded(lr, count);
   Value stepSize = g.make<DivOp>(rate, correction1);
   Value rootScale = g.make<RsqrtOp>(correction2);
   stepSize = g.cast(stepSize, element);
@@ -95,15 +140,18 @@ FailureOr<SmallVector<Value>> AdamOp::expandUpdate(OpBuilder &builder,
 
   if (getMaximize())
     grad = g.make<NegOp>(grad);
-  if (decay != 0 && getDecoupled())
-    param = scale(g, param, 1 - lr * decay);
-  else if (decay != 0)
-    grad = addScaled(g, grad, decay, param);
-  Value kept = scale(g, getExpAvg(), beta1);
-  Value average = addScaled(g, kept, 1 - beta1, grad);
-  Value keptSquare = scale(g, getExpAvgSq(), beta2);
+  if (!isNone(getWeightDecay())) {
+    Number decay = g.number(getWeightDecay());
+    if (getDecoupled())
+      param = g.scale(param, g.minus({1}, g.times(lr, decay)));
+    else
+      grad = g.addScaled(grad, decay, param);
+  }
+  Value kept = g.scale(getExpAvg(), beta1);
+  Value average = g.addScaled(kept, g.minus({1}, beta1), grad);
+  Value keptSquare = g.scale(getExpAvgSq(), beta2);
   Value square = g.make<MulOp>(grad, grad);
-  Value averageSquare = addScaled(g, keptSquare, 1 - beta2, square);
+  Value averageSquare = g.addScaled(keptSquare, g.minus({1}, beta2), square);
   SmallVector<Value> results = {Value(), average, averageSquare};
   Value largest = averageSquare;
   if (getMaxExpAvgSq()) {
@@ -112,7 +160,7 @@ FailureOr<SmallVector<Value>> AdamOp::expandUpdate(OpBuilder &builder,
   }
   Value root = g.make<SqrtOp>(largest);
   Value scaled = g.make<MulOp>(root, rootScale);
-  Value eps = g.constant(scaled, getEps().convertToDouble());
+  Value eps = g.rounded(g.number(getEps()), scaled);
   Value denominator = g.make<AddOp>(scaled, eps);
   Value numerator = g.make<MulOp>(average, stepSize);
   Value delta = g.make<DivOp>(numerator, denominator);

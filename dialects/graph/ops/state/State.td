@@ -22,4 +22,28 @@ def Graph_StateOp : Op<GraphDialect, "state", [Symbol]> {
   let hasVerifier = 1;
 }
 
+def Graph_SettingOp : Graph_InferredOp<"setting", Graph_Reference> {
+  let summary = "A setting, f64 [1].";
+  let description = "place-settings says where among the step's values it lies.";
+  let arguments = (ins Graph_SettingAttr:$setting);
+  let results = (outs Graph_Tensor:$result);
+}
+
+def Graph_SettingsOp : Op<GraphDialect, "settings"> {
+  let summary = "All settings of the steps of a module, in the order in memory.";
+  let arguments = (ins TypedArrayAttrBase<Graph_SettingAttr, "settings">:$settings);
+  let assemblyFormat = "$settings attr-dict";
+}
+
+def Graph_ReadSettingOp
+    : Graph_InferredOp<"read_setting", !listconcat(Graph_Nest, Graph_Constants)> {
+  let summary = "A setting from the step's values, f64 [1].";
+  let description = [{
+    Settings lie behind the step's scalars, as the bits of an f64; `position` counts
+    from the first scalar, and is a constant of the launch.
+  }];
+  let arguments = (ins Graph_Tensor:$scalars, I64Attr:$position);
+  let results = (outs Graph_Tensor:$result);
+}
+
 #endif

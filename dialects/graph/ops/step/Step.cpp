@@ -1,5 +1,6 @@
 #include "dialects/graph/Step.h"
 #include "dialects/graph/Inference.h"
+#include "dialects/graph/StepScalars.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -226,6 +227,13 @@ static bool isTensorOf(Type type, unsigned bits, ArrayRef<int64_t> shape) {
          tensor.getShape() == shape;
 }
 
+/// The scalars with settings behind them, see place-settings.
+static bool holdsSettings(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor.getElementType().isSignlessInteger(64) &&
+         tensor.getRank() == 1 && tensor.getDimSize(0) > numStepScalars;
+}
+
 /// Each port at most once, and of a kind that fits.
 static LogicalResult verifyPorts(StepOp step, ArrayAttr ports, TypeRange types,
                                  bool areArguments) {
@@ -246,7 +254,7 @@ static LogicalResult verifyPorts(StepOp step, ArrayAttr ports, TypeRange types,
     if (port.getKind() != PortKind::Plain && !port.asError() &&
         !seen.insert(port).second)
       return error() << "is a second " << portText(port);
-    if (port.isScalars() && !isTensorOf(type, 64, {8}))
+    if (port.isScalars() && !isTensorOf(type, 64, {8}) && !holdsSettings(type))
       return error() << "holds the step's scalars, which are tensor<8xi64>, "
                         "not "
                      << type;
