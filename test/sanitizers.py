@@ -22,6 +22,26 @@ def compiler_with(flag):
     return None
 
 
+RACE = """#include <thread>
+int shared = 0;
+int main() {
+  std::thread other([] { shared = 1; });
+  shared = 2;
+  other.join();
+}
+"""
+
+
+def sees_a_race(compiler, prefix):
+    """Whether a program under TSan tells of the race that it has."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "race")
+        subprocess.run([compiler, "-fsanitize=thread", "-g", "-x", "c++", "-", "-o", program, "-pthread"], input=RACE,
+                       text=True, check=True)
+        result = subprocess.run([*prefix, program], capture_output=True, text=True)
+        return result.returncode == 66 and "data race" in result.stderr
+
+
 def build(preset, compiler, *targets):
     """Configures and builds; the folder of the tools, or what the build said as it failed."""
     folder = os.path.join(dltools.ROOT, "build", preset)

@@ -10,12 +10,13 @@
 using namespace dlrun;
 using namespace dlrt;
 
-static volatile sig_atomic_t stopped = 0;
+/// Any thread may be the one that is interrupted.
+static std::atomic<int> stopped = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 static void onStop(int signal) {
-  if (stopped)
+  if (stopped.exchange(signal) != 0)
     _exit(128 + signal);
-  stopped = signal;
 }
 
 static void stopOn(int signal) {
