@@ -10,6 +10,7 @@
 // few lines at a time: a burst of fetches would hold up its own operands.
 
 #include "compiler/codegen/cpu/ContractStage.h"
+#include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/Packing.h"
 
 using namespace mlir;
@@ -56,8 +57,9 @@ void ContractStage::emitCacheBlocks(int64_t rows) {
   Value *lane = b.getInt64(0), *end = b.getInt64(form.laneCount());
   if (Binding bound = stage.binding[lead]; e.plan.isCut(bound))
     lane = tile.origin[bound.grid], end = tile.end[bound.grid];
-  int64_t most = form.blockRows(), count = (rows + most - 1) / most;
-  int64_t size = (rows + count - 1) / count, lanes = form.blockLanes(e.plan);
+  const BlockedPlan &cut = *form.as<BlockedPlan>();
+  int64_t count = llvm::divideCeil(rows, cut.rows), lanes = cut.lanes;
+  int64_t size = llvm::divideCeil(rows, count);
   bool wide = registers.perVector == 1;
   auto some = [&](Value *row, int64_t height) {
     emitLoop(b, lane, end, lanes, [&](Value *from) {
@@ -185,7 +187,6 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
     perCall = part.ahead.count * laneStep;
   }
 
-  llvm::Function *function = b.GetInsertBlock()->getParent();
   auto emit = [&](Value *row, Value *number, int64_t height, bool packs) {
     part.scalarSteps = {height};
     part.packs = packs;
@@ -196,14 +197,17 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
                               : b.CreateMul(row, b.getInt64(part.ahead.step));
     Value *rows = b.CreateGEP(element, scratchAt(scratch.rowsAt),
                               b.CreateMul(row, b.getInt64(part.extent)));
-    b.CreateCall(
-        microKernel(height, packs ? panelAt(0, lanes) : packedPanel(lanes),
-                    part),
-        {function->getArg(0), function->getArg(2), frame, rows,
-         packs ? unpacked : scratchAt(0),
-         b.CreateAdd(tileOrigin(form.rowDim), b.CreateAdd(block.row, row)),
-         lane, b.CreateGEP(element, scratchAt(scratch.sumsAt), inBlock),
-         b.CreateGEP(element, next, progress), scratchAt(0)});
+    MicroArguments arguments =
+        microArguments(rows, packs ? unpacked : scratchAt(0));
+    arguments.row =
+        b.CreateAdd(tileOrigin(form.rowDim), b.CreateAdd(block.row, row));
+    arguments.lane = lane;
+    arguments.sums = b.CreateGEP(element, scratchAt(scratch.sumsAt), inBlock);
+    arguments.ahead = b.CreateGEP(element, next, progress);
+    arguments.packed = scratchAt(0);
+    arguments.call(
+        b, microKernel(height, packs ? panelAt(0, lanes) : packedPanel(lanes),
+                       part));
   };
   if (onTheWay)
     emit(b.getInt64(0), b.getInt64(0), block.firstHeight(), true);

@@ -14,8 +14,60 @@
 #pragma once
 
 #include "compiler/codegen/cpu/KernelPlan.h"
+#include <variant>
 
 namespace dl::codegen {
+
+struct ContractForm;
+
+/// Scratch of one tile, from the kernel's packOffset on: packed lanes of a k
+/// block, packed rows of a k block, sums between k blocks; of a narrow product
+/// sums and the same transposed.
+struct ContractScratch {
+  int64_t rowsAt = 0, sumsAt = 0, transposedAt = 0, bytes = 0;
+  int64_t sumStride = 0; // elements
+};
+
+/// Panels of lanes, for each of them blocks of rows.
+struct LanePlan {
+  /// The lane operand is copied to panels [panel][k][lanes of the panel] first.
+  bool pack = false;
+
+  llvm::SmallVector<int64_t> tileSteps(const ContractForm &form,
+                                       const KernelPlan &kernel) const;
+  ContractScratch scratch(const ContractForm &form,
+                          const KernelPlan &kernel) const;
+};
+
+/// Computed in blocks that fit the second-level cache, from packed operands;
+/// there is one lane dim and one k dim (Goto and van de Geijn, "Anatomy of
+/// High-Performance Matrix Multiplication", 2008): see CacheBlocks.cpp.
+struct BlockedPlan {
+  /// Rows and lanes of one cache block, at most. Lanes are limited by the sums
+  /// that wait between k blocks.
+  int64_t rows = 0, lanes = 0;
+
+  llvm::SmallVector<int64_t> tileSteps(const ContractForm &form,
+                                       const KernelPlan &kernel) const;
+  ContractScratch scratch(const ContractForm &form,
+                          const KernelPlan &kernel) const;
+};
+
+/// Lanes run along k; the "lanes" of the form are columns.
+struct DotPlan {
+  llvm::SmallVector<int64_t> tileSteps(const ContractForm &form,
+                                       const KernelPlan &kernel) const;
+  ContractScratch scratch(const ContractForm &form,
+                          const KernelPlan &kernel) const;
+};
+
+/// Few lanes, which are no neighbours in the result; all are packed.
+struct NarrowPlan {
+  llvm::SmallVector<int64_t> tileSteps(const ContractForm &form,
+                                       const KernelPlan &kernel) const;
+  ContractScratch scratch(const ContractForm &form,
+                          const KernelPlan &kernel) const;
+};
 
 struct ContractForm {
   /// One operand as a linear function of the iteration dims, in elements.
@@ -42,28 +94,28 @@ struct ContractForm {
     return *create(plan, stage);
   }
 
-  bool dot = false, narrow = false;
-  /// Lane form: `scalar` is broadcast and `lane` is read along the lanes. Dot
-  /// form: `scalar` has the row dim, `lane` the lane (column) dims.
+  /// `scalar` has the row dim and is broadcast element by element, `lane` has
+  /// the lane dims and is read along them.
   Side scalar, lane;
   int rowDim = -1;                       // -1: one row
   llvm::SmallVector<unsigned> laneDims;  // outermost first
   llvm::SmallVector<unsigned> batchDims; // the other parallel dims
   llvm::SmallVector<unsigned> kDims;     // outermost first
   llvm::SmallVector<Border, 2> borders;
-  /// The lane operand is copied to panels [panel][k][lanes of the panel] first.
-  bool pack = false;
-  /// Computed in blocks that fit the second-level cache, from packed operands;
-  /// there is one lane dim
-  /// (Goto and van de Geijn, "Anatomy of High-Performance Matrix
-  /// Multiplication", 2008): see CacheBlocks.cpp.
-  bool blocked = false;
+  std::variant<LanePlan, BlockedPlan, DotPlan, NarrowPlan> plan;
   /// A long k loop runs in blocks of this extent, so that what a block reads
   /// stays in the caches; sums wait in scratch between blocks. Each result is
   /// still one chain of additions in the order of k.
   int64_t kBlock = 0;
 
   llvm::SmallVector<int64_t> extents;
+
+  template <class Plan> const Plan *as() const {
+    return std::get_if<Plan>(&plan);
+  }
+  template <class Plan> bool is() const { return as<Plan>(); }
+  /// Panels of lanes are copied before they are read.
+  bool packsPanels() const { return is<LanePlan>() && as<LanePlan>()->pack; }
 
   bool isBordered(unsigned dim) const {
     return llvm::any_of(borders,
@@ -73,24 +125,11 @@ struct ContractForm {
   int64_t laneCount() const;
   int64_t kCount() const;
   /// Good units to cut the parallel dims into tiles by.
-  llvm::SmallVector<int64_t> tileSteps(const KernelPlan &plan) const;
-  /// Scratch of one tile, from the kernel's packOffset on: packed lanes of a k
-  /// block, packed rows of a k block, sums between k blocks; of a narrow
-  /// product sums and the same transposed.
-  struct Scratch {
-    int64_t rowsAt = 0, sumsAt = 0, transposedAt = 0, bytes = 0;
-    int64_t sumStride = 0; // elements
-  };
-  Scratch scratch(const KernelPlan &plan) const;
-  /// Rows and lanes of one cache block, at most. Lanes are limited by the sums
-  /// that wait between k blocks.
-  int64_t blockRows() const;
-  int64_t blockLanes(const KernelPlan &plan) const {
-    return numKBlocks() == 1 ? laneCount() : 64 * plan.lanes;
-  }
+  llvm::SmallVector<int64_t> tileSteps(const KernelPlan &kernel) const;
+  ContractScratch scratch(const KernelPlan &kernel) const;
   /// Lanes of the lane dims within one tile, with the tile's full size.
-  int64_t tileLanes(const KernelPlan &plan) const;
-  int64_t tileRows(const KernelPlan &plan) const;
+  int64_t tileLanes(const KernelPlan &kernel) const;
+  int64_t tileRows(const KernelPlan &kernel) const;
   /// Worth the copies of both operands.
   bool isLarge() const;
   /// Lanes are read where they are, and far from one k to the next.

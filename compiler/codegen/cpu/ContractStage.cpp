@@ -49,13 +49,13 @@ void ContractStage::emit() {
 
 void ContractStage::emitBatch(size_t next) {
   if (next == form.batchDims.size()) {
-    if (form.narrow)
+    if (form.is<NarrowPlan>())
       return emitNarrow();
     unsigned lead = form.laneDims.front();
     int64_t inner = form.laneCount() / form.extents[lead];
     Span rows =
         form.rowDim < 0 ? Span{1, 1, b.getFalse()} : span(form.rowDim, 1);
-    if (form.blocked) {
+    if (form.is<BlockedPlan>()) {
       emitIf(
           b, rows.isLast, [&] { emitCacheBlocks(rows.last); },
           [&] { emitCacheBlocks(rows.usual); });
@@ -209,7 +209,8 @@ Panel ContractStage::packedPanel(int64_t lanes) const {
 }
 
 void ContractStage::emitTile(int64_t rows, int64_t lanes) {
-  auto choose = form.dot ? RegisterTile::chooseDot : RegisterTile::choose;
+  auto choose =
+      form.is<DotPlan>() ? RegisterTile::chooseDot : RegisterTile::choose;
   RegisterTile block = choose(form, rows, lanes, e.plan.lanes, registers);
   KPart part;
   part.clipped = !clippedFrom.empty();
@@ -238,7 +239,7 @@ void ContractStage::emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
   SmallVector<int64_t> extents{part.extent};
   for (unsigned d : ArrayRef(form.kDims).drop_front())
     extents.push_back(form.extents[d]);
-  if (form.pack)
+  if (form.packsPanels())
     emitPack(b, element, panelAt(0, lanes), extents,
              sidePointer(form.lane, tileOrigin(form.rowDim), k), scratchAt(0),
              {block.vectors * e.plan.lanes, e.plan.lanes, 0});
@@ -247,7 +248,7 @@ void ContractStage::emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
 
 /// After how many panels their shapes repeat, a fixed distance further.
 int64_t ContractStage::panelPeriod(int64_t full, int64_t width) const {
-  if (form.pack)
+  if (form.packsPanels())
     return 1;
   int64_t period = 1;
   for (; period <= full && period <= kMaxPanelShapes; ++period) {
@@ -266,18 +267,20 @@ int64_t ContractStage::panelPeriod(int64_t full, int64_t width) const {
 
 void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
                                Value *k, const KPart &part) {
-  int64_t width = form.dot ? block.vectors : block.vectors * e.plan.lanes;
+  int64_t width =
+      form.is<DotPlan>() ? block.vectors : block.vectors * e.plan.lanes;
   int64_t count = part.extent;
   for (unsigned d : ArrayRef(form.kDims).drop_front())
     count *= form.extents[d];
-  Value *base = form.pack ? scratchAt(0)
-                          : sidePointer(form.lane, tileOrigin(form.rowDim), k);
+  Value *base = form.packsPanels()
+                    ? scratchAt(0)
+                    : sidePointer(form.lane, tileOrigin(form.rowDim), k);
   auto emitAt = [&](Value *relative, int64_t at, int64_t used, Value *pointer) {
-    emitRows(form.pack ? packedPanel(used) : panelAt(at, used), pointer,
-             relative, rows, block.rows, k, part);
+    emitRows(form.packsPanels() ? packedPanel(used) : panelAt(at, used),
+             pointer, relative, rows, block.rows, k, part);
   };
   auto pointerAt = [&](Value *relative, Value *dynamic, int64_t at) {
-    if (form.pack)
+    if (form.packsPanels())
       return b.CreateGEP(element, base,
                          b.CreateMul(relative, b.getInt64(count)));
     return b.CreateConstGEP1_64(element, b.CreateGEP(element, base, dynamic),
@@ -309,22 +312,33 @@ void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
   int64_t inner = form.laneCount() / form.extents[lead];
   Value *flat = b.CreateAdd(b.CreateMul(tileOrigin(lead), b.getInt64(inner)),
                             relativeLane);
-  llvm::Function *function = b.GetInsertBlock()->getParent();
   auto some = [&](int64_t from, int64_t to, int64_t height) {
     emitLoop(b, b.getInt64(from), b.getInt64(to), height, [&](Value *relative) {
       Value *row = b.CreateAdd(tileOrigin(form.rowDim), relative);
       Value *sumAt = b.CreateAdd(
           b.CreateMul(relative, b.getInt64(scratch.sumStride)),
-          b.CreateMul(relativeLane, b.getInt64(form.dot ? e.plan.lanes : 1)));
-      b.CreateCall(microKernel(height, panel, part),
-                   {function->getArg(0), function->getArg(2), frame,
-                    sidePointer(form.scalar, row, k), lanePointer, row, flat,
-                    b.CreateGEP(element, scratchAt(scratch.sumsAt), sumAt),
-                    lanePointer, lanePointer});
+          b.CreateMul(relativeLane,
+                      b.getInt64(form.is<DotPlan>() ? e.plan.lanes : 1)));
+      MicroArguments arguments =
+          microArguments(sidePointer(form.scalar, row, k), lanePointer);
+      arguments.row = row, arguments.lane = flat;
+      arguments.sums = b.CreateGEP(element, scratchAt(scratch.sumsAt), sumAt);
+      arguments.call(b, microKernel(height, panel, part));
     });
   };
   some(0, border, low + 1);
   some(border, rows, low);
+}
+
+MicroArguments ContractStage::microArguments(Value *scalarAt, Value *laneAt) {
+  llvm::Function *function = b.GetInsertBlock()->getParent();
+  MicroArguments arguments;
+  arguments.bindings = function->getArg(0);
+  arguments.scratch = function->getArg(2);
+  arguments.frame = frame;
+  arguments.scalarAt = scalarAt;
+  arguments.laneAt = arguments.ahead = arguments.packed = laneAt;
+  return arguments;
 }
 
 llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,

@@ -41,6 +41,8 @@ struct KPart {
   } ahead;
 };
 
+struct MicroArguments;
+
 class ContractStage {
 public:
   ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
@@ -86,6 +88,8 @@ private:
   void emitPackedPanel(const CacheBlock &block, llvm::Value *lane,
                        int64_t lanes, llvm::Value *k, const KPart &part);
   llvm::Function *microKernel(int rows, const Panel &panel, const KPart &part);
+  /// Those that are the same for all calls; nothing is fetched or packed.
+  MicroArguments microArguments(llvm::Value *scalarAt, llvm::Value *laneAt);
 
   RegionEmitter &e;
   PayloadCache &payloads;
@@ -95,7 +99,7 @@ private:
   ContractForm form;
   Registers registers;
   int64_t packOffset;
-  ContractForm::Scratch scratch;
+  ContractScratch scratch;
   std::string prefix;
   llvm::Type *element;
 

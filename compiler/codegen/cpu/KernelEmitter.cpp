@@ -38,9 +38,9 @@ static int mergedDim(const KernelPlan &plan) {
   if (plan.stages.size() != 1 || !plan.stages[0].contraction)
     return -1;
   ContractForm form = ContractForm::of(plan, plan.stages[0]);
-  if (!form.blocked && !form.narrow)
+  if (!form.is<BlockedPlan>() && !form.is<NarrowPlan>())
     return -1;
-  unsigned along = form.narrow ? form.rowDim : form.laneDims.front();
+  unsigned along = form.is<NarrowPlan>() ? form.rowDim : form.laneDims.front();
   int dim = plan.stages[0].binding[along].grid;
   for (int g = plan.gridExtents.size() - 1; g > dim; --g)
     if (plan.tileSizes[g] < plan.gridExtents[g])

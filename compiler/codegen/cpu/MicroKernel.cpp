@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/MicroKernel.h"
+#include "compiler/codegen/cpu/ContractLimits.h"
 #include "compiler/codegen/cpu/Payload.h"
 #include "llvm/IR/InlineAsm.h"
 
@@ -10,12 +11,6 @@ using llvm::Value;
 
 /// An innermost k dim of at most this extent is unrolled: filter taps.
 static constexpr int64_t kMaxUnrolledTaps = 8;
-/// Packed rows are fetched so many k before they are needed: about 200
-/// cycles, what the second-level cache may take under load.
-static constexpr int64_t kAhead = 16;
-/// Lanes that lie far apart are fetched a few k ahead only: many would share a
-/// set of the cache.
-static constexpr int64_t kFarAhead = 4;
 /// So many k a turn of a long loop: fewer instructions matter where another
 /// thread of the core takes its share of them.
 static constexpr int64_t kTurn = 2;
@@ -26,56 +21,82 @@ MicroKernel::MicroKernel(const KernelPlan &plan, PayloadCache &payloads,
                          const Stage &stage, const ContractForm &form, int rows,
                          const Panel &panel, const KPart &part)
     : plan(plan), payloads(payloads), stage(stage), form(form), rows(rows),
-      vectors(form.dot ? panel.lanes
-                       : (panel.lanes + plan.lanes - 1) / plan.lanes),
+      vectors(form.is<DotPlan>() ? panel.lanes
+                                 : (panel.lanes + plan.lanes - 1) / plan.lanes),
       panel(panel), part(part) {}
 
-llvm::FunctionType *MicroKernel::type(llvm::LLVMContext &context) {
+static constexpr llvm::Value *MicroArguments::*kArguments[] = {
+    &MicroArguments::bindings, &MicroArguments::scratch, &MicroArguments::frame,
+    &MicroArguments::scalarAt, &MicroArguments::laneAt,  &MicroArguments::row,
+    &MicroArguments::lane,     &MicroArguments::sums,    &MicroArguments::ahead,
+    &MicroArguments::packed};
+
+llvm::FunctionType *MicroArguments::type(llvm::LLVMContext &context) {
   auto *ptr = llvm::PointerType::get(context, 0);
   auto *i64 = llvm::Type::getInt64Ty(context);
-  return llvm::FunctionType::get(
-      llvm::Type::getVoidTy(context),
-      {ptr, ptr, ptr, ptr, ptr, i64, i64, ptr, ptr, ptr}, false);
+  SmallVector<llvm::Type *> types;
+  for (auto member : kArguments)
+    types.push_back(member == &MicroArguments::row ||
+                            member == &MicroArguments::lane
+                        ? static_cast<llvm::Type *>(i64)
+                        : ptr);
+  return llvm::FunctionType::get(llvm::Type::getVoidTy(context), types, false);
+}
+
+MicroArguments MicroArguments::of(llvm::Function *function) {
+  MicroArguments arguments;
+  for (auto [i, member] : llvm::enumerate(kArguments))
+    arguments.*member = function->getArg(i);
+  return arguments;
+}
+
+void MicroArguments::call(llvm::IRBuilder<> &b,
+                          llvm::Function *function) const {
+  SmallVector<Value *> values;
+  for (auto member : kArguments)
+    values.push_back(this->*member);
+  b.CreateCall(function, values);
 }
 
 llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
   llvm::LLVMContext &context = module.getContext();
-  auto *function = llvm::Function::Create(
-      type(context), llvm::GlobalValue::InternalLinkage, name, module);
+  auto *function =
+      llvm::Function::Create(MicroArguments::type(context),
+                             llvm::GlobalValue::InternalLinkage, name, module);
   function->addFnAttr(llvm::Attribute::NoInline);
   llvm::IRBuilder<> builder(
       llvm::BasicBlock::Create(context, "entry", function));
   b = &builder;
-  frame = function->getArg(2);
+  arguments = MicroArguments::of(function);
   // What it holds is loaded once, not behind each store.
-  function->addParamAttr(2, llvm::Attribute::NoAlias);
-  function->addParamAttr(2, llvm::Attribute::ReadOnly);
+  auto *frame = cast<llvm::Argument>(arguments.frame);
+  frame->addAttr(llvm::Attribute::NoAlias);
+  frame->addAttr(llvm::Attribute::ReadOnly);
   Type scalar =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
   vectorTy = vectorType(context, scalar, plan.lanes);
   element = vectorTy->getScalarType();
 
-  Values sums =
-      part.blocked
-          ? accumulateBlocked(function, initialSums(function->getArg(7)))
-          : accumulate(0, function->getArg(3), function->getArg(4),
-                       initialSums(function->getArg(7)));
+  Values sums = part.blocked
+                    ? accumulateBlocked(initialSums(arguments.sums))
+                    : accumulate(0, arguments.scalarAt, arguments.laneAt,
+                                 initialSums(arguments.sums));
   if (!part.last) {
-    keepSums(function->getArg(7), sums);
+    keepSums(arguments.sums, sums);
     builder.CreateRetVoid();
     return function;
   }
 
-  RegionEmitter e(plan, payloads, builder, function->getArg(0), constants(),
-                  function->getArg(1));
+  RegionEmitter e(plan, payloads, builder, arguments.bindings, constants(),
+                  arguments.scratch);
   for (int r = 0; r < rows; ++r) {
     ArrayRef<Value *> row = ArrayRef(sums).slice(r * vectors, vectors);
-    if (form.dot) {
-      finishRow(e, function, r, 0, sumEach(row), panel.lanes);
+    if (form.is<DotPlan>()) {
+      finishRow(e, r, 0, sumEach(row), panel.lanes);
       continue;
     }
     for (int v = 0; v < vectors; ++v)
-      finishRow(e, function, r, v * plan.lanes, row[v],
+      finishRow(e, r, v * plan.lanes, row[v],
                 std::min<int64_t>(plan.lanes, panel.lanes - v * plan.lanes));
   }
   builder.CreateRetVoid();
@@ -87,9 +108,9 @@ Value *MicroKernel::constants() {
   if (plan.numConstants() == 0)
     return nullptr;
   return b->CreateLoad(b->getPtrTy(),
-                       b->CreateConstInBoundsGEP1_64(b->getInt64Ty(), frame,
-                                                     plan.gridExtents.size() +
-                                                         form.extents.size()));
+                       b->CreateConstInBoundsGEP1_64(
+                           b->getInt64Ty(), arguments.frame,
+                           plan.gridExtents.size() + form.extents.size()));
 }
 
 Values MicroKernel::initialSums(Value *sums) {
@@ -127,7 +148,7 @@ Value *MicroKernel::advance(Value *pointer, int64_t step, Value *count) {
 
 Value *MicroKernel::clippedCount(unsigned k) {
   return b->CreateLoad(b->getInt64Ty(), b->CreateConstInBoundsGEP1_64(
-                                            b->getInt64Ty(), frame,
+                                            b->getInt64Ty(), arguments.frame,
                                             plan.gridExtents.size() + k));
 }
 
@@ -140,7 +161,7 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
   int64_t scalarStep = part.scalarSteps[next];
   int64_t laneStep = panel.kSteps[next];
   bool innermost = next + 1 == form.kDims.size();
-  if (form.dot && innermost) {
+  if (form.is<DotPlan>() && innermost) {
     int64_t width = plan.lanes, full = extent / width * width;
     Values sums =
         emitLoop(*b, b->getInt64(0), b->getInt64(full), width, state,
@@ -242,9 +263,8 @@ Value *MicroKernel::opaqueCopy(Value *pointer) {
 
 /// Fetches `lines` lines of the row so many rows below the first result, not
 /// into the first-level cache: rows may all share a set there.
-void MicroKernel::fetchResult(RegionEmitter &e, llvm::Function *function,
-                              Value *below, int64_t lines) {
-  auto dims = resultDims(e, function, 0, 0);
+void MicroKernel::fetchResult(RegionEmitter &e, Value *below, int64_t lines) {
+  auto dims = resultDims(e, 0, 0);
   Value *at = e.scope.scalar(e.address(stored(), dims));
   e.scope.endLaneGroup();
   int64_t step = plan.placements.find(stored())->second.strides[form.rowDim];
@@ -257,17 +277,16 @@ void MicroKernel::fetchResult(RegionEmitter &e, llvm::Function *function,
 }
 
 /// The one k loop in chunks: see KPart::blocked.
-Values MicroKernel::accumulateBlocked(llvm::Function *function,
-                                      ArrayRef<Value *> state) {
-  Value *rowsAt = function->getArg(3), *lanesAt = function->getArg(4);
-  Value *sums = function->getArg(7), *ahead = function->getArg(8);
-  Value *packed = function->getArg(9);
+Values MicroKernel::accumulateBlocked(ArrayRef<Value *> state) {
+  Value *rowsAt = arguments.scalarAt, *lanesAt = arguments.laneAt;
+  Value *sums = arguments.sums, *ahead = arguments.ahead;
+  Value *packed = arguments.packed;
   llvm::Align align(element->getScalarSizeInBits() / 8);
   int64_t line = 64 * 8 / element->getScalarSizeInBits();
   int64_t lines = llvm::divideCeil(panel.lanes, line);
   int64_t laneStep = panel.kSteps[0];
-  RegionEmitter e(plan, payloads, *b, function->getArg(0), constants(),
-                  function->getArg(1));
+  RegionEmitter e(plan, payloads, *b, arguments.bindings, constants(),
+                  arguments.scratch);
   auto step = [&](Value *k, ArrayRef<Value *> carried) {
     Value *scalarAt = advance(rowsAt, rows, k);
     Value *laneAt = advance(lanesAt, laneStep, k);
@@ -296,7 +315,7 @@ Values MicroKernel::accumulateBlocked(llvm::Function *function,
                      fetch(advance(row, l * line), 3);
                  }
                  if (part.last)
-                   fetchResult(e, function, below, lines);
+                   fetchResult(e, below, lines);
                  Value *from = advance(ahead, part.ahead.step, c);
                  for (int64_t i = 0; i < part.ahead.count; ++i)
                    for (int64_t l = 0; l < part.ahead.lines; ++l)
@@ -447,14 +466,13 @@ Value *MicroKernel::sumEach(ArrayRef<Value *> vectors) {
 
 /// The dims of the result at a row and at the lanes from `firstLane` on, which
 /// become the scope's lane group.
-SmallVector<AffineExpr> MicroKernel::resultDims(RegionEmitter &e,
-                                                llvm::Function *function,
-                                                int row, int firstLane) {
+SmallVector<AffineExpr> MicroKernel::resultDims(RegionEmitter &e, int row,
+                                                int firstLane) {
   unsigned numGrid = plan.gridExtents.size();
   auto frameDim = [&](unsigned slot, int64_t extent) {
     Value *value = b->CreateLoad(
         b->getInt64Ty(),
-        b->CreateConstInBoundsGEP1_64(b->getInt64Ty(), frame, slot));
+        b->CreateConstInBoundsGEP1_64(b->getInt64Ty(), arguments.frame, slot));
     return e.scope.addDim(value, 0, extent - 1);
   };
   e.tileOrigin.clear();
@@ -465,24 +483,23 @@ SmallVector<AffineExpr> MicroKernel::resultDims(RegionEmitter &e,
     dims[d] = frameDim(numGrid + d, form.extents[d]);
   if (form.rowDim >= 0)
     dims[form.rowDim] =
-        e.scope.addDim(function->getArg(5), 0, form.extents[form.rowDim] - 1) +
-        row;
+        e.scope.addDim(arguments.row, 0, form.extents[form.rowDim] - 1) + row;
   SmallVector<int64_t> extents;
   for (unsigned d : form.laneDims)
     extents.push_back(form.extents[d]);
   auto exprs = e.scope.addLaneGroup(
-      b->CreateAdd(function->getArg(6), b->getInt64(firstLane)), extents);
+      b->CreateAdd(arguments.lane, b->getInt64(firstLane)), extents);
   for (auto [d, expr] : llvm::zip(form.laneDims, exprs))
     dims[d] = expr;
   return dims;
 }
 
 /// Epilogue and store of `lanes` neighbours of a row.
-void MicroKernel::finishRow(RegionEmitter &e, llvm::Function *function, int row,
-                            int firstLane, Value *content, int64_t lanes) {
+void MicroKernel::finishRow(RegionEmitter &e, int row, int firstLane,
+                            Value *content, int64_t lanes) {
   e.scope.truncate(0);
   e.enterBody();
-  auto dims = resultDims(e, function, row, firstLane);
+  auto dims = resultDims(e, row, firstLane);
   if (lanes < plan.lanes) {
     SmallVector<llvm::Constant *> bits;
     for (int64_t l = 0; l < plan.lanes; ++l)

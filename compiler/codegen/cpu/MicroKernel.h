@@ -7,16 +7,28 @@
 
 namespace dl::codegen {
 
-/// void(bindings, scratch, frame, scalar operand, lane operand, row, flat lane,
-/// sums, ahead, packed); `ahead` is what is to be fetched and `packed` where
-/// lanes are packed: see KPart.
+/// What a micro-kernel is called with.
+struct MicroArguments {
+  llvm::Value *bindings = nullptr, *scratch = nullptr; // of the kernel
+  llvm::Value *frame = nullptr; // indices, see ContractStage
+  /// The operands at the first row, lane and k.
+  llvm::Value *scalarAt = nullptr, *laneAt = nullptr;
+  llvm::Value *row = nullptr, *lane = nullptr; // the first ones; lanes are flat
+  llvm::Value *sums = nullptr;                 // that wait between k blocks
+  /// What is to be fetched, and where lanes are packed: see KPart.
+  llvm::Value *ahead = nullptr, *packed = nullptr;
+
+  static llvm::FunctionType *type(llvm::LLVMContext &context);
+  static MicroArguments of(llvm::Function *function);
+  void call(llvm::IRBuilder<> &b, llvm::Function *function) const;
+};
+
 class MicroKernel {
 public:
   MicroKernel(const KernelPlan &plan, PayloadCache &payloads,
               const Stage &stage, const ContractForm &form, int rows,
               const Panel &panel, const KPart &part);
   llvm::Function *emit(llvm::Module &module, llvm::StringRef name);
-  static llvm::FunctionType *type(llvm::LLVMContext &context);
 
 private:
   llvm::Value *constants();
@@ -26,8 +38,7 @@ private:
                     llvm::ArrayRef<llvm::Value *> state);
   Values accumulateFetching(llvm::Value *scalarAt, llvm::Value *laneAt,
                             llvm::ArrayRef<llvm::Value *> state);
-  Values accumulateBlocked(llvm::Function *function,
-                           llvm::ArrayRef<llvm::Value *> state);
+  Values accumulateBlocked(llvm::ArrayRef<llvm::Value *> state);
   Values loadPanel(llvm::Value *from);
   Values multiply(llvm::Value *scalarAt, llvm::ArrayRef<llvm::Value *> lanes,
                   llvm::ArrayRef<llvm::Value *> state);
@@ -37,8 +48,7 @@ private:
                    llvm::ArrayRef<llvm::Value *> state, Step step);
   void fetch(llvm::Value *from, int locality);
   llvm::Value *opaqueCopy(llvm::Value *pointer);
-  void fetchResult(RegionEmitter &e, llvm::Function *function,
-                   llvm::Value *below, int64_t lines);
+  void fetchResult(RegionEmitter &e, llvm::Value *below, int64_t lines);
   Values dotStep(llvm::Value *scalarAt, llvm::Value *laneAt,
                  llvm::ArrayRef<llvm::Value *> state, llvm::Value *mask);
 
@@ -49,11 +59,10 @@ private:
   /// One vector whose lane i is the sum over the lanes of vectors[i].
   llvm::Value *sumEach(llvm::ArrayRef<llvm::Value *> vectors);
   mlir::Value stored() const { return stage.storedOp()->getResult(0); }
-  llvm::SmallVector<mlir::AffineExpr> resultDims(RegionEmitter &e,
-                                                 llvm::Function *function,
-                                                 int row, int firstLane);
-  void finishRow(RegionEmitter &e, llvm::Function *function, int row,
-                 int firstLane, llvm::Value *content, int64_t lanes);
+  llvm::SmallVector<mlir::AffineExpr> resultDims(RegionEmitter &e, int row,
+                                                 int firstLane);
+  void finishRow(RegionEmitter &e, int row, int firstLane, llvm::Value *content,
+                 int64_t lanes);
 
   /// How many steps of a k dim count.
   llvm::Value *clippedCount(unsigned k);
@@ -66,7 +75,7 @@ private:
   const Panel &panel;
   const KPart &part;
   llvm::IRBuilder<> *b = nullptr;
-  llvm::Value *frame = nullptr;
+  MicroArguments arguments;
 
   llvm::Type *element = nullptr, *vectorTy = nullptr;
 };

@@ -7,6 +7,7 @@
 //     they are transposed, [m][n]; epilogue and store along n
 
 #include "compiler/codegen/cpu/ContractStage.h"
+#include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/Packing.h"
 
 using namespace mlir;
@@ -43,7 +44,6 @@ void ContractStage::emitNarrow() {
 void ContractStage::emitNarrowSquare(Value *row, int64_t rows,
                                      RegisterTile block, const KPart &part) {
   int64_t lanes = form.laneCount(), width = block.vectors * e.plan.lanes;
-  llvm::Function *function = b.GetInsertBlock()->getParent();
   Value *sums = scratchAt(scratch.sumsAt);
   for (int64_t first = 0; first < lanes; first += width) {
     int64_t used = std::min(width, lanes - first);
@@ -52,12 +52,12 @@ void ContractStage::emitNarrowSquare(Value *row, int64_t rows,
     for (int64_t r = 0; r < rows; r += block.rows) {
       Value *at = b.CreateAdd(row, b.getInt64(r));
       int64_t height = std::min<int64_t>(block.rows, rows - r);
-      b.CreateCall(microKernel(height, packedPanel(used), part),
-                   {function->getArg(0), function->getArg(2), frame,
-                    sidePointer(form.scalar, at, b.getInt64(0)), panel, at,
-                    b.getInt64(first),
-                    b.CreateConstGEP1_64(element, sums, r * scratch.sumStride),
-                    panel, panel});
+      MicroArguments arguments =
+          microArguments(sidePointer(form.scalar, at, b.getInt64(0)), panel);
+      arguments.row = at, arguments.lane = b.getInt64(first);
+      arguments.sums =
+          b.CreateConstGEP1_64(element, sums, r * scratch.sumStride);
+      arguments.call(b, microKernel(height, packedPanel(used), part));
     }
     Panel transposed;
     transposed.lanes = rows;

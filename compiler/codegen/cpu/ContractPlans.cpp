@@ -1,0 +1,265 @@
+// What each plan of a contraction needs: tiles, scratch, registers.
+
+#include "compiler/codegen/cpu/ContractForm.h"
+#include "compiler/codegen/cpu/ContractLimits.h"
+
+using namespace mlir;
+
+namespace dl::codegen {
+
+int64_t ContractForm::laneCount() const {
+  int64_t count = 1;
+  for (unsigned d : laneDims)
+    count *= extents[d];
+  return count;
+}
+
+int64_t ContractForm::kCount() const {
+  int64_t count = 1;
+  for (unsigned d : kDims)
+    count *= extents[d];
+  return count;
+}
+
+int64_t ContractForm::laneOffset(int64_t flat) const {
+  int64_t offset = 0;
+  for (size_t i = laneDims.size(); i-- > 0;) {
+    int64_t extent = extents[laneDims[i]];
+    int64_t index = i == 0 ? flat : flat % extent;
+    offset += index * lane.coefficients[laneDims[i]];
+    flat /= extent;
+  }
+  return offset;
+}
+
+int64_t ContractForm::tileLanes(const KernelPlan &kernel) const {
+  int64_t count = 1;
+  for (unsigned d : laneDims)
+    count *= kernel.tileSizes[d];
+  return count;
+}
+
+bool ContractForm::isLarge() const {
+  return rows() >= kMinBlockRows && rows() * laneCount() >= kLargeResult;
+}
+
+bool ContractForm::fetchesLanes(unsigned lanesPerVector) const {
+  return is<LanePlan>() && !packsPanels() && kDims.size() == 1 &&
+         lane.coefficients[kDims[0]] * (64 / lanesPerVector) >= kFarStep;
+}
+
+bool ContractForm::rowsAlongK() const {
+  return scalar.coefficients[kDims.back()] == 1;
+}
+
+int64_t ContractForm::tileRows(const KernelPlan &kernel) const {
+  return rowDim < 0 ? 1 : kernel.tileSizes[rowDim];
+}
+
+SmallVector<int64_t> ContractForm::tileSteps(const KernelPlan &kernel) const {
+  return std::visit(
+      [&](const auto &chosen) { return chosen.tileSteps(*this, kernel); },
+      plan);
+}
+
+ContractScratch ContractForm::scratch(const KernelPlan &kernel) const {
+  return std::visit(
+      [&](const auto &chosen) { return chosen.scratch(*this, kernel); }, plan);
+}
+
+/// Tiles of about so many rows and lanes. Only the outermost lane dim can be
+/// cut; a convolution's image stays whole.
+static SmallVector<int64_t> stepsOf(const ContractForm &form,
+                                    const KernelPlan &kernel, int64_t rows,
+                                    int64_t lanes) {
+  SmallVector<int64_t> steps(kernel.gridExtents.size(), 1);
+  if (form.rowDim >= 0)
+    steps[form.rowDim] = rows;
+  unsigned lead = form.laneDims.front();
+  int64_t inner = form.laneCount() / form.extents[lead];
+  steps[lead] = llvm::divideCeil(lanes, inner);
+  for (unsigned d : ArrayRef(form.laneDims).drop_front())
+    steps[d] = form.extents[d];
+  return steps;
+}
+
+SmallVector<int64_t> LanePlan::tileSteps(const ContractForm &form,
+                                         const KernelPlan &kernel) const {
+  bool large = form.isLarge();
+  return stepsOf(form, kernel, large ? 256 : 24, large ? 512 : 64);
+}
+
+SmallVector<int64_t> BlockedPlan::tileSteps(const ContractForm &form,
+                                            const KernelPlan &kernel) const {
+  return stepsOf(form, kernel, rows, 16 * kernel.lanes);
+}
+
+SmallVector<int64_t> DotPlan::tileSteps(const ContractForm &form,
+                                        const KernelPlan &kernel) const {
+  // Whole register tiles of the widest instruction set, and equal parts.
+  RegisterTile tile = RegisterTile::chooseDot(
+      form, form.rows(), form.laneCount(), kernel.lanes, Registers{32, 1});
+  auto steps = stepsOf(form, kernel,
+                       std::max<int64_t>(1, kDotRows / tile.rows) * tile.rows,
+                       kDotColumns);
+  unsigned lead = form.laneDims.front();
+  int64_t parts = llvm::divideCeil(form.extents[lead], steps[lead]);
+  steps[lead] = llvm::divideCeil(form.extents[lead], parts);
+  return steps;
+}
+
+SmallVector<int64_t> NarrowPlan::tileSteps(const ContractForm &form,
+                                           const KernelPlan &kernel) const {
+  // All rows of a call share the packed lanes.
+  return stepsOf(form, kernel, 4 * kernel.lanes, form.laneCount());
+}
+
+namespace {
+/// One part of the scratch behind the other.
+class Reserve {
+public:
+  explicit Reserve(const KernelPlan &kernel)
+      : elementBytes(kernel.lanes == 8 ? 8 : 4) {}
+  int64_t operator()(int64_t elements) {
+    int64_t at = bytes;
+    bytes += llvm::alignTo(elements * elementBytes + 64, 64);
+    return at;
+  }
+  int64_t bytes = 0;
+
+private:
+  int64_t elementBytes;
+};
+} // namespace
+
+ContractScratch LanePlan::scratch(const ContractForm &form,
+                                  const KernelPlan &kernel) const {
+  ContractScratch scratch;
+  Reserve reserve(kernel);
+  scratch.sumStride = llvm::alignTo(form.tileLanes(kernel), kernel.lanes);
+  if (pack)
+    reserve(form.kBlock * scratch.sumStride);
+  if (form.numKBlocks() > 1)
+    scratch.sumsAt = reserve(form.tileRows(kernel) * scratch.sumStride);
+  scratch.bytes = reserve.bytes;
+  return scratch;
+}
+
+ContractScratch DotPlan::scratch(const ContractForm &form,
+                                 const KernelPlan &kernel) const {
+  ContractScratch scratch;
+  Reserve reserve(kernel);
+  // A vector of sums for each column.
+  scratch.sumStride = form.tileLanes(kernel) * kernel.lanes;
+  if (form.numKBlocks() > 1)
+    scratch.sumsAt = reserve(form.tileRows(kernel) * scratch.sumStride);
+  scratch.bytes = reserve.bytes;
+  return scratch;
+}
+
+ContractScratch BlockedPlan::scratch(const ContractForm &form,
+                                     const KernelPlan &kernel) const {
+  ContractScratch scratch;
+  Reserve reserve(kernel);
+  // A call may compute several tiles that are neighbours along the lanes. One
+  // vector more than needed: strides of a power of two share cache sets.
+  int64_t width = std::min(lanes, form.laneCount());
+  int64_t height = std::min(rows, form.tileRows(kernel));
+  scratch.sumStride = llvm::alignTo(width, kernel.lanes) + kernel.lanes;
+  reserve(form.kBlock * 2 * kernel.lanes);
+  scratch.rowsAt = reserve(height * form.kBlock + kernel.lanes);
+  if (form.numKBlocks() > 1)
+    scratch.sumsAt = reserve(height * scratch.sumStride);
+  scratch.bytes = reserve.bytes;
+  return scratch;
+}
+
+ContractScratch NarrowPlan::scratch(const ContractForm &form,
+                                    const KernelPlan &kernel) const {
+  ContractScratch scratch;
+  Reserve reserve(kernel);
+  scratch.sumStride = kMaxNarrowVectors * kernel.lanes;
+  reserve(form.kBlock * llvm::alignTo(form.laneCount(), kernel.lanes));
+  scratch.sumsAt = reserve(kernel.lanes * scratch.sumStride);
+  scratch.transposedAt = reserve(scratch.sumStride * kernel.lanes);
+  scratch.bytes = reserve.bytes;
+  return scratch;
+}
+
+/// Of how many runs of neighbours a vector of unpacked lanes is made, on
+/// average: each is a load, and all but the first are blended.
+static double runsOf(const ContractForm &form, int64_t lanes, int64_t width) {
+  if (form.packsPanels() || !form.is<LanePlan>())
+    return 1;
+  int64_t counted = std::min<int64_t>(lanes, 16 * width), runs = 0;
+  for (int64_t l = 0; l < counted; ++l)
+    runs += l % width == 0 || form.laneOffset(l) != form.laneOffset(l - 1) + 1;
+  return double(runs) / double(llvm::divideCeil(counted, width));
+}
+
+RegisterTile RegisterTile::choose(const ContractForm &form, int64_t rows,
+                                  int64_t lanes, unsigned lanesPerVector,
+                                  Registers registers) {
+  RegisterTile best{1, 1};
+  double bestCost = 1e300;
+  int64_t vectors = (lanes + lanesPerVector - 1) / lanesPerVector;
+  double runs = runsOf(form, lanes, lanesPerVector);
+  for (int nv = 1; nv <= kMaxVectors && nv <= vectors; ++nv) {
+    if (nv > 4 && nv != vectors)
+      continue;
+    // Beside the sums: the vectors of one k and a broadcast, and some for lanes
+    // that are blended of runs.
+    int wide = nv * registers.perVector;
+    int free = std::min(registers.count - wide - 1, registers.count * 3 / 4);
+    int maxRows = std::min<int64_t>({free / wide, 14, rows});
+    if (maxRows < 1)
+      continue;
+    int64_t panels = (vectors + nv - 1) / nv;
+    int64_t blocks = (rows + maxRows - 1) / maxRows;
+    double loaded = double(blocks) * vectors;
+    double loads = loaded * runs + double(panels) * rows;
+    double chains = maxRows * nv < 8 ? 8.0 / (maxRows * nv) : 1;
+    double cost =
+        double(rows) * vectors * chains + loaded * (runs - 1) + 0.6 * loads;
+    if (cost < bestCost - 1e-9)
+      bestCost = cost, best = {maxRows, nv};
+  }
+  return best;
+}
+
+RegisterTile RegisterTile::chooseNarrow(int64_t lanes, unsigned lanesPerVector,
+                                        Registers registers) {
+  // Rows are a part of a square that is transposed.
+  int64_t vectors = llvm::divideCeil(lanes, lanesPerVector);
+  if (registers.perVector > 1)
+    return {4, 1};
+  if (vectors == 1)
+    return {16, 1};
+  return {8, vectors == kMaxNarrowVectors ? 3 : 2};
+}
+
+RegisterTile RegisterTile::chooseDot(const ContractForm &form, int64_t rows,
+                                     int64_t columns, unsigned lanesPerVector,
+                                     Registers registers) {
+  // Rows are held and columns pass by, or the other way round; halves of
+  // logical vectors one after the other.
+  auto fits = [&](int64_t r, int64_t c) {
+    return r * c * registers.perVector + std::min(r, c) < registers.count;
+  };
+  // Columns of one panel are neighbours: the taps of one row of a filter.
+  int64_t run = form.extents[form.laneDims.back()];
+  if (form.laneDims.size() > 1 && run <= lanesPerVector &&
+      (fits(2, run) || run <= kMaxRun)) {
+    int64_t high = 1;
+    while (high < rows && fits(high + 1, run))
+      ++high;
+    return {int(high), int(run)};
+  }
+  int64_t high = std::min<int64_t>(rows, registers.perVector > 1 ? 2 : 4);
+  int64_t wide = 1;
+  while (wide < std::min<int64_t>(columns, 6) && fits(high, wide + 1))
+    ++wide;
+  return {int(high), int(wide)};
+}
+
+} // namespace dl::codegen
