@@ -51,6 +51,22 @@ struct MachineModel {
   int64_t tileScratchBytes = 24 << 10;
   int64_t maxScratchTiles = 4096;
 
+  /// Products. Steps of k of so many bytes leave much of the lanes to fetch.
+  int64_t farStepBytes = 512;
+  /// k of a panel of lanes that is not part of a cache block: 128 k of 64
+  /// floats are 32 KiB.
+  int64_t panelDepth = 128;
+  /// Results of so many elements and rows are computed in cache blocks of so
+  /// many rows at most.
+  int64_t blockedResult = 256 * 256, minBlockRows = 8, maxBlockRows = 512;
+  /// Of each row in a k block: the packed rows of one are 3/4 MiB at most, a
+  /// panel of lanes is 48 KiB.
+  int64_t blockRowBytes = 1536;
+  /// Rows of a narrow product, which are packed for the second-level cache.
+  int64_t maxNarrowBytes = 512 << 10;
+  /// What the rows of a tile of sums along k have of a k block.
+  int64_t dotBlockBytes = 32 << 10;
+
   /// A roofline: time of one launch on one core.
   double estimateSeconds(double flops, double bytes) const {
     double compute = flops / flopsPerSecond, traffic = bytes / bytesPerSecond;
@@ -90,6 +106,14 @@ void MachineModel::forEachField(Self &self, Visitor visit) {
   visit("max_tiles", self.maxTiles, 1);
   visit("tile_scratch_bytes", self.tileScratchBytes, 1);
   visit("max_scratch_tiles", self.maxScratchTiles, 1);
+  visit("far_step_bytes", self.farStepBytes, 1);
+  visit("panel_depth", self.panelDepth, 8);
+  visit("blocked_result", self.blockedResult, 1);
+  visit("min_block_rows", self.minBlockRows, 1);
+  visit("max_block_rows", self.maxBlockRows, 1);
+  visit("block_row_bytes", self.blockRowBytes, 512);
+  visit("max_narrow_bytes", self.maxNarrowBytes, 0);
+  visit("dot_block_bytes", self.dotBlockBytes, 1);
 }
 
 } // namespace dl::plan

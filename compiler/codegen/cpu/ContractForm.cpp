@@ -237,7 +237,8 @@ static bool isBestNarrow(const ContractForm &form, unsigned lanes) {
   return (form.is<DotPlan>() || form.packsPanels()) && form.kDims.size() == 1 &&
          form.borders.empty() && form.laneDims.size() == 1 &&
          form.lane.coefficients[k] == 1 && rows >= 1.5 * lanes &&
-         bytes <= kMaxNarrowBytes && width >= 4 * lanes && depth >= 4 * lanes &&
+         bytes <= double(form.machine->maxNarrowBytes) && width >= 4 * lanes &&
+         depth >= 4 * lanes &&
          (form.isLarge() ? kNarrowGain : 1) * rows * (width + depth) <
              width * depth;
 }
@@ -248,14 +249,17 @@ static void cutDot(ContractForm &form, unsigned lanes) {
     return;
   int64_t step = form.kCount() / form.extents[form.kDims.front()];
   int64_t bytes = kDotRows * step * (64 / lanes);
-  form.kBlock = std::min(form.kCount(),
-                         step * std::max<int64_t>(1, kDotBlockBytes / bytes));
+  form.kBlock = std::min(
+      form.kCount(),
+      step * std::max<int64_t>(1, form.machine->dotBlockBytes / bytes));
 }
 
 FailureOr<ContractForm> ContractForm::create(const KernelPlan &plan,
                                              const Stage &stage) {
   const graph::LoopNest &loops = plan.nest(stage.op);
+  const plan::MachineModel &machine = *plan.machine;
   ContractForm base;
+  base.machine = &machine;
   base.extents.assign(loops.extents.begin(), loops.extents.end());
   auto left = makeSide(plan, stage, 0), right = makeSide(plan, stage, 1);
   if (failed(left) || failed(right) ||
@@ -303,14 +307,15 @@ FailureOr<ContractForm> ContractForm::create(const KernelPlan &plan,
     return form;
   // A panel's k block shares the first-level cache with rows and sums.
   int64_t count = form.kCount();
-  int64_t most = blocked ? kPackedRowBytes / (64 / plan.lanes) : kMaxKBlock;
+  int64_t most =
+      blocked ? machine.blockRowBytes / (64 / plan.lanes) : machine.panelDepth;
   if (count > (blocked ? most : most * 3 / 2)) {
     int64_t blocks = llvm::divideCeil(count, most);
     form.kBlock = llvm::alignTo(llvm::divideCeil(count, blocks),
                                 blocked ? plan.lanes : 8);
   }
   if (blocked) {
-    int64_t rowBlocks = llvm::divideCeil(form.rows(), kMaxBlockRows);
+    int64_t rowBlocks = llvm::divideCeil(form.rows(), machine.maxBlockRows);
     form.plan = BlockedPlan{
         int64_t(llvm::divideCeil(form.rows(), rowBlocks)),
         form.numKBlocks() == 1 ? form.laneCount() : kBlockVectors * plan.lanes};

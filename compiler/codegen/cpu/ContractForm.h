@@ -109,6 +109,7 @@ struct ContractForm {
   int64_t kBlock = 0;
 
   llvm::SmallVector<int64_t> extents;
+  const plan::MachineModel *machine = nullptr;
 
   template <class Plan> const Plan *as() const {
     return std::get_if<Plan>(&plan);

@@ -40,12 +40,14 @@ int64_t ContractForm::tileLanes(const KernelPlan &kernel) const {
 }
 
 bool ContractForm::isLarge() const {
-  return rows() >= kMinBlockRows && rows() * laneCount() >= kLargeResult;
+  return rows() >= machine->minBlockRows &&
+         rows() * laneCount() >= machine->blockedResult;
 }
 
 bool ContractForm::fetchesLanes(unsigned lanesPerVector) const {
   return is<LanePlan>() && !packsPanels() && kDims.size() == 1 &&
-         lane.coefficients[kDims[0]] * (64 / lanesPerVector) >= kFarStep;
+         lane.coefficients[kDims[0]] * (64 / lanesPerVector) >=
+             machine->farStepBytes;
 }
 
 bool ContractForm::rowsAlongK() const {
