@@ -32,16 +32,32 @@ static TileBounds tileBounds(const KernelPlan &plan, llvm::IRBuilder<> &b,
   return tile;
 }
 
+/// The other stages do for tiles that are neighbours along the grid dim what
+/// they do for one: nothing waits in the room of a single tile.
+static bool canFollowMerged(const KernelPlan &plan, int dim) {
+  if (plan.gridBlocks[dim] != 1 || plan.tileSizes[dim] == 1)
+    return false;
+  for (const auto &[value, placement] : plan.placements)
+    if (placement.kind == ValuePlacement::Scratch)
+      return false;
+  return llvm::all_of(ArrayRef(plan.stages).drop_front(),
+                      [&](const Stage &stage) {
+                        return llvm::is_contained(stage.binding, Binding{dim});
+                      });
+}
+
 /// The grid dim along which tiles of one call are computed together: what a
 /// contraction packs serves them all. -1: none.
 static int mergedDim(const KernelPlan &plan) {
-  if (plan.stages.size() != 1 || !plan.stages[0].contraction)
+  if (!plan.stages[0].contraction)
     return -1;
   ContractForm form = ContractForm::of(plan, plan.stages[0]);
   if (!form.is<BlockedPlan>() && !form.is<NarrowPlan>())
     return -1;
   unsigned along = form.is<NarrowPlan>() ? form.rowDim : form.laneDims.front();
   int dim = plan.stages[0].binding[along].grid;
+  if (plan.stages.size() > 1 && (dim < 0 || !canFollowMerged(plan, dim)))
+    return -1;
   for (int g = plan.gridExtents.size() - 1; g > dim; --g)
     if (plan.tileSizes[g] < plan.gridExtents[g])
       return -1;
