@@ -261,19 +261,45 @@ Value *MicroKernel::opaqueCopy(Value *pointer) {
                        {pointer});
 }
 
-/// Fetches `lines` lines of the row so many rows below the first result, not
-/// into the first-level cache: rows may all share a set there.
+/// The stored value, and what the epilogue reads at the same place and does not
+/// replace.
+SmallVector<mlir::Value> MicroKernel::valuesAtResult() const {
+  SmallVector<mlir::Value> values{stored()};
+  const ValuePlacement &placement = plan.placements.find(stored())->second;
+  std::optional<ArrayRef<int64_t>> inplace = plan.kernel.getInplace();
+  int64_t replaced = placement.kind == ValuePlacement::Result && inplace
+                         ? (*inplace)[placement.number]
+                         : -1;
+  plan.forEachRead(
+      stage, [&](mlir::Value leaf, ArrayRef<AffineExpr> index, bool guarded) {
+        const ValuePlacement &read = plan.placements.find(leaf)->second;
+        bool same = read.kind == ValuePlacement::Operand &&
+                    int64_t(read.number) == replaced;
+        if (!guarded && !same && plan.shapeOf(leaf) == plan.shapeOf(stored()) &&
+            AffineMap::get(index.size(), 0, index, plan.kernel->getContext())
+                .isIdentity() &&
+            !llvm::is_contained(values, leaf))
+          values.push_back(leaf);
+      });
+  return values;
+}
+
+/// Fetches `lines` lines of the row so many rows below the first result, and of
+/// what the epilogue reads there, not into the first-level cache: rows may all
+/// share a set there.
 void MicroKernel::fetchResult(RegionEmitter &e, Value *below, int64_t lines) {
-  auto dims = resultDims(e, 0, 0);
-  Value *at = e.scope.scalar(e.address(stored(), dims));
-  e.scope.endLaneGroup();
-  int64_t step = plan.placements.find(stored())->second.strides[form.rowDim];
-  at = b->CreateAdd(at, b->CreateMul(below, b->getInt64(step)));
-  llvm::Type *type = e.memoryType(stored());
-  Value *row = e.elementPointer(stored(), at);
-  int64_t line = 64 * 8 / type->getScalarSizeInBits();
-  for (int64_t l = 0; l < lines; ++l)
-    fetch(b->CreateConstGEP1_64(type, row, l * line), 2);
+  for (mlir::Value value : valuesAtResult()) {
+    auto dims = resultDims(e, 0, 0);
+    Value *at = e.scope.scalar(e.address(value, dims));
+    e.scope.endLaneGroup();
+    int64_t step = plan.placements.find(value)->second.strides[form.rowDim];
+    at = b->CreateAdd(at, b->CreateMul(below, b->getInt64(step)));
+    llvm::Type *type = e.memoryType(value);
+    Value *row = e.elementPointer(value, at);
+    int64_t line = 64 * 8 / type->getScalarSizeInBits();
+    for (int64_t l = 0; l < lines; ++l)
+      fetch(b->CreateConstGEP1_64(type, row, l * line), 2);
+  }
 }
 
 /// The one k loop in chunks: see KPart::blocked.

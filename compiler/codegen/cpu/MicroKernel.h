@@ -48,6 +48,7 @@ private:
                    llvm::ArrayRef<llvm::Value *> state, Step step);
   void fetch(llvm::Value *from, int locality);
   llvm::Value *opaqueCopy(llvm::Value *pointer);
+  llvm::SmallVector<mlir::Value> valuesAtResult() const;
   void fetchResult(RegionEmitter &e, llvm::Value *below, int64_t lines);
   Values dotStep(llvm::Value *scalarAt, llvm::Value *laneAt,
                  llvm::ArrayRef<llvm::Value *> state, llvm::Value *mask);
