@@ -13,12 +13,13 @@ PHASES = ["import", "backward", "layout", "fuse", "schedule", "codegen", "emit"]
 PASSES = {"backward": ["--backward"], "layout": ["--assign-layouts", "--batch-innermost"], "fuse": ["--form-kernels"]}
 
 # Patterns that the program has from a phase on, and those that it has up to one.
-BEGIN = {"backward": [r"graph\.conv2d_weight_grad ", r"graph\.max_pool2d_grad ", r"graph\.matmul "],
+BEGIN = {"backward": [r"graph\.conv2d_weight_grad ", r"graph\.max_pool2d_grad ",
+                      r'graph\.matmul .*spec = "an,ak->nk"'],
          "layout": [r"graph\.orders = \["],
          "fuse": [r"^    %\S+ = graph\.kernel .*name = "],
          "schedule": [r"^  plan\.plan ", r"plan\.buffer .* offset [1-9]", r"plan\.launch @\S+\(.*\) after\(%", r" serial ",
                       r"plan\.state "]}
-END = {"import": [r"graph\.gradients ", r"graph\.sgd ", r"graph\.linear ", r"graph\.log_softmax ", r"graph\.nll_loss "],
+END = {"import": [r"graph\.gradients ", r"graph\.sgd ", r"graph\.log_softmax ", r"graph\.nll_loss "],
        "layout": [r"^    %\S+ = graph\.conv2d ", r"^    %\S+ = graph\.sub "]}  # from then on inside of kernels
 
 
