@@ -25,12 +25,12 @@ graph.step @alone(%x: tensor<6x10x5xf64>) -> tensor<3x4x5xf64> {
 graph.step @product(%x: tensor<40x60xf32>, %w: tensor<50x24xf32>) -> tensor<33x24xf32> {
   %0 = graph.slice %x {offsets = array<i64: 7, 11>, sizes = array<i64: 33, 40>, strides = array<i64: 1, 1>} : (tensor<40x60xf32>) -> tensor<33x40xf32>
   %1 = graph.slice %w {offsets = array<i64: 9, 0>, sizes = array<i64: 40, 24>, strides = array<i64: 1, 1>} : (tensor<50x24xf32>) -> tensor<40x24xf32>
-  %2 = graph.matmul %0, %1 : (tensor<33x40xf32>, tensor<40x24xf32>) -> tensor<33x24xf32>
+  %2 = graph.matmul %0, %1 {spec = "mk,kn->mn"} : (tensor<33x40xf32>, tensor<40x24xf32>) -> tensor<33x24xf32>
   graph.return %2 : tensor<33x24xf32>
 }
 
 graph.step @epilogue(%x: tensor<33x40xf32>, %w: tensor<40x24xf32>, %b: tensor<50xf32>, %s: tensor<8xi64>) -> tensor<33x24xf32> {
-  %0 = graph.matmul %x, %w : (tensor<33x40xf32>, tensor<40x24xf32>) -> tensor<33x24xf32>
+  %0 = graph.matmul %x, %w {spec = "mk,kn->mn"} : (tensor<33x40xf32>, tensor<40x24xf32>) -> tensor<33x24xf32>
   %1 = graph.slice %b {offsets = array<i64: 21>, sizes = array<i64: 24>, strides = array<i64: 1>} : (tensor<50xf32>) -> tensor<24xf32>
   %2 = graph.add %0, %1 : (tensor<33x24xf32>, tensor<24xf32>) -> tensor<33x24xf32>
   %3 = graph.dropout %2, %s {p = 0.3, key = 77} : (tensor<33x24xf32>, tensor<8xi64>) -> tensor<33x24xf32>
