@@ -1,6 +1,7 @@
 // The functions of <dl/abi.h>: thin, each hands over to its part.
 #include "compiler/frontend/Evaluation.h"
 #include "compiler/frontend/Guard.h"
+#include "dialects/graph/Inference.h"
 #include <typeinfo>
 
 using namespace dl::frontend;
@@ -44,7 +45,7 @@ static std::string format(const char *pattern, const dl_text *arguments,
       result += text(argument.string);
       break;
     case DL_TEXT_SHAPE:
-      result += shapeText(list(argument.list, argument.count));
+      result += dl::graph::shapeText(list(argument.list, argument.count));
       break;
     }
   }

@@ -31,7 +31,8 @@ void Datasets::addComponent(int dataset, Type element,
 /// An array whose batches can be tensors.
 void Datasets::checkSizes(const std::string &path,
                           llvm::ArrayRef<int64_t> shape) {
-  std::string said = path + ": the array of shape " + shapeText(shape);
+  std::string said =
+      path + ": the array of shape " + dl::graph::shapeText(shape);
   if (shape.size() > DL_MAX_RANK)
     reporter.fail(said + " has " + std::to_string(shape.size()) +
                   " dimensions; at most " + std::to_string(DL_MAX_RANK) +

@@ -1,5 +1,6 @@
 // From calls of <dl/dl.h> to ops: operands, attributes, type promotion.
 #include "compiler/frontend/Graph.h"
+#include "dialects/graph/Inference.h"
 #include "mlir/IR/Diagnostics.h"
 
 using namespace mlir;
@@ -101,7 +102,7 @@ NamedAttribute Graph::convert(const dl_attr &attribute, StringRef op) {
   case DL_ATTR_TYPE:
     for (int64_t size : list)
       if (size < 1)
-        reporter.fail("a tensor of shape " + shapeText(list) +
+        reporter.fail("a tensor of shape " + dl::graph::shapeText(list) +
                       " is empty; each size must be at least 1");
     value = TypeAttr::get(RankedTensorType::get(
         list, elementType(static_cast<int>(attribute.integer))));

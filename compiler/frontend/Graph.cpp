@@ -82,10 +82,11 @@ int Graph::dtypeOf(int handle) {
 int Graph::makeInitial(Initial initial, ArrayRef<int64_t> shape, int dtype) {
   for (int64_t size : shape)
     if (size < 1)
-      reporter.fail("a tensor of shape " + shapeText(shape) +
+      reporter.fail("a tensor of shape " + dl::graph::shapeText(shape) +
                     " is empty; each size must be at least 1");
   if (dl::graph::product(shape) > dl::graph::kMaxElements)
-    reporter.fail("a tensor of shape " + shapeText(shape) + " is too large");
+    reporter.fail("a tensor of shape " + dl::graph::shapeText(shape) +
+                  " is too large");
   Handle handle;
   handle.type = RankedTensorType::get(shape, elementType(dtype));
   handle.initial = initial;

@@ -54,9 +54,6 @@ private:
   std::string underCalled(llvm::StringRef text) const;
 };
 
-/// "[4,10,24,24]", as all messages write shapes.
-std::string shapeText(llvm::ArrayRef<int64_t> shape);
-
 /// FNV-1a, 64 bits: random keys.
 uint64_t hashText(llvm::StringRef text);
 

@@ -1,9 +1,11 @@
 #include "compiler/pictures/BuildPicture.h"
 #include "compiler/pictures/StepParts.h"
 #include "compiler/pictures/Text.h"
+#include "dialects/graph/Inference.h"
 #include "dialects/graph/SourceLine.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
+#include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -15,22 +17,10 @@ using namespace mlir;
 namespace dl::pictures {
 namespace {
 
-std::string elementText(Type type) {
-  std::string text;
-  llvm::raw_string_ostream(text) << type;
-  return text == "i1" ? "bool" : text == "ui8" ? "u8" : text;
-}
-
-std::string shapeText(Type type) {
-  std::string text = "[";
-  for (int64_t extent : cast<RankedTensorType>(type).getShape())
-    text += (text.size() > 1 ? "," : "") + std::to_string(extent);
-  return text + "]";
-}
-
+/// "[4,10] f32".
 std::string typeText(Type type) {
-  return shapeText(type) + " " +
-         elementText(cast<RankedTensorType>(type).getElementType());
+  return graph::shapeText(type) + " " +
+         graph::elementText(cast<RankedTensorType>(type).getElementType());
 }
 
 /// "0.1307".
@@ -38,12 +28,6 @@ std::string valueText(double value) {
   char text[32];
   std::snprintf(text, sizeof text, "%g", value);
   return text;
-}
-
-int64_t bytesOf(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  int64_t bits = tensor.getElementType().getIntOrFloatBitWidth();
-  return tensor.getNumElements() * std::max<int64_t>(8, bits) / 8;
 }
 
 /// Boxes and arrows of one step: its function, then that of its update.
@@ -170,7 +154,7 @@ void Describer::addInputs(graph::StepOp function) {
                                : "b[" + std::to_string(*input) + "]";
     node.id = node.title;
     node.detail = typeText(argument.getType());
-    node.bytes = bytesOf(argument.getType());
+    node.bytes = graph::tensorBytes(argument.getType());
     made[argument] = add(std::move(node));
   }
 }
@@ -196,7 +180,7 @@ void Describer::addOp(Operation *op, const StepParts &parts) {
   node.module = place.module.str();
   node.where = place.lineText();
   for (Value result : op->getResults())
-    node.bytes += bytesOf(result.getType());
+    node.bytes += graph::tensorBytes(result.getType());
   if (auto kernel = dyn_cast<graph::KernelOp>(op))
     describeKernel(kernel, parts, node);
   else
@@ -262,7 +246,7 @@ void Describer::describeStates(Operation *op, Node &node) {
       }
   auto typeOf = [&](StringRef name) {
     auto state = module.lookupSymbol<graph::StateOp>(name);
-    return state ? " " + shapeText(state.getType()) : std::string();
+    return state ? " " + graph::shapeText(state.getType()) : std::string();
   };
   // The slots of a parameter go by their own names.
   auto shortName = [&](StringRef name) {
@@ -407,7 +391,7 @@ void Describer::addSaved(const StepParts &parts) {
                      : picture.nodes[maker].title.substr(
                            0, picture.nodes[maker].title.find(' ')) +
                            " " + typeText(value.getType());
-    node.bytes = bytesOf(value.getType());
+    node.bytes = graph::tensorBytes(value.getType());
     node.detail = byteText(node.bytes);
     node.module = picture.nodes[maker].module;
     node.where = picture.nodes[maker].where;

@@ -4,6 +4,18 @@ using namespace mlir;
 
 namespace dl::graph {
 
+PayloadBlock::PayloadBlock(LoopNestOpInterface op, size_t loops)
+    : numScalars(op->getNumOperands()) {
+  Location loc = op->getLoc();
+  for (Value operand : op->getOperands())
+    block.addArgument(scalarType(elementOf(operand)), loc);
+  for (size_t i = 0; i < loops; ++i)
+    block.addArgument(IndexType::get(op->getContext()), loc);
+  OpBuilder builder(op->getContext());
+  builder.setInsertionPointToEnd(&block);
+  results = op.buildBody(builder, loc, scalars(), indices());
+}
+
 Type scalarType(Type element) {
   auto integer = dyn_cast<IntegerType>(element);
   if (integer && !integer.isSignless())

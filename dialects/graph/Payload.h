@@ -7,6 +7,22 @@
 
 namespace dl::graph {
 
+/// The payload of an op in a block that belongs to no region: one argument for
+/// each operand's scalar, then one for each of the loops' indices.
+struct PayloadBlock {
+  PayloadBlock(LoopNestOpInterface op, size_t loops);
+  PayloadBlock(const PayloadBlock &) = delete;
+  mlir::ValueRange scalars() { return arguments().take_front(numScalars); }
+  mlir::ValueRange indices() { return arguments().drop_front(numScalars); }
+
+  mlir::Block block;
+  llvm::SmallVector<mlir::Value> results;
+
+private:
+  mlir::ValueRange arguments() { return block.getArguments(); }
+  unsigned numScalars;
+};
+
 /// The scalar of a tensor's element: a ui8 is an i8 in bodies, taken as
 /// unsigned.
 mlir::Type scalarType(mlir::Type element);

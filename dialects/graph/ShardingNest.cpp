@@ -25,10 +25,11 @@ struct Form {
 
 class NestRule {
 public:
-  explicit NestRule(LoopNestOpInterface op) : op(op), nest(op.getLoopNest()) {}
+  explicit NestRule(LoopNestOpInterface op)
+      : op(op), nest(op.getLoopNest()), payload(op, nest.extents.size()),
+        indices(payload.indices()) {}
 
   ShardingRule derive() {
-    buildPayload();
     findDivisors();
     createFactors();
     for (auto [access, operand] : llvm::zip(nest.accesses, op->getOperands()))
@@ -41,7 +42,6 @@ public:
   }
 
 private:
-  void buildPayload();
   void findDivisors();
   void noteDivisor(AffineExpr dividend, AffineExpr divisor);
   void createFactors();
@@ -58,7 +58,7 @@ private:
 
   LoopNestOpInterface op;
   LoopNest nest;
-  Block payload;
+  PayloadBlock payload;
   SmallVector<Value> indices;
   /// For each iteration dim: by what accesses or the payload divide it; 1 where
   /// they do not.
@@ -67,20 +67,6 @@ private:
   SmallVector<DimFactors> dims;
   ShardingRule rule;
 };
-
-void NestRule::buildPayload() {
-  Location loc = op->getLoc();
-  SmallVector<Value> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(
-        payload.addArgument(scalarType(elementOf(operand)), loc));
-  for (size_t i = 0; i < nest.extents.size(); ++i)
-    indices.push_back(
-        payload.addArgument(IndexType::get(op->getContext()), loc));
-  OpBuilder builder(op->getContext());
-  builder.setInsertionPointToEnd(&payload);
-  op.buildBody(builder, loc, operands, indices);
-}
 
 void NestRule::noteDivisor(AffineExpr dividend, AffineExpr divisor) {
   auto constant = dyn_cast<AffineConstantExpr>(divisor);

@@ -148,18 +148,9 @@ SmallVector<SmallVector<unsigned, 2>> operandSets(unsigned count) {
 SmallVector<PartialRule, 2> derivePartialRules(Operation *op) {
   auto nested = cast<LoopNestOpInterface>(op);
   LoopNest nest = nested.getLoopNest();
-  Block payload;
-  SmallVector<Value> scalars, indices;
-  for (Value operand : op->getOperands())
-    scalars.push_back(
-        payload.addArgument(scalarType(elementOf(operand)), op->getLoc()));
-  for (size_t i = 0; i < nest.extents.size(); ++i)
-    indices.push_back(
-        payload.addArgument(IndexType::get(op->getContext()), op->getLoc()));
-  OpBuilder builder(op->getContext());
-  builder.setInsertionPointToEnd(&payload);
-  SmallVector<Value> values =
-      nested.buildBody(builder, op->getLoc(), scalars, indices);
+  PayloadBlock payload(nested, nest.extents.size());
+  SmallVector<Value> scalars(payload.scalars());
+  ArrayRef<Value> values = payload.results;
 
   SmallVector<PartialRule, 2> rules;
   if (!llvm::all_of(op->getResults(), mayBePartial))
@@ -176,7 +167,7 @@ SmallVector<PartialRule, 2> derivePartialRules(Operation *op) {
         }))
       continue;
     for (Splitting kind : {Splitting::Sum, Splitting::Max}) {
-      PayloadWalk walk(kind, payload, partial);
+      PayloadWalk walk(kind, payload.block, partial);
       if (nestFollows(nest, kind, set) && llvm::all_of(values, [&](Value v) {
             return walk.of(v) == Dependence::Follows;
           }))

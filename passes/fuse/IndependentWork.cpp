@@ -1,4 +1,5 @@
 // Fusion must not order what could run at once, unless that pays.
+#include "dialects/graph/TensorBytes.h"
 #include "passes/fuse/KernelGroups.h"
 
 using namespace mlir;
@@ -7,11 +8,7 @@ using dl::graph::LoopNestOpInterface;
 namespace dl {
 
 static double bytesOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return static_cast<double>(type.getNumElements()) *
-         (type.getElementTypeBitWidth() < 8
-              ? 1
-              : type.getElementTypeBitWidth() / 8);
+  return static_cast<double>(graph::tensorBytes(value.getType()));
 }
 
 /// Of one more op in a group: what it computes, and what has to come from or go

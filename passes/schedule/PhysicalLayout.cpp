@@ -1,8 +1,7 @@
 #include "passes/schedule/PhysicalLayout.h"
+#include "dialects/graph/Inference.h"
+#include "dialects/graph/TensorBytes.h"
 #include "dialects/plan/Plan.h"
-#include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -23,27 +22,14 @@ ArrayAttr physicalDims(RankedTensorType type, DenseI64ArrayAttr order) {
 }
 
 int64_t elementBytes(RankedTensorType type) {
-  return (type.getElementTypeBitWidth() + 7) / 8;
+  return graph::elementBytes(type.getElementType());
 }
 
-int64_t bytesOf(RankedTensorType type) {
-  return type.getNumElements() * elementBytes(type);
-}
+int64_t bytesOf(RankedTensorType type) { return graph::tensorBytes(type); }
 
 std::string describe(RankedTensorType type) {
-  std::string text;
-  llvm::raw_string_ostream out(text);
-  out << "[";
-  llvm::interleave(type.getShape(), out, ",");
-  out << "] ";
-  Type element = type.getElementType();
-  if (element.isInteger(1))
-    out << "bool";
-  else if (element.isUnsignedInteger())
-    out << "u" << element.getIntOrFloatBitWidth();
-  else
-    out << element;
-  return text;
+  return graph::shapeText(type) + " " +
+         graph::elementText(type.getElementType());
 }
 
 } // namespace dl::schedule

@@ -242,17 +242,7 @@ SmallVector<graph::HostTensor>
 interpretNest(graph::LoopNestOpInterface op,
               ArrayRef<graph::HostTensor> operands, std::string &error) {
   graph::LoopNest nest = op.getLoopNest();
-  Location loc = op->getLoc();
-  Block block;
-  SmallVector<Value> elements, indices;
-  for (Value operand : op->getOperands())
-    elements.push_back(
-        block.addArgument(graph::scalarType(graph::elementOf(operand)), loc));
-  for (size_t i = 0; i < nest.extents.size(); ++i)
-    indices.push_back(block.addArgument(IndexType::get(op->getContext()), loc));
-  OpBuilder builder(op->getContext());
-  builder.setInsertionPointToEnd(&block);
-  SmallVector<Value> payload = op.buildBody(builder, loc, elements, indices);
+  graph::PayloadBlock payload(op, nest.extents.size());
 
   ArrayRef<int64_t> shape = graph::shapeOf(op->getResult(0));
   graph::HostTensor values(
@@ -263,7 +253,7 @@ interpretNest(graph::LoopNestOpInterface op,
   ArrayRef<int64_t> scalars;
   if (!operands.empty())
     scalars = operands.back().ints;
-  if (nest.accesses.size() != operands.size() || payload.size() != 1)
+  if (nest.accesses.size() != operands.size() || payload.results.size() != 1)
     error = "needs one access for each operand and one value";
   graph::forEachElement(
       nest.extents, [&](int64_t flat, ArrayRef<int64_t> iteration) {
@@ -271,13 +261,13 @@ interpretNest(graph::LoopNestOpInterface op,
           return;
         Machine machine(scalars, error);
         for (size_t i = 0; i < operands.size(); ++i)
-          machine.set(elements[i],
+          machine.set(payload.scalars()[i],
                       load(nest.accesses[i], operands[i], iteration, error));
-        for (size_t i = 0; i < indices.size(); ++i)
-          machine.set(indices[i], {0, iteration[i]});
-        for (Operation &step : block)
+        for (size_t i = 0; i < iteration.size(); ++i)
+          machine.set(payload.indices()[i], {0, iteration[i]});
+        for (Operation &step : payload.block)
           machine.run(step);
-        Scalar value = machine.get(payload[0]);
+        Scalar value = machine.get(payload.results[0]);
         if (values.type.getElementType().isUnsignedInteger(8))
           value.bits &= 0xff;
         if (nest.combine != graph::Combine::None)

@@ -55,19 +55,9 @@ struct PrintLoopNests : dl::impl::PrintLoopNestsBase<PrintLoopNests> {
 
 private:
   void printBody(graph::LoopNestOpInterface op, const graph::LoopNest &nest) {
-    Location loc = UnknownLoc::get(&getContext());
-    Block block;
-    SmallVector<Value> operands, indices;
-    for (Value operand : op->getOperands())
-      operands.push_back(
-          block.addArgument(graph::scalarType(graph::elementOf(operand)), loc));
-    for (size_t i = 0; i < nest.extents.size(); ++i)
-      indices.push_back(block.addArgument(IndexType::get(&getContext()), loc));
-    OpBuilder builder(&getContext());
-    builder.setInsertionPointToEnd(&block);
-    SmallVector<Value> results = op.buildBody(builder, loc, operands, indices);
-    for (Operation &payload : block)
-      llvm::outs() << "  " << payload.getName() << "\n";
+    graph::PayloadBlock payload(op, nest.extents.size());
+    for (Operation &inner : payload.block)
+      llvm::outs() << "  " << inner.getName() << "\n";
   }
 };
 

@@ -2,6 +2,7 @@
 #include "compiler/codegen/cpu/ContractForm.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/StorageOrder.h"
+#include "dialects/graph/TensorBytes.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -28,14 +29,7 @@ SmallVector<int64_t, 6> stridesOf(ArrayRef<int64_t> shape,
   return strides;
 }
 
-static int64_t elementBytes(Type type) {
-  return std::max(8u, type.getIntOrFloatBitWidth()) / 8;
-}
-
-int64_t bytesOf(Value value) {
-  auto type = cast<RankedTensorType>(value.getType());
-  return type.getNumElements() * elementBytes(type.getElementType());
-}
+int64_t bytesOf(Value value) { return graph::tensorBytes(value.getType()); }
 
 /// Vectors hold elements that are f64. A single number that is computed in f64
 /// and rounded, as an optimizer's, does not matter: it is the same in all
@@ -457,7 +451,8 @@ void KernelPlan::placeScratch() {
     auto type = cast<RankedTensorType>(value.getType()).getElementType();
     placement.scratchOffset = scratchBytes;
     // Room for whole vectors at the end.
-    scratchBytes += llvm::alignTo(elements * elementBytes(type) + 64, 64);
+    scratchBytes +=
+        llvm::alignTo(elements * graph::elementBytes(type) + 64, 64);
   }
   packOffset = scratchBytes;
   int64_t panels = 0; // stages run one after the other and share this part

@@ -13,31 +13,11 @@ static RankedTensorType tensorType(mlir::Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// Payloads know no unsigned types: the ops say how bits are meant.
-static Type payloadType(Type element) {
-  if (element.isUnsignedInteger())
-    return IntegerType::get(element.getContext(),
-                            element.getIntOrFloatBitWidth());
-  return element;
-}
-
-const PayloadCache::Payload &PayloadCache::get(graph::LoopNestOpInterface op) {
-  std::unique_ptr<Payload> &slot = payloads[op];
-  if (slot)
-    return *slot;
-  slot = std::make_unique<Payload>();
-  Location loc = op->getLoc();
-  for (mlir::Value operand : op->getOperands())
-    slot->block.addArgument(payloadType(tensorType(operand).getElementType()),
-                            loc);
-  unsigned numOperands = op->getNumOperands();
-  for (size_t i = 0; i < op.getLoopNest().extents.size(); ++i)
-    slot->block.addArgument(IndexType::get(op->getContext()), loc);
-  OpBuilder builder(op->getContext()); // the block belongs to no region
-  builder.setInsertionPointToEnd(&slot->block);
-  auto arguments = slot->block.getArguments();
-  slot->results = op.buildBody(builder, loc, arguments.take_front(numOperands),
-                               arguments.drop_front(numOperands));
+const graph::PayloadBlock &PayloadCache::get(graph::LoopNestOpInterface op) {
+  std::unique_ptr<graph::PayloadBlock> &slot = payloads[op];
+  if (!slot)
+    slot = std::make_unique<graph::PayloadBlock>(
+        op, op.getLoopNest().extents.size());
   return *slot;
 }
 
@@ -148,7 +128,7 @@ llvm::Type *RegionEmitter::memoryType(mlir::Value placed) const {
   Type element = tensorType(placed).getElementType();
   if (element.isInteger(1))
     return builder.getInt8Ty();
-  return vectorType(builder.getContext(), payloadType(element), 1)
+  return vectorType(builder.getContext(), graph::scalarType(element), 1)
       ->getScalarType();
 }
 

@@ -4,22 +4,20 @@
 
 #include "compiler/codegen/cpu/IndexScope.h"
 #include "compiler/codegen/cpu/KernelPlan.h"
+#include "dialects/graph/Payload.h"
 
 namespace dl::codegen {
 
 /// The payloads of a kernel's ops, built once for all functions and targets.
 class PayloadCache {
 public:
-  struct Payload {
-    mlir::Block block; // arguments: one scalar per operand, one index per dim
-    llvm::SmallVector<mlir::Value> results;
-  };
-  const Payload &get(graph::LoopNestOpInterface op);
+  const graph::PayloadBlock &get(graph::LoopNestOpInterface op);
   /// Why what is emitted from them cannot be used; empty if it can.
   std::string error;
 
 private:
-  llvm::DenseMap<mlir::Operation *, std::unique_ptr<Payload>> payloads;
+  llvm::DenseMap<mlir::Operation *, std::unique_ptr<graph::PayloadBlock>>
+      payloads;
 };
 
 class RegionEmitter {

@@ -63,7 +63,7 @@ unsigned RegionEmitter::unifyWidths(MutableArrayRef<Value *> contents) {
 
 SmallVector<Value *> RegionEmitter::evaluatePayload(Operation *op,
                                                     ArrayRef<AffineExpr> dims) {
-  const PayloadCache::Payload &payload =
+  const graph::PayloadBlock &payload =
       payloads.get(cast<graph::LoopNestOpInterface>(op));
   unsigned numOperands = op->getNumOperands();
   auto indices =
