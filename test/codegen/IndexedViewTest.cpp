@@ -3,7 +3,6 @@
 // of the math dialect play them.
 #include "compiler/codegen/cpu/CpuCodegen.h"
 #include "compiler/codegen/cpu/Passes.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "test/codegen/LoadedImage.h"
@@ -66,8 +65,8 @@ struct Divided
 class IndexedView : public testing::Test {
 protected:
   IndexedView() {
-    context.loadDialect<func::FuncDialect, graph::GraphDialect,
-                        arith::ArithDialect, math::MathDialect>();
+    context.loadDialect<graph::GraphDialect, arith::ArithDialect,
+                        math::MathDialect>();
     math::AbsFOp::attachInterface<Repeat>(context);
     math::PowFOp::attachInterface<Divided>(context);
   }
@@ -87,14 +86,14 @@ protected:
 
 TEST_F(IndexedView, IsComputedBeforeTheProduct) {
   auto module = parse(R"(
-    func.func @step(%x: tensor<6x20xf32>, %w: tensor<20x18xf32>) -> tensor<6x18xf32> {
+    graph.step @step(%x: tensor<6x20xf32>, %w: tensor<20x18xf32>) -> tensor<6x18xf32> {
       %0 = graph.kernel %x, %w {name = "product"} : (tensor<6x20xf32>, tensor<20x18xf32>) -> tensor<6x18xf32> {
       ^bb0(%a: tensor<6x20xf32>, %b: tensor<20x18xf32>):
         %1 = math.absf %a : tensor<6x20xf32>
         %2 = graph.matmul %1, %b {spec = "mk,kn->mn"} : (tensor<6x20xf32>, tensor<20x18xf32>) -> tensor<6x18xf32>
         graph.yield %2 : tensor<6x18xf32>
       }
-      return %0 : tensor<6x18xf32>
+      graph.return %0 : tensor<6x18xf32>
     })");
   ASSERT_TRUE(module);
   ASSERT_TRUE(succeeded(annotate(*module)));
@@ -103,7 +102,7 @@ TEST_F(IndexedView, IsComputedBeforeTheProduct) {
   options.threads = 1;
   auto code = compileKernels(*module, options);
   ASSERT_TRUE(succeeded(code));
-  func::FuncOp step = *module->getOps<func::FuncOp>().begin();
+  graph::StepOp step = *module->getOps<graph::StepOp>().begin();
   graph::KernelOp kernel = *step.getOps<graph::KernelOp>().begin();
 
   // Small integers: sums are exact. Behind each buffer is room to over-read.
@@ -141,13 +140,13 @@ TEST_F(IndexedView, IsComputedBeforeTheProduct) {
 
 TEST_F(IndexedView, WithinTheProductIsAnError) {
   auto module = parse(R"(
-    func.func @step(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
+    graph.step @step(%x: tensor<8x8xf32>, %w: tensor<8x8xf32>) -> tensor<8x8xf32> {
       %0 = graph.kernel %x, %w {name = "product"} : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> {
       ^bb0(%a: tensor<8x8xf32>, %b: tensor<8x8xf32>):
         %1 = math.powf %a, %b : tensor<8x8xf32>
         graph.yield %1 : tensor<8x8xf32>
       }
-      return %0 : tensor<8x8xf32>
+      graph.return %0 : tensor<8x8xf32>
     })");
   ASSERT_TRUE(module);
   std::string text;

@@ -14,10 +14,18 @@ const std::set<std::string> &opsWithoutRule() {
   static const std::set<std::string> ops = {
       "graph.gradients", // expanded before
       "graph.kernel",    // made of local ops
-      "graph.yield",        "graph.state",           "graph.scalar",
-      "graph.philox",       "graph.launch_constant", "graph.setting",
-      "graph.read_setting", // whole on every device
-      "graph.settings",
+      "graph.yield",
+      "graph.state",
+      "graph.scalar",
+      "graph.philox",
+      "graph.launch_constant",
+      // The program around the ops.
+      "graph.program",
+      "graph.dataset",
+      "graph.step",
+      "graph.return",
+      // Numbers of the program: whole on every device.
+      "graph.setting", "graph.read_setting", "graph.settings",
   };
   return ops;
 }

@@ -152,7 +152,7 @@ TEST(Executor, SettingsAreReadInEachLaunch) {
   }
   uint32_t scalars = b.scalars(), product = b.arena(8);
   b.plan.buffers[scalars]->bytes = 80;
-  b.command(*b.plan.steps[0]->micro[0],
+  b.command(*b.plan.steps[0]->programs[0],
             b.kernel("multiply_settings", 1, {80, 8}, {false, true}),
             {scalars, product});
   Ready ready(b.plan, 1);

@@ -23,30 +23,30 @@ graph.step @step(%x: tensor<128x128xf32>, %w: tensor<128x128xf32>) -> tensor<128
 }
 
 // Rows of [4,32] are one dim where no op asks for one of the two alone: the tiles are those of 128 rows.
-// CHECK-LABEL: func.func @joined
+// CHECK-LABEL: graph.step @joined
 // CHECK: graph.kernel
 // CHECK-SAME: name = "joined"
 // CHECK-SAME: tiles = 12 : i64
-func.func @joined(%x: tensor<4x32x128xf32>, %w: tensor<128x128xf32>, %r: tensor<4x32x128xf32>) -> tensor<4x32x128xf32> {
+graph.step @joined(%x: tensor<4x32x128xf32>, %w: tensor<128x128xf32>, %r: tensor<4x32x128xf32>) -> tensor<4x32x128xf32> {
   %0 = "graph.kernel"(%x, %w, %r) <{name = "joined"}> ({
   ^bb0(%a: tensor<4x32x128xf32>, %b: tensor<128x128xf32>, %c: tensor<4x32x128xf32>):
     %1 = graph.matmul %a, %b {spec = "btc,co->bto"} : (tensor<4x32x128xf32>, tensor<128x128xf32>) -> tensor<4x32x128xf32>
     %2 = graph.add %1, %c : (tensor<4x32x128xf32>, tensor<4x32x128xf32>) -> tensor<4x32x128xf32>
     graph.yield %2 : tensor<4x32x128xf32>
   }) : (tensor<4x32x128xf32>, tensor<128x128xf32>, tensor<4x32x128xf32>) -> tensor<4x32x128xf32>
-  return %0 : tensor<4x32x128xf32>
+  graph.return %0 : tensor<4x32x128xf32>
 }
 
-// CHECK-LABEL: func.func @apart
+// CHECK-LABEL: graph.step @apart
 // CHECK: graph.kernel
 // CHECK-SAME: name = "apart"
 // CHECK-SAME: tiles = 16 : i64
-func.func @apart(%x: tensor<4x32x128xf32>, %w: tensor<128x128xf32>, %r: tensor<4x1x128xf32>) -> tensor<4x32x128xf32> {
+graph.step @apart(%x: tensor<4x32x128xf32>, %w: tensor<128x128xf32>, %r: tensor<4x1x128xf32>) -> tensor<4x32x128xf32> {
   %0 = "graph.kernel"(%x, %w, %r) <{name = "apart"}> ({
   ^bb0(%a: tensor<4x32x128xf32>, %b: tensor<128x128xf32>, %c: tensor<4x1x128xf32>):
     %1 = graph.matmul %a, %b {spec = "btc,co->bto"} : (tensor<4x32x128xf32>, tensor<128x128xf32>) -> tensor<4x32x128xf32>
     %2 = graph.add %1, %c : (tensor<4x32x128xf32>, tensor<4x1x128xf32>) -> tensor<4x32x128xf32>
     graph.yield %2 : tensor<4x32x128xf32>
   }) : (tensor<4x32x128xf32>, tensor<128x128xf32>, tensor<4x1x128xf32>) -> tensor<4x32x128xf32>
-  return %0 : tensor<4x32x128xf32>
+  graph.return %0 : tensor<4x32x128xf32>
 }
