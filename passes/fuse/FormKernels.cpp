@@ -252,6 +252,15 @@ void FormKernelsPass::setInplace(graph::KernelOp kernel) {
     kernel.setInplace(inplace);
 }
 
+/// It is no more than an operand of the others: a setting, a slice.
+static bool readsAtOffset(Operation *op) {
+  auto taker = dyn_cast<graph::LaunchConstantsOpInterface>(op);
+  return taker && llvm::any_of(taker.getLaunchConstants(),
+                               [](const graph::LaunchConstant &constant) {
+                                 return constant.operand >= 0;
+                               });
+}
+
 /// Named by what it does, and by a hash of its body: equal kernels share code,
 /// whatever their constants are.
 void FormKernelsPass::setName(graph::KernelOp kernel) {
@@ -268,7 +277,7 @@ void FormKernelsPass::setName(graph::KernelOp kernel) {
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     StringRef word = op.getName().stripDialect();
     if (words.size() < 4 && !llvm::is_contained(words, word) &&
-        op.getNumOperands() > 0 &&
+        op.getNumOperands() > 0 && !readsAtOffset(&op) &&
         !graph::payloadFacts(cast<graph::LoopNestOpInterface>(op)).isView)
       words.push_back(word);
   }

@@ -14,16 +14,19 @@ static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// One number that follows from the step's values alone, in a few instructions:
-/// it is computed where it is read.
+/// One number that follows from settings alone, in a few instructions: it is
+/// computed where it is read. (What is made of the counts of steps and items is
+/// computed once.)
 bool KernelGroups::isStepNumber(Operation *op) const {
   return op->getNumResults() == 1 &&
          typeOf(op->getResult(0)).getNumElements() == 1 &&
-         llvm::all_of(op->getOperands(),
-                      [&](Value operand) {
-                        return graph::isScalars(operand) ||
-                               stepNumbers.contains(operand.getDefiningOp());
-                      }) &&
+         llvm::all_of(
+             op->getOperands(),
+             [&](Value operand) {
+               return graph::isScalars(operand) ||
+                      (isa<FloatType>(typeOf(operand).getElementType()) &&
+                       stepNumbers.contains(operand.getDefiningOp()));
+             }) &&
          !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isExpensive;
 }
 

@@ -3,7 +3,7 @@
 
 // RUN: dl-opt %s --expand-optimizers --canonicalize --cse --place-settings --form-kernels | FileCheck %s
 
-// CHECK: graph.kernel {{.*}} {constants = array<i64: {{[0-9]+}}, {{[0-9]+}}, {{[0-9]+}}>, inplace = array<i64: 1, 2>, name = "[[NAME:read_setting_cast_mul_add_[0-9a-f]+]]"}
+// CHECK: graph.kernel {{.*}} {constants = array<i64: {{[0-9]+}}, {{[0-9]+}}, {{[0-9]+}}>, inplace = array<i64: 1, 2>, name = "[[NAME:cast_mul_add_sub_[0-9a-f]+]]"}
 // CHECK: graph.cast {{.*}} {to = f32} : (tensor<1xf64>) -> tensor<1xf32>
 // CHECK: graph.kernel {{.*}} {constants = array<i64: {{[0-9]+}}, {{[0-9]+}}, {{[0-9]+}}>, inplace = array<i64: 1, 2>, name = "[[NAME]]"}
 // CHECK-NOT: graph.kernel
