@@ -25,7 +25,9 @@ const std::set<std::string> &opsWithoutRule() {
       "graph.step",
       "graph.return",
       // Numbers of the program: whole on every device.
-      "graph.setting", "graph.read_setting", "graph.settings",
+      "graph.setting",
+      "graph.read_setting",
+      "graph.settings",
   };
   return ops;
 }
