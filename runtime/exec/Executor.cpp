@@ -73,11 +73,13 @@ Status Executor::loadKernels(const LoadedPlan &loaded, const std::string &isa) {
     return image.takeError();
   kernels = std::move(*image);
   for (const auto &kernel : plan.kernels) {
-    KernelEntry entry = kernels.find(cpuVariant(*kernel).entry);
+    const std::string &symbol = cpuVariant(*kernel).entry;
+    KernelEntry entry = kernels.find(symbol);
     if (!entry)
       return {Code::Plan,
-              fmt::format("kernel '{}' is not in the image for {}",
-                          kernel->name, plan.images[imageIndex]->features)};
+              fmt::format("kernel '{}': there is no '{}' in the image for {}",
+                          kernel->name, symbol,
+                          plan.images[imageIndex]->features)};
     entries.push_back(entry);
   }
   return {};

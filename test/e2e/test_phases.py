@@ -10,7 +10,9 @@ DL_OPT = os.path.join(dltools.BIN, "dl-opt")
 PHASES = ["import", "backward", "layout", "fuse", "schedule", "codegen", "emit"]
 
 # The passes of a phase, where it has nothing but passes.
-PASSES = {"backward": ["--backward"], "layout": ["--assign-layouts", "--batch-innermost"], "fuse": ["--form-kernels"]}
+PASSES = {"backward": ["--backward"],
+          "layout": ["--open-border", "--canonicalize", "--cse", "--assign-layouts", "--batch-innermost"],
+          "fuse": ["--form-kernels"]}
 
 # Patterns that the program has from a phase on, and those that it has up to one.
 BEGIN = {"backward": [r"graph\.conv2d_weight_grad ", r"graph\.max_pool2d_grad ",

@@ -4,7 +4,7 @@
 // RUN: dl-opt %s --expand-optimizers --canonicalize --cse --place-settings --form-kernels | FileCheck %s
 
 // CHECK: graph.kernel {{.*}} {constants = array<i64: {{[0-9]+}}, {{[0-9]+}}, {{[0-9]+}}>, inplace = array<i64: 1, 2>, name = "[[NAME:cast_mul_add_sub_[0-9a-f]+]]"}
-// CHECK: graph.cast {{.*}} {to = f32} : (tensor<1xf64>) -> tensor<1xf32>
+// CHECK: graph.cast {{.*}} {to = f32} : (tensor<f64>) -> tensor<f32>
 // CHECK: graph.kernel {{.*}} {constants = array<i64: {{[0-9]+}}, {{[0-9]+}}, {{[0-9]+}}>, inplace = array<i64: 1, 2>, name = "[[NAME]]"}
 // CHECK-NOT: graph.kernel
 graph.step @step(%s: tensor<8xi64> scalars,

@@ -9,7 +9,7 @@ namespace {
 /// A number in f64, known or read in the step.
 struct Number {
   double known;
-  Value read = nullptr; // f64 [1]
+  Value read = nullptr; // one f64
 };
 
 /// Writes the ops of an update. What is known when code is made is computed
@@ -41,7 +41,8 @@ public:
     if (!a.read)
       return constant(like, a.known);
     Value value = cast(a.read, elementOf(like));
-    return shapeOf(like).empty() ? reshape(value, {}) : value;
+    bool isOne = shapeOf(like).empty() && !shapeOf(value).empty();
+    return isOne ? reshape(value, {}) : value;
   }
   /// a + factor * b.
   Value addScaled(Value a, Number factor, Value b) {

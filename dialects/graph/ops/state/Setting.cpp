@@ -6,7 +6,7 @@ using namespace mlir;
 using namespace dl::graph;
 
 static RankedTensorType settingType(MLIRContext *context) {
-  return RankedTensorType::get({1}, Float64Type::get(context));
+  return RankedTensorType::get({}, Float64Type::get(context));
 }
 
 LogicalResult SettingOp::inferReturnTypes(MLIRContext *context, OptionalLoc loc,
@@ -35,11 +35,8 @@ LogicalResult ReadSettingOp::inferReturnTypes(MLIRContext *context,
 
 LoopNest ReadSettingOp::getLoopNest() {
   LoopNest nest;
-  nest.extents = {1};
-  nest.numParallel = 1;
-  AffineExpr at =
-      getAffineDimExpr(0, getContext()) + static_cast<int64_t>(getPosition());
-  nest.accesses.push_back({AffineMap::get(1, 0, at), {}, {}});
+  AffineExpr at = getAffineConstantExpr(getPosition(), getContext());
+  nest.accesses.push_back({AffineMap::get(0, 0, at), {}, {}});
   return nest;
 }
 

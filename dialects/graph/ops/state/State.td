@@ -23,7 +23,7 @@ def Graph_StateOp : Op<GraphDialect, "state", [Symbol]> {
 }
 
 def Graph_SettingOp : Graph_InferredOp<"setting", Graph_Reference> {
-  let summary = "A setting, f64 [1].";
+  let summary = "A setting, f64 [].";
   let description = "place-settings says where among the step's values it lies.";
   let arguments = (ins Graph_SettingAttr:$setting);
   let results = (outs Graph_Tensor:$result);
@@ -37,7 +37,7 @@ def Graph_SettingsOp : Op<GraphDialect, "settings"> {
 
 def Graph_ReadSettingOp
     : Graph_InferredOp<"read_setting", !listconcat(Graph_Nest, Graph_Constants)> {
-  let summary = "A setting from the step's values, f64 [1].";
+  let summary = "A setting from the step's values, f64 [].";
   let description = [{
     Settings lie behind the step's scalars, as the bits of an f64; `position` counts
     from the first scalar, and is a constant of the launch.
