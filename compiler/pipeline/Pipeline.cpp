@@ -77,22 +77,22 @@ public:
     // Kernels are compiled by several threads, which make types and attributes.
     module.getContext()->enableMultithreading();
     auto compiled =
-        dl::codegen::compileKernels(module, {options.targetCpu, options.threads,
-                                             options.cache, options.machine});
+        dl::cpu::compileKernels(module, {options.targetCpu, options.threads,
+                                         options.cache, options.machine});
     if (failed(compiled))
       return failure();
     code = std::move(*compiled);
     for (auto kernel : plan.getOps<plan::KernelOp>())
       kernel.setScratch(code.scratchBytes[kernel.getSymName().str()]);
     report.describe(plan);
-    for (const dl::codegen::CpuImage &image : code.images)
+    for (const dl::cpu::CpuImage &image : code.images)
       report.images.push_back({image.features, image.elf.size()});
     return options.kernelsPath.empty() ? success() : writeKernels();
   }
 
   LogicalResult emit() {
     std::vector<dl::emit::Image> images;
-    for (const dl::codegen::CpuImage &image : code.images)
+    for (const dl::cpu::CpuImage &image : code.images)
       images.push_back({image.features, image.elf});
     FailureOr<dl::emit::PlanFile> file = dl::emit::encodePlan(plan, images);
     if (failed(file))
@@ -170,7 +170,7 @@ private:
   const CompileOptions &options;
   CompileReport &report;
   plan::PlanOp plan;
-  dl::codegen::CpuCode code;
+  dl::cpu::CpuCode code;
 };
 
 struct Phase {

@@ -7,8 +7,8 @@
 
 #include <thread>
 
-using namespace dl::codegen;
-using namespace dl::codegen::test;
+using namespace dl::cpu;
+using namespace dl::cpu::test;
 using llvm::IRBuilder;
 using llvm::Value;
 

@@ -10,7 +10,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen::test {
+namespace dl::cpu::test {
 namespace {
 
 constexpr int64_t kRows = 6, kInner = 20, kColumns = 18;
@@ -161,4 +161,4 @@ TEST_F(IndexedView, WithinTheProductIsAnError) {
 }
 
 } // namespace
-} // namespace dl::codegen::test
+} // namespace dl::cpu::test

@@ -22,7 +22,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen::test {
+namespace dl::cpu::test {
 namespace {
 
 /// A value's memory: 64-byte aligned, with the slack of 64 bytes that kernels
@@ -263,4 +263,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 } // namespace
-} // namespace dl::codegen::test
+} // namespace dl::cpu::test

@@ -8,7 +8,7 @@
 
 using namespace llvm;
 
-namespace dl::codegen::test {
+namespace dl::cpu::test {
 
 OwnedModule makeKernel(StringRef name,
                        function_ref<void(IRBuilder<> &, Function *)> body) {
@@ -109,4 +109,4 @@ SmallVector<TargetVariant, 2> executableTargets() {
   return targets;
 }
 
-} // namespace dl::codegen::test
+} // namespace dl::cpu::test

@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace dl::codegen::test {
+namespace dl::cpu::test {
 
 using KernelFn = void (*)(void *const *bindings, const int64_t *constants,
                           void *scratch, int64_t begin, int64_t end);
@@ -57,4 +57,4 @@ llvm::SmallVector<char, 0> compileFor(const TargetVariant &variant,
 /// The default variants that this machine can execute.
 llvm::SmallVector<TargetVariant, 2> executableTargets();
 
-} // namespace dl::codegen::test
+} // namespace dl::cpu::test

@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen::test {
+namespace dl::cpu::test {
 namespace {
 
 /// An elementwise op whose payload nobody emits.
@@ -61,4 +61,4 @@ TEST(Payload, AnOpWithoutCodeIsAnErrorOfTheKernel) {
 }
 
 } // namespace
-} // namespace dl::codegen::test
+} // namespace dl::cpu::test

@@ -10,8 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
-using namespace dl::codegen;
-using namespace dl::codegen::test;
+using namespace dl::cpu;
+using namespace dl::cpu::test;
 
 namespace {
 

@@ -13,8 +13,8 @@
 #include <numeric>
 #include <random>
 
-using namespace dl::codegen;
-using namespace dl::codegen::test;
+using namespace dl::cpu;
+using namespace dl::cpu::test;
 
 namespace {
 

@@ -50,7 +50,7 @@ static int showSettings(const Arguments &arguments,
 
 /// 0 if kernels can be made for the CPU.
 static int checkTarget(const std::string &cpu) {
-  auto target = dl::codegen::targetForCpu(cpu);
+  auto target = dl::cpu::targetForCpu(cpu);
   if (target)
     return 0;
   std::string why = llvm::toString(target.takeError());

@@ -10,7 +10,7 @@ namespace dl {
 #include "compiler/codegen/cpu/Passes.h.inc"
 } // namespace dl
 
-namespace dl::codegen {
+namespace dl::cpu {
 namespace {
 
 struct AnnotateKernels : impl::AnnotateKernelsBase<AnnotateKernels> {
@@ -44,4 +44,4 @@ private:
 };
 
 } // namespace
-} // namespace dl::codegen
+} // namespace dl::cpu

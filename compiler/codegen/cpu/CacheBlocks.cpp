@@ -15,7 +15,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 using llvm::Value;
 
@@ -55,7 +55,7 @@ struct ContractStage::CacheBlock {
 void ContractStage::emitCacheBlocks(int64_t rows) {
   unsigned lead = form.laneDims.front();
   Value *lane = b.getInt64(0), *end = b.getInt64(form.laneCount());
-  if (Binding bound = stage.binding[lead]; e.plan.isCut(bound))
+  if (GridPart bound = stage.binding[lead]; e.plan.isCut(bound))
     lane = tile.origin[bound.grid], end = tile.end[bound.grid];
   const BlockedPlan &cut = *form.as<BlockedPlan>();
   int64_t count = llvm::divideCeil(rows, cut.rows), lanes = cut.lanes;
@@ -219,4 +219,4 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
       onTheWay ? 1 : 0);
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

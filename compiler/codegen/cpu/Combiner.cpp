@@ -2,7 +2,7 @@
 
 using llvm::Value;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 Combiner::Combiner(llvm::IRBuilder<> &builder, const graph::LoopNest &nest,
                    llvm::Type *valueType)
@@ -105,4 +105,4 @@ Values Combiner::results(llvm::ArrayRef<Value *> state,
   return results;
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -4,7 +4,7 @@
 #include "compiler/codegen/cpu/Control.h"
 #include "dialects/graph/LoopNest.h"
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// The running state is one vector for Sum, {value, position} for Max.
 class Combiner {
@@ -38,4 +38,4 @@ private:
   bool isMax;
 };
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -3,7 +3,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 LogicalResult addLinear(AffineExpr expr, int64_t factor,
                         MutableArrayRef<int64_t> coefficients,
@@ -323,4 +323,4 @@ FailureOr<ContractForm> ContractForm::create(const KernelPlan &plan,
   return form;
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

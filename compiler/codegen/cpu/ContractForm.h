@@ -16,7 +16,7 @@
 #include "compiler/codegen/cpu/KernelPlan.h"
 #include <variant>
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 struct ContractForm;
 
@@ -166,4 +166,4 @@ struct RegisterTile {
                                 Registers registers);
 };
 
-} // namespace dl::codegen
+} // namespace dl::cpu

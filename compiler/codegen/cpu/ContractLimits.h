@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// A narrow product moves so many times fewer elements than one that would be
 /// computed in cache blocks.
@@ -30,4 +30,4 @@ inline constexpr int64_t kAhead = 16;
 /// set of the cache.
 inline constexpr int64_t kFarAhead = 4;
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -5,7 +5,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 int64_t ContractForm::laneCount() const {
   int64_t count = 1;
@@ -264,4 +264,4 @@ RegisterTile RegisterTile::chooseDot(const ContractForm &form, int64_t rows,
   return {int(high), int(wide)};
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -1,11 +1,11 @@
 #include "compiler/codegen/cpu/ContractStage.h"
 #include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/Packing.h"
-#include "compiler/codegen/cpu/Payload.h"
+#include "compiler/codegen/cpu/PayloadCode.h"
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 using llvm::Value;
 
@@ -75,7 +75,7 @@ void ContractStage::emitBatch(size_t next) {
     return;
   }
   unsigned d = form.batchDims[next];
-  Binding bound = stage.binding[d];
+  GridPart bound = stage.binding[d];
   Value *lo = b.getInt64(0), *hi = b.getInt64(form.extents[d]);
   if (e.plan.isCut(bound))
     lo = tile.origin[bound.grid], hi = tile.end[bound.grid];
@@ -131,7 +131,7 @@ void ContractStage::emitBordered(llvm::function_ref<void()> emit) {
 }
 
 ContractStage::Span ContractStage::span(unsigned dim, int64_t inner) const {
-  Binding bound = stage.binding[dim];
+  GridPart bound = stage.binding[dim];
   int64_t extent = form.extents[dim];
   if (!e.plan.isCut(bound))
     return {extent * inner, extent * inner, b.getFalse()};
@@ -146,7 +146,7 @@ ContractStage::Span ContractStage::span(unsigned dim, int64_t inner) const {
 
 Value *ContractStage::tileOrigin(int dim) const {
   if (dim >= 0)
-    if (Binding bound = stage.binding[dim]; e.plan.isCut(bound))
+    if (GridPart bound = stage.binding[dim]; e.plan.isCut(bound))
       return tile.origin[bound.grid];
   return b.getInt64(0);
 }
@@ -164,7 +164,7 @@ Value *ContractStage::sidePointer(const ContractForm::Side &side, Value *row,
   unsigned size = e.scope.size();
   SmallVector<AffineExpr> at(dims);
   unsigned lead = form.laneDims.front();
-  if (Binding bound = stage.binding[lead]; e.plan.isCut(bound))
+  if (GridPart bound = stage.binding[lead]; e.plan.isCut(bound))
     at[lead] = e.tileOrigin[bound.grid];
   if (form.rowDim >= 0)
     at[form.rowDim] = e.scope.addDim(row, 0, form.extents[form.rowDim] - 1);
@@ -360,4 +360,4 @@ llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
   return slot;
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

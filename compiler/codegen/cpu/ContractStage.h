@@ -8,7 +8,7 @@
 #include "compiler/codegen/cpu/LoopsStage.h"
 #include <map>
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// The lanes of one panel as offsets into the lane operand, from its first
 /// lane.
@@ -113,4 +113,4 @@ private:
   std::map<std::string, llvm::Function *> microKernels;
 };
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -3,7 +3,7 @@
 using llvm::BasicBlock;
 using llvm::Value;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 Values
 emitLoop(llvm::IRBuilder<> &b, Value *lo, Value *hi, int64_t step,
@@ -90,4 +90,4 @@ void emitIf(llvm::IRBuilder<> &b, Value *condition,
   b.SetInsertPoint(done);
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -4,7 +4,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/IRBuilder.h"
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 using Values = llvm::SmallVector<llvm::Value *, 8>;
 
@@ -24,4 +24,4 @@ void emitIf(llvm::IRBuilder<> &builder, llvm::Value *condition,
             llvm::function_ref<void()> then,
             llvm::function_ref<void()> otherwise = nullptr);
 
-} // namespace dl::codegen
+} // namespace dl::cpu

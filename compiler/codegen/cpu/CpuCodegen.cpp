@@ -9,7 +9,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 namespace {
 /// One kernel for all variants; filled by a worker.
@@ -105,4 +105,4 @@ FailureOr<CpuCode> compileKernels(ModuleOp module, const CpuOptions &options) {
   return code;
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 struct CpuOptions {
   std::string targetCpu; // empty: variants for x86-64-v3 and x86-64-v4
@@ -31,4 +31,4 @@ struct CpuCode {
 mlir::FailureOr<CpuCode> compileKernels(mlir::ModuleOp module,
                                         const CpuOptions &options);
 
-} // namespace dl::codegen
+} // namespace dl::cpu

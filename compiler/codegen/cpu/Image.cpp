@@ -15,7 +15,7 @@ using namespace llvm;
 using object::ELF64LE;
 using ElfFile = object::ELFFile<ELF64LE>;
 
-namespace dl::codegen {
+namespace dl::cpu {
 namespace {
 
 /// A folder that goes away with its contents.
@@ -227,4 +227,4 @@ Expected<std::vector<char>> linkImage(ArrayRef<NamedObject> objects) {
   return image;
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

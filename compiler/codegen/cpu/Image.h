@@ -8,7 +8,7 @@
 
 #include <vector>
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// The code of one kernel; the name is for messages.
 struct NamedObject {
@@ -25,4 +25,4 @@ struct NamedObject {
 llvm::Expected<std::vector<char>>
 linkImage(llvm::ArrayRef<NamedObject> objects);
 
-} // namespace dl::codegen
+} // namespace dl::cpu

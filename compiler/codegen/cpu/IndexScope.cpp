@@ -3,7 +3,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 using llvm::Value;
 
@@ -180,4 +180,4 @@ std::pair<int64_t, int64_t> IndexScope::range(AffineExpr expr) const {
   }
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -11,7 +11,7 @@
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/IR/IRBuilder.h"
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 class IndexScope {
 public:
@@ -67,4 +67,4 @@ private:
   llvm::SmallVector<int64_t, 4> laneExtents;
 };
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -3,7 +3,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 static ArrayRef<int64_t> shapeOfType(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
@@ -212,4 +212,4 @@ SmallVector<AffineExpr> JoinedDims::split(graph::LoopNestOpInterface op,
   return dims;
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

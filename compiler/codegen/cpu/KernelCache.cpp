@@ -13,7 +13,7 @@
 
 using namespace llvm;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// Files begin with the hash of what follows: code that is damaged is not run.
 static constexpr size_t checksumBytes = 16;
@@ -103,4 +103,4 @@ void KernelCache::prune() const {
   pruneCache(folder, policy);
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// A folder of objects named by a hash of what they were made from. Whatever
 /// goes wrong with it (no folder, no rights, a full disk, a damaged file) means
@@ -43,4 +43,4 @@ private:
   std::string folder;
 };
 
-} // namespace dl::codegen
+} // namespace dl::cpu

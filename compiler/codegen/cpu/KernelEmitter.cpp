@@ -3,7 +3,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 using llvm::Value;
 
@@ -42,7 +42,7 @@ static bool canFollowMerged(const KernelPlan &plan, int dim) {
       return false;
   return llvm::all_of(ArrayRef(plan.stages).drop_front(),
                       [&](const Stage &stage) {
-                        return llvm::is_contained(stage.binding, Binding{dim});
+                        return llvm::is_contained(stage.binding, GridPart{dim});
                       });
 }
 
@@ -143,4 +143,4 @@ std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
   return module;
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -6,7 +6,7 @@
 #include "compiler/codegen/cpu/Target.h"
 #include "llvm/IR/Module.h"
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// The entry is void <name>(void *const *bindings, const i64 *constants, void
 /// *scratch, i64 tile_begin, i64 tile_end); every other function is internal.
@@ -15,4 +15,4 @@ std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
                                          const TargetVariant &variant,
                                          llvm::LLVMContext &context);
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -6,7 +6,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 static int64_t numElements(Value value) {
   return cast<RankedTensorType>(value.getType()).getNumElements();
@@ -37,7 +37,7 @@ static const Stage *rootStage(const KernelPlan &plan) {
 void KernelPlan::bindGrid() {
   Stage *root = const_cast<Stage *>(rootStage(*this));
   llvm::DenseSet<Stage *> bound;
-  auto bind = [&](Stage &stage, ArrayRef<Binding> dims) {
+  auto bind = [&](Stage &stage, ArrayRef<GridPart> dims) {
     const graph::LoopNest &loops = nest(stage.op);
     stage.binding.assign(loops.extents.size(), {});
     std::copy(dims.begin(), dims.end(), stage.binding.begin());
@@ -54,7 +54,7 @@ void KernelPlan::bindGrid() {
   };
 
   const graph::LoopNest &loops = nest(root->op);
-  SmallVector<Binding> identity;
+  SmallVector<GridPart> identity;
   for (unsigned d = 0; d < loops.numParallel; ++d) {
     identity.push_back({int(d)});
     gridExtents.push_back(loops.extents[d]);
@@ -71,7 +71,7 @@ void KernelPlan::bindGrid() {
           return;
         bool down = bound.contains(&stage);
         const graph::LoopNest &own = nest(stage.op);
-        SmallVector<Binding> dims(down ? index.size() : own.numParallel);
+        SmallVector<GridPart> dims(down ? index.size() : own.numParallel);
         for (auto [e, expr] : llvm::enumerate(index)) {
           auto block = graph::blockIndex(expr, own);
           int64_t extent = shapeOf(leaf)[e];
@@ -83,7 +83,7 @@ void KernelPlan::bindGrid() {
             dims[e] = stage.binding[block->dim];
           if (down || from->binding[e].grid < 0)
             continue;
-          Binding bound = from->binding[e];
+          GridPart bound = from->binding[e];
           int64_t &step = gridBlocks[bound.grid];
           bound.step *= block->size;
           if (step != 1 && bound.step != 1 && step != bound.step)
@@ -102,7 +102,7 @@ void KernelPlan::bindGrid() {
       auto extents = ArrayRef(own.extents).take_front(own.numParallel);
       bind(stage, extents == ArrayRef(gridExtents)
                       ? ArrayRef(identity)
-                      : ArrayRef(SmallVector<Binding>(own.numParallel)));
+                      : ArrayRef(SmallVector<GridPart>(own.numParallel)));
     }
 }
 
@@ -120,7 +120,7 @@ void KernelPlan::untileConflicts() {
       if (placement.kind == ValuePlacement::Operand)
         return;
       for (auto [e, expr] : llvm::enumerate(index)) {
-        Binding bound = placement.binding[e];
+        GridPart bound = placement.binding[e];
         auto block = graph::blockIndex(expr, nest(stage.op));
         if (block)
           bound.step *= block->size;
@@ -133,7 +133,7 @@ void KernelPlan::untileConflicts() {
     if (placement.kind == ValuePlacement::Result)
       for (int grid = 0; grid < int(gridExtents.size()); ++grid)
         if (llvm::none_of(placement.binding,
-                          [&](Binding bound) { return bound.grid == grid; }))
+                          [&](GridPart bound) { return bound.grid == grid; }))
           untile(grid);
 }
 
@@ -191,4 +191,4 @@ void KernelPlan::chooseTiles() {
   }
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

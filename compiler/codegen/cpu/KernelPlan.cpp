@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 SmallVector<AffineExpr> accessAt(const graph::Access &access,
                                  ArrayRef<AffineExpr> dims) {
@@ -476,4 +476,4 @@ void KernelPlan::countCost() {
       bytes += bytesOf(value);
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -15,15 +15,15 @@
 #include "llvm/ADT/MapVector.h"
 #include <unordered_map>
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// Which part of a dim a tile has.
-struct Binding {
+struct GridPart {
   int grid = -1; // the grid dim it is cut by; -1: whole
   /// Indices of the grid dim for one of this dim: 2 for rows that windows of 2
   /// rows leave.
   int64_t step = 1;
-  bool operator==(const Binding &other) const {
+  bool operator==(const GridPart &other) const {
     return grid == other.grid && step == other.step;
   }
 };
@@ -31,9 +31,9 @@ struct Binding {
 /// Where a value of the kernel lives while a tile runs.
 struct ValuePlacement {
   enum Kind { Operand, Result, Scratch } kind;
-  unsigned number = 0;                   // of the operand or result
-  int64_t scratchOffset = 0;             // bytes
-  llvm::SmallVector<Binding, 6> binding; // of each dim
+  unsigned number = 0;                    // of the operand or result
+  int64_t scratchOffset = 0;              // bytes
+  llvm::SmallVector<GridPart, 6> binding; // of each dim
   /// Elements between neighbours of each logical dim.
   llvm::SmallVector<int64_t, 6> strides;
   /// Of an operand: constants of the launch, each times so many elements, that
@@ -46,7 +46,7 @@ struct ValuePlacement {
 struct Stage {
   mlir::Operation *op = nullptr;
   /// Of the iteration dims; reduction dims are whole.
-  llvm::SmallVector<Binding, 6> binding;
+  llvm::SmallVector<GridPart, 6> binding;
   bool contraction = false;
   /// Contraction: the elementwise op whose value is stored instead, computed on
   /// the accumulators before they leave the registers.
@@ -106,7 +106,7 @@ public:
   /// Elements between neighbours of each dim of the whole value.
   llvm::SmallVector<int64_t, 6> orderedStrides(mlir::Value value) const;
   bool isPlaced(mlir::Value value) const { return placements.count(value); }
-  bool isCut(Binding binding) const {
+  bool isCut(GridPart binding) const {
     return binding.grid >= 0 &&
            tileSizes[binding.grid] < gridExtents[binding.grid];
   }
@@ -163,4 +163,4 @@ accessAt(const graph::Access &access, llvm::ArrayRef<mlir::AffineExpr> dims);
 llvm::SmallVector<int64_t, 6> stridesOf(llvm::ArrayRef<int64_t> shape,
                                         llvm::ArrayRef<int64_t> order = {});
 
-} // namespace dl::codegen
+} // namespace dl::cpu

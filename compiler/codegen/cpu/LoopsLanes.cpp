@@ -4,7 +4,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// The divisor by which an expression divides dim `d`, or 1.
 static int64_t divisorOf(AffineExpr expr, unsigned d) {
@@ -171,4 +171,4 @@ void LoopsStage::chooseLanes() {
   }
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

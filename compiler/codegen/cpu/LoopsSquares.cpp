@@ -7,7 +7,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 using llvm::Value;
 
@@ -132,4 +132,4 @@ void LoopsStage::emitSquare(Value *lane, Value *first, int64_t lanes) {
   e.enterBody();
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

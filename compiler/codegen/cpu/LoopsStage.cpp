@@ -1,11 +1,11 @@
 #include "compiler/codegen/cpu/LoopsStage.h"
-#include "compiler/codegen/cpu/Payload.h"
+#include "compiler/codegen/cpu/PayloadCode.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 using llvm::Value;
 
@@ -384,4 +384,4 @@ Values LoopsStage::reduceAlongLanes(unsigned dim, Values state,
   return state;
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -5,7 +5,7 @@
 #include "compiler/codegen/cpu/Combiner.h"
 #include "compiler/codegen/cpu/RegionEmitter.h"
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// The part of each grid dim that the current tile covers: [origin, end).
 struct TileBounds {
@@ -23,7 +23,7 @@ private:
   struct Range {
     llvm::Value *lo, *hi;
     int64_t extent;      // of the whole dim
-    Binding cut = {};    // by which grid dim, if any
+    GridPart cut = {};   // by which grid dim, if any
     bool single = false; // the tile covers one index
     int64_t phases = 1;  // dim = phases * outer + phase
     bool isCut() const { return cut.grid >= 0; }
@@ -90,4 +90,4 @@ private:
   llvm::SmallVector<mlir::AffineExpr> dims; // current iteration
 };
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -1,11 +1,11 @@
 #include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/ContractLimits.h"
-#include "compiler/codegen/cpu/Payload.h"
+#include "compiler/codegen/cpu/PayloadCode.h"
 #include "llvm/IR/InlineAsm.h"
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 using llvm::Value;
 
@@ -540,4 +540,4 @@ void MicroKernel::finishRow(RegionEmitter &e, int row, int firstLane,
   e.scope.endLaneGroup();
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

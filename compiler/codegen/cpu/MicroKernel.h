@@ -5,7 +5,7 @@
 #include "compiler/codegen/cpu/ContractStage.h"
 #include "llvm/IR/Module.h"
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// What a micro-kernel is called with.
 struct MicroArguments {
@@ -81,4 +81,4 @@ private:
   llvm::Type *element = nullptr, *vectorTy = nullptr;
 };
 
-} // namespace dl::codegen
+} // namespace dl::cpu

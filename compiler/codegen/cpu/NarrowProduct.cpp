@@ -12,7 +12,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 using llvm::Value;
 
@@ -31,7 +31,7 @@ void ContractStage::emitNarrow() {
 
   // A call may compute several tiles that are neighbours along the rows.
   Value *begin = b.getInt64(0), *end = b.getInt64(form.rows());
-  if (Binding bound = stage.binding[form.rowDim]; e.plan.isCut(bound))
+  if (GridPart bound = stage.binding[form.rowDim]; e.plan.isCut(bound))
     begin = tile.origin[bound.grid], end = tile.end[bound.grid];
   Value *full = b.CreateAnd(end, b.getInt64(-width));
   emitLoop(b, begin, full, width,
@@ -104,4 +104,4 @@ void ContractStage::finishTransposed(Value *row, int64_t rows,
   e.enterBody();
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -19,7 +19,7 @@
 
 using namespace llvm;
 
-namespace dl::codegen {
+namespace dl::cpu {
 namespace {
 
 /// While it lives, errors of LLVM's back end are collected; by default they end
@@ -145,4 +145,4 @@ compileToObject(Module &module, TargetMachine &machine, StringRef tuning) {
   return object;
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

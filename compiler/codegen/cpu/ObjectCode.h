@@ -6,7 +6,7 @@
 #include "llvm/Support/Error.h"
 #include "llvm/Target/TargetMachine.h"
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// Goes up whenever the same IR gives other code; part of the cache's key.
 inline constexpr unsigned objectCodeVersion = 1;
@@ -26,4 +26,4 @@ llvm::Expected<llvm::SmallVector<char, 0>>
 compileToObject(llvm::Module &module, llvm::TargetMachine &machine,
                 llvm::StringRef tuning = "");
 
-} // namespace dl::codegen
+} // namespace dl::cpu

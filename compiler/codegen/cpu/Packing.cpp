@@ -4,7 +4,7 @@
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 using llvm::Value;
 
@@ -255,4 +255,4 @@ void emitPack(llvm::IRBuilder<> &builder, llvm::Type *element,
     packer.copy(0, from, builder.getInt64(0));
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -3,7 +3,7 @@
 
 #include "compiler/codegen/cpu/ContractStage.h"
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// Where lanes go: to panels of `width` lanes one behind the other, each
 /// [k][lanes of the panel]; the last one may be narrower. One panel for all:
@@ -22,4 +22,4 @@ void emitPack(llvm::IRBuilder<> &builder, llvm::Type *element,
               const Panel &source, llvm::ArrayRef<int64_t> extents,
               llvm::Value *from, llvm::Value *to, PanelLayout layout);
 
-} // namespace dl::codegen
+} // namespace dl::cpu

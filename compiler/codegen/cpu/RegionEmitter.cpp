@@ -1,11 +1,11 @@
 #include "compiler/codegen/cpu/RegionEmitter.h"
-#include "compiler/codegen/cpu/Payload.h"
+#include "compiler/codegen/cpu/PayloadCode.h"
 #include "dialects/graph/Check.h"
 #include "llvm/IR/MDBuilder.h"
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 using llvm::Value;
 
@@ -116,7 +116,7 @@ AffineExpr RegionEmitter::address(mlir::Value placed,
   AffineExpr sum = getAffineConstantExpr(0, scope.getContext());
   for (auto [d, expr] : llvm::enumerate(index)) {
     AffineExpr at = expr;
-    if (Binding bound = placement.binding[d];
+    if (GridPart bound = placement.binding[d];
         placement.kind == ValuePlacement::Scratch && bound.grid >= 0)
       at = at - originOf(bound);
     sum = sum + at * placement.strides[d];
@@ -290,4 +290,4 @@ void RegionEmitter::storeInterleaved(mlir::Value placed,
   }
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

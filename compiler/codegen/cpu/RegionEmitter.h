@@ -6,7 +6,7 @@
 #include "compiler/codegen/cpu/KernelPlan.h"
 #include "dialects/graph/Payload.h"
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// The payloads of a kernel's ops, built once for all functions and targets.
 class PayloadCache {
@@ -32,7 +32,7 @@ public:
   /// First index of the tile in each grid dim, and that in steps of the grid's
   /// blocks.
   llvm::SmallVector<mlir::AffineExpr> tileOrigin, blockOrigin;
-  mlir::AffineExpr originOf(Binding bound) const {
+  mlir::AffineExpr originOf(GridPart bound) const {
     return (bound.step == 1 ? tileOrigin : blockOrigin)[bound.grid];
   }
   /// Lanes in use, <lanes x i1>; null for all.
@@ -123,4 +123,4 @@ private:
   llvm::SmallVector<llvm::MDNode *> aliasScopes;
 };
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -1,14 +1,14 @@
 // Inlined evaluation: the elementwise ops between a stage and the values it
 // reads.
 
-#include "compiler/codegen/cpu/Payload.h"
+#include "compiler/codegen/cpu/PayloadCode.h"
 #include "compiler/codegen/cpu/RegionEmitter.h"
 #include "dialects/graph/Check.h"
 #include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 using llvm::Value;
 
@@ -195,4 +195,4 @@ Value *RegionEmitter::evaluateOperand(Operation *op, unsigned operand,
   return builder.CreateSelect(inside, widen(content), widen(outside));
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

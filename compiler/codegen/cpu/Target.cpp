@@ -9,7 +9,7 @@
 
 using namespace llvm;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 static Expected<const Target *> x86Target(const Triple &triple) {
   static const bool initialized = [] {
@@ -132,4 +132,4 @@ createTargetMachine(const TargetVariant &variant) {
   return machine;
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// One instruction set: all kernels of a plan are compiled once per variant,
 /// and the runtime takes the best one that its machine can execute. It is
@@ -36,4 +36,4 @@ llvm::Expected<TargetVariant> targetForCpu(llvm::StringRef name);
 llvm::Expected<std::unique_ptr<llvm::TargetMachine>>
 createTargetMachine(const TargetVariant &variant);
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -4,7 +4,7 @@
 
 using namespace llvm;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 Type *Vec::integerType() const {
   return VectorType::getInteger(cast<VectorType>(value->getType()));
@@ -136,4 +136,4 @@ Vec powerOfTwo(Vec bits) {
   return (bits << bits.pick(23, 52)).addInt(one).number();
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -5,7 +5,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/IR/IRBuilder.h"
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// A vector of float or double, or one of the integers of the same width, while
 /// IR that computes it is emitted. No operator is ever contracted, reordered or
@@ -114,4 +114,4 @@ Rounded roundScaled(Vec x, double scale);
 /// 2^n for the low bits of an integer n, in the range of normal numbers.
 Vec powerOfTwo(Vec bits);
 
-} // namespace dl::codegen
+} // namespace dl::cpu

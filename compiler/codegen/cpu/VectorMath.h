@@ -14,7 +14,7 @@
 
 #include "llvm/IR/IRBuilder.h"
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// x / y, correctly rounded, where LLVM's division would be the slowest
 /// instruction by far without one: y is a constant and x is made of a byte and
@@ -46,4 +46,4 @@ llvm::Value *emitErf(llvm::IRBuilderBase &builder, llvm::Value *x);
 llvm::Value *emitPow(llvm::IRBuilderBase &builder, llvm::Value *x,
                      llvm::Value *y);
 
-} // namespace dl::codegen
+} // namespace dl::cpu

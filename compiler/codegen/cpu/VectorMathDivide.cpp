@@ -10,7 +10,7 @@
 
 using namespace llvm;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 namespace {
 /// The vector `root` as a function of one byte that its lanes are made of:
@@ -147,4 +147,4 @@ Value *emitDivide(IRBuilderBase &b, Value *x, Value *y) {
   return fma(fma(b.CreateFNeg(first), y, x), reciprocal, first);
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

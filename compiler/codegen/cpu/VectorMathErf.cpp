@@ -4,7 +4,7 @@
 
 using namespace llvm;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 // erf x = 1 - e^-y, y = x (2 / sqrt(pi) + x Q(x)), for 0 <= x <= 4 and 6: an
 // error of y counts as much as it moves erf x, then the errors are 2^-27.8 and
@@ -38,4 +38,4 @@ Value *emitErf(IRBuilderBase &builder, Value *input) {
   return expm1(-y).abs().withSign(signedX.sign());
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

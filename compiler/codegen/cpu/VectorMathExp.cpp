@@ -4,7 +4,7 @@
 
 using namespace llvm;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 // e^r - 1 = r + r^2 Q(r) for |r| <= ln(2) / 2, relative errors 2^-26.2 and
 // 2^-55.6.
@@ -74,4 +74,4 @@ Value *emitTanh(IRBuilderBase &builder, Value *input) {
   return fma(remainder, reciprocal, quotient).withSign(x.sign());
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -4,7 +4,7 @@
 
 using namespace llvm;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 // 2 atanh(s) = 2 s + s z R(z), z = s^2, for |s| < 0.1716, relative errors
 // 2^-30.2 and 2^-59.5.
@@ -60,4 +60,4 @@ Value *emitLog(IRBuilderBase &builder, Value *input) {
   return select((x > 0.0) & (x < x.infinity()), log, outside);
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

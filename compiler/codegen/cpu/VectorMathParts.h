@@ -3,7 +3,7 @@
 
 #include "compiler/codegen/cpu/VectorExpr.h"
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 inline constexpr double log2e = 0x1.71547652b82fep+0;
 // ln 2 in two parts; the first times any exponent is exact.
@@ -36,4 +36,4 @@ struct SplitNumber {
 };
 SplitNumber splitNumber(Vec x);
 
-} // namespace dl::codegen
+} // namespace dl::cpu

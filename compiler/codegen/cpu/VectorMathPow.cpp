@@ -4,7 +4,7 @@
 
 using namespace llvm;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 // atanh(s) = s (1 + z / 3 + z^2 Q(z)), z = s^2, for |s| < 0.1716, error 2^-73.
 static constexpr double powQDouble[] = {
@@ -89,4 +89,4 @@ Value *emitPow(IRBuilderBase &builder, Value *inputX, Value *inputY) {
   return select(isUnit, x.splat(1), power);
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

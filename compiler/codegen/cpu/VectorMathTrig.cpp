@@ -6,7 +6,7 @@
 
 using namespace llvm;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 // sin r = r + r z S(z), cos r = 1 - z / 2 + z^2 C(z), z = r^2, for |r| <= pi /
 // 4: relative errors 2^-28 and 2^-58 for S, 2^-33 and 2^-64 for C.
@@ -107,4 +107,4 @@ Value *emitCos(IRBuilderBase &builder, Value *input) {
   return sinOfTurned(Vec(builder, input).abs(), 1);
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu

@@ -4,7 +4,7 @@
 #include "mlir/IR/Operation.h"
 #include "llvm/IR/IRBuilder.h"
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 /// The vector type that holds `lanes` values of a scalar type of a payload.
 llvm::Type *vectorType(llvm::LLVMContext &context, mlir::Type scalar,
@@ -23,4 +23,4 @@ std::pair<llvm::Value *, llvm::Value *>
 emitPhilox(llvm::IRBuilderBase &builder, llvm::Value *index, llvm::Value *seed,
            llvm::Value *step, llvm::Value *micro, llvm::Value *key);
 
-} // namespace dl::codegen
+} // namespace dl::cpu

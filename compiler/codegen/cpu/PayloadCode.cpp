@@ -1,4 +1,4 @@
-#include "compiler/codegen/cpu/Payload.h"
+#include "compiler/codegen/cpu/PayloadCode.h"
 #include "compiler/codegen/cpu/VectorMath.h"
 #include "dialects/graph/Check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -8,7 +8,7 @@
 using namespace mlir;
 using llvm::CmpInst;
 
-namespace dl::codegen {
+namespace dl::cpu {
 
 using llvm::Value;
 
@@ -241,4 +241,4 @@ std::pair<Value *, Value *> emitPhilox(llvm::IRBuilderBase &b, Value *index,
   return {c0, c1};
 }
 
-} // namespace dl::codegen
+} // namespace dl::cpu
