@@ -87,12 +87,20 @@ void AssignLayoutsPass::collect(graph::StepOp function) {
           loops && graph::payloadFacts(loops).isView)
         wish.refuse("a view of it is read");
   }
-  // A new value that comes out of a reshape lies in row-major order.
+  // A new value that comes out of a reshape, or goes into one, lies in
+  // row-major order.
+  auto isAlias = [](Operation *op) {
+    return isa_and_nonnull<graph::AliasOpInterface>(op);
+  };
   for (OpOperand &operand : function.getReturn()->getOpOperands())
-    if (FlatSymbolRefAttr state = graph::stateOf(operand))
-      if (operand.get().getDefiningOp<graph::AliasOpInterface>())
+    if (FlatSymbolRefAttr state = graph::stateOf(operand)) {
+      if (isAlias(operand.get().getDefiningOp()))
         wishes[state.getValue()].refuse(
             "its new value is made in another shape");
+      if (llvm::any_of(operand.get().getUsers(), isAlias))
+        wishes[state.getValue()].refuse(
+            "its new value is also seen in another shape");
+    }
 }
 
 void AssignLayoutsPass::runOnOperation() {
