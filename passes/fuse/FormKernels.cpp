@@ -197,30 +197,31 @@ void FormKernelsPass::setLayouts(graph::KernelOp kernel) {
 
 /// All reads of a block argument, followed through inlined ops, are at the
 /// index of the result itself.
-static bool isReadInPlace(Value value, Value result,
-                          llvm::DenseSet<Operation *> &seen) {
-  auto type = cast<RankedTensorType>(result.getType());
-  for (Operation *user : value.getUsers()) {
-    if (isa<graph::YieldOp>(user))
-      continue;
-    // Computed behind the result, from what would be the new value then.
-    if (user != result.getDefiningOp() &&
-        result.getDefiningOp()->isBeforeInBlock(user))
-      return false;
-    if (!seen.insert(user).second)
-      continue;
-    auto nest = cast<graph::LoopNestOpInterface>(user).getLoopNest();
-    if (nest.combine != graph::Combine::None ||
-        user->getResult(0).getType() != type)
-      return false;
-    for (auto [operand, access] : llvm::zip(user->getOperands(), nest.accesses))
-      if (operand == value && (!access.map.isIdentity() || access.outside))
+static bool isReadInPlace(Value argument, Value result) {
+  Operation *maker = result.getDefiningOp();
+  SmallVector<Value> open{argument};
+  llvm::DenseSet<Operation *> seen;
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    for (Operation *user : value.getUsers()) {
+      if (isa<graph::YieldOp>(user))
+        continue;
+      // Computed behind the result, from what would be the new value then.
+      if (user != maker && maker->isBeforeInBlock(user))
         return false;
-    // Where the result is made, the old value has been read; what is computed
-    // from it on other ways must not be placed after that.
-    if (user->getResult(0) != result &&
-        !isReadInPlace(user->getResult(0), result, seen))
-      return false;
+      auto nest = cast<graph::LoopNestOpInterface>(user).getLoopNest();
+      if (nest.combine != graph::Combine::None ||
+          user->getResult(0).getType() != result.getType())
+        return false;
+      for (auto [operand, access] :
+           llvm::zip(user->getOperands(), nest.accesses))
+        if (operand == value && (!access.map.isIdentity() || access.outside))
+          return false;
+      // Where the result is made, the old value has been read; what is computed
+      // from it on other ways must not be placed after that.
+      if (user != maker && seen.insert(user).second)
+        open.push_back(user->getResult(0));
+    }
   }
   return true;
 }
@@ -237,9 +238,8 @@ void FormKernelsPass::setInplace(graph::KernelOp kernel) {
     for (auto [i, operand] : llvm::enumerate(kernel.getOperands())) {
       if (graph::stateOf(operand) != state)
         continue;
-      llvm::DenseSet<Operation *> seen;
       if (isReadInPlace(kernel.getBody().front().getArgument(i),
-                        yield.getOperand(result.getResultNumber()), seen))
+                        yield.getOperand(result.getResultNumber())))
         inplace[result.getResultNumber()] = i;
       if (inplace[result.getResultNumber()] == int64_t(i))
         emitRemark(kernel.getLoc())

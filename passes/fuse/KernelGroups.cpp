@@ -77,16 +77,17 @@ int KernelGroups::groupOf(Value value) const {
   return it == groupOfOp.end() ? -1 : int(it->second);
 }
 
-/// Operands seen through free ops.
+/// Operands seen through free ops, each of which is looked through once.
 SmallVector<Value> KernelGroups::realOperands(Operation *op) const {
   SmallVector<Value> values, open(llvm::reverse(op->getOperands()));
+  llvm::SmallPtrSet<Operation *, 8> seen;
   while (!open.empty()) {
     Value operand = open.pop_back_val();
     Operation *def = operand.getDefiningOp();
-    if (def && kind(def) == OpKind::Free)
-      llvm::append_range(open, llvm::reverse(def->getOperands()));
-    else
+    if (!def || kind(def) != OpKind::Free)
       values.push_back(operand);
+    else if (seen.insert(def).second)
+      llvm::append_range(open, llvm::reverse(def->getOperands()));
   }
   return values;
 }
@@ -456,14 +457,20 @@ void KernelGroups::absorbPrologues() {
 }
 
 bool KernelGroups::isRead(Value value, const KernelOps &kernel) const {
-  return llvm::any_of(value.getUsers(), [&](Operation *user) {
-    if (kernel.own.contains(user))
-      return false;
-    auto it = kinds.find(user);
-    if (it != kinds.end() && it->second == OpKind::Free)
-      return isRead(user->getResult(0), kernel);
-    return true;
-  });
+  SmallVector<Value> open{value};
+  llvm::SmallPtrSet<Operation *, 8> seen; // views and the like
+  while (!open.empty()) {
+    for (Operation *user : open.pop_back_val().getUsers()) {
+      if (kernel.own.contains(user))
+        continue;
+      auto it = kinds.find(user);
+      if (it == kinds.end() || it->second != OpKind::Free)
+        return true;
+      if (seen.insert(user).second)
+        open.push_back(user->getResult(0));
+    }
+  }
+  return false;
 }
 
 std::vector<KernelOps> KernelGroups::kernels() const {

@@ -28,17 +28,23 @@ public:
   void run();
 
 private:
+  void findImages();
+  Value imagesOf(Value value) const;
   void start(LoopNestOpInterface op);
   void want(Value value);
-  void spread(Value root);
-  void spreadToUsers(Value value);
-  void spreadToOperands(Operation *op);
+  void spreadToUsers(Value root);
+  void spreadToOperands(Operation *maker);
   bool canReorder(Value root) const;
   Value copyOf(Value value, DenseI64ArrayAttr order, OpBuilder &builder);
 
   graph::StepOp function;
+  /// Of each alias: see `imagesOf`.
+  llvm::DenseMap<Value, Value> images;
   /// Values that are no aliases, whose images are to be innermost.
   llvm::SetVector<Value> chosen;
+  /// Asked for; views whose operands, and values whose users, were seen.
+  llvm::DenseSet<Value> wanted, seenDown;
+  llvm::DenseSet<Operation *> seenUp;
   llvm::DenseMap<Value, Value> copies;
   llvm::DenseSet<Operation *> windowed;
 };
@@ -52,18 +58,6 @@ static RankedTensorType typeOf(Value value) {
 static int64_t batchOf(Value value) {
   RankedTensorType type = typeOf(value);
   return type.getRank() == 0 ? 1 : type.getDimSize(0);
-}
-
-/// The value that lies in the same memory; null where the images of the batch
-/// are no dim of it.
-static Value imagesOf(Value value) {
-  while (auto alias = value.getDefiningOp<graph::AliasOpInterface>()) {
-    Value source = alias.getViewed();
-    if (batchOf(source) != batchOf(value))
-      return {};
-    value = source;
-  }
-  return value;
 }
 
 /// The iteration dim that is the batch of a convolution: the first of its
@@ -116,6 +110,22 @@ static bool isProductPerImage(LoopNestOpInterface op) {
          });
 }
 
+/// Of an alias after what it views: no chain of views is walked twice.
+void Chooser::findImages() {
+  for (auto alias : function.getOps<graph::AliasOpInterface>()) {
+    Value value = alias->getResult(0), source = alias.getViewed();
+    images[value] =
+        batchOf(source) == batchOf(value) ? imagesOf(source) : Value();
+  }
+}
+
+/// The value that lies in the same memory; null where the images of the batch
+/// are no dim of it.
+Value Chooser::imagesOf(Value value) const {
+  auto it = images.find(value);
+  return it == images.end() ? value : it->second;
+}
+
 /// A kernel makes it, and all that see it in another shape see its images too.
 bool Chooser::canReorder(Value root) const {
   auto loops = root.getDefiningOp<LoopNestOpInterface>();
@@ -139,53 +149,59 @@ bool Chooser::canReorder(Value root) const {
 
 void Chooser::want(Value value) {
   Value root = imagesOf(value);
-  if (root && canReorder(root))
+  if (root && wanted.insert(root).second && canReorder(root))
     chosen.insert(root);
 }
 
-/// What is computed image by image from a chosen value is best stored the same
-/// way, and what a chosen value is computed from.
-void Chooser::spread(Value root) {
-  spreadToOperands(root.getDefiningOp());
-  spreadToUsers(root);
-}
-
-void Chooser::spreadToOperands(Operation *op) {
-  auto loops = dyn_cast_or_null<LoopNestOpInterface>(op);
-  if (!loops)
-    return;
-  LoopNest nest = loops.getLoopNest();
-  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-    if (!isImageByImage(nest, i) || batchOf(operand) != nest.extents[0])
-      continue;
-    if (isView(operand.getDefiningOp()))
-      spreadToOperands(operand.getDefiningOp());
-    else
-      want(operand);
-  }
-  for (Value result : op->getResults())
-    want(result);
-}
-
-void Chooser::spreadToUsers(Value value) {
-  for (OpOperand &use : value.getUses()) {
-    Operation *user = use.getOwner();
-    if (isa<graph::AliasOpInterface>(user)) {
-      spreadToUsers(user->getResult(0));
-      continue;
-    }
-    auto loops = dyn_cast<LoopNestOpInterface>(user);
-    if (!loops)
+/// What a chosen value is computed from image by image is best stored the same
+/// way.
+void Chooser::spreadToOperands(Operation *maker) {
+  SmallVector<Operation *> open{maker};
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    auto loops = dyn_cast_or_null<LoopNestOpInterface>(op);
+    if (!loops || !seenUp.insert(op).second)
       continue;
     LoopNest nest = loops.getLoopNest();
-    if (!isImageByImage(nest, use.getOperandNumber()) ||
-        nest.extents[0] != batchOf(value))
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      if (!isImageByImage(nest, i) || batchOf(operand) != nest.extents[0])
+        continue;
+      if (isView(operand.getDefiningOp()))
+        open.push_back(operand.getDefiningOp());
+      else
+        want(operand);
+    }
+    for (Value result : op->getResults())
+      want(result);
+  }
+}
+
+/// And what is computed image by image from it.
+void Chooser::spreadToUsers(Value root) {
+  SmallVector<Value> open{root};
+  while (!open.empty()) {
+    Value value = open.pop_back_val();
+    if (!seenDown.insert(value).second)
       continue;
-    if (isView(user))
-      spreadToUsers(user->getResult(0));
-    else
-      for (Value result : user->getResults())
-        want(result);
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      if (isa<graph::AliasOpInterface>(user)) {
+        open.push_back(user->getResult(0));
+        continue;
+      }
+      auto loops = dyn_cast<LoopNestOpInterface>(user);
+      if (!loops)
+        continue;
+      LoopNest nest = loops.getLoopNest();
+      if (!isImageByImage(nest, use.getOperandNumber()) ||
+          nest.extents[0] != batchOf(value))
+        continue;
+      if (isView(user))
+        open.push_back(user->getResult(0));
+      else
+        for (Value result : user->getResults())
+          want(result);
+    }
   }
 }
 
@@ -213,10 +229,14 @@ Value Chooser::copyOf(Value value, DenseI64ArrayAttr order,
 }
 
 void Chooser::run() {
+  findImages();
   for (auto op : function.getOps<LoopNestOpInterface>())
     start(op);
-  for (size_t i = 0; i < chosen.size(); ++i)
-    spread(chosen[i]);
+  for (size_t i = 0; i < chosen.size(); ++i) {
+    Value root = chosen[i];
+    spreadToOperands(root.getDefiningOp());
+    spreadToUsers(root);
+  }
   for (Value value : chosen)
     graph::setStorageOrder(cast<OpResult>(value),
                            graph::batchInnermost(typeOf(value)));

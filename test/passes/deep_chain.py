@@ -2,6 +2,9 @@
 
 kernels: a product whose kernel waits for a chain of so many others.
 views: a value seen in another shape again and again.
+reads: a computed value that is read through views of it, one on the other.
+images: what a convolution makes, seen through as many views before it and behind it.
+squares: a setting times itself, and that times itself, which has 2^LENGTH paths.
 update: what an update needs from before the gradients.
 """
 
@@ -23,6 +26,35 @@ elif kind == "views":
         print(f"  %v{i + 2} = graph.reshape %v{i + 1} {{shape = array<i64: 8, 2>}} : (tensor<16xf32>) -> tensor<8x2xf32>")
     print(f"  %last = graph.exp %v{2 * length} : (tensor<8x2xf32>) -> tensor<8x2xf32>")
     print(f"  graph.return %last : tensor<8x2xf32>\n}}")
+elif kind == "reads":
+    shapes = ["tensor<8x2xf32>", "tensor<2x8xf32>"]
+    print(f"graph.step @reads(%x: {shapes[0]}) -> {shapes[0]} {{\n  %v0 = graph.exp %x : ({shapes[0]}) -> {shapes[0]}")
+    for i in range(2 * length):
+        print(f"  %v{i + 1} = graph.transpose %v{i} {{permutation = array<i64: 1, 0>}} : ({shapes[i % 2]}) -> {shapes[1 - i % 2]}")
+    print(f"  %last = graph.exp %v{2 * length} : ({shapes[0]}) -> {shapes[0]}")
+    print(f"  graph.return %last : {shapes[0]}\n}}")
+elif kind == "images":
+    image, kernel = "tensor<16x2x3x3xf32>", "tensor<2x2x1x1xf32>"
+    print(f"graph.step @images(%x: {image}, %w: {kernel}) -> {image} {{\n  %v0 = graph.exp %x : ({image}) -> {image}")
+    def views(first):
+        for i in range(first, first + length):
+            print(f"  %v{i + 1} = graph.transpose %v{i} {{permutation = array<i64: 0, 1, 3, 2>}} : ({image}) -> {image}")
+    views(0)
+    print(f"  %v{length + 1} = graph.conv2d %v{length}, %w {{stride = array<i64: 1, 1>, padding = array<i64: 0, 0>}} : ({image}, {kernel}) -> {image}")
+    print(f"  %y = graph.relu %v{length + 1} : ({image}) -> {image}")
+    print(f"  %v{length + 2} = graph.exp %v{length + 1} : ({image}) -> {image}")
+    views(length + 2)
+    print(f"  %u = graph.tanh %v{2 * length + 2} : ({image}) -> {image}")
+    print(f"  %last = graph.add %u, %y : ({image}, {image}) -> {image}")
+    print(f"  graph.return %last : {image}\n}}")
+elif kind == "squares":
+    print(f"graph.step @squares(%s: tensor<9xi64> scalars, %x: {t}) -> {t} {{")
+    print("  %v0 = graph.read_setting %s {position = 8 : i64} : (tensor<9xi64>) -> tensor<f64>")
+    for i in range(length):
+        print(f"  %v{i + 1} = graph.mul %v{i}, %v{i} : (tensor<f64>, tensor<f64>) -> tensor<f64>")
+    print(f"  %c = graph.cast %v{length} {{to = f32}} : (tensor<f64>) -> tensor<f32>")
+    print(f"  %last = graph.mul %x, %c : ({t}, tensor<f32>) -> {t}")
+    print(f"  graph.return %last : {t}\n}}")
 else:
     print('graph.program "net.dl" dtype f32 accumulate 4')
     print(f'graph.state @w {{type = {t}, role = "parameter"}}')
