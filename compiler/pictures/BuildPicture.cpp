@@ -2,6 +2,7 @@
 #include "compiler/pictures/StepParts.h"
 #include "compiler/pictures/Text.h"
 #include "dialects/graph/Inference.h"
+#include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/SourceLine.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
@@ -134,12 +135,22 @@ Value Describer::sourceOf(Value value) const {
   return value;
 }
 
+/// The whole operand in another shape, not a part of it.
+static bool isOtherShape(Operation *op) {
+  if (isa<graph::AliasOpInterface>(op))
+    return true;
+  auto loops = dyn_cast<graph::LoopNestOpInterface>(op);
+  return loops && graph::payloadFacts(loops).isView &&
+         graph::tensorBytes(op->getResult(0).getType()) >=
+             graph::tensorBytes(op->getOperand(0).getType());
+}
+
 /// A parameter seen in another shape for the sake of its one reader.
 bool Describer::isAbsorbed(Operation *op) const {
   return tidy && op->getNumOperands() == 1 && op->hasOneUse() &&
-         isa<graph::ReshapeOp, graph::TransposeOp, graph::ExpandOp>(op) &&
          !stateOfArgument(op->getOperand(0)).empty() &&
-         !op->getUsers().begin()->hasTrait<OpTrait::IsTerminator>();
+         !op->getUsers().begin()->hasTrait<OpTrait::IsTerminator>() &&
+         isOtherShape(op);
 }
 
 void Describer::addInputs(graph::StepOp function) {

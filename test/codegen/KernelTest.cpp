@@ -222,10 +222,10 @@ void check(const Case &test, bool fuse) {
          llvm::zip(function.getArguments(), arguments))
       fill(buffers.try_emplace(argument, tensor.type).first->second, tensor);
     for (Operation &op : function.getBody().front().without_terminator()) {
-      if (auto reshape = dyn_cast<graph::ReshapeOp>(op)) {
-        Buffer alias = buffers.find(reshape.getOperand())->second;
-        alias.type = cast<RankedTensorType>(reshape.getType());
-        buffers.try_emplace(reshape.getResult(), alias);
+      if (auto view = dyn_cast<graph::AliasOpInterface>(op)) {
+        Buffer alias = buffers.find(view.getViewed())->second;
+        alias.type = cast<RankedTensorType>(view->getResult(0).getType());
+        buffers.try_emplace(view->getResult(0), alias);
         continue;
       }
       auto kernel = cast<graph::KernelOp>(op);
