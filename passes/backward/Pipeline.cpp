@@ -4,13 +4,20 @@
 
 using namespace mlir;
 
+/// Steps are one block: there are no regions to simplify.
+static std::unique_ptr<Pass> createCanonicalizer() {
+  GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
+  return createCanonicalizerPass(config);
+}
+
 void dl::buildGradientsPipeline(OpPassManager &manager) {
   manager.addPass(createSplitStep());
   OpPassManager &steps = manager.nest<graph::StepOp>();
-  steps.addPass(createCanonicalizerPass());
+  steps.addPass(createCanonicalizer());
   steps.addPass(createExpandGradients());
   steps.addPass(createOpenBorder());
-  steps.addPass(createCanonicalizerPass());
+  steps.addPass(createCanonicalizer());
   steps.addPass(createCSEPass());
 }
 
@@ -18,11 +25,11 @@ void dl::buildBackwardPipeline(OpPassManager &manager) {
   manager.addPass(createSplitStep());
   OpPassManager &steps = manager.nest<graph::StepOp>();
   // Powers become products before they are differentiated.
-  steps.addPass(createCanonicalizerPass());
+  steps.addPass(createCanonicalizer());
   steps.addPass(createExpandGradients());
   steps.addPass(createExpandOptimizers());
   steps.addPass(createDecompose());
-  steps.addPass(createCanonicalizerPass());
+  steps.addPass(createCanonicalizer());
   steps.addPass(createCSEPass());
   manager.addPass(createPlaceSettings());
   manager.addNestedPass<graph::StepOp>(createVerifyBackward());
@@ -32,6 +39,6 @@ void dl::buildOpenBorderPipeline(OpPassManager &manager) {
   OpPassManager &steps = manager.nest<graph::StepOp>();
   steps.addPass(createOpenBorder());
   // What folds with a gradient now.
-  steps.addPass(createCanonicalizerPass());
+  steps.addPass(createCanonicalizer());
   steps.addPass(createCSEPass());
 }

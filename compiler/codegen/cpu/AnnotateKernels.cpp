@@ -17,10 +17,17 @@ struct AnnotateKernels : impl::AnnotateKernelsBase<AnnotateKernels> {
   using Base::Base;
 
   void runOnOperation() override {
-    WalkResult result = getOperation().walk([&](graph::KernelOp kernel) {
-      return failed(annotate(kernel)) ? WalkResult::interrupt()
-                                      : WalkResult::advance();
-    });
+    // Kernels of one name are one code.
+    llvm::DenseMap<StringAttr, graph::KernelOp> known;
+    WalkResult result =
+        getOperation().walk<WalkOrder::PreOrder>([&](graph::KernelOp kernel) {
+          auto [first, isNew] = known.try_emplace(kernel.getNameAttr(), kernel);
+          if (isNew && failed(annotate(kernel)))
+            return WalkResult::interrupt();
+          if (!isNew)
+            copyFacts(first->second, kernel);
+          return WalkResult::skip();
+        });
     if (result.wasInterrupted())
       signalPassFailure();
   }
@@ -35,11 +42,21 @@ private:
     if (failed(plan))
       return failure();
     kernel->setAttr("strategy", builder.getStringAttr(plan->strategy()));
-    kernel->setAttr("tiles", builder.getI64IntegerAttr(plan->numTiles()));
-    kernel->setAttr("scratch", builder.getI64IntegerAttr(plan->scratchBytes));
-    kernel->setAttr("flops", builder.getI64IntegerAttr(plan->flops));
-    kernel->setAttr("bytes", builder.getI64IntegerAttr(plan->bytes));
+    auto set = [&](StringRef fact, int64_t value) {
+      kernel->setAttr(fact, builder.getI64IntegerAttr(value));
+    };
+    set("tiles", plan->numTiles());
+    set("scratch", plan->scratchBytes);
+    set("flops", plan->flops);
+    set("bytes", plan->bytes);
     return success();
+  }
+
+  static void copyFacts(graph::KernelOp from, graph::KernelOp to) {
+    for (StringRef fact :
+         {"max_tiles", "strategy", "tiles", "scratch", "flops", "bytes"})
+      if (Attribute value = from->getAttr(fact))
+        to->setAttr(fact, value);
   }
 };
 
