@@ -19,7 +19,7 @@ using namespace dlrt;
 
 Expected<std::unique_ptr<Executor>>
 Executor::create(const LoadedPlan &loaded, const DeviceOptions &options) {
-  if (uint64_t ranks = rankCount(*loaded.plan); ranks != 1)
+  if (uint32_t ranks = loaded.mesh.ranks(); ranks != 1)
     return Status(
         Code::Unavailable,
         fmt::format("the plan is for a mesh of {} ranks, this version "
@@ -99,7 +99,7 @@ void Executor::describeKernels() {
 
 Executor::Input Executor::layOutInput(const fb::StepT &step,
                                       ArenaLayout &layout) const {
-  InputRing ring = inputRing(plan, step);
+  InputRing ring = inputRing({}, plan, step);
   const std::vector<uint64_t> &bytes = ring.componentBytes;
   Input input;
   input.slots = ring.slots;

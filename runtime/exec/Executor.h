@@ -67,7 +67,7 @@ private:
   };
 
   Executor(const LoadedPlan &loaded)
-      : plan(*loaded.plan), reports(*loaded.plan) {
+      : plan(loaded.first()), reports(loaded.first()) {
     for (const auto &setting : plan.settings)
       settings.push_back(setting->value);
     queuedSettings.fill(settings); // room for all launches

@@ -68,10 +68,3 @@ fb::Resource dlrt::resourceOf(const fb::CommandT &command) {
                         return fb::Resource::Communication;
                       }});
 }
-
-uint64_t dlrt::rankCount(const fb::PlanT &plan) {
-  uint64_t ranks = 1;
-  for (const auto &axis : plan.mesh)
-    ranks *= axis->size;
-  return ranks;
-}

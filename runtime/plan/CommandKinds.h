@@ -62,9 +62,6 @@ fb::Resource resourceOf(const fb::CommandT &command);
 /// So many bytes of a copy are a tile.
 constexpr uint64_t copyTileBytes = 64 << 10;
 
-/// Ranks that run the plan together.
-uint64_t rankCount(const fb::PlanT &plan);
-
 } // namespace dlrt
 
 #endif

@@ -13,14 +13,19 @@ uint64_t InputRing::bytes() const {
                                  uint64_t(0));
 }
 
-InputRing dlrt::inputRing(const fb::PlanT &plan, const fb::StepT &step) {
+InputRing dlrt::inputRing(const Mesh &mesh, const fb::PlanT &plan,
+                          const fb::StepT &step) {
   InputRing ring;
+  uint64_t items = 0;
+  for (const auto &program : step.programs)
+    if (program->kind != fb::ProgramKind::Update)
+      items = std::max(items, itemsOf(mesh, *program, plan.ranks.front()).size);
   const fb::DatasetT &dataset = *plan.datasets[step.dataset];
   uint64_t batch = 0;
   for (const auto &component : dataset.components) {
     uint64_t item = 0;
     itemBytes(*component, item);
-    ring.componentBytes.push_back(item * dataset.batch_size);
+    ring.componentBytes.push_back(item * items);
     batch += ring.componentBytes.back();
   }
   // Each slot has pointers of its own.

@@ -2,7 +2,7 @@
 #ifndef DLRT_PLAN_INPUTRING_H
 #define DLRT_PLAN_INPUTRING_H
 
-#include "runtime/plan/plan_generated.h"
+#include "runtime/plan/Mesh.h"
 
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace dlrt {
 
 struct InputRing {
-  std::vector<uint64_t> componentBytes; ///< of a full batch
+  std::vector<uint64_t> componentBytes; ///< of a rank's part of a batch
   uint32_t slots = 0;                   ///< batches that may wait at once
 
   uint64_t bytes() const;
@@ -18,7 +18,8 @@ struct InputRing {
 
 /// Many small batches, so that the loader's thread need not be woken for each,
 /// or a few large ones. The plan must have been validated.
-InputRing inputRing(const fb::PlanT &plan, const fb::StepT &step);
+InputRing inputRing(const Mesh &mesh, const fb::PlanT &plan,
+                    const fb::StepT &step);
 
 } // namespace dlrt
 

@@ -3,9 +3,10 @@
 #include "runtime/plan/CodeRecord.h"
 #include "runtime/plan/RaceVerifier.h"
 #include "runtime/plan/UnpackBudget.h"
-#include "runtime/plan/Validator.h"
 
 #include <fmt/format.h>
+
+#include <optional>
 
 using namespace dlrt;
 
@@ -16,6 +17,8 @@ static Status damaged(const char *what) {
 /// Sources share their texts, which each gets a copy of: a source takes some 30
 /// bytes in the file and names an op, its module and a line of the model.
 static constexpr size_t unpackedTimes = 16;
+/// No honest plan of many ranks comes near it.
+static constexpr size_t mostShared = size_t(1) << 34;
 
 static Status readMetadata(std::span<const uint8_t> bytes, LoadedPlan &out) {
   // The verifier's constructor asserts a limit of 2 GiB instead of saying so.
@@ -26,16 +29,22 @@ static Status readMetadata(std::span<const uint8_t> bytes, LoadedPlan &out) {
   flatbuffers::Verifier verifier(
       bytes.data(), bytes.size(), /*max_depth=*/16,
       static_cast<flatbuffers::uoffset_t>(bytes.size() / 8 + 16));
-  if (!fb::VerifyPlanBuffer(verifier))
+  if (!fb::VerifyPlanFileBuffer(verifier))
     return damaged("the metadata is not a well-formed table");
-  const fb::Plan *plan = fb::GetPlan(bytes.data());
-  if (!mayUnpack(*plan, unpackedTimes * bytes.size()))
+  const fb::PlanFile *file = fb::GetPlanFile(bytes.data());
+  std::optional<size_t> copied =
+      unpackedBytes(*file, unpackedTimes * bytes.size());
+  // Each plan gets a copy of what they share.
+  size_t plans = file->plans() ? file->plans()->size() : 0;
+  if (!copied || (plans > 1 && *copied > mostShared / plans))
     return damaged("the metadata has misaligned vectors, or refers to the same "
                    "bytes again and again");
-  out.plan.reset(plan->UnPack());
-  for (auto &state : out.plan->states)
-    if (!state->init)
-      state->init = std::make_unique<fb::InitT>();
+  fb::PlanFileT unpacked;
+  file->UnPackTo(&unpacked);
+  Expected<PlanSet> set = gatherPlans(std::move(unpacked));
+  if (!set)
+    return set.takeError();
+  static_cast<PlanSet &>(out) = std::move(*set);
   return {};
 }
 
@@ -48,9 +57,11 @@ static Status load(std::span<const uint8_t> bytes, LoadedPlan &out) {
   if (out.sections.empty() || out.sections[0].kind != SectionKind::Metadata)
     return damaged("the first section is not metadata");
   DLRT_TRY(readMetadata(out.sections[0].bytes, out));
-  DLRT_TRY(validatePlan(*out.plan, out.sections));
-  DLRT_TRY(checkCodeRecord(*out.plan, out.sections));
-  return verifyNoRaces(*out.plan);
+  DLRT_TRY(validatePlans(out, out.sections));
+  DLRT_TRY(checkCodeRecord(out.first(), out.sections));
+  for (const auto &plan : out.plans)
+    DLRT_TRY(verifyNoRaces(*plan));
+  return {};
 }
 
 Expected<LoadedPlan> dlrt::readPlan(std::span<const uint8_t> bytes) {

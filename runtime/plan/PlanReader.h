@@ -6,19 +6,17 @@
 #include "runtime/base/MappedFile.h"
 #include "runtime/base/Status.h"
 #include "runtime/plan/Container.h"
-#include "runtime/plan/plan_generated.h"
+#include "runtime/plan/PlanSet.h"
 
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace dlrt {
 
-/// A plan that passed the verifier, the validator, the comparison with its code
-/// and the race verifier.
-struct LoadedPlan {
-  std::unique_ptr<fb::PlanT> plan;
+/// Plans that passed the verifier, the validator, the comparison with their
+/// code and the race verifier.
+struct LoadedPlan : PlanSet {
   std::vector<SectionView> sections; ///< of `file`, or of the caller's bytes
   MappedFile file;
   uint64_t checksum = 0; ///< of the file, as its header has it

@@ -1,6 +1,7 @@
 #include "runtime/plan/PlanWriter.h"
 
 #include "runtime/base/AtomicFile.h"
+#include "runtime/plan/PlanSet.h"
 
 #include <algorithm>
 #include <cstring>
@@ -8,11 +9,32 @@
 using namespace dlrt;
 using Format = ContainerFormat;
 
-std::vector<uint8_t> dlrt::packPlan(const fb::PlanT &plan) {
+std::vector<uint8_t>
+dlrt::packPlans(const Mesh &mesh, const std::vector<const fb::PlanT *> &plans) {
   flatbuffers::FlatBufferBuilder builder(1 << 16);
-  fb::FinishPlanBuffer(builder, fb::Plan::Pack(builder, &plan));
+  std::vector<flatbuffers::Offset<fb::Axis>> axes;
+  for (const Mesh::Axis &axis : mesh.axes)
+    axes.push_back(fb::CreateAxisDirect(builder, axis.name.c_str(), axis.size));
+  std::vector<flatbuffers::Offset<fb::Plan>> packed;
+  for (const fb::PlanT *plan : plans) {
+    if (packed.empty()) {
+      packed.push_back(fb::Plan::Pack(builder, plan));
+      continue;
+    }
+    fb::PlanT own = *plan;
+    dropShared(own);
+    packed.push_back(fb::Plan::Pack(builder, &own));
+  }
+  auto allAxes = axes.empty() ? 0 : builder.CreateVector(axes);
+  auto allPlans = builder.CreateVector(packed);
+  fb::FinishPlanFileBuffer(builder,
+                           fb::CreatePlanFile(builder, allAxes, allPlans));
   return {builder.GetBufferPointer(),
           builder.GetBufferPointer() + builder.GetSize()};
+}
+
+std::vector<uint8_t> dlrt::packPlan(const fb::PlanT &plan) {
+  return packPlans({}, {&plan});
 }
 
 template <typename Int>

@@ -5,6 +5,7 @@
 
 #include "runtime/base/Status.h"
 #include "runtime/plan/Container.h"
+#include "runtime/plan/Mesh.h"
 #include "runtime/plan/plan_generated.h"
 
 #include <cstdint>
@@ -14,8 +15,12 @@
 
 namespace dlrt {
 
-/// The metadata section's bytes for a plan built with the object API. Equal
-/// plans give equal bytes.
+/// The metadata section's bytes for plans built with the object API. Equal
+/// plans give equal bytes. What plans share may stand in each of them; it is
+/// taken from the first.
+std::vector<uint8_t> packPlans(const Mesh &mesh,
+                               const std::vector<const fb::PlanT *> &plans);
+/// The same for one rank.
 std::vector<uint8_t> packPlan(const fb::PlanT &plan);
 
 /// The whole container in memory: section 0 is the metadata, then `sections`

@@ -36,6 +36,8 @@ public:
     return true;
   }
 
+  size_t unspent() const { return left; }
+
 private:
   static const uint8_t *followed(const uint8_t *field) {
     return field + flatbuffers::ReadScalar<uoffset_t>(field);
@@ -112,7 +114,11 @@ private:
 
 } // namespace
 
-bool dlrt::mayUnpack(const fb::Plan &plan, size_t bytes) {
-  return UnpackBudget(bytes).table(reinterpret_cast<const uint8_t *>(&plan),
-                                   *fb::PlanTypeTable());
+std::optional<size_t> dlrt::unpackedBytes(const fb::PlanFile &file,
+                                          size_t most) {
+  UnpackBudget budget(most);
+  if (!budget.table(reinterpret_cast<const uint8_t *>(&file),
+                    *fb::PlanFileTypeTable()))
+    return std::nullopt;
+  return most - budget.unspent();
 }

@@ -5,14 +5,15 @@
 #include "runtime/plan/plan_generated.h"
 
 #include <cstddef>
+#include <optional>
 
 namespace dlrt {
 
-/// Whether all vectors are aligned, and what unpacking copies is at most
-/// `bytes`. A FlatBuffer may refer to one vector from many tables; a small
-/// hostile file could so ask for terabytes. Fields are found by the schema's
-/// own tables: a new one needs nothing here.
-bool mayUnpack(const fb::Plan &plan, size_t bytes);
+/// The bytes that unpacking copies; nothing if a vector is misaligned, or if
+/// they are more than `most`. A FlatBuffer may refer to one vector from many
+/// tables; a small hostile file could so ask for terabytes. Fields are found by
+/// the schema's own tables: a new one needs nothing here.
+std::optional<size_t> unpackedBytes(const fb::PlanFile &file, size_t most);
 
 } // namespace dlrt
 

@@ -18,12 +18,14 @@ namespace {
 /// Checks one program of a step.
 class ProgramChecker {
 public:
-  ProgramChecker(const fb::PlanT &plan, const fb::DatasetT *dataset,
-                 const fb::ProgramT &program, std::string place)
-      : plan(plan), dataset(dataset), program(program),
+  ProgramChecker(const Mesh &mesh, const fb::PlanT &plan,
+                 const fb::DatasetT *dataset, const fb::ProgramT &program,
+                 std::string place)
+      : mesh(mesh), plan(plan), dataset(dataset), program(program),
         place(std::move(place)) {}
 
   Status check() {
+    DLRT_TRY(checkBatch());
     for (size_t i = 0; i < program.commands.size(); ++i)
       DLRT_TRY(checkCommand(*program.commands[i], i));
     DLRT_TRY(checkMetrics());
@@ -39,6 +41,23 @@ public:
   }
 
 private:
+  Status checkBatch() {
+    if (std::string what = checkAxes(mesh, program.split); !what.empty())
+      return planError(place, "its batch: " + what);
+    if (!dataset && !program.split.empty())
+      return planError(place, "an update has no batch to split");
+    items = itemsOf(mesh, program, plan.ranks.front()).size;
+    if (!program.split.empty())
+      for (uint32_t rank : plan.ranks)
+        if (itemsOf(mesh, program, rank).size != items)
+          return planError(
+              place, fmt::format("ranks {} and {} run one plan and have {} and "
+                                 "{} items of a batch",
+                                 plan.ranks.front(), rank, items,
+                                 itemsOf(mesh, program, rank).size));
+    return {};
+  }
+
   Status checkCommand(const fb::CommandT &c, size_t index) {
     auto error = [&](std::string_view what) {
       return planError(fmt::format("{} command {}", place, index), what);
@@ -82,14 +101,32 @@ private:
       return fmt::format("{} constants, kernel '{}' has {}",
                          launch.constants.size(), kernel.name,
                          kernel.constants.size());
-    for (size_t n = 0; n < launch.constants.size(); ++n) {
+    if (launch.constant_steps.empty())
+      return checkConstants(launch.constants, kernel);
+    if (launch.constant_steps.size() !=
+        launch.constants.size() * mesh.axes.size())
+      return fmt::format("{} steps for {} constants along {} axes",
+                         launch.constant_steps.size(), launch.constants.size(),
+                         mesh.axes.size());
+    std::vector<int64_t> values;
+    for (uint32_t rank : plan.ranks) {
+      if (!constantsOf(mesh, launch, plan.ranks.front(), rank, values))
+        return fmt::format("a constant of rank {} overflows", rank);
+      if (std::string what = checkConstants(values, kernel); !what.empty())
+        return fmt::format("rank {}: {}", rank, what);
+    }
+    return {};
+  }
+
+  static std::string checkConstants(const std::vector<int64_t> &values,
+                                    const fb::KernelT &kernel) {
+    for (size_t n = 0; n < values.size(); ++n) {
       const fb::ConstantRange &range = kernel.constants[n];
-      int64_t value = launch.constants[n];
-      if (value < range.min() || value > range.max() ||
-          value % range.multiple_of() != 0)
+      if (values[n] < range.min() || values[n] > range.max() ||
+          values[n] % range.multiple_of() != 0)
         return fmt::format(
             "constant {} is {}, kernel '{}' takes {} to {} in multiples of {}",
-            n, value, kernel.name, range.min(), range.max(),
+            n, values[n], kernel.name, range.min(), range.max(),
             range.multiple_of());
     }
     return {};
@@ -109,13 +146,9 @@ private:
   }
 
   std::string checkWork(const fb::CommunicateT &exchange) {
-    uint64_t members = 1;
-    std::unordered_set<uint32_t> axes;
-    for (uint32_t axis : exchange.axes) {
-      if (axis >= plan.mesh.size() || !axes.insert(axis).second)
-        return fmt::format("axis {} does not exist, or twice", axis);
-      members *= plan.mesh[axis]->size;
-    }
+    if (std::string what = checkAxes(mesh, exchange.axes); !what.empty())
+      return what;
+    uint32_t members = mesh.groupSize(exchange.axes);
     if (members < 2)
       return "it exchanges with nobody";
     if (lastExchange && exchange.order <= *lastExchange)
@@ -143,7 +176,7 @@ private:
   }
 
   std::string checkTransfers(const std::vector<fb::Transfer> &transfers,
-                             bool writes, uint64_t members) {
+                             bool writes, uint32_t members) {
     std::unordered_set<uint32_t> seen;
     for (const fb::Transfer &transfer : transfers) {
       if (transfer.member() >= members ||
@@ -195,8 +228,7 @@ private:
       return fmt::format("the batch has no component {}", buffer.offset);
     uint64_t bytes;
     if (!itemBytes(*dataset->components[buffer.offset], bytes) ||
-        __builtin_mul_overflow(bytes, program.batch_items, &bytes) ||
-        buffer.bytes != bytes)
+        __builtin_mul_overflow(bytes, items, &bytes) || buffer.bytes != bytes)
       return fmt::format("buffer {} has {} bytes, component {} of the batch "
                          "has {}",
                          index, buffer.bytes, buffer.offset, bytes);
@@ -218,21 +250,20 @@ private:
       if (m->buffer >= plan.buffers.size() ||
           plan.buffers[m->buffer]->space != fb::Space::Arena)
         return error("it has no buffer in the arena");
-      uint64_t count;
-      if (!elementCount(m->shape, count))
-        return error("its shape overflows");
-      std::string layout = checkLayout(m->shape, m->layout, sizeOf(m->dtype),
-                                       plan.buffers[m->buffer]->bytes);
-      if (!layout.empty())
-        return error("layout: " + layout);
+      std::string what = checkTensor(mesh, plan, m->shape, m->split, m->layout,
+                                     m->dtype, m->buffer);
+      if (!what.empty())
+        return error(what);
     }
     return {};
   }
 
+  const Mesh &mesh;
   const fb::PlanT &plan;
   const fb::DatasetT *dataset;
   const fb::ProgramT &program;
   std::string place;
+  uint64_t items = 0;                   ///< of a batch, on one rank
   std::optional<uint64_t> lastExchange; ///< its order
 };
 
@@ -285,7 +316,7 @@ static Status checkShape(const fb::StepT &step, const fb::DatasetT &dataset,
   return {};
 }
 
-Status dlrt::validateSteps(const fb::PlanT &plan) {
+Status dlrt::validateSteps(const Mesh &mesh, const fb::PlanT &plan) {
   std::unordered_set<std::string> names;
   bool training = false;
   for (const auto &step : plan.steps) {
@@ -304,7 +335,7 @@ Status dlrt::validateSteps(const fb::PlanT &plan) {
     DLRT_TRY(checkShape(*step, dataset, place));
     for (const auto &part : step->programs) {
       bool hasBatch = part->kind != fb::ProgramKind::Update;
-      DLRT_TRY(ProgramChecker(plan, hasBatch ? &dataset : nullptr, *part,
+      DLRT_TRY(ProgramChecker(mesh, plan, hasBatch ? &dataset : nullptr, *part,
                               fmt::format("{} {}", place, nameOf(part->kind)))
                    .check());
     }

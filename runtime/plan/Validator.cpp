@@ -81,7 +81,54 @@ static Status checkBuffers(const fb::PlanT &plan) {
   return {};
 }
 
-static Status checkState(const fb::PlanT &plan, const fb::StateT &s,
+std::string dlrt::checkAxes(const Mesh &mesh,
+                            const std::vector<uint32_t> &axes) {
+  std::unordered_set<uint32_t> seen;
+  for (uint32_t axis : axes)
+    if (axis >= mesh.axes.size() || !seen.insert(axis).second)
+      return fmt::format("axis {} does not exist, or twice", axis);
+  return {};
+}
+
+static std::string checkSplit(const Mesh &mesh, size_t rank,
+                              const Split &split) {
+  std::unordered_set<uint32_t> dims;
+  std::vector<uint32_t> axes;
+  for (const auto &part : split) {
+    if (part->dim >= rank || !dims.insert(part->dim).second)
+      return fmt::format("dim {} is split and does not exist, or twice",
+                         part->dim);
+    if (part->axes.empty())
+      return fmt::format("dim {} is split along no axis", part->dim);
+    axes.insert(axes.end(), part->axes.begin(), part->axes.end());
+  }
+  return checkAxes(mesh, axes);
+}
+
+std::string dlrt::checkTensor(const Mesh &mesh, const fb::PlanT &plan,
+                              const std::vector<uint64_t> &shape,
+                              const Split &split,
+                              const std::vector<fb::PhysicalDim> &layout,
+                              fb::DType dtype, uint32_t buffer) {
+  uint64_t count;
+  if (!elementCount(shape, count))
+    return "its shape overflows";
+  if (std::string what = checkSplit(mesh, shape.size(), split); !what.empty())
+    return what;
+  Box part = boxOf(mesh, shape, split, plan.ranks.front());
+  if (!split.empty())
+    for (uint32_t rank : plan.ranks)
+      if (boxOf(mesh, shape, split, rank).extent != part.extent)
+        return fmt::format("ranks {} and {} run one plan and have parts of two "
+                           "shapes",
+                           plan.ranks.front(), rank);
+  std::string what = checkLayout(part.extent, layout, sizeOf(dtype),
+                                 plan.buffers[buffer]->bytes);
+  return what.empty() ? what : "layout: " + what;
+}
+
+static Status checkState(const Mesh &mesh, const fb::PlanT &plan,
+                         const fb::StateT &s,
                          std::unordered_set<std::string> &names) {
   auto error = [&](std::string_view what) {
     return planError(fmt::format("state '{}'", s.name), what);
@@ -101,19 +148,16 @@ static Status checkState(const fb::PlanT &plan, const fb::StateT &s,
   const fb::BufferT &buffer = *plan.buffers[s.buffer];
   if (buffer.space != fb::Space::Arena)
     return error("its buffer is not in the arena");
-  uint64_t count;
-  if (!elementCount(s.shape, count))
-    return error("its shape overflows");
-  std::string layout =
-      checkLayout(s.shape, s.layout, sizeOf(s.dtype), buffer.bytes);
-  return layout.empty() ? Status() : error("layout: " + layout);
+  std::string what =
+      checkTensor(mesh, plan, s.shape, s.split, s.layout, s.dtype, s.buffer);
+  return what.empty() ? Status() : error(what);
 }
 
-static Status checkStates(const fb::PlanT &plan) {
+static Status checkStates(const Mesh &mesh, const fb::PlanT &plan) {
   std::unordered_set<std::string> names;
   std::vector<const fb::BufferT *> places;
   for (const auto &state : plan.states) {
-    DLRT_TRY(checkState(plan, *state, names));
+    DLRT_TRY(checkState(mesh, plan, *state, names));
     places.push_back(plan.buffers[state->buffer].get());
   }
   std::sort(places.begin(), places.end(),
@@ -168,21 +212,6 @@ static Status checkKernels(const fb::PlanT &plan) {
     for (uint32_t op : k.ops)
       if (op >= plan.sources.size())
         return error(fmt::format("source {} does not exist", op));
-  }
-  return {};
-}
-
-static Status checkMesh(const fb::PlanT &plan) {
-  std::unordered_set<std::string> names;
-  uint64_t ranks = 1;
-  for (const auto &axis : plan.mesh) {
-    ranks *= axis->size;
-    if (axis->name.empty() || !isPrintable(axis->name) ||
-        !names.insert(axis->name).second || axis->size == 0 ||
-        ranks > uint64_t(1) << 24)
-      return planError("mesh",
-                       "an axis has no name of its own, or a size of 0, "
-                       "or there are too many ranks");
   }
   return {};
 }
@@ -243,18 +272,17 @@ static Status checkImages(const fb::PlanT &plan,
   return {};
 }
 
-Status dlrt::validatePlan(const fb::PlanT &plan,
+Status dlrt::validatePlan(const Mesh &mesh, const fb::PlanT &plan,
                           const std::vector<SectionView> &sections) {
   if (plan.dtype > fb::DType::MAX)
     return planError("header", "unknown dtype");
   DLRT_TRY(checkNames(plan));
   DLRT_TRY(checkSettings(plan));
   DLRT_TRY(checkBuffers(plan));
-  DLRT_TRY(checkStates(plan));
+  DLRT_TRY(checkStates(mesh, plan));
   DLRT_TRY(checkKernels(plan));
-  DLRT_TRY(checkMesh(plan));
   for (size_t i = 0; i < plan.datasets.size(); ++i)
     DLRT_TRY(checkDataset(*plan.datasets[i], fmt::format("dataset {}", i)));
   DLRT_TRY(checkImages(plan, sections));
-  return validateSteps(plan);
+  return validateSteps(mesh, plan);
 }

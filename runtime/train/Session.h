@@ -52,7 +52,7 @@ public:
 
   /// How messages and files name the plan.
   const std::string &name() const { return planName; }
-  const fb::PlanT &plan() const { return *loaded.plan; }
+  const fb::PlanT &plan() const { return loaded.first(); }
   /// The plan's file and its checksum.
   const LoadedPlan &planFile() const { return loaded; }
   const SessionOptions &options() const { return settings; }

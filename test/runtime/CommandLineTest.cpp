@@ -338,7 +338,7 @@ TEST_F(CommandLine, KindsOfCommands) {
   uint32_t a = many.arena(64), c = many.arena(64);
   many.exchange(*many.plan.steps[0]->programs[0], {0}, 0, {{1, many.whole(a)}},
                 {{1, many.whole(c)}});
-  writeFile(folder.path("many.plan"), seal(many.plan));
+  writeFile(folder.path("many.plan"), seal(many));
   expectError("bench many.plan", 3, "a mesh of 2 ranks");
   Outcome info = dlrun("info many.plan");
   EXPECT_EQ(info.exitCode, 0);

@@ -24,8 +24,8 @@ static void reseal(Bytes &file) {
 TEST(Container, RoundTrip) {
   Bytes file = seal(regressionPlan(10).plan);
   LoadedPlan loaded = mustLoad(file);
-  EXPECT_EQ(loaded.plan->model, "model.dl");
-  EXPECT_EQ(loaded.plan->steps.size(), 2u);
+  EXPECT_EQ(loaded.first().model, "model.dl");
+  EXPECT_EQ(loaded.first().steps.size(), 2u);
   ASSERT_EQ(loaded.sections.size(), 3u);
   EXPECT_EQ(loaded.sections[1].kind, SectionKind::Image);
   Bytes image = readFile(TEST_KERNELS);

@@ -89,7 +89,7 @@ TEST(Executor, ManyRanksAreRefused) {
   uint32_t a = b.arena(64), c = b.arena(64);
   b.exchange(*b.plan.steps[0]->programs[0], {0}, 0, {{1, b.whole(a)}},
              {{1, b.whole(c)}});
-  Bytes file = seal(b.plan);
+  Bytes file = seal(b);
   LoadedPlan loaded = mustLoad(file);
   auto created = Executor::create(loaded, {1, "", false, {}});
   ASSERT_FALSE(created);

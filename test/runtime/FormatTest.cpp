@@ -47,6 +47,7 @@ TEST(Format, DumpInTheDocumentation) {
   plan.model = "a.dl";
   plan.arena_bytes = 64;
   plan.parameters = 2;
+  plan.ranks = {0};
   plan.buffers.push_back(std::make_unique<fb::BufferT>());
   plan.buffers[0]->bytes = 8;
   auto state = std::make_unique<fb::StateT>();

@@ -24,7 +24,7 @@ void tryFile(const Bytes &file, Counts &counts) {
   }
   ++counts.accepted;
   // What is accepted must also be preparable, or be refused in words.
-  if (loaded->plan->arena_bytes < (1 << 20))
+  if (loaded->first().arena_bytes < (1 << 20))
     (void)Executor::create(*loaded, {});
 }
 
@@ -96,7 +96,8 @@ TEST(HostilePlan, SharedTablesDoNotMultiply) {
   auto steps = b.CreateVector(list);
   fb::PlanBuilder plan(b);
   plan.add_steps(steps);
-  fb::FinishPlanBuffer(b, plan.Finish());
+  std::vector<flatbuffers::Offset<fb::Plan>> plans = {plan.Finish()};
+  fb::FinishPlanFileBuffer(b, fb::CreatePlanFileDirect(b, nullptr, &plans));
   Bytes file = sealPlan({b.GetBufferPointer(), b.GetSize()}, {});
   Expected<LoadedPlan> loaded = readPlan(file);
   ASSERT_FALSE(loaded);

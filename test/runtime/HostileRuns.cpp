@@ -264,7 +264,7 @@ Trials changedBytes(const LoadedPlan &plan,
 /// and lie at the end of the arena.
 Trials emptyBuffers(const LoadedPlan &plan) {
   auto file = [&plan](size_t) {
-    fb::PlanT changed(*plan.plan);
+    fb::PlanT changed(plan.first());
     for (auto &kernel : changed.kernels)
       std::fill(kernel->binding_bytes.begin(), kernel->binding_bytes.end(), 0);
     std::vector<bool> isNamed(changed.buffers.size());

@@ -29,10 +29,10 @@ private:
 
 LazyDevice::LazyDevice(const LoadedPlan &loaded,
                        std::unique_ptr<Executor> executor)
-    : plan(*loaded.plan), inner(std::move(executor)) {
+    : plan(loaded.first()), inner(std::move(executor)) {
   for (const auto &step : plan.steps) {
     Staging &out = staging.emplace_back();
-    out.bytes = inputRing(plan, *step).componentBytes;
+    out.bytes = inputRing(loaded.mesh, plan, *step).componentBytes;
     for (uint64_t bytes : out.bytes) {
       out.offsets.push_back(out.slotBytes);
       out.slotBytes += bytes;

@@ -44,7 +44,7 @@ struct Resume : testing::Test {
   void rewriteFacts(int step, void (*change)(CheckpointFacts &)) {
     auto file = CheckpointFile::open(checkpoint(step));
     ASSERT_TRUE(file) << file.status().message();
-    fb::PlanT plan = std::move(*mustLoad(seal(regressionPlan(10).plan)).plan);
+    fb::PlanT plan = regressionPlan(10).plan;
     Bytes w(file->file.tensors.at("w").data.begin(),
             file->file.tensors.at("w").data.end());
     CheckpointFacts facts = file->facts;
@@ -231,9 +231,9 @@ TEST_F(Resume, WrongShapesAndNamesAreRefused) {
       ADD_FAILURE() << "a state was written";
       return {};
     }
-  } states(*plan.plan, plan.plan->arena_bytes);
+  } states(plan.first(), plan.first().arena_bytes);
   auto refusal = [&] {
-    Status status = restoreStates(*plan.plan, *file, "file", states);
+    Status status = restoreStates(plan.first(), *file, "file", states);
     return status.message();
   };
   SafetensorsEntry &w = file->file.tensors.at("w");

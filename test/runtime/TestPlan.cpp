@@ -5,12 +5,14 @@
 #include "runtime/plan/Layout.h"
 
 #include <algorithm>
+#include <numeric>
 
 using namespace dlrt;
 using namespace dlrt::test;
 
 PlanBuilder::PlanBuilder() {
   plan.producer = "test";
+  plan.ranks = {0};
   plan.model = "model.dl";
   for (const char *features : {"x86-64-v4", "x86-64-v3", "x86-64"}) {
     auto image = std::make_unique<fb::ImageT>();
@@ -152,9 +154,7 @@ void PlanBuilder::exchange(fb::ProgramT &program, std::vector<uint32_t> axes,
 }
 
 void PlanBuilder::axis(const std::string &name, uint32_t size) {
-  plan.mesh.push_back(std::make_unique<fb::AxisT>());
-  plan.mesh.back()->name = name;
-  plan.mesh.back()->size = size;
+  mesh.axes.push_back({name, size});
 }
 
 void PlanBuilder::metric(fb::ProgramT &program, const std::string &name,
@@ -314,20 +314,37 @@ Status HostArena::write(const BufferPlace &to, std::span<const uint8_t> from) {
   return {};
 }
 
-Bytes dlrt::test::seal(const fb::PlanT &plan) {
+Bytes dlrt::test::seal(const Mesh &mesh,
+                       const std::vector<const fb::PlanT *> &plans) {
   Bytes image = readFile(TEST_KERNELS);
-  Bytes record = codeRecord(plan);
-  return sealPlan(packPlan(plan), {{SectionKind::Image, image},
-                                   {SectionKind::CodeRecord, record}});
+  Bytes record = codeRecord(*plans[0]);
+  return sealPlan(packPlans(mesh, plans), {{SectionKind::Image, image},
+                                           {SectionKind::CodeRecord, record}});
 }
 
-std::string dlrt::test::verdict(const fb::PlanT &plan) {
-  Bytes file = seal(plan);
+Bytes dlrt::test::seal(const fb::PlanT &plan) { return seal({}, {&plan}); }
+
+std::string dlrt::test::verdict(const Bytes &file) {
   Expected<LoadedPlan> loaded = readPlan(file);
   if (loaded)
     return "";
   EXPECT_EQ(loaded.status().code(), Code::Plan);
   return loaded.status().message();
+}
+
+std::string dlrt::test::verdict(const fb::PlanT &plan) {
+  return verdict(seal(plan));
+}
+
+Bytes dlrt::test::seal(PlanBuilder &builder) {
+  std::vector<uint32_t> &ranks = builder.plan.ranks;
+  ranks.resize(std::min(builder.mesh.ranks(), 64u));
+  std::iota(ranks.begin(), ranks.end(), 0u);
+  return seal(builder.mesh, {&builder.plan});
+}
+
+std::string dlrt::test::verdict(PlanBuilder &builder) {
+  return verdict(seal(builder));
 }
 
 LoadedPlan dlrt::test::mustLoad(const Bytes &file) {

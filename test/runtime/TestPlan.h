@@ -55,6 +55,7 @@ public:
   uint32_t bufferOf(uint32_t state) const { return plan.states[state]->buffer; }
 
   fb::PlanT plan;
+  Mesh mesh;
 };
 
 inline fb::LaunchT &launchOf(fb::CommandT &command) {
@@ -90,8 +91,14 @@ private:
 
 /// The file, with the test kernels as its images.
 Bytes seal(const fb::PlanT &plan);
+/// The same for a mesh; what plans share is taken from the first.
+Bytes seal(const Mesh &mesh, const std::vector<const fb::PlanT *> &plans);
 /// The reader's verdict: empty for a good plan.
 std::string verdict(const fb::PlanT &plan);
+std::string verdict(const Bytes &file);
+/// Of a plan that all ranks of its mesh run.
+Bytes seal(PlanBuilder &builder);
+std::string verdict(PlanBuilder &builder);
 LoadedPlan mustLoad(const Bytes &file);
 
 } // namespace dlrt::test

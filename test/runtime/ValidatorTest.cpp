@@ -225,7 +225,9 @@ TEST(Validator, Kinds) {
 TEST(Validator, KindsOfLaterVersions) {
   PlanBuilder b = regressionPlan(8);
   std::vector<uint8_t> bytes = packPlan(b.plan);
-  const fb::Command *command = fb::GetPlan(bytes.data())
+  const fb::Command *command = fb::GetPlanFile(bytes.data())
+                                   ->plans()
+                                   ->Get(0)
                                    ->steps()
                                    ->Get(0)
                                    ->programs()
@@ -253,7 +255,7 @@ ofOne(const std::function<void(PlanBuilder &, fb::ProgramT &, uint32_t from,
   b.axis("one", 1);
   uint32_t from = b.arena(64), to = b.arena(64);
   add(b, batch(b.plan), from, to);
-  return verdict(b.plan);
+  return verdict(b);
 }
 
 TEST(Validator, Copies) {
@@ -318,7 +320,7 @@ TEST(Validator, Mesh) {
     PlanBuilder b = singleProgramPlan();
     b.axis("dp", size);
     b.axis(name, again);
-    return verdict(b.plan);
+    return verdict(b);
   };
   EXPECT_EQ(mesh("tp", 2, 4), "");
   EXPECT_NE(mesh("dp", 2, 4).find("mesh"), std::string::npos);

@@ -24,8 +24,11 @@ int main(int argc, char **argv) {
       {reinterpret_cast<const uint8_t *>(file.data()), file.size()});
   if (!sections || sections->empty())
     return fail("this is no plan");
-  fb::PlanT plan;
-  fb::GetPlan((*sections)[0].bytes.data())->UnPackTo(&plan);
+  fb::PlanFileT unpacked;
+  fb::GetPlanFile((*sections)[0].bytes.data())->UnPackTo(&unpacked);
+  if (unpacked.plans.size() != 1)
+    return fail("it is for several ranks");
+  fb::PlanT &plan = *unpacked.plans[0];
 
   size_t number[4];
   for (int i = 0; i < 4; ++i)

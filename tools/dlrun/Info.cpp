@@ -30,7 +30,7 @@ static std::string initText(const fb::InitT &init) {
 }
 
 static std::string headText(const LoadedPlan &loaded, const std::string &path) {
-  const fb::PlanT &plan = *loaded.plan;
+  const fb::PlanT &plan = loaded.first();
   std::string text = fmt::format("{}: {}, {}, by {}, {}\n", path, plan.model,
                                  nameOf(plan.dtype), plan.producer,
                                  humanBytes(loaded.file.bytes().size()));
@@ -109,7 +109,7 @@ Expected<int> dlrun::runInfo(const Options &options) {
   Expected<LoadedPlan> loaded = readPlan(options.plan);
   if (!loaded)
     return loaded.takeError();
-  const fb::PlanT &plan = *loaded->plan;
+  const fb::PlanT &plan = loaded->first();
   writeStdout(options.json ? planAsJson(*loaded, options.plan)
                            : headText(*loaded, options.plan) +
                                  statesText(plan) + stepsText(plan));

@@ -226,7 +226,7 @@ static void writeSteps(JsonWriter &json, const fb::PlanT &plan) {
 
 std::string dlrun::planAsJson(const LoadedPlan &loaded,
                               const std::string &path) {
-  const fb::PlanT &plan = *loaded.plan;
+  const fb::PlanT &plan = loaded.first();
   JsonWriter json(/*indent=*/true);
   json.beginObject()
       .field("plan", path)
@@ -238,10 +238,10 @@ std::string dlrun::planAsJson(const LoadedPlan &loaded,
       .field("parameters", plan.parameters)
       .field("arena_bytes", plan.arena_bytes);
   json.key("mesh").beginArray();
-  for (const auto &axis : plan.mesh)
+  for (const Mesh::Axis &axis : loaded.mesh.axes)
     json.beginObject()
-        .field("name", axis->name)
-        .field("size", axis->size)
+        .field("name", axis.name)
+        .field("size", axis.size)
         .endObject();
   json.endArray();
   json.key("images").beginArray();

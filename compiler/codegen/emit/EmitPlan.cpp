@@ -2,16 +2,25 @@
 #include "compiler/codegen/emit/Metadata.h"
 #include "runtime/plan/CodeRecord.h"
 #include "runtime/plan/InputRing.h"
+#include "runtime/plan/PlanReader.h"
 #include "runtime/plan/PlanWriter.h"
-#include "runtime/plan/RaceVerifier.h"
-#include "runtime/plan/Validator.h"
 
 using namespace mlir;
 
 namespace dl::emit {
 
-FailureOr<PlanFile> encodePlan(plan::PlanOp plan, ArrayRef<Image> images) {
-  FailureOr<dlrt::fb::PlanT> metadata = buildMetadata(plan);
+static dlrt::Mesh meshOf(plan::PlanOp plan) {
+  dlrt::Mesh mesh;
+  for (auto axis : plan.getMesh().getAsRange<plan::AxisAttr>())
+    mesh.axes.push_back(
+        {axis.getName().str(), static_cast<uint32_t>(axis.getSize())});
+  return mesh;
+}
+
+FailureOr<PlanFile> encodePlan(ArrayRef<RankPlan> plans,
+                               ArrayRef<Image> images) {
+  plan::PlanOp first = plans.front().plan;
+  FailureOr<std::vector<dlrt::fb::PlanT>> metadata = buildMetadata(plans);
   if (failed(metadata))
     return failure();
   std::vector<dlrt::SectionView> sections;
@@ -19,25 +28,37 @@ FailureOr<PlanFile> encodePlan(plan::PlanOp plan, ArrayRef<Image> images) {
     auto entry = std::make_unique<dlrt::fb::ImageT>();
     entry->features = image.features;
     entry->section = sections.size() + 1; // after the metadata
-    metadata->images.push_back(std::move(entry));
+    metadata->front().images.push_back(std::move(entry));
     sections.push_back({dlrt::SectionKind::Image,
                         {reinterpret_cast<const uint8_t *>(image.elf.data()),
                          image.elf.size()}});
   }
-  std::vector<uint8_t> record = dlrt::codeRecord(*metadata);
+  std::vector<uint8_t> record = dlrt::codeRecord(metadata->front());
   sections.push_back({dlrt::SectionKind::CodeRecord, record});
-  std::vector<uint8_t> bytes = dlrt::packPlan(*metadata);
-  std::vector<dlrt::SectionView> all = sections;
-  all.insert(all.begin(), {dlrt::SectionKind::Metadata, bytes});
-  dlrt::Status status = dlrt::validatePlan(*metadata, all);
-  if (status.ok())
-    status = dlrt::verifyNoRaces(*metadata);
-  if (!status.ok())
-    return plan.emitOpError("cannot be loaded: ") << status.message();
+  std::vector<const dlrt::fb::PlanT *> all;
+  for (const dlrt::fb::PlanT &each : *metadata)
+    all.push_back(&each);
+  std::vector<uint8_t> bytes = dlrt::packPlans(meshOf(first), all);
   PlanFile file{dlrt::sealPlan(bytes, sections)};
-  for (const auto &step : metadata->steps)
-    file.batchBytes += dlrt::inputRing(*metadata, *step).bytes();
+  auto loaded = dlrt::readPlan(std::span<const uint8_t>(file.bytes));
+  if (!loaded)
+    return first.emitOpError("cannot be loaded: ")
+           << loaded.takeError().message();
+  // Of a rank: the one that keeps most.
+  for (const auto &each : loaded->plans) {
+    uint64_t bytes = 0;
+    for (const auto &step : each->steps)
+      bytes += dlrt::inputRing(loaded->mesh, *each, *step).bytes();
+    file.batchBytes = std::max(file.batchBytes, bytes);
+  }
   return file;
+}
+
+FailureOr<PlanFile> encodePlan(plan::PlanOp plan, ArrayRef<Image> images) {
+  RankPlan all{plan, {}};
+  for (uint32_t rank = 0; rank < meshOf(plan).ranks(); ++rank)
+    all.ranks.push_back(rank);
+  return encodePlan(ArrayRef(all), images);
 }
 
 } // namespace dl::emit

@@ -86,30 +86,40 @@ std::vector<std::string> strings(ArrayAttr attrs) {
   return result;
 }
 
+/// What all plans of a file share, in the first of them.
+struct Shared {
+  fb::PlanT &first;
+  llvm::StringMap<uint32_t> kernels;
+};
+
 class MetadataBuilder {
 public:
-  explicit MetadataBuilder(plan::PlanOp plan) : plan(plan), symbols(plan) {}
+  MetadataBuilder(const RankPlan &from, fb::PlanT &out, Shared &shared)
+      : plan(from.plan), symbols(from.plan), out(out), shared(shared) {
+    out.ranks = from.ranks;
+  }
 
-  FailureOr<fb::PlanT> run() {
-    out.producer = "dlcc 0.1.0";
-    out.model = plan.getModel().str();
-    out.machine_hash = plan.getMachine().str();
+  LogicalResult run() {
     out.arena_bytes = plan.getArena();
-    out.parameters = plan.getParameters();
-    for (auto axis : plan.getMesh().getAsRange<plan::AxisAttr>()) {
-      out.mesh.push_back(std::make_unique<fb::AxisT>());
-      out.mesh.back()->name = axis.getName().str();
-      out.mesh.back()->size = axis.getSize();
-    }
-    if (failed(setDType(out.dtype, plan.getDtype(), plan)))
+    if (isFirst() && failed(setHead()))
       return failure();
     for (Operation &op : plan.getBody().front())
       if (failed(add(op)))
         return failure();
-    return std::move(out);
+    return success();
   }
 
 private:
+  bool isFirst() const { return &out == &shared.first; }
+
+  LogicalResult setHead() {
+    out.producer = "dlcc 0.1.0";
+    out.model = plan.getModel().str();
+    out.machine_hash = plan.getMachine().str();
+    out.parameters = plan.getParameters();
+    return setDType(out.dtype, plan.getDtype(), plan);
+  }
+
   LogicalResult setDType(fb::DType &field, Type type, Operation *op) {
     auto dtype = dtypeOf(type);
     if (!dtype)
@@ -133,9 +143,9 @@ private:
     if (auto kernel = dyn_cast<plan::KernelOp>(op))
       return addKernel(kernel);
     if (auto setting = dyn_cast<plan::SettingOp>(op))
-      return addSetting(setting);
+      return isFirst() ? addSetting(setting) : success();
     if (auto dataset = dyn_cast<plan::DatasetOp>(op))
-      return addDataset(dataset);
+      return isFirst() ? addDataset(dataset) : success();
     if (auto step = dyn_cast<plan::StepOp>(op))
       return addStep(step);
     return op.emitOpError("has no place in a plan file");
@@ -174,6 +184,9 @@ private:
   }
 
   LogicalResult addKernel(plan::KernelOp op) {
+    std::vector<std::unique_ptr<fb::KernelT>> &all = shared.first.kernels;
+    if (!shared.kernels.try_emplace(op.getSymName(), all.size()).second)
+      return success(); // another plan's, too
     auto kernel = std::make_unique<fb::KernelT>();
     kernel->name = op.getSymName().str();
     kernel->strategy = op.getStrategy().str();
@@ -194,8 +207,7 @@ private:
       kernel->binding_aligns.assign(op.getBindings().size(), plan::alignment);
     kernel->flops = op.getFlops();
     kernel->bytes = op.getBytes();
-    kernels[op.getSymName()] = out.kernels.size();
-    out.kernels.push_back(std::move(kernel));
+    all.push_back(std::move(kernel));
     return success();
   }
 
@@ -291,7 +303,7 @@ private:
     // Each launch brings its own sources, so that every op of the model stands
     // in one kernel only.
     if (const fb::LaunchT *launch = command->work.AsLaunch()) {
-      auto &all = out.kernels[launch->kernel]->ops;
+      auto &all = shared.first.kernels[launch->kernel]->ops;
       all.insert(all.end(), command->ops.begin(), command->ops.end());
     }
     return command;
@@ -303,7 +315,7 @@ private:
 
   void setWork(fb::CommandT &command, plan::LaunchOp op) {
     fb::LaunchT launch;
-    launch.kernel = kernels.lookup(op.getKernel());
+    launch.kernel = shared.kernels.lookup(op.getKernel());
     for (const plan::Access &access : op.getAccesses(symbols))
       launch.bindings.push_back(rangeOf(access));
     launch.constants.assign(op.getConstants().begin(), op.getConstants().end());
@@ -345,21 +357,26 @@ private:
       source->module_ = attr.getModule().str();
       source->location = attr.getLocation().str();
     }
-    out.sources.push_back(std::move(source));
-    return out.sources.size() - 1;
+    shared.first.sources.push_back(std::move(source));
+    return shared.first.sources.size() - 1;
   }
 
   plan::PlanOp plan;
   SymbolTable symbols;
-  fb::PlanT out;
+  fb::PlanT &out;
+  Shared &shared;
   llvm::DenseMap<Value, uint32_t> buffers;
-  llvm::StringMap<uint32_t> kernels;
 };
 
 } // namespace
 
-FailureOr<fb::PlanT> buildMetadata(plan::PlanOp plan) {
-  return MetadataBuilder(plan).run();
+FailureOr<std::vector<fb::PlanT>> buildMetadata(ArrayRef<RankPlan> plans) {
+  std::vector<fb::PlanT> out(plans.size());
+  Shared shared{out.front(), {}};
+  for (auto [from, to] : llvm::zip_equal(plans, out))
+    if (failed(MetadataBuilder(from, to, shared).run()))
+      return failure();
+  return out;
 }
 
 } // namespace dl::emit
