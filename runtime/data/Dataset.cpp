@@ -12,6 +12,15 @@ Expected<Dataset> dlrt::openDataset(const fb::DatasetT &dataset,
   return openTensorFiles(dataset, step, given);
 }
 
+std::vector<std::string>
+dlrt::datasetPaths(const fb::DatasetT &dataset, const std::string &step,
+                   const std::optional<std::string> &given) {
+  if (dataset.kind == fb::DatasetKind::MNIST)
+    return mnistPaths(dataset, given);
+  auto paths = tensorPaths(dataset, step, given);
+  return paths ? *paths : std::vector<std::string>();
+}
+
 Status dlrt::checkItems(const fb::DatasetT &dataset, const std::string &path,
                         uint64_t items) {
   if (items == dataset.items)

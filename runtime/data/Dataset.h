@@ -40,6 +40,18 @@ Expected<Dataset> openDataset(const fb::DatasetT &dataset,
                               const std::string &step,
                               const std::optional<std::string> &given);
 
+/// The files that openDataset looks for.
+std::vector<std::string> datasetPaths(const fb::DatasetT &dataset,
+                                      const std::string &step,
+                                      const std::optional<std::string> &given);
+std::vector<std::string> mnistPaths(const fb::DatasetT &dataset,
+                                    const std::optional<std::string> &given);
+
+/// Of a data set of .npy files, in the order of its components.
+Expected<std::vector<std::string>>
+tensorPaths(const fb::DatasetT &dataset, const std::string &step,
+            const std::optional<std::string> &given);
+
 /// The kinds of openDataset.
 Expected<Dataset> openMnist(const fb::DatasetT &dataset,
                             const std::string &step,

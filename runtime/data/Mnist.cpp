@@ -32,6 +32,18 @@ foldersOf(const fb::DatasetT &dataset,
   return folders;
 }
 
+std::vector<std::string>
+dlrt::mnistPaths(const fb::DatasetT &dataset,
+                 const std::optional<std::string> &given) {
+  std::vector<std::string> paths;
+  std::string split = dataset.train ? "train" : "t10k";
+  for (const std::string &folder : foldersOf(dataset, given))
+    for (const char *name : {"-images-idx3-ubyte", "-labels-idx1-ubyte"})
+      for (const char *suffix : {"", ".gz"})
+        paths.push_back(folder + "/" + split + name + suffix);
+  return paths;
+}
+
 static Status notFound(const std::string &step,
                        const std::vector<std::string> &folders,
                        const std::string &images, const std::string &labels) {

@@ -16,9 +16,9 @@ static std::string baseName(const std::string &path) {
 
 /// The files: the plan's, or the same names in the folder the user gave, or
 /// the comma-separated files he gave.
-static Expected<std::vector<std::string>>
-pathsOf(const fb::DatasetT &dataset, const std::string &step,
-        const std::optional<std::string> &given) {
+Expected<std::vector<std::string>>
+dlrt::tensorPaths(const fb::DatasetT &dataset, const std::string &step,
+                  const std::optional<std::string> &given) {
   if (!given)
     return dataset.paths;
   std::vector<std::string> paths;
@@ -81,7 +81,7 @@ static Status addArray(Dataset &out, const fb::DatasetT &dataset,
 Expected<Dataset>
 dlrt::openTensorFiles(const fb::DatasetT &dataset, const std::string &step,
                       const std::optional<std::string> &given) {
-  auto paths = pathsOf(dataset, step, given);
+  auto paths = tensorPaths(dataset, step, given);
   if (!paths)
     return paths.takeError();
   Dataset out;

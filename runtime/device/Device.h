@@ -70,6 +70,10 @@ public:
   /// have been submitted. Input slots of this launch may be filled again.
   virtual Expected<Report> wait(Ticket ticket) = 0;
 
+  /// What a setting is in launches that are submitted from here on; `index` is
+  /// its position in the plan.
+  virtual void setSetting(size_t index, double value) = 0;
+
   /// Memory of the host to fill before the launch that names the slot is
   /// submitted, and to leave alone until that launch has been waited for. Valid
   /// for slots below `inputSlots` of the step.

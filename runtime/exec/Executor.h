@@ -46,9 +46,9 @@ public:
   }
   const Trace *trace() const override { return record.get(); }
 
-  /// What a setting is in launches that are submitted from here on; `index` is
-  /// its position in the plan.
-  void setSetting(size_t index, double value) { settings[index] = value; }
+  void setSetting(size_t index, double value) override {
+    settings[index] = value;
+  }
 
   /// Bytes of a buffer in the arena.
   uint8_t *arenaAddress(uint32_t buffer) const;

@@ -18,6 +18,8 @@ static constexpr const char *formatKey = "dl.checkpoint";
 static constexpr const char *formatVersion = "1";
 static constexpr const char *checksumKey = "dl.checksum";
 static constexpr const char *logPrefix = "dl.log.";
+static constexpr const char *settingPrefix = "dl.set.";
+static constexpr const char *watchPrefix = "dl.watch.";
 
 bool dlrt::isKept(const fb::StateT &state) {
   return state.role != fb::StateRole::Accumulator;
@@ -93,6 +95,10 @@ static Metadata toMetadata(const CheckpointFacts &facts) {
                   {"dl.evaluation_due", facts.evaluationDue ? "1" : "0"}};
   for (const auto &[name, bytes] : facts.logBytes)
     out[logPrefix + name] = std::to_string(bytes);
+  for (const auto &[name, value] : facts.settings)
+    out[settingPrefix + name] = shortest(value);
+  for (const auto &[name, state] : facts.watches)
+    out[watchPrefix + name] = state;
   return out;
 }
 
@@ -119,6 +125,16 @@ static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
   for (const auto &[key, value] : metadata)
     if (key.starts_with(logPrefix))
       DLRT_TRY(number(key, facts.logBytes[key.substr(strlen(logPrefix))]));
+  for (const auto &[key, text] : metadata)
+    if (key.starts_with(settingPrefix)) {
+      auto value = parseDouble(text);
+      if (!value)
+        return {Code::Io, fmt::format("{} is no number", key)};
+      facts.settings[key.substr(strlen(settingPrefix))] = *value;
+    }
+  for (const auto &[key, text] : metadata)
+    if (key.starts_with(watchPrefix))
+      facts.watches[key.substr(strlen(watchPrefix))] = text;
   auto plan = metadata.find("dl.plan");
   if (plan == metadata.end())
     return {Code::Io, "dl.plan is missing"};

@@ -30,7 +30,9 @@ struct CheckpointFacts {
   uint64_t seed = 0;
   bool shuffle = false;
   bool evaluationDue = false; ///< the evaluation of this step is still to come
-  std::map<std::string, uint64_t> logBytes; ///< lengths of the logs, by name
+  std::map<std::string, uint64_t> logBytes;   ///< lengths of the logs, by name
+  std::map<std::string, double> settings;     ///< other values than the plan's
+  std::map<std::string, std::string> watches; ///< what evaluations have shown
 };
 
 /// What a checkpoint keeps: all but accumulators, which are empty between

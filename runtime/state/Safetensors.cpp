@@ -135,6 +135,30 @@ dlrt::parseSafetensors(std::span<const uint8_t> bytes,
   return tensors;
 }
 
+/// torch.save writes zip archives, and wrote pickles.
+static bool isFromTorch(std::span<const uint8_t> bytes) {
+  constexpr uint8_t zip[] = {'P', 'K', 3, 4};
+  if (bytes.size() < 4)
+    return false;
+  return std::equal(zip, zip + 4, bytes.begin()) ||
+         (bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5);
+}
+
+/// Python reads it, nobody else should: a pickle is a program.
+static Status fromTorch(const std::string &path) {
+  bool plain = path.find_first_of("'\"\\$`") == std::string::npos;
+  std::string from = plain ? path : "model.pt";
+  return {Code::Io,
+          fmt::format(
+              "'{}' is a file of torch.save; this makes one that --init "
+              "takes:\n  python3 -c \"import torch; from safetensors.torch "
+              "import save_file; d = torch.load('{}', map_location='cpu', "
+              "weights_only=True); d = d.get('state_dict', d); "
+              "save_file({{k: v.clone().contiguous() for k, v in d.items() if "
+              "torch.is_tensor(v)}}, '{}.safetensors')\"",
+              path, from, from.substr(0, from.rfind('.')))};
+}
+
 Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   SafetensorsFile result;
   Expected<MappedFile> file = MappedFile::open(path);
@@ -143,7 +167,8 @@ Expected<SafetensorsFile> SafetensorsFile::open(const std::string &path) {
   result.file = std::move(*file);
   auto tensors = parseSafetensors(result.file.bytes(), &result.metadata);
   if (!tensors)
-    return tensors.takeError().within(path);
+    return isFromTorch(result.file.bytes()) ? fromTorch(path)
+                                            : tensors.takeError().within(path);
   result.tensors = std::move(*tensors);
   return result;
 }

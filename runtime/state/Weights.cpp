@@ -1,6 +1,5 @@
 #include "runtime/state/Weights.h"
 
-#include "runtime/base/Suggest.h"
 #include "runtime/plan/DTypes.h"
 #include "runtime/state/LayoutCopy.h"
 #include "runtime/state/WeightConversion.h"
@@ -15,103 +14,6 @@ bool dlrt::isWeight(const fb::StateT &state) {
   return state.role == fb::StateRole::Parameter ||
          state.role == fb::StateRole::Buffer;
 }
-
-namespace {
-
-/// Finds the file's tensor for each state and says what does not fit.
-class Matcher {
-public:
-  Matcher(const fb::PlanT &plan, const SafetensorsFile &file)
-      : plan(plan), file(file) {
-    for (const auto &[name, entry] : file.tensors)
-      fileNames.push_back(name);
-  }
-
-  Status match() {
-    for (const auto &state : plan.states)
-      if (isWeight(*state))
-        DLRT_TRY(matchState(*state));
-      else // a checkpoint may give weights; what else it has does not disturb
-        planNames.push_back(state->name);
-    DLRT_TRY(checkMissing());
-    return checkExtra();
-  }
-
-  const SafetensorsEntry *entry(const fb::StateT &state) const {
-    auto found = matched.find(&state);
-    return found == matched.end() ? nullptr : found->second;
-  }
-
-private:
-  Status matchState(const fb::StateT &state) {
-    std::vector<std::string> names = {state.name};
-    names.insert(names.end(), state.aliases.begin(), state.aliases.end());
-    planNames.insert(planNames.end(), names.begin(), names.end());
-    std::string first;
-    for (const std::string &name : names) {
-      auto found = file.tensors.find(name);
-      if (found == file.tensors.end())
-        continue;
-      const SafetensorsEntry &entry = found->second;
-      if (entry.shape != state.shape)
-        return {Code::Training,
-                fmt::format("'{}' has shape {}, the model's is {}", name,
-                            shapeText(entry.shape), shapeText(state.shape))};
-      const SafetensorsEntry *&known = matched[&state];
-      if (known && (known->dtype != entry.dtype ||
-                    !std::equal(known->data.begin(), known->data.end(),
-                                entry.data.begin(), entry.data.end())))
-        return {Code::Training,
-                fmt::format("'{}' and '{}' differ, but the model "
-                            "ties them",
-                            first, name)};
-      known = &entry;
-      first = name;
-    }
-    if (first.empty())
-      missing.push_back(state.name);
-    return {};
-  }
-
-  Status checkMissing() const {
-    if (missing.empty())
-      return {};
-    return {Code::Training,
-            fmt::format("{} of the model's weights {} missing: {}{}",
-                        missing.size(), missing.size() == 1 ? "is" : "are",
-                        list(missing), didYouMean(missing[0], fileNames))};
-  }
-
-  Status checkExtra() const {
-    std::vector<std::string> extra;
-    for (const std::string &name : fileNames)
-      if (std::find(planNames.begin(), planNames.end(), name) ==
-          planNames.end())
-        extra.push_back(name);
-    if (extra.empty())
-      return {};
-    return {Code::Training,
-            fmt::format("the model has no weight {}{}", list(extra),
-                        didYouMean(extra[0], planNames))};
-  }
-
-  static std::string list(const std::vector<std::string> &names) {
-    constexpr size_t shown = 5;
-    std::string text;
-    for (size_t i = 0; i < std::min(names.size(), shown); ++i)
-      text += fmt::format("{}'{}'", i == 0 ? "" : ", ", names[i]);
-    if (names.size() > shown)
-      text += fmt::format(" and {} more", names.size() - shown);
-    return text;
-  }
-
-  const fb::PlanT &plan;
-  const SafetensorsFile &file;
-  std::vector<std::string> fileNames, planNames, missing;
-  std::map<const fb::StateT *, const SafetensorsEntry *> matched;
-};
-
-} // namespace
 
 /// Training from a NaN gives NaN everywhere; better said than found out.
 static Status checkNumbers(const fb::StateT &state,
@@ -129,39 +31,70 @@ static Status checkNumbers(const fb::StateT &state,
                       nan.count == 1 ? "is" : "are", shapeText(index))};
 }
 
-Status dlrt::loadWeights(const fb::PlanT &plan, const std::string &path,
+static std::string joined(const std::vector<std::string> &lines) {
+  std::string text;
+  for (const std::string &line : lines)
+    text += "\n  " + line;
+  return text;
+}
+
+/// The strict rule, or what the partial one leaves to say.
+static Status judge(const WeightMatch &match, const std::string &files,
+                    bool partial, std::vector<std::string> &warnings) {
+  if (match.problems().empty())
+    return {};
+  if (!partial)
+    return {Code::Training,
+            fmt::format("{} {} not fit the model:{}\n  --init-partial takes "
+                        "what fits",
+                        files, files.find(", ") == files.npos ? "does" : "do",
+                        joined(match.problems()))};
+  if (match.matched() == 0)
+    return {Code::Training,
+            fmt::format("{}: nothing in it fits the model, not even a part:{}",
+                        files, joined(match.problems()))};
+  warnings.push_back(fmt::format("{}: {} of the model's {} weights taken:{}",
+                                 files, match.matched(), match.weights(),
+                                 joined(match.problems())));
+  return {};
+}
+
+Status dlrt::loadWeights(const fb::PlanT &plan,
+                         const std::vector<WeightSource> &sources, bool partial,
                          Buffers &buffers, std::vector<std::string> &warnings) {
-  Expected<SafetensorsFile> file = SafetensorsFile::open(path);
-  if (!file)
-    return file.takeError();
-  Matcher matcher(plan, *file);
-  DLRT_TRY(matcher.match().within(path));
-  for (const auto &state : plan.states)
-    if (const SafetensorsEntry *entry = matcher.entry(*state))
-      DLRT_TRY(checkConversion(entry->dtype, state->dtype)
-                   .within(fmt::format("{}: '{}'", path, state->name)));
-  size_t narrowed = 0;
+  std::vector<SafetensorsFile> files;
+  std::string names;
+  for (const WeightSource &source : sources) {
+    Expected<SafetensorsFile> file = SafetensorsFile::open(source.path);
+    if (!file)
+      return file.takeError();
+    files.push_back(std::move(*file));
+    names += (names.empty() ? "" : ", ") + source.path;
+  }
+  WeightMatch match(plan, sources, files);
+  DLRT_TRY(match.find());
+  DLRT_TRY(judge(match, names, partial, warnings));
+  std::vector<size_t> narrowed(files.size());
   std::map<const fb::StateT *, std::vector<uint8_t>> converted;
   for (const auto &state : plan.states)
-    if (const SafetensorsEntry *entry = matcher.entry(*state)) {
+    if (const WeightMatch::Chosen *tensor = match.of(*state)) {
       std::vector<uint8_t> &own = converted[state.get()];
-      own = convertElements(*entry, state->dtype, narrowed);
-      DLRT_TRY(checkNumbers(*state, own.empty() ? entry->data
+      own =
+          convertElements(*tensor->entry, state->dtype, narrowed[tensor->file]);
+      DLRT_TRY(checkNumbers(*state, own.empty() ? tensor->entry->data
                                                 : std::span<const uint8_t>(own))
-                   .within(path));
+                   .within(sources[tensor->file].path));
     }
-  for (const auto &state : plan.states) {
-    const SafetensorsEntry *entry = matcher.entry(*state);
-    if (!entry)
-      continue;
-    const std::vector<uint8_t> &own = converted[state.get()];
-    DLRT_TRY(writeState(
-        plan, *state, own.empty() ? entry->data.data() : own.data(), buffers));
-  }
-  if (narrowed != 0)
-    warnings.push_back(fmt::format("{}: {} values were rounded from f64 to "
-                                   "f32",
-                                   path, narrowed));
+  for (const auto &[state, own] : converted)
+    DLRT_TRY(writeState(plan, *state,
+                        own.empty() ? match.of(*state)->entry->data.data()
+                                    : own.data(),
+                        buffers));
+  for (size_t f = 0; f < files.size(); ++f)
+    if (narrowed[f] != 0)
+      warnings.push_back(fmt::format("{}: {} values were rounded from f64 to "
+                                     "f32",
+                                     sources[f].path, narrowed[f]));
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include "runtime/plan/Layout.h"
 #include "runtime/plan/plan_generated.h"
 #include "runtime/state/Safetensors.h"
+#include "runtime/state/WeightMatch.h"
 
 #include <cstdint>
 #include <string>
@@ -19,10 +20,15 @@ namespace dlrt {
 /// optimizer keeps does not.
 bool isWeight(const fb::StateT &state);
 
-/// Sets all weights from a file. Each must be there under its name or an alias
-/// with its shape; dtypes are widened exactly, and narrowed with a warning.
-/// Nothing is changed if there is an error.
-Status loadWeights(const fb::PlanT &plan, const std::string &path,
+/// Sets weights from files, as PyTorch's load_state_dict does. Each weight must
+/// be in one of them under its name or an alias with its shape, and each tensor
+/// must be a weight's; counters of batches (num_batches_tracked) need not. With
+/// `partial` what fits is taken, of several files the last one's, and a warning
+/// says what does not fit; nothing at all is an error. Dtypes are widened
+/// exactly, and narrowed with a warning. Nothing is changed if there is an
+/// error.
+Status loadWeights(const fb::PlanT &plan,
+                   const std::vector<WeightSource> &sources, bool partial,
                    Buffers &buffers, std::vector<std::string> &warnings);
 
 /// Writes all weights, tied ones under each of their names.

@@ -9,7 +9,6 @@
 #include <cmath>
 
 using namespace dlrt;
-using namespace dlrt;
 
 Expected<HaltCondition> dlrt::parseHaltCondition(const std::string &text) {
   HaltCondition condition;
@@ -43,20 +42,22 @@ Expected<HaltCondition> dlrt::parseHaltCondition(const std::string &text) {
 }
 
 Status dlrt::checkNames(const std::vector<HaltCondition> &conditions,
-                        const std::vector<ScalarMetric> &metrics) {
+                        const std::vector<ScalarMetric> &metrics,
+                        const std::vector<std::string> &evaluations) {
   std::vector<std::string> names;
-  std::string list;
-  for (const ScalarMetric &metric : metrics) {
+  for (const ScalarMetric &metric : metrics)
     names.push_back(metric.name);
-    list += (list.empty() ? "" : ", ") + metric.name;
-  }
+  names.insert(names.end(), evaluations.begin(), evaluations.end());
+  std::string list;
+  for (const std::string &name : names)
+    list += (list.empty() ? "" : ", ") + name;
   for (const HaltCondition &condition : conditions) {
     if (condition.metric.empty() ||
         std::find(names.begin(), names.end(), condition.metric) != names.end())
       continue;
     return {Code::Usage,
-            fmt::format("--halt-on '{}': the training step has no scalar "
-                        "metric '{}'{}; it has {}",
+            fmt::format("--halt-on '{}': no step has a scalar metric '{}'{}; "
+                        "there is {}",
                         condition.text, condition.metric,
                         didYouMean(condition.metric, names),
                         list.empty() ? "none" : list)};
@@ -83,14 +84,15 @@ static bool holds(const HaltCondition &condition, double value) {
 }
 
 Status dlrt::checkHalt(const std::vector<HaltCondition> &conditions,
-                       const std::vector<ScalarMetric> &metrics,
-                       uint64_t step) {
+                       const std::vector<ScalarMetric> &metrics, uint64_t step,
+                       const std::string &prefix) {
   for (const HaltCondition &condition : conditions)
     for (const ScalarMetric &metric : metrics)
-      if ((condition.metric.empty() || condition.metric == metric.name) &&
+      if ((condition.metric.empty() ||
+           condition.metric == prefix + metric.name) &&
           holds(condition, metric.value))
         return {Code::Training,
-                fmt::format("step {}: {} is {} (--halt-on {})", step,
+                fmt::format("step {}: {}{} is {} (--halt-on {})", step, prefix,
                             metric.name, metricText(metric), condition.text)};
   return {};
 }

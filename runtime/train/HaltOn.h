@@ -22,13 +22,17 @@ struct HaltCondition {
 /// "nan", "inf", "NAME>X", "NAME>=X", "NAME<X" or "NAME<=X".
 Expected<HaltCondition> parseHaltCondition(const std::string &text);
 
-/// An error if a condition names a metric that is not among these.
+/// An error if a condition names a metric that is neither among these of the
+/// training step nor among those of evaluations ("test.loss").
 Status checkNames(const std::vector<HaltCondition> &conditions,
-                  const std::vector<ScalarMetric> &metrics);
+                  const std::vector<ScalarMetric> &metrics,
+                  const std::vector<std::string> &evaluations);
 
-/// An error if one of the conditions has come true.
+/// An error if one of the conditions has come true. `prefix` is the name of the
+/// evaluation with a dot, or nothing.
 Status checkHalt(const std::vector<HaltCondition> &conditions,
-                 const std::vector<ScalarMetric> &metrics, uint64_t step);
+                 const std::vector<ScalarMetric> &metrics, uint64_t step,
+                 const std::string &prefix = "");
 
 /// Whether one of the conditions is about nan or infinity.
 bool namesNotFinite(const std::vector<HaltCondition> &conditions);

@@ -78,6 +78,8 @@ std::string RunFolder::inTheWay(std::span<const uint8_t> plan) const {
   for (const char *name : ScalarLog::fileNames)
     if (fs::exists(fs::symlink_status(root + "/" + name, error)))
       return name;
+  if (fs::exists(fs::symlink_status(bestPath(), error)))
+    return "best.safetensors";
   std::string folder = root + "/checkpoints";
   fs::file_status status = fs::symlink_status(folder, error);
   bool taken = fs::is_directory(status) ? !fs::is_empty(folder, error)
@@ -114,8 +116,8 @@ static bool takeString(const JsonValue *value, std::string &out) {
   return true;
 }
 
-Expected<RunRecord> RunFolder::record() const {
-  std::string path = root + "/run.json";
+Expected<RunRecord> RunFolder::recordIn(const std::string &folder) {
+  std::string path = folder + "/run.json";
   auto file = MappedFile::open(path);
   if (!file)
     return file.takeError();
@@ -174,6 +176,30 @@ Expected<std::vector<uint64_t>> RunFolder::checkpoints() const {
   return steps;
 }
 
+Expected<std::string> RunFolder::newestCheckpoint(const std::string &path) {
+  RunFolder folder;
+  folder.root = path;
+  auto steps = folder.checkpoints();
+  if (!steps)
+    return steps.takeError();
+  if (steps->empty())
+    return Status(Code::Io,
+                  fmt::format("the run in '{}' has no checkpoint yet", path));
+  return folder.checkpointPath(steps->back());
+}
+
+Expected<std::string> dlrt::weightFile(const std::string &path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error))
+    return path;
+  if (!fs::exists(path + "/run.json", error))
+    return Status(Code::Usage,
+                  fmt::format("'{}' is a folder and holds no run; weights are "
+                              "a .safetensors file, or the folder of a run",
+                              path));
+  return RunFolder::newestCheckpoint(path);
+}
+
 Status RunFolder::prune(uint64_t keep) const {
   auto steps = checkpoints();
   if (!steps)
@@ -190,7 +216,8 @@ static bool isLeftover(std::string_view name) {
   if (mark == std::string_view::npos || !parseUnsigned(name.substr(mark + 5)))
     return false;
   std::string_view whole = name.substr(0, mark);
-  return whole == "model.plan" || whole == "run.json" || stepOf(whole);
+  return whole == "model.plan" || whole == "run.json" ||
+         whole == "best.safetensors" || stepOf(whole);
 }
 
 Status RunFolder::prepare() const {

@@ -36,6 +36,8 @@ public:
 
   const std::string &path() const { return root; }
   std::string planPath() const { return root + "/model.plan"; }
+  /// The checkpoint that --keep-best keeps.
+  std::string bestPath() const { return root + "/best.safetensors"; }
   bool holdsRun() const;
   /// A file of somebody else that a run begun here with this plan would
   /// replace: its name, or nothing.
@@ -43,9 +45,14 @@ public:
 
   /// Puts the plan and the record there. It holds a run when this returns.
   Status begin(const RunRecord &record, std::span<const uint8_t> plan);
-  Expected<RunRecord> record() const;
+  Expected<RunRecord> record() const { return recordIn(root); }
+  /// Of the run in a folder, which may be under way.
+  static Expected<RunRecord> recordIn(const std::string &path);
   /// Replaces the record of a run that goes on.
   Status rewrite(const RunRecord &record) const;
+
+  /// The newest checkpoint of the run in a folder, which may be under way.
+  static Expected<std::string> newestCheckpoint(const std::string &path);
 
   std::string checkpointPath(uint64_t step) const;
   /// Steps of all checkpoints, ascending; other files are passed over.
@@ -63,6 +70,9 @@ private:
   std::string root;
   int lock = -1;
 };
+
+/// The path itself, or of a run's folder its newest checkpoint.
+Expected<std::string> weightFile(const std::string &path);
 
 } // namespace dlrt
 

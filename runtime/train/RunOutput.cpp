@@ -10,7 +10,6 @@
 #include <system_error>
 
 using namespace dlrt;
-using namespace dlrt;
 
 /// Without --every ckpt=N, the first end of an epoch after so many seconds.
 static constexpr double secondsBetweenSaves = 30;
@@ -172,6 +171,7 @@ Status RunOutput::openNew() {
 Status RunOutput::begin(const StepRunner &runner) {
   if (start) {
     DLRT_TRY(checkPosition(runner));
+    DLRT_TRY(restoreSettings());
     DLRT_TRY(restoreStates(session.plan(), *start,
                            folder->checkpointPath(startStep()),
                            session.device()));
@@ -193,6 +193,18 @@ Status RunOutput::begin(const StepRunner &runner) {
   snapshot = std::make_unique<StateSnapshot>(session.plan());
   lastLog = lastFlush = lastSave = secondsNow();
   return {};
+}
+
+/// The run goes on with the values that it had, but for those said anew.
+Status RunOutput::restoreSettings() {
+  std::vector<SettingValue> values;
+  for (const auto &[name, value] : start->facts.settings)
+    values.push_back({name, value});
+  values.insert(values.end(), run.settings.begin(), run.settings.end());
+  session.resetSettings();
+  DLRT_TRY(session.setSettings(values));
+  return watch.restore(start->facts.watches)
+      .within(folder->checkpointPath(startStep()));
 }
 
 void RunOutput::noteLog(const Status &status) {
@@ -238,10 +250,19 @@ void RunOutput::saveIfDue(StepRunner &runner) {
   if (Status status = endSaving(); !status.ok())
     observer.warning(status.message() + "; training goes on");
   if (due)
-    startSaving(runner, /*evaluationDue=*/false);
+    startSaving(runner, /*evaluationDue=*/false,
+                folder->checkpointPath(runner.stepsDone()));
 }
 
-void RunOutput::startSaving(const StepRunner &runner, bool evaluationDue) {
+void RunOutput::saveBest(StepRunner &runner) {
+  if (Status status = endSaving(); !status.ok())
+    observer.warning(status.message() + "; training goes on");
+  savedBest = watch.bestText();
+  startSaving(runner, /*evaluationDue=*/false, folder->bestPath());
+}
+
+void RunOutput::startSaving(const StepRunner &runner, bool evaluationDue,
+                            const std::string &path) {
   noteLog(log->flush());
   CheckpointFacts facts;
   facts.planHash = planHashText(session.planFile().checksum);
@@ -253,12 +274,16 @@ void RunOutput::startSaving(const StepRunner &runner, bool evaluationDue) {
   facts.shuffle = session.options().shuffle;
   facts.evaluationDue = evaluationDue;
   facts.logBytes = log->lengths();
+  for (const SettingValue &setting : session.changedSettings())
+    facts.settings[setting.name] = setting.value;
+  facts.watches = watch.state();
   savedFacts = std::move(facts);
+  savedPath = path;
   saveStatus = snapshot->take(session.device());
   lastSave = secondsNow();
   auto work = [this, syncLogs = logStatus.ok()] {
     if (saveStatus.ok())
-      saveStatus = write(savedFacts, syncLogs);
+      saveStatus = write(savedFacts, savedPath, syncLogs);
     saved.store(true, std::memory_order_release);
   };
   try {
@@ -268,13 +293,13 @@ void RunOutput::startSaving(const StepRunner &runner, bool evaluationDue) {
   }
 }
 
-Status RunOutput::write(const CheckpointFacts &facts, bool syncLogs) const {
+Status RunOutput::write(const CheckpointFacts &facts, const std::string &path,
+                        bool syncLogs) const {
   try {
     if (syncLogs)
       DLRT_TRY(log->sync());
-    DLRT_TRY(writeCheckpoint(session.plan(), folder->checkpointPath(facts.step),
-                             *snapshot, facts));
-    return folder->prune(run.keep);
+    DLRT_TRY(writeCheckpoint(session.plan(), path, *snapshot, facts));
+    return path == folder->bestPath() ? Status() : folder->prune(run.keep);
   } catch (const std::exception &error) {
     return {Code::Unavailable,
             fmt::format("cannot write a checkpoint: {}", error.what())};
@@ -287,7 +312,9 @@ Status RunOutput::endSaving() {
   if (!saved.exchange(false))
     return {};
   if (saveStatus.ok())
-    observer.saved(savedFacts, folder->checkpointPath(savedFacts.step));
+    observer.saved(savedFacts, savedPath);
+  if (saveStatus.ok() && savedPath == folder->bestPath())
+    observer.wrote(fmt::format("the best weights ({})", savedBest), savedPath);
   return saveStatus;
 }
 
@@ -297,7 +324,8 @@ Status RunOutput::finish(StepRunner &runner, bool evaluationDue) {
   bool nothingNew = start && runner.stepsDone() == startStep() &&
                     evaluationDue == start->facts.evaluationDue;
   if (!nothingNew) {
-    startSaving(runner, evaluationDue);
+    startSaving(runner, evaluationDue,
+                folder->checkpointPath(runner.stepsDone()));
     DLRT_TRY(endSaving());
   }
   if (logStatus.ok())

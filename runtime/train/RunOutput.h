@@ -24,9 +24,9 @@ namespace dlrt {
 class RunOutput {
 public:
   RunOutput(const TrainingOptions &options, Session &session,
-            TrainingObserver &observer)
+            TrainingObserver &observer, Watch &watch)
       : options(options), run(options.run), session(session),
-        observer(observer) {}
+        observer(observer), watch(watch) {}
   ~RunOutput();
 
   /// Looks for a run in the folder and, if it is to go on, for its newest
@@ -48,20 +48,25 @@ public:
   /// Writes a checkpoint, if its turn has come, while training goes on. One
   /// that fails gives a warning: the ones before are still there.
   void saveIfDue(StepRunner &runner);
+  /// Writes best.safetensors, while training goes on.
+  void saveBest(StepRunner &runner);
   /// The last checkpoint of this process, on the disk when this returns.
   Status finish(StepRunner &runner, bool evaluationDue);
 
 private:
   Status checkFits(const CheckpointFacts &facts, const std::string &path) const;
   Status checkPosition(const StepRunner &runner) const;
+  Status restoreSettings();
   Status checkRecordable() const;
   Status checkFree() const;
   Status openNew();
   Status keepRecord();
   bool checkpointDue(const StepRunner &runner) const;
-  void startSaving(const StepRunner &runner, bool evaluationDue);
+  void startSaving(const StepRunner &runner, bool evaluationDue,
+                   const std::string &path);
   /// In the saver's thread: touches nothing that training changes.
-  Status write(const CheckpointFacts &facts, bool syncLogs) const;
+  Status write(const CheckpointFacts &facts, const std::string &path,
+               bool syncLogs) const;
   /// Waits for a save that is under way and reports it.
   Status endSaving();
   void noteLog(const Status &status);
@@ -70,6 +75,7 @@ private:
   const RunOptions &run;
   Session &session;
   TrainingObserver &observer;
+  Watch &watch; ///< goes into checkpoints, and comes from them
   std::optional<RunFolder> folder;
   std::optional<CheckpointFile> start;
   std::optional<ScalarLog> log;
@@ -81,6 +87,8 @@ private:
   std::thread saver;
   std::atomic<bool> saved = false; ///< the thread has done its work
   CheckpointFacts savedFacts;
+  std::string savedPath;
+  std::string savedBest; ///< of the weights of --keep-best: how good they are
   Status saveStatus;
 };
 

@@ -2,6 +2,7 @@
 
 #include "runtime/base/Suggest.h"
 #include "runtime/state/StateInit.h"
+#include "runtime/train/RunFolder.h"
 
 #include <fmt/format.h>
 
@@ -35,6 +36,8 @@ Session::open(LoadedPlan loaded, const std::string &name,
   session->loaded = std::move(loaded);
   DLRT_TRY(session->resolveData());
   DLRT_TRY(session->openDevice().within(name));
+  session->resetSettings();
+  DLRT_TRY(session->setSettings(options.settings));
   return session;
 }
 
@@ -73,6 +76,32 @@ Status Session::resolveData() {
   return {};
 }
 
+static Expected<size_t> settingIndex(const fb::PlanT &plan,
+                                     const std::string &name) {
+  std::vector<std::string> names;
+  std::string list, sameEnd;
+  for (size_t i = 0; i < plan.settings.size(); ++i) {
+    const std::string &known = plan.settings[i]->name;
+    if (known == name)
+      return i;
+    names.push_back(known);
+    list += (list.empty() ? "" : ", ") + known;
+    if (sameEnd.empty() && known.ends_with("." + name))
+      sameEnd = known;
+  }
+  if (names.empty())
+    return Status(Code::Usage,
+                  fmt::format("--set {}: the plan has no settings", name));
+  return Status(Code::Usage,
+                fmt::format("--set {}: the plan has no such setting{}; it has "
+                            "{}",
+                            name,
+                            sameEnd.empty()
+                                ? didYouMean(name, names)
+                                : "; did you mean '" + sameEnd + "'?",
+                            list));
+}
+
 std::optional<uint32_t> Session::trainingStep() const {
   for (uint32_t s = 0; s < plan().steps.size(); ++s)
     if (plan().steps[s]->training)
@@ -106,6 +135,14 @@ Status Session::openData(uint32_t step) {
     return opened.takeError();
   datasets[step] = std::make_unique<Dataset>(std::move(*opened));
   return {};
+}
+
+std::vector<std::string> Session::dataPaths(uint32_t step) const {
+  const fb::StepT &description = *plan().steps[step];
+  auto given = givenData.find(displayName(description));
+  return datasetPaths(
+      *plan().datasets[description.dataset], displayName(description),
+      given != givenData.end() ? std::optional(given->second) : givenForAll);
 }
 
 uint64_t Session::batchesPerEpoch(uint32_t step) const {
@@ -147,5 +184,43 @@ Status Session::initialiseStates() {
 Status Session::loadInitialWeights(std::vector<std::string> &warnings) {
   if (settings.init.empty())
     return {};
-  return loadWeights(plan(), settings.init, *machine, warnings);
+  std::vector<WeightSource> sources = settings.init;
+  for (WeightSource &source : sources) {
+    auto path = weightFile(source.path);
+    if (!path)
+      return path.takeError();
+    source.path = std::move(*path);
+  }
+  return loadWeights(plan(), sources, settings.initPartial, *machine, warnings);
+}
+
+void Session::resetSettings() {
+  settingValues.clear();
+  for (const auto &setting : plan().settings) {
+    machine->setSetting(settingValues.size(), setting->value);
+    settingValues.push_back(setting->value);
+  }
+}
+
+Status Session::setSettings(const std::vector<SettingValue> &values) {
+  std::vector<size_t> places;
+  for (const SettingValue &given : values) {
+    auto place = settingIndex(plan(), given.name);
+    if (!place)
+      return place.takeError();
+    places.push_back(*place);
+  }
+  for (size_t i = 0; i < values.size(); ++i) {
+    settingValues[places[i]] = values[i].value;
+    machine->setSetting(places[i], values[i].value);
+  }
+  return {};
+}
+
+std::vector<SettingValue> Session::changedSettings() const {
+  std::vector<SettingValue> changed;
+  for (size_t i = 0; i < settingValues.size(); ++i)
+    if (settingValues[i] != plan().settings[i]->value)
+      changed.push_back({plan().settings[i]->name, settingValues[i]});
+  return changed;
 }

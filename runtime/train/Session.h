@@ -19,6 +19,12 @@
 
 namespace dlrt {
 
+/// What the user gave with --set.
+struct SettingValue {
+  std::string name;
+  double value = 0;
+};
+
 /// Which ranks of a run a session has.
 struct Ranks {
   uint32_t first = 0, count = 1;
@@ -33,7 +39,11 @@ struct SessionOptions {
   bool synthetic = false;
   bool trace = false;
   CheckOptions checks;
-  std::string init; ///< a weight file, or empty
+  /// Weight files, or folders of runs, which stand for their newest
+  /// checkpoint.
+  std::vector<WeightSource> init;
+  bool initPartial = false;           ///< what fits of them will do
+  std::vector<SettingValue> settings; ///< in place of the plan's values
   /// What the user gave with --data: "PATH" or "STEP=PATH".
   std::vector<std::string> data;
   Ranks ranks;
@@ -68,6 +78,9 @@ public:
   /// Of a step whose data are open.
   const Dataset &dataset(uint32_t step) const { return *datasets.at(step); }
 
+  /// The files that a step reads, or would read without --data.
+  std::vector<std::string> dataPaths(uint32_t step) const;
+
   /// Batches of an epoch of a step whose data are open.
   uint64_t batchesPerEpoch(uint32_t step) const;
 
@@ -78,8 +91,16 @@ public:
 
   /// Sets all states to their initial values.
   Status initialiseStates();
-  /// Loads the weight file, if the options name one.
+  /// Loads the weight files, if the options name some.
   Status loadInitialWeights(std::vector<std::string> &warnings);
+
+  /// What settings are from the next launch on. A name that the plan does not
+  /// have is an error, and changes nothing.
+  Status setSettings(const std::vector<SettingValue> &values);
+  /// All of them have the plan's values again.
+  void resetSettings();
+  /// Those whose value is not the plan's.
+  std::vector<SettingValue> changedSettings() const;
 
 private:
   Session() = default;
@@ -93,6 +114,7 @@ private:
   std::map<std::string, std::string> givenData; ///< by step name
   std::optional<std::string> givenForAll;
   std::map<uint32_t, std::unique_ptr<Dataset>> datasets;
+  std::vector<double> settingValues; ///< by position in the plan
 };
 
 /// The name users know an evaluation by: "test" of the step "eval.test".

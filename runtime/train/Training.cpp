@@ -20,9 +20,14 @@ Status Training::prepare() {
     return {Code::Usage, fmt::format("'{}' has nothing to train; dlrun eval "
                                      "runs its evaluations",
                                      session.name())};
+  auto watched =
+      Watch::create(session.plan(), options.keepBest, options.stopWhen);
+  if (!watched)
+    return watched.takeError();
+  watch = std::move(*watched);
   RunLength length = {options.steps, options.epochs};
   if (!options.run.folder.empty()) {
-    output = std::make_unique<RunOutput>(options, session, observer);
+    output = std::make_unique<RunOutput>(options, session, observer, watch);
     DLRT_TRY(output->open());
     length.done = output->startStep();
   }
@@ -31,9 +36,10 @@ Status Training::prepare() {
     return created.takeError();
   runner = std::move(*created);
   first = runner->stepsDone() + 1;
-  DLRT_TRY(checkNames(options.haltOn, runner->scalars()));
+  DLRT_TRY(checkNames(options.haltOn, runner->scalars(),
+                      evaluationMetrics(session.plan())));
   // Missing files are better found now than after the first epoch.
-  if (runner->totalSteps() >= evaluationInterval())
+  if (evaluates())
     for (uint32_t evaluation : session.evaluationSteps())
       DLRT_TRY(session.openData(evaluation));
   std::vector<std::string> warnings;
@@ -44,18 +50,32 @@ Status Training::prepare() {
     DLRT_TRY(session.loadInitialWeights(warnings));
   for (const std::string &warning : warnings)
     observer.warning(warning);
-  return output ? output->begin(*runner) : Status();
+  if (output)
+    DLRT_TRY(output->begin(*runner));
+  stopIfWanted();
+  return {};
 }
 
-uint64_t Training::evaluationInterval() const {
-  uint64_t every = options.evalEvery.value_or(runner->stepsPerEpoch());
-  return every == 0 ? ~uint64_t(0) : every;
+bool Training::evaluates() const {
+  return options.evalEvery != 0 && runner->totalSteps() >= first;
 }
 
+/// Where steps are counted, the last one's is the one that people wait for.
 bool Training::evaluationDue() const {
-  if (!options.evalEvery)
-    return runner->epochEnded();
-  return runner->stepsDone() % evaluationInterval() == 0;
+  if (!evaluates())
+    return false;
+  if (options.steps && runner->stepsDone() == runner->totalSteps())
+    return true;
+  return options.evalEvery ? runner->stepsDone() % *options.evalEvery == 0
+                           : runner->epochEnded();
+}
+
+void Training::stopIfWanted() {
+  auto why = watch.reasonToStop();
+  if (!why || stoppedEarly)
+    return;
+  stoppedEarly = true;
+  observer.stoppedEarly(*why);
 }
 
 Status Training::run() {
@@ -76,7 +96,8 @@ Status Training::run() {
 Status Training::stepsAndEvaluations() {
   if (output && output->evaluationDue())
     DLRT_TRY(evaluateAll());
-  while (runner->stepsDone() < runner->totalSteps() && !stopped)
+  while (runner->stepsDone() < runner->totalSteps() && !stopped &&
+         !stoppedEarly)
     DLRT_TRY(step());
   return {};
 }
@@ -147,10 +168,22 @@ Status Training::evaluateAll() {
     observer.evaluated(*result, position);
     results.push_back(std::move(*result));
   }
-  // A resumed run does all of them again if one is missing.
+  return judge(results, position);
+}
+
+/// A resumed run does all of them again if one is missing.
+Status Training::judge(const std::vector<Evaluation> &results,
+                       TrainingPosition position) {
   for (const Evaluation &result : results)
     if (output)
       output->afterEvaluation(result, position);
+  for (const Evaluation &result : results)
+    DLRT_TRY(checkHalt(options.haltOn, result.metrics, position.step,
+                       result.name + "."));
+  watch.see(results, position.step);
+  if (output && watch.isBest())
+    output->saveBest(*runner);
+  stopIfWanted();
   return {};
 }
 

@@ -38,6 +38,8 @@ public:
     return runner->stepsDone() >= runner->totalSteps() &&
            !(output && output->evaluationDue());
   }
+  /// --stop-when has ended it.
+  bool wasStoppedEarly() const { return stoppedEarly; }
   /// It was stopped by the observer.
   bool wasStopped() const { return stopped; }
   /// The first step of this process.
@@ -50,7 +52,10 @@ private:
   Status end();
   Status saveFiles();
   Status keepMetrics();
-  uint64_t evaluationInterval() const;
+  bool evaluates() const;
+  Status judge(const std::vector<Evaluation> &results,
+               TrainingPosition position);
+  void stopIfWanted();
   bool evaluationDue() const;
   void warnOfNotFinite();
 
@@ -59,11 +64,13 @@ private:
   TrainingObserver &observer;
   std::unique_ptr<StepRunner> runner;
   std::unique_ptr<RunOutput> output; ///< with a folder
+  Watch watch;
   std::vector<MetricValues> metrics;
   uint64_t first = 1;
   bool evaluationLeft = false; ///< the last step's was not finished
   bool warned = false;         ///< of a metric that is not finite
   bool stopped = false;
+  bool stoppedEarly = false;
 };
 
 } // namespace dlrt

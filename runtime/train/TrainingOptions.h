@@ -6,6 +6,7 @@
 #include "runtime/train/Evaluation.h"
 #include "runtime/train/HaltOn.h"
 #include "runtime/train/StepRunner.h"
+#include "runtime/train/Watch.h"
 
 #include <cstdint>
 #include <optional>
@@ -23,6 +24,8 @@ struct RunOptions {
   /// length of this process as one of them ("--epochs=3").
   std::vector<std::string> arguments;
   std::string length;
+  /// Values that go before those of the checkpoint.
+  std::vector<SettingValue> settings;
 };
 
 struct TrainingOptions {
@@ -32,6 +35,8 @@ struct TrainingOptions {
   /// now and then, evaluations after each epoch.
   std::optional<uint64_t> logEvery, evalEvery, checkpointEvery;
   std::vector<HaltCondition> haltOn;
+  std::optional<Goal> keepBest; ///< best.safetensors in the run's folder
+  std::optional<StopCondition> stopWhen;
   RunOptions run;
   /// Files to write in the end, or empty.
   std::string saveFinal, saveMetrics, trace;
@@ -50,6 +55,8 @@ public:
   /// training as it stands.
   virtual Status stepDone(StepRunner &, bool /*last*/) { return {}; }
   virtual void evaluated(const Evaluation &, TrainingPosition) {}
+  /// Training ends before its time, as --stop-when wants.
+  virtual void stoppedEarly(const std::string & /*why*/) {}
   virtual void saved(const CheckpointFacts &, const std::string & /*path*/) {}
   /// A file that was asked for: "weights", "metrics", "trace".
   virtual void wrote(const std::string & /*what*/,

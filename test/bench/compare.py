@@ -199,7 +199,7 @@ def timed(command, **options):
 
 
 def first_step(options, threads, folder, data, peer, environment):
-    command = machine.pinned([machine.dltools.DLRUN, "job.plan", "--data", data, "--threads", threads, "--steps", 1], threads)
+    command = machine.pinned([machine.dltools.DLRUN, "job.plan", "--data", data, "--threads", threads, "--steps", 1, "--every", "eval=0"], threads)
     ours, theirs = [], []
     for _ in range(options.rounds):
         ours.append(timed(command, cwd=folder)[0])

@@ -79,7 +79,7 @@ TEST_F(CommandLine, TalksOnStderrAndResultsOnStdout) {
   Outcome outcome = dlrun("model.plan");
   EXPECT_EQ(outcome.exitCode, 0);
   EXPECT_EQ(outcome.out.rfind("test: loss ", 0), 0u) << outcome.out;
-  EXPECT_NE(outcome.err.find("step 3/3 | loss "), std::string::npos);
+  EXPECT_NE(outcome.err.find("step 3/3 | epoch 0 | loss "), std::string::npos);
   EXPECT_EQ(outcome.err.find('\r'), std::string::npos) << "no progress bar";
   EXPECT_EQ(dlrun("model.plan -q").err, "");
 }
@@ -155,7 +155,9 @@ TEST_F(CommandLine, EvaluatesEverySoManySteps) {
                          [](auto &e) { return name(e) == "eval"; });
   };
   EXPECT_EQ(count("--epochs 3"), 3);
-  EXPECT_EQ(count("--steps 2"), 0);
+  EXPECT_EQ(count("--steps 2"), 1) << "the last step is evaluated";
+  EXPECT_EQ(count("--steps 2 --every eval=0"), 0);
+  EXPECT_EQ(count("--steps 8 --every eval=3"), 3);
   EXPECT_EQ(count("--steps 8 --every eval=2"), 4);
   EXPECT_EQ(count("--epochs 3 --every eval=0,log=5"), 0);
 }
@@ -271,7 +273,7 @@ TEST_F(CommandLine, HaltsOnConditions) {
         << never;
   expectError("model.plan --halt-on 'lss>1'", 2, "did you mean 'loss'?");
   expectError("model.plan --halt-on 'w.grad>1'", 2,
-              "no scalar metric 'w.grad'");
+              "no step has a scalar metric 'w.grad'");
   expectError("model.plan --halt-on 'loss>x'", 2, "'x' is not a number");
   expectError("model.plan --halt-on 'loss>nan'", 2, "'nan' is not a number");
   expectError("model.plan --halt-on '>1'", 2, "none of nan, inf");

@@ -5,6 +5,7 @@
 #include "test/runtime/LazyDevice.h"
 #include "test/runtime/TestPlan.h"
 
+#include <bit>
 #include <cstring>
 
 using namespace dlrt;
@@ -73,6 +74,37 @@ TEST_P(Devices, ReportsOfLaunchesAheadAreKept) {
   EXPECT_EQ(reported(tickets[2]), 102) << "the last one first";
   EXPECT_EQ(reported(tickets[0]), 100);
   EXPECT_EQ(reported(tickets[1]), 101);
+}
+
+TEST_P(Devices, ASettingIsThatOfItsSubmission) {
+  PlanBuilder b = singleProgramPlan();
+  for (const char *name : {"optim.lr", "optim.beta1"}) {
+    auto setting = std::make_unique<fb::SettingT>();
+    setting->name = name;
+    setting->value = 3;
+    b.plan.settings.push_back(std::move(setting));
+  }
+  uint32_t scalars = b.scalars(), product = b.arena(8);
+  b.plan.buffers[scalars]->bytes = 80;
+  fb::ProgramT &program = *b.plan.steps[0]->programs[0];
+  b.command(program, b.kernel("multiply_settings", 1, {80, 8}, {false, true}),
+            {scalars, product});
+  b.metric(program, "product", product);
+  program.metrics.back()->dtype = fb::DType::F64;
+  Bytes other = seal(b.plan);
+  LoadedPlan otherPlan = mustLoad(other);
+  auto created = GetParam()(otherPlan, {});
+  ASSERT_TRUE(created) << created.status().message();
+  device = std::move(*created);
+  Ticket first = device->submit({});
+  device->setSetting(0, 0.25);
+  Ticket second = device->submit({});
+  device->setSetting(0, 100);
+  for (auto [ticket, value] : {std::pair(first, 9.0), {second, 0.75}}) {
+    auto report = device->wait(ticket);
+    ASSERT_TRUE(report) << report.status().message();
+    EXPECT_EQ(std::bit_cast<double>(report->scalars[0]), value);
+  }
 }
 
 TEST_P(Devices, AFailureBelongsToItsLaunch) {

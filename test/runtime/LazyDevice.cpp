@@ -30,6 +30,8 @@ private:
 LazyDevice::LazyDevice(const LoadedPlan &loaded,
                        std::unique_ptr<Executor> executor)
     : plan(loaded.first()), inner(std::move(executor)) {
+  for (const auto &setting : plan.settings)
+    settings.push_back(setting->value);
   for (const auto &step : plan.steps) {
     Staging &out = staging.emplace_back();
     out.bytes = inputRing(loaded.mesh, plan, *step).componentBytes;
@@ -55,13 +57,15 @@ LazyDevice::create(const LoadedPlan &loaded, const DeviceOptions &options) {
 Ticket LazyDevice::submit(const Launch &launch) {
   if (queue.size() == launchesAhead)
     runOldest();
-  queue.push_back(launch);
+  queue.push_back({launch, settings});
   return finished + queue.size();
 }
 
 /// The inner executor numbers launches as this one does.
 void LazyDevice::runOldest() {
-  const Launch &launch = queue.front();
+  const Launch &launch = queue.front().launch;
+  for (size_t i = 0; i < settings.size(); ++i)
+    inner->setSetting(i, queue.front().settings[i]);
   Access access(*inner);
   const Staging &from = staging[launch.step];
   if (launch.kind != fb::ProgramKind::Update)

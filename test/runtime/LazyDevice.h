@@ -23,6 +23,9 @@ public:
   Expected<Report> wait(Ticket ticket) override;
   Status read(const BufferPlace &from, std::span<uint8_t> into) const override;
   Status write(const BufferPlace &to, std::span<const uint8_t> from) override;
+  void setSetting(size_t index, double value) override {
+    settings[index] = value;
+  }
   uint8_t *inputAddress(const InputPlace &place) const override;
   uint32_t inputSlots(uint32_t step) const override {
     return inner->inputSlots(step);
@@ -55,7 +58,13 @@ private:
     mutable std::vector<uint8_t> memory;
   };
   std::vector<Staging> staging;
-  std::deque<Launch> queue;
+  std::vector<double> settings; ///< by position in the plan
+  /// A launch with the settings at its submission.
+  struct Queued {
+    Launch launch;
+    std::vector<double> settings;
+  };
+  std::deque<Queued> queue;
   Ticket finished = 0;
 };
 

@@ -18,6 +18,7 @@ struct Model {
   TemporaryFolder folder;
   std::string path = folder.path("w.safetensors");
   std::vector<std::string> warnings;
+  bool partial = false;
 
   Model() {
     b.state("fc.weight", {2, 3});
@@ -34,7 +35,7 @@ struct Model {
   }
   Status load(const std::map<std::string, SafetensorsEntry> &tensors) {
     EXPECT_TRUE(writeSafetensors(path, tensors).ok());
-    return loadWeights(b.plan, path, arena, warnings);
+    return loadWeights(b.plan, {{path, {}}}, partial, arena, warnings);
   }
 };
 
@@ -152,4 +153,93 @@ TEST(Weights, NanIsRefusedAndChangesNothing) {
   EXPECT_NE(status.message().find("'fc.bias' has 1 value that is"),
             std::string::npos);
   EXPECT_EQ(m.floats(0)[0], 0);
+}
+
+TEST(Weights, EverythingThatDoesNotFitIsSaidAtOnce) {
+  Model m;
+  m.b.state("norm.num_batches_tracked", {});
+  Status status =
+      m.load({{"fc.weight", {"F32", {3, 2}, six}},
+              {"fc.bais", {"F32", {2}, two}},
+              {"bn.num_batches_tracked", {"F32", {}, floatBytes({1})}}});
+  EXPECT_EQ(status.message(),
+            m.path + " does not fit the model:\n"
+                     "  'fc.weight' has shape [3,2], the model's is [2,3]\n"
+                     "  1 of the model's weights is missing: 'fc.bias'; did "
+                     "you mean 'fc.bais'?\n"
+                     "  the model has no weight 'fc.bais'; did you mean "
+                     "'fc.bias'?\n"
+                     "  --init-partial takes what fits");
+}
+
+TEST(Weights, PartOfAFile) {
+  Model m;
+  m.partial = true;
+  ASSERT_TRUE(m.load({{"fc.weight", {"F32", {3, 2}, six}},
+                      {"fc.bias", {"F32", {2}, two}},
+                      {"head", {"F32", {2}, two}}})
+                  .ok());
+  EXPECT_EQ(m.floats(0)[0], 0);
+  EXPECT_EQ(m.floats(1)[1], 8);
+  ASSERT_EQ(m.warnings.size(), 1u);
+  EXPECT_EQ(m.warnings[0],
+            m.path + ": 1 of the model's 2 weights taken:\n"
+                     "  'fc.weight' has shape [3,2], the model's is [2,3]\n"
+                     "  the model has no weight 'head'");
+  Status nothing = m.load({{"head", {"F32", {2}, two}}});
+  EXPECT_NE(nothing.message().find("nothing in it fits"), std::string::npos);
+}
+
+TEST(Weights, SeveralFilesWithMapsOfTheirOwn) {
+  Model m;
+  std::string teacher = m.folder.path("teacher.safetensors");
+  std::string head = m.folder.path("head.safetensors");
+  ASSERT_TRUE(
+      writeSafetensors(teacher, {{"module.fc.w", {"F32", {2, 3}, six}}}).ok());
+  ASSERT_TRUE(writeSafetensors(head, {{"bias", {"F32", {2}, two}}}).ok());
+  std::vector<WeightSource> sources = {
+      {teacher, {{"module.fc.w", "fc.weight"}}}, {head, {{"", "fc."}}}};
+  Status status = loadWeights(m.b.plan, sources, false, m.arena, m.warnings);
+  ASSERT_TRUE(status.ok()) << status.message();
+  EXPECT_EQ(m.floats(0)[0], 1);
+  EXPECT_EQ(m.floats(1)[1], 8);
+  sources[1].maps = {{"biass", "fc.bias"}};
+  status = loadWeights(m.b.plan, sources, false, m.arena, m.warnings);
+  EXPECT_EQ(status.code(), Code::Usage);
+  EXPECT_NE(status.message().find("did you mean 'bias'?"), std::string::npos)
+      << status.message();
+  sources = {{head, {{"bias", "fc.bias"}}}, {head, {{"bias", "fc.bias"}}}};
+  status = loadWeights(m.b.plan, sources, false, m.arena, m.warnings);
+  EXPECT_NE(status.message().find("'fc.bias' is in "), std::string::npos)
+      << status.message();
+}
+
+TEST(Weights, NamesAreMapped) {
+  auto map = [](const std::string &name, const std::string &maps) {
+    auto parsed = parseNameMaps(maps);
+    EXPECT_TRUE(parsed) << maps;
+    return renamed(name, *parsed);
+  };
+  EXPECT_EQ(map("module.fc.weight", "module="), "fc.weight");
+  EXPECT_EQ(map("module.fc.weight", "module.="), "fc.weight");
+  EXPECT_EQ(map("fc.weight", "=student."), "student.fc.weight");
+  EXPECT_EQ(map("encoder.0.weight", "enc=e,encoder=body"), "body.0.weight");
+  EXPECT_EQ(map("encoder.0.weight", "encoder.*.weight=body.*.w"), "body.0.w");
+  EXPECT_EQ(map("fc.bias", "fc.bias=head.bias"), "head.bias");
+  for (const char *wrong : {"x", "=", "a*b*=c", "a=b*", "a=b,"})
+    EXPECT_FALSE(parseNameMaps(wrong)) << wrong;
+}
+
+TEST(Weights, FilesOfTorchSaveAreAnsweredWithTheLineThatConvertsThem) {
+  Model m;
+  for (Bytes head : {Bytes{'P', 'K', 3, 4}, Bytes{0x80, 2, 'c', 't'}}) {
+    head.resize(100);
+    std::string path = m.folder.path("w.pt");
+    writeFile(path, head);
+    Status status =
+        loadWeights(m.b.plan, {{path, {}}}, false, m.arena, m.warnings);
+    EXPECT_EQ(status.code(), Code::Io);
+    EXPECT_NE(status.message().find("torch.load('" + path), std::string::npos)
+        << status.message();
+  }
 }

@@ -3,6 +3,7 @@
 #include "tools/dlrun/Allocations.h"
 #include "tools/dlrun/Commands.h"
 #include "tools/dlrun/Events.h"
+#include "tools/dlrun/Paths.h"
 #include "tools/dlrun/Process.h"
 #include "tools/dlrun/Signals.h"
 #include "tools/dlrun/StartTable.h"
@@ -118,6 +119,7 @@ void report(Session &session, StepRunner &runner, const Options &options,
 } // namespace
 
 Expected<int> dlrun::runBench(const Options &options) {
+  DLRT_TRY(checkOutputs(options));
   auto opened = openSession(options, /*synthetic=*/true);
   if (!opened)
     return opened.takeError();

@@ -5,6 +5,7 @@
 #include "tools/dlrun/Commands.h"
 #include "tools/dlrun/Device.h"
 #include "tools/dlrun/Events.h"
+#include "tools/dlrun/Paths.h"
 #include "tools/dlrun/Process.h"
 #include "tools/dlrun/Progress.h"
 #include "tools/dlrun/Signals.h"
@@ -12,15 +13,31 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 using namespace dlrun;
 using namespace dlrt;
+
+/// More threads than this only wait for each other and take memory.
+static unsigned threadsToUse(const Options &options) {
+  unsigned cores = availableCores();
+  if (options.threads == 0)
+    return cores;
+  unsigned most = std::max(64u, 4 * cores);
+  if (options.threads <= most)
+    return options.threads;
+  warn(fmt::format("--threads {}: there {} {} core{}, so {} threads run",
+                   options.threads, cores == 1 ? "is" : "are", cores,
+                   cores == 1 ? "" : "s", most));
+  return most;
+}
 
 Expected<std::unique_ptr<Session>> dlrun::openSession(const Options &options,
                                                       bool synthetic) {
   if (!options.trace.empty()) // found out now, not after the run
     DLRT_TRY(checkWritable(options.trace));
   SessionOptions session;
-  session.threads = options.threads != 0 ? options.threads : availableCores();
+  session.threads = threadsToUse(options);
   session.isa = options.isa;
   session.seed = options.seed;
   session.shuffle = !options.noShuffle;
@@ -29,6 +46,8 @@ Expected<std::unique_ptr<Session>> dlrun::openSession(const Options &options,
   session.checks.poison = options.poison;
   session.checks.orderSeed = options.orderSeed;
   session.init = options.init;
+  session.initPartial = options.initPartial;
+  session.settings = options.settings;
   session.data = options.data;
   session.device = deviceFactory();
   return Session::open(options.plan, session);
@@ -45,8 +64,12 @@ void dlrun::reportEvaluation(const Options &options, const Evaluation &result,
         .send();
     return;
   }
-  writeStdout(fmt::format("{}: {} ({} items, {})\n", result.name,
-                          metricsForPeople(result.metrics, ", "),
+  std::string place = position.step == 0
+                          ? ""
+                          : fmt::format("epoch {}, step {}; ", position.epoch,
+                                        withCommas(position.step));
+  writeStdout(fmt::format("{}: {} ({}{} items, {})\n", result.name,
+                          metricsForPeople(result.metrics, ", "), place,
                           withCommas(result.items),
                           humanSeconds(result.seconds)));
 }
@@ -67,7 +90,12 @@ void dlrun::sayWritten(const Options &options, const std::string &what,
                     what == "trace" ? "; ui.perfetto.dev shows it" : ""));
 }
 
-Expected<int> dlrun::runEval(const Options &options) {
+Expected<int> dlrun::runEval(const Options &given) {
+  auto found = withRunFolder(given);
+  if (!found)
+    return found.takeError();
+  const Options &options = *found;
+  DLRT_TRY(checkOutputs(options));
   auto opened = openSession(options);
   if (!opened)
     return opened.takeError();
@@ -79,6 +107,7 @@ Expected<int> dlrun::runEval(const Options &options) {
                                            options.plan));
   for (uint32_t step : steps)
     DLRT_TRY(session.openData(step));
+  DLRT_TRY(checkOutputsAgainstData(options, session));
   std::vector<std::string> warnings;
   DLRT_TRY(session.initialiseStates());
   DLRT_TRY(session.loadInitialWeights(warnings));

@@ -1,5 +1,7 @@
 #include "tools/dlrun/Options.h"
 
+#include <string_view>
+
 using namespace dlrun;
 
 static const char head[] =
@@ -9,7 +11,7 @@ Examples:
   dlrun mnist.plan --epochs 2 --save-final mnist.safetensors
   dlrun mnist.plan --data data/mnist --json > events.jsonl
   dlrun mnist.plan --epochs 20 --out runs/mnist --every ckpt=1000
-  dlrun resume runs/mnist
+  dlrun resume runs/mnist --set optim.lr=0.001
   dlrun eval mnist.plan --init mnist.safetensors
   dlrun info mnist.plan
   dlrun bench mnist.plan --threads 1
@@ -18,65 +20,205 @@ Usage:
   dlrun PLAN [options]         train, and evaluate after each epoch
   dlrun resume FOLDER [options]
                                go on with a run that was started with --out
-  dlrun eval PLAN [options]    evaluate only
+  dlrun eval PLAN [options]    evaluate only; a run's FOLDER stands for its plan
+                               and its newest weights
   dlrun bench PLAN [options]   measure steps, with synthetic data
   dlrun info PLAN [--json]     what is in the plan
+
+dlrun COMMAND --help shows the options of one command.
 )";
 
-static const char rest[] = R"(
-Length
-  --epochs N                   passes over the training data (default: 1)
-  --steps N                    updates, whatever the epoch
-Data
-  --data [STEP=]PATH           folder of the data files, of all steps or of one;
+namespace {
+
+/// What stands above a command's own options.
+struct CommandHelp {
+  Command command;
+  const char *text;
+};
+
+constexpr CommandHelp commands[] = {
+    {Command::Eval, R"(dlrun eval PLAN|FOLDER [options]
+Runs all evaluations of the model over their whole data sets and prints the means
+of their metrics over the items. The weights are those of --init, or the initial
+ones; the folder of a run stands for its plan, its data and its newest checkpoint.
+
+  dlrun eval mnist.plan --init mnist.safetensors
+  dlrun eval runs/mnist --json
+)"},
+    {Command::Bench, R"(dlrun bench PLAN [options]
+Runs steps back to back, without logging, and prints the time of one: median, 10th
+and 90th percentile after 10 steps to warm up, and the heap allocations (none). Data
+are made up unless --data gives some.
+
+  dlrun bench mnist.plan --threads 1 --seconds 10
+)"},
+    {Command::Resume, R"(dlrun resume FOLDER [options]
+Goes on with a run that was started with --out FOLDER, from its newest checkpoint
+and to the same bits, as if it had not been interrupted. The options of its start
+hold, but for those that are given again.
+
+  dlrun resume runs/mnist
+  dlrun resume runs/mnist --epochs 40 --set optim.lr=0.001
+)"},
+    {Command::Info, R"(dlrun info PLAN [--json]
+Prints what is in a plan: parameters, states, settings, steps with their kernels
+and what each waits for; with --json all of it, buffers and layouts too.
+)"},
+};
+
+/// A piece of the long help: the option it is about, and its lines.
+struct OptionHelp {
+  const char *name; ///< null: the title of the lines that follow
+  const char *text;
+};
+
+constexpr OptionHelp optionTexts[] = {
+    {nullptr, "Length"},
+    {"epochs", "  --epochs N                   passes over the training data "
+               "(default: 1)\n"},
+    {"steps",
+     R"(  --steps N                    updates, whatever the epoch; 0 with
+                               --save-final writes the initial weights
+)"},
+    {nullptr, "Data"},
+    {"data",
+     R"(  --data [STEP=]PATH           folder of the data files, of all steps or of one;
                                for .npy data sets also their files, with commas
                                (MNIST without it: $DL_DATA/mnist, then the
                                folder named in the model)
-  --no-shuffle                 batches in file order
-Weights
-  --init FILE.safetensors      start from these weights
-  --save-final FILE.safetensors
+)"},
+    {"no-shuffle", "  --no-shuffle                 batches in file order\n"},
+    {nullptr, "Weights and settings"},
+    {"init",
+     R"(  --init FILE.safetensors      start from these weights; all of the model's, and no
+                               others. The folder of a run stands for its newest
+                               checkpoint. Several --init: each a part
+)"},
+    {"init-map",
+     R"(  --init-map 'THEIRS=OURS',... names of the --init before it (of all, before the
+                               first): whole, their beginning up to a dot ('' for
+                               all), or with a '*' for any text
+)"},
+    {"init-partial",
+     R"(  --init-partial               take what fits, and say what does not
+)"},
+    {"set",
+     R"(  --set NAME=VALUE             a setting of the plan, such as optim.lr; 'dlrun info'
+                               lists them. Checkpoints keep it
+)"},
+    {"save-final",
+     R"(  --save-final FILE.safetensors
                                write the weights at the end, also when stopped
                                by Ctrl-C or SIGTERM
-  --save-metrics FILE.safetensors
+)"},
+    {"save-metrics",
+     R"(  --save-metrics FILE.safetensors
                                write all metrics of the last step, any shape
-  --seed N                     of initial weights, order and dropout (default: 0)
-Output
-  --json                       events on stdout, one JSON object a line
-  --every log=N,eval=N,ckpt=N  report each N steps; evaluate each N steps and
-                               not after each epoch (0: never); write a
-                               checkpoint each N steps
-  --halt-on nan,inf,'loss>10'  stop (exit 1) when a metric of a step is not a
-                               number, infinite, or the one named goes beyond a
-                               number (> >= < <=)
-  -q, --quiet                  no progress and no notes; results, warnings and
+)"},
+    {"seed", "  --seed N                     of initial weights, order and "
+             "dropout (default: 0)\n"},
+    {nullptr, "Output"},
+    {"json", "  --json                       events on stdout, one JSON object "
+             "a line\n"},
+    {"every",
+     R"(  --every log=N,eval=N,ckpt=N  report each N steps; evaluate each N steps (0: never)
+                               and not after each epoch; with --steps also after
+                               the last one; write a checkpoint each N steps
+)"},
+    {"halt-on",
+     R"(  --halt-on nan,inf,'loss>10'  stop (exit 1) when a metric of a step or of an
+                               evaluation is not a number, infinite, or the one
+                               named (loss, test.loss) goes beyond a number
+                               (> >= < <=)
+)"},
+    {"stop-when",
+     R"(  --stop-when 'test.loss not better in 5'
+                               end (exit 0) when so many evaluations in a row have
+                               found no better value; 'max:NAME not …' where a
+                               larger one is better and the name does not tell
+)"},
+    {"keep-best",
+     R"(  --keep-best max:test.accuracy
+                               the weights with the best value of an evaluation's
+                               metric stay in FOLDER/best.safetensors (max: or min:)
+)"},
+    {"quiet",
+     R"(  -q, --quiet                  no progress and no notes; results, warnings and
                                errors only
-Folder of a run
-  --out FOLDER                 checkpoints and logs (CSV, JSON lines,
+)"},
+    {nullptr, "Folder of a run"},
+    {"out",
+     R"(  --out FOLDER                 checkpoints and logs (CSV, JSON lines,
                                TensorBoard) go there; at least one checkpoint at
                                the end, when stopped, and after an epoch that
                                ends 30 s after the last one
-  --keep N                     so many checkpoints (default: 3; 0: all)
-  --resume=auto                go on if the folder holds this run (default:
+)"},
+    {"keep",
+     "  --keep N                     so many checkpoints (default: 3; 0: "
+     "all)\n"},
+    {"resume",
+     R"(  --resume=auto                go on if the folder holds this run (default:
                                never, which refuses such a folder)
-Machine
-  --threads N                  default: one per core
-  --isa=v3|v4                  use the kernels for x86-64-v3 or -v4
-  --seconds S                  bench: how long (default: 3); or --steps N
-Looking inside
-  --trace FILE.json            what each thread did when, for ui.perfetto.dev: the
+)"},
+    {nullptr, "Machine"},
+    {"threads", "  --threads N                  default: one per core\n"},
+    {"isa", "  --isa=v3|v4                  use the kernels for x86-64-v3 or "
+            "-v4\n"},
+    {"seconds",
+     "  --seconds S                  how long (default: 3); or --steps N\n"},
+    {nullptr, "Looking inside"},
+    {"trace",
+     R"(  --trace FILE.json            what each thread did when, for ui.perfetto.dev: the
                                last 65,536 commands of a thread
-  --order random:SEED          ready commands in random order, after random delays
-  --poison                     dead bytes of the arena hold NaN. Both are slow and
+)"},
+    {"order",
+     R"(  --order random:SEED          ready commands in random order, after random delays
+)"},
+    {"poison",
+     R"(  --poison                     dead bytes of the arena hold NaN. Both are slow and
                                must not change any result
+)"},
+};
 
+constexpr const char exitCodes[] = R"(
 Exit codes: 0 done, 1 training or its data failed, 2 wrong use, 3 no memory or
   not in this version, 4 cannot read or write, 5 the plan is damaged or does not
   fit the machine, 70 our bug, 75 stopped by SIGTERM or SIGUSR1 with a
   checkpoint in --out, 130 and 143 stopped by SIGINT and SIGTERM.
 )";
 
-std::string dlrun::helpText(bool full) {
+/// The options that one of the commands has, under their titles.
+template <typename Wanted> std::string optionList(Wanted &&wanted) {
+  std::string text;
+  const char *title = nullptr;
+  for (const OptionHelp &option : optionTexts) {
+    if (!option.name) {
+      title = option.text;
+      continue;
+    }
+    if (!wanted(option.name))
+      continue;
+    if (title)
+      text += std::string(title) + "\n";
+    title = nullptr;
+    text += option.text;
+  }
+  return text;
+}
+
+} // namespace
+
+std::string dlrun::helpText(const Options &options) {
+  if (options.commandNamed)
+    for (const CommandHelp &command : commands)
+      if (command.command == options.command)
+        return command.text + std::string("\n") +
+               optionList([&](std::string_view name) {
+                 return takesOption(options.command, name);
+               });
   std::string text = head;
-  return full ? text + rest : text + "\ndlrun --help shows all options.\n";
+  if (!options.longHelp)
+    return text + "\ndlrun --help shows all options.\n";
+  return text + "\n" + optionList([](std::string_view) { return true; }) +
+         exitCodes;
 }

@@ -45,6 +45,16 @@ static std::string headText(const LoadedPlan &loaded, const std::string &path) {
   return text;
 }
 
+static std::string settingsText(const fb::PlanT &plan) {
+  if (plan.settings.empty())
+    return "";
+  std::string text = "\nsettings, for --set NAME=VALUE\n";
+  for (const auto &setting : plan.settings)
+    text +=
+        fmt::format("  {:<40} {}\n", setting->name, shortest(setting->value));
+  return text;
+}
+
 static std::string statesText(const fb::PlanT &plan) {
   std::string text = "\nstates\n";
   for (const auto &state : plan.states)
@@ -110,8 +120,9 @@ Expected<int> dlrun::runInfo(const Options &options) {
   if (!loaded)
     return loaded.takeError();
   const fb::PlanT &plan = loaded->first();
-  writeStdout(options.json ? planAsJson(*loaded, options.plan)
-                           : headText(*loaded, options.plan) +
-                                 statesText(plan) + stepsText(plan));
+  writeStdout(options.json
+                  ? planAsJson(*loaded, options.plan)
+                  : headText(*loaded, options.plan) + settingsText(plan) +
+                        statesText(plan) + stepsText(plan));
   return 0;
 }

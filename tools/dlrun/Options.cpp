@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 using namespace dlrun;
@@ -130,8 +131,61 @@ Status setOrder(Options &options, const std::string &value) {
 
 Status setThreads(Options &options, const std::string &value) {
   uint64_t threads = 0;
-  DLRT_TRY(setUnsigned(value, threads, 1, 1024));
+  DLRT_TRY(setUnsigned(value, threads, 1, UINT32_MAX));
   options.threads = static_cast<unsigned>(threads);
+  return {};
+}
+
+Status setSteps(Options &options, const std::string &value) {
+  uint64_t steps = 0; // 0 writes initial weights
+  DLRT_TRY(setUnsigned(value, steps, 0, manySteps));
+  options.steps = steps;
+  return {};
+}
+
+Status setInit(Options &options, const std::string &value) {
+  if (value.empty())
+    return usage("a path is missing");
+  options.init.push_back({value, {}});
+  return {};
+}
+
+/// Behind an --init it is about that file, before the first about all.
+Status setInitMap(Options &options, const std::string &value) {
+  auto maps = parseNameMaps(value);
+  if (!maps)
+    return maps.takeError();
+  auto &list =
+      options.init.empty() ? options.initMaps : options.init.back().maps;
+  list.insert(list.end(), maps->begin(), maps->end());
+  return {};
+}
+
+Status setSetting(Options &options, const std::string &value) {
+  size_t equals = value.find('=');
+  if (equals == std::string::npos || equals == 0)
+    return usage(fmt::format("'{}' is not NAME=VALUE", value));
+  auto number = parseDouble(std::string_view(value).substr(equals + 1));
+  if (!number || !std::isfinite(*number))
+    return usage(fmt::format("'{}': '{}' is not a number", value,
+                             value.substr(equals + 1)));
+  options.settings.push_back({value.substr(0, equals), *number});
+  return {};
+}
+
+Status setKeepBest(Options &options, const std::string &value) {
+  auto goal = parseKeepBest(value);
+  if (!goal)
+    return goal.takeError();
+  options.keepBest = std::move(*goal);
+  return {};
+}
+
+Status setStopWhen(Options &options, const std::string &value) {
+  auto condition = parseStopWhen(value);
+  if (!condition)
+    return condition.takeError();
+  options.stopWhen = std::move(*condition);
   return {};
 }
 
@@ -147,15 +201,20 @@ using Value = const std::string &;
 constexpr OptionInfo table[] = {
     {"epochs", train | resume, true,
      [](Options &o, Value v) { return setCount(v, o.epochs); }},
-    {"steps", train | bench | resume, true,
-     [](Options &o, Value v) { return setCount(v, o.steps); }},
+    {"steps", train | bench | resume, true, setSteps},
     {"data", runs | resume, true,
      [](Options &o, Value v) {
        o.data.push_back(v);
        return v.empty() ? usage("a path is missing") : Status();
      }},
-    {"init", runs, true,
-     [](Options &o, Value v) { return setPath(v, o.init); }},
+    {"init", runs, true, setInit},
+    {"init-map", runs, true, setInitMap},
+    {"init-partial", runs, false,
+     [](Options &o, Value) {
+       o.initPartial = true;
+       return Status();
+     }},
+    {"set", runs | resume, true, setSetting},
     {"save-final", train | resume, true,
      [](Options &o, Value v) { return setPath(v, o.saveFinal); }},
     {"save-metrics", train | resume, true,
@@ -172,6 +231,8 @@ constexpr OptionInfo table[] = {
      }},
     {"every", train | resume, true, setEvery},
     {"halt-on", train | resume, true, setHaltOn},
+    {"keep-best", train | resume, true, setKeepBest},
+    {"stop-when", train | resume, true, setStopWhen},
     {"isa", runs | resume, true, setIsa},
     {"seconds", bench, true, setSeconds},
     {"json", all, false,
@@ -255,6 +316,12 @@ public:
         return options;
     }
     DLRT_TRY(checkTogether());
+    // Each file's own names go before those of all.
+    for (WeightSource &source : options.init)
+      source.maps.insert(source.maps.end(), options.initMaps.begin(),
+                         options.initMaps.end());
+    options.initMaps.clear();
+    options.newSettings = options.settings;
     return options;
   }
 
@@ -264,7 +331,7 @@ private:
       auto found =
           std::find(std::begin(commandNames), std::end(commandNames), argument);
       if (found != std::end(commandNames)) {
-        commandSeen = true;
+        commandSeen = options.commandNamed = true;
         options.command =
             static_cast<Command>(found - std::begin(commandNames));
         return {};
@@ -334,6 +401,14 @@ private:
         if (std::string_view(option->name) == "keep" ||
             std::string_view(option->name) == "resume")
           return usage(fmt::format("--{} goes with --out", option->name));
+    if (options.init.empty() &&
+        (options.initPartial || !options.initMaps.empty()))
+      return usage("--init-map and --init-partial go with --init");
+    if (options.command == Command::Bench && options.steps == 0)
+      return usage("--steps 0: there is nothing to measure");
+    if (options.command == Command::Train && options.out.empty() &&
+        options.keepBest)
+      return usage("--keep-best: the weights need a folder, --out DIR");
     if (options.command == Command::Train && options.out.empty() &&
         options.checkpointEvery.value_or(0) != 0)
       return usage("--every ckpt: checkpoints need a folder, --out DIR");
@@ -354,8 +429,14 @@ dlrun::parseOptions(const std::vector<std::string> &arguments) {
   return Parser(arguments).parse();
 }
 
-/// "STEP=PATH,PATH" with absolute paths.
-static std::string absoluteData(const std::string &argument) {
+bool dlrun::takesOption(Command command, std::string_view name) {
+  return std::any_of(
+      std::begin(table), std::end(table), [&](const OptionInfo &o) {
+        return name == o.name && (o.commands & 1u << unsigned(command)) != 0;
+      });
+}
+
+std::string dlrun::absoluteData(const std::string &argument) {
   size_t equals = argument.find('=');
   bool named = equals != std::string::npos && argument.find('/') > equals;
   std::string text = named ? argument.substr(0, equals + 1) : "";
@@ -404,6 +485,7 @@ Expected<Options> dlrun::parseResumed(const RunRecord &record,
   Expected<Options> all = Parser(resumed, *options).parse();
   if (!all)
     return all;
+  all->newSettings = now->settings;
   if (!now->saveFinal.empty())
     all->saveFinal = std::filesystem::absolute(now->saveFinal);
   if (!now->saveMetrics.empty())

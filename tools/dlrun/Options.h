@@ -5,10 +5,13 @@
 #include "runtime/base/Status.h"
 #include "runtime/train/HaltOn.h"
 #include "runtime/train/RunFolder.h"
+#include "runtime/train/Session.h"
+#include "runtime/train/Watch.h"
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace dlrun {
@@ -20,10 +23,17 @@ struct Options {
   std::string plan;                   ///< resume: the run's folder
   std::vector<std::string> arguments; ///< as they were given
   bool help = false, longHelp = false, version = false;
+  bool commandNamed = false; ///< by its name; training has none
 
   std::optional<uint64_t> epochs, steps;
   std::vector<std::string> data;
-  std::string init, saveFinal, saveMetrics;
+  std::vector<dlrt::WeightSource> init;
+  std::vector<dlrt::NameMap> initMaps; ///< of all files of `init`
+  bool initPartial = false;
+  std::vector<dlrt::SettingValue> settings;
+  /// Of `settings` those said to this process and not by a run's record.
+  std::vector<dlrt::SettingValue> newSettings;
+  std::string saveFinal, saveMetrics;
   uint64_t seed = 0;
   unsigned threads = 0; ///< 0: one per core
   bool noShuffle = false;
@@ -32,6 +42,8 @@ struct Options {
   uint64_t keep = 3;       ///< checkpoints; 0: all
   bool resumeAuto = false; ///< go on if the folder holds a run
   std::vector<dlrt::HaltCondition> haltOn;
+  std::optional<dlrt::Goal> keepBest;
+  std::optional<dlrt::StopCondition> stopWhen;
   bool json = false, quiet = false;
   std::string isa;
   std::string trace; ///< a file, or empty
@@ -47,11 +59,17 @@ dlrt::Expected<Options> parseOptions(const std::vector<std::string> &arguments);
 dlrt::Expected<Options> parseResumed(const dlrt::RunRecord &record,
                                      const std::vector<std::string> &resumed);
 
+/// "STEP=PATH,PATH" with absolute paths.
+std::string absoluteData(const std::string &argument);
+
 /// How long training is to go on, as an option: "--epochs=3".
 std::string lengthOption(const Options &options);
 
-/// The text of -h or --help.
-std::string helpText(bool full);
+/// Whether a command has an option of this name.
+bool takesOption(Command command, std::string_view name);
+
+/// The text of -h or --help, of the tool or of one of its commands.
+std::string helpText(const Options &options);
 
 } // namespace dlrun
 

@@ -106,8 +106,9 @@ std::string Progress::line(StepRunner &runner, double now) const {
   double left = (now - begin) / static_cast<double>(step - doneBefore) *
                 static_cast<double>(total - step);
   std::string metrics = metricsForPeople(runner.scalars(), " | ");
-  return fmt::format("step {:>{}}/{} | {}{}{:.3g} ms | {} items/s | eta {}",
-                     step, std::to_string(total).size(), total, metrics,
-                     metrics.empty() ? "" : " | ", perStep * 1e3,
-                     countForPeople(rate), humanSeconds(left));
+  return fmt::format(
+      "step {:>{}}/{} | epoch {} | {}{}{:.3g} ms | {} items/s | eta {}", step,
+      std::to_string(total).size(), total, runner.epoch(), metrics,
+      metrics.empty() ? "" : " | ", perStep * 1e3, countForPeople(rate),
+      humanSeconds(left));
 }

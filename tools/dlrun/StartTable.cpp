@@ -30,6 +30,13 @@ static std::string dataRow(Session &session, uint32_t index) {
   return fmt::format("{}, {}", text, data.source);
 }
 
+static std::string filesText(const std::vector<WeightSource> &sources) {
+  std::string text;
+  for (const WeightSource &source : sources)
+    text += (text.empty() ? "" : ", ") + source.path;
+  return text;
+}
+
 void dlrun::reportStart(Session &session, const Options &options,
                         const std::string &length, uint64_t stepsDone) {
   const fb::PlanT &plan = session.plan();
@@ -69,9 +76,14 @@ void dlrun::reportStart(Session &session, const Options &options,
   if (stepsDone != 0)
     row("weights", fmt::format("of step {}", withCommas(stepsDone)));
   else
-    row("weights",
-        options.init.empty()
-            ? fmt::format("initial, seed {}", options.seed)
-            : fmt::format("{}, seed {}", options.init, options.seed));
+    row("weights", options.init.empty()
+                       ? fmt::format("initial, seed {}", options.seed)
+                       : fmt::format("{}, seed {}", filesText(options.init),
+                                     options.seed));
+  std::string settings;
+  for (const SettingValue &setting : session.changedSettings())
+    settings += fmt::format("{}{} {}", settings.empty() ? "" : ", ",
+                            setting.name, shortest(setting.value));
+  row("settings", settings);
   row("run", length);
 }

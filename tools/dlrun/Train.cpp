@@ -3,6 +3,7 @@
 #include "runtime/train/Training.h"
 #include "tools/dlrun/Commands.h"
 #include "tools/dlrun/Events.h"
+#include "tools/dlrun/Paths.h"
 #include "tools/dlrun/Process.h"
 #include "tools/dlrun/Progress.h"
 #include "tools/dlrun/Signals.h"
@@ -30,7 +31,7 @@ public:
     if (training.isKept())
       installCheckpointSignal();
     reportStart(session, options, lengthText(steps), steps.stepsDone());
-    if (training.isFinished())
+    if (training.isKept() && training.isFinished())
       talk(fmt::format("the run in '{}' is finished: {} of {} steps are done; "
                        "with a larger --epochs or --steps it goes on",
                        options.out, withCommas(steps.stepsDone()),
@@ -45,7 +46,10 @@ public:
       Event end("end");
       end.field("steps", steps).field("seconds", seconds);
       end.field("first_step_ms", firstStepSeconds * 1e3);
-      end.field("peak_rss_bytes", peakResidentBytes()).send();
+      end.field("peak_rss_bytes", peakResidentBytes());
+      if (!whyStopped.empty())
+        end.field("stopped_early", whyStopped);
+      end.send();
       return;
     }
     if (steps < training.firstStep())
@@ -69,6 +73,12 @@ public:
   void evaluated(const Evaluation &result, TrainingPosition position) override {
     clearLine();
     reportEvaluation(options, result, position);
+  }
+
+  void stoppedEarly(const std::string &why) override {
+    clearLine();
+    whyStopped = why;
+    talk("stopped early: " + why);
   }
 
   void saved(const CheckpointFacts &facts, const std::string &path) override {
@@ -114,6 +124,7 @@ private:
   Session &session;
   std::optional<Progress> progress;
   double firstStepSeconds = 0;
+  std::string whyStopped;
 };
 
 TrainingOptions trainingOptions(const Options &options) {
@@ -124,9 +135,14 @@ TrainingOptions trainingOptions(const Options &options) {
   out.evalEvery = options.evalEvery;
   out.checkpointEvery = options.checkpointEvery;
   out.haltOn = options.haltOn;
-  out.run = {options.out, options.keep,
+  out.keepBest = options.keepBest;
+  out.stopWhen = options.stopWhen;
+  out.run = {options.out,
+             options.keep,
              options.command == Command::Resume || options.resumeAuto,
-             options.arguments, lengthOption(options)};
+             options.arguments,
+             lengthOption(options),
+             options.newSettings};
   out.saveFinal = options.saveFinal;
   out.saveMetrics = options.saveMetrics;
   out.trace = options.trace;
@@ -145,6 +161,7 @@ int exitCode(const Training &training) {
 
 Expected<int> dlrun::runTrain(const Options &options) {
   // Found out now, not after hours of training.
+  DLRT_TRY(checkOutputs(options));
   for (const std::string &path : {options.saveFinal, options.saveMetrics})
     if (!path.empty())
       DLRT_TRY(checkWritable(path));
@@ -154,6 +171,7 @@ Expected<int> dlrun::runTrain(const Options &options) {
   Console console(options, **session);
   TrainingOptions wanted = trainingOptions(options);
   Training training(**session, wanted, console);
+  DLRT_TRY(checkOutputsAgainstData(options, **session));
   DLRT_TRY(training.prepare());
   console.begin(training);
   Status status = training.run();

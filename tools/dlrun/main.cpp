@@ -2,6 +2,7 @@
 #include "tools/dlrun/Commands.h"
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Options.h"
+#include "tools/dlrun/Paths.h"
 #include "tools/dlrun/Process.h"
 #include "tools/dlrun/Signals.h"
 
@@ -18,9 +19,11 @@ static Expected<int> dispatch(const Options &options) {
     writeStdout(options.version
                     ? fmt::format("dlrun {} (plan format {})\n", DLRUN_VERSION,
                                   ContainerFormat::version)
-                    : helpText(options.longHelp));
+                    : helpText(options));
     return 0;
   }
+  if (options.command != Command::Eval || !isRunFolder(options.plan))
+    DLRT_TRY(checkPlanPath(options));
   switch (options.command) {
   case Command::Train:
     return runTrain(options);

@@ -1,0 +1,121 @@
+"""When evaluations run, and what they decide."""
+
+import csv
+import math
+
+import numpy as np
+
+import dltools
+from . import support
+
+TRAINING, USAGE = 1, 2
+
+# The loss of the evaluation falls for some steps and then rises: the training data pull away from it.
+MODEL = support.HEAD + """
+struct Point : nn::Module {
+  dl::Parameter w = dl::zeros({1});
+  dl::Tensor forward(dl::Tensor x) { return (x - w).square().mean(); }
+};
+
+void dl_main(dl::Program &p) {
+  auto train = dl::data::TensorDataset({"far.npy"}, {.batch_size = 4});
+  auto test = dl::data::TensorDataset({"near.npy"}, {.batch_size = 4});
+  Point model;
+  dl::optim::SGD optimizer(model.parameters(), {.lr = 0.05});
+  p.train(train, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = model(b[0]);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+  p.eval("test", test, [&](dl::Batch b) -> dl::Metrics { return {{"loss", model(b[0])}, {"height", -model(b[0])}}; });
+}
+"""
+
+
+class Evaluations(support.ToolTest):
+    def setUp(self):
+        super().setUp()
+        np.save(self.path("far.npy"), np.full((16, 1), 4, np.float32))
+        np.save(self.path("near.npy"), np.full((8, 1), 1, np.float32))
+        self.write("m.dl", MODEL)
+        self.dlcc("m.dl")
+
+    def evals(self, *arguments):
+        return [e for e in self.events("m.plan", *arguments) if e["event"] == "eval"]
+
+    def test_the_last_step_is_evaluated(self):
+        self.assertEqual([e["step"] for e in self.evals("--steps", 6)], [4, 6])
+        self.assertEqual([e["step"] for e in self.evals("--steps", 7, "--every", "eval=3")], [3, 6, 7])
+        self.assertEqual(self.evals("--steps", 6, "--every", "eval=0"), [])
+        self.assertEqual(self.evals("--steps", 0), [])
+
+    def test_lines_carry_the_epoch(self):
+        result = dltools.call([dltools.DLRUN, "m.plan", "--steps", "6"], self.folder)
+        self.assertIn("step 6/6 | epoch 1 | loss ", result.stderr)
+        self.assertRegex(result.stdout, r"(?m)^test: loss .* \(epoch 1, step 6; 8 items, ")
+
+    def best(self):
+        rows = self.evals("--epochs", 10, "--every", "eval=1")
+        return min(rows, key=lambda e: e["loss"])
+
+    def test_the_best_weights_are_kept(self):
+        best = self.best()
+        self.assertNotIn(best["step"], (1, 40))
+        self.dlrun("m.plan", "-q", "--epochs", 10, "--every", "eval=1", "--out", "run", "--keep-best", "min:test.loss")
+        self.dlrun("m.plan", "-q", "--epochs", 10, "--every", "eval=1", "--out", "high", "--keep-best", "max:height")
+        for run in ("run", "high"):
+            (row,) = [e for e in self.events("eval", "m.plan", "--init", f"{run}/best.safetensors") if e["event"] == "eval"]
+            self.assertEqual(row["loss"], best["loss"])
+
+    def test_a_resumed_run_knows_the_best(self):
+        self.dlrun("m.plan", "-q", "--steps", 20, "--every", "eval=1", "--out", "run", "--keep-best", "min:test.loss")
+        with open(self.path("run/best.safetensors"), "rb") as file:
+            before = file.read()
+        self.dlrun("resume", "run", "-q", "--steps", 30)
+        with open(self.path("run/best.safetensors"), "rb") as file:
+            self.assertEqual(before, file.read())
+
+    def test_training_stops_when_nothing_gets_better(self):
+        best = self.best()
+        events = self.events("m.plan", "--epochs", 10, "--every", "eval=1", "--stop-when", "test.loss not better in 5")
+        self.assertEqual(events[-1]["steps"], best["step"] + 5)
+        self.assertIn("test.loss was not better in 5 evaluations", events[-1]["stopped_early"])
+        text = dltools.call([dltools.DLRUN, "m.plan", "--epochs", "10", "--every", "eval=1", "--stop-when",
+                             "max:test.height not better in 5"], self.folder)
+        self.assertEqual(text.returncode, 0)
+        self.assertIn("stopped early", text.stderr)
+        self.assertIn(f"step {best['step']}", text.stderr)
+
+    def test_a_run_that_has_stopped_stays_stopped(self):
+        best = self.best()
+        common = ("-q", "--every", "eval=1", "--stop-when", "test.loss not better in 5")
+        self.dlrun("m.plan", *common, "--steps", best["step"] + 2, "--out", "run")
+        for steps in (30, 40):
+            self.dlrun("resume", "run", "-q", "--steps", steps)
+            with open(self.path("run/eval.csv"), encoding="utf-8") as file:
+                self.assertEqual([int(row["step"]) for row in csv.DictReader(file)][-1], best["step"] + 5)
+        self.dlrun("resume", "run", "-q", "--steps", 40, "--stop-when", "test.loss not better in 7")
+        with open(self.path("run/eval.csv"), encoding="utf-8") as file:
+            self.assertEqual([int(row["step"]) for row in csv.DictReader(file)][-1], best["step"] + 7)
+
+    def test_halt_on_sees_evaluations(self):
+        result = dltools.call([dltools.DLRUN, "m.plan", "--epochs", "10", "--every", "eval=1", "--halt-on", "test.loss>1.5"],
+                              self.folder)
+        self.assertEqual(result.returncode, TRAINING)
+        self.assertRegex(result.stderr, r"step \d+: test.loss is .* \(--halt-on test.loss>1.5\)")
+        np.save(self.path("near.npy"), np.full((8, 1), math.nan, np.float32))
+        self.refuse(TRAINING, "test.loss is nan", dltools.DLRUN, "m.plan", "--epochs", "2", "--halt-on", "nan")
+
+    def test_wrong_goals(self):
+        for option, value, words in (
+                ("--keep-best", "test.loss", ["neither max:METRIC nor min:METRIC"]),
+                ("--keep-best", "min:test.los", ["did you mean 'test.loss'"]),
+                ("--keep-best", "min:depth", ["test.loss, test.height"]),
+                ("--stop-when", "test.loss", ["not better in"]),
+                ("--stop-when", "test.loss not better in 0", ["not better in"]),
+                ("--stop-when", "test.height not better in 3", ["max:test.height not better in 3"]),
+                ("--halt-on", "test.los>3", ["did you mean 'test.loss'"])):
+            self.refuse(USAGE, words, dltools.DLRUN, "m.plan", "--out", "run", option, value)
+        self.refuse(USAGE, "--out", dltools.DLRUN, "m.plan", "--keep-best", "min:test.loss")

@@ -1,0 +1,149 @@
+#include "tools/dlrun/Paths.h"
+
+#include "tools/dlrun/Events.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+using namespace dlrun;
+using namespace dlrt;
+namespace fs = std::filesystem;
+
+bool dlrun::isRunFolder(const std::string &path) {
+  std::error_code error;
+  return fs::exists(path + "/run.json", error);
+}
+
+Status dlrun::checkPlanPath(const Options &options) {
+  const std::string &plan = options.plan;
+  auto usage = [](std::string message) {
+    return Status(Code::Usage, std::move(message));
+  };
+  std::error_code error;
+  if (fs::is_directory(plan, error) && options.command != Command::Resume) {
+    if (isRunFolder(plan) && options.command == Command::Train)
+      return usage(fmt::format("'{}' is the folder of a run; 'dlrun resume {}' "
+                               "goes on with it",
+                               plan, plan));
+    if (isRunFolder(plan))
+      return usage(fmt::format("'{}' is the folder of a run; its plan is "
+                               "{}/model.plan",
+                               plan, plan));
+    return usage(fmt::format("'{}' is a folder and no plan", plan));
+  }
+  fs::path path = plan;
+  if (path.extension() == ".dl")
+    return usage(fmt::format(
+        "'{}' is a model; 'dlcc {}' compiles it to {}, "
+        "which dlrun takes",
+        plan, plan, path.filename().replace_extension(".plan").native()));
+  if (path.extension() == ".safetensors")
+    return usage(fmt::format("'{}' holds weights; dlrun takes a plan, and "
+                             "weights with --init {}",
+                             plan, plan));
+  return {};
+}
+
+namespace {
+
+struct Output {
+  const char *option;
+  const std::string &path;
+};
+
+} // namespace
+
+static std::vector<Output> outputsOf(const Options &options) {
+  std::vector<Output> outputs;
+  for (Output output : {Output{"--save-final", options.saveFinal},
+                        {"--save-metrics", options.saveMetrics},
+                        {"--trace", options.trace}})
+    if (!output.path.empty())
+      outputs.push_back(output);
+  return outputs;
+}
+
+/// Whether two names are those of one file. A device, such as /dev/null, takes
+/// whatever is written to it.
+static bool sameFile(const std::string &a, const std::string &b) {
+  std::error_code error;
+  if (fs::exists(a, error) && !fs::is_regular_file(a, error))
+    return false;
+  if (fs::equivalent(a, b, error) && !error)
+    return true;
+  return fs::weakly_canonical(fs::absolute(a, error), error) ==
+         fs::weakly_canonical(fs::absolute(b, error), error);
+}
+
+Status dlrun::checkOutputs(const Options &options) {
+  std::vector<Output> outputs = outputsOf(options);
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (sameFile(outputs[i].path, options.plan))
+      return {Code::Usage, fmt::format("{} {}: this is the plan",
+                                       outputs[i].option, outputs[i].path)};
+    for (size_t j = 0; j < i; ++j)
+      if (sameFile(outputs[i].path, outputs[j].path))
+        return {Code::Usage,
+                fmt::format("{} {} and {} {}: two outputs in one file",
+                            outputs[j].option, outputs[j].path,
+                            outputs[i].option, outputs[i].path)};
+  }
+  return {};
+}
+
+Status dlrun::checkOutputsAgainstData(const Options &options,
+                                      const Session &session) {
+  std::vector<std::string> data;
+  for (uint32_t s = 0; s < session.plan().steps.size(); ++s)
+    for (const std::string &path : session.dataPaths(s))
+      data.push_back(path);
+  for (const Output &output : outputsOf(options))
+    for (const std::string &path : data)
+      if (sameFile(output.path, path))
+        return {Code::Usage, fmt::format("{} {}: this is a file of the data",
+                                         output.option, output.path)};
+  return {};
+}
+
+void dlrun::makeAbsolute(Options &options) {
+  auto absolute = [](std::string &path) {
+    if (!path.empty())
+      path = fs::absolute(path).native();
+  };
+  for (WeightSource &source : options.init)
+    absolute(source.path);
+  for (std::string *path :
+       {&options.saveFinal, &options.saveMetrics, &options.trace})
+    absolute(*path);
+  for (std::string &argument : options.data)
+    argument = absoluteData(argument);
+}
+
+Expected<Options> dlrun::withRunFolder(const Options &given) {
+  Options options = given;
+  if (!isRunFolder(given.plan))
+    return options;
+  auto record = RunFolder::recordIn(given.plan);
+  if (!record)
+    return record.takeError();
+  auto started = parseOptions(record->arguments);
+  if (!started)
+    return started.takeError().within("the run's own options");
+  makeAbsolute(options);
+  std::string folder = fs::absolute(given.plan).native();
+  options.plan = folder + "/model.plan";
+  if (options.init.empty())
+    options.init = {{folder, {}}};
+  if (options.data.empty())
+    options.data = started->data;
+  std::error_code error;
+  fs::current_path(record->folder, error);
+  if (error)
+    warn(fmt::format("the run was started in '{}', which cannot be entered; "
+                     "its relative paths are looked for here",
+                     record->folder));
+  return options;
+}

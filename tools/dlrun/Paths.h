@@ -1,0 +1,31 @@
+// What the paths of a command line must not be.
+#ifndef DLRUN_PATHS_H
+#define DLRUN_PATHS_H
+
+#include "runtime/base/Status.h"
+#include "runtime/train/Session.h"
+#include "tools/dlrun/Options.h"
+
+namespace dlrun {
+
+bool isRunFolder(const std::string &path);
+
+/// A model, weights or a folder in the place of the plan: says what was meant.
+dlrt::Status checkPlanPath(const Options &options);
+
+/// Files to write must be apart from each other and from the plan.
+dlrt::Status checkOutputs(const Options &options);
+/// And from the data that a session has opened, or would open.
+dlrt::Status checkOutputsAgainstData(const Options &options,
+                                     const dlrt::Session &session);
+
+/// Of an evaluation: a run's folder stands for its plan, its newest weights and
+/// its data. Enters the folder in which the run was started.
+dlrt::Expected<Options> withRunFolder(const Options &options);
+
+/// Makes the relative paths of the options absolute.
+void makeAbsolute(Options &options);
+
+} // namespace dlrun
+
+#endif
