@@ -1,6 +1,7 @@
 #include "runtime/plan/PlanReader.h"
 
 #include "runtime/plan/CodeRecord.h"
+#include "runtime/plan/CommunicationProof.h"
 #include "runtime/plan/RaceVerifier.h"
 #include "runtime/plan/UnpackBudget.h"
 
@@ -61,7 +62,7 @@ static Status load(std::span<const uint8_t> bytes, LoadedPlan &out) {
   DLRT_TRY(checkCodeRecord(out.first(), out.sections));
   for (const auto &plan : out.plans)
     DLRT_TRY(verifyNoRaces(*plan));
-  return {};
+  return verifyCommunication(out);
 }
 
 Expected<LoadedPlan> dlrt::readPlan(std::span<const uint8_t> bytes) {

@@ -15,7 +15,7 @@
 namespace dlrt {
 
 /// Plans that passed the verifier, the validator, the comparison with their
-/// code and the race verifier.
+/// code, the race verifier and the proof of their communication.
 struct LoadedPlan : PlanSet {
   std::vector<SectionView> sections; ///< of `file`, or of the caller's bytes
   MappedFile file;

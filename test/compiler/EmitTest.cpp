@@ -81,6 +81,7 @@ plan.plan "m.dl" f32 arena 512 parameters 0 machine "" mesh [#plan.axis<"dp", 2>
   %a = plan.buffer "a" arena bytes 128 offset 0
   %b = plan.buffer "b" arena bytes 128 offset 128
   %c = plan.buffer "c" arena bytes 64 offset 256
+  %d = plan.buffer "d" arena bytes 64 offset 320
   plan.kernel @make "" tiles 1 scratch 0 bindings [64] writes [true] flops 0 bytes 0
   plan.dataset tensor root "" paths ["x.npy"] items 4 batch 4 components [tensor<4xf32>]
   plan.step "train" training dataset 0 accumulate 1 {
@@ -89,7 +90,7 @@ plan.plan "m.dl" f32 arena 512 parameters 0 machine "" mesh [#plan.axis<"dp", 2>
       %1 = plan.launch @make(%a[64, 64])
       %2 = plan.copy %a to %b)" +
          join + R"(
-      %3 = plan.communicate over ["dp"] order 5 send(1: %b[64, 64]) receive(1: %c) after(%2)
+      %3 = plan.communicate over ["dp"] order 5 send(0: %b[64, 64], 1: %b[64, 64]) receive(0: %c, 1: %d) after(%2)
     }
   }
 }

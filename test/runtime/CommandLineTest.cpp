@@ -337,9 +337,10 @@ TEST_F(CommandLine, KindsOfCommands) {
   // It can be looked at, but not run.
   PlanBuilder many = singleProgramPlan();
   many.axis("dp", 2);
-  uint32_t a = many.arena(64), c = many.arena(64);
-  many.exchange(*many.plan.steps[0]->programs[0], {0}, 0, {{1, many.whole(a)}},
-                {{1, many.whole(c)}});
+  uint32_t a = many.arena(64), c = many.arena(64), d = many.arena(64);
+  many.exchange(*many.plan.steps[0]->programs[0], {0}, 0,
+                {{0, many.whole(a)}, {1, many.whole(a)}},
+                {{0, many.whole(c)}, {1, many.whole(d)}});
   writeFile(folder.path("many.plan"), seal(many));
   expectError("bench many.plan", 3, "a mesh of 2 ranks");
   Outcome info = dlrun("info many.plan");

@@ -86,9 +86,10 @@ TEST(Executor, CopiesRun) {
 TEST(Executor, ManyRanksAreRefused) {
   PlanBuilder b = singleProgramPlan();
   b.axis("dp", 2);
-  uint32_t a = b.arena(64), c = b.arena(64);
-  b.exchange(*b.plan.steps[0]->programs[0], {0}, 0, {{1, b.whole(a)}},
-             {{1, b.whole(c)}});
+  uint32_t a = b.arena(64), c = b.arena(64), d = b.arena(64);
+  b.exchange(*b.plan.steps[0]->programs[0], {0}, 0,
+             {{0, b.whole(a)}, {1, b.whole(a)}},
+             {{0, b.whole(c)}, {1, b.whole(d)}});
   Bytes file = seal(b);
   LoadedPlan loaded = mustLoad(file);
   auto created = Executor::create(loaded, {1, "", false, {}});

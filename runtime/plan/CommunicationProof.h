@@ -1,0 +1,29 @@
+// Proves that what ranks say to one another fits, and that nobody waits for
+// ever.
+#ifndef DLRT_PLAN_COMMUNICATIONPROOF_H
+#define DLRT_PLAN_COMMUNICATIONPROOF_H
+
+#include "runtime/base/Status.h"
+#include "runtime/plan/PlanSet.h"
+
+namespace dlrt {
+
+/// Both of the following, for plans that have been validated.
+Status verifyCommunication(const PlanSet &set);
+
+/// Executes every program of all ranks, as far as they communicate, with sends
+/// that end when they have been received. Refuses programs that do not come to
+/// their end, and exchanges whose members go along different axes or disagree
+/// about who sends how many bytes to whom. Ranks of one plan are executed
+/// together: it takes time in the plans' exchanges and the sizes of groups,
+/// not in the number of ranks.
+Status executeCommunication(const PlanSet &set);
+
+/// Each exchange of a program waits, directly or through others, for the one
+/// with the next smaller number: a device that blocks in an exchange takes
+/// them in this order.
+Status checkCommunicationOrder(const fb::PlanT &plan);
+
+} // namespace dlrt
+
+#endif
