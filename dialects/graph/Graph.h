@@ -4,6 +4,7 @@
 // gradient, decomposition, reference and cost of an op stand together.
 #pragma once
 
+#include "dialects/graph/Communication.h"
 #include "dialects/graph/HostTensor.h"
 #include "dialects/graph/LaunchConstants.h"
 #include "dialects/graph/LoopNest.h"

@@ -122,6 +122,22 @@ def ShardingOpInterface : OpInterface<"ShardingOpInterface"> {
   ];
 }
 
+def CommunicationOpInterface : OpInterface<"CommunicationOpInterface"> {
+  let description = [{
+    The op moves bytes between ranks, and no kernel reaches across it: see
+    Communication.h. Operand 0 is what is sent, result 0 what is received.
+  }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<"Axes of the mesh along which the members differ.", "::mlir::ArrayAttr", "getAxes">,
+    InterfaceMethod<"Its place among all communications of the step.", "uint64_t", "getOrder">,
+    InterfaceMethod<"Rows of the operand that members get.",
+        "::llvm::SmallVector<::dl::graph::RowTransfer>", "getSentRows">,
+    InterfaceMethod<"Rows of the result that come from members.",
+        "::llvm::SmallVector<::dl::graph::RowTransfer>", "getReceivedRows">,
+  ];
+}
+
 def LaunchConstantsOpInterface : OpInterface<"LaunchConstantsOpInterface"> {
   let description = [{
     Some numbers of the op's attributes only say which or where, and are constants

@@ -30,6 +30,10 @@ std::optional<unsigned> constantOf(Operation *op, StringRef attribute,
   return list[element];
 }
 
+int64_t launchNumberOf(Operation *op, const LaunchConstant &constant) {
+  return numbersOf(op->getAttr(constant.attribute))[constant.element];
+}
+
 SmallVector<LaunchConstant> launchConstants(KernelOp kernel) {
   SmallVector<LaunchConstant> constants;
   for (Operation &op : kernel.getBody().front()) {

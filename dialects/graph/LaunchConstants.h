@@ -45,6 +45,8 @@ llvm::SmallVector<LaunchConstant> launchConstants(KernelOp kernel);
 std::optional<unsigned> constantOf(mlir::Operation *op,
                                    llvm::StringRef attribute,
                                    unsigned element = 0);
+/// The number of an op outside of kernels that would be this constant.
+int64_t launchNumberOf(mlir::Operation *op, const LaunchConstant &constant);
 /// The op's attributes as they are in a launch.
 mlir::DictionaryAttr attributesInLaunch(mlir::Operation *op,
                                         llvm::ArrayRef<int64_t> constants);

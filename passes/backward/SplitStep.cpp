@@ -116,7 +116,8 @@ private:
       graph::StateOp::create(
           atStart, gradient.getLoc(), name, gradient.getType(), "accumulator",
           builder.getStringAttr(of), /*aliases=*/nullptr,
-          builder.getDictionaryAttr(kind), /*layout=*/nullptr);
+          builder.getDictionaryAttr(kind), /*layout=*/nullptr,
+          /*sharding=*/nullptr, /*whole=*/nullptr);
     }
   }
 

@@ -16,6 +16,7 @@
 #include "passes/backward/Passes.h"
 #include "passes/fuse/Passes.h"
 #include "passes/layout/Passes.h"
+#include "passes/partition/Passes.h"
 #include "passes/schedule/Passes.h"
 #include "tools/dl-opt/Arguments.h"
 #include "tools/dl-opt/FactPasses.h"
@@ -32,6 +33,9 @@ static void registerPasses() {
   registerFactPasses();
   PassPipelineRegistration<>("backward", "The whole backward phase",
                              buildBackwardPipeline);
+  registerPartitionPasses();
+  PassPipelineRegistration<>("partition", "The whole partition phase",
+                             buildPartitionPipeline);
   registerLayoutPasses();
   registerFusePasses();
   registerSchedulePasses();

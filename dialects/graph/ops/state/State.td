@@ -2,6 +2,7 @@
 #define DL_GRAPH_OPS_STATE
 
 include "dialects/graph/Graph.td"
+include "dialects/graph/ops/communication/Communication.td"
 
 def Graph_StateOp : Op<GraphDialect, "state", [Symbol]> {
   let summary = "A tensor that lives from step to step.";
@@ -13,11 +14,15 @@ def Graph_StateOp : Op<GraphDialect, "state", [Symbol]> {
     `of` names the parameter that a slot or an accumulator belongs to. `init` is
     {kind = "zero"|"constant"|"uniform"|"normal", a, b : f64, key : i64}.
     `layout` is the order of the logical dims in memory, outermost first.
+
+    On a mesh of ranks `sharding` says how it lies between steps; in the module of
+    a class of ranks `type` is that of the part, `whole` that of the tensor.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttr:$type, StrAttr:$role,
                        OptionalAttr<StrAttr>:$of, OptionalAttr<StrArrayAttr>:$aliases,
                        OptionalAttr<DictionaryAttr>:$init,
-                       OptionalAttr<DenseI64ArrayAttr>:$layout);
+                       OptionalAttr<DenseI64ArrayAttr>:$layout,
+                       OptionalAttr<Graph_ShardingAttr>:$sharding, OptionalAttr<TypeAttr>:$whole);
   let assemblyFormat = "$sym_name attr-dict";
   let hasVerifier = 1;
 }

@@ -1,0 +1,111 @@
+#include "dialects/graph/Evaluate.h"
+#include "dialects/graph/Inference.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SmallSet.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace dl::graph;
+
+LogicalResult MeshOp::verify() {
+  llvm::SmallSet<StringRef, 4> names;
+  for (auto axis : getAxes().getAsRange<AxisAttr>()) {
+    if (axis.getSize() < 1)
+      return emitOpError("has an axis '")
+             << axis.getName() << "' of " << axis.getSize() << " ranks";
+    if (!names.insert(axis.getName()).second)
+      return emitOpError("has two axes '") << axis.getName() << "'";
+  }
+  if (!getData().empty() && !names.contains(getData()))
+    return emitOpError("divides batches along '")
+           << getData() << "', which is no axis of it";
+  if (getZero() < 0 || getZero() > 3)
+    return emitOpError("has the ZeRO stage ") << getZero() << ", not 0 to 3";
+  return success();
+}
+
+//===-- reshard -----------------------------------------------------------===//
+
+LogicalResult ReshardOp::inferReturnTypes(MLIRContext *, OptionalLoc,
+                                          Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getX().getType());
+  return success();
+}
+
+SmallVector<HostTensor> ReshardOp::evaluate(ArrayRef<HostTensor> operands) {
+  return {operands[0]};
+}
+
+int64_t ReshardOp::getFlops() { return 0; }
+
+//===-- What ranks exchange -----------------------------------------------===//
+
+/// One block behind the other.
+static SmallVector<RowTransfer> blocks(ArrayRef<int64_t> rows) {
+  SmallVector<RowTransfer> transfers;
+  int64_t offset = 0;
+  for (auto [member, count] : llvm::enumerate(rows)) {
+    transfers.push_back({static_cast<int64_t>(member), offset, count});
+    offset += count;
+  }
+  return transfers;
+}
+
+/// "x" has so many rows, and its type but for these.
+static LogicalResult verifyRows(Operation *op, Value operand, Value result,
+                                int64_t operandRows, int64_t resultRows) {
+  ArrayRef<int64_t> from = shapeOf(operand), to = shapeOf(result);
+  if (from.empty() || from.size() != to.size() ||
+      from.drop_front() != to.drop_front() ||
+      elementOf(operand) != elementOf(result))
+    return op->emitOpError("makes ")
+           << typeText(result.getType()) << " of " << typeText(operand.getType())
+           << ", whose rows are others";
+  if (from[0] != operandRows)
+    return op->emitOpError("sends ")
+           << operandRows << " rows of " << typeText(operand.getType());
+  if (to[0] != resultRows)
+    return op->emitOpError("receives ")
+           << resultRows << " rows of " << typeText(result.getType());
+  return success();
+}
+
+static int64_t sum(ArrayRef<int64_t> rows) {
+  return std::accumulate(rows.begin(), rows.end(), int64_t{0});
+}
+
+LogicalResult AllGatherOp::verify() {
+  int64_t own = shapeOf(getX()).empty() ? -1 : shapeOf(getX())[0];
+  if (!llvm::is_contained(getRows(), own))
+    return emitOpError("has an operand ")
+           << typeText(getX().getType()) << ", which no member has";
+  return verifyRows(*this, getX(), getResult(), own, sum(getRows()));
+}
+
+SmallVector<RowTransfer> AllGatherOp::getSentRows() {
+  SmallVector<RowTransfer> sends;
+  for (size_t member = 0; member < getRows().size(); ++member)
+    sends.push_back({static_cast<int64_t>(member), 0, shapeOf(getX())[0]});
+  return sends;
+}
+
+SmallVector<RowTransfer> AllGatherOp::getReceivedRows() {
+  return blocks(getRows());
+}
+
+LogicalResult AllToAllOp::verify() {
+  if (getSends().size() != getReceives().size())
+    return emitOpError("sends to ") << getSends().size() << " members and receives from "
+                                    << getReceives().size();
+  return verifyRows(*this, getX(), getResult(), sum(getSends()),
+                    sum(getReceives()));
+}
+
+SmallVector<RowTransfer> AllToAllOp::getSentRows() {
+  return blocks(getSends());
+}
+
+SmallVector<RowTransfer> AllToAllOp::getReceivedRows() {
+  return blocks(getReceives());
+}

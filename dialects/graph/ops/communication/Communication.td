@@ -1,0 +1,99 @@
+#ifndef DL_GRAPH_OPS_COMMUNICATION
+#define DL_GRAPH_OPS_COMMUNICATION
+
+include "dialects/graph/Graph.td"
+
+def Graph_AxisAttr : AttrDef<GraphDialect, "Axis"> {
+  let mnemonic = "axis";
+  let summary = "An axis of the mesh of ranks.";
+  let parameters = (ins StringRefParameter<>:$name, "int64_t":$size);
+  let assemblyFormat = "`<` $name `=` $size `>`";
+}
+
+def Graph_ShardingAttr : AttrDef<GraphDialect, "Sharding"> {
+  let mnemonic = "sharding";
+  let summary = "How a tensor lies on the mesh.";
+  let description = [{
+    For each dim the axes along which it is split, the slowest first, and the axes
+    along which each rank has a part of a sum, or of a maximum. Along all others
+    it is the same on each rank. `#graph.sharding<[["dp"], []], sum ["tp"]>` is
+    split by rows along dp, and the sum over tp of what the ranks have.
+  }];
+  let parameters = (ins "::mlir::ArrayAttr":$dims, "::mlir::ArrayAttr":$sum,
+                        "::mlir::ArrayAttr":$max);
+  let assemblyFormat = "`<` $dims `,` `sum` $sum `,` `max` $max `>`";
+}
+
+def Graph_MeshOp : Op<GraphDialect, "mesh"> {
+  let summary = "The ranks that run the module together.";
+  let description = [{
+    Rank numbers count along `axes`, the first one the slowest. `data` is the axis
+    along which the items of a batch are divided. `zero` is what is divided along
+    it as well (Rajbhandari et al., "ZeRO", 2020): 1 the slots of optimizers, 2
+    gradients, too, 3 parameters, too.
+
+    ```mlir
+    graph.mesh [#graph.axis<"dp" = 2>, #graph.axis<"tp" = 4>] data "dp" zero 1
+    ```
+  }];
+  let arguments = (ins TypedArrayAttrBase<Graph_AxisAttr, "axes, the slowest first">:$axes,
+                       DefaultValuedAttr<StrAttr, "\"\"">:$data,
+                       DefaultValuedAttr<I64Attr, "0">:$zero);
+  let assemblyFormat = "$axes (`data` $data^)? (`zero` $zero^)? attr-dict";
+  let hasVerifier = 1;
+}
+
+def Graph_ReshardOp : Graph_InferredOp<"reshard", Graph_Reference> {
+  let summary = "The same tensor, lying on the mesh in another way.";
+  let description = [{
+    partition-steps makes communication of it, and copies of parts.
+  }];
+  let arguments = (ins Graph_Tensor:$x, Graph_ShardingAttr:$from, Graph_ShardingAttr:$to);
+  let results = (outs Graph_Tensor:$result);
+}
+
+/// Not pure: what nobody reads here somebody else may wait for.
+class Graph_CommunicationOp<string mnemonic, list<Trait> traits = []>
+    : Op<GraphDialect, mnemonic, traits # [DeclareOpInterfaceMethods<CommunicationOpInterface, ["getSentRows", "getReceivedRows"]>]>;
+
+def Graph_AllGatherOp : Graph_CommunicationOp<"all_gather"> {
+  let summary = "The rows of all members of a group, one behind the other.";
+  let description = [{
+    The group of a rank are the ranks that differ from it at most along `axes`,
+    numbered by their coordinates along these, the first axis the slowest. `rows`
+    are how many rows each member has.
+
+    ```mlir
+    %y = graph.all_gather %x over ["dp"] rows [4, 3] : tensor<4x8xf32> -> tensor<7x8xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x, StrArrayAttr:$axes, DenseI64ArrayAttr:$rows,
+                       DefaultValuedAttr<I64Attr, "0">:$order);
+  let results = (outs Graph_Tensor:$result);
+  let assemblyFormat = [{
+    $x `over` $axes `rows` $rows (`order` $order^)? attr-dict `:` type($x) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def Graph_AllToAllOp : Graph_CommunicationOp<"all_to_all"> {
+  let summary = "Some rows to each member of a group, and some from each.";
+  let description = [{
+    Member i gets the i-th of the blocks of `sends` rows; the result has
+    `receives` rows of each member, one behind the other.
+
+    ```mlir
+    %y = graph.all_to_all %x over ["dp"] sends [4, 3] receives [4, 4] : tensor<7xf32> -> tensor<8xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x, StrArrayAttr:$axes, DenseI64ArrayAttr:$sends,
+                       DenseI64ArrayAttr:$receives, DefaultValuedAttr<I64Attr, "0">:$order);
+  let results = (outs Graph_Tensor:$result);
+  let assemblyFormat = [{
+    $x `over` $axes `sends` $sends `receives` $receives (`order` $order^)? attr-dict
+    `:` type($x) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+#endif

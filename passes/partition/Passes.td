@@ -1,0 +1,66 @@
+#ifndef DL_PARTITION_PASSES
+#define DL_PARTITION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ShardSteps : Pass<"shard-steps", "::mlir::ModuleOp"> {
+  let summary = "Decides how each tensor lies on the mesh, and where that changes";
+  let description = [{
+    Goes through each step in its order. Batches are divided along the mesh's data axis, states as
+    ZeRO and the user say. An op is divided as its operands are, by its sharding rule: where they
+    disagree the larger one decides. Whoever needs an operand in another way reads a graph.reshard of
+    it. Sums along an axis that divides what is summed are partial: they stay so through what is
+    linear in them, and are added up in front of everything else, gradients at the border of
+    micro-batch and update. The shapes are still those of the whole, and so is the meaning.
+
+    ```mlir
+    graph.mesh [#graph.axis<"dp" = 2>] data "dp"
+    graph.step @train(%x: tensor<8x3xf32> input 0, ...)
+      %0 = graph.matmul %dy, %x {spec = "km,kn->mn"}
+      %g = graph.gradient %0 {of = "w"}
+    // =>
+      %0 = graph.matmul %dy, %x {spec = "km,kn->mn", graph.factors = ... k along dp}
+      %1 = graph.reshard %0 {from = #graph.sharding<[[], []], sum ["dp"], max []>, to = ...}
+      %g = graph.gradient %1 {of = "w"}
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect"];
+  let options = [Option<"splitFrom", "split-from", "int64_t", "1024",
+                        "Elements from which on a state or a sum is worth being divided">];
+}
+
+def VerifyShardings : Pass<"verify-shardings", "::mlir::ModuleOp"> {
+  let summary = "Proves that every op finds its operands where it needs them";
+  let description = [{
+    Recomputes from `graph.factors` alone how each operand of each op has to lie, and compares it
+    with how the op before it leaves it. Nothing that leaves a step is partial, but accumulators.
+
+    ```mlir
+    %0 = graph.sum %x {graph.factors = ... dims along dp}
+    %1 = graph.exp %0  // error: operand 0 is the sum along ["dp"] of what ranks have
+    ```
+  }];
+}
+
+def PartitionSteps : Pass<"partition-steps", "::mlir::ModuleOp"> {
+  let summary = "Makes the program of each class of ranks";
+  let description = [{
+    Ranks whose parts have equal shapes are a class and run one program: a module of its own within
+    this one, with local shapes. Ops become their local ones, by the sharding rules; graph.reshard
+    becomes communication and local ops around it: a partial sum is an exchange of parts, a sum over
+    them in the order of ranks and, where all need it, a gather. What differs between ranks of a
+    class is how numbers of launches grow with the rank's coordinates, `graph.rank_steps`.
+
+    ```mlir
+    %1 = graph.reshard %0 {from = #graph.sharding<[[]], sum ["dp"], max []>,
+                           to = #graph.sharding<[["dp"]], sum [], max []>} : tensor<8xf32>
+    // =>
+    %a = graph.all_to_all %0 over ["dp"] sends [4, 4] receives [4, 4] : tensor<8xf32> -> tensor<8xf32>
+    %b = graph.reshape %a {shape = array<i64: 2, 4>}
+    %1 = graph.sum %b {dims = array<i64: 0>}
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect"];
+}
+
+#endif

@@ -1,0 +1,25 @@
+#include "dialects/graph/Step.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
+#include "passes/partition/Mesh.h"
+#include "passes/partition/Passes.h"
+
+using namespace mlir;
+
+void dl::buildPartitionPipeline(OpPassManager &manager) {
+  manager.addPass(createShardSteps());
+  manager.addPass(createVerifyShardings());
+  manager.addPass(createPartitionSteps());
+  // Parts of constants are constants; what a rank has nothing of is dead.
+  OpPassManager &steps =
+      manager.nest<ModuleOp>().nest<graph::StepOp>();
+  steps.addPass(createCanonicalizerPass());
+  steps.addPass(createCSEPass());
+}
+
+SmallVector<ModuleOp> dl::rankModules(ModuleOp module) {
+  SmallVector<ModuleOp> modules(module.getOps<ModuleOp>());
+  if (modules.empty())
+    modules.push_back(module);
+  return modules;
+}

@@ -1,0 +1,160 @@
+#include "passes/partition/RankClasses.h"
+#include "dialects/graph/Step.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/xxhash.h"
+#include <set>
+
+using namespace mlir;
+
+namespace dl::partition {
+
+std::optional<int64_t> RankClass::neighbour(const Mesh &mesh,
+                                            unsigned axis) const {
+  Coordinates at = mesh.coordinates(ranks.front());
+  for (++at[axis]; at[axis] < mesh.size(axis); ++at[axis])
+    if (int64_t rank = mesh.rankOf(at); llvm::is_contained(ranks, rank))
+      return rank;
+  return std::nullopt;
+}
+
+namespace {
+
+class Classifier {
+public:
+  Classifier(ModuleOp module, const Mesh &mesh, const OpShardings &shardings)
+      : module(module), mesh(mesh), shardings(shardings) {}
+
+  std::vector<RankClass> run() {
+    module.walk([&](graph::StepOp step) {
+      collectArguments(step);
+      for (Operation &op : step.getOps())
+        collect(&op);
+    });
+    std::map<std::vector<int64_t>, RankClass> classes;
+    for (int64_t rank = 0; rank < mesh.ranks(); ++rank)
+      classes[signatureOf(mesh.coordinates(rank))].ranks.push_back(rank);
+    std::vector<RankClass> sorted;
+    for (auto &[signature, ranks] : classes)
+      sorted.push_back(std::move(ranks));
+    llvm::sort(sorted, [](const RankClass &a, const RankClass &b) {
+      return a.ranks.front() < b.ranks.front();
+    });
+    return sorted;
+  }
+
+private:
+  void addSplit(int64_t size, ArrayRef<unsigned> axes) {
+    if (!axes.empty())
+      splits.insert({size, std::vector<unsigned>(axes.begin(), axes.end())});
+  }
+
+  void addTensor(ArrayRef<int64_t> shape, const TensorSharding &sharding) {
+    for (auto [size, axes] : llvm::zip_equal(shape, sharding.dims))
+      for (size_t count = 1; count <= axes.size(); ++count)
+        addSplit(size, ArrayRef<unsigned>(axes).take_front(count));
+  }
+
+  void collectArguments(graph::StepOp step) {
+    auto batch = step->getAttrOfType<ArrayAttr>(kBatchAxes);
+    for (BlockArgument argument : step.getArguments()) {
+      ArrayRef<int64_t> shape =
+          cast<RankedTensorType>(argument.getType()).getShape();
+      if (batch && step.getArgPort(argument.getArgNumber()).asInput() &&
+          !shape.empty())
+        addSplit(shape[0], mesh.axesOf(batch));
+    }
+    for (auto state : module.getOps<graph::StateOp>())
+      if (graph::ShardingAttr sharding = state.getShardingAttr())
+        addTensor(cast<RankedTensorType>(state.getType()).getShape(),
+                  TensorSharding::of(sharding, mesh));
+  }
+
+  void collect(Operation *op) {
+    if (auto reshard = dyn_cast<graph::ReshardOp>(op)) {
+      ArrayRef<int64_t> shape =
+          cast<RankedTensorType>(reshard.getType()).getShape();
+      TensorSharding from = TensorSharding::of(reshard.getFrom(), mesh);
+      TensorSharding to = TensorSharding::of(reshard.getTo(), mesh);
+      addTensor(shape, from);
+      addTensor(shape, to);
+      for (unsigned axis : to.sum)
+        if (!llvm::is_contained(from.sum, axis))
+          origins.insert(axis);
+      return;
+    }
+    auto it = shardings.find(op);
+    if (it == shardings.end())
+      return;
+    for (auto [factor, axes] :
+         llvm::zip(it->second.rule.factors, it->second.factors))
+      addSplit(factor.size, axes);
+    // What is more than the op with local extents may differ in kind.
+    if (isa<graph::ShardingOpInterface>(op) && !it->second.axes().empty())
+      placed.push_back(op);
+  }
+
+  std::vector<int64_t> signatureOf(const Coordinates &coordinates) {
+    std::vector<int64_t> signature;
+    for (const auto &[size, axes] : splits)
+      signature.push_back(graph::blockOf(size, mesh.count(axes),
+                                         mesh.index(axes, coordinates))
+                              .size());
+    for (unsigned axis : origins)
+      signature.push_back(coordinates[axis] == 0);
+    for (Operation *op : placed)
+      signature.push_back(structureOf(op, coordinates));
+    return signature;
+  }
+
+  /// A hash of the local ops without constants of launches. It depends on the
+  /// coordinates along the op's own axes only.
+  int64_t structureOf(Operation *op, const Coordinates &coordinates) {
+    const OpSharding &sharding = shardings.at(op);
+    std::vector<int64_t> key;
+    for (unsigned axis : sharding.axes())
+      key.push_back(coordinates[axis]);
+    auto [it, isNew] = structures.try_emplace({op, key}, 0);
+    if (!isNew)
+      return it->second;
+    graph::Shard shard(sharding.rule, sharding.parts(mesh, coordinates));
+    std::string text;
+    llvm::raw_string_ostream stream(text);
+    Block block;
+    OpBuilder builder(op->getContext());
+    builder.setInsertionPointToEnd(&block);
+    SmallVector<Value> operands;
+    for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+      operands.push_back(block.addArgument(
+          RankedTensorType::get(
+              shard.operand(i).sizes,
+              cast<RankedTensorType>(operand.getType()).getElementType()),
+          op->getLoc()));
+    if (succeeded(graph::localize(op, shard, builder, operands)))
+      for (Operation &local : block) {
+        stream << local.getName() << graph::attributesWithoutConstants(&local);
+        for (Type type : local.getResultTypes())
+          stream << type;
+      }
+    for (Operation &local : llvm::make_early_inc_range(llvm::reverse(block)))
+      local.erase();
+    return it->second = static_cast<int64_t>(llvm::xxh3_64bits(text));
+  }
+
+  ModuleOp module;
+  const Mesh &mesh;
+  const OpShardings &shardings;
+  std::set<std::pair<int64_t, std::vector<unsigned>>> splits;
+  std::set<unsigned> origins;
+  std::vector<Operation *> placed;
+  std::map<std::pair<Operation *, std::vector<int64_t>>, int64_t> structures;
+};
+
+} // namespace
+
+std::vector<RankClass> classifyRanks(ModuleOp module, const Mesh &mesh,
+                                     const OpShardings &shardings) {
+  return Classifier(module, mesh, shardings).run();
+}
+
+} // namespace dl::partition

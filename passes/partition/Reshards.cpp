@@ -1,0 +1,213 @@
+#include "passes/partition/Reshards.h"
+#include "llvm/ADT/STLExtras.h"
+#include <numeric>
+
+using namespace mlir;
+
+namespace dl::partition {
+
+struct ReshardLowering::Part {
+  Value value;
+  TensorSharding sharding;
+  SmallVector<int64_t> shape; ///< of the whole
+  graph::GraphBuilder g;
+  OpBuilder &builder;
+  Location loc;
+};
+
+int64_t ReshardLowering::block(int64_t size, ArrayRef<unsigned> axes,
+                               int64_t member) const {
+  return graph::blockOf(size, mesh.count(axes), member).size();
+}
+
+/// Communication keeps its place among all of the step's.
+Value ReshardLowering::communicate(Operation *op) {
+  op->setAttr("order", Builder(op->getContext()).getI64IntegerAttr(nextOrder++));
+  return op->getResult(0);
+}
+
+/// `dim` in front of the others, and back.
+static Value toFront(graph::GraphBuilder &g, Value value, unsigned dim) {
+  SmallVector<int64_t> order{dim};
+  for (int64_t d = 0; d < int64_t(graph::shapeOf(value).size()); ++d)
+    if (d != dim)
+      order.push_back(d);
+  return dim == 0 ? value : g.transpose(value, order);
+}
+
+static Value fromFront(graph::GraphBuilder &g, Value value, unsigned dim) {
+  SmallVector<int64_t> order;
+  for (int64_t d = 0; d < int64_t(graph::shapeOf(value).size()); ++d)
+    order.push_back(d < dim ? d + 1 : d == dim ? 0 : d);
+  return dim == 0 ? value : g.transpose(value, order);
+}
+
+/// Over dim 0: in the order of ranks.
+Value ReshardLowering::reduceMembers(graph::GraphBuilder &g, Value stacked,
+                                     graph::Splitting kind) {
+  SmallVector<int64_t> dims{0};
+  if (kind == graph::Splitting::Max)
+    return g.make<graph::AmaxOp>(stacked, dims, /*keepdim=*/false);
+  return g.sum(stacked, dims, /*keepdim=*/false);
+}
+
+/// Each member gets the parts of its block from all others and adds them.
+void ReshardLowering::sumInParts(Part &part, unsigned dim, unsigned axis,
+                                 graph::Splitting kind) {
+  graph::GraphBuilder &g = part.g;
+  Value rows = toFront(g, part.value, dim);
+  ArrayRef<int64_t> shape = graph::shapeOf(rows);
+  int64_t members = mesh.size(axis), own = coordinates[axis];
+  SmallVector<int64_t> sends;
+  for (int64_t member = 0; member < members; ++member)
+    sends.push_back(block(shape[0], {axis}, member));
+  SmallVector<int64_t> receives(members, sends[own]);
+  SmallVector<int64_t> received(shape);
+  received[0] = members * sends[own];
+  auto type = RankedTensorType::get(received, graph::elementOf(rows));
+  Value exchanged = communicate(graph::AllToAllOp::create(
+      part.builder, part.loc, type, rows, mesh.namesOf({axis}), sends,
+      receives));
+  SmallVector<int64_t> stacked(shape);
+  stacked[0] = sends[own];
+  stacked.insert(stacked.begin(), members);
+  Value parts = g.reshape(exchanged, stacked);
+  part.value = fromFront(g, reduceMembers(g, parts, kind), dim);
+  part.sharding.dims[dim].push_back(axis);
+}
+
+/// All parts go to everybody, who adds them.
+void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
+                               graph::Splitting kind) {
+  graph::GraphBuilder &g = part.g;
+  int64_t members = mesh.count(axes);
+  SmallVector<int64_t> one(graph::shapeOf(part.value));
+  one.insert(one.begin(), 1);
+  Value row = g.reshape(part.value, one);
+  SmallVector<int64_t> all(one);
+  all[0] = members;
+  auto type = RankedTensorType::get(all, graph::elementOf(row));
+  Value gathered = communicate(graph::AllGatherOp::create(
+      part.builder, part.loc, type, row, mesh.namesOf(axes),
+      SmallVector<int64_t>(members, 1)));
+  part.value = reduceMembers(g, gathered, kind);
+}
+
+/// The dim stays split along its first `keep` axes.
+void ReshardLowering::gather(Part &part, unsigned dim, size_t keep) {
+  graph::GraphBuilder &g = part.g;
+  Axes &axes = part.sharding.dims[dim];
+  Axes gathered(axes.begin() + keep, axes.end());
+  axes.truncate(keep);
+  graph::Interval outer = graph::blockOf(part.shape[dim], mesh.count(axes),
+                                         mesh.index(axes, coordinates));
+  Value rows = toFront(g, part.value, dim);
+  SmallVector<int64_t> counts;
+  for (int64_t member = 0; member < mesh.count(gathered); ++member)
+    counts.push_back(block(outer.size(), gathered, member));
+  SmallVector<int64_t> shape(graph::shapeOf(rows));
+  shape[0] = outer.size();
+  auto type = RankedTensorType::get(shape, graph::elementOf(rows));
+  Value whole = communicate(graph::AllGatherOp::create(
+      part.builder, part.loc, type, rows, mesh.namesOf(gathered), counts));
+  part.value = fromFront(g, whole, dim);
+}
+
+/// The rank's block along these axes, on top of those that split the dim.
+void ReshardLowering::slice(Part &part, unsigned dim,
+                            ArrayRef<unsigned> axes) {
+  SmallVector<int64_t> sizes(graph::shapeOf(part.value));
+  graph::Interval block =
+      graph::blockOf(sizes[dim], mesh.count(axes), mesh.index(axes, coordinates));
+  int64_t nominal = llvm::divideCeil(sizes[dim], mesh.count(axes));
+  SmallVector<int64_t> offsets(sizes.size(), 0), strides(sizes.size(), 1);
+  offsets[dim] = block.begin;
+  sizes[dim] = block.size();
+  llvm::append_range(part.sharding.dims[dim], axes);
+  if (block.size() == 0) {
+    part.value = part.g.make<graph::FullOp>(
+        APFloat(0.0),
+        RankedTensorType::get(sizes, graph::elementOf(part.value)));
+    return;
+  }
+  Value cut = part.g.make<graph::SliceOp>(part.value, offsets, sizes, strides);
+  // One row of steps an element of `offsets`.
+  SmallVector<int64_t> steps(sizes.size() * mesh.numAxes(), 0);
+  int64_t step = nominal;
+  for (unsigned axis : llvm::reverse(axes)) {
+    steps[dim * mesh.numAxes() + axis] = step;
+    step *= mesh.size(axis);
+  }
+  Builder builder(cut.getContext());
+  cut.getDefiningOp()->setAttr(
+      kRankSteps,
+      builder.getDictionaryAttr(builder.getNamedAttr(
+          "offsets", builder.getDenseI64ArrayAttr(steps))));
+  part.value = cut;
+}
+
+/// A value that all have, as a sum: the first one has it, the others nothing.
+void ReshardLowering::keepAtOrigin(Part &part, unsigned axis) {
+  part.sharding.sum.push_back(axis);
+  if (coordinates[axis] != 0)
+    part.value = part.g.fullLike(part.value, 0);
+}
+
+FailureOr<Value> ReshardLowering::lower(graph::ReshardOp op, Value value,
+                                        OpBuilder &builder) {
+  TensorSharding to = TensorSharding::of(op.getTo(), mesh);
+  Part part{value,
+            TensorSharding::of(op.getFrom(), mesh),
+            SmallVector<int64_t>(graph::shapeOf(op.getX())),
+            graph::GraphBuilder(builder, op.getLoc()),
+            builder,
+            op.getLoc()};
+  TensorSharding &has = part.sharding;
+  auto resolve = [&](Axes TensorSharding::*partial, graph::Splitting kind) {
+    Axes whole;
+    Axes before = has.*partial;
+    for (unsigned axis : before) {
+      if (llvm::is_contained(to.*partial, axis))
+        continue;
+      llvm::erase(has.*partial, axis);
+      bool inParts = false;
+      for (auto [d, axes] : llvm::enumerate(to.dims)) {
+        Axes with = has.dims[d];
+        with.push_back(axis);
+        if (axes == with) {
+          sumInParts(part, d, axis, kind);
+          inParts = true;
+          break;
+        }
+      }
+      if (!inParts)
+        whole.push_back(axis);
+    }
+    if (!whole.empty())
+      sumWhole(part, whole, kind);
+  };
+  resolve(&TensorSharding::sum, graph::Splitting::Sum);
+  resolve(&TensorSharding::max, graph::Splitting::Max);
+  SmallVector<size_t> common;
+  for (auto [d, axes] : llvm::enumerate(to.dims)) {
+    size_t same = 0;
+    while (same < axes.size() && same < has.dims[d].size() &&
+           axes[same] == has.dims[d][same])
+      ++same;
+    common.push_back(same);
+    if (has.dims[d].size() > same)
+      gather(part, d, same);
+  }
+  for (auto [d, axes] : llvm::enumerate(to.dims))
+    if (axes.size() > common[d])
+      slice(part, d, ArrayRef<unsigned>(axes).drop_front(common[d]));
+  for (unsigned axis : to.sum)
+    if (!llvm::is_contained(has.sum, axis))
+      keepAtOrigin(part, axis);
+  if (!(has == to))
+    return op.emitError("cannot make ")
+           << op.getTo() << " of " << op.getFrom() << " yet";
+  return part.value;
+}
+
+} // namespace dl::partition

@@ -1,0 +1,45 @@
+// What a change of sharding is on one rank: local ops, and communication.
+#pragma once
+
+#include "dialects/graph/GraphBuilder.h"
+#include "passes/partition/Mesh.h"
+
+namespace dl::partition {
+
+/// Axis steps of a number of a launch: how it grows with the rank's coordinate
+/// along each axis of the mesh. On ops of a class's module, a dictionary
+/// {attribute = [element 0 along axis 0, along axis 1, ..., element 1 ...]}.
+inline constexpr llvm::StringLiteral kRankSteps = "graph.rank_steps";
+
+class ReshardLowering {
+public:
+  /// `nextOrder` counts the communications of the step, for all ranks alike.
+  ReshardLowering(const Mesh &mesh, llvm::ArrayRef<int64_t> coordinates,
+                  int64_t &nextOrder)
+      : mesh(mesh), coordinates(coordinates), nextOrder(nextOrder) {}
+
+  /// The part that the rank has of `op`'s result, from its part of the operand.
+  mlir::FailureOr<mlir::Value> lower(graph::ReshardOp op, mlir::Value part,
+                                     mlir::OpBuilder &builder);
+
+private:
+  struct Part; // a value and how it lies
+
+  void sumInParts(Part &part, unsigned dim, unsigned axis,
+                  graph::Splitting kind);
+  void sumWhole(Part &part, llvm::ArrayRef<unsigned> axes,
+                graph::Splitting kind);
+  void gather(Part &part, unsigned dim, size_t keep);
+  void slice(Part &part, unsigned dim, llvm::ArrayRef<unsigned> axes);
+  void keepAtOrigin(Part &part, unsigned axis);
+  mlir::Value reduceMembers(graph::GraphBuilder &g, mlir::Value stacked,
+                            graph::Splitting kind);
+  mlir::Value communicate(mlir::Operation *op);
+  int64_t block(int64_t size, llvm::ArrayRef<unsigned> axes, int64_t member) const;
+
+  const Mesh &mesh;
+  llvm::ArrayRef<int64_t> coordinates;
+  int64_t &nextOrder;
+};
+
+} // namespace dl::partition

@@ -1,0 +1,461 @@
+// shard-steps: how tensors lie on the mesh, decided op by op.
+#include "dialects/graph/Inference.h"
+#include "dialects/graph/Step.h"
+#include "passes/partition/OpSharding.h"
+#include "passes/partition/Passes.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace dl {
+#define GEN_PASS_DEF_SHARDSTEPS
+#include "passes/partition/Passes.h.inc"
+} // namespace dl
+
+using namespace mlir;
+
+namespace dl::partition {
+namespace {
+
+/// How states lie between steps.
+class StateShardings {
+public:
+  StateShardings(ModuleOp module, const Mesh &mesh, int64_t splitFrom)
+      : mesh(mesh), splitFrom(splitFrom) {
+    for (auto state : module.getOps<graph::StateOp>()) {
+      TensorSharding placed = base(state);
+      StringRef role = state.getRole();
+      bool divided = (role == "slot" && mesh.zero >= 1) ||
+                     (role == "parameter" && mesh.zero >= 3);
+      if (role == "accumulator")
+        continue; // as its gradients come
+      known[state.getSymName()] = divided
+                                      ? divide(state.getType(), placed)
+                                      : placed;
+    }
+    for (auto state : module.getOps<graph::StateOp>())
+      states[state.getSymName()] = state;
+  }
+
+  /// Null: an accumulator that no step has written so far.
+  const TensorSharding *of(StringRef name) const {
+    auto it = known.find(name);
+    return it == known.end() ? nullptr : &it->second;
+  }
+  void set(StringRef name, const TensorSharding &sharding) {
+    known[name] = sharding;
+  }
+  /// Without what ZeRO divides.
+  TensorSharding base(graph::StateOp state) const {
+    if (graph::ShardingAttr given = state.getShardingAttr())
+      return TensorSharding::of(given, mesh);
+    return TensorSharding::whole(
+        cast<RankedTensorType>(state.getType()).getRank());
+  }
+  TensorSharding baseOf(StringRef name, Type type) const {
+    if (graph::StateOp state = states.lookup(name); state &&
+                                                    state.getType() == type)
+      return base(state);
+    return TensorSharding::whole(cast<RankedTensorType>(type).getRank());
+  }
+
+  /// Also split along the data axis, if that is worth it: the first dim that
+  /// divides evenly, else the first in which nobody's part is empty.
+  TensorSharding divide(Type type, const TensorSharding &sharding) const {
+    if (!mesh.data)
+      return sharding;
+    return divide(type, sharding, *mesh.data);
+  }
+  TensorSharding divide(Type type, const TensorSharding &sharding,
+                        unsigned axis) const {
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
+    int64_t ranks = mesh.size(axis), elements = 1;
+    for (auto [size, axes] : llvm::zip_equal(shape, sharding.dims))
+      elements *= llvm::divideCeil(size, mesh.count(axes));
+    if (elements < splitFrom || sharding.uses(axis))
+      return sharding;
+    for (bool even : {true, false})
+      for (auto [d, size] : llvm::enumerate(shape)) {
+        int64_t block = llvm::divideCeil(size, ranks);
+        if (!sharding.dims[d].empty() ||
+            (even ? size % ranks != 0 : block * (ranks - 1) >= size))
+          continue;
+        TensorSharding divided = sharding;
+        divided.dims[d].push_back(axis);
+        return divided;
+      }
+    return sharding;
+  }
+
+  void record(ModuleOp module) const {
+    for (auto state : module.getOps<graph::StateOp>())
+      if (const TensorSharding *sharding = of(state.getSymName());
+          sharding && !sharding->isWhole())
+        state.setShardingAttr(sharding->attr(mesh));
+  }
+
+private:
+  const Mesh &mesh;
+  int64_t splitFrom;
+  llvm::StringMap<TensorSharding> known;
+  llvm::StringMap<graph::StateOp> states;
+};
+
+class StepSharder {
+public:
+  StepSharder(graph::StepOp step, const Mesh &mesh, StateShardings &states)
+      : step(step), mesh(mesh), states(states),
+        inUpdate(step.getPart() == graph::Part::Update) {}
+
+  void run() {
+    placeArguments();
+    for (Operation &op : llvm::make_early_inc_range(step.getOps())) {
+      if (auto returned = dyn_cast<graph::ReturnOp>(op))
+        placeResults(returned);
+      else if (auto gradient = dyn_cast<graph::GradientOp>(op))
+        place(gradient);
+      else
+        place(&op);
+    }
+  }
+
+private:
+  void placeArguments();
+  void placeAccumulators(Operation *op);
+  void place(Operation *op);
+  void place(graph::GradientOp gradient);
+  void placeResults(graph::ReturnOp returned);
+  OpSharding decide(Operation *op);
+  void passPartials(Operation *op, OpSharding &sharding);
+  void divideAsOperands(Operation *op, OpSharding &sharding);
+  bool feedsNormsOnly(Operation *op) const;
+  Value in(Value value, const TensorSharding &wanted);
+  Value reshard(Value value, const TensorSharding &to);
+  Value summed(Value value, const TensorSharding &to);
+
+  TensorSharding of(Value value) const { return shardings.at(value); }
+  /// Without the parts of a parameter that only the update works on.
+  TensorSharding proposal(Value value) const {
+    TensorSharding sharding = of(value);
+    if (!inUpdate && stored.contains(value) && !updates.contains(current))
+      for (Axes &dim : sharding.dims)
+        llvm::erase(dim, *mesh.data);
+    return sharding;
+  }
+
+  graph::StepOp step;
+  const Mesh &mesh;
+  StateShardings &states;
+  bool inUpdate;
+  Operation *current = nullptr;
+  std::map<Value, TensorSharding, bool (*)(Value, Value)> shardings{
+      [](Value a, Value b) {
+        return a.getAsOpaquePointer() < b.getAsOpaquePointer();
+      }};
+  llvm::DenseMap<std::pair<Value, Attribute>, Value> resharded;
+  /// Parameters that ZeRO divides.
+  llvm::DenseSet<Value> stored;
+  /// Accumulators whose sharding the first gradient decides.
+  llvm::DenseMap<Value, StringRef> open;
+  /// Ops that depend on a gradient.
+  llvm::DenseSet<Operation *> updates;
+  /// Gradients whose sum over ranks is there in parts as well.
+  llvm::DenseMap<Value, Value> inParts;
+};
+
+void StepSharder::placeArguments() {
+  for (BlockArgument argument : step.getArguments()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    TensorSharding sharding = TensorSharding::whole(type.getRank());
+    graph::PortAttr port = step.getArgPort(argument.getArgNumber());
+    if (port.asInput() && mesh.data && type.getRank() > 0 &&
+        type.getDimSize(0) > 1)
+      sharding.dims[0].push_back(*mesh.data);
+    if (FlatSymbolRefAttr state = port.asState()) {
+      if (const TensorSharding *known = states.of(state.getValue()))
+        sharding = *known;
+      else
+        open[argument] = state.getValue();
+      if (mesh.zero >= 3 && mesh.data && sharding.uses(*mesh.data))
+        stored.insert(argument);
+    }
+    shardings[argument] = sharding;
+    if (port.asInput() && mesh.data && type.getRank() > 0 &&
+        type.getDimSize(0) > 1)
+      step->setAttr(kBatchAxes, mesh.namesOf({*mesh.data}));
+  }
+  if (!inUpdate)
+    return;
+  // Sums over micro-batches that each rank has its own part of.
+  for (BlockArgument argument : step.getArguments())
+    if (of(argument).isPartial()) {
+      FlatSymbolRefAttr state = graph::stateOf(argument);
+      StringRef name = state.getValue();
+      Value whole = summed(
+          argument, states.divide(argument.getType(),
+                                  states.baseOf(name, argument.getType())));
+      argument.replaceUsesWithIf(whole, [&](OpOperand &use) {
+        return !isa<graph::ReshardOp>(use.getOwner());
+      });
+    }
+}
+
+/// The sum over ranks in the parts that `to` says, or, where gradients are not
+/// divided, in whole as well: then both are there, for norms add parts.
+Value StepSharder::summed(Value value, const TensorSharding &to) {
+  TensorSharding parts = to;
+  for (auto [d, axes] : llvm::enumerate(of(value).dims))
+    if (parts.dims[d].empty() && !axes.empty() &&
+        llvm::none_of(axes, [&](unsigned axis) { return parts.uses(axis); }))
+      parts.dims[d] = axes;
+  Value divided = reshard(value, parts);
+  bool keepsParts = mesh.zero >= (step.getPart() == graph::Part::Micro ? 2 : 1);
+  if (keepsParts || !mesh.data || !of(divided).uses(*mesh.data))
+    return divided;
+  TensorSharding whole = of(divided);
+  for (Axes &dim : whole.dims)
+    llvm::erase(dim, *mesh.data);
+  Value gathered = reshard(divided, whole);
+  inParts[gathered] = divided;
+  return gathered;
+}
+
+/// What is added to an accumulator lies as that does from now on.
+void StepSharder::placeAccumulators(Operation *op) {
+  for (Value operand : op->getOperands()) {
+    auto it = open.find(operand);
+    if (it == open.end())
+      continue;
+    for (Value other : op->getOperands())
+      if (other != operand && other.getType() == operand.getType()) {
+        shardings[operand] = of(other);
+        states.set(it->second, of(other));
+      }
+    open.erase(it);
+  }
+}
+
+/// Sums over the devices at the border of micro-batch and update.
+void StepSharder::place(graph::GradientOp gradient) {
+  current = gradient;
+  Value x = gradient.getX();
+  TensorSharding sharding = of(x);
+  bool isMicro = step.getPart() == graph::Part::Micro;
+  if (sharding.isPartial() && (!isMicro || mesh.zero >= 2)) {
+    TensorSharding base = states.baseOf(gradient.getOf(), gradient.getType());
+    gradient.getXMutable().assign(
+        summed(x, states.divide(gradient.getType(), base)));
+  }
+  OpSharding decided = decide(gradient);
+  if (!decided.axes().empty() || !decided.sum.empty())
+    gradient->setAttr(kFactors, decided.attr(mesh));
+  shardings[gradient.getResult()] = decided.result(0);
+  if (Value parts = inParts.lookup(gradient.getX()))
+    inParts[gradient.getResult()] = parts;
+  updates.insert(gradient);
+}
+
+/// Whether it works on a gradient element by element for sums over all of it.
+bool StepSharder::feedsNormsOnly(Operation *op) const {
+  auto isSum = [](Operation *user) {
+    auto nest = dyn_cast<graph::LoopNestOpInterface>(user);
+    return nest && nest.getLoopNest().combine != graph::Combine::None &&
+           !nest.getLoopNest().contraction &&
+           graph::numElements(user->getResult(0)) == 1;
+  };
+  for (Operation *next = op;;) {
+    if (isSum(next))
+      return true;
+    if (!next->hasOneUse() || next->getNumResults() != 1)
+      return false;
+    next = *next->getUsers().begin();
+  }
+}
+
+void StepSharder::place(Operation *op) {
+  current = op;
+  if (isa<graph::ReshardOp>(op))
+    return;
+  placeAccumulators(op);
+  if (llvm::any_of(op->getOperands(), [&](Value operand) {
+        Operation *maker = operand.getDefiningOp();
+        return maker && updates.contains(maker);
+      }))
+    updates.insert(op);
+  if (llvm::any_of(op->getOperands(),
+                   [&](Value v) { return inParts.contains(v); }) &&
+      feedsNormsOnly(op))
+    for (OpOperand &operand : op->getOpOperands())
+      if (Value parts = inParts.lookup(operand.get()))
+        operand.set(parts);
+  OpSharding sharding = decide(op);
+  for (OpOperand &operand : op->getOpOperands()) {
+    TensorSharding has = of(operand.get());
+    operand.set(in(operand.get(),
+                   sharding.operand(operand.getOperandNumber(), has)));
+  }
+  if (!sharding.axes().empty() || !sharding.sum.empty() ||
+      !sharding.max.empty())
+    op->setAttr(kFactors, sharding.attr(mesh));
+  for (OpResult result : op->getResults())
+    shardings[result] = sharding.result(result.getResultNumber());
+}
+
+OpSharding StepSharder::decide(Operation *op) {
+  OpSharding sharding(graph::shardingRule(op));
+  passPartials(op, sharding);
+  divideAsOperands(op, sharding);
+  return sharding;
+}
+
+/// A partial sum goes on as one through what is linear in it, but for what
+/// makes it larger: then less is to be exchanged before.
+void StepSharder::passPartials(Operation *op, OpSharding &sharding) {
+  auto pass = [&](graph::Splitting kind, Axes TensorSharding::*partial,
+                  Axes &passing) {
+    for (unsigned axis = 0; axis < mesh.numAxes(); ++axis) {
+      SmallVector<unsigned, 2> operands;
+      int64_t elements = 0;
+      for (OpOperand &operand : op->getOpOperands())
+        if (llvm::is_contained(of(operand.get()).*partial, axis)) {
+          operands.push_back(operand.getOperandNumber());
+          elements = std::max(elements, graph::numElements(operand.get()));
+        }
+      bool known = llvm::any_of(
+          sharding.rule.partials, [&](const graph::PartialRule &rule) {
+            return rule.kind == kind && rule.operands == operands;
+          });
+      if (!operands.empty() && known &&
+          graph::numElements(op->getResult(0)) <= elements)
+        passing.push_back(axis);
+    }
+  };
+  pass(graph::Splitting::Sum, &TensorSharding::sum, sharding.sum);
+  if (sharding.sum.empty())
+    pass(graph::Splitting::Max, &TensorSharding::max, sharding.max);
+}
+
+/// The largest operand first.
+void StepSharder::divideAsOperands(Operation *op, OpSharding &sharding) {
+  SmallVector<OpOperand *> operands;
+  for (OpOperand &operand : op->getOpOperands())
+    operands.push_back(&operand);
+  llvm::stable_sort(operands, [](OpOperand *a, OpOperand *b) {
+    return graph::numElements(a->get()) > graph::numElements(b->get());
+  });
+  const graph::ShardingRule &rule = sharding.rule;
+  SmallVector<bool> used(mesh.numAxes(), false);
+  for (unsigned axis : sharding.sum)
+    used[axis] = true;
+  for (unsigned axis : sharding.max)
+    used[axis] = true;
+  std::optional<graph::Splitting> combined;
+  if (!sharding.sum.empty() || !sharding.max.empty())
+    combined = sharding.sum.empty() ? graph::Splitting::Max
+                                    : graph::Splitting::Sum;
+  for (OpOperand *operand : operands) {
+    TensorSharding given = proposal(operand->get());
+    for (auto [dim, axes] : llvm::enumerate(given.dims)) {
+      const graph::DimFactors &factors =
+          rule.operands[operand->getOperandNumber()][dim];
+      if (axes.empty() || factors.empty())
+        continue;
+      unsigned factor = factors.front();
+      graph::Splitting splitting = rule.factors[factor].splitting;
+      bool partial = splitting == graph::Splitting::Sum ||
+                     splitting == graph::Splitting::Max;
+      if (!sharding.factors[factor].empty() ||
+          splitting == graph::Splitting::Blocked ||
+          llvm::any_of(axes, [&](unsigned axis) { return used[axis]; }) ||
+          (partial && combined && *combined != splitting) ||
+          (axes.size() > 1 && rule.factors[factor].size % mesh.count(axes)))
+        continue;
+      sharding.factors[factor] = axes;
+      SmallVector<graph::FactorPart> parts =
+          sharding.parts(mesh, Coordinates(mesh.numAxes(), 0));
+      if (whyNotSplit(rule, parts) != graph::BlockReason::None) {
+        sharding.factors[factor].clear();
+        continue;
+      }
+      for (unsigned axis : axes)
+        used[axis] = true;
+      if (partial)
+        combined = splitting;
+    }
+  }
+}
+
+void StepSharder::placeResults(graph::ReturnOp returned) {
+  for (OpOperand &operand : returned->getOpOperands()) {
+    auto type = cast<RankedTensorType>(operand.get().getType());
+    TensorSharding wanted = TensorSharding::whole(type.getRank());
+    if (FlatSymbolRefAttr state = graph::stateOf(operand)) {
+      if (const TensorSharding *known = states.of(state.getValue()))
+        wanted = *known;
+      else
+        states.set(state.getValue(), wanted = of(operand.get()));
+    }
+    operand.set(in(operand.get(), wanted));
+  }
+}
+
+/// The value as it is wanted: through parts where a large sum is wanted in
+/// whole, for that moves less.
+Value StepSharder::in(Value value, const TensorSharding &wanted) {
+  TensorSharding has = of(value);
+  if (has == wanted)
+    return value;
+  Value from = value;
+  for (unsigned axis : has.sum) {
+    TensorSharding summedUp = of(from);
+    if (llvm::is_contained(wanted.sum, axis) || wanted.uses(axis))
+      continue;
+    llvm::erase(summedUp.sum, axis);
+    TensorSharding parts = states.divide(value.getType(), summedUp, axis);
+    if (!(parts == summedUp))
+      from = reshard(from, parts);
+  }
+  return reshard(from, wanted);
+}
+
+/// Behind the op that makes the value, for all who want it so.
+Value StepSharder::reshard(Value value, const TensorSharding &to) {
+  TensorSharding from = of(value);
+  if (from == to)
+    return value;
+  graph::ShardingAttr attr = to.attr(mesh);
+  Value &known = resharded[{value, attr}];
+  if (known)
+    return known;
+  OpBuilder builder(step.getContext());
+  builder.setInsertionPointAfterValue(value);
+  Location loc = value.getLoc();
+  known = graph::ReshardOp::create(builder, loc, value.getType(), value,
+                                   from.attr(mesh), attr);
+  shardings[known] = to;
+  if (Operation *maker = value.getDefiningOp(); maker && updates.contains(maker))
+    updates.insert(known.getDefiningOp());
+  return known;
+}
+
+struct ShardSteps : impl::ShardStepsBase<ShardSteps> {
+  using Base::Base;
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    graph::MeshOp op = meshOf(module);
+    if (!op)
+      return;
+    Mesh mesh(op);
+    StateShardings states(module, mesh, splitFrom);
+    SmallVector<graph::StepOp> steps(module.getOps<graph::StepOp>());
+    // An update takes what micro-batches leave.
+    llvm::stable_sort(steps, [](graph::StepOp a, graph::StepOp b) {
+      return (a.getPart() == graph::Part::Update) <
+             (b.getPart() == graph::Part::Update);
+    });
+    for (graph::StepOp step : steps)
+      StepSharder(step, mesh, states).run();
+    states.record(module);
+  }
+};
+
+} // namespace
+} // namespace dl::partition
