@@ -10,6 +10,7 @@
 #include "passes/backward/Passes.h"
 #include "passes/fuse/Passes.h"
 #include "passes/layout/Passes.h"
+#include "passes/partition/Passes.h"
 #include "passes/schedule/Passes.h"
 #include "passes/schedule/Sources.h"
 #include "llvm/ADT/STLExtras.h"
@@ -41,6 +42,14 @@ public:
         [](OpPassManager &passes) { buildBackwardPipeline(passes); });
   }
 
+  /// From here on there is a module for each class of ranks.
+  LogicalResult partition() {
+    if (placeMesh() && failed(runPasses(buildPartitionPipeline)))
+      return failure();
+    units = rankModules(module);
+    return success();
+  }
+
   LogicalResult layout() {
     return runPasses([](OpPassManager &passes) {
       buildOpenBorderPipeline(passes);
@@ -68,9 +77,11 @@ public:
           passes.addPass(createVerifyRaces());
         })))
       return failure();
-    plan = *module.getOps<plan::PlanOp>().begin();
-    report.describe(plan);
-    return writePictures(drawPlan(module, plan, options.pictures));
+    for (ModuleOp unit : units)
+      plans.push_back(*unit.getOps<plan::PlanOp>().begin());
+    report.describe(plans.front());
+    return writePictures(
+        drawPlan(units.front(), plans.front(), options.pictures));
   }
 
   LogicalResult codegen() {
@@ -82,9 +93,10 @@ public:
     if (failed(compiled))
       return failure();
     code = std::move(*compiled);
-    for (auto kernel : plan.getOps<plan::KernelOp>())
-      kernel.setScratch(code.scratchBytes[kernel.getSymName().str()]);
-    report.describe(plan);
+    for (plan::PlanOp plan : plans)
+      for (auto kernel : plan.getOps<plan::KernelOp>())
+        kernel.setScratch(code.scratchBytes[kernel.getSymName().str()]);
+    report.describe(plans.front());
     for (const dl::cpu::CpuImage &image : code.images)
       report.images.push_back({image.features, image.elf.size()});
     return options.kernelsPath.empty() ? success() : writeKernels();
@@ -94,7 +106,7 @@ public:
     std::vector<dl::emit::Image> images;
     for (const dl::cpu::CpuImage &image : code.images)
       images.push_back({image.features, image.elf});
-    FailureOr<dl::emit::PlanFile> file = dl::emit::encodePlan(plan, images);
+    FailureOr<dl::emit::PlanFile> file = dl::emit::encodePlan(plans, images);
     if (failed(file))
       return failure();
     report.planBytes = file->bytes.size();
@@ -122,10 +134,46 @@ private:
   /// The program is verified behind the last of them: behind each one would
   /// take a third of the time. (`dl-opt` does, and with it all tests.)
   LogicalResult runPasses(llvm::function_ref<void(OpPassManager &)> fill) {
-    PassManager passes(module->getName());
-    passes.enableVerifier(false);
-    fill(passes);
-    return failed(passes.run(module)) ? failure() : mlir::verify(module);
+    for (ModuleOp unit : units) {
+      PassManager passes(unit->getName());
+      passes.enableVerifier(false);
+      fill(passes);
+      if (failed(passes.run(unit)) || failed(mlir::verify(unit)))
+        return failure();
+    }
+    return success();
+  }
+
+  /// The model's mesh with the options' sizes, without axes of one rank; null
+  /// where one rank is left.
+  graph::MeshOp placeMesh() {
+    SmallVector<Attribute> axes;
+    std::string data = "dp";
+    int64_t zero = options.mesh.zero.value_or(0);
+    auto add = [&](StringRef name, int64_t size) {
+      if (size > 1)
+        axes.push_back(graph::AxisAttr::get(module.getContext(), name, size));
+    };
+    for (auto known :
+         llvm::make_early_inc_range(module.getOps<graph::MeshOp>())) {
+      if (options.mesh.axes.empty())
+        for (auto axis : known.getAxes().getAsRange<graph::AxisAttr>())
+          add(axis.getName(), axis.getSize());
+      zero = options.mesh.zero.value_or(known.getZero());
+      data = known.getData().str();
+      known.erase();
+    }
+    for (const auto &[name, size] : options.mesh.axes)
+      add(name, size);
+    if (axes.empty())
+      return {};
+    bool divides = llvm::any_of(axes, [&](Attribute axis) {
+      return cast<graph::AxisAttr>(axis).getName() == data;
+    });
+    OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    return graph::MeshOp::create(builder, module.getLoc(),
+                                 builder.getArrayAttr(axes),
+                                 divides ? data : "", zero);
   }
 
   LogicalResult writePictures(FailureOr<std::vector<PictureFile>> files) {
@@ -172,7 +220,9 @@ private:
   ModuleOp module;
   const CompileOptions &options;
   CompileReport &report;
-  plan::PlanOp plan;
+  /// What ranks run: the module itself where there is one.
+  SmallVector<ModuleOp> units{module};
+  SmallVector<plan::PlanOp> plans;
   dl::cpu::CpuCode code;
 };
 
@@ -183,6 +233,7 @@ struct Phase {
 
 constexpr Phase phases[] = {
     {"import", &Compilation::import},     {"backward", &Compilation::backward},
+    {"partition", &Compilation::partition},
     {"layout", &Compilation::layout},     {"fuse", &Compilation::fuse},
     {"schedule", &Compilation::schedule}, {"codegen", &Compilation::codegen},
     {"emit", &Compilation::emit},

@@ -5,14 +5,23 @@
 #include "compiler/pipeline/Report.h"
 #include "dialects/plan/MachineModel.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace dl {
 
+/// What replaces the model's own mesh.
+struct MeshOptions {
+  /// Axes and ranks along them, the slowest first; empty: as the model says.
+  std::vector<std::pair<std::string, int64_t>> axes;
+  std::optional<int64_t> zero; // stage of ZeRO
+};
+
 struct CompileOptions {
   bool fuse = true;
+  MeshOptions mesh;
   plan::MachineModel machine;
   int64_t maxTiles = 0;  // of a kernel; 0: as many as are worth it
   int threads = 0;       // that compile kernels; 0: one for each core
@@ -28,7 +37,7 @@ struct CompileOptions {
   PictureOptions pictures;
 };
 
-/// import, backward, layout, fuse, schedule, codegen, emit.
+/// import, backward, partition, layout, fuse, schedule, codegen, emit.
 llvm::ArrayRef<llvm::StringRef> phaseNames();
 
 /// Compiles an imported module. Diagnostics go to the context's handlers,

@@ -6,6 +6,7 @@
 // in memory. Who wants another dim moved transposes before and after.
 #pragma once
 
+#include "llvm/ADT/StringRef.h"
 #include <cstdint>
 
 namespace dl::graph {
@@ -15,5 +16,10 @@ namespace dl::graph {
 struct RowTransfer {
   int64_t member, offset, rows;
 };
+
+/// Axes along which the batch of a step is divided, on graph.step.
+inline constexpr llvm::StringLiteral kBatchAxes = "graph.batch_axes";
+/// Ranks that run a module, on the module of a class of ranks.
+inline constexpr llvm::StringLiteral kRanks = "graph.ranks";
 
 } // namespace dl::graph

@@ -30,6 +30,10 @@ std::optional<unsigned> constantOf(Operation *op, StringRef attribute,
   return list[element];
 }
 
+size_t numbersIn(Operation *op, StringRef attribute) {
+  return numbersOf(op->getAttr(attribute)).size();
+}
+
 int64_t launchNumberOf(Operation *op, const LaunchConstant &constant) {
   return numbersOf(op->getAttr(constant.attribute))[constant.element];
 }
@@ -94,26 +98,37 @@ class Lifter {
 public:
   explicit Lifter(KernelOp kernel) : kernel(kernel) {}
 
-  void run() {
+  LogicalResult run() {
     for (Operation &op : kernel.getBody().front())
       if (auto taker = dyn_cast<LaunchConstantsOpInterface>(op))
-        lift(taker);
+        if (failed(lift(taker)))
+          return failure();
     if (!values.empty())
       kernel.setConstants(values);
+    if (numAxes > 0) {
+      steps.resize(values.size() * numAxes, 0);
+      kernel.setConstantSteps(steps);
+    }
+    return success();
   }
 
 private:
-  void lift(LaunchConstantsOpInterface op) {
+  LogicalResult lift(LaunchConstantsOpInterface op) {
     SmallVector<LaunchConstant> constants = op.getLaunchConstants();
-    llvm::erase_if(constants, [&](const LaunchConstant &constant) {
+    auto stays = [&](const LaunchConstant &constant) {
       // Behind other ops of the kernel, an offset would make ranges wider that
       // their guards are made from.
       return constant.min == constant.max ||
              (constant.operand >= 0 &&
               !isa<BlockArgument>(op->getOperand(constant.operand)));
-    });
+    };
+    for (const LaunchConstant &constant : constants)
+      if (stays(constant) && differsBetweenRanks(op, constant))
+        return op->emitError("a number that differs between ranks cannot be a "
+                             "constant of the launch here");
+    llvm::erase_if(constants, stays);
     if (constants.empty())
-      return;
+      return success();
     DictionaryAttr before = op->getAttrDictionary();
     // A mask that is drawn again in the same kernel has the same constants, so
     // that it is computed once.
@@ -123,7 +138,7 @@ private:
         constants, [](const LaunchConstant &c) { return c.operand < 0; });
     if (DictionaryAttr known = isPayload ? lifted.lookup(key) : nullptr) {
       op->setAttrs(known);
-      return;
+      return success();
     }
     for (const LaunchConstant &constant : constants)
       if (constant.operand >= 0)
@@ -131,6 +146,25 @@ private:
     op->setAttrs(number(op, constants));
     if (isPayload)
       lifted[key] = op->getAttrDictionary();
+    return success();
+  }
+
+  /// Of each axis; empty where it is the same on all ranks.
+  static ArrayRef<int64_t> stepsOf(Operation *op,
+                                   const LaunchConstant &constant) {
+    auto all = op->getAttrOfType<DictionaryAttr>(kRankSteps);
+    auto list = all ? all.getAs<DenseI64ArrayAttr>(constant.attribute)
+                    : DenseI64ArrayAttr();
+    if (!list)
+      return {};
+    size_t axes = list.size() / numbersIn(op, constant.attribute);
+    return list.asArrayRef().slice(constant.element * axes, axes);
+  }
+
+  static bool differsBetweenRanks(Operation *op,
+                                  const LaunchConstant &constant) {
+    return llvm::any_of(stepsOf(op, constant),
+                        [](int64_t step) { return step != 0; });
   }
 
   DictionaryAttr number(Operation *op, ArrayRef<LaunchConstant> constants) {
@@ -142,6 +176,11 @@ private:
       SmallVector<int64_t> &list = launch[constant.attribute];
       list.resize(numbers.size(), -1);
       list[constant.element] = values.size();
+      if (ArrayRef<int64_t> ranks = stepsOf(op, constant); !ranks.empty()) {
+        numAxes = ranks.size();
+        steps.resize(values.size() * numAxes, 0);
+        llvm::append_range(steps, ranks);
+      }
       values.push_back(numbers[constant.element]);
       numbers[constant.element] = 0;
       attributes.set(constant.attribute, withNumbers(attribute, numbers));
@@ -150,6 +189,7 @@ private:
     for (auto &[name, list] : launch)
       entries.set(name, DenseI64ArrayAttr::get(op->getContext(), list));
     attributes.set(kLaunch, entries.getDictionary(op->getContext()));
+    attributes.erase(kRankSteps);
     return attributes.getDictionary(op->getContext());
   }
 
@@ -165,11 +205,12 @@ private:
   }
 
   KernelOp kernel;
-  SmallVector<int64_t> values;
+  SmallVector<int64_t> values, steps;
+  size_t numAxes = 0;
   llvm::DenseMap<std::pair<const void *, const void *>, DictionaryAttr> lifted;
 };
 } // namespace
 
-void liftConstants(KernelOp kernel) { Lifter(kernel).run(); }
+LogicalResult liftConstants(KernelOp kernel) { return Lifter(kernel).run(); }
 
 } // namespace dl::graph

@@ -26,6 +26,12 @@ namespace dl::graph {
 
 class KernelOp;
 
+/// On an op of ranks that run one program: how much its numbers grow with the
+/// rank's coordinate along each axis of the mesh, {offsets = [element 0 along
+/// axis 0, along axis 1, ..., element 1 along axis 0, ...]}. Such numbers have
+/// to become constants of launches.
+inline constexpr llvm::StringLiteral kRankSteps = "graph.rank_steps";
+
 /// One number of an op's attributes, of an array the one at `element`.
 struct LaunchConstant {
   llvm::StringRef attribute;
@@ -37,8 +43,9 @@ struct LaunchConstant {
 };
 
 /// Makes constants of the numbers in a kernel's body. An operand that several
-/// ops read at offsets of their own is bound once for each.
-void liftConstants(KernelOp kernel);
+/// ops read at offsets of their own is bound once for each. An error where a
+/// number that differs between ranks cannot be one.
+llvm::LogicalResult liftConstants(KernelOp kernel);
 /// What the body of a kernel takes, by number.
 llvm::SmallVector<LaunchConstant> launchConstants(KernelOp kernel);
 /// The kernel's constant that a number is, if it is one.
@@ -47,6 +54,7 @@ std::optional<unsigned> constantOf(mlir::Operation *op,
                                    unsigned element = 0);
 /// The number of an op outside of kernels that would be this constant.
 int64_t launchNumberOf(mlir::Operation *op, const LaunchConstant &constant);
+size_t numbersIn(mlir::Operation *op, llvm::StringRef attribute);
 /// The op's attributes as they are in a launch.
 mlir::DictionaryAttr attributesInLaunch(mlir::Operation *op,
                                         llvm::ArrayRef<int64_t> constants);

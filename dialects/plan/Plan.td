@@ -126,6 +126,18 @@ def Plan_AxisAttr : AttrDef<PlanDialect, "Axis"> {
   let assemblyFormat = "`<` $name `,` $size `>`";
 }
 
+def Plan_SplitAttr : AttrDef<PlanDialect, "Split"> {
+  let mnemonic = "split";
+  let summary = "A dim that is divided among ranks.";
+  let description = [{
+    Into blocks of ceil(size / count), count the ranks along `axes`; a rank has the
+    one whose number are its coordinates along these, the first axis the slowest.
+  }];
+  let parameters = (ins "int64_t":$dim, "::mlir::ArrayAttr":$axes);
+  let assemblyFormat = "`<` $dim `along` $axes `>`";
+}
+
+def Plan_SplitsAttr : TypedArrayAttrBase<Plan_SplitAttr, "dims that are divided">;
 def Plan_MeshAttr : TypedArrayAttrBase<Plan_AxisAttr, "axes, the slowest first">;
 def Plan_LayoutAttr : TypedArrayAttrBase<Plan_DimAttr, "physical dimensions, outermost first">;
 def Plan_SourcesAttr : TypedArrayAttrBase<Plan_SourceAttr, "ops of the model">;

@@ -10,15 +10,16 @@ def Plan_PlanOp : Plan_Op<"plan", [IsolatedFromAbove, SymbolTable, SingleBlock, 
   let summary = "One plan file.";
   let description = [{
     `arena` is the size of the one allocation, 0 until offsets are assigned. `mesh`
-    are the axes of the ranks that run the plan, the slowest first; without one
-    there is one rank.
+    are the axes of the ranks of the whole run, the slowest first, and `ranks` those
+    that run this plan; without a mesh there is one rank.
   }];
   let arguments = (ins StrAttr:$model, TypeAttr:$dtype, I64Attr:$arena, I64Attr:$parameters,
-                       StrAttr:$machine, DefaultValuedAttr<Plan_MeshAttr, "{}">:$mesh);
+                       StrAttr:$machine, DefaultValuedAttr<Plan_MeshAttr, "{}">:$mesh,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$ranks);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $model $dtype `arena` $arena `parameters` $parameters `machine` $machine (`mesh` $mesh^)?
-    attr-dict-with-keyword
+    (`ranks` $ranks^)? attr-dict-with-keyword
     $body
   }];
   let hasVerifier = 1;
@@ -47,10 +48,12 @@ def Plan_StateOp : Plan_Op<"state", [HasParent<"PlanOp">]> {
   let arguments = (ins StrAttr:$name, EnumProp<Plan_StateRole>:$role, Plan_BufferType:$buffer,
                        TypeAttrOf<AnyRankedTensor>:$type, Plan_LayoutAttr:$layout,
                        Plan_InitAttr:$init, OptionalAttr<StrAttr>:$of,
-                       DefaultValuedAttr<StrArrayAttr, "{}">:$aliases);
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$aliases,
+                       DefaultValuedAttr<Plan_SplitsAttr, "{}">:$split,
+                       OptionalAttr<TypeAttr>:$whole);
   let assemblyFormat = [{
     $name $role (`of` $of^)? `in` $buffer `:` $type `dims` $layout `init` $init
-    (`aliases` $aliases^)? attr-dict
+    (`aliases` $aliases^)? (`split` $split^ `of` $whole)? attr-dict
   }];
 }
 
@@ -106,10 +109,14 @@ def Plan_StepOp : Plan_Op<"step", [HasParent<"PlanOp">, SingleBlock, NoTerminato
 
 def Plan_ProgramOp : Plan_Op<"program", [HasParent<"StepOp">, SingleBlock, NoTerminator]> {
   let summary = "Commands that run from one batch.";
-  let description = [{ The commands stand in an order in which one thread can run them. }];
-  let arguments = (ins EnumProp<Plan_ProgramKind>:$kind, I64Attr:$batch);
+  let description = [{
+    The commands stand in an order in which one thread can run them. The items of
+    the batch are divided among the ranks along some axes of the mesh.
+  }];
+  let arguments = (ins EnumProp<Plan_ProgramKind>:$kind, I64Attr:$batch,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$along);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$kind `batch` $batch attr-dict-with-keyword $body";
+  let assemblyFormat = "$kind `batch` $batch (`along` $along^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1;
 }
 
@@ -132,7 +139,8 @@ class Plan_Command<string mnemonic, dag operation, list<Trait> traits = []>
 def Plan_LaunchOp : Plan_Command<"launch",
     (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_BufferType>:$bindings,
          OptionalAttr<DenseI64ArrayAttr>:$ranges,
-         DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$constants),
+         DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$constants,
+         OptionalAttr<DenseI64ArrayAttr>:$constant_steps),
     [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
   let summary = "A launch of a kernel, once the commands it comes after have finished.";
   let description = [{
@@ -142,10 +150,12 @@ def Plan_LaunchOp : Plan_Command<"launch",
     `seconds` are what it is expected to take on one core; `serial`: too little to
     be shared among threads; `priority`: nanoseconds from its start to the
     program's end. `sources` are the ops of this launch, first the one that it is
-    named by.
+    named by. `steps` say how each constant grows with the rank's coordinate along
+    each axis of the mesh, constants outermost.
   }];
   let assemblyFormat = [{
     $kernel `(` custom<Ranges>($bindings, $ranges) `)` (`constants` $constants^)?
+    (`steps` $constant_steps^)?
   }] # common;
   let extraClassDeclaration = [{
     ::llvm::LogicalResult verifyConstants(KernelOp kernel);

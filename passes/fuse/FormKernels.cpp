@@ -46,7 +46,8 @@ void FormKernelsPass::runOnOperation() {
   // What later phases rely on.
   getOperation().walk([&](graph::StepOp function) {
     for (Operation &op : function.getBody().front().without_terminator())
-      if (!isa<graph::KernelOp, graph::AliasOpInterface>(op)) {
+      if (!isa<graph::KernelOp, graph::AliasOpInterface,
+               graph::CommunicationOpInterface>(op)) {
         op.emitOpError("is not part of a kernel after form-kernels");
         signalPassFailure();
       }
@@ -83,6 +84,11 @@ void FormKernelsPass::formIn(graph::StepOp function) {
   for (Value argument : arguments)
     aliasUsers(argument);
   for (const KernelOps &ops : groups.kernels()) {
+    if (isa<graph::CommunicationOpInterface>(ops.ops.front())) {
+      builder.clone(*ops.ops.front(), values);
+      aliasUsers(ops.ops.front()->getResult(0));
+      continue;
+    }
     SmallVector<Value> outputs;
     for (Operation *op : ops.ops)
       for (Value result : op->getResults())
@@ -102,7 +108,8 @@ void FormKernelsPass::formIn(graph::StepOp function) {
       returnedStates.try_emplace(returned.get(), state);
   for (auto kernel : body.getOps<graph::KernelOp>()) {
     setInplace(kernel);
-    graph::liftConstants(kernel); // may bind operands once more
+    if (failed(graph::liftConstants(kernel))) // may bind operands once more
+      signalPassFailure();
     setLayouts(kernel);
     setName(kernel);
   }
@@ -267,12 +274,16 @@ void FormKernelsPass::setName(graph::KernelOp kernel) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   DenseI64ArrayAttr constants = kernel.getConstantsAttr();
+  DenseI64ArrayAttr steps = kernel.getConstantStepsAttr();
   kernel.removeConstantsAttr();
+  kernel.removeConstantStepsAttr();
   OpPrintingFlags flags;
   flags.elideLargeElementsAttrs(1 << 30).useLocalScope().assumeVerified();
   kernel->print(stream, flags);
   if (constants)
     kernel.setConstantsAttr(constants);
+  if (steps)
+    kernel.setConstantStepsAttr(steps);
   SmallVector<StringRef> words;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     StringRef word = op.getName().stripDialect();

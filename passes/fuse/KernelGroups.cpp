@@ -33,6 +33,8 @@ bool KernelGroups::isStepNumber(Operation *op) const {
 OpKind KernelGroups::classify(Operation *op) const {
   if (isa<graph::AliasOpInterface>(op))
     return OpKind::Alias;
+  if (isa<graph::CommunicationOpInterface>(op))
+    return OpKind::Communication;
   auto loops = cast<LoopNestOpInterface>(op);
   LoopNest nest = loops.getLoopNest();
   if (nest.contraction)
@@ -58,7 +60,8 @@ KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
     if (kind == OpKind::Free &&
         llvm::any_of(op.getUsers(), [&](Operation *user) {
           return user == body.getTerminator() ||
-                 isa<graph::AliasOpInterface>(user);
+                 isa<graph::AliasOpInterface,
+                     graph::CommunicationOpInterface>(user);
         }))
       kind = OpKind::Elementwise;
     kinds[&op] = kind;
@@ -275,6 +278,8 @@ StringRef KernelGroups::obstacleInLoops(const Group &group,
 }
 
 StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
+  if (group.communication)
+    return "bytes of other ranks have to be there first";
   if (group.ops.size() + joining(op) > size_t(machine.maxKernelOps))
     return "so many ops in one kernel would take disproportionately long to "
            "compile";
@@ -341,6 +346,8 @@ void KernelGroups::takeWaiting(unsigned group, Operation *op) {
 
 void KernelGroups::append(unsigned g, Operation *op) {
   Group &group = list[g];
+  if (kind(op) == OpKind::Communication)
+    return appendCommunication(g, op);
   unsigned shared = group.prefix.size();
   for (Value operand : op->getOperands())
     if (llvm::is_contained(group.ops, operand.getDefiningOp())) {
@@ -355,6 +362,20 @@ void KernelGroups::append(unsigned g, Operation *op) {
       addRead(g, from);
   addTime(g, op);
   group.ops.push_back(op);
+  groupOfOp[op] = g;
+}
+
+/// Ranks communicate in one order, whatever the kernels around are.
+void KernelGroups::appendCommunication(unsigned g, Operation *op) {
+  for (Value value : realOperands(op))
+    if (int from = groupOf(value); from >= 0 && from != int(g))
+      addRead(g, from);
+  if (lastCommunication)
+    addRead(g, *lastCommunication);
+  lastCommunication = g;
+  for (unsigned from : list[g].reads)
+    list[g].start = std::max(list[g].start, list[from].finish());
+  list[g].ops.push_back(op);
   groupOfOp[op] = g;
 }
 
@@ -378,7 +399,7 @@ void KernelGroups::assign(Operation *op) {
            std::make_pair(list[y].contraction, y);
   });
   for (unsigned g : candidates) {
-    if (!fuse)
+    if (!fuse || kind(op) == OpKind::Communication)
       break;
     StringRef why = obstacle(list[g], op);
     if (why.empty())
@@ -405,6 +426,7 @@ void KernelGroups::assign(Operation *op) {
   }
   Group group;
   group.contraction = kind(op) == OpKind::Contraction;
+  group.communication = kind(op) == OpKind::Communication;
   ArrayRef<int64_t> shape = typeOf(op->getResult(0)).getShape();
   group.prefix.assign(shape.begin(), shape.end());
   group.order = list.size();

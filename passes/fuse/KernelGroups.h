@@ -13,10 +13,11 @@ enum class OpKind {
   Elementwise, // one result element from operand elements at one point
   Reduction,   // combines over reduction dims
   Contraction,
-  Alias // the same memory seen in another way: no kernel of its own
+  Alias,        // the same memory seen in another way: no kernel of its own
+  Communication // moves bytes between ranks: a command of its own, no kernel
 };
 
-/// What one kernel holds.
+/// What one kernel holds, or one communication alone.
 struct KernelOps {
   llvm::SmallVector<mlir::Operation *> ops; // in program order
   /// Those among them whose results others may read; the rest are copies of
@@ -40,6 +41,7 @@ private:
   struct Group {
     llvm::SmallVector<mlir::Operation *> ops; // without free ones
     bool contraction = false;
+    bool communication = false;
     /// Steps of the windows in which its product is read, if any.
     llvm::SmallVector<int64_t> blocks;
     /// Leading extents that all placed values share: what tiles are cut by.
@@ -60,6 +62,7 @@ private:
   /// How many ops join a group with this one: it and those that wait for it.
   unsigned joining(mlir::Operation *op) const;
   void append(unsigned group, mlir::Operation *op);
+  void appendCommunication(unsigned group, mlir::Operation *op);
   void takeWaiting(unsigned group, mlir::Operation *op);
   /// Why an op cannot be computed in a group; empty if it can.
   llvm::StringRef obstacle(const Group &group, mlir::Operation *op) const;
@@ -86,6 +89,7 @@ private:
   graph::StepOp function;
   const plan::MachineModel &machine;
   std::vector<Group> list;
+  std::optional<unsigned> lastCommunication;
   llvm::DenseMap<mlir::Operation *, OpKind> kinds;
   llvm::DenseSet<mlir::Operation *> stepNumbers; // so far
   llvm::DenseMap<mlir::Operation *, unsigned> groupOfOp;

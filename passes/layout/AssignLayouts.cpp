@@ -72,6 +72,8 @@ void AssignLayoutsPass::collect(graph::StepOp function) {
       // Seen in another shape, the elements must lie in row-major order.
       if (isa<graph::AliasOpInterface>(use.getOwner()))
         wish.refuse("it is also seen in another shape");
+      if (isa<graph::CommunicationOpInterface>(use.getOwner()))
+        wish.refuse("ranks exchange it, row by row");
       auto loops = dyn_cast<graph::LoopNestOpInterface>(use.getOwner());
       if (!loops)
         continue;
@@ -94,6 +96,10 @@ void AssignLayoutsPass::collect(graph::StepOp function) {
   };
   for (OpOperand &operand : function.getReturn()->getOpOperands())
     if (FlatSymbolRefAttr state = graph::stateOf(operand)) {
+      if (isa_and_nonnull<graph::CommunicationOpInterface>(
+              operand.get().getDefiningOp()))
+        wishes[state.getValue()].refuse(
+            "its new value comes from other ranks, row by row");
       if (isAlias(operand.get().getDefiningOp()))
         wishes[state.getValue()].refuse(
             "its new value is made in another shape");

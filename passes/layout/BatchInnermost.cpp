@@ -135,7 +135,7 @@ bool Chooser::canReorder(Value root) const {
   SmallVector<Value> aliases{root};
   while (!aliases.empty()) {
     for (Operation *user : aliases.pop_back_val().getUsers()) {
-      if (isa<graph::ReturnOp>(user))
+      if (isa<graph::ReturnOp, graph::CommunicationOpInterface>(user))
         return false;
       if (!isa<graph::AliasOpInterface>(user))
         continue;

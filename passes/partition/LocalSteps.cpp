@@ -129,10 +129,30 @@ private:
       for (auto &[name, list] : numbers)
         if (llvm::any_of(list, [](int64_t step) { return step != 0; }))
           entries.set(name, attributes.getDenseI64ArrayAttr(list));
-      if (!entries.empty())
-        made->setAttr(kRankSteps, entries.getDictionary(step.getContext()));
+      if (entries.empty())
+        continue;
+      made->setAttr(graph::kRankSteps,
+                    entries.getDictionary(step.getContext()));
+      storeOperands(made);
     }
     return success();
+  }
+
+  /// Offsets of ranks are those of a binding: behind other ops of a kernel they
+  /// could not be.
+  void storeOperands(Operation *made) {
+    auto taker = cast<graph::LaunchConstantsOpInterface>(made);
+    for (const graph::LaunchConstant &constant : taker.getLaunchConstants()) {
+      if (constant.operand < 0)
+        continue;
+      Value operand = made->getOperand(constant.operand);
+      if (isa<BlockArgument>(operand) ||
+          operand.getDefiningOp<graph::StoredOp>())
+        continue;
+      OpBuilder before(made);
+      made->setOperand(constant.operand, graph::StoredOp::create(
+                                             before, made->getLoc(), operand));
+    }
   }
 
   void compare(Operation *here, Operation *next, unsigned axis, int64_t ranks,
@@ -146,10 +166,9 @@ private:
                       graph::launchNumberOf(here, constant)) /
                      ranks;
       SmallVector<int64_t> &list = steps[name];
-      size_t place = constant.element * mesh.numAxes() + axis;
-      if (list.size() <= place)
-        list.resize((constant.element + 1) * mesh.numAxes(), 0);
-      list[place] = step;
+      list.resize(graph::numbersIn(here, constant.attribute) * mesh.numAxes(),
+                  0);
+      list[constant.element * mesh.numAxes() + axis] = step;
     }
   }
 

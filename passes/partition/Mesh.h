@@ -71,9 +71,7 @@ graph::Box boxOf(llvm::ArrayRef<int64_t> shape, const TensorSharding &sharding,
 /// Axes for each factor of an op's rule, and those along which partial operands
 /// make partial results.
 inline constexpr llvm::StringLiteral kFactors = "graph.factors";
-/// Axes along which the batch of a step is divided.
-inline constexpr llvm::StringLiteral kBatchAxes = "graph.batch_axes";
-/// Ranks that run a module.
-inline constexpr llvm::StringLiteral kRanks = "graph.ranks";
+using graph::kBatchAxes;
+using graph::kRanks;
 
 } // namespace dl::partition

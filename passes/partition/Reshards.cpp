@@ -130,7 +130,12 @@ void ReshardLowering::slice(Part &part, unsigned dim,
         RankedTensorType::get(sizes, graph::elementOf(part.value)));
     return;
   }
-  Value cut = part.g.make<graph::SliceOp>(part.value, offsets, sizes, strides);
+  // Offsets of ranks are those of a binding: behind other ops of a kernel they
+  // could not be.
+  Value whole = isa<BlockArgument>(part.value)
+                    ? part.value
+                    : part.g.make<graph::StoredOp>(part.value);
+  Value cut = part.g.make<graph::SliceOp>(whole, offsets, sizes, strides);
   // One row of steps an element of `offsets`.
   SmallVector<int64_t> steps(sizes.size() * mesh.numAxes(), 0);
   int64_t step = nominal;
@@ -140,7 +145,7 @@ void ReshardLowering::slice(Part &part, unsigned dim,
   }
   Builder builder(cut.getContext());
   cut.getDefiningOp()->setAttr(
-      kRankSteps,
+      graph::kRankSteps,
       builder.getDictionaryAttr(builder.getNamedAttr(
           "offsets", builder.getDenseI64ArrayAttr(steps))));
   part.value = cut;

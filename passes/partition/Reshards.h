@@ -6,11 +6,6 @@
 
 namespace dl::partition {
 
-/// Axis steps of a number of a launch: how it grows with the rank's coordinate
-/// along each axis of the mesh. On ops of a class's module, a dictionary
-/// {attribute = [element 0 along axis 0, along axis 1, ..., element 1 ...]}.
-inline constexpr llvm::StringLiteral kRankSteps = "graph.rank_steps";
-
 class ReshardLowering {
 public:
   /// `nextOrder` counts the communications of the step, for all ranks alike.

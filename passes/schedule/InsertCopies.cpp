@@ -61,7 +61,8 @@ private:
         builder, value.getLoc(), TypeRange(type), ValueRange(value),
         builder.getStringAttr(name), /*strategy=*/nullptr, /*tiles=*/nullptr,
         /*scratch=*/nullptr, layouts(builder, from), layouts(builder, to),
-        /*inplace=*/nullptr, /*constants=*/nullptr);
+        /*inplace=*/nullptr, /*constants=*/nullptr,
+        /*constant_steps=*/nullptr);
     Block &body = kernel.getBody().emplaceBlock();
     Value argument = body.addArgument(type, value.getLoc());
     builder.setInsertionPointToStart(&body);
@@ -135,9 +136,9 @@ private:
   /// Old values that are needed after their update: the update goes through a
   /// temporary.
   void copyStuckUpdates() {
-    auto anyOrder = [](graph::KernelOp) { return true; };
+    auto anyOrder = [](Operation *) { return true; };
     while (true) {
-      KernelOrder order = orderKernels(func, Readers(func), updates, anyOrder);
+      WorkOrder order = orderWork(func, Readers(func), updates, anyOrder);
       if (order.stuck.empty())
         return;
       for (unsigned index : order.stuck) {

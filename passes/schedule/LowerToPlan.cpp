@@ -75,12 +75,23 @@ private:
     int64_t parameters = 0;
     for (auto state : module.getOps<graph::StateOp>())
       if (state.getRole() == "parameter")
-        parameters += cast<RankedTensorType>(state.getType()).getNumElements();
+        parameters +=
+            cast<RankedTensorType>(state.getWhole().value_or(state.getType()))
+                .getNumElements();
+    SmallVector<Attribute> mesh;
+    for (auto op : module.getOps<graph::MeshOp>())
+      for (auto axis : op.getAxes().getAsRange<graph::AxisAttr>())
+        mesh.push_back(plan::AxisAttr::get(builder.getContext(),
+                                           axis.getName(), axis.getSize()));
+    auto ranks = module->getAttrOfType<DenseI64ArrayAttr>(graph::kRanks);
+    if (!ranks)
+      mesh.clear();
     parts.plan = plan::PlanOp::create(
         builder, module.getLoc(), program ? program.getModel() : "",
         program ? program.getDtype() : builder.getF32Type(),
         /*arena_bytes=*/0, parameters, machine.hash(),
-        /*mesh=*/builder.getArrayAttr({}));
+        builder.getArrayAttr(mesh),
+        ranks ? ranks : builder.getDenseI64ArrayAttr({}));
     builder.setInsertionPointToEnd(&parts.plan.getBody().emplaceBlock());
   }
 
@@ -110,8 +121,21 @@ private:
                             key ? key.getValue().getZExtValue() : 0),
         state.getOfAttr(),
         state.getAliasesAttr() ? state.getAliasesAttr()
-                               : builder.getArrayAttr({}));
+                               : builder.getArrayAttr({}),
+        splitOf(state), state.getWholeAttr());
     return success();
+  }
+
+  ArrayAttr splitOf(graph::StateOp state) {
+    SmallVector<Attribute> split;
+    if (graph::ShardingAttr sharding = state.getShardingAttr();
+        sharding && state.getWhole())
+      for (auto [dim, axes] :
+           llvm::enumerate(sharding.getDims().getAsRange<ArrayAttr>()))
+        if (!axes.empty())
+          split.push_back(
+              plan::SplitAttr::get(state.getContext(), dim, axes));
+    return parts.builder.getArrayAttr(split);
   }
 
   LogicalResult lowerDataset(graph::DatasetOp dataset) {
@@ -152,7 +176,10 @@ private:
         continue;
       auto program = plan::ProgramOp::create(
           programs, func.getLoc(), kind,
-          builder.getI64IntegerAttr(func.getBatch().value_or(0)));
+          builder.getI64IntegerAttr(func.getBatch().value_or(0)),
+          func->hasAttr(graph::kBatchAxes)
+              ? func->getAttrOfType<ArrayAttr>(graph::kBatchAxes)
+              : builder.getArrayAttr({}));
       program.getBody().emplaceBlock();
       if (failed(lowerProgram(func, program, parts)))
         return failure();

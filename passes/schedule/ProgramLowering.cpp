@@ -17,8 +17,10 @@ RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// The op in a kernel's body that makes a result.
+/// The op in a kernel's body that makes a result, or the op that does.
 Operation *makerOf(OpResult result) {
+  if (!isa<graph::KernelOp>(result.getOwner()))
+    return result.getOwner();
   Operation *yield = result.getOwner()->getRegion(0).front().getTerminator();
   Operation *maker =
       yield->getOperand(result.getResultNumber()).getDefiningOp();
@@ -63,18 +65,22 @@ public:
     if (failed(bindArguments()) || failed(bindStates()) ||
         failed(bindReports()))
       return failure();
-    auto needsMemory = [&](graph::KernelOp kernel) {
-      return llvm::any_of(kernel.getResults(), [&](Value result) {
+    auto needsMemory = [&](Operation *op) {
+      return llvm::any_of(op->getResults(), [&](Value result) {
         return !bufferOf.contains(result);
       });
     };
-    KernelOrder order = orderKernels(func, readers, updates, needsMemory);
+    WorkOrder order = orderWork(func, readers, updates, needsMemory);
     if (!order.stuck.empty())
       return refuse(updates[order.stuck.front()].name,
                     "destroys the old one, which is needed later");
-    for (graph::KernelOp kernel : order.kernels)
-      if (failed(lowerKernel(kernel)))
-        return failure();
+    for (Operation *op : order.work)
+      if (auto kernel = dyn_cast<graph::KernelOp>(op)) {
+        if (failed(lowerKernel(kernel)))
+          return failure();
+      } else {
+        lower(cast<graph::CommunicationOpInterface>(op));
+      }
     reportResults();
     return success();
   }
@@ -219,10 +225,49 @@ private:
         /*ranges=*/DenseI64ArrayAttr(),
         commands.getDenseI64ArrayAttr(
             kernel.getConstants().value_or(ArrayRef<int64_t>())),
+        kernel.getConstantStepsAttr(),
         /*after=*/ValueRange(), /*serial=*/UnitAttr(),
         /*priority=*/IntegerAttr(), commands.getArrayAttr(sources),
         /*seconds=*/FloatAttr());
     return success();
+  }
+
+  /// Rows are contiguous: each transfer is a range of the operand's buffer, or
+  /// of the result's.
+  void lower(graph::CommunicationOpInterface op) {
+    Value operand = op->getOperand(0);
+    OpResult result = op->getResult(0);
+    ++usesSeen[rootOf(operand)];
+    auto transfers = [&](Value value, ArrayRef<graph::RowTransfer> rows,
+                         SmallVector<Value> &buffers,
+                         SmallVector<int64_t> &members,
+                         SmallVector<int64_t> &ranges) {
+      RankedTensorType type = typeOf(value);
+      int64_t all = type.getDimSize(0);
+      int64_t rowBytes = all ? bytesOf(type) / all : 0;
+      for (const graph::RowTransfer &transfer : rows) {
+        if (transfer.rows * rowBytes == 0)
+          continue;
+        if (buffers.empty() && value == result && !bufferOf.contains(result))
+          makeResultBuffer(result, /*pinned=*/false);
+        buffers.push_back(bufferOf.lookup(rootOf(value)));
+        members.push_back(transfer.member);
+        ranges.push_back(transfer.offset * rowBytes);
+        ranges.push_back(transfer.rows * rowBytes);
+      }
+    };
+    SmallVector<Value> sends, receives;
+    SmallVector<int64_t> to, from, sent, received;
+    transfers(operand, op.getSentRows(), sends, to, sent);
+    transfers(result, op.getReceivedRows(), receives, from, received);
+    plan::CommunicateOp::create(
+        commands, op.getLoc(), commands.getType<plan::TokenType>(),
+        op.getAxes(), commands.getI64IntegerAttr(op.getOrder()), sends,
+        commands.getDenseI64ArrayAttr(to), commands.getDenseI64ArrayAttr(sent),
+        receives, commands.getDenseI64ArrayAttr(from),
+        commands.getDenseI64ArrayAttr(received), /*after=*/ValueRange(),
+        /*serial=*/UnitAttr(), /*priority=*/IntegerAttr(),
+        commands.getArrayAttr(sourceOf(op)), /*seconds=*/FloatAttr());
   }
 
   /// The temporary that `result` may take over from its kernel's operand: one

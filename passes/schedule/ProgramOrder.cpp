@@ -7,23 +7,31 @@ using namespace mlir;
 
 namespace dl::schedule {
 
-Readers::Readers(graph::StepOp func) {
-  for (auto kernel : func.getOps<graph::KernelOp>())
-    for (Value operand : kernel->getOperands())
-      readers[rootOf(operand)].push_back(kernel);
+SmallVector<Operation *> workOf(graph::StepOp func) {
+  SmallVector<Operation *> work;
+  for (Operation &op : func.getOps())
+    if (isa<graph::KernelOp, graph::CommunicationOpInterface>(op))
+      work.push_back(&op);
+  return work;
 }
 
-ArrayRef<graph::KernelOp> Readers::of(Value root) const {
+Readers::Readers(graph::StepOp func) {
+  for (Operation *op : workOf(func))
+    for (Value operand : op->getOperands())
+      readers[rootOf(operand)].push_back(op);
+}
+
+ArrayRef<Operation *> Readers::of(Value root) const {
   auto it = readers.find(root);
-  return it == readers.end() ? ArrayRef<graph::KernelOp>() : it->second;
+  return it == readers.end() ? ArrayRef<Operation *>() : it->second;
 }
 
 bool canOverwrite(OpResult newValue, Value oldValue) {
-  auto kernel = cast<graph::KernelOp>(newValue.getOwner());
+  Operation *maker = newValue.getOwner();
   int64_t shared = -1;
-  if (auto inplace = kernel.getInplace())
-    shared = (*inplace)[newValue.getResultNumber()];
-  for (OpOperand &operand : kernel->getOpOperands())
+  if (auto kernel = dyn_cast<graph::KernelOp>(maker); kernel && kernel.getInplace())
+    shared = (*kernel.getInplace())[newValue.getResultNumber()];
+  for (OpOperand &operand : maker->getOpOperands())
     if (oldValue && rootOf(operand.get()) == oldValue &&
         operand.getOperandNumber() != shared)
       return false;
@@ -32,50 +40,56 @@ bool canOverwrite(OpResult newValue, Value oldValue) {
 
 namespace {
 
-/// Kernels and what must come before what.
+/// Work and what must come before what.
 class OrderGraph {
 public:
   OrderGraph(graph::StepOp func, const Readers &readers,
              ArrayRef<StateUpdate> updates)
-      : kernels(func.getOps<graph::KernelOp>().begin(),
-                func.getOps<graph::KernelOp>().end()),
-        successors(kernels.size()), waitsFor(kernels.size(), 0) {
-    for (auto [index, kernel] : llvm::enumerate(kernels))
-      indexOf[kernel] = index;
-    for (graph::KernelOp kernel : kernels)
-      for (Value operand : kernel->getOperands())
+      : work(workOf(func)), successors(work.size()),
+        waitsFor(work.size(), 0) {
+    for (auto [index, op] : llvm::enumerate(work))
+      indexOf[op] = index;
+    Operation *exchange = nullptr;
+    for (Operation *op : work) {
+      for (Value operand : op->getOperands())
         if (Operation *producer = rootOf(operand).getDefiningOp())
-          addEdge(producer, kernel);
+          addEdge(producer, op);
+      if (!isa<graph::CommunicationOpInterface>(op))
+        continue;
+      if (exchange)
+        addEdge(exchange, op);
+      exchange = op;
+    }
     for (const StateUpdate &update : updates)
       if (update.oldValue)
-        for (graph::KernelOp reader : readers.of(update.oldValue))
+        for (Operation *reader : readers.of(update.oldValue))
           addEdge(reader, update.newValue.getOwner());
   }
 
-  std::vector<graph::KernelOp>
-  sort(llvm::function_ref<bool(graph::KernelOp)> needsMemory) {
+  std::vector<Operation *>
+  sort(llvm::function_ref<bool(Operation *)> needsMemory) {
     using Entry = std::pair<bool, unsigned>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
-    for (unsigned index = 0; index < kernels.size(); ++index)
+    for (unsigned index = 0; index < work.size(); ++index)
       if (waitsFor[index] == 0)
-        ready.push({needsMemory(kernels[index]), index});
-    std::vector<graph::KernelOp> result;
+        ready.push({needsMemory(work[index]), index});
+    std::vector<Operation *> result;
     while (!ready.empty()) {
       unsigned index = ready.top().second;
       ready.pop();
-      result.push_back(kernels[index]);
+      result.push_back(work[index]);
       for (unsigned next : successors[index])
         if (--waitsFor[next] == 0)
-          ready.push({needsMemory(kernels[next]), next});
+          ready.push({needsMemory(work[next]), next});
     }
     return result;
   }
 
-  /// A number for each kernel, equal for those that must come before one
+  /// A number for each, equal for those that must come before one
   /// another; 0 for all that are in no such knot. By Tarjan's algorithm,
   /// without recursion.
   std::vector<unsigned> knots() const {
-    unsigned count = kernels.size(), time = 0, knotCount = 0;
+    unsigned count = work.size(), time = 0, knotCount = 0;
     std::vector<unsigned> knot(count, 0), found(count, 0), low(count, 0);
     std::vector<unsigned> next(count, 0); // successor to look at
     std::vector<bool> open(count, false);
@@ -116,7 +130,7 @@ public:
     return knot;
   }
 
-  unsigned numberOf(Operation *kernel) const { return indexOf.lookup(kernel); }
+  unsigned numberOf(Operation *op) const { return indexOf.lookup(op); }
 
 private:
   void addEdge(Operation *before, Operation *after) {
@@ -126,7 +140,7 @@ private:
     ++waitsFor[indexOf.lookup(after)];
   }
 
-  std::vector<graph::KernelOp> kernels;
+  SmallVector<Operation *> work;
   llvm::DenseMap<Operation *, unsigned> indexOf;
   std::vector<SmallVector<unsigned, 2>> successors;
   std::vector<unsigned> waitsFor;
@@ -134,15 +148,12 @@ private:
 
 } // namespace
 
-KernelOrder
-orderKernels(graph::StepOp func, const Readers &readers,
-             ArrayRef<StateUpdate> updates,
-             llvm::function_ref<bool(graph::KernelOp)> needsMemory) {
+WorkOrder orderWork(graph::StepOp func, const Readers &readers,
+                    ArrayRef<StateUpdate> updates,
+                    llvm::function_ref<bool(Operation *)> needsMemory) {
   OrderGraph graph(func, readers, updates);
-  KernelOrder order{graph.sort(needsMemory), {}};
-  auto all = func.getOps<graph::KernelOp>();
-  if (order.kernels.size() ==
-      static_cast<size_t>(std::distance(all.begin(), all.end())))
+  WorkOrder order{graph.sort(needsMemory), {}};
+  if (order.work.size() == workOf(func).size())
     return order;
   std::vector<unsigned> knots = graph.knots();
   llvm::SmallDenseSet<unsigned> seen;

@@ -1,4 +1,4 @@
-// The order in which a function's kernels run on one thread.
+// The order in which what a step does runs on one thread.
 #pragma once
 
 #include "dialects/graph/Step.h"
@@ -9,41 +9,45 @@ namespace dl::schedule {
 
 using graph::rootOf;
 
-/// The kernels that read a value, itself or through aliases, in program order.
+/// What becomes commands: kernels and communication, in program order.
+llvm::SmallVector<mlir::Operation *> workOf(graph::StepOp func);
+
+/// Those that read a value, themselves or through aliases, in program order.
 class Readers {
 public:
   explicit Readers(graph::StepOp func);
-  /// A kernel that reads it through two operands stands twice.
-  llvm::ArrayRef<graph::KernelOp> of(mlir::Value root) const;
+  /// One that reads it through two operands stands twice.
+  llvm::ArrayRef<mlir::Operation *> of(mlir::Value root) const;
 
 private:
-  llvm::DenseMap<mlir::Value, llvm::SmallVector<graph::KernelOp, 2>> readers;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<mlir::Operation *, 2>> readers;
 };
 
-/// New values of states: the argument with the old value, the kernel's result.
+/// New values of states: the argument with the old value, and what is made.
 struct StateUpdate {
   mlir::Value oldValue; // null where the function does not take it
   mlir::OpResult newValue;
   mlir::StringRef name;
 };
 
-/// Whether `newValue` can be written over `oldValue`: its kernel reads that at
+/// Whether `newValue` can be written over `oldValue`: its maker reads that at
 /// most through the operand whose buffer the result may share.
 bool canOverwrite(mlir::OpResult newValue, mlir::Value oldValue);
 
-struct KernelOrder {
-  std::vector<graph::KernelOp> kernels;
+struct WorkOrder {
+  std::vector<mlir::Operation *> work;
   /// Updates that would destroy an old value which is needed after them, by
-  /// index: the first one of each knot of kernels that wait for one another.
-  /// Then `kernels` is not complete.
+  /// index: the first one of each knot of work that waits for one another.
+  /// Then `work` is not complete.
   llvm::SmallVector<unsigned> stuck;
 };
 
-/// Orders the kernels: producers first, readers of a state's old value before
-/// the kernel that overwrites it, and among those that are ready one for which
-/// `needsMemory` is false, so that what it reads can die early. Deterministic.
-KernelOrder orderKernels(graph::StepOp func, const Readers &readers,
-                         llvm::ArrayRef<StateUpdate> updates,
-                         llvm::function_ref<bool(graph::KernelOp)> needsMemory);
+/// Orders the work: producers first, readers of a state's old value before what
+/// overwrites it, communication as all ranks do, and among that which is ready
+/// one for which `needsMemory` is false, so that what it reads can die early.
+/// Deterministic.
+WorkOrder orderWork(graph::StepOp func, const Readers &readers,
+                    llvm::ArrayRef<StateUpdate> updates,
+                    llvm::function_ref<bool(mlir::Operation *)> needsMemory);
 
 } // namespace dl::schedule

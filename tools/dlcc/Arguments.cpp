@@ -67,6 +67,7 @@ private:
   void unknown(StringRef word);
   void setting(StringRef text);
   void dtype(StringRef text);
+  void mesh(StringRef text);
   void view(StringRef text);
   void emit(StringRef list);
   void emitOne(StringRef kind, StringRef path);
@@ -95,6 +96,13 @@ const std::vector<Parser::Option> &Parser::options() {
        [](Parser &p, StringRef v) {
          p.number<int64_t>("--accumulate", v, 1, p.result.accumulate,
                            std::numeric_limits<uint32_t>::max());
+       }},
+      {"--mesh", Required, [](Parser &p, StringRef v) { p.mesh(v); }},
+      {"--zero", Required,
+       [](Parser &p, StringRef v) {
+         int64_t stage = 0;
+         p.number<int64_t>("--zero", v, 0, stage, 3);
+         p.result.mesh.zero = stage;
        }},
       {"--target-cpu", Required,
        [](Parser &p, StringRef v) { p.result.targetCpu = v.str(); }},
@@ -191,6 +199,29 @@ void Parser::dtype(StringRef text) {
   if (text != "f32" && text != "f64")
     return fail("--dtype=" + text.str() + ": f32 and f64 are known");
   result.dtype = text.str();
+}
+
+/// "dp=2,tp=4", the slowest axis first.
+void Parser::mesh(StringRef text) {
+  llvm::SmallVector<StringRef> items;
+  text.split(items, ',');
+  result.mesh.axes.clear();
+  int64_t ranks = 1;
+  for (StringRef item : items) {
+    auto [name, number] = item.split('=');
+    int64_t size = 0;
+    if (name.empty() || number.getAsInteger(10, size) || size < 1)
+      return fail("--mesh=" + text.str() + ": '" + item.str() +
+                  "' is not AXIS=RANKS; --mesh dp=2,tp=4 is wanted");
+    for (const auto &[known, other] : result.mesh.axes)
+      if (known == name)
+        return fail("--mesh=" + text.str() + ": the axis '" + known +
+                    "' is there twice");
+    ranks = ranks > 65536 || size > 65536 ? 1 << 20 : ranks * size;
+    if (ranks > 65536)
+      return fail("--mesh=" + text.str() + ": at most 65536 ranks");
+    result.mesh.axes.emplace_back(name.str(), size);
+  }
 }
 
 void Parser::view(StringRef text) {
@@ -292,7 +323,7 @@ Output
   -o FILE                the plan (default: MODEL.plan in this folder)
   --emit=KIND[=FILE],... also write: graph.svg, graph.dot, memory.svg, report.json, kernels.so,
                          mlir[:PHASE] (to standard output unless FILE is given; PHASE is import,
-                         backward, layout, fuse or schedule), machine (what the plan was made for, in the
+                         backward, partition, layout, fuse or schedule), machine (what the plan was made for, in the
                          form of --machine; to standard output)
   --view=VIEW            how much a graph shows: blocks (default), modules, kernels (in these, equal
                          neighbours are folded) or ops
@@ -305,6 +336,9 @@ Model
   -I FOLDER              where #include "..." looks, besides the model's folder
   --dtype=f32|f64        the type of all floats (default: f32)
   --accumulate=N         micro-batches for one update (default: 1)
+  --mesh=AXIS=N,...      ranks that run the plan together, the slowest axis first; batches are divided along dp
+  --zero=0|1|2|3         what is divided along dp as well: 1 the slots of optimizers, 2 gradients, too, 3
+                         parameters, too (default: 0)
 
 Compilation
   --target-cpu=NAME      for this CPU alone (default: x86-64-v3 and x86-64-v4, both in the plan)

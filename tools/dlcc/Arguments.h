@@ -2,6 +2,7 @@
 // the options of every library to --help.
 #pragma once
 
+#include "compiler/pipeline/Pipeline.h"
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -22,6 +23,7 @@ struct Arguments {
   std::string dtype = "f32", targetCpu;
   int64_t accumulate = 1, threads = 0, tiles = 0, maxOps = 1000000;
   double evalTimeout = 20;
+  MeshOptions mesh;
   std::vector<Output> outputs;
   /// Of pictures: "blocks", "modules", "ops", "kernels"; and which step.
   std::string view = "blocks", step;

@@ -105,6 +105,7 @@ compileOptions(const Arguments &arguments,
   options.maxTiles = arguments.tiles;
   options.threads = static_cast<int>(arguments.threads);
   options.targetCpu = arguments.targetCpu;
+  options.mesh = arguments.mesh;
   options.pictures = pictureOptions(arguments);
   if (arguments.check)
     options.stopAfter = "import";

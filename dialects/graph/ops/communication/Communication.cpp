@@ -39,6 +39,27 @@ SmallVector<HostTensor> ReshardOp::evaluate(ArrayRef<HostTensor> operands) {
 
 int64_t ReshardOp::getFlops() { return 0; }
 
+//===-- stored ------------------------------------------------------------===//
+
+LogicalResult StoredOp::inferReturnTypes(MLIRContext *, OptionalLoc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getX().getType());
+  return success();
+}
+
+SmallVector<HostTensor> StoredOp::evaluate(ArrayRef<HostTensor> operands) {
+  return {operands[0]};
+}
+
+int64_t StoredOp::getFlops() { return 0; }
+
+ShardingRule StoredOp::getShardingRule() {
+  ShardingRule rule = pointwiseRule(*this);
+  rule.partials = {{{0}, Splitting::Sum}, {{0}, Splitting::Max}};
+  return rule;
+}
+
 //===-- What ranks exchange -----------------------------------------------===//
 
 /// One block behind the other.

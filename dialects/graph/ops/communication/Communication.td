@@ -52,6 +52,16 @@ def Graph_ReshardOp : Graph_InferredOp<"reshard", Graph_Reference> {
   let results = (outs Graph_Tensor:$result);
 }
 
+def Graph_StoredOp : Graph_InferredOp<"stored",
+    !listconcat(Graph_Reference, Graph_OwnRule, Graph_Alias)> {
+  let summary = "The same value, as it lies in memory: no kernel reaches across.";
+  let description = [{
+    Where a rank begins to read is said to a kernel with its bindings.
+  }];
+  let arguments = (ins Graph_Tensor:$x);
+  let results = (outs Graph_Tensor:$result);
+}
+
 /// Not pure: what nobody reads here somebody else may wait for.
 class Graph_CommunicationOp<string mnemonic, list<Trait> traits = []>
     : Op<GraphDialect, mnemonic, traits # [DeclareOpInterfaceMethods<CommunicationOpInterface, ["getSentRows", "getReceivedRows"]>]>;

@@ -9,7 +9,9 @@ def Graph_KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
     The block's arguments are the operands; graph.yield gives the results.
     `inplace` holds for each result the operand whose buffer it may share, or -1.
     `constants` are the numbers that only this launch has, see LaunchConstants.h:
-    kernels that differ in nothing else have one name and one code.
+    kernels that differ in nothing else have one name and one code. Where ranks
+    run it, `constant_steps` say of each constant how it grows with the rank's
+    coordinate along each axis of the mesh.
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$name,
                        OptionalAttr<StrAttr>:$strategy, OptionalAttr<I64Attr>:$tiles,
@@ -17,7 +19,8 @@ def Graph_KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
                        OptionalAttr<ArrayAttr>:$operand_layouts,
                        OptionalAttr<ArrayAttr>:$result_layouts,
                        OptionalAttr<DenseI64ArrayAttr>:$inplace,
-                       OptionalAttr<DenseI64ArrayAttr>:$constants);
+                       OptionalAttr<DenseI64ArrayAttr>:$constants,
+                       OptionalAttr<DenseI64ArrayAttr>:$constant_steps);
   let results = (outs Variadic<Graph_Tensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat =

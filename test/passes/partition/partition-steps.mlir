@@ -1,0 +1,40 @@
+// RUN: dl-opt %s --partition-steps --split-input-file | FileCheck %s
+
+// Seven rows are four and three: two classes of ranks. A sum is an exchange of parts, a
+// sum over them and a gather.
+graph.mesh [#graph.axis<"dp" = 2>] data "dp"
+graph.state @w {type = tensor<7xf32>, role = "parameter"}
+graph.step @sum(%x: tensor<7x7xf32> input 0, %w: tensor<7xf32> state @w) -> (tensor<7xf32> state @w)
+    of "sum" batch 7 dataset 0 attributes {graph.batch_axes = ["dp"]} {
+  %s = graph.sum %x {dims = array<i64: 0>, graph.factors = #graph.sharding<[[], ["dp"]], sum [], max []>} : (tensor<7x7xf32>) -> tensor<7xf32>
+  %p = graph.reshard %s {from = #graph.sharding<[[]], sum ["dp"], max []>, to = #graph.sharding<[["dp"]], sum [], max []>} : (tensor<7xf32>) -> tensor<7xf32>
+  %a = graph.reshard %p {from = #graph.sharding<[["dp"]], sum [], max []>, to = #graph.sharding<[[]], sum [], max []>} : (tensor<7xf32>) -> tensor<7xf32>
+  graph.return %a : tensor<7xf32>
+}
+// CHECK: module attributes {graph.ranks = array<i64: 0>}
+// CHECK: graph.step @sum(%{{.*}}: tensor<4x7xf32> input 0
+// CHECK: %[[S:.*]] = graph.sum %{{.*}} : (tensor<4x7xf32>) -> tensor<7xf32>
+// CHECK: %[[X:.*]] = graph.all_to_all %[[S]] over ["dp"] sends [4, 3] receives [4, 4] : tensor<7xf32> -> tensor<8xf32>
+// CHECK: %[[R:.*]] = graph.reshape %[[X]] {shape = array<i64: 2, 4>}
+// CHECK: %[[P:.*]] = graph.sum %[[R]] {dims = array<i64: 0>}
+// CHECK: graph.all_gather %[[P]] over ["dp"] rows [4, 3] order 1 : tensor<4xf32> -> tensor<7xf32>
+// CHECK: module attributes {graph.ranks = array<i64: 1>}
+// CHECK: graph.step @sum(%{{.*}}: tensor<3x7xf32> input 0
+// CHECK: graph.all_to_all %{{.*}} over ["dp"] sends [4, 3] receives [3, 3] : tensor<7xf32> -> tensor<6xf32>
+// CHECK: graph.all_gather %{{.*}} over ["dp"] rows [4, 3] order 1 : tensor<3xf32> -> tensor<7xf32>
+
+// -----
+
+// What ranks of a class differ in are numbers of launches.
+graph.mesh [#graph.axis<"dp" = 2>, #graph.axis<"tp" = 3>] data "dp"
+graph.step @slice(%x: tensor<6xf32>) -> (tensor<6xf32>) {
+  %s = graph.reshard %x {from = #graph.sharding<[[]], sum [], max []>, to = #graph.sharding<[["dp", "tp"]], sum [], max []>} : (tensor<6xf32>) -> tensor<6xf32>
+  %a = graph.reshard %s {from = #graph.sharding<[["dp", "tp"]], sum [], max []>, to = #graph.sharding<[["dp"]], sum [], max []>} : (tensor<6xf32>) -> tensor<6xf32>
+  %b = graph.reshard %a {from = #graph.sharding<[["dp"]], sum [], max []>, to = #graph.sharding<[[]], sum [], max []>} : (tensor<6xf32>) -> tensor<6xf32>
+  graph.return %b : tensor<6xf32>
+}
+// CHECK: module attributes {graph.ranks = array<i64: 0, 1, 2, 3, 4, 5>}
+// CHECK: graph.slice %{{.*}} {graph.rank_steps = {offsets = array<i64: 3, 1>}, offsets = array<i64: 0>, sizes = array<i64: 1>, strides = array<i64: 1>}
+// CHECK: graph.all_gather %{{.*}} over ["tp"] rows [1, 1, 1] : tensor<1xf32> -> tensor<3xf32>
+// CHECK: graph.all_gather %{{.*}} over ["dp"] rows [3, 3] order 1 : tensor<3xf32> -> tensor<6xf32>
+// CHECK-NOT: graph.ranks

@@ -1,0 +1,72 @@
+// RUN: dl-opt %s --shard-steps=split-from=4 --verify-shardings --split-input-file | FileCheck %s
+
+// Batches are divided, gradients are summed at the border of the update.
+graph.mesh [#graph.axis<"dp" = 2>] data "dp"
+graph.state @w {type = tensor<4x3xf32>, role = "parameter"}
+graph.state @b {type = tensor<3xf32>, role = "parameter"}
+// CHECK-LABEL: graph.step @train
+graph.step @train(%x: tensor<8x4xf32> input 0, %w: tensor<4x3xf32> state @w, %b: tensor<3xf32> state @b)
+    -> (tensor<f32> metric "loss", tensor<4x3xf32> state @w, tensor<3xf32> state @b)
+    of "train" training batch 8 dataset 0 {
+  // CHECK: %[[Y:.*]] = graph.matmul {{.*}}graph.factors = #graph.sharding<{{\[\[}}"dp"], [], []], sum [], max []>
+  %y = graph.matmul %x, %w {spec = "mk,kn->mn"} : (tensor<8x4xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
+  // CHECK: %[[LOSS:.*]] = graph.sum %[[Y]] {{.*}}graph.factors = #graph.sharding<{{\[\[}}"dp"], []], sum [], max []>
+  // CHECK: graph.reshard %[[LOSS]] {from = #graph.sharding<[], sum ["dp"], max []>, to = #graph.sharding<[], sum [], max []>}
+  %loss = graph.sum %y {dims = array<i64: 0, 1>} : (tensor<8x3xf32>) -> tensor<f32>
+  // CHECK: %[[DW:.*]] = graph.matmul
+  %dw = graph.matmul %x, %y {spec = "km,kn->mn"} : (tensor<8x4xf32>, tensor<8x3xf32>) -> tensor<4x3xf32>
+  // A sum of four elements and more is exchanged in parts, which are gathered then.
+  // CHECK: %[[PARTS:.*]] = graph.reshard %[[DW]] {from = #graph.sharding<{{\[\[}}], []], sum ["dp"], max []>, to = #graph.sharding<{{\[\[}}"dp"], []], sum [], max []>}
+  // CHECK: %[[ALL:.*]] = graph.reshard %[[PARTS]]
+  // CHECK: graph.gradient %[[ALL]] {of = "w"}
+  %gw = graph.gradient %dw {of = "w"} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  %db = graph.sum %y {dims = array<i64: 0>} : (tensor<8x3xf32>) -> tensor<3xf32>
+  // CHECK: %[[SUM:.*]] = graph.reshard {{.*}}from = #graph.sharding<{{\[\[}}]], sum ["dp"], max []>, to = #graph.sharding<{{\[\[}}]], sum [], max []>
+  // CHECK: graph.gradient %[[SUM]] {of = "b"}
+  %gb = graph.gradient %db {of = "b"} : (tensor<3xf32>) -> tensor<3xf32>
+  %nw = graph.sub %w, %gw : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  %nb = graph.sub %b, %gb : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  graph.return %loss, %nw, %nb : tensor<f32>, tensor<4x3xf32>, tensor<3xf32>
+}
+
+// -----
+
+// Stage 1 of ZeRO: a slot lies in parts, and so is all computed that updates it; the
+// parameter is gathered.
+graph.mesh [#graph.axis<"dp" = 2>] data "dp" zero 1
+// CHECK: graph.state @w
+// CHECK-NOT: sharding
+graph.state @w {type = tensor<4x3xf32>, role = "parameter"}
+// CHECK: graph.state @m {{.*}}sharding = #graph.sharding<{{\[\[}}"dp"], []], sum [], max []>
+graph.state @m {type = tensor<4x3xf32>, role = "slot", of = "w"}
+// CHECK-LABEL: graph.step @train
+graph.step @train(%x: tensor<8x4xf32> input 0, %w: tensor<4x3xf32> state @w, %m: tensor<4x3xf32> state @m)
+    -> (tensor<4x3xf32> state @w, tensor<4x3xf32> state @m) of "train" training batch 8 dataset 0 {
+  // CHECK: %[[PART:.*]] = graph.reshard %{{.*}} {from = #graph.sharding<{{\[\[}}], []], sum [], max []>, to = #graph.sharding<{{\[\[}}"dp"], []], sum [], max []>}
+  %y = graph.matmul %x, %w {spec = "mk,kn->mn"} : (tensor<8x4xf32>, tensor<4x3xf32>) -> tensor<8x3xf32>
+  %dw = graph.matmul %x, %y {spec = "km,kn->mn"} : (tensor<8x4xf32>, tensor<8x3xf32>) -> tensor<4x3xf32>
+  // CHECK: %[[G:.*]] = graph.gradient {{.*}}graph.factors = #graph.sharding<{{\[\[}}"dp"], []]
+  %g = graph.gradient %dw {of = "w"} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  // CHECK: %[[M:.*]] = graph.add %{{.*}}, %[[G]] {graph.factors
+  %nm = graph.add %m, %g : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  // CHECK: %[[NEW:.*]] = graph.sub %[[PART]], %[[M]] {graph.factors
+  %nw = graph.sub %w, %nm : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  // CHECK: %[[WHOLE:.*]] = graph.reshard %[[NEW]]
+  // CHECK: graph.return %[[WHOLE]], %[[M]]
+  graph.return %nw, %nm : tensor<4x3xf32>, tensor<4x3xf32>
+}
+
+// -----
+
+// What is linear in a partial sum is computed on it; elsewhere it is added up first.
+graph.mesh [#graph.axis<"dp" = 2>] data "dp"
+// CHECK-LABEL: graph.step @linear
+graph.step @linear(%x: tensor<6xf32> input 0) -> (tensor<f32> metric "e") of "linear" batch 6 dataset 0 {
+  %s = graph.sum %x {dims = array<i64: 0>} : (tensor<6xf32>) -> tensor<f32>
+  // CHECK: %[[N:.*]] = graph.neg %{{.*}} {graph.factors = #graph.sharding<[], sum ["dp"], max []>}
+  %n = graph.neg %s : (tensor<f32>) -> tensor<f32>
+  // CHECK: %[[R:.*]] = graph.reshard %[[N]]
+  // CHECK: graph.exp %[[R]] :
+  %e = graph.exp %n : (tensor<f32>) -> tensor<f32>
+  graph.return %e : tensor<f32>
+}
