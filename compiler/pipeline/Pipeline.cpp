@@ -232,10 +232,13 @@ struct Phase {
 };
 
 constexpr Phase phases[] = {
-    {"import", &Compilation::import},     {"backward", &Compilation::backward},
+    {"import", &Compilation::import},
+    {"backward", &Compilation::backward},
     {"partition", &Compilation::partition},
-    {"layout", &Compilation::layout},     {"fuse", &Compilation::fuse},
-    {"schedule", &Compilation::schedule}, {"codegen", &Compilation::codegen},
+    {"layout", &Compilation::layout},
+    {"fuse", &Compilation::fuse},
+    {"schedule", &Compilation::schedule},
+    {"codegen", &Compilation::codegen},
     {"emit", &Compilation::emit},
 };
 

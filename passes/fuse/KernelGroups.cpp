@@ -60,8 +60,8 @@ KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
     if (kind == OpKind::Free &&
         llvm::any_of(op.getUsers(), [&](Operation *user) {
           return user == body.getTerminator() ||
-                 isa<graph::AliasOpInterface,
-                     graph::CommunicationOpInterface>(user);
+                 isa<graph::AliasOpInterface, graph::CommunicationOpInterface>(
+                     user);
         }))
       kind = OpKind::Elementwise;
     kinds[&op] = kind;

@@ -102,7 +102,8 @@ private:
           return isa<graph::LaunchConstantsOpInterface>(made);
         }))
       return success();
-    llvm::MapVector<Operation *, llvm::MapVector<StringAttr, SmallVector<int64_t>>>
+    llvm::MapVector<Operation *,
+                    llvm::MapVector<StringAttr, SmallVector<int64_t>>>
         steps;
     for (unsigned axis : sharding.axes()) {
       std::optional<int64_t> other = ranks.neighbour(mesh, axis);

@@ -105,8 +105,8 @@ graph::Box boxOf(ArrayRef<int64_t> shape, const TensorSharding &sharding,
                  const Mesh &mesh, ArrayRef<int64_t> coordinates) {
   graph::Box box;
   for (auto [size, axes] : llvm::zip_equal(shape, sharding.dims)) {
-    graph::Interval block = graph::blockOf(size, mesh.count(axes),
-                                           mesh.index(axes, coordinates));
+    graph::Interval block =
+        graph::blockOf(size, mesh.count(axes), mesh.index(axes, coordinates));
     box.offsets.push_back(block.begin);
     box.sizes.push_back(block.size());
   }

@@ -62,8 +62,7 @@ private:
   void makeLocal(graph::StateOp state, ArrayRef<int64_t> coordinates) {
     if (!state.getShardingAttr())
       return;
-    TensorSharding sharding =
-        TensorSharding::of(state.getShardingAttr(), mesh);
+    TensorSharding sharding = TensorSharding::of(state.getShardingAttr(), mesh);
     Type whole = state.getType();
     state.setType(localType(whole, sharding, mesh, coordinates));
     if (state.getType() != whole)

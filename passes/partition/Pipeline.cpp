@@ -11,8 +11,7 @@ void dl::buildPartitionPipeline(OpPassManager &manager) {
   manager.addPass(createVerifyShardings());
   manager.addPass(createPartitionSteps());
   // Parts of constants are constants; what a rank has nothing of is dead.
-  OpPassManager &steps =
-      manager.nest<ModuleOp>().nest<graph::StepOp>();
+  OpPassManager &steps = manager.nest<ModuleOp>().nest<graph::StepOp>();
   steps.addPass(createCanonicalizerPass());
   steps.addPass(createCSEPass());
 }

@@ -97,9 +97,9 @@ private:
   std::vector<int64_t> signatureOf(const Coordinates &coordinates) {
     std::vector<int64_t> signature;
     for (const auto &[size, axes] : splits)
-      signature.push_back(graph::blockOf(size, mesh.count(axes),
-                                         mesh.index(axes, coordinates))
-                              .size());
+      signature.push_back(
+          graph::blockOf(size, mesh.count(axes), mesh.index(axes, coordinates))
+              .size());
     for (unsigned axis : origins)
       signature.push_back(coordinates[axis] == 0);
     for (Operation *op : placed)

@@ -22,7 +22,8 @@ int64_t ReshardLowering::block(int64_t size, ArrayRef<unsigned> axes,
 
 /// Communication keeps its place among all of the step's.
 Value ReshardLowering::communicate(Operation *op) {
-  op->setAttr("order", Builder(op->getContext()).getI64IntegerAttr(nextOrder++));
+  op->setAttr("order",
+              Builder(op->getContext()).getI64IntegerAttr(nextOrder++));
   return op->getResult(0);
 }
 
@@ -65,9 +66,9 @@ void ReshardLowering::sumInParts(Part &part, unsigned dim, unsigned axis,
   SmallVector<int64_t> received(shape);
   received[0] = members * sends[own];
   auto type = RankedTensorType::get(received, graph::elementOf(rows));
-  Value exchanged = communicate(graph::AllToAllOp::create(
-      part.builder, part.loc, type, rows, mesh.namesOf({axis}), sends,
-      receives));
+  Value exchanged = communicate(
+      graph::AllToAllOp::create(part.builder, part.loc, type, rows,
+                                mesh.namesOf({axis}), sends, receives));
   SmallVector<int64_t> stacked(shape);
   stacked[0] = sends[own];
   stacked.insert(stacked.begin(), members);
@@ -114,11 +115,10 @@ void ReshardLowering::gather(Part &part, unsigned dim, size_t keep) {
 }
 
 /// The rank's block along these axes, on top of those that split the dim.
-void ReshardLowering::slice(Part &part, unsigned dim,
-                            ArrayRef<unsigned> axes) {
+void ReshardLowering::slice(Part &part, unsigned dim, ArrayRef<unsigned> axes) {
   SmallVector<int64_t> sizes(graph::shapeOf(part.value));
-  graph::Interval block =
-      graph::blockOf(sizes[dim], mesh.count(axes), mesh.index(axes, coordinates));
+  graph::Interval block = graph::blockOf(sizes[dim], mesh.count(axes),
+                                         mesh.index(axes, coordinates));
   int64_t nominal = llvm::divideCeil(sizes[dim], mesh.count(axes));
   SmallVector<int64_t> offsets(sizes.size(), 0), strides(sizes.size(), 1);
   offsets[dim] = block.begin;
@@ -145,9 +145,8 @@ void ReshardLowering::slice(Part &part, unsigned dim,
   }
   Builder builder(cut.getContext());
   cut.getDefiningOp()->setAttr(
-      graph::kRankSteps,
-      builder.getDictionaryAttr(builder.getNamedAttr(
-          "offsets", builder.getDenseI64ArrayAttr(steps))));
+      graph::kRankSteps, builder.getDictionaryAttr(builder.getNamedAttr(
+                             "offsets", builder.getDenseI64ArrayAttr(steps))));
   part.value = cut;
 }
 

@@ -30,7 +30,8 @@ private:
   mlir::Value reduceMembers(graph::GraphBuilder &g, mlir::Value stacked,
                             graph::Splitting kind);
   mlir::Value communicate(mlir::Operation *op);
-  int64_t block(int64_t size, llvm::ArrayRef<unsigned> axes, int64_t member) const;
+  int64_t block(int64_t size, llvm::ArrayRef<unsigned> axes,
+                int64_t member) const;
 
   const Mesh &mesh;
   llvm::ArrayRef<int64_t> coordinates;

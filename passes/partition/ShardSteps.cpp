@@ -27,9 +27,8 @@ public:
                      (role == "parameter" && mesh.zero >= 3);
       if (role == "accumulator")
         continue; // as its gradients come
-      known[state.getSymName()] = divided
-                                      ? divide(state.getType(), placed)
-                                      : placed;
+      known[state.getSymName()] =
+          divided ? divide(state.getType(), placed) : placed;
     }
     for (auto state : module.getOps<graph::StateOp>())
       states[state.getSymName()] = state;
@@ -51,8 +50,8 @@ public:
         cast<RankedTensorType>(state.getType()).getRank());
   }
   TensorSharding baseOf(StringRef name, Type type) const {
-    if (graph::StateOp state = states.lookup(name); state &&
-                                                    state.getType() == type)
+    if (graph::StateOp state = states.lookup(name);
+        state && state.getType() == type)
       return base(state);
     return TensorSharding::whole(cast<RankedTensorType>(type).getRank());
   }
@@ -289,8 +288,8 @@ void StepSharder::place(Operation *op) {
   OpSharding sharding = decide(op);
   for (OpOperand &operand : op->getOpOperands()) {
     TensorSharding has = of(operand.get());
-    operand.set(in(operand.get(),
-                   sharding.operand(operand.getOperandNumber(), has)));
+    operand.set(
+        in(operand.get(), sharding.operand(operand.getOperandNumber(), has)));
   }
   if (!sharding.axes().empty() || !sharding.sum.empty() ||
       !sharding.max.empty())
@@ -349,8 +348,8 @@ void StepSharder::divideAsOperands(Operation *op, OpSharding &sharding) {
     used[axis] = true;
   std::optional<graph::Splitting> combined;
   if (!sharding.sum.empty() || !sharding.max.empty())
-    combined = sharding.sum.empty() ? graph::Splitting::Max
-                                    : graph::Splitting::Sum;
+    combined =
+        sharding.sum.empty() ? graph::Splitting::Max : graph::Splitting::Sum;
   for (OpOperand *operand : operands) {
     TensorSharding given = proposal(operand->get());
     for (auto [dim, axes] : llvm::enumerate(given.dims)) {
@@ -431,7 +430,8 @@ Value StepSharder::reshard(Value value, const TensorSharding &to) {
   known = graph::ReshardOp::create(builder, loc, value.getType(), value,
                                    from.attr(mesh), attr);
   shardings[known] = to;
-  if (Operation *maker = value.getDefiningOp(); maker && updates.contains(maker))
+  if (Operation *maker = value.getDefiningOp();
+      maker && updates.contains(maker))
     updates.insert(known.getDefiningOp());
   return known;
 }

@@ -79,8 +79,7 @@ private:
       const TensorSharding &has = shardings.at(operand.get());
       TensorSharding wanted = sharding.operand(number, has);
       if (!(has == wanted))
-        return errorAt(op, number, has)
-               << "is needed as " << wanted.attr(mesh);
+        return errorAt(op, number, has) << "is needed as " << wanted.attr(mesh);
     }
     if (failed(verifyPartials(op, sharding)))
       return failure();
@@ -98,18 +97,17 @@ private:
         for (OpOperand &operand : op->getOpOperands())
           if (llvm::is_contained(shardings.at(operand.get()).*partial, axis))
             operands.push_back(operand.getOperandNumber());
-        if (llvm::none_of(sharding.rule.partials,
-                          [&](const graph::PartialRule &rule) {
-                            return rule.kind == kind &&
-                                   rule.operands == operands;
-                          }))
+        if (llvm::none_of(
+                sharding.rule.partials, [&](const graph::PartialRule &rule) {
+                  return rule.kind == kind && rule.operands == operands;
+                }))
           return op->emitError("is not linear in what is partial along '")
                  << mesh.name(axis).getValue() << "'";
       }
       return success();
     };
-    if (failed(verify(sharding.sum, &TensorSharding::sum,
-                      graph::Splitting::Sum)))
+    if (failed(
+            verify(sharding.sum, &TensorSharding::sum, graph::Splitting::Sum)))
       return failure();
     return verify(sharding.max, &TensorSharding::max, graph::Splitting::Max);
   }
@@ -119,8 +117,9 @@ private:
       const TensorSharding &has = shardings.at(operand.get());
       FlatSymbolRefAttr state = graph::stateOf(operand);
       TensorSharding wanted =
-          state ? ofState(state).value_or(TensorSharding::whole(has.dims.size()))
-                : TensorSharding::whole(has.dims.size());
+          state
+              ? ofState(state).value_or(TensorSharding::whole(has.dims.size()))
+              : TensorSharding::whole(has.dims.size());
       if (!(has == wanted))
         return errorAt(returned, operand.getOperandNumber(), has)
                << "leaves the step as " << wanted.attr(mesh);

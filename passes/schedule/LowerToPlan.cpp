@@ -81,8 +81,8 @@ private:
     SmallVector<Attribute> mesh;
     for (auto op : module.getOps<graph::MeshOp>())
       for (auto axis : op.getAxes().getAsRange<graph::AxisAttr>())
-        mesh.push_back(plan::AxisAttr::get(builder.getContext(),
-                                           axis.getName(), axis.getSize()));
+        mesh.push_back(plan::AxisAttr::get(builder.getContext(), axis.getName(),
+                                           axis.getSize()));
     auto ranks = module->getAttrOfType<DenseI64ArrayAttr>(graph::kRanks);
     if (!ranks)
       mesh.clear();
@@ -133,8 +133,7 @@ private:
       for (auto [dim, axes] :
            llvm::enumerate(sharding.getDims().getAsRange<ArrayAttr>()))
         if (!axes.empty())
-          split.push_back(
-              plan::SplitAttr::get(state.getContext(), dim, axes));
+          split.push_back(plan::SplitAttr::get(state.getContext(), dim, axes));
     return parts.builder.getArrayAttr(split);
   }
 

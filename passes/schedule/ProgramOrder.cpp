@@ -29,7 +29,8 @@ ArrayRef<Operation *> Readers::of(Value root) const {
 bool canOverwrite(OpResult newValue, Value oldValue) {
   Operation *maker = newValue.getOwner();
   int64_t shared = -1;
-  if (auto kernel = dyn_cast<graph::KernelOp>(maker); kernel && kernel.getInplace())
+  if (auto kernel = dyn_cast<graph::KernelOp>(maker);
+      kernel && kernel.getInplace())
     shared = (*kernel.getInplace())[newValue.getResultNumber()];
   for (OpOperand &operand : maker->getOpOperands())
     if (oldValue && rootOf(operand.get()) == oldValue &&
@@ -45,8 +46,7 @@ class OrderGraph {
 public:
   OrderGraph(graph::StepOp func, const Readers &readers,
              ArrayRef<StateUpdate> updates)
-      : work(workOf(func)), successors(work.size()),
-        waitsFor(work.size(), 0) {
+      : work(workOf(func)), successors(work.size()), waitsFor(work.size(), 0) {
     for (auto [index, op] : llvm::enumerate(work))
       indexOf[op] = index;
     Operation *exchange = nullptr;

@@ -52,7 +52,7 @@ std::string complaint(const std::string &text) {
   if (!module)
     return "not parsed: " + said;
   auto plan = *module->getOps<dl::plan::PlanOp>().begin();
-  FailureOr<dl::emit::PlanFile> file = dl::emit::encodePlan(plan, {});
+  FailureOr<dl::emit::PlanFile> file = dl::emit::encodePlan({plan}, {});
   EXPECT_EQ(failed(file), !said.empty());
   return said;
 }

@@ -17,9 +17,9 @@ static dlrt::Mesh meshOf(plan::PlanOp plan) {
   return mesh;
 }
 
-FailureOr<PlanFile> encodePlan(ArrayRef<RankPlan> plans,
+FailureOr<PlanFile> encodePlan(ArrayRef<plan::PlanOp> plans,
                                ArrayRef<Image> images) {
-  plan::PlanOp first = plans.front().plan;
+  plan::PlanOp first = plans.front();
   FailureOr<std::vector<dlrt::fb::PlanT>> metadata = buildMetadata(plans);
   if (failed(metadata))
     return failure();
@@ -52,13 +52,6 @@ FailureOr<PlanFile> encodePlan(ArrayRef<RankPlan> plans,
     file.batchBytes = std::max(file.batchBytes, bytes);
   }
   return file;
-}
-
-FailureOr<PlanFile> encodePlan(plan::PlanOp plan, ArrayRef<Image> images) {
-  RankPlan all{plan, {}};
-  for (uint32_t rank = 0; rank < meshOf(plan).ranks(); ++rank)
-    all.ranks.push_back(rank);
-  return encodePlan(ArrayRef(all), images);
 }
 
 } // namespace dl::emit

@@ -21,20 +21,10 @@ struct PlanFile {
   uint64_t batchBytes = 0;
 };
 
-/// What some ranks of the mesh run.
-struct RankPlan {
-  plan::PlanOp plan;
-  std::vector<uint32_t> ranks; // ascending
-};
-
 /// The plan file: of all ranks of the mesh, that of rank 0 first. Kernels of
 /// one name are one kernel. Equal plans and images give equal bytes. What the
 /// runtime would refuse to load is an error here.
-mlir::FailureOr<PlanFile> encodePlan(llvm::ArrayRef<RankPlan> plans,
-                                     llvm::ArrayRef<Image> images);
-
-/// The same for a plan that all ranks of its mesh run.
-mlir::FailureOr<PlanFile> encodePlan(plan::PlanOp plan,
+mlir::FailureOr<PlanFile> encodePlan(llvm::ArrayRef<plan::PlanOp> plans,
                                      llvm::ArrayRef<Image> images);
 
 } // namespace dl::emit

@@ -94,9 +94,11 @@ struct Shared {
 
 class MetadataBuilder {
 public:
-  MetadataBuilder(const RankPlan &from, fb::PlanT &out, Shared &shared)
-      : plan(from.plan), symbols(from.plan), out(out), shared(shared) {
-    out.ranks = from.ranks;
+  MetadataBuilder(plan::PlanOp plan, fb::PlanT &out, Shared &shared)
+      : plan(plan), symbols(plan), out(out), shared(shared) {
+    out.ranks.assign(plan.getRanks().begin(), plan.getRanks().end());
+    if (plan.getMesh().empty())
+      out.ranks = {0};
   }
 
   LogicalResult run() {
@@ -177,8 +179,15 @@ private:
     state->init->a = op.getInit().getA().getValueAsDouble();
     state->init->b = op.getInit().getB().getValueAsDouble();
     state->init->key = op.getInit().getKey();
-    if (failed(setTensor(state->dtype, state->shape, op.getType(), op)))
+    Type whole = op.getWhole().value_or(op.getType());
+    if (failed(setTensor(state->dtype, state->shape, whole, op)))
       return failure();
+    for (auto split : op.getSplit().getAsRange<plan::SplitAttr>()) {
+      auto dim = std::make_unique<fb::DimSplitT>();
+      dim->dim = split.getDim();
+      dim->axes = axesOf(split.getAxes());
+      state->split.push_back(std::move(dim));
+    }
     out.states.push_back(std::move(state));
     return success();
   }
@@ -259,6 +268,7 @@ private:
   std::unique_ptr<fb::ProgramT> buildProgram(plan::ProgramOp op) {
     auto program = std::make_unique<fb::ProgramT>();
     program->batch_items = op.getBatch();
+    program->split = axesOf(op.getAlong());
     llvm::DenseMap<Value, uint32_t> indexOf;
     for (Operation &entry : op.getBody().front()) {
       if (auto command = dyn_cast<plan::CommandOpInterface>(entry)) {
@@ -309,6 +319,17 @@ private:
     return command;
   }
 
+  /// Positions in the mesh.
+  std::vector<uint32_t> axesOf(ArrayAttr names) {
+    std::vector<uint32_t> axes;
+    for (auto name : names.getAsRange<StringAttr>())
+      for (auto [index, axis] :
+           llvm::enumerate(plan.getMesh().getAsRange<plan::AxisAttr>()))
+        if (axis.getName() == name)
+          axes.push_back(index);
+    return axes;
+  }
+
   fb::Range rangeOf(const plan::Access &access) {
     return fb::Range(buffers.lookup(access.value), access.offset, access.bytes);
   }
@@ -319,6 +340,8 @@ private:
     for (const plan::Access &access : op.getAccesses(symbols))
       launch.bindings.push_back(rangeOf(access));
     launch.constants.assign(op.getConstants().begin(), op.getConstants().end());
+    if (auto steps = op.getConstantSteps())
+      launch.constant_steps.assign(steps->begin(), steps->end());
     command.work.Set(std::move(launch));
   }
 
@@ -336,11 +359,7 @@ private:
   void setWork(fb::CommandT &command, plan::CommunicateOp op) {
     std::vector<plan::Access> accesses = op.getAccesses(symbols);
     fb::CommunicateT exchange;
-    for (auto name : op.getAxes().getAsRange<StringAttr>())
-      for (auto [index, axis] :
-           llvm::enumerate(plan.getMesh().getAsRange<plan::AxisAttr>()))
-        if (axis.getName() == name)
-          exchange.axes.push_back(index);
+    exchange.axes = axesOf(op.getAxes());
     exchange.order = op.getOrder();
     auto access = accesses.begin();
     for (int64_t member : op.getSendPeers())
@@ -370,7 +389,7 @@ private:
 
 } // namespace
 
-FailureOr<std::vector<fb::PlanT>> buildMetadata(ArrayRef<RankPlan> plans) {
+FailureOr<std::vector<fb::PlanT>> buildMetadata(ArrayRef<plan::PlanOp> plans) {
   std::vector<fb::PlanT> out(plans.size());
   Shared shared{out.front(), {}};
   for (auto [from, to] : llvm::zip_equal(plans, out))

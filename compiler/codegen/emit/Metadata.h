@@ -9,6 +9,6 @@ namespace dl::emit {
 /// Everything but the images and the mesh. What the plans share stands in the
 /// first.
 mlir::FailureOr<std::vector<dlrt::fb::PlanT>>
-buildMetadata(llvm::ArrayRef<RankPlan> plans);
+buildMetadata(llvm::ArrayRef<plan::PlanOp> plans);
 
 } // namespace dl::emit

@@ -81,8 +81,8 @@ static LogicalResult verifyRows(Operation *op, Value operand, Value result,
       from.drop_front() != to.drop_front() ||
       elementOf(operand) != elementOf(result))
     return op->emitOpError("makes ")
-           << typeText(result.getType()) << " of " << typeText(operand.getType())
-           << ", whose rows are others";
+           << typeText(result.getType()) << " of "
+           << typeText(operand.getType()) << ", whose rows are others";
   if (from[0] != operandRows)
     return op->emitOpError("sends ")
            << operandRows << " rows of " << typeText(operand.getType());
@@ -117,8 +117,9 @@ SmallVector<RowTransfer> AllGatherOp::getReceivedRows() {
 
 LogicalResult AllToAllOp::verify() {
   if (getSends().size() != getReceives().size())
-    return emitOpError("sends to ") << getSends().size() << " members and receives from "
-                                    << getReceives().size();
+    return emitOpError("sends to ")
+           << getSends().size() << " members and receives from "
+           << getReceives().size();
   return verifyRows(*this, getX(), getResult(), sum(getSends()),
                     sum(getReceives()));
 }
