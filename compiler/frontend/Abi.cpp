@@ -118,6 +118,16 @@ int dl_parameter(int tensor) noexcept {
   return evaluation->graph.makeParameter(tensor);
 }
 
+int dl_buffer(int tensor) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.makeParameter(tensor, /*isBuffer=*/true);
+}
+
+void dl_buffer_assign(int buffer, int tensor) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.assignBuffer(buffer, tensor);
+}
+
 void dl_parameter_initial(int parameter, int kind, double a,
                           double b) noexcept {
   Guard::InOurCode guard;
@@ -168,6 +178,11 @@ void dl_walk_parameter(const char *name, int parameter) noexcept {
   if (evaluation->graph.get(parameter, name).parameter >= 0)
     evaluation->modules.parameter(name, parameter);
 }
+void dl_walk_buffer(const char *name, int buffer) noexcept {
+  Guard::InOurCode guard;
+  if (evaluation->graph.get(buffer, name).parameter >= 0)
+    evaluation->modules.parameter(name, buffer, /*listed=*/false);
+}
 void dl_walk_leave() noexcept { evaluation->modules.leave(); }
 const dl_named_parameter *dl_walk_result(int *count) noexcept {
   llvm::ArrayRef<dl_named_parameter> found = evaluation->modules.lastWalk();
@@ -182,6 +197,14 @@ void dl_backward(int loss) noexcept {
 int dl_grad(int parameter) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.gradient(parameter);
+}
+void dl_set_grad(int parameter, int tensor) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.setGradient(parameter, tensor);
+}
+int dl_has_grad(int parameter) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.hasGradient(parameter);
 }
 void dl_zero_grad(const int *parameters, int count) noexcept {
   Guard::InOurCode guard;
@@ -217,6 +240,68 @@ int dl_optimizer_step(int optimizer, int group, const char *op,
   return evaluation->graph.optimizerStep(
       optimizer, group, op, names,
       {attributes, static_cast<size_t>(attributeCount)});
+}
+
+void dl_update_begin(int optimizer, int group) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.beginUpdate(optimizer, group);
+}
+int dl_update_next(int *gradient) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.nextUpdated(*gradient);
+}
+void dl_update_end(void) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.endUpdate();
+}
+int dl_slot(int parameter, const char *name, double initial,
+            int scalar) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.slot(parameter, text(name), initial, scalar != 0);
+}
+void dl_slot_assign(int parameter, const char *name, int tensor) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.assignSlot(parameter, name ? name : "", tensor);
+}
+int dl_update_number(int parameter) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.updateNumber(parameter);
+}
+
+int dl_setting(const char *name, double standard, const char *help) noexcept {
+  Guard::InOurCode guard;
+  double value = evaluation->settings.number(text(name), standard, text(help));
+  return evaluation->graph.makeSetting(text(name), value);
+}
+int dl_optimizer_setting(int optimizer, int group, const char *name,
+                         double standard) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.optimizerSetting(optimizer, group, text(name),
+                                            standard);
+}
+void dl_optimizer_rate(int optimizer, int group, int number) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.logRate(optimizer, group, number);
+}
+int dl_counter(int optimizer) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.makeCounter(optimizer);
+}
+void dl_count(int counter) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.count(counter);
+}
+int dl_counted(int counter) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.counted(counter);
+}
+void dl_epoch_begin(void) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.setInEpoch(true);
+}
+void dl_epoch_end(void) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.setInEpoch(false);
 }
 
 int dl_dataset(const char *kind, const char *root, int train, dl_int items,
@@ -317,6 +402,8 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_unsupported),
       DL_SYMBOL(dl_initial),
       DL_SYMBOL(dl_parameter),
+      DL_SYMBOL(dl_buffer),
+      DL_SYMBOL(dl_buffer_assign),
       DL_SYMBOL(dl_parameter_initial),
       DL_SYMBOL(dl_members),
       DL_SYMBOL(dl_module_known),
@@ -328,10 +415,13 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_module_leave),
       DL_SYMBOL(dl_walk_enter),
       DL_SYMBOL(dl_walk_parameter),
+      DL_SYMBOL(dl_walk_buffer),
       DL_SYMBOL(dl_walk_leave),
       DL_SYMBOL(dl_walk_result),
       DL_SYMBOL(dl_backward),
       DL_SYMBOL(dl_grad),
+      DL_SYMBOL(dl_set_grad),
+      DL_SYMBOL(dl_has_grad),
       DL_SYMBOL(dl_zero_grad),
       DL_SYMBOL(dl_requires_grad),
       DL_SYMBOL(dl_requires_grad_of),
@@ -339,6 +429,20 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_optimizer_group),
       DL_SYMBOL(dl_optimizer_zero_grad),
       DL_SYMBOL(dl_optimizer_step),
+      DL_SYMBOL(dl_update_begin),
+      DL_SYMBOL(dl_update_next),
+      DL_SYMBOL(dl_update_end),
+      DL_SYMBOL(dl_slot),
+      DL_SYMBOL(dl_slot_assign),
+      DL_SYMBOL(dl_update_number),
+      DL_SYMBOL(dl_setting),
+      DL_SYMBOL(dl_optimizer_setting),
+      DL_SYMBOL(dl_optimizer_rate),
+      DL_SYMBOL(dl_counter),
+      DL_SYMBOL(dl_count),
+      DL_SYMBOL(dl_counted),
+      DL_SYMBOL(dl_epoch_begin),
+      DL_SYMBOL(dl_epoch_end),
       DL_SYMBOL(dl_dataset),
       DL_SYMBOL(dl_dataset_component),
       DL_SYMBOL(dl_dataset_components),

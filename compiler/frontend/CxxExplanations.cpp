@@ -274,6 +274,28 @@ static bool isNumber(StringRef type) {
   return false;
 }
 
+/// double lr = p.setting("lr", 0.1); or that as a size.
+static bool explainScalar(CxxProblem &problem) {
+  auto isScalar = [](StringRef text) {
+    llvm::SmallVector<StringRef> parts; // text, type, text, type, ...
+    text.split(parts, '\'');
+    for (size_t i = 0; i + 3 < parts.size(); ++i)
+      if (parts[i].ends_with("conversion from ") &&
+          (parts[i + 1] == "Scalar" || parts[i + 1] == "dl::Scalar") &&
+          isNumber(parts[i + 3]))
+        return true;
+    return false;
+  };
+  if (!isScalar(problem.message.text) &&
+      llvm::none_of(problem.notes, [&](const CxxNote &note) {
+        return isScalar(note.message.text);
+      }))
+    return false;
+  replace(problem, "a setting has its value when the plan runs: it is no "
+                   "number for a shape or a variable; p.arg() is");
+  return true;
+}
+
 /// double x = loss; and, in a step, return loss;
 static bool explainConversion(CxxProblem &problem) {
   llvm::SmallVector<StringRef> parts; // text, type, text, type, ...
@@ -345,7 +367,8 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
     explainDeleted(problem) || explainCopy(problem, problems) ||
         explainMissingName(problem) || explainOptions(problem) ||
         explainCall(problem) || explainOutput(problem) ||
-        explainConversion(problem) || explainAssertion(problem) ||
-        explainReturn(problem, problems) || explainCandidates(problem);
+        explainScalar(problem) || explainConversion(problem) ||
+        explainAssertion(problem) || explainReturn(problem, problems) ||
+        explainCandidates(problem);
   }
 }

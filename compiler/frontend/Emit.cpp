@@ -43,8 +43,17 @@ Value Graph::gradientPath(int parameter, Value value) {
 
 Value Graph::valueOf(int number, StringRef what) {
   const Handle handle = get(number, what);
+  if (handle.setting) {
+    Value &read = trace->settings[handle.setting.getPath().str()];
+    return read ? read
+                : read = create("setting", {},
+                                builder.getNamedAttr("setting", handle.setting))
+                             ->getResult(0);
+  }
   if (handle.parameter >= 0) {
     Value value = stateValue({handle.parameter, ""}, handle.type);
+    if (parameters[static_cast<size_t>(handle.parameter)].isBuffer)
+      return value;
     return trace->training ? gradientPath(handle.parameter, value) : value;
   }
   if (handle.initial) {
@@ -110,6 +119,9 @@ NamedAttribute Graph::convert(const dl_attr &attribute, StringRef op) {
   case DL_ATTR_KEY:
     value = builder.getI64IntegerAttr(randomKey(op));
     break;
+  case DL_ATTR_NUMBER:
+  case DL_ATTR_COUNT:
+    break; // of optimizers: see convertNumber()
   }
   return builder.getNamedAttr(attribute.name, value);
 }
@@ -159,6 +171,13 @@ Operation *Graph::tryElement(StringRef op, ArrayRef<dl_operand> operands,
         value = casts.back()->getResult(0);
       }
       values.push_back(value);
+      continue;
+    }
+    if (operand.kind == DL_DOUBLE_SCALAR) {
+      Type f64 = builder.getF64Type();
+      values.push_back(
+          constant(operand.number, RankedTensorType::get({}, f64)));
+      casts.push_back(values.back().getDefiningOp());
       continue;
     }
     double number = operand.kind == DL_FLOAT_SCALAR

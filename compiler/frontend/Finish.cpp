@@ -85,8 +85,11 @@ void Graph::warnOfMissingGradients() {
         for (int handle : group) {
           int number = handles[static_cast<size_t>(handle)].parameter;
           const Parameter &parameter = parameters[static_cast<size_t>(number)];
-          if (one->updates.count({optimizer, number}) ||
-              !parameter.requiresGrad || !warned.insert(number).second)
+          bool updated = llvm::any_of(traces, [&](const auto &other) {
+            return other->updates.count({optimizer, number});
+          });
+          if (updated || !parameter.requiresGrad ||
+              !warned.insert(number).second)
             continue;
           const auto &known = names[static_cast<size_t>(number)];
           std::string name =
@@ -115,6 +118,9 @@ static Location locationOf(ArrayRef<Frame> frames, MLIRContext *context) {
 void Graph::writeState(const StateKey &key, StringRef role, StringRef kind,
                        const Initial &initial, ArrayRef<std::string> aliases) {
   const Parameter &parameter = parameters[static_cast<size_t>(key.parameter)];
+  auto own = slots.find(key);
+  RankedTensorType type =
+      own == slots.end() ? parameter.type : own->second.type;
   bool isRandom = kind == "uniform" || kind == "normal";
   uint64_t randomKey = isRandom ? hashText("init:" + stateName(key)) : 0;
   DictionaryAttr distribution = builder.getDictionaryAttr(
@@ -125,7 +131,7 @@ void Graph::writeState(const StateKey &key, StringRef role, StringRef kind,
            "key", builder.getI64IntegerAttr(static_cast<int64_t>(randomKey)))});
   SmallVector<NamedAttribute> attributes = {
       builder.getNamedAttr("sym_name", builder.getStringAttr(stateName(key))),
-      builder.getNamedAttr("type", TypeAttr::get(parameter.type)),
+      builder.getNamedAttr("type", TypeAttr::get(type)),
       builder.getNamedAttr("role", builder.getStringAttr(role)),
       builder.getNamedAttr("init", distribution)};
   if (!key.slot.empty())
@@ -157,17 +163,22 @@ void Graph::writeStates() {
                      : initial.kind == DL_NORMAL ? "normal"
                      : initial.a == 0            ? "zero"
                                                  : "constant";
-    writeState({number, ""}, "parameter", kind, initial,
+    bool isBuffer = parameters[static_cast<size_t>(number)].isBuffer;
+    writeState({number, ""}, isBuffer ? "buffer" : "parameter", kind, initial,
                ArrayRef(names[static_cast<size_t>(number)]).drop_front());
   }
-  std::map<int, std::set<std::string>> slots;
+  std::map<int, std::set<std::string>> used;
   for (const auto &one : traces)
     for (const auto &[key, values] : one->states)
       if (!key.slot.empty())
-        slots[key.parameter].insert(key.slot);
+        used[key.parameter].insert(key.slot);
   for (int number : order)
-    for (const std::string &slot : slots[number])
-      writeState({number, slot}, "slot", "zero", {DL_CONSTANT, 0, 0}, {});
+    for (const std::string &slot : used[number]) {
+      auto own = slots.find({number, slot});
+      double initial = own == slots.end() ? 0 : own->second.initial;
+      writeState({number, slot}, "slot", initial == 0 ? "zero" : "constant",
+                 {DL_CONSTANT, initial, 0}, {});
+    }
 }
 
 void Graph::annotateFunction(Trace &one) {
@@ -191,14 +202,21 @@ void Graph::annotateFunction(Trace &one) {
       arguments.push_back(PortAttr::scalars(&context));
     else
       arguments.push_back(state(argument.state));
-  for (const Metric &metric : one.metrics)
+  SmallVector<Value> values;
+  for (const Metric &metric : one.metrics) {
     results.push_back(PortAttr::metric(builder.getStringAttr(metric.name)));
-  for (const ErrorFlag &flag : one.errorFlags)
+    values.push_back(metric.value);
+  }
+  for (const ErrorFlag &flag : one.errorFlags) {
     results.push_back(PortAttr::error(builder.getStringAttr(flag.message)));
+    values.push_back(flag.value);
+  }
   for (const StateKey &key : one.stateOrder)
-    if (one.states[key].size() > 1)
+    if (const std::vector<Value> &versions = one.states[key];
+        versions.size() > 1) {
       results.push_back(state(key));
-  SmallVector<Value> values(step.getReturn().getValues());
+      values.push_back(versions.back());
+    }
   step.setArgPorts(arguments);
   step.setResults(values, results);
 }
@@ -207,6 +225,7 @@ std::string Graph::finish() {
   if (traces.empty())
     reporter.failAt({Frame{options.model, 0, 0, ""}},
                     "dl_main() has no step; call p.train() or p.eval()");
+  resolveCounters();
   nameParameters();
   warnOfMissingGradients();
   writeStates();

@@ -2,6 +2,7 @@
 #include "compiler/frontend/Graph.h"
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/Limits.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace dl::frontend;
@@ -37,6 +38,35 @@ int Graph::currentValue(int handle) {
   constexpr llvm::StringLiteral what = "clone";
   bool follows = trace && get(handle, what).parameter >= 0;
   return follows ? addHandle(valueOf(handle, what)) : handle;
+}
+
+int Graph::addSetting(const std::string &name, double value) {
+  Handle handle;
+  handle.type = RankedTensorType::get({}, builder.getF64Type());
+  handle.setting = dl::graph::SettingAttr::get(&context, name,
+                                               builder.getF64FloatAttr(value));
+  handles.push_back(handle);
+  return static_cast<int>(handles.size()) - 1;
+}
+
+int Graph::makeSetting(const std::string &name, double standard) {
+  bool plain = !name.empty() && llvm::all_of(name, [](char c) {
+    return llvm::isAlnum(c) || c == '_' || c == '-' || c == '.';
+  });
+  if (!plain)
+    reporter.fail("'" + name +
+                  "' is no name for a setting; letters, digits, "
+                  "., - and _ are");
+  if (StringRef(name).starts_with("optim"))
+    reporter.fail("'" + name +
+                  "': settings of optimizers have such names; "
+                  "take another one");
+  if (trace)
+    reporter.fail("p.setting() is called outside of steps; use its result "
+                  "inside");
+  if (!settingNames.insert(name).second)
+    reporter.fail("p.setting(\"" + name + "\") was called before");
+  return addSetting(name, standard);
 }
 
 int Graph::resolveDtype(int dtype) {
@@ -94,25 +124,48 @@ int Graph::makeInitial(Initial initial, ArrayRef<int64_t> shape, int dtype) {
   return static_cast<int>(handles.size()) - 1;
 }
 
-int Graph::makeParameter(int handle) {
-  const Handle &from = get(handle, "Parameter");
-  if (from.parameter >= 0)
+int Graph::makeParameter(int handle, bool isBuffer) {
+  const Handle &from = get(handle, isBuffer ? "Buffer" : "Parameter");
+  std::string kind = isBuffer ? "a dl::Buffer" : "a dl::Parameter";
+  if (from.parameter >= 0) {
+    if (parameters[static_cast<size_t>(from.parameter)].isBuffer != isBuffer)
+      reporter.fail(kind + " cannot be the same state as " +
+                    (isBuffer ? "a dl::Parameter" : "a dl::Buffer"));
     return handle; // the same parameter: tied
+  }
   if (trace)
-    reporter.fail("a dl::Parameter cannot be made or set inside of a step; "
-                  "optimizers change parameters");
+    reporter.fail(kind + " cannot be made" +
+                  (isBuffer ? " inside of a step"
+                            : " or set inside of a step; optimizers change "
+                              "parameters"));
   if (!from.initial)
-    reporter.fail("a dl::Parameter starts from dl::zeros, ones, full, rand or "
-                  "randn; this is a value of a step");
-  if (!isa<FloatType>(from.type.getElementType()))
+    reporter.fail(kind + " starts from dl::zeros, ones, full, rand or "
+                         "randn; this is a value of a step");
+  if (!isBuffer && !isa<FloatType>(from.type.getElementType()))
     reporter.fail(
         "a dl::Parameter holds floats; this tensor holds integers or booleans");
   Handle made;
   made.type = from.type;
   made.parameter = static_cast<int>(parameters.size());
-  parameters.push_back({from.type, *from.initial, reporter.stack.userFrames()});
+  parameters.push_back({from.type, *from.initial, reporter.stack.userFrames(),
+                        /*requiresGrad=*/!isBuffer, isBuffer});
   handles.push_back(made);
   return static_cast<int>(handles.size()) - 1;
+}
+
+void Graph::assignBuffer(int handle, int value) {
+  const Handle target = get(handle, "Buffer");
+  if (!trace || !trace->training)
+    reporter.fail("a dl::Buffer is assigned inside of p.train(); elsewhere it "
+                  "keeps its value");
+  Value assigned = valueOf(value, "Buffer");
+  if (assigned.getType() != target.type)
+    reporter.fail("this dl::Buffer holds " + dl::graph::typeText(target.type) +
+                  ", what is assigned is " +
+                  dl::graph::typeText(assigned.getType()));
+  StateKey key = {target.parameter, ""};
+  stateValue(key, target.type);
+  trace->states[key].push_back(assigned);
 }
 
 void Graph::setInitial(int handle, Initial initial) {

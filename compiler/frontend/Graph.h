@@ -7,6 +7,7 @@
 #include "compiler/frontend/Reflection.h"
 #include "compiler/frontend/Trace.h"
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/StepRole.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -18,14 +19,15 @@ struct Initial {
   double a, b;
 };
 
-/// What a handle of the .dl stands for: a value of a step, a parameter, or
-/// initial values made outside of steps.
+/// What a handle of the .dl stands for: a value of a step, a parameter or
+/// buffer, initial values made outside of steps, or a setting.
 struct Handle {
   mlir::RankedTensorType type;
   mlir::Value value;
   int trace = -1;
   int parameter = -1;
   std::optional<Initial> initial;
+  dl::graph::SettingAttr setting = {};
 };
 
 struct Parameter {
@@ -33,6 +35,7 @@ struct Parameter {
   Initial initial;
   std::vector<Frame> made;
   bool requiresGrad = true;
+  bool isBuffer = false;
 };
 
 class Graph {
@@ -59,12 +62,15 @@ public:
 
   // Parameters.
   int makeInitial(Initial initial, llvm::ArrayRef<int64_t> shape, int dtype);
-  int makeParameter(int handle);
+  int makeParameter(int handle, bool isBuffer = false);
+  void assignBuffer(int handle, int value);
   void setInitial(int handle, Initial initial);
 
   // Training.
   void backward(int loss);
   int gradient(int handle);
+  bool hasGradient(int handle);
+  void setGradient(int handle, int value);
   void zeroGradients(llvm::ArrayRef<int> handles);
   void setRequiresGrad(int handle, bool value);
   bool requiresGrad(int handle);
@@ -75,6 +81,25 @@ public:
   bool optimizerStep(int optimizer, int group, llvm::StringRef op,
                      llvm::ArrayRef<std::string> slots,
                      llvm::ArrayRef<dl_attr> attributes);
+
+  // Optimizers that are written with ops.
+  void beginUpdate(int optimizer, int group);
+  /// The next parameter of the group that has a gradient, or -1.
+  int nextUpdated(int &gradient);
+  void endUpdate();
+  int slot(int handle, const std::string &name, double initial, bool scalar);
+  void assignSlot(int handle, const std::string &name, int value);
+  int updateNumber(int handle);
+
+  // Numbers that are known when the plan runs.
+  int makeSetting(const std::string &name, double standard);
+  int optimizerSetting(int optimizer, int group, const std::string &name,
+                       double standard);
+  void logRate(int optimizer, int group, int number);
+  int makeCounter(int optimizer);
+  void count(int counter);
+  int counted(int counter);
+  void setInEpoch(bool value);
 
   // Steps.
   bool beginStep(const std::string &name, int dataset, bool training,
@@ -115,6 +140,7 @@ private:
   bool emitOutsideOfSteps(llvm::StringRef op,
                           llvm::ArrayRef<dl_operand> operands, int &result);
   int addHandle(mlir::Value value);
+  int addSetting(const std::string &name, double value);
   int64_t randomKey(llvm::StringRef op);
 
   // Training.cpp
@@ -124,8 +150,24 @@ private:
   int parameterOf(int handle, llvm::StringRef what);
   void useGradient(int parameter);
   StateKey slotOf(int optimizer, int parameter, llvm::StringRef slot);
-  void numberUpdates();
   void checkRequiresGrad();
+
+  // Optimizers.cpp
+  mlir::NamedAttribute
+  convertNumber(const dl_attr &attribute, const std::string &prefix,
+                llvm::SmallVectorImpl<mlir::Value> &numbers);
+  int counterOf(int optimizer, int parameter);
+  void numberUpdates();
+
+  // Counters.cpp
+  mlir::Value countHere(int counter, int64_t more);
+  void resolveCounters();
+  std::vector<std::vector<int>> countersOfEqualCalls() const;
+  mlir::Value countFromStep(Trace &one, mlir::Operation *place,
+                            const Counter &counter, int64_t perStep);
+  void resolveCounter(Trace &one, int number, const StateKey &key,
+                      int64_t perStep);
+  mlir::Value countFromState(Trace &one, const StateKey &key, int64_t added);
 
   // Steps.cpp
   void openFunction(const std::string &symbol);
@@ -158,6 +200,18 @@ private:
   /// The handles of the parameters of each group of each optimizer.
   std::vector<std::vector<std::vector<int>>> optimizers;
   std::map<StateKey, int> slotOwners; // optimizers
+  std::map<StateKey, Slot> slots;     // those that differ from their parameter
+  std::vector<Counter> counters;
+  std::map<std::pair<int, int>, int> updateCounters; // optimizer, parameter
+  std::set<std::string> settingNames;                // of p.setting()
+  /// The update in progress.
+  struct Update {
+    int optimizer, group;
+    size_t next;
+  };
+  std::optional<Update> update;
+  dl::graph::RoleMarker updateMarker{dl::graph::StepRole::Update};
+  bool inEpoch = false;
   struct MetricList {
     int trace;
     std::vector<Metric> metrics;

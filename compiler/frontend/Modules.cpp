@@ -25,13 +25,13 @@ void Modules::enter(llvm::StringRef name, const void *module) {
     path = walkPath.back();
 }
 
-void Modules::parameter(llvm::StringRef name, int parameter) {
+void Modules::parameter(llvm::StringRef name, int parameter, bool listed) {
   nameTexts.push_back(joinPath(walkPath.back(), name));
   std::vector<dl_named_parameter> &found = *results.back();
   bool isNew = true;
   for (const Sighting &sighting : sightings[parameter])
     isNew &= sighting.walk != walks;
-  if (isNew)
+  if (isNew && listed)
     found.push_back({nameTexts.back().c_str(), parameter});
   if (sightings[parameter].empty())
     met.push_back(parameter);

@@ -23,7 +23,8 @@ public:
 
   // The walk of one tree, from its outermost module.
   void enter(llvm::StringRef name, const void *module);
-  void parameter(llvm::StringRef name, int parameter);
+  /// A buffer is named like a parameter, and not listed.
+  void parameter(llvm::StringRef name, int parameter, bool listed = true);
   void leave();
   /// The parameters of the last walk in the order of members, each once. Lives
   /// as long as this.

@@ -69,7 +69,7 @@ public:
   bool VisitVarDecl(VarDecl *variable) {
     const CXXRecordDecl *type = variable->getType()->getAsCXXRecordDecl();
     if (!type || isa<ParmVarDecl>(variable) ||
-        (!isParameter(type) && !moduleOffset(type)))
+        (!isParameter(type) && !isBuffer(type) && !moduleOffset(type)))
       return true;
     PresumedLoc at = place(variable->getLocation());
     PresumedLoc first = place(variable->getBeginLoc());
@@ -158,6 +158,11 @@ private:
            record->getQualifiedNameAsString() == "dl::Parameter";
   }
 
+  static bool isBuffer(const CXXRecordDecl *record) {
+    return record->getName() == "Buffer" &&
+           record->getQualifiedNameAsString() == "dl::Buffer";
+  }
+
   /// Where the dl::nn::Module lies in an object of the class.
   std::optional<CharUnits> moduleOffset(const CXXRecordDecl *record) {
     if (!record || !(record = record->getDefinition()) ||
@@ -217,6 +222,8 @@ private:
           {name, DL_MEMBER_MODULE, (offset + *module).getQuantity()});
     else if (isParameter(record))
       members.push_back({name, DL_MEMBER_PARAMETER, offset.getQuantity()});
+    else if (isBuffer(record))
+      members.push_back({name, DL_MEMBER_BUFFER, offset.getQuantity()});
     else if (const char *held =
                  record->isInStdNamespace() ? heldBy(*record) : nullptr)
       reportOverlooked(field, *record, held);
@@ -240,6 +247,8 @@ private:
         return "modules";
       if (isParameter(held))
         return "parameters";
+      if (isBuffer(held))
+        return "buffers";
       if (const char *inside = heldBy(*held))
         return inside;
     }

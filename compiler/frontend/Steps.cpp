@@ -25,9 +25,10 @@ bool Graph::beginStep(const std::string &name, int dataset, bool training,
     for (const auto &other : traces)
       if (other->step == name)
         reporter.fail(
-            training
-                ? "p.train() was called before: a program has one training step"
-                : "there is an evaluation '" + name + "' already");
+            training && other->training && name == "train"
+                ? "p.train() was called before; further training steps need "
+                  "names: p.train(\"name\", dataset, step)"
+                : "there is a step '" + name + "' already");
     datasets.use(dataset);
   }
   auto made = std::make_unique<Trace>();
@@ -124,20 +125,13 @@ void Graph::endStep(int metrics) {
   checkGradientsWereZeroed();
   checkRequiresGrad();
   numberUpdates();
+  for (Metric &rate : trace->rates)
+    if (llvm::none_of(list.metrics,
+                      [&](const Metric &own) { return own.name == rate.name; }))
+      list.metrics.push_back(rate);
   trace->metrics = std::move(list.metrics);
   if (trace->training && trace->losses.empty())
     reporter.fail("the training step has no backward(); an evaluation is made "
                   "with p.eval()");
-
-  SmallVector<Value> results;
-  for (const Metric &metric : trace->metrics)
-    results.push_back(metric.value);
-  for (const ErrorFlag &flag : trace->errorFlags)
-    results.push_back(flag.value);
-  for (const StateKey &key : trace->stateOrder)
-    if (const std::vector<Value> &values = trace->states[key];
-        values.size() > 1)
-      results.push_back(values.back());
-  trace->function.setResults(results);
   trace = nullptr;
 }

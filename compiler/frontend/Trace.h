@@ -18,6 +18,20 @@ struct StateKey {
   auto operator<=>(const StateKey &) const = default;
 };
 
+/// What a slot holds, where that is not zeros in the parameter's shape.
+struct Slot {
+  mlir::RankedTensorType type;
+  double initial;
+};
+
+/// What happens once in a while: calls of a scheduler's step(), updates of a
+/// parameter by an optimizer.
+struct Counter {
+  int optimizer, parameter; // a parameter of it, -1: a scheduler's
+  int64_t perEpoch = 0;
+  std::map<int, int64_t> inTrace; // by the number of the trace
+};
+
 /// What an argument of a step's function is.
 struct Argument {
   enum Kind { Input, Scalars, State } kind;
@@ -70,6 +84,20 @@ struct Trace {
   std::map<int, std::vector<Frame>> refrozen;
   /// Values of frozen parameters.
   llvm::DenseMap<mlir::Value, mlir::Value> detached;
+
+  /// Settings in use; for each counter a value that Counters.cpp replaces by
+  /// what it was when the step began.
+  std::map<std::string, mlir::Value> settings;
+  std::map<int, mlir::Value> counts;
+  /// Updates whose op has to know their number: the op, the counter, how many
+  /// came before in this trace.
+  struct Counted {
+    mlir::Operation *op;
+    int counter;
+    int64_t before;
+  };
+  std::vector<Counted> counted;
+  std::vector<Metric> rates; // of optimizers, for the log
 
   std::map<std::string, int> keyOrdinals;
   std::map<int, mlir::Value> constants; // handles of initial values in use

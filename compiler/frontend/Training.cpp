@@ -1,4 +1,4 @@
-// Gradients and optimizers.
+// Gradients.
 #include "compiler/frontend/Graph.h"
 #include "dialects/graph/Inference.h"
 #include "llvm/ADT/DenseSet.h"
@@ -30,7 +30,8 @@ Value Graph::stateValue(const StateKey &key, RankedTensorType type) {
 std::vector<int> Graph::leavesOf(Value loss, std::vector<Value> &values) {
   llvm::DenseMap<Value, int> parameterOf;
   for (const auto &[key, versions] : trace->states)
-    if (key.slot.empty())
+    if (key.slot.empty() &&
+        !parameters[static_cast<size_t>(key.parameter)].isBuffer)
       for (Value version : versions)
         parameterOf[version] = key.parameter;
   std::map<int, Value> leaves;
@@ -125,7 +126,7 @@ void Graph::backward(int handle) {
 
 int Graph::parameterOf(int handle, StringRef what) {
   int parameter = get(handle, what).parameter;
-  if (parameter < 0)
+  if (parameter < 0 || parameters[static_cast<size_t>(parameter)].isBuffer)
     reporter.fail(what.str() + ": this tensor is no parameter");
   return parameter;
 }
@@ -149,6 +150,23 @@ int Graph::gradient(int handle) {
                   "of a loss that depends on it first");
   useGradient(target.parameter);
   return addHandle(found->second);
+}
+
+bool Graph::hasGradient(int handle) {
+  return trace && trace->gradients.count(parameterOf(handle, "grad"));
+}
+
+void Graph::setGradient(int handle, int value) {
+  int number = parameterOf(handle, "grad");
+  requireTraining("grad");
+  Value gradient = valueOf(value, "grad");
+  if (gradient.getType() != parameters[static_cast<size_t>(number)].type)
+    reporter.fail(
+        "grad: the gradient of " +
+        dl::graph::typeText(parameters[static_cast<size_t>(number)].type) +
+        " cannot be " + dl::graph::typeText(gradient.getType()));
+  useGradient(number);
+  trace->gradients[number] = gradient;
 }
 
 void Graph::zeroGradients(ArrayRef<int> handles) {
@@ -184,117 +202,4 @@ void Graph::checkRequiresGrad() {
                              "parameter before it is set; set it at the "
                              "beginning of the step, or outside of it");
   }
-}
-
-int Graph::makeOptimizer() {
-  if (trace)
-    reporter.fail("an optimizer cannot be made inside of a step");
-  optimizers.emplace_back();
-  return static_cast<int>(optimizers.size()) - 1;
-}
-
-void Graph::addGroup(int optimizer, ArrayRef<int> given) {
-  if (trace)
-    reporter.fail("a group of parameters cannot be added inside of a step");
-  auto &groups = optimizers[static_cast<size_t>(optimizer)];
-  std::set<int> others, known;
-  for (const std::vector<int> &group : groups)
-    for (int handle : group)
-      others.insert(handles[static_cast<size_t>(handle)].parameter);
-  std::vector<int> unique;
-  for (int handle : given) {
-    int parameter = get(handle, "optimizer").parameter;
-    if (parameter < 0)
-      reporter.fail("an optimizer takes parameters; this tensor is none");
-    if (others.count(parameter))
-      reporter.fail("a parameter is in two groups of the optimizer");
-    if (known.insert(parameter).second)
-      unique.push_back(handle);
-  }
-  if (unique.empty())
-    reporter.fail("the optimizer got no parameters");
-  groups.push_back(std::move(unique));
-}
-
-void Graph::zeroOptimized(int optimizer) {
-  requireTraining("zero_grad");
-  for (const auto &group : optimizers[static_cast<size_t>(optimizer)])
-    zeroGradients(group);
-}
-
-/// A second optimizer of the same parameter keeps slots of its own.
-StateKey Graph::slotOf(int optimizer, int parameter, StringRef slot) {
-  for (int number = 0;; ++number) {
-    StateKey key = {parameter,
-                    slot.str() + (number ? "." + std::to_string(number) : "")};
-    if (slotOwners.try_emplace(key, optimizer).first->second == optimizer)
-      return key;
-  }
-}
-
-/// "optim."; of a further group "optim.group1.", of a further optimizer
-/// "optim1.".
-static std::string settingPrefix(int optimizer, int group) {
-  auto numbered = [](StringRef word, int number) {
-    return word.str() + (number ? std::to_string(number) : "") + ".";
-  };
-  return numbered("optim", optimizer) + (group ? numbered("group", group) : "");
-}
-
-/// An optimizer's numbers are settings, read in each step. One that is 0 stays
-/// a number of the code: an update without weight decay computes less.
-static NamedAttribute settingOf(NamedAttribute option,
-                                const std::string &prefix) {
-  auto number = dyn_cast<FloatAttr>(option.getValue());
-  if (!number || number.getValue().isZero())
-    return option;
-  return {option.getName(),
-          dl::graph::SettingAttr::get(number.getContext(),
-                                      prefix + option.getName().str(), number)};
-}
-
-bool Graph::optimizerStep(int optimizer, int group, StringRef op,
-                          ArrayRef<std::string> slots,
-                          ArrayRef<dl_attr> attributes) {
-  requireTraining("optimizer.step");
-  trace->stepped.insert(optimizer);
-  SmallVector<NamedAttribute> converted;
-  for (const dl_attr &attribute : attributes)
-    converted.push_back(
-        settingOf(convert(attribute, op), settingPrefix(optimizer, group)));
-  bool any = false;
-  for (int handle :
-       optimizers[static_cast<size_t>(optimizer)][static_cast<size_t>(group)]) {
-    int number = handles[static_cast<size_t>(handle)].parameter;
-    auto found = trace->gradients.find(number);
-    if (found == trace->gradients.end())
-      continue; // as PyTorch: what has no gradient stays
-    any = true;
-    useGradient(number);
-    RankedTensorType type = parameters[static_cast<size_t>(number)].type;
-    SmallVector<StateKey> keys = {{number, ""}};
-    for (const std::string &slot : slots)
-      keys.push_back(slotOf(optimizer, number, slot));
-    Value parameter = stateValue(keys.front(), type);
-    SmallVector<Value> operands = {parameter, found->second};
-    for (const StateKey &key : llvm::drop_begin(keys))
-      operands.push_back(stateValue(key, type));
-    Operation *made = create(op, operands, converted);
-    trace->updates[{optimizer, number}].push_back(made);
-    for (auto [key, result] : llvm::zip_equal(keys, made->getResults()))
-      trace->states[key].push_back(result);
-  }
-  return any;
-}
-
-/// Tells updates that follow from the number of the step which of several they
-/// are.
-void Graph::numberUpdates() {
-  for (const auto &[key, made] : trace->updates)
-    for (auto [i, op] : llvm::enumerate(made))
-      if (made.size() > 1) {
-        op->setAttr("calls", builder.getI64IntegerAttr(
-                                 static_cast<int64_t>(made.size())));
-        op->setAttr("call", builder.getI64IntegerAttr(static_cast<int64_t>(i)));
-      }
 }

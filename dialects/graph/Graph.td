@@ -29,9 +29,21 @@ def Graph_SettingAttr : AttrDef<GraphDialect, "Setting"> {
   let assemblyFormat = "`<` $path `=` $value `>`";
 }
 
-/// An option that is a number of the code, or a setting.
-def Graph_Number : Attr<Or<[F64Attr.predicate, Graph_SettingAttr.predicate]>,
-                        "64-bit float or setting"> {
+def Graph_OperandNumberAttr : AttrDef<GraphDialect, "OperandNumber"> {
+  let mnemonic = "operand";
+  let summary = "A number that the step computes, f64 [].";
+  let description = [{
+    #graph.operand<1> is operand 1 of those behind the op's tensors: the rate of a
+    schedule.
+  }];
+  let parameters = (ins "int64_t":$index);
+  let assemblyFormat = "`<` $index `>`";
+}
+
+/// An option that is a number of the code, a setting, or computed in the step.
+def Graph_Number : Attr<Or<[F64Attr.predicate, Graph_SettingAttr.predicate,
+                            Graph_OperandNumberAttr.predicate]>,
+                        "64-bit float, setting or operand"> {
   let storageType = "::mlir::Attribute";
   let returnType = "::mlir::Attribute";
   let convertFromStorage = "$_self";

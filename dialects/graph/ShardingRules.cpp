@@ -34,7 +34,8 @@ ShardingRule pointwiseRule(Operation *op) {
     if (size != 1)
       dims.back().push_back(rule.add(size));
   }
-  rule.operands.assign(op->getNumOperands(), dims);
+  for (Value operand : op->getOperands())
+    rule.operands.push_back(shapeOf(operand).empty() ? TensorFactors() : dims);
   rule.results.assign(op->getNumResults(), dims);
   return rule;
 }

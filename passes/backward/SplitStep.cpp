@@ -153,6 +153,14 @@ private:
   llvm::DenseSet<Value> shared; // where microValueOf has found nothing
 };
 
+/// Reads numbers of the step that are the same in all its micro-batches.
+static bool readsWholeStep(Operation *op, Value stepScalars) {
+  auto slice = dyn_cast<graph::SliceOp>(op);
+  return slice && slice.getX() == stepScalars && slice.getSizes()[0] == 1 &&
+         slice.getOffsets()[0] !=
+             static_cast<int64_t>(graph::StepScalar::Micro);
+}
+
 /// What the value is made from that each micro-batch has its own of, or null:
 /// an input, or random numbers that the micro-batch draws for itself, too.
 Value Splitter::microValueOf(Value value) {
@@ -162,6 +170,8 @@ Value Splitter::microValueOf(Value value) {
     if (!shared.insert(next).second)
       continue;
     Operation *op = next.getDefiningOp();
+    if (op && readsWholeStep(op, stepScalars))
+      continue;
     if (op ? micro.contains(op) &&
                  llvm::is_contained(op->getOperands(), stepScalars)
            : graph::portOf(next).asInput().has_value())

@@ -28,6 +28,7 @@ enum dl_dtype {
 
 // DL_TENSOR is taken as it is. DL_PROMOTED and scalars are brought to one
 // element type, as in PyTorch: bool < integers < floats, scalars give way.
+// DL_DOUBLE_SCALAR is an f64 whatever the program computes with.
 // DL_STEP_SCALARS stands for the step's seed, number and the like.
 enum dl_operand_kind {
   DL_TENSOR,
@@ -35,6 +36,7 @@ enum dl_operand_kind {
   DL_BOOL_SCALAR,
   DL_INT_SCALAR,
   DL_FLOAT_SCALAR,
+  DL_DOUBLE_SCALAR,
   DL_STEP_SCALARS
 };
 
@@ -47,6 +49,9 @@ struct dl_operand {
 
 // DL_ATTR_KEY: a random key made from the module path, 64 bits.
 // DL_ATTR_TYPE: a tensor type from `integer` (a dl_dtype) and `list` (a shape).
+// DL_ATTR_NUMBER: an optimizer's number that is no constant, the handle
+// `integer`. DL_ATTR_COUNT: where `integer` is not 0, the number of the
+// update, if that of the step does not tell it.
 enum dl_attr_kind {
   DL_ATTR_INT,
   DL_ATTR_FLOAT,
@@ -55,7 +60,9 @@ enum dl_attr_kind {
   DL_ATTR_STRING,
   DL_ATTR_DTYPE,
   DL_ATTR_TYPE,
-  DL_ATTR_KEY
+  DL_ATTR_KEY,
+  DL_ATTR_NUMBER,
+  DL_ATTR_COUNT
 };
 
 struct dl_attr {
@@ -113,10 +120,13 @@ enum dl_initial_kind { DL_CONSTANT, DL_UNIFORM, DL_NORMAL };
 int dl_initial(int kind, double a, double b, const dl_int *dims, int rank,
                int dtype) noexcept;
 int dl_parameter(int tensor) noexcept;
+// A state of any element type that steps assign.
+int dl_buffer(int tensor) noexcept;
+void dl_buffer_assign(int buffer, int tensor) noexcept;
 void dl_parameter_initial(int parameter, int kind, double a, double b) noexcept;
 
 // Modules: `path` is known after a walk from the outermost module.
-enum dl_member_kind { DL_MEMBER_MODULE, DL_MEMBER_PARAMETER };
+enum dl_member_kind { DL_MEMBER_MODULE, DL_MEMBER_PARAMETER, DL_MEMBER_BUFFER };
 struct dl_member {
   const char *name;
   int kind;
@@ -134,6 +144,7 @@ void dl_module_enter(const void *module) noexcept;
 void dl_module_leave() noexcept;
 void dl_walk_enter(const char *name, const void *module) noexcept;
 void dl_walk_parameter(const char *name, int parameter) noexcept;
+void dl_walk_buffer(const char *name, int buffer) noexcept;
 void dl_walk_leave() noexcept;
 struct dl_named_parameter {
   const char *name;
@@ -146,6 +157,9 @@ const dl_named_parameter *dl_walk_result(int *count) noexcept;
 // keeps for each parameter, all zero at first.
 void dl_backward(int loss) noexcept;
 int dl_grad(int parameter) noexcept;
+// From here on the gradient is another tensor of its shape.
+void dl_set_grad(int parameter, int tensor) noexcept;
+int dl_has_grad(int parameter) noexcept;
 void dl_zero_grad(const int *parameters, int count) noexcept;
 // A parameter that is frozen (value 0) takes no part in gradients where it is
 // used from then on.
@@ -159,6 +173,34 @@ void dl_optimizer_zero_grad(int optimizer) noexcept;
 int dl_optimizer_step(int optimizer, int group, const char *op,
                       const char *const *slots, int slot_count,
                       const dl_attr *attributes, int attribute_count) noexcept;
+// An optimizer that is written with ops: between begin and end it goes through
+// the parameters of its groups. dl_update_next gives the next one that has a
+// gradient, or -1.
+void dl_update_begin(int optimizer, int group) noexcept;
+int dl_update_next(int *gradient) noexcept;
+void dl_update_end(void) noexcept;
+// A slot of the parameter, with this value in all elements at first; `scalar`:
+// one f64. dl_slot_assign without a name changes the parameter.
+int dl_slot(int parameter, const char *name, double initial,
+            int scalar) noexcept;
+void dl_slot_assign(int parameter, const char *name, int tensor) noexcept;
+// The number of this update of the parameter, from 1: one f64.
+int dl_update_number(int parameter) noexcept;
+
+// Numbers in f64 that a plan knows when it runs. A setting is one of the whole
+// program; that of an optimizer has a name like "optim.lr". The first rate of
+// an optimizer in a step is logged.
+int dl_setting(const char *name, double standard, const char *help) noexcept;
+int dl_optimizer_setting(int optimizer, int group, const char *name,
+                         double standard) noexcept;
+void dl_optimizer_rate(int optimizer, int group, int number) noexcept;
+// How often dl_count was called in all steps and epochs so far.
+int dl_counter(int optimizer) noexcept;
+void dl_count(int counter) noexcept;
+int dl_counted(int counter) noexcept;
+// Between these, what happens after each epoch.
+void dl_epoch_begin(void) noexcept;
+void dl_epoch_end(void) noexcept;
 
 // Data. A component is one tensor of a batch item: given by dtype and shape, or
 // read from the header of the .npy file at `path`.

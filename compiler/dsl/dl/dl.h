@@ -1,6 +1,9 @@
 #pragma once
 // <dl/dl.h>: write `void dl_main(dl::Program &p)`, see examples/.
+#include "adam_family.h"
+#include "clip.h"
 #include "data.h"
 #include "layers.h"
 #include "optim.h"
 #include "program.h"
+#include "schedules.h"

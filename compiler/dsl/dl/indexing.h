@@ -1,6 +1,6 @@
 #pragma once
 // Parts of tensors.
-#include "shape.h"
+#include "scalar.h"
 
 namespace dl {
 

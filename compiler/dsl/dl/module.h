@@ -15,6 +15,7 @@ class Visitor {
 public:
   virtual void module(const char *name, Module &member) = 0;
   virtual void parameter(const char *name, Parameter &member) = 0;
+  virtual void buffer(const char *, Buffer &) {}
 };
 
 inline void walk(Module &root);
@@ -148,9 +149,12 @@ public:
       if (members[i].kind == DL_MEMBER_MODULE)
         visitor.module(members[i].name,
                        *reinterpret_cast<Module *>(object + members[i].offset));
-      else
+      else if (members[i].kind == DL_MEMBER_PARAMETER)
         visitor.parameter(members[i].name, *reinterpret_cast<Parameter *>(
                                                object + members[i].offset));
+      else
+        visitor.buffer(members[i].name,
+                       *reinterpret_cast<Buffer *>(object + members[i].offset));
   }
 };
 
@@ -165,6 +169,10 @@ inline void walk(Module &root) {
     void parameter(const char *name, Parameter &member) override {
       if (member.defined())
         dl_walk_parameter(name, member.id);
+    }
+    void buffer(const char *name, Buffer &member) override {
+      if (member.defined())
+        dl_walk_buffer(name, member.id);
     }
   } visitor;
   visitor.module("", root);

@@ -4,6 +4,8 @@
 
 namespace dl {
 
+class Scalar;
+
 namespace detail {
 
 template <class T>
@@ -15,6 +17,7 @@ concept Bool = __is_same(T, bool);
 /// A tensor or a number, where both are welcome.
 struct Operand : dl_operand {
   Operand(const Tensor &tensor);
+  Operand(const Scalar &scalar);
   template <Number T> Operand(T value) : dl_operand{DL_INT_SCALAR, -1, 0, 0} {
     if constexpr (__is_same(T, bool))
       kind = DL_BOOL_SCALAR;
@@ -61,6 +64,14 @@ struct Attr : dl_attr {
       : dl_attr{name,   DL_ATTR_TYPE, static_cast<i64>(dtype),
                 0,      shape.dims,   shape.rank,
                 nullptr} {}
+  /// An optimizer's number, see optim.h.
+  Attr(const char *name, const Scalar &value);
+  /// The number of the update, where the op has to be told.
+  static Attr count(bool needed = true) {
+    Attr attr("count", needed ? 1 : 0);
+    attr.kind = DL_ATTR_COUNT;
+    return attr;
+  }
   static Attr key(const char *name) {
     Attr attr(name, 0);
     attr.kind = DL_ATTR_KEY;

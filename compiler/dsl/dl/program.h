@@ -50,11 +50,23 @@ class Program {
   }
 
 public:
-  /// The training step, run on each batch.
+  /// A training step, run on each batch.
   template <class Function>
     requires requires(Function &step, Batch batch) { step(batch); }
   void train(const data::Dataset &dataset, Function step) {
     trace("train", dataset, true, step);
+  }
+  /// One of several training steps, which take turns: dlrun --alternate.
+  template <class Function>
+    requires requires(Function &step, Batch batch) { step(batch); }
+  void train(const char *name, const data::Dataset &dataset, Function step) {
+    trace(name, dataset, true, step);
+  }
+  /// What happens after each epoch: scheduler.step().
+  template <class Function> void each_epoch(Function function) {
+    dl_epoch_begin();
+    function();
+    dl_epoch_end();
   }
   /// An evaluation, run on all batches after each epoch.
   template <class Function>
@@ -63,7 +75,14 @@ public:
     trace(name, dataset, false, step);
   }
 
-  // A setting: dlcc -D name=value. Listed by dlcc model.dl --help.
+  /// A number that dlrun --set name=value changes without compiling: for an
+  /// optimizer's lr, momentum, betas, weight_decay, for clip_grad_norm_ and in
+  /// arithmetic. It has no value yet, so no `if`, shape or double can take it.
+  Scalar setting(const char *name, double standard, const char *help = "") {
+    return Scalar::from(dl_setting(name, standard, help), standard);
+  }
+
+  // Compiled in: dlcc -D name=value. Listed by dlcc model.dl --help.
   i64 arg(const char *name, i64 standard, const char *help = "") {
     return dl_arg_int(name, standard, help);
   }

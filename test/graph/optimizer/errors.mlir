@@ -107,3 +107,30 @@ graph.step @adam_call(%p: tensor<4xf32>) {
   %0:3 = graph.adam %p, %p, %p, %p {lr = 1.0, calls = 2, call = 2} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
   graph.return
 }
+
+// -----
+
+graph.step @number(%p: tensor<4xf32>, %n: tensor<f64>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{SGD: there is no number 1 among the operands}}
+  %0 = graph.sgd %p, %p, %n {lr = #graph.operand<1>} : (tensor<4xf32>, tensor<4xf32>, tensor<f64>) -> tensor<4xf32>
+  graph.return
+}
+
+// -----
+
+graph.step @number_type(%p: tensor<4xf32>, %n: tensor<f32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{SGD: a number among the operands is f32 [], not f64 []}}
+  %0 = graph.sgd %p, %p, %n {lr = #graph.operand<0>} : (tensor<4xf32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  graph.return
+}
+
+// -----
+
+graph.step @count(%p: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{Adam: count is computed in the step}}
+  %0:3 = graph.adam %p, %p, %p, %p {lr = 1.0, count = 3.0} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
+  graph.return
+}

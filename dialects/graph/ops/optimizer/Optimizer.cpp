@@ -6,6 +6,8 @@ using namespace dl::graph;
 using Number = std::pair<StringRef, Attribute>;
 
 double dl::graph::numberOf(Attribute option) {
+  if (isa<OperandNumberAttr>(option))
+    return 0;
   if (auto setting = dyn_cast<SettingAttr>(option))
     option = setting.getValue();
   return cast<FloatAttr>(option).getValueAsDouble();
@@ -13,6 +15,60 @@ double dl::graph::numberOf(Attribute option) {
 
 bool dl::graph::isNone(Attribute option) {
   return isa<FloatAttr>(option) && numberOf(option) == 0;
+}
+
+/// The options of an op or of an adaptor that may be operands.
+template <class T> static SmallVector<Attribute> optionsOf(T op) {
+  if constexpr (requires { op.getMomentum(); })
+    return {op.getLr(), op.getMomentum(), op.getDampening(),
+            op.getWeightDecay(), op.getCount()};
+  else
+    return {op.getLr(),  op.getBeta1(),       op.getBeta2(),
+            op.getEps(), op.getWeightDecay(), op.getCount()};
+}
+
+/// The slot among the operands that may or may not be there, and the numbers
+/// behind it.
+template <class T> static std::pair<Value, ValueRange> othersOf(T op) {
+  ValueRange others = op.getOthers();
+  size_t numbers =
+      static_cast<size_t>(llvm::count_if(optionsOf(op), [](Attribute one) {
+        return isa<OperandNumberAttr>(one);
+      }));
+  if (others.size() <= numbers)
+    return {Value(), others};
+  return {others.front(), others.drop_front()};
+}
+
+Value SgdOp::getMomentumBuffer() { return othersOf(*this).first; }
+Value AdamOp::getMaxExpAvgSq() { return othersOf(*this).first; }
+ValueRange dl::graph::numbersOf(SgdOp op) { return othersOf(op).second; }
+ValueRange dl::graph::numbersOf(AdamOp op) { return othersOf(op).second; }
+
+/// The numbers that options name are there, each f64 [].
+template <class T>
+static LogicalResult requireNumbers(OptionalLoc loc, StringRef op, T adaptor) {
+  ValueRange numbers = othersOf(adaptor).second;
+  for (Value number : numbers)
+    if (!elementOf(number).isF64() || !shapeOf(number).empty())
+      return emitOptionalError(loc, op, ": a number among the operands is ",
+                               typeText(number.getType()), ", not f64 []");
+  if (!isNone(adaptor.getCount()) &&
+      !isa<OperandNumberAttr>(adaptor.getCount()))
+    return emitOptionalError(loc, op, ": count is computed in the step");
+  size_t named = 0;
+  for (Attribute option : optionsOf(adaptor))
+    if (auto operand = dyn_cast<OperandNumberAttr>(option)) {
+      ++named;
+      if (operand.getIndex() < 0 ||
+          operand.getIndex() >= static_cast<int64_t>(numbers.size()))
+        return emitOptionalError(loc, op, ": there is no number ",
+                                 operand.getIndex(), " among the operands");
+    }
+  if (named != numbers.size())
+    return emitOptionalError(loc, op, ": ", numbers.size(),
+                             " numbers are operands, ", named, " are used");
+  return success();
 }
 
 static LogicalResult requireNotNegative(OptionalLoc loc, StringRef op,
@@ -48,8 +104,9 @@ static LogicalResult requireLike(OptionalLoc loc, StringRef op, Value param,
 LogicalResult SgdOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                                       Adaptor adaptor,
                                       SmallVectorImpl<Type> &types) {
-  Value param = adaptor.getParam(), buffer = adaptor.getMomentumBuffer();
-  if (failed(
+  Value param = adaptor.getParam(), buffer = othersOf(adaptor).first;
+  if (failed(requireNumbers(loc, "SGD", adaptor)) ||
+      failed(
           requireLike(loc, "SGD", param, {{"gradient", adaptor.getGrad()}})) ||
       failed(
           requireNotNegative(loc, "SGD",
@@ -75,11 +132,13 @@ LogicalResult AdamOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                                        Adaptor adaptor,
                                        SmallVectorImpl<Type> &types) {
   StringRef op = adaptor.getDecoupled() ? "AdamW" : "Adam";
-  if (failed(requireLike(loc, op, adaptor.getParam(),
+  Value largest = othersOf(adaptor).first;
+  if (failed(requireNumbers(loc, op, adaptor)) ||
+      failed(requireLike(loc, op, adaptor.getParam(),
                          {{"gradient", adaptor.getGrad()},
                           {"exp_avg", adaptor.getExpAvg()},
                           {"exp_avg_sq", adaptor.getExpAvgSq()},
-                          {"max_exp_avg_sq", adaptor.getMaxExpAvgSq()}})) ||
+                          {"max_exp_avg_sq", largest}})) ||
       failed(
           requireNotNegative(loc, op,
                              {{"lr", adaptor.getLr()},
@@ -94,6 +153,6 @@ LogicalResult AdamOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
     if (double number = numberOf(beta); number >= 1)
       return emitOptionalError(loc, op, ": ", name, " must be below 1, got ",
                                numberText(number));
-  types.assign(adaptor.getMaxExpAvgSq() ? 4 : 3, adaptor.getParam().getType());
+  types.assign(largest ? 4 : 3, adaptor.getParam().getType());
   return success();
 }

@@ -16,12 +16,15 @@ struct Number {
 /// here, what is read by ops; both in f64, and rounded once.
 class UpdateBuilder : public GraphBuilder {
 public:
-  UpdateBuilder(OpBuilder &builder, Location loc)
-      : GraphBuilder(builder, loc), f64(builder.getF64Type()) {}
+  UpdateBuilder(OpBuilder &builder, Location loc, ValueRange numbers)
+      : GraphBuilder(builder, loc), numbers(numbers),
+        f64(builder.getF64Type()) {}
 
   Number number(Attribute option) {
     if (auto setting = dyn_cast<SettingAttr>(option))
       return {0, make<SettingOp>(setting)};
+    if (auto operand = dyn_cast<OperandNumberAttr>(option))
+      return {0, numbers[static_cast<size_t>(operand.getIndex())]};
     return {numberOf(option)};
   }
   Number minus(Number a, Number b) {
@@ -57,6 +60,7 @@ public:
 private:
   Value inDouble(Number a) { return a.read ? a.read : constant(f64, a.known); }
 
+  ValueRange numbers;
   Type f64;
 };
 } // namespace
@@ -71,6 +75,11 @@ static FailureOr<Value> newBuffer(SgdOp op, UpdateBuilder &g, Value scalars,
     return g.make<AddOp>(kept, grad);
   Number share = g.minus({1}, g.number(op.getDampening()));
   Value later = g.addScaled(kept, share, grad);
+  if (!isNone(op.getCount())) {
+    Value count = g.number(op.getCount()).read, one = g.constant(count, 1);
+    Value first = g.make<EqOp>(count, one);
+    return g.make<SelectOp>(first, grad, later);
+  }
   if (op.getCall() > 0)
     return later;
   if (!scalars)
@@ -84,7 +93,7 @@ static FailureOr<Value> newBuffer(SgdOp op, UpdateBuilder &g, Value scalars,
 
 FailureOr<SmallVector<Value>> SgdOp::expandUpdate(OpBuilder &builder,
                                                   Value scalars) {
-  UpdateBuilder g(builder, getLoc());
+  UpdateBuilder g(builder, getLoc(), numbersOf(*this));
   Value param = getParam(), grad = getGrad();
   if (getMaximize())
     grad = g.make<NegOp>(grad);
@@ -107,6 +116,18 @@ FailureOr<SmallVector<Value>> SgdOp::expandUpdate(OpBuilder &builder,
   return results;
 }
 
+/// The number of this update, from 1, in f64.
+static Value countOf(AdamOp op, UpdateBuilder &g, Value scalars) {
+  if (!isNone(op.getCount()))
+    return g.number(op.getCount()).read;
+  Value step = readScalar(g, scalars, StepScalar::Step, op.getParam());
+  Value done = g.cast(step, Float64Type::get(op.getContext()));
+  if (op.getCalls() != 1)
+    done = g.scale(done, {static_cast<double>(op.getCalls())});
+  Value after = g.constant(done, static_cast<double>(op.getCall() + 1));
+  return g.make<AddOp>(done, after);
+}
+
 /// 1 - beta^t, in f64. `count` is t.
 static Value biasCorrection(UpdateBuilder &g, Number beta, Value count) {
   Value base = g.rounded(beta, count), one = g.constant(count, 1);
@@ -116,8 +137,8 @@ static Value biasCorrection(UpdateBuilder &g, Number beta, Value count) {
 
 FailureOr<SmallVector<Value>> AdamOp::expandUpdate(OpBuilder &builder,
                                                    Value scalars) {
-  UpdateBuilder g(builder, getLoc());
-  if (!scalars)
+  UpdateBuilder g(builder, getLoc(), numbersOf(*this));
+  if (!scalars && isNone(getCount()))
     return emitError() << "Adam needs the step's scalars as an argument";
   Number lr = g.number(getLr()), beta1 = g.number(getBeta1()),
          beta2 = g.number(getBeta2());
@@ -125,12 +146,7 @@ FailureOr<SmallVector<Value>> AdamOp::expandUpdate(OpBuilder &builder,
   Type element = elementOf(param);
 
   // One number for all elements; both corrections are rounded once.
-  Value step = readScalar(g, scalars, StepScalar::Step, param);
-  Value done = g.cast(step, builder.getF64Type());
-  if (getCalls() != 1)
-    done = g.scale(done, {static_cast<double>(getCalls())});
-  Value after = g.constant(done, static_cast<double>(getCall() + 1));
-  Value count = g.make<AddOp>(done, after);
+  Value count = countOf(*this, g, scalars);
   Value correction1 = biasCorrection(g, beta1, count);
   Value correction2 = biasCorrection(g, beta2, count);
   Value rate = g.rounded(lr, count);

@@ -1,0 +1,62 @@
+#pragma once
+// torch.nn.utils: between backward() and step().
+#include "optimizer.h"
+
+namespace dl::nn::utils {
+
+/// Scales all gradients so that the norm of all of them together is at most
+/// max_norm: by min(1, max_norm / (norm + 1e-6)). Returns the norm before, a
+/// scalar. norm_type: 2, 1, another p, or infinity.
+inline Tensor clip_grad_norm_(const optim::Parameters &parameters,
+                              Scalar max_norm, double norm_type = 2) {
+  detail::Called called("clip_grad_norm_");
+  bool infinite = norm_type == __builtin_inf();
+  if (!(norm_type > 0))
+    detail::fail("clip_grad_norm_: norm_type = {}; a positive one is wanted",
+                 norm_type);
+  Tensor total;
+  Parameter parameter;
+  for (int id : parameters) {
+    if (!dl_has_grad(id))
+      continue;
+    parameter.id = id;
+    Tensor gradient = parameter.grad();
+    Tensor part = infinite         ? gradient.abs().max()
+                  : norm_type == 2 ? gradient.square().sum()
+                  : norm_type == 1 ? gradient.abs().sum()
+                                   : gradient.abs().pow(norm_type).sum();
+    total = !total.defined() ? part
+            : infinite       ? total.maximum(part)
+                             : total + part;
+  }
+  if (!total.defined())
+    detail::fail("clip_grad_norm_: no parameter has a gradient; call it after "
+                 "backward()");
+  if (norm_type == 2)
+    total = total.sqrt();
+  else if (!infinite && norm_type != 1)
+    total = total.pow(1 / norm_type);
+  Tensor factor = dl::minimum(max_norm / (total + 1e-6), 1.0);
+  for (int id : parameters)
+    if (dl_has_grad(id)) {
+      parameter.id = id;
+      dl_set_grad(id, (parameter.grad() * factor).id);
+    }
+  return total;
+}
+
+/// Brings all elements of all gradients between -clip_value and clip_value.
+inline void clip_grad_value_(const optim::Parameters &parameters,
+                             Scalar clip_value) {
+  detail::Called called("clip_grad_value_");
+  Parameter parameter;
+  for (int id : parameters)
+    if (dl_has_grad(id)) {
+      parameter.id = id;
+      Tensor clipped = parameter.grad().clamp(
+          -clip_value, detail::OptionalOperand(clip_value));
+      dl_set_grad(id, clipped.id);
+    }
+}
+
+} // namespace dl::nn::utils

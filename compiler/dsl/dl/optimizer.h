@@ -1,0 +1,283 @@
+#pragma once
+// What optimizers are made of. One is the op it applies to each parameter, or a
+// formula in ops, with the tensors it keeps between steps. Groups of parameters
+// have options of their own:
+//
+//   dl::optim::AdamW optimizer({{.params = net.body.parameters()},
+//                               {.params = net.head.parameters(), .lr = 1e-3}},
+//                              {.lr = 3e-4});
+//
+// Numbers are plain ones or dl::Scalars: p.setting("lr", 3e-4).
+#include "module.h"
+
+namespace dl::optim {
+
+/// Adam's decay rates of the two averages.
+struct Betas {
+  Scalar first = 0.9, second = 0.999;
+};
+
+namespace detail {
+using namespace dl::detail;
+
+/// A list, a vector, an array class of parameters.
+template <class Range>
+concept ParameterRange = requires(const Range &range) {
+  static_cast<const Parameter &>(*range.begin());
+  range.end();
+};
+
+/// An option of a group: what is not given is that of the optimizer.
+template <class T> struct Given {
+  T value{};
+  bool given = false;
+
+  constexpr Given() = default;
+  template <class... A>
+    requires requires(A... a) { T(a...); }
+  constexpr Given(A... a) : value(T(a...)), given(true) {}
+  T otherwise(T standard) const { return given ? value : standard; }
+};
+
+} // namespace detail
+
+/// What a group consists of: model.parameters(), a list of them in braces, or
+/// one.
+class Parameters {
+  int *first = nullptr;
+  int count = 0, space = 0;
+
+  void add(const Parameter &parameter) {
+    if (count == space) {
+      int *grown = new int[space = 2 * space + 8];
+      for (int i = 0; i < count; ++i)
+        grown[i] = first[i];
+      delete[] first;
+      first = grown;
+    }
+    first[count++] = parameter.id;
+  }
+
+public:
+  template <detail::ParameterRange Range> Parameters(const Range &parameters) {
+    for (const Parameter &parameter : parameters)
+      add(parameter);
+  }
+  Parameters(list<Parameter> parameters) {
+    for (const Parameter &parameter : parameters)
+      add(parameter);
+  }
+  Parameters(const Parameter &parameter) { add(parameter); }
+  Parameters(const Parameters &) = delete;
+  ~Parameters() { delete[] first; }
+
+  const int *begin() const { return first; }
+  const int *end() const { return first + count; }
+  int size() const { return count; }
+};
+
+namespace detail {
+
+/// The number that a schedule of momentum changes: momentum, or the first beta.
+template <class Options> Scalar *momentum_of(Options &options) {
+  if constexpr (requires { options.betas.first; })
+    return &options.betas.first;
+  else if constexpr (requires { options.momentum; })
+    return &options.momentum;
+  else
+    return nullptr;
+}
+
+/// Between begin and end the updates of a group's parameters are written.
+struct Updating {
+  Updating(int optimizer, int group) { dl_update_begin(optimizer, group); }
+  ~Updating() { dl_update_end(); }
+  Updating(const Updating &) = delete;
+};
+
+/// A parameter that is updated, with what the optimizer keeps for it.
+class Updated {
+  int id;
+
+public:
+  Tensor parameter, gradient;
+
+  Updated(const Parameter &parameter, const Tensor &gradient)
+      : id(parameter.id), parameter(held(parameter)), gradient(gradient) {}
+  Tensor slot(const char *name, double initial = 0) const {
+    Tensor value;
+    value.id = dl_slot(id, name, initial, false);
+    return value;
+  }
+  /// One f64 instead of a tensor.
+  Scalar number(const char *name, double initial) const {
+    return Scalar::from(dl_slot(id, name, initial, true));
+  }
+  /// Which update of the parameter this is, from 1.
+  Scalar count() const { return Scalar::from(dl_update_number(id)); }
+  Tensor keep(const char *name, const Tensor &value) const {
+    dl_slot_assign(id, name, value.id);
+    return value;
+  }
+  Scalar keep(const char *name, const Scalar &value) const {
+    dl_slot_assign(id, name, value.id);
+    return value;
+  }
+  void become(const Tensor &value) const {
+    dl_slot_assign(id, nullptr, value.id);
+  }
+};
+} // namespace detail
+
+namespace lr_scheduler {
+class LRScheduler;
+}
+
+/// What schedulers know of an optimizer.
+class OptimizerBase {
+  friend class lr_scheduler::LRScheduler;
+  static constexpr int kMostSchedulers = 8;
+  lr_scheduler::LRScheduler *schedulers[kMostSchedulers];
+  int scheduler_count = 0;
+
+protected:
+  int id = dl_optimizer();
+
+  OptimizerBase() = default;
+  ~OptimizerBase() = default;
+  /// The learning rate of now; it is logged where it changes.
+  Scalar rate(int group, Scalar lr) const;
+  void schedule_momentum(Scalar *momentum) const;
+
+public:
+  OptimizerBase(const OptimizerBase &) =
+      delete ("dl: an optimizer is not copied; pass it by reference");
+  OptimizerBase &operator=(const OptimizerBase &) =
+      delete ("dl: an optimizer is not copied; pass it by reference");
+  void zero_grad() { dl_optimizer_zero_grad(id); }
+  /// In a step: the learning rate that the next update uses.
+  virtual Scalar current_rate(int group) const = 0;
+};
+
+/// What all optimizers are. A group's options stand over those of the
+/// optimizer.
+template <class Options, class Group> class Optimizer : public OptimizerBase {
+  Options defaults, *groups = nullptr;
+  int count = 0;
+
+  void add(const Parameters &parameters, const Options &options) {
+    options.check();
+    dl_optimizer_group(id, parameters.begin(), parameters.size());
+    Options *grown = new Options[static_cast<unsigned>(count) + 1];
+    for (int i = 0; i < count; ++i)
+      grown[i] = groups[i];
+    grown[count++] = options;
+    delete[] groups;
+    groups = grown;
+  }
+  Options scheduled(int group) const {
+    Options options = groups[group];
+    options.lr = rate(group, options.lr);
+    if (Scalar *momentum = detail::momentum_of(options))
+      schedule_momentum(momentum);
+    return options;
+  }
+  static void require(bool any) {
+    if (!any)
+      detail::fail("optimizer.step: no parameter has a gradient; call "
+                   "backward() between zero_grad() and step()");
+  }
+
+protected:
+  /// Calls f(options, update) for each group; update(op, slots, attributes)
+  /// applies the op to the parameters that have a gradient.
+  template <class Function> void step_groups(Function f) {
+    bool any = false;
+    for (int i = 0; i < count; ++i)
+      f(scheduled(i), [&](const char *op, list<const char *> slots,
+                          list<detail::Attr> attributes) {
+        any |= dl_optimizer_step(id, i, op, slots.begin(),
+                                 static_cast<int>(slots.size()),
+                                 attributes.begin(),
+                                 static_cast<int>(attributes.size())) != 0;
+      });
+    require(any);
+  }
+  /// Calls f(options, updated) for each parameter that has a gradient. Numbers
+  /// of the options that are not 0 are settings of the plan.
+  template <class Function> void step_parameters(Function f) {
+    bool any = false;
+    for (int i = 0; i < count; ++i) {
+      Options options = scheduled(i);
+      options.numbers([&](const char *name, Scalar &number) {
+        if (number.is_known() && !number.is_none())
+          number = Scalar::from(dl_optimizer_setting(id, i, name, number.known),
+                                number.known);
+      });
+      detail::Updating updating(id, i);
+      Parameter parameter;
+      for (Tensor gradient;
+           (parameter.id = dl_update_next(&gradient.id)) >= 0;) {
+        detail::Updated updated(parameter, gradient);
+        if (options.maximize)
+          updated.gradient = updated.gradient.neg();
+        f(static_cast<const Options &>(options), updated);
+        any = true;
+      }
+    }
+    require(any);
+  }
+
+public:
+  template <detail::ParameterRange Range>
+  explicit Optimizer(const Range &parameters, const Options &options = {})
+      : defaults(options) {
+    add(parameters, options);
+  }
+  explicit Optimizer(list<Parameter> parameters, const Options &options = {})
+      : defaults(options) {
+    add(parameters, options);
+  }
+  explicit Optimizer(list<Group> given, const Options &options = {})
+      : defaults(options) {
+    for (const Group &group : given)
+      add_param_group(group);
+  }
+  ~Optimizer() { delete[] groups; }
+
+  void add_param_group(const Group &group) {
+    add(group.params, group.over(defaults));
+  }
+  Scalar current_rate(int group) const override {
+    if (group < 0 || group >= count)
+      detail::fail("the optimizer has {} groups, there is no number {}", count,
+                   group);
+    return rate(group, groups[group].lr);
+  }
+};
+
+namespace detail {
+/// Of a setting: what it starts as.
+inline void require_not_negative(const char *optimizer, const char *option,
+                                 const Scalar &value) {
+  if (value.known != value.known)
+    fail("{}: {} is not a number", optimizer, option);
+  if (value.known < 0)
+    fail("{}: {} = {} is negative", optimizer, option, value.known);
+}
+/// Of all numbers of the options.
+template <class Options>
+void require_numbers(const char *optimizer, Options options) {
+  options.numbers([&](const char *name, const Scalar &number) {
+    require_not_negative(optimizer, name, number);
+  });
+}
+inline void require_betas(const char *optimizer, const Betas &betas) {
+  for (const Scalar &beta : {betas.first, betas.second})
+    if (!(beta.known >= 0 && beta.known < 1))
+      fail("{}: a beta is at least 0 and below 1, got {}", optimizer,
+           beta.known);
+}
+} // namespace detail
+
+} // namespace dl::optim

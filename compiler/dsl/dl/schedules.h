@@ -1,0 +1,157 @@
+#pragma once
+// Schedulers that consist of phases or of other schedulers.
+#include "schedulers.h"
+
+namespace dl::optim::lr_scheduler {
+
+/// anneal_strategy: "cos" or "linear". total_steps, or epochs times
+/// steps_per_epoch, must be given.
+struct OneCycleOptions {
+  i64 total_steps = 0, epochs = 0, steps_per_epoch = 0;
+  double pct_start = 0.3;
+  const char *anneal_strategy = "cos";
+  bool cycle_momentum = true;
+  double base_momentum = 0.85, max_momentum = 0.95;
+  double div_factor = 25, final_div_factor = 1e4;
+  bool three_phase = false;
+};
+/// Up from max_lr / div_factor to max_lr and down again, the momentum the other
+/// way round. After total_steps the last value stays.
+class OneCycleLR : public LRScheduler {
+  Scalar max_lr;
+  OneCycleOptions options;
+
+  Scalar anneal(Scalar from, Scalar to, Scalar part) const {
+    return detail::equal(options.anneal_strategy, "cos")
+               ? detail::cosine(from, to, part)
+               : from + (to - from) * part;
+  }
+  /// The values at the ends of the phases, the first and the last but for
+  /// `three_phase` one of three.
+  Scalar along(Scalar t, Scalar start, Scalar middle, Scalar end) const {
+    double total = static_cast<double>(options.total_steps);
+    double up = options.pct_start * total - 1;
+    double last = total - 1;
+    Scalar now = minimum(t, last);
+    Scalar rising = anneal(start, middle, now / up);
+    if (!options.three_phase)
+      return where(now <= up, rising,
+                   anneal(middle, end, (now - up) / (last - up)));
+    double down = 2 * options.pct_start * total - 2;
+    return where(now <= up, rising,
+                 where(now <= down,
+                       anneal(middle, start, (now - up) / (down - up)),
+                       anneal(start, end, (now - down) / (last - down))));
+  }
+
+public:
+  OneCycleLR(OptimizerBase &optimizer, Scalar max_lr,
+             const OneCycleOptions &given)
+      : LRScheduler("OneCycleLR", optimizer), max_lr(max_lr), options(given) {
+    if (options.total_steps == 0)
+      options.total_steps = options.epochs * options.steps_per_epoch;
+    if (options.total_steps < 1)
+      detail::fail("OneCycleLR: total_steps, or epochs and steps_per_epoch, "
+                   "must be given");
+    if (!(options.pct_start >= 0 && options.pct_start <= 1))
+      detail::fail("OneCycleLR: pct_start = {} is not between 0 and 1",
+                   options.pct_start);
+    if (!detail::equal(options.anneal_strategy, "cos") &&
+        !detail::equal(options.anneal_strategy, "linear"))
+      detail::fail("OneCycleLR: anneal_strategy = \"{}\" is unknown; \"cos\" "
+                   "and \"linear\" are",
+                   options.anneal_strategy);
+  }
+  Scalar rate(Scalar, Scalar t) const override {
+    Scalar first = max_lr / options.div_factor;
+    return along(t, first, max_lr, first / options.final_div_factor);
+  }
+  Scalar momentum(Scalar base, Scalar t) const override {
+    return options.cycle_momentum
+               ? along(t, options.max_momentum, options.base_momentum,
+                       options.max_momentum)
+               : base;
+  }
+  bool multiplies() const override { return false; }
+};
+
+/// Schedulers in a list, in braces.
+class Schedulers {
+  static constexpr int kMost = 8;
+  LRScheduler *items[kMost];
+  int count = 0;
+
+public:
+  template <class... S>
+    requires(sizeof...(S) > 0 && (__is_base_of(LRScheduler, S) && ...))
+  Schedulers(S &...schedulers) {
+    static_assert(sizeof...(S) <= kMost, "at most 8 schedulers in a list");
+    ((items[count++] = &schedulers), ...);
+  }
+  LRScheduler *const *begin() const { return items; }
+  LRScheduler *const *end() const { return items + count; }
+  int size() const { return count; }
+  const LRScheduler &operator[](int i) const { return *items[i]; }
+};
+
+/// One after the other: each begins anew at its milestone. Only this one is
+/// stepped.
+class SequentialLR : public LRScheduler {
+  Schedulers schedulers;
+  Shape milestones;
+
+  template <class Function> Scalar choose(Scalar t, Function f) const {
+    Scalar chosen = f(schedulers[0], t);
+    for (int i = 0; i < milestones.rank; ++i)
+      chosen = where(t >= milestones[i],
+                     f(schedulers[i + 1], t - milestones[i]), chosen);
+    return chosen;
+  }
+
+public:
+  SequentialLR(OptimizerBase &optimizer, const Schedulers &schedulers,
+               const Shape &milestones)
+      : LRScheduler("SequentialLR", optimizer), schedulers(schedulers),
+        milestones(milestones) {
+    if (schedulers.size() != milestones.rank + 1)
+      detail::fail("SequentialLR: {} schedulers need {} milestones, got {}",
+                   schedulers.size(), schedulers.size() - 1, milestones.rank);
+    for (LRScheduler *one : schedulers)
+      one->leave();
+  }
+  Scalar rate(Scalar base, Scalar t) const override {
+    return choose(t, [&](const LRScheduler &one, Scalar since) {
+      return one.rate(base, since);
+    });
+  }
+  Scalar momentum(Scalar base, Scalar t) const override {
+    return choose(t, [&](const LRScheduler &one, Scalar since) {
+      return one.momentum(base, since);
+    });
+  }
+  bool multiplies() const override { return false; }
+};
+
+/// All at once: their factors multiply. Only this one is stepped.
+class ChainedScheduler : public LRScheduler {
+  Schedulers schedulers;
+
+public:
+  ChainedScheduler(OptimizerBase &optimizer, const Schedulers &schedulers)
+      : LRScheduler("ChainedScheduler", optimizer), schedulers(schedulers) {
+    for (LRScheduler *one : schedulers) {
+      if (!one->multiplies())
+        detail::fail("ChainedScheduler: a {} gives no factor to multiply with; "
+                     "SequentialLR takes it",
+                     one->name);
+      one->leave();
+    }
+  }
+  Scalar rate(Scalar base, Scalar t) const override {
+    for (LRScheduler *one : schedulers)
+      base = one->rate(base, t);
+    return base;
+  }
+};
+
+} // namespace dl::optim::lr_scheduler
