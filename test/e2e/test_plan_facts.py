@@ -62,6 +62,13 @@ class Fusion(support.ToolTest):
                 twice = {info["sources"][op]["op"]: n for op, n in uses.items() if n > 1}
                 self.assertEqual(twice, {}, f"{step['name']}: ops computed twice")
         self.assertGreater(len(info["sources"]), 20)
+        # What programs have in common, such as full batches and short ones, is written once.
+        most = collections.Counter()
+        for step in info["steps"]:
+            for program in step["programs"]:
+                texts = (tuple(sorted(info["sources"][op].items())) for c in program["commands"] for op in c["ops"])
+                most |= collections.Counter(texts)
+        self.assertEqual(len(info["sources"]), sum(most.values()))
 
     def test_kernel_count(self):
         (program,) = [p for p in programs(self.compiled("mnist.plan"), "train")]

@@ -134,29 +134,32 @@ private:
 };
 } // namespace
 
-ContractScratch LanePlan::scratch(const ContractForm &form,
-                                  const KernelPlan &kernel) const {
+/// Packed lanes, `packed` elements or none, and where k is computed block by
+/// block a row of `stride` sums for each of the tile's rows.
+static ContractScratch sumsOfTile(const ContractForm &form,
+                                  const KernelPlan &kernel, int64_t stride,
+                                  int64_t packed) {
   ContractScratch scratch;
   Reserve reserve(kernel);
-  scratch.sumStride = llvm::alignTo(form.tileLanes(kernel), kernel.lanes);
-  if (pack)
-    reserve(form.kBlock * scratch.sumStride);
+  scratch.sumStride = stride;
+  if (packed)
+    reserve(packed);
   if (form.numKBlocks() > 1)
-    scratch.sumsAt = reserve(form.tileRows(kernel) * scratch.sumStride);
+    scratch.sumsAt = reserve(form.tileRows(kernel) * stride);
   scratch.bytes = reserve.bytes;
   return scratch;
 }
 
+ContractScratch LanePlan::scratch(const ContractForm &form,
+                                  const KernelPlan &kernel) const {
+  int64_t stride = llvm::alignTo(form.tileLanes(kernel), kernel.lanes);
+  return sumsOfTile(form, kernel, stride, pack ? form.kBlock * stride : 0);
+}
+
 ContractScratch DotPlan::scratch(const ContractForm &form,
                                  const KernelPlan &kernel) const {
-  ContractScratch scratch;
-  Reserve reserve(kernel);
   // A vector of sums for each column.
-  scratch.sumStride = form.tileLanes(kernel) * kernel.lanes;
-  if (form.numKBlocks() > 1)
-    scratch.sumsAt = reserve(form.tileRows(kernel) * scratch.sumStride);
-  scratch.bytes = reserve.bytes;
-  return scratch;
+  return sumsOfTile(form, kernel, form.tileLanes(kernel) * kernel.lanes, 0);
 }
 
 ContractScratch BlockedPlan::scratch(const ContractForm &form,

@@ -2,6 +2,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "runtime/plan/Validator.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -88,8 +89,13 @@ std::vector<std::string> strings(ArrayAttr attrs) {
 
 /// What all plans of a file share, in the first of them.
 struct Shared {
+  explicit Shared(fb::PlanT &first) : first(first) {}
+
   fb::PlanT &first;
   llvm::StringMap<uint32_t> kernels;
+  /// Indices of those that look the same.
+  llvm::DenseMap<Attribute, SmallVector<uint32_t, 2>> sources;
+  llvm::DenseSet<std::pair<uint32_t, uint32_t>> opsOfKernels;
 };
 
 class MetadataBuilder {
@@ -269,6 +275,7 @@ private:
     auto program = std::make_unique<fb::ProgramT>();
     program->batch_items = op.getBatch();
     program->split = axesOf(op.getAlong());
+    usesInProgram.clear();
     llvm::DenseMap<Value, uint32_t> indexOf;
     for (Operation &entry : op.getBody().front()) {
       if (auto command = dyn_cast<plan::CommandOpInterface>(entry)) {
@@ -287,7 +294,10 @@ private:
         auto result = std::make_unique<fb::ErrorFlagT>();
         result->buffer = buffers.lookup(flag.getBuffer());
         result->message = flag.getMessage().str();
-        result->source = addSource(flag.getSourceAttr());
+        // Known from the command that raises it.
+        SmallVector<uint32_t, 2> &known = shared.sources[flag.getSourceAttr()];
+        result->source =
+            known.empty() ? addSource(flag.getSourceAttr()) : known.front();
         program->errors.push_back(std::move(result));
       }
     }
@@ -312,10 +322,10 @@ private:
       command->ops.push_back(addSource(source));
     // Each launch brings its own sources, so that every op of the model stands
     // in one kernel only.
-    if (const fb::LaunchT *launch = command->work.AsLaunch()) {
-      auto &all = shared.first.kernels[launch->kernel]->ops;
-      all.insert(all.end(), command->ops.begin(), command->ops.end());
-    }
+    if (const fb::LaunchT *launch = command->work.AsLaunch())
+      for (uint32_t source : command->ops)
+        if (shared.opsOfKernels.insert({launch->kernel, source}).second)
+          shared.first.kernels[launch->kernel]->ops.push_back(source);
     return command;
   }
 
@@ -369,7 +379,14 @@ private:
     command.work.Set(std::move(exchange));
   }
 
+  /// Ops of one program stand apart even where a loop of the model makes them
+  /// look the same; what other programs have of them is the same.
   uint32_t addSource(plan::SourceAttr attr) {
+    SmallVector<uint32_t, 2> &known = shared.sources[attr];
+    unsigned use = usesInProgram[attr]++;
+    if (use < known.size())
+      return known[use];
+    known.push_back(shared.first.sources.size());
     auto source = std::make_unique<fb::SourceT>();
     if (attr) {
       source->op = attr.getOp().str();
@@ -385,13 +402,15 @@ private:
   fb::PlanT &out;
   Shared &shared;
   llvm::DenseMap<Value, uint32_t> buffers;
+  /// How many that look the same the program in work has had.
+  llvm::DenseMap<Attribute, unsigned> usesInProgram;
 };
 
 } // namespace
 
 FailureOr<std::vector<fb::PlanT>> buildMetadata(ArrayRef<plan::PlanOp> plans) {
   std::vector<fb::PlanT> out(plans.size());
-  Shared shared{out.front(), {}};
+  Shared shared(out.front());
   for (auto [from, to] : llvm::zip_equal(plans, out))
     if (failed(MetadataBuilder(from, to, shared).run()))
       return failure();
