@@ -151,10 +151,13 @@ void Writer::writeFrame(const DrawnFrame &frame) {
 void Writer::writeFrameLabel(const DrawnFrame &frame) {
   const Frame &of = arrangement.frames[frame.frame];
   double x = frame.place.x + 8, y = frame.place.y + 14;
-  std::string halo = " paint-order=\"stroke\" stroke=\"white\" "
-                     "stroke-width=\"3\" stroke-linejoin=\"round\"";
+  // Written twice: not all renderers know `paint-order`, and draw a border over
+  // the letters.
+  std::string font = " font-size=\"11.5\" font-weight=\"bold\"";
   text(x, y, of.label,
-       " font-size=\"11.5\" font-weight=\"bold\" fill=\"#3E4C59\"" + halo);
+       font + " class=\"halo\" fill=\"white\" stroke=\"white\" "
+              "stroke-width=\"3\" stroke-linejoin=\"round\"");
+  text(x, y, of.label, font + " fill=\"#3E4C59\"");
   if (of.badge.empty())
     return;
   Rect badge{x + textWidth(of.label, 11.5, true) + 8, frame.place.y + 3.5,

@@ -2,6 +2,7 @@
 #include "compiler/pictures/BuildPicture.h"
 #include "compiler/pictures/DotWriter.h"
 #include "compiler/pictures/Fold.h"
+#include "compiler/pictures/Layout.h"
 #include "compiler/pictures/MemoryPicture.h"
 #include "compiler/pictures/SvgWriter.h"
 #include "mlir/IR/OwningOpRef.h"
@@ -35,6 +36,14 @@ static bool wants(const PictureOptions &options, bool memory) {
   });
 }
 
+/// Beyond this many pixels browsers cut pictures off, or show none.
+static constexpr double kTallest = 16000;
+
+static bool isTooTall(const Picture &picture) {
+  return pictures::layOut(picture, pictures::arrange(picture)).height >
+         kTallest;
+}
+
 static void drawGraphFiles(const Picture &picture,
                            const PictureOptions &options,
                            std::vector<PictureFile> &files) {
@@ -66,10 +75,16 @@ FailureOr<std::vector<PictureFile>> drawGraph(ModuleOp imported,
   auto picture = pictures::describeOps(*copy, *step, options.view != View::Ops);
   if (!picture)
     return files;
-  if (options.view == View::Blocks)
+  if (options.view != View::Ops)
     *picture = pictures::foldBlocks(*picture);
-  else if (options.view == View::Modules)
-    *picture = pictures::foldModules(pictures::foldBlocks(*picture));
+  bool tooTall = options.view == View::Blocks && isTooTall(*picture);
+  if (tooTall)
+    emitWarning(UnknownLoc::get(imported.getContext()))
+        << "the graph with all its ops would be more than " << int64_t(kTallest)
+        << " pixels high; the picture shows a box a module instead "
+           "(--view=modules)";
+  if (tooTall || options.view == View::Modules)
+    *picture = pictures::foldModules(*picture);
   drawGraphFiles(*picture, options, files);
   return files;
 }

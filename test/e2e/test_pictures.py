@@ -307,6 +307,33 @@ class PictureTest(ToolTest):
             self.check_places(picture)
             self.check_frames(picture)
 
+    def test_a_tall_graph_shows_modules(self):
+        model = LAYERS.replace("return head(x);", "for (int i = 0; i < COUNT; ++i)\n      x = x.sin();\n    return head(x);")
+        for count, tall in ((20, False), (300, True)):
+            self.write("net.dl", model.replace("COUNT", str(count)))
+            said = dltools.call([dltools.DLCC, "net.dl", "--emit=graph.svg=a.svg", "--check"], self.folder).stderr
+            text = self.read("a.svg")
+            self.assertEqual("more than 16000 pixels high" in said, tall, said)
+            self.assertEqual(text == self.picture("net.dl", "modules", "--check"), tall)
+            self.assertLess(float(ElementTree.fromstring(text).get("height")), 16000)
+        # Asked for by name it is drawn.
+        self.assertGreater(float(ElementTree.fromstring(self.picture("net.dl", "ops", "--check")).get("height")), 16000)
+
+    def test_labels_need_no_paint_order(self):
+        """Of a label its border is drawn first, as an element of its own: renderers that do not know `paint-order` would draw
+        it over the letters."""
+        self.write("net.dl", RESIDUAL)
+        text = self.picture("net.dl", "blocks", "--check")
+        self.assertNotIn("paint-order", text)
+        texts = list(ElementTree.fromstring(text).iter(SVG + "text"))
+        halos = [i for i, t in enumerate(texts) if t.get("stroke")]
+        self.assertTrue(halos)
+        for i in halos:
+            self.assertEqual(texts[i].get("fill"), "white")
+            below, above = texts[i], texts[i + 1]
+            self.assertEqual([below.text, below.get("x"), below.get("y")], [above.text, above.get("x"), above.get("y")])
+            self.assertIsNone(above.get("stroke"))
+
     def test_steps(self):
         self.write("net.dl", RESIDUAL)
         picture = ElementTree.fromstring(self.picture("net.dl", "ops", "--check", "--step=test"))
