@@ -83,6 +83,16 @@ install_packages() {
     { tail -n 20 build/install.log >&2; die "apt-get install failed, see build/install.log"; }
 }
 
+# Of ninja's lines, "[30/420] Building ...", one for each tenth of the work.
+each_tenth() {
+  awk -F '[][/]' '$2 > 0 && int(10 * $2 / $3) > tenths { tenths = int(10 * $2 / $3); print "setup: " $2 " of " $3 " steps done"; fflush() }'
+}
+
+build_failed() {
+  tail -n 60 build/build.log >&2
+  die "the build failed, see build/build.log"
+}
+
 mkdir -p build
 missing=$(missing_packages)
 [ -z "$missing" ] || install_packages $missing
@@ -98,5 +108,7 @@ if [ ! -x build/release/bin/dlcc ]; then
     ninja -C build/release "$@" || die "the build failed"
     exit
   fi
+  NINJA_STATUS='[%f/%t] ' ninja -C build/release "$@" 2>&1 | tee build/build.log | each_tenth || build_failed
+  exit
 fi
-ninja -C build/release --quiet "$@" >build/build.log 2>&1 || { tail -n 60 build/build.log >&2; die "the build failed, see build/build.log"; }
+ninja -C build/release --quiet "$@" >build/build.log 2>&1 || build_failed
