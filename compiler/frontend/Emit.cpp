@@ -7,6 +7,8 @@ using namespace mlir;
 using namespace dl::frontend;
 
 Location Graph::location() {
+  if (trace && trace->isCheck)
+    return builder.getUnknownLoc(); // nothing of it is kept
   std::vector<Frame> frames = reporter.stack.userFrames();
   Location result = builder.getUnknownLoc();
   for (size_t i = frames.size(); i-- > 0;) {
@@ -65,14 +67,13 @@ Value Graph::valueOf(int number, StringRef what) {
     return made ? made : made = constant(handle.initial->a, handle.type);
   }
   if (handle.trace != trace->number) {
-    const Trace &other = *traces[static_cast<size_t>(handle.trace)];
-    if (other.step != trace->step)
-      reporter.fail(what.str() + ": a tensor of the step '" + other.step +
+    const std::string &other = stepsOfTraces[static_cast<size_t>(handle.trace)];
+    if (other != trace->step)
+      reporter.fail(what.str() + ": a tensor of the step '" + other +
                     "' cannot be used in the step '" + trace->step + "'");
     reporter.fail(what.str() +
-                  ": the tensor was kept from an earlier trace of the step (a "
-                  "last, shorter batch is "
-                  "traced again); tensors live within one call of the step");
+                  ": the tensor was kept from an earlier trace of the step; "
+                  "tensors live within one call of the step");
   }
   return handle.value;
 }
@@ -129,7 +130,8 @@ NamedAttribute Graph::convert(const dl_attr &attribute, StringRef op) {
 Operation *Graph::create(StringRef op, ValueRange operands,
                          ArrayRef<NamedAttribute> attributes,
                          std::string *error) {
-  if (++opCount > options.opLimit)
+  bool isCompared = trace && trace->isCheck; // and counted before
+  if (!isCompared && ++opCount > options.opLimit)
     reporter.fail(
         "the program has more than " + std::to_string(options.opLimit) +
         " operations; is this an endless loop? (--max-ops sets the limit)");
@@ -313,6 +315,7 @@ void Graph::emit(StringRef op, ArrayRef<dl_operand> operands,
   for (auto [i, result] : llvm::enumerate(made->getResults()))
     if (i < results.size())
       results[i] = addHandle(result);
+  compareTraces();
 }
 
 void Graph::addErrorFlag(int handle, const std::string &message) {

@@ -2,6 +2,7 @@
 #include "compiler/frontend/Graph.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include <set>
 
@@ -39,6 +40,36 @@ std::optional<std::pair<size_t, std::string>> Graph::findEqualNames() const {
   return std::nullopt;
 }
 
+/// An outermost module some of whose names are taken has its variable in front
+/// of them all. Those made before it keep theirs, and with them what was saved.
+void Graph::tellModulesApart(const std::vector<bool> &inModule) {
+  std::set<std::string> taken;
+  llvm::MapVector<int, llvm::SetVector<size_t>> byWalk; // as they were made
+  for (size_t handle = 0; handle < handles.size(); ++handle)
+    if (int parameter = handles[handle].parameter; parameter >= 0) {
+      size_t i = static_cast<size_t>(parameter);
+      if (inModule[i])
+        byWalk[modules.walkOf(static_cast<int>(handle))].insert(i);
+      else
+        taken.insert(names[i].begin(), names[i].end());
+    }
+  for (const auto &[walk, own] : byWalk) {
+    bool clash = llvm::any_of(own, [&](size_t i) {
+      return llvm::any_of(names[i], [&](const std::string &name) {
+        return taken.count(name) != 0;
+      });
+    });
+    for (size_t i : own) {
+      std::string variable = variableOf(parameters[i], types);
+      for (std::string &name : names[i])
+        if (clash && !variable.empty())
+          name = variable + "." + name;
+    }
+    for (size_t i : own)
+      taken.insert(names[i].begin(), names[i].end());
+  }
+}
+
 void Graph::nameParameters() {
   names.resize(parameters.size());
   std::vector<bool> used(parameters.size()), inModule(parameters.size());
@@ -63,13 +94,7 @@ void Graph::nameParameters() {
       names[i].push_back(variable.empty() ? "parameter" + std::to_string(i)
                                           : variable);
     }
-  // Two outermost modules: their variables tell them apart.
-  if (findEqualNames())
-    for (size_t i = 0; i < parameters.size(); ++i)
-      if (std::string variable = variableOf(parameters[i], types);
-          inModule[i] && !variable.empty())
-        for (std::string &name : names[i])
-          name = variable + "." + name;
+  tellModulesApart(inModule);
   if (auto equal = findEqualNames())
     reporter.failAt(parameters[equal->first].made,
                     "two parameters are called '" + equal->second +

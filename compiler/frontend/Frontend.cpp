@@ -127,6 +127,13 @@ static std::vector<Jit::Symbol> symbolsFor(const CompiledModel &model,
           jit.load(std::move(model.code), symbolsFor(model, evaluation)))
     reportJitError(std::move(error), jit, channel, model);
   llvm::Expected<void *> entry = jit.lookup("_Z7dl_mainRN2dl7ProgramE");
+  if (!jit.rejected.empty()) {
+    channel.message(model.path +
+                    ": error: asm() of the model is no assembly "
+                    "of this machine:\n" +
+                    jit.rejected);
+    channel.end(1);
+  }
   if (!entry)
     reportJitError(entry.takeError(), jit, channel, model);
   Guard::start(evaluation.reporter, options.timeLimitSeconds);
@@ -173,13 +180,46 @@ static Result failed(int exitCode, std::string text) {
   return result;
 }
 
+/// The encoding, if it is one of two or four bytes a character. Text begins
+/// with a mark or with ASCII.
+static const char *wideEncoding(llvm::StringRef beginning) {
+  using llvm::StringRef;
+  struct Encoding {
+    const char *name;
+    StringRef mark;
+    unsigned width, ascii; // bytes of a character; which of them has ASCII
+  };
+  static constexpr Encoding encodings[] = {
+      {"UTF-32LE", StringRef("\xff\xfe\0\0", 4), 4, 0},
+      {"UTF-32BE", StringRef("\0\0\xfe\xff", 4), 4, 3},
+      {"UTF-16LE", StringRef("\xff\xfe", 2), 2, 0},
+      {"UTF-16BE", StringRef("\xfe\xff", 2), 2, 1}};
+  for (const Encoding &encoding : encodings) {
+    if (beginning.starts_with(encoding.mark))
+      return encoding.name;
+    bool isWide = beginning.size() == 4;
+    for (unsigned i = 0; isWide && i < 4; ++i)
+      isWide = (beginning[i] != 0) == (i % encoding.width == encoding.ascii);
+    if (isWide)
+      return encoding.name;
+  }
+  return nullptr;
+}
+
 Result dl::frontend::evaluate(const Options &options) {
   int file = open(options.model.c_str(), O_RDONLY | O_CLOEXEC);
-  char probe;
-  if (file < 0 || read(file, &probe, 1) < 0)
+  char beginning[4];
+  ssize_t size = file < 0 ? -1 : read(file, beginning, sizeof beginning);
+  if (size < 0)
     return failed(4,
                   "cannot read " + options.model + ": " + std::strerror(errno));
   close(file);
+  if (const char *encoding =
+          wideEncoding({beginning, static_cast<size_t>(size)}))
+    return failed(1, options.model + " is " + encoding +
+                         " text, and a .dl is UTF-8; save it as that, or: "
+                         "iconv -f " +
+                         encoding + " -t UTF-8");
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0)
     return failed(70, std::string("pipe: ") + std::strerror(errno));

@@ -5,7 +5,7 @@
 #include "compiler/frontend/Datasets.h"
 #include "compiler/frontend/Modules.h"
 #include "compiler/frontend/Reflection.h"
-#include "compiler/frontend/Trace.h"
+#include "compiler/frontend/TraceCheck.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/StepRole.h"
 #include "mlir/IR/Builders.h"
@@ -171,10 +171,14 @@ private:
 
   // Steps.cpp
   void openFunction(const std::string &symbol);
+  /// In a second trace: is it what the first was, so far?
+  void compareTraces();
+  void endCheck();
   void checkGradientsWereZeroed();
 
   // Finish.cpp
   void nameParameters();
+  void tellModulesApart(const std::vector<bool> &inModule);
   void warnOfMissingGradients();
   std::optional<std::pair<size_t, std::string>> findEqualNames() const;
   void writeStates();
@@ -219,6 +223,10 @@ private:
   std::vector<MetricList> metricLists;
   std::vector<std::unique_ptr<Trace>> traces;
   Trace *trace = nullptr;
+  /// Of all traces, by their numbers, also of those that were compared only.
+  std::vector<std::string> stepsOfTraces;
+  std::unique_ptr<Trace> again; // being compared
+  std::optional<TraceCheck> check;
   int64_t opCount = 0;
 };
 

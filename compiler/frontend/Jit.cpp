@@ -3,6 +3,8 @@
 #include "llvm/ExecutionEngine/Orc/Debugging/DebuggerSupport.h"
 #include "llvm/ExecutionEngine/Orc/ExecutionUtils.h"
 #include "llvm/ExecutionEngine/Orc/LLJIT.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/Support/TargetSelect.h"
 
 using namespace llvm;
@@ -14,6 +16,21 @@ Jit::~Jit() = default;
 Error Jit::load(orc::ThreadSafeModule code, ArrayRef<Symbol> symbols) {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
+  InitializeNativeTargetAsmParser(); // asm() in the model
+  code.getContext().withContextDo([&](LLVMContext *context) {
+    context->setDiagnosticHandlerCallBack(
+        [](const DiagnosticInfo *info, void *jit) {
+          if (info->getSeverity() != DS_Error)
+            return;
+          std::string &text = static_cast<Jit *>(jit)->rejected;
+          raw_string_ostream os(text);
+          DiagnosticPrinterRawOStream printer(os);
+          info->print(printer);
+          if (!StringRef(text).ends_with("\n"))
+            text += '\n';
+        },
+        this);
+  });
   Expected<orc::JITTargetMachineBuilder> machine =
       orc::JITTargetMachineBuilder::detectHost();
   if (!machine)

@@ -30,6 +30,8 @@ public:
 
   /// What the code calls and nobody defines, after a failed lookup.
   std::set<std::string> undefined;
+  /// What LLVM says of code that it cannot translate: assembly.
+  std::string rejected;
 
 private:
   std::unique_ptr<llvm::orc::LLJIT> jit;

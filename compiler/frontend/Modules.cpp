@@ -61,17 +61,23 @@ bool Modules::belongsToModel(int parameter) const {
          });
 }
 
+int Modules::walkOf(int parameter) const {
+  int best = -1;
+  size_t longest = 0;
+  if (auto found = sightings.find(parameter); found != sightings.end())
+    for (const Sighting &sighting : found->second)
+      if (sighting.name.size() > longest) {
+        longest = sighting.name.size();
+        best = sighting.walk;
+      }
+  return best;
+}
+
 std::vector<std::string> Modules::namesOf(int parameter) const {
   auto found = sightings.find(parameter);
   if (found == sightings.end())
     return {};
-  int best = -1;
-  size_t longest = 0;
-  for (const Sighting &sighting : found->second)
-    if (sighting.name.size() > longest) {
-      longest = sighting.name.size();
-      best = sighting.walk;
-    }
+  int best = walkOf(parameter);
   std::vector<std::string> names;
   for (const Sighting &sighting : found->second)
     if (sighting.walk == best && !llvm::is_contained(names, sighting.name))

@@ -50,6 +50,9 @@ public:
   /// it. A parameter met from several outermost modules keeps the longest name:
   /// the whole model was walked after a part of it.
   std::vector<std::string> namesOf(int parameter) const;
+  /// The walk that gave these names, and with them those of the rest of the
+  /// outermost module.
+  int walkOf(int parameter) const;
   /// A step uses the parameter.
   void markUsed(int parameter);
   /// Does an outermost module have it of which something is used or listed?

@@ -155,6 +155,7 @@ bool Graph::optimizerStep(int optimizer, int group, StringRef op,
     for (auto [key, result] : llvm::zip_equal(keys, made->getResults()))
       trace->states[key].push_back(result);
   }
+  compareTraces();
   return any;
 }
 

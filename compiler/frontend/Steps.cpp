@@ -11,7 +11,8 @@ bool Graph::beginStep(const std::string &name, int dataset, bool training,
     reporter.fail("the step '" + name + "' is inside of the step '" +
                   trace->step + "'");
   const Dataset &data = datasets.get(dataset);
-  if (round > 1 || (round == 1 && data.shortBatch() == 0))
+  // Whole batches, these once more to compare, the last, shorter one.
+  if (round > 2 || (round == 2 && data.shortBatch() == 0))
     return false;
   if (round == 0) {
     bool plain = !name.empty() && llvm::all_of(name, [](char c) {
@@ -32,19 +33,26 @@ bool Graph::beginStep(const std::string &name, int dataset, bool training,
     datasets.use(dataset);
   }
   auto made = std::make_unique<Trace>();
-  made->number = static_cast<int>(traces.size());
+  made->number = static_cast<int>(stepsOfTraces.size());
   made->step = name;
   made->training = training;
-  made->isShort = round == 1;
+  made->isCheck = round == 1;
+  made->isShort = round == 2;
   made->dataset = dataset;
   made->batch = made->isShort ? data.shortBatch() : data.fullBatch();
   for (auto [number, parameter] : llvm::enumerate(parameters))
     if (!parameter.requiresGrad)
       made->frozenAtStart.insert(static_cast<int>(number));
   trace = made.get();
-  traces.push_back(std::move(made));
+  stepsOfTraces.push_back(name);
+  Trace *first = traces.empty() ? nullptr : traces.back().get();
+  (made->isCheck ? again : traces.emplace_back()) = std::move(made);
   openFunction((training ? "" : "eval.") + name +
-               (trace->isShort ? ".short" : ""));
+               (trace->isCheck   ? ".again"
+                : trace->isShort ? ".short"
+                                 : ""));
+  if (trace->isCheck)
+    check.emplace(*first, *trace);
   return true;
 }
 
@@ -66,7 +74,14 @@ void Graph::openFunction(const std::string &symbol) {
   builder.setInsertionPointToEnd(body);
 }
 
+static constexpr llvm::StringLiteral kWhyTwice =
+    "each step is traced twice, to the same operations: a plan repeats the "
+    "first, and what C++ changes in between would stay as it was; a number "
+    "that changes is a p.setting(), a scheduler's, or a tensor";
+
 std::string Graph::aboutTrace() {
+  if (trace && trace->isCheck)
+    return kWhyTwice.str();
   if (!trace || !trace->isShort)
     return "";
   return "this is the last batch: " + std::to_string(trace->batch) +
@@ -117,6 +132,25 @@ void Graph::checkGradientsWereZeroed() {
           "optimizer.zero_grad() in each step");
 }
 
+void Graph::compareTraces() {
+  if (!check)
+    return;
+  if (std::string why = check->compareOps(); !why.empty())
+    reporter.fail("the step '" + trace->step +
+                  "' is not the same each time: " + why);
+}
+
+void Graph::endCheck() {
+  compareTraces();
+  if (std::string why = check->compareEnds(); !why.empty())
+    reporter.fail("the step '" + trace->step +
+                  "' is not the same each time: " + why);
+  check.reset();
+  trace->function.erase();
+  trace = nullptr;
+  again.reset();
+}
+
 void Graph::endStep(int metrics) {
   MetricList &list = metricLists[static_cast<size_t>(metrics)];
   if (list.trace != trace->number)
@@ -130,6 +164,8 @@ void Graph::endStep(int metrics) {
                       [&](const Metric &own) { return own.name == rate.name; }))
       list.metrics.push_back(rate);
   trace->metrics = std::move(list.metrics);
+  if (trace->isCheck)
+    return endCheck();
   if (trace->training && trace->losses.empty())
     reporter.fail("the training step has no backward(); an evaluation is made "
                   "with p.eval()");

@@ -53,6 +53,7 @@ struct Trace {
   int number = 0;   // counts all traces of the program
   std::string step; // as the user says it: "train", "test"
   bool training = false, isShort = false;
+  bool isCheck = false; // the second trace of a step: see TraceCheck.h
   int dataset = -1;
   int64_t batch = 0;
 

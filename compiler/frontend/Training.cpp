@@ -122,6 +122,7 @@ void Graph::backward(int handle) {
     if (!trace->zeroed.count(number))
       trace->addedFirst.try_emplace(number, here);
   }
+  compareTraces();
 }
 
 int Graph::parameterOf(int handle, StringRef what) {
