@@ -19,6 +19,7 @@ static constexpr int looksBeforeSleep = 500;
 Loader::Loader(const Dataset &dataset, const LoaderOptions &options,
                SlotAddress address)
     : dataset(dataset), options(options), address(std::move(address)) {
+  targets.resize(dataset.components.size());
   perEpoch = batchesOf(dataset.items, options.batchSize, options.dropLast);
 }
 
@@ -28,9 +29,6 @@ uint64_t dlrt::batchesOf(uint64_t items, uint64_t batchSize, bool dropLast) {
 }
 
 Status Loader::start() {
-  if (options.rank >= options.ranks)
-    return {Code::Usage, fmt::format("rank {} is none of {} ranks",
-                                     options.rank, options.ranks)};
   if (perEpoch == 0)
     return {Code::Training, fmt::format("{} items do not fill a batch of {}",
                                         dataset.items, options.batchSize)};
@@ -58,18 +56,8 @@ uint64_t Loader::itemsOf(uint64_t batch) const {
 
 Batch Loader::describe(uint64_t batch) const {
   uint64_t items = itemsOf(batch);
-  // No product of items and ranks, which could overflow.
-  auto rowsBefore = [&](uint64_t rank) {
-    return items / options.ranks * rank +
-           std::min<uint64_t>(items % options.ranks, rank);
-  };
-  uint64_t first = rowsBefore(options.rank);
-  return {static_cast<uint32_t>(batch % options.slots),
-          items,
-          batch / perEpoch,
-          batch % perEpoch,
-          first,
-          rowsBefore(options.rank + 1) - first};
+  return {static_cast<uint32_t>(batch % options.slots), items, batch / perEpoch,
+          batch % perEpoch};
 }
 
 /// Why nobody would ever gather the next batch, or no error.
@@ -132,17 +120,33 @@ void Loader::threadMain() {
 }
 
 void Loader::gather(const Batch &batch) {
-  uint64_t begin = batch.index * options.batchSize + batch.firstRow;
+  for (uint32_t rank = 0; rank < options.ranks; ++rank)
+    gatherFor(rank, batch);
+}
+
+void Loader::gatherFor(uint32_t rank, const Batch &batch) {
+  Block part =
+      options.share ? options.share(rank, batch.items) : Block{0, batch.items};
+  std::vector<uint8_t *> &to = targets;
+  bool wanted = false;
+  for (size_t c = 0; c < to.size(); ++c) {
+    to[c] = address(rank, batch.slot, c);
+    wanted |= to[c] != nullptr;
+  }
+  if (!wanted)
+    return;
+  uint64_t begin = batch.index * options.batchSize + part.begin;
   Permutation order(dataset.items, options.seed, batch.epoch);
-  for (uint64_t i = 0; i < batch.rows; ++i) {
+  for (uint64_t i = 0; i < part.size; ++i) {
     uint64_t item = options.shuffle ? order(begin + i) : begin + i;
     if (item >= dataset.distinct)
       item %= dataset.distinct;
-    for (size_t c = 0; c < dataset.components.size(); ++c) {
+    for (size_t c = 0; c < to.size(); ++c) {
       const DatasetComponent &component = dataset.components[c];
-      std::memcpy(address(batch.slot, c) + i * component.itemBytes,
-                  component.data + item * component.itemBytes,
-                  component.itemBytes);
+      if (to[c])
+        std::memcpy(to[c] + i * component.itemBytes,
+                    component.data + item * component.itemBytes,
+                    component.itemBytes);
     }
   }
 }

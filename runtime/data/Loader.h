@@ -4,6 +4,7 @@
 
 #include "runtime/base/Status.h"
 #include "runtime/data/Dataset.h"
+#include "runtime/plan/Mesh.h"
 
 #include <atomic>
 #include <cstdint>
@@ -21,7 +22,9 @@ struct LoaderOptions {
   uint32_t slots = 2;
   uint64_t firstBatch = 0; ///< counted over all epochs: where to start
   uint64_t batchLimit = ~uint64_t(0); ///< how many to gather
-  uint32_t rank = 0, ranks = 1;       ///< which part of each batch to gather
+  uint32_t ranks = 1;                 ///< to gather for
+  /// What a rank has of a batch of so many items; none: all of it.
+  std::function<Block(uint32_t rank, uint64_t items)> share;
 };
 
 /// Batches of an epoch.
@@ -32,18 +35,16 @@ struct Batch {
   uint64_t items = 0; ///< of all ranks
   uint64_t epoch = 0;
   uint64_t index = 0; ///< within its epoch
-  /// The part that lies in the slot: items [firstRow, firstRow + rows).
-  uint64_t firstRow = 0, rows = 0;
 };
 
 /// A thread fills the slots of a ring in turn, over the border of epochs. What
 /// a batch holds follows from its number alone, and a rank's part of it from
-/// the rank: parts of one batch stand one after the other, none longer than
-/// another by more than one.
+/// the rank.
 class Loader {
 public:
-  /// Where a component of a slot's batch goes.
-  using SlotAddress = std::function<uint8_t *(uint32_t slot, size_t component)>;
+  /// Where a component of a rank's part of a slot's batch goes; null: nowhere.
+  using SlotAddress =
+      std::function<uint8_t *(uint32_t rank, uint32_t slot, size_t component)>;
 
   Loader(const Dataset &dataset, const LoaderOptions &options,
          SlotAddress address);
@@ -69,12 +70,14 @@ private:
   void threadMain();
   Status refuseToWait() const;
   void gather(const Batch &batch);
+  void gatherFor(uint32_t rank, const Batch &batch);
   Batch describe(uint64_t batch) const;
 
   const Dataset &dataset;
   LoaderOptions options;
   SlotAddress address;
   uint64_t perEpoch = 0;
+  std::vector<uint8_t *> targets; ///< of the components of a part
 
   uint64_t taken = 0;    ///< by the consumer
   uint64_t released = 0; ///< by the consumer

@@ -18,9 +18,6 @@ Status dlrt::checkAccess(const fb::PlanT &plan, const BufferPlace &place,
             fmt::format("buffer {} is touched while {} launch{} under way",
                         place.buffer, underWay,
                         underWay == 1 ? " is" : "es are")};
-  if (place.rank != 0)
-    return {Code::Bug,
-            fmt::format("rank {} is not one of this device's", place.rank)};
   if (place.buffer >= plan.buffers.size() ||
       plan.buffers[place.buffer]->space != fb::Space::Arena)
     return {Code::Bug,
@@ -32,4 +29,13 @@ Status dlrt::checkAccess(const fb::PlanT &plan, const BufferPlace &place,
                         place.offset, place.offset + bytes, place.buffer,
                         size)};
   return {};
+}
+
+Status dlrt::checkAccess(const PlanSet &set, const Ranks &ranks,
+                         const BufferPlace &place, uint64_t bytes,
+                         uint64_t underWay) {
+  if (place.rank >= ranks.count)
+    return {Code::Bug,
+            fmt::format("rank {} is not one of this device's", place.rank)};
+  return checkAccess(set.of(ranks.first + place.rank), place, bytes, underWay);
 }

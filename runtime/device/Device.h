@@ -33,11 +33,25 @@ struct CheckOptions {
   bool any() const { return poison || orderSeed; }
 };
 
+/// Which ranks of a run a process has.
+struct Ranks {
+  uint32_t first = 0, count = 1;
+  uint32_t total = 1; ///< of the run
+};
+
+/// A network between ranks.
+struct LinkSpeed {
+  double latency = 0;   ///< seconds
+  double bandwidth = 0; ///< bytes a second, each way; 0: without end
+};
+
 struct DeviceOptions {
   unsigned threads = 1;
   std::string isa; ///< "v3", "v4"; empty: the best that runs here
   bool trace = false;
   CheckOptions checks;
+  Ranks ranks = {};
+  std::optional<LinkSpeed> link = {}; ///< whose time communications take
 };
 
 /// Where the loader puts a component of a batch.
@@ -57,7 +71,8 @@ public:
   /// until so many later ones have run.
   static constexpr size_t launchesAhead = 8;
 
-  /// Ranks whose buffers it holds.
+  /// Ranks that can be asked for; their numbers are those of the mesh, from
+  /// `DeviceOptions::ranks.first` on.
   virtual uint32_t ranks() const { return 1; }
 
   /// Queues a launch behind all that were submitted before. Where too many are
@@ -76,7 +91,8 @@ public:
 
   /// Memory of the host to fill before the launch that names the slot is
   /// submitted, and to leave alone until that launch has been waited for. Valid
-  /// for slots below `inputSlots` of the step.
+  /// for slots below `inputSlots` of the step; null where the rank's programs
+  /// have no use for the component.
   virtual uint8_t *inputAddress(const InputPlace &place) const = 0;
   virtual uint32_t inputSlots(uint32_t step) const = 0;
 
@@ -102,6 +118,9 @@ using DeviceFactory = std::function<Expected<std::unique_ptr<Device>>(
 /// access while `underWay` launches have not been waited for.
 Status checkAccess(const fb::PlanT &plan, const BufferPlace &place,
                    uint64_t bytes, uint64_t underWay);
+/// The same of the plans of ranks; others are refused, too.
+Status checkAccess(const PlanSet &set, const Ranks &ranks,
+                   const BufferPlace &place, uint64_t bytes, uint64_t underWay);
 
 } // namespace dlrt
 

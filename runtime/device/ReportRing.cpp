@@ -9,34 +9,48 @@
 
 using namespace dlrt;
 
-ReportRing::ReportRing(const fb::PlanT &plan)
-    : plan(plan), places(plan.steps.size()) {
+ReportRing::ReportRing(const PlanSet &set, const Ranks &ranks)
+    : set(set), places(set.first().steps.size()) {
+  std::vector<uint32_t> speakers; // of each plan, the first rank at hand
+  std::vector<bool> known(set.plans.size());
+  for (uint32_t r = 0; r < ranks.count; ++r) {
+    uint32_t plan = set.planOfRank[ranks.first + r];
+    if (!known[plan])
+      speakers.push_back(r);
+    known[plan] = true;
+  }
   size_t most = 0;
-  auto collect = [&](const fb::ProgramT &program, Places &out) {
-    for (const auto &flag : program.errors)
-      out.push_back({flag->buffer, sizeof(int32_t)});
-    out.flags = out.size();
-    for (const auto &metric : program.metrics)
-      if (metric->shape.empty())
-        out.push_back(
-            {metric->buffer, static_cast<uint32_t>(sizeOf(metric->dtype))});
-    most = std::max(most, out.size());
-  };
-  for (size_t s = 0; s < plan.steps.size(); ++s)
-    for (const auto &program : plan.steps[s]->programs)
-      collect(*program, places[s][static_cast<size_t>(program->kind)]);
+  for (size_t s = 0; s < places.size(); ++s)
+    for (size_t p = 0; p < set.first().steps[s]->programs.size(); ++p) {
+      auto programOf = [&](uint32_t rank) -> const fb::ProgramT & {
+        return *set.of(ranks.first + rank).steps[s]->programs[p];
+      };
+      Places &out = places[s][static_cast<size_t>(programOf(0).kind)];
+      for (uint32_t rank : speakers)
+        for (const auto &flag : programOf(rank).errors) {
+          out.push_back({rank, flag->buffer, sizeof(int32_t)});
+          out.flagOf.push_back(flag.get());
+        }
+      out.flags = out.size();
+      for (const auto &metric : programOf(0).metrics)
+        if (metric->shape.empty())
+          out.push_back({0, metric->buffer,
+                         static_cast<uint32_t>(sizeOf(metric->dtype))});
+      most = std::max(most, out.size());
+    }
   for (Entry &entry : entries)
     entry.words.assign(most, 0);
 }
 
-void ReportRing::judge(Entry &entry, const Launch &launch) const {
+void ReportRing::judge(Entry &entry) const {
   for (size_t f = 0; f < entry.places->flags; ++f) {
     if (entry.words[f] == 0)
       continue;
-    const fb::ErrorFlagT &flag = *programOf(plan, launch).errors[f];
-    entry.failure = {Code::Training,
-                     fmt::format("{} ({})", flag.message,
-                                 sourceText(*plan.sources[flag.source]))};
+    const fb::ErrorFlagT &flag = *entry.places->flagOf[f];
+    entry.failure = {
+        Code::Training,
+        fmt::format("{} ({})", flag.message,
+                    sourceText(*set.first().sources[flag.source]))};
     return;
   }
 }

@@ -16,10 +16,12 @@ namespace dlrt {
 /// theirs. Taken once; noting a launch allocates nothing unless it failed.
 class ReportRing {
 public:
-  explicit ReportRing(const fb::PlanT &plan);
+  /// Scalars are the same on all ranks: those of the first one at hand are
+  /// taken. Flags are taken from each plan.
+  ReportRing(const PlanSet &set, const Ranks &ranks);
 
-  /// Notes a launch that has run. `fetch(buffer, bytes, into)` copies from the
-  /// start of a buffer.
+  /// Notes a launch that has run. `fetch(rank, buffer, bytes, into)` copies
+  /// from the start of a buffer of a rank at hand.
   template <typename Fetch>
   void note(Ticket ticket, const Launch &launch, Fetch &&fetch) {
     Entry &entry = entries[ticket % entries.size()];
@@ -30,10 +32,10 @@ public:
     size_t word = 0;
     for (const Place &place : *entry.places) {
       entry.words[word] = 0;
-      fetch(place.buffer, place.bytes,
+      fetch(place.rank, place.buffer, place.bytes,
             reinterpret_cast<uint8_t *>(&entry.words[word++]));
     }
-    judge(entry, launch);
+    judge(entry);
   }
 
   /// Of a launch that has been noted.
@@ -42,11 +44,13 @@ public:
 private:
   /// Error flags come first.
   struct Place {
+    uint32_t rank; ///< of those at hand
     uint32_t buffer;
     uint32_t bytes;
   };
   struct Places : std::vector<Place> {
     size_t flags = 0;
+    std::vector<const fb::ErrorFlagT *> flagOf; ///< by place
   };
   struct Entry {
     Ticket ticket = 0;
@@ -58,9 +62,9 @@ private:
   const Places &placesOf(const Launch &launch) const {
     return places[launch.step][static_cast<size_t>(launch.kind)];
   }
-  void judge(Entry &entry, const Launch &launch) const;
+  void judge(Entry &entry) const;
 
-  const fb::PlanT &plan;
+  const PlanSet &set;
   std::vector<std::array<Places, programKinds>> places; ///< by step and kind
   std::array<Entry, Device::launchesAhead> entries;
 };

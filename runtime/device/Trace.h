@@ -24,7 +24,8 @@ inline uint64_t traceClock() {
 struct TraceEvent {
   uint64_t begin, end; ///< traceClock()
   uint32_t launch;     ///< number of the program's run
-  uint32_t command;    ///< in the program
+  uint32_t rank;       ///< of the mesh; of a communication, one of its members
+  uint32_t command;    ///< in that rank's program
   uint32_t firstTile, endTile;
 };
 

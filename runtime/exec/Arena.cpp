@@ -44,15 +44,20 @@ uint64_t ArenaLayout::add(uint64_t bytes) {
   return offset;
 }
 
-Expected<Arena> Arena::allocate(uint64_t bytes) {
+Status Arena::checkFits(uint64_t bytes) {
   uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   uint64_t physical = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page;
   // Overcommit would grant more and kill the process later.
   if (bytes > physical)
-    return Status(Code::Unavailable,
-                  fmt::format("the plan needs {} of memory, this machine has "
-                              "{}",
-                              humanBytes(bytes), humanBytes(physical)));
+    return {Code::Unavailable,
+            fmt::format("the plan needs {} of memory, this machine has {}",
+                        humanBytes(bytes), humanBytes(physical))};
+  return {};
+}
+
+Expected<Arena> Arena::allocate(uint64_t bytes) {
+  DLRT_TRY(checkFits(bytes));
+  uint64_t page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   bool huge = bytes >= hugePageBytes / 2;
   uint64_t unit = huge ? hugePageBytes : page;
   uint64_t inner = (bytes + unit - 1) / unit * unit;

@@ -49,6 +49,8 @@ struct MemoryRange {
 class Arena {
 public:
   static Expected<Arena> allocate(uint64_t bytes);
+  /// Refuses more than the machine has, for one arena or several.
+  static Status checkFits(uint64_t bytes);
   /// With the front and the guards of the layout.
   static Expected<Arena> allocate(const ArenaLayout &layout);
 

@@ -39,11 +39,21 @@ Status CheckedWorkers::start(const std::vector<MemoryRange> &scratch,
 }
 
 void CheckedWorkers::describe(
-    const PreparedProgram &program, std::vector<MemoryRange> dead,
-    const std::vector<std::vector<Temporary>> &temporaries) {
+    PreparedProgram &program, std::vector<MemoryRange> dead,
+    const std::vector<std::vector<Temporary>> &temporaries,
+    std::vector<std::vector<MemoryRange>> received) {
   Lock lock(mutex); // the helpers look for something ready
+  for (uint32_t c = 0; c < program.commands.size(); ++c)
+    if (Errand *errand = program.commands[c].errand)
+      errand->ended = [this, c] {
+        Lock lock(mutex);
+        ready.push_back(c);
+        changed.notify_all();
+      };
+  errands.reserve(std::max(errands.capacity(), program.errands.size()));
   Lives &out = livesOf[&program];
   out.deadAtStart = std::move(dead);
+  out.received = std::move(received);
   std::unordered_map<uint32_t, uint32_t> known; // by number
   for (const auto &used : temporaries) {
     std::vector<uint32_t> indices;
@@ -82,8 +92,9 @@ uint64_t CheckedWorkers::random(uint64_t below) {
   return (z ^ (z >> 31)) % below;
 }
 
-void CheckedWorkers::begin(PreparedProgram &next, uint32_t slot) {
+void CheckedWorkers::begin(PreparedProgram &next, uint32_t inputSlot) {
   program = &next;
+  slot = inputSlot;
   table = next.tables[slot].data();
   lives = &livesOf.at(&next);
   lives->left = lives->uses;
@@ -95,7 +106,7 @@ void CheckedWorkers::begin(PreparedProgram &next, uint32_t slot) {
   for (uint32_t c = 0; c < unfinished; ++c) {
     states[c] = {next.commands[c].dependencies, 0, 0};
     if (states[c].waiting == 0)
-      ready.push_back(c);
+      takeTurn(c);
   }
 }
 
@@ -124,10 +135,29 @@ void CheckedWorkers::helperMain(Worker &self) {
 
 /// Runs a portion, or waits until something has changed.
 void CheckedWorkers::work(Worker &self, Lock &lock) {
-  if (ready.empty())
+  if (!errands.empty())
+    beginErrand(lock);
+  else if (ready.empty())
     changed.wait(lock);
   else
     runPortion(self, lock);
+}
+
+void CheckedWorkers::takeTurn(uint32_t command) {
+  if (Errand *errand = program->commands[command].errand)
+    errands.push_back(errand);
+  else
+    ready.push_back(command);
+}
+
+/// It may end at once, which takes the lock.
+void CheckedWorkers::beginErrand(Lock &lock) {
+  Errand *errand = errands.front();
+  errands.erase(errands.begin());
+  uint32_t with = slot;
+  lock.unlock();
+  errand->begin(with);
+  lock.lock();
 }
 
 void CheckedWorkers::runPortion(Worker &self, Lock &lock) {
@@ -142,6 +172,10 @@ void CheckedWorkers::runPortion(Worker &self, Lock &lock) {
     ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(place));
   // One time in four, long enough for others to overtake.
   uint64_t delay = options.orderSeed && random(4) == 0 ? random(100) : 0;
+  // Who reads before all of it has come must see so.
+  if (options.poison && begin == 0)
+    for (const MemoryRange &range : lives->received[index])
+      poison(range);
   uint32_t launch = trace ? trace->launch : 0;
   void *const *bindings = table + command.firstBinding;
   lock.unlock();
@@ -155,7 +189,8 @@ void CheckedWorkers::runPortion(Worker &self, Lock &lock) {
   command.entry(bindings, command.constants, self.scratch.begin, begin, end);
   self.running.text = nullptr;
   if (self.events)
-    self.events->add({start, traceClock(), launch, index, begin, end});
+    self.events->add({start, traceClock(), launch, command.rank, command.number,
+                      begin, end});
   self.tiles += end - begin;
 
   lock.lock();
@@ -173,7 +208,7 @@ void CheckedWorkers::finish(uint32_t index) {
   for (uint32_t s = 0; s < command.successorCount; ++s) {
     uint32_t successor = program->successors[command.firstSuccessor + s];
     if (--states[successor].waiting == 0)
-      ready.push_back(successor);
+      takeTurn(successor);
   }
   --unfinished;
   changed.notify_all();

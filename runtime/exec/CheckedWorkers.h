@@ -32,9 +32,11 @@ public:
     uint32_t number; ///< of the piece
     MemoryRange range;
   };
-  /// What is dead when a program begins, and the temporaries of its commands.
-  void describe(const PreparedProgram &program, std::vector<MemoryRange> dead,
-                const std::vector<std::vector<Temporary>> &temporaries);
+  /// What is dead when a program begins, the temporaries of its commands, and
+  /// what each of these receives. To be called once, where the program stays.
+  void describe(PreparedProgram &program, std::vector<MemoryRange> dead,
+                const std::vector<std::vector<Temporary>> &temporaries,
+                std::vector<std::vector<MemoryRange>> received);
 
   void run(PreparedProgram &program, uint32_t slot);
   std::vector<uint64_t> tilesRun() const;
@@ -49,9 +51,10 @@ private:
   /// Of one program: who must have run before bytes are dead.
   struct Lives {
     std::vector<MemoryRange> deadAtStart, temporaries;
-    std::vector<uint32_t> uses;                   ///< by temporary
-    std::vector<std::vector<uint32_t>> ofCommand; ///< its temporaries
-    std::vector<uint32_t> left;                   ///< uses to come
+    std::vector<uint32_t> uses;                     ///< by temporary
+    std::vector<std::vector<uint32_t>> ofCommand;   ///< its temporaries
+    std::vector<uint32_t> left;                     ///< uses to come
+    std::vector<std::vector<MemoryRange>> received; ///< by command
   };
   struct CommandState {
     uint32_t waiting, next, done;
@@ -63,6 +66,8 @@ private:
   void work(Worker &self, Lock &lock);
   void runPortion(Worker &self, Lock &lock);
   void finish(uint32_t command);
+  void takeTurn(uint32_t command);
+  void beginErrand(Lock &lock);
   uint64_t random(uint64_t below);
 
   const CheckOptions options;
@@ -80,6 +85,8 @@ private:
   void *const *table = nullptr;
   std::vector<CommandState> states;
   std::vector<uint32_t> ready;
+  std::vector<Errand *> errands; ///< to begin
+  uint32_t slot = 0;
   uint32_t unfinished = 0;
 };
 

@@ -1,10 +1,12 @@
-// A program made ready to run: entry points, pointers, dependency counts.
+// A program made ready to run: entry points, pointers, dependency counts. Those
+// of several ranks are one.
 #ifndef DLRT_EXEC_PREPAREDPROGRAM_H
 #define DLRT_EXEC_PREPAREDPROGRAM_H
 
 #include "runtime/base/Status.h"
 #include "runtime/exec/ElfImage.h"
-#include "runtime/plan/plan_generated.h"
+#include "runtime/exec/Errand.h"
+#include "runtime/plan/PlanSet.h"
 
 #include <atomic>
 #include <functional>
@@ -23,8 +25,10 @@ struct PreparedCommand {
   uint32_t dependencies;   ///< number of commands it waits for
   uint32_t firstSuccessor; ///< in `successors`
   uint32_t successorCount;
-  uint32_t number; ///< in the program
+  uint32_t rank;   ///< of the mesh; of a communication, one that takes part
+  uint32_t number; ///< in that rank's program
   bool serial;     ///< not worth waking anybody for
+  Errand *errand;  ///< to be done before its tiles, or null
 };
 
 /// What the workers share about a running command. One cache line each.
@@ -34,6 +38,15 @@ struct alignas(64) CommandProgress {
   std::atomic<uint32_t> waiting; ///< unfinished dependencies
 };
 
+/// What a prepared command touches, and where.
+struct PreparedAccess {
+  uint32_t command; ///< a prepared one
+  uint32_t rank;    ///< an index of those at hand
+  fb::Range range;
+  bool writes;
+  bool receives; ///< what another rank sends: all of it is written
+};
+
 struct PreparedProgram {
   std::vector<PreparedCommand> commands;
   std::vector<uint32_t> successors;
@@ -41,8 +54,11 @@ struct PreparedProgram {
   /// All pointers of all commands, once per input slot.
   std::vector<std::vector<void *>> tables;
   std::vector<int64_t> constants; ///< of all commands
+  std::vector<std::unique_ptr<Errand>> errands;
   /// Nothing to share: the caller runs it alone.
   bool alone = true;
+  /// Small commands of several ranks are worth waking somebody for.
+  bool wakes = false;
 
   // Used while it runs on several threads.
   std::unique_ptr<CommandProgress[]> progress;
@@ -50,15 +66,29 @@ struct PreparedProgram {
       ready; ///< run number << 32 | command
 };
 
-/// The address of a buffer when a given input slot is bound.
-using BufferAddress = std::function<uint8_t *(uint32_t buffer, uint32_t slot)>;
+/// What programs are prepared with.
+struct PreparedFor {
+  const PlanSet &set;
+  /// Ranks of the mesh at hand, which run together.
+  std::vector<uint32_t> ranks;
+  const std::vector<KernelEntry> &entries;      ///< by kernel
+  const std::vector<std::string> &descriptions; ///< by kernel
+  unsigned threads = 1;
+  ErrandMaker errands; ///< or none
 
-/// Unavailable if a command is of a kind that does not run here.
+  /// The address of a buffer when a given input slot is bound; `rank` is an
+  /// index of `ranks`.
+  using Address =
+      std::function<uint8_t *(uint32_t rank, uint32_t buffer, uint32_t slot)>;
+};
+
+/// The program of one kind of a step, of all ranks at hand: a communication is
+/// one command, for which all of its members wait, and whose work is to copy.
+/// `accesses`, if wanted, tells what its commands touch.
 Expected<PreparedProgram>
-prepareProgram(const fb::PlanT &plan, const fb::ProgramT &program,
-               const std::vector<KernelEntry> &entries,
-               const std::vector<std::string> &descriptions,
-               const BufferAddress &address, uint32_t slots, unsigned threads);
+prepareProgram(const PreparedFor &with, uint32_t step, fb::ProgramKind kind,
+               const PreparedFor::Address &address, uint32_t slots,
+               std::vector<PreparedAccess> *accesses = nullptr);
 
 } // namespace dlrt
 

@@ -16,6 +16,9 @@ using namespace dlrt;
 /// between two steps, little enough not to show in a run that stands still.
 static constexpr auto spinTime = std::chrono::microseconds(200);
 static constexpr int looksBetweenClocks = 64;
+/// Idle looks of the thread that runs a program before it sleeps until an
+/// errand has ended.
+static constexpr int looksBeforeRest = 1200;
 
 static void relax() {
 #if defined(__x86_64__)
@@ -82,6 +85,14 @@ std::vector<uint64_t> Workers::tilesRun() const {
   return counts;
 }
 
+void Workers::adopt(PreparedProgram &program) {
+  for (uint32_t c = 0; c < program.commands.size(); ++c)
+    if (Errand *errand = program.commands[c].errand)
+      errand->ended = [this, &program, c] {
+        offer(program, c, runNumber.load(std::memory_order_seq_cst));
+      };
+}
+
 void Workers::run(PreparedProgram &program, uint32_t slot) {
   FloatingPointMode mode;
   Worker &self = *workers[0];
@@ -109,17 +120,22 @@ void Workers::run(PreparedProgram &program, uint32_t slot) {
     unfinished.store(count, std::memory_order_relaxed);
     currentProgram.store(&program, std::memory_order_release);
     currentTable.store(table, std::memory_order_release);
+    currentSlot.store(slot, std::memory_order_release);
     runNumber.store(number, std::memory_order_seq_cst);
     self.head = 0;
     for (uint32_t root : program.roots)
-      offer(program, root, number);
+      takeTurn(program, root, number);
+    if (program.wakes && sleepers.load(std::memory_order_seq_cst) != 0)
+      wakeSleepers();
     for (int idle = 0; unfinished.load(std::memory_order_acquire) != 0;) {
       if (help(self, program, table, number))
         idle = 0;
       else if (++idle < 1000)
         relax();
-      else // with more threads than cores, let the last one work
-        sched_yield();
+      else if (program.errands.empty() || idle < looksBeforeRest)
+        sched_yield(); // with more threads than cores, let the last one work
+      else
+        restUntilWoken(self, program, table, number);
     }
   }
   noteThread(nullptr);
@@ -235,8 +251,8 @@ void Workers::execute(Worker &self, const PreparedCommand &command,
                 begin, end);
   self.running.text = nullptr;
   if (self.events)
-    self.events->add(
-        {start, traceClock(), trace->launch, command.number, begin, end});
+    self.events->add({start, traceClock(), trace->launch, command.rank,
+                      command.number, begin, end});
   self.tiles += end - begin;
 }
 
@@ -252,9 +268,11 @@ uint32_t Workers::finish(PreparedProgram &program, uint32_t command,
     if (kept == noCommand && program.commands[successor].serial)
       kept = successor;
     else
-      offer(program, successor, number);
+      takeTurn(program, successor, number);
   }
-  unfinished.fetch_sub(1, std::memory_order_acq_rel);
+  if (unfinished.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
+      !program.errands.empty() && sleepers.load(std::memory_order_seq_cst) != 0)
+    wakeSleepers(); // one of them may be who runs the program
   return kept;
 }
 
@@ -264,8 +282,29 @@ void Workers::offer(PreparedProgram &program, uint32_t command,
   program.ready[place].store(uint64_t(number) << 32 | command,
                              std::memory_order_seq_cst);
   if (!program.commands[command].serial &&
-      sleepers.load(std::memory_order_seq_cst) != 0) {
-    wakeWord.fetch_add(1, std::memory_order_seq_cst);
-    wakeWord.notify_all();
-  }
+      sleepers.load(std::memory_order_seq_cst) != 0)
+    wakeSleepers();
+}
+
+void Workers::wakeSleepers() {
+  wakeWord.fetch_add(1, std::memory_order_seq_cst);
+  wakeWord.notify_all();
+}
+
+void Workers::takeTurn(PreparedProgram &program, uint32_t command,
+                       uint32_t number) {
+  if (Errand *errand = program.commands[command].errand)
+    errand->begin(currentSlot.load(std::memory_order_relaxed));
+  else
+    offer(program, command, number);
+}
+
+void Workers::restUntilWoken(Worker &self, PreparedProgram &program,
+                             void *const *table, uint32_t number) {
+  uint32_t word = wakeWord.load(std::memory_order_seq_cst);
+  sleepers.fetch_add(1, std::memory_order_seq_cst);
+  if (!help(self, program, table, number) &&
+      unfinished.load(std::memory_order_seq_cst) != 0)
+    wakeWord.wait(word, std::memory_order_seq_cst);
+  sleepers.fetch_sub(1, std::memory_order_seq_cst);
 }

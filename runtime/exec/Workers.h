@@ -49,6 +49,9 @@ public:
   /// in `record`, if there is one.
   Status start(const std::vector<void *> &scratch, Trace *record);
 
+  /// To be called once for each program, where it stays.
+  void adopt(PreparedProgram &program);
+
   /// Runs a program to its end with the pointers of an input slot.
   void run(PreparedProgram &program, uint32_t slot);
 
@@ -85,6 +88,14 @@ private:
   /// worker: its operands are in this core's cache.
   uint32_t finish(PreparedProgram &program, uint32_t command, uint32_t number);
   void offer(PreparedProgram &program, uint32_t command, uint32_t number);
+  /// What a command waited for has finished: it is offered, or its errand
+  /// begins.
+  void takeTurn(PreparedProgram &program, uint32_t command, uint32_t number);
+  /// Of the thread that runs a program in which errands are under way: sleeps
+  /// until there is something to do.
+  void restUntilWoken(Worker &self, PreparedProgram &program,
+                      void *const *table, uint32_t number);
+  void wakeSleepers();
 
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> threads;
@@ -95,6 +106,7 @@ private:
   alignas(64) std::atomic<uint32_t> runNumber = 0;
   std::atomic<PreparedProgram *> currentProgram = nullptr;
   std::atomic<void *const *> currentTable = nullptr;
+  std::atomic<uint32_t> currentSlot = 0;
   alignas(64) std::atomic<uint32_t> readyCount = 0;
   std::atomic<uint32_t> unfinished = 0;
   alignas(64) std::atomic<uint32_t> sleepers = 0;

@@ -21,19 +21,25 @@ InputRing dlrt::inputRing(const Mesh &mesh, const fb::PlanT &plan,
     if (program->kind != fb::ProgramKind::Update)
       items = std::max(items, itemsOf(mesh, *program, plan.ranks.front()).size);
   const fb::DatasetT &dataset = *plan.datasets[step.dataset];
+  std::vector<bool> isUsed(dataset.components.size(), false);
+  uint64_t bindings = 1;
+  for (const auto &program : step.programs)
+    for (const auto &command : program->commands)
+      for (const Access &access : accessesOf(plan, *command)) {
+        const fb::BufferT &buffer = *plan.buffers[access.range.buffer()];
+        if (buffer.space == fb::Space::Input)
+          isUsed[buffer.offset] = true;
+        ++bindings;
+      }
   uint64_t batch = 0;
-  for (const auto &component : dataset.components) {
+  for (size_t c = 0; c < isUsed.size(); ++c) {
     uint64_t item = 0;
-    itemBytes(*component, item);
-    ring.componentBytes.push_back(item * items);
+    itemBytes(*dataset.components[c], item);
+    ring.componentBytes.push_back(isUsed[c] ? item * items : 0);
     batch += ring.componentBytes.back();
   }
   // Each slot has pointers of its own.
   constexpr uint64_t ringBytes = 1 << 20, tableBytes = 4 << 20;
-  uint64_t bindings = 1;
-  for (const auto &program : step.programs)
-    for (const auto &command : program->commands)
-      bindings += accessesOf(plan, *command).size();
   uint64_t slots = std::min(ringBytes / std::max<uint64_t>(batch, 1),
                             tableBytes / (bindings * sizeof(void *)));
   ring.slots = static_cast<uint32_t>(std::clamp<uint64_t>(slots, 4, 64));

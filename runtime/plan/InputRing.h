@@ -10,8 +10,9 @@
 namespace dlrt {
 
 struct InputRing {
-  std::vector<uint64_t> componentBytes; ///< of a rank's part of a batch
-  uint32_t slots = 0;                   ///< batches that may wait at once
+  std::vector<uint64_t>
+      componentBytes; ///< of a rank's part of a batch; 0: not used
+  uint32_t slots = 0; ///< batches that may wait at once
 
   uint64_t bytes() const;
 };

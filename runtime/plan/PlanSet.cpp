@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <unordered_set>
@@ -213,4 +214,35 @@ Status dlrt::validatePlans(const PlanSet &set,
   for (size_t p = 1; p < set.plans.size(); ++p)
     DLRT_TRY(checkSteps(set.first(), *set.plans[p], p));
   return checkWhole(set);
+}
+
+uint64_t dlrt::arenaBytes(const PlanSet &set) {
+  uint64_t most = 0;
+  for (const auto &plan : set.plans)
+    most = std::max(most, plan->arena_bytes);
+  return most;
+}
+
+static uint64_t sentBytes(const Mesh &mesh, const fb::ProgramT &program,
+                          uint32_t rank) {
+  uint64_t bytes = 0;
+  for (const auto &command : program.commands)
+    if (const auto *work = command->work.AsCommunicate())
+      for (const fb::Transfer &send : work->sends)
+        if (send.member() != mesh.memberOf(rank, work->axes))
+          bytes += send.range().bytes();
+  return bytes;
+}
+
+uint64_t dlrt::communicatedBytes(const PlanSet &set, uint32_t step) {
+  uint64_t most = 0;
+  for (uint32_t rank = 0; rank < set.mesh.ranks(); ++rank) {
+    const fb::StepT &own = *set.of(rank).steps[step];
+    uint64_t bytes =
+        own.accumulate * sentBytes(set.mesh, fullProgram(own), rank);
+    if (const auto *update = programOf(own, fb::ProgramKind::Update))
+      bytes += sentBytes(set.mesh, *update, rank);
+    most = std::max(most, bytes);
+  }
+  return most;
 }

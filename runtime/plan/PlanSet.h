@@ -26,6 +26,13 @@ struct PlanSet {
   const fb::PlanT &of(uint32_t rank) const { return *plans[planOfRank[rank]]; }
 };
 
+/// Tensors of a rank: of the one that has most.
+uint64_t arenaBytes(const PlanSet &set);
+
+/// Bytes that a rank gives to others in a step of full batches: the one that
+/// gives most.
+uint64_t communicatedBytes(const PlanSet &set, uint32_t step);
+
 /// Takes the plans of a file, whose first one alone has what they share.
 /// Refuses a mesh that is none, and ranks that run no plan or two.
 Expected<PlanSet> gatherPlans(fb::PlanFileT file);

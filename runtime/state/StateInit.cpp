@@ -26,40 +26,81 @@ template <typename T> static T converted(double value) {
   return static_cast<T>(value);
 }
 
+namespace {
+
+/// The indices in a whole tensor of a part's elements, row by row.
+class IndicesInWhole {
+public:
+  IndicesInWhole(const std::vector<uint64_t> &shape, const Box &part)
+      : shape(shape), part(part), at(shape.size(), 0),
+        left(shape.empty() ? 1 : part.extent.back()) {
+    beginRow();
+  }
+
+  uint64_t next() {
+    if (left == 0) {
+      for (size_t d = shape.size() - 1; d-- > 0;) {
+        if (++at[d] != part.extent[d])
+          break;
+        at[d] = 0;
+      }
+      left = part.extent.back();
+      beginRow();
+    }
+    --left;
+    return index++;
+  }
+
+private:
+  void beginRow() {
+    index = 0;
+    for (size_t d = 0; d < shape.size(); ++d)
+      index = index * shape[d] + part.begin[d] + at[d];
+  }
+
+  const std::vector<uint64_t> &shape;
+  const Box &part;
+  std::vector<uint64_t> at; ///< the row
+  uint64_t left, index = 0;
+};
+
+} // namespace
+
 template <typename T>
-static void fill(const fb::StateT &state, uint64_t seed, uint8_t *stored) {
+static void fill(const fb::StateT &state, const Box &part, uint64_t seed,
+                 uint8_t *stored) {
   const fb::InitT &init = *state.init;
-  uint64_t index = 0;
-  LayoutWalker(state.shape, state.layout).forEach([&](uint64_t position) {
+  IndicesInWhole indices(state.shape, part);
+  LayoutWalker(part.extent, state.layout).forEach([&](uint64_t position) {
+    uint64_t index = indices.next();
     double value = init.a;
     if (init.kind == fb::InitKind::Uniform)
       value = uniformElement(seed, init.key, index, init.a, init.b);
     else if (init.kind == fb::InitKind::Normal)
       value = normalElement(seed, init.key, index, init.a, init.b);
-    ++index;
     T element = converted<T>(value);
     std::memcpy(stored + position * sizeof(T), &element, sizeof(T));
   });
 }
 
-void dlrt::initialiseState(const fb::StateT &state, uint64_t seed,
-                           uint8_t *stored, uint64_t bytes) {
+void dlrt::initialiseState(const fb::StateT &state, const Box &part,
+                           uint64_t seed, uint8_t *stored, uint64_t bytes) {
   std::memset(stored, 0, bytes);
   if (state.init->kind == fb::InitKind::Zero)
     return;
   switch (state.dtype) {
   case fb::DType::F32:
-    return fill<float>(state, seed, stored);
+    return fill<float>(state, part, seed, stored);
   case fb::DType::F64:
-    return fill<double>(state, seed, stored);
+    return fill<double>(state, part, seed, stored);
   case fb::DType::I64:
-    return fill<int64_t>(state, seed, stored);
+    return fill<int64_t>(state, part, seed, stored);
   case fb::DType::I32:
-    return fill<int32_t>(state, seed, stored);
+    return fill<int32_t>(state, part, seed, stored);
   case fb::DType::U8:
-    return fill<uint8_t>(state, seed, stored);
+    return fill<uint8_t>(state, part, seed, stored);
   case fb::DType::Bool:
     // Any value but zero is true; a conversion to an integer would lose 0.5.
-    return fill<bool>(state, seed, stored);
+    return fill<bool>(state, part, seed, stored);
   }
 }

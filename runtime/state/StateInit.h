@@ -2,17 +2,17 @@
 #ifndef DLRT_STATE_STATEINIT_H
 #define DLRT_STATE_STATEINIT_H
 
-#include "runtime/plan/plan_generated.h"
+#include "runtime/plan/Mesh.h"
 
 #include <cstdint>
 
 namespace dlrt {
 
-/// Writes a state's initial value at `stored`, the address of its buffer of
-/// `bytes` bytes. Element values depend on the seed and the row-major logical
-/// index only; padding becomes zero.
-void initialiseState(const fb::StateT &state, uint64_t seed, uint8_t *stored,
-                     uint64_t bytes);
+/// Writes the initial value of a part of a state at `stored`, the address of
+/// its buffer of `bytes` bytes. Element values depend on the seed and the
+/// row-major index in the whole state only; padding becomes zero.
+void initialiseState(const fb::StateT &state, const Box &part, uint64_t seed,
+                     uint8_t *stored, uint64_t bytes);
 
 } // namespace dlrt
 

@@ -1,6 +1,7 @@
 #include "runtime/train/Session.h"
 
 #include "runtime/base/Suggest.h"
+#include "runtime/plan/StepPrograms.h"
 #include "runtime/state/StateInit.h"
 #include "runtime/train/RunFolder.h"
 
@@ -42,17 +43,30 @@ Session::open(LoadedPlan loaded, const std::string &name,
 }
 
 Status Session::openDevice() {
-  Expected<std::unique_ptr<Device>> device =
-      settings.device(loaded, {settings.threads, settings.isa, settings.trace,
-                               settings.checks});
+  uint32_t all = loaded.mesh.ranks();
+  if (settings.wantedRanks && *settings.wantedRanks != all)
+    return {Code::Plan,
+            fmt::format("--ranks {}: the plan is for {}; it runs with --ranks "
+                        "{} or without",
+                        *settings.wantedRanks,
+                        all == 1 ? "one rank"
+                                 : fmt::format("a mesh of {}, which is {} "
+                                               "ranks",
+                                               loaded.mesh.text(), all),
+                        all)};
+  DeviceOptions options = {settings.threads,
+                           settings.isa,
+                           settings.trace,
+                           settings.checks,
+                           settings.ranks.value_or(Ranks{0, all, all}),
+                           settings.link};
+  Expected<std::unique_ptr<Device>> device = settings.device(loaded, options);
   if (!device)
     return device.takeError();
   machine = std::move(*device);
-  const Ranks &ranks = settings.ranks;
-  if (ranks.count != machine->ranks() || ranks.total != 1)
-    return {Code::Unavailable,
-            fmt::format("{} of {} ranks on this device: not in this version",
-                        ranks.count, ranks.total)};
+  if (machine->ranks() != all)
+    return {Code::Bug, fmt::format("the device answers for {} of {} ranks",
+                                   machine->ranks(), all)};
   return {};
 }
 
@@ -162,21 +176,30 @@ std::unique_ptr<Loader> Session::makeLoader(uint32_t step, uint64_t batchLimit,
   options.slots = machine->inputSlots(step);
   options.batchLimit = batchLimit;
   options.firstBatch = firstBatch;
-  options.rank = settings.ranks.first;
-  options.ranks = settings.ranks.total;
+  options.ranks = loaded.mesh.ranks();
+  options.share = [this, step](uint32_t rank, uint64_t items) {
+    const fb::StepT &own = *loaded.of(rank).steps[step];
+    return itemsOf(loaded.mesh, *programOf(own, kindOfBatch(own, items)), rank);
+  };
   return std::make_unique<Loader>(
       *datasets.at(step), options,
-      [device = machine.get(), step](uint32_t slot, size_t component) {
-        return device->inputAddress({step, slot, component});
+      [device = machine.get(), step](uint32_t rank, uint32_t slot,
+                                     size_t component) {
+        return device->inputAddress({step, slot, component, rank});
       });
 }
 
 Status Session::initialiseStates() {
   std::vector<uint8_t> bytes;
-  for (const auto &state : plan().states) {
-    bytes.resize(plan().buffers[state->buffer]->bytes);
-    initialiseState(*state, settings.seed, bytes.data(), bytes.size());
-    DLRT_TRY(machine->write({state->buffer}, bytes));
+  for (uint32_t rank = 0; rank < machine->ranks(); ++rank) {
+    const fb::PlanT &own = loaded.of(rank);
+    for (const auto &state : own.states) {
+      bytes.resize(own.buffers[state->buffer]->bytes);
+      initialiseState(*state,
+                      boxOf(loaded.mesh, state->shape, state->split, rank),
+                      settings.seed, bytes.data(), bytes.size());
+      DLRT_TRY(machine->write({state->buffer, 0, rank}, bytes));
+    }
   }
   return {};
 }

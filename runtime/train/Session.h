@@ -25,12 +25,6 @@ struct SettingValue {
   double value = 0;
 };
 
-/// Which ranks of a run a session has.
-struct Ranks {
-  uint32_t first = 0, count = 1;
-  uint32_t total = 1; ///< of the run
-};
-
 struct SessionOptions {
   unsigned threads = 1;
   std::string isa;
@@ -46,7 +40,10 @@ struct SessionOptions {
   std::vector<SettingValue> settings; ///< in place of the plan's values
   /// What the user gave with --data: "PATH" or "STEP=PATH".
   std::vector<std::string> data;
-  Ranks ranks;
+  /// Ranks of the run whose batches and states this process has; none: all.
+  std::optional<Ranks> ranks;
+  std::optional<uint32_t> wantedRanks; ///< others than the plan's are refused
+  std::optional<LinkSpeed> link;       ///< that communications take the time of
   DeviceFactory device = cpuDevice;
 };
 
@@ -60,6 +57,8 @@ public:
                                                  const std::string &name,
                                                  const SessionOptions &options);
 
+  /// The plans of all ranks.
+  const PlanSet &plans() const { return loaded; }
   /// How messages and files name the plan.
   const std::string &name() const { return planName; }
   const fb::PlanT &plan() const { return loaded.first(); }

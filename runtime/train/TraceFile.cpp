@@ -20,7 +20,7 @@ namespace {
 class TraceWriter {
 public:
   explicit TraceWriter(Session &session)
-      : planName(session.name()), plan(session.plan()),
+      : planName(session.name()), set(session.plans()), plan(set.first()),
         trace(*session.device().trace()) {}
 
   std::string write() {
@@ -36,7 +36,7 @@ public:
     for (size_t t = 0; t < trace.threads.size(); ++t)
       trace.threads[t].forEach([&](const TraceEvent &event) {
         if (auto launch = launches.find(event.launch); launch != launches.end())
-          command(t, event, launch->second);
+          commandOfAll(t, event, launch->second);
       });
     for (const auto &[number, launch] : launches)
       program(launch);
@@ -46,7 +46,8 @@ public:
   }
 
 private:
-  static constexpr int process = 1;
+  /// Of what is no rank's alone.
+  static constexpr uint32_t firstRank = 0;
 
   void collect() {
     origin = ~uint64_t(0);
@@ -63,28 +64,35 @@ private:
     return static_cast<double>(time - origin) / 1e3;
   }
 
-  JsonWriter &event(const char *kind, std::string_view name) {
+  /// What the format calls a process is a rank here.
+  JsonWriter &event(const char *kind, std::string_view name,
+                    uint32_t rank = firstRank) {
     return json.beginObject()
         .field("ph", kind)
         .field("name", name)
-        .field("pid", process);
+        .field("pid", rank + 1);
   }
 
-  void nameRow(size_t row, const std::string &name) {
-    event("M", "thread_name").field("tid", row);
+  void nameRow(uint32_t rank, size_t row, const std::string &name) {
+    event("M", "thread_name", rank).field("tid", row);
     json.key("args").beginObject().field("name", name).endObject().endObject();
-    event("M", "thread_sort_index").field("tid", row);
+    event("M", "thread_sort_index", rank).field("tid", row);
     json.key("args").beginObject().field("sort_index", row);
     json.endObject().endObject();
   }
 
   void nameRows() {
-    event("M", "process_name").key("args").beginObject();
-    json.field("name", planName).endObject().endObject();
-    size_t row = 0;
-    for (; row < trace.threads.size(); ++row)
-      nameRow(row, fmt::format("thread {}", row));
-    nameRow(row, "steps");
+    uint32_t ranks = set.mesh.ranks();
+    for (uint32_t rank = 0; rank < ranks; ++rank) {
+      event("M", "process_name", rank).key("args").beginObject();
+      json.field("name", ranks == 1
+                             ? planName
+                             : fmt::format("{} rank {}", planName, rank));
+      json.endObject().endObject();
+      for (size_t row = 0; row < trace.threads.size(); ++row)
+        nameRow(rank, row, fmt::format("thread {}", row));
+    }
+    nameRow(firstRank, trace.threads.size(), "steps");
   }
 
   std::string programName(const TraceLaunch &launch) const {
@@ -94,7 +102,8 @@ private:
   }
 
   /// "conv1/conv2d": the module and the op that a launch is named by.
-  std::string nameOf(const fb::CommandT &command) const {
+  static std::string nameOf(const fb::PlanT &plan,
+                            const fb::CommandT &command) {
     if (command.ops.empty())
       return factsOf(plan, command).title;
     const fb::SourceT &source = *plan.sources[command.ops.front()];
@@ -117,18 +126,45 @@ private:
     return text;
   }
 
-  void span(std::string_view name, size_t row, uint64_t begin, uint64_t end) {
-    event("X", name)
+  void span(std::string_view name, uint32_t rank, size_t row, uint64_t begin,
+            uint64_t end) {
+    event("X", name, rank)
         .field("tid", row)
         .field("ts", microseconds(begin))
         .field("dur", static_cast<double>(end - begin) / 1e3);
   }
 
+  const fb::ProgramT &programOfRank(uint32_t rank,
+                                    const TraceLaunch &launch) const {
+    return *programOf(*set.of(rank).steps[launch.step], launch.kind);
+  }
+
+  /// A communication is shown with each of its members.
+  void commandOfAll(size_t thread, const TraceEvent &event,
+                    const TraceLaunch &launch) {
+    addBusy(event.begin, event.end);
+    const auto *work = programOfRank(event.rank, launch)
+                           .commands[event.command]
+                           ->work.AsCommunicate();
+    if (!work)
+      return command(thread, event, launch);
+    for (uint32_t m = 0; m < set.mesh.groupSize(work->axes); ++m) {
+      TraceEvent part = event;
+      part.rank = set.mesh.rankOf(m, event.rank, work->axes);
+      const auto &commands = programOfRank(part.rank, launch).commands;
+      for (part.command = 0; part.command < commands.size(); ++part.command) {
+        const auto *own = commands[part.command]->work.AsCommunicate();
+        if (own && own->order == work->order)
+          command(thread, part, launch);
+      }
+    }
+  }
+
   void command(size_t thread, const TraceEvent &event,
                const TraceLaunch &launch) {
+    const fb::PlanT &plan = set.of(event.rank);
     const fb::CommandT &command =
-        *programOf(*plan.steps[launch.step], launch.kind)
-             ->commands[event.command];
+        *programOfRank(event.rank, launch).commands[event.command];
     CommandFacts facts = factsOf(plan, command);
     double share = static_cast<double>(event.endTile - event.firstTile) /
                    static_cast<double>(facts.tiles);
@@ -136,7 +172,7 @@ private:
     auto part = [&](uint64_t whole) {
       return static_cast<uint64_t>(static_cast<double>(whole) * share + 0.5);
     };
-    span(nameOf(command), thread, event.begin, event.end);
+    span(nameOf(plan, command), event.rank, thread, event.begin, event.end);
     json.field("cat", facts.category);
     json.key("args").beginObject();
     if (!command.ops.empty())
@@ -159,11 +195,11 @@ private:
         .field("run", launch.number)
         .field("update", launch.update);
     json.endObject().endObject();
-    addBusy(event.begin, event.end);
   }
 
   void program(const TraceLaunch &launch) {
-    span(programName(launch), trace.threads.size(), launch.begin, launch.end);
+    span(programName(launch), firstRank, trace.threads.size(), launch.begin,
+         launch.end);
     json.key("args")
         .beginObject()
         .field("run", launch.number)
@@ -204,7 +240,8 @@ private:
   }
 
   const std::string &planName;
-  const fb::PlanT &plan;
+  const PlanSet &set;
+  const fb::PlanT &plan; ///< for what all ranks have alike
   const Trace &trace;
   JsonWriter json;
   std::map<uint32_t, TraceLaunch> launches;

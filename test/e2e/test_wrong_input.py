@@ -49,7 +49,7 @@ class Use(Trained):
         self.fails(USAGE, "--init", "--init")
 
     def test_not_in_this_version(self):
-        self.fails(3, ["--ranks", "not in this version"], "--ranks", "2")
+        self.fails(5, ["--ranks 2", "one rank"], "--ranks", "2")
 
     def test_unwritable_output_is_found_before_training(self):
         self.fails(IO, "nowhere", "--save-final", "nowhere/out.safetensors")

@@ -281,9 +281,14 @@ TEST_F(CommandLine, HaltsOnConditions) {
 }
 
 TEST_F(CommandLine, OptionsOfOtherVersions) {
-  for (const char *option : {"--time 2h", "--dump=w", "--dry-run", "--log csv",
-                             "--device cuda:0", "--ranks 2"})
+  for (const char *option :
+       {"--time 2h", "--dump=w", "--dry-run", "--log csv", "--device cuda:0"})
     expectError(std::string("model.plan ") + option, 3, "not in this version");
+  expectError("model.plan --ranks 2", 5, "the plan is for one rank");
+  for (const char *link : {"", "latency", "latency=5", "bandwidth=0GB/s",
+                           "bandwidth=1GB/s,speed=3us"})
+    expectError(std::string("model.plan --link '") + link + "'", 2,
+                "none of latency=20us, bandwidth=1GB/s");
   expectError("model.plan --accumulate=4", 2, "dlcc --accumulate=N");
 }
 
@@ -334,7 +339,6 @@ TEST_F(CommandLine, KindsOfCommands) {
   writeFile(folder.path("unknown.plan"), seal(unknown.plan));
   expectError("unknown.plan", 5, "unknown kind 9");
   expectError("info unknown.plan", 5, "unknown kind 9");
-  // It can be looked at, but not run.
   PlanBuilder many = singleProgramPlan();
   many.axis("dp", 2);
   uint32_t a = many.arena(64), c = many.arena(64), d = many.arena(64);
@@ -342,7 +346,8 @@ TEST_F(CommandLine, KindsOfCommands) {
                 {{0, many.whole(a)}, {1, many.whole(a)}},
                 {{0, many.whole(c)}, {1, many.whole(d)}});
   writeFile(folder.path("many.plan"), seal(many));
-  expectError("bench many.plan", 3, "a mesh of 2 ranks");
+  expectError("bench many.plan --ranks 3", 5,
+              "the plan is for a mesh of dp=2, which is 2");
   Outcome info = dlrun("info many.plan");
   EXPECT_EQ(info.exitCode, 0);
   EXPECT_NE(info.out.find("exchange 0"), std::string::npos) << info.out;

@@ -83,20 +83,19 @@ TEST(Executor, CopiesRun) {
     }
 }
 
-TEST(Executor, ManyRanksAreRefused) {
+TEST(Executor, OtherRanksThanTheMeshHasAreRefused) {
   PlanBuilder b = singleProgramPlan();
   b.axis("dp", 2);
-  uint32_t a = b.arena(64), c = b.arena(64), d = b.arena(64);
-  b.exchange(*b.plan.steps[0]->programs[0], {0}, 0,
-             {{0, b.whole(a)}, {1, b.whole(a)}},
-             {{0, b.whole(c)}, {1, b.whole(d)}});
   Bytes file = seal(b);
   LoadedPlan loaded = mustLoad(file);
-  auto created = Executor::create(loaded, {1, "", false, {}});
-  ASSERT_FALSE(created);
-  EXPECT_EQ(created.status().code(), Code::Unavailable);
-  EXPECT_NE(created.status().message().find("a mesh of 2 ranks"),
-            std::string::npos);
+  for (Ranks ranks : {Ranks{0, 1, 1}, Ranks{0, 2, 4}, Ranks{1, 2, 2},
+                      Ranks{2, 1, 2}, Ranks{0, 0, 2}}) {
+    auto created = Executor::create(loaded, {1, "", false, {}, ranks, {}});
+    ASSERT_FALSE(created);
+    EXPECT_EQ(created.status().code(), Code::Plan);
+    EXPECT_NE(created.status().message().find("the plan is for 2 ranks"),
+              std::string::npos);
+  }
 }
 
 TEST(Executor, UrgentCommandsGoFirst) {
@@ -111,9 +110,13 @@ TEST(Executor, UrgentCommandsGoFirst) {
     b.command(p, make, {b.arena(64)}, {0});
     p.commands.back()->priority = priority;
   }
+  Bytes file = seal(b.plan);
+  LoadedPlan loaded = mustLoad(file);
+  std::vector<KernelEntry> entries = {nullptr};
+  std::vector<std::string> descriptions = {"squares"};
   auto prepared = prepareProgram(
-      b.plan, p, {nullptr}, {"squares"},
-      [](uint32_t, uint32_t) -> uint8_t * { return nullptr; }, 1, 2);
+      {loaded, {0}, entries, descriptions, 2, {}}, 0, fb::ProgramKind::Full,
+      [](uint32_t, uint32_t, uint32_t) -> uint8_t * { return nullptr; }, 1);
   ASSERT_TRUE(prepared);
   EXPECT_EQ(prepared->roots, (std::vector<uint32_t>{1, 3, 2, 0}));
   EXPECT_EQ(prepared->successors, (std::vector<uint32_t>{5, 4}));

@@ -35,6 +35,19 @@ void gradient2(void *const *b, const i64 *constants, void *scratch, i64 begin,
                i64 end) {
   gradient(b, 2);
 }
+void gradient1(void *const *b, const i64 *constants, void *scratch, i64 begin,
+               i64 end) {
+  gradient(b, 1);
+}
+
+// (a, b) -> their mean, one f32 a tile
+void mean_pair(void *const *b, const i64 *constants, void *scratch, i64 begin,
+               i64 end) {
+  const f32 *l = b[0], *r = b[1];
+  f32 *out = b[2];
+  for (i64 i = begin; i < end; ++i)
+    out[i] = (l[i] + r[i]) / 2;
+}
 
 // (x, y, w) -> loss
 void loss4(void *const *b, const i64 *constants, void *scratch, i64 begin,
@@ -55,6 +68,13 @@ void loss2(void *const *b, const i64 *constants, void *scratch, i64 begin,
     f32 r = residual(b[0], b[1], b[2], i);
     *loss += r * r / 2;
   }
+}
+
+void loss1(void *const *b, const i64 *constants, void *scratch, i64 begin,
+           i64 end) {
+  f32 *loss = b[3];
+  f32 r = residual(b[0], b[1], b[2], 0);
+  *loss = r * r;
 }
 
 // (w, g) -> w, one tile a weight

@@ -19,6 +19,7 @@ public:
                                                   const DeviceOptions &options);
   ~LazyDevice() override;
 
+  uint32_t ranks() const override { return range.count; }
   Ticket submit(const Launch &launch) override;
   Expected<Report> wait(Ticket ticket) override;
   Status read(const BufferPlace &from, std::span<uint8_t> into) const override;
@@ -46,19 +47,22 @@ private:
   /// Lets this process touch the memory while it lives.
   class Access;
 
-  LazyDevice(const LoadedPlan &loaded, std::unique_ptr<Executor> executor);
+  LazyDevice(const LoadedPlan &loaded, const Ranks &ranks,
+             std::unique_ptr<Executor> executor);
   void runOldest();
+  void copyBatch(const Launch &launch, uint32_t rank);
 
-  const fb::PlanT &plan;
+  const PlanSet &set;
+  const Ranks range;
   std::unique_ptr<Executor> inner;
-  /// By step: batches in the host's memory, slot after slot.
+  /// Batches in the host's memory, slot after slot.
   struct Staging {
     std::vector<uint64_t> offsets, bytes; ///< of the components
     uint64_t slotBytes = 0;
     mutable std::vector<uint8_t> memory;
   };
-  std::vector<Staging> staging;
-  std::vector<double> settings; ///< by position in the plan
+  std::vector<std::vector<Staging>> staging; ///< by step and rank
+  std::vector<double> settings;              ///< by position in the plan
   /// A launch with the settings at its submission.
   struct Queued {
     Launch launch;

@@ -144,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(
     , Library, testing::Values<DeviceFactory>(cpuDevice, LazyDevice::create),
     [](const auto &info) { return info.index == 0 ? "Cpu" : "Lazy"; });
 
-TEST(Session, HasTheRanksOfItsDevice) {
+TEST(Session, HasTheRanksOfItsPlan) {
   TemporaryFolder folder;
   writeRegressionData(folder, 10);
   Bytes file = seal(regressionPlan(10).plan);
@@ -152,7 +152,7 @@ TEST(Session, HasTheRanksOfItsDevice) {
   options.ranks = {1, 1, 2};
   auto session = Session::open(mustLoad(file), "model.plan", options);
   ASSERT_FALSE(session);
-  EXPECT_EQ(session.status().code(), Code::Unavailable);
+  EXPECT_EQ(session.status().code(), Code::Plan);
   EXPECT_EQ(session.status().message(),
-            "model.plan: 1 of 2 ranks on this device: not in this version");
+            "model.plan: the plan is for 1 rank, not for 2");
 }

@@ -25,7 +25,7 @@ struct Numbers {
 std::vector<std::vector<uint64_t>> collect(const Dataset &dataset,
                                            LoaderOptions options, int batches) {
   std::vector<uint64_t> ring(options.slots * options.batchSize, ~0ull);
-  Loader loader(dataset, options, [&](uint32_t slot, size_t) {
+  Loader loader(dataset, options, [&](uint32_t, uint32_t slot, size_t) {
     return reinterpret_cast<uint8_t *>(&ring[slot * options.batchSize]);
   });
   EXPECT_TRUE(loader.start().ok());
@@ -34,7 +34,9 @@ std::vector<std::vector<uint64_t>> collect(const Dataset &dataset,
     Expected<Batch> batch = loader.next();
     EXPECT_TRUE(batch) << batch.status().message();
     const uint64_t *begin = &ring[batch->slot * options.batchSize];
-    found.emplace_back(begin, begin + batch->rows);
+    uint64_t rows =
+        options.share ? options.share(0, batch->items).size : batch->items;
+    found.emplace_back(begin, begin + rows);
     loader.release();
   }
   return found;
@@ -119,14 +121,12 @@ TEST(Loader, RanksTakePartsOfTheSameOrder) {
   for (uint32_t ranks : {2u, 3u, 5u, 9u}) {
     std::vector<std::vector<uint64_t>> joined(6);
     for (uint32_t rank = 0; rank < ranks; ++rank) {
-      o.rank = rank;
-      o.ranks = ranks;
+      o.share = [=](uint32_t, uint64_t items) {
+        return blockOf(items, rank, ranks);
+      };
       auto part = collect(n.dataset, o, 6);
-      for (size_t b = 0; b < 6; ++b) {
-        EXPECT_GE(part[b].size(), whole[b].size() / ranks);
-        EXPECT_LE(part[b].size(), whole[b].size() / ranks + 1);
+      for (size_t b = 0; b < 6; ++b)
         joined[b].insert(joined[b].end(), part[b].begin(), part[b].end());
-      }
     }
     EXPECT_EQ(joined, whole) << ranks << " ranks";
   }
@@ -137,7 +137,7 @@ TEST(Loader, RefusesWhatNobodyWouldEverGather) {
   LoaderOptions o = options(2);
   o.batchLimit = 5;
   uint64_t ring[6];
-  auto place = [&](uint32_t slot, size_t) {
+  auto place = [&](uint32_t, uint32_t slot, size_t) {
     return reinterpret_cast<uint8_t *>(&ring[2 * slot]);
   };
   auto refusal = [](Loader &loader) {
@@ -169,7 +169,31 @@ TEST(Loader, RefusesOptionsThatGiveNoBatch) {
     return loader.start().message();
   };
   EXPECT_EQ(verdict(), "6 items do not fill a batch of 8");
-  o.dropLast = false;
-  o.rank = o.ranks = 2;
-  EXPECT_EQ(verdict(), "rank 2 is none of 2 ranks");
+}
+
+/// One thread gathers for all ranks of a process; one that has no use for a
+/// component gets none.
+TEST(Loader, GathersForSeveralRanks) {
+  Numbers n(7);
+  LoaderOptions o = options(4);
+  o.ranks = 3;
+  o.share = [](uint32_t rank, uint64_t items) {
+    return blockOf(items, rank, 2); // rank 2 would have nothing
+  };
+  uint64_t ring[2][3][2] = {};
+  Loader loader(
+      n.dataset, o, [&](uint32_t rank, uint32_t slot, size_t) -> uint8_t * {
+        return rank == 2 ? nullptr
+                         : reinterpret_cast<uint8_t *>(ring[rank][slot]);
+      });
+  ASSERT_TRUE(loader.start().ok());
+  ASSERT_TRUE(loader.next());
+  EXPECT_EQ(ring[0][0][0], 0u);
+  EXPECT_EQ(ring[0][0][1], 1u);
+  EXPECT_EQ(ring[1][0][0], 2u);
+  EXPECT_EQ(ring[1][0][1], 3u);
+  ASSERT_TRUE(loader.next()); // of three items
+  EXPECT_EQ(ring[0][1][1], 5u);
+  EXPECT_EQ(ring[1][1][0], 6u);
+  EXPECT_EQ(ring[1][1][1], 0u);
 }

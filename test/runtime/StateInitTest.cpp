@@ -75,12 +75,18 @@ static fb::StateT makeState(fb::InitKind kind, double a, double b,
   return state;
 }
 
+static Box wholeOf(const fb::StateT &state) {
+  return {std::vector<uint64_t>(state.shape.size(), 0), state.shape};
+}
+
 TEST(StateInit, DependsOnTheLogicalIndexOnly) {
   fb::StateT state = makeState(fb::InitKind::Normal, 0, 1, fb::DType::F32);
   std::vector<float> plain(15, 7), packed(24, 7);
-  initialiseState(state, 3, reinterpret_cast<uint8_t *>(plain.data()), 60);
+  initialiseState(state, wholeOf(state), 3,
+                  reinterpret_cast<uint8_t *>(plain.data()), 60);
   state.layout = {{0, 4, 2, 12}, {1, 1, 3, 4}, {0, 1, 4, 1}};
-  initialiseState(state, 3, reinterpret_cast<uint8_t *>(packed.data()), 96);
+  initialiseState(state, wholeOf(state), 3,
+                  reinterpret_cast<uint8_t *>(packed.data()), 96);
   for (int row = 0; row < 5; ++row)
     for (int column = 0; column < 3; ++column) {
       EXPECT_EQ(packed[row / 4 * 12 + column * 4 + row % 4],
@@ -94,16 +100,53 @@ TEST(StateInit, DependsOnTheLogicalIndexOnly) {
 TEST(StateInit, ConstantsOfEveryDType) {
   std::vector<int64_t> integers(15);
   fb::StateT state = makeState(fb::InitKind::Constant, -3, 0, fb::DType::I64);
-  initialiseState(state, 0, reinterpret_cast<uint8_t *>(integers.data()), 120);
+  initialiseState(state, wholeOf(state), 0,
+                  reinterpret_cast<uint8_t *>(integers.data()), 120);
   EXPECT_EQ(integers[14], -3);
   std::vector<uint8_t> bytes(15);
   state = makeState(fb::InitKind::Constant, 0.5, 0, fb::DType::Bool);
-  initialiseState(state, 0, bytes.data(), 15);
+  initialiseState(state, wholeOf(state), 0, bytes.data(), 15);
   EXPECT_EQ(bytes[3], 1);
   state = makeState(fb::InitKind::Constant, 1e9, 0, fb::DType::U8);
-  initialiseState(state, 0, bytes.data(), 15);
+  initialiseState(state, wholeOf(state), 0, bytes.data(), 15);
   EXPECT_EQ(bytes[3], 255);
   state = makeState(fb::InitKind::Zero, 1, 0, fb::DType::U8);
-  initialiseState(state, 0, bytes.data(), 15);
+  initialiseState(state, wholeOf(state), 0, bytes.data(), 15);
   EXPECT_EQ(bytes[3], 0);
+}
+
+/// Each rank's part has the values that stand there in the whole.
+TEST(StateInit, PartsHaveTheValuesOfTheWhole) {
+  fb::StateT state;
+  state.shape = {5, 3, 7};
+  state.layout = rowMajorLayout(state.shape);
+  state.init = std::make_unique<fb::InitT>();
+  state.init->kind = fb::InitKind::Normal;
+  state.init->b = 1;
+  state.init->key = 77;
+  std::vector<float> whole(105);
+  initialiseState(state, wholeOf(state), 5,
+                  reinterpret_cast<uint8_t *>(whole.data()), 420);
+  Mesh mesh = {{{"a", 2}, {"b", 3}}};
+  for (int dims = 0; dims < 2; ++dims)
+    state.split.push_back(std::make_unique<fb::DimSplitT>());
+  state.split[0]->axes = {0};
+  state.split[1]->dim = 2;
+  state.split[1]->axes = {1};
+  size_t seen = 0;
+  for (uint32_t rank = 0; rank < 6; ++rank) {
+    Box part = boxOf(mesh, state.shape, state.split, rank);
+    state.layout = rowMajorLayout(part.extent);
+    std::vector<float> values(105);
+    initialiseState(state, part, 5, reinterpret_cast<uint8_t *>(values.data()),
+                    420);
+    const float *at = values.data();
+    for (uint64_t i = 0; i < part.extent[0]; ++i)
+      for (uint64_t j = 0; j < 3; ++j)
+        for (uint64_t k = 0; k < part.extent[2]; ++k, ++seen)
+          EXPECT_EQ(
+              *at++,
+              whole[((part.begin[0] + i) * 3 + j) * 7 + part.begin[2] + k]);
+  }
+  EXPECT_EQ(seen, 105u);
 }

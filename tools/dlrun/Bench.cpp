@@ -81,6 +81,8 @@ void report(Session &session, StepRunner &runner, const Options &options,
   double itemsPerSecond =
       static_cast<double>(m.items) / std::max(m.seconds, 1e-9);
   const ScalarMetric *loss = lossOf(runner);
+  uint64_t communicated =
+      communicatedBytes(session.plans(), *session.trainingStep());
   if (options.json) {
     Event event("bench");
     event.field("threads", session.options().threads)
@@ -95,7 +97,8 @@ void report(Session &session, StepRunner &runner, const Options &options,
     else if (loss)
       event.field("loss", loss->value);
     event.array("tiles_per_thread", m.tiles)
-        .field("arena_bytes", session.plan().arena_bytes)
+        .field("arena_bytes", arenaBytes(session.plans()))
+        .field("comm_bytes", communicated)
         .field("peak_rss_bytes", peakResidentBytes())
         .field("allocations", m.allocations)
         .send();

@@ -50,6 +50,8 @@ Expected<std::unique_ptr<Session>> dlrun::openSession(const Options &options,
   session.settings = options.settings;
   session.data = options.data;
   session.device = deviceFactory();
+  session.wantedRanks = options.ranks;
+  session.link = options.link;
   return Session::open(options.plan, session);
 }
 

@@ -166,6 +166,16 @@ constexpr OptionHelp optionTexts[] = {
             "-v4\n"},
     {"seconds",
      "  --seconds S                  how long (default: 3); or --steps N\n"},
+    {nullptr, "Many ranks in this process"},
+    {"ranks",
+     R"(  --ranks N                    refuse a plan for another number of ranks; without
+                               a launcher all ranks of a plan run here
+)"},
+    {"link",
+     R"(  --link latency=20us,bandwidth=1GB/s
+                               communications take the time of such a network, by
+                               sleeping
+)"},
     {nullptr, "Looking inside"},
     {"trace",
      R"(  --trace FILE.json            what each thread did when, for ui.perfetto.dev: the

@@ -136,6 +136,52 @@ Status setThreads(Options &options, const std::string &value) {
   return {};
 }
 
+Status setRanks(Options &options, const std::string &value) {
+  uint64_t ranks = 0;
+  DLRT_TRY(setUnsigned(value, ranks, 1, 1 << 20));
+  options.ranks = static_cast<uint32_t>(ranks);
+  return {};
+}
+
+/// A number with one of the units: "20us".
+std::optional<double>
+numberWithUnit(const std::string &text,
+               std::initializer_list<std::pair<const char *, double>> units) {
+  for (auto [unit, factor] : units) {
+    std::string_view end = unit;
+    if (!text.ends_with(end))
+      continue;
+    auto number =
+        parseDouble(std::string_view(text).substr(0, text.size() - end.size()));
+    if (number && *number >= 0 && *number <= 1e9)
+      return *number * factor;
+  }
+  return std::nullopt;
+}
+
+Status setLink(Options &options, const std::string &value) {
+  LinkSpeed link;
+  for (const std::string &part : splitAtCommas(value)) {
+    size_t equals = std::min(part.find('='), part.size());
+    std::string name = part.substr(0, equals);
+    std::string text = part.substr(std::min(equals + 1, part.size()));
+    std::optional<double> number;
+    if (name == "latency")
+      number = numberWithUnit(
+          text, {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}});
+    else if (name == "bandwidth")
+      number = numberWithUnit(
+          text, {{"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"B/s", 1}});
+    if (!number || (name == "bandwidth" && *number == 0))
+      return usage(fmt::format("'{}' is none of latency=20us, "
+                               "bandwidth=1GB/s",
+                               part));
+    (name == "latency" ? link.latency : link.bandwidth) = *number;
+  }
+  options.link = link;
+  return {};
+}
+
 Status setSteps(Options &options, const std::string &value) {
   uint64_t steps = 0; // 0 writes initial weights
   DLRT_TRY(setUnsigned(value, steps, 0, manySteps));
@@ -267,8 +313,8 @@ constexpr OptionInfo table[] = {
        return Status();
      }},
     {"order", runs | resume, true, setOrder},
-    {"ranks", all, true,
-     [](Options &, Value) { return notYet("more than one rank"); }},
+    {"ranks", runs | resume, true, setRanks},
+    {"link", runs | resume, true, setLink},
     {"accumulate", all, true,
      [](Options &, Value) {
        return usage("it belongs to the plan: dlcc --accumulate=N");

@@ -49,6 +49,8 @@ struct Options {
   std::string trace; ///< a file, or empty
   bool poison = false;
   std::optional<uint64_t> orderSeed; ///< of --order=random
+  std::optional<uint32_t> ranks;     ///< that the plan must be for
+  std::optional<dlrt::LinkSpeed> link;
   double seconds = 3;
 };
 

@@ -30,6 +30,11 @@ static std::string dataRow(Session &session, uint32_t index) {
   return fmt::format("{}, {}", text, data.source);
 }
 
+/// What carries bytes between ranks.
+static const char *engineOf(const Session &session) {
+  return session.options().ranks ? "mpi" : "virtual";
+}
+
 static std::string filesText(const std::vector<WeightSource> &sources) {
   std::string text;
   for (const WeightSource &source : sources)
@@ -44,8 +49,12 @@ void dlrun::reportStart(Session &session, const Options &options,
     Event start("start");
     start.field("plan", options.plan)
         .field("parameters", plan.parameters)
-        .field("arena_bytes", plan.arena_bytes)
+        .field("arena_bytes", arenaBytes(session.plans()))
         .field("threads", session.options().threads);
+    if (const Mesh &mesh = session.plans().mesh; mesh.ranks() > 1)
+      start.field("mesh", mesh.text())
+          .field("ranks", mesh.ranks())
+          .field("engine", engineOf(session));
     if (stepsDone != 0)
       start.field("steps_done", stepsDone);
     start.send();
@@ -56,8 +65,11 @@ void dlrun::reportStart(Session &session, const Options &options,
   row("model", fmt::format("{}, {}, by {}", plan.model, nameOf(plan.dtype),
                            plan.producer));
   row("parameters", withCommas(plan.parameters));
+  if (const Mesh &mesh = session.plans().mesh; mesh.ranks() > 1)
+    row("mesh", fmt::format("{}: {} ranks, {}", mesh.text(), mesh.ranks(),
+                            engineOf(session)));
   row("memory", fmt::format("{} for tensors, {} with batches and scratch",
-                            humanBytes(plan.arena_bytes),
+                            humanBytes(arenaBytes(session.plans())),
                             humanBytes(session.device().memoryBytes())));
   std::string isa =
       plan.images.empty()

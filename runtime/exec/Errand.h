@@ -1,0 +1,63 @@
+// What a command waits for besides other commands, without a thread that waits.
+#ifndef DLRT_EXEC_ERRAND_H
+#define DLRT_EXEC_ERRAND_H
+
+#include "runtime/base/Status.h"
+#include "runtime/plan/PlanSet.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace dlrt {
+
+/// Something that happens elsewhere before a command's tiles may run: bytes go
+/// through a network, or time passes.
+class Errand {
+public:
+  virtual ~Errand() = default;
+
+  /// Begins it, in a run with that input slot. To be called by whoever runs the
+  /// program once all that the command waits for has finished. Allocates
+  /// nothing and does not block. `ended` is called when it has happened, on
+  /// whatever thread finds that out, also inside of `begin`.
+  virtual void begin(uint32_t slot) = 0;
+
+  /// Set once, by who runs the program.
+  std::function<void()> ended;
+};
+
+/// A communication between ranks, as far as a process takes part in it.
+struct Meeting {
+  /// Ranks of the mesh at hand that communicate, each with its part.
+  struct Member {
+    uint32_t rank;
+    const fb::CommunicateT *work;
+  };
+  /// A range of a rank at hand, which goes to a rank elsewhere or comes from
+  /// it.
+  struct Message {
+    uint32_t rank, peer; ///< of the mesh
+    fb::Range range;
+  };
+
+  uint64_t order = 0;
+  std::vector<Member> members;
+  /// In the order in which they are matched.
+  std::vector<Message> sends, receives;
+  /// The most that one rank at hand gives to others or gets from them.
+  uint64_t bytes = 0;
+  /// Where a range begins in a run with an input slot.
+  std::function<uint8_t *(uint32_t rank, const fb::Range &, uint32_t slot)>
+      address;
+};
+
+/// Makes what a meeting has to wait for; null if it is nothing. What it makes
+/// is begun in the order of the meetings' numbers.
+using ErrandMaker =
+    std::function<Expected<std::unique_ptr<Errand>>(const Meeting &)>;
+
+} // namespace dlrt
+
+#endif

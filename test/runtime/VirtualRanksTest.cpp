@@ -1,0 +1,174 @@
+// All ranks of a mesh in one process.
+#include "runtime/train/Training.h"
+#include "test/runtime/LazyDevice.h"
+#include "test/runtime/ParallelPlan.h"
+
+#include <chrono>
+#include <sys/resource.h>
+
+using namespace dlrt;
+using namespace dlrt::test;
+
+namespace {
+
+DeviceOptions withThreads(unsigned threads, uint32_t ranks) {
+  DeviceOptions options;
+  options.threads = threads;
+  options.ranks = {0, ranks, ranks};
+  return options;
+}
+
+std::unique_ptr<Executor> mustCreate(const LoadedPlan &loaded,
+                                     const DeviceOptions &options) {
+  auto executor = Executor::create(loaded, options);
+  EXPECT_TRUE(executor) << executor.status().message();
+  return std::move(*executor);
+}
+
+void expectSums(const AllSums &plan, const Executor &executor) {
+  for (uint32_t rank = 0; rank < executor.ranks(); ++rank) {
+    auto *words = reinterpret_cast<const int64_t *>(
+        executor.arenaAddress(plan.sum, rank));
+    for (uint64_t i = 0; i < plan.words; i += plan.words / 7)
+      ASSERT_EQ(words[i], plan.expected(i)) << "rank " << rank << " at " << i;
+  }
+}
+
+double cpuSeconds() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  auto seconds = [](const timeval &t) {
+    return static_cast<double>(t.tv_sec) +
+           1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+} // namespace
+
+TEST(VirtualRanks, ExchangeAlongEachAxis) {
+  // 20,000 words are three tiles of a copy.
+  for (uint64_t words : {8, 20000})
+    for (const Mesh &mesh : {Mesh{{{"dp", 2}}}, Mesh{{{"dp", 2}, {"tp", 2}}},
+                             Mesh{{{"dp", 3}, {"pp", 1}, {"tp", 2}}}})
+      for (unsigned threads : {1u, 2u, 4u}) {
+        Mesh used = mesh;
+        std::erase_if(used.axes, [](auto &axis) { return axis.size == 1; });
+        AllSums plan(used, words);
+        Bytes file = plan.file();
+        LoadedPlan loaded = mustLoad(file);
+        auto executor = mustCreate(loaded, withThreads(threads, used.ranks()));
+        for (int run = 0; run < 20; ++run) {
+          ASSERT_TRUE(executor->wait(executor->submit({})));
+          expectSums(plan, *executor);
+        }
+      }
+}
+
+TEST(VirtualRanks, InRandomOrderAndPoisoned) {
+  AllSums plan({{{"dp", 2}, {"tp", 3}}}, 20000);
+  Bytes file = plan.file();
+  LoadedPlan loaded = mustLoad(file);
+  for (uint64_t seed = 0; seed < 5; ++seed) {
+    DeviceOptions options = withThreads(3, 6);
+    options.checks.poison = true;
+    options.checks.orderSeed = seed;
+    auto executor = mustCreate(loaded, options);
+    for (int run = 0; run < 3; ++run) {
+      ASSERT_TRUE(executor->wait(executor->submit({})));
+      expectSums(plan, *executor);
+    }
+  }
+}
+
+TEST(VirtualRanks, ManyRanksOnFewThreads) {
+  AllSums plan({{{"dp", 64}}}, 100);
+  Bytes file = plan.file();
+  LoadedPlan loaded = mustLoad(file);
+  auto executor = mustCreate(loaded, withThreads(2, 64));
+  for (int run = 0; run < 20; ++run) {
+    ASSERT_TRUE(executor->wait(executor->submit({})));
+    expectSums(plan, *executor);
+  }
+}
+
+TEST(VirtualRanks, EachRankHasBuffersOfItsOwn) {
+  ParallelRegression plan(10);
+  Bytes file = plan.file();
+  LoadedPlan loaded = mustLoad(file);
+  auto executor = mustCreate(loaded, withThreads(1, 2));
+  EXPECT_EQ(executor->ranks(), 2u);
+  uint32_t w = loaded.of(1).states[0]->buffer;
+  Bytes two(8, 1), one(4, 2), back(4);
+  EXPECT_TRUE(executor->write({w, 0, 0}, two).ok());
+  EXPECT_TRUE(executor->write({w, 0, 1}, one).ok());
+  EXPECT_TRUE(executor->read({w, 0, 1}, back).ok());
+  EXPECT_EQ(back, one);
+  EXPECT_FALSE(executor->write({w, 0, 1}, two).ok()); // it has less
+  EXPECT_FALSE(executor->read({w, 0, 2}, back).ok());
+  EXPECT_NE(executor->inputAddress({0, 0, 0, 0}),
+            executor->inputAddress({0, 0, 0, 1}));
+}
+
+/// A link's time passes without a thread that is busy.
+TEST(VirtualRanks, LinksTakeTime) {
+  AllSums plan({{{"dp", 2}}}, 20000); // 160,000 bytes each way
+  Bytes file = plan.file();
+  LoadedPlan loaded = mustLoad(file);
+  for (unsigned threads : {1u, 2u}) {
+    DeviceOptions options = withThreads(threads, 2);
+    options.link = LinkSpeed{0.01, 16e6};
+    auto executor = mustCreate(loaded, options);
+    auto begin = std::chrono::steady_clock::now();
+    double cpu = cpuSeconds();
+    for (int run = 0; run < 10; ++run) {
+      ASSERT_TRUE(executor->wait(executor->submit({})));
+      expectSums(plan, *executor);
+    }
+    double took =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+            .count();
+    EXPECT_GE(took, 10 * 0.02);
+    EXPECT_LE(cpuSeconds() - cpu, took / 2);
+  }
+}
+
+TEST(VirtualRanks, TrainLikeOneRank) {
+  TemporaryFolder folder;
+  writeRegressionData(folder, 10); // the last batch of an epoch has two items
+  auto train = [&](const Bytes &file, const DeviceFactory &device,
+                   unsigned threads, std::vector<double> &losses) {
+    SessionOptions options;
+    options.device = device;
+    options.threads = threads;
+    options.data = {folder.string()};
+    auto session = Session::open(mustLoad(file), "model.plan", options);
+    ASSERT_TRUE(session) << session.status().message();
+    auto runner = StepRunner::create(**session, 0, {12, 1});
+    ASSERT_TRUE(runner) << runner.status().message();
+    ASSERT_TRUE((*session)->initialiseStates().ok());
+    for (int step = 0; step < 12; ++step) {
+      Status status = (*runner)->run();
+      ASSERT_TRUE(status.ok()) << status.message();
+      losses.push_back((*runner)->scalars()[0].value);
+    }
+    auto result = evaluate(**session, 1, {}, [] { return true; });
+    ASSERT_TRUE(result);
+    losses.push_back(result->metrics[0].value);
+  };
+  std::vector<double> one, two;
+  train(seal(regressionPlan(10).plan), cpuDevice, 1, one);
+  train(ParallelRegression(10).file(), cpuDevice, 1, two);
+  ASSERT_EQ(one.size(), 13u);
+  ASSERT_EQ(two.size(), 13u);
+  for (size_t i = 0; i < 13; ++i)
+    EXPECT_NEAR(one[i], two[i], 1e-5 * std::max(1.0, one[i]));
+  EXPECT_LT(two[12], two[0] / 4);
+  for (unsigned threads : {1u, 3u})
+    for (const DeviceFactory &device :
+         {DeviceFactory(cpuDevice), DeviceFactory(LazyDevice::create)}) {
+      std::vector<double> again;
+      train(ParallelRegression(10).file(), device, threads, again);
+      EXPECT_EQ(again, two);
+    }
+}
