@@ -171,7 +171,10 @@ uint8_t *Executor::addressOf(uint32_t rank, uint32_t step, uint32_t index,
   const fb::BufferT &buffer = *planOf(rank).buffers[index];
   switch (buffer.space) {
   case fb::Space::Input:
-    return inputAddress({step, slot, buffer.offset, rank});
+    // A rank without items has no ring; kernels may still look behind nothing.
+    if (uint8_t *at = inputAddress({step, slot, buffer.offset, rank}))
+      return at;
+    [[fallthrough]];
   case fb::Space::Scalars:
     return memories[rank].arena.at(memories[rank].scalarsOffset);
   case fb::Space::Arena:

@@ -4,6 +4,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/plan/Container.h"
 #include "runtime/plan/DTypes.h"
+#include "runtime/state/Parts.h"
 #include "runtime/state/WeightConversion.h"
 
 #include <fmt/format.h>
@@ -29,32 +30,36 @@ std::string dlrt::planHashText(uint64_t checksum) {
   return fmt::format("{:016x}", checksum);
 }
 
-StateSnapshot::StateSnapshot(const fb::PlanT &plan) : plan(plan) {
+StateSnapshot::StateSnapshot(const PlanSet &set) {
   size_t size = 0;
-  for (const auto &state : plan.states)
-    if (isKept(*state) && offsets.emplace(state->buffer, size).second)
-      size += plan.buffers[state->buffer]->bytes;
-  bytes.resize(size);
+  for (const fb::StateT *state : statesOf(set))
+    if (isKept(*state))
+      for (const PartedTensor::Part &part : partsOf(set, *state).parts)
+        if (!part.isCopy) {
+          copied.push_back({part.place, part.bytes, size});
+          size += part.bytes;
+        }
+  copy.resize(size);
 }
 
 Status StateSnapshot::take(const BufferReader &states) {
-  for (const auto &[buffer, offset] : offsets)
-    DLRT_TRY(states.read({buffer}, std::span(bytes).subspan(
-                                       offset, plan.buffers[buffer]->bytes)));
+  for (const Copied &each : copied)
+    DLRT_TRY(states.read(each.place,
+                         std::span(copy).subspan(each.offset, each.bytes)));
   return {};
 }
 
 Status StateSnapshot::read(const BufferPlace &from,
                            std::span<uint8_t> into) const {
-  DLRT_TRY(checkAccess(plan, from, into.size(), 0));
-  auto found = offsets.find(from.buffer);
-  if (found == offsets.end())
-    return {Code::Bug,
-            fmt::format("buffer {} is no kept state's", from.buffer)};
-  if (!into.empty())
-    std::memcpy(into.data(), bytes.data() + found->second + from.offset,
-                into.size());
-  return {};
+  for (const Copied &each : copied)
+    if (each.place.rank == from.rank && each.place.buffer == from.buffer &&
+        from.offset == 0 && into.size() == each.bytes) {
+      if (!into.empty())
+        std::memcpy(into.data(), copy.data() + each.offset, into.size());
+      return {};
+    }
+  return {Code::Bug, fmt::format("buffer {} of rank {} is no kept state's",
+                                 from.buffer, from.rank)};
 }
 
 /// Covers names, shapes, values and all other metadata.
@@ -142,16 +147,15 @@ static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
   return {};
 }
 
-Status dlrt::writeCheckpoint(const fb::PlanT &plan, const std::string &path,
+Status dlrt::writeCheckpoint(const PlanSet &set, const std::string &path,
                              const BufferReader &states,
                              const CheckpointFacts &facts) {
   std::vector<std::vector<uint8_t>> storage;
   std::map<std::string, SafetensorsEntry> tensors;
-  for (const auto &state : plan.states) {
+  for (const fb::StateT *state : statesOf(set)) {
     if (!isKept(*state))
       continue;
-    auto values = readTensor(plan, state->buffer, state->shape, state->layout,
-                             state->dtype, states);
+    auto values = readWhole(partsOf(set, *state), states);
     if (!values)
       return values.takeError();
     storage.push_back(std::move(*values));
@@ -207,11 +211,10 @@ static Status checkTensor(const fb::StateT &state,
   return {};
 }
 
-Status dlrt::restoreStates(const fb::PlanT &plan,
-                           const CheckpointFile &checkpoint,
+Status dlrt::restoreStates(const PlanSet &set, const CheckpointFile &checkpoint,
                            const std::string &path, Buffers &states) {
   size_t kept = 0;
-  for (const auto &state : plan.states) {
+  for (const fb::StateT *state : statesOf(set)) {
     if (!isKept(*state))
       continue;
     DLRT_TRY(checkTensor(*state, checkpoint).within(path));
@@ -221,9 +224,9 @@ Status dlrt::restoreStates(const fb::PlanT &plan,
     return {Code::Training,
             fmt::format("{}: it has {} tensors, the plan has {} states", path,
                         checkpoint.file.tensors.size(), kept)};
-  for (const auto &state : plan.states)
+  for (const fb::StateT *state : statesOf(set))
     if (isKept(*state))
-      DLRT_TRY(writeState(plan, *state,
+      DLRT_TRY(writeWhole(partsOf(set, *state),
                           checkpoint.file.tensors.at(state->name).data.data(),
                           states));
   return {};

@@ -8,7 +8,7 @@
 #define DLRT_STATE_CHECKPOINT_H
 
 #include "runtime/base/Status.h"
-#include "runtime/plan/plan_generated.h"
+#include "runtime/plan/PlanSet.h"
 #include "runtime/state/Safetensors.h"
 #include "runtime/state/Weights.h"
 
@@ -39,21 +39,26 @@ struct CheckpointFacts {
 /// steps.
 bool isKept(const fb::StateT &state);
 
-/// Copies of the kept states' buffers. Taking one again allocates nothing.
+/// Copies of the kept states' buffers, each part of a state once. Taking one
+/// again allocates nothing.
 class StateSnapshot final : public BufferReader {
 public:
-  explicit StateSnapshot(const fb::PlanT &plan);
+  explicit StateSnapshot(const PlanSet &set);
   Status take(const BufferReader &states);
-  /// From the copy, of buffers of kept states only.
+  /// From the copy, whole buffers of kept states only.
   Status read(const BufferPlace &from, std::span<uint8_t> into) const override;
 
 private:
-  const fb::PlanT &plan;
-  std::vector<uint8_t> bytes;
-  std::map<uint32_t, size_t> offsets; ///< by buffer
+  struct Copied {
+    BufferPlace place;
+    uint64_t bytes;
+    size_t offset; ///< in the copy
+  };
+  std::vector<uint8_t> copy;
+  std::vector<Copied> copied;
 };
 
-Status writeCheckpoint(const fb::PlanT &plan, const std::string &path,
+Status writeCheckpoint(const PlanSet &set, const std::string &path,
                        const BufferReader &states,
                        const CheckpointFacts &facts);
 
@@ -66,7 +71,7 @@ struct CheckpointFile {
 };
 
 /// Sets all kept states; nothing is changed if there is an error.
-Status restoreStates(const fb::PlanT &plan, const CheckpointFile &checkpoint,
+Status restoreStates(const PlanSet &set, const CheckpointFile &checkpoint,
                      const std::string &path, Buffers &states);
 
 /// "1986db45b701b01e"

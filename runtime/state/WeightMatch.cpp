@@ -128,7 +128,7 @@ Status WeightMatch::collect() {
 
 Status WeightMatch::find() {
   DLRT_TRY(collect());
-  for (const auto &state : plan.states)
+  for (const fb::StateT *state : states)
     if (isWeight(*state)) {
       ++weightCount;
       matchState(*state);

@@ -35,9 +35,10 @@ struct WeightSource {
 class WeightMatch {
 public:
   /// All of them must outlive the match.
-  WeightMatch(const fb::PlanT &plan, const std::vector<WeightSource> &sources,
+  WeightMatch(const std::vector<const fb::StateT *> &states,
+              const std::vector<WeightSource> &sources,
               const std::vector<SafetensorsFile> &files)
-      : plan(plan), sources(sources), files(files) {}
+      : states(states), sources(sources), files(files) {}
 
   struct Chosen {
     const SafetensorsEntry *entry = nullptr;
@@ -65,7 +66,7 @@ private:
   void sayLeftOver();
   std::string place(const Chosen &tensor) const;
 
-  const fb::PlanT &plan;
+  const std::vector<const fb::StateT *> &states;
   const std::vector<WeightSource> &sources;
   const std::vector<SafetensorsFile> &files;
   std::multimap<std::string, Chosen> offers; ///< by the name in the model

@@ -1,12 +1,14 @@
 #include "runtime/state/Weights.h"
 
 #include "runtime/plan/DTypes.h"
-#include "runtime/state/LayoutCopy.h"
+#include "runtime/plan/StepPrograms.h"
+#include "runtime/state/Parts.h"
 #include "runtime/state/WeightConversion.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_set>
 
 using namespace dlrt;
 
@@ -59,7 +61,7 @@ static Status judge(const WeightMatch &match, const std::string &files,
   return {};
 }
 
-Status dlrt::loadWeights(const fb::PlanT &plan,
+Status dlrt::loadWeights(const PlanSet &set,
                          const std::vector<WeightSource> &sources, bool partial,
                          Buffers &buffers, std::vector<std::string> &warnings) {
   std::vector<SafetensorsFile> files;
@@ -71,25 +73,29 @@ Status dlrt::loadWeights(const fb::PlanT &plan,
     files.push_back(std::move(*file));
     names += (names.empty() ? "" : ", ") + source.path;
   }
-  WeightMatch match(plan, sources, files);
+  std::vector<const fb::StateT *> states = statesOf(set);
+  WeightMatch match(states, sources, files);
   DLRT_TRY(match.find());
   DLRT_TRY(judge(match, names, partial, warnings));
   std::vector<size_t> narrowed(files.size());
   std::map<const fb::StateT *, std::vector<uint8_t>> converted;
-  for (const auto &state : plan.states)
+  for (const fb::StateT *state : states)
     if (const WeightMatch::Chosen *tensor = match.of(*state)) {
-      std::vector<uint8_t> &own = converted[state.get()];
+      std::vector<uint8_t> &own = converted[state];
       own =
           convertElements(*tensor->entry, state->dtype, narrowed[tensor->file]);
       DLRT_TRY(checkNumbers(*state, own.empty() ? tensor->entry->data
                                                 : std::span<const uint8_t>(own))
                    .within(sources[tensor->file].path));
     }
-  for (const auto &[state, own] : converted)
-    DLRT_TRY(writeState(plan, *state,
-                        own.empty() ? match.of(*state)->entry->data.data()
-                                    : own.data(),
-                        buffers));
+  for (const fb::StateT *state : states)
+    if (auto found = converted.find(state); found != converted.end()) {
+      const std::vector<uint8_t> &own = found->second;
+      DLRT_TRY(writeWhole(partsOf(set, *state),
+                          own.empty() ? match.of(*state)->entry->data.data()
+                                      : own.data(),
+                          buffers));
+    }
   for (size_t f = 0; f < files.size(); ++f)
     if (narrowed[f] != 0)
       warnings.push_back(fmt::format("{}: {} values were rounded from f64 to "
@@ -98,32 +104,14 @@ Status dlrt::loadWeights(const fb::PlanT &plan,
   return {};
 }
 
-Expected<std::vector<uint8_t>>
-dlrt::readTensor(const fb::PlanT &plan, uint32_t buffer,
-                 const std::vector<uint64_t> &shape, const Layout &layout,
-                 fb::DType dtype, const BufferReader &buffers) {
-  std::vector<uint8_t> stored(plan.buffers[buffer]->bytes);
-  DLRT_TRY(buffers.read({buffer}, stored));
-  return rowMajorElements(shape, layout, dtype, stored.data());
-}
-
-Status dlrt::writeState(const fb::PlanT &plan, const fb::StateT &state,
-                        const uint8_t *rowMajor, Buffers &buffers) {
-  std::vector<uint8_t> stored(plan.buffers[state.buffer]->bytes);
-  storeElements(state.shape, state.layout, sizeOf(state.dtype), rowMajor,
-                stored.data());
-  return buffers.write({state.buffer}, stored);
-}
-
-Status dlrt::saveWeights(const fb::PlanT &plan, const std::string &path,
+Status dlrt::saveWeights(const PlanSet &set, const std::string &path,
                          const BufferReader &buffers) {
   std::vector<std::vector<uint8_t>> storage;
   std::map<std::string, SafetensorsEntry> tensors;
-  for (const auto &state : plan.states) {
+  for (const fb::StateT *state : statesOf(set)) {
     if (!isWeight(*state))
       continue;
-    auto values = readTensor(plan, state->buffer, state->shape, state->layout,
-                             state->dtype, buffers);
+    auto values = readWhole(partsOf(set, *state), buffers);
     if (!values)
       return values.takeError();
     storage.push_back(std::move(*values));
@@ -137,15 +125,22 @@ Status dlrt::saveWeights(const fb::PlanT &plan, const std::string &path,
 }
 
 Expected<std::vector<MetricValues>>
-dlrt::readMetrics(const fb::PlanT &plan, const fb::ProgramT &program,
+dlrt::readMetrics(const PlanSet &set, uint32_t step, fb::ProgramKind kind,
                   const BufferReader &buffers) {
   std::vector<MetricValues> values;
-  for (const auto &m : program.metrics) {
-    auto data =
-        readTensor(plan, m->buffer, m->shape, m->layout, m->dtype, buffers);
-    if (!data)
-      return data.takeError();
-    values.push_back({m->name, m->dtype, m->shape, std::move(*data)});
+  std::unordered_set<std::string> known;
+  for (const auto &plan : set.plans) {
+    const fb::ProgramT *program = programOf(*plan->steps[step], kind);
+    if (!program)
+      return values;
+    for (const auto &m : program->metrics) {
+      if (!known.insert(m->name).second)
+        continue;
+      auto data = readWhole(partsOf(set, step, kind, *m), buffers);
+      if (!data)
+        return data.takeError();
+      values.push_back({m->name, m->dtype, m->shape, std::move(*data)});
+    }
   }
   return values;
 }

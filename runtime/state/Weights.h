@@ -5,8 +5,7 @@
 
 #include "runtime/base/Status.h"
 #include "runtime/device/Buffers.h"
-#include "runtime/plan/Layout.h"
-#include "runtime/plan/plan_generated.h"
+#include "runtime/plan/PlanSet.h"
 #include "runtime/state/Safetensors.h"
 #include "runtime/state/WeightMatch.h"
 
@@ -27,23 +26,13 @@ bool isWeight(const fb::StateT &state);
 /// says what does not fit; nothing at all is an error. Dtypes are widened
 /// exactly, and narrowed with a warning. Nothing is changed if there is an
 /// error.
-Status loadWeights(const fb::PlanT &plan,
-                   const std::vector<WeightSource> &sources, bool partial,
-                   Buffers &buffers, std::vector<std::string> &warnings);
+Status loadWeights(const PlanSet &set, const std::vector<WeightSource> &sources,
+                   bool partial, Buffers &buffers,
+                   std::vector<std::string> &warnings);
 
 /// Writes all weights, tied ones under each of their names.
-Status saveWeights(const fb::PlanT &plan, const std::string &path,
+Status saveWeights(const PlanSet &set, const std::string &path,
                    const BufferReader &buffers);
-
-/// The bytes of a tensor's whole buffer, row-major.
-Expected<std::vector<uint8_t>> readTensor(const fb::PlanT &plan,
-                                          uint32_t buffer,
-                                          const std::vector<uint64_t> &shape,
-                                          const Layout &layout, fb::DType dtype,
-                                          const BufferReader &buffers);
-/// Stores row-major elements; padding becomes zero.
-Status writeState(const fb::PlanT &plan, const fb::StateT &state,
-                  const uint8_t *rowMajor, Buffers &buffers);
 
 /// A tensor to write: the values of a metric, row-major.
 struct MetricValues {
@@ -53,9 +42,11 @@ struct MetricValues {
   std::vector<uint8_t> data;
 };
 
-/// The values of all metrics of a program, any shape.
-Expected<std::vector<MetricValues>> readMetrics(const fb::PlanT &plan,
-                                                const fb::ProgramT &program,
+/// The values of all metrics of a step's program of that kind, any shape, of
+/// whatever rank reports them; nothing if the step has none.
+Expected<std::vector<MetricValues>> readMetrics(const PlanSet &set,
+                                                uint32_t step,
+                                                fb::ProgramKind kind,
                                                 const BufferReader &buffers);
 Status saveMetrics(const std::vector<MetricValues> &metrics,
                    const std::string &path);

@@ -172,7 +172,7 @@ Status RunOutput::begin(const StepRunner &runner) {
   if (start) {
     DLRT_TRY(checkPosition(runner));
     DLRT_TRY(restoreSettings());
-    DLRT_TRY(restoreStates(session.plan(), *start,
+    DLRT_TRY(restoreStates(session.plans(), *start,
                            folder->checkpointPath(startStep()),
                            session.device()));
   }
@@ -190,7 +190,7 @@ Status RunOutput::begin(const StepRunner &runner) {
   log = std::move(*opened);
   for (const std::string &warning : warnings)
     observer.warning(warning);
-  snapshot = std::make_unique<StateSnapshot>(session.plan());
+  snapshot = std::make_unique<StateSnapshot>(session.plans());
   lastLog = lastFlush = lastSave = secondsNow();
   return {};
 }
@@ -298,7 +298,7 @@ Status RunOutput::write(const CheckpointFacts &facts, const std::string &path,
   try {
     if (syncLogs)
       DLRT_TRY(log->sync());
-    DLRT_TRY(writeCheckpoint(session.plan(), path, *snapshot, facts));
+    DLRT_TRY(writeCheckpoint(session.plans(), path, *snapshot, facts));
     return path == folder->bestPath() ? Status() : folder->prune(run.keep);
   } catch (const std::exception &error) {
     return {Code::Unavailable,

@@ -214,7 +214,7 @@ Status Session::loadInitialWeights(std::vector<std::string> &warnings) {
       return path.takeError();
     source.path = std::move(*path);
   }
-  return loadWeights(plan(), sources, settings.initPartial, *machine, warnings);
+  return loadWeights(loaded, sources, settings.initPartial, *machine, warnings);
 }
 
 void Session::resetSettings() {

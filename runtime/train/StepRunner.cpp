@@ -121,16 +121,13 @@ static void setScalar(MetricValues &values, double value) {
 
 Expected<std::vector<MetricValues>> StepRunner::allMetrics() {
   std::vector<MetricValues> all;
-  auto add = [&](const fb::ProgramT &program) -> Status {
-    auto values = readMetrics(session.plan(), program, session.device());
+  for (fb::ProgramKind kind : {lastKind, fb::ProgramKind::Update}) {
+    auto values =
+        readMetrics(session.plans(), stepIndex, kind, session.device());
     if (!values)
       return values.takeError();
     std::move(values->begin(), values->end(), std::back_inserter(all));
-    return {};
-  };
-  for (fb::ProgramKind kind : {lastKind, fb::ProgramKind::Update})
-    if (const fb::ProgramT *program = programOf(step, kind))
-      DLRT_TRY(add(*program));
+  }
   for (const ScalarMetric &scalar : metrics.values())
     for (MetricValues &values : all)
       if (values.name == scalar.name && values.shape.empty())

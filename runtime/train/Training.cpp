@@ -199,7 +199,7 @@ Status Training::end() {
 
 Status Training::saveFiles() {
   if (!options.saveFinal.empty()) {
-    DLRT_TRY(saveWeights(session.plan(), options.saveFinal, session.device()));
+    DLRT_TRY(saveWeights(session.plans(), options.saveFinal, session.device()));
     observer.wrote("weights", options.saveFinal);
   }
   bool trained = runner->stepsDone() >= first;

@@ -15,6 +15,7 @@
 #include "runtime/plan/PlanReader.h"
 #include "runtime/plan/PlanWriter.h"
 #include "runtime/state/Checkpoint.h"
+#include "runtime/state/Parts.h"
 #include "runtime/train/Evaluation.h"
 #include "runtime/train/StepRunner.h"
 
@@ -163,15 +164,15 @@ Expected<CheckpointFacts> saveAndLoad(Session &session, uint32_t step,
   facts.planHash = planHashText(session.planFile().checksum);
   facts.items = session.dataset(step).items;
   facts.seed = session.options().seed;
-  StateSnapshot snapshot(session.plan());
+  StateSnapshot snapshot(session.plans());
   DLRT_TRY(snapshot.take(session.device()));
   std::string path = fmt::format("{}.safetensors", getpid());
-  DLRT_TRY(writeCheckpoint(session.plan(), path, snapshot, facts));
+  DLRT_TRY(writeCheckpoint(session.plans(), path, snapshot, facts));
   auto file = CheckpointFile::open(path);
   if (!file)
     return file.takeError();
   DLRT_TRY(session.initialiseStates());
-  DLRT_TRY(restoreStates(session.plan(), *file, path, session.device()));
+  DLRT_TRY(restoreStates(session.plans(), *file, path, session.device()));
   return file->facts;
 }
 
@@ -197,9 +198,9 @@ Status use(LoadedPlan loaded, Progress &progress) {
     if (!result)
       return result.takeError();
   }
-  for (const auto &state : session.plan().states)
-    if (auto values = readTensor(session.plan(), state->buffer, state->shape,
-                                 state->layout, state->dtype, session.device());
+  for (const fb::StateT *state : statesOf(session.plans()))
+    if (auto values =
+            readWhole(partsOf(session.plans(), *state), session.device());
         !values)
       return values.takeError();
   if (!step)

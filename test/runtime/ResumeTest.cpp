@@ -51,7 +51,8 @@ struct Resume : testing::Test {
     change(facts);
     HostArena states(plan, plan.arena_bytes);
     ASSERT_TRUE(states.write({plan.states[0]->buffer}, w).ok());
-    ASSERT_TRUE(writeCheckpoint(plan, checkpoint(step), states, facts).ok());
+    ASSERT_TRUE(
+        writeCheckpoint(setOf(plan), checkpoint(step), states, facts).ok());
   }
 };
 
@@ -233,7 +234,7 @@ TEST_F(Resume, WrongShapesAndNamesAreRefused) {
     }
   } states(plan.first(), plan.first().arena_bytes);
   auto refusal = [&] {
-    Status status = restoreStates(plan.first(), *file, "file", states);
+    Status status = restoreStates(plan, *file, "file", states);
     return status.message();
   };
   SafetensorsEntry &w = file->file.tensors.at("w");

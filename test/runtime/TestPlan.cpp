@@ -314,6 +314,13 @@ Status HostArena::write(const BufferPlace &to, std::span<const uint8_t> from) {
   return {};
 }
 
+PlanSet dlrt::test::setOf(const fb::PlanT &plan) {
+  PlanSet set;
+  set.plans.push_back(std::make_unique<fb::PlanT>(plan));
+  set.planOfRank = {0};
+  return set;
+}
+
 Bytes dlrt::test::seal(const Mesh &mesh,
                        const std::vector<const fb::PlanT *> &plans) {
   Bytes image = readFile(TEST_KERNELS);

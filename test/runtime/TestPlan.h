@@ -89,6 +89,9 @@ private:
   Bytes arena;
 };
 
+/// A copy of a plan for one rank.
+PlanSet setOf(const fb::PlanT &plan);
+
 /// The file, with the test kernels as its images.
 Bytes seal(const fb::PlanT &plan);
 /// The same for a mesh; what plans share is taken from the first.

@@ -1,4 +1,5 @@
 // All ranks of a mesh in one process.
+#include "runtime/state/Parts.h"
 #include "runtime/train/Training.h"
 #include "test/runtime/LazyDevice.h"
 #include "test/runtime/ParallelPlan.h"
@@ -171,4 +172,128 @@ TEST(VirtualRanks, TrainLikeOneRank) {
       train(ParallelRegression(10).file(), device, threads, again);
       EXPECT_EQ(again, two);
     }
+}
+
+/// What is written is the same from any mesh, and any mesh reads it.
+TEST(VirtualRanks, WeightsAndCheckpointsAreLogical) {
+  TemporaryFolder folder;
+  writeRegressionData(folder, 10);
+  SessionOptions options;
+  options.data = {folder.string()};
+  auto open = [&](const Bytes &file) {
+    auto session = Session::open(mustLoad(file), "model.plan", options);
+    EXPECT_TRUE(session) << session.status().message();
+    EXPECT_TRUE((*session)->initialiseStates().ok());
+    return std::move(*session);
+  };
+  Bytes one = seal(regressionPlan(10).plan),
+        two = ParallelRegression(10).file();
+  std::string first = folder.path("first"), second = folder.path("second");
+  Bytes values = floatBytes({1, 2, 3});
+  ASSERT_TRUE(writeSafetensors(first, {{"w", {"F32", {3}, values}}}).ok());
+  options.init = {{first, {}}};
+
+  auto many = open(two);
+  std::vector<std::string> warnings;
+  ASSERT_TRUE(many->loadInitialWeights(warnings).ok());
+  Bytes part(8), last(4);
+  uint32_t w = many->plans().of(1).states[0]->buffer;
+  ASSERT_TRUE(many->device().read({w, 0, 0}, part).ok());
+  ASSERT_TRUE(many->device().read({w, 0, 1}, last).ok());
+  EXPECT_EQ(part, floatBytes({1, 2}));
+  EXPECT_EQ(last, floatBytes({3}));
+
+  auto runner = StepRunner::create(*many, 0, {3, 1});
+  ASSERT_TRUE(runner);
+  for (int step = 0; step < 3; ++step)
+    ASSERT_TRUE((*runner)->run().ok());
+  auto metrics = (*runner)->allMetrics();
+  ASSERT_TRUE(metrics);
+  ASSERT_EQ(metrics->size(), 2u);
+  EXPECT_EQ((*metrics)[1].name, "w.grad");
+  EXPECT_EQ((*metrics)[1].shape, (std::vector<uint64_t>{3}));
+  EXPECT_EQ((*metrics)[1].data.size(), 12u);
+
+  StateSnapshot snapshot(many->plans());
+  ASSERT_TRUE(snapshot.take(many->device()).ok());
+  ASSERT_TRUE(writeCheckpoint(many->plans(), second, snapshot, {}).ok());
+  ASSERT_TRUE(saveWeights(many->plans(), first, many->device()).ok());
+  auto whole = readWhole(partsOf(many->plans(), *many->plan().states[0]),
+                         many->device());
+  ASSERT_TRUE(whole);
+  ASSERT_EQ(whole->size(), 12u);
+  EXPECT_NE(*whole, values);
+
+  auto checkpoint = CheckpointFile::open(second);
+  ASSERT_TRUE(checkpoint) << checkpoint.status().message();
+  for (const Bytes &file : {one, two}) {
+    auto other = open(file);
+    ASSERT_TRUE(
+        restoreStates(other->plans(), *checkpoint, second, other->device())
+            .ok());
+    auto read = readWhole(partsOf(other->plans(), *other->plan().states[0]),
+                          other->device());
+    ASSERT_TRUE(read);
+    EXPECT_EQ(*read, *whole);
+  }
+  auto weights = SafetensorsFile::open(first);
+  ASSERT_TRUE(weights);
+  const SafetensorsEntry &saved = weights->tensors.at("w");
+  EXPECT_EQ(Bytes(saved.data.begin(), saved.data.end()), *whole);
+}
+
+/// A matrix in six blocks, each of them stored by columns.
+TEST(VirtualRanks, PartsOfAMatrix) {
+  PlanSet set;
+  set.mesh = {{{"a", 3}, {"b", 2}}};
+  set.planOfRank.assign(6, 0);
+  auto state = [&](uint32_t rank) {
+    auto out = std::make_unique<fb::StateT>();
+    out->name = "m";
+    out->shape = {7, 5};
+    for (uint32_t dim : {0u, 1u}) {
+      out->split.push_back(std::make_unique<fb::DimSplitT>());
+      out->split[dim]->dim = dim;
+      out->split[dim]->axes = {dim};
+    }
+    Box box = boxOf(set.mesh, out->shape, out->split, rank);
+    out->layout = {fb::PhysicalDim(1, 1, box.extent[1], box.extent[0]),
+                   fb::PhysicalDim(0, 1, box.extent[0], 1)};
+    return out;
+  };
+  struct PerRank : Buffers {
+    std::map<uint32_t, Bytes> bytes;
+    Status read(const BufferPlace &from,
+                std::span<uint8_t> into) const override {
+      const Bytes &own = bytes.at(from.rank);
+      std::copy_n(own.begin(), into.size(), into.begin());
+      return {};
+    }
+    Status write(const BufferPlace &to,
+                 std::span<const uint8_t> from) override {
+      bytes[to.rank].assign(from.begin(), from.end());
+      return {};
+    }
+  } buffers;
+  for (uint32_t rank = 0; rank < 6; ++rank) {
+    set.planOfRank[rank] = rank;
+    set.plans.push_back(std::make_unique<fb::PlanT>());
+    set.plans[rank]->ranks = {rank};
+    set.plans[rank]->states.push_back(state(rank));
+    set.plans[rank]->buffers.push_back(std::make_unique<fb::BufferT>());
+    set.plans[rank]->buffers[0]->bytes = 64;
+  }
+  std::vector<float> values(35);
+  for (size_t i = 0; i < 35; ++i)
+    values[i] = static_cast<float>(i);
+  Bytes bytes = floatBytes(values);
+  PartedTensor tensor = partsOf(set, *set.plans[0]->states[0]);
+  ASSERT_EQ(tensor.parts.size(), 6u);
+  ASSERT_TRUE(writeWhole(tensor, bytes.data(), buffers).ok());
+  // Rank 5: rows from 6 on, columns from 3 on.
+  EXPECT_EQ(Bytes(buffers.bytes[5].begin(), buffers.bytes[5].begin() + 8),
+            floatBytes({33, 34}));
+  auto whole = readWhole(tensor, buffers);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(*whole, bytes);
 }

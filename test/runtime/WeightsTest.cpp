@@ -35,7 +35,7 @@ struct Model {
   }
   Status load(const std::map<std::string, SafetensorsEntry> &tensors) {
     EXPECT_TRUE(writeSafetensors(path, tensors).ok());
-    return loadWeights(b.plan, {{path, {}}}, partial, arena, warnings);
+    return loadWeights(setOf(b.plan), {{path, {}}}, partial, arena, warnings);
   }
 };
 
@@ -61,7 +61,7 @@ TEST(Weights, LoadAndSave) {
   EXPECT_EQ(m.floats(1)[1], 8);
 
   std::string saved = m.folder.path("saved.safetensors");
-  ASSERT_TRUE(saveWeights(m.b.plan, saved, m.arena).ok());
+  ASSERT_TRUE(saveWeights(setOf(m.b.plan), saved, m.arena).ok());
   auto file = SafetensorsFile::open(saved);
   ASSERT_TRUE(file);
   EXPECT_EQ(file->tensors.size(), 3u) << "two names of one, no slot";
@@ -199,17 +199,18 @@ TEST(Weights, SeveralFilesWithMapsOfTheirOwn) {
   ASSERT_TRUE(writeSafetensors(head, {{"bias", {"F32", {2}, two}}}).ok());
   std::vector<WeightSource> sources = {
       {teacher, {{"module.fc.w", "fc.weight"}}}, {head, {{"", "fc."}}}};
-  Status status = loadWeights(m.b.plan, sources, false, m.arena, m.warnings);
+  Status status =
+      loadWeights(setOf(m.b.plan), sources, false, m.arena, m.warnings);
   ASSERT_TRUE(status.ok()) << status.message();
   EXPECT_EQ(m.floats(0)[0], 1);
   EXPECT_EQ(m.floats(1)[1], 8);
   sources[1].maps = {{"biass", "fc.bias"}};
-  status = loadWeights(m.b.plan, sources, false, m.arena, m.warnings);
+  status = loadWeights(setOf(m.b.plan), sources, false, m.arena, m.warnings);
   EXPECT_EQ(status.code(), Code::Usage);
   EXPECT_NE(status.message().find("did you mean 'bias'?"), std::string::npos)
       << status.message();
   sources = {{head, {{"bias", "fc.bias"}}}, {head, {{"bias", "fc.bias"}}}};
-  status = loadWeights(m.b.plan, sources, false, m.arena, m.warnings);
+  status = loadWeights(setOf(m.b.plan), sources, false, m.arena, m.warnings);
   EXPECT_NE(status.message().find("'fc.bias' is in "), std::string::npos)
       << status.message();
 }
@@ -237,7 +238,7 @@ TEST(Weights, FilesOfTorchSaveAreAnsweredWithTheLineThatConvertsThem) {
     std::string path = m.folder.path("w.pt");
     writeFile(path, head);
     Status status =
-        loadWeights(m.b.plan, {{path, {}}}, false, m.arena, m.warnings);
+        loadWeights(setOf(m.b.plan), {{path, {}}}, false, m.arena, m.warnings);
     EXPECT_EQ(status.code(), Code::Io);
     EXPECT_NE(status.message().find("torch.load('" + path), std::string::npos)
         << status.message();

@@ -8,6 +8,7 @@
 #include "runtime/train/Session.h"
 #include "tools/dlrun/Options.h"
 
+#include <map>
 #include <memory>
 #include <string>
 
@@ -19,6 +20,9 @@ dlrt::Expected<int> runResume(const Options &options);
 dlrt::Expected<int> runEval(const Options &options);
 dlrt::Expected<int> runBench(const Options &options);
 dlrt::Expected<int> runInfo(const Options &options);
+
+/// What a rank that runs the plan keeps in states, by their role.
+std::map<dlrt::fb::StateRole, uint64_t> stateBytes(const dlrt::fb::PlanT &plan);
 
 /// The plan as a JSON document, for runInfo.
 std::string planAsJson(const dlrt::LoadedPlan &loaded, const std::string &path);

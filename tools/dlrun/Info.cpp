@@ -45,6 +45,47 @@ static std::string headText(const LoadedPlan &loaded, const std::string &path) {
   return text;
 }
 
+std::map<fb::StateRole, uint64_t> dlrun::stateBytes(const fb::PlanT &plan) {
+  std::map<fb::StateRole, uint64_t> bytes;
+  for (const auto &state : plan.states)
+    bytes[state->role] += plan.buffers[state->buffer]->bytes;
+  return bytes;
+}
+
+/// "ranks 0, 1, 2, 3 and 12 more"
+static std::string ranksText(const std::vector<uint32_t> &ranks) {
+  constexpr size_t shown = 8;
+  std::string text = ranks.size() == 1 ? "rank" : "ranks";
+  for (size_t i = 0; i < std::min(ranks.size(), shown); ++i)
+    text += fmt::format("{} {}", i == 0 ? "" : ",", ranks[i]);
+  if (ranks.size() > shown)
+    text += fmt::format(" and {} more", ranks.size() - shown);
+  return text;
+}
+
+/// What each rank of a mesh has.
+static std::string meshText(const LoadedPlan &loaded) {
+  if (loaded.mesh.ranks() == 1)
+    return "";
+  std::string text =
+      fmt::format("mesh        {}: {} ranks, {} program{}\n",
+                  loaded.mesh.text(), loaded.mesh.ranks(), loaded.plans.size(),
+                  loaded.plans.size() == 1 ? "" : "s");
+  for (const auto &plan : loaded.plans) {
+    text += fmt::format("  {}: {} each", ranksText(plan->ranks),
+                        humanBytes(plan->arena_bytes));
+    for (const auto &[role, bytes] : stateBytes(*plan))
+      text +=
+          fmt::format(", {} {}", EnumNameStateRole(role), humanBytes(bytes));
+    text += "\n";
+  }
+  for (uint32_t s = 0; s < loaded.first().steps.size(); ++s)
+    text += fmt::format("  step {}: a rank sends {}\n",
+                        displayName(*loaded.first().steps[s]),
+                        humanBytes(communicatedBytes(loaded, s)));
+  return text;
+}
+
 static std::string settingsText(const fb::PlanT &plan) {
   if (plan.settings.empty())
     return "";
@@ -55,13 +96,16 @@ static std::string settingsText(const fb::PlanT &plan) {
   return text;
 }
 
-static std::string statesText(const fb::PlanT &plan) {
+static std::string statesText(const Mesh &mesh, const fb::PlanT &plan) {
   std::string text = "\nstates\n";
   for (const auto &state : plan.states)
-    text += fmt::format("  {:<40} {:<9} {} {:<14} {:<22} {}\n", state->name,
-                        EnumNameStateRole(state->role), nameOf(state->dtype),
-                        shapeText(state->shape), initText(*state->init),
-                        layoutText(state->shape, state->layout));
+    text += fmt::format(
+        "  {:<40} {:<9} {} {:<14} {:<22} {}\n", state->name,
+        EnumNameStateRole(state->role), nameOf(state->dtype),
+        shapeText(state->shape), initText(*state->init),
+        layoutText(
+            boxOf(mesh, state->shape, state->split, plan.ranks.front()).extent,
+            state->layout));
   return text;
 }
 
@@ -119,10 +163,17 @@ Expected<int> dlrun::runInfo(const Options &options) {
   Expected<LoadedPlan> loaded = readPlan(options.plan);
   if (!loaded)
     return loaded.takeError();
-  const fb::PlanT &plan = loaded->first();
-  writeStdout(options.json
-                  ? planAsJson(*loaded, options.plan)
-                  : headText(*loaded, options.plan) + settingsText(plan) +
-                        statesText(plan) + stepsText(plan));
+  if (options.json) {
+    writeStdout(planAsJson(*loaded, options.plan));
+    return 0;
+  }
+  std::string text = headText(*loaded, options.plan) + meshText(*loaded) +
+                     settingsText(loaded->first());
+  for (const auto &plan : loaded->plans) {
+    if (loaded->plans.size() > 1)
+      text += fmt::format("\n{}\n", ranksText(plan->ranks));
+    text += statesText(loaded->mesh, *plan) + stepsText(*plan);
+  }
+  writeStdout(text);
   return 0;
 }

@@ -33,14 +33,26 @@ static void writeLayout(JsonWriter &json, const Layout &layout) {
 
 static void writeTensor(JsonWriter &json, fb::DType dtype,
                         const std::vector<uint64_t> &shape,
-                        const Layout &layout, uint32_t buffer) {
+                        const std::vector<uint64_t> &part, const Layout &layout,
+                        uint32_t buffer) {
   json.field("dtype", nameOf(dtype)).array("shape", shape);
   writeLayout(json, layout);
-  json.field("layout_text", layoutText(shape, layout));
+  json.field("layout_text", layoutText(part, layout));
   json.field("buffer", buffer);
 }
 
-static void writeStates(JsonWriter &json, const fb::PlanT &plan) {
+static void writeSplit(JsonWriter &json, const Split &split) {
+  json.key("split").beginArray();
+  for (const auto &part : split)
+    json.beginObject()
+        .field("dim", part->dim)
+        .array("axes", part->axes)
+        .endObject();
+  json.endArray();
+}
+
+static void writeStates(JsonWriter &json, const Mesh &mesh,
+                        const fb::PlanT &plan) {
   json.key("states").beginArray();
   for (const auto &state : plan.states) {
     json.beginObject()
@@ -48,7 +60,10 @@ static void writeStates(JsonWriter &json, const fb::PlanT &plan) {
         .array("aliases", state->aliases)
         .field("role", lower(EnumNameStateRole(state->role)))
         .field("of", state->of);
-    writeTensor(json, state->dtype, state->shape, state->layout, state->buffer);
+    writeTensor(json, state->dtype, state->shape,
+                boxOf(mesh, state->shape, state->split, plan.ranks[0]).extent,
+                state->layout, state->buffer);
+    writeSplit(json, state->split);
     json.key("init")
         .beginObject()
         .field("kind", lower(EnumNameInitKind(state->init->kind)))
@@ -143,6 +158,8 @@ static void writeRange(JsonWriter &json, const fb::Range &range) {
 
 static void writeWork(JsonWriter &json, const fb::LaunchT &launch) {
   json.field("kernel", launch.kernel).array("constants", launch.constants);
+  if (!launch.constant_steps.empty())
+    json.array("constant_steps", launch.constant_steps);
 }
 
 /// What a copy does is what it touches.
@@ -162,10 +179,11 @@ static void writeWork(JsonWriter &json, const fb::CommunicateT &exchange) {
   }
 }
 
-static void writeProgram(JsonWriter &json, const fb::PlanT &plan,
-                         const char *phase, const fb::ProgramT &program) {
+static void writeProgram(JsonWriter &json, const Mesh &mesh,
+                         const fb::PlanT &plan, const char *phase,
+                         const fb::ProgramT &program) {
   json.beginObject().field("phase", phase);
-  json.field("batch_items", program.batch_items);
+  json.field("batch_items", program.batch_items).array("split", program.split);
   json.key("commands").beginArray();
   for (const auto &command : program.commands) {
     json.beginObject()
@@ -191,8 +209,10 @@ static void writeProgram(JsonWriter &json, const fb::PlanT &plan,
   json.key("metrics").beginArray();
   for (const auto &metric : program.metrics) {
     json.beginObject().field("name", metric->name);
-    writeTensor(json, metric->dtype, metric->shape, metric->layout,
-                metric->buffer);
+    writeTensor(json, metric->dtype, metric->shape,
+                boxOf(mesh, metric->shape, metric->split, plan.ranks[0]).extent,
+                metric->layout, metric->buffer);
+    writeSplit(json, metric->split);
     json.endObject();
   }
   json.endArray();
@@ -206,7 +226,8 @@ static void writeProgram(JsonWriter &json, const fb::PlanT &plan,
   json.endArray().endObject();
 }
 
-static void writeSteps(JsonWriter &json, const fb::PlanT &plan) {
+static void writeSteps(JsonWriter &json, const Mesh &mesh,
+                       const fb::PlanT &plan) {
   json.key("steps").beginArray();
   for (const auto &step : plan.steps) {
     json.beginObject()
@@ -217,9 +238,30 @@ static void writeSteps(JsonWriter &json, const fb::PlanT &plan) {
     json.key("programs").beginArray();
     const char *phases[] = {"batch", "short_batch", "update"};
     for (const auto &program : step->programs)
-      writeProgram(json, plan, phases[static_cast<size_t>(program->kind)],
+      writeProgram(json, mesh, plan, phases[static_cast<size_t>(program->kind)],
                    *program);
     json.endArray().endObject();
+  }
+  json.endArray();
+}
+
+/// What each class of ranks has; what stands beside it is the first one's.
+static void writePlans(JsonWriter &json, const LoadedPlan &loaded) {
+  json.key("plans").beginArray();
+  for (const auto &plan : loaded.plans) {
+    json.beginObject()
+        .array("ranks", plan->ranks)
+        .field("arena_bytes", plan->arena_bytes);
+    json.key("state_bytes").beginObject();
+    for (const auto &[role, bytes] : stateBytes(*plan))
+      json.field(lower(EnumNameStateRole(role)), bytes);
+    json.endObject();
+    if (plan != loaded.plans.front()) {
+      writeStates(json, loaded.mesh, *plan);
+      writeBuffers(json, *plan);
+      writeSteps(json, loaded.mesh, *plan);
+    }
+    json.endObject();
   }
   json.endArray();
 }
@@ -254,12 +296,13 @@ std::string dlrun::planAsJson(const LoadedPlan &loaded,
         .field("supported", cpuSupports(image->features))
         .endObject();
   json.endArray();
-  writeStates(json, plan);
+  writePlans(json, loaded);
+  writeStates(json, loaded.mesh, plan);
   writeBuffers(json, plan);
   writeKernels(json, plan);
   writeSettings(json, plan);
   writeDatasets(json, plan);
-  writeSteps(json, plan);
+  writeSteps(json, loaded.mesh, plan);
   json.key("sources").beginArray();
   for (const auto &source : plan.sources)
     json.beginObject()
