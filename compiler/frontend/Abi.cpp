@@ -87,6 +87,8 @@ int dl_dtype_resolved(int dtype) noexcept {
   return evaluation->graph.resolveDtype(dtype);
 }
 
+int dl_float_is_double(void) noexcept { return evaluation->graph.isDouble(); }
+
 const char *dl_called(const char *function) noexcept {
   const char *&called = evaluation->reporter.called;
   const char *before = called;
@@ -397,6 +399,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_dtype_of),
       DL_SYMBOL(dl_value),
       DL_SYMBOL(dl_dtype_resolved),
+      DL_SYMBOL(dl_float_is_double),
       DL_SYMBOL(dl_called),
       DL_SYMBOL(dl_fail),
       DL_SYMBOL(dl_unsupported),

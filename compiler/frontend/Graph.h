@@ -47,6 +47,7 @@ public:
   const Handle &get(int handle, llvm::StringRef what);
   /// DL_FLOAT where the dtype is the program's floating-point type.
   int resolveDtype(int dtype);
+  bool isDouble() const { return floatType.isF64(); }
   int dtypeOf(int handle);
   mlir::Type elementType(int dtype);
   /// A handle of what the tensor is now: that of a parameter follows updates.

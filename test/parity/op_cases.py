@@ -65,6 +65,11 @@ WINDOWS = [
     ("F::conv2d(im, wd, {}, {.stride = {1, 2}, .padding = 1, .dilation = 2, .groups = 4})",
      "F.conv2d(im, wd, stride=(1, 2), padding=1, dilation=2, groups=4)"),
     ("F::conv2d(im, wm, {}, {.groups = 4})", "F.conv2d(im, wm, groups=4)"),
+    ('F::conv2d(im, w, {}, {.padding = "same"})', "F.conv2d(im, w, padding='same')"),
+    ('F::conv2d(im, wd, {}, {.padding = "same", .dilation = {2, 1}, .groups = 4})',
+     "F.conv2d(im, wd, padding='same', dilation=(2, 1), groups=4)"),
+    ("F::max_pool2d(im, 2, 3)", "F.max_pool2d(im, 2, 3)"), ("F::max_pool2d(im, 3, {2, 1}, 1)", "F.max_pool2d(im, 3, (2, 1), 1)"),
+    ("F::avg_pool2d(im, {3, 2}, {1, 2}, {1, 0})", "F.avg_pool2d(im, (3, 2), (1, 2), (1, 0))"),
 ]
 # K: -3 .. 2; Q: integers, one of them the least there is.
 K = ("(dl::arange(6) - 3)", "(torch.arange(6) - 3)")
@@ -86,4 +91,118 @@ FRACTIONS = [
     ("dl::arange(2.5)", "torch.arange(2.5)"), ("dl::arange(1, -1, -0.75)", "torch.arange(1, -1, -0.75)"),
     ("dl::arange(0, 1.5f, 1)", "torch.arange(0, 1.5, 1)"),
 ]
-CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS
+# s: x squashed into (0, 1); c: classes, one of them 1 for ignore_index; l: one or minus one.
+S = ("x.sigmoid()", "x.sigmoid()")
+C = ("((dl::arange(18).view(3, 6) * 5).to(dl::kFloat) / 4.0).floor().to(dl::kInt64) - 4 * ((dl::arange(18).view(3, 6) * 5).to(dl::kFloat) / 16.0).floor().to(dl::kInt64)",
+     "(torch.arange(18).view(3, 6) * 5 // 4) % 4")
+P = ("y.softmax(1)", "y.softmax(1)")
+L = ("dl::where(dl::arange(3) == 1, -1, 1)", "torch.where(torch.arange(3) == 1, -1, 1)")
+W = ("dl::linspace(0.5, 2, 4)", "torch.linspace(0.5, 2, 4)")
+
+
+def placed(cases):
+    names = {"S": S, "C": C, "P": P, "L": L, "W": W}
+    for ours, theirs in cases:
+        for name, (a, b) in names.items():
+            ours, theirs = ours.replace(f"${name}", f"({a})"), theirs.replace(f"${name}", f"({b})")
+        yield ours, theirs
+
+
+MORE_ACTIVATIONS = [
+    (f"F::{name}({x}{more})", f"F.{name}({x}{theirs})") for x in ("x", "z", "(x * 30)") for name, more, theirs in [
+        ("leaky_relu", "", ""), ("leaky_relu", ", 0.3", ", 0.3"), ("elu", "", ""), ("elu", ", 0.7", ", 0.7"), ("celu", ", 1.5", ", 1.5"),
+        ("selu", "", ""), ("relu6", "", ""), ("hardtanh", "", ""), ("hardtanh", ", -2, 0.5", ", -2, 0.5"), ("hardswish", "", ""),
+        ("softplus", "", ""), ("softplus", ", 2, 1", ", 2, 1"), ("softsign", "", ""), ("logsigmoid", "", ""),
+        ("mish", "", ""), ("threshold", ", 0.2, 5", ", 0.2, 5"), ("hardshrink", "", ""), ("softshrink", ", 0.3", ", 0.3"),
+        ("tanhshrink", "", ""), ("softmin", ", 1", ", 1")]
+] + [
+    # PyTorch's gradient has a sixth in f32.
+    ("F::hardsigmoid(x * 5)", "F.relu6(x * 5 + 3) / 6"),
+    ("F::glu(x)", "F.glu(x)"), ("F::glu(x, 1)", "F.glu(x, 1)"), ("F::prelu(x, w.select(0, 1).select(1, 0).select(1, 0))", "F.prelu(x, w[1, :, 0, 0])"),
+     ("F::prelu(x, z.select(0, 0).narrow(0, 3, 1))", "F.prelu(x, z[0, 3:4])")]
+ROUNDED = [
+    (f"{x}.{name}()", f"{x}.{name}()") for x in ("(x * 3)", "(z * 0.5)", "(z * 1.5)") for name in ("round", "ceil", "trunc", "frac", "expm1", "exp2")
+] + [
+    ("x.abs().log2()", "x.abs().log2()"), ("dl::log10(x.abs())", "torch.log10(x.abs())"), ("(x * 1e-9).expm1()", "(x * 1e-9).expm1()"),
+    ("dl::lerp(x, y, 0.3)", "torch.lerp(x, y, 0.3)"), ("x.lerp(y, y)", "x.lerp(y, y)"),
+    ("(z / z).detach().nan_to_num(2.5)", "(z / z).detach().nan_to_num(2.5)"), ("(x / 0.0).detach().nan_to_num(0, 3, -4)", "(x / 0.0).detach().nan_to_num(0, 3, -4)"),
+    ("(z / z).isnan()", "(z / z).isnan()"), ("(1.0 / z).isinf()", "(1.0 / z).isinf()"), ("(1.0 / z).isfinite()", "(1.0 / z).isfinite()"),
+    ("dl::logical_xor(x > 0, y > 0)", "torch.logical_xor(x > 0, y > 0)"),
+    ("dl::addcmul(x, y, y, {.value = 0.3})", "torch.addcmul(x, y, y, value=0.3)"), ("dl::addcdiv(x, y, $S)", "torch.addcdiv(x, y, $S)"),
+    ("x.norm()", "x.norm()"), ("x.norm(2, 1)", "x.norm(2, 1)"), ("(z * 0).norm(2, {0, 1}, true)", "(z * 0).norm(2, (0, 1), True)"),
+    ("x.norm(1, {0, 2})", "x.norm(1, (0, 2))"), ("x.norm(3, -1)", "x.norm(3, -1)"), ("x.norm(__builtin_inf(), 1)", "x.norm(float('inf'), 1)"),
+    ("dl::norm(z, 0, 1)", "torch.norm(z, 0, 1)"), ("(x > 1).any()", "(x > 1).any()"), ("(x > 1).any(1)", "(x > 1).any(1)"),
+    ("dl::all(x < 1, -1, true)", "torch.all(x < 1, -1, True)"), ("(x < 9).all()", "(x < 9).all()"),
+]
+MADE = [
+    ("x.repeat(2, 1, 3)", "x.repeat(2, 1, 3)"), ("x.repeat({2, 2, 1, 3, 1})", "x.repeat(2, 2, 1, 3, 1)"), ("x.tile({2, 3})", "x.tile((2, 3))"),
+    ("x.movedim(0, 2)", "x.movedim(0, 2)"), ("dl::movedim(x, -1, 0)", "torch.movedim(x, -1, 0)"), ("x.swapaxes(0, 1)", "x.swapaxes(0, 1)"),
+    ("dl::linspace(-1, 2, 7)", "torch.linspace(-1, 2, 7)"), ("dl::linspace(3, 4, 1)", "torch.linspace(3, 4, 1)"),
+    ("dl::eye(4)", "torch.eye(4)"), ("dl::eye(2, 3)", "torch.eye(2, 3)"), ("F::one_hot($C, 5)", "F.one_hot($C, 5)"),
+    ("dl::meshgrid({x[0][0], y[0][1]})[0]", "torch.meshgrid(x[0, 0], y[0, 1], indexing='ij')[0]"),
+    ('dl::meshgrid({x[0][0], y[0][1], z[0]}, "xy")[1]', "torch.meshgrid(x[0, 0], y[0, 1], z[0], indexing='xy')[1]"),
+    ("x[0][0].dot(y[1][2])", "x[0, 0].dot(y[1, 2])"), ("dl::outer(x[0][0], z[1])", "torch.outer(x[0, 0], z[1])"),
+    ("dl::addmm(x[0], y[0].narrow(1, 0, 4), y[1], {.beta = 0.5, .alpha = 2})", "torch.addmm(x[0], y[0][:, :4], y[1], beta=0.5, alpha=2)"),
+    ("dl::baddbmm(x, y.narrow(2, 0, 4), y)", "torch.baddbmm(x, y[:, :, :4], y)"),
+]
+RMS = "{0} * torch.rsqrt(({0} ** 2).mean({1}, keepdim=True) + {2})"
+SDPA = "torch.softmax(((x @ y.transpose(1, 2)) * {}){}, -1) @ (x + y)"
+NORMS = [
+    ("F::layer_norm(x, {6})", "F.layer_norm(x, (6,))"), ("F::layer_norm(x, {4, 6}, y[0], y[1], 1e-3)", "F.layer_norm(x, (4, 6), y[0], y[1], 1e-3)"),
+    ("F::rms_norm(x, {6})", RMS.format("x", "-1", "2 ** -52")), ("F::rms_norm(x, {4, 6}, y[0], 0.1)", RMS.format("x", "(1, 2)", "0.1") + " * y[0]"),
+    ("F::group_norm(x, 2)", "F.group_norm(x, 2)"), ("F::group_norm(im, 4, $W, $W, 1e-3)", "F.group_norm(im, 4, $W, $W, 1e-3)"),
+    ("F::instance_norm(im)", "F.instance_norm(im)"), ("F::normalize(x)", "F.normalize(x)"), ("F::normalize(z, 1, 0)", "F.normalize(z, 1, 0)"),
+    ("F::normalize(x, {.p = 3, .dim = -1})", "F.normalize(x, 3, -1)"), ("F::cosine_similarity(x, y)", "F.cosine_similarity(x, y)"),
+    ("F::cosine_similarity(x, y, -1)", "F.cosine_similarity(x, y, -1)"), ("F::pairwise_distance(x, y)", "F.pairwise_distance(x, y)"),
+    ("F::pairwise_distance(x, y, 1, 1e-6, true)", "F.pairwise_distance(x, y, 1, 1e-6, True)"),
+    ("F::scaled_dot_product_attention(x, y, x + y)", SDPA.format("6 ** -0.5", "")),
+    ("F::scaled_dot_product_attention(x, y, x + y, {.is_causal = true, .scale = 0.3})",
+     SDPA.format("0.3", ".masked_fill(torch.ones(4, 4).tril() == 0, -float('inf'))")),
+    ("F::scaled_dot_product_attention(x, y, x + y, y[0].narrow(1, 0, 4))", SDPA.format("6 ** -0.5", " + y[0][:, :4]")),
+    ("F::scaled_dot_product_attention(x, y, x + y, {.attn_mask = dl::arange(4) > 0})",
+     SDPA.format("6 ** -0.5", ".masked_fill(torch.arange(4) == 0, -float('inf'))")),
+]
+
+
+def losses():
+    for how in ("mean", "sum", "none"):
+        kind, word = f'.reduction = "{how}"', f"reduction='{how}'"
+        for ours, theirs in [
+                ("l1_loss(z, z * z", "l1_loss(z, z * z"), ("mse_loss(x, y", "mse_loss(x, y"),
+                ("binary_cross_entropy_with_logits(x, $P", "binary_cross_entropy_with_logits(x, $P"),
+                ("soft_margin_loss(x[1], x[0].sign().detach()", "soft_margin_loss(x[1], x[0].sign().detach()"),
+                ("kl_div(x, $P", "kl_div(x, $P")]:
+            yield f"F::{ours}, {{{kind}}})", f"F.{theirs}, {word})"
+        for ours, theirs in [
+                ("smooth_l1_loss(x, y, {%s, .beta = 0.4})", "smooth_l1_loss(x, y, %s, beta=0.4)"),
+                ("huber_loss(z, z * z, {%s, .delta = 2})", "huber_loss(z, z * z, %s, delta=2)"),
+                ("binary_cross_entropy($S, $P, {.weight = $W.view(-1, 1), %s})", "binary_cross_entropy($S, $P, $W.view(-1, 1), %s)"),
+                ("binary_cross_entropy_with_logits(x, $P, {.weight = y[0].detach(), %s, .pos_weight = $W.view(-1, 1)})",
+                 "binary_cross_entropy_with_logits(x, $P, y[0].detach(), pos_weight=$W.view(-1, 1), %s)"),
+                ("kl_div(x, y, {%s, .log_target = true})", "kl_div(x, y, %s, log_target=True)"),
+                ("cosine_embedding_loss(x[0].narrow(0, 0, 3), y[0].narrow(0, 0, 3), $L, {.margin = -0.5, %s})",
+                 "cosine_embedding_loss(x[0][:3], y[0][:3], $L, -0.5, %s)"),
+                ("margin_ranking_loss(x, y, y.sign(), {.margin = 0.2, %s})", "margin_ranking_loss(x, y, y.sign(), 0.2, %s)"),
+                ("hinge_embedding_loss(x, y.sign(), {.margin = 0.7, %s})", "hinge_embedding_loss(x, y.sign(), 0.7, %s)"),
+                ("triplet_margin_loss(x, y, x * y, {.margin = 2, %s})", "triplet_margin_loss(x, y, x * y, 2, %s)"),
+                ("triplet_margin_loss(x, y, x * y, {.p = 1, .swap = true, %s})", "triplet_margin_loss(x, y, x * y, p=1, swap=True, %s)"),
+                ("multi_margin_loss(x.transpose(1, 2)[0], $C[0], {.weight = $W, %s})", "multi_margin_loss(x.transpose(1, 2)[0], $C[0], weight=$W, %s)"),
+                ("multi_margin_loss(x.transpose(1, 2)[1], $C[1], {.p = 2, .margin = 0.5, %s})",
+                 "multi_margin_loss(x.transpose(1, 2)[1], $C[1], p=2, margin=0.5, %s)"),
+                ("multilabel_soft_margin_loss(x[0], $P[0], {.weight = y[0][0], %s})", "multilabel_soft_margin_loss(x[0], $P[0], y[0][0], %s)"),
+                ("poisson_nll_loss(x, z.sum() * $S * 3, {.full = true, %s})", "poisson_nll_loss(x, z.sum() * $S * 3, full=True, %s)"),
+                ("poisson_nll_loss($S, $P * 4, {.log_input = false, %s})", "poisson_nll_loss($S, $P * 4, log_input=False, %s)"),
+                ("gaussian_nll_loss(x, y, $S, {.full = true, .eps = 0.4, %s})", "gaussian_nll_loss(x, y, $S, full=True, eps=0.4, %s)"),
+                ("nll_loss(x, $C, {.weight = $W, .ignore_index = 1, %s})", "nll_loss(x, $C, $W, ignore_index=1, %s)"),
+                ("cross_entropy(x, $C, {%s, .label_smoothing = 0.1})", "cross_entropy(x, $C, label_smoothing=0.1, %s)"),
+                ("cross_entropy(x, $C, {.weight = $W, .ignore_index = 1, %s, .label_smoothing = 0.2})",
+                 "cross_entropy(x, $C, $W, ignore_index=1, label_smoothing=0.2, %s)"),
+                ("cross_entropy(x, $P, {%s})", "cross_entropy(x, $P, %s)"),
+                ("cross_entropy(x, $P, {.weight = $W, %s, .label_smoothing = 0.2})", "cross_entropy(x, $P, $W, label_smoothing=0.2, %s)")]:
+            yield "F::" + ours.replace("%s", kind), "F." + theirs.replace("%s", word)
+    yield 'F::kl_div(x, $P, {.reduction = "batchmean"})', "F.kl_div(x, $P, reduction='batchmean')"
+    yield "F::binary_cross_entropy((z > 0).to(dl::kFloat) + z * 0, $S.detach().select(1, 0).narrow(1, 0, 5))", "F.binary_cross_entropy((z > 0).double() + z * 0, $S.detach()[:, 0, :5])"
+
+
+CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + NORMS + list(losses())))

@@ -34,16 +34,23 @@ def write_data(case, folder):
         file.write(case.text())
 
 
-def shapes_of(plan, folder):
+def shapes_of(plan, folder, role="parameter"):
     states = dltools.info(plan, cwd=folder)["states"]
-    return {state["name"]: state["shape"] for state in states if state["role"] == "parameter"}
+    return {state["name"]: state["shape"] for state in states if state["role"] == role}
+
+
+def buffers(plan, folder):
+    """Running statistics as PyTorch begins them; --init wants them with the weights."""
+    shapes = shapes_of(plan, folder, "buffer")
+    return {name: np.full(shape, name.endswith("running_var"), np.float32)
+            for name, shape in shapes.items() if not name.endswith("num_batches_tracked")}
 
 
 def train(case, folder, dtype, *settings, cpu="x86-64-v3"):
     """The scalars of each step by name, and the weights after the last. `settings` go to dlcc."""
     plan, final = f"{dtype}.plan", f"{dtype}.safetensors"
     dltools.dlcc("model.dl", f"--dtype={dtype}", f"--target-cpu={cpu}", "-o", plan, *case.settings, *settings, cwd=folder)
-    safetensors.save(os.path.join(folder, "init.safetensors"), case.weights(shapes_of(plan, folder)))
+    safetensors.save(os.path.join(folder, "init.safetensors"), case.weights(shapes_of(plan, folder)) | buffers(plan, folder))
     data = ["--data", "train=data"] if case.mnist else []
     events = dltools.events(plan, "--steps", STEPS, "--no-shuffle", "--init", "init.safetensors", "--threads", 2,
                             "--every", "log=1", "--save-final", final, *data, cwd=folder)

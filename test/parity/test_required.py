@@ -42,6 +42,15 @@ REQUIRED = {
     "several optimizers in one step": r"(?s)optim::(\w+ \w+)\(.*optim::(?!\1)\w+ \w+\(",
     "weight tying": r"\.weight = \w+\.weight;",
     "frozen parameters": r"\.requires_grad_\(false\)",
+    "BatchNorm2d": r"nn::BatchNorm2d\b",
+    "BatchNorm1d": r"nn::BatchNorm1d\b",
+    "LayerNorm": r"nn::LayerNorm\b",
+    "GroupNorm": r"nn::GroupNorm\b",
+    "MultiheadAttention": r"nn::MultiheadAttention\b",
+    "TransformerEncoderLayer": r"nn::TransformerEncoderLayer\b",
+    "a scheduler": r"lr_scheduler::\w+ ",
+    "clipped gradients": r"clip_grad_norm_\(",
+    "label smoothing": r"label_smoothing =",
     "detach": r"\.detach\(\)",
 }
 

@@ -87,6 +87,7 @@ int dl_dtype_of(int tensor) noexcept;
 int dl_value(int tensor) noexcept;
 // DL_FLOAT for what is the floating-point type of the program.
 int dl_dtype_resolved(int dtype) noexcept;
+int dl_float_is_double(void) noexcept;
 
 // The function that the user called: from now on messages begin with its name
 // instead of that of an op it consists of. The first of nested ones counts;

@@ -3,7 +3,7 @@
 #include "adam_family.h"
 #include "clip.h"
 #include "data.h"
-#include "layers.h"
 #include "optim.h"
 #include "program.h"
 #include "schedules.h"
+#include "transformer.h"

@@ -1,12 +1,47 @@
 #pragma once
 // torch.nn.functional. Options have PyTorch's names and defaults; a value that
 // this version cannot honour is refused by name.
-#include "create.h"
+#include "making.h"
 
 namespace dl::nn {
 
+namespace detail {
+using namespace dl::detail;
+
+/// {2, 2}, or {} for None.
+inline Pair pair(const char *what, list<i64> values) {
+  if (values.size() > 2)
+    fail("{}: {} numbers where one or two are wanted", what,
+         static_cast<i64>(values.size()));
+  if (values.size() == 0)
+    return 0;
+  return {values.begin()[0], values.begin()[values.size() - 1]};
+}
+} // namespace detail
+
+/// What stands around an image: a number, {rows, columns}, "valid" (nothing),
+/// or "same": as much as keeps the size, with stride 1.
+struct Padding {
+  Pair sizes = 0;
+  bool same = false;
+
+  constexpr Padding() = default;
+  template <detail::Number T> // so that 0 is no pointer
+  constexpr Padding(T both) : sizes(static_cast<i64>(both)) {}
+  constexpr Padding(i64 h, i64 w) : sizes(h, w) {}
+  constexpr Padding(Pair sizes) : sizes(sizes) {}
+  Padding(const char *name) : same(detail::equal(name, "same")) {
+    if (!same && !detail::equal(name, "valid"))
+      detail::fail("conv2d: padding = \"{}\" is unknown; numbers, \"same\" and "
+                   "\"valid\" are",
+                   name);
+  }
+};
+
 struct Conv2dOptions {
-  Pair stride = 1, padding = 0, dilation = 1;
+  Pair stride = 1;
+  Padding padding{};
+  Pair dilation = 1;
   i64 groups = 1;
   bool bias = true;
   const char *padding_mode = "zeros";
@@ -28,13 +63,6 @@ struct AvgPool2dOptions {
 /// approximate: "none" or "tanh".
 struct GELUOptions {
   const char *approximate = "none";
-};
-
-struct LossOptions {
-  Tensor weight = {};
-  i64 ignore_index = -100;
-  const char *reduction = "mean";
-  double label_smoothing = 0;
 };
 
 struct InplaceOptions {
@@ -76,13 +104,27 @@ inline Tensor conv2d(Tensor x, Tensor weight, Tensor bias = {},
   if (x.dim() != 4)
     detail::fail("conv2d: the input [batch,channels,h,w] has 4 dims, got {}",
                  x.sizes());
-  Shape stride = options.stride, padding = options.padding,
-        dilation = options.dilation;
+  Shape stride = options.stride, padding = options.padding.sizes,
+        dilation = options.dilation, kernel = weight.sizes();
+  bool odd[] = {false, false};
+  if (options.padding.same) {
+    if (options.stride != Pair(1))
+      detail::fail("conv2d: padding = \"same\" goes with stride 1 only");
+    for (int i = 0; i < 2 && kernel.rank == 4; ++i) {
+      i64 both = dilation[i] * (kernel[i + 2] - 1);
+      odd[i] = both % 2;
+      padding[i] = (both + 1) / 2;
+    }
+  }
   Tensor y = detail::emit("conv2d", x, weight,
                           {{"stride", stride},
                            {"padding", padding},
                            {"dilation", dilation},
                            {"groups", options.groups}});
+  // An odd number of rows: PyTorch puts the greater half below.
+  for (int i = 0; i < 2; ++i)
+    if (odd[i])
+      y = y.slice(i + 2, 1);
   return bias.defined() ? y + bias.reshape({-1, 1, 1}) : y;
 }
 
@@ -106,9 +148,20 @@ inline Tensor max_pool2d(Tensor x, Pair kernel_size,
   values.id = both.ids[0];
   return values;
 }
+/// In PyTorch's positions: kernel_size, stride, padding.
+inline Tensor max_pool2d(Tensor x, Pair kernel_size, i64 stride,
+                         Pair padding = 0) {
+  return max_pool2d(x, kernel_size, {.stride = stride, .padding = padding});
+}
+inline Tensor max_pool2d(Tensor x, Pair kernel_size, list<i64> stride,
+                         Pair padding = 0) {
+  return max_pool2d(
+      x, kernel_size,
+      {.stride = detail::pair("max_pool2d", stride), .padding = padding});
+}
 
 namespace detail {
-using namespace dl::detail;
+using namespace nn::detail;
 
 /// How many elements the windows along one dim average over.
 inline Tensor window_counts(i64 windows, i64 size, i64 kernel, i64 stride,
@@ -144,6 +197,17 @@ inline Tensor avg_pool2d(Tensor x, Pair kernel_size,
   Tensor columns = detail::window_counts(to[3], from[3], kernel[1], stride[1],
                                          padding[1], counts);
   return sums / (rows.unsqueeze(1) * columns);
+}
+
+inline Tensor avg_pool2d(Tensor x, Pair kernel_size, i64 stride,
+                         Pair padding = 0) {
+  return avg_pool2d(x, kernel_size, {.stride = stride, .padding = padding});
+}
+inline Tensor avg_pool2d(Tensor x, Pair kernel_size, list<i64> stride,
+                         Pair padding = 0) {
+  return avg_pool2d(
+      x, kernel_size,
+      {.stride = detail::pair("avg_pool2d", stride), .padding = padding});
 }
 
 inline Tensor silu(Tensor x) {
@@ -196,75 +260,6 @@ inline Tensor dropout2d(Tensor x, double p = 0.5) {
 }
 inline Tensor dropout2d(Tensor x, double p, bool training) {
   return detail::dropout("dropout2d", x, p, training, true);
-}
-
-namespace detail {
-inline void check_reduction(const char *loss, const char *reduction) {
-  if (!equal(reduction, "mean") && !equal(reduction, "sum") &&
-      !equal(reduction, "none"))
-    fail("{}: reduction \"{}\" is unknown; \"mean\", \"sum\" and \"none\" are",
-         loss, reduction);
-}
-
-inline Tensor nll_loss(const char *loss, Tensor log_probabilities,
-                       Tensor target, const LossOptions &options) {
-  Called called(loss);
-  check_reduction(loss, options.reduction);
-  if (options.weight.defined())
-    unsupported("{}: weight: not in this version", loss);
-  Tensor x = log_probabilities;
-  if (target.is_floating_point() || target.dtype() == kBool)
-    fail("{}: the target holds {}; class indices (integers) are wanted", loss,
-         target.dtype() == kBool ? "booleans" : "floats");
-  Tensor classes = target.to(kInt64);
-  Tensor value = emit("nll_loss", x, classes,
-                      {{"ignore_index", options.ignore_index},
-                       {"reduction", options.reduction}});
-  i64 bound = x.size(1);
-  Tensor wrong =
-      emit("index_check", classes,
-           {{"bound", bound}, {"ignore_index", options.ignore_index}});
-  const dl_text texts[] = {Text(loss), Text(bound)};
-  dl_error_flag(wrong.id, "{}: target out of range [0, {})", texts, 2);
-  return value;
-}
-
-inline Tensor reduce(const Tensor &x, const char *reduction) {
-  return equal(reduction, "mean")  ? x.mean()
-         : equal(reduction, "sum") ? x.sum()
-                                   : x;
-}
-} // namespace detail
-
-/// Of log-probabilities [N, C, ...] and class indices [N, ...].
-inline Tensor nll_loss(Tensor input, Tensor target,
-                       const LossOptions &options = {}) {
-  return detail::nll_loss("nll_loss", input, target, options);
-}
-
-/// Of logits [N, C, ...] and class indices [N, ...].
-inline Tensor cross_entropy(Tensor input, Tensor target,
-                            const LossOptions &options = {}) {
-  detail::Called called("cross_entropy");
-  if (options.label_smoothing != 0)
-    detail::unsupported("cross_entropy: label_smoothing: not in this version");
-  if (input.dim() < 2)
-    detail::fail(
-        "cross_entropy: input {} has no dim of classes; [N, C] is wanted",
-        input.sizes());
-  return detail::nll_loss("cross_entropy", input.log_softmax(1), target,
-                          options);
-}
-
-inline Tensor mse_loss(Tensor input, Tensor target,
-                       const LossOptions &options = {}) {
-  detail::Called called("mse_loss");
-  detail::check_reduction("mse_loss", options.reduction);
-  if (input.sizes() != target.sizes())
-    detail::fail("mse_loss: input {} and target {} have different shapes",
-                 input.sizes(), target.sizes());
-  Tensor difference = input - target;
-  return detail::reduce(difference.square(), options.reduction);
 }
 
 } // namespace functional

@@ -71,6 +71,18 @@ public:
     if (options.bias)
       bias = detail::fan_in_uniform({out_channels}, fan_in);
   }
+  /// In PyTorch's positions.
+  Conv2d(i64 in_channels, i64 out_channels, Pair kernel_size, i64 stride,
+         Padding padding = {}, Pair dilation = 1, i64 groups = 1,
+         bool bias = true)
+      : Conv2d(in_channels, out_channels, kernel_size,
+               Conv2dOptions{stride, padding, dilation, groups, bias}) {}
+  Conv2d(i64 in_channels, i64 out_channels, Pair kernel_size, list<i64> stride,
+         Padding padding = {}, Pair dilation = 1, i64 groups = 1,
+         bool bias = true)
+      : Conv2d(in_channels, out_channels, kernel_size,
+               Conv2dOptions{detail::pair("Conv2d", stride), padding, dilation,
+                             groups, bias}) {}
   Tensor forward(Tensor x) {
     return functional::conv2d(x, weight, bias, options);
   }
@@ -82,6 +94,11 @@ public:
   MaxPool2dOptions options;
   explicit MaxPool2d(Pair kernel_size, const MaxPool2dOptions &options = {})
       : kernel_size(kernel_size), options(options) {}
+  explicit MaxPool2d(Pair kernel_size, i64 stride, Pair padding = 0)
+      : kernel_size(kernel_size), options{stride, padding} {}
+  explicit MaxPool2d(Pair kernel_size, list<i64> stride, Pair padding = 0)
+      : kernel_size(kernel_size),
+        options{detail::pair("MaxPool2d", stride), padding} {}
   Tensor forward(Tensor x) {
     return functional::max_pool2d(x, kernel_size, options);
   }
@@ -93,6 +110,11 @@ public:
   AvgPool2dOptions options;
   explicit AvgPool2d(Pair kernel_size, const AvgPool2dOptions &options = {})
       : kernel_size(kernel_size), options(options) {}
+  explicit AvgPool2d(Pair kernel_size, i64 stride, Pair padding = 0)
+      : kernel_size(kernel_size), options{stride, padding} {}
+  explicit AvgPool2d(Pair kernel_size, list<i64> stride, Pair padding = 0)
+      : kernel_size(kernel_size),
+        options{detail::pair("AvgPool2d", stride), padding} {}
   Tensor forward(Tensor x) {
     return functional::avg_pool2d(x, kernel_size, options);
   }
@@ -183,34 +205,6 @@ public:
   i64 dim;
   explicit LogSoftmax(i64 dim) : dim(dim) {}
   Tensor forward(Tensor x) { return x.log_softmax(dim); }
-};
-
-class NLLLoss : public Module {
-public:
-  LossOptions options;
-  explicit NLLLoss(const LossOptions &options = {}) : options(options) {}
-  Tensor forward(Tensor input, Tensor target) {
-    return functional::nll_loss(input, target, options);
-  }
-};
-
-class CrossEntropyLoss : public Module {
-public:
-  LossOptions options;
-  explicit CrossEntropyLoss(const LossOptions &options = {})
-      : options(options) {}
-  Tensor forward(Tensor input, Tensor target) {
-    return functional::cross_entropy(input, target, options);
-  }
-};
-
-class MSELoss : public Module {
-public:
-  LossOptions options;
-  explicit MSELoss(const LossOptions &options = {}) : options(options) {}
-  Tensor forward(Tensor input, Tensor target) {
-    return functional::mse_loss(input, target, options);
-  }
 };
 
 } // namespace dl::nn

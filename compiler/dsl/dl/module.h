@@ -1,7 +1,7 @@
 #pragma once
 // nn::Module: a plain struct with members and a forward function. The compiler
 // names the members; nothing is registered by hand.
-#include "functional.h"
+#include "margin_losses.h"
 
 namespace dl::nn {
 

@@ -1,6 +1,6 @@
 #pragma once
 // Ops that change shapes or element types.
-#include "tensor.h"
+#include "elementwise.h"
 
 namespace dl {
 

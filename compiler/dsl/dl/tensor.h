@@ -1,5 +1,5 @@
 #pragma once
-// Tensor, the elementwise ops and the operators.
+// Tensor.
 #include "operand.h"
 
 // An op that works element by element is one word here: it becomes a function
@@ -10,6 +10,10 @@
   OP(exp) OP(log) OP(log1p) OP(sqrt) OP(rsqrt)                                 \
   OP(sin) OP(cos) OP(tanh) OP(sigmoid) OP(erf)
 #define DL_INTEGER_UNARY_OPS(OP) OP(sign) OP(floor) OP(relu)
+// These consist of others: see rounding.h.
+#define DL_COMPOSED_OPS(OP)                                                    \
+  OP(expm1) OP(exp2) OP(log2) OP(log10)                                        \
+  OP(ceil) OP(round) OP(trunc) OP(frac) OP(isnan) OP(isinf) OP(isfinite)
 #define DL_BINARY_OPS(OP)                                                      \
   OP(add) OP(sub) OP(mul) OP(div) OP(maximum) OP(minimum)                      \
   OP(eq) OP(ne) OP(lt) OP(le) OP(gt) OP(ge)
@@ -61,6 +65,7 @@ public:
 #define DL_METHOD(op) Tensor op() const;
   DL_UNARY_OPS(DL_METHOD)
   DL_INTEGER_UNARY_OPS(DL_METHOD)
+  DL_COMPOSED_OPS(DL_METHOD)
 #undef DL_METHOD
 #define DL_METHOD(op) Tensor op(const Operand &other) const;
   DL_BINARY_OPS(DL_METHOD)
@@ -71,6 +76,10 @@ public:
   Tensor logical_and(Tensor other) const;
   Tensor logical_or(Tensor other) const;
   Tensor logical_not() const;
+  Tensor logical_xor(Tensor other) const;
+  Tensor lerp(Tensor end, const Operand &weight) const;
+  Tensor nan_to_num(double nan = 0, const detail::OptionalOperand &posinf = {},
+                    const detail::OptionalOperand &neginf = {}) const;
   /// A bound that is a tensor broadcasts.
   Tensor clamp(const Operand &min,
                const detail::OptionalOperand &max = {}) const;
@@ -123,6 +132,13 @@ public:
   DL_SPREAD(var)
   DL_SPREAD(std)
 #undef DL_SPREAD
+  /// (sum |x|^p)^(1/p); p may be infinite, or minus infinity.
+  Tensor norm(double p = 2) const;
+  Tensor norm(double p, const Dims &dims, bool keepdim = false) const;
+  Tensor any() const;
+  Tensor any(const Dims &dims, bool keepdim = false) const;
+  Tensor all() const;
+  Tensor all(const Dims &dims, bool keepdim = false) const;
   Tensor logsumexp(const Dims &dims, bool keepdim = false) const;
   Tensor logsumexp(const Dims &dims, ReduceOptions options) const {
     return logsumexp(dims, options.keepdim);
@@ -152,6 +168,14 @@ public:
   Tensor unsqueeze(i64 dim) const;
   Tensor flatten(i64 start_dim = 0, i64 end_dim = -1) const;
   Tensor unflatten(i64 dim, const Shape &sizes) const;
+  /// Copies of the tensor, so many along each dim.
+  Tensor repeat(const Shape &repeats) const;
+  template <class... I> Tensor repeat(i64 first, I... rest) const {
+    return repeat(Shape{first, rest...});
+  }
+  Tensor tile(const Shape &repeats) const;
+  Tensor movedim(i64 source, i64 destination) const;
+  Tensor swapaxes(i64 a, i64 b) const { return transpose(a, b); }
   template <class... I> Tensor permute(i64 a, i64 b, I... rest) const {
     return permute(Dims{a, b, rest...});
   }
@@ -176,6 +200,8 @@ public:
   Tensor matmul(Tensor other) const;
   Tensor mm(Tensor other) const;
   Tensor bmm(Tensor other) const;
+  Tensor dot(Tensor other) const;
+  Tensor outer(Tensor other) const;
 
   /// Makes the gradients of all parameters this scalar depends on.
   void backward() const { dl_backward(id); }
@@ -260,38 +286,5 @@ inline i64 Tensor::size(int dim) const {
   Shape shape = sizes();
   return shape[static_cast<int>(detail::wrap("size", dim, shape.rank, shape))];
 }
-
-#define DL_FUNCTION(op)                                                        \
-  inline Tensor op(const Operand &x) { return detail::elementwise(#op, x); }   \
-  inline Tensor Tensor::op() const { return detail::elementwise(#op, *this); }
-DL_UNARY_OPS(DL_FUNCTION)
-#undef DL_FUNCTION
-#define DL_FUNCTION(op)                                                        \
-  inline Tensor op(const Operand &a, const Operand &b) {                       \
-    return detail::elementwise(#op, a, b);                                     \
-  }                                                                            \
-  inline Tensor Tensor::op(const Operand &other) const {                       \
-    return detail::elementwise(#op, *this, other);                             \
-  }
-DL_BINARY_OPS(DL_FUNCTION)
-#undef DL_FUNCTION
-
-#define DL_OPERATOR(symbol, op)                                                \
-  inline Tensor operator symbol(const Operand &a, const Operand &b) {          \
-    return detail::elementwise(#op, a, b);                                     \
-  }
-DL_OPERATOR(+, add)
-DL_OPERATOR(-, sub)
-DL_OPERATOR(*, mul)
-DL_OPERATOR(/, div)
-DL_OPERATOR(==, eq)
-DL_OPERATOR(!=, ne)
-DL_OPERATOR(<, lt)
-DL_OPERATOR(<=, le)
-DL_OPERATOR(>, gt)
-DL_OPERATOR(>=, ge)
-#undef DL_OPERATOR
-inline Tensor operator-(Tensor x) { return x.neg(); }
-inline Tensor operator!(Tensor x) { return x.logical_not(); }
 
 } // namespace dl

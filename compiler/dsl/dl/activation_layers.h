@@ -1,0 +1,111 @@
+#pragma once
+// The activations of torch.nn beyond those in layers.h.
+#include "layers.h"
+
+namespace dl::nn {
+
+#define DL_ACTIVATION(Layer, function)                                         \
+  class Layer : public Module {                                                \
+  public:                                                                      \
+    explicit Layer(InplaceOptions = {}) {}                                     \
+    Tensor forward(Tensor x) { return functional::function(x); }               \
+  };
+DL_ACTIVATION(ReLU6, relu6)
+DL_ACTIVATION(SELU, selu)
+DL_ACTIVATION(Mish, mish)
+DL_ACTIVATION(Hardswish, hardswish)
+DL_ACTIVATION(Hardsigmoid, hardsigmoid)
+DL_ACTIVATION(Softsign, softsign)
+DL_ACTIVATION(LogSigmoid, logsigmoid)
+DL_ACTIVATION(Tanhshrink, tanhshrink)
+#undef DL_ACTIVATION
+
+/// Those with one number.
+#define DL_ACTIVATION(Layer, function, number, standard)                       \
+  class Layer : public Module {                                                \
+  public:                                                                      \
+    double number;                                                             \
+    explicit Layer(double number = standard, InplaceOptions = {})              \
+        : number(number) {}                                                    \
+    Tensor forward(Tensor x) { return functional::function(x, number); }       \
+  };
+DL_ACTIVATION(LeakyReLU, leaky_relu, negative_slope, 0.01)
+DL_ACTIVATION(ELU, elu, alpha, 1)
+DL_ACTIVATION(CELU, celu, alpha, 1)
+DL_ACTIVATION(Hardshrink, hardshrink, lambd, 0.5)
+DL_ACTIVATION(Softshrink, softshrink, lambd, 0.5)
+#undef DL_ACTIVATION
+
+/// Those with two.
+#define DL_ACTIVATION(Layer, function, first, one, second, two)                \
+  class Layer : public Module {                                                \
+  public:                                                                      \
+    double first, second;                                                      \
+    explicit Layer(double first = one, double second = two,                    \
+                   InplaceOptions = {})                                        \
+        : first(first), second(second) {}                                      \
+    Tensor forward(Tensor x) {                                                 \
+      return functional::function(x, first, second);                           \
+    }                                                                          \
+  };
+DL_ACTIVATION(Hardtanh, hardtanh, min_val, -1, max_val, 1)
+DL_ACTIVATION(Softplus, softplus, beta, 1, threshold, 20)
+#undef DL_ACTIVATION
+
+class Threshold : public Module {
+public:
+  double threshold, value;
+  Threshold(double threshold, double value, InplaceOptions = {})
+      : threshold(threshold), value(value) {}
+  Tensor forward(Tensor x) {
+    return functional::threshold(x, threshold, value);
+  }
+};
+
+class GLU : public Module {
+public:
+  i64 dim;
+  explicit GLU(i64 dim = -1) : dim(dim) {}
+  Tensor forward(Tensor x) { return functional::glu(x, dim); }
+};
+
+class Softmin : public Module {
+public:
+  i64 dim;
+  explicit Softmin(i64 dim) : dim(dim) {}
+  Tensor forward(Tensor x) { return functional::softmin(x, dim); }
+};
+
+/// `weight` is trained: one slope, or num_parameters of them, one a channel.
+class PReLU : public Module {
+public:
+  Parameter weight;
+  explicit PReLU(i64 num_parameters = 1, double init = 0.25)
+      : weight(full({num_parameters}, init)) {}
+  Tensor forward(Tensor x) { return functional::prelu(x, weight); }
+};
+
+class CosineSimilarity : public Module {
+public:
+  i64 dim;
+  double eps;
+  explicit CosineSimilarity(i64 dim = 1, double eps = 1e-8)
+      : dim(dim), eps(eps) {}
+  Tensor forward(Tensor x1, Tensor x2) {
+    return functional::cosine_similarity(x1, x2, dim, eps);
+  }
+};
+
+class PairwiseDistance : public Module {
+public:
+  double p, eps;
+  bool keepdim;
+  explicit PairwiseDistance(double p = 2, double eps = 1e-6,
+                            bool keepdim = false)
+      : p(p), eps(eps), keepdim(keepdim) {}
+  Tensor forward(Tensor x1, Tensor x2) {
+    return functional::pairwise_distance(x1, x2, p, eps, keepdim);
+  }
+};
+
+} // namespace dl::nn

@@ -1,0 +1,111 @@
+#pragma once
+// The elementwise functions of torch.nn.functional.
+#include "functional.h"
+
+namespace dl::nn::functional {
+
+inline Tensor leaky_relu(Tensor x, double negative_slope = 0.01) {
+  detail::Called called("leaky_relu");
+  return where(x > 0, x, x * negative_slope);
+}
+/// `weight` holds one slope, or one for each channel (dim 1).
+inline Tensor prelu(Tensor x, Tensor weight) {
+  detail::Called called("prelu");
+  Tensor slope = weight;
+  if (weight.numel() != 1 && x.dim() > 1) {
+    if (weight.numel() != x.size(1))
+      detail::fail("prelu: {} slopes for the {} channels of {}", weight.numel(),
+                   x.size(1), x.sizes());
+    Shape shape{-1};
+    for (int i = 2; i < x.dim(); ++i)
+      shape.push_back(1);
+    slope = weight.reshape(shape);
+  }
+  return where(x > 0, x, x * slope);
+}
+namespace detail {
+/// exp(x) - 1 below 0; above it a large exponential would meet a zero.
+inline Tensor expm1_below(const Tensor &x) {
+  return where(x > 0, 0.0, x).expm1();
+}
+} // namespace detail
+inline Tensor elu(Tensor x, double alpha = 1) {
+  detail::Called called("elu");
+  return where(x > 0, x, detail::expm1_below(x) * alpha);
+}
+inline Tensor celu(Tensor x, double alpha = 1) {
+  detail::Called called("celu");
+  return where(x > 0, x, detail::expm1_below(x / alpha) * alpha);
+}
+inline Tensor selu(Tensor x) {
+  detail::Called called("selu");
+  constexpr double alpha = 1.6732632423543772848170429916717,
+                   scale = 1.0507009873554804934193349852946;
+  return elu(x, alpha) * scale;
+}
+/// PyTorch's gradient at both bounds is 0.
+inline Tensor hardtanh(Tensor x, double min_val = -1, double max_val = 1) {
+  detail::Called called("hardtanh");
+  return where(x <= min_val, min_val, where(x >= max_val, max_val, x));
+}
+inline Tensor relu6(Tensor x) {
+  detail::Called called("relu6");
+  return hardtanh(x, 0, 6);
+}
+inline Tensor hardsigmoid(Tensor x) {
+  detail::Called called("hardsigmoid");
+  return where(x <= -3, 0.0, where(x >= 3, 1.0, x / 6.0 + 0.5));
+}
+inline Tensor hardswish(Tensor x) {
+  detail::Called called("hardswish");
+  return where(x < -3, 0.0, where(x <= 3, x * (x + 3.0) / 6.0, x));
+}
+/// log(1 + exp(beta x)) / beta, and x itself where beta x is beyond threshold.
+inline Tensor softplus(Tensor x, double beta = 1, double threshold = 20) {
+  detail::Called called("softplus");
+  Tensor scaled = x * beta, linear = scaled > threshold;
+  Tensor inside = where(linear, 0.0, scaled);
+  return where(linear, x, inside.exp().log1p() / beta);
+}
+inline Tensor softsign(Tensor x) {
+  detail::Called called("softsign");
+  return x / (x.abs() + 1.0);
+}
+/// min(x, 0) - log(1 + exp(-|x|)).
+inline Tensor logsigmoid(Tensor x) {
+  detail::Called called("logsigmoid");
+  return x.minimum(0.0) - x.abs().neg().exp().log1p();
+}
+inline Tensor mish(Tensor x) {
+  detail::Called called("mish");
+  return x * softplus(x).tanh();
+}
+inline Tensor glu(Tensor x, i64 dim = -1) {
+  detail::Called called("glu");
+  if (x.size(static_cast<int>(dim)) % 2)
+    detail::fail("glu: dim {} of {} has no two halves", dim, x.sizes());
+  TensorList halves = x.chunk(2, dim);
+  return halves[0] * halves[1].sigmoid();
+}
+inline Tensor threshold(Tensor x, double threshold, double value) {
+  detail::Called called("threshold");
+  return where(x > threshold, x, value);
+}
+inline Tensor hardshrink(Tensor x, double lambd = 0.5) {
+  detail::Called called("hardshrink");
+  return where(x.abs() > lambd, x, 0.0);
+}
+inline Tensor softshrink(Tensor x, double lambd = 0.5) {
+  detail::Called called("softshrink");
+  return where(x > lambd, x - lambd, where(x < -lambd, x + lambd, 0.0));
+}
+inline Tensor tanhshrink(Tensor x) {
+  detail::Called called("tanhshrink");
+  return x - x.tanh();
+}
+inline Tensor softmin(Tensor x, i64 dim) {
+  detail::Called called("softmin");
+  return (-x).softmax(dim);
+}
+
+} // namespace dl::nn::functional

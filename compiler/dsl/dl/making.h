@@ -1,0 +1,146 @@
+#pragma once
+// Tensors made of others: repeated, numbered, and products of few dims.
+#include "rounding.h"
+
+namespace dl {
+
+inline Tensor Tensor::repeat(const Shape &repeats) const {
+  detail::Called called("repeat");
+  Shape from = sizes(), open, wide, to;
+  int added = repeats.rank - from.rank;
+  if (added < 0)
+    detail::fail("repeat: {} has more dims than {} names", from, repeats);
+  // A new dim before each, expanded, then joined with it.
+  for (int i = 0; i < repeats.rank; ++i) {
+    i64 size = i < added ? 1 : from[i - added];
+    if (repeats[i] < 1)
+      detail::fail("repeat: {} times is no size; each must be at least 1",
+                   repeats[i]);
+    to.push_back(size * repeats[i]);
+    if (repeats[i] != 1) {
+      open.push_back(1);
+      wide.push_back(repeats[i]);
+    }
+    if (size != 1 || repeats[i] == 1) {
+      open.push_back(size);
+      wide.push_back(size);
+    }
+  }
+  return reshape(open).expand(wide).reshape(to);
+}
+inline Tensor Tensor::tile(const Shape &repeats) const {
+  detail::Called called("tile");
+  Shape all;
+  for (int i = repeats.rank; i < dim(); ++i)
+    all.push_back(1);
+  for (i64 times : repeats)
+    all.push_back(times);
+  return repeat(all);
+}
+inline Tensor Tensor::movedim(i64 source, i64 destination) const {
+  detail::Called called("movedim");
+  Shape from = sizes(), order;
+  int a = static_cast<int>(detail::wrap("movedim", source, from.rank, from));
+  int b =
+      static_cast<int>(detail::wrap("movedim", destination, from.rank, from));
+  for (int i = 0; i < from.rank; ++i)
+    if (i != a)
+      order.push_back(i);
+  order.push_back(0); // room
+  for (int i = from.rank - 1; i > b; --i)
+    order[i] = order[i - 1];
+  order[b] = a;
+  return permute(order);
+}
+inline Tensor tile(Tensor x, const Shape &repeats) { return x.tile(repeats); }
+inline Tensor movedim(Tensor x, i64 source, i64 destination) {
+  return x.movedim(source, destination);
+}
+inline Tensor swapaxes(Tensor x, i64 a, i64 b) { return x.swapaxes(a, b); }
+
+/// `steps` numbers from start to end, both included.
+inline Tensor linspace(double start, double end, i64 steps) {
+  detail::Called called("linspace");
+  if (steps < 1)
+    detail::fail("linspace: steps = {}; at least 1 is wanted", steps);
+  double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
+  return arange(0, steps, 1, {.dtype = kFloat}) * step + start;
+}
+/// Ones where row and column are equal: [n, m], [n, n] without m.
+inline Tensor eye(i64 n, i64 m = 0) {
+  detail::Called called("eye");
+  return arange(n).unsqueeze(1).eq(arange(m ? m : n)).to(kFloat);
+}
+/// The first tensor's elements along the first dim of all results, and so on.
+inline TensorList meshgrid(const TensorList &tensors,
+                           const char *indexing = "ij") {
+  detail::Called called("meshgrid");
+  bool swap = detail::equal(indexing, "xy");
+  if (!swap && !detail::equal(indexing, "ij"))
+    detail::fail(
+        "meshgrid: indexing = \"{}\" is unknown; \"ij\" and \"xy\" are",
+        indexing);
+  Shape shape;
+  for (int i = 0; i < tensors.size(); ++i) {
+    if (tensors[i].dim() > 1)
+      detail::fail("meshgrid: tensor {} is {}; one dim is wanted", i,
+                   tensors[i].sizes());
+    shape.push_back(tensors[i].numel());
+  }
+  TensorList result;
+  for (int i = 0; i < tensors.size(); ++i) {
+    Shape one;
+    for (int j = 0; j < shape.rank; ++j)
+      one.push_back(j == i ? shape[j] : 1);
+    Tensor grid = tensors[i].reshape(one).expand(shape);
+    result.push_back(swap && shape.rank > 1 ? grid.transpose(0, 1) : grid);
+  }
+  return result;
+}
+
+inline Tensor Tensor::dot(Tensor other) const {
+  detail::Called called("dot");
+  if (dim() != 1 || other.dim() != 1 || size(0) != other.size(0))
+    detail::fail("dot: two vectors of one length are wanted, got {} and {}",
+                 sizes(), other.sizes());
+  return mul(other).sum();
+}
+inline Tensor Tensor::outer(Tensor other) const {
+  detail::Called called("outer");
+  if (dim() != 1 || other.dim() != 1)
+    detail::fail("outer: two vectors are wanted, got {} and {}", sizes(),
+                 other.sizes());
+  return unsqueeze(1) * other;
+}
+inline Tensor dot(Tensor a, Tensor b) { return a.dot(b); }
+inline Tensor outer(Tensor a, Tensor b) { return a.outer(b); }
+
+struct AddmmOptions {
+  double beta = 1, alpha = 1;
+};
+/// beta * x + alpha * a @ b; a and b are matrices.
+inline Tensor addmm(Tensor x, Tensor a, Tensor b, AddmmOptions o = {}) {
+  detail::Called called("addmm");
+  Tensor product = a.mm(b);
+  product = o.alpha == 1 ? product : product * o.alpha;
+  return (o.beta == 1 ? x : x * o.beta) + product;
+}
+/// The same for batches of matrices.
+inline Tensor baddbmm(Tensor x, Tensor a, Tensor b, AddmmOptions o = {}) {
+  detail::Called called("baddbmm");
+  Tensor product = a.bmm(b);
+  product = o.alpha == 1 ? product : product * o.alpha;
+  return (o.beta == 1 ? x : x * o.beta) + product;
+}
+
+namespace nn::functional {
+/// [..., num_classes] of i64: 1 at the class that x, whole numbers, names.
+inline Tensor one_hot(Tensor x, i64 num_classes) {
+  detail::Called called("one_hot");
+  if (x.is_floating_point())
+    detail::fail("one_hot: class indices (integers) are wanted, not floats");
+  return x.unsqueeze(-1).eq(arange(num_classes)).to(kInt64);
+}
+} // namespace nn::functional
+
+} // namespace dl

@@ -1,0 +1,119 @@
+#pragma once
+// The layers of torch.nn that normalise. Weights begin as ones, biases as
+// zeros.
+#include "activation_layers.h"
+
+namespace dl::nn {
+
+class LayerNorm : public Module {
+public:
+  Shape normalized_shape;
+  LayerNormOptions options;
+  Parameter weight, bias;
+
+  explicit LayerNorm(const Dims &normalized_shape,
+                     LayerNormOptions options = {})
+      : normalized_shape(normalized_shape), options(options) {
+    if (options.elementwise_affine)
+      weight = ones(normalized_shape);
+    if (options.elementwise_affine && options.bias)
+      bias = zeros(normalized_shape);
+  }
+  Tensor forward(Tensor x) {
+    return functional::layer_norm(x, normalized_shape, weight, bias,
+                                  options.eps);
+  }
+};
+
+class RMSNorm : public Module {
+public:
+  Shape normalized_shape;
+  RMSNormOptions options;
+  Parameter weight;
+
+  explicit RMSNorm(const Dims &normalized_shape, RMSNormOptions options = {})
+      : normalized_shape(normalized_shape), options(options) {
+    if (options.elementwise_affine)
+      weight = ones(normalized_shape);
+  }
+  Tensor forward(Tensor x) {
+    return functional::rms_norm(x, normalized_shape, weight, options.eps);
+  }
+};
+
+class GroupNorm : public Module {
+public:
+  i64 num_groups, num_channels;
+  GroupNormOptions options;
+  Parameter weight, bias;
+
+  GroupNorm(i64 num_groups, i64 num_channels, GroupNormOptions options = {})
+      : num_groups(num_groups), num_channels(num_channels), options(options) {
+    if (num_groups < 1 || num_channels < 1 || num_channels % num_groups)
+      detail::fail("GroupNorm: {} channels do not divide into {} groups",
+                   num_channels, num_groups);
+    if (options.affine) {
+      weight = ones({num_channels});
+      bias = zeros({num_channels});
+    }
+  }
+  Tensor forward(Tensor x) {
+    return functional::group_norm(x, num_groups, weight, bias, options.eps);
+  }
+};
+
+namespace detail {
+/// In p.train() it normalises by the statistics of the batch, of all its items
+/// on all devices, and keeps running ones, by which p.eval() normalises.
+template <int Least, int Most> class BatchNorm : public Module {
+public:
+  i64 num_features;
+  BatchNormOptions options;
+  Parameter weight, bias;
+  Buffer running_mean, running_var, num_batches_tracked;
+
+  explicit BatchNorm(i64 num_features, BatchNormOptions options = {})
+      : num_features(num_features), options(options) {
+    at_least_one("BatchNorm", "num_features", num_features);
+    if (options.affine) {
+      weight = ones({num_features});
+      bias = zeros({num_features});
+    }
+    if (options.track_running_stats) {
+      running_mean = zeros({num_features});
+      running_var = ones({num_features});
+      num_batches_tracked = zeros({}, kInt64);
+    }
+  }
+  Tensor forward(Tensor x) {
+    int rank = x.dim();
+    if (rank < Least || rank > Most)
+      fail("BatchNorm{}d: the input {} has {} dims", Most - 2, x.sizes(), rank);
+    if (x.size(1) != num_features)
+      fail("BatchNorm{}d: the input {} has {} channels, the layer expects {}",
+           Most - 2, x.sizes(), x.size(1), num_features);
+    bool training = is_training(), tracks = options.track_running_stats;
+    Operand momentum = options.momentum;
+    if (training && tracks) {
+      num_batches_tracked = num_batches_tracked + 1;
+      if (options.momentum == 0)
+        momentum = num_batches_tracked.to(kFloat).reciprocal();
+    }
+    return functional::batch_norm(x, running_mean, running_var, weight, bias,
+                                  training || !tracks, momentum, options.eps);
+  }
+};
+} // namespace detail
+
+/// Of [N, C] or [N, C, L].
+class BatchNorm1d : public detail::BatchNorm<2, 3> {
+public:
+  using BatchNorm::BatchNorm;
+};
+/// Of [N, C, H, W].
+class BatchNorm2d : public detail::BatchNorm<4, 4> {
+public:
+  using BatchNorm::BatchNorm;
+};
+
+} // namespace dl::nn

@@ -1,0 +1,218 @@
+#pragma once
+// Norms and distances of torch.nn.functional.
+#include "activations.h"
+
+namespace dl::nn {
+
+struct LayerNormOptions {
+  double eps = 1e-5;
+  bool elementwise_affine = true, bias = true;
+};
+/// eps 0 stands for PyTorch's None: the distance from 1 to the next float.
+struct RMSNormOptions {
+  double eps = 0;
+  bool elementwise_affine = true;
+};
+struct GroupNormOptions {
+  double eps = 1e-5;
+  bool affine = true;
+};
+/// momentum 0 stands for PyTorch's None: the average of all batches.
+struct BatchNormOptions {
+  double eps = 1e-5, momentum = 0.1;
+  bool affine = true, track_running_stats = true;
+};
+
+namespace functional {
+namespace detail {
+/// How many dims the shape normalises; it must be how x ends.
+inline Dims last_dims(const char *what, const Tensor &x, const Shape &shape) {
+  Shape from = x.sizes(), dims;
+  bool fits = shape.rank > 0 && shape.rank <= from.rank;
+  for (int i = 1; fits && i <= shape.rank; ++i)
+    fits = shape[-i] == from[-i];
+  if (!fits)
+    fail("{}: the input {} does not end with the normalized_shape {}", what,
+         from, shape);
+  for (int i = from.rank - shape.rank; i < from.rank; ++i)
+    dims.push_back(i);
+  return dims;
+}
+/// In two passes, with the variance that divides by the count.
+inline Tensor standardized(const Tensor &x, const Dims &dims, double eps) {
+  Tensor rest = x - x.mean(dims, true);
+  return rest * (rest.square().mean(dims, true) + eps).rsqrt();
+}
+/// Of [N, C, ...], a value for each channel.
+inline Tensor along_channels(const Tensor &values, const Tensor &x) {
+  Shape shape{-1};
+  for (int i = 2; i < x.dim(); ++i)
+    shape.push_back(1);
+  return values.reshape(shape);
+}
+inline Tensor affine(Tensor x, const Tensor &weight, const Tensor &bias) {
+  if (weight.defined())
+    x = x * along_channels(weight, x);
+  return bias.defined() ? x + along_channels(bias, x) : x;
+}
+} // namespace detail
+
+inline Tensor layer_norm(Tensor x, const Shape &normalized_shape,
+                         Tensor weight = {}, Tensor bias = {},
+                         double eps = 1e-5) {
+  detail::Called called("layer_norm");
+  x = detail::standardized(
+      x, detail::last_dims("layer_norm", x, normalized_shape), eps);
+  if (weight.defined())
+    x = x * weight;
+  return bias.defined() ? x + bias : x;
+}
+/// x / sqrt(mean(x^2) + eps) * weight.
+inline Tensor rms_norm(Tensor x, const Shape &normalized_shape,
+                       Tensor weight = {}, double eps = 0) {
+  detail::Called called("rms_norm");
+  Dims dims = detail::last_dims("rms_norm", x, normalized_shape);
+  if (eps == 0)
+    eps = dl_float_is_double() ? 0x1p-52 : 0x1p-23;
+  x = x * (x.square().mean(dims, true) + eps).rsqrt();
+  return weight.defined() ? x * weight : x;
+}
+/// Of [N, C, ...]: each of num_groups groups of channels by itself.
+inline Tensor group_norm(Tensor x, i64 num_groups, Tensor weight = {},
+                         Tensor bias = {}, double eps = 1e-5) {
+  detail::Called called("group_norm");
+  Shape from = x.sizes();
+  if (from.rank < 2 || num_groups < 1 || from[1] % num_groups)
+    detail::fail("group_norm: {} has no channels that divide into {} groups",
+                 from, num_groups);
+  Tensor grouped = x.reshape({from[0], num_groups, -1});
+  grouped = detail::standardized(grouped, 2, eps);
+  return detail::affine(grouped.reshape(from), weight, bias);
+}
+inline Tensor instance_norm(Tensor x, Tensor weight = {}, Tensor bias = {},
+                            double eps = 1e-5) {
+  detail::Called called("instance_norm");
+  if (x.dim() < 3)
+    detail::fail("instance_norm: [N, C, ...] is wanted, got {}", x.sizes());
+  return group_norm(x, x.size(1), weight, bias, eps);
+}
+/// Of [N, C, ...], each channel by itself: by the statistics of the batch where
+/// `training`, which go into the running ones with the weight `momentum` (the
+/// unbiased variance, as in PyTorch), else by the running ones.
+inline Tensor batch_norm(Tensor x, Buffer &running_mean, Buffer &running_var,
+                         Tensor weight = {}, Tensor bias = {},
+                         bool training = false, const Operand &momentum = 0.1,
+                         double eps = 1e-5) {
+  detail::Called called("batch_norm");
+  Shape from = x.sizes();
+  if (from.rank < 2)
+    detail::fail("batch_norm: [N, C, ...] is wanted, got {}", from);
+  if (!training) {
+    if (!running_mean.defined() || !running_var.defined())
+      detail::fail("batch_norm: without running statistics it needs training");
+    Tensor scale = (running_var + eps).rsqrt();
+    x = (x - detail::along_channels(running_mean, x)) *
+        detail::along_channels(scale, x);
+    return detail::affine(x, weight, bias);
+  }
+  Shape dims;
+  i64 count = 1;
+  for (int i = 0; i < from.rank; ++i)
+    if (i != 1) {
+      dims.push_back(i);
+      count *= from[i];
+    }
+  if (count < 2)
+    detail::fail("batch_norm: a channel of {} has one element; training needs "
+                 "more",
+                 from);
+  Tensor mean = x.mean(dims, true), rest = x - mean;
+  Tensor var = rest.square().mean(dims, true);
+  if (running_mean.defined()) {
+    double unbiased =
+        static_cast<double>(count) / static_cast<double>(count - 1);
+    Tensor new_mean = mean.detach().reshape(-1),
+           new_var = var.detach().reshape(-1) * unbiased;
+    running_mean = running_mean + (new_mean - running_mean) * momentum;
+    running_var = running_var + (new_var - running_var) * momentum;
+  }
+  return detail::affine(rest * (var + eps).rsqrt(), weight, bias);
+}
+
+struct NormalizeOptions {
+  double p = 2;
+  i64 dim = 1;
+  double eps = 1e-12;
+};
+/// x / max(|x|_p, eps) along a dim.
+inline Tensor normalize(Tensor x, const NormalizeOptions &o = {}) {
+  detail::Called called("normalize");
+  return x / x.norm(o.p, o.dim, true).clamp(o.eps);
+}
+inline Tensor normalize(Tensor x, double p, i64 dim = 1, double eps = 1e-12) {
+  return normalize(x, NormalizeOptions{p, dim, eps});
+}
+/// x1 x2 / (max(|x1|, eps) max(|x2|, eps)) along a dim.
+inline Tensor cosine_similarity(Tensor x1, Tensor x2, i64 dim = 1,
+                                double eps = 1e-8) {
+  detail::Called called("cosine_similarity");
+  Tensor a = x1 / x1.norm(2, dim, true).clamp(eps),
+         b = x2 / x2.norm(2, dim, true).clamp(eps);
+  return (a * b).sum(dim);
+}
+/// |x1 - x2 + eps|_p along the last dim.
+inline Tensor pairwise_distance(Tensor x1, Tensor x2, double p = 2,
+                                double eps = 1e-6, bool keepdim = false) {
+  detail::Called called("pairwise_distance");
+  return (x1 - x2 + eps).norm(p, -1, keepdim);
+}
+
+struct AttentionOptions {
+  Tensor attn_mask = {};
+  double dropout_p = 0;
+  bool is_causal = false;
+  double scale = 0;
+  bool enable_gqa = false;
+};
+/// softmax(query key^T scale) value, of [..., L, E], [..., S, E], [..., S, Ev].
+/// A mask of booleans is true where it may attend, one of floats is added;
+/// is_causal lets row i see the first i + 1. scale 0 stands for 1/sqrt(E).
+inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
+                                           Tensor value,
+                                           const AttentionOptions &o = {}) {
+  detail::Called called("scaled_dot_product_attention");
+  if (query.dim() < 2 || key.dim() < 2 || value.dim() < 2)
+    detail::fail("scaled_dot_product_attention: [..., L, E] is wanted, got {}, "
+                 "{} and {}",
+                 query.sizes(), key.sizes(), value.sizes());
+  if (o.is_causal && o.attn_mask.defined())
+    detail::fail("scaled_dot_product_attention: a mask and is_causal do not go "
+                 "together");
+  if (o.enable_gqa)
+    detail::unsupported("scaled_dot_product_attention: enable_gqa: not in this "
+                        "version");
+  i64 L = query.size(-2), S = key.size(-2);
+  double scale = o.scale != 0
+                     ? o.scale
+                     : 1 / __builtin_sqrt(static_cast<double>(query.size(-1)));
+  Tensor scores = query.matmul(key.transpose(-2, -1)) * scale;
+  Tensor mask = o.attn_mask;
+  if (o.is_causal)
+    mask = arange(L).unsqueeze(1).ge(arange(S));
+  if (mask.defined())
+    scores = mask.dtype() == kBool
+                 ? scores.masked_fill(mask.logical_not(), -__builtin_inf())
+                 : scores + mask;
+  return dropout(scores.softmax(-1), o.dropout_p, true).matmul(value);
+}
+inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
+                                           Tensor value, Tensor attn_mask,
+                                           double dropout_p = 0,
+                                           bool is_causal = false) {
+  return scaled_dot_product_attention(
+      query, key, value,
+      {.attn_mask = attn_mask, .dropout_p = dropout_p, .is_causal = is_causal});
+}
+
+} // namespace functional
+} // namespace dl::nn

@@ -1,0 +1,158 @@
+#pragma once
+// Functions of elements and of a few tensors that consist of other ops.
+#include "create.h"
+
+namespace dl {
+
+/// exp(x) - 1, accurate near 0: tanh(x/2) (exp(x) + 1).
+inline Tensor Tensor::expm1() const {
+  detail::Called called("expm1");
+  Tensor half = mul(0.5);
+  return half.tanh() * (exp() + 1.0);
+}
+inline Tensor Tensor::exp2() const {
+  detail::Called called("exp2");
+  return mul(0.6931471805599453).exp();
+}
+inline Tensor Tensor::log2() const {
+  detail::Called called("log2");
+  return log().mul(1.4426950408889634);
+}
+inline Tensor Tensor::log10() const {
+  detail::Called called("log10");
+  return log().mul(0.4342944819032518);
+}
+inline Tensor Tensor::ceil() const {
+  detail::Called called("ceil");
+  return is_floating_point() ? neg().floor().neg() : detail::held(*this);
+}
+inline Tensor Tensor::trunc() const {
+  detail::Called called("trunc");
+  return is_floating_point() ? abs().floor() * sign() : detail::held(*this);
+}
+inline Tensor Tensor::frac() const {
+  detail::Called called("frac");
+  return *this - trunc();
+}
+/// To the nearest whole number, of two to the even one.
+inline Tensor Tensor::round() const {
+  detail::Called called("round");
+  if (!is_floating_point())
+    return detail::held(*this);
+  Tensor low = floor(), rest = *this - low;
+  Tensor odd = (low - low.mul(0.5).floor() * 2.0).eq(1.0);
+  Tensor up = rest.gt(0.5).logical_or(rest.eq(0.5).logical_and(odd));
+  return dl::where(up, low + 1.0, low);
+}
+inline Tensor Tensor::isnan() const {
+  detail::Called called("isnan");
+  return ne(*this);
+}
+inline Tensor Tensor::isinf() const {
+  detail::Called called("isinf");
+  return is_floating_point() ? abs().eq(__builtin_inf()) : ne(*this);
+}
+inline Tensor Tensor::isfinite() const {
+  detail::Called called("isfinite");
+  return is_floating_point() ? abs().lt(__builtin_inf()) : eq(*this);
+}
+#define DL_FUNCTION(op)                                                        \
+  inline Tensor op(Tensor x) { return x.op(); }
+DL_COMPOSED_OPS(DL_FUNCTION)
+#undef DL_FUNCTION
+
+inline Tensor Tensor::logical_xor(Tensor other) const {
+  detail::Called called("logical_xor");
+  return detail::truth(*this).ne(detail::truth(other));
+}
+/// *this + weight * (end - *this).
+inline Tensor Tensor::lerp(Tensor end, const Operand &weight) const {
+  detail::Called called("lerp");
+  return *this + (end - *this) * weight;
+}
+/// posinf and neginf are the greatest and the least number of the type, unless
+/// given.
+inline Tensor Tensor::nan_to_num(double nan,
+                                 const detail::OptionalOperand &posinf,
+                                 const detail::OptionalOperand &neginf) const {
+  detail::Called called("nan_to_num");
+  double most = dl_float_is_double() ? 0x1.fffffffffffffp1023 : 0x1.fffffep127;
+  Operand high = most, low = -most;
+  if (posinf.given)
+    high = posinf;
+  if (neginf.given)
+    low = neginf;
+  Tensor x = dl::where(ne(*this), nan, *this);
+  x = dl::where(eq(__builtin_inf()), high, x);
+  return dl::where(eq(-__builtin_inf()), low, x);
+}
+inline Tensor logical_xor(Tensor a, Tensor b) { return a.logical_xor(b); }
+inline Tensor lerp(Tensor x, Tensor end, const Operand &weight) {
+  return x.lerp(end, weight);
+}
+inline Tensor nan_to_num(Tensor x, double nan = 0,
+                         const detail::OptionalOperand &posinf = {},
+                         const detail::OptionalOperand &neginf = {}) {
+  return x.nan_to_num(nan, posinf, neginf);
+}
+
+struct ScaledOptions {
+  double value = 1;
+};
+/// x + value * a * b.
+inline Tensor addcmul(Tensor x, Tensor a, Tensor b, ScaledOptions o = {}) {
+  detail::Called called("addcmul");
+  return x + a * b * o.value;
+}
+/// x + value * a / b.
+inline Tensor addcdiv(Tensor x, Tensor a, Tensor b, ScaledOptions o = {}) {
+  detail::Called called("addcdiv");
+  return x + a / b * o.value;
+}
+
+/// As in PyTorch the gradient of a 2-norm of zeros is 0.
+inline Tensor Tensor::norm(double p, const Dims &dims, bool keepdim) const {
+  detail::Called called("norm");
+  if (p == 2) {
+    Tensor sum = square().sum(dims, keepdim), none = sum.eq(0.0);
+    return dl::where(none, 0.0, dl::where(none, 1.0, sum).sqrt());
+  }
+  Tensor sizes = abs();
+  if (p == 1)
+    return sizes.sum(dims, keepdim);
+  if (p == __builtin_inf())
+    return sizes.amax(dims, keepdim);
+  if (p == -__builtin_inf())
+    return sizes.amin(dims, keepdim);
+  if (p == 0)
+    return ne(0.0).to(kFloat).sum(dims, keepdim);
+  return sizes.pow(p).sum(dims, keepdim).pow(1 / p);
+}
+inline Tensor Tensor::norm(double p) const {
+  return norm(p, Dims(list<i64>{}), false);
+}
+inline Tensor norm(Tensor x, double p = 2) { return x.norm(p); }
+inline Tensor norm(Tensor x, double p, const Dims &dims, bool keepdim = false) {
+  return x.norm(p, dims, keepdim);
+}
+
+inline Tensor Tensor::any(const Dims &dims, bool keepdim) const {
+  detail::Called called("any");
+  return detail::amax("any", detail::truth(*this), dims, keepdim);
+}
+inline Tensor Tensor::all(const Dims &dims, bool keepdim) const {
+  detail::Called called("all");
+  return detail::amin("all", detail::truth(*this), dims, keepdim);
+}
+inline Tensor Tensor::any() const { return any(Dims(list<i64>{})); }
+inline Tensor Tensor::all() const { return all(Dims(list<i64>{})); }
+#define DL_FUNCTION(any)                                                       \
+  inline Tensor any(Tensor x) { return x.any(); }                              \
+  inline Tensor any(Tensor x, const Dims &dims, bool keepdim = false) {        \
+    return x.any(dims, keepdim);                                               \
+  }
+DL_FUNCTION(any)
+DL_FUNCTION(all)
+#undef DL_FUNCTION
+
+} // namespace dl
