@@ -232,14 +232,18 @@ private:
     return {};
   }
 
-  /// The ranges that `from` sends to a member, in their order.
-  static std::vector<fb::Range>
-  rangesFor(uint32_t member, const std::vector<fb::Transfer> &transfers) {
-    std::vector<fb::Range> ranges;
-    for (const fb::Transfer &transfer : transfers)
-      if (transfer.member() == member)
-        ranges.push_back(transfer.range());
-    return ranges;
+  /// What a rank at hand (its index) sends to each rank of the mesh, in order.
+  using Sent = std::map<std::pair<uint32_t, uint32_t>, std::vector<fb::Range>>;
+
+  Sent sentBy(const std::vector<uint32_t> &members) const {
+    Sent sent;
+    for (uint32_t r : members) {
+      const auto &work = *commandOf(r, ranks[r].next).work.AsCommunicate();
+      for (const fb::Transfer &send : work.sends)
+        sent[{r, with.set.mesh.rankOf(send.member(), with.ranks[r], work.axes)}]
+            .push_back(send.range());
+    }
+    return sent;
   }
 
   struct LocalCopy {
@@ -248,8 +252,8 @@ private:
   };
 
   /// Tells apart what stays at hand and what goes elsewhere.
-  void addMember(uint32_t r, const fb::CommunicateT &work, Meeting &meeting,
-                 std::vector<LocalCopy> &copies) const {
+  void addMember(uint32_t r, const fb::CommunicateT &work, const Sent &sent,
+                 Meeting &meeting, std::vector<LocalCopy> &copies) const {
     const Mesh &mesh = with.set.mesh;
     uint32_t rank = with.ranks[r];
     meeting.members.push_back({rank, &work});
@@ -269,12 +273,8 @@ private:
         meeting.receives.push_back({rank, peer, receive.range()});
         continue;
       }
-      const Rank &sender = ranks[local->second];
-      const auto *sent =
-          sender.program->commands[sender.next]->work.AsCommunicate();
       copies.push_back({local->second, r,
-                        rangesFor(mesh.memberOf(rank, work.axes),
-                                  sent->sends)[taken[peer]++],
+                        sent.at({local->second, rank})[taken[peer]++],
                         receive.range()});
     }
     meeting.bytes = std::max({meeting.bytes, in, away});
@@ -284,10 +284,11 @@ private:
     std::sort(members.begin(), members.end());
     Meeting meeting;
     std::vector<LocalCopy> copies;
+    Sent sent = sentBy(members);
     for (uint32_t r : members) {
       const auto &work = *commandOf(r, ranks[r].next).work.AsCommunicate();
       meeting.order = work.order;
-      addMember(r, work, meeting, copies);
+      addMember(r, work, sent, meeting, copies);
     }
     CommandCode code = {runCopies, "a communication", {}};
     code.constants.push_back(static_cast<int64_t>(copies.size()));

@@ -2,7 +2,7 @@
 // answer, whatever the bytes are.
 #include "runtime/exec/Executor.h"
 #include "runtime/plan/CodeRecord.h"
-#include "test/runtime/TestPlan.h"
+#include "test/runtime/ParallelPlan.h"
 
 #include <cstring>
 
@@ -24,8 +24,9 @@ void tryFile(const Bytes &file, Counts &counts) {
   }
   ++counts.accepted;
   // What is accepted must also be preparable, or be refused in words.
-  if (loaded->first().arena_bytes < (1 << 20))
-    (void)Executor::create(*loaded, {});
+  uint32_t ranks = loaded->mesh.ranks();
+  if (arenaBytes(*loaded) < (1 << 20) && ranks <= 4)
+    (void)Executor::create(*loaded, {1, "", false, {}, {0, ranks, ranks}, {}});
 }
 
 /// Changed metadata with the image and the code record of the plan.
@@ -48,6 +49,24 @@ TEST(HostilePlan, MutationsOfEveryMetadataByte) {
       tryFile(resealed(mutated), counts);
     }
   // Names and unused numbers may change without harm; most may not.
+  EXPECT_GT(counts.refused, counts.accepted / 4);
+}
+
+TEST(HostilePlan, MutationsOfPlansOfSeveralRanks) {
+  ParallelRegression plan(10);
+  Bytes metadata =
+      packPlans(plan.mesh, {&plan.ranks[0].plan, &plan.ranks[1].plan});
+  Bytes image = readFile(TEST_KERNELS);
+  Bytes record = codeRecord(plan.ranks[0].plan);
+  Counts counts;
+  for (size_t at = 0; at < metadata.size(); ++at)
+    for (uint8_t change : {0x01, 0x80, 0xff}) {
+      Bytes mutated = metadata;
+      mutated[at] ^= change;
+      tryFile(sealPlan(mutated, {{SectionKind::Image, image},
+                                 {SectionKind::CodeRecord, record}}),
+              counts);
+    }
   EXPECT_GT(counts.refused, counts.accepted / 4);
 }
 

@@ -525,6 +525,8 @@ Expected<Options> dlrun::parseResumed(const RunRecord &record,
     options->haltOn.clear();
   // How to talk and what to look at is this process's business, not the run's.
   options->json = options->quiet = options->poison = false;
+  options->ranks = std::nullopt;
+  options->link = std::nullopt;
   options->trace.clear();
   options->orderSeed = std::nullopt;
   options->plan.clear();
