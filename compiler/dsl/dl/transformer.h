@@ -12,7 +12,8 @@ struct MultiheadAttentionOptions {
   bool batch_first = false;
 };
 /// Masks of booleans are true where nobody may attend, those of floats are
-/// added. key_padding_mask is [N, S], attn_mask [L, S] or [N * heads, L, S].
+/// added: attention(q, k, v, nn::AttendOptions{.attn_mask = mask}).
+/// key_padding_mask is [N, S], attn_mask [L, S] or [N * heads, L, S].
 struct AttendOptions {
   Tensor key_padding_mask = {};
   bool need_weights = true;
@@ -114,6 +115,8 @@ struct TransformerEncoderLayerOptions {
   double layer_norm_eps = 1e-5;
   bool batch_first = false, norm_first = false, bias = true;
 };
+/// encoder(x, nn::EncodeOptions{.is_causal = true}): a call of a module names
+/// the type of its options.
 struct EncodeOptions {
   Tensor src_mask = {}, src_key_padding_mask = {};
   bool is_causal = false;
@@ -163,6 +166,10 @@ public:
       detail::fail("TransformerEncoderLayer: activation \"{}\" is unknown; "
                    "\"relu\" and \"gelu\" are",
                    o.activation);
+  }
+  Tensor forward(Tensor src, Tensor src_mask,
+                 Tensor src_key_padding_mask = {}) {
+    return forward(src, EncodeOptions{src_mask, src_key_padding_mask});
   }
   Tensor forward(Tensor src, const EncodeOptions &o = {}) {
     if (options.norm_first) {
