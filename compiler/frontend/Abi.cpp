@@ -230,6 +230,9 @@ void dl_optimizer_group(int optimizer, const int *parameters,
   evaluation->graph.addGroup(optimizer,
                              {parameters, static_cast<size_t>(count)});
 }
+int dl_optimizer_used(int optimizer) noexcept {
+  return evaluation->graph.usesOptimized(optimizer);
+}
 void dl_optimizer_zero_grad(int optimizer) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.zeroOptimized(optimizer);
@@ -337,10 +340,9 @@ int dl_dataset_components(int dataset) noexcept {
       evaluation->graph.datasets.get(dataset).components.size());
 }
 
-int dl_step_begin(const char *name, int dataset, int training,
-                  int round) noexcept {
+int dl_step_begin(const char *name, int dataset, int kind, int round) noexcept {
   Guard::InOurCode guard;
-  return evaluation->graph.beginStep(text(name), dataset, training != 0, round);
+  return evaluation->graph.beginStep(text(name), dataset, kind, round);
 }
 int dl_step_input(int component) noexcept {
   Guard::InOurCode guard;
@@ -431,6 +433,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_optimizer),
       DL_SYMBOL(dl_optimizer_group),
       DL_SYMBOL(dl_optimizer_zero_grad),
+      DL_SYMBOL(dl_optimizer_used),
       DL_SYMBOL(dl_optimizer_step),
       DL_SYMBOL(dl_update_begin),
       DL_SYMBOL(dl_update_next),

@@ -4,6 +4,9 @@
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/Limits.h"
+#include "llvm/ADT/SmallString.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 using namespace dl::frontend;
@@ -21,6 +24,17 @@ Dataset &Datasets::get(int dataset) {
     reporter.fail("the dataset is empty; make one with dl::data::MNIST or "
                   "dl::data::TensorDataset");
   return all[static_cast<size_t>(dataset)];
+}
+
+Datasets::Datasets(Reporter &reporter, llvm::StringRef model)
+    : reporter(reporter), folder(llvm::sys::path::parent_path(model)) {}
+
+std::string Datasets::placeOf(llvm::StringRef path) const {
+  llvm::SmallString<256> there = llvm::StringRef(folder);
+  llvm::sys::path::append(there, path);
+  bool isThere = !folder.empty() && !llvm::sys::path::is_absolute(path) &&
+                 llvm::sys::fs::exists(there);
+  return isThere ? std::string(there) : path.str();
 }
 
 void Datasets::addComponent(int dataset, Type element,
@@ -46,7 +60,7 @@ void Datasets::checkSizes(const std::string &path,
 
 void Datasets::addFile(int dataset, const std::string &path,
                        llvm::function_ref<Type(int)> elementType) {
-  llvm::Expected<NpyHeader> header = readNpyHeader(path);
+  llvm::Expected<NpyHeader> header = readNpyHeader(placeOf(path));
   if (!header) {
     std::string text;
     bool unreadable = false;

@@ -20,15 +20,18 @@ struct Dataset {
   int index = -1; // of its graph.dataset, set by the first step that uses it
 
   int64_t fullBatch() const { return std::min(items, batchSize); }
-  /// Items of the last batch where it is short, else 0.
-  int64_t shortBatch() const {
-    return dropLast || items <= batchSize ? 0 : items % batchSize;
+  /// Items of the last batch where it is short, else 0. A prediction takes
+  /// `all` items, whatever the data set drops.
+  int64_t shortBatch(bool all) const {
+    return (dropLast && !all) || items <= batchSize ? 0 : items % batchSize;
   }
 };
 
 class Datasets {
 public:
-  explicit Datasets(Reporter &reporter) : reporter(reporter) {}
+  /// Relative paths are those of the folder of `model`, then of the working
+  /// directory.
+  Datasets(Reporter &reporter, llvm::StringRef model);
 
   int add(Dataset dataset);
   void addComponent(int dataset, mlir::Type element,
@@ -46,7 +49,10 @@ public:
 private:
   void checkSizes(const std::string &path, llvm::ArrayRef<int64_t> shape);
 
+  std::string placeOf(llvm::StringRef path) const;
+
   Reporter &reporter;
+  std::string folder; // of the model
   std::vector<Dataset> all;
   std::vector<int> used;
 };

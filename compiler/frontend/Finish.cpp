@@ -1,5 +1,6 @@
 // Names of states, attributes of functions, and out.
 #include "compiler/frontend/Graph.h"
+#include "dialects/graph/Step.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"
 #include "llvm/ADT/MapVector.h"
@@ -210,6 +211,8 @@ void Graph::annotateFunction(Trace &one) {
   dl::graph::StepOp step = one.function;
   step.setOf(one.step);
   step.setTraining(one.training);
+  if (one.predicts)
+    step->setAttr(dl::graph::kPredicts, builder.getUnitAttr());
   step.setIsShort(one.isShort);
   step.setDataset(datasets.get(one.dataset).index);
   step.setBatch(one.batch);

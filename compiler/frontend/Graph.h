@@ -78,6 +78,8 @@ public:
   int makeOptimizer();
   void addGroup(int optimizer, llvm::ArrayRef<int> handles);
   void zeroOptimized(int optimizer);
+  /// Whether the step uses any of its parameters.
+  bool usesOptimized(int optimizer);
   /// Updates the parameters of a group; false if none has a gradient.
   bool optimizerStep(int optimizer, int group, llvm::StringRef op,
                      llvm::ArrayRef<std::string> slots,
@@ -103,8 +105,7 @@ public:
   void setInEpoch(bool value);
 
   // Steps.
-  bool beginStep(const std::string &name, int dataset, bool training,
-                 int round);
+  bool beginStep(const std::string &name, int dataset, int kind, int round);
   int input(int component);
   void endStep(int metrics);
   bool inStep() const { return trace; }
@@ -113,6 +114,8 @@ public:
   bool isTraining() const { return trace && trace->training; }
   int makeMetrics();
   void addMetric(int metrics, const std::string &name, const dl_operand &value);
+  void checkMetricName(const std::string &name);
+  void checkMetricShapes();
 
   /// Names the states, verifies, and gives the module as bytecode.
   std::string finish();

@@ -36,6 +36,17 @@ void Graph::addGroup(int optimizer, ArrayRef<int> given) {
   groups.push_back(std::move(unique));
 }
 
+bool Graph::usesOptimized(int optimizer) {
+  if (!trace)
+    return false;
+  for (const auto &group : optimizers[static_cast<size_t>(optimizer)])
+    for (int handle : group)
+      if (trace->states.count(
+              {handles[static_cast<size_t>(handle)].parameter, ""}))
+        return true;
+  return false;
+}
+
 void Graph::zeroOptimized(int optimizer) {
   requireTraining("zero_grad");
   for (const auto &group : optimizers[static_cast<size_t>(optimizer)])

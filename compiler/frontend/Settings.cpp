@@ -16,7 +16,17 @@ const std::string *Settings::given(StringRef name) {
 
 void Settings::remember(StringRef name, const std::string &value,
                         StringRef help) {
-  if (llvm::is_contained(asked, name))
+  // A step's function is run for each size of batch.
+  std::vector<Frame> frames = reporter.stack.userFrames();
+  Frame here = frames.empty() ? Frame() : frames.front();
+  auto [before, isNew] = places.try_emplace(name.str(), here);
+  if (!isNew &&
+      (before->second.file != here.file || before->second.line != here.line ||
+       before->second.column != here.column))
+    reporter.fail(
+        "'" + name.str() + "' was asked for before, at " + before->second.file +
+        ":" + std::to_string(before->second.line) + "; keep what it returned");
+  if (!isNew)
     return;
   asked.push_back(name.str());
   reporter.channel.setting({name.str(), value, help.str()});

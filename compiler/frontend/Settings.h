@@ -31,6 +31,7 @@ private:
   const Options &options;
   Reporter &reporter;
   std::vector<std::string> asked;
+  std::map<std::string, Frame> places; ///< where they were asked for
   std::deque<std::string> texts;
 };
 

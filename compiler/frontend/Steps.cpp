@@ -1,18 +1,20 @@
 // Steps: a function for each size of batch.
 #include "compiler/frontend/Graph.h"
+#include "dialects/graph/Inference.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace dl::frontend;
 
-bool Graph::beginStep(const std::string &name, int dataset, bool training,
+bool Graph::beginStep(const std::string &name, int dataset, int kind,
                       int round) {
+  bool training = kind == DL_TRAINING, predicts = kind == DL_PREDICTION;
   if (trace)
     reporter.fail("the step '" + name + "' is inside of the step '" +
                   trace->step + "'");
   const Dataset &data = datasets.get(dataset);
   // Whole batches, these once more to compare, the last, shorter one.
-  if (round > 2 || (round == 2 && data.shortBatch() == 0))
+  if (round > 2 || (round == 2 && data.shortBatch(predicts) == 0))
     return false;
   if (round == 0) {
     bool plain = !name.empty() && llvm::all_of(name, [](char c) {
@@ -22,7 +24,8 @@ bool Graph::beginStep(const std::string &name, int dataset, bool training,
       reporter.fail("'" + name +
                     "' is no name for a step; letters, digits, - and _ are");
     if (!training && name == "train")
-      reporter.fail("an evaluation cannot be called 'train'");
+      reporter.fail(std::string(predicts ? "a prediction" : "an evaluation") +
+                    " cannot be called 'train'");
     for (const auto &other : traces)
       if (other->step == name)
         reporter.fail(
@@ -36,10 +39,11 @@ bool Graph::beginStep(const std::string &name, int dataset, bool training,
   made->number = static_cast<int>(stepsOfTraces.size());
   made->step = name;
   made->training = training;
+  made->predicts = predicts;
   made->isCheck = round == 1;
   made->isShort = round == 2;
   made->dataset = dataset;
-  made->batch = made->isShort ? data.shortBatch() : data.fullBatch();
+  made->batch = made->isShort ? data.shortBatch(predicts) : data.fullBatch();
   for (auto [number, parameter] : llvm::enumerate(parameters))
     if (!parameter.requiresGrad)
       made->frozenAtStart.insert(static_cast<int>(number));
@@ -47,7 +51,10 @@ bool Graph::beginStep(const std::string &name, int dataset, bool training,
   stepsOfTraces.push_back(name);
   Trace *first = traces.empty() ? nullptr : traces.back().get();
   (made->isCheck ? again : traces.emplace_back()) = std::move(made);
-  openFunction((training ? "" : "eval.") + name +
+  openFunction((training   ? ""
+                : predicts ? "predict."
+                           : "eval.") +
+               name +
                (trace->isCheck   ? ".again"
                 : trace->isShort ? ".short"
                                  : ""));
@@ -100,13 +107,27 @@ int Graph::makeMetrics() {
   return static_cast<int>(metricLists.size()) - 1;
 }
 
+/// Names stand in lines of JSON and in columns beside others.
+void Graph::checkMetricName(const std::string &name) {
+  if (name.empty())
+    reporter.fail("a metric needs a name");
+  if (llvm::any_of(name, [](char c) {
+        return static_cast<unsigned char>(c) < ' ' || c == 0x7f;
+      }))
+    reporter.fail("a metric's name is one line without control characters");
+  bool isTaken = name == "step" || name == "epoch" || name == "event" ||
+                 (!trace->training && name == "name");
+  if (isTaken)
+    reporter.fail("a metric cannot be called '" + name +
+                  "': the lines that report it have a field of this name");
+}
+
 void Graph::addMetric(int metrics, const std::string &name,
                       const dl_operand &operand) {
   if (!trace)
     reporter.fail("dl::Metrics are made inside of a step");
   MetricList &list = metricLists[static_cast<size_t>(metrics)];
-  if (name.empty())
-    reporter.fail("a metric needs a name");
+  checkMetricName(name);
   for (const Metric &other : list.metrics)
     if (other.name == name)
       reporter.fail("two metrics are called '" + name + "'");
@@ -119,7 +140,23 @@ void Graph::addMetric(int metrics, const std::string &name,
                         : static_cast<double>(operand.integer);
     value = constant(number, RankedTensorType::get({}, floatType));
   }
-  list.metrics.push_back({name, value});
+  list.metrics.push_back({name, value, reporter.stack.userFrames()});
+}
+
+/// A prediction is tensors with a row for each item.
+void Graph::checkMetricShapes() {
+  if (!trace->predicts)
+    return;
+  if (trace->metrics.empty())
+    reporter.fail("the prediction '" + trace->step + "' returns nothing");
+  for (const Metric &metric : trace->metrics) {
+    auto type = cast<RankedTensorType>(metric.value.getType());
+    if (type.getRank() == 0 || type.getDimSize(0) != trace->batch)
+      reporter.failAt(metric.frames,
+                      "'" + metric.name + "' is " + dl::graph::typeText(type) +
+                          "; a prediction has a row for each of the batch's " +
+                          std::to_string(trace->batch) + " items");
+  }
 }
 
 /// A gradient that is left over would be added to in the next step.
@@ -166,6 +203,7 @@ void Graph::endStep(int metrics) {
   trace->metrics = std::move(list.metrics);
   if (trace->isCheck)
     return endCheck();
+  checkMetricShapes();
   if (trace->training && trace->losses.empty())
     reporter.fail("the training step has no backward(); an evaluation is made "
                   "with p.eval()");

@@ -41,6 +41,7 @@ struct Argument {
 struct Metric {
   std::string name;
   mlir::Value value;
+  std::vector<Frame> frames = {}; ///< where it was made
 };
 
 /// Fails the step at run time where the value is not zero.
@@ -52,7 +53,7 @@ struct ErrorFlag {
 struct Trace {
   int number = 0;   // counts all traces of the program
   std::string step; // as the user says it: "train", "test"
-  bool training = false, isShort = false;
+  bool training = false, predicts = false, isShort = false;
   bool isCheck = false; // the second trace of a step: see TraceCheck.h
   int dataset = -1;
   int64_t batch = 0;

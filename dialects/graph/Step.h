@@ -19,6 +19,9 @@ mlir::FlatSymbolRefAttr stateOf(mlir::OpOperand &returned);
 /// Whether this is the argument with the step's scalars.
 bool isScalars(mlir::Value value);
 
+/// A unit attribute of steps whose results are written for each item.
+inline constexpr llvm::StringLiteral kPredicts = "graph.predicts";
+
 /// The module's graph.program, or null.
 ProgramOp programOf(mlir::ModuleOp module);
 /// Micro-batches of an update; 1 for a module that does not say.

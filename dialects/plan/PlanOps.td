@@ -98,10 +98,11 @@ def Plan_DatasetOp : Plan_Op<"dataset", [HasParent<"PlanOp">]> {
 
 def Plan_StepOp : Plan_Op<"step", [HasParent<"PlanOp">, SingleBlock, NoTerminator]> {
   let summary = "An entry point: programs for micro-batches, then one for the update.";
-  let arguments = (ins StrAttr:$name, UnitAttr:$training, I64Attr:$dataset, I64Attr:$accumulate);
+  let arguments = (ins StrAttr:$name, UnitAttr:$training, UnitAttr:$predicts, I64Attr:$dataset,
+                       I64Attr:$accumulate);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $name (`training` $training^)? `dataset` $dataset `accumulate` $accumulate
+    $name (`training` $training^)? (`predicts` $predicts^)? `dataset` $dataset `accumulate` $accumulate
     attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;

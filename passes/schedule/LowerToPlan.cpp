@@ -161,6 +161,8 @@ private:
     auto stepOp = plan::StepOp::create(
         builder, step.full.getLoc(), name,
         training ? builder.getUnitAttr() : UnitAttr(),
+        step.full->hasAttr(graph::kPredicts) ? builder.getUnitAttr()
+                                             : UnitAttr(),
         builder.getI64IntegerAttr(step.full.getDataset().value_or(0)),
         builder.getI64IntegerAttr(micros));
     OpBuilder programs =

@@ -1,5 +1,7 @@
 #include "runtime/base/AtomicFile.h"
 
+#include "runtime/base/GrowingFile.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -129,5 +131,60 @@ Status dlrt::checkWritable(const std::string &path) {
     return failure("write into the folder", folder, ENOTDIR);
   if (access(folder.c_str(), W_OK | X_OK) != 0)
     return failure("write into the folder", folder, errno);
+  return {};
+}
+
+Expected<GrowingFile> GrowingFile::create(const std::string &path) {
+  if (isSpecial(path))
+    return Status(Code::Io,
+                  fmt::format("cannot write '{}' piece by piece: it is no "
+                              "regular file",
+                              path));
+  GrowingFile growing;
+  growing.path = path;
+  growing.file = target(path);
+  if (growing.file.empty())
+    return failure("write", path, ELOOP);
+  growing.temporary = fmt::format("{}.tmp.{}", growing.file, getpid());
+  growing.fd = ::open(growing.temporary.c_str(),
+                      O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (growing.fd < 0)
+    return failure("write", path, errno);
+  return growing;
+}
+
+GrowingFile::~GrowingFile() {
+  if (fd < 0)
+    return;
+  close(fd);
+  unlink(temporary.c_str());
+}
+
+Status GrowingFile::writeAt(uint64_t offset, std::span<const uint8_t> bytes) {
+  while (!bytes.empty()) {
+    ssize_t written =
+        ::pwrite(fd, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR)
+      continue;
+    if (written < 0)
+      return failure("write", path, errno);
+    bytes = bytes.subspan(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+  return {};
+}
+
+Status GrowingFile::finish() {
+  if (fsync(fd) != 0 && errno != EINVAL)
+    return failure("write", path, errno);
+  int error = close(std::exchange(fd, -1)) == 0 ? 0 : errno;
+  if (error == 0 && rename(temporary.c_str(), file.c_str()) != 0)
+    error = errno;
+  if (error != 0) {
+    unlink(temporary.c_str());
+    return failure("write", path, error);
+  }
+  if (int unsure = syncFolder(folderOf(file)); unsure != 0)
+    return failure("flush the folder of", path, unsure);
   return {};
 }

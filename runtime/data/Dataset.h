@@ -4,6 +4,8 @@
 
 #include "runtime/base/MappedFile.h"
 #include "runtime/base/Status.h"
+#include "runtime/data/ItemConversion.h"
+#include "runtime/data/RandomFile.h"
 #include "runtime/plan/plan_generated.h"
 
 #include <cstdint>
@@ -16,9 +18,35 @@ namespace dlrt {
 
 /// One tensor of every item, item after item.
 struct DatasetComponent {
-  const uint8_t *data = nullptr;
-  uint64_t itemBytes = 0;
+  const uint8_t *data = nullptr; ///< null: not there, and not asked for
+  uint64_t itemBytes = 0;        ///< where the data lie
+  /// The same data to be read, where a mapping is not to be touched.
+  const RandomFile *file = nullptr;
+  uint64_t fileOffset = 0;
+  /// What the batch has in place of it.
+  ItemConverter convert = nullptr;
+  uint64_t elements = 0;   ///< of an item, to convert
+  uint64_t batchBytes = 0; ///< of an item, converted
+
+  uint64_t bytesInBatch() const { return convert ? batchBytes : itemBytes; }
 };
+
+/// Which files to open.
+struct DataRequest {
+  std::string step;                      ///< the name for messages
+  std::optional<std::string> given = {}; ///< the path the user gave
+  /// Where relative paths of the model are looked for first; empty: nowhere.
+  std::string folder = {};
+  /// By component: nobody reads it, so that it may be missing.
+  std::vector<bool> unused = {};
+};
+
+inline bool isUnused(const DataRequest &request, size_t component) {
+  return component < request.unused.size() && request.unused[component];
+}
+
+/// A relative path of a model: in that folder, if it is there.
+std::string pathOfModel(const std::string &path, const std::string &folder);
 
 struct Dataset {
   uint64_t items = 0;
@@ -31,42 +59,35 @@ struct Dataset {
 
   // What the components point into.
   std::vector<MappedFile> files;
+  std::vector<std::unique_ptr<RandomFile>> randomFiles;
+  std::vector<std::string> notes; ///< what else is to be said of the data
   std::vector<std::unique_ptr<uint8_t[]>> memory;
 };
 
-/// Opens the files of a plan's data set. `step` is the name for messages,
-/// `given` the path the user gave for it.
+/// Opens the files of a plan's data set; they may have any number of items.
 Expected<Dataset> openDataset(const fb::DatasetT &dataset,
-                              const std::string &step,
-                              const std::optional<std::string> &given);
+                              const DataRequest &request);
 
 /// The files that openDataset looks for.
 std::vector<std::string> datasetPaths(const fb::DatasetT &dataset,
-                                      const std::string &step,
-                                      const std::optional<std::string> &given);
+                                      const DataRequest &request);
 std::vector<std::string> mnistPaths(const fb::DatasetT &dataset,
-                                    const std::optional<std::string> &given);
+                                    const DataRequest &request);
 
-/// Of a data set of .npy files, in the order of its components.
-Expected<std::vector<std::string>>
-tensorPaths(const fb::DatasetT &dataset, const std::string &step,
-            const std::optional<std::string> &given);
+/// Of a data set of .npy files, in the order of its components; empty for one
+/// that is not there and not used.
+Expected<std::vector<std::string>> tensorPaths(const fb::DatasetT &dataset,
+                                               const DataRequest &request);
 
 /// The kinds of openDataset.
 Expected<Dataset> openMnist(const fb::DatasetT &dataset,
-                            const std::string &step,
-                            const std::optional<std::string> &given);
+                            const DataRequest &request);
 Expected<Dataset> openTensorFiles(const fb::DatasetT &dataset,
-                                  const std::string &step,
-                                  const std::optional<std::string> &given);
+                                  const DataRequest &request);
 
 /// Noise in place of files, for measuring: integers that index something are 0
-/// or 1, bytes of pictures and floats are random. Equal on every run.
+/// or 1, bytes of MNIST's pictures and floats are random. Equal on every run.
 Dataset syntheticDataset(const fb::DatasetT &dataset);
-
-/// A file's number of items must be what the plan was compiled for.
-Status checkItems(const fb::DatasetT &dataset, const std::string &path,
-                  uint64_t items);
 
 } // namespace dlrt
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <sys/resource.h>
 #include <system_error>
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -13,13 +14,20 @@
 
 using namespace dlrt;
 
+/// What a disk answers at the same time. More hardly help, and each has a slot.
+static constexpr uint64_t readersOfRows = 8;
+
+/// Reads wait for a disk where so many batches in a row were interrupted at
+/// three of four rows. Now and then a thread waits for other reasons.
+static constexpr unsigned waitingBatches = 8;
+static constexpr uint64_t waitsPerRowIn4 = 3;
+
 /// Looks at a batch that is not there yet before the consumer sleeps.
 static constexpr int looksBeforeSleep = 500;
 
 Loader::Loader(const Dataset &dataset, const LoaderOptions &options,
                SlotAddress address)
     : dataset(dataset), options(options), address(std::move(address)) {
-  targets.resize(dataset.components.size());
   perEpoch = batchesOf(dataset.items, options.batchSize, options.dropLast);
 }
 
@@ -32,8 +40,15 @@ Status Loader::start() {
   if (perEpoch == 0)
     return {Code::Training, fmt::format("{} items do not fill a batch of {}",
                                         dataset.items, options.batchSize)};
+  for (const DatasetComponent &component : dataset.components)
+    if (component.file) {
+      component.file->expect(options.shuffle);
+      if (options.shuffle)
+        readers = std::min<uint64_t>(readersOfRows, options.slots);
+    }
   try {
-    thread = std::thread([this] { threadMain(); });
+    for (uint64_t r = 0; r < readers; ++r)
+      threads.emplace_back([this, r] { threadMain(r); });
   } catch (const std::system_error &error) {
     return {Code::Unavailable,
             fmt::format("cannot start the loader's thread: {}", error.what())};
@@ -42,10 +57,14 @@ Status Loader::start() {
 }
 
 Loader::~Loader() {
+  // Wakes the threads, which look at `stopping` first.
   stopping.store(true);
-  freedCount.fetch_add(1); // wakes the thread, which looks at `stopping` first
-  freedCount.notify_one();
-  if (thread.joinable())
+  activateAll();
+  freedCount.fetch_add(1);
+  freedCount.notify_all();
+  filledCount.fetch_add(1);
+  filledCount.notify_all();
+  for (std::thread &thread : threads)
     thread.join();
 }
 
@@ -62,7 +81,7 @@ Batch Loader::describe(uint64_t batch) const {
 
 /// Why nobody would ever gather the next batch, or no error.
 Status Loader::refuseToWait() const {
-  if (!thread.joinable())
+  if (threads.empty())
     return {Code::Bug, "a batch is asked for before the loader has started"};
   if (taken == options.batchLimit)
     return {Code::Bug,
@@ -90,51 +109,160 @@ Expected<Batch> Loader::next() {
     }
     filledCount.wait(filled, std::memory_order_acquire);
   }
-  return describe(options.firstBatch + taken++);
+  uint64_t batch = options.firstBatch + taken++;
+  if (failedBatch.load(std::memory_order_acquire) <= batch) {
+    std::lock_guard lock(failureLock);
+    return failure;
+  }
+  return describe(batch);
 }
 
 void Loader::release() {
   ++released;
   freedCount.store(static_cast<uint32_t>(released), std::memory_order_release);
   // Waking costs more than a small batch: let half of the ring run empty.
-  if (released % std::max(1u, options.slots / 2) == 0)
+  uint32_t at = active.load(std::memory_order_relaxed);
+  if (released % std::max(1u, options.slots / (2 * at)) != 0)
+    return;
+  if (readers == 1)
     freedCount.notify_one();
+  else
+    freedCount.notify_all();
 }
 
-void Loader::threadMain() {
-  for (uint64_t produced = 0; produced < options.batchLimit; ++produced) {
-    for (;;) {
-      uint32_t freed = freedCount.load(std::memory_order_acquire);
-      if (stopping.load(std::memory_order_relaxed))
-        return;
-      if (static_cast<uint32_t>(produced) - freed < options.slots)
-        break;
-      freedCount.wait(freed, std::memory_order_acquire);
-    }
-    uint64_t batch = options.firstBatch + produced;
-    gather(describe(batch));
-    filledCount.store(static_cast<uint32_t>(produced) + 1,
-                      std::memory_order_release);
-    filledCount.notify_one();
+/// Whether there is something to do with the slot.
+bool Loader::waitForSlot(uint64_t batch) {
+  for (;;) {
+    uint32_t freed = freedCount.load(std::memory_order_acquire);
+    if (stopping.load(std::memory_order_relaxed))
+      return false;
+    if (static_cast<int32_t>(static_cast<uint32_t>(batch) - freed) <
+        static_cast<int32_t>(options.slots))
+      return true;
+    freedCount.wait(freed, std::memory_order_acquire);
   }
 }
 
-void Loader::gather(const Batch &batch) {
-  for (uint32_t rank = 0; rank < options.ranks; ++rank)
-    gatherFor(rank, batch);
+/// Batches come in their order, whoever gathers them.
+void Loader::publish(uint64_t batch) {
+  for (;;) {
+    uint32_t filled = filledCount.load(std::memory_order_acquire);
+    if (stopping.load(std::memory_order_relaxed))
+      return;
+    if (filled == static_cast<uint32_t>(batch))
+      break;
+    filledCount.wait(filled, std::memory_order_acquire);
+  }
+  filledCount.store(static_cast<uint32_t>(batch) + 1,
+                    std::memory_order_release);
+  filledCount.notify_all();
 }
 
-void Loader::gatherFor(uint32_t rank, const Batch &batch) {
+/// How often this thread has waited for something.
+static uint64_t waitsOfThread() {
+  rusage usage = {};
+  getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<uint64_t>(usage.ru_nvcsw);
+}
+
+void Loader::threadMain(uint64_t reader) {
+  // The others begin where reads wait for a disk; elsewhere they would only be
+  // in each other's way.
+  while (reader >= active.load(std::memory_order_acquire) &&
+         !stopping.load(std::memory_order_relaxed))
+    active.wait(1, std::memory_order_acquire);
+  Workspace space;
+  space.to.resize(dataset.components.size());
+  unsigned inARow = 0;
+  for (;;) {
+    uint64_t produced = taking.fetch_add(1, std::memory_order_relaxed);
+    if (produced >= options.batchLimit || !waitForSlot(produced))
+      return;
+    Batch batch = describe(options.firstBatch + produced);
+    bool watches = active.load(std::memory_order_relaxed) < readers;
+    uint64_t waits = watches ? waitsOfThread() : 0;
+    if (Status status = gather(batch, space); !status.ok())
+      noteFailure(options.firstBatch + produced, std::move(status));
+    if (watches) {
+      bool waited = (waitsOfThread() - waits) * 4 >
+                    batch.items / options.ranks * waitsPerRowIn4;
+      inARow = waited ? inARow + 1 : 0;
+      if (inARow == waitingBatches)
+        activateAll();
+    }
+    publish(produced);
+  }
+}
+
+void Loader::activateAll() {
+  active.store(static_cast<uint32_t>(readers), std::memory_order_release);
+  active.notify_all();
+}
+
+void Loader::noteFailure(uint64_t batch, Status status) {
+  std::lock_guard lock(failureLock);
+  if (batch >= failedBatch.load(std::memory_order_relaxed))
+    return;
+  failure = std::move(status);
+  failedBatch.store(batch, std::memory_order_release);
+}
+
+static Status convertItem(const DatasetComponent &component, uint64_t item,
+                          const uint8_t *from, uint8_t *to) {
+  if (component.convert(from, component.elements, to))
+    return {};
+  return {Code::Training,
+          fmt::format("item {} has a value that is too large for the model's "
+                      "dtype",
+                      item)};
+}
+
+/// Rows of one component by reads of a file. In the file's order, one will do.
+Status Loader::readRows(const Block &part, const Batch &batch, size_t c,
+                        Workspace &space) {
+  const DatasetComponent &component = dataset.components[c];
+  uint64_t begin = batch.index * options.batchSize + part.begin;
+  uint64_t bytes = component.itemBytes, inBatch = component.bytesInBatch();
+  uint8_t *to = space.to[c];
+  if (!options.shuffle && !component.convert)
+    return component.file->read(component.fileOffset + begin * bytes,
+                                {to, part.size * bytes});
+  Permutation order(dataset.items, options.seed, batch.epoch);
+  space.row.resize(component.convert ? bytes : 0);
+  for (uint64_t i = 0; i < part.size; ++i) {
+    uint64_t item = options.shuffle ? order(begin + i) : begin + i;
+    uint8_t *row = component.convert ? space.row.data() : to + i * inBatch;
+    DLRT_TRY(component.file->read(component.fileOffset + item * bytes,
+                                  {row, bytes}));
+    if (component.convert)
+      DLRT_TRY(convertItem(component, item, row, to + i * inBatch)
+                   .within(component.file->path()));
+  }
+  return {};
+}
+
+Status Loader::gather(const Batch &batch, Workspace &space) {
+  for (uint32_t rank = 0; rank < options.ranks; ++rank)
+    DLRT_TRY(gatherFor(rank, batch, space));
+  return {};
+}
+
+Status Loader::gatherFor(uint32_t rank, const Batch &batch, Workspace &space) {
   Block part =
       options.share ? options.share(rank, batch.items) : Block{0, batch.items};
-  std::vector<uint8_t *> &to = targets;
-  bool wanted = false;
+  std::vector<uint8_t *> &to = space.to;
+  bool anyMapped = false;
   for (size_t c = 0; c < to.size(); ++c) {
+    const DatasetComponent &component = dataset.components[c];
     to[c] = address(rank, batch.slot, c);
-    wanted |= to[c] != nullptr;
+    if (to[c] && component.file)
+      DLRT_TRY(readRows(part, batch, c, space));
+    if (component.file || !component.data)
+      to[c] = nullptr; // done, or asked for by nobody
+    anyMapped |= to[c] != nullptr;
   }
-  if (!wanted)
-    return;
+  if (!anyMapped)
+    return {};
   uint64_t begin = batch.index * options.batchSize + part.begin;
   Permutation order(dataset.items, options.seed, batch.epoch);
   for (uint64_t i = 0; i < part.size; ++i) {
@@ -143,10 +271,15 @@ void Loader::gatherFor(uint32_t rank, const Batch &batch) {
       item %= dataset.distinct;
     for (size_t c = 0; c < to.size(); ++c) {
       const DatasetComponent &component = dataset.components[c];
-      if (to[c])
-        std::memcpy(to[c] + i * component.itemBytes,
-                    component.data + item * component.itemBytes,
-                    component.itemBytes);
+      if (!to[c])
+        continue;
+      const uint8_t *from = component.data + item * component.itemBytes;
+      uint8_t *row = to[c] + i * component.bytesInBatch();
+      if (component.convert)
+        DLRT_TRY(convertItem(component, item, from, row));
+      else
+        std::memcpy(row, from, component.itemBytes);
     }
   }
+  return {};
 }

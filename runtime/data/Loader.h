@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -37,7 +38,8 @@ struct Batch {
   uint64_t index = 0; ///< within its epoch
 };
 
-/// A thread fills the slots of a ring in turn, over the border of epochs. What
+/// A thread fills the slots of a ring in turn, over the border of epochs; where
+/// reads of single rows wait for a disk, several do, each whole batches. What
 /// a batch holds follows from its number alone, and a rank's part of it from
 /// the rank.
 class Loader {
@@ -67,17 +69,27 @@ public:
   void release();
 
 private:
-  void threadMain();
+  void threadMain(uint64_t reader);
+  void activateAll();
+  bool waitForSlot(uint64_t batch);
+  void publish(uint64_t batch);
   Status refuseToWait() const;
-  void gather(const Batch &batch);
-  void gatherFor(uint32_t rank, const Batch &batch);
+  /// What a reader needs besides.
+  struct Workspace {
+    std::vector<uint8_t *> to; ///< by component; null: not wanted
+    std::vector<uint8_t> row;  ///< before it is converted
+  };
+  Status gather(const Batch &batch, Workspace &space);
+  Status gatherFor(uint32_t rank, const Batch &batch, Workspace &space);
+  Status readRows(const Block &part, const Batch &batch, size_t component,
+                  Workspace &space);
+  void noteFailure(uint64_t batch, Status status);
   Batch describe(uint64_t batch) const;
 
   const Dataset &dataset;
   LoaderOptions options;
   SlotAddress address;
   uint64_t perEpoch = 0;
-  std::vector<uint8_t *> targets; ///< of the components of a part
 
   uint64_t taken = 0;    ///< by the consumer
   uint64_t released = 0; ///< by the consumer
@@ -85,7 +97,13 @@ private:
   alignas(64) std::atomic<uint32_t> filledCount = 0;
   alignas(64) std::atomic<uint32_t> freedCount = 0;
   std::atomic<bool> stopping = false;
-  std::thread thread;
+  uint64_t readers = 1;
+  std::atomic<uint32_t> active = 1; ///< of the readers
+  std::atomic<uint64_t> taking = 0; ///< the next batch that nobody gathers
+  std::vector<std::thread> threads;
+  std::mutex failureLock;
+  std::atomic<uint64_t> failedBatch = ~uint64_t(0); ///< the first one
+  Status failure;
 };
 
 } // namespace dlrt

@@ -20,24 +20,23 @@ static std::string findIn(const std::string &folder, const std::string &name) {
   return {};
 }
 
-static std::vector<std::string>
-foldersOf(const fb::DatasetT &dataset,
-          const std::optional<std::string> &given) {
-  if (given)
-    return {*given};
+static std::vector<std::string> foldersOf(const fb::DatasetT &dataset,
+                                          const DataRequest &request) {
+  if (request.given)
+    return {*request.given};
   std::vector<std::string> folders;
   if (const char *data = std::getenv("DL_DATA"); data && *data)
     folders.push_back(std::string(data) + "/mnist");
-  folders.push_back(dataset.root.empty() ? "." : dataset.root);
+  folders.push_back(
+      dataset.root.empty() ? "." : pathOfModel(dataset.root, request.folder));
   return folders;
 }
 
-std::vector<std::string>
-dlrt::mnistPaths(const fb::DatasetT &dataset,
-                 const std::optional<std::string> &given) {
+std::vector<std::string> dlrt::mnistPaths(const fb::DatasetT &dataset,
+                                          const DataRequest &request) {
   std::vector<std::string> paths;
   std::string split = dataset.train ? "train" : "t10k";
-  for (const std::string &folder : foldersOf(dataset, given))
+  for (const std::string &folder : foldersOf(dataset, request))
     for (const char *name : {"-images-idx3-ubyte", "-labels-idx1-ubyte"})
       for (const char *suffix : {"", ".gz"})
         paths.push_back(folder + "/" + split + name + suffix);
@@ -91,27 +90,29 @@ static Status addFile(Dataset &out, const fb::InputComponentT &component,
 }
 
 Expected<Dataset> dlrt::openMnist(const fb::DatasetT &dataset,
-                                  const std::string &step,
-                                  const std::optional<std::string> &given) {
+                                  const DataRequest &request) {
   std::string split = dataset.train ? "train" : "t10k";
   std::string images = split + "-images-idx3-ubyte";
   std::string labels = split + "-labels-idx1-ubyte";
-  std::vector<std::string> folders = foldersOf(dataset, given);
+  std::vector<std::string> folders = foldersOf(dataset, request);
   for (const std::string &folder : folders) {
     std::string imagePath = findIn(folder, images);
     std::string labelPath = findIn(folder, labels);
     if (imagePath.empty() && labelPath.empty())
       continue;
-    if (imagePath.empty() || labelPath.empty())
+    bool needsLabels = !isUnused(request, 1);
+    if (imagePath.empty() || (labelPath.empty() && needsLabels))
       return Status(Code::Io, fmt::format("'{}' has no {}[.gz]", folder,
                                           imagePath.empty() ? images : labels));
     Dataset out;
     out.source = "from " + folder;
     DLRT_TRY(addFile(out, *dataset.components[0], imagePath, 3));
-    DLRT_TRY(addFile(out, *dataset.components[1], labelPath, 1));
-    DLRT_TRY(checkItems(dataset, imagePath, out.items));
+    if (needsLabels)
+      DLRT_TRY(addFile(out, *dataset.components[1], labelPath, 1));
+    else
+      out.components.emplace_back();
     out.distinct = out.items;
     return out;
   }
-  return notFound(step, folders, images, labels);
+  return notFound(request.step, folders, images, labels);
 }

@@ -12,7 +12,7 @@ using namespace dlrt;
 static constexpr uint64_t syntheticItems = 1024;
 static constexpr uint64_t syntheticBytes = uint64_t(64) << 20;
 
-static void fillComponent(const fb::InputComponentT &component,
+static void fillComponent(const fb::InputComponentT &component, bool picture,
                           uint64_t elements, uint64_t stream, uint8_t *out) {
   auto word = [&](uint64_t i) {
     return philox(
@@ -22,7 +22,6 @@ static void fillComponent(const fb::InputComponentT &component,
   auto put = [&](uint64_t i, auto value) {
     std::memcpy(out + i * sizeof(value), &value, sizeof(value));
   };
-  bool picture = component.dtype == fb::DType::U8 && !component.shape.empty();
   for (uint64_t i = 0; i < elements; ++i) {
     uint32_t random = word(i);
     switch (component.dtype) {
@@ -70,7 +69,9 @@ Dataset dlrt::syntheticDataset(const fb::DatasetT &dataset) {
       elements *= extent;
     out.memory.push_back(
         std::make_unique<uint8_t[]>(added.itemBytes * out.distinct));
-    fillComponent(component, elements, c, out.memory.back().get());
+    // Bytes may be labels, whatever their shape; MNIST's are known.
+    bool picture = dataset.kind == fb::DatasetKind::MNIST && c == 0;
+    fillComponent(component, picture, elements, c, out.memory.back().get());
     added.data = out.memory.back().get();
     out.components.push_back(added);
   }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,38 +16,78 @@ static std::string baseName(const std::string &path) {
 }
 
 /// The files: the plan's, or the same names in the folder the user gave, or
-/// the comma-separated files he gave.
+/// the comma-separated files he gave, of those in use at least.
 Expected<std::vector<std::string>>
-dlrt::tensorPaths(const fb::DatasetT &dataset, const std::string &step,
-                  const std::optional<std::string> &given) {
-  if (!given)
-    return dataset.paths;
+dlrt::tensorPaths(const fb::DatasetT &dataset, const DataRequest &request) {
   std::vector<std::string> paths;
-  struct stat info;
-  if (stat(given->c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+  if (!request.given) {
     for (const std::string &path : dataset.paths)
-      paths.push_back(*given + "/" + baseName(path));
+      paths.push_back(pathOfModel(path, request.folder));
     return paths;
   }
-  for (size_t at = 0; at <= given->size();) {
-    size_t end = std::min(given->find(',', at), given->size());
-    paths.push_back(given->substr(at, end - at));
+  const std::string &given = *request.given;
+  struct stat info;
+  if (stat(given.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+    for (const std::string &path : dataset.paths)
+      paths.push_back(given + "/" + baseName(path));
+    return paths;
+  }
+  for (size_t at = 0; at <= given.size();) {
+    size_t end = std::min(given.find(',', at), given.size());
+    paths.push_back(given.substr(at, end - at));
     at = end + 1;
   }
+  size_t used = 0;
+  for (size_t c = 0; c < dataset.paths.size(); ++c)
+    used += !isUnused(request, c);
+  if (paths.size() == used && used < dataset.paths.size())
+    for (size_t c = 0; c < dataset.paths.size(); ++c)
+      if (isUnused(request, c))
+        paths.insert(paths.begin() + static_cast<ptrdiff_t>(c), "");
   bool looksLikeFolder = paths.size() == 1 && dataset.paths.size() > 1;
-  if (looksLikeFolder && access(given->c_str(), F_OK) != 0)
-    return Status(Code::Io,
-                  fmt::format("--data {}={}: no such folder", step, *given));
+  if (looksLikeFolder && access(given.c_str(), F_OK) != 0)
+    return Status(Code::Io, fmt::format("--data {}={}: no such folder",
+                                        request.step, given));
   if (paths.size() != dataset.paths.size())
     return Status(Code::Usage,
                   fmt::format("--data {}={}: {} files, the data set has {}",
-                              step, *given, paths.size(),
+                              request.step, given, paths.size(),
                               dataset.paths.size()));
   return paths;
 }
 
-static Status addArray(Dataset &out, const fb::DatasetT &dataset,
-                       const fb::InputComponentT &component,
+/// From here on rows are read and not mapped.
+static constexpr uint64_t largeFile = uint64_t(256) << 20;
+
+/// What stands between the file's elements and the batch's.
+static Status setConversion(Dataset &out, DatasetComponent &added,
+                            const NpyArray &array,
+                            const fb::InputComponentT &component,
+                            const std::string &path) {
+  std::vector<uint64_t> item(array.shape.begin() + 1, array.shape.end());
+  bool same = array.dtype == component.dtype;
+  ItemConverter convert =
+      same ? nullptr : itemConverter(array.dtype, component.dtype);
+  if ((!same && !convert) || item != component.shape)
+    return {Code::Training,
+            fmt::format("'{}' has items {} {}, the plan was compiled for {} {}",
+                        path, nameOf(array.dtype), shapeText(item),
+                        nameOf(component.dtype), shapeText(component.shape))};
+  itemBytes(component, added.itemBytes);
+  if (same)
+    return {};
+  added.convert = convert;
+  added.batchBytes = added.itemBytes;
+  added.elements = added.batchBytes / sizeOf(component.dtype);
+  added.itemBytes = added.elements * sizeOf(array.dtype);
+  out.notes.push_back(fmt::format("'{}' is {}, the model's data are {}: each "
+                                  "value is converted as it is read",
+                                  path, nameOf(array.dtype),
+                                  nameOf(component.dtype)));
+  return {};
+}
+
+static Status addArray(Dataset &out, const fb::InputComponentT &component,
                        const std::string &path) {
   Expected<MappedFile> file = MappedFile::open(path);
   if (!file)
@@ -56,37 +97,45 @@ static Status addArray(Dataset &out, const fb::DatasetT &dataset,
     return array.takeError().within(path);
   if (array->shape.empty())
     return {Code::Training, fmt::format("'{}' is a single number", path)};
-  std::vector<uint64_t> item(array->shape.begin() + 1, array->shape.end());
-  if (array->dtype != component.dtype || item != component.shape)
-    return {Code::Training,
-            fmt::format("'{}' has items {} {}, the plan was compiled for {} {}",
-                        path, nameOf(array->dtype), shapeText(item),
-                        nameOf(component.dtype), shapeText(component.shape))};
+  DatasetComponent added;
+  added.data = array->data.data();
+  DLRT_TRY(setConversion(out, added, *array, component, path));
   uint64_t items = array->shape[0];
-  if (!out.components.empty() && items != out.items)
+  if (out.items != 0 && items != out.items)
     return {Code::Training,
             fmt::format("'{}' has {} items, the file before it {}", path, items,
                         out.items)};
-  DLRT_TRY(checkItems(dataset, path, items));
+  if (items == 0)
+    return {Code::Training, fmt::format("'{}' has no items", path)};
   out.items = items;
-  DatasetComponent added;
-  added.data = array->data.data();
-  itemBytes(component, added.itemBytes);
+  if (file->bytes().size() >= largeFile) {
+    auto rows = RandomFile::open(path);
+    if (!rows)
+      return rows.takeError();
+    out.randomFiles.push_back(std::make_unique<RandomFile>(std::move(*rows)));
+    added.file = out.randomFiles.back().get();
+    added.fileOffset = file->bytes().size() - array->data.size();
+  }
   out.components.push_back(added);
   out.source += (out.source.empty() ? "from " : ", ") + path;
   out.files.push_back(std::move(*file));
   return {};
 }
 
-Expected<Dataset>
-dlrt::openTensorFiles(const fb::DatasetT &dataset, const std::string &step,
-                      const std::optional<std::string> &given) {
-  auto paths = tensorPaths(dataset, step, given);
+Expected<Dataset> dlrt::openTensorFiles(const fb::DatasetT &dataset,
+                                        const DataRequest &request) {
+  auto paths = tensorPaths(dataset, request);
   if (!paths)
     return paths.takeError();
   Dataset out;
   for (size_t c = 0; c < dataset.components.size(); ++c)
-    DLRT_TRY(addArray(out, dataset, *dataset.components[c], (*paths)[c]));
+    if (isUnused(request, c))
+      out.components.emplace_back();
+    else
+      DLRT_TRY(addArray(out, *dataset.components[c], (*paths)[c]));
+  if (out.items == 0)
+    return Status(Code::Training,
+                  fmt::format("'{}' uses none of its data", request.step));
   out.distinct = out.items;
   return out;
 }

@@ -289,10 +289,19 @@ static Status checkShape(const fb::StepT &step, const fb::DatasetT &dataset,
   const fb::ProgramT *update = programOf(step, fb::ProgramKind::Update);
   if ((step.accumulate > 1) != (update != nullptr))
     return planError(place, "an update belongs to accumulated micro-batches");
-  if (dataset.drop_last && dataset.items < dataset.batch_size)
+  if (step.training && step.predicts)
+    return planError(place, "it trains and predicts");
+  for (const auto &program : step.programs)
+    for (const auto &result : program->metrics)
+      if (step.predicts &&
+          (result->shape.empty() || result->shape[0] != program->batch_items))
+        return planError(place, "what it predicts has no row for each item");
+  // A prediction takes all items.
+  bool drops = dataset.drop_last && !step.predicts;
+  if (drops && dataset.items < dataset.batch_size)
     return planError(place, fmt::format("{} items do not fill one batch of {}",
                                         dataset.items, dataset.batch_size));
-  uint64_t left = dataset.drop_last ? 0 : dataset.items % dataset.batch_size;
+  uint64_t left = drops ? 0 : dataset.items % dataset.batch_size;
   if (!full || (left != 0) != (rest != nullptr))
     return planError(place, fmt::format("it has {} batch programs, {} are "
                                         "needed for {} items in batches of {}",

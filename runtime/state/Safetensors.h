@@ -34,6 +34,20 @@ Expected<std::map<std::string, SafetensorsEntry>>
 parseSafetensors(std::span<const uint8_t> bytes,
                  std::map<std::string, std::string> *metadata = nullptr);
 
+/// A tensor of a file that is still to be written.
+struct SafetensorsLayout {
+  std::string dtype;
+  std::vector<uint64_t> shape;
+  uint64_t bytes = 0;
+  uint64_t offset = 0; ///< behind the header, set by safetensorsHeader
+};
+
+/// The file's beginning, up to the first tensor. The largest dtypes come first,
+/// then the order is that of the names.
+std::string
+safetensorsHeader(std::map<std::string, SafetensorsLayout> &tensors,
+                  const std::map<std::string, std::string> &metadata);
+
 /// Writes tensors and metadata atomically: the largest dtypes first, then by
 /// name, so that equal tensors give equal files.
 Status

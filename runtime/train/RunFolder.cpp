@@ -104,6 +104,8 @@ Status RunFolder::rewrite(const RunRecord &record) const {
   json.field("folder", record.folder).array("arguments", record.arguments);
   if (!record.length.empty())
     json.field("length", record.length);
+  if (!record.formerPlans.empty())
+    json.array("former_plans", record.formerPlans);
   json.endObject();
   std::string text = json.text() + "\n";
   return writeFileAtomically(root + "/run.json", {bytesOf(text)});
@@ -138,6 +140,10 @@ Expected<RunRecord> RunFolder::recordIn(const std::string &folder) {
     good = takeString(&arguments->items[i], record.arguments.emplace_back());
   const JsonValue *length = json->find("length");
   good = good && (!length || takeString(length, record.length));
+  const JsonValue *former = json->find("former_plans");
+  good = good && (!former || former->kind == JsonValue::Kind::Array);
+  for (size_t i = 0; good && former && i < former->items.size(); ++i)
+    good = takeString(&former->items[i], record.formerPlans.emplace_back());
   if (!good)
     return Status(Code::Io, path + ": plan, folder or arguments are missing");
   return record;

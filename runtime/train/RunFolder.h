@@ -17,6 +17,8 @@ struct RunRecord {
   std::string folder;                 ///< the working directory
   std::vector<std::string> arguments; ///< of dlrun
   std::string length; ///< "--epochs=3": of the last process, if it is known
+  /// Of plans that the run had before, whose checkpoints it can go on from.
+  std::vector<std::string> formerPlans = {};
 };
 
 /// model.plan is a copy: a model that is compiled again must not change what a
@@ -43,7 +45,8 @@ public:
   /// replace: its name, or nothing.
   std::string inTheWay(std::span<const uint8_t> plan) const;
 
-  /// Puts the plan and the record there. It holds a run when this returns.
+  /// Puts the plan and the record there, in place of older ones. It holds a run
+  /// when this returns.
   Status begin(const RunRecord &record, std::span<const uint8_t> plan);
   Expected<RunRecord> record() const { return recordIn(root); }
   /// Of the run in a folder, which may be under way.

@@ -4,10 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 using namespace dlrt;
 
@@ -45,12 +47,7 @@ Status RunOutput::open() {
   auto record = folder->record();
   if (!record)
     return record.takeError();
-  std::string hash = planHashText(session.planFile().checksum);
-  if (record->planHash != hash)
-    return {Code::Plan, fmt::format("'{}' is not the plan of the run in '{}' "
-                                    "(hash {}, the run's is {})",
-                                    session.name(), folder->path(), hash,
-                                    record->planHash)};
+  DLRT_TRY(checkPlan(*record));
   auto steps = folder->checkpoints();
   if (!steps)
     return steps.takeError();
@@ -68,9 +65,21 @@ Status RunOutput::open() {
                             ? "there is no other one"
                             : fmt::format("remove it to go on from step {}",
                                           (*steps)[steps->size() - 2]))};
-  DLRT_TRY(checkFits(file->facts, path));
+  DLRT_TRY(checkFits(file->facts, *record, path));
   start = std::move(*file);
   return {};
+}
+
+Status RunOutput::checkPlan(const RunRecord &record) const {
+  std::string hash = planHashText(session.planFile().checksum);
+  if (record.planHash == hash || run.otherPlan)
+    return {};
+  return {Code::Plan,
+          fmt::format("'{}' is not the plan of the run in '{}' (hash {}, the "
+                      "run's is {}); 'dlrun resume {} --plan {}' goes on under "
+                      "it if it has the same states",
+                      session.name(), folder->path(), hash, record.planHash,
+                      folder->path(), session.name())};
 }
 
 /// run.json must give the same bytes back, and JSON is UTF-8.
@@ -103,9 +112,12 @@ Status RunOutput::checkFree() const {
 }
 
 Status RunOutput::checkFits(const CheckpointFacts &facts,
+                            const RunRecord &record,
                             const std::string &path) const {
   std::string hash = planHashText(session.planFile().checksum);
-  if (facts.planHash != hash)
+  bool known = facts.planHash == hash ||
+               std::ranges::count(record.formerPlans, facts.planHash) != 0;
+  if (!known && !run.otherPlan)
     return {Code::Plan, fmt::format("{}: the checkpoint was written by another "
                                     "plan (hash {}, this one's is {})",
                                     path, facts.planHash, hash)};
@@ -128,7 +140,15 @@ Status RunOutput::checkPosition(const StepRunner &runner) const {
     return {Code::Training, fmt::format("the run in '{}' has trained on {} "
                                         "items, the data have {} now",
                                         folder->path(), facts.items, items)};
-  if (facts.epoch != runner.nextEpoch() || facts.batch != runner.nextInEpoch())
+  bool inPlace =
+      facts.epoch == runner.nextEpoch() && facts.batch == runner.nextInEpoch();
+  if (!inPlace && run.otherPlan)
+    return {Code::Usage,
+            fmt::format("--plan: the run stands at batch {} of epoch {}, which "
+                        "is not step {} of the new plan; its batches have "
+                        "another size or number",
+                        facts.batch, facts.epoch, facts.step)};
+  if (!inPlace)
     return {Code::Io, fmt::format("{}: step {} is not batch {} of epoch {}",
                                   folder->checkpointPath(facts.step),
                                   facts.step, facts.batch, facts.epoch)};
@@ -148,6 +168,12 @@ Status RunOutput::keepRecord() {
   auto record = folder->record();
   if (!record)
     return record.takeError();
+  std::string hash = planHashText(session.planFile().checksum);
+  if (record->planHash != hash) {
+    record->length = run.length;
+    record->formerPlans.push_back(std::exchange(record->planHash, hash));
+    return folder->begin(*record, session.planFile().file.bytes());
+  }
   if (record->length == run.length)
     return {};
   record->length = run.length;
@@ -181,10 +207,11 @@ Status RunOutput::begin(const StepRunner &runner) {
   DLRT_TRY(keepRecord());
   DLRT_TRY(folder->prepare());
   std::vector<std::string> warnings;
-  auto opened = ScalarLog::open(folder->path(), session.plan(),
-                                start ? start->facts.logBytes
-                                      : std::map<std::string, uint64_t>(),
-                                warnings);
+  std::map<std::string, uint64_t> lengths;
+  if (start && ScalarLog::fits(folder->path(), session.plan()))
+    lengths = start->facts.logBytes;
+  auto opened =
+      ScalarLog::open(folder->path(), session.plan(), lengths, warnings);
   if (!opened)
     return opened.takeError();
   log = std::move(*opened);

@@ -54,7 +54,9 @@ public:
   Status finish(StepRunner &runner, bool evaluationDue);
 
 private:
-  Status checkFits(const CheckpointFacts &facts, const std::string &path) const;
+  Status checkPlan(const RunRecord &record) const;
+  Status checkFits(const CheckpointFacts &facts, const RunRecord &record,
+                   const std::string &path) const;
   Status checkPosition(const StepRunner &runner) const;
   Status restoreSettings();
   Status checkRecordable() const;

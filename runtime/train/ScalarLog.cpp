@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <system_error>
 
@@ -36,7 +37,7 @@ static std::vector<std::string> evaluationMetrics(const fb::PlanT &plan) {
   std::vector<std::string> names;
   for (const auto &step : plan.steps)
     for (const auto &metric : fullProgram(*step).metrics)
-      if (!step->training && metric->shape.empty() &&
+      if (!step->training && !step->predicts && metric->shape.empty() &&
           std::find(names.begin(), names.end(), metric->name) == names.end())
         names.push_back(metric->name);
   return names;
@@ -82,6 +83,18 @@ ScalarLog::open(const std::string &folder, const fb::PlanT &plan,
       DLRT_TRY(log.files.back().append(log.head(log.files.size() - 1, plan)));
   }
   return log;
+}
+
+bool ScalarLog::fits(const std::string &folder, const fb::PlanT &plan) {
+  ScalarLog log;
+  log.evalColumns = evaluationMetrics(plan);
+  for (size_t file : {size_t(TrainCsv), size_t(EvalCsv)}) {
+    std::ifstream stream(folder + "/" + fileNames[file]);
+    std::string line;
+    if (std::getline(stream, line) && line + "\n" != log.head(file, plan))
+      return false;
+  }
+  return true;
 }
 
 /// Rows that no checkpoint stands for are all that is left of a run that came

@@ -33,6 +33,10 @@ public:
        const std::map<std::string, uint64_t> &lengths,
        std::vector<std::string> &warnings);
 
+  /// Whether the columns of a folder's files are those of the plan's metrics; a
+  /// plan that was compiled again may have others.
+  static bool fits(const std::string &folder, const fb::PlanT &plan);
+
   Status addStep(TrainingPosition position,
                  const std::vector<ScalarMetric> &metrics);
   Status addEvaluation(TrainingPosition position, const Evaluation &result);

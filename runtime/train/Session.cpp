@@ -1,6 +1,8 @@
 #include "runtime/train/Session.h"
 
 #include "runtime/base/Suggest.h"
+#include "runtime/plan/CommandKinds.h"
+#include "runtime/plan/DTypes.h"
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/state/StateInit.h"
 #include "runtime/train/RunFolder.h"
@@ -126,9 +128,30 @@ std::optional<uint32_t> Session::trainingStep() const {
 std::vector<uint32_t> Session::evaluationSteps() const {
   std::vector<uint32_t> found;
   for (uint32_t s = 0; s < plan().steps.size(); ++s)
-    if (!plan().steps[s]->training)
+    if (!plan().steps[s]->training && !plan().steps[s]->predicts)
       found.push_back(s);
   return found;
+}
+
+std::vector<uint32_t> Session::predictionSteps() const {
+  std::vector<uint32_t> found;
+  for (uint32_t s = 0; s < plan().steps.size(); ++s)
+    if (plan().steps[s]->predicts)
+      found.push_back(s);
+  return found;
+}
+
+/// A tensor that an evaluation returns would get lost.
+static Status checkReported(const fb::StepT &step) {
+  for (const auto &metric : fullProgram(step).metrics)
+    if (!metric->shape.empty())
+      return {Code::Training,
+              fmt::format("'{}': '{}' is a tensor {}; an evaluation reports "
+                          "numbers, and p.predict() in the model writes "
+                          "tensors",
+                          displayName(step), metric->name,
+                          shapeText(metric->shape))};
+  return {};
 }
 
 Status Session::openData(uint32_t step) {
@@ -136,33 +159,93 @@ Status Session::openData(uint32_t step) {
     return {};
   const fb::StepT &description = *plan().steps[step];
   const fb::DatasetT &dataset = *plan().datasets[description.dataset];
-  std::string name = displayName(description);
-  auto given = givenData.find(name);
-  bool named = given != givenData.end();
-  if (settings.synthetic && !named && !givenForAll) {
+  if (!description.training && !description.predicts)
+    DLRT_TRY(checkReported(description));
+  DataRequest request = requestOf(step);
+  if (settings.synthetic && !request.given) {
     datasets[step] = std::make_unique<Dataset>(syntheticDataset(dataset));
     return {};
   }
-  Expected<Dataset> opened = openDataset(
-      dataset, name, named ? std::optional(given->second) : givenForAll);
+  Expected<Dataset> opened = openDataset(dataset, request);
   if (!opened)
     return opened.takeError();
+  notes.insert(notes.end(), opened->notes.begin(), opened->notes.end());
   datasets[step] = std::make_unique<Dataset>(std::move(*opened));
-  return {};
+  Status fits = checkLength(step);
+  if (!fits.ok())
+    datasets.erase(step);
+  return fits;
+}
+
+/// Components that a prediction's programs do not read: labels, often.
+static std::vector<bool> unusedComponents(const fb::PlanT &plan,
+                                          const fb::StepT &step) {
+  std::vector<bool> unused(plan.datasets[step.dataset]->components.size(),
+                           step.predicts);
+  for (const auto &program : step.programs)
+    for (const auto &command : program->commands)
+      for (const Access &access : accessesOf(plan, *command)) {
+        const fb::BufferT &buffer = *plan.buffers[access.range.buffer()];
+        if (buffer.space == fb::Space::Input)
+          unused[buffer.offset] = false;
+      }
+  return unused;
+}
+
+DataRequest Session::requestOf(uint32_t step) const {
+  const fb::StepT &description = *plan().steps[step];
+  DataRequest request;
+  request.step = displayName(description);
+  auto given = givenData.find(request.step);
+  request.given =
+      given != givenData.end() ? std::optional(given->second) : givenForAll;
+  size_t slash = planName.rfind('/');
+  request.folder = !settings.modelFolder.empty() ? settings.modelFolder
+                   : slash == std::string::npos  ? ""
+                                                 : planName.substr(0, slash);
+  request.unused = unusedComponents(plan(), description);
+  return request;
 }
 
 std::vector<std::string> Session::dataPaths(uint32_t step) const {
+  return datasetPaths(*plan().datasets[plan().steps[step]->dataset],
+                      requestOf(step));
+}
+
+bool Session::dropsLast(uint32_t step) const {
   const fb::StepT &description = *plan().steps[step];
-  auto given = givenData.find(displayName(description));
-  return datasetPaths(
-      *plan().datasets[description.dataset], displayName(description),
-      given != givenData.end() ? std::optional(given->second) : givenForAll);
+  if (description.predicts)
+    return false;
+  return plan().datasets[description.dataset]->drop_last ||
+         (description.training && settings.dropLast);
+}
+
+/// The programs of a step take batches of one or two sizes.
+Status Session::checkLength(uint32_t step) const {
+  const fb::StepT &description = *plan().steps[step];
+  uint64_t items = datasets.at(step)->items;
+  uint64_t batch = fullProgram(description).batch_items;
+  const fb::ProgramT *rest = programOf(description, fb::ProgramKind::Short);
+  uint64_t left = items % batch;
+  if (left == 0 || dropsLast(step) || (rest && rest->batch_items == left))
+    return {};
+  std::string sizes = rest ? fmt::format("{} and {}", batch, rest->batch_items)
+                           : std::to_string(batch);
+  return {Code::Training,
+          fmt::format("'{}': {} items end in a batch of {}, and the plan, "
+                      "compiled for {} items, has programs for batches of {}; "
+                      "{}compile the model again with these data",
+                      displayName(description), items, left,
+                      plan().datasets[description.dataset]->items, sizes,
+                      description.training
+                          ? "--drop-last leaves that batch out, or "
+                          : "")};
 }
 
 uint64_t Session::batchesPerEpoch(uint32_t step) const {
   const fb::DatasetT &dataset = *plan().datasets[plan().steps[step]->dataset];
   return batchesOf(datasets.at(step)->items, dataset.batch_size,
-                   dataset.drop_last);
+                   dropsLast(step));
 }
 
 std::unique_ptr<Loader> Session::makeLoader(uint32_t step, uint64_t batchLimit,
@@ -170,8 +253,9 @@ std::unique_ptr<Loader> Session::makeLoader(uint32_t step, uint64_t batchLimit,
   const fb::DatasetT &dataset = *plan().datasets[plan().steps[step]->dataset];
   LoaderOptions options;
   options.batchSize = dataset.batch_size;
-  options.dropLast = dataset.drop_last;
-  options.shuffle = dataset.shuffle && settings.shuffle;
+  options.dropLast = dropsLast(step);
+  options.shuffle =
+      dataset.shuffle && settings.shuffle && !plan().steps[step]->predicts;
   options.seed = settings.seed;
   options.slots = machine->inputSlots(step);
   options.batchLimit = batchLimit;

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace dlrt {
@@ -30,6 +31,11 @@ struct SessionOptions {
   std::string isa;
   uint64_t seed = 0;
   bool shuffle = true; ///< false: file order, whatever the plan says
+  /// Training leaves out a last batch that is not full, whatever the plan says.
+  bool dropLast = false;
+  /// Where relative paths of the model are looked for first; empty: the plan's
+  /// folder.
+  std::string modelFolder;
   bool synthetic = false;
   bool trace = false;
   CheckOptions checks;
@@ -70,8 +76,10 @@ public:
   /// Index of the training step, if there is one.
   std::optional<uint32_t> trainingStep() const;
   std::vector<uint32_t> evaluationSteps() const;
+  std::vector<uint32_t> predictionSteps() const;
 
-  /// Opens the data of a step; a second call does nothing.
+  /// Opens the data of a step; a second call does nothing. Refuses a number of
+  /// items that the step's programs cannot take.
   Status openData(uint32_t step);
   bool hasData(uint32_t step) const { return datasets.count(step) != 0; }
   /// Of a step whose data are open.
@@ -87,6 +95,9 @@ public:
   /// epochs; start() is yet to be called.
   std::unique_ptr<Loader> makeLoader(uint32_t step, uint64_t batchLimit,
                                      uint64_t firstBatch = 0) const;
+
+  /// What was to be said of data that have been opened since the last call.
+  std::vector<std::string> takeNotes() { return std::exchange(notes, {}); }
 
   /// Sets all states to their initial values.
   Status initialiseStates();
@@ -104,6 +115,9 @@ public:
 private:
   Session() = default;
   Status resolveData();
+  DataRequest requestOf(uint32_t step) const;
+  bool dropsLast(uint32_t step) const;
+  Status checkLength(uint32_t step) const;
   Status openDevice();
 
   LoadedPlan loaded;
@@ -113,10 +127,11 @@ private:
   std::map<std::string, std::string> givenData; ///< by step name
   std::optional<std::string> givenForAll;
   std::map<uint32_t, std::unique_ptr<Dataset>> datasets;
+  std::vector<std::string> notes;
   std::vector<double> settingValues; ///< by position in the plan
 };
 
-/// The name users know an evaluation by: "test" of the step "eval.test".
+/// The name users know a step by: "test" of the step "eval.test".
 std::string displayName(const fb::StepT &step);
 
 } // namespace dlrt

@@ -48,6 +48,8 @@ Status Training::prepare() {
   // with may be gone.
   if (!output || !output->goesOn())
     DLRT_TRY(session.loadInitialWeights(warnings));
+  for (const std::string &note : session.takeNotes())
+    observer.warning(note);
   for (const std::string &warning : warnings)
     observer.warning(warning);
   if (output)

@@ -20,6 +20,8 @@ struct RunOptions {
   std::string folder;  ///< empty: none
   uint64_t keep = 3;   ///< checkpoints; 0: all
   bool goesOn = false; ///< if the folder holds a run
+  /// Under a plan that need not be the run's, if it has the same states.
+  bool otherPlan = false;
   /// What the record shall say for `dlrun resume`: its arguments, and the
   /// length of this process as one of them ("--epochs=3").
   std::vector<std::string> arguments;

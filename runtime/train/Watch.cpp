@@ -16,7 +16,7 @@ using namespace dlrt;
 std::vector<std::string> dlrt::evaluationMetrics(const fb::PlanT &plan) {
   std::vector<std::string> names;
   for (const auto &step : plan.steps)
-    if (!step->training) {
+    if (!step->training && !step->predicts) {
       ScalarMetrics metrics(*step);
       for (const ScalarMetric &metric : metrics.values())
         names.push_back(displayName(*step) + "." + metric.name);

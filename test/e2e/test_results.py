@@ -158,10 +158,14 @@ class NoKernels(support.ToolTest):
     def test_steps_that_only_return_parameters(self):
         self.regression_data()
         self.write("net.dl", support.HEAD + """
+struct Scale : nn::Module {
+  dl::Parameter scale = dl::ones({});
+};
+
 void dl_main(dl::Program &p) {
   auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 5});
-  nn::Linear model{3, 2};
-  p.eval("test", data, [&](dl::Batch b) -> dl::Metrics { return {{"x", model.weight}}; });
+  Scale model;
+  p.eval("test", data, [&](dl::Batch b) -> dl::Metrics { return {{"x", model.scale}}; });
 }
 """)
         self.dlcc("net.dl", "--emit=memory.svg")

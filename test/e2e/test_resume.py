@@ -319,3 +319,67 @@ class TwoBegin(support.ToolTest):
             with open(self.path("run/train.csv"), encoding="utf-8") as file:
                 self.assertEqual(len(file.readlines()), 5)
             shutil.rmtree(self.path("run"))
+
+
+class OtherPlan(support.ToolTest):
+    """dlrun resume DIR --plan: a run goes on under a plan that was compiled again."""
+
+    def setUp(self):
+        super().setUp()
+        self.regression_data()
+        self.write("lin.dl", support.LINEAR.replace(".lr = 0.1", ".lr = 0.1, .momentum = 0.9"))
+        self.dlcc("lin.dl")
+        self.dlrun("lin.plan", "-q", "--steps", 6, "--out", "run")
+
+    def recompiled(self, before, after, *arguments):
+        with open(self.path("lin.dl"), encoding="utf-8") as file:
+            self.write("new.dl", file.read().replace(before, after))
+        self.dlcc("new.dl", *arguments)
+
+    def weights(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
+
+    def test_it_goes_on_with_all_it_had(self):
+        self.recompiled(".lr = 0.1", ".lr = 0.02")
+        self.dlrun("resume", "run", "-q", "--steps", 9, "--plan", "new.plan", "--save-final", "a.safetensors")
+        self.dlrun("lin.plan", "-q", "--steps", 6, "--out", "other")
+        self.dlrun("resume", "other", "-q", "--steps", 9, "--set", "optim.lr=0.02", "--save-final", "b.safetensors")
+        self.assertEqual(self.weights("a.safetensors"), self.weights("b.safetensors"))
+        self.dlrun("resume", "run", "-q", "--steps", 12, "--save-final", "a.safetensors")
+        self.dlrun("resume", "other", "-q", "--steps", 12, "--save-final", "b.safetensors")
+        self.assertEqual(self.weights("a.safetensors"), self.weights("b.safetensors"))
+
+    def test_a_checkpoint_of_the_plan_before_will_do(self):
+        self.recompiled(".lr = 0.1", ".lr = 0.02")
+        self.dlrun("resume", "run", "-q", "--steps", 9, "--plan", "new.plan", "--save-final", "a.safetensors")
+        os.remove(self.path("run/checkpoints/step-00000009.safetensors"))  # as if it had been killed before
+        self.dlrun("resume", "run", "-q", "--steps", 9, "--save-final", "b.safetensors")
+        self.assertEqual(self.weights("a.safetensors"), self.weights("b.safetensors"))
+
+    def test_other_metrics_begin_new_logs(self):
+        self.recompiled('{{"loss", loss}}', '{{"mse", loss}, {"twice", loss * 2}}')
+        self.dlrun("resume", "run", "-q", "--steps", 9, "--plan", "new.plan")
+        with open(self.path("run/train.csv"), encoding="utf-8") as file:
+            self.assertEqual(file.readline(), "step,epoch,mse,twice\n")
+        with open(self.path("run/old-1/train.csv"), encoding="utf-8") as file:
+            self.assertEqual(file.readline(), "step,epoch,loss\n")
+
+    def refused(self, code, words):
+        before = self.listing(), sorted(os.listdir(self.path("run"))), self.weights("run/model.plan")
+        result = dltools.call([dltools.DLRUN, "resume", "run", "--steps", "9", "--plan", "new.plan"], self.folder)
+        self.assertEqual(result.returncode, code, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+        self.assertEqual(before, (self.listing(), sorted(os.listdir(self.path("run"))), self.weights("run/model.plan")))
+
+    def test_what_does_not_fit_is_refused(self):
+        self.recompiled(", .momentum = 0.9", "")
+        self.refused(1, ["tensors, the plan has 2 states"])
+        self.recompiled("nn::Linear model{3, 2}", "nn::Linear model{3, 2, {.bias = false}}")
+        self.refused(1, ["tensors, the plan has 2 states"])
+        self.recompiled("", "", "-D", "batch_size=4")
+        self.refused(2, ["--plan", "another size or number"])
+        result = dltools.call([dltools.DLRUN, "new.plan", "--out", "run", "--resume=auto"], self.folder)
+        self.assertEqual(result.returncode, 5, result.stderr)
+        self.assertIn("--plan new.plan", result.stderr)

@@ -162,7 +162,7 @@ class TensorData(Trained):
     def test_another_length(self):
         np.save(self.path("x.npy"), self.x[:50])
         np.save(self.path("y.npy"), self.y[:50])
-        self.fails(TRAINING, ["64", "50"])
+        self.fails(TRAINING, ["64", "50", "--drop-last"])
 
     def test_unequal_lengths(self):
         np.save(self.path("y.npy"), self.y[:50])
@@ -171,8 +171,8 @@ class TensorData(Trained):
     def test_another_shape_or_dtype(self):
         np.save(self.path("x.npy"), self.x[:, :, :11])
         self.fails(TRAINING, "x.npy")
-        np.save(self.path("x.npy"), self.x.astype(np.float64))
-        self.fails(TRAINING, ["x.npy", "f64", "f32"])
+        np.save(self.path("x.npy"), self.x.astype(np.int64))
+        self.fails(TRAINING, ["x.npy", "i64", "f32"])
         np.save(self.path("x.npy"), self.x.astype(np.float16))
         self.fails(IO, ["x.npy", "<f2"])
 
@@ -320,6 +320,39 @@ class Compiler(support.ToolTest):
         self.fails(3, ["bf16", "not in this version"], "lin.dl", "--dtype=bf16")
         self.fails(IO, "nowhere", "lin.dl", "-o", "nowhere/out.plan")
         self.fails(USAGE, ["batch_sise", "batch_size"], "lin.dl", "-D", "batch_sise=4")
+
+    def test_nothing_is_written_over_an_input(self):
+        self.regression_data()
+        self.write("lin.dl", support.LINEAR)
+        self.write("m.txt", "cores = 2\n")
+        os.mkdir(self.path("sub"))
+        for output in ("graph.svg=lin.dl", "graph.svg=sub/../lin.dl", "mlir=./lin.dl"):
+            self.fails(USAGE, ["would replace the model lin.dl"], "lin.dl", "--emit=" + output)
+        self.fails(USAGE, ["would replace --machine=m.txt"], "lin.dl", "--machine=m.txt", "--emit=machine=m.txt")
+        self.fails(USAGE, ["would replace the model"], "lin.dl", "-o", "./lin.dl")
+        self.fails(USAGE, ["the plan", "one file"], "lin.dl", "--emit=graph.svg=lin.plan")
+        self.fails(USAGE, ["--emit=graph.dot and --emit=graph.svg", "one file"], "lin.dl",
+                   "--emit=graph.svg=a.svg,graph.dot=a.svg")
+
+    def test_what_was_meant(self):
+        self.regression_data()
+        self.write("lin.dl", support.LINEAR)
+        self.fails(USAGE, ["--outpt=x", "did you mean -o FILE?"], "lin.dl", "--outpt=x")
+        self.fails(USAGE, ["-I nope: there is no such folder"], "lin.dl", "-I", "nope")
+        self.fails(USAGE, ["'lin.plan' is compiled already", "dlrun lin.plan"], "lin.plan")
+
+    def test_names_of_metrics_and_settings(self):
+        self.regression_data()
+        for name, said in ((r'"lo\nss"', "one line"), ('"step"', "cannot be called 'step'"),
+                           ('"epoch"', "cannot be called 'epoch'"), ('"event"', "cannot be called 'event'")):
+            text = support.LINEAR.replace('{{"loss", loss}}', "{{" + name + ", loss}}")
+            self.write("lin.dl", text)
+            line = text.count("\n", 0, text.index("{{" + name)) + 1
+            self.fails(1, [f"lin.dl:{line}:", said], "lin.dl")
+        text = support.LINEAR.replace("  nn::Linear", '  auto again = p.arg("batch_size", 4);\n  nn::Linear')
+        self.write("lin.dl", text)
+        line = text.count("\n", 0, text.index("auto again")) + 1
+        self.fails(1, [f"lin.dl:{line}:", "'batch_size' was asked for before, at lin.dl:"], "lin.dl")
 
     def test_a_wrong_shape_names_the_line(self):
         self.regression_data()

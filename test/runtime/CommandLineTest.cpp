@@ -225,8 +225,9 @@ TEST_F(CommandLine, MissingAndWrongFiles) {
   writeFile(folder.path("half.plan"), damaged);
   expectError("half.plan", 5, "damaged");
   writeRegressionData(folder, 11);
-  expectError("model.plan --save-final w", 1,
-              "11 items, the plan was compiled for 10");
+  expectError(
+      "model.plan --save-final w", 1,
+      "11 items end in a batch of 3, and the plan, compiled for 10 items");
   EXPECT_FALSE(std::filesystem::exists(folder.path("w")));
 }
 

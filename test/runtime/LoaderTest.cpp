@@ -1,11 +1,14 @@
 #include "runtime/data/Loader.h"
 #include "runtime/data/Permutation.h"
+#include "test/runtime/TestFiles.h"
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <numeric>
 
 using namespace dlrt;
+using namespace dlrt::test;
 
 namespace {
 
@@ -196,4 +199,127 @@ TEST(Loader, GathersForSeveralRanks) {
   EXPECT_EQ(ring[0][1][1], 5u);
   EXPECT_EQ(ring[1][1][0], 6u);
   EXPECT_EQ(ring[1][1][1], 0u);
+}
+
+namespace {
+
+/// A file of u64 rows behind a header of 24 bytes.
+struct RowsOnDisk {
+  TemporaryFolder folder;
+  std::string path = folder.path("rows");
+  Dataset dataset;
+
+  RowsOnDisk(uint64_t items, uint64_t inFile) {
+    std::vector<uint64_t> rows(3 + inFile);
+    std::iota(rows.begin() + 3, rows.end(), 0);
+    Bytes bytes(rows.size() * 8);
+    std::memcpy(bytes.data(), rows.data(), bytes.size());
+    writeFile(path, bytes);
+    auto file = RandomFile::open(path);
+    EXPECT_TRUE(file) << file.status().message();
+    dataset.randomFiles.push_back(
+        std::make_unique<RandomFile>(std::move(*file)));
+    DatasetComponent rowsOfFile;
+    rowsOfFile.itemBytes = 8;
+    rowsOfFile.file = dataset.randomFiles[0].get();
+    rowsOfFile.fileOffset = 24;
+    dataset.components = {rowsOfFile};
+    dataset.items = dataset.distinct = items;
+  }
+};
+
+} // namespace
+
+TEST(Loader, RowsThatAreReadAreThoseOfMemory) {
+  constexpr uint64_t items = 103;
+  RowsOnDisk disk(items, items);
+  Numbers memory(items);
+  for (bool shuffle : {false, true})
+    for (uint32_t slots : {1u, 2u, 3u, 16u})
+      for (int round = 0; round < 20; ++round) {
+        LoaderOptions o = options(4);
+        o.shuffle = shuffle;
+        o.slots = slots;
+        o.firstBatch = static_cast<uint64_t>(round);
+        ASSERT_EQ(collect(disk.dataset, o, 60), collect(memory.dataset, o, 60));
+      }
+}
+
+TEST(Loader, ManyReadersEndWithTheirLimit) {
+  RowsOnDisk disk(40, 40);
+  for (uint64_t limit = 0; limit < 12; ++limit) {
+    LoaderOptions o = options(4);
+    o.shuffle = true;
+    o.slots = 8;
+    o.batchLimit = limit;
+    collect(disk.dataset, o, static_cast<int>(limit));
+    collect(disk.dataset, o, static_cast<int>(limit / 2));
+  }
+}
+
+TEST(Loader, AFileThatGotShorterIsAnErrorOfItsBatch) {
+  RowsOnDisk disk(40, 20); // in file order, batch 5 is the first without data
+  for (uint32_t slots : {1u, 4u, 16u}) {
+    LoaderOptions o = options(4);
+    o.slots = slots;
+    std::vector<uint64_t> ring(slots * 4);
+    Loader loader(disk.dataset, o, [&](uint32_t, uint32_t slot, size_t) {
+      return reinterpret_cast<uint8_t *>(&ring[slot * 4]);
+    });
+    ASSERT_TRUE(loader.start().ok());
+    for (int b = 0; b < 5; ++b) {
+      ASSERT_TRUE(loader.next()) << b;
+      loader.release();
+    }
+    Expected<Batch> missing = loader.next();
+    ASSERT_FALSE(missing);
+    EXPECT_EQ(missing.status().code(), Code::Io);
+    EXPECT_NE(missing.status().message().find("got shorter"),
+              std::string::npos);
+  }
+}
+
+TEST(Loader, ConvertsItemsAndRefusesWhatDoesNotFit) {
+  std::vector<int64_t> values = {1, -2, 3, int64_t(1) << 31, 5, 6};
+  Dataset dataset;
+  dataset.items = dataset.distinct = 6;
+  DatasetComponent component;
+  component.data = reinterpret_cast<const uint8_t *>(values.data());
+  component.itemBytes = 8;
+  component.convert = itemConverter(fb::DType::I64, fb::DType::I32);
+  component.elements = 1;
+  component.batchBytes = 4;
+  dataset.components = {component};
+  std::vector<int32_t> ring(3 * 3);
+  LoaderOptions o = options(3);
+  Loader loader(dataset, o, [&](uint32_t, uint32_t slot, size_t) {
+    return reinterpret_cast<uint8_t *>(&ring[slot * 3]);
+  });
+  ASSERT_TRUE(loader.start().ok());
+  ASSERT_TRUE(loader.next());
+  EXPECT_EQ((std::vector<int32_t>(ring.begin(), ring.begin() + 3)),
+            (std::vector<int32_t>{1, -2, 3}));
+  Expected<Batch> second = loader.next();
+  ASSERT_FALSE(second);
+  EXPECT_EQ(second.status().code(), Code::Training);
+  EXPECT_NE(second.status().message().find("item 3 "), std::string::npos);
+}
+
+TEST(Loader, Conversions) {
+  auto convert = [](fb::DType from, fb::DType to, auto value, auto result) {
+    ItemConverter converter = itemConverter(from, to);
+    ASSERT_TRUE(converter);
+    decltype(result) out;
+    ASSERT_TRUE(converter(reinterpret_cast<const uint8_t *>(&value), 1,
+                          reinterpret_cast<uint8_t *>(&out)));
+    EXPECT_EQ(out, result);
+  };
+  convert(fb::DType::F64, fb::DType::F32, 0.1, 0.1f);
+  convert(fb::DType::F32, fb::DType::F64, 0.1f, double(0.1f));
+  convert(fb::DType::U8, fb::DType::I64, uint8_t(200), int64_t(200));
+  convert(fb::DType::I32, fb::DType::U8, int32_t(255), uint8_t(255));
+  convert(fb::DType::I64, fb::DType::Bool, int64_t(1), uint8_t(1));
+  convert(fb::DType::Bool, fb::DType::I32, uint8_t(1), int32_t(1));
+  EXPECT_FALSE(itemConverter(fb::DType::I64, fb::DType::F32));
+  EXPECT_FALSE(itemConverter(fb::DType::F32, fb::DType::I64));
 }

@@ -38,7 +38,7 @@ struct Mnist : testing::Test {
     writeFile(where + "/train-labels-idx1-ubyte.gz", compressed(labels));
   }
   std::string error(const std::optional<std::string> &given = {}) {
-    auto opened = openDataset(dataset, "train", given);
+    auto opened = openDataset(dataset, {"train", given});
     return opened ? "" : opened.status().message();
   }
 };
@@ -55,12 +55,12 @@ TEST_F(Mnist, LooksInTheDocumentedOrder) {
   write(root, images(3, 1), labels(3));
   write(folder.path("env/mnist"), images(3, 2), labels(3));
   write(given, images(3, 3), labels(3));
-  EXPECT_EQ(openDataset(dataset, "train", {})->components[0].data[0], 1);
+  EXPECT_EQ(openDataset(dataset, {"train"})->components[0].data[0], 1);
   setenv("DL_DATA", folder.path("env").c_str(), 1);
-  EXPECT_EQ(openDataset(dataset, "train", {})->components[0].data[0], 2);
-  EXPECT_EQ(openDataset(dataset, "train", given)->components[0].data[0], 3);
+  EXPECT_EQ(openDataset(dataset, {"train"})->components[0].data[0], 2);
+  EXPECT_EQ(openDataset(dataset, {"train", given})->components[0].data[0], 3);
   setenv("DL_DATA", folder.path("elsewhere").c_str(), 1);
-  EXPECT_EQ(openDataset(dataset, "train", {})->components[0].data[0], 1);
+  EXPECT_EQ(openDataset(dataset, {"train"})->components[0].data[0], 1);
   unsetenv("DL_DATA");
 }
 
@@ -77,8 +77,7 @@ TEST_F(Mnist, SaysWhereItLooked) {
 TEST_F(Mnist, RefusesWhatDoesNotFit) {
   std::string root = folder.path("root");
   write(root, images(2, 1), labels(2));
-  EXPECT_NE(error().find("2 items, the plan was compiled for 3"),
-            std::string::npos);
+  EXPECT_EQ(error(), "") << "any number of items will do";
   write(root, images(3, 1), labels(2));
   EXPECT_NE(error().find("2 labels for 3 images"), std::string::npos);
   write(root, idx({3, 2, 3}, Bytes(18)), labels(3));

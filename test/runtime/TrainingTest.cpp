@@ -181,7 +181,8 @@ TEST(Session, UnderstandsDataArguments) {
   EXPECT_EQ(attempt({root}), "");
   EXPECT_EQ(attempt({"train=" + root}), "");
   EXPECT_EQ(attempt({root + "/x.npy," + root + "/y.npy"}), "");
-  EXPECT_NE(attempt({"test=" + root}).find("x.npy"), std::string::npos);
+  EXPECT_EQ(attempt({"test=" + root}), "") << "those beside the plan";
+  EXPECT_NE(attempt({"train=/nowhere"}).find("/nowhere"), std::string::npos);
   EXPECT_NE(attempt({"tset=" + root}).find("did you mean 'test'?"),
             std::string::npos);
   EXPECT_NE(attempt({root + "/x.npy"}).find("1 files, the data set has 2"),

@@ -42,6 +42,16 @@ TEST(Validator, Buffers) {
   expectRefusal([](auto &p) { p.buffers[4]->bytes = 128; }, "scalars");
 }
 
+TEST(Validator, Predictions) {
+  auto predicts = [](fb::PlanT &p) -> fb::StepT & {
+    p.steps[1]->predicts = true;
+    return *p.steps[1];
+  };
+  expectRefusal([&](auto &p) { predicts(p); }, "no row for each item");
+  expectRefusal([](auto &p) { p.steps[0]->predicts = true; },
+                "trains and predicts");
+}
+
 TEST(Validator, States) {
   expectRefusal([](auto &p) { p.states[0]->buffer = 99; }, "buffer 99");
   expectRefusal([](auto &p) { p.states[1]->name = "w"; }, "used twice");

@@ -1,8 +1,10 @@
 #include "tools/dlcc/Arguments.h"
 #include "compiler/frontend/Suggest.h"
 #include "compiler/pipeline/Pipeline.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
 #include <functional>
@@ -72,6 +74,7 @@ private:
   void emit(StringRef list);
   void emitOne(StringRef kind, StringRef path);
   void complete();
+  void checkFiles();
   std::string beside(StringRef suffix) const {
     return llvm::sys::path::stem(result.model).str() + suffix.str();
   }
@@ -178,7 +181,10 @@ void Parser::unknown(StringRef word) {
   std::vector<std::string> names;
   for (const Option &option : options())
     names.push_back(option.name);
-  std::string better = frontend::nearest(word.split('=').first, names);
+  StringRef name = word.split('=').first;
+  // As other compilers call it.
+  std::string better =
+      name.starts_with("--out") ? "-o FILE" : frontend::nearest(name, names);
   fail("there is no option " + word.str() +
        (better.empty() ? "; see dlcc --help"
                        : "; did you mean " + better + "?"));
@@ -278,12 +284,53 @@ void Parser::emitOne(StringRef kind, StringRef path) {
   result.outputs.push_back(output);
 }
 
+/// Whether two names are those of one file that a write would replace.
+static bool sameFile(StringRef a, StringRef b) {
+  namespace fs = llvm::sys::fs;
+  if (a == "-" || b == "-" || (fs::exists(a) && !fs::is_regular_file(a)))
+    return false;
+  if (fs::equivalent(a, b))
+    return true;
+  llvm::SmallString<256> wholeA = a, wholeB = b;
+  for (auto *path : {&wholeA, &wholeB}) {
+    fs::make_absolute(*path);
+    llvm::sys::path::remove_dots(*path, /*remove_dot_dot=*/true);
+  }
+  return wholeA == wholeB;
+}
+
+/// What is read must not be written over, and two outputs are two files.
+void Parser::checkFiles() {
+  std::vector<std::pair<std::string, std::string>> written = {
+      {"the plan", result.plan}};
+  if (result.check)
+    written.clear();
+  for (const Output &output : result.outputs) {
+    std::string what = "--emit=" + output.kind;
+    for (const auto &[file, name] : {std::pair("the model ", result.model),
+                                     {"--machine=", result.machine}})
+      if (!name.empty() && sameFile(output.path, name))
+        return fail(what + " would replace " + file + name +
+                    "; name another file");
+    for (const auto &[other, path] : written)
+      if (sameFile(output.path, path))
+        return fail(what + " and " + other + " would be one file, " + path);
+    written.emplace_back(what, output.path);
+  }
+  for (const std::string &folder : result.includeFolders)
+    if (!llvm::sys::fs::is_directory(folder))
+      return fail("-I " + folder + ": there is no such folder");
+}
+
 void Parser::complete() {
   if (result.model.empty())
     return fail("which model? dlcc model.dl; see dlcc --help");
+  if (StringRef(result.model).ends_with(".plan"))
+    return fail("'" + result.model + "' is compiled already; 'dlrun " +
+                result.model + "' trains it");
   if (result.plan.empty())
     result.plan = beside(".plan");
-  if (result.plan == result.model)
+  if (sameFile(result.plan, result.model))
     return fail("the plan would replace the model " + result.model +
                 "; name another file with -o");
   for (const std::string &list : emits)
@@ -300,6 +347,7 @@ void Parser::complete() {
           StringRef(output.kind).starts_with("graph."))))
       fail("--emit=" + output.kind +
            ": --check stops before there are kernels; leave it out");
+  checkFiles();
 }
 
 } // namespace

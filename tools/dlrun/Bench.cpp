@@ -140,6 +140,8 @@ Expected<int> dlrun::runBench(const Options &options) {
   std::vector<std::string> warnings;
   DLRT_TRY(session.initialiseStates());
   DLRT_TRY(session.loadInitialWeights(warnings));
+  for (const std::string &note : session.takeNotes())
+    warn(note);
   for (const std::string &warning : warnings)
     warn(warning);
   reportStart(session, options,

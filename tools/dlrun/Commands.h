@@ -18,6 +18,7 @@ dlrt::Expected<int> runTrain(const Options &options);
 /// Goes on with the run in a folder.
 dlrt::Expected<int> runResume(const Options &options);
 dlrt::Expected<int> runEval(const Options &options);
+dlrt::Expected<int> runPredict(const Options &options);
 dlrt::Expected<int> runBench(const Options &options);
 dlrt::Expected<int> runInfo(const Options &options);
 

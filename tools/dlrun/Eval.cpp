@@ -41,6 +41,8 @@ Expected<std::unique_ptr<Session>> dlrun::openSession(const Options &options,
   session.isa = options.isa;
   session.seed = options.seed;
   session.shuffle = !options.noShuffle;
+  session.dropLast = options.dropLast;
+  session.modelFolder = options.modelFolder;
   session.synthetic = synthetic;
   session.trace = !options.trace.empty();
   session.checks.poison = options.poison;
@@ -113,6 +115,8 @@ Expected<int> dlrun::runEval(const Options &given) {
   std::vector<std::string> warnings;
   DLRT_TRY(session.initialiseStates());
   DLRT_TRY(session.loadInitialWeights(warnings));
+  for (const std::string &note : session.takeNotes())
+    warn(note);
   for (const std::string &warning : warnings)
     warn(warning);
   reportStart(session, options, "");

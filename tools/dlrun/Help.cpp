@@ -13,6 +13,7 @@ Examples:
   dlrun mnist.plan --epochs 20 --out runs/mnist --every ckpt=1000
   dlrun resume runs/mnist --set optim.lr=0.001
   dlrun eval mnist.plan --init mnist.safetensors
+  dlrun predict mnist.plan --init runs/mnist --out digits.npy
   dlrun info mnist.plan
   dlrun bench mnist.plan --threads 1
 
@@ -22,6 +23,7 @@ Usage:
                                go on with a run that was started with --out
   dlrun eval PLAN [options]    evaluate only; a run's FOLDER stands for its plan
                                and its newest weights
+  dlrun predict PLAN [options] write what the model predicts for each item
   dlrun bench PLAN [options]   measure steps, with synthetic data
   dlrun info PLAN [--json]     what is in the plan
 
@@ -44,6 +46,15 @@ ones; the folder of a run stands for its plan, its data and its newest checkpoin
 
   dlrun eval mnist.plan --init mnist.safetensors
   dlrun eval runs/mnist --json
+)"},
+    {Command::Predict, R"(dlrun predict PLAN|FOLDER --init W [options]
+Writes what p.predict() of the model returns, for all items in the order of the data.
+--out FILE.safetensors takes all tensors, under their names (those of several
+predictions as PREDICTION.TENSOR), FILE.npy the only one; without it the file has the
+plan's name. Data that the prediction does not use, such as labels, may be missing. The
+folder of a run stands for its plan and its newest checkpoint.
+
+  dlrun predict mnist.plan --init mnist.safetensors --data new.npy --out digits.npy
 )"},
     {Command::Bench, R"(dlrun bench PLAN [options]
 Runs steps back to back, without logging, and prints the time of one: median, 10th
@@ -85,7 +96,11 @@ constexpr OptionHelp optionTexts[] = {
      R"(  --data [STEP=]PATH           folder of the data files, of all steps or of one;
                                for .npy data sets also their files, with commas
                                (MNIST without it: $DL_DATA/mnist, then the
-                               folder named in the model)
+                               folder named in the model). Any number of items
+                               that ends in a batch the plan has a program for
+)"},
+    {"drop-last",
+     R"(  --drop-last                  training leaves out a last batch that is not full
 )"},
     {"no-shuffle", "  --no-shuffle                 batches in file order\n"},
     {nullptr, "Weights and settings"},
@@ -159,6 +174,11 @@ constexpr OptionHelp optionTexts[] = {
     {"resume",
      R"(  --resume=auto                go on if the folder holds this run (default:
                                never, which refuses such a folder)
+)"},
+    {"plan",
+     R"(  --plan NEW.plan              go on under a plan that was compiled again, with
+                               weights, optimizer state, step and position, where
+                               all names and shapes are the same
 )"},
     {nullptr, "Machine"},
     {"threads", "  --threads N                  default: one per core\n"},

@@ -143,7 +143,9 @@ static std::string stepsText(const fb::PlanT &plan) {
     const fb::DatasetT &data = *plan.datasets[step->dataset];
     text += fmt::format("\nstep {} ({}): {} {} items in batches of {}{}{}",
                         displayName(*step),
-                        step->training ? "training" : "evaluation",
+                        step->training   ? "training"
+                        : step->predicts ? "prediction"
+                                         : "evaluation",
                         withCommas(data.items), EnumNameDatasetKind(data.kind),
                         data.batch_size, data.shuffle ? ", shuffled" : "",
                         data.drop_last ? ", last short batch dropped" : "");

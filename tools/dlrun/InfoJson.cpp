@@ -233,6 +233,7 @@ static void writeSteps(JsonWriter &json, const Mesh &mesh,
     json.beginObject()
         .field("name", displayName(*step))
         .field("training", step->training)
+        .field("predicts", step->predicts)
         .field("dataset", step->dataset)
         .field("accumulate", step->accumulate);
     json.key("programs").beginArray();

@@ -27,7 +27,8 @@ constexpr unsigned eval = 1u << unsigned(Command::Eval);
 constexpr unsigned info = 1u << unsigned(Command::Info);
 constexpr unsigned bench = 1u << unsigned(Command::Bench);
 constexpr unsigned resume = 1u << unsigned(Command::Resume);
-constexpr unsigned runs = train | eval | bench;
+constexpr unsigned predicts = 1u << unsigned(Command::Predict);
+constexpr unsigned runs = train | eval | bench | predicts;
 constexpr unsigned all = runs | info | resume;
 
 using Apply = Status (*)(Options &, const std::string &value);
@@ -39,8 +40,8 @@ struct OptionInfo {
   Apply apply;
 };
 
-constexpr const char *commandNames[] = {"train", "eval", "info", "bench",
-                                        "resume"};
+constexpr const char *commandNames[] = {"train", "eval",   "info",
+                                        "bench", "resume", "predict"};
 
 Status setUnsigned(const std::string &value, uint64_t &out, uint64_t least,
                    uint64_t most) {
@@ -275,6 +276,11 @@ constexpr OptionInfo table[] = {
        o.noShuffle = true;
        return Status();
      }},
+    {"drop-last", train | resume | bench, false,
+     [](Options &o, Value) {
+       o.dropLast = true;
+       return Status();
+     }},
     {"every", train | resume, true, setEvery},
     {"halt-on", train | resume, true, setHaltOn},
     {"keep-best", train | resume, true, setKeepBest},
@@ -301,10 +307,13 @@ constexpr OptionInfo table[] = {
        o.version = true;
        return Status();
      }},
-    {"out", train, true, [](Options &o, Value v) { return setPath(v, o.out); }},
+    {"out", train | predicts, true,
+     [](Options &o, Value v) { return setPath(v, o.out); }},
     {"keep", train | resume, true,
      [](Options &o, Value v) { return setUnsigned(v, o.keep, 0, manySteps); }},
     {"resume", train, true, setResume},
+    {"plan", resume, true,
+     [](Options &o, Value v) { return setPath(v, o.newPlan); }},
     {"trace", runs | resume, true,
      [](Options &o, Value v) { return setPath(v, o.trace); }},
     {"poison", runs | resume, false,
@@ -432,8 +441,8 @@ private:
 
   Status checkTogether() const {
     if (options.plan.empty())
-      return usage("which plan? Usage: dlrun [train|eval|info|bench] PLAN "
-                   "[options], or dlrun resume FOLDER; dlrun --help shows "
+      return usage("which plan? Usage: dlrun [train|eval|predict|info|bench] "
+                   "PLAN [options], or dlrun resume FOLDER; dlrun --help shows "
                    "examples");
     for (const OptionInfo *option : used)
       if (!(option->commands & 1u << unsigned(options.command)))
@@ -534,6 +543,8 @@ Expected<Options> dlrun::parseResumed(const RunRecord &record,
   if (!all)
     return all;
   all->newSettings = now->settings;
+  if (!now->newPlan.empty())
+    all->newPlan = std::filesystem::absolute(now->newPlan);
   if (!now->saveFinal.empty())
     all->saveFinal = std::filesystem::absolute(now->saveFinal);
   if (!now->saveMetrics.empty())

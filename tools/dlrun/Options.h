@@ -16,7 +16,7 @@
 
 namespace dlrun {
 
-enum class Command { Train, Eval, Info, Bench, Resume };
+enum class Command { Train, Eval, Info, Bench, Resume, Predict };
 
 struct Options {
   Command command = Command::Train;
@@ -36,11 +36,13 @@ struct Options {
   std::string saveFinal, saveMetrics;
   uint64_t seed = 0;
   unsigned threads = 0; ///< 0: one per core
-  bool noShuffle = false;
+  bool noShuffle = false, dropLast = false;
+  std::string modelFolder; ///< of a run's plan, as its start has named it
   std::optional<uint64_t> logEvery, evalEvery, checkpointEvery;
-  std::string out;         ///< the run's folder, or empty
+  std::string out;         ///< the run's folder, or a prediction's file
   uint64_t keep = 3;       ///< checkpoints; 0: all
   bool resumeAuto = false; ///< go on if the folder holds a run
+  std::string newPlan;     ///< resume: in place of the run's
   std::vector<dlrt::HaltCondition> haltOn;
   std::optional<dlrt::Goal> keepBest;
   std::optional<dlrt::StopCondition> stopWhen;

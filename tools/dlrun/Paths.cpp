@@ -63,6 +63,8 @@ static std::vector<Output> outputsOf(const Options &options) {
                         {"--trace", options.trace}})
     if (!output.path.empty())
       outputs.push_back(output);
+  if (options.command == Command::Predict)
+    outputs.push_back({"--out", options.out});
   return outputs;
 }
 
@@ -84,6 +86,11 @@ Status dlrun::checkOutputs(const Options &options) {
     if (sameFile(outputs[i].path, options.plan))
       return {Code::Usage, fmt::format("{} {}: this is the plan",
                                        outputs[i].option, outputs[i].path)};
+    for (const WeightSource &source : options.init)
+      if (options.command == Command::Predict &&
+          sameFile(outputs[i].path, source.path))
+        return {Code::Usage, fmt::format("{} {}: these are the weights",
+                                         outputs[i].option, outputs[i].path)};
     for (size_t j = 0; j < i; ++j)
       if (sameFile(outputs[i].path, outputs[j].path))
         return {Code::Usage,
@@ -116,10 +123,17 @@ void dlrun::makeAbsolute(Options &options) {
   for (WeightSource &source : options.init)
     absolute(source.path);
   for (std::string *path :
-       {&options.saveFinal, &options.saveMetrics, &options.trace})
+       {&options.saveFinal, &options.saveMetrics, &options.trace, &options.out})
     absolute(*path);
   for (std::string &argument : options.data)
     argument = absoluteData(argument);
+}
+
+std::string dlrun::folderOfStart(const RunRecord &record) {
+  auto started = parseOptions(record.arguments);
+  std::string folder =
+      started ? fs::path(started->plan).parent_path().native() : "";
+  return folder.empty() ? "." : folder;
 }
 
 Expected<Options> dlrun::withRunFolder(const Options &given) {
@@ -135,6 +149,7 @@ Expected<Options> dlrun::withRunFolder(const Options &given) {
   makeAbsolute(options);
   std::string folder = fs::absolute(given.plan).native();
   options.plan = folder + "/model.plan";
+  options.modelFolder = folderOfStart(*record);
   if (options.init.empty())
     options.init = {{folder, {}}};
   if (options.data.empty())

@@ -23,6 +23,9 @@ dlrt::Status checkOutputsAgainstData(const Options &options,
 /// its data. Enters the folder in which the run was started.
 dlrt::Expected<Options> withRunFolder(const Options &options);
 
+/// The folder of the plan that a run was started with; "." where it had none.
+std::string folderOfStart(const dlrt::RunRecord &record);
+
 /// Makes the relative paths of the options absolute.
 void makeAbsolute(Options &options);
 

@@ -1,6 +1,7 @@
 #include "runtime/train/RunFolder.h"
 #include "tools/dlrun/Commands.h"
 #include "tools/dlrun/Events.h"
+#include "tools/dlrun/Paths.h"
 
 #include <fmt/format.h>
 
@@ -38,7 +39,11 @@ Expected<int> dlrun::runResume(const Options &given) {
                          "entered; its relative paths are looked for here",
                          record->folder));
     }
-    options.plan = options.out + "/model.plan";
+    options.modelFolder = folderOfStart(*record);
+    if (options.newPlan.empty())
+      options.plan = options.out + "/model.plan";
+    else
+      options.plan = options.newPlan;
   }
   return runTrain(options);
 }

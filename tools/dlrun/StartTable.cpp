@@ -23,9 +23,10 @@ static std::string dataRow(Session &session, uint32_t index) {
                   withCommas(data.items), withCommas(plan.batch_size));
   if (step.accumulate > 1)
     text += fmt::format(" x {} a step", step.accumulate);
-  if (plan.shuffle && session.options().shuffle)
+  if (plan.shuffle && session.options().shuffle && !step.predicts)
     text += ", shuffled";
-  if (plan.drop_last && data.items % plan.batch_size != 0)
+  bool drops = plan.drop_last || (step.training && session.options().dropLast);
+  if (drops && !step.predicts && data.items % plan.batch_size != 0)
     text += ", last short batch dropped";
   return fmt::format("{}, {}", text, data.source);
 }

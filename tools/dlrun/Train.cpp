@@ -140,6 +140,7 @@ TrainingOptions trainingOptions(const Options &options) {
   out.run = {options.out,
              options.keep,
              options.command == Command::Resume || options.resumeAuto,
+             !options.newPlan.empty(),
              options.arguments,
              lengthOption(options),
              options.newSettings};

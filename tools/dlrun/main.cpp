@@ -22,7 +22,9 @@ static Expected<int> dispatch(const Options &options) {
                     : helpText(options));
     return 0;
   }
-  if (options.command != Command::Eval || !isRunFolder(options.plan))
+  bool takesFolder =
+      options.command == Command::Eval || options.command == Command::Predict;
+  if (!takesFolder || !isRunFolder(options.plan))
     DLRT_TRY(checkPlanPath(options));
   switch (options.command) {
   case Command::Train:
@@ -33,6 +35,8 @@ static Expected<int> dispatch(const Options &options) {
     return runEval(options);
   case Command::Info:
     return runInfo(options);
+  case Command::Predict:
+    return runPredict(options);
   case Command::Bench:
     return runBench(options);
   }

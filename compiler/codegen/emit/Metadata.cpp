@@ -258,6 +258,7 @@ private:
     auto step = std::make_unique<fb::StepT>();
     step->name = op.getName().str();
     step->training = op.getTraining();
+    step->predicts = op.getPredicts();
     step->dataset = op.getDataset();
     step->accumulate = op.getAccumulate();
     for (auto programOp : op.getBody().getOps<plan::ProgramOp>()) {

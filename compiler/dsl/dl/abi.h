@@ -170,6 +170,8 @@ int dl_optimizer(void) noexcept;
 void dl_optimizer_group(int optimizer, const int *parameters,
                         int count) noexcept;
 void dl_optimizer_zero_grad(int optimizer) noexcept;
+// Whether the step uses any of its parameters.
+int dl_optimizer_used(int optimizer) noexcept;
 // Updates one group; returns 0 where none of its parameters has a gradient.
 int dl_optimizer_step(int optimizer, int group, const char *op,
                       const char *const *slots, int slot_count,
@@ -212,8 +214,8 @@ void dl_dataset_component(int dataset, const char *path, int dtype,
 int dl_dataset_components(int dataset) noexcept;
 
 // Steps. dl_step_begin returns 0 when no further trace of the step is wanted.
-int dl_step_begin(const char *name, int dataset, int training,
-                  int trace) noexcept;
+enum { DL_EVALUATION, DL_TRAINING, DL_PREDICTION };
+int dl_step_begin(const char *name, int dataset, int kind, int trace) noexcept;
 int dl_step_input(int component) noexcept;
 void dl_step_end(int metrics) noexcept;
 int dl_in_step() noexcept;

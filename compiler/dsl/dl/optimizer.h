@@ -182,7 +182,10 @@ template <class Options, class Group> class Optimizer : public OptimizerBase {
       schedule_momentum(momentum);
     return options;
   }
-  static void require(bool any) {
+  void require(bool any) const {
+    if (!any && !dl_optimizer_used(id))
+      detail::fail("optimizer.step: the step uses none of its parameters; they "
+                   "are those of another module, or of one that is gone");
     if (!any)
       detail::fail("optimizer.step: no parameter has a gradient; call "
                    "backward() between zero_grad() and step()");

@@ -27,11 +27,10 @@ public:
 
 class Program {
   template <class Function>
-  static void trace(const char *name, const data::Dataset &dataset,
-                    bool training, Function &step) {
+  static void trace(const char *name, const data::Dataset &dataset, int kind,
+                    Function &step) {
     nn::detail::walk_unmet();
-    for (int round = 0; dl_step_begin(name, dataset.id, training, round);
-         ++round) {
+    for (int round = 0; dl_step_begin(name, dataset.id, kind, round); ++round) {
       Batch raw;
       for (int i = 0; i < dl_dataset_components(dataset.id); ++i) {
         Tensor input;
@@ -54,13 +53,13 @@ public:
   template <class Function>
     requires requires(Function &step, Batch batch) { step(batch); }
   void train(const data::Dataset &dataset, Function step) {
-    trace("train", dataset, true, step);
+    trace("train", dataset, DL_TRAINING, step);
   }
   /// One of several training steps, which take turns: dlrun --alternate.
   template <class Function>
     requires requires(Function &step, Batch batch) { step(batch); }
   void train(const char *name, const data::Dataset &dataset, Function step) {
-    trace(name, dataset, true, step);
+    trace(name, dataset, DL_TRAINING, step);
   }
   /// What happens after each epoch: scheduler.step().
   template <class Function> void each_epoch(Function function) {
@@ -72,7 +71,26 @@ public:
   template <class Function>
     requires requires(Function &step, Batch batch) { step(batch); }
   void eval(const char *name, const data::Dataset &dataset, Function step) {
-    trace(name, dataset, false, step);
+    trace(name, dataset, DL_EVALUATION, step);
+  }
+  /// What `dlrun predict` writes: the tensors that the function returns, for
+  /// all items, in the order of the data. Their first dimension is the batch's;
+  /// one that is returned alone has the prediction's name.
+  template <class Function>
+    requires requires(Function &step, Batch batch) { step(batch); }
+  void predict(const char *name, const data::Dataset &dataset, Function step) {
+    static_assert(!__is_same(decltype(step(Batch())), void),
+                  "dl: p.predict: the function returns the tensors to write");
+    auto returns = [&](Batch batch) -> Metrics {
+      if constexpr (__is_same(decltype(step(batch)), Metrics)) {
+        return step(batch);
+      } else {
+        Metrics alone;
+        alone.add(name, step(batch));
+        return alone;
+      }
+    };
+    trace(name, dataset, DL_PREDICTION, returns);
   }
 
   /// A number that dlrun --set name=value changes without compiling: for an

@@ -1,0 +1,70 @@
+#include "runtime/train/Prediction.h"
+
+#include "runtime/plan/StepPrograms.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+
+using namespace dlrt;
+
+std::vector<StreamedTensor> dlrt::predictedTensors(const Session &session,
+                                                   uint32_t step,
+                                                   const std::string &prefix) {
+  std::vector<StreamedTensor> tensors;
+  for (const auto &result : fullProgram(*session.plan().steps[step]).metrics) {
+    std::vector<uint64_t> shape = result->shape;
+    shape[0] = session.dataset(step).items;
+    tensors.push_back({prefix + result->name, result->dtype, std::move(shape)});
+  }
+  return tensors;
+}
+
+static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
+                       TensorStream &stream, size_t first) {
+  const fb::StepT &step = *session.plan().steps[stepIndex];
+  Expected<Batch> next = loader.next();
+  if (!next)
+    return next.takeError();
+  const Batch &batch = *next;
+  Launch run;
+  run.step = stepIndex;
+  run.kind = kindOfBatch(step, batch.items);
+  run.slot = batch.slot;
+  run.scalars = {static_cast<int64_t>(session.options().seed), 0,
+                 static_cast<int64_t>(batch.index),
+                 static_cast<int64_t>(batch.items), 0};
+  Device &device = session.device();
+  Expected<Report> report = device.wait(device.submit(run));
+  loader.release();
+  if (!report)
+    return report.takeError();
+  auto values = readMetrics(session.plans(), stepIndex, run.kind, device);
+  if (!values)
+    return values.takeError();
+  for (size_t i = 0; i < values->size(); ++i)
+    DLRT_TRY(stream.append(first + i, (*values)[i].data));
+  return {};
+}
+
+Expected<Prediction> dlrt::predict(Session &session, uint32_t stepIndex,
+                                   TensorStream &stream, size_t first,
+                                   const std::function<bool()> &goOn) {
+  auto begin = std::chrono::steady_clock::now();
+  uint64_t batches = session.batchesPerEpoch(stepIndex);
+  std::unique_ptr<Loader> loader = session.makeLoader(stepIndex, batches);
+  DLRT_TRY(loader->start());
+  Prediction result;
+  result.name = displayName(*session.plan().steps[stepIndex]);
+  for (uint64_t b = 0; b < batches && result.complete; ++b) {
+    result.complete = goOn();
+    if (result.complete)
+      DLRT_TRY(runBatch(session, stepIndex, *loader, stream, first)
+                   .within(fmt::format("'{}', batch {}", result.name, b + 1)));
+  }
+  result.items = session.dataset(stepIndex).items;
+  result.seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
+  return result;
+}
