@@ -1,8 +1,27 @@
 #include "dialects/graph/LoopNest.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace dl::graph {
+
+bool LoopNest::isIndirect() const {
+  return llvm::any_of(
+      accesses, [](const Access &access) { return access.indirect.has_value(); });
+}
+
+int64_t LoopNest::points() const {
+  int64_t count = 1;
+  for (auto [d, extent] : llvm::enumerate(extents))
+    if (!(sparse && d == sparse->at) && !(ordered && d == ordered->at))
+      count *= extent;
+  if (ordered) // each is moved once a level
+    count *= 2 * (llvm::Log2_64_Ceil(extents[ordered->at]) + 1);
+  if (sparse && sparse->kind == Sparse::Scatter) // all results begin as zeros
+    count += count / std::max<int64_t>(extents[sparse->over], 1) *
+             extents[sparse->at];
+  return count;
+}
 
 std::optional<BlockIndex> blockIndex(AffineExpr expr, const LoopNest &nest) {
   auto parallelDim = [&](AffineExpr part) -> std::optional<unsigned> {

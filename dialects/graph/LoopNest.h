@@ -17,7 +17,9 @@ namespace dl::graph {
 
 /// How the values of the reduction dims become one. Max keeps the first
 /// maximum in row-major order of the reduction dims, and a NaN wins over all.
-enum class Combine { None, Sum, Max };
+/// Order has one reduction dim, as long as the parallel dim `Ordered::at`: the
+/// i-th result along that is the position of the i-th value.
+enum class Combine { None, Sum, Max, Order };
 
 /// Which element of an operand one iteration reads.
 struct Access {
@@ -30,6 +32,34 @@ struct Access {
   /// Read instead where the index leaves the operand or a guard is not zero.
   /// Absent: the map never leaves it.
   std::optional<double> outside;
+  /// A dim whose index is no function of the loops, but what another operand
+  /// says: its scalar at the same iteration, an i64. A number outside of the dim
+  /// reads an element that does not matter. In its place the map has an
+  /// expression of the same loops that no analysis can see through.
+  struct Indirect {
+    unsigned dim, operand;
+  };
+  std::optional<Indirect> indirect = {};
+};
+
+/// Combine Sum: the payload is zero for nearly all of the reduction dim `over`,
+/// which is the only one, so that not all of it has to be visited for each index
+/// of the parallel dim `at`.
+struct Sparse {
+  enum Kind {
+    Scatter, ///< zero unless operand 0, an i64, is the index of `at`
+    Prefix,  ///< zero unless over <= at
+    Suffix,  ///< zero unless over >= at
+  } kind;
+  unsigned at, over;
+  /// Where it is not zero, it is this operand's scalar.
+  unsigned operand;
+};
+/// Combine Order: what is ordered, and how. A NaN is greater than all numbers;
+/// equal values stay in the order of their positions.
+struct Ordered {
+  unsigned at, over;
+  bool descending;
 };
 
 struct LoopNest {
@@ -45,6 +75,15 @@ struct LoopNest {
   bool yieldsValue = true, yieldsIndex = false;
   /// The payload is exactly operand0 * operand1 and combine is Sum.
   bool contraction = false;
+  std::optional<Sparse> sparse;
+  std::optional<Ordered> ordered;
+
+  /// Its loops run one after the other along a dim: no plain reduction.
+  bool isSequential() const { return sparse || ordered; }
+  /// It reads elements where another operand says.
+  bool isIndirect() const;
+  /// How often the payload is to be computed.
+  int64_t points() const;
 };
 
 /// An index that reads one block for each value of a dim, and blocks do not

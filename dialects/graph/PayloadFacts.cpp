@@ -14,11 +14,12 @@ PayloadFacts payloadFacts(LoopNestOpInterface op) {
                  payload.results.size() == 1 &&
                  payload.results[0] == payload.scalars()[0] &&
                  !nest.accesses[0].outside && nest.accesses[0].guards.empty();
-  facts.isExpensive = llvm::any_of(payload.block, [](Operation &inner) {
-    return isa<PhiloxOp>(inner) ||
-           (isa<math::MathDialect>(inner.getDialect()) &&
-            !isa<math::AbsFOp, math::FloorOp>(inner));
-  });
+  facts.isExpensive =
+      nest.isIndirect() || llvm::any_of(payload.block, [](Operation &inner) {
+        return isa<PhiloxOp>(inner) ||
+               (isa<math::MathDialect>(inner.getDialect()) &&
+                !isa<math::AbsFOp, math::FloorOp>(inner));
+      });
   return facts;
 }
 

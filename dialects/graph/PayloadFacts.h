@@ -10,7 +10,7 @@ struct PayloadFacts {
   /// The result is the one operand, only indexed otherwise: transpose, expand.
   bool isView = false;
   /// Recomputing a value costs more than storing and loading it: exp, random
-  /// numbers.
+  /// numbers, an element that has to be looked for.
   bool isExpensive = false;
 };
 

@@ -136,7 +136,10 @@ void NestRule::createFactors() {
       bool inner = divisor != 1 && factor == factors.back();
       if (!indices[i].use_empty() && (inner || !dependsOnRemainderOnly(i)))
         rule.block(factor, BlockReason::IndexInPayload);
-      if (splitting != Splitting::Parallel && nest.yieldsIndex)
+      bool merges = nest.yieldsIndex && splitting != Splitting::Parallel;
+      if (nest.ordered)
+        merges |= i == nest.ordered->at || i == nest.ordered->over;
+      if (merges)
         rule.block(factor, BlockReason::IndexMerge);
     }
   }

@@ -112,7 +112,8 @@ bool mayBePartial(Value tensor) {
 /// Whether the nest around the payload keeps what the payload does.
 bool nestFollows(const LoopNest &nest, Splitting kind,
                  ArrayRef<unsigned> operands) {
-  if (kind == Splitting::Sum && nest.combine == Combine::Max)
+  if (nest.combine == Combine::Order ||
+      (kind == Splitting::Sum && nest.combine == Combine::Max))
     return false;
   if (kind == Splitting::Max &&
       (nest.combine == Combine::Sum || nest.yieldsIndex))

@@ -204,6 +204,8 @@ StringRef KernelGroups::obstacleInContraction(const Group &group,
   ArrayRef<int64_t> product =
       typeOf(group.ops.front()->getResult(0)).getShape();
   bool windows = kind(op) == OpKind::Reduction;
+  if (cast<LoopNestOpInterface>(op).getLoopNest().isIndirect())
+    return "it reads elements wherever an index says";
   if (!windows && kind(op) != OpKind::Elementwise)
     return "only what is elementwise or pools follows a product in its tiles";
   if (graph::storageOrder(op->getOpResult(0)) !=
@@ -238,10 +240,11 @@ StringRef KernelGroups::obstacleInContraction(const Group &group,
 }
 
 static int64_t points(Operation *op) {
-  int64_t count = 1;
-  for (int64_t extent : cast<LoopNestOpInterface>(op).getLoopNest().extents)
-    count *= extent;
-  return count;
+  return cast<LoopNestOpInterface>(op).getLoopNest().points();
+}
+
+static bool isSequential(Operation *op) {
+  return cast<LoopNestOpInterface>(op).getLoopNest().isSequential();
 }
 
 static int64_t product(ArrayRef<int64_t> extents) {
@@ -257,6 +260,8 @@ StringRef KernelGroups::obstacleInLoops(const Group &group,
     return "a product has tiles of its own";
   if (std::max(group.largest, points(op)) <= machine.l1Elements())
     return "";
+  if (isSequential(op) || llvm::any_of(group.ops, isSequential))
+    return "what goes along a dim step by step is stored whole";
   unsigned shared = group.prefix.size();
   ArrayRef<int64_t> shape = typeOf(op->getResult(0)).getShape();
   for (Value operand : op->getOperands()) {
@@ -311,7 +316,8 @@ void KernelGroups::explain(Operation *op, StringRef what, const Group &group,
 /// where its one reader is, which may follow the contraction of its gradient.
 /// Returns how many ops would wait together, or 0.
 unsigned KernelGroups::canWait(Operation *op) const {
-  if (!fuse || kind(op) != OpKind::Elementwise || !op->hasOneUse())
+  if (!fuse || kind(op) != OpKind::Elementwise || !op->hasOneUse() ||
+      cast<LoopNestOpInterface>(op).getLoopNest().isIndirect())
     return 0;
   Operation *reader = *op->getUsers().begin();
   auto it = kinds.find(reader);

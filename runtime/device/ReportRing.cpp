@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 using namespace dlrt;
 
@@ -47,9 +48,16 @@ void ReportRing::judge(Entry &entry) const {
     if (entry.words[f] == 0)
       continue;
     const fb::ErrorFlagT &flag = *entry.places->flagOf[f];
+    // An op that knows the item counts down from the largest i32
+    // (graph.index_check).
+    auto left = static_cast<uint32_t>(entry.words[f]);
+    uint32_t most = std::numeric_limits<int32_t>::max();
+    std::string item = left > most / 2 && left <= most
+                           ? fmt::format(", item {} of the batch", most - left)
+                           : std::string();
     entry.failure = {
         Code::Training,
-        fmt::format("{} ({})", flag.message,
+        fmt::format("{}{} ({})", flag.message, item,
                     sourceText(*set.first().sources[flag.source]))};
     return;
   }

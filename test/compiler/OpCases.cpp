@@ -36,6 +36,11 @@ static std::vector<OpCase> elementwiseCases() {
     cases.push_back({"graph." + op, {"tensor<f64>", "tensor<1x3xf64>"}});
     cases.push_back({"graph." + op, {"tensor<2x3xi64>", "tensor<3xi64>"}});
   }
+  for (std::string op : {"maximum", "minimum"})
+    for (std::string element : {"ui8", "i1", "i32"})
+      cases.push_back(
+          {"graph." + op,
+           {"tensor<2x3x" + element + ">", "tensor<3x" + element + ">"}});
   for (std::string op : {"eq", "ne", "lt", "le", "gt", "ge"})
     for (std::string element : {"f64", "i64", "i32", "ui8", "i1"})
       cases.push_back(
@@ -102,6 +107,34 @@ static std::vector<OpCase> makeCases() {
        {"tensor<2x3x4xf64>"},
        "{permutation = array<i64: 2, 0, 1>}"},
       {"graph.copy", {"tensor<2x3xf64>"}},
+      {"graph.flip", {"tensor<2x3x4xf64>"}, "{dims = array<i64: 0, 2>}"},
+      {"graph.flip", {"tensor<5xi64>"}, "{dims = array<i64: 0>}"},
+      // Indices: one that serves all other dims, or one for each element.
+      {"graph.gather", {"tensor<3x4xf64>", "tensor<5x1xi64>"}, "{dim = 0}"},
+      {"graph.gather",
+       {"tensor<2x3x4xf64>", "tensor<2x5x4xi64>"},
+       "{dim = 1}"},
+      {"graph.gather", {"tensor<2x3xi64>", "tensor<1x7xi64>"}, "{dim = 1}"},
+      {"graph.gather", {"tensor<3xi1>", "tensor<4xi64>"}, "{dim = 0}"},
+      {"graph.gather", {"tensor<1x4xf64>", "tensor<3x4xi64>"}, "{dim = 0}",
+       -2, 2, 1},
+      {"graph.scatter_add",
+       {"tensor<5x1xi64>", "tensor<5x4xf64>"},
+       "{dim = 0, size = 3}"},
+      {"graph.scatter_add",
+       {"tensor<2x5x4xi64>", "tensor<2x5x4xf64>"},
+       "{dim = 1, size = 4}"},
+      {"graph.scatter_add",
+       {"tensor<7xi64>", "tensor<7xi64>"},
+       "{dim = 0, size = 3}"},
+      {"graph.cumsum", {"tensor<2x5xf64>"}, "{dim = 1}"},
+      {"graph.cumsum", {"tensor<4x3xf64>"}, "{dim = 0, reverse = true}"},
+      {"graph.cumsum", {"tensor<2x3x4xi64>"}, "{dim = 1}"},
+      {"graph.argsort", {"tensor<3x7xf64>"}, "{dim = 1}"},
+      {"graph.argsort",
+       {"tensor<9x2xi64>"},
+       "{dim = 0, descending = true}"},
+      {"graph.argsort", {"tensor<6xui8>"}, "{dim = 0}"},
       {"graph.copy", {"tensor<5xi64>"}},
       {"graph.expand", {"tensor<3x1xf64>"}, "{shape = array<i64: 2, 3, 4>}"},
       {"graph.pad",
@@ -240,6 +273,9 @@ static std::vector<OpCase> makeCases() {
        "{ignore_index = 0}"},
       {"graph.index_check", {"tensor<4xi64>"}, "{bound = 3}"},
       {"graph.index_check", {"tensor<4xi64>"}, "{bound = 2}"},
+      {"graph.index_check",
+       {"tensor<4x2xi64>"},
+       "{bound = 2, start = array<i64: 5>}"},
       {"graph.index_check",
        {"tensor<2x3xi64>"},
        "{bound = 2, ignore_index = 2}"},

@@ -105,6 +105,8 @@ bool Machine::runIntegers(Operation &op) {
           .Case([&](XOrIOp) { return s(op, 0) ^ s(op, 1); })
           .Case([&](MaxSIOp) { return std::max(s(op, 0), s(op, 1)); })
           .Case([&](MinSIOp) { return std::min(s(op, 0), s(op, 1)); })
+          .Case([&](MaxUIOp) { return std::max(u(op, 0), u(op, 1)); })
+          .Case([&](MinUIOp) { return std::min(u(op, 0), u(op, 1)); })
           .Case([&](RemUIOp) { return u(op, 0) % u(op, 1); })
           .Case([&](ShRUIOp) { return u(op, 0) >> u(op, 1); })
           .Case([&](ExtSIOp) { return s(op, 0); })
@@ -180,10 +182,16 @@ void Machine::run(Operation &op) {
     error = op.getName().getStringRef().str() + " is no payload op";
 }
 
-/// The element that an access reads at one iteration.
-Scalar load(const graph::Access &access, const graph::HostTensor &tensor,
-            ArrayRef<int64_t> iteration, std::string &error) {
+/// The element of an operand that one iteration reads.
+Scalar load(const graph::LoopNest &nest, size_t operand,
+            ArrayRef<graph::HostTensor> operands, ArrayRef<int64_t> iteration,
+            std::string &error) {
+  const graph::Access &access = nest.accesses[operand];
+  const graph::HostTensor &tensor = operands[operand];
   SmallVector<int64_t, 4> index = access.map.compose(iteration);
+  if (access.indirect)
+    index[access.indirect->dim] =
+        load(nest, access.indirect->operand, operands, iteration, error).bits;
   bool inside = true;
   for (size_t i = 0; i < index.size(); ++i)
     inside &= index[i] >= 0 && index[i] < tensor.shape()[i];
@@ -201,6 +209,35 @@ Scalar load(const graph::Access &access, const graph::HostTensor &tensor,
   if (tensor.isFloat())
     return {tensor.floats[flat], 0};
   return {0, tensor.ints[flat]};
+}
+
+/// The positions that put the first elements of a reduction in order: results
+/// are the i-th of them.
+void order(const graph::Ordered &ordered, graph::HostTensor &results,
+           llvm::function_ref<Scalar(ArrayRef<int64_t>)> valueAt) {
+  int64_t count = results.shape()[ordered.at];
+  graph::forEachElement(
+      results.shape(), [&](int64_t flat, ArrayRef<int64_t> index) {
+        SmallVector<int64_t> iteration(index);
+        iteration.push_back(0);
+        auto key = [&](int64_t place) {
+          iteration[ordered.over] = place;
+          Scalar value = valueAt(iteration);
+          return value.number + static_cast<double>(value.bits);
+        };
+        // Its rank is the number of those before it.
+        for (int64_t place = 0; place < count; ++place) {
+          int64_t rank = 0;
+          double own = key(place);
+          for (int64_t other = 0; other < count; ++other) {
+            double rival = key(other);
+            bool first = ordered.descending ? rival > own : rival < own;
+            rank += first || (rival == own && other < place);
+          }
+          if (rank == index[ordered.at])
+            results.ints[flat] = place;
+        }
+      });
 }
 
 /// Combines the payload's value into the results at `flat`.
@@ -255,21 +292,29 @@ interpretNest(graph::LoopNestOpInterface op,
     scalars = operands.back().ints;
   if (nest.accesses.size() != operands.size() || payload.results.size() != 1)
     error = "needs one access for each operand and one value";
+  auto valueAt = [&](ArrayRef<int64_t> iteration) {
+    Machine machine(scalars, error);
+    for (size_t i = 0; i < operands.size(); ++i)
+      machine.set(payload.scalars()[i],
+                  load(nest, i, operands, iteration, error));
+    for (size_t i = 0; i < iteration.size(); ++i)
+      machine.set(payload.indices()[i], {0, iteration[i]});
+    for (Operation &step : payload.block)
+      machine.run(step);
+    Scalar value = machine.get(payload.results[0]);
+    if (values.type.getElementType().isUnsignedInteger(8))
+      value.bits &= 0xff;
+    return value;
+  };
+  if (nest.ordered) {
+    order(*nest.ordered, values, valueAt);
+    return {values};
+  }
   graph::forEachElement(
       nest.extents, [&](int64_t flat, ArrayRef<int64_t> iteration) {
         if (!error.empty())
           return;
-        Machine machine(scalars, error);
-        for (size_t i = 0; i < operands.size(); ++i)
-          machine.set(payload.scalars()[i],
-                      load(nest.accesses[i], operands[i], iteration, error));
-        for (size_t i = 0; i < iteration.size(); ++i)
-          machine.set(payload.indices()[i], {0, iteration[i]});
-        for (Operation &step : payload.block)
-          machine.run(step);
-        Scalar value = machine.get(payload.results[0]);
-        if (values.type.getElementType().isUnsignedInteger(8))
-          value.bits &= 0xff;
+        Scalar value = valueAt(iteration);
         if (nest.combine != graph::Combine::None)
           return combine(nest, value, flat % combined == 0, flat % combined,
                          flat / combined, values, where);

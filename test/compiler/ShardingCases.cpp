@@ -186,6 +186,41 @@ static std::vector<ShardingCase> shapeCases() {
   };
 }
 
+static std::vector<ShardingCase> indexingCases() {
+  using enum Domain;
+  return {
+      {"graph.flip", {"tensor<6x4xf64>"}, "{dims = array<i64: 1>}"},
+      {"graph.gather",
+       {"tensor<4x6xf64>", "tensor<7x1xi64>"},
+       "{dim = 0}",
+       {Quarters, Positions}},
+      {"graph.gather",
+       {"tensor<6x4x2xf64>", "tensor<6x7x2xi64>"},
+       "{dim = 1}",
+       {Quarters, Positions}},
+      {"graph.gather",
+       {"tensor<6x4xi64>", "tensor<1x7xi64>"},
+       "{dim = 1}",
+       {Quarters, Positions}},
+      {"graph.scatter_add",
+       {"tensor<7x1xi64>", "tensor<7x6xf64>"},
+       "{dim = 0, size = 4}",
+       {Positions, Quarters}},
+      {"graph.scatter_add",
+       {"tensor<6x7x2xi64>", "tensor<6x7x2xf64>"},
+       "{dim = 1, size = 4}",
+       {Positions, Quarters}},
+      {"graph.scatter_add",
+       {"tensor<8xi64>", "tensor<8xi64>"},
+       "{dim = 0, size = 4}",
+       {Positions, Quarters}},
+      {"graph.cumsum", {"tensor<6x4xf64>"}, "{dim = 1}"},
+      {"graph.cumsum", {"tensor<6x4x7xi64>"}, "{dim = 1, reverse = true}"},
+      {"graph.argsort", {"tensor<6x7xf64>"}, "{dim = 1}"},
+      {"graph.argsort", {"tensor<8x4xi64>"}, "{dim = 0, descending = true}"},
+  };
+}
+
 static std::vector<ShardingCase> lossCases() {
   using enum Domain;
   return {
@@ -204,6 +239,10 @@ static std::vector<ShardingCase> lossCases() {
        "{reduction = \"none\", ignore_index = 2}",
        {Quarters, Positions}},
       {"graph.index_check", {"tensor<6x4xi64>"}, "{bound = 3}", {Rare}},
+      {"graph.index_check",
+       {"tensor<6x4xi64>"},
+       "{bound = 3, start = array<i64: 2>}",
+       {Rare}},
       {"graph.index_check",
        {"tensor<6xi64>"},
        "{bound = 2, ignore_index = 2}",
@@ -444,7 +483,7 @@ std::vector<ShardingCase> shardingCases(MLIRContext &context,
                                         std::vector<std::string> &missing) {
   std::vector<ShardingCase> cases;
   for (auto list : {elementwiseCases(), creationCases(), reductionCases(),
-                    shapeCases(), lossCases(), optimizerCases(),
+                    shapeCases(), indexingCases(), lossCases(), optimizerCases(),
                     contractionCases(), convolutionCases(), poolingCases()})
     cases.insert(cases.end(), list.begin(), list.end());
   std::set<std::string> covered;

@@ -19,6 +19,20 @@ StringRef combineText(graph::Combine combine) {
     return "sum";
   case graph::Combine::Max:
     return "max";
+  case graph::Combine::Order:
+    return "order";
+  }
+  return "?";
+}
+
+StringRef sparseText(graph::Sparse::Kind kind) {
+  switch (kind) {
+  case graph::Sparse::Scatter:
+    return "scatter to";
+  case graph::Sparse::Prefix:
+    return "up to";
+  case graph::Sparse::Suffix:
+    return "from";
   }
   return "?";
 }
@@ -31,13 +45,20 @@ void printNest(const graph::LoopNest &nest) {
   if (nest.combine == graph::Combine::Max)
     llvm::outs() << (nest.yieldsValue ? " value" : "")
                  << (nest.yieldsIndex ? " index" : "");
-  llvm::outs() << (nest.contraction ? " contraction" : "") << "\n";
+  llvm::outs() << (nest.contraction ? " contraction" : "");
+  if (nest.sparse)
+    llvm::outs() << " " << sparseText(nest.sparse->kind) << " d"
+                 << nest.sparse->at;
+  llvm::outs() << "\n";
   for (const graph::Access &access : nest.accesses) {
     llvm::outs() << "  access " << access.map;
     for (AffineExpr guard : access.guards)
       llvm::outs() << " where " << guard << " == 0";
     if (access.outside)
       llvm::outs() << " outside " << *access.outside;
+    if (access.indirect)
+      llvm::outs() << " dim " << access.indirect->dim << " by operand "
+                   << access.indirect->operand;
     llvm::outs() << "\n";
   }
 }

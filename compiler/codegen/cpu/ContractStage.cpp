@@ -175,7 +175,7 @@ Value *ContractStage::sidePointer(const ContractForm::Side &side, Value *row,
     at[border.k] = e.scope.addDim(low, 0, form.extents[border.k] - 1);
   SmallVector<AffineExpr> index;
   for (AffineExpr expr : side.index)
-    index.push_back(simplifyAffineExpr(expr.replaceDims(at), 64, 0));
+    index.push_back(simplified(expr.replaceDims(at)));
   Value *pointer =
       e.elementPointer(side.leaf, e.scope.scalar(e.address(side.leaf, index)));
   e.scope.truncate(size);

@@ -14,6 +14,15 @@ AffineExpr IndexScope::addDim(Value *value, int64_t lo, int64_t hi) {
   return getAffineDimExpr(dims.size() - 1, context);
 }
 
+AffineExpr IndexScope::addContent(Value *content, int64_t lo, int64_t hi) {
+  auto *type = cast<llvm::FixedVectorType>(content->getType());
+  Value *first = builder.CreateExtractElement(content, uint64_t(0));
+  AffineExpr dim = addDim(first, lo, hi);
+  if (lo != hi && type->getNumElements() != 1)
+    dims.back().content = content;
+  return dim;
+}
+
 SmallVector<AffineExpr> IndexScope::addLaneGroup(Value *flat,
                                                  ArrayRef<int64_t> extents) {
   laneBegin = dims.size();
@@ -95,11 +104,13 @@ Value *IndexScope::laneDimVector(unsigned dim) {
 
 Value *IndexScope::vector(AffineExpr expr) {
   auto *type = llvm::FixedVectorType::get(builder.getInt64Ty(), lanes);
-  if (!usesLanes(expr))
+  if (!usesLanes(expr) && !usesContents(expr))
     return builder.CreateVectorSplat(lanes, scalar(expr));
   return emit(expr, type, [&](unsigned position) -> Value * {
     if (position >= laneBegin && position < laneEnd)
       return laneDimVector(position);
+    if (dims[position].content)
+      return dims[position].content;
     return builder.CreateVectorSplat(lanes, dims[position].value);
   });
 }
@@ -107,6 +118,13 @@ Value *IndexScope::vector(AffineExpr expr) {
 bool IndexScope::usesLanes(AffineExpr expr) const {
   for (unsigned d = laneBegin; d < laneEnd; ++d)
     if (expr.isFunctionOfDim(d))
+      return true;
+  return false;
+}
+
+bool IndexScope::usesContents(AffineExpr expr) const {
+  for (unsigned d = 0; d < dims.size(); ++d)
+    if (dims[d].content && expr.isFunctionOfDim(d))
       return true;
   return false;
 }
@@ -131,6 +149,8 @@ bool IndexScope::laneCoefficients(AffineExpr expr, int64_t factor,
 }
 
 std::optional<int64_t> IndexScope::laneStride(AffineExpr expr) const {
+  if (usesContents(expr))
+    return std::nullopt;
   if (laneBegin == laneEnd)
     return 0;
   SmallVector<int64_t, 4> coefficients(laneEnd - laneBegin, 0);
@@ -178,6 +198,15 @@ std::pair<int64_t, int64_t> IndexScope::range(AffineExpr expr) const {
   default:
     DL_UNREACHABLE("ceildiv does not occur in access maps");
   }
+}
+
+AffineExpr simplified(AffineExpr expr) {
+  unsigned numDims = 0;
+  expr.walk([&](AffineExpr part) {
+    if (auto dim = dyn_cast<AffineDimExpr>(part))
+      numDims = std::max(numDims, dim.getPosition() + 1);
+  });
+  return simplifyAffineExpr(expr, numDims, 0);
 }
 
 } // namespace dl::cpu

@@ -22,6 +22,10 @@ public:
   /// A dim with values in [lo, hi].
   mlir::AffineExpr addDim(llvm::Value *value, int64_t lo, int64_t hi);
 
+  /// A dim whose value is another one in each lane, <lanes x i64> in [lo, hi],
+  /// or the same in all, <1 x i64>.
+  mlir::AffineExpr addContent(llvm::Value *content, int64_t lo, int64_t hi);
+
   /// Dims that lanes run along: dim i has values in [0, extents[i]). `flat` is
   /// the row-major index of lane 0.
   llvm::SmallVector<mlir::AffineExpr>
@@ -49,12 +53,14 @@ private:
   struct Dim {
     llvm::Value *value;
     int64_t lo, hi;
+    llvm::Value *content = nullptr; // <lanes x i64> where lanes differ
   };
   /// Coefficients of the lane dims, or nothing if not linear in them.
   bool laneCoefficients(mlir::AffineExpr expr, int64_t factor,
                         llvm::MutableArrayRef<int64_t> coefficients) const;
   llvm::Value *laneDimVector(unsigned dim);
   bool usesLanes(mlir::AffineExpr expr) const;
+  bool usesContents(mlir::AffineExpr expr) const;
   template <typename Leaf>
   llvm::Value *emit(mlir::AffineExpr expr, llvm::Type *type, Leaf leaf);
 
@@ -66,5 +72,8 @@ private:
   llvm::Value *laneFlat = nullptr;
   llvm::SmallVector<int64_t, 4> laneExtents;
 };
+
+/// The same expression in its simplest form.
+mlir::AffineExpr simplified(mlir::AffineExpr expr);
 
 } // namespace dl::cpu

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/KernelEmitter.h"
 #include "compiler/codegen/cpu/ContractStage.h"
+#include "compiler/codegen/cpu/SequentialStage.h"
 
 using namespace mlir;
 
@@ -135,6 +136,8 @@ std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
                 Registers{variant.vectorRegisters, 64 / variant.vectorBytes},
                 plan.packOffset, (name + ".s" + llvm::Twine(i)).str())
                 .emit();
+          else if (stage.sequential)
+            SequentialStage(emitter, stage, tile).emit();
           else
             LoopsStage(emitter, stage, tile).emit();
         }

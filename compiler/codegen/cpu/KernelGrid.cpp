@@ -129,6 +129,14 @@ void KernelPlan::untileConflicts() {
           untile(bound.grid);
       }
     });
+  for (const Stage &stage : stages) {
+    // (A tile can have some of the indices that are added to.)
+    const graph::LoopNest &loops = nest(stage.op);
+    if (loops.ordered)
+      untile(stage.binding[loops.ordered->at].grid);
+    if (loops.sparse && loops.sparse->kind != graph::Sparse::Scatter)
+      untile(stage.binding[loops.sparse->at].grid);
+  }
   for (auto &[value, placement] : placements)
     if (placement.kind == ValuePlacement::Result)
       for (int grid = 0; grid < int(gridExtents.size()); ++grid)
@@ -144,21 +152,27 @@ SmallVector<unsigned> KernelPlan::gridOrder() const {
   auto dims = llvm::to_vector(llvm::seq<unsigned>(0, gridExtents.size()));
   if (strategy() == "contract")
     return dims;
-  auto order = orderOf(rootStage(*this)->storedOp()->getResult(0));
+  const Stage *root = rootStage(*this);
+  auto order = orderOf(root->storedOp()->getResult(0));
   if (!order.empty())
     dims.assign(order.begin(), order.end());
+  // Each part of the indices that are added to reads all of them.
+  if (const auto &sparse = nest(root->op).sparse) {
+    llvm::erase(dims, sparse->at);
+    dims.push_back(sparse->at);
+  }
   return dims;
 }
 
 void KernelPlan::chooseTiles() {
   SmallVector<int64_t> steps(gridExtents.size(), 1);
   int64_t work = 0, scratch = 0;
+  const Stage *root = rootStage(*this);
   for (const Stage &stage : stages) {
     const graph::LoopNest &loops = nest(stage.op);
-    int64_t points = 1;
-    for (int64_t extent : loops.extents)
-      points *= extent;
-    work += 2 * points;
+    work += 2 * loops.points();
+    if (&stage == root && stage.sequential && !steps.empty())
+      steps.back() = 4 * lanes; // runs of a row
     for (Operation *follower : stage.followers)
       work += 2 * numElements(follower->getResult(0));
     if (!stage.contraction)

@@ -1,5 +1,7 @@
 #include "compiler/codegen/cpu/KernelPlan.h"
 #include "compiler/codegen/cpu/ContractForm.h"
+#include "compiler/codegen/cpu/IndexScope.h"
+#include "compiler/codegen/cpu/SequentialStage.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/StorageOrder.h"
 #include "dialects/graph/TensorBytes.h"
@@ -13,7 +15,7 @@ SmallVector<AffineExpr> accessAt(const graph::Access &access,
                                  ArrayRef<AffineExpr> dims) {
   SmallVector<AffineExpr> index;
   for (AffineExpr result : access.map.getResults())
-    index.push_back(simplifyAffineExpr(result.replaceDims(dims), 64, 0));
+    index.push_back(simplified(result.replaceDims(dims)));
   return index;
 }
 
@@ -206,6 +208,11 @@ bool KernelPlan::readsProduct(Operation *op) const {
   return false;
 }
 
+static bool isNegative(AffineExpr factor) {
+  auto constant = dyn_cast<AffineConstantExpr>(factor);
+  return constant && constant.getValue() < 0;
+}
+
 static bool areLinear(ArrayRef<AffineExpr> index) {
   bool linear = true;
   for (AffineExpr expr : index)
@@ -213,6 +220,8 @@ static bool areLinear(ArrayRef<AffineExpr> index) {
       linear &= part.getKind() != AffineExprKind::FloorDiv &&
                 part.getKind() != AffineExprKind::CeilDiv &&
                 part.getKind() != AffineExprKind::Mod;
+      if (part.getKind() == AffineExprKind::Mul) // backwards
+        linear &= !isNegative(cast<AffineBinaryOpExpr>(part).getRHS());
     });
   return linear;
 }
@@ -272,6 +281,7 @@ void KernelPlan::addStage(Operation *op) {
   Stage stage;
   stage.op = op;
   stage.contraction = nest(op).contraction;
+  stage.sequential = nest(op).isSequential();
   for (Value result : op->getResults())
     if (!isPlaced(result) && !result.use_empty()) {
       ValuePlacement placement{ValuePlacement::Scratch, 0, 0, {}, {}, {}};
@@ -326,6 +336,11 @@ void KernelPlan::forEachLeaf(Value value, ArrayRef<AffineExpr> index,
                 guarded || access.outside.has_value());
       };
   visit(value, index, false);
+}
+
+bool KernelPlan::hasIndirect() const {
+  return llvm::any_of(kernel.getBody().front().without_terminator(),
+                      [&](Operation &op) { return nest(&op).isIndirect(); });
 }
 
 void KernelPlan::forEachRead(const Stage &stage, LeafFn fn) const {
@@ -398,7 +413,7 @@ void KernelPlan::mergeFollowers() {
     Stage &stage = stages[i];
     const Stage &next = stages[i + 1];
     const graph::LoopNest &loops = nest(stage.op), &own = nest(next.op);
-    bool merge = !stage.contraction && !next.contraction &&
+    bool merge = !stage.contraction && !next.contraction && !stage.sequential &&
                  own.combine == graph::Combine::None &&
                  ArrayRef(loops.extents).take_front(loops.numParallel) ==
                      ArrayRef(own.extents);
@@ -460,6 +475,8 @@ void KernelPlan::placeScratch() {
     if (stage.contraction)
       panels =
           std::max(panels, ContractForm::of(*this, stage).scratch(*this).bytes);
+    else if (stage.sequential)
+      panels = std::max(panels, SequentialStage::scratchBytes(*this, stage));
   scratchBytes += panels;
 }
 

@@ -48,6 +48,8 @@ struct Stage {
   /// Of the iteration dims; reduction dims are whole.
   llvm::SmallVector<GridPart, 6> binding;
   bool contraction = false;
+  /// Its loops run one after the other along a dim, see SequentialStage.
+  bool sequential = false;
   /// Contraction: the elementwise op whose value is stored instead, computed on
   /// the accumulators before they leave the registers.
   mlir::Operation *epilogue = nullptr;
@@ -79,7 +81,7 @@ public:
   /// a multiple of it. 1 where there are none.
   llvm::SmallVector<int64_t, 6> gridBlocks;
   int64_t scratchBytes = 0;
-  int64_t packOffset = 0; // of the panels within the scratch
+  int64_t packOffset = 0; // of panels and of what is sorted in the scratch
   int64_t flops = 0, bytes = 0;
   unsigned numConstants() const {
     return kernel.getConstants() ? kernel.getConstants()->size() : 0;
@@ -120,6 +122,8 @@ public:
   /// index over the contraction's iteration dims; null if it is computed.
   mlir::Value viewedLeaf(mlir::Value value,
                          llvm::SmallVectorImpl<mlir::AffineExpr> &index) const;
+  /// Some op reads where an operand says: its index is not what plans see.
+  bool hasIndirect() const;
 
 private:
   /// Every placed value that evaluating `value` at `index` reads, if it is none

@@ -13,7 +13,7 @@ using llvm::Value;
 
 std::optional<LoopsStage::Across> LoopsStage::findAcross() const {
   if (lanesReduce || guarded || nest.combine != graph::Combine::None ||
-      laneDims.size() != 1)
+      laneDims.size() != 1 || e.plan.hasIndirect())
     return std::nullopt;
   unsigned lane = laneDims.front();
   const Range &range = ranges[lane];
@@ -84,7 +84,7 @@ void LoopsStage::emitSquare(Value *lane, Value *first, int64_t lanes) {
   auto indexOf = [&](ArrayRef<AffineExpr> index) {
     SmallVector<AffineExpr> at;
     for (AffineExpr expr : index)
-      at.push_back(simplifyAffineExpr(expr.replaceDims(dims), 64, 0));
+      at.push_back(simplified(expr.replaceDims(dims)));
     return at;
   };
   e.enterBody();

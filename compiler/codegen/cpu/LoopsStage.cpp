@@ -15,27 +15,44 @@ static constexpr int64_t kSumChains = 4;
 /// Reductions over at most this many points are unrolled: pooling windows.
 static constexpr int64_t kMaxUnrolled = 32;
 
+std::pair<Value *, Value *> indicesInTile(const RegionEmitter &e,
+                                          const TileBounds &tile,
+                                          GridPart bound, int64_t extent) {
+  llvm::IRBuilder<> &b = e.builder;
+  if (!e.plan.isCut(bound))
+    return {b.getInt64(0), b.getInt64(extent)};
+  Value *lo = tile.origin[bound.grid], *hi = tile.end[bound.grid];
+  if (bound.step == 1)
+    return {lo, hi};
+  // The last tile may have the rest of a block, which has no window.
+  Value *step = b.getInt64(bound.step);
+  lo = b.CreateUDiv(lo, step);
+  hi = b.CreateUDiv(b.CreateAdd(hi, b.getInt64(bound.step - 1)), step);
+  return {lo, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, hi,
+                                      b.getInt64(extent))};
+}
+
+Value *hidden(llvm::IRBuilder<> &b, Value *number) {
+  auto *type = llvm::FunctionType::get(b.getInt64Ty(), {b.getInt64Ty()}, false);
+  auto *barrier =
+      llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/false);
+  return b.CreateCall(barrier, {number});
+}
+
 LoopsStage::LoopsStage(RegionEmitter &emitter, const Stage &stage,
                        const TileBounds &tile)
     : e(emitter), b(emitter.builder), stage(stage),
       nest(emitter.plan.nest(stage.op)), results(stage.results()) {
   for (auto [extent, bound] : llvm::zip(nest.extents, stage.binding)) {
-    Range range{b.getInt64(0), b.getInt64(extent), extent};
+    auto [lo, hi] = indicesInTile(e, tile, bound, extent);
+    Range range{lo, hi, extent};
     if (e.plan.isCut(bound)) {
-      range.lo = tile.origin[bound.grid], range.hi = tile.end[bound.grid];
       range.cut = bound;
       range.single = e.plan.tileSizes[bound.grid] == bound.step;
     }
     if (bound.step != 1 && e.plan.isCut(bound)) {
-      // The last tile may have the rest of a block, which has no window.
-      Value *step = b.getInt64(bound.step);
       int64_t last = e.plan.gridExtents[bound.grid] - 1;
       range.single &= extent > last / bound.step;
-      range.lo = b.CreateUDiv(range.lo, step);
-      range.hi =
-          b.CreateUDiv(b.CreateAdd(range.hi, b.getInt64(bound.step - 1)), step);
-      range.hi = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, range.hi,
-                                         b.getInt64(extent));
     }
     ranges.push_back(range);
   }
@@ -75,12 +92,7 @@ Value *LoopsStage::constantTail(int64_t count) const {
 /// out where nothing behind them is stored (kernels/loops.mlir, @pad_tail).
 Value *LoopsStage::flatIndex(int64_t value) const {
   Value *known = b.getInt64(value);
-  if (!guarded)
-    return known;
-  auto *type = llvm::FunctionType::get(b.getInt64Ty(), {b.getInt64Ty()}, false);
-  auto *barrier =
-      llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/false);
-  return b.CreateCall(barrier, {known});
+  return guarded ? hidden(b, known) : known;
 }
 
 Combiner LoopsStage::makeCombiner() const {

@@ -56,8 +56,7 @@ Value *RegionEmitter::pointer(mlir::Value placed) {
     return slot;
   const ValuePlacement &placement = plan.placements.find(placed)->second;
   if (placement.kind == ValuePlacement::Scratch)
-    return slot = builder.CreateConstInBoundsGEP1_64(
-               builder.getInt8Ty(), scratch, placement.scratchOffset);
+    return slot = scratchAt(placement.scratchOffset);
   unsigned number = placement.number;
   if (placement.kind == ValuePlacement::Result)
     number += plan.kernel.getNumOperands();
@@ -69,6 +68,11 @@ Value *RegionEmitter::pointer(mlir::Value placed) {
         memoryType(placed), slot,
         builder.CreateMul(launchConstant(constant), builder.getInt64(stride)));
   return slot;
+}
+
+Value *RegionEmitter::scratchAt(int64_t offset) {
+  return builder.CreateConstInBoundsGEP1_64(builder.getInt8Ty(), scratch,
+                                            offset);
 }
 
 Value *RegionEmitter::invariantLoad(llvm::Type *type, Value *from) {
@@ -121,7 +125,7 @@ AffineExpr RegionEmitter::address(mlir::Value placed,
       at = at - originOf(bound);
     sum = sum + at * placement.strides[d];
   }
-  return simplifyAffineExpr(sum, 64, 0);
+  return simplified(sum);
 }
 
 llvm::Type *RegionEmitter::memoryType(mlir::Value placed) const {

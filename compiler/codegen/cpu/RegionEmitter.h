@@ -46,6 +46,9 @@ public:
   /// The payload of an op at one iteration.
   llvm::SmallVector<llvm::Value *>
   evaluatePayload(mlir::Operation *op, llvm::ArrayRef<mlir::AffineExpr> dims);
+  /// What the payload gets of one operand.
+  llvm::Value *evaluateOperand(mlir::Operation *op, unsigned operand,
+                               llvm::ArrayRef<mlir::AffineExpr> dims);
   /// The content with one element a lane.
   llvm::Value *widen(llvm::Value *content);
   /// `value` has this content in the current loop body, whatever the index.
@@ -78,6 +81,8 @@ public:
                         llvm::ArrayRef<llvm::Value *> contents,
                         llvm::ArrayRef<llvm::Value *> masks);
 
+  /// A place in the scratch of the thread.
+  llvm::Value *scratchAt(int64_t offset);
   /// The start of a placed value's memory.
   llvm::Value *pointer(mlir::Value placed);
   /// Elements from that start.
@@ -92,8 +97,9 @@ public:
   llvm::Value *elementPointer(mlir::Value placed, llvm::Value *offset);
 
 private:
-  llvm::Value *evaluateOperand(mlir::Operation *op, unsigned operand,
-                               llvm::ArrayRef<mlir::AffineExpr> dims);
+  mlir::AffineExpr indirectIndex(mlir::Operation *op,
+                                 const graph::Access &access, int64_t extent,
+                                 llvm::ArrayRef<mlir::AffineExpr> dims);
   llvm::Value *insideMask(const graph::Access &access,
                           llvm::ArrayRef<mlir::AffineExpr> dims,
                           llvm::ArrayRef<mlir::AffineExpr> index,

@@ -138,7 +138,7 @@ Value *RegionEmitter::insideMask(const graph::Access &access,
     mask = mask ? builder.CreateAnd(mask, condition) : condition;
   };
   for (AffineExpr guardExpr : access.guards) {
-    AffineExpr expr = simplifyAffineExpr(guardExpr.replaceDims(dims), 64, 0);
+    AffineExpr expr = simplified(guardExpr.replaceDims(dims));
     auto [lo, hi] = scope.range(expr);
     if (lo > 0 || hi < 0)
       never = true;
@@ -168,11 +168,28 @@ static Value *constantOf(llvm::Type *element, double value) {
              : llvm::ConstantInt::get(vector, int64_t(value));
 }
 
+/// The index that another operand says, moved into the dim: what is read with a
+/// wrong one does not matter, but has to be there.
+AffineExpr RegionEmitter::indirectIndex(Operation *op,
+                                        const graph::Access &access,
+                                        int64_t extent,
+                                        ArrayRef<AffineExpr> dims) {
+  Value *content = evaluateOperand(op, access.indirect->operand, dims);
+  Value *last = llvm::ConstantInt::get(content->getType(), extent - 1);
+  return scope.addContent(
+      builder.CreateBinaryIntrinsic(llvm::Intrinsic::umin, content, last), 0,
+      extent - 1);
+}
+
 Value *RegionEmitter::evaluateOperand(Operation *op, unsigned operand,
                                       ArrayRef<AffineExpr> dims) {
   const graph::Access &access = plan.nest(op).accesses[operand];
   mlir::Value value = op->getOperand(operand);
   SmallVector<AffineExpr> index = accessAt(access, dims);
+  if (access.indirect) {
+    unsigned dim = access.indirect->dim;
+    index[dim] = indirectIndex(op, access, plan.shapeOf(value)[dim], dims);
+  }
   if (!access.outside)
     return evaluate(value, index);
   auto type = cast<RankedTensorType>(value.getType());

@@ -60,10 +60,10 @@ def Graph_SubOp : Graph_Binary<"sub", "Numbers"> { let hasFolder = 1; }
 def Graph_MulOp : Graph_Binary<"mul", "Numbers"> { let hasFolder = 1; }
 def Graph_DivOp : Graph_Binary<"div", "Floats"> { let hasFolder = 1; }
 def Graph_PowOp : Graph_Binary<"pow", "Floats"> { let hasCanonicalizer = 1; }
-def Graph_MaximumOp : Graph_Binary<"maximum", "Numbers"> {
+def Graph_MaximumOp : Graph_Binary<"maximum", "Any"> {
   let summary = "The greater one, or NaN; equal operands share the gradient.";
 }
-def Graph_MinimumOp : Graph_Binary<"minimum", "Numbers"> {
+def Graph_MinimumOp : Graph_Binary<"minimum", "Any"> {
   let summary = "The smaller one, or NaN; equal operands share the gradient.";
 }
 

@@ -106,10 +106,20 @@ BODY(MulOp) {
 }
 BODY(DivOp) { return {arith::DivFOp::create(builder, loc, x[0], x[1])}; }
 BODY(PowOp) { return {math::PowFOp::create(builder, loc, x[0], x[1])}; }
+
+/// Bytes and booleans have no sign.
+static bool isUnsigned(Type element) {
+  return element.isUnsignedInteger() || element.isInteger(1);
+}
+
 BODY(MaximumOp) {
+  if (isUnsigned(elementOf(getA())))
+    return {arith::MaxUIOp::create(builder, loc, x[0], x[1])};
   return buildNumber<arith::MaximumFOp, arith::MaxSIOp>(builder, loc, x);
 }
 BODY(MinimumOp) {
+  if (isUnsigned(elementOf(getA())))
+    return {arith::MinUIOp::create(builder, loc, x[0], x[1])};
   return buildNumber<arith::MinimumFOp, arith::MinSIOp>(builder, loc, x);
 }
 
@@ -120,9 +130,8 @@ static Scalars buildCompare(OpBuilder &builder, Location loc, ValueRange x,
                             arith::CmpIPredicate unsignedInts) {
   if (isa<FloatType>(element))
     return {arith::CmpFOp::create(builder, loc, floats, x[0], x[1])};
-  bool unsign = element.isUnsignedInteger() || element.isInteger(1);
-  return {arith::CmpIOp::create(builder, loc, unsign ? unsignedInts : ints,
-                                x[0], x[1])};
+  return {arith::CmpIOp::create(
+      builder, loc, isUnsigned(element) ? unsignedInts : ints, x[0], x[1])};
 }
 
 #define COMPARE_BODY(OpClass, FLOATS, INTS, UNSIGNED)                          \

@@ -4,6 +4,9 @@
 using namespace mlir;
 using namespace dl::graph;
 
+/// See Loss.td; runtime/device/ReportRing.cpp knows it, too.
+static constexpr int64_t kMostItems = std::numeric_limits<int32_t>::max();
+
 LogicalResult NllLossOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                                           Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
@@ -44,6 +47,11 @@ LogicalResult IndexCheckOp::inferReturnTypes(MLIRContext *context,
   if (!target.getElementType().isSignlessInteger(64))
     return emitOptionalError(loc, "index_check: indices are i64, got ",
                              typeText(target));
+  if (adaptor.getStart().size() > (target.getRank() > 0 ? 1 : 0))
+    return emitOptionalError(loc, "index_check: start ",
+                             shapeText(adaptor.getStart()), " for indices ",
+                             shapeText(target),
+                             ": one number, where there are items");
   types.push_back(RankedTensorType::get({}, IntegerType::get(context, 32)));
   return success();
 }
@@ -59,7 +67,7 @@ LoopNest IndexCheckOp::getLoopNest() {
 }
 
 SmallVector<Value> IndexCheckOp::buildBody(OpBuilder &builder, Location loc,
-                                           ValueRange x, ValueRange) {
+                                           ValueRange x, ValueRange indices) {
   // As an unsigned number a negative index is beyond every bound.
   Type i64 = builder.getI64Type();
   Value bound = scalarConstant(builder, loc, i64, getBound());
@@ -70,15 +78,36 @@ SmallVector<Value> IndexCheckOp::buildBody(OpBuilder &builder, Location loc,
   Value counts = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
                                        x[0], ignored);
   Value wrong = arith::AndIOp::create(builder, loc, beyond, counts);
-  return {arith::ExtUIOp::create(builder, loc, builder.getI32Type(), wrong)};
+  Type i32 = builder.getI32Type();
+  if (getStart().empty())
+    return {arith::ExtUIOp::create(builder, loc, i32, wrong)};
+  Value place = indexToScalar(builder, loc, indices[0], i64);
+  Value start = launchNumber(builder, loc, *this, "start", getStart()[0]);
+  Value item = arith::AddIOp::create(builder, loc, start, place);
+  Value most = scalarConstant(builder, loc, i64, kMostItems);
+  Value left = arith::SubIOp::create(builder, loc, most, item);
+  Value flag = arith::TruncIOp::create(builder, loc, i32, left);
+  Value none = scalarConstant(builder, loc, i32, 0);
+  return {arith::SelectOp::create(builder, loc, wrong, flag, none)};
+}
+
+SmallVector<LaunchConstant> IndexCheckOp::getLaunchConstants() {
+  if (getStart().empty())
+    return {};
+  return {{"start", 0, 0, std::numeric_limits<int64_t>::max()}};
 }
 
 HostTensors IndexCheckOp::evaluate(ArrayRef<HostTensor> operands) {
   HostTensor result(getType());
   int64_t bound = getBound(), ignored = getIgnoreIndex();
-  for (int64_t index : operands[0].ints)
+  int64_t inner = product(operands[0].shape().drop_front(
+      std::min<size_t>(1, operands[0].shape().size())));
+  for (int64_t i = operands[0].size(); i-- > 0;) {
+    int64_t index = operands[0].ints[i];
     if ((index < 0 || index >= bound) && index != ignored)
-      result.ints[0] = 1;
+      result.ints[0] =
+          getStart().empty() ? 1 : kMostItems - getStart()[0] - i / inner;
+  }
   return {result};
 }
 

@@ -28,3 +28,24 @@ ShardingRule NllLossOp::getShardingRule() {
   rule.partials.push_back({{0}, Splitting::Sum});
   return rule;
 }
+
+/// A part knows where its items are among all.
+ShardingRule IndexCheckOp::getShardingRule() {
+  ShardingRule rule;
+  rule.operands.emplace_back();
+  for (int64_t size : shapeOf(getTarget())) {
+    rule.operands[0].emplace_back();
+    if (size != 1)
+      rule.operands[0].back().push_back(rule.add(size, Splitting::Max));
+  }
+  rule.results.emplace_back();
+  return rule;
+}
+
+void IndexCheckOp::localizeAttributes(const Shard &shard,
+                                      NamedAttrList &attributes) {
+  if (getStart().empty())
+    return;
+  int64_t start = getStart()[0] + shard.operand(0).offsets[0];
+  attributes.set("start", Builder(getContext()).getDenseI64ArrayAttr({start}));
+}

@@ -98,6 +98,23 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
   return success();
 }
 
+LogicalResult FlipOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                       Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  SmallVector<bool> seen(x.getRank());
+  for (int64_t dim : adaptor.getDims()) {
+    if (failed(requireDim(loc, "flip", dim, x)))
+      return failure();
+    if (seen[dim])
+      return emitOptionalError(loc, "flip: dim ", dim, " appears twice in ",
+                               shapeText(adaptor.getDims()));
+    seen[dim] = true;
+  }
+  types.push_back(x);
+  return success();
+}
+
 LogicalResult SliceOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                                         Adaptor adaptor,
                                         SmallVectorImpl<Type> &types) {

@@ -56,6 +56,12 @@ def Graph_SliceOp : Graph_InferredOp<"slice",
   let hasFolder = 1;
 }
 
+def Graph_FlipOp : Graph_InferredOp<"flip", Graph_SmoothNest> {
+  let summary = "The elements of some dims in reverse order.";
+  let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$dims);
+  let results = (outs Graph_Tensor:$result);
+}
+
 def Graph_CatOp : Graph_InferredOp<"cat",
     !listconcat(Graph_SmoothNest, Graph_Decomposed, Graph_OwnRule)> {
   let summary = "The operands one after the other along `dim`.";

@@ -41,6 +41,16 @@ LoopNest PadOp::getLoopNest() {
   return nest;
 }
 
+LoopNest FlipOp::getLoopNest() {
+  SmallVector<AffineExpr> indices;
+  for (auto [i, size] : llvm::enumerate(shapeOf(getX()))) {
+    AffineExpr dim = getAffineDimExpr(i, getContext());
+    bool flipped = llvm::is_contained(getDims(), static_cast<int64_t>(i));
+    indices.push_back(flipped ? dim * -1 + (size - 1) : dim);
+  }
+  return copyNest(*this, indices);
+}
+
 LoopNest SliceOp::getLoopNest() {
   SmallVector<AffineExpr> indices;
   for (auto [i, offset] : llvm::enumerate(getOffsets()))
@@ -85,9 +95,15 @@ SmallVector<Value> SliceOp::buildBody(OpBuilder &, Location, ValueRange x,
   return {x[0]};
 }
 
+SmallVector<Value> FlipOp::buildBody(OpBuilder &, Location, ValueRange x,
+                                     ValueRange) {
+  return {x[0]};
+}
+
 int64_t ReshapeOp::getFlops() { return 0; }
 int64_t TransposeOp::getFlops() { return 0; }
 int64_t CopyOp::getFlops() { return 0; }
 int64_t ExpandOp::getFlops() { return 0; }
 int64_t PadOp::getFlops() { return 0; }
 int64_t SliceOp::getFlops() { return 0; }
+int64_t FlipOp::getFlops() { return 0; }

@@ -39,6 +39,12 @@ SmallVector<Value> PadOp::buildGradient(OpBuilder &builder, ValueRange grads,
   return {g.make<SliceOp>(grads[0], getLow(), shapeOf(getX()), strides)};
 }
 
+SmallVector<Value> FlipOp::buildGradient(OpBuilder &builder, ValueRange grads,
+                                         ArrayRef<bool>) {
+  GraphBuilder g(builder, getLoc());
+  return {g.make<FlipOp>(grads[0], getDims())};
+}
+
 SmallVector<Value> SliceOp::buildGradient(OpBuilder &builder, ValueRange grads,
                                           ArrayRef<bool>) {
   GraphBuilder g(builder, getLoc());

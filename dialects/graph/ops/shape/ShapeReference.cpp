@@ -41,6 +41,15 @@ HostTensors PadOp::evaluate(ArrayRef<HostTensor> x) {
   return {gather(getType(), x[0], from, getValue().convertToDouble())};
 }
 
+HostTensors FlipOp::evaluate(ArrayRef<HostTensor> x) {
+  return {gather(getType(), x[0], [&](Index index) {
+    SmallVector<int64_t> source(index);
+    for (int64_t dim : getDims())
+      source[dim] = x[0].shape()[dim] - 1 - index[dim];
+    return flatIndex(x[0].shape(), source);
+  })};
+}
+
 HostTensors SliceOp::evaluate(ArrayRef<HostTensor> x) {
   return {gather(getType(), x[0], [&](Index index) {
     SmallVector<int64_t> source;

@@ -1,0 +1,204 @@
+#include "compiler/codegen/cpu/SequentialStage.h"
+#include "dialects/graph/TensorBytes.h"
+#include "llvm/Support/SaveAndRestore.h"
+
+using namespace mlir;
+
+namespace dl::cpu {
+
+using llvm::Value;
+
+SequentialStage::SequentialStage(RegionEmitter &emitter, const Stage &stage,
+                                 const TileBounds &tile)
+    : e(emitter), b(emitter.builder), stage(stage),
+      nest(emitter.plan.nest(stage.op)), tile(tile),
+      result(stage.op->getResult(0)),
+      at(nest.sparse ? nest.sparse->at : nest.ordered->at),
+      over(nest.sparse ? nest.sparse->over : nest.ordered->over) {
+  for (unsigned d = 0; d < nest.numParallel; ++d)
+    if (d != at)
+      (d < at ? outer : inner).push_back(d);
+  dims.assign(nest.extents.size(),
+              getAffineConstantExpr(0, stage.op->getContext()));
+  e.plan.forEachRead(
+      stage, [&](mlir::Value, ArrayRef<AffineExpr>, bool g) { guarded |= g; });
+}
+
+void SequentialStage::emit() {
+  unsigned size = e.scope.size();
+  e.enterBody();
+  if (nest.ordered)
+    emitSort();
+  else if (nest.sparse->kind == graph::Sparse::Scatter)
+    emitScatter();
+  else
+    emitRunningSums();
+  e.enterBody();
+  e.scope.truncate(size);
+}
+
+void SequentialStage::loopOver(ArrayRef<unsigned> loops, Body body) {
+  if (loops.empty())
+    return body();
+  unsigned d = loops.front(), size = e.scope.size();
+  auto [lo, hi] = indicesInTile(e, tile, stage.binding[d], nest.extents[d]);
+  emitLoop(b, lo, hi, 1, [&](Value *iv) {
+    e.enterBody();
+    dims[d] = e.scope.addDim(iv, 0, nest.extents[d] - 1);
+    loopOver(loops.drop_front(), body);
+  });
+  e.enterBody();
+  e.scope.truncate(size);
+}
+
+/// Neighbours in the result, which all take part in the same way.
+bool SequentialStage::canHaveLanes(unsigned dim) const {
+  if (nest.extents[dim] == 1 ||
+      e.plan.placements.find(result)->second.strides[dim] != 1)
+    return false;
+  // Where to add must be one place for all lanes.
+  return !nest.sparse || nest.sparse->kind != graph::Sparse::Scatter ||
+         !nest.accesses[0].map.isFunctionOfDim(dim);
+}
+
+void SequentialStage::loopWithLanes(ArrayRef<unsigned> loops, Body body) {
+  if (loops.empty() || !canHaveLanes(loops.back()))
+    return loopOver(loops, body);
+  loopOver(loops.drop_back(), [&] { lanesAlong(loops.back(), body); });
+}
+
+void SequentialStage::lanesAlong(unsigned dim, Body body) {
+  int64_t width = e.plan.lanes;
+  llvm::SaveAndRestore<bool> lanes(hasLanes, true);
+  auto [lo, hi] = indicesInTile(e, tile, stage.binding[dim], nest.extents[dim]);
+  auto emitBody = [&](Value *flat) {
+    e.enterBody();
+    unsigned size = e.scope.size();
+    dims[dim] = e.scope.addLaneGroup(flat, {nest.extents[dim]}).front();
+    body();
+    e.enterBody();
+    e.scope.endLaneGroup();
+    e.scope.truncate(size);
+  };
+  Value *count = b.CreateSub(hi, lo);
+  Value *full = b.CreateAdd(lo, b.CreateAnd(count, b.getInt64(-width)));
+  emitLoop(b, lo, full, width, emitBody);
+  emitIf(b, b.CreateICmpSLT(full, hi), [&] {
+    Value *rest = b.CreateVectorSplat(width, b.CreateSub(hi, full));
+    SmallVector<llvm::Constant *> steps;
+    for (int64_t l = 0; l < width; ++l)
+      steps.push_back(b.getInt64(l));
+    llvm::SaveAndRestore<Value *> tail(
+        e.tail, b.CreateICmpSLT(llvm::ConstantVector::get(steps), rest));
+    emitBody(guarded ? hidden(b, full) : full);
+  });
+}
+
+Values SequentialStage::loopAlong(
+    unsigned dim, bool backwards, ArrayRef<Value *> init,
+    llvm::function_ref<Values(ArrayRef<Value *>)> body) {
+  unsigned size = e.scope.size();
+  int64_t extent = nest.extents[dim];
+  Values carried = emitLoop(
+      b, b.getInt64(0), b.getInt64(extent), 1, init,
+      [&](Value *iv, ArrayRef<Value *> values) {
+        e.enterBody();
+        Value *index = backwards ? b.CreateSub(b.getInt64(extent - 1), iv) : iv;
+        dims[dim] = e.scope.addDim(index, 0, extent - 1);
+        Values next = body(values);
+        e.enterBody();
+        return next;
+      });
+  e.scope.truncate(size);
+  return carried;
+}
+
+Value *SequentialStage::read(unsigned operand) {
+  Value *content = e.evaluateOperand(stage.op, operand, dims);
+  if (hasLanes)
+    return e.widen(content);
+  return b.CreateShuffleVector(content, ArrayRef<int>{0});
+}
+
+void SequentialStage::write(Value *content) {
+  auto index = ArrayRef(dims).take_front(nest.numParallel);
+  if (hasLanes)
+    e.store(result, index, content);
+  else
+    e.storeScalar(result, index, content);
+}
+
+Value *SequentialStage::add(Value *x, Value *y) {
+  return x->getType()->isFPOrFPVectorTy() ? b.CreateFAdd(x, y)
+                                          : b.CreateAdd(x, y);
+}
+
+void SequentialStage::zero() {
+  llvm::Type *type = llvm::FixedVectorType::get(e.memoryType(result),
+                                                hasLanes ? e.plan.lanes : 1);
+  write(llvm::Constant::getNullValue(type));
+}
+
+/// One after the other along x: who gets what, and in which order, does not
+/// depend on the tiles.
+void SequentialStage::emitScatter() {
+  const graph::Access &index = nest.accesses[0];
+  bool same = llvm::none_of(
+      inner, [&](unsigned d) { return index.map.isFunctionOfDim(d); });
+  SmallVector<unsigned> zeroed{at};
+  llvm::append_range(zeroed, inner);
+  loopOver(outer, [&] {
+    loopWithLanes(zeroed, [&] { zero(); });
+    loopAlong(over, /*backwards=*/false, {}, [&](ArrayRef<Value *>) -> Values {
+      if (same)
+        addAt(inner);
+      else
+        loopOver(inner, [&] { addAt({}); });
+      return {};
+    });
+  });
+}
+
+/// Adds the elements of these loops where the index says, if that is in the
+/// tile.
+void SequentialStage::addAt(ArrayRef<unsigned> loops) {
+  Value *content = read(0);
+  auto [lo, hi] = indicesInTile(e, tile, stage.binding[at], nest.extents[at]);
+  Value *chosen = b.CreateExtractElement(content, uint64_t(0));
+  Value *inside =
+      b.CreateICmpULT(b.CreateSub(chosen, lo), b.CreateSub(hi, lo));
+  unsigned size = e.scope.size();
+  AffineExpr before = dims[at];
+  emitIf(b, inside, [&] {
+    e.enterBody();
+    dims[at] = e.scope.addContent(content, 0, nest.extents[at] - 1);
+    loopWithLanes(loops, [&] {
+      auto to = ArrayRef(dims).take_front(nest.numParallel);
+      Value *sum = e.load(result, to);
+      write(add(hasLanes ? e.widen(sum) : sum, read(nest.sparse->operand)));
+    });
+  });
+  e.enterBody();
+  dims[at] = before;
+  e.scope.truncate(size);
+}
+
+void SequentialStage::emitRunningSums() {
+  bool backwards = nest.sparse->kind == graph::Sparse::Suffix;
+  SmallVector<unsigned> loops(outer);
+  llvm::append_range(loops, inner);
+  auto sums = [&] {
+    llvm::Type *type = llvm::FixedVectorType::get(e.memoryType(result),
+                                                  hasLanes ? e.plan.lanes : 1);
+    loopAlong(at, backwards, {llvm::Constant::getNullValue(type)},
+              [&](ArrayRef<Value *> carried) -> Values {
+                dims[over] = dims[at];
+                Value *sum = add(carried[0], read(nest.sparse->operand));
+                write(sum);
+                return {sum};
+              });
+  };
+  loopWithLanes(loops, sums);
+}
+
+} // namespace dl::cpu

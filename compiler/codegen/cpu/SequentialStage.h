@@ -1,0 +1,60 @@
+// A stage whose loops run one after the other along a dim: sums to where an
+// index says (graph::Sparse::Scatter), running sums, sorting.
+#pragma once
+
+#include "compiler/codegen/cpu/LoopsStage.h"
+
+namespace dl::cpu {
+
+class SequentialStage {
+public:
+  SequentialStage(RegionEmitter &emitter, const Stage &stage,
+                  const TileBounds &tile);
+  void emit();
+
+  /// What it needs besides the memory of values.
+  static int64_t scratchBytes(const KernelPlan &plan, const Stage &stage);
+
+private:
+  using Body = llvm::function_ref<void()>;
+
+  // Loops over the part of the dims that is in the tile.
+  void loopOver(llvm::ArrayRef<unsigned> loops, Body body);
+  /// The same, the last one along the lanes if it can be.
+  void loopWithLanes(llvm::ArrayRef<unsigned> loops, Body body);
+  void lanesAlong(unsigned dim, Body body);
+  /// All indices of a dim in order, with values carried from one to the next.
+  Values
+  loopAlong(unsigned dim, bool backwards, llvm::ArrayRef<llvm::Value *> init,
+            llvm::function_ref<Values(llvm::ArrayRef<llvm::Value *>)> body);
+  bool canHaveLanes(unsigned dim) const;
+
+  void emitScatter();
+  void zero();
+  void addAt(llvm::ArrayRef<unsigned> loops);
+  void emitRunningSums();
+  void emitSort();
+  void mergeRuns(llvm::Value *begin, llvm::Value *middle, llvm::Value *end,
+                 llvm::ArrayRef<llvm::Value *> lists);
+  llvm::Value *isLess(llvm::Value *a, llvm::Value *b) const;
+
+  /// An operand's element, one a lane or, without lanes, a single one.
+  llvm::Value *read(unsigned operand);
+  void write(llvm::Value *content);
+  llvm::Value *add(llvm::Value *a, llvm::Value *b);
+  llvm::Value *slot(llvm::Value *list, llvm::Type *element, llvm::Value *at);
+
+  RegionEmitter &e;
+  llvm::IRBuilder<> &b;
+  const Stage &stage;
+  const graph::LoopNest &nest;
+  const TileBounds &tile;
+  mlir::Value result;
+  unsigned at, over;
+  llvm::SmallVector<unsigned> outer, inner; // parallel dims before and after at
+  llvm::SmallVector<mlir::AffineExpr> dims; // current iteration
+  bool hasLanes = false;
+  bool guarded = false; // some access may leave its operand
+};
+
+} // namespace dl::cpu

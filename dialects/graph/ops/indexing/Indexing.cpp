@@ -1,0 +1,65 @@
+#include "dialects/graph/Inference.h"
+
+using namespace mlir;
+using namespace dl::graph;
+
+/// An error unless the index fits to all dims of x but `dim`.
+static LogicalResult requireIndex(OptionalLoc loc, StringRef op,
+                                  RankedTensorType x, RankedTensorType index,
+                                  int64_t dim, bool alongToo) {
+  if (failed(requireDim(loc, op, dim, x)))
+    return failure();
+  if (!index.getElementType().isSignlessInteger(64))
+    return emitOptionalError(loc, op, ": indices are i64, got ",
+                             typeText(index), "; use .to(dl::kInt64)");
+  bool fits = index.getRank() == x.getRank();
+  for (int64_t i = 0; fits && i < x.getRank(); ++i) {
+    int64_t size = index.getDimSize(i);
+    fits = size == x.getDimSize(i) ||
+           (i == dim ? !alongToo : size == 1);
+  }
+  if (!fits)
+    return emitOptionalError(loc, op, ": indices ", shapeText(index),
+                             " do not fit ", shapeText(x), " along dim ", dim);
+  return success();
+}
+
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                         Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  auto index = cast<RankedTensorType>(adaptor.getIndex().getType());
+  int64_t dim = adaptor.getDim();
+  if (failed(requireIndex(loc, "gather", x, index, dim, /*alongToo=*/false)))
+    return failure();
+  if (x.getDimSize(dim) == 0 && index.getNumElements() != 0)
+    return emitOptionalError(loc, "gather: dim ", dim, " of ", shapeText(x),
+                             " has no elements");
+  SmallVector<int64_t> shape(x.getShape());
+  shape[dim] = index.getDimSize(dim);
+  types.push_back(RankedTensorType::get(shape, x.getElementType()));
+  return success();
+}
+
+LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  auto x = cast<RankedTensorType>(adaptor.getX().getType());
+  auto index = cast<RankedTensorType>(adaptor.getIndex().getType());
+  int64_t dim = adaptor.getDim(), size = adaptor.getSize();
+  if (failed(
+          requireIndex(loc, "scatter_add", x, index, dim, /*alongToo=*/true)))
+    return failure();
+  Type element = x.getElementType();
+  if (element.isInteger(1) || element.isUnsignedInteger(8))
+    return emitOptionalError(
+        loc, "scatter_add: needs f32, f64, i64 or i32, got ", typeText(x),
+        "; use .to(dl::kInt64) or .to(dl::kFloat32)");
+  if (size < 1)
+    return emitOptionalError(loc, "scatter_add: size is ", size,
+                             ", it must be at least 1");
+  SmallVector<int64_t> shape(x.getShape());
+  shape[dim] = size;
+  types.push_back(RankedTensorType::get(shape, element));
+  return success();
+}

@@ -1,0 +1,95 @@
+// Running sums and sorting along any dim.
+
+graph.step @cumsum_vector(%x: tensor<1003xf64>) -> tensor<1003xf64> {
+  %0 = graph.cumsum %x {dim = 0 : i64, reverse = false} : (tensor<1003xf64>) -> tensor<1003xf64>
+  graph.return %0 : tensor<1003xf64>
+}
+graph.step @cumsum_rows(%x: tensor<33x21xf32>) -> tensor<33x21xf32> {
+  %0 = graph.cumsum %x {dim = 1 : i64, reverse = false} : (tensor<33x21xf32>) -> tensor<33x21xf32>
+  graph.return %0 : tensor<33x21xf32>
+}
+graph.step @cumsum_columns(%x: tensor<33x41xf32>) -> tensor<33x41xf32> {
+  %0 = graph.cumsum %x {dim = 0 : i64, reverse = true} : (tensor<33x41xf32>) -> tensor<33x41xf32>
+  graph.return %0 : tensor<33x41xf32>
+}
+graph.step @cumsum_middle(%x: tensor<5x33x19xi64>) -> tensor<5x33x19xi64> {
+  %0 = graph.cumsum %x {dim = 1 : i64, reverse = false} : (tensor<5x33x19xi64>) -> tensor<5x33x19xi64>
+  graph.return %0 : tensor<5x33x19xi64>
+}
+graph.step @cumsum_large(%x: tensor<64x50x200xf32>) -> tensor<64x50x200xf32> {
+  %0 = graph.cumsum %x {dim = 1 : i64, reverse = true} : (tensor<64x50x200xf32>) -> tensor<64x50x200xf32>
+  graph.return %0 : tensor<64x50x200xf32>
+}
+graph.step @cumsum_of_one(%x: tensor<1xf32>) -> tensor<1xf32> {
+  %0 = graph.cumsum %x {dim = 0 : i64, reverse = false} : (tensor<1xf32>) -> tensor<1xf32>
+  graph.return %0 : tensor<1xf32>
+}
+graph.step @cumsum_fused(%x: tensor<6x40xf32>) -> (tensor<6x40xf32>, tensor<6x1xf32>) {
+  %e = graph.exp %x : (tensor<6x40xf32>) -> tensor<6x40xf32>
+  %0 = graph.cumsum %e {dim = 1 : i64, reverse = false} : (tensor<6x40xf32>) -> tensor<6x40xf32>
+  %1 = graph.div %e, %0 : (tensor<6x40xf32>, tensor<6x40xf32>) -> tensor<6x40xf32>
+  %2 = graph.sum %1 {dims = array<i64: 1>, keepdim = true} : (tensor<6x40xf32>) -> tensor<6x1xf32>
+  graph.return %1, %2 : tensor<6x40xf32>, tensor<6x1xf32>
+}
+graph.step @cumsum_padded(%x: tensor<6x40xf32>) -> tensor<13x47xf32> {
+  %p = graph.pad %x {low = array<i64: 1, 3>, high = array<i64: 1, 4>, interior = array<i64: 1, 0>, value = 1.5 : f64} : (tensor<6x40xf32>) -> tensor<13x47xf32>
+  %0 = graph.cumsum %p {dim = 0 : i64, reverse = false} : (tensor<13x47xf32>) -> tensor<13x47xf32>
+  graph.return %0 : tensor<13x47xf32>
+}
+graph.step @sort_vector(%x: tensor<1003xf32>) -> tensor<1003xi64> {
+  %0 = graph.argsort %x {dim = 0 : i64, descending = false} : (tensor<1003xf32>) -> tensor<1003xi64>
+  graph.return %0 : tensor<1003xi64>
+}
+graph.step @sort_rows(%x: tensor<33x21xf64>) -> tensor<33x21xi64> {
+  %0 = graph.argsort %x {dim = 1 : i64, descending = true} : (tensor<33x21xf64>) -> tensor<33x21xi64>
+  graph.return %0 : tensor<33x21xi64>
+}
+graph.step @sort_columns(%x: tensor<64x7xf32>) -> tensor<64x7xi64> {
+  %0 = graph.argsort %x {dim = 0 : i64, descending = false} : (tensor<64x7xf32>) -> tensor<64x7xi64>
+  graph.return %0 : tensor<64x7xi64>
+}
+// Equal values stay in order.
+graph.step @sort_ties(%x: tensor<9x33xi64>) -> (tensor<9x33xi64>, tensor<9x33xi64>) {
+  %0 = graph.argsort %x {dim = 1 : i64, descending = false} : (tensor<9x33xi64>) -> tensor<9x33xi64>
+  %1 = graph.argsort %x {dim = 1 : i64, descending = true} : (tensor<9x33xi64>) -> tensor<9x33xi64>
+  graph.return %0, %1 : tensor<9x33xi64>, tensor<9x33xi64>
+}
+graph.step @sort_bytes(%x: tensor<100xui8>) -> (tensor<100xi64>, tensor<100xi64>) {
+  %k = graph.full {value = 250.0 : f64, type = tensor<ui8>} : () -> tensor<ui8>
+  %m = graph.maximum %x, %k : (tensor<100xui8>, tensor<ui8>) -> tensor<100xui8>
+  %0 = graph.argsort %x {dim = 0 : i64, descending = false} : (tensor<100xui8>) -> tensor<100xi64>
+  %1 = graph.argsort %m {dim = 0 : i64, descending = false} : (tensor<100xui8>) -> tensor<100xi64>
+  graph.return %0, %1 : tensor<100xi64>, tensor<100xi64>
+}
+graph.step @sort_booleans(%x: tensor<37xi1>) -> tensor<37xi64> {
+  %0 = graph.argsort %x {dim = 0 : i64, descending = true} : (tensor<37xi1>) -> tensor<37xi64>
+  graph.return %0 : tensor<37xi64>
+}
+// About half are logarithms of negative numbers: they are the greatest.
+graph.step @sort_nan(%x: tensor<6x7xf32>) -> (tensor<6x7xi64>, tensor<6x7xi64>) {
+  %l = graph.log %x : (tensor<6x7xf32>) -> tensor<6x7xf32>
+  %0 = graph.argsort %l {dim = 1 : i64, descending = false} : (tensor<6x7xf32>) -> tensor<6x7xi64>
+  %1 = graph.argsort %l {dim = 1 : i64, descending = true} : (tensor<6x7xf32>) -> tensor<6x7xi64>
+  graph.return %0, %1 : tensor<6x7xi64>, tensor<6x7xi64>
+}
+graph.step @sort_one(%x: tensor<5x1xf32>) -> tensor<5x1xi64> {
+  %0 = graph.argsort %x {dim = 1 : i64, descending = false} : (tensor<5x1xf32>) -> tensor<5x1xi64>
+  graph.return %0 : tensor<5x1xi64>
+}
+graph.step @top_three(%x: tensor<8x50xf32>) -> (tensor<8x3xi64>, tensor<8x3xf32>) {
+  %0 = graph.argsort %x {dim = 1 : i64, descending = true} : (tensor<8x50xf32>) -> tensor<8x50xi64>
+  %k = graph.slice %0 {offsets = array<i64: 0, 0>, sizes = array<i64: 8, 3>, strides = array<i64: 1, 1>} : (tensor<8x50xi64>) -> tensor<8x3xi64>
+  %1 = graph.gather %x, %k {dim = 1 : i64} : (tensor<8x50xf32>, tensor<8x3xi64>) -> tensor<8x3xf32>
+  graph.return %k, %1 : tensor<8x3xi64>, tensor<8x3xf32>
+}
+graph.step @flipped(%x: tensor<7x19x5xf32>) -> (tensor<7x19x5xf32>, tensor<7x19xf32>) {
+  %0 = graph.flip %x {dims = array<i64: 0, 2>} : (tensor<7x19x5xf32>) -> tensor<7x19x5xf32>
+  %1 = graph.sum %0 {dims = array<i64: 2>, keepdim = false} : (tensor<7x19x5xf32>) -> tensor<7x19xf32>
+  graph.return %0, %1 : tensor<7x19x5xf32>, tensor<7x19xf32>
+}
+graph.step @flipped_product(%x: tensor<40x24xf32>, %w: tensor<24x33xf32>) -> tensor<40x33xf32> {
+  %f = graph.flip %x {dims = array<i64: 1>} : (tensor<40x24xf32>) -> tensor<40x24xf32>
+  %g = graph.flip %w {dims = array<i64: 1>} : (tensor<24x33xf32>) -> tensor<24x33xf32>
+  %1 = graph.matmul %f, %g {spec = "mk,kn->mn"} : (tensor<40x24xf32>, tensor<24x33xf32>) -> tensor<40x33xf32>
+  graph.return %1 : tensor<40x33xf32>
+}
