@@ -6,8 +6,9 @@ using namespace mlir;
 namespace dl::graph {
 
 bool LoopNest::isIndirect() const {
-  return llvm::any_of(
-      accesses, [](const Access &access) { return access.indirect.has_value(); });
+  return llvm::any_of(accesses, [](const Access &access) {
+    return access.indirect.has_value();
+  });
 }
 
 int64_t LoopNest::points() const {

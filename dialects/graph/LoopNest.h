@@ -33,8 +33,8 @@ struct Access {
   /// Absent: the map never leaves it.
   std::optional<double> outside;
   /// A dim whose index is no function of the loops, but what another operand
-  /// says: its scalar at the same iteration, an i64. A number outside of the dim
-  /// reads an element that does not matter. In its place the map has an
+  /// says: its scalar at the same iteration, an i64. A number outside of the
+  /// dim reads an element that does not matter. In its place the map has an
   /// expression of the same loops that no analysis can see through.
   struct Indirect {
     unsigned dim, operand;
@@ -43,8 +43,8 @@ struct Access {
 };
 
 /// Combine Sum: the payload is zero for nearly all of the reduction dim `over`,
-/// which is the only one, so that not all of it has to be visited for each index
-/// of the parallel dim `at`.
+/// which is the only one, so that not all of it has to be visited for each
+/// index of the parallel dim `at`.
 struct Sparse {
   enum Kind {
     Scatter, ///< zero unless operand 0, an i64, is the index of `at`

@@ -482,9 +482,10 @@ static std::vector<ShardingCase> madeCases(MLIRContext &context,
 std::vector<ShardingCase> shardingCases(MLIRContext &context,
                                         std::vector<std::string> &missing) {
   std::vector<ShardingCase> cases;
-  for (auto list : {elementwiseCases(), creationCases(), reductionCases(),
-                    shapeCases(), indexingCases(), lossCases(), optimizerCases(),
-                    contractionCases(), convolutionCases(), poolingCases()})
+  for (auto list :
+       {elementwiseCases(), creationCases(), reductionCases(), shapeCases(),
+        indexingCases(), lossCases(), optimizerCases(), contractionCases(),
+        convolutionCases(), poolingCases()})
     cases.insert(cases.end(), list.begin(), list.end());
   std::set<std::string> covered;
   for (const ShardingCase &listed : cases)

@@ -30,10 +30,11 @@ class Coverage(unittest.TestCase):
         folder = os.path.join(dltools.ROOT, "compiler/dsl/dl")
         read = lambda *path: pathlib.Path(*path).read_text(encoding="utf-8")
         words = set(re.findall(r"^class (\w+) : public", read(folder, "layers.h"), re.M)) - {"Identity"}
-        functions = read(folder, "functional.h").split("namespace functional {")[1]
+        words |= {"ConvTranspose2d", "Embedding", "Upsample", "UpsamplingNearest2d", "ConstantPad", "ReflectionPad", "CircularPad"}
+        functions = "".join(read(folder, name).split("namespace functional {")[1] for name in ("functional.h", "windows.h", "resize.h"))
         functions = re.sub(r"namespace detail \{.*?\n\} // namespace detail", "", functions, flags=re.S)
         words |= set(re.findall(r"^inline Tensor (\w+)\(", functions, re.M))
-        for header in ("indexing.h", "lists.h", "math.h"):
+        for header in ("indexing.h", "lists.h", "math.h", "statistics.h", "gather.h", "order.h"):
             words |= set(re.findall(r"^inline \w+ Tensor::(\w+)\(", read(folder, header), re.M))
         generator = os.path.join(dltools.ROOT, "test/program_generator")
         text = "\n".join(read(generator, name) for name in os.listdir(generator) if name.endswith(".py"))

@@ -213,7 +213,7 @@ class TensorData(Trained):
             bad = self.y.copy()
             bad[37] = label
             np.save(self.path("y.npy"), bad)
-            self.fails(TRAINING, "dlrun: error: step 3: cross_entropy: target out of range [0, 5) (index_check at net.dl:"
+            self.fails(TRAINING, "dlrun: error: step 3: cross_entropy: target out of range [0, 5), item 5 of the batch (index_check at net.dl:"
                        f"{place(support.CONVNET, 'F::cross_entropy')})\n")
 
 
@@ -277,14 +277,15 @@ class MnistData(support.ToolTest):
         data[8 + 10] = 200
         self.replace("train-labels-idx1-ubyte", data)
         said = self.out_of_range("auto loss = ")
-        self.assertRegex(self.fails(TRAINING, said), rf"(?m)^dlrun: error: step \d+: {re.escape(said)}$")
+        self.assertRegex(self.fails(TRAINING, said[1]), rf"(?m)^dlrun: error: step \d+: {re.escape(said[0])}, item \d+ of the batch "
+                         rf"{re.escape(said[1])}$")
 
     def test_labels_of_an_evaluation_out_of_range(self):
         data = bytearray(self.start("t10k-labels-idx1-ubyte", 10008))
         data[8 + 2500] = 10
         self.replace("t10k-labels-idx1-ubyte", data)
         said = self.out_of_range('{"loss", ')
-        self.refuse(TRAINING, f"dlrun: error: 'test', batch 3: {said}\n", dltools.DLRUN, "eval", "mlp.plan", "--data", "mnist",
+        self.refuse(TRAINING, f"dlrun: error: 'test', batch 3: {said[0]}, item 500 of the batch {said[1]}\n", dltools.DLRUN, "eval", "mlp.plan", "--data", "mnist",
                     env={"DL_DATA": ""})
 
     def out_of_range(self, before):
@@ -292,7 +293,7 @@ class MnistData(support.ToolTest):
         path = support.example("mnist_mlp")
         with open(path, encoding="utf-8") as file:
             at = place(file.read(), before + "F::cross_entropy", len(before))
-        return f"cross_entropy: target out of range [0, 10) (index_check at {path}:{at})"
+        return "cross_entropy: target out of range [0, 10)", f"(index_check at {path}:{at})"
 
     def test_compressed_files_and_dl_data(self):
         import gzip

@@ -1,4 +1,4 @@
-"""matmul, einsum, linear, conv2d, max_pool2d and avg_pool2d."""
+"""matmul, einsum, linear, conv2d, its transpose, max_pool2d and avg_pool2d."""
 
 import numpy as np
 
@@ -182,3 +182,33 @@ def avg_pool2d(x, kernel, stride=None, padding=(0, 0), ceil_mode=False, count_in
     sums = lambda a, left, right: np.einsum("yh,nchw,xw->ncyx", left, a, right)
     return x.tape.make(sums(x.value, *sides) / divisor, [
         (x, lambda g: sums(g / divisor, sides[0].T, sides[1].T))])
+
+
+def conv_transpose2d(x, weight, bias, stride, padding, output_padding, dilation, groups):
+    """Each pixel of x [N,C,H,W] adds a multiple of the kernel [C,O/groups,KH,KW]."""
+    kernel, tape = weight.shape[2:], x.tape
+    size = [(n - 1) * s - 2 * p + d * (k - 1) + o + 1
+            for n, s, p, d, k, o in zip(x.shape[2:], stride, padding, dilation, kernel, output_padding)]
+    ins, outs = x.shape[1] // groups, weight.shape[1]
+    full = np.zeros((x.shape[0], outs * groups, *(n + 2 * p for n, p in zip(size, padding))), x.value.dtype)
+    parts = [(tap, slice(k * ins, (k + 1) * ins), slice(k * outs, (k + 1) * outs))
+             for tap in taps(kernel) for k in range(groups)]
+    see = lambda a, tap, o: window(a[:, o], tap, x.shape[2:], stride, dilation)
+    for tap, c, o in parts:
+        see(full, tap, o)[...] += np.einsum("nchw,co->nohw", x.value[:, c], weight.value[c, :, tap[0], tap[1]])
+
+    def pull_x(g):
+        g, out = pad_image(g, padding), np.zeros_like(x.value)
+        for tap, c, o in parts:
+            out[:, c] += np.einsum("nohw,co->nchw", see(g, tap, o), weight.value[c, :, tap[0], tap[1]])
+        return out
+
+    def pull_weight(g):
+        g, out = pad_image(g, padding), np.zeros_like(weight.value)
+        for tap, c, o in parts:
+            out[c, :, tap[0], tap[1]] += np.einsum("nchw,nohw->co", x.value[:, c], see(g, tap, o))
+        return out
+    y = tape.make(crop(full, padding, size), [(x, pull_x), (weight, pull_weight)])
+    if bias is None:
+        return y
+    return tape.make(y.value + bias.value.reshape(-1, 1, 1), [(y, lambda g: g), (bias, lambda g: total(tape, g, (0, 2, 3)))])

@@ -10,10 +10,10 @@ import numpy as np
 from numpy_twin import contractions as C, elementwise as E, losses as L, shaping as S
 from numpy_twin.autodiff import Tape, topological
 
-from . import elementwise_ops, network_ops, shape_ops
+from . import choosing_ops, elementwise_ops, network_ops, shape_ops
 from .program import Dim, Program, Statement, Value, brace
 
-OPS = elementwise_ops.OPS + shape_ops.OPS + network_ops.OPS
+OPS = elementwise_ops.OPS + shape_ops.OPS + network_ops.OPS + choosing_ops.OPS
 MARGIN = 2e-4  # closest to a kink, in f64; f32 rounding stays well below
 LARGEST = 300.0
 ELEMENTS = {False: 12000, True: 150000}  # of a tensor, by Builder.big

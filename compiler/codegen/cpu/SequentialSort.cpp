@@ -40,11 +40,11 @@ Value *SequentialStage::isLess(Value *x, Value *y) const {
   if (nest.ordered->descending)
     std::swap(x, y);
   if (x->getType()->isFloatingPointTy())
-    return b.CreateOr(b.CreateFCmpOLT(x, y),
-                      b.CreateAnd(b.CreateFCmpUNO(y, y),
-                                  b.CreateFCmpORD(x, x)));
-  Type element =
-      cast<RankedTensorType>(stage.op->getOperand(0).getType()).getElementType();
+    return b.CreateOr(
+        b.CreateFCmpOLT(x, y),
+        b.CreateAnd(b.CreateFCmpUNO(y, y), b.CreateFCmpORD(x, x)));
+  Type element = cast<RankedTensorType>(stage.op->getOperand(0).getType())
+                     .getElementType();
   return element.isUnsignedInteger() || element.isInteger(1)
              ? b.CreateICmpULT(x, y)
              : b.CreateICmpSLT(x, y);
@@ -94,8 +94,8 @@ void SequentialStage::emitSort() {
         });
     loopAlong(at, /*backwards=*/false, {}, [&](ArrayRef<Value *>) -> Values {
       Value *index = e.scope.scalar(dims[at]);
-      Value *place = b.CreateLoad(b.getInt32Ty(),
-                                  slot(state[2], b.getInt32Ty(), index));
+      Value *place =
+          b.CreateLoad(b.getInt32Ty(), slot(state[2], b.getInt32Ty(), index));
       write(b.CreateVectorSplat(1, b.CreateZExt(place, b.getInt64Ty())));
       return {};
     });
@@ -112,10 +112,10 @@ void SequentialStage::mergeRuns(Value *begin, Value *middle, Value *end,
              Value *left = from[0], *right = from[1];
              Value *keyLeft = b.CreateLoad(key, slot(lists[0], key, left));
              Value *keyRight = b.CreateLoad(key, slot(lists[0], key, right));
-             Value *takeRight = b.CreateAnd(
-                 b.CreateICmpULT(right, end),
-                 b.CreateOr(b.CreateICmpUGE(left, middle),
-                            isLess(keyRight, keyLeft)));
+             Value *takeRight =
+                 b.CreateAnd(b.CreateICmpULT(right, end),
+                             b.CreateOr(b.CreateICmpUGE(left, middle),
+                                        isLess(keyRight, keyLeft)));
              Value *chosen = b.CreateSelect(takeRight, right, left);
              b.CreateStore(b.CreateSelect(takeRight, keyRight, keyLeft),
                            slot(lists[2], key, to));

@@ -94,21 +94,22 @@ void SequentialStage::lanesAlong(unsigned dim, Body body) {
   });
 }
 
-Values SequentialStage::loopAlong(
-    unsigned dim, bool backwards, ArrayRef<Value *> init,
-    llvm::function_ref<Values(ArrayRef<Value *>)> body) {
+Values
+SequentialStage::loopAlong(unsigned dim, bool backwards, ArrayRef<Value *> init,
+                           llvm::function_ref<Values(ArrayRef<Value *>)> body) {
   unsigned size = e.scope.size();
   int64_t extent = nest.extents[dim];
-  Values carried = emitLoop(
-      b, b.getInt64(0), b.getInt64(extent), 1, init,
-      [&](Value *iv, ArrayRef<Value *> values) {
-        e.enterBody();
-        Value *index = backwards ? b.CreateSub(b.getInt64(extent - 1), iv) : iv;
-        dims[dim] = e.scope.addDim(index, 0, extent - 1);
-        Values next = body(values);
-        e.enterBody();
-        return next;
-      });
+  Values carried =
+      emitLoop(b, b.getInt64(0), b.getInt64(extent), 1, init,
+               [&](Value *iv, ArrayRef<Value *> values) {
+                 e.enterBody();
+                 Value *index =
+                     backwards ? b.CreateSub(b.getInt64(extent - 1), iv) : iv;
+                 dims[dim] = e.scope.addDim(index, 0, extent - 1);
+                 Values next = body(values);
+                 e.enterBody();
+                 return next;
+               });
   e.scope.truncate(size);
   return carried;
 }
@@ -165,8 +166,7 @@ void SequentialStage::addAt(ArrayRef<unsigned> loops) {
   Value *content = read(0);
   auto [lo, hi] = indicesInTile(e, tile, stage.binding[at], nest.extents[at]);
   Value *chosen = b.CreateExtractElement(content, uint64_t(0));
-  Value *inside =
-      b.CreateICmpULT(b.CreateSub(chosen, lo), b.CreateSub(hi, lo));
+  Value *inside = b.CreateICmpULT(b.CreateSub(chosen, lo), b.CreateSub(hi, lo));
   unsigned size = e.scope.size();
   AffineExpr before = dims[at];
   emitIf(b, inside, [&] {

@@ -82,14 +82,18 @@ inline Tensor randn(const Shape &size) {
 }
 
 namespace detail {
-/// start + step * i.
-template <class T> Tensor progression(T start, T step, i64 count, DType dtype) {
+/// start + step * i. Integers are counted as i64, whatever they become.
+template <class T>
+Tensor progression(T start, T step, i64 count, DType wanted) {
   Called called("arange");
+  bool whole = static_cast<int>(wanted) > DL_FLOAT64;
+  DType dtype = whole ? kInt64 : wanted;
   Tensor index = Tensor(
       emit_many<1>("iota", {}, {{"dim", 0}, {"type", dtype, Shape{count}}}));
   if (step != 1)
     index = index.mul(step);
-  return start == 0 ? index : index.add(start);
+  index = start == 0 ? index : index.add(start);
+  return whole ? index.to(wanted) : index;
 }
 template <class T> [[noreturn]] void fail_arange(T start, T end, T step) {
   fail("arange: steps of {} do not lead from {} to {}; an empty tensor cannot "

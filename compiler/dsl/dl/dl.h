@@ -3,6 +3,7 @@
 #include "adam_family.h"
 #include "clip.h"
 #include "data.h"
+#include "image_layers.h"
 #include "optim.h"
 #include "program.h"
 #include "schedules.h"

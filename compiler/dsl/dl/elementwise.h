@@ -1,8 +1,70 @@
 #pragma once
-// The elementwise ops as functions and methods, and the operators.
+// The elementwise ops, the operators, and how an op is created.
 #include "tensor.h"
 
 namespace dl {
+
+namespace detail {
+
+inline Operand::Operand(const Tensor &tensor)
+    : dl_operand{DL_PROMOTED, tensor.id, 0, 0} {}
+inline Operand Operand::fixed(const Tensor &tensor) {
+  Operand operand(tensor);
+  operand.kind = DL_TENSOR;
+  return operand;
+}
+inline Operand Operand::step_scalars() {
+  Operand operand(0);
+  operand.kind = DL_STEP_SCALARS;
+  return operand;
+}
+
+// Ops whose operands are brought to one element type first. These are what
+// most calls end in: plain arrays keep them cheap to compile.
+inline Tensor elementwise(const char *op, const Operand &x) {
+  Tensor result;
+  dl_emit(op, &x, 1, nullptr, 0, &result.id, 1);
+  return result;
+}
+inline Tensor elementwise(const char *op, const Operand &a, const Operand &b) {
+  const dl_operand operands[] = {a, b};
+  Tensor result;
+  dl_emit(op, operands, 2, nullptr, 0, &result.id, 1);
+  return result;
+}
+
+/// What an op without work to do gives: the value of this moment, as any op.
+inline Tensor held(const Tensor &x) {
+  Tensor result;
+  result.id = dl_value(x.id);
+  return result;
+}
+
+/// An op that takes its operands as they are.
+inline Tensor emit(const char *op, Tensor x, list<Attr> attributes = {}) {
+  return Tensor(emit_many<1>(op, {Operand::fixed(x)}, attributes));
+}
+inline Tensor emit(const char *op, Tensor a, Tensor b,
+                   list<Attr> attributes = {}) {
+  return Tensor(
+      emit_many<1>(op, {Operand::fixed(a), Operand::fixed(b)}, attributes));
+}
+
+/// `dim` counted from the front; `what` begins the message.
+inline i64 wrap(const char *what, i64 dim, int rank, const Shape &shape) {
+  i64 low = rank ? -rank : -1, high = rank ? rank - 1 : 0;
+  if (dim < low || dim > high)
+    fail("{}: there is no dim {} in {} (dims are {} to {})", what, dim, shape,
+         low, high);
+  return dim < 0 ? dim - low : dim;
+}
+
+} // namespace detail
+
+inline i64 Tensor::size(int dim) const {
+  Shape shape = sizes();
+  return shape[static_cast<int>(detail::wrap("size", dim, shape.rank, shape))];
+}
 
 #define DL_FUNCTION(op)                                                        \
   inline Tensor op(const Operand &x) { return detail::elementwise(#op, x); }   \

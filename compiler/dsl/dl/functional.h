@@ -1,7 +1,7 @@
 #pragma once
 // torch.nn.functional. Options have PyTorch's names and defaults; a value that
 // this version cannot honour is refused by name.
-#include "making.h"
+#include "resize.h"
 
 namespace dl::nn {
 
@@ -98,9 +98,6 @@ inline Tensor linear(Tensor x, Tensor weight, Tensor bias = {}) {
 inline Tensor conv2d(Tensor x, Tensor weight, Tensor bias = {},
                      const Conv2dOptions &options = {}) {
   detail::Called called("conv2d");
-  if (!detail::equal(options.padding_mode, "zeros"))
-    detail::unsupported("conv2d: padding_mode = \"{}\": not in this version",
-                        options.padding_mode);
   if (x.dim() != 4)
     detail::fail("conv2d: the input [batch,channels,h,w] has 4 dims, got {}",
                  x.sizes());
@@ -115,6 +112,11 @@ inline Tensor conv2d(Tensor x, Tensor weight, Tensor bias = {},
       odd[i] = both % 2;
       padding[i] = (both + 1) / 2;
     }
+  }
+  if (!detail::equal(options.padding_mode, "zeros")) {
+    x = pad(x, {padding[1], padding[1], padding[0], padding[0]},
+            options.padding_mode);
+    padding = {0, 0};
   }
   Tensor y = detail::emit("conv2d", x, weight,
                           {{"stride", stride},

@@ -19,9 +19,10 @@ inline constexpr struct EllipsisType {
 
 class Index {
 public:
-  enum Kind { kNumber, kSlice, kNone, kEllipsis } kind;
+  enum Kind { kNumber, kSlice, kNone, kEllipsis, kTensor } kind;
   i64 number = 0;
   Slice slice;
+  Tensor tensor;
   template <detail::Number T>
   Index(T number) : kind(kNumber), number(static_cast<i64>(number)) {
     static_assert(!__is_same(T, bool) && !__is_floating_point(T),
@@ -30,11 +31,19 @@ public:
   Index(Slice slice) : kind(kSlice), slice(slice) {}
   Index(NoneType) : kind(kNone) {}
   Index(EllipsisType) : kind(kEllipsis) {}
-  Index(const Tensor &) =
-      delete ("dl: an index that is a tensor: not in this version");
+  /// Of integers; they may be negative, and count from the end then.
+  Index(const Tensor &tensor) : kind(kTensor), tensor(tensor) {}
 };
 
 namespace detail {
+
+/// The dims that are indexed by tensors.
+struct Chosen {
+  int dims[Shape::kMaxRank]{};
+  Tensor indices[Shape::kMaxRank];
+  int count = 0;
+};
+Tensor chosen_by(const Tensor &x, const Chosen &chosen); // gather.h
 
 /// The elements of each dim that are wanted.
 struct Part {
@@ -119,10 +128,12 @@ inline Tensor Tensor::index(list<Index> indices) const {
   detail::Called called("index");
   Shape from = sizes(), to;
   detail::Part part(from);
+  detail::Chosen chosen;
   int named = 0, dim = 0;
   bool whole = false;
   for (const Index &index : indices)
-    named += index.kind == Index::kNumber || index.kind == Index::kSlice;
+    named += index.kind == Index::kNumber || index.kind == Index::kSlice ||
+             index.kind == Index::kTensor;
   if (named > from.rank)
     detail::fail("index: {} indices for {}, which has {} dims", named, from,
                  from.rank);
@@ -139,6 +150,11 @@ inline Tensor Tensor::index(list<Index> indices) const {
       part.cut("index", dim, index.slice);
       keep(1);
     }
+    if (index.kind == Index::kTensor) {
+      chosen.dims[chosen.count] = to.rank;
+      chosen.indices[chosen.count++] = index.tensor;
+      keep(1);
+    }
     if (index.kind == Index::kEllipsis) {
       if (whole)
         detail::fail("index: only one dl::Ellipsis may be given");
@@ -147,7 +163,8 @@ inline Tensor Tensor::index(list<Index> indices) const {
     }
   }
   keep(from.rank - dim);
-  return part.of(*this).reshape(to);
+  Tensor x = part.of(*this).reshape(to);
+  return chosen.count ? detail::chosen_by(x, chosen) : x;
 }
 
 inline Tensor Tensor::unflatten(i64 dim, const Shape &sizes) const {

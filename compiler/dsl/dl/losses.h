@@ -69,8 +69,9 @@ inline Tensor class_indices(const char *loss, const Tensor &target) {
 /// An index that is no class fails the step.
 inline void flag_classes(const char *loss, const Tensor &target, i64 bound,
                          i64 ignore_index) {
-  Tensor wrong = emit("index_check", target,
-                      {{"bound", bound}, {"ignore_index", ignore_index}});
+  Tensor wrong = emit(
+      "index_check", target,
+      {{"bound", bound}, {"ignore_index", ignore_index}, {"start", Shape{0}}});
   const dl_text texts[] = {Text(loss), Text(bound)};
   dl_error_flag(wrong.id, "{}: target out of range [0, {})", texts, 2);
 }

@@ -56,24 +56,46 @@ inline Tensor where(Tensor condition, const Operand &a, const Operand &b) {
 inline Tensor Tensor::where(Tensor condition, const Operand &other) const {
   return dl::where(condition, *this, other);
 }
+/// Keeps its dtype: the value becomes one.
 inline Tensor Tensor::masked_fill(Tensor mask, const Operand &value) const {
   detail::Called called("masked_fill");
-  return dl::where(mask, value, *this);
+  if (is_floating_point())
+    return dl::where(mask, value, *this);
+  if (value.kind == DL_FLOAT_SCALAR &&
+      __builtin_floor(value.number) != value.number)
+    detail::fail("masked_fill: the value {} is no number of a tensor of "
+                 "integers",
+                 value.number);
+  Tensor filled = dl::where(mask, value, *this);
+  return filled.to(dtype());
 }
 inline Tensor masked_fill(Tensor x, Tensor mask, const Operand &value) {
   return x.masked_fill(mask, value);
 }
 
-/// As in PyTorch, a value that equals a bound passes its gradient on.
+namespace detail {
+/// x where it is beyond the bound, else the bound, which is chosen where both
+/// are equal: x gets no gradient there. Between tensors, equal ones share it.
+/// A bound that is NaN makes everything NaN.
+inline Tensor bounded(const Tensor &x, const Operand &bound, bool below) {
+  bool isNaN = bound.kind == DL_FLOAT_SCALAR && bound.number != bound.number;
+  if (bound.kind == DL_PROMOTED || isNaN)
+    return below ? x.maximum(bound) : x.minimum(bound);
+  return where(below ? x.le(bound) : x.ge(bound), bound, x);
+}
+} // namespace detail
+
+/// As in PyTorch since 2.14, a value that equals a bound that is a number has
+/// no gradient.
 inline Tensor Tensor::clamp(const ClampOptions &options) const {
   detail::Called called("clamp");
   if (!options.min.given && !options.max.given)
     detail::fail("clamp: neither min nor max is given");
   Tensor x = *this;
   if (options.min.given)
-    x = dl::where(x.lt(options.min), options.min, x);
+    x = detail::bounded(x, options.min, true);
   if (options.max.given)
-    x = dl::where(x.gt(options.max), options.max, x);
+    x = detail::bounded(x, options.max, false);
   return x;
 }
 inline Tensor Tensor::clamp(const Operand &min,
@@ -160,44 +182,6 @@ inline Tensor argmax(const char *what, const Tensor &x, i64 dim, bool keepdim) {
   return emit("argmax", ordered(x), {{"dim", axis}, {"keepdim", keepdim}});
 }
 
-/// In two passes, as PyTorch does: the squares of differences cannot cancel.
-inline Tensor var(const char *what, const Tensor &x, const Shape &dims,
-                  const VarOptions &options) {
-  Called called(what);
-  if (!x.is_floating_point())
-    fail("{}: needs floats; use .to(dl::kFloat32)", what);
-  i64 count = 1, correction = options.unbiased ? options.correction : 0;
-  for (i64 dim : axes(what, x, dims))
-    count *= x.size(static_cast<int>(dim));
-  if (count <= correction)
-    fail("{}: {} elements leave nothing to divide by with correction {}; use "
-         "{.unbiased = false}",
-         what, count, correction);
-  Tensor rest = x - mean(x, dims, true);
-  return sum(what, rest.square(), dims, options.keepdim)
-      .mul(1.0 / static_cast<double>(count - correction));
-}
-
-/// Where nothing varies the gradient is 0, not infinite.
-inline Tensor std(const Tensor &x, const Shape &dims,
-                  const VarOptions &options) {
-  Called called("std");
-  Tensor variance = var("std", x, dims, options);
-  Tensor constant = variance.eq(0.0);
-  return where(constant, 0.0, where(constant, 1.0, variance).sqrt());
-}
-
-inline Tensor logsumexp(const Tensor &x, const Shape &dims, bool keepdim) {
-  Called called("logsumexp");
-  Tensor floats = x.is_floating_point() ? x : x.to(kFloat);
-  Tensor top = amax("logsumexp", floats, dims, true).detach();
-  // An infinite maximum would give inf - inf.
-  top = where(top.abs().eq(__builtin_inf()), 0.0, top);
-  Tensor total = sum("logsumexp", (floats - top).exp(), dims, true).log();
-  Tensor result = total + top;
-  return keepdim ? result : result.squeeze(Dims(axes("logsumexp", x, dims)));
-}
-
 } // namespace detail
 
 inline Tensor Tensor::sum() const {
@@ -252,45 +236,6 @@ inline Tensor Tensor::argmax() const {
 inline Tensor Tensor::argmin() const {
   detail::Called called("argmin");
   return reshape(-1).argmin(0);
-}
-
-inline Tensor Tensor::var() const { return detail::var("var", *this, {}, {}); }
-inline Tensor Tensor::std() const { return detail::std(*this, {}, {}); }
-template <detail::Bool T> Tensor Tensor::var(T unbiased) const {
-  return detail::var("var", *this, {}, {.unbiased = unbiased});
-}
-template <detail::Bool T> Tensor Tensor::std(T unbiased) const {
-  return detail::std(*this, {}, {.unbiased = unbiased});
-}
-inline Tensor Tensor::var(const Dims &dims, VarOptions options) const {
-  return detail::var("var", *this, dims, options);
-}
-inline Tensor Tensor::std(const Dims &dims, VarOptions options) const {
-  return detail::std(*this, dims, options);
-}
-inline Tensor Tensor::var(const Dims &dims, bool unbiased, bool keepdim) const {
-  return var(dims, VarOptions{.unbiased = unbiased, .keepdim = keepdim});
-}
-inline Tensor Tensor::std(const Dims &dims, bool unbiased, bool keepdim) const {
-  return std(dims, VarOptions{.unbiased = unbiased, .keepdim = keepdim});
-}
-inline Tensor Tensor::logsumexp(const Dims &dims, bool keepdim) const {
-  return detail::logsumexp(*this, dims, keepdim);
-}
-
-inline Tensor Tensor::softmax(i64 dim) const {
-  detail::Called called("softmax");
-  Shape shape = sizes();
-  return detail::emit(
-      "softmax", *this,
-      {{"dim", detail::wrap("softmax", dim, shape.rank, shape)}});
-}
-inline Tensor Tensor::log_softmax(i64 dim) const {
-  detail::Called called("log_softmax");
-  Shape shape = sizes();
-  return detail::emit(
-      "log_softmax", *this,
-      {{"dim", detail::wrap("log_softmax", dim, shape.rank, shape)}});
 }
 
 } // namespace dl

@@ -53,6 +53,21 @@ inline Tensor contract(const Tensor &a, const Labels &in_a, const Tensor &b,
 
 } // namespace detail
 
+namespace detail {
+/// Integers are exact in sums of products as they are, [...,m,k,n].
+inline Tensor product_of_integers(Tensor a, Tensor b) {
+  DType dtype = a.dtype();
+  if (dtype == kBool)
+    fail("matmul: needs numbers, got booleans; use .to(dl::kInt64)");
+  bool row = a.dim() == 1, column = b.dim() == 1;
+  a = row ? a.unsqueeze(0) : a;
+  b = column ? b.unsqueeze(1) : b;
+  Tensor sums = (a.unsqueeze(-1) * b.unsqueeze(-3)).sum(-2).to(dtype);
+  sums = column ? sums.squeeze(-1) : sums;
+  return row ? sums.squeeze(column ? -1 : -2) : sums;
+}
+} // namespace detail
+
 /// torch.matmul: vectors, matrices, and stacks of matrices whose leading dims
 /// are broadcast.
 inline Tensor matmul(Tensor a, Tensor b) {
@@ -64,6 +79,8 @@ inline Tensor matmul(Tensor a, Tensor b) {
     detail::fail("matmul: {} and {} do not fit: the left one has {} columns, "
                  "the right one {} rows",
                  sa, sb, sa[-1], inner);
+  if (!a.is_floating_point() && a.dtype() == b.dtype())
+    return detail::product_of_integers(a, b);
   // A dim of size 1 beside a larger one has a name of its own.
   detail::Labels left, right, result;
   int rank = (sa.rank > sb.rank ? sa.rank : sb.rank) - 2;

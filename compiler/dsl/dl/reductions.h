@@ -1,6 +1,6 @@
 #pragma once
 // The reductions of math.h as functions.
-#include "math.h"
+#include "statistics.h"
 
 namespace dl {
 

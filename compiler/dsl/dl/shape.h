@@ -127,8 +127,12 @@ inline Tensor Tensor::t() const {
   return dim() == 2 ? transpose(0, 1) : detail::held(*this);
 }
 
+/// No dims in the list: the tensor as it is.
 inline Tensor Tensor::squeeze(const Dims &dims) const {
-  Shape from = sizes(), kept, chosen = detail::axes("squeeze", *this, dims);
+  Shape from = sizes(), kept;
+  if (dims.rank == 0)
+    return detail::held(*this);
+  Shape chosen = detail::axes("squeeze", *this, dims);
   int next = 0;
   for (int i = 0; i < from.rank; ++i) {
     bool named = next < chosen.rank && chosen[next] == i;
@@ -138,7 +142,13 @@ inline Tensor Tensor::squeeze(const Dims &dims) const {
   }
   return detail::reshape("squeeze", *this, kept);
 }
-inline Tensor Tensor::squeeze() const { return squeeze(Dims(list<i64>{})); }
+inline Tensor Tensor::squeeze() const {
+  Shape kept;
+  for (i64 size : sizes())
+    if (size != 1)
+      kept.push_back(size);
+  return detail::reshape("squeeze", *this, kept);
+}
 
 inline Tensor Tensor::unsqueeze(i64 dim) const {
   detail::Called called("unsqueeze");

@@ -1,5 +1,5 @@
 #pragma once
-// Tensor.
+// Tensor, and the list of the elementwise ops.
 #include "operand.h"
 
 // An op that works element by element is one word here: it becomes a function
@@ -33,6 +33,18 @@ struct VarOptions {
 };
 struct ClampOptions {
   detail::OptionalOperand min = {}, max = {};
+};
+struct IndexAddOptions {
+  double alpha = 1;
+};
+/// Sorting is stable, whether it is asked for or not.
+struct SortOptions {
+  i64 dim = -1;
+  bool descending = false, stable = false;
+};
+struct TopkOptions {
+  i64 dim = -1;
+  bool largest = true, sorted = true;
 };
 struct ValuesAndIndices;
 class TensorList;
@@ -190,12 +202,42 @@ public:
   template <class... I> Tensor operator[](const I &...indices) const {
     return index({Index(indices)...});
   }
-  Tensor operator[](const Tensor &) const =
-      delete ("dl: an index that is a tensor: not in this version");
   TensorList chunk(i64 chunks, i64 dim = 0) const;
   TensorList split(i64 split_size, i64 dim = 0) const;
   TensorList split(const Shape &sizes, i64 dim = 0) const;
   TensorList unbind(i64 dim = 0) const;
+
+  // By indices that are data, see gather.h.
+  Tensor gather(i64 dim, Tensor index) const;
+  Tensor index_select(i64 dim, Tensor index) const;
+  Tensor scatter_add(i64 dim, Tensor index, Tensor src) const;
+  Tensor index_add(i64 dim, Tensor index, Tensor source,
+                   IndexAddOptions options = {}) const;
+
+  // In another order, see order.h.
+  Tensor cumsum(i64 dim) const;
+  ValuesAndIndices sort(i64 dim = -1, bool descending = false) const;
+  ValuesAndIndices sort(SortOptions options) const;
+  Tensor argsort(i64 dim = -1, bool descending = false) const;
+  Tensor argsort(SortOptions options) const;
+  ValuesAndIndices topk(i64 k, i64 dim = -1, bool largest = true,
+                        bool sorted = true) const;
+  ValuesAndIndices topk(i64 k, TopkOptions options) const;
+  Tensor flip(const Dims &dims) const;
+  template <class... I> Tensor flip(i64 a, i64 b, I... rest) const {
+    return flip(Dims{a, b, rest...});
+  }
+  Tensor roll(const Dims &shifts) const;
+  Tensor roll(const Dims &shifts, const Dims &dims) const;
+  Tensor repeat_interleave(i64 repeats) const;
+  Tensor repeat_interleave(i64 repeats, i64 dim) const;
+  Tensor tril(i64 diagonal = 0) const;
+  Tensor triu(i64 diagonal = 0) const;
+  Tensor prod() const;
+  Tensor prod(i64 dim, bool keepdim = false) const;
+  Tensor prod(i64 dim, ReduceOptions options) const {
+    return prod(dim, options.keepdim);
+  }
 
   Tensor matmul(Tensor other) const;
   Tensor mm(Tensor other) const;
@@ -224,67 +266,5 @@ public:
 struct ValuesAndIndices {
   Tensor values, indices;
 };
-
-namespace detail {
-
-inline Operand::Operand(const Tensor &tensor)
-    : dl_operand{DL_PROMOTED, tensor.id, 0, 0} {}
-inline Operand Operand::fixed(const Tensor &tensor) {
-  Operand operand(tensor);
-  operand.kind = DL_TENSOR;
-  return operand;
-}
-inline Operand Operand::step_scalars() {
-  Operand operand(0);
-  operand.kind = DL_STEP_SCALARS;
-  return operand;
-}
-
-// Ops whose operands are brought to one element type first. These are what
-// most calls end in: plain arrays keep them cheap to compile.
-inline Tensor elementwise(const char *op, const Operand &x) {
-  Tensor result;
-  dl_emit(op, &x, 1, nullptr, 0, &result.id, 1);
-  return result;
-}
-inline Tensor elementwise(const char *op, const Operand &a, const Operand &b) {
-  const dl_operand operands[] = {a, b};
-  Tensor result;
-  dl_emit(op, operands, 2, nullptr, 0, &result.id, 1);
-  return result;
-}
-
-/// What an op without work to do gives: the value of this moment, as any op.
-inline Tensor held(const Tensor &x) {
-  Tensor result;
-  result.id = dl_value(x.id);
-  return result;
-}
-
-/// An op that takes its operands as they are.
-inline Tensor emit(const char *op, Tensor x, list<Attr> attributes = {}) {
-  return Tensor(emit_many<1>(op, {Operand::fixed(x)}, attributes));
-}
-inline Tensor emit(const char *op, Tensor a, Tensor b,
-                   list<Attr> attributes = {}) {
-  return Tensor(
-      emit_many<1>(op, {Operand::fixed(a), Operand::fixed(b)}, attributes));
-}
-
-/// `dim` counted from the front; `what` begins the message.
-inline i64 wrap(const char *what, i64 dim, int rank, const Shape &shape) {
-  i64 low = rank ? -rank : -1, high = rank ? rank - 1 : 0;
-  if (dim < low || dim > high)
-    fail("{}: there is no dim {} in {} (dims are {} to {})", what, dim, shape,
-         low, high);
-  return dim < 0 ? dim - low : dim;
-}
-
-} // namespace detail
-
-inline i64 Tensor::size(int dim) const {
-  Shape shape = sizes();
-  return shape[static_cast<int>(detail::wrap("size", dim, shape.rank, shape))];
-}
 
 } // namespace dl

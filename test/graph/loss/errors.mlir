@@ -53,3 +53,12 @@ graph.step @check(%t: tensor<4xf32>) {
   %0 = graph.index_check %t {bound = 3} : (tensor<4xf32>) -> tensor<i32>
   graph.return
 }
+
+// -----
+
+graph.step @index_check_start(%t: tensor<4xi64>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{index_check: start [1,2] for indices [4]: one number, where there are items}}
+  %0 = graph.index_check %t {bound = 3, start = array<i64: 1, 2>} : (tensor<4xi64>) -> tensor<i32>
+  graph.return
+}

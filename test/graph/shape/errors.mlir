@@ -169,3 +169,21 @@ graph.step @pad_wide(%x: tensor<4xf32>) {
   %0 = graph.pad %x {low = array<i64: 9223372036854775807>, high = array<i64: 0>, interior = array<i64: 0>, value = 0.0} : (tensor<4xf32>) -> tensor<4xf32>
   graph.return
 }
+
+// -----
+
+graph.step @flip_dim(%x: tensor<4x5xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{flip: dim 2 is out of range for [4,5]}}
+  %0 = graph.flip %x {dims = array<i64: 2>} : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  graph.return
+}
+
+// -----
+
+graph.step @flip_twice(%x: tensor<4x5xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{flip: dim 1 appears twice in [1,1]}}
+  %0 = graph.flip %x {dims = array<i64: 1, 1>} : (tensor<4x5xf32>) -> tensor<4x5xf32>
+  graph.return
+}

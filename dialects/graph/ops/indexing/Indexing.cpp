@@ -15,8 +15,7 @@ static LogicalResult requireIndex(OptionalLoc loc, StringRef op,
   bool fits = index.getRank() == x.getRank();
   for (int64_t i = 0; fits && i < x.getRank(); ++i) {
     int64_t size = index.getDimSize(i);
-    fits = size == x.getDimSize(i) ||
-           (i == dim ? !alongToo : size == 1);
+    fits = size == x.getDimSize(i) || (i == dim ? !alongToo : size == 1);
   }
   if (!fits)
     return emitOptionalError(loc, op, ": indices ", shapeText(index),

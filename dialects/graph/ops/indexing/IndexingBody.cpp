@@ -17,8 +17,7 @@ static Access indexAccess(Value index, ArrayRef<AffineExpr> at,
 LoopNest GatherOp::getLoopNest() {
   unsigned dim = getDim(), rank = shapeOf(getX()).size();
   LoopNest nest;
-  nest.extents.assign(shapeOf(getResult()).begin(),
-                      shapeOf(getResult()).end());
+  nest.extents.assign(shapeOf(getResult()).begin(), shapeOf(getResult()).end());
   nest.numParallel = rank;
   SmallVector<AffineExpr> dims;
   for (unsigned i = 0; i < rank; ++i)
@@ -45,8 +44,7 @@ SmallVector<Value> GatherOp::buildBody(OpBuilder &, Location, ValueRange x,
 LoopNest ScatterAddOp::getLoopNest() {
   unsigned dim = getDim(), rank = shapeOf(getX()).size();
   LoopNest nest;
-  nest.extents.assign(shapeOf(getResult()).begin(),
-                      shapeOf(getResult()).end());
+  nest.extents.assign(shapeOf(getResult()).begin(), shapeOf(getResult()).end());
   nest.extents.push_back(shapeOf(getX())[dim]);
   nest.numParallel = rank;
   nest.combine = Combine::Sum;
@@ -64,8 +62,8 @@ SmallVector<Value> ScatterAddOp::buildBody(OpBuilder &builder, Location loc,
                                            ValueRange x, ValueRange indices) {
   unsigned dim = getDim();
   Value here = indexToScalar(builder, loc, indices[dim], builder.getI64Type());
-  Value isHere = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       x[0], here);
+  Value isHere =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, x[0], here);
   Value zero = scalarConstant(builder, loc, x[1].getType(), 0);
   return {arith::SelectOp::create(builder, loc, isHere, x[1], zero)};
 }

@@ -7,8 +7,8 @@ SmallVector<Value> GatherOp::buildGradient(OpBuilder &builder, ValueRange grads,
                                            ArrayRef<bool>) {
   GraphBuilder g(builder, getLoc());
   int64_t dim = getDim();
-  Value dx = g.make<ScatterAddOp>(getIndex(), grads[0], dim,
-                                  shapeOf(getX())[dim]);
+  Value dx =
+      g.make<ScatterAddOp>(getIndex(), grads[0], dim, shapeOf(getX())[dim]);
   return {dx, Value()};
 }
 

@@ -1,0 +1,151 @@
+#pragma once
+// Images of another size, and rows of a table.
+#include "windows.h"
+
+namespace dl::nn {
+
+/// A factor for all dims, or one for each: 2, {2, 1.5}. 0 stands for None.
+struct Scales {
+  double values[3]{};
+  int count = 0;
+  Scales() = default;
+  template <dl::detail::Number T> Scales(T all) {
+    values[0] = static_cast<double>(all);
+    count = 1;
+  }
+  Scales(list<double> each) {
+    for (double value : each)
+      if (count < 3)
+        values[count++] = value;
+  }
+};
+
+/// Either `size` or `scale_factor`; mode "nearest", "linear", "bilinear" or
+/// "trilinear".
+struct InterpolateOptions {
+  Dims size = Shape();
+  Scales scale_factor = {};
+  const char *mode = "nearest";
+  bool align_corners = false;
+};
+
+/// padding_idx: rows of this index get no gradient; negative ones count from
+/// the end. None unless it is set.
+struct EmbeddingOptions {
+  static constexpr i64 kNone = -kEnd;
+  i64 padding_idx = kNone;
+};
+
+namespace functional {
+
+namespace detail {
+
+/// Where the pixels of one dim come from, in PyTorch's arithmetic: by `scale`
+/// old pixels for a new one.
+struct Resize {
+  int dim;
+  i64 from, to;
+  double scale;
+};
+
+inline Tensor nearest(const Tensor &x, const Resize &r) {
+  if (r.to % r.from == 0 && r.to / r.from <= 8 &&
+      r.scale * static_cast<double>(r.to) == static_cast<double>(r.from))
+    return x.repeat_interleave(r.to / r.from, r.dim);
+  Tensor place = arange(0, r.to, 1, {.dtype = kFloat32})
+                     .mul(static_cast<double>(static_cast<float>(r.scale)))
+                     .floor()
+                     .to(kInt64)
+                     .minimum(r.from - 1);
+  return gathered(x, r.dim, along(place, r.dim, x.dim()));
+}
+
+inline Tensor linear_along(const Tensor &x, const Resize &r, bool corners) {
+  Tensor i = arange(0, r.to, 1, {.dtype = x.dtype()});
+  double scale = r.scale;
+  if (corners)
+    scale = r.to > 1 ? static_cast<double>(r.from - 1) /
+                           static_cast<double>(r.to - 1)
+                     : 0;
+  Tensor at =
+      corners ? i.mul(scale) : i.add(0.5).mul(scale).sub(0.5).maximum(0.0);
+  Tensor first = at.floor().to(kInt64).minimum(r.from - 1);
+  Tensor second = first.add(1).minimum(r.from - 1);
+  int rank = x.dim();
+  Tensor share = along(at - first.to(x.dtype()), r.dim, rank);
+  return gathered(x, r.dim, along(first, r.dim, rank)) * (1.0 - share) +
+         gathered(x, r.dim, along(second, r.dim, rank)) * share;
+}
+} // namespace detail
+
+/// [N,C,...] with other sizes behind the channels.
+inline Tensor interpolate(Tensor x, const InterpolateOptions &options) {
+  detail::Called called("interpolate");
+  Shape from = x.sizes();
+  int dims = from.rank - 2, sizes = options.size.rank,
+      scales = options.scale_factor.count;
+  const char *linear = dims == 1   ? "linear"
+                       : dims == 2 ? "bilinear"
+                                   : "trilinear";
+  bool nearest = detail::equal(options.mode, "nearest");
+  if (dims < 1 || dims > 3)
+    detail::fail("interpolate: the input is [batch,channels,...] with 1 to 3 "
+                 "more dims, got {}",
+                 from);
+  if (!nearest && !detail::equal(options.mode, linear))
+    detail::unsupported("interpolate: mode = \"{}\" for {}: not in this "
+                        "version; \"nearest\" and \"{}\" are",
+                        options.mode, from, linear);
+  if ((sizes > 0) == (scales > 0))
+    detail::fail("interpolate: either size or scale_factor is wanted");
+  if (nearest && options.align_corners)
+    detail::fail("interpolate: align_corners goes with mode \"{}\"", linear);
+  if (sizes > 1 ? sizes != dims : scales > 1 && scales != dims)
+    detail::fail("interpolate: {} sizes for the {} dims behind the channels of "
+                 "{}",
+                 sizes + scales, dims, from);
+  // From the innermost dim on, as PyTorch weighs them.
+  for (int i = dims; i-- > 0;) {
+    double factor = options.scale_factor.values[scales > 1 ? i : 0];
+    i64 size = from[2 + i],
+        to = sizes ? options.size[sizes > 1 ? i : 0]
+                   : static_cast<i64>(
+                         __builtin_floor(static_cast<double>(size) * factor));
+    if (to < 1)
+      detail::fail("interpolate: nothing would be left of dim {} of {}", 2 + i,
+                   from);
+    if (to == size)
+      continue;
+    detail::Resize part{2 + i, size, to,
+                        sizes ? static_cast<double>(size) /
+                                    static_cast<double>(to)
+                              : 1 / factor};
+    x = nearest ? detail::nearest(x, part)
+                : detail::linear_along(x, part, options.align_corners);
+  }
+  return x;
+}
+
+/// Rows of `weight`, in the shape of the indices: [N,T] gives [N,T,D].
+inline Tensor embedding(Tensor input, Tensor weight,
+                        EmbeddingOptions options = {}) {
+  detail::Called called("embedding");
+  Tensor indices = detail::as_indices("embedding", input);
+  if (weight.dim() != 2)
+    detail::fail("embedding: the weight is [num_embeddings,embedding_dim], got "
+                 "{}",
+                 weight.sizes());
+  i64 count = weight.size(0), padding = options.padding_idx;
+  detail::check_indices("embedding", indices, count);
+  Tensor chosen = detail::rows(weight, 0, indices);
+  if (padding == EmbeddingOptions::kNone)
+    return chosen;
+  if (padding < -count || padding >= count)
+    detail::fail("embedding: padding_idx = {} is no row of {}", padding,
+                 weight.sizes());
+  Tensor unused = indices.eq(padding < 0 ? padding + count : padding);
+  return where(unused.unsqueeze(-1), chosen.detach(), chosen);
+}
+
+} // namespace functional
+} // namespace dl::nn

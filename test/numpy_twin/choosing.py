@@ -1,0 +1,151 @@
+"""Elements at indices that are data, in another order, repeated or put into borders; images of another size."""
+
+import numpy as np
+
+from .shaping import cat, index, max_, mean
+
+
+def moved(x, how, outside=0.0):
+    """`how` arranges the positions of x's elements; -1 stands for `outside`."""
+    positions = how(np.arange(x.value.size).reshape(x.shape))
+    inside = positions >= 0
+    value = np.where(inside, x.value.reshape(-1)[positions], x.tape.dtype.type(outside))
+
+    def pull(g):
+        out = np.zeros(x.value.size, x.value.dtype)
+        np.add.at(out, positions[inside], g[inside])
+        return out.reshape(x.shape)
+    return x.tape.make(value, [(x, pull)])
+
+
+def gather(x, dim, indices):
+    return moved(x, lambda p: np.take_along_axis(p[tuple(
+        slice(None) if i == dim else slice(0, n) for i, n in enumerate(indices.shape))], indices, dim))
+
+
+def take(x, dim, indices):
+    """Slices of a dim: index_select, embedding, x[indices]."""
+    return moved(x, lambda p: np.take(p, indices, dim))
+
+
+def scatter_add(x, dim, indices, source):
+    """x with the elements of source, as many as there are indices, added."""
+    place = list(np.indices(indices.shape))
+    place[dim] = indices
+    used = tuple(slice(0, n) for n in indices.shape)
+    value = x.value.copy()
+    np.add.at(value, tuple(place), source.value[used])
+
+    def pull(g):
+        out = np.zeros_like(source.value)
+        out[used] = g[tuple(place)]
+        return out
+    return x.tape.make(value, [(x, lambda g: g), (source, pull)])
+
+
+def cumsum(x, dim):
+    def pull(g):
+        return np.flip(np.cumsum(np.flip(g, dim), dim, dtype=g.dtype), dim)
+    return x.tape.make(np.cumsum(x.value, dim, dtype=x.value.dtype), [(x, pull)])
+
+
+def sort(x, dim, descending=False, count=None):
+    """(values, indices), the first `count` of them."""
+    order = np.argsort(-x.value if descending else x.value, dim, kind="stable")
+    values = np.take_along_axis(x.value, order, dim)
+    gaps = np.abs(np.diff(values, axis=dim))
+    x.tape.kink(gaps, tie=(gaps == 0) & (np.take(values, range(1, values.shape[dim]), dim) != 0))
+    order = np.take(order, range(count or order.shape[dim]), dim)
+    return moved(x, lambda p: np.take_along_axis(p, order, dim)), x.tape.make(order)
+
+
+def prod(x, dim, keepdim=False):
+    """The slope of an element is the product of the others."""
+    count = x.shape[dim]
+    others = np.stack([np.prod(np.delete(x.value, i, dim), dim) for i in range(count)], dim)
+    value = np.prod(x.value, dim, keepdims=keepdim)
+    return x.tape.make(value, [(x, lambda g: (g if keepdim else np.expand_dims(g, dim)) * others)])
+
+
+def triangle(x, lower, diagonal):
+    kept = np.tril if lower else np.triu
+    return moved(x, lambda p: kept(p + 1, diagonal) - 1)
+
+
+def pad(x, widths, mode, value=0.0):
+    """`widths`: before and after each dim, from the first; negative ones cut."""
+    word = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode]
+    fill = {"constant_values": -1} if mode == "constant" else {}
+
+    def how(p):
+        cut = tuple(slice(max(-a, 0), n - max(-c, 0)) for (a, c), n in zip(widths, p.shape))
+        return np.pad(p[cut], [(max(a, 0), max(c, 0)) for a, c in widths], mode=word, **fill)
+    return moved(x, how, value)
+
+
+def windows(p, kernel, stride, padding, dilation):
+    """Positions [N, C * kernel, windows] of what unfold cuts out."""
+    p = np.pad(p, [(0, 0), (0, 0), (padding[0],) * 2, (padding[1],) * 2], constant_values=-1)
+    taps = []
+    for i in range(kernel[0]):
+        for j in range(kernel[1]):
+            part = p[:, :, i * dilation[0]:, j * dilation[1]:]
+            end = [n - d * (k - 1) for n, d, k in zip(p.shape[2:], dilation, kernel)]
+            taps.append(part[:, :, :end[0]:stride[0], :end[1]:stride[1]])
+    stacked = np.stack(taps, 2)
+    return stacked.reshape(p.shape[0], p.shape[1] * len(taps), -1)
+
+
+def unfold(x, kernel, stride, padding, dilation):
+    return moved(x, lambda p: windows(p, kernel, stride, padding, dilation))
+
+
+def fold(x, size, kernel, stride, padding, dilation):
+    """The transpose of unfold."""
+    channels = x.shape[1] // (kernel[0] * kernel[1])
+    shape = (x.shape[0], channels, *size)
+    positions = windows(np.arange(np.prod(shape)).reshape(shape), kernel, stride, padding, dilation)
+    inside = positions >= 0
+    value = np.zeros(np.prod(shape), x.value.dtype)
+    np.add.at(value, positions[inside], x.value[inside])
+    return x.tape.make(value.reshape(shape), [(x, lambda g: np.where(inside, g.reshape(-1)[positions], 0))])
+
+
+def pixel_shuffle(x, r):
+    n, c, h, w = x.shape
+    return moved(x, lambda p: p.reshape(n, c // r // r, r, r, h, w).transpose(0, 1, 4, 2, 5, 3).reshape(n, -1, h * r, w * r))
+
+
+def nearest(x, sizes):
+    for dim, to in enumerate(sizes, 2):
+        x = take(x, dim, np.arange(to) * x.shape[dim] // to)
+    return x
+
+
+def linear(x, sizes, corners):
+    """A matrix for each dim, two weights a row."""
+    for dim, to in enumerate(sizes, 2):
+        size, dtype = x.shape[dim], x.tape.dtype.type
+        if size == to:
+            continue
+        if corners:
+            at = np.arange(to, dtype=dtype) * dtype((size - 1) / (to - 1) if to > 1 else 0)
+        else:
+            at = np.maximum((np.arange(to, dtype=dtype) + dtype(0.5)) * dtype(size / to) - dtype(0.5), dtype(0))
+        first = np.minimum(np.floor(at).astype(int), size - 1)
+        weights = np.zeros((to, size), x.value.dtype)
+        np.add.at(weights, (np.arange(to), first), 1 - (at - first.astype(dtype)))
+        np.add.at(weights, (np.arange(to), np.minimum(first + 1, size - 1)), at - first.astype(dtype))
+        along = lambda m, v, dim=dim: np.moveaxis(np.tensordot(m, v, (1, dim)), 0, dim)
+        x = x.tape.make(along(weights, x.value), [(x, lambda g, w=weights, a=along: a(w.T, g))])
+    return x
+
+
+def adaptive(x, sizes, maximum):
+    """Pools into so many parts of each of the last dims."""
+    for dim, parts in enumerate(sizes, x.value.ndim - len(sizes)):
+        size, key = x.shape[dim], (slice(None),) * dim
+        pieces = [index(x, key + (slice(i * size // parts, -(-(i + 1) * size // parts)),)) for i in range(parts)]
+        pool = (lambda v: max_(v, dim, True)[0]) if maximum else (lambda v: mean(v, [dim], True))
+        x = cat([pool(piece) for piece in pieces], dim)
+    return x
