@@ -105,9 +105,9 @@ def gelu_tanh(x):
 
 
 def clamp(x, low=None, high=None):
-    """Bounds are numbers; a value outside passes no gradient."""
+    """Bounds are numbers; a value outside or at one passes no gradient."""
     inside = np.ones_like(x.value)
-    for bound, side in ((low, np.less), (high, np.greater)):
+    for bound, side in ((low, np.less_equal), (high, np.greater_equal)):
         if bound is not None:
             bound = x.tape.dtype.type(bound)
             x.tape.kink(x.value - bound, tie=x.value == bound)

@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from . import contractions as C, elementwise as E, losses as L, philox as R, shaping as S
+from . import choosing as H, contractions as C, elementwise as E, losses as L, philox as R, shaping as S
 from .autodiff import Tape, backward, gradient_of
 from .optimizers import SGD, Adam
 
@@ -66,6 +66,24 @@ CASES = {
     "mse_none": (lambda a, b: L.mse_loss(a, b, "none"), [(3,), (3,)]),
     "dropout": (lambda x: R.dropout(x, 0.4, "drop"), [(5, 6)]),
     "dropout2d": (lambda x: R.dropout(x, 0.4, "drop", True), [(3, 4, 2, 2)]),
+    "gather": (lambda x: H.gather(x, 1, np.array([[0, 2, 2], [1, 1, 0]])), [(2, 3)]),
+    "take": (lambda x: H.take(x, 0, np.array([[2, 0], [2, 2]])), [(3, 4)]),
+    "scatter_add": (lambda x, y: H.scatter_add(x, 0, np.array([[1, 1], [1, 0]]), y), [(3, 4), (2, 3)]),
+    "cumsum": (lambda x: H.cumsum(x, 1), [(2, 5)]), "sort": (lambda x: H.sort(x, 0, True)[0], [(4, 3)]),
+    "topk": (lambda x: H.sort(x, 1, False, 2)[0], [(2, 5)]), "prod": (lambda x: H.prod(x, 1, True), [(2, 4)]),
+    "triu": (lambda x: H.triangle(x, False, 1), [(2, 3, 4)]),
+    "pad_reflect": (lambda x: H.pad(x, [(1, 2), (0, 3)], "reflect"), [(3, 4)]),
+    "pad_constant": (lambda x: H.pad(x, [(-1, 2), (0, -1)], "constant", 0.5), [(3, 4)]),
+    "unfold": (lambda x: H.unfold(x, (2, 3), (2, 1), (1, 0), (1, 2)), [(2, 2, 4, 6)]),
+    "fold": (lambda x: H.fold(x, (4, 6), (2, 3), (2, 1), (1, 0), (1, 2)), [(2, 12, 6)]),
+    "pixel_shuffle": (lambda x: H.pixel_shuffle(x, 2), [(1, 8, 2, 3)]),
+    "nearest": (lambda x: H.nearest(x, (5, 2)), [(1, 2, 3, 4)]),
+    "linear_resize": (lambda x: H.linear(x, (5, 2), False), [(1, 2, 3, 4)]),
+    "linear_corners": (lambda x: H.linear(x, (5, 7), True), [(1, 2, 3, 4)]),
+    "adaptive_avg": (lambda x: H.adaptive(x, (2, 3), False), [(1, 2, 5, 4)]),
+    "adaptive_max": (lambda x: H.adaptive(x, (2, 3), True), [(1, 2, 5, 4)]),
+    "conv_transpose2d": (lambda x, w, b: C.conv_transpose2d(x, w, b, (2, 3), (1, 0), (1, 0), (1, 2), 2),
+                         [(2, 4, 3, 2), (4, 3, 3, 2), (6,)]),
     "two_uses": (lambda x: E.mul(E.add(x, E.sin(x)), x), [(2, 3)]),
 }
 for reduction, ignore in itertools.product(("mean", "sum", "none"), (-100, 2)):

@@ -6,11 +6,14 @@ z holds ties and values at bounds. In C++ and in Python the parameters are x, y,
 SHAPES = {"x": (3, 4, 6), "y": (3, 4, 6), "im": (2, 4, 7, 8), "w": (5, 4, 3, 2), "wg": (6, 2, 3, 3),
           "wd": (4, 1, 3, 3), "wm": (8, 1, 2, 3), "z": (3, 5)}
 
+# PyTorch's clamp has no gradient at a bound since 2.14; older ones pass it on.
+AT_BOUNDS = "torch.where((z > 0) & (z < 1), z, z.detach().clamp(0, 1))"
+
 ACTIVATIONS = [
     ("F::silu(x)", "F.silu(x)"), ("F::gelu(x)", "F.gelu(x)"),
     ('F::gelu(x, {.approximate = "tanh"})', "F.gelu(x, approximate='tanh')"),
     ("x.clamp(-0.5, 0.5)", "x.clamp(-0.5, 0.5)"), ("x.clamp({.max = 0.1})", "x.clamp(max=0.1)"),
-    ("x.clamp({.min = y})", "x.clamp(min=y)"), ("x.clamp(1, -1)", "x.clamp(1, -1)"), ("z.clamp(0, 1)", "z.clamp(0, 1)"),
+    ("x.clamp({.min = y})", "x.clamp(min=y)"), ("x.clamp(1, -1)", "x.clamp(1, -1)"), ("z.clamp(0, 1)", AT_BOUNDS),
     ("dl::clamp(x, y, 0.3)", "torch.clamp(x, min=y, max=torch.tensor(0.3))"), ("z.abs()", "z.abs()"),
     ("x.pow(2)", "x.pow(2)"), ("x.pow(3)", "x.pow(3)"), ("x.pow(-2)", "x.pow(-2)"), ("z.pow(2)", "z.pow(2)"),
     ("dl::pow(2, x)", "torch.pow(2, x)"), ("x.abs().pow(y)", "x.abs().pow(y)"), ("x.abs().pow(0.5)", "x.abs().pow(0.5)"),
