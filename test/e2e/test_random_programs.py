@@ -26,7 +26,7 @@ class Coverage(unittest.TestCase):
 
 
     def test_every_layer_and_function_is_generated(self):
-        """A new class of layers.h, function of functional.h or method of indexing.h and lists.h has a place there, too."""
+        """A new class of layers.h, function of functional.h or method of indexing.h, order.h and the like has a place there, too."""
         folder = os.path.join(dltools.ROOT, "compiler/dsl/dl")
         read = lambda *path: pathlib.Path(*path).read_text(encoding="utf-8")
         words = set(re.findall(r"^class (\w+) : public", read(folder, "layers.h"), re.M)) - {"Identity"}

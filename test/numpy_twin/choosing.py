@@ -116,6 +116,11 @@ def pixel_shuffle(x, r):
     return moved(x, lambda p: p.reshape(n, c // r // r, r, r, h, w).transpose(0, 1, 4, 2, 5, 3).reshape(n, -1, h * r, w * r))
 
 
+def pixel_unshuffle(x, r):
+    n, c, h, w = x.shape
+    return moved(x, lambda p: p.reshape(n, c, h // r, r, w // r, r).transpose(0, 1, 3, 5, 2, 4).reshape(n, -1, h // r, w // r))
+
+
 def nearest(x, sizes):
     for dim, to in enumerate(sizes, 2):
         x = take(x, dim, np.arange(to) * x.shape[dim] // to)

@@ -300,13 +300,15 @@ def sequences(b):
 
 
 def cut_up(b):
-    """unfold, fold of what it gives, and pixel_shuffle."""
+    """unfold, fold of what it gives, pixel_shuffle and its inverse."""
     x = images(b, 2)
     if x is None:
         return None
     if x.dims[1].count % 4 == 0 and b.coin():
         return b.propose(f"F::pixel_shuffle({x.name}, 2)", lambda env: H.pixel_shuffle(env[x.name], 2), x)
     size = [x.dims[2].count, x.dims[3].count]
+    if size[0] % 2 == size[1] % 2 == 0 and b.coin():
+        return b.propose(f"F::pixel_unshuffle({x.name}, 2)", lambda env: H.pixel_unshuffle(env[x.name], 2), x)
     kernel, stride = [b.number(1, min(3, n)) for n in size], [b.number(1, 2) for _ in size]
     padding = [b.number(0, 1) for _ in size]
     dilation = [b.number(1, 2) if k * 2 - 1 <= n else 1 for k, n in zip(kernel, size)]
