@@ -150,6 +150,9 @@ private:
       return command(thread, event, launch);
     for (uint32_t m = 0; m < set.mesh.groupSize(work->axes); ++m) {
       TraceEvent part = event;
+      // Its tiles are copies of several members; each portion stands for it.
+      part.firstTile = 0;
+      part.endTile = 1;
       part.rank = set.mesh.rankOf(m, event.rank, work->axes);
       const auto &commands = programOfRank(part.rank, launch).commands;
       for (part.command = 0; part.command < commands.size(); ++part.command) {

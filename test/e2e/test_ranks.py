@@ -82,8 +82,9 @@ class Ranks(support.ToolTest):
         self.assertEqual(bench["allocations"], 0)
         with open(self.path("t.json"), encoding="utf-8") as file:
             trace = json.load(file)["traceEvents"]
-        exchanges = {event["pid"] for event in trace if event.get("cat") == "communicate"}
-        self.assertEqual(exchanges, {1, 2})  # each rank has a group of rows
+        exchanges = [event for event in trace if event.get("cat") == "communicate"]
+        self.assertEqual({event["pid"] for event in exchanges}, {1, 2})  # each rank has a group of rows
+        self.assertEqual({event["args"]["tiles"] for event in exchanges}, {"0 to 1 of 1"})
         self.refuse(5, ["--ranks 3", "a mesh of dp=2", "--ranks 2"], dltools.DLRUN, "many.plan", "--ranks", "3")
         info = self.info("many.plan")
         self.assertEqual(sorted(rank for plan in info["plans"] for rank in plan["ranks"]), [0, 1])
