@@ -170,6 +170,11 @@ def second_device():
     return python("second_device")
 
 
+def processes():
+    """Ranks as processes over MPI: equal bits, agreement, ranks that die or hang."""
+    return python("mpi")
+
+
 def parity():
     """Training curves against PyTorch's."""
     return python("parity")
@@ -232,7 +237,7 @@ def tsan():
     return count
 
 
-SUITES = [includes, tree, twin, units, lit, e2e, second_device, schedule, random_programs, parity, runtime_only, hostile, tsan]
+SUITES = [includes, tree, twin, units, lit, e2e, second_device, schedule, processes, random_programs, parity, runtime_only, hostile, tsan]
 
 
 def main(names):

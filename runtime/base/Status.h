@@ -16,6 +16,7 @@ enum class Code : int {
   Unavailable = 3, ///< no device or memory, or not in this version
   Io = 4,          ///< cannot read or write
   Plan = 5,        ///< plan damaged, or plan and machine do not match
+  RankLost = 6,    ///< a rank of the run died or hung
   Bug = 70,        ///< our own mistake
 };
 

@@ -3,6 +3,7 @@
 #define DLRT_DEVICE_DEVICE_H
 
 #include "runtime/base/Status.h"
+#include "runtime/comm/Transport.h"
 #include "runtime/device/Buffers.h"
 #include "runtime/device/Launch.h"
 #include "runtime/device/Trace.h"
@@ -52,6 +53,7 @@ struct DeviceOptions {
   CheckOptions checks;
   Ranks ranks = {};
   std::optional<LinkSpeed> link = {}; ///< whose time communications take
+  Transport *transport = nullptr;     ///< to the ranks that are not at hand
 };
 
 /// Where the loader puts a component of a batch.
@@ -98,6 +100,14 @@ public:
 
   // read and write are refused while launches are under way, for nobody could
   // say whether they come before or after them.
+
+  /// What is being run now, in words, and whether it only waits for messages
+  /// of other ranks; null if nothing runs. The words stay as long as the
+  /// device. For other threads than the one that waits.
+  virtual const char *doing(bool &waits) const {
+    waits = false;
+    return nullptr;
+  }
 
   /// Index of the kernels' image in use.
   virtual size_t image() const = 0;

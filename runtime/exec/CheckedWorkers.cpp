@@ -185,9 +185,9 @@ void CheckedWorkers::runPortion(Worker &self, Lock &lock) {
   if (options.poison)
     poison(self.scratch);
   uint64_t start = self.events ? traceClock() : 0;
-  self.running.text = command.description;
+  self.running.set(command.description);
   command.entry(bindings, command.constants, self.scratch.begin, begin, end);
-  self.running.text = nullptr;
+  self.running.set(nullptr);
   if (self.events)
     self.events->add({start, traceClock(), launch, command.rank, command.number,
                       begin, end});

@@ -48,6 +48,8 @@ struct Meeting {
   std::vector<Message> sends, receives;
   /// The most that one rank at hand gives to others or gets from them.
   uint64_t bytes = 0;
+  /// Input slots in which the ranges differ: 1 if they are the same in all.
+  uint32_t slots = 1;
   /// Where a range begins in a run with an input slot.
   std::function<uint8_t *(uint32_t rank, const fb::Range &, uint32_t slot)>
       address;

@@ -3,6 +3,7 @@
 #include "runtime/base/Numbers.h"
 #include "runtime/exec/Cpu.h"
 #include "runtime/exec/CpuDevice.h"
+#include "runtime/exec/TransportErrand.h"
 #include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/InputRing.h"
 #include "runtime/plan/SourceText.h"
@@ -187,7 +188,12 @@ Status Executor::prepareSteps(const DeviceOptions &options) {
   PreparedFor with = {set, {}, entries, descriptions, options.threads, {}};
   for (uint32_t r = 0; r < range.count; ++r)
     with.ranks.push_back(range.first + r);
-  if (options.link) {
+  if (Transport *transport = options.transport) {
+    workers.whileWaiting = [transport] { transport->poll(); };
+    with.errands = [transport](const Meeting &meeting) {
+      return transportErrand(*transport, meeting);
+    };
+  } else if (options.link) {
     link = std::make_unique<Link>(*options.link);
     DLRT_TRY(link->start());
     with.errands = [this](const Meeting &meeting) {

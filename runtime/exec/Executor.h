@@ -48,6 +48,7 @@ public:
     return checked ? checked->tilesRun() : workers.tilesRun();
   }
   const Trace *trace() const override { return record.get(); }
+  const char *doing(bool &waits) const override { return workers.doing(waits); }
 
   void setSetting(size_t index, double value) override {
     settings[index] = value;

@@ -8,7 +8,7 @@ using namespace dlrt;
 static thread_local RunningKernel *currentSlot = nullptr;
 
 const char *dlrt::runningKernel() {
-  return currentSlot ? currentSlot->text : nullptr;
+  return currentSlot ? currentSlot->get() : nullptr;
 }
 
 void dlrt::noteThread(RunningKernel *slot) { currentSlot = slot; }

@@ -2,6 +2,7 @@
 #ifndef DLRT_EXEC_FAULT_H
 #define DLRT_EXEC_FAULT_H
 
+#include <atomic>
 #include <string>
 
 namespace dlrt {
@@ -11,8 +12,15 @@ namespace dlrt {
 const char *runningKernel();
 
 /// The slot in which an executor's thread notes its kernel.
-struct RunningKernel {
-  const char *volatile text = nullptr;
+class RunningKernel {
+public:
+  void set(const char *description) {
+    text.store(description, std::memory_order_relaxed);
+  }
+  const char *get() const { return text.load(std::memory_order_relaxed); }
+
+private:
+  std::atomic<const char *> text = nullptr;
 };
 /// Registers the slot of the calling thread; null to take it back.
 void noteThread(RunningKernel *slot);

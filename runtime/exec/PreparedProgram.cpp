@@ -310,6 +310,11 @@ private:
     return addErrand(std::move(meeting));
   }
 
+  bool isInput(const Meeting::Message &message) const {
+    const fb::PlanT &plan = with.set.of(message.rank);
+    return plan.buffers[message.range.buffer()]->space == fb::Space::Input;
+  }
+
   Status addErrand(Meeting meeting) {
     if (!with.errands)
       return {};
@@ -318,6 +323,10 @@ private:
                                           uint32_t slot) {
       return address(indexOf.at(rank), range.buffer(), slot) + range.offset();
     };
+    for (const auto *messages : {&meeting.sends, &meeting.receives})
+      for (const Meeting::Message &message : *messages)
+        if (isInput(message))
+          meeting.slots = slots;
     Expected<std::unique_ptr<Errand>> errand = with.errands(meeting);
     if (!errand)
       return errand.takeError();

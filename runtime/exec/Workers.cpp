@@ -128,7 +128,13 @@ void Workers::run(PreparedProgram &program, uint32_t slot) {
     if (program.wakes && sleepers.load(std::memory_order_seq_cst) != 0)
       wakeSleepers();
     for (int idle = 0; unfinished.load(std::memory_order_acquire) != 0;) {
-      if (help(self, program, table, number))
+      bool helped = help(self, program, table, number);
+      if (whileWaiting) {
+        waiting.store(!helped, std::memory_order_relaxed);
+        if (!helped)
+          whileWaiting();
+      }
+      if (helped)
         idle = 0;
       else if (++idle < 1000)
         relax();
@@ -137,6 +143,7 @@ void Workers::run(PreparedProgram &program, uint32_t slot) {
       else
         restUntilWoken(self, program, table, number);
     }
+    waiting.store(false, std::memory_order_relaxed);
   }
   noteThread(nullptr);
 }
@@ -145,12 +152,12 @@ void Workers::runAlone(PreparedProgram &program, void *const *table) {
   Worker &self = *workers[0];
   uint64_t tiles = 0;
   for (const PreparedCommand &command : program.commands) {
-    self.running.text = command.description;
+    self.running.set(command.description);
     command.entry(table + command.firstBinding, command.constants, self.scratch,
                   0, command.tiles);
     tiles += command.tiles;
   }
-  self.running.text = nullptr;
+  self.running.set(nullptr);
   self.tiles += tiles;
 }
 
@@ -246,10 +253,10 @@ bool Workers::help(Worker &self, PreparedProgram &program, void *const *table,
 void Workers::execute(Worker &self, const PreparedCommand &command,
                       void *const *table, uint32_t begin, uint32_t end) {
   uint64_t start = self.events ? traceClock() : 0;
-  self.running.text = command.description;
+  self.running.set(command.description);
   command.entry(table + command.firstBinding, command.constants, self.scratch,
                 begin, end);
-  self.running.text = nullptr;
+  self.running.set(nullptr);
   if (self.events)
     self.events->add({start, traceClock(), trace->launch, command.rank,
                       command.number, begin, end});
@@ -293,10 +300,17 @@ void Workers::wakeSleepers() {
 
 void Workers::takeTurn(PreparedProgram &program, uint32_t command,
                        uint32_t number) {
-  if (Errand *errand = program.commands[command].errand)
-    errand->begin(currentSlot.load(std::memory_order_relaxed));
-  else
-    offer(program, command, number);
+  Errand *errand = program.commands[command].errand;
+  if (!errand)
+    return offer(program, command, number);
+  begun.store(program.commands[command].description, std::memory_order_relaxed);
+  errand->begin(currentSlot.load(std::memory_order_relaxed));
+}
+
+const char *Workers::doing(bool &waits) const {
+  const char *kernel = workers[0]->running.get();
+  waits = !kernel && waiting.load(std::memory_order_relaxed);
+  return waits ? begun.load(std::memory_order_relaxed) : kernel;
 }
 
 void Workers::restUntilWoken(Worker &self, PreparedProgram &program,

@@ -55,6 +55,14 @@ public:
   /// Runs a program to its end with the pointers of an input slot.
   void run(PreparedProgram &program, uint32_t slot);
 
+  /// Called again and again by the thread that runs programs while it waits for
+  /// errands, which it may move on.
+  std::function<void()> whileWaiting;
+
+  /// What the thread that runs programs is at; null: nothing. Of one that waits
+  /// for an errand, the errand's command.
+  const char *doing(bool &waits) const;
+
   /// Tiles each thread has run so far.
   std::vector<uint64_t> tilesRun() const;
 
@@ -112,6 +120,8 @@ private:
   alignas(64) std::atomic<uint32_t> sleepers = 0;
   std::atomic<uint32_t> wakeWord = 0;
   std::atomic<bool> stopping = false;
+  std::atomic<const char *> begun = nullptr; ///< the errand begun last
+  std::atomic<bool> waiting = false;
 };
 
 } // namespace dlrt

@@ -34,6 +34,7 @@ RULES = {
     "tools/dlrun": (("runtime",), RUNTIME_LIBRARIES),
     "test/runtime": (("runtime", "tools/dlrun"), RUNTIME_LIBRARIES | {"gtest", "gmock", "zlib.h"}),
     "test/schedule": (("runtime",), RUNTIME_LIBRARIES),
+    "test/mpi": (("runtime",), RUNTIME_LIBRARIES),
     "test/compiler": (("compiler", "dialects", "passes", "runtime"), COMPILER_LIBRARIES | RUNTIME_LIBRARIES | {"gtest", "gmock"}),
 }
 OURS = ("compiler", "dialects", "passes", "runtime", "tools", "test")

@@ -95,7 +95,10 @@ build_failed() {
 
 mkdir -p build
 missing=$(missing_packages)
-[ -z "$missing" ] || install_packages $missing
+if [ -n "$missing" ]; then
+  install_packages $missing
+  [ ! -f build/release/build.ninja ] || cmake --preset release >build/configure.log 2>&1 # it may find what it had not
+fi
 
 if [ ! -f build/release/build.ninja ]; then
   echo "setup: configuring build/release"

@@ -5,6 +5,7 @@
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Paths.h"
 #include "tools/dlrun/Process.h"
+#include "tools/dlrun/Processes.h"
 #include "tools/dlrun/Signals.h"
 #include "tools/dlrun/StartTable.h"
 
@@ -20,6 +21,7 @@ using namespace dlrt;
 namespace {
 
 constexpr uint64_t warmupSteps = 10;
+constexpr int timeIsUp = 1000; ///< no signal
 /// Of longer runs, the first steps give the percentiles.
 constexpr size_t maxSamples = size_t(1) << 20;
 
@@ -49,7 +51,8 @@ Status measure(Session &session, StepRunner &runner, const Options &options,
   std::vector<uint64_t> before = session.device().tilesPerThread();
   uint64_t allocations = allocationCount();
   double begin = secondsSinceStart(), last = begin;
-  while (out.steps < steps && last - begin < limit && stopSignal() == 0) {
+  // All ranks end after the same step: rank 0's clock counts.
+  for (int end = 0; out.steps < steps && end == 0;) {
     DLRT_TRY(runner.run());
     double now = secondsSinceStart();
     if (out.samples.size() < maxSamples)
@@ -57,6 +60,7 @@ Status measure(Session &session, StepRunner &runner, const Options &options,
     last = now;
     ++out.steps;
     out.items += runner.lastItems();
+    end = agreedWord(last - begin >= limit ? timeIsUp : stopSignal());
   }
   out.allocations = allocationCount() - allocations;
   out.seconds = last - begin;
@@ -135,6 +139,7 @@ Expected<int> dlrun::runBench(const Options &options) {
   uint64_t length = options.steps ? *options.steps + warmupSteps
                                   : std::numeric_limits<uint64_t>::max();
   auto runner = StepRunner::create(session, *step, {length, 1});
+  DLRT_TRY(agreeOnData(&session, runner.status()));
   if (!runner)
     return runner.takeError();
   std::vector<std::string> warnings;

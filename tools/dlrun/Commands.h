@@ -21,6 +21,8 @@ dlrt::Expected<int> runEval(const Options &options);
 dlrt::Expected<int> runPredict(const Options &options);
 dlrt::Expected<int> runBench(const Options &options);
 dlrt::Expected<int> runInfo(const Options &options);
+/// -np: starts processes that do the rest, and watches them.
+dlrt::Expected<int> runLaunched(const Options &options);
 
 /// What a rank that runs the plan keeps in states, by their role.
 std::map<dlrt::fb::StateRole, uint64_t> stateBytes(const dlrt::fb::PlanT &plan);

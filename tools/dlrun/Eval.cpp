@@ -1,5 +1,6 @@
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/Numbers.h"
+#include "runtime/comm/Launcher.h"
 #include "runtime/exec/Cpu.h"
 #include "runtime/train/TraceFile.h"
 #include "tools/dlrun/Commands.h"
@@ -7,6 +8,7 @@
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Paths.h"
 #include "tools/dlrun/Process.h"
+#include "tools/dlrun/Processes.h"
 #include "tools/dlrun/Progress.h"
 #include "tools/dlrun/Signals.h"
 #include "tools/dlrun/StartTable.h"
@@ -21,8 +23,9 @@ using namespace dlrt;
 /// More threads than this only wait for each other and take memory.
 static unsigned threadsToUse(const Options &options) {
   unsigned cores = availableCores();
-  if (options.threads == 0)
-    return cores;
+  auto launched = launchedAs();
+  if (options.threads == 0) // the processes of a host share its cores
+    return std::max(1u, cores / (launched ? launched->here : 1));
   unsigned most = std::max(64u, 4 * cores);
   if (options.threads <= most)
     return options.threads;
@@ -54,7 +57,16 @@ Expected<std::unique_ptr<Session>> dlrun::openSession(const Options &options,
   session.device = deviceFactory();
   session.wantedRanks = options.ranks;
   session.link = options.link;
-  return Session::open(options.plan, session);
+  Expected<LoadedPlan> plan = readPlan(options.plan);
+  if (Processes *processes = Processes::current()) {
+    DLRT_TRY(processes->agreeOnPlan(options, plan));
+    session.device = processes->device(session.device);
+    const Transport &transport = processes->transport();
+    session.ranks = Ranks{transport.rank(), 1, transport.size()};
+  }
+  if (!plan)
+    return plan.takeError();
+  return Session::open(std::move(*plan), options.plan, session);
 }
 
 void dlrun::reportEvaluation(const Options &options, const Evaluation &result,
@@ -109,8 +121,11 @@ Expected<int> dlrun::runEval(const Options &given) {
     return Status(Code::Usage, fmt::format("'{}' has no evaluation: the model "
                                            "has no p.eval()",
                                            options.plan));
+  Status ready;
   for (uint32_t step : steps)
-    DLRT_TRY(session.openData(step));
+    if (ready.ok())
+      ready = session.openData(step);
+  DLRT_TRY(agreeOnData(&session, std::move(ready)));
   DLRT_TRY(checkOutputsAgainstData(options, session));
   std::vector<std::string> warnings;
   DLRT_TRY(session.initialiseStates());
@@ -120,13 +135,17 @@ Expected<int> dlrun::runEval(const Options &given) {
   for (const std::string &warning : warnings)
     warn(warning);
   reportStart(session, options, "");
+  int signal = 0;
   for (uint32_t step : steps) {
-    auto result = evaluate(session, step, {}, [] { return stopSignal() == 0; });
+    auto result = evaluate(session, step, {}, [&] {
+      signal = signal != 0 ? signal : agreedStopSignal();
+      return signal == 0;
+    });
     if (!result)
       return result.takeError();
     if (!result->complete) {
       DLRT_TRY(saveTrace(options, session));
-      return 128 + stopSignal();
+      return 128 + signal;
     }
     reportEvaluation(options, *result, {});
   }

@@ -4,12 +4,15 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <unistd.h>
 
 using namespace dlrun;
 using namespace dlrt;
 
 static int stdoutError = 0;
+static bool quiet = false;
+static int words = -1; ///< file that keeps what is said
 
 /// The error number, or 0.
 static int writeAll(int fd, std::string_view text) {
@@ -24,13 +27,38 @@ static int writeAll(int fd, std::string_view text) {
   return 0;
 }
 
+/// A log that cannot be written ends nothing.
+static void keep(std::string_view text) {
+  if (words >= 0)
+    writeAll(words, text);
+}
+
 void dlrun::writeStdout(std::string_view text) {
-  if (stdoutError == 0)
+  keep(text);
+  if (stdoutError == 0 && !quiet)
     stdoutError = writeAll(STDOUT_FILENO, text);
 }
 
 void dlrun::writeStderr(std::string_view text) {
-  writeAll(STDERR_FILENO, text);
+  keep(text);
+  if (!quiet)
+    writeAll(STDERR_FILENO, text);
+}
+
+void dlrun::beQuiet() { quiet = true; }
+
+Status dlrun::keepWords(const std::string &path) {
+  words = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (words < 0)
+    return {Code::Io,
+            fmt::format("cannot write '{}': {}", path, std::strerror(errno))};
+  return {};
+}
+
+void dlrun::complain(std::string_view text) {
+  std::string line = fmt::format("dlrun: error: {}\n", text);
+  keep(line);
+  writeAll(STDERR_FILENO, line);
 }
 
 Status dlrun::stdoutStatus() {

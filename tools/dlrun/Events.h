@@ -6,6 +6,7 @@
 #include "runtime/base/Status.h"
 #include "runtime/train/ScalarMetrics.h"
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,6 +20,13 @@ dlrt::Status stdoutStatus();
 
 /// "dlrun: warning: TEXT" on stderr.
 void warn(std::string_view text);
+
+/// From here on only `complain` is heard: another process of the run talks.
+void beQuiet();
+/// From here on everything that is said stands in this file, too, heard or not.
+dlrt::Status keepWords(const std::string &path);
+/// "dlrun: error: TEXT" on stderr, whether quiet or not.
+void complain(std::string_view text);
 
 /// One event: construct it, add fields, send.
 class Event {

@@ -26,6 +26,7 @@ Usage:
   dlrun predict PLAN [options] write what the model predicts for each item
   dlrun bench PLAN [options]   measure steps, with synthetic data
   dlrun info PLAN [--json]     what is in the plan
+  dlrun -np N PLAN [options]   the same as N processes, one a rank of the mesh
 
 dlrun COMMAND --help shows the options of one command.
 )";
@@ -196,6 +197,26 @@ constexpr OptionHelp optionTexts[] = {
                                communications take the time of such a network, by
                                sleeping
 )"},
+    {nullptr, "Processes"},
+    {"np",
+     R"(  -np N                        run as N processes, started by the MPI of this
+                               machine (mpirun) or by srun; mpirun -np N dlrun
+                               PLAN and srun dlrun PLAN work, too
+)"},
+    {"H", "  -H HOST:N,...                where, and how many on each\n"},
+    {"hostfile",
+     R"(  --hostfile FILE              the same in the launcher's file format
+)"},
+    {"dry-run",
+     R"(  --dry-run                    print the launcher's command and do nothing
+)"},
+    {"hang-timeout",
+     R"(  --hang-timeout S             end when no rank makes progress for S seconds
+                               (default: 10, or 20 median steps if longer)
+)"},
+    {"log-dir",
+     R"(  --log-dir FOLDER             keep each rank's words; only rank 0 talks
+)"},
     {nullptr, "Looking inside"},
     {"trace",
      R"(  --trace FILE.json            what each thread did when, for ui.perfetto.dev: the
@@ -213,8 +234,9 @@ constexpr OptionHelp optionTexts[] = {
 constexpr const char exitCodes[] = R"(
 Exit codes: 0 done, 1 training or its data failed, 2 wrong use, 3 no memory or
   not in this version, 4 cannot read or write, 5 the plan is damaged or does not
-  fit the machine, 70 our bug, 75 stopped by SIGTERM or SIGUSR1 with a
-  checkpoint in --out, 130 and 143 stopped by SIGINT and SIGTERM.
+  fit the machine, or ranks do not agree, 6 a rank died or hung, 70 our bug,
+  75 stopped by SIGTERM or SIGUSR1 with a checkpoint in --out, 130 and 143
+  stopped by SIGINT and SIGTERM.
 )";
 
 /// The options that one of the commands has, under their titles.

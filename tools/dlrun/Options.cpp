@@ -30,6 +30,9 @@ constexpr unsigned resume = 1u << unsigned(Command::Resume);
 constexpr unsigned predicts = 1u << unsigned(Command::Predict);
 constexpr unsigned runs = train | eval | bench | predicts;
 constexpr unsigned all = runs | info | resume;
+/// Options of the launcher: of -np, and not passed on to its processes.
+constexpr unsigned launcherOption = 1u << 31;
+constexpr unsigned launched = runs | resume | launcherOption;
 
 using Apply = Status (*)(Options &, const std::string &value);
 
@@ -236,11 +239,11 @@ Status setStopWhen(Options &options, const std::string &value) {
   return {};
 }
 
-Status setSeconds(Options &options, const std::string &value) {
+Status setSeconds(const std::string &value, double &out) {
   auto seconds = parseDouble(value);
   if (!seconds || !(*seconds > 0) || *seconds > 1e6)
     return usage(fmt::format("'{}' is not a number of seconds", value));
-  options.seconds = *seconds;
+  out = *seconds;
   return {};
 }
 
@@ -286,7 +289,8 @@ constexpr OptionInfo table[] = {
     {"keep-best", train | resume, true, setKeepBest},
     {"stop-when", train | resume, true, setStopWhen},
     {"isa", runs | resume, true, setIsa},
-    {"seconds", bench, true, setSeconds},
+    {"seconds", bench, true,
+     [](Options &o, Value v) { return setSeconds(v, o.seconds); }},
     {"json", all, false,
      [](Options &o, Value) {
        o.json = true;
@@ -324,6 +328,23 @@ constexpr OptionInfo table[] = {
     {"order", runs | resume, true, setOrder},
     {"ranks", runs | resume, true, setRanks},
     {"link", runs | resume, true, setLink},
+    {"np", launched, true,
+     [](Options &o, Value v) {
+       return setUnsigned(v, o.launch.processes, 1, 1 << 20);
+     }},
+    {"H", launched, true,
+     [](Options &o, Value v) { return setPath(v, o.launch.hosts); }},
+    {"hostfile", launched, true,
+     [](Options &o, Value v) { return setPath(v, o.launch.hostfile); }},
+    {"dry-run", launched, false,
+     [](Options &o, Value) {
+       o.launch.dryRun = true;
+       return Status();
+     }},
+    {"hang-timeout", launched, true,
+     [](Options &o, Value v) { return setSeconds(v, o.launch.hangTimeout); }},
+    {"log-dir", runs | resume, true,
+     [](Options &o, Value v) { return setPath(v, o.logDir); }},
     {"accumulate", all, true,
      [](Options &, Value) {
        return usage("it belongs to the plan: dlcc --accumulate=N");
@@ -342,7 +363,7 @@ constexpr OptionInfo table[] = {
 constexpr const char *later[] = {
     "time", "synthetic", "shuffle-seed", "workers", "overfit-one-batch",
     "device", "backend", "timeout", "verbose", "v", "mem-trace", "nvtx",
-    "check", "dump", "dry-run", "skip-grad-zscore",
+    "check", "dump", "skip-grad-zscore",
 };
 // clang-format on
 
@@ -354,9 +375,11 @@ public:
       : arguments(arguments), options(std::move(options)) {}
 
   Expected<Options> parse() {
-    options.arguments = arguments;
+    options.arguments.clear();
     for (; at < arguments.size(); ++at) {
       const std::string &argument = arguments[at];
+      size_t begin = at;
+      forLauncher = false;
       if (optionsEnded || argument.size() < 2 || argument[0] != '-')
         DLRT_TRY(positional(argument));
       else if (argument == "--")
@@ -367,6 +390,10 @@ public:
         options.quiet = true;
       else
         DLRT_TRY(option(argument).within(argument));
+      if (!forLauncher)
+        options.arguments.insert(options.arguments.end(),
+                                 arguments.begin() + ptrdiff_t(begin),
+                                 arguments.begin() + ptrdiff_t(at) + 1);
       if (options.help || options.version)
         return options;
     }
@@ -409,8 +436,10 @@ private:
     std::string name = argument.substr(
         dashes, equals == std::string::npos ? equals : equals - dashes);
     auto found = std::find_if(
-        std::begin(table), std::end(table),
-        [&](const OptionInfo &o) { return dashes == 2 && name == o.name; });
+        std::begin(table), std::end(table), [&](const OptionInfo &o) {
+          return dashes == (name == "np" || name == "H" ? 1u : 2u) &&
+                 name == o.name;
+        });
     if (found == std::end(table))
       return unknown(name);
     std::string value;
@@ -425,6 +454,7 @@ private:
         return usage("its value is missing");
     }
     used.push_back(&*found);
+    forLauncher = found->commands & launcherOption;
     return found->apply(options, value);
   }
 
@@ -451,6 +481,15 @@ private:
                                  commandNames[size_t(options.command)]));
     if (options.command != Command::Bench && options.epochs && options.steps)
       return usage("--epochs and --steps: give one of them");
+    if (options.launch.processes == 0)
+      for (const OptionInfo *option : used)
+        if (option->commands & launcherOption)
+          return usage(
+              fmt::format("{}{}: it goes with -np N",
+                          option->name == std::string_view("H") ? "-" : "--",
+                          option->name));
+    if (!options.launch.hosts.empty() && !options.launch.hostfile.empty())
+      return usage("-H and --hostfile: give one of them");
     if (options.command == Command::Train && options.out.empty())
       for (const OptionInfo *option : used)
         if (std::string_view(option->name) == "keep" ||
@@ -475,6 +514,7 @@ private:
   Options options;
   std::vector<const OptionInfo *> used;
   bool commandSeen = false, optionsEnded = false;
+  bool forLauncher = false; ///< the argument at hand is not passed on
 };
 
 } // namespace

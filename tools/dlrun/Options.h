@@ -7,6 +7,7 @@
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/Session.h"
 #include "runtime/train/Watch.h"
+#include "tools/dlrun/LaunchCommand.h"
 
 #include <cstdint>
 #include <optional>
@@ -20,8 +21,9 @@ enum class Command { Train, Eval, Info, Bench, Resume, Predict };
 
 struct Options {
   Command command = Command::Train;
-  std::string plan;                   ///< resume: the run's folder
-  std::vector<std::string> arguments; ///< as they were given
+  std::string plan; ///< resume: the run's folder
+  /// As they were given, but for those of `launch`.
+  std::vector<std::string> arguments;
   bool help = false, longHelp = false, version = false;
   bool commandNamed = false; ///< by its name; training has none
 
@@ -54,6 +56,8 @@ struct Options {
   std::optional<uint32_t> ranks;     ///< that the plan must be for
   std::optional<dlrt::LinkSpeed> link;
   double seconds = 3;
+  LaunchOptions launch;
+  std::string logDir; ///< for each process's words, or empty
 };
 
 /// Arguments without the program's name.

@@ -33,6 +33,24 @@ void dlrun::installStopSignals() {
 
 void dlrun::installCheckpointSignal() { stopOn(SIGUSR1); }
 
+static void onWatchedStop(int signal) {
+  stopped = signal == SIGUSR1 ? SIGTERM : SIGINT;
+}
+
+static void onLost(int signal) { _exit(128 + signal); }
+
+void dlrun::installWatchedSignals() {
+  struct sigaction action = {};
+  action.sa_flags = SA_RESTART;
+  action.sa_handler = onWatchedStop;
+  sigaction(SIGUSR1, &action, nullptr);
+  sigaction(SIGUSR2, &action, nullptr);
+  action.sa_handler = onLost;
+  sigaction(SIGTERM, &action, nullptr);
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGINT, &action, nullptr);
+}
+
 int dlrun::stopSignal() { return stopped; }
 
 static void say(const char *text) {

@@ -8,6 +8,9 @@ namespace dlrun {
 void installStopSignals();
 /// SIGUSR1, too: batch systems announce the end of a job's time with it.
 void installCheckpointSignal();
+/// Under `dlrun -np`: SIGUSR1 and SIGUSR2 stand for SIGTERM and SIGINT, SIGTERM
+/// ends the process at once, for the run is lost.
+void installWatchedSignals();
 /// The signal if one has arrived, else 0.
 int stopSignal();
 

@@ -5,6 +5,7 @@
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Paths.h"
 #include "tools/dlrun/Process.h"
+#include "tools/dlrun/Processes.h"
 #include "tools/dlrun/Progress.h"
 #include "tools/dlrun/Signals.h"
 #include "tools/dlrun/StartTable.h"
@@ -61,7 +62,13 @@ public:
                      firstStepSeconds * 1e3, humanBytes(peakResidentBytes())));
   }
 
-  bool wantsToStop() override { return stopSignal() != 0; }
+  bool wantsToStop() override {
+    if (signal == 0)
+      signal = agreedStopSignal();
+    return signal != 0;
+  }
+
+  int stopSignal() const { return signal; }
 
   Status stepDone(StepRunner &runner, bool last) override {
     if (firstStepSeconds == 0)
@@ -125,6 +132,7 @@ private:
   std::optional<Progress> progress;
   double firstStepSeconds = 0;
   std::string whyStopped;
+  int signal = 0; ///< that stops the run
 };
 
 TrainingOptions trainingOptions(const Options &options) {
@@ -151,10 +159,9 @@ TrainingOptions trainingOptions(const Options &options) {
 }
 
 /// 75 tells a batch system: saved, start me again.
-int exitCode(const Training &training) {
+int exitCode(const Training &training, int signal) {
   if (!training.wasStopped())
     return 0;
-  int signal = stopSignal();
   return training.isKept() && signal != SIGINT ? 75 : 128 + signal;
 }
 
@@ -172,12 +179,14 @@ Expected<int> dlrun::runTrain(const Options &options) {
   Console console(options, **session);
   TrainingOptions wanted = trainingOptions(options);
   Training training(**session, wanted, console);
-  DLRT_TRY(checkOutputsAgainstData(options, **session));
-  DLRT_TRY(training.prepare());
+  Status ready = checkOutputsAgainstData(options, **session);
+  if (ready.ok())
+    ready = training.prepare();
+  DLRT_TRY(agreeOnData(session->get(), std::move(ready)));
   console.begin(training);
   Status status = training.run();
   console.clearLine();
   DLRT_TRY(std::move(status));
   console.end(training);
-  return exitCode(training);
+  return exitCode(training, console.stopSignal());
 }

@@ -4,6 +4,7 @@
 #include "tools/dlrun/Options.h"
 #include "tools/dlrun/Paths.h"
 #include "tools/dlrun/Process.h"
+#include "tools/dlrun/Processes.h"
 #include "tools/dlrun/Signals.h"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@
 using namespace dlrun;
 using namespace dlrt;
 
-static Expected<int> dispatch(const Options &options) {
+static Expected<int> dispatch(Options &options) {
   if (options.version || options.help) {
     writeStdout(options.version
                     ? fmt::format("dlrun {} (plan format {})\n", DLRUN_VERSION,
@@ -22,9 +23,12 @@ static Expected<int> dispatch(const Options &options) {
                     : helpText(options));
     return 0;
   }
+  if (options.launch.processes != 0)
+    return runLaunched(options);
+  DLRT_TRY(Processes::join(options));
   bool takesFolder =
       options.command == Command::Eval || options.command == Command::Predict;
-  if (!takesFolder || !isRunFolder(options.plan))
+  if (!Processes::current() && (!takesFolder || !isRunFolder(options.plan)))
     DLRT_TRY(checkPlanPath(options));
   switch (options.command) {
   case Command::Train:
@@ -65,9 +69,12 @@ int main(int argc, char **argv) {
   installFaultHandlers();
   installStopSignals();
   Expected<int> code = run(argc, argv);
-  if (code)
-    return *code;
-  Status error = code.takeError();
-  writeStderr(fmt::format("dlrun: error: {}\n", error.message()));
-  return static_cast<int>(error.code());
+  std::string said;
+  if (!code) {
+    said = code.status().message();
+    writeStderr(fmt::format("dlrun: error: {}\n", said));
+    code = static_cast<int>(code.status().code());
+  }
+  Processes *processes = Processes::current();
+  return processes ? processes->end(*code, said) : *code;
 }

@@ -1,0 +1,198 @@
+"""dlrun -np, mpirun dlrun: equal bits, agreement, ranks that die or hang, signals."""
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import unittest
+
+import numpy as np
+
+import dltools
+from e2e import support
+from mpi import launch
+
+
+@unittest.skipIf(launch.missing(), launch.missing())
+class ProcessTest(support.ToolTest):
+    def setUp(self):
+        super().setUp()
+        self.classification_data()
+        self.write("m.dl", launch.MODEL)
+        self.env = launch.environment()
+
+    def plan(self, ranks):
+        return launch.make_plan(self.folder, ranks)
+
+    def call(self, *command, env=None):
+        left = launch.Leftovers(self.folder)
+        result = dltools.call(command, self.folder, env or self.env)
+        self.assertEqual(left.found(), [])
+        return result
+
+    def dlrun_np(self, ranks, *arguments, env=None):
+        return self.call(dltools.DLRUN, "-np", ranks, *arguments, env=env)
+
+    def assert_refused(self, result, code, *words):
+        self.assertEqual(result.returncode, code, result.stderr)
+        for word in words:
+            self.assertIn(word, result.stderr)
+
+
+class Equal(ProcessTest):
+    def test_weights_are_those_of_one_rank(self):
+        dltools.dlrun(self.plan(2).replace("m2", "m"), "--epochs", "2", "--save-final", "one.safetensors", "-q", cwd=self.folder)
+        for ranks in (2, 4):
+            result = self.dlrun_np(ranks, self.plan(ranks), "--epochs", "2", "--save-final", "many.safetensors", "-q")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            with open(self.path("one.safetensors"), "rb") as one, open(self.path("many.safetensors"), "rb") as many:
+                self.assertEqual(one.read(), many.read())
+
+    def test_mpirun_does_the_same_and_only_rank_0_talks(self):
+        command = ["--epochs", "1", "--json", "--every", "log=1"]
+        by_dlrun = self.dlrun_np(2, self.plan(2), *command)
+        by_mpirun = self.call("mpirun", "-np", "2", dltools.DLRUN, self.plan(2), *command)
+        steps = [[line for line in result.stdout.splitlines() if '"step"' in line and '"loss"' in line]
+                 for result in (by_dlrun, by_mpirun)]
+        self.assertEqual(by_mpirun.returncode, 0, by_mpirun.stderr)
+        self.assertEqual(len(steps[0]), 4)
+        self.assertEqual(steps[0], steps[1])
+
+    def test_checked_runs_give_the_same(self):
+        for name, options in (("a", []), ("b", ["--poison", "--order", "random:3"])):
+            result = self.dlrun_np(2, self.plan(2), "--epochs", "1", "-q", "--save-final", name + ".safetensors", *options)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        for key, value in self.load("a.safetensors").items():
+            np.testing.assert_array_equal(value, self.load("b.safetensors")[key])
+
+    def test_log_dir_keeps_the_words_of_each(self):
+        result = self.dlrun_np(2, self.plan(2), "--epochs", "1", "--log-dir", "logs")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for rank in range(2):
+            with open(self.path(f"logs/rank-000{rank}.log"), encoding="utf-8") as file:
+                self.assertIn("parameters", file.read())
+
+    def test_bench_ends_on_all_ranks(self):
+        result = self.dlrun_np(2, "bench", self.plan(2), "--seconds", "0.3", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout.count('"event":"bench"'), 1)
+
+
+class Agreement(ProcessTest):
+    def test_wrong_number_of_processes(self):
+        self.assert_refused(self.dlrun_np(3, self.plan(2)), 5, "dp=2", "3 processes", "dlrun -np 2 fits")
+        self.assert_refused(self.dlrun_np(2, "m.plan"), 5, "one rank", "--mesh dp=2")
+
+    def test_two_plans(self):
+        self.write("other.dl", launch.MODEL.replace("0.05", "0.06"))
+        other = launch.make_plan(self.folder, 2, "other")
+        result = self.call("mpirun", "-np", "1", dltools.DLRUN, self.plan(2), ":", "-np", "1", dltools.DLRUN, other)
+        self.assert_refused(result, 5, "the ranks do not agree: plan: m.dl", "on rank 0", "other.dl", "on rank 1")
+
+    def test_seed_options_and_data(self):
+        plan = self.plan(2)
+
+        def two(first, second):
+            return self.call("mpirun", "-np", "1", dltools.DLRUN, plan, *first, ":", "-np", "1", dltools.DLRUN, plan, *second)
+        self.assert_refused(two(["--seed", "1"], ["--seed", "2"]), 5, "seed: 1 on rank 0", "2 on rank 1")
+        self.assert_refused(two(["--steps", "1"], ["--steps", "2"]), 5, "--steps 1", "--steps 2")
+        os.mkdir(self.path("b"))
+        np.save(self.path("b/x.npy"), np.load(self.path("x.npy")))
+        np.save(self.path("b/y.npy"), np.load(self.path("y.npy")).astype(np.int64))
+        with open(self.path("b/y.npy"), "ab") as file:
+            file.write(b"more")
+        result = two([], ["--data", "b"])
+        self.assertEqual(result.returncode, 5, result.stderr)
+        self.assertIn("rank 1", result.stderr)
+
+    def test_a_missing_plan_on_one_rank(self):
+        shutil.copy(self.plan(2), self.path("here.plan"))
+        result = self.call("mpirun", "-np", "1", dltools.DLRUN, "here.plan", ":", "-np", "1", dltools.DLRUN, "nowhere.plan")
+        self.assert_refused(result, 5, "rank 1", "cannot open 'nowhere.plan'")
+
+
+class Missing(ProcessTest):
+    def test_no_launcher(self):
+        self.assert_refused(self.dlrun_np(2, self.plan(2), env={**self.env, "PATH": self.folder}), 3, "there is no mpirun in PATH",
+                            "apt install openmpi-bin libopenmpi-dev")
+
+    def test_no_plugin(self):
+        env = {**self.env, "DLRUN_MPI_PLUGIN": self.path("none.so")}
+        self.assert_refused(self.dlrun_np(2, self.plan(2), env=env), 3, "there is no " + env["DLRUN_MPI_PLUGIN"], "build.sh")
+
+    def test_a_plugin_that_is_none(self):
+        self.write("none.so", "text")
+        env = {**self.env, "DLRUN_MPI_PLUGIN": self.path("none.so")}
+        self.assert_refused(self.dlrun_np(2, self.plan(2), env=env), 3, "cannot open")
+
+    @unittest.skipIf(os.geteuid() != 0, "Open MPI refuses root alone")
+    def test_root_is_told_of_both_variables(self):
+        env = {name: value for name, value in self.env.items() if name != "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}
+        result = subprocess.run([dltools.DLRUN, "-np", "2", self.plan(2)], env=env, capture_output=True, text=True, cwd=self.folder)
+        self.assert_refused(result, 3, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM is not")
+
+
+class Command(ProcessTest):
+    def test_dry_run_prints_what_would_be_run(self):
+        result = self.dlrun_np(8, "-H", "a:4,b:4", "--dry-run", "--hang-timeout", "5", "it's.plan", "--epochs", "2")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(" -np 8 -H a:4,b:4 --bind-to none --mca mpi_yield_when_idle 1 -x DLRUN_WATCHED=1 ", result.stdout)
+        self.assertTrue(result.stdout.endswith("/dlrun 'it'\\''s.plan' --epochs 2\n"), result.stdout)
+
+    def test_wrong_use(self):
+        for arguments, word in ((["m.plan", "-H", "a:2"], "-np"), (["-np", "0", "m.plan"], "-np"), (["-np", "3", "-H", "a:2", "m.plan"], "places for 2"),
+                                (["-np", "2", "-H", "a:2", "--hostfile", "f", "m.plan"], "one of them"), (["info", "-np", "2", "m.plan"], "info")):
+            self.assert_refused(self.call(dltools.DLRUN, *arguments), 2, word)
+
+
+class Failure(ProcessTest):
+    """A small number; strike.py does more of the same."""
+
+    def test_a_killed_rank(self):
+        rng, plan = random.Random(1), self.plan(4)
+        for _ in range(3):
+            wrong, seconds = launch.strike(plan, 4, "kill", rng)
+            self.assertEqual(wrong, [])
+            self.assertLess(seconds, 3)
+
+    def test_a_stopped_rank(self):
+        wrong, seconds = launch.strike(self.plan(2), 2, "stop", random.Random(2), "--hang-timeout", "2")
+        self.assertEqual(wrong, [])
+        self.assertLess(seconds, 6)
+
+    def test_two_pretended_hosts(self):
+        env = launch.environment(self.path("hosts"))
+        result = self.dlrun_np(4, "-H", "ha:2,hb:2", self.plan(4), "--epochs", "1", "-q", env=env)
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        wrong, seconds = launch.strike(self.plan(4), 4, "kill", random.Random(3), "-H", "ha:2,hb:2", env=env)
+        self.assertEqual(wrong, [])
+        self.assertLess(seconds, 3)
+
+    def test_an_error_of_one_rank_ends_all(self):
+        """Rank 1 alone cannot write its log."""
+        os.makedirs(self.path("logs/rank-0001.log"))
+        result = self.dlrun_np(2, self.plan(2), "--log-dir", "logs")
+        self.assert_refused(result, 4, "rank 1 (host ", "cannot write 'logs/rank-0001.log'")
+
+
+class Signals(ProcessTest):
+    def test_all_stop_and_save(self):
+        for number, code in ((signal.SIGTERM, 143), (signal.SIGINT, 130)):
+            left = launch.Leftovers(self.folder)
+            run = launch.Run(self.plan(2), 2, "--save-final", "final.safetensors")
+            run.wait_for_steps()
+            run.process.send_signal(number)
+            ended, _, said = run.end()
+            self.assertEqual(ended, code, said)
+            self.assertEqual(left.found(), [])
+            self.assertIn("fc1.weight", self.load("final.safetensors"))
+            os.remove(self.path("final.safetensors"))
+
+    def test_a_killed_dlrun_leaves_nothing(self):
+        left = launch.Leftovers(self.folder)
+        run = launch.Run(self.plan(2), 2)
+        run.wait_for_steps()
+        run.process.send_signal(signal.SIGKILL)
+        run.end()
+        self.assertEqual(left.found(patience=6), [])

@@ -1,0 +1,313 @@
+#include "tools/dlrun/Processes.h"
+
+#include "runtime/base/MappedFile.h"
+#include "runtime/comm/Launcher.h"
+#include "runtime/comm/mpi/MpiTransport.h"
+#include "runtime/plan/Container.h"
+#include "tools/dlrun/Events.h"
+#include "tools/dlrun/Signals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <sched.h>
+#include <unistd.h>
+
+using namespace dlrun;
+using namespace dlrt;
+
+static std::unique_ptr<Processes> processes;
+
+Processes *Processes::current() { return processes.get(); }
+
+Expected<std::unique_ptr<StopWord>> StopWord::create(Transport &transport) {
+  std::unique_ptr<StopWord> out(new StopWord(transport));
+  for (size_t which = 0; which < 2; ++which) {
+    std::vector<Message> sends, receives;
+    if (transport.rank() != 0)
+      receives.push_back({&out->words[which], sizeof(int64_t), 0});
+    for (uint32_t r = 1; transport.rank() == 0 && r < transport.size(); ++r)
+      sends.push_back({&out->words[which], sizeof(int64_t), r});
+    auto prepared = transport.prepare(sends, receives, which, {});
+    if (!prepared)
+      return prepared.takeError();
+    out->exchanges[which] = std::move(*prepared);
+  }
+  return out;
+}
+
+void StopWord::finish(size_t which) {
+  while (!exchanges[which]->finished()) {
+    transport.poll();
+    sched_yield();
+  }
+}
+
+StopWord::~StopWord() {
+  for (size_t which = 0; which < 2; ++which)
+    if (exchanges[which])
+      finish(which);
+}
+
+int StopWord::exchange(int mine) {
+  size_t now = calls % 2, before = 1 - now;
+  finish(now); // of the call before the last one
+  if (transport.rank() == 0)
+    words[now] = mine;
+  transport.start(*exchanges[now]);
+  finish(before);
+  return calls++ == 0 ? 0 : static_cast<int>(words[before]);
+}
+
+std::string Processes::self() const {
+  return fmt::format("rank {} (host {})", carrier->rank(), hostName());
+}
+
+/// More of them would be work for the one who watches.
+static std::chrono::milliseconds heartbeatInterval(uint32_t ranks) {
+  return std::chrono::milliseconds(std::max<uint32_t>(250, 5 * ranks));
+}
+
+static Status openLog(const std::string &folder, uint32_t rank) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  return keepWords(fmt::format("{}/rank-{:04}.log", folder, rank));
+}
+
+static RankStatus ownStatus(uint32_t rank) {
+  RankStatus status;
+  status.rank = rank;
+  status.host = hostName();
+  status.process = static_cast<uint64_t>(getpid());
+  return status;
+}
+
+/// The last word of a rank that has not even joined.
+static void sayEnd(int code, const std::string &said) {
+  RankStatus status = ownStatus(launchedAs()->rank);
+  status.phase = RankPhase::End;
+  status.end = code;
+  status.said = said;
+  sendFrame(status);
+}
+
+Status Processes::open(const Options &options) {
+  auto launched = launchedAs();
+  auto opened = openMpi([this](const Status &error) { lost(error); });
+  if (!opened)
+    return opened.takeError();
+  carrier = std::move(*opened);
+  if (carrier->size() != launched->size) {
+    uint32_t size = carrier->size();
+    return {Code::Plan,
+            fmt::format("{} has started {} processes, but {}, which the "
+                        "plug-in was built for, sees {}: launcher and plug-in "
+                        "must be of the same MPI (runtime/comm/mpi/build.sh "
+                        "builds the plug-in)",
+                        launched->launcher, launched->size, carrier->library(),
+                        size)};
+  }
+  if (carrier->rank() != 0)
+    beQuiet();
+  if (isWatched()) {
+    installWatchedSignals();
+    heartbeat = std::make_unique<Heartbeat>(ownStatus(carrier->rank()),
+                                            heartbeatInterval(carrier->size()),
+                                            [this](RankStatus &s) {
+                                              s.phase = progress.phase;
+                                              s.step = progress.step;
+                                              s.launches = progress.launches;
+                                              s.op = progress.doing(s.waits);
+                                            });
+  }
+  if (!options.logDir.empty())
+    DLRT_TRY(openLog(options.logDir, carrier->rank()));
+  auto word = StopWord::create(*carrier);
+  if (!word)
+    return word.takeError();
+  stop = std::move(*word);
+  return {};
+}
+
+/// All read the same places of all ranks; see ProcessDevice.
+static void keepNothing(Options &options, uint32_t rank) {
+  for (std::string *path : {&options.saveFinal, &options.saveMetrics})
+    if (!path->empty())
+      *path = "/dev/null";
+  if (!options.trace.empty())
+    options.trace += fmt::format(".rank{}", rank);
+}
+
+Status dlrun::checkForProcesses(const Options &options) {
+  if (options.command != Command::Resume &&
+      options.command != Command::Predict && options.out.empty())
+    return {};
+  return {Code::Unavailable,
+          "a run's folder (--out, resume) and predictions with several "
+          "processes: not in this version; without a launcher dlrun runs all "
+          "ranks in one process"};
+}
+
+Status Processes::join(Options &options) {
+  auto launched = launchedAs();
+  bool runs =
+      options.command != Command::Info && !options.help && !options.version;
+  if (!launched || launched->size == 1 || !runs)
+    return {};
+  Status status = checkForProcesses(options);
+  if (status.ok()) {
+    processes.reset(new Processes());
+    status = processes->open(options);
+  }
+  if (launched->rank != 0)
+    keepNothing(options, launched->rank);
+  if (!status.ok() && launched->rank != 0)
+    beQuiet(); // all have the same to say
+  return status;
+}
+
+DeviceFactory Processes::device(DeviceFactory own) {
+  return
+      [this, own = std::move(own)](
+          const LoadedPlan &plan,
+          const DeviceOptions &options) -> Expected<std::unique_ptr<Device>> {
+        DeviceOptions mine = options;
+        mine.transport = carrier.get();
+        auto inner = own(plan, mine);
+        if (!inner)
+          return inner.takeError();
+        return std::unique_ptr<Device>(std::make_unique<ProcessDevice>(
+            std::move(*inner), *carrier, progress));
+      };
+}
+
+/// In a thread that cannot go on.
+void Processes::lost(const Status &error) {
+  complain(fmt::format("{}: {}", self(), error.message()));
+  int code = static_cast<int>(error.code());
+  if (heartbeat)
+    heartbeat->end(code, error.message());
+  carrier->abort(code);
+}
+
+int Processes::end(int code, const std::string &said) {
+  bool together = code == 0 || shared || code > 70;
+  if (!said.empty() && (carrier && carrier->rank() != 0) && !together)
+    complain(fmt::format("{}: {}", self(), said));
+  if (heartbeat)
+    heartbeat->end(code, said);
+  else if (isWatched())
+    sayEnd(code, said);
+  if (!carrier)
+    return code;
+  if (!together)
+    carrier->abort(code);
+  stop.reset();
+  // Launchers end all when one has ended with another code than 0, and need a
+  // second or two for it; who watches knows the code.
+  if (Status status = carrier->barrier(); !status.ok())
+    lost(status);
+  carrier.reset();
+  return isWatched() ? 0 : code;
+}
+
+Status Processes::agree(RankFacts facts) {
+  facts.host = hostName();
+  Status status = dlrt::agree(*carrier, facts);
+  shared = !status.ok() && status.code() != Code::RankLost;
+  return status;
+}
+
+/// A number that tells builds of one version apart.
+static std::string binaryText() {
+  auto file = MappedFile::open("/proc/self/exe");
+  Checksum sum;
+  if (file)
+    sum.add(file->bytes());
+  return fmt::format("{} (build {:016x})", DLRUN_VERSION, sum.value());
+}
+
+static std::string meshText(const Mesh &mesh) {
+  return mesh.axes.empty() ? "one rank" : mesh.text();
+}
+
+/// What else decides how many steps are done, and which.
+static std::string lengthText(const Options &options) {
+  auto number = [](const std::optional<uint64_t> &value) {
+    return value ? std::to_string(*value) : std::string("default");
+  };
+  return fmt::format("--epochs {} --steps {} --every log={},eval={},ckpt={}{}",
+                     number(options.epochs), number(options.steps),
+                     number(options.logEvery), number(options.evalEvery),
+                     number(options.checkpointEvery),
+                     options.noShuffle ? " --no-shuffle" : "");
+}
+
+/// Of the processes that fit, in the user's words.
+static Status checkSize(const Mesh &mesh, uint32_t size) {
+  uint32_t ranks = mesh.ranks();
+  if (ranks == size)
+    return {};
+  return {Code::Plan,
+          fmt::format("the plan is for {}{}, and {} processes were started: "
+                      "dlrun -np {} fits{}",
+                      meshText(mesh),
+                      ranks == 1 ? "" : fmt::format(", {} ranks", ranks), size,
+                      ranks,
+                      ranks == 1 ? fmt::format(", or a plan made with dlcc "
+                                               "--mesh dp={}",
+                                               size)
+                                 : "")};
+}
+
+Status Processes::agreeOnPlan(const Options &options,
+                              const Expected<LoadedPlan> &plan) {
+  RankFacts facts;
+  facts.facts = {{"dlrun", binaryText()},
+                 {"seed", std::to_string(options.seed)},
+                 {"options", lengthText(options)}};
+  facts.failure = plan.status();
+  if (plan) {
+    facts.facts.push_back(
+        {"plan",
+         fmt::format("{} ({:016x})", plan->first().model, plan->checksum)});
+    facts.facts.push_back({"mesh", meshText(plan->mesh)});
+    facts.failure = checkSize(plan->mesh, carrier->size());
+  }
+  return agree(std::move(facts));
+}
+
+static std::string dataText(Session &session, uint32_t step) {
+  const Dataset &data = session.dataset(step);
+  uint64_t bytes = 0;
+  for (const MappedFile &file : data.files)
+    bytes += file.bytes().size();
+  return fmt::format("{} items, {} files of {} bytes", data.items,
+                     data.files.size(), bytes);
+}
+
+Status Processes::agreeOnData(Session *session, Status own) {
+  RankFacts facts;
+  facts.failure = std::move(own);
+  if (facts.failure.ok() && session)
+    for (uint32_t s = 0; s < session->plan().steps.size(); ++s)
+      if (session->hasData(s))
+        facts.facts.push_back(
+            {fmt::format("data of '{}'",
+                         displayName(*session->plan().steps[s])),
+             dataText(*session, s)});
+  return agree(std::move(facts));
+}
+
+int dlrun::agreedWord(int mine) {
+  Processes *run = Processes::current();
+  return run ? run->word(mine) : mine;
+}
+
+int dlrun::agreedStopSignal() { return agreedWord(stopSignal()); }
+
+Status dlrun::agreeOnData(Session *session, Status own) {
+  Processes *run = Processes::current();
+  return run ? run->agreeOnData(session, std::move(own)) : std::move(own);
+}

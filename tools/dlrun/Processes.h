@@ -1,0 +1,94 @@
+// This process as one of several that run a plan together.
+#ifndef DLRUN_PROCESSES_H
+#define DLRUN_PROCESSES_H
+
+#include "runtime/base/Status.h"
+#include "runtime/comm/Agreement.h"
+#include "runtime/comm/Heartbeat.h"
+#include "runtime/comm/ProcessDevice.h"
+#include "runtime/comm/Transport.h"
+#include "runtime/train/Session.h"
+#include "tools/dlrun/Options.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace dlrun {
+
+/// One word of rank 0 to all, again and again: whether to stop. What it says at
+/// one call counts at the next, so that nobody waits for it.
+class StopWord {
+public:
+  static dlrt::Expected<std::unique_ptr<StopWord>>
+  create(dlrt::Transport &transport);
+  ~StopWord();
+
+  /// All ranks call it equally often. `mine` counts on rank 0.
+  int exchange(int mine);
+
+private:
+  explicit StopWord(dlrt::Transport &transport) : transport(transport) {}
+  void finish(size_t which);
+
+  dlrt::Transport &transport;
+  int64_t words[2] = {};
+  std::unique_ptr<dlrt::Exchange> exchanges[2];
+  uint64_t calls = 0;
+};
+
+/// Made where a launcher has started several; there is one at most.
+class Processes {
+public:
+  /// Joins the others, if there are any. Of what the options name to be
+  /// written, each rank assembles all, and rank 0 alone keeps it.
+  static dlrt::Status join(Options &options);
+  /// The processes of this run, or null.
+  static Processes *current();
+
+  dlrt::Transport &transport() { return *carrier; }
+
+  /// All ranks run the same, or none does: to be called by all, with what keeps
+  /// this one from running.
+  dlrt::Status agreeOnPlan(const Options &options,
+                           const dlrt::Expected<dlrt::LoadedPlan> &plan);
+  dlrt::Status agreeOnData(dlrt::Session *session, dlrt::Status own);
+  /// See agreedWord.
+  int word(int mine) { return stop->exchange(mine); }
+
+  /// Devices of this process's rank.
+  dlrt::DeviceFactory device(dlrt::DeviceFactory own);
+
+  /// The process's end, with its exit code. Where it ends with an error that
+  /// the others do not share, it takes them along.
+  int end(int code, const std::string &said);
+
+private:
+  Processes() = default;
+  dlrt::Status open(const Options &options);
+  dlrt::Status agree(dlrt::RankFacts facts);
+  void lost(const dlrt::Status &error);
+  std::string self() const;
+
+  dlrt::RankProgress progress;
+  std::unique_ptr<dlrt::Transport> carrier;
+  std::unique_ptr<StopWord> stop;
+  std::unique_ptr<dlrt::Heartbeat> heartbeat;
+  bool shared = false; ///< the error is that of all ranks
+};
+
+/// What several processes cannot do yet is refused.
+dlrt::Status checkForProcesses(const Options &options);
+
+/// A word of rank 0 to all, who must ask equally often; of a single process its
+/// own. Not 0: to end.
+int agreedWord(int mine);
+/// The signal after which to end, of all processes together: 0 if none.
+int agreedStopSignal();
+
+/// See Processes::agreeOnData; a single process has its own answer.
+dlrt::Status agreeOnData(dlrt::Session *session, dlrt::Status own);
+
+} // namespace dlrun
+
+#endif
