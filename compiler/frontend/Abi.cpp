@@ -369,6 +369,24 @@ void dl_error_flag(int tensor, const char *pattern, const dl_text *arguments,
   evaluation->graph.addErrorFlag(tensor, format(pattern, arguments, count));
 }
 
+void dl_mesh_axis(const char *name, dl_int size) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.parallel.addAxis(text(name), size);
+}
+void dl_mesh_data(const char *axis) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.parallel.setData(text(axis));
+}
+void dl_mesh_zero(const char *axis, int stage) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.parallel.setZero(text(axis), stage);
+}
+void dl_mesh_place(const char *modules, const char *style,
+                   const char *axis) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.parallel.place(text(modules), text(style), text(axis));
+}
+
 dl_int dl_arg_int(const char *name, dl_int standard,
                   const char *help) noexcept {
   Guard::InOurCode guard;
@@ -460,6 +478,10 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_metrics),
       DL_SYMBOL(dl_metric),
       DL_SYMBOL(dl_error_flag),
+      DL_SYMBOL(dl_mesh_axis),
+      DL_SYMBOL(dl_mesh_data),
+      DL_SYMBOL(dl_mesh_zero),
+      DL_SYMBOL(dl_mesh_place),
       DL_SYMBOL(dl_arg_int),
       DL_SYMBOL(dl_arg_float),
       DL_SYMBOL(dl_arg_bool),

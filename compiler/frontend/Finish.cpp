@@ -265,6 +265,8 @@ std::string Graph::finish() {
   dl::graph::ProgramOp::create(builder, made.getLoc(), options.model, floatType,
                                options.accumulate);
   datasets.write(builder, made.getLoc());
+  OpBuilder atStart = OpBuilder::atBlockBegin(made.getBody());
+  parallel.write(atStart, made);
   std::string said;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     said += diagnostic.str() + "\n";

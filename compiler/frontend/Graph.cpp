@@ -9,7 +9,7 @@ using namespace dl::frontend;
 
 Graph::Graph(const Options &options, Reporter &reporter, Modules &modules,
              const ReflectedTypes &types)
-    : datasets(reporter, options.model), options(options), reporter(reporter),
+    : datasets(reporter, options.model), parallel(reporter), options(options), reporter(reporter),
       modules(modules), types(types), context(MLIRContext::Threading::DISABLED),
       builder(&context) {
   context.loadDialect<dl::graph::GraphDialect>();

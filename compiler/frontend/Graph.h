@@ -4,6 +4,7 @@
 #include "compiler/dsl/dl/abi.h"
 #include "compiler/frontend/Datasets.h"
 #include "compiler/frontend/Modules.h"
+#include "compiler/frontend/Parallel.h"
 #include "compiler/frontend/Reflection.h"
 #include "compiler/frontend/TraceCheck.h"
 #include "dialects/graph/Graph.h"
@@ -122,6 +123,7 @@ public:
 
   mlir::Builder &getBuilder() { return builder; }
   Datasets datasets;
+  Parallel parallel;
 
 private:
   // Emit.cpp

@@ -165,6 +165,7 @@ private:
     }
     for (const auto &[name, size] : options.mesh.axes)
       add(name, size);
+    dropOtherAxes(axes);
     if (axes.empty())
       return {};
     bool divides = llvm::any_of(axes, [&](Attribute axis) {
@@ -174,6 +175,28 @@ private:
     return graph::MeshOp::create(builder, module.getLoc(),
                                  builder.getArrayAttr(axes),
                                  divides ? data : "", zero);
+  }
+
+  /// An axis of one rank divides nothing.
+  void dropOtherAxes(ArrayRef<Attribute> axes) {
+    auto has = [&](Attribute name) {
+      return llvm::any_of(axes, [&](Attribute axis) {
+        return cast<graph::AxisAttr>(axis).getName() ==
+               cast<StringAttr>(name).getValue();
+      });
+    };
+    Builder builder(module.getContext());
+    for (auto state : module.getOps<graph::StateOp>()) {
+      graph::ShardingAttr sharding = state.getShardingAttr();
+      if (!sharding)
+        continue;
+      SmallVector<Attribute> dims;
+      for (auto dim : sharding.getDims().getAsRange<ArrayAttr>())
+        dims.push_back(builder.getArrayAttr(llvm::filter_to_vector(dim, has)));
+      state.setShardingAttr(graph::ShardingAttr::get(
+          module.getContext(), builder.getArrayAttr(dims), sharding.getSum(),
+          sharding.getMax()));
+    }
   }
 
   LogicalResult writePictures(FailureOr<std::vector<PictureFile>> files) {

@@ -20,6 +20,8 @@ class StateShardings {
 public:
   StateShardings(ModuleOp module, const Mesh &mesh, int64_t splitFrom)
       : mesh(mesh), splitFrom(splitFrom) {
+    for (auto state : module.getOps<graph::StateOp>())
+      states[state.getSymName()] = state;
     for (auto state : module.getOps<graph::StateOp>()) {
       TensorSharding placed = base(state);
       StringRef role = state.getRole();
@@ -30,8 +32,6 @@ public:
       known[state.getSymName()] =
           divided ? divide(state.getType(), placed) : placed;
     }
-    for (auto state : module.getOps<graph::StateOp>())
-      states[state.getSymName()] = state;
   }
 
   /// Null: an accumulator that no step has written so far.
@@ -46,6 +46,12 @@ public:
   TensorSharding base(graph::StateOp state) const {
     if (graph::ShardingAttr given = state.getShardingAttr())
       return TensorSharding::of(given, mesh);
+    // What an optimizer keeps lies as its parameter.
+    if (auto of = state.getOf())
+      if (graph::StateOp parameter = states.lookup(*of);
+          parameter && parameter.getType() == state.getType() &&
+          parameter.getShardingAttr())
+        return TensorSharding::of(parameter.getShardingAttr(), mesh);
     return TensorSharding::whole(
         cast<RankedTensorType>(state.getType()).getRank());
   }
@@ -436,6 +442,28 @@ Value StepSharder::reshard(Value value, const TensorSharding &to) {
   return known;
 }
 
+/// Ranks along them would all compute the same.
+void warnOfUnusedAxes(ModuleOp module, const Mesh &mesh) {
+  SmallVector<bool> used(mesh.numAxes(), false);
+  auto note = [&](graph::ShardingAttr sharding) {
+    for (auto dim : sharding.getDims().getAsRange<ArrayAttr>())
+      for (unsigned axis : mesh.axesOf(dim))
+        used[axis] = true;
+  };
+  module.walk([&](Operation *op) {
+    if (auto factors = op->getAttrOfType<graph::ShardingAttr>(kFactors))
+      note(factors);
+    if (auto state = dyn_cast<graph::StateOp>(op); state && state.getSharding())
+      note(state.getShardingAttr());
+  });
+  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
+    if (!used[axis])
+      emitWarning(module.getLoc())
+          << "the axis '" << mesh.name(axis).getValue()
+          << "' of the mesh divides nothing: its " << mesh.size(axis)
+          << " ranks compute the same";
+}
+
 struct ShardSteps : impl::ShardStepsBase<ShardSteps> {
   using Base::Base;
   void runOnOperation() override {
@@ -454,6 +482,7 @@ struct ShardSteps : impl::ShardStepsBase<ShardSteps> {
     for (graph::StepOp step : steps)
       StepSharder(step, mesh, states).run();
     states.record(module);
+    warnOfUnusedAxes(module, mesh);
   }
 };
 

@@ -226,6 +226,13 @@ void dl_metric(int metrics, const char *name, const dl_operand *value) noexcept;
 void dl_error_flag(int tensor, const char *format, const dl_text *arguments,
                    int count) noexcept;
 
+// The mesh of ranks: axes, the slowest first, and what is divided along them.
+void dl_mesh_axis(const char *name, dl_int size) noexcept;
+void dl_mesh_data(const char *axis) noexcept;
+void dl_mesh_zero(const char *axis, int stage) noexcept;
+void dl_mesh_place(const char *modules, const char *style,
+                   const char *axis) noexcept;
+
 // Settings of the program, dlcc -D name=value.
 dl_int dl_arg_int(const char *name, dl_int standard, const char *help) noexcept;
 double dl_arg_float(const char *name, double standard,

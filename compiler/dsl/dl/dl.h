@@ -5,6 +5,7 @@
 #include "data.h"
 #include "image_layers.h"
 #include "optim.h"
+#include "parallel.h"
 #include "program.h"
 #include "schedules.h"
 #include "transformer.h"

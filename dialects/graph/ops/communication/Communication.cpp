@@ -16,9 +16,6 @@ LogicalResult MeshOp::verify() {
     if (!names.insert(axis.getName()).second)
       return emitOpError("has two axes '") << axis.getName() << "'";
   }
-  if (!getData().empty() && !names.contains(getData()))
-    return emitOpError("divides batches along '")
-           << getData() << "', which is no axis of it";
   if (getZero() < 0 || getZero() > 3)
     return emitOpError("has the ZeRO stage ") << getZero() << ", not 0 to 3";
   return success();

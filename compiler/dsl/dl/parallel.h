@@ -1,0 +1,55 @@
+#pragma once
+// Where the parts of a program run, beside the model. Shapes, batch sizes and
+// metrics stay those of the whole.
+//
+//   dl::Mesh mesh{{"dp", 2}, {"tp", 4}};             // the slowest axis first
+//   dl::parallel::data(model, "dp");                 // the default for "dp"
+//   dl::parallel::zero(optimizer, "dp", 1);
+//   dl::parallel::tensor(model, {{"h.*.mlp.c_fc", "colwise", "tp"},
+//                                {"h.*.mlp.c_proj", "rowwise", "tp"}});
+//
+// `dlcc --mesh dp=8,tp=2` replaces all sizes; an axis of one rank vanishes, so
+// that one file is for any number of devices.
+#include "module.h"
+
+namespace dl {
+
+/// Named axes and how many ranks there are along each.
+class Mesh {
+public:
+  struct Axis {
+    const char *name;
+    i64 size;
+  };
+  Mesh(list<Axis> axes) {
+    for (const Axis &axis : axes)
+      dl_mesh_axis(axis.name, axis.size);
+  }
+};
+
+namespace parallel {
+
+/// The items of a batch are divided along an axis of the mesh.
+inline void data(const nn::Module &, const char *axis) { dl_mesh_data(axis); }
+
+/// What is divided along the axis of the data as well (Rajbhandari et al.,
+/// "ZeRO", 2020): 1 what the optimizer keeps, 2 gradients, too, 3 parameters,
+/// too.
+template <class Optimizer>
+void zero(const Optimizer &, const char *axis, int stage) {
+  dl_mesh_zero(axis, stage);
+}
+
+/// How the parameters of some modules are divided, as in Shoeybi et al.,
+/// "Megatron-LM", 2019: "colwise" by outputs (rows of a Linear's weight, and
+/// its bias), "rowwise" by inputs. "*" stands for one name of the path.
+struct Placement {
+  const char *modules, *style, *axis;
+};
+inline void tensor(const nn::Module &, list<Placement> placements) {
+  for (const Placement &placement : placements)
+    dl_mesh_place(placement.modules, placement.style, placement.axis);
+}
+
+} // namespace parallel
+} // namespace dl

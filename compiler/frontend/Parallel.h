@@ -1,0 +1,47 @@
+#pragma once
+// What <dl/parallel.h> says of the mesh, and what becomes of it: a graph.mesh
+// and shardings of states.
+#include "compiler/frontend/Reporter.h"
+#include "dialects/graph/Graph.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace dl::frontend {
+
+class Parallel {
+public:
+  explicit Parallel(Reporter &reporter) : reporter(reporter) {}
+
+  void addAxis(const std::string &name, int64_t size);
+  void setData(const std::string &axis);
+  void setZero(const std::string &axis, int64_t stage);
+  void place(const std::string &modules, const std::string &style,
+             const std::string &axis);
+
+  /// Into a module whose states are there.
+  void write(mlir::OpBuilder &builder, mlir::ModuleOp module);
+
+private:
+  struct Axis {
+    std::string name;
+    int64_t size;
+  };
+  struct Placement {
+    std::string modules, style, axis;
+    std::vector<Frame> frames;
+  };
+  /// Which placement divides each dim of a state.
+  using Dims = std::vector<const Placement *>;
+
+  std::vector<Frame> here() { return reporter.stack.userFrames(); }
+  void requireAxis(const std::string &name);
+  bool divide(const Placement &placement, dl::graph::StateOp state,
+              llvm::StringRef parameter, Dims &dims);
+
+  Reporter &reporter;
+  std::vector<Axis> axes;
+  std::string data = "dp";
+  int64_t zero = 0;
+  std::vector<Placement> placements;
+};
+
+} // namespace dl::frontend
