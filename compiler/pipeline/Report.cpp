@@ -68,6 +68,34 @@ void describeMemory(plan::ProgramOp program, const SymbolTable &kernels,
   });
 }
 
+/// Bytes that the plan's first rank sends to others.
+void addExchange(plan::CommunicateOp exchange, const SymbolTable &symbols,
+                 ProgramReport &report) {
+  auto plan = exchange->getParentOfType<plan::PlanOp>();
+  llvm::StringMap<int64_t> sizes, at;
+  int64_t rank = plan.getRanks().front();
+  for (Attribute attr : llvm::reverse(plan.getMesh())) {
+    auto axis = cast<plan::AxisAttr>(attr);
+    sizes[axis.getName()] = axis.getSize();
+    at[axis.getName()] = rank % axis.getSize();
+    rank /= axis.getSize();
+  }
+  int64_t own = 0;
+  std::string axes;
+  for (StringRef axis : exchange.getAxes().getAsValueRange<StringAttr>()) {
+    own = own * sizes[axis] + at[axis];
+    axes += (axes.empty() ? "" : ",") + axis.str();
+  }
+  auto known = llvm::find_if(report.communication,
+                             [&](const auto &one) { return one.axes == axes; });
+  if (known == report.communication.end())
+    known = report.communication.insert(known, {axes, 0, 0});
+  ++known->exchanges;
+  std::vector<plan::Access> accesses = exchange.getAccesses(symbols);
+  for (auto [peer, access] : llvm::zip(exchange.getSendPeers(), accesses))
+    known->bytes += peer == own ? 0 : access.bytes;
+}
+
 } // namespace
 
 void CompileReport::describe(plan::PlanOp plan) {
@@ -133,6 +161,9 @@ void CompileReport::describe(plan::PlanOp plan) {
           report.seconds += command.getSeconds()->convertToDouble();
         report.flops += work.flops;
         report.bytes += work.bytes;
+        if (auto exchange =
+                dyn_cast<plan::CommunicateOp>(command.getOperation()))
+          addExchange(exchange, symbols, report);
         auto launch = dyn_cast<plan::LaunchOp>(command.getOperation());
         if (!launch)
           continue;

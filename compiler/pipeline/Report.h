@@ -14,9 +14,16 @@ struct MemoryItem {
   int64_t bytes = 0;
 };
 
+/// What rank 0 sends to others along some axes.
+struct CommunicationReport {
+  std::string axes; // "dp", "dp,tp"
+  int64_t exchanges = 0, bytes = 0;
+};
+
 struct ProgramReport {
   std::string kind; // "full", "short", "update"
   int64_t batch = 0, commands = 0, serial = 0, flops = 0, bytes = 0;
+  std::vector<CommunicationReport> communication; // by axes
   double seconds = 0; // expected of all commands, on one core
   /// Temporaries: what they take once packed, and what no packing can go below.
   int64_t temporaries = 0, bound = 0;

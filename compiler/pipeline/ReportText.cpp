@@ -53,6 +53,10 @@ void addProgram(const StepReport &step, const ProgramReport &program,
   if (program.serial)
     out << ", " << program.serial << " too small to share";
   out << "\n";
+  for (const CommunicationReport &along : program.communication)
+    out << "  along " << along.axes << ": " << along.exchanges
+        << " exchanges, rank 0 sends " << quantity(along.bytes, "B")
+        << " to others\n";
   if (program.alive.empty())
     return;
   out << "  temporaries: " << program.temporaries << " bytes, " << program.bound
@@ -129,8 +133,14 @@ llvm::json::Object toJson(const ProgramReport &program) {
     alive.push_back(llvm::json::Object{{"name", item.name},
                                        {"location", item.location},
                                        {"bytes", item.bytes}});
+  llvm::json::Array communication;
+  for (const CommunicationReport &along : program.communication)
+    communication.push_back(llvm::json::Object{{"axes", along.axes},
+                                               {"exchanges", along.exchanges},
+                                               {"bytes", along.bytes}});
   return llvm::json::Object{
       {"kind", program.kind},
+      {"communication", std::move(communication)},
       {"batch", program.batch},
       {"commands", program.commands},
       {"serial", program.serial},

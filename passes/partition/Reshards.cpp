@@ -1,4 +1,5 @@
 #include "passes/partition/Reshards.h"
+#include "dialects/graph/TensorBytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
 
@@ -20,10 +21,25 @@ int64_t ReshardLowering::block(int64_t size, ArrayRef<unsigned> axes,
   return graph::blockOf(size, mesh.count(axes), member).size();
 }
 
-/// Communication keeps its place among all of the step's.
-Value ReshardLowering::communicate(Operation *op) {
+/// Communication keeps its place among all of the step's. Rank 0 says why.
+Value ReshardLowering::communicate(Operation *op, StringRef why) {
   op->setAttr("order",
               Builder(op->getContext()).getI64IntegerAttr(nextOrder++));
+  if (llvm::all_of(coordinates, [](int64_t at) { return at == 0; })) {
+    auto exchange = cast<graph::CommunicationOpInterface>(op);
+    Value sent = op->getOperand(0);
+    int64_t rows = graph::shapeOf(sent)[0], toOthers = 0;
+    for (const graph::RowTransfer &transfer : exchange.getSentRows())
+      toOthers += transfer.member == 0 ? 0 : transfer.rows;
+    int64_t bytes =
+        rows ? graph::tensorBytes(sent.getType()) / rows * toOthers : 0;
+    InFlightDiagnostic remark = emitRemark(op->getLoc());
+    remark << op->getName().stripDialect() << " over";
+    for (auto axis : exchange.getAxes().getAsRange<StringAttr>())
+      remark << " " << axis.getValue();
+    remark << ": " << bytes << " bytes of " << graph::typeText(sent.getType())
+           << " to others: " << why;
+  }
   return op->getResult(0);
 }
 
@@ -68,7 +84,8 @@ void ReshardLowering::sumInParts(Part &part, unsigned dim, unsigned axis,
   auto type = RankedTensorType::get(received, graph::elementOf(rows));
   Value exchanged = communicate(
       graph::AllToAllOp::create(part.builder, part.loc, type, rows,
-                                mesh.namesOf({axis}), sends, receives));
+                                mesh.namesOf({axis}), sends, receives),
+      "ranks have parts of a sum, and each adds up a block of it");
   SmallVector<int64_t> stacked(shape);
   stacked[0] = sends[own];
   stacked.insert(stacked.begin(), members);
@@ -88,9 +105,11 @@ void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
   SmallVector<int64_t> all(one);
   all[0] = members;
   auto type = RankedTensorType::get(all, graph::elementOf(row));
-  Value gathered = communicate(graph::AllGatherOp::create(
-      part.builder, part.loc, type, row, mesh.namesOf(axes),
-      SmallVector<int64_t>(members, 1)));
+  Value gathered =
+      communicate(graph::AllGatherOp::create(part.builder, part.loc, type, row,
+                                             mesh.namesOf(axes),
+                                             SmallVector<int64_t>(members, 1)),
+                  "ranks have parts of a sum, which all add up");
   part.value = reduceMembers(g, gathered, kind);
 }
 
@@ -109,8 +128,10 @@ void ReshardLowering::gather(Part &part, unsigned dim, size_t keep) {
   SmallVector<int64_t> shape(graph::shapeOf(rows));
   shape[0] = outer.size();
   auto type = RankedTensorType::get(shape, graph::elementOf(rows));
-  Value whole = communicate(graph::AllGatherOp::create(
-      part.builder, part.loc, type, rows, mesh.namesOf(gathered), counts));
+  Value whole =
+      communicate(graph::AllGatherOp::create(part.builder, part.loc, type, rows,
+                                             mesh.namesOf(gathered), counts),
+                  "it lies in blocks, and is needed in whole");
   part.value = fromFront(g, whole, dim);
 }
 
