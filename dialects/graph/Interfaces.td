@@ -125,7 +125,7 @@ def ShardingOpInterface : OpInterface<"ShardingOpInterface"> {
 def CommunicationOpInterface : OpInterface<"CommunicationOpInterface"> {
   let description = [{
     The op moves bytes between ranks, and no kernel reaches across it: see
-    Communication.h. Operand 0 is what is sent, result 0 what is received.
+    Communication.h. Operand 0, if any, is what is sent, result 0 what is received.
   }];
   let cppNamespace = "::dl::graph";
   let methods = [

@@ -86,7 +86,8 @@ void FormKernelsPass::formIn(graph::StepOp function) {
   for (const KernelOps &ops : groups.kernels()) {
     if (isa<graph::CommunicationOpInterface>(ops.ops.front())) {
       builder.clone(*ops.ops.front(), values);
-      aliasUsers(ops.ops.front()->getResult(0));
+      for (Value received : ops.ops.front()->getResults())
+        aliasUsers(received);
       continue;
     }
     SmallVector<Value> outputs;

@@ -1,6 +1,7 @@
 #include "passes/partition/LocalSteps.h"
 #include "dialects/graph/Step.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/partition/MicroBatches.h"
 #include "passes/partition/Reshards.h"
 
 using namespace mlir;
@@ -24,70 +25,246 @@ public:
                    OpBuilder &at)
       : step(step), mesh(mesh), shardings(shardings), ranks(ranks),
         coordinates(mesh.coordinates(ranks.ranks.front())), at(at),
-        builder(step.getContext()), reshards(mesh, coordinates, nextOrder) {}
+        builder(step.getContext()), micro(step, mesh),
+        reshards(mesh, coordinates, nextOrder), parts(mesh.microBatches) {}
 
   LogicalResult run() {
     auto local = cast<graph::StepOp>(at.insert(step->cloneWithoutRegions()));
     Block &body = local.getBody().emplaceBlock();
     builder.setInsertionPointToEnd(&body);
-    bindArguments(body);
-    for (Operation &op : step.getOps())
-      if (failed(build(&op)))
+    bindArguments(local, body);
+    for (auto [index, item] : llvm::enumerate(micro.order())) {
+      // A number of its own for each communication, alike on all ranks.
+      nextOrder = index * (16 + stageCount());
+      auto stage = stageOf(item.op);
+      if (isa<graph::ReturnOp>(item.op))
+        bindResults(local);
+      else if (auto transfer = dyn_cast<graph::TransferOp>(item.op))
+        build(transfer, item.micro);
+      else if ((!stage || *stage == ownStage()) && failed(build(item)))
         return failure();
+    }
     return success();
   }
 
 private:
-  void bindArguments(Block &body) {
+  int64_t stageCount() const {
+    return mesh.stages ? mesh.size(*mesh.stages) : 1;
+  }
+  int64_t ownStage() const {
+    return mesh.stages ? coordinates[*mesh.stages] : 0;
+  }
+
+  graph::StateOp stateOf(FlatSymbolRefAttr name) {
+    return SymbolTable::lookupNearestSymbolFrom<graph::StateOp>(
+        step->getParentOp(), name);
+  }
+
+  bool isElsewhere(FlatSymbolRefAttr state) {
+    auto stage = state ? partition::stageOf(stateOf(state)) : std::nullopt;
+    return stage && *stage != ownStage();
+  }
+
+  void bindArguments(graph::StepOp local, Block &body) {
     auto batch = step->getAttrOfType<ArrayAttr>(kBatchAxes);
+    SmallVector<graph::PortAttr> ports;
     for (BlockArgument argument : step.getArguments()) {
       auto type = cast<RankedTensorType>(argument.getType());
       TensorSharding sharding = TensorSharding::whole(type.getRank());
       graph::PortAttr port = step.getArgPort(argument.getArgNumber());
+      if (isElsewhere(port.asState()))
+        continue;
       if (port.asInput() && batch && type.getRank() > 0 &&
           type.getDimSize(0) > 1)
         sharding.dims[0] = mesh.axesOf(batch);
-      if (FlatSymbolRefAttr name = port.asState()) {
-        auto state = SymbolTable::lookupNearestSymbolFrom<graph::StateOp>(
-            step->getParentOp(), name);
-        if (state.getShardingAttr())
+      if (FlatSymbolRefAttr name = port.asState())
+        if (graph::StateOp state = stateOf(name); state.getShardingAttr())
           sharding = TensorSharding::of(state.getShardingAttr(), mesh);
+      ports.push_back(port);
+      bind(argument,
+           body.addArgument(localType(type, sharding, mesh, coordinates),
+                            argument.getLoc()));
+    }
+    local.setArgPorts(ports);
+  }
+
+  /// Micro-batches are rows of what the rank has of the batch.
+  void bind(Value whole, Value local) {
+    if (!micro.isPerMicro(whole)) {
+      values.map(whole, local);
+      return;
+    }
+    for (int64_t m = 0; m < mesh.microBatches; ++m)
+      parts[m].map(whole, rowsOf(local, 0, m));
+  }
+
+  /// Part m of a dim.
+  Value rowsOf(Value value, unsigned dim, int64_t m) {
+    SmallVector<int64_t> sizes(graph::shapeOf(value));
+    SmallVector<int64_t> offsets(sizes.size(), 0), strides(sizes.size(), 1);
+    sizes[dim] /= mesh.microBatches;
+    offsets[dim] = m * sizes[dim];
+    graph::GraphBuilder g(builder, value.getLoc());
+    return g.make<graph::SliceOp>(value, offsets, sizes, strides);
+  }
+
+  Value lookup(Value value, int64_t m) {
+    return micro.isPerMicro(value) ? parts[m].lookup(value)
+                                   : values.lookup(value);
+  }
+  void map(Value value, int64_t m, Value local) {
+    (micro.isPerMicro(value) ? parts[m] : values).map(value, local);
+  }
+
+  void bindResults(graph::StepOp local) {
+    SmallVector<Value> results;
+    SmallVector<graph::PortAttr> ports;
+    for (OpOperand &operand : step.getReturn()->getOpOperands()) {
+      if (isElsewhere(graph::stateOf(operand)))
+        continue;
+      results.push_back(lookup(operand.get(), 0));
+      ports.push_back(graph::portOf(operand));
+    }
+    local.setResults(results, ports);
+  }
+
+  LogicalResult build(const WorkItem &item) {
+    if (item.micro >= 0 && mesh.time)
+      coordinates[*mesh.time] = item.micro;
+    if (auto reshard = dyn_cast<graph::ReshardOp>(item.op))
+      return build(reshard, item.micro);
+    auto it = shardings.find(item.op);
+    if (it != shardings.end() && !it->second.axes().empty())
+      return divide(item.op, it->second, item.micro);
+    IRMapping mapping;
+    for (Value operand : item.op->getOperands())
+      mapping.map(operand, lookup(operand, item.micro));
+    Operation *copy = builder.clone(*item.op, mapping);
+    copy->removeAttr(kStage);
+    for (auto [result, local] :
+         llvm::zip(item.op->getResults(), copy->getResults()))
+      map(result, item.micro, local);
+    return success();
+  }
+
+  LogicalResult build(graph::ReshardOp op, int64_t m) {
+    TensorSharding from = TensorSharding::of(op.getFrom(), mesh);
+    TensorSharding to = TensorSharding::of(op.getTo(), mesh);
+    bool adds = addsMicroBatches(op, mesh);
+    bool fromTime = mesh.time && from.uses(*mesh.time);
+    bool toTime = mesh.time && to.uses(*mesh.time);
+    graph::GraphBuilder g(builder, op.getLoc());
+    Value value;
+    std::optional<unsigned> cut; // the dim in which micro-batches lie
+    auto dropTime = [&](TensorSharding &sharding) {
+      for (auto [d, axes] : llvm::enumerate(sharding.dims))
+        if (llvm::is_contained(axes, *mesh.time)) {
+          cut = d;
+          llvm::erase(axes, *mesh.time);
+        }
+    };
+    if (adds) {
+      bool isMax = llvm::is_contained(from.max, *mesh.time);
+      value = parts[m].lookup(op.getX());
+      if (Value before = sums.lookup(op))
+        value = isMax ? g.make<graph::MaximumOp>(before, value)
+                      : g.make<graph::AddOp>(before, value);
+      sums[op] = value;
+      if (m + 1 < mesh.microBatches)
+        return success();
+      llvm::erase(from.sum, *mesh.time);
+      llvm::erase(from.max, *mesh.time);
+    } else if (fromTime && !toTime) {
+      dropTime(from);
+      SmallVector<Value> all;
+      for (IRMapping &part : parts)
+        all.push_back(part.lookup(op.getX()));
+      value = g.make<graph::CatOp>(ValueRange(all), *cut);
+    } else {
+      value = lookup(op.getX(), m);
+      if (toTime && !fromTime)
+        dropTime(to);
+    }
+    FailureOr<Value> made = reshards.lower(op, value, from, to, builder);
+    if (failed(made))
+      return failure();
+    map(op.getResult(), m,
+        toTime && !fromTime ? rowsOf(*made, *cut, m) : *made);
+    return success();
+  }
+
+  /// From one stage to another one, or to all.
+  void build(graph::TransferOp op, int64_t m) {
+    int64_t from = op.getFrom(), own = ownStage();
+    int64_t firstOrder = nextOrder;
+    ArrayAttr axes = mesh.namesOf({*mesh.stages});
+    for (int64_t to = 0; to < stageCount(); ++to) {
+      if (to == from || (op.getTo() >= 0 && to != op.getTo()))
+        continue;
+      IntegerAttr order = builder.getI64IntegerAttr(firstOrder + to);
+      if (own == from) {
+        Value value = lookup(op.getX(), m);
+        if (graph::numElements(value) > 0)
+          graph::SendOp::create(builder, op.getLoc(), value, axes,
+                                builder.getI64IntegerAttr(to), order);
+      } else if (own == to) {
+        Type type = receivedType(op, m);
+        Value value =
+            cast<RankedTensorType>(type).getNumElements() > 0
+                ? graph::ReceiveOp::create(builder, op.getLoc(), type, axes,
+                                           builder.getI64IntegerAttr(from),
+                                           order)
+                      .getResult()
+                : graph::GraphBuilder(builder, op.getLoc())
+                      .make<graph::FullOp>(APFloat(0.0),
+                                           cast<RankedTensorType>(type));
+        map(op.getResult(), m, value);
       }
-      values.map(argument,
-                 body.addArgument(localType(type, sharding, mesh, coordinates),
-                                  argument.getLoc()));
     }
+    if (own == from)
+      map(op.getResult(), m, lookup(op.getX(), m));
   }
 
-  LogicalResult build(Operation *op) {
-    if (auto reshard = dyn_cast<graph::ReshardOp>(op)) {
-      FailureOr<Value> part =
-          reshards.lower(reshard, values.lookup(reshard.getX()), builder);
-      if (failed(part))
-        return failure();
-      values.map(reshard.getResult(), *part);
-      return success();
-    }
-    auto it = shardings.find(op);
-    if (it == shardings.end() || it->second.axes().empty()) {
-      builder.clone(*op, values);
-      return success();
-    }
-    return divide(op, it->second);
+  Type receivedType(graph::TransferOp op, int64_t m) {
+    Coordinates there = coordinates;
+    if (m >= 0 && mesh.time)
+      there[*mesh.time] = m;
+    return localType(op.getType(), shardingOf(op.getX()), mesh, there);
   }
 
-  LogicalResult divide(Operation *op, const OpSharding &sharding) {
+  /// How a value of the whole step lies.
+  TensorSharding shardingOf(Value value) {
+    if (auto reshard = value.getDefiningOp<graph::ReshardOp>())
+      return TensorSharding::of(reshard.getTo(), mesh);
+    if (auto transfer = value.getDefiningOp<graph::TransferOp>())
+      return shardingOf(transfer.getX());
+    if (auto result = dyn_cast<OpResult>(value)) {
+      auto it = shardings.find(result.getOwner());
+      if (it != shardings.end())
+        return it->second.result(result.getResultNumber());
+      return TensorSharding::whole(graph::shapeOf(value).size());
+    }
+    TensorSharding sharding =
+        TensorSharding::whole(graph::shapeOf(value).size());
+    if (FlatSymbolRefAttr name = graph::stateOf(value))
+      if (graph::StateOp state = stateOf(name); state.getShardingAttr())
+        sharding = TensorSharding::of(state.getShardingAttr(), mesh);
+    return sharding;
+  }
+
+  LogicalResult divide(Operation *op, const OpSharding &sharding, int64_t m) {
     SmallVector<Value> operands;
     for (Value operand : op->getOperands())
-      operands.push_back(values.lookup(operand));
+      operands.push_back(lookup(operand, m));
     Block *body = builder.getInsertionBlock();
     Operation *before = body->empty() ? nullptr : &body->back();
     graph::Shard shard(sharding.rule, sharding.parts(mesh, coordinates));
-    FailureOr<SmallVector<Value>> parts =
+    FailureOr<SmallVector<Value>> made =
         graph::localize(op, shard, builder, operands);
-    if (failed(parts))
+    if (failed(made))
       return failure();
-    values.map(op->getResults(), *parts);
+    for (auto [result, local] : llvm::zip(op->getResults(), *made))
+      map(result, m, local);
     Block::iterator first =
         before ? std::next(before->getIterator()) : body->begin();
     return noteRankSteps(op, sharding, operands,
@@ -106,10 +283,14 @@ private:
                     llvm::MapVector<StringAttr, SmallVector<int64_t>>>
         steps;
     for (unsigned axis : sharding.axes()) {
+      if (axis == mesh.time)
+        continue;
       std::optional<int64_t> other = ranks.neighbour(mesh, axis);
       if (!other)
         continue;
       Coordinates there = mesh.coordinates(*other);
+      if (mesh.time)
+        there[*mesh.time] = coordinates[*mesh.time];
       Block scratch;
       OpBuilder beside(step.getContext());
       beside.setInsertionPointToEnd(&scratch);
@@ -180,9 +361,12 @@ private:
   Coordinates coordinates;
   OpBuilder &at;
   OpBuilder builder;
+  MicroBatches micro;
   int64_t nextOrder = 0;
   ReshardLowering reshards;
-  IRMapping values;
+  IRMapping values;                        // there is one of
+  std::vector<IRMapping> parts;            // of each micro-batch
+  llvm::DenseMap<Operation *, Value> sums; // of the micro-batches so far
 };
 
 } // namespace

@@ -9,15 +9,24 @@ Mesh::Mesh(graph::MeshOp op) : zero(op.getZero()), context(op.getContext()) {
   for (auto axis : op.getAxes().getAsRange<graph::AxisAttr>()) {
     if (axis.getName() == op.getData())
       data = names.size();
+    if (axis.getName() == op.getStages())
+      stages = names.size();
     names.push_back(StringAttr::get(context, axis.getName()));
     sizes.push_back(axis.getSize());
+  }
+  microBatches = op.getMicroBatches();
+  gpipe = op.getSchedule() == "gpipe";
+  if (microBatches > 1) {
+    time = names.size();
+    names.push_back(StringAttr::get(context, "micro-batches"));
+    sizes.push_back(microBatches);
   }
 }
 
 int64_t Mesh::ranks() const {
   int64_t count = 1;
-  for (int64_t size : sizes)
-    count *= size;
+  for (unsigned axis = 0; axis < numAxes(); ++axis)
+    count *= sizes[axis];
   return count;
 }
 
@@ -29,8 +38,8 @@ int64_t Mesh::count(ArrayRef<unsigned> axes) const {
 }
 
 Coordinates Mesh::coordinates(int64_t rank) const {
-  Coordinates result(sizes.size());
-  for (size_t axis = sizes.size(); axis-- > 0;) {
+  Coordinates result = origin();
+  for (size_t axis = numAxes(); axis-- > 0;) {
     result[axis] = rank % sizes[axis];
     rank /= sizes[axis];
   }
@@ -39,8 +48,8 @@ Coordinates Mesh::coordinates(int64_t rank) const {
 
 int64_t Mesh::rankOf(ArrayRef<int64_t> coordinates) const {
   int64_t rank = 0;
-  for (auto [size, coordinate] : llvm::zip_equal(sizes, coordinates))
-    rank = rank * size + coordinate;
+  for (unsigned axis = 0; axis < numAxes(); ++axis)
+    rank = rank * sizes[axis] + coordinates[axis];
   return rank;
 }
 

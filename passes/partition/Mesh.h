@@ -15,7 +15,9 @@ class Mesh {
 public:
   explicit Mesh(graph::MeshOp op);
 
-  unsigned numAxes() const { return names.size(); }
+  /// Of ranks; behind them stands the time axis, if there is one.
+  unsigned numAxes() const { return names.size() - (time ? 1 : 0); }
+  unsigned numAll() const { return names.size(); }
   mlir::StringAttr name(unsigned axis) const { return names[axis]; }
   int64_t size(unsigned axis) const { return sizes[axis]; }
   int64_t ranks() const;
@@ -31,8 +33,18 @@ public:
   mlir::ArrayAttr namesOf(llvm::ArrayRef<unsigned> axes) const;
   Axes axesOf(mlir::ArrayAttr names) const;
 
+  /// Coordinates of rank 0, in micro-batch 0.
+  Coordinates origin() const { return Coordinates(numAll(), 0); }
+
   std::optional<unsigned> data; ///< along which batches are divided
   int64_t zero = 0;             ///< stage of ZeRO
+  /// Along which the layers of the model are divided.
+  std::optional<unsigned> stages;
+  /// Micro-batches: each rank does the parts along this axis itself, one after
+  /// the other. Its coordinate is not one of ranks.
+  std::optional<unsigned> time;
+  int64_t microBatches = 1;
+  bool gpipe = false;
 
 private:
   mlir::MLIRContext *context;
@@ -71,6 +83,11 @@ graph::Box boxOf(llvm::ArrayRef<int64_t> shape, const TensorSharding &sharding,
 /// Axes for each factor of an op's rule, and those along which partial operands
 /// make partial results.
 inline constexpr llvm::StringLiteral kFactors = "graph.factors";
+/// Micro-batches of a step whose batch gives them.
+inline constexpr llvm::StringLiteral kMicroBatches = "graph.micro_batches";
+/// Stage of the pipeline at which an op is computed and a state lies; ops
+/// without one are computed wherever they are needed.
+inline constexpr llvm::StringLiteral kStage = "graph.stage";
 using graph::kBatchAxes;
 using graph::kRanks;
 

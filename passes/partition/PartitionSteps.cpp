@@ -1,6 +1,7 @@
 // partition-steps: a module for each class of ranks.
 #include "dialects/graph/Step.h"
 #include "passes/partition/LocalSteps.h"
+#include "passes/partition/MicroBatches.h"
 #include "passes/partition/Passes.h"
 
 namespace dl {
@@ -50,8 +51,12 @@ private:
       if (auto step = dyn_cast<graph::StepOp>(op)) {
         if (failed(buildLocalStep(step, mesh, shardings, ranks, builder)))
           return failure();
+      } else if (auto stage = stageOf(&op);
+                 stage && *stage != first[*mesh.stages]) {
+        continue;
       } else if (!isa<ModuleOp>(op)) {
         Operation *copy = builder.clone(op);
+        copy->removeAttr(kStage);
         if (auto state = dyn_cast<graph::StateOp>(copy))
           makeLocal(state, first);
       }

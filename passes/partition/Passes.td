@@ -29,6 +29,29 @@ def ShardSteps : Pass<"shard-steps", "::mlir::ModuleOp"> {
                         "Elements from which on a state or a sum is worth being divided">];
 }
 
+def AssignStages : Pass<"assign-stages", "::mlir::ModuleOp"> {
+  let summary = "Decides which stage of the pipeline computes what";
+  let description = [{
+    Layers are divided along the mesh's `stages` axis: as `cut` says, else so that
+    stages have about equal numbers of parameters. An op is computed at the stage of
+    its module, forward and backward; what belongs to none, where its largest operand
+    is. What only reads the batch or numbers is computed wherever it is needed. A value
+    that another stage needs gets a graph.transfer; metrics and error flags are known
+    at all stages.
+
+    ```mlir
+    graph.mesh [#graph.axis<"pp" = 2>] stages "pp" cut [["a"], ["b"]]
+    %0 = graph.matmul %x, %a.weight
+    %1 = graph.matmul %0, %b.weight
+    // =>
+    %0 = graph.matmul %x, %a.weight {graph.stage = 0}
+    %t = graph.transfer %0 {from = 0, to = 1}
+    %1 = graph.matmul %t, %b.weight {graph.stage = 1}
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect"];
+}
+
 def VerifyShardings : Pass<"verify-shardings", "::mlir::ModuleOp"> {
   let summary = "Proves that every op finds its operands where it needs them";
   let description = [{

@@ -9,6 +9,7 @@ using namespace mlir;
 void dl::buildPartitionPipeline(OpPassManager &manager) {
   manager.addPass(createShardSteps());
   manager.addPass(createVerifyShardings());
+  manager.addPass(createAssignStages());
   manager.addPass(createPartitionSteps());
   // Parts of constants are constants; what a rank has nothing of is dead.
   OpPassManager &steps = manager.nest<ModuleOp>().nest<graph::StepOp>();

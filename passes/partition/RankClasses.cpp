@@ -100,6 +100,8 @@ private:
       signature.push_back(
           graph::blockOf(size, mesh.count(axes), mesh.index(axes, coordinates))
               .size());
+    if (mesh.stages)
+      signature.push_back(coordinates[*mesh.stages]);
     for (unsigned axis : origins)
       signature.push_back(coordinates[axis] == 0);
     for (Operation *op : placed)

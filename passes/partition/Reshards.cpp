@@ -179,10 +179,11 @@ void ReshardLowering::keepAtOrigin(Part &part, unsigned axis) {
 }
 
 FailureOr<Value> ReshardLowering::lower(graph::ReshardOp op, Value value,
+                                        const TensorSharding &from,
+                                        const TensorSharding &to,
                                         OpBuilder &builder) {
-  TensorSharding to = TensorSharding::of(op.getTo(), mesh);
   Part part{value,
-            TensorSharding::of(op.getFrom(), mesh),
+            from,
             SmallVector<int64_t>(graph::shapeOf(op.getX())),
             graph::GraphBuilder(builder, op.getLoc()),
             builder,

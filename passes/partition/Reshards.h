@@ -13,8 +13,12 @@ public:
                   int64_t &nextOrder)
       : mesh(mesh), coordinates(coordinates), nextOrder(nextOrder) {}
 
-  /// The part that the rank has of `op`'s result, from its part of the operand.
+  /// The part that the rank has of `op`'s result, from its part of the operand,
+  /// which may lie otherwise than the op says: micro-batches are added up, or
+  /// put together, by who calls.
   mlir::FailureOr<mlir::Value> lower(graph::ReshardOp op, mlir::Value part,
+                                     const TensorSharding &from,
+                                     const TensorSharding &to,
                                      mlir::OpBuilder &builder);
 
 private:

@@ -123,6 +123,7 @@ public:
   }
 
 private:
+  Axes batchAxes(int64_t items) const;
   void placeArguments();
   void placeAccumulators(Operation *op);
   void place(Operation *op);
@@ -166,14 +167,25 @@ private:
   llvm::DenseMap<Value, Value> inParts;
 };
 
+/// Micro-batches have equal sizes: a batch that does not give them is done at
+/// once, as are evaluations.
+Axes StepSharder::batchAxes(int64_t items) const {
+  Axes axes;
+  if (mesh.data && items > 1)
+    axes.push_back(*mesh.data);
+  if (mesh.time && step.getTraining() && items > 1 &&
+      items % (mesh.count(axes) * mesh.microBatches) == 0)
+    axes.push_back(*mesh.time);
+  return axes;
+}
+
 void StepSharder::placeArguments() {
   for (BlockArgument argument : step.getArguments()) {
     auto type = cast<RankedTensorType>(argument.getType());
     TensorSharding sharding = TensorSharding::whole(type.getRank());
     graph::PortAttr port = step.getArgPort(argument.getArgNumber());
-    if (port.asInput() && mesh.data && type.getRank() > 0 &&
-        type.getDimSize(0) > 1)
-      sharding.dims[0].push_back(*mesh.data);
+    if (port.asInput() && type.getRank() > 0)
+      sharding.dims[0] = batchAxes(type.getDimSize(0));
     if (FlatSymbolRefAttr state = port.asState()) {
       if (const TensorSharding *known = states.of(state.getValue()))
         sharding = *known;
@@ -183,9 +195,12 @@ void StepSharder::placeArguments() {
         stored.insert(argument);
     }
     shardings[argument] = sharding;
-    if (port.asInput() && mesh.data && type.getRank() > 0 &&
-        type.getDimSize(0) > 1)
+    if (port.asInput() && mesh.data && sharding.uses(*mesh.data))
       step->setAttr(kBatchAxes, mesh.namesOf({*mesh.data}));
+    if (port.asInput() && mesh.time && sharding.uses(*mesh.time))
+      step->setAttr(
+          kMicroBatches,
+          Builder(step.getContext()).getI64IntegerAttr(mesh.microBatches));
   }
   if (!inUpdate)
     return;
@@ -209,6 +224,7 @@ Value StepSharder::summed(Value value, const TensorSharding &to) {
   TensorSharding parts = to;
   for (auto [d, axes] : llvm::enumerate(of(value).dims))
     if (parts.dims[d].empty() && !axes.empty() &&
+        !llvm::is_contained(axes, mesh.time.value_or(~0u)) &&
         llvm::none_of(axes, [&](unsigned axis) { return parts.uses(axis); }))
       parts.dims[d] = axes;
   Value divided = reshard(value, parts);
@@ -316,7 +332,7 @@ OpSharding StepSharder::decide(Operation *op) {
 void StepSharder::passPartials(Operation *op, OpSharding &sharding) {
   auto pass = [&](graph::Splitting kind, Axes TensorSharding::*partial,
                   Axes &passing) {
-    for (unsigned axis = 0; axis < mesh.numAxes(); ++axis) {
+    for (unsigned axis = 0; axis < mesh.numAll(); ++axis) {
       SmallVector<unsigned, 2> operands;
       int64_t elements = 0;
       for (OpOperand &operand : op->getOpOperands())
@@ -347,7 +363,7 @@ void StepSharder::divideAsOperands(Operation *op, OpSharding &sharding) {
     return graph::numElements(a->get()) > graph::numElements(b->get());
   });
   const graph::ShardingRule &rule = sharding.rule;
-  SmallVector<bool> used(mesh.numAxes(), false);
+  SmallVector<bool> used(mesh.numAll(), false);
   for (unsigned axis : sharding.sum)
     used[axis] = true;
   for (unsigned axis : sharding.max)
@@ -375,7 +391,7 @@ void StepSharder::divideAsOperands(Operation *op, OpSharding &sharding) {
         continue;
       sharding.factors[factor] = axes;
       SmallVector<graph::FactorPart> parts =
-          sharding.parts(mesh, Coordinates(mesh.numAxes(), 0));
+          sharding.parts(mesh, mesh.origin());
       if (whyNotSplit(rule, parts) != graph::BlockReason::None) {
         sharding.factors[factor].clear();
         continue;
@@ -411,7 +427,8 @@ Value StepSharder::in(Value value, const TensorSharding &wanted) {
   Value from = value;
   for (unsigned axis : has.sum) {
     TensorSharding summedUp = of(from);
-    if (llvm::is_contained(wanted.sum, axis) || wanted.uses(axis))
+    if (llvm::is_contained(wanted.sum, axis) || wanted.uses(axis) ||
+        axis == mesh.time)
       continue;
     llvm::erase(summedUp.sum, axis);
     TensorSharding parts = states.divide(value.getType(), summedUp, axis);
@@ -444,7 +461,7 @@ Value StepSharder::reshard(Value value, const TensorSharding &to) {
 
 /// Ranks along them would all compute the same.
 void warnOfUnusedAxes(ModuleOp module, const Mesh &mesh) {
-  SmallVector<bool> used(mesh.numAxes(), false);
+  SmallVector<bool> used(mesh.numAll(), false);
   auto note = [&](graph::ShardingAttr sharding) {
     for (auto dim : sharding.getDims().getAsRange<ArrayAttr>())
       for (unsigned axis : mesh.axesOf(dim))
@@ -457,7 +474,7 @@ void warnOfUnusedAxes(ModuleOp module, const Mesh &mesh) {
       note(state.getShardingAttr());
   });
   for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
-    if (!used[axis])
+    if (!used[axis] && axis != mesh.stages)
       emitWarning(module.getLoc())
           << "the axis '" << mesh.name(axis).getValue()
           << "' of the mesh divides nothing: its " << mesh.size(axis)

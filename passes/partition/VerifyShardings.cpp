@@ -42,9 +42,12 @@ private:
       auto type = cast<RankedTensorType>(argument.getType());
       TensorSharding sharding = TensorSharding::whole(type.getRank());
       graph::PortAttr port = step.getArgPort(argument.getArgNumber());
-      if (port.asInput() && batch && type.getRank() > 0 &&
-          type.getDimSize(0) > 1)
-        sharding.dims[0] = mesh.axesOf(batch);
+      if (port.asInput() && type.getRank() > 0 && type.getDimSize(0) > 1) {
+        if (batch)
+          sharding.dims[0] = mesh.axesOf(batch);
+        if (step->hasAttr(kMicroBatches))
+          sharding.dims[0].push_back(*mesh.time);
+      }
       if (FlatSymbolRefAttr state = port.asState())
         sharding = ofState(state).value_or(sharding);
       shardings.try_emplace(argument, sharding);
@@ -68,9 +71,13 @@ private:
     }
     if (auto returned = dyn_cast<graph::ReturnOp>(op))
       return verifyResults(returned);
+    if (auto transfer = dyn_cast<graph::TransferOp>(op)) {
+      shardings.try_emplace(transfer.getResult(),
+                            shardings.at(transfer.getX()));
+      return success();
+    }
     OpSharding sharding = OpSharding::of(op, mesh);
-    if (whyNotSplit(sharding.rule,
-                    sharding.parts(mesh, Coordinates(mesh.numAxes(), 0))) !=
+    if (whyNotSplit(sharding.rule, sharding.parts(mesh, mesh.origin())) !=
         graph::BlockReason::None)
       return op->emitError("cannot be divided so: ")
              << graph::ruleText(sharding.rule);

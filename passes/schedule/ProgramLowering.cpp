@@ -235,37 +235,39 @@ private:
   /// Rows are contiguous: each transfer is a range of the operand's buffer, or
   /// of the result's.
   void lower(graph::CommunicationOpInterface op) {
-    Value operand = op->getOperand(0);
-    OpResult result = op->getResult(0);
-    ++usesSeen[rootOf(operand)];
-    auto transfers = [&](Value value, ArrayRef<graph::RowTransfer> rows,
-                         SmallVector<Value> &buffers,
-                         SmallVector<int64_t> &members,
-                         SmallVector<int64_t> &ranges) {
+    struct Side {
+      SmallVector<Value> buffers;
+      SmallVector<int64_t> members, ranges;
+    } sent, received;
+    auto add = [&](Value value, ArrayRef<graph::RowTransfer> rows, Side &side) {
       RankedTensorType type = typeOf(value);
-      int64_t all = type.getDimSize(0);
+      int64_t all = type.getRank() ? type.getDimSize(0) : 1;
       int64_t rowBytes = all ? bytesOf(type) / all : 0;
       for (const graph::RowTransfer &transfer : rows) {
         if (transfer.rows * rowBytes == 0)
           continue;
-        if (buffers.empty() && value == result && !bufferOf.contains(result))
-          makeResultBuffer(result, /*pinned=*/false);
-        buffers.push_back(bufferOf.lookup(rootOf(value)));
-        members.push_back(transfer.member);
-        ranges.push_back(transfer.offset * rowBytes);
-        ranges.push_back(transfer.rows * rowBytes);
+        Value root = rootOf(value);
+        if (!bufferOf.contains(root))
+          makeResultBuffer(cast<OpResult>(root), /*pinned=*/false);
+        side.buffers.push_back(bufferOf.lookup(root));
+        side.members.push_back(transfer.member);
+        side.ranges.push_back(transfer.offset * rowBytes);
+        side.ranges.push_back(transfer.rows * rowBytes);
       }
     };
-    SmallVector<Value> sends, receives;
-    SmallVector<int64_t> to, from, sent, received;
-    transfers(operand, op.getSentRows(), sends, to, sent);
-    transfers(result, op.getReceivedRows(), receives, from, received);
+    for (Value operand : op->getOperands()) {
+      ++usesSeen[rootOf(operand)];
+      add(operand, op.getSentRows(), sent);
+    }
+    for (Value result : op->getResults())
+      add(result, op.getReceivedRows(), received);
     plan::CommunicateOp::create(
         commands, op.getLoc(), commands.getType<plan::TokenType>(),
-        op.getAxes(), commands.getI64IntegerAttr(op.getOrder()), sends,
-        commands.getDenseI64ArrayAttr(to), commands.getDenseI64ArrayAttr(sent),
-        receives, commands.getDenseI64ArrayAttr(from),
-        commands.getDenseI64ArrayAttr(received), /*after=*/ValueRange(),
+        op.getAxes(), commands.getI64IntegerAttr(op.getOrder()), sent.buffers,
+        commands.getDenseI64ArrayAttr(sent.members),
+        commands.getDenseI64ArrayAttr(sent.ranges), received.buffers,
+        commands.getDenseI64ArrayAttr(received.members),
+        commands.getDenseI64ArrayAttr(received.ranges), /*after=*/ValueRange(),
         /*serial=*/UnitAttr(), /*priority=*/IntegerAttr(),
         commands.getArrayAttr(sourceOf(op)), /*seconds=*/FloatAttr());
   }

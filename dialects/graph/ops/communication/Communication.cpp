@@ -16,6 +16,11 @@ LogicalResult MeshOp::verify() {
     if (!names.insert(axis.getName()).second)
       return emitOpError("has two axes '") << axis.getName() << "'";
   }
+  if (getMicroBatches() < 1)
+    return emitOpError("has ") << getMicroBatches() << " micro-batches";
+  if (getSchedule() != "gpipe" && getSchedule() != "1f1b")
+    return emitOpError("has the schedule '")
+           << getSchedule() << "'; gpipe and 1f1b are known";
   if (getZero() < 0 || getZero() > 3)
     return emitOpError("has the ZeRO stage ") << getZero() << ", not 0 to 3";
   return success();
@@ -56,6 +61,21 @@ ShardingRule StoredOp::getShardingRule() {
   rule.partials = {{{0}, Splitting::Sum}, {{0}, Splitting::Max}};
   return rule;
 }
+
+//===-- transfer ----------------------------------------------------------===//
+
+LogicalResult TransferOp::inferReturnTypes(MLIRContext *, OptionalLoc,
+                                           Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  types.push_back(adaptor.getX().getType());
+  return success();
+}
+
+SmallVector<HostTensor> TransferOp::evaluate(ArrayRef<HostTensor> operands) {
+  return {operands[0]};
+}
+
+int64_t TransferOp::getFlops() { return 0; }
 
 //===-- What ranks exchange -----------------------------------------------===//
 
@@ -127,4 +147,22 @@ SmallVector<RowTransfer> AllToAllOp::getSentRows() {
 
 SmallVector<RowTransfer> AllToAllOp::getReceivedRows() {
   return blocks(getReceives());
+}
+
+/// All of it; a scalar is one row.
+static RowTransfer wholeTo(int64_t member, Value value) {
+  ArrayRef<int64_t> shape = shapeOf(value);
+  return {member, 0, shape.empty() ? 1 : shape[0]};
+}
+
+SmallVector<RowTransfer> SendOp::getSentRows() {
+  return {wholeTo(getTo(), getX())};
+}
+
+SmallVector<RowTransfer> SendOp::getReceivedRows() { return {}; }
+
+SmallVector<RowTransfer> ReceiveOp::getSentRows() { return {}; }
+
+SmallVector<RowTransfer> ReceiveOp::getReceivedRows() {
+  return {wholeTo(getFrom(), getResult())};
 }

@@ -32,14 +32,27 @@ def Graph_MeshOp : Op<GraphDialect, "mesh"> {
     it as well (Rajbhandari et al., "ZeRO", 2020): 1 the slots of optimizers, 2
     gradients, too, 3 parameters, too.
 
+    Along `stages` the layers of the model are divided: `cut` are the patterns of
+    modules of each stage, or one pattern of blocks that are dealt out evenly, or
+    nothing. A training step works on `micro_batches` parts of its batch, one after
+    the other, in the order of `schedule`: gpipe (Huang et al., 2019) or 1f1b
+    (Narayanan et al., "PipeDream", 2019).
+
     ```mlir
     graph.mesh [#graph.axis<"dp" = 2>, #graph.axis<"tp" = 4>] data "dp" zero 1
     ```
   }];
   let arguments = (ins TypedArrayAttrBase<Graph_AxisAttr, "axes, the slowest first">:$axes,
                        DefaultValuedAttr<StrAttr, "\"\"">:$data,
-                       DefaultValuedAttr<I64Attr, "0">:$zero);
-  let assemblyFormat = "$axes (`data` $data^)? (`zero` $zero^)? attr-dict";
+                       DefaultValuedAttr<I64Attr, "0">:$zero,
+                       DefaultValuedAttr<StrAttr, "\"pp\"">:$stages,
+                       DefaultValuedAttr<I64Attr, "1">:$micro_batches,
+                       DefaultValuedAttr<StrAttr, "\"1f1b\"">:$schedule,
+                       DefaultValuedAttr<ArrayAttr, "{}">:$cut);
+  let assemblyFormat = [{
+    $axes (`data` $data^)? (`zero` $zero^)? (`stages` $stages^)? (`micro` $micro_batches^)?
+    (`schedule` $schedule^)? (`cut` $cut^)? attr-dict
+  }];
   let hasVerifier = 1;
 }
 
@@ -59,6 +72,16 @@ def Graph_StoredOp : Graph_InferredOp<"stored",
     Where a rank begins to read is said to a kernel with its bindings.
   }];
   let arguments = (ins Graph_Tensor:$x);
+  let results = (outs Graph_Tensor:$result);
+}
+
+def Graph_TransferOp : Graph_InferredOp<"transfer", Graph_Reference> {
+  let summary = "The same value, at another stage of the pipeline.";
+  let description = [{
+    `to` is -1 where all stages get it. partition-steps makes graph.send and
+    graph.receive of it.
+  }];
+  let arguments = (ins Graph_Tensor:$x, I64Attr:$from, I64Attr:$to);
   let results = (outs Graph_Tensor:$result);
 }
 
@@ -104,6 +127,20 @@ def Graph_AllToAllOp : Graph_CommunicationOp<"all_to_all"> {
     `:` type($x) `->` type($result)
   }];
   let hasVerifier = 1;
+}
+
+def Graph_SendOp : Graph_CommunicationOp<"send"> {
+  let summary = "A value to one member of a group.";
+  let arguments = (ins Graph_Tensor:$x, StrArrayAttr:$axes, I64Attr:$to,
+                       DefaultValuedAttr<I64Attr, "0">:$order);
+  let assemblyFormat = "$x `to` $to `over` $axes (`order` $order^)? attr-dict `:` type($x)";
+}
+
+def Graph_ReceiveOp : Graph_CommunicationOp<"receive"> {
+  let summary = "A value from one member of a group.";
+  let arguments = (ins StrArrayAttr:$axes, I64Attr:$from, DefaultValuedAttr<I64Attr, "0">:$order);
+  let results = (outs Graph_Tensor:$result);
+  let assemblyFormat = "`from` $from `over` $axes (`order` $order^)? attr-dict `:` type($result)";
 }
 
 #endif

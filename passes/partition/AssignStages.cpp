@@ -1,0 +1,305 @@
+// assign-stages: which stage of the pipeline computes what.
+#include "dialects/graph/Inference.h"
+#include "dialects/graph/SourceLine.h"
+#include "dialects/graph/Step.h"
+#include "dialects/graph/StepRole.h"
+#include "passes/partition/Mesh.h"
+#include "passes/partition/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+
+namespace dl {
+#define GEN_PASS_DEF_ASSIGNSTAGES
+#include "passes/partition/Passes.h.inc"
+} // namespace dl
+
+using namespace mlir;
+
+namespace dl::partition {
+namespace {
+
+constexpr int64_t kAnywhere = -1;
+
+/// "h.*" and "h.0.mlp": the pattern names the module or one that holds it.
+/// Gives the part of the path that it names.
+std::optional<StringRef> matchedPrefix(StringRef pattern, StringRef path) {
+  SmallVector<StringRef> wanted, names;
+  pattern.split(wanted, '.');
+  path.split(names, '.');
+  if (names.size() < wanted.size())
+    return std::nullopt;
+  size_t length = 0;
+  for (auto [part, name] : llvm::zip(wanted, names)) {
+    if (part != "*" && part != name)
+      return std::nullopt;
+    length += name.size() + 1;
+  }
+  return path.take_front(length - 1);
+}
+
+/// The stage of each state.
+class Cut {
+public:
+  Cut(ModuleOp module, graph::MeshOp mesh, int64_t stages)
+      : module(module), mesh(mesh), stages(stages) {}
+
+  LogicalResult run() {
+    collectModules();
+    LogicalResult result = mesh.getCut().empty()               ? byCost()
+                           : isa<StringAttr>(mesh.getCut()[0]) ? byBlocks()
+                                                               : byHand();
+    if (failed(result))
+      return failure();
+    for (auto state : module.getOps<graph::StateOp>()) {
+      StringRef owner = state.getOf().value_or(state.getSymName());
+      state->setAttr(
+          kStage,
+          Builder(state.getContext()).getI64IntegerAttr(stageOf(owner)));
+    }
+    return success();
+  }
+
+  /// Of a module, if all that it holds is at one stage.
+  std::optional<int64_t> ofModule(StringRef path) const {
+    std::optional<int64_t> found;
+    if (path.empty())
+      return found;
+    for (const auto &[name, stage] : stageOfModule) {
+      StringRef rest = name;
+      if (!rest.consume_front(path) || (!rest.empty() && rest[0] != '.'))
+        continue;
+      if (found && *found != stage)
+        return std::nullopt;
+      found = stage;
+    }
+    return found;
+  }
+
+private:
+  static StringRef moduleOf(StringRef parameter) {
+    return parameter.contains('.') ? parameter.rsplit('.').first : parameter;
+  }
+
+  void collectModules() {
+    for (auto state : module.getOps<graph::StateOp>())
+      if (state.getRole() == "parameter" || state.getRole() == "buffer")
+        elements[moduleOf(state.getSymName()).str()] +=
+            cast<RankedTensorType>(state.getType()).getNumElements();
+  }
+
+  int64_t stageOf(StringRef parameter) const {
+    auto it = stageOfModule.find(moduleOf(parameter).str());
+    return it == stageOfModule.end() ? 0 : it->second;
+  }
+
+  InFlightDiagnostic error() { return mesh.emitError("pipeline: "); }
+
+  /// Runs of items with about equal elements.
+  LogicalResult deal(ArrayRef<std::pair<std::string, int64_t>> items,
+                     StringRef what,
+                     llvm::function_ref<void(StringRef, int64_t)> place) {
+    if (static_cast<int64_t>(items.size()) < stages)
+      return error() << stages << " stages, and only " << items.size() << " "
+                     << what;
+    int64_t total = 0, before = 0;
+    for (const auto &[name, count] : items)
+      total += std::max<int64_t>(count, 1);
+    int64_t stage = 0, left = items.size();
+    bool fresh = true; // nothing is at this stage so far
+    for (const auto &[name, count] : items) {
+      int64_t size = std::max<int64_t>(count, 1);
+      bool full = (before + size / 2) * stages >= total * (stage + 1);
+      if (!fresh && stage + 1 < stages &&
+          (full || left <= stages - 1 - stage)) {
+        ++stage;
+        fresh = true;
+      }
+      place(name, stage);
+      fresh = false;
+      before += size;
+      --left;
+    }
+    return success();
+  }
+
+  LogicalResult byCost() {
+    SmallVector<std::pair<std::string, int64_t>> items(elements.begin(),
+                                                       elements.end());
+    return deal(items, "modules with parameters",
+                [&](StringRef name, int64_t stage) {
+                  stageOfModule[name.str()] = stage;
+                });
+  }
+
+  /// What stands before the first block goes with it, what stands behind the
+  /// last one with that.
+  LogicalResult byBlocks() {
+    StringRef pattern = cast<StringAttr>(mesh.getCut()[0]).getValue();
+    llvm::MapVector<std::string, int64_t> blocks;
+    for (auto &[name, count] : elements)
+      if (auto block = matchedPrefix(pattern, name))
+        blocks[block->str()] += count;
+    if (blocks.empty())
+      return error() << "no module with parameters is called '" << pattern
+                     << "'";
+    llvm::StringMap<int64_t> stageOfBlock;
+    if (failed(deal(blocks.takeVector(), "blocks",
+                    [&](StringRef name, int64_t stage) {
+                      stageOfBlock[name] = stage;
+                    })))
+      return failure();
+    int64_t stage = 0;
+    for (auto &[name, count] : elements) {
+      if (auto block = matchedPrefix(pattern, name))
+        stage = stageOfBlock.lookup(*block);
+      stageOfModule[name] = stage;
+    }
+    return success();
+  }
+
+  LogicalResult byHand() {
+    if (static_cast<int64_t>(mesh.getCut().size()) != stages)
+      return error() << mesh.getCut().size() << " lists of modules for "
+                     << stages << " stages";
+    for (auto &[name, count] : elements) {
+      std::optional<int64_t> found;
+      for (auto [stage, list] : llvm::enumerate(mesh.getCut()))
+        for (StringRef pattern :
+             cast<ArrayAttr>(list).getAsValueRange<StringAttr>())
+          if (matchedPrefix(pattern, name) && !found)
+            found = stage;
+      if (!found)
+        return error() << "the module '" << name << "' is at no stage";
+      stageOfModule[name] = *found;
+    }
+    return success();
+  }
+
+  ModuleOp module;
+  graph::MeshOp mesh;
+  int64_t stages;
+  llvm::MapVector<std::string, int64_t> elements; // of modules, in their order
+  llvm::MapVector<std::string, int64_t> stageOfModule;
+};
+
+class StepStager {
+public:
+  StepStager(graph::StepOp step, const Cut &cut, int64_t stages)
+      : step(step), cut(cut), stages(stages) {}
+
+  void run() {
+    for (BlockArgument argument : step.getArguments())
+      stageOf[argument] = stateStage(graph::stateOf(argument));
+    for (Operation &op : llvm::make_early_inc_range(step.getOps())) {
+      if (auto returned = dyn_cast<graph::ReturnOp>(op))
+        bringResults(returned);
+      else
+        place(&op);
+    }
+  }
+
+private:
+  int64_t stateStage(FlatSymbolRefAttr name) {
+    if (!name)
+      return kAnywhere;
+    Operation *state =
+        SymbolTable::lookupNearestSymbolFrom(step->getParentOp(), name);
+    return state->getAttrOfType<IntegerAttr>(kStage).getInt();
+  }
+
+  /// By its module; else where its largest operand is: forward the last one of
+  /// those, backward the first.
+  int64_t choose(Operation *op) {
+    bool anywhere = llvm::all_of(op->getOperands(), [&](Value operand) {
+      return stageOf.lookup(operand) == kAnywhere;
+    });
+    if (anywhere)
+      return kAnywhere;
+    bool forward = graph::roleOf(op->getLoc()) == graph::StepRole::Forward;
+    bool update = graph::roleOf(op->getLoc()) == graph::StepRole::Update;
+    if (!update)
+      if (auto stage = cut.ofModule(graph::sourceLineOf(op->getLoc()).module))
+        return *stage;
+    int64_t chosen = kAnywhere, largest = -1;
+    for (Value operand : op->getOperands()) {
+      int64_t stage = stageOf.lookup(operand);
+      int64_t size = graph::numElements(operand);
+      if (stage == kAnywhere || size < largest)
+        continue;
+      bool better = forward ? stage > chosen : stage < chosen;
+      if (size > largest || better)
+        chosen = stage;
+      largest = size;
+    }
+    return chosen;
+  }
+
+  void place(Operation *op) {
+    int64_t stage = choose(op);
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(at(operand.get(), stage));
+    if (stage != kAnywhere)
+      op->setAttr(kStage, Builder(op->getContext()).getI64IntegerAttr(stage));
+    for (Value result : op->getResults())
+      stageOf[result] = stage;
+  }
+
+  Value at(Value value, int64_t stage) {
+    int64_t has = stageOf.lookup(value);
+    if (has == kAnywhere || stage == kAnywhere || has == stage)
+      return value;
+    return transfer(value, stage);
+  }
+
+  Value transfer(Value value, int64_t to) {
+    Value &known = transferred[{value, to}];
+    if (known)
+      return known;
+    OpBuilder builder(step.getContext());
+    builder.setInsertionPointAfterValue(value);
+    known = graph::TransferOp::create(
+        builder, value.getLoc(), value.getType(), value,
+        builder.getI64IntegerAttr(stageOf.lookup(value)),
+        builder.getI64IntegerAttr(to));
+    stageOf[known] = to;
+    return known;
+  }
+
+  /// A state stays where it is; metrics and error flags are known everywhere.
+  void bringResults(graph::ReturnOp returned) {
+    for (OpOperand &operand : returned->getOpOperands()) {
+      FlatSymbolRefAttr state = graph::stateOf(operand);
+      Value value = operand.get();
+      if (state)
+        operand.set(at(value, stateStage(state)));
+      else if (stageOf.lookup(value) != kAnywhere)
+        operand.set(transfer(value, kAnywhere));
+    }
+  }
+
+  graph::StepOp step;
+  const Cut &cut;
+  int64_t stages;
+  llvm::DenseMap<Value, int64_t> stageOf;
+  llvm::DenseMap<std::pair<Value, int64_t>, Value> transferred;
+};
+
+struct AssignStages : impl::AssignStagesBase<AssignStages> {
+  void runOnOperation() override {
+    graph::MeshOp op = meshOf(getOperation());
+    if (!op)
+      return;
+    Mesh mesh(op);
+    if (!mesh.stages)
+      return;
+    int64_t stages = mesh.size(*mesh.stages);
+    Cut cut(getOperation(), op, stages);
+    if (failed(cut.run()))
+      return signalPassFailure();
+    for (auto step : getOperation().getOps<graph::StepOp>())
+      StepStager(step, cut, stages).run();
+  }
+};
+
+} // namespace
+} // namespace dl::partition
