@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Random .dl programs through dlcc and dlrun, against the NumPy twin.
 
-    test/random_programs.py --seed S --count N [--keep DIR] [--only PROGRAM] [--jobs N] [--f64-only]
+    test/random_programs.py --seed S --count N [--keep DIR] [--only PROGRAM] [--jobs N] [--f64-only] [--meshes]
 
 Each program is compiled in f64 and in f32, and trained for a few steps from the
 same weights and data. Loss, a tensor on the way, the gradients and the updated
@@ -12,6 +12,9 @@ weights are compared:
         of the twin run in f32, plus a floor (see f32_allowance)
   isa   in f32 the kernels for AVX2 and for AVX-512 give the same bits
 
+With --meshes each program runs on a random mesh of 2 to 8 ranks, divided along dp, pp and in micro-batches, with a
+random stage of ZeRO; f64 only.
+
 Prints each failing program's number and file, and the last line counts.
 """
 
@@ -19,6 +22,7 @@ import argparse
 import collections
 import multiprocessing
 import os
+import random
 import re
 import shutil
 import sys
@@ -88,6 +92,36 @@ def write_files(program, folder):
                      {name: array for name, (_, array) in program.weights.items()})
 
 
+def random_mesh(program):
+    """Options of dlcc."""
+    source = random.Random(program.seed)
+    shape = source.choice(["dp=2", "dp=3", "dp=4", "dp=6", "dp=8", "pp=2", "pp=3", "dp=2,pp=2", "pp=2,dp=3", "dp=4,pp=2"])
+    options = [f"--mesh={shape}", f"--zero={source.randrange(4)}"]
+    if program.accumulate == 1 and source.random() < 0.5:
+        options += [f"--microbatches={source.choice([2, 4])}", f"--schedule={source.choice(['gpipe', '1f1b'])}"]
+    return options
+
+
+def check_mesh(program, folder):
+    """The same on the ranks of a mesh."""
+    write_files(program, folder)
+    metrics, weights, _, _ = program.run(np.float64)
+    want = {name: np.asarray(value, np.float64) for name, value in {**metrics, **weights}.items()}
+    options = random_mesh(program)
+    result = dltools.call([dltools.DLCC, "program.dl", f"--accumulate={program.accumulate}", "--dtype=f64", "-o", "f64.plan",
+                           *options], cwd=folder)
+    if result.returncode == 1 and "pipeline: " in result.stderr:  # fewer modules than stages
+        options = ["--mesh=dp=2"]
+        result = dltools.call([dltools.DLCC, "program.dl", f"--accumulate={program.accumulate}", "--dtype=f64", "-o",
+                               "f64.plan", *options], cwd=folder)
+    if result.returncode:
+        return [" ".join(options), *result.stderr.splitlines()]
+    got = train("f64.plan", folder, "f64", program)
+    wrong = [f"{name}: dlrun did not return it" for name in want if name not in got]
+    wrong = wrong or list(filter(None, (compare_f64(name, got[name], value) for name, value in want.items())))
+    return [" ".join(options), *wrong] if wrong else []
+
+
 def check(program, folder, f64_only):
     """What is wrong with the program's results, as lines."""
     write_files(program, folder)
@@ -114,14 +148,14 @@ def check(program, folder, f64_only):
 
 def work(task):
     """One program in a process of the pool: (number, lines of what is wrong, ops it used)."""
-    number, keep, f64_only = task
+    number, keep, f64_only, meshes = task
     program = generator.build(number)
     folder = os.path.join(keep, str(number)) if keep else tempfile.mkdtemp(prefix="dl-program-")
     os.makedirs(folder, exist_ok=True)
     try:
-        wrong = check(program, folder, f64_only)
+        wrong = check_mesh(program, folder) if meshes else check(program, folder, f64_only)
     except dltools.ToolFailed as error:
-        wrong = str(error).splitlines()
+        wrong = ([" ".join(random_mesh(program))] if meshes else []) + str(error).splitlines()
     except Exception as error:  # a bug of this script must not hide the other programs
         wrong = [f"{type(error).__name__}: {error}"]
     if wrong and not keep:
@@ -144,13 +178,14 @@ def main():
     parser.add_argument("--only", type=int, metavar="PROGRAM", help="just the program of this number")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--f64-only", action="store_true")
+    parser.add_argument("--meshes", action="store_true")
     options = parser.parse_args()
     if not dltools.has_avx512():
         print("note: this machine has no AVX-512, its kernels are not compared with those for AVX2")
     numbers = [options.only] if options.only is not None else generator.numbers(options.seed, options.count)
     failed, seen = 0, collections.Counter()
     with multiprocessing.Pool(options.jobs) as pool:
-        tasks = ((number, options.keep, options.f64_only) for number in numbers)
+        tasks = ((number, options.keep, options.f64_only, options.meshes) for number in numbers)
         for number, wrong, folder, words in pool.imap_unordered(work, tasks):
             seen.update(words)
             if wrong:

@@ -381,6 +381,16 @@ void dl_mesh_zero(const char *axis, int stage) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.parallel.setZero(text(axis), stage);
 }
+void dl_mesh_pipeline(const char *axis, const char *blocks, dl_int microbatches,
+                      const char *schedule) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.parallel.setPipeline(text(axis), text(blocks), microbatches,
+                                         text(schedule));
+}
+void dl_mesh_stage(const char *axis, int stage, const char *modules) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.parallel.addToStage(text(axis), stage, text(modules));
+}
 void dl_mesh_place(const char *modules, const char *style,
                    const char *axis) noexcept {
   Guard::InOurCode guard;
@@ -481,6 +491,8 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_mesh_axis),
       DL_SYMBOL(dl_mesh_data),
       DL_SYMBOL(dl_mesh_zero),
+      DL_SYMBOL(dl_mesh_pipeline),
+      DL_SYMBOL(dl_mesh_stage),
       DL_SYMBOL(dl_mesh_place),
       DL_SYMBOL(dl_arg_int),
       DL_SYMBOL(dl_arg_float),

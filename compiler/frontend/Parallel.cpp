@@ -56,6 +56,30 @@ void Parallel::setZero(const std::string &axis, int64_t stage) {
   zero = stage;
 }
 
+void Parallel::setPipeline(const std::string &axis, const std::string &pattern,
+                           int64_t count, const std::string &order) {
+  requireAxis(axis);
+  if (count < 1)
+    reporter.fail("parallel::pipeline: microbatches is " +
+                  std::to_string(count) + "; 1 is the least");
+  if (order != "gpipe" && order != "1f1b")
+    reporter.fail("parallel::pipeline: '" + order +
+                  "' is no schedule; gpipe and 1f1b are");
+  stages = axis;
+  blocks = pattern;
+  microBatches = count;
+  schedule = order;
+}
+
+void Parallel::addToStage(const std::string &axis, int64_t stage,
+                          const std::string &modules) {
+  requireAxis(axis);
+  stages = axis;
+  if (cut.size() <= static_cast<size_t>(stage))
+    cut.resize(stage + 1);
+  cut[stage].push_back(modules);
+}
+
 void Parallel::place(const std::string &modules, const std::string &style,
                      const std::string &axis) {
   requireAxis(axis);
@@ -100,12 +124,19 @@ bool Parallel::divide(const Placement &placement, dl::graph::StateOp state,
 
 void Parallel::write(OpBuilder &builder, ModuleOp module) {
   MLIRContext *context = module.getContext();
-  if (!axes.empty() || zero || data != "dp") {
-    SmallVector<Attribute> list;
+  if (!axes.empty() || zero || data != "dp" || stages != "pp" ||
+      !blocks.empty() || !cut.empty() || microBatches > 1) {
+    SmallVector<Attribute> list, cutList;
+    if (!blocks.empty())
+      cutList.push_back(builder.getStringAttr(blocks));
+    for (const auto &modules : cut)
+      cutList.push_back(builder.getStrArrayAttr(
+          SmallVector<StringRef>(modules.begin(), modules.end())));
     for (const Axis &axis : axes)
       list.push_back(dl::graph::AxisAttr::get(context, axis.name, axis.size));
-    dl::graph::MeshOp::create(builder, module.getLoc(),
-                              builder.getArrayAttr(list), data, zero);
+    dl::graph::MeshOp::create(
+        builder, module.getLoc(), builder.getArrayAttr(list), data, zero,
+        stages, microBatches, schedule, builder.getArrayAttr(cutList));
   }
   std::map<std::string, Dims> divided;
   std::vector<std::string> paths;

@@ -14,6 +14,10 @@ public:
   void addAxis(const std::string &name, int64_t size);
   void setData(const std::string &axis);
   void setZero(const std::string &axis, int64_t stage);
+  void setPipeline(const std::string &axis, const std::string &blocks,
+                   int64_t microBatches, const std::string &schedule);
+  void addToStage(const std::string &axis, int64_t stage,
+                  const std::string &modules);
   void place(const std::string &modules, const std::string &style,
              const std::string &axis);
 
@@ -41,6 +45,9 @@ private:
   std::vector<Axis> axes;
   std::string data = "dp";
   int64_t zero = 0;
+  std::string stages = "pp", blocks, schedule = "1f1b";
+  int64_t microBatches = 1;
+  std::vector<std::vector<std::string>> cut; // modules of each stage
   std::vector<Placement> placements;
 };
 

@@ -148,8 +148,9 @@ private:
   /// where one rank is left.
   graph::MeshOp placeMesh() {
     SmallVector<Attribute> axes;
-    std::string data = "dp";
-    int64_t zero = options.mesh.zero.value_or(0);
+    std::string data = "dp", stages = "pp", schedule = "1f1b";
+    int64_t zero = 0, micros = 1;
+    ArrayAttr cut = ArrayAttr::get(module.getContext(), {});
     auto add = [&](StringRef name, int64_t size) {
       if (size > 1)
         axes.push_back(graph::AxisAttr::get(module.getContext(), name, size));
@@ -159,22 +160,27 @@ private:
       if (options.mesh.axes.empty())
         for (auto axis : known.getAxes().getAsRange<graph::AxisAttr>())
           add(axis.getName(), axis.getSize());
-      zero = options.mesh.zero.value_or(known.getZero());
+      zero = known.getZero();
       data = known.getData().str();
+      stages = known.getStages().str();
+      micros = known.getMicroBatches();
+      schedule = known.getSchedule().str();
+      cut = known.getCut();
       known.erase();
     }
     for (const auto &[name, size] : options.mesh.axes)
       add(name, size);
     dropOtherAxes(axes);
-    if (axes.empty())
+    zero = options.mesh.zero.value_or(zero);
+    micros = options.mesh.microBatches.value_or(micros);
+    if (!options.mesh.schedule.empty())
+      schedule = options.mesh.schedule;
+    if (axes.empty() && micros == 1)
       return {};
-    bool divides = llvm::any_of(axes, [&](Attribute axis) {
-      return cast<graph::AxisAttr>(axis).getName() == data;
-    });
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
     return graph::MeshOp::create(builder, module.getLoc(),
-                                 builder.getArrayAttr(axes),
-                                 divides ? data : "", zero);
+                                 builder.getArrayAttr(axes), data, zero, stages,
+                                 micros, schedule, cut);
   }
 
   /// An axis of one rank divides nothing.

@@ -17,6 +17,8 @@ struct MeshOptions {
   /// Axes and ranks along them, the slowest first; empty: as the model says.
   std::vector<std::pair<std::string, int64_t>> axes;
   std::optional<int64_t> zero; // stage of ZeRO
+  std::optional<int64_t> microBatches;
+  std::string schedule; // "gpipe", "1f1b"; empty: as the model says
 };
 
 struct CompileOptions {

@@ -7,6 +7,7 @@
 #include "passes/partition/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
+#include <map>
 
 namespace dl {
 #define GEN_PASS_DEF_ASSIGNSTAGES
@@ -19,6 +20,9 @@ namespace dl::partition {
 namespace {
 
 constexpr int64_t kAnywhere = -1;
+
+using OrderedCounts =
+    llvm::MapVector<std::string, int64_t, std::map<std::string, unsigned>>;
 
 /// "h.*" and "h.0.mlp": the pattern names the module or one that holds it.
 /// Gives the part of the path that it names.
@@ -135,7 +139,7 @@ private:
   /// last one with that.
   LogicalResult byBlocks() {
     StringRef pattern = cast<StringAttr>(mesh.getCut()[0]).getValue();
-    llvm::MapVector<std::string, int64_t> blocks;
+    OrderedCounts blocks;
     for (auto &[name, count] : elements)
       if (auto block = matchedPrefix(pattern, name))
         blocks[block->str()] += count;
@@ -178,8 +182,8 @@ private:
   ModuleOp module;
   graph::MeshOp mesh;
   int64_t stages;
-  llvm::MapVector<std::string, int64_t> elements; // of modules, in their order
-  llvm::MapVector<std::string, int64_t> stageOfModule;
+  OrderedCounts elements; // of modules, in their order
+  OrderedCounts stageOfModule;
 };
 
 class StepStager {

@@ -176,10 +176,11 @@ private:
       llvm::erase(from.max, *mesh.time);
     } else if (fromTime && !toTime) {
       dropTime(from);
-      SmallVector<Value> all;
-      for (IRMapping &part : parts)
-        all.push_back(part.lookup(op.getX()));
-      value = g.make<graph::CatOp>(ValueRange(all), *cut);
+      for (IRMapping &part : parts) {
+        Value next = part.lookup(op.getX());
+        value =
+            value ? g.make<graph::CatOp>(ValueRange{value, next}, *cut) : next;
+      }
     } else {
       value = lookup(op.getX(), m);
       if (toTime && !fromTime)

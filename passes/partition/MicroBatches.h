@@ -24,7 +24,7 @@ public:
 
 private:
   struct Times; // when a stage does which fragment
-  graph::StepOp step;
+  mutable graph::StepOp step; // a handle
   const Mesh &mesh;
   llvm::DenseSet<mlir::Value> values;
   llvm::DenseSet<mlir::Operation *> ops;

@@ -123,7 +123,7 @@ public:
   }
 
 private:
-  Axes batchAxes(int64_t items) const;
+  Axes batchAxes(int64_t items);
   void placeArguments();
   void placeAccumulators(Operation *op);
   void place(Operation *op);
@@ -169,7 +169,7 @@ private:
 
 /// Micro-batches have equal sizes: a batch that does not give them is done at
 /// once, as are evaluations.
-Axes StepSharder::batchAxes(int64_t items) const {
+Axes StepSharder::batchAxes(int64_t items) {
   Axes axes;
   if (mesh.data && items > 1)
     axes.push_back(*mesh.data);

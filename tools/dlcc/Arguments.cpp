@@ -70,6 +70,7 @@ private:
   void setting(StringRef text);
   void dtype(StringRef text);
   void mesh(StringRef text);
+  void schedule(StringRef text);
   void view(StringRef text);
   void emit(StringRef list);
   void emitOne(StringRef kind, StringRef path);
@@ -107,6 +108,14 @@ const std::vector<Parser::Option> &Parser::options() {
          p.number<int64_t>("--zero", v, 0, stage, 3);
          p.result.mesh.zero = stage;
        }},
+      {"--microbatches", Required,
+       [](Parser &p, StringRef v) {
+         int64_t count = 1;
+         p.number<int64_t>("--microbatches", v, 1, count, 65536);
+         p.result.mesh.microBatches = count;
+       }},
+      {"--schedule", Required,
+       [](Parser &p, StringRef v) { p.schedule(v); }},
       {"--target-cpu", Required,
        [](Parser &p, StringRef v) { p.result.targetCpu = v.str(); }},
       {"--machine", Required,
@@ -205,6 +214,15 @@ void Parser::dtype(StringRef text) {
   if (text != "f32" && text != "f64")
     return fail("--dtype=" + text.str() + ": f32 and f64 are known");
   result.dtype = text.str();
+}
+
+void Parser::schedule(StringRef text) {
+  if (text.starts_with("interleaved") || text.starts_with("zb-"))
+    return fail("--schedule=" + text.str() + ": not in this version",
+                notInThisVersion);
+  if (text != "gpipe" && text != "1f1b")
+    return fail("--schedule=" + text.str() + ": gpipe and 1f1b are known");
+  result.mesh.schedule = text.str();
 }
 
 /// "dp=2,tp=4", the slowest axis first.
@@ -387,6 +405,9 @@ Model
   --mesh=AXIS=N,...      ranks that run the plan together, the slowest axis first; batches are divided along dp
   --zero=0|1|2|3         what is divided along dp as well: 1 the slots of optimizers, 2 gradients, too, 3
                          parameters, too (default: 0)
+  --microbatches=N       parts of a training batch that are done one after the other, for pipelines and to save
+                         memory; the result is that of the whole batch (default: 1)
+  --schedule=gpipe|1f1b  in which order the stages of a pipeline, along pp, do them (default: 1f1b)
 
 Compilation
   --target-cpu=NAME      for this CPU alone (default: x86-64-v3 and x86-64-v4, both in the plan)

@@ -230,6 +230,9 @@ void dl_error_flag(int tensor, const char *format, const dl_text *arguments,
 void dl_mesh_axis(const char *name, dl_int size) noexcept;
 void dl_mesh_data(const char *axis) noexcept;
 void dl_mesh_zero(const char *axis, int stage) noexcept;
+void dl_mesh_pipeline(const char *axis, const char *blocks, dl_int microbatches,
+                      const char *schedule) noexcept;
+void dl_mesh_stage(const char *axis, int stage, const char *modules) noexcept;
 void dl_mesh_place(const char *modules, const char *style,
                    const char *axis) noexcept;
 

@@ -5,6 +5,7 @@
 //   dl::Mesh mesh{{"dp", 2}, {"tp", 4}};             // the slowest axis first
 //   dl::parallel::data(model, "dp");                 // the default for "dp"
 //   dl::parallel::zero(optimizer, "dp", 1);
+//   dl::parallel::pipeline(model, "pp", "h.*", {.microbatches = 8});
 //   dl::parallel::tensor(model, {{"h.*.mlp.c_fc", "colwise", "tp"},
 //                                {"h.*.mlp.c_proj", "rowwise", "tp"}});
 //
@@ -49,6 +50,28 @@ struct Placement {
 inline void tensor(const nn::Module &, list<Placement> placements) {
   for (const Placement &placement : placements)
     dl_mesh_place(placement.modules, placement.style, placement.axis);
+}
+
+struct PipelineOptions {
+  i64 microbatches = 1;
+  const char *schedule = "1f1b"; ///< or "gpipe"
+};
+/// The modules that a pattern names, "h.*", are dealt out evenly along the
+/// axis; what stands before them goes with the first, what stands behind with
+/// the last.
+inline void pipeline(const nn::Module &, const char *axis, const char *blocks,
+                     const PipelineOptions &options = {}) {
+  dl_mesh_pipeline(axis, blocks, options.microbatches, options.schedule);
+}
+
+/// The modules of each stage, one list for each: {{"net1"}, {"net2"}}.
+inline void stages(const char *axis, list<list<const char *>> modules) {
+  int stage = 0;
+  for (const list<const char *> &names : modules) {
+    for (const char *name : names)
+      dl_mesh_stage(axis, stage, name);
+    ++stage;
+  }
 }
 
 } // namespace parallel
