@@ -433,8 +433,10 @@ void KernelGroups::assign(Operation *op) {
   Group group;
   group.contraction = kind(op) == OpKind::Contraction;
   group.communication = kind(op) == OpKind::Communication;
-  ArrayRef<int64_t> shape = typeOf(op->getResult(0)).getShape();
-  group.prefix.assign(shape.begin(), shape.end());
+  if (!group.communication) {
+    ArrayRef<int64_t> shape = typeOf(op->getResult(0)).getShape();
+    group.prefix.assign(shape.begin(), shape.end());
+  }
   group.order = list.size();
   list.push_back(std::move(group));
   takeWaiting(list.size() - 1, op);

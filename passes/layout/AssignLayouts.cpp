@@ -131,6 +131,9 @@ void AssignLayoutsPass::runOnOperation() {
     if (!wish.innermost)
       continue;
     int64_t last = cast<RankedTensorType>(state.getType()).getRank() - 1;
+    // Stages of ZeRO exchange parts of it, and have to give equal bits.
+    if (module->hasAttr(graph::kRanks))
+      wish.refuse("ranks exchange parts of it, row by row");
     if (!wish.contradiction.empty()) {
       emitRemark(state.getLoc())
           << state.getSymName()

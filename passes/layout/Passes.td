@@ -10,7 +10,8 @@ def AssignLayouts : Pass<"assign-layouts", "::mlir::ModuleOp"> {
     dim is best stored with it innermost: then no step ever transposes or packs it. Where all uses
     agree, the parameter, its optimizer slots and its accumulator are stored in that order; logical
     shapes, checkpoints and messages do not change. A parameter that another contraction reads along
-    its old innermost dim (the input gradient of a Linear) keeps its order.
+    its old innermost dim (the input gradient of a Linear) keeps its order, and so do all where
+    ranks of a mesh exchange parts of them, row by row.
 
     ```mlir
     graph.state @"fc1.weight" {type = tensor<128x784xf32>, role = "parameter"}

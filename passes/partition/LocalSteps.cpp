@@ -197,10 +197,11 @@ private:
   /// From one stage to another one, or to all.
   void build(graph::TransferOp op, int64_t m) {
     int64_t from = op.getFrom(), own = ownStage();
+    int64_t target = static_cast<int64_t>(op.getTo()); // -1: all
     int64_t firstOrder = nextOrder;
     ArrayAttr axes = mesh.namesOf({*mesh.stages});
     for (int64_t to = 0; to < stageCount(); ++to) {
-      if (to == from || (op.getTo() >= 0 && to != op.getTo()))
+      if (to == from || (target >= 0 && to != target))
         continue;
       IntegerAttr order = builder.getI64IntegerAttr(firstOrder + to);
       if (own == from) {
@@ -261,7 +262,7 @@ private:
     Operation *before = body->empty() ? nullptr : &body->back();
     graph::Shard shard(sharding.rule, sharding.parts(mesh, coordinates));
     FailureOr<SmallVector<Value>> made =
-        graph::localize(op, shard, builder, operands);
+        localizePart(op, shard, builder, operands);
     if (failed(made))
       return failure();
     for (auto [result, local] : llvm::zip(op->getResults(), *made))
@@ -296,7 +297,7 @@ private:
       OpBuilder beside(step.getContext());
       beside.setInsertionPointToEnd(&scratch);
       graph::Shard shard(sharding.rule, sharding.parts(mesh, there));
-      LogicalResult result = graph::localize(op, shard, beside, operands);
+      LogicalResult result = localizePart(op, shard, beside, operands);
       if (succeeded(result))
         for (auto [here, next] : llvm::zip_equal(local, scratch))
           compare(&here, &next, axis, there[axis] - coordinates[axis],

@@ -23,7 +23,7 @@ public:
   std::vector<WorkItem> order() const;
 
 private:
-  struct Times; // when a stage does which fragment
+  struct Times;               // when a stage does which fragment
   mutable graph::StepOp step; // a handle
   const Mesh &mesh;
   llvm::DenseSet<mlir::Value> values;

@@ -29,4 +29,10 @@ struct OpSharding {
   static OpSharding of(mlir::Operation *op, const Mesh &mesh);
 };
 
+/// graph::localize, made of the op's own attributes: what passes have noted on
+/// it is not among those of local ops.
+mlir::FailureOr<llvm::SmallVector<mlir::Value>>
+localizePart(mlir::Operation *op, const graph::Shard &shard,
+             mlir::OpBuilder &builder, mlir::ValueRange operands);
+
 } // namespace dl::partition

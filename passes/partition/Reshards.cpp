@@ -94,11 +94,44 @@ void ReshardLowering::sumInParts(Part &part, unsigned dim, unsigned axis,
   part.sharding.dims[dim].push_back(axis);
 }
 
-/// All parts go to everybody, who adds them.
+/// A large value as one row of elements: each member adds up a block, and all
+/// gather these.
+void ReshardLowering::sumInBlocks(Part &part, ArrayRef<unsigned> axes,
+                                  graph::Splitting kind) {
+  graph::GraphBuilder &g = part.g;
+  SmallVector<int64_t> shape(graph::shapeOf(part.value)), blocks;
+  int64_t elements = graph::numElements(part.value);
+  int64_t members = mesh.count(axes), own = mesh.index(axes, coordinates);
+  for (int64_t member = 0; member < members; ++member)
+    blocks.push_back(block(elements, axes, member));
+  Type element = graph::elementOf(part.value);
+  Value row = g.reshape(part.value, {elements});
+  auto received = RankedTensorType::get({members * blocks[own]}, element);
+  Value exchanged =
+      communicate(graph::AllToAllOp::create(
+                      part.builder, part.loc, received, row, mesh.namesOf(axes),
+                      blocks, SmallVector<int64_t>(members, blocks[own])),
+                  "ranks have parts of a sum, and each adds up a block of it");
+  Value sum =
+      reduceMembers(g, g.reshape(exchanged, {members, blocks[own]}), kind);
+  auto whole = RankedTensorType::get({elements}, element);
+  Value gathered =
+      communicate(graph::AllGatherOp::create(part.builder, part.loc, whole, sum,
+                                             mesh.namesOf(axes), blocks),
+                  "all need the sum, of which each has a block");
+  part.value = g.reshape(gathered, shape);
+}
+
+/// All parts go to everybody, who adds them; unless they are large.
 void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
                                graph::Splitting kind) {
   graph::GraphBuilder &g = part.g;
   int64_t members = mesh.count(axes);
+  int64_t elements = graph::numElements(part.value);
+  bool allHaveBlocks =
+      llvm::divideCeil(elements, members) * (members - 1) < elements;
+  if (elements >= kLeastInBlocks && allHaveBlocks)
+    return sumInBlocks(part, axes, kind);
   SmallVector<int64_t> one(graph::shapeOf(part.value));
   one.insert(one.begin(), 1);
   Value row = g.reshape(part.value, one);

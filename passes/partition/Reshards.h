@@ -6,6 +6,10 @@
 
 namespace dl::partition {
 
+/// Elements from which on a sum is worth being added up in blocks: two
+/// exchanges that move less instead of one.
+inline constexpr int64_t kLeastInBlocks = 4096;
+
 class ReshardLowering {
 public:
   /// `nextOrder` counts the communications of the step, for all ranks alike.
@@ -26,6 +30,8 @@ private:
 
   void sumInParts(Part &part, unsigned dim, unsigned axis,
                   graph::Splitting kind);
+  void sumInBlocks(Part &part, llvm::ArrayRef<unsigned> axes,
+                   graph::Splitting kind);
   void sumWhole(Part &part, llvm::ArrayRef<unsigned> axes,
                 graph::Splitting kind);
   void gather(Part &part, unsigned dim, size_t keep);

@@ -418,24 +418,9 @@ void StepSharder::placeResults(graph::ReturnOp returned) {
   }
 }
 
-/// The value as it is wanted: through parts where a large sum is wanted in
-/// whole, for that moves less.
+/// The value as it is wanted.
 Value StepSharder::in(Value value, const TensorSharding &wanted) {
-  TensorSharding has = of(value);
-  if (has == wanted)
-    return value;
-  Value from = value;
-  for (unsigned axis : has.sum) {
-    TensorSharding summedUp = of(from);
-    if (llvm::is_contained(wanted.sum, axis) || wanted.uses(axis) ||
-        axis == mesh.time)
-      continue;
-    llvm::erase(summedUp.sum, axis);
-    TensorSharding parts = states.divide(value.getType(), summedUp, axis);
-    if (!(parts == summedUp))
-      from = reshard(from, parts);
-  }
-  return reshard(from, wanted);
+  return of(value) == wanted ? value : reshard(value, wanted);
 }
 
 /// Behind the op that makes the value, for all who want it so.

@@ -19,6 +19,14 @@ const std::set<std::string> &opsWithoutRule() {
       "graph.scalar",
       "graph.philox",
       "graph.launch_constant",
+      // What a mesh makes of rules.
+      "graph.mesh",
+      "graph.reshard",
+      "graph.transfer",
+      "graph.all_gather",
+      "graph.all_to_all",
+      "graph.send",
+      "graph.receive",
       // The program around the ops.
       "graph.program",
       "graph.dataset",
