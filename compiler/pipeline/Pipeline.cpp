@@ -6,6 +6,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/Passes.h"
 #include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
 #include "passes/fuse/Passes.h"
@@ -47,7 +48,16 @@ public:
     if (placeMesh() && failed(runPasses(buildPartitionPipeline)))
       return failure();
     units = rankModules(module);
-    return success();
+    if (units.front() == module)
+      return success();
+    return runPasses([](OpPassManager &passes) {
+      // What is simple for a whole batch may not be so for a part of it. Parts
+      // of constants are constants; what a rank has nothing of is dead.
+      OpPassManager &steps = passes.nest<graph::StepOp>();
+      steps.addPass(createDecompose());
+      steps.addPass(createCanonicalizerPass());
+      steps.addPass(createCSEPass());
+    });
   }
 
   LogicalResult layout() {

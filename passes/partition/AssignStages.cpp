@@ -3,6 +3,7 @@
 #include "dialects/graph/SourceLine.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
+#include "passes/backward/ModelError.h"
 #include "passes/partition/Mesh.h"
 #include "passes/partition/Passes.h"
 #include "llvm/ADT/MapVector.h"
@@ -96,7 +97,7 @@ private:
     return it == stageOfModule.end() ? 0 : it->second;
   }
 
-  InFlightDiagnostic error() { return mesh.emitError("pipeline: "); }
+  InFlightDiagnostic error() { return emitModelError(mesh) << "pipeline: "; }
 
   /// Runs of items with about equal elements.
   LogicalResult deal(ArrayRef<std::pair<std::string, int64_t>> items,

@@ -1,6 +1,5 @@
 #include "dialects/graph/Step.h"
 #include "mlir/Pass/PassManager.h"
-#include "mlir/Transforms/Passes.h"
 #include "passes/partition/Mesh.h"
 #include "passes/partition/Passes.h"
 
@@ -11,10 +10,6 @@ void dl::buildPartitionPipeline(OpPassManager &manager) {
   manager.addPass(createVerifyShardings());
   manager.addPass(createAssignStages());
   manager.addPass(createPartitionSteps());
-  // Parts of constants are constants; what a rank has nothing of is dead.
-  OpPassManager &steps = manager.nest<ModuleOp>().nest<graph::StepOp>();
-  steps.addPass(createCanonicalizerPass());
-  steps.addPass(createCSEPass());
 }
 
 SmallVector<ModuleOp> dl::rankModules(ModuleOp module) {

@@ -161,8 +161,10 @@ void ReshardLowering::gather(Part &part, unsigned dim, size_t keep) {
   SmallVector<int64_t> shape(graph::shapeOf(rows));
   shape[0] = outer.size();
   auto type = RankedTensorType::get(shape, graph::elementOf(rows));
+  // Who has nothing sends nothing.
+  Value sent = graph::numElements(rows) ? rows : Value();
   Value whole =
-      communicate(graph::AllGatherOp::create(part.builder, part.loc, type, rows,
+      communicate(graph::AllGatherOp::create(part.builder, part.loc, type, sent,
                                              mesh.namesOf(gathered), counts),
                   "it lies in blocks, and is needed in whole");
   part.value = fromFront(g, whole, dim);

@@ -114,6 +114,11 @@ static int64_t sum(ArrayRef<int64_t> rows) {
 }
 
 LogicalResult AllGatherOp::verify() {
+  if (!getX())
+    return llvm::is_contained(getRows(), 0) &&
+                   shapeOf(getResult())[0] == sum(getRows())
+               ? success()
+               : emitOpError("has no operand, and no member has no rows");
   int64_t own = shapeOf(getX()).empty() ? -1 : shapeOf(getX())[0];
   if (!llvm::is_contained(getRows(), own))
     return emitOpError("has an operand ")
@@ -123,7 +128,7 @@ LogicalResult AllGatherOp::verify() {
 
 SmallVector<RowTransfer> AllGatherOp::getSentRows() {
   SmallVector<RowTransfer> sends;
-  for (size_t member = 0; member < getRows().size(); ++member)
+  for (size_t member = 0; getX() && member < getRows().size(); ++member)
     sends.push_back({static_cast<int64_t>(member), 0, shapeOf(getX())[0]});
   return sends;
 }

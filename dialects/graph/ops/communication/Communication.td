@@ -94,17 +94,18 @@ def Graph_AllGatherOp : Graph_CommunicationOp<"all_gather"> {
   let description = [{
     The group of a rank are the ranks that differ from it at most along `axes`,
     numbered by their coordinates along these, the first axis the slowest. `rows`
-    are how many rows each member has.
+    are how many rows each member has; one that has none takes no operand.
 
     ```mlir
-    %y = graph.all_gather %x over ["dp"] rows [4, 3] : tensor<4x8xf32> -> tensor<7x8xf32>
+    %y = graph.all_gather %x over ["dp"] rows [4, 3] : (tensor<4x8xf32>) -> tensor<7x8xf32>
     ```
   }];
-  let arguments = (ins Graph_Tensor:$x, StrArrayAttr:$axes, DenseI64ArrayAttr:$rows,
+  let arguments = (ins Optional<Graph_Tensor>:$x, StrArrayAttr:$axes, DenseI64ArrayAttr:$rows,
                        DefaultValuedAttr<I64Attr, "0">:$order);
   let results = (outs Graph_Tensor:$result);
   let assemblyFormat = [{
-    $x `over` $axes `rows` $rows (`order` $order^)? attr-dict `:` type($x) `->` type($result)
+    operands `over` $axes `rows` $rows (`order` $order^)? attr-dict
+    `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }
