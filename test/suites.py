@@ -187,7 +187,16 @@ def schedule():
 
 def random_programs():
     """Random programs against the NumPy twin."""
-    result = subprocess.run([sys.executable, "test/random_programs.py", "--seed", "1", "--count", "200"],
+    return compared_programs("--count", "200")
+
+
+def random_meshes():
+    """Random programs on random meshes against the NumPy twin."""
+    return compared_programs("--count", "300", "--meshes")
+
+
+def compared_programs(*options):
+    result = subprocess.run([sys.executable, "test/random_programs.py", "--seed", "1", *options],
                             cwd=dltools.ROOT, stdout=subprocess.PIPE, text=True)
     print(result.stdout, end="")
     match = re.search(r"^random programs: (\d+) of (\d+) agree", result.stdout, re.M)
@@ -237,7 +246,7 @@ def tsan():
     return count
 
 
-SUITES = [includes, tree, twin, units, lit, e2e, second_device, schedule, processes, random_programs, parity, runtime_only, hostile, tsan]
+SUITES = [includes, tree, twin, units, lit, e2e, second_device, schedule, processes, random_programs, random_meshes, parity, runtime_only, hostile, tsan]
 
 
 def main(names):

@@ -421,6 +421,15 @@ const char *dl_arg_string(const char *name, const char *standard,
 
 #define DL_SYMBOL(function) {#function, reinterpret_cast<void *>(function)}
 
+/// What <dl/parallel.h> calls.
+static std::vector<Jit::Symbol> meshSymbols() {
+  return {
+      DL_SYMBOL(dl_mesh_axis),  DL_SYMBOL(dl_mesh_data),
+      DL_SYMBOL(dl_mesh_zero),  DL_SYMBOL(dl_mesh_pipeline),
+      DL_SYMBOL(dl_mesh_stage), DL_SYMBOL(dl_mesh_place),
+  };
+}
+
 std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
   evaluation = &current;
   std::vector<Jit::Symbol> symbols = {
@@ -488,17 +497,12 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_metrics),
       DL_SYMBOL(dl_metric),
       DL_SYMBOL(dl_error_flag),
-      DL_SYMBOL(dl_mesh_axis),
-      DL_SYMBOL(dl_mesh_data),
-      DL_SYMBOL(dl_mesh_zero),
-      DL_SYMBOL(dl_mesh_pipeline),
-      DL_SYMBOL(dl_mesh_stage),
-      DL_SYMBOL(dl_mesh_place),
       DL_SYMBOL(dl_arg_int),
       DL_SYMBOL(dl_arg_float),
       DL_SYMBOL(dl_arg_bool),
       DL_SYMBOL(dl_arg_string),
   };
+  llvm::append_range(symbols, meshSymbols());
   for (const Guard::Replacement &replacement : Guard::replacements())
     symbols.push_back({replacement.symbol, replacement.function});
   return symbols;

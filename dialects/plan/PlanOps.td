@@ -11,7 +11,7 @@ def Plan_PlanOp : Plan_Op<"plan", [IsolatedFromAbove, SymbolTable, SingleBlock, 
   let description = [{
     `arena` is the size of the one allocation, 0 until offsets are assigned. `mesh`
     are the axes of the ranks of the whole run, the slowest first, and `ranks` those
-    that run this plan; without a mesh there is one rank.
+    that run this plan, all where nothing is said; without a mesh there is one rank.
   }];
   let arguments = (ins StrAttr:$model, TypeAttr:$dtype, I64Attr:$arena, I64Attr:$parameters,
                        StrAttr:$machine, DefaultValuedAttr<Plan_MeshAttr, "{}">:$mesh,

@@ -23,7 +23,7 @@ void RunWatch::noteStep(const Rank &before, const RankStatus &status,
       before.last->step == 0)
     return;
   auto seconds =
-      static_cast<float>((now - before.heard) /
+      static_cast<float>((now - before.stepped) /
                          static_cast<double>(status.step - before.last->step));
   if (steps.size() < stepsKept)
     steps.push_back(seconds);
@@ -39,6 +39,8 @@ void RunWatch::note(const RankStatus &status, double now) {
   if (!rank.last || rank.last->launches != status.launches ||
       rank.last->phase != status.phase)
     rank.advanced = now;
+  if (!rank.last || rank.last->step != status.step)
+    rank.stepped = now;
   rank.heard = now;
   rank.last = status;
   if (status.end && *status.end != 0 && !isStop(*status.end) && !firstEnd)

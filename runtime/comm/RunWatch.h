@@ -46,6 +46,7 @@ private:
     std::optional<RankStatus> last;
     double heard = 0;    ///< the last frame
     double advanced = 0; ///< the last frame that told of progress
+    double stepped = 0;  ///< the first frame of the step it is in
   };
   void noteStep(const Rank &before, const RankStatus &status, double now);
   double median() const;

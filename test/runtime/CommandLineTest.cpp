@@ -283,8 +283,9 @@ TEST_F(CommandLine, HaltsOnConditions) {
 
 TEST_F(CommandLine, OptionsOfOtherVersions) {
   for (const char *option :
-       {"--time 2h", "--dump=w", "--dry-run", "--log csv", "--device cuda:0"})
+       {"--time 2h", "--dump=w", "--log csv", "--device cuda:0"})
     expectError(std::string("model.plan ") + option, 3, "not in this version");
+  expectError("model.plan --dry-run", 2, "it goes with -np N");
   expectError("model.plan --ranks 2", 5, "the plan is for one rank");
   for (const char *link : {"", "latency", "latency=5", "bandwidth=0GB/s",
                            "bandwidth=1GB/s,speed=3us"})

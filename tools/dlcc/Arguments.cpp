@@ -114,8 +114,7 @@ const std::vector<Parser::Option> &Parser::options() {
          p.number<int64_t>("--microbatches", v, 1, count, 65536);
          p.result.mesh.microBatches = count;
        }},
-      {"--schedule", Required,
-       [](Parser &p, StringRef v) { p.schedule(v); }},
+      {"--schedule", Required, [](Parser &p, StringRef v) { p.schedule(v); }},
       {"--target-cpu", Required,
        [](Parser &p, StringRef v) { p.result.targetCpu = v.str(); }},
       {"--machine", Required,

@@ -103,8 +103,13 @@ public:
   MetadataBuilder(plan::PlanOp plan, fb::PlanT &out, Shared &shared)
       : plan(plan), symbols(plan), out(out), shared(shared) {
     out.ranks.assign(plan.getRanks().begin(), plan.getRanks().end());
-    if (plan.getMesh().empty())
-      out.ranks = {0};
+    if (!out.ranks.empty())
+      return;
+    uint32_t all = 1; // all that there are
+    for (auto axis : plan.getMesh().getAsRange<plan::AxisAttr>())
+      all *= axis.getSize();
+    for (uint32_t rank = 0; rank < all; ++rank)
+      out.ranks.push_back(rank);
   }
 
   LogicalResult run() {

@@ -14,14 +14,14 @@ graph.step @sum(%x: tensor<7x7xf32> input 0, %w: tensor<7xf32> state @w) -> (ten
 // CHECK: module attributes {graph.ranks = array<i64: 0>}
 // CHECK: graph.step @sum(%{{.*}}: tensor<4x7xf32> input 0
 // CHECK: %[[S:.*]] = graph.sum %{{.*}} : (tensor<4x7xf32>) -> tensor<7xf32>
-// CHECK: %[[X:.*]] = graph.all_to_all %[[S]] over ["dp"] sends [4, 3] receives [4, 4] : tensor<7xf32> -> tensor<8xf32>
+// CHECK: %[[X:.*]] = graph.all_to_all %[[S]] over ["dp"] sends [4, 3] receives [4, 4] order {{[0-9]+}} : tensor<7xf32> -> tensor<8xf32>
 // CHECK: %[[R:.*]] = graph.reshape %[[X]] {shape = array<i64: 2, 4>}
 // CHECK: %[[P:.*]] = graph.sum %[[R]] {dims = array<i64: 0>}
-// CHECK: graph.all_gather %[[P]] over ["dp"] rows [4, 3] order 1 : (tensor<4xf32>) -> tensor<7xf32>
+// CHECK: graph.all_gather %[[P]] over ["dp"] rows [4, 3] order {{[0-9]+}} : (tensor<4xf32>) -> tensor<7xf32>
 // CHECK: module attributes {graph.ranks = array<i64: 1>}
 // CHECK: graph.step @sum(%{{.*}}: tensor<3x7xf32> input 0
-// CHECK: graph.all_to_all %{{.*}} over ["dp"] sends [4, 3] receives [3, 3] : tensor<7xf32> -> tensor<6xf32>
-// CHECK: graph.all_gather %{{.*}} over ["dp"] rows [4, 3] order 1 : (tensor<3xf32>) -> tensor<7xf32>
+// CHECK: graph.all_to_all %{{.*}} over ["dp"] sends [4, 3] receives [3, 3] order {{[0-9]+}} : tensor<7xf32> -> tensor<6xf32>
+// CHECK: graph.all_gather %{{.*}} over ["dp"] rows [4, 3] order {{[0-9]+}} : (tensor<3xf32>) -> tensor<7xf32>
 
 // -----
 
@@ -35,6 +35,6 @@ graph.step @slice(%x: tensor<6xf32>) -> (tensor<6xf32>) {
 }
 // CHECK: module attributes {graph.ranks = array<i64: 0, 1, 2, 3, 4, 5>}
 // CHECK: graph.slice %{{.*}} {graph.rank_steps = {offsets = array<i64: 3, 1>}, offsets = array<i64: 0>, sizes = array<i64: 1>, strides = array<i64: 1>}
-// CHECK: graph.all_gather %{{.*}} over ["tp"] rows [1, 1, 1] : (tensor<1xf32>) -> tensor<3xf32>
-// CHECK: graph.all_gather %{{.*}} over ["dp"] rows [3, 3] order 1 : (tensor<3xf32>) -> tensor<6xf32>
+// CHECK: graph.all_gather %{{.*}} over ["tp"] rows [1, 1, 1] order {{[0-9]+}} : (tensor<1xf32>) -> tensor<3xf32>
+// CHECK: graph.all_gather %{{.*}} over ["dp"] rows [3, 3] order {{[0-9]+}} : (tensor<3xf32>) -> tensor<6xf32>
 // CHECK-NOT: graph.ranks

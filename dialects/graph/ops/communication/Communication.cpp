@@ -58,7 +58,8 @@ int64_t StoredOp::getFlops() { return 0; }
 
 ShardingRule StoredOp::getShardingRule() {
   ShardingRule rule = pointwiseRule(*this);
-  rule.partials = {{{0}, Splitting::Sum}, {{0}, Splitting::Max}};
+  if (!elementOf(getX()).isInteger(1)) // no sum of these
+    rule.partials = {{{0}, Splitting::Sum}, {{0}, Splitting::Max}};
   return rule;
 }
 
