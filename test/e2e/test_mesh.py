@@ -1,0 +1,91 @@
+"""Models divided along several axes at once: the results of one device, equal bits, and errors in the model's words."""
+
+import numpy as np
+
+from . import support
+
+BLOCKS = """
+#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+struct Block : nn::Module {
+  nn::Linear up{12, 40}, down{40, 12};
+  dl::Tensor forward(dl::Tensor x) { return x + down(F::gelu(up(x))); }
+};
+struct Net : nn::Module {
+  nn::Linear first{150, 12};
+  nn::Sequential h{Block{}, Block{}, Block{}};
+  nn::Linear head{12, 4};
+  dl::Tensor forward(dl::Tensor x) { return head(F::dropout(h(first(x.view({-1, 150}))), 0.1)); }
+};
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = p.arg("batch_size", 16)});
+  Net net;
+  dl::optim::Adam optimizer(net.parameters(), {.lr = 0.01});
+  %s
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    optimizer.zero_grad();
+    auto loss = F::cross_entropy(net(b[0]), b[1]);
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+MESH = """dl::Mesh mesh{{"dp", 2}, {"tp", 2}, {"pp", 2}};
+  dl::parallel::pipeline(net, "pp", "h.*", {.microbatches = 2});
+  dl::parallel::tensor(net, {{"h.*.up", "colwise", "tp"}, {"h.*.down", "rowwise", "tp"}});"""
+
+
+class Mesh(support.ToolTest):
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(0)
+        np.save(self.path("x.npy"), rng.normal(size=(44, 6, 25)).astype(np.float32))
+        np.save(self.path("y.npy"), rng.integers(0, 4, size=44))
+
+    def write_net(self, mesh=MESH):
+        self.write("net.dl", BLOCKS % mesh)
+
+    def train(self, *arguments, threads=2):
+        """The weights after six steps."""
+        self.dlcc("net.dl", "-o", "net.plan", *arguments)
+        self.dlrun("net.plan", "--steps", "6", "--threads", str(threads), "--save-final", "w.safetensors", "-q")
+        return self.load("w.safetensors")
+
+    def test_results_of_one_device(self):
+        self.write_net()
+        expected = self.train("--dtype=f64", "--mesh=dp=1", "--microbatches=1")
+        for options in (["--mesh=dp=1"], ["--mesh=tp=2"], ["--mesh=tp=3,dp=2", "--zero=1"], ["--mesh=pp=2"],
+                        ["--mesh=pp=3", "--microbatches=4", "--schedule=gpipe"], [], ["--zero=3"],
+                        ["--mesh=dp=2,pp=3,tp=4", "--zero=2", "--microbatches=1"]):
+            for name, value in self.train("--dtype=f64", *options).items():
+                np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
+
+    def same_bits(self, *ways):
+        first, *others = (self.train(*way) for way in ways)
+        for way, other in zip(ways[1:], others):
+            for name, value in first.items():
+                np.testing.assert_array_equal(value, other[name], f"{way} {name}")
+
+    def test_stages_of_zero_and_schedules_have_equal_bits(self):
+        self.write_net()
+        self.same_bits(*(["--mesh=dp=3", f"--zero={stage}"] for stage in range(4)))
+        self.same_bits(["--schedule=gpipe"], ["--schedule=1f1b"], ["--zero=1"])
+
+    def test_errors(self):
+        def refuse(mesh, words):
+            self.write_net(mesh)
+            self.refuse(1, words, support.dltools.DLCC, "net.dl", "-o", "refused.plan")
+        refuse('dl::parallel::tensor(net, {{"h.*.upp", "colwise", "tp"}});', ["net.dl:21", "'h.*.upp'"])
+        refuse('dl::parallel::tensor(net, {{"h.0.up", "colwise", "tp"}}); dl::parallel::tensor(net, {{"h.*.up", "rowwise", "tp"}});',
+               ["net.dl:21", "'h.0.up.weight'", "colwise", "rowwise"])
+        refuse('dl::Mesh mesh{{"dp", 2}, {"dp", 2}};', ["net.dl:21", "twice"])
+        refuse('dl::Mesh mesh{{"pp", 9}};', ["9 stages"])
+        refuse('dl::Mesh mesh{{"pp", 2}}; dl::parallel::stages("pp", {{"first"}, {"head"}});', ["'h.0.up' is at no stage"])
+
+
+if __name__ == "__main__":
+    support.unittest.main()
