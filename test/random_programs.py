@@ -110,8 +110,8 @@ def check_mesh(program, folder):
     options = random_mesh(program)
     result = dltools.call([dltools.DLCC, "program.dl", f"--accumulate={program.accumulate}", "--dtype=f64", "-o", "f64.plan",
                            *options], cwd=folder)
-    if result.returncode == 1 and "pipeline: " in result.stderr:  # fewer modules than stages
-        options = ["--mesh=dp=2"]
+    if result.returncode == 1 and re.search("pipeline: |micro-batches", result.stderr):  # too few modules, or items
+        options = [option for option in options if not option.startswith(("--mesh", "--micro"))] + ["--mesh=dp=2"]
         result = dltools.call([dltools.DLCC, "program.dl", f"--accumulate={program.accumulate}", "--dtype=f64", "-o",
                                "f64.plan", *options], cwd=folder)
     if result.returncode:

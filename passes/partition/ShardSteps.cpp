@@ -1,6 +1,7 @@
 // shard-steps: how tensors lie on the mesh, decided op by op.
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/Step.h"
+#include "passes/backward/ModelError.h"
 #include "passes/partition/OpSharding.h"
 #include "passes/partition/Passes.h"
 #include "llvm/ADT/StringMap.h"
@@ -444,6 +445,25 @@ Value StepSharder::reshard(Value value, const TensorSharding &to) {
   return known;
 }
 
+/// A whole batch has to give the micro-batches; a short last one is done at
+/// once where it does not.
+LogicalResult checkMicroBatches(ModuleOp module, const Mesh &mesh) {
+  int64_t ranks = mesh.data ? mesh.size(*mesh.data) : 1;
+  for (auto step : module.getOps<graph::StepOp>()) {
+    int64_t batch = step.getBatch().value_or(0);
+    if (!mesh.time || !step.getTraining() || step.getIsShort() ||
+        batch % (ranks * mesh.microBatches) == 0)
+      continue;
+    InFlightDiagnostic error = emitModelError(step);
+    error << "a batch of " << batch << " does not give " << mesh.microBatches
+          << " equal micro-batches";
+    if (ranks > 1)
+      error << " on each of " << ranks << " ranks";
+    return error << "; a multiple of " << ranks * mesh.microBatches << " does";
+  }
+  return success();
+}
+
 /// Ranks along them would all compute the same.
 void warnOfUnusedAxes(ModuleOp module, const Mesh &mesh) {
   SmallVector<bool> used(mesh.numAll(), false);
@@ -474,6 +494,8 @@ struct ShardSteps : impl::ShardStepsBase<ShardSteps> {
     if (!op)
       return;
     Mesh mesh(op);
+    if (failed(checkMicroBatches(module, mesh)))
+      return signalPassFailure();
     StateShardings states(module, mesh, splitFrom);
     SmallVector<graph::StepOp> steps(module.getOps<graph::StepOp>());
     // An update takes what micro-batches leave.

@@ -72,7 +72,7 @@ class Mesh(support.ToolTest):
 
     def test_stages_of_zero_and_schedules_have_equal_bits(self):
         self.write_net()
-        self.same_bits(*(["--mesh=dp=3", f"--zero={stage}"] for stage in range(4)))
+        self.same_bits(*(["--mesh=dp=3", "--microbatches=1", f"--zero={stage}"] for stage in range(4)))
         self.same_bits(["--schedule=gpipe"], ["--schedule=1f1b"], ["--zero=1"])
 
     def test_errors(self):
@@ -84,6 +84,7 @@ class Mesh(support.ToolTest):
                ["net.dl:21", "'h.0.up.weight'", "colwise", "rowwise"])
         refuse('dl::Mesh mesh{{"dp", 2}, {"dp", 2}};', ["net.dl:21", "twice"])
         refuse('dl::Mesh mesh{{"pp", 9}};', ["9 stages"])
+        refuse('dl::parallel::pipeline(net, "pp", "h.*", {.microbatches = 5});', ["batch of 16", "5 equal micro-batches"])
         refuse('dl::Mesh mesh{{"pp", 2}}; dl::parallel::stages("pp", {{"first"}, {"head"}});', ["'h.0.up' is at no stage"])
 
 
