@@ -101,6 +101,8 @@ def example(name, batch, items, tensors, folder=None, **options):
 
 CASES = [
     example("linear", 16, 1000, {"x.npy": normal(10), "y.npy": normal(1)}),
+    example("two_parts", 16, 1000, {"x.npy": normal(10), "y.npy": normal(1)}),
+    example("mlp_mesh", 48, 1000, {"x.npy": normal(10), "y.npy": normal(1)}),
     example("mnist", 4, 60000, {"images": pixels, "labels": digits}, mnist=True,
             replace=(("nn::Dropout2d conv2_drop;", "nn::Dropout2d conv2_drop{0};"), ("F::dropout(x)", "F::dropout(x, 0)")), salt=1),
     example("mnist_mlp", 64, 60000, {"images": pixels, "labels": digits}, mnist=True, salt=1),

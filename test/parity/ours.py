@@ -35,7 +35,8 @@ def write_data(case, folder):
 
 
 def shapes_of(plan, folder, role="parameter"):
-    states = dltools.info(plan, cwd=folder)["states"]
+    info = dltools.info(plan, cwd=folder)
+    states = info["states"] + [state for each in info["plans"] for state in each.get("states", [])]  # of other ranks
     return {state["name"]: state["shape"] for state in states if state["role"] == role}
 
 
