@@ -48,7 +48,9 @@ def plan(model, *options, name=""):
     folder = data(model)
     path = os.path.join(folder, os.path.splitext(os.path.basename(model))[0] + name)
     if not os.path.exists(path + ".plan"):
-        dltools.dlcc(model, "-o", path + ".plan", f"--emit=report.json={path}.json", *options, cwd=folder)
+        # Of one device: the edges and bytes of ranks are not those of their data alone, but of the order in which all communicate.
+        one = ["--mesh=dp=1", "--microbatches=1"]
+        dltools.dlcc(model, "-o", path + ".plan", f"--emit=report.json={path}.json", *one, *options, cwd=folder)
     return path + ".plan"
 
 
