@@ -128,8 +128,8 @@ void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
   graph::GraphBuilder &g = part.g;
   int64_t members = mesh.count(axes);
   int64_t elements = graph::numElements(part.value);
-  bool allHaveBlocks =
-      llvm::divideCeil(elements, members) * (members - 1) < elements;
+  // Blocks of equal sizes: ranks of a class must not differ in theirs.
+  bool allHaveBlocks = elements % members == 0;
   if (elements >= kLeastInBlocks && allHaveBlocks)
     return sumInBlocks(part, axes, kind);
   SmallVector<int64_t> one(graph::shapeOf(part.value));
