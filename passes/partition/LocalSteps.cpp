@@ -66,24 +66,19 @@ private:
   }
 
   void bindArguments(graph::StepOp local, Block &body) {
-    auto batch = step->getAttrOfType<ArrayAttr>(kBatchAxes);
     SmallVector<graph::PortAttr> ports;
     for (BlockArgument argument : step.getArguments()) {
-      auto type = cast<RankedTensorType>(argument.getType());
-      TensorSharding sharding = TensorSharding::whole(type.getRank());
       graph::PortAttr port = step.getArgPort(argument.getArgNumber());
       if (isElsewhere(port.asState()))
         continue;
-      if (port.asInput() && batch && type.getRank() > 0 &&
-          type.getDimSize(0) > 1)
-        sharding.dims[0] = mesh.axesOf(batch);
-      if (FlatSymbolRefAttr name = port.asState())
-        if (graph::StateOp state = stateOf(name); state.getShardingAttr())
-          sharding = TensorSharding::of(state.getShardingAttr(), mesh);
+      TensorSharding sharding = argumentSharding(argument, mesh);
+      // The rank has all micro-batches of its part.
+      for (Axes &axes : sharding.dims)
+        llvm::erase(axes, mesh.time.value_or(~0u));
       ports.push_back(port);
-      bind(argument,
-           body.addArgument(localType(type, sharding, mesh, coordinates),
-                            argument.getLoc()));
+      bind(argument, body.addArgument(localType(argument.getType(), sharding,
+                                                mesh, coordinates),
+                                      argument.getLoc()));
     }
     local.setArgPorts(ports);
   }
@@ -246,12 +241,7 @@ private:
         return it->second.result(result.getResultNumber());
       return TensorSharding::whole(graph::shapeOf(value).size());
     }
-    TensorSharding sharding =
-        TensorSharding::whole(graph::shapeOf(value).size());
-    if (FlatSymbolRefAttr name = graph::stateOf(value))
-      if (graph::StateOp state = stateOf(name); state.getShardingAttr())
-        sharding = TensorSharding::of(state.getShardingAttr(), mesh);
-    return sharding;
+    return argumentSharding(cast<BlockArgument>(value), mesh);
   }
 
   LogicalResult divide(Operation *op, const OpSharding &sharding, int64_t m) {

@@ -1,4 +1,6 @@
 #include "passes/partition/Mesh.h"
+#include "dialects/graph/Inference.h"
+#include "dialects/graph/Step.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace mlir;
@@ -108,6 +110,26 @@ bool TensorSharding::isWhole() const {
 bool TensorSharding::uses(unsigned axis) const {
   auto has = [&](const Axes &axes) { return llvm::is_contained(axes, axis); };
   return has(sum) || has(max) || llvm::any_of(dims, has);
+}
+
+TensorSharding argumentSharding(BlockArgument argument, const Mesh &mesh) {
+  auto step = cast<graph::StepOp>(argument.getOwner()->getParentOp());
+  ArrayRef<int64_t> shape = graph::shapeOf(argument);
+  TensorSharding sharding = TensorSharding::whole(shape.size());
+  graph::PortAttr port = step.getArgPort(argument.getArgNumber());
+  if (port.asInput() && !shape.empty() && shape[0] > 1) {
+    if (auto batch = step->getAttrOfType<ArrayAttr>(kBatchAxes))
+      sharding.dims[0] = mesh.axesOf(batch);
+    if (step->hasAttr(kMicroBatches))
+      sharding.dims[0].push_back(*mesh.time);
+  }
+  if (FlatSymbolRefAttr name = port.asState()) {
+    auto state = SymbolTable::lookupNearestSymbolFrom<graph::StateOp>(
+        step->getParentOp(), name);
+    if (state.getShardingAttr())
+      sharding = TensorSharding::of(state.getShardingAttr(), mesh);
+  }
+  return sharding;
 }
 
 graph::Box boxOf(ArrayRef<int64_t> shape, const TensorSharding &sharding,

@@ -76,6 +76,10 @@ struct TensorSharding {
   bool operator==(const TensorSharding &) const = default;
 };
 
+/// How an argument of a step lies, by what shard-steps has noted on the step
+/// and its states.
+TensorSharding argumentSharding(mlir::BlockArgument argument, const Mesh &mesh);
+
 /// Part of a tensor of this shape that a rank has.
 graph::Box boxOf(llvm::ArrayRef<int64_t> shape, const TensorSharding &sharding,
                  const Mesh &mesh, llvm::ArrayRef<int64_t> coordinates);

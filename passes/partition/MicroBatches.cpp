@@ -28,12 +28,9 @@ MicroBatches::MicroBatches(graph::StepOp step, const Mesh &mesh)
     : step(step), mesh(mesh) {
   if (!mesh.time || !step->hasAttr(kMicroBatches))
     return;
-  for (BlockArgument argument : step.getArguments()) {
-    auto type = cast<RankedTensorType>(argument.getType());
-    if (step.getArgPort(argument.getArgNumber()).asInput() &&
-        type.getRank() > 0 && type.getDimSize(0) > 1)
+  for (BlockArgument argument : step.getArguments())
+    if (argumentSharding(argument, mesh).uses(*mesh.time))
       values.insert(argument);
-  }
   for (Operation &op : step.getOps()) {
     bool reads = llvm::any_of(op.getOperands(), [&](Value operand) {
       return values.contains(operand);

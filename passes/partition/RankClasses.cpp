@@ -56,18 +56,9 @@ private:
   }
 
   void collectArguments(graph::StepOp step) {
-    auto batch = step->getAttrOfType<ArrayAttr>(kBatchAxes);
-    for (BlockArgument argument : step.getArguments()) {
-      ArrayRef<int64_t> shape =
-          cast<RankedTensorType>(argument.getType()).getShape();
-      if (batch && step.getArgPort(argument.getArgNumber()).asInput() &&
-          !shape.empty())
-        addSplit(shape[0], mesh.axesOf(batch));
-    }
-    for (auto state : module.getOps<graph::StateOp>())
-      if (graph::ShardingAttr sharding = state.getShardingAttr())
-        addTensor(cast<RankedTensorType>(state.getType()).getShape(),
-                  TensorSharding::of(sharding, mesh));
+    for (BlockArgument argument : step.getArguments())
+      addTensor(cast<RankedTensorType>(argument.getType()).getShape(),
+                argumentSharding(argument, mesh));
   }
 
   void collect(Operation *op) {

@@ -27,18 +27,20 @@ Value ReshardLowering::communicate(Operation *op, StringRef why) {
               Builder(op->getContext()).getI64IntegerAttr(nextOrder++));
   if (llvm::all_of(coordinates, [](int64_t at) { return at == 0; })) {
     auto exchange = cast<graph::CommunicationOpInterface>(op);
-    Value sent = op->getOperand(0);
-    int64_t rows = graph::shapeOf(sent)[0], toOthers = 0;
-    for (const graph::RowTransfer &transfer : exchange.getSentRows())
-      toOthers += transfer.member == 0 ? 0 : transfer.rows;
-    int64_t bytes =
-        rows ? graph::tensorBytes(sent.getType()) / rows * toOthers : 0;
+    int64_t bytes = 0;
+    for (Value sent : op->getOperands())
+      for (const graph::RowTransfer &transfer : exchange.getSentRows())
+        if (transfer.member != 0 && transfer.rows != 0)
+          bytes += graph::tensorBytes(sent.getType()) /
+                   graph::shapeOf(sent)[0] * transfer.rows;
     InFlightDiagnostic remark = emitRemark(op->getLoc());
     remark << op->getName().stripDialect() << " over";
     for (auto axis : exchange.getAxes().getAsRange<StringAttr>())
       remark << " " << axis.getValue();
-    remark << ": " << bytes << " bytes of " << graph::typeText(sent.getType())
-           << " to others: " << why;
+    remark << ": " << bytes << " bytes";
+    for (Value sent : op->getOperands())
+      remark << " of " << graph::typeText(sent.getType());
+    remark << " to others: " << why;
   }
   return op->getResult(0);
 }

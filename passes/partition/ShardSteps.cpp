@@ -68,10 +68,7 @@ public:
   TensorSharding divide(Type type, const TensorSharding &sharding) const {
     if (!mesh.data)
       return sharding;
-    return divide(type, sharding, *mesh.data);
-  }
-  TensorSharding divide(Type type, const TensorSharding &sharding,
-                        unsigned axis) const {
+    unsigned axis = *mesh.data;
     ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
     int64_t ranks = mesh.size(axis), elements = 1;
     for (auto [size, axes] : llvm::zip_equal(shape, sharding.dims))
@@ -153,10 +150,7 @@ private:
   StateShardings &states;
   bool inUpdate;
   Operation *current = nullptr;
-  std::map<Value, TensorSharding, bool (*)(Value, Value)> shardings{
-      [](Value a, Value b) {
-        return a.getAsOpaquePointer() < b.getAsOpaquePointer();
-      }};
+  llvm::DenseMap<Value, TensorSharding> shardings;
   llvm::DenseMap<std::pair<Value, Attribute>, Value> resharded;
   /// Parameters that ZeRO divides.
   llvm::DenseSet<Value> stored;

@@ -37,21 +37,8 @@ private:
   }
 
   void placeArguments() {
-    auto batch = step->getAttrOfType<ArrayAttr>(kBatchAxes);
-    for (BlockArgument argument : step.getArguments()) {
-      auto type = cast<RankedTensorType>(argument.getType());
-      TensorSharding sharding = TensorSharding::whole(type.getRank());
-      graph::PortAttr port = step.getArgPort(argument.getArgNumber());
-      if (port.asInput() && type.getRank() > 0 && type.getDimSize(0) > 1) {
-        if (batch)
-          sharding.dims[0] = mesh.axesOf(batch);
-        if (step->hasAttr(kMicroBatches))
-          sharding.dims[0].push_back(*mesh.time);
-      }
-      if (FlatSymbolRefAttr state = port.asState())
-        sharding = ofState(state).value_or(sharding);
-      shardings.try_emplace(argument, sharding);
-    }
+    for (BlockArgument argument : step.getArguments())
+      shardings.try_emplace(argument, argumentSharding(argument, mesh));
   }
 
   InFlightDiagnostic errorAt(Operation *op, unsigned operand,
