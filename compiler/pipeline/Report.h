@@ -49,8 +49,8 @@ struct KernelReport {
 };
 
 struct CompileReport {
-  static constexpr int wrongModel = 1, wrongUse = 2, cannotWrite = 4,
-                       ourBug = 70;
+  static constexpr int wrongModel = 1, wrongUse = 2, notInThisVersion = 3,
+                       cannotWrite = 4, ourBug = 70;
 
   int exitCode = 0; // of dlcc
   std::string model, dtype;
