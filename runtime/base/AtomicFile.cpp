@@ -134,8 +134,10 @@ Status dlrt::checkWritable(const std::string &path) {
   return {};
 }
 
+bool GrowingFile::canGrow(const std::string &path) { return !isSpecial(path); }
+
 Expected<GrowingFile> GrowingFile::create(const std::string &path) {
-  if (isSpecial(path))
+  if (!canGrow(path))
     return Status(Code::Io,
                   fmt::format("cannot write '{}' piece by piece: it is no "
                               "regular file",

@@ -15,6 +15,8 @@ namespace dlrt {
 /// nothing is left behind and an older file stays as it was.
 class GrowingFile {
 public:
+  /// Devices and pipes take bytes in their order only.
+  static bool canGrow(const std::string &path);
   static Expected<GrowingFile> create(const std::string &path);
 
   GrowingFile(GrowingFile &&other) noexcept { swap(other); }

@@ -62,29 +62,47 @@ Status StateSnapshot::read(const BufferPlace &from,
                                  from.buffer, from.rank)};
 }
 
-/// Covers names, shapes, values and all other metadata.
+// A checkpoint's checksum covers all metadata but itself, then names, shapes
+// and values of the tensors by their names.
+
+/// Whole words, with an end mark.
+static void addText(Checksum &sum, std::string text) {
+  text.resize((text.size() + 8) / 8 * 8, '\0');
+  sum.add({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+}
+
+static void addMetadata(Checksum &sum, const Metadata &metadata) {
+  for (const auto &[key, value] : metadata)
+    if (key != checksumKey) {
+      addText(sum, key);
+      addText(sum, value);
+    }
+}
+
+static void addTensor(Checksum &sum, const std::string &name,
+                      const std::string &dtype,
+                      const std::vector<uint64_t> &shape,
+                      std::span<const uint8_t> values) {
+  addText(sum, name);
+  addText(sum, dtype + shapeText(shape));
+  size_t whole = values.size() / 8 * 8;
+  sum.add(values.first(whole));
+  std::span<const uint8_t> tail = values.subspan(whole);
+  addText(sum, {reinterpret_cast<const char *>(tail.data()), tail.size()});
+}
+
+static std::string sumText(const Checksum &sum) {
+  return fmt::format("{:016x}", sum.value());
+}
+
 static std::string
 checksumOf(const std::map<std::string, SafetensorsEntry> &tensors,
            const Metadata &metadata) {
   Checksum sum;
-  auto addText = [&](std::string text) {
-    text.resize((text.size() + 8) / 8 * 8, '\0'); // whole words, an end mark
-    sum.add({reinterpret_cast<const uint8_t *>(text.data()), text.size()});
-  };
-  for (const auto &[key, value] : metadata)
-    if (key != checksumKey) {
-      addText(key);
-      addText(value);
-    }
-  for (const auto &[name, entry] : tensors) {
-    addText(name);
-    addText(entry.dtype + shapeText(entry.shape));
-    size_t whole = entry.data.size() / 8 * 8;
-    sum.add(entry.data.first(whole));
-    std::span<const uint8_t> tail = entry.data.subspan(whole);
-    addText({reinterpret_cast<const char *>(tail.data()), tail.size()});
-  }
-  return fmt::format("{:016x}", sum.value());
+  addMetadata(sum, metadata);
+  for (const auto &[name, entry] : tensors)
+    addTensor(sum, name, entry.dtype, entry.shape, entry.data);
+  return sumText(sum);
 }
 
 static Metadata toMetadata(const CheckpointFacts &facts) {
@@ -147,24 +165,63 @@ static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
   return {};
 }
 
-Status dlrt::writeCheckpoint(const PlanSet &set, const std::string &path,
-                             const BufferReader &states,
-                             const CheckpointFacts &facts) {
-  std::vector<std::vector<uint8_t>> storage;
-  std::map<std::string, SafetensorsEntry> tensors;
-  for (const fb::StateT *state : statesOf(set)) {
-    if (!isKept(*state))
-      continue;
+/// In the order of the checksum.
+static std::map<std::string, const fb::StateT *>
+keptStates(const PlanSet &set) {
+  std::map<std::string, const fb::StateT *> kept;
+  for (const fb::StateT *state : statesOf(set))
+    if (isKept(*state))
+      kept[state->name] = state;
+  return kept;
+}
+
+Expected<CheckpointWriter>
+CheckpointWriter::create(const PlanSet &set, const std::string &path,
+                         const CheckpointFacts &facts) {
+  std::map<std::string, SafetensorsLayout> tensors;
+  for (const auto &[name, state] : keptStates(set)) {
+    tensors[name] = {fileDType(state->dtype), state->shape, wholeBytes(*state)};
+  }
+  Metadata metadata = toMetadata(facts);
+  Checksum sum;
+  addMetadata(sum, metadata);
+  metadata[checksumKey] = sumText(sum); // of its length
+  auto file = SafetensorsStream::create(path, std::move(tensors), metadata);
+  if (!file)
+    return file.takeError();
+  CheckpointWriter writer(std::move(*file));
+  writer.sum = sum;
+  return writer;
+}
+
+Status CheckpointWriter::fill(const PlanSet &set, const BufferReader &states) {
+  Status written;
+  for (const auto &[name, state] : keptStates(set)) {
     auto values = readWhole(partsOf(set, *state), states);
     if (!values)
       return values.takeError();
-    storage.push_back(std::move(*values));
-    tensors[state->name] = {fileDType(state->dtype), state->shape,
-                            storage.back()};
+    addTensor(sum, name, fileDType(state->dtype), state->shape, *values);
+    if (written.ok())
+      written = file.write(name, *values);
   }
-  Metadata metadata = toMetadata(facts);
-  metadata[checksumKey] = checksumOf(tensors, metadata);
-  return writeSafetensors(path, tensors, metadata);
+  DLRT_TRY(std::move(written));
+  return file.setMetadata(checksumKey, sumText(sum));
+}
+
+Status dlrt::readAlong(const PlanSet &set, const BufferReader &states) {
+  for (const auto &[name, state] : keptStates(set))
+    DLRT_TRY(readAlong(partsOf(set, *state), states));
+  return {};
+}
+
+Status dlrt::writeCheckpoint(const PlanSet &set, const std::string &path,
+                             const BufferReader &states,
+                             const CheckpointFacts &facts) {
+  auto writer = CheckpointWriter::create(set, path, facts);
+  if (!writer)
+    return writer.takeError();
+  DLRT_TRY(writer->fill(set, states));
+  return writer->finish();
 }
 
 static Status check(CheckpointFile &checkpoint) {
@@ -181,6 +238,10 @@ static Status check(CheckpointFile &checkpoint) {
                                   version->second, formatVersion)};
   return fromMetadata(metadata, checkpoint.facts)
       .within("the checkpoint is damaged");
+}
+
+const std::string &CheckpointFile::checksum() const {
+  return file.metadata.at(checksumKey);
 }
 
 Expected<CheckpointFile> CheckpointFile::open(const std::string &path) {

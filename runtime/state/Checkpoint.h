@@ -8,8 +8,10 @@
 #define DLRT_STATE_CHECKPOINT_H
 
 #include "runtime/base/Status.h"
+#include "runtime/plan/Container.h"
 #include "runtime/plan/PlanSet.h"
 #include "runtime/state/Safetensors.h"
+#include "runtime/state/SafetensorsStream.h"
 #include "runtime/state/Weights.h"
 
 #include <cstdint>
@@ -58,6 +60,28 @@ private:
   std::vector<Copied> copied;
 };
 
+/// Writes a checkpoint in two halves: `fill` reads the states, one at a time,
+/// and `finish`, which waits for the disk, touches nothing but the file.
+class CheckpointWriter {
+public:
+  static Expected<CheckpointWriter> create(const PlanSet &set,
+                                           const std::string &path,
+                                           const CheckpointFacts &facts);
+  /// Reads all states, even if they cannot be written: where processes read
+  /// together, none may stop.
+  Status fill(const PlanSet &set, const BufferReader &states);
+  Status finish() { return file.finish(); }
+
+private:
+  explicit CheckpointWriter(SafetensorsStream file) : file(std::move(file)) {}
+
+  SafetensorsStream file;
+  Checksum sum; ///< of what has been written
+};
+
+/// Of processes that read together, those that write no checkpoint.
+Status readAlong(const PlanSet &set, const BufferReader &states);
+
 Status writeCheckpoint(const PlanSet &set, const std::string &path,
                        const BufferReader &states,
                        const CheckpointFacts &facts);
@@ -68,6 +92,8 @@ struct CheckpointFile {
   CheckpointFacts facts;
 
   static Expected<CheckpointFile> open(const std::string &path);
+  /// Of all that it holds.
+  const std::string &checksum() const;
 };
 
 /// Sets all kept states; nothing is changed if there is an error.

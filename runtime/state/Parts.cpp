@@ -101,6 +101,10 @@ void forRows(const PartedTensor &tensor, const Box &box, Whole *whole,
 
 } // namespace
 
+uint64_t dlrt::wholeBytes(const fb::StateT &state) {
+  return elementsOf(state.shape) * sizeOf(state.dtype);
+}
+
 PartedTensor dlrt::partsOf(const PlanSet &set, const fb::StateT &state) {
   PartedTensor tensor = {state.shape, state.dtype, {}};
   PartFinder(set).add(tensor, [&](const fb::PlanT &plan) {
@@ -137,6 +141,18 @@ Expected<std::vector<uint8_t>> dlrt::readWhole(const PartedTensor &tensor,
             });
   }
   return whole;
+}
+
+Status dlrt::readAlong(const PartedTensor &tensor,
+                       const BufferReader &buffers) {
+  std::vector<uint8_t> stored;
+  for (const PartedTensor::Part &part : tensor.parts) {
+    if (part.isCopy)
+      continue;
+    stored.resize(part.bytes);
+    DLRT_TRY(buffers.read(part.place, stored));
+  }
+  return {};
 }
 
 Status dlrt::writeWhole(const PartedTensor &tensor, const uint8_t *rowMajor,

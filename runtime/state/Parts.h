@@ -33,6 +33,9 @@ struct PartedTensor {
 /// The states of all plans, each once, by its first plan.
 std::vector<const fb::StateT *> statesOf(const PlanSet &set);
 
+/// Bytes of all of a state's elements.
+uint64_t wholeBytes(const fb::StateT &state);
+
 /// Where a state is on all ranks.
 PartedTensor partsOf(const PlanSet &set, const fb::StateT &state);
 /// Where a metric of a step's program of that kind is.
@@ -42,6 +45,9 @@ PartedTensor partsOf(const PlanSet &set, uint32_t step, fb::ProgramKind kind,
 /// The whole, row-major.
 Expected<std::vector<uint8_t>> readWhole(const PartedTensor &tensor,
                                          const BufferReader &buffers);
+/// Reads as readWhole does and keeps nothing: what a process does while another
+/// one keeps the whole, where each part is read by all together.
+Status readAlong(const PartedTensor &tensor, const BufferReader &buffers);
 /// Stores the whole, row-major, on all ranks; padding becomes zero.
 Status writeWhole(const PartedTensor &tensor, const uint8_t *rowMajor,
                   Buffers &buffers);

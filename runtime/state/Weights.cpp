@@ -3,6 +3,7 @@
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/state/Parts.h"
+#include "runtime/state/SafetensorsStream.h"
 #include "runtime/state/WeightConversion.h"
 
 #include <fmt/format.h>
@@ -11,6 +12,9 @@
 #include <unordered_set>
 
 using namespace dlrt;
+
+static const std::map<std::string, std::string> weightMetadata = {
+    {"format", "pt"}};
 
 bool dlrt::isWeight(const fb::StateT &state) {
   return state.role == fb::StateRole::Parameter ||
@@ -104,8 +108,10 @@ Status dlrt::loadWeights(const PlanSet &set,
   return {};
 }
 
-Status dlrt::saveWeights(const PlanSet &set, const std::string &path,
-                         const BufferReader &buffers) {
+/// A device or a pipe takes the tensors in the order of the file: all are put
+/// together first.
+static Status writeAtOnce(const PlanSet &set, const std::string &path,
+                          const BufferReader &buffers) {
   std::vector<std::vector<uint8_t>> storage;
   std::map<std::string, SafetensorsEntry> tensors;
   for (const fb::StateT *state : statesOf(set)) {
@@ -121,7 +127,49 @@ Status dlrt::saveWeights(const PlanSet &set, const std::string &path,
     for (const std::string &alias : state->aliases)
       tensors[alias] = entry;
   }
-  return writeSafetensors(path, tensors, {{"format", "pt"}});
+  return writeSafetensors(path, tensors, weightMetadata);
+}
+
+/// All are read, even if they cannot be written: where processes read together,
+/// none may stop.
+Status dlrt::saveWeights(const PlanSet &set, const std::string &path,
+                         const BufferReader &buffers) {
+  if (!GrowingFile::canGrow(path))
+    return writeAtOnce(set, path, buffers);
+  std::map<std::string, SafetensorsLayout> tensors;
+  for (const fb::StateT *state : statesOf(set)) {
+    if (!isWeight(*state))
+      continue;
+    SafetensorsLayout layout = {fileDType(state->dtype), state->shape,
+                                wholeBytes(*state)};
+    tensors[state->name] = layout;
+    for (const std::string &alias : state->aliases)
+      tensors[alias] = layout;
+  }
+  auto file =
+      SafetensorsStream::create(path, std::move(tensors), weightMetadata);
+  Status written = file.status();
+  for (const fb::StateT *state : statesOf(set)) {
+    if (!isWeight(*state))
+      continue;
+    auto values = readWhole(partsOf(set, *state), buffers);
+    if (!values)
+      return values.takeError();
+    if (written.ok())
+      written = file->write(state->name, *values);
+    for (const std::string &alias : state->aliases)
+      if (written.ok())
+        written = file->write(alias, *values);
+  }
+  DLRT_TRY(std::move(written));
+  return file->finish();
+}
+
+Status dlrt::readWeightsAlong(const PlanSet &set, const BufferReader &buffers) {
+  for (const fb::StateT *state : statesOf(set))
+    if (isWeight(*state))
+      DLRT_TRY(readAlong(partsOf(set, *state), buffers));
+  return {};
 }
 
 Expected<std::vector<MetricValues>>

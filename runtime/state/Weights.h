@@ -34,6 +34,9 @@ Status loadWeights(const PlanSet &set, const std::vector<WeightSource> &sources,
 Status saveWeights(const PlanSet &set, const std::string &path,
                    const BufferReader &buffers);
 
+/// Of processes that read together, those that save no weights.
+Status readWeightsAlong(const PlanSet &set, const BufferReader &buffers);
+
 /// A tensor to write: the values of a metric, row-major.
 struct MetricValues {
   std::string name;

@@ -21,7 +21,7 @@ std::vector<StreamedTensor> dlrt::predictedTensors(const Session &session,
 }
 
 static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
-                       TensorStream &stream, size_t first) {
+                       TensorStream *stream, size_t first) {
   const fb::StepT &step = *session.plan().steps[stepIndex];
   Expected<Batch> next = loader.next();
   if (!next)
@@ -42,13 +42,13 @@ static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
   auto values = readMetrics(session.plans(), stepIndex, run.kind, device);
   if (!values)
     return values.takeError();
-  for (size_t i = 0; i < values->size(); ++i)
-    DLRT_TRY(stream.append(first + i, (*values)[i].data));
+  for (size_t i = 0; stream && i < values->size(); ++i)
+    DLRT_TRY(stream->append(first + i, (*values)[i].data));
   return {};
 }
 
 Expected<Prediction> dlrt::predict(Session &session, uint32_t stepIndex,
-                                   TensorStream &stream, size_t first,
+                                   TensorStream *stream, size_t first,
                                    const std::function<bool()> &goOn) {
   auto begin = std::chrono::steady_clock::now();
   uint64_t batches = session.batchesPerEpoch(stepIndex);

@@ -27,9 +27,10 @@ std::vector<StreamedTensor> predictedTensors(const Session &session,
                                              const std::string &prefix);
 
 /// Appends all items, in the order of the data, to the stream's tensors from
-/// `first` on. `goOn` is asked before each batch.
+/// `first` on; null: another process of the run does. `goOn` is asked before
+/// each batch.
 Expected<Prediction> predict(Session &session, uint32_t step,
-                             TensorStream &stream, size_t first,
+                             TensorStream *stream, size_t first,
                              const std::function<bool()> &goOn);
 
 } // namespace dlrt

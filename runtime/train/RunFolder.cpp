@@ -32,6 +32,13 @@ static Status ioError(const char *what, const std::string &path,
 
 static std::error_code lastError() { return {errno, std::generic_category()}; }
 
+/// As the folder calls itself: without slashes at its end.
+static std::string withoutSlashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/')
+    path.pop_back();
+  return path;
+}
+
 void RunFolder::swap(RunFolder &other) {
   std::swap(root, other.root);
   std::swap(lock, other.lock);
@@ -44,9 +51,7 @@ RunFolder::~RunFolder() {
 
 Expected<RunFolder> RunFolder::open(const std::string &path, bool create) {
   RunFolder folder;
-  folder.root = path;
-  while (folder.root.size() > 1 && folder.root.back() == '/')
-    folder.root.pop_back();
+  folder.root = withoutSlashes(path);
   std::error_code error;
   if (create) {
     fs::create_directories(folder.root, error);
@@ -153,8 +158,12 @@ static std::string checkpointName(uint64_t step) {
   return fmt::format("{}{:08}{}", prefix, step, suffix);
 }
 
-std::string RunFolder::checkpointPath(uint64_t step) const {
-  return root + "/checkpoints/" + checkpointName(step);
+std::string RunFolder::checkpointIn(const std::string &folder, uint64_t step) {
+  return withoutSlashes(folder) + "/checkpoints/" + checkpointName(step);
+}
+
+std::string RunFolder::bestIn(const std::string &folder) {
+  return withoutSlashes(folder) + "/best.safetensors";
 }
 
 /// The step of a checkpoint's file name, if it is the name we give it.

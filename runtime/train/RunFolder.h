@@ -39,7 +39,8 @@ public:
   const std::string &path() const { return root; }
   std::string planPath() const { return root + "/model.plan"; }
   /// The checkpoint that --keep-best keeps.
-  std::string bestPath() const { return root + "/best.safetensors"; }
+  std::string bestPath() const { return bestIn(root); }
+  static std::string bestIn(const std::string &folder);
   bool holdsRun() const;
   /// A file of somebody else that a run begun here with this plan would
   /// replace: its name, or nothing.
@@ -57,7 +58,10 @@ public:
   /// The newest checkpoint of the run in a folder, which may be under way.
   static Expected<std::string> newestCheckpoint(const std::string &path);
 
-  std::string checkpointPath(uint64_t step) const;
+  std::string checkpointPath(uint64_t step) const {
+    return checkpointIn(root, step);
+  }
+  static std::string checkpointIn(const std::string &folder, uint64_t step);
   /// Steps of all checkpoints, ascending; other files are passed over.
   Expected<std::vector<uint64_t>> checkpoints() const;
   /// Removes all but the newest checkpoints (0: none is removed).

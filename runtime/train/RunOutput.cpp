@@ -1,5 +1,6 @@
 #include "runtime/train/RunOutput.h"
 
+#include "runtime/base/Numbers.h"
 #include "runtime/base/Utf8.h"
 
 #include <fmt/format.h>
@@ -29,6 +30,35 @@ RunOutput::~RunOutput() {
 }
 
 Status RunOutput::open() {
+  DLRT_TRY(together.ofFirst(together.keepsFiles() ? find() : Status()));
+  return together.several() ? findWithFirst() : Status();
+}
+
+/// The others go on from the checkpoint that rank 0 has found.
+Status RunOutput::findWithFirst() {
+  std::string own;
+  if (start)
+    own = fmt::format("{} {}", start->checksum(), startStep());
+  auto chosen = together.ofFirst(own);
+  if (!chosen)
+    return chosen.takeError();
+  if (together.keepsFiles() || chosen->empty())
+    return {};
+  size_t space = chosen->find(' ');
+  uint64_t step = parseUnsigned(chosen->substr(space + 1)).value_or(0);
+  std::string path = RunFolder::checkpointIn(run.folder, step);
+  auto file = CheckpointFile::open(path);
+  if (!file)
+    return file.takeError().within(
+        "a run that goes on is read by all of its processes");
+  if (file->checksum() != chosen->substr(0, space))
+    return {Code::Plan,
+            fmt::format("{}: it is not the checkpoint that rank 0 has", path)};
+  start = std::move(*file);
+  return {};
+}
+
+Status RunOutput::find() {
   DLRT_TRY(checkRecordable());
   std::error_code error;
   if (!std::filesystem::is_directory(run.folder, error))
@@ -139,7 +169,7 @@ Status RunOutput::checkPosition(const StepRunner &runner) const {
   if (facts.items != items)
     return {Code::Training, fmt::format("the run in '{}' has trained on {} "
                                         "items, the data have {} now",
-                                        folder->path(), facts.items, items)};
+                                        run.folder, facts.items, items)};
   bool inPlace =
       facts.epoch == runner.nextEpoch() && facts.batch == runner.nextInEpoch();
   if (!inPlace && run.otherPlan)
@@ -149,9 +179,10 @@ Status RunOutput::checkPosition(const StepRunner &runner) const {
                         "another size or number",
                         facts.batch, facts.epoch, facts.step)};
   if (!inPlace)
-    return {Code::Io, fmt::format("{}: step {} is not batch {} of epoch {}",
-                                  folder->checkpointPath(facts.step),
-                                  facts.step, facts.batch, facts.epoch)};
+    return {Code::Io,
+            fmt::format("{}: step {} is not batch {} of epoch {}",
+                        RunFolder::checkpointIn(run.folder, facts.step),
+                        facts.step, facts.batch, facts.epoch)};
   return {};
 }
 
@@ -194,14 +225,20 @@ Status RunOutput::openNew() {
   return checkFree();
 }
 
-Status RunOutput::begin(const StepRunner &runner) {
-  if (start) {
-    DLRT_TRY(checkPosition(runner));
-    DLRT_TRY(restoreSettings());
-    DLRT_TRY(restoreStates(session.plans(), *start,
-                           folder->checkpointPath(startStep()),
-                           session.device()));
-  }
+Status RunOutput::restore(const StepRunner &runner) {
+  if (!start)
+    return {};
+  DLRT_TRY(checkPosition(runner));
+  DLRT_TRY(restoreSettings());
+  return restoreStates(session.plans(), *start,
+                       RunFolder::checkpointIn(run.folder, startStep()),
+                       session.device());
+}
+
+Status RunOutput::begin() {
+  lastLog = lastFlush = lastSave = secondsNow();
+  if (!together.keepsFiles())
+    return {};
   if (!folder)
     DLRT_TRY(openNew());
   DLRT_TRY(keepRecord());
@@ -217,8 +254,8 @@ Status RunOutput::begin(const StepRunner &runner) {
   log = std::move(*opened);
   for (const std::string &warning : warnings)
     observer.warning(warning);
-  snapshot = std::make_unique<StateSnapshot>(session.plans());
-  lastLog = lastFlush = lastSave = secondsNow();
+  if (!together.several())
+    snapshot = std::make_unique<StateSnapshot>(session.plans());
   return {};
 }
 
@@ -231,7 +268,7 @@ Status RunOutput::restoreSettings() {
   session.resetSettings();
   DLRT_TRY(session.setSettings(values));
   return watch.restore(start->facts.watches)
-      .within(folder->checkpointPath(startStep()));
+      .within(RunFolder::checkpointIn(run.folder, startStep()));
 }
 
 void RunOutput::noteLog(const Status &status) {
@@ -244,7 +281,7 @@ void RunOutput::noteLog(const Status &status) {
 void RunOutput::afterStep(StepRunner &runner, bool last) {
   double now = secondsNow();
   uint64_t step = runner.stepsDone();
-  if (!logStatus.ok() ||
+  if (!log || !logStatus.ok() ||
       !reportDue(options.logEvery, step, /*first=*/step == 1, last,
                  /*afterPause=*/now - lastLog >= secondsBetweenLogs))
     return;
@@ -259,38 +296,44 @@ void RunOutput::afterStep(StepRunner &runner, bool last) {
 
 void RunOutput::afterEvaluation(const Evaluation &result,
                                 TrainingPosition position) {
-  if (logStatus.ok())
+  if (log && logStatus.ok())
     noteLog(log->addEvaluation(position, result));
 }
 
-bool RunOutput::checkpointDue(const StepRunner &runner) const {
+/// Clocks differ: where time decides, rank 0's does.
+Expected<bool> RunOutput::checkpointDue(const StepRunner &runner) const {
   if (options.checkpointEvery)
     return *options.checkpointEvery != 0 &&
            runner.stepsDone() % *options.checkpointEvery == 0;
-  return runner.epochEnded() && secondsNow() - lastSave >= secondsBetweenSaves;
+  if (!runner.epochEnded())
+    return false;
+  return together.ofFirst(secondsNow() - lastSave >= secondsBetweenSaves);
 }
 
-void RunOutput::saveIfDue(StepRunner &runner) {
-  bool due = checkpointDue(runner);
-  if (!due && !saved.load(std::memory_order_acquire))
-    return;
+Status RunOutput::saveIfDue(StepRunner &runner) {
+  auto due = checkpointDue(runner);
+  if (!due)
+    return due.takeError();
+  if (!*due && !saved.load(std::memory_order_acquire))
+    return {};
   if (Status status = endSaving(); !status.ok())
     observer.warning(status.message() + "; training goes on");
-  if (due)
-    startSaving(runner, /*evaluationDue=*/false,
-                folder->checkpointPath(runner.stepsDone()));
+  return *due ? startSaving(
+                    runner, /*evaluationDue=*/false,
+                    RunFolder::checkpointIn(run.folder, runner.stepsDone()))
+              : Status();
 }
 
-void RunOutput::saveBest(StepRunner &runner) {
+Status RunOutput::saveBest(StepRunner &runner) {
   if (Status status = endSaving(); !status.ok())
     observer.warning(status.message() + "; training goes on");
   savedBest = watch.bestText();
-  startSaving(runner, /*evaluationDue=*/false, folder->bestPath());
+  return startSaving(runner, /*evaluationDue=*/false,
+                     RunFolder::bestIn(run.folder));
 }
 
-void RunOutput::startSaving(const StepRunner &runner, bool evaluationDue,
-                            const std::string &path) {
-  noteLog(log->flush());
+CheckpointFacts RunOutput::factsNow(const StepRunner &runner,
+                                    bool evaluationDue) const {
   CheckpointFacts facts;
   facts.planHash = planHashText(session.planFile().checksum);
   facts.step = runner.stepsDone();
@@ -304,13 +347,40 @@ void RunOutput::startSaving(const StepRunner &runner, bool evaluationDue,
   for (const SettingValue &setting : session.changedSettings())
     facts.settings[setting.name] = setting.value;
   facts.watches = watch.state();
-  savedFacts = std::move(facts);
-  savedPath = path;
-  saveStatus = snapshot->take(session.device());
+  return facts;
+}
+
+/// With the states of all processes. What cannot be written stands in
+/// saveStatus; an error is one of the run.
+Status RunOutput::collect() {
+  const PlanSet &plans = session.plans();
+  if (!together.keepsFiles())
+    return readAlong(plans, session.device());
+  auto created = CheckpointWriter::create(plans, savedPath, savedFacts);
+  saveStatus = created.status();
+  if (!created)
+    return readAlong(plans, session.device());
+  writer = std::move(*created);
+  saveStatus = writer->fill(plans, session.device());
+  return saveStatus.code() == Code::RankLost ? saveStatus : Status();
+}
+
+Status RunOutput::startSaving(const StepRunner &runner, bool evaluationDue,
+                              const std::string &path) {
   lastSave = secondsNow();
+  if (!together.keepsFiles())
+    return collect();
+  noteLog(log->flush());
+  savedFacts = factsNow(runner, evaluationDue);
+  savedPath = path;
+  if (together.several())
+    DLRT_TRY(collect());
+  else
+    saveStatus = snapshot->take(session.device());
   auto work = [this, syncLogs = logStatus.ok()] {
     if (saveStatus.ok())
-      saveStatus = write(savedFacts, savedPath, syncLogs);
+      saveStatus = write(syncLogs);
+    writer.reset();
     saved.store(true, std::memory_order_release);
   };
   try {
@@ -318,15 +388,19 @@ void RunOutput::startSaving(const StepRunner &runner, bool evaluationDue,
   } catch (const std::system_error &) {
     work(); // no thread to be had: training waits
   }
+  return {};
 }
 
-Status RunOutput::write(const CheckpointFacts &facts, const std::string &path,
-                        bool syncLogs) const {
+Status RunOutput::write(bool syncLogs) {
   try {
     if (syncLogs)
       DLRT_TRY(log->sync());
-    DLRT_TRY(writeCheckpoint(session.plans(), path, *snapshot, facts));
-    return path == folder->bestPath() ? Status() : folder->prune(run.keep);
+    if (writer)
+      DLRT_TRY(writer->finish());
+    else
+      DLRT_TRY(
+          writeCheckpoint(session.plans(), savedPath, *snapshot, savedFacts));
+    return savedPath == folder->bestPath() ? Status() : folder->prune(run.keep);
   } catch (const std::exception &error) {
     return {Code::Unavailable,
             fmt::format("cannot write a checkpoint: {}", error.what())};
@@ -351,11 +425,12 @@ Status RunOutput::finish(StepRunner &runner, bool evaluationDue) {
   bool nothingNew = start && runner.stepsDone() == startStep() &&
                     evaluationDue == start->facts.evaluationDue;
   if (!nothingNew) {
-    startSaving(runner, evaluationDue,
-                folder->checkpointPath(runner.stepsDone()));
+    DLRT_TRY(
+        startSaving(runner, evaluationDue,
+                    RunFolder::checkpointIn(run.folder, runner.stepsDone())));
     DLRT_TRY(endSaving());
   }
-  if (logStatus.ok())
+  if (log && logStatus.ok())
     noteLog(log->flush());
   return logStatus;
 }

@@ -20,13 +20,15 @@
 namespace dlrt {
 
 /// To be opened before the runner is made and begun when all is ready to train,
-/// so that a run that is refused leaves nothing behind.
+/// so that a run that is refused leaves nothing behind. Of several processes
+/// rank 0 has the folder; the others read the checkpoint that it names, and
+/// take part when states are put together.
 class RunOutput {
 public:
   RunOutput(const TrainingOptions &options, Session &session,
             TrainingObserver &observer, Watch &watch)
       : options(options), run(options.run), session(session),
-        observer(observer), watch(watch) {}
+        observer(observer), watch(watch), together(session.together()) {}
   ~RunOutput();
 
   /// Looks for a run in the folder and, if it is to go on, for its newest
@@ -38,22 +40,26 @@ public:
   bool goesOn() const { return start.has_value(); }
   /// The evaluation after the last of them is still to come.
   bool evaluationDue() const { return start && start->facts.evaluationDue; }
-  /// Sets the states from the checkpoint, if there is one, and creates or opens
-  /// all files.
-  Status begin(const StepRunner &runner);
+  /// Sets the states from the checkpoint, if there is one.
+  Status restore(const StepRunner &runner);
+  /// Creates or opens all files.
+  Status begin();
 
   /// Logs a step if its turn has come.
   void afterStep(StepRunner &runner, bool last);
   void afterEvaluation(const Evaluation &result, TrainingPosition position);
   /// Writes a checkpoint, if its turn has come, while training goes on. One
-  /// that fails gives a warning: the ones before are still there.
-  void saveIfDue(StepRunner &runner);
+  /// that fails gives a warning: the ones before are still there. An error is
+  /// one of the run.
+  Status saveIfDue(StepRunner &runner);
   /// Writes best.safetensors, while training goes on.
-  void saveBest(StepRunner &runner);
+  Status saveBest(StepRunner &runner);
   /// The last checkpoint of this process, on the disk when this returns.
   Status finish(StepRunner &runner, bool evaluationDue);
 
 private:
+  Status find();
+  Status findWithFirst();
   Status checkPlan(const RunRecord &record) const;
   Status checkFits(const CheckpointFacts &facts, const RunRecord &record,
                    const std::string &path) const;
@@ -63,12 +69,13 @@ private:
   Status checkFree() const;
   Status openNew();
   Status keepRecord();
-  bool checkpointDue(const StepRunner &runner) const;
-  void startSaving(const StepRunner &runner, bool evaluationDue,
-                   const std::string &path);
+  Expected<bool> checkpointDue(const StepRunner &runner) const;
+  CheckpointFacts factsNow(const StepRunner &runner, bool evaluationDue) const;
+  Status startSaving(const StepRunner &runner, bool evaluationDue,
+                     const std::string &path);
+  Status collect();
   /// In the saver's thread: touches nothing that training changes.
-  Status write(const CheckpointFacts &facts, const std::string &path,
-               bool syncLogs) const;
+  Status write(bool syncLogs);
   /// Waits for a save that is under way and reports it.
   Status endSaving();
   void noteLog(const Status &status);
@@ -78,14 +85,18 @@ private:
   Session &session;
   TrainingObserver &observer;
   Watch &watch; ///< goes into checkpoints, and comes from them
+  const Together together;
   std::optional<RunFolder> folder;
   std::optional<CheckpointFile> start;
   std::optional<ScalarLog> log;
   Status logStatus;
   double lastLog = 0, lastFlush = 0, lastSave = 0;
 
-  // A save under way.
+  // A save under way. One process copies its states and puts them together
+  // beside training. Several put them together at once, each whole tensor on
+  // its way into the file, and what is left is to wait for the disk.
   std::unique_ptr<StateSnapshot> snapshot;
+  std::optional<CheckpointWriter> writer;
   std::thread saver;
   std::atomic<bool> saved = false; ///< the thread has done its work
   CheckpointFacts savedFacts;

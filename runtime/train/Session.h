@@ -3,6 +3,7 @@
 #define DLRT_TRAIN_SESSION_H
 
 #include "runtime/base/Status.h"
+#include "runtime/comm/Together.h"
 #include "runtime/data/Dataset.h"
 #include "runtime/data/Loader.h"
 #include "runtime/device/Device.h"
@@ -51,6 +52,8 @@ struct SessionOptions {
   std::optional<uint32_t> wantedRanks; ///< others than the plan's are refused
   std::optional<LinkSpeed> link;       ///< that communications take the time of
   DeviceFactory device = cpuDevice;
+  /// Where several processes run the plan: must outlive the session.
+  Transport *transport = nullptr;
 };
 
 class Session {
@@ -72,6 +75,8 @@ public:
   const LoadedPlan &planFile() const { return loaded; }
   const SessionOptions &options() const { return settings; }
   Device &device() { return *machine; }
+  /// What is to be done by all processes of the run.
+  Together together() const { return Together(settings.transport); }
 
   /// Index of the training step, if there is one.
   std::optional<uint32_t> trainingStep() const;

@@ -4,13 +4,13 @@
 #include "runtime/base/JsonWriter.h"
 #include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/StepPrograms.h"
+#include "runtime/train/TraceGather.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-using namespace dlrt;
 using namespace dlrt;
 
 namespace {
@@ -19,45 +19,54 @@ namespace {
 /// microseconds, counters ("C") and names of rows ("M").
 class TraceWriter {
 public:
-  explicit TraceWriter(Session &session)
+  TraceWriter(Session &session, std::vector<ProcessTrace> traces)
       : planName(session.name()), set(session.plans()), plan(set.first()),
-        trace(*session.device().trace()) {}
+        traces(std::move(traces)) {}
 
   std::string write() {
     collect();
     json.beginObject().field("displayTimeUnit", "ns");
     json.key("otherData").beginObject();
     json.field("plan", planName)
-        .field("threads", trace.threads.size())
+        .field("threads", traces[0].threads.size())
+        .field("processes", traces.size())
         .field("dropped_events", dropped)
         .endObject();
     json.key("traceEvents").beginArray();
     nameRows();
-    for (size_t t = 0; t < trace.threads.size(); ++t)
-      trace.threads[t].forEach([&](const TraceEvent &event) {
-        if (auto launch = launches.find(event.launch); launch != launches.end())
-          commandOfAll(t, event, launch->second);
-      });
-    for (const auto &[number, launch] : launches)
-      program(launch);
-    utilisation();
+    for (const ProcessTrace &trace : traces)
+      process(trace);
     json.endArray().endObject();
     return json.text() + "\n";
   }
 
 private:
-  /// Of what is no rank's alone.
-  static constexpr uint32_t firstRank = 0;
-
   void collect() {
     origin = ~uint64_t(0);
-    trace.runs.forEach([&](const TraceLaunch &launch) {
-      launches[launch.number] = launch;
-      origin = std::min(origin, launch.begin);
-      end = std::max(end, launch.end);
-    });
-    for (const auto &thread : trace.threads)
-      dropped += thread.dropped();
+    for (const ProcessTrace &trace : traces) {
+      for (const TraceLaunch &launch : trace.runs) {
+        origin = std::min(origin, launch.begin);
+        end = std::max(end, launch.end);
+      }
+      dropped += trace.dropped;
+    }
+  }
+
+  /// What is no rank's alone stands with the first of the process.
+  void process(const ProcessTrace &trace) {
+    ownRank = trace.rank;
+    stepsRow = trace.threads.size();
+    busy.clear();
+    std::map<uint32_t, const TraceLaunch *> launches;
+    for (const TraceLaunch &launch : trace.runs)
+      launches[launch.number] = &launch;
+    for (size_t t = 0; t < trace.threads.size(); ++t)
+      for (const TraceEvent &event : trace.threads[t])
+        if (auto launch = launches.find(event.launch); launch != launches.end())
+          commandOfAll(t, event, *launch->second);
+    for (const auto &[number, launch] : launches)
+      program(*launch);
+    utilisation();
   }
 
   double microseconds(uint64_t time) const {
@@ -65,8 +74,7 @@ private:
   }
 
   /// What the format calls a process is a rank here.
-  JsonWriter &event(const char *kind, std::string_view name,
-                    uint32_t rank = firstRank) {
+  JsonWriter &event(const char *kind, std::string_view name, uint32_t rank) {
     return json.beginObject()
         .field("ph", kind)
         .field("name", name)
@@ -89,10 +97,12 @@ private:
                              ? planName
                              : fmt::format("{} rank {}", planName, rank));
       json.endObject().endObject();
+      const ProcessTrace &trace = traces[several() ? rank : 0];
       for (size_t row = 0; row < trace.threads.size(); ++row)
         nameRow(rank, row, fmt::format("thread {}", row));
+      if (rank == trace.rank)
+        nameRow(rank, trace.threads.size(), "steps");
     }
-    nameRow(firstRank, trace.threads.size(), "steps");
   }
 
   std::string programName(const TraceLaunch &launch) const {
@@ -139,6 +149,9 @@ private:
     return *programOf(*set.of(rank).steps[launch.step], launch.kind);
   }
 
+  /// Each rank is a process, which has traced its own part of each exchange.
+  bool several() const { return traces.size() > 1; }
+
   /// A communication is shown with each of its members.
   void commandOfAll(size_t thread, const TraceEvent &event,
                     const TraceLaunch &launch) {
@@ -146,7 +159,7 @@ private:
     const auto *work = programOfRank(event.rank, launch)
                            .commands[event.command]
                            ->work.AsCommunicate();
-    if (!work)
+    if (!work || several())
       return command(thread, event, launch);
     for (uint32_t m = 0; m < set.mesh.groupSize(work->axes); ++m) {
       TraceEvent part = event;
@@ -201,8 +214,7 @@ private:
   }
 
   void program(const TraceLaunch &launch) {
-    span(programName(launch), firstRank, trace.threads.size(), launch.begin,
-         launch.end);
+    span(programName(launch), ownRank, stepsRow, launch.begin, launch.end);
     json.key("args")
         .beginObject()
         .field("run", launch.number)
@@ -231,7 +243,7 @@ private:
   /// Threads at work, on average over short spans of time.
   void utilisation() {
     for (size_t bin = 0; bin < busy.size(); ++bin) {
-      event("C", "threads at work")
+      event("C", "threads at work", ownRank)
           .field("ts", static_cast<double>(bin * binLength) / 1e3);
       json.key("args")
           .beginObject()
@@ -245,9 +257,10 @@ private:
   const std::string &planName;
   const PlanSet &set;
   const fb::PlanT &plan; ///< for what all ranks have alike
-  const Trace &trace;
+  const std::vector<ProcessTrace> traces;
   JsonWriter json;
-  std::map<uint32_t, TraceLaunch> launches;
+  uint32_t ownRank = 0; ///< of the process that is being written
+  size_t stepsRow = 0;  ///< below its threads
   uint64_t origin = 0, end = 0, dropped = 0;
   uint64_t binLength = 1;
   std::vector<uint64_t> busy; ///< nanoseconds of all threads, by bin
@@ -256,7 +269,18 @@ private:
 } // namespace
 
 Status dlrt::writeTrace(Session &session, const std::string &path) {
-  std::string text = TraceWriter(session).write();
+  Together together = session.together();
+  std::vector<ProcessTrace> traces;
+  traces.push_back(traceOf(*session.device().trace(), together.rank()));
+  if (Transport *transport = session.options().transport) {
+    auto gathered = gatherTraces(*transport, std::move(traces[0]));
+    if (!gathered)
+      return gathered.takeError();
+    traces = std::move(*gathered);
+  }
+  if (!together.keepsFiles())
+    return {};
+  std::string text = TraceWriter(session, std::move(traces)).write();
   return writeFileAtomically(
       path, {{reinterpret_cast<const uint8_t *>(text.data()), text.size()}});
 }

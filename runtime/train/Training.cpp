@@ -15,6 +15,14 @@ bool dlrt::reportDue(const std::optional<uint64_t> &every, uint64_t step,
 }
 
 Status Training::prepare() {
+  DLRT_TRY(observer.agree(prepareStates()));
+  if (output)
+    DLRT_TRY(observer.agree(session.together().ofFirst(output->begin())));
+  stopIfWanted();
+  return {};
+}
+
+Status Training::prepareStates() {
   auto index = session.trainingStep();
   if (!index)
     return {Code::Usage, fmt::format("'{}' has nothing to train; dlrun eval "
@@ -52,10 +60,7 @@ Status Training::prepare() {
     observer.warning(note);
   for (const std::string &warning : warnings)
     observer.warning(warning);
-  if (output)
-    DLRT_TRY(output->begin(*runner));
-  stopIfWanted();
-  return {};
+  return output ? output->restore(*runner) : Status();
 }
 
 bool Training::evaluates() const {
@@ -126,7 +131,7 @@ Status Training::step() {
   if (evaluates)
     DLRT_TRY(evaluateAll());
   if (output && !stopped && !last)
-    output->saveIfDue(*runner);
+    DLRT_TRY(output->saveIfDue(*runner));
   return {};
 }
 
@@ -184,7 +189,7 @@ Status Training::judge(const std::vector<Evaluation> &results,
                        result.name + "."));
   watch.see(results, position.step);
   if (output && watch.isBest())
-    output->saveBest(*runner);
+    DLRT_TRY(output->saveBest(*runner));
   stopIfWanted();
   return {};
 }
@@ -201,7 +206,10 @@ Status Training::end() {
 
 Status Training::saveFiles() {
   if (!options.saveFinal.empty()) {
-    DLRT_TRY(saveWeights(session.plans(), options.saveFinal, session.device()));
+    const PlanSet &plans = session.plans();
+    DLRT_TRY(session.together().keepsFiles()
+                 ? saveWeights(plans, options.saveFinal, session.device())
+                 : readWeightsAlong(plans, session.device()));
     observer.wrote("weights", options.saveFinal);
   }
   bool trained = runner->stepsDone() >= first;

@@ -46,6 +46,7 @@ public:
   uint64_t firstStep() const { return first; }
 
 private:
+  Status prepareStates();
   Status step();
   Status stepsAndEvaluations();
   Status evaluateAll();

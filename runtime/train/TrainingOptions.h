@@ -53,6 +53,10 @@ public:
   /// end now, with everything saved.
   virtual bool wantsToStop() { return false; }
 
+  /// Asked before anything is written, with what this process would be refused
+  /// for. Where several run the plan, all must come to the same verdict.
+  virtual Status agree(Status own) { return own; }
+
   /// After each step; `last` says that no other follows. An error ends the
   /// training as it stands.
   virtual Status stepDone(StepRunner &, bool /*last*/) { return {}; }

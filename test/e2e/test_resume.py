@@ -199,28 +199,40 @@ FULL = """
 #include <unistd.h>
 
 // Writes to files whose name contains $FULL_NAME fail after $FULL_AFTER bytes of each, as on a full disk.
+// Returns how many bytes there is room for, or -1.
+static ssize_t room(int fd, off_t at, size_t count) {
+  char link[64], path[4096];
+  snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+  ssize_t length = readlink(link, path, sizeof(path) - 1);
+  if (length <= 0 || fd <= 2)
+    return count;
+  path[length] = 0;
+  long after = atol(getenv("FULL_AFTER"));
+  if (!strstr(path, getenv("FULL_NAME")) || at + (off_t)count <= after)
+    return count;
+  if (at < after)
+    return after - at;
+  errno = ENOSPC;
+  return -1;
+}
+
 ssize_t write(int fd, const void *bytes, size_t count) {
   static ssize_t (*real)(int, const void *, size_t);
   if (!real)
     real = (ssize_t(*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
-  char link[64], path[4096];
-  snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-  ssize_t length = readlink(link, path, sizeof(path) - 1);
-  if (length > 0 && fd > 2) {
-    path[length] = 0;
-    long after = atol(getenv("FULL_AFTER"));
-    off_t at = lseek(fd, 0, SEEK_CUR);
-    if (strstr(path, getenv("FULL_NAME"))) {
-      if (at >= after) {
-        errno = ENOSPC;
-        return -1;
-      }
-      if (at + (off_t)count > after)
-        count = after - at;
-    }
-  }
-  return real(fd, bytes, count);
+  ssize_t some = room(fd, lseek(fd, 0, SEEK_CUR), count);
+  return some < 0 ? some : real(fd, bytes, some);
 }
+
+ssize_t pwrite64(int fd, const void *bytes, size_t count, off_t at) {
+  static ssize_t (*real)(int, const void *, size_t, off_t);
+  if (!real)
+    real = (ssize_t(*)(int, const void *, size_t, off_t))dlsym(RTLD_NEXT, "pwrite64");
+  ssize_t some = room(fd, at, count);
+  return some < 0 ? some : real(fd, bytes, some, at);
+}
+
+ssize_t pwrite(int fd, const void *bytes, size_t count, off_t at) { return pwrite64(fd, bytes, count, at); }
 """
 
 

@@ -62,6 +62,7 @@ Expected<std::unique_ptr<Session>> dlrun::openSession(const Options &options,
     DLRT_TRY(processes->agreeOnPlan(options, plan));
     session.device = processes->device(session.device);
     const Transport &transport = processes->transport();
+    session.transport = &processes->transport();
     session.ranks = Ranks{transport.rank(), 1, transport.size()};
   }
   if (!plan)

@@ -92,7 +92,6 @@ Expected<int> dlrun::runLaunched(const Options &options) {
     writeStdout(shellText(command) + "\n");
     return 0;
   }
-  DLRT_TRY(checkForProcesses(options));
   DLRT_TRY(checkLaunch(*launcher, launch));
   auto run = LaunchedRun::start(command);
   if (!run)

@@ -5,6 +5,7 @@
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Paths.h"
 #include "tools/dlrun/Process.h"
+#include "tools/dlrun/Processes.h"
 #include "tools/dlrun/Signals.h"
 #include "tools/dlrun/StartTable.h"
 
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 using namespace dlrun;
 using namespace dlrt;
@@ -52,9 +54,14 @@ static void report(const Options &options, const Prediction &result,
                             humanSeconds(result.seconds)));
 }
 
-static Status openAll(Session &session, const std::vector<uint32_t> &steps) {
+static Status openData(Session &session, const std::vector<uint32_t> &steps) {
   for (uint32_t step : steps)
     DLRT_TRY(session.openData(step));
+  return {};
+}
+
+static Status openAll(Session &session, const std::vector<uint32_t> &steps) {
+  DLRT_TRY(agreeOnData(&session, openData(session, steps)));
   std::vector<std::string> warnings;
   DLRT_TRY(session.initialiseStates());
   DLRT_TRY(session.loadInitialWeights(warnings));
@@ -73,23 +80,32 @@ static Expected<int> predictAll(Session &session, const Options &options,
   std::vector<StreamedTensor> all;
   for (const auto &ofStep : tensors)
     all.insert(all.end(), ofStep.begin(), ofStep.end());
-  auto stream = TensorStream::create(path, all);
-  if (!stream)
-    return stream.takeError();
+  std::optional<TensorStream> stream;
+  if (session.together().keepsFiles()) {
+    auto created = TensorStream::create(path, all);
+    if (!created)
+      return created.takeError();
+    stream = std::move(*created);
+  }
   reportStart(session, options, "");
   std::vector<Prediction> results;
+  int signal = 0;
   size_t first = 0;
   for (size_t s = 0; s < steps.size(); ++s) {
-    auto result = predict(session, steps[s], *stream, first,
-                          [] { return stopSignal() == 0; });
+    auto result = predict(session, steps[s], stream ? &*stream : nullptr, first,
+                          [&signal] {
+                            signal = signal != 0 ? signal : agreedStopSignal();
+                            return signal == 0;
+                          });
     if (!result)
       return result.takeError();
     if (!result->complete)
-      return 128 + stopSignal();
+      return 128 + signal;
     first += tensors[s].size();
     results.push_back(std::move(*result));
   }
-  DLRT_TRY(stream->finish());
+  if (stream)
+    DLRT_TRY(stream->finish());
   for (const Prediction &result : results)
     report(options, result, path);
   sayWritten(options, "predictions", path);
@@ -106,7 +122,8 @@ Expected<int> dlrun::runPredict(const Options &given) {
     return found.takeError();
   const Options &options = *found;
   DLRT_TRY(checkOutputs(options));
-  DLRT_TRY(checkWritable(options.out));
+  if (const Processes *run = Processes::current(); !run || run->rank() == 0)
+    DLRT_TRY(checkWritable(options.out));
   auto opened = openSession(options);
   if (!opened)
     return opened.takeError();

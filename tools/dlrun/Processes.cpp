@@ -2,6 +2,7 @@
 
 #include "runtime/base/MappedFile.h"
 #include "runtime/comm/Launcher.h"
+#include "runtime/comm/Together.h"
 #include "runtime/comm/mpi/MpiTransport.h"
 #include "runtime/plan/Container.h"
 #include "tools/dlrun/Events.h"
@@ -130,23 +131,12 @@ Status Processes::open(const Options &options) {
   return {};
 }
 
-/// All read the same places of all ranks; see ProcessDevice.
-static void keepNothing(Options &options, uint32_t rank) {
-  for (std::string *path : {&options.saveFinal, &options.saveMetrics})
-    if (!path->empty())
-      *path = "/dev/null";
-  if (!options.trace.empty())
-    options.trace += fmt::format(".rank{}", rank);
-}
-
-Status dlrun::checkForProcesses(const Options &options) {
-  if (options.command != Command::Resume &&
-      options.command != Command::Predict && options.out.empty())
-    return {};
-  return {Code::Unavailable,
-          "a run's folder (--out, resume) and predictions with several "
-          "processes: not in this version; without a launcher dlrun runs all "
-          "ranks in one process"};
+void Processes::keepOnFirst(Options &options) const {
+  if (rank() != 0)
+    for (std::string *path :
+         {&options.saveFinal, &options.saveMetrics, &options.trace})
+      if (!path->empty())
+        *path = "/dev/null";
 }
 
 Status Processes::join(Options &options) {
@@ -155,14 +145,11 @@ Status Processes::join(Options &options) {
       options.command != Command::Info && !options.help && !options.version;
   if (!launched || launched->size == 1 || !runs)
     return {};
-  Status status = checkForProcesses(options);
-  if (status.ok()) {
-    processes.reset(new Processes());
-    status = processes->open(options);
-  }
-  if (launched->rank != 0)
-    keepNothing(options, launched->rank);
-  if (!status.ok() && launched->rank != 0)
+  processes.reset(new Processes());
+  Status status = processes->open(options);
+  if (status.ok())
+    processes->keepOnFirst(options);
+  else if (launched->rank != 0)
     beQuiet(); // all have the same to say
   return status;
 }
@@ -232,16 +219,51 @@ static std::string meshText(const Mesh &mesh) {
   return mesh.axes.empty() ? "one rank" : mesh.text();
 }
 
-/// What else decides how many steps are done, and which.
-static std::string lengthText(const Options &options) {
+/// What else decides how many steps are done, and which, and what is put
+/// together on the way.
+static std::string optionsText(const Options &options) {
   auto number = [](const std::optional<uint64_t> &value) {
     return value ? std::to_string(*value) : std::string("default");
   };
-  return fmt::format("--epochs {} --steps {} --every log={},eval={},ckpt={}{}",
-                     number(options.epochs), number(options.steps),
-                     number(options.logEvery), number(options.evalEvery),
-                     number(options.checkpointEvery),
-                     options.noShuffle ? " --no-shuffle" : "");
+  std::string text = fmt::format(
+      "--epochs {} --steps {} --every log={},eval={},ckpt={}",
+      number(options.epochs), number(options.steps), number(options.logEvery),
+      number(options.evalEvery), number(options.checkpointEvery));
+  auto add = [&](bool given, std::string_view what) {
+    if (given)
+      text += fmt::format(" {}", what);
+  };
+  add(options.noShuffle, "--no-shuffle");
+  add(options.dropLast, "--drop-last");
+  add(!options.out.empty(), "--out");
+  if (options.keepBest)
+    text += " " + options.keepBest->text;
+  if (options.stopWhen)
+    text += " " + options.stopWhen->goal.text;
+  for (const HaltCondition &condition : options.haltOn)
+    text += " --halt-on " + condition.text;
+  for (const SettingValue &setting : options.settings)
+    text += fmt::format(" --set {}={}", setting.name, setting.value);
+  add(!options.saveFinal.empty(), "--save-final");
+  add(!options.saveMetrics.empty(), "--save-metrics");
+  add(!options.trace.empty(), "--trace");
+  return text;
+}
+
+/// The files themselves: ranks that began with others would train apart.
+static std::string weightsText(const Options &options) {
+  std::string text;
+  for (const WeightSource &source : options.init) {
+    Checksum sum;
+    auto path = weightFile(source.path);
+    auto file = path ? MappedFile::open(*path) : path.takeError();
+    if (file)
+      sum.add(file->bytes());
+    text += fmt::format("{}{}", text.empty() ? "" : ", ",
+                        file ? fmt::format("{} ({:016x})", *path, sum.value())
+                             : "missing");
+  }
+  return text;
 }
 
 /// Of the processes that fit, in the user's words.
@@ -266,7 +288,9 @@ Status Processes::agreeOnPlan(const Options &options,
   RankFacts facts;
   facts.facts = {{"dlrun", binaryText()},
                  {"seed", std::to_string(options.seed)},
-                 {"options", lengthText(options)}};
+                 {"options", optionsText(options)}};
+  if (!options.init.empty())
+    facts.facts.push_back({"--init", weightsText(options)});
   facts.failure = plan.status();
   if (plan) {
     facts.facts.push_back(
@@ -297,6 +321,12 @@ Status Processes::agreeOnData(Session *session, Status own) {
             {fmt::format("data of '{}'",
                          displayName(*session->plan().steps[s])),
              dataText(*session, s)});
+  return agree(std::move(facts));
+}
+
+Status Processes::agreeWithFirst(Status own) {
+  RankFacts facts;
+  facts.failure = Together(carrier.get()).ofFirst(std::move(own));
   return agree(std::move(facts));
 }
 

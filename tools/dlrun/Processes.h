@@ -40,19 +40,24 @@ private:
 /// Made where a launcher has started several; there is one at most.
 class Processes {
 public:
-  /// Joins the others, if there are any. Of what the options name to be
-  /// written, each rank assembles all, and rank 0 alone keeps it.
+  /// Joins the others, if there are any.
   static dlrt::Status join(Options &options);
   /// The processes of this run, or null.
   static Processes *current();
 
   dlrt::Transport &transport() { return *carrier; }
+  uint32_t rank() const { return carrier->rank(); }
+  /// Of what the options name to be written, each rank assembles all, and rank
+  /// 0 alone keeps it.
+  void keepOnFirst(Options &options) const;
 
   /// All ranks run the same, or none does: to be called by all, with what keeps
   /// this one from running.
   dlrt::Status agreeOnPlan(const Options &options,
                            const dlrt::Expected<dlrt::LoadedPlan> &plan);
   dlrt::Status agreeOnData(dlrt::Session *session, dlrt::Status own);
+  /// Rank 0's verdict becomes that of all.
+  dlrt::Status agreeWithFirst(dlrt::Status own);
   /// See agreedWord.
   int word(int mine) { return stop->exchange(mine); }
 
@@ -76,9 +81,6 @@ private:
   std::unique_ptr<dlrt::Heartbeat> heartbeat;
   bool shared = false; ///< the error is that of all ranks
 };
-
-/// What several processes cannot do yet is refused.
-dlrt::Status checkForProcesses(const Options &options);
 
 /// A word of rank 0 to all, who must ask equally often; of a single process its
 /// own. Not 0: to end.

@@ -2,6 +2,7 @@
 #include "tools/dlrun/Commands.h"
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Paths.h"
+#include "tools/dlrun/Processes.h"
 
 #include <fmt/format.h>
 
@@ -11,24 +12,40 @@
 using namespace dlrun;
 using namespace dlrt;
 
+/// The path of a folder that holds a run at which nobody else is at work. Of
+/// several processes rank 0 looks.
+static Expected<std::string> folderOfRun(const std::string &path) {
+  std::string name = path;
+  auto look = [&]() -> Status {
+    auto folder = RunFolder::open(path, /*create=*/false);
+    if (!folder)
+      return folder.takeError();
+    name = folder->path();
+    if (folder->holdsRun())
+      return {};
+    return {Code::Io,
+            fmt::format("'{}' holds no run: run.json is missing", name)};
+  };
+  Processes *run = Processes::current();
+  Status found = run && run->rank() != 0 ? Status() : look();
+  DLRT_TRY(run ? run->agreeWithFirst(std::move(found)) : std::move(found));
+  return name;
+}
+
 Expected<int> dlrun::runResume(const Options &given) {
   Options options;
   {
-    auto folder = RunFolder::open(given.plan, /*create=*/false);
+    auto folder = folderOfRun(given.plan);
     if (!folder)
       return folder.takeError();
-    if (!folder->holdsRun())
-      return Status(Code::Io, fmt::format("'{}' holds no run: run.json is "
-                                          "missing",
-                                          folder->path()));
-    auto record = folder->record();
+    auto record = RunFolder::recordIn(*folder);
     if (!record)
       return record.takeError();
     auto merged = parseResumed(*record, given.arguments);
     if (!merged)
       return merged.takeError();
     options = std::move(*merged);
-    options.out = folder->path();
+    options.out = *folder;
     // Relative paths are those of the run's start.
     std::error_code error;
     if (std::filesystem::current_path(error) != record->folder) {
@@ -44,6 +61,8 @@ Expected<int> dlrun::runResume(const Options &given) {
       options.plan = options.out + "/model.plan";
     else
       options.plan = options.newPlan;
+    if (const Processes *run = Processes::current())
+      run->keepOnFirst(options);
   }
   return runTrain(options);
 }

@@ -1,5 +1,6 @@
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/Numbers.h"
+#include "runtime/comm/Launcher.h"
 #include "runtime/train/Training.h"
 #include "tools/dlrun/Commands.h"
 #include "tools/dlrun/Events.h"
@@ -29,7 +30,7 @@ public:
   /// Of a training that is prepared.
   void begin(const Training &training) {
     const StepRunner &steps = training.steps();
-    if (training.isKept())
+    if (training.isKept() && !isWatched())
       installCheckpointSignal();
     reportStart(session, options, lengthText(steps), steps.stepsDone());
     if (training.isKept() && training.isFinished())
@@ -60,6 +61,10 @@ public:
                      training.wasStopped() ? "stopped: " : "",
                      withCommas(steps), humanSeconds(seconds),
                      firstStepSeconds * 1e3, humanBytes(peakResidentBytes())));
+  }
+
+  Status agree(Status own) override {
+    return agreeOnData(&session, std::move(own));
   }
 
   bool wantsToStop() override {
@@ -179,10 +184,8 @@ Expected<int> dlrun::runTrain(const Options &options) {
   Console console(options, **session);
   TrainingOptions wanted = trainingOptions(options);
   Training training(**session, wanted, console);
-  Status ready = checkOutputsAgainstData(options, **session);
-  if (ready.ok())
-    ready = training.prepare();
-  DLRT_TRY(agreeOnData(session->get(), std::move(ready)));
+  DLRT_TRY(checkOutputsAgainstData(options, **session));
+  DLRT_TRY(training.prepare());
   console.begin(training);
   Status status = training.run();
   console.clearLine();
