@@ -105,6 +105,11 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     int64_t align =
         kernel.getAligns() ? (*kernel.getAligns())[index] : plan::alignment;
     BufferOp buffer = access.buffer();
+    if (buffer.getMemory() != Memory::Host) // all kernels are for the CPU
+      return emitOpError("binding ")
+             << index << ": '" << buffer.getName() << "' is in "
+             << stringifyMemory(buffer.getMemory()) << " memory, which "
+             << getKernelAttr() << " does not reach";
     if (access.bytes < needed[index])
       return emitOpError("binding ")
              << index << ": '" << buffer.getName() << "' has " << access.bytes

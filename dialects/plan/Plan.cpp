@@ -49,6 +49,16 @@ LogicalResult PlanOp::verify() {
       return emitOpError("axis '")
              << axis.getName() << "' of the mesh has " << axis.getSize()
              << " ranks or stands twice";
+  std::optional<Memory> memory;
+  for (auto buffer : getOps<BufferOp>()) {
+    if (buffer.getSpace() != Space::Arena)
+      continue;
+    if (memory && *memory != buffer.getMemory())
+      return buffer.emitOpError("'") << buffer.getName() << "' is in "
+                                     << stringifyMemory(buffer.getMemory())
+                                     << " memory, where the arena is not";
+    memory = buffer.getMemory();
+  }
   return success();
 }
 

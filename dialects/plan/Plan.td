@@ -62,6 +62,10 @@ def Plan_Space : Plan_Enum<"Space", "where a buffer lives", [
     I32EnumCase<"Input", 1, "input">,      // a component of the batch
     I32EnumCase<"Scalars", 2, "scalars">]>; // the step's i64 scalars, f64 settings
 
+def Plan_Memory : Plan_Enum<"Memory", "which memory bytes are in", [
+    I32EnumCase<"Host", 0, "host">,       // the processor's
+    I32EnumCase<"Device", 1, "device">]>; // the device's alone
+
 def Plan_StateRole : Plan_Enum<"StateRole", "what a state is for", [
     I32EnumCase<"Parameter", 0, "parameter">, I32EnumCase<"Slot", 1, "slot">,
     I32EnumCase<"Buffer", 2, "buffer">, I32EnumCase<"Accumulator", 3, "accumulator">]>;

@@ -32,13 +32,17 @@ def Plan_BufferOp : Plan_Op<"buffer", [HasParent<"PlanOp">,
     `offset` counts from the arena's start; of an input it is the component of
     the batch. A buffer of the arena has none until offsets are assigned.
     `pinned` bytes are nobody else's: states, metrics and error flags.
+
+    It is in the processor's memory, or in one that belongs to the device alone:
+    `arena of device`. The arena is in one of them.
   }];
   let arguments = (ins StrAttr:$name, EnumProp<Plan_Space>:$space, I64Attr:$bytes,
                        OptionalAttr<I64Attr>:$offset, UnitAttr:$pinned,
-                       OptionalAttr<Plan_SourceAttr>:$source);
+                       OptionalAttr<Plan_SourceAttr>:$source,
+                       DefaultValuedProp<EnumProp<Plan_Memory>, "Memory::Host">:$memory);
   let results = (outs Plan_BufferType:$buffer);
   let assemblyFormat = [{
-    $name $space `bytes` $bytes (`offset` $offset^)? (`pinned` $pinned^)? (`from` $source^)? attr-dict
+    $name $space (`of` $memory^)? `bytes` $bytes (`offset` $offset^)? (`pinned` $pinned^)? (`from` $source^)? attr-dict
   }];
   let hasVerifier = 1;
 }

@@ -6,6 +6,7 @@
 #include "runtime/exec/TransportErrand.h"
 #include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/InputRing.h"
+#include "runtime/plan/Memories.h"
 #include "runtime/plan/SourceText.h"
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/plan/Validator.h"
@@ -28,6 +29,7 @@ Executor::create(const LoadedPlan &loaded, const DeviceOptions &options) {
                               loaded.mesh.ranks(),
                               loaded.mesh.ranks() == 1 ? "" : "s",
                               ranks.total));
+  DLRT_TRY(checkMemories(loaded, {fb::Memory::Host}));
   std::unique_ptr<Executor> executor(new Executor(loaded, ranks));
   DLRT_TRY(executor->loadKernels(loaded, options.isa));
   executor->describeKernels();

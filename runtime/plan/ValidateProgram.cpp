@@ -1,6 +1,7 @@
 #include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/Layout.h"
+#include "runtime/plan/Memories.h"
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/plan/Validator.h"
 
@@ -187,6 +188,12 @@ private:
     if (std::string what = checkRange(range, kernel.writes[binding]);
         !what.empty())
       return what;
+    fb::Memory memory = plan.buffers[range.buffer()]->memory;
+    for (const auto &variant : kernel.variants)
+      if (!reaches(variant->target, memory))
+        return fmt::format("buffer {} is in {} memory, which kernel '{}' does "
+                           "not reach",
+                           range.buffer(), nameOf(memory), kernel.name);
     if (range.bytes() < kernel.binding_bytes[binding])
       return fmt::format("{} bytes of buffer {}, kernel '{}' needs {}",
                          range.bytes(), range.buffer(), kernel.name,

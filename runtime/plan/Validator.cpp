@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <unordered_set>
 
 using namespace dlrt;
@@ -53,6 +54,7 @@ static Status checkBuffers(const fb::PlanT &plan) {
   // Leaves room for the slack behind it, rings and scratch.
   if (plan.arena_bytes > uint64_t(1) << 60)
     return planError("arena", fmt::format("{} bytes", plan.arena_bytes));
+  std::optional<fb::Memory> arena;
   for (size_t i = 0; i < plan.buffers.size(); ++i) {
     const fb::BufferT &b = *plan.buffers[i];
     auto error = [&](std::string_view what) {
@@ -60,8 +62,13 @@ static Status checkBuffers(const fb::PlanT &plan) {
     };
     if (!isPrintable(b.name))
       return error("its name has control characters");
+    if (b.memory > fb::Memory::MAX)
+      return error("unknown memory");
     switch (b.space) {
     case fb::Space::Arena:
+      if (arena && *arena != b.memory)
+        return error("it is in another memory than the rest of the arena");
+      arena = b.memory;
       if (b.offset % bufferAlignment != 0)
         return error(fmt::format("offset {} is not aligned", b.offset));
       if (b.offset > plan.arena_bytes || b.bytes > plan.arena_bytes - b.offset)

@@ -40,6 +40,27 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" {
 // -----
 
 plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  %a = plan.buffer "a" arena of device bytes 64 offset 0
+  // expected-error@+1 {{'b' is in host memory, where the arena is not}}
+  %b = plan.buffer "b" arena bytes 64 offset 64
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  %a = plan.buffer "a" arena of device bytes 64 offset 0
+  plan.kernel @k "" tiles 1 scratch 0 bindings [64] writes [true] flops 0 bytes 0
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{binding 0: 'a' is in device memory, which @k does not reach}}
+      %0 = plan.launch @k(%a)
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
   %a = plan.buffer "a" arena bytes 60 offset 0
   plan.kernel @k "" tiles 1 scratch 0 bindings [64] writes [true] flops 0 bytes 0
   plan.step "train" dataset 0 accumulate 1 {

@@ -67,6 +67,22 @@ struct Devices : testing::TestWithParam<Create> {
 
 } // namespace
 
+/// A good plan, but for devices with a memory of their own.
+TEST_P(Devices, MemoryThatItDoesNotHave) {
+  PlanBuilder b;
+  b.state("w", {4});
+  b.plan.buffers[0]->memory = fb::Memory::Device;
+  Bytes bytes = seal(b.plan);
+  LoadedPlan own = mustLoad(bytes);
+  auto created = GetParam()(own, {});
+  ASSERT_FALSE(created);
+  EXPECT_EQ(created.status().code(), Code::Plan); // 5
+  EXPECT_NE(created.status().message().find(
+                "is in device memory, which this device does not have"),
+            std::string::npos)
+      << created.status().message();
+}
+
 TEST_P(Devices, ReportsOfLaunchesAheadAreKept) {
   std::vector<Ticket> tickets;
   for (int64_t i = 0; i < 3; ++i)

@@ -40,6 +40,28 @@ TEST(Validator, Buffers) {
   expectRefusal([](auto &p) { p.buffers[0]->space = fb::Space(9); },
                 "unknown space");
   expectRefusal([](auto &p) { p.buffers[4]->bytes = 128; }, "scalars");
+  expectRefusal([](auto &p) { p.buffers[0]->memory = fb::Memory(2); },
+                "unknown memory");
+  expectRefusal([](auto &p) { p.buffers[1]->memory = fb::Memory::Device; },
+                "another memory than the rest of the arena");
+}
+
+/// Those of a plan that this machine's kernels are bound to are in its memory.
+TEST(Validator, MemoriesOfBindings) {
+  expectRefusal(
+      [](auto &p) {
+        for (auto &buffer : p.buffers)
+          if (buffer->space == fb::Space::Input)
+            buffer->memory = fb::Memory::Device;
+      },
+      "is in device memory, which kernel");
+  expectRefusal(
+      [](auto &p) {
+        for (auto &buffer : p.buffers)
+          if (buffer->space == fb::Space::Arena)
+            buffer->memory = fb::Memory::Device;
+      },
+      "is in device memory, which kernel");
 }
 
 TEST(Validator, Predictions) {

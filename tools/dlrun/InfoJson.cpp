@@ -3,6 +3,7 @@
 #include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/Layout.h"
+#include "runtime/plan/Memories.h"
 #include "tools/dlrun/Commands.h"
 
 #include <algorithm>
@@ -81,6 +82,7 @@ static void writeBuffers(JsonWriter &json, const fb::PlanT &plan) {
   for (const auto &buffer : plan.buffers)
     json.beginObject()
         .field("space", lower(EnumNameSpace(buffer->space)))
+        .field("memory", nameOf(buffer->memory))
         .field("offset", buffer->offset)
         .field("bytes", buffer->bytes)
         .field("name", buffer->name)

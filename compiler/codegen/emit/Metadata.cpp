@@ -24,6 +24,9 @@ SAME_CASE(Space, Arena);
 SAME_CASE(Space, Input);
 SAME_CASE(Space, Scalars);
 SAME_COUNT(Space);
+SAME_CASE(Memory, Host);
+SAME_CASE(Memory, Device);
+SAME_COUNT(Memory);
 SAME_CASE(StateRole, Parameter);
 SAME_CASE(StateRole, Slot);
 SAME_CASE(StateRole, Buffer);
@@ -169,6 +172,7 @@ private:
       return op.emitOpError("'") << op.getName() << "' has no offset";
     auto buffer = std::make_unique<fb::BufferT>();
     buffer->space = static_cast<fb::Space>(op.getSpace());
+    buffer->memory = static_cast<fb::Memory>(op.getMemory());
     buffer->offset = *op.getOffset();
     buffer->bytes = op.getBytes();
     buffer->name = op.getName().str();
