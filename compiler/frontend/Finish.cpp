@@ -1,5 +1,6 @@
 // Names of states, attributes of functions, and out.
 #include "compiler/frontend/Graph.h"
+#include "compiler/frontend/Locations.h"
 #include "dialects/graph/Step.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"
@@ -132,13 +133,6 @@ std::string Graph::stateName(const StateKey &key) const {
   const std::string &parameter =
       names[static_cast<size_t>(key.parameter)].front();
   return key.slot.empty() ? parameter : "optim." + parameter + "." + key.slot;
-}
-
-static Location locationOf(ArrayRef<Frame> frames, MLIRContext *context) {
-  if (frames.empty())
-    return UnknownLoc::get(context);
-  return FileLineColLoc::get(context, frames.front().file, frames.front().line,
-                             frames.front().column);
 }
 
 void Graph::writeState(const StateKey &key, StringRef role, StringRef kind,

@@ -1,6 +1,8 @@
 #include "compiler/frontend/Parallel.h"
+#include "compiler/frontend/Locations.h"
 #include "compiler/frontend/Suggest.h"
 #include "dialects/graph/Inference.h"
+#include "dialects/graph/ModulePattern.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
@@ -23,6 +25,7 @@ void Parallel::addAxis(const std::string &name, int64_t size) {
     if (axis.name == name)
       reporter.fail("dl::Mesh: the axis '" + name + "' is there twice");
   axes.push_back({name, size});
+  meshFrames = here();
 }
 
 /// What a mesh of the command line may have instead is not known here.
@@ -65,19 +68,34 @@ void Parallel::setPipeline(const std::string &axis, const std::string &pattern,
   if (order != "gpipe" && order != "1f1b")
     reporter.fail("parallel::pipeline: '" + order +
                   "' is no schedule; gpipe and 1f1b are");
+  if (!pattern.empty())
+    refuseSecondCut("parallel::pipeline");
   stages = axis;
-  blocks = pattern;
   microBatches = count;
   schedule = order;
+  meshFrames = here();
+  if (!pattern.empty())
+    cut = {pattern, {}, meshFrames};
 }
 
 void Parallel::addToStage(const std::string &axis, int64_t stage,
                           const std::string &modules) {
   requireAxis(axis);
+  size_t number = static_cast<size_t>(stage);
+  bool beginsAgain = number == 0 && cut.stages.size() > 1;
+  if (beginsAgain || !cut.blocks.empty())
+    refuseSecondCut("parallel::stages");
   stages = axis;
-  if (cut.size() <= static_cast<size_t>(stage))
-    cut.resize(stage + 1);
-  cut[stage].push_back(modules);
+  cut.frames = meshFrames = here();
+  if (cut.stages.size() <= number)
+    cut.stages.resize(number + 1);
+  cut.stages[number].push_back(modules);
+}
+
+void Parallel::refuseSecondCut(const std::string &function) {
+  if (cut.isThere())
+    reporter.fail(function + ": the model is cut into stages at " +
+                  lineOf(cut.frames) + " already");
 }
 
 void Parallel::place(const std::string &modules, const std::string &style,
@@ -87,16 +105,6 @@ void Parallel::place(const std::string &modules, const std::string &style,
     reporter.fail("parallel::tensor: '" + style +
                   "' is no style; colwise and rowwise are");
   placements.push_back({modules, style, axis, here()});
-}
-
-/// "h.*.mlp" and "h.0.mlp".
-static bool matches(StringRef pattern, StringRef path) {
-  SmallVector<StringRef> wanted, names;
-  pattern.split(wanted, '.');
-  path.split(names, '.');
-  return llvm::equal(wanted, names, [](StringRef part, StringRef name) {
-    return part == "*" || part == name;
-  });
 }
 
 /// A Linear's weight is [out, in], its bias [out].
@@ -122,27 +130,77 @@ bool Parallel::divide(const Placement &placement, dl::graph::StateOp state,
   return true;
 }
 
+/// The modules with parameters or buffers of their own, each once.
+static std::vector<std::string> modulePaths(ModuleOp module) {
+  std::vector<std::string> paths;
+  for (auto state : module.getOps<dl::graph::StateOp>())
+    if (state.getRole() == "parameter" || state.getRole() == "buffer") {
+      StringRef name = state.getSymName();
+      std::string path =
+          (name.contains('.') ? name.rsplit('.').first : name).str();
+      if (!llvm::is_contained(paths, path))
+        paths.push_back(path);
+    }
+  return paths;
+}
+
+void Parallel::failUnknown(const std::vector<Frame> &frames,
+                           const std::string &function,
+                           const std::string &pattern,
+                           const std::vector<std::string> &paths) {
+  std::vector<std::string> alike;
+  for (const std::string &path : paths)
+    alike.push_back(dl::graph::inFormOf(pattern, path));
+  std::string better = nearest(pattern, alike);
+  std::string hint;
+  if (!better.empty())
+    hint = "; did you mean '" + better + "'?";
+  else if (!paths.empty())
+    hint = "; the first is '" + paths.front() + "'";
+  reporter.failAt(frames, function + ": no module with parameters is called '" +
+                              pattern + "'" + hint);
+}
+
+/// Patterns name something, whatever mesh the command line may want.
+void Parallel::checkCut(ModuleOp module) {
+  std::vector<std::string> paths = modulePaths(module);
+  auto check = [&](const std::string &function, const std::string &pattern) {
+    if (llvm::none_of(paths, [&](const std::string &path) {
+          return dl::graph::matchedPrefix(pattern, path).has_value();
+        }))
+      failUnknown(cut.frames, function, pattern, paths);
+  };
+  if (!cut.blocks.empty())
+    check("parallel::pipeline", cut.blocks);
+  for (const auto &modules : cut.stages)
+    for (const std::string &pattern : modules)
+      check("parallel::stages", pattern);
+}
+
+void Parallel::writeMesh(OpBuilder &builder, ModuleOp module) {
+  checkCut(module);
+  SmallVector<Attribute> list, cutList;
+  if (!cut.blocks.empty())
+    cutList.push_back(builder.getStringAttr(cut.blocks));
+  for (const auto &modules : cut.stages)
+    cutList.push_back(builder.getStrArrayAttr(
+        SmallVector<StringRef>(modules.begin(), modules.end())));
+  MLIRContext *context = module.getContext();
+  for (const Axis &axis : axes)
+    list.push_back(dl::graph::AxisAttr::get(context, axis.name, axis.size));
+  dl::graph::MeshOp::create(
+      builder, locationOf(cut.isThere() ? cut.frames : meshFrames, context),
+      builder.getArrayAttr(list), data, zero, stages, microBatches, schedule,
+      builder.getArrayAttr(cutList));
+}
+
 void Parallel::write(OpBuilder &builder, ModuleOp module) {
   MLIRContext *context = module.getContext();
   if (!axes.empty() || zero || data != "dp" || stages != "pp" ||
-      !blocks.empty() || !cut.empty() || microBatches > 1) {
-    SmallVector<Attribute> list, cutList;
-    if (!blocks.empty())
-      cutList.push_back(builder.getStringAttr(blocks));
-    for (const auto &modules : cut)
-      cutList.push_back(builder.getStrArrayAttr(
-          SmallVector<StringRef>(modules.begin(), modules.end())));
-    for (const Axis &axis : axes)
-      list.push_back(dl::graph::AxisAttr::get(context, axis.name, axis.size));
-    dl::graph::MeshOp::create(
-        builder, module.getLoc(), builder.getArrayAttr(list), data, zero,
-        stages, microBatches, schedule, builder.getArrayAttr(cutList));
-  }
+      cut.isThere() || microBatches > 1)
+    writeMesh(builder, module);
   std::map<std::string, Dims> divided;
-  std::vector<std::string> paths;
-  for (auto state : module.getOps<dl::graph::StateOp>())
-    if (state.getRole() == "parameter")
-      paths.push_back(state.getSymName().rsplit('.').first.str());
+  std::vector<std::string> paths = modulePaths(module);
   for (const Placement &placement : placements) {
     bool found = false;
     for (auto state : module.getOps<dl::graph::StateOp>()) {
@@ -152,7 +210,7 @@ void Parallel::write(OpBuilder &builder, ModuleOp module) {
       if (ArrayAttr aliases = state.getAliasesAttr())
         llvm::append_range(names, aliases.getAsValueRange<StringAttr>());
       for (StringRef name : names) {
-        if (!matches(placement.modules, name.rsplit('.').first))
+        if (!dl::graph::namesModule(placement.modules, name.rsplit('.').first))
           continue;
         found = true;
         Dims &dims = divided[state.getSymName().str()];
@@ -160,16 +218,9 @@ void Parallel::write(OpBuilder &builder, ModuleOp module) {
         divide(placement, state, name, dims);
       }
     }
-    if (found)
-      continue;
-    std::string better = nearest(placement.modules, paths);
-    reporter.failAt(
-        placement.frames,
-        "parallel::tensor: no module with parameters is called '" +
-            placement.modules + "'" +
-            (better.empty()
-                 ? "; the first is '" + (paths.empty() ? "" : paths[0]) + "'"
-                 : "; did you mean '" + better + "'?"));
+    if (!found)
+      failUnknown(placement.frames, "parallel::tensor", placement.modules,
+                  paths);
   }
   for (auto state : module.getOps<dl::graph::StateOp>()) {
     auto it = divided.find(state.getSymName().str());

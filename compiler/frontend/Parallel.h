@@ -33,11 +33,25 @@ private:
     std::string modules, style, axis;
     std::vector<Frame> frames;
   };
+  /// What says which modules are at which stage.
+  struct Cut {
+    std::string blocks;                           // a pattern, or
+    std::vector<std::vector<std::string>> stages; // patterns of each stage
+    std::vector<Frame> frames;
+    bool isThere() const { return !blocks.empty() || !stages.empty(); }
+  };
   /// Which placement divides each dim of a state.
   using Dims = std::vector<const Placement *>;
 
   std::vector<Frame> here() { return reporter.stack.userFrames(); }
   void requireAxis(const std::string &name);
+  void refuseSecondCut(const std::string &function);
+  void checkCut(mlir::ModuleOp module);
+  void writeMesh(mlir::OpBuilder &builder, mlir::ModuleOp module);
+  [[noreturn]] void failUnknown(const std::vector<Frame> &frames,
+                                const std::string &function,
+                                const std::string &pattern,
+                                const std::vector<std::string> &paths);
   bool divide(const Placement &placement, dl::graph::StateOp state,
               llvm::StringRef parameter, Dims &dims);
 
@@ -45,9 +59,10 @@ private:
   std::vector<Axis> axes;
   std::string data = "dp";
   int64_t zero = 0;
-  std::string stages = "pp", blocks, schedule = "1f1b";
+  std::string stages = "pp", schedule = "1f1b";
   int64_t microBatches = 1;
-  std::vector<std::vector<std::string>> cut; // modules of each stage
+  Cut cut;
+  std::vector<Frame> meshFrames; // what was said of the mesh last
   std::vector<Placement> placements;
 };
 

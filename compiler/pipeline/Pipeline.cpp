@@ -181,6 +181,7 @@ private:
     std::string data = "dp", stages = "pp", schedule = "1f1b";
     int64_t zero = 0, micros = 1;
     ArrayAttr cut = ArrayAttr::get(module.getContext(), {});
+    Location place = module.getLoc();
     auto add = [&](StringRef name, int64_t size) {
       if (size > 1)
         axes.push_back(graph::AxisAttr::get(module.getContext(), name, size));
@@ -196,6 +197,8 @@ private:
       micros = known.getMicroBatches();
       schedule = known.getSchedule().str();
       cut = known.getCut();
+      if (!isa<UnknownLoc>(known.getLoc()))
+        place = known.getLoc();
       known.erase();
     }
     for (const auto &[name, size] : options.mesh.axes)
@@ -208,9 +211,8 @@ private:
     if (axes.empty() && micros == 1)
       return {};
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
-    return graph::MeshOp::create(builder, module.getLoc(),
-                                 builder.getArrayAttr(axes), data, zero, stages,
-                                 micros, schedule, cut);
+    return graph::MeshOp::create(builder, place, builder.getArrayAttr(axes),
+                                 data, zero, stages, micros, schedule, cut);
   }
 
   /// An axis of one rank divides nothing.

@@ -1,5 +1,6 @@
 // assign-stages: which stage of the pipeline computes what.
 #include "dialects/graph/Inference.h"
+#include "dialects/graph/ModulePattern.h"
 #include "dialects/graph/SourceLine.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
@@ -24,23 +25,6 @@ constexpr int64_t kAnywhere = -1;
 
 using OrderedCounts =
     llvm::MapVector<std::string, int64_t, std::map<std::string, unsigned>>;
-
-/// "h.*" and "h.0.mlp": the pattern names the module or one that holds it.
-/// Gives the part of the path that it names.
-std::optional<StringRef> matchedPrefix(StringRef pattern, StringRef path) {
-  SmallVector<StringRef> wanted, names;
-  pattern.split(wanted, '.');
-  path.split(names, '.');
-  if (names.size() < wanted.size())
-    return std::nullopt;
-  size_t length = 0;
-  for (auto [part, name] : llvm::zip(wanted, names)) {
-    if (part != "*" && part != name)
-      return std::nullopt;
-    length += name.size() + 1;
-  }
-  return path.take_front(length - 1);
-}
 
 /// The stage of each state.
 class Cut {
@@ -142,7 +126,7 @@ private:
     StringRef pattern = cast<StringAttr>(mesh.getCut()[0]).getValue();
     OrderedCounts blocks;
     for (auto &[name, count] : elements)
-      if (auto block = matchedPrefix(pattern, name))
+      if (auto block = graph::matchedPrefix(pattern, name))
         blocks[block->str()] += count;
     if (blocks.empty())
       return error() << "no module with parameters is called '" << pattern
@@ -155,7 +139,7 @@ private:
       return failure();
     int64_t stage = 0;
     for (auto &[name, count] : elements) {
-      if (auto block = matchedPrefix(pattern, name))
+      if (auto block = graph::matchedPrefix(pattern, name))
         stage = stageOfBlock.lookup(*block);
       stageOfModule[name] = stage;
     }
@@ -171,7 +155,7 @@ private:
       for (auto [stage, list] : llvm::enumerate(mesh.getCut()))
         for (StringRef pattern :
              cast<ArrayAttr>(list).getAsValueRange<StringAttr>())
-          if (matchedPrefix(pattern, name) && !found)
+          if (graph::matchedPrefix(pattern, name) && !found)
             found = stage;
       if (!found)
         return error() << "the module '" << name << "' is at no stage";

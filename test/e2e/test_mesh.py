@@ -83,9 +83,15 @@ class Mesh(support.ToolTest):
         refuse('dl::parallel::tensor(net, {{"h.0.up", "colwise", "tp"}}); dl::parallel::tensor(net, {{"h.*.up", "rowwise", "tp"}});',
                ["net.dl:21", "'h.0.up.weight'", "colwise", "rowwise"])
         refuse('dl::Mesh mesh{{"dp", 2}, {"dp", 2}};', ["net.dl:21", "twice"])
-        refuse('dl::Mesh mesh{{"pp", 9}};', ["9 stages"])
+        refuse('dl::Mesh mesh{{"pp", 9}};', ["net.dl:21", "9 stages"])
+        refuse('dl::parallel::pipeline(net, "pp", "g.*");', ["net.dl:21", "parallel::pipeline", "'g.*'", "did you mean 'h.*'?"])
+        refuse('dl::parallel::stages("pp", {{"first"}, {"h", "hed"}});', ["net.dl:21", "parallel::stages", "'hed'", "'head'"])
+        refuse('dl::parallel::stages("pp", {{"first"}, {"h"}});\n  dl::parallel::pipeline(net, "pp", "h.*");',
+               ["net.dl:22", "parallel::pipeline", "at net.dl:21 already"])
+        refuse('dl::parallel::pipeline(net, "pp", "h.*");\n  dl::parallel::stages("pp", {{"first"}, {"h"}});',
+               ["net.dl:22", "parallel::stages", "at net.dl:21 already"])
         refuse('dl::parallel::pipeline(net, "pp", "h.*", {.microbatches = 5});', ["batch of 16", "5 equal micro-batches"])
-        refuse('dl::Mesh mesh{{"pp", 2}}; dl::parallel::stages("pp", {{"first"}, {"head"}});', ["'h.0.up' is at no stage"])
+        refuse('dl::Mesh mesh{{"pp", 2}}; dl::parallel::stages("pp", {{"first"}, {"head"}});', ["net.dl:21", "'h.0.up' is at no stage"])
 
 
 if __name__ == "__main__":
