@@ -6,6 +6,12 @@
 
 namespace dl {
 
+namespace partition {
+/// Elements from which on a tensor is worth two exchanges that move less,
+/// instead of one: a sum that is made in blocks, a state in parts.
+inline constexpr int64_t kLeastToDivide = 1024;
+} // namespace partition
+
 #define GEN_PASS_DECL
 #include "passes/partition/Passes.h.inc"
 

@@ -25,7 +25,7 @@ def ShardSteps : Pass<"shard-steps", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::dl::graph::GraphDialect"];
-  let options = [Option<"splitFrom", "split-from", "int64_t", "1024",
+  let options = [Option<"splitFrom", "split-from", "int64_t", "partition::kLeastToDivide",
                         "Elements from which on a state or a sum is worth being divided">];
 }
 

@@ -1,5 +1,6 @@
 #include "passes/partition/Reshards.h"
 #include "dialects/graph/TensorBytes.h"
+#include "passes/partition/Passes.h"
 #include "llvm/ADT/STLExtras.h"
 #include <numeric>
 
@@ -132,7 +133,7 @@ void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
   int64_t elements = graph::numElements(part.value);
   // Blocks of equal sizes: ranks of a class must not differ in theirs.
   bool allHaveBlocks = elements % members == 0;
-  if (elements >= kLeastInBlocks && allHaveBlocks)
+  if (elements >= kLeastToDivide && allHaveBlocks)
     return sumInBlocks(part, axes, kind);
   SmallVector<int64_t> one(graph::shapeOf(part.value));
   one.insert(one.begin(), 1);

@@ -6,10 +6,6 @@
 
 namespace dl::partition {
 
-/// Elements from which on a sum is worth being added up in blocks: two
-/// exchanges that move less instead of one.
-inline constexpr int64_t kLeastInBlocks = 4096;
-
 class ReshardLowering {
 public:
   /// `nextOrder` counts the communications of the step, for all ranks alike.

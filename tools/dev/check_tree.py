@@ -24,8 +24,6 @@ LONGER = {
     "test/compiler/OpCases.cpp:makeCases": "a table with a row for each case",
 }
 
-# Where passes are defined, and where files of their names are.
-PASS_FOLDERS = ("passes/backward", "passes/layout", "passes/fuse", "passes/schedule", "compiler/codegen/cpu", "tools/dl-opt")
 # The compiler is built with LLVM's NDEBUG; see dialects/graph/Check.h.
 NO_ASSERT = ("compiler/", "dialects/", "passes/", "tools/dlcc/", "tools/dl-opt/")
 NO_ASSERT_BUT = ("compiler/dsl/",)
@@ -173,7 +171,7 @@ def check(root, only=None):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
         errors += check_lengths(path, text) + check_asserts(path, text)
-        if path.endswith(".td") and os.path.dirname(path) in PASS_FOLDERS:
+        if path.endswith(".td"):
             errors += check_passes(path, text, every)
     return errors + check_format(root, [path for path in paths if path.endswith((".cpp", ".h", ".c"))])
 
