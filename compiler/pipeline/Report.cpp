@@ -1,6 +1,7 @@
 #include "compiler/pipeline/Report.h"
 #include "passes/schedule/Sources.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 #include <tuple>
@@ -73,7 +74,7 @@ void addExchange(plan::CommunicateOp exchange, const SymbolTable &symbols,
                  ProgramReport &report) {
   auto plan = exchange->getParentOfType<plan::PlanOp>();
   llvm::StringMap<int64_t> sizes, at;
-  int64_t rank = plan.getRanks().front();
+  int64_t rank = plan.getRanks().empty() ? 0 : plan.getRanks().front();
   for (Attribute attr : llvm::reverse(plan.getMesh())) {
     auto axis = cast<plan::AxisAttr>(attr);
     sizes[axis.getName()] = axis.getSize();
@@ -98,16 +99,26 @@ void addExchange(plan::CommunicateOp exchange, const SymbolTable &symbols,
 
 } // namespace
 
-void CompileReport::describe(plan::PlanOp plan) {
-  model = plan.getModel().str();
-  dtype = plan.getDtype().isF64() ? "f64" : "f32";
-  parameters = plan.getParameters();
+int64_t CompileReport::allRanks() const {
+  int64_t all = 1;
+  for (const auto &[name, size] : mesh)
+    all *= size;
+  return all;
+}
+
+void CompileReport::describeMesh(plan::PlanOp plan) {
+  mesh.clear();
+  for (auto axis : plan.getMesh().getAsRange<plan::AxisAttr>())
+    mesh.push_back({axis.getName().str(), axis.getSize()});
+  ranks.assign(plan.getRanks().begin(), plan.getRanks().end());
+  if (ranks.empty())
+    llvm::append_range(ranks, llvm::seq<int64_t>(0, allRanks()));
+}
+
+void CompileReport::describeStates(plan::PlanOp plan) {
   arena = plan.getArena();
   parameterBytes = slotBytes = bufferBytes = accumulatorBytes = 0;
-  reportBytes = temporaries = scratch = 0;
-  steps.clear();
-  kernels.clear();
-
+  reportBytes = 0;
   for (auto buffer : plan.getOps<plan::BufferOp>())
     if (buffer.getPinned())
       reportBytes += alignedBytes(buffer);
@@ -130,6 +141,17 @@ void CompileReport::describe(plan::PlanOp plan) {
       break;
     }
   }
+}
+
+void CompileReport::describe(plan::PlanOp plan) {
+  describeMesh(plan);
+  describeStates(plan);
+  model = plan.getModel().str();
+  dtype = plan.getDtype().isF64() ? "f64" : "f32";
+  parameters = plan.getParameters();
+  temporaries = scratch = 0;
+  steps.clear();
+  kernels.clear();
 
   llvm::StringMap<unsigned> kernelIndex;
   for (auto kernel : plan.getOps<plan::KernelOp>()) {

@@ -54,7 +54,12 @@ struct CompileReport {
 
   int exitCode = 0; // of dlcc
   std::string model, dtype;
-  int64_t parameters = 0;
+  int64_t parameters = 0;                            // of the whole model
+  std::vector<std::pair<std::string, int64_t>> mesh; // axes; none: one rank
+  /// Those whose figures all that follows are: rank 0 and the others with parts
+  /// of the same sizes.
+  std::vector<int64_t> ranks;
+  int64_t allRanks() const;
   /// The arena and its parts: states by role, metrics and error flags, and the
   /// largest program's temporaries.
   int64_t arena = 0, scratch = 0, parameterBytes = 0, slotBytes = 0,
@@ -88,6 +93,10 @@ struct CompileReport {
 
   std::string text() const;
   std::string json() const;
+
+private:
+  void describeMesh(plan::PlanOp plan);
+  void describeStates(plan::PlanOp plan);
 };
 
 } // namespace dl

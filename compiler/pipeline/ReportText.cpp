@@ -20,6 +20,26 @@ std::string quantity(int64_t value, llvm::StringRef unit) {
                    .str();
 }
 
+/// What is said of a plan is said of one class of ranks.
+void addMesh(const CompileReport &report, llvm::raw_ostream &out) {
+  if (report.mesh.empty())
+    return;
+  out << "mesh ";
+  for (const auto &[name, size] : report.mesh)
+    out << (&name == &report.mesh.front().first ? "" : ",") << name << "="
+        << size;
+  int64_t all = report.allRanks(), others = report.ranks.size() - 1;
+  out << ": " << all << " ranks; memory, steps and kernels are those of ";
+  if (others + 1 == all)
+    out << "each\n";
+  else
+    out << "rank 0"
+        << (others ? " and " + std::to_string(others) +
+                         " with parts of the same sizes"
+                   : "")
+        << ", others differ\n";
+}
+
 void addMemory(const CompileReport &report, llvm::raw_ostream &out) {
   out << "memory: " << report.arena + report.scratch + report.batchBytes
       << " bytes on one thread: " << report.arena << " in one arena, "
@@ -103,6 +123,7 @@ std::string CompileReport::text() const {
   std::string result;
   llvm::raw_string_ostream out(result);
   out << model << ": " << parameters << " parameters, " << dtype << "\n";
+  addMesh(*this, out);
   addMemory(*this, out);
   for (const StepReport &step : steps)
     for (const ProgramReport &program : step.programs)
@@ -191,6 +212,9 @@ std::string CompileReport::json() const {
   llvm::json::Object times;
   for (const Phase &phase : phases)
     times[phase.name] = phase.seconds;
+  llvm::json::Array axes;
+  for (const auto &[name, size] : mesh)
+    axes.push_back(llvm::json::Object{{"name", name}, {"size", size}});
   llvm::json::Object memory{{"arena_bytes", arena},
                             {"scratch_bytes_per_thread", scratch},
                             {"batch_bytes", batchBytes},
@@ -204,6 +228,8 @@ std::string CompileReport::json() const {
       llvm::json::Object{{"model", model},
                          {"dtype", dtype},
                          {"parameters", parameters},
+                         {"mesh", std::move(axes)},
+                         {"ranks", llvm::json::Array(ranks)},
                          {"memory", std::move(memory)},
                          {"steps", std::move(stepList)},
                          {"kernels", std::move(kernelList)},

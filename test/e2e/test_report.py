@@ -46,6 +46,16 @@ class ReportTest(ToolTest):
         self.assertAlmostEqual(seconds("--machine=slow.machine") / seconds(), 10, delta=1e-6)
         self.assertRegex(self.dlcc("net.dl", "--report"), r"step train, .* moved, about \d+\.\d+ ms on one core")
 
+    def test_ranks(self):
+        """Figures are of one class of ranks, and say so."""
+        self.assertNotIn("mesh", self.dlcc("net.dl", "--report").split("\n")[1])
+        for mesh, count, whose, ranks in (("dp=2", 2, "each", [0, 1]), ("dp=2,pp=2", 4, "rank 0 and 1 with parts of the same sizes, "
+                                          "others differ", [0, 2]), ("pp=3", 3, "rank 0, others differ", [0])):
+            self.assertEqual(self.dlcc("net.dl", f"--mesh={mesh}", "--report").split("\n")[1],
+                             f"mesh {mesh}: {count} ranks; memory, steps and kernels are those of {whose}")
+            report = json.loads(self.dlcc("net.dl", f"--mesh={mesh}", "--report=json"))
+            self.assertEqual((",".join(f"{axis['name']}={axis['size']}" for axis in report["mesh"]), report["ranks"]), (mesh, ranks))
+
     def test_silent(self):
         result = dltools.call([dltools.DLCC, "net.dl", "--emit=graph.svg,memory.svg"], self.folder)
         self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))

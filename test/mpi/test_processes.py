@@ -10,7 +10,7 @@ import unittest
 import numpy as np
 
 import dltools
-from e2e import support
+from e2e import readme, support
 from mpi import launch
 
 
@@ -77,6 +77,25 @@ class Equal(ProcessTest):
         result = self.dlrun_np(2, "bench", self.plan(2), "--seconds", "0.3", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(result.stdout.count('"event":"bench"'), 1)
+
+
+class Readme(ProcessTest):
+    def test_commands(self):
+        """Those of README's "Many devices" that start processes."""
+        readme.write_divided_model(self.folder)
+        first, *others = readme.commands("Many devices")
+        dltools.dlcc(*first[1:], cwd=self.folder)
+        ran = 0
+        for tool, *words in others:
+            if "-np" not in words:
+                continue
+            self.assertEqual(tool, "dlrun")
+            few = [] if "--dry-run" in words else ["--steps", "2"]
+            result = self.call(dltools.DLRUN, *words, *few)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("mpirun" if "--dry-run" in words else "step 2/2", result.stdout + result.stderr)
+            ran += 1
+        self.assertGreaterEqual(ran, 2)
 
 
 class Agreement(ProcessTest):
