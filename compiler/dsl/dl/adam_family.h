@@ -5,6 +5,20 @@
 
 namespace dl::optim {
 
+namespace detail {
+/// Weight decay on the parameter itself (Loshchilov and Hutter, "Decoupled
+/// Weight Decay Regularization", 2019), or as a part of the gradient.
+struct Decayed {
+  Tensor parameter, gradient;
+};
+template <class Options>
+Decayed decayed_either_way(const Options &o, const Updated &p) {
+  if (o.decoupled_weight_decay)
+    return {p.parameter * (1 - o.lr * o.weight_decay), p.gradient};
+  return {p.parameter, decayed(p, o.weight_decay)};
+}
+} // namespace detail
+
 struct AdamaxOptions {
   Scalar lr = 2e-3;
   Betas betas{};
@@ -41,8 +55,7 @@ public:
   void step() {
     step_parameters([](const AdamaxOptions &o, const detail::Updated &p) {
       Tensor g = detail::decayed(p, o.weight_decay);
-      Tensor mean = p.keep(
-          "exp_avg", detail::average(p.slot("exp_avg"), o.betas.first, g));
+      Tensor mean = detail::averaged(p, "exp_avg", o.betas.first, g);
       Tensor largest =
           p.keep("exp_inf",
                  (p.slot("exp_inf") * o.betas.second).maximum(g.abs() + o.eps));
@@ -91,11 +104,7 @@ public:
 
   void step() {
     step_parameters([](const NAdamOptions &o, const detail::Updated &p) {
-      Tensor parameter = p.parameter, g = p.gradient;
-      if (o.decoupled_weight_decay)
-        parameter = parameter * (1 - o.lr * o.weight_decay);
-      else
-        g = detail::decayed(p, o.weight_decay);
+      auto [parameter, g] = detail::decayed_either_way(o, p);
       auto [beta1, beta2] = o.betas;
       Scalar count = p.count();
       auto momentum = [&](Scalar at) {
@@ -103,10 +112,8 @@ public:
       };
       Scalar now = momentum(count), next = momentum(count + 1);
       Scalar product = p.keep("mu_product", p.number("mu_product", 1) * now);
-      Tensor mean =
-          p.keep("exp_avg", detail::average(p.slot("exp_avg"), beta1, g));
-      Tensor square = p.keep("exp_avg_sq", detail::average(p.slot("exp_avg_sq"),
-                                                           beta2, g.square()));
+      Tensor mean = detail::averaged(p, "exp_avg", beta1, g);
+      Tensor square = detail::averaged(p, "exp_avg_sq", beta2, g.square());
       Tensor root = (square / (1 - pow(beta2, count))).sqrt() + o.eps;
       parameter = parameter - g / root * (o.lr * (1 - now) / (1 - product));
       p.become(parameter - mean / root * (o.lr * next / (1 - product * next)));
@@ -151,16 +158,10 @@ public:
 
   void step() {
     step_parameters([](const RAdamOptions &o, const detail::Updated &p) {
-      Tensor parameter = p.parameter, g = p.gradient;
-      if (o.decoupled_weight_decay)
-        parameter = parameter * (1 - o.lr * o.weight_decay);
-      else
-        g = detail::decayed(p, o.weight_decay);
+      auto [parameter, g] = detail::decayed_either_way(o, p);
       auto [beta1, beta2] = o.betas;
-      Tensor mean =
-          p.keep("exp_avg", detail::average(p.slot("exp_avg"), beta1, g));
-      Tensor square = p.keep("exp_avg_sq", detail::average(p.slot("exp_avg_sq"),
-                                                           beta2, g.square()));
+      Tensor mean = detail::averaged(p, "exp_avg", beta1, g);
+      Tensor square = detail::averaged(p, "exp_avg_sq", beta2, g.square());
       Scalar count = p.count(), power = pow(beta2, count), rest = 1 - power;
       Scalar limit = 2 / (1 - beta2) - 1;
       Scalar length = limit - 2 * count * power / rest;
@@ -215,7 +216,7 @@ public:
       if (!o.weight_decay.is_none())
         parameter = parameter * (1 - o.lr * o.weight_decay);
       Tensor change = detail::average(mean, o.betas.first, g).sign();
-      p.keep("exp_avg", detail::average(mean, o.betas.second, g));
+      detail::averaged(p, "exp_avg", o.betas.second, g);
       p.become(parameter - change * o.lr);
     });
   }

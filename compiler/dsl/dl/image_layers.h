@@ -6,29 +6,6 @@
 
 namespace dl::nn {
 
-namespace detail {
-/// What convolutions ask of their channels.
-inline void check_channels(const char *what, i64 in, i64 out, i64 groups) {
-  at_least_one(what, "in_channels", in);
-  at_least_one(what, "out_channels", out);
-  at_least_one(what, "groups", groups);
-  if (in % groups || out % groups)
-    fail("{}: in_channels = {} and out_channels = {} must be divisible by "
-         "groups = {}",
-         what, in, out, groups);
-}
-/// A weight, and its fan-in: all elements behind the first dim.
-inline Parameter window_weight(const char *what, const Shape &shape,
-                               i64 &fan_in) {
-  fan_in = 1;
-  for (int i = 1; i < shape.rank; ++i) {
-    at_least_one(what, i < 2 ? "in_channels" : "kernel_size", shape[i]);
-    fan_in *= shape[i];
-  }
-  return fan_in_uniform(shape, fan_in);
-}
-} // namespace detail
-
 class Conv1d : public Module {
 public:
   i64 in_channels, out_channels, kernel_size;
@@ -39,13 +16,8 @@ public:
          const Conv1dOptions &options = {})
       : in_channels(in_channels), out_channels(out_channels),
         kernel_size(kernel_size), options(options) {
-    detail::check_channels("Conv1d", in_channels, out_channels, options.groups);
-    i64 fan_in;
-    weight = detail::window_weight(
-        "Conv1d", {out_channels, in_channels / options.groups, kernel_size},
-        fan_in);
-    if (options.bias)
-      bias = detail::fan_in_uniform({out_channels}, fan_in);
+    detail::make_convolution("Conv1d", *this, out_channels, in_channels,
+                             {kernel_size});
   }
   Tensor forward(Tensor x) {
     return functional::conv1d(x, weight, bias, options);
@@ -63,15 +35,8 @@ public:
          const Conv3dOptions &options = {})
       : in_channels(in_channels), out_channels(out_channels),
         kernel_size(kernel_size), options(options) {
-    detail::check_channels("Conv3d", in_channels, out_channels, options.groups);
-    i64 fan_in;
-    weight =
-        detail::window_weight("Conv3d",
-                              {out_channels, in_channels / options.groups,
-                               kernel_size.d, kernel_size.h, kernel_size.w},
-                              fan_in);
-    if (options.bias)
-      bias = detail::fan_in_uniform({out_channels}, fan_in);
+    detail::make_convolution("Conv3d", *this, out_channels, in_channels,
+                             kernel_size);
   }
   Tensor forward(Tensor x) {
     return functional::conv3d(x, weight, bias, options);
@@ -88,14 +53,8 @@ public:
                   const ConvTranspose1dOptions &options = {})
       : in_channels(in_channels), out_channels(out_channels),
         kernel_size(kernel_size), options(options) {
-    detail::check_channels("ConvTranspose1d", in_channels, out_channels,
-                           options.groups);
-    i64 fan_in;
-    weight = detail::window_weight(
-        "ConvTranspose1d",
-        {in_channels, out_channels / options.groups, kernel_size}, fan_in);
-    if (options.bias)
-      bias = detail::fan_in_uniform({out_channels}, fan_in);
+    detail::make_convolution("ConvTranspose1d", *this, in_channels,
+                             out_channels, {kernel_size});
   }
   Tensor forward(Tensor x) {
     return functional::conv_transpose1d(x, weight, bias, options);
@@ -113,15 +72,8 @@ public:
                   const ConvTranspose2dOptions &options = {})
       : in_channels(in_channels), out_channels(out_channels),
         kernel_size(kernel_size), options(options) {
-    detail::check_channels("ConvTranspose2d", in_channels, out_channels,
-                           options.groups);
-    i64 fan_in;
-    weight = detail::window_weight("ConvTranspose2d",
-                                   {in_channels, out_channels / options.groups,
-                                    kernel_size.h, kernel_size.w},
-                                   fan_in);
-    if (options.bias)
-      bias = detail::fan_in_uniform({out_channels}, fan_in);
+    detail::make_convolution("ConvTranspose2d", *this, in_channels,
+                             out_channels, {kernel_size.h, kernel_size.w});
   }
   Tensor forward(Tensor x) {
     return functional::conv_transpose2d(x, weight, bias, options);

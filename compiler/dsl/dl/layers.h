@@ -41,6 +41,35 @@ public:
   Tensor forward(Tensor x) { return functional::linear(x, weight, bias); }
 };
 
+namespace detail {
+/// The weight [first, second / groups, kernel...] of a convolution, and its
+/// bias; its fan-in is all that is behind the first dim.
+template <class Convolution>
+void make_convolution(const char *what, Convolution &made, i64 first,
+                      i64 second, const Shape &kernel) {
+  i64 groups = made.options.groups;
+  at_least_one(what, "in_channels", made.in_channels);
+  at_least_one(what, "out_channels", made.out_channels);
+  at_least_one(what, "groups", groups);
+  if (made.in_channels % groups)
+    fail("{}: in_channels = {} must be divisible by groups = {}", what,
+         made.in_channels, groups);
+  if (made.out_channels % groups)
+    fail("{}: out_channels = {} must be divisible by groups = {}", what,
+         made.out_channels, groups);
+  Shape shape{first, second / groups};
+  i64 fan_in = second / groups;
+  for (int i = 0; i < kernel.rank; ++i) {
+    at_least_one(what, "kernel_size", kernel[i]);
+    shape.push_back(kernel[i]);
+    fan_in *= kernel[i];
+  }
+  made.weight = fan_in_uniform(shape, fan_in);
+  if (made.options.bias)
+    made.bias = fan_in_uniform({made.out_channels}, fan_in);
+}
+} // namespace detail
+
 class Conv2d : public Module {
 public:
   i64 in_channels, out_channels;
@@ -52,24 +81,8 @@ public:
          const Conv2dOptions &options = {})
       : in_channels(in_channels), out_channels(out_channels),
         kernel_size(kernel_size), options(options) {
-    detail::at_least_one("Conv2d", "in_channels", in_channels);
-    detail::at_least_one("Conv2d", "out_channels", out_channels);
-    detail::at_least_one("Conv2d", "kernel_size",
-                         kernel_size.h < kernel_size.w ? kernel_size.h
-                                                       : kernel_size.w);
-    detail::at_least_one("Conv2d", "groups", options.groups);
-    if (in_channels % options.groups)
-      detail::fail("Conv2d: in_channels = {} must be divisible by groups = {}",
-                   in_channels, options.groups);
-    if (out_channels % options.groups)
-      detail::fail("Conv2d: out_channels = {} must be divisible by groups = {}",
-                   out_channels, options.groups);
-    i64 inputs = in_channels / options.groups;
-    i64 fan_in = inputs * kernel_size.h * kernel_size.w;
-    weight = detail::fan_in_uniform(
-        {out_channels, inputs, kernel_size.h, kernel_size.w}, fan_in);
-    if (options.bias)
-      bias = detail::fan_in_uniform({out_channels}, fan_in);
+    detail::make_convolution("Conv2d", *this, out_channels, in_channels,
+                             {kernel_size.h, kernel_size.w});
   }
   /// In PyTorch's positions.
   Conv2d(i64 in_channels, i64 out_channels, Pair kernel_size, i64 stride,

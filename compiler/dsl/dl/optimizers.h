@@ -16,6 +16,11 @@ inline Tensor decayed(const Updated &p, const Scalar &weight_decay) {
 inline Tensor average(const Tensor &a, const Scalar &kept, const Tensor &b) {
   return a * kept + b * (1 - kept);
 }
+/// The running average that a slot keeps, with a new value in it.
+inline Tensor averaged(const Updated &p, const char *slot, const Scalar &kept,
+                       const Tensor &value) {
+  return p.keep(slot, average(p.slot(slot), kept, value));
+}
 } // namespace detail
 
 struct AdagradOptions {
@@ -97,8 +102,7 @@ public:
     step_parameters([](const AdadeltaOptions &o, const detail::Updated &p) {
       Tensor g = detail::decayed(p, o.weight_decay);
       Tensor before = p.slot("acc_delta");
-      Tensor square = p.keep("square_avg", detail::average(p.slot("square_avg"),
-                                                           o.rho, g.square()));
+      Tensor square = detail::averaged(p, "square_avg", o.rho, g.square());
       Tensor delta = (before + o.eps).sqrt() / (square + o.eps).sqrt() * g;
       p.keep("acc_delta", detail::average(before, o.rho, delta.square()));
       p.become(p.parameter - delta * o.lr);
@@ -139,13 +143,9 @@ public:
   void step() {
     step_parameters([](const RMSpropOptions &o, const detail::Updated &p) {
       Tensor g = detail::decayed(p, o.weight_decay);
-      Tensor square =
-          p.keep("square_avg",
-                 detail::average(p.slot("square_avg"), o.alpha, g.square()));
+      Tensor square = detail::averaged(p, "square_avg", o.alpha, g.square());
       if (o.centered)
-        square = square - p.keep("grad_avg", detail::average(p.slot("grad_avg"),
-                                                             o.alpha, g))
-                              .square();
+        square = square - detail::averaged(p, "grad_avg", o.alpha, g).square();
       Tensor change = g / (square.sqrt() + o.eps);
       if (!o.momentum.is_none())
         change = p.keep("momentum_buffer",
