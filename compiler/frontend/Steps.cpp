@@ -116,7 +116,7 @@ void Graph::checkMetricName(const std::string &name) {
       }))
     reporter.fail("a metric's name is one line without control characters");
   bool isTaken = name == "step" || name == "epoch" || name == "event" ||
-                 (!trace->training && name == "name");
+                 (trace->step != "train" && name == "name");
   if (isTaken)
     reporter.fail("a metric cannot be called '" + name +
                   "': the lines that report it have a field of this name");

@@ -39,28 +39,8 @@ public:
   }
 
   LogicalResult backward() {
-    if (failed(checkTrainingSteps()))
-      return failure();
     return runPasses(
         [](OpPassManager &passes) { buildBackwardPipeline(passes); });
-  }
-
-  /// A run has the one: dlrun cannot take turns yet.
-  LogicalResult checkTrainingSteps() {
-    StringAttr first;
-    for (auto step : module.getOps<graph::StepOp>()) {
-      if (!step.getTraining() || step.getOfAttr() == first)
-        continue;
-      if (first) {
-        report.exitCode = CompileReport::notInThisVersion;
-        return emitError(step.getLoc())
-               << "'" << *step.getOf() << "' is a training step besides '"
-               << first.getValue()
-               << "': not in this version; dlcc --check takes both";
-      }
-      first = step.getOfAttr();
-    }
-    return success();
   }
 
   /// From here on there is a module for each class of ranks.

@@ -325,16 +325,12 @@ static Status checkShape(const fb::StepT &step, const fb::DatasetT &dataset,
 
 Status dlrt::validateSteps(const Mesh &mesh, const fb::PlanT &plan) {
   std::unordered_set<std::string> names;
-  bool training = false;
   for (const auto &step : plan.steps) {
     if (!isPrintable(step->name))
       return planError("steps", "a name has control characters");
     std::string place = fmt::format("step '{}'", step->name);
     if (step->name.empty() || !names.insert(step->name).second)
       return planError(place, "the name is empty or used twice");
-    if (step->training && training)
-      return planError(place, "it is a second training step");
-    training |= step->training;
     if (step->dataset >= plan.datasets.size())
       return planError(place,
                        fmt::format("dataset {} does not exist", step->dataset));

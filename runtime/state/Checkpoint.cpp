@@ -9,7 +9,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 using namespace dlrt;
 
@@ -21,6 +23,9 @@ static constexpr const char *checksumKey = "dl.checksum";
 static constexpr const char *logPrefix = "dl.log.";
 static constexpr const char *settingPrefix = "dl.set.";
 static constexpr const char *watchPrefix = "dl.watch.";
+static constexpr const char *cursorPrefix = "dl.cursor.";
+static constexpr const char *turnsKey = "dl.turns";
+static constexpr const char *placeKey = "dl.place";
 
 bool dlrt::isKept(const fb::StateT &state) {
   return state.role != fb::StateRole::Accumulator;
@@ -122,7 +127,30 @@ static Metadata toMetadata(const CheckpointFacts &facts) {
     out[settingPrefix + name] = shortest(value);
   for (const auto &[name, state] : facts.watches)
     out[watchPrefix + name] = state;
+  for (const auto &[name, at] : facts.cursors)
+    out[cursorPrefix + name] =
+        fmt::format("{} {} {} {}", at.updates, at.epoch, at.batch, at.items);
+  if (!facts.cursors.empty()) {
+    out[turnsKey] = facts.turns;
+    out[placeKey] = std::to_string(facts.place);
+  }
   return out;
+}
+
+/// "UPDATES EPOCH BATCH ITEMS"
+static std::optional<CursorFacts> parseCursor(const std::string &text) {
+  uint64_t numbers[4];
+  size_t at = 0;
+  for (uint64_t &number : numbers) {
+    size_t end = std::min(text.find(' ', at), text.size());
+    auto value = parseUnsigned(
+        std::string_view(text).substr(std::min(at, end), end - at));
+    if (!value)
+      return std::nullopt;
+    number = *value;
+    at = std::min(end + 1, text.size());
+  }
+  return CursorFacts{numbers[0], numbers[1], numbers[2], numbers[3]};
 }
 
 static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
@@ -158,6 +186,18 @@ static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
   for (const auto &[key, text] : metadata)
     if (key.starts_with(watchPrefix))
       facts.watches[key.substr(strlen(watchPrefix))] = text;
+  for (const auto &[key, text] : metadata)
+    if (key.starts_with(cursorPrefix)) {
+      auto cursor = parseCursor(text);
+      if (!cursor)
+        return {Code::Io, fmt::format("{} is not four numbers", key)};
+      facts.cursors[key.substr(strlen(cursorPrefix))] = *cursor;
+    }
+  if (!facts.cursors.empty()) {
+    DLRT_TRY(number(placeKey, facts.place));
+    if (auto turns = metadata.find(turnsKey); turns != metadata.end())
+      facts.turns = turns->second;
+  }
   auto plan = metadata.find("dl.plan");
   if (plan == metadata.end())
     return {Code::Io, "dl.plan is missing"};

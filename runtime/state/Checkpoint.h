@@ -21,6 +21,14 @@
 
 namespace dlrt {
 
+/// Where one of several training steps stands in its data.
+struct CursorFacts {
+  uint64_t updates = 0; ///< done
+  uint64_t epoch = 0;   ///< of its next batch
+  uint64_t batch = 0;   ///< its place within the epoch
+  uint64_t items = 0;   ///< of its data
+};
+
 /// Random numbers are functions of (seed, step, micro-batch), the order of the
 /// items one of (seed, epoch): these facts are all of the random state.
 struct CheckpointFacts {
@@ -29,6 +37,12 @@ struct CheckpointFacts {
   uint64_t epoch = 0;   ///< of the next batch
   uint64_t batch = 0;   ///< its place within the epoch
   uint64_t items = 0;   ///< of the training data
+  /// Where there are several training steps: each by its name, their turns
+  /// ("disc:5,gen:1"), and the next update's place in its round. Epoch, batch
+  /// and items are those of the first one then.
+  std::map<std::string, CursorFacts> cursors;
+  std::string turns;
+  uint64_t place = 0;
   uint64_t seed = 0;
   bool shuffle = false;
   bool evaluationDue = false; ///< the evaluation of this step is still to come

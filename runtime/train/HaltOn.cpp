@@ -42,12 +42,7 @@ Expected<HaltCondition> dlrt::parseHaltCondition(const std::string &text) {
 }
 
 Status dlrt::checkNames(const std::vector<HaltCondition> &conditions,
-                        const std::vector<ScalarMetric> &metrics,
-                        const std::vector<std::string> &evaluations) {
-  std::vector<std::string> names;
-  for (const ScalarMetric &metric : metrics)
-    names.push_back(metric.name);
-  names.insert(names.end(), evaluations.begin(), evaluations.end());
+                        const std::vector<std::string> &names) {
   std::string list;
   for (const std::string &name : names)
     list += (list.empty() ? "" : ", ") + name;
@@ -85,11 +80,12 @@ static bool holds(const HaltCondition &condition, double value) {
 
 Status dlrt::checkHalt(const std::vector<HaltCondition> &conditions,
                        const std::vector<ScalarMetric> &metrics, uint64_t step,
-                       const std::string &prefix) {
+                       const std::string &prefix, bool bare) {
   for (const HaltCondition &condition : conditions)
     for (const ScalarMetric &metric : metrics)
       if ((condition.metric.empty() ||
-           condition.metric == prefix + metric.name) &&
+           condition.metric == prefix + metric.name ||
+           (bare && condition.metric == metric.name)) &&
           holds(condition, metric.value))
         return {Code::Training,
                 fmt::format("step {}: {}{} is {} (--halt-on {})", step, prefix,

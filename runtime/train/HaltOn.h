@@ -22,17 +22,17 @@ struct HaltCondition {
 /// "nan", "inf", "NAME>X", "NAME>=X", "NAME<X" or "NAME<=X".
 Expected<HaltCondition> parseHaltCondition(const std::string &text);
 
-/// An error if a condition names a metric that is neither among these of the
-/// training step nor among those of evaluations ("test.loss").
+/// An error if a condition names a metric that is not among these names of
+/// training steps and evaluations ("loss", "test.loss").
 Status checkNames(const std::vector<HaltCondition> &conditions,
-                  const std::vector<ScalarMetric> &metrics,
-                  const std::vector<std::string> &evaluations);
+                  const std::vector<std::string> &names);
 
 /// An error if one of the conditions has come true. `prefix` is the name of the
-/// evaluation with a dot, or nothing.
+/// evaluation, or of one of several training steps, with a dot, or nothing;
+/// `bare` says that a name without it will do.
 Status checkHalt(const std::vector<HaltCondition> &conditions,
                  const std::vector<ScalarMetric> &metrics, uint64_t step,
-                 const std::string &prefix = "");
+                 const std::string &prefix = "", bool bare = false);
 
 /// Whether one of the conditions is about nan or infinity.
 bool namesNotFinite(const std::vector<HaltCondition> &conditions);

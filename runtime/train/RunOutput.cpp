@@ -163,26 +163,76 @@ Status RunOutput::checkFits(const CheckpointFacts &facts,
   return {};
 }
 
-Status RunOutput::checkPosition(const StepRunner &runner) const {
+/// Turns that are said anew begin with a round.
+Status RunOutput::goOn(RunLength &length, std::vector<TurnWish> &turns) const {
   const CheckpointFacts &facts = start->facts;
-  uint64_t items = session.dataset(*session.trainingStep()).items;
-  if (facts.items != items)
+  std::vector<std::string> names;
+  for (uint32_t step : session.trainingSteps())
+    names.push_back(session.plan().steps[step]->name);
+  bool several = names.size() > 1;
+  bool fits =
+      several ? facts.cursors.size() == names.size() : facts.cursors.empty();
+  for (const std::string &name : names)
+    fits = fits && (!several || facts.cursors.count(name));
+  if (!fits)
+    return {Code::Usage, fmt::format("--plan: the run in '{}' has other "
+                                     "training steps than '{}'",
+                                     run.folder, session.name())};
+  if (!several)
+    return {};
+  for (const auto &[name, at] : facts.cursors)
+    length.updates[name] = at.updates;
+  auto before = parseAlternate(facts.turns);
+  if (!before)
+    return before.takeError().within(
+        RunFolder::checkpointIn(run.folder, startStep()));
+  turns = run.turns.empty() ? std::move(*before) : run.turns;
+  if (alternateText(turns) != facts.turns)
+    return {};
+  auto round = Turns::create(session.plan(), turns);
+  if (!round)
+    return round.takeError();
+  if (facts.place >= round->length())
+    return {Code::Io,
+            fmt::format("{}: the place in its turns is damaged",
+                        RunFolder::checkpointIn(run.folder, startStep()))};
+  length.place = facts.place;
+  return {};
+}
+
+static CursorFacts factsOf(const StepCursor &cursor) {
+  return {cursor.updates(), cursor.nextEpoch(), cursor.nextInEpoch(),
+          cursor.dataItems()};
+}
+
+Status RunOutput::checkPosition(const StepRunner &runner) const {
+  for (const auto &cursor : runner.cursors())
+    DLRT_TRY(checkPosition(*cursor));
+  return {};
+}
+
+Status RunOutput::checkPosition(const StepCursor &cursor) const {
+  CursorFacts facts = {start->facts.step, start->facts.epoch,
+                       start->facts.batch, start->facts.items};
+  if (!start->facts.cursors.empty())
+    facts = start->facts.cursors.at(cursor.name());
+  CursorFacts now = factsOf(cursor);
+  if (facts.items != now.items)
     return {Code::Training, fmt::format("the run in '{}' has trained on {} "
                                         "items, the data have {} now",
-                                        run.folder, facts.items, items)};
-  bool inPlace =
-      facts.epoch == runner.nextEpoch() && facts.batch == runner.nextInEpoch();
+                                        run.folder, facts.items, now.items)};
+  bool inPlace = facts.epoch == now.epoch && facts.batch == now.batch;
   if (!inPlace && run.otherPlan)
     return {Code::Usage,
             fmt::format("--plan: the run stands at batch {} of epoch {}, which "
                         "is not step {} of the new plan; its batches have "
                         "another size or number",
-                        facts.batch, facts.epoch, facts.step)};
+                        facts.batch, facts.epoch, facts.updates)};
   if (!inPlace)
     return {Code::Io,
             fmt::format("{}: step {} is not batch {} of epoch {}",
-                        RunFolder::checkpointIn(run.folder, facts.step),
-                        facts.step, facts.batch, facts.epoch)};
+                        RunFolder::checkpointIn(run.folder, startStep()),
+                        facts.updates, facts.batch, facts.epoch)};
   return {};
 }
 
@@ -236,7 +286,7 @@ Status RunOutput::restore(const StepRunner &runner) {
 }
 
 Status RunOutput::begin() {
-  lastLog = lastFlush = lastSave = secondsNow();
+  lastFlush = lastSave = secondsNow();
   if (!together.keepsFiles())
     return {};
   if (!folder)
@@ -280,12 +330,15 @@ void RunOutput::noteLog(const Status &status) {
 
 void RunOutput::afterStep(StepRunner &runner, bool last) {
   double now = secondsNow();
-  uint64_t step = runner.stepsDone();
+  uint64_t updates = runner.last().updates();
+  lastLogs.resize(runner.cursors().size(), now);
+  double &lastLog = lastLogs[runner.lastTurn()];
   if (!log || !logStatus.ok() ||
-      !reportDue(options.logEvery, step, /*first=*/step == 1, last,
+      !reportDue(options.logEvery, updates, /*first=*/updates == 1, last,
                  /*afterPause=*/now - lastLog >= secondsBetweenLogs))
     return;
-  noteLog(log->addStep({step, runner.epoch()}, runner.scalars()));
+  noteLog(log->addStep(runner.lastName(), {runner.stepsDone(), runner.epoch()},
+                       runner.scalars()));
   lastLog = now;
   // Whoever looks at the files while it trains wants to see them grow.
   if (now - lastFlush < 1)
@@ -337,9 +390,16 @@ CheckpointFacts RunOutput::factsNow(const StepRunner &runner,
   CheckpointFacts facts;
   facts.planHash = planHashText(session.planFile().checksum);
   facts.step = runner.stepsDone();
-  facts.epoch = runner.nextEpoch();
-  facts.batch = runner.nextInEpoch();
-  facts.items = session.dataset(*session.trainingStep()).items;
+  CursorFacts first = factsOf(runner.first());
+  facts.epoch = first.epoch;
+  facts.batch = first.batch;
+  facts.items = first.items;
+  if (runner.cursors().size() > 1) {
+    for (const auto &cursor : runner.cursors())
+      facts.cursors[cursor->name()] = factsOf(*cursor);
+    facts.turns = runner.turns().text();
+    facts.place = runner.place();
+  }
   facts.seed = session.options().seed;
   facts.shuffle = session.options().shuffle;
   facts.evaluationDue = evaluationDue;

@@ -38,6 +38,9 @@ public:
   uint64_t startStep() const { return start ? start->facts.step : 0; }
   /// The states come from a checkpoint.
   bool goesOn() const { return start.has_value(); }
+  /// Of a run that goes on: what its training steps have done, and their turns
+  /// where nobody has said others now.
+  Status goOn(RunLength &length, std::vector<TurnWish> &turns) const;
   /// The evaluation after the last of them is still to come.
   bool evaluationDue() const { return start && start->facts.evaluationDue; }
   /// Sets the states from the checkpoint, if there is one.
@@ -64,6 +67,7 @@ private:
   Status checkFits(const CheckpointFacts &facts, const RunRecord &record,
                    const std::string &path) const;
   Status checkPosition(const StepRunner &runner) const;
+  Status checkPosition(const StepCursor &cursor) const;
   Status restoreSettings();
   Status checkRecordable() const;
   Status checkFree() const;
@@ -90,7 +94,8 @@ private:
   std::optional<CheckpointFile> start;
   std::optional<ScalarLog> log;
   Status logStatus;
-  double lastLog = 0, lastFlush = 0, lastSave = 0;
+  std::vector<double> lastLogs; ///< of each training step
+  double lastFlush = 0, lastSave = 0;
 
   // A save under way. One process copies its states and puts them together
   // beside training. Several put them together at once, each whole tensor on

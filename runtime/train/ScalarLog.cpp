@@ -47,7 +47,8 @@ static std::vector<std::string> trainingMetrics(const fb::PlanT &plan) {
   std::vector<std::string> names;
   auto add = [&](const fb::ProgramT &program) {
     for (const auto &metric : program.metrics)
-      if (metric->shape.empty())
+      if (metric->shape.empty() &&
+          std::find(names.begin(), names.end(), metric->name) == names.end())
         names.push_back(metric->name);
   };
   for (const auto &step : plan.steps)
@@ -59,11 +60,16 @@ static std::vector<std::string> trainingMetrics(const fb::PlanT &plan) {
   return names;
 }
 
+static bool hasSeveralTrainingSteps(const fb::PlanT &plan) {
+  return std::ranges::count(plan.steps, true, &fb::StepT::training) > 1;
+}
+
 Expected<ScalarLog>
 ScalarLog::open(const std::string &folder, const fb::PlanT &plan,
                 const std::map<std::string, uint64_t> &lengths,
                 std::vector<std::string> &warnings) {
   ScalarLog log;
+  log.trainColumns = trainingMetrics(plan);
   log.evalColumns = evaluationMetrics(plan);
   if (lengths.empty())
     DLRT_TRY(log.setAside(folder, plan, warnings));
@@ -87,6 +93,7 @@ ScalarLog::open(const std::string &folder, const fb::PlanT &plan,
 
 bool ScalarLog::fits(const std::string &folder, const fb::PlanT &plan) {
   ScalarLog log;
+  log.trainColumns = trainingMetrics(plan);
   log.evalColumns = evaluationMetrics(plan);
   for (size_t file : {size_t(TrainCsv), size_t(EvalCsv)}) {
     std::ifstream stream(folder + "/" + fileNames[file]);
@@ -127,10 +134,11 @@ Status ScalarLog::setAside(const std::string &folder, const fb::PlanT &plan,
 }
 
 std::string ScalarLog::head(size_t file, const fb::PlanT &plan) const {
-  std::string head = file == TrainCsv ? "step,epoch" : "step,epoch,name";
+  bool named = file == EvalCsv || hasSeveralTrainingSteps(plan);
+  std::string head = named ? "step,epoch,name" : "step,epoch";
   switch (file) {
   case TrainCsv:
-    for (const std::string &column : trainingMetrics(plan))
+    for (const std::string &column : trainColumns)
       head.append(1, ',').append(csvField(column));
     return head + "\n";
   case EvalCsv:
@@ -144,27 +152,33 @@ std::string ScalarLog::head(size_t file, const fb::PlanT &plan) const {
   }
 }
 
-Status ScalarLog::addStep(TrainingPosition position,
-                          const std::vector<ScalarMetric> &metrics) {
+/// A metric that the step or evaluation does not have leaves its column empty.
+Status ScalarLog::addRow(File file, const std::string &name,
+                         TrainingPosition position,
+                         const std::vector<std::string> &columns,
+                         const std::vector<ScalarMetric> &metrics) {
   std::string row = fmt::format("{},{}", position.step, position.epoch);
-  for (const ScalarMetric &metric : metrics)
-    row.append(1, ',').append(metricText(metric));
-  DLRT_TRY(files[TrainCsv].append(row + "\n"));
-  DLRT_TRY(addJson("step", "", position, metrics));
-  return addTensorboard("train", position, metrics);
+  if (!name.empty())
+    row.append(1, ',').append(csvField(name));
+  for (const std::string &column : columns) {
+    row += ",";
+    for (const ScalarMetric &metric : metrics)
+      if (metric.name == column)
+        row += metricText(metric);
+  }
+  return files[file].append(row + "\n");
+}
+
+Status ScalarLog::addStep(const std::string &name, TrainingPosition position,
+                          const std::vector<ScalarMetric> &metrics) {
+  DLRT_TRY(addRow(TrainCsv, name, position, trainColumns, metrics));
+  DLRT_TRY(addJson("step", name, position, metrics));
+  return addTensorboard(name.empty() ? "train" : name, position, metrics);
 }
 
 Status ScalarLog::addEvaluation(TrainingPosition position,
                                 const Evaluation &result) {
-  std::string row = fmt::format("{},{},{}", position.step, position.epoch,
-                                csvField(result.name));
-  for (const std::string &column : evalColumns) {
-    row += ",";
-    for (const ScalarMetric &metric : result.metrics)
-      if (metric.name == column)
-        row += metricText(metric);
-  }
-  DLRT_TRY(files[EvalCsv].append(row + "\n"));
+  DLRT_TRY(addRow(EvalCsv, result.name, position, evalColumns, result.metrics));
   DLRT_TRY(addJson("eval", result.name, position, result.metrics));
   return addTensorboard(result.name, position, result.metrics);
 }

@@ -17,7 +17,8 @@ namespace dlrt {
 
 /// Files in a folder: train.csv (step, epoch, a column a metric), eval.csv
 /// (besides, the evaluation's name), events.jsonl (the events of --json) and
-/// events.out.tfevents.dlrun (tags "train/loss", "test/accuracy").
+/// events.out.tfevents.dlrun (tags "train/loss", "test/accuracy"). Where there
+/// are several training steps, their names stand as those of evaluations do.
 class ScalarLog {
 public:
   /// In the order of `File`.
@@ -37,7 +38,8 @@ public:
   /// plan that was compiled again may have others.
   static bool fits(const std::string &folder, const fb::PlanT &plan);
 
-  Status addStep(TrainingPosition position,
+  /// `name` is that of one of several training steps, otherwise empty.
+  Status addStep(const std::string &name, TrainingPosition position,
                  const std::vector<ScalarMetric> &metrics);
   Status addEvaluation(TrainingPosition position, const Evaluation &result);
 
@@ -55,6 +57,9 @@ private:
   std::string head(size_t file, const fb::PlanT &plan) const;
   Status setAside(const std::string &folder, const fb::PlanT &plan,
                   std::vector<std::string> &warnings) const;
+  Status addRow(File file, const std::string &name, TrainingPosition position,
+                const std::vector<std::string> &columns,
+                const std::vector<ScalarMetric> &metrics);
   Status addJson(const char *event, const std::string &name,
                  TrainingPosition position,
                  const std::vector<ScalarMetric> &metrics);
@@ -62,7 +67,7 @@ private:
                         const std::vector<ScalarMetric> &metrics);
 
   std::vector<AppendFile> files;
-  std::vector<std::string> evalColumns;
+  std::vector<std::string> trainColumns, evalColumns;
 };
 
 } // namespace dlrt

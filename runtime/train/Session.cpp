@@ -118,11 +118,12 @@ static Expected<size_t> settingIndex(const fb::PlanT &plan,
                             list));
 }
 
-std::optional<uint32_t> Session::trainingStep() const {
+std::vector<uint32_t> Session::trainingSteps() const {
+  std::vector<uint32_t> found;
   for (uint32_t s = 0; s < plan().steps.size(); ++s)
     if (plan().steps[s]->training)
-      return s;
-  return std::nullopt;
+      found.push_back(s);
+  return found;
 }
 
 std::vector<uint32_t> Session::evaluationSteps() const {

@@ -78,8 +78,8 @@ public:
   /// What is to be done by all processes of the run.
   Together together() const { return Together(settings.transport); }
 
-  /// Index of the training step, if there is one.
-  std::optional<uint32_t> trainingStep() const;
+  /// Indices of the training steps.
+  std::vector<uint32_t> trainingSteps() const;
   std::vector<uint32_t> evaluationSteps() const;
   std::vector<uint32_t> predictionSteps() const;
 

@@ -1,15 +1,17 @@
-// Runs training steps: micro-batches, then the update.
+// Runs a plan's training steps, in turns where there are several.
 #ifndef DLRT_TRAIN_STEPRUNNER_H
 #define DLRT_TRAIN_STEPRUNNER_H
 
 #include "runtime/base/Status.h"
-#include "runtime/data/Loader.h"
-#include "runtime/train/ScalarMetrics.h"
 #include "runtime/train/Session.h"
+#include "runtime/train/StepCursor.h"
+#include "runtime/train/Turns.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace dlrt {
@@ -19,57 +21,60 @@ struct RunLength {
   std::optional<uint64_t> steps;
   uint64_t epochs = 1;
   uint64_t done = 0; ///< steps of it that an earlier process has run
+  /// Of these, how many each training step ran, by its name; for a plan with
+  /// several.
+  std::map<std::string, uint64_t> updates = {};
+  uint64_t place = 0; ///< of the next one in its round of turns
 };
 
+/// A step of the run is an update of the training step whose turn it is. Epochs
+/// of the run are those of the first of them; one lasts until its next begins.
 class StepRunner {
 public:
-  /// Opens the step's data and starts its loader, which reads ahead no further
-  /// than the run is long.
+  /// Opens the steps' data and starts their loaders, which read ahead no
+  /// further than the run is long.
   static Expected<std::unique_ptr<StepRunner>>
-  create(Session &session, uint32_t step, const RunLength &length);
+  create(Session &session, const RunLength &length,
+         const std::vector<TurnWish> &wishes = {});
 
   /// Runs one step: up to `accumulate` batches of one epoch and their update.
-  /// Allocates nothing. A step that failed has not updated the weights unless
-  /// its update is part of the batch's program.
   Status run();
 
   uint64_t totalSteps() const { return total; }
-  uint64_t stepsPerEpoch() const { return perEpoch; }
   uint64_t stepsDone() const { return done; }
-  /// Where the next batch stands.
-  uint64_t nextEpoch() const { return nextBatch / loader->batchesPerEpoch(); }
-  uint64_t nextInEpoch() const { return nextBatch % loader->batchesPerEpoch(); }
   /// Epoch of the last step, and whether it was the epoch's last.
   uint64_t epoch() const { return currentEpoch; }
-  bool epochEnded() const { return atEpochEnd; }
-  /// Items the last step trained on.
-  uint64_t lastItems() const { return metrics.items(); }
-  /// Scalar metrics of the last step: means over its batches' items.
-  const std::vector<ScalarMetric> &scalars() { return metrics.values(); }
-  /// All metrics of the last step, any shape; of several micro-batches, a
-  /// tensor is the last one's. To be called before anything else runs.
-  Expected<std::vector<MetricValues>> allMetrics();
+  bool epochEnded() const;
+
+  const Turns &turns() const { return schedule; }
+  /// Of the next step, in its round.
+  uint64_t place() const { return nextPlace; }
+  /// All training steps, in the order of their turns.
+  const std::vector<std::unique_ptr<StepCursor>> &cursors() const {
+    return steps;
+  }
+  const StepCursor &first() const { return *steps.front(); }
+
+  /// Which of `cursors` the last step was one of.
+  size_t lastTurn() const { return turn; }
+  StepCursor &last() { return *steps[turn]; }
+  /// Its name where there are several training steps, otherwise empty.
+  const std::string &lastName() const {
+    static const std::string none;
+    return steps.size() < 2 ? none : steps[turn]->name();
+  }
+  uint64_t lastItems() const { return steps[turn]->lastItems(); }
+  const std::vector<ScalarMetric> &scalars() { return steps[turn]->scalars(); }
 
 private:
-  StepRunner(Session &session, uint32_t step);
-  Expected<Report> launch(const Launch &launch);
-  Status runBatch(uint64_t micro, uint64_t groupItems);
+  explicit StepRunner(Turns turns) : schedule(std::move(turns)) {}
+  Status setDone(const RunLength &length);
 
-  Session &session;
-  const fb::StepT &step;
-  const uint32_t stepIndex;
-  std::unique_ptr<Loader> loader;
-  ScalarMetrics metrics;
-  uint64_t perEpoch = 0, total = 0;
-  uint64_t done = 0;
-  uint64_t nextBatch = 0; ///< counted over all epochs
-  uint64_t currentEpoch = 0;
-  bool atEpochEnd = false;
-  fb::ProgramKind lastKind = fb::ProgramKind::Full;
+  Turns schedule;
+  std::vector<std::unique_ptr<StepCursor>> steps;
+  uint64_t total = 0, done = 0, nextPlace = 0, currentEpoch = 0;
+  size_t turn = 0;
 };
-
-/// Steps that an epoch of `batches` takes.
-uint64_t stepsOf(uint64_t batches, uint32_t accumulate);
 
 } // namespace dlrt
 

@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <iterator>
+
 using namespace dlrt;
 
 bool dlrt::reportDue(const std::optional<uint64_t> &every, uint64_t step,
@@ -23,8 +26,7 @@ Status Training::prepare() {
 }
 
 Status Training::prepareStates() {
-  auto index = session.trainingStep();
-  if (!index)
+  if (session.trainingSteps().empty())
     return {Code::Usage, fmt::format("'{}' has nothing to train; dlrun eval "
                                      "runs its evaluations",
                                      session.name())};
@@ -39,13 +41,15 @@ Status Training::prepareStates() {
     DLRT_TRY(output->open());
     length.done = output->startStep();
   }
-  auto created = StepRunner::create(session, *index, length);
+  std::vector<TurnWish> turns = options.turns;
+  if (output && output->goesOn())
+    DLRT_TRY(output->goOn(length, turns));
+  auto created = StepRunner::create(session, length, turns);
   if (!created)
     return created.takeError();
   runner = std::move(*created);
   first = runner->stepsDone() + 1;
-  DLRT_TRY(checkNames(options.haltOn, runner->scalars(),
-                      evaluationMetrics(session.plan())));
+  DLRT_TRY(checkNames(options.haltOn, metricNames()));
   // Missing files are better found now than after the first epoch.
   if (evaluates())
     for (uint32_t evaluation : session.evaluationSteps())
@@ -61,6 +65,21 @@ Status Training::prepareStates() {
   for (const std::string &warning : warnings)
     observer.warning(warning);
   return output ? output->restore(*runner) : Status();
+}
+
+/// As --halt-on may name them.
+std::vector<std::string> Training::metricNames() {
+  std::vector<std::string> names;
+  for (const auto &step : runner->cursors())
+    for (const ScalarMetric &metric : step->scalars()) {
+      if (runner->cursors().size() > 1)
+        names.push_back(step->name() + "." + metric.name);
+      if (std::ranges::count(names, metric.name) == 0)
+        names.push_back(metric.name);
+    }
+  for (const std::string &name : evaluationMetrics(session.plan()))
+    names.push_back(name);
+  return names;
 }
 
 bool Training::evaluates() const {
@@ -112,8 +131,7 @@ Status Training::stepsAndEvaluations() {
 Status Training::step() {
   DLRT_TRY(runner->run());
   stopped = observer.wantsToStop();
-  Status halt =
-      checkHalt(options.haltOn, runner->scalars(), runner->stepsDone());
+  Status halt = checkHalts();
   bool last =
       stopped || !halt.ok() || runner->stepsDone() == runner->totalSteps();
   if (halt.ok())
@@ -126,8 +144,7 @@ Status Training::step() {
   bool wanted = evaluationDue(), evaluates = !stopped && wanted;
   evaluationLeft = wanted && !evaluates;
   // An evaluation runs over the memory in which the metrics stand.
-  if (last || evaluates)
-    DLRT_TRY(keepMetrics());
+  DLRT_TRY(keepMetrics(last || evaluates));
   if (evaluates)
     DLRT_TRY(evaluateAll());
   if (output && !stopped && !last)
@@ -135,13 +152,25 @@ Status Training::step() {
   return {};
 }
 
-Status Training::keepMetrics() {
-  if (options.saveMetrics.empty())
+Status Training::checkHalts() {
+  const std::string &name = runner->lastName();
+  return checkHalt(options.haltOn, runner->scalars(), runner->stepsDone(),
+                   name.empty() ? name : name + ".", /*bare=*/true);
+}
+
+/// Of several training steps each one's last is kept, and which is the last
+/// shows when training ends.
+Status Training::keepMetrics(bool ofLast) {
+  bool several = runner->cursors().size() > 1;
+  if (options.saveMetrics.empty() || !(ofLast || several))
     return {};
-  auto all = runner->allMetrics();
+  auto all = runner->last().allMetrics();
   if (!all)
     return all.takeError();
-  metrics = std::move(*all);
+  for (MetricValues &values : *all)
+    if (several)
+      values.name = runner->lastName() + "." + values.name;
+  metrics[runner->lastName()] = std::move(*all);
   return {};
 }
 
@@ -154,9 +183,11 @@ void Training::warnOfNotFinite() {
   if (!metric)
     return;
   warned = true;
-  observer.warning(fmt::format("step {}: {} is {}; training goes on "
+  const std::string &step = runner->lastName();
+  observer.warning(fmt::format("step {}: {}{} is {}; training goes on "
                                "(--halt-on nan,inf stops there)",
-                               withCommas(runner->stepsDone()), metric->name,
+                               withCommas(runner->stepsDone()),
+                               step.empty() ? step : step + ".", metric->name,
                                metricText(*metric)));
 }
 
@@ -218,7 +249,10 @@ Status Training::saveFiles() {
                                  "no step was left to train",
                                  options.saveMetrics));
   if (!options.saveMetrics.empty() && trained) {
-    DLRT_TRY(saveMetrics(metrics, options.saveMetrics));
+    std::vector<MetricValues> all;
+    for (auto &[step, values] : metrics)
+      std::ranges::move(values, std::back_inserter(all));
+    DLRT_TRY(saveMetrics(all, options.saveMetrics));
     observer.wrote("metrics", options.saveMetrics);
   }
   if (options.trace.empty())

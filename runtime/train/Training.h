@@ -8,7 +8,9 @@
 #include "runtime/train/StepRunner.h"
 #include "runtime/train/TrainingOptions.h"
 
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace dlrt {
@@ -52,7 +54,9 @@ private:
   Status evaluateAll();
   Status end();
   Status saveFiles();
-  Status keepMetrics();
+  Status keepMetrics(bool ofLast);
+  std::vector<std::string> metricNames();
+  Status checkHalts();
   bool evaluates() const;
   Status judge(const std::vector<Evaluation> &results,
                TrainingPosition position);
@@ -66,7 +70,8 @@ private:
   std::unique_ptr<StepRunner> runner;
   std::unique_ptr<RunOutput> output; ///< with a folder
   Watch watch;
-  std::vector<MetricValues> metrics;
+  /// What --save-metrics will write, of each training step.
+  std::map<std::string, std::vector<MetricValues>> metrics;
   uint64_t first = 1;
   bool evaluationLeft = false; ///< the last step's was not finished
   bool warned = false;         ///< of a metric that is not finite

@@ -28,6 +28,8 @@ struct RunOptions {
   std::string length;
   /// Values that go before those of the checkpoint.
   std::vector<SettingValue> settings;
+  /// Turns that go before those of the checkpoint, or none.
+  std::vector<TurnWish> turns;
 };
 
 struct TrainingOptions {
@@ -36,6 +38,7 @@ struct TrainingOptions {
   /// Steps between two; 0: never. Without a number, logs and checkpoints come
   /// now and then, evaluations after each epoch.
   std::optional<uint64_t> logEvery, evalEvery, checkpointEvery;
+  std::vector<TurnWish> turns; ///< of several training steps; none: one each
   std::vector<HaltCondition> haltOn;
   std::optional<Goal> keepBest; ///< best.safetensors in the run's folder
   std::optional<StopCondition> stopWhen;

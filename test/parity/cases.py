@@ -28,6 +28,7 @@ class Case:
     drop_last: bool = False
     replace: tuple = ()  # (text, instead) in the .dl: dropout off, narrower
     settings: tuple = ()  # of dlcc
+    turns: tuple = ()  # several training steps: (name, updates) in the order of --alternate
     salt: int = 0  # see README.md: draws on which no rounding of f32 decides a maximum or a relu
 
     def twin(self):
@@ -51,12 +52,17 @@ class Case:
         return {name: make(source, self.items) for name, make in self.tensors.items()}
 
     def batches(self):
-        """STEPS batches as lists of tensors, epoch after epoch in the order of the items; the last of one may be short."""
+        """STEPS pairs of a training step's name and its next batch, a list of tensors: epoch after epoch in the order of
+        the items; the last of one may be short. Each training step has a place of its own in the data."""
         arrays = list(self.arrays().values())
         whole, rest = divmod(self.items, self.batch)
+        names = [name for name, updates in self.turns or [("step", 1)] for _ in range(updates)]
+        done = dict.fromkeys(names, 0)
         for step in range(STEPS):
-            first = step % (whole + (rest > 0 and not self.drop_last)) * self.batch
-            yield [array[first:min(first + self.batch, self.items)] for array in arrays]
+            name = names[step % len(names)]
+            first = done[name] % (whole + (rest > 0 and not self.drop_last)) * self.batch
+            done[name] += 1
+            yield name, [array[first:min(first + self.batch, self.items)] for array in arrays]
 
     def weights(self, shapes):
         """Initial weights by name, from shapes by name: uniform as PyTorch's layers would be, but never all equal."""
@@ -90,9 +96,9 @@ def digits(source, items):
     return source.randint(0, 10, items).astype(np.uint8)
 
 
-def model(name, batch, items, salt=0, **tensors):
+def model(name, batch, items, salt=0, turns=(), **tensors):
     files = {f"{key}.npy": make for key, make in tensors.items()}
-    return Case(name, f"test/parity/models/{name}.dl", batch, items, files, salt=salt)
+    return Case(name, f"test/parity/models/{name}.dl", batch, items, files, turns=turns, salt=salt)
 
 
 def example(name, batch, items, tensors, folder=None, **options):
@@ -114,6 +120,7 @@ CASES = [
     model("mlp_adamw", 16, 150, x=normal(12), labels=labels(5)),
     model("conv_nesterov", 8, 60, x=normal(3, 13, 12), labels=labels(7)),
     model("gan", 16, 100, real=normal(8), z=normal(5)),
+    model("turns", 16, 100, turns=(("disc", 3), ("gen", 2)), real=normal(8), z=normal(5)),
     model("tied_autoencoder", 12, 90, x=normal(14)),
     model("frozen_backbone", 10, 75, x=normal(2, 8, 8), labels=labels(4), y=normal(3)),
     model("energy", 20, 130, x=normal(6), y=normal(1)),

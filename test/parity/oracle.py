@@ -32,8 +32,8 @@ def train(case, dtype):
         for name, parameter in named.items():
             parameter.copy_(torch.from_numpy(start[name]))
     curves = {}
-    for batch in case.batches():
-        for name, value in twin.step(*tensors_of(case, batch, dtype)).items():
-            curves.setdefault(name, []).append(value.item())
+    for step, batch in case.batches():
+        for name, value in getattr(twin, step)(*tensors_of(case, batch, dtype)).items():
+            curves.setdefault(f"{step}.{name}" if case.turns else name, []).append(value.item())
     weights = {name: tensor.numpy() for name, tensor in twin.model.state_dict().items()}
     return {name: np.array(curve) for name, curve in curves.items()}, weights

@@ -53,9 +53,16 @@ def train(case, folder, dtype, *settings, cpu="x86-64-v3"):
     dltools.dlcc("model.dl", f"--dtype={dtype}", f"--target-cpu={cpu}", "-o", plan, *case.settings, *settings, cwd=folder)
     safetensors.save(os.path.join(folder, "init.safetensors"), case.weights(shapes_of(plan, folder)) | buffers(plan, folder))
     data = ["--data", "train=data"] if case.mnist else []
+    if case.turns:
+        data += ["--alternate", ",".join(f"{name}:{updates}" for name, updates in case.turns)]
     events = dltools.events(plan, "--steps", STEPS, "--no-shuffle", "--init", "init.safetensors", "--threads", 2,
                             "--every", "log=1", "--save-final", final, *data, cwd=folder)
     steps = [event for event in events if event["event"] == "step"]
-    curves = {name: np.array([float(event[name]) for event in steps])
-              for name in steps[0] if name not in ("event", "step", "epoch")}
+    curves = {}
+    for event in steps:
+        prefix = event["name"] + "." if case.turns else ""
+        for name in event:
+            if name not in ("event", "name", "step", "epoch"):
+                curves.setdefault(prefix + name, []).append(float(event[name]))
+    curves = {name: np.array(curve) for name, curve in curves.items()}
     return curves, safetensors.load(os.path.join(folder, final))

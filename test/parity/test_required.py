@@ -49,6 +49,7 @@ REQUIRED = {
     "MultiheadAttention": r"nn::MultiheadAttention\b",
     "TransformerEncoderLayer": r"nn::TransformerEncoderLayer\b",
     "a scheduler": r"lr_scheduler::\w+ ",
+    "several training steps": r'(?s)p\.train\("\w+".*p\.train\("\w+"',
     "clipped gradients": r"clip_grad_norm_\(",
     "label smoothing": r"label_smoothing =",
     "detach": r"\.detach\(\)",

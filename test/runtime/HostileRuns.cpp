@@ -138,23 +138,32 @@ void describe(const char *dlrun, const MemoryFile &plan, bool asJson) {
   }
 }
 
-/// Runs a training step's program until so many steps are done, of which
+/// Runs the training steps' programs until so many steps are done, of which
 /// `facts` are done before, and notes where training stands then.
-Status train(Session &session, uint32_t step, uint64_t steps,
-             CheckpointFacts &facts) {
-  auto runner = StepRunner::create(session, step, {steps, 1, facts.step});
+Status train(Session &session, uint64_t steps, CheckpointFacts &facts) {
+  RunLength length = {steps, 1, facts.step};
+  for (const auto &[name, at] : facts.cursors)
+    length.updates[name] = at.updates;
+  length.place = facts.place;
+  auto runner = StepRunner::create(session, length);
   if (!runner)
     return runner.takeError();
-  if (facts.step != 0 && ((*runner)->nextEpoch() != facts.epoch ||
-                          (*runner)->nextInEpoch() != facts.batch))
+  if (facts.step != 0 && ((*runner)->first().nextEpoch() != facts.epoch ||
+                          (*runner)->first().nextInEpoch() != facts.batch))
     return {Code::Bug, "the run goes on elsewhere"};
   while ((*runner)->stepsDone() < (*runner)->totalSteps())
     DLRT_TRY((*runner)->run());
-  if (auto metrics = (*runner)->allMetrics(); !metrics)
+  if (auto metrics = (*runner)->last().allMetrics(); !metrics)
     return metrics.takeError();
   facts.step = (*runner)->stepsDone();
-  facts.epoch = (*runner)->nextEpoch();
-  facts.batch = (*runner)->nextInEpoch();
+  facts.epoch = (*runner)->first().nextEpoch();
+  facts.batch = (*runner)->first().nextInEpoch();
+  if ((*runner)->cursors().size() > 1)
+    for (const auto &each : (*runner)->cursors())
+      facts.cursors[each->name()] = {each->updates(), each->nextEpoch(),
+                                     each->nextInEpoch(), each->dataItems()};
+  facts.turns = (*runner)->turns().text();
+  facts.place = (*runner)->place();
   return {};
 }
 
@@ -188,10 +197,10 @@ Status use(LoadedPlan loaded, Progress &progress) {
   std::vector<std::string> warnings;
   DLRT_TRY(session.initialiseStates());
   DLRT_TRY(session.loadInitialWeights(warnings));
-  auto step = session.trainingStep();
+  auto steps = session.trainingSteps();
   CheckpointFacts facts;
-  if (step)
-    DLRT_TRY(train(session, *step, 4, facts));
+  if (!steps.empty())
+    DLRT_TRY(train(session, 4, facts));
   for (uint32_t step : session.evaluationSteps()) {
     int batches = 0;
     auto result = evaluate(session, step, {}, [&] { return ++batches <= 3; });
@@ -203,12 +212,12 @@ Status use(LoadedPlan loaded, Progress &progress) {
             readWhole(partsOf(session.plans(), *state), session.device());
         !values)
       return values.takeError();
-  if (!step)
+  if (steps.empty())
     return {};
-  auto saved = saveAndLoad(session, *step, facts);
+  auto saved = saveAndLoad(session, steps.front(), facts);
   if (!saved)
     return saved.takeError();
-  DLRT_TRY(train(session, *step, saved->step + 2, *saved));
+  DLRT_TRY(train(session, saved->step + 2, *saved));
   ++progress.resumed;
   return {};
 }

@@ -30,7 +30,7 @@ struct OpenRun {
     EXPECT_TRUE(session->loadInitialWeights(warnings).ok());
   }
   std::unique_ptr<StepRunner> runner(RunLength length) {
-    auto created = StepRunner::create(*session, 0, length);
+    auto created = StepRunner::create(*session, length);
     EXPECT_TRUE(created) << created.status().message();
     return std::move(*created);
   }
@@ -74,7 +74,7 @@ struct Twin {
 TEST(Training, MatchesPlainCodeWithAShortLastBatch) {
   OpenRun run(10, 1);
   auto runner = run.runner({std::nullopt, 30});
-  EXPECT_EQ(runner->stepsPerEpoch(), 3u);
+  EXPECT_EQ(runner->first().perEpoch(), 3u);
   EXPECT_EQ(runner->totalSteps(), 90u);
   Twin twin;
   for (uint64_t s = 0; s < 90; ++s) {
@@ -94,7 +94,7 @@ TEST(Training, AccumulatedGroupsAreMeansOverTheirItems) {
   // Batches of 4, 4, 2 in groups of two: steps over 8 and over 2 items.
   OpenRun run(10, 2);
   auto runner = run.runner({std::nullopt, 2});
-  EXPECT_EQ(runner->stepsPerEpoch(), 2u);
+  EXPECT_EQ(runner->first().perEpoch(), 2u);
   Twin twin;
   for (uint64_t epoch = 0; epoch < 2; ++epoch)
     for (auto [begin, end] : {std::pair(0, 8), std::pair(8, 10)}) {
@@ -119,7 +119,7 @@ TEST(Training, MetricsOfAnyShape) {
   OpenRun run(8, 1);
   auto runner = run.runner({1, 1});
   ASSERT_TRUE(runner->run().ok());
-  auto all = runner->allMetrics();
+  auto all = runner->last().allMetrics();
   ASSERT_TRUE(all) << all.status().message();
   const std::vector<MetricValues> &metrics = *all;
   ASSERT_EQ(metrics.size(), 2u);

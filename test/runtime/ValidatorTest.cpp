@@ -434,8 +434,6 @@ TEST(Validator, StepsAndDatasets) {
       "one of each kind");
   expectRefusal([](auto &p) { p.steps[1]->programs.clear(); },
                 "0 batch programs");
-  expectRefusal([](auto &p) { p.steps[1]->training = true; },
-                "step 'eval.test'");
   expectRefusal([](auto &p) { p.steps[1]->name = "train"; }, "used twice");
   expectRefusal([](auto &p) { p.datasets[0]->batch_size = 0; }, "batches of 0");
   expectRefusal(

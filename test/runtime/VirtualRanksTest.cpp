@@ -145,7 +145,7 @@ TEST(VirtualRanks, TrainLikeOneRank) {
     options.data = {folder.string()};
     auto session = Session::open(mustLoad(file), "model.plan", options);
     ASSERT_TRUE(session) << session.status().message();
-    auto runner = StepRunner::create(**session, 0, {12, 1});
+    auto runner = StepRunner::create(**session, {12, 1});
     ASSERT_TRUE(runner) << runner.status().message();
     ASSERT_TRUE((*session)->initialiseStates().ok());
     for (int step = 0; step < 12; ++step) {
@@ -203,11 +203,11 @@ TEST(VirtualRanks, WeightsAndCheckpointsAreLogical) {
   EXPECT_EQ(part, floatBytes({1, 2}));
   EXPECT_EQ(last, floatBytes({3}));
 
-  auto runner = StepRunner::create(*many, 0, {3, 1});
+  auto runner = StepRunner::create(*many, {3, 1});
   ASSERT_TRUE(runner);
   for (int step = 0; step < 3; ++step)
     ASSERT_TRUE((*runner)->run().ok());
-  auto metrics = (*runner)->allMetrics();
+  auto metrics = (*runner)->last().allMetrics();
   ASSERT_TRUE(metrics);
   ASSERT_EQ(metrics->size(), 2u);
   EXPECT_EQ((*metrics)[1].name, "w.grad");

@@ -25,11 +25,11 @@ constexpr int timeIsUp = 1000; ///< no signal
 /// Of longer runs, the first steps give the percentiles.
 constexpr size_t maxSamples = size_t(1) << 20;
 
-struct Measurement {
-  std::vector<float> samples; ///< seconds of a step
-  uint64_t steps = 0, items = 0, allocations = 0;
+/// What one training step has taken.
+struct StepTimes {
+  std::vector<float> samples; ///< seconds of an update
+  uint64_t steps = 0, items = 0;
   double seconds = 0;
-  std::vector<uint64_t> tiles;
 
   double percentileMs(double share) {
     if (samples.empty())
@@ -41,29 +41,45 @@ struct Measurement {
   }
 };
 
+struct Measurement {
+  std::vector<StepTimes> steps; ///< in the order of their turns
+  uint64_t allocations = 0;
+  std::vector<uint64_t> tiles;
+};
+
+uint64_t warmupOf(const StepRunner &runner) {
+  uint64_t round = runner.turns().length();
+  return (warmupSteps + round - 1) / round * round;
+}
+
 Status measure(Session &session, StepRunner &runner, const Options &options,
                Measurement &out) {
-  for (uint64_t s = 0; s < warmupSteps; ++s)
+  // Whole rounds, so that what follows is as many of each.
+  uint64_t warmup = warmupOf(runner);
+  for (uint64_t s = 0; s < warmup; ++s)
     DLRT_TRY(runner.run());
-  uint64_t steps = options.steps.value_or(~uint64_t(0));
+  uint64_t steps = options.steps.value_or(~uint64_t(0)), done = 0;
   double limit = options.steps ? HUGE_VAL : options.seconds;
-  out.samples.reserve(std::min<uint64_t>(steps, maxSamples));
+  out.steps.resize(runner.cursors().size());
+  for (StepTimes &each : out.steps)
+    each.samples.reserve(std::min<uint64_t>(steps, maxSamples));
   std::vector<uint64_t> before = session.device().tilesPerThread();
   uint64_t allocations = allocationCount();
   double begin = secondsSinceStart(), last = begin;
   // All ranks end after the same step: rank 0's clock counts.
-  for (int end = 0; out.steps < steps && end == 0;) {
+  for (int end = 0; done < steps && end == 0; ++done) {
     DLRT_TRY(runner.run());
+    StepTimes &own = out.steps[runner.lastTurn()];
     double now = secondsSinceStart();
-    if (out.samples.size() < maxSamples)
-      out.samples.push_back(static_cast<float>(now - last));
+    if (own.samples.size() < maxSamples)
+      own.samples.push_back(static_cast<float>(now - last));
+    own.seconds += now - last;
     last = now;
-    ++out.steps;
-    out.items += runner.lastItems();
+    ++own.steps;
+    own.items += runner.lastItems();
     end = agreedWord(last - begin >= limit ? timeIsUp : stopSignal());
   }
   out.allocations = allocationCount() - allocations;
-  out.seconds = last - begin;
   out.tiles = session.device().tilesPerThread();
   for (size_t t = 0; t < out.tiles.size(); ++t)
     out.tiles[t] -= before[t];
@@ -71,8 +87,8 @@ Status measure(Session &session, StepRunner &runner, const Options &options,
 }
 
 /// The metric called loss, or else the first one.
-const ScalarMetric *lossOf(StepRunner &runner) {
-  const auto &metrics = runner.scalars();
+const ScalarMetric *lossOf(StepCursor &step) {
+  const auto &metrics = step.scalars();
   auto found = std::find_if(metrics.begin(), metrics.end(),
                             [](auto &m) { return m.name == "loss"; });
   if (found != metrics.end())
@@ -81,17 +97,22 @@ const ScalarMetric *lossOf(StepRunner &runner) {
 }
 
 void report(Session &session, StepRunner &runner, const Options &options,
-            Measurement &m) {
+            const Measurement &all, size_t turn) {
+  StepTimes m = all.steps[turn];
+  bool several = all.steps.size() > 1;
+  const std::string &name = runner.cursors()[turn]->name();
   double itemsPerSecond =
       static_cast<double>(m.items) / std::max(m.seconds, 1e-9);
-  const ScalarMetric *loss = lossOf(runner);
+  const ScalarMetric *loss = lossOf(*runner.cursors()[turn]);
   uint64_t communicated =
-      communicatedBytes(session.plans(), *session.trainingStep());
+      communicatedBytes(session.plans(), runner.turns().steps()[turn]);
   if (options.json) {
     Event event("bench");
+    if (several)
+      event.field("name", name);
     event.field("threads", session.options().threads)
         .field("steps", m.steps)
-        .field("warmup_steps", warmupSteps)
+        .field("warmup_steps", warmupOf(runner))
         .field("median_ms", m.percentileMs(0.5))
         .field("p10_ms", m.percentileMs(0.1))
         .field("p90_ms", m.percentileMs(0.9))
@@ -100,17 +121,19 @@ void report(Session &session, StepRunner &runner, const Options &options,
       event.field("loss", static_cast<float>(loss->value));
     else if (loss)
       event.field("loss", loss->value);
-    event.array("tiles_per_thread", m.tiles)
+    event.array("tiles_per_thread", all.tiles)
         .field("arena_bytes", arenaBytes(session.plans()))
         .field("comm_bytes", communicated)
         .field("peak_rss_bytes", peakResidentBytes())
-        .field("allocations", m.allocations)
+        .field("allocations", all.allocations)
         .send();
     return;
   }
   std::string tiles;
-  for (uint64_t count : m.tiles)
+  for (uint64_t count : all.tiles)
     tiles += (tiles.empty() ? "" : ", ") + withCommas(count);
+  if (several)
+    writeStdout(fmt::format("{}'{}'\n", turn == 0 ? "" : "\n", name));
   writeStdout(fmt::format(
       "step        {:.4g} ms (median of {}; p10 {:.4g}, p90 {:.4g})\n"
       "items       {:.0f} a second\n"
@@ -120,7 +143,7 @@ void report(Session &session, StepRunner &runner, const Options &options,
       "peak memory {}\n",
       m.percentileMs(0.5), withCommas(m.steps), m.percentileMs(0.1),
       m.percentileMs(0.9), itemsPerSecond, loss ? metricText(*loss) : "none",
-      tiles, m.allocations, humanBytes(peakResidentBytes())));
+      tiles, all.allocations, humanBytes(peakResidentBytes())));
 }
 
 } // namespace
@@ -131,14 +154,17 @@ Expected<int> dlrun::runBench(const Options &options) {
   if (!opened)
     return opened.takeError();
   Session &session = **opened;
-  auto step = session.trainingStep();
-  if (!step)
+  if (session.trainingSteps().empty())
     return Status(Code::Usage, fmt::format("'{}' has no training step to "
                                            "measure",
                                            options.plan));
-  uint64_t length = options.steps ? *options.steps + warmupSteps
-                                  : std::numeric_limits<uint64_t>::max();
-  auto runner = StepRunner::create(session, *step, {length, 1});
+  auto turns = Turns::create(session.plan(), options.turns);
+  if (!turns)
+    return turns.takeError();
+  uint64_t length = options.steps
+                        ? *options.steps + warmupSteps + turns->length()
+                        : std::numeric_limits<uint64_t>::max();
+  auto runner = StepRunner::create(session, {length, 1}, options.turns);
   DLRT_TRY(agreeOnData(&session, runner.status()));
   if (!runner)
     return runner.takeError();
@@ -150,12 +176,13 @@ Expected<int> dlrun::runBench(const Options &options) {
   for (const std::string &warning : warnings)
     warn(warning);
   reportStart(session, options,
-              fmt::format("{} steps to warm up, then {}", warmupSteps,
+              fmt::format("{} steps to warm up, then {}", warmupOf(**runner),
                           options.steps ? withCommas(*options.steps) + " steps"
                                         : humanSeconds(options.seconds)));
   Measurement measurement;
   DLRT_TRY(measure(session, **runner, options, measurement));
-  report(session, **runner, options, measurement);
+  for (size_t turn = 0; turn < measurement.steps.size(); ++turn)
+    report(session, **runner, options, measurement, turn);
   DLRT_TRY(saveTrace(options, session));
   return stopSignal() == 0 ? 0 : 128 + stopSignal();
 }

@@ -92,6 +92,11 @@ constexpr OptionHelp optionTexts[] = {
      R"(  --steps N                    updates, whatever the epoch; 0 with
                                --save-final writes the initial weights
 )"},
+    {"alternate",
+     R"(  --alternate STEP:N,STEP:N    turns of a plan's training steps: so many updates of
+                               each, in this order (default: one each, in the
+                               model's). Epochs are those of the first
+)"},
     {nullptr, "Data"},
     {"data",
      R"(  --data [STEP=]PATH           folder of the data files, of all steps or of one;

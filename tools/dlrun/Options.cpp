@@ -2,6 +2,7 @@
 
 #include "runtime/base/Numbers.h"
 #include "runtime/base/Suggest.h"
+#include "tools/dlrun/OptionValues.h"
 
 #include <fmt/format.h>
 
@@ -72,16 +73,6 @@ Status setPath(const std::string &value, std::string &out) {
   return {};
 }
 
-std::vector<std::string> splitAtCommas(const std::string &text) {
-  std::vector<std::string> parts;
-  for (size_t at = 0; at <= text.size();) {
-    size_t end = std::min(text.find(',', at), text.size());
-    parts.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 Status setEvery(Options &options, const std::string &value) {
   for (const std::string &part : splitAtCommas(value)) {
     size_t equals = part.find('=');
@@ -147,42 +138,11 @@ Status setRanks(Options &options, const std::string &value) {
   return {};
 }
 
-/// A number with one of the units: "20us".
-std::optional<double>
-numberWithUnit(const std::string &text,
-               std::initializer_list<std::pair<const char *, double>> units) {
-  for (auto [unit, factor] : units) {
-    std::string_view end = unit;
-    if (!text.ends_with(end))
-      continue;
-    auto number =
-        parseDouble(std::string_view(text).substr(0, text.size() - end.size()));
-    if (number && *number >= 0 && *number <= 1e9)
-      return *number * factor;
-  }
-  return std::nullopt;
-}
-
 Status setLink(Options &options, const std::string &value) {
-  LinkSpeed link;
-  for (const std::string &part : splitAtCommas(value)) {
-    size_t equals = std::min(part.find('='), part.size());
-    std::string name = part.substr(0, equals);
-    std::string text = part.substr(std::min(equals + 1, part.size()));
-    std::optional<double> number;
-    if (name == "latency")
-      number = numberWithUnit(
-          text, {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1}});
-    else if (name == "bandwidth")
-      number = numberWithUnit(
-          text, {{"kB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9}, {"B/s", 1}});
-    if (!number || (name == "bandwidth" && *number == 0))
-      return usage(fmt::format("'{}' is none of latency=20us, "
-                               "bandwidth=1GB/s",
-                               part));
-    (name == "latency" ? link.latency : link.bandwidth) = *number;
-  }
-  options.link = link;
+  auto link = parseLink(value);
+  if (!link)
+    return link.takeError();
+  options.link = *link;
   return {};
 }
 
@@ -220,6 +180,14 @@ Status setSetting(Options &options, const std::string &value) {
     return usage(fmt::format("'{}': '{}' is not a number", value,
                              value.substr(equals + 1)));
   options.settings.push_back({value.substr(0, equals), *number});
+  return {};
+}
+
+Status setAlternate(Options &options, const std::string &value) {
+  auto turns = parseAlternate(value);
+  if (!turns)
+    return turns.takeError();
+  options.turns = std::move(*turns);
   return {};
 }
 
@@ -284,6 +252,7 @@ constexpr OptionInfo table[] = {
        o.dropLast = true;
        return Status();
      }},
+    {"alternate", train | resume | bench, true, setAlternate},
     {"every", train | resume, true, setEvery},
     {"halt-on", train | resume, true, setHaltOn},
     {"keep-best", train | resume, true, setKeepBest},
@@ -404,6 +373,7 @@ public:
                          options.initMaps.end());
     options.initMaps.clear();
     options.newSettings = options.settings;
+    options.newTurns = options.turns;
     return options;
   }
 
@@ -583,6 +553,7 @@ Expected<Options> dlrun::parseResumed(const RunRecord &record,
   if (!all)
     return all;
   all->newSettings = now->settings;
+  all->newTurns = now->turns;
   if (!now->newPlan.empty())
     all->newPlan = std::filesystem::absolute(now->newPlan);
   if (!now->saveFinal.empty())

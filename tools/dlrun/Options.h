@@ -6,6 +6,7 @@
 #include "runtime/train/HaltOn.h"
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/Session.h"
+#include "runtime/train/Turns.h"
 #include "runtime/train/Watch.h"
 #include "tools/dlrun/LaunchCommand.h"
 
@@ -45,6 +46,9 @@ struct Options {
   uint64_t keep = 3;       ///< checkpoints; 0: all
   bool resumeAuto = false; ///< go on if the folder holds a run
   std::string newPlan;     ///< resume: in place of the run's
+  std::vector<dlrt::TurnWish> turns; ///< --alternate
+  /// Said to this process and not by a run's record.
+  std::vector<dlrt::TurnWish> newTurns;
   std::vector<dlrt::HaltCondition> haltOn;
   std::optional<dlrt::Goal> keepBest;
   std::optional<dlrt::StopCondition> stopWhen;

@@ -235,6 +235,8 @@ static std::string optionsText(const Options &options) {
   };
   add(options.noShuffle, "--no-shuffle");
   add(options.dropLast, "--drop-last");
+  if (!options.turns.empty())
+    text += " --alternate " + alternateText(options.turns);
   add(!options.out.empty(), "--out");
   if (options.keepBest)
     text += " " + options.keepBest->text;

@@ -55,12 +55,16 @@ Progress::Progress(const Options &options, uint64_t totalSteps,
   begin = lastReport = secondsSinceStart();
 }
 
-bool Progress::due(uint64_t step, double now, bool last) const {
+/// Each training step has its own rhythm, but for the one line of a terminal.
+bool Progress::due(StepRunner &runner, double now, bool last) {
   if (mode == Mode::None)
     return false;
-  bool pause = now - lastReport >= interval;
-  bool first = step == doneBefore + 1;
-  if (!reportDue(options.logEvery, step, first, last, pause))
+  lastReports.resize(runner.cursors().size(), begin);
+  double before =
+      mode == Mode::Terminal ? lastReport : lastReports[runner.lastTurn()];
+  bool pause = now - before >= interval;
+  bool first = runner.stepsDone() == doneBefore + 1;
+  if (!reportDue(options.logEvery, runner.last().updates(), first, last, pause))
     return false;
   // Nobody can read a line that changes more often.
   return mode != Mode::Terminal || first || last || pause;
@@ -69,11 +73,13 @@ bool Progress::due(uint64_t step, double now, bool last) const {
 void Progress::afterStep(StepRunner &runner, bool last) {
   items += runner.lastItems();
   double now = secondsSinceStart();
-  if (!due(runner.stepsDone(), now, last))
+  if (!due(runner, now, last))
     return;
   if (mode == Mode::Json) {
-    Event("step")
-        .field("step", runner.stepsDone())
+    Event event("step");
+    if (!runner.lastName().empty())
+      event.field("name", runner.lastName());
+    event.field("step", runner.stepsDone())
         .field("epoch", runner.epoch())
         .metrics(runner.scalars())
         .send();
@@ -87,7 +93,7 @@ void Progress::afterStep(StepRunner &runner, bool last) {
     writeStderr("\r" + text + "\x1b[K");
     lineShown = true;
   }
-  lastReport = now;
+  lastReport = lastReports[runner.lastTurn()] = now;
   stepsAtReport = runner.stepsDone();
   itemsAtReport = items;
 }
@@ -106,6 +112,8 @@ std::string Progress::line(StepRunner &runner, double now) const {
   double left = (now - begin) / static_cast<double>(step - doneBefore) *
                 static_cast<double>(total - step);
   std::string metrics = metricsForPeople(runner.scalars(), " | ");
+  if (!runner.lastName().empty())
+    metrics = runner.lastName() + (metrics.empty() ? "" : ": " + metrics);
   return fmt::format(
       "step {:>{}}/{} | epoch {} | {}{}{:.3g} ms | {} items/s | eta {}", step,
       std::to_string(total).size(), total, runner.epoch(), metrics,

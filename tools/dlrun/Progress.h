@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace dlrun {
 
@@ -22,7 +23,7 @@ public:
   void clearLine();
 
 private:
-  bool due(uint64_t step, double now, bool last) const;
+  bool due(dlrt::StepRunner &runner, double now, bool last);
   std::string line(dlrt::StepRunner &runner, double now) const;
 
   enum class Mode { Json, Terminal, File, None };
@@ -30,7 +31,9 @@ private:
   const Options &options;
   uint64_t total, doneBefore;
   double interval;
-  double begin, lastReport;
+  double begin;
+  std::vector<double> lastReports; ///< of each training step
+  double lastReport;
   uint64_t stepsAtReport = 0, items = 0, itemsAtReport = 0;
   bool lineShown = false;
 };

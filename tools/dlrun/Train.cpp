@@ -119,9 +119,14 @@ public:
 
 private:
   static std::string lengthText(const StepRunner &steps) {
-    std::string text =
-        fmt::format("{} steps, {} an epoch", withCommas(steps.totalSteps()),
-                    withCommas(steps.stepsPerEpoch()));
+    std::string text = withCommas(steps.totalSteps()) + " steps";
+    if (steps.cursors().size() == 1)
+      text +=
+          fmt::format(", {} an epoch", withCommas(steps.first().perEpoch()));
+    else
+      text += fmt::format(
+          " in turns, {}; an epoch is {} of '{}'", steps.turns().text(),
+          withCommas(steps.first().perEpoch()), steps.first().name());
     if (steps.stepsDone() != 0)
       text += fmt::format(", {} of them done", withCommas(steps.stepsDone()));
     return text;
@@ -147,6 +152,7 @@ TrainingOptions trainingOptions(const Options &options) {
   out.logEvery = options.logEvery;
   out.evalEvery = options.evalEvery;
   out.checkpointEvery = options.checkpointEvery;
+  out.turns = options.turns;
   out.haltOn = options.haltOn;
   out.keepBest = options.keepBest;
   out.stopWhen = options.stopWhen;
@@ -156,7 +162,8 @@ TrainingOptions trainingOptions(const Options &options) {
              !options.newPlan.empty(),
              options.arguments,
              lengthOption(options),
-             options.newSettings};
+             options.newSettings,
+             options.newTurns};
   out.saveFinal = options.saveFinal;
   out.saveMetrics = options.saveMetrics;
   out.trace = options.trace;
