@@ -75,6 +75,34 @@ class Mesh(support.ToolTest):
         self.same_bits(*(["--mesh=dp=3", "--microbatches=1", f"--zero={stage}"] for stage in range(4)))
         self.same_bits(["--schedule=gpipe"], ["--schedule=1f1b"], ["--zero=1"])
 
+    def test_a_run_goes_on_under_other_meshes(self):
+        """With Adam's moments, in the middle of an epoch, and back to one device."""
+        self.write_net("")
+        meshes = [["--mesh=dp=1"], ["--mesh=dp=2", "--zero=1"], ["--mesh=pp=2"], ["--mesh=dp=3", "--zero=3"], ["--mesh=tp=2"], ["--mesh=dp=1"]]
+        for number, options in enumerate(meshes):
+            self.dlcc("net.dl", "--dtype=f64", "-o", f"{number}.plan", *options)
+        self.dlrun("0.plan", "--steps", 14, "--save-final", "whole.safetensors")
+        self.dlrun("0.plan", "--steps", 4, "--out", "run")
+        for number in range(1, len(meshes)):
+            self.dlrun("resume", "run", "--plan", f"{number}.plan", "--steps", 4 + 2 * number, "--save-final", self.path("parts.safetensors"))
+        whole, parts = self.load("whole.safetensors"), self.load("parts.safetensors")
+        self.assertEqual(sorted(whole), sorted(parts))
+        for name, value in whole.items():
+            np.testing.assert_allclose(parts[name], value, rtol=1e-10, atol=1e-12, err_msg=name)
+
+    def test_predictions(self):
+        """All items in order, the last ones of a short batch too, as one device predicts them."""
+        self.write("net.dl", BLOCKS.replace("  p.train(", '  p.predict("out", data, [&](dl::Batch b) { return net(b[0]); });\n  p.train(') % "")
+        self.dlcc("net.dl", "--dtype=f64")
+        self.dlrun("net.plan", "--steps", 3, "--save-final", "w.safetensors")
+        self.dlrun("predict", "net.plan", "--init", "w.safetensors", "--out", "one.npy")
+        expected = np.load(self.path("one.npy"))
+        self.assertEqual(expected.shape, (44, 4))
+        for options in (["--mesh=dp=2"], ["--mesh=dp=3", "--zero=3"], ["--mesh=pp=3"], ["--mesh=tp=2"], ["--mesh=dp=2,pp=2", "--microbatches=2"]):
+            self.dlcc("net.dl", "--dtype=f64", "-o", "mesh.plan", *options)
+            self.dlrun("predict", "mesh.plan", "--init", "w.safetensors", "--out", "mesh.npy")
+            np.testing.assert_allclose(np.load(self.path("mesh.npy")), expected, rtol=1e-10, atol=1e-12, err_msg=str(options))
+
     def test_errors(self):
         def refuse(mesh, words):
             self.write_net(mesh)
