@@ -130,10 +130,10 @@ void dl_buffer_assign(int buffer, int tensor) noexcept {
   evaluation->graph.assignBuffer(buffer, tensor);
 }
 
-void dl_parameter_initial(int parameter, int kind, double a,
-                          double b) noexcept {
+void dl_parameter_initial(int parameter, int kind, double a, double b,
+                          double low, double high) noexcept {
   Guard::InOurCode guard;
-  evaluation->graph.setInitial(parameter, {kind, a, b});
+  evaluation->graph.setInitial(parameter, {kind, a, b, low, high});
 }
 
 const dl_member *dl_members(const void *module, int *count) noexcept {

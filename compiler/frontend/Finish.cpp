@@ -135,25 +135,52 @@ std::string Graph::stateName(const StateKey &key) const {
   return key.slot.empty() ? parameter : "optim." + parameter + "." + key.slot;
 }
 
+static StringRef kindOf(const Initial &initial) {
+  switch (initial.kind) {
+  case DL_UNIFORM:
+    return "uniform";
+  case DL_NORMAL:
+    return "normal";
+  case DL_TRUNCATED:
+    return "truncated";
+  case DL_PADDED:
+    return "padded";
+  case DL_ORTHOGONAL:
+    return "orthogonal";
+  case DL_DIRAC:
+    return "dirac";
+  case DL_SPARSE:
+    return "sparse";
+  default:
+    return initial.a == 0 ? "zero" : "constant";
+  }
+}
+
 void Graph::writeState(const StateKey &key, StringRef role, StringRef kind,
                        const Initial &initial, ArrayRef<std::string> aliases) {
   const Parameter &parameter = parameters[static_cast<size_t>(key.parameter)];
   auto own = slots.find(key);
   RankedTensorType type =
       own == slots.end() ? parameter.type : own->second.type;
-  bool isRandom = kind == "uniform" || kind == "normal";
+  bool isRandom = kind != "zero" && kind != "constant" && kind != "dirac";
   uint64_t randomKey = isRandom ? hashText("init:" + stateName(key)) : 0;
-  DictionaryAttr distribution = builder.getDictionaryAttr(
-      {builder.getNamedAttr("kind", builder.getStringAttr(kind)),
-       builder.getNamedAttr("a", builder.getF64FloatAttr(initial.a)),
-       builder.getNamedAttr("b", builder.getF64FloatAttr(initial.b)),
-       builder.getNamedAttr(
-           "key", builder.getI64IntegerAttr(static_cast<int64_t>(randomKey)))});
+  SmallVector<NamedAttribute> distribution = {
+      builder.getNamedAttr("kind", builder.getStringAttr(kind)),
+      builder.getNamedAttr("a", builder.getF64FloatAttr(initial.a)),
+      builder.getNamedAttr("b", builder.getF64FloatAttr(initial.b)),
+      builder.getNamedAttr(
+          "key", builder.getI64IntegerAttr(static_cast<int64_t>(randomKey)))};
+  if (kind == "truncated" || kind == "padded") {
+    distribution.push_back(
+        builder.getNamedAttr("low", builder.getF64FloatAttr(initial.low)));
+    distribution.push_back(
+        builder.getNamedAttr("high", builder.getF64FloatAttr(initial.high)));
+  }
   SmallVector<NamedAttribute> attributes = {
       builder.getNamedAttr("sym_name", builder.getStringAttr(stateName(key))),
       builder.getNamedAttr("type", TypeAttr::get(type)),
       builder.getNamedAttr("role", builder.getStringAttr(role)),
-      builder.getNamedAttr("init", distribution)};
+      builder.getNamedAttr("init", builder.getDictionaryAttr(distribution))};
   if (!key.slot.empty())
     attributes.push_back(builder.getNamedAttr(
         "of", builder.getStringAttr(stateName({key.parameter, ""}))));
@@ -179,10 +206,7 @@ void Graph::writeStates() {
 
   for (int number : order) {
     const Initial &initial = parameters[static_cast<size_t>(number)].initial;
-    StringRef kind = initial.kind == DL_UNIFORM  ? "uniform"
-                     : initial.kind == DL_NORMAL ? "normal"
-                     : initial.a == 0            ? "zero"
-                                                 : "constant";
+    StringRef kind = kindOf(initial);
     bool isBuffer = parameters[static_cast<size_t>(number)].isBuffer;
     writeState({number, ""}, isBuffer ? "buffer" : "parameter", kind, initial,
                ArrayRef(names[static_cast<size_t>(number)]).drop_front());

@@ -17,7 +17,7 @@ namespace dl::frontend {
 /// The distribution a parameter starts from.
 struct Initial {
   int kind; // dl_initial_kind
-  double a, b;
+  double a, b, low = 0, high = 0;
 };
 
 /// What a handle of the .dl stands for: a value of a step, a parameter or

@@ -72,7 +72,10 @@ def Plan_StateRole : Plan_Enum<"StateRole", "what a state is for", [
 
 def Plan_InitKind : Plan_Enum<"InitKind", "a state's first value", [
     I32EnumCase<"Zero", 0, "zero">, I32EnumCase<"Constant", 1, "constant">,
-    I32EnumCase<"Uniform", 2, "uniform">, I32EnumCase<"Normal", 3, "normal">]>;
+    I32EnumCase<"Uniform", 2, "uniform">, I32EnumCase<"Normal", 3, "normal">,
+    I32EnumCase<"Truncated", 4, "truncated">, I32EnumCase<"Padded", 5, "padded">,
+    I32EnumCase<"Orthogonal", 6, "orthogonal">, I32EnumCase<"Dirac", 7, "dirac">,
+    I32EnumCase<"Sparse", 8, "sparse">]>;
 
 def Plan_ProgramKind : Plan_Enum<"ProgramKind", "which part of a step", [
     I32EnumCase<"Full", 0, "full">,      // a micro-batch of the usual size
@@ -110,8 +113,9 @@ def Plan_InitAttr : AttrDef<PlanDialect, "Init"> {
   let mnemonic = "init";
   let summary = "The distribution a state starts with.";
   let parameters = (ins EnumParameter<Plan_InitKind>:$kind, "::mlir::FloatAttr":$a, "::mlir::FloatAttr":$b,
+                        OptionalParameter<"::mlir::FloatAttr">:$low, OptionalParameter<"::mlir::FloatAttr">:$high,
                         "uint64_t":$key);
-  let assemblyFormat = "`<` $kind `,` $a `,` $b `,` `key` `=` $key `>`";
+  let assemblyFormat = "`<` $kind `,` $a `,` $b `,` (`in` $low^ `to` $high `,`)? `key` `=` $key `>`";
 }
 
 def Plan_RangeAttr : AttrDef<PlanDialect, "Range"> {

@@ -115,10 +115,11 @@ private:
     parts.states[state.getSymName()] = plan::StateOp::create(
         builder, state.getLoc(), state.getSymNameAttr(), *role, buffer,
         TypeAttr::get(type), physicalDims(type, state.getLayoutAttr()),
-        plan::InitAttr::get(builder.getContext(), *kind,
-                            get<FloatAttr>(init, "a", zero),
-                            get<FloatAttr>(init, "b", zero),
-                            key ? key.getValue().getZExtValue() : 0),
+        plan::InitAttr::get(
+            builder.getContext(), *kind, get<FloatAttr>(init, "a", zero),
+            get<FloatAttr>(init, "b", zero), get<FloatAttr>(init, "low"),
+            get<FloatAttr>(init, "high"),
+            key ? key.getValue().getZExtValue() : 0),
         state.getOfAttr(),
         state.getAliasesAttr() ? state.getAliasesAttr()
                                : builder.getArrayAttr({}),

@@ -126,7 +126,8 @@ static std::string differs(const fb::StateT &a, const fb::StateT &b) {
   if (a.role != b.role || a.of != b.of || a.aliases != b.aliases)
     return "it has two roles or other names";
   if (a.init->kind != b.init->kind || a.init->a != b.init->a ||
-      a.init->b != b.init->b || a.init->key != b.init->key)
+      a.init->b != b.init->b || a.init->key != b.init->key ||
+      a.init->low != b.init->low || a.init->high != b.init->high)
     return "it has two initial values";
   if (!sameSplit(a.split, b.split))
     return "it is split in two ways";

@@ -134,6 +134,23 @@ std::string dlrt::checkTensor(const Mesh &mesh, const fb::PlanT &plan,
   return what.empty() ? what : "layout: " + what;
 }
 
+/// What the numbers of a first value may be where they count elements.
+static bool isPossible(const fb::InitT &init,
+                       const std::vector<uint64_t> &shape) {
+  bool isMatrix = shape.size() >= 2;
+  switch (init.kind) {
+  case fb::InitKind::Dirac:
+    return isMatrix && init.a >= 1 && init.a <= static_cast<double>(shape[0]) &&
+           shape[0] % static_cast<uint64_t>(init.a) == 0;
+  case fb::InitKind::Sparse:
+    return isMatrix && init.a >= 0 && init.a <= 1;
+  case fb::InitKind::Orthogonal:
+    return isMatrix;
+  default:
+    return true;
+  }
+}
+
 static Status checkState(const Mesh &mesh, const fb::PlanT &plan,
                          const fb::StateT &s,
                          std::unordered_set<std::string> &names) {
@@ -150,6 +167,8 @@ static Status checkState(const Mesh &mesh, const fb::PlanT &plan,
   if (s.role > fb::StateRole::MAX || s.init->kind > fb::InitKind::MAX ||
       s.dtype > fb::DType::MAX || !isPrintable(s.of))
     return error("unknown role, init or dtype");
+  if (!isPossible(*s.init, s.shape))
+    return error("its first values cannot be");
   if (s.buffer >= plan.buffers.size())
     return error(fmt::format("buffer {} does not exist", s.buffer));
   const fb::BufferT &buffer = *plan.buffers[s.buffer];

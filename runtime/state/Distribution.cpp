@@ -82,3 +82,28 @@ double dlrt::normalElement(uint64_t seed, uint64_t key, uint64_t index,
   double z = std::sqrt(-2 * portableLog(u1)) * portableCosTurns(u2);
   return mean + deviation * z;
 }
+
+/// Far from the mean a normal draw would hardly ever hit: there it is a uniform
+/// one, accepted as often as the density there is below its greatest.
+double dlrt::truncatedElement(uint64_t seed, uint64_t key, uint64_t index,
+                              double mean, double deviation, double low,
+                              double high) {
+  constexpr uint64_t kMostDraws = 10000;
+  double first = (low - mean) / deviation, last = (high - mean) / deviation;
+  bool common = first <= 1 && last >= -1 && last - first >= 1;
+  double nearest = first > 0 ? first : last < 0 ? last : 0;
+  for (uint64_t draw = 0; draw < kMostDraws; ++draw) {
+    if (common) {
+      double value = normalElement(seed, key + draw, index, mean, deviation);
+      if (value >= low && value <= high)
+        return value;
+      continue;
+    }
+    PhiloxCounter w = words(seed, key + draw, index);
+    double z = first + (last - first) * unitInterval(w[0]);
+    double accept = (static_cast<double>(w[1] >> 8) + 1) * 0x1p-24;
+    if (portableLog(accept) <= 0.5 * (nearest * nearest - z * z))
+      return mean + deviation * z;
+  }
+  return mean + deviation * nearest;
+}

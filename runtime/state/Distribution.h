@@ -18,6 +18,9 @@ double uniformElement(uint64_t seed, uint64_t key, uint64_t index, double a,
 /// mean + deviation * z, z by Box and Muller from the element's two words.
 double normalElement(uint64_t seed, uint64_t key, uint64_t index, double mean,
                      double deviation);
+/// The same, drawn again until it lies in [low, high].
+double truncatedElement(uint64_t seed, uint64_t key, uint64_t index,
+                        double mean, double deviation, double low, double high);
 
 } // namespace dlrt
 

@@ -2,6 +2,7 @@
 
 #include "runtime/plan/DTypes.h"
 #include "runtime/state/Distribution.h"
+#include "runtime/state/InitialMatrix.h"
 #include "runtime/state/LayoutCopy.h"
 
 #include <cmath>
@@ -70,6 +71,10 @@ template <typename T>
 static void fill(const fb::StateT &state, const Box &part, uint64_t seed,
                  uint8_t *stored) {
   const fb::InitT &init = *state.init;
+  const std::vector<double> matrix = initialMatrix(state, seed);
+  uint64_t row = 1; // elements of one
+  for (size_t d = 1; d < state.shape.size(); ++d)
+    row *= state.shape[d];
   IndicesInWhole indices(state.shape, part);
   LayoutWalker(part.extent, state.layout).forEach([&](uint64_t position) {
     uint64_t index = indices.next();
@@ -78,6 +83,15 @@ static void fill(const fb::StateT &state, const Box &part, uint64_t seed,
       value = uniformElement(seed, init.key, index, init.a, init.b);
     else if (init.kind == fb::InitKind::Normal)
       value = normalElement(seed, init.key, index, init.a, init.b);
+    else if (init.kind == fb::InitKind::Truncated)
+      value = truncatedElement(seed, init.key, index, init.a, init.b, init.low,
+                               init.high);
+    else if (init.kind == fb::InitKind::Padded)
+      value = static_cast<double>(index / row) == init.low
+                  ? 0
+                  : normalElement(seed, init.key, index, init.a, init.b);
+    else if (!matrix.empty())
+      value = matrix[index];
     T element = converted<T>(value);
     std::memcpy(stored + position * sizeof(T), &element, sizeof(T));
   });

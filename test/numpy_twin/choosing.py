@@ -49,6 +49,18 @@ def cumsum(x, dim):
     return x.tape.make(np.cumsum(x.value, dim, dtype=x.value.dtype), [(x, pull)])
 
 
+def cumprod(x, dim):
+    def pull(g):
+        given = np.zeros_like(x.value)
+        for i in range(x.value.shape[dim]):  # each factor: what the others make
+            others = np.moveaxis(x.value.copy(), dim, 0)
+            others[i] = 1
+            products = np.cumprod(others, 0, dtype=g.dtype)
+            np.moveaxis(given, dim, 0)[i] = np.sum(products[i:] * np.moveaxis(g, dim, 0)[i:], 0)
+        return given
+    return x.tape.make(np.cumprod(x.value, dim, dtype=x.value.dtype), [(x, pull)])
+
+
 def sort(x, dim, descending=False, count=None):
     """(values, indices), the first `count` of them."""
     order = np.argsort(-x.value if descending else x.value, dim, kind="stable")

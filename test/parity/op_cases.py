@@ -6,7 +6,7 @@ z holds ties and values at bounds. In C++ and in Python the parameters are x, y,
 SHAPES = {"x": (3, 4, 6), "y": (3, 4, 6), "im": (2, 4, 7, 8), "w": (5, 4, 3, 2), "wg": (6, 2, 3, 3),
           "wd": (4, 1, 3, 3), "wm": (8, 1, 2, 3), "z": (3, 5)}
 
-# PyTorch's clamp has no gradient at a bound since 2.14; older ones pass it on.
+# At a bound our clamp has no gradient; PyTorch 1.13, which these cases run, passes it on.
 AT_BOUNDS = "torch.where((z > 0) & (z < 1), z, z.detach().clamp(0, 1))"
 
 ACTIVATIONS = [
@@ -167,6 +167,33 @@ NORMS = [
 ]
 
 
+# Three steps of four items: targets, input lengths, target lengths. Of the second one an item does not fit.
+CTC = ("(dl::arange(8).view(4, 2) - 3).abs() + 1, 3 - (dl::arange(4) == 2).to(dl::kInt64), 1 + (dl::arange(4) > 1).to(dl::kInt64)",
+       "(torch.arange(8).view(4, 2) - 3).abs() + 1, 3 - (torch.arange(4) == 2).long(), 1 + (torch.arange(4) > 1).long()")
+CTC_SHORT = ("(dl::arange(8).view(4, 2) - 3).abs(), 3 - 2 * (dl::arange(4) == 2).to(dl::kInt64), 2 * (dl::arange(4) > 0).to(dl::kInt64)",
+             "(torch.arange(8).view(4, 2) - 3).abs(), 3 - 2 * (torch.arange(4) == 2).long(), 2 * (torch.arange(4) > 0).long()")
+LABELS = ("dl::stack({dl::arange(3), dl::where(dl::arange(3) > 0, dl::arange(3) - 1, 3), dl::full({3}, -1), dl::arange(3), dl::arange(3), dl::arange(3)}, 1)",
+          "torch.stack([torch.arange(3), torch.where(torch.arange(3) > 0, torch.arange(3) - 1, 3), torch.full((3,), -1), "
+          "torch.arange(3), torch.arange(3), torch.arange(3)], 1)")
+MORE = [
+    ("x.cumprod(1)", "x.cumprod(1)"), ("dl::cumprod(z, -1)", "torch.cumprod(z, -1)"), ("K.cumprod(0)", "K.cumprod(0)"),
+    ("dl::eye(4, dl::kBool)", "torch.eye(4, dtype=torch.bool)"), ("dl::eye(2, 3, dl::kInt64)", "torch.eye(2, 3, dtype=torch.long)"),
+    ('F::interpolate(im, {.size = {11, 5}, .mode = "bicubic"})', "F.interpolate(im, (11, 5), mode='bicubic')"),
+    ('F::interpolate(im, {.size = {3, 13}, .mode = "bicubic", .align_corners = true})',
+     "F.interpolate(im, (3, 13), mode='bicubic', align_corners=True)"),
+    ('F::interpolate(im, {.scale_factor = {1.7, 0.6}, .mode = "bicubic"})', "F.interpolate(im, scale_factor=(1.7, 0.6), mode='bicubic')"),
+    ('F::interpolate(im, {.size = {3, 5}, .mode = "area"})', "F.interpolate(im, (3, 5), mode='area')"),
+    ('F::interpolate(x, {.scale_factor = 0.5, .mode = "area"})', "F.interpolate(x, scale_factor=0.5, mode='area')"),
+    ("F::conv_transpose3d(im.view(1, 2, 4, 7, 8), wg.view(2, 3, 2, 3, 3), {}, {.stride = {2, 1, 3}, .padding = {1, 0, 1}, .output_padding = {1, 0, 2}})",
+     "F.conv_transpose3d(im.view(1, 2, 4, 7, 8), wg.view(2, 3, 2, 3, 3), None, (2, 1, 3), (1, 0, 1), (1, 0, 2))"),
+    ("F::conv_transpose3d(im.view(1, 4, 2, 7, 8), w.view(4, 5, 1, 3, 2), x[0][0].narrow(0, 0, 5), {.dilation = {1, 2, 1}})",
+     "F.conv_transpose3d(im.view(1, 4, 2, 7, 8), w.view(4, 5, 1, 3, 2), x[0][0][:5], dilation=(1, 2, 1))"),
+    ("F::conv_transpose3d(im.view(1, 4, 2, 7, 8), wg.view(4, 3, 3, 3, 1), {}, {.groups = 2})",
+     "F.conv_transpose3d(im.view(1, 4, 2, 7, 8), wg.view(4, 3, 3, 3, 1), groups=2)"),
+]
+MORE = [(a.replace("K.", K[0] + "."), b.replace("K.", K[1] + ".")) for a, b in MORE]
+
+
 def losses():
     for how in ("mean", "sum", "none"):
         kind, word = f'.reduction = "{how}"', f"reduction='{how}'"
@@ -176,6 +203,10 @@ def losses():
                 ("soft_margin_loss(x[1], x[0].sign().detach()", "soft_margin_loss(x[1], x[0].sign().detach()"),
                 ("kl_div(x, $P", "kl_div(x, $P")]:
             yield f"F::{ours}, {{{kind}}})", f"F.{theirs}, {word})"
+        yield f"F::multilabel_margin_loss(x[0].narrow(0, 0, 3), {LABELS[0]}, {{{kind}}})", f"F.multilabel_margin_loss(x[0][:3], {LABELS[1]}, {word})"
+        yield f"F::ctc_loss(x.log_softmax(2), {CTC[0]}, {{{kind}}})", f"F.ctc_loss(x.log_softmax(2), {CTC[1]}, {word})"
+        yield (f"F::ctc_loss(x.log_softmax(2), {CTC_SHORT[0]}, {{.blank = 5, {kind}, .zero_infinity = true}})",
+               f"F.ctc_loss(x.log_softmax(2), {CTC_SHORT[1]}, 5, {word}, zero_infinity=True)")
         for ours, theirs in [
                 ("smooth_l1_loss(x, y, {%s, .beta = 0.4})", "smooth_l1_loss(x, y, %s, beta=0.4)"),
                 ("huber_loss(z, z * z, {%s, .delta = 2})", "huber_loss(z, z * z, %s, delta=2)"),
@@ -208,4 +239,4 @@ def losses():
 
 
 CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
-    placed(MORE_ACTIVATIONS + ROUNDED + MADE + NORMS + list(losses())))
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + NORMS + MORE + list(losses())))

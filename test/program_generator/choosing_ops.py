@@ -126,9 +126,11 @@ def ordered(b):
     if x is None:
         return None
     dim = b.number(0, x.rank - 1)
-    written, kind = signed(b, dim, x.rank), b.number(0, 3)
+    written, kind = signed(b, dim, x.rank), b.number(0, 4)
     if kind == 0 or x.dims[dim].batch:
         return b.propose(f"{x.name}.cumsum({written}) * 0.3", lambda env: E.mul(H.cumsum(env[x.name], dim), 0.3), x)
+    if kind == 4:
+        return b.propose(f"{x.name}.cumprod({written})", lambda env: H.cumprod(env[x.name], dim), x)
     descending = b.coin()
     word = str(descending).lower()
     if kind == 1:

@@ -115,6 +115,95 @@ TEST(StateInit, ConstantsOfEveryDType) {
   EXPECT_EQ(bytes[3], 0);
 }
 
+static std::vector<double> drawn(fb::InitKind kind, std::vector<uint64_t> shape,
+                                 fb::InitT init) {
+  fb::StateT state = makeState(kind, init.a, init.b, fb::DType::F64);
+  state.shape = std::move(shape);
+  state.layout = rowMajorLayout(state.shape);
+  state.init->low = init.low;
+  state.init->high = init.high;
+  size_t count = 1;
+  for (uint64_t size : state.shape)
+    count *= size;
+  std::vector<double> values(count, 7);
+  initialiseState(state, wholeOf(state), 11,
+                  reinterpret_cast<uint8_t *>(values.data()), count * 8);
+  return values;
+}
+
+static fb::InitT numbers(double a, double b, double low = 0, double high = 0) {
+  fb::InitT init;
+  init.a = a, init.b = b, init.low = low, init.high = high;
+  return init;
+}
+
+TEST(StateInit, OrthogonalRowsOrColumns) {
+  for (auto [rows, columns] : {std::pair(12, 30), {30, 12}, {9, 9}}) {
+    std::vector<double> w =
+        drawn(fb::InitKind::Orthogonal, {uint64_t(rows), uint64_t(columns)},
+              numbers(1.5, 0));
+    bool tall = rows > columns;
+    int count = tall ? columns : rows, length = tall ? rows : columns;
+    for (int i = 0; i < count; ++i)
+      for (int j = 0; j < count; ++j) {
+        double sum = 0;
+        for (int k = 0; k < length; ++k)
+          sum += w[tall ? k * columns + i : i * columns + k] *
+                 w[tall ? k * columns + j : j * columns + k];
+        EXPECT_NEAR(sum, i == j ? 2.25 : 0, 1e-14) << rows << " " << i << j;
+      }
+  }
+}
+
+TEST(StateInit, TruncatedStaysInItsBounds) {
+  struct {
+    double mean, deviation, low, high, expected;
+  } const cases[] = {{0, 1, -2, 2, 0},
+                     {1, 2, 0, 1.5, 0.7615}, // narrow
+                     {0, 1, 3, 4, 3.2605},   // far out
+                     {0, 1, -5, -4.5, -4.6599}};
+  for (const auto &c : cases) {
+    double sum = 0;
+    std::vector<double> values =
+        drawn(fb::InitKind::Truncated, {200, 100},
+              numbers(c.mean, c.deviation, c.low, c.high));
+    for (double value : values) {
+      EXPECT_GE(value, c.low);
+      EXPECT_LE(value, c.high);
+      sum += value;
+    }
+    EXPECT_NEAR(sum / 20000, c.expected, 0.02) << c.low;
+  }
+}
+
+TEST(StateInit, SparseColumnsAndAPaddedRow) {
+  std::vector<double> w =
+      drawn(fb::InitKind::Sparse, {10, 7}, numbers(0.25, 1));
+  for (int column = 0; column < 7; ++column) {
+    int zeros = 0;
+    for (int row = 0; row < 10; ++row)
+      zeros += w[row * 7 + column] == 0;
+    EXPECT_EQ(zeros, 3) << "a quarter of ten, rounded up";
+  }
+  w = drawn(fb::InitKind::Padded, {4, 6}, numbers(0, 1, 2));
+  for (int row = 0; row < 4; ++row)
+    for (int column = 0; column < 6; ++column)
+      EXPECT_EQ(w[row * 6 + column] == 0, row == 2);
+}
+
+TEST(StateInit, DiracPassesChannelsOn) {
+  std::vector<double> eye = drawn(fb::InitKind::Dirac, {3, 4}, numbers(1, 0));
+  for (int i = 0; i < 12; ++i)
+    EXPECT_EQ(eye[i], i % 5 == 0);
+  // Two groups of three outputs, two inputs: the third output has none.
+  std::vector<double> w =
+      drawn(fb::InitKind::Dirac, {6, 2, 3, 5}, numbers(2, 0));
+  for (int out = 0; out < 6; ++out)
+    for (int in = 0; in < 2; ++in)
+      for (int k = 0; k < 15; ++k)
+        EXPECT_EQ(w[(out * 2 + in) * 15 + k], out % 3 == in && k == 7);
+}
+
 /// Each rank's part has the values that stand there in the whole.
 TEST(StateInit, PartsHaveTheValuesOfTheWhole) {
   fb::StateT state;

@@ -25,6 +25,18 @@ static std::string initText(const fb::InitT &init) {
     return fmt::format("uniform [{:.4g}, {:.4g})", init.a, init.b);
   case fb::InitKind::Normal:
     return fmt::format("normal {:.4g}, {:.4g}", init.a, init.b);
+  case fb::InitKind::Truncated:
+    return fmt::format("normal {:.4g}, {:.4g} in [{:.4g}, {:.4g}]", init.a,
+                       init.b, init.low, init.high);
+  case fb::InitKind::Padded:
+    return fmt::format("normal {:.4g}, {:.4g}, row {} zero", init.a, init.b,
+                       init.low);
+  case fb::InitKind::Orthogonal:
+    return fmt::format("orthogonal, times {:.4g}", init.a);
+  case fb::InitKind::Dirac:
+    return fmt::format("dirac, {} groups", init.a);
+  case fb::InitKind::Sparse:
+    return fmt::format("normal 0, {:.4g}, {:.4g} of it zero", init.b, init.a);
   }
   return "";
 }

@@ -71,6 +71,8 @@ static void writeStates(JsonWriter &json, const Mesh &mesh,
         .field("a", state->init->a)
         .field("b", state->init->b)
         .field("key", state->init->key)
+        .field("low", state->init->low)
+        .field("high", state->init->high)
         .endObject();
     json.endObject();
   }

@@ -36,6 +36,11 @@ SAME_CASE(InitKind, Zero);
 SAME_CASE(InitKind, Constant);
 SAME_CASE(InitKind, Uniform);
 SAME_CASE(InitKind, Normal);
+SAME_CASE(InitKind, Truncated);
+SAME_CASE(InitKind, Padded);
+SAME_CASE(InitKind, Orthogonal);
+SAME_CASE(InitKind, Dirac);
+SAME_CASE(InitKind, Sparse);
 SAME_COUNT(InitKind);
 SAME_CASE(DatasetKind, MNIST);
 SAME_CASE(DatasetKind, Tensor);
@@ -194,6 +199,10 @@ private:
     state->init->a = op.getInit().getA().getValueAsDouble();
     state->init->b = op.getInit().getB().getValueAsDouble();
     state->init->key = op.getInit().getKey();
+    if (FloatAttr low = op.getInit().getLow())
+      state->init->low = low.getValueAsDouble();
+    if (FloatAttr high = op.getInit().getHigh())
+      state->init->high = high.getValueAsDouble();
     Type whole = op.getWhole().value_or(op.getType());
     if (failed(setTensor(state->dtype, state->shape, whole, op)))
       return failure();

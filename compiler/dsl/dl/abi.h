@@ -116,15 +116,27 @@ struct dl_text {
                                  int count) noexcept;
 
 // Initial distributions: constant a; uniform in [a, b); normal with mean a and
-// standard deviation b.
-enum dl_initial_kind { DL_CONSTANT, DL_UNIFORM, DL_NORMAL };
+// standard deviation b. Those of parameters only: truncated to [low, high];
+// normal with zeros in row `low`; a times an orthogonal matrix; what passes
+// channels on in a groups; normal with the share a of each column zero.
+enum dl_initial_kind {
+  DL_CONSTANT,
+  DL_UNIFORM,
+  DL_NORMAL,
+  DL_TRUNCATED,
+  DL_PADDED,
+  DL_ORTHOGONAL,
+  DL_DIRAC,
+  DL_SPARSE
+};
 int dl_initial(int kind, double a, double b, const dl_int *dims, int rank,
                int dtype) noexcept;
 int dl_parameter(int tensor) noexcept;
 // A state of any element type that steps assign.
 int dl_buffer(int tensor) noexcept;
 void dl_buffer_assign(int buffer, int tensor) noexcept;
-void dl_parameter_initial(int parameter, int kind, double a, double b) noexcept;
+void dl_parameter_initial(int parameter, int kind, double a, double b,
+                          double low, double high) noexcept;
 
 // Modules: `path` is known after a walk from the outermost module.
 enum dl_member_kind { DL_MEMBER_MODULE, DL_MEMBER_PARAMETER, DL_MEMBER_BUFFER };

@@ -8,6 +8,7 @@ namespace dl::nn {
   class Layer : public Module {                                                \
   public:                                                                      \
     explicit Layer(InplaceOptions = {}) {}                                     \
+    template <detail::Bool T> explicit Layer(T) {}                             \
     Tensor forward(Tensor x) { return functional::function(x); }               \
   };
 DL_ACTIVATION(ReLU6, relu6)
@@ -27,6 +28,7 @@ DL_ACTIVATION(Tanhshrink, tanhshrink)
     double number;                                                             \
     explicit Layer(double number = standard, InplaceOptions = {})              \
         : number(number) {}                                                    \
+    Layer(double number, bool) : number(number) {}                             \
     Tensor forward(Tensor x) { return functional::function(x, number); }       \
   };
 DL_ACTIVATION(LeakyReLU, leaky_relu, negative_slope, 0.01)
@@ -44,6 +46,7 @@ DL_ACTIVATION(Softshrink, softshrink, lambd, 0.5)
     explicit Layer(double first = one, double second = two,                    \
                    InplaceOptions = {})                                        \
         : first(first), second(second) {}                                      \
+    Layer(double first, double second, bool) : first(first), second(second) {} \
     Tensor forward(Tensor x) {                                                 \
       return functional::function(x, first, second);                           \
     }                                                                          \
@@ -56,6 +59,8 @@ class Threshold : public Module {
 public:
   double threshold, value;
   Threshold(double threshold, double value, InplaceOptions = {})
+      : threshold(threshold), value(value) {}
+  Threshold(double threshold, double value, bool)
       : threshold(threshold), value(value) {}
   Tensor forward(Tensor x) {
     return functional::threshold(x, threshold, value);

@@ -65,8 +65,9 @@ struct GELUOptions {
   const char *approximate = "none";
 };
 
+/// Accepted, as nn::ReLU{true} is, and without meaning: the compiler decides.
 struct InplaceOptions {
-  bool inplace = false; // accepted and without meaning: the compiler decides
+  bool inplace = false;
 };
 
 namespace functional {

@@ -4,18 +4,25 @@
 
 namespace dl::nn::init {
 
-inline Parameter &uniform_(Parameter &parameter, double a = 0, double b = 1) {
-  dl_parameter_initial(parameter.id, DL_UNIFORM, a, b);
+namespace detail {
+using namespace dl::detail;
+
+inline Parameter &begin_as(Parameter &parameter, dl_initial_kind kind, double a,
+                           double b, double low = 0, double high = 0) {
+  dl_parameter_initial(parameter.id, kind, a, b, low, high);
   return parameter;
+}
+} // namespace detail
+
+inline Parameter &uniform_(Parameter &parameter, double a = 0, double b = 1) {
+  return detail::begin_as(parameter, DL_UNIFORM, a, b);
 }
 inline Parameter &normal_(Parameter &parameter, double mean = 0,
                           double std = 1) {
-  dl_parameter_initial(parameter.id, DL_NORMAL, mean, std);
-  return parameter;
+  return detail::begin_as(parameter, DL_NORMAL, mean, std);
 }
 inline Parameter &constant_(Parameter &parameter, double value) {
-  dl_parameter_initial(parameter.id, DL_CONSTANT, value, 0);
-  return parameter;
+  return detail::begin_as(parameter, DL_CONSTANT, value, 0);
 }
 inline Parameter &zeros_(Parameter &parameter) {
   return constant_(parameter, 0);
@@ -24,9 +31,65 @@ inline Parameter &ones_(Parameter &parameter) {
   return constant_(parameter, 1);
 }
 
-namespace detail {
-using namespace dl::detail;
+/// trunc_normal_(parameter, {.std = 0.02}).
+struct TruncNormalOptions {
+  double mean = 0, std = 1, a = -2, b = 2;
+};
+/// Normal, drawn again where it is not in [a, b], which are no multiples of
+/// std.
+inline Parameter &trunc_normal_(Parameter &parameter,
+                                const TruncNormalOptions &o = {}) {
+  if (!(o.std > 0 && o.a < o.b))
+    detail::fail(
+        "trunc_normal_: std = {} in [{}, {}]; a positive one in bounds "
+        "that are some way apart is wanted",
+        o.std, o.a, o.b);
+  return detail::begin_as(parameter, DL_TRUNCATED, o.mean, o.std, o.a, o.b);
+}
+inline Parameter &trunc_normal_(Parameter &parameter, double mean,
+                                double std = 1, double a = -2, double b = 2) {
+  return trunc_normal_(parameter, TruncNormalOptions{mean, std, a, b});
+}
 
+namespace detail {
+inline void require_rank(const char *what, const Tensor &x, int least,
+                         int most) {
+  Shape shape = x.sizes();
+  if (shape.rank < least || shape.rank > most)
+    fail("{}: {} has {} dims; {} to {} are wanted", what, shape, shape.rank,
+         least, most);
+}
+} // namespace detail
+
+/// A matrix with orthonormal rows or columns, whichever are fewer, times gain;
+/// all dims but the first count as one.
+inline Parameter &orthogonal_(Parameter &parameter, double gain = 1) {
+  detail::require_rank("orthogonal_", parameter, 2, Shape::kMaxRank);
+  return detail::begin_as(parameter, DL_ORTHOGONAL, gain, 0);
+}
+/// The identity.
+inline Parameter &eye_(Parameter &parameter) {
+  detail::require_rank("eye_", parameter, 2, 2);
+  return detail::begin_as(parameter, DL_DIRAC, 1, 0);
+}
+/// A convolution that passes its channels on, in so many groups.
+inline Parameter &dirac_(Parameter &parameter, i64 groups = 1) {
+  detail::require_rank("dirac_", parameter, 3, 5);
+  if (groups < 1 || parameter.size(0) % groups)
+    detail::fail("dirac_: groups = {} do not divide {} channels", groups,
+                 parameter.size(0));
+  return detail::begin_as(parameter, DL_DIRAC, static_cast<double>(groups), 0);
+}
+/// Normal around 0, but the share `sparsity` of each column is 0.
+inline Parameter &sparse_(Parameter &parameter, double sparsity,
+                          double std = 0.01) {
+  detail::require_rank("sparse_", parameter, 2, 2);
+  if (!(sparsity >= 0 && sparsity <= 1))
+    detail::fail("sparse_: sparsity = {}; 0 to 1 is wanted", sparsity);
+  return detail::begin_as(parameter, DL_SPARSE, sparsity, std);
+}
+
+namespace detail {
 struct Fans {
   double in, out;
 };

@@ -165,6 +165,7 @@ class Dropout : public Module {
 public:
   double p;
   explicit Dropout(double p = 0.5, InplaceOptions = {}) : p(p) {}
+  Dropout(double p, bool) : p(p) {}
   Tensor forward(Tensor x) { return functional::dropout(x, p); }
 };
 
@@ -172,12 +173,14 @@ class Dropout2d : public Module {
 public:
   double p;
   explicit Dropout2d(double p = 0.5, InplaceOptions = {}) : p(p) {}
+  Dropout2d(double p, bool) : p(p) {}
   Tensor forward(Tensor x) { return functional::dropout2d(x, p); }
 };
 
 class ReLU : public Module {
 public:
   explicit ReLU(InplaceOptions = {}) {}
+  template <detail::Bool T> explicit ReLU(T) {}
   Tensor forward(Tensor x) { return x.relu(); }
 };
 
@@ -194,6 +197,7 @@ public:
 class SiLU : public Module {
 public:
   explicit SiLU(InplaceOptions = {}) {}
+  template <detail::Bool T> explicit SiLU(T) {}
   Tensor forward(Tensor x) { return functional::silu(x); }
 };
 

@@ -58,6 +58,22 @@ public:
   }
 };
 
+/// What a function returns that gives several: `return dl::Tensors{mu,
+/// logvar};` and `auto [mu, logvar] = encode(x);`.
+template <int N> struct Tensors;
+template <> struct Tensors<2> {
+  Tensor first, second;
+};
+template <> struct Tensors<3> {
+  Tensor first, second, third;
+};
+template <> struct Tensors<4> {
+  Tensor first, second, third, fourth;
+};
+Tensors(Tensor, Tensor) -> Tensors<2>;
+Tensors(Tensor, Tensor, Tensor) -> Tensors<3>;
+Tensors(Tensor, Tensor, Tensor, Tensor) -> Tensors<4>;
+
 inline TensorList Tensor::split(const Shape &sizes, i64 dim) const {
   detail::Called called("split");
   Shape from = this->sizes();

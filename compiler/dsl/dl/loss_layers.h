@@ -26,6 +26,7 @@ DL_LOSS(BCEWithLogitsLoss, binary_cross_entropy_with_logits,
 DL_LOSS(KLDivLoss, kl_div, KLDivOptions)
 DL_LOSS(HingeEmbeddingLoss, hinge_embedding_loss, HingeEmbeddingOptions)
 DL_LOSS(MultiMarginLoss, multi_margin_loss, MultiMarginOptions)
+DL_LOSS(MultiLabelMarginLoss, multilabel_margin_loss, ReductionOptions)
 DL_LOSS(MultiLabelSoftMarginLoss, multilabel_soft_margin_loss, BCEOptions)
 DL_LOSS(SoftMarginLoss, soft_margin_loss, ReductionOptions)
 DL_LOSS(PoissonNLLLoss, poisson_nll_loss, PoissonNLLOptions)
@@ -50,5 +51,16 @@ DL_LOSS(TripletMarginLoss, triplet_margin_loss, TripletMarginOptions, anchor,
 DL_LOSS(GaussianNLLLoss, gaussian_nll_loss, GaussianNLLOptions, input, target,
         var)
 #undef DL_LOSS
+
+class CTCLoss : public Module {
+public:
+  CTCOptions options;
+  explicit CTCLoss(const CTCOptions &options = {}) : options(options) {}
+  Tensor forward(Tensor log_probs, Tensor targets, Tensor input_lengths,
+                 Tensor target_lengths) {
+    return functional::ctc_loss(log_probs, targets, input_lengths,
+                                target_lengths, options);
+  }
+};
 
 } // namespace dl::nn

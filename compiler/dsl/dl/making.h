@@ -67,10 +67,12 @@ inline Tensor linspace(double start, double end, i64 steps) {
   return arange(0, steps, 1, {.dtype = kFloat}) * step + start;
 }
 /// Ones where row and column are equal: [n, m], [n, n] without m.
-inline Tensor eye(i64 n, i64 m = 0) {
+inline Tensor eye(i64 n, i64 m, DType dtype) {
   detail::Called called("eye");
-  return arange(n).unsqueeze(1).eq(arange(m ? m : n)).to(kFloat);
+  return arange(n).unsqueeze(1).eq(arange(m ? m : n)).to(dtype);
 }
+inline Tensor eye(i64 n, DType dtype) { return eye(n, n, dtype); }
+inline Tensor eye(i64 n, i64 m = 0) { return eye(n, m, kFloat); }
 /// The first tensor's elements along the first dim of all results, and so on.
 inline TensorList meshgrid(const TensorList &tensors,
                            const char *indexing = "ij") {

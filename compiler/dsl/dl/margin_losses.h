@@ -111,6 +111,30 @@ inline Tensor multilabel_soft_margin_loss(Tensor input, Tensor target,
   return detail::reduce("multilabel_soft_margin_loss", -value.mean(-1),
                         options.reduction);
 }
+/// Of scores [N, C] (or [C]) and the classes of each item, in a row of the same
+/// length that a -1 ends: the sum over its classes y and the others i of
+/// max(0, 1 - x_y + x_i) / C.
+inline Tensor multilabel_margin_loss(Tensor input, Tensor target,
+                                     const ReductionOptions &options = {}) {
+  detail::Called called("multilabel_margin_loss");
+  detail::check_shapes("multilabel_margin_loss", input, target);
+  if (input.dim() != 1 && input.dim() != 2)
+    detail::fail("multilabel_margin_loss: scores [N, C] are wanted, got {}",
+                 input.sizes());
+  i64 classes = input.size(-1);
+  Tensor index = detail::class_indices("multilabel_margin_loss", target);
+  Tensor listed = index.lt(0).to(kInt64).cumsum(-1).eq(0);
+  index = where(listed, index, 0);
+  detail::flag_classes("multilabel_margin_loss", index, classes, -1);
+  Tensor own = index.unsqueeze(-1).eq(arange(classes)); // [N, listed, class]
+  own = own.logical_and(listed.unsqueeze(-1));
+  Tensor other = own.any(-2).logical_not().unsqueeze(-2);
+  Tensor score = input.gather(-1, index).unsqueeze(-1);
+  Tensor value = (1.0 - score + input.unsqueeze(-2)).clamp(0.0);
+  value = where(other.logical_and(listed.unsqueeze(-1)), value, 0.0);
+  value = value.sum({-2, -1}) / static_cast<double>(classes);
+  return detail::reduce("multilabel_margin_loss", value, options.reduction);
+}
 /// log(1 + exp(-target x)), target is 1 or -1.
 inline Tensor soft_margin_loss(Tensor input, Tensor target,
                                const ReductionOptions &options = {}) {

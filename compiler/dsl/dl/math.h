@@ -85,8 +85,8 @@ inline Tensor bounded(const Tensor &x, const Operand &bound, bool below) {
 }
 } // namespace detail
 
-/// As in PyTorch since 2.14, a value that equals a bound that is a number has
-/// no gradient.
+/// A value that equals a bound that is a number has no gradient; PyTorch 1.13
+/// passes it on.
 inline Tensor Tensor::clamp(const ClampOptions &options) const {
   detail::Called called("clamp");
   if (!options.min.given && !options.max.given)

@@ -1,7 +1,7 @@
 #pragma once
 // nn::Module: a plain struct with members and a forward function. The compiler
 // names the members; nothing is registered by hand.
-#include "margin_losses.h"
+#include "sequence_losses.h"
 
 namespace dl::nn {
 
@@ -32,9 +32,40 @@ struct Scope {
 };
 } // namespace detail
 
+/// A text that can be asked what is in it.
+class Name {
+  const char *text = "";
+
+public:
+  Name() = default;
+  Name(const char *text) : text(text) {}
+  operator const char *() const { return text; }
+  bool starts_with(const char *part) const {
+    const char *at = text;
+    for (; *part && *part == *at; ++part, ++at)
+      ;
+    return !*part;
+  }
+  bool ends_with(const char *part) const {
+    for (const char *at = text; *at; ++at)
+      if (detail::equal(at, part))
+        return true;
+    return !*part;
+  }
+  bool contains(const char *part) const {
+    for (const char *at = text; *at; ++at)
+      if (Name(at).starts_with(part))
+        return true;
+    return !*part;
+  }
+  friend bool operator==(Name a, const char *b) {
+    return detail::equal(a.text, b);
+  }
+};
+
 /// A parameter and its path, as in PyTorch's named_parameters().
 struct NamedParameter {
-  const char *name;
+  Name name;
   Parameter parameter;
 };
 

@@ -41,13 +41,13 @@ template <class T> struct Given {
 
 } // namespace detail
 
-/// What a group consists of: model.parameters(), a list of them in braces, or
-/// one.
+/// What a group consists of: model.parameters(), a list of them in braces, one,
+/// or those that were put in: decay.push_back(parameter).
 class Parameters {
   int *first = nullptr;
   int count = 0, space = 0;
 
-  void add(const Parameter &parameter) {
+  void add(int id) {
     if (count == space) {
       int *grown = new int[space = 2 * space + 8];
       for (int i = 0; i < count; ++i)
@@ -55,21 +55,28 @@ class Parameters {
       delete[] first;
       first = grown;
     }
-    first[count++] = parameter.id;
+    first[count++] = id;
   }
 
 public:
+  Parameters() = default;
   template <detail::ParameterRange Range> Parameters(const Range &parameters) {
     for (const Parameter &parameter : parameters)
-      add(parameter);
+      push_back(parameter);
   }
   Parameters(list<Parameter> parameters) {
     for (const Parameter &parameter : parameters)
-      add(parameter);
+      push_back(parameter);
   }
-  Parameters(const Parameter &parameter) { add(parameter); }
-  Parameters(const Parameters &) = delete;
+  Parameters(const Parameter &parameter) { push_back(parameter); }
+  Parameters(const Parameters &other) {
+    for (int id : other)
+      add(id);
+  }
+  Parameters &operator=(const Parameters &) = delete;
   ~Parameters() { delete[] first; }
+
+  void push_back(const Parameter &parameter) { add(parameter.id); }
 
   const int *begin() const { return first; }
   const int *end() const { return first + count; }
@@ -77,6 +84,9 @@ public:
 };
 
 namespace detail {
+
+template <class Range>
+concept ParameterSource = ParameterRange<Range> || __is_same(Range, Parameters);
 
 /// The number that a schedule of momentum changes: momentum, or the first beta.
 template <class Options> Scalar *momentum_of(Options &options) {
@@ -232,7 +242,7 @@ protected:
   }
 
 public:
-  template <detail::ParameterRange Range>
+  template <detail::ParameterSource Range>
   explicit Optimizer(const Range &parameters, const Options &options = {})
       : defaults(options) {
     add(parameters, options);

@@ -12,6 +12,27 @@ inline Tensor Tensor::cumsum(i64 dim) const {
   return from.rank ? detail::emit("cumsum", x, {{"dim", at}}) : detail::held(x);
 }
 
+/// Products of neighbours, of neighbours of those, and so on: the gradient is
+/// exact where factors are 0.
+inline Tensor Tensor::cumprod(i64 dim) const {
+  detail::Called called("cumprod");
+  Shape from = sizes(), low, none;
+  int at = static_cast<int>(detail::wrap("cumprod", dim, from.rank, from));
+  Tensor x = is_floating_point() ? *this : to(kInt64);
+  for (int i = 0; i < from.rank; ++i)
+    low.push_back(0), none.push_back(0);
+  if (from.rank == 0)
+    return detail::held(x);
+  for (i64 far = 1; far < from[at]; far *= 2) {
+    low[at] = far;
+    x = x *
+        detail::emit(
+            "pad", x.narrow(at, 0, from[at] - far),
+            {{"low", low}, {"high", none}, {"interior", none}, {"value", 1.0}});
+  }
+  return detail::held(x);
+}
+
 inline Tensor Tensor::argsort(SortOptions options) const {
   detail::Called called("argsort");
   Shape from = sizes();
@@ -176,6 +197,7 @@ inline Tensor Tensor::prod() const {
 }
 
 inline Tensor cumsum(Tensor x, i64 dim) { return x.cumsum(dim); }
+inline Tensor cumprod(Tensor x, i64 dim) { return x.cumprod(dim); }
 inline ValuesAndIndices sort(Tensor x, i64 dim = -1, bool descending = false) {
   return x.sort(dim, descending);
 }

@@ -20,8 +20,8 @@ struct Scales {
   }
 };
 
-/// Either `size` or `scale_factor`; mode "nearest", "linear", "bilinear" or
-/// "trilinear".
+/// Either `size` or `scale_factor`; mode "nearest", "linear", "bilinear",
+/// "bicubic", "trilinear" or "area".
 struct InterpolateOptions {
   Dims size = Shape();
   Scales scale_factor = {};
@@ -76,6 +76,35 @@ inline Tensor linear_along(const Tensor &x, const Resize &r, bool corners) {
   return gathered(x, r.dim, along(first, r.dim, rank)) * (1.0 - share) +
          gathered(x, r.dim, along(second, r.dim, rank)) * share;
 }
+/// Keys' cubic convolution with a = -0.75, as in PyTorch; beyond its borders
+/// the image goes on as it ends.
+inline Tensor cubic_along(const Tensor &x, const Resize &r, bool corners) {
+  constexpr double a = -0.75;
+  Tensor i = arange(0, r.to, 1, {.dtype = x.dtype()});
+  double scale = r.scale;
+  if (corners)
+    scale = r.to > 1 ? static_cast<double>(r.from - 1) /
+                           static_cast<double>(r.to - 1)
+                     : 0;
+  Tensor at = corners ? i.mul(scale) : i.add(0.5).mul(scale).sub(0.5);
+  Tensor first = at.floor(), t = at - first, sum;
+  auto near = [](const Tensor &d) {
+    return ((a + 2) * d - (a + 3)) * d * d + 1.0;
+  };
+  auto far = [](const Tensor &d) {
+    return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
+  };
+  Tensor weights[] = {far(t + 1.0), near(t), near(1.0 - t), far(2.0 - t)};
+  for (int tap = 0; tap < 4; ++tap) {
+    Tensor place = first.to(kInt64).add(tap - 1).maximum(0).minimum(r.from - 1);
+    Tensor part = gathered(x, r.dim, along(place, r.dim, x.dim())) *
+                  along(weights[tap], r.dim, x.dim());
+    sum = sum.defined() ? sum + part : part;
+  }
+  return sum;
+}
+
+inline Tensor adaptive_avg(const char *what, Tensor x, const Shape &sizes);
 } // namespace detail
 
 /// [N,C,...] with other sizes behind the channels.
@@ -87,23 +116,27 @@ inline Tensor interpolate(Tensor x, const InterpolateOptions &options) {
   const char *linear = dims == 1   ? "linear"
                        : dims == 2 ? "bilinear"
                                    : "trilinear";
-  bool nearest = detail::equal(options.mode, "nearest");
+  bool nearest = detail::equal(options.mode, "nearest"),
+       area = detail::equal(options.mode, "area"),
+       cubic = dims == 2 && detail::equal(options.mode, "bicubic");
   if (dims < 1 || dims > 3)
     detail::fail("interpolate: the input is [batch,channels,...] with 1 to 3 "
                  "more dims, got {}",
                  from);
-  if (!nearest && !detail::equal(options.mode, linear))
+  if (!nearest && !area && !cubic && !detail::equal(options.mode, linear))
     detail::unsupported("interpolate: mode = \"{}\" for {}: not in this "
-                        "version; \"nearest\" and \"{}\" are",
+                        "version; \"nearest\", \"area\" and \"{}\" are, "
+                        "and of images \"bicubic\"",
                         options.mode, from, linear);
   if ((sizes > 0) == (scales > 0))
     detail::fail("interpolate: either size or scale_factor is wanted");
-  if (nearest && options.align_corners)
+  if ((nearest || area) && options.align_corners)
     detail::fail("interpolate: align_corners goes with mode \"{}\"", linear);
   if (sizes > 1 ? sizes != dims : scales > 1 && scales != dims)
     detail::fail("interpolate: {} sizes for the {} dims behind the channels of "
                  "{}",
                  sizes + scales, dims, from);
+  Shape whole; // of area
   // From the innermost dim on, as PyTorch weighs them.
   for (int i = dims; i-- > 0;) {
     double factor = options.scale_factor.values[scales > 1 ? i : 0];
@@ -114,16 +147,23 @@ inline Tensor interpolate(Tensor x, const InterpolateOptions &options) {
     if (to < 1)
       detail::fail("interpolate: nothing would be left of dim {} of {}", 2 + i,
                    from);
-    if (to == size)
+    whole.push_back(to);
+    if (to == size || area)
       continue;
     detail::Resize part{2 + i, size, to,
                         sizes ? static_cast<double>(size) /
                                     static_cast<double>(to)
                               : 1 / factor};
     x = nearest ? detail::nearest(x, part)
+        : cubic ? detail::cubic_along(x, part, options.align_corners)
                 : detail::linear_along(x, part, options.align_corners);
   }
-  return x;
+  if (!area)
+    return x;
+  Shape sizes_in_order;
+  for (int i = dims; i-- > 0;)
+    sizes_in_order.push_back(whole[i]);
+  return detail::adaptive_avg("interpolate", x, sizes_in_order);
 }
 
 /// Rows of `weight`, in the shape of the indices: [N,T] gives [N,T,D].

@@ -216,6 +216,7 @@ public:
 
   // In another order, see order.h.
   Tensor cumsum(i64 dim) const;
+  Tensor cumprod(i64 dim) const;
   ValuesAndIndices sort(i64 dim = -1, bool descending = false) const;
   ValuesAndIndices sort(SortOptions options) const;
   Tensor argsort(i64 dim = -1, bool descending = false) const;

@@ -12,7 +12,7 @@ struct MultiheadAttentionOptions {
   bool batch_first = false;
 };
 /// Masks of booleans are true where nobody may attend, those of floats are
-/// added: attention(q, k, v, nn::AttendOptions{.attn_mask = mask}).
+/// added: attention(q, k, v, {.attn_mask = mask}).
 /// key_padding_mask is [N, S], attn_mask [L, S] or [N * heads, L, S].
 struct AttendOptions {
   Tensor key_padding_mask = {};
@@ -66,6 +66,11 @@ public:
     }
   }
 
+  Attended operator()(Tensor query, Tensor key, Tensor value,
+                      const AttendOptions &o = {}) {
+    detail::Scope scope(*this);
+    return forward(query, key, value, o);
+  }
   /// query [L, N, E], key and value [S, N, E], with batch_first [N, L, E]; the
   /// output is like the query, the weights [N, L, S], or [N, heads, L, S].
   Attended forward(Tensor query, Tensor key, Tensor value,
@@ -115,8 +120,7 @@ struct TransformerEncoderLayerOptions {
   double layer_norm_eps = 1e-5;
   bool batch_first = false, norm_first = false, bias = true;
 };
-/// encoder(x, nn::EncodeOptions{.is_causal = true}): a call of a module names
-/// the type of its options.
+/// encoder(x, {.is_causal = true}).
 struct EncodeOptions {
   Tensor src_mask = {}, src_key_padding_mask = {};
   bool is_causal = false;
@@ -125,8 +129,6 @@ struct EncodeOptions {
 /// Attention to itself and two linear layers, each beside a path that goes
 /// round it, and normalised before (norm_first) or after.
 class TransformerEncoderLayer : public Module {
-  TransformerEncoderLayerOptions options;
-
   Tensor attend(Tensor x, const EncodeOptions &o) {
     AttendOptions how{.key_padding_mask = o.src_key_padding_mask,
                       .need_weights = false,
@@ -142,6 +144,7 @@ class TransformerEncoderLayer : public Module {
   }
 
 public:
+  TransformerEncoderLayerOptions options;
   MultiheadAttention self_attn;
   Linear linear1;
   Dropout dropout;
@@ -167,9 +170,13 @@ public:
                    "\"relu\" and \"gelu\" are",
                    o.activation);
   }
-  Tensor forward(Tensor src, Tensor src_mask,
-                 Tensor src_key_padding_mask = {}) {
-    return forward(src, EncodeOptions{src_mask, src_key_padding_mask});
+  Tensor operator()(Tensor src, const EncodeOptions &o = {}) {
+    detail::Scope scope(*this);
+    return forward(src, o);
+  }
+  Tensor operator()(Tensor src, Tensor src_mask,
+                    Tensor src_key_padding_mask = {}) {
+    return (*this)(src, EncodeOptions{src_mask, src_key_padding_mask});
   }
   Tensor forward(Tensor src, const EncodeOptions &o = {}) {
     if (options.norm_first) {
@@ -178,6 +185,48 @@ public:
     }
     src = norm1(src + attend(src, o));
     return norm2(src + feed_forward(src));
+  }
+};
+
+/// So many layers like the first one, which comes from the call: `encoder{
+/// nn::TransformerEncoderLayer{64, 4}, 6}`. PyTorch copies its weights, too;
+/// here each layer draws its own.
+class TransformerEncoder : public Module {
+  bool normalises = false;
+
+public:
+  ModuleList layers;
+  LayerNorm norm;
+
+  TransformerEncoder(TransformerEncoderLayer &&layer, i64 num_layers)
+      : norm(layer.self_attn.embed_dim, {.elementwise_affine = false}) {
+    detail::at_least_one("TransformerEncoder", "num_layers", num_layers);
+    i64 size = layer.self_attn.embed_dim, heads = layer.self_attn.num_heads;
+    TransformerEncoderLayerOptions options = layer.options;
+    layers.append(static_cast<TransformerEncoderLayer &&>(layer));
+    for (i64 i = 1; i < num_layers; ++i)
+      layers.append(TransformerEncoderLayer(size, heads, options));
+  }
+  /// `norm` comes after the last layer.
+  TransformerEncoder(TransformerEncoderLayer &&layer, i64 num_layers,
+                     LayerNorm &&norm)
+      : TransformerEncoder(static_cast<TransformerEncoderLayer &&>(layer),
+                           num_layers) {
+    normalises = true;
+    this->norm = static_cast<LayerNorm &&>(norm);
+  }
+  TransformerEncoder(const TransformerEncoderLayer &, i64) = delete (
+      "dl: the layer is made in the call: nn::TransformerEncoder "
+      "encoder{nn::TransformerEncoderLayer{64, 4}, 6}");
+
+  Tensor operator()(Tensor src, const EncodeOptions &o = {}) {
+    detail::Scope scope(*this);
+    return forward(src, o);
+  }
+  Tensor forward(Tensor src, const EncodeOptions &o = {}) {
+    for (AnyModule &layer : layers)
+      src = (*as<TransformerEncoderLayer>(layer))(src, o);
+    return normalises ? norm(src) : src;
   }
 };
 

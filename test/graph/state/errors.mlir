@@ -20,7 +20,7 @@ graph.state @w {type = tensor<4x5xf32>, role = "parameter", layout = array<i64: 
 
 // -----
 
-// expected-error@+1 {{@w: the kind of init is zero, constant, uniform or normal}}
+// expected-error@+1 {{@w: the kind of init is one of zero, constant, uniform, normal, truncated, padded, orthogonal, dirac, sparse}}
 graph.state @w {type = tensor<4xf32>, role = "parameter", init = {kind = "ones"}}
 
 // -----

@@ -28,9 +28,12 @@ LogicalResult StateOp::verify() {
   }
   if (std::optional<DictionaryAttr> init = getInit()) {
     auto kind = init->getAs<StringAttr>("kind");
-    if (!kind || !llvm::is_contained({"zero", "constant", "uniform", "normal"},
-                                     kind.getValue()))
-      return error() << "the kind of init is zero, constant, uniform or normal";
+    static constexpr StringRef known[] = {"zero",       "constant",  "uniform",
+                                          "normal",     "truncated", "padded",
+                                          "orthogonal", "dirac",     "sparse"};
+    if (!kind || !llvm::is_contained(known, kind.getValue()))
+      return error() << "the kind of init is one of zero, constant, uniform, "
+                        "normal, truncated, padded, orthogonal, dirac, sparse";
   }
   return success();
 }

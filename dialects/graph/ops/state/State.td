@@ -12,7 +12,8 @@ def Graph_StateOp : Op<GraphDialect, "state", [Symbol]> {
 
     `role` is "parameter", "slot" (of an optimizer), "buffer" or "accumulator";
     `of` names the parameter that a slot or an accumulator belongs to. `init` is
-    {kind = "zero"|"constant"|"uniform"|"normal", a, b : f64, key : i64}.
+    {kind, a, b : f64, key : i64}, and low, high : f64 where the kind has them; the
+    kinds are those of the plan (runtime/plan/plan.fbs).
     `layout` is the order of the logical dims in memory, outermost first.
 
     On a mesh of ranks `sharding` says how it lies between steps; in the module of
