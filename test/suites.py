@@ -180,6 +180,11 @@ def parity():
     return python("parity")
 
 
+def ports():
+    """Programs ported from PyTorch: losses, lines, two devices."""
+    return python("ports")
+
+
 def schedule():
     """Independent ops run at once, in any order, in little memory."""
     return python("schedule")
@@ -246,7 +251,7 @@ def tsan():
     return count
 
 
-SUITES = [includes, tree, twin, units, lit, e2e, second_device, schedule, processes, random_programs, random_meshes, parity, runtime_only, hostile, tsan]
+SUITES = [includes, tree, twin, units, lit, e2e, second_device, schedule, processes, random_programs, random_meshes, parity, ports, runtime_only, hostile, tsan]
 
 
 def main(names):

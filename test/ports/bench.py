@@ -1,0 +1,152 @@
+#!/usr/bin/python3
+"""Milliseconds a step of each port and of its twin in PyTorch, in turns on the same pinned cores.
+
+    test/ports/bench.py [PORT...] [--threads 1,2] [--rounds 5] [--seconds 1]
+
+f32, the sizes that stand in the ports. PyTorch is that of this Python (DL_PEER_PYTHON names another one: Debian's multiplies
+matrices with the reference BLAS, and 1.13 has no torch.compile), eager, and with --compile also with its modules compiled.
+`ratio` is the median of the rounds' ratios, the better of PyTorch's times over ours: more than 1 is faster. JSON on stdout;
+--readme FILE also writes a table between that file's `bench` marks.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "bench")]
+
+import machine  # noqa: E402
+from ports import ours  # noqa: E402
+from ports.cases import BY_NAME  # noqa: E402
+
+PYTHON = os.environ.get("DL_PEER_PYTHON", sys.executable)
+WARM_UP = 3
+
+
+def child(name, threads, mode):
+    """Trains for as many seconds as each line of stdin says, and answers with the median time of a step."""
+    from ports import twins
+    torch = twins.torch
+    torch.set_num_threads(threads)
+
+    class Timed(twins.Run):
+        until, began, times = -1.0, 0.0, []
+
+        def model(self, module, name=None):
+            module = super().model(module, name)
+            if mode == "compile":
+                module.compile()  # calls of it, whoever holds it
+            return module
+
+        def step_begins(self):
+            now = time.perf_counter()
+            self.times += [now - self.began] if self.began else []
+            if now > self.until and len(self.times) >= WARM_UP:
+                print(json.dumps({"median_ms": 1e3 * statistics.median(self.times), "torch": torch.__version__}), flush=True)
+                line = sys.stdin.readline()
+                if not line:
+                    sys.exit()
+                self.times, self.until = [], time.perf_counter() + float(line)
+            self.began = time.perf_counter()
+
+        def log(self, step=None, **metrics):
+            pass
+
+        def evaluated(self, name, **metrics):
+            self.began = 0.0  # what lies between was no step
+
+    run = Timed(BY_NAME[name], torch.float32, small=False)
+    run.epochs = 10 ** 9
+    while True:  # main() may end by itself
+        run.models = {}
+        run.train()
+
+
+class Peer:
+    def __init__(self, name, threads, mode):
+        command = machine.pinned([PYTHON, os.path.abspath(__file__), "--child", name, threads, mode], threads)
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                                        env={**os.environ, "OMP_NUM_THREADS": str(threads)})
+        self.version = json.loads(self.process.stdout.readline())["torch"]
+
+    def measure(self, seconds):
+        print(seconds, file=self.process.stdin, flush=True)
+        return json.loads(self.process.stdout.readline())["median_ms"]
+
+    def end(self):
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def compare(name, threads, options, folder):
+    peers = {mode: Peer(name, threads, mode) for mode in ("eager", "compile") if mode == "eager" or options.compile}
+    mine, theirs = [], {mode: [] for mode in peers}
+    for _ in range(options.rounds):
+        mine.append(machine.bench("port.plan", threads, cwd=folder, seconds=options.seconds)["median_ms"])
+        for mode, peer in peers.items():
+            theirs[mode].append(peer.measure(options.seconds))
+    for peer in peers.values():
+        peer.end()
+    best = [min(times) for times in zip(*theirs.values())]
+    return {"port": name, "threads": threads, "ours_ms": machine.median(mine),
+            **{f"{mode}_ms": machine.median(times) for mode, times in theirs.items()},
+            "ratio": machine.median(t / o for o, t in zip(mine, best)), "torch": peers["eager"].version}
+
+
+def write_readme(path, result):
+    """One line a port, with one and with two threads beside each other."""
+    rows, threads = result["rows"], sorted({row["threads"] for row in result["rows"]})
+    modes = [mode for mode in ("eager", "compile") if f"{mode}_ms" in rows[0]]
+    header = ["ms a step"] + [f"{who}, {n}" for n in threads for who in ["dlrun", *modes, "ratio"]]
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1)]
+    for name in dict.fromkeys(row["port"] for row in rows):
+        own = {row["threads"]: row for row in rows if row["port"] == name}
+        lines.append([name] + [f"{own[n][key]:.3g}" for n in threads for key in ["ours_ms", *[m + "_ms" for m in modes], "ratio"]])
+    about = (f"{result['date']}, {result['cpu']}, {result['cores']} cores, others at work on them (load {result['load_at_start']:.0f}); "
+             f"PyTorch {rows[0]['torch']}; medians of {result['rounds']} rounds in turns, one and two threads.")
+    table = about + "\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    before, after = text.split("<!-- bench -->")[0], text.split("<!-- /bench -->")[1]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"{before}<!-- bench -->\n{table}\n<!-- /bench -->{after}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("ports", nargs="*", default=[])
+    parser.add_argument("--threads", default="1,2")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=1)
+    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--readme")
+    options = parser.parse_args()
+    rows = []
+    for name in options.ports or BY_NAME:
+        with machine.scratch() as folder:
+            ours.write(BY_NAME[name], folder, small=False)
+            machine.dltools.dlcc("model.dl", "-o", "port.plan", cwd=folder)
+            for threads in map(int, options.threads.split(",")):
+                rows.append(compare(name, threads, options, folder))
+                row = rows[-1]
+                print(f"{name}, {threads}: {row['ours_ms']:.3g} ms, PyTorch {row['eager_ms']:.3g} ms, {row['ratio']:.2f}",
+                      file=sys.stderr, flush=True)
+    machine.table("ports, ms a step", ["port", "threads", "dlrun", "PyTorch eager", "ratio to its best"],
+                  [[r["port"], r["threads"], r["ours_ms"], r["eager_ms"], r["ratio"]] for r in rows])
+    result = {**machine.describe(), "date": time.strftime("%Y-%m-%d"), "rounds": options.rounds, "rows": rows}
+    json.dump(result, sys.stdout, indent=1)
+    print()
+    if options.readme:
+        write_readme(options.readme, result)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["--child"]:
+        child(sys.argv[2], int(sys.argv[3]), sys.argv[4])
+    else:
+        main()
