@@ -1,0 +1,198 @@
+"""What README.md says one can type: each of its commands runs, in its order, and the code of its tables compiles. Those of "Many
+devices" are in test_readme.py and test/mpi."""
+
+import os
+import re
+import shutil
+
+import numpy as np
+
+import dltools
+from numpy_twin import safetensors
+from ports import ours as ports
+from ports.cases import BY_NAME
+
+from . import support
+
+# They install and build: examples/run.sh and test/run.sh have tests of their own.
+NOT_HERE = ("examples/run.sh", "test/run.sh")
+# What a table writes for what the reader puts in.
+PLACES = {"MODEL.dl": "net.dl", "PLAN": "net.plan", "PHASE": "fuse", "SEED": "3", "[=json]": "=json", "[--json]": "--json",
+          "--save-metrics F": "--save-metrics metrics.safetensors"}
+
+# The right column of "Coming from PyTorch", in one program.
+SNIPPETS = """#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+struct Block : nn::Module {
+  nn::Linear fc1{8, 16}, fc2{16, 8};
+  dl::Tensor forward(dl::Tensor x) { return x + fc2(F::relu(fc1(x))); }
+};
+
+struct Net : nn::Module {
+  nn::Linear fc{4, 2};
+  nn::Conv2d conv{3, 8, 3, {.stride = 2, .bias = false}};
+  Block blocks[6];
+  dl::Parameter cls = dl::zeros({1, 8});
+  dl::Buffer seen = dl::zeros({});
+  Net() { nn::init::orthogonal_(fc.weight); }
+  auto encode(dl::Tensor x) {
+    for (auto &block : blocks)
+      x = block(x);
+    auto mu = x, logvar = x + cls;
+    return dl::Tensors{mu, logvar};
+  }
+  dl::Tensor forward(dl::Tensor x) {
+    auto [mu, logvar] = encode(x);
+    return mu * dl::where(x > 0, x, 0.1 * x) + logvar;
+  }
+};
+
+void dl_main(dl::Program &p) {
+  auto width = p.arg("width", 64);
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 64, .shuffle = true});
+  Net model;
+  dl::optim::Parameters decay;
+  for (auto &parameter : model.parameters())
+    decay.push_back(parameter);
+  dl::optim::SGD optimizer(decay, {.lr = 0.01});
+  dl::optim::lr_scheduler::LambdaLR scheduler(optimizer, [](dl::Scalar t) { return dl::minimum(t / 10, 1); });
+  p.train(data, [&](dl::Batch batch) -> dl::Metrics {
+    auto x = batch[0], t = batch[1], a = x, b = x.transpose(0, 1), table = x;
+    auto odd = x[dl::Slice(), 0].sum() + x[dl::Ellipsis, dl::Slice(0, dl::kEnd, 2)].sum() + x[dl::Slice(), dl::None].sum() + table[t].sum();
+    odd += dl::matmul(a, b).sum() + a.pow(2).sum() + x.size(0) + x.sum(1, true).sum() + x.softmax(-1).sum() + x.detach().sum();
+    auto loss = model(x).mean() + width * odd + model.conv.weight.sum() + model.fc.weight.sum();
+    model.seen += 1.0;
+    optimizer.zero_grad();
+    loss.backward();
+    nn::utils::clip_grad_norm_(model.parameters(), 1.0);
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+  p.each_epoch([&] { scheduler.step(); });
+}
+
+void frozen() {
+  Net model;
+  model.requires_grad_(false);
+}
+"""
+# Of the right column, what is a name or a thing that other rows and tests have.
+NAMES = {"net.plan", "nn::ModuleList", "append", "backward()", "p.train", "p.eval", "p.predict",
+         "p.train(data, [&](dl::Batch b) -> dl::Metrics {", 'p.train("disc", data, step)', 'p.train("gen", data, step)'}
+
+
+def readme():
+    with open(os.path.join(dltools.ROOT, "README.md"), encoding="utf-8") as file:
+        return file.read()
+
+
+def section(text, title):
+    return re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.S | re.M)[1]
+
+
+def commands(text):
+    """The commands of the fenced blocks and of the tables, in order, without comments."""
+    found, fence = [], None
+    for line in text.replace("\\\n", " ").splitlines():
+        if line.startswith("```"):
+            fence = line if fence is None else None
+        elif fence == "```":
+            found.append(re.sub(r"\s+# .*", "", line).strip())
+        elif line.startswith("|"):
+            found += re.findall(r"`([^`]+)`", line)
+    return [line for line in found if line.split() and line.split()[0] in ("dlcc", "dlrun", *NOT_HERE)]
+
+
+def filled(command):
+    for place, value in PLACES.items():
+        command = re.sub(rf"(?<![\w./-]){re.escape(place)}|{re.escape(place)}(?!\w)" if place.startswith("[") else
+                         rf"(?<![\w./-]){re.escape(place)}(?!\w)", value, command)
+    words = command.split()
+    if len(words) > 1 and words[1].startswith("--") and words[1] != "--help":  # "dlrun --seed 1" of a sentence
+        words.insert(1, "net.dl" if words[0] == "dlcc" else "net.plan")
+    return " ".join(words)
+
+
+class Commands(support.ToolTest):
+    def small_mnist(self, folder):
+        """As many items as end in batches that the model's programs have."""
+        os.makedirs(folder)
+        random = np.random.default_rng(3)
+        for prefix, items in (("train", 3 * 64 + 32), ("t10k", 1000)):
+            support.write_idx(os.path.join(folder, f"{prefix}-images-idx3-ubyte"), random.integers(0, 256, (items, 28, 28), dtype=np.uint8))
+            support.write_idx(os.path.join(folder, f"{prefix}-labels-idx1-ubyte"), random.integers(0, 10, items, dtype=np.uint8))
+
+    def prepare(self, text):
+        """What the reader has: the model, data, the tools, and files that the text takes for granted."""
+        self.write("net.dl", re.search(r"```cpp\n(.*?)```", text, re.S)[1])
+        self.small_mnist(os.path.join(self.folder, "data", "mnist"))
+        shutil.copytree(os.path.join(self.folder, "data", "mnist"), os.path.join(self.folder, "new", "mnist"))
+        gan = BY_NAME["dcgan"]
+        ports.write(gan, self.path("gan"))
+        self.dlcc("gan/model.dl", "-o", "gan/gan.plan")
+        os.rename(self.path("gan/gan.plan"), self.path("gan.plan"))
+        for name in gan.arrays():
+            os.rename(self.path("gan/" + name), self.path(name))
+        self.dlcc("net.dl", "-o", "net2.plan")
+        self.dlrun("net2.plan", "--steps", 0, "--save-final", "first.safetensors")
+        weights = self.load("first.safetensors")
+        safetensors.save(os.path.join(self.folder, "backbone.safetensors"),
+                         {name.replace("conv.", "encoder."): value for name, value in weights.items() if "conv" in name})
+
+    def test_every_command_runs(self):
+        text = readme()
+        self.prepare(text)
+        found = commands(text.replace(section(text, "Many devices"), ""))
+        self.assertGreater(len(found), 40)
+        path = os.path.dirname(dltools.DLCC) + os.pathsep + os.environ["PATH"]
+        ran = []
+        for command in map(filled, found):
+            if command.split()[0] in NOT_HERE:
+                self.assertTrue(os.access(os.path.join(dltools.ROOT, command.split()[0]), os.X_OK), command)
+                continue
+            result = dltools.call(["bash", "-c", command], self.folder, {"PATH": path, "DL_DATA": ""})
+            self.assertEqual(result.returncode, 0, f"{command}\n{result.stdout[-500:]}\n{result.stderr[-2000:]}")
+            ran.append(command)
+        for what in ("--set lr=", "dlrun resume", "dlrun predict", "--init-partial", "--alternate"):
+            self.assertTrue(any(what in command for command in ran), what)
+        digits = np.load(os.path.join(self.folder, "digits.npy"))
+        self.assertEqual(digits.shape, (1000,))
+
+    def test_a_wrong_command_is_found(self):
+        """Control: an option that is not there, and a line that is no command."""
+        self.assertEqual(commands("```\ndlrun net.plan --epoch 3   # no\n      text\n```\n| `dlcc MODEL.dl` | x |\n"),
+                         ["dlrun net.plan --epoch 3", "dlcc MODEL.dl"])
+        self.assertEqual(filled("dlcc MODEL.dl --report[=json]"), "dlcc net.dl --report=json")
+        self.assertNotEqual(dltools.call([dltools.DLRUN, "net.plan", "--epoch", "3"], self.folder).returncode, 0)
+
+    def test_the_table_compiles(self):
+        """Each piece of C++ in the right column stands in a program that compiles."""
+        for name, shape, kind in (("x.npy", (64, 8), np.float32), ("y.npy", (64,), np.int64)):
+            np.save(os.path.join(self.folder, name), np.zeros(shape, kind))
+        self.write("snippets.dl", SNIPPETS)
+        self.dlcc("snippets.dl", "--check")
+        rows = re.findall(r"^\| .* \| (.*) \|$", section(readme(), "Coming from PyTorch"), re.M)
+        self.assertGreaterEqual(len(rows), 20)
+        pieces = [piece for row in rows for piece in re.findall(r"`([^`]+)`", row)]
+        program = re.sub(r"\s+", " ", SNIPPETS)
+        missing = [piece for piece in pieces if piece not in NAMES and not piece.startswith(("dlrun ", "dlcc ", "state_dict"))
+                   and piece.rstrip(";") not in program]
+        self.assertEqual(missing, [])
+
+    def test_the_picture_is_of_the_example(self):
+        """It shows what dlcc draws today, whatever the numbers of its ops are."""
+        shutil.copy(support.example("mnist"), self.path("mnist.dl"))
+        self.dlcc("mnist.dl", "--emit=graph.svg", "--view=modules")
+
+        def words(path):
+            with open(path, encoding="utf-8") as file:
+                texts = re.findall(r"<text[^>]*>([^<]*)", file.read())
+            return {text for text in texts if re.match(r"(conv|fc)\d", text)}
+
+        kept = words(os.path.join(dltools.ROOT, "examples", "mnist", "mnist.graph.svg"))
+        self.assertIn("examples/mnist/mnist.graph.svg", readme())
+        self.assertGreater(len(kept), 10)
+        self.assertEqual(words(self.path("mnist.graph.svg")), kept,
+                         "dlcc examples/mnist/mnist.dl --emit=graph.svg --view=modules makes it anew")
