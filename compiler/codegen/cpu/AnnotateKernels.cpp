@@ -1,6 +1,6 @@
 // annotate-kernels: what a schedule knows of kernels.
-#include "compiler/codegen/cpu/KernelPlan.h"
 #include "compiler/codegen/cpu/Passes.h"
+#include "compiler/codegen/cpu/TiledKernel.h"
 #include "dialects/graph/Check.h"
 
 using namespace mlir;
@@ -38,17 +38,17 @@ private:
     Builder builder(&getContext());
     if (maxTiles > 0)
       kernel->setAttr("max_tiles", builder.getI64IntegerAttr(maxTiles));
-    FailureOr<KernelPlan> plan = KernelPlan::create(kernel, machine);
-    if (failed(plan))
+    FailureOr<TiledKernel> tiled = TiledKernel::create(kernel, machine);
+    if (failed(tiled))
       return failure();
-    kernel->setAttr("strategy", builder.getStringAttr(plan->strategy()));
+    kernel->setAttr("strategy", builder.getStringAttr(tiled->strategy()));
     auto set = [&](StringRef fact, int64_t value) {
       kernel->setAttr(fact, builder.getI64IntegerAttr(value));
     };
-    set("tiles", plan->numTiles());
-    set("scratch", plan->scratchBytes);
-    set("flops", plan->flops);
-    set("bytes", plan->bytes);
+    set("tiles", tiled->numTiles());
+    set("scratch", tiled->scratchBytes());
+    set("flops", tiled->flops());
+    set("bytes", tiled->bytes());
     return success();
   }
 

@@ -55,9 +55,9 @@ struct ContractStage::CacheBlock {
 void ContractStage::emitCacheBlocks(int64_t rows) {
   unsigned lead = form.laneDims.front();
   Value *lane = b.getInt64(0), *end = b.getInt64(form.laneCount());
-  if (GridPart bound = stage.binding[lead]; e.plan.isCut(bound))
-    lane = tile.origin[bound.grid], end = tile.end[bound.grid];
-  const BlockedPlan &cut = *form.as<BlockedPlan>();
+  if (GridPart bound = e.kernel.parts(stage)[lead]; e.kernel.isCut(bound))
+    lane = tile.origin[*bound.grid], end = tile.end[*bound.grid];
+  const BlockedProduct &cut = *form.as<BlockedProduct>();
   int64_t count = llvm::divideCeil(rows, cut.rows), lanes = cut.lanes;
   int64_t size = llvm::divideCeil(rows, count);
   bool wide = registers.perVector == 1;
@@ -74,7 +74,7 @@ void ContractStage::emitCacheBlocks(int64_t rows) {
 }
 
 void ContractStage::emitCacheBlock(const CacheBlock &block) {
-  int64_t width = block.vectors * e.plan.lanes;
+  int64_t width = block.vectors * e.kernel.lanes();
   int64_t extent = form.kCount(), blocks = form.numKBlocks();
   auto emitK = [&](Value *k, const KPart &part) {
     packRows(block, k, part.extent);
@@ -131,9 +131,9 @@ void ContractStage::packRows(const CacheBlock &block, Value *k,
                                   b.CreateMul(k, b.getInt64(height))));
       // What a whole vector writes too much is overwritten only where the next
       // k comes next.
-      bool exact = !form.rowsAlongK() || height > e.plan.lanes;
+      bool exact = !form.rowsAlongK() || height > e.kernel.lanes();
       emitPack(b, element, panel, {count}, source, destination,
-               {height, e.plan.lanes, height, exact});
+               {height, e.kernel.lanes(), height, exact});
     });
   };
   if (form.rowsAlongK())
@@ -156,12 +156,12 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
   auto laneAt = [&](Value *flat) {
     return b.CreateMul(b.CreateSub(flat, origin), b.getInt64(laneStep));
   };
-  int64_t width = block.vectors * e.plan.lanes;
+  int64_t width = block.vectors * e.kernel.lanes();
   Value *unpacked = b.CreateGEP(element, source, laneAt(lane));
   bool onTheWay = laneStep == 1 && lanes == width; // whole vectors
   if (!onTheWay)
     emitPack(b, element, panelAt(0, lanes), {part.extent}, unpacked,
-             scratchAt(0), {width, e.plan.lanes, 0});
+             scratchAt(0), {width, e.kernel.lanes(), 0});
 
   // The panel after this one, or the first of the next k block.
   int64_t line = 64 / (element->getScalarSizeInBits() / 8);

@@ -5,6 +5,8 @@ using namespace mlir;
 
 namespace dl::cpu {
 
+using StridesFn = ContractForm::StridesFn;
+
 LogicalResult addLinear(AffineExpr expr, int64_t factor,
                         MutableArrayRef<int64_t> coefficients,
                         int64_t &constant) {
@@ -27,12 +29,6 @@ LogicalResult addLinear(AffineExpr expr, int64_t factor,
   return failure();
 }
 
-static SmallVector<int64_t, 6> placedStrides(const KernelPlan &plan, Value v) {
-  const ValuePlacement &placement = plan.placements.find(v)->second;
-  return placement.strides.empty() ? stridesOf(plan.shapeOf(v))
-                                   : placement.strides;
-}
-
 static InFlightDiagnostic notLinear(Operation *op, AffineExpr expr) {
   std::string text;
   llvm::raw_string_ostream(text) << expr;
@@ -40,32 +36,33 @@ static InFlightDiagnostic notLinear(Operation *op, AffineExpr expr) {
          << text << ", which is not linear: no strategy for products has that";
 }
 
-static FailureOr<ContractForm::Side>
-makeSide(const KernelPlan &plan, const Stage &stage, unsigned operand) {
-  const graph::LoopNest &loops = plan.nest(stage.op);
+static FailureOr<ContractForm::Side> makeSide(const StagedKernel &kernel,
+                                              const Stage &stage,
+                                              unsigned operand,
+                                              StridesFn stridesIn) {
+  const graph::LoopNest &loops = kernel.nest(stage.op);
   SmallVector<AffineExpr> dims;
   for (unsigned d = 0; d < loops.extents.size(); ++d)
     dims.push_back(getAffineDimExpr(d, stage.op->getContext()));
   ContractForm::Side side;
   auto index = accessAt(loops.accesses[operand], dims);
   side.index.assign(index.begin(), index.end());
-  side.leaf = plan.viewedLeaf(stage.op->getOperand(operand), side.index);
+  side.leaf = kernel.viewedLeaf(stage.op->getOperand(operand), side.index);
   side.coefficients.assign(dims.size(), 0);
-  auto strides = placedStrides(plan, side.leaf);
-  for (auto [expr, stride] : llvm::zip(side.index, strides))
+  for (auto [expr, stride] : llvm::zip(side.index, stridesIn(side.leaf)))
     if (failed(addLinear(expr, stride, side.coefficients, side.constant)))
       return notLinear(stage.op, expr);
   return side;
 }
 
 /// How far the accesses of a convolution leave its operands.
-static LogicalResult findBorders(const KernelPlan &plan, Operation *op,
+static LogicalResult findBorders(const StagedKernel &kernel, Operation *op,
                                  ContractForm &form) {
-  const graph::LoopNest &loops = plan.nest(op);
+  const graph::LoopNest &loops = kernel.nest(op);
   for (auto [operand, access] : llvm::zip(op->getOperands(), loops.accesses)) {
     if (!access.outside)
       continue;
-    auto shape = plan.shapeOf(operand);
+    auto shape = kernel.shapeOf(operand);
     for (auto [expr, extent] : llvm::zip(access.map.getResults(), shape)) {
       SmallVector<int64_t, 8> steps(loops.extents.size(), 0);
       int64_t constant = 0;
@@ -179,7 +176,7 @@ static Candidate laneCandidate(const ContractForm &base,
   double used = count / llvm::alignTo(uint64_t(count), lanes);
   bool unit = form.lane.coefficients[form.laneDims.back()] == 1 ||
               form.extents[form.laneDims.back()] == 1;
-  form.plan = LanePlan{!unit};
+  form.product = LaneProduct{!unit};
   if (!unit && !form.borders.empty())
     return candidate; // copies would read outside
   candidate.score =
@@ -210,7 +207,7 @@ static Candidate dotCandidate(const ContractForm &base,
       (form.kDims.size() == 1 || form.kCount() < kManyK * lanes ||
        form.extents[form.laneDims.back()] > kMaxRun))
     return candidate;
-  form.plan = DotPlan();
+  form.product = DotProduct();
   double extent = form.extents[k];
   double steps = double(form.kCount()) / extent *
                  double(llvm::alignTo(uint64_t(extent), lanes)) / lanes;
@@ -220,12 +217,12 @@ static Candidate dotCandidate(const ContractForm &base,
 
 /// Elements between neighbours of each dim of the stored result. Scratch holds
 /// a tile, in the order of the whole.
-static SmallVector<int64_t, 6> resultStrides(const KernelPlan &plan,
-                                             const Stage &stage) {
+static SmallVector<int64_t, 6> resultStrides(const StagedKernel &kernel,
+                                             const Stage &stage,
+                                             StridesFn stridesIn) {
   Value result = stage.storedOp()->getResult(0);
-  if (plan.placements.find(result)->second.kind == ValuePlacement::Scratch)
-    return plan.orderedStrides(result);
-  return placedStrides(plan, result);
+  return kernel.isInScratch(result) ? kernel.orderedStrides(result)
+                                    : stridesIn(result);
 }
 
 /// Whether to take rows for lanes: they have to be transposed, and then the
@@ -234,11 +231,11 @@ static bool isBestNarrow(const ContractForm &form, unsigned lanes) {
   unsigned k = form.kDims.back();
   double rows = form.rows(), width = form.laneCount(), depth = form.kCount();
   double bytes = rows * depth * (64 / lanes);
-  return (form.is<DotPlan>() || form.packsPanels()) && form.kDims.size() == 1 &&
-         form.borders.empty() && form.laneDims.size() == 1 &&
-         form.lane.coefficients[k] == 1 && rows >= 1.5 * lanes &&
-         bytes <= double(form.machine->maxNarrowBytes) && width >= 4 * lanes &&
-         depth >= 4 * lanes &&
+  return (form.is<DotProduct>() || form.packsPanels()) &&
+         form.kDims.size() == 1 && form.borders.empty() &&
+         form.laneDims.size() == 1 && form.lane.coefficients[k] == 1 &&
+         rows >= 1.5 * lanes && bytes <= double(form.machine->maxNarrowBytes) &&
+         width >= 4 * lanes && depth >= 4 * lanes &&
          (form.isLarge() ? kNarrowGain : 1) * rows * (width + depth) <
              width * depth;
 }
@@ -254,26 +251,45 @@ static void cutDot(ContractForm &form, unsigned lanes) {
       step * std::max<int64_t>(1, form.machine->dotBlockBytes / bytes));
 }
 
-FailureOr<ContractForm> ContractForm::create(const KernelPlan &plan,
-                                             const Stage &stage) {
-  const graph::LoopNest &loops = plan.nest(stage.op);
-  const plan::MachineModel &machine = *plan.machine;
+FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
+                                             const Stage &stage,
+                                             const Processor &processor) {
+  return create(kernel, stage, processor, [&](Value placed) {
+    return kernel.isInScratch(placed) ? stridesOf(kernel.shapeOf(placed))
+                                      : kernel.placement(placed).strides;
+  });
+}
+
+ContractForm ContractForm::of(const TiledKernel &kernel, const Stage &stage) {
+  return *create(kernel, stage, kernel.processor(), [&](Value placed) {
+    return SmallVector<int64_t, 6>(kernel.strides(placed));
+  });
+}
+
+FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
+                                             const Stage &stage,
+                                             const Processor &processor,
+                                             StridesFn stridesIn) {
+  const graph::LoopNest &loops = kernel.nest(stage.op);
+  const plan::MachineModel &machine = *processor.machine;
+  unsigned lanes = processor.lanes;
   ContractForm base;
   base.machine = &machine;
   base.extents.assign(loops.extents.begin(), loops.extents.end());
-  auto left = makeSide(plan, stage, 0), right = makeSide(plan, stage, 1);
+  auto left = makeSide(kernel, stage, 0, stridesIn);
+  auto right = makeSide(kernel, stage, 1, stridesIn);
   if (failed(left) || failed(right) ||
-      failed(findBorders(plan, stage.op, base)))
+      failed(findBorders(kernel, stage.op, base)))
     return failure();
   base.scalar = *left, base.lane = *right;
   for (unsigned d = loops.numParallel; d < loops.extents.size(); ++d)
     base.kDims.push_back(d);
-  auto strides = resultStrides(plan, stage);
+  auto strides = resultStrides(kernel, stage, stridesIn);
   Candidate best;
   for (bool swap : {false, true}) {
     Candidate options[] = {
-        laneCandidate(base, strides, loops.numParallel, swap, plan.lanes),
-        dotCandidate(base, strides, loops.numParallel, swap, plan.lanes)};
+        laneCandidate(base, strides, loops.numParallel, swap, lanes),
+        dotCandidate(base, strides, loops.numParallel, swap, lanes)};
     for (Candidate &option : options)
       if (option.score >= 0 && (best.score < 0 || option > best))
         best = std::move(option);
@@ -284,41 +300,40 @@ FailureOr<ContractForm> ContractForm::create(const KernelPlan &plan,
         "belongs to both operands, or leaves one of them");
   ContractForm &form = best.form;
   form.kBlock = form.kCount();
-  if (isBestNarrow(form, plan.lanes)) {
-    form.plan = NarrowPlan();
+  if (isBestNarrow(form, lanes)) {
+    form.product = NarrowProduct();
     std::swap(form.scalar, form.lane);
     int row = form.rowDim;
     form.rowDim = form.laneDims.front();
     form.laneDims.front() = row;
     return form;
   }
-  if (form.is<DotPlan>()) {
-    cutDot(form, plan.lanes);
+  if (form.is<DotProduct>()) {
+    cutDot(form, lanes);
     return form;
   }
   if (form.kDims.size() != 1)
     return form;
-  bool blocked =
-      form.isLarge() && form.kCount() >= 64 && form.borders.empty() &&
-      form.laneDims.size() == 1 &&
-      // Few lanes use each row just once, where it is.
-      (form.laneCount() > kMaxVectors * plan.lanes || !form.rowsAlongK());
-  if (!blocked && form.fetchesLanes(plan.lanes))
+  bool blocked = form.isLarge() && form.kCount() >= 64 &&
+                 form.borders.empty() && form.laneDims.size() == 1 &&
+                 // Few lanes use each row just once, where it is.
+                 (form.laneCount() > kMaxVectors * lanes || !form.rowsAlongK());
+  if (!blocked && form.fetchesLanes(lanes))
     return form;
   // A panel's k block shares the first-level cache with rows and sums.
   int64_t count = form.kCount();
   int64_t most =
-      blocked ? machine.blockRowBytes / (64 / plan.lanes) : machine.panelDepth;
+      blocked ? machine.blockRowBytes / (64 / lanes) : machine.panelDepth;
   if (count > (blocked ? most : most * 3 / 2)) {
     int64_t blocks = llvm::divideCeil(count, most);
-    form.kBlock = llvm::alignTo(llvm::divideCeil(count, blocks),
-                                blocked ? plan.lanes : 8);
+    form.kBlock =
+        llvm::alignTo(llvm::divideCeil(count, blocks), blocked ? lanes : 8);
   }
   if (blocked) {
     int64_t rowBlocks = llvm::divideCeil(form.rows(), machine.maxBlockRows);
-    form.plan = BlockedPlan{
+    form.product = BlockedProduct{
         int64_t(llvm::divideCeil(form.rows(), rowBlocks)),
-        form.numKBlocks() == 1 ? form.laneCount() : kBlockVectors * plan.lanes};
+        form.numKBlocks() == 1 ? form.laneCount() : kBlockVectors * lanes};
   }
   return form;
 }

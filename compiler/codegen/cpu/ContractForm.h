@@ -13,7 +13,7 @@
 // lanes run along k and are summed at the end in a fixed tree.
 #pragma once
 
-#include "compiler/codegen/cpu/KernelPlan.h"
+#include "compiler/codegen/cpu/TiledKernel.h"
 #include <variant>
 
 namespace dl::cpu {
@@ -29,44 +29,44 @@ struct ContractScratch {
 };
 
 /// Panels of lanes, for each of them blocks of rows.
-struct LanePlan {
+struct LaneProduct {
   /// The lane operand is copied to panels [panel][k][lanes of the panel] first.
   bool pack = false;
 
   llvm::SmallVector<int64_t> tileSteps(const ContractForm &form,
-                                       const KernelPlan &kernel) const;
+                                       const TiledKernel &kernel) const;
   ContractScratch scratch(const ContractForm &form,
-                          const KernelPlan &kernel) const;
+                          const TiledKernel &kernel) const;
 };
 
 /// Computed in blocks that fit the second-level cache, from packed operands;
 /// there is one lane dim and one k dim (Goto and van de Geijn, "Anatomy of
 /// High-Performance Matrix Multiplication", 2008): see CacheBlocks.cpp.
-struct BlockedPlan {
+struct BlockedProduct {
   /// Rows and lanes of one cache block, at most. Lanes are limited by the sums
   /// that wait between k blocks.
   int64_t rows = 0, lanes = 0;
 
   llvm::SmallVector<int64_t> tileSteps(const ContractForm &form,
-                                       const KernelPlan &kernel) const;
+                                       const TiledKernel &kernel) const;
   ContractScratch scratch(const ContractForm &form,
-                          const KernelPlan &kernel) const;
+                          const TiledKernel &kernel) const;
 };
 
 /// Lanes run along k; the "lanes" of the form are columns.
-struct DotPlan {
+struct DotProduct {
   llvm::SmallVector<int64_t> tileSteps(const ContractForm &form,
-                                       const KernelPlan &kernel) const;
+                                       const TiledKernel &kernel) const;
   ContractScratch scratch(const ContractForm &form,
-                          const KernelPlan &kernel) const;
+                          const TiledKernel &kernel) const;
 };
 
 /// Few lanes, which are no neighbours in the result; all are packed.
-struct NarrowPlan {
+struct NarrowProduct {
   llvm::SmallVector<int64_t> tileSteps(const ContractForm &form,
-                                       const KernelPlan &kernel) const;
+                                       const TiledKernel &kernel) const;
   ContractScratch scratch(const ContractForm &form,
-                          const KernelPlan &kernel) const;
+                          const TiledKernel &kernel) const;
 };
 
 struct ContractForm {
@@ -86,13 +86,17 @@ struct ContractForm {
     int64_t step, kStep, constant, extent;
   };
 
-  /// Fails, with a diagnostic, where there is no way to compute it.
-  static mlir::FailureOr<ContractForm> create(const KernelPlan &plan,
-                                              const Stage &stage);
-  /// Of a stage of a finished plan, which has one.
-  static ContractForm of(const KernelPlan &plan, const Stage &stage) {
-    return *create(plan, stage);
-  }
+  /// Fails, with a diagnostic, where there is no way to compute it. Values in
+  /// scratch are taken to be whole there.
+  static mlir::FailureOr<ContractForm> create(const StagedKernel &kernel,
+                                              const Stage &stage,
+                                              const Processor &processor);
+  /// Of a kernel with tiles, parts of values being where its scratch has them.
+  static ContractForm of(const TiledKernel &kernel, const Stage &stage);
+
+  /// Elements between neighbours of each dim of a placed value.
+  using StridesFn =
+      llvm::function_ref<llvm::SmallVector<int64_t, 6>(mlir::Value placed)>;
 
   /// `scalar` has the row dim and is broadcast element by element, `lane` has
   /// the lane dims and is read along them.
@@ -102,7 +106,7 @@ struct ContractForm {
   llvm::SmallVector<unsigned> batchDims; // the other parallel dims
   llvm::SmallVector<unsigned> kDims;     // outermost first
   llvm::SmallVector<Border, 2> borders;
-  std::variant<LanePlan, BlockedPlan, DotPlan, NarrowPlan> plan;
+  std::variant<LaneProduct, BlockedProduct, DotProduct, NarrowProduct> product;
   /// A long k loop runs in blocks of this extent, so that what a block reads
   /// stays in the caches; sums wait in scratch between blocks. Each result is
   /// still one chain of additions in the order of k.
@@ -111,12 +115,14 @@ struct ContractForm {
   llvm::SmallVector<int64_t> extents;
   const plan::MachineModel *machine = nullptr;
 
-  template <class Plan> const Plan *as() const {
-    return std::get_if<Plan>(&plan);
+  template <class Product> const Product *as() const {
+    return std::get_if<Product>(&product);
   }
-  template <class Plan> bool is() const { return as<Plan>(); }
+  template <class Product> bool is() const { return as<Product>(); }
   /// Panels of lanes are copied before they are read.
-  bool packsPanels() const { return is<LanePlan>() && as<LanePlan>()->pack; }
+  bool packsPanels() const {
+    return is<LaneProduct>() && as<LaneProduct>()->pack;
+  }
 
   bool isBordered(unsigned dim) const {
     return llvm::any_of(borders,
@@ -126,11 +132,11 @@ struct ContractForm {
   int64_t laneCount() const;
   int64_t kCount() const;
   /// Good units to cut the parallel dims into tiles by.
-  llvm::SmallVector<int64_t> tileSteps(const KernelPlan &kernel) const;
-  ContractScratch scratch(const KernelPlan &kernel) const;
+  llvm::SmallVector<int64_t> tileSteps(const TiledKernel &kernel) const;
+  ContractScratch scratch(const TiledKernel &kernel) const;
   /// Lanes of the lane dims within one tile, with the tile's full size.
-  int64_t tileLanes(const KernelPlan &kernel) const;
-  int64_t tileRows(const KernelPlan &kernel) const;
+  int64_t tileLanes(const TiledKernel &kernel) const;
+  int64_t tileRows(const TiledKernel &kernel) const;
   /// Worth the copies of both operands.
   bool isLarge() const;
   /// Lanes are read where they are, and far from one k to the next.
@@ -140,6 +146,12 @@ struct ContractForm {
   int64_t numKBlocks() const { return (kCount() + kBlock - 1) / kBlock; }
   /// The lanes that start at `flat`, as offsets into the lane operand.
   int64_t laneOffset(int64_t flat) const;
+
+private:
+  static mlir::FailureOr<ContractForm> create(const StagedKernel &kernel,
+                                              const Stage &stage,
+                                              const Processor &processor,
+                                              StridesFn stridesIn);
 };
 
 /// Adds factor * expr to a linear function of the dims; fails where it is none.

@@ -17,12 +17,13 @@ ContractStage::ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
                              Registers registers, int64_t packOffset,
                              StringRef prefix)
     : e(emitter), payloads(payloads), b(emitter.builder), stage(stage),
-      tile(tile), form(ContractForm::of(emitter.plan, stage)),
+      tile(tile), form(ContractForm::of(emitter.kernel, stage)),
       registers(registers), packOffset(packOffset),
-      scratch(form.scratch(emitter.plan)), prefix(prefix) {
+      scratch(form.scratch(emitter.kernel)), prefix(prefix) {
   Type scalar =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
-  element = vectorType(b.getContext(), scalar, e.plan.lanes)->getScalarType();
+  element =
+      vectorType(b.getContext(), scalar, e.kernel.lanes())->getScalarType();
   dims.resize(form.extents.size(),
               getAffineConstantExpr(0, stage.op->getContext()));
 }
@@ -30,7 +31,7 @@ ContractStage::ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
 void ContractStage::emit() {
   unsigned size = e.scope.size();
   // The frame hands indices to the micro-kernels.
-  unsigned slots = e.plan.gridExtents.size() + form.extents.size() + 1;
+  unsigned slots = e.kernel.grid().size() + form.extents.size() + 1;
   llvm::BasicBlock &entry = b.GetInsertBlock()->getParent()->getEntryBlock();
   llvm::IRBuilder<> atEntry(&entry, entry.begin());
   frame =
@@ -38,7 +39,7 @@ void ContractStage::emit() {
   for (auto [g, origin] : llvm::enumerate(tile.origin))
     b.CreateStore(origin,
                   b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), frame, g));
-  if (e.plan.numConstants() != 0)
+  if (e.kernel.numConstants() != 0)
     b.CreateStore(
         b.GetInsertBlock()->getParent()->getArg(1),
         b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), frame, slots - 1));
@@ -49,13 +50,13 @@ void ContractStage::emit() {
 
 void ContractStage::emitBatch(size_t next) {
   if (next == form.batchDims.size()) {
-    if (form.is<NarrowPlan>())
+    if (form.is<NarrowProduct>())
       return emitNarrow();
     unsigned lead = form.laneDims.front();
     int64_t inner = form.laneCount() / form.extents[lead];
     Span rows =
         form.rowDim < 0 ? Span{1, 1, b.getFalse()} : span(form.rowDim, 1);
-    if (form.is<BlockedPlan>()) {
+    if (form.is<BlockedProduct>()) {
       emitIf(
           b, rows.isLast, [&] { emitCacheBlocks(rows.last); },
           [&] { emitCacheBlocks(rows.usual); });
@@ -75,16 +76,15 @@ void ContractStage::emitBatch(size_t next) {
     return;
   }
   unsigned d = form.batchDims[next];
-  GridPart bound = stage.binding[d];
+  GridPart bound = e.kernel.parts(stage)[d];
   Value *lo = b.getInt64(0), *hi = b.getInt64(form.extents[d]);
-  if (e.plan.isCut(bound))
-    lo = tile.origin[bound.grid], hi = tile.end[bound.grid];
+  if (e.kernel.isCut(bound))
+    lo = tile.origin[*bound.grid], hi = tile.end[*bound.grid];
   emitLoop(b, lo, hi, 1, [&](Value *iv) {
     unsigned size = e.scope.size();
     dims[d] = e.scope.addDim(iv, 0, form.extents[d] - 1);
-    b.CreateStore(iv,
-                  b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), frame,
-                                               e.plan.gridExtents.size() + d));
+    b.CreateStore(iv, b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), frame,
+                                                   e.kernel.grid().size() + d));
     emitBatch(next + 1);
     e.scope.truncate(size);
   });
@@ -117,9 +117,9 @@ void ContractStage::emitBordered(llvm::function_ref<void()> emit) {
                   step),
               low);
     Value *count = b.CreateSub(end, low);
-    b.CreateStore(count, b.CreateConstInBoundsGEP1_64(
-                             b.getInt64Ty(), frame,
-                             e.plan.gridExtents.size() + border.k));
+    b.CreateStore(
+        count, b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), frame,
+                                            e.kernel.grid().size() + border.k));
     whole = b.CreateAnd(whole, b.CreateICmpEQ(count, b.getInt64(all)));
     lows.push_back(low);
   }
@@ -131,23 +131,23 @@ void ContractStage::emitBordered(llvm::function_ref<void()> emit) {
 }
 
 ContractStage::Span ContractStage::span(unsigned dim, int64_t inner) const {
-  GridPart bound = stage.binding[dim];
+  GridPart bound = e.kernel.parts(stage)[dim];
   int64_t extent = form.extents[dim];
-  if (!e.plan.isCut(bound))
+  if (!e.kernel.isCut(bound))
     return {extent * inner, extent * inner, b.getFalse()};
-  int64_t size = e.plan.tileSizes[bound.grid];
+  int64_t size = e.kernel.tileSizes()[*bound.grid];
   int64_t last = extent - (extent - 1) / size * size;
   if (last == size)
     return {size * inner, size * inner, b.getFalse()};
   Value *isLast =
-      b.CreateICmpEQ(tile.origin[bound.grid], b.getInt64(extent - last));
+      b.CreateICmpEQ(tile.origin[*bound.grid], b.getInt64(extent - last));
   return {size * inner, last * inner, isLast};
 }
 
 Value *ContractStage::tileOrigin(int dim) const {
   if (dim >= 0)
-    if (GridPart bound = stage.binding[dim]; e.plan.isCut(bound))
-      return tile.origin[bound.grid];
+    if (GridPart bound = e.kernel.parts(stage)[dim]; e.kernel.isCut(bound))
+      return tile.origin[*bound.grid];
   return b.getInt64(0);
 }
 
@@ -164,8 +164,8 @@ Value *ContractStage::sidePointer(const ContractForm::Side &side, Value *row,
   unsigned size = e.scope.size();
   SmallVector<AffineExpr> at(dims);
   unsigned lead = form.laneDims.front();
-  if (GridPart bound = stage.binding[lead]; e.plan.isCut(bound))
-    at[lead] = e.tileOrigin[bound.grid];
+  if (GridPart bound = e.kernel.parts(stage)[lead]; e.kernel.isCut(bound))
+    at[lead] = e.tileOrigin[*bound.grid];
   if (form.rowDim >= 0)
     at[form.rowDim] = e.scope.addDim(row, 0, form.extents[form.rowDim] - 1);
   unsigned outer = form.kDims.front();
@@ -199,7 +199,7 @@ Panel ContractStage::packedPanel(int64_t lanes) const {
   panel.lanes = lanes;
   for (int64_t l = 0; l < lanes; ++l)
     panel.offsets.push_back(l);
-  int64_t step = llvm::alignTo(lanes, e.plan.lanes);
+  int64_t step = llvm::alignTo(lanes, e.kernel.lanes());
   panel.kSteps.resize(form.kDims.size());
   for (size_t k = form.kDims.size(); k-- > 0;) {
     panel.kSteps[k] = step;
@@ -210,8 +210,8 @@ Panel ContractStage::packedPanel(int64_t lanes) const {
 
 void ContractStage::emitTile(int64_t rows, int64_t lanes) {
   auto choose =
-      form.is<DotPlan>() ? RegisterTile::chooseDot : RegisterTile::choose;
-  RegisterTile block = choose(form, rows, lanes, e.plan.lanes, registers);
+      form.is<DotProduct>() ? RegisterTile::chooseDot : RegisterTile::choose;
+  RegisterTile block = choose(form, rows, lanes, e.kernel.lanes(), registers);
   KPart part;
   part.clipped = !clippedFrom.empty();
   part.sumStride = scratch.sumStride;
@@ -242,7 +242,7 @@ void ContractStage::emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
   if (form.packsPanels())
     emitPack(b, element, panelAt(0, lanes), extents,
              sidePointer(form.lane, tileOrigin(form.rowDim), k), scratchAt(0),
-             {block.vectors * e.plan.lanes, e.plan.lanes, 0});
+             {block.vectors * e.kernel.lanes(), e.kernel.lanes(), 0});
   emitPanels(rows, lanes, block, k, part);
 }
 
@@ -268,7 +268,7 @@ int64_t ContractStage::panelPeriod(int64_t full, int64_t width) const {
 void ContractStage::emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
                                Value *k, const KPart &part) {
   int64_t width =
-      form.is<DotPlan>() ? block.vectors : block.vectors * e.plan.lanes;
+      form.is<DotProduct>() ? block.vectors : block.vectors * e.kernel.lanes();
   int64_t count = part.extent;
   for (unsigned d : ArrayRef(form.kDims).drop_front())
     count *= form.extents[d];
@@ -317,8 +317,9 @@ void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
       Value *row = b.CreateAdd(tileOrigin(form.rowDim), relative);
       Value *sumAt = b.CreateAdd(
           b.CreateMul(relative, b.getInt64(scratch.sumStride)),
-          b.CreateMul(relativeLane,
-                      b.getInt64(form.is<DotPlan>() ? e.plan.lanes : 1)));
+          b.CreateMul(
+              relativeLane,
+              b.getInt64(form.is<DotProduct>() ? e.kernel.lanes() : 1)));
       MicroArguments arguments =
           microArguments(sidePointer(form.scalar, row, k), lanePointer);
       arguments.row = row, arguments.lane = flat;
@@ -354,7 +355,7 @@ llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
     add(step);
   llvm::Function *&slot = microKernels[key];
   if (!slot)
-    slot = MicroKernel(e.plan, payloads, stage, form, rows, panel, part)
+    slot = MicroKernel(e.kernel, payloads, stage, form, rows, panel, part)
                .emit(*b.GetInsertBlock()->getModule(),
                      prefix + ".micro" + std::to_string(microKernels.size()));
   return slot;

@@ -27,16 +27,16 @@ struct Task {
 void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache,
                const plan::MachineModel &machine) {
   WorkingOn at(kernel);
-  FailureOr<KernelPlan> plan = KernelPlan::create(kernel, machine);
-  if (failed(plan)) {
+  FailureOr<TiledKernel> tiled = TiledKernel::create(kernel, machine);
+  if (failed(tiled)) {
     error = "the kernel has an op without a loop nest";
     return;
   }
-  scratch = plan->scratchBytes;
+  scratch = tiled->scratchBytes();
   PayloadCache payloads;
   for (const TargetVariant &variant : variants) {
     llvm::LLVMContext context;
-    auto module = emitKernel(*plan, payloads, variant, context);
+    auto module = emitKernel(*tiled, payloads, variant, context);
     if (!payloads.error.empty()) {
       error = payloads.error;
       return;

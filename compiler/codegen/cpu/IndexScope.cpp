@@ -200,13 +200,4 @@ std::pair<int64_t, int64_t> IndexScope::range(AffineExpr expr) const {
   }
 }
 
-AffineExpr simplified(AffineExpr expr) {
-  unsigned numDims = 0;
-  expr.walk([&](AffineExpr part) {
-    if (auto dim = dyn_cast<AffineDimExpr>(part))
-      numDims = std::max(numDims, dim.getPosition() + 1);
-  });
-  return simplifyAffineExpr(expr, numDims, 0);
-}
-
 } // namespace dl::cpu

@@ -73,7 +73,4 @@ private:
   llvm::SmallVector<int64_t, 4> laneExtents;
 };
 
-/// The same expression in its simplest form.
-mlir::AffineExpr simplified(mlir::AffineExpr expr);
-
 } // namespace dl::cpu

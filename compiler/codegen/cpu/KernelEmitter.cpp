@@ -8,14 +8,14 @@ namespace dl::cpu {
 
 using llvm::Value;
 
-static TileBounds tileBounds(const KernelPlan &plan, llvm::IRBuilder<> &b,
+static TileBounds tileBounds(const TiledKernel &kernel, llvm::IRBuilder<> &b,
                              Value *tileNumber) {
   TileBounds tile;
-  size_t count = plan.gridExtents.size();
+  size_t count = kernel.grid().size();
   tile.origin.resize(count), tile.end.resize(count);
   Value *rest = tileNumber;
   for (size_t g = count; g-- > 0;) {
-    int64_t extent = plan.gridExtents[g], size = plan.tileSizes[g];
+    int64_t extent = kernel.grid()[g].extent, size = kernel.tileSizes()[g];
     int64_t parts = (extent + size - 1) / size;
     if (parts <= 1) {
       tile.origin[g] = b.getInt64(0), tile.end[g] = b.getInt64(extent);
@@ -35,46 +35,49 @@ static TileBounds tileBounds(const KernelPlan &plan, llvm::IRBuilder<> &b,
 
 /// The other stages do for tiles that are neighbours along the grid dim what
 /// they do for one: nothing waits in the room of a single tile.
-static bool canFollowMerged(const KernelPlan &plan, int dim) {
-  if (plan.gridBlocks[dim] != 1 || plan.tileSizes[dim] == 1)
+static bool canFollowMerged(const TiledKernel &kernel, unsigned dim) {
+  if (kernel.grid()[dim].block != 1 || kernel.tileSizes()[dim] == 1)
     return false;
-  for (const auto &[value, placement] : plan.placements)
-    if (placement.kind == ValuePlacement::Scratch)
+  for (const auto &[value, placement] : kernel.placements())
+    if (placement.kind == Placement::Scratch)
       return false;
-  return llvm::all_of(ArrayRef(plan.stages).drop_front(),
-                      [&](const Stage &stage) {
-                        return llvm::is_contained(stage.binding, GridPart{dim});
-                      });
+  return llvm::all_of(
+      ArrayRef(kernel.stages()).drop_front(), [&](const Stage &stage) {
+        return llvm::is_contained(kernel.parts(stage), GridPart{dim});
+      });
 }
 
 /// The grid dim along which tiles of one call are computed together: what a
-/// contraction packs serves them all. -1: none.
-static int mergedDim(const KernelPlan &plan) {
-  if (!plan.stages[0].contraction)
-    return -1;
-  ContractForm form = ContractForm::of(plan, plan.stages[0]);
-  if (!form.is<BlockedPlan>() && !form.is<NarrowPlan>())
-    return -1;
-  unsigned along = form.is<NarrowPlan>() ? form.rowDim : form.laneDims.front();
-  int dim = plan.stages[0].binding[along].grid;
-  if (plan.stages.size() > 1 && (dim < 0 || !canFollowMerged(plan, dim)))
-    return -1;
-  for (int g = plan.gridExtents.size() - 1; g > dim; --g)
-    if (plan.tileSizes[g] < plan.gridExtents[g])
-      return -1;
+/// contraction packs serves them all.
+static std::optional<unsigned> mergedDim(const TiledKernel &kernel) {
+  const Stage &first = kernel.stages().front();
+  if (!first.contraction)
+    return std::nullopt;
+  ContractForm form = ContractForm::of(kernel, first);
+  if (!form.is<BlockedProduct>() && !form.is<NarrowProduct>())
+    return std::nullopt;
+  unsigned along =
+      form.is<NarrowProduct>() ? form.rowDim : form.laneDims.front();
+  std::optional<unsigned> dim = kernel.parts(first)[along].grid;
+  if (!dim || (kernel.stages().size() > 1 && !canFollowMerged(kernel, *dim)))
+    return std::nullopt;
+  for (size_t g = *dim + 1; g < kernel.grid().size(); ++g)
+    if (kernel.isCut({unsigned(g)}))
+      return std::nullopt;
   return dim;
 }
 
-static void emitTiles(const KernelPlan &plan, llvm::IRBuilder<> &b, int merged,
-                      Value *begin, Value *end,
+static void emitTiles(const TiledKernel &kernel, llvm::IRBuilder<> &b,
+                      std::optional<unsigned> merged, Value *begin, Value *end,
                       llvm::function_ref<void(TileBounds &)> emit) {
-  if (merged < 0)
+  if (!merged)
     return emitLoop(b, begin, end, 1, [&](Value *number) {
-      TileBounds tile = tileBounds(plan, b, number);
+      TileBounds tile = tileBounds(kernel, b, number);
       emit(tile);
     });
   // Every row of tiles that the range meets.
-  int64_t extent = plan.gridExtents[merged], size = plan.tileSizes[merged];
+  int64_t extent = kernel.grid()[*merged].extent,
+          size = kernel.tileSizes()[*merged];
   Value *parts = b.getInt64((extent + size - 1) / size);
   Value *first = b.CreateMul(b.CreateUDiv(begin, parts), parts);
   emitLoop(b, first, end, (extent + size - 1) / size, [&](Value *row) {
@@ -87,17 +90,17 @@ static void emitTiles(const KernelPlan &plan, llvm::IRBuilder<> &b, int merged,
     Value *from = b.CreateBinaryIntrinsic(llvm::Intrinsic::smax, begin, row);
     Value *to = b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, end,
                                         b.CreateAdd(row, parts));
-    TileBounds tile = tileBounds(plan, b, from);
-    tile.origin[merged] = at(from), tile.end[merged] = at(to);
+    TileBounds tile = tileBounds(kernel, b, from);
+    tile.origin[*merged] = at(from), tile.end[*merged] = at(to);
     emit(tile);
   });
 }
 
-std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
+std::unique_ptr<llvm::Module> emitKernel(const TiledKernel &kernel,
                                          PayloadCache &payloads,
                                          const TargetVariant &variant,
                                          llvm::LLVMContext &context) {
-  StringRef name = plan.kernel.getName();
+  StringRef name = kernel.op().getName();
   auto module = std::make_unique<llvm::Module>(name, context);
   auto *ptr = llvm::PointerType::get(context, 0);
   auto *i64 = llvm::Type::getInt64Ty(context);
@@ -106,35 +109,35 @@ std::unique_ptr<llvm::Module> emitKernel(const KernelPlan &plan,
   auto *function = llvm::Function::Create(
       type, llvm::GlobalValue::ExternalLinkage, name, *module);
   llvm::IRBuilder<> b(llvm::BasicBlock::Create(context, "entry", function));
-  RegionEmitter emitter(plan, payloads, b, function->getArg(0),
+  RegionEmitter emitter(kernel, payloads, b, function->getArg(0),
                         function->getArg(1), function->getArg(2));
-  int merged = mergedDim(plan);
+  std::optional<unsigned> merged = mergedDim(kernel);
   auto inGrid = [&](Value *tile) -> Value * {
-    if (plan.numTiles() == plan.gridTiles())
+    if (kernel.numTiles() == kernel.gridTiles())
       return tile;
-    return b.CreateUDiv(b.CreateMul(tile, b.getInt64(plan.gridTiles())),
-                        b.getInt64(plan.numTiles()));
+    return b.CreateUDiv(b.CreateMul(tile, b.getInt64(kernel.gridTiles())),
+                        b.getInt64(kernel.numTiles()));
   };
   emitTiles(
-      plan, b, merged, inGrid(function->getArg(3)), inGrid(function->getArg(4)),
-      [&](TileBounds &tile) {
+      kernel, b, merged, inGrid(function->getArg(3)),
+      inGrid(function->getArg(4)), [&](TileBounds &tile) {
         emitter.scope.truncate(0);
         emitter.tileOrigin.clear(), emitter.blockOrigin.clear();
-        for (auto [origin, extent, size, block] :
-             llvm::zip(tile.origin, plan.gridExtents, plan.tileSizes,
-                       plan.gridBlocks)) {
-          int64_t last = size >= extent ? 0 : extent - 1;
+        for (auto [origin, dim, size] :
+             llvm::zip(tile.origin, kernel.grid(), kernel.tileSizes())) {
+          int64_t last = size >= dim.extent ? 0 : dim.extent - 1;
           emitter.tileOrigin.push_back(emitter.scope.addDim(origin, 0, last));
-          emitter.blockOrigin.push_back(emitter.scope.addDim(
-              b.CreateUDiv(origin, b.getInt64(block)), 0, last / block));
+          emitter.blockOrigin.push_back(
+              emitter.scope.addDim(b.CreateUDiv(origin, b.getInt64(dim.block)),
+                                   0, last / dim.block));
         }
-        for (auto [i, stage] : llvm::enumerate(plan.stages)) {
+        for (auto [i, stage] : llvm::enumerate(kernel.stages())) {
           emitter.enterBody();
           if (stage.contraction)
             ContractStage(
                 emitter, payloads, stage, tile,
                 Registers{variant.vectorRegisters, 64 / variant.vectorBytes},
-                plan.packOffset, (name + ".s" + llvm::Twine(i)).str())
+                kernel.packOffset(), (name + ".s" + llvm::Twine(i)).str())
                 .emit();
           else if (stage.sequential)
             SequentialStage(emitter, stage, tile).emit();

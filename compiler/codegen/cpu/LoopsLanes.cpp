@@ -27,7 +27,7 @@ void LoopsStage::findPhases() {
   SmallVector<AffineExpr> exprs;
   for (const graph::Access &access : nest.accesses)
     exprs.append(access.guards.begin(), access.guards.end());
-  e.plan.forEachRead(stage, [&](Value, ArrayRef<AffineExpr> index, bool) {
+  e.kernel.forEachRead(stage, [&](Value, ArrayRef<AffineExpr> index, bool) {
     exprs.append(index.begin(), index.end());
   });
   for (unsigned d = 0; d < nest.numParallel; ++d) {
@@ -61,9 +61,8 @@ static std::optional<int64_t> coefficientOf(AffineExpr expr, unsigned d) {
 std::optional<int64_t> LoopsStage::addressStep(Value leaf,
                                                ArrayRef<AffineExpr> index,
                                                unsigned dim) const {
-  const ValuePlacement &placement = e.plan.placements.find(leaf)->second;
   std::optional<int64_t> sum = 0;
-  for (auto [expr, stride] : llvm::zip(index, placement.strides)) {
+  for (auto [expr, stride] : llvm::zip(index, e.kernel.strides(leaf))) {
     auto coefficient = coefficientOf(expr, dim);
     sum = sum && coefficient ? std::optional(*sum + *coefficient * stride)
                              : std::nullopt;
@@ -77,12 +76,11 @@ LoopsStage::addressSteps(unsigned dim, bool withResult) const {
   auto add = [&](Value leaf, ArrayRef<AffineExpr> index) {
     steps.push_back(addressStep(leaf, index, dim));
   };
-  e.plan.forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
-    add(leaf, index);
-  });
+  e.kernel.forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr> index,
+                                  bool) { add(leaf, index); });
   if (withResult)
     for (OpResult result : results)
-      if (e.plan.isPlaced(result)) {
+      if (e.kernel.isPlaced(result)) {
         SmallVector<AffineExpr> index;
         for (unsigned d = 0; d < nest.numParallel; ++d)
           index.push_back(getAffineDimExpr(d, stage.op->getContext()));
@@ -125,7 +123,7 @@ double LoopsStage::laneCost(ArrayRef<unsigned> group, bool withResult) const {
   int64_t count = 1;
   for (unsigned d : group)
     count *= (ranges[d].extent + ranges[d].phases - 1) / ranges[d].phases;
-  double used = double(count) / llvm::alignTo(count, e.plan.lanes);
+  double used = double(count) / llvm::alignTo(count, e.kernel.lanes());
   double cost = 0.5;
   for (std::optional<int64_t> step : addressSteps(group.back(), withResult)) {
     if (ranges[group.back()].phases > 1 || step == 1)
@@ -145,8 +143,8 @@ void LoopsStage::chooseLanes() {
     if (ranges[d].extent > 1)
       parallel.push_back(d);
   for (OpResult result : results)
-    if (e.plan.isPlaced(result)) {
-      const auto &strides = e.plan.placements.find(result)->second.strides;
+    if (e.kernel.isPlaced(result)) {
+      ArrayRef<int64_t> strides = e.kernel.strides(result);
       llvm::sort(parallel, [&](unsigned x, unsigned y) {
         return std::make_pair(strides[x], x) < std::make_pair(strides[y], y);
       });
@@ -164,7 +162,7 @@ void LoopsStage::chooseLanes() {
   int64_t count = 1;
   for (unsigned d : along)
     count *= ranges[d].extent;
-  double horizontal = 25.0 / (double(count) / e.plan.lanes + 1);
+  double horizontal = 25.0 / (double(count) / e.kernel.lanes() + 1);
   if (laneCost(along, false) + horizontal < laneCost(laneDims, true)) {
     lanesReduce = true;
     laneDims.assign(along.begin(), along.end());

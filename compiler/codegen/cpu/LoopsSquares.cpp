@@ -13,15 +13,15 @@ using llvm::Value;
 
 std::optional<LoopsStage::Across> LoopsStage::findAcross() const {
   if (lanesReduce || guarded || nest.combine != graph::Combine::None ||
-      laneDims.size() != 1 || e.plan.hasIndirect())
+      laneDims.size() != 1 || e.kernel.hasIndirect())
     return std::nullopt;
   unsigned lane = laneDims.front();
   const Range &range = ranges[lane];
-  if (range.isCut() || range.phases != 1 || range.extent < e.plan.lanes / 2)
+  if (range.isCut() || range.phases != 1 || range.extent < e.kernel.lanes() / 2)
     return std::nullopt;
   std::optional<Across> found;
   bool squares = true;
-  e.plan.forEachRead(
+  e.kernel.forEachRead(
       stage, [&](mlir::Value leaf, ArrayRef<AffineExpr> index, bool) {
         std::optional<int64_t> step = addressStep(leaf, index, lane);
         if (step == 0 || step == 1 || step == 2)
@@ -31,11 +31,11 @@ std::optional<LoopsStage::Across> LoopsStage::findAcross() const {
         for (unsigned d = 0; d < nest.numParallel && step; ++d)
           if (d != lane && addressStep(leaf, index, d) == 1 &&
               ranges[d].phases == 1 && !ranges[d].single &&
-              ranges[d].extent >= e.plan.lanes / 2)
+              ranges[d].extent >= e.kernel.lanes() / 2)
             along = d;
         // (The last row is read up to 64 bytes beyond the operand's end.)
         unsigned bits = element.getIntOrFloatBitWidth();
-        squares &= along && bits > 1 && bits * e.plan.lanes <= 64 * 8 &&
+        squares &= along && bits > 1 && bits * e.kernel.lanes() <= 64 * 8 &&
                    (!found || found->dim == *along);
         if (!squares)
           return;
@@ -65,7 +65,7 @@ static Values transpose(llvm::IRBuilder<> &b, Values rows) {
 }
 
 void LoopsStage::emitSquares() {
-  int64_t width = e.plan.lanes, extent = ranges[laneDims.front()].extent;
+  int64_t width = e.kernel.lanes(), extent = ranges[laneDims.front()].extent;
   int64_t full = extent / width * width;
   emitLoop(b, ranges[across->dim].lo, ranges[across->dim].hi, width,
            [&](Value *first) {
@@ -79,7 +79,7 @@ void LoopsStage::emitSquares() {
 /// `lanes` lanes from `lane` on, at up to W places of the other dim from
 /// `first` on.
 void LoopsStage::emitSquare(Value *lane, Value *first, int64_t lanes) {
-  int64_t width = e.plan.lanes;
+  int64_t width = e.kernel.lanes();
   unsigned laneDim = laneDims.front(), size = e.scope.size();
   auto indexOf = [&](ArrayRef<AffineExpr> index) {
     SmallVector<AffineExpr> at;

@@ -19,9 +19,9 @@ std::pair<Value *, Value *> indicesInTile(const RegionEmitter &e,
                                           const TileBounds &tile,
                                           GridPart bound, int64_t extent) {
   llvm::IRBuilder<> &b = e.builder;
-  if (!e.plan.isCut(bound))
+  if (!e.kernel.isCut(bound))
     return {b.getInt64(0), b.getInt64(extent)};
-  Value *lo = tile.origin[bound.grid], *hi = tile.end[bound.grid];
+  Value *lo = tile.origin[*bound.grid], *hi = tile.end[*bound.grid];
   if (bound.step == 1)
     return {lo, hi};
   // The last tile may have the rest of a block, which has no window.
@@ -42,16 +42,16 @@ Value *hidden(llvm::IRBuilder<> &b, Value *number) {
 LoopsStage::LoopsStage(RegionEmitter &emitter, const Stage &stage,
                        const TileBounds &tile)
     : e(emitter), b(emitter.builder), stage(stage),
-      nest(emitter.plan.nest(stage.op)), results(stage.results()) {
-  for (auto [extent, bound] : llvm::zip(nest.extents, stage.binding)) {
+      nest(emitter.kernel.nest(stage.op)), results(stage.results()) {
+  for (auto [extent, bound] : llvm::zip(nest.extents, e.kernel.parts(stage))) {
     auto [lo, hi] = indicesInTile(e, tile, bound, extent);
     Range range{lo, hi, extent};
-    if (e.plan.isCut(bound)) {
+    if (e.kernel.isCut(bound)) {
       range.cut = bound;
-      range.single = e.plan.tileSizes[bound.grid] == bound.step;
+      range.single = e.kernel.tileSizes()[*bound.grid] == bound.step;
     }
-    if (bound.step != 1 && e.plan.isCut(bound)) {
-      int64_t last = e.plan.gridExtents[bound.grid] - 1;
+    if (bound.step != 1 && e.kernel.isCut(bound)) {
+      int64_t last = e.kernel.grid()[*bound.grid].extent - 1;
       range.single &= extent > last / bound.step;
     }
     ranges.push_back(range);
@@ -61,7 +61,7 @@ LoopsStage::LoopsStage(RegionEmitter &emitter, const Stage &stage,
 
 void LoopsStage::emit() {
   unsigned size = e.scope.size();
-  e.plan.forEachRead(
+  e.kernel.forEachRead(
       stage, [&](mlir::Value, ArrayRef<AffineExpr>, bool g) { guarded |= g; });
   findPhases();
   chooseLanes();
@@ -81,7 +81,7 @@ AffineExpr LoopsStage::constant(int64_t value) const {
 
 Value *LoopsStage::constantTail(int64_t count) const {
   SmallVector<llvm::Constant *> bits;
-  for (int64_t l = 0; l < e.plan.lanes; ++l)
+  for (int64_t l = 0; l < e.kernel.lanes(); ++l)
     bits.push_back(b.getInt1(l < count));
   return llvm::ConstantVector::get(bits);
 }
@@ -96,9 +96,9 @@ Value *LoopsStage::flatIndex(int64_t value) const {
 }
 
 Combiner LoopsStage::makeCombiner() const {
-  return Combiner(
-      b, nest,
-      vectorType(b.getContext(), e.payloadResultType(stage.op), e.plan.lanes));
+  return Combiner(b, nest,
+                  vectorType(b.getContext(), e.payloadResultType(stage.op),
+                             e.kernel.lanes()));
 }
 
 Values LoopsStage::finish(ArrayRef<Value *> state, const Combiner &combiner) {
@@ -107,7 +107,7 @@ Values LoopsStage::finish(ArrayRef<Value *> state, const Combiner &combiner) {
     unsigned bits =
         cast<RankedTensorType>(type).getElementType().getIntOrFloatBitWidth();
     types.push_back(
-        llvm::FixedVectorType::get(b.getIntNTy(bits), e.plan.lanes));
+        llvm::FixedVectorType::get(b.getIntNTy(bits), e.kernel.lanes()));
   }
   return combiner.results(state, types);
 }
@@ -148,7 +148,7 @@ void LoopsStage::emitOuter(size_t next) {
 }
 
 void LoopsStage::emitLaneLoop() {
-  int64_t width = e.plan.lanes, inner = 1;
+  int64_t width = e.kernel.lanes(), inner = 1;
   if (laneDims.empty()) {
     // A scalar: lane 0 of a vector.
     llvm::SaveAndRestore<Value *> one(e.tail, constantTail(1));
@@ -212,13 +212,13 @@ void LoopsStage::emitLaneBody(Value *flat) {
       if (range.extent % s != 0 && phase >= range.extent % s) {
         Value *inside = b.CreateICmpSLT(
             e.scope.vector(dims[laneDims.back()]),
-            b.CreateVectorSplat(e.plan.lanes, b.getInt64(range.extent)));
+            b.CreateVectorSplat(e.kernel.lanes(), b.getInt64(range.extent)));
         mask = mask ? b.CreateAnd(mask, inside) : inside;
       }
       masks.push_back(mask);
     }
     for (auto [r, result] : llvm::enumerate(results)) {
-      if (!e.plan.isPlaced(result))
+      if (!e.kernel.isPlaced(result))
         continue;
       if (s == 2) {
         llvm::SaveAndRestore<Value *> byMasks(e.tail, nullptr);
@@ -238,7 +238,7 @@ void LoopsStage::emitLaneBody(Value *flat) {
 
 void LoopsStage::storeResults() {
   for (auto [result, content] : llvm::zip(results, evaluatePoint()))
-    if (e.plan.isPlaced(result))
+    if (e.kernel.isPlaced(result))
       e.store(result, resultIndex(), content);
 }
 
@@ -314,7 +314,7 @@ void LoopsStage::emitAcrossLanes() {
   e.enterBody();
   Combiner combiner = makeCombiner();
   Values chains = combiner.init();
-  if (combiner.isSum() && lanesAcross() >= kSumChains * e.plan.lanes)
+  if (combiner.isSum() && lanesAcross() >= kSumChains * e.kernel.lanes())
     chains.assign(kSumChains, combiner.init()[0]);
   chains = reduceAlongLanes(nest.numParallel, chains, combiner);
   e.enterBody();
@@ -325,7 +325,7 @@ void LoopsStage::emitAcrossLanes() {
   Values contents =
       withFollowers(finish(combiner.acrossLanes(chains), combiner));
   for (auto [result, content] : llvm::zip(results, contents))
-    if (e.plan.isPlaced(result))
+    if (e.kernel.isPlaced(result))
       e.storeScalar(result, resultIndex(), content);
 }
 
@@ -368,7 +368,7 @@ Values LoopsStage::reduceAlongLanes(unsigned dim, Values state,
     e.scope.truncate(size);
     return result;
   }
-  int64_t count = lanesAcross(), width = e.plan.lanes;
+  int64_t count = lanesAcross(), width = e.kernel.lanes();
   int64_t chains = combiner.isSum() ? state.size() : 1;
   auto step = [&](Value *flat, Values all, int64_t chain) {
     if (chains == 1)

@@ -34,7 +34,7 @@ private:
     GridPart cut = {};   // by which grid dim, if any
     bool single = false; // the tile covers one index
     int64_t phases = 1;  // dim = phases * outer + phase
-    bool isCut() const { return cut.grid >= 0; }
+    bool isCut() const { return cut.grid.has_value(); }
   };
   /// What lies across the lanes: contiguous along parallel dim `dim` instead.
   struct Across {

@@ -17,12 +17,13 @@ static constexpr int64_t kTurn = 2;
 /// A vector of more runs than this is gathered.
 static constexpr int kMaxRuns = 6;
 
-MicroKernel::MicroKernel(const KernelPlan &plan, PayloadCache &payloads,
+MicroKernel::MicroKernel(const TiledKernel &kernel, PayloadCache &payloads,
                          const Stage &stage, const ContractForm &form, int rows,
                          const Panel &panel, const KPart &part)
-    : plan(plan), payloads(payloads), stage(stage), form(form), rows(rows),
-      vectors(form.is<DotPlan>() ? panel.lanes
-                                 : (panel.lanes + plan.lanes - 1) / plan.lanes),
+    : kernel(kernel), payloads(payloads), stage(stage), form(form), rows(rows),
+      vectors(form.is<DotProduct>()
+                  ? panel.lanes
+                  : (panel.lanes + kernel.lanes() - 1) / kernel.lanes()),
       panel(panel), part(part) {}
 
 static constexpr llvm::Value *MicroArguments::*kArguments[] = {
@@ -74,7 +75,7 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
   frame->addAttr(llvm::Attribute::ReadOnly);
   Type scalar =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
-  vectorTy = vectorType(context, scalar, plan.lanes);
+  vectorTy = vectorType(context, scalar, kernel.lanes());
   element = vectorTy->getScalarType();
 
   Values sums = part.blocked
@@ -87,17 +88,18 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
     return function;
   }
 
-  RegionEmitter e(plan, payloads, builder, arguments.bindings, constants(),
+  RegionEmitter e(kernel, payloads, builder, arguments.bindings, constants(),
                   arguments.scratch);
   for (int r = 0; r < rows; ++r) {
     ArrayRef<Value *> row = ArrayRef(sums).slice(r * vectors, vectors);
-    if (form.is<DotPlan>()) {
+    if (form.is<DotProduct>()) {
       finishRow(e, r, 0, sumEach(row), panel.lanes);
       continue;
     }
     for (int v = 0; v < vectors; ++v)
-      finishRow(e, r, v * plan.lanes, row[v],
-                std::min<int64_t>(plan.lanes, panel.lanes - v * plan.lanes));
+      finishRow(
+          e, r, v * kernel.lanes(), row[v],
+          std::min<int64_t>(kernel.lanes(), panel.lanes - v * kernel.lanes()));
   }
   builder.CreateRetVoid();
   return function;
@@ -105,12 +107,12 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
 
 /// What the frame says last.
 Value *MicroKernel::constants() {
-  if (plan.numConstants() == 0)
+  if (kernel.numConstants() == 0)
     return nullptr;
   return b->CreateLoad(b->getPtrTy(),
                        b->CreateConstInBoundsGEP1_64(
                            b->getInt64Ty(), arguments.frame,
-                           plan.gridExtents.size() + form.extents.size()));
+                           kernel.grid().size() + form.extents.size()));
 }
 
 Values MicroKernel::initialSums(Value *sums) {
@@ -120,7 +122,7 @@ Values MicroKernel::initialSums(Value *sums) {
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v)
       state[r * vectors + v] = loadVector(
-          advance(sums, r * part.sumStride + v * plan.lanes), nullptr);
+          advance(sums, r * part.sumStride + v * kernel.lanes()), nullptr);
   return state;
 }
 
@@ -128,9 +130,9 @@ void MicroKernel::keepSums(Value *sums, ArrayRef<Value *> state) {
   llvm::Align align(element->getScalarSizeInBits() / 8);
   for (int r = 0; r < rows; ++r)
     for (int v = 0; v < vectors; ++v)
-      b->CreateAlignedStore(state[r * vectors + v],
-                            advance(sums, r * part.sumStride + v * plan.lanes),
-                            align);
+      b->CreateAlignedStore(
+          state[r * vectors + v],
+          advance(sums, r * part.sumStride + v * kernel.lanes()), align);
 }
 
 Value *MicroKernel::advance(Value *pointer, int64_t elements) {
@@ -149,7 +151,7 @@ Value *MicroKernel::advance(Value *pointer, int64_t step, Value *count) {
 Value *MicroKernel::clippedCount(unsigned k) {
   return b->CreateLoad(b->getInt64Ty(), b->CreateConstInBoundsGEP1_64(
                                             b->getInt64Ty(), arguments.frame,
-                                            plan.gridExtents.size() + k));
+                                            kernel.grid().size() + k));
 }
 
 /// The k dims from `next` on, outermost first.
@@ -161,8 +163,8 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
   int64_t scalarStep = part.scalarSteps[next];
   int64_t laneStep = panel.kSteps[next];
   bool innermost = next + 1 == form.kDims.size();
-  if (form.is<DotPlan>() && innermost) {
-    int64_t width = plan.lanes, full = extent / width * width;
+  if (form.is<DotProduct>() && innermost) {
+    int64_t width = kernel.lanes(), full = extent / width * width;
     Values sums =
         emitLoop(*b, b->getInt64(0), b->getInt64(full), width, state,
                  [&](Value *k, ArrayRef<Value *> carried) {
@@ -205,7 +207,7 @@ Values MicroKernel::accumulateFetching(Value *scalarAt, Value *laneAt,
                                        ArrayRef<Value *> state) {
   int64_t bytes = element->getScalarSizeInBits() / 8, line = 64 / bytes;
   int64_t laneStep = panel.kSteps[0], scalarStep = part.scalarSteps[0];
-  bool far = form.fetchesLanes(plan.lanes);
+  bool far = form.fetchesLanes(kernel.lanes());
   auto step = [&](Value *k, ArrayRef<Value *> carried) {
     Value *lanes = advance(laneAt, laneStep, k);
     for (int64_t l = 0; far && l < panel.lanes; l += line)
@@ -265,22 +267,22 @@ Value *MicroKernel::opaqueCopy(Value *pointer) {
 /// replace.
 SmallVector<mlir::Value> MicroKernel::valuesAtResult() const {
   SmallVector<mlir::Value> values{stored()};
-  const ValuePlacement &placement = plan.placements.find(stored())->second;
-  std::optional<ArrayRef<int64_t>> inplace = plan.kernel.getInplace();
-  int64_t replaced = placement.kind == ValuePlacement::Result && inplace
+  const Placement &placement = kernel.placement(stored());
+  std::optional<ArrayRef<int64_t>> inplace = kernel.op().getInplace();
+  int64_t replaced = placement.kind == Placement::Result && inplace
                          ? (*inplace)[placement.number]
                          : -1;
-  plan.forEachRead(
-      stage, [&](mlir::Value leaf, ArrayRef<AffineExpr> index, bool guarded) {
-        const ValuePlacement &read = plan.placements.find(leaf)->second;
-        bool same = read.kind == ValuePlacement::Operand &&
-                    int64_t(read.number) == replaced;
-        if (!guarded && !same && plan.shapeOf(leaf) == plan.shapeOf(stored()) &&
-            AffineMap::get(index.size(), 0, index, plan.kernel->getContext())
-                .isIdentity() &&
-            !llvm::is_contained(values, leaf))
-          values.push_back(leaf);
-      });
+  kernel.forEachRead(stage, [&](mlir::Value leaf, ArrayRef<AffineExpr> index,
+                                bool guarded) {
+    const Placement &read = kernel.placement(leaf);
+    bool same =
+        read.kind == Placement::Operand && int64_t(read.number) == replaced;
+    if (!guarded && !same && kernel.shapeOf(leaf) == kernel.shapeOf(stored()) &&
+        AffineMap::get(index.size(), 0, index, kernel.op()->getContext())
+            .isIdentity() &&
+        !llvm::is_contained(values, leaf))
+      values.push_back(leaf);
+  });
   return values;
 }
 
@@ -292,7 +294,7 @@ void MicroKernel::fetchResult(RegionEmitter &e, Value *below, int64_t lines) {
     auto dims = resultDims(e, 0, 0);
     Value *at = e.scope.scalar(e.address(value, dims));
     e.scope.endLaneGroup();
-    int64_t step = plan.placements.find(value)->second.strides[form.rowDim];
+    int64_t step = kernel.strides(value)[form.rowDim];
     at = b->CreateAdd(at, b->CreateMul(below, b->getInt64(step)));
     llvm::Type *type = e.memoryType(value);
     Value *row = e.elementPointer(value, at);
@@ -311,7 +313,7 @@ Values MicroKernel::accumulateBlocked(ArrayRef<Value *> state) {
   int64_t line = 64 * 8 / element->getScalarSizeInBits();
   int64_t lines = llvm::divideCeil(panel.lanes, line);
   int64_t laneStep = panel.kSteps[0];
-  RegionEmitter e(plan, payloads, *b, arguments.bindings, constants(),
+  RegionEmitter e(kernel, payloads, *b, arguments.bindings, constants(),
                   arguments.scratch);
   auto step = [&](Value *k, ArrayRef<Value *> carried) {
     Value *scalarAt = advance(rowsAt, rows, k);
@@ -325,7 +327,8 @@ Values MicroKernel::accumulateBlocked(ArrayRef<Value *> state) {
     for (int v = 0; part.packs && v < vectors; ++v)
       b->CreateAlignedStore(
           lanes[v],
-          advance(advance(packed, vectors * plan.lanes, k), v * plan.lanes),
+          advance(advance(packed, vectors * kernel.lanes(), k),
+                  v * kernel.lanes()),
           align);
     return multiply(scalarAt, lanes, carried);
   };
@@ -378,12 +381,12 @@ Values MicroKernel::multiply(Value *scalarAt, ArrayRef<Value *> lanes,
     bool embeds = againAt && r % 2;
     Value *scalar =
         b->CreateAlignedLoad(element, advance(scalarAt, r * rowStep), align);
-    Value *splat = b->CreateVectorSplat(plan.lanes, scalar);
+    Value *splat = b->CreateVectorSplat(kernel.lanes(), scalar);
     for (int v = 0; v < vectors; ++v) {
       if (v > 0 && embeds) {
         Value *again =
             b->CreateAlignedLoad(element, advance(againAt, r * rowStep), align);
-        splat = b->CreateVectorSplat(plan.lanes, again);
+        splat = b->CreateVectorSplat(kernel.lanes(), again);
       }
       Value *&sum = sums[r * vectors + v];
       sum = b->CreateIntrinsic(llvm::Intrinsic::fma, {vectorTy},
@@ -421,7 +424,7 @@ Value *MicroKernel::loadVector(Value *from, Value *mask) {
 /// A vector of the panel: one load for each run of neighbours. What the first
 /// load over-reads is replaced or belongs to lanes that are not stored.
 Value *MicroKernel::loadLanes(Value *from, int vector) {
-  int64_t width = plan.lanes, first = vector * width;
+  int64_t width = kernel.lanes(), first = vector * width;
   int64_t count = std::min(width, panel.lanes - first);
   auto offset = [&](int64_t lane) { return panel.offsets[first + lane]; };
   SmallVector<int64_t> starts{0};
@@ -458,7 +461,7 @@ Value *MicroKernel::sumEach(ArrayRef<Value *> vectors) {
   // At each level two vectors of s segments become one of 2s, each segment
   // half as long: x + y with x the lower halves and y the upper halves.
   SmallVector<Value *> level(vectors.begin(), vectors.end());
-  int64_t width = plan.lanes;
+  int64_t width = kernel.lanes();
   level.resize(width, llvm::Constant::getNullValue(vectorTy));
   for (int64_t segment = width; segment > 1; segment /= 2) {
     SmallVector<int> low, high;
@@ -494,7 +497,7 @@ Value *MicroKernel::sumEach(ArrayRef<Value *> vectors) {
 /// become the scope's lane group.
 SmallVector<AffineExpr> MicroKernel::resultDims(RegionEmitter &e, int row,
                                                 int firstLane) {
-  unsigned numGrid = plan.gridExtents.size();
+  unsigned numGrid = kernel.grid().size();
   auto frameDim = [&](unsigned slot, int64_t extent) {
     Value *value = b->CreateLoad(
         b->getInt64Ty(),
@@ -503,8 +506,8 @@ SmallVector<AffineExpr> MicroKernel::resultDims(RegionEmitter &e, int row,
   };
   e.tileOrigin.clear();
   for (unsigned g = 0; g < numGrid; ++g)
-    e.tileOrigin.push_back(frameDim(g, plan.gridExtents[g]));
-  SmallVector<AffineExpr> dims(plan.nest(stage.op).numParallel);
+    e.tileOrigin.push_back(frameDim(g, kernel.grid()[g].extent));
+  SmallVector<AffineExpr> dims(kernel.nest(stage.op).numParallel);
   for (unsigned d : form.batchDims)
     dims[d] = frameDim(numGrid + d, form.extents[d]);
   if (form.rowDim >= 0)
@@ -526,9 +529,9 @@ void MicroKernel::finishRow(RegionEmitter &e, int row, int firstLane,
   e.scope.truncate(0);
   e.enterBody();
   auto dims = resultDims(e, row, firstLane);
-  if (lanes < plan.lanes) {
+  if (lanes < kernel.lanes()) {
     SmallVector<llvm::Constant *> bits;
-    for (int64_t l = 0; l < plan.lanes; ++l)
+    for (int64_t l = 0; l < kernel.lanes(); ++l)
       bits.push_back(b->getInt1(l < lanes));
     e.tail = llvm::ConstantVector::get(bits);
   }

@@ -25,7 +25,7 @@ struct MicroArguments {
 
 class MicroKernel {
 public:
-  MicroKernel(const KernelPlan &plan, PayloadCache &payloads,
+  MicroKernel(const TiledKernel &kernel, PayloadCache &payloads,
               const Stage &stage, const ContractForm &form, int rows,
               const Panel &panel, const KPart &part);
   llvm::Function *emit(llvm::Module &module, llvm::StringRef name);
@@ -68,7 +68,7 @@ private:
   /// How many steps of a k dim count.
   llvm::Value *clippedCount(unsigned k);
 
-  const KernelPlan &plan;
+  const TiledKernel &kernel;
   PayloadCache &payloads;
   const Stage &stage;
   const ContractForm &form;

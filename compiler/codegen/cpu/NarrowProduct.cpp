@@ -17,7 +17,7 @@ namespace dl::cpu {
 using llvm::Value;
 
 void ContractStage::emitNarrow() {
-  int64_t lanes = form.laneCount(), width = e.plan.lanes;
+  int64_t lanes = form.laneCount(), width = e.kernel.lanes();
   RegisterTile block = RegisterTile::chooseNarrow(lanes, width, registers);
   KPart part;
   part.extent = form.kCount();
@@ -31,8 +31,9 @@ void ContractStage::emitNarrow() {
 
   // A call may compute several tiles that are neighbours along the rows.
   Value *begin = b.getInt64(0), *end = b.getInt64(form.rows());
-  if (GridPart bound = stage.binding[form.rowDim]; e.plan.isCut(bound))
-    begin = tile.origin[bound.grid], end = tile.end[bound.grid];
+  if (GridPart bound = e.kernel.parts(stage)[form.rowDim];
+      e.kernel.isCut(bound))
+    begin = tile.origin[*bound.grid], end = tile.end[*bound.grid];
   Value *full = b.CreateAnd(end, b.getInt64(-width));
   emitLoop(b, begin, full, width,
            [&](Value *row) { emitNarrowSquare(row, width, block, part); });
@@ -43,7 +44,7 @@ void ContractStage::emitNarrow() {
 
 void ContractStage::emitNarrowSquare(Value *row, int64_t rows,
                                      RegisterTile block, const KPart &part) {
-  int64_t lanes = form.laneCount(), width = block.vectors * e.plan.lanes;
+  int64_t lanes = form.laneCount(), width = block.vectors * e.kernel.lanes();
   Value *sums = scratchAt(scratch.sumsAt);
   for (int64_t first = 0; first < lanes; first += width) {
     int64_t used = std::min(width, lanes - first);
@@ -66,7 +67,7 @@ void ContractStage::emitNarrowSquare(Value *row, int64_t rows,
     transposed.kSteps = {1};
     emitPack(b, element, transposed, {used}, sums,
              scratchAt(scratch.transposedAt),
-             {e.plan.lanes, e.plan.lanes, e.plan.lanes});
+             {e.kernel.lanes(), e.kernel.lanes(), e.kernel.lanes()});
     finishTransposed(row, rows, first, used);
   }
 }
@@ -74,24 +75,24 @@ void ContractStage::emitNarrowSquare(Value *row, int64_t rows,
 /// Epilogue and store of `rows` neighbours for each lane.
 void ContractStage::finishTransposed(Value *row, int64_t rows,
                                      int64_t firstLane, int64_t lanes) {
-  auto *type = llvm::FixedVectorType::get(element, e.plan.lanes);
+  auto *type = llvm::FixedVectorType::get(element, e.kernel.lanes());
   unsigned laneDim = form.laneDims.front();
   SmallVector<llvm::Constant *> bits;
-  for (int64_t l = 0; l < e.plan.lanes; ++l)
+  for (int64_t l = 0; l < e.kernel.lanes(); ++l)
     bits.push_back(b.getInt1(l < rows));
   emitLoop(b, b.getInt64(0), b.getInt64(lanes), 1, [&](Value *lane) {
     e.enterBody();
     unsigned size = e.scope.size();
     SmallVector<AffineExpr> at(dims);
-    at.truncate(e.plan.nest(stage.op).numParallel);
+    at.truncate(e.kernel.nest(stage.op).numParallel);
     at[laneDim] = e.scope.addDim(b.CreateAdd(lane, b.getInt64(firstLane)), 0,
                                  form.laneCount() - 1);
     at[form.rowDim] = e.scope.addLaneGroup(row, {form.rows()}).front();
     Value *from = b.CreateGEP(element, scratchAt(scratch.transposedAt),
-                              b.CreateMul(lane, b.getInt64(e.plan.lanes)));
+                              b.CreateMul(lane, b.getInt64(e.kernel.lanes())));
     Value *content = b.CreateAlignedLoad(
         type, from, llvm::Align(element->getScalarSizeInBits() / 8));
-    if (rows < e.plan.lanes)
+    if (rows < e.kernel.lanes())
       e.tail = llvm::ConstantVector::get(bits);
     e.seed(stage.op->getResult(0), content);
     if (stage.epilogue)

@@ -21,26 +21,27 @@ const graph::PayloadBlock &PayloadCache::get(graph::LoopNestOpInterface op) {
   return *slot;
 }
 
-RegionEmitter::RegionEmitter(const KernelPlan &plan, PayloadCache &payloads,
+RegionEmitter::RegionEmitter(const TiledKernel &kernel, PayloadCache &payloads,
                              llvm::IRBuilder<> &builder, Value *bindings,
                              Value *constants, Value *scratch)
-    : plan(plan), builder(builder),
-      scope(builder, plan.kernel->getContext(), plan.lanes), payloads(payloads),
-      bindings(bindings), constants(constants), scratch(scratch) {
+    : kernel(kernel), builder(builder),
+      scope(builder, kernel.op()->getContext(), kernel.lanes()),
+      payloads(payloads), bindings(bindings), constants(constants),
+      scratch(scratch) {
   llvm::MDBuilder metadata(builder.getContext());
   llvm::MDNode *domain = metadata.createAnonymousAliasScopeDomain();
-  for (size_t i = 0; i < plan.placements.size(); ++i)
+  for (size_t i = 0; i < kernel.placements().size(); ++i)
     aliasScopes.push_back(metadata.createAnonymousAliasScope(domain));
   // All in the entry block.
-  for (unsigned number = 0; number < plan.numConstants(); ++number)
+  for (unsigned number = 0; number < kernel.numConstants(); ++number)
     launchConstant(number);
-  for (auto &[value, placement] : plan.placements)
+  for (auto &[value, placement] : kernel.placements())
     pointer(value);
 }
 
 bool RegionEmitter::usesIndices() {
   return llvm::any_of(
-      plan.kernel.getBody().front().without_terminator(), [&](Operation &op) {
+      kernel.op().getBody().front().without_terminator(), [&](Operation &op) {
         const auto &payload =
             payloads.get(cast<graph::LoopNestOpInterface>(op));
         return llvm::any_of(const_cast<Block &>(payload.block)
@@ -54,12 +55,12 @@ Value *RegionEmitter::pointer(mlir::Value placed) {
   Value *&slot = pointers[placed];
   if (slot)
     return slot;
-  const ValuePlacement &placement = plan.placements.find(placed)->second;
-  if (placement.kind == ValuePlacement::Scratch)
-    return slot = scratchAt(placement.scratchOffset);
+  const Placement &placement = kernel.placement(placed);
+  if (placement.kind == Placement::Scratch)
+    return slot = scratchAt(kernel.scratchOffset(placed));
   unsigned number = placement.number;
-  if (placement.kind == ValuePlacement::Result)
-    number += plan.kernel.getNumOperands();
+  if (placement.kind == Placement::Result)
+    number += kernel.op().getNumOperands();
   slot = invariantLoad(
       builder.getPtrTy(),
       builder.CreateConstInBoundsGEP1_64(builder.getPtrTy(), bindings, number));
@@ -91,14 +92,14 @@ Value *RegionEmitter::launchConstant(unsigned number) {
 }
 
 unsigned RegionEmitter::aliasGroup(mlir::Value placed) const {
-  auto it = plan.placements.find(placed);
-  if (it->second.kind == ValuePlacement::Result)
-    if (auto inplace = plan.kernel.getInplace())
+  auto it = kernel.placements().find(placed);
+  if (it->second.kind == Placement::Result)
+    if (auto inplace = kernel.op().getInplace())
       if (int64_t operand = (*inplace)[it->second.number]; operand >= 0) {
-        mlir::Value arg = plan.kernel.getBody().front().getArgument(operand);
-        return plan.placements.find(arg) - plan.placements.begin();
+        mlir::Value arg = kernel.op().getBody().front().getArgument(operand);
+        return kernel.placements().find(arg) - kernel.placements().begin();
       }
-  return it - plan.placements.begin();
+  return it - kernel.placements().begin();
 }
 
 void RegionEmitter::annotate(llvm::Instruction *inst, mlir::Value placed) {
@@ -116,14 +117,14 @@ void RegionEmitter::annotate(llvm::Instruction *inst, mlir::Value placed) {
 
 AffineExpr RegionEmitter::address(mlir::Value placed,
                                   ArrayRef<AffineExpr> index) const {
-  const ValuePlacement &placement = plan.placements.find(placed)->second;
+  bool inScratch = kernel.isInScratch(placed);
+  ArrayRef<int64_t> strides = kernel.strides(placed);
   AffineExpr sum = getAffineConstantExpr(0, scope.getContext());
   for (auto [d, expr] : llvm::enumerate(index)) {
     AffineExpr at = expr;
-    if (GridPart bound = placement.binding[d];
-        placement.kind == ValuePlacement::Scratch && bound.grid >= 0)
+    if (GridPart bound = kernel.parts(placed)[d]; inScratch && bound.grid)
       at = at - originOf(bound);
-    sum = sum + at * placement.strides[d];
+    sum = sum + at * strides[d];
   }
   return simplified(sum);
 }
@@ -148,13 +149,14 @@ Value *RegionEmitter::toMemory(Value *content) {
   if (!content->getType()->isIntOrIntVectorTy(1))
     return content;
   return builder.CreateZExt(
-      content, llvm::FixedVectorType::get(builder.getInt8Ty(), plan.lanes));
+      content, llvm::FixedVectorType::get(builder.getInt8Ty(), kernel.lanes()));
 }
 
 Value *RegionEmitter::widen(Value *content) {
   if (cast<llvm::FixedVectorType>(content->getType())->getNumElements() != 1)
     return content;
-  return builder.CreateShuffleVector(content, SmallVector<int>(plan.lanes, 0));
+  return builder.CreateShuffleVector(content,
+                                     SmallVector<int>(kernel.lanes(), 0));
 }
 
 Value *RegionEmitter::activeMask() {
@@ -172,7 +174,7 @@ Value *RegionEmitter::elementPointer(mlir::Value placed, Value *offset) {
 
 Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
   llvm::Type *element = memoryType(placed);
-  auto *type = llvm::FixedVectorType::get(element, plan.lanes);
+  auto *type = llvm::FixedVectorType::get(element, kernel.lanes());
   llvm::Align align(element->getScalarSizeInBits() / 8);
   Value *zero = llvm::Constant::getNullValue(type);
   std::optional<int64_t> stride = scope.laneStride(at);
@@ -197,8 +199,8 @@ Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
     Value *from = elementPointer(placed, scope.scalar(at));
     Value *halves[2];
     for (unsigned half = 0; half < 2; ++half) {
-      Value *start =
-          builder.CreateConstInBoundsGEP1_64(element, from, half * plan.lanes);
+      Value *start = builder.CreateConstInBoundsGEP1_64(element, from,
+                                                        half * kernel.lanes());
       if (!mask) {
         halves[half] =
             withAlias(builder.CreateAlignedLoad(type, start, align), placed);
@@ -211,7 +213,7 @@ Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
                     placed);
     }
     SmallVector<int> even;
-    for (unsigned l = 0; l < plan.lanes; ++l)
+    for (unsigned l = 0; l < kernel.lanes(); ++l)
       even.push_back(2 * l);
     return builder.CreateShuffleVector(halves[0], halves[1], even);
   }
@@ -220,7 +222,7 @@ Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
       mask ? llvm::GEPNoWrapFlags::none() : llvm::GEPNoWrapFlags::inBounds());
   if (!mask)
     mask = llvm::Constant::getAllOnesValue(
-        llvm::FixedVectorType::get(builder.getInt1Ty(), plan.lanes));
+        llvm::FixedVectorType::get(builder.getInt1Ty(), kernel.lanes()));
   return withAlias(
       builder.CreateMaskedGather(type, pointers, align, mask, zero), placed);
 }
@@ -246,8 +248,8 @@ void RegionEmitter::store(mlir::Value placed, ArrayRef<AffineExpr> index,
   }
   Value *mask =
       tail ? tail
-           : llvm::Constant::getAllOnesValue(
-                 llvm::FixedVectorType::get(builder.getInt1Ty(), plan.lanes));
+           : llvm::Constant::getAllOnesValue(llvm::FixedVectorType::get(
+                 builder.getInt1Ty(), kernel.lanes()));
   Value *pointers =
       builder.CreateInBoundsGEP(element, pointer(placed), scope.vector(at));
   withAlias(builder.CreateMaskedScatter(bits, pointers, align, mask), placed);
@@ -264,8 +266,9 @@ void RegionEmitter::storeScalar(mlir::Value placed, ArrayRef<AffineExpr> index,
 /// The lower or upper half of x[0], y[0], x[1], y[1], ...
 Value *RegionEmitter::interleave(Value *x, Value *y, unsigned half) {
   SmallVector<int> order;
-  for (unsigned l = 0; l < plan.lanes; ++l)
-    order.push_back(half * plan.lanes / 2 + l / 2 + (l % 2) * plan.lanes);
+  for (unsigned l = 0; l < kernel.lanes(); ++l)
+    order.push_back(half * kernel.lanes() / 2 + l / 2 +
+                    (l % 2) * kernel.lanes());
   return builder.CreateShuffleVector(x, y, order);
 }
 
@@ -276,14 +279,14 @@ void RegionEmitter::storeInterleaved(mlir::Value placed,
   DL_CHECK(contents.size() == 2 && !tail, "two whole vectors are interleaved");
   Value *a = toMemory(contents[0]), *b = toMemory(contents[1]);
   auto *every = llvm::Constant::getAllOnesValue(
-      llvm::FixedVectorType::get(builder.getInt1Ty(), plan.lanes));
+      llvm::FixedVectorType::get(builder.getInt1Ty(), kernel.lanes()));
   llvm::Type *element = memoryType(placed);
   llvm::Align align(element->getScalarSizeInBits() / 8);
   Value *to = elementPointer(placed, scope.scalar(address(placed, index)));
   for (unsigned half = 0; half < 2; ++half) {
     Value *mixed = interleave(a, b, half);
     Value *at =
-        builder.CreateConstInBoundsGEP1_64(element, to, half * plan.lanes);
+        builder.CreateConstInBoundsGEP1_64(element, to, half * kernel.lanes());
     if (!masks[0] && !masks[1]) {
       withAlias(builder.CreateAlignedStore(mixed, at, align), placed);
       continue;

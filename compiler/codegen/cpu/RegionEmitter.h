@@ -3,7 +3,7 @@
 #pragma once
 
 #include "compiler/codegen/cpu/IndexScope.h"
-#include "compiler/codegen/cpu/KernelPlan.h"
+#include "compiler/codegen/cpu/TiledKernel.h"
 #include "dialects/graph/Payload.h"
 
 namespace dl::cpu {
@@ -22,18 +22,18 @@ private:
 
 class RegionEmitter {
 public:
-  RegionEmitter(const KernelPlan &plan, PayloadCache &payloads,
+  RegionEmitter(const TiledKernel &kernel, PayloadCache &payloads,
                 llvm::IRBuilder<> &builder, llvm::Value *bindings,
                 llvm::Value *constants, llvm::Value *scratch);
 
-  const KernelPlan &plan;
+  const TiledKernel &kernel;
   llvm::IRBuilder<> &builder;
   IndexScope scope;
   /// First index of the tile in each grid dim, and that in steps of the grid's
   /// blocks.
   llvm::SmallVector<mlir::AffineExpr> tileOrigin, blockOrigin;
   mlir::AffineExpr originOf(GridPart bound) const {
-    return (bound.step == 1 ? tileOrigin : blockOrigin)[bound.grid];
+    return (bound.step == 1 ? tileOrigin : blockOrigin)[*bound.grid];
   }
   /// Lanes in use, <lanes x i1>; null for all.
   llvm::Value *tail = nullptr;

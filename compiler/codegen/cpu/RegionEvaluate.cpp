@@ -21,7 +21,7 @@ Value *RegionEmitter::evaluate(mlir::Value value, ArrayRef<AffineExpr> index) {
   if (auto it = cache.find(key); it != cache.end())
     return it->second;
   Value *content =
-      plan.isPlaced(value)
+      kernel.isPlaced(value)
           ? load(value, index)
           : evaluatePayload(value.getDefiningOp(),
                             index)[cast<OpResult>(value).getResultNumber()];
@@ -58,7 +58,7 @@ unsigned RegionEmitter::unifyWidths(MutableArrayRef<Value *> contents) {
     return 1;
   for (Value *&content : contents)
     content = widen(content);
-  return plan.lanes;
+  return kernel.lanes();
 }
 
 SmallVector<Value *> RegionEmitter::evaluatePayload(Operation *op,
@@ -67,7 +67,7 @@ SmallVector<Value *> RegionEmitter::evaluatePayload(Operation *op,
       payloads.get(cast<graph::LoopNestOpInterface>(op));
   unsigned numOperands = op->getNumOperands();
   auto indices =
-      plan.payloadIndices(cast<graph::LoopNestOpInterface>(op), dims);
+      kernel.payloadIndices(cast<graph::LoopNestOpInterface>(op), dims);
   llvm::DenseMap<mlir::Value, Value *> values;
   auto get = [&](mlir::Value v) -> Value * {
     if (Value *known = values.lookup(v))
@@ -183,12 +183,12 @@ AffineExpr RegionEmitter::indirectIndex(Operation *op,
 
 Value *RegionEmitter::evaluateOperand(Operation *op, unsigned operand,
                                       ArrayRef<AffineExpr> dims) {
-  const graph::Access &access = plan.nest(op).accesses[operand];
+  const graph::Access &access = kernel.nest(op).accesses[operand];
   mlir::Value value = op->getOperand(operand);
   SmallVector<AffineExpr> index = accessAt(access, dims);
   if (access.indirect) {
     unsigned dim = access.indirect->dim;
-    index[dim] = indirectIndex(op, access, plan.shapeOf(value)[dim], dims);
+    index[dim] = indirectIndex(op, access, kernel.shapeOf(value)[dim], dims);
   }
   if (!access.outside)
     return evaluate(value, index);
@@ -197,7 +197,7 @@ Value *RegionEmitter::evaluateOperand(Operation *op, unsigned operand,
       vectorType(builder.getContext(), type.getElementType(), 1)
           ->getScalarType();
   bool never = false;
-  Value *inside = insideMask(access, dims, index, plan.shapeOf(value), never);
+  Value *inside = insideMask(access, dims, index, kernel.shapeOf(value), never);
   if (never)
     return constantOf(element, *access.outside);
   if (!inside)

@@ -21,9 +21,9 @@ static int64_t keyBytes(mlir::Value x) {
       cast<RankedTensorType>(x.getType()).getElementType());
 }
 
-int64_t SequentialStage::scratchBytes(const KernelPlan &plan,
+int64_t SequentialStage::scratchBytes(const TiledKernel &kernel,
                                       const Stage &stage) {
-  const graph::LoopNest &nest = plan.nest(stage.op);
+  const graph::LoopNest &nest = kernel.nest(stage.op);
   if (!nest.ordered)
     return 0;
   int64_t count = nest.extents[nest.ordered->at];
@@ -60,7 +60,7 @@ void SequentialStage::emitSort() {
     // Keys and positions to read, and where to put them.
     Values lists;
     for (int64_t offset : {int64_t(0), 2 * keys, keys, 2 * keys + places})
-      lists.push_back(e.scratchAt(e.plan.packOffset + offset));
+      lists.push_back(e.scratchAt(e.kernel.packOffset() + offset));
     llvm::Type *key = e.memoryType(stage.op->getOperand(0));
     loopAlong(over, /*backwards=*/false, {}, [&](ArrayRef<Value *>) -> Values {
       Value *index = e.scope.scalar(dims[over]);

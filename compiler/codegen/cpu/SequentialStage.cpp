@@ -11,7 +11,7 @@ using llvm::Value;
 SequentialStage::SequentialStage(RegionEmitter &emitter, const Stage &stage,
                                  const TileBounds &tile)
     : e(emitter), b(emitter.builder), stage(stage),
-      nest(emitter.plan.nest(stage.op)), tile(tile),
+      nest(emitter.kernel.nest(stage.op)), tile(tile),
       result(stage.op->getResult(0)),
       at(nest.sparse ? nest.sparse->at : nest.ordered->at),
       over(nest.sparse ? nest.sparse->over : nest.ordered->over) {
@@ -20,7 +20,7 @@ SequentialStage::SequentialStage(RegionEmitter &emitter, const Stage &stage,
       (d < at ? outer : inner).push_back(d);
   dims.assign(nest.extents.size(),
               getAffineConstantExpr(0, stage.op->getContext()));
-  e.plan.forEachRead(
+  e.kernel.forEachRead(
       stage, [&](mlir::Value, ArrayRef<AffineExpr>, bool g) { guarded |= g; });
 }
 
@@ -41,7 +41,8 @@ void SequentialStage::loopOver(ArrayRef<unsigned> loops, Body body) {
   if (loops.empty())
     return body();
   unsigned d = loops.front(), size = e.scope.size();
-  auto [lo, hi] = indicesInTile(e, tile, stage.binding[d], nest.extents[d]);
+  auto [lo, hi] =
+      indicesInTile(e, tile, e.kernel.parts(stage)[d], nest.extents[d]);
   emitLoop(b, lo, hi, 1, [&](Value *iv) {
     e.enterBody();
     dims[d] = e.scope.addDim(iv, 0, nest.extents[d] - 1);
@@ -53,8 +54,7 @@ void SequentialStage::loopOver(ArrayRef<unsigned> loops, Body body) {
 
 /// Neighbours in the result, which all take part in the same way.
 bool SequentialStage::canHaveLanes(unsigned dim) const {
-  if (nest.extents[dim] == 1 ||
-      e.plan.placements.find(result)->second.strides[dim] != 1)
+  if (nest.extents[dim] == 1 || e.kernel.strides(result)[dim] != 1)
     return false;
   // Where to add must be one place for all lanes.
   return !nest.sparse || nest.sparse->kind != graph::Sparse::Scatter ||
@@ -68,9 +68,10 @@ void SequentialStage::loopWithLanes(ArrayRef<unsigned> loops, Body body) {
 }
 
 void SequentialStage::lanesAlong(unsigned dim, Body body) {
-  int64_t width = e.plan.lanes;
+  int64_t width = e.kernel.lanes();
   llvm::SaveAndRestore<bool> lanes(hasLanes, true);
-  auto [lo, hi] = indicesInTile(e, tile, stage.binding[dim], nest.extents[dim]);
+  auto [lo, hi] =
+      indicesInTile(e, tile, e.kernel.parts(stage)[dim], nest.extents[dim]);
   auto emitBody = [&](Value *flat) {
     e.enterBody();
     unsigned size = e.scope.size();
@@ -135,8 +136,8 @@ Value *SequentialStage::add(Value *x, Value *y) {
 }
 
 void SequentialStage::zero() {
-  llvm::Type *type = llvm::FixedVectorType::get(e.memoryType(result),
-                                                hasLanes ? e.plan.lanes : 1);
+  llvm::Type *type = llvm::FixedVectorType::get(
+      e.memoryType(result), hasLanes ? e.kernel.lanes() : 1);
   write(llvm::Constant::getNullValue(type));
 }
 
@@ -164,7 +165,8 @@ void SequentialStage::emitScatter() {
 /// tile.
 void SequentialStage::addAt(ArrayRef<unsigned> loops) {
   Value *content = read(0);
-  auto [lo, hi] = indicesInTile(e, tile, stage.binding[at], nest.extents[at]);
+  auto [lo, hi] =
+      indicesInTile(e, tile, e.kernel.parts(stage)[at], nest.extents[at]);
   Value *chosen = b.CreateExtractElement(content, uint64_t(0));
   Value *inside = b.CreateICmpULT(b.CreateSub(chosen, lo), b.CreateSub(hi, lo));
   unsigned size = e.scope.size();
@@ -188,8 +190,8 @@ void SequentialStage::emitRunningSums() {
   SmallVector<unsigned> loops(outer);
   llvm::append_range(loops, inner);
   auto sums = [&] {
-    llvm::Type *type = llvm::FixedVectorType::get(e.memoryType(result),
-                                                  hasLanes ? e.plan.lanes : 1);
+    llvm::Type *type = llvm::FixedVectorType::get(
+        e.memoryType(result), hasLanes ? e.kernel.lanes() : 1);
     loopAlong(at, backwards, {llvm::Constant::getNullValue(type)},
               [&](ArrayRef<Value *> carried) -> Values {
                 dims[over] = dims[at];

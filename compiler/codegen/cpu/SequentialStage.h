@@ -13,7 +13,7 @@ public:
   void emit();
 
   /// What it needs besides the memory of values.
-  static int64_t scratchBytes(const KernelPlan &plan, const Stage &stage);
+  static int64_t scratchBytes(const TiledKernel &kernel, const Stage &stage);
 
 private:
   using Body = llvm::function_ref<void()>;

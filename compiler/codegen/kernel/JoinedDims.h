@@ -10,7 +10,7 @@
 
 #include "dialects/graph/Graph.h"
 
-namespace dl::cpu {
+namespace dl::kernel {
 
 class JoinedDims {
 public:
@@ -48,4 +48,4 @@ private:
   llvm::MapVector<mlir::Operation *, Loops> ops;
 };
 
-} // namespace dl::cpu
+} // namespace dl::kernel

@@ -1,4 +1,4 @@
-// What each plan of a contraction needs: tiles, scratch, registers.
+// What each way to compute a contraction needs: tiles, scratch, registers.
 
 #include "compiler/codegen/cpu/ContractForm.h"
 #include "compiler/codegen/cpu/ContractLimits.h"
@@ -32,10 +32,10 @@ int64_t ContractForm::laneOffset(int64_t flat) const {
   return offset;
 }
 
-int64_t ContractForm::tileLanes(const KernelPlan &kernel) const {
+int64_t ContractForm::tileLanes(const TiledKernel &kernel) const {
   int64_t count = 1;
   for (unsigned d : laneDims)
-    count *= kernel.tileSizes[d];
+    count *= kernel.tileSizes()[d];
   return count;
 }
 
@@ -45,7 +45,7 @@ bool ContractForm::isLarge() const {
 }
 
 bool ContractForm::fetchesLanes(unsigned lanesPerVector) const {
-  return is<LanePlan>() && !packsPanels() && kDims.size() == 1 &&
+  return is<LaneProduct>() && !packsPanels() && kDims.size() == 1 &&
          lane.coefficients[kDims[0]] * (64 / lanesPerVector) >=
              machine->farStepBytes;
 }
@@ -54,27 +54,28 @@ bool ContractForm::rowsAlongK() const {
   return scalar.coefficients[kDims.back()] == 1;
 }
 
-int64_t ContractForm::tileRows(const KernelPlan &kernel) const {
-  return rowDim < 0 ? 1 : kernel.tileSizes[rowDim];
+int64_t ContractForm::tileRows(const TiledKernel &kernel) const {
+  return rowDim < 0 ? 1 : kernel.tileSizes()[rowDim];
 }
 
-SmallVector<int64_t> ContractForm::tileSteps(const KernelPlan &kernel) const {
+SmallVector<int64_t> ContractForm::tileSteps(const TiledKernel &kernel) const {
   return std::visit(
       [&](const auto &chosen) { return chosen.tileSteps(*this, kernel); },
-      plan);
+      product);
 }
 
-ContractScratch ContractForm::scratch(const KernelPlan &kernel) const {
+ContractScratch ContractForm::scratch(const TiledKernel &kernel) const {
   return std::visit(
-      [&](const auto &chosen) { return chosen.scratch(*this, kernel); }, plan);
+      [&](const auto &chosen) { return chosen.scratch(*this, kernel); },
+      product);
 }
 
 /// Tiles of about so many rows and lanes. Only the outermost lane dim can be
 /// cut; a convolution's image stays whole.
 static SmallVector<int64_t> stepsOf(const ContractForm &form,
-                                    const KernelPlan &kernel, int64_t rows,
+                                    const TiledKernel &kernel, int64_t rows,
                                     int64_t lanes) {
-  SmallVector<int64_t> steps(kernel.gridExtents.size(), 1);
+  SmallVector<int64_t> steps(kernel.grid().size(), 1);
   if (form.rowDim >= 0)
     steps[form.rowDim] = rows;
   unsigned lead = form.laneDims.front();
@@ -85,22 +86,23 @@ static SmallVector<int64_t> stepsOf(const ContractForm &form,
   return steps;
 }
 
-SmallVector<int64_t> LanePlan::tileSteps(const ContractForm &form,
-                                         const KernelPlan &kernel) const {
+SmallVector<int64_t> LaneProduct::tileSteps(const ContractForm &form,
+                                            const TiledKernel &kernel) const {
   bool large = form.isLarge();
   return stepsOf(form, kernel, large ? 256 : 24, large ? 512 : 64);
 }
 
-SmallVector<int64_t> BlockedPlan::tileSteps(const ContractForm &form,
-                                            const KernelPlan &kernel) const {
-  return stepsOf(form, kernel, rows, 16 * kernel.lanes);
+SmallVector<int64_t>
+BlockedProduct::tileSteps(const ContractForm &form,
+                          const TiledKernel &kernel) const {
+  return stepsOf(form, kernel, rows, 16 * kernel.lanes());
 }
 
-SmallVector<int64_t> DotPlan::tileSteps(const ContractForm &form,
-                                        const KernelPlan &kernel) const {
+SmallVector<int64_t> DotProduct::tileSteps(const ContractForm &form,
+                                           const TiledKernel &kernel) const {
   // Whole register tiles of the widest instruction set, and equal parts.
   RegisterTile tile = RegisterTile::chooseDot(
-      form, form.rows(), form.laneCount(), kernel.lanes, Registers{32, 1});
+      form, form.rows(), form.laneCount(), kernel.lanes(), Registers{32, 1});
   auto steps = stepsOf(form, kernel,
                        std::max<int64_t>(1, kDotRows / tile.rows) * tile.rows,
                        kDotColumns);
@@ -110,18 +112,18 @@ SmallVector<int64_t> DotPlan::tileSteps(const ContractForm &form,
   return steps;
 }
 
-SmallVector<int64_t> NarrowPlan::tileSteps(const ContractForm &form,
-                                           const KernelPlan &kernel) const {
+SmallVector<int64_t> NarrowProduct::tileSteps(const ContractForm &form,
+                                              const TiledKernel &kernel) const {
   // All rows of a call share the packed lanes.
-  return stepsOf(form, kernel, 4 * kernel.lanes, form.laneCount());
+  return stepsOf(form, kernel, 4 * kernel.lanes(), form.laneCount());
 }
 
 namespace {
 /// One part of the scratch behind the other.
 class Reserve {
 public:
-  explicit Reserve(const KernelPlan &kernel)
-      : elementBytes(kernel.lanes == 8 ? 8 : 4) {}
+  explicit Reserve(const TiledKernel &kernel)
+      : elementBytes(kernel.lanes() == 8 ? 8 : 4) {}
   int64_t operator()(int64_t elements) {
     int64_t at = bytes;
     bytes += llvm::alignTo(elements * elementBytes + 64, 64);
@@ -137,7 +139,7 @@ private:
 /// Packed lanes, `packed` elements or none, and where k is computed block by
 /// block a row of `stride` sums for each of the tile's rows.
 static ContractScratch sumsOfTile(const ContractForm &form,
-                                  const KernelPlan &kernel, int64_t stride,
+                                  const TiledKernel &kernel, int64_t stride,
                                   int64_t packed) {
   ContractScratch scratch;
   Reserve reserve(kernel);
@@ -150,43 +152,43 @@ static ContractScratch sumsOfTile(const ContractForm &form,
   return scratch;
 }
 
-ContractScratch LanePlan::scratch(const ContractForm &form,
-                                  const KernelPlan &kernel) const {
-  int64_t stride = llvm::alignTo(form.tileLanes(kernel), kernel.lanes);
+ContractScratch LaneProduct::scratch(const ContractForm &form,
+                                     const TiledKernel &kernel) const {
+  int64_t stride = llvm::alignTo(form.tileLanes(kernel), kernel.lanes());
   return sumsOfTile(form, kernel, stride, pack ? form.kBlock * stride : 0);
 }
 
-ContractScratch DotPlan::scratch(const ContractForm &form,
-                                 const KernelPlan &kernel) const {
+ContractScratch DotProduct::scratch(const ContractForm &form,
+                                    const TiledKernel &kernel) const {
   // A vector of sums for each column.
-  return sumsOfTile(form, kernel, form.tileLanes(kernel) * kernel.lanes, 0);
+  return sumsOfTile(form, kernel, form.tileLanes(kernel) * kernel.lanes(), 0);
 }
 
-ContractScratch BlockedPlan::scratch(const ContractForm &form,
-                                     const KernelPlan &kernel) const {
+ContractScratch BlockedProduct::scratch(const ContractForm &form,
+                                        const TiledKernel &kernel) const {
   ContractScratch scratch;
   Reserve reserve(kernel);
   // A call may compute several tiles that are neighbours along the lanes. One
   // vector more than needed: strides of a power of two share cache sets.
   int64_t width = std::min(lanes, form.laneCount());
   int64_t height = std::min(rows, form.tileRows(kernel));
-  scratch.sumStride = llvm::alignTo(width, kernel.lanes) + kernel.lanes;
-  reserve(form.kBlock * 2 * kernel.lanes);
-  scratch.rowsAt = reserve(height * form.kBlock + kernel.lanes);
+  scratch.sumStride = llvm::alignTo(width, kernel.lanes()) + kernel.lanes();
+  reserve(form.kBlock * 2 * kernel.lanes());
+  scratch.rowsAt = reserve(height * form.kBlock + kernel.lanes());
   if (form.numKBlocks() > 1)
     scratch.sumsAt = reserve(height * scratch.sumStride);
   scratch.bytes = reserve.bytes;
   return scratch;
 }
 
-ContractScratch NarrowPlan::scratch(const ContractForm &form,
-                                    const KernelPlan &kernel) const {
+ContractScratch NarrowProduct::scratch(const ContractForm &form,
+                                       const TiledKernel &kernel) const {
   ContractScratch scratch;
   Reserve reserve(kernel);
-  scratch.sumStride = kMaxNarrowVectors * kernel.lanes;
-  reserve(form.kBlock * llvm::alignTo(form.laneCount(), kernel.lanes));
-  scratch.sumsAt = reserve(kernel.lanes * scratch.sumStride);
-  scratch.transposedAt = reserve(scratch.sumStride * kernel.lanes);
+  scratch.sumStride = kMaxNarrowVectors * kernel.lanes();
+  reserve(form.kBlock * llvm::alignTo(form.laneCount(), kernel.lanes()));
+  scratch.sumsAt = reserve(kernel.lanes() * scratch.sumStride);
+  scratch.transposedAt = reserve(scratch.sumStride * kernel.lanes());
   scratch.bytes = reserve.bytes;
   return scratch;
 }
@@ -194,7 +196,7 @@ ContractScratch NarrowPlan::scratch(const ContractForm &form,
 /// Of how many runs of neighbours a vector of unpacked lanes is made, on
 /// average: each is a load, and all but the first are blended.
 static double runsOf(const ContractForm &form, int64_t lanes, int64_t width) {
-  if (form.packsPanels() || !form.is<LanePlan>())
+  if (form.packsPanels() || !form.is<LaneProduct>())
     return 1;
   int64_t counted = std::min<int64_t>(lanes, 16 * width), runs = 0;
   for (int64_t l = 0; l < counted; ++l)

@@ -1,9 +1,9 @@
-#include "compiler/codegen/cpu/JoinedDims.h"
+#include "compiler/codegen/kernel/JoinedDims.h"
 #include "dialects/graph/StorageOrder.h"
 
 using namespace mlir;
 
-namespace dl::cpu {
+namespace dl::kernel {
 
 static ArrayRef<int64_t> shapeOfType(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
@@ -212,4 +212,4 @@ SmallVector<AffineExpr> JoinedDims::split(graph::LoopNestOpInterface op,
   return dims;
 }
 
-} // namespace dl::cpu
+} // namespace dl::kernel

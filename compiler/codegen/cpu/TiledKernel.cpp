@@ -1,0 +1,139 @@
+#include "compiler/codegen/cpu/TiledKernel.h"
+#include "compiler/codegen/cpu/ContractForm.h"
+#include "compiler/codegen/cpu/SequentialStage.h"
+#include "dialects/graph/Inference.h"
+#include "dialects/graph/TensorBytes.h"
+#include "llvm/ADT/STLExtras.h"
+#include <numeric>
+
+using namespace mlir;
+
+namespace dl::cpu {
+
+/// Vectors hold elements that are f64. A single number that is computed in f64
+/// and rounded, as an optimizer's, does not matter: it is the same in all
+/// lanes.
+static bool hasWideDoubles(const KernelBody &kernel) {
+  auto isDouble = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getElementType().isF64();
+  };
+  if (llvm::any_of(kernel.op().getResults(), isDouble))
+    return true;
+  for (Operation &op : kernel.ops())
+    for (Value result : op.getResults())
+      if (cast<RankedTensorType>(result.getType()).getNumElements() != 1 &&
+          (isDouble(result) || llvm::any_of(op.getOperands(), isDouble)))
+        return true;
+  return false;
+}
+
+Processor Processor::of(const KernelBody &kernel,
+                        const plan::MachineModel &machine) {
+  return {&machine, hasWideDoubles(kernel) ? 8u : 16u};
+}
+
+FailureOr<TiledKernel> TiledKernel::create(graph::KernelOp kernel,
+                                           const plan::MachineModel &machine) {
+  FailureOr<KernelBody> body = KernelBody::create(kernel);
+  if (failed(body))
+    return failure();
+  Processor processor = Processor::of(*body, machine);
+  StagedKernel staged(std::move(*body));
+  for (const Stage &stage : staged.stages())
+    if (stage.contraction &&
+        failed(ContractForm::create(staged, stage, processor)))
+      return failure();
+  return TiledKernel(BoundKernel(std::move(staged)), processor);
+}
+
+TiledKernel::TiledKernel(BoundKernel bound, Processor processor)
+    : BoundKernel(std::move(bound)), onProcessor(processor) {
+  chooseTiles();
+  placeScratch();
+}
+
+int64_t TiledKernel::numTiles() const {
+  auto limit = op()->getAttrOfType<IntegerAttr>("max_tiles");
+  return limit ? std::min(limit.getInt(), gridTiles()) : gridTiles();
+}
+
+int64_t TiledKernel::gridTiles() const {
+  int64_t count = 1;
+  for (auto [dim, tile] : llvm::zip(grid(), sizes))
+    count *= (dim.extent + tile - 1) / tile;
+  return count;
+}
+
+void TiledKernel::chooseTiles() {
+  SmallVector<int64_t> steps(grid().size(), 1);
+  int64_t work = 0, waiting = 0;
+  for (const Stage &stage : stages()) {
+    const graph::LoopNest &loops = nest(stage.op);
+    work += 2 * loops.points();
+    if (&stage == &root() && stage.sequential && !steps.empty())
+      steps.back() = 4 * lanes(); // runs of a row
+    for (Operation *follower : stage.followers)
+      work += 2 * graph::numElements(follower->getResult(0));
+    if (!stage.contraction)
+      continue;
+    steps = ContractForm::create(*this, stage, onProcessor)->tileSteps(*this);
+    Value result = stage.storedOp()->getResult(0);
+    if (isInScratch(result))
+      waiting = graph::tensorBytes(result.getType());
+  }
+  for (auto [step, dim] : llvm::zip(steps, grid()))
+    step = std::lcm(step, dim.block);
+  if (!hasContraction())
+    work *= 4; // memory-bound: a point costs more than an FMA
+  // Tiles of less work are no loss to one thread, which runs many at a call.
+  const plan::MachineModel &machine = *onProcessor.machine;
+  int64_t worth =
+      std::max(work / machine.tileFlops, waiting / machine.tileScratchBytes);
+  int64_t most = waiting > 0 ? machine.maxScratchTiles : machine.maxTiles;
+  // From the outermost dim: cut into single steps while tiles stay worth it.
+  for (const kernel::GridDim &dim : grid())
+    sizes.push_back(dim.extent);
+  int64_t tiles = 1;
+  for (unsigned d : cutOrder()) {
+    int64_t extent = grid()[d].extent;
+    if (!grid()[d].canCut)
+      continue;
+    int64_t units = (extent + steps[d] - 1) / steps[d];
+    int64_t wanted = std::min(worth / tiles, most / tiles);
+    int64_t parts = std::clamp<int64_t>(wanted, 1, units);
+    int64_t size = (units + parts - 1) / parts * steps[d];
+    sizes[d] = std::min(size, extent);
+    tiles *= (extent + sizes[d] - 1) / sizes[d];
+  }
+}
+
+void TiledKernel::placeScratch() {
+  for (auto &[value, placement] : placements()) {
+    if (placement.kind != Placement::Scratch)
+      continue;
+    SmallVector<int64_t> box(shapeOf(value));
+    for (auto [extent, part] : llvm::zip(box, parts(value)))
+      if (part.grid)
+        extent = std::min<int64_t>(
+            extent, llvm::divideCeil(sizes[*part.grid], part.step));
+    int64_t elements = 1;
+    for (int64_t extent : box)
+      elements *= extent;
+    auto type = cast<RankedTensorType>(value.getType()).getElementType();
+    scratch[value] = {allScratchBytes, stridesOf(box, orderOf(value))};
+    // Room for whole vectors at the end.
+    allScratchBytes +=
+        llvm::alignTo(elements * graph::elementBytes(type) + 64, 64);
+  }
+  packedFrom = allScratchBytes;
+  int64_t panels = 0; // stages run one after the other and share this part
+  for (const Stage &stage : stages())
+    if (stage.contraction)
+      panels =
+          std::max(panels, ContractForm::of(*this, stage).scratch(*this).bytes);
+    else if (stage.sequential)
+      panels = std::max(panels, SequentialStage::scratchBytes(*this, stage));
+  allScratchBytes += panels;
+}
+
+} // namespace dl::cpu

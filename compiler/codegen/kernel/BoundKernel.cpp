@@ -1,0 +1,184 @@
+#include "compiler/codegen/kernel/BoundKernel.h"
+#include "dialects/graph/Check.h"
+#include "dialects/graph/Inference.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+
+namespace dl::kernel {
+
+BoundKernel::BoundKernel(StagedKernel staged)
+    : StagedKernel(std::move(staged)), rootNumber(findRoot()) {
+  for (const auto &[value, placement] : placements())
+    valueParts[value].resize(shapeOf(value).size());
+  bindStages();
+  findUncut();
+}
+
+size_t BoundKernel::findRoot() const {
+  std::optional<size_t> root;
+  int64_t largest = -1;
+  for (auto [number, stage] : llvm::enumerate(stages())) {
+    if (stage.contraction)
+      return number;
+    for (OpResult result : stage.results())
+      if (isPlaced(result) && placement(result).kind == Placement::Result &&
+          graph::numElements(result) > largest)
+        root = number, largest = graph::numElements(result);
+  }
+  DL_CHECK(root, "a kernel has a result");
+  return *root;
+}
+
+void BoundKernel::bind(size_t number, ArrayRef<GridPart> parts) {
+  const Stage &stage = stages()[number];
+  stageParts[number].assign(nest(stage.op).extents.size(), {});
+  llvm::copy(parts, stageParts[number].begin());
+  for (OpResult result : stage.results())
+    if (isPlaced(result))
+      valueParts[result].assign(parts.begin(), parts.end());
+}
+
+/// From the root through identity accesses, both to what a stage reads and to
+/// the stages that read it.
+void BoundKernel::bindStages() {
+  stageParts.resize(stages().size());
+  const graph::LoopNest &loops = nest(root().op);
+  GridParts identity;
+  for (unsigned d = 0; d < loops.numParallel; ++d) {
+    identity.push_back({d});
+    dims.push_back({loops.extents[d]});
+  }
+  std::vector<bool> isBound(stages().size());
+  auto bindOnce = [&](size_t stage, ArrayRef<GridPart> parts) {
+    bind(stage, parts);
+    isBound[stage] = true;
+  };
+  bindOnce(rootNumber, identity);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto [number, stage] : llvm::enumerate(stages())) {
+      auto visit = [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
+        const Stage *maker = llvm::find_if(
+            stages(), [&](const Stage &other) { return other.makes(leaf); });
+        if (maker == stages().end())
+          return;
+        size_t from = numberOf(*maker);
+        if (isBound[number] == isBound[from])
+          return;
+        bool down = isBound[number]; // to what is read
+        bindOnce(down ? from : number,
+                 down ? partsRead(number, leaf, index)
+                      : partsOfReader(number, leaf, index));
+        changed = true;
+      };
+      forEachRead(stage, visit);
+    }
+  }
+  // A stage that shares nothing with the rest, but has the grid's shape.
+  for (auto [number, stage] : llvm::enumerate(stages()))
+    if (!isBound[number]) {
+      const graph::LoopNest &own = nest(stage.op);
+      auto extents = ArrayRef(own.extents).take_front(own.numParallel);
+      bool same =
+          llvm::equal(extents, dims, [](int64_t extent, const GridDim &dim) {
+            return extent == dim.extent;
+          });
+      bind(number, same ? identity : GridParts(own.numParallel));
+    }
+}
+
+/// The block of indices that a dim of the reader stands for, if it goes over
+/// all of what is read: not over a slice, or a part of a cat.
+static std::optional<graph::BlockIndex>
+wholeBlock(AffineExpr expr, const graph::LoopNest &reader, int64_t extent) {
+  auto block = graph::blockIndex(expr, reader);
+  if (!block || reader.extents[block->dim] < extent / block->size ||
+      reader.extents[block->dim] >
+          int64_t(llvm::divideCeil(extent, block->size)))
+    return std::nullopt;
+  return block;
+}
+
+GridParts BoundKernel::partsRead(size_t reader, Value leaf,
+                                 ArrayRef<AffineExpr> index) const {
+  GridParts parts(index.size());
+  auto shape = shapeOf(leaf);
+  for (auto [e, expr] : llvm::enumerate(index)) {
+    auto block = wholeBlock(expr, nest(stages()[reader].op), shape[e]);
+    if (block && block->size == 1)
+      parts[e] = stageParts[reader][block->dim];
+  }
+  return parts;
+}
+
+GridParts BoundKernel::partsOfReader(size_t reader, Value leaf,
+                                     ArrayRef<AffineExpr> index) {
+  const graph::LoopNest &own = nest(stages()[reader].op);
+  GridParts result(own.numParallel);
+  auto shape = shapeOf(leaf);
+  for (auto [e, expr] : llvm::enumerate(index)) {
+    auto block = wholeBlock(expr, own, shape[e]);
+    GridPart part = parts(leaf)[e];
+    if (!block || !part.grid)
+      continue;
+    int64_t &step = dims[*part.grid].block;
+    part.step *= block->size;
+    if (step != 1 && part.step != 1 && step != part.step)
+      continue; // windows of another size
+    step = std::max(step, part.step);
+    result[block->dim] = part;
+  }
+  return result;
+}
+
+void BoundKernel::findUncut() {
+  for (const Stage &stage : stages())
+    forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
+      if (placement(leaf).kind == Placement::Operand)
+        return;
+      for (auto [e, expr] : llvm::enumerate(index)) {
+        GridPart bound = parts(leaf)[e];
+        auto block = graph::blockIndex(expr, nest(stage.op));
+        if (block)
+          bound.step *= block->size;
+        if (!block || parts(stage)[block->dim] != bound)
+          cutNever(bound);
+      }
+    });
+  for (const Stage &stage : stages()) {
+    // (A tile can have some of the indices that are added to.)
+    const graph::LoopNest &loops = nest(stage.op);
+    if (loops.ordered)
+      cutNever(parts(stage)[loops.ordered->at]);
+    if (loops.sparse && loops.sparse->kind != graph::Sparse::Scatter)
+      cutNever(parts(stage)[loops.sparse->at]);
+  }
+  for (auto &[value, placement] : placements())
+    if (placement.kind == Placement::Result)
+      for (unsigned grid = 0; grid < dims.size(); ++grid)
+        if (llvm::none_of(parts(value), [&](const GridPart &part) {
+              return part.grid == grid;
+            }))
+          dims[grid].canCut = false;
+}
+
+/// As they lie in memory, outermost first. Of a product as they are numbered:
+/// tiles that run one after the other then have the same images.
+SmallVector<unsigned> BoundKernel::cutOrder() const {
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, dims.size()));
+  if (hasContraction())
+    return order;
+  auto stored = orderOf(root().storedOp()->getResult(0));
+  if (!stored.empty())
+    order.assign(stored.begin(), stored.end());
+  // Each part of the indices that are added to reads all of them.
+  if (const auto &sparse = nest(root().op).sparse) {
+    llvm::erase(order, sparse->at);
+    order.push_back(sparse->at);
+  }
+  return order;
+}
+
+} // namespace dl::kernel

@@ -1,0 +1,322 @@
+#include "compiler/codegen/kernel/StagedKernel.h"
+#include "dialects/graph/PayloadFacts.h"
+#include "dialects/graph/TensorBytes.h"
+#include "llvm/ADT/STLExtras.h"
+#include <functional>
+
+using namespace mlir;
+
+namespace dl::kernel {
+
+StagedKernel::StagedKernel(KernelBody body) : KernelBody(std::move(body)) {
+  placeOperandsAndResults();
+  collectStages();
+  foldEpilogues();
+  mergeFollowers();
+}
+
+bool StagedKernel::hasContraction() const {
+  return llvm::any_of(stages(), [](const Stage &s) { return s.contraction; });
+}
+
+int64_t StagedKernel::bytes() const {
+  int64_t sum = 0;
+  llvm::SmallPtrSet<void *, 8> seen; // an operand may be bound several times
+  for (auto &[value, placement] : placements())
+    if (placement.kind == Placement::Result ||
+        (placement.kind == Placement::Operand &&
+         seen.insert(op()->getOperand(placement.number).getAsOpaquePointer())
+             .second))
+      sum += graph::tensorBytes(value.getType());
+  return sum;
+}
+
+void StagedKernel::placeOperandsAndResults() {
+  auto layout = [](std::optional<ArrayAttr> layouts, unsigned i) {
+    return layouts ? dyn_cast<DenseI64ArrayAttr>((*layouts)[i])
+                   : DenseI64ArrayAttr();
+  };
+  auto place = [&](Value value, Placement::Kind kind, unsigned number,
+                   DenseI64ArrayAttr order) {
+    Placement placement{kind, number,
+                        stridesOf(shapeOf(value), orderOf(value, order))};
+    if (auto operand = dyn_cast<BlockArgument>(value))
+      findOffsets(operand, order, placement);
+    allPlacements.insert({value, placement});
+  };
+  for (BlockArgument arg : block().getArguments())
+    place(arg, Placement::Operand, arg.getArgNumber(),
+          layout(op().getOperandLayouts(), arg.getArgNumber()));
+  for (auto [i, value] :
+       llvm::enumerate(block().getTerminator()->getOperands()))
+    place(value, Placement::Result, i, layout(op().getResultLayouts(), i));
+}
+
+/// The reader of an operand at an offset that only the launch knows is its only
+/// one: see graph::liftConstants.
+void StagedKernel::findOffsets(BlockArgument operand, DenseI64ArrayAttr order,
+                               Placement &placement) const {
+  if (!operand.hasOneUse())
+    return;
+  OpOperand &use = *operand.use_begin();
+  auto reader = dyn_cast<graph::LaunchConstantsOpInterface>(use.getOwner());
+  if (!reader)
+    return;
+  // Constants count along the operand's own dims, joined or not.
+  auto strides = stridesOf(cast<RankedTensorType>(operand.getType()).getShape(),
+                           order ? order.asArrayRef() : ArrayRef<int64_t>());
+  for (const graph::LaunchConstant &constant : reader.getLaunchConstants())
+    if (constant.operand == int(use.getOperandNumber()))
+      if (auto number =
+              graph::constantOf(reader, constant.attribute, constant.element))
+        placement.offsets.push_back({*number, strides[constant.element]});
+}
+
+/// Elementwise, of a contraction's result and its shape.
+bool StagedKernel::readsProduct(Operation *op, const Ops &onProduct) const {
+  const graph::LoopNest &loops = nest(op);
+  if (loops.combine != graph::Combine::None)
+    return false;
+  for (auto [operand, access] : llvm::zip(op->getOperands(), loops.accesses))
+    if (Operation *def = operand.getDefiningOp();
+        def && access.map.isIdentity() && onProduct.contains(def))
+      return true;
+  return false;
+}
+
+static bool isNegative(AffineExpr factor) {
+  auto constant = dyn_cast<AffineConstantExpr>(factor);
+  return constant && constant.getValue() < 0;
+}
+
+static bool areLinear(ArrayRef<AffineExpr> index) {
+  bool linear = true;
+  for (AffineExpr expr : index)
+    expr.walk([&](AffineExpr part) {
+      linear &= part.getKind() != AffineExprKind::FloorDiv &&
+                part.getKind() != AffineExprKind::CeilDiv &&
+                part.getKind() != AffineExprKind::Mod;
+      if (part.getKind() == AffineExprKind::Mul) // backwards
+        linear &= !isNegative(cast<AffineBinaryOpExpr>(part).getRHS());
+    });
+  return linear;
+}
+
+bool StagedKernel::mustPlace(Operation *op, const Ops &onProduct) const {
+  const graph::LoopNest &loops = nest(op);
+  if (loops.combine != graph::Combine::None)
+    return true;
+  for (Value result : op->getResults())
+    if (isPlaced(result))
+      return true;
+  // A contraction reads each operand many times, at linear indices: anything
+  // but such a view of a placed value is computed once beforehand.
+  for (Operation *user : op->getUsers())
+    if (isa<graph::LoopNestOpInterface>(user) && nest(user).contraction) {
+      SmallVector<AffineExpr> index;
+      for (unsigned d = 0; d < loops.extents.size(); ++d)
+        index.push_back(getAffineDimExpr(d, op->getContext()));
+      if (!viewedLeaf(op->getResult(0), index) || !areLinear(index))
+        return true;
+    }
+  // What is elementwise on a product is computed once, before it leaves the
+  // registers, and not again in each window that reads it.
+  if (onProduct.contains(op) &&
+      llvm::any_of(op->getUsers(), [&](Operation *user) {
+        return isa<graph::LoopNestOpInterface>(user) &&
+               nest(user).combine != graph::Combine::None;
+      }))
+    return true;
+  // Inlined where it is broadcast, it would be computed again and again.
+  auto isRepeated = [&](Operation *user) {
+    auto reader = dyn_cast<graph::LoopNestOpInterface>(user);
+    return reader && cast<RankedTensorType>(user->getResult(0).getType())
+                             .getNumElements() >
+                         cast<RankedTensorType>(op->getResult(0).getType())
+                             .getNumElements();
+  };
+  if ((op->hasOneUse() || op->use_empty()) &&
+      llvm::none_of(op->getUsers(), isRepeated))
+    return false;
+  return graph::payloadFacts(cast<graph::LoopNestOpInterface>(op)).isExpensive;
+}
+
+void StagedKernel::collectStages() {
+  Ops onProduct; // contractions and what is elementwise on their results
+  for (Operation &op : ops()) {
+    if (nest(&op).contraction || readsProduct(&op, onProduct))
+      onProduct.insert(&op);
+    if (mustPlace(&op, onProduct))
+      addStage(&op);
+  }
+}
+
+void StagedKernel::addStage(Operation *op) {
+  Stage stage;
+  stage.op = op;
+  stage.contraction = nest(op).contraction;
+  stage.sequential = nest(op).isSequential();
+  for (Value result : op->getResults())
+    if (!isPlaced(result) && !result.use_empty())
+      allPlacements.insert({result, Placement()});
+  allStages.push_back(stage);
+}
+
+Value StagedKernel::viewedLeaf(Value value,
+                               SmallVectorImpl<AffineExpr> &index) const {
+  if (isPlaced(value))
+    return value;
+  auto op = value.getDefiningOp<graph::LoopNestOpInterface>();
+  if (!op || !graph::payloadFacts(op).isView)
+    return {};
+  const graph::LoopNest &loops = nest(op);
+  auto inner = accessAt(loops.accesses[0], index);
+  index.assign(inner.begin(), inner.end());
+  return viewedLeaf(op->getOperand(0), index);
+}
+
+bool Stage::makes(Value value) const {
+  Operation *def = value.getDefiningOp();
+  return def &&
+         (def == op || def == epilogue || llvm::is_contained(followers, def));
+}
+
+SmallVector<OpResult> Stage::results() const {
+  SmallVector<OpResult> list(storedOp()->getResults());
+  for (Operation *follower : followers)
+    list.append(follower->result_begin(), follower->result_end());
+  return list;
+}
+
+void StagedKernel::forEachLeaf(Value value, ArrayRef<AffineExpr> index,
+                               llvm::function_ref<bool(Value)> isMade,
+                               LeafFn fn) const {
+  llvm::DenseSet<std::pair<Value, const void *>> seen;
+  std::function<void(Value, ArrayRef<AffineExpr>, bool)> visit =
+      [&](Value v, ArrayRef<AffineExpr> at, bool guarded) {
+        AffineMap key = AffineMap::get(64, 0, at, v.getContext());
+        if (isMade(v) || !seen.insert({v, key.getAsOpaquePointer()}).second)
+          return;
+        if (isPlaced(v))
+          return fn(v, at, guarded);
+        Operation *op = v.getDefiningOp();
+        const graph::LoopNest &loops = nest(op);
+        for (auto [operand, access] :
+             llvm::zip(op->getOperands(), loops.accesses))
+          visit(operand, accessAt(access, at),
+                guarded || access.outside.has_value());
+      };
+  visit(value, index, false);
+}
+
+void StagedKernel::forEachRead(const Stage &stage, LeafFn fn) const {
+  auto isMade = [&](Value value) { return stage.makes(value); };
+  auto read = [&](Operation *op) {
+    const graph::LoopNest &loops = nest(op);
+    SmallVector<AffineExpr> dims;
+    for (unsigned d = 0; d < loops.extents.size(); ++d)
+      dims.push_back(getAffineDimExpr(d, op->getContext()));
+    for (auto [operand, access] : llvm::zip(op->getOperands(), loops.accesses))
+      forEachLeaf(operand, accessAt(access, dims), isMade,
+                  [&](Value leaf, ArrayRef<AffineExpr> index, bool guarded) {
+                    fn(leaf, index, guarded || access.outside.has_value());
+                  });
+  };
+  read(stage.op);
+  if (stage.epilogue)
+    read(stage.epilogue);
+  for (Operation *follower : stage.followers)
+    read(follower);
+}
+
+/// A contraction whose only reader is an elementwise stage of the same shape
+/// hands its accumulators over in registers.
+bool StagedKernel::foldEpilogue(size_t number) {
+  Stage &stage = allStages[number];
+  Value result = stage.op->getResult(0);
+  if (!stage.contraction || !isPlaced(result) || !isInScratch(result))
+    return false;
+  std::optional<size_t> reader;
+  bool foldable = true;
+  for (size_t j = number + 1; j < allStages.size(); ++j)
+    forEachRead(
+        allStages[j], [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
+          if (leaf != result)
+            return;
+          foldable &= reader.value_or(j) == j &&
+                      AffineMap::get(index.size(), 0, index, op()->getContext())
+                          .isIdentity();
+          reader = j;
+        });
+  if (!reader || !foldable)
+    return false;
+  Stage &user = allStages[*reader];
+  const graph::LoopNest &loops = nest(user.op);
+  bool sameShape = loops.combine == graph::Combine::None &&
+                   user.op->getNumResults() == 1 &&
+                   shapeOf(user.op->getResult(0)) == shapeOf(result);
+  // Whatever else the epilogue reads must exist before the contraction runs.
+  bool ready = true;
+  forEachRead(user, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
+    for (size_t j = number + 1; j < allStages.size(); ++j)
+      for (Value late : allStages[j].op->getResults())
+        ready &= leaf != late;
+  });
+  if (!sameShape || !ready)
+    return false;
+  stage.epilogue = user.op;
+  allPlacements.erase(result);
+  allStages.erase(allStages.begin() + *reader);
+  return true;
+}
+
+void StagedKernel::foldEpilogues() {
+  for (size_t i = 0; i < allStages.size(); ++i)
+    foldEpilogue(i);
+}
+
+/// Stages that go over the same points one after the other become one: what is
+/// elementwise on a pooled value or a sum, the two new values of an optimizer.
+void StagedKernel::mergeFollowers() {
+  for (size_t i = 0; i + 1 < allStages.size();) {
+    Stage &stage = allStages[i];
+    const Stage &next = allStages[i + 1];
+    const graph::LoopNest &loops = nest(stage.op), &own = nest(next.op);
+    bool merge = !stage.contraction && !next.contraction && !stage.sequential &&
+                 own.combine == graph::Combine::None &&
+                 ArrayRef(loops.extents).take_front(loops.numParallel) ==
+                     ArrayRef(own.extents);
+    bool reads = false;
+    forEachRead(next,
+                [&](Value leaf, ArrayRef<AffineExpr> index, bool guarded) {
+                  if (!stage.makes(leaf))
+                    return;
+                  reads = true;
+                  merge &= !guarded && AffineMap::get(index.size(), 0, index,
+                                                      op()->getContext())
+                                           .isIdentity();
+                });
+    if (!merge || !reads) {
+      ++i;
+      continue;
+    }
+    stage.followers.push_back(next.op);
+    allStages.erase(allStages.begin() + i + 1);
+  }
+  // What only followers read stays in registers.
+  llvm::DenseSet<Value> read;
+  for (const Stage &stage : allStages) {
+    forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
+      read.insert(leaf);
+    });
+    if (stage.contraction) // stores what it makes
+      for (OpResult result : stage.results())
+        read.insert(result);
+  }
+  allPlacements.remove_if([&](const auto &placed) {
+    return placed.second.kind == Placement::Scratch &&
+           !read.contains(placed.first);
+  });
+}
+
+} // namespace dl::kernel
