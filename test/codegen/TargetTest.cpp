@@ -1,6 +1,7 @@
 // Names of CPUs, and the cache of objects.
 #include "compiler/codegen/cpu/Target.h"
-#include "compiler/codegen/cpu/KernelCache.h"
+#include "compiler/codegen/cpu/ObjectCode.h"
+#include "compiler/codegen/kernel/KernelCache.h"
 #include "test/codegen/LoadedImage.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/raw_ostream.h"
@@ -11,6 +12,7 @@
 #include <fstream>
 
 using namespace dl::cpu;
+using dl::kernel::KernelCache;
 using namespace dl::cpu::test;
 
 namespace {
@@ -91,10 +93,11 @@ protected:
 
 TEST_F(Cache, KeysTellKernelsApart) {
   auto targets = defaultTargets();
-  std::string key = KernelCache::keyOf(*square("f").module, targets[0]);
-  EXPECT_EQ(key, KernelCache::keyOf(*square("f").module, targets[0]));
-  EXPECT_NE(key, KernelCache::keyOf(*square("g").module, targets[0]));
-  EXPECT_NE(key, KernelCache::keyOf(*square("f").module, targets[1]));
+  std::string key =
+      KernelCache::keyOf(madeFrom(*square("f").module, targets[0]));
+  EXPECT_EQ(key, KernelCache::keyOf(madeFrom(*square("f").module, targets[0])));
+  EXPECT_NE(key, KernelCache::keyOf(madeFrom(*square("g").module, targets[0])));
+  EXPECT_NE(key, KernelCache::keyOf(madeFrom(*square("f").module, targets[1])));
 }
 
 TEST_F(Cache, ReturnsWhatWasStored) {

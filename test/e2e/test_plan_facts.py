@@ -182,6 +182,7 @@ class Memory(support.ToolTest):
         self.dlcc(support.example("mnist"), "-o", "mnist.plan")
         info = self.info("mnist.plan")
         for buffer in info["buffers"]:
+            self.assertEqual(buffer["memory"], "host", buffer)
             if buffer["space"] == "arena":
                 self.assertEqual(buffer["offset"] % 64, 0, buffer)
                 self.assertLessEqual(buffer["offset"] + buffer["bytes"], info["arena_bytes"], buffer)

@@ -5,86 +5,7 @@ using namespace mlir;
 
 namespace dl::cpu {
 
-using StridesFn = ContractForm::StridesFn;
-
-LogicalResult addLinear(AffineExpr expr, int64_t factor,
-                        MutableArrayRef<int64_t> coefficients,
-                        int64_t &constant) {
-  if (auto number = dyn_cast<AffineConstantExpr>(expr)) {
-    constant += factor * number.getValue();
-    return success();
-  }
-  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
-    coefficients[dim.getPosition()] += factor;
-    return success();
-  }
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  AffineExpr lhs = binary.getLHS(), rhs = binary.getRHS();
-  if (expr.getKind() == AffineExprKind::Add)
-    return success(succeeded(addLinear(lhs, factor, coefficients, constant)) &&
-                   succeeded(addLinear(rhs, factor, coefficients, constant)));
-  if (expr.getKind() == AffineExprKind::Mul)
-    if (auto by = dyn_cast<AffineConstantExpr>(rhs))
-      return addLinear(lhs, factor * by.getValue(), coefficients, constant);
-  return failure();
-}
-
-static InFlightDiagnostic notLinear(Operation *op, AffineExpr expr) {
-  std::string text;
-  llvm::raw_string_ostream(text) << expr;
-  return op->emitOpError("reads an operand at ")
-         << text << ", which is not linear: no strategy for products has that";
-}
-
-static FailureOr<ContractForm::Side> makeSide(const StagedKernel &kernel,
-                                              const Stage &stage,
-                                              unsigned operand,
-                                              StridesFn stridesIn) {
-  const graph::LoopNest &loops = kernel.nest(stage.op);
-  SmallVector<AffineExpr> dims;
-  for (unsigned d = 0; d < loops.extents.size(); ++d)
-    dims.push_back(getAffineDimExpr(d, stage.op->getContext()));
-  ContractForm::Side side;
-  auto index = accessAt(loops.accesses[operand], dims);
-  side.index.assign(index.begin(), index.end());
-  side.leaf = kernel.viewedLeaf(stage.op->getOperand(operand), side.index);
-  side.coefficients.assign(dims.size(), 0);
-  for (auto [expr, stride] : llvm::zip(side.index, stridesIn(side.leaf)))
-    if (failed(addLinear(expr, stride, side.coefficients, side.constant)))
-      return notLinear(stage.op, expr);
-  return side;
-}
-
-/// How far the accesses of a convolution leave its operands.
-static LogicalResult findBorders(const StagedKernel &kernel, Operation *op,
-                                 ContractForm &form) {
-  const graph::LoopNest &loops = kernel.nest(op);
-  for (auto [operand, access] : llvm::zip(op->getOperands(), loops.accesses)) {
-    if (!access.outside)
-      continue;
-    auto shape = kernel.shapeOf(operand);
-    for (auto [expr, extent] : llvm::zip(access.map.getResults(), shape)) {
-      SmallVector<int64_t, 8> steps(loops.extents.size(), 0);
-      int64_t constant = 0;
-      if (failed(addLinear(expr, 1, steps, constant)))
-        return notLinear(op, expr);
-      ContractForm::Border border{0, 0, 0, 0, constant, extent};
-      int64_t low = constant, high = constant;
-      for (auto [d, step] : llvm::enumerate(steps)) {
-        (step < 0 ? low : high) += step * (loops.extents[d] - 1);
-        if (step == 0)
-          continue;
-        if (d < loops.numParallel)
-          border.parallel = d, border.step = step;
-        else
-          border.k = d, border.kStep = step;
-      }
-      if (low < 0 || high >= extent)
-        form.borders.push_back(border);
-    }
-  }
-  return success();
-}
+using kernel::StridesFn;
 
 namespace {
 struct Candidate {
@@ -276,10 +197,10 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
   ContractForm base;
   base.machine = &machine;
   base.extents.assign(loops.extents.begin(), loops.extents.end());
-  auto left = makeSide(kernel, stage, 0, stridesIn);
-  auto right = makeSide(kernel, stage, 1, stridesIn);
+  auto left = linearOperand(kernel, stage, 0, stridesIn);
+  auto right = linearOperand(kernel, stage, 1, stridesIn);
   if (failed(left) || failed(right) ||
-      failed(findBorders(kernel, stage.op, base)))
+      failed(findBorders(kernel, stage.op, base.borders)))
     return failure();
   base.scalar = *left, base.lane = *right;
   for (unsigned d = loops.numParallel; d < loops.extents.size(); ++d)

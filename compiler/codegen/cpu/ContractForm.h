@@ -14,6 +14,7 @@
 #pragma once
 
 #include "compiler/codegen/cpu/TiledKernel.h"
+#include "compiler/codegen/kernel/LinearOperand.h"
 #include <variant>
 
 namespace dl::cpu {
@@ -70,21 +71,8 @@ struct NarrowProduct {
 };
 
 struct ContractForm {
-  /// One operand as a linear function of the iteration dims, in elements.
-  struct Side {
-    mlir::Value leaf;
-    llvm::SmallVector<mlir::AffineExpr> index;
-    llvm::SmallVector<int64_t, 8> coefficients;
-    int64_t constant = 0;
-  };
-
-  /// Outside of its operand a lane reads zero: of k dim `k` only the part
-  /// counts where 0 <= step * p + kStep * k + constant < extent, p being the
-  /// index of a parallel dim that no lanes run along.
-  struct Border {
-    unsigned k, parallel;
-    int64_t step, kStep, constant, extent;
-  };
+  using Side = kernel::LinearOperand;
+  using Border = kernel::Border;
 
   /// Fails, with a diagnostic, where there is no way to compute it. Values in
   /// scratch are taken to be whole there.
@@ -93,10 +81,6 @@ struct ContractForm {
                                               const Processor &processor);
   /// Of a kernel with tiles, parts of values being where its scratch has them.
   static ContractForm of(const TiledKernel &kernel, const Stage &stage);
-
-  /// Elements between neighbours of each dim of a placed value.
-  using StridesFn =
-      llvm::function_ref<llvm::SmallVector<int64_t, 6>(mlir::Value placed)>;
 
   /// `scalar` has the row dim and is broadcast element by element, `lane` has
   /// the lane dims and is read along them.
@@ -151,13 +135,8 @@ private:
   static mlir::FailureOr<ContractForm> create(const StagedKernel &kernel,
                                               const Stage &stage,
                                               const Processor &processor,
-                                              StridesFn stridesIn);
+                                              kernel::StridesFn stridesIn);
 };
-
-/// Adds factor * expr to a linear function of the dims; fails where it is none.
-mlir::LogicalResult addLinear(mlir::AffineExpr expr, int64_t factor,
-                              llvm::MutableArrayRef<int64_t> coefficients,
-                              int64_t &constant);
 
 /// Vector registers of an instruction set, and how many hold a logical vector.
 struct Registers {

@@ -1,8 +1,8 @@
 #include "compiler/codegen/cpu/CpuCodegen.h"
 #include "compiler/codegen/cpu/Image.h"
-#include "compiler/codegen/cpu/KernelCache.h"
 #include "compiler/codegen/cpu/KernelEmitter.h"
 #include "compiler/codegen/cpu/ObjectCode.h"
+#include "compiler/codegen/kernel/KernelCache.h"
 #include "dialects/graph/Check.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/ThreadPool.h"
@@ -10,6 +10,8 @@
 using namespace mlir;
 
 namespace dl::cpu {
+
+using kernel::KernelCache;
 
 namespace {
 /// One kernel for all variants; filled by a worker.
@@ -47,7 +49,7 @@ void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache,
       return;
     }
     std::string key =
-        cache.enabled() ? KernelCache::keyOf(*module, variant) : "";
+        cache.enabled() ? KernelCache::keyOf(madeFrom(*module, variant)) : "";
     if (auto known = cache.load(key)) {
       objects.push_back(std::move(*known));
       continue;

@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/IndexScope.h"
+#include "compiler/codegen/kernel/IndexRange.h"
 #include "dialects/graph/Check.h"
 
 using namespace mlir;
@@ -172,32 +173,9 @@ std::optional<int64_t> IndexScope::laneStride(AffineExpr expr) const {
 }
 
 std::pair<int64_t, int64_t> IndexScope::range(AffineExpr expr) const {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return {constant.getValue(), constant.getValue()};
-  if (auto dim = dyn_cast<AffineDimExpr>(expr))
-    return {dims[dim.getPosition()].lo, dims[dim.getPosition()].hi};
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  auto [llo, lhi] = range(binary.getLHS());
-  auto [rlo, rhi] = range(binary.getRHS());
-  auto floorDiv = [](int64_t a, int64_t b) {
-    return a >= 0 ? a / b : -((-a + b - 1) / b);
-  };
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    return {llo + rlo, lhi + rhi};
-  case AffineExprKind::Mul: {
-    int64_t a = llo * rlo, b = lhi * rlo;
-    return {std::min(a, b), std::max(a, b)};
-  }
-  case AffineExprKind::FloorDiv:
-    return {floorDiv(llo, rlo), floorDiv(lhi, rlo)};
-  case AffineExprKind::Mod:
-    if (floorDiv(llo, rlo) == floorDiv(lhi, rlo))
-      return {llo - floorDiv(llo, rlo) * rlo, lhi - floorDiv(lhi, rlo) * rlo};
-    return {0, rlo - 1};
-  default:
-    DL_UNREACHABLE("ceildiv does not occur in access maps");
-  }
+  return kernel::rangeOf(expr, [&](unsigned dim) {
+    return std::make_pair(dims[dim].lo, dims[dim].hi);
+  });
 }
 
 } // namespace dl::cpu

@@ -1,6 +1,8 @@
 #include "compiler/codegen/cpu/ObjectCode.h"
 
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/Config/llvm-config.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LegacyPassManager.h"
@@ -21,6 +23,9 @@ using namespace llvm;
 
 namespace dl::cpu {
 namespace {
+
+/// Goes up whenever the same IR gives other code.
+constexpr unsigned objectCodeVersion = 1;
 
 /// While it lives, errors of LLVM's back end are collected; by default they end
 /// the process.
@@ -111,6 +116,19 @@ void optimize(Module &module, TargetMachine &machine) {
 }
 
 } // namespace
+
+SmallVector<char, 0> madeFrom(const Module &module,
+                              const TargetVariant &variant) {
+  SmallVector<char, 0> bytes;
+  raw_svector_ostream stream(bytes);
+  WriteBitcodeToFile(module, stream);
+  // A zero byte between the parts keeps them apart.
+  for (StringRef part : {StringRef(variant.features), StringRef(variant.tuning),
+                         StringRef(LLVM_VERSION_STRING)})
+    stream << part << '\0';
+  stream << objectCodeVersion;
+  return bytes;
+}
 
 void prepareModule(Module &module, TargetMachine &machine) {
   module.setTargetTriple(machine.getTargetTriple());

@@ -1,6 +1,7 @@
 // From a kernel's LLVM IR to a relocatable ELF object.
 #pragma once
 
+#include "compiler/codegen/cpu/Target.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/Error.h"
@@ -8,8 +9,10 @@
 
 namespace dl::cpu {
 
-/// Goes up whenever the same IR gives other code; part of the cache's key.
-inline constexpr unsigned objectCodeVersion = 1;
+/// All that an object follows from, for a cache: a module before optimisation,
+/// the variant, the versions of LLVM and of this code.
+llvm::SmallVector<char, 0> madeFrom(const llvm::Module &module,
+                                    const TargetVariant &variant);
 
 /// Sets the module's triple and data layout. Whoever emits IR calls it first,
 /// so that alignments and sizes are known.

@@ -13,14 +13,6 @@ static RankedTensorType tensorType(mlir::Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-const graph::PayloadBlock &PayloadCache::get(graph::LoopNestOpInterface op) {
-  std::unique_ptr<graph::PayloadBlock> &slot = payloads[op];
-  if (!slot)
-    slot = std::make_unique<graph::PayloadBlock>(
-        op, op.getLoopNest().extents.size());
-  return *slot;
-}
-
 RegionEmitter::RegionEmitter(const TiledKernel &kernel, PayloadCache &payloads,
                              llvm::IRBuilder<> &builder, Value *bindings,
                              Value *constants, Value *scratch)

@@ -4,21 +4,11 @@
 
 #include "compiler/codegen/cpu/IndexScope.h"
 #include "compiler/codegen/cpu/TiledKernel.h"
-#include "dialects/graph/Payload.h"
+#include "compiler/codegen/kernel/PayloadCache.h"
 
 namespace dl::cpu {
 
-/// The payloads of a kernel's ops, built once for all functions and targets.
-class PayloadCache {
-public:
-  const graph::PayloadBlock &get(graph::LoopNestOpInterface op);
-  /// Why what is emitted from them cannot be used; empty if it can.
-  std::string error;
-
-private:
-  llvm::DenseMap<mlir::Operation *, std::unique_ptr<graph::PayloadBlock>>
-      payloads;
-};
+using kernel::PayloadCache;
 
 class RegionEmitter {
 public:

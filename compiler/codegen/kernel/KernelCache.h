@@ -1,15 +1,13 @@
 // Objects of kernels that were compiled before, on disk.
 #pragma once
 
-#include "compiler/codegen/cpu/Target.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
-#include "llvm/IR/Module.h"
 
 #include <optional>
 #include <string>
 
-namespace dl::cpu {
+namespace dl::kernel {
 
 /// A folder of objects named by a hash of what they were made from. Whatever
 /// goes wrong with it (no folder, no rights, a full disk, a damaged file) means
@@ -25,10 +23,8 @@ public:
   /// $XDG_CACHE_HOME/dlcc, or ~/.cache/dlcc; disabled if there is neither.
   static KernelCache inUserFolder();
 
-  /// Hash of a module before optimisation, the variant and the versions of
-  /// LLVM and of this code.
-  static std::string keyOf(const llvm::Module &module,
-                           const TargetVariant &variant);
+  /// A name for what follows from these bytes.
+  static std::string keyOf(llvm::ArrayRef<char> madeFrom);
 
   bool enabled() const { return !folder.empty(); }
   std::optional<llvm::SmallVector<char, 0>> load(llvm::StringRef key) const;
@@ -43,4 +39,4 @@ private:
   std::string folder;
 };
 
-} // namespace dl::cpu
+} // namespace dl::kernel

@@ -1,9 +1,6 @@
-#include "compiler/codegen/cpu/KernelCache.h"
+#include "compiler/codegen/kernel/KernelCache.h"
 
-#include "compiler/codegen/cpu/ObjectCode.h"
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Bitcode/BitcodeWriter.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Support/CachePruning.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -13,7 +10,7 @@
 
 using namespace llvm;
 
-namespace dl::cpu {
+namespace dl::kernel {
 
 /// Files begin with the hash of what follows: code that is damaged is not run.
 static constexpr size_t checksumBytes = 16;
@@ -39,17 +36,8 @@ KernelCache KernelCache::inUserFolder() {
   return KernelCache((home + "/.cache/dlcc").str());
 }
 
-std::string KernelCache::keyOf(const Module &module,
-                               const TargetVariant &variant) {
-  SmallVector<char, 0> bytes;
-  raw_svector_ostream stream(bytes);
-  WriteBitcodeToFile(module, stream);
-  // A zero byte between the parts keeps them apart.
-  for (StringRef part : {StringRef(variant.features), StringRef(variant.tuning),
-                         StringRef(LLVM_VERSION_STRING)})
-    stream << part << '\0';
-  stream << objectCodeVersion;
-  return toHex(hashOf(bytes), /*LowerCase=*/true);
+std::string KernelCache::keyOf(ArrayRef<char> madeFrom) {
+  return toHex(hashOf(madeFrom), /*LowerCase=*/true);
 }
 
 std::string KernelCache::pathOf(StringRef key) const {
@@ -103,4 +91,4 @@ void KernelCache::prune() const {
   pruneCache(folder, policy);
 }
 
-} // namespace dl::cpu
+} // namespace dl::kernel
