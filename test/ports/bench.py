@@ -1,17 +1,19 @@
 #!/usr/bin/python3
 """Milliseconds a step of each port and of its twin in PyTorch, in turns on the same pinned cores.
 
-    test/ports/bench.py [PORT...] [--threads 1,2] [--rounds 5] [--seconds 1]
+    test/ports/bench.py [PORT...] [--threads 1,2] [--rounds 5] [--seconds 1] [--compile] [--cpu]
 
 f32, the sizes that stand in the ports. PyTorch is that of this Python (DL_PEER_PYTHON names another one: Debian's multiplies
 matrices with the reference BLAS, and 1.13 has no torch.compile), eager, and with --compile also with its modules compiled.
 `ratio` is the median of the rounds' ratios, the better of PyTorch's times over ours: more than 1 is faster. JSON on stdout;
---readme FILE also writes a table between that file's `bench` marks.
+--readme FILE also writes a table between that file's `bench` marks. --cpu: on a machine with other work, with one thread:
+the processor time of a step instead of the wall clock's, which short steps get between the others' turns and long ones do not.
 """
 
 import argparse
 import json
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -28,7 +30,7 @@ PYTHON = os.environ.get("DL_PEER_PYTHON", sys.executable)
 WARM_UP = 3
 
 
-def child(name, threads, mode):
+def child(name, threads, mode, clock):
     """Trains for as many seconds as each line of stdin says, and answers with the median time of a step."""
     from ports import twins
     torch = twins.torch
@@ -44,15 +46,15 @@ def child(name, threads, mode):
             return module
 
         def step_begins(self):
-            now = time.perf_counter()
+            now = clock()
             self.times += [now - self.began] if self.began else []
-            if now > self.until and len(self.times) >= WARM_UP:
+            if time.perf_counter() > self.until and len(self.times) >= WARM_UP:
                 print(json.dumps({"median_ms": 1e3 * statistics.median(self.times), "torch": torch.__version__}), flush=True)
                 line = sys.stdin.readline()
                 if not line:
                     sys.exit()
                 self.times, self.until = [], time.perf_counter() + float(line)
-            self.began = time.perf_counter()
+            self.began = clock()
 
         def log(self, step=None, **metrics):
             pass
@@ -68,8 +70,9 @@ def child(name, threads, mode):
 
 
 class Peer:
-    def __init__(self, name, threads, mode):
-        command = machine.pinned([PYTHON, os.path.abspath(__file__), "--child", name, threads, mode], threads)
+    def __init__(self, name, threads, mode, cpu):
+        command = machine.pinned([PYTHON, os.path.abspath(__file__), "--child", name, threads, mode,
+                                  "process_time" if cpu else "perf_counter"], threads)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                         env={**os.environ, "OMP_NUM_THREADS": str(threads)})
         self.version = json.loads(self.process.stdout.readline())["torch"]
@@ -83,11 +86,27 @@ class Peer:
         self.process.wait()
 
 
+def processor_ms(folder, seconds):
+    """Of a step on one thread: of so many steps more, the processor time more."""
+    def used(steps):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        event = machine.bench("port.plan", 1, "--steps", steps, cwd=folder, seconds=60)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, event["median_ms"]
+    few = 5
+    short, ms = used(few)
+    many = few + max(5, int(1e3 * seconds / ms))
+    return 1e3 * (used(many)[0] - short) / (many - few)
+
+
 def compare(name, threads, options, folder):
-    peers = {mode: Peer(name, threads, mode) for mode in ("eager", "compile") if mode == "eager" or options.compile}
+    peers = {mode: Peer(name, threads, mode, options.cpu) for mode in ("eager", "compile") if mode == "eager" or options.compile}
     mine, theirs = [], {mode: [] for mode in peers}
     for _ in range(options.rounds):
-        mine.append(machine.bench("port.plan", threads, cwd=folder, seconds=options.seconds)["median_ms"])
+        if options.cpu:
+            mine.append(processor_ms(folder, options.seconds))
+        else:
+            mine.append(machine.bench("port.plan", threads, cwd=folder, seconds=options.seconds)["median_ms"])
         for mode, peer in peers.items():
             theirs[mode].append(peer.measure(options.seconds))
     for peer in peers.values():
@@ -108,7 +127,7 @@ def write_readme(path, result):
         own = {row["threads"]: row for row in rows if row["port"] == name}
         lines.append([name] + [f"{own[n][key]:.3g}" for n in threads for key in ["ours_ms", *[m + "_ms" for m in modes], "ratio"]])
     about = (f"{result['date']}, {result['cpu']}, {result['cores']} cores, others at work on them (load {result['load_at_start']:.0f}); "
-             f"PyTorch {rows[0]['torch']}; medians of {result['rounds']} rounds in turns, one and two threads.")
+             f"PyTorch {rows[0]['torch']}; medians of {result['rounds']} rounds in turns{', processor time' if result['cpu_time'] else ''}.")
     table = about + "\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines)
     with open(path, encoding="utf-8") as file:
         text = file.read()
@@ -124,8 +143,11 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1)
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--readme")
     options = parser.parse_args()
+    if options.cpu:
+        options.threads = "1"
     rows = []
     for name in options.ports or BY_NAME:
         with machine.scratch() as folder:
@@ -138,7 +160,7 @@ def main():
                       file=sys.stderr, flush=True)
     machine.table("ports, ms a step", ["port", "threads", "dlrun", "PyTorch eager", "ratio to its best"],
                   [[r["port"], r["threads"], r["ours_ms"], r["eager_ms"], r["ratio"]] for r in rows])
-    result = {**machine.describe(), "date": time.strftime("%Y-%m-%d"), "rounds": options.rounds, "rows": rows}
+    result = {**machine.describe(), "date": time.strftime("%Y-%m-%d"), "rounds": options.rounds, "cpu_time": options.cpu, "rows": rows}
     json.dump(result, sys.stdout, indent=1)
     print()
     if options.readme:
@@ -147,6 +169,6 @@ def main():
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
-        child(sys.argv[2], int(sys.argv[3]), sys.argv[4])
+        child(sys.argv[2], int(sys.argv[3]), sys.argv[4], getattr(time, sys.argv[5]))
     else:
         main()
