@@ -1,4 +1,5 @@
 #include "compiler/pictures/BuildPicture.h"
+#include "compiler/pictures/Ranks.h"
 #include "compiler/pictures/StepParts.h"
 #include "compiler/pictures/Text.h"
 #include "dialects/graph/Inference.h"
@@ -210,6 +211,13 @@ void Describer::addOp(Operation *op, const StepParts &parts) {
 void Describer::describeOp(Operation *op, Node &node) {
   node.title = node.id = op->getName().stripDialect().str();
   node.ops.push_back(op->getName().getStringRef().str());
+  if (auto exchange = dyn_cast<graph::CommunicationOpInterface>(op)) {
+    node.title += " over " + axesText(exchange);
+    node.bytes = exchangedBytes(exchange);
+    node.detail = byteText(node.bytes);
+    node.isExchange = true;
+    return;
+  }
   node.detail = typeText(op->getResult(0).getType());
   for (Value operand : op->getOperands()) {
     Operation *def = operand.getDefiningOp();

@@ -75,7 +75,7 @@ void DotWriter::writeNode(int index, const std::string &indent) {
                     : c == '"' || c == '\\' ? std::string("\\") + c
                                             : std::string(1, c);
   bool round = node.part == Part::Input || node.part == Part::Output;
-  Paint paint = paintOf(node.part);
+  Paint paint = node.isExchange ? exchangePaint : paintOf(node.part);
   dot += indent + name(index) + " [label=\"" + escapedLabel +
          "\", fillcolor=\"" + paint.fill + "\", color=\"" + paint.line + "\"" +
          (round ? ", style=\"filled,rounded\"" : "") +

@@ -1,5 +1,6 @@
 #include "compiler/pictures/MemoryPicture.h"
 #include "compiler/pictures/Style.h"
+#include "compiler/pictures/SvgText.h"
 #include "compiler/pictures/Text.h"
 #include <algorithm>
 #include <cmath>
@@ -12,24 +13,6 @@ constexpr double left = 78, top = 74, curveHeight = 130, between = 34,
                  listGap = 96, listWidth = 400, headHeight = 52,
                  namesHeight = 146, legendHeight = 44, lineHeight = 29;
 constexpr size_t mostListed = 16;
-
-std::string attribute(const char *name, double value) {
-  return std::string(" ") + name + "=\"" + number(value) + "\"";
-}
-
-std::string rectText(double x, double y, double w, double h,
-                     const std::string &rest) {
-  return "<rect" + attribute("x", x) + attribute("y", y) +
-         attribute("width", w) + attribute("height", h) + rest;
-}
-
-std::string textText(double x, double y, const std::string &content,
-                     double size, const std::string &rest = "") {
-  return "<text" + attribute("x", x) + attribute("y", y) +
-         attribute("font-size", size) +
-         (rest.find("fill=") == std::string::npos ? " fill=\"#323F4B\"" : "") +
-         rest + ">" + escaped(content) + "</text>\n";
-}
 
 std::string totals(const MemoryPicture &picture) {
   std::string text;
@@ -67,7 +50,7 @@ public:
       writeList();
     }
     writeCommands();
-    return std::move(svg);
+    return std::move(out);
   }
 
 private:
@@ -79,11 +62,11 @@ private:
   void writeList();
   void writeAxis(double y0, double extent, int64_t most, const char *what);
   void rect(double x, double y, double w, double h, const std::string &rest) {
-    svg += rectText(x, y, w, h, rest);
+    out += svg::rect(x, y, w, h, rest);
   }
   void text(double x, double y, const std::string &content, double size,
             const std::string &rest = "") {
-    svg += textText(x, y, content, size, rest);
+    out += svg::text(x, y, content, size, rest);
   }
   void line(double x1, double y1, double x2, double y2,
             const std::string &rest);
@@ -104,15 +87,14 @@ private:
   const MemoryMap &map;
   int64_t fixed;
   double step, plot, frame, mapTop, mapHeight;
-  std::string svg;
+  std::string out;
 };
 
 } // namespace
 
 void MemoryWriter::line(double x1, double y1, double x2, double y2,
                         const std::string &rest) {
-  svg += "<line" + attribute("x1", x1) + attribute("y1", y1) +
-         attribute("x2", x2) + attribute("y2", y2) + rest + "/>\n";
+  out += svg::line(x1, y1, x2, y2, rest);
 }
 
 void MemoryWriter::writeTitle() {
@@ -163,7 +145,7 @@ void MemoryWriter::writeCurve() {
             number(xOf(static_cast<int>(i) + 1)) + " " + number(y);
   }
   path += " L" + number(left + plot) + " " + number(base) + " z";
-  svg += "<path d=\"" + path +
+  out += "<path d=\"" + path +
          "\" class=\"alive\" fill=\"#9DB8D2\" stroke=\"#4F7599\" "
          "stroke-width=\"1.2\"/>\n";
   double mostY = bottom - static_cast<double>(most) * scale;
@@ -308,15 +290,15 @@ static std::string legendText(double y) {
       {"alive at the peak", {"white", "#C0392B"}},
   };
   double x = 20;
-  std::string svg = "<g class=\"legend\">\n";
+  std::string out = "<g class=\"legend\">\n";
   for (const Item &item : items) {
-    svg += rectText(x, y, 15, 12,
-                    std::string(" rx=\"2.5\" fill=\"") + item.paint.fill +
-                        "\" stroke=\"" + item.paint.line + "\"/>\n");
-    svg += textText(x + 21, y + 10, item.name, 10.5);
+    out += svg::rect(x, y, 15, 12,
+                     std::string(" rx=\"2.5\" fill=\"") + item.paint.fill +
+                         "\" stroke=\"" + item.paint.line + "\"/>\n");
+    out += svg::text(x + 21, y + 10, item.name, 10.5);
     x += 40 + textWidth(item.name, 10.5);
   }
-  return svg + "</g>\n";
+  return out + "</g>\n";
 }
 
 std::string writeMemorySvg(const MemoryPicture &picture) {
@@ -332,17 +314,12 @@ std::string writeMemorySvg(const MemoryPicture &picture) {
   }
   std::string legend = legendText(height + legendHeight - 26);
   height += legendHeight;
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-         "<svg xmlns=\"http://www.w3.org/2000/svg\"" +
-         attribute("width", width) + attribute("height", height) +
-         " viewBox=\"0 0 " + number(width) + " " + number(height) +
-         "\" font-family=\"" + fontFamily + "\">\n<title>" +
-         escaped(picture.title) + "</title>\n" +
-         rectText(0, 0, width, height, " fill=\"white\"/>\n") +
-         textText(20, 28, picture.title, 17,
-                  " font-weight=\"bold\" fill=\"#1F2933\"") +
-         textText(20, 46, totals(picture), 11.5, " fill=\"#52606D\"") +
-         programs + legend + "</svg>\n";
+  return svg::document(
+      picture.title, width, height,
+      svg::text(20, 28, picture.title, 17,
+                " font-weight=\"bold\" fill=\"#1F2933\"") +
+          svg::text(20, 46, totals(picture), 11.5, " fill=\"#52606D\"") +
+          programs + legend);
 }
 
 } // namespace dl::pictures

@@ -35,6 +35,7 @@ struct Node {
   std::string module;              // path, empty outside of modules
   std::string where;               // "mnist.dl:14:17"
   int64_t bytes = 0;               // of its results
+  bool isExchange = false;         // bytes move between ranks
   int count = 1; // of equal nodes, of which only this one is shown
   /// The forward node beside which it stands; -1: none in particular.
   int anchor = -1;

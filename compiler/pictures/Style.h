@@ -26,6 +26,9 @@ inline Paint paintOf(Part part) {
   return {"#FFFFFF", "#4A4A4A"};
 }
 
+/// Of exchanges between ranks.
+inline constexpr Paint exchangePaint = {"#D9F2E3", "#3C9A66"};
+
 inline constexpr const char *parameterFill = "#FFE8B3";
 inline constexpr const char *frameLine = "#B4C0CC";
 inline constexpr const char *frameFill = "#F5F8FB";

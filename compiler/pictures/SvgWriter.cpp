@@ -250,7 +250,7 @@ void Writer::writeNode(const Node &node, const DrawnNode &drawn) {
     hint += "\n  " + member.text;
   svg += "<title>" + escaped(hint) + "</title>\n";
   bool round = node.part == Part::Input || node.part == Part::Output;
-  Paint paint = paintOf(node.part);
+  Paint paint = node.isExchange ? exchangePaint : paintOf(node.part);
   rect(place, std::string(" rx=\"") +
                   (round ? number(place.height / 2) : std::string("4")) +
                   "\" fill=\"" + paint.fill + "\" stroke=\"" + paint.line +

@@ -1,10 +1,12 @@
 #include "compiler/pipeline/Pictures.h"
 #include "compiler/pictures/BuildPicture.h"
+#include "compiler/pictures/DevicesPicture.h"
 #include "compiler/pictures/DotWriter.h"
 #include "compiler/pictures/Fold.h"
 #include "compiler/pictures/Layout.h"
 #include "compiler/pictures/MemoryPicture.h"
 #include "compiler/pictures/SvgWriter.h"
+#include "compiler/pictures/Timeline.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/backward/Passes.h"
@@ -30,10 +32,13 @@ static FailureOr<std::string> chooseStep(ModuleOp module,
          << llvm::join(names, ", ");
 }
 
-static bool wants(const PictureOptions &options, bool memory) {
-  return llvm::any_of(options.files, [&](const PictureOptions::File &file) {
-    return (file.kind == PictureOptions::MemorySvg) == memory;
-  });
+static bool isGraph(const PictureOptions::File &file) {
+  return file.kind == PictureOptions::GraphDot ||
+         file.kind == PictureOptions::GraphSvg;
+}
+
+static bool wantsGraph(const PictureOptions &options) {
+  return llvm::any_of(options.files, isGraph);
 }
 
 /// Beyond this many pixels browsers cut pictures off, or show none.
@@ -63,7 +68,8 @@ FailureOr<std::vector<PictureFile>> drawGraph(ModuleOp imported,
   FailureOr<std::string> step = chooseStep(imported, options);
   if (failed(step))
     return failure();
-  if (options.view == View::Kernels || !wants(options, /*memory=*/false))
+  if (options.view == View::Kernels || options.byDevices ||
+      !wantsGraph(options))
     return files;
   // The ops as the user named them: a copy, before composite ops and optimizers
   // are taken apart.
@@ -89,22 +95,33 @@ FailureOr<std::vector<PictureFile>> drawGraph(ModuleOp imported,
   return files;
 }
 
-FailureOr<std::vector<PictureFile>> drawPlan(ModuleOp module, plan::PlanOp plan,
+FailureOr<std::vector<PictureFile>> drawPlan(ArrayRef<ModuleOp> units,
+                                             ArrayRef<plan::PlanOp> plans,
                                              const PictureOptions &options) {
   std::vector<PictureFile> files;
   if (options.files.empty())
     return files;
+  ModuleOp module = units.front();
   FailureOr<std::string> step = chooseStep(module, options);
   if (failed(step))
     return failure();
-  if (options.view == View::Kernels && wants(options, /*memory=*/false))
+  if (options.view == View::Kernels && wantsGraph(options))
     if (auto picture = pictures::describeKernels(module, *step))
       drawGraphFiles(pictures::foldBlocks(*picture), options, files);
-  for (const PictureOptions::File &file : options.files)
+  for (const PictureOptions::File &file : options.files) {
+    if (options.byDevices && isGraph(file))
+      files.push_back(
+          {file.path,
+           pictures::writeDevicesSvg(pictures::describeDevices(units, *step))});
     if (file.kind == PictureOptions::MemorySvg)
       files.push_back(
           {file.path, pictures::writeMemorySvg(pictures::describeMemory(
-                          module, plan, options.step))});
+                          module, plans.front(), options.step))});
+    if (file.kind == PictureOptions::TimelineSvg)
+      files.push_back(
+          {file.path, pictures::writeTimelineSvg(
+                          pictures::describeTimeline(units, plans, *step))});
+  }
   return files;
 }
 

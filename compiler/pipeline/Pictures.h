@@ -11,14 +11,15 @@
 namespace dl {
 
 struct PictureOptions {
-  enum Kind { GraphDot, GraphSvg, MemorySvg };
+  enum Kind { GraphDot, GraphSvg, MemorySvg, TimelineSvg };
   struct File {
     Kind kind;
     std::string path;
   };
   std::vector<File> files;
   pictures::View view = pictures::View::Blocks;
-  std::string step; // empty: the training step, else the first
+  bool byDevices = false; // a graph is what each class of ranks does
+  std::string step;       // empty: the training step, else the first
 };
 
 struct PictureFile {
@@ -29,9 +30,10 @@ struct PictureFile {
 mlir::FailureOr<std::vector<PictureFile>>
 drawGraph(mlir::ModuleOp imported, const PictureOptions &options);
 
-/// What is drawn of kernels and of memory.
+/// What is drawn of kernels, of memory and of time, from the modules and plans
+/// of all classes of ranks.
 mlir::FailureOr<std::vector<PictureFile>>
-drawPlan(mlir::ModuleOp module, plan::PlanOp plan,
-         const PictureOptions &options);
+drawPlan(llvm::ArrayRef<mlir::ModuleOp> units,
+         llvm::ArrayRef<plan::PlanOp> plans, const PictureOptions &options);
 
 } // namespace dl

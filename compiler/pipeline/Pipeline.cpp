@@ -90,8 +90,7 @@ public:
     for (ModuleOp unit : units)
       plans.push_back(*unit.getOps<plan::PlanOp>().begin());
     report.describe(plans.front());
-    return writePictures(
-        drawPlan(units.front(), plans.front(), options.pictures));
+    return writePictures(drawPlan(units, plans, options.pictures));
   }
 
   LogicalResult codegen() {

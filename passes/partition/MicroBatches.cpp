@@ -1,4 +1,5 @@
 #include "passes/partition/MicroBatches.h"
+#include "dialects/graph/PipelineOrder.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
 #include <queue>
@@ -52,18 +53,7 @@ MicroBatches::MicroBatches(graph::StepOp step, const Mesh &mesh)
 struct MicroBatches::Times {
   Times(int64_t stages, int64_t micros, bool gpipe)
       : forward(stages, std::vector<int64_t>(micros, -1)), backward(forward) {
-    // What each stage does in which order.
-    std::vector<std::vector<std::pair<bool, int64_t>>> lists(stages);
-    for (int64_t stage = 0; stage < stages; ++stage) {
-      int64_t ahead = gpipe ? micros : std::min(stages - 1 - stage, micros);
-      for (int64_t m = 0; m < ahead; ++m)
-        lists[stage].push_back({true, m});
-      for (int64_t m = 0; m < micros; ++m) {
-        if (m + ahead < micros)
-          lists[stage].push_back({true, m + ahead});
-        lists[stage].push_back({false, m});
-      }
-    }
+    auto lists = graph::pipelineOrder(stages, micros, gpipe);
     std::vector<size_t> next(stages, 0);
     bool left = true;
     for (int64_t now = 0; left; ++now) {

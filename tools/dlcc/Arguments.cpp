@@ -249,7 +249,7 @@ void Parser::mesh(StringRef text) {
 
 void Parser::view(StringRef text) {
   static const std::vector<std::string> known = {"blocks", "modules", "ops",
-                                                 "kernels"};
+                                                 "kernels", "devices"};
   if (llvm::is_contained(known, text)) {
     result.view = text.str();
     viewGiven = true;
@@ -257,7 +257,7 @@ void Parser::view(StringRef text) {
   }
   std::string better = frontend::nearest(text, known);
   fail("--view=" + text.str() + ": " +
-       (better.empty() ? "blocks, modules, ops and kernels are known"
+       (better.empty() ? "blocks, modules, ops, kernels and devices are known"
                        : "did you mean " + better + "?"));
 }
 
@@ -272,8 +272,8 @@ void Parser::emit(StringRef list) {
 
 void Parser::emitOne(StringRef kind, StringRef path) {
   static const std::vector<std::string> known = {
-      "graph.dot",  "graph.svg",   "memory.svg", "mlir",
-      "kernels.so", "report.json", "machine"};
+      "graph.dot", "graph.svg",  "memory.svg",  "timeline.svg",
+      "mlir",      "kernels.so", "report.json", "machine"};
   static const std::vector<std::string> later = {
       "summary",       "graph.html",   "graph.json", "memory.pickle",
       "schedule.json", "schedule.svg", "cu",         "ptx",
@@ -359,11 +359,15 @@ void Parser::complete() {
          ": it is about a picture of the graph; add --emit=graph.svg");
   for (const Output &output : result.outputs)
     if (result.check &&
-        (output.kind == "memory.svg" || output.kind == "kernels.so" ||
-         (result.view == "kernels" &&
+        (output.kind == "memory.svg" || output.kind == "timeline.svg" ||
+         output.kind == "kernels.so" ||
+         ((result.view == "kernels" || result.view == "devices") &&
           StringRef(output.kind).starts_with("graph."))))
       fail("--emit=" + output.kind +
            ": --check stops before there are kernels; leave it out");
+  for (const Output &output : result.outputs)
+    if (result.view == "devices" && output.kind == "graph.dot")
+      fail("--view=devices: a picture for people; take --emit=graph.svg");
   checkFiles();
 }
 
@@ -386,12 +390,13 @@ Usage: dlcc [options] MODEL.dl
 
 Output
   -o FILE                the plan (default: MODEL.plan in this folder)
-  --emit=KIND[=FILE],... also write: graph.svg, graph.dot, memory.svg, report.json, kernels.so,
+  --emit=KIND[=FILE],... also write: graph.svg, graph.dot, memory.svg, timeline.svg (when stages of a pipeline
+                         compute what, as predicted), report.json, kernels.so,
                          mlir[:PHASE] (to standard output unless FILE is given; PHASE is import,
                          backward, partition, layout, fuse or schedule), machine (what the plan was made for, in the
                          form of --machine; to standard output)
   --view=VIEW            how much a graph shows: blocks (default), modules, kernels (in these, equal
-                         neighbours are folded) or ops
+                         neighbours are folded), ops, or devices (a column for each class of ranks)
   --step=NAME            the step of pictures (default: train, else the first; of memory.svg all)
   --report[=json]        parameters, FLOPs, bytes, kernels, fusions, memory
   --check                evaluate the model and stop: no code, no plan

@@ -81,6 +81,7 @@ static dl::PictureOptions pictureOptions(const Arguments &arguments) {
   dl::PictureOptions options;
   options.step = arguments.step;
   using dl::pictures::View;
+  options.byDevices = arguments.view == "devices";
   options.view = arguments.view == "modules"   ? View::Modules
                  : arguments.view == "ops"     ? View::Ops
                  : arguments.view == "kernels" ? View::Kernels
@@ -92,6 +93,8 @@ static dl::PictureOptions pictureOptions(const Arguments &arguments) {
       options.files.push_back({dl::PictureOptions::GraphSvg, output.path});
     if (output.kind == "memory.svg")
       options.files.push_back({dl::PictureOptions::MemorySvg, output.path});
+    if (output.kind == "timeline.svg")
+      options.files.push_back({dl::PictureOptions::TimelineSvg, output.path});
   }
   return options;
 }

@@ -1,0 +1,155 @@
+#include "compiler/pictures/Style.h"
+#include "compiler/pictures/SvgText.h"
+#include "compiler/pictures/Text.h"
+#include "compiler/pictures/Timeline.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace dl::pictures {
+namespace {
+
+constexpr double top = 74, rowHeight = 34, rowGap = 6, plot = 900, right = 24,
+                 axisHeight = 30, legendHeight = 34;
+
+std::string timeText(double seconds) {
+  char text[32];
+  if (seconds < 1e-3)
+    std::snprintf(text, sizeof text, "%.3g µs", seconds * 1e6);
+  else
+    std::snprintf(text, sizeof text, "%.3g ms", seconds * 1e3);
+  return text;
+}
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", share * 100);
+  return text;
+}
+
+std::string subtitle(const Timeline &timeline) {
+  std::string text = "one core a rank, communication without time";
+  if (timeline.stages.size() > 1 || timeline.micros > 1)
+    text = timeline.schedule + " · " + std::to_string(timeline.micros) +
+           " micro-batches · " + text;
+  return text;
+}
+
+/// A round number of seconds, of which five or so fit into the whole.
+double tickOf(double whole) {
+  double rough = whole / 5;
+  double unit = std::pow(10.0, std::floor(std::log10(rough)));
+  for (double factor : {1.0, 2.0, 5.0})
+    if (unit * factor >= rough)
+      return unit * factor;
+  return unit * 10;
+}
+
+class TimelineWriter {
+public:
+  explicit TimelineWriter(const Timeline &timeline) : timeline(timeline) {
+    for (const TimelineStage &stage : timeline.stages)
+      left = std::max(left, 40 + textWidth(stage.name, 11));
+    scale = timeline.end > 0 ? plot / timeline.end : 0;
+  }
+
+  std::string run() {
+    double rows = static_cast<double>(timeline.stages.size());
+    double bottom = top + rows * (rowHeight + rowGap);
+    for (size_t s = 0; s < timeline.stages.size(); ++s) {
+      double y = rowOf(static_cast<int>(s));
+      body += svg::text(left - 10, y + rowHeight / 2 + 4,
+                        timeline.stages[s].name, 11, " text-anchor=\"end\"");
+      body += svg::rect(left, y, plot, rowHeight,
+                        " class=\"stage\" fill=\"#F5F7FA\"/>\n");
+    }
+    for (const Fragment &fragment : timeline.fragments)
+      write(fragment);
+    writeAxis(bottom);
+    writeLegend(bottom + axisHeight);
+    double height = bottom + axisHeight + legendHeight;
+    return svg::document(
+        timeline.title, left + plot + right, height,
+        svg::text(20, 28, timeline.title, 17,
+                  " font-weight=\"bold\" fill=\"#1F2933\"") +
+            svg::text(20, 46, subtitle(timeline), 11.5, " fill=\"#52606D\"") +
+            svg::text(20, 62, idleText(), 11.5,
+                      " class=\"idle\" fill=\"#52606D\"") +
+            body);
+  }
+
+private:
+  static double rowOf(int stage) {
+    return top + static_cast<double>(stage) * (rowHeight + rowGap);
+  }
+
+  std::string idleText() const {
+    std::string text = "step " + timeText(timeline.end) + " · idle " +
+                       percent(timeline.idle());
+    if (timeline.stages.size() > 1)
+      text += " (" + percent(timeline.idleOfEqual()) +
+              " if all fragments took equally long)";
+    return text;
+  }
+
+  void write(const Fragment &fragment) {
+    double x = left + fragment.begin * scale,
+           w = (fragment.end - fragment.begin) * scale;
+    double y = rowOf(fragment.stage);
+    Paint paint = paintOf(fragment.part);
+    std::string number = std::to_string(fragment.micro + 1);
+    bool isUpdate = fragment.part == Part::Update;
+    body +=
+        svg::rect(x, y, w, rowHeight,
+                  std::string(" class=\"fragment ") + nameOf(fragment.part) +
+                      "\" data-micro=\"" + number + "\" fill=\"" + paint.fill +
+                      "\" stroke=\"" + paint.line + "\" stroke-width=\"" +
+                      (w < 4 ? "0.2" : "0.8") + "\"><title>" +
+                      escaped(std::string(nameOf(fragment.part)) +
+                              (isUpdate ? "" : " of micro-batch " + number) +
+                              "\n" + timeText(fragment.end - fragment.begin) +
+                              " from " + timeText(fragment.begin)) +
+                      "</title></rect>\n");
+    if (!isUpdate && w > textWidth(number, 11) + 3)
+      body += svg::text(x + w / 2, y + rowHeight / 2 + 4, number, 11,
+                        " text-anchor=\"middle\" pointer-events=\"none\"");
+  }
+
+  void writeAxis(double y) {
+    if (timeline.end <= 0)
+      return;
+    double tick = tickOf(timeline.end);
+    for (int i = 0; tick * i <= timeline.end * 1.0001; ++i) {
+      double x = left + tick * i * scale;
+      body += svg::line(x, y, x, y + 4, " stroke=\"#7B8794\"");
+      body += svg::text(x, y + 16, i == 0 ? "0" : timeText(tick * i), 10,
+                        " text-anchor=\"middle\" fill=\"#7B8794\"");
+    }
+  }
+
+  void writeLegend(double y) {
+    double x = 20;
+    for (auto [part, name] : {std::pair(Part::Forward, "forward"),
+                              {Part::Backward, "backward"},
+                              {Part::Update, "update"}}) {
+      Paint paint = paintOf(part);
+      body += svg::rect(x, y, 15, 12,
+                        std::string(" rx=\"2.5\" fill=\"") + paint.fill +
+                            "\" stroke=\"" + paint.line + "\"/>\n");
+      body += svg::text(x + 21, y + 10, name, 10.5);
+      x += 40 + textWidth(name, 10.5);
+    }
+  }
+
+  const Timeline &timeline;
+  double left = 0, scale = 0;
+  std::string body;
+};
+
+} // namespace
+
+std::string writeTimelineSvg(const Timeline &timeline) {
+  return TimelineWriter(timeline).run();
+}
+
+} // namespace dl::pictures

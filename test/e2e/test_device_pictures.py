@@ -1,0 +1,100 @@
+"""Pictures of many devices: the predicted course of a pipeline, and what each class of ranks does."""
+
+import collections
+import os
+import re
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+import dltools
+from e2e.support import ToolTest, example
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def classes(element):
+    return element.get("class", "").split()
+
+
+class DevicePictures(ToolTest):
+    def setUp(self):
+        super().setUp()
+        dltools.run("python3", os.path.join(dltools.ROOT, "examples", "mlp_mesh", "generate.py"), self.folder)
+
+    def picture(self, *options):
+        self.dlcc(example("mlp_mesh"), "-o", "m.plan", *options)
+        with open(self.path("p.svg"), encoding="utf-8") as file:
+            self.text = file.read()
+        return ElementTree.fromstring(self.text)
+
+    def fragments(self, root):
+        """{(row, kind, micro): (begin, end)}"""
+        found = {}
+        for rect in root.iter(SVG + "rect"):
+            if "fragment" in classes(rect):
+                x, y, width = (float(rect.get(key)) for key in ("x", "y", "width"))
+                found[y, classes(rect)[1], int(rect.get("data-micro"))] = (x, x + width)
+        return found
+
+    def test_timeline(self):
+        for schedule, micros in (("gpipe", 4), ("1f1b", 4), ("1f1b", 2)):
+            root = self.picture(f"--schedule={schedule}", f"--microbatches={micros}", "--emit=timeline.svg=p.svg")
+            found = self.fragments(root)
+            rows = sorted({y for y, _, _ in found})
+            self.assertEqual(len(rows), 2)
+            counts = collections.Counter((y, kind) for y, kind, _ in found)
+            for y in rows:
+                self.assertEqual((counts[y, "forward"], counts[y, "backward"], counts[y, "update"]), (micros, micros, 1))
+            first, second = rows
+            ends = [max(found[y, "forward", m][1] for m in range(1, micros + 1)) for y in rows]
+            for m in range(1, micros + 1):  # what comes in was made before
+                self.assertLessEqual(found[first, "forward", m][1], found[second, "forward", m][0] + 0.02)
+                self.assertLessEqual(found[second, "forward", m][1], found[second, "backward", m][0] + 0.02)
+                self.assertLessEqual(found[second, "backward", m][1], found[first, "backward", m][0] + 0.02)
+                if schedule == "gpipe":
+                    self.assertGreaterEqual(found[second, "backward", m][0] + 0.02, ends[1])
+            if schedule == "1f1b":
+                self.assertLess(found[second, "backward", 1][0], ends[1])
+            # Nothing of a row lies on top of another, and the idle share is what is left.
+            for y in rows:
+                spans = sorted(span for (row, _, _), span in found.items() if row == y)
+                for before, after in zip(spans, spans[1:]):
+                    self.assertLessEqual(before[1], after[0] + 0.02)
+            begin, end = min(s[0] for s in found.values()), max(s[1] for s in found.values())
+            idle = 1 - sum(s[1] - s[0] for s in found.values()) / (2 * (end - begin))
+            said = float(re.search(r"idle ([\d.]+) %", self.text)[1])
+            self.assertAlmostEqual(idle * 100, said, delta=0.3)
+            self.assertIn(f"({100 / (micros + 1):.1f} % if all", self.text)
+            again = self.text
+            self.picture(f"--schedule={schedule}", f"--microbatches={micros}", "--emit=timeline.svg=p.svg")
+            self.assertEqual(again, self.text)
+
+    def test_columns_of_devices(self):
+        root = self.picture("--view=devices", "--emit=graph.svg=p.svg")
+        columns = [g for g in root.iter(SVG + "g") if "device" in classes(g)]
+        info = self.info("m.plan")
+        self.assertEqual(len(columns), len(info["plans"]))
+        titles = [column.find(SVG + "text").text for column in columns]
+        self.assertEqual(titles[0], "ranks 0, 1, 4, 5" if len(columns) == 2 else titles[0])
+        for column in columns:
+            boxes = [rect for rect in column.iter(SVG + "rect") if "communication" in classes(rect)]
+            self.assertTrue(boxes)
+            for box in boxes:
+                self.assertRegex(box.find(SVG + "title").text, r"^\w+ over (dp|tp|pp)(, \w+)*\n[\d.]+ (B|kB|MB)")
+            places = sorted(float(rect.get("y")) for rect in column.iter(SVG + "rect") if "rx" in rect.attrib and rect.get("class"))
+            for above, below in zip(places, places[1:]):
+                self.assertGreaterEqual(below - above, 36)
+        self.assertTrue([line for line in root.iter(SVG + "line") if "exchange" in classes(line)])
+        self.refuse(2, "graph.svg", dltools.DLCC, example("mlp_mesh"), "--view=devices", "--emit=graph.dot")
+        self.refuse(2, "leave it out", dltools.DLCC, example("mlp_mesh"), "--check", "--emit=timeline.svg")
+
+    def test_communication_among_kernels(self):
+        self.picture("--view=kernels", "--emit=graph.svg=p.svg")
+        self.assertIn("all_gather over tp", self.text)
+        self.assertRegex(self.text, r"over dp")
+        self.picture("--mesh", "pp=1", "--microbatches=1", "--view=kernels", "--emit=graph.svg=p.svg")
+        self.assertNotIn(" over ", self.text)
+
+
+if __name__ == "__main__":
+    unittest.main()
