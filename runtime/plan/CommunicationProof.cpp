@@ -1,5 +1,6 @@
 #include "runtime/plan/CommunicationProof.h"
 
+#include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/CommandOrder.h"
 #include "runtime/plan/SourceText.h"
 #include "runtime/plan/StepPrograms.h"
@@ -269,9 +270,51 @@ Status dlrt::checkCommunicationOrder(const fb::PlanT &plan) {
   return {};
 }
 
+/// Exchanges write what other commands read: without one of them they would
+/// read what somebody has left there.
+static Status checkReads(const fb::PlanT &plan, const fb::StepT &step,
+                         const fb::ProgramT &program) {
+  std::vector<bool> filled(plan.buffers.size());
+  for (size_t b = 0; b < filled.size(); ++b)
+    filled[b] = plan.buffers[b]->space != fb::Space::Arena;
+  for (const auto &state : plan.states)
+    filled[state->buffer] = true;
+  for (uint32_t c = 0; c < program.commands.size(); ++c) {
+    const fb::CommandT &command = *program.commands[c];
+    std::vector<Access> accesses = accessesOf(plan, command);
+    auto missing = std::find_if(
+        accesses.begin(), accesses.end(), [&](const Access &access) {
+          return !access.writes && access.range.bytes() != 0 &&
+                 !filled[access.range.buffer()];
+        });
+    bool reads = missing != accesses.end();
+    if (reads && command.work.AsLaunch())
+      return planError(
+          fmt::format("{} command {} ({})", placeOf(step, program), c,
+                      factsOf(plan, command).title),
+          fmt::format("it reads buffer {}, which nothing before it writes",
+                      missing->range.buffer()));
+    // A copy of nothing is nothing.
+    for (const Access &access : accesses)
+      if (access.writes && !(reads && command.work.AsCopy()))
+        filled[access.range.buffer()] = true;
+  }
+  return {};
+}
+
+Status dlrt::checkWhatIsRead(const fb::PlanT &plan) {
+  for (const auto &step : plan.steps)
+    for (const auto &program : step->programs)
+      DLRT_TRY(checkReads(plan, *step, *program));
+  return {};
+}
+
 Status dlrt::verifyCommunication(const PlanSet &set) {
   DLRT_TRY(executeCommunication(set));
   for (const auto &plan : set.plans)
     DLRT_TRY(checkCommunicationOrder(*plan));
+  for (const auto &plan : set.plans)
+    if (set.mesh.ranks() > 1)
+      DLRT_TRY(checkWhatIsRead(*plan));
   return {};
 }

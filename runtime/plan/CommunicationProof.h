@@ -8,7 +8,7 @@
 
 namespace dlrt {
 
-/// Both of the following, for plans that have been validated.
+/// All of the following, for plans that have been validated.
 Status verifyCommunication(const PlanSet &set);
 
 /// Executes every program of all ranks, as far as they communicate, with sends
@@ -23,6 +23,11 @@ Status executeCommunication(const PlanSet &set);
 /// with the next smaller number: a device that blocks in an exchange takes
 /// them in this order.
 Status checkCommunicationOrder(const fb::PlanT &plan);
+
+/// Each temporary that a kernel reads has been written by a command before it.
+/// Asked where several ranks run the plans, for an exchange that all of a group
+/// leave out leaves nobody waiting.
+Status checkWhatIsRead(const fb::PlanT &plan);
 
 } // namespace dlrt
 

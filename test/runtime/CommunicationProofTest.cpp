@@ -229,6 +229,35 @@ TEST(CommunicationProof, SeveralTransfersOfOneMember) {
   EXPECT_NE(of({64}, {}).find("waits for nothing"), std::string::npos);
 }
 
+/// An exchange that a whole group leaves out leaves nobody waiting.
+TEST(CommunicationProof, WhatIsReadHasBeenWritten) {
+  auto of = [](bool exchanged, bool copied) {
+    PlanBuilder b = singleProgramPlan();
+    b.axis("dp", 2);
+    uint32_t kernel = b.kernel("add", 1, {64, 64}, {false, true});
+    uint32_t own = b.bufferOf(b.state("w", {16})), got = b.arena(64);
+    uint32_t read = copied ? b.arena(64) : got;
+    std::vector<uint32_t> deps;
+    if (exchanged) {
+      fb::Range half(own, 0, 32);
+      b.exchange(batch(b.plan), {0}, 0, {{0, half}, {1, half}},
+                 {{0, fb::Range(got, 0, 32)}, {1, fb::Range(got, 32, 32)}});
+      deps = {0};
+    }
+    if (copied) {
+      b.copy(batch(b.plan), b.whole(got), b.whole(read), deps);
+      deps = {static_cast<uint32_t>(batch(b.plan).commands.size()) - 1};
+    }
+    b.command(batch(b.plan), kernel, {read, b.arena(64)}, deps);
+    return verdict(b);
+  };
+  for (bool copied : {false, true}) {
+    EXPECT_EQ(of(true, copied), "");
+    EXPECT_NE(of(false, copied).find("which nothing before it writes"),
+              std::string::npos);
+  }
+}
+
 /// The time is printed; nothing fails by it.
 TEST(CommunicationProof, ManyRanks) {
   auto build = [](const Mesh &mesh, size_t plans, size_t commands) {
@@ -240,7 +269,8 @@ TEST(CommunicationProof, ManyRanks) {
       for (uint32_t r = 0; r < ranks; ++r)
         b.plan.ranks.push_back(static_cast<uint32_t>(p) * ranks + r);
       uint32_t kernel = b.kernel("add", 1, {64, 64}, {false, true});
-      uint32_t own = b.arena(64), other = b.arena(64);
+      uint32_t own = b.arena(64);
+      uint32_t other = b.bufferOf(b.state("w", {16}));
       for (uint32_t c = 0; c < commands; ++c) {
         std::vector<uint32_t> deps;
         if (c != 0)
