@@ -12,7 +12,7 @@ weights are compared:
         of the twin run in f32, plus a floor (see f32_allowance)
   isa   in f32 the kernels for AVX2 and for AVX-512 give the same bits
 
-With --meshes each program runs on a random mesh of 2 to 8 ranks, divided along dp, pp and in micro-batches, with a
+With --meshes each program runs on a random mesh of 2 to 8 ranks, divided along dp, tp, pp and in micro-batches, with a
 random stage of ZeRO; f64 only.
 
 Prints each failing program's number and file, and the last line counts.
@@ -92,22 +92,34 @@ def write_files(program, folder):
                      {name: array for name, (_, array) in program.weights.items()})
 
 
+MESHES = ["dp=2", "dp=3", "dp=4", "dp=6", "dp=8", "pp=2", "pp=3", "dp=2,pp=2", "pp=2,dp=3", "dp=4,pp=2", "tp=2", "tp=3",
+          "dp=2,tp=2", "tp=2,dp=3", "dp=2,tp=4", "pp=2,tp=2", "dp=2,pp=2,tp=2"]
+
+
 def random_mesh(program):
-    """Options of dlcc."""
+    """Options of dlcc. What they say beside the model goes into the program."""
     source = random.Random(program.seed)
-    shape = source.choice(["dp=2", "dp=3", "dp=4", "dp=6", "dp=8", "pp=2", "pp=3", "dp=2,pp=2", "pp=2,dp=3", "dp=4,pp=2"])
+    shape = source.choice(MESHES)
     options = [f"--mesh={shape}", f"--zero={source.randrange(4)}"]
     if program.accumulate == 1 and source.random() < 0.5:
         options += [f"--microbatches={source.choice([2, 4])}", f"--schedule={source.choice(['gpipe', '1f1b'])}"]
+    if "tp" in shape:
+        modules = sorted({name.rpartition(".")[0] for name in program.weights} - {""})
+        program.placements = {module: source.choice(["colwise", "rowwise"])
+                              for module in source.sample(modules, source.randint(0, len(modules)))}
+    axes = [axis for axis in re.findall(r"(\w+)=", shape) if axis != "pp"]
+    for statement in program.statements:
+        if statement.dims and source.random() < 0.2:
+            statement.shards = source.sample(axes + [None] * len(statement.dims), len(statement.dims))
     return options
 
 
 def check_mesh(program, folder):
     """The same on the ranks of a mesh."""
+    options = random_mesh(program)
     write_files(program, folder)
     metrics, weights, _, _ = program.run(np.float64)
     want = {name: np.asarray(value, np.float64) for name, value in {**metrics, **weights}.items()}
-    options = random_mesh(program)
     result = dltools.call([dltools.DLCC, "program.dl", f"--accumulate={program.accumulate}", "--dtype=f64", "-o", "f64.plan",
                            *options], cwd=folder)
     if result.returncode == 1 and re.search("pipeline: |micro-batches", result.stderr):  # too few modules, or items

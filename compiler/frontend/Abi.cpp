@@ -373,6 +373,10 @@ void dl_mesh_axis(const char *name, dl_int size) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.parallel.addAxis(text(name), size);
 }
+void dl_mesh_use(const char *axis) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.parallel.requireAxis(text(axis));
+}
 void dl_mesh_data(const char *axis) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.parallel.setData(text(axis));
@@ -424,9 +428,10 @@ const char *dl_arg_string(const char *name, const char *standard,
 /// What <dl/parallel.h> calls.
 static std::vector<Jit::Symbol> meshSymbols() {
   return {
-      DL_SYMBOL(dl_mesh_axis),  DL_SYMBOL(dl_mesh_data),
-      DL_SYMBOL(dl_mesh_zero),  DL_SYMBOL(dl_mesh_pipeline),
-      DL_SYMBOL(dl_mesh_stage), DL_SYMBOL(dl_mesh_place),
+      DL_SYMBOL(dl_mesh_axis),     DL_SYMBOL(dl_mesh_use),
+      DL_SYMBOL(dl_mesh_data),     DL_SYMBOL(dl_mesh_zero),
+      DL_SYMBOL(dl_mesh_pipeline), DL_SYMBOL(dl_mesh_stage),
+      DL_SYMBOL(dl_mesh_place),
   };
 }
 

@@ -28,7 +28,6 @@ void Parallel::addAxis(const std::string &name, int64_t size) {
   meshFrames = here();
 }
 
-/// What a mesh of the command line may have instead is not known here.
 void Parallel::requireAxis(const std::string &name) {
   if (axes.empty() ||
       llvm::any_of(axes, [&](const Axis &axis) { return axis.name == name; }))
@@ -117,6 +116,8 @@ bool Parallel::divide(const Placement &placement, dl::graph::StateOp state,
   size_t dim = byOutputs ? 0 : 1;
   if (type.getRank() == 0)
     return false;
+  if (type.getDimSize(dim) == 1)
+    return true; // all have it
   if (dims[dim] && dims[dim]->axis == placement.axis)
     return true;
   for (const Placement *other : dims)

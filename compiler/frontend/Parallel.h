@@ -12,6 +12,8 @@ public:
   explicit Parallel(Reporter &reporter) : reporter(reporter) {}
 
   void addAxis(const std::string &name, int64_t size);
+  /// What a mesh of the command line may have instead is not known here.
+  void requireAxis(const std::string &name);
   void setData(const std::string &axis);
   void setZero(const std::string &axis, int64_t stage);
   void setPipeline(const std::string &axis, const std::string &blocks,
@@ -44,7 +46,6 @@ private:
   using Dims = std::vector<const Placement *>;
 
   std::vector<Frame> here() { return reporter.stack.userFrames(); }
-  void requireAxis(const std::string &name);
   void refuseSecondCut(const std::string &function);
   void checkCut(mlir::ModuleOp module);
   void writeMesh(mlir::OpBuilder &builder, mlir::ModuleOp module);

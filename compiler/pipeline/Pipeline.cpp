@@ -214,6 +214,12 @@ private:
           module.getContext(), builder.getArrayAttr(dims), sharding.getSum(),
           sharding.getMax()));
     }
+    if (!axes.empty())
+      return;
+    module.walk([](graph::ShardOp op) {
+      op.getResult().replaceAllUsesWith(op.getX());
+      op.erase();
+    });
   }
 
   LogicalResult writePictures(FailureOr<std::vector<PictureFile>> files) {

@@ -19,7 +19,7 @@ struct VerifyBackward : dl::impl::VerifyBackwardBase<VerifyBackward> {
 
 private:
   static LogicalResult verify(Operation &op) {
-    if (isa<graph::ReturnOp, graph::AliasOpInterface>(op))
+    if (isa<graph::ReturnOp, graph::ShardOp, graph::AliasOpInterface>(op))
       return success();
     if (!isa<graph::LoopNestOpInterface>(op))
       return op.emitError() << "'" << op.getName()

@@ -173,8 +173,7 @@ private:
 
 class StepStager {
 public:
-  StepStager(graph::StepOp step, const Cut &cut, int64_t stages)
-      : step(step), cut(cut), stages(stages) {}
+  StepStager(graph::StepOp step, const Cut &cut) : step(step), cut(cut) {}
 
   void run() {
     for (BlockArgument argument : step.getArguments())
@@ -268,7 +267,6 @@ private:
 
   graph::StepOp step;
   const Cut &cut;
-  int64_t stages;
   llvm::DenseMap<Value, int64_t> stageOf;
   llvm::DenseMap<std::pair<Value, int64_t>, Value> transferred;
 };
@@ -286,7 +284,7 @@ struct AssignStages : impl::AssignStagesBase<AssignStages> {
     if (failed(cut.run()))
       return signalPassFailure();
     for (auto step : getOperation().getOps<graph::StepOp>())
-      StepStager(step, cut, stages).run();
+      StepStager(step, cut).run();
   }
 };
 

@@ -117,7 +117,11 @@ private:
     for (OpOperand &operand : step.getReturn()->getOpOperands()) {
       if (isElsewhere(graph::stateOf(operand)))
         continue;
-      results.push_back(lookup(operand.get(), 0));
+      Value result = lookup(operand.get(), 0);
+      // A rank that has nothing of a state has nothing to write.
+      if (graph::stateOf(operand) && graph::numElements(result) == 0)
+        continue;
+      results.push_back(result);
       ports.push_back(graph::portOf(operand));
     }
     local.setResults(results, ports);
@@ -167,8 +171,7 @@ private:
       sums[op] = value;
       if (m + 1 < mesh.microBatches)
         return success();
-      llvm::erase(from.sum, *mesh.time);
-      llvm::erase(from.max, *mesh.time);
+      from.erase(*mesh.time);
     } else if (fromTime && !toTime) {
       dropTime(from);
       for (IRMapping &part : parts) {

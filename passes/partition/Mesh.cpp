@@ -70,6 +70,13 @@ ArrayAttr Mesh::namesOf(ArrayRef<unsigned> axes) const {
   return ArrayAttr::get(context, list);
 }
 
+std::optional<unsigned> Mesh::axis(StringRef name) const {
+  for (unsigned axis = 0; axis < numAxes(); ++axis)
+    if (names[axis].getValue() == name)
+      return axis;
+  return std::nullopt;
+}
+
 Axes Mesh::axesOf(ArrayAttr list) const {
   Axes axes;
   for (auto name : list.getAsRange<StringAttr>())
@@ -110,6 +117,25 @@ bool TensorSharding::isWhole() const {
 bool TensorSharding::uses(unsigned axis) const {
   auto has = [&](const Axes &axes) { return llvm::is_contained(axes, axis); };
   return has(sum) || has(max) || llvm::any_of(dims, has);
+}
+
+void TensorSharding::erase(unsigned axis) {
+  llvm::erase(sum, axis);
+  llvm::erase(max, axis);
+  for (Axes &axes : dims)
+    llvm::erase(axes, axis);
+}
+
+TensorSharding TensorSharding::along(unsigned axis) const {
+  TensorSharding found = whole(dims.size());
+  if (llvm::is_contained(sum, axis))
+    found.sum.push_back(axis);
+  if (llvm::is_contained(max, axis))
+    found.max.push_back(axis);
+  for (auto [from, to] : llvm::zip_equal(dims, found.dims))
+    if (const unsigned *at = llvm::find(from, axis); at != from.end())
+      to.assign(from.begin(), at + 1);
+  return found;
 }
 
 TensorSharding argumentSharding(BlockArgument argument, const Mesh &mesh) {

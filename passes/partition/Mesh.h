@@ -30,6 +30,8 @@ public:
   int64_t index(llvm::ArrayRef<unsigned> axes,
                 llvm::ArrayRef<int64_t> coordinates) const;
 
+  /// Of this name, if there is one.
+  std::optional<unsigned> axis(llvm::StringRef name) const;
   mlir::ArrayAttr namesOf(llvm::ArrayRef<unsigned> axes) const;
   Axes axesOf(mlir::ArrayAttr names) const;
 
@@ -73,6 +75,9 @@ struct TensorSharding {
   bool isWhole() const;
   /// Whether it is split or partial along the axis.
   bool uses(unsigned axis) const;
+  void erase(unsigned axis);
+  /// What it says of one axis, and of those that divide a dim before it.
+  TensorSharding along(unsigned axis) const;
   bool operator==(const TensorSharding &) const = default;
 };
 

@@ -62,6 +62,12 @@ static Value fromFront(graph::GraphBuilder &g, Value value, unsigned dim) {
   return dim == 0 ? value : g.transpose(value, order);
 }
 
+/// In place of a communication whose members all have nothing.
+Value ReshardLowering::nothing(graph::GraphBuilder &g, RankedTensorType type) {
+  ++nextOrder;
+  return g.make<graph::FullOp>(APFloat(0.0), type);
+}
+
 /// Over dim 0: in the order of ranks.
 Value ReshardLowering::reduceMembers(graph::GraphBuilder &g, Value stacked,
                                      graph::Splitting kind) {
@@ -81,6 +87,15 @@ void ReshardLowering::sumInParts(Part &part, unsigned dim, unsigned axis,
   SmallVector<int64_t> sends;
   for (int64_t member = 0; member < members; ++member)
     sends.push_back(block(shape[0], {axis}, member));
+  part.sharding.dims[dim].push_back(axis);
+  if (graph::numElements(rows) == 0) {
+    SmallVector<int64_t> rest(shape);
+    rest[0] = sends[own];
+    part.value = fromFront(
+        g, nothing(g, RankedTensorType::get(rest, graph::elementOf(rows))),
+        dim);
+    return;
+  }
   SmallVector<int64_t> receives(members, sends[own]);
   SmallVector<int64_t> received(shape);
   received[0] = members * sends[own];
@@ -94,7 +109,6 @@ void ReshardLowering::sumInParts(Part &part, unsigned dim, unsigned axis,
   stacked.insert(stacked.begin(), members);
   Value parts = g.reshape(exchanged, stacked);
   part.value = fromFront(g, reduceMembers(g, parts, kind), dim);
-  part.sharding.dims[dim].push_back(axis);
 }
 
 /// A large value as one row of elements: each member adds up a block, and all
@@ -135,6 +149,11 @@ void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
   bool allHaveBlocks = elements % members == 0;
   if (elements >= kLeastToDivide && allHaveBlocks)
     return sumInBlocks(part, axes, kind);
+  ++nextOrder; // a number for each exchange of the other way
+  if (elements == 0) {
+    part.value = nothing(g, cast<RankedTensorType>(part.value.getType()));
+    return;
+  }
   SmallVector<int64_t> one(graph::shapeOf(part.value));
   one.insert(one.begin(), 1);
   Value row = g.reshape(part.value, one);
@@ -164,6 +183,10 @@ void ReshardLowering::gather(Part &part, unsigned dim, size_t keep) {
   SmallVector<int64_t> shape(graph::shapeOf(rows));
   shape[0] = outer.size();
   auto type = RankedTensorType::get(shape, graph::elementOf(rows));
+  if (type.getNumElements() == 0) {
+    part.value = fromFront(g, nothing(g, type), dim);
+    return;
+  }
   // Who has nothing sends nothing.
   Value sent = graph::numElements(rows) ? rows : Value();
   Value whole =
@@ -183,7 +206,7 @@ void ReshardLowering::slice(Part &part, unsigned dim, ArrayRef<unsigned> axes) {
   offsets[dim] = block.begin;
   sizes[dim] = block.size();
   llvm::append_range(part.sharding.dims[dim], axes);
-  if (block.size() == 0) {
+  if (llvm::is_contained(sizes, 0)) {
     part.value = part.g.make<graph::FullOp>(
         APFloat(0.0),
         RankedTensorType::get(sizes, graph::elementOf(part.value)));

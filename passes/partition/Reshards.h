@@ -35,6 +35,7 @@ private:
   void keepAtOrigin(Part &part, unsigned axis);
   mlir::Value reduceMembers(graph::GraphBuilder &g, mlir::Value stacked,
                             graph::Splitting kind);
+  mlir::Value nothing(graph::GraphBuilder &g, mlir::RankedTensorType type);
   mlir::Value communicate(mlir::Operation *op, llvm::StringRef why);
   int64_t block(int64_t size, llvm::ArrayRef<unsigned> axes,
                 int64_t member) const;

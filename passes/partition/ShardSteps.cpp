@@ -1,6 +1,7 @@
 // shard-steps: how tensors lie on the mesh, decided op by op.
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StepRole.h"
 #include "passes/backward/ModelError.h"
 #include "passes/partition/OpSharding.h"
 #include "passes/partition/Passes.h"
@@ -115,6 +116,8 @@ public:
         placeResults(returned);
       else if (auto gradient = dyn_cast<graph::GradientOp>(op))
         place(gradient);
+      else if (auto shard = dyn_cast<graph::ShardOp>(op))
+        place(shard);
       else
         place(&op);
     }
@@ -126,6 +129,7 @@ private:
   void placeAccumulators(Operation *op);
   void place(Operation *op);
   void place(graph::GradientOp gradient);
+  void place(graph::ShardOp shard);
   void placeResults(graph::ReturnOp returned);
   OpSharding decide(Operation *op);
   void passPartials(Operation *op, OpSharding &sharding);
@@ -151,7 +155,10 @@ private:
   bool inUpdate;
   Operation *current = nullptr;
   llvm::DenseMap<Value, TensorSharding> shardings;
-  llvm::DenseMap<std::pair<Value, Attribute>, Value> resharded;
+  /// By what is wanted of it; of a parameter that ZeRO divides one forward and
+  /// one backward: between them nobody has it in whole.
+  llvm::DenseMap<std::pair<Value, std::pair<Attribute, graph::StepRole>>, Value>
+      resharded;
   /// Parameters that ZeRO divides.
   llvm::DenseSet<Value> stored;
   /// Accumulators whose sharding the first gradient decides.
@@ -227,8 +234,7 @@ Value StepSharder::summed(Value value, const TensorSharding &to) {
   if (keepsParts || !mesh.data || !of(divided).uses(*mesh.data))
     return divided;
   TensorSharding whole = of(divided);
-  for (Axes &dim : whole.dims)
-    llvm::erase(dim, *mesh.data);
+  whole.erase(*mesh.data);
   Value gathered = reshard(divided, whole);
   inParts[gathered] = divided;
   return gathered;
@@ -267,6 +273,22 @@ void StepSharder::place(graph::GradientOp gradient) {
   if (Value parts = inParts.lookup(gradient.getX()))
     inParts[gradient.getResult()] = parts;
   updates.insert(gradient);
+}
+
+/// Micro-batches of what is divided along the data axis stay apart.
+void StepSharder::place(graph::ShardOp shard) {
+  Value x = shard.getX();
+  TensorSharding wanted = TensorSharding::whole(graph::shapeOf(x).size());
+  for (auto [name, has, dim] :
+       llvm::zip_equal(shard.getAxisOfDims(), of(x).dims, wanted.dims)) {
+    if (std::optional<unsigned> axis = mesh.axis(name))
+      dim.push_back(*axis);
+    if (mesh.time && llvm::is_contained(has, *mesh.time) &&
+        ArrayRef(has).drop_back() == ArrayRef(dim))
+      dim.push_back(*mesh.time);
+  }
+  shard.getResult().replaceAllUsesWith(in(x, wanted));
+  shard.erase();
 }
 
 /// Whether it works on a gradient element by element for sums over all of it.
@@ -423,13 +445,26 @@ Value StepSharder::reshard(Value value, const TensorSharding &to) {
   TensorSharding from = of(value);
   if (from == to)
     return value;
+  // From one way to divide by micro-batches to another one all of them meet.
+  if (mesh.time && from.uses(*mesh.time) && to.uses(*mesh.time) &&
+      !(from.along(*mesh.time) == to.along(*mesh.time))) {
+    TensorSharding between = to;
+    between.erase(*mesh.time);
+    value = reshard(value, between);
+    from = between;
+  }
   graph::ShardingAttr attr = to.attr(mesh);
-  Value &known = resharded[{value, attr}];
+  bool again = !inUpdate && stored.contains(value);
+  graph::StepRole role =
+      again ? graph::roleOf(current->getLoc()) : graph::StepRole::Forward;
+  Value &known = resharded[{value, {attr, role}}];
   if (known)
     return known;
   OpBuilder builder(step.getContext());
   builder.setInsertionPointAfterValue(value);
-  Location loc = value.getLoc();
+  if (again)
+    builder.setInsertionPoint(current);
+  Location loc = graph::withRole(value.getLoc(), role);
   known = graph::ReshardOp::create(builder, loc, value.getType(), value,
                                    from.attr(mesh), attr);
   shardings[known] = to;
@@ -455,6 +490,27 @@ LogicalResult checkMicroBatches(ModuleOp module, const Mesh &mesh) {
       error << " on each of " << ranks << " ranks";
     return error << "; a multiple of " << ranks * mesh.microBatches << " does";
   }
+  return success();
+}
+
+/// Ranks of a pipeline have other layers, not other parts of a tensor.
+LogicalResult checkStagesAxis(ModuleOp module, const Mesh &mesh) {
+  if (!mesh.stages)
+    return success();
+  StringRef stages = mesh.name(*mesh.stages).getValue();
+  auto refuse = [&](Operation *op) {
+    return emitModelError(op) << "the axis '" << stages
+                              << "' is that of the pipeline's stages; along it "
+                                 "no tensor is divided";
+  };
+  for (auto state : module.getOps<graph::StateOp>())
+    if (graph::ShardingAttr sharding = state.getShardingAttr();
+        sharding && TensorSharding::of(sharding, mesh).uses(*mesh.stages))
+      return refuse(state);
+  for (auto step : module.getOps<graph::StepOp>())
+    for (auto shard : step.getOps<graph::ShardOp>())
+      if (llvm::is_contained(shard.getAxisOfDims(), stages))
+        return refuse(shard);
   return success();
 }
 
@@ -488,7 +544,8 @@ struct ShardSteps : impl::ShardStepsBase<ShardSteps> {
     if (!op)
       return;
     Mesh mesh(op);
-    if (failed(checkMicroBatches(module, mesh)))
+    if (failed(checkMicroBatches(module, mesh)) ||
+        failed(checkStagesAxis(module, mesh)))
       return signalPassFailure();
     StateShardings states(module, mesh, splitFrom);
     SmallVector<graph::StepOp> steps(module.getOps<graph::StepOp>());

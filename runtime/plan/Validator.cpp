@@ -186,8 +186,10 @@ static Status checkStates(const Mesh &mesh, const fb::PlanT &plan) {
     DLRT_TRY(checkState(mesh, plan, *state, names));
     places.push_back(plan.buffers[state->buffer].get());
   }
-  std::sort(places.begin(), places.end(),
-            [](auto *a, auto *b) { return a->offset < b->offset; });
+  // One of no bytes, a rank's empty part, stands before its neighbour.
+  std::sort(places.begin(), places.end(), [](auto *a, auto *b) {
+    return std::pair(a->offset, a->bytes) < std::pair(b->offset, b->bytes);
+  });
   for (size_t i = 1; i < places.size(); ++i)
     if (places[i]->offset < places[i - 1]->offset + places[i - 1]->bytes)
       return planError("states", fmt::format("two overlap at arena offset {}",

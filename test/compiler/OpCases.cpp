@@ -280,6 +280,7 @@ static std::vector<OpCase> makeCases() {
        {"tensor<2x3xi64>"},
        "{bound = 2, ignore_index = 2}"},
       {"graph.detach", {"tensor<4xf64>"}},
+      {"graph.shard", {"tensor<4x3xf64>"}, "{axes = \"dp,\"}"},
       {"graph.gradient", {"tensor<4xf64>"}, "{of = \"w\"}"},
   };
   cases.insert(cases.end(), more.begin(), more.end());

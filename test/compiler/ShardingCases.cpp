@@ -256,6 +256,7 @@ static std::vector<ShardingCase> lossCases() {
        "{bound = 2, ignore_index = 2}",
        {Rare}},
       {"graph.detach", {"tensor<6x7xf64>"}},
+      {"graph.shard", {"tensor<6x7xf64>"}, "{axes = \"dp,\"}"},
       {"graph.gradient", {"tensor<6x7xf64>"}, "{of = \"w\"}"},
   };
 }

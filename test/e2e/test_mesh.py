@@ -17,7 +17,7 @@ struct Net : nn::Module {
   nn::Linear first{150, 12};
   nn::Sequential h{Block{}, Block{}, Block{}};
   nn::Linear head{12, 4};
-  dl::Tensor forward(dl::Tensor x) { return head(F::dropout(h(first(x.view({-1, 150}))), 0.1)); }
+  dl::Tensor forward(dl::Tensor x) { return head(F::dropout(h(first(x.view({-1, 150}))), 0.1))%s; }
 };
 
 void dl_main(dl::Program &p) {
@@ -46,8 +46,8 @@ class Mesh(support.ToolTest):
         np.save(self.path("x.npy"), rng.normal(size=(44, 6, 25)).astype(np.float32))
         np.save(self.path("y.npy"), rng.integers(0, 4, size=44))
 
-    def write_net(self, mesh=MESH):
-        self.write("net.dl", BLOCKS % mesh)
+    def write_net(self, mesh=MESH, hint=""):
+        self.write("net.dl", BLOCKS % (hint, mesh))
 
     def train(self, *arguments, threads=2):
         """The weights after six steps."""
@@ -61,6 +61,14 @@ class Mesh(support.ToolTest):
         for options in (["--mesh=dp=1"], ["--mesh=tp=2"], ["--mesh=tp=3,dp=2", "--zero=1"], ["--mesh=pp=2"],
                         ["--mesh=pp=3", "--microbatches=4", "--schedule=gpipe"], [], ["--zero=3"],
                         ["--mesh=dp=2,pp=3,tp=4", "--zero=2", "--microbatches=1"]):
+            for name, value in self.train("--dtype=f64", *options).items():
+                np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
+
+    def test_hints_on_activations(self):
+        self.write_net()
+        expected = self.train("--dtype=f64", "--mesh=dp=1", "--microbatches=1")
+        self.write_net(hint='.shard({"dp", "tp"})')
+        for options in (["--mesh=dp=2,tp=3"], ["--mesh=tp=2,pp=2", "--microbatches=2"], ["--mesh=dp=1"]):
             for name, value in self.train("--dtype=f64", *options).items():
                 np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
 
@@ -104,12 +112,17 @@ class Mesh(support.ToolTest):
             np.testing.assert_allclose(np.load(self.path("mesh.npy")), expected, rtol=1e-10, atol=1e-12, err_msg=str(options))
 
     def test_errors(self):
-        def refuse(mesh, words):
-            self.write_net(mesh)
+        def refuse(mesh, words, hint=""):
+            self.write_net(mesh, hint)
             self.refuse(1, words, support.dltools.DLCC, "net.dl", "-o", "refused.plan")
         refuse('dl::parallel::tensor(net, {{"h.*.upp", "colwise", "tp"}});', ["net.dl:21", "'h.*.upp'"])
         refuse('dl::parallel::tensor(net, {{"h.0.up", "colwise", "tp"}}); dl::parallel::tensor(net, {{"h.*.up", "rowwise", "tp"}});',
                ["net.dl:21", "'h.0.up.weight'", "colwise", "rowwise"])
+        axes = 'dl::Mesh mesh{{"dp", 2}, {"tp", 2}};'
+        refuse(axes, ["net.dl:15", "shard: the axis 'tp' divides two dims of [16,4] f32"], '.shard({"tp", "tp"})')
+        refuse(axes, ["net.dl:15", "shard: 3 axes for the 2 dims of [16,4] f32"], '.shard({"dp", nullptr, "tp"})')
+        refuse(axes, ["net.dl:15", "shard: the mesh has no axis 'tq'; did you mean 'tp'?"], '.shard({nullptr, "tq"})')
+        refuse('dl::Mesh mesh{{"pp", 2}};', ["net.dl:15", "'pp' is that of the pipeline's stages"], '.shard({nullptr, "pp"})')
         refuse('dl::Mesh mesh{{"dp", 2}, {"dp", 2}};', ["net.dl:21", "twice"])
         refuse('dl::Mesh mesh{{"pp", 9}};', ["net.dl:21", "9 stages"])
         refuse('dl::parallel::pipeline(net, "pp", "g.*");', ["net.dl:21", "parallel::pipeline", "'g.*'", "did you mean 'h.*'?"])

@@ -134,8 +134,10 @@ def pixel_unshuffle(x, r):
 
 
 def nearest(x, sizes):
+    """Places are rounded to f32, as PyTorch does it for all types."""
     for dim, to in enumerate(sizes, 2):
-        x = take(x, dim, np.arange(to) * x.shape[dim] // to)
+        place = np.floor(np.arange(to, dtype=np.float32) * np.float32(x.shape[dim] / to)).astype(int)
+        x = take(x, dim, np.minimum(place, x.shape[dim] - 1))
     return x
 
 

@@ -138,7 +138,7 @@ class Builder:
         name = self.fresh("t")
         for env, result in zip(self.envs, results):
             env[name] = result
-        self.commit(Statement(name, text, run))
+        self.commit(Statement(name, text, run, dims))
         for operand in operands:
             operand.uses += 1
         value = Value(name, dims)

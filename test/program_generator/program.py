@@ -55,10 +55,19 @@ class Value:
 
 
 class Statement:
-    """`names` = text; `run` maps the environment to a Var, or a tuple of them for several names."""
+    """`names` = text; `run` maps the environment to a Var, or a tuple of them for several names.
 
-    def __init__(self, names, text, run):
-        self.names, self.text, self.run = names, text, run
+    shards: an axis of the mesh for each dim of the one that is named, or None.
+    """
+
+    def __init__(self, names, text, run, dims=None):
+        self.names, self.text, self.run, self.dims, self.shards = names, text, run, dims, None
+
+    def line(self):
+        left = self.names if isinstance(self.names, str) else f"[{', '.join(self.names)}]"
+        axes = ", ".join(f'"{axis}"' if axis else "nullptr" for axis in self.shards or ())
+        shard = f" = dl::Tensor({self.text}).shard({{{axes}}})" if self.shards else f" = {self.text}"
+        return f"    auto {left}{shard};"
 
 
 OPTIMIZERS = {"SGD": SGD, "Adam": Adam, "AdamW": lambda **options: Adam(decoupled=True, **{"weight_decay": 0.01} | options)}
@@ -86,6 +95,7 @@ class Program:
         self.drop_last = False
         self.updates = 1  # calls of optimizer.step() after one backward()
         self.optimizer, self.options = "SGD", {}
+        self.placements = {}  # module: how its parameters are divided along "tp"
         self.groups = []  # (names of weights, their options); without any, all weights are one group
 
     def text(self, tag):
@@ -98,19 +108,21 @@ class Program:
         lines += ["struct Model : nn::Module {"] + ["  " + member for member in self.members]
         lines += ["  dl::Tensor watched;", "", "  dl::Tensor forward(" + ", ".join(f"dl::Tensor {n}" for n in names) + ") {",
                   f"    auto B = {names[0]}.size(0);"]
-        for statement in self.statements:
-            left = statement.names if isinstance(statement.names, str) else f"[{', '.join(statement.names)}]"
-            lines.append(f"    auto {left} = {statement.text};")
+        lines += [statement.line() for statement in self.statements]
         lines += [f"    watched = {self.watched};", f"    return {self.loss};", "  }", "};", "",
                   "void dl_main(dl::Program &p) {",
                   f"  auto data = dl::data::TensorDataset({{{files}}}, {{{options}}});",
-                  "  Model model;", f"  dl::optim::{self.optimizer} optimizer({self.parameters_text()}, {{{designated(self.options)}}});",
+                  "  Model model;", *self.placements_text(), f"  dl::optim::{self.optimizer} optimizer({self.parameters_text()}, {{{designated(self.options)}}});",
                   "  p.train(data, [&](dl::Batch b) -> dl::Metrics {",
                   "    auto loss = model(" + ", ".join(f"b[{i}]" for i in range(len(names))) + ");",
                   "    optimizer.zero_grad();", "    loss.backward();"] + ["    optimizer.step();"] * self.updates + [
                   '    dl::Metrics metrics{{"loss", loss}, {"watched", model.watched}};']
         lines += [f'    metrics.add("grad.{name}", {self.path(name)}.grad());' for name in self.weights]
         return "\n".join(lines + ["    return metrics;", "  });", "}", ""])
+
+    def placements_text(self):
+        entries = ", ".join(f'{{"{module}", "{style}", "tp"}}' for module, style in self.placements.items())
+        return [f"  dl::parallel::tensor(model, {{{entries}}});"] if entries else []
 
     def path(self, name):
         """A weight in C++. In a list of modules "$" stands for the model: the member has a type only after a cast."""

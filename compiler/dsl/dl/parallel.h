@@ -9,6 +9,8 @@
 //   dl::parallel::tensor(model, {{"h.*.mlp.c_fc", "colwise", "tp"},
 //                                {"h.*.mlp.c_proj", "rowwise", "tp"}});
 //
+//   x = x.shard({"dp", nullptr, "tp"});              // in a step
+//
 // `dlcc --mesh dp=8,tp=2` replaces all sizes; an axis of one rank vanishes, so
 // that one file is for any number of devices.
 #include "module.h"
@@ -75,4 +77,27 @@ inline void stages(const char *axis, list<list<const char *>> modules) {
 }
 
 } // namespace parallel
+
+/// Where a tensor of a step lies, if not as what it is made of says; its
+/// gradient lies in the same way.
+inline Tensor Tensor::shard(list<const char *> axes) const {
+  detail::Called called("shard");
+  char names[256];
+  int length = 0;
+  bool first = true;
+  for (const char *axis : axes) {
+    if (!first)
+      names[length++] = ',';
+    first = false;
+    if (axis && *axis)
+      dl_mesh_use(axis);
+    for (; axis && *axis; ++axis) {
+      if (length > 250)
+        detail::fail("shard: the names of the axes are too long");
+      names[length++] = *axis;
+    }
+  }
+  names[length] = 0;
+  return detail::emit("shard", *this, {{"axes", names}});
+}
 } // namespace dl

@@ -48,12 +48,34 @@ struct Resize {
   double scale;
 };
 
+/// PyTorch rounds a place times the scale to f32, whatever the data are: for
+/// 7 old pixels a 3 new ones, place 3 is 3 * 2.33333325 = 7. A scale that needs
+/// no rounding for the same places is right in f64 as well.
+inline float scale_of_places(const Resize &r) {
+  float scale = static_cast<float>(r.scale), best = scale;
+  for (int tries = 0; tries < 4; ++tries) {
+    bool same = true;
+    for (i64 i = 0; i < r.to && same; ++i) {
+      float place = static_cast<float>(i);
+      float wanted = __builtin_floorf(place * scale);
+      same = __builtin_floorf(place * best) == wanted &&
+             __builtin_floor(static_cast<double>(place) *
+                             static_cast<double>(best)) ==
+                 static_cast<double>(wanted);
+    }
+    if (same)
+      return best;
+    best = __builtin_nextafterf(best, __builtin_inff());
+  }
+  return scale;
+}
+
 inline Tensor nearest(const Tensor &x, const Resize &r) {
   if (r.to % r.from == 0 && r.to / r.from <= 8 &&
       r.scale * static_cast<double>(r.to) == static_cast<double>(r.from))
     return x.repeat_interleave(r.to / r.from, r.dim);
   Tensor place = arange(0, r.to, 1, {.dtype = kFloat32})
-                     .mul(static_cast<double>(static_cast<float>(r.scale)))
+                     .mul(static_cast<double>(scale_of_places(r)))
                      .floor()
                      .to(kInt64)
                      .minimum(r.from - 1);

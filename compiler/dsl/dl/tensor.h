@@ -102,6 +102,9 @@ public:
   Tensor to(DType dtype) const;
   Tensor detach() const;
   Tensor contiguous() const;
+  /// Divided along axes of the mesh, an entry for each dim: {"dp", nullptr,
+  /// "tp"}. See parallel.h.
+  Tensor shard(list<const char *> axes) const;
   Tensor clone() const;
 
   Tensor sum() const;

@@ -70,3 +70,38 @@ graph.step @linear(%x: tensor<6xf32> input 0) -> (tensor<f32> metric "e") of "li
   %e = graph.exp %n : (tensor<f32>) -> tensor<f32>
   graph.return %e : tensor<f32>
 }
+
+// -----
+
+// What the user says of an activation, and of its gradient; the axis "xp" is not there.
+graph.mesh [#graph.axis<"dp" = 2>, #graph.axis<"tp" = 2>] data "dp"
+// CHECK-LABEL: graph.step @hint
+graph.step @hint(%x: tensor<8x6xf32> input 0) -> (tensor<8x6xf32> metric "y") of "hint" batch 8 dataset 0 {
+  // CHECK: %[[R:.*]] = graph.reshard %{{.*}} {from = #graph.sharding<{{\[\[}}"dp"], []], sum [], max []>, to = #graph.sharding<{{\[\[}}], ["tp"]], sum [], max []>}
+  // CHECK-NOT: graph.shard
+  // CHECK: graph.exp %[[R]] {graph.factors
+  %h = graph.shard %x {axes = "xp,tp"} : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  %y = graph.exp %h : (tensor<8x6xf32>) -> tensor<8x6xf32>
+  graph.return %y : tensor<8x6xf32>
+}
+
+// -----
+
+// Stage 3 of ZeRO: the parameter is gathered where the forward needs it, and again where the backward does.
+graph.mesh [#graph.axis<"dp" = 2>] data "dp" zero 3
+graph.state @w {type = tensor<4x4xf32>, role = "parameter"}
+// CHECK-LABEL: graph.step @gathered
+// CHECK-SAME: %[[X:.*]]: tensor<8x4xf32> input 0, %[[W:.*]]: tensor<4x4xf32> state @w
+graph.step @gathered(%x: tensor<8x4xf32> input 0, %w: tensor<4x4xf32> state @w)
+    -> (tensor<8x4xf32> metric "y") of "train" training batch 8 dataset 0 {
+  // CHECK-NEXT: graph.exp
+  %e = graph.exp %x : (tensor<8x4xf32>) -> tensor<8x4xf32>
+  // CHECK-NEXT: %[[F:.*]] = graph.reshard %[[W]]
+  // CHECK-NEXT: %[[H:.*]] = graph.matmul %{{.*}}, %[[F]]
+  %h = graph.matmul %e, %w {spec = "mk,kn->mn"} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32>
+  // CHECK-NEXT: %[[B:.*]] = graph.reshard %[[W]]
+  // CHECK-NEXT: graph.matmul %[[H]], %[[B]]
+  %d = graph.matmul %h, %w {spec = "mk,nk->mn"} : (tensor<8x4xf32>, tensor<4x4xf32>) -> tensor<8x4xf32> loc(#backward)
+  graph.return %d : tensor<8x4xf32>
+}
+#backward = loc(fused<"backward">["m.dl":1:1])

@@ -26,6 +26,48 @@ LogicalResult MeshOp::verify() {
   return success();
 }
 
+//===-- shard -------------------------------------------------------------===//
+
+static SmallVector<StringRef> splitAxes(StringRef axes) {
+  SmallVector<StringRef> names;
+  axes.split(names, ',');
+  return names;
+}
+
+SmallVector<StringRef> ShardOp::getAxisOfDims() { return splitAxes(getAxes()); }
+
+LogicalResult ShardOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                        Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
+  size_t rank = shapeOf(adaptor.getX()).size();
+  SmallVector<StringRef> names = splitAxes(adaptor.getAxes());
+  if (names.size() != rank)
+    return emitOptionalError(loc, "shard: ", names.size(), " axes for the ",
+                             rank, " dims of ",
+                             typeText(adaptor.getX().getType()));
+  for (auto [d, name] : llvm::enumerate(names))
+    if (!name.empty() &&
+        llvm::is_contained(ArrayRef(names).take_front(d), name))
+      return emitOptionalError(loc, "shard: the axis '", name,
+                               "' divides two dims of ",
+                               typeText(adaptor.getX().getType()));
+  types.push_back(adaptor.getX().getType());
+  return success();
+}
+
+SmallVector<Value> ShardOp::buildGradient(OpBuilder &builder, ValueRange grads,
+                                          ArrayRef<bool>) {
+  return {ShardOp::create(builder, getLoc(), grads[0], getAxesAttr())};
+}
+
+SmallVector<HostTensor> ShardOp::evaluate(ArrayRef<HostTensor> operands) {
+  return {operands[0]};
+}
+
+int64_t ShardOp::getFlops() { return 0; }
+
+ShardingRule ShardOp::getShardingRule() { return pointwiseRule(*this); }
+
 //===-- reshard -----------------------------------------------------------===//
 
 LogicalResult ReshardOp::inferReturnTypes(MLIRContext *, OptionalLoc,

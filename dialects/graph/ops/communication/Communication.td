@@ -56,6 +56,26 @@ def Graph_MeshOp : Op<GraphDialect, "mesh"> {
   let hasVerifier = 1;
 }
 
+def Graph_ShardOp : Graph_InferredOp<"shard",
+    !listconcat(Graph_Reference, Graph_Gradient, Graph_OwnRule)> {
+  let summary = "The same tensor, divided along axes of the mesh as the user says.";
+  let description = [{
+    `axes` has an entry for each dim, separated by commas: the axis that divides it,
+    or nothing. Its gradient is divided in the same way. Axes that the mesh does not
+    have divide nothing. shard-steps makes a graph.reshard of it.
+
+    ```mlir
+    %1 = graph.shard %0 {axes = "dp,,tp"} : (tensor<8x4x6xf32>) -> tensor<8x4x6xf32>
+    ```
+  }];
+  let arguments = (ins Graph_Tensor:$x, StrAttr:$axes);
+  let results = (outs Graph_Tensor:$result);
+  let extraClassDeclaration = [{
+    /// One for each dim, empty where it is not divided.
+    ::llvm::SmallVector<::llvm::StringRef> getAxisOfDims();
+  }];
+}
+
 def Graph_ReshardOp : Graph_InferredOp<"reshard", Graph_Reference> {
   let summary = "The same tensor, lying on the mesh in another way.";
   let description = [{
