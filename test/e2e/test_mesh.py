@@ -100,7 +100,7 @@ class Mesh(support.ToolTest):
 
     def test_predictions(self):
         """All items in order, the last ones of a short batch too, as one device predicts them."""
-        self.write("net.dl", BLOCKS.replace("  p.train(", '  p.predict("out", data, [&](dl::Batch b) { return net(b[0]); });\n  p.train(') % "")
+        self.write("net.dl", BLOCKS.replace("  p.train(", '  p.predict("out", data, [&](dl::Batch b) { return net(b[0]); });\n  p.train(') % ("", ""))
         self.dlcc("net.dl", "--dtype=f64")
         self.dlrun("net.plan", "--steps", 3, "--save-final", "w.safetensors")
         self.dlrun("predict", "net.plan", "--init", "w.safetensors", "--out", "one.npy")
@@ -119,10 +119,10 @@ class Mesh(support.ToolTest):
         refuse('dl::parallel::tensor(net, {{"h.0.up", "colwise", "tp"}}); dl::parallel::tensor(net, {{"h.*.up", "rowwise", "tp"}});',
                ["net.dl:21", "'h.0.up.weight'", "colwise", "rowwise"])
         axes = 'dl::Mesh mesh{{"dp", 2}, {"tp", 2}};'
-        refuse(axes, ["net.dl:15", "shard: the axis 'tp' divides two dims of [16,4] f32"], '.shard({"tp", "tp"})')
-        refuse(axes, ["net.dl:15", "shard: 3 axes for the 2 dims of [16,4] f32"], '.shard({"dp", nullptr, "tp"})')
-        refuse(axes, ["net.dl:15", "shard: the mesh has no axis 'tq'; did you mean 'tp'?"], '.shard({nullptr, "tq"})')
-        refuse('dl::Mesh mesh{{"pp", 2}};', ["net.dl:15", "'pp' is that of the pipeline's stages"], '.shard({nullptr, "pp"})')
+        refuse(axes, ["net.dl:14", "shard: the axis 'tp' divides two dims of f32 [16,4]"], '.shard({"tp", "tp"})')
+        refuse(axes, ["net.dl:14", "shard: 3 axes for the 2 dims of f32 [16,4]"], '.shard({"dp", nullptr, "tp"})')
+        refuse(axes, ["net.dl:14", "the mesh has no axis 'tq'; did you mean 'tp'?"], '.shard({nullptr, "tq"})')
+        refuse('dl::Mesh mesh{{"pp", 2}};', ["net.dl:14", "'pp' is that of the pipeline's stages"], '.shard({nullptr, "pp"})')
         refuse('dl::Mesh mesh{{"dp", 2}, {"dp", 2}};', ["net.dl:21", "twice"])
         refuse('dl::Mesh mesh{{"pp", 9}};', ["net.dl:21", "9 stages"])
         refuse('dl::parallel::pipeline(net, "pp", "g.*");', ["net.dl:21", "parallel::pipeline", "'g.*'", "did you mean 'h.*'?"])
