@@ -11,6 +11,7 @@ weights are compared:
   f32   per tensor, the largest distance to the f64 twin is at most 4 times that
         of the twin run in f32, plus a floor (see f32_allowance)
   isa   in f32 the kernels for AVX2 and for AVX-512 give the same bits
+  kept  in f32 a plan whose backward makes nothing again gives the same bits
 
 With --meshes each program runs on a random mesh of 2 to 8 ranks, divided along dp, tp, pp and in micro-batches, with a
 random stage of ZeRO; f64 only.
@@ -114,18 +115,21 @@ def random_mesh(program):
     return options
 
 
+def options_of(program):
+    """Values of these programs are small, and would all be kept for the backward."""
+    return ["program.dl", f"--accumulate={program.accumulate}", "--keep-below=1"]
+
+
 def check_mesh(program, folder):
     """The same on the ranks of a mesh."""
     options = random_mesh(program)
     write_files(program, folder)
     metrics, weights, _, _ = program.run(np.float64)
     want = {name: np.asarray(value, np.float64) for name, value in {**metrics, **weights}.items()}
-    result = dltools.call([dltools.DLCC, "program.dl", f"--accumulate={program.accumulate}", "--dtype=f64", "-o", "f64.plan",
-                           *options], cwd=folder)
+    result = dltools.call([dltools.DLCC, *options_of(program), "--dtype=f64", "-o", "f64.plan", *options], cwd=folder)
     if result.returncode == 1 and re.search("pipeline: |micro-batches", result.stderr):  # too few modules, or items
         options = [option for option in options if not option.startswith(("--mesh", "--micro"))] + ["--mesh=dp=2"]
-        result = dltools.call([dltools.DLCC, "program.dl", f"--accumulate={program.accumulate}", "--dtype=f64", "-o",
-                               "f64.plan", *options], cwd=folder)
+        result = dltools.call([dltools.DLCC, *options_of(program), "--dtype=f64", "-o", "f64.plan", *options], cwd=folder)
     if result.returncode:
         return [" ".join(options), *result.stderr.splitlines()]
     got = train("f64.plan", folder, "f64", program)
@@ -139,7 +143,7 @@ def check(program, folder, f64_only):
     write_files(program, folder)
     metrics, weights, _, _ = program.run(np.float64)
     want = {name: np.asarray(value, np.float64) for name, value in {**metrics, **weights}.items()}
-    compiled = ["program.dl", f"--accumulate={program.accumulate}"]
+    compiled = options_of(program)
     dltools.dlcc(*compiled, "--dtype=f64", "-o", "f64.plan", cwd=folder)
     got = train("f64.plan", folder, "f64", program)
     wrong = [f"{name}: dlrun did not return it" for name in want if name not in got]
@@ -150,6 +154,9 @@ def check(program, folder, f64_only):
         return wrong
     dltools.dlcc(*compiled, "--dtype=f32", "-o", "f32.plan", cwd=folder)
     got = train("f32.plan", folder, "v3", program, "--isa=v3")
+    dltools.dlcc(*compiled, "--dtype=f32", "--keep-all", "-o", "kept.plan", cwd=folder)
+    kept = train("kept.plan", folder, "kept", program, "--isa=v3")
+    wrong += [f"{name}: other bits with --keep-all" for name in got if got[name].tobytes() != kept[name].tobytes()]
     runs = f32_runs(program)
     wrong += filter(None, (compare_f32(name, got[name], value, runs) for name, value in want.items()))
     if dltools.has_avx512():

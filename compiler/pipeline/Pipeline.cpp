@@ -12,6 +12,7 @@
 #include "passes/fuse/Passes.h"
 #include "passes/layout/Passes.h"
 #include "passes/partition/Passes.h"
+#include "passes/saved/Passes.h"
 #include "passes/schedule/Passes.h"
 #include "passes/schedule/Sources.h"
 #include "llvm/ADT/STLExtras.h"
@@ -61,10 +62,14 @@ public:
   }
 
   LogicalResult layout() {
-    return runPasses([](OpPassManager &passes) {
+    return runPasses([&](OpPassManager &passes) {
       buildOpenBorderPipeline(passes);
       passes.addPass(createAssignLayouts());
       passes.addPass(createBatchInnermost());
+      // Nothing may merge behind it what it has doubled.
+      if (options.fuse && !options.keepAll)
+        passes.addNestedPass<graph::StepOp>(
+            createChooseSaved({options.keepBelow}));
     });
   }
 

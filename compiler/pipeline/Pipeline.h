@@ -23,6 +23,10 @@ struct MeshOptions {
 
 struct CompileOptions {
   bool fuse = true;
+  bool keepAll = false; // the backward makes no value again
+  /// Nor one of fewer bytes: it stays in a cache, and to make it again takes as
+  /// long as to read it.
+  int64_t keepBelow = 64 << 10;
   MeshOptions mesh;
   plan::MachineModel machine;
   int64_t maxTiles = 0;  // of a kernel; 0: as many as are worth it

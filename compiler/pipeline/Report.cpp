@@ -1,4 +1,5 @@
 #include "compiler/pipeline/Report.h"
+#include "dialects/graph/MadeAgain.h"
 #include "passes/schedule/Sources.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Sequence.h"
@@ -175,6 +176,12 @@ void CompileReport::describe(plan::PlanOp plan) {
       ProgramReport &report = stepReport.programs.emplace_back();
       report.kind = stringifyProgramKind(program.getKind()).str();
       report.batch = program.getBatch();
+      if (auto sum =
+              program->getAttrOfType<DenseI64ArrayAttr>(graph::kMadeAgainSum)) {
+        report.madeAgain = sum[0];
+        report.notKept = sum[1];
+        report.repeated = sum[2];
+      }
       for (plan::CommandOpInterface command : plan::commandsOf(program)) {
         plan::Work work = command.getWork(symbols);
         ++report.commands;

@@ -25,6 +25,9 @@ struct ProgramReport {
   int64_t batch = 0, commands = 0, serial = 0, flops = 0, bytes = 0;
   std::vector<CommunicationReport> communication; // by axes
   double seconds = 0; // expected of all commands, on one core
+  /// Values that the backward makes again, bytes it so need not keep, and
+  /// elements that are computed twice for it.
+  int64_t madeAgain = 0, notKept = 0, repeated = 0;
   /// Temporaries: what they take once packed, and what no packing can go below.
   int64_t temporaries = 0, bound = 0;
   /// The command during which most temporaries are alive, and those.

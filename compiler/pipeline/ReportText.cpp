@@ -77,6 +77,12 @@ void addProgram(const StepReport &step, const ProgramReport &program,
     out << "  along " << along.axes << ": " << along.exchanges
         << " exchanges, rank 0 sends " << quantity(along.bytes, "B")
         << " to others\n";
+  if (program.madeAgain)
+    out << "  made again in the backward: "
+        << llvm::formatv(
+               "{0} values, {1} not kept, {2} elements computed twice\n",
+               program.madeAgain, quantity(program.notKept, "B"),
+               program.repeated);
   if (program.alive.empty())
     return;
   out << "  temporaries: " << program.temporaries << " bytes, " << program.bound
@@ -170,6 +176,9 @@ llvm::json::Object toJson(const ProgramReport &program) {
       {"seconds", program.seconds},
       {"temporary_bytes", program.temporaries},
       {"bound_bytes", program.bound},
+      {"made_again", llvm::json::Object{{"values", program.madeAgain},
+                                        {"bytes", program.notKept},
+                                        {"elements", program.repeated}}},
       {"peak", llvm::json::Object{{"command", program.peakCommand},
                                   {"alive", std::move(alive)}}}};
 }

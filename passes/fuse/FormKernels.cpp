@@ -1,3 +1,4 @@
+#include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StorageOrder.h"
@@ -154,7 +155,7 @@ graph::KernelOp FormKernelsPass::build(OpBuilder &builder, const KernelOps &ops,
     inner.map(input, argument);
   OpBuilder bodyBuilder = OpBuilder::atBlockEnd(block);
   for (Operation *op : ops.ops)
-    bodyBuilder.clone(*op, inner);
+    bodyBuilder.clone(*op, inner)->removeAttr(graph::kMadeAgain);
   SmallVector<Value> yielded;
   for (Value output : outputs)
     yielded.push_back(inner.lookup(output));

@@ -1,5 +1,6 @@
 #include "passes/fuse/KernelGroups.h"
 #include "dialects/graph/DepthFirst.h"
+#include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StorageOrder.h"
@@ -45,6 +46,13 @@ OpKind KernelGroups::classify(Operation *op) const {
               !graph::storageOrder(op->getOpResult(0)); // a copy to that order
   if (view || llvm::all_of(op->getOperands(), graph::isScalars) ||
       isStepNumber(op))
+    return OpKind::Free;
+  // Made again by each of its readers, if none of them is a product.
+  if (op->hasAttr(graph::kMadeAgain) &&
+      llvm::none_of(op->getUsers(), [](Operation *user) {
+        auto reader = dyn_cast<LoopNestOpInterface>(user);
+        return reader && reader.getLoopNest().contraction;
+      }))
     return OpKind::Free;
   return OpKind::Elementwise;
 }
@@ -363,9 +371,12 @@ void KernelGroups::append(unsigned g, Operation *op) {
     }
   group.prefix.truncate(shared);
   group.largest = std::max(group.largest, points(op));
-  for (Value value : realOperands(op))
+  for (Value value : realOperands(op)) {
     if (int from = groupOf(value); from >= 0 && from != int(g))
       addRead(g, from);
+    if (auto &groups = readersOf[value]; !llvm::is_contained(groups, g))
+      groups.push_back(g);
+  }
   addTime(g, op);
   group.ops.push_back(op);
   groupOfOp[op] = g;
@@ -390,6 +401,8 @@ void KernelGroups::assign(Operation *op) {
     waiting[op] = count;
     return;
   }
+  if (op->hasAttr(graph::kMadeAgain))
+    return assignBeside(op);
   SmallVector<unsigned> candidates, reads;
   for (Value value : realOperands(op)) {
     int group = groupOf(value);
@@ -430,6 +443,10 @@ void KernelGroups::assign(Operation *op) {
     append(g, op);
     return;
   }
+  startGroup(op);
+}
+
+void KernelGroups::startGroup(Operation *op) {
   Group group;
   group.contraction = kind(op) == OpKind::Contraction;
   group.communication = kind(op) == OpKind::Communication;

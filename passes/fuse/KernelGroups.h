@@ -58,6 +58,9 @@ private:
   OpKind classify(mlir::Operation *op) const;
   bool isStepNumber(mlir::Operation *op) const;
   void assign(mlir::Operation *op);
+  void startGroup(mlir::Operation *op);
+  void assignBeside(mlir::Operation *op);
+  llvm::SmallVector<unsigned> groupsBeside(mlir::Operation *op) const;
   unsigned canWait(mlir::Operation *op) const;
   /// How many ops join a group with this one: it and those that wait for it.
   unsigned joining(mlir::Operation *op) const;
@@ -93,6 +96,8 @@ private:
   llvm::DenseMap<mlir::Operation *, OpKind> kinds;
   llvm::DenseSet<mlir::Operation *> stepNumbers; // so far
   llvm::DenseMap<mlir::Operation *, unsigned> groupOfOp;
+  /// Groups with an op that reads the value, in the order they came.
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<unsigned, 2>> readersOf;
   /// Elementwise ops on arguments alone that go where their one reader goes,
   /// and how many go there with each, itself included.
   llvm::DenseMap<mlir::Operation *, unsigned> waiting;

@@ -1,4 +1,5 @@
 // lower-to-plan: functions of kernels become a plan.
+#include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/Step.h"
 #include "dialects/plan/Plan.h"
 #include "passes/schedule/Passes.h"
@@ -183,6 +184,8 @@ private:
               ? func->getAttrOfType<ArrayAttr>(graph::kBatchAxes)
               : builder.getArrayAttr({}));
       program.getBody().emplaceBlock();
+      if (Attribute sum = func->getAttr(graph::kMadeAgainSum))
+        program->setAttr(graph::kMadeAgainSum, sum);
       if (failed(lowerProgram(func, program, parts)))
         return failure();
     }

@@ -17,6 +17,7 @@
 #include "passes/fuse/Passes.h"
 #include "passes/layout/Passes.h"
 #include "passes/partition/Passes.h"
+#include "passes/saved/Passes.h"
 #include "passes/schedule/Passes.h"
 #include "tools/dl-opt/Arguments.h"
 #include "tools/dl-opt/FactPasses.h"
@@ -38,6 +39,7 @@ static void registerPasses() {
                              buildPartitionPipeline);
   registerLayoutPasses();
   registerFusePasses();
+  registerSavedPasses();
   registerSchedulePasses();
   registerCpuPasses();
 }

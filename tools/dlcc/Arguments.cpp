@@ -134,6 +134,12 @@ const std::vector<Parser::Option> &Parser::options() {
       {"--check", None, [](Parser &p, StringRef) { p.result.check = true; }},
       {"-ffuse", None, [](Parser &p, StringRef) { p.result.fuse = true; }},
       {"-fno-fuse", None, [](Parser &p, StringRef) { p.result.fuse = false; }},
+      {"--keep-all", None,
+       [](Parser &p, StringRef) { p.result.keepAll = true; }},
+      {"--keep-below", Required,
+       [](Parser &p, StringRef v) {
+         p.number<int64_t>("--keep-below", v, 1, p.result.keepBelow);
+       }},
       {"--tiles", Required,
        [](Parser &p, StringRef v) {
          p.number<int64_t>("--tiles", v, 1, p.result.tiles);
@@ -419,6 +425,8 @@ Compilation
                          and sharing among threads are decided; what a file leaves out is that of an x86-64 with
                          2 FMA ports (--emit=machine writes all keys)
   -fno-fuse              one kernel for each operation
+  --keep-all             the backward reads every value that it needs from memory, and makes none again from others
+  --keep-below=N         it makes none of fewer than N bytes again (default: 65536)
   --tiles=N              at most N tiles a kernel: with 1, threads share no kernel, only independent
                          ones (default: as many as are worth a thread)
   --threads=N            that compile kernels (default: all cores)

@@ -28,6 +28,8 @@ struct Arguments {
   /// Of pictures: "blocks", "modules", "ops", "kernels"; and which step.
   std::string view = "blocks", step;
   bool report = false, reportJson = false, check = false, fuse = true;
+  bool keepAll = false; // see CompileOptions
+  int64_t keepBelow = CompileOptions().keepBelow;
   bool help = false, version = false;
 
   /// What is wrong with the command line, and the exit code for it; 0 if it is

@@ -105,6 +105,8 @@ compileOptions(const Arguments &arguments,
   dl::CompileOptions options;
   options.machine = machine;
   options.fuse = arguments.fuse;
+  options.keepAll = arguments.keepAll;
+  options.keepBelow = arguments.keepBelow;
   options.maxTiles = arguments.tiles;
   options.threads = static_cast<int>(arguments.threads);
   options.targetCpu = arguments.targetCpu;

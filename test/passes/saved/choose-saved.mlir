@@ -1,0 +1,108 @@
+// RUN: dl-opt --choose-saved %s --split-input-file | FileCheck %s
+// RUN: dl-opt --choose-saved %s --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAID
+// RUN: dl-opt --choose-saved=least-bytes=65537 %s --split-input-file | FileCheck %s --check-prefix=FEW --implicit-check-not=made_again
+
+// One sum is kept instead of three values; what the gradient needs of the
+// forward alone is made where it is read, too. The product reads its operand
+// from memory and comes behind the op that it is written beside.
+// CHECK-LABEL: @activation
+// CHECK-SAME: graph.made_again_sum = array<i64: 3, 131072, 49152>
+// CHECK: %[[H:.*]] = graph.add
+// CHECK: %[[HALF:.*]] = graph.mul %[[H]],
+// CHECK: %[[E:.*]] = graph.exp %[[H]]
+// CHECK: %[[Y:.*]] = graph.mul %[[HALF]], %[[E]] :
+// CHECK: graph.matmul %[[Y]]
+// CHECK: %[[DY:.*]] = graph.matmul
+// CHECK: %[[E2:.*]] = graph.exp %[[H]] {graph.made_again}
+// CHECK: graph.mul %[[DY]], %[[E2]] :
+// CHECK: %[[HALF2:.*]] = graph.mul %[[H]], {{.*}} {graph.made_again}
+// CHECK: graph.mul %[[DY]], %[[HALF2]] :
+// CHECK: %[[Y2:.*]] = graph.mul %[[HALF2]], %[[E2]] {graph.made_again}
+// CHECK: graph.matmul %[[Y2]]
+// FEW-LABEL: @activation
+
+// SAID: remark: {{.*}}add: 65536 bytes kept for the backward, others are made from them
+// SAID: remark: {{.*}}mul: made again in the backward by what reads it, instead of 65536 bytes kept
+// SAID: remark: {{.*}}exp: made again in the backward by what reads it, instead of 65536 bytes kept
+// SAID: remark: {{.*}}mul: made again in the backward, for a product, beside mul, instead of 65536 bytes kept
+#back = loc(fused<"backward gelu">["m.dl"])
+graph.step @activation(%x: tensor<128x64xf32> input 0, %w: tensor<128x64xf32>, %b: tensor<128xf32>, %v: tensor<32x128xf32>, %dz: tensor<128x32xf32>)
+    -> (tensor<128x32xf32>, tensor<32x128xf32>, tensor<128x64xf32>) {
+  %c = graph.full {type = tensor<f32>, value = 0.5 : f64} : () -> tensor<f32>
+  %0 = graph.matmul %x, %w {spec = "mk,nk->mn"} : (tensor<128x64xf32>, tensor<128x64xf32>) -> tensor<128x128xf32>
+  %h = graph.add %0, %b : (tensor<128x128xf32>, tensor<128xf32>) -> tensor<128x128xf32>
+  %half = graph.mul %h, %c : (tensor<128x128xf32>, tensor<f32>) -> tensor<128x128xf32>
+  %e = graph.exp %h : (tensor<128x128xf32>) -> tensor<128x128xf32>
+  %y = graph.mul %half, %e : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %z = graph.matmul %y, %v {spec = "mk,nk->mn"} : (tensor<128x128xf32>, tensor<32x128xf32>) -> tensor<128x32xf32>
+  %dy = graph.matmul %dz, %v {spec = "mn,nk->mk"} : (tensor<128x32xf32>, tensor<32x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %dv = graph.matmul %y, %dz {spec = "mk,mn->nk"} : (tensor<128x128xf32>, tensor<128x32xf32>) -> tensor<32x128xf32> loc(#back)
+  %d1 = graph.mul %dy, %e : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %d2 = graph.mul %dy, %half : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %dh = graph.add %d1, %d2 : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %dw = graph.matmul %dh, %x {spec = "mn,mk->nk"} : (tensor<128x128xf32>, tensor<128x64xf32>) -> tensor<128x64xf32> loc(#back)
+  graph.return %z, %dv, %dw : tensor<128x32xf32>, tensor<32x128xf32>, tensor<128x64xf32>
+}
+
+// -----
+
+// No op of the backward comes before the product's users: its operand is kept,
+// and what the others read is made from it or from the sum, whichever is kept.
+// CHECK-LABEL: @nothing_beside
+// CHECK: %[[Y:.*]] = graph.exp
+// CHECK-NOT: made_again
+// CHECK: graph.matmul %[[Y]], {{.*}} "mk,mn->nk"
+// FEW-LABEL: @nothing_beside
+#back = loc(fused<"backward exp">["m.dl"])
+graph.step @nothing_beside(%x: tensor<128x64xf32> input 0, %w: tensor<128x64xf32>, %v: tensor<32x128xf32>, %dz: tensor<128x32xf32>)
+    -> (tensor<128x32xf32>, tensor<32x128xf32>) {
+  %h = graph.matmul %x, %w {spec = "mk,nk->mn"} : (tensor<128x64xf32>, tensor<128x64xf32>) -> tensor<128x128xf32>
+  %n = graph.neg %h : (tensor<128x128xf32>) -> tensor<128x128xf32>
+  %y = graph.exp %n : (tensor<128x128xf32>) -> tensor<128x128xf32>
+  %z = graph.matmul %y, %v {spec = "mk,nk->mn"} : (tensor<128x128xf32>, tensor<32x128xf32>) -> tensor<128x32xf32>
+  %dv = graph.matmul %y, %dz {spec = "mk,mn->nk"} : (tensor<128x128xf32>, tensor<128x32xf32>) -> tensor<32x128xf32> loc(#back)
+  graph.return %z, %dv : tensor<128x32xf32>, tensor<32x128xf32>
+}
+
+// -----
+
+// What a sum goes over is not summed again: its result is kept, and the row
+// that is divided by it.
+// CHECK-LABEL: @sums_are_kept
+// CHECK: graph.sum
+// CHECK: %[[Y:.*]] = graph.div
+// CHECK-NOT: graph.div
+// CHECK: graph.mul %{{.*}}, %[[Y]]
+// FEW-LABEL: @sums_are_kept
+#back = loc(fused<"backward div">["m.dl"])
+graph.step @sums_are_kept(%x: tensor<128x64xf32> input 0, %w: tensor<128x64xf32>, %dz: tensor<128x32xf32>, %v: tensor<32x128xf32>)
+    -> (tensor<128x128xf32>, tensor<128x128xf32>) {
+  %h = graph.matmul %x, %w {spec = "mk,nk->mn"} : (tensor<128x64xf32>, tensor<128x64xf32>) -> tensor<128x128xf32>
+  %e = graph.exp %h : (tensor<128x128xf32>) -> tensor<128x128xf32>
+  %s = graph.sum %e {dims = array<i64: 1>, keepdim = true} : (tensor<128x128xf32>) -> tensor<128x1xf32>
+  %y = graph.div %e, %s : (tensor<128x128xf32>, tensor<128x1xf32>) -> tensor<128x128xf32>
+  %r = graph.neg %y : (tensor<128x128xf32>) -> tensor<128x128xf32>
+  %dy = graph.matmul %dz, %v {spec = "mn,nk->mk"} : (tensor<128x32xf32>, tensor<32x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %d = graph.mul %dy, %y : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  graph.return %r, %d : tensor<128x128xf32>, tensor<128x128xf32>
+}
+
+// -----
+
+// What is returned is in memory anyway: others are made from it.
+// CHECK-LABEL: @returned
+// CHECK: %[[R:.*]] = graph.neg
+// CHECK: %[[E:.*]] = graph.exp %[[R]] {graph.made_again}
+// CHECK: graph.mul %{{.*}}, %[[E]]
+// FEW-LABEL: @returned
+#back = loc(fused<"backward exp">["m.dl"])
+graph.step @returned(%x: tensor<128x64xf32> input 0, %w: tensor<128x64xf32>, %dz: tensor<128x32xf32>, %v: tensor<32x128xf32>)
+    -> (tensor<128x128xf32>, tensor<128x128xf32>, tensor<128xf32>) {
+  %h = graph.matmul %x, %w {spec = "mk,nk->mn"} : (tensor<128x64xf32>, tensor<128x64xf32>) -> tensor<128x128xf32>
+  %r = graph.neg %h : (tensor<128x128xf32>) -> tensor<128x128xf32>
+  %e = graph.exp %r : (tensor<128x128xf32>) -> tensor<128x128xf32>
+  %s = graph.sum %e {dims = array<i64: 1>} : (tensor<128x128xf32>) -> tensor<128xf32>
+  %dy = graph.matmul %dz, %v {spec = "mn,nk->mk"} : (tensor<128x32xf32>, tensor<32x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %d = graph.mul %dy, %e : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  graph.return %r, %d, %s : tensor<128x128xf32>, tensor<128x128xf32>, tensor<128xf32>
+}
