@@ -103,6 +103,9 @@ class Outputs(Net):
         self.fails(USAGE, "two outputs", "net.plan", "--save-final", "a.safetensors", "--save-metrics", "./a.safetensors")
         self.fails(USAGE, "this is the plan", "bench", "net.plan", "--trace", "net.plan")
         self.dlrun("net.plan", "-q", "--steps", 1, "--save-final", "/dev/null", "--save-metrics", "/dev/null")
+        for name in ("x.npy", "./x.npy"):
+            self.refuse(USAGE, ["the plan would replace", "x.npy, a file of the data"], dltools.DLCC, "net.dl", "-o", name)
+            self.refuse(USAGE, ["--emit=graph.svg would replace", "a file of the data"], dltools.DLCC, "net.dl", f"--emit=graph.svg={name}", "--check")
 
 
 class Settings(Net):

@@ -379,6 +379,15 @@ void Parser::complete() {
 
 } // namespace
 
+std::string replacedBy(const Arguments &arguments, StringRef path) {
+  if (!arguments.check && sameFile(arguments.plan, path))
+    return "the plan";
+  for (const Output &output : arguments.outputs)
+    if (sameFile(output.path, path))
+      return "--emit=" + output.kind;
+  return "";
+}
+
 Arguments parseArguments(int argc, const char *const *argv) {
   return Parser(argc, argv).parse();
 }

@@ -40,6 +40,9 @@ struct Arguments {
 
 Arguments parseArguments(int argc, const char *const *argv);
 
+/// Which output would be written over a file, or nothing.
+std::string replacedBy(const Arguments &arguments, llvm::StringRef path);
+
 /// The text of --help and of -h.
 const char *helpText();
 

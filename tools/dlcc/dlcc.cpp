@@ -13,6 +13,8 @@
 #include "mlir/Parser/Parser.h"
 #include "tools/dlcc/Arguments.h"
 #include "tools/dlcc/Diagnostics.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include <cstdio>
 #include <cstring>
 
@@ -156,6 +158,24 @@ static int writeReports(const Arguments &arguments,
                                   : fail("cannot write to standard output", 4);
 }
 
+/// Files of the data are known when the model has been evaluated. Their paths
+/// are relative to its folder, then to the working directory.
+static int checkData(const Arguments &arguments, ModuleOp module) {
+  for (auto dataset : module.getOps<dl::graph::DatasetOp>())
+    for (auto path : dataset.getPaths().getAsRange<StringAttr>()) {
+      llvm::SmallString<256> beside =
+          llvm::sys::path::parent_path(arguments.model);
+      llvm::sys::path::append(beside, path.getValue());
+      for (StringRef file : {beside.str(), path.getValue()})
+        if (std::string what = dl::dlcc::replacedBy(arguments, file);
+            !what.empty() && llvm::sys::fs::exists(file))
+          return fail(what + " would replace " + file.str() +
+                          ", a file of the data; name another one",
+                      2);
+    }
+  return 0;
+}
+
 static int compile(const Arguments &arguments,
                    const dl::plan::MachineModel &machine,
                    const dl::frontend::Result &evaluated) {
@@ -174,6 +194,8 @@ static int compile(const Arguments &arguments,
   if (!module)
     return fail("the graph cannot be read back; this is a bug of dlcc",
                 kOurBug);
+  if (int exitCode = checkData(arguments, *module))
+    return exitCode;
   dl::CompileReport report;
   if (!evaluated.whyParsed.empty())
     report.remarks.push_back(
