@@ -26,6 +26,14 @@ LogicalResult MeshOp::verify() {
   return success();
 }
 
+/// Of an op that changes where a tensor lies, and no value.
+static ShardingRule ruleOfLying(Operation *op) {
+  ShardingRule rule = pointwiseRule(op);
+  if (!elementOf(op->getOperand(0)).isInteger(1)) // no sum of these
+    rule.partials = {{{0}, Splitting::Sum}, {{0}, Splitting::Max}};
+  return rule;
+}
+
 //===-- shard -------------------------------------------------------------===//
 
 static SmallVector<StringRef> splitAxes(StringRef axes) {
@@ -66,7 +74,7 @@ SmallVector<HostTensor> ShardOp::evaluate(ArrayRef<HostTensor> operands) {
 
 int64_t ShardOp::getFlops() { return 0; }
 
-ShardingRule ShardOp::getShardingRule() { return pointwiseRule(*this); }
+ShardingRule ShardOp::getShardingRule() { return ruleOfLying(*this); }
 
 //===-- reshard -----------------------------------------------------------===//
 
@@ -98,12 +106,7 @@ SmallVector<HostTensor> StoredOp::evaluate(ArrayRef<HostTensor> operands) {
 
 int64_t StoredOp::getFlops() { return 0; }
 
-ShardingRule StoredOp::getShardingRule() {
-  ShardingRule rule = pointwiseRule(*this);
-  if (!elementOf(getX()).isInteger(1)) // no sum of these
-    rule.partials = {{{0}, Splitting::Sum}, {{0}, Splitting::Max}};
-  return rule;
-}
+ShardingRule StoredOp::getShardingRule() { return ruleOfLying(*this); }
 
 //===-- transfer ----------------------------------------------------------===//
 
