@@ -12,25 +12,24 @@ inline Tensor Tensor::cumsum(i64 dim) const {
   return from.rank ? detail::emit("cumsum", x, {{"dim", at}}) : detail::held(x);
 }
 
-/// Products of neighbours, of neighbours of those, and so on: the gradient is
-/// exact where factors are 0.
+/// For each element the product of those up to it, n times n factors: a scan
+/// in log n steps reads each step twice, and would be computed over and over
+/// in one kernel. The gradient is exact where factors are 0.
 inline Tensor Tensor::cumprod(i64 dim) const {
   detail::Called called("cumprod");
-  Shape from = sizes(), low, none;
+  Shape from = sizes();
   int at = static_cast<int>(detail::wrap("cumprod", dim, from.rank, from));
   Tensor x = is_floating_point() ? *this : to(kInt64);
-  for (int i = 0; i < from.rank; ++i)
-    low.push_back(0), none.push_back(0);
-  if (from.rank == 0)
+  if (from.rank == 0 || from[at] == 1)
     return detail::held(x);
-  for (i64 far = 1; far < from[at]; far *= 2) {
-    low[at] = far;
-    x = x *
-        detail::emit(
-            "pad", x.narrow(at, 0, from[at] - far),
-            {{"low", low}, {"high", none}, {"interior", none}, {"value", 1.0}});
+  Shape rows, columns;
+  for (int i = 0; i <= from.rank; ++i) {
+    rows.push_back(i == at ? from[at] : 1);
+    columns.push_back(i == at + 1 ? from[at] : 1);
   }
-  return detail::held(x);
+  Tensor place = arange(from[at]);
+  Tensor later = place.reshape(columns).gt(place.reshape(rows));
+  return x.unsqueeze(at).masked_fill(later, 1).prod(at + 1);
 }
 
 inline Tensor Tensor::argsort(SortOptions options) const {
