@@ -35,6 +35,8 @@ RULES = {
     "test/runtime": (("runtime", "tools/dlrun"), RUNTIME_LIBRARIES | {"gtest", "gmock", "zlib.h"}),
     "test/schedule": (("runtime",), RUNTIME_LIBRARIES),
     "test/mpi": (("runtime",), RUNTIME_LIBRARIES),
+    "test/simt": ((), set()),
+    "test/device": (("test/simt",), {"gtest"}),
     "test/compiler": (("compiler", "dialects", "passes", "runtime"), COMPILER_LIBRARIES | RUNTIME_LIBRARIES | {"gtest", "gmock"}),
 }
 OURS = ("compiler", "dialects", "passes", "runtime", "tools", "test")
