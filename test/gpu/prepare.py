@@ -1,0 +1,140 @@
+#!/usr/bin/python3
+"""Compiles the plans that test/gpu/run.sh runs on a machine with a GPU, and puts them, dlrun and MNIST into one folder.
+
+    test/gpu/prepare.sh FOLDER [--target cuda:sm_90] [--groups examples,models,...] [--only CASE,...] [--jobs N]
+
+Each model is compiled for the CPU in f32 and f64, and for the GPU in f32, tf32 and f64. `--target cpu` lets CPU plans stand in
+for those of the GPU, so that every part of the script can be run without one. A model that dlcc refuses (exit code 3) is
+listed with its reason; any other failure of dlcc ends with exit code 1, when all others are there. What an earlier call made
+is made again only for the cases that this call names. manifest.json lists everything.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import cases
+
+BIN = os.environ.get("DL_BIN", os.path.join(cases.ROOT, "build", "release", "bin"))
+GROUPS = ("examples", "models", "plain", "small", "chain", "table")
+
+
+def wanted(options):
+    every = cases.ALL + [case for case, _ in cases.table_cases()]
+    if options.only:
+        unknown = set(options.only) - {case.name for case in every}
+        if unknown:
+            sys.exit(f"there is no case {', '.join(sorted(unknown))}")
+        return [case for case in every if case.name in options.only]
+    return [case for case in every if case.group in options.groups]
+
+
+def variants(case, target):
+    """(name of the plan, options of dlcc) of each plan of a case."""
+    found = [(f"cpu-{dtype}", [f"--dtype={dtype}", "--target-cpu=x86-64-v3"])
+             for dtype in ("f32", "f64") if dtype in case.precisions]
+    stand_in = target == "cpu"
+    own = ["--target-cpu=x86-64-v3"] if stand_in else [f"--target={target}"]
+    for precision in case.precisions:
+        more = {"f32": [], "tf32": [] if stand_in else ["--tf32"], "f64": ["--dtype=f64"]}[precision]
+        found.append((f"gpu-{precision}", own + more))
+    return found
+
+
+def compile_one(case, variant, options, folder, data, threads):
+    """What the manifest says of one plan."""
+    file = f"plans/{case.name}.{variant}.plan"
+    target = os.path.join(folder, file)
+    command = [os.path.join(BIN, "dlcc"), os.path.join(cases.ROOT, case.source), *case.defines(), *options,
+               f"--threads={threads}", "-o", target]
+    started = time.perf_counter()
+    done = subprocess.run(command, cwd=data, capture_output=True, text=True)
+    if done.returncode:
+        if os.path.exists(target):
+            os.remove(target)
+        return {"code": done.returncode, "error": done.stderr.strip()[-600:]}
+    return {"file": file, "bytes": os.path.getsize(target), "compile_s": round(time.perf_counter() - started, 2)}
+
+
+def prepare(case, options, folder, scratch, mnist):
+    data = case.make_data(os.path.join(scratch, case.name), mnist)
+    threads = max(1, (os.cpu_count() or 1) // options.jobs)
+    plans = {variant: compile_one(case, variant, words, folder, data or scratch, threads)
+             for variant, words in variants(case, options.target)}
+    return {"group": case.group, "plans": plans}
+
+
+def say(name, entry):
+    words = []
+    for variant, plan in entry["plans"].items():
+        words.append(f"{variant} {plan['bytes'] / 1e3:.0f} kB" if "file" in plan else f"{variant} REFUSED" if plan["code"] == 3 else
+                     f"{variant} FAILED: {plan['error']}")
+    print(f"{name}: {', '.join(words)}", flush=True)
+
+
+def commit():
+    def git(*words):
+        return subprocess.run(["git", *words], cwd=cases.ROOT, capture_output=True, text=True).stdout.strip()
+    return git("rev-parse", "--short", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")
+
+
+def carry_mnist(folder):
+    """The four files, compressed as they are where the user has them, else drawn ones."""
+    target = os.path.join(folder, "data", "mnist")
+    if os.path.isdir(target):
+        return target
+    users = os.path.join(os.environ.get("DL_DATA", "/nowhere"), "mnist")
+    if os.path.isdir(users):
+        shutil.copytree(users, target)
+        os.chmod(target, 0o755)
+    else:
+        generator = os.path.join(cases.ROOT, "examples", "mnist", "generate.py")
+        subprocess.run([sys.executable, generator, target], check=True)
+        for name in os.listdir(target):
+            subprocess.run(["gzip", "-9", os.path.join(target, name)], check=True)
+    return target
+
+
+def total_mb(folder):
+    return sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(folder) for name in names) / 1e6
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder")
+    parser.add_argument("--target", default="cuda:sm_90")
+    parser.add_argument("--groups", type=lambda text: text.split(","), default=GROUPS)
+    parser.add_argument("--only", type=lambda text: text.split(","))
+    parser.add_argument("--jobs", type=int, default=2)
+    options = parser.parse_args()
+    folder = os.path.abspath(options.folder)
+    for part in ("plans", "bin"):
+        os.makedirs(os.path.join(folder, part), exist_ok=True)
+    shutil.copy(os.path.join(BIN, "dlrun"), os.path.join(folder, "bin", "dlrun"))
+    manifest, path = {"cases": {}}, os.path.join(folder, "manifest.json")
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            manifest = json.load(file)
+    manifest |= {"commit": commit(), "target": options.target, "date": time.strftime("%Y-%m-%d")}
+    chosen, mnist = wanted(options), carry_mnist(folder)
+    with tempfile.TemporaryDirectory(prefix="dl-gpu-") as scratch, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for case, entry in zip(chosen, pool.map(lambda case: prepare(case, options, folder, scratch, mnist), chosen)):
+            manifest["cases"][case.name] = entry
+            say(case.name, entry)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump(manifest, file, indent=1)
+    plans = [plan for entry in manifest["cases"].values() for plan in entry["plans"].values()]
+    refused = sum(plan.get("code") == 3 for plan in plans)
+    failed = sum(plan.get("code", 3) != 3 for plan in plans)
+    print(f"{len(plans) - refused - failed} plans, {refused} refused, {failed} failed; {total_mb(folder):.1f} MB in {folder}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
