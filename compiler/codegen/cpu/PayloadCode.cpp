@@ -213,32 +213,4 @@ SmallVector<Value *, 2> emitPayloadOp(llvm::IRBuilderBase &builder,
   return {};
 }
 
-std::pair<Value *, Value *> emitPhilox(llvm::IRBuilderBase &b, Value *index,
-                                       Value *seed, Value *step, Value *micro,
-                                       Value *key) {
-  llvm::Type *wide = index->getType();
-  auto *narrow = llvm::VectorType::get(
-      b.getInt32Ty(), cast<llvm::VectorType>(wide)->getElementCount());
-  auto low = [&](Value *x) { return b.CreateTrunc(x, narrow); };
-  auto high = [&](Value *x) {
-    return b.CreateTrunc(b.CreateLShr(x, 32), narrow);
-  };
-  Value *k = b.CreateXor(seed, key);
-  Value *k0 = low(k), *k1 = high(k);
-  Value *c0 = low(index), *c1 = high(index), *c2 = low(step), *c3 = low(micro);
-  auto constant = [&](uint32_t v) { return llvm::ConstantInt::get(narrow, v); };
-  auto product = [&](Value *x, uint32_t m) {
-    return b.CreateMul(b.CreateZExt(x, wide), llvm::ConstantInt::get(wide, m));
-  };
-  for (int round = 0; round < 10; ++round) {
-    Value *p0 = product(c0, 0xD2511F53), *p1 = product(c2, 0xCD9E8D57);
-    Value *n0 = b.CreateXor(b.CreateXor(high(p1), c1), k0);
-    Value *n2 = b.CreateXor(b.CreateXor(high(p0), c3), k1);
-    c0 = n0, c1 = low(p1), c2 = n2, c3 = low(p0);
-    k0 = b.CreateAdd(k0, constant(0x9E3779B9));
-    k1 = b.CreateAdd(k1, constant(0xBB67AE85));
-  }
-  return {c0, c1};
-}
-
 } // namespace dl::cpu

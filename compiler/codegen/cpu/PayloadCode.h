@@ -16,11 +16,4 @@ llvm::SmallVector<llvm::Value *, 2>
 emitPayloadOp(llvm::IRBuilderBase &builder, mlir::Operation *op,
               llvm::ArrayRef<llvm::Value *> operands, unsigned lanes);
 
-/// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
-/// SC'11): words 0 and 1 for counter (index, step, micro) and key (seed ^ key),
-/// as <lanes x i32>. All arguments are <lanes x i64>.
-std::pair<llvm::Value *, llvm::Value *>
-emitPhilox(llvm::IRBuilderBase &builder, llvm::Value *index, llvm::Value *seed,
-           llvm::Value *step, llvm::Value *micro, llvm::Value *key);
-
 } // namespace dl::cpu

@@ -1,10 +1,10 @@
 // x^y = e^(y log x).
-#include "compiler/codegen/cpu/VectorMath.h"
-#include "compiler/codegen/cpu/VectorMathParts.h"
+#include "compiler/codegen/math/Functions.h"
+#include "compiler/codegen/math/Parts.h"
 
-using namespace llvm;
+using llvm::ArrayRef;
 
-namespace dl::cpu {
+namespace dl::formula {
 
 // atanh(s) = s (1 + z / 3 + z^2 Q(z)), z = s^2, for |s| < 0.1716, error 2^-73.
 static constexpr double powQDouble[] = {
@@ -18,7 +18,7 @@ static constexpr double thirdTail = 0x1.5555555555555p-56;
 /// multiplied by as much as 745 before the power is taken.
 static Pair preciseLog(Vec x) {
   SplitNumber parts = splitNumber(x);
-  Vec f = parts.mantissa - 1.0; // exact
+  Vec f = (parts.mantissa - 1.0).named("f"); // exact
   // s = f / (mantissa + 1), by a quotient and its remainder.
   Pair divisor = exactSum(parts.mantissa, x.splat(1));
   Vec reciprocal = x.splat(1) / divisor.head;
@@ -54,39 +54,35 @@ static Vec powerOfDouble(Vec x, Vec y) {
   tail = select(head == product.head, tail, x.splat(0));
   Vec power = expandExp(reduceExp(Pair{head, tail}));
 
-  Vec isInfinite = x == x.infinity();
+  Vec isInfinite = (x == x.infinity()).named("isInfinite");
   Vec grows = isInfinite ^ (y < 0.0);
   Vec extreme = select(grows, x.infinity(), x.splat(0));
   power = select(isInfinite | (x == 0.0), extreme, power);
   return select((x == x) & (y == y), power, x.nan());
 }
 
-Value *emitPow(IRBuilderBase &builder, Value *inputX, Value *inputY) {
-  IRBuilderBase::FastMathFlagGuard guard(builder);
-  builder.clearFastMathFlags();
-  Vec x(builder, inputX), y(builder, inputY);
-  Vec size = x.abs();
+Vec pow(Vec x, Vec y) {
+  Vec size = x.abs().named("size");
   Vec power = x;
-  if (x.isDouble()) {
+  if (x.isWide()) {
     power = powerOfDouble(size, y);
   } else {
     // In double, the plain logarithm has digits to spare.
-    Vec wideLog(builder, emitLog(builder, size.toDouble()));
-    Vec product = y.toDouble() * wideLog;
-    power = Vec(builder, emitExp(builder, product)).toFloat();
+    Vec wideLog = log(size.toDouble());
+    power = exp(y.toDouble() * wideLog).toFloat();
   }
 
-  Vec isInteger = y.floor() == y;
+  Vec isInteger = (y.floor() == y).named("isInteger");
   Vec half = y * 0.5;
-  Vec isOdd = isInteger & !(half.floor() == half);
+  Vec isOdd = (isInteger & !(half.floor() == half)).named("isOdd");
   // Odd powers keep the sign; others of negative numbers have no real value.
   power = select(isOdd, power.withSign(x.sign()), power);
   Vec hasNoValue = (x < 0.0) & (size < x.infinity()) & !isInteger & (y == y);
-  power = select(hasNoValue, x.nan(), power);
+  power = select(hasNoValue.named("hasNoValue"), x.nan(), power);
   // 1 whatever the other argument is, NaN included.
   Vec isUnit =
       (y == 0.0) | (x == 1.0) | ((size == 1.0) & (y.abs() == y.infinity()));
-  return select(isUnit, x.splat(1), power);
+  return select(isUnit.named("isUnit"), x.splat(1), power);
 }
 
-} // namespace dl::cpu
+} // namespace dl::formula

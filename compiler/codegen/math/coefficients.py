@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the coefficient tables of VectorMath*.cpp: minimax polynomials by Remez' algorithm.
+"""Prints the coefficient tables of this folder: minimax polynomials by Remez' algorithm.
 
 Needs mpmath. Every table comes with the largest weighted error of the polynomial before
 its coefficients were rounded, as a power of two.

@@ -1,10 +1,10 @@
 // The error function.
-#include "compiler/codegen/cpu/VectorMath.h"
-#include "compiler/codegen/cpu/VectorMathParts.h"
+#include "compiler/codegen/math/Functions.h"
+#include "compiler/codegen/math/Parts.h"
 
-using namespace llvm;
+using llvm::ArrayRef;
 
-namespace dl::cpu {
+namespace dl::formula {
 
 // erf x = 1 - e^-y, y = x (2 / sqrt(pi) + x Q(x)), for 0 <= x <= 4 and 6: an
 // error of y counts as much as it moves erf x, then the errors are 2^-27.8 and
@@ -27,10 +27,7 @@ static constexpr double slopeFloatTail = -0x1.f7ac92p-25;
 static constexpr double slopeDoubleHead = 0x1.20dd750429b6dp+0;
 static constexpr double slopeDoubleTail = 0x1.1ae3a914fed8p-56;
 
-Value *emitErf(IRBuilderBase &builder, Value *input) {
-  IRBuilderBase::FastMathFlagGuard guard(builder);
-  builder.clearFastMathFlags();
-  Vec signedX(builder, input);
+Vec erf(Vec signedX) {
   Vec x = signedX.abs().atMost(signedX.pick(4.0, 6.0)); // 1 beyond
   Vec q = polynomial(x, x.pick<ArrayRef<double>>(erfQFloat, erfQDouble));
   Vec low = x * fma(x, q, x.splat(x.pick(slopeFloatTail, slopeDoubleTail)));
@@ -38,4 +35,4 @@ Value *emitErf(IRBuilderBase &builder, Value *input) {
   return expm1(-y).abs().withSign(signedX.sign());
 }
 
-} // namespace dl::cpu
+} // namespace dl::formula

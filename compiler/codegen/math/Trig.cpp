@@ -1,12 +1,12 @@
 // sin x and cos x.
-#include "compiler/codegen/cpu/VectorMath.h"
-#include "compiler/codegen/cpu/VectorMathParts.h"
+#include "compiler/codegen/math/Functions.h"
+#include "compiler/codegen/math/Parts.h"
 
 #include <optional>
 
-using namespace llvm;
+using llvm::ArrayRef;
 
-namespace dl::cpu {
+namespace dl::formula {
 
 // sin r = r + r z S(z), cos r = 1 - z / 2 + z^2 C(z), z = r^2, for |r| <= pi /
 // 4: relative errors 2^-28 and 2^-58 for S, 2^-33 and 2^-64 for C.
@@ -83,10 +83,10 @@ Vec cosOf(const ReducedAngle &a, Vec z) {
 
 /// sin(x + quarterTurns * pi / 2) for x >= 0.
 Vec sinOfTurned(Vec x, int quarterTurns) {
-  ReducedAngle a = x.isDouble() ? reduceDouble(x) : reduceFloat(x);
-  Vec z = a.angle * a.angle;
+  ReducedAngle a = x.isWide() ? reduceDouble(x) : reduceFloat(x);
+  Vec z = (a.angle * a.angle).named("z");
   Vec quadrant = a.quadrant.addInt(a.quadrant.splatInt(quarterTurns));
-  Vec odd = (quadrant & quadrant.splatInt(1)).isNotZero();
+  Vec odd = (quadrant & quadrant.splatInt(1)).isNotZero().named("isOdd");
   Vec result = select(odd, cosOf(a, z), sinOf(a, z));
   // Bit 1 of the quadrant becomes the sign.
   return result.withSign((quadrant << x.pick(30, 62)).number().sign());
@@ -94,17 +94,8 @@ Vec sinOfTurned(Vec x, int quarterTurns) {
 
 } // namespace
 
-Value *emitSin(IRBuilderBase &builder, Value *input) {
-  IRBuilderBase::FastMathFlagGuard guard(builder);
-  builder.clearFastMathFlags();
-  Vec x(builder, input);
-  return sinOfTurned(x.abs(), 0).withSign(x.sign());
-}
+Vec sin(Vec x) { return sinOfTurned(x.abs(), 0).withSign(x.sign()); }
 
-Value *emitCos(IRBuilderBase &builder, Value *input) {
-  IRBuilderBase::FastMathFlagGuard guard(builder);
-  builder.clearFastMathFlags();
-  return sinOfTurned(Vec(builder, input).abs(), 1);
-}
+Vec cos(Vec x) { return sinOfTurned(x.abs(), 1); }
 
-} // namespace dl::cpu
+} // namespace dl::formula

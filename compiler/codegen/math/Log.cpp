@@ -1,10 +1,10 @@
 // The natural logarithm.
-#include "compiler/codegen/cpu/VectorMath.h"
-#include "compiler/codegen/cpu/VectorMathParts.h"
+#include "compiler/codegen/math/Functions.h"
+#include "compiler/codegen/math/Parts.h"
 
-using namespace llvm;
+using llvm::ArrayRef;
 
-namespace dl::cpu {
+namespace dl::formula {
 
 // 2 atanh(s) = 2 s + s z R(z), z = s^2, for |s| < 0.1716, relative errors
 // 2^-30.2 and 2^-59.5.
@@ -19,7 +19,7 @@ SplitNumber splitNumber(Vec x) {
   // Denormals first become normal.
   double smallest = x.pick(0x1p-126, 0x1p-1022);
   double digits = x.pick(23.0, 52.0);
-  Vec isDenormal = x < smallest;
+  Vec isDenormal = (x < smallest).named("isDenormal");
   Vec normal = select(isDenormal, x * x.pick(0x1p23, 0x1p52), x);
   Vec extra = select(isDenormal, x.splat(digits), x.splat(0));
 
@@ -37,18 +37,15 @@ SplitNumber splitNumber(Vec x) {
   return {(biased.number() - (anchor + bias)) - extra, mantissa.number()};
 }
 
-Value *emitLog(IRBuilderBase &builder, Value *input) {
-  IRBuilderBase::FastMathFlagGuard guard(builder);
-  builder.clearFastMathFlags();
-  Vec x(builder, input);
+Vec log(Vec x) {
   SplitNumber parts = splitNumber(x);
   // log(1 + f) = f - (h - s (h + z R)), with s = f / (2 + f) and h = f^2 / 2:
   // what is rounded most is smallest.
-  Vec f = parts.mantissa - 1.0;
-  Vec s = f / (f + 2.0);
-  Vec z = s * s;
+  Vec f = (parts.mantissa - 1.0).named("f");
+  Vec s = (f / (f + 2.0)).named("s");
+  Vec z = (s * s).named("z");
   Vec r = polynomial(z, x.pick<ArrayRef<double>>(logRFloat, logRDouble)) * z;
-  Vec h = f * f * 0.5;
+  Vec h = (f * f * 0.5).named("h");
   Vec tail =
       fma(parts.exponent, x.pick(ln2FloatTail, ln2DoubleTail), s * (h + r));
   Vec log =
@@ -60,4 +57,4 @@ Value *emitLog(IRBuilderBase &builder, Value *input) {
   return select((x > 0.0) & (x < x.infinity()), log, outside);
 }
 
-} // namespace dl::cpu
+} // namespace dl::formula

@@ -1,10 +1,10 @@
 // e^x and what follows from it: e^x - 1, tanh x.
-#include "compiler/codegen/cpu/VectorMath.h"
-#include "compiler/codegen/cpu/VectorMathParts.h"
+#include "compiler/codegen/math/Functions.h"
+#include "compiler/codegen/math/Parts.h"
 
-using namespace llvm;
+using llvm::ArrayRef;
 
-namespace dl::cpu {
+namespace dl::formula {
 
 // e^r - 1 = r + r^2 Q(r) for |r| <= ln(2) / 2, relative errors 2^-26.2 and
 // 2^-55.6.
@@ -18,13 +18,13 @@ static constexpr double expQDouble[] = {
 
 static Vec fractionOf(Vec r) {
   Vec q = polynomial(r, r.pick<ArrayRef<double>>(expQFloat, expQDouble));
-  return fma(r * r, q, r);
+  return fma(r * r, q, r).named("fraction");
 }
 
 ReducedExp reduceExp(Vec x) {
   Rounded n = roundScaled(x, log2e);
   Vec r = fma(-n.number, x.pick(ln2FloatHead, ln2DoubleHead), x);
-  r = fma(-n.number, x.pick(ln2FloatTail, ln2DoubleTail), r);
+  r = fma(-n.number, x.pick(ln2FloatTail, ln2DoubleTail), r).named("r");
   return {n, fractionOf(r)};
 }
 
@@ -32,14 +32,14 @@ ReducedExp reduceExp(Pair x) {
   Rounded n = roundScaled(x.head, log2e);
   Vec head = fma(-n.number, x.head.pick(ln2FloatHead, ln2DoubleHead), x.head);
   Vec tail = fma(-n.number, x.head.pick(ln2FloatTail, ln2DoubleTail), x.tail);
-  return {n, fractionOf(head + tail)};
+  return {n, fractionOf((head + tail).named("r"))};
 }
 
 Vec expandExp(const ReducedExp &x) {
   // 2^n may be denormal or too large where the result is not; its halves are
   // neither.
   Rounded half = roundScaled(x.power.number, 0.5);
-  Vec rest = x.power.bits.subInt(half.bits);
+  Vec rest = x.power.bits.subInt(half.bits).named("rest");
   return (x.fraction + 1.0) * powerOfTwo(half.bits) * powerOfTwo(rest);
 }
 
@@ -49,29 +49,23 @@ Vec expm1(Vec x) {
   return fma(scale, e.fraction, scale - 1.0);
 }
 
-Value *emitExp(IRBuilderBase &builder, Value *input) {
-  IRBuilderBase::FastMathFlagGuard guard(builder);
-  builder.clearFastMathFlags();
-  Vec x(builder, input);
+Vec exp(Vec x) {
   // Beyond these the results are infinite and zero.
   Vec limited = x.atMost(x.pick(89.0, 710.0)).atLeast(x.pick(-104.0, -746.0));
   return expandExp(reduceExp(limited));
 }
 
-Value *emitTanh(IRBuilderBase &builder, Value *input) {
-  IRBuilderBase::FastMathFlagGuard guard(builder);
-  builder.clearFastMathFlags();
-  Vec x(builder, input);
+Vec tanh(Vec x) {
   // tanh |x| = (e^2|x| - 1) / (e^2|x| + 1), which keeps small results exact; at
   // the limit it has long been 1.
-  Vec e = expm1((x.abs() * 2.0).atMost(x.pick(20.0, 44.0)));
+  Vec e = expm1((x.abs() * 2.0).atMost(x.pick(20.0, 44.0))).named("e");
   // A quotient, corrected by what its rounding and the divisor's took.
   Pair divisor = quickSum(x.splat(2), e);
-  Vec reciprocal = x.splat(1) / divisor.head;
-  Vec quotient = e * reciprocal;
+  Vec reciprocal = (x.splat(1) / divisor.head).named("reciprocal");
+  Vec quotient = (e * reciprocal).named("quotient");
   Vec remainder = fma(-quotient, divisor.head, e);
-  remainder = fma(-quotient, divisor.tail, remainder);
+  remainder = fma(-quotient, divisor.tail, remainder).named("remainder");
   return fma(remainder, reciprocal, quotient).withSign(x.sign());
 }
 
-} // namespace dl::cpu
+} // namespace dl::formula

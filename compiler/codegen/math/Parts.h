@@ -1,9 +1,9 @@
 // What several elementary functions are made of.
 #pragma once
 
-#include "compiler/codegen/cpu/VectorExpr.h"
+#include "compiler/codegen/math/Vec.h"
 
-namespace dl::cpu {
+namespace dl::formula {
 
 inline constexpr double log2e = 0x1.71547652b82fep+0;
 // ln 2 in two parts; the first times any exponent is exact.
@@ -36,4 +36,4 @@ struct SplitNumber {
 };
 SplitNumber splitNumber(Vec x);
 
-} // namespace dl::cpu
+} // namespace dl::formula

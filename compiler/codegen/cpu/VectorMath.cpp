@@ -1,0 +1,176 @@
+#include "compiler/codegen/cpu/VectorMath.h"
+#include "compiler/codegen/math/Functions.h"
+#include "llvm/IR/Intrinsics.h"
+
+using namespace llvm;
+using dl::formula::Op;
+using dl::formula::Vec;
+
+namespace dl::cpu {
+
+namespace {
+
+/// Formulas as IR on vectors with as many lanes as one of their arguments has.
+class VectorEmitter : public formula::Emitter {
+public:
+  VectorEmitter(IRBuilderBase &builder, Value *argument)
+      : builder(builder), guard(builder),
+        lanes(cast<VectorType>(argument->getType())->getElementCount()) {
+    builder.clearFastMathFlags();
+  }
+
+  Vec argument(Value *value) {
+    Type *element = value->getType()->getScalarType();
+    formula::Type type = element->isFloatTy()    ? formula::Type::F32
+                         : element->isDoubleTy() ? formula::Type::F64
+                                                 : formula::Type::I64;
+    return Vec(*this, type, value);
+  }
+
+  Ref number(formula::Type type, double value) override {
+    return ConstantFP::get(typeOf(type), value);
+  }
+  Ref integer(formula::Type type, int64_t value) override {
+    return ConstantInt::get(typeOf(type), value, /*IsSigned=*/true,
+                            /*ImplicitTrunc=*/true);
+  }
+  Ref emit(Op op, formula::Type type, ArrayRef<Ref> operands) override {
+    SmallVector<Value *, 3> x;
+    for (Ref operand : operands)
+      x.push_back(static_cast<Value *>(operand));
+    return emit(op, typeOf(type), x);
+  }
+
+private:
+  Type *typeOf(formula::Type type) {
+    return VectorType::get(elementOf(type), lanes);
+  }
+  Type *elementOf(formula::Type type);
+  Value *emit(Op op, Type *type, ArrayRef<Value *> x);
+
+  IRBuilderBase &builder;
+  IRBuilderBase::FastMathFlagGuard guard;
+  ElementCount lanes;
+};
+
+Type *VectorEmitter::elementOf(formula::Type type) {
+  switch (type) {
+  case formula::Type::F32:
+    return builder.getFloatTy();
+  case formula::Type::F64:
+    return builder.getDoubleTy();
+  case formula::Type::I32:
+    return builder.getInt32Ty();
+  case formula::Type::I64:
+    return builder.getInt64Ty();
+  case formula::Type::Bool:
+    return builder.getInt1Ty();
+  }
+  return nullptr; // all types are handled
+}
+
+Value *VectorEmitter::emit(Op op, Type *type, ArrayRef<Value *> x) {
+  switch (op) {
+  case Op::Add:
+    return builder.CreateFAdd(x[0], x[1]);
+  case Op::Sub:
+    return builder.CreateFSub(x[0], x[1]);
+  case Op::Mul:
+    return builder.CreateFMul(x[0], x[1]);
+  case Op::Div:
+    return builder.CreateFDiv(x[0], x[1]);
+  case Op::Neg:
+    return builder.CreateFNeg(x[0]);
+  case Op::Abs:
+    return builder.CreateUnaryIntrinsic(Intrinsic::fabs, x[0]);
+  case Op::Floor:
+    return builder.CreateUnaryIntrinsic(Intrinsic::floor, x[0]);
+  case Op::Fma:
+    return builder.CreateIntrinsic(type, Intrinsic::fma, x);
+  case Op::Less:
+    return builder.CreateFCmpOLT(x[0], x[1]);
+  case Op::Greater:
+    return builder.CreateFCmpOGT(x[0], x[1]);
+  case Op::Equal:
+    return builder.CreateFCmpOEQ(x[0], x[1]);
+  case Op::And:
+    return builder.CreateAnd(x[0], x[1]);
+  case Op::Or:
+    return builder.CreateOr(x[0], x[1]);
+  case Op::Xor:
+    return builder.CreateXor(x[0], x[1]);
+  case Op::Not:
+    return builder.CreateNot(x[0]);
+  case Op::NotZero:
+    return builder.CreateIsNotNull(x[0]);
+  case Op::AddInt:
+    return builder.CreateAdd(x[0], x[1]);
+  case Op::SubInt:
+    return builder.CreateSub(x[0], x[1]);
+  case Op::MulInt:
+    return builder.CreateMul(x[0], x[1]);
+  case Op::ShiftLeft:
+    return builder.CreateShl(x[0], x[1]);
+  case Op::ShiftRight:
+    return builder.CreateLShr(x[0], x[1]);
+  case Op::Select:
+    return builder.CreateSelect(x[0], x[1], x[2]);
+  case Op::Bits:
+  case Op::Number:
+    return builder.CreateBitCast(x[0], type);
+  case Op::ToDouble:
+    return builder.CreateFPExt(x[0], type);
+  case Op::ToFloat:
+    return builder.CreateFPTrunc(x[0], type);
+  case Op::Truncate:
+    return builder.CreateTrunc(x[0], type);
+  case Op::Widen:
+    return builder.CreateZExt(x[0], type);
+  }
+  return nullptr; // all operations are handled
+}
+
+Value *valueOf(Vec vec) { return static_cast<Value *>(vec.ref()); }
+
+Value *emitUnary(Vec (*function)(Vec), IRBuilderBase &builder, Value *x) {
+  VectorEmitter emitter(builder, x);
+  return valueOf(function(emitter.argument(x)));
+}
+
+} // namespace
+
+Value *emitExp(IRBuilderBase &builder, Value *x) {
+  return emitUnary(formula::exp, builder, x);
+}
+Value *emitLog(IRBuilderBase &builder, Value *x) {
+  return emitUnary(formula::log, builder, x);
+}
+Value *emitSin(IRBuilderBase &builder, Value *x) {
+  return emitUnary(formula::sin, builder, x);
+}
+Value *emitCos(IRBuilderBase &builder, Value *x) {
+  return emitUnary(formula::cos, builder, x);
+}
+Value *emitTanh(IRBuilderBase &builder, Value *x) {
+  return emitUnary(formula::tanh, builder, x);
+}
+Value *emitErf(IRBuilderBase &builder, Value *x) {
+  return emitUnary(formula::erf, builder, x);
+}
+
+Value *emitPow(IRBuilderBase &builder, Value *x, Value *y) {
+  VectorEmitter emitter(builder, x);
+  return valueOf(formula::pow(emitter.argument(x), emitter.argument(y)));
+}
+
+std::pair<Value *, Value *> emitPhilox(IRBuilderBase &builder, Value *index,
+                                       Value *seed, Value *step, Value *micro,
+                                       Value *key) {
+  VectorEmitter emitter(builder, index);
+  auto [word0, word1] = formula::philox(
+      emitter.argument(index), emitter.argument(seed), emitter.argument(step),
+      emitter.argument(micro), emitter.argument(key));
+  return {valueOf(word0), valueOf(word1)};
+}
+
+} // namespace dl::cpu

@@ -1,0 +1,84 @@
+#include "compiler/codegen/math/CudaText.h"
+
+#include "compiler/codegen/math/Recorder.h"
+
+namespace dl::formula {
+
+namespace {
+struct Entry {
+  const char *name, *meaning;
+  Vec (*unary)(Vec) = nullptr;
+  Vec (*binary)(Vec, Vec) = nullptr;
+};
+
+Entry entryOf(Function function) {
+  switch (function) {
+  case Function::Exp:
+    return {"exp", "e^x", exp};
+  case Function::Log:
+    return {"log", "The natural logarithm", log};
+  case Function::Sin:
+    return {"sin", "Sine", sin};
+  case Function::Cos:
+    return {"cos", "Cosine", cos};
+  case Function::Tanh:
+    return {"tanh", "Hyperbolic tangent", tanh};
+  case Function::Erf:
+    return {"erf", "The error function", erf};
+  case Function::Pow:
+    return {"pow", "x^y", nullptr, pow};
+  }
+  return {};
+}
+} // namespace
+
+static constexpr const char *onDevice = "static __device__ __forceinline__ ";
+
+std::string cudaName(Function function, bool isDouble) {
+  return std::string("dl_") + entryOf(function).name +
+         (isDouble ? "_f64" : "_f32");
+}
+
+std::string cudaFunction(Function function, bool isDouble) {
+  Entry entry = entryOf(function);
+  Type type = isDouble ? Type::F64 : Type::F32;
+  const std::string typeName = Recorder::typeName(type);
+  Recorder recorder;
+  Vec x = recorder.parameter(type, "x");
+  std::string parameters = typeName + " x";
+  Vec result = x;
+  if (entry.binary) {
+    result = entry.binary(x, recorder.parameter(type, "y"));
+    parameters += ", " + typeName + " y";
+  } else {
+    result = entry.unary(x);
+  }
+  std::string statements = recorder.statements(result);
+  return std::string("// ") + entry.meaning + ".\n" + onDevice + typeName +
+         " " + cudaName(function, isDouble) + "(" + parameters + ") {\n" +
+         statements + "  return " + recorder.reference(result) + ";\n}\n";
+}
+
+std::string cudaPhilox() {
+  Recorder recorder;
+  auto wide = [&](const char *name) {
+    return recorder.parameter(Type::I64, name);
+  };
+  Vec index = wide("index"), seed = wide("seed"), step = wide("step");
+  Vec micro = wide("micro"), key = wide("key");
+  auto [word0, word1] = philox(index, seed, step, micro, key);
+  std::string statements = recorder.statements({word0, word1});
+  return "// Words 0 and 1 of Philox4x32-10.\n"
+         "struct dl_philox_words {\n"
+         "  unsigned int word0, word1;\n"
+         "};\n" +
+         std::string(onDevice) +
+         "dl_philox_words\n"
+         "dl_philox(unsigned long long index, unsigned long long seed,\n"
+         "          unsigned long long step, unsigned long long micro,\n"
+         "          unsigned long long key) {\n" +
+         statements + "  return {" + recorder.reference(word0) + ", " +
+         recorder.reference(word1) + "};\n}\n";
+}
+
+} // namespace dl::formula

@@ -1,0 +1,49 @@
+// Elementary functions and random words, as formulas.
+//
+// Kernels must not depend on a machine's libm: not for symbols, and not for
+// bits. These functions have no branches and no tables, use IEEE operations and
+// explicit fused multiply-adds only, and give the same bits on every target
+// (payload and sign of a NaN aside). They hold for all arguments: infinities,
+// zeros of both signs, denormals and NaN. They assume rounding to nearest and
+// no flushing of denormals.
+//
+// The bounds are in units of the last place, and hold for all of millions of
+// arguments against a reference of 64 bits; test/codegen/VectorMathTest.cpp
+// checks them.
+#pragma once
+
+#include "compiler/codegen/math/Vec.h"
+
+#include <utility>
+
+namespace dl::formula {
+
+/// e^x. Float and double: 1.1 ulp.
+Vec exp(Vec x);
+
+/// Natural logarithm: -inf at 0, NaN below. Float and double: 1 ulp.
+Vec log(Vec x);
+
+/// Sine and cosine, x in radians. Float: 1.6 ulp up to 10^12. Double: 1 ulp up
+/// to 10^9, then an absolute error of 2 * 10^-16 up to 10^14. Beyond, results
+/// stay in [-1, 1] and mean nothing more. NaN at infinities.
+Vec sin(Vec x);
+Vec cos(Vec x);
+
+/// Hyperbolic tangent. Float and double: 2 ulp.
+Vec tanh(Vec x);
+
+/// The error function. Float and double: 2 ulp.
+Vec erf(Vec x);
+
+/// x^y with the special cases of C's pow: 1 where y is 0 or x is 1, NaN for
+/// negative x and y without an integer value, and so on. Float: 0.51 ulp.
+/// Double: 1.5 ulp.
+Vec pow(Vec x, Vec y);
+
+/// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
+/// SC'11): words 0 and 1 for counter (index, step, micro) and key (seed ^ key).
+/// All arguments are I64, the words I32.
+std::pair<Vec, Vec> philox(Vec index, Vec seed, Vec step, Vec micro, Vec key);
+
+} // namespace dl::formula
