@@ -45,6 +45,16 @@ class Case:
     precisions: tuple = PRECISIONS
     batch: int = 0
     group: str = "models"
+    port: object = None  # of test/ports: its text, data and weights
+
+    def model(self, folder):
+        """The .dl; a port's is written into `folder`, with the constants of its test."""
+        if not self.port:
+            return os.path.join(ROOT, self.source)
+        path = os.path.join(folder, "model.dl")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.port.text("model.dl"))
+        return path
 
     def make_data(self, folder, mnist=None):
         """Makes the data in `folder`; what --data of dlrun says."""
@@ -55,8 +65,9 @@ class Case:
             if self.data:
                 subprocess.run([sys.executable, os.path.join(ROOT, "examples", self.data, "generate.py"), folder], check=True)
             source = np.random.RandomState(zlib.crc32(self.name.encode()))
-            for file, make in self.tensors.items():
-                np.save(os.path.join(folder, file), make(source, self.items))
+            arrays = self.port.arrays() if self.port else {file: make(source, self.items) for file, make in self.tensors.items()}
+            for file, array in arrays.items():
+                np.save(os.path.join(folder, file), array)
         return folder
 
     def defines(self):
@@ -115,6 +126,13 @@ SMALL = [
 
 CHAIN = Case("chain-300", MODELS + "commands.dl", {"products": 300}, {"x.npy": constant(0.5, 1)}, 8, precisions=("f32", "f64"), steps=4,
              group="chain", batch=1)
+
+def ported():
+    """The twenty programs of test/ports, small."""
+    sys.path.insert(0, os.path.join(ROOT, "test"))
+    from ports import cases as ports
+    return [Case(f"port-{port.name}", port.path("model.dl"), steps=20, group="ports", port=port) for port in ports.PORTS]
+
 
 ALL = EXAMPLES + MEASURED + PLAIN + SMALL + [CHAIN]
 BY_NAME = {case.name: case for case in ALL}

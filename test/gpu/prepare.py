@@ -20,13 +20,16 @@ import tempfile
 import time
 
 import cases
+import programs
 
 BIN = os.environ.get("DL_BIN", os.path.join(cases.ROOT, "build", "release", "bin"))
-GROUPS = ("examples", "models", "plain", "small", "chain", "table")
+STANDARD = ("examples", "models", "plain", "small", "chain", "table")
+GROUPS = (*STANDARD, "ports", "programs")
+LARGEST_MB = 55  # more than this does not travel everywhere
 
 
 def wanted(options):
-    every = cases.ALL + [case for case, _ in cases.table_cases()]
+    every = cases.ALL + [case for case, _ in cases.table_cases()] + cases.ported()
     if options.only:
         unknown = set(options.only) - {case.name for case in every}
         if unknown:
@@ -35,26 +38,22 @@ def wanted(options):
     return [case for case in every if case.group in options.groups]
 
 
-def variants(case, target):
+def variants(precisions, target):
     """(name of the plan, options of dlcc) of each plan of a case."""
-    found = [(f"cpu-{dtype}", [f"--dtype={dtype}", "--target-cpu=x86-64-v3"])
-             for dtype in ("f32", "f64") if dtype in case.precisions]
+    found = [(f"cpu-{dtype}", [f"--dtype={dtype}", "--target-cpu=x86-64-v3"]) for dtype in ("f32", "f64") if dtype in precisions]
     stand_in = target == "cpu"
     own = ["--target-cpu=x86-64-v3"] if stand_in else [f"--target={target}"]
-    for precision in case.precisions:
+    for precision in precisions:
         more = {"f32": [], "tf32": [] if stand_in else ["--tf32"], "f64": ["--dtype=f64"]}[precision]
         found.append((f"gpu-{precision}", own + more))
     return found
 
 
-def compile_one(case, variant, options, folder, data, threads):
+def compile_plan(file, folder, words, cwd):
     """What the manifest says of one plan."""
-    file = f"plans/{case.name}.{variant}.plan"
     target = os.path.join(folder, file)
-    command = [os.path.join(BIN, "dlcc"), os.path.join(cases.ROOT, case.source), *case.defines(), *options,
-               f"--threads={threads}", "-o", target]
     started = time.perf_counter()
-    done = subprocess.run(command, cwd=data, capture_output=True, text=True)
+    done = subprocess.run([os.path.join(BIN, "dlcc"), *words, "-o", target], cwd=cwd, capture_output=True, text=True)
     if done.returncode:
         if os.path.exists(target):
             os.remove(target)
@@ -64,9 +63,9 @@ def compile_one(case, variant, options, folder, data, threads):
 
 def prepare(case, options, folder, scratch, mnist):
     data = case.make_data(os.path.join(scratch, case.name), mnist)
-    threads = max(1, (os.cpu_count() or 1) // options.jobs)
-    plans = {variant: compile_one(case, variant, words, folder, data or scratch, threads)
-             for variant, words in variants(case, options.target)}
+    words = [case.model(data), *case.defines(), f"--threads={max(1, os.cpu_count() // options.jobs)}"]
+    plans = {variant: compile_plan(f"plans/{case.name}.{variant}.plan", folder, words + more, data)
+             for variant, more in variants(case.precisions, options.target)}
     return {"group": case.group, "plans": plans}
 
 
@@ -109,7 +108,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder")
     parser.add_argument("--target", default="cuda:sm_90")
-    parser.add_argument("--groups", type=lambda text: text.split(","), default=GROUPS)
+    parser.add_argument("--groups", type=lambda text: text.split(","), default=STANDARD, help=f"of {', '.join(GROUPS)}; default: all but the last two")
+    parser.add_argument("--programs", type=int, default=30, help="random programs of the group `programs`")
     parser.add_argument("--only", type=lambda text: text.split(","))
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args()
@@ -127,12 +127,15 @@ def main():
         for case, entry in zip(chosen, pool.map(lambda case: prepare(case, options, folder, scratch, mnist), chosen)):
             manifest["cases"][case.name] = entry
             say(case.name, entry)
+    if "programs" in options.groups and not options.only:
+        manifest["programs"] = programs.prepare(folder, options, compile_plan)
     with open(path, "w", encoding="utf-8") as file:
         json.dump(manifest, file, indent=1)
-    plans = [plan for entry in manifest["cases"].values() for plan in entry["plans"].values()]
+    plans = [plan for entry in [*manifest["cases"].values(), *manifest.get("programs", {}).values()] for plan in entry["plans"].values()]
     refused = sum(plan.get("code") == 3 for plan in plans)
     failed = sum(plan.get("code", 3) != 3 for plan in plans)
-    print(f"{len(plans) - refused - failed} plans, {refused} refused, {failed} failed; {total_mb(folder):.1f} MB in {folder}")
+    print(f"{len(plans) - refused - failed} plans, {refused} refused, {failed} failed; {total_mb(folder):.1f} MB in {folder}"
+          + (f", more than {LARGEST_MB}: prepare groups in folders of their own" if total_mb(folder) > LARGEST_MB else ""))
     return 1 if failed else 0
 
 

@@ -16,6 +16,7 @@ import time
 import traceback
 
 import checks
+import programs
 import session as sessions
 import speed
 
@@ -24,6 +25,8 @@ PARTS = {
     "smoke": (checks.smoke, 45),
     "correct": (checks.correct, 150),
     "sanitize": (checks.sanitize, 120),
+    "ports": (checks.ports, 180),
+    "programs": (programs.check, 120),
     "kernels": (checks.kernels, 90),
     "first_step": (speed.first_step, 45),
     "graph": (speed.graph, 45),
@@ -37,7 +40,7 @@ def arguments():
     names = lambda text: text.split(",")
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder")
-    parser.add_argument("--part", type=names, default=STANDARD, help=f"of {', '.join(PARTS)}, or all (default: all but bench)")
+    parser.add_argument("--part", type=names, default=STANDARD, help=f"of {', '.join(PARTS)}, or all (default: all but ports, programs and bench)")
     parser.add_argument("--models", type=names, help="only these cases")
     parser.add_argument("--precisions", type=names, default=["f32", "tf32"], help="of bench and table")
     parser.add_argument("--peers", type=names, default=list(speed.MODES), help=f"of {', '.join(speed.MODES)}; none: ours alone")

@@ -11,6 +11,8 @@ import sys
 import threading
 import time
 
+import numpy as np
+
 import cases
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -50,7 +52,10 @@ class Session:
         entry = self.manifest["cases"].get(case.name)
         if not entry or variant not in entry["plans"]:
             raise Missing("not prepared")
-        plan = entry["plans"][variant]
+        return self.file(entry["plans"][variant])
+
+    def file(self, plan):
+        """Of a plan in the manifest."""
         if "file" not in plan:
             why = (plan["error"].strip().splitlines() or [f"exit code {plan['code']}"])[0]
             raise Missing(f"refused: {why}") if plan["code"] == 3 else Failed(f"dlcc: {why}")
@@ -73,10 +78,22 @@ class Session:
         file = os.path.join(self.scratch, case.name + ".init.safetensors")
 
         def make():
-            if not os.path.exists(file):
+            if os.path.exists(file):
+                return
+            if case.port:
+                safetensors.save(file, self.drawn(case))
+            else:
                 self.dlrun(self.plan(case, "cpu-f32"), "--data", self.data(case), "--steps", 0, "--seed", 1, "--save-final", file)
         self.once(file, make)
         return file
+
+    def drawn(self, case):
+        """A port's weights, chosen so that no rounding of f32 decides a maximum, and buffers as they begin."""
+        info = self.info(self.plan(case, "cpu-f32"))
+        shapes = {state["name"]: state["shape"] for state in info["states"] if state["role"] == "parameter"}
+        buffers = {state["name"]: np.full(state["shape"], state["name"].endswith("running_var"), np.float32)
+                   for state in info["states"] if state["role"] == "buffer" and not state["name"].endswith("num_batches_tracked")}
+        return case.port.weights(shapes) | buffers
 
     def dlrun(self, *arguments, limit=60, before=()):
         """The events of a run, which must succeed."""

@@ -68,7 +68,7 @@ class Training:
                 self.plain()
         torch.cuda.current_stream().wait_stream(aside)
         graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
+        with torch.cuda.graph(graph, stream=aside):
             self.last = self.plain()
 
         def step():

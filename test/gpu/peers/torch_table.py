@@ -51,7 +51,7 @@ def in_graph(operations):
             operations()
     torch.cuda.current_stream().wait_stream(aside)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, stream=aside):
         held = operations()
     return graph.replay, held
 
