@@ -105,7 +105,8 @@ LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
     int64_t align =
         kernel.getAligns() ? (*kernel.getAligns())[index] : plan::alignment;
     BufferOp buffer = access.buffer();
-    if (buffer.getMemory() != Memory::Host) // all kernels are for the CPU
+    if (buffer.getMemory() !=
+        memoryOf(getOperation()->getParentOfType<PlanOp>().getTarget()))
       return emitOpError("binding ")
              << index << ": '" << buffer.getName() << "' is in "
              << stringifyMemory(buffer.getMemory()) << " memory, which "

@@ -98,6 +98,13 @@ LogicalResult KernelOp::verify() {
   for (auto range : getConstants().getAsRange<RangeAttr>())
     if (range.getMultipleOf() < 1 || range.getMin() > range.getMax())
       return emitOpError("has a constant that no value suits: ") << range;
+  bool isCuda =
+      getOperation()->getParentOfType<PlanOp>().getTarget() == Target::Cuda;
+  if (isCuda != (getThreads() != 0) || (!isCuda && getShared() != 0))
+    return emitOpError("'")
+           << getSymName() << "' is for "
+           << (isCuda ? "CUDA and has no threads"
+                      : "processors and has blocks of threads");
   auto aligns = getAligns();
   if (aligns && aligns->size() != getBindings().size())
     return emitOpError("has ") << getBindings().size() << " bindings but "

@@ -39,6 +39,11 @@ struct Work {
   int64_t bytes = 0; // read and written
 };
 
+/// Where kernels for a target have all that they are bound to.
+inline Memory memoryOf(Target target) {
+  return target == Target::Cpu ? Memory::Host : Memory::Device;
+}
+
 /// How `ranges` of bindings say "to the end of the buffer".
 inline constexpr int64_t wholeBuffer = -1;
 

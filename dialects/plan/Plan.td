@@ -66,6 +66,9 @@ def Plan_Memory : Plan_Enum<"Memory", "which memory bytes are in", [
     I32EnumCase<"Host", 0, "host">,       // the processor's
     I32EnumCase<"Device", 1, "device">]>; // the device's alone
 
+def Plan_Target : Plan_Enum<"Target", "what kernels run on", [
+    I32EnumCase<"Cpu", 0, "cpu">, I32EnumCase<"Cuda", 1, "cuda">]>;
+
 def Plan_StateRole : Plan_Enum<"StateRole", "what a state is for", [
     I32EnumCase<"Parameter", 0, "parameter">, I32EnumCase<"Slot", 1, "slot">,
     I32EnumCase<"Buffer", 2, "buffer">, I32EnumCase<"Accumulator", 3, "accumulator">]>;

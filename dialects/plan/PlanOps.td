@@ -12,13 +12,15 @@ def Plan_PlanOp : Plan_Op<"plan", [IsolatedFromAbove, SymbolTable, SingleBlock, 
     `arena` is the size of the one allocation, 0 until offsets are assigned. `mesh`
     are the axes of the ranks of the whole run, the slowest first, and `ranks` those
     that run this plan, all where nothing is said; without a mesh there is one rank.
+    Kernels are for processors, or for another target: `for cuda`.
   }];
   let arguments = (ins StrAttr:$model, TypeAttr:$dtype, I64Attr:$arena, I64Attr:$parameters,
                        StrAttr:$machine, DefaultValuedAttr<Plan_MeshAttr, "{}">:$mesh,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$ranks);
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$ranks,
+                       DefaultValuedProp<EnumProp<Plan_Target>, "Target::Cpu">:$target);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    $model $dtype `arena` $arena `parameters` $parameters `machine` $machine (`mesh` $mesh^)?
+    $model $dtype (`for` $target^)? `arena` $arena `parameters` $parameters `machine` $machine (`mesh` $mesh^)?
     (`ranks` $ranks^)? attr-dict-with-keyword
     $body
   }];
@@ -67,16 +69,19 @@ def Plan_KernelOp : Plan_Op<"kernel", [HasParent<"PlanOp">, Symbol]> {
     `bindings` are the bytes that each binding must have, `aligns` what its
     address must be a multiple of (64, a buffer's own, where nothing is said);
     `constants` the ranges of what a launch says besides them: random keys,
-    offsets. `tiles` and `scratch` (bytes of one thread) are those of the code for
-    the CPU; `flops` and `bytes` are of one launch.
+    offsets. `tiles` and `scratch` (bytes of one thread) are those of the code.
+    Where it is for CUDA, `tiles` are blocks of `threads` threads, which share
+    `shared` bytes besides what the code declares, and `scratch` is of a command.
+    `flops` and `bytes` are of one launch.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$strategy, I64Attr:$tiles, I64Attr:$scratch,
                        DenseI64ArrayAttr:$bindings, DenseBoolArrayAttr:$writes,
                        OptionalAttr<DenseI64ArrayAttr>:$aligns,
                        DefaultValuedAttr<Plan_RangesAttr, "{}">:$constants, I64Attr:$flops,
-                       I64Attr:$bytes);
+                       I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$threads,
+                       DefaultValuedAttr<I64Attr, "0">:$shared);
   let assemblyFormat = [{
-    $sym_name $strategy `tiles` $tiles `scratch` $scratch `bindings` $bindings
+    $sym_name $strategy `tiles` $tiles (`threads` $threads^)? (`shared` $shared^)? `scratch` $scratch `bindings` $bindings
     `writes` $writes (`aligns` $aligns^)? (`constants` $constants^)? `flops` $flops `bytes` $bytes attr-dict
   }];
   let hasVerifier = 1;

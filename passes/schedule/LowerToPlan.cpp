@@ -30,8 +30,9 @@ struct Step {
 
 class PlanLowering {
 public:
-  PlanLowering(ModuleOp module, const plan::MachineModel &machine)
-      : module(module), machine(machine),
+  PlanLowering(ModuleOp module, const plan::MachineModel &machine,
+               plan::Target target)
+      : module(module), machine(machine), target(target),
         parts{nullptr, OpBuilder(module.getContext()), {}, {}, {}} {}
 
   LogicalResult run() {
@@ -92,7 +93,7 @@ private:
         program ? program.getDtype() : builder.getF32Type(),
         /*arena_bytes=*/0, parameters, machine.hash(),
         builder.getArrayAttr(mesh),
-        ranks ? ranks : builder.getDenseI64ArrayAttr({}));
+        ranks ? ranks : builder.getDenseI64ArrayAttr({}), target);
     builder.setInsertionPointToEnd(&parts.plan.getBody().emplaceBlock());
   }
 
@@ -112,7 +113,8 @@ private:
         builder, state.getLoc(), builder.getType<plan::BufferType>(),
         state.getSymNameAttr(), plan::Space::Arena,
         builder.getI64IntegerAttr(bytesOf(type)), /*offset=*/IntegerAttr(),
-        builder.getUnitAttr(), /*source=*/plan::SourceAttr());
+        builder.getUnitAttr(), /*source=*/plan::SourceAttr(),
+        plan::memoryOf(target));
     parts.states[state.getSymName()] = plan::StateOp::create(
         builder, state.getLoc(), state.getSymNameAttr(), *role, buffer,
         TypeAttr::get(type), physicalDims(type, state.getLayoutAttr()),
@@ -195,13 +197,14 @@ private:
 
   ModuleOp module;
   const plan::MachineModel &machine;
+  plan::Target target;
   PlanParts parts;
 };
 
 struct LowerToPlan : impl::LowerToPlanBase<LowerToPlan> {
   using Base::Base;
   void runOnOperation() override {
-    if (failed(PlanLowering(getOperation(), machine).run()))
+    if (failed(PlanLowering(getOperation(), machine, target).run()))
       signalPassFailure();
   }
 };

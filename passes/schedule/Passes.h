@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/plan/MachineOption.h"
+#include "dialects/plan/Plan.h"
 #include "mlir/Pass/Pass.h"
 
 namespace dl {

@@ -45,7 +45,12 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::dl::plan::PlanDialect"];
-  let options = [MachineOption<"its hash in the plan, and the seconds of commands">];
+  let options = [MachineOption<"its hash in the plan, and the seconds of commands">,
+                 Option<"target", "target", "::dl::plan::Target", "::dl::plan::Target::Cpu",
+                        "What the kernels are for; buffers are in a memory that it reaches",
+                        [{::llvm::cl::values(
+                            clEnumValN(::dl::plan::Target::Cpu, "cpu", "processors"),
+                            clEnumValN(::dl::plan::Target::Cuda, "cuda", "CUDA"))}]>];
 }
 
 def MarkSerial : Pass<"mark-serial", "::mlir::ModuleOp"> {

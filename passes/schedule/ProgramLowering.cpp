@@ -93,7 +93,8 @@ private:
         builder, loc, builder.getType<plan::BufferType>(),
         builder.getStringAttr(name), space, builder.getI64IntegerAttr(bytes),
         /*offset=*/IntegerAttr(),
-        /*pinned=*/UnitAttr(), /*source=*/plan::SourceAttr());
+        /*pinned=*/UnitAttr(), /*source=*/plan::SourceAttr(),
+        plan::memoryOf(parts.plan.getTarget()));
   }
 
   Value makeResultBuffer(OpResult result, bool pinned) {
@@ -335,7 +336,9 @@ private:
         builder.getDenseBoolArrayAttr(writes),
         builder.getDenseI64ArrayAttr(aligns), builder.getArrayAttr(constants),
         builder.getI64IntegerAttr(integer(kernel, "flops", 0)),
-        builder.getI64IntegerAttr(integer(kernel, "bytes", 0)));
+        builder.getI64IntegerAttr(integer(kernel, "bytes", 0)),
+        builder.getI64IntegerAttr(integer(kernel, "threads", 0)),
+        builder.getI64IntegerAttr(integer(kernel, "shared", 0)));
     return success();
   }
 

@@ -34,7 +34,8 @@ Expected<size_t> dlrt::chooseImage(const fb::PlanT &plan,
     if (!wanted.empty() && level.substr(level.rfind('-') + 1) != wanted)
       continue;
     for (size_t i = 0; i < plan.images.size(); ++i)
-      if (plan.images[i]->features == level && cpuSupports(level))
+      if (plan.images[i]->target == fb::Target::Cpu &&
+          plan.images[i]->features == level && cpuSupports(level))
         return i;
   }
   if (!wanted.empty())

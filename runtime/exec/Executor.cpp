@@ -78,7 +78,7 @@ Status Executor::loadKernels(const LoadedPlan &loaded, const std::string &isa) {
     return image.takeError();
   kernels = std::move(*image);
   for (const auto &kernel : plan.kernels) {
-    const std::string &symbol = cpuVariant(*kernel).entry;
+    const std::string &symbol = variantOf(*kernel).entry;
     KernelEntry entry = kernels.find(symbol);
     if (!entry)
       return {Code::Plan,
@@ -137,7 +137,7 @@ ArenaLayout Executor::layOutRank(uint32_t rank, unsigned threads,
 
 Status Executor::layOut(unsigned threads, bool guarded) {
   for (const auto &kernel : plan.kernels)
-    scratchBytes = std::max(scratchBytes, cpuVariant(*kernel).scratch_bytes);
+    scratchBytes = std::max(scratchBytes, variantOf(*kernel).scratch_bytes);
   steps.resize(plan.steps.size());
   // A slot has a batch of each rank.
   for (uint32_t s = 0; s < steps.size(); ++s) {

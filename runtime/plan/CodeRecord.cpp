@@ -34,6 +34,8 @@ std::vector<uint8_t> dlrt::codeRecord(const fb::PlanT &plan) {
       out.put(variant->entry);
       out.put(variant->tiles);
       out.put(variant->scratch_bytes);
+      out.put(variant->threads);
+      out.put(variant->shared_bytes);
     }
     out.put(static_cast<uint32_t>(kernel->binding_bytes.size()));
     for (uint64_t bytes : kernel->binding_bytes)

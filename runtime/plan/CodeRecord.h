@@ -17,9 +17,9 @@
 namespace dlrt {
 
 /// The section's bytes: each kernel's name, variants (target, entry, tiles,
-/// scratch), bindings (bytes, alignment, whether it writes) and ranges of
-/// constants, each image's target, instruction set and section. FORMAT.md has
-/// the details.
+/// scratch, threads, shared memory), bindings (bytes, alignment, whether it
+/// writes) and ranges of constants, each image's target, instruction set and
+/// section. FORMAT.md has the details.
 std::vector<uint8_t> codeRecord(const fb::PlanT &plan);
 
 /// Exactly one section must be the record of this plan.

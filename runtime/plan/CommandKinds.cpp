@@ -40,7 +40,7 @@ CommandFacts dlrt::factsOf(const fb::PlanT &plan, const fb::CommandT &command) {
       command,
       OfKind{[&](const fb::LaunchT &launch) -> CommandFacts {
                const fb::KernelT &kernel = *plan.kernels[launch.kernel];
-               return {kernel.name, kernel.strategy, cpuVariant(kernel).tiles,
+               return {kernel.name, kernel.strategy, variantOf(kernel).tiles,
                        kernel.flops, kernel.bytes};
              },
              [](const fb::CopyT &copy) -> CommandFacts {

@@ -33,8 +33,8 @@ auto visitWork(const fb::CommandT &command, Visitor &&visitor) {
   }
 }
 
-/// The code of a (checked) kernel that runs on processors.
-inline const fb::VariantT &cpuVariant(const fb::KernelT &kernel) {
+/// The code of a (checked) kernel: a plan has one target.
+inline const fb::VariantT &variantOf(const fb::KernelT &kernel) {
   return *kernel.variants.front();
 }
 

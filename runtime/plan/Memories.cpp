@@ -16,10 +16,16 @@ const char *dlrt::nameOf(fb::Memory memory) {
   return "unknown";
 }
 
+fb::Target dlrt::targetOf(const fb::PlanT &plan) {
+  return plan.images.empty() ? fb::Target::Cpu : plan.images.front()->target;
+}
+
 bool dlrt::reaches(fb::Target target, fb::Memory memory) {
   switch (target) {
   case fb::Target::Cpu:
     return memory == fb::Memory::Host;
+  case fb::Target::Cuda: // batches and scalars, too: it has copies of its own
+    return memory == fb::Memory::Device;
   }
   return false;
 }

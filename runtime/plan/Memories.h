@@ -1,4 +1,4 @@
-// Which memories there are, who reaches them, and who has them.
+// Which targets and memories there are, who reaches them, and who has them.
 #ifndef DLRT_PLAN_MEMORIES_H
 #define DLRT_PLAN_MEMORIES_H
 
@@ -11,6 +11,9 @@ namespace dlrt {
 
 /// "host", "device".
 const char *nameOf(fb::Memory memory);
+
+/// What the kernels of a (checked) plan run on; the CPU where it has none.
+fb::Target targetOf(const fb::PlanT &plan);
 
 /// Whether code for a target can be bound to bytes of a memory.
 bool reaches(fb::Target target, fb::Memory memory);

@@ -1,7 +1,10 @@
 #include "runtime/plan/Validator.h"
 
+#include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/Layout.h"
+#include "runtime/plan/Memories.h"
+#include "runtime/plan/ModuleTable.h"
 
 #include <fmt/format.h>
 
@@ -197,20 +200,39 @@ static Status checkStates(const Mesh &mesh, const fb::PlanT &plan) {
   return {};
 }
 
-/// What is wrong, or an empty string. There is one target, so there is one.
-static std::string checkVariants(const fb::KernelT &k) {
+/// What is wrong with a block of threads, or an empty string.
+static std::string checkBlock(const fb::VariantT &variant) {
+  if (variant.target != fb::Target::Cuda)
+    return variant.threads == 0 && variant.shared_bytes == 0
+               ? ""
+               : "a variant for processors has blocks of threads";
+  // What any device has at most; the one that is there says what it has.
+  constexpr uint32_t mostThreads = 1024;
+  constexpr uint64_t mostShared = 227 << 10;
+  if (variant.threads == 0 || variant.threads > mostThreads)
+    return fmt::format("blocks of {} threads", variant.threads);
+  if (variant.shared_bytes > mostShared)
+    return fmt::format("{} bytes of shared memory", variant.shared_bytes);
+  return "";
+}
+
+/// What is wrong, or an empty string. A plan is for one target, so there is one
+/// variant.
+static std::string checkVariants(const fb::PlanT &plan, const fb::KernelT &k) {
   if (k.variants.size() != 1)
     return fmt::format("{} variants for one target", k.variants.size());
   const fb::VariantT &variant = *k.variants.front();
-  if (variant.target != fb::Target::Cpu)
+  if (variant.target > fb::Target::MAX)
     return "a variant is for an unknown target";
+  if (variant.target != plan.kernels.front()->variants.front()->target)
+    return "it is for another target than the first one";
   if (variant.entry.empty() || !isPrintable(variant.entry))
     return "a variant has no entry";
   if (variant.tiles == 0 || variant.tiles >= uint64_t(1) << 31)
     return fmt::format("{} tiles", variant.tiles);
   if (variant.scratch_bytes > uint64_t(1) << 48)
     return fmt::format("{} bytes of scratch", variant.scratch_bytes);
-  return {};
+  return checkBlock(variant);
 }
 
 static Status checkKernels(const fb::PlanT &plan) {
@@ -223,7 +245,7 @@ static Status checkKernels(const fb::PlanT &plan) {
     if (k.name.empty() || !isPrintable(k.name) || !isPrintable(k.strategy) ||
         !names.insert(k.name).second)
       return error("the name is empty, unprintable or used twice");
-    if (std::string what = checkVariants(k); !what.empty())
+    if (std::string what = checkVariants(plan, k); !what.empty())
       return error(what);
     if (k.binding_bytes.size() != k.writes.size() ||
         k.binding_bytes.size() != k.binding_aligns.size())
@@ -287,6 +309,20 @@ static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
   return planError(place, "unknown kind");
 }
 
+/// Each kernel's entry is in a module of the image.
+static Status checkModules(const fb::PlanT &plan, const fb::ImageT &image,
+                           std::span<const uint8_t> section) {
+  std::string place = fmt::format("image '{}'", image.features);
+  Expected<ModuleTable> table = readModuleTable(section);
+  if (!table)
+    return planError(place, table.takeError().message());
+  for (const auto &kernel : plan.kernels)
+    if (!table->entries.contains(variantOf(*kernel).entry))
+      return planError(place,
+                       fmt::format("it has no '{}'", variantOf(*kernel).entry));
+  return {};
+}
+
 static Status checkImages(const fb::PlanT &plan,
                           const std::vector<SectionView> &sections) {
   for (const auto &image : plan.images) {
@@ -296,6 +332,10 @@ static Status checkImages(const fb::PlanT &plan,
         sections[image->section].kind != SectionKind::Image)
       return planError(fmt::format("image '{}'", image->features),
                        fmt::format("section {} is no image", image->section));
+    if (image->target != targetOf(plan))
+      return planError("images", "they are for two targets");
+    if (image->target == fb::Target::Cuda)
+      DLRT_TRY(checkModules(plan, *image, sections[image->section].bytes));
   }
   return {};
 }
@@ -312,5 +352,8 @@ Status dlrt::validatePlan(const Mesh &mesh, const fb::PlanT &plan,
   for (size_t i = 0; i < plan.datasets.size(); ++i)
     DLRT_TRY(checkDataset(*plan.datasets[i], fmt::format("dataset {}", i)));
   DLRT_TRY(checkImages(plan, sections));
+  if (!plan.kernels.empty() && !plan.images.empty() &&
+      variantOf(*plan.kernels.front()).target != targetOf(plan))
+    return planError("images", "they are for another target than the kernels");
   return validateSteps(mesh, plan);
 }

@@ -338,3 +338,17 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>] {
     }
   }
 }
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" {
+  // expected-error@+1 {{'k' is for processors and has blocks of threads}}
+  plan.kernel @k "" tiles 1 threads 32 scratch 0 bindings [] writes [] flops 0 bytes 0
+}
+
+// -----
+
+plan.plan "m" f32 for cuda arena 128 parameters 0 machine "" {
+  // expected-error@+1 {{'k' is for CUDA and has no threads}}
+  plan.kernel @k "" tiles 1 scratch 0 bindings [] writes [] flops 0 bytes 0
+}

@@ -48,3 +48,13 @@ plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" mesh [#plan.axis
     }
   }
 }
+
+// CHECK: plan.plan "m.dl" f32 for cuda arena 64
+plan.plan "m.dl" f32 for cuda arena 64 parameters 0 machine "" {
+  // CHECK: plan.buffer "y" arena of device bytes 4 offset 0
+  %y = plan.buffer "y" arena of device bytes 4 offset 0
+  // CHECK: plan.kernel @k "map" tiles 7 threads 256 shared 1024 scratch 64 bindings [4]
+  plan.kernel @k "map" tiles 7 threads 256 shared 1024 scratch 64 bindings [4] writes [true] flops 1 bytes 4
+  // CHECK: plan.kernel @l "map" tiles 7 threads 32 scratch 0 bindings
+  plan.kernel @l "map" tiles 7 threads 32 scratch 0 bindings [4] writes [true] flops 1 bytes 4
+}

@@ -3,6 +3,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/plan/CodeRecord.h"
 #include "runtime/plan/Layout.h"
+#include "runtime/plan/ModuleTable.h"
 
 #include <algorithm>
 #include <numeric>
@@ -321,12 +322,42 @@ PlanSet dlrt::test::setOf(const fb::PlanT &plan) {
   return set;
 }
 
-Bytes dlrt::test::seal(const Mesh &mesh,
-                       const std::vector<const fb::PlanT *> &plans) {
-  Bytes image = readFile(TEST_KERNELS);
+static Bytes seal(const Mesh &mesh, const std::vector<const fb::PlanT *> &plans,
+                  const Bytes &image) {
   Bytes record = codeRecord(*plans[0]);
   return sealPlan(packPlans(mesh, plans), {{SectionKind::Image, image},
                                            {SectionKind::CodeRecord, record}});
+}
+
+Bytes dlrt::test::seal(const Mesh &mesh,
+                       const std::vector<const fb::PlanT *> &plans) {
+  return ::seal(mesh, plans, readFile(TEST_KERNELS));
+}
+
+Bytes dlrt::test::seal(const fb::PlanT &plan, const Bytes &section) {
+  return ::seal({}, {&plan}, section);
+}
+
+void dlrt::test::makeCuda(fb::PlanT &plan) {
+  for (auto &buffer : plan.buffers)
+    buffer->memory = fb::Memory::Device;
+  for (auto &kernel : plan.kernels) {
+    kernel->variants[0]->target = fb::Target::Cuda;
+    kernel->variants[0]->threads = 32;
+    kernel->variants[0]->scratch_bytes = 0;
+  }
+  plan.images.resize(1);
+  plan.images[0]->target = fb::Target::Cuda;
+  plan.images[0]->features = "source";
+}
+
+Bytes dlrt::test::moduleTable(const fb::PlanT &plan, std::string_view text) {
+  ModuleTable table;
+  table.modules.push_back(
+      {reinterpret_cast<const uint8_t *>(text.data()), text.size()});
+  for (const auto &kernel : plan.kernels)
+    table.entries[kernel->variants[0]->entry] = 0;
+  return writeModuleTable(table);
 }
 
 Bytes dlrt::test::seal(const fb::PlanT &plan) { return seal({}, {&plan}); }

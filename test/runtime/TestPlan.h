@@ -92,8 +92,16 @@ private:
 /// A copy of a plan for one rank.
 PlanSet setOf(const fb::PlanT &plan);
 
+/// The same plan for CUDA: kernels in blocks of 32 threads, everything in the
+/// device's memory, and an image of sources, which `section` is to be.
+void makeCuda(fb::PlanT &plan);
+/// A table of one module, a text, with all of the plan's kernels.
+Bytes moduleTable(const fb::PlanT &plan, std::string_view text);
+
 /// The file, with the test kernels as its images.
 Bytes seal(const fb::PlanT &plan);
+/// With another section as its images.
+Bytes seal(const fb::PlanT &plan, const Bytes &section);
 /// The same for a mesh; what plans share is taken from the first.
 Bytes seal(const Mesh &mesh, const std::vector<const fb::PlanT *> &plans);
 /// The reader's verdict: empty for a good plan.

@@ -127,6 +127,62 @@ TEST(Validator, Variants) {
                 "unknown target");
 }
 
+/// The verdict on the regression plan for CUDA after one change.
+static std::string cudaAfter(const std::function<void(fb::PlanT &)> &change) {
+  PlanBuilder b = regressionPlan(10, 2);
+  makeCuda(b.plan);
+  Bytes section = moduleTable(b.plan, "text");
+  change(b.plan);
+  return verdict(seal(b.plan, section));
+}
+
+TEST(Validator, Cuda) {
+  auto expectRefusal = [](const std::function<void(fb::PlanT &)> &change,
+                          const std::string &part) {
+    std::string message = cudaAfter(change);
+    EXPECT_NE(message.find(part), std::string::npos)
+        << "got '" << message << "', expected '" << part << "'";
+  };
+  EXPECT_EQ(cudaAfter([](auto &) {}), "");
+  expectRefusal([](auto &p) { p.kernels[1]->variants[0]->threads = 0; },
+                "blocks of 0 threads");
+  expectRefusal([](auto &p) { p.kernels[1]->variants[0]->threads = 1025; },
+                "blocks of 1025 threads");
+  EXPECT_EQ(cudaAfter([](auto &p) {
+              p.kernels[1]->variants[0]->shared_bytes = 232448;
+            }),
+            "");
+  expectRefusal(
+      [](auto &p) { p.kernels[1]->variants[0]->shared_bytes = 232449; },
+      "232449 bytes of shared memory");
+  expectRefusal(
+      [](auto &p) {
+        p.kernels[1]->variants[0]->target = fb::Target::Cpu;
+        p.kernels[1]->variants[0]->threads = 0;
+      },
+      "another target than the first");
+  expectRefusal([](auto &p) { p.kernels[1]->variants[0]->entry = "gone"; },
+                "image 'source': it has no 'gone'");
+  expectRefusal(
+      [](auto &p) {
+        for (auto &buffer : p.buffers)
+          buffer->memory = fb::Memory::Host;
+      },
+      "is in host memory, which kernel");
+  expectRefusal(
+      [](auto &p) {
+        p.images.push_back(std::make_unique<fb::ImageT>(*p.images[0]));
+        p.images[1]->target = fb::Target::Cpu;
+      },
+      "for two targets");
+  expectRefusal([](auto &p) { p.images[0]->target = fb::Target::Cpu; },
+                "for another target than the kernels");
+  ::expectRefusal([](auto &p) { p.kernels[0]->variants[0]->threads = 32; },
+                  "a variant for processors has blocks of threads");
+  ::expectRefusal([](auto &p) { p.kernels[0]->variants[0]->shared_bytes = 1; },
+                  "a variant for processors has blocks of threads");
+}
+
 TEST(Validator, Constants) {
   auto plan = [](int64_t value, int64_t min, int64_t max, int64_t multiple) {
     PlanBuilder b = singleProgramPlan();

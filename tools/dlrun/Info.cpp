@@ -51,9 +51,12 @@ static std::string headText(const LoadedPlan &loaded, const std::string &path) {
                       plan.buffers.size());
   for (const auto &image : plan.images)
     text += fmt::format(
-        "kernels     {} for {}, {}{}\n", plan.kernels.size(), image->features,
+        "kernels     {} for {}{}, {}{}\n", plan.kernels.size(),
+        image->target == fb::Target::Cuda ? "CUDA " : "", image->features,
         humanBytes(loaded.sections[image->section].bytes.size()),
-        cpuSupports(image->features) ? "" : " (not on this processor)");
+        image->target != fb::Target::Cpu || cpuSupports(image->features)
+            ? ""
+            : " (not on this processor)");
   return text;
 }
 
@@ -121,6 +124,19 @@ static std::string statesText(const Mesh &mesh, const fb::PlanT &plan) {
   return text;
 }
 
+/// " of 256 threads, 16.0 KiB shared" behind the number of blocks.
+static std::string blockText(const fb::PlanT &plan,
+                             const fb::CommandT &command) {
+  const fb::LaunchT *launch = command.work.AsLaunch();
+  if (!launch || variantOf(*plan.kernels[launch->kernel]).threads == 0)
+    return "";
+  const fb::VariantT &variant = variantOf(*plan.kernels[launch->kernel]);
+  return fmt::format(" of {} threads{}", variant.threads,
+                     variant.shared_bytes == 0
+                         ? ""
+                         : ", " + humanBytes(variant.shared_bytes) + " shared");
+}
+
 static std::string programText(const fb::PlanT &plan,
                                const fb::ProgramT &program) {
   std::string text;
@@ -133,12 +149,12 @@ static std::string programText(const fb::PlanT &plan,
     std::string deps;
     for (uint32_t dep : command.deps)
       deps += fmt::format("{}{}", deps.empty() ? "" : ",", dep);
-    text += fmt::format("  {:>4}  {:<28} {:<9} {:>6} tiles{} {:>8} FLOP  "
-                        "after [{}]  {}\n",
-                        c, facts.title, facts.category, facts.tiles,
-                        command.serial ? " (serial)" : "",
-                        countForPeople(static_cast<double>(facts.flops)), deps,
-                        ops);
+    text += fmt::format(
+        "  {:>4}  {:<28} {:<9} {:>6} tiles{}{} {:>8} FLOP  "
+        "after [{}]  {}\n",
+        c, facts.title, facts.category, facts.tiles, blockText(plan, command),
+        command.serial ? " (serial)" : "",
+        countForPeople(static_cast<double>(facts.flops)), deps, ops);
   }
   for (const auto &metric : program.metrics)
     text += fmt::format("  metric {} {} {}\n", metric->name,

@@ -26,12 +26,13 @@ FailureOr<PlanFile> encodePlan(ArrayRef<plan::PlanOp> plans,
   std::vector<dlrt::SectionView> sections;
   for (const Image &image : images) {
     auto entry = std::make_unique<dlrt::fb::ImageT>();
+    entry->target = static_cast<dlrt::fb::Target>(first.getTarget());
     entry->features = image.features;
     entry->section = sections.size() + 1; // after the metadata
     metadata->front().images.push_back(std::move(entry));
     sections.push_back({dlrt::SectionKind::Image,
-                        {reinterpret_cast<const uint8_t *>(image.elf.data()),
-                         image.elf.size()}});
+                        {reinterpret_cast<const uint8_t *>(image.bytes.data()),
+                         image.bytes.size()}});
   }
   std::vector<uint8_t> record = dlrt::codeRecord(metadata->front());
   sections.push_back({dlrt::SectionKind::CodeRecord, record});

@@ -9,10 +9,11 @@
 
 namespace dl::emit {
 
-/// All kernels of the plan, linked, for one instruction set.
+/// All kernels of the plan, for one instruction set.
 struct Image {
   std::string features; // "x86-64-v4"
-  llvm::ArrayRef<char> elf;
+  /// Of CPUs: they, linked. Of CUDA: a table of modules (ModuleTable.h).
+  llvm::ArrayRef<char> bytes;
 };
 
 struct PlanFile {

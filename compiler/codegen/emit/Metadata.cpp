@@ -27,6 +27,9 @@ SAME_COUNT(Space);
 SAME_CASE(Memory, Host);
 SAME_CASE(Memory, Device);
 SAME_COUNT(Memory);
+SAME_CASE(Target, Cpu);
+SAME_CASE(Target, Cuda);
+SAME_COUNT(Target);
 SAME_CASE(StateRole, Parameter);
 SAME_CASE(StateRole, Slot);
 SAME_CASE(StateRole, Buffer);
@@ -224,8 +227,11 @@ private:
     kernel->name = op.getSymName().str();
     kernel->strategy = op.getStrategy().str();
     auto variant = std::make_unique<fb::VariantT>();
+    variant->target = static_cast<fb::Target>(plan.getTarget());
     variant->entry = kernel->name;
     variant->tiles = op.getTiles();
+    variant->threads = op.getThreads();
+    variant->shared_bytes = op.getShared();
     variant->scratch_bytes = op.getScratch();
     kernel->variants.push_back(std::move(variant));
     kernel->binding_bytes.assign(op.getBindings().begin(),
