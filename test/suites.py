@@ -185,6 +185,11 @@ def ports():
     return python("ports")
 
 
+def gpu():
+    """The scripts for machines with a GPU, on one without."""
+    return python("gpu")
+
+
 def schedule():
     """Independent ops run at once, in any order, in little memory."""
     return python("schedule")
@@ -251,7 +256,7 @@ def tsan():
     return count
 
 
-SUITES = [includes, tree, twin, units, lit, e2e, second_device, schedule, processes, random_programs, random_meshes, parity, ports, runtime_only, hostile, tsan]
+SUITES = [includes, tree, twin, units, lit, e2e, second_device, schedule, processes, random_programs, random_meshes, parity, ports, gpu, runtime_only, hostile, tsan]
 
 
 def main(names):

@@ -122,7 +122,8 @@ def main():
         with open(path, encoding="utf-8") as file:
             manifest = json.load(file)
     manifest |= {"commit": commit(), "target": options.target, "date": time.strftime("%Y-%m-%d")}
-    chosen, mnist = wanted(options), carry_mnist(folder)
+    chosen = wanted(options)
+    mnist = carry_mnist(folder) if any(case.data == "mnist" for case in chosen) else None
     with tempfile.TemporaryDirectory(prefix="dl-gpu-") as scratch, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for case, entry in zip(chosen, pool.map(lambda case: prepare(case, options, folder, scratch, mnist), chosen)):
             manifest["cases"][case.name] = entry

@@ -1,0 +1,1 @@
+"""What only a GPU can tell; see README.md."""

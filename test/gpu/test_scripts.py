@@ -1,0 +1,105 @@
+"""The scripts for machines with a GPU, on one without: CPU plans and small shell scripts stand in. Mistakes are planted."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import dltools
+from e2e import support
+
+HERE = os.path.join(dltools.ROOT, "test", "gpu")
+CASES = ["linear", "convnet-4", "convnet-4-plain", "chain-300", "product-NN-100x65x37", "conv-weight-64x10x12-20k5s1"]
+STAND_INS = {
+    "nvidia-smi": """case "$*" in *clocks.max*) echo "A GPU, 1.0, 1000, 2000, 3000, 700, 40" ;; *) echo "1980, 300.5, 41" ;; esac""",
+    "compute-sanitizer": """while [ "$1" != -- ] && [ "${1##*/}" != dlrun ]; do shift; done; "$@" || exit; echo '= ERROR SUMMARY: 0 errors'""",
+}
+
+
+class Scripts(support.ToolTest):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.shared = tempfile.mkdtemp(prefix="dl-gpu-")
+        done = dltools.call([os.path.join(HERE, "prepare.sh"), cls.shared, "--target", "cpu", "--only", ",".join(CASES)])
+        if done.returncode:
+            raise AssertionError(done.stdout + done.stderr)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.shared)
+
+    def run_parts(self, parts, *options, folder=None):
+        """(exit code, gpu.json, what it printed)."""
+        tools = os.path.join(self.folder, "tools")
+        os.makedirs(tools, exist_ok=True)
+        for name, text in STAND_INS.items():
+            with open(os.path.join(tools, name), "w", encoding="utf-8", opener=lambda path, flags: os.open(path, flags, 0o755)) as file:
+                file.write("#!/bin/sh\n" + text + "\n")
+        done = subprocess.run([os.path.join(HERE, "run.sh"), folder or self.shared, "--part", parts, "--models", ",".join(CASES), "--device", "cpu",
+                               "--rounds", "1", "--seconds", "0.02", "--out", self.folder, *options], capture_output=True, text=True,
+                              env={**os.environ, "PATH": tools + os.pathsep + os.environ["PATH"]})
+        with open(os.path.join(self.folder, "gpu.json"), encoding="utf-8") as file:
+            return done.returncode, json.load(file), done.stdout + done.stderr
+
+    def statuses(self, said, part):
+        return {row["status"] for row in said["parts"][part]["rows"]}
+
+    def test_checks(self):
+        parts = "smoke,correct,sanitize,kernels"
+        code, said, text = self.run_parts(parts)
+        self.assertEqual(code, 0, text)
+        for part in parts.split(","):
+            self.assertEqual(self.statuses(said, part), {"ok"}, text)
+        self.assertEqual(said["machine"]["gpu"]["clocks.max.sm"], "2000")
+
+    def test_figures(self):
+        code, said, text = self.run_parts("first_step,graph,table,bench", "--peers", "eager,compile,jit")
+        self.assertEqual(code, 0, text)
+        self.assertTrue(all(row["ours_ms"] > 0 for part in ("first_step", "table", "bench") for row in said["parts"][part]["rows"]), text)
+        row = said["parts"]["bench"]["rows"][0]
+        self.assertEqual({*row["peers_ms"], *row["why"]}, {"eager", "compile", "jit"}, "each contender has a time or a reason")
+        for mode in row["peers_ms"]:
+            self.assertTrue(row["agree"], row["losses"])
+            self.assertLess(row["facts"][mode]["product_error"], 1e-5)
+
+    def changed(self, case, *options):
+        """A copy of the folder in which a plan of the GPU is that of another model."""
+        folder = os.path.join(self.folder, "changed")
+        shutil.copytree(self.shared, folder)
+        source = {"linear": "examples/linear/linear.dl", "product-NN-100x65x37": "test/gpu/models/products.dl"}[case]
+        data = os.path.join(self.folder, "data")
+        dltools.run(sys.executable, os.path.join(dltools.ROOT, "examples", "linear", "generate.py"), data)
+        dltools.dlcc(os.path.join(dltools.ROOT, source), *options, "-o", os.path.join(folder, "plans", f"{case}.gpu-f32.plan"), cwd=data)
+        return folder
+
+    def test_another_learning_rate_is_found(self):
+        code, said, text = self.run_parts("correct", folder=self.changed("linear", "-D", "lr=0.1001"))
+        self.assertEqual(code, 1, text)
+        wrong = [(row["case"], row["precision"]) for row in said["parts"]["correct"]["rows"] if row["status"] == "FAIL"]
+        self.assertEqual(wrong, [("linear", "f32")])
+
+    def test_a_wrong_product_is_found(self):
+        options = [word for name, value in {"m": 100, "n": 65, "k": 36, "repeat": 16}.items() for word in ("-D", f"{name}={value}")]
+        code, said, text = self.run_parts("kernels", folder=self.changed("product-NN-100x65x37", *options))
+        self.assertEqual(code, 1, text)
+        wrong = [(row["case"], row["variant"]) for row in said["parts"]["kernels"]["rows"] if row["status"] == "FAIL"]
+        self.assertEqual(wrong, [("product-NN-100x65x37", "gpu-f32")])
+
+    def test_what_cannot_run_is_a_line(self):
+        folder = os.path.join(self.folder, "changed")
+        shutil.copytree(self.shared, folder)
+        with open(os.path.join(folder, "plans", "linear.gpu-f32.plan"), "wb") as file:
+            file.write(b"no plan")
+        code, said, text = self.run_parts("smoke,correct", folder=folder)
+        self.assertEqual(code, 1, text)
+        self.assertEqual(self.statuses(said, "smoke"), {"FAIL"})
+        self.assertIn("exit code 5", text)
+        self.assertIn("ok", self.statuses(said, "correct"))
+
+
+if __name__ == "__main__":
+    unittest.main()
