@@ -186,8 +186,25 @@ T __shfl_up_sync(unsigned mask, T x, unsigned by, int width = 32) {
                          inside ? own - by : own);
 }
 
-// Only what has the same bits on every machine: no exp, log, sin.
 extern "C" {
+// These have other last bits on a device.
+#define DL_SIMT_FUNCTION(name)                                                 \
+  float name##f(float) noexcept;                                               \
+  double name(double) noexcept;
+DL_SIMT_FUNCTION(exp)
+DL_SIMT_FUNCTION(exp2)
+DL_SIMT_FUNCTION(expm1)
+DL_SIMT_FUNCTION(log)
+DL_SIMT_FUNCTION(log2)
+DL_SIMT_FUNCTION(log1p)
+DL_SIMT_FUNCTION(sin)
+DL_SIMT_FUNCTION(cos)
+DL_SIMT_FUNCTION(tanh)
+DL_SIMT_FUNCTION(erf)
+#undef DL_SIMT_FUNCTION
+float powf(float, float) noexcept;
+double pow(double, double) noexcept;
+// All others have the same.
 float fmaf(float, float, float) noexcept;
 double fma(double, double, double) noexcept;
 float sqrtf(float) noexcept;

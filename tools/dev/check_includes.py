@@ -36,7 +36,7 @@ RULES = {
     "test/schedule": (("runtime",), RUNTIME_LIBRARIES),
     "test/mpi": (("runtime",), RUNTIME_LIBRARIES),
     "test/simt": ((), set()),
-    "test/device": (("test/simt",), {"gtest"}),
+    "test/device": (("test/simt",), {"gtest", "cuda.h"}),
     "test/compiler": (("compiler", "dialects", "passes", "runtime"), COMPILER_LIBRARIES | RUNTIME_LIBRARIES | {"gtest", "gmock"}),
 }
 OURS = ("compiler", "dialects", "passes", "runtime", "tools", "test")
