@@ -9,6 +9,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BIN = os.environ.get("DL_BIN", os.path.join(ROOT, "build", "release", "bin"))
+EMULATED = os.path.join(os.path.dirname(BIN), "emulated")
 DLCC, DLRUN = os.path.join(BIN, "dlcc"), os.environ.get("DL_DLRUN", os.path.join(BIN, "dlrun"))
 
 
@@ -40,6 +41,18 @@ def run(*command, cwd=None, env=None, timeout=300):
     if result.returncode:
         raise ToolFailed([str(part) for part in command], result)
     return result.stdout
+
+
+def emulated(mode="lazy", **settings):
+    """The environment in which dlrun finds the emulated CUDA driver; see test/device/Driver.h and KernelImage.h."""
+    named = {f"DLEMU_{name.upper()}": str(value) for name, value in settings.items()}
+    cache = os.path.join(os.environ["DL_TEST_CACHE"], "emulated")
+    return {"LD_LIBRARY_PATH": EMULATED, "DLEMU_CACHE": cache, "DLEMU_MODE": mode, **named}
+
+
+# Threads and blocks in orders that must give the same bits.
+ORDERS = {"ascending": emulated("eager", order="ascending"), "descending": emulated("eager", order="descending"),
+          "random": emulated("lazy", order="random")}
 
 
 def dlcc(*arguments, **options):

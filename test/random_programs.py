@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Random .dl programs through dlcc and dlrun, against the NumPy twin.
 
-    test/random_programs.py --seed S --count N [--keep DIR] [--only PROGRAM] [--jobs N] [--f64-only] [--meshes]
+    test/random_programs.py --seed S --count N [--keep DIR] [--only PROGRAM] [--jobs N] [--f64-only] [--meshes] [--cuda]
 
 Each program is compiled in f64 and in f32, and trained for a few steps from the
 same weights and data. Loss, a tensor on the way, the gradients and the updated
@@ -15,6 +15,9 @@ weights are compared:
 
 With --meshes each program runs on a random mesh of 2 to 8 ranks, divided along dp, tp, pp and in micro-batches, with a
 random stage of ZeRO; f64 only.
+
+With --cuda each program is compiled for CUDA and runs on the emulated device: bits must be equal in three orders of
+threads, blocks and independent commands.
 
 Prints each failing program's number and file, and the last line counts.
 """
@@ -74,11 +77,11 @@ def compare_f32(name, got, want, runs):
     return None if worst <= allowed else f"{name}: f32 differs by {worst:.3g}, NumPy-f32 allows {allowed:.3g}"
 
 
-def train(plan, folder, tag, program, *more):
+def train(plan, folder, tag, program, *more, env=None):
     """Runs the plan and returns its metrics and weights by name."""
     paths = [f"{tag}.metrics.safetensors", f"{tag}.final.safetensors"]
     dltools.dlrun(plan, "--steps", program.steps, "--no-shuffle", "--seed", program.seed, "-q", "--threads", 2,
-                  "--init", "weights.safetensors", "--save-metrics", paths[0], "--save-final", paths[1], *more, cwd=folder)
+                  "--init", "weights.safetensors", "--save-metrics", paths[0], "--save-final", paths[1], *more, cwd=folder, env=env)
     metrics, weights = (safetensors.load(os.path.join(folder, path)) for path in paths)
     return {**metrics, **weights}
 
@@ -165,14 +168,41 @@ def check(program, folder, f64_only):
     return wrong
 
 
+def check_cuda(program, folder):
+    """The same by kernels for GPUs, on the emulated device."""
+    write_files(program, folder)
+    metrics, weights, _, _ = program.run(np.float64)
+    want = {name: np.asarray(value, np.float64) for name, value in {**metrics, **weights}.items()}
+    wrong = []
+    for dtype in ("f64", "f32"):
+        dltools.dlcc(*options_of(program), "--target=cuda:source", f"--dtype={dtype}", "-o", f"{dtype}.plan", cwd=folder)
+        runs = {order: train(f"{dtype}.plan", folder, f"{dtype}.{order}", program, env=env)
+                for order, env in dltools.ORDERS.items()}
+        got = runs["ascending"]
+        missing = [f"{name}: dlrun did not return it" for name in want if name not in got]
+        if missing:
+            return missing
+        wrong += [f"{name}: {dtype}, other bits with threads in {order} order" for order, other in runs.items()
+                  for name in got if got[name].tobytes() != other[name].tobytes()]
+        if dtype == "f64":
+            wrong += filter(None, (compare_f64(name, got[name], value) for name, value in want.items()))
+        else:
+            own = f32_runs(program)
+            wrong += filter(None, (compare_f32(name, got[name], value, own) for name, value in want.items()))
+    return wrong
+
+
 def work(task):
     """One program in a process of the pool: (number, lines of what is wrong, ops it used)."""
-    number, keep, f64_only, meshes = task
+    number, keep, f64_only, meshes, cuda = task
     program = generator.build(number)
     folder = os.path.join(keep, str(number)) if keep else tempfile.mkdtemp(prefix="dl-program-")
     os.makedirs(folder, exist_ok=True)
     try:
-        wrong = check_mesh(program, folder) if meshes else check(program, folder, f64_only)
+        if cuda:
+            wrong = check_cuda(program, folder)
+        else:
+            wrong = check_mesh(program, folder) if meshes else check(program, folder, f64_only)
     except dltools.ToolFailed as error:
         wrong = ([" ".join(random_mesh(program))] if meshes else []) + str(error).splitlines()
     except Exception as error:  # a bug of this script must not hide the other programs
@@ -198,13 +228,14 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--f64-only", action="store_true")
     parser.add_argument("--meshes", action="store_true")
+    parser.add_argument("--cuda", action="store_true")
     options = parser.parse_args()
-    if not dltools.has_avx512():
+    if not options.cuda and not dltools.has_avx512():
         print("note: this machine has no AVX-512, its kernels are not compared with those for AVX2")
     numbers = [options.only] if options.only is not None else generator.numbers(options.seed, options.count)
     failed, seen = 0, collections.Counter()
     with multiprocessing.Pool(options.jobs) as pool:
-        tasks = ((number, options.keep, options.f64_only, options.meshes) for number in numbers)
+        tasks = ((number, options.keep, options.f64_only, options.meshes, options.cuda) for number in numbers)
         for number, wrong, folder, words in pool.imap_unordered(work, tasks):
             seen.update(words)
             if wrong:

@@ -147,8 +147,10 @@ static std::string build(std::string_view cuda, std::string &error) {
   if (!error.empty())
     return "";
   fs::path headers = variable("DLEMU_SIMT", DLEMU_SIMT_FOLDER);
-  fs::path folder = fs::path(variable("TMPDIR", "/tmp")) /
-                    ("dl-emulated-" + std::to_string(getuid()));
+  std::string temporaries = variable("TMPDIR", "/tmp");
+  fs::path folder = variable(
+      "DLEMU_CACHE",
+      (temporaries + "/dl-emulated-" + std::to_string(getuid())).c_str());
   std::error_code ignored;
   fs::create_directories(folder, ignored);
   fs::path object = folder / (keyOf(words, source, headers) + ".so");
