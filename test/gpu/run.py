@@ -17,6 +17,7 @@ import traceback
 
 import checks
 import programs
+import roads
 import session as sessions
 import speed
 
@@ -25,15 +26,17 @@ PARTS = {
     "smoke": (checks.smoke, 45),
     "correct": (checks.correct, 150),
     "sanitize": (checks.sanitize, 120),
+    "roads": (roads.roads, 60),
     "ports": (checks.ports, 180),
     "programs": (programs.check, 120),
     "kernels": (checks.kernels, 90),
     "first_step": (speed.first_step, 45),
     "graph": (speed.graph, 45),
+    "profile": (roads.profile, 60),
     "table": (speed.table, 150),
     "bench": (speed.bench, 500),
 }
-STANDARD = ("smoke", "correct", "sanitize", "first_step", "graph", "kernels", "table")
+STANDARD = ("smoke", "correct", "roads", "sanitize", "first_step", "graph", "profile", "kernels", "table")
 
 
 def arguments():

@@ -49,7 +49,7 @@ class Scripts(support.ToolTest):
         return {row["status"] for row in said["parts"][part]["rows"]}
 
     def test_checks(self):
-        parts = "smoke,correct,sanitize,kernels"
+        parts = "smoke,correct,roads,sanitize,kernels"
         code, said, text = self.run_parts(parts)
         self.assertEqual(code, 0, text)
         for part in parts.split(","):
@@ -57,7 +57,7 @@ class Scripts(support.ToolTest):
         self.assertEqual(said["machine"]["gpu"]["clocks.max.sm"], "2000")
 
     def test_figures(self):
-        code, said, text = self.run_parts("first_step,graph,table,bench", "--peers", "eager,compile,jit")
+        code, said, text = self.run_parts("first_step,graph,profile,table,bench", "--peers", "eager,compile,jit")
         self.assertEqual(code, 0, text)
         self.assertTrue(all(row["ours_ms"] > 0 for part in ("first_step", "table", "bench") for row in said["parts"][part]["rows"]), text)
         row = said["parts"]["bench"]["rows"][0]
