@@ -1,5 +1,16 @@
 #include "tools/dlrun/Device.h"
 
+#include "runtime/device/cuda/DeviceFactory.h"
 #include "runtime/exec/CpuDevice.h"
+#include "runtime/plan/Memories.h"
 
-dlrt::DeviceFactory dlrun::deviceFactory() { return dlrt::cpuDevice; }
+using namespace dlrt;
+
+/// The one that the plan was compiled for.
+DeviceFactory dlrun::deviceFactory() {
+  return [](const LoadedPlan &loaded, const DeviceOptions &options) {
+    return targetOf(loaded.first()) == fb::Target::Cuda
+               ? cudaDevice(loaded, options)
+               : cpuDevice(loaded, options);
+  };
+}

@@ -1,0 +1,112 @@
+#include "runtime/device/cuda/Graph.h"
+
+using namespace dlrt;
+using namespace dlrt::cuda;
+
+namespace {
+
+class GraphBuilder {
+public:
+  GraphBuilder(const Driver &cuda, Context context)
+      : cuda(cuda), context(context) {}
+  GraphBuilder(const GraphBuilder &) = delete;
+  ~GraphBuilder() {
+    if (graph)
+      cuda.graphDestroy(graph);
+  }
+
+  Status build(const BoundProgram &program) {
+    DLRT_TRY(cuda.check(cuda.graphCreate(&graph, 0), "making a graph"));
+    if (const auto &batch = program.batch)
+      DLRT_TRY(copy({memoryOfHost, batch->host, 0},
+                    {memoryOfDevice, nullptr, batch->device}, batch->bytes, {},
+                    batchNode));
+    for (const Command &command : program.commands)
+      DLRT_TRY(add(command));
+    for (const Transfer &report : program.reports) {
+      Node node;
+      DLRT_TRY(copy({memoryOfDevice, nullptr, report.device},
+                    {memoryOfHost, report.host, 0}, report.bytes,
+                    nodesOf(report.after), node));
+    }
+    return {};
+  }
+
+  Expected<Exec> instantiate() {
+    Exec exec = nullptr;
+    DLRT_TRY(cuda.check(cuda.graphInstantiate(&exec, graph, 0),
+                        "preparing a graph"));
+    return exec;
+  }
+
+private:
+  struct Side {
+    unsigned memory;
+    uint8_t *host;
+    Pointer device;
+  };
+
+  std::vector<Node> nodesOf(const std::vector<uint32_t> &commands) const {
+    std::vector<Node> all;
+    for (uint32_t command : commands)
+      all.push_back(nodes[command]);
+    return all;
+  }
+
+  Status copy(const Side &from, const Side &to, uint64_t bytes,
+              const std::vector<Node> &after, Node &node) {
+    if (bytes == 0) // no copy, but it has a place in the order
+      return cuda.check(
+          cuda.addEmptyNode(&node, graph, after.data(), after.size()),
+          "adding a place to a graph");
+    CopyNode copy = {};
+    copy.from.memoryType = from.memory;
+    copy.from.host = from.host;
+    copy.from.device = from.device;
+    copy.to.memoryType = to.memory;
+    copy.to.host = to.host;
+    copy.to.device = to.device;
+    copy.widthInBytes = bytes;
+    copy.height = copy.depth = 1;
+    return cuda.check(cuda.addCopyNode(&node, graph, after.data(), after.size(),
+                                       &copy, context),
+                      "adding a copy to a graph");
+  }
+
+  Status add(const Command &command) {
+    std::vector<Node> after = nodesOf(command.after);
+    if (command.readsBatch && batchNode)
+      after.push_back(batchNode);
+    Node &node = nodes.emplace_back();
+    if (!command.kernel)
+      return copy({memoryOfDevice, nullptr, command.from},
+                  {memoryOfDevice, nullptr, command.to}, command.bytes, after,
+                  node);
+    const Kernel &kernel = *command.kernel;
+    KernelNode launch = {};
+    launch.function = kernel.function;
+    launch.grid[0] = kernel.blocks;
+    launch.block[0] = kernel.threads;
+    launch.grid[1] = launch.grid[2] = launch.block[1] = launch.block[2] = 1;
+    launch.sharedBytes = kernel.sharedBytes;
+    launch.arguments = const_cast<void **>(command.places.data());
+    return cuda.check(
+        cuda.addKernelNode(&node, graph, after.data(), after.size(), &launch),
+        kernel.description);
+  }
+
+  const Driver &cuda;
+  Context context;
+  Graph graph = nullptr;
+  Node batchNode = nullptr;
+  std::vector<Node> nodes; ///< by command
+};
+
+} // namespace
+
+Expected<Exec> dlrt::cuda::makeGraph(const Driver &cuda, Context context,
+                                     const BoundProgram &program) {
+  GraphBuilder builder(cuda, context);
+  DLRT_TRY(builder.build(program));
+  return builder.instantiate();
+}
