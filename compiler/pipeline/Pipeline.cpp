@@ -1,6 +1,9 @@
 #include "compiler/pipeline/Pipeline.h"
 #include "compiler/codegen/cpu/CpuCodegen.h"
 #include "compiler/codegen/cpu/Passes.h"
+#include "compiler/codegen/cuda/CudaCodegen.h"
+#include "compiler/codegen/cuda/Nvrtc.h"
+#include "compiler/codegen/cuda/Passes.h"
 #include "compiler/codegen/emit/EmitPlan.h"
 #include "compiler/pipeline/Files.h"
 #include "mlir/IR/Diagnostics.h"
@@ -64,8 +67,10 @@ public:
   LogicalResult layout() {
     return runPasses([&](OpPassManager &passes) {
       buildOpenBorderPipeline(passes);
-      passes.addPass(createAssignLayouts());
-      passes.addPass(createBatchInnermost());
+      if (!isCuda()) { // what vectors along batches want
+        passes.addPass(createAssignLayouts());
+        passes.addPass(createBatchInnermost());
+      }
       // Nothing may merge behind it what it has doubled.
       if (options.fuse && !options.keepAll)
         passes.addNestedPass<graph::StepOp>(
@@ -82,8 +87,11 @@ public:
   LogicalResult schedule() {
     if (failed(runPasses([&](OpPassManager &passes) {
           passes.addPass(createInsertCopies());
-          passes.addPass(
-              createAnnotateKernels({options.maxTiles, options.machine}));
+          if (isCuda())
+            passes.addPass(createAnnotateCudaKernels());
+          else
+            passes.addPass(
+                createAnnotateKernels({options.maxTiles, options.machine}));
           passes.addPass(createLowerToPlan({options.machine}));
           passes.addPass(createMarkSerial({options.machine}));
           passes.addPass(createPlaceBuffers());
@@ -101,25 +109,15 @@ public:
   LogicalResult codegen() {
     // Kernels are compiled by several threads, which make types and attributes.
     module.getContext()->enableMultithreading();
-    auto compiled =
-        dl::cpu::compileKernels(module, {options.targetCpu, options.threads,
-                                         options.cache, options.machine});
-    if (failed(compiled))
+    if (failed(isCuda() ? compileForCuda() : compileForCpu()))
       return failure();
-    code = std::move(*compiled);
-    for (plan::PlanOp plan : plans)
-      for (auto kernel : plan.getOps<plan::KernelOp>())
-        kernel.setScratch(code.scratchBytes[kernel.getSymName().str()]);
     report.describe(plans.front());
-    for (const dl::cpu::CpuImage &image : code.images)
+    for (const dl::emit::Image &image : images)
       report.images.push_back({image.features, image.elf.size()});
     return options.kernelsPath.empty() ? success() : writeKernels();
   }
 
   LogicalResult emit() {
-    std::vector<dl::emit::Image> images;
-    for (const dl::cpu::CpuImage &image : code.images)
-      images.push_back({image.features, image.elf});
     FailureOr<dl::emit::PlanFile> file = dl::emit::encodePlan(plans, images);
     if (failed(file))
       return failure();
@@ -145,6 +143,50 @@ public:
   }
 
 private:
+  bool isCuda() const { return !options.cudaArchitectures.empty(); }
+
+  LogicalResult compileForCpu() {
+    auto compiled =
+        dl::cpu::compileKernels(module, {options.targetCpu, options.threads,
+                                         options.cache, options.machine});
+    if (failed(compiled))
+      return failure();
+    code = std::move(*compiled);
+    for (const dl::cpu::CpuImage &image : code.images)
+      images.push_back({image.features, image.elf});
+    setScratch(code.scratchBytes);
+    return success();
+  }
+
+  LogicalResult compileForCuda() {
+    if (llvm::any_of(options.cudaArchitectures,
+                     [](StringRef name) { return name != "source"; }))
+      if (auto nvrtc = dl::cuda::Nvrtc::open(); !nvrtc) {
+        report.exitCode = CompileReport::notInThisVersion;
+        return emitError(UnknownLoc::get(module.getContext()))
+               << "--target=cuda: " << llvm::toString(nvrtc.takeError());
+      }
+    auto compiled = dl::cuda::compileKernels(
+        module, {options.cudaArchitectures, options.threads, options.cache});
+    if (failed(compiled))
+      return failure();
+    cudaCode = std::move(*compiled);
+    for (const dl::cuda::CudaImage &image : cudaCode.images)
+      images.push_back({image.features, image.bytes});
+    setScratch(cudaCode.scratchBytes);
+    if (options.sourcePath.empty())
+      return success();
+    return write(options.sourcePath, ArrayRef(reinterpret_cast<const uint8_t *>(
+                                                  cudaCode.source.data()),
+                                              cudaCode.source.size()));
+  }
+
+  void setScratch(std::map<std::string, uint64_t> &bytes) {
+    for (plan::PlanOp plan : plans)
+      for (auto kernel : plan.getOps<plan::KernelOp>())
+        kernel.setScratch(bytes[kernel.getSymName().str()]);
+  }
+
   /// The program is verified behind the last of them: behind each one would
   /// take a third of the time. (`dl-opt` does, and with it all tests.)
   LogicalResult runPasses(llvm::function_ref<void(OpPassManager &)> fill) {
@@ -242,6 +284,12 @@ private:
   }
 
   LogicalResult writeKernels() {
+    if (isCuda()) {
+      report.exitCode = CompileReport::wrongUse;
+      return emitError(UnknownLoc::get(module.getContext()))
+             << "--emit=kernels.so: kernels for GPUs are no shared object; "
+                "--emit=cu writes their source";
+    }
     if (code.images.empty()) {
       report.exitCode = CompileReport::wrongUse;
       return emitError(UnknownLoc::get(module.getContext()))
@@ -274,7 +322,10 @@ private:
   /// What ranks run: the module itself where there is one.
   SmallVector<ModuleOp> units{module};
   SmallVector<plan::PlanOp> plans;
+  // Of one target.
   dl::cpu::CpuCode code;
+  dl::cuda::CudaCode cudaCode;
+  std::vector<dl::emit::Image> images;
 };
 
 struct Phase {

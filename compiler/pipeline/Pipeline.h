@@ -32,11 +32,14 @@ struct CompileOptions {
   int64_t maxTiles = 0;  // of a kernel; 0: as many as are worth it
   int threads = 0;       // that compile kernels; 0: one for each core
   std::string targetCpu; // empty: variants for x86-64-v3 and x86-64-v4
+  /// Of NVIDIA's GPUs, "sm_90", "ptx_80" or "source"; none: for CPUs.
+  std::vector<std::string> cudaArchitectures;
   bool cache = true;     // objects of kernels that were compiled before
   std::string planPath;  // empty: no plan is written
   /// The linked kernels. Where there are several images the last one gets this
   /// name and the others their instruction set in front of the extension.
   std::string kernelsPath;
+  std::string sourcePath; // of the kernels' CUDA C++
   std::string stopAfter; // a phase; empty: all of them
   /// IR after a phase: {phase, path}; "-" is standard output.
   std::vector<std::pair<std::string, std::string>> dumps;

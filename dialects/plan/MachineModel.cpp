@@ -67,6 +67,40 @@ std::string set(MachineModel &machine, StringRef key, StringRef value) {
 
 } // namespace
 
+/// Peaks of a whole chip in f32, as its data sheet says: H100 and H200 SXM
+/// https://resources.nvidia.com/en-us-tensor-core, A100 SXM
+/// https://www.nvidia.com/en-us/data-center/a100, RTX 4090
+/// https://www.nvidia.com/en-us/geforce/graphics-cards/40-series/rtx-4090.
+std::optional<MachineModel> MachineModel::known(StringRef name) {
+  struct Chip {
+    const char *key, *name;
+    double flops, bytes;
+  };
+  static constexpr Chip chips[] = {
+      {"h100", "NVIDIA H100 SXM", 67e12, 3.35e12},
+      {"h200", "NVIDIA H200 SXM", 67e12, 4.8e12},
+      {"a100", "NVIDIA A100 SXM 80 GB", 19.5e12, 2.04e12},
+      {"rtx4090", "NVIDIA GeForce RTX 4090", 82.6e12, 1.01e12}};
+  for (const Chip &chip : chips) {
+    if (name != chip.key)
+      continue;
+    MachineModel machine;
+    machine.name = chip.name;
+    machine.flopsPerSecond = chip.flops;
+    machine.bytesPerSecond = chip.bytes;
+    // A launch within a graph; waiting for less than that costs nothing.
+    machine.serialSeconds = 2e-6;
+    // What one block goes over by itself.
+    machine.l1Bytes = 16 << 10;
+    machine.minFusedRows = 32;
+    // Tiles of products are in registers, and no windows are in them.
+    machine.maxWindow = 1;
+    machine.maxPrologueReaders = 0;
+    return machine;
+  }
+  return std::nullopt;
+}
+
 llvm::Expected<MachineModel> MachineModel::parse(StringRef text,
                                                  StringRef path) {
   MachineModel machine;

@@ -10,6 +10,7 @@
 
 #include "llvm/Support/Error.h"
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace dl::plan {
@@ -37,6 +38,9 @@ struct MachineModel {
   /// A kernel has no more ops: LLVM's time grows faster than the code, and what
   /// is stored and loaded after so many is little beside them.
   int64_t maxKernelOps = 128;
+  /// What is computed on inputs alone, such as decoding of pixels, is computed
+  /// again in products that read it, if they are not more than this.
+  int64_t maxPrologueReaders = 2;
   /// No more ops than this wait together: those of a few operands fit into one
   /// kernel.
   int64_t maxWaitingOps = 32;
@@ -80,6 +84,10 @@ struct MachineModel {
   template <class Self, class Visitor>
   static void forEachField(Self &self, Visitor visit);
 
+  /// A description that comes with the compiler: "h100", "h200", "a100",
+  /// "rtx4090"; nothing for another name.
+  static std::optional<MachineModel> known(llvm::StringRef name);
+
   /// What a file says; `path` is for errors, which begin with "path:line: ".
   static llvm::Expected<MachineModel> parse(llvm::StringRef text,
                                             llvm::StringRef path);
@@ -101,6 +109,7 @@ void MachineModel::forEachField(Self &self, Visitor visit) {
   visit("max_window", self.maxWindow, 1);
   visit("min_windows", self.minWindows, 1);
   visit("max_kernel_ops", self.maxKernelOps, 1);
+  visit("max_prologue_readers", self.maxPrologueReaders, 0);
   visit("max_waiting_ops", self.maxWaitingOps, 0);
   visit("tile_flops", self.tileFlops, 1);
   visit("max_tiles", self.maxTiles, 1);

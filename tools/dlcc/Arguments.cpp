@@ -71,6 +71,7 @@ private:
   void dtype(StringRef text);
   void mesh(StringRef text);
   void schedule(StringRef text);
+  void target(StringRef text);
   void view(StringRef text);
   void emit(StringRef list);
   void emitOne(StringRef kind, StringRef path);
@@ -115,6 +116,7 @@ const std::vector<Parser::Option> &Parser::options() {
          p.result.mesh.microBatches = count;
        }},
       {"--schedule", Required, [](Parser &p, StringRef v) { p.schedule(v); }},
+      {"--target", Required, [](Parser &p, StringRef v) { p.target(v); }},
       {"--target-cpu", Required,
        [](Parser &p, StringRef v) { p.result.targetCpu = v.str(); }},
       {"--machine", Required,
@@ -230,6 +232,38 @@ void Parser::schedule(StringRef text) {
   result.mesh.schedule = text.str();
 }
 
+/// "cpu", "cuda", "cuda:sm_90,ptx_80".
+void Parser::target(StringRef text) {
+  auto [name, list] = text.split(':');
+  result.cudaArchitectures.clear();
+  if (text == "cpu")
+    return;
+  if (name != "cuda" || text == "cuda:")
+    return fail("--target=" + text.str() +
+                ": cpu, cuda and cuda:sm_90,ptx_80,... are known");
+  llvm::SmallVector<StringRef> items{"sm_90", "ptx_80"};
+  if (!list.empty()) {
+    items.clear();
+    list.split(items, ',');
+  }
+  for (StringRef item : items) {
+    StringRef number = item;
+    bool isChip = number.consume_front("sm_");
+    if (isChip)
+      number.consume_back("a");
+    else
+      number.consume_front("ptx_");
+    int64_t chip = 0;
+    if (item != "source" &&
+        (number == item || number.getAsInteger(10, chip) || chip < 75))
+      return fail("--target=" + text.str() + ": '" + item.str() +
+                  "' is no architecture; sm_80, sm_90 or sm_100 is a chip, "
+                  "ptx_80 is code that later chips translate");
+    if (!llvm::is_contained(result.cudaArchitectures, item))
+      result.cudaArchitectures.push_back(item.str());
+  }
+}
+
 /// "dp=2,tp=4", the slowest axis first.
 void Parser::mesh(StringRef text) {
   llvm::SmallVector<StringRef> items;
@@ -278,12 +312,13 @@ void Parser::emit(StringRef list) {
 
 void Parser::emitOne(StringRef kind, StringRef path) {
   static const std::vector<std::string> known = {
-      "graph.dot", "graph.svg",  "memory.svg",  "timeline.svg",
-      "mlir",      "kernels.so", "report.json", "machine"};
+      "graph.dot",    "graph.svg", "memory.svg",
+      "timeline.svg", "mlir",      "kernels.so",
+      "report.json",  "machine",   "cu"};
   static const std::vector<std::string> later = {
-      "summary",       "graph.html",   "graph.json", "memory.pickle",
-      "schedule.json", "schedule.svg", "cu",         "ptx",
-      "cubin",         "onnx",         "deps",       "compile-flags"};
+      "summary",       "graph.html",   "graph.json",   "memory.pickle",
+      "schedule.json", "schedule.svg", "ptx",          "cubin",
+      "onnx",          "deps",         "compile-flags"};
   auto [name, phase] = kind.split(':');
   if (llvm::is_contained(later, name))
     return fail("--emit=" + name.str() + ": not in this version",
@@ -366,11 +401,16 @@ void Parser::complete() {
   for (const Output &output : result.outputs)
     if (result.check &&
         (output.kind == "memory.svg" || output.kind == "timeline.svg" ||
-         output.kind == "kernels.so" ||
+         output.kind == "kernels.so" || output.kind == "cu" ||
          ((result.view == "kernels" || result.view == "devices") &&
           StringRef(output.kind).starts_with("graph."))))
       fail("--emit=" + output.kind +
            ": --check stops before there are kernels; leave it out");
+  for (const Output &output : result.outputs)
+    if (output.kind == "cu" && result.cudaArchitectures.empty())
+      fail("--emit=cu: source of CUDA kernels; add --target=cuda");
+  if (!result.cudaArchitectures.empty() && !result.targetCpu.empty())
+    fail("--target-cpu is about CPUs; leave it out, or take --target=cpu");
   for (const Output &output : result.outputs)
     if (result.view == "devices" && output.kind == "graph.dot")
       fail("--view=devices: a picture for people; take --emit=graph.svg");
@@ -407,7 +447,7 @@ Output
   -o FILE                the plan (default: MODEL.plan in this folder)
   --emit=KIND[=FILE],... also write: graph.svg, graph.dot, memory.svg, timeline.svg (when stages of a pipeline
                          compute what, as predicted), report.json, kernels.so,
-                         mlir[:PHASE] (to standard output unless FILE is given; PHASE is import,
+                         cu (the source of kernels for CUDA), mlir[:PHASE] (to standard output unless FILE is given; PHASE is import,
                          backward, partition, layout, fuse or schedule), machine (what the plan was made for, in the
                          form of --machine; to standard output)
   --view=VIEW            how much a graph shows: blocks (default), modules, kernels (in these, equal
@@ -429,6 +469,9 @@ Model
   --schedule=gpipe|1f1b  in which order the stages of a pipeline, along pp, do them (default: 1f1b)
 
 Compilation
+  --target=cpu|cuda[:ARCHITECTURE,...]
+                         what the plan runs on. For NVIDIA's GPUs: sm_80, sm_90, sm_100 are chips, ptx_80 is for
+                         all later ones, too (default: sm_90,ptx_80); needs NVRTC, but no GPU
   --target-cpu=NAME      for this CPU alone (default: x86-64-v3 and x86-64-v4, both in the plan)
   --machine=FILE         describes the machine that will run the plan: lines of KEY = VALUE, by which fusion, tiles
                          and sharing among threads are decided; what a file leaves out is that of an x86-64 with

@@ -21,6 +21,7 @@ struct Arguments {
   std::vector<std::pair<std::string, std::string>> settings;
   std::vector<std::string> includeFolders;
   std::string dtype = "f32", targetCpu;
+  std::vector<std::string> cudaArchitectures; // see CompileOptions
   int64_t accumulate = 1, threads = 0, tiles = 0, maxOps = 1000000;
   double evalTimeout = 20;
   MeshOptions mesh;

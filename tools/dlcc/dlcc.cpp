@@ -63,6 +63,10 @@ static int checkTarget(const std::string &cpu) {
 /// 0 if `machine` is what the file says.
 static int readMachine(const std::string &path,
                        dl::plan::MachineModel &machine) {
+  if (auto known = dl::plan::MachineModel::known(path)) {
+    machine = *known;
+    return 0;
+  }
   auto loaded = dl::plan::loadMachine(path);
   if (loaded) {
     machine = *loaded;
@@ -112,6 +116,7 @@ compileOptions(const Arguments &arguments,
   options.maxTiles = arguments.tiles;
   options.threads = static_cast<int>(arguments.threads);
   options.targetCpu = arguments.targetCpu;
+  options.cudaArchitectures = arguments.cudaArchitectures;
   options.mesh = arguments.mesh;
   options.pictures = pictureOptions(arguments);
   if (arguments.check)
@@ -123,6 +128,8 @@ compileOptions(const Arguments &arguments,
       options.dumps.emplace_back(output.phase, output.path);
     if (output.kind == "kernels.so")
       options.kernelsPath = output.path;
+    if (output.kind == "cu")
+      options.sourcePath = output.path;
   }
   return options;
 }
@@ -225,6 +232,8 @@ int main(int argc, char **argv) {
     if (int exitCode = checkTarget(arguments.targetCpu))
       return exitCode;
   dl::plan::MachineModel machine;
+  if (!arguments.cudaArchitectures.empty())
+    machine = *dl::plan::MachineModel::known("h100");
   if (!arguments.machine.empty())
     if (int exitCode = readMachine(arguments.machine, machine))
       return exitCode;

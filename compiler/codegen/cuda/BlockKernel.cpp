@@ -1,0 +1,250 @@
+#include "compiler/codegen/cuda/BlockKernel.h"
+#include "compiler/codegen/kernel/LinearOperand.h"
+#include "dialects/graph/Inference.h"
+#include "dialects/graph/TensorBytes.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
+#include <numeric>
+
+using namespace mlir;
+
+namespace dl::cuda {
+
+static constexpr unsigned kThreads = 256, kWarp = 32;
+/// Points of loops that a block should have: less is not worth a block, and
+/// blocks of so many keep all processors busy where there is enough of them.
+static constexpr int64_t kPointsOfBlock = 2048;
+static constexpr int64_t kMaxBlocks = 1 << 20;
+/// As many blocks as fill the chips that there are.
+static constexpr int64_t kWantedBlocks = 264;
+/// Without being asked for, a block has so much shared memory.
+static constexpr int64_t kSharedBytes = 48 << 10;
+/// What combining of a block's sums needs of it: a state for each thread.
+static constexpr int64_t kCombineBytes = kThreads * 16;
+
+FailureOr<BlockKernel> BlockKernel::create(graph::KernelOp kernel) {
+  FailureOr<KernelBody> body = KernelBody::create(kernel);
+  if (failed(body))
+    return failure();
+  return BlockKernel(BoundKernel(StagedKernel(std::move(*body))));
+}
+
+BlockKernel::BlockKernel(BoundKernel bound)
+    : BoundKernel(std::move(bound)), product(ContractForm::of(*this)) {
+  if (product) {
+    for (const kernel::GridDim &dim : grid())
+      sizes.push_back(dim.extent);
+    numThreads = ContractForm::threads;
+    return;
+  }
+  chooseTiles();
+  chooseSplits();
+  chooseThreads();
+  placeScratch();
+}
+
+static int64_t sumPoints(const graph::LoopNest &nest) {
+  int64_t points = 1;
+  for (unsigned d = nest.numParallel; d < nest.extents.size(); ++d)
+    points *= nest.extents[d];
+  return points;
+}
+
+int64_t BlockKernel::tiles() const {
+  if (product)
+    return product->tiles();
+  int64_t count = 1;
+  for (auto [dim, size] : llvm::zip(grid(), sizes))
+    count *= llvm::divideCeil(dim.extent, size);
+  return count;
+}
+
+int64_t BlockKernel::tileExtent(const Stage &stage, unsigned dim) const {
+  GridPart part = parts(stage)[dim];
+  int64_t extent = nest(stage.op).extents[dim];
+  if (!isCut(part))
+    return extent;
+  return std::min<int64_t>(extent,
+                           llvm::divideCeil(sizes[*part.grid], part.step));
+}
+
+int64_t BlockKernel::tilePoints(const Stage &stage) const {
+  int64_t points = 1;
+  for (unsigned d = 0; d < nest(stage.op).numParallel; ++d)
+    points *= tileExtent(stage, d);
+  return points;
+}
+
+/// Whether more bytes are neighbours along the innermost reduced dim than along
+/// the innermost one of the result.
+bool BlockKernel::readsAlongSums(const Stage &stage) const {
+  const graph::LoopNest &loops = nest(stage.op);
+  std::optional<unsigned> point;
+  for (unsigned d = 0; d < loops.numParallel; ++d)
+    if (loops.extents[d] > 1)
+      point = d;
+  unsigned sum = loops.extents.size() - 1;
+  while (sum > loops.numParallel && loops.extents[sum] == 1)
+    --sum;
+  int64_t alongSum = 0, alongPoint = 0;
+  forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
+    SmallVector<int64_t, 8> steps(loops.extents.size(), 0);
+    int64_t constant = 0;
+    for (auto [expr, stride] :
+         llvm::zip(index, kernel::stridesOf(shapeOf(leaf), orderOf(leaf))))
+      if (failed(kernel::addLinear(expr, stride, steps, constant)))
+        return;
+    int64_t bytes = graph::tensorBytes(leaf.getType());
+    if (steps[sum] == 1)
+      alongSum += bytes;
+    else if (point && steps[*point] == 1)
+      alongPoint += bytes;
+  });
+  return alongSum >= alongPoint;
+}
+
+Reduction BlockKernel::reduction(const Stage &stage) const {
+  const graph::LoopNest &loops = nest(stage.op);
+  int64_t points = sumPoints(loops);
+  if (loops.combine == graph::Combine::None || stage.sequential || points <= 16)
+    return {};
+  Reduction result;
+  result.lanesInner = readsAlongSums(stage);
+  if (!result.lanesInner)
+    result.lanes = points < 128 ? 4 : 8;
+  else if (points > 2048)
+    result.lanes = kThreads;
+  else
+    result.lanes =
+        std::min<int64_t>(kWarp, llvm::bit_ceil(uint64_t(points)) / 4);
+  return result;
+}
+
+void BlockKernel::chooseTiles() {
+  int64_t work = 0;
+  for (const Stage &stage : stages()) {
+    work += nest(stage.op).points();
+    for (Operation *follower : stage.followers)
+      work += graph::numElements(follower->getResult(0));
+  }
+  int64_t worth = std::max<int64_t>(1, work / kPointsOfBlock);
+  // Tiles are whole multiples of what threads take together along the
+  // innermost dim.
+  int64_t step = 4 * kWarp;
+  for (const Stage &stage : stages()) {
+    if (nest(stage.op).combine == graph::Combine::None && !stage.sequential)
+      continue;
+    Reduction sums = reduction(stage);
+    step = std::min<int64_t>(
+        step,
+        sums.lanesInner ? std::max<int64_t>(1, kWarp / sums.lanes) : kWarp);
+  }
+  for (const kernel::GridDim &dim : grid())
+    sizes.push_back(dim.extent);
+  SmallVector<unsigned> order = cutOrder();
+  int64_t count = 1;
+  for (unsigned d : order) {
+    int64_t extent = grid()[d].extent;
+    if (!grid()[d].canCut)
+      continue;
+    int64_t unit = std::lcm(d == order.back() ? step : 1, grid()[d].block);
+    int64_t units = llvm::divideCeil(extent, unit);
+    int64_t wanted = std::min(worth / count, kMaxBlocks / count);
+    int64_t parts = std::clamp<int64_t>(wanted, 1, units);
+    sizes[d] = std::min<int64_t>(llvm::divideCeil(units, parts) * unit, extent);
+    count *= llvm::divideCeil(extent, sizes[d]);
+  }
+}
+
+/// Few sums of many numbers: several blocks share each.
+void BlockKernel::chooseSplits() {
+  if (stages().size() != 1)
+    return;
+  const Stage &stage = root();
+  const graph::LoopNest &loops = nest(stage.op);
+  if (loops.combine == graph::Combine::None || stage.sequential)
+    return;
+  int64_t sums = sumPoints(loops), points = tilePoints(stage);
+  int64_t useful = std::min(sums / 64, sums * points / kPointsOfBlock);
+  int64_t wanted = kWantedBlocks / tiles();
+  numSplits = std::clamp<int64_t>(std::min(useful, wanted), 1, 256);
+}
+
+void BlockKernel::chooseThreads() {
+  int64_t most = 1;
+  for (const Stage &stage : stages())
+    most = std::max(most, tilePoints(stage) * reduction(stage).lanes);
+  numThreads = std::clamp<int64_t>(llvm::alignTo(most, kWarp), kWarp, kThreads);
+  // Lanes of one point are in one block, and all points have as many.
+  for (const Stage &stage : stages())
+    numThreads =
+        llvm::alignTo(numThreads, std::max(kWarp, reduction(stage).lanes));
+  numThreads = llvm::bit_ceil(numThreads);
+}
+
+void BlockKernel::placeScratch() {
+  for (auto &[value, placement] : placements()) {
+    if (placement.kind != Placement::Scratch)
+      continue;
+    SmallVector<int64_t> box(shapeOf(value));
+    for (auto [extent, part] : llvm::zip(box, parts(value)))
+      if (part.grid)
+        extent = std::min<int64_t>(
+            extent, llvm::divideCeil(sizes[*part.grid], part.step));
+    int64_t elements = 1;
+    for (int64_t extent : box)
+      elements *= extent;
+    auto type = cast<RankedTensorType>(value.getType()).getElementType();
+    places[value] = {allValueBytes, kernel::stridesOf(box, orderOf(value))};
+    allValueBytes += llvm::alignTo(elements * graph::elementBytes(type), 16);
+  }
+  inShared = allValueBytes + kCombineBytes <= kSharedBytes;
+}
+
+int64_t BlockKernel::sharedBytes() const {
+  if (product)
+    return product->sharedBytes();
+  bool combines = llvm::any_of(
+      stages(), [&](const Stage &stage) { return reduction(stage).lanes > 1; });
+  return (inShared ? allValueBytes : 0) +
+         (combines || numSplits > 1 ? kCombineBytes : 0);
+}
+
+int64_t BlockKernel::counterBytes() const {
+  return splits() > 1 ? llvm::alignTo(tiles() * sizeof(unsigned), 256) : 0;
+}
+
+/// A state has a value and, of a maximum, its position.
+int64_t BlockKernel::partBytes() const {
+  return product ? product->partBytes() : tilePoints(root()) * 16;
+}
+
+int64_t BlockKernel::scratchBytes() const {
+  int64_t bytes = counterBytes();
+  if (splits() > 1)
+    bytes += blocks() * partBytes();
+  if (!inShared)
+    bytes += tiles() * allValueBytes;
+  return bytes;
+}
+
+bool BlockKernel::isWide() const {
+  int64_t points = 0;
+  for (const Stage &stage : stages())
+    points = std::max(points, nest(stage.op).points());
+  return points >= int64_t(1) << 31 ||
+         llvm::any_of(placements(), [](const auto &placed) {
+           return graph::numElements(placed.first) >= int64_t(1) << 31;
+         });
+}
+
+StringRef BlockKernel::strategy() const {
+  const graph::LoopNest &loops = nest(root().op);
+  return hasContraction()                        ? "contract"
+         : root().sequential                     ? "sequential"
+         : loops.combine == graph::Combine::None ? "map"
+         : reduction(root()).lanesInner          ? "rows"
+                                                 : "columns";
+}
+
+} // namespace dl::cuda

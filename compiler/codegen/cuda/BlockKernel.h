@@ -1,0 +1,112 @@
+// How one graph.kernel is computed on a GPU, decided before any source is
+// written: to what a kernel is on any target (see compiler/codegen/kernel) it
+// adds which part of the grid a block of threads has, how many threads that
+// are, and where values wait between stages.
+//
+// Example: softmax of [8192,65].
+//   grid {8192}, tile sizes {32}: 256 blocks of 256 threads
+//   shared memory 32 maxima and 32 sums
+//
+// All of it follows from shapes, and nothing from the number of processors: the
+// same plan gives the same bits on each chip of a family.
+#pragma once
+
+#include "compiler/codegen/cuda/ContractForm.h"
+#include "compiler/codegen/kernel/BoundKernel.h"
+
+namespace dl::cuda {
+
+using kernel::accessAt;
+using kernel::BoundKernel;
+using kernel::GridPart;
+using kernel::KernelBody;
+using kernel::Placement;
+using kernel::simplified;
+using kernel::Stage;
+using kernel::StagedKernel;
+
+/// How the threads of a block share the sums of a stage: each point of the
+/// result has `lanes` threads.
+struct Reduction {
+  unsigned lanes = 1;
+  /// Neighbouring threads are lanes of one point, which read neighbours along
+  /// the reduced dims; else they are points.
+  bool lanesInner = true;
+  /// Elements that a lane takes at once.
+  unsigned vector = 1;
+};
+
+class BlockKernel : public BoundKernel {
+public:
+  /// Fails, with a diagnostic, where an op has no loop nest.
+  static mlir::FailureOr<BlockKernel> create(graph::KernelOp kernel);
+
+  unsigned threads() const { return numThreads; }
+  /// Blocks of the grid, one a tile and part of its sums.
+  int64_t blocks() const { return tiles() * splits(); }
+  int64_t tiles() const;
+  /// Blocks that have a part of each sum of one tile; the last one of them to
+  /// finish adds the parts.
+  unsigned splits() const { return product ? product->splits : numSplits; }
+  /// How it multiplies, if it is one product and what is elementwise on that.
+  const std::optional<ContractForm> &contractForm() const { return product; }
+
+  llvm::ArrayRef<int64_t> tileSizes() const { return sizes; }
+  bool isCut(GridPart part) const {
+    return part.grid && sizes[*part.grid] < grid()[*part.grid].extent;
+  }
+  /// Of an iteration dim of a stage: what a tile has of it, at most.
+  int64_t tileExtent(const Stage &stage, unsigned dim) const;
+  Reduction reduction(const Stage &stage) const;
+  /// Points of its result that a tile has, at most.
+  int64_t tilePoints(const Stage &stage) const;
+
+  /// Of a value in scratch: where the block's part begins, and the elements
+  /// between neighbours of each dim.
+  int64_t scratchOffset(mlir::Value value) const {
+    return places.find(value)->second.offset;
+  }
+  llvm::ArrayRef<int64_t> strides(mlir::Value placed) const {
+    return isInScratch(placed)
+               ? llvm::ArrayRef<int64_t>(places.find(placed)->second.strides)
+               : llvm::ArrayRef<int64_t>(placement(placed).strides);
+  }
+  /// Values wait in shared memory, or where they are too large for it, in the
+  /// memory of the launch.
+  bool scratchIsShared() const { return inShared; }
+  /// Of values, for each block; combining areas of reductions follow.
+  int64_t valueBytes() const { return allValueBytes; }
+  int64_t combineOffset() const { return inShared ? allValueBytes : 0; }
+  int64_t sharedBytes() const;
+  /// Device memory of a launch: counters, parts of sums, values.
+  int64_t scratchBytes() const;
+  int64_t counterBytes() const;
+  /// Bytes of what one block leaves of its sums.
+  int64_t partBytes() const;
+  /// Some value has too many elements for 32-bit indices.
+  bool isWide() const;
+
+  llvm::StringRef strategy() const;
+
+private:
+  struct Place {
+    int64_t offset;
+    llvm::SmallVector<int64_t, 6> strides;
+  };
+
+  explicit BlockKernel(BoundKernel bound);
+  bool readsAlongSums(const Stage &stage) const;
+  void chooseTiles();
+  void chooseSplits();
+  void chooseThreads();
+  void placeScratch();
+
+  std::optional<ContractForm> product;
+  llvm::SmallVector<int64_t, 6> sizes; // of a product, all of each dim
+  unsigned numThreads = 256, numSplits = 1;
+  llvm::DenseMap<mlir::Value, Place> places;
+  int64_t allValueBytes = 0;
+  bool inShared = true;
+};
+
+} // namespace dl::cuda

@@ -1,0 +1,61 @@
+// How blocks of threads share a product: a kernel whose one stage is a
+// contraction.
+//
+// Its dims are rows, columns, batches or sums. A block has a tile of rows x
+// columns of one batch, walks along the sums in steps, and has each step of
+// both operands in shared memory. Example, conv2d [64,16,28,28] with 32
+// filters:
+//   rows    32 filters
+//   columns 64 x 26 x 26 pixels, along which results are stored
+//   sums    16 x 3 x 3
+#pragma once
+
+#include "compiler/codegen/kernel/StagedKernel.h"
+
+namespace dl::cuda {
+
+struct ContractForm {
+  /// Nothing where the kernel is another one.
+  static std::optional<ContractForm> of(const kernel::StagedKernel &kernel);
+
+  /// What one of the two operands has of a tile.
+  struct Side {
+    unsigned operand;
+    llvm::SmallVector<unsigned, 4> dims; // outermost first
+    int64_t extent = 1;
+    unsigned tile = 0; // of the extent, in one block
+    /// Neighbouring threads read neighbours along the sums, not along the side.
+    bool alongSums = false;
+    /// Elements that a thread reads at once.
+    unsigned vector = 1;
+  };
+
+  Side rows, columns;
+  llvm::SmallVector<unsigned, 4> batches, sums;
+  int64_t batchExtent = 1, sumExtent = 1;
+  unsigned step = 16; // of the sums, in shared memory at a time
+  unsigned splits = 1;
+  bool isDouble = false;
+
+  static constexpr unsigned threads = 256, threadsAlong = 16;
+  int64_t rowTiles() const { return (rows.extent + rows.tile - 1) / rows.tile; }
+  int64_t columnTiles() const {
+    return (columns.extent + columns.tile - 1) / columns.tile;
+  }
+  int64_t tiles() const { return rowTiles() * columnTiles() * batchExtent; }
+  /// Of the sums, whole steps.
+  int64_t splitExtent() const;
+  unsigned elementBytes() const { return isDouble ? 8 : 4; }
+  /// Elements between steps of the sums in shared memory.
+  static unsigned pitch(const Side &side) { return side.tile + 4; }
+  int64_t sharedBytes() const;
+  /// Of what one block leaves of its sums.
+  int64_t partBytes() const {
+    return int64_t(rows.tile) * columns.tile * elementBytes();
+  }
+
+private:
+  void chooseTiles();
+};
+
+} // namespace dl::cuda

@@ -1,0 +1,338 @@
+#include "compiler/codegen/cuda/ContractSource.h"
+#include "compiler/codegen/cuda/PayloadText.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace dl::cuda {
+
+ContractSource::ContractSource(RegionText &region, const ContractForm &form)
+    : StageSource(region, region.kernel.stages().front()), form(form),
+      element(form.isDouble ? "double" : "float") {}
+
+/// Elements of a fragment that follow one another.
+unsigned ContractSource::group(const ContractForm::Side &side) const {
+  unsigned each = side.tile / ContractForm::threadsAlong;
+  return std::min(each, form.isDouble ? 2u : 4u);
+}
+
+/// Tiles of columns are neighbours: they read the same rows.
+void ContractSource::locateBlock() {
+  std::string type = e.scope.type().str(), rest = "blockIdx.x";
+  auto part = [&](StringRef name, int64_t count, const Twine &scale) {
+    if (count == 1) {
+      out.line("const " + type + " " + name + " = 0;");
+      return;
+    }
+    out.line("const " + type + " " + name + " = " + rest + " % " +
+             e.scope.number(count) + scale + ";");
+    rest = "(" + rest + " / " + e.scope.number(count) + ")";
+  };
+  if (form.splits > 1) {
+    std::string splits = std::to_string(form.splits) + "u";
+    out.line("const unsigned tile = blockIdx.x / " + splits +
+             ", split = blockIdx.x % " + splits + ";");
+    rest = "tile";
+  }
+  part("column0", form.columnTiles(), " * " + Twine(form.columns.tile) + "u");
+  part("row0", form.rowTiles(), " * " + Twine(form.rows.tile) + "u");
+  if (form.batchExtent > 1)
+    out.line("const " + type + " batch = " + rest + ";");
+  if (form.splits > 1) {
+    std::string extent = e.scope.number(form.splitExtent());
+    out.line("const " + type + " begin = split * " + extent + ", end = min(" +
+             e.scope.number(form.sumExtent) + ", begin + " + extent + ");");
+    out.line("const unsigned steps = (end - begin + " + Twine(form.step - 1) +
+             "u) / " + Twine(form.step) + "u;");
+  }
+  out.line("const unsigned threadRow = threadIdx.x / 16u, threadColumn = "
+           "threadIdx.x % 16u;");
+  locate("batch", form.batches);
+}
+
+ContractSource::Places
+ContractSource::locateReads(const ContractForm::Side &side, StringRef origin) {
+  Places places;
+  unsigned along = (side.alongSums ? form.step : side.tile) / side.vector;
+  unsigned across = ContractForm::threads / along;
+  std::string fast = "threadIdx.x % " + std::to_string(along) + "u",
+              slow = "threadIdx.x / " + std::to_string(along) + "u";
+  std::string vector = std::to_string(side.vector) + "u";
+  std::string type = e.scope.type().str();
+  for (unsigned i = 0; i < passes(side); ++i) {
+    Place place;
+    std::string moved = i == 0 ? "" : " + " + std::to_string(i * across) + "u";
+    std::string inFast = side.vector == 1 ? fast : fast + " * " + vector;
+    place.inTile = side.alongSums ? slow + moved : inFast;
+    place.inStep = side.alongSums ? inFast : slow + moved;
+    if (i == 0 || side.alongSums) {
+      // The number of a vector where vectors lie along the side.
+      unsigned unit = side.alongSums ? 1 : side.vector;
+      std::string name = out.fresh("at");
+      out.line("const " + type + " " + name + " = " +
+               (unit == 1 ? origin.str() + " + " + place.inTile
+                          : origin.str() + " / " + vector + " + " + fast) +
+               ";");
+      if (side.extent % side.tile != 0)
+        place.inside = name + " < " + e.scope.number(side.extent / unit);
+      locate(name, side.dims, unit);
+      for (unsigned d : side.dims)
+        place.side.push_back(dims[d]);
+    } else {
+      place.inside = places.front().inside;
+      place.side = places.front().side;
+    }
+    places.push_back(place);
+  }
+  return places;
+}
+
+void ContractSource::readStep(const ContractForm::Side &side,
+                              const Places &places, StringRef registers) {
+  std::string type = e.scope.type().str();
+  bool ragged = form.sumExtent % form.step != 0;
+  for (auto [i, place] : llvm::enumerate(places)) {
+    std::string k = out.fresh("k");
+    unsigned unit = side.alongSums ? side.vector : 1;
+    e.open("");
+    std::string at = "k0 + " + place.inStep;
+    out.line("const " + type + " " + k + " = " +
+             (unit == 1 ? at : "(" + at + ") / " + std::to_string(unit) + "u") +
+             ";");
+    std::string inside = place.inside;
+    if (ragged)
+      inside += (inside.empty() ? "" : " && ") + k + " < " +
+                e.scope.number(form.sumExtent / unit);
+    auto slot = [&](unsigned l) {
+      return registers.str() + "[" + std::to_string(i * side.vector + l) + "]";
+    };
+    if (!inside.empty())
+      for (unsigned l = 0; l < side.vector; ++l)
+        out.line(slot(l) + " = 0;");
+    e.open(inside.empty() ? "" : "if (" + inside + ")");
+    locate(k, form.sums, unit);
+    for (auto [d, index] : llvm::zip(side.dims, place.side))
+      dims[d] = index;
+    e.vector = side.vector;
+    AffineExpr first;
+    std::optional<unsigned> last;
+    if (!side.alongSums && side.vector > 1)
+      for (unsigned d : side.dims)
+        if (nest.extents[d] > 1)
+          last = d;
+    if (last)
+      first = dims[*last];
+    for (unsigned l = 0; l < side.vector; ++l) {
+      if (last)
+        dims[*last] = first + int64_t(l);
+      else
+        moveTo(l);
+      out.line(slot(l) + " = " +
+               e.evaluateOperand(stage.op, side.operand, dims) + ";");
+    }
+    e.vector = 1;
+    e.close();
+    e.close();
+  }
+}
+
+void ContractSource::keepStep(const ContractForm::Side &side,
+                              const Places &places, StringRef registers,
+                              StringRef memory) {
+  std::string pitch = std::to_string(ContractForm::pitch(side)) + "u";
+  for (auto [i, place] : llvm::enumerate(places)) {
+    auto slot = [&](unsigned l) {
+      return registers.str() + "[" + std::to_string(i * side.vector + l) + "]";
+    };
+    std::string to = memory.str() + " + (" + place.inStep + ") * " + pitch +
+                     " + " + place.inTile;
+    if (side.vector == 1) {
+      out.line("(" + to + ")[0] = " + slot(0) + ";");
+    } else if (side.alongSums) {
+      for (unsigned l = 0; l < side.vector; ++l)
+        out.line("(" + to + ")[" + Twine(l) + "u * " + pitch +
+                 "] = " + slot(l) + ";");
+    } else {
+      std::string list = slot(0);
+      for (unsigned l = 1; l < side.vector; ++l)
+        list += ", " + slot(l);
+      out.line("store(" + to + ", Vec<" + element + ", " + Twine(side.vector) +
+               ">{{" + list + "}});");
+    }
+  }
+}
+
+void ContractSource::readFragment(const ContractForm::Side &side,
+                                  StringRef memory, StringRef name,
+                                  StringRef thread) {
+  unsigned each = side.tile / ContractForm::threadsAlong, g = group(side);
+  for (unsigned first = 0; first < each; first += g) {
+    std::string from = memory.str() + " + k * " +
+                       std::to_string(ContractForm::pitch(side)) + "u + " +
+                       std::to_string(first * ContractForm::threadsAlong) +
+                       "u + " + thread.str() + " * " + std::to_string(g) + "u";
+    std::string part = name.str() + std::to_string(first / g);
+    out.line("const Vec<" + element + ", " + Twine(g) + "> " + part +
+             " = load<" + Twine(g) + ">(" + from + ");");
+  }
+}
+
+void ContractSource::multiply() {
+  unsigned eachRow = form.rows.tile / ContractForm::threadsAlong,
+           eachColumn = form.columns.tile / ContractForm::threadsAlong;
+  out.directive("#pragma unroll");
+  e.open("for (unsigned k = 0; k < " + Twine(form.step) + "u; ++k)");
+  readFragment(form.rows, "rows", "x", "threadRow");
+  readFragment(form.columns, "columns", "y", "threadColumn");
+  unsigned gr = group(form.rows), gc = group(form.columns);
+  std::string fma = form.isDouble ? "fma" : "fmaf";
+  for (unsigned i = 0; i < eachRow; ++i)
+    for (unsigned j = 0; j < eachColumn; ++j) {
+      std::string sum =
+          "sums[" + std::to_string(i) + "][" + std::to_string(j) + "]";
+      out.line(sum + " = " + fma + "(x" + Twine(i / gr) + ".at[" +
+               Twine(i % gr) + "], y" + Twine(j / gc) + ".at[" + Twine(j % gc) +
+               "], " + sum + ");");
+    }
+  e.close();
+}
+
+/// The last block of a tile adds what all of them have left, in their order.
+void ContractSource::addParts() {
+  unsigned eachRow = form.rows.tile / ContractForm::threadsAlong,
+           eachColumn = form.columns.tile / ContractForm::threadsAlong;
+  auto loops = [&](llvm::function_ref<void()> body) {
+    out.directive("#pragma unroll");
+    e.open("for (unsigned i = 0; i < " + Twine(eachRow) + "u; ++i)");
+    out.directive("#pragma unroll");
+    e.open("for (unsigned j = 0; j < " + Twine(eachColumn) + "u; ++j)");
+    body();
+    e.close();
+    e.close();
+  };
+  std::string part = std::to_string(form.partBytes() / form.elementBytes());
+  std::string at = "[(i * " + std::to_string(eachColumn) +
+                   "u + j) * 256u + "
+                   "threadIdx.x]";
+  out.line(element + " *parts = reinterpret_cast<" + element +
+           " *>(scratch + " + Twine(e.kernel.counterBytes()) + ") + tile * " +
+           Twine(form.splits) + "ull * " + part + "ull;");
+  loops([&] {
+    out.line("(parts + split * " + part + "u)" + at + " = sums[i][j];");
+  });
+  e.open("if (!isLastOf(" + Twine(form.splits) +
+         "u, reinterpret_cast<unsigned *>(scratch) + tile, shared))");
+  out.line("return;");
+  e.close();
+  loops([&] { out.line("sums[i][j] = parts" + at + ";"); });
+  e.open("for (unsigned s = 1; s < " + Twine(form.splits) + "u; ++s)");
+  loops([&] {
+    out.line("sums[i][j] += (parts + s * " + part + "u)" + at + ";");
+  });
+  e.close();
+}
+
+void ContractSource::storeTile() {
+  unsigned eachRow = form.rows.tile / ContractForm::threadsAlong,
+           eachColumn = form.columns.tile / ContractForm::threadsAlong;
+  unsigned gr = group(form.rows), gc = group(form.columns);
+  std::string type = e.scope.type().str();
+  std::optional<unsigned> last;
+  for (unsigned d : form.columns.dims)
+    if (nest.extents[d] > 1)
+      last = d;
+  unsigned vector = gc;
+  while (vector > 1 && (!last || nest.extents[*last] % vector != 0))
+    vector /= 2;
+  out.directive("#pragma unroll");
+  e.open("for (unsigned i = 0; i < " + Twine(eachRow) + "u; ++i)");
+  out.line("const " + type + " row = row0 + i / " + Twine(gr) + "u * " +
+           Twine(gr * ContractForm::threadsAlong) + "u + threadRow * " +
+           Twine(gr) + "u + i % " + Twine(gr) + "u;");
+  bool raggedRows = form.rows.extent % form.rows.tile != 0;
+  if (raggedRows)
+    e.open("if (row < " + e.scope.number(form.rows.extent) + ")");
+  locate("row", form.rows.dims);
+  out.directive("#pragma unroll");
+  e.open("for (unsigned j = 0; j < " + Twine(eachColumn) +
+         "u; j += " + Twine(vector) + "u)");
+  out.line("const " + type + " column = (column0 + j / " + Twine(gc) + "u * " +
+           Twine(gc * ContractForm::threadsAlong) + "u + threadColumn * " +
+           Twine(gc) + "u + j % " + Twine(gc) + "u) / " + Twine(vector) + "u;");
+  bool raggedColumns = form.columns.extent % form.columns.tile != 0;
+  if (raggedColumns)
+    e.open("if (column < " + e.scope.number(form.columns.extent / vector) +
+           ")");
+  locate("column", form.columns.dims, vector);
+  e.vector = vector;
+  SmallVector<SmallVector<AffineExpr>> indices;
+  SmallVector<Names> contents(results.size());
+  for (unsigned l = 0; l < vector; ++l) {
+    moveTo(l);
+    indices.emplace_back(resultIndex());
+    Names made = finish({"sums[i][j + " + std::to_string(l) + "]"});
+    for (auto [list, name] : llvm::zip(contents, made))
+      list.push_back(name);
+  }
+  for (auto [result, list] : llvm::zip(results, contents))
+    if (e.kernel.isPlaced(result))
+      e.store(result, indices, list);
+  e.vector = 1;
+  if (raggedColumns)
+    e.close();
+  e.close();
+  if (raggedRows)
+    e.close();
+  e.close();
+}
+
+void ContractSource::write() {
+  unsigned eachRow = form.rows.tile / ContractForm::threadsAlong,
+           eachColumn = form.columns.tile / ContractForm::threadsAlong;
+  std::string steps =
+      form.splits > 1
+          ? "steps"
+          : std::to_string(llvm::divideCeil(form.sumExtent, form.step)) + "u";
+  out.line("extern __shared__ unsigned char shared[];");
+  out.line(element + " *memory = reinterpret_cast<" + element + " *>(shared);");
+  locateBlock();
+  Places rows = locateReads(form.rows, "row0"),
+         columns = locateReads(form.columns, "column0");
+  out.line(element + " sums[" + Twine(eachRow) + "][" + Twine(eachColumn) +
+           "] = {};");
+  out.line(element + " nextRows[" + Twine(rows.size() * form.rows.vector) +
+           "], nextColumns[" + Twine(columns.size() * form.columns.vector) +
+           "];");
+  // A step is read while the one before it is multiplied.
+  e.open("for (unsigned s = 0; s <= " + steps + "; ++s)");
+  e.open("if (s < " + steps + ")");
+  out.line("const " + e.scope.type() +
+           " k0 = " + (form.splits > 1 ? "begin + " : "") + "s * " +
+           Twine(form.step) + "u;");
+  readStep(form.rows, rows, "nextRows");
+  readStep(form.columns, columns, "nextColumns");
+  e.close();
+  unsigned rowMemory = form.step * ContractForm::pitch(form.rows),
+           columnMemory = form.step * ContractForm::pitch(form.columns);
+  auto buffers = [&](StringRef which) {
+    out.line(element + " *rows = memory + " + which + " % 2u * " +
+             Twine(rowMemory + columnMemory) + "u, *columns = rows + " +
+             Twine(rowMemory) + "u;");
+  };
+  e.open("if (s > 0)");
+  buffers("(s - 1)");
+  multiply();
+  e.close();
+  e.open("if (s < " + steps + ")");
+  buffers("s");
+  keepStep(form.rows, rows, "nextRows", "rows");
+  keepStep(form.columns, columns, "nextColumns", "columns");
+  e.close();
+  out.line("__syncthreads();");
+  e.close();
+  if (form.splits > 1)
+    addParts();
+  storeTile();
+}
+
+} // namespace dl::cuda

@@ -1,0 +1,44 @@
+// Products as tiles in registers.
+#pragma once
+
+#include "compiler/codegen/cuda/ContractForm.h"
+#include "compiler/codegen/cuda/StageSource.h"
+
+namespace dl::cuda {
+
+class ContractSource : StageSource {
+public:
+  ContractSource(RegionText &region, const ContractForm &form);
+  void write();
+
+private:
+  /// Where a thread reads one of its elements of a step: of the side, and the
+  /// number in the step.
+  struct Place {
+    llvm::SmallVector<mlir::AffineExpr> side; // indices of the side's dims
+    std::string inside;         // the condition, where some threads have none
+    std::string inTile, inStep; // numbers in the tile and the step, as text
+  };
+  using Places = llvm::SmallVector<Place>;
+
+  unsigned passes(const ContractForm::Side &side) const {
+    return side.tile * form.step / (ContractForm::threads * side.vector);
+  }
+  void locateBlock();
+  Places locateReads(const ContractForm::Side &side, llvm::StringRef origin);
+  void readStep(const ContractForm::Side &side, const Places &places,
+                llvm::StringRef registers);
+  void keepStep(const ContractForm::Side &side, const Places &places,
+                llvm::StringRef registers, llvm::StringRef memory);
+  void multiply();
+  void addParts();
+  void storeTile();
+  void readFragment(const ContractForm::Side &side, llvm::StringRef memory,
+                    llvm::StringRef name, llvm::StringRef thread);
+  unsigned group(const ContractForm::Side &side) const;
+
+  const ContractForm &form;
+  std::string element; // C++ type
+};
+
+} // namespace dl::cuda

@@ -1,0 +1,134 @@
+#include "compiler/codegen/cuda/CudaCodegen.h"
+#include "compiler/codegen/cuda/KernelSource.h"
+#include "compiler/codegen/cuda/Nvrtc.h"
+#include "compiler/codegen/cuda/Prelude.h"
+#include "compiler/codegen/kernel/KernelCache.h"
+#include "dialects/graph/Check.h"
+#include "runtime/plan/ModuleTable.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/ThreadPool.h"
+
+using namespace mlir;
+
+namespace dl::cuda {
+
+using kernel::KernelCache;
+using kernel::PayloadCache;
+
+namespace {
+/// One kernel for all architectures; filled by a worker.
+struct Task {
+  graph::KernelOp kernel;
+  std::string source;
+  std::vector<llvm::SmallVector<char, 0>> modules; // one an architecture
+  uint64_t scratch = 0;
+  std::string error;
+
+  void write();
+  void compile(ArrayRef<std::string> architectures, const Nvrtc &nvrtc,
+               const KernelCache &cache);
+};
+} // namespace
+
+void Task::write() {
+  WorkingOn at(kernel);
+  FailureOr<BlockKernel> blocks = BlockKernel::create(kernel);
+  if (failed(blocks)) {
+    error = "the kernel has an op without a loop nest";
+    return;
+  }
+  scratch = blocks->scratchBytes();
+  PayloadCache payloads;
+  source = kernelSource(*blocks, payloads);
+  error = payloads.error;
+}
+
+void Task::compile(ArrayRef<std::string> architectures, const Nvrtc &nvrtc,
+                   const KernelCache &cache) {
+  std::string whole = kPrelude + ("\n" + source);
+  for (const std::string &architecture : architectures) {
+    std::string from = nvrtc.version() + " " + architecture + "\n" + whole;
+    std::string key = cache.enabled() ? KernelCache::keyOf(from) : "";
+    if (auto known = cache.load(key)) {
+      modules.push_back(std::move(*known));
+      continue;
+    }
+    std::string name = (kernel.getName() + ".cu").str();
+    auto code = nvrtc.compile(whole, name, architecture);
+    if (!code) {
+      error = "NVRTC " + nvrtc.version() + ", " + architecture + ": " +
+              llvm::toString(code.takeError());
+      return;
+    }
+    cache.store(key, *code);
+    modules.push_back(std::move(*code));
+  }
+}
+
+FailureOr<CudaCode> compileKernels(ModuleOp module,
+                                   const CudaOptions &options) {
+  std::vector<Task> tasks;
+  llvm::StringSet<> names;
+  module.walk([&](graph::KernelOp kernel) {
+    if (names.insert(kernel.getName()).second)
+      tasks.emplace_back().kernel = kernel;
+  });
+  std::vector<std::string> compiled;
+  for (const std::string &architecture : options.architectures)
+    if (architecture != "source")
+      compiled.push_back(architecture);
+  const Nvrtc *nvrtc = nullptr;
+  if (!compiled.empty()) {
+    auto opened = Nvrtc::open();
+    if (!opened)
+      return emitError(UnknownLoc::get(module.getContext()))
+             << llvm::toString(opened.takeError());
+    nvrtc = *opened;
+  }
+  KernelCache cache =
+      options.cache ? KernelCache::inUserFolder() : KernelCache();
+  {
+    llvm::DefaultThreadPool pool(llvm::hardware_concurrency(options.threads));
+    for (Task &task : tasks)
+      pool.async([&] {
+        task.write();
+        if (task.error.empty() && nvrtc)
+          task.compile(compiled, *nvrtc, cache);
+      });
+    pool.wait();
+  }
+  cache.prune();
+  CudaCode code;
+  code.source = kPrelude;
+  for (Task &task : tasks) {
+    if (!task.error.empty())
+      return task.kernel.emitError() << task.error;
+    code.scratchBytes[task.kernel.getName().str()] = task.scratch;
+    code.source += "\n" + task.source;
+  }
+  if (tasks.empty()) // steps that only return what they are given
+    return code;
+  size_t next = 0;
+  for (const std::string &architecture : options.architectures) {
+    dlrt::ModuleTable table;
+    bool isSource = architecture == "source";
+    if (isSource)
+      table.modules.push_back(
+          {reinterpret_cast<const uint8_t *>(code.source.data()),
+           code.source.size()});
+    for (auto [number, task] : llvm::enumerate(tasks)) {
+      if (!isSource)
+        table.modules.push_back(
+            {reinterpret_cast<const uint8_t *>(task.modules[next].data()),
+             task.modules[next].size()});
+      table.entries.push_back(
+          {task.kernel.getName().str(), isSource ? 0u : uint32_t(number)});
+    }
+    next += !isSource;
+    std::vector<uint8_t> bytes = dlrt::writeModuleTable(table);
+    code.images.push_back({architecture, {bytes.begin(), bytes.end()}});
+  }
+  return code;
+}
+
+} // namespace dl::cuda

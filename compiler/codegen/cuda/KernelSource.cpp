@@ -1,0 +1,178 @@
+#include "compiler/codegen/cuda/KernelSource.h"
+#include "compiler/codegen/cuda/ContractSource.h"
+#include "compiler/codegen/cuda/PayloadText.h"
+#include "compiler/codegen/cuda/StageSource.h"
+#include "dialects/graph/SourceLine.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace dl::cuda {
+namespace {
+
+Type elementType(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType();
+}
+
+std::string shapeText(Value value) {
+  std::string text = "[";
+  for (int64_t extent : cast<RankedTensorType>(value.getType()).getShape())
+    text += (text.size() > 1 ? "," : "") + std::to_string(extent);
+  return text + "]";
+}
+
+class Writer {
+public:
+  Writer(const BlockKernel &kernel, PayloadCache &payloads)
+      : kernel(kernel), region(kernel, payloads, out) {}
+
+  std::string write() {
+    comment();
+    signature();
+    offsets();
+    if (const auto &form = kernel.contractForm()) {
+      ContractSource(region, *form).write();
+    } else {
+      memory();
+      locateTile();
+      for (auto [number, stage] : llvm::enumerate(kernel.stages())) {
+        if (number > 0)
+          out.line("__syncthreads();");
+        writeStage(stage);
+      }
+    }
+    out.close();
+    return out.str();
+  }
+
+private:
+  void comment() {
+    for (Operation &op : kernel.ops()) {
+      graph::SourceLine source = graph::sourceLineOf(op.getLoc());
+      std::string line = llvm::sys::path::filename(source.lineText()).str();
+      out.line("// " + op.getName().stripDialect() + " " +
+               shapeText(op.getResult(0)) +
+               (source.module.empty() ? Twine() : ", " + source.module) +
+               (line.empty() ? Twine() : ", " + line));
+    }
+  }
+
+  bool isReplaced(unsigned operand) const {
+    auto inplace = kernel.op().getInplace();
+    return inplace && llvm::is_contained(*inplace, int64_t(operand));
+  }
+
+  void signature() {
+    SmallVector<std::string> parameters;
+    for (BlockArgument operand : kernel.block().getArguments()) {
+      unsigned number = operand.getArgNumber();
+      parameters.push_back("const " + memoryType(elementType(operand)) + " *" +
+                           (isReplaced(number) ? "" : "__restrict__ ") + "a" +
+                           std::to_string(number));
+    }
+    for (auto [number, result] :
+         llvm::enumerate(kernel.block().getTerminator()->getOperands())) {
+      auto inplace = kernel.op().getInplace();
+      bool replaces = inplace && (*inplace)[number] >= 0;
+      parameters.push_back(memoryType(elementType(result)) + " *" +
+                           (replaces ? "" : "__restrict__ ") + "r" +
+                           std::to_string(number));
+    }
+    for (unsigned number = 0; number < kernel.numConstants(); ++number)
+      parameters.push_back("long long c" + std::to_string(number));
+    if (kernel.scratchBytes() > 0)
+      parameters.push_back("unsigned char *__restrict__ scratch");
+    // So many blocks are to fit into a processor. Said for one, too: ptxas
+    // aims at more otherwise, and spills.
+    out.line("extern \"C\" __global__ void __launch_bounds__(" +
+             Twine(kernel.threads()) +
+             (kernel.contractForm() ? ", 2)" : ", 1)"));
+    out.open(kernel.op().getName() + "(" + llvm::join(parameters, ", ") + ")");
+  }
+
+  /// Where slices begin.
+  void offsets() {
+    for (auto &[value, placement] : kernel.placements())
+      for (auto [constant, stride] : placement.offsets)
+        out.line(region.pointer(value) + " += c" + Twine(constant) + " * " +
+                 Twine(stride) + "ll;");
+  }
+
+  void memory() {
+    if (kernel.sharedBytes() > 0)
+      out.line("extern __shared__ unsigned char shared[];");
+    if (kernel.splits() > 1) {
+      std::string splits = std::to_string(kernel.splits()) + "u";
+      out.line("const unsigned tile = blockIdx.x / " + splits +
+               ", split = blockIdx.x % " + splits + ";");
+      out.line("unsigned *counter = reinterpret_cast<unsigned *>(scratch) + "
+               "tile;");
+      out.line("unsigned char *part = scratch + " +
+               Twine(kernel.counterBytes()) + " + blockIdx.x * " +
+               Twine(kernel.partBytes()) + "ull;");
+    } else if (kernel.tiles() > 1) {
+      out.line("const unsigned tile = blockIdx.x;");
+    }
+    for (auto &[value, placement] : kernel.placements()) {
+      if (placement.kind != Placement::Scratch)
+        continue;
+      std::string at = std::to_string(kernel.scratchOffset(value));
+      std::string from = kernel.scratchIsShared()
+                             ? "shared + " + at
+                             : "scratch + blockIdx.x * " +
+                                   std::to_string(kernel.valueBytes()) +
+                                   "ull + " + at;
+      std::string type = memoryType(elementType(value));
+      out.line(type + " *" + region.pointer(value) + " = reinterpret_cast<" +
+               type + " *>(" + from + ");");
+    }
+  }
+
+  void locateTile() {
+    std::string rest = "tile";
+    int64_t inner = 1, all = kernel.tiles();
+    SmallVector<AffineExpr> numbers;
+    for (size_t g = kernel.grid().size(); g-- > 0;) {
+      int64_t parts =
+          llvm::divideCeil(kernel.grid()[g].extent, kernel.tileSizes()[g]);
+      if (parts == 1) {
+        numbers.push_back(region.scope.constant(0));
+        continue;
+      }
+      std::string name = "t" + std::to_string(g);
+      std::string text = "tile";
+      if (inner > 1)
+        text += " / " + region.scope.number(inner);
+      if (inner * parts < all)
+        text += " % " + region.scope.number(parts);
+      inner *= parts;
+      out.line("const " + region.scope.type() + " " + name + " = " + text +
+               ";");
+      numbers.push_back(region.scope.addDim(name, 0, parts - 1));
+    }
+    region.tileNumbers.assign(numbers.rbegin(), numbers.rend());
+  }
+
+  void writeStage(const Stage &stage) {
+    if (stage.sequential)
+      SequentialSource(region, stage).write();
+    else if (kernel.nest(stage.op).combine == graph::Combine::None)
+      MapSource(region, stage).write();
+    else
+      ReductionSource(region, stage).write();
+  }
+
+  const BlockKernel &kernel;
+  SourceText out;
+  RegionText region;
+};
+
+} // namespace
+
+std::string kernelSource(const BlockKernel &kernel, PayloadCache &payloads) {
+  return Writer(kernel, payloads).write();
+}
+
+} // namespace dl::cuda

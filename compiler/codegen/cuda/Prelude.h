@@ -1,0 +1,142 @@
+// What stands in front of every kernel's source.
+#pragma once
+
+namespace dl::cuda {
+
+/// CUDA C++ without any header: NVRTC knows none, and the same text is compiled
+/// for hosts.
+inline constexpr const char *kPrelude = R"cuda(
+// Neighbours in memory, read and written at once.
+template <class T, unsigned N> struct alignas(sizeof(T) * N) Vec {
+  T at[N];
+};
+template <unsigned N, class T>
+__device__ __forceinline__ Vec<T, N> load(const T *from) {
+  return *reinterpret_cast<const Vec<T, N> *>(from);
+}
+template <class T, unsigned N>
+__device__ __forceinline__ void store(T *to, Vec<T, N> content) {
+  *reinterpret_cast<Vec<T, N> *>(to) = content;
+}
+
+// Greater than nothing: where maxima begin.
+template <class T> __device__ __forceinline__ T lowest();
+template <> __device__ __forceinline__ float lowest<float>() { return -__uint_as_float(0x7f800000u); }
+template <> __device__ __forceinline__ double lowest<double>() { return -__longlong_as_double(0x7ff0000000000000ll); }
+template <> __device__ __forceinline__ signed char lowest<signed char>() { return -128; }
+template <> __device__ __forceinline__ int lowest<int>() { return -2147483647 - 1; }
+template <> __device__ __forceinline__ long long lowest<long long>() { return -9223372036854775807ll - 1; }
+template <> __device__ __forceinline__ bool lowest<bool>() { return false; }
+
+// A NaN is greater than all numbers.
+template <class T> __device__ __forceinline__ bool isLess(T x, T y) { return x < y || (y != y && x == x); }
+
+// A maximum and the position of the first one.
+template <class T> struct Best {
+  T value;
+  unsigned position;
+};
+
+// How two states of a reduction become one.
+struct Sum {
+  template <class T> __device__ __forceinline__ T operator()(T x, T y) const { return x + y; }
+};
+struct Max {
+  template <class T> __device__ __forceinline__ T operator()(T x, T y) const {
+    return !(y <= x) && x == x ? y : x;
+  }
+};
+struct First {
+  template <class T> __device__ __forceinline__ Best<T> operator()(Best<T> x, Best<T> y) const {
+    const bool greater = !(y.value <= x.value) && x.value == x.value;
+    const bool equal = x.value == y.value || (x.value != x.value && y.value != y.value);
+    return greater || (equal && y.position < x.position) ? y : x;
+  }
+};
+
+template <class T> __device__ __forceinline__ T fromLane(T x, unsigned distance) {
+  return __shfl_xor_sync(0xffffffffu, x, distance);
+}
+template <> __device__ __forceinline__ bool fromLane<bool>(bool x, unsigned distance) {
+  return __shfl_xor_sync(0xffffffffu, (int)x, distance) != 0;
+}
+template <> __device__ __forceinline__ signed char fromLane<signed char>(signed char x, unsigned distance) {
+  return (signed char)__shfl_xor_sync(0xffffffffu, (int)x, distance);
+}
+template <class T> __device__ __forceinline__ Best<T> fromLane(Best<T> x, unsigned distance) {
+  return {fromLane(x.value, distance), __shfl_xor_sync(0xffffffffu, x.position, distance)};
+}
+
+// The states of a point's lanes become one, which the lanes of number 0 get. All threads of the block take part.
+// INNER: neighbouring threads are lanes of one point; else they are points.
+template <unsigned LANES, unsigned SLOTS, bool INNER, class State, class Merge>
+__device__ __forceinline__ State combineLanes(State state, Merge merge, unsigned char *memory) {
+  if (INNER) {
+#pragma unroll
+    for (unsigned distance = 1; distance < (LANES < 32 ? LANES : 32); distance *= 2)
+      state = merge(state, fromLane(state, distance));
+    if (LANES <= 32)
+      return state;
+  }
+  State *states = reinterpret_cast<State *>(memory);
+  __syncthreads(); // of an earlier use
+  if (!INNER) {
+    states[threadIdx.x] = state;
+    __syncthreads();
+    if (threadIdx.x < SLOTS) {
+#pragma unroll
+      for (unsigned lane = 1; lane < LANES; ++lane)
+        state = merge(state, states[lane * SLOTS + threadIdx.x]);
+    }
+    return state;
+  }
+  if (threadIdx.x % 32 == 0)
+    states[threadIdx.x / 32] = state;
+  __syncthreads();
+  if (threadIdx.x % LANES == 0) {
+#pragma unroll
+    for (unsigned warp = 1; warp < LANES / 32; ++warp)
+      state = merge(state, states[threadIdx.x / 32 + warp]);
+  }
+  return state;
+}
+
+// Whether this block is the last of `count` to come here, with all that the others have written. The counter is left
+// at zero. No float is added by whoever comes first: the last one adds in a fixed order.
+__device__ __forceinline__ bool isLastOf(unsigned count, unsigned *counter, unsigned char *memory) {
+  unsigned *last = reinterpret_cast<unsigned *>(memory);
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    *last = atomicAdd(counter, 1u) == count - 1;
+    if (*last)
+      *counter = 0;
+  }
+  __syncthreads();
+  const bool result = *last != 0;
+  __threadfence();
+  return result;
+}
+
+// Words 0 and 1 of Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
+struct PhiloxWords {
+  unsigned x, y;
+};
+__device__ __forceinline__ PhiloxWords philox(long long index, long long seed, long long step, long long micro,
+                                              long long key) {
+  unsigned c0 = (unsigned)index, c1 = (unsigned)((unsigned long long)index >> 32);
+  unsigned c2 = (unsigned)step, c3 = (unsigned)micro;
+  const unsigned long long k = (unsigned long long)(seed ^ key);
+  unsigned k0 = (unsigned)k, k1 = (unsigned)(k >> 32);
+#pragma unroll
+  for (int round = 0; round < 10; ++round) {
+    const unsigned long long p0 = (unsigned long long)c0 * 0xD2511F53u, p1 = (unsigned long long)c2 * 0xCD9E8D57u;
+    const unsigned n0 = (unsigned)(p1 >> 32) ^ c1 ^ k0, n2 = (unsigned)(p0 >> 32) ^ c3 ^ k1;
+    c0 = n0, c1 = (unsigned)p1, c2 = n2, c3 = (unsigned)p0;
+    k0 += 0x9E3779B9u, k1 += 0xBB67AE85u;
+  }
+  return {c0, c1};
+}
+)cuda";
+
+} // namespace dl::cuda

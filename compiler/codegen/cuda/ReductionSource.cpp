@@ -1,0 +1,179 @@
+#include "compiler/codegen/cuda/PayloadText.h"
+#include "compiler/codegen/cuda/StageSource.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+using llvm::Twine;
+
+namespace dl::cuda {
+
+ReductionSource::ReductionSource(RegionText &region, const Stage &stage)
+    : StageSource(region, stage), form(region.kernel.reduction(stage)), sums(1),
+      points(region.kernel.tilePoints(stage)),
+      element(valueType(region.payloadType(stage.op))) {
+  for (unsigned d = nest.numParallel; d < nest.extents.size(); ++d)
+    sums *= nest.extents[d];
+  state = nest.yieldsIndex ? "Best<" + element + ">" : element;
+}
+
+std::string ReductionSource::mergeName() const {
+  return nest.combine == graph::Combine::Sum ? "Sum()"
+         : nest.yieldsIndex                  ? "First()"
+                                             : "Max()";
+}
+
+void ReductionSource::declareState() {
+  std::string start =
+      nest.combine == graph::Combine::Sum ? "0" : "lowest<" + element + ">()";
+  out.line(state + " sum = " +
+           (nest.yieldsIndex ? "{" + start + ", ~0u}" : start) + ";");
+}
+
+AffineExpr ReductionSource::position() const {
+  AffineExpr at = e.scope.constant(0);
+  for (unsigned d = nest.numParallel; d < dims.size(); ++d)
+    at = at * nest.extents[d] + dims[d];
+  return at;
+}
+
+void ReductionSource::step(StringRef content, AffineExpr position) {
+  if (nest.combine == graph::Combine::Sum)
+    out.line("sum += " + content + ";");
+  else if (nest.yieldsIndex)
+    out.line("sum = First()(sum, {" + content.str() + ", (unsigned)(" +
+             e.scope.text(position) + ")});");
+  else
+    out.line("sum = Max()(sum, " + content.str() + ");");
+}
+
+/// All elements of a lane, one after the other.
+void ReductionSource::takeElements() {
+  auto reduced = llvm::to_vector(
+      llvm::seq<unsigned>(nest.numParallel, nest.extents.size()));
+  unsigned splits = e.kernel.splits();
+  if (form.lanes == 1 && splits == 1) { // few: no loop
+    for (int64_t k = 0; k < sums; ++k) {
+      int64_t rest = k;
+      for (unsigned d : llvm::reverse(reduced)) {
+        dims[d] = e.scope.constant(rest % nest.extents[d]);
+        rest /= nest.extents[d];
+      }
+      step(e.evaluatePayload(stage.op, dims)[0], position());
+    }
+    return;
+  }
+  unsigned vector = form.lanesInner && sums >= 512 && splits == 1 ? 4 : 1;
+  for (auto &[value, placement] : e.kernel.placements())
+    if (cast<RankedTensorType>(value.getType())
+            .getElementType()
+            .getIntOrFloatBitWidth() == 64)
+      vector = std::min(vector, 2u);
+  while (vector > 1 && nest.extents.back() % vector != 0)
+    vector /= 2;
+  std::string type = e.scope.type().str(), k = out.fresh("k");
+  std::string end = e.scope.number(sums / vector), begin = "lane";
+  if (splits > 1) {
+    int64_t part = llvm::divideCeil(sums, splits);
+    out.line("const " + type + " end = min(" + e.scope.number(sums) +
+             ", (split + 1) * " + e.scope.number(part) + ");");
+    end = "end";
+    begin = "split * " + e.scope.number(part) + " + lane";
+  }
+  out.directive("#pragma unroll 4");
+  e.open("for (" + type + " " + k + " = " + begin + "; " + k + " < " + end +
+         "; " + k + " += " + e.scope.number(form.lanes) + ")");
+  locate(k, reduced, vector);
+  e.vector = vector;
+  for (unsigned l = 0; l < vector; ++l) {
+    moveTo(l);
+    step(e.evaluatePayload(stage.op, dims)[0], position());
+  }
+  e.vector = 1;
+  e.close();
+}
+
+Names ReductionSource::stateResults() const {
+  if (nest.combine == graph::Combine::Sum)
+    return {"sum"};
+  if (!nest.yieldsIndex)
+    return {"sum"};
+  Names names;
+  if (nest.yieldsValue)
+    names.push_back("sum.value");
+  std::string type = valueType(graph::scalarType(
+      cast<RankedTensorType>(stage.op->getResults().back().getType())
+          .getElementType()));
+  names.push_back("(" + type + ")sum.position");
+  return names;
+}
+
+void ReductionSource::write() {
+  const BlockKernel &kernel = e.kernel;
+  unsigned lanes = form.lanes, slots = kernel.threads() / lanes;
+  std::string type = e.scope.type().str();
+  e.open("");
+  if (lanes > 1) {
+    std::string by = std::to_string(form.lanesInner ? lanes : slots) + "u";
+    out.line("const unsigned lane = threadIdx.x " +
+             Twine(form.lanesInner ? "% " : "/ ") + by +
+             ", slot = threadIdx.x " + (form.lanesInner ? "/ " : "% ") + by +
+             ";");
+  } else {
+    out.line("const unsigned lane = 0, slot = threadIdx.x;");
+  }
+  bool loops = points > slots;
+  if (loops)
+    e.open("for (" + type + " first = 0; first < " + e.scope.number(points) +
+           "; first += " + Twine(slots) + ")");
+  out.line("const " + type + " p = " + (loops ? "first + slot;" : "slot;"));
+  locate("p", parallelDims());
+  std::string inside = insideTensor(parallelDims());
+  if (points % slots != 0)
+    inside = "p < " + e.scope.number(points) +
+             (inside.empty() ? "" : " && " + inside);
+  if (!inside.empty())
+    out.line("const bool inside = " + inside + ";");
+  declareState();
+  e.open(inside.empty() ? "" : "if (inside)");
+  takeElements();
+  e.close();
+  if (lanes > 1)
+    out.line("sum = combineLanes<" + Twine(lanes) + ", " + Twine(slots) + ", " +
+             (form.lanesInner ? "true" : "false") + ">(sum, " + mergeName() +
+             ", shared + " + Twine(kernel.combineOffset()) + ");");
+  std::string condition = inside.empty() ? "" : "inside";
+  if (lanes > 1)
+    condition += (condition.empty() ? "" : " && ") + std::string("lane == 0");
+  e.open(condition.empty() ? "" : "if (" + condition + ")");
+  if (kernel.splits() > 1)
+    out.line("reinterpret_cast<" + state + " *>(part)[p] = sum;");
+  else
+    storeResults(finish(stateResults()));
+  e.close();
+  if (loops)
+    e.close();
+  e.close();
+  if (kernel.splits() > 1)
+    finishParts();
+}
+
+/// The last block of a tile adds what all of them have left, in their order.
+void ReductionSource::finishParts() {
+  const BlockKernel &kernel = e.kernel;
+  std::string bytes = std::to_string(kernel.partBytes());
+  e.open("if (isLastOf(" + Twine(kernel.splits()) + "u, counter, shared + " +
+         Twine(kernel.combineOffset()) + "))");
+  out.line("const unsigned char *parts = part - split * " + bytes + "ull;");
+  forEachPoint(parallelDims(), 1, [&] {
+    out.line(state + " sum = reinterpret_cast<const " + state + " *>(parts)[" +
+             point + "];");
+    e.open("for (unsigned s = 1; s < " + Twine(kernel.splits()) + "u; ++s)");
+    out.line("sum = " + mergeName() + "(sum, reinterpret_cast<const " + state +
+             " *>(parts + s * " + bytes + "ull)[" + point + "]);");
+    e.close();
+    storeResults(finish(stateResults()));
+  });
+  e.close();
+}
+
+} // namespace dl::cuda

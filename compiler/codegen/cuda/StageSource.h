@@ -1,0 +1,100 @@
+// What the kinds of stages share: threads that go over the points of a tile.
+#pragma once
+
+#include "compiler/codegen/cuda/RegionText.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+namespace dl::cuda {
+
+class StageSource {
+public:
+  StageSource(RegionText &region, const Stage &stage);
+
+protected:
+  using Body = llvm::function_ref<void()>;
+
+  /// Sets the indices of these dims to those of point number `point`, an
+  /// unsigned below the product of the tile's extents; with `vector` > 1 the
+  /// number of one of so many neighbours along the last of `along`.
+  void locate(llvm::StringRef point, llvm::ArrayRef<unsigned> along,
+              unsigned vector = 1);
+  /// The index of the last dim becomes that of a neighbour.
+  void moveTo(unsigned neighbour);
+  /// Points of the tile along these dims.
+  int64_t count(llvm::ArrayRef<unsigned> along) const;
+  /// What a point of a tile that is larger than its part of the tensor has to
+  /// fulfil; empty where all are inside.
+  std::string insideTensor(llvm::ArrayRef<unsigned> along) const;
+  /// Each thread takes points of its own, with the dims located.
+  void forEachPoint(llvm::ArrayRef<unsigned> along, unsigned vector, Body body);
+  llvm::SmallVector<unsigned> parallelDims() const;
+
+  /// The stage's own results at a point, and what its epilogue or followers
+  /// make of them: in the order of stage.results().
+  Names finish(llvm::ArrayRef<std::string> contents);
+  void storeResults(llvm::ArrayRef<std::string> contents);
+  llvm::ArrayRef<mlir::AffineExpr> resultIndex() const {
+    return llvm::ArrayRef(dims).take_front(nest.numParallel);
+  }
+
+  RegionText &e;
+  SourceText &out;
+  const Stage &stage;
+  const graph::LoopNest &nest;
+  llvm::SmallVector<mlir::OpResult> results;
+  llvm::SmallVector<mlir::AffineExpr> dims; // current iteration
+  std::string point; // the variable with its number, in forEachPoint
+
+private:
+  std::optional<unsigned> vectorDim;
+  mlir::AffineExpr vectorStart;
+};
+
+/// One value for each point.
+class MapSource : StageSource {
+public:
+  using StageSource::StageSource;
+  void write();
+
+private:
+  unsigned chooseVector() const;
+};
+
+/// Sums and maxima, in one order whatever runs first.
+class ReductionSource : StageSource {
+public:
+  ReductionSource(RegionText &region, const Stage &stage);
+  void write();
+
+private:
+  std::string mergeName() const;
+  void declareState();
+  void takeElements();
+  void step(llvm::StringRef content, mlir::AffineExpr position);
+  mlir::AffineExpr position() const;
+  Names stateResults() const;
+  void finishParts();
+
+  Reduction form;
+  int64_t sums, points;
+  std::string element, state; // C++ types
+};
+
+/// Sums to where an index says, running sums, sorting.
+class SequentialSource : StageSource {
+public:
+  SequentialSource(RegionText &region, const Stage &stage);
+  void write();
+
+private:
+  void writeScatter();
+  void writeRunningSums();
+  void writeOrder();
+  std::string read(unsigned operand) {
+    return e.evaluateOperand(stage.op, operand, dims);
+  }
+
+  unsigned at, over;
+};
+
+} // namespace dl::cuda
