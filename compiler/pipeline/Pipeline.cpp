@@ -88,7 +88,7 @@ public:
     if (failed(runPasses([&](OpPassManager &passes) {
           passes.addPass(createInsertCopies());
           if (isCuda())
-            passes.addPass(createAnnotateCudaKernels());
+            passes.addPass(createAnnotateCudaKernels({options.tf32}));
           else
             passes.addPass(
                 createAnnotateKernels({options.maxTiles, options.machine}));

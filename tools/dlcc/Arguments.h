@@ -22,6 +22,7 @@ struct Arguments {
   std::vector<std::string> includeFolders;
   std::string dtype = "f32", targetCpu;
   std::vector<std::string> cudaArchitectures; // see CompileOptions
+  bool tf32 = false;
   int64_t accumulate = 1, threads = 0, tiles = 0, maxOps = 1000000;
   double evalTimeout = 20;
   MeshOptions mesh;

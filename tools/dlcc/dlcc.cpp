@@ -117,6 +117,7 @@ compileOptions(const Arguments &arguments,
   options.threads = static_cast<int>(arguments.threads);
   options.targetCpu = arguments.targetCpu;
   options.cudaArchitectures = arguments.cudaArchitectures;
+  options.tf32 = arguments.tf32;
   options.mesh = arguments.mesh;
   options.pictures = pictureOptions(arguments);
   if (arguments.check)

@@ -37,6 +37,8 @@ private:
   LogicalResult annotate(graph::KernelOp kernel) {
     WorkingOn at(kernel);
     Builder builder(&getContext());
+    if (tf32)
+      kernel->setAttr(kTf32, builder.getUnitAttr());
     FailureOr<BlockKernel> blocks = BlockKernel::create(kernel);
     if (failed(blocks))
       return failure();
@@ -54,7 +56,7 @@ private:
   }
 
   static void copyFacts(graph::KernelOp from, graph::KernelOp to) {
-    for (StringRef fact : {"strategy", "tiles", "threads", "shared", "scratch",
+    for (StringRef fact : {StringRef(kTf32), StringRef("strategy"), StringRef("tiles"), "threads", "shared", "scratch",
                            "flops", "bytes"})
       if (Attribute value = from->getAttr(fact))
         to->setAttr(fact, value);

@@ -90,6 +90,7 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
     return std::nullopt;
   ContractForm form;
   form.isDouble = element.isF64();
+  form.tensorCores = element.isF32() && kernel.op()->hasAttr(kTf32);
   Side sides[2];
   sides[0].operand = 0, sides[1].operand = 1;
   unsigned columns = 1;

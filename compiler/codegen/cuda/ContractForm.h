@@ -14,6 +14,9 @@
 
 namespace dl::cuda {
 
+/// On a graph.kernel: its products of f32 may round operands to tf32.
+inline constexpr llvm::StringLiteral kTf32 = "tf32";
+
 struct ContractForm {
   /// Nothing where the kernel is another one.
   static std::optional<ContractForm> of(const kernel::StagedKernel &kernel);
@@ -36,6 +39,8 @@ struct ContractForm {
   unsigned step = 16; // of the sums, in shared memory at a time
   unsigned splits = 1;
   bool isDouble = false;
+  /// On tensor cores, which round operands to tf32: 10 bits of mantissa.
+  bool tensorCores = false;
 
   static constexpr unsigned threads = 256, threadsAlong = 16;
   int64_t rowTiles() const { return (rows.extent + rows.tile - 1) / rows.tile; }
@@ -47,7 +52,11 @@ struct ContractForm {
   int64_t splitExtent() const;
   unsigned elementBytes() const { return isDouble ? 8 : 4; }
   /// Elements between steps of the sums in shared memory.
-  static unsigned pitch(const Side &side) { return side.tile + 4; }
+  /// Chosen so that a warp's reads meet all banks: of 4 x 8 elements on tensor
+  /// cores, of rows of vectors else.
+  unsigned pitch(const Side &side) const {
+    return side.tile + (tensorCores ? 8 : 4);
+  }
   int64_t sharedBytes() const;
   /// Of what one block leaves of its sums.
   int64_t partBytes() const {

@@ -12,7 +12,7 @@ ContractSource::ContractSource(RegionText &region, const ContractForm &form)
 
 /// Elements of a fragment that follow one another.
 unsigned ContractSource::group(const ContractForm::Side &side) const {
-  unsigned each = side.tile / ContractForm::threadsAlong;
+  unsigned each = sumsAlong(side);
   return std::min(each, form.isDouble ? 2u : 4u);
 }
 
@@ -45,8 +45,14 @@ void ContractSource::locateBlock() {
     out.line("const unsigned steps = (end - begin + " + Twine(form.step - 1) +
              "u) / " + Twine(form.step) + "u;");
   }
-  out.line("const unsigned threadRow = threadIdx.x / 16u, threadColumn = "
-           "threadIdx.x % 16u;");
+  if (form.tensorCores)
+    // 2 x 4 warps have a part of the tile each.
+    out.line("const unsigned warpRow = threadIdx.x / 128u, warpColumn = "
+             "threadIdx.x / 32u % 4u, quad = threadIdx.x % 32u / 4u, inQuad = "
+             "threadIdx.x % 4u;");
+  else
+    out.line("const unsigned threadRow = threadIdx.x / 16u, threadColumn = "
+             "threadIdx.x % 16u;");
   locate("batch", form.batches);
 }
 
@@ -139,10 +145,12 @@ void ContractSource::readStep(const ContractForm::Side &side,
 void ContractSource::keepStep(const ContractForm::Side &side,
                               const Places &places, StringRef registers,
                               StringRef memory) {
-  std::string pitch = std::to_string(ContractForm::pitch(side)) + "u";
+  std::string pitch = std::to_string(form.pitch(side)) + "u";
   for (auto [i, place] : llvm::enumerate(places)) {
     auto slot = [&](unsigned l) {
-      return registers.str() + "[" + std::to_string(i * side.vector + l) + "]";
+      std::string name =
+          registers.str() + "[" + std::to_string(i * side.vector + l) + "]";
+      return form.tensorCores ? "roundToTf32(" + name + ")" : name;
     };
     std::string to = memory.str() + " + (" + place.inStep + ") * " + pitch +
                      " + " + place.inTile;
@@ -165,10 +173,10 @@ void ContractSource::keepStep(const ContractForm::Side &side,
 void ContractSource::readFragment(const ContractForm::Side &side,
                                   StringRef memory, StringRef name,
                                   StringRef thread) {
-  unsigned each = side.tile / ContractForm::threadsAlong, g = group(side);
+  unsigned each = sumsAlong(side), g = group(side);
   for (unsigned first = 0; first < each; first += g) {
     std::string from = memory.str() + " + k * " +
-                       std::to_string(ContractForm::pitch(side)) + "u + " +
+                       std::to_string(form.pitch(side)) + "u + " +
                        std::to_string(first * ContractForm::threadsAlong) +
                        "u + " + thread.str() + " * " + std::to_string(g) + "u";
     std::string part = name.str() + std::to_string(first / g);
@@ -177,9 +185,62 @@ void ContractSource::readFragment(const ContractForm::Side &side,
   }
 }
 
+/// Fragments of mma.m16n8k8, as PTX has them: of four lanes, each has one k and
+/// one k + 4.
+void ContractSource::multiplyOnTensorCores() {
+  unsigned rowTiles = form.rows.tile / 32, columnTiles = form.columns.tile / 32;
+  std::string pitchX = std::to_string(form.pitch(form.rows)) + "u",
+              pitchY = std::to_string(form.pitch(form.columns)) + "u";
+  out.directive("#pragma unroll");
+  e.open("for (unsigned k = 0; k < " + Twine(form.step) + "u; k += 8)");
+  out.line("const float *x = rows + (k + inQuad) * " + pitchX +
+           " + warpRow * " + Twine(form.rows.tile / 2) + "u + quad;");
+  out.line("const float *y = columns + (k + inQuad) * " + pitchY +
+           " + warpColumn * " + Twine(form.columns.tile / 4) + "u + quad;");
+  for (unsigned j = 0; j < columnTiles; ++j)
+    out.line("const float y" + Twine(j) + "[2] = {y[" + Twine(8 * j) + "], y[" +
+             Twine(8 * j) + " + 4 * " + pitchY + "]};");
+  for (unsigned i = 0; i < rowTiles; ++i) {
+    std::string at = std::to_string(16 * i);
+    out.line("const float x" + Twine(i) + "[4] = {x[" + at + "], x[" + at +
+             " + 8], x[" + at + " + 4 * " + pitchX + "], x[" + at +
+             " + 8 + 4 * " + pitchX + "]};");
+    for (unsigned j = 0; j < columnTiles; ++j) {
+      auto sum = [&](unsigned r, unsigned c) {
+        return "sums[" + std::to_string(2 * i + r) + "][" +
+               std::to_string(2 * j + c) + "]";
+      };
+      out.line("multiplyTf32(x" + Twine(i) + ", y" + Twine(j) + ", " +
+               sum(0, 0) + ", " + sum(0, 1) + ", " + sum(1, 0) + ", " +
+               sum(1, 1) + ");");
+    }
+  }
+  e.close();
+}
+
+std::string ContractSource::indexOf(const ContractForm::Side &side,
+                                    StringRef number) {
+  bool isRow = &side == &form.rows;
+  std::string n = number.str(), start = isRow ? "row0 + " : "column0 + ";
+  auto text = [](unsigned value) { return std::to_string(value) + "u"; };
+  if (!form.tensorCores) {
+    unsigned g = group(side);
+    return start + n + " / " + text(g) + " * " +
+           text(g * ContractForm::threadsAlong) + " + " +
+           (isRow ? "threadRow" : "threadColumn") + " * " + text(g) + " + " +
+           n + " % " + text(g);
+  }
+  return isRow ? start + "warpRow * " + text(side.tile / 2) + " + " + n +
+                     " / 2u * 16u + " + n + " % 2u * 8u + quad"
+               : start + "warpColumn * " + text(side.tile / 4) + " + " + n +
+                     " / 2u * 8u + inQuad * 2u + " + n + " % 2u";
+}
+
 void ContractSource::multiply() {
-  unsigned eachRow = form.rows.tile / ContractForm::threadsAlong,
-           eachColumn = form.columns.tile / ContractForm::threadsAlong;
+  if (form.tensorCores)
+    return multiplyOnTensorCores();
+  unsigned eachRow = sumsAlong(form.rows),
+           eachColumn = sumsAlong(form.columns);
   out.directive("#pragma unroll");
   e.open("for (unsigned k = 0; k < " + Twine(form.step) + "u; ++k)");
   readFragment(form.rows, "rows", "x", "threadRow");
@@ -199,8 +260,8 @@ void ContractSource::multiply() {
 
 /// The last block of a tile adds what all of them have left, in their order.
 void ContractSource::addParts() {
-  unsigned eachRow = form.rows.tile / ContractForm::threadsAlong,
-           eachColumn = form.columns.tile / ContractForm::threadsAlong;
+  unsigned eachRow = sumsAlong(form.rows),
+           eachColumn = sumsAlong(form.columns);
   auto loops = [&](llvm::function_ref<void()> body) {
     out.directive("#pragma unroll");
     e.open("for (unsigned i = 0; i < " + Twine(eachRow) + "u; ++i)");
@@ -233,22 +294,19 @@ void ContractSource::addParts() {
 }
 
 void ContractSource::storeTile() {
-  unsigned eachRow = form.rows.tile / ContractForm::threadsAlong,
-           eachColumn = form.columns.tile / ContractForm::threadsAlong;
-  unsigned gr = group(form.rows), gc = group(form.columns);
+  unsigned eachRow = sumsAlong(form.rows),
+           eachColumn = sumsAlong(form.columns);
   std::string type = e.scope.type().str();
   std::optional<unsigned> last;
   for (unsigned d : form.columns.dims)
     if (nest.extents[d] > 1)
       last = d;
-  unsigned vector = gc;
+  unsigned vector = form.tensorCores ? 2 : group(form.columns);
   while (vector > 1 && (!last || nest.extents[*last] % vector != 0))
     vector /= 2;
   out.directive("#pragma unroll");
   e.open("for (unsigned i = 0; i < " + Twine(eachRow) + "u; ++i)");
-  out.line("const " + type + " row = row0 + i / " + Twine(gr) + "u * " +
-           Twine(gr * ContractForm::threadsAlong) + "u + threadRow * " +
-           Twine(gr) + "u + i % " + Twine(gr) + "u;");
+  out.line("const " + type + " row = " + indexOf(form.rows, "i") + ";");
   bool raggedRows = form.rows.extent % form.rows.tile != 0;
   if (raggedRows)
     e.open("if (row < " + e.scope.number(form.rows.extent) + ")");
@@ -256,9 +314,8 @@ void ContractSource::storeTile() {
   out.directive("#pragma unroll");
   e.open("for (unsigned j = 0; j < " + Twine(eachColumn) +
          "u; j += " + Twine(vector) + "u)");
-  out.line("const " + type + " column = (column0 + j / " + Twine(gc) + "u * " +
-           Twine(gc * ContractForm::threadsAlong) + "u + threadColumn * " +
-           Twine(gc) + "u + j % " + Twine(gc) + "u) / " + Twine(vector) + "u;");
+  out.line("const " + type + " column = (" + indexOf(form.columns, "j") +
+           ") / " + Twine(vector) + "u;");
   bool raggedColumns = form.columns.extent % form.columns.tile != 0;
   if (raggedColumns)
     e.open("if (column < " + e.scope.number(form.columns.extent / vector) +
@@ -287,8 +344,8 @@ void ContractSource::storeTile() {
 }
 
 void ContractSource::write() {
-  unsigned eachRow = form.rows.tile / ContractForm::threadsAlong,
-           eachColumn = form.columns.tile / ContractForm::threadsAlong;
+  unsigned eachRow = sumsAlong(form.rows),
+           eachColumn = sumsAlong(form.columns);
   std::string steps =
       form.splits > 1
           ? "steps"
@@ -312,8 +369,8 @@ void ContractSource::write() {
   readStep(form.rows, rows, "nextRows");
   readStep(form.columns, columns, "nextColumns");
   e.close();
-  unsigned rowMemory = form.step * ContractForm::pitch(form.rows),
-           columnMemory = form.step * ContractForm::pitch(form.columns);
+  unsigned rowMemory = form.step * form.pitch(form.rows),
+           columnMemory = form.step * form.pitch(form.columns);
   auto buffers = [&](StringRef which) {
     out.line(element + " *rows = memory + " + which + " % 2u * " +
              Twine(rowMemory + columnMemory) + "u, *columns = rows + " +

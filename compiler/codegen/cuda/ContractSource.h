@@ -31,11 +31,17 @@ private:
   void keepStep(const ContractForm::Side &side, const Places &places,
                 llvm::StringRef registers, llvm::StringRef memory);
   void multiply();
+  void multiplyOnTensorCores();
+  /// Of the thread's sum number `number` along a side, in the tensor.
+  std::string indexOf(const ContractForm::Side &side, llvm::StringRef number);
   void addParts();
   void storeTile();
   void readFragment(const ContractForm::Side &side, llvm::StringRef memory,
                     llvm::StringRef name, llvm::StringRef thread);
   unsigned group(const ContractForm::Side &side) const;
+  unsigned sumsAlong(const ContractForm::Side &side) const {
+    return side.tile / ContractForm::threadsAlong;
+  }
 
   const ContractForm &form;
   std::string element; // C++ type

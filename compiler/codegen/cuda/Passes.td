@@ -20,6 +20,8 @@ def AnnotateCudaKernels : Pass<"annotate-cuda-kernels", "::mlir::ModuleOp"> {
   // Payloads are built to be looked at.
   let dependentDialects = ["::dl::graph::GraphDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
+  let options = [Option<"tf32", "tf32", "bool", "false",
+                        "Products of f32 on tensor cores, with operands rounded to tf32">];
 }
 
 #endif

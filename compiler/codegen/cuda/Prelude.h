@@ -118,6 +118,35 @@ __device__ __forceinline__ bool isLastOf(unsigned count, unsigned *counter, unsi
   return result;
 }
 
+// The nearest number of 10 bits of mantissa.
+__device__ __forceinline__ float roundToTf32(float x) {
+#ifdef DL_SIMT_HOST
+  return __uint_as_float(dl_simt_round_tf32(x));
+#else
+  unsigned rounded;
+  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(rounded) : "f"(x));
+  return __uint_as_float(rounded);
+#endif
+}
+
+// A warp's 16 x 8 products of 16 x 8 and 8 x 8 numbers are added to sums.
+__device__ __forceinline__ void multiplyTf32(const float (&x)[4], const float (&y)[2], float &s00, float &s01,
+                                             float &s10, float &s11) {
+#ifdef DL_SIMT_HOST
+  float sums[4] = {s00, s01, s10, s11};
+  const unsigned parts[4] = {__float_as_uint(x[0]), __float_as_uint(x[1]), __float_as_uint(x[2]),
+                             __float_as_uint(x[3])};
+  dl_simt_mma_tf32(sums, parts, __float_as_uint(y[0]), __float_as_uint(y[1]));
+  s00 = sums[0], s01 = sums[1], s10 = sums[2], s11 = sums[3];
+#else
+  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(s00), "+f"(s01), "+f"(s10), "+f"(s11)
+      : "r"(__float_as_uint(x[0])), "r"(__float_as_uint(x[1])), "r"(__float_as_uint(x[2])),
+        "r"(__float_as_uint(x[3])), "r"(__float_as_uint(y[0])), "r"(__float_as_uint(y[1])));
+#endif
+}
+
 // Words 0 and 1 of Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
 struct PhiloxWords {
   unsigned x, y;
