@@ -19,7 +19,7 @@ namespace {
 /// One kernel for all architectures; filled by a worker.
 struct Task {
   graph::KernelOp kernel;
-  std::string source;
+  KernelText source;
   std::vector<llvm::SmallVector<char, 0>> modules; // one an architecture
   uint64_t scratch = 0;
   std::string error;
@@ -45,7 +45,10 @@ void Task::write() {
 
 void Task::compile(ArrayRef<std::string> architectures, const Nvrtc &nvrtc,
                    const KernelCache &cache) {
-  std::string whole = kPrelude + ("\n" + source);
+  std::string whole = kPrelude;
+  for (const std::string &definition : source.definitions)
+    whole += "\n" + definition;
+  whole += "\n" + source.text;
   for (const std::string &architecture : architectures) {
     std::string from = nvrtc.version() + " " + architecture + "\n" + whole;
     std::string key = cache.enabled() ? KernelCache::keyOf(from) : "";
@@ -99,12 +102,18 @@ FailureOr<CudaCode> compileKernels(ModuleOp module,
   }
   cache.prune();
   CudaCode code;
+  std::set<std::string> definitions;
+  for (Task &task : tasks)
+    definitions.insert(task.source.definitions.begin(),
+                       task.source.definitions.end());
   code.source = kPrelude;
+  for (const std::string &definition : definitions)
+    code.source += "\n" + definition;
   for (Task &task : tasks) {
     if (!task.error.empty())
       return task.kernel.emitError() << task.error;
     code.scratchBytes[task.kernel.getName().str()] = task.scratch;
-    code.source += "\n" + task.source;
+    code.source += "\n" + task.source.text;
   }
   if (tasks.empty()) // steps that only return what they are given
     return code;

@@ -28,7 +28,7 @@ public:
   Writer(const BlockKernel &kernel, PayloadCache &payloads)
       : kernel(kernel), region(kernel, payloads, out) {}
 
-  std::string write() {
+  KernelText write() {
     comment();
     signature();
     offsets();
@@ -44,7 +44,7 @@ public:
       }
     }
     out.close();
-    return out.str();
+    return {out.str(), std::move(region.definitions)};
   }
 
 private:
@@ -171,7 +171,7 @@ private:
 
 } // namespace
 
-std::string kernelSource(const BlockKernel &kernel, PayloadCache &payloads) {
+KernelText kernelSource(const BlockKernel &kernel, PayloadCache &payloads) {
   return Writer(kernel, payloads).write();
 }
 

@@ -3,13 +3,19 @@
 
 #include "compiler/codegen/cuda/BlockKernel.h"
 #include "compiler/codegen/kernel/PayloadCache.h"
+#include <set>
 #include <string>
 
 namespace dl::cuda {
 
-/// Without what stands in front of all kernels (Prelude.h). Where the kernel
-/// cannot be written, `payloads.error` says why.
-std::string kernelSource(const BlockKernel &kernel,
+struct KernelText {
+  std::string text;
+  /// Of functions that it calls, besides those of Prelude.h.
+  std::set<std::string> definitions;
+};
+
+/// Where the kernel cannot be written, `payloads.error` says why.
+KernelText kernelSource(const BlockKernel &kernel,
                          kernel::PayloadCache &payloads);
 
 } // namespace dl::cuda

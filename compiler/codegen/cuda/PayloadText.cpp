@@ -178,13 +178,6 @@ static StringRef unsignedInfix(Operation *op) {
 /// doubles without the f.
 static StringRef function(Operation *op) {
   return llvm::TypeSwitch<Operation *, StringRef>(op)
-      .Case<math::ExpOp>([](auto) { return "expf"; })
-      .Case<math::LogOp>([](auto) { return "logf"; })
-      .Case<math::SinOp>([](auto) { return "sinf"; })
-      .Case<math::CosOp>([](auto) { return "cosf"; })
-      .Case<math::TanhOp>([](auto) { return "tanhf"; })
-      .Case<math::ErfOp>([](auto) { return "erff"; })
-      .Case<math::PowFOp>([](auto) { return "powf"; })
       .Case<math::SqrtOp>([](auto) { return "sqrtf"; })
       .Case<math::AbsFOp>([](auto) { return "fabsf"; })
       .Case<math::FloorOp>([](auto) { return "floorf"; })
@@ -193,6 +186,19 @@ static StringRef function(Operation *op) {
       .Case<math::CopySignOp>([](auto) { return "copysignf"; })
       .Case<math::FmaOp>([](auto) { return "fmaf"; })
       .Default([](Operation *) { return ""; });
+}
+
+std::optional<formula::Function> formulaOf(Operation *op) {
+  using F = formula::Function;
+  return llvm::TypeSwitch<Operation *, std::optional<F>>(op)
+      .Case<math::ExpOp>([](auto) { return F::Exp; })
+      .Case<math::LogOp>([](auto) { return F::Log; })
+      .Case<math::SinOp>([](auto) { return F::Sin; })
+      .Case<math::CosOp>([](auto) { return F::Cos; })
+      .Case<math::TanhOp>([](auto) { return F::Tanh; })
+      .Case<math::ErfOp>([](auto) { return F::Erf; })
+      .Case<math::PowFOp>([](auto) { return F::Pow; })
+      .Default([](Operation *) { return std::nullopt; });
 }
 
 static std::string castText(Operation *op, const std::string &x) {
@@ -240,6 +246,9 @@ static std::string single(Operation *op, ArrayRef<std::string> x) {
   if (StringRef sign = unsignedInfix(op); !sign.empty())
     return "(" + valueType(type) + ")((" + unsignedType(type) + ")" + x[0] +
            " " + sign.str() + " (" + unsignedType(type) + ")" + x[1] + ")";
+  if (auto formula = formulaOf(op))
+    return formula::cudaName(*formula, type.isF64()) + "(" +
+           llvm::join(x, ", ") + ")";
   if (StringRef name = function(op); !name.empty())
     return (type.isF32() ? name : name.drop_back()).str() + "(" +
            llvm::join(x, ", ") + ")";

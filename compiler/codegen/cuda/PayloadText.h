@@ -1,6 +1,7 @@
 // Ops of payloads as C++ expressions.
 #pragma once
 
+#include "compiler/codegen/math/CudaText.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallVector.h"
 #include <string>
@@ -13,6 +14,9 @@ std::string valueType(mlir::Type scalar);
 /// Of an element in memory: a bool is an unsigned char.
 std::string memoryType(mlir::Type element);
 std::string floatLiteral(double value, mlir::Type type);
+
+/// The formula that an op is, if it is one.
+std::optional<formula::Function> formulaOf(mlir::Operation *op);
 
 /// The expressions of an op's results over those of its operands, which are
 /// names or literals; none where there is no text for the op.

@@ -146,26 +146,6 @@ __device__ __forceinline__ void multiplyTf32(const float (&x)[4], const float (&
         "r"(__float_as_uint(x[3])), "r"(__float_as_uint(y[0])), "r"(__float_as_uint(y[1])));
 #endif
 }
-
-// Words 0 and 1 of Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011).
-struct PhiloxWords {
-  unsigned x, y;
-};
-__device__ __forceinline__ PhiloxWords philox(long long index, long long seed, long long step, long long micro,
-                                              long long key) {
-  unsigned c0 = (unsigned)index, c1 = (unsigned)((unsigned long long)index >> 32);
-  unsigned c2 = (unsigned)step, c3 = (unsigned)micro;
-  const unsigned long long k = (unsigned long long)(seed ^ key);
-  unsigned k0 = (unsigned)k, k1 = (unsigned)(k >> 32);
-#pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    const unsigned long long p0 = (unsigned long long)c0 * 0xD2511F53u, p1 = (unsigned long long)c2 * 0xCD9E8D57u;
-    const unsigned n0 = (unsigned)(p1 >> 32) ^ c1 ^ k0, n2 = (unsigned)(p0 >> 32) ^ c3 ^ k1;
-    c0 = n0, c1 = (unsigned)p1, c2 = n2, c3 = (unsigned)p0;
-    k0 += 0x9E3779B9u, k1 += 0xBB67AE85u;
-  }
-  return {c0, c1};
-}
 )cuda";
 
 } // namespace dl::cuda

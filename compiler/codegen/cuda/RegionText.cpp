@@ -183,13 +183,17 @@ Names RegionText::evaluatePayload(Operation *op, ArrayRef<AffineExpr> dims) {
     for (Value operand : inner.getOperands())
       operands.push_back(get(operand));
     if (inner.getName().getStringRef() == "graph.philox") {
+      definitions.insert(formula::cudaPhilox());
       std::string words = out.fresh("words");
-      out.line("const PhiloxWords " + words + " = philox(" +
+      out.line("const dl_philox_words " + words + " = dl_philox(" +
                llvm::join(operands, ", ") + ");");
-      values[inner.getResult(0)] = "(int)" + words + ".x";
-      values[inner.getResult(1)] = "(int)" + words + ".y";
+      values[inner.getResult(0)] = "(int)" + words + ".word0";
+      values[inner.getResult(1)] = "(int)" + words + ".word1";
       continue;
     }
+    if (auto formula = formulaOf(&inner))
+      definitions.insert(formula::cudaFunction(
+          *formula, inner.getResult(0).getType().isF64()));
     auto texts = payloadText(&inner, operands);
     if (texts.empty()) {
       payloads.error =

@@ -7,6 +7,7 @@
 #include "compiler/codegen/cuda/SourceText.h"
 #include "compiler/codegen/kernel/PayloadCache.h"
 #include <map>
+#include <set>
 
 namespace dl::cuda {
 
@@ -51,6 +52,8 @@ public:
              llvm::ArrayRef<std::string> contents);
   void store(mlir::Value placed, llvm::ArrayRef<mlir::AffineExpr> index,
              const std::string &content);
+  /// Definitions that what was written needs.
+  std::set<std::string> definitions;
   /// Neighbours that are loaded together from here on: 1, 2 or 4 elements.
   unsigned vector = 1;
 
