@@ -92,7 +92,9 @@ public:
           else
             passes.addPass(
                 createAnnotateKernels({options.maxTiles, options.machine}));
-          passes.addPass(createLowerToPlan({options.machine}));
+          passes.addPass(createLowerToPlan(
+              {options.machine,
+               isCuda() ? plan::Target::Cuda : plan::Target::Cpu}));
           passes.addPass(createMarkSerial({options.machine}));
           passes.addPass(createPlaceBuffers());
           passes.addPass(createAddDependencies());
@@ -113,7 +115,7 @@ public:
       return failure();
     report.describe(plans.front());
     for (const dl::emit::Image &image : images)
-      report.images.push_back({image.features, image.elf.size()});
+      report.images.push_back({image.features, image.bytes.size()});
     return options.kernelsPath.empty() ? success() : writeKernels();
   }
 

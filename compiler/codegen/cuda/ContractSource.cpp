@@ -239,8 +239,7 @@ std::string ContractSource::indexOf(const ContractForm::Side &side,
 void ContractSource::multiply() {
   if (form.tensorCores)
     return multiplyOnTensorCores();
-  unsigned eachRow = sumsAlong(form.rows),
-           eachColumn = sumsAlong(form.columns);
+  unsigned eachRow = sumsAlong(form.rows), eachColumn = sumsAlong(form.columns);
   out.directive("#pragma unroll");
   e.open("for (unsigned k = 0; k < " + Twine(form.step) + "u; ++k)");
   readFragment(form.rows, "rows", "x", "threadRow");
@@ -260,8 +259,7 @@ void ContractSource::multiply() {
 
 /// The last block of a tile adds what all of them have left, in their order.
 void ContractSource::addParts() {
-  unsigned eachRow = sumsAlong(form.rows),
-           eachColumn = sumsAlong(form.columns);
+  unsigned eachRow = sumsAlong(form.rows), eachColumn = sumsAlong(form.columns);
   auto loops = [&](llvm::function_ref<void()> body) {
     out.directive("#pragma unroll");
     e.open("for (unsigned i = 0; i < " + Twine(eachRow) + "u; ++i)");
@@ -294,8 +292,7 @@ void ContractSource::addParts() {
 }
 
 void ContractSource::storeTile() {
-  unsigned eachRow = sumsAlong(form.rows),
-           eachColumn = sumsAlong(form.columns);
+  unsigned eachRow = sumsAlong(form.rows), eachColumn = sumsAlong(form.columns);
   std::string type = e.scope.type().str();
   std::optional<unsigned> last;
   for (unsigned d : form.columns.dims)
@@ -344,8 +341,7 @@ void ContractSource::storeTile() {
 }
 
 void ContractSource::write() {
-  unsigned eachRow = sumsAlong(form.rows),
-           eachColumn = sumsAlong(form.columns);
+  unsigned eachRow = sumsAlong(form.rows), eachColumn = sumsAlong(form.columns);
   std::string steps =
       form.splits > 1
           ? "steps"

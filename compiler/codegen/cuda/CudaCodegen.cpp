@@ -130,8 +130,8 @@ FailureOr<CudaCode> compileKernels(ModuleOp module,
         table.modules.push_back(
             {reinterpret_cast<const uint8_t *>(task.modules[next].data()),
              task.modules[next].size()});
-      table.entries.push_back(
-          {task.kernel.getName().str(), isSource ? 0u : uint32_t(number)});
+      table.entries[task.kernel.getName().str()] =
+          isSource ? 0u : uint32_t(number);
     }
     next += !isSource;
     std::vector<uint8_t> bytes = dlrt::writeModuleTable(table);

@@ -16,6 +16,6 @@ struct KernelText {
 
 /// Where the kernel cannot be written, `payloads.error` says why.
 KernelText kernelSource(const BlockKernel &kernel,
-                         kernel::PayloadCache &payloads);
+                        kernel::PayloadCache &payloads);
 
 } // namespace dl::cuda
