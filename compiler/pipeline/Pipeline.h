@@ -34,14 +34,14 @@ struct CompileOptions {
   std::string targetCpu; // empty: variants for x86-64-v3 and x86-64-v4
   /// Of NVIDIA's GPUs, "sm_90", "ptx_80" or "source"; none: for CPUs.
   std::vector<std::string> cudaArchitectures;
-  bool tf32 = false; // products of f32 on tensor cores
-  bool cache = true;     // objects of kernels that were compiled before
-  std::string planPath;  // empty: no plan is written
+  bool tf32 = false;    // products of f32 on tensor cores
+  bool cache = true;    // objects of kernels that were compiled before
+  std::string planPath; // empty: no plan is written
   /// The linked kernels. Where there are several images the last one gets this
   /// name and the others their instruction set in front of the extension.
   std::string kernelsPath;
   std::string sourcePath; // of the kernels' CUDA C++
-  std::string stopAfter; // a phase; empty: all of them
+  std::string stopAfter;  // a phase; empty: all of them
   /// IR after a phase: {phase, path}; "-" is standard output.
   std::vector<std::pair<std::string, std::string>> dumps;
   PictureOptions pictures;

@@ -492,7 +492,7 @@ void KernelGroups::absorbPrologues() {
         count += list[prologue].ops.size();
       return count <= size_t(machine.maxKernelOps);
     };
-    if (!absorbable || readers.empty() || 
+    if (!absorbable || readers.empty() ||
         readers.size() > size_t(machine.maxPrologueReaders) ||
         !llvm::all_of(readers, hasRoom))
       continue;
