@@ -2,18 +2,7 @@
 // contraction, has the bits of the vector code.
 #include "compiler/codegen/cpu/VectorMath.h"
 #include "test/codegen/CompiledFunction.h"
-
-// What CUDA has without a header.
-#define __device__
-#define __forceinline__ inline
-static unsigned __float_as_uint(float x) { return std::bit_cast<unsigned>(x); }
-static float __uint_as_float(unsigned x) { return std::bit_cast<float>(x); }
-static long long __double_as_longlong(double x) {
-  return std::bit_cast<long long>(x);
-}
-static double __longlong_as_double(long long x) {
-  return std::bit_cast<double>(x);
-}
+#include "test/codegen/HostCuda.h"
 
 #include "test/codegen/CudaMath.inc"
 

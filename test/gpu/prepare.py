@@ -19,11 +19,12 @@ import sys
 import tempfile
 import time
 
+import bits
 import cases
 import programs
 
 BIN = os.environ.get("DL_BIN", os.path.join(cases.ROOT, "build", "release", "bin"))
-STANDARD = ("examples", "models", "plain", "small", "chain", "table")
+STANDARD = ("bits", "examples", "models", "plain", "small", "chain", "table")
 GROUPS = (*STANDARD, "ports", "programs")
 LARGEST_MB = 55  # more than this does not travel everywhere
 
@@ -130,6 +131,9 @@ def main():
             say(case.name, entry)
     if "programs" in options.groups and not options.only:
         manifest["programs"] = programs.prepare(folder, options, compile_plan)
+    if "bits" in options.groups and not options.only:
+        manifest["bits"] = bits.prepare(folder, options.target, BIN)
+        print(f"bits: {manifest['bits'].get('error', 'compiled')}", flush=True)
     with open(path, "w", encoding="utf-8") as file:
         json.dump(manifest, file, indent=1)
     plans = [plan for entry in [*manifest["cases"].values(), *manifest.get("programs", {}).values()] for plan in entry["plans"].values()]

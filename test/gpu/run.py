@@ -15,6 +15,7 @@ import tempfile
 import time
 import traceback
 
+import bits
 import checks
 import programs
 import roads
@@ -24,6 +25,7 @@ import speed
 # Name: (function, seconds). Together they stay within eight minutes.
 PARTS = {
     "smoke": (checks.smoke, 45),
+    "bits": (bits.check, 60),
     "correct": (checks.correct, 150),
     "sanitize": (checks.sanitize, 120),
     "roads": (roads.roads, 60),
@@ -36,7 +38,7 @@ PARTS = {
     "table": (speed.table, 150),
     "bench": (speed.bench, 500),
 }
-STANDARD = ("smoke", "correct", "roads", "sanitize", "first_step", "graph", "profile", "kernels", "table")
+STANDARD = ("smoke", "bits", "correct", "roads", "sanitize", "first_step", "graph", "profile", "kernels", "table")
 
 
 def arguments():

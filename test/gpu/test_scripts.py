@@ -32,7 +32,7 @@ class Scripts(support.ToolTest):
     def tearDownClass(cls):
         shutil.rmtree(cls.shared)
 
-    def run_parts(self, parts, *options, folder=None):
+    def run_parts(self, parts, *options, folder=None, environment=None):
         """(exit code, gpu.json, what it printed)."""
         tools = os.path.join(self.folder, "tools")
         os.makedirs(tools, exist_ok=True)
@@ -41,7 +41,7 @@ class Scripts(support.ToolTest):
                 file.write("#!/bin/sh\n" + text + "\n")
         done = subprocess.run([os.path.join(HERE, "run.sh"), folder or self.shared, "--part", parts, "--models", ",".join(CASES), "--device", "cpu",
                                "--rounds", "1", "--seconds", "0.02", "--out", self.folder, *options], capture_output=True, text=True,
-                              env={**os.environ, "PATH": tools + os.pathsep + os.environ["PATH"]})
+                              env={**os.environ, "PATH": tools + os.pathsep + os.environ["PATH"], **(environment or {})})
         with open(os.path.join(self.folder, "gpu.json"), encoding="utf-8") as file:
             return done.returncode, json.load(file), done.stdout + done.stderr
 
@@ -65,6 +65,24 @@ class Scripts(support.ToolTest):
         for mode in row["peers_ms"]:
             self.assertTrue(row["agree"], row["losses"])
             self.assertLess(row["facts"][mode]["product_error"], 1e-5)
+
+    def test_bits(self):
+        if not os.path.isdir(dltools.EMULATED):
+            self.skipTest("there is no emulated GPU")
+        folder = os.path.join(self.folder, "bits")
+        done = dltools.call([os.path.join(HERE, "prepare.sh"), folder, "--groups", "bits", "--target", "cpu"])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        code, said, text = self.run_parts("bits", folder=folder, environment=dltools.emulated())
+        self.assertEqual((code, self.statuses(said, "bits")), (0, {"ok"}), text)
+
+        path = os.path.join(folder, "bits", "device.cu")
+        with open(path, encoding="utf-8") as file:
+            device = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(device.replace("0x1.55557ap-1f", "0x1.55559ap-1f"))  # a coefficient of log, by 2^-19
+        code, said, text = self.run_parts("bits", folder=folder, environment=dltools.emulated())
+        self.assertEqual(code, 1, text)
+        self.assertEqual([row["function"] for row in said["parts"]["bits"]["rows"] if row["status"] == "FAIL"], ["log_f32"])
 
     def changed(self, case, *options):
         """A copy of the folder in which a plan of the GPU is that of another model."""
