@@ -78,7 +78,7 @@ struct Function {
   double largestDouble = std::numeric_limits<double>::infinity();
 };
 
-// The bounds are those that VectorMath.h states.
+// The bounds are those that Functions.h states.
 const Function functions[] = {
     {"exp", emitExp, std::exp, 1.1, 1.1},
     {"log", emitLog, std::log, 1, 1},
