@@ -131,7 +131,7 @@ def ported():
     """The twenty programs of test/ports, small."""
     sys.path.insert(0, os.path.join(ROOT, "test"))
     from ports import cases as ports
-    return [Case(f"port-{port.name}", port.path("model.dl"), steps=20, group="ports", port=port) for port in ports.PORTS]
+    return [Case(f"port-{port.name}", port.path("model.dl"), steps=20, precisions=("f32", "f64"), group="ports", port=port) for port in ports.PORTS]
 
 
 ALL = EXAMPLES + MEASURED + PLAIN + SMALL + [CHAIN]

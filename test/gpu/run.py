@@ -89,6 +89,9 @@ def do(name, session):
         result, columns, rows = {"rows": [{"status": sessions.FAIL}]}, ["what", ""], [[f"{type(error).__name__}: {error}", sessions.FAIL]]
     result["seconds"] = time.monotonic() - started
     text = sessions.table(f"**{name}** ({result['seconds']:.0f} s)" + (f": {result['note']}" if "note" in result else ""), columns, rows)
+    why = [f"{row.get('case')} {row.get('precision') or row.get('variant') or ''}: {row.get('failure') or row.get('detail')}"
+           for row in result["rows"] if row["status"] == sessions.FAIL]
+    text += "".join(f"\n* {' '.join(line.split())[:600]}" for line in why[:20]) + ("\n" if why else "")
     print(text, flush=True)
     return result, text
 

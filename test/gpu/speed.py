@@ -50,7 +50,7 @@ class Measured:
     def __init__(self, session, case, precision):
         self.session, self.case, self.precision = session, case, precision
         self.peers, self.modes, self.why, self.facts, self.times = [], {}, {}, {}, {}
-        self.launches, self.flops, self.clocks = None, None, {}
+        self.launches, self.flops, self.clocks, self.failure = None, None, {}, None
 
     def start(self):
         specification_file = specification(self.session, self.case, self.precision)
@@ -75,10 +75,13 @@ class Measured:
 
     def round(self):
         session, case = self.session, self.case
-        event = session.bench(session.plan(case, f"gpu-{self.precision}"), session.data(case), session.options.seconds)
-        self.times.setdefault("ours", []).append(event["median_ms"])
-        if event.get("items_per_s"):
-            self.times.setdefault("ours_mean", []).append(1e3 * case.batch / event["items_per_s"])
+        if not self.failure:
+            try:
+                event = session.bench(session.plan(case, f"gpu-{self.precision}"), session.data(case), session.options.seconds)
+                self.times.setdefault("ours", []).append(event["median_ms"])
+                self.times.setdefault("ours_mean", []).append(1e3 * case.batch / event["items_per_s"])
+            except (Missing, Failed) as error:
+                self.failure = str(error)  # the others are measured nevertheless
         for mode, peer in list(self.modes.items()):
             said = peer.ask(f"time {mode} {session.options.seconds}", 30 + 10 * session.options.seconds)
             if "median_ms" in said:
@@ -134,19 +137,18 @@ def measure_group(session, measured):
     for one in measured:
         one.wait(until)
     for one in measured:
-        failure = None
         try:
-            one.flops, one.launches = session.flops(session.plan(one.case, f"gpu-{one.precision}"))
             one.flops = session.flops(session.plan(one.case, "cpu-f32"))[0]  # what the model needs, counted the same way for all
-            with Clocks() as clocks:
-                for _ in range(options.rounds):
-                    if session.left() > 5 or "ours" not in one.times:
-                        one.round()
-            one.clocks = clocks.facts()
-        except (Missing, Failed) as error:
-            failure = str(error)
-        losses = one.losses() if not failure else {}
-        rows.append(one.row(losses) | ({"status": FAIL, "failure": failure} if failure else {}))
+            one.launches = session.flops(session.plan(one.case, f"gpu-{one.precision}"))[1]
+        except (Missing, Failed):
+            pass  # the first round tells
+        with Clocks() as clocks:
+            for turn in range(options.rounds):
+                if session.left() > 5 or turn == 0:
+                    one.round()
+        one.clocks = clocks.facts()
+        failure = one.failure
+        rows.append(one.row(one.losses()) | ({"status": FAIL, "failure": failure} if failure else {}))
         print(f"   {one.case.name} {one.precision}: {json.dumps({n: round(statistics.median(t), 4) for n, t in one.times.items()})}"
               f" {failure or ''} {json.dumps(one.why) if one.why else ''}", flush=True)
         one.end()
@@ -218,6 +220,8 @@ def graph(session):
         one.wait(min(time.monotonic() + 40, session.until))
         for _ in range(min(3, options.rounds)):
             one.round()
+        if one.failure:
+            row |= {"status": FAIL, "failure": one.failure}
         row |= {name: statistics.median(times) for name, times in one.times.items()}
         row["detail"] = "; ".join(f"{mode}: {why}" for mode, why in one.why.items())
     except (Missing, Failed) as error:
