@@ -73,6 +73,10 @@ public:
   /// until so many later ones have run.
   static constexpr size_t launchesAhead = 8;
 
+  /// Launches that it pays to have under way besides the one that is waited
+  /// for: 0 where nothing runs before somebody waits.
+  virtual size_t runsAhead() const { return 0; }
+
   /// Ranks that can be asked for; their numbers are those of the mesh, from
   /// `DeviceOptions::ranks.first` on.
   virtual uint32_t ranks() const { return 1; }

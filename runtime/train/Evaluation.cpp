@@ -1,6 +1,7 @@
 #include "runtime/train/Evaluation.h"
 
 #include "runtime/plan/StepPrograms.h"
+#include "runtime/train/UnderWay.h"
 
 #include <fmt/format.h>
 
@@ -8,32 +9,64 @@
 
 using namespace dlrt;
 
-static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
-                       TrainingPosition position, ScalarMetrics &metrics) {
-  const fb::StepT &step = *session.plan().steps[stepIndex];
-  Expected<Batch> next = loader.next();
-  if (!next)
-    return next.takeError();
-  const Batch &batch = *next;
-  Launch run;
-  run.step = stepIndex;
-  run.kind = kindOfBatch(step, batch.items);
-  run.slot = batch.slot;
-  // Batches stand where a training step has its micro-batches, so that random
-  // numbers differ between them.
-  run.scalars = {
-      static_cast<int64_t>(session.options().seed),
-      static_cast<int64_t>(position.step), static_cast<int64_t>(batch.index),
-      static_cast<int64_t>(batch.items), static_cast<int64_t>(position.epoch)};
-  Device &device = session.device();
-  Expected<Report> report = device.wait(device.submit(run));
-  loader.release();
-  if (!report)
-    return report.takeError().within(
-        fmt::format("'{}', batch {}", displayName(step), batch.index + 1));
-  metrics.addBatch(*report, batch.items);
-  return {};
-}
+namespace {
+
+/// The batches of one evaluation, as many under way as the device likes.
+class EvaluationRun {
+public:
+  EvaluationRun(Session &session, uint32_t step, Loader &loader,
+                TrainingPosition position)
+      : session(session), stepIndex(step), step(*session.plan().steps[step]),
+        loader(loader), position(position), underWay(session.device(), step) {}
+  /// After a failure some may be left.
+  ~EvaluationRun() {
+    while (!underWay.isEmpty())
+      (void)session.device().wait(underWay.takeOldest().ticket);
+  }
+
+  bool isFull() const { return underWay.isFull(); }
+  bool isEmpty() const { return underWay.isEmpty(); }
+
+  Status begin() {
+    Expected<Batch> batch = loader.next();
+    if (!batch)
+      return batch.takeError();
+    Launch run;
+    run.step = stepIndex;
+    run.kind = kindOfBatch(step, batch->items);
+    run.slot = batch->slot;
+    // Batches stand where a training step has its micro-batches, so that random
+    // numbers differ between them.
+    run.scalars = {static_cast<int64_t>(session.options().seed),
+                   static_cast<int64_t>(position.step),
+                   static_cast<int64_t>(batch->index),
+                   static_cast<int64_t>(batch->items),
+                   static_cast<int64_t>(position.epoch)};
+    underWay.add(session.device().submit(run), *batch);
+    return {};
+  }
+
+  Status finishOldest(ScalarMetrics &metrics) {
+    auto [ticket, batch] = underWay.takeOldest();
+    Expected<Report> report = session.device().wait(ticket);
+    loader.release();
+    if (!report)
+      return report.takeError().within(
+          fmt::format("'{}', batch {}", displayName(step), batch.index + 1));
+    metrics.addBatch(*report, batch.items);
+    return {};
+  }
+
+private:
+  Session &session;
+  const uint32_t stepIndex;
+  const fb::StepT &step;
+  Loader &loader;
+  const TrainingPosition position;
+  UnderWay<Batch> underWay;
+};
+
+} // namespace
 
 Expected<Evaluation> dlrt::evaluate(Session &session, uint32_t stepIndex,
                                     TrainingPosition position,
@@ -47,12 +80,18 @@ Expected<Evaluation> dlrt::evaluate(Session &session, uint32_t stepIndex,
   ScalarMetrics metrics(step);
   Evaluation result;
   result.name = displayName(step);
-  for (uint64_t b = 0; b < batches; ++b) {
-    if (!goOn()) {
-      result.complete = false;
-      break;
+  EvaluationRun run(session, stepIndex, *loader, position);
+  for (uint64_t begun = 0;;) {
+    while (begun < batches && result.complete && !run.isFull()) {
+      result.complete = goOn();
+      if (!result.complete)
+        break;
+      DLRT_TRY(run.begin());
+      ++begun;
     }
-    DLRT_TRY(runBatch(session, stepIndex, *loader, position, metrics));
+    if (run.isEmpty())
+      break;
+    DLRT_TRY(run.finishOldest(metrics));
   }
   result.items = metrics.items();
   result.metrics = metrics.values();

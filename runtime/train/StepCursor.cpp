@@ -16,7 +16,7 @@ uint64_t dlrt::stepsOf(uint64_t batches, uint32_t accumulate) {
 
 StepCursor::StepCursor(Session &session, uint32_t step)
     : session(session), step(*session.plan().steps[step]), stepIndex(step),
-      metrics(*session.plan().steps[step]) {}
+      metrics(*session.plan().steps[step]), underWay(session.device(), step) {}
 
 Expected<std::unique_ptr<StepCursor>> StepCursor::create(Session &session,
                                                          uint32_t step) {
@@ -40,8 +40,8 @@ static uint64_t batchesOfUpdates(uint64_t updates, uint64_t batches,
 
 Status StepCursor::start(uint64_t already, uint64_t more) {
   uint64_t batches = session.batchesPerEpoch(stepIndex), end;
-  done = already;
-  nextBatch = batchesOfUpdates(done, batches, step.accumulate);
+  done = begunUpdates = already;
+  nextBatch = begunBatches = batchesOfUpdates(done, batches, step.accumulate);
   if (__builtin_add_overflow(done, more, &end))
     end = ~uint64_t(0);
   uint64_t limit = batchesOfUpdates(end, batches, step.accumulate) - nextBatch;
@@ -49,60 +49,91 @@ Status StepCursor::start(uint64_t already, uint64_t more) {
   return loader->start();
 }
 
-Expected<Report> StepCursor::launch(const Launch &launch) {
-  Device &device = session.device();
-  return device.wait(device.submit(launch));
-}
-
-Status StepCursor::runBatch(uint64_t number, uint64_t runEpoch, uint64_t micro,
-                            uint64_t groupItems) {
-  Expected<Batch> next = loader->next();
-  if (!next)
-    return next.takeError();
-  const Batch &batch = *next;
-  lastKind = kindOfBatch(step, batch.items);
+/// The next batch of the update that is being begun, or the update itself.
+Status StepCursor::beginNext() {
+  bool hasUpdate = programOf(step, fb::ProgramKind::Update) != nullptr;
+  if (micro == 0) {
+    uint64_t batches = loader->batchesPerEpoch();
+    group =
+        std::min<uint64_t>(step.accumulate, batches - begunBatches % batches);
+    groupItems = 0;
+    for (uint64_t m = 0; m < group; ++m)
+      groupItems += loader->itemsOf(begunBatches + m);
+  }
+  uint64_t later = begunUpdates - done;
   Launch run;
   run.step = stepIndex;
-  run.kind = lastKind;
-  run.slot = batch.slot;
+  run.kind = fb::ProgramKind::Update;
   run.scalars = {static_cast<int64_t>(session.options().seed),
-                 static_cast<int64_t>(number), static_cast<int64_t>(micro),
+                 static_cast<int64_t>(runNumber + later), 0,
                  static_cast<int64_t>(groupItems),
-                 static_cast<int64_t>(runEpoch)};
-  Expected<Report> report = launch(run);
-  loader->release();
-  if (!report)
-    return report.takeError();
-  metrics.addBatch(*report, batch.items);
+                 static_cast<int64_t>(
+                     later == 0 ? runEpoch : begunUpdates / updatesPerEpoch)};
+  uint64_t items = 0;
+  bool isBatch = micro < group;
+  if (isBatch) {
+    Expected<Batch> batch = loader->next();
+    if (!batch)
+      return batch.takeError();
+    items = batch->items;
+    run.kind = kindOfBatch(step, items);
+    run.slot = batch->slot;
+    run.scalars[2] = static_cast<int64_t>(micro++);
+    ++begunBatches;
+  }
+  bool isLast = !isBatch || (micro == group && !hasUpdate);
+  underWay.add(session.device().submit(run), {run.kind, items, isLast});
+  if (isLast) {
+    micro = 0;
+    ++begunUpdates;
+  }
   return {};
 }
 
-Status StepCursor::run(uint64_t number, uint64_t runEpoch) {
-  uint64_t batches = loader->batchesPerEpoch();
-  uint64_t left = batches - nextBatch % batches;
-  uint64_t group = std::min<uint64_t>(step.accumulate, left);
-  uint64_t items = 0;
-  for (uint64_t m = 0; m < group; ++m)
-    items += loader->itemsOf(nextBatch + m);
-  metrics.clear();
-  Status status;
-  for (uint64_t m = 0; m < group && status.ok(); ++m)
-    status = runBatch(number, runEpoch, m, items);
-  if (status.ok() && programOf(step, fb::ProgramKind::Update)) {
-    Launch update;
-    update.step = stepIndex;
-    update.kind = fb::ProgramKind::Update;
-    update.scalars = {static_cast<int64_t>(session.options().seed),
-                      static_cast<int64_t>(number), 0,
-                      static_cast<int64_t>(items),
-                      static_cast<int64_t>(runEpoch)};
-    Expected<Report> report = launch(update);
-    if (report)
-      metrics.addUpdate(*report);
-    else
-      status = report.takeError();
+/// Whether it was the last of its update.
+Expected<bool> StepCursor::finishOldest() {
+  auto [ticket, part] = underWay.takeOldest();
+  Expected<Report> report = session.device().wait(ticket);
+  bool isUpdate = part.kind == fb::ProgramKind::Update;
+  if (!isUpdate) {
+    loader->release();
+    lastKind = part.kind;
+    ++nextBatch;
   }
-  nextBatch += group;
+  if (!report)
+    return report.takeError();
+  if (isUpdate)
+    metrics.addUpdate(*report);
+  else
+    metrics.addBatch(*report, part.items);
+  return part.isLast;
+}
+
+void StepCursor::abandon() {
+  while (!underWay.isEmpty())
+    (void)finishOldest();
+}
+
+Status StepCursor::run(uint64_t number, uint64_t epoch, uint64_t ahead) {
+  metrics.clear();
+  runNumber = number;
+  runEpoch = epoch;
+  Status status;
+  for (bool isComplete = false; !isComplete && status.ok();) {
+    while (notBegun.ok() && !underWay.isFull() && begunUpdates - done <= ahead)
+      notBegun = beginNext();
+    if (underWay.isEmpty()) {
+      status = notBegun;
+      break;
+    }
+    Expected<bool> last = finishOldest();
+    if (last)
+      isComplete = *last;
+    else
+      status = last.takeError();
+  }
+  if (!status.ok())
+    abandon();
   ++done;
   return status;
 }

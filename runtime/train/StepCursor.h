@@ -7,6 +7,7 @@
 #include "runtime/state/Weights.h"
 #include "runtime/train/ScalarMetrics.h"
 #include "runtime/train/Session.h"
+#include "runtime/train/UnderWay.h"
 
 #include <cstdint>
 #include <memory>
@@ -30,7 +31,15 @@ public:
   /// updates of the whole run, `runEpoch` its epochs. Allocates nothing. An
   /// update that failed has not changed the weights unless it is part of the
   /// batch's program.
-  Status run(uint64_t number, uint64_t runEpoch);
+  ///
+  /// Launches of up to `ahead` updates behind it are begun, too, if the device
+  /// runs ahead. This must be the run's only training step then, and until
+  /// they have been run, nothing of the device may be looked at.
+  Status run(uint64_t number, uint64_t runEpoch, uint64_t ahead = 0);
+  /// Updates that have been begun and are yet to be run.
+  uint64_t begun() const { return begunUpdates - done + (micro != 0); }
+  /// Waits for all that has been begun, and forgets it: after a failure.
+  void abandon();
 
   const std::string &name() const { return step.name; }
   /// Updates of an epoch, and those that are done.
@@ -51,9 +60,14 @@ public:
 
 private:
   StepCursor(Session &session, uint32_t step);
-  Expected<Report> launch(const Launch &launch);
-  Status runBatch(uint64_t number, uint64_t runEpoch, uint64_t micro,
-                  uint64_t groupItems);
+  /// Of a launch under way.
+  struct Part {
+    fb::ProgramKind kind;
+    uint64_t items; ///< of its batch
+    bool isLast;    ///< of its update
+  };
+  Status beginNext();
+  Expected<bool> finishOldest();
 
   Session &session;
   const fb::StepT &step;
@@ -62,6 +76,13 @@ private:
   ScalarMetrics metrics;
   uint64_t updatesPerEpoch = 0, done = 0;
   uint64_t nextBatch = 0; ///< counted over all epochs
+
+  // What has been begun, which may be ahead of the above.
+  uint64_t begunUpdates = 0, begunBatches = 0;
+  uint64_t group = 0, groupItems = 0, micro = 0; ///< of the one being begun
+  uint64_t runNumber = 0, runEpoch = 0;          ///< of the one being run
+  UnderWay<Part> underWay;
+  Status notBegun; ///< why the next launch could not be begun
   fb::ProgramKind lastKind = fb::ProgramKind::Full;
 };
 

@@ -58,12 +58,14 @@ Status StepRunner::setDone(const RunLength &length) {
   return {};
 }
 
-Status StepRunner::run() {
+Status StepRunner::run(uint64_t ahead) {
   turn = schedule.turnAt(nextPlace);
   uint64_t before = first().updates();
   if (turn == 0)
     currentEpoch = before / first().perEpoch();
-  Status status = steps[turn]->run(done, currentEpoch);
+  // Whose turn comes next may stand in the same memory.
+  Status status =
+      steps[turn]->run(done, currentEpoch, steps.size() == 1 ? ahead : 0);
   nextPlace = (nextPlace + 1) % schedule.length();
   ++done;
   if (!status.ok())

@@ -38,7 +38,13 @@ public:
          const std::vector<TurnWish> &wishes = {});
 
   /// Runs one step: up to `accumulate` batches of one epoch and their update.
-  Status run();
+  /// Up to `ahead` later ones may be begun with it, and until they have been
+  /// run nothing of the device may be looked at.
+  Status run(uint64_t ahead = 0);
+  /// Steps that have been begun and are yet to be run.
+  uint64_t begun() const { return steps[turn]->begun(); }
+  /// Waits for what has been begun: after a failure.
+  void abandon() { steps[turn]->abandon(); }
 
   uint64_t totalSteps() const { return total; }
   uint64_t stepsDone() const { return done; }

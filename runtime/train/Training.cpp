@@ -108,6 +108,7 @@ Status Training::run() {
   Status status = stepsAndEvaluations();
   if (status.ok())
     return end();
+  runner->abandon();
   // The trace shows what led up to it; weights of a failed run are not saved.
   if (!options.trace.empty()) {
     Status traced = writeTrace(session, options.trace);
@@ -128,9 +129,29 @@ Status Training::stepsAndEvaluations() {
   return {};
 }
 
+/// Steps behind the next one that may be begun with it: none from which on
+/// somebody looks at the weights.
+uint64_t Training::mayRunAhead() const {
+  if (stopping)
+    return 0;
+  uint64_t done = runner->stepsDone(), end = runner->totalSteps();
+  auto endAtNext = [&](uint64_t every) {
+    if (every != 0)
+      end = std::min(end, (done / every + 1) * every);
+  };
+  uint64_t perEpoch = runner->first().perEpoch();
+  if (evaluates())
+    endAtNext(options.evalEvery.value_or(perEpoch));
+  if (output)
+    endAtNext(options.checkpointEvery.value_or(perEpoch));
+  return end - std::min(end, done + 1);
+}
+
 Status Training::step() {
-  DLRT_TRY(runner->run());
-  stopped = observer.wantsToStop();
+  DLRT_TRY(runner->run(mayRunAhead()));
+  // What has been begun is run to its end.
+  stopping |= observer.wantsToStop();
+  stopped = stopping && runner->begun() == 0;
   Status halt = checkHalts();
   bool last =
       stopped || !halt.ok() || runner->stepsDone() == runner->totalSteps();

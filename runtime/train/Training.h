@@ -50,6 +50,7 @@ public:
 private:
   Status prepareStates();
   Status step();
+  uint64_t mayRunAhead() const;
   Status stepsAndEvaluations();
   Status evaluateAll();
   Status end();
@@ -75,6 +76,7 @@ private:
   uint64_t first = 1;
   bool evaluationLeft = false; ///< the last step's was not finished
   bool warned = false;         ///< of a metric that is not finite
+  bool stopping = false; ///< it is to be stopped, and some steps are begun
   bool stopped = false;
   bool stoppedEarly = false;
 };

@@ -221,10 +221,11 @@ std::vector<double> trained(const Bytes &file, const DeviceFactory &device,
   auto runner = StepRunner::create(**session, {steps, 1});
   EXPECT_TRUE(runner && (*session)->initialiseStates().ok());
   for (uint64_t step = 0; runner && step < steps; ++step) {
-    Status status = (*runner)->run();
+    Status status = (*runner)->run(steps - step - 1);
     EXPECT_TRUE(status.ok()) << status.message();
     out.push_back((*runner)->scalars()[0].value);
   }
+  EXPECT_EQ((*runner)->begun(), 0u);
   auto result = evaluate(**session, 1, {}, [] { return true; });
   EXPECT_TRUE(result);
   if (result)

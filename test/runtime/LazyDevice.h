@@ -20,6 +20,7 @@ public:
   ~LazyDevice() override;
 
   uint32_t ranks() const override { return range.count; }
+  size_t runsAhead() const override { return 3; }
   Ticket submit(const Launch &launch) override;
   Expected<Report> wait(Ticket ticket) override;
   Status read(const BufferPlace &from, std::span<uint8_t> into) const override;

@@ -119,6 +119,24 @@ TEST_P(Library, ARunGoesOnToTheSameBits) {
     EXPECT_EQ(part->warnings, std::vector<std::string>());
 }
 
+/// Steps that a device had begun ahead are run to their end, and counted.
+TEST_P(Library, AStoppedRunHasTheWeightsOfItsSteps) {
+  Notes stopped, whole;
+  TrainingOptions options = epochs(20, "stopped.safetensors");
+  options.evalEvery = 0;
+  stopped.stopAfter = 3;
+  ASSERT_TRUE(train(options, stopped).ok());
+  EXPECT_EQ(stopped.lasts, 1u);
+  EXPECT_GE(stopped.losses.size(), 3u);
+  EXPECT_LE(stopped.losses.size(), 6u);
+  options.steps = stopped.losses.size();
+  options.saveFinal = folder.path("whole.safetensors");
+  ASSERT_TRUE(train(options, whole, cpuDevice).ok());
+  EXPECT_EQ(stopped.losses, whole.losses);
+  EXPECT_EQ(readFile(folder.path("stopped.safetensors")),
+            readFile(folder.path("whole.safetensors")));
+}
+
 TEST_P(Library, HaltsWhereItIsTold) {
   Notes notes;
   TrainingOptions options = epochs(20, "w.safetensors");

@@ -68,7 +68,7 @@ Status measure(Session &session, StepRunner &runner, const Options &options,
   double begin = secondsSinceStart(), last = begin;
   // All ranks end after the same step: rank 0's clock counts.
   for (int end = 0; done < steps && end == 0; ++done) {
-    DLRT_TRY(runner.run());
+    DLRT_TRY(runner.run(steps - done - 1));
     StepTimes &own = out.steps[runner.lastTurn()];
     double now = secondsSinceStart();
     if (own.samples.size() < maxSamples)
@@ -80,6 +80,7 @@ Status measure(Session &session, StepRunner &runner, const Options &options,
     end = agreedWord(last - begin >= limit ? timeIsUp : stopSignal());
   }
   out.allocations = allocationCount() - allocations;
+  runner.abandon();
   out.tiles = session.device().tilesPerThread();
   for (size_t t = 0; t < out.tiles.size(); ++t)
     out.tiles[t] -= before[t];

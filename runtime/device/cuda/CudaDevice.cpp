@@ -2,7 +2,6 @@
 
 #include "runtime/base/Numbers.h"
 #include "runtime/device/cuda/DeviceFactory.h"
-#include "runtime/device/cuda/OneByOne.h"
 #include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/Memories.h"
 #include "runtime/plan/StepPrograms.h"

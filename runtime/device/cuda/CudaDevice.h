@@ -7,6 +7,7 @@
 #include "runtime/device/ReportRing.h"
 #include "runtime/device/cuda/Context.h"
 #include "runtime/device/cuda/Graph.h"
+#include "runtime/device/cuda/OneByOne.h"
 #include "runtime/device/cuda/Places.h"
 
 #include <array>
@@ -17,14 +18,14 @@
 
 namespace dlrt::cuda {
 
-class OneByOne;
-
 class CudaDevice : public Device {
 public:
   static Expected<std::unique_ptr<CudaDevice>>
   create(const LoadedPlan &loaded, const DeviceOptions &options);
   ~CudaDevice() override;
 
+  /// A graph takes about as long to be launched as a small one to run.
+  size_t runsAhead() const override { return oneByOne ? 0 : 3; }
   Ticket submit(const Launch &launch) override;
   Expected<Report> wait(Ticket ticket) override;
   void setSetting(size_t index, double value) override {

@@ -1,6 +1,5 @@
 // Launches under way: what is called in each step.
 #include "runtime/device/cuda/CudaDevice.h"
-#include "runtime/device/cuda/OneByOne.h"
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/plan/Validator.h"
 
