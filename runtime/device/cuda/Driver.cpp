@@ -57,8 +57,13 @@ static Code codeOf(Result result) {
   case outOfMemory:
   case notInitialized:
   case stubLibrary:
-  case driverTooOld:
+  case deviceUnavailable:
   case noDevice:
+  case invalidDevice:
+  case noPtxCompiler:
+  case systemNotReady:
+  case driverMismatch:
+  case deviceNotSupported:
     return Code::Unavailable;
   case invalidImage:
   case noBinaryForDevice:
@@ -68,9 +73,13 @@ static Code codeOf(Result result) {
   case notFound:
     return Code::Plan;
   case invalidValue:
+  case invalidContext:
+  case invalidHandle:
+  case notSupported:
     return Code::Bug;
   default:
-    // Whatever else it reports, it does not do what it is told any more.
+    // Memory that is not there, a fault of the hardware, a kernel that has been
+    // stopped: nothing is left of the context.
     return Code::RankLost;
   }
 }

@@ -53,16 +53,22 @@ enum : Result {
   outOfMemory = 2,
   notInitialized = 3,
   stubLibrary = 34,
-  driverTooOld = 35,
+  deviceUnavailable = 46, ///< another process has it alone
   noDevice = 100,
+  invalidDevice = 101,
   invalidImage = 200,
+  invalidContext = 201,
   noBinaryForDevice = 209,
   invalidPtx = 218,
+  noPtxCompiler = 221,
   unsupportedPtx = 222,
   invalidSource = 300,
+  invalidHandle = 400,
   notFound = 500,
-  firstSticky = 700, ///< these leave nothing of the context
-  lastSticky = 719,
+  notSupported = 801,
+  systemNotReady = 802,
+  driverMismatch = 803,
+  deviceNotSupported = 804,
 };
 
 enum : int { // attributes of a device
