@@ -26,7 +26,8 @@ FailureOr<BlockKernel> BlockKernel::create(graph::KernelOp kernel) {
   FailureOr<KernelBody> body = KernelBody::create(kernel);
   if (failed(body))
     return failure();
-  return BlockKernel(BoundKernel(StagedKernel(std::move(*body))));
+  return BlockKernel(BoundKernel(
+      StagedKernel(std::move(*body), kernel::ProductReaders::Together)));
 }
 
 BlockKernel::BlockKernel(BoundKernel bound)
@@ -35,6 +36,7 @@ BlockKernel::BlockKernel(BoundKernel bound)
     for (const kernel::GridDim &dim : grid())
       sizes.push_back(dim.extent);
     numThreads = ContractForm::threads;
+    placeScratch();
     return;
   }
   chooseTiles();
@@ -203,7 +205,7 @@ void BlockKernel::placeScratch() {
 
 int64_t BlockKernel::sharedBytes() const {
   if (product)
-    return product->sharedBytes();
+    return allValueBytes + product->sharedBytes();
   bool combines = llvm::any_of(
       stages(), [&](const Stage &stage) { return reduction(stage).lanes > 1; });
   return (inShared ? allValueBytes : 0) +
@@ -240,7 +242,8 @@ bool BlockKernel::isWide() const {
 
 StringRef BlockKernel::strategy() const {
   const graph::LoopNest &loops = nest(root().op);
-  return hasContraction()                        ? "contract"
+  return product                                 ? "contract"
+         : hasContraction()                      ? "products as sums"
          : root().sequential                     ? "sequential"
          : loops.combine == graph::Combine::None ? "map"
          : reduction(root()).lanesInner          ? "rows"

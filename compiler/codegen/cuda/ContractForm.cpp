@@ -1,5 +1,6 @@
 #include "compiler/codegen/cuda/ContractForm.h"
 #include "compiler/codegen/kernel/LinearOperand.h"
+#include "dialects/graph/Inference.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -13,6 +14,7 @@ using kernel::StagedKernel;
 /// Processors of the chips that tiles are chosen for. A constant: the same plan
 /// gives the same bits on each chip.
 static constexpr int64_t kProcessors = 132;
+static constexpr int64_t kMaxNumbers = 64;
 
 static bool reads(const graph::Access &access, unsigned dim) {
   return access.map.isFunctionOfDim(dim) ||
@@ -37,11 +39,10 @@ static std::optional<unsigned> innermost(const graph::LoopNest &nest,
   return std::nullopt;
 }
 
-/// Elements from one index of a dim to the next, 0 where that is not known.
-static int64_t stepAlong(const StagedKernel &kernel, const Stage &stage,
-                         unsigned operand, std::optional<unsigned> dim) {
-  if (!dim)
-    return 0;
+/// Elements from one index of each dim to the next; nothing where that is not
+/// known.
+static SmallVector<int64_t, 8> stepsOf(const StagedKernel &kernel,
+                                       const Stage &stage, unsigned operand) {
   const graph::LoopNest &nest = kernel.nest(stage.op);
   SmallVector<AffineExpr> dims;
   for (unsigned d = 0; d < nest.extents.size(); ++d)
@@ -50,39 +51,61 @@ static int64_t stepAlong(const StagedKernel &kernel, const Stage &stage,
       kernel::accessAt(nest.accesses[operand], dims);
   Value leaf = kernel.viewedLeaf(stage.op->getOperand(operand), index);
   if (!leaf)
-    return 0;
+    return {};
   SmallVector<int64_t, 8> steps(nest.extents.size(), 0);
   int64_t constant = 0;
   for (auto [expr, stride] :
        llvm::zip(index,
                  kernel::stridesOf(kernel.shapeOf(leaf), kernel.orderOf(leaf))))
     if (failed(kernel::addLinear(expr, stride, steps, constant)))
-      return 0;
-  return steps[*dim];
+      return {};
+  return steps;
 }
 
 static void chooseReading(const StagedKernel &kernel, const Stage &stage,
                           ContractForm::Side &side, ArrayRef<unsigned> sums) {
   const graph::LoopNest &nest = kernel.nest(stage.op);
   auto inSums = innermost(nest, sums), inSide = innermost(nest, side.dims);
-  side.alongSums = stepAlong(kernel, stage, side.operand, inSums) == 1 &&
-                   stepAlong(kernel, stage, side.operand, inSide) != 1;
+  auto steps = stepsOf(kernel, stage, side.operand);
+  auto isNext = [&](std::optional<unsigned> dim) {
+    return dim && !steps.empty() && steps[*dim] == 1;
+  };
+  side.alongSums = isNext(inSums) && !isNext(inSide);
   auto along = side.alongSums ? inSums : inSide;
   bool whole = !nest.accesses[side.operand].outside;
-  if (!along || !whole)
+  if (!isNext(along) || !whole)
     return;
   Type element =
       cast<RankedTensorType>(stage.op->getOperand(side.operand).getType())
           .getElementType();
   side.vector = element.isF64() ? 2 : 4;
-  while (side.vector > 1 && nest.extents[*along] % side.vector != 0)
+  auto isAligned = [&] {
+    for (auto [d, step] : llvm::enumerate(steps))
+      if (d != *along && nest.extents[d] > 1 && step % side.vector != 0)
+        return false;
+    return nest.extents[*along] % side.vector == 0;
+  };
+  while (side.vector > 1 && !isAligned())
     side.vector /= 2;
 }
 
+/// A few numbers that each block computes for itself: 1 - beta, a bias
+/// correction.
+static bool isSmall(const StagedKernel &kernel, const Stage &stage) {
+  return kernel.nest(stage.op).combine == graph::Combine::None &&
+         llvm::all_of(stage.results(), [&](OpResult result) {
+           return (!kernel.isPlaced(result) || kernel.isInScratch(result)) &&
+                  graph::numElements(result) <= kMaxNumbers;
+         });
+}
+
 std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
-  if (kernel.stages().size() != 1 || !kernel.stages().front().contraction)
+  const Stage &stage = kernel.stages().back();
+  if (!stage.contraction || !llvm::all_of(ArrayRef(kernel.stages()).drop_back(),
+                                          [&](const Stage &before) {
+                                            return isSmall(kernel, before);
+                                          }))
     return std::nullopt;
-  const Stage &stage = kernel.stages().front();
   const graph::LoopNest &nest = kernel.nest(stage.op);
   Type element =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
@@ -150,6 +173,7 @@ void ContractForm::chooseTiles() {
       }
     }
   *this = chosen;
+  splits = llvm::divideCeil(sumExtent, splitExtent()); // none is empty
   // Whole vectors for each thread.
   for (Side *side : {&rows, &columns}) {
     unsigned each = side->tile * step / threads;

@@ -1,5 +1,5 @@
-// How blocks of threads share a product: a kernel whose one stage is a
-// contraction.
+// How blocks of threads share a product: a kernel whose last stage is a
+// contraction, and which computes a few numbers before.
 //
 // Its dims are rows, columns, batches or sums. A block has a tile of rows x
 // columns of one batch, walks along the sums in steps, and has each step of

@@ -7,7 +7,7 @@ using llvm::Twine;
 namespace dl::cuda {
 
 ContractSource::ContractSource(RegionText &region, const ContractForm &form)
-    : StageSource(region, region.kernel.stages().front()), form(form),
+    : StageSource(region, region.kernel.stages().back()), form(form),
       element(form.isDouble ? "double" : "float") {}
 
 /// Elements of a fragment that follow one another.
@@ -280,7 +280,8 @@ void ContractSource::addParts() {
     out.line("(parts + split * " + part + "u)" + at + " = sums[i][j];");
   });
   e.open("if (!isLastOf(" + Twine(form.splits) +
-         "u, reinterpret_cast<unsigned *>(scratch) + tile, shared))");
+         "u, reinterpret_cast<unsigned *>(scratch) + tile, "
+         "reinterpret_cast<unsigned char *>(memory)))");
   out.line("return;");
   e.close();
   loops([&] { out.line("sums[i][j] = parts" + at + ";"); });
@@ -346,8 +347,8 @@ void ContractSource::write() {
       form.splits > 1
           ? "steps"
           : std::to_string(llvm::divideCeil(form.sumExtent, form.step)) + "u";
-  out.line("extern __shared__ unsigned char shared[];");
-  out.line(element + " *memory = reinterpret_cast<" + element + " *>(shared);");
+  out.line(element + " *memory = reinterpret_cast<" + element +
+           " *>(shared + " + Twine(e.kernel.valueBytes()) + ");");
   locateBlock();
   Places rows = locateReads(form.rows, "row0"),
          columns = locateReads(form.columns, "column0");

@@ -32,16 +32,13 @@ public:
     comment();
     signature();
     offsets();
-    if (const auto &form = kernel.contractForm()) {
-      ContractSource(region, *form).write();
-    } else {
-      memory();
+    memory();
+    if (!kernel.contractForm())
       locateTile();
-      for (auto [number, stage] : llvm::enumerate(kernel.stages())) {
-        if (number > 0)
-          out.line("__syncthreads();");
-        writeStage(stage);
-      }
+    for (auto [number, stage] : llvm::enumerate(kernel.stages())) {
+      if (number > 0)
+        out.line("__syncthreads();");
+      writeStage(stage);
     }
     out.close();
     return {out.str(), std::move(region.definitions)};
@@ -103,7 +100,9 @@ private:
   void memory() {
     if (kernel.sharedBytes() > 0)
       out.line("extern __shared__ unsigned char shared[];");
-    if (kernel.splits() > 1) {
+    if (kernel.contractForm()) {
+      // It finds its own place.
+    } else if (kernel.splits() > 1) {
       std::string splits = std::to_string(kernel.splits()) + "u";
       out.line("const unsigned tile = blockIdx.x / " + splits +
                ", split = blockIdx.x % " + splits + ";");
@@ -156,7 +155,10 @@ private:
   }
 
   void writeStage(const Stage &stage) {
-    if (stage.sequential)
+    const auto &form = kernel.contractForm();
+    if (form && stage.contraction)
+      ContractSource(region, *form).write();
+    else if (stage.sequential)
       SequentialSource(region, stage).write();
     else if (kernel.nest(stage.op).combine == graph::Combine::None)
       MapSource(region, stage).write();

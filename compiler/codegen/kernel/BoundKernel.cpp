@@ -76,16 +76,17 @@ void BoundKernel::bindStages() {
       forEachRead(stage, visit);
     }
   }
-  // A stage that shares nothing with the rest, but has the grid's shape.
+  // A stage that shares nothing with the rest, but leading dims of the grid: a
+  // sum of rows beside what is elementwise on them.
   for (auto [number, stage] : llvm::enumerate(stages()))
     if (!isBound[number]) {
       const graph::LoopNest &own = nest(stage.op);
-      auto extents = ArrayRef(own.extents).take_front(own.numParallel);
-      bool same =
-          llvm::equal(extents, dims, [](int64_t extent, const GridDim &dim) {
-            return extent == dim.extent;
-          });
-      bind(number, same ? identity : GridParts(own.numParallel));
+      GridParts parts(own.numParallel);
+      for (unsigned d = 0; d < std::min<size_t>(own.numParallel, dims.size()) &&
+                           own.extents[d] == dims[d].extent;
+           ++d)
+        parts[d] = identity[d];
+      bind(number, parts);
     }
 }
 

@@ -8,9 +8,12 @@ using namespace mlir;
 
 namespace dl::kernel {
 
-StagedKernel::StagedKernel(KernelBody body) : KernelBody(std::move(body)) {
+StagedKernel::StagedKernel(KernelBody body, ProductReaders readers)
+    : KernelBody(std::move(body)), readers(readers) {
   placeOperandsAndResults();
   collectStages();
+  if (readers == ProductReaders::Together)
+    gatherAroundProduct();
   foldEpilogues();
   mergeFollowers();
 }
@@ -275,6 +278,57 @@ void StagedKernel::foldEpilogues() {
     foldEpilogue(i);
 }
 
+/// First what the product needs and what has other points, then the product,
+/// then what is elementwise on its points.
+void StagedKernel::gatherAroundProduct() {
+  auto product = llvm::find_if(
+      allStages, [](const Stage &stage) { return stage.contraction; });
+  if (product == allStages.end())
+    return;
+  const graph::LoopNest &loops = nest(product->op);
+  auto points = ArrayRef(loops.extents).take_front(loops.numParallel);
+  // From the last one on: whoever an earlier stage needs is earlier.
+  llvm::DenseSet<Value> needed;
+  auto need = [&](const Stage &stage) {
+    forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
+      needed.insert(leaf);
+    });
+  };
+  need(*product);
+  SmallVector<bool> isLate(allStages.size());
+  for (size_t i = allStages.size(); i-- > 0;) {
+    const Stage &stage = allStages[i];
+    const graph::LoopNest &own = nest(stage.op);
+    bool isNeeded = llvm::any_of(stage.results(), [&](OpResult result) {
+      return needed.contains(result);
+    });
+    isLate[i] = !isNeeded && !stage.contraction &&
+                own.combine == graph::Combine::None &&
+                ArrayRef(own.extents) == points;
+    if (!isLate[i] && !stage.contraction)
+      need(stage);
+  }
+  Stages before, after;
+  for (auto [stage, late] : llvm::zip(allStages, isLate))
+    if (!stage.contraction)
+      (late ? after : before).push_back(stage);
+  before.push_back(*product);
+  before.append(after);
+  // Others read the product as a whole, or there are two.
+  bool isPossible = before.size() == allStages.size();
+  llvm::DenseSet<Value> made;
+  for (const Stage &stage : before) {
+    for (OpResult result : stage.results())
+      made.insert(result);
+    forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
+      isPossible &=
+          placement(leaf).kind == Placement::Operand || made.contains(leaf);
+    });
+  }
+  if (isPossible)
+    allStages = std::move(before);
+}
+
 /// Stages that go over the same points one after the other become one: what is
 /// elementwise on a pooled value or a sum, the two new values of an optimizer.
 void StagedKernel::mergeFollowers() {
@@ -282,7 +336,8 @@ void StagedKernel::mergeFollowers() {
     Stage &stage = allStages[i];
     const Stage &next = allStages[i + 1];
     const graph::LoopNest &loops = nest(stage.op), &own = nest(next.op);
-    bool merge = !stage.contraction && !next.contraction && !stage.sequential &&
+    bool isApart = stage.contraction && readers == ProductReaders::Apart;
+    bool merge = !isApart && !next.contraction && !stage.sequential &&
                  own.combine == graph::Combine::None &&
                  ArrayRef(loops.extents).take_front(loops.numParallel) ==
                      ArrayRef(own.extents);
@@ -296,7 +351,8 @@ void StagedKernel::mergeFollowers() {
                                                       op()->getContext())
                                            .isIdentity();
                 });
-    if (!merge || !reads) {
+    // What stands behind a product was put there for its points.
+    if (!merge || (!reads && !stage.contraction)) {
       ++i;
       continue;
     }
@@ -309,7 +365,8 @@ void StagedKernel::mergeFollowers() {
     forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
       read.insert(leaf);
     });
-    if (stage.contraction) // stores what it makes
+    // A product stores what it makes.
+    if (stage.contraction && readers == ProductReaders::Apart)
       for (OpResult result : stage.results())
         read.insert(result);
   }

@@ -32,8 +32,8 @@ struct Stage {
   /// Contraction: the elementwise op whose value is stored instead, computed on
   /// the accumulators before they leave the registers.
   mlir::Operation *epilogue = nullptr;
-  /// Loops: elementwise ops on its results, computed and stored point by point
-  /// with them.
+  /// Loops, and products as ProductReaders says: elementwise ops on its
+  /// results, computed and stored point by point with them.
   llvm::SmallVector<mlir::Operation *> followers;
 
   mlir::Operation *storedOp() const { return epilogue ? epilogue : op; }
@@ -47,10 +47,16 @@ struct Stage {
 using Stages = llvm::SmallVector<Stage>;
 using Placements = llvm::MapVector<mlir::Value, Placement>;
 
+/// What is elementwise on a product besides its epilogue. Apart: stages that
+/// read it from memory. Together: followers, as of any other stage; what they
+/// need is computed before the product.
+enum class ProductReaders { Apart, Together };
+
 /// The stages of a kernel run in their order.
 class StagedKernel : public KernelBody {
 public:
-  explicit StagedKernel(KernelBody body);
+  explicit StagedKernel(KernelBody body,
+                        ProductReaders readers = ProductReaders::Apart);
 
   const Stages &stages() const { return allStages; }
   size_t numberOf(const Stage &stage) const {
@@ -90,6 +96,7 @@ private:
   void collectStages();
   void foldEpilogues();
   void mergeFollowers();
+  void gatherAroundProduct();
 
   void findOffsets(mlir::BlockArgument operand, mlir::DenseI64ArrayAttr order,
                    Placement &placement) const;
@@ -99,6 +106,7 @@ private:
   bool readsProduct(mlir::Operation *op, const Ops &onProduct) const;
   bool mustPlace(mlir::Operation *op, const Ops &onProduct) const;
 
+  ProductReaders readers;
   Stages allStages;
   Placements allPlacements;
 };
