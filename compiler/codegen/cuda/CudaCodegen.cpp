@@ -19,6 +19,7 @@ namespace {
 /// One kernel for all architectures; filled by a worker.
 struct Task {
   graph::KernelOp kernel;
+  std::optional<BlockKernel> blocks;
   KernelText source;
   std::vector<llvm::SmallVector<char, 0>> modules; // one an architecture
   uint64_t scratch = 0;
@@ -32,23 +33,28 @@ struct Task {
 
 void Task::write() {
   WorkingOn at(kernel);
-  FailureOr<BlockKernel> blocks = BlockKernel::create(kernel);
-  if (failed(blocks)) {
+  FailureOr<BlockKernel> made = BlockKernel::create(kernel);
+  if (failed(made)) {
     error = "the kernel has an op without a loop nest";
     return;
   }
+  blocks.emplace(std::move(*made));
   scratch = blocks->scratchBytes();
   PayloadCache payloads;
   source = kernelSource(*blocks, payloads);
   error = payloads.error;
 }
 
+static std::string wholeText(const KernelText &kernel) {
+  std::string whole = kPrelude;
+  for (const std::string &definition : kernel.definitions)
+    whole += "\n" + definition;
+  return whole + "\n" + kernel.text;
+}
+
 void Task::compile(ArrayRef<std::string> architectures, const Nvrtc &nvrtc,
                    const KernelCache &cache) {
-  std::string whole = kPrelude;
-  for (const std::string &definition : source.definitions)
-    whole += "\n" + definition;
-  whole += "\n" + source.text;
+  std::string whole = wholeText(source);
   for (const std::string &architecture : architectures) {
     std::string from = nvrtc.version() + " " + architecture + "\n" + whole;
     std::string key = cache.enabled() ? KernelCache::keyOf(from) : "";
@@ -58,6 +64,17 @@ void Task::compile(ArrayRef<std::string> architectures, const Nvrtc &nvrtc,
     }
     std::string name = (kernel.getName() + ".cu").str();
     auto code = nvrtc.compile(whole, name, architecture);
+    if (!code && blocks->contractForm()) {
+      // It may be the registers: once more, with as many as there are.
+      PayloadCache payloads;
+      std::string larger = wholeText(kernelSource(*blocks, payloads, 1));
+      if (auto again = nvrtc.compile(larger, name, architecture)) {
+        llvm::consumeError(code.takeError());
+        code = std::move(again);
+      } else {
+        llvm::consumeError(again.takeError());
+      }
+    }
     if (!code) {
       error = "NVRTC " + nvrtc.version() + ", " + architecture + ": " +
               llvm::toString(code.takeError());

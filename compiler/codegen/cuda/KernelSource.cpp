@@ -25,8 +25,10 @@ std::string shapeText(Value value) {
 
 class Writer {
 public:
-  Writer(const BlockKernel &kernel, PayloadCache &payloads)
-      : kernel(kernel), region(kernel, payloads, out) {}
+  Writer(const BlockKernel &kernel, PayloadCache &payloads,
+         unsigned productsAtOnce)
+      : kernel(kernel), productsAtOnce(productsAtOnce),
+        region(kernel, payloads, out) {}
 
   KernelText write() {
     comment();
@@ -84,8 +86,8 @@ private:
     // So many blocks are to fit into a processor. Said for one, too: ptxas
     // aims at more otherwise, and spills.
     out.line("extern \"C\" __global__ void __launch_bounds__(" +
-             Twine(kernel.threads()) +
-             (kernel.contractForm() ? ", 2)" : ", 1)"));
+             Twine(kernel.threads()) + ", " +
+             Twine(kernel.contractForm() ? productsAtOnce : 1) + ")");
     out.open(kernel.op().getName() + "(" + llvm::join(parameters, ", ") + ")");
   }
 
@@ -167,14 +169,16 @@ private:
   }
 
   const BlockKernel &kernel;
+  unsigned productsAtOnce;
   SourceText out;
   RegionText region;
 };
 
 } // namespace
 
-KernelText kernelSource(const BlockKernel &kernel, PayloadCache &payloads) {
-  return Writer(kernel, payloads).write();
+KernelText kernelSource(const BlockKernel &kernel, PayloadCache &payloads,
+                        unsigned productsAtOnce) {
+  return Writer(kernel, payloads, productsAtOnce).write();
 }
 
 } // namespace dl::cuda

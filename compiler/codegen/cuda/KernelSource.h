@@ -14,8 +14,13 @@ struct KernelText {
   std::set<std::string> definitions;
 };
 
+/// So many blocks of a product are to fit into a processor: two hide each
+/// other's waiting, but leave each thread half of the registers.
+inline constexpr unsigned kProductsAtOnce = 2;
+
 /// Where the kernel cannot be written, `payloads.error` says why.
 KernelText kernelSource(const BlockKernel &kernel,
-                        kernel::PayloadCache &payloads);
+                        kernel::PayloadCache &payloads,
+                        unsigned productsAtOnce = kProductsAtOnce);
 
 } // namespace dl::cuda

@@ -102,7 +102,8 @@ Nvrtc::compile(const std::string &source, const std::string &name,
                                  .str();
   // With fused operations off, a * b + c means what it means on hosts.
   std::vector<const char *> options = {architecture.c_str(), "--std=c++20",
-                                       "--fmad=false", "-default-device"};
+                                       "--fmad=false", "-default-device",
+                                       "--diag-suppress=177"}; // unused names
   if (!ptx)
     options.insert(options.end(), {"--ptxas-options=--warn-on-spills",
                                    "--ptxas-options=--warning-as-error"});

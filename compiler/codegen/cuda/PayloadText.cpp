@@ -153,9 +153,9 @@ static std::string comparison(arith::CmpIOp op, StringRef x, StringRef y) {
 
 static StringRef infix(Operation *op) {
   return llvm::TypeSwitch<Operation *, StringRef>(op)
-      .Case<arith::AddFOp, arith::AddIOp>([](auto) { return "+"; })
-      .Case<arith::SubFOp, arith::SubIOp>([](auto) { return "-"; })
-      .Case<arith::MulFOp, arith::MulIOp>([](auto) { return "*"; })
+      .Case<arith::AddFOp>([](auto) { return "+"; })
+      .Case<arith::SubFOp>([](auto) { return "-"; })
+      .Case<arith::MulFOp>([](auto) { return "*"; })
       .Case<arith::DivFOp, arith::DivSIOp>([](auto) { return "/"; })
       .Case<arith::RemSIOp>([](auto) { return "%"; })
       .Case<arith::AndIOp>([](auto) { return "&"; })
@@ -165,8 +165,12 @@ static StringRef infix(Operation *op) {
       .Default([](Operation *) { return ""; });
 }
 
+/// Of unsigned numbers, and of numbers that wrap, which signed ones may not.
 static StringRef unsignedInfix(Operation *op) {
   return llvm::TypeSwitch<Operation *, StringRef>(op)
+      .Case<arith::AddIOp>([](auto) { return "+"; })
+      .Case<arith::SubIOp>([](auto) { return "-"; })
+      .Case<arith::MulIOp>([](auto) { return "*"; })
       .Case<arith::DivUIOp>([](auto) { return "/"; })
       .Case<arith::RemUIOp>([](auto) { return "%"; })
       .Case<arith::ShLIOp>([](auto) { return "<<"; })

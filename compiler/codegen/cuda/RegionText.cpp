@@ -89,9 +89,15 @@ std::string RegionText::fromMemory(const std::string &content,
 }
 
 /// What a vector access begins at: the address without the number of the
-/// neighbour, which is returned too. Nothing where neighbours are not aligned.
+/// neighbour, which is returned too. Nothing where neighbours are not aligned,
+/// or where they are no neighbours in memory: groups of `vector` elements are
+/// counted by `number`.
 static std::optional<std::pair<AffineExpr, unsigned>>
-alignedBase(AffineExpr at, unsigned vector) {
+alignedBase(AffineExpr at, AffineExpr number, unsigned vector, unsigned group) {
+  AffineExpr step = simplified(at.replace(number, number + 1) - at);
+  auto constant = dyn_cast<AffineConstantExpr>(step);
+  if (!constant || constant.getValue() != group)
+    return std::nullopt;
   for (unsigned l = 0; l < vector; ++l)
     if (AffineExpr base = simplified(at - int64_t(l));
         base.isMultipleOf(vector))
@@ -106,7 +112,9 @@ std::string RegionText::load(Value placed, ArrayRef<AffineExpr> index) {
   unsigned width = graph::elementBytes(element) * vector > 16
                        ? 16 / graph::elementBytes(element)
                        : vector;
-  auto base = width > 1 && guards == 0 ? alignedBase(at, width) : std::nullopt;
+  auto base = width > 1 && guards == 0 && vectorNumber
+                  ? alignedBase(at, vectorNumber, width, vector)
+                  : std::nullopt;
   // The same for all neighbours: one load.
   if (!base || kernel.placement(placed).offsets.size() > 0)
     return fromMemory(from + "[" + scope.text(at) + "]", element);
@@ -115,8 +123,8 @@ std::string RegionText::load(Value placed, ArrayRef<AffineExpr> index) {
   if (!known) {
     std::string name = out.fresh(from + "v");
     out.line("const Vec<" + type + ", " + Twine(width) + "> " + name +
-             " = load<" + Twine(width) + ">(" + from + " + " +
-             scope.text(base->first) + ");");
+             " = load<" + Twine(width) + ">(" + from + " + (" +
+             scope.text(base->first) + "));");
     known = &(scopes.back().known[key] = name);
   }
   return fromMemory(*known + ".at[" + std::to_string(base->second) + "]",
@@ -313,7 +321,7 @@ void RegionText::store(Value placed, ArrayRef<SmallVector<AffineExpr>> indices,
     if (type == "unsigned char")
       for (std::string &part : parts)
         part = "(unsigned char)" + part;
-    out.line("store(" + pointer(placed) + " + " + scope.text(at) + ", Vec<" +
+    out.line("store(" + pointer(placed) + " + (" + scope.text(at) + "), Vec<" +
              type + ", " + Twine(width) + ">{{" + llvm::join(parts, ", ") +
              "}});");
   }

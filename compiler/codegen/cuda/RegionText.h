@@ -56,6 +56,8 @@ public:
   std::set<std::string> definitions;
   /// Neighbours that are loaded together from here on: 1, 2 or 4 elements.
   unsigned vector = 1;
+  /// The dim that counts such groups of neighbours.
+  mlir::AffineExpr vectorNumber;
 
   /// The name of the pointer to a placed value.
   std::string pointer(mlir::Value placed) const;

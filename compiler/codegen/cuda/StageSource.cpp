@@ -29,6 +29,7 @@ int64_t StageSource::count(ArrayRef<unsigned> along) const {
 void StageSource::locate(StringRef point, ArrayRef<unsigned> along,
                          unsigned vector) {
   vectorDim.reset();
+  e.vectorNumber = {};
   int64_t inner = 1; // points of the dims behind
   auto parts = e.kernel.parts(stage);
   std::optional<unsigned> last;
@@ -59,6 +60,7 @@ void StageSource::locate(StringRef point, ArrayRef<unsigned> along,
     AffineExpr number = e.scope.addDim(name, 0, extent - 1);
     if (d == last && vector > 1) {
       vectorDim = d;
+      e.vectorNumber = number;
       vectorStart = origin + number * int64_t(vector);
       dims[d] = vectorStart;
     } else {
