@@ -32,7 +32,7 @@ RULES = {
     "tools/dlcc": (("compiler", "dialects", "passes"), COMPILER_LIBRARIES),
     "tools/dl-opt": (("compiler", "dialects", "passes"), COMPILER_LIBRARIES),
     "tools/dlrun": (("runtime",), RUNTIME_LIBRARIES),
-    "test/runtime": (("runtime", "tools/dlrun"), RUNTIME_LIBRARIES | {"gtest", "gmock", "zlib.h"}),
+    "test/runtime": (("runtime", "tools/dlrun"), RUNTIME_LIBRARIES | {"gtest", "gmock", "zlib.h", "cuda.h"}),
     "test/schedule": (("runtime",), RUNTIME_LIBRARIES),
     "test/mpi": (("runtime",), RUNTIME_LIBRARIES),
     "test/simt": ((), set()),
