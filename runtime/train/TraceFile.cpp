@@ -3,6 +3,7 @@
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/JsonWriter.h"
 #include "runtime/plan/CommandKinds.h"
+#include "runtime/plan/Memories.h"
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/train/TraceGather.h"
 
@@ -20,7 +21,9 @@ namespace {
 class TraceWriter {
 public:
   TraceWriter(Session &session, std::vector<ProcessTrace> traces)
-      : planName(session.name()), set(session.plans()), plan(set.first()),
+      : worker(targetOf(session.plan()) == fb::Target::Cuda ? "stream"
+                                                            : "thread"),
+        planName(session.name()), set(session.plans()), plan(set.first()),
         traces(std::move(traces)) {}
 
   std::string write() {
@@ -99,7 +102,7 @@ private:
       json.endObject().endObject();
       const ProcessTrace &trace = traces[several() ? rank : 0];
       for (size_t row = 0; row < trace.threads.size(); ++row)
-        nameRow(rank, row, fmt::format("thread {}", row));
+        nameRow(rank, row, fmt::format("{} {}", worker, row));
       if (rank == trace.rank)
         nameRow(rank, trace.threads.size(), "steps");
     }
@@ -254,6 +257,8 @@ private:
     }
   }
 
+  /// What works on commands, one a row.
+  const char *const worker;
   const std::string &planName;
   const PlanSet &set;
   const fb::PlanT &plan; ///< for what all ranks have alike

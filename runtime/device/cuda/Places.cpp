@@ -72,9 +72,10 @@ static Row addRow(Parts &parts, uint64_t count, uint64_t bytes) {
   return row;
 }
 
-/// Each slot has a graph of each program, which takes time to make.
+/// Each slot has a graph of each program, which takes time to make: as many as
+/// launches under way have, and as many again for the loader.
 static uint32_t slotsOf(const InputRing &ring, const fb::StepT &step) {
-  constexpr uint64_t mostNodes = 4096, most = 16, least = 4;
+  constexpr uint64_t mostNodes = 2048, most = 8, least = 4;
   uint64_t nodes = 1;
   for (const auto &program : step.programs)
     nodes += program->commands.size();
