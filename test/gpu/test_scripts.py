@@ -84,6 +84,22 @@ class Scripts(support.ToolTest):
         self.assertEqual(code, 1, text)
         self.assertEqual([row["function"] for row in said["parts"]["bits"]["rows"] if row["status"] == "FAIL"], ["log_f32"])
 
+    @unittest.skipUnless(os.path.isdir(dltools.EMULATED), "there is no emulated GPU")
+    def test_emulated(self):
+        """Real plans for GPUs, in f32, tf32 and f64, beside those for the CPU."""
+        folder = os.path.join(self.folder, "emulated-plans")
+        done = dltools.call([os.path.join(HERE, "prepare.sh"), folder, "--target", "cuda:source", "--only", ",".join(CASES + ["transformer-small"])])
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        parts = "smoke,correct,roads,kernels,profile,first_step,graph,table"
+        code, said, text = self.run_parts(parts, "--peers", "none", "--models", ",".join(CASES + ["transformer-small"]), folder=folder,
+                                          environment=dltools.emulated())
+        self.assertEqual(code, 0, text)
+        for part in parts.split(","):
+            self.assertEqual(self.statuses(said, part), {"ok"}, text)
+        errors = {row["variant"]: row["error"] for row in said["parts"]["kernels"]["rows"]}
+        self.assertLess(errors["gpu-f32"], 1e-5)
+        self.assertGreater(errors["gpu-tf32"], 1e-5, "tf32 rounds its operands")
+
     def changed(self, case, *options):
         """A copy of the folder in which a plan of the GPU is that of another model."""
         folder = os.path.join(self.folder, "changed")
