@@ -15,6 +15,7 @@ using kernel::StagedKernel;
 /// gives the same bits on each chip.
 static constexpr int64_t kProcessors = 132;
 static constexpr int64_t kMaxNumbers = 64;
+static constexpr int64_t kMaxSplits = 64;
 
 static bool reads(const graph::Access &access, unsigned dim) {
   return access.map.isFunctionOfDim(dim) ||
@@ -142,36 +143,56 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
   return form;
 }
 
-/// The least time by a simple model: blocks are spread over the processors, a
-/// larger tile reads shared memory less often for each product, and parts of
-/// sums cost another round through memory.
+/// The time of a launch in cycles of a processor, by a simple model with the
+/// figures of an H100: two blocks share a processor, larger tiles read shared
+/// memory less often for each product, a step waits for memory if nothing else
+/// is to be done, and parts of sums go through memory.
+double ContractForm::cycles() const {
+  double area = double(rows.tile) * columns.tile;
+  double rate = tensorCores ? 512 : isDouble ? 64 : 128; // multiply-adds
+  double efficiency = area / (area + 12.0 * (rows.tile + columns.tile) + 512);
+  double busy = area * double(splitExtent()) / (rate * efficiency);
+  double waiting = 650.0 * double(splitExtent() / step) + 2500;
+  int64_t blocks = tiles() * splits, slots = 2 * kProcessors;
+  double both = std::max(2 * busy, waiting),
+         alone = std::max(1.2 * busy, waiting);
+  int64_t rest = blocks % slots;
+  double time = double(blocks / slots) * both + (rest > kProcessors ? both
+                                                 : rest > 0         ? alone
+                                                                    : 0);
+  if (splits > 1) {
+    double bytes = 2.0 * double(blocks) * area * elementBytes();
+    time += 2500 + bytes / (12.0 * kProcessors);
+  }
+  return time;
+}
+
+/// The tile, step and parts of the least time.
 void ContractForm::chooseTiles() {
   double best = 0;
   ContractForm chosen = *this;
+  auto consider = [&](ContractForm form) {
+    double time = form.cycles();
+    if (best != 0 && time >= best)
+      return;
+    best = time;
+    chosen = std::move(form);
+  };
   for (unsigned r : {32u, 64u, 128u})
-    for (unsigned c : {32u, 64u, 128u}) {
-      if (isDouble && (r > 64 || c > 64))
-        continue;
-      ContractForm form = *this;
-      form.rows.tile = r, form.columns.tile = c;
-      form.step = r == 32 && c == 32 ? 32 : 16;
-      double efficiency =
-          double(r) * c / (double(r) * c + 12.0 * (r + c) + 512);
-      for (unsigned s = 1; s <= 64; s *= 2) {
-        form.splits = s;
-        if (s > 1 && sumExtent < int64_t(s) * 2 * form.step)
-          break;
-        double waves = double(llvm::divideCeil(form.tiles() * s, kProcessors));
-        double cost =
-            waves * r * c * double(form.splitExtent() + 48) / efficiency;
-        if (s > 1)
-          cost += 100e3 + waves * r * c * (8 + 2.0 * s);
-        if (best == 0 || cost < best) {
-          best = cost;
-          chosen = form;
+    for (unsigned c : {32u, 64u, 128u})
+      for (unsigned k : {16u, 32u, 64u}) {
+        ContractForm form = *this;
+        form.rows.tile = r, form.columns.tile = c, form.step = k;
+        unsigned most = std::max(r, c) * k / threads;
+        if (most > 8 || (isDouble && (std::max(r, c) > 64 || most > 4)))
+          continue; // registers
+        for (int64_t s = 1; s <= kMaxSplits; ++s) {
+          form.splits = s;
+          if (s > 1 && sumExtent < s * int64_t(k))
+            break;
+          consider(form);
         }
       }
-    }
   *this = chosen;
   splits = llvm::divideCeil(sumExtent, splitExtent()); // none is empty
   // Whole vectors for each thread.

@@ -64,6 +64,7 @@ struct ContractForm {
   }
 
 private:
+  double cycles() const;
   void chooseTiles();
 };
 

@@ -51,8 +51,10 @@ void ContractSource::locateBlock() {
              "threadIdx.x / 32u % 4u, quad = threadIdx.x % 32u / 4u, inQuad = "
              "threadIdx.x % 4u;");
   else
-    out.line("const unsigned threadRow = threadIdx.x / 16u, threadColumn = "
-             "threadIdx.x % 16u;");
+    // A warp has 4 x 8 of the threads: what it reads of both sides is short.
+    out.line("const unsigned threadRow = threadIdx.x / 64u * 4u + threadIdx.x "
+             "% 32u / 8u, threadColumn = threadIdx.x / 32u % 2u * 8u + "
+             "threadIdx.x % 8u;");
   locate("batch", form.batches);
 }
 
