@@ -1,7 +1,11 @@
 """What dlrun does with a plan for GPUs: what it calls in a step, what it says when something is missing or fails. On the emulated device."""
 
+import collections
+import glob
 import json
 import os
+import random
+import shutil
 import unittest
 
 import numpy as np
@@ -73,6 +77,7 @@ class CudaDevice(support.ToolTest):
         result = json.loads(self.dlrun("bench", "gpu.plan", "--steps", 20, "--json", env=dltools.emulated()).splitlines()[-1])
         self.assertEqual(result["event"], "bench")
         self.assertEqual(result["steps"], 20)
+        self.assertEqual(result["allocations"], 0)
 
     def test_trace_names_each_kernel(self):
         self.train("--steps", 3, "-q", "--trace", "trace.json")
@@ -119,6 +124,39 @@ class CudaDevice(support.ToolTest):
         said = dltools.call([dltools.DLRUN, "gpu.plan", "--steps", "4", "-q", "--trace", "trace.json"], self.folder, dltools.emulated(fail="kernel:3=700"))
         self.assertEqual(said.returncode, 6, said.stderr)
         self.assertRegex(said.stderr, r"CUDA: kernel '\w+' \(.* at net\.dl:\d+:\d+.*\): an illegal memory access")
+
+    def test_every_call_may_fail(self):
+        """200 errors of the driver, each said with the exit code of its kind; what was saved before is whole, and goes on."""
+        calls = self.calls(12)
+        random_ = random.Random(7)
+        self.train("--steps", 12, "-q", "--save-final", "whole.safetensors")
+        codes, resumed = collections.Counter(), 0
+        for case in range(200):
+            name = random_.choice(sorted(calls))
+            error = random_.choice([1, 2, 100, 201, 214, 700, 719, 999])
+            call = random_.randint(1, calls[name])
+            fail = f"{name}:{call}={error}"
+            with self.subTest(fail):
+                shutil.rmtree(self.path("run"), ignore_errors=True)
+                result = dltools.call([dltools.DLRUN, "gpu.plan", "--steps", "12", "-q", "--out", "run", "--every", "ckpt=3", "--save-final", "final.safetensors"],
+                                      self.folder, dltools.emulated(fail=fail), timeout=60)
+                codes[result.returncode] += 1
+                if result.returncode == 0:  # as the device goes, nobody asks any more
+                    last = name == "cuStreamSynchronize" and call == calls[name]
+                    self.assertTrue(last or any(part in name for part in ("Destroy", "Free", "Unload", "Release")))
+                    continue
+                self.assertIn(result.returncode, (3, 5, 6, 70), result.stderr)
+                self.assertIn("CUDA", result.stderr)
+                if glob.glob(self.path("run/checkpoints/*.safetensors")) and case % 4 == 0:
+                    resumed += 1
+                    self.dlrun("resume", "run", "-q", "--save-final", "final.safetensors", env=dltools.emulated())
+                    self.assertEqual(self.bytes("final.safetensors"), self.bytes("whole.safetensors"))
+        self.assertGreater(codes[6], 30)
+        self.assertGreater(resumed, 3)
+
+    def bytes(self, name):
+        with open(self.path(name), "rb") as file:
+            return file.read()
 
 
 if __name__ == "__main__":
