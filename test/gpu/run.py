@@ -50,6 +50,7 @@ def arguments():
     parser.add_argument("--precisions", type=names, default=["f32", "tf32"], help="of bench and table")
     parser.add_argument("--peers", type=names, default=list(speed.MODES), help=f"of {', '.join(speed.MODES)}; none: ours alone")
     parser.add_argument("--limit", type=names, default=[], help="PART=SECONDS,...")
+    parser.add_argument("--total", type=float, default=560, help="seconds for all parts; those that are left get what is left")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=0.4, help="of one measurement")
     parser.add_argument("--compile-seconds", type=float, default=120, help="that torch.compile may take for a group of models")
@@ -79,7 +80,7 @@ def summary(parts):
 
 def do(name, session):
     """What a part found, and its table."""
-    session.until = time.monotonic() + session.options.limits[name]
+    session.until = min(time.monotonic() + session.options.limits[name], session.end)
     started = time.monotonic()
     print(f"-- {name}", flush=True)
     try:
@@ -101,6 +102,7 @@ def main():
     os.makedirs(options.out, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="dl-gpu-") as scratch:
         session = sessions.Session(options, scratch)
+        session.end = time.monotonic() + options.total
         result, tables = {"machine": sessions.describe(session), "parts": {}}, []
         session.peaks = result["machine"].get("peak_tflops", {})
         print(json.dumps(result["machine"]), flush=True)

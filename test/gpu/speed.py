@@ -131,7 +131,7 @@ class Measured:
 def measure_group(session, measured):
     """Rows of models whose contenders get ready together."""
     options, rows = session.options, []
-    until = min(time.monotonic() + options.compile_seconds, session.until - 10)
+    until = min(time.monotonic() + options.compile_seconds, session.until - 50)
     for one in measured:
         one.start()
     for one in measured:
