@@ -195,6 +195,11 @@ def schedule():
     return python("schedule")
 
 
+def cuda():
+    """Plans for GPUs on the emulated device."""
+    return python("cuda") + compared_programs("--count", "40", "--cuda")
+
+
 def random_programs():
     """Random programs against the NumPy twin."""
     return compared_programs("--count", "200")
@@ -256,7 +261,7 @@ def tsan():
     return count
 
 
-SUITES = [includes, tree, twin, units, lit, e2e, second_device, schedule, processes, random_programs, random_meshes, parity, ports, gpu, runtime_only, hostile, tsan]
+SUITES = [includes, tree, twin, units, lit, e2e, second_device, cuda, schedule, processes, random_programs, random_meshes, parity, ports, gpu, runtime_only, hostile, tsan]
 
 
 def main(names):

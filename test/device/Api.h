@@ -27,6 +27,7 @@ enum Result : int {
   NotReady = 600,
   IllegalAddress = 700,
   LaunchOutOfResources = 701,
+  LaunchTimeout = 702,
   LaunchFailed = 719,
   NotSupported = 801,
   CaptureUnsupported = 900,

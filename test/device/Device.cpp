@@ -44,6 +44,8 @@ constexpr ErrorText errors[] = {
      "an illegal memory access was encountered"},
     {LaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES",
      "too many resources requested for launch"},
+    {LaunchTimeout, "CUDA_ERROR_LAUNCH_TIMEOUT",
+     "the launch timed out and was terminated"},
     {LaunchFailed, "CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"},
     {NotSupported, "CUDA_ERROR_NOT_SUPPORTED", "operation not supported"},
     {CaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED",

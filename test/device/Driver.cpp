@@ -29,6 +29,8 @@ void Driver::initialise() {
   random = (strtoull(seed.c_str(), nullptr, 0) + 1) * 0x9E3779B97F4A7C15ull;
   if (!bytes.empty())
     memory.setTotal(strtoull(bytes.c_str(), nullptr, 0));
+  std::string seconds = variable("DLEMU_SECONDS");
+  kernelSeconds = seconds.empty() ? 120 : strtod(seconds.c_str(), nullptr);
   failures = variable("DLEMU_FAIL");
   calls.clear();
   if (callsPath.empty() && !variable("DLEMU_CALLS").empty()) {
@@ -197,14 +199,15 @@ std::function<Result()> Driver::launch(FunctionT *function, dlsimt::Index3 grid,
              memory.hostHolds(reinterpret_cast<void *>(at), bytes);
     };
     launch.describe = [this](uintptr_t at) { return memory.describe(at); };
-    std::optional<std::string> error = dlsimt::run(launch);
+    launch.seconds = kernelSeconds;
+    std::optional<dlsimt::Failure> failure = dlsimt::run(launch);
     std::string what;
-    if (!error && !memory.intact(what))
-      error = std::string("kernel ") + kernel.name + " writes " + what;
-    if (!error)
+    if (!failure && !memory.intact(what))
+      failure = {std::string("kernel ") + kernel.name + " writes " + what};
+    if (!failure)
       return Success;
-    fprintf(stderr, "emulated device: %s\n", error->c_str());
-    return IllegalAddress;
+    fprintf(stderr, "emulated device: %s\n", failure->text.c_str());
+    return failure->tookTooLong ? LaunchTimeout : IllegalAddress;
   };
 }
 

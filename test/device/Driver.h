@@ -79,6 +79,7 @@ struct ExecT {
 ///                 2, the seventh kernel that runs error 719
 ///   DLEMU_CALLS   a file for the number of calls of each function
 ///   DLEMU_MEMORY  bytes of the device
+///   DLEMU_SECONDS of the processor that a kernel may take, then error 702
 struct Driver {
   std::recursive_mutex mutex;
   bool ready = false, lazy = true;
@@ -91,6 +92,7 @@ struct Driver {
   StreamT zero;
   std::set<StreamT *> streams;
   uint64_t random = 1;
+  double kernelSeconds = 120;
 
   void initialise();
   uint64_t draw();

@@ -176,9 +176,9 @@ static std::string build(std::string_view cuda, std::string &error) {
             ".cpp):\n" + contents(temporary + ".log");
   fs::remove(temporary + ".o", ignored);
   fs::remove(temporary + ".log", ignored);
-  if (good)
-    fs::remove(temporary + ".cpp", ignored);
-  return good ? object.string() : "";
+  if (good) // to be read beside the addresses in messages
+    fs::rename(temporary + ".cpp", object.replace_extension(".cpp"), ignored);
+  return good ? object.replace_extension(".so").string() : "";
 }
 
 std::unique_ptr<KernelImage> KernelImage::compile(std::string_view cuda,

@@ -355,6 +355,16 @@ TEST(EmulatedKernel, OtherFaults) {
               "stack overflows");
 }
 
+TEST(EmulatedKernel, ALoopWithoutEnd) {
+  EmulatedDevice device(Environment{{"DLEMU_SECONDS", "0.2"}});
+  FunctionT *kernel = device.function("extern \"C\" __global__ void k(volatile "
+                                      "float *x) { while (x[0] == 0) {} }",
+                                      "k");
+  DevicePointer x = device.upload(std::vector<float>(1));
+  EXPECT_EQ(device.launch(kernel, 3, 32, 0, x), LaunchTimeout);
+  EXPECT_SAYS(device.said(), "kernel k, block", "does not come to an end");
+}
+
 TEST(EmulatedKernel, AMissingBarrierShowsInSomeOrder) {
   std::vector<float> x = numbers(48 * 48);
   auto wrong = [&](const Environment &order, const std::string &source) {

@@ -91,11 +91,13 @@ void deliver(Collective kind, unsigned mask, Fiber *lanes);
 
 std::string text(Index3 index);
 
-/// While one is alive, a signal that a kernel raises ends its block.
+/// While one is alive, a signal that a kernel raises ends its block, and so
+/// does the end of its time.
 class FaultsOfKernels {
 public:
-  FaultsOfKernels();
+  explicit FaultsOfKernels(double seconds);
   ~FaultsOfKernels();
+  bool tookTooLong() const;
 };
 
 } // namespace dlsimt

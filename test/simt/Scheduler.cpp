@@ -47,14 +47,14 @@ static uint64_t strideFor(uint64_t total, uint64_t random) {
   return stride;
 }
 
-std::optional<std::string> run(const Launch &launch) {
+std::optional<Failure> run(const Launch &launch) {
   Block &b = block();
   uint64_t threads = uint64_t(launch.block.x) * launch.block.y * launch.block.z;
   if (threads == 0 || threads > maxThreads ||
       threads > launch.kernel->maxThreads)
-    return std::string("kernel ") + launch.kernel->name + ": " +
-           std::to_string(threads) + " threads, it is made for " +
-           std::to_string(launch.kernel->maxThreads);
+    return Failure{std::string("kernel ") + launch.kernel->name + ": " +
+                   std::to_string(threads) + " threads, it is made for " +
+                   std::to_string(launch.kernel->maxThreads)};
   launch.image->connect(&b.machine);
   b.launch = &launch;
   b.machine.blockSize = launch.block;
@@ -75,7 +75,7 @@ std::optional<std::string> run(const Launch &launch) {
   b.random = (launch.seed * 0x9E3779B97F4A7C15ull) | 1;
   uint64_t total = uint64_t(launch.grid.x) * launch.grid.y * launch.grid.z;
   uint64_t first = b.draw() % total, stride = strideFor(total, b.draw());
-  FaultsOfKernels guard;
+  FaultsOfKernels guard(launch.seconds);
   for (uint64_t n = 0; n < total; ++n) {
     uint64_t i = launch.order == Order::Ascending ? n
                  : launch.order == Order::Descending
@@ -86,8 +86,9 @@ std::optional<std::string> run(const Launch &launch) {
                     unsigned(i / grid.x / grid.y)};
     b.run(index);
     if (b.error)
-      return std::string("kernel ") + launch.kernel->name + ", block " +
-             text(index) + ", " + *b.error;
+      return Failure{std::string("kernel ") + launch.kernel->name + ", block " +
+                         text(index) + ", " + *b.error,
+                     guard.tookTooLong()};
   }
   return std::nullopt;
 }

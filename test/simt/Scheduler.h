@@ -39,13 +39,19 @@ struct Launch {
   std::function<bool(uintptr_t at, size_t bytes)> isDeviceMemory;
   /// What a message says of an address that a kernel must not touch.
   std::function<std::string(uintptr_t at)> describe;
+  double seconds = 120; ///< of the processor: as long may it take
 };
 
 constexpr unsigned maxThreads = 1024, maxSharedBytes = 227 << 10;
 
-/// Runs all blocks. Nothing, or what went wrong: with kernel, block and thread.
-/// Not for two host threads at once.
-std::optional<std::string> run(const Launch &launch);
+struct Failure {
+  std::string text; ///< with kernel, block and thread
+  bool tookTooLong = false;
+};
+
+/// Runs all blocks. Nothing, or what went wrong. Not for two host threads at
+/// once.
+std::optional<Failure> run(const Launch &launch);
 
 } // namespace dlsimt
 

@@ -1,0 +1,217 @@
+// Every function of test/codegen/kernels/*.mlir, as CUDA C++ on the emulated
+// device (fused and one op each) against the reference evaluation: threads and
+// blocks in three orders that must give equal bits, every buffer in an
+// allocation of its own with pages that fault around it, fused kernels with
+// their accesses to shared memory watched, too. Each kernel is launched twice,
+// so that its scratch must be left as it was found.
+
+#include "compiler/codegen/cuda/CudaCodegen.h"
+#include "compiler/codegen/cuda/Passes.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/backward/Passes.h"
+#include "passes/fuse/Passes.h"
+#include "test/codegen/KernelCases.h"
+#include "test/device/DriverApi.h"
+#include <gtest/gtest.h>
+
+using namespace mlir;
+
+namespace dl::cuda::test {
+namespace {
+
+using namespace dl::test;
+using emulated::DevicePointer;
+using emulated::EmulatedDevice;
+
+/// A module of kernels, with their source.
+struct Lowered {
+  std::unique_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> module;
+  CudaCode code;
+  graph::StepOp function(StringRef name) const {
+    for (auto step : module.get().getOps<graph::StepOp>())
+      if (step.getSymName() == name)
+        return step;
+    return {};
+  }
+};
+
+std::unique_ptr<MLIRContext> newContext() {
+  auto context = std::make_unique<MLIRContext>();
+  context->loadDialect<graph::GraphDialect, arith::ArithDialect,
+                       math::MathDialect>();
+  return context;
+}
+
+/// All functions of a file at once: to compile their source is most of the time
+/// that a test takes. Null if that fails.
+std::unique_ptr<Lowered> lower(const std::string &file, bool fuse) {
+  auto lowered = std::make_unique<Lowered>();
+  lowered->context = newContext();
+  lowered->module = parseSourceFile<ModuleOp>(file, lowered->context.get());
+  PassManager manager(lowered->context.get());
+  manager.addNestedPass<graph::StepOp>(createDecompose());
+  FormKernelsOptions options;
+  options.fuse = fuse;
+  manager.addPass(createFormKernels(options));
+  manager.addPass(createAnnotateCudaKernels());
+  if (failed(manager.run(*lowered->module)))
+    return nullptr;
+  CudaOptions cuda;
+  cuda.architectures = {"source"};
+  cuda.threads = 1;
+  cuda.cache = false;
+  auto code = compileKernels(*lowered->module, cuda);
+  if (failed(code))
+    return nullptr;
+  lowered->code = std::move(*code);
+  return lowered;
+}
+
+const Lowered *loweredFile(const std::string &file, bool fuse) {
+  static std::map<std::pair<std::string, bool>, std::unique_ptr<Lowered>> known;
+  auto [place, isNew] = known.try_emplace({file, fuse});
+  if (isNew)
+    place->second = lower(file, fuse);
+  return place->second.get();
+}
+
+/// One run of a function's kernels on a device.
+class Run {
+public:
+  Run(EmulatedDevice &device, const std::string &source) : device(device) {
+    EXPECT_EQ(device.cu.cuModuleLoadData(&module, source.c_str()), 0)
+        << device.said();
+  }
+
+  std::vector<std::vector<double>> results(graph::StepOp function,
+                                           const CudaCode &code,
+                                           ArrayRef<graph::HostTensor> inputs) {
+    for (auto [argument, tensor] : llvm::zip(function.getArguments(), inputs))
+      values[argument] = newMemory(bytesOf(tensor));
+    Block &body = function.getBody().front();
+    for (Operation &op : body.without_terminator()) {
+      if (auto view = dyn_cast<graph::AliasOpInterface>(op)) {
+        DevicePointer viewed = values.lookup(view.getViewed());
+        values[view->getResult(0)] = viewed;
+      } else if (auto kernel = cast<graph::KernelOp>(op); !launch(
+                     kernel, code.scratchBytes.at(kernel.getName().str()))) {
+        ADD_FAILURE() << kernel.getName().str() << ": " << device.said();
+        return {};
+      }
+    }
+    std::vector<std::vector<double>> results;
+    for (Value value : body.getTerminator()->getOperands()) {
+      auto type = cast<RankedTensorType>(value.getType());
+      std::vector<char> bytes = device.download<char>(
+          values.lookup(value), type.getNumElements() * elementBytes(type));
+      results.push_back(elementsOf(type, bytes.data()));
+    }
+    return results;
+  }
+
+private:
+  DevicePointer newMemory(std::vector<char> bytes) {
+    if (bytes.empty())
+      bytes.resize(1);
+    return device.upload(bytes);
+  }
+
+  bool launch(graph::KernelOp kernel, uint64_t scratchBytes) {
+    std::vector<uint64_t> words; // arguments
+    for (Value operand : kernel.getOperands())
+      words.push_back(values.lookup(operand));
+    for (OpResult result : kernel.getResults()) {
+      auto type = cast<RankedTensorType>(result.getType());
+      size_t bytes = type.getNumElements() * elementBytes(type);
+      values[result] = newMemory(std::vector<char>(bytes, char(0xff)));
+      words.push_back(values.lookup(result));
+    }
+    for (int64_t constant : kernel.getConstants().value_or(ArrayRef<int64_t>()))
+      words.push_back(constant);
+    if (scratchBytes)
+      words.push_back(newMemory(std::vector<char>(scratchBytes)));
+    std::vector<void *> arguments;
+    for (uint64_t &word : words)
+      arguments.push_back(&word);
+    auto fact = [&](StringRef name) {
+      return unsigned(kernel->getAttrOfType<IntegerAttr>(name).getInt());
+    };
+    emulated::FunctionT *function = nullptr;
+    int error = device.cu.cuModuleGetFunction(&function, module,
+                                              kernel.getName().str().c_str());
+    if (!error)
+      error = device.cu.cuFuncSetAttribute(
+          function, emulated::FunctionMaxDynamicShared, fact("shared"));
+    for (int again = 0; again < 2 && !error; ++again)
+      error = device.cu.cuLaunchKernel(function, fact("tiles"), 1, 1,
+                                       fact("threads"), 1, 1, fact("shared"),
+                                       nullptr, arguments.data(), nullptr);
+    if (!error)
+      error = device.cu.cuStreamSynchronize(nullptr);
+    EXPECT_EQ(error, 0);
+    return !error;
+  }
+
+  EmulatedDevice &device;
+  emulated::ModuleT *module = nullptr;
+  llvm::DenseMap<Value, DevicePointer> values;
+};
+
+void check(const KernelCase &test, bool fuse) {
+  auto context = newContext();
+  auto whole = parseSourceFile<ModuleOp>(test.file, context.get());
+  graph::StepOp reference;
+  for (auto step : whole->getOps<graph::StepOp>())
+    if (step.getSymName() == test.function)
+      reference = step;
+  std::mt19937 random(7);
+  SmallVector<graph::HostTensor> inputs;
+  for (Type type : reference.getArgumentTypes())
+    inputs.push_back(randomTensor(cast<RankedTensorType>(type), random));
+  auto expected = graph::evaluateStep(reference, inputs);
+  ASSERT_TRUE(succeeded(expected));
+
+  const Lowered *lowered = loweredFile(test.file, fuse);
+  ASSERT_TRUE(lowered) << test.file << " cannot be lowered";
+  graph::StepOp function = lowered->function(test.function);
+  std::vector<emulated::Environment> environments = {
+      {{"DLEMU_MODE", "eager"}, {"DLEMU_ORDER", "ascending"}},
+      {{"DLEMU_MODE", "eager"}, {"DLEMU_ORDER", "descending"}},
+      {{"DLEMU_MODE", "lazy"}, {"DLEMU_ORDER", "random"}}};
+  if (fuse)
+    environments.push_back({{"DLEMU_MODE", "eager"},
+                            {"DLEMU_ORDER", "random"},
+                            {"DLEMU_RACES", "1"},
+                            {"DLEMU_CXX", "clang++-22"}});
+  std::vector<std::vector<double>> first;
+  for (emulated::Environment &environment : environments) {
+    environment["DLEMU_SECONDS"] = "20";
+    EmulatedDevice device(environment);
+    auto results = Run(device, lowered->code.source)
+                       .results(function, lowered->code, inputs);
+    ASSERT_EQ(results.size(), expected->size());
+    std::string order = environment.at("DLEMU_ORDER");
+    for (size_t i = 0; i < results.size(); ++i) {
+      std::string what = order + ", result " + std::to_string(i);
+      expectEqual(results[i], (*expected)[i], what);
+      if (!first.empty())
+        EXPECT_TRUE(equalBits(results[i], first[i]))
+            << what << " is not that of the first order";
+    }
+    if (first.empty())
+      first = results;
+  }
+}
+
+class CudaKernelTest : public testing::TestWithParam<KernelCase> {};
+TEST_P(CudaKernelTest, Fused) { check(GetParam(), true); }
+TEST_P(CudaKernelTest, Unfused) { check(GetParam(), false); }
+INSTANTIATE_TEST_SUITE_P(, CudaKernelTest, testing::ValuesIn(allKernelCases()),
+                         [](const testing::TestParamInfo<KernelCase> &info) {
+                           return info.param.name();
+                         });
+
+} // namespace
+} // namespace dl::cuda::test

@@ -1,0 +1,160 @@
+"""Plans for CUDA, trained on the emulated device, beside plans for the CPU."""
+
+import os
+import random
+import re
+import shutil
+import sys
+import unittest
+
+import numpy as np
+
+import dltools
+from e2e import support
+from numpy_twin import safetensors
+
+SOURCE = "--target=cuda:source"
+ON_ONE_RANK = ["linear", "mnist", "mnist_mlp", "parallel_ops"]
+
+
+class OnBoth(support.ToolTest):
+    """Trains a model on the CPU, and on the emulated device in three orders of threads, blocks and commands."""
+
+    def trained(self, plan, env, *options):
+        """What the run leaves: bytes of weights and of metrics."""
+        dltools.run(dltools.DLRUN, plan, "-q", "--save-final", "final.w", "--save-metrics", "final.m", *options,
+                    cwd=self.folder, env=env)
+        files = []
+        for name in ("final.w", "final.m"):
+            with open(self.path(name), "rb") as file:
+                files.append(file.read())
+        return files
+
+    def on_device(self, plan, *options):
+        """The same bytes in every order."""
+        runs = {order: self.trained(plan, env, *options) for order, env in dltools.ORDERS.items()}
+        for order, files in runs.items():
+            self.assertEqual(files, runs["ascending"], f"{plan}: other bits with threads in {order} order")
+        return runs["ascending"]
+
+    def both(self, source, flags, *options):
+        """Bytes from the CPU and from the device."""
+        self.dlcc(source, *flags, "-o", "cpu.plan")
+        self.dlcc(source, *flags, SOURCE, "-o", "cuda.plan")
+        return self.trained("cpu.plan", None, *options), self.on_device("cuda.plan", *options)
+
+    def tensors(self, content):
+        with open(self.path("tensors"), "wb") as file:
+            file.write(content)
+        return safetensors.load(self.path("tensors"))
+
+    def assert_close(self, cpu, cuda, bound):
+        for wanted, got in ((self.tensors(a), self.tensors(b)) for a, b in zip(cpu, cuda)):
+            self.assertEqual(wanted.keys(), got.keys())
+            for name, want in wanted.items():
+                scale = max(1, float(np.max(np.abs(want), initial=0)))
+                worst = float(np.max(np.abs(np.asarray(got[name], np.float64) - want), initial=0)) / scale
+                self.assertLessEqual(worst, bound, name)
+
+
+class Examples(OnBoth):
+    def example(self, name, flags, *options):
+        with open(support.example(name), encoding="utf-8") as file:
+            reads_mnist = "data::MNIST" in file.read()
+        if reads_mnist:
+            options = (*options, "--data", support.fake_mnist())
+        else:
+            dltools.run(sys.executable, os.path.join(dltools.ROOT, "examples", name, "generate.py"), self.folder)
+        return self.both(support.example(name), flags, *options)
+
+    def test_f64(self):
+        for name in ON_ONE_RANK:
+            with self.subTest(name):
+                self.assert_close(*self.example(name, ["--dtype=f64"], "--steps", 8, "--every", "eval=0"), 1e-11)
+
+    def test_f32(self):
+        for name in ON_ONE_RANK:
+            with self.subTest(name):
+                self.assert_close(*self.example(name, [], "--steps", 8, "--every", "eval=0"), 2e-5)
+
+    def test_linear_has_the_bits_of_the_cpu(self):
+        cpu, cuda = self.example("linear", [], "--steps", 200)
+        self.assertEqual(cpu, cuda)
+
+
+class Runs(OnBoth):
+    def setUp(self):
+        super().setUp()
+        self.classification_data(items=70)
+        self.write("net.dl", support.CONVNET)
+
+    def test_accumulation_and_a_short_last_batch(self):
+        self.assert_close(*self.both("net.dl", ["--accumulate=3"], "--epochs", 2), 2e-5)
+
+    def test_a_resumed_run_has_the_bits_of_a_whole_one(self):
+        self.dlcc("net.dl", SOURCE, "-o", "net.plan")
+        whole = self.trained("net.plan", dltools.ORDERS["ascending"], "--steps", 12, "--out", "whole")
+        self.dlrun("net.plan", "-q", "--steps", 5, "--out", "part", env=dltools.ORDERS["random"])
+        dltools.run(dltools.DLRUN, "resume", "part", "-q", "--steps", 12, "--save-final", "final.w", cwd=self.folder,
+                    env=dltools.ORDERS["descending"])
+        with open(self.path("final.w"), "rb") as file:
+            self.assertEqual(file.read(), whole[0])
+
+    def test_races(self):
+        """Every access to shared memory of a whole step."""
+        self.dlcc("net.dl", SOURCE, "-o", "net.plan")
+        env = dltools.emulated("eager", order="random", races=1, cxx="clang++-22")
+        self.trained("net.plan", env, "--steps", 2)
+
+
+class DriverErrors(support.ToolTest):
+    """Calls of the driver that fail, wherever they are."""
+
+    def setUp(self):
+        super().setUp()
+        self.regression_data()
+        self.write("net.dl", support.LINEAR)
+        self.dlcc("net.dl", SOURCE, "-o", "net.plan")
+
+    def run_with(self, **settings):
+        shutil.rmtree(self.path("out"), ignore_errors=True)
+        return dltools.call([dltools.DLRUN, "net.plan", "-q", "--steps", 4, "--every", "ckpt=2", "--out", "out"], self.folder,
+                            dltools.emulated("lazy", **settings))
+
+    def test_200_errors_are_named(self):
+        self.assertEqual(self.run_with(calls=self.path("calls")).returncode, 0)
+        with open(self.path("calls"), encoding="utf-8") as file:
+            counts = {name: int(count) for name, count in map(str.split, file)}
+        places = [(name, number) for name, count in counts.items() for number in range(1, count + 1)]
+        chosen = random.Random(1)
+        quiet = []
+        for _ in range(200):
+            (name, number), error = chosen.choice(places), chosen.choice([1, 2, 700, 719, 999])
+            with self.subTest(f"{name}:{number}={error}"):
+                result = self.run_with(fail=f"{name}:{number}={error}")
+                if result.returncode == 0:  # when everything is done, nobody has to hear of it
+                    quiet.append(name)
+                    continue
+                self.assertIn(result.returncode, range(1, 8), result.stderr)
+                self.assertRegex(result.stderr, "CUDA_ERROR_|emulated device|GPU", f"{name}:{number}={error}")
+                self.assertNotRegex(result.stderr, r"Aborted|terminate called|Sanitizer")
+        self.assertTrue(set(quiet) <= self.ENDING, sorted(set(quiet)))
+
+    # Functions that are called when all is done, or whose answer is not needed.
+    ENDING = {name for name in re.findall(r"cu\w+", """cuMemFree_v2 cuMemFreeHost cuStreamDestroy_v2 cuEventDestroy_v2
+              cuGraphDestroy cuGraphExecDestroy cuModuleUnload cuDevicePrimaryCtxRelease_v2 cuGetErrorName cuGetErrorString
+              cuStreamSynchronize""")}
+
+    def test_more_memory_than_the_device_has(self):
+        result = self.run_with(memory=1000)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertRegex(result.stderr, r"the plan needs .* of memory on emulated device")
+
+    def test_without_a_driver(self):
+        result = dltools.call([dltools.DLRUN, "net.plan", "-q", "--steps", 1], self.folder, {"LD_LIBRARY_PATH": self.folder})
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("libcuda.so.1", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
