@@ -2,7 +2,6 @@
 
 import os
 import random
-import re
 import shutil
 import sys
 import unittest
@@ -77,9 +76,10 @@ class Examples(OnBoth):
             with self.subTest(name):
                 self.assert_close(*self.example(name, [], "--steps", 8, "--every", "eval=0"), 2e-5)
 
-    def test_linear_has_the_bits_of_the_cpu(self):
-        cpu, cuda = self.example("linear", [], "--steps", 200)
-        self.assertEqual(cpu, cuda)
+    def test_200_steps(self):
+        """Sums are in another order than on the CPU: the last bits differ, and stay the last."""
+        self.assert_close(*self.example("linear", [], "--steps", 200), 1e-6)
+        self.assert_close(*self.example("linear", ["--dtype=f64"], "--steps", 200), 1e-14)
 
 
 class Runs(OnBoth):
@@ -121,29 +121,39 @@ class DriverErrors(support.ToolTest):
         return dltools.call([dltools.DLRUN, "net.plan", "-q", "--steps", 4, "--every", "ckpt=2", "--out", "out"], self.folder,
                             dltools.emulated("lazy", **settings))
 
+    def checkpoints(self):
+        folder = self.path("out/checkpoints")
+        contents = {}
+        for name in os.listdir(folder) if os.path.isdir(folder) else []:
+            with open(os.path.join(folder, name), "rb") as file:
+                contents[name] = file.read()
+        return contents
+
     def test_200_errors_are_named(self):
+        """And no checkpoint is ever another than without them."""
         self.assertEqual(self.run_with(calls=self.path("calls")).returncode, 0)
+        whole = self.checkpoints()
+        self.assertEqual(len(whole), 2)
         with open(self.path("calls"), encoding="utf-8") as file:
             counts = {name: int(count) for name, count in map(str.split, file)}
         places = [(name, number) for name, count in counts.items() for number in range(1, count + 1)]
         chosen = random.Random(1)
-        quiet = []
         for _ in range(200):
             (name, number), error = chosen.choice(places), chosen.choice([1, 2, 700, 719, 999])
             with self.subTest(f"{name}:{number}={error}"):
                 result = self.run_with(fail=f"{name}:{number}={error}")
-                if result.returncode == 0:  # when everything is done, nobody has to hear of it
-                    quiet.append(name)
+                for checkpoint, content in self.checkpoints().items():
+                    self.assertEqual(content, whole[checkpoint], checkpoint)
+                if result.returncode == 0:
+                    self.assertTrue(name in self.ENDING or "warning: CUDA: " in result.stderr, result.stderr)
+                    self.assertIn("step-00000004.safetensors", self.checkpoints())
                     continue
-                self.assertIn(result.returncode, range(1, 8), result.stderr)
-                self.assertRegex(result.stderr, "CUDA_ERROR_|emulated device|GPU", f"{name}:{number}={error}")
-                self.assertNotRegex(result.stderr, r"Aborted|terminate called|Sanitizer")
-        self.assertTrue(set(quiet) <= self.ENDING, sorted(set(quiet)))
+                self.assertIn(result.returncode, {3, 5, 6, 70}, result.stderr)
+                self.assertRegex(result.stderr, "dlrun: error: .*(CUDA|GPU)")
 
-    # Functions that are called when all is done, or whose answer is not needed.
-    ENDING = {name for name in re.findall(r"cu\w+", """cuMemFree_v2 cuMemFreeHost cuStreamDestroy_v2 cuEventDestroy_v2
-              cuGraphDestroy cuGraphExecDestroy cuModuleUnload cuDevicePrimaryCtxRelease_v2 cuGetErrorName cuGetErrorString
-              cuStreamSynchronize""")}
+    # What is called when all is done.
+    ENDING = set("""cuMemFree_v2 cuMemFreeHost cuStreamDestroy_v2 cuEventDestroy_v2 cuGraphDestroy cuGraphExecDestroy
+                 cuModuleUnload cuDevicePrimaryCtxRelease_v2 cuStreamSynchronize""".split())
 
     def test_more_memory_than_the_device_has(self):
         result = self.run_with(memory=1000)

@@ -65,7 +65,11 @@ Result Driver::injected(const char *what) {
 }
 
 Result Driver::enter(const char *name) {
-  if (Result result = injected(name))
+  Result result = injected(name);
+  // These leave nothing of the context.
+  if (result >= IllegalAddress && result <= LaunchFailed && !sticky)
+    sticky = result;
+  if (result)
     return result;
   return ready ? sticky : NotInitialized;
 }
