@@ -55,12 +55,18 @@ ORDERS = {"ascending": emulated("eager", order="ascending"), "descending": emula
           "random": emulated("lazy", order="random")}
 
 
+# Whatever a test compiles and runs by the functions below is for this target.
+ON_CUDA = os.environ.get("DL_TARGET") == "cuda"
+
+
 def dlcc(*arguments, **options):
+    if ON_CUDA:
+        arguments = [argument for argument in arguments if not str(argument).startswith("--target")] + ["--target=cuda:source"]
     return run(DLCC, *arguments, **options)
 
 
-def dlrun(*arguments, **options):
-    return run(DLRUN, *arguments, **options)
+def dlrun(*arguments, env=None, **options):
+    return run(DLRUN, *arguments, env=emulated() if ON_CUDA and env is None else env, **options)
 
 
 def events(*arguments, **options):

@@ -39,7 +39,7 @@ class Count:
 def command(*words, **options):
     """Runs a command with its output on the screen; True if it succeeded."""
     sys.stdout.flush()
-    return subprocess.run(words, cwd=dltools.ROOT, **options).returncode == 0
+    return subprocess.run(words, **{"cwd": dltools.ROOT, **options}).returncode == 0
 
 
 def quiet(*words):
@@ -197,7 +197,9 @@ def schedule():
 
 def cuda():
     """Plans for GPUs on the emulated device."""
-    return python("cuda") + compared_programs("--count", "40", "--cuda")
+    curves = command(sys.executable, "-m", "unittest", "parity.test_ops", "parity.test_parity", cwd=os.path.join(dltools.ROOT, "test"),
+                     env={**os.environ, "DL_TARGET": "cuda"})
+    return python("cuda") + one(curves) + compared_programs("--count", "200", "--cuda")
 
 
 def random_programs():

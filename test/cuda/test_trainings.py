@@ -1,8 +1,6 @@
 """Plans for CUDA, trained on the emulated device, beside plans for the CPU."""
 
 import os
-import random
-import shutil
 import sys
 import unittest
 
@@ -105,65 +103,6 @@ class Runs(OnBoth):
         self.dlcc("net.dl", SOURCE, "-o", "net.plan")
         env = dltools.emulated("eager", order="random", races=1, cxx="clang++-22")
         self.trained("net.plan", env, "--steps", 2)
-
-
-class DriverErrors(support.ToolTest):
-    """Calls of the driver that fail, wherever they are."""
-
-    def setUp(self):
-        super().setUp()
-        self.regression_data()
-        self.write("net.dl", support.LINEAR)
-        self.dlcc("net.dl", SOURCE, "-o", "net.plan")
-
-    def run_with(self, **settings):
-        shutil.rmtree(self.path("out"), ignore_errors=True)
-        return dltools.call([dltools.DLRUN, "net.plan", "-q", "--steps", 4, "--every", "ckpt=2", "--out", "out"], self.folder,
-                            dltools.emulated("lazy", **settings))
-
-    def checkpoints(self):
-        folder = self.path("out/checkpoints")
-        contents = {}
-        for name in os.listdir(folder) if os.path.isdir(folder) else []:
-            with open(os.path.join(folder, name), "rb") as file:
-                contents[name] = file.read()
-        return contents
-
-    def test_200_errors_are_named(self):
-        """And no checkpoint is ever another than without them."""
-        self.assertEqual(self.run_with(calls=self.path("calls")).returncode, 0)
-        whole = self.checkpoints()
-        self.assertEqual(len(whole), 2)
-        with open(self.path("calls"), encoding="utf-8") as file:
-            counts = {name: int(count) for name, count in map(str.split, file)}
-        places = [(name, number) for name, count in counts.items() for number in range(1, count + 1)]
-        chosen = random.Random(1)
-        for _ in range(200):
-            (name, number), error = chosen.choice(places), chosen.choice([1, 2, 700, 719, 999])
-            with self.subTest(f"{name}:{number}={error}"):
-                result = self.run_with(fail=f"{name}:{number}={error}")
-                for checkpoint, content in self.checkpoints().items():
-                    self.assertEqual(content, whole[checkpoint], checkpoint)
-                if result.returncode == 0:
-                    self.assertTrue(name in self.ENDING or "warning: CUDA: " in result.stderr, result.stderr)
-                    self.assertIn("step-00000004.safetensors", self.checkpoints())
-                    continue
-                self.assertIn(result.returncode, {3, 5, 6, 70}, result.stderr)
-                self.assertRegex(result.stderr, "dlrun: error: .*(CUDA|GPU)")
-
-    # What is called when all is done.
-    ENDING = set("""cuMemFree_v2 cuMemFreeHost cuStreamDestroy_v2 cuEventDestroy_v2 cuGraphDestroy cuGraphExecDestroy
-                 cuModuleUnload cuDevicePrimaryCtxRelease_v2 cuStreamSynchronize""".split())
-
-    def test_more_memory_than_the_device_has(self):
-        result = self.run_with(memory=1000)
-        self.assertEqual(result.returncode, 3, result.stderr)
-        self.assertRegex(result.stderr, r"the plan needs .* of memory on emulated device")
-
-    def test_without_a_driver(self):
-        result = dltools.call([dltools.DLRUN, "net.plan", "-q", "--steps", 1], self.folder, {"LD_LIBRARY_PATH": self.folder})
-        self.assertEqual(result.returncode, 3, result.stderr)
-        self.assertIn("libcuda.so.1", result.stderr)
 
 
 if __name__ == "__main__":
