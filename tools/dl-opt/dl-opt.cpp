@@ -2,6 +2,7 @@
 // and the facts of ops, for tests and for looking.
 
 #include "compiler/codegen/cpu/Passes.h"
+#include "compiler/codegen/cuda/Passes.h"
 #include "dialects/graph/Check.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/plan/Plan.h"
@@ -42,6 +43,7 @@ static void registerPasses() {
   registerSavedPasses();
   registerSchedulePasses();
   registerCpuPasses();
+  registerCudaPasses();
 }
 
 static void loadDialects(MLIRContext &context) {

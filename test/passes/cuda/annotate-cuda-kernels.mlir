@@ -1,0 +1,39 @@
+// How kernels are shared among blocks of threads, which follows from shapes alone.
+
+// RUN: dl-opt %s --annotate-cuda-kernels | FileCheck %s
+
+// Tiles of both operands wait in shared memory, twice: a step is read while another is multiplied.
+// CHECK-LABEL: graph.step @product
+// CHECK: bytes = 196608 : i64, flops = 4194304 : i64, name = "product"
+// CHECK-SAME: shared = {{[1-9][0-9]+}} : i64, strategy = "contract", threads = 256 : i64, tiles = {{[1-9][0-9]*}} : i64
+graph.step @product(%x: tensor<128x128xf32>, %w: tensor<128x128xf32>) -> tensor<128x128xf32> {
+  %0 = "graph.kernel"(%x, %w) <{name = "product"}> ({
+  ^bb0(%a: tensor<128x128xf32>, %b: tensor<128x128xf32>):
+    %1 = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+    graph.yield %1 : tensor<128x128xf32>
+  }) : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  graph.return %0 : tensor<128x128xf32>
+}
+
+// CHECK-LABEL: graph.step @map
+// CHECK: name = "map", scratch = 0 : i64, shared = 0 : i64, strategy = "map", threads = 256 : i64
+graph.step @map(%x: tensor<100x64xf32>) -> tensor<100x64xf32> {
+  %0 = "graph.kernel"(%x) <{name = "map"}> ({
+  ^bb0(%a: tensor<100x64xf32>):
+    %1 = graph.add %a, %a : (tensor<100x64xf32>, tensor<100x64xf32>) -> tensor<100x64xf32>
+    graph.yield %1 : tensor<100x64xf32>
+  }) : (tensor<100x64xf32>) -> tensor<100x64xf32>
+  graph.return %0 : tensor<100x64xf32>
+}
+
+// Several threads share a row, and several rows a block.
+// CHECK-LABEL: graph.step @rows
+// CHECK: name = "rows", scratch = 0 : i64, shared = {{[1-9][0-9]+}} : i64, strategy = "rows", threads = {{[0-9]+}} : i64, tiles = {{[0-9]+}} : i64
+graph.step @rows(%x: tensor<512x1000xf32>) -> tensor<512xf32> {
+  %0 = "graph.kernel"(%x) <{name = "rows"}> ({
+  ^bb0(%a: tensor<512x1000xf32>):
+    %1 = graph.sum %a {dims = array<i64: 1>, keepdim = false} : (tensor<512x1000xf32>) -> tensor<512xf32>
+    graph.yield %1 : tensor<512xf32>
+  }) : (tensor<512x1000xf32>) -> tensor<512xf32>
+  graph.return %0 : tensor<512xf32>
+}
