@@ -149,10 +149,10 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
 /// is to be done, and parts of sums go through memory.
 double ContractForm::cycles() const {
   double area = double(rows.tile) * columns.tile;
-  double rate = tensorCores ? 512 : isDouble ? 64 : 128; // multiply-adds
+  double rate = tensorCores ? 256 : isDouble ? 64 : 128; // multiply-adds
   double efficiency = area / (area + 12.0 * (rows.tile + columns.tile) + 512);
   double busy = area * double(splitExtent()) / (rate * efficiency);
-  double waiting = 650.0 * double(splitExtent() / step) + 2500;
+  double waiting = 500.0 * double(splitExtent() / step) + 2500;
   int64_t blocks = tiles() * splits, slots = 2 * kProcessors;
   double both = std::max(2 * busy, waiting),
          alone = std::max(1.2 * busy, waiting);
@@ -162,7 +162,7 @@ double ContractForm::cycles() const {
                                                                     : 0);
   if (splits > 1) {
     double bytes = 2.0 * double(blocks) * area * elementBytes();
-    time += 2500 + bytes / (12.0 * kProcessors);
+    time += 6000 + bytes / (12.0 * kProcessors);
   }
   return time;
 }
