@@ -47,7 +47,7 @@ TEST(Races, BetweenThreadsOfABlock) {
   expectNone("s[i] = i; __syncthreads(); x[i] = s[63 - i]; __syncthreads(); "
              "s[i] = 1;");
   expectRace("t[i / 2] = i; __syncthreads(); x[i] = t[(i ^ 2) / 2];",
-             "writes what another thread has written");
+             "writes what another has written");
   expectRace("t[i] = i; x[i] = t[63 - i];", "");
   // The reader of the same thread must not hide the others.
   expectRace("if (i == 0) s[0] = 1; __syncthreads(); x[i] = s[0]; if (i == 63) "
@@ -84,6 +84,51 @@ TEST(Races, OfWideAccessesAndCopies) {
                      "dl_simt_cp_async_wait<0>(); ";
   expectRace(copy + "x[i] = s[(63 - i) * 4];", "");
   expectNone(copy + "__syncthreads(); if (i == 0) x[0] = s[63 * 4];");
+}
+
+TEST(Races, InMemoryOfTheDevice) {
+  expectRace("x[i] = i; s[i] = x[63 - i];", "");
+  expectNone("x[i] = i; __syncthreads(); s[i] = x[63 - i];");
+}
+
+/// Four blocks of 16 threads.
+static std::string blocks(const std::string &body, const char *order,
+                          int expected) {
+  EmulatedDevice device({{"DLEMU_RACES", "1"},
+                         {"DLEMU_MODE", "eager"},
+                         {"DLEMU_ORDER", order},
+                         {"DLEMU_CXX", "clang++-22"}});
+  FunctionT *kernel = device.function(
+      "extern \"C\" __global__ void k(float *x, unsigned *counter) { unsigned "
+      "i = blockIdx.x * 16 + threadIdx.x;" +
+          body + "}",
+      "k");
+  DevicePointer x = device.upload(std::vector<float>(128)),
+                counter = device.upload(std::vector<unsigned>(1));
+  EXPECT_EQ(device.launch(kernel, 4, 16, 0, x, counter), expected)
+      << body << "\n"
+      << device.said();
+  return device.said();
+}
+
+TEST(Races, BetweenBlocks) {
+  for (const char *order : {"ascending", "descending", "random"}) {
+    for (const char *wrong :
+         {"x[i % 16] = 1;", "x[i] = x[(i + 16) % 64] + 1;"}) {
+      std::string said = blocks(wrong, order, IllegalAddress);
+      EXPECT_NE(said.find("a thread of another block"), said.npos) << said;
+    }
+    blocks("x[i + 64] = x[(i + 16) % 64] + 1;", order, Success);
+    const std::string sum =
+        "x[i] = i; __threadfence(); __syncthreads(); __shared__ bool last;"
+        "if (threadIdx.x == 0) last = COUNT == 3; __syncthreads();"
+        "if (last) x[64 + threadIdx.x] = x[threadIdx.x] + x[48 + threadIdx.x];";
+    std::string right = sum, wrong = sum;
+    blocks(right.replace(right.find("COUNT"), 5, "atomicAdd(counter, 1u)"),
+           order, Success);
+    blocks(wrong.replace(wrong.find("COUNT"), 5, "(*counter)++"), order,
+           IllegalAddress);
+  }
 }
 
 TEST(Races, BoundsAreExact) {

@@ -224,37 +224,43 @@ void Block::access(const void *pointer, size_t bytes, bool writes,
                    const void *code) {
   auto at = uintptr_t(pointer);
   Span dynamic = shared.dynamicPart(), variables = shared.staticPart();
-  size_t cell;
+  Access now = {epoch, warps[current->warp()].epoch, uint16_t(current->id)};
+  Conflict conflict;
+  std::string where;
   if (dynamic.holds(at, bytes)) {
-    cell = at - dynamic.first;
+    conflict = shadow.note(at - dynamic.first, bytes, now, writes);
+    where = "of shared memory at +" + std::to_string(at - dynamic.first) +
+            " of the dynamic part";
   } else if (variables.holds(at, bytes)) {
-    cell = maxSharedBytes + (at - variables.first);
+    conflict = shadow.note(maxSharedBytes + (at - variables.first), bytes, now,
+                           writes);
+    where = "of shared memory at +" + std::to_string(at - variables.first) +
+            " of the variables";
+  } else if (stacks.hold(at) ||
+             Span{uintptr_t(&machine), uintptr_t(&machine + 1)}.holds(at,
+                                                                      bytes)) {
+    return;
+  } else if (launch->isDeviceMemory(at, bytes)) {
+    conflict = deviceShadow.note(at, bytes, now, writes, machine.usedAtomics);
+    if (conflict.kind != Conflict::None)
+      where = "at " + launch->describe(at);
   } else {
-    Span own = {uintptr_t(&machine), uintptr_t(&machine + 1)};
-    if (stacks.hold(at) || own.holds(at, bytes) ||
-        launch->isDeviceMemory(at, bytes))
-      return;
     if (!writes && shared.imagePart().holds(at, bytes))
       return;
     fail(std::string(writes ? "writes " : "reads ") + std::to_string(bytes) +
          " bytes " + launch->describe(at) + place(code));
   }
-  Access now = {epoch, warps[current->warp()].epoch, uint16_t(current->id)};
-  Conflict conflict = shadow.note(cell, bytes, now, writes);
   if (conflict.kind == Conflict::None)
     return;
-  static const char *const says[] = {"",
-                                     "writes what another thread has written",
-                                     "reads what another thread has written",
-                                     "writes what another thread has read"};
-  fail(std::string("race: it ") + says[conflict.kind] + ", thread " +
-       text(fibers[conflict.other].index) + ", with no barrier between them: " +
-       std::to_string(bytes) + " bytes of shared memory at +" +
-       std::to_string(dynamic.holds(at, bytes) ? at - dynamic.first
-                                               : at - variables.first) +
-       (dynamic.holds(at, bytes) ? " of the dynamic part"
-                                 : " of the variables") +
-       place(code));
+  static const char *const says[] = {"", "writes what another has written",
+                                     "reads what another has written",
+                                     "writes what another has read"};
+  std::string other = conflict.otherBlock
+                          ? "a thread of another block"
+                          : "thread " + text(fibers[conflict.other].index);
+  fail(std::string("race: it ") + says[conflict.kind] + ", " + other +
+       ", with no barrier between them: " + std::to_string(bytes) + " bytes " +
+       where + place(code));
 }
 
 std::string Block::deadlock() const {
@@ -280,6 +286,8 @@ std::string Block::deadlock() const {
 
 void Block::run(Index3 index) {
   machine.block = index;
+  machine.usedAtomics = false;
+  deviceShadow.beginBlock();
   error.reset();
   ++epoch;
   alive = fibers.size();

@@ -49,6 +49,7 @@ struct Block {
   Stacks stacks;
   SharedMemory shared;
   Shadow shadow;
+  DeviceShadow deviceShadow;
   const Launch *launch = nullptr;
   void *launcher = nullptr; ///< where `run` waits for the block
   Fiber *current = nullptr;

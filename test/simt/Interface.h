@@ -5,7 +5,7 @@
 
 namespace dlsimt {
 
-constexpr unsigned interfaceVersion = 1;
+constexpr unsigned interfaceVersion = 2;
 
 struct Index3 {
   unsigned x = 1, y = 1, z = 1;
@@ -37,6 +37,9 @@ struct Deposit {
 struct Machine {
   Index3 thread, block, blockSize, gridSize;
   unsigned lane = 0;
+  /// The block has used an atomic function, which may have told it that others
+  /// have written.
+  bool usedAtomics = false;
   unsigned char *dynamicShared = nullptr;
   void (*syncThreads)() = nullptr;
   /// How many of the block's threads came with true.

@@ -62,6 +62,7 @@ std::optional<Failure> run(const Launch &launch) {
   b.shared.prepare(*launch.image, launch.sharedBytes);
   if (launch.image->reportsAccesses) {
     Span variables = b.shared.staticPart();
+    b.deviceShadow.beginLaunch();
     b.shadow.resize(maxSharedBytes + (variables.end - variables.first));
   }
   b.fibers.resize(threads);

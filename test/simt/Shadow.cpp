@@ -2,38 +2,86 @@
 
 namespace dlsimt {
 
-void Shadow::addRead(Cell &cell, const Access &now) {
+static void addRead(std::array<Access, 3> &reads, const Access &now) {
   // Reads that are ordered before this one say nothing that it does not.
-  for (Access &read : cell.reads)
+  for (Access &read : reads)
     if (read.isBefore(now)) {
       read = now;
       // Its older ones go too, so that no thread has two places.
-      for (Access &other : cell.reads)
+      for (Access &other : reads)
         if (&other != &read && other.isBefore(now))
           other = {};
       return;
     }
   // Three other threads: if they are of one warp, one of another is worth more.
-  bool oneWarp = cell.reads[0].warp() == cell.reads[1].warp() &&
-                 cell.reads[0].warp() == cell.reads[2].warp();
-  if (oneWarp && now.warp() != cell.reads[0].warp())
-    cell.reads[2] = now;
+  bool oneWarp =
+      reads[0].warp() == reads[1].warp() && reads[0].warp() == reads[2].warp();
+  if (oneWarp && now.warp() != reads[0].warp())
+    reads[2] = now;
+}
+
+Conflict ShadowCell::note(const Access &now, bool writes) {
+  if (!write.isBefore(now))
+    return {writes ? Conflict::WriteAfterWrite : Conflict::ReadAfterWrite,
+            write.thread};
+  if (!writes) {
+    addRead(reads, now);
+    return {};
+  }
+  for (const Access &read : reads)
+    if (!read.isBefore(now))
+      return {Conflict::WriteAfterRead, read.thread};
+  write = now;
+  return {};
 }
 
 Conflict Shadow::note(size_t at, size_t bytes, const Access &now, bool writes) {
-  for (size_t i = at; i < at + bytes; ++i) {
-    Cell &cell = cells[i];
-    if (!cell.write.isBefore(now))
-      return {writes ? Conflict::WriteAfterWrite : Conflict::ReadAfterWrite,
-              cell.write.thread};
-    if (!writes) {
-      addRead(cell, now);
-      continue;
+  for (size_t i = at; i < at + bytes; ++i)
+    if (Conflict conflict = cells[i].note(now, writes);
+        conflict.kind != Conflict::None)
+      return conflict;
+  return {};
+}
+
+/// Memory of the device comes and goes between launches.
+void DeviceShadow::beginLaunch() {
+  words = Pages();
+  bytes = Pages();
+  launch = run + 1;
+}
+
+DeviceShadow::Cell &DeviceShadow::Pages::at(uintptr_t number) {
+  uintptr_t page = number / cells;
+  if (last.first != page || !last.second) {
+    auto &found = known[page];
+    if (!found)
+      found = std::make_unique<std::array<Cell, cells>>();
+    last = {page, found.get()};
+  }
+  return (*last.second)[number % cells];
+}
+
+Conflict DeviceShadow::note(uintptr_t at, size_t size, const Access &now,
+                            bool writes, bool mayReadOthers) {
+  bool inWords = at % 4 == 0 && size % 4 == 0;
+  uintptr_t unit = inWords ? 4 : 1;
+  Pages &pages = inWords ? words : bytes;
+  for (uintptr_t i = at / unit; i < (at + size) / unit; ++i) {
+    Cell &cell = pages.at(i);
+    if (Conflict conflict = cell.note(now, writes);
+        conflict.kind != Conflict::None)
+      return conflict;
+    if (isOther(cell.writer) && (writes || !mayReadOthers))
+      return {writes ? Conflict::WriteAfterWrite : Conflict::ReadAfterWrite, 0,
+              true};
+    if (writes) {
+      if (isOther(cell.reader) || isOther(cell.otherReader))
+        return {Conflict::WriteAfterRead, 0, true};
+      cell.writer = run;
+    } else if (cell.reader != run) {
+      cell.otherReader = cell.reader;
+      cell.reader = run;
     }
-    for (const Access &read : cell.reads)
-      if (!read.isBefore(now))
-        return {Conflict::WriteAfterRead, read.thread};
-    cell.write = now;
   }
   return {};
 }

@@ -1,11 +1,14 @@
-// Who touched each byte of shared memory last: finds accesses of two threads
-// with no barrier between them, whatever order they happened to come in.
+// Who touched each byte of memory last: finds accesses of two threads with no
+// barrier between them, whatever order they happened to come in.
 #ifndef DL_TEST_SIMT_SHADOW_H
 #define DL_TEST_SIMT_SHADOW_H
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace dlsimt {
@@ -33,6 +36,17 @@ struct Conflict {
     WriteAfterRead
   } kind = None;
   unsigned other = 0; ///< thread
+  bool otherBlock = false;
+};
+
+/// Of one byte or word, within a block.
+struct ShadowCell {
+  Access write;
+  /// Enough to meet every writer with a reader that is not ordered before it,
+  /// if there is one: of different threads, of two warps if two read.
+  std::array<Access, 3> reads;
+
+  Conflict note(const Access &now, bool writes);
 };
 
 class Shadow {
@@ -42,14 +56,37 @@ public:
   Conflict note(size_t at, size_t bytes, const Access &now, bool writes);
 
 private:
-  struct Cell {
-    Access write;
-    /// Enough to meet every writer with a reader that is not ordered before
-    /// it, if there is one: of different threads, of two warps if two read.
-    std::array<Access, 3> reads;
+  std::vector<ShadowCell> cells;
+};
+
+/// The same of the device's memory, where blocks meet, too: nothing orders two
+/// blocks of a launch but what one learns by an atomic function, and then it
+/// only reads.
+class DeviceShadow {
+public:
+  void beginLaunch();
+  void beginBlock() { ++run; }
+  Conflict note(uintptr_t at, size_t size, const Access &now, bool writes,
+                bool mayReadOthers);
+
+private:
+  struct Cell : ShadowCell {
+    uint32_t writer = 0, reader = 0, otherReader = 0; ///< runs of blocks
   };
-  static void addRead(Cell &cell, const Access &now);
-  std::vector<Cell> cells;
+  static constexpr size_t cells = 1024;
+  class Pages {
+  public:
+    Cell &at(uintptr_t number);
+
+  private:
+    std::unordered_map<uintptr_t, std::unique_ptr<std::array<Cell, cells>>>
+        known;
+    std::pair<uintptr_t, std::array<Cell, cells> *> last = {0, nullptr};
+  };
+  bool isOther(uint32_t block) const { return block >= launch && block != run; }
+
+  Pages words, bytes;           ///< by what an access is made of
+  uint32_t run = 1, launch = 1; ///< the first block of it
 };
 
 } // namespace dlsimt
