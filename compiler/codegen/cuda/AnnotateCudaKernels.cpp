@@ -39,6 +39,8 @@ private:
     Builder builder(&getContext());
     if (tf32)
       kernel->setAttr(kTf32, builder.getUnitAttr());
+    if (leastProduct > 0)
+      kernel->setAttr(kLeastProduct, builder.getI64IntegerAttr(leastProduct));
     FailureOr<BlockKernel> blocks = BlockKernel::create(kernel);
     if (failed(blocks))
       return failure();
@@ -57,7 +59,7 @@ private:
 
   static void copyFacts(graph::KernelOp from, graph::KernelOp to) {
     for (StringRef fact :
-         {StringRef(kTf32), StringRef("strategy"), StringRef("tiles"),
+         {StringRef(kTf32), StringRef(kLeastProduct), StringRef("strategy"), StringRef("tiles"),
           StringRef("threads"), StringRef("shared"), StringRef("scratch"),
           StringRef("flops"), StringRef("bytes")})
       if (Attribute value = from->getAttr(fact))

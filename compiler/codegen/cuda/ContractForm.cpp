@@ -16,9 +16,6 @@ using kernel::StagedKernel;
 static constexpr int64_t kProcessors = 132;
 static constexpr int64_t kMaxNumbers = 64;
 static constexpr int64_t kMaxSplits = 64;
-/// With fewer multiplications, what a tile has to be prepared for takes longer
-/// than it saves: sums of products are sums like others then.
-static constexpr int64_t kMinPoints = 1 << 18;
 
 static bool reads(const graph::Access &access, unsigned dim) {
   return access.map.isFunctionOfDim(dim) ||
@@ -103,6 +100,13 @@ static bool isSmall(const StagedKernel &kernel, const Stage &stage) {
          });
 }
 
+/// With fewer multiplications, what a tile has to be prepared for takes longer
+/// than it saves: sums of products are sums like others then.
+static int64_t leastPoints(const StagedKernel &kernel) {
+  auto least = kernel.op()->getAttrOfType<IntegerAttr>(kLeastProduct);
+  return least ? least.getInt() : 1 << 18;
+}
+
 std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
   const Stage &stage = kernel.stages().back();
   if (!stage.contraction || !llvm::all_of(ArrayRef(kernel.stages()).drop_back(),
@@ -113,7 +117,7 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
   const graph::LoopNest &nest = kernel.nest(stage.op);
   Type element =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
-  if ((!element.isF32() && !element.isF64()) || nest.points() < kMinPoints)
+  if ((!element.isF32() && !element.isF64()) || nest.points() < leastPoints(kernel))
     return std::nullopt;
   ContractForm form;
   form.isDouble = element.isF64();

@@ -16,6 +16,9 @@ namespace dl::cuda {
 
 /// On a graph.kernel: its products of f32 may round operands to tf32.
 inline constexpr llvm::StringLiteral kTf32 = "tf32";
+/// On a graph.kernel: a product has a tile in registers from so many
+/// multiplications on.
+inline constexpr llvm::StringLiteral kLeastProduct = "least_product";
 
 struct ContractForm {
   /// Nothing where the kernel is another one.

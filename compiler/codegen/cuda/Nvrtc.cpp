@@ -62,7 +62,7 @@ llvm::Expected<const Nvrtc *> Nvrtc::open() {
     return wrong("code for CUDA is compiled by NVRTC (libnvrtc.so.13 or .12), "
                  "which is not there: install NVIDIA's CUDA Toolkit or its "
                  "package of NVRTC alone, or say where it is with "
-                 "DL_NVRTC=FOLDER; tools/dev/setup.sh --cuda fetches it");
+                 "DL_NVRTC=FOLDER");
   bool all = true;
   auto find = [&](auto &function, const char *name) {
     function = reinterpret_cast<std::decay_t<decltype(function)>>(

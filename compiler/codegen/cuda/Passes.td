@@ -21,7 +21,9 @@ def AnnotateCudaKernels : Pass<"annotate-cuda-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::dl::graph::GraphDialect", "::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect"];
   let options = [Option<"tf32", "tf32", "bool", "false",
-                        "Products of f32 on tensor cores, with operands rounded to tf32">];
+                        "Products of f32 on tensor cores, with operands rounded to tf32">,
+                 Option<"leastProduct", "least-product", "int64_t", "0",
+                        "Multiplications from which on a product has tiles in registers; 0: where that pays">];
 }
 
 #endif
