@@ -55,7 +55,10 @@ std::unique_ptr<Lowered> lower(const std::string &file, bool fuse) {
   FormKernelsOptions options;
   options.fuse = fuse;
   manager.addPass(createFormKernels(options));
-  manager.addPass(createAnnotateCudaKernels());
+  // Fused products are tiles in registers, however small; single ones are sums.
+  AnnotateCudaKernelsOptions annotation;
+  annotation.leastProduct = fuse ? 1 : 0;
+  manager.addPass(createAnnotateCudaKernels(annotation));
   if (failed(manager.run(*lowered->module)))
     return nullptr;
   CudaOptions cuda;

@@ -59,9 +59,9 @@ private:
 
   static void copyFacts(graph::KernelOp from, graph::KernelOp to) {
     for (StringRef fact :
-         {StringRef(kTf32), StringRef(kLeastProduct), StringRef("strategy"), StringRef("tiles"),
-          StringRef("threads"), StringRef("shared"), StringRef("scratch"),
-          StringRef("flops"), StringRef("bytes")})
+         {StringRef(kTf32), StringRef(kLeastProduct), StringRef("strategy"),
+          StringRef("tiles"), StringRef("threads"), StringRef("shared"),
+          StringRef("scratch"), StringRef("flops"), StringRef("bytes")})
       if (Attribute value = from->getAttr(fact))
         to->setAttr(fact, value);
   }

@@ -117,7 +117,8 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
   const graph::LoopNest &nest = kernel.nest(stage.op);
   Type element =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
-  if ((!element.isF32() && !element.isF64()) || nest.points() < leastPoints(kernel))
+  if ((!element.isF32() && !element.isF64()) ||
+      nest.points() < leastPoints(kernel))
     return std::nullopt;
   ContractForm form;
   form.isDouble = element.isF64();
