@@ -4,6 +4,7 @@ devices" are in test_readme.py and test/mpi."""
 import os
 import re
 import shutil
+import unittest
 
 import numpy as np
 
@@ -144,7 +145,7 @@ class Commands(support.ToolTest):
     def test_every_command_runs(self):
         text = readme()
         self.prepare(text)
-        found = commands(text.replace(section(text, "Many devices"), ""))
+        found = commands(text.replace(section(text, "Many devices"), "").replace(section(text, "On a GPU"), ""))
         self.assertGreater(len(found), 40)
         path = os.path.dirname(dltools.DLCC) + os.pathsep + os.environ["PATH"]
         ran = []
@@ -152,6 +153,8 @@ class Commands(support.ToolTest):
             if command.split()[0] in NOT_HERE:
                 self.assertTrue(os.access(os.path.join(dltools.ROOT, command.split()[0]), os.X_OK), command)
                 continue
+            if "--target=cuda" in command:  # the source alone: no NVRTC
+                command = re.sub(r"--target=cuda\S*", "--target=cuda:source", command) + " -o cuda.plan"
             result = dltools.call(["bash", "-c", command], self.folder, {"PATH": path, "DL_DATA": ""})
             self.assertEqual(result.returncode, 0, f"{command}\n{result.stdout[-500:]}\n{result.stderr[-2000:]}")
             ran.append(command)
@@ -159,6 +162,24 @@ class Commands(support.ToolTest):
             self.assertTrue(any(what in command for command in ran), what)
         digits = np.load(os.path.join(self.folder, "digits.npy"))
         self.assertEqual(digits.shape, (1000,))
+
+    @unittest.skipUnless(os.path.isdir(dltools.EMULATED), "there is no emulated GPU")
+    def test_commands_for_gpus(self):
+        """Those that compile, without NVRTC; those that run, on the emulated device."""
+        text = readme()
+        self.write("net.dl", re.search(r"```cpp\n(.*?)```", text, re.S)[1])
+        self.small_mnist(os.path.join(self.folder, "data", "mnist"))
+        found = commands(section(text, "On a GPU"))
+        self.assertGreaterEqual(len(found), 3)
+        path = os.path.dirname(dltools.DLCC) + os.pathsep + os.environ["PATH"]
+        for command in found:
+            command = re.sub(r"--target=cuda\S*", "--target=cuda:source", command)
+            if command == "dlrun net.plan":
+                command += " --steps 2 -q"
+            if not command.startswith("dlrun resume"):
+                result = dltools.call(["bash", "-c", command], self.folder, {"PATH": path, "DL_DATA": "", **dltools.emulated()})
+                self.assertEqual(result.returncode, 0, f"{command}\n{result.stderr[-2000:]}")
+        self.assertTrue(os.path.exists(self.path("net.cu")))
 
     def test_a_wrong_command_is_found(self):
         """Control: an option that is not there, and a line that is no command."""
