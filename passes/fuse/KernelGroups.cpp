@@ -72,6 +72,8 @@ KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
                      user);
         }))
       kind = OpKind::Elementwise;
+    if (kind == OpKind::Free && freeRepeatsTooMuch(&op))
+      kind = OpKind::Elementwise;
     kinds[&op] = kind;
     if (kind == OpKind::Free && isStepNumber(&op))
       stepNumbers.insert(&op);
@@ -296,6 +298,9 @@ StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
   if (group.ops.size() + joining(op) > size_t(machine.maxKernelOps))
     return "so many ops in one kernel would take disproportionately long to "
            "compile";
+  if (repeatsTooMuch(group, op))
+    return "it would be computed again and again for the places at which it is "
+           "read";
   return group.contraction ? obstacleInContraction(group, op)
                            : obstacleInLoops(group, op);
 }
@@ -378,6 +383,7 @@ void KernelGroups::append(unsigned g, Operation *op) {
       groups.push_back(g);
   }
   addTime(g, op);
+  repeats[op] = repeatsIn(group, op);
   group.ops.push_back(op);
   groupOfOp[op] = g;
 }

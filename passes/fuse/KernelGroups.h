@@ -55,6 +55,13 @@ private:
     double start = 0, seconds = 0;
     double finish() const { return start + seconds; }
   };
+  /// Evaluations of ops that one element of an op takes in its kernel.
+  struct Repeats {
+    /// What it reads at its own place.
+    llvm::SmallVector<mlir::Operation *, 2> same;
+    uint64_t elsewhere = 0; // for what it reads at other places itself
+    uint64_t all = 0; // the places at which the most repeated op is evaluated
+  };
   OpKind classify(mlir::Operation *op) const;
   bool isStepNumber(mlir::Operation *op) const;
   void assign(mlir::Operation *op);
@@ -83,6 +90,12 @@ private:
   void addTime(unsigned group, mlir::Operation *op);
   bool delaysIndependentWork(unsigned group, mlir::Operation *op,
                              llvm::ArrayRef<unsigned> reads);
+  // RepeatedWork.cpp
+  mlir::Operation *madeInPlace(const Group &group, mlir::Value value) const;
+  Repeats repeatsIn(const Group &group, mlir::Operation *op) const;
+  uint64_t evaluationsOfFree(mlir::Operation *op) const;
+  bool freeRepeatsTooMuch(mlir::Operation *op);
+  bool repeatsTooMuch(const Group &group, mlir::Operation *op) const;
   void addRead(unsigned group, unsigned from);
   void absorbPrologues();
   llvm::SmallVector<mlir::Value> realOperands(mlir::Operation *op) const;
@@ -101,6 +114,8 @@ private:
   /// Elementwise ops on arguments alone that go where their one reader goes,
   /// and how many go there with each, itself included.
   llvm::DenseMap<mlir::Operation *, unsigned> waiting;
+  llvm::DenseMap<mlir::Operation *, Repeats>
+      repeats; // of elementwise and free ops
   /// Ops whose place has been explained in a remark.
   llvm::DenseSet<mlir::Operation *> explained;
   /// Cheap groups that are computed again within a contraction that reads them.

@@ -5,6 +5,7 @@ views: a value seen in another shape again and again.
 reads: a computed value that is read through views of it, one on the other.
 images: what a convolution makes, seen through as many views before it and behind it.
 squares: a setting times itself, and that times itself, which has 2^LENGTH paths.
+shifts: a value plus what lies beside it, and that plus what lies beside it: 2^LENGTH reads, if all were one kernel.
 update: what an update needs from before the gradients.
 """
 
@@ -47,6 +48,14 @@ elif kind == "images":
     print(f"  %u = graph.tanh %v{2 * length + 2} : ({image}) -> {image}")
     print(f"  %last = graph.add %u, %y : ({image}, {image}) -> {image}")
     print(f"  graph.return %last : {image}\n}}")
+elif kind == "shifts":
+    t, part = "tensor<4x16xf32>", "tensor<4x15xf32>"
+    print(f"graph.step @shifts(%v0: {t}) -> {t} {{")
+    for i in range(length):
+        print(f"  %s{i} = graph.slice %v{i} {{offsets = array<i64: 0, 1>, sizes = array<i64: 4, 15>, strides = array<i64: 1, 1>}} : ({t}) -> {part}")
+        print(f"  %p{i} = graph.pad %s{i} {{high = array<i64: 0, 1>, interior = array<i64: 0, 0>, low = array<i64: 0, 0>, value = 0.0 : f64}} : ({part}) -> {t}")
+        print(f"  %v{i + 1} = graph.add %v{i}, %p{i} : ({t}, {t}) -> {t}")
+    print(f"  graph.return %v{length} : {t}\n}}")
 elif kind == "squares":
     print(f"graph.step @squares(%s: tensor<9xi64> scalars, %x: {t}) -> {t} {{")
     print("  %v0 = graph.read_setting %s {position = 8 : i64} : (tensor<9xi64>) -> tensor<f64>")
