@@ -144,10 +144,20 @@ void CheckedWorkers::work(Worker &self, Lock &lock) {
 }
 
 void CheckedWorkers::takeTurn(uint32_t command) {
-  if (Errand *errand = program->commands[command].errand)
-    errands.push_back(errand);
-  else
+  Errand *errand = program->commands[command].errand;
+  if (!errand) {
     ready.push_back(command);
+    return;
+  }
+  poisonReceived(command); // messages come from here on
+  errands.push_back(errand);
+}
+
+/// Who reads before all of it has come must see so.
+void CheckedWorkers::poisonReceived(uint32_t command) {
+  if (options.poison)
+    for (const MemoryRange &range : lives->received[command])
+      poison(range);
 }
 
 /// It may end at once, which takes the lock.
@@ -172,10 +182,8 @@ void CheckedWorkers::runPortion(Worker &self, Lock &lock) {
     ready.erase(ready.begin() + static_cast<std::ptrdiff_t>(place));
   // One time in four, long enough for others to overtake.
   uint64_t delay = options.orderSeed && random(4) == 0 ? random(100) : 0;
-  // Who reads before all of it has come must see so.
-  if (options.poison && begin == 0)
-    for (const MemoryRange &range : lives->received[index])
-      poison(range);
+  if (begin == 0 && !command.errand)
+    poisonReceived(index);
   uint32_t launch = trace ? trace->launch : 0;
   void *const *bindings = table + command.firstBinding;
   lock.unlock();

@@ -67,6 +67,7 @@ private:
   void runPortion(Worker &self, Lock &lock);
   void finish(uint32_t command);
   void takeTurn(uint32_t command);
+  void poisonReceived(uint32_t command);
   void beginErrand(Lock &lock);
   uint64_t random(uint64_t below);
 

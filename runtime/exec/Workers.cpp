@@ -308,6 +308,9 @@ void Workers::takeTurn(PreparedProgram &program, uint32_t command,
 }
 
 const char *Workers::doing(bool &waits) const {
+  waits = false;
+  if (workers.empty()) // others run the commands
+    return nullptr;
   const char *kernel = workers[0]->running.get();
   waits = !kernel && waiting.load(std::memory_order_relaxed);
   return waits ? begun.load(std::memory_order_relaxed) : kernel;
