@@ -304,7 +304,9 @@ private:
     SmallVector<bool> writes;
     auto bind = [&](Value value, bool written) {
       bytes.push_back(bytesOf(typeOf(value)));
-      aligns.push_back(elementBytes(typeOf(value)));
+      // (Of vectors, where the code has some of a fixed length.)
+      aligns.push_back(
+          std::max(elementBytes(typeOf(value)), integer(kernel, "align", 1)));
       writes.push_back(written);
     };
     for (Value operand : kernel->getOperands())

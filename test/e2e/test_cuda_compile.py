@@ -44,11 +44,18 @@ class CudaCompile(support.ToolTest):
         images = self.info("a.plan")["images"]
         self.assertEqual([image["features"] for image in images], ["sm_90", "ptx_80"])
 
+    def test_bindings_are_aligned_to_vectors(self):
+        """Code that reads 16 bytes at once says so: launches of other addresses are refused."""
+        self.dlcc("net.dl", "--target=cuda:source", "-o", "a.plan")
+        for kernel in self.info("a.plan")["kernels"]:
+            self.assertEqual(set(kernel["binding_aligns"]), {16}, kernel["name"])
+
     def test_what_is_refused(self):
         self.refused(2, "cpu, cuda and cuda:sm_90", "--target=tpu")
         self.refused(2, "'sm_9' is no architecture", "--target=cuda:sm_9")
         self.refused(2, "add --target=cuda", "--emit=cu")
         self.refused(2, "add --target=cuda", "--tf32")
+        self.refused(2, "--tiles is about CPUs", "--target=cuda", "--tiles=2")
         self.refused(2, "--target-cpu is about CPUs", "--target=cuda", "--target-cpu=x86-64-v3")
         self.refused(3, "needs --target=cpu in this version", "--target=cuda:source", "--mesh=dp=2")
         self.refused(3, "DL_NVRTC=FOLDER", "--target=cuda", env={"DL_NVRTC": self.folder})

@@ -410,6 +410,8 @@ void Parser::complete() {
   for (const Output &output : result.outputs)
     if (output.kind == "cu" && result.cudaArchitectures.empty())
       fail("--emit=cu: source of CUDA kernels; add --target=cuda");
+  if (result.tiles > 0 && !result.cudaArchitectures.empty())
+    fail("--tiles is about CPUs; leave it out, or take --target=cpu");
   if (result.tf32 && result.cudaArchitectures.empty())
     fail("--tf32: CPUs have no tensor cores; add --target=cuda");
   if (!result.cudaArchitectures.empty() && !result.targetCpu.empty())
@@ -480,7 +482,8 @@ Compilation
   --target-cpu=NAME      for this CPU alone (default: x86-64-v3 and x86-64-v4, both in the plan)
   --machine=FILE         describes the machine that will run the plan: lines of KEY = VALUE, by which fusion, tiles
                          and sharing among threads are decided; what a file leaves out is that of an x86-64 with
-                         2 FMA ports (--emit=machine writes all keys)
+                         2 FMA ports (--emit=machine writes all keys). h100, h200, a100 and rtx4090 are known by name;
+                         of --target=cuda h100 is the default
   -fno-fuse              one kernel for each operation
   --keep-all             the backward reads every value that it needs from memory, and makes none again from others
   --keep-below=N         it makes none of fewer than N bytes again (default: 65536)

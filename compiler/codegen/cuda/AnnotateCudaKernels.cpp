@@ -52,6 +52,7 @@ private:
     set("threads", blocks->threads());
     set("shared", blocks->sharedBytes());
     set("scratch", blocks->scratchBytes());
+    set("align", kVectorBytes);
     set("flops", blocks->flops());
     set("bytes", blocks->bytes());
     return success();
@@ -61,7 +62,8 @@ private:
     for (StringRef fact :
          {StringRef(kTf32), StringRef(kLeastProduct), StringRef("strategy"),
           StringRef("tiles"), StringRef("threads"), StringRef("shared"),
-          StringRef("scratch"), StringRef("flops"), StringRef("bytes")})
+          StringRef("scratch"), StringRef("align"), StringRef("flops"),
+          StringRef("bytes")})
       if (Attribute value = from->getAttr(fact))
         to->setAttr(fact, value);
   }

@@ -25,6 +25,9 @@ using kernel::simplified;
 using kernel::Stage;
 using kernel::StagedKernel;
 
+/// What a thread reads or writes at once, and what bindings are aligned to.
+inline constexpr int64_t kVectorBytes = 16;
+
 /// How the threads of a block share the sums of a stage: each point of the
 /// result has `lanes` threads.
 struct Reduction {
@@ -32,8 +35,6 @@ struct Reduction {
   /// Neighbouring threads are lanes of one point, which read neighbours along
   /// the reduced dims; else they are points.
   bool lanesInner = true;
-  /// Elements that a lane takes at once.
-  unsigned vector = 1;
 };
 
 class BlockKernel : public BoundKernel {

@@ -93,8 +93,6 @@ void ReductionSource::takeElements() {
 }
 
 Names ReductionSource::stateResults() const {
-  if (nest.combine == graph::Combine::Sum)
-    return {"sum"};
   if (!nest.yieldsIndex)
     return {"sum"};
   Names names;

@@ -109,8 +109,8 @@ std::string RegionText::load(Value placed, ArrayRef<AffineExpr> index) {
   Type element = elementType(placed);
   AffineExpr at = address(placed, index);
   std::string type = memoryType(element), from = pointer(placed);
-  unsigned width = graph::elementBytes(element) * vector > 16
-                       ? 16 / graph::elementBytes(element)
+  unsigned width = graph::elementBytes(element) * vector > kVectorBytes
+                       ? kVectorBytes / graph::elementBytes(element)
                        : vector;
   auto base = width > 1 && guards == 0 && vectorNumber
                   ? alignedBase(at, vectorNumber, width, vector)
