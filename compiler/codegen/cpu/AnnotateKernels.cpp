@@ -1,6 +1,7 @@
 // annotate-kernels: what a schedule knows of kernels.
 #include "compiler/codegen/cpu/Passes.h"
 #include "compiler/codegen/cpu/TiledKernel.h"
+#include "compiler/codegen/kernel/KernelFacts.h"
 #include "dialects/graph/Check.h"
 
 using namespace mlir;
@@ -17,18 +18,10 @@ struct AnnotateKernels : impl::AnnotateKernelsBase<AnnotateKernels> {
   using Base::Base;
 
   void runOnOperation() override {
-    // Kernels of one name are one code.
-    llvm::DenseMap<StringAttr, graph::KernelOp> known;
-    WalkResult result =
-        getOperation().walk<WalkOrder::PreOrder>([&](graph::KernelOp kernel) {
-          auto [first, isNew] = known.try_emplace(kernel.getNameAttr(), kernel);
-          if (isNew && failed(annotate(kernel)))
-            return WalkResult::interrupt();
-          if (!isNew)
-            copyFacts(first->second, kernel);
-          return WalkResult::skip();
-        });
-    if (result.wasInterrupted())
+    if (failed(kernel::annotateByName(
+            getOperation(),
+            {"max_tiles", "strategy", "tiles", "scratch", "flops", "bytes"},
+            [&](graph::KernelOp kernel) { return annotate(kernel); })))
       signalPassFailure();
   }
 
@@ -50,13 +43,6 @@ private:
     set("flops", tiled->flops());
     set("bytes", tiled->bytes());
     return success();
-  }
-
-  static void copyFacts(graph::KernelOp from, graph::KernelOp to) {
-    for (StringRef fact :
-         {"max_tiles", "strategy", "tiles", "scratch", "flops", "bytes"})
-      if (Attribute value = from->getAttr(fact))
-        to->setAttr(fact, value);
   }
 };
 

@@ -1,6 +1,7 @@
 // annotate-cuda-kernels: what a schedule knows of kernels.
 #include "compiler/codegen/cuda/BlockKernel.h"
 #include "compiler/codegen/cuda/Passes.h"
+#include "compiler/codegen/kernel/KernelFacts.h"
 #include "dialects/graph/Check.h"
 
 using namespace mlir;
@@ -18,18 +19,11 @@ struct AnnotateCudaKernels
   using Base::Base;
 
   void runOnOperation() override {
-    // Kernels of one name are one code.
-    llvm::DenseMap<StringAttr, graph::KernelOp> known;
-    WalkResult result =
-        getOperation().walk<WalkOrder::PreOrder>([&](graph::KernelOp kernel) {
-          auto [first, isNew] = known.try_emplace(kernel.getNameAttr(), kernel);
-          if (isNew && failed(annotate(kernel)))
-            return WalkResult::interrupt();
-          if (!isNew)
-            copyFacts(first->second, kernel);
-          return WalkResult::skip();
-        });
-    if (result.wasInterrupted())
+    if (failed(kernel::annotateByName(
+            getOperation(),
+            {kTf32, kLeastProduct, "strategy", "tiles", "threads", "shared",
+             "scratch", "align", "flops", "bytes"},
+            [&](graph::KernelOp kernel) { return annotate(kernel); })))
       signalPassFailure();
   }
 
@@ -56,16 +50,6 @@ private:
     set("flops", blocks->flops());
     set("bytes", blocks->bytes());
     return success();
-  }
-
-  static void copyFacts(graph::KernelOp from, graph::KernelOp to) {
-    for (StringRef fact :
-         {StringRef(kTf32), StringRef(kLeastProduct), StringRef("strategy"),
-          StringRef("tiles"), StringRef("threads"), StringRef("shared"),
-          StringRef("scratch"), StringRef("align"), StringRef("flops"),
-          StringRef("bytes")})
-      if (Attribute value = from->getAttr(fact))
-        to->setAttr(fact, value);
   }
 };
 

@@ -188,11 +188,7 @@ void BlockKernel::placeScratch() {
   for (auto &[value, placement] : placements()) {
     if (placement.kind != Placement::Scratch)
       continue;
-    SmallVector<int64_t> box(shapeOf(value));
-    for (auto [extent, part] : llvm::zip(box, parts(value)))
-      if (part.grid)
-        extent = std::min<int64_t>(
-            extent, llvm::divideCeil(sizes[*part.grid], part.step));
+    SmallVector<int64_t, 6> box = boxOf(value, sizes);
     int64_t elements = 1;
     for (int64_t extent : box)
       elements *= extent;

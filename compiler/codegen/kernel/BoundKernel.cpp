@@ -165,6 +165,16 @@ void BoundKernel::findUncut() {
           dims[grid].canCut = false;
 }
 
+SmallVector<int64_t, 6> BoundKernel::boxOf(Value placed,
+                                           ArrayRef<int64_t> tileSizes) const {
+  SmallVector<int64_t, 6> box(shapeOf(placed));
+  for (auto [extent, part] : llvm::zip(box, parts(placed)))
+    if (part.grid)
+      extent = std::min<int64_t>(
+          extent, llvm::divideCeil(tileSizes[*part.grid], part.step));
+  return box;
+}
+
 /// As they lie in memory, outermost first. Of a product as they are numbered:
 /// tiles that run one after the other then have the same images.
 SmallVector<unsigned> BoundKernel::cutOrder() const {

@@ -42,6 +42,9 @@ public:
   llvm::ArrayRef<GridPart> parts(mlir::Value placed) const {
     return valueParts.find(placed)->second;
   }
+  /// What a tile has of a placed value, at most; sizes of each dim of the grid.
+  llvm::SmallVector<int64_t, 6> boxOf(mlir::Value placed,
+                                      llvm::ArrayRef<int64_t> tileSizes) const;
   /// The one whose result dims are the grid's: the contraction, else that of
   /// the largest result.
   const Stage &root() const { return stages()[rootNumber]; }
