@@ -63,6 +63,10 @@ public:
   std::vector<uint64_t> tilesPerThread() const override {
     return own->tilesPerThread();
   }
+  const std::string &library() const override { return own->library(); }
+  const std::vector<std::string> &notes() const override {
+    return own->notes();
+  }
   const Trace *trace() const override { return own->trace(); }
   const char *doing(bool &waits) const override { return own->doing(waits); }
   ~ProcessDevice() override;

@@ -54,6 +54,7 @@ struct DeviceOptions {
   Ranks ranks = {};
   std::optional<LinkSpeed> link = {}; ///< whose time communications take
   Transport *transport = nullptr;     ///< to the ranks that are not at hand
+  bool ownKernels = false;            ///< no library of the device's is used
 };
 
 /// Where the loader puts a component of a batch.
@@ -119,6 +120,17 @@ public:
   virtual uint64_t memoryBytes() const = 0;
   /// How many tiles each thread has run.
   virtual std::vector<uint64_t> tilesPerThread() const = 0;
+  /// The library that computes some commands in place of kernels, with its
+  /// version; empty: none does.
+  virtual const std::string &library() const {
+    static const std::string none;
+    return none;
+  }
+  /// What a user should know of how the plan is run.
+  virtual const std::vector<std::string> &notes() const {
+    static const std::vector<std::string> none;
+    return none;
+  }
   /// What was done when, if that was asked for; null otherwise. To be read
   /// while nothing is under way.
   virtual const Trace *trace() const = 0;

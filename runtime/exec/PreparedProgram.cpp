@@ -216,7 +216,7 @@ private:
   Status placeOwn(uint32_t r, const fb::CommandT &command) {
     const fb::PlanT &plan = *ranks[r].plan;
     CommandCode code = {runCopy, "a copy", {}};
-    if (const auto *launch = command.work.AsLaunch()) {
+    if (const auto *launch = kernelLaunch(command)) {
       code.entry = with.entries[launch->kernel];
       code.description = with.descriptions[launch->kernel].c_str();
       constantsOf(with.set.mesh, *launch, plan.ranks.front(), with.ranks[r],

@@ -28,10 +28,16 @@ auto visitWork(const fb::CommandT &command, Visitor &&visitor) {
     return visitor(*command.work.AsCopy());
   case fb::Work::Communicate:
     return visitor(*command.work.AsCommunicate());
+  case fb::Work::Multiply:
+    return visitor(*command.work.AsMultiply());
   default: // isKnown
     return visitor(*command.work.AsLaunch());
   }
 }
+
+/// The launch of a kernel that a (known) command is, or is in place of; null
+/// where no kernel has to do with it.
+const fb::LaunchT *kernelLaunch(const fb::CommandT &command);
 
 /// The code of a (checked) kernel: a plan has one target.
 inline const fb::VariantT &variantOf(const fb::KernelT &kernel) {

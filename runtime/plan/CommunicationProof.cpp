@@ -288,7 +288,7 @@ static Status checkReads(const fb::PlanT &plan, const fb::StepT &step,
                  !filled[access.range.buffer()];
         });
     bool reads = missing != accesses.end();
-    if (reads && command.work.AsLaunch())
+    if (reads && kernelLaunch(command))
       return planError(
           fmt::format("{} command {} ({})", placeOf(step, program), c,
                       factsOf(plan, command).title),

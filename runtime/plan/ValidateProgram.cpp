@@ -1,6 +1,7 @@
 #include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/Layout.h"
+#include "runtime/plan/MatrixProduct.h"
 #include "runtime/plan/Memories.h"
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/plan/Validator.h"
@@ -142,6 +143,35 @@ private:
       return "it copies bytes onto themselves";
     if (copy.bytes >= copyTileBytes << 31)
       return fmt::format("it copies {} bytes", copy.bytes);
+    return {};
+  }
+
+  std::string checkWork(const fb::MultiplyT &product) {
+    const fb::LaunchT &launch = *product.launch;
+    if (std::string what = checkWork(launch); !what.empty())
+      return what;
+    const fb::KernelT &kernel = *plan.kernels[launch.kernel];
+    for (const auto &variant : kernel.variants)
+      if (variant->target != fb::Target::Cuda)
+        return fmt::format("kernel '{}' is not for CUDA, whose library it "
+                           "stands in for",
+                           kernel.name);
+    if (std::string what = checkProduct(product, kernel); !what.empty())
+      return what;
+    if (product.workspace >= plan.buffers.size())
+      return fmt::format("buffer {} does not exist", product.workspace);
+    const fb::BufferT &workspace = *plan.buffers[product.workspace];
+    fb::Range whole(product.workspace, 0, workspace.bytes);
+    if (std::string what = checkRange(whole, true); !what.empty())
+      return what;
+    for (const fb::Range &range : launch.bindings) {
+      const fb::BufferT &buffer = *plan.buffers[range.buffer()];
+      uint64_t begin = buffer.offset + range.offset();
+      if (buffer.space == fb::Space::Arena &&
+          begin < workspace.offset + workspace.bytes &&
+          workspace.offset < begin + range.bytes())
+        return "its workspace is where its matrices are";
+    }
     return {};
   }
 

@@ -62,6 +62,7 @@ Status Session::openDevice() {
                            settings.checks,
                            settings.ranks.value_or(Ranks{0, all, all}),
                            settings.link};
+  options.ownKernels = settings.ownKernels;
   Expected<std::unique_ptr<Device>> device = settings.device(loaded, options);
   if (!device)
     return device.takeError();
@@ -69,6 +70,7 @@ Status Session::openDevice() {
   if (machine->ranks() != all)
     return {Code::Bug, fmt::format("the device answers for {} of {} ranks",
                                    machine->ranks(), all)};
+  notes.insert(notes.end(), machine->notes().begin(), machine->notes().end());
   return {};
 }
 

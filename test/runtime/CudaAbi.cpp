@@ -81,6 +81,7 @@ CHECK(functionMaxDynamicShared,
 CHECK(memoryOfHost, CU_MEMORYTYPE_HOST);
 CHECK(memoryOfDevice, CU_MEMORYTYPE_DEVICE);
 CHECK(streamNonBlocking, CU_STREAM_NON_BLOCKING);
+CHECK(captureRelaxed, CU_STREAM_CAPTURE_MODE_RELAXED);
 CHECK(eventWithTime, CU_EVENT_DEFAULT);
 CHECK(eventWithoutTime, CU_EVENT_DISABLE_TIMING);
 #undef CHECK

@@ -7,7 +7,7 @@
 #include "runtime/state/Safetensors.h"
 #include "runtime/train/Evaluation.h"
 #include "runtime/train/StepRunner.h"
-#include "test/runtime/TestPlan.h"
+#include "test/runtime/CudaPlans.h"
 
 #include <bit>
 #include <cstring>
@@ -19,62 +19,6 @@ using namespace dlrt;
 using namespace dlrt::test;
 
 namespace {
-
-/// Variables of the emulated driver, which reads them when it is initialised:
-/// before any device there is.
-class Environment {
-public:
-  explicit Environment(std::map<std::string, std::string> values)
-      : values(std::move(values)) {
-    for (auto &[name, value] : this->values)
-      setenv(name.c_str(), value.c_str(), 1);
-    initialise();
-  }
-  ~Environment() {
-    for (auto &[name, value] : values)
-      unsetenv(name.c_str());
-    initialise();
-  }
-
-private:
-  static void initialise() {
-    void *library = dlopen("libcuda.so.1", RTLD_NOW);
-    ASSERT_NE(library, nullptr) << dlerror();
-    auto init = reinterpret_cast<int (*)(unsigned)>(dlsym(library, "cuInit"));
-    ASSERT_EQ(init(0), 0);
-  }
-  const std::map<std::string, std::string> values;
-};
-
-const std::string &kernels() {
-  static const std::string text = [] {
-    Bytes bytes = readFile(TEST_SOURCE_ROOT "/test/runtime/Kernels.cu");
-    return std::string(bytes.begin(), bytes.end());
-  }();
-  return text;
-}
-
-Bytes sealCuda(fb::PlanT &plan) {
-  makeCuda(plan);
-  return seal(plan, moduleTable(plan, kernels()));
-}
-
-/// A device and the plan that it runs.
-struct Opened {
-  Bytes file;
-  LoadedPlan loaded;
-  std::unique_ptr<Device> device;
-  Status status;
-
-  explicit Opened(Bytes sealed, const DeviceOptions &options = {})
-      : file(std::move(sealed)), loaded(mustLoad(file)) {
-    auto created = cudaDevice(loaded, options);
-    if (created)
-      device = std::move(*created);
-    else
-      status = created.takeError();
-  }
-};
 
 /// A program that copies its scalars, reports the first, and checks its input.
 struct Copying {
@@ -418,9 +362,6 @@ std::string refusal(Bytes file, Code code, const DeviceOptions &options = {}) {
 }
 
 } // namespace
-
-#define EXPECT_SAYS(text, part)                                                \
-  EXPECT_NE((text).find(part), std::string::npos) << (text)
 
 TEST(CudaPlans, RefusedBeforeTheFirstStep) {
   Chain chain;

@@ -42,6 +42,7 @@ Expected<std::unique_ptr<Session>> dlrun::openSession(const Options &options,
   SessionOptions session;
   session.threads = threadsToUse(options);
   session.isa = options.isa;
+  session.ownKernels = options.ownKernels;
   session.seed = options.seed;
   session.shuffle = !options.noShuffle;
   session.dropLast = options.dropLast;

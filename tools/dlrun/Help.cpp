@@ -190,6 +190,10 @@ constexpr OptionHelp optionTexts[] = {
     {"threads", "  --threads N                  default: one per core\n"},
     {"isa", "  --isa=v3|v4                  use the kernels for x86-64-v3 or "
             "-v4\n"},
+    {"own-kernels",
+     R"(  --own-kernels                no product is left to cuBLASLt: all of the plan's
+                               kernels, and other last bits
+)"},
     {"seconds",
      "  --seconds S                  how long (default: 3); or --steps N\n"},
     {nullptr, "Many ranks in this process"},

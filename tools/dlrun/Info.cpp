@@ -3,6 +3,7 @@
 #include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/Layout.h"
+#include "runtime/plan/MatrixProduct.h"
 #include "runtime/plan/SourceText.h"
 #include "runtime/plan/StepPrograms.h"
 #include "tools/dlrun/Commands.h"
@@ -124,9 +125,16 @@ static std::string statesText(const Mesh &mesh, const fb::PlanT &plan) {
   return text;
 }
 
-/// " of 256 threads, 16.0 KiB shared" behind the number of blocks.
+/// " of 256 threads, 16.0 KiB shared" behind the number of blocks; of a
+/// library's product what it multiplies.
 static std::string blockText(const fb::PlanT &plan,
                              const fb::CommandT &command) {
+  if (const fb::MultiplyT *product = command.work.AsMultiply())
+    return fmt::format(
+        ", {}x{} by {}x{}{} in {}", product->m, product->k, product->k,
+        product->n,
+        product->batch == 1 ? "" : fmt::format(" {} times", product->batch),
+        nameOf(product->arithmetic));
   const fb::LaunchT *launch = command.work.AsLaunch();
   if (!launch || variantOf(*plan.kernels[launch->kernel]).threads == 0)
     return "";

@@ -3,6 +3,7 @@
 #include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/Layout.h"
+#include "runtime/plan/MatrixProduct.h"
 #include "runtime/plan/Memories.h"
 #include "tools/dlrun/Commands.h"
 
@@ -183,6 +184,25 @@ static void writeWork(JsonWriter &json, const fb::CommunicateT &exchange) {
     }
     json.endArray();
   }
+}
+
+static void writeWork(JsonWriter &json, const fb::MultiplyT &product) {
+  writeWork(json, *product.launch);
+  json.field("batch", product.batch)
+      .field("m", product.m)
+      .field("n", product.n)
+      .field("k", product.k)
+      .field("arithmetic", nameOf(product.arithmetic))
+      .field("workspace", product.workspace);
+  json.key("matrices").beginArray();
+  for (const fb::MatrixPlace &matrix : product.matrices)
+    json.beginObject()
+        .field("binding", matrix.binding())
+        .field("stride", matrix.stride())
+        .field("batch_stride", matrix.batch_stride())
+        .field("transposed", matrix.transposed())
+        .endObject();
+  json.endArray();
 }
 
 static void writeProgram(JsonWriter &json, const Mesh &mesh,

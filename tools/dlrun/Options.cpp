@@ -258,6 +258,11 @@ constexpr OptionInfo table[] = {
     {"keep-best", train | resume, true, setKeepBest},
     {"stop-when", train | resume, true, setStopWhen},
     {"isa", runs | resume, true, setIsa},
+    {"own-kernels", runs | resume, false,
+     [](Options &o, Value) {
+       o.ownKernels = true;
+       return Status();
+     }},
     {"seconds", bench, true,
      [](Options &o, Value v) { return setSeconds(v, o.seconds); }},
     {"json", all, false,

@@ -56,6 +56,9 @@ void dlrun::reportStart(Session &session, const Options &options,
       start.field("mesh", mesh.text())
           .field("ranks", mesh.ranks())
           .field("engine", engineOf(session));
+    if (const std::string &library = session.device().library();
+        !library.empty())
+      start.field("library", library);
     if (stepsDone != 0)
       start.field("steps_done", stepsDone);
     start.send();
@@ -80,6 +83,7 @@ void dlrun::reportStart(Session &session, const Options &options,
   row("kernels", fmt::format("{}{}, {} thread{}", plan.kernels.size(), isa,
                              session.options().threads,
                              session.options().threads == 1 ? "" : "s"));
+  row("products", session.device().library());
   const char *title = "data";
   for (uint32_t s = 0; s < plan.steps.size(); ++s)
     if (session.hasData(s)) {

@@ -80,6 +80,8 @@ Status CudaDevice::prepare(const LoadedPlan &loaded,
     imageIndex = *choice;
     DLRT_TRY(modules.load(loaded, imageIndex, facts));
   }
+  if (!options.ownKernels)
+    products.prepare(plan);
   DLRT_TRY(allocate());
   DLRT_TRY(cuda.check(stream.create(), "making a stream"));
   DLRT_TRY(cuda.check(copies.create(), "making a stream"));
@@ -133,17 +135,21 @@ Status CudaDevice::prepareProgram(uint32_t step, size_t index) {
   program.places = &stepPlaces.programs[index];
   program.description = fmt::format("step '{}' ({})", plan.steps[step]->name,
                                     nameOf(program.program->kind));
-  for (const auto &command : program.program->commands)
-    if (const fb::LaunchT *launch = command->work.AsLaunch())
-      program.blocks += modules.kernels[launch->kernel].blocks;
   bool isUpdate = program.program->kind == fb::ProgramKind::Update;
   uint32_t slots = isUpdate ? Places::updateSlots : stepPlaces.slots;
   for (uint32_t slot = 0; slot < slots; ++slot) {
     Run &run = program.runs.emplace_back();
     bind(step, program, slot, run);
+    if (slot == 0) {
+      DLRT_TRY(tryProducts(run.bound).within(program.description));
+      for (const Command &command : run.bound.commands)
+        if (command.kernel && !command.product)
+          program.blocks += command.kernel->blocks;
+    }
     if (oneByOne)
       continue;
-    Expected<Exec> exec = makeGraph(cuda, context.get(), run.bound);
+    Expected<Exec> exec =
+        makeGraph(cuda, context.get(), stream.get(), run.bound);
     if (!exec)
       return exec.takeError().within(program.description);
     run.exec = *exec;
@@ -151,6 +157,17 @@ Status CudaDevice::prepareProgram(uint32_t step, size_t index) {
     DLRT_TRY(cuda.check(cuda.graphUpload(run.exec, stream.get()),
                         "bringing a graph to the device"));
   }
+  return {};
+}
+
+/// Once before they are captured: code is brought to the device when it is
+/// called for the first time. Nothing has been computed yet, all is zero, and
+/// so is what they make of it.
+Status CudaDevice::tryProducts(const BoundProgram &program) const {
+  for (const Command &command : program.commands)
+    if (command.product)
+      DLRT_TRY(command.product->call(command.operands, stream.get(),
+                                     command.kernel->description));
   return {};
 }
 
@@ -194,6 +211,20 @@ void CudaDevice::bind(uint32_t step, const Program &program, uint32_t slot,
   }
 }
 
+void CudaDevice::bindLaunch(uint32_t step, const fb::LaunchT &launch,
+                            uint64_t scratch, Pointer area,
+                            Command &out) const {
+  out.kernel = &modules.kernels[launch.kernel];
+  for (const fb::Range &range : launch.bindings)
+    out.arguments.push_back(addressOf(step, range, area));
+  for (int64_t constant : launch.constants)
+    out.arguments.push_back(static_cast<uint64_t>(constant));
+  if (out.kernel->scratchBytes != 0)
+    out.arguments.push_back(memory.at(scratch));
+  for (uint64_t &argument : out.arguments)
+    out.places.push_back(&argument);
+}
+
 void CudaDevice::bindCommand(uint32_t step, const Program &program,
                              size_t index, Pointer area, Command &out) const {
   const fb::CommandT &command = *program.program->commands[index];
@@ -204,16 +235,18 @@ void CudaDevice::bindCommand(uint32_t step, const Program &program,
                   out.after.end());
   visitWork(command,
             OfKind{[&](const fb::LaunchT &launch) {
-                     out.kernel = &modules.kernels[launch.kernel];
-                     for (const fb::Range &range : launch.bindings)
-                       out.arguments.push_back(addressOf(step, range, area));
-                     for (int64_t constant : launch.constants)
-                       out.arguments.push_back(static_cast<uint64_t>(constant));
-                     if (out.kernel->scratchBytes != 0)
-                       out.arguments.push_back(
-                           memory.at(program.places->scratch[index]));
-                     for (uint64_t &argument : out.arguments)
-                       out.places.push_back(&argument);
+                     bindLaunch(step, launch, program.places->scratch[index],
+                                area, out);
+                   },
+                   [&](const fb::MultiplyT &product) {
+                     bindLaunch(step, *product.launch,
+                                program.places->scratch[index], area, out);
+                     out.product = products.of(plan, product);
+                     for (size_t i = 0; i < product.matrices.size(); ++i)
+                       out.operands.matrices[i] =
+                           out.arguments[product.matrices[i].binding()];
+                     out.operands.workspace =
+                         memory.at(plan.buffers[product.workspace]->offset);
                    },
                    [&](const fb::CopyT &copy) {
                      out.from = addressOf(

@@ -46,6 +46,10 @@ public:
   }
   std::vector<uint64_t> tilesPerThread() const override { return {blocksRun}; }
   const Trace *trace() const override { return record.get(); }
+  const std::string &library() const override { return products.library(); }
+  const std::vector<std::string> &notes() const override {
+    return products.notes();
+  }
   const char *doing(bool &waits) const override {
     waits = false;
     return current.load(std::memory_order_relaxed);
@@ -85,6 +89,9 @@ private:
   Status prepareProgram(uint32_t step, size_t index);
   void bind(uint32_t step, const Program &program, uint32_t slot,
             Run &run) const;
+  Status tryProducts(const BoundProgram &program) const;
+  void bindLaunch(uint32_t step, const fb::LaunchT &launch, uint64_t scratch,
+                  Pointer area, Command &out) const;
   void bindCommand(uint32_t step, const Program &program, size_t index,
                    Pointer area, Command &out) const;
   Pointer addressOf(uint32_t step, const fb::Range &range, Pointer area) const;
@@ -109,6 +116,7 @@ private:
   DeviceMemory memory;
   HostMemory pinned;
   Modules modules;
+  Products products;
   size_t imageIndex = 0;
   StreamScope stream, copies;
   std::array<EventScope, launchesAhead> done, copied;

@@ -88,6 +88,7 @@ enum : unsigned {
   memoryOfHost = 1,
   memoryOfDevice = 2,
   streamNonBlocking = 1,
+  captureRelaxed = 2, ///< of a stream, whatever else is called meanwhile
   eventWithTime = 0,
   eventWithoutTime = 2,
 };
@@ -140,6 +141,10 @@ enum : unsigned {
   X(addCopyNode, cuGraphAddMemcpyNode,                                         \
     (Node *, Graph, const Node *, size_t, const CopyNode *, Context))          \
   X(addEmptyNode, cuGraphAddEmptyNode, (Node *, Graph, const Node *, size_t))  \
+  X(addChildGraph, cuGraphAddChildGraphNode,                                   \
+    (Node *, Graph, const Node *, size_t, Graph))                              \
+  X(beginCapture, cuStreamBeginCapture_v2, (Stream, unsigned))                 \
+  X(endCapture, cuStreamEndCapture, (Stream, Graph *))                         \
   X(graphInstantiate, cuGraphInstantiateWithFlags,                             \
     (Exec *, Graph, unsigned long long))                                       \
   X(graphUpload, cuGraphUpload, (Exec, Stream))                                \

@@ -7,8 +7,8 @@ namespace {
 
 class GraphBuilder {
 public:
-  GraphBuilder(const Driver &cuda, Context context)
-      : cuda(cuda), context(context) {}
+  GraphBuilder(const Driver &cuda, Context context, Stream stream)
+      : cuda(cuda), context(context), stream(stream) {}
   GraphBuilder(const GraphBuilder &) = delete;
   ~GraphBuilder() {
     if (graph)
@@ -73,11 +73,32 @@ private:
                       "adding a copy to a graph");
   }
 
+  /// What the library does is a graph of its own, whatever it consists of.
+  Status multiply(const Command &command, const std::vector<Node> &after,
+                  Node &node) {
+    const std::string &what = command.kernel->description;
+    DLRT_TRY(cuda.check(cuda.beginCapture(stream, captureRelaxed), what));
+    Status called = command.product->call(command.operands, stream, what);
+    Graph captured = nullptr;
+    Result ended = cuda.endCapture(stream, &captured);
+    Status added =
+        !called.ok() ? called : cuda.check(ended, what + ": its graph");
+    if (added.ok())
+      added = cuda.check(cuda.addChildGraph(&node, graph, after.data(),
+                                            after.size(), captured),
+                         what);
+    if (captured)
+      cuda.graphDestroy(captured);
+    return added;
+  }
+
   Status add(const Command &command) {
     std::vector<Node> after = nodesOf(command.after);
     if (command.readsBatch && batchNode)
       after.push_back(batchNode);
     Node &node = nodes.emplace_back();
+    if (command.product)
+      return multiply(command, after, node);
     if (!command.kernel)
       return copy({memoryOfDevice, nullptr, command.from},
                   {memoryOfDevice, nullptr, command.to}, command.bytes, after,
@@ -97,6 +118,7 @@ private:
 
   const Driver &cuda;
   Context context;
+  Stream stream;
   Graph graph = nullptr;
   Node batchNode = nullptr;
   std::vector<Node> nodes; ///< by command
@@ -105,8 +127,9 @@ private:
 } // namespace
 
 Expected<Exec> dlrt::cuda::makeGraph(const Driver &cuda, Context context,
+                                     Stream stream,
                                      const BoundProgram &program) {
-  GraphBuilder builder(cuda, context);
+  GraphBuilder builder(cuda, context, stream);
   DLRT_TRY(builder.build(program));
   return builder.instantiate();
 }

@@ -3,6 +3,7 @@
 #define DLRT_DEVICE_CUDA_GRAPH_H
 
 #include "runtime/device/cuda/Modules.h"
+#include "runtime/device/cuda/Products.h"
 
 #include <cstdint>
 #include <optional>
@@ -10,9 +11,11 @@
 
 namespace dlrt::cuda {
 
-/// A kernel's launch, or a copy on the device.
+/// A kernel's launch, a product in its place, or a copy on the device.
 struct Command {
-  const Kernel *kernel = nullptr;  ///< null: a copy
+  const Kernel *kernel = nullptr;   ///< null: a copy
+  const Product *product = nullptr; ///< is called, and not the kernel
+  ProductPlaces operands;
   std::vector<uint64_t> arguments; ///< addresses, constants, scratch
   std::vector<void *> places;      ///< of the arguments, as the driver wants it
   Pointer from = 0, to = 0;
@@ -39,7 +42,8 @@ struct BoundProgram {
 
 /// Independent commands are independent nodes; the batch comes before those
 /// that read it, reports go as soon as they are made.
-Expected<Exec> makeGraph(const Driver &cuda, Context context,
+/// Products are captured from `stream`, which nobody else uses meanwhile.
+Expected<Exec> makeGraph(const Driver &cuda, Context context, Stream stream,
                          const BoundProgram &program);
 
 } // namespace dlrt::cuda

@@ -1,5 +1,6 @@
 // Launches under way: what is called in each step.
 #include "runtime/device/cuda/CudaDevice.h"
+#include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/plan/Validator.h"
 
@@ -90,7 +91,7 @@ Status CudaDevice::failure(const Program &program, Result result) const {
   const Kernel *only = nullptr;
   size_t kernels = 0;
   for (const auto &command : program.program->commands)
-    if (const fb::LaunchT *launch = command->work.AsLaunch()) {
+    if (const fb::LaunchT *launch = kernelLaunch(*command)) {
       only = &modules.kernels[launch->kernel];
       ++kernels;
     }

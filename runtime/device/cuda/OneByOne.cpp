@@ -114,7 +114,10 @@ Status OneByOne::run(const BoundProgram &program, const Launch &launch) {
 Status OneByOne::runCommand(const BoundProgram &program, uint32_t index) {
   const Command &command = program.commands[index];
   Result result = cuda.eventRecord(begin.get(), stream);
-  if (result == success && command.kernel) {
+  if (result == success && command.product) {
+    DLRT_TRY(command.product->call(command.operands, stream,
+                                   command.kernel->description));
+  } else if (result == success && command.kernel) {
     const Kernel &kernel = *command.kernel;
     result =
         cuda.launchKernel(kernel.function, kernel.blocks, 1, 1, kernel.threads,

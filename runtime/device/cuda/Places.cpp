@@ -104,7 +104,7 @@ void Places::addStep(const PlanSet &set, const fb::StepT &step, Parts &device,
   for (const auto &program : step.programs) {
     ProgramPlaces &places = out.programs.emplace_back();
     for (const auto &command : program->commands) {
-      const fb::LaunchT *launch = command->work.AsLaunch();
+      const fb::LaunchT *launch = kernelLaunch(*command);
       uint64_t scratch =
           launch ? variantOf(*plan.kernels[launch->kernel]).scratch_bytes : 0;
       places.scratch.push_back(scratch == 0 ? 0 : device.add(scratch));

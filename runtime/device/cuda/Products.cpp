@@ -1,0 +1,218 @@
+#include "runtime/device/cuda/Products.h"
+
+#include "runtime/plan/CommandKinds.h"
+#include "runtime/plan/MatrixProduct.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+using namespace dlrt;
+using namespace dlrt::cuda;
+
+/// Of bytes at an offset of the allocation or of a batch, which begin where
+/// anything may; the library tells no finer ones apart.
+static uint32_t alignmentOf(uint64_t offset) {
+  constexpr uint64_t most = 256;
+  return static_cast<uint32_t>(offset == 0 ? most
+                                           : std::min(offset & -offset, most));
+}
+
+static ProductQuestion questionOf(const fb::PlanT &plan,
+                                  const fb::MultiplyT &product) {
+  ProductQuestion question{.batch = product.batch,
+                           .m = product.m,
+                           .n = product.n,
+                           .k = product.k,
+                           .arithmetic = product.arithmetic,
+                           .matrices = {},
+                           .workspaceBytes = 0};
+  std::array<MatrixShape, 3> shapes = storedShapes(product);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const fb::MatrixPlace &place = product.matrices[i];
+    const fb::Range &range = product.launch->bindings[place.binding()];
+    const fb::BufferT &buffer = *plan.buffers[range.buffer()];
+    uint64_t begin = buffer.space == fb::Space::Arena ? buffer.offset : 0;
+    question.matrices[i] = {
+        shapes[i].rows,     shapes[i].columns,
+        place.stride(),     place.batch_stride(),
+        place.transposed(), alignmentOf(begin + range.offset())};
+  }
+  question.workspaceBytes = plan.buffers[product.workspace]->bytes;
+  return question;
+}
+
+Product::~Product() {
+  for (lt::Layout layout : layouts)
+    if (layout)
+      library.layoutDestroy(layout);
+  if (description)
+    library.descriptionDestroy(description);
+}
+
+lt::Status Product::prepare() {
+  lt::Status status = describe();
+  return status == lt::statusSuccess ? choose() : status;
+}
+
+/// The library's matrices stand column by column. Rows of ours are its columns,
+/// so that it sees transposes of a, b and d, and is asked for b' a' = d'.
+lt::Status Product::describe() {
+  bool isDouble = question.arithmetic == fb::Arithmetic::F64;
+  int type = isDouble ? lt::typeF64 : lt::typeF32;
+  int compute = isDouble                                      ? lt::computeF64
+                : question.arithmetic == fb::Arithmetic::TF32 ? lt::computeTf32
+                                                              : lt::computeF32;
+  lt::Status status = library.descriptionCreate(&description, compute, type);
+  auto transpose = [&](int side, const ProductQuestion::Matrix &matrix) {
+    int operation = lt::transposed;
+    if (status == lt::statusSuccess && matrix.transposed)
+      status = library.descriptionSet(description, side, &operation,
+                                      sizeof(operation));
+  };
+  transpose(lt::descriptionTransA, question.matrices[1]);
+  transpose(lt::descriptionTransB, question.matrices[0]);
+  int batch = static_cast<int>(question.batch);
+  for (size_t i = 0; i < layouts.size() && status == lt::statusSuccess; ++i) {
+    const ProductQuestion::Matrix &matrix = question.matrices[i];
+    auto stride = static_cast<int64_t>(matrix.batchStride);
+    status =
+        library.layoutCreate(&layouts[i], type, matrix.columns, matrix.rows,
+                             static_cast<int64_t>(matrix.stride));
+    if (status == lt::statusSuccess)
+      status = library.layoutSet(layouts[i], lt::layoutBatchCount, &batch,
+                                 sizeof(batch));
+    if (status == lt::statusSuccess)
+      status = library.layoutSet(layouts[i], lt::layoutBatchStride, &stride,
+                                 sizeof(stride));
+  }
+  return status;
+}
+
+/// Not the fastest of several that are timed: times differ from run to run, and
+/// bits with them.
+lt::Status Product::choose() {
+  lt::Preference preference = nullptr;
+  lt::Status status = library.preferenceCreate(&preference);
+  auto prefer = [&](int attribute, auto value) {
+    if (status == lt::statusSuccess)
+      status =
+          library.preferenceSet(preference, attribute, &value, sizeof(value));
+  };
+  prefer(lt::preferWorkspace, question.workspaceBytes);
+  prefer(lt::preferReductions,
+         uint32_t(lt::reduceComputeType | lt::reduceOutputType));
+  prefer(lt::preferAlignmentA, question.matrices[1].alignment);
+  prefer(lt::preferAlignmentB, question.matrices[0].alignment);
+  prefer(lt::preferAlignmentC, question.matrices[2].alignment);
+  prefer(lt::preferAlignmentD, question.matrices[2].alignment);
+  constexpr int most = 8;
+  lt::Proposal proposals[most] = {};
+  int count = 0;
+  if (status == lt::statusSuccess)
+    status =
+        library.propose(handle, description, layouts[1], layouts[0], layouts[2],
+                        layouts[2], preference, most, proposals, &count);
+  if (preference)
+    library.preferenceDestroy(preference);
+  for (int i = 0; i < count && status == lt::statusSuccess; ++i) {
+    const lt::Proposal &proposal = proposals[i];
+    uint32_t reduction = lt::reduceInPlace;
+    size_t written = 0;
+    if (proposal.state != lt::statusSuccess ||
+        proposal.workspaceBytes > question.workspaceBytes ||
+        library.algorithmGet(&proposal.algorithm, lt::algorithmReduction,
+                             &reduction, sizeof(reduction),
+                             &written) != lt::statusSuccess ||
+        reduction == lt::reduceInPlace)
+      continue;
+    algorithm = proposal.algorithm;
+    return status;
+  }
+  return status == lt::statusSuccess ? lt::statusNotSupported : status;
+}
+
+Status Product::call(const ProductPlaces &places, Stream stream,
+                     const std::string &what) const {
+  const double one = 1, zero = 0; // of the arithmetic's own type
+  const float oneF32 = 1, zeroF32 = 0;
+  bool isDouble = question.arithmetic == fb::Arithmetic::F64;
+  auto address = [](Pointer at) { return reinterpret_cast<void *>(at); };
+  void *d = address(places.matrices[2]);
+  lt::Status status = library.multiply(
+      handle, description, isDouble ? static_cast<const void *>(&one) : &oneF32,
+      address(places.matrices[1]), layouts[1], address(places.matrices[0]),
+      layouts[0], isDouble ? static_cast<const void *>(&zero) : &zeroF32, d,
+      layouts[2], d, layouts[2], &algorithm, address(places.workspace),
+      question.workspaceBytes, stream);
+  if (status == lt::statusSuccess)
+    return {};
+  return {Code::Unavailable,
+          fmt::format("CUDA: {}: {}: {}", what, library.name(),
+                      library.textOf(status))};
+}
+
+Products::~Products() {
+  known.clear();
+  if (handle)
+    opened->destroy(handle);
+}
+
+/// The latest version that is there and works with the driver.
+bool Products::start() {
+  std::string reasons;
+  for (size_t file = 0; file < std::size(lt::Library::files); ++file) {
+    std::string why;
+    if ((opened = lt::Library::open(file, why))) {
+      lt::Status status = opened->create(&handle);
+      if (status == lt::statusSuccess)
+        return true;
+      handle = nullptr;
+      why = fmt::format("{} does not start on this device: {}",
+                        lt::Library::files[file], opened->textOf(status));
+    }
+    reasons += (reasons.empty() ? "" : "; ") + why;
+  }
+  said.push_back(fmt::format("products run on the plan's own kernels, and not "
+                             "on cuBLASLt: {}",
+                             reasons));
+  return false;
+}
+
+void Products::ask(const ProductQuestion &question, std::string &refusal) {
+  auto [at, isNew] = known.try_emplace(question);
+  if (!isNew)
+    return;
+  auto product = std::make_unique<Product>(*opened, handle, at->first);
+  lt::Status status = product->prepare();
+  if (status == lt::statusSuccess) {
+    at->second = std::move(product);
+    name = opened->name();
+  } else if (refusal.empty()) {
+    refusal = fmt::format("{}x{} by {}x{}: {}", question.m, question.k,
+                          question.k, question.n, opened->textOf(status));
+  }
+}
+
+void Products::prepare(const fb::PlanT &plan) {
+  std::string refusal;
+  for (const auto &step : plan.steps)
+    for (const auto &program : step->programs)
+      for (const auto &command : program->commands)
+        if (const fb::MultiplyT *product = command->work.AsMultiply()) {
+          if (!handle && !start())
+            return;
+          ask(questionOf(plan, *product), refusal);
+        }
+  if (!refusal.empty())
+    said.push_back(fmt::format("{} has no algorithm for some products, which "
+                               "run on the plan's own kernels: {}",
+                               opened->name(), refusal));
+}
+
+const Product *Products::of(const fb::PlanT &plan,
+                            const fb::MultiplyT &product) const {
+  auto found = known.find(questionOf(plan, product));
+  return found == known.end() ? nullptr : found->second.get();
+}

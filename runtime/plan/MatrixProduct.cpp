@@ -1,0 +1,83 @@
+#include "runtime/plan/MatrixProduct.h"
+
+#include <fmt/format.h>
+
+using namespace dlrt;
+
+std::array<MatrixShape, 3> dlrt::storedShapes(const fb::MultiplyT &product) {
+  std::array<MatrixShape, 3> shapes = {
+      {{product.m, product.k}, {product.k, product.n}, {product.m, product.n}}};
+  for (size_t i = 0; i < shapes.size(); ++i)
+    if (product.matrices[i].transposed())
+      std::swap(shapes[i].rows, shapes[i].columns);
+  return shapes;
+}
+
+std::string_view dlrt::nameOf(fb::Arithmetic arithmetic) {
+  constexpr std::string_view names[] = {"f32", "tf32", "f64"};
+  return names[static_cast<size_t>(arithmetic)];
+}
+
+uint64_t dlrt::elementBytes(fb::Arithmetic arithmetic) {
+  return arithmetic == fb::Arithmetic::F64 ? 8 : 4;
+}
+
+/// Behind the last element, counted in elements; false if that is no number.
+static bool elementsOf(const fb::MatrixPlace &matrix, const MatrixShape &shape,
+                       uint64_t batch, uint64_t &elements) {
+  uint64_t rows, batches;
+  return !__builtin_mul_overflow(shape.rows - 1, matrix.stride(), &rows) &&
+         !__builtin_mul_overflow(batch - 1, matrix.batch_stride(), &batches) &&
+         !__builtin_add_overflow(rows, batches, &elements) &&
+         !__builtin_add_overflow(elements, shape.columns, &elements);
+}
+
+/// Each element of the result has a place of its own: matrices stand one behind
+/// the other, or rows of all of them within a row.
+static bool areApart(const fb::MatrixPlace &d, const MatrixShape &shape,
+                     uint64_t batch) {
+  return batch == 1 ||
+         d.batch_stride() >= (shape.rows - 1) * d.stride() + shape.columns ||
+         (d.batch_stride() >= shape.columns &&
+          (shape.rows == 1 ||
+           d.stride() >= (batch - 1) * d.batch_stride() + shape.columns));
+}
+
+std::string dlrt::checkProduct(const fb::MultiplyT &product,
+                               const fb::KernelT &kernel) {
+  constexpr uint64_t most = (uint64_t(1) << 31) - 1; // as libraries count
+  if (product.arithmetic > fb::Arithmetic::MAX)
+    return "unknown arithmetic";
+  for (uint64_t extent : {product.batch, product.m, product.n, product.k})
+    if (extent == 0 || extent > most)
+      return fmt::format("it multiplies {} times {}x{} and {}x{}",
+                         product.batch, product.m, product.k, product.k,
+                         product.n);
+  if (product.matrices.size() != 3)
+    return fmt::format("it has {} matrices", product.matrices.size());
+  uint64_t each = elementBytes(product.arithmetic);
+  std::array<MatrixShape, 3> shapes = storedShapes(product);
+  for (size_t i = 0; i < shapes.size(); ++i) {
+    const fb::MatrixPlace &matrix = product.matrices[i];
+    std::string_view name = std::string_view("abd").substr(i, 1);
+    bool isResult = i == 2;
+    uint64_t binding = matrix.binding(), elements;
+    if (binding >= kernel.writes.size() || kernel.writes[binding] != isResult)
+      return fmt::format("matrix {} is not what its launch {}", name,
+                         isResult ? "writes" : "reads");
+    if (isResult && matrix.transposed())
+      return "its result is transposed";
+    if (matrix.stride() < shapes[i].columns || matrix.stride() > most)
+      return fmt::format("rows of {} elements of matrix {} are {} apart",
+                         shapes[i].columns, name, matrix.stride());
+    if (!elementsOf(matrix, shapes[i], product.batch, elements) ||
+        elements > kernel.binding_bytes[binding] / each)
+      return fmt::format("matrix {} leaves the {} bytes of binding {}", name,
+                         kernel.binding_bytes[binding], binding);
+    if (kernel.binding_aligns[binding] % each != 0)
+      return fmt::format("matrix {} does not begin at an element", name);
+  }
+  if (!areApart(product.matrices[2], shapes[2], product.batch))
+    return "matrices of its result share bytes";
+  return {};
+}

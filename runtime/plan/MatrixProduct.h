@@ -1,0 +1,32 @@
+// What a product of matrices by a library says of its operands.
+#ifndef DLRT_PLAN_MATRIXPRODUCT_H
+#define DLRT_PLAN_MATRIXPRODUCT_H
+
+#include "runtime/plan/plan_generated.h"
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace dlrt {
+
+/// Of a, b and d, as they lie in memory.
+struct MatrixShape {
+  uint64_t rows, columns;
+};
+std::array<MatrixShape, 3> storedShapes(const fb::MultiplyT &product);
+
+/// "f32", "tf32", "f64"
+std::string_view nameOf(fb::Arithmetic arithmetic);
+
+/// Bytes of an element.
+uint64_t elementBytes(fb::Arithmetic arithmetic);
+
+/// What is wrong with a product whose launch is right, or an empty string: an
+/// operand that leaves its binding, a result whose elements share bytes.
+std::string checkProduct(const fb::MultiplyT &product,
+                         const fb::KernelT &kernel);
+
+} // namespace dlrt
+
+#endif

@@ -1,0 +1,337 @@
+// Products of matrices by cuBLASLt, on the emulated device and with an emulated
+// library, which checks what it is given.
+#include "runtime/device/cuda/DeviceFactory.h"
+#include "runtime/plan/MatrixProduct.h"
+#include "test/runtime/CudaPlans.h"
+
+#include <cmath>
+#include <cstring>
+
+using namespace dlrt;
+using namespace dlrt::test;
+
+namespace {
+
+/// A matrix of a product as a test wants it to lie in memory.
+struct Place {
+  uint64_t stride, batchStride = 0;
+  bool transposed = false;
+};
+
+struct Shape {
+  uint64_t batch, m, n, k;
+  Place a, b, d;
+};
+
+/// A program with one product, whose operands are random.
+struct Multiplication {
+  PlanBuilder builder = singleProgramPlan();
+  Shape shape;
+  bool isDouble;
+  uint32_t buffers[3], workspace, kernel;
+  std::vector<double> values[2];
+
+  Multiplication(const Shape &shape, fb::Arithmetic arithmetic,
+                 uint64_t workspaceBytes = 4096)
+      : shape(shape), isDouble(arithmetic == fb::Arithmetic::F64) {
+    builder.arena(64); // so that not all begin at a multiple of 256
+    uint64_t rows[] = {shape.m, shape.k, shape.m},
+             columns[] = {shape.k, shape.n, shape.n};
+    std::vector<uint64_t> bytes;
+    auto product = fb::MultiplyT();
+    product.launch = std::make_unique<fb::LaunchT>();
+    for (int i = 0; i < 3; ++i) {
+      const Place &place = *places()[i];
+      uint64_t last = (place.transposed ? columns : rows)[i],
+               inner = (place.transposed ? rows : columns)[i];
+      uint64_t elements = (shape.batch - 1) * place.batchStride +
+                          (last - 1) * place.stride + inner;
+      bytes.push_back(elements * elementBytes());
+      buffers[i] = builder.arena(bytes.back());
+      product.launch->bindings.push_back(builder.whole(buffers[i]));
+      product.matrices.push_back(fb::MatrixPlace(
+          place.batchStride, place.stride, uint32_t(i), place.transposed));
+      if (i < 2)
+        fill(values[i], elements, i);
+    }
+    workspace = builder.arena(workspaceBytes);
+    kernel = builder.kernel("multiply_small", 1, bytes, {false, false, true});
+    builder.plan.kernels[kernel]->binding_aligns.assign(3, elementBytes());
+    product.launch->kernel = kernel;
+    product.batch = shape.batch;
+    product.m = shape.m;
+    product.n = shape.n;
+    product.k = shape.k;
+    product.arithmetic = arithmetic;
+    product.workspace = workspace;
+    auto command = std::make_unique<fb::CommandT>();
+    command->work.Set(std::move(product));
+    program().commands.push_back(std::move(command));
+    makeCuda(builder.plan);
+  }
+
+  std::array<const Place *, 3> places() const {
+    return {&shape.a, &shape.b, &shape.d};
+  }
+  uint32_t elementBytes() const { return isDouble ? 8 : 4; }
+  fb::ProgramT &program() { return *builder.plan.steps[0]->programs[0]; }
+  fb::MultiplyT &product() { return *program().commands[0]->work.AsMultiply(); }
+  Bytes file() {
+    return seal(builder.plan, moduleTable(builder.plan, kernels()));
+  }
+  std::string verdict() { return test::verdict(file()); }
+
+  static void fill(std::vector<double> &values, uint64_t count, int salt) {
+    for (uint64_t i = 0; i < count; ++i)
+      values.push_back(double((i * 7919 + salt * 31) % 1000) / 1000 - 0.5);
+  }
+
+  /// Of the element that a matrix has at a place.
+  uint64_t index(int matrix, uint64_t batch, uint64_t row,
+                 uint64_t column) const {
+    const Place &place = *places()[matrix];
+    if (place.transposed)
+      std::swap(row, column);
+    return batch * place.batchStride + row * place.stride + column;
+  }
+
+  Bytes bytesOf(const std::vector<double> &from) const {
+    Bytes bytes(from.size() * elementBytes());
+    for (size_t i = 0; i < from.size(); ++i) {
+      float narrow = float(from[i]);
+      std::memcpy(bytes.data() + i * elementBytes(),
+                  isDouble ? static_cast<const void *>(&from[i]) : &narrow,
+                  elementBytes());
+    }
+    return bytes;
+  }
+
+  void write(Device &device) {
+    for (int i = 0; i < 2; ++i)
+      EXPECT_TRUE(device.write({buffers[i]}, bytesOf(values[i])).ok());
+  }
+
+  /// The result, as it lies in memory.
+  std::vector<double> run(Device &device) {
+    auto report = device.wait(device.submit({}));
+    EXPECT_TRUE(report) << report.status().message();
+    Bytes bytes(builder.plan.buffers[buffers[2]]->bytes);
+    EXPECT_TRUE(device.read({buffers[2]}, bytes).ok());
+    std::vector<double> result(bytes.size() / elementBytes());
+    for (size_t i = 0; i < result.size(); ++i) {
+      float narrow;
+      std::memcpy(&narrow, bytes.data() + i * elementBytes(), 4);
+      result[i] = narrow;
+      if (isDouble)
+        std::memcpy(&result[i], bytes.data() + i * 8, 8);
+    }
+    return result;
+  }
+
+  /// The largest distance to the product of what was written, and to zero of
+  /// all that is no element of the result.
+  double error(const std::vector<double> &result) const {
+    double worst = 0;
+    std::vector<double> wanted(result.size());
+    for (uint64_t batch = 0; batch < shape.batch; ++batch)
+      for (uint64_t row = 0; row < shape.m; ++row)
+        for (uint64_t column = 0; column < shape.n; ++column)
+          for (uint64_t k = 0; k < shape.k; ++k)
+            wanted[index(2, batch, row, column)] +=
+                values[0][index(0, batch, row, k)] *
+                values[1][index(1, batch, k, column)];
+    for (size_t i = 0; i < result.size(); ++i)
+      worst = std::max(worst, std::abs(result[i] - wanted[i]));
+    return worst;
+  }
+};
+
+/// What `multiply_small` computes as well.
+const Shape small = {1, 3, 5, 4, {4}, {4, 0, true}, {5}};
+
+} // namespace
+
+TEST(CudaProducts, InEachArithmeticAndLayout) {
+  const Shape shapes[] = {
+      small,
+      {1, 7, 6, 5, {5}, {6}, {6}},
+      {1, 7, 6, 5, {9, 0, true}, {8}, {11}},
+      {1, 7, 6, 5, {7, 0, true}, {5, 0, true}, {6}},
+      {3, 4, 5, 6, {6, 24}, {6, 30, true}, {5, 20}},
+      {3, 4, 5, 6, {6, 24}, {5, 0}, {5, 20}},  // one matrix for all
+      {3, 4, 5, 6, {18, 6}, {15, 5}, {15, 5}}, // heads beside one another
+      {1, 1, 8, 16, {16}, {8}, {8}},
+      {1, 8, 1, 16, {16}, {16, 0, true}, {1}},
+  };
+  for (const Shape &shape : shapes)
+    for (auto [arithmetic, bound] : {std::pair(fb::Arithmetic::F32, 1e-6),
+                                     {fb::Arithmetic::TF32, 2e-3},
+                                     {fb::Arithmetic::F64, 1e-14}}) {
+      Multiplication product(shape, arithmetic);
+      Opened opened(product.file());
+      ASSERT_TRUE(opened.status.ok()) << opened.status.message();
+      EXPECT_EQ(opened.device->library(), "cuBLASLt 13.1.0");
+      EXPECT_TRUE(opened.device->notes().empty());
+      product.write(*opened.device);
+      double error = product.error(product.run(*opened.device));
+      EXPECT_LE(error, bound) << nameOf(arithmetic) << " m " << shape.m;
+      if (arithmetic == fb::Arithmetic::TF32)
+        EXPECT_GT(error, 1e-6) << "operands are rounded";
+    }
+}
+
+/// In any order and one by one; an algorithm that adds parts as they come would
+/// have others.
+TEST(CudaProducts, TheSameBitsEachTime) {
+  std::vector<double> first;
+  for (int mode = 0; mode < 3; ++mode) {
+    Environment environment({{"DLEMU_MODE", mode == 0 ? "eager" : "lazy"}});
+    Multiplication product({1, 40, 30, 50, {50}, {30}, {30}},
+                           fb::Arithmetic::F32);
+    DeviceOptions options;
+    options.trace = mode == 2;
+    Opened opened(product.file(), options);
+    ASSERT_TRUE(opened.status.ok()) << opened.status.message();
+    for (int again = 0; again < 3; ++again) {
+      product.write(*opened.device);
+      std::vector<double> result = product.run(*opened.device);
+      EXPECT_LE(product.error(result), 1e-5);
+      if (first.empty())
+        first = result;
+      EXPECT_EQ(result, first);
+    }
+  }
+}
+
+TEST(CudaProducts, AKernelWhereThereIsNoLibrary) {
+  Multiplication product(small, fb::Arithmetic::F32);
+  auto computed = [&](const DeviceOptions &options, std::string &note) {
+    Opened opened(product.file(), options);
+    EXPECT_TRUE(opened.status.ok()) << opened.status.message();
+    EXPECT_EQ(opened.device->library(), "");
+    note = opened.device->notes().empty() ? "" : opened.device->notes()[0];
+    product.write(*opened.device);
+    EXPECT_LE(product.error(product.run(*opened.device)), 1e-6);
+    EXPECT_EQ(opened.device->tilesPerThread(),
+              std::vector<uint64_t>{1}); // a block
+  };
+  std::string note;
+  DeviceOptions own;
+  own.ownKernels = true;
+  computed(own, note);
+  EXPECT_EQ(note, "") << "it was asked for";
+  {
+    Environment environment({{"DLEMU_FAIL", "cublasLtCreate:1=1"}});
+    computed({}, note);
+    EXPECT_SAYS(note, "products run on the plan's own kernels, and not on "
+                      "cuBLASLt: libcublasLt.so.13 does not start on this "
+                      "device: CUBLAS_STATUS_NOT_INITIALIZED");
+  }
+  {
+    Environment environment(
+        {{"DLEMU_FAIL", "cublasLtMatmulAlgoGetHeuristic:1=15"}});
+    computed({}, note);
+    EXPECT_EQ(note, "cuBLASLt 13.1.0 has no algorithm for some products, which "
+                    "run on the plan's own kernels: 3x4 by 4x5: "
+                    "CUBLAS_STATUS_NOT_SUPPORTED");
+  }
+}
+
+TEST(CudaProducts, ACallThatFailsNamesItsOps) {
+  Environment environment({{"DLEMU_FAIL", "cublasLtMatmul:1=13"}});
+  Multiplication product(small, fb::Arithmetic::F32);
+  Opened opened(product.file());
+  EXPECT_EQ(opened.status.code(), Code::Unavailable);
+  EXPECT_SAYS(opened.status.message(),
+              "kernel 'multiply_small' (matmul in 'fc1' at model.dl:3:5): "
+              "cuBLASLt 13.1.0: CUBLAS_STATUS_EXECUTION_FAILED");
+}
+
+/// The library writes all over its workspace: whatever else lives there at that
+/// time is gone.
+TEST(CudaProducts, TheWorkspaceIsItsAlone) {
+  Multiplication product(small, fb::Arithmetic::F32);
+  uint32_t other = product.builder.arenaAt(
+      product.builder.plan.buffers[product.workspace]->offset, 64);
+  product.builder.plan.buffers[other]->memory = fb::Memory::Device;
+  Opened opened(product.file());
+  ASSERT_TRUE(opened.status.ok()) << opened.status.message();
+  std::vector<uint8_t> bytes(64, 7);
+  ASSERT_TRUE(opened.device->write({other}, bytes).ok());
+  product.write(*opened.device);
+  product.run(*opened.device);
+  ASSERT_TRUE(opened.device->read({other}, bytes).ok());
+  EXPECT_EQ(bytes, std::vector<uint8_t>(64, 0xff));
+}
+
+TEST(CudaProducts, WhatAPlanMayNotSay) {
+  auto after = [](auto change, const Shape &shape = small) {
+    Multiplication product(shape, fb::Arithmetic::F32);
+    EXPECT_EQ(product.verdict(), "");
+    change(product);
+    return product.verdict();
+  };
+  using M = Multiplication;
+  auto matrix = [](int which, uint64_t stride, uint32_t binding,
+                   bool transposed = false) {
+    return [=](M &m) {
+      m.product().matrices[which] =
+          fb::MatrixPlace(0, stride, binding, transposed);
+    };
+  };
+  EXPECT_SAYS(after(matrix(0, 5, 0)),
+              "matrix a leaves the 48 bytes of binding 0");
+  EXPECT_SAYS(after(matrix(1, 3, 1, true)),
+              "rows of 4 elements of matrix b are 3 apart");
+  EXPECT_SAYS(after(matrix(2, 5, 0)), "matrix d is not what its launch writes");
+  EXPECT_SAYS(after(matrix(1, 4, 2, true)),
+              "matrix b is not what its launch reads");
+  EXPECT_SAYS(after(matrix(0, 4, 3)), "matrix a is not what its launch reads");
+  EXPECT_SAYS(after(matrix(2, 5, 2, true)), "its result is transposed");
+  EXPECT_SAYS(after(matrix(0, uint64_t(1) << 31, 0)), "are 2147483648 apart");
+  EXPECT_SAYS(after([](M &m) { m.product().batch = 2; }),
+              "matrices of its result share bytes");
+  EXPECT_SAYS(after([](M &m) { m.product().k = 0; }), "3x0 and 0x5");
+  EXPECT_SAYS(after([](M &m) { m.product().m = uint64_t(1) << 40; }),
+              "it multiplies 1 times 1099511627776x4");
+  EXPECT_SAYS(after([](M &m) { m.product().matrices.pop_back(); }),
+              "it has 2 matrices");
+  EXPECT_SAYS(after([](M &m) { m.product().arithmetic = fb::Arithmetic(3); }),
+              "unknown arithmetic");
+  EXPECT_SAYS(after([](M &m) { m.product().arithmetic = fb::Arithmetic::F64; }),
+              "leaves the 48 bytes");
+  EXPECT_SAYS(after([](M &m) { m.product().workspace = 99; }),
+              "buffer 99 does not exist");
+  EXPECT_SAYS(after([](M &m) { m.product().workspace = m.buffers[1]; }),
+              "its workspace is where its matrices are");
+  EXPECT_SAYS(after([](M &m) { m.product().launch->bindings.pop_back(); }),
+              "2 bindings");
+  EXPECT_SAYS(after(
+                  [](M &m) {
+                    m.product().matrices[0] =
+                        fb::MatrixPlace(~uint64_t(0), 6, 0, false);
+                  },
+                  {3, 4, 5, 6, {6, 24}, {6, 30, true}, {5, 20}}),
+              "matrix a leaves");
+}
+
+/// Two products wait for one another where one writes what the other touches:
+/// matrices, or the workspace.
+TEST(CudaProducts, RacesAreRefused) {
+  for (bool sharesWorkspace : {true, false}) {
+    Multiplication product(small, fb::Arithmetic::F32);
+    fb::ProgramT &program = product.program();
+    uint32_t other = product.builder.arena(4096);
+    product.builder.plan.buffers[other]->memory = fb::Memory::Device;
+    auto second = std::make_unique<fb::CommandT>(*program.commands[0]);
+    fb::MultiplyT &work = *second->work.AsMultiply();
+    if (sharesWorkspace)
+      work.launch->bindings[2] = product.builder.whole(other);
+    else
+      work.workspace = other;
+    program.commands.push_back(std::move(second));
+    EXPECT_SAYS(product.verdict(), "race: command 1 (multiply_small) writes");
+    program.commands[1]->deps = {0};
+    EXPECT_EQ(product.verdict(), "");
+  }
+}
