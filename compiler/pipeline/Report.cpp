@@ -193,10 +193,15 @@ void CompileReport::describe(plan::PlanOp plan) {
         if (auto exchange =
                 dyn_cast<plan::CommunicateOp>(command.getOperation()))
           addExchange(exchange, symbols, report);
-        auto launch = dyn_cast<plan::LaunchOp>(command.getOperation());
-        if (!launch)
+        StringRef name;
+        if (auto launch = dyn_cast<plan::LaunchOp>(command.getOperation()))
+          name = launch.getKernel();
+        else if (auto product =
+                     dyn_cast<plan::MultiplyOp>(command.getOperation()))
+          name = product.getKernel();
+        if (name.empty())
           continue;
-        KernelReport &kernel = kernels[kernelIndex.lookup(launch.getKernel())];
+        KernelReport &kernel = kernels[kernelIndex.lookup(name)];
         ++kernel.launches;
         for (auto source : command.getSources().getAsRange<plan::SourceAttr>())
           kernel.ops.push_back(

@@ -62,26 +62,75 @@ static void addAccesses(std::vector<Access> &accesses, ValueRange buffers,
   }
 }
 
-static std::vector<Access> accessesOf(LaunchOp op) {
+//===-- What binds buffers to a kernel ------------------------------------===//
+
+template <typename Op> static std::vector<Access> accessesOf(Op op) {
   std::vector<Access> accesses;
   addAccesses(accesses, op.getBindings(), op.getRanges(), /*writes=*/false);
   return accesses;
 }
 
-//===-- A launch of a kernel ----------------------------------------------===//
-
-std::vector<Access> LaunchOp::getAccesses(const SymbolTable &kernels) {
-  std::vector<Access> accesses = accessesOf(*this);
-  ArrayRef<bool> writes = kernels.lookup<KernelOp>(getKernel()).getWrites();
+template <typename Op>
+static std::vector<Access> accessesOf(Op op, const SymbolTable &kernels) {
+  std::vector<Access> accesses = accessesOf(op);
+  ArrayRef<bool> writes = kernels.lookup<KernelOp>(op.getKernel()).getWrites();
   for (auto [access, written] : llvm::zip_equal(accesses, writes))
     access.writes = written;
   return accesses;
 }
 
-Work LaunchOp::getWork(const SymbolTable &kernels) {
-  auto kernel = kernels.lookup<KernelOp>(getKernel());
+template <typename Op> static Work workOf(Op op, const SymbolTable &kernels) {
+  auto kernel = kernels.lookup<KernelOp>(op.getKernel());
   return {static_cast<int64_t>(kernel.getFlops()),
           static_cast<int64_t>(kernel.getBytes())};
+}
+
+/// The kernel, if its bindings are what it takes.
+template <typename Op>
+static FailureOr<KernelOp> verifyBindings(Op op,
+                                          SymbolTableCollection &symbols) {
+  FlatSymbolRefAttr name = op.getKernelAttr();
+  auto kernel = symbols.lookupNearestSymbolFrom<KernelOp>(op, name);
+  if (!kernel)
+    return op.emitOpError("launches ")
+           << name << ", which is no kernel of the plan";
+  ArrayRef<int64_t> needed = kernel.getBindings();
+  if (needed.size() != op.getBindings().size())
+    return op.emitOpError("binds ") << op.getBindings().size() << " buffers, "
+                                    << name << " takes " << needed.size();
+  if (failed(verifyRanges(op, op.getBindings(), op.getRanges())))
+    return failure();
+  for (auto [index, access] : llvm::enumerate(accessesOf(op))) {
+    int64_t align =
+        kernel.getAligns() ? (*kernel.getAligns())[index] : plan::alignment;
+    BufferOp buffer = access.buffer();
+    if (buffer.getMemory() !=
+        memoryOf(op->template getParentOfType<PlanOp>().getTarget()))
+      return op.emitOpError("binding ")
+             << index << ": '" << buffer.getName() << "' is in "
+             << stringifyMemory(buffer.getMemory()) << " memory, which " << name
+             << " does not reach";
+    if (access.bytes < needed[index])
+      return op.emitOpError("binding ")
+             << index << ": '" << buffer.getName() << "' has " << access.bytes
+             << " bytes, " << name << " needs " << needed[index];
+    if (access.offset % align != 0)
+      return op.emitOpError("binding ")
+             << index << ": byte " << access.offset << " of '"
+             << buffer.getName() << "' is no multiple of " << align
+             << ", which " << name << " needs";
+  }
+  return kernel;
+}
+
+//===-- A launch of a kernel ----------------------------------------------===//
+
+std::vector<Access> LaunchOp::getAccesses(const SymbolTable &kernels) {
+  return accessesOf(*this, kernels);
+}
+
+Work LaunchOp::getWork(const SymbolTable &kernels) {
+  return workOf(*this, kernels);
 }
 
 Resource LaunchOp::getResource() { return Resource::Compute; }
@@ -89,39 +138,8 @@ Resource LaunchOp::getResource() { return Resource::Compute; }
 std::string LaunchOp::getTitle() { return "@" + getKernel().str(); }
 
 LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
-  auto kernel =
-      symbols.lookupNearestSymbolFrom<KernelOp>(*this, getKernelAttr());
-  if (!kernel)
-    return emitOpError("launches ")
-           << getKernelAttr() << ", which is no kernel of the plan";
-  ArrayRef<int64_t> needed = kernel.getBindings();
-  if (needed.size() != getBindings().size())
-    return emitOpError("binds ")
-           << getBindings().size() << " buffers, " << getKernelAttr()
-           << " takes " << needed.size();
-  if (failed(verifyRanges(*this, getBindings(), getRanges())))
-    return failure();
-  for (auto [index, access] : llvm::enumerate(accessesOf(*this))) {
-    int64_t align =
-        kernel.getAligns() ? (*kernel.getAligns())[index] : plan::alignment;
-    BufferOp buffer = access.buffer();
-    if (buffer.getMemory() !=
-        memoryOf(getOperation()->getParentOfType<PlanOp>().getTarget()))
-      return emitOpError("binding ")
-             << index << ": '" << buffer.getName() << "' is in "
-             << stringifyMemory(buffer.getMemory()) << " memory, which "
-             << getKernelAttr() << " does not reach";
-    if (access.bytes < needed[index])
-      return emitOpError("binding ")
-             << index << ": '" << buffer.getName() << "' has " << access.bytes
-             << " bytes, " << getKernelAttr() << " needs " << needed[index];
-    if (access.offset % align != 0)
-      return emitOpError("binding ")
-             << index << ": byte " << access.offset << " of '"
-             << buffer.getName() << "' is no multiple of " << align
-             << ", which " << getKernelAttr() << " needs";
-  }
-  return verifyConstants(kernel);
+  FailureOr<KernelOp> kernel = verifyBindings(*this, symbols);
+  return failed(kernel) ? failure() : verifyConstants(*kernel);
 }
 
 LogicalResult LaunchOp::verifyConstants(KernelOp kernel) {
@@ -136,6 +154,47 @@ LogicalResult LaunchOp::verifyConstants(KernelOp kernel) {
       return emitOpError("constant ") << index << " is " << value << ", "
                                       << getKernelAttr() << " takes " << range;
   }
+  return success();
+}
+
+//===-- Products of matrices, by a library --------------------------------===//
+
+std::vector<Access> MultiplyOp::getAccesses(const SymbolTable &kernels) {
+  std::vector<Access> accesses = accessesOf(*this, kernels);
+  addAccesses(accesses, getWorkspace(), {}, /*writes=*/true);
+  return accesses;
+}
+
+Work MultiplyOp::getWork(const SymbolTable &kernels) {
+  return workOf(*this, kernels);
+}
+
+Resource MultiplyOp::getResource() { return Resource::Compute; }
+
+std::string MultiplyOp::getTitle() { return "@" + getKernel().str(); }
+
+/// (Whether matrices lie in their bindings is seen when the plan is read.)
+LogicalResult MultiplyOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  FailureOr<KernelOp> kernel = verifyBindings(*this, symbols);
+  if (failed(kernel))
+    return failure();
+  if (!kernel->getConstants().empty())
+    return emitOpError("stands for ")
+           << getKernelAttr() << ", which takes constants";
+  auto workspace = getWorkspace().getDefiningOp<BufferOp>();
+  int64_t bytes = workspace.getBytes();
+  if (bytes < getProduct().getWorkspace() ||
+      llvm::is_contained(getBindings(), getWorkspace()))
+    return emitOpError("has '")
+           << workspace.getName() << "' of " << bytes
+           << " bytes for a workspace, which is bound or less than "
+           << getProduct().getWorkspace();
+  for (MatrixAttr matrix :
+       {getProduct().getA(), getProduct().getB(), getProduct().getD()})
+    if (matrix.getBinding() < 0 ||
+        matrix.getBinding() >= static_cast<int64_t>(getBindings().size()))
+      return emitOpError("has a matrix in binding ")
+             << matrix.getBinding() << " of " << getBindings().size();
   return success();
 }
 

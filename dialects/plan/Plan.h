@@ -64,6 +64,10 @@ CommandList commandsOf(ProgramOp program);
 /// For people: a kernel without the hash in its name, "copy".
 std::string shortTitle(CommandOpInterface command);
 
+/// On a graph.kernel that is a product of matrices which a library is to
+/// compute: the ProductAttr.
+inline constexpr llvm::StringLiteral kProduct = "product";
+
 /// Arena offsets are multiples of this, and kernels may read as many bytes past
 /// a buffer's end.
 inline constexpr int64_t alignment = 64;

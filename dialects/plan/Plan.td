@@ -129,6 +129,36 @@ def Plan_RangeAttr : AttrDef<PlanDialect, "Range"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+def Plan_Arithmetic : Plan_Enum<"Arithmetic", "what a library calculates in", [
+    I32EnumCase<"F32", 0, "f32">,    // IEEE's
+    I32EnumCase<"TF32", 1, "tf32">,  // f32 whose operands have 10 bits of mantissa
+    I32EnumCase<"F64", 2, "f64">]>;
+
+def Plan_MatrixAttr : AttrDef<PlanDialect, "Matrix"> {
+  let mnemonic = "matrix";
+  let summary = "Where the matrices of a batch lie in a binding.";
+  let description = [{
+    In elements: neighbours of a row are neighbours, the next row is `stride`
+    further, the next matrix `batch_stride`. What lies there may be transposed.
+  }];
+  let parameters = (ins "int64_t":$binding, "int64_t":$stride, DefaultValuedParameter<"int64_t", "0">:$batch_stride,
+                        DefaultValuedParameter<"bool", "false">:$transposed);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
+def Plan_ProductAttr : AttrDef<PlanDialect, "Product"> {
+  let mnemonic = "product";
+  let summary = "Products of matrices as a library takes them.";
+  let description = [{
+    d = a b for each matrix of a batch: a is m x k, b k x n, and d m x n.
+    `workspace` are the bytes that the library may use meanwhile.
+  }];
+  let parameters = (ins DefaultValuedParameter<"int64_t", "1">:$batch, "int64_t":$m, "int64_t":$n, "int64_t":$k,
+                        "::dl::plan::MatrixAttr":$a, "::dl::plan::MatrixAttr":$b, "::dl::plan::MatrixAttr":$d,
+                        EnumParameter<Plan_Arithmetic>:$arithmetic, "int64_t":$workspace);
+  let assemblyFormat = "`<` struct(params) `>`";
+}
+
 def Plan_RangesAttr : TypedArrayAttrBase<Plan_RangeAttr, "ranges of constants">;
 def Plan_AxisAttr : AttrDef<PlanDialect, "Axis"> {
   let mnemonic = "axis";

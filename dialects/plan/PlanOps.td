@@ -172,6 +172,27 @@ def Plan_LaunchOp : Plan_Command<"launch",
   }];
 }
 
+def Plan_MultiplyOp : Plan_Command<"multiply",
+    (ins FlatSymbolRefAttr:$kernel, Variadic<Plan_BufferType>:$bindings,
+         OptionalAttr<DenseI64ArrayAttr>:$ranges, Plan_ProductAttr:$product, Plan_BufferType:$workspace),
+    [AttrSizedOperandSegments, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "Products of matrices, by a library of the device's.";
+  let description = [{
+    The kernel computes the same from the same bindings: it is launched where
+    there is no such library. It takes no constants. The workspace is written,
+    and nobody reads what is left there.
+
+    ```mlir
+    plan.multiply @matmul(%x, %w, %y) as <m = 8, n = 4, k = 6, a = <binding = 0, stride = 6>,
+        b = <binding = 1, stride = 6, transposed = true>, d = <binding = 2, stride = 4>,
+        arithmetic = tf32, workspace = 1048576> in %workspace
+    ```
+  }];
+  let assemblyFormat = [{
+    $kernel `(` custom<Ranges>($bindings, $ranges) `)` `as` $product `in` $workspace
+  }] # common;
+}
+
 def Plan_CopyOp : Plan_Command<"copy",
     (ins Plan_BufferType:$origin, Plan_BufferType:$target, OptionalAttr<DenseI64ArrayAttr>:$ranges)> {
   let summary = "Copies the bytes of one range into another one.";

@@ -220,6 +220,11 @@ private:
     for (Operation &op : kernel.getBody().front().without_terminator())
       if (&op != heavy)
         sources.push_back(sourceOf(&op));
+    if (auto product =
+            kernel->getAttrOfType<plan::ProductAttr>(plan::kProduct)) {
+      createProduct(kernel, product, bindings, sources);
+      return success();
+    }
     plan::LaunchOp::create(
         commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
         FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings,
@@ -231,6 +236,25 @@ private:
         /*priority=*/IntegerAttr(), commands.getArrayAttr(sources),
         /*seconds=*/FloatAttr());
     return success();
+  }
+
+  /// Its workspace lives as long as it does: calls that come one after the
+  /// other share the bytes.
+  void createProduct(graph::KernelOp kernel, plan::ProductAttr product,
+                     ValueRange bindings, ArrayRef<Attribute> sources) {
+    Value workspace = makeBuffer(
+        kernel.getLoc(),
+        pathOf(cast<plan::SourceAttr>(sources.front())) + " workspace",
+        plan::Space::Arena, product.getWorkspace());
+    workspace.getDefiningOp<plan::BufferOp>().setSourceAttr(
+        cast<plan::SourceAttr>(sources.front()));
+    plan::MultiplyOp::create(
+        commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
+        FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings,
+        /*ranges=*/DenseI64ArrayAttr(), product, workspace,
+        /*after=*/ValueRange(), /*serial=*/UnitAttr(),
+        /*priority=*/IntegerAttr(), commands.getArrayAttr(sources),
+        /*seconds=*/FloatAttr());
   }
 
   /// Rows are contiguous: each transfer is a range of the operand's buffer, or

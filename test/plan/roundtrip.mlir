@@ -53,8 +53,20 @@ plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" mesh [#plan.axis
 plan.plan "m.dl" f32 for cuda arena 64 parameters 0 machine "" {
   // CHECK: plan.buffer "y" arena of device bytes 4 offset 0
   %y = plan.buffer "y" arena of device bytes 4 offset 0
+  %z = plan.buffer "z" arena of device bytes 4 offset 0
   // CHECK: plan.kernel @k "map" tiles 7 threads 256 shared 1024 scratch 64 bindings [4]
   plan.kernel @k "map" tiles 7 threads 256 shared 1024 scratch 64 bindings [4] writes [true] flops 1 bytes 4
   // CHECK: plan.kernel @l "map" tiles 7 threads 32 scratch 0 bindings
   plan.kernel @l "map" tiles 7 threads 32 scratch 0 bindings [4] writes [true] flops 1 bytes 4
+  %w = plan.buffer "w" arena of device bytes 4 offset 0
+  plan.kernel @product "contract" tiles 1 threads 256 scratch 0 bindings [4, 4] writes [false, true] aligns [4, 4] flops 2 bytes 8
+  plan.dataset mnist root "" paths [] items 1 batch 1 components []
+  plan.step "eval" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // CHECK: [[M:%.*]] = plan.multiply @product(%y, %z[0, 4]) as <m = 1, n = 1, k = 1, a = <binding = 0, stride = 1>, b = <binding = 0, stride = 1, batch_stride = 2, transposed = true>, d = <binding = 1, stride = 1>, arithmetic = tf32, workspace = 4> in %w
+      %0 = plan.multiply @product(%y, %z[0, 4]) as <m = 1, n = 1, k = 1, a = <binding = 0, stride = 1>, b = <binding = 0, stride = 1, batch_stride = 2, transposed = true>, d = <binding = 1, stride = 1>, arithmetic = tf32, workspace = 4> in %w
+      // CHECK-NEXT: plan.multiply @product(%y, %z) as <batch = 2, {{.*}}> in %w after([[M]]) serial
+      %1 = plan.multiply @product(%y, %z) as <batch = 2, m = 1, n = 1, k = 1, a = <binding = 0, stride = 1>, b = <binding = 0, stride = 1>, d = <binding = 1, stride = 1>, arithmetic = f64, workspace = 4> in %w after(%0) serial
+    }
+  }
 }

@@ -1,5 +1,6 @@
 #include "compiler/codegen/emit/Metadata.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/Validator.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
@@ -57,6 +58,10 @@ SAME_CASE(Resource, Copy);
 SAME_CASE(Resource, Communication);
 SAME_CASE(Resource, Host);
 SAME_COUNT(Resource);
+SAME_CASE(Arithmetic, F32);
+SAME_CASE(Arithmetic, TF32);
+SAME_CASE(Arithmetic, F64);
+SAME_COUNT(Arithmetic);
 #undef SAME_COUNT
 #undef SAME_CASE
 static_assert(plan::alignment == dlrt::bufferAlignment);
@@ -334,8 +339,8 @@ private:
                const llvm::DenseMap<Value, uint32_t> &indexOf) {
     auto command = std::make_unique<fb::CommandT>();
     llvm::TypeSwitch<Operation *>(op.getOperation())
-        .Case<plan::LaunchOp, plan::CopyOp, plan::CommunicateOp>(
-            [&](auto kind) { setWork(*command, kind); });
+        .Case<plan::LaunchOp, plan::MultiplyOp, plan::CopyOp,
+              plan::CommunicateOp>([&](auto kind) { setWork(*command, kind); });
     command->resource = static_cast<fb::Resource>(op.getResource());
     command->priority = op.getPriority().value_or(0);
     command->serial = op.getSerial();
@@ -347,7 +352,7 @@ private:
       command->ops.push_back(addSource(source));
     // Each launch brings its own sources, so that every op of the model stands
     // in one kernel only.
-    if (const fb::LaunchT *launch = command->work.AsLaunch())
+    if (const fb::LaunchT *launch = dlrt::kernelLaunch(*command))
       for (uint32_t source : command->ops)
         if (shared.opsOfKernels.insert({launch->kernel, source}).second)
           shared.first.kernels[launch->kernel]->ops.push_back(source);
@@ -378,6 +383,28 @@ private:
     if (auto steps = op.getConstantSteps())
       launch.constant_steps.assign(steps->begin(), steps->end());
     command.work.Set(std::move(launch));
+  }
+
+  void setWork(fb::CommandT &command, plan::MultiplyOp op) {
+    plan::ProductAttr from = op.getProduct();
+    fb::MultiplyT product;
+    product.launch = std::make_unique<fb::LaunchT>();
+    product.launch->kernel = shared.kernels.lookup(op.getKernel());
+    std::vector<plan::Access> accesses = op.getAccesses(symbols);
+    accesses.pop_back(); // the workspace
+    for (const plan::Access &access : accesses)
+      product.launch->bindings.push_back(rangeOf(access));
+    product.batch = from.getBatch();
+    product.m = from.getM();
+    product.n = from.getN();
+    product.k = from.getK();
+    for (plan::MatrixAttr matrix : {from.getA(), from.getB(), from.getD()})
+      product.matrices.push_back(
+          fb::MatrixPlace(matrix.getBatchStride(), matrix.getStride(),
+                          matrix.getBinding(), matrix.getTransposed()));
+    product.arithmetic = static_cast<fb::Arithmetic>(from.getArithmetic());
+    product.workspace = buffers.lookup(op.getWorkspace());
+    command.work.Set(std::move(product));
   }
 
   void setWork(fb::CommandT &command, plan::CopyOp op) {
