@@ -86,6 +86,9 @@ public:
 
   LogicalResult fuse() {
     return runPasses([&](OpPassManager &passes) {
+      if (isCuda() && !options.ownKernels)
+        passes.addPass(
+            createChooseLibraryCalls({options.tf32, options.machine}));
       passes.addPass(createFormKernels({options.fuse, options.machine}));
     });
   }

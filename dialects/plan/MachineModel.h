@@ -71,6 +71,12 @@ struct MachineModel {
   /// What the rows of a tile of sums along k have of a k block.
   int64_t dotBlockBytes = 32 << 10;
 
+  /// Floating-point operations a second that products of matrices reach on the
+  /// whole device: kernels of ours, and the vendor's library. Where that is not
+  /// faster it is not used.
+  double productF32 = 60e9, productTf32 = 60e9, productF64 = 30e9;
+  double libraryF32 = 60e9, libraryTf32 = 60e9, libraryF64 = 30e9;
+
   /// A roofline: time of one launch on one core.
   double estimateSeconds(double flops, double bytes) const {
     double compute = flops / flopsPerSecond, traffic = bytes / bytesPerSecond;
@@ -123,6 +129,12 @@ void MachineModel::forEachField(Self &self, Visitor visit) {
   visit("block_row_bytes", self.blockRowBytes, 512);
   visit("max_narrow_bytes", self.maxNarrowBytes, 0);
   visit("dot_block_bytes", self.dotBlockBytes, 1);
+  visit("product_f32_flops", self.productF32, 1);
+  visit("product_tf32_flops", self.productTf32, 1);
+  visit("product_f64_flops", self.productF64, 1);
+  visit("library_f32_flops", self.libraryF32, 1);
+  visit("library_tf32_flops", self.libraryTf32, 1);
+  visit("library_f64_flops", self.libraryF64, 1);
 }
 
 } // namespace dl::plan

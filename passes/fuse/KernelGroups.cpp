@@ -1,5 +1,6 @@
 #include "passes/fuse/KernelGroups.h"
 #include "dialects/graph/DepthFirst.h"
+#include "dialects/graph/LibraryCall.h"
 #include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/Step.h"
@@ -214,6 +215,8 @@ StringRef KernelGroups::obstacleInContraction(const Group &group,
   ArrayRef<int64_t> product =
       typeOf(group.ops.front()->getResult(0)).getShape();
   bool windows = kind(op) == OpKind::Reduction;
+  if (group.ops.front()->hasAttr(graph::kLibraryCall))
+    return "a library computes that, and nothing else";
   if (cast<LoopNestOpInterface>(op).getLoopNest().isIndirect())
     return "it reads elements wherever an index says";
   if (!windows && kind(op) != OpKind::Elementwise)
@@ -488,7 +491,9 @@ void KernelGroups::absorbPrologues() {
         }
         if (it->second == g)
           continue;
-        absorbable &= list[it->second].contraction;
+        absorbable &=
+            list[it->second].contraction &&
+            !list[it->second].ops.front()->hasAttr(graph::kLibraryCall);
         if (!llvm::is_contained(readers, it->second))
           readers.push_back(it->second);
       }

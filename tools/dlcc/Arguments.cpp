@@ -118,6 +118,8 @@ const std::vector<Parser::Option> &Parser::options() {
       {"--schedule", Required, [](Parser &p, StringRef v) { p.schedule(v); }},
       {"--target", Required, [](Parser &p, StringRef v) { p.target(v); }},
       {"--tf32", None, [](Parser &p, StringRef) { p.result.tf32 = true; }},
+      {"--own-kernels", None,
+       [](Parser &p, StringRef) { p.result.ownKernels = true; }},
       {"--target-cpu", Required,
        [](Parser &p, StringRef v) { p.result.targetCpu = v.str(); }},
       {"--machine", Required,
@@ -414,6 +416,8 @@ void Parser::complete() {
     fail("--tiles is about CPUs; leave it out, or take --target=cpu");
   if (result.tf32 && result.cudaArchitectures.empty())
     fail("--tf32: CPUs have no tensor cores; add --target=cuda");
+  if (result.ownKernels && result.cudaArchitectures.empty())
+    fail("--own-kernels: plans for CPUs call no library; add --target=cuda");
   if (!result.cudaArchitectures.empty() && !result.targetCpu.empty())
     fail("--target-cpu is about CPUs; leave it out, or take --target=cpu");
   for (const Output &output : result.outputs)
@@ -478,6 +482,7 @@ Compilation
                          what the plan runs on. For NVIDIA's GPUs: sm_80, sm_90, sm_100 are chips, ptx_80 is for
                          all later ones, too (default: sm_90,ptx_80); needs NVRTC, but no GPU
   --tf32                 products of f32 on tensor cores, which round their operands to 10 bits of mantissa
+  --own-kernels          no product is left to cuBLASLt, which computes those that it is faster at (see --report)
                          (default: as IEEE 754 says)
   --target-cpu=NAME      for this CPU alone (default: x86-64-v3 and x86-64-v4, both in the plan)
   --machine=FILE         describes the machine that will run the plan: lines of KEY = VALUE, by which fusion, tiles

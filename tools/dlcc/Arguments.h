@@ -23,6 +23,7 @@ struct Arguments {
   std::string dtype = "f32", targetCpu;
   std::vector<std::string> cudaArchitectures; // see CompileOptions
   bool tf32 = false;
+  bool ownKernels = false;
   int64_t accumulate = 1, threads = 0, tiles = 0, maxOps = 1000000;
   double evalTimeout = 20;
   MeshOptions mesh;

@@ -1,8 +1,10 @@
 // annotate-cuda-kernels: what a schedule knows of kernels.
 #include "compiler/codegen/cuda/BlockKernel.h"
+#include "compiler/codegen/cuda/LibraryProduct.h"
 #include "compiler/codegen/cuda/Passes.h"
 #include "compiler/codegen/kernel/KernelFacts.h"
 #include "dialects/graph/Check.h"
+#include "dialects/graph/LibraryCall.h"
 
 using namespace mlir;
 
@@ -22,7 +24,7 @@ struct AnnotateCudaKernels
     if (failed(kernel::annotateByName(
             getOperation(),
             {kTf32, kLeastProduct, "strategy", "tiles", "threads", "shared",
-             "scratch", "align", "flops", "bytes"},
+             "scratch", "align", "flops", "bytes", plan::kProduct},
             [&](graph::KernelOp kernel) { return annotate(kernel); })))
       signalPassFailure();
   }
@@ -49,7 +51,23 @@ private:
     set("align", kVectorBytes);
     set("flops", blocks->flops());
     set("bytes", blocks->bytes());
+    setProduct(*blocks);
     return success();
+  }
+
+  /// (Where fusion has made something else of it after all, the kernel is what
+  /// computes it.)
+  void setProduct(const BlockKernel &blocks) {
+    if (llvm::none_of(blocks.ops(), [](Operation &op) {
+          return op.hasAttr(graph::kLibraryCall);
+        }))
+      return;
+    StringRef why;
+    if (plan::ProductAttr product = libraryProduct(blocks, tf32, why))
+      blocks.op()->setAttr(plan::kProduct, product);
+    else
+      emitRemark(blocks.op()->getLoc())
+          << "product on a kernel of our own: " << why;
   }
 };
 

@@ -1,8 +1,9 @@
-// Passes on kernels for the CPU.
+// Passes on kernels for GPUs.
 #pragma once
 
 #include "dialects/graph/Graph.h"
 #include "dialects/plan/MachineOption.h"
+#include "dialects/plan/Plan.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinOps.h"

@@ -1,14 +1,35 @@
 #ifndef DL_CUDA_PASSES
 #define DL_CUDA_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "dialects/plan/MachineOption.td"
+
+def ChooseLibraryCalls : Pass<"choose-library-calls", "::mlir::ModuleOp"> {
+  let summary = "Marks products that NVIDIA's library computes faster";
+  let description = [{
+    A product of matrices, of one stride each for rows, columns, sums and batches, may be cuBLASLt's. What
+    a kernel of ours would compute on its sums is then computed apart, so the product is stored once more and
+    loaded again. The machine says what either reaches; a remark says the times. Runs before `form-kernels`,
+    which fuses nothing with a marked op.
+
+    ```mlir
+    %0 = graph.matmul %x, %w {spec = "mk,nk->mn"} : (tensor<8192x384xf32>, tensor<1536x384xf32>) -> ...
+    // =>
+    %0 = graph.matmul %x, %w {graph.library_call, spec = "mk,nk->mn"} : ...
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect", "::dl::plan::PlanDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+  let options = [Option<"tf32", "tf32", "bool", "false", "Products of f32 on tensor cores">,
+                 MachineOption<"the rates of products">];
+}
 
 def AnnotateCudaKernels : Pass<"annotate-cuda-kernels", "::mlir::ModuleOp"> {
   let summary = "Decides how each kernel is shared among blocks of threads";
   let description = [{
     What a schedule has to know of a kernel before there is code: its strategy, the blocks of a
     launch, the threads and the shared memory of each, the device memory of a launch, and what one
-    launch computes and moves. The same decisions are made again when source is written.
+    launch computes and moves. A product that `choose-library-calls` has marked is described as the library
+    takes it (`product`). The same decisions are made again when source is written.
 
     ```mlir
     %0 = graph.kernel %x {name = "softmax_5d0c41f2", ...} { ... }
@@ -18,8 +39,8 @@ def AnnotateCudaKernels : Pass<"annotate-cuda-kernels", "::mlir::ModuleOp"> {
     ```
   }];
   // Payloads are built to be looked at.
-  let dependentDialects = ["::dl::graph::GraphDialect", "::mlir::arith::ArithDialect",
-                           "::mlir::math::MathDialect"];
+  let dependentDialects = ["::dl::graph::GraphDialect", "::dl::plan::PlanDialect",
+                           "::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
   let options = [Option<"tf32", "tf32", "bool", "false",
                         "Products of f32 on tensor cores, with operands rounded to tf32">,
                  Option<"leastProduct", "least-product", "int64_t", "0",

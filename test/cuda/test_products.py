@@ -1,0 +1,139 @@
+"""Products of matrices by cuBLASLt, in plans that dlcc makes, on the emulated device with an emulated library."""
+
+import os
+import re
+import unittest
+
+import numpy as np
+
+import dltools
+from cuda.test_trainings import OnBoth, SOURCE
+from e2e import support
+
+# So fast a library that all products are left to it.
+MACHINE = "".join(f"product_{name}_flops = 1\n" for name in ("f32", "tf32", "f64"))
+
+PRODUCTS = 3 * 5 - 2
+
+# Linear layers, a batched product, a factor that is used transposed, a product whose operands are one, gradients of all.
+MODEL = """
+#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+struct Net : nn::Module {
+  nn::Linear first{12, 16}, second{16, 10};
+  dl::Parameter mixing = dl::randn({8, 8});
+
+  dl::Tensor forward(dl::Tensor x) { // [B, 8, 12]
+    auto hidden = F::gelu(first(x));
+    auto scores = dl::matmul(hidden, hidden.transpose(1, 2)) * 0.1;
+    hidden = hidden + dl::matmul(scores.softmax(-1), hidden) + dl::matmul(mixing, hidden);
+    return second(hidden);
+  }
+};
+
+void dl_main(dl::Program &p) {
+  Net net;
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 8});
+  dl::optim::AdamW optimizer(net.parameters(), {.lr = 1e-2});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::mse_loss(net(b[0]), b[1]);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}, {"grad", net.mixing.grad()}};
+  });
+}
+"""
+
+
+class Products(OnBoth):
+    def setUp(self):
+        super().setUp()
+        source = np.random.RandomState(3)
+        np.save(self.path("x.npy"), source.standard_normal((28, 8, 12)).astype(np.float32))
+        np.save(self.path("y.npy"), source.standard_normal((28, 8, 10)).astype(np.float32))
+        self.write("net.dl", MODEL)
+        self.write("all.machine", MACHINE)
+
+    def plan(self, name, *options):
+        self.dlcc("net.dl", SOURCE, "--machine=all.machine", *options, "-o", name)
+        return name
+
+    def commands(self, plan):
+        """Of the first program, by kind."""
+        info = dltools.info(self.path(plan))
+        commands = info["steps"][0]["programs"][0]["commands"]
+        return {kind: [c for c in commands if c["kind"] == kind] for kind in ("launch", "multiply")}
+
+    def close(self, flags, bound):
+        self.dlcc("net.dl", *[flag for flag in flags if flag != "--tf32"], "-o", "cpu.plan")
+        cpu = self.trained("cpu.plan", None, "--epochs", 3)
+        cuda = self.on_device(self.plan("cuda.plan", *flags), "--epochs", 3)
+        self.assert_close(cpu, cuda, bound)
+
+    def test_beside_the_cpu(self):
+        """In three orders of all that may be in another order, with the same bits."""
+        self.close([], 2e-5)
+        self.close(["--dtype=f64"], 1e-12)
+        self.close(["--tf32"], 3e-2)
+
+    def test_all_are_the_library_s(self):
+        commands = self.commands(self.plan("net.plan"))
+        # Five, and of each two gradients, but for the first one's input, and for a sum over batches that do not lie one behind the other.
+        self.assertEqual(len(commands["multiply"]), PRODUCTS)
+        shapes = {(c["batch"], c["m"], c["n"], c["k"]) for c in commands["multiply"]}
+        self.assertIn((1, 64, 16, 12), shapes, "a linear layer's rows are those of the whole batch")
+        self.assertIn((8, 8, 8, 16), shapes)
+        self.assertEqual({c["arithmetic"] for c in commands["multiply"]}, {"f32"})
+        self.assertEqual({c["arithmetic"] for c in self.commands(self.plan("tf32.plan", "--tf32"))["multiply"]}, {"tf32"})
+
+    def test_calls(self):
+        """As many as there are products: once before all are captured, and once for each graph."""
+        plan, calls = self.plan("net.plan"), self.path("calls")
+        self.trained(plan, dltools.emulated("eager", calls=calls), "--steps", 3)
+        with open(calls, encoding="utf-8") as file:
+            counts = dict(line.split() for line in file)
+        called, programs = int(counts["cublasLtMatmul"]), 2
+        self.assertEqual(called % (programs * PRODUCTS), 0)
+        self.assertGreater(called, programs * PRODUCTS)
+        self.assertLess(int(counts["cublasLtMatmulAlgoGetHeuristic"]), programs * PRODUCTS, "equal products are one question")
+
+    def test_own_kernels(self):
+        self.assertEqual(self.commands(self.plan("own.plan", "--own-kernels"))["multiply"], [])
+        own = self.trained("own.plan", dltools.ORDERS["ascending"], "--steps", 5)
+        fallback = self.trained(self.plan("net.plan"), dltools.ORDERS["ascending"], "--steps", 5, "--own-kernels")
+        library = self.trained("net.plan", dltools.ORDERS["ascending"], "--steps", 5)
+        self.assertNotEqual(library, fallback, "the library adds in another order")
+        self.assert_close(own, fallback, 2e-5)
+        self.assert_close(own, library, 2e-5)
+
+    def test_without_the_library(self):
+        """A folder with the driver alone: the kernels are run, and that is said once."""
+        os.makedirs(self.path("driver"))
+        os.symlink(os.path.join(dltools.EMULATED, "libcuda.so.1"), self.path("driver/libcuda.so.1"))
+        env = {**dltools.ORDERS["ascending"], "LD_LIBRARY_PATH": self.path("driver")}
+        plan = self.plan("net.plan")
+        wanted = self.trained(plan, dltools.ORDERS["ascending"], "--steps", 5, "--own-kernels")
+        self.assertEqual(self.trained(plan, env, "--steps", 5), wanted)
+        done = dltools.call([dltools.DLRUN, plan, "--steps", 5], cwd=self.folder, env=env)
+        said = re.findall("dlrun: warning: products run on the plan's own kernels, and not on cuBLASLt: (.*)", done.stderr)
+        self.assertEqual(len(said), 1, done.stderr)
+        for version in (13, 12, 11):
+            self.assertIn(f"libcublasLt.so.{version}", said[0])
+
+    def test_it_is_said(self):
+        events = dltools.events(self.plan("net.plan"), "--steps", 1, cwd=self.folder, env=dltools.ORDERS["ascending"])
+        self.assertEqual(events[0]["library"], "cuBLASLt 13.1.0")
+        report = self.dlcc("net.dl", SOURCE, "--machine=all.machine", "--report", "-o", "net.plan")
+        self.assertIn("matmul: by cuBLASLt: it takes", report)
+
+    def test_wrong_use(self):
+        done = dltools.call([dltools.DLCC, "net.dl", "--own-kernels", "-o", "net.plan"], cwd=self.folder)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--own-kernels: plans for CPUs call no library; add --target=cuda", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,89 @@
+// Products go to a library where that is faster, with what it costs to compute apart what would be computed on their sums.
+
+// RUN: echo "product_f32_flops = 40e12" > %t.machine
+// RUN: echo "library_f32_flops = 80e12" >> %t.machine
+// RUN: echo "product_tf32_flops = 40e12" >> %t.machine
+// RUN: echo "bytes_per_second = 4e12" >> %t.machine
+// RUN: echo "serial_seconds = 2e-6" >> %t.machine
+// RUN: dl-opt %s --choose-library-calls=machine=%t.machine 2>&1 | FileCheck %s
+// RUN: dl-opt %s --choose-library-calls="machine=%t.machine tf32=true" 2>&1 | FileCheck %s --check-prefix=TF32
+// RUN: dl-opt %s --choose-library-calls="machine=%t.machine" --form-kernels=machine=%t.machine --annotate-cuda-kernels \
+// RUN:   2>/dev/null | FileCheck %s --check-prefix=KERNEL
+
+// The library's tf32 is not said to be faster.
+// TF32-NOT: {graph.library_call
+// TF32: remark: matmul: not by cuBLASLt
+// TF32-NOT: {graph.library_call
+
+// CHECK: remark: matmul: by cuBLASLt: it takes 1720.0 us, and 3436.0 us on a kernel of our own
+// CHECK: remark: matmul: by cuBLASLt: it takes 1720.0 us and 35.6 us for what is computed on it, and 3436.0 us on a kernel of our own
+// CHECK: remark: matmul: not by cuBLASLt: it takes 12.1 us and 10.4 us for what is computed on it, and 20.1 us on a kernel of our own
+// CHECK: remark: matmul: not by cuBLASLt: it takes 2.0 us, and 0.0 us on a kernel of our own
+// CHECK: remark: conv2d: on a kernel of our own: what it sums lies at several strides
+// CHECK: remark: matmul: on a kernel of our own: its batches lie at several strides
+// CHECK: remark: matmul: by cuBLASLt: it takes
+// CHECK: remark: matmul: by cuBLASLt: it takes
+
+// CHECK-LABEL: graph.step @plain
+// CHECK: graph.matmul {{.*}} {graph.library_call, spec = "mk,kn->mn"}
+// KERNEL-LABEL: graph.step @plain
+// KERNEL: graph.kernel %{{.*}}, %{{.*}} {{.*}}product = #plan.product<m = 4096, n = 4096, k = 4096, a = <binding = 0, stride = 4096>, b = <binding = 1, stride = 4096>, d = <binding = 2, stride = 4096>, arithmetic = f32, workspace = 33554432>
+graph.step @plain(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %0 = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  graph.return %0 : tensor<4096x4096xf32>
+}
+
+// CHECK-LABEL: graph.step @epilogue
+// CHECK: graph.matmul {{.*}} {graph.library_call
+// KERNEL-LABEL: graph.step @epilogue
+// KERNEL: name = "matmul_{{[0-9a-f]+}}"
+// KERNEL-SAME: b = <binding = 1, stride = 4096, transposed = true>
+// KERNEL: name = "relu_{{[0-9a-f]+}}"
+graph.step @epilogue(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %0 = graph.matmul %a, %b {spec = "mk,nk->mn"} : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %1 = graph.relu %0 : (tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  graph.return %1 : tensor<4096x4096xf32>
+}
+
+// To store and load the product once more costs more than the library saves.
+// CHECK-LABEL: graph.step @shallow
+// CHECK-NOT: graph.library_call
+graph.step @shallow(%a: tensor<2048x96xf32>, %b: tensor<96x2048xf32>) -> tensor<2048x2048xf32> {
+  %0 = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<2048x96xf32>, tensor<96x2048xf32>) -> tensor<2048x2048xf32>
+  %1 = graph.relu %0 : (tensor<2048x2048xf32>) -> tensor<2048x2048xf32>
+  graph.return %1 : tensor<2048x2048xf32>
+}
+
+graph.step @small(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %0 = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  graph.return %0 : tensor<64x64xf32>
+}
+
+graph.step @convolution(%x: tensor<64x64x32x32xf32>, %w: tensor<64x64x3x3xf32>) -> tensor<64x64x32x32xf32> {
+  %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<64x64x32x32xf32>, tensor<64x64x3x3xf32>) -> tensor<64x64x32x32xf32>
+  graph.return %0 : tensor<64x64x32x32xf32>
+}
+
+graph.step @heads(%q: tensor<32x256x6x64xf32>, %k: tensor<32x256x6x64xf32>) -> tensor<32x6x256x256xf32> {
+  %0 = graph.matmul %q, %k {spec = "bthd,bshd->bhts"} : (tensor<32x256x6x64xf32>, tensor<32x256x6x64xf32>) -> tensor<32x6x256x256xf32>
+  graph.return %0 : tensor<32x6x256x256xf32>
+}
+
+// What is seen through views is where it lies: the rows of a linear layer's batch and time are one, and a transposed factor is read as it is.
+// CHECK-LABEL: graph.step @views
+// CHECK: graph.library_call
+// KERNEL-LABEL: graph.step @views
+// KERNEL: product = #plan.product<m = 8192, n = 4096, k = 1024, a = <binding = 1, stride = 1024>, b = <binding = 0, stride = 4096>, d = <binding = 2, stride = 4096>,
+graph.step @views(%x: tensor<32x256x1024xf32>, %w: tensor<1024x4096xf32>) -> tensor<32x256x4096xf32> {
+  %0 = graph.transpose %w {permutation = array<i64: 1, 0>} : (tensor<1024x4096xf32>) -> tensor<4096x1024xf32>
+  %1 = graph.matmul %x, %0 {spec = "btc,oc->bto"} : (tensor<32x256x1024xf32>, tensor<4096x1024xf32>) -> tensor<32x256x4096xf32>
+  graph.return %1 : tensor<32x256x4096xf32>
+}
+
+// One factor for all of a batch.
+// KERNEL-LABEL: graph.step @shared
+// KERNEL: product = #plan.product<batch = 32, m = 1024, n = 512, k = 1024, a = <binding = 0, stride = 1024>, b = <binding = 1, stride = 512, batch_stride = 524288>, d = <binding = 2, stride = 512, batch_stride = 524288>,
+graph.step @shared(%m: tensor<1024x1024xf32>, %x: tensor<32x1024x512xf32>) -> tensor<32x1024x512xf32> {
+  %0 = graph.matmul %m, %x {spec = "ik,bkj->bij"} : (tensor<1024x1024xf32>, tensor<32x1024x512xf32>) -> tensor<32x1024x512xf32>
+  graph.return %0 : tensor<32x1024x512xf32>
+}
