@@ -14,6 +14,8 @@ import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODELS = "test/bench/models/"
+# Plans in which products are all of our own, and, of products alone, in which all that can be are cuBLASLt's.
+ROADS = ("own", "library")
 PRECISIONS = ("f32", "tf32", "f64")  # of plans for the GPU; those for the CPU are in f32 and f64
 
 
@@ -45,6 +47,7 @@ class Case:
     precisions: tuple = PRECISIONS
     batch: int = 0
     group: str = "models"
+    roads: tuple = ()  # of ROADS, besides the plan in which each product goes where it is expected to be faster
     port: object = None  # of test/ports: its text, data and weights
 
     def model(self, folder):
@@ -113,7 +116,7 @@ MEASURED = [
     digits("mlp", 64, 40),
     digits("mlp", 256, 20),
     resnet("resnet18-128", 128, 64, steps=3),
-    transformer("transformer-32", 32, 384, 6, 256, 6, steps=3),
+    transformer("transformer-32", 32, 384, 6, 256, 6, steps=3, roads=("own",)),
 ]
 
 PLAIN = [digits("convnet", batch, 20, dropout=False, precisions=("f32", "tf32"), group="plain") for batch in (4, 64)]
@@ -167,7 +170,7 @@ def product_case(m, n, k, kind, batch):
     flops = 2 * m * n * k * batch
     name = f"product-{kind}-{m}x{n}x{k}" + (f"x{batch}" if batch > 1 else "")
     return Case(name, "test/gpu/models/products.dl", {"m": m, "n": n, "k": k, "kind": kind, "batch": batch, "repeat": repeats(flops)},
-                ONE, 8, precisions=("f32", "tf32"), group="table"), flops
+                ONE, 8, precisions=("f32", "tf32"), group="table", roads=ROADS), flops
 
 
 def convolution_case(images, channels, results, size, kernel, stride, padding, part):

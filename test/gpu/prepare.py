@@ -3,7 +3,8 @@
 
     test/gpu/prepare.sh FOLDER [--target cuda:sm_90] [--groups examples,models,...] [--only CASE,...] [--jobs N]
 
-Each model is compiled for the CPU in f32 and f64, and for the GPU in f32, tf32 and f64. `--target cpu` lets CPU plans stand in
+Each model is compiled for the CPU in f32 and f64, and for the GPU in f32, tf32 and f64; products, and the transformer, also without cuBLASLt, and
+products with cuBLASLt wherever it can be. `--target cpu` lets CPU plans stand in
 for those of the GPU, so that every part of the script can be run without one. A model that dlcc refuses (exit code 3) is
 listed with its reason; any other failure of dlcc ends with exit code 1, when all others are there. What an earlier call made
 is made again only for the cases that this call names. manifest.json lists everything.
@@ -18,6 +19,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import numpy as np
 
 import bits
 import cases
@@ -39,14 +42,33 @@ def wanted(options):
     return [case for case in every if case.group in options.groups]
 
 
-def variants(precisions, target):
+def library_machine(scratch):
+    """A description of the GPU on which kernels of ours for products take for ever."""
+    path = os.path.join(scratch, "library.machine")
+    model = os.path.join(cases.ROOT, "test", "gpu", "models", "products.dl")
+    np.save(os.path.join(scratch, "x.npy"), np.ones((8, 1), np.float32))
+    text = subprocess.run([os.path.join(BIN, "dlcc"), model, "--target=cuda:source", "--machine=h100", "--emit=machine", "-o", "x.plan"], cwd=scratch,
+                          check=True, capture_output=True, text=True).stdout
+    lines = [line.split("=")[0] + "= 1" if line.startswith("product_") else line for line in text.splitlines()]
+    if lines == text.splitlines():
+        sys.exit("dlcc --emit=machine names no rates of products")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines) + "\n")
+    return path
+
+
+def variants(case, target, machine):
     """(name of the plan, options of dlcc) of each plan of a case."""
+    precisions = case.precisions
     found = [(f"cpu-{dtype}", [f"--dtype={dtype}", "--target-cpu=x86-64-v3"]) for dtype in ("f32", "f64") if dtype in precisions]
     stand_in = target == "cpu"
     own = ["--target-cpu=x86-64-v3"] if stand_in else [f"--target={target}"]
     for precision in precisions:
         more = {"f32": [], "tf32": [] if stand_in else ["--tf32"], "f64": ["--dtype=f64"]}[precision]
         found.append((f"gpu-{precision}", own + more))
+        for road in case.roads:
+            choice = {"own": ["--own-kernels"], "library": [f"--machine={machine}"]}[road]
+            found.append((f"gpu-{precision}-{road}", own + more + ([] if stand_in else choice)))
     return found
 
 
@@ -62,11 +84,11 @@ def compile_plan(file, folder, words, cwd):
     return {"file": file, "bytes": os.path.getsize(target), "compile_s": round(time.perf_counter() - started, 2)}
 
 
-def prepare(case, options, folder, scratch, mnist):
+def prepare(case, options, folder, scratch, mnist, machine):
     data = case.make_data(os.path.join(scratch, case.name), mnist)
     words = [case.model(data), *case.defines(), f"--threads={max(1, os.cpu_count() // options.jobs)}"]
     plans = {variant: compile_plan(f"plans/{case.name}.{variant}.plan", folder, words + more, data)
-             for variant, more in variants(case.precisions, options.target)}
+             for variant, more in variants(case, options.target, machine)}
     return {"group": case.group, "plans": plans}
 
 
@@ -126,7 +148,8 @@ def main():
     chosen = wanted(options)
     mnist = carry_mnist(folder) if any(case.data == "mnist" for case in chosen) else None
     with tempfile.TemporaryDirectory(prefix="dl-gpu-") as scratch, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for case, entry in zip(chosen, pool.map(lambda case: prepare(case, options, folder, scratch, mnist), chosen)):
+        machine = library_machine(scratch)
+        for case, entry in zip(chosen, pool.map(lambda case: prepare(case, options, folder, scratch, mnist, machine), chosen)):
             manifest["cases"][case.name] = entry
             say(case.name, entry)
     if "programs" in options.groups and not options.only:

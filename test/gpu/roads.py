@@ -51,7 +51,7 @@ def trace(session, case):
     """A trace that names every kernel of a step."""
     names = {event["args"]["kernel"] for event in traced(session, case, "gpu-f32", 5)}
     commands = session.info(session.plan(case, "gpu-f32"))["steps"][0]["programs"][0]["commands"]
-    wanted = {command["name"] for command in commands if command["kind"] == "launch"}
+    wanted = {command["name"] for command in commands if command["kind"] in ("launch", "multiply")}
     lost = sorted(wanted - names)
     return f"{len(wanted)} kernels" + (f", {len(lost)} not in the trace: {lost[0]}" if lost else ""), not lost
 

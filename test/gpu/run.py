@@ -31,11 +31,11 @@ PARTS = {
     "roads": (roads.roads, 60),
     "ports": (checks.ports, 180),
     "programs": (programs.check, 120),
-    "kernels": (checks.kernels, 90),
+    "kernels": (checks.kernels, 150),
     "first_step": (speed.first_step, 45),
     "graph": (speed.graph, 45),
     "profile": (roads.profile, 60),
-    "table": (speed.table, 150),
+    "table": (speed.table, 270),
     "bench": (speed.bench, 500),
 }
 STANDARD = ("smoke", "bits", "correct", "roads", "sanitize", "first_step", "graph", "profile", "kernels", "table")

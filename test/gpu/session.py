@@ -1,6 +1,7 @@
 """What the parts of the script share: the folder with the plans, dlrun, deadlines, tables."""
 
 import ctypes
+import glob
 import gzip
 import json
 import os
@@ -41,7 +42,7 @@ class Session:
         self.dlrun_path = os.path.join(self.folder, "bin", "dlrun")
         os.chmod(self.dlrun_path, 0o755)
         self.mnist = unpacked(os.path.join(self.folder, "data", "mnist"), os.path.join(scratch, "mnist"))
-        self.until = time.monotonic()
+        self.until, self.libraries = time.monotonic(), set()
         self.lock, self.locks = threading.Lock(), {}
         self.log = os.path.join(options.out, "contenders.log")
 
@@ -109,15 +110,19 @@ class Session:
     def bench(self, plan, data, seconds):
         """{"median_ms", "mean_ms", ...} of dlrun bench."""
         events = self.dlrun("bench", plan, "--data", data, "--seconds", seconds, limit=60 + 3 * seconds)
-        event = next(e for e in events if e["event"] == "bench")
-        return event
+        self.libraries |= {event["library"] for event in events if "library" in event}
+        return next(e for e in events if e["event"] == "bench")
 
     def flops(self, plan):
-        """Of the first program's kernels, and how many commands it has."""
+        """Of the first program's kernels and products, and how many of them it has."""
         info = self.info(plan)
         commands = info["steps"][0]["programs"][0]["commands"]
-        launches = [c for c in commands if c["kind"] == "launch"]
+        launches = [c for c in commands if c["kind"] in ("launch", "multiply")]
         return sum(info["kernels"][c["kernel"]]["flops"] for c in launches), len(launches)
+
+    def products(self, plan):
+        """How many commands of the first program are cuBLASLt's."""
+        return sum(c["kind"] == "multiply" for c in self.info(plan)["steps"][0]["programs"][0]["commands"])
 
 
 def unpacked(folder, target):
@@ -130,9 +135,19 @@ def unpacked(folder, target):
     return target
 
 
+# Behind what the user has said, where toolkits and PyTorch's wheels have cuBLASLt. For dlrun alone: contenders bring their own.
+CUBLASLT = ["/usr/local/cuda*/lib64", "/usr/local/cuda*/targets/*/lib", *(os.path.join(folder, "nvidia", name, "lib") for folder in sys.path for name in ("cu13", "cublas"))]
+
+
+def environment():
+    folders = [folder for pattern in CUBLASLT for folder in sorted(glob.glob(pattern)) if glob.glob(os.path.join(folder, "libcublasLt.so.1[123]"))]
+    known = os.environ.get("LD_LIBRARY_PATH")
+    return {**os.environ, "LD_LIBRARY_PATH": ":".join(([known] if known else []) + folders)} if folders else None
+
+
 def run(command, limit, folder):
     """Runs a command; one that is not done in time is killed with all that it started."""
-    with subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    with subprocess.Popen(command, cwd=folder, env=environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                           errors="replace", start_new_session=True) as process:
         try:
             out, error = process.communicate(timeout=limit)

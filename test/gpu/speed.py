@@ -80,6 +80,9 @@ class Measured:
                 event = session.bench(session.plan(case, f"gpu-{self.precision}"), session.data(case), session.options.seconds)
                 self.times.setdefault("ours", []).append(event["median_ms"])
                 self.times.setdefault("ours_mean", []).append(1e3 * case.batch / event["items_per_s"])
+                for road in case.roads:
+                    event = session.bench(session.plan(case, f"gpu-{self.precision}-{road}"), session.data(case), session.options.seconds)
+                    self.times.setdefault(road, []).append(event["median_ms"])
             except (Missing, Failed) as error:
                 self.failure = str(error)  # the others are measured nevertheless
         for mode, peer in list(self.modes.items()):
@@ -113,7 +116,7 @@ class Measured:
         numbers = [value for value in losses.values() if isinstance(value, float)]
         agree = max(numbers) - min(numbers) <= (1e-3 if self.precision == "f32" else 3e-2) * max(map(abs, numbers)) if len(numbers) > 1 else None
         row = {"case": self.case.name, "precision": self.precision, "status": FAIL if agree is False or ours is None else OK, "ours_ms": ours,
-               "ours_mean_ms": medians.get("ours_mean"), "peers_ms": others, "spread": {n: [min(t), max(t)] for n, t in self.times.items()},
+               "ours_mean_ms": medians.get("ours_mean"), "own_ms": medians.get("own"), "peers_ms": others, "spread": {n: [min(t), max(t)] for n, t in self.times.items()},
                "losses": losses, "agree": agree, "why": self.why, "facts": self.facts, "launches": self.launches, "clocks": self.clocks}
         if ours:
             row |= {"of_eager": medians["eager"] / ours if "eager" in medians else None, "of_compiled": min(compiled) / ours if compiled else None,
@@ -168,9 +171,9 @@ def bench(session):
                 one.end()
     note = ("ms a step; then a contender's time over ours (more than 1: ours is faster), compiled ones being max-autotune, its form in one graph, and JAX; "
             "ours in % of the peak")
-    columns = ["model", "precision", "ours", *MODES.values(), "of eager", "of best compiled", "of best", "% of peak", "losses", ""]
+    columns = ["model", "precision", "ours", "without cuBLASLt", *MODES.values(), "of eager", "of best compiled", "of best", "% of peak", "losses", ""]
     return {"rows": rows, "note": note}, columns, [
-        [r["case"], r["precision"], r["ours_ms"], *[r["peers_ms"].get(mode) for mode in MODES], r.get("of_eager"), r.get("of_compiled"), r.get("of_best"),
+        [r["case"], r["precision"], r["ours_ms"], r.get("own_ms"), *[r["peers_ms"].get(mode) for mode in MODES], r.get("of_eager"), r.get("of_compiled"), r.get("of_best"),
          r.get("of_peak"), {True: "agree", False: "DIFFER", None: NONE}[r["agree"]],
          r.get("failure") or "; ".join(f"{mode}: {why}" for mode, why in r["why"].items())] for r in rows]
 
@@ -247,11 +250,15 @@ def table(session):
                 rows.append(table_row(session, case, flops, precision, peer))
     if peer:
         peer.end()
-    note = f"one operation; clocks and power while it ran {json.dumps(clocks.facts())}, peaks {json.dumps(session.peaks)} TFLOP/s"
-    return {"rows": rows, "note": note, "peer": version}, ["operation", "precision", "ours, us", "torch, us", "ratio", "GFLOP/s", "torch's", "% of peak",
+    note = f"one operation; products by {', '.join(sorted(session.libraries)) or 'no library'}; clocks and power while it ran {json.dumps(clocks.facts())}, peaks {json.dumps(session.peaks)} TFLOP/s"
+    return {"rows": rows, "note": note, "peer": version}, ["operation", "precision", "ours, us", "by", "own kernel, us", "cuBLASLt, us", "torch, us", "ratio", "GFLOP/s", "torch's", "% of peak",
                                                            "torch's", ""], [
-        [r["case"], r["precision"], *[1e3 * r[k] if r.get(k) else None for k in ("ours_ms", "torch_ms")], r.get("ratio"), r.get("gflops"),
+        [r["case"], r["precision"], microseconds(r, "ours_ms"), r.get("by"), *[microseconds(r, f"{k}_ms") for k in (*cases.ROADS, "torch")], r.get("ratio"), r.get("gflops"),
          r.get("torch_gflops"), r.get("of_peak"), r.get("torch_of_peak"), r["detail"]] for r in rows]
+
+
+def microseconds(row, key):
+    return 1e3 * row[key] if row.get(key) else None
 
 
 def table_row(session, case, flops, precision, peer):
@@ -259,8 +266,13 @@ def table_row(session, case, flops, precision, peer):
     if session.left() < 3:
         return row | {"status": FAIL, "detail": "no time left for it"}
     try:
-        event = session.bench(session.plan(case, f"gpu-{precision}"), session.data(case), min(0.25, session.options.seconds))
-        row["ours_ms"] = event["median_ms"] / case.settings["repeat"]
+        for road in ("", *case.roads):
+            plan = session.plan(case, f"gpu-{precision}-{road}" if road else f"gpu-{precision}")
+            if road != "library" or session.products(plan):
+                event = session.bench(plan, session.data(case), min(0.25, session.options.seconds))
+                row[f"{road or 'ours'}_ms"] = event["median_ms"] / case.settings["repeat"]
+            if not road:
+                row["by"] = "cuBLASLt" if session.products(plan) else "own"
     except (Missing, Failed) as error:
         row |= {"status": NONE if isinstance(error, Missing) else FAIL, "detail": str(error)}
     if peer:

@@ -99,6 +99,12 @@ class Scripts(support.ToolTest):
         errors = {row["variant"]: row["error"] for row in said["parts"]["kernels"]["rows"]}
         self.assertLess(errors["gpu-f32"], 1e-5)
         self.assertGreater(errors["gpu-tf32"], 1e-5, "tf32 rounds its operands")
+        for road in ("own", "library"):
+            self.assertLess(errors[f"gpu-f32-{road}"], 1e-5)
+        products = [row for row in said["parts"]["table"]["rows"] if row["case"].startswith("product")]
+        self.assertEqual({row["by"] for row in products}, {"own"}, "it is small")
+        self.assertTrue(products and all(row[f"{road}_ms"] > 0 for row in products for road in ("ours", "own", "library")), text)
+        self.assertIn("products by cuBLASLt 13.1.0", said["parts"]["table"]["note"])
 
     def changed(self, case, *options):
         """A copy of the folder in which a plan of the GPU is that of another model."""
