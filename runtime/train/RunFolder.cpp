@@ -111,6 +111,8 @@ Status RunFolder::rewrite(const RunRecord &record) const {
     json.field("length", record.length);
   if (!record.formerPlans.empty())
     json.array("former_plans", record.formerPlans);
+  if (!record.library.empty())
+    json.field("library", record.library);
   json.endObject();
   std::string text = json.text() + "\n";
   return writeFileAtomically(root + "/run.json", {bytesOf(text)});
@@ -149,6 +151,8 @@ Expected<RunRecord> RunFolder::recordIn(const std::string &folder) {
   good = good && (!former || former->kind == JsonValue::Kind::Array);
   for (size_t i = 0; good && former && i < former->items.size(); ++i)
     good = takeString(&former->items[i], record.formerPlans.emplace_back());
+  const JsonValue *library = json->find("library");
+  good = good && (!library || takeString(library, record.library));
   if (!good)
     return Status(Code::Io, path + ": plan, folder or arguments are missing");
   return record;

@@ -19,6 +19,7 @@ struct RunRecord {
   std::string length; ///< "--epochs=3": of the last process, if it is known
   /// Of plans that the run had before, whose checkpoints it can go on from.
   std::vector<std::string> formerPlans = {};
+  std::string library = {}; ///< of the device, as of the last process
 };
 
 /// model.plan is a copy: a model that is compiled again must not change what a

@@ -236,14 +236,22 @@ Status RunOutput::checkPosition(const StepCursor &cursor) const {
   return {};
 }
 
+static std::string whoMultiplies(const std::string &library) {
+  return library.empty() ? "the plan's own kernels" : library;
+}
+
 /// run.json names the length of the newest process: what a resumed run was told
 /// holds for the next one, too.
 Status RunOutput::keepRecord() {
+  const std::string &library = session.device().library();
   if (!folder->holdsRun()) {
     std::error_code error;
     return folder->begin({planHashText(session.planFile().checksum),
-                          std::filesystem::current_path(error), run.arguments,
-                          run.length},
+                          std::filesystem::current_path(error),
+                          run.arguments,
+                          run.length,
+                          {},
+                          library},
                          session.planFile().file.bytes());
   }
   auto record = folder->record();
@@ -253,11 +261,18 @@ Status RunOutput::keepRecord() {
   if (record->planHash != hash) {
     record->length = run.length;
     record->formerPlans.push_back(std::exchange(record->planHash, hash));
+    record->library = library;
     return folder->begin(*record, session.planFile().file.bytes());
   }
-  if (record->length == run.length)
+  if (record->length == run.length && record->library == library)
     return {};
+  if (record->library != library)
+    observer.warning(fmt::format(
+        "products of the run were computed by {}, and are by {} from here on: "
+        "last bits are other ones than without the break",
+        whoMultiplies(record->library), whoMultiplies(library)));
   record->length = run.length;
+  record->library = library;
   return folder->rewrite(*record);
 }
 

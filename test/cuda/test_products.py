@@ -123,6 +123,22 @@ class Products(OnBoth):
         for version in (13, 12, 11):
             self.assertIn(f"libcublasLt.so.{version}", said[0])
 
+    def test_resumed(self):
+        """With the library's own bits; with another one, or none, the break is said."""
+        def resumed(*options):
+            done = dltools.call([dltools.DLRUN, "resume", "run", "-q", *options], cwd=self.folder, env=dltools.ORDERS["descending"])
+            self.assertEqual(done.returncode, 0, done.stderr)
+            return re.findall("warning: products of the run were computed by (.*?):", done.stderr)
+
+        whole = self.trained(self.plan("net.plan"), dltools.ORDERS["ascending"], "--steps", 8)
+        self.trained("net.plan", dltools.ORDERS["ascending"], "--steps", 4, "--out", "run")
+        self.assertEqual(resumed("--steps=8", "--save-final=final.w"), [])
+        with open(self.path("final.w"), "rb") as file:
+            self.assertEqual(file.read(), whole[0])
+        self.assertEqual(resumed("--steps=10", "--own-kernels"), ["cuBLASLt 13.1.0, and are by the plan's own kernels from here on"])
+        self.assertEqual(resumed("--steps=12", "--own-kernels"), [])
+        self.assertEqual(resumed("--steps=14"), ["the plan's own kernels, and are by cuBLASLt 13.1.0 from here on"])
+
     def test_it_is_said(self):
         events = dltools.events(self.plan("net.plan"), "--steps", 1, cwd=self.folder, env=dltools.ORDERS["ascending"])
         self.assertEqual(events[0]["library"], "cuBLASLt 13.1.0")

@@ -149,8 +149,8 @@ Status Product::call(const ProductPlaces &places, Stream stream,
   if (status == lt::statusSuccess)
     return {};
   return {Code::Unavailable,
-          fmt::format("CUDA: {}: {}: {}", what, library.name(),
-                      library.textOf(status))};
+          fmt::format("CUDA: {}: {}: {}; --own-kernels leaves the library out",
+                      what, library.name(), library.textOf(status))};
 }
 
 Products::~Products() {
