@@ -90,6 +90,16 @@ lt::Status Product::describe() {
   return status;
 }
 
+/// That is asked not to be proposed, and looked at again.
+bool Product::addsInTurn(const lt::Algorithm &proposed) const {
+  uint32_t reduction = lt::reduceNone;
+  size_t written = 0;
+  lt::Status status =
+      library.algorithmGet(&proposed, lt::algorithmReduction, &reduction,
+                           sizeof(reduction), &written);
+  return status == lt::statusSuccess && reduction == lt::reduceInPlace;
+}
+
 /// Not the fastest of several that are timed: times differ from run to run, and
 /// bits with them.
 lt::Status Product::choose() {
@@ -118,14 +128,9 @@ lt::Status Product::choose() {
     library.preferenceDestroy(preference);
   for (int i = 0; i < count && status == lt::statusSuccess; ++i) {
     const lt::Proposal &proposal = proposals[i];
-    uint32_t reduction = lt::reduceInPlace;
-    size_t written = 0;
     if (proposal.state != lt::statusSuccess ||
         proposal.workspaceBytes > question.workspaceBytes ||
-        library.algorithmGet(&proposal.algorithm, lt::algorithmReduction,
-                             &reduction, sizeof(reduction),
-                             &written) != lt::statusSuccess ||
-        reduction == lt::reduceInPlace)
+        addsInTurn(proposal.algorithm))
       continue;
     algorithm = proposal.algorithm;
     return status;
@@ -174,9 +179,10 @@ bool Products::start() {
     }
     reasons += (reasons.empty() ? "" : "; ") + why;
   }
-  said.push_back(fmt::format("products run on the plan's own kernels, and not "
-                             "on cuBLASLt: {}",
-                             reasons));
+  said.push_back(fmt::format(
+      "products run on the plan's own kernels, and not on cuBLASLt: {}; where "
+      "that is not to be, a plan of dlcc --own-kernels is faster",
+      reasons));
   return false;
 }
 

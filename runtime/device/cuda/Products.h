@@ -57,6 +57,7 @@ public:
 private:
   lt::Status describe();
   lt::Status choose();
+  bool addsInTurn(const lt::Algorithm &proposed) const;
 
   const lt::Library &library;
   const lt::Handle handle;
