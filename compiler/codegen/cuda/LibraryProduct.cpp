@@ -3,6 +3,8 @@
 #include "dialects/graph/TensorBytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include <array>
+#include <tuple>
 
 using namespace mlir;
 
@@ -24,9 +26,12 @@ struct Axis {
 /// Loops of one kind, as few as can be, the innermost first: those whose
 /// elements stand one behind the other in all matrices are one.
 SmallVector<Axis, 4> joined(SmallVector<Axis, 4> loops) {
-  llvm::stable_sort(loops, [](const Axis &x, const Axis &y) {
-    return *llvm::max_element(x.strides) < *llvm::max_element(y.strides);
-  });
+  auto key = [](const Axis &axis) {
+    return std::tuple(*llvm::max_element(axis.strides), axis.strides,
+                      axis.extent);
+  };
+  llvm::sort(loops,
+             [&](const Axis &x, const Axis &y) { return key(x) < key(y); });
   SmallVector<Axis, 4> axes;
   for (const Axis &loop : loops) {
     bool follows = !axes.empty();
