@@ -14,7 +14,10 @@ public:
   void message(llvm::StringRef text) { record('M', text); }
   void setting(const Setting &setting);
   void whyParsed(llvm::StringRef text) { record('P', text); }
+  void probed(llvm::StringRef text) { record('N', text); }
   void bytecode(llvm::StringRef bytes) { record('B', bytes); }
+  /// From now on somebody else reads.
+  void redirect(int to) { descriptor = to; }
   /// Flushes what the .dl printed and ends the process.
   [[noreturn]] void end(int exitCode);
 

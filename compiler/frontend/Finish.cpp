@@ -231,6 +231,10 @@ void Graph::annotateFunction(Trace &one) {
   step.setTraining(one.training);
   if (one.predicts)
     step->setAttr(dl::graph::kPredicts, builder.getUnitAttr());
+  if (one.isMarked)
+    step->setAttr(dl::graph::kBatchMarked, builder.getUnitAttr());
+  if (!one.mixes.empty())
+    step->setAttr(dl::graph::kMixes, builder.getStringAttr(one.mixes));
   step.setIsShort(one.isShort);
   step.setDataset(datasets.get(one.dataset).index);
   step.setBatch(one.batch);

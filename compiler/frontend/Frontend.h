@@ -3,6 +3,7 @@
 // a JIT runs it in a forked child, and what comes back is MLIR bytecode and
 // messages. Nothing the .dl does can take the caller down.
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,7 +37,8 @@ struct Result {
   std::vector<Setting> settings;
   /// Where <dl/dl.h> had to be parsed, which takes most of the time: why.
   std::string whyParsed;
-  std::string bytecode; // a builtin.module with graph ops
+  std::optional<std::string> probed; // of a process within: see BatchProbe.h
+  std::string bytecode;              // a builtin.module with graph ops
 };
 
 /// Forks: to be called before the process has threads.

@@ -176,6 +176,7 @@ private:
   mlir::Value countFromState(Trace &one, const StateKey &key, int64_t added);
 
   // Steps.cpp
+  Trace &fullTrace();
   void openFunction(const std::string &symbol);
   /// In a second trace: is it what the first was, so far?
   void compareTraces();

@@ -1,4 +1,5 @@
 // Steps: a function for each size of batch.
+#include "compiler/frontend/BatchProbe.h"
 #include "compiler/frontend/Graph.h"
 #include "dialects/graph/Inference.h"
 #include "llvm/ADT/StringExtras.h"
@@ -13,8 +14,16 @@ bool Graph::beginStep(const std::string &name, int dataset, int kind,
     reporter.fail("the step '" + name + "' is inside of the step '" +
                   trace->step + "'");
   const Dataset &data = datasets.get(dataset);
-  // Whole batches, these once more to compare, the last, shorter one.
-  if (round > 2 || (round == 2 && data.shortBatch(predicts) == 0))
+  // Whole batches, these once more to compare, the last, shorter one; a larger
+  // one where items may have to run one by one.
+  bool hasShort = data.shortBatch(predicts) != 0;
+  bool probes =
+      !training && data.fullBatch() > 1 && (predicts || !data.dropLast);
+  if (round >= 2 + hasShort + probes)
+    return false;
+  bool isShort = round == 2 && hasShort, isProbe = round >= 2 && !isShort;
+  if (isProbe && !BatchProbe::begin(reporter.channel, fullTrace(),
+                                    options.timeLimitSeconds))
     return false;
   if (round == 0) {
     bool plain = !name.empty() && llvm::all_of(name, [](char c) {
@@ -40,10 +49,13 @@ bool Graph::beginStep(const std::string &name, int dataset, int kind,
   made->step = name;
   made->training = training;
   made->predicts = predicts;
-  made->isCheck = round == 1;
-  made->isShort = round == 2;
+  made->isCheck = round == 1 || isProbe;
+  made->isProbe = isProbe;
+  made->isShort = isShort;
   made->dataset = dataset;
-  made->batch = made->isShort ? data.shortBatch(predicts) : data.fullBatch();
+  made->batch = isShort   ? data.shortBatch(predicts)
+                : isProbe ? data.fullBatch() * BatchProbe::factor
+                          : data.fullBatch();
   for (auto [number, parameter] : llvm::enumerate(parameters))
     if (!parameter.requiresGrad)
       made->frozenAtStart.insert(static_cast<int>(number));
@@ -58,9 +70,14 @@ bool Graph::beginStep(const std::string &name, int dataset, int kind,
                (trace->isCheck   ? ".again"
                 : trace->isShort ? ".short"
                                  : ""));
-  if (trace->isCheck)
+  if (trace->isCheck && !isProbe)
     check.emplace(*first, *trace);
   return true;
+}
+
+/// Of the step that has been traced last, with whole batches.
+Trace &Graph::fullTrace() {
+  return traces.back()->isShort ? **std::prev(traces.end(), 2) : *traces.back();
 }
 
 void Graph::openFunction(const std::string &symbol) {
@@ -201,6 +218,8 @@ void Graph::endStep(int metrics) {
                       [&](const Metric &own) { return own.name == rate.name; }))
       list.metrics.push_back(rate);
   trace->metrics = std::move(list.metrics);
+  if (trace->isProbe)
+    BatchProbe::finish(reporter.channel, fullTrace(), *trace);
   if (trace->isCheck)
     return endCheck();
   checkMetricShapes();

@@ -1,6 +1,7 @@
 #include "compiler/pictures/MemoryPicture.h"
 #include "compiler/pictures/StepParts.h"
 #include "dialects/graph/Check.h"
+#include "dialects/graph/Step.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
@@ -33,6 +34,8 @@ static graph::StepOp findFunction(ModuleOp module, StringRef step,
   for (auto function : module.getOps<graph::StepOp>())
     if (function.getOf() == step &&
         function.getIsShort() == (kind == plan::ProgramKind::Short) &&
+        function->hasAttr(graph::kForItem) ==
+            (kind == plan::ProgramKind::Item) &&
         (function.getPart() == graph::Part::Update) ==
             (kind == plan::ProgramKind::Update))
       return function;
@@ -124,6 +127,8 @@ static std::string titleOf(StringRef step, plan::ProgramOp program) {
     return "step " + step.str() + ", short batch of " + batch;
   case plan::ProgramKind::Update:
     return "step " + step.str() + ", update after the micro-batches";
+  case plan::ProgramKind::Item:
+    return "step " + step.str() + ", one item";
   }
   DL_UNREACHABLE("a kind of program");
 }
@@ -148,6 +153,13 @@ static MemoryMap describeProgram(ModuleOp module, StringRef step,
   return map;
 }
 
+/// They need less than a whole batch.
+static bool runsSingleItems(plan::StepOp step, plan::ProgramOp program) {
+  return program.getKind() == plan::ProgramKind::Item ||
+         (program.getKind() == plan::ProgramKind::Update &&
+          !step.getTraining());
+}
+
 MemoryPicture describeMemory(ModuleOp module, plan::PlanOp plan,
                              StringRef wanted) {
   MemoryPicture picture;
@@ -160,8 +172,9 @@ MemoryPicture describeMemory(ModuleOp module, plan::PlanOp plan,
   for (auto step : plan.getOps<plan::StepOp>())
     if (wanted.empty() || step.getName() == wanted)
       for (auto program : step.getBody().getOps<plan::ProgramOp>())
-        picture.programs.push_back(
-            describeProgram(module, step.getName(), program, kernels));
+        if (!runsSingleItems(step, program))
+          picture.programs.push_back(
+              describeProgram(module, step.getName(), program, kernels));
   return picture;
 }
 

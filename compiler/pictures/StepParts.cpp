@@ -9,10 +9,12 @@ namespace dl::pictures {
 StepFunctions findStep(ModuleOp module, StringRef name) {
   StepFunctions found;
   for (auto function : module.getOps<graph::StepOp>()) {
-    if (function.getOf() != name || function.getIsShort())
+    bool isUpdate = function.getPart() == graph::Part::Update;
+    bool byItem = function->hasAttr(graph::kForItem) ||
+                  (isUpdate && !function.getTraining());
+    if (function.getOf() != name || function.getIsShort() || byItem)
       continue;
-    (function.getPart() == graph::Part::Update ? found.update : found.step) =
-        function;
+    (isUpdate ? found.update : found.step) = function;
   }
   return found;
 }

@@ -22,6 +22,20 @@ bool isScalars(mlir::Value value);
 /// A unit attribute of steps whose results are written for each item.
 inline constexpr llvm::StringLiteral kPredicts = "graph.predicts";
 
+// Of evaluations and predictions, see separate-items.
+/// A unit attribute of the step for one item of those that full batches leave
+/// over. Its update makes metrics of their sums.
+inline constexpr llvm::StringLiteral kForItem = "graph.for_item";
+/// What in a step needs several items at once, in words.
+inline constexpr llvm::StringLiteral kMixes = "graph.mixes";
+/// A unit attribute of a step whose ops say what grows with the batch.
+inline constexpr llvm::StringLiteral kBatchMarked = "graph.batch_marked";
+/// On such an op: the dim of its result that is as long as the batch, and the
+/// power of the batch's size that the number is proportional to.
+inline constexpr llvm::StringLiteral kBatchDim = "graph.batch_dim";
+inline constexpr int64_t kNotByItem = -2; ///< several, or it is another op
+inline constexpr llvm::StringLiteral kBatchPower = "graph.batch_power";
+
 /// The module's graph.program, or null.
 ProgramOp programOf(mlir::ModuleOp module);
 /// Micro-batches of an update; 1 for a module that does not say.

@@ -8,6 +8,9 @@ namespace dl::graph {
 /// Settings, f64, lie behind them in memory.
 inline constexpr int64_t numStepScalars = 8;
 
+/// The sixth, where items run one by one: how many have gone before.
+inline constexpr auto itemPlace = static_cast<StepScalar>(5);
+
 /// One of the scalars, i64, in a shape that broadcasts to that of `like`. It is
 /// not reshaped without need: a reshape is a border between kernels.
 mlir::Value readScalar(GraphBuilder &builder, mlir::Value scalars,

@@ -131,6 +131,7 @@ LogicalResult ProgramOp::verifyRegions() {
 
 LogicalResult StepOp::verify() {
   int updates = 0;
+  bool byItem = false;
   std::optional<ProgramKind> last;
   for (Operation &op : *getOps().begin()->getBlock()) {
     auto program = dyn_cast<ProgramOp>(op);
@@ -141,8 +142,14 @@ LogicalResult StepOp::verify() {
                                  "the one it should follow");
     last = program.getKind();
     updates += program.getKind() == ProgramKind::Update;
+    byItem |= program.getKind() == ProgramKind::Item;
   }
-  if (updates != (getAccumulate() > 1 && getTraining() ? 1 : 0))
+  if (byItem && getTraining())
+    return emitOpError("'") << getName() << "' trains, and has a program for "
+                            << "single items";
+  bool hasUpdate =
+      getTraining() ? getAccumulate() > 1 : byItem && !getPredicts();
+  if (updates != (hasUpdate ? 1 : 0))
     return emitOpError("'")
            << getName() << "' has " << updates
            << " update programs with accumulate " << getAccumulate();

@@ -107,12 +107,16 @@ def Plan_DatasetOp : Plan_Op<"dataset", [HasParent<"PlanOp">]> {
 
 def Plan_StepOp : Plan_Op<"step", [HasParent<"PlanOp">, SingleBlock, NoTerminator]> {
   let summary = "An entry point: programs for micro-batches, then one for the update.";
+  let description = [{
+    An evaluation or a prediction that cannot run item by item says in `mixes` what in it needs
+    several items at once.
+  }];
   let arguments = (ins StrAttr:$name, UnitAttr:$training, UnitAttr:$predicts, I64Attr:$dataset,
-                       I64Attr:$accumulate);
+                       I64Attr:$accumulate, OptionalAttr<StrAttr>:$mixes);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $name (`training` $training^)? (`predicts` $predicts^)? `dataset` $dataset `accumulate` $accumulate
-    attr-dict-with-keyword $body
+    (`mixes` $mixes^)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
 }

@@ -3,6 +3,31 @@
 
 include "mlir/Pass/PassBase.td"
 
+def SeparateItems : Pass<"separate-items", "::mlir::ModuleOp"> {
+  let summary = "Makes what runs the items that full batches leave over, one by one";
+  let description = [{
+    How many items there are is known when the plan runs, and any number must be evaluated and
+    predicted. By the sharding rules of its ops the pass proves that an evaluation or a prediction
+    may be divided into single items. The step for one item adds up what is summed over items; its
+    update makes metrics of the sums, once, as a batch of just these items would. Numbers that the
+    front end has marked as growing with the batch follow from the step's count of items. Where
+    items meet before a sum (batch statistics, contrastive losses), or the places of items in their
+    batch matter, the step says so in `graph.mixes`, and has no such parts.
+
+    ```mlir
+    graph.step @eval.test(%x: tensor<4x3xf32> input 0, %s) -> (tensor<f32> metric "loss")
+      %0 = graph.sum %x {dims = [0, 1]}
+      %1 = graph.full {value = 0.25, graph.batch_power = -1}
+      %2 = graph.mul %0, %1
+    // =>
+    graph.step @eval.test.item(%x: tensor<1x3xf32> input 0, %s, %sum state @items.test.0)
+        -> (tensor<f32> state @items.test.0)
+    graph.step @eval.test.update(%sum state @items.test.0, %s) -> (tensor<f32> metric "loss") update
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect"];
+}
+
 def SplitStep : Pass<"split-step", "::mlir::ModuleOp"> {
   let summary = "Draws the border of micro-batch and update in training steps";
   let description = [{

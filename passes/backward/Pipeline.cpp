@@ -22,6 +22,8 @@ void dl::buildGradientsPipeline(OpPassManager &manager) {
 }
 
 void dl::buildBackwardPipeline(OpPassManager &manager) {
+  // Before anything folds: what is noted on ops would be lost.
+  manager.addPass(createSeparateItems());
   manager.addPass(createSplitStep());
   OpPassManager &steps = manager.nest<graph::StepOp>();
   // Powers become products before they are differentiated.

@@ -25,7 +25,7 @@ Attr get(DictionaryAttr dict, StringRef name, Attr otherwise = {}) {
 
 /// The functions of one step.
 struct Step {
-  graph::StepOp full, rest, update;
+  graph::StepOp full, rest, update, item;
 };
 
 class PlanLowering {
@@ -49,6 +49,7 @@ public:
       if (StringAttr name = func.getOfAttr()) {
         Step &step = steps[name];
         (func.getPart() == graph::Part::Update ? step.update
+         : func->hasAttr(graph::kForItem)      ? step.item
          : func.getIsShort()                   ? step.rest
                                                : step.full) = func;
       }
@@ -168,7 +169,8 @@ private:
         step.full->hasAttr(graph::kPredicts) ? builder.getUnitAttr()
                                              : UnitAttr(),
         builder.getI64IntegerAttr(step.full.getDataset().value_or(0)),
-        builder.getI64IntegerAttr(micros));
+        builder.getI64IntegerAttr(micros),
+        step.full->getAttrOfType<StringAttr>(graph::kMixes));
     OpBuilder programs =
         OpBuilder::atBlockEnd(&stepOp.getBody().emplaceBlock());
     // Buffers and kernels stand before the step that uses them.
@@ -176,7 +178,8 @@ private:
     using Kind = plan::ProgramKind;
     for (auto [func, kind] :
          {std::pair{step.full, Kind::Full}, std::pair{step.rest, Kind::Short},
-          std::pair{step.update, Kind::Update}}) {
+          std::pair{step.update, Kind::Update},
+          std::pair{step.item, Kind::Item}}) {
       if (!func)
         continue;
       auto program = plan::ProgramOp::create(

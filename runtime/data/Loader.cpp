@@ -28,12 +28,14 @@ static constexpr int looksBeforeSleep = 500;
 Loader::Loader(const Dataset &dataset, const LoaderOptions &options,
                SlotAddress address)
     : dataset(dataset), options(options), address(std::move(address)) {
-  perEpoch = batchesOf(dataset.items, options.batchSize, options.dropLast);
+  perEpoch = batchesOf(dataset.items, options.batchSize, options.dropLast,
+                       options.byItem);
 }
 
-uint64_t dlrt::batchesOf(uint64_t items, uint64_t batchSize, bool dropLast) {
-  bool shortOne = !dropLast && items % batchSize != 0;
-  return items / batchSize + (shortOne ? 1 : 0);
+uint64_t dlrt::batchesOf(uint64_t items, uint64_t batchSize, bool dropLast,
+                         bool byItem) {
+  uint64_t left = dropLast ? 0 : items % batchSize;
+  return items / batchSize + (byItem ? left : left != 0);
 }
 
 Status Loader::start() {
@@ -68,9 +70,20 @@ Loader::~Loader() {
     thread.join();
 }
 
+/// The first item of a batch of an epoch.
+uint64_t Loader::beginOf(uint64_t index) const {
+  uint64_t full = dataset.items / options.batchSize;
+  return index <= full || !options.byItem
+             ? index * options.batchSize
+             : full * options.batchSize + (index - full);
+}
+
 uint64_t Loader::itemsOf(uint64_t batch) const {
-  uint64_t begin = batch % perEpoch * options.batchSize;
-  return std::min(options.batchSize, dataset.items - begin);
+  uint64_t begin = beginOf(batch % perEpoch);
+  uint64_t left = dataset.items - begin;
+  return left < options.batchSize && options.byItem
+             ? 1
+             : std::min(options.batchSize, left);
 }
 
 Batch Loader::describe(uint64_t batch) const {
@@ -221,7 +234,7 @@ static Status convertItem(const DatasetComponent &component, uint64_t item,
 Status Loader::readRows(const Block &part, const Batch &batch, size_t c,
                         Workspace &space) {
   const DatasetComponent &component = dataset.components[c];
-  uint64_t begin = batch.index * options.batchSize + part.begin;
+  uint64_t begin = beginOf(batch.index) + part.begin;
   uint64_t bytes = component.itemBytes, inBatch = component.bytesInBatch();
   uint8_t *to = space.to[c];
   if (!options.shuffle && !component.convert)
@@ -263,7 +276,7 @@ Status Loader::gatherFor(uint32_t rank, const Batch &batch, Workspace &space) {
   }
   if (!anyMapped)
     return {};
-  uint64_t begin = batch.index * options.batchSize + part.begin;
+  uint64_t begin = beginOf(batch.index) + part.begin;
   Permutation order(dataset.items, options.seed, batch.epoch);
   for (uint64_t i = 0; i < part.size; ++i) {
     uint64_t item = options.shuffle ? order(begin + i) : begin + i;

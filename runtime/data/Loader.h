@@ -18,6 +18,7 @@ namespace dlrt {
 struct LoaderOptions {
   uint64_t batchSize = 1;
   bool dropLast = false;
+  bool byItem = false; ///< what full batches leave over comes one by one
   bool shuffle = false;
   uint64_t seed = 0;
   uint32_t slots = 2;
@@ -29,7 +30,8 @@ struct LoaderOptions {
 };
 
 /// Batches of an epoch.
-uint64_t batchesOf(uint64_t items, uint64_t batchSize, bool dropLast);
+uint64_t batchesOf(uint64_t items, uint64_t batchSize, bool dropLast,
+                   bool byItem = false);
 
 struct Batch {
   uint32_t slot = 0;
@@ -85,6 +87,7 @@ private:
                   Workspace &space);
   void noteFailure(uint64_t batch, Status status);
   Batch describe(uint64_t batch) const;
+  uint64_t beginOf(uint64_t index) const;
 
   const Dataset &dataset;
   LoaderOptions options;

@@ -36,9 +36,9 @@ inline fb::ProgramKind kindOfBatch(const fb::StepT &step, uint64_t items) {
                                                 : fb::ProgramKind::Short;
 }
 
-/// "batch", "short batch", "update".
+/// "batch", "short batch", "update", "item".
 inline const char *nameOf(fb::ProgramKind kind) {
-  const char *const names[] = {"batch", "short batch", "update"};
+  const char *const names[] = {"batch", "short batch", "update", "item"};
   return names[static_cast<size_t>(kind)];
 }
 

@@ -324,10 +324,18 @@ static Status checkShape(const fb::StepT &step, const fb::DatasetT &dataset,
   const fb::ProgramT *full = programOf(step, fb::ProgramKind::Full);
   const fb::ProgramT *rest = programOf(step, fb::ProgramKind::Short);
   const fb::ProgramT *update = programOf(step, fb::ProgramKind::Update);
-  if ((step.accumulate > 1) != (update != nullptr))
-    return planError(place, "an update belongs to accumulated micro-batches");
+  const fb::ProgramT *item = programOf(step, fb::ProgramKind::Item);
+  if (item && (step.training || item->batch_items != 1))
+    return planError(place, "a program for one item belongs to an evaluation "
+                            "or a prediction");
+  bool addsUp = step.accumulate > 1 || (item && !step.predicts);
+  if (addsUp != (update != nullptr))
+    return planError(place, "an update belongs to accumulated micro-batches, "
+                            "or to the items of an evaluation");
   if (step.training && step.predicts)
     return planError(place, "it trains and predicts");
+  if (!isPrintable(step.mixes))
+    return planError(place, "a text has control characters");
   for (const auto &program : step.programs)
     for (const auto &result : program->metrics)
       if (step.predicts &&
@@ -350,6 +358,8 @@ static Status checkShape(const fb::StepT &step, const fb::DatasetT &dataset,
     return planError(place, "its programs and its batches differ in size");
   if (rest && !sameMetrics(*full, *rest))
     return planError(place, "its two programs report different metrics");
+  if (item && !sameMetrics(*full, step.predicts ? *item : *update))
+    return planError(place, "single items report other metrics than a batch");
   return {};
 }
 

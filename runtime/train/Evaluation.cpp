@@ -17,7 +17,12 @@ public:
   EvaluationRun(Session &session, uint32_t step, Loader &loader,
                 TrainingPosition position)
       : session(session), stepIndex(step), step(*session.plan().steps[step]),
-        loader(loader), position(position), underWay(session.device(), step) {}
+        loader(loader), position(position),
+        fullBatches(session.fullBatches(step)),
+        itemsLeft(session.runsItems(step)
+                      ? session.batchesPerEpoch(step) - fullBatches
+                      : 0),
+        underWay(session.device(), step) {}
   /// After a failure some may be left.
   ~EvaluationRun() {
     while (!underWay.isEmpty())
@@ -31,39 +36,67 @@ public:
     Expected<Batch> batch = loader.next();
     if (!batch)
       return batch.takeError();
-    Launch run;
-    run.step = stepIndex;
-    run.kind = kindOfBatch(step, batch->items);
-    run.slot = batch->slot;
-    // Batches stand where a training step has its micro-batches, so that random
-    // numbers differ between them.
-    run.scalars = {static_cast<int64_t>(session.options().seed),
-                   static_cast<int64_t>(position.step),
-                   static_cast<int64_t>(batch->index),
-                   static_cast<int64_t>(batch->items),
-                   static_cast<int64_t>(position.epoch)};
-    underWay.add(session.device().submit(run), *batch);
+    fb::ProgramKind kind = session.kindOf(stepIndex, batch->items);
+    submit(*batch, kind);
     return {};
+  }
+  /// What is left over has all been begun: its metrics.
+  bool needsUpdate() const { return itemsLeft != 0; }
+  void beginUpdate() {
+    submit({0, itemsLeft, 0, fullBatches}, fb::ProgramKind::Update);
   }
 
   Status finishOldest(ScalarMetrics &metrics) {
-    auto [ticket, batch] = underWay.takeOldest();
+    auto [ticket, part] = underWay.takeOldest();
+    const Batch &batch = part.batch;
     Expected<Report> report = session.device().wait(ticket);
-    loader.release();
+    if (part.kind != fb::ProgramKind::Update)
+      loader.release();
     if (!report)
       return report.takeError().within(
-          fmt::format("'{}', batch {}", displayName(step), batch.index + 1));
-    metrics.addBatch(*report, batch.items);
+          part.kind == fb::ProgramKind::Item
+              ? fmt::format("'{}', item {}", displayName(step),
+                            fullBatches * fullProgram(step).batch_items +
+                                batch.index - fullBatches)
+              : fmt::format("'{}', batch {}", displayName(step),
+                            batch.index + 1));
+    if (part.kind != fb::ProgramKind::Item)
+      metrics.addBatch(*report, batch.items);
     return {};
   }
 
 private:
+  /// A batch, and which program has it.
+  struct Part {
+    Batch batch;
+    fb::ProgramKind kind = fb::ProgramKind::Full;
+  };
+
+  void submit(const Batch &batch, fb::ProgramKind kind) {
+    bool isItem = kind == fb::ProgramKind::Item;
+    Launch run;
+    run.step = stepIndex;
+    run.kind = kind;
+    run.slot = batch.slot;
+    // Batches stand where a training step has its micro-batches, so that random
+    // numbers differ between them.
+    run.scalars = {
+        static_cast<int64_t>(session.options().seed),
+        static_cast<int64_t>(position.step),
+        static_cast<int64_t>(batch.index),
+        static_cast<int64_t>(isItem ? itemsLeft : batch.items),
+        static_cast<int64_t>(position.epoch),
+        static_cast<int64_t>(isItem ? batch.index - fullBatches : 0)};
+    underWay.add(session.device().submit(run), {batch, kind});
+  }
+
   Session &session;
   const uint32_t stepIndex;
   const fb::StepT &step;
   Loader &loader;
   const TrainingPosition position;
-  UnderWay<Batch> underWay;
+  const uint64_t fullBatches, itemsLeft; ///< those that run one by one
+  UnderWay<Part> underWay;
 };
 
 } // namespace
@@ -81,6 +114,7 @@ Expected<Evaluation> dlrt::evaluate(Session &session, uint32_t stepIndex,
   Evaluation result;
   result.name = displayName(step);
   EvaluationRun run(session, stepIndex, *loader, position);
+  bool updates = run.needsUpdate();
   for (uint64_t begun = 0;;) {
     while (begun < batches && result.complete && !run.isFull()) {
       result.complete = goOn();
@@ -88,6 +122,10 @@ Expected<Evaluation> dlrt::evaluate(Session &session, uint32_t stepIndex,
         break;
       DLRT_TRY(run.begin());
       ++begun;
+    }
+    if (begun == batches && updates && !run.isFull()) {
+      run.beginUpdate();
+      updates = false;
     }
     if (run.isEmpty())
       break;

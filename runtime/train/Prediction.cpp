@@ -20,6 +20,14 @@ std::vector<StreamedTensor> dlrt::predictedTensors(const Session &session,
   return tensors;
 }
 
+/// Items of the batch, or all of those that run one by one with this one.
+static uint64_t leftOver(const Session &session, uint32_t step,
+                         const Batch &batch) {
+  return session.kindOf(step, batch.items) == fb::ProgramKind::Item
+             ? session.batchesPerEpoch(step) - session.fullBatches(step)
+             : batch.items;
+}
+
 static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
                        TensorStream *stream, size_t first) {
   const fb::StepT &step = *session.plan().steps[stepIndex];
@@ -29,11 +37,11 @@ static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
   const Batch &batch = *next;
   Launch run;
   run.step = stepIndex;
-  run.kind = kindOfBatch(step, batch.items);
+  run.kind = session.kindOf(stepIndex, batch.items);
   run.slot = batch.slot;
   run.scalars = {static_cast<int64_t>(session.options().seed), 0,
                  static_cast<int64_t>(batch.index),
-                 static_cast<int64_t>(batch.items), 0};
+                 static_cast<int64_t>(leftOver(session, stepIndex, batch)), 0};
   Device &device = session.device();
   Expected<Report> report = device.wait(device.submit(run));
   loader.release();

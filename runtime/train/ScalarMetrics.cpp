@@ -12,7 +12,9 @@ using namespace dlrt;
 ScalarMetrics::ScalarMetrics(const fb::StepT &step) {
   collect(fullProgram(step));
   sums.resize(metrics.size());
-  if (const auto *update = programOf(step, fb::ProgramKind::Update))
+  // That of an evaluation reports what batches report.
+  if (const auto *update = programOf(step, fb::ProgramKind::Update);
+      update && step.training)
     collect(*update);
 }
 

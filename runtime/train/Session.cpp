@@ -223,32 +223,59 @@ bool Session::dropsLast(uint32_t step) const {
          (description.training && settings.dropLast);
 }
 
-/// The programs of a step take batches of one or two sizes.
+bool Session::runsItems(uint32_t step) const {
+  const fb::StepT &description = *plan().steps[step];
+  const fb::ProgramT *rest = programOf(description, fb::ProgramKind::Short);
+  uint64_t left =
+      datasets.at(step)->items % fullProgram(description).batch_items;
+  return left != 0 && !dropsLast(step) &&
+         (!rest || rest->batch_items != left) &&
+         programOf(description, fb::ProgramKind::Item);
+}
+
+fb::ProgramKind Session::kindOf(uint32_t step, uint64_t items) const {
+  const fb::StepT &description = *plan().steps[step];
+  if (items != fullProgram(description).batch_items && runsItems(step))
+    return fb::ProgramKind::Item;
+  return kindOfBatch(description, items);
+}
+
+uint64_t Session::fullBatches(uint32_t step) const {
+  return datasets.at(step)->items /
+         fullProgram(*plan().steps[step]).batch_items;
+}
+
+/// The programs of a step take batches of one or two sizes, and single items
+/// where it neither trains nor mixes them.
 Status Session::checkLength(uint32_t step) const {
   const fb::StepT &description = *plan().steps[step];
   uint64_t items = datasets.at(step)->items;
   uint64_t batch = fullProgram(description).batch_items;
   const fb::ProgramT *rest = programOf(description, fb::ProgramKind::Short);
   uint64_t left = items % batch;
-  if (left == 0 || dropsLast(step) || (rest && rest->batch_items == left))
+  if (left == 0 || dropsLast(step) || (rest && rest->batch_items == left) ||
+      runsItems(step))
     return {};
   std::string sizes = rest ? fmt::format("{} and {}", batch, rest->batch_items)
                            : std::to_string(batch);
   return {Code::Training,
-          fmt::format("'{}': {} items end in a batch of {}, and the plan, "
-                      "compiled for {} items, has programs for batches of {}; "
-                      "{}compile the model again with these data",
-                      displayName(description), items, left,
-                      plan().datasets[description.dataset]->items, sizes,
-                      description.training
-                          ? "--drop-last leaves that batch out, or "
-                          : "")};
+          fmt::format(
+              "'{}': {} items end in a batch of {}, and the plan, "
+              "compiled for {} items, has programs for batches of {}; "
+              "{}{}compile the model again with these data",
+              displayName(description), items, left,
+              plan().datasets[description.dataset]->items, sizes,
+              description.mixes.empty()
+                  ? ""
+                  : "items cannot run one by one: " + description.mixes + "; ",
+              description.training ? "--drop-last leaves that batch out, or "
+                                   : "")};
 }
 
 uint64_t Session::batchesPerEpoch(uint32_t step) const {
   const fb::DatasetT &dataset = *plan().datasets[plan().steps[step]->dataset];
   return batchesOf(datasets.at(step)->items, dataset.batch_size,
-                   dropsLast(step));
+                   dropsLast(step), runsItems(step));
 }
 
 std::unique_ptr<Loader> Session::makeLoader(uint32_t step, uint64_t batchLimit,
@@ -257,6 +284,7 @@ std::unique_ptr<Loader> Session::makeLoader(uint32_t step, uint64_t batchLimit,
   LoaderOptions options;
   options.batchSize = dataset.batch_size;
   options.dropLast = dropsLast(step);
+  options.byItem = runsItems(step);
   options.shuffle =
       dataset.shuffle && settings.shuffle && !plan().steps[step]->predicts;
   options.seed = settings.seed;
@@ -266,7 +294,7 @@ std::unique_ptr<Loader> Session::makeLoader(uint32_t step, uint64_t batchLimit,
   options.ranks = loaded.mesh.ranks();
   options.share = [this, step](uint32_t rank, uint64_t items) {
     const fb::StepT &own = *loaded.of(rank).steps[step];
-    return itemsOf(loaded.mesh, *programOf(own, kindOfBatch(own, items)), rank);
+    return itemsOf(loaded.mesh, *programOf(own, kindOf(step, items)), rank);
   };
   return std::make_unique<Loader>(
       *datasets.at(step), options,

@@ -94,6 +94,13 @@ public:
   /// The files that a step reads, or would read without --data.
   std::vector<std::string> dataPaths(uint32_t step) const;
 
+  /// Whether what full batches leave over of a step's data runs item by item.
+  bool runsItems(uint32_t step) const;
+  /// The program for a batch of so many items.
+  fb::ProgramKind kindOf(uint32_t step, uint64_t items) const;
+  /// Full batches of an epoch.
+  uint64_t fullBatches(uint32_t step) const;
+
   /// Batches of an epoch of a step whose data are open.
   uint64_t batchesPerEpoch(uint32_t step) const;
 

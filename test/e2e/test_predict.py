@@ -154,7 +154,7 @@ class AnyLength(support.ToolTest):
         self.refuse(TRAINING, ["30 items end in a batch of 6", "compiled for 32 items", "--drop-last", "compile the model again"],
                     dltools.DLRUN, "lin.plan")
         self.assertEqual(self.steps("--drop-last", "--every", "eval=0"), 3)
-        self.refuse(TRAINING, ["'test': 30 items"], dltools.DLRUN, "eval", "lin.plan")
+        self.assertIn("eval", [event["event"] for event in self.events("eval", "lin.plan")])
 
     def test_dtypes_convert_with_a_note(self):
         x, y = np.load(self.path("x.npy")), np.load(self.path("y.npy"))

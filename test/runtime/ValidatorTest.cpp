@@ -488,6 +488,11 @@ TEST(Validator, StepsAndDatasets) {
   expectRefusal(
       [](auto &p) { p.steps[0]->programs[1]->kind = fb::ProgramKind::Full; },
       "one of each kind");
+  expectRefusal(
+      [](auto &p) { p.steps[0]->programs[2]->kind = fb::ProgramKind::Item; },
+      "a program for one item");
+  expectRefusal([](auto &p) { p.steps[1]->mixes = "a\nb"; },
+                "control characters");
   expectRefusal([](auto &p) { p.steps[1]->programs.clear(); },
                 "0 batch programs");
   expectRefusal([](auto &p) { p.steps[1]->name = "train"; }, "used twice");

@@ -263,7 +263,7 @@ static void writeSteps(JsonWriter &json, const Mesh &mesh,
         .field("dataset", step->dataset)
         .field("accumulate", step->accumulate);
     json.key("programs").beginArray();
-    const char *phases[] = {"batch", "short_batch", "update"};
+    const char *phases[] = {"batch", "short_batch", "update", "item"};
     for (const auto &program : step->programs)
       writeProgram(json, mesh, plan, phases[static_cast<size_t>(program->kind)],
                    *program);

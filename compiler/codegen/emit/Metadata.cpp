@@ -52,6 +52,7 @@ SAME_COUNT(DatasetKind);
 SAME_CASE(ProgramKind, Full);
 SAME_CASE(ProgramKind, Short);
 SAME_CASE(ProgramKind, Update);
+SAME_CASE(ProgramKind, Item);
 SAME_COUNT(ProgramKind);
 SAME_CASE(Resource, Compute);
 SAME_CASE(Resource, Copy);
@@ -288,6 +289,7 @@ private:
     step->name = op.getName().str();
     step->training = op.getTraining();
     step->predicts = op.getPredicts();
+    step->mixes = op.getMixes().value_or("").str();
     step->dataset = op.getDataset();
     step->accumulate = op.getAccumulate();
     for (auto programOp : op.getBody().getOps<plan::ProgramOp>()) {

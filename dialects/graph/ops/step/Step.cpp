@@ -267,7 +267,7 @@ static LogicalResult verifyPorts(StepOp step, ArrayAttr ports, TypeRange types,
 }
 
 LogicalResult StepOp::verifyRegions() {
-  if (getPart() != Part::Whole && !getTraining())
+  if (getPart() == Part::Micro && !getTraining())
     return emitOpError() << "is the " << stringifyPart(getPart())
                          << " of a step that does not train";
   if (getPart() == Part::Update && getIsShort())
