@@ -18,6 +18,7 @@ random stage of ZeRO; f64 only.
 
 With --cuda each program is compiled for CUDA and runs on the emulated device: bits must be equal in three orders of
 threads, blocks and independent commands. In half of them all products that can be are left to an emulated cuBLASLt.
+With --meshes, too, all ranks run on one such device, in two orders.
 
 Prints each failing program's number and file, and the last line counts.
 """
@@ -123,9 +124,9 @@ def options_of(program):
     return ["program.dl", f"--accumulate={program.accumulate}", "--keep-below=1"]
 
 
-def check_mesh(program, folder):
-    """The same on the ranks of a mesh."""
-    options = random_mesh(program)
+def check_mesh(program, folder, cuda):
+    """The same on the ranks of a mesh; with `cuda` on the emulated device, which has them all."""
+    options = random_mesh(program) + (["--target=cuda:source"] if cuda else [])
     write_files(program, folder)
     metrics, weights, _, _ = program.run(np.float64)
     want = {name: np.asarray(value, np.float64) for name, value in {**metrics, **weights}.items()}
@@ -135,8 +136,10 @@ def check_mesh(program, folder):
         result = dltools.call([dltools.DLCC, *options_of(program), "--dtype=f64", "-o", "f64.plan", *options], cwd=folder)
     if result.returncode:
         return [" ".join(options), *result.stderr.splitlines()]
-    got = train("f64.plan", folder, "f64", program)
+    orders = [dltools.ORDERS[order] for order in ("ascending", "random")] if cuda else [None]
+    got, *others = [train("f64.plan", folder, "f64", program, env=env) for env in orders]
     wrong = [f"{name}: dlrun did not return it" for name in want if name not in got]
+    wrong += [f"{name}: other bits in another order" for other in others for name in got if got[name].tobytes() != other[name].tobytes()]
     wrong = wrong or list(filter(None, (compare_f64(name, got[name], value) for name, value in want.items())))
     return [" ".join(options), *wrong] if wrong else []
 
@@ -203,10 +206,10 @@ def work(task):
     folder = os.path.join(keep, str(number)) if keep else tempfile.mkdtemp(prefix="dl-program-")
     os.makedirs(folder, exist_ok=True)
     try:
-        if cuda:
-            wrong = check_cuda(program, folder)
+        if meshes:
+            wrong = check_mesh(program, folder, cuda)
         else:
-            wrong = check_mesh(program, folder) if meshes else check(program, folder, f64_only)
+            wrong = check_cuda(program, folder) if cuda else check(program, folder, f64_only)
     except dltools.ToolFailed as error:
         wrong = ([" ".join(random_mesh(program))] if meshes else []) + str(error).splitlines()
     except Exception as error:  # a bug of this script must not hide the other programs

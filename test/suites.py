@@ -199,7 +199,7 @@ def cuda():
     """Plans for GPUs on the emulated device."""
     curves = command(sys.executable, "-m", "unittest", "parity.test_ops", "parity.test_parity", cwd=os.path.join(dltools.ROOT, "test"),
                      env={**os.environ, "DL_TARGET": "cuda"})
-    return python("cuda") + one(curves) + compared_programs("--count", "80", "--cuda")
+    return python("cuda") + one(curves) + compared_programs("--count", "80", "--cuda") + compared_programs("--count", "24", "--meshes", "--cuda")
 
 
 def random_programs():

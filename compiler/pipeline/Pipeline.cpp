@@ -50,11 +50,6 @@ public:
   /// From here on there is a module for each class of ranks.
   LogicalResult partition() {
     graph::MeshOp mesh = placeMesh();
-    if (mesh && isCuda() && !mesh.getAxes().empty()) {
-      report.exitCode = CompileReport::notInThisVersion;
-      return mesh.emitError("a mesh of several ranks needs --target=cpu in "
-                            "this version; --mesh dp=1 makes it one GPU");
-    }
     if (mesh && failed(runPasses(buildPartitionPipeline)))
       return failure();
     units = rankModules(module);

@@ -11,6 +11,15 @@ const fb::ProgramT &dlrt::programOf(const fb::PlanT &plan,
   return *programOf(*plan.steps[launch.step], launch.kind);
 }
 
+Status dlrt::checkRanks(const PlanSet &set, const Ranks &ranks) {
+  uint32_t all = set.mesh.ranks();
+  if (ranks.count == 0 || ranks.total != all || ranks.first >= ranks.total ||
+      ranks.count > ranks.total - ranks.first)
+    return {Code::Plan, fmt::format("the plan is for {} rank{}, not for {}",
+                                    all, all == 1 ? "" : "s", ranks.total)};
+  return {};
+}
+
 Status dlrt::checkAccess(const fb::PlanT &plan, const BufferPlace &place,
                          uint64_t bytes, uint64_t underWay) {
   if (underWay != 0)

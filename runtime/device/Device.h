@@ -140,6 +140,9 @@ public:
 using DeviceFactory = std::function<Expected<std::unique_ptr<Device>>(
     const LoadedPlan &, const DeviceOptions &)>;
 
+/// Refuses ranks that are none of the plan's.
+Status checkRanks(const PlanSet &set, const Ranks &ranks);
+
 /// What every device refuses: bytes outside of a buffer of the arena, and
 /// access while `underWay` launches have not been waited for.
 Status checkAccess(const fb::PlanT &plan, const BufferPlace &place,

@@ -10,35 +10,41 @@
 
 using namespace dlrt;
 
-ReportRing::ReportRing(const PlanSet &set, const Ranks &ranks)
-    : set(set), places(set.first().steps.size()) {
-  std::vector<uint32_t> speakers; // of each plan, the first rank at hand
+std::vector<ReportedValue> dlrt::reportedValues(const PlanSet &set,
+                                                const Ranks &ranks, size_t step,
+                                                size_t program) {
+  std::vector<ReportedValue> values;
   std::vector<bool> known(set.plans.size());
   for (uint32_t r = 0; r < ranks.count; ++r) {
     uint32_t plan = set.planOfRank[ranks.first + r];
-    if (!known[plan])
-      speakers.push_back(r);
+    if (known[plan])
+      continue;
     known[plan] = true;
+    for (const auto &flag :
+         set.plans[plan]->steps[step]->programs[program]->errors)
+      values.push_back({r, flag->buffer, sizeof(int32_t), flag.get()});
   }
+  for (const auto &metric :
+       set.of(ranks.first).steps[step]->programs[program]->metrics)
+    if (metric->shape.empty())
+      values.push_back({0, metric->buffer,
+                        static_cast<uint32_t>(sizeOf(metric->dtype)), nullptr});
+  return values;
+}
+
+ReportRing::ReportRing(const PlanSet &set, const Ranks &ranks)
+    : set(set), places(set.first().steps.size()) {
   size_t most = 0;
-  for (size_t s = 0; s < places.size(); ++s)
-    for (size_t p = 0; p < set.first().steps[s]->programs.size(); ++p) {
-      auto programOf = [&](uint32_t rank) -> const fb::ProgramT & {
-        return *set.of(ranks.first + rank).steps[s]->programs[p];
-      };
-      Places &out = places[s][static_cast<size_t>(programOf(0).kind)];
-      for (uint32_t rank : speakers)
-        for (const auto &flag : programOf(rank).errors) {
-          out.push_back({rank, flag->buffer, sizeof(int32_t)});
-          out.flagOf.push_back(flag.get());
-        }
-      out.flags = out.size();
-      for (const auto &metric : programOf(0).metrics)
-        if (metric->shape.empty())
-          out.push_back({0, metric->buffer,
-                         static_cast<uint32_t>(sizeOf(metric->dtype))});
-      most = std::max(most, out.size());
+  for (size_t s = 0; s < places.size(); ++s) {
+    const auto &programs = set.first().steps[s]->programs;
+    for (size_t p = 0; p < programs.size(); ++p) {
+      Places &out = places[s][static_cast<size_t>(programs[p]->kind)];
+      out.values = reportedValues(set, ranks, s, p);
+      while (out.flags < out.values.size() && out.values[out.flags].flag)
+        ++out.flags;
+      most = std::max(most, out.values.size());
     }
+  }
   for (Entry &entry : entries)
     entry.words.assign(most, 0);
 }
@@ -47,7 +53,7 @@ void ReportRing::judge(Entry &entry) const {
   for (size_t f = 0; f < entry.places->flags; ++f) {
     if (entry.words[f] == 0)
       continue;
-    const fb::ErrorFlagT &flag = *entry.places->flagOf[f];
+    const fb::ErrorFlagT &flag = *entry.places->values[f].flag;
     // An op that knows the item counts down from the largest i32
     // (graph.index_check).
     auto left = static_cast<uint32_t>(entry.words[f]);
@@ -72,6 +78,6 @@ Expected<Report> ReportRing::of(Ticket ticket) const {
   if (!entry.failure.ok())
     return entry.failure;
   const Places &known = *entry.places;
-  return Report{
-      std::span(entry.words).subspan(known.flags, known.size() - known.flags)};
+  return Report{std::span(entry.words)
+                    .subspan(known.flags, known.values.size() - known.flags)};
 }

@@ -12,12 +12,25 @@
 
 namespace dlrt {
 
+/// A value that a launch reports, at the start of a buffer.
+struct ReportedValue {
+  uint32_t rank; ///< of those at hand
+  uint32_t buffer;
+  uint32_t bytes;
+  const fb::ErrorFlagT *flag; ///< null: a metric
+};
+
+/// What a program of a step, given by its index, reports: error flags of each
+/// plan at hand first, then scalar metrics, which are the same on all ranks:
+/// those of the first one at hand.
+std::vector<ReportedValue> reportedValues(const PlanSet &set,
+                                          const Ranks &ranks, size_t step,
+                                          size_t program);
+
 /// Copies of scalar metrics and error flags, so that later launches may write
 /// theirs. Taken once; noting a launch allocates nothing unless it failed.
 class ReportRing {
 public:
-  /// Scalars are the same on all ranks: those of the first one at hand are
-  /// taken. Flags are taken from each plan.
   ReportRing(const PlanSet &set, const Ranks &ranks);
 
   /// Notes a launch that has run. `fetch(rank, buffer, bytes, into)` copies
@@ -30,9 +43,9 @@ public:
     if (!entry.failure.ok())
       entry.failure = Status();
     size_t word = 0;
-    for (const Place &place : *entry.places) {
+    for (const ReportedValue &value : entry.places->values) {
       entry.words[word] = 0;
-      fetch(place.rank, place.buffer, place.bytes,
+      fetch(value.rank, value.buffer, value.bytes,
             reinterpret_cast<uint8_t *>(&entry.words[word++]));
     }
     judge(entry);
@@ -42,15 +55,9 @@ public:
   Expected<Report> of(Ticket ticket) const;
 
 private:
-  /// Error flags come first.
-  struct Place {
-    uint32_t rank; ///< of those at hand
-    uint32_t buffer;
-    uint32_t bytes;
-  };
-  struct Places : std::vector<Place> {
-    size_t flags = 0;
-    std::vector<const fb::ErrorFlagT *> flagOf; ///< by place
+  struct Places {
+    std::vector<ReportedValue> values;
+    size_t flags = 0; ///< how many of them, at the front
   };
   struct Entry {
     Ticket ticket = 0;

@@ -3,12 +3,11 @@
 #define DLRT_EXEC_ERRAND_H
 
 #include "runtime/base/Status.h"
-#include "runtime/plan/PlanSet.h"
+#include "runtime/plan/JointProgram.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <vector>
 
 namespace dlrt {
 
@@ -28,37 +27,19 @@ public:
   std::function<void()> ended;
 };
 
-/// A communication between ranks, as far as a process takes part in it.
-struct Meeting {
-  /// Ranks of the mesh at hand that communicate, each with its part.
-  struct Member {
-    uint32_t rank;
-    const fb::CommunicateT *work;
-  };
-  /// A range of a rank at hand, which goes to a rank elsewhere or comes from
-  /// it.
-  struct Message {
-    uint32_t rank, peer; ///< of the mesh
-    fb::Range range;
-  };
-
-  uint64_t order = 0;
-  std::vector<Member> members;
-  /// In the order in which they are matched.
-  std::vector<Message> sends, receives;
-  /// The most that one rank at hand gives to others or gets from them.
-  uint64_t bytes = 0;
+/// Where the bytes of a meeting lie.
+struct MeetingPlaces {
   /// Input slots in which the ranges differ: 1 if they are the same in all.
   uint32_t slots = 1;
-  /// Where a range begins in a run with an input slot.
+  /// Where a range of a rank at hand begins in a run with an input slot.
   std::function<uint8_t *(uint32_t rank, const fb::Range &, uint32_t slot)>
       address;
 };
 
 /// Makes what a meeting has to wait for; null if it is nothing. What it makes
 /// is begun in the order of the meetings' numbers.
-using ErrandMaker =
-    std::function<Expected<std::unique_ptr<Errand>>(const Meeting &)>;
+using ErrandMaker = std::function<Expected<std::unique_ptr<Errand>>(
+    const Meeting &, const MeetingPlaces &)>;
 
 } // namespace dlrt
 

@@ -22,13 +22,7 @@ using namespace dlrt;
 Expected<std::unique_ptr<Executor>>
 Executor::create(const LoadedPlan &loaded, const DeviceOptions &options) {
   const Ranks &ranks = options.ranks;
-  if (ranks.count == 0 || ranks.total != loaded.mesh.ranks() ||
-      ranks.first >= ranks.total || ranks.count > ranks.total - ranks.first)
-    return Status(Code::Plan,
-                  fmt::format("the plan is for {} rank{}, not for {}",
-                              loaded.mesh.ranks(),
-                              loaded.mesh.ranks() == 1 ? "" : "s",
-                              ranks.total));
+  DLRT_TRY(checkRanks(loaded, ranks));
   DLRT_TRY(checkMemories(loaded, {fb::Memory::Host}));
   std::unique_ptr<Executor> executor(new Executor(loaded, ranks));
   DLRT_TRY(executor->loadKernels(loaded, options.isa));
@@ -192,13 +186,14 @@ Status Executor::prepareSteps(const DeviceOptions &options) {
     with.ranks.push_back(range.first + r);
   if (Transport *transport = options.transport) {
     workers.whileWaiting = [transport] { transport->poll(); };
-    with.errands = [transport](const Meeting &meeting) {
-      return transportErrand(*transport, meeting);
+    with.errands = [transport](const Meeting &meeting,
+                               const MeetingPlaces &places) {
+      return transportErrand(*transport, meeting, places);
     };
   } else if (options.link) {
     link = std::make_unique<Link>(*options.link);
     DLRT_TRY(link->start());
-    with.errands = [this](const Meeting &meeting) {
+    with.errands = [this](const Meeting &meeting, const MeetingPlaces &) {
       return link->errand(meeting);
     };
   }

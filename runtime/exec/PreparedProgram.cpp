@@ -1,13 +1,13 @@
 #include "runtime/exec/PreparedProgram.h"
 
 #include "runtime/plan/CommandKinds.h"
+#include "runtime/plan/JointProgram.h"
 #include "runtime/plan/StepPrograms.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 using namespace dlrt;
 
@@ -62,28 +62,25 @@ struct CommandCode {
   std::vector<int64_t> constants;
 };
 
-/// Puts the programs of ranks together, in an order that all dependencies
-/// respect: each rank's as far as it comes, then the communications that its
-/// members have all come to.
-class JointProgram {
+/// Gives each command of the ranks' joint program its code and its pointers.
+class Preparation {
 public:
-  JointProgram(const PreparedFor &with, uint32_t step, fb::ProgramKind kind,
-               const PreparedFor::Address &address, uint32_t slots,
-               std::vector<PreparedAccess> *accesses)
+  Preparation(const PreparedFor &with, uint32_t step, fb::ProgramKind kind,
+              const PreparedFor::Address &address, uint32_t slots,
+              std::vector<PreparedAccess> *accesses)
       : with(with), address(address), slots(slots), accesses(accesses) {
     out.tables.resize(slots);
-    for (uint32_t r = 0; r < with.ranks.size(); ++r) {
-      const fb::PlanT &plan = with.set.of(with.ranks[r]);
-      indexOf[with.ranks[r]] = r;
-      ranks.push_back({&plan, programOf(*plan.steps[step], kind), 0, {}});
+    for (uint32_t rank : with.ranks) {
+      const fb::PlanT &plan = with.set.of(rank);
+      ranks.push_back({&plan, programOf(*plan.steps[step], kind)});
     }
   }
 
-  Expected<PreparedProgram> build() {
-    countParticipants();
-    DLRT_TRY(placeAll());
+  Expected<PreparedProgram> build(const std::vector<JointCommand> &joint) {
+    for (const JointCommand &command : joint)
+      DLRT_TRY(place(command));
     placeConstants();
-    connect();
+    connect(joint);
     size_t count = out.commands.size();
     out.alone =
         out.errands.empty() && (with.threads == 1 || (allSerial && !isMany()));
@@ -99,72 +96,22 @@ private:
   struct Rank {
     const fb::PlanT *plan;
     const fb::ProgramT *program;
-    size_t next;                 ///< command to place
-    std::vector<uint32_t> index; ///< of the placed ones
-  };
-  /// Number of a communication, and the first rank of a group.
-  using Key = std::pair<uint64_t, uint32_t>;
-  struct Gathering {
-    uint32_t expected = 0; ///< ranks at hand
-    std::vector<uint32_t> arrived;
   };
 
   bool isMany() const { return ranks.size() > 1; }
 
-  const fb::CommandT &commandOf(uint32_t r, size_t index) const {
-    return *ranks[r].program->commands[index];
-  }
-  Key keyOf(uint32_t r, const fb::CommunicateT &work) const {
-    return {work.order, with.set.mesh.rankOf(0, with.ranks[r], work.axes)};
+  const fb::CommandT &commandOf(const JointCommand::Part &part) const {
+    return *ranks[part.rank].program->commands[part.number];
   }
 
-  void countParticipants() {
-    for (uint32_t r = 0; r < ranks.size(); ++r)
-      for (const auto &command : ranks[r].program->commands)
-        if (const auto *work = command->work.AsCommunicate())
-          ++gatherings[keyOf(r, *work)].expected;
-  }
-
-  Status placeAll() {
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (uint32_t r = 0; r < ranks.size(); ++r)
-        while (ranks[r].next < ranks[r].program->commands.size()) {
-          bool placed = false;
-          DLRT_TRY(placeNext(r, placed));
-          if (!placed)
-            break;
-          moved = true;
-        }
-    }
-    for (uint32_t r = 0; r < ranks.size(); ++r)
-      if (ranks[r].next != ranks[r].program->commands.size())
-        return {Code::Bug, fmt::format("rank {} communicates with nobody at "
-                                       "command {}",
-                                       with.ranks[r], ranks[r].next)};
-    return {};
-  }
-
-  /// `placed` stays false where other ranks have to come first.
-  Status placeNext(uint32_t r, bool &placed) {
-    const fb::CommandT &command = commandOf(r, ranks[r].next);
-    const auto *work = command.work.AsCommunicate();
-    if (!work) {
-      placed = true;
-      return placeOwn(r, command);
-    }
-    Gathering &gathering = gatherings[keyOf(r, *work)];
-    std::vector<uint32_t> &arrived = gathering.arrived;
-    if (std::find(arrived.begin(), arrived.end(), r) == arrived.end())
-      arrived.push_back(r);
-    if (arrived.size() != gathering.expected)
-      return {};
-    placed = true;
-    return placeMeeting(std::move(arrived));
+  Status place(const JointCommand &command) {
+    return command.meeting ? placeMeeting(command)
+                           : placeOwn(command.parts.front());
   }
 
   /// A new command at the end. Its bindings follow.
-  Status add(uint32_t r, CommandCode code, uint64_t tiles, bool serial) {
+  Status add(const JointCommand::Part &part, CommandCode code, uint64_t tiles,
+             bool serial) {
     if (tiles >= uint64_t(1) << 31)
       return {Code::Unavailable,
               fmt::format("a communication of {} tiles", tiles)};
@@ -175,8 +122,8 @@ private:
     out.constants.insert(out.constants.end(), code.constants.begin(),
                          code.constants.end());
     prepared.firstBinding = static_cast<uint32_t>(out.tables[0].size());
-    prepared.rank = with.ranks[r];
-    prepared.number = static_cast<uint32_t>(ranks[r].next);
+    prepared.rank = with.ranks[part.rank];
+    prepared.number = part.number;
     prepared.tiles = static_cast<uint32_t>(tiles);
     prepared.serial = serial || with.threads == 1;
     prepared.grain =
@@ -185,8 +132,6 @@ private:
             : std::max(1u, prepared.tiles / (with.threads * portionsPerThread));
     allSerial &= prepared.serial;
     out.commands.push_back(prepared);
-    dependencies.emplace_back();
-    priorities.push_back(0);
     return {};
   }
 
@@ -196,138 +141,79 @@ private:
                                  range.offset());
   }
 
-  /// A rank's command is the last one that was added, or a part of it.
-  void join(uint32_t r, const fb::CommandT &command) {
-    Rank &rank = ranks[r];
-    std::vector<uint32_t> &deps = dependencies.back();
-    for (uint32_t dep : command.deps)
-      deps.push_back(rank.index[dep]);
-    priorities.back() = std::max(priorities.back(), command.priority);
+  /// What a rank's command touches, which is the last one that was added or a
+  /// part of it.
+  void note(const JointCommand::Part &part) {
+    if (!accesses)
+      return;
+    const fb::CommandT &command = commandOf(part);
     uint32_t own = static_cast<uint32_t>(out.commands.size()) - 1;
-    rank.index.push_back(own);
-    ++rank.next;
     bool exchanges = command.work.type == fb::Work::Communicate;
-    if (accesses)
-      for (const Access &access : accessesOf(*rank.plan, command))
-        accesses->push_back(
-            {own, r, access.range, access.writes, exchanges && access.writes});
+    for (const Access &access : accessesOf(*ranks[part.rank].plan, command))
+      accesses->push_back({own, part.rank, access.range, access.writes,
+                           exchanges && access.writes});
   }
 
-  Status placeOwn(uint32_t r, const fb::CommandT &command) {
-    const fb::PlanT &plan = *ranks[r].plan;
+  Status placeOwn(const JointCommand::Part &part) {
+    const fb::CommandT &command = commandOf(part);
+    const fb::PlanT &plan = *ranks[part.rank].plan;
     CommandCode code = {runCopy, "a copy", {}};
     if (const auto *launch = kernelLaunch(command)) {
       code.entry = with.entries[launch->kernel];
       code.description = with.descriptions[launch->kernel].c_str();
-      constantsOf(with.set.mesh, *launch, plan.ranks.front(), with.ranks[r],
-                  code.constants);
+      constantsOf(with.set.mesh, *launch, plan.ranks.front(),
+                  with.ranks[part.rank], code.constants);
     } else {
       code.constants = {static_cast<int64_t>(command.work.AsCopy()->bytes)};
     }
-    DLRT_TRY(
-        add(r, std::move(code), factsOf(plan, command).tiles, command.serial));
+    DLRT_TRY(add(part, std::move(code), factsOf(plan, command).tiles,
+                 command.serial));
     for (const Access &access : accessesOf(plan, command))
-      bind(r, access.range);
-    join(r, command);
+      bind(part.rank, access.range);
+    note(part);
     return {};
   }
 
-  /// What a rank at hand (its index) sends to each rank of the mesh, in order.
-  using Sent = std::map<std::pair<uint32_t, uint32_t>, std::vector<fb::Range>>;
-
-  Sent sentBy(const std::vector<uint32_t> &members) const {
-    Sent sent;
-    for (uint32_t r : members) {
-      const auto &work = *commandOf(r, ranks[r].next).work.AsCommunicate();
-      for (const fb::Transfer &send : work.sends)
-        sent[{r, with.set.mesh.rankOf(send.member(), with.ranks[r], work.axes)}]
-            .push_back(send.range());
-    }
-    return sent;
-  }
-
-  struct LocalCopy {
-    uint32_t from, to; ///< indices of the ranks at hand
-    fb::Range source, target;
-  };
-
-  /// Tells apart what stays at hand and what goes elsewhere.
-  void addMember(uint32_t r, const fb::CommunicateT &work, const Sent &sent,
-                 Meeting &meeting, std::vector<LocalCopy> &copies) const {
-    const Mesh &mesh = with.set.mesh;
-    uint32_t rank = with.ranks[r];
-    meeting.members.push_back({rank, &work});
-    uint64_t in = 0, away = 0;
-    for (const fb::Transfer &send : work.sends) {
-      uint32_t peer = mesh.rankOf(send.member(), rank, work.axes);
-      away += peer == rank ? 0 : send.range().bytes();
-      if (!indexOf.contains(peer))
-        meeting.sends.push_back({rank, peer, send.range()});
-    }
-    std::map<uint32_t, size_t> taken; // of what each member sends
-    for (const fb::Transfer &receive : work.receives) {
-      uint32_t peer = mesh.rankOf(receive.member(), rank, work.axes);
-      in += peer == rank ? 0 : receive.range().bytes();
-      auto local = indexOf.find(peer);
-      if (local == indexOf.end()) {
-        meeting.receives.push_back({rank, peer, receive.range()});
-        continue;
-      }
-      copies.push_back({local->second, r,
-                        sent.at({local->second, rank})[taken[peer]++],
-                        receive.range()});
-    }
-    meeting.bytes = std::max({meeting.bytes, in, away});
-  }
-
-  Status placeMeeting(std::vector<uint32_t> members) {
-    std::sort(members.begin(), members.end());
-    Meeting meeting;
-    std::vector<LocalCopy> copies;
-    Sent sent = sentBy(members);
-    for (uint32_t r : members) {
-      const auto &work = *commandOf(r, ranks[r].next).work.AsCommunicate();
-      meeting.order = work.order;
-      addMember(r, work, sent, meeting, copies);
-    }
+  Status placeMeeting(const JointCommand &command) {
+    const Meeting &meeting = *command.meeting;
     CommandCode code = {runCopies, "a communication", {}};
-    code.constants.push_back(static_cast<int64_t>(copies.size()));
+    code.constants.push_back(static_cast<int64_t>(meeting.copies.size()));
     uint64_t tiles = 0;
-    for (const LocalCopy &copy : copies) {
+    for (const Meeting::Copy &copy : meeting.copies) {
       code.constants.push_back(static_cast<int64_t>(tiles));
       code.constants.push_back(static_cast<int64_t>(copy.target.bytes()));
       tiles += tilesOf(copy.target.bytes());
     }
     // One that has a tile is finished by whoever runs it.
-    DLRT_TRY(add(members[0], std::move(code), std::max<uint64_t>(tiles, 1),
-                 /*serial=*/tiles <= 1));
-    for (const LocalCopy &copy : copies) {
+    DLRT_TRY(add(command.parts.front(), std::move(code),
+                 std::max<uint64_t>(tiles, 1), /*serial=*/tiles <= 1));
+    for (const Meeting::Copy &copy : meeting.copies) {
       bind(copy.from, copy.source);
       bind(copy.to, copy.target);
     }
-    for (uint32_t r : members)
-      join(r, commandOf(r, ranks[r].next));
-    return addErrand(std::move(meeting));
+    for (const JointCommand::Part &part : command.parts)
+      note(part);
+    return addErrand(meeting);
   }
 
   bool isInput(const Meeting::Message &message) const {
-    const fb::PlanT &plan = with.set.of(message.rank);
-    return plan.buffers[message.range.buffer()]->space == fb::Space::Input;
+    return ranks[message.rank].plan->buffers[message.range.buffer()]->space ==
+           fb::Space::Input;
   }
 
-  Status addErrand(Meeting meeting) {
+  Status addErrand(const Meeting &meeting) {
     if (!with.errands)
       return {};
-    meeting.address = [indexOf = indexOf,
-                       address = address](uint32_t rank, const fb::Range &range,
-                                          uint32_t slot) {
-      return address(indexOf.at(rank), range.buffer(), slot) + range.offset();
+    MeetingPlaces places;
+    places.address = [address = address](uint32_t rank, const fb::Range &range,
+                                         uint32_t slot) {
+      return address(rank, range.buffer(), slot) + range.offset();
     };
     for (const auto *messages : {&meeting.sends, &meeting.receives})
       for (const Meeting::Message &message : *messages)
         if (isInput(message))
-          meeting.slots = slots;
-    Expected<std::unique_ptr<Errand>> errand = with.errands(meeting);
+          places.slots = slots;
+    Expected<std::unique_ptr<Errand>> errand = with.errands(meeting, places);
     if (!errand)
       return errand.takeError();
     if (!*errand)
@@ -346,19 +232,17 @@ private:
         out.commands[c].constants = &out.constants[firstConstants[c]];
   }
 
-  void connect() {
+  void connect(const std::vector<JointCommand> &joint) {
     std::vector<std::vector<uint32_t>> waiters(out.commands.size());
     for (uint32_t c = 0; c < out.commands.size(); ++c) {
-      std::vector<uint32_t> &deps = dependencies[c];
-      std::sort(deps.begin(), deps.end());
-      deps.erase(std::unique(deps.begin(), deps.end()), deps.end());
-      out.commands[c].dependencies = static_cast<uint32_t>(deps.size());
-      for (uint32_t dep : deps)
+      out.commands[c].dependencies =
+          static_cast<uint32_t>(joint[c].after.size());
+      for (uint32_t dep : joint[c].after)
         waiters[dep].push_back(c);
     }
     // Of those that become ready at once the one with most behind it is first.
     auto isUrgent = [&](uint32_t a, uint32_t b) {
-      return std::pair(priorities[b], a) < std::pair(priorities[a], b);
+      return std::pair(joint[b].priority, a) < std::pair(joint[a].priority, b);
     };
     for (uint32_t c = 0; c < waiters.size(); ++c) {
       std::sort(waiters[c].begin(), waiters[c].end(), isUrgent);
@@ -377,13 +261,9 @@ private:
   const PreparedFor::Address &address;
   uint32_t slots;
   std::vector<PreparedAccess> *accesses;
-  std::vector<Rank> ranks;
-  std::map<uint32_t, uint32_t> indexOf; ///< of a rank of the mesh at hand
-  std::map<Key, Gathering> gatherings;
+  std::vector<Rank> ranks; ///< at hand
   PreparedProgram out;
   std::vector<size_t> firstConstants;
-  std::vector<std::vector<uint32_t>> dependencies;
-  std::vector<uint64_t> priorities;
   bool allSerial = true;
 };
 
@@ -393,5 +273,9 @@ Expected<PreparedProgram>
 dlrt::prepareProgram(const PreparedFor &with, uint32_t step,
                      fb::ProgramKind kind, const PreparedFor::Address &address,
                      uint32_t slots, std::vector<PreparedAccess> *accesses) {
-  return JointProgram(with, step, kind, address, slots, accesses).build();
+  Expected<std::vector<JointCommand>> joint =
+      joinPrograms(with.set, with.ranks, step, kind);
+  if (!joint)
+    return joint.takeError();
+  return Preparation(with, step, kind, address, slots, accesses).build(*joint);
 }

@@ -18,12 +18,13 @@ public:
   }
 
   /// The messages of a run with that slot.
-  Status prepare(const Meeting &meeting, uint32_t slot) {
+  Status prepare(const Meeting &meeting, const MeetingPlaces &places,
+                 uint32_t slot) {
     auto messagesOf = [&](const std::vector<Meeting::Message> &list) {
       std::vector<Message> messages;
       for (const Meeting::Message &m : list)
         messages.push_back(
-            {meeting.address(m.rank, m.range, slot), m.range.bytes(), m.peer});
+            {places.address(m.rank, m.range, slot), m.range.bytes(), m.peer});
       return messages;
     };
     auto exchange = transport.prepare(
@@ -43,11 +44,12 @@ private:
 } // namespace
 
 Expected<std::unique_ptr<Errand>>
-dlrt::transportErrand(Transport &transport, const Meeting &meeting) {
+dlrt::transportErrand(Transport &transport, const Meeting &meeting,
+                      const MeetingPlaces &places) {
   if (meeting.sends.empty() && meeting.receives.empty())
     return std::unique_ptr<Errand>();
   auto errand = std::make_unique<TransportErrand>(transport);
-  for (uint32_t slot = 0; slot < meeting.slots; ++slot)
-    DLRT_TRY(errand->prepare(meeting, slot));
+  for (uint32_t slot = 0; slot < places.slots; ++slot)
+    DLRT_TRY(errand->prepare(meeting, places, slot));
   return std::unique_ptr<Errand>(std::move(errand));
 }

@@ -12,7 +12,8 @@ namespace dlrt {
 /// Ends when the meeting's messages have arrived and gone; null if it has none.
 /// The process must have one rank.
 Expected<std::unique_ptr<Errand>> transportErrand(Transport &transport,
-                                                  const Meeting &meeting);
+                                                  const Meeting &meeting,
+                                                  const MeetingPlaces &places);
 
 } // namespace dlrt
 

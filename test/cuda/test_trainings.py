@@ -53,8 +53,6 @@ class OnBoth(support.ToolTest):
                 worst = float(np.max(np.abs(np.asarray(got[name], np.float64) - want), initial=0)) / scale
                 self.assertLessEqual(worst, bound, name)
 
-
-class Examples(OnBoth):
     def example(self, name, flags, *options):
         with open(support.example(name), encoding="utf-8") as file:
             reads_mnist = "data::MNIST" in file.read()
@@ -64,6 +62,8 @@ class Examples(OnBoth):
             dltools.run(sys.executable, os.path.join(dltools.ROOT, "examples", name, "generate.py"), self.folder)
         return self.both(support.example(name), flags, *options)
 
+
+class Examples(OnBoth):
     def test_f64(self):
         for name in ON_ONE_RANK:
             with self.subTest(name):

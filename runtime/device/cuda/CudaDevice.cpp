@@ -2,7 +2,6 @@
 
 #include "runtime/base/Numbers.h"
 #include "runtime/device/cuda/DeviceFactory.h"
-#include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/Memories.h"
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/plan/Validator.h"
@@ -10,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <numeric>
 
 using namespace dlrt;
 using namespace dlrt::cuda;
@@ -25,15 +24,15 @@ dlrt::cudaDevice(const LoadedPlan &loaded, const DeviceOptions &options) {
 
 Expected<std::unique_ptr<CudaDevice>>
 CudaDevice::create(const LoadedPlan &loaded, const DeviceOptions &options) {
-  if (loaded.mesh.ranks() != 1)
+  DLRT_TRY(checkRanks(loaded, options.ranks));
+  if (options.transport)
     return Status(Code::Unavailable,
-                  fmt::format("a mesh of {} ranks needs --target=cpu: in this "
-                              "version a plan for CUDA has one",
-                              loaded.mesh.ranks()));
-  if (options.ranks.first != 0 || options.ranks.count != 1 ||
-      options.ranks.total != 1)
-    return Status(Code::Plan, fmt::format("the plan is for 1 rank, not for {}",
-                                          options.ranks.total));
+                  "a plan for CUDA runs in one process in this version, with "
+                  "all ranks on one GPU: start dlrun without -np and mpirun");
+  if (options.link)
+    return Status(Code::Usage,
+                  "--link is for plans of processors: on a GPU communications "
+                  "are copies in its own time");
   if (options.checks.guard)
     return Status(Code::Usage, "guarded memory is for plans of processors");
   DLRT_TRY(checkMemories(loaded, {fb::Memory::Device}));
@@ -44,17 +43,17 @@ CudaDevice::create(const LoadedPlan &loaded, const DeviceOptions &options) {
   if (!facts)
     return facts.takeError();
   std::unique_ptr<CudaDevice> device(
-      new CudaDevice(loaded, **driver, std::move(*facts)));
+      new CudaDevice(loaded, options.ranks, **driver, std::move(*facts)));
   DLRT_TRY(device->prepare(loaded, options));
   return device;
 }
 
-CudaDevice::CudaDevice(const LoadedPlan &loaded, const Driver &cuda,
-                       DeviceFacts facts)
-    : set(loaded), plan(loaded.first()), cuda(cuda), facts(std::move(facts)),
-      places(loaded), context(cuda, this->facts.ordinal), memory(cuda),
-      pinned(cuda), modules(cuda), stream(cuda), copies(cuda),
-      reports(loaded, Ranks()) {
+CudaDevice::CudaDevice(const LoadedPlan &loaded, const Ranks &ranks,
+                       const Driver &cuda, DeviceFacts facts)
+    : set(loaded), range(ranks), plan(loaded.first()), cuda(cuda),
+      facts(std::move(facts)), places(loaded, ranks),
+      context(cuda, this->facts.ordinal), memory(cuda), pinned(cuda),
+      modules(cuda), stream(cuda), copies(cuda), reports(loaded, ranks) {
   for (const auto &setting : plan.settings)
     settings.push_back(setting->value);
 }
@@ -80,8 +79,12 @@ Status CudaDevice::prepare(const LoadedPlan &loaded,
     imageIndex = *choice;
     DLRT_TRY(modules.load(loaded, imageIndex, facts));
   }
-  if (!options.ownKernels)
-    products.prepare(plan);
+  if (!options.ownKernels) {
+    std::vector<const fb::PlanT *> plans; // of the ranks at hand
+    for (uint32_t r = 0; r < range.count; ++r)
+      plans.push_back(&set.of(range.first + r));
+    products.prepare(plans);
+  }
   DLRT_TRY(allocate());
   DLRT_TRY(cuda.check(stream.create(), "making a stream"));
   DLRT_TRY(cuda.check(copies.create(), "making a stream"));
@@ -97,7 +100,9 @@ Status CudaDevice::prepare(const LoadedPlan &loaded,
   if (options.trace || options.checks.any()) {
     oneByOne = std::make_unique<OneByOne>(cuda, stream.get(), options.checks,
                                           record.get());
-    DLRT_TRY(oneByOne->prepare(plan, memory.at(0)));
+    DLRT_TRY(oneByOne->prepare());
+    for (uint32_t r = 0; r < range.count; ++r)
+      oneByOne->add(set.of(range.first + r), memory.at(places.arenas[r]));
   }
   for (uint32_t s = 0; s < plan.steps.size(); ++s) {
     Step &step = steps.emplace_back();
@@ -129,157 +134,64 @@ Status CudaDevice::allocate() {
 }
 
 Status CudaDevice::prepareProgram(uint32_t step, size_t index) {
-  const StepPlaces &stepPlaces = places.steps[step];
   Program &program = steps[step].programs.emplace_back();
-  program.program = plan.steps[step]->programs[index].get();
-  program.places = &stepPlaces.programs[index];
-  program.description = fmt::format("step '{}' ({})", plan.steps[step]->name,
-                                    nameOf(program.program->kind));
-  bool isUpdate = program.program->kind == fb::ProgramKind::Update;
-  uint32_t slots = isUpdate ? Places::updateSlots : stepPlaces.slots;
-  for (uint32_t slot = 0; slot < slots; ++slot) {
+  fb::ProgramKind kind = plan.steps[step]->programs[index]->kind;
+  program.places = &places.steps[step].programs[index];
+  program.description =
+      fmt::format("step '{}' ({})", plan.steps[step]->name, nameOf(kind));
+  std::vector<uint32_t> atHand(range.count);
+  std::iota(atHand.begin(), atHand.end(), range.first);
+  auto joint = joinPrograms(set, atHand, step, kind);
+  if (!joint)
+    return joint.takeError();
+  Binding binding(
+      {set, range, places, modules.kernels, products, memory, pinned}, step,
+      index, std::move(*joint));
+  for (uint32_t slot = 0; slot < binding.slots(); ++slot) {
     Run &run = program.runs.emplace_back();
-    bind(step, program, slot, run);
-    if (slot == 0) {
-      DLRT_TRY(tryProducts(run.bound).within(program.description));
-      for (const Command &command : run.bound.commands)
-        if (command.kernel && !command.product)
-          program.blocks += command.kernel->blocks;
-    }
-    if (oneByOne)
+    run.places = binding.placesOf(slot);
+    run.bound = binding.bind(run.places, places.steps[step].areas == 1 ||
+                                             oneByOne != nullptr);
+    if (slot == 0)
+      DLRT_TRY(describe(program, run.bound).within(program.description));
+    DLRT_TRY(prepareRun(run).within(program.description));
+  }
+  return {};
+}
+
+/// What all slots have alike. Products run once before they are captured: code
+/// is brought to the device when it is called for the first time. Nothing has
+/// been computed yet, all is zero, and so is what they make of it.
+Status CudaDevice::describe(Program &program, const BoundProgram &bound) const {
+  for (const Command &command : bound.commands) {
+    if (!command.kernel)
       continue;
-    Expected<Exec> exec =
-        makeGraph(cuda, context.get(), stream.get(), run.bound);
-    if (!exec)
-      return exec.takeError().within(program.description);
-    run.exec = *exec;
-    run.bound = {};
-    DLRT_TRY(cuda.check(cuda.graphUpload(run.exec, stream.get()),
-                        "bringing a graph to the device"));
-  }
-  return {};
-}
-
-/// Once before they are captured: code is brought to the device when it is
-/// called for the first time. Nothing has been computed yet, all is zero, and
-/// so is what they make of it.
-Status CudaDevice::tryProducts(const BoundProgram &program) const {
-  for (const Command &command : program.commands)
-    if (command.product)
+    program.kernel = command.kernel;
+    ++program.kernels;
+    if (!command.product)
+      program.blocks += command.kernel->blocks;
+    else
       DLRT_TRY(command.product->call(command.operands, stream.get(),
-                                     command.kernel->description));
+                                     command.description));
+  }
   return {};
 }
 
-/// Bytes [a, a + n) and [b, b + m).
-static bool overlap(uint64_t a, uint64_t n, uint64_t b, uint64_t m) {
-  return a < b + m && b < a + n;
-}
-
-void CudaDevice::bind(uint32_t step, const Program &program, uint32_t slot,
-                      Run &run) const {
-  const StepPlaces &own = places.steps[step];
-  bool isUpdate = program.program->kind == fb::ProgramKind::Update;
-  run.area = isUpdate ? 0 : slot % own.areas;
-  run.values = pinned.at(isUpdate ? own.updateHost[slot] : own.host[slot]);
-  run.report = pinned.at(program.places->reports[slot]);
-  Pointer area = memory.at(isUpdate ? own.updateDevice : own.device[run.area]);
-  if (isUpdate)
-    run.bound.batch = {run.values, area, places.valueBytes, {}};
-  else if (own.areas == 1 || oneByOne)
-    run.bound.batch = {run.values, area, own.areaBytes, {}};
-  for (const ReportRange &range : program.places->reported)
-    run.bound.reports.push_back(
-        {run.report + range.at, memory.at(range.arenaOffset), range.bytes, {}});
-  const auto &commands = program.program->commands;
-  run.bound.commands.resize(commands.size());
-  for (uint32_t c = 0; c < commands.size(); ++c) {
-    Command &command = run.bound.commands[c];
-    bindCommand(step, program, c, area, command);
-    for (const Access &access : accessesOf(plan, *commands[c])) {
-      const fb::BufferT &buffer = *plan.buffers[access.range.buffer()];
-      command.readsBatch |= buffer.space != fb::Space::Arena;
-      for (size_t r = 0; access.writes && r < run.bound.reports.size(); ++r) {
-        const ReportRange &range = program.places->reported[r];
-        std::vector<uint32_t> &after = run.bound.reports[r].after;
-        if (overlap(buffer.offset + access.range.offset(), access.range.bytes(),
-                    range.arenaOffset, range.bytes) &&
-            (after.empty() || after.back() != c))
-          after.push_back(c);
-      }
-    }
-  }
-}
-
-void CudaDevice::bindLaunch(uint32_t step, const fb::LaunchT &launch,
-                            uint64_t scratch, Pointer area,
-                            Command &out) const {
-  out.kernel = &modules.kernels[launch.kernel];
-  for (const fb::Range &range : launch.bindings)
-    out.arguments.push_back(addressOf(step, range, area));
-  for (int64_t constant : launch.constants)
-    out.arguments.push_back(static_cast<uint64_t>(constant));
-  if (out.kernel->scratchBytes != 0)
-    out.arguments.push_back(memory.at(scratch));
-  for (uint64_t &argument : out.arguments)
-    out.places.push_back(&argument);
-}
-
-void CudaDevice::bindCommand(uint32_t step, const Program &program,
-                             size_t index, Pointer area, Command &out) const {
-  const fb::CommandT &command = *program.program->commands[index];
-  out.tiles = static_cast<uint32_t>(factsOf(plan, command).tiles);
-  out.after = command.deps;
-  std::sort(out.after.begin(), out.after.end());
-  out.after.erase(std::unique(out.after.begin(), out.after.end()),
-                  out.after.end());
-  visitWork(command,
-            OfKind{[&](const fb::LaunchT &launch) {
-                     bindLaunch(step, launch, program.places->scratch[index],
-                                area, out);
-                   },
-                   [&](const fb::MultiplyT &product) {
-                     bindLaunch(step, *product.launch,
-                                program.places->scratch[index], area, out);
-                     out.product = products.of(plan, product);
-                     for (size_t i = 0; i < product.matrices.size(); ++i)
-                       out.operands.matrices[i] =
-                           out.arguments[product.matrices[i].binding()];
-                     out.operands.workspace =
-                         memory.at(plan.buffers[product.workspace]->offset);
-                   },
-                   [&](const fb::CopyT &copy) {
-                     out.from = addressOf(
-                         step, {copy.from, copy.from_offset, copy.bytes}, area);
-                     out.to = addressOf(
-                         step, {copy.to, copy.to_offset, copy.bytes}, area);
-                     out.bytes = copy.bytes;
-                   },
-                   // Nobody to exchange with: a mesh of one rank has no group.
-                   [](const fb::CommunicateT &) {}});
-}
-
-Pointer CudaDevice::addressOf(uint32_t step, const fb::Range &range,
-                              Pointer area) const {
-  const fb::BufferT &buffer = *plan.buffers[range.buffer()];
-  switch (buffer.space) {
-  case fb::Space::Arena:
-    return memory.at(buffer.offset + range.offset());
-  case fb::Space::Input:
-    // Of a batch without bytes kernels may still look behind nothing.
-    if (uint64_t at = places.steps[step].components[buffer.offset];
-        at != StepPlaces::unused)
-      return area + at + range.offset();
-    break;
-  case fb::Space::Scalars:
-    break;
-  }
-  return area + range.offset();
+Status CudaDevice::prepareRun(Run &run) {
+  if (oneByOne)
+    return {};
+  Expected<Exec> exec = makeGraph(cuda, context.get(), stream.get(), run.bound);
+  if (!exec)
+    return exec.takeError();
+  run.exec = *exec;
+  run.bound = {};
+  return cuda.check(cuda.graphUpload(run.exec, stream.get()),
+                    "bringing a graph to the device");
 }
 
 uint8_t *CudaDevice::inputAddress(const InputPlace &place) const {
   const StepPlaces &step = places.steps[place.step];
-  uint64_t at = step.components[place.component];
+  uint64_t at = step.components[place.rank][place.component];
   return at == StepPlaces::unused ? nullptr
                                   : pinned.at(step.host[place.slot] + at);
 }
@@ -292,27 +204,33 @@ Status CudaDevice::enter() const {
   return {};
 }
 
+Pointer CudaDevice::addressOf(const BufferPlace &place) const {
+  const fb::PlanT &own = set.of(range.first + place.rank);
+  return memory.at(places.arenas[place.rank] +
+                   own.buffers[place.buffer]->offset + place.offset);
+}
+
 Status CudaDevice::read(const BufferPlace &from,
                         std::span<uint8_t> into) const {
-  DLRT_TRY(checkAccess(set, Ranks(), from, into.size(), submitted - finished));
+  DLRT_TRY(checkAccess(set, range, from, into.size(), submitted - finished));
   if (into.empty())
     return {};
   DLRT_TRY(enter());
   // In the stream, which nothing else waits for.
-  Pointer at = memory.at(plan.buffers[from.buffer]->offset + from.offset);
-  Result result = cuda.copyToHost(into.data(), at, into.size(), stream.get());
+  Result result =
+      cuda.copyToHost(into.data(), addressOf(from), into.size(), stream.get());
   if (result == success)
     result = cuda.streamSynchronize(stream.get());
   return cuda.check(result, "reading the device's memory");
 }
 
 Status CudaDevice::write(const BufferPlace &to, std::span<const uint8_t> from) {
-  DLRT_TRY(checkAccess(set, Ranks(), to, from.size(), submitted - finished));
+  DLRT_TRY(checkAccess(set, range, to, from.size(), submitted - finished));
   if (from.empty())
     return {};
   DLRT_TRY(enter());
-  Pointer at = memory.at(plan.buffers[to.buffer]->offset + to.offset);
-  Result result = cuda.copyToDevice(at, from.data(), from.size(), stream.get());
+  Result result =
+      cuda.copyToDevice(addressOf(to), from.data(), from.size(), stream.get());
   if (result == success)
     result = cuda.streamSynchronize(stream.get());
   return cuda.check(result, "writing the device's memory");

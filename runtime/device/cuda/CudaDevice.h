@@ -1,10 +1,12 @@
-// A GPU as a device: one allocation, and one graph for each program and input
-// slot, so that a launch is a call and its end an event.
+// A GPU as a device: one allocation with all that the ranks at hand keep, and
+// one graph of all their commands for each program and input slot, so that a
+// launch is a call and its end an event.
 #ifndef DLRT_DEVICE_CUDA_CUDADEVICE_H
 #define DLRT_DEVICE_CUDA_CUDADEVICE_H
 
 #include "runtime/device/Device.h"
 #include "runtime/device/ReportRing.h"
+#include "runtime/device/cuda/Binding.h"
 #include "runtime/device/cuda/Context.h"
 #include "runtime/device/cuda/Graph.h"
 #include "runtime/device/cuda/OneByOne.h"
@@ -23,6 +25,8 @@ public:
   static Expected<std::unique_ptr<CudaDevice>>
   create(const LoadedPlan &loaded, const DeviceOptions &options);
   ~CudaDevice() override;
+
+  uint32_t ranks() const override { return range.count; }
 
   /// A graph takes about as long to be launched as a small one to run.
   size_t runsAhead() const override { return oneByOne ? 0 : 3; }
@@ -59,16 +63,15 @@ private:
   /// A program in one input slot.
   struct Run {
     Exec exec = nullptr;
-    BoundProgram bound;        ///< where commands run one by one
-    uint8_t *values = nullptr; ///< scalars and settings, on the host
-    uint8_t *report = nullptr;
-    uint32_t area = 0;
+    BoundProgram bound; ///< where commands run one by one
+    RunPlaces places;
     Ticket last = 0; ///< launch that used it
   };
   struct Program {
-    const fb::ProgramT *program = nullptr;
     const ProgramPlaces *places = nullptr;
-    std::vector<Run> runs; ///< by slot
+    std::vector<Run> runs;          ///< by slot
+    size_t kernels = 0;             ///< launches of one
+    const Kernel *kernel = nullptr; ///< one of them
     uint64_t blocks = 0;
     uint32_t updates = 0; ///< launched, of updates
     std::string description;
@@ -83,18 +86,14 @@ private:
     Run *run = nullptr;
   };
 
-  CudaDevice(const LoadedPlan &loaded, const Driver &cuda, DeviceFacts facts);
+  CudaDevice(const LoadedPlan &loaded, const Ranks &ranks, const Driver &cuda,
+             DeviceFacts facts);
   Status prepare(const LoadedPlan &loaded, const DeviceOptions &options);
   Status allocate();
   Status prepareProgram(uint32_t step, size_t index);
-  void bind(uint32_t step, const Program &program, uint32_t slot,
-            Run &run) const;
-  Status tryProducts(const BoundProgram &program) const;
-  void bindLaunch(uint32_t step, const fb::LaunchT &launch, uint64_t scratch,
-                  Pointer area, Command &out) const;
-  void bindCommand(uint32_t step, const Program &program, size_t index,
-                   Pointer area, Command &out) const;
-  Pointer addressOf(uint32_t step, const fb::Range &range, Pointer area) const;
+  Status prepareRun(Run &run);
+  Status describe(Program &program, const BoundProgram &bound) const;
+  Pointer addressOf(const BufferPlace &place) const;
   Status enter() const;
 
   Run &runOf(const Launch &launch, Program &program);
@@ -105,7 +104,8 @@ private:
   Status failure(const Program &program, Result result) const;
 
   const PlanSet &set;
-  const fb::PlanT &plan;
+  const Ranks range;
+  const fb::PlanT &plan; ///< for what all say alike
   const Driver &cuda;
   const DeviceFacts facts;
   Places places;

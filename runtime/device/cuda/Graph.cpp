@@ -56,9 +56,7 @@ private:
   Status copy(const Side &from, const Side &to, uint64_t bytes,
               const std::vector<Node> &after, Node &node) {
     if (bytes == 0) // no copy, but it has a place in the order
-      return cuda.check(
-          cuda.addEmptyNode(&node, graph, after.data(), after.size()),
-          "adding a place to a graph");
+      return join(after, node);
     CopyNode copy = {};
     copy.from.memoryType = from.memory;
     copy.from.host = from.host;
@@ -71,6 +69,35 @@ private:
     return cuda.check(cuda.addCopyNode(&node, graph, after.data(), after.size(),
                                        &copy, context),
                       "adding a copy to a graph");
+  }
+
+  /// A place in the order, and no work.
+  Status join(const std::vector<Node> &after, Node &node) {
+    return cuda.check(
+        cuda.addEmptyNode(&node, graph, after.data(), after.size()),
+        "adding a place to a graph");
+  }
+
+  /// All begin when all of `after` have ended, and the node when all have
+  /// ended. Between many and many others a place stands, not an edge for each
+  /// two.
+  Status copies(const std::vector<CopyOnDevice> &all, std::vector<Node> after,
+                Node &node) {
+    auto copyOne = [&](const CopyOnDevice &one, Node &made) {
+      return copy({memoryOfDevice, nullptr, one.from},
+                  {memoryOfDevice, nullptr, one.to}, one.bytes, after, made);
+    };
+    if (all.size() == 1)
+      return copyOne(all[0], node);
+    if (all.size() > 1 && after.size() > 1) {
+      Node begin = nullptr;
+      DLRT_TRY(join(after, begin));
+      after = {begin};
+    }
+    std::vector<Node> made;
+    for (const CopyOnDevice &one : all)
+      DLRT_TRY(copyOne(one, made.emplace_back()));
+    return join(made.empty() ? after : made, node);
   }
 
   /// What the library does is a graph of its own, whatever it consists of.
@@ -100,9 +127,7 @@ private:
     if (command.product)
       return multiply(command, after, node);
     if (!command.kernel)
-      return copy({memoryOfDevice, nullptr, command.from},
-                  {memoryOfDevice, nullptr, command.to}, command.bytes, after,
-                  node);
+      return copies(command.copies, std::move(after), node);
     const Kernel &kernel = *command.kernel;
     KernelNode launch = {};
     launch.function = kernel.function;

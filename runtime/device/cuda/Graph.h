@@ -7,22 +7,31 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace dlrt::cuda {
 
-/// A kernel's launch, a product in its place, or a copy on the device.
+struct CopyOnDevice {
+  Pointer from = 0, to = 0;
+  uint64_t bytes = 0;
+};
+
+/// A kernel's launch, a product in its place, or copies on the device, which
+/// are independent.
 struct Command {
-  const Kernel *kernel = nullptr;   ///< null: a copy
+  const Kernel *kernel = nullptr;   ///< null: copies
   const Product *product = nullptr; ///< is called, and not the kernel
   ProductPlaces operands;
   std::vector<uint64_t> arguments; ///< addresses, constants, scratch
   std::vector<void *> places;      ///< of the arguments, as the driver wants it
-  Pointer from = 0, to = 0;
-  uint64_t bytes = 0;
-  std::vector<uint32_t> after; ///< earlier commands; each once
+  std::vector<CopyOnDevice> copies;
+  std::vector<uint32_t> after; ///< earlier commands; ascending, each once
   bool readsBatch = false;     ///< or scalars
-  uint32_t tiles = 1;          ///< as traces count them
+  // As traces and messages name it.
+  uint32_t rank = 0, number = 0; ///< of the mesh; in that rank's program
+  uint32_t tiles = 1;
+  std::string description;
 };
 
 /// Bytes between the host's memory and the device's.

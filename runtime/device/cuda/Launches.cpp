@@ -1,6 +1,5 @@
 // Launches under way: what is called in each step.
 #include "runtime/device/cuda/CudaDevice.h"
-#include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/plan/Validator.h"
 
@@ -28,10 +27,10 @@ Ticket CudaDevice::submit(const Launch &launch) {
     finishOldest();
   queue[submitted % launchesAhead] = {launch, &program, &run};
   run.last = ++submitted;
-  std::memcpy(run.values, launch.scalars.data(), sizeof(launch.scalars));
+  std::memcpy(run.places.values, launch.scalars.data(), sizeof(launch.scalars));
   if (!settings.empty())
-    std::memcpy(run.values + scalarCount * sizeof(int64_t), settings.data(),
-                settings.size() * sizeof(double));
+    std::memcpy(run.places.values + scalarCount * sizeof(int64_t),
+                settings.data(), settings.size() * sizeof(double));
   if (lost.ok())
     lose(start(launch, program, run), submitted);
   blocksRun += program.blocks;
@@ -59,7 +58,7 @@ Status CudaDevice::start(const Launch &launch, Program &program, Run &run) {
 /// While earlier steps run, as soon as nobody reads the area any more.
 Result CudaDevice::bringBatch(uint32_t step, const Run &run) {
   const StepPlaces &own = places.steps[step];
-  Ticket &user = steps[step].areaUsers[run.area];
+  Ticket &user = steps[step].areaUsers[run.places.area];
   Event here = copied[(submitted - 1) % launchesAhead].get();
   Result result = success;
   if (user > finished)
@@ -67,8 +66,8 @@ Result CudaDevice::bringBatch(uint32_t step, const Run &run) {
                                   done[(user - 1) % launchesAhead].get(), 0);
   user = submitted;
   if (result == success)
-    result = cuda.copyToDevice(memory.at(own.device[run.area]), run.values,
-                               own.areaBytes, copies.get());
+    result = cuda.copyToDevice(memory.at(own.device[run.places.area]),
+                               run.places.values, own.areaBytes, copies.get());
   if (result == success)
     result = cuda.eventRecord(here, copies.get());
   if (result == success)
@@ -88,19 +87,12 @@ void CudaDevice::lose(Status status, Ticket ticket) {
 Status CudaDevice::failure(const Program &program, Result result) const {
   if (result == success)
     return {};
-  const Kernel *only = nullptr;
-  size_t kernels = 0;
-  for (const auto &command : program.program->commands)
-    if (const fb::LaunchT *launch = kernelLaunch(*command)) {
-      only = &modules.kernels[launch->kernel];
-      ++kernels;
-    }
   std::string place =
-      kernels == 1
-          ? only->description
+      program.kernels == 1
+          ? program.kernel->description
           : fmt::format("one of its {} kernels (with --trace they run one by "
                         "one, and it is named)",
-                        kernels);
+                        program.kernels);
   return cuda.check(result, fmt::format("{} on {}: {}", program.description,
                                         facts.name, place));
 }
@@ -130,10 +122,11 @@ void CudaDevice::finishOldest() {
   current.store(nullptr, std::memory_order_relaxed);
   if (result != success)
     return lose(failure(program, result), ticket);
-  const uint8_t *report = queued.run->report;
-  reports.note(ticket, queued.launch,
-               [&](uint32_t, uint32_t buffer, uint32_t bytes, uint8_t *into) {
-                 std::memcpy(into, report + program.places->positionOf(buffer),
-                             bytes);
-               });
+  const uint8_t *report = queued.run->places.report;
+  reports.note(
+      ticket, queued.launch,
+      [&](uint32_t rank, uint32_t buffer, uint32_t bytes, uint8_t *into) {
+        std::memcpy(into, report + program.places->positionOf(rank, buffer),
+                    bytes);
+      });
 }

@@ -1,7 +1,5 @@
 #include "runtime/device/cuda/OneByOne.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
@@ -13,11 +11,16 @@ OneByOne::OneByOne(const Driver &cuda, Stream stream,
     : cuda(cuda), stream(stream), checks(checks), record(record),
       random(checks.orderSeed.value_or(0)) {}
 
-Status OneByOne::prepare(const fb::PlanT &plan, Pointer base) {
-  arena = base;
+Status OneByOne::prepare() {
+  DLRT_TRY(cuda.check(begin.create(cuda, eventWithTime), "making an event"));
+  return cuda.check(end.create(cuda, eventWithTime), "making an event");
+}
+
+void OneByOne::add(const fb::PlanT &plan, Pointer arena) {
   std::vector<Bytes> kept;
   auto keep = [&](uint32_t buffer) {
-    kept.push_back({plan.buffers[buffer]->offset, plan.buffers[buffer]->bytes});
+    kept.push_back(
+        {arena + plan.buffers[buffer]->offset, plan.buffers[buffer]->bytes});
   };
   for (const auto &state : plan.states)
     keep(state->buffer);
@@ -30,17 +33,15 @@ Status OneByOne::prepare(const fb::PlanT &plan, Pointer base) {
         keep(flag->buffer);
     }
   std::sort(kept.begin(), kept.end(),
-            [](auto &a, auto &b) { return a.offset < b.offset; });
-  uint64_t at = 0;
+            [](auto &a, auto &b) { return a.begin < b.begin; });
+  Pointer at = arena;
   for (const Bytes &piece : kept) {
-    if (piece.offset > at)
-      dead.push_back({at, piece.offset - at});
-    at = std::max(at, piece.offset + piece.bytes);
+    if (piece.begin > at)
+      dead.push_back({at, piece.begin - at});
+    at = std::max(at, piece.begin + piece.bytes);
   }
-  if (plan.arena_bytes > at)
-    dead.push_back({at, plan.arena_bytes - at});
-  DLRT_TRY(cuda.check(begin.create(cuda, eventWithTime), "making an event"));
-  return cuda.check(end.create(cuda, eventWithTime), "making an event");
+  if (arena + plan.arena_bytes > at)
+    dead.push_back({at, arena + plan.arena_bytes - at});
 }
 
 /// As they stand, or any order that is allowed.
@@ -75,9 +76,8 @@ void OneByOne::chooseOrder(const BoundProgram &program) {
 Status OneByOne::poison() {
   constexpr unsigned char nan = 0xff; // of each floating-point type
   for (const Bytes &piece : dead)
-    DLRT_TRY(
-        cuda.check(cuda.fill(arena + piece.offset, nan, piece.bytes, stream),
-                   "poisoning the device's memory"));
+    DLRT_TRY(cuda.check(cuda.fill(piece.begin, nan, piece.bytes, stream),
+                        "poisoning the device's memory"));
   return {};
 }
 
@@ -123,16 +123,16 @@ Status OneByOne::runCommand(const BoundProgram &program, uint32_t index) {
         cuda.launchKernel(kernel.function, kernel.blocks, 1, 1, kernel.threads,
                           1, 1, kernel.sharedBytes, stream,
                           const_cast<void **>(command.places.data()), nullptr);
-  } else if (result == success && command.bytes != 0) {
-    result = cuda.copyOnDevice(command.to, command.from, command.bytes, stream);
   }
+  for (const CopyOnDevice &copy : command.copies)
+    if (result == success && copy.bytes != 0)
+      result = cuda.copyOnDevice(copy.to, copy.from, copy.bytes, stream);
   if (result == success)
     result = cuda.eventRecord(end.get(), stream);
   if (result == success)
     result = cuda.eventSynchronize(end.get());
   if (result != success)
-    return cuda.check(result, command.kernel ? command.kernel->description
-                                             : fmt::format("copy {}", index));
+    return cuda.check(result, command.description);
   if (!record)
     return {};
   uint64_t now = traceClock();
@@ -141,7 +141,7 @@ Status OneByOne::runCommand(const BoundProgram &program, uint32_t index) {
                       "asking for a command's time"));
   // As long as the device took, and as late as the host knows of it.
   uint64_t took = static_cast<uint64_t>(std::max(milliseconds, 0.0f) * 1e6f);
-  record->threads[0].add(
-      {now - took, now, record->launch, 0, index, 0, command.tiles});
+  record->threads[0].add({now - took, now, record->launch, command.rank,
+                          command.number, 0, command.tiles});
   return {};
 }

@@ -19,7 +19,9 @@ public:
   OneByOne(const Driver &cuda, Stream stream, const CheckOptions &checks,
            Trace *record);
 
-  Status prepare(const fb::PlanT &plan, Pointer arena);
+  Status prepare();
+  /// An arena of a rank at hand.
+  void add(const fb::PlanT &plan, Pointer arena);
 
   /// Returns when all has run. Under checks the order is any one that the
   /// commands' dependencies allow, and what is neither a state nor reported is
@@ -33,7 +35,8 @@ private:
   Status runCommand(const BoundProgram &program, uint32_t index);
 
   struct Bytes {
-    uint64_t offset, bytes;
+    Pointer begin;
+    uint64_t bytes;
   };
 
   const Driver &cuda;
@@ -41,7 +44,6 @@ private:
   const CheckOptions checks;
   Trace *record;
   std::mt19937_64 random;
-  Pointer arena = 0;
   std::vector<Bytes> dead; ///< between steps
   EventScope begin, end;
   std::vector<uint32_t> order, waitsFor, ready; ///< of the run at hand

@@ -1,7 +1,6 @@
 #include "runtime/device/cuda/Places.h"
 
 #include "runtime/plan/CommandKinds.h"
-#include "runtime/plan/DTypes.h"
 #include "runtime/plan/InputRing.h"
 #include "runtime/plan/Validator.h"
 
@@ -18,44 +17,41 @@ uint64_t Parts::add(uint64_t bytes) {
   return at;
 }
 
-uint64_t ProgramPlaces::positionOf(uint32_t buffer) const {
-  for (auto [known, at] : buffers)
-    if (known == buffer)
-      return at;
+uint64_t ProgramPlaces::positionOf(uint32_t rank, uint32_t buffer) const {
+  for (const Reported &known : buffers)
+    if (known.rank == rank && known.buffer == buffer)
+      return known.at;
   return 0;
 }
 
 /// A copy takes as long as some thousands of bytes more.
 static constexpr uint64_t nearBytes = 4096;
 
-static void layOutReport(const fb::PlanT &plan, const fb::ProgramT &program,
-                         ProgramPlaces &out) {
+void Places::layOutReport(const PlanSet &set, const Ranks &ranks,
+                          const std::vector<ReportedValue> &values,
+                          ProgramPlaces &out) const {
   struct Piece {
-    uint64_t offset, bytes;
-    uint32_t buffer;
+    uint64_t offset;
+    const ReportedValue *value;
   };
   std::vector<Piece> pieces;
-  auto add = [&](uint32_t buffer, uint64_t bytes) {
-    pieces.push_back({plan.buffers[buffer]->offset, bytes, buffer});
-  };
-  for (const auto &flag : program.errors)
-    add(flag->buffer, sizeof(int32_t));
-  for (const auto &metric : program.metrics)
-    if (metric->shape.empty())
-      add(metric->buffer, sizeOf(metric->dtype));
+  for (const ReportedValue &value : values) {
+    const fb::PlanT &plan = set.of(ranks.first + value.rank);
+    pieces.push_back(
+        {arenas[value.rank] + plan.buffers[value.buffer]->offset, &value});
+  }
   std::sort(pieces.begin(), pieces.end(),
             [](auto &a, auto &b) { return a.offset < b.offset; });
   for (const Piece &piece : pieces) {
-    uint64_t end = piece.offset + piece.bytes;
-    if (out.reported.empty() || piece.offset > out.reported.back().arenaOffset +
-                                                   out.reported.back().bytes +
-                                                   nearBytes) {
+    uint64_t end = piece.offset + piece.value->bytes;
+    if (out.reported.empty() ||
+        piece.offset > out.reported.back().deviceOffset +
+                           out.reported.back().bytes + nearBytes)
       out.reported.push_back({piece.offset, 0, out.reportBytes});
-    }
     ReportRange &range = out.reported.back();
-    range.bytes = std::max(range.bytes, end - range.arenaOffset);
-    out.buffers.push_back(
-        {piece.buffer, range.at + piece.offset - range.arenaOffset});
+    range.bytes = std::max(range.bytes, end - range.deviceOffset);
+    out.buffers.push_back({piece.value->rank, piece.value->buffer,
+                           range.at + piece.offset - range.deviceOffset});
     out.reportBytes = (range.at + range.bytes + 7) / 8 * 8;
   }
 }
@@ -74,26 +70,52 @@ static Row addRow(Parts &parts, uint64_t count, uint64_t bytes) {
 
 /// Each slot has a graph of each program, which takes time to make: as many as
 /// launches under way have, and as many again for the loader.
-static uint32_t slotsOf(const InputRing &ring, const fb::StepT &step) {
+static uint32_t slotsOf(uint32_t ringSlots, uint64_t nodes) {
   constexpr uint64_t mostNodes = 2048, most = 8, least = 4;
-  uint64_t nodes = 1;
-  for (const auto &program : step.programs)
-    nodes += program->commands.size();
-  uint64_t slots = std::min<uint64_t>(ring.slots, mostNodes / nodes);
+  uint64_t slots = std::min<uint64_t>(ringSlots, mostNodes / nodes);
   return static_cast<uint32_t>(std::clamp(slots, least, most));
 }
 
-void Places::addStep(const PlanSet &set, const fb::StepT &step, Parts &device,
-                     Parts &host) {
-  const fb::PlanT &plan = set.first();
-  InputRing ring = inputRing(set.mesh, plan, step);
-  StepPlaces &out = steps.emplace_back();
-  out.slots = slotsOf(ring, step);
+void Places::addBatch(const PlanSet &set, const Ranks &ranks, size_t step,
+                      StepPlaces &out) {
+  uint32_t ringSlots = ~0u;
+  uint64_t nodes = 1;
   Parts area;
   area.add(valueBytes);
-  for (uint64_t bytes : ring.componentBytes)
-    out.components.push_back(bytes == 0 ? StepPlaces::unused : area.add(bytes));
+  for (uint32_t r = 0; r < ranks.count; ++r) {
+    const fb::PlanT &plan = set.of(ranks.first + r);
+    InputRing ring = inputRing(set.mesh, plan, *plan.steps[step]);
+    ringSlots = std::min(ringSlots, ring.slots);
+    for (const auto &program : plan.steps[step]->programs)
+      nodes += program->commands.size();
+    auto &components = out.components.emplace_back();
+    for (uint64_t bytes : ring.componentBytes)
+      components.push_back(bytes == 0 ? StepPlaces::unused : area.add(bytes));
+  }
+  out.slots = slotsOf(ringSlots, nodes);
   fits &= area.total(out.areaBytes);
+}
+
+void Places::addProgram(const PlanSet &set, const Ranks &ranks, size_t step,
+                        size_t program, Parts &device,
+                        ProgramPlaces &out) const {
+  for (uint32_t r = 0; r < ranks.count; ++r) {
+    const fb::PlanT &plan = set.of(ranks.first + r);
+    auto &scratch = out.scratch.emplace_back();
+    for (const auto &command : plan.steps[step]->programs[program]->commands) {
+      const fb::LaunchT *launch = kernelLaunch(*command);
+      uint64_t bytes =
+          launch ? variantOf(*plan.kernels[launch->kernel]).scratch_bytes : 0;
+      scratch.push_back(bytes == 0 ? 0 : device.add(bytes));
+    }
+  }
+  layOutReport(set, ranks, reportedValues(set, ranks, step, program), out);
+}
+
+void Places::addStep(const PlanSet &set, const Ranks &ranks, size_t step,
+                     Parts &device, Parts &host) {
+  StepPlaces &out = steps.emplace_back();
+  addBatch(set, ranks, step, out);
   // A small batch is there sooner than another stream could be told of it.
   constexpr uint64_t large = 1 << 20;
   out.areas = out.areaBytes > large ? 2 : 1;
@@ -101,27 +123,22 @@ void Places::addStep(const PlanSet &set, const fb::StepT &step, Parts &device,
   out.host = addRow(host, out.slots, out.areaBytes);
   out.updateDevice = device.add(valueBytes);
   out.updateHost = addRow(host, updateSlots, valueBytes);
-  for (const auto &program : step.programs) {
+  const auto &programs = set.first().steps[step]->programs;
+  for (size_t p = 0; p < programs.size(); ++p) {
     ProgramPlaces &places = out.programs.emplace_back();
-    for (const auto &command : program->commands) {
-      const fb::LaunchT *launch = kernelLaunch(*command);
-      uint64_t scratch =
-          launch ? variantOf(*plan.kernels[launch->kernel]).scratch_bytes : 0;
-      places.scratch.push_back(scratch == 0 ? 0 : device.add(scratch));
-    }
-    layOutReport(plan, *program, places);
-    bool isUpdate = program->kind == fb::ProgramKind::Update;
+    addProgram(set, ranks, step, p, device, places);
+    bool isUpdate = programs[p]->kind == fb::ProgramKind::Update;
     places.reports =
         addRow(host, isUpdate ? updateSlots : out.slots, places.reportBytes);
   }
 }
 
-Places::Places(const PlanSet &set)
-    : arenaBytes(set.first().arena_bytes),
-      valueBytes(stepValueBytes(set.first())), fits(true) {
+Places::Places(const PlanSet &set, const Ranks &ranks)
+    : valueBytes(stepValueBytes(set.first())), fits(true) {
   Parts device, host;
-  device.add(arenaBytes); // at 0: buffers have arena offsets
-  for (const auto &step : set.first().steps)
-    addStep(set, *step, device, host);
+  for (uint32_t r = 0; r < ranks.count; ++r)
+    arenas.push_back(device.add(set.of(ranks.first + r).arena_bytes));
+  for (size_t s = 0; s < set.first().steps.size(); ++s)
+    addStep(set, ranks, s, device, host);
   fits &= device.total(deviceBytes) && host.total(hostBytes);
 }

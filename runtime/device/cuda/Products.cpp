@@ -201,16 +201,25 @@ void Products::ask(const ProductQuestion &question, std::string &refusal) {
   }
 }
 
-void Products::prepare(const fb::PlanT &plan) {
-  std::string refusal;
+/// Each product of a plan.
+static std::vector<const fb::MultiplyT *> productsOf(const fb::PlanT &plan) {
+  std::vector<const fb::MultiplyT *> all;
   for (const auto &step : plan.steps)
     for (const auto &program : step->programs)
       for (const auto &command : program->commands)
-        if (const fb::MultiplyT *product = command->work.AsMultiply()) {
-          if (!handle && !start())
-            return;
-          ask(questionOf(plan, *product), refusal);
-        }
+        if (const fb::MultiplyT *product = command->work.AsMultiply())
+          all.push_back(product);
+  return all;
+}
+
+void Products::prepare(const std::vector<const fb::PlanT *> &plans) {
+  std::string refusal;
+  for (const fb::PlanT *plan : plans)
+    for (const fb::MultiplyT *product : productsOf(*plan)) {
+      if (!handle && !start())
+        return;
+      ask(questionOf(*plan, *product), refusal);
+    }
   if (!refusal.empty())
     said.push_back(fmt::format("{} has no algorithm for some products, which "
                                "run on the plan's own kernels: {}",

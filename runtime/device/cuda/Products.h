@@ -75,11 +75,11 @@ public:
   /// To be called in the device's context, too.
   ~Products();
 
-  /// Asks for what the plan has to have multiplied; must be called in the
+  /// Asks for what the plans have to have multiplied; must be called in the
   /// device's context, and while nothing is captured, for then the library of
   /// CUDA 13.3 does not answer
   /// (https://github.com/mudler/vllm.cpp/issues/1732).
-  void prepare(const fb::PlanT &plan);
+  void prepare(const std::vector<const fb::PlanT *> &plans);
 
   /// Null where the launch of a kernel is to be run.
   const Product *of(const fb::PlanT &plan, const fb::MultiplyT &product) const;
