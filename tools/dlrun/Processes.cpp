@@ -5,6 +5,7 @@
 #include "runtime/comm/Together.h"
 #include "runtime/comm/mpi/MpiTransport.h"
 #include "runtime/plan/Container.h"
+#include "runtime/plan/Memories.h"
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Signals.h"
 
@@ -285,6 +286,15 @@ static Status checkSize(const Mesh &mesh, uint32_t size) {
                                  : "")};
 }
 
+/// Known to all before a device is opened, so that it is said once.
+static Status checkTarget(const fb::PlanT &plan) {
+  if (targetOf(plan) == fb::Target::Cpu)
+    return {};
+  return {Code::Unavailable,
+          "a plan for CUDA runs in one process in this version, with all ranks "
+          "on one GPU: start dlrun without -np and mpirun"};
+}
+
 Status Processes::agreeOnPlan(const Options &options,
                               const Expected<LoadedPlan> &plan) {
   RankFacts facts;
@@ -300,6 +310,8 @@ Status Processes::agreeOnPlan(const Options &options,
          fmt::format("{} ({:016x})", plan->first().model, plan->checksum)});
     facts.facts.push_back({"mesh", meshText(plan->mesh)});
     facts.failure = checkSize(plan->mesh, carrier->size());
+    if (facts.failure.ok())
+      facts.failure = checkTarget(plan->first());
   }
   return agree(std::move(facts));
 }

@@ -27,8 +27,7 @@ CudaDevice::create(const LoadedPlan &loaded, const DeviceOptions &options) {
   DLRT_TRY(checkRanks(loaded, options.ranks));
   if (options.transport)
     return Status(Code::Unavailable,
-                  "a plan for CUDA runs in one process in this version, with "
-                  "all ranks on one GPU: start dlrun without -np and mpirun");
+                  "a device for CUDA has no way to ranks of other processes");
   if (options.link)
     return Status(Code::Usage,
                   "--link is for plans of processors: on a GPU communications "
