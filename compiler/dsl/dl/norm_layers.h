@@ -62,6 +62,56 @@ public:
   }
 };
 
+/// Without running statistics: PyTorch's default. `momentum` is theirs.
+struct InstanceNormOptions {
+  double eps = 1e-5, momentum = 0.1;
+  bool affine = false, track_running_stats = false;
+};
+
+namespace detail {
+/// Each channel of each item by its own mean and variance.
+template <int Rank> class InstanceNorm : public Module {
+public:
+  i64 num_features;
+  InstanceNormOptions options;
+  Parameter weight, bias;
+
+  explicit InstanceNorm(i64 num_features, InstanceNormOptions options = {})
+      : num_features(num_features), options(options) {
+    if (num_features < 1)
+      fail("InstanceNorm{}d: {} features; at least 1 is wanted", Rank - 2,
+           num_features);
+    if (options.track_running_stats)
+      fail("InstanceNorm{}d: track_running_stats: not in this version; each "
+           "item is normalised by its own statistics",
+           Rank - 2);
+    if (options.affine) {
+      weight = ones({num_features});
+      bias = zeros({num_features});
+    }
+  }
+  Tensor forward(Tensor x) {
+    if (x.dim() != Rank || x.size(1) != num_features)
+      fail("InstanceNorm{}d: {} dims with {} channels are wanted, got {}",
+           Rank - 2, Rank, num_features, x.sizes());
+    return functional::instance_norm(x, weight, bias, options.eps);
+  }
+};
+} // namespace detail
+
+class InstanceNorm1d : public detail::InstanceNorm<3> {
+public:
+  using InstanceNorm::InstanceNorm;
+};
+class InstanceNorm2d : public detail::InstanceNorm<4> {
+public:
+  using InstanceNorm::InstanceNorm;
+};
+class InstanceNorm3d : public detail::InstanceNorm<5> {
+public:
+  using InstanceNorm::InstanceNorm;
+};
+
 namespace detail {
 /// In p.train() it normalises by the statistics of the batch, of all its items
 /// on all devices, and keeps running ones, by which p.eval() normalises.

@@ -1,5 +1,5 @@
 #pragma once
-// Transposed convolutions of three dims, made of those of two.
+// Pools and transposed convolutions of three dims, made of those of two.
 #include "image_layers.h"
 
 namespace dl::nn {
@@ -11,7 +11,73 @@ struct ConvTranspose3dOptions {
   Triple dilation = 1;
 };
 
+/// stride 0 and divisor_override 0 stand for PyTorch's None.
+struct MaxPool3dOptions {
+  Triple stride = 0, padding = 0, dilation = 1;
+  bool ceil_mode = false;
+};
+struct AvgPool3dOptions {
+  Triple stride = 0, padding = 0;
+  bool ceil_mode = false, count_include_pad = true;
+  i64 divisor_override = 0;
+};
+
 namespace functional {
+
+namespace detail {
+
+/// A pool of planes, then one along the depth: what both take of a window, it
+/// takes of each dim.
+template <class Pool>
+inline Tensor pool_volume(const char *what, Tensor x, Triple kernel,
+                          Triple stride, Pool pool) {
+  require_images(what, x, 5, "[batch,channels,depth,height,width]");
+  if (stride.d == 0 && stride.h == 0 && stride.w == 0)
+    stride = kernel;
+  Shape s = x.sizes();
+  Tensor planes =
+      pool(x.reshape({s[0], s[1] * s[2], s[3], s[4]}), Pair(kernel.h, kernel.w),
+           Pair(stride.h, stride.w), false);
+  i64 height = planes.size(2), width = planes.size(3);
+  Tensor columns = pool(planes.reshape({s[0], s[1], s[2], height * width}),
+                        Pair(kernel.d, 1), Pair(stride.d, 1), true);
+  return columns.reshape({s[0], s[1], columns.size(2), height, width});
+}
+
+} // namespace detail
+
+inline Tensor max_pool3d(Tensor x, Triple kernel_size,
+                         const MaxPool3dOptions &options = {}) {
+  detail::Called called("max_pool3d");
+  Triple p = options.padding, d = options.dilation;
+  return detail::pool_volume(
+      "max_pool3d", x, kernel_size, options.stride,
+      [&](Tensor y, Pair kernel, Pair stride, bool along) {
+        return max_pool2d(y, kernel,
+                          {.stride = stride,
+                           .padding = along ? Pair(p.d, 0) : Pair(p.h, p.w),
+                           .dilation = along ? Pair(d.d, 1) : Pair(d.h, d.w),
+                           .ceil_mode = options.ceil_mode});
+      });
+}
+
+inline Tensor avg_pool3d(Tensor x, Triple kernel_size,
+                         const AvgPool3dOptions &options = {}) {
+  detail::Called called("avg_pool3d");
+  Triple p = options.padding;
+  bool isSum = options.divisor_override != 0;
+  Tensor y = detail::pool_volume(
+      "avg_pool3d", x, kernel_size, options.stride,
+      [&](Tensor z, Pair kernel, Pair stride, bool along) {
+        return avg_pool2d(z, kernel,
+                          {.stride = stride,
+                           .padding = along ? Pair(p.d, 0) : Pair(p.h, p.w),
+                           .ceil_mode = options.ceil_mode,
+                           .count_include_pad = options.count_include_pad,
+                           .divisor_override = isSum ? 1 : 0});
+      });
+  return isSum ? y / static_cast<double>(options.divisor_override) : y;
+}
 
 /// [N,C,D,H,W] with a weight [C,O/groups,KD,KH,KW]: each plane of the kernel
 /// gives planes, which add up where they fall together.
@@ -56,6 +122,28 @@ inline Tensor conv_transpose3d(Tensor x, Tensor weight, Tensor bias = {},
 }
 
 } // namespace functional
+
+class MaxPool3d : public Module {
+public:
+  Triple kernel_size;
+  MaxPool3dOptions options;
+  explicit MaxPool3d(Triple kernel_size, const MaxPool3dOptions &options = {})
+      : kernel_size(kernel_size), options(options) {}
+  Tensor forward(Tensor x) {
+    return functional::max_pool3d(x, kernel_size, options);
+  }
+};
+
+class AvgPool3d : public Module {
+public:
+  Triple kernel_size;
+  AvgPool3dOptions options;
+  explicit AvgPool3d(Triple kernel_size, const AvgPool3dOptions &options = {})
+      : kernel_size(kernel_size), options(options) {}
+  Tensor forward(Tensor x) {
+    return functional::avg_pool3d(x, kernel_size, options);
+  }
+};
 
 class ConvTranspose3d : public Module {
 public:
