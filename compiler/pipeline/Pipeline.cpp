@@ -92,7 +92,8 @@ public:
     if (failed(runPasses([&](OpPassManager &passes) {
           passes.addPass(createInsertCopies());
           if (isCuda())
-            passes.addPass(createAnnotateCudaKernels({options.tf32}));
+            passes.addPass(createAnnotateCudaKernels(
+                {options.tf32, /*leastProduct=*/0, options.machine}));
           else
             passes.addPass(
                 createAnnotateKernels({options.maxTiles, options.machine}));
@@ -108,7 +109,9 @@ public:
       return failure();
     for (ModuleOp unit : units)
       plans.push_back(*unit.getOps<plan::PlanOp>().begin());
-    report.describe(plans.front());
+    report.describe(plans.front(), options.machine);
+    if (failed(checkMemory()))
+      return failure();
     return writePictures(drawPlan(units, plans, options.pictures));
   }
 
@@ -117,9 +120,11 @@ public:
     module.getContext()->enableMultithreading();
     if (failed(isCuda() ? compileForCuda() : compileForCpu()))
       return failure();
-    report.describe(plans.front());
+    report.describe(plans.front(), options.machine);
     for (const dl::emit::Image &image : images)
       report.images.push_back({image.features, image.bytes.size()});
+    if (failed(checkMemory()))
+      return failure();
     return options.kernelsPath.empty() ? success() : writeKernels();
   }
 
@@ -185,6 +190,20 @@ private:
     return write(options.sourcePath, ArrayRef(reinterpret_cast<const uint8_t *>(
                                                   cudaCode.source.data()),
                                               cudaCode.source.size()));
+  }
+
+  /// What cannot fit into a machine whose memory is known is refused here, not
+  /// by it.
+  LogicalResult checkMemory() {
+    std::vector<std::string> why = report.whyTooLarge();
+    if (why.empty())
+      return success();
+    report.exitCode = CompileReport::notInThisVersion;
+    InFlightDiagnostic error = emitError(UnknownLoc::get(module.getContext()))
+                               << why.front();
+    for (const std::string &line : llvm::drop_begin(why))
+      error.attachNote() << line;
+    return failure();
   }
 
   void setScratch(std::map<std::string, uint64_t> &bytes) {

@@ -1,9 +1,9 @@
 #include "compiler/pipeline/Report.h"
+#include "compiler/pipeline/PredictTime.h"
 #include "dialects/graph/MadeAgain.h"
 #include "passes/schedule/Sources.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Sequence.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/MathExtras.h"
 #include <tuple>
 
@@ -144,17 +144,64 @@ void CompileReport::describeStates(plan::PlanOp plan) {
   }
 }
 
-void CompileReport::describe(plan::PlanOp plan) {
+void CompileReport::describeProgram(plan::ProgramOp program,
+                                    const SymbolTable &symbols,
+                                    const plan::MachineModel &machine,
+                                    ProgramReport &report) {
+  report.kind = stringifyProgramKind(program.getKind()).str();
+  report.batch = program.getBatch();
+  if (auto sum =
+          program->getAttrOfType<DenseI64ArrayAttr>(graph::kMadeAgainSum)) {
+    report.madeAgain = sum[0];
+    report.notKept = sum[1];
+    report.repeated = sum[2];
+  }
+  for (plan::CommandOpInterface command : plan::commandsOf(program)) {
+    plan::Work work = command.getWork(symbols);
+    ++report.commands;
+    report.serial += command.getSerial();
+    if (command.getSeconds())
+      report.seconds += command.getSeconds()->convertToDouble();
+    report.flops += work.flops;
+    report.bytes += work.bytes;
+    if (auto exchange = dyn_cast<plan::CommunicateOp>(command.getOperation()))
+      addExchange(exchange, symbols, report);
+    StringRef name;
+    if (auto launch = dyn_cast<plan::LaunchOp>(command.getOperation()))
+      name = launch.getKernel();
+    else if (auto product = dyn_cast<plan::MultiplyOp>(command.getOperation()))
+      name = product.getKernel();
+    if (name.empty())
+      continue;
+    KernelReport &kernel = kernels[kernelIndex.lookup(name)];
+    ++kernel.launches;
+    if (isGpu && isa<plan::LaunchOp>(command.getOperation()))
+      scratch += kernel.scratch;
+    for (auto source : command.getSources().getAsRange<plan::SourceAttr>())
+      kernel.ops.push_back(
+          {schedule::pathOf(source), source.getLocation().str()});
+  }
+  if (isGpu)
+    report.onGpu = predictTime(program, symbols, machine);
+  describeMemory(program, symbols, report);
+  temporaries = std::max(temporaries, report.temporaries);
+}
+
+void CompileReport::describe(plan::PlanOp plan,
+                             const plan::MachineModel &described) {
   describeMesh(plan);
   describeStates(plan);
   model = plan.getModel().str();
   dtype = plan.getDtype().isF64() ? "f64" : "f32";
   parameters = plan.getParameters();
+  isGpu = plan.getTarget() == plan::Target::Cuda;
+  machine = described.name;
+  machineBytes = described.memoryBytes();
   temporaries = scratch = 0;
   steps.clear();
   kernels.clear();
+  kernelIndex.clear();
 
-  llvm::StringMap<unsigned> kernelIndex;
   for (auto kernel : plan.getOps<plan::KernelOp>()) {
     kernelIndex[kernel.getSymName()] = kernels.size();
     kernels.push_back({kernel.getSymName().str(),
@@ -165,52 +212,25 @@ void CompileReport::describe(plan::PlanOp plan) {
                        static_cast<int64_t>(kernel.getBytes()),
                        /*launches=*/0,
                        {}});
-    scratch = std::max<int64_t>(scratch, kernel.getScratch());
+    if (!isGpu)
+      scratch = std::max<int64_t>(scratch, kernel.getScratch());
   }
   SymbolTable symbols(plan);
   for (auto step : plan.getOps<plan::StepOp>()) {
     StepReport &stepReport = steps.emplace_back();
     stepReport.name = step.getName().str();
     stepReport.accumulate = step.getAccumulate();
-    for (auto program : step.getBody().getOps<plan::ProgramOp>()) {
-      ProgramReport &report = stepReport.programs.emplace_back();
-      report.kind = stringifyProgramKind(program.getKind()).str();
-      report.batch = program.getBatch();
-      if (auto sum =
-              program->getAttrOfType<DenseI64ArrayAttr>(graph::kMadeAgainSum)) {
-        report.madeAgain = sum[0];
-        report.notKept = sum[1];
-        report.repeated = sum[2];
-      }
-      for (plan::CommandOpInterface command : plan::commandsOf(program)) {
-        plan::Work work = command.getWork(symbols);
-        ++report.commands;
-        report.serial += command.getSerial();
-        if (command.getSeconds())
-          report.seconds += command.getSeconds()->convertToDouble();
-        report.flops += work.flops;
-        report.bytes += work.bytes;
-        if (auto exchange =
-                dyn_cast<plan::CommunicateOp>(command.getOperation()))
-          addExchange(exchange, symbols, report);
-        StringRef name;
-        if (auto launch = dyn_cast<plan::LaunchOp>(command.getOperation()))
-          name = launch.getKernel();
-        else if (auto product =
-                     dyn_cast<plan::MultiplyOp>(command.getOperation()))
-          name = product.getKernel();
-        if (name.empty())
-          continue;
-        KernelReport &kernel = kernels[kernelIndex.lookup(name)];
-        ++kernel.launches;
-        for (auto source : command.getSources().getAsRange<plan::SourceAttr>())
-          kernel.ops.push_back(
-              {schedule::pathOf(source), source.getLocation().str()});
-      }
-      describeMemory(program, symbols, report);
-      temporaries = std::max(temporaries, report.temporaries);
-    }
+    for (auto program : step.getBody().getOps<plan::ProgramOp>())
+      describeProgram(program, symbols, described,
+                      stepReport.programs.emplace_back());
   }
+}
+
+int64_t CompileReport::leastBytes() const {
+  uint64_t code = 0;
+  for (const Image &image : images)
+    code = std::max(code, image.bytes);
+  return arena + scratch + static_cast<int64_t>(code);
 }
 
 } // namespace dl

@@ -1,7 +1,10 @@
 // What the compiler made and why: the content of `dlcc --report`.
 #pragma once
 
+#include "dialects/plan/MachineModel.h"
 #include "dialects/plan/Plan.h"
+#include "llvm/ADT/StringMap.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,11 +23,25 @@ struct CommunicationReport {
   int64_t exchanges = 0, bytes = 0;
 };
 
+/// What a program is expected to take on a GPU.
+struct TimeReport {
+  std::string machine;
+  double seconds = 0;
+  /// Launches of the longest chain of those that wait for one another, and what
+  /// of their time is that of launches that are limited by each of three.
+  int64_t chain = 0;
+  double chainSeconds = 0, launching = 0, arithmetic = 0, traffic = 0;
+  /// Of all launches, if they ran at once wherever there is room for them.
+  double busySeconds = 0;
+  double copySeconds = 0; // of the batch, and of metrics
+};
+
 struct ProgramReport {
   std::string kind; // "full", "short", "update"
   int64_t batch = 0, commands = 0, serial = 0, flops = 0, bytes = 0;
   std::vector<CommunicationReport> communication; // by axes
   double seconds = 0; // expected of all commands, on one core
+  std::optional<TimeReport> onGpu;
   /// Values that the backward makes again, bytes it so need not keep, and
   /// elements that are computed twice for it.
   int64_t madeAgain = 0, notKept = 0, repeated = 0;
@@ -64,10 +81,14 @@ struct CompileReport {
   std::vector<int64_t> ranks;
   int64_t allRanks() const;
   /// The arena and its parts: states by role, metrics and error flags, and the
-  /// largest program's temporaries.
+  /// largest program's temporaries. `scratch` is of a thread, or on a GPU that
+  /// of all launches.
   int64_t arena = 0, scratch = 0, parameterBytes = 0, slotBytes = 0,
           bufferBytes = 0, accumulatorBytes = 0, reportBytes = 0,
           temporaries = 0;
+  bool isGpu = false;
+  std::string machine;
+  int64_t machineBytes = 0; // 0: not known
   std::vector<StepReport> steps;
   std::vector<KernelReport> kernels;
 
@@ -92,12 +113,23 @@ struct CompileReport {
   std::vector<Phase> phases;
 
   /// Fills in everything that stands in the plan.
-  void describe(plan::PlanOp plan);
+  void describe(plan::PlanOp plan, const plan::MachineModel &machine);
+
+  /// What a run takes at least: of code, the largest image.
+  int64_t leastBytes() const;
+  /// Why it cannot fit into the machine's memory; empty where it may, or where
+  /// that is not known. Lines behind the first name what is alive at the peak.
+  std::vector<std::string> whyTooLarge() const;
 
   std::string text() const;
   std::string json() const;
 
 private:
+  void describeProgram(plan::ProgramOp program,
+                       const mlir::SymbolTable &symbols,
+                       const plan::MachineModel &machine,
+                       ProgramReport &report);
+  llvm::StringMap<unsigned> kernelIndex; // by name
   void describeMesh(plan::PlanOp plan);
   void describeStates(plan::PlanOp plan);
 };

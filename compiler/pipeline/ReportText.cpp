@@ -40,13 +40,29 @@ void addMesh(const CompileReport &report, llvm::raw_ostream &out) {
         << ", others differ\n";
 }
 
-void addMemory(const CompileReport &report, llvm::raw_ostream &out) {
-  out << "memory: " << report.arena + report.scratch + report.batchBytes
-      << " bytes on one thread: " << report.arena << " in one arena, "
-      << report.scratch << " for each thread";
-  if (report.batchBytes)
-    out << ", " << report.batchBytes << " for batches that wait";
+void addMemoryOfGpu(const CompileReport &report, llvm::raw_ostream &out) {
+  out << "memory: " << report.arena + report.scratch
+      << " bytes on the GPU, besides code and a batch or two: " << report.arena
+      << " in one arena, " << report.scratch << " for launches";
+  if (report.machineBytes)
+    out << llvm::formatv("; {0:f1} % of what {1} has",
+                         100.0 * double(report.leastBytes()) /
+                             double(report.machineBytes),
+                         report.machine);
   out << "\n";
+}
+
+void addMemory(const CompileReport &report, llvm::raw_ostream &out) {
+  if (report.isGpu) {
+    addMemoryOfGpu(report, out);
+  } else {
+    out << "memory: " << report.arena + report.scratch + report.batchBytes
+        << " bytes on one thread: " << report.arena << " in one arena, "
+        << report.scratch << " for each thread";
+    if (report.batchBytes)
+      out << ", " << report.batchBytes << " for batches that wait";
+    out << "\n";
+  }
   auto part = [&](llvm::StringRef name, int64_t bytes) {
     if (bytes)
       out << llvm::formatv("  {0,12}  {1}\n", bytes, name);
@@ -59,6 +75,40 @@ void addMemory(const CompileReport &report, llvm::raw_ostream &out) {
   part("temporaries", report.temporaries);
 }
 
+std::string milliseconds(double seconds) {
+  return llvm::formatv(seconds < 1e-3 ? "{0:f3} ms" : "{0:f2} ms",
+                       seconds * 1e3);
+}
+
+/// Behind the sum, what it is made of.
+void addTime(const ProgramReport &program, llvm::raw_ostream &out) {
+  if (!program.onGpu) {
+    out << "about " << llvm::formatv("{0:f2} ms", program.seconds * 1e3)
+        << " on one core";
+    if (program.serial)
+      out << ", " << program.serial << " too small to share";
+    out << "\n";
+    return;
+  }
+  const TimeReport &time = *program.onGpu;
+  out << "about " << milliseconds(time.seconds) << " at best on "
+      << time.machine << "\n  " << time.chain
+      << " kernels one behind the other take "
+      << milliseconds(time.chainSeconds);
+  llvm::ListSeparator comma(", ");
+  out << " (";
+  for (auto [what, seconds] : {std::pair("launches", time.launching),
+                               {"arithmetic", time.arithmetic},
+                               {"memory", time.traffic}})
+    if (seconds > 0)
+      out << comma
+          << llvm::formatv("{0:f0} % of it limited by {1}",
+                           100 * seconds / time.chainSeconds, what);
+  out << "), all of them keep the GPU busy for "
+      << milliseconds(time.busySeconds) << ", copies take "
+      << milliseconds(time.copySeconds) << "\n";
+}
+
 void addProgram(const StepReport &step, const ProgramReport &program,
                 llvm::raw_ostream &out) {
   out << "\nstep " << step.name;
@@ -68,11 +118,8 @@ void addProgram(const StepReport &step, const ProgramReport &program,
     out << ", batch of " << program.batch;
   out << ": " << program.commands << " kernels, "
       << quantity(program.flops, "FLOP") << ", " << quantity(program.bytes, "B")
-      << " moved, about " << llvm::formatv("{0:f2} ms", program.seconds * 1e3)
-      << " on one core";
-  if (program.serial)
-    out << ", " << program.serial << " too small to share";
-  out << "\n";
+      << " moved, ";
+  addTime(program, out);
   for (const CommunicationReport &along : program.communication)
     out << "  along " << along.axes << ": " << along.exchanges
         << " exchanges, rank 0 sends " << quantity(along.bytes, "B")
@@ -125,6 +172,26 @@ void addKernels(const CompileReport &report, llvm::raw_ostream &out) {
 
 } // namespace
 
+std::vector<std::string> CompileReport::whyTooLarge() const {
+  if (machineBytes == 0 || leastBytes() <= machineBytes)
+    return {};
+  std::vector<std::string> lines = {
+      "the plan needs " + quantity(leastBytes(), "B") + " of memory, " +
+      machine + " has " + quantity(machineBytes, "B") +
+      "; smaller batches need less, or --microbatches=N"};
+  const ProgramReport *largest = nullptr;
+  for (const StepReport &step : steps)
+    for (const ProgramReport &program : step.programs)
+      if (!largest || program.temporaries > largest->temporaries)
+        largest = &program;
+  if (!largest)
+    return lines;
+  for (const MemoryItem &item : llvm::ArrayRef(largest->alive).take_front(5))
+    lines.push_back(item.location + ": " + quantity(item.bytes, "B") + " of " +
+                    item.name + " are alive at the peak");
+  return lines;
+}
+
 std::string CompileReport::text() const {
   std::string result;
   llvm::raw_string_ostream out(result);
@@ -154,6 +221,18 @@ std::string CompileReport::text() const {
 
 namespace {
 
+llvm::json::Object toJson(const TimeReport &time) {
+  return llvm::json::Object{{"machine", time.machine},
+                            {"seconds", time.seconds},
+                            {"chain", time.chain},
+                            {"chain_seconds", time.chainSeconds},
+                            {"launching_seconds", time.launching},
+                            {"arithmetic_seconds", time.arithmetic},
+                            {"memory_seconds", time.traffic},
+                            {"busy_seconds", time.busySeconds},
+                            {"copy_seconds", time.copySeconds}};
+}
+
 llvm::json::Object toJson(const ProgramReport &program) {
   llvm::json::Array alive;
   for (const MemoryItem &item : program.alive)
@@ -165,8 +244,12 @@ llvm::json::Object toJson(const ProgramReport &program) {
     communication.push_back(llvm::json::Object{{"axes", along.axes},
                                                {"exchanges", along.exchanges},
                                                {"bytes", along.bytes}});
+  llvm::json::Value onGpu = nullptr;
+  if (program.onGpu)
+    onGpu = toJson(*program.onGpu);
   return llvm::json::Object{
       {"kind", program.kind},
+      {"on_gpu", std::move(onGpu)},
       {"communication", std::move(communication)},
       {"batch", program.batch},
       {"commands", program.commands},
@@ -227,6 +310,8 @@ std::string CompileReport::json() const {
   llvm::json::Object memory{{"arena_bytes", arena},
                             {"scratch_bytes_per_thread", scratch},
                             {"batch_bytes", batchBytes},
+                            {"least_bytes", leastBytes()},
+                            {"machine_bytes", machineBytes},
                             {"parameters", parameterBytes},
                             {"slots", slotBytes},
                             {"buffers", bufferBytes},

@@ -76,6 +76,15 @@ struct MachineModel {
   /// faster it is not used.
   double productF32 = 60e9, productTf32 = 60e9, productF64 = 30e9;
   double libraryF32 = 60e9, libraryTf32 = 60e9, libraryF64 = 30e9;
+  /// GPUs. What a plan has to fit into; 0: not known.
+  int64_t memoryMib = 0;
+  /// Of threads' blocks.
+  int64_t processors = 1;
+  /// From the end of a kernel to that of a tiny one that waits for it.
+  double launchSeconds = 1e-6;
+  double f64FlopsPerSecond = 30e9;
+  /// Of copies between the host's memory and the device's.
+  double hostBytesPerSecond = 12e9;
 
   /// A roofline: time of one launch on one core.
   double estimateSeconds(double flops, double bytes) const {
@@ -84,6 +93,7 @@ struct MachineModel {
   }
   /// Values of so many elements stay in the first-level cache.
   int64_t l1Elements() const { return l1Bytes / 4; }
+  int64_t memoryBytes() const { return memoryMib << 20; }
 
   /// Calls visit(key, field, least) for every field, in the order of a file:
   /// parser, text and hash know the same ones.
@@ -135,6 +145,11 @@ void MachineModel::forEachField(Self &self, Visitor visit) {
   visit("library_f32_flops", self.libraryF32, 1);
   visit("library_tf32_flops", self.libraryTf32, 1);
   visit("library_f64_flops", self.libraryF64, 1);
+  visit("memory_mib", self.memoryMib, 0);
+  visit("processors", self.processors, 1);
+  visit("launch_seconds", self.launchSeconds, 0);
+  visit("f64_flops_per_second", self.f64FlopsPerSecond, 1);
+  visit("host_bytes_per_second", self.hostBytesPerSecond, 1);
 }
 
 } // namespace dl::plan

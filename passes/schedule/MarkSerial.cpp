@@ -18,10 +18,16 @@ struct MarkSerial : impl::MarkSerialBase<MarkSerial> {
   void runOnOperation() override {
     for (auto plan : getOperation().getOps<plan::PlanOp>()) {
       SymbolTable kernels(plan);
+      bool hasThreads = plan.getTarget() == plan::Target::Cpu;
       plan.walk([&](plan::CommandOpInterface command) {
         plan::Work work = command.getWork(kernels);
         double seconds = machine.estimateSeconds(work.flops, work.bytes);
-        command.setSeconds(llvm::APFloat(seconds));
+        if (!hasThreads)
+          seconds += machine.launchSeconds;
+        if (!command.getSeconds()) // whoever makes the code may know better
+          command.setSeconds(llvm::APFloat(seconds));
+        if (!hasThreads)
+          return; // a device runs whatever it has room for
         bool serial = seconds <= machine.serialSeconds;
         command.setSerial(serial);
         if (serial)

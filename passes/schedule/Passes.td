@@ -56,9 +56,10 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
 def MarkSerial : Pass<"mark-serial", "::mlir::ModuleOp"> {
   let summary = "Marks commands that are too small to be shared among threads";
   let description = [{
-    Estimates the seconds of each command, from the kernel's FLOPs and bytes. To
-    wake another thread takes `serial_seconds` of the machine; a command that is
-    done in less is run by one thread.
+    Estimates the seconds of each command, from the kernel's FLOPs and bytes, where
+    nobody has before. To wake another thread takes `serial_seconds` of the machine;
+    a command that is done in less is run by one thread. Devices have no such
+    threads, and nothing is marked.
 
     ```mlir
     %0 = plan.launch @small(%x, %y)

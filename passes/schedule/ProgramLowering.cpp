@@ -234,7 +234,7 @@ private:
         kernel.getConstantStepsAttr(),
         /*after=*/ValueRange(), /*serial=*/UnitAttr(),
         /*priority=*/IntegerAttr(), commands.getArrayAttr(sources),
-        /*seconds=*/FloatAttr());
+        kernel->getAttrOfType<FloatAttr>("seconds"));
     return success();
   }
 
@@ -254,7 +254,7 @@ private:
         /*ranges=*/DenseI64ArrayAttr(), product, workspace,
         /*after=*/ValueRange(), /*serial=*/UnitAttr(),
         /*priority=*/IntegerAttr(), commands.getArrayAttr(sources),
-        /*seconds=*/FloatAttr());
+        kernel->getAttrOfType<FloatAttr>("seconds"));
   }
 
   /// Rows are contiguous: each transfer is a range of the operand's buffer, or

@@ -1,5 +1,6 @@
 """What dlcc makes for GPUs, and what it refuses."""
 
+import json
 import os
 import unittest
 
@@ -9,6 +10,26 @@ from . import support
 
 NVRTC = any(os.path.exists(os.path.join(folder, name)) for folder in ("/usr/local/cuda/lib64", "/usr/lib/x86_64-linux-gnu", os.environ.get("DL_NVRTC", ""))
             for name in ("libnvrtc.so.13", "libnvrtc.so.12"))
+
+
+# A parameter of 14.4 GB, and its momentum.
+HUGE = support.HEAD + """struct Net : nn::Module {
+  dl::Parameter w = dl::zeros({60000, 60000});
+};
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 4});
+  Net m;
+  dl::optim::SGD optimizer(m.parameters(), {.lr = 0.1, .momentum = 0.9});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = m.w.mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
 
 
 class CudaCompile(support.ToolTest):
@@ -49,6 +70,43 @@ class CudaCompile(support.ToolTest):
         self.dlcc("net.dl", "--target=cuda:source", "-o", "a.plan")
         for kernel in self.info("a.plan")["kernels"]:
             self.assertEqual(set(kernel["binding_aligns"]), {16}, kernel["name"])
+
+    def test_predicted_time(self):
+        """What a step takes at best follows from the machine that is named."""
+        def program(*options):
+            report = json.loads(self.dlcc("net.dl", "--target=cuda:source", "--report=json", *options))
+            return report["steps"][0]["programs"][0]
+
+        said = self.dlcc("net.dl", "--target=cuda:source", "--report")
+        self.assertRegex(said, r"step train, .* moved, about \d\.\d+ ms at best on NVIDIA H100 SXM\n  \d+ kernels one behind the other take ")
+        self.assertNotIn("on one core", said)
+        self.assertNotIn("on one thread", said)
+        usual = program()
+        time, commands = usual["on_gpu"], usual["commands"]
+        self.assertEqual(time["seconds"], max(time["chain_seconds"], time["busy_seconds"]) + time["copy_seconds"])
+        self.assertAlmostEqual(time["chain_seconds"], sum(time[f"{what}_seconds"] for what in ("launching", "arithmetic", "memory")), delta=1e-12)
+        self.assertIn(time["chain"], range(commands // 3, commands))
+        self.assertGreaterEqual(time["chain_seconds"], time["chain"] * 1e-6)
+        self.write("slow.machine", "processors = 1\nmemory_mib = 100\nlaunch_seconds = 1e-4\nbytes_per_second = 1e6\n")
+        slow = program("--machine=slow.machine")["on_gpu"]
+        self.assertGreater(slow["chain_seconds"], slow["chain"] * 1e-4)
+        self.assertGreater(slow["memory_seconds"], 0)
+        self.assertIsNone(json.loads(self.dlcc("net.dl", "--report=json"))["steps"][0]["programs"][0]["on_gpu"])
+
+    def test_what_cannot_fit_is_refused(self):
+        """In a machine that is named, by dlcc; in one that is there, by dlrun (test_cuda_device)."""
+        self.write("huge.dl", HUGE)
+        self.refuse(3, ["needs 28.8", "GB of memory, NVIDIA GeForce RTX 4090 has 25.77 GB"], dltools.DLCC, "huge.dl", "--target=cuda:source",
+                    "--machine=rtx4090", "-o", "no.plan")
+        self.assertFalse(os.path.exists(self.path("no.plan")))
+        self.dlcc("huge.dl", "--target=cuda:source", "--machine=h100", "-o", "h100.plan")
+        self.dlcc("huge.dl", "--target=cuda:source", "-o", "some.plan")
+        self.assertIn("% of what NVIDIA H100 SXM has", self.dlcc("huge.dl", "--target=cuda:source", "--machine=h100", "--report"))
+        self.write("tiny.machine", "name = a tiny one\nmemory_mib = 1\n")
+        self.dlcc("net.dl", "--target=cuda:source", "--machine=tiny.machine", "-o", "fits.plan")
+        self.classification_data(items=4096)
+        self.refuse(3, ["a tiny one has 1.05 MB", "are alive at the peak", "net.dl:"], dltools.DLCC, "net.dl", "--target=cuda:source",
+                    "--machine=tiny.machine", "-D", "batch_size=4096", "-o", "no.plan")
 
     def test_what_is_refused(self):
         self.refused(2, "cpu, cuda and cuda:sm_90", "--target=tpu")

@@ -462,7 +462,7 @@ Output
   --view=VIEW            how much a graph shows: blocks (default), modules, kernels (in these, equal
                          neighbours are folded), ops, or devices (a column for each class of ranks)
   --step=NAME            the step of pictures (default: train, else the first; of memory.svg all)
-  --report[=json]        parameters, FLOPs, bytes, kernels, fusions, memory
+  --report[=json]        parameters, FLOPs, bytes, kernels, fusions, memory, expected time
   --check                evaluate the model and stop: no code, no plan
 
 Model
@@ -488,7 +488,7 @@ Compilation
   --machine=FILE         describes the machine that will run the plan: lines of KEY = VALUE, by which fusion, tiles
                          and sharing among threads are decided; what a file leaves out is that of an x86-64 with
                          2 FMA ports (--emit=machine writes all keys). h100, h200, a100 and rtx4090 are known by name;
-                         of --target=cuda h100 is the default
+                         of --target=cuda h100 is the default. What cannot fit into its memory is refused
   -fno-fuse              one kernel for each operation
   --keep-all             the backward reads every value that it needs from memory, and makes none again from others
   --keep-below=N         it makes none of fewer than N bytes again (default: 65536)

@@ -194,8 +194,11 @@ static int compile(const Arguments &arguments,
   // What the bodies of kernels are made of.
   context.loadDialect<arith::ArithDialect, math::MathDialect>();
   context.getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
-    if (diagnostic.getSeverity() != DiagnosticSeverity::Remark)
-      std::fputs(dl::dlcc::renderDiagnostic(diagnostic).c_str(), stderr);
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Remark)
+      return success();
+    std::fputs(dl::dlcc::renderDiagnostic(diagnostic).c_str(), stderr);
+    for (Diagnostic &note : diagnostic.getNotes())
+      std::fputs(dl::dlcc::renderDiagnostic(note).c_str(), stderr);
     return success();
   });
   OwningOpRef<ModuleOp> module =
@@ -234,8 +237,10 @@ int main(int argc, char **argv) {
     if (int exitCode = checkTarget(arguments.targetCpu))
       return exitCode;
   dl::plan::MachineModel machine;
-  if (!arguments.cudaArchitectures.empty())
+  if (!arguments.cudaArchitectures.empty()) {
     machine = *dl::plan::MachineModel::known("h100");
+    machine.memoryMib = 0; // of one that is not named
+  }
   if (!arguments.machine.empty())
     if (int exitCode = readMachine(arguments.machine, machine))
       return exitCode;

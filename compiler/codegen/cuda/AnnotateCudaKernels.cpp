@@ -2,6 +2,7 @@
 #include "compiler/codegen/cuda/BlockKernel.h"
 #include "compiler/codegen/cuda/LibraryProduct.h"
 #include "compiler/codegen/cuda/Passes.h"
+#include "compiler/codegen/cuda/Prediction.h"
 #include "compiler/codegen/kernel/KernelFacts.h"
 #include "dialects/graph/Check.h"
 #include "dialects/graph/LibraryCall.h"
@@ -24,7 +25,7 @@ struct AnnotateCudaKernels
     if (failed(kernel::annotateByName(
             getOperation(),
             {kTf32, kLeastProduct, "strategy", "tiles", "threads", "shared",
-             "scratch", "align", "flops", "bytes", plan::kProduct},
+             "scratch", "align", "flops", "bytes", "seconds", plan::kProduct},
             [&](graph::KernelOp kernel) { return annotate(kernel); })))
       signalPassFailure();
   }
@@ -52,6 +53,8 @@ private:
     set("flops", blocks->flops());
     set("bytes", blocks->bytes());
     setProduct(*blocks);
+    kernel->setAttr("seconds",
+                    builder.getF64FloatAttr(predictSeconds(*blocks, machine)));
     return success();
   }
 

@@ -11,9 +11,15 @@ namespace dl::cuda {
 using kernel::Stage;
 using kernel::StagedKernel;
 
-/// Processors of the chips that tiles are chosen for. A constant: the same plan
-/// gives the same bits on each chip.
+/// Processors, and the multiply-adds that one does in a cycle.
+struct ContractForm::Chip {
+  int64_t processors;
+  double f32, f64, tensorCores;
+};
+/// What tiles are chosen for, with the figures of an H100. A constant: the same
+/// plan gives the same bits on each chip.
 static constexpr int64_t kProcessors = 132;
+static constexpr double kCyclesPerSecond = 1.98e9;
 static constexpr int64_t kMaxNumbers = 64;
 static constexpr int64_t kMaxSplits = 64;
 
@@ -151,36 +157,48 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
   return form;
 }
 
-/// The time of a launch in cycles of a processor, by a simple model with the
-/// figures of an H100: two blocks share a processor, larger tiles read shared
-/// memory less often for each product, a step waits for memory if nothing else
-/// is to be done, and parts of sums go through memory.
-double ContractForm::cycles() const {
+/// The time of a launch in cycles of a processor, by a simple model: two blocks
+/// share a processor, larger tiles read shared memory less often for each
+/// product, a step waits for memory if nothing else is to be done, and parts of
+/// sums go through memory.
+double ContractForm::cycles(const Chip &chip) const {
   double area = double(rows.tile) * columns.tile;
-  double rate = tensorCores ? 256 : isDouble ? 64 : 128; // multiply-adds
+  double rate = tensorCores ? chip.tensorCores : isDouble ? chip.f64 : chip.f32;
   double efficiency = area / (area + 12.0 * (rows.tile + columns.tile) + 512);
   double busy = area * double(splitExtent()) / (rate * efficiency);
   double waiting = 500.0 * double(splitExtent() / step) + 2500;
-  int64_t blocks = tiles() * splits, slots = 2 * kProcessors;
+  int64_t blocks = tiles() * splits, slots = 2 * chip.processors;
   double both = std::max(2 * busy, waiting),
          alone = std::max(1.2 * busy, waiting);
   int64_t rest = blocks % slots;
-  double time = double(blocks / slots) * both + (rest > kProcessors ? both
-                                                 : rest > 0         ? alone
-                                                                    : 0);
+  double time = double(blocks / slots) * both + (rest > chip.processors ? both
+                                                 : rest > 0             ? alone
+                                                                        : 0);
   if (splits > 1) {
     double bytes = 2.0 * double(blocks) * area * elementBytes();
-    time += 6000 + bytes / (12.0 * kProcessors);
+    time += 6000 + bytes / (12.0 * double(chip.processors));
   }
   return time;
 }
 
+double ContractForm::seconds(const plan::MachineModel &machine) const {
+  auto perCycle = [&](double flopsPerSecond) {
+    return flopsPerSecond / (2 * double(machine.processors) * kCyclesPerSecond);
+  };
+  Chip chip = {machine.processors, perCycle(machine.flopsPerSecond),
+               perCycle(machine.f64FlopsPerSecond),
+               // As far as shared memory can feed them.
+               2 * perCycle(machine.flopsPerSecond)};
+  return cycles(chip) / kCyclesPerSecond;
+}
+
 /// The tile, step and parts of the least time.
 void ContractForm::chooseTiles() {
+  constexpr Chip chip = {kProcessors, 128, 64, 256};
   double best = 0;
   ContractForm chosen = *this;
   auto consider = [&](ContractForm form) {
-    double time = form.cycles();
+    double time = form.cycles(chip);
     if (best != 0 && time >= best)
       return;
     best = time;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "compiler/codegen/kernel/StagedKernel.h"
+#include "dialects/plan/MachineModel.h"
 
 namespace dl::cuda {
 
@@ -66,8 +67,12 @@ struct ContractForm {
     return int64_t(rows.tile) * columns.tile * elementBytes();
   }
 
+  /// The time of a launch, as the model says by which tiles are chosen.
+  double seconds(const plan::MachineModel &machine) const;
+
 private:
-  double cycles() const;
+  struct Chip;
+  double cycles(const Chip &chip) const;
   void chooseTiles();
 };
 

@@ -4,6 +4,7 @@
 // RUN: dl-opt %s --mark-serial=machine=%t.machine | FileCheck %s --check-prefix=SLOW
 
 // SLOW-COUNT-5: serial
+// SLOW-NOT: serial
 
 // REMARK: remark: small: on one thread: its work (1000 FLOP, 1000 bytes) takes less time than to share it
 // REMARK: remark: copy: on one thread: its work (0 FLOP, 64 bytes) takes less time than to share it
@@ -27,6 +28,21 @@ plan.plan "m" f32 arena 1024 parameters 10 machine "" {
       plan.launch @much_traffic(%w)
       plan.copy %w[0, 32] to %w[32, 32]
       plan.copy %big[0, 1000000] to %big[1000000, 1000000]
+    }
+  }
+}
+
+// Devices have no threads to wake; a launch of theirs takes its time, and what is known of one stays.
+// CHECK: "gpu"
+// CHECK: plan.launch @small(%w) seconds 1.08{{[0-9]*}}E-6
+// CHECK: plan.launch @small(%w) seconds 5.000000e-06
+plan.plan "gpu" f32 for cuda arena 1024 parameters 10 machine "" {
+  %w = plan.buffer "w" arena of device bytes 64 pinned
+  plan.kernel @small "" tiles 8 threads 32 scratch 0 bindings [64] writes [true] flops 1000 bytes 1000
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      plan.launch @small(%w)
+      plan.launch @small(%w) seconds 5.0e-06
     }
   }
 }

@@ -1,0 +1,26 @@
+#include "compiler/codegen/cuda/Prediction.h"
+
+using namespace mlir;
+
+namespace dl::cuda {
+
+double predictSeconds(const BlockKernel &kernel,
+                      const plan::MachineModel &machine) {
+  // Few blocks keep few processors busy; half of them fill the memory's bus.
+  double part = std::min(1.0, double(kernel.blocks()) / machine.processors);
+  double traffic = double(kernel.bytes()) /
+                   (machine.bytesPerSecond * std::min(1.0, 2 * part));
+  if (const auto &product = kernel.contractForm())
+    return machine.launchSeconds + std::max(product->seconds(machine), traffic);
+  bool isDouble = llvm::any_of(kernel.op()->getResultTypes(), [](Type type) {
+    return cast<RankedTensorType>(type).getElementType().isF64();
+  });
+  double rate = isDouble ? machine.f64FlopsPerSecond : machine.flopsPerSecond;
+  double seconds = std::max(double(kernel.flops()) / (rate * part), traffic);
+  // The last block waits for the others' parts, and reads them.
+  if (kernel.splits() > 1)
+    seconds += machine.launchSeconds;
+  return machine.launchSeconds + seconds;
+}
+
+} // namespace dl::cuda
