@@ -115,4 +115,4 @@ class CudaCompile(support.ToolTest):
         self.refused(2, "add --target=cuda", "--tf32")
         self.refused(2, "--tiles is about CPUs", "--target=cuda", "--tiles=2")
         self.refused(2, "--target-cpu is about CPUs", "--target=cuda", "--target-cpu=x86-64-v3")
-        self.refused(3, "DL_NVRTC=FOLDER", "--target=cuda", env={"DL_NVRTC": self.folder})
+        self.refused(3, "tools/dev/setup.sh --cuda fetches it", "--target=cuda", env={"DL_NVRTC": self.folder})

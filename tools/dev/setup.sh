@@ -1,19 +1,23 @@
 #!/usr/bin/env bash
-# tools/dev/setup.sh [--yes] [TARGET...]: installs what is missing, configures build/release and builds.
+# tools/dev/setup.sh [--yes] [--cuda] [TARGET...]: installs what is missing, configures build/release and builds.
+#
+# With --cuda it also sees to NVRTC, by which dlcc compiles for GPUs: one that is there is used; else NVIDIA's wheel of it
+# is fetched by pip (90 MB) and put beside the tools, where dlcc looks. Debian's own is CUDA 11, and knows no C++20.
 #
 # As root it installs without asking; otherwise it asks before using sudo (--yes: does not ask). When nothing is
 # missing it only asks ninja, which takes a fraction of a second. With targets, packages for tests alone are left out.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-yes=0
-if [ "${1:-}" = --yes ]; then
-  yes=1
+yes=0 cuda=0
+while [ "${1:-}" = --yes ] || [ "${1:-}" = --cuda ]; do
+  [ "$1" = --yes ] && yes=1 || cuda=1
   shift
-fi
+done
 
 without="^$"
 [ $# = 0 ] || without="# tests alone:"
+[ $cuda = 1 ] || without="$without\|# CUDA alone:"
 
 die() {
   printf 'setup: %s\n' "$*" >&2
@@ -105,13 +109,42 @@ if [ ! -f build/release/build.ninja ]; then
   cmake --preset release >build/configure.log 2>&1 || { tail -n 30 build/configure.log >&2; die "cmake failed"; }
 fi
 
-if [ ! -x build/release/bin/dlcc ]; then
+build_all() {
+  if [ -x build/release/bin/dlcc ]; then
+    ninja -C build/release --quiet "$@" >build/build.log 2>&1 || build_failed
+    return
+  fi
   echo "setup: building in build/release, which takes minutes the first time"
   if [ -t 1 ]; then # with ninja's own line of progress
     ninja -C build/release "$@" || die "the build failed"
-    exit
+  else
+    NINJA_STATUS='[%f/%t] ' ninja -C build/release "$@" 2>&1 | tee build/build.log | each_tenth || build_failed
   fi
-  NINJA_STATUS='[%f/%t] ' ninja -C build/release "$@" 2>&1 | tee build/build.log | each_tenth || build_failed
-  exit
+}
+build_all "$@"
+
+# Whether dlcc finds an NVRTC, which it says with exit code 3.
+compiles_for_cuda() {
+  local code=0
+  build/release/bin/dlcc examples/mnist_mlp/mnist_mlp.dl --target=cuda -o build/cuda.plan >build/cuda.log 2>&1 || code=$?
+  rm -f build/cuda.plan
+  [ $code = 0 ] || [ $code = 3 ] || { cat build/cuda.log >&2; die "dlcc --target=cuda failed"; }
+  return $code
+}
+
+# 13.0: a driver takes PTX of its own version and of older ones, and those of CUDA 13.0 are the oldest of CUDA 13.
+fetch_nvrtc() {
+  echo "setup: fetching NVRTC, 90 MB"
+  rm -rf build/nvrtc
+  python3 -m pip download --quiet --no-deps --only-binary :all: --dest build/nvrtc 'nvidia-cuda-nvrtc==13.0.*' >build/nvrtc.log 2>&1 ||
+    { tail -n 5 build/nvrtc.log >&2; die "pip cannot fetch nvidia-cuda-nvrtc, see build/nvrtc.log"; }
+  python3 -m zipfile -e build/nvrtc/*.whl build/nvrtc
+  mkdir -p build/release/nvrtc
+  cp build/nvrtc/nvidia/cu13/lib/libnvrtc.so.13 build/nvrtc/nvidia/cu13/lib/libnvrtc-builtins.so.13.0 build/release/nvrtc
+  rm -rf build/nvrtc
+}
+
+if [ $cuda = 1 ] && ! compiles_for_cuda; then
+  fetch_nvrtc
+  compiles_for_cuda || { cat build/cuda.log >&2; die "dlcc cannot use the NVRTC in build/release/nvrtc"; }
 fi
-ninja -C build/release --quiet "$@" >build/build.log 2>&1 || build_failed

@@ -1,5 +1,7 @@
 #include "compiler/codegen/cuda/Nvrtc.h"
+#include "llvm/ADT/SmallString.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include <dlfcn.h>
 #include <memory>
@@ -32,6 +34,15 @@ static llvm::Error wrong(const llvm::Twine &text) {
   return llvm::createStringError(text);
 }
 
+/// Where tools/dev/setup.sh --cuda puts it.
+static std::string besideTools() {
+  llvm::SmallString<256> folder = llvm::sys::path::parent_path(
+      llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable(
+          nullptr, reinterpret_cast<void *>(&besideTools))));
+  llvm::sys::path::append(folder, "nvrtc", "");
+  return folder.str().str();
+}
+
 static void *openAnywhere() {
   std::vector<std::string> paths;
   if (auto said = llvm::sys::Process::GetEnv("DL_NVRTC")) {
@@ -40,7 +51,7 @@ static void *openAnywhere() {
     paths.push_back(*said + "/");
   } else {
     paths = {"", "/usr/local/cuda/lib64/",
-             "/usr/local/cuda/targets/x86_64-linux/lib/"};
+             "/usr/local/cuda/targets/x86_64-linux/lib/", besideTools()};
   }
   for (const std::string &folder : paths)
     for (const char *name : {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"})
@@ -60,9 +71,9 @@ llvm::Expected<const Nvrtc *> Nvrtc::open() {
   void *library = openAnywhere();
   if (!library)
     return wrong("code for CUDA is compiled by NVRTC (libnvrtc.so.13 or .12), "
-                 "which is not there: install NVIDIA's CUDA Toolkit or its "
-                 "package of NVRTC alone, or say where it is with "
-                 "DL_NVRTC=FOLDER");
+                 "which is not there: tools/dev/setup.sh --cuda fetches it; "
+                 "NVIDIA's CUDA Toolkit has it, too; DL_NVRTC=FOLDER says "
+                 "where it is");
   bool all = true;
   auto find = [&](auto &function, const char *name) {
     function = reinterpret_cast<std::decay_t<decltype(function)>>(

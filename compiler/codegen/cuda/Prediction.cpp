@@ -1,4 +1,5 @@
 #include "compiler/codegen/cuda/Prediction.h"
+#include "dialects/plan/Plan.h"
 
 using namespace mlir;
 
@@ -10,13 +11,22 @@ double predictSeconds(const BlockKernel &kernel,
   double part = std::min(1.0, double(kernel.blocks()) / machine.processors);
   double traffic = double(kernel.bytes()) /
                    (machine.bytesPerSecond * std::min(1.0, 2 * part));
-  if (const auto &product = kernel.contractForm())
-    return machine.launchSeconds + std::max(product->seconds(machine), traffic);
+  double flops = double(kernel.flops());
   bool isDouble = llvm::any_of(kernel.op()->getResultTypes(), [](Type type) {
     return cast<RankedTensorType>(type).getElementType().isF64();
   });
+  if (kernel.op()->hasAttr(plan::kProduct)) {
+    double library = isDouble                      ? machine.libraryF64
+                     : kernel.op()->hasAttr(kTf32) ? machine.libraryTf32
+                                                   : machine.libraryF32;
+    return machine.launchSeconds +
+           std::max(flops / library,
+                    double(kernel.bytes()) / machine.bytesPerSecond);
+  }
+  if (const auto &product = kernel.contractForm())
+    return machine.launchSeconds + std::max(product->seconds(machine), traffic);
   double rate = isDouble ? machine.f64FlopsPerSecond : machine.flopsPerSecond;
-  double seconds = std::max(double(kernel.flops()) / (rate * part), traffic);
+  double seconds = std::max(flops / (rate * part), traffic);
   // The last block waits for the others' parts, and reads them.
   if (kernel.splits() > 1)
     seconds += machine.launchSeconds;
