@@ -39,8 +39,8 @@ static std::string besideTools() {
   llvm::SmallString<256> folder = llvm::sys::path::parent_path(
       llvm::sys::path::parent_path(llvm::sys::fs::getMainExecutable(
           nullptr, reinterpret_cast<void *>(&besideTools))));
-  llvm::sys::path::append(folder, "nvrtc", "");
-  return folder.str().str();
+  llvm::sys::path::append(folder, "nvrtc");
+  return folder.str().str() + "/";
 }
 
 static void *openAnywhere() {
