@@ -44,6 +44,10 @@ public:
   void set(StringRef name, const TensorSharding &sharding) {
     known[name] = sharding;
   }
+  bool isParameter(StringRef name) const {
+    graph::StateOp state = states.lookup(name);
+    return state && state.getRole() == "parameter";
+  }
   /// Without what ZeRO divides.
   TensorSharding base(graph::StateOp state) const {
     if (graph::ShardingAttr given = state.getShardingAttr())
@@ -143,10 +147,17 @@ private:
   /// Without the parts of a parameter that only the update works on.
   TensorSharding proposal(Value value) const {
     TensorSharding sharding = of(value);
-    if (!inUpdate && stored.contains(value) && !updates.contains(current))
+    if (!inUpdate && stored.contains(value) && !isUpdate(current))
       for (Axes &dim : sharding.dims)
         llvm::erase(dim, *mesh.data);
     return sharding;
+  }
+
+  /// What has to do with the new value of a state: it needs gradients, or an
+  /// optimizer makes it of the old value alone, as weight decay does.
+  bool isUpdate(Operation *op) const {
+    return updates.contains(op) ||
+           graph::roleOf(op->getLoc()) == graph::StepRole::Update;
   }
 
   graph::StepOp step;
@@ -193,7 +204,8 @@ void StepSharder::placeArguments() {
         sharding = *known;
       else
         open[argument] = state.getValue();
-      if (mesh.zero >= 3 && mesh.data && sharding.uses(*mesh.data))
+      if (mesh.zero >= 3 && mesh.data && sharding.uses(*mesh.data) &&
+          states.isParameter(state.getValue()))
         stored.insert(argument);
     }
     shardings[argument] = sharding;

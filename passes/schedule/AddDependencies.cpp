@@ -18,7 +18,6 @@ namespace {
 void addDependencies(plan::ProgramOp program, const SymbolTable &kernels) {
   LastUsers users; // of the arena's bytes
   HappensBefore order;
-  std::optional<unsigned> exchange; // the last one before
   plan::CommandList commands = plan::commandsOf(program);
   for (auto [index, command] : llvm::enumerate(commands)) {
     std::vector<plan::Access> accesses = command.getAccesses(kernels);
@@ -34,11 +33,6 @@ void addDependencies(plan::ProgramOp program, const SymbolTable &kernels) {
       if (access.writes)
         users.write(access.begin(), access.end(), index, deps);
     llvm::erase(deps, index);
-    if (command.getResource() == plan::Resource::Communication) {
-      if (exchange)
-        deps.push_back(*exchange);
-      exchange = index;
-    }
     SmallVector<Value> after;
     for (unsigned dep : order.add(deps))
       after.push_back(commands[dep].getDone());

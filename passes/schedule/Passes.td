@@ -98,8 +98,8 @@ def AddDependencies : Pass<"add-dependencies", "::mlir::ModuleOp"> {
   let description = [{
     A command waits for the writers of what it reads, for the readers and writers
     of what it overwrites, and for the last users of bytes that it is the first
-    to use again. A communication waits for the one before it, so that all ranks
-    communicate in one order. Edges that follow from others are left out.
+    to use again. Communications wait for no others but those whose bytes they
+    need: several may be under way. Edges that follow from others are left out.
 
     ```mlir
     %0 = plan.launch @make(%a)

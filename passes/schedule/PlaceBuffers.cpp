@@ -47,6 +47,8 @@ public:
       for (const plan::Access &access : command.getAccesses(kernels))
         if (isTemporary(access.buffer()))
           uses[access.buffer()].push_back(index);
+    exchanges = llvm::any_of(llvm::seq<unsigned>(0, commands.size()),
+                             [&](unsigned c) { return isExchange(c); });
   }
 
   /// Packs the temporaries behind `base`; returns the end of the last.
@@ -69,9 +71,9 @@ public:
   }
 
 private:
-  /// What running independent kernels at once may cost in memory.
+  /// What running independent commands at once may cost in memory.
   static constexpr double tolerance = 0.1;
-  /// So many kernels behind one are looked at, by the bits of a word.
+  /// So many commands behind one are looked at, by the bits of a word.
   static constexpr unsigned farthest = 64;
 
   /// Somebody else's order is not ours to change.
@@ -81,8 +83,20 @@ private:
     });
   }
 
-  bool isWorthAThread(unsigned command) {
-    return !commands[command].getSerial();
+  bool isExchange(unsigned command) {
+    return commands[command].getResource() == plan::Resource::Communication;
+  }
+
+  /// Whether there is something to gain by running two at once: both are worth
+  /// a thread, or one is an exchange, beside which all is worth it.
+  bool pays(unsigned a, unsigned b) {
+    return isExchange(a) || isExchange(b) ||
+           (!commands[a].getSerial() && !commands[b].getSerial());
+  }
+
+  /// Whether it is ever one of such two.
+  bool isWorthy(unsigned command) {
+    return exchanges || !commands[command].getSerial();
   }
 
   /// From the first use to the end of the last one's time.
@@ -98,11 +112,12 @@ private:
     return lives;
   }
 
-  /// A packing that orders no two near kernels that data leave free, the nearer
-  /// the less memory there is; `sequence` if even neighbours take too much.
+  /// A packing that orders no two near commands that data leave free, the
+  /// nearer the less memory there is; `sequence` if even neighbours take too
+  /// much.
   ArenaPacking letRunAtOnce(ArenaPacking sequence) {
     std::vector<SmallVector<unsigned, 4>> before = dataDependencies();
-    SmallVector<uint64_t> waits = nearKernelsWaitedFor(before);
+    SmallVector<uint64_t> waits = nearCommandsWaitedFor(before);
     int64_t atOnce = 0;
     for (unsigned reach : {farthest, 16u, 4u, 2u, 1u}) {
       SmallVector<unsigned> ends = keptUntil(before, waits, reach);
@@ -145,12 +160,12 @@ private:
     return before;
   }
 
-  /// For each command which of the kernels before it that are worth a thread it
-  /// has to wait for: bit 0 is the last of them in the sequence.
+  /// For each command which of the worthy ones before it it has to wait for:
+  /// bit 0 is the last of them in the sequence.
   SmallVector<uint64_t>
-  nearKernelsWaitedFor(ArrayRef<SmallVector<unsigned, 4>> before) {
+  nearCommandsWaitedFor(ArrayRef<SmallVector<unsigned, 4>> before) {
     SmallVector<uint64_t> waits(commands.size());
-    SmallVector<unsigned> ordinal; // how many such kernels are before
+    SmallVector<unsigned> ordinal; // how many worthy ones are before
     unsigned count = 0;
     for (unsigned index = 0; index < commands.size(); ++index) {
       ordinal.push_back(count);
@@ -158,16 +173,16 @@ private:
         unsigned distance = count - ordinal[other];
         if (distance < farthest)
           waits[index] |= waits[other] << distance;
-        if (isWorthAThread(other) && distance <= farthest)
+        if (isWorthy(other) && distance <= farthest)
           waits[index] |= uint64_t(1) << (distance - 1);
       }
-      count += isWorthAThread(index);
+      count += isWorthy(index);
     }
     return waits;
   }
 
-  /// For each command until when its buffers are kept: those of a kernel, and
-  /// of what follows from it, until no kernel among the next `reach` can run
+  /// For each command until when its buffers are kept: those of a worthy one,
+  /// and of what follows from it, until none among the next `reach` can run
   /// beside it. Nothing then takes over bytes on the way from one to the other.
   SmallVector<unsigned> keptUntil(ArrayRef<SmallVector<unsigned, 4>> before,
                                   ArrayRef<uint64_t> waits, unsigned reach) {
@@ -175,12 +190,13 @@ private:
     std::iota(ends.begin(), ends.end(), 0);
     SmallVector<unsigned> worthy;
     for (unsigned index = 0; index < commands.size(); ++index) {
-      if (!isWorthAThread(index))
+      if (!isWorthy(index))
         continue;
       unsigned near = std::min<size_t>(reach, worthy.size());
       for (unsigned distance = 1; distance <= near; ++distance)
-        if (!(waits[index] >> (distance - 1) & 1))
-          ends[worthy[worthy.size() - distance]] = index;
+        if (unsigned other = worthy[worthy.size() - distance];
+            !(waits[index] >> (distance - 1) & 1) && pays(other, index))
+          ends[other] = index;
       worthy.push_back(index);
     }
     for (unsigned index = 0; index < commands.size(); ++index)
@@ -193,6 +209,7 @@ private:
   plan::ProgramOp program;
   SymbolTable &kernels;
   plan::CommandList commands;
+  bool exchanges = false;
   llvm::MapVector<plan::BufferOp, SmallVector<unsigned, 4>> uses;
 };
 

@@ -9,13 +9,24 @@ using namespace dlrt;
 
 class Link::Transfer final : public Errand {
 public:
-  Transfer(Link &link, Clock::duration time) : link(link), time(time) {}
+  Transfer(Link &link, const Meeting &meeting) : link(link) {
+    double seconds =
+        link.speed.bandwidth > 0
+            ? static_cast<double>(meeting.bytes) / link.speed.bandwidth
+            : 0;
+    busy = std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double>(seconds));
+    for (const Meeting::Member &member : meeting.members)
+      ranks.push_back(member.rank);
+  }
 
-  void begin(uint32_t) override { link.add({Clock::now() + time, this}); }
+  void begin(uint32_t) override { link.begin(*this); }
+
+  std::vector<uint32_t> ranks;
+  Clock::duration busy; ///< their lines
 
 private:
   Link &link;
-  Clock::duration time;
 };
 
 Status Link::start() {
@@ -39,20 +50,24 @@ Link::~Link() {
 }
 
 Expected<std::unique_ptr<Errand>> Link::errand(const Meeting &meeting) {
-  double seconds = speed.latency;
-  if (speed.bandwidth > 0)
-    seconds += static_cast<double>(meeting.bytes) / speed.bandwidth;
+  auto transfer = std::make_unique<Transfer>(*this, meeting);
   std::lock_guard lock(mutex);
   waiting.reserve(++errands);
-  return std::unique_ptr<Errand>(
-      new Transfer(*this, std::chrono::duration_cast<Clock::duration>(
-                              std::chrono::duration<double>(seconds))));
+  free.resize(std::max<size_t>(free.size(), transfer->ranks.back() + 1));
+  return std::unique_ptr<Errand>(std::move(transfer));
 }
 
-void Link::add(const Waiting &next) {
+void Link::begin(Transfer &transfer) {
   {
     std::lock_guard lock(mutex);
-    waiting.push_back(next);
+    Clock::time_point from = Clock::now();
+    for (uint32_t rank : transfer.ranks)
+      from = std::max(from, free[rank]);
+    for (uint32_t rank : transfer.ranks)
+      free[rank] = from + transfer.busy;
+    auto latency = std::chrono::duration_cast<Clock::duration>(
+        std::chrono::duration<double>(speed.latency));
+    waiting.push_back({from + transfer.busy + latency, &transfer});
   }
   changed.notify_all();
 }

@@ -13,7 +13,10 @@
 
 namespace dlrt {
 
-/// Lets time pass, on a thread that sleeps.
+/// Lets time pass, on a thread that sleeps. Each rank has a line of its own to
+/// the others: what it gives and gets in a meeting takes its bytes through the
+/// line's bandwidth, after those of the meetings that began before, and then
+/// the latency, in which the line is free for the next.
 class Link {
 public:
   explicit Link(const LinkSpeed &speed) : speed(speed) {}
@@ -22,7 +25,6 @@ public:
   Link &operator=(const Link &) = delete;
 
   Status start();
-  /// An errand that takes as long as the largest share of the meeting.
   Expected<std::unique_ptr<Errand>> errand(const Meeting &meeting);
 
 private:
@@ -32,13 +34,14 @@ private:
     Clock::time_point until;
     Transfer *transfer;
   };
-  void add(const Waiting &waiting);
+  void begin(Transfer &transfer);
   void main();
 
   LinkSpeed speed;
   std::mutex mutex;
   std::condition_variable changed;
-  std::vector<Waiting> waiting; ///< room for all errands
+  std::vector<Waiting> waiting;        ///< room for all errands
+  std::vector<Clock::time_point> free; ///< each rank's line, by rank
   size_t errands = 0;
   bool stopping = false;
   std::thread thread;

@@ -19,9 +19,10 @@ Status verifyCommunication(const PlanSet &set);
 /// not in the number of ranks.
 Status executeCommunication(const PlanSet &set);
 
-/// Each exchange of a program waits, directly or through others, for the one
-/// with the next smaller number: a device that blocks in an exchange takes
-/// them in this order.
+/// The numbers of a program's exchanges ascend. A command waits for earlier
+/// ones only, so a device that takes exchanges one after the other comes to the
+/// end, and so does one that has several under way: the first that is not
+/// finished has all that it waits for, on each of its ranks.
 Status checkCommunicationOrder(const fb::PlanT &plan);
 
 /// Each temporary that a kernel reads has been written by a command before it.

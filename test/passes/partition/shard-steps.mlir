@@ -105,3 +105,21 @@ graph.step @gathered(%x: tensor<8x4xf32> input 0, %w: tensor<4x4xf32> state @w)
   graph.return %d : tensor<8x4xf32>
 }
 #backward = loc(fused<"backward">["m.dl":1:1])
+
+// -----
+
+// What an optimizer makes of old values alone, decay and moments, stays in parts: nobody needs these in whole.
+graph.mesh [#graph.axis<"dp" = 2>] data "dp" zero 3
+graph.state @w {type = tensor<4x4xf32>, role = "parameter"}
+graph.state @m {type = tensor<4x4xf32>, role = "slot", of = "w"}
+// CHECK-LABEL: graph.step @kept_in_parts
+// CHECK-NOT: graph.reshard
+graph.step @kept_in_parts(%w: tensor<4x4xf32> state @w, %m: tensor<4x4xf32> state @m, %lr: tensor<f32> input 0)
+    -> (tensor<4x4xf32> state @w, tensor<4x4xf32> state @m) of "train" training batch 1 dataset 0 {
+  // CHECK: graph.mul %{{.*}} {graph.factors = #graph.sharding<{{\[\[}}"dp"], []]
+  %d = graph.mul %w, %lr : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32> loc(#update)
+  // CHECK: graph.mul %{{.*}} {graph.factors = #graph.sharding<{{\[\[}}"dp"], []]
+  %n = graph.mul %m, %lr : (tensor<4x4xf32>, tensor<f32>) -> tensor<4x4xf32>
+  graph.return %d, %n : tensor<4x4xf32>, tensor<4x4xf32>
+}
+#update = loc(fused<"update">["m.dl":2:1])

@@ -93,3 +93,24 @@ plan.plan "m" f32 arena 1024 parameters 10 machine "" mesh [#plan.axis<"dp", 2>]
     }
   }
 }
+
+// -----
+
+// Exchanges wait for what they send alone: both may be under way.
+// CHECK: [[FIRST:%.*]] = plan.communicate over ["dp"] order 0 send(1: %a) receive(1: %b){{$}}
+// CHECK-NEXT: [[SECOND:%.*]] = plan.communicate over ["dp"] order 1 send(1: %a) receive(1: %c){{$}}
+// CHECK-NEXT: plan.communicate over ["dp"] order 2 send(1: %b) receive(1: %d) after([[FIRST]])
+plan.plan "m" f32 arena 1024 parameters 10 machine "" mesh [#plan.axis<"dp", 2>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0 pinned
+  plan.state "a" parameter in %a : tensor<16xf32> dims [] init <zero, 0.0 : f64, 0.0 : f64, key = 0>
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  %c = plan.buffer "c" arena bytes 64 offset 128
+  %d = plan.buffer "d" arena bytes 64 offset 192
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      plan.communicate over ["dp"] order 0 send(1: %a) receive(1: %b)
+      plan.communicate over ["dp"] order 1 send(1: %a) receive(1: %c)
+      plan.communicate over ["dp"] order 2 send(1: %b) receive(1: %d)
+    }
+  }
+}
