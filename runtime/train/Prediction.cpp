@@ -30,7 +30,6 @@ static uint64_t leftOver(const Session &session, uint32_t step,
 
 static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
                        TensorStream *stream, size_t first) {
-  const fb::StepT &step = *session.plan().steps[stepIndex];
   Expected<Batch> next = loader.next();
   if (!next)
     return next.takeError();

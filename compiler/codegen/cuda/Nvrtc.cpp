@@ -61,6 +61,18 @@ static void *openAnywhere() {
   return nullptr;
 }
 
+/// NVRTC opens its headers' library by the name alone, when it first compiles:
+/// it finds the one that is open already, whatever folder that is from.
+static void openBuiltins(void *version, int major, int minor) {
+  Dl_info own;
+  if (!dladdr(version, &own))
+    return;
+  llvm::SmallString<256> path = llvm::sys::path::parent_path(own.dli_fname);
+  llvm::sys::path::append(path, "libnvrtc-builtins.so." + llvm::Twine(major) +
+                                    "." + llvm::Twine(minor));
+  dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
 llvm::Expected<const Nvrtc *> Nvrtc::open() {
   static std::mutex once;
   static Functions functions;
@@ -94,6 +106,9 @@ llvm::Expected<const Nvrtc *> Nvrtc::open() {
   if (!all)
     return wrong("the NVRTC that was found lacks functions of version 12; "
                  "DL_NVRTC=FOLDER names another one");
+  int major = 0, minor = 0;
+  functions.Version(&major, &minor);
+  openBuiltins(reinterpret_cast<void *>(functions.Version), major, minor);
   known.reset(new Nvrtc(&functions));
   return known.get();
 }
