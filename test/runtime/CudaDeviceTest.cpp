@@ -409,8 +409,8 @@ TEST(CudaPlans, RefusedBeforeTheFirstStep) {
   mesh.plan.ranks = {0, 1};
   mesh.arena(4);
   mesh.plan.images.clear();
-  EXPECT_SAYS(refusal(seal(mesh), Code::Unavailable),
-              "a mesh of 2 ranks needs --target=cpu");
+  EXPECT_SAYS(refusal(seal(mesh), Code::Plan),
+              "the plan is for 2 ranks, not for 1");
 }
 
 TEST(CudaPlans, EveryCallThatFailsIsNamed) {
