@@ -136,7 +136,7 @@ private:
   /// Old values that are needed after their update: the update goes through a
   /// temporary.
   void copyStuckUpdates() {
-    auto anyOrder = [](Operation *) { return true; };
+    auto anyOrder = [](Value) { return int64_t(0); };
     while (true) {
       WorkOrder order = orderWork(func, Readers(func), updates, anyOrder);
       if (order.stuck.empty())

@@ -63,7 +63,7 @@ public:
           << " bytes; up to " << fewLifetimes
           << " the best of many packings is taken";
     if (!hasForeignOrder())
-      packing = letRunAtOnce(std::move(packing));
+      packing = letRunAtOnce(std::move(packing), base);
     Builder builder(program.getContext());
     for (auto [entry, offset] : llvm::zip_equal(uses, packing.offsets))
       entry.first.setOffsetAttr(builder.getI64IntegerAttr(base + offset));
@@ -73,6 +73,9 @@ public:
 private:
   /// What running independent commands at once may cost in memory.
   static constexpr double tolerance = 0.1;
+  /// And beside exchanges, of all that the rank keeps: a network is slow, and
+  /// what waits for it are gradients, as large as the parameters that stay.
+  static constexpr double toleranceBesideExchanges = 0.25;
   /// So many commands behind one are looked at, by the bits of a word.
   static constexpr unsigned farthest = 64;
 
@@ -115,7 +118,12 @@ private:
   /// A packing that orders no two near commands that data leave free, the
   /// nearer the less memory there is; `sequence` if even neighbours take too
   /// much.
-  ArenaPacking letRunAtOnce(ArenaPacking sequence) {
+  ArenaPacking letRunAtOnce(ArenaPacking sequence, int64_t pinned) {
+    int64_t allowed = sequence.bytes * (1 + tolerance);
+    if (exchanges)
+      allowed = std::max<int64_t>(allowed, sequence.bytes +
+                                               toleranceBesideExchanges *
+                                                   (pinned + sequence.bytes));
     std::vector<SmallVector<unsigned, 4>> before = dataDependencies();
     SmallVector<uint64_t> waits = nearCommandsWaitedFor(before);
     int64_t atOnce = 0;
@@ -124,7 +132,7 @@ private:
       if (llvm::equal(ends, llvm::seq<unsigned>(0, ends.size())))
         break;
       ArenaPacking wide = packArena(lifetimes(ends), plan::alignment);
-      if (wide.bytes <= sequence.bytes * (1 + tolerance)) {
+      if (wide.bytes <= allowed) {
         emitRemark(program.getLoc())
             << "independent kernels may run at once"
             << (atOnce ? " with the next " + std::to_string(reach) : "") << ": "

@@ -65,12 +65,10 @@ public:
     if (failed(bindArguments()) || failed(bindStates()) ||
         failed(bindReports()))
       return failure();
-    auto needsMemory = [&](Operation *op) {
-      return llvm::any_of(op->getResults(), [&](Value result) {
-        return !bufferOf.contains(result);
-      });
+    auto memoryOf = [&](Value value) {
+      return bufferOf.contains(value) ? 0 : bytesOf(typeOf(value));
     };
-    WorkOrder order = orderWork(func, readers, updates, needsMemory);
+    WorkOrder order = orderWork(func, readers, updates, memoryOf);
     if (!order.stuck.empty())
       return refuse(updates[order.stuck.front()].name,
                     "destroys the old one, which is needed later");

@@ -1,5 +1,6 @@
 #include "passes/schedule/ProgramOrder.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include <queue>
 
@@ -46,7 +47,8 @@ class OrderGraph {
 public:
   OrderGraph(graph::StepOp func, const Readers &readers,
              ArrayRef<StateUpdate> updates)
-      : work(workOf(func)), successors(work.size()), waitsFor(work.size(), 0) {
+      : work(workOf(func)), successors(work.size()), predecessors(work.size()),
+        waitsFor(work.size(), 0) {
     for (auto [index, op] : llvm::enumerate(work))
       indexOf[op] = index;
     Operation *exchange = nullptr;
@@ -66,21 +68,43 @@ public:
           addEdge(reader, update.newValue.getOwner());
   }
 
-  std::vector<Operation *>
-  sort(llvm::function_ref<bool(Operation *)> needsMemory) {
+  std::vector<Operation *> sort(const Readers &readers,
+                                llvm::function_ref<int64_t(Value)> memoryOf) {
     using Entry = std::pair<bool, unsigned>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
+    std::vector<bool> isReady(work.size(), false), hasRun(work.size(), false);
+    auto becomesReady = [&](unsigned index) {
+      isReady[index] = true;
+      ready.push({!freesMemory(index, readers, memoryOf), index});
+    };
+    // What waits for one more could follow that at once.
+    auto judgeAgain = [&](unsigned waiter) {
+      for (unsigned index : predecessors[waiter])
+        if (isReady[index] && !hasRun[index] &&
+            freesMemory(index, readers, memoryOf))
+          ready.push({false, index});
+    };
     for (unsigned index = 0; index < work.size(); ++index)
       if (waitsFor[index] == 0)
-        ready.push({needsMemory(work[index]), index});
+        becomesReady(index);
     std::vector<Operation *> result;
     while (!ready.empty()) {
       unsigned index = ready.top().second;
       ready.pop();
+      if (hasRun[index])
+        continue;
+      hasRun[index] = true;
       result.push_back(work[index]);
+      for (Value operand : work[index]->getOperands())
+        ++readsDone[rootOf(operand)];
+      SmallVector<unsigned> open; // judged when all know that this has run
       for (unsigned next : successors[index])
         if (--waitsFor[next] == 0)
-          ready.push({needsMemory(work[next]), next});
+          open.push_back(next);
+      llvm::for_each(open, becomesReady);
+      for (unsigned next : successors[index])
+        if (waitsFor[next] == 1)
+          judgeAgain(next);
     }
     return result;
   }
@@ -133,26 +157,68 @@ public:
   unsigned numberOf(Operation *op) const { return indexOf.lookup(op); }
 
 private:
+  /// Not counted: a number, such as a bias correction, which no update should
+  /// wait for.
+  static constexpr int64_t bytesOfNumber = 8;
+
+  static int64_t taken(Operation *op,
+                       llvm::function_ref<int64_t(Value)> memoryOf) {
+    int64_t bytes = 0;
+    for (Value result : op->getResults())
+      if (int64_t memory = memoryOf(result); memory > bytesOfNumber)
+        bytes += memory;
+    return bytes;
+  }
+
+  /// Whether it takes no memory, or less than what nobody reads any more behind
+  /// it and those that then can follow at once and take none: the first half of
+  /// an update, say, whose second half has the gradient's last reader.
+  bool freesMemory(unsigned index, const Readers &readers,
+                   llvm::function_ref<int64_t(Value)> memoryOf) const {
+    int64_t takes = taken(work[index], memoryOf);
+    if (takes == 0)
+      return true;
+    llvm::MapVector<Value, size_t> reads; // by it and its followers
+    auto run = [&](Operation *op) {
+      for (Value operand : op->getOperands())
+        ++reads[rootOf(operand)];
+    };
+    run(work[index]);
+    llvm::MapVector<unsigned, unsigned> edges; // to each that waits for it
+    for (unsigned next : successors[index])
+      ++edges[next];
+    for (auto [next, count] : edges)
+      if (waitsFor[next] == count && taken(work[next], memoryOf) == 0)
+        run(work[next]);
+    int64_t frees = 0;
+    for (auto [root, count] : reads)
+      if (readsDone.lookup(root) + count == readers.of(root).size())
+        frees += memoryOf(root);
+    return frees > takes;
+  }
+
   void addEdge(Operation *before, Operation *after) {
     if (before == after)
       return;
     successors[indexOf.lookup(before)].push_back(indexOf.lookup(after));
+    predecessors[indexOf.lookup(after)].push_back(indexOf.lookup(before));
     ++waitsFor[indexOf.lookup(after)];
   }
 
   SmallVector<Operation *> work;
   llvm::DenseMap<Operation *, unsigned> indexOf;
-  std::vector<SmallVector<unsigned, 2>> successors;
+  std::vector<SmallVector<unsigned, 2>> successors, predecessors;
   std::vector<unsigned> waitsFor;
+  llvm::DenseMap<Value, size_t> readsDone;
 };
 
 } // namespace
 
 WorkOrder orderWork(graph::StepOp func, const Readers &readers,
                     ArrayRef<StateUpdate> updates,
-                    llvm::function_ref<bool(Operation *)> needsMemory) {
+                    llvm::function_ref<int64_t(Value)> memoryOf) {
   OrderGraph graph(func, readers, updates);
-  WorkOrder order{graph.sort(needsMemory), {}};
+  WorkOrder order{graph.sort(readers, memoryOf), {}};
   if (order.work.size() == workOf(func).size())
     return order;
   std::vector<unsigned> knots = graph.knots();

@@ -44,10 +44,11 @@ struct WorkOrder {
 
 /// Orders the work: producers first, readers of a state's old value before what
 /// overwrites it, communication as all ranks do, and among that which is ready
-/// one for which `needsMemory` is false, so that what it reads can die early.
-/// Deterministic.
+/// what takes no memory, or less than dies with it and what can follow at once,
+/// so that gradients die early. `memoryOf` a value is what is taken for it
+/// alone, in bytes. Deterministic.
 WorkOrder orderWork(graph::StepOp func, const Readers &readers,
                     llvm::ArrayRef<StateUpdate> updates,
-                    llvm::function_ref<bool(mlir::Operation *)> needsMemory);
+                    llvm::function_ref<int64_t(mlir::Value)> memoryOf);
 
 } // namespace dl::schedule

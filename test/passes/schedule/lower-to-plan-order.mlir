@@ -54,6 +54,50 @@ graph.step @train(%a: tensor<4xf32> state @a, %b: tensor<4xf32> state @b)
 
 // -----
 
+// An update in two halves: the first takes memory, but the second, which can
+// follow at once, has the last reader of that and of the gradient. The number
+// that both need is too small to wait with.
+// CHECK-LABEL: plan.plan
+// CHECK: plan.launch @number
+// CHECK-NEXT: plan.launch @grad_a
+// CHECK-NEXT: plan.launch @half
+// CHECK-NEXT: plan.launch @update_a
+// CHECK-NEXT: plan.launch @grad_b
+graph.state @a {type = tensor<64xf32>, role = "parameter"}
+graph.state @b {type = tensor<64xf32>, role = "parameter"}
+graph.step @train(%a: tensor<64xf32> state @a, %b: tensor<64xf32> state @b, %x: tensor<64xf32> input 0)
+    -> (tensor<64xf32> state @a, tensor<64xf32> state @b)
+    of "train" training batch 64 dataset 0 {
+  %0 = graph.kernel %x {name = "grad_a"} : (tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%y: tensor<64xf32>):
+    graph.yield %y : tensor<64xf32>
+  }
+  %1 = graph.kernel %x {name = "grad_b"} : (tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%y: tensor<64xf32>):
+    graph.yield %y : tensor<64xf32>
+  }
+  %2 = graph.kernel %x {name = "number"} : (tensor<64xf32>) -> tensor<1xf32> {
+  ^bb0(%y: tensor<64xf32>):
+    %s = graph.slice %y {offsets = array<i64: 0>, sizes = array<i64: 1>, strides = array<i64: 1>} : (tensor<64xf32>) -> tensor<1xf32>
+    graph.yield %s : tensor<1xf32>
+  }
+  %3 = graph.kernel %0, %2 {name = "half"} : (tensor<64xf32>, tensor<1xf32>) -> tensor<64xf32> {
+  ^bb0(%y: tensor<64xf32>, %n: tensor<1xf32>):
+    graph.yield %y : tensor<64xf32>
+  }
+  %4 = graph.kernel %a, %0, %3 {name = "update_a", inplace = array<i64: 0>} : (tensor<64xf32>, tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%y: tensor<64xf32>, %g: tensor<64xf32>, %h: tensor<64xf32>):
+    graph.yield %y : tensor<64xf32>
+  }
+  %5 = graph.kernel %b, %1 {name = "update_b", inplace = array<i64: 0>} : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32> {
+  ^bb0(%y: tensor<64xf32>, %g: tensor<64xf32>):
+    graph.yield %y : tensor<64xf32>
+  }
+  graph.return %4, %5 : tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
 // @shares takes over what only it reads; @keeps cannot, because @last reads its
 // operand as well.
 // CHECK-LABEL: plan.plan
