@@ -147,7 +147,8 @@ void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
   int64_t elements = graph::numElements(part.value);
   // Blocks of equal sizes: ranks of a class must not differ in theirs.
   bool allHaveBlocks = elements % members == 0;
-  if (elements >= kLeastToDivide && allHaveBlocks)
+  // Of two, each sends as much either way, and once instead of twice.
+  if (members > 2 && elements >= kLeastToDivide && allHaveBlocks)
     return sumInBlocks(part, axes, kind);
   ++nextOrder; // a number for each exchange of the other way
   if (elements == 0) {

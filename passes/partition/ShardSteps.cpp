@@ -241,13 +241,20 @@ Value StepSharder::summed(Value value, const TensorSharding &to) {
         !llvm::is_contained(axes, mesh.time.value_or(~0u)) &&
         llvm::none_of(axes, [&](unsigned axis) { return parts.uses(axis); }))
       parts.dims[d] = axes;
-  Value divided = reshard(value, parts);
   bool keepsParts = mesh.zero >= (step.getPart() == graph::Part::Micro ? 2 : 1);
-  if (keepsParts || !mesh.data || !of(divided).uses(*mesh.data))
-    return divided;
-  TensorSharding whole = of(divided);
+  if (keepsParts || !mesh.data || !parts.uses(*mesh.data))
+    return reshard(value, parts);
+  TensorSharding whole = parts;
   whole.erase(*mesh.data);
-  Value gathered = reshard(divided, whole);
+  Value divided, gathered;
+  if (mesh.size(*mesh.data) == 2) {
+    // Each of two sends as much as by way of parts, but once instead of twice.
+    gathered = reshard(value, whole);
+    divided = reshard(gathered, parts);
+  } else {
+    divided = reshard(value, parts);
+    gathered = reshard(divided, whole);
+  }
   inParts[gathered] = divided;
   return gathered;
 }
