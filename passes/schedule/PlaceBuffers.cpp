@@ -76,6 +76,7 @@ private:
   /// And beside exchanges, of all that the rank keeps: a network is slow, and
   /// what waits for it are gradients, as large as the parameters that stay.
   static constexpr double toleranceBesideExchanges = 0.25;
+  static constexpr int64_t smallBesideExchanges = 4096;
   /// So many commands behind one are looked at, by the bits of a word.
   static constexpr unsigned farthest = 64;
 
@@ -102,7 +103,9 @@ private:
     return exchanges || !commands[command].getSerial();
   }
 
-  /// From the first use to the end of the last one's time.
+  /// From the first use to the end of the last one's time. Small ones beside
+  /// exchanges share their bytes with nobody: a loss on its way through a
+  /// network must not keep the backward waiting for its 64 bytes.
   std::vector<Lifetime> lifetimes(ArrayRef<unsigned> ends) {
     std::vector<Lifetime> lives;
     for (auto &[buffer, indices] : uses) {
@@ -110,6 +113,8 @@ private:
       Lifetime life{static_cast<int64_t>(op.getBytes()), indices.front(), 0};
       for (unsigned index : indices)
         life.end = std::max(life.end, ends[index]);
+      if (exchanges && life.bytes <= smallBesideExchanges)
+        life = {life.bytes, 0, static_cast<unsigned>(commands.size() - 1)};
       lives.push_back(life);
     }
     return lives;

@@ -1,7 +1,7 @@
 // RUN: dl-opt %s --shard-steps=split-from=4 --verify-shardings --split-input-file | FileCheck %s
 
 // Batches are divided, gradients are summed at the border of the update.
-graph.mesh [#graph.axis<"dp" = 2>] data "dp"
+graph.mesh [#graph.axis<"dp" = 4>] data "dp"
 graph.state @w {type = tensor<4x3xf32>, role = "parameter"}
 graph.state @b {type = tensor<3xf32>, role = "parameter"}
 // CHECK-LABEL: graph.step @train
@@ -27,6 +27,23 @@ graph.step @train(%x: tensor<8x4xf32> input 0, %w: tensor<4x3xf32> state @w, %b:
   %nw = graph.sub %w, %gw : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
   %nb = graph.sub %b, %gb : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   graph.return %loss, %nw, %nb : tensor<f32>, tensor<4x3xf32>, tensor<3xf32>
+}
+
+// -----
+
+// Each of two sends its sum once; by way of parts it would send as much in two exchanges.
+graph.mesh [#graph.axis<"dp" = 2>] data "dp"
+graph.state @w {type = tensor<4x3xf32>, role = "parameter"}
+// CHECK-LABEL: graph.step @of_two
+graph.step @of_two(%x: tensor<8x4xf32> input 0, %y: tensor<8x3xf32> input 1, %w: tensor<4x3xf32> state @w)
+    -> (tensor<4x3xf32> state @w) of "train" training batch 8 dataset 0 {
+  // CHECK: %[[DW:.*]] = graph.matmul
+  %dw = graph.matmul %x, %y {spec = "km,kn->mn"} : (tensor<8x4xf32>, tensor<8x3xf32>) -> tensor<4x3xf32>
+  // CHECK: %[[ALL:.*]] = graph.reshard %[[DW]] {from = #graph.sharding<{{\[\[}}], []], sum ["dp"], max []>, to = #graph.sharding<{{\[\[}}], []], sum [], max []>}
+  // CHECK: graph.gradient %[[ALL]] {of = "w"}
+  %gw = graph.gradient %dw {of = "w"} : (tensor<4x3xf32>) -> tensor<4x3xf32>
+  %nw = graph.sub %w, %gw : (tensor<4x3xf32>, tensor<4x3xf32>) -> tensor<4x3xf32>
+  graph.return %nw : tensor<4x3xf32>
 }
 
 // -----
