@@ -36,8 +36,8 @@ struct MeetingPlaces {
       address;
 };
 
-/// Makes what a meeting has to wait for; null if it is nothing. What it makes
-/// is begun in the order of the meetings' numbers.
+/// Makes what a meeting has to wait for; null if it is nothing. Several
+/// may be under way, begun in any order; a meeting's number tells them apart.
 using ErrandMaker = std::function<Expected<std::unique_ptr<Errand>>(
     const Meeting &, const MeetingPlaces &)>;
 
