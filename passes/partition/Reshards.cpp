@@ -283,8 +283,14 @@ FailureOr<Value> ReshardLowering::lower(graph::ReshardOp op, Value value,
            axes[same] == has.dims[d][same])
       ++same;
     common.push_back(same);
-    if (has.dims[d].size() > same)
-      gather(part, d, same);
+    if (has.dims[d].size() <= same)
+      continue;
+    gather(part, d, same);
+    // A parameter lies as it does where nobody divides it: products go through
+    // it in one order then, and stages of ZeRO have equal bits.
+    if (d != 0 && isa<BlockArgument>(op.getX()))
+      part.value =
+          part.g.make<graph::StoredOp>(part.g.make<graph::CopyOp>(part.value));
   }
   for (auto [d, axes] : llvm::enumerate(to.dims))
     if (axes.size() > common[d])

@@ -83,6 +83,13 @@ class Mesh(support.ToolTest):
         self.same_bits(*(["--mesh=dp=3", "--microbatches=1", f"--zero={stage}"] for stage in range(4)))
         self.same_bits(["--schedule=gpipe"], ["--schedule=1f1b"], ["--zero=1"])
 
+    def test_what_is_gathered_lies_as_what_was_never_divided(self):
+        """fc1.weight, [20, 150], is divided along its second dim, and products go through it in the order of the first."""
+        self.write("net.dl", support.CONVNET)
+        rng = np.random.default_rng(1)
+        np.save(self.path("x.npy"), rng.normal(size=(44, 1, 12, 12)).astype(np.float32))
+        self.same_bits(*(["--mesh=dp=3", f"--zero={stage}"] for stage in (0, 1, 3)))
+
     def test_a_run_goes_on_under_other_meshes(self):
         """With Adam's moments, in the middle of an epoch, and back to one device."""
         self.write_net("")
