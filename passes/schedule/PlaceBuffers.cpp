@@ -75,7 +75,7 @@ private:
   static constexpr double tolerance = 0.1;
   /// And beside exchanges, of all that the rank keeps: a network is slow, and
   /// what waits for it are gradients, as large as the parameters that stay.
-  static constexpr double toleranceBesideExchanges = 0.25;
+  static constexpr double toleranceBesideExchanges = 0.5;
   static constexpr int64_t smallBesideExchanges = 4096;
   /// So many commands behind one are looked at, by the bits of a word.
   static constexpr unsigned farthest = 64;
@@ -132,7 +132,7 @@ private:
     std::vector<SmallVector<unsigned, 4>> before = dataDependencies();
     SmallVector<uint64_t> waits = nearCommandsWaitedFor(before);
     int64_t atOnce = 0;
-    for (unsigned reach : {farthest, 16u, 4u, 2u, 1u}) {
+    for (unsigned reach : {farthest, 32u, 16u, 8u, 4u, 2u, 1u}) {
       SmallVector<unsigned> ends = keptUntil(before, waits, reach);
       if (llvm::equal(ends, llvm::seq<unsigned>(0, ends.size())))
         break;
