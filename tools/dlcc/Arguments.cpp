@@ -410,6 +410,13 @@ void Parser::complete() {
       fail("--emit=" + output.kind +
            ": --check stops before there are kernels; leave it out");
   for (const Output &output : result.outputs)
+    if (result.check &&
+        (output.kind == "report.json" || output.kind == "machine" ||
+         (output.kind == "mlir" && output.phase != "import")))
+      fail("--emit=" + output.kind +
+           (output.kind == "mlir" ? ":" + output.phase : "") +
+           ": --check stops when the model has been evaluated; leave it out");
+  for (const Output &output : result.outputs)
     if (output.kind == "cu" && result.cudaArchitectures.empty())
       fail("--emit=cu: source of CUDA kernels; add --target=cuda");
   if (result.tiles > 0 && !result.cudaArchitectures.empty())
