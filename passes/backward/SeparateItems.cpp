@@ -1,4 +1,3 @@
-#include "dialects/graph/DepthFirst.h"
 #include "dialects/graph/Sharding.h"
 #include "dialects/graph/SourceLine.h"
 #include "dialects/graph/Step.h"
@@ -6,6 +5,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/backward/Passes.h"
+#include "passes/backward/StepValues.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace dl {
@@ -70,20 +70,9 @@ struct NewStep {
 
   /// What all items share, computed here again.
   Value bring(Value wanted) {
-    graph::visitDepthFirst<Value>(
-        wanted, [&](Value value) { return known.contains(value); },
-        [&](Value value) {
-          Operation *op = value.getDefiningOp();
-          return op ? SmallVector<Value>(op->getOperands())
-                    : SmallVector<Value>();
-        },
-        [&](Value value) {
-          if (Operation *op = value.getDefiningOp())
-            body.clone(*op, known);
-          else
-            known.map(value, addArgument(value.getType(), value.getLoc(),
-                                         graph::portOf(value)));
-        });
+    computeAgain(wanted, body, known, [&](Value value) {
+      return addArgument(value.getType(), value.getLoc(), graph::portOf(value));
+    });
     return known.lookup(wanted);
   }
 };
@@ -263,8 +252,7 @@ private:
     return true;
   }
 
-  //===--- the step for one item
-  //--------------------------------------------===//
+  // The step for one item.
 
   bool buildItem(NewStep &item) {
     item.step->setAttr(graph::kForItem, item.body.getUnitAttr());
@@ -419,8 +407,7 @@ private:
     item.addResult(g.make<graph::SelectOp>(first, own, both), port);
   }
 
-  //===--- what is made of all items
-  //----------------------------------------===//
+  // What is made of all items.
 
   void buildUpdate(OpBuilder &at) {
     NewStep update(original, ".update", at);

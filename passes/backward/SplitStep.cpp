@@ -1,4 +1,3 @@
-#include "dialects/graph/DepthFirst.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
@@ -191,19 +190,9 @@ Value Splitter::addUpdateArgument(Value like, graph::PortAttr port) {
 /// Makes a value from before the gradients known in the update: arguments that
 /// both have, and what can be computed from them again.
 void Splitter::bring(Value wanted, OpBuilder &body, IRMapping &mapping) {
-  graph::visitDepthFirst<Value>(
-      wanted, [&](Value value) { return mapping.contains(value); },
-      [&](Value value) {
-        Operation *op = value.getDefiningOp();
-        return op ? SmallVector<Value>(op->getOperands())
-                  : SmallVector<Value>();
-      },
-      [&](Value value) {
-        if (Operation *op = value.getDefiningOp())
-          body.clone(*op, mapping);
-        else
-          mapping.map(value, addUpdateArgument(value, graph::portOf(value)));
-      });
+  computeAgain(wanted, body, mapping, [&](Value value) {
+    return addUpdateArgument(value, graph::portOf(value));
+  });
 }
 
 /// Moves one op over, with what it needs.

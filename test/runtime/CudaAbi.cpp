@@ -1,24 +1,14 @@
 // Compiles only if the device's Driver.h says what cuda.h says: arguments,
 // layouts, numbers. Built where cuda.h is.
 #include "runtime/device/cuda/Driver.h"
+#include "test/device/SameCall.h"
 
 #include <cstddef>
 #include <cuda.h>
-#include <type_traits>
 
 namespace dlrt::cuda {
 
-template <typename A, typename B>
-constexpr bool isSameArgument =
-    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B> &&
-    std::is_floating_point_v<A> == std::is_floating_point_v<B>;
-
-template <typename F, typename G> struct IsSame : std::false_type {};
-template <typename R, typename... A, typename S, typename... B>
-  requires(sizeof...(A) == sizeof...(B))
-struct IsSame<R (*)(A...), S (*)(B...)>
-    : std::bool_constant<sizeof(R) == sizeof(S) &&
-                         (isSameArgument<A, B> && ...)> {};
+using dlabi::IsSame;
 
 #define CHECK(member, symbol, arguments)                                       \
   static_assert(IsSame<Result(*) arguments, decltype(&::symbol)>::value,       \

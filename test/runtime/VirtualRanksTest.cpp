@@ -134,6 +134,31 @@ TEST(VirtualRanks, LinksTakeTime) {
   }
 }
 
+/// A rank's line carries one message after the other, and is free while one is
+/// on its way: two that begin at once take the time of both in bytes, and of
+/// one in latency.
+TEST(VirtualRanks, MessagesShareALine) {
+  PlanBuilder b = singleProgramPlan();
+  b.axis("dp", 2);
+  b.plan.ranks = {0, 1};
+  for (uint64_t order : {0, 1}) {
+    fb::Range own = b.whole(b.arena(160000));
+    b.exchange(*b.plan.steps[0]->programs[0], {0}, order, {{0, own}, {1, own}},
+               {{0, b.whole(b.arena(160000))}, {1, b.whole(b.arena(160000))}});
+  }
+  Bytes file = seal(b);
+  LoadedPlan loaded = mustLoad(file);
+  DeviceOptions options = withThreads(1, 2);
+  options.link = LinkSpeed{0.2, 4e6}; // 40 ms for the bytes of each
+  auto executor = mustCreate(loaded, options);
+  auto begin = std::chrono::steady_clock::now();
+  ASSERT_TRUE(executor->wait(executor->submit({})));
+  double took =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin)
+          .count();
+  EXPECT_GE(took, 0.2 + 0.08); // in turn it would be 0.48
+}
+
 TEST(VirtualRanks, TrainLikeOneRank) {
   TemporaryFolder folder;
   writeRegressionData(folder, 10); // the last batch of an epoch has two items

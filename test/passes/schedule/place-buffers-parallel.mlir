@@ -147,3 +147,34 @@ plan.plan "m" f32 arena 0 parameters 0 machine "" {
     }
   }
 }
+
+// -----
+
+// What runs beside an exchange takes no bytes over from it: the second @make does not wait for the exchange,
+// although %c would find room where %a and %b lie. Beside exchanges that may cost half as much memory as the rank keeps.
+// REMARK: remark: independent kernels may run at once: 24576 bytes of temporaries, 16384 in sequence
+// CHECK: [[GRADIENT:%.*]] = plan.launch @make(%a)
+// CHECK-NEXT: [[SWAP:%.*]] = plan.communicate over ["dp"] order 0 send(1: %a) receive(1: %b) after([[GRADIENT]])
+// CHECK-NEXT: [[UPDATE:%.*]] = plan.launch @move(%b, %w, %w) after([[SWAP]])
+// CHECK-NEXT: [[NEXT:%.*]] = plan.launch @make(%c){{( serial)?}}{{$}}
+// CHECK-NEXT: plan.launch @move(%c, %v, %v) after([[NEXT]])
+plan.plan "m" f32 arena 0 parameters 0 machine "" mesh [#plan.axis<"dp", 2>] {
+  %w = plan.buffer "w" arena bytes 8192 pinned
+  %v = plan.buffer "v" arena bytes 65536 pinned
+  plan.state "w" parameter in %w : tensor<2048xf32> dims [] init <zero, 0.0 : f64, 0.0 : f64, key = 0>
+  plan.state "v" parameter in %v : tensor<16384xf32> dims [] init <zero, 0.0 : f64, 0.0 : f64, key = 0>
+  %a = plan.buffer "a" arena bytes 8192
+  %b = plan.buffer "b" arena bytes 8192
+  %c = plan.buffer "c" arena bytes 8192
+  plan.kernel @make "" tiles 1 scratch 0 bindings [8192] writes [true] flops 0 bytes 0
+  plan.kernel @move "" tiles 1 scratch 0 bindings [8192, 8192, 8192] writes [false, false, true] flops 0 bytes 0
+  plan.step "train" training dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      plan.launch @make(%a)
+      plan.communicate over ["dp"] order 0 send(1: %a) receive(1: %b)
+      plan.launch @move(%b, %w, %w)
+      plan.launch @make(%c)
+      plan.launch @move(%c, %v, %v)
+    }
+  }
+}
