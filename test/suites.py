@@ -26,14 +26,16 @@ NOT_UNDER_TSAN = ["HostilePlan.*", "CommandLine.ATraceTakesTheMemoryThatItFills"
 
 
 class Count:
-    def __init__(self, passed=0, failed=0, skips=()):
-        self.passed, self.failed, self.skips = passed, failed, list(skips)
+    """Tests by outcome; failures and skips by name, for the lines at the end, where a log is read first."""
+
+    def __init__(self, passed=0, failures=(), skips=()):
+        self.passed, self.failures, self.skips = passed, list(failures), list(skips)
 
     def __add__(self, other):
-        return Count(self.passed + other.passed, self.failed + other.failed, self.skips + other.skips)
+        return Count(self.passed + other.passed, self.failures + other.failures, self.skips + other.skips)
 
     def line(self):
-        return f"{self.passed} passed, {self.failed} failed, {len(self.skips)} skipped"
+        return f"{self.passed} passed, {len(self.failures)} failed, {len(self.skips)} skipped"
 
 
 def command(*words, **options):
@@ -50,18 +52,18 @@ def quiet(*words):
     return result.returncode == 0
 
 
-def one(good):
-    return Count(1, 0) if good else Count(0, 1)
+def one(name, good):
+    return Count(1) if good else Count(0, [name])
 
 
 def includes():
     """No #include crosses a border of the architecture."""
-    return one(command(sys.executable, "tools/dev/check_includes.py"))
+    return one("includes", command(sys.executable, "tools/dev/check_includes.py"))
 
 
 def tree():
     """Lengths, passes and their descriptions, clang-format."""
-    return one(command(sys.executable, "tools/dev/check_tree.py"))
+    return one("tree", command(sys.executable, "tools/dev/check_tree.py"))
 
 
 def runtime_only():
@@ -69,12 +71,12 @@ def runtime_only():
     compiler = [] if shutil.which("c++") else ["-DCMAKE_C_COMPILER=clang-22", "-DCMAKE_CXX_COMPILER=clang++-22"]
     built = quiet("cmake", "--preset", "runtime-only", *compiler) and quiet("ninja", "-C", "build/runtime-only", "dlrun")
     if not built:
-        return Count(0, 1)
+        return Count(0, ["runtime_only: the build"])
     libraries = subprocess.run(["ldd", "build/runtime-only/bin/dlrun"], cwd=dltools.ROOT, capture_output=True, text=True).stdout
     found = re.findall(r"lib(?:LLVM|MLIR|clang|lld)\S*", libraries)
     if found:
         print("dlrun links", ", ".join(sorted(set(found))))
-    return one(not found)
+    return one("runtime_only: libraries of dlrun", not found)
 
 
 def units():
@@ -91,9 +93,9 @@ def units():
         folder = next((p["value"] for p in test.get("properties", []) if p["name"] == "WORKING_DIRECTORY"), BUILD)
         result = subprocess.run(test["command"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                 env={**os.environ, "GTEST_OUTPUT": "json:" + report})
-        count = gtest_report(test["name"], report) if os.path.exists(report) else one(result.returncode == 0)
-        if result.returncode and not count.failed:
-            count += Count(0, 1)  # it died before or after its tests
+        count = gtest_report(test["name"], report) if os.path.exists(report) else one(test["name"], result.returncode == 0)
+        if result.returncode and not count.failures:
+            count += Count(0, [test["name"]])  # it died before or after its tests
         if result.returncode:
             print("\n".join(result.stdout.splitlines()[-60:]))
         for line in result.stdout.splitlines():
@@ -110,11 +112,12 @@ def gtest_report(name, path):
     count = Count()
     for suite in report.get("testsuites", []):
         for case in suite["testsuite"]:
+            full_name = f"{name} {suite['name']}.{case['name']}"
             if case.get("failures"):
-                count.failed += 1
+                count.failures.append(full_name)
             elif case["result"] == "SKIPPED":
                 why = " ".join(s.get("message", "") for s in case.get("skipped", [])).strip()
-                count.skips.append(f"{name} {suite['name']}.{case['name']}: {why or 'skipped by the test'}")
+                count.skips.append(f"{full_name}: {why or 'skipped by the test'}")
             else:
                 count.passed += 1
     return count
@@ -131,7 +134,7 @@ def lit():
     good = command(tool, "-q", "-j", str(os.cpu_count()), "--param", f"seed={seed}", "--output", report,
                    os.path.join(BUILD, "test"))
     if not os.path.exists(report):
-        return Count(0, 1)
+        return Count(0, ["lit"])
     with open(report, encoding="utf-8") as file:
         tests = json.load(file)["tests"]
     count = Count()
@@ -141,8 +144,8 @@ def lit():
         elif test["code"] in ("UNSUPPORTED", "SKIPPED"):
             count.skips.append(f"{test['name']}: {test['code'].lower()}")
         else:
-            count.failed += 1
-    return count if good or count.failed else count + Count(0, 1)
+            count.failures.append(test["name"])
+    return count if good or count.failures else count + Count(0, ["lit"])
 
 
 def python(package):
@@ -150,9 +153,11 @@ def python(package):
     here = os.path.join(dltools.ROOT, "test")
     tests = unittest.TestLoader().discover(os.path.join(here, package), "test_*.py", here)
     result = unittest.TextTestRunner(sys.stdout, verbosity=2 if package == "e2e" else 1).run(tests)
-    failed = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
+    # Subtests that fail are one test that fails.
+    failures = sorted({getattr(case, "test_case", case).id() for case, _ in [*result.failures, *result.errors]} |
+                      {case.id() for case in result.unexpectedSuccesses})
     skips = [f"{case.id()}: {why}" for case, why in result.skipped]
-    return Count(result.testsRun - failed - len(skips), failed, skips)
+    return Count(max(0, result.testsRun - len(failures) - len(skips)), failures, skips)
 
 
 def twin():
@@ -199,7 +204,7 @@ def cuda():
     """Plans for GPUs on the emulated device."""
     curves = command(sys.executable, "-m", "unittest", "parity.test_ops", "parity.test_parity", cwd=os.path.join(dltools.ROOT, "test"),
                      env={**os.environ, "DL_TARGET": "cuda"})
-    return python("cuda") + one(curves) + compared_programs("--count", "80", "--cuda") + compared_programs("--count", "24", "--meshes", "--cuda")
+    return python("cuda") + one("cuda: parity", curves) + compared_programs("--count", "80", "--cuda") + compared_programs("--count", "24", "--meshes", "--cuda")
 
 
 def random_programs():
@@ -217,11 +222,12 @@ def compared_programs(*options):
                             cwd=dltools.ROOT, stdout=subprocess.PIPE, text=True)
     print(result.stdout, end="")
     match = re.search(r"^random programs: (\d+) of (\d+) agree", result.stdout, re.M)
+    name = f"random_programs.py {' '.join(options)}"
     if not match:
-        return Count(0, 1)
+        return Count(0, [name])
     agreed, total = int(match[1]), int(match[2])
     skips = [line.removeprefix("note: ") for line in result.stdout.splitlines() if line.startswith("note: ")]
-    return Count(agreed, total - agreed, skips)
+    return Count(agreed, [name] * (total - agreed), skips)
 
 
 def hostile():
@@ -231,7 +237,7 @@ def hostile():
     print(result.stdout, end="")
     if result.returncode == 77:
         return Count(skips=["hostile: " + result.stdout.strip().removeprefix("skipped: ")])
-    return one(result.returncode == 0)
+    return one("hostile", result.returncode == 0)
 
 
 def tsan():
@@ -242,12 +248,12 @@ def tsan():
     tools, said = sanitizers.build("tsan", compiler, "dlrt_tests", "dlrun")
     if not tools:
         print(said)
-        return Count(0, 1)
+        return Count(0, ["tsan: the build"])
     # A fixed address space, where it may be had: older libraries of TSan know only some places for it.
     fixed = ["setarch", "-R"] if shutil.which("setarch") and quiet("setarch", "-R", "true") else []
     if not sanitizers.sees_a_race(compiler, fixed):
         print("the control, a program with a race, ends as if it had none")
-        return Count(0, 1)
+        return Count(0, ["tsan: the control"])
     # A race makes exit code 66, of dlrun, too.
     command = [*fixed, os.path.join(tools, "dlrt_tests"), f"--gtest_filter=-{':'.join(NOT_UNDER_TSAN)}"]
     report = os.path.join(RESULTS, "tsan.json")
@@ -259,7 +265,7 @@ def tsan():
     count = gtest_report("tsan", report) if os.path.exists(report) else Count()
     if result.returncode:
         print("\n".join(result.stdout.splitlines()[-120:]))
-        count += Count(0, 0 if count.failed else 1)
+        count += Count(0, [] if count.failures else ["tsan"])
     return count
 
 
@@ -284,8 +290,10 @@ def main(names):
         total += count
     for skip in total.skips:
         print(f"skipped: {skip}")
+    for failure in total.failures:
+        print(f"failed: {failure}")
     print(total.line())
-    return 1 if total.failed else 0
+    return 1 if total.failures else 0
 
 
 if __name__ == "__main__":
