@@ -43,6 +43,7 @@ public:
   }
 
   uint32_t ranks() const override { return transport.size(); }
+  size_t runsAhead() const override { return own->runsAhead(); }
   Ticket submit(const Launch &launch) override;
   Expected<Report> wait(Ticket ticket) override;
   Status read(const BufferPlace &from, std::span<uint8_t> into) const override;
@@ -64,6 +65,7 @@ public:
     return own->tilesPerThread();
   }
   const std::string &library() const override { return own->library(); }
+  const std::string &network() const override { return own->network(); }
   const std::vector<std::string> &notes() const override {
     return own->notes();
   }

@@ -54,6 +54,7 @@ struct DeviceOptions {
   Ranks ranks = {};
   std::optional<LinkSpeed> link = {}; ///< whose time communications take
   Transport *transport = nullptr;     ///< to the ranks that are not at hand
+  uint32_t gpu = 0;                   ///< of those that the environment shows
   bool ownKernels = false;            ///< no library of the device's is used
 };
 
@@ -123,6 +124,12 @@ public:
   /// The library that computes some commands in place of kernels, with its
   /// version; empty: none does.
   virtual const std::string &library() const {
+    static const std::string none;
+    return none;
+  }
+  /// The library that carries bytes to ranks of other processes in place of the
+  /// transport, with its version; empty: none does.
+  virtual const std::string &network() const {
     static const std::string none;
     return none;
   }

@@ -77,31 +77,43 @@ DLEMU_FUNCTION cuGetErrorString(int result, const char **text) {
 
 DLEMU_FUNCTION cuDeviceGetCount(int *count) {
   DLEMU_ENTER(cuDeviceGetCount);
-  *count = 1;
+  *count = int(driver().devices.size());
   return Success;
+}
+
+static bool isShown(int device) {
+  return device >= 0 && size_t(device) < driver().devices.size();
 }
 
 DLEMU_FUNCTION cuDeviceGet(int *device, int ordinal) {
   DLEMU_ENTER(cuDeviceGet);
   *device = ordinal;
-  return ordinal == 0 ? Success : InvalidDevice;
+  return isShown(ordinal) ? Success : InvalidDevice;
+}
+
+DLEMU_FUNCTION cuDeviceGetUuid_v2(char *id, int device) {
+  DLEMU_ENTER(cuDeviceGetUuid_v2);
+  if (!isShown(device))
+    return InvalidDevice;
+  snprintf(id, 16, "emulated %d", driver().devices[device]);
+  return Success;
 }
 
 DLEMU_FUNCTION cuDeviceGetName(char *name, int bytes, int device) {
   DLEMU_ENTER(cuDeviceGetName);
   snprintf(name, bytes, "emulated device");
-  return device == 0 ? Success : InvalidDevice;
+  return isShown(device) ? Success : InvalidDevice;
 }
 
 DLEMU_FUNCTION cuDeviceTotalMem_v2(size_t *bytes, int device) {
   DLEMU_ENTER(cuDeviceTotalMem_v2);
   *bytes = driver().memory.total();
-  return device == 0 ? Success : InvalidDevice;
+  return isShown(device) ? Success : InvalidDevice;
 }
 
 DLEMU_FUNCTION cuDeviceGetAttribute(int *value, int attribute, int device) {
   DLEMU_ENTER(cuDeviceGetAttribute);
-  if (device != 0)
+  if (!isShown(device))
     return InvalidDevice;
   switch (attribute) {
   case MaxThreadsPerBlock:
@@ -147,10 +159,14 @@ DLEMU_FUNCTION cuDeviceGetAttribute(int *value, int attribute, int device) {
 
 DLEMU_FUNCTION cuDevicePrimaryCtxRetain(ContextT **context, int device) {
   DLEMU_ENTER(cuDevicePrimaryCtxRetain);
-  if (device != 0)
+  if (!isShown(device))
     return InvalidDevice;
-  ++driver().context.retained;
-  *context = &driver().context;
+  ContextT &only = driver().context;
+  if (only.retained && only.device != device)
+    return NotSupported;
+  ++only.retained;
+  only.device = device;
+  *context = &only;
   return Success;
 }
 
@@ -158,7 +174,7 @@ DLEMU_FUNCTION cuDevicePrimaryCtxRelease_v2(int device) {
   std::lock_guard<std::recursive_mutex> lock(driver().mutex);
   if (Result result = driver().injected("cuDevicePrimaryCtxRelease_v2"))
     return result;
-  if (device != 0)
+  if (!isShown(device))
     return InvalidDevice;
   if (!driver().context.retained)
     return InvalidContext;
@@ -170,7 +186,7 @@ DLEMU_FUNCTION cuDevicePrimaryCtxRelease_v2(int device) {
 DLEMU_FUNCTION cuDevicePrimaryCtxReset_v2(int device) {
   std::lock_guard<std::recursive_mutex> lock(driver().mutex);
   driver().reset();
-  return device == 0 ? Success : InvalidDevice;
+  return isShown(device) ? Success : InvalidDevice;
 }
 
 DLEMU_FUNCTION cuDevicePrimaryCtxSetFlags_v2(int, unsigned) {
@@ -180,12 +196,15 @@ DLEMU_FUNCTION cuDevicePrimaryCtxSetFlags_v2(int, unsigned) {
 
 DLEMU_FUNCTION cuCtxSetCurrent(ContextT *context) {
   DLEMU_ENTER(cuCtxSetCurrent);
-  return !context || context == &driver().context ? Success : InvalidContext;
+  if (context && context != &driver().context)
+    return InvalidContext;
+  driver().current() = context;
+  return Success;
 }
 
 DLEMU_FUNCTION cuCtxGetCurrent(ContextT **context) {
   DLEMU_ENTER(cuCtxGetCurrent);
-  *context = driver().context.retained ? &driver().context : nullptr;
+  *context = driver().current();
   return Success;
 }
 

@@ -1,8 +1,10 @@
 #include "test/device/Driver.h"
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <thread>
 
 namespace emulated {
 
@@ -11,9 +13,30 @@ Driver &driver() {
   return one;
 }
 
+ContextT *&Driver::current() {
+  static thread_local ContextT *one = nullptr;
+  return one;
+}
+
 static std::string variable(const char *name) {
   const char *value = getenv(name);
   return value ? value : "";
+}
+
+/// As the real driver takes it: up to the first that is not there.
+void Driver::findDevices(int count) {
+  devices.clear();
+  const char *shown = getenv("CUDA_VISIBLE_DEVICES");
+  for (int d = 0; !shown && d < count; ++d)
+    devices.push_back(d);
+  while (shown && *shown) {
+    char *end = nullptr;
+    long d = strtol(shown, &end, 10);
+    if (end == shown || d < 0 || d >= count)
+      return;
+    devices.push_back(int(d));
+    shown = *end == ',' ? end + 1 : end;
+  }
 }
 
 void Driver::initialise() {
@@ -29,6 +52,8 @@ void Driver::initialise() {
   random = (strtoull(seed.c_str(), nullptr, 0) + 1) * 0x9E3779B97F4A7C15ull;
   if (!bytes.empty())
     memory.setTotal(strtoull(bytes.c_str(), nullptr, 0));
+  std::string count = variable("DLEMU_DEVICES");
+  findDevices(count.empty() ? 8 : atoi(count.c_str()));
   std::string seconds = variable("DLEMU_SECONDS");
   kernelSeconds = seconds.empty() ? 120 : strtod(seconds.c_str(), nullptr);
   failures = variable("DLEMU_FAIL");
@@ -100,22 +125,51 @@ Result Driver::issue(StreamT *given, std::function<Result()> run) {
     return Success;
   }
   append(to, makeOperation(std::move(run), before(to)));
-  return lazy ? Success : force(to.last);
+  return lazy ? Success : issued(to.last);
+}
+
+/// Where nothing is late: it runs now, but for what waits for another device.
+Result Driver::issued(const OperationRef &operation) {
+  Result result = attempt(operation);
+  return result == NotReady ? Success : result;
 }
 
 Result Driver::force(const OperationRef &operation) {
+  constexpr auto pause = std::chrono::microseconds(200);
+  Result result = Success;
+  for (double waited = 0; (result = attempt(operation)) == NotReady;
+       waited += 200e-6) {
+    if (waited > kernelSeconds) {
+      fprintf(stderr, "emulated device: what another device was to send has "
+                      "not come\n");
+      sticky = LaunchTimeout;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+  return result;
+}
+
+void Driver::progress() {
+  attempt(zero.last);
+  for (StreamT *stream : streams)
+    attempt(stream->last);
+}
+
+Result Driver::attempt(const OperationRef &operation) {
   if (!operation || operation->done)
     return sticky;
   memory.open();
   std::function<uint64_t()> random = [this] { return draw(); };
   Result result = finish(operation, lazy ? random : nullptr);
   std::string what;
-  if (result == Success && !memory.intact(what)) {
+  if ((result == Success || result == NotReady) && !memory.intact(what)) {
     fprintf(stderr, "emulated device: an operation has written %s\n",
             what.c_str());
     result = IllegalAddress;
   }
   memory.close();
+  if (result == NotReady)
+    return sticky ? sticky : NotReady;
   if (result && !sticky)
     sticky = result;
   return sticky;

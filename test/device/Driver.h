@@ -18,6 +18,7 @@ namespace emulated {
 
 struct ContextT {
   unsigned retained = 0;
+  int device = 0; ///< the one that it was retained for
 };
 
 struct FunctionT {
@@ -79,6 +80,8 @@ struct ExecT {
 ///                 2, the seventh kernel that runs error 719
 ///   DLEMU_CALLS   a file for the number of calls of each function
 ///   DLEMU_MEMORY  bytes of the device
+///   DLEMU_DEVICES how many there are, 8 if it is not said; those that
+///                 CUDA_VISIBLE_DEVICES names are shown, and a process uses one
 ///   DLEMU_SECONDS of the processor that a kernel may take, then error 702
 struct Driver {
   std::recursive_mutex mutex;
@@ -93,13 +96,17 @@ struct Driver {
   std::set<StreamT *> streams;
   uint64_t random = 1;
   double kernelSeconds = 120;
+  std::vector<int> devices; ///< that are shown: their numbers in the machine
 
   void initialise();
+  void findDevices(int count);
   uint64_t draw();
   /// An error that DLEMU_FAIL asks for.
   Result injected(const char *what);
   /// Of every function but a few: its error before it does anything.
   Result enter(const char *name);
+  /// Of the thread that asks.
+  ContextT *&current();
   StreamT &stream(StreamT *given) { return given ? *given : zero; }
 
   /// Puts an operation behind what the stream has.
@@ -107,8 +114,14 @@ struct Driver {
   OperationRef append(StreamT &stream, OperationRef operation);
   /// What comes before the next operation of a stream.
   std::vector<OperationRef> before(StreamT &stream) const;
+  /// Runs it, and waits for other devices where it does.
+  Result issued(const OperationRef &operation);
   Result force(const OperationRef &operation);
+  /// Runs what can be run of it now. NotReady: it waits for another device.
+  Result attempt(const OperationRef &operation);
   Result forceAll();
+  /// Runs what can be run of all that was issued.
+  void progress();
   /// The context and everything in it is gone.
   void reset();
 

@@ -213,7 +213,7 @@ DLEMU_FUNCTION cuGraphLaunch(ExecT *exec, StreamT *stream) {
   }
   made.insert(made.end(), before.begin(), before.end());
   exec->last = driver().append(of, makeOperation(nullptr, std::move(made)));
-  return driver().lazy ? Success : driver().force(of.last);
+  return driver().lazy ? Success : driver().issued(of.last);
 }
 
 DLEMU_FUNCTION cuGraphExecDestroy(ExecT *exec) {

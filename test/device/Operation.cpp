@@ -53,21 +53,27 @@ Result finish(const OperationRef &last, const std::function<uint64_t()> &draw) {
     if (p.waitsFor == 0)
       ready[operation->number] = &p;
   Result result = Success;
+  bool waits = false;
   while (!ready.empty()) {
     auto chosen =
         draw ? std::next(ready.begin(), draw() % ready.size()) : ready.begin();
     Pending *now = chosen->second;
     ready.erase(chosen);
+    if (now->operation->run && result == Success)
+      result = now->operation->run();
+    if (result == NotReady) {
+      waits = true;
+      result = Success;
+      continue;
+    }
     now->operation->done = true;
     now->operation->after.clear();
-    auto run = std::move(now->operation->run);
-    if (run && result == Success)
-      result = run();
+    now->operation->run = nullptr;
     for (Pending *follower : now->followers)
       if (--follower->waitsFor == 0)
         ready[follower->operation->number] = follower;
   }
-  return result;
+  return result == Success && waits ? NotReady : result;
 }
 
 } // namespace emulated

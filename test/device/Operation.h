@@ -24,7 +24,9 @@ OperationRef makeOperation(std::function<Result()> run,
                            std::vector<OperationRef> after);
 
 /// Runs an operation and what it comes after, in an order that is allowed:
-/// that of their issue, or, with `draw`, at random.
+/// that of their issue, or, with `draw`, at random. NotReady: one of them waits
+/// for another device; what does not come after it has run, and the rest does
+/// when it is asked for again.
 Result finish(const OperationRef &operation,
               const std::function<uint64_t()> &draw);
 

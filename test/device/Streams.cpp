@@ -115,7 +115,7 @@ DLEMU_FUNCTION cuEventQuery(EventT *event) {
   DLEMU_ENTER(cuEventQuery);
   if (!event->operation || event->operation->done)
     return Success;
-  return ++event->queries < 4 ? NotReady : driver().force(event->operation);
+  return ++event->queries < 4 ? NotReady : driver().attempt(event->operation);
 }
 
 DLEMU_FUNCTION cuEventElapsedTime_v2(float *milliseconds, EventT *start,

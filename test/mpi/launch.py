@@ -14,7 +14,7 @@ from e2e import support
 REPLICATE = os.path.join(dltools.BIN, "dl_replicate")
 PLUGIN = os.path.join(dltools.BIN, "dlrun_mpi.so")
 HERE = os.path.dirname(os.path.abspath(__file__))
-FRAME = re.compile(r"rank (\d+) \(host ([^,]+), process (\d+)\) (.*) in step (\d+)(?:[,:] .*)?; the run is over")
+FRAME = re.compile(r"rank (\d+) \(host ([^,\n]+), process (\d+)\) (.*) in step (\d+)(?:[,:] .*)?; the run is over")
 
 
 def missing():

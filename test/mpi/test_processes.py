@@ -79,15 +79,6 @@ class Equal(ProcessTest):
         self.assertEqual(result.stdout.count('"event":"bench"'), 1)
 
 
-class Refused(ProcessTest):
-    def test_plans_for_gpus(self):
-        """Said once, before a driver is asked for."""
-        dltools.dlcc("m.dl", "--mesh=dp=2", "--target=cuda:source", "-o", "gpu.plan", cwd=self.folder)
-        result = self.dlrun_np(2, self.path("gpu.plan"), "--steps", "1")
-        self.assert_refused(result, 3, "a plan for CUDA runs in one process in this version")
-        self.assertEqual(result.stderr.count("in this version"), 1, result.stderr)
-
-
 class Readme(ProcessTest):
     def test_commands(self):
         """Those of README's "Many devices" that start processes."""

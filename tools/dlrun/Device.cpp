@@ -14,3 +14,13 @@ DeviceFactory dlrun::deviceFactory() {
                : cpuDevice(loaded, options);
   };
 }
+
+Status dlrun::lackForProcesses(const fb::PlanT &plan) {
+  return targetOf(plan) == fb::Target::Cuda ? cudaForProcesses() : Status();
+}
+
+Expected<uint32_t> dlrun::gpuForRank(const fb::PlanT &plan,
+                                     Transport &transport,
+                                     const std::string &host) {
+  return targetOf(plan) == fb::Target::Cuda ? gpuOfRank(transport, host) : 0u;
+}

@@ -5,7 +5,7 @@
 #include "runtime/comm/Together.h"
 #include "runtime/comm/mpi/MpiTransport.h"
 #include "runtime/plan/Container.h"
-#include "runtime/plan/Memories.h"
+#include "tools/dlrun/Device.h"
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Signals.h"
 
@@ -162,6 +162,7 @@ DeviceFactory Processes::device(DeviceFactory own) {
           const DeviceOptions &options) -> Expected<std::unique_ptr<Device>> {
         DeviceOptions mine = options;
         mine.transport = carrier.get();
+        mine.gpu = gpu;
         auto inner = own(plan, mine);
         if (!inner)
           return inner.takeError();
@@ -202,7 +203,11 @@ int Processes::end(int code, const std::string &said) {
 
 Status Processes::agree(RankFacts facts) {
   facts.host = hostName();
-  Status status = dlrt::agree(*carrier, facts);
+  return sharedError(dlrt::agree(*carrier, facts));
+}
+
+/// Of something that all ranks have found together.
+Status Processes::sharedError(Status status) {
   shared = !status.ok() && status.code() != Code::RankLost;
   return status;
 }
@@ -286,15 +291,6 @@ static Status checkSize(const Mesh &mesh, uint32_t size) {
                                  : "")};
 }
 
-/// Known to all before a device is opened, so that it is said once.
-static Status checkTarget(const fb::PlanT &plan) {
-  if (targetOf(plan) == fb::Target::Cpu)
-    return {};
-  return {Code::Unavailable,
-          "a plan for CUDA runs in one process in this version, with all ranks "
-          "on one GPU: start dlrun without -np and mpirun"};
-}
-
 Status Processes::agreeOnPlan(const Options &options,
                               const Expected<LoadedPlan> &plan) {
   RankFacts facts;
@@ -310,10 +306,16 @@ Status Processes::agreeOnPlan(const Options &options,
          fmt::format("{} ({:016x})", plan->first().model, plan->checksum)});
     facts.facts.push_back({"mesh", meshText(plan->mesh)});
     facts.failure = checkSize(plan->mesh, carrier->size());
+    // Known to all before a device is opened, so that it is said once.
     if (facts.failure.ok())
-      facts.failure = checkTarget(plan->first());
+      facts.failure = lackForProcesses(plan->first());
   }
-  return agree(std::move(facts));
+  DLRT_TRY(agree(std::move(facts)));
+  auto own = gpuForRank(plan->first(), *carrier, hostName());
+  if (!own)
+    return sharedError(own.takeError());
+  gpu = *own;
+  return {};
 }
 
 static std::string dataText(Session &session, uint32_t step) {

@@ -72,6 +72,7 @@ private:
   Processes() = default;
   dlrt::Status open(const Options &options);
   dlrt::Status agree(dlrt::RankFacts facts);
+  dlrt::Status sharedError(dlrt::Status status);
   void lost(const dlrt::Status &error);
   std::string self() const;
 
@@ -79,6 +80,7 @@ private:
   std::unique_ptr<dlrt::Transport> carrier;
   std::unique_ptr<StopWord> stop;
   std::unique_ptr<dlrt::Heartbeat> heartbeat;
+  uint32_t gpu = 0;    ///< DeviceOptions::gpu
   bool shared = false; ///< the error is that of all ranks
 };
 

@@ -32,8 +32,10 @@ static std::string dataRow(Session &session, uint32_t index) {
 }
 
 /// What carries bytes between ranks.
-static const char *engineOf(const Session &session) {
-  return session.options().ranks ? "mpi" : "virtual";
+static const char *engineOf(Session &session) {
+  if (!session.options().ranks)
+    return "virtual";
+  return session.device().network().empty() ? "mpi" : "nccl";
 }
 
 static std::string filesText(const std::vector<WeightSource> &sources) {
@@ -56,6 +58,9 @@ void dlrun::reportStart(Session &session, const Options &options,
       start.field("mesh", mesh.text())
           .field("ranks", mesh.ranks())
           .field("engine", engineOf(session));
+    if (const std::string &network = session.device().network();
+        !network.empty())
+      start.field("network", network);
     if (const std::string &library = session.device().library();
         !library.empty())
       start.field("library", library);
@@ -83,6 +88,7 @@ void dlrun::reportStart(Session &session, const Options &options,
   row("kernels", fmt::format("{}{}, {} thread{}", plan.kernels.size(), isa,
                              session.options().threads,
                              session.options().threads == 1 ? "" : "s"));
+  row("network", session.device().network());
   row("products", session.device().library());
   const char *title = "data";
   for (uint32_t s = 0; s < plan.steps.size(); ++s)

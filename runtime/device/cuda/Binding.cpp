@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+
 using namespace dlrt;
 using namespace dlrt::cuda;
 
@@ -45,6 +48,7 @@ BoundProgram Binding::bind(const RunPlaces &run, bool bringsBatch) const {
     bindCommand(joint[c], area, out.commands[c]);
     order(c, out);
   }
+  orderMessages(out);
   return out;
 }
 
@@ -73,6 +77,21 @@ void Binding::order(uint32_t index, BoundProgram &out) const {
   }
 }
 
+/// NCCL wants the operations of a communicator one after the other, in one
+/// order on all ranks. The numbers of a rank's communications ascend in its
+/// program, which the plan's checks have proved, and are the same on all ranks.
+void Binding::orderMessages(BoundProgram &out) const {
+  std::optional<uint32_t> last;
+  for (uint32_t c = 0; c < out.commands.size(); ++c) {
+    if (out.commands[c].messages.empty())
+      continue;
+    std::vector<uint32_t> &after = out.commands[c].after;
+    if (last && !std::binary_search(after.begin(), after.end(), *last))
+      after.insert(std::upper_bound(after.begin(), after.end(), *last), *last);
+    last = c;
+  }
+}
+
 void Binding::bindCommand(const JointCommand &from, Pointer area,
                           Command &out) const {
   const JointCommand::Part &first = from.parts.front();
@@ -81,30 +100,45 @@ void Binding::bindCommand(const JointCommand &from, Pointer area,
   out.rank = on.ranks.first + first.rank;
   out.number = first.number;
   out.tiles = static_cast<uint32_t>(factsOf(planOf(first.rank), command).tiles);
-  visitWork(
-      command,
-      OfKind{[&](const fb::LaunchT &launch) {
-               bindLaunch(first, launch, area, out);
-             },
-             [&](const fb::MultiplyT &product) {
-               bindLaunch(first, *product.launch, area, out);
-               bindProduct(first, product, out);
-             },
-             [&](const fb::CopyT &copy) {
-               auto at = [&](uint32_t buffer, uint64_t offset) {
-                 return addressOf(first.rank, {buffer, offset, copy.bytes},
-                                  area);
-               };
-               out.copies.push_back({at(copy.from, copy.from_offset),
-                                     at(copy.to, copy.to_offset), copy.bytes});
-             },
-             [&](const fb::CommunicateT &) {
-               for (const Meeting::Copy &copy : from.meeting->copies)
-                 out.copies.push_back({addressOf(copy.from, copy.source, area),
-                                       addressOf(copy.to, copy.target, area),
-                                       copy.target.bytes()});
-             }});
+  visitWork(command, OfKind{[&](const fb::LaunchT &launch) {
+                              bindLaunch(first, launch, area, out);
+                            },
+                            [&](const fb::MultiplyT &product) {
+                              bindLaunch(first, *product.launch, area, out);
+                              bindProduct(first, product, out);
+                            },
+                            [&](const fb::CopyT &copy) {
+                              auto at = [&](uint32_t buffer, uint64_t offset) {
+                                return addressOf(first.rank,
+                                                 {buffer, offset, copy.bytes},
+                                                 area);
+                              };
+                              out.copies.push_back(
+                                  {at(copy.from, copy.from_offset),
+                                   at(copy.to, copy.to_offset), copy.bytes});
+                            },
+                            [&](const fb::CommunicateT &) {
+                              bindMeeting(*from.meeting, area, out);
+                            }});
   describe(from, out);
+}
+
+void Binding::bindMeeting(const Meeting &meeting, Pointer area,
+                          Command &out) const {
+  for (const Meeting::Copy &copy : meeting.copies)
+    out.copies.push_back({addressOf(copy.from, copy.source, area),
+                          addressOf(copy.to, copy.target, area),
+                          copy.target.bytes()});
+  out.communicator = &on.communicator;
+  auto bindAll = [&](const std::vector<Meeting::Message> &from,
+                     std::vector<RemoteBytes> &to) {
+    for (const Meeting::Message &message : from)
+      if (message.range.bytes() != 0) // on both sides
+        to.push_back({addressOf(message.rank, message.range, area),
+                      message.range.bytes(), message.peer});
+  };
+  bindAll(meeting.sends, out.messages.sends);
+  bindAll(meeting.receives, out.messages.receives);
 }
 
 void Binding::bindLaunch(const JointCommand::Part &part,

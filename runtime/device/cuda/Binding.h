@@ -29,6 +29,7 @@ public:
     const Places &places;
     const std::vector<Kernel> &kernels;
     const Products &products;
+    const Communicator &communicator;
     const DeviceMemory &memory;
     const HostMemory &pinned;
   };
@@ -56,10 +57,12 @@ private:
   void bindCommand(const JointCommand &joint, Pointer area, Command &out) const;
   void bindLaunch(const JointCommand::Part &part, const fb::LaunchT &launch,
                   Pointer area, Command &out) const;
+  void bindMeeting(const Meeting &meeting, Pointer area, Command &out) const;
   void bindProduct(const JointCommand::Part &part, const fb::MultiplyT &product,
                    Command &out) const;
   void describe(const JointCommand &joint, Command &out) const;
   void order(uint32_t command, BoundProgram &out) const;
+  void orderMessages(BoundProgram &out) const;
 
   const On on;
   const uint32_t step;

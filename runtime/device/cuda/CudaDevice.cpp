@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 using namespace dlrt;
 using namespace dlrt::cuda;
@@ -25,9 +26,6 @@ dlrt::cudaDevice(const LoadedPlan &loaded, const DeviceOptions &options) {
 Expected<std::unique_ptr<CudaDevice>>
 CudaDevice::create(const LoadedPlan &loaded, const DeviceOptions &options) {
   DLRT_TRY(checkRanks(loaded, options.ranks));
-  if (options.transport)
-    return Status(Code::Unavailable,
-                  "a device for CUDA has no way to ranks of other processes");
   if (options.link)
     return Status(Code::Usage,
                   "--link is for plans of processors: on a GPU communications "
@@ -38,12 +36,15 @@ CudaDevice::create(const LoadedPlan &loaded, const DeviceOptions &options) {
   Expected<const Driver *> driver = Driver::open();
   if (!driver)
     return driver.takeError();
-  Expected<DeviceFacts> facts = DeviceFacts::first(**driver);
+  Expected<DeviceFacts> facts = DeviceFacts::of(**driver, options.gpu);
   if (!facts)
     return facts.takeError();
   std::unique_ptr<CudaDevice> device(
       new CudaDevice(loaded, options.ranks, **driver, std::move(*facts)));
-  DLRT_TRY(device->prepare(loaded, options));
+  if (Status status = device->prepare(loaded, options); !status.ok()) {
+    device->disconnect();
+    return status;
+  }
   return device;
 }
 
@@ -52,24 +53,45 @@ CudaDevice::CudaDevice(const LoadedPlan &loaded, const Ranks &ranks,
     : set(loaded), range(ranks), plan(loaded.first()), cuda(cuda),
       facts(std::move(facts)), places(loaded, ranks),
       context(cuda, this->facts.ordinal), memory(cuda), pinned(cuda),
-      modules(cuda), stream(cuda), copies(cuda), reports(loaded, ranks) {
+      modules(cuda), communicator(cuda), stream(cuda), copies(cuda),
+      reports(loaded, ranks) {
   for (const auto &setting : plan.settings)
     settings.push_back(setting->value);
 }
 
 CudaDevice::~CudaDevice() {
+  // What is still under way then waits for ranks that may never come to it.
+  if (submitted != finished)
+    disconnect();
   if (stream.get())
     cuda.streamSynchronize(stream.get());
+  destroyGraphs();
+  communicator.destroy();
+}
+
+void CudaDevice::destroyGraphs() {
   for (Step &step : steps)
     for (Program &program : step.programs)
       for (Run &run : program.runs)
-        if (run.exec)
-          cuda.execDestroy(run.exec);
+        if (Exec exec = std::exchange(run.exec, nullptr))
+          cuda.execDestroy(exec);
+}
+
+/// After an error: no other rank is waited for any more, and none can go on.
+/// NCCL waits for the end of its graphs, and they for what is under way, which
+/// ends as soon as NCCL leaves.
+void CudaDevice::disconnect() {
+  if (!communicator)
+    return;
+  destroyGraphs();
+  communicator.abort();
 }
 
 Status CudaDevice::prepare(const LoadedPlan &loaded,
                            const DeviceOptions &options) {
   DLRT_TRY(context.create());
+  if (options.transport)
+    DLRT_TRY(communicator.create(*options.transport));
   thread = std::this_thread::get_id();
   if (!plan.kernels.empty()) {
     Expected<size_t> choice = chooseImage(plan, facts, options.isa);
@@ -97,8 +119,8 @@ Status CudaDevice::prepare(const LoadedPlan &loaded,
   if (options.trace)
     record = std::make_unique<Trace>(1);
   if (options.trace || options.checks.any()) {
-    oneByOne = std::make_unique<OneByOne>(cuda, stream.get(), options.checks,
-                                          record.get());
+    oneByOne = std::make_unique<OneByOne>(cuda, stream.get(), communicator,
+                                          options.checks, record.get());
     DLRT_TRY(oneByOne->prepare());
     for (uint32_t r = 0; r < range.count; ++r)
       oneByOne->add(set.of(range.first + r), memory.at(places.arenas[r]));
@@ -109,8 +131,15 @@ Status CudaDevice::prepare(const LoadedPlan &loaded,
     for (size_t p = 0; p < plan.steps[s]->programs.size(); ++p)
       DLRT_TRY(prepareProgram(s, p));
   }
-  return cuda.check(cuda.streamSynchronize(stream.get()),
-                    "preparing the device");
+  return settle();
+}
+
+Status CudaDevice::settle() {
+  Event end = done[0].get();
+  Result result = cuda.eventRecord(end, stream.get());
+  if (result == success)
+    DLRT_TRY(communicator.wait(end, result));
+  return cuda.check(result, "preparing the device");
 }
 
 Status CudaDevice::allocate() {
@@ -143,9 +172,9 @@ Status CudaDevice::prepareProgram(uint32_t step, size_t index) {
   auto joint = joinPrograms(set, atHand, step, kind);
   if (!joint)
     return joint.takeError();
-  Binding binding(
-      {set, range, places, modules.kernels, products, memory, pinned}, step,
-      index, std::move(*joint));
+  Binding binding({set, range, places, modules.kernels, products, communicator,
+                   memory, pinned},
+                  step, index, std::move(*joint));
   for (uint32_t slot = 0; slot < binding.slots(); ++slot) {
     Run &run = program.runs.emplace_back();
     run.places = binding.placesOf(slot);
@@ -158,11 +187,15 @@ Status CudaDevice::prepareProgram(uint32_t step, size_t index) {
   return {};
 }
 
-/// What all slots have alike. Products run once before they are captured: code
-/// is brought to the device when it is called for the first time. Nothing has
-/// been computed yet, all is zero, and so is what they make of it.
+/// What all slots have alike. Products and messages run once before they are
+/// captured: code is brought to the device, and a way to another rank made,
+/// when it is called for the first time. Nothing has been computed yet, all is
+/// zero, and so is what they make of it.
 Status CudaDevice::describe(Program &program, const BoundProgram &bound) const {
   for (const Command &command : bound.commands) {
+    if (!command.messages.empty())
+      DLRT_TRY(communicator.start(command.messages, stream.get(),
+                                  command.description));
     if (!command.kernel)
       continue;
     program.kernel = command.kernel;

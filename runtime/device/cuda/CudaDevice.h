@@ -7,6 +7,7 @@
 #include "runtime/device/Device.h"
 #include "runtime/device/ReportRing.h"
 #include "runtime/device/cuda/Binding.h"
+#include "runtime/device/cuda/Communicator.h"
 #include "runtime/device/cuda/Context.h"
 #include "runtime/device/cuda/Graph.h"
 #include "runtime/device/cuda/OneByOne.h"
@@ -51,12 +52,16 @@ public:
   std::vector<uint64_t> tilesPerThread() const override { return {blocksRun}; }
   const Trace *trace() const override { return record.get(); }
   const std::string &library() const override { return products.library(); }
+  const std::string &network() const override { return communicator.name(); }
   const std::vector<std::string> &notes() const override {
     return products.notes();
   }
+  /// With processes nobody can say whether it is the device that is waited for
+  /// or another rank.
   const char *doing(bool &waits) const override {
-    waits = false;
-    return current.load(std::memory_order_relaxed);
+    const char *text = current.load(std::memory_order_relaxed);
+    waits = text && communicator;
+    return text;
   }
 
 private:
@@ -92,6 +97,9 @@ private:
   Status allocate();
   Status prepareProgram(uint32_t step, size_t index);
   Status prepareRun(Run &run);
+  Status settle();
+  void destroyGraphs();
+  void disconnect();
   Status describe(Program &program, const BoundProgram &bound) const;
   Pointer addressOf(const BufferPlace &place) const;
   Status enter() const;
@@ -117,6 +125,7 @@ private:
   HostMemory pinned;
   Modules modules;
   Products products;
+  Communicator communicator; ///< with ranks of other processes
   size_t imageIndex = 0;
   StreamScope stream, copies;
   std::array<EventScope, launchesAhead> done, copied;

@@ -24,6 +24,11 @@ using Graph = struct GraphT *;
 using Node = struct NodeT *;
 using Exec = struct ExecT *;
 
+/// CUuuid: which piece of hardware a device is, whatever its number here.
+struct DeviceId {
+  uint8_t bytes[16];
+};
+
 /// CUDA_KERNEL_NODE_PARAMS, its second version.
 struct KernelNode {
   Function function;
@@ -65,6 +70,7 @@ enum : Result {
   invalidSource = 300,
   invalidHandle = 400,
   notFound = 500,
+  notReady = 600,
   notSupported = 801,
   systemNotReady = 802,
   driverMismatch = 803,
@@ -103,6 +109,7 @@ enum : unsigned {
   X(deviceCount, cuDeviceGetCount, (int *))                                    \
   X(deviceGet, cuDeviceGet, (Ordinal *, int))                                  \
   X(deviceName, cuDeviceGetName, (char *, int, Ordinal))                       \
+  X(deviceId, cuDeviceGetUuid_v2, (DeviceId *, Ordinal))                       \
   X(deviceAttribute, cuDeviceGetAttribute, (int *, int, Ordinal))              \
   X(retainContext, cuDevicePrimaryCtxRetain, (Context *, Ordinal))             \
   X(releaseContext, cuDevicePrimaryCtxRelease_v2, (Ordinal))                   \
@@ -130,6 +137,7 @@ enum : unsigned {
   X(eventDestroy, cuEventDestroy_v2, (Event))                                  \
   X(eventRecord, cuEventRecord, (Event, Stream))                               \
   X(eventSynchronize, cuEventSynchronize, (Event))                             \
+  X(eventQuery, cuEventQuery, (Event))                                         \
   X(eventElapsed, cuEventElapsedTime, (float *, Event, Event))                 \
   X(launchKernel, cuLaunchKernel,                                              \
     (Function, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,     \

@@ -100,12 +100,13 @@ private:
     return join(made.empty() ? after : made, node);
   }
 
-  /// What the library does is a graph of its own, whatever it consists of.
-  Status multiply(const Command &command, const std::vector<Node> &after,
-                  Node &node) {
-    const std::string &what = command.kernel->description;
+  /// What a library does in the stream is a graph of its own, whatever it
+  /// consists of.
+  template <typename Call>
+  Status capture(const Call &call, const std::string &what,
+                 const std::vector<Node> &after, Node &node) {
     DLRT_TRY(cuda.check(cuda.beginCapture(stream, captureRelaxed), what));
-    Status called = command.product->call(command.operands, stream, what);
+    Status called = call();
     Graph captured = nullptr;
     Result ended = cuda.endCapture(stream, &captured);
     Status added =
@@ -119,6 +120,31 @@ private:
     return added;
   }
 
+  Status multiply(const Command &command, const std::vector<Node> &after,
+                  Node &node) {
+    const std::string &what = command.kernel->description;
+    return capture(
+        [&] { return command.product->call(command.operands, stream, what); },
+        what, after, node);
+  }
+
+  /// What stays on the device goes beside what leaves it.
+  Status exchange(const Command &command, const std::vector<Node> &after,
+                  Node &node) {
+    if (command.messages.empty())
+      return copies(command.copies, after, node);
+    const std::string &what = command.description;
+    auto start = [&] {
+      return command.communicator->start(command.messages, stream, what);
+    };
+    if (command.copies.empty())
+      return capture(start, what, after, node);
+    std::vector<Node> both(2);
+    DLRT_TRY(capture(start, what, after, both[0]));
+    DLRT_TRY(copies(command.copies, after, both[1]));
+    return join(both, node);
+  }
+
   Status add(const Command &command) {
     std::vector<Node> after = nodesOf(command.after);
     if (command.readsBatch && batchNode)
@@ -127,7 +153,7 @@ private:
     if (command.product)
       return multiply(command, after, node);
     if (!command.kernel)
-      return copies(command.copies, std::move(after), node);
+      return exchange(command, after, node);
     const Kernel &kernel = *command.kernel;
     KernelNode launch = {};
     launch.function = kernel.function;

@@ -2,6 +2,7 @@
 #ifndef DLRT_DEVICE_CUDA_GRAPH_H
 #define DLRT_DEVICE_CUDA_GRAPH_H
 
+#include "runtime/device/cuda/Communicator.h"
 #include "runtime/device/cuda/Modules.h"
 #include "runtime/device/cuda/Products.h"
 
@@ -18,7 +19,7 @@ struct CopyOnDevice {
 };
 
 /// A kernel's launch, a product in its place, or copies on the device, which
-/// are independent.
+/// are independent, together with messages to other processes and from them.
 struct Command {
   const Kernel *kernel = nullptr;   ///< null: copies
   const Product *product = nullptr; ///< is called, and not the kernel
@@ -26,6 +27,8 @@ struct Command {
   std::vector<uint64_t> arguments; ///< addresses, constants, scratch
   std::vector<void *> places;      ///< of the arguments, as the driver wants it
   std::vector<CopyOnDevice> copies;
+  const Communicator *communicator = nullptr; ///< of the messages
+  Messages messages;
   std::vector<uint32_t> after; ///< earlier commands; ascending, each once
   bool readsBatch = false;     ///< or scalars
   // As traces and messages name it.
@@ -51,7 +54,8 @@ struct BoundProgram {
 
 /// Independent commands are independent nodes; the batch comes before those
 /// that read it, reports go as soon as they are made.
-/// Products are captured from `stream`, which nobody else uses meanwhile.
+/// Products and messages are captured from `stream`, which nobody else uses
+/// meanwhile.
 Expected<Exec> makeGraph(const Driver &cuda, Context context, Stream stream,
                          const BoundProgram &program);
 

@@ -81,6 +81,7 @@ void CudaDevice::lose(Status status, Ticket ticket) {
     return;
   lost = std::move(status);
   firstLost = ticket;
+  disconnect();
 }
 
 /// One kernel is named; where there are more, the driver does not say which.
@@ -118,8 +119,11 @@ void CudaDevice::finishOldest() {
   if (firstLost != 0 && firstLost <= ticket)
     return;
   current.store(program.description.c_str(), std::memory_order_relaxed);
-  Result result = cuda.eventSynchronize(end);
+  Result result = success;
+  Status connected = communicator.wait(end, result);
   current.store(nullptr, std::memory_order_relaxed);
+  if (!connected.ok())
+    return lose(std::move(connected).within(program.description), ticket);
   if (result != success)
     return lose(failure(program, result), ticket);
   const uint8_t *report = queued.run->places.report;

@@ -11,7 +11,7 @@
 using namespace dlrt;
 using namespace dlrt::cuda;
 
-Expected<DeviceFacts> DeviceFacts::first(const Driver &cuda) {
+Expected<DeviceFacts> DeviceFacts::of(const Driver &cuda, uint32_t index) {
   int count = 0;
   DLRT_TRY(cuda.check(cuda.deviceCount(&count), "counting devices"));
   if (count == 0)
@@ -19,7 +19,8 @@ Expected<DeviceFacts> DeviceFacts::first(const Driver &cuda) {
                   "the plan is for CUDA, and there is no NVIDIA GPU");
   DeviceFacts facts;
   char name[256] = "";
-  DLRT_TRY(cuda.check(cuda.deviceGet(&facts.ordinal, 0), "finding device 0"));
+  DLRT_TRY(cuda.check(cuda.deviceGet(&facts.ordinal, static_cast<int>(index)),
+                      fmt::format("finding device {}", index)));
   DLRT_TRY(cuda.check(cuda.deviceName(name, sizeof(name), facts.ordinal),
                       "asking for the device's name"));
   facts.name = name;

@@ -19,8 +19,8 @@ struct DeviceFacts {
   int maxThreads = 0;       ///< of a block
   int maxShared = 0;        ///< bytes of a block
 
-  /// The first device; what the environment hides is not counted.
-  static Expected<DeviceFacts> first(const Driver &cuda);
+  /// One of the machine's; what the environment hides is not counted.
+  static Expected<DeviceFacts> of(const Driver &cuda, uint32_t index);
 };
 
 /// Index of the plan's best image for a device, or of the one whose features

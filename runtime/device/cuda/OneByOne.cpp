@@ -7,9 +7,10 @@ using namespace dlrt;
 using namespace dlrt::cuda;
 
 OneByOne::OneByOne(const Driver &cuda, Stream stream,
-                   const CheckOptions &checks, Trace *record)
-    : cuda(cuda), stream(stream), checks(checks), record(record),
-      random(checks.orderSeed.value_or(0)) {}
+                   const Communicator &communicator, const CheckOptions &checks,
+                   Trace *record)
+    : cuda(cuda), stream(stream), communicator(communicator), checks(checks),
+      record(record), random(checks.orderSeed.value_or(0)) {}
 
 Status OneByOne::prepare() {
   DLRT_TRY(cuda.check(begin.create(cuda, eventWithTime), "making an event"));
@@ -127,10 +128,12 @@ Status OneByOne::runCommand(const BoundProgram &program, uint32_t index) {
   for (const CopyOnDevice &copy : command.copies)
     if (result == success && copy.bytes != 0)
       result = cuda.copyOnDevice(copy.to, copy.from, copy.bytes, stream);
+  if (result == success && !command.messages.empty())
+    DLRT_TRY(communicator.start(command.messages, stream, command.description));
   if (result == success)
     result = cuda.eventRecord(end.get(), stream);
   if (result == success)
-    result = cuda.eventSynchronize(end.get());
+    DLRT_TRY(communicator.wait(end.get(), result).within(command.description));
   if (result != success)
     return cuda.check(result, command.description);
   if (!record)

@@ -16,8 +16,8 @@ namespace dlrt::cuda {
 class OneByOne {
 public:
   /// Notes what was done when in `record`, if that is not null.
-  OneByOne(const Driver &cuda, Stream stream, const CheckOptions &checks,
-           Trace *record);
+  OneByOne(const Driver &cuda, Stream stream, const Communicator &communicator,
+           const CheckOptions &checks, Trace *record);
 
   Status prepare();
   /// An arena of a rank at hand.
@@ -41,6 +41,7 @@ private:
 
   const Driver &cuda;
   Stream stream;
+  const Communicator &communicator;
   const CheckOptions checks;
   Trace *record;
   std::mt19937_64 random;

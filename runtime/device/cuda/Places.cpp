@@ -76,6 +76,19 @@ static uint32_t slotsOf(uint32_t ringSlots, uint64_t nodes) {
   return static_cast<uint32_t>(std::clamp(slots, least, most));
 }
 
+static uint64_t nodesOf(const fb::StepT &step) {
+  uint64_t nodes = 0;
+  for (const auto &program : step.programs)
+    nodes += program->commands.size();
+  return nodes;
+}
+
+static uint32_t slotsOfRank(const PlanSet &set, const fb::PlanT &plan,
+                            size_t step) {
+  return slotsOf(inputRing(set.mesh, plan, *plan.steps[step]).slots,
+                 1 + nodesOf(*plan.steps[step]));
+}
+
 void Places::addBatch(const PlanSet &set, const Ranks &ranks, size_t step,
                       StepPlaces &out) {
   uint32_t ringSlots = ~0u;
@@ -86,13 +99,16 @@ void Places::addBatch(const PlanSet &set, const Ranks &ranks, size_t step,
     const fb::PlanT &plan = set.of(ranks.first + r);
     InputRing ring = inputRing(set.mesh, plan, *plan.steps[step]);
     ringSlots = std::min(ringSlots, ring.slots);
-    for (const auto &program : plan.steps[step]->programs)
-      nodes += program->commands.size();
+    nodes += nodesOf(*plan.steps[step]);
     auto &components = out.components.emplace_back();
     for (uint64_t bytes : ring.componentBytes)
       components.push_back(bytes == 0 ? StepPlaces::unused : area.add(bytes));
   }
   out.slots = slotsOf(ringSlots, nodes);
+  // Processes launch the graphs of one slot together.
+  if (ranks.count < ranks.total)
+    for (const auto &plan : set.plans)
+      out.slots = std::min(out.slots, slotsOfRank(set, *plan, step));
   fits &= area.total(out.areaBytes);
 }
 
