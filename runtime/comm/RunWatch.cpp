@@ -43,7 +43,11 @@ void RunWatch::note(const RankStatus &status, double now) {
     rank.stepped = now;
   rank.heard = now;
   rank.last = status;
-  if (status.end && *status.end != 0 && !isStop(*status.end) && !firstEnd)
+  if (!status.end || *status.end == 0 || isStop(*status.end))
+    return;
+  // One that has lost another may hear of it before that one can speak.
+  constexpr int lost = static_cast<int>(Code::RankLost);
+  if (!firstEnd || (*ranks[*firstEnd].last->end == lost && *status.end != lost))
     firstEnd = status.rank;
 }
 

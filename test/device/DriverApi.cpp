@@ -27,7 +27,7 @@ EmulatedDevice::EmulatedDevice(const Environment &environment)
   LOAD(cuInit), LOAD(cuGetErrorName), LOAD(cuDeviceGetAttribute),
       LOAD(cuDevicePrimaryCtxRetain);
   LOAD(cuDevicePrimaryCtxReset_v2), LOAD(cuModuleLoadData),
-      LOAD(cuModuleUnload), LOAD(cuModuleGetFunction);
+      LOAD(cuModuleUnload), LOAD(cuModuleGetFunction), LOAD(cuCtxSetCurrent);
   LOAD(cuFuncSetAttribute), LOAD(cuMemAlloc_v2), LOAD(cuMemFree_v2),
       LOAD(cuMemHostAlloc), LOAD(cuMemcpyHtoD_v2);
   LOAD(cuMemcpyDtoH_v2), LOAD(cuMemcpyHtoDAsync_v2), LOAD(cuMemcpyDtoHAsync_v2),
@@ -38,6 +38,8 @@ EmulatedDevice::EmulatedDevice(const Environment &environment)
       LOAD(cuGraphCreate);
   LOAD(cuGraphAddKernelNode_v2), LOAD(cuGraphAddMemcpyNode),
       LOAD(cuGraphAddMemsetNode), LOAD(cuGraphAddEmptyNode);
+  LOAD(cuGraphAddChildGraphNode), LOAD(cuStreamBeginCapture_v2),
+      LOAD(cuStreamEndCapture);
   LOAD(cuGraphInstantiateWithFlags), LOAD(cuGraphLaunch),
       LOAD(cuGraphExecDestroy), LOAD(cuGraphDestroy);
 #undef LOAD

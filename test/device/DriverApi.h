@@ -17,6 +17,7 @@ struct DriverApi {
   int (*cuDeviceGetAttribute)(int *, int, int);
   int (*cuDevicePrimaryCtxRetain)(ContextT **, int);
   int (*cuDevicePrimaryCtxReset_v2)(int);
+  int (*cuCtxSetCurrent)(ContextT *);
   int (*cuModuleLoadData)(ModuleT **, const void *);
   int (*cuModuleUnload)(ModuleT *);
   int (*cuModuleGetFunction)(FunctionT **, ModuleT *, const char *);
@@ -47,6 +48,10 @@ struct DriverApi {
   int (*cuGraphAddMemsetNode)(NodeT **, GraphT *, NodeT *const *, size_t,
                               const MemsetNodeParams *, ContextT *);
   int (*cuGraphAddEmptyNode)(NodeT **, GraphT *, NodeT *const *, size_t);
+  int (*cuGraphAddChildGraphNode)(NodeT **, GraphT *, NodeT *const *, size_t,
+                                  GraphT *);
+  int (*cuStreamBeginCapture_v2)(StreamT *, int);
+  int (*cuStreamEndCapture)(StreamT *, GraphT **);
   int (*cuGraphInstantiateWithFlags)(ExecT **, GraphT *, unsigned long long);
   int (*cuGraphLaunch)(ExecT *, StreamT *);
   int (*cuGraphExecDestroy)(ExecT *);

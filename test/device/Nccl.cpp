@@ -7,7 +7,7 @@
 // ranks or devices, operations of one communicator that nothing orders, groups
 // that are not closed, calls after the end. Variables, besides those of the
 // driver:
-//   DLEMU_NCCL_SECONDS  that an operation waits for other ranks, 60
+//   DLEMU_NCCL_SECONDS  that ranks wait for others, 60
 //   DLEMU_NCCL_VERSION  that it says it is
 #include "test/device/NcclComm.h"
 #include "test/device/NcclDriver.h"
@@ -189,7 +189,7 @@ DLEMU_LIBRARY Status ncclCommInitRank(Comm **comm, int size, UniqueId id,
     return refuse(InvalidUsage, "the thread has entered no device");
   auto made = std::make_unique<Comm>(rank, size);
   std::string why;
-  if (!made->peers->meet(id, rank, size, device, why))
+  if (!made->peers->meet(id, rank, size, device, secondsToWait(), why))
     return refuse(InvalidUsage, "rank %d: %s", rank, why.c_str());
   made->listen();
   *comm = made.release();

@@ -10,6 +10,11 @@ namespace emulated::nccl {
 
 static constexpr int notReady = 600;
 
+double secondsToWait() {
+  const char *text = getenv("DLEMU_NCCL_SECONDS");
+  return text ? strtod(text, nullptr) : 60;
+}
+
 Comm::Comm(int rank, int size)
     : rank(rank), size(size), arrived(size_t(size)), gone(size_t(size)),
       capturedWith(size_t(size)), peers(std::make_unique<Peers>()) {}
@@ -98,11 +103,6 @@ std::string nameOf(uint32_t operation, uint32_t captured, int rank, int other) {
              ? text
              : text + " (captured as its number " + std::to_string(captured) +
                    " with rank " + std::to_string(other) + ")";
-}
-
-double secondsToWait() {
-  const char *text = getenv("DLEMU_NCCL_SECONDS");
-  return text ? strtod(text, nullptr) : 60;
 }
 
 } // namespace

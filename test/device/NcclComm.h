@@ -18,6 +18,9 @@ namespace emulated::nccl {
 
 struct Operation;
 
+/// That ranks wait for one another before it is an error.
+double secondsToWait();
+
 struct Comm {
   Comm(int rank, int size);
 

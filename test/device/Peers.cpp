@@ -12,9 +12,6 @@ namespace emulated::nccl {
 
 namespace {
 
-/// How long ranks wait for one another at the start.
-constexpr int startSeconds = 60;
-
 struct Greeting {
   UniqueId id;
   int rank, size, device;
@@ -73,10 +70,10 @@ bool receiveAll(int socket, void *to, size_t bytes) {
 }
 
 /// A rank may not have come yet.
-int connectTo(const UniqueId &id, int rank) {
+int connectTo(const UniqueId &id, int rank, double seconds) {
   socklen_t length;
   sockaddr_un address = addressOf(id, rank, length);
-  for (int tries = 0; tries < startSeconds * 100; ++tries) {
+  for (int tries = 0; tries < seconds * 100; ++tries) {
     int made = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (connect(made, reinterpret_cast<sockaddr *>(&address), length) == 0)
       return made;
@@ -113,7 +110,7 @@ bool Peers::greet(int socket, int rank, int size, int device, int &peer,
 }
 
 bool Peers::meet(const UniqueId &given, int rank, int size, int device,
-                 std::string &why) {
+                 double seconds, std::string &why) {
   id = given;
   peers.resize(size_t(size));
   socklen_t length;
@@ -130,8 +127,8 @@ bool Peers::meet(const UniqueId &given, int rank, int size, int device,
     pollfd coming = {own, POLLIN, 0};
     int socket = -1;
     if (calls)
-      socket = connectTo(id, i);
-    else if (poll(&coming, 1, startSeconds * 1000) == 1)
+      socket = connectTo(id, i, seconds);
+    else if (poll(&coming, 1, int(seconds * 1000)) == 1)
       socket = accept4(own, nullptr, nullptr, SOCK_CLOEXEC);
     int peer = calls ? i : -1;
     if (socket == -1)

@@ -38,8 +38,8 @@ public:
 
   ~Peers();
   /// Meets all others; `why` says what does not fit. `device`: the number of
-  /// its device in the machine.
-  bool meet(const UniqueId &id, int rank, int size, int device,
+  /// its device in the machine, `seconds`: how long it waits for them.
+  bool meet(const UniqueId &id, int rank, int size, int device, double seconds,
             std::string &why);
   void listen(Events events);
 

@@ -204,3 +204,14 @@ TEST(RunWatch, AnEndThatRanksExplainIsTheirs) {
   EXPECT_EQ(run.watch.ending(4).code, 4);
   EXPECT_EQ(run.watch.ending(4).said, "");
 }
+
+TEST(RunWatch, AReasonCountsMoreThanALoss) {
+  WatchedRun run;
+  run.live(5);
+  for (auto [rank, code] : {std::pair(0u, 6), {2u, 1}, {1u, 6}, {3u, 4}}) {
+    RankStatus last = status(rank, 6);
+    last.end = code;
+    run.watch.note(last, run.now);
+  }
+  EXPECT_EQ(run.watch.ending(6).code, 1);
+}

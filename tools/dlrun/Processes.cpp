@@ -12,8 +12,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <sched.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace dlrun;
@@ -182,6 +184,9 @@ void Processes::lost(const Status &error) {
 
 int Processes::end(int code, const std::string &said) {
   bool together = code == 0 || shared || code > 70;
+  // Where a rank has left, it has a reason of its own, and says it first.
+  if (carrier && code == static_cast<int>(Code::RankLost))
+    std::this_thread::sleep_for(std::chrono::seconds(1));
   if (!said.empty() && (carrier && carrier->rank() != 0) && !together)
     complain(fmt::format("{}: {}", self(), said));
   if (heartbeat)
