@@ -1,12 +1,9 @@
-#include "dialects/graph/Sharding.h"
-#include "dialects/graph/SourceLine.h"
-#include "dialects/graph/Step.h"
 #include "dialects/graph/StepScalars.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/backward/ItemWays.h"
 #include "passes/backward/Passes.h"
 #include "passes/backward/StepValues.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace dl {
 #define GEN_PASS_DEF_SEPARATEITEMS
@@ -17,26 +14,6 @@ using namespace mlir;
 using namespace dl;
 
 namespace {
-
-/// What a value of a batch has to do with the batch's items.
-enum class Way {
-  Shared, ///< nothing
-  Split,  ///< each item has its part of a dim
-  Sum,    ///< the sum of what items have
-  Max,    ///< the maximum of it
-  Late,   ///< made of such sums
-};
-
-struct Place {
-  Way way = Way::Shared;
-  unsigned dim = 0; // where it is split
-};
-
-/// How an op is divided: one item each.
-struct Division {
-  graph::ShardingRule rule;
-  unsigned factor;
-};
 
 /// A step that is being written: its body, and what its arguments are.
 struct NewStep {
@@ -83,18 +60,13 @@ public:
   ItemSeparator(graph::StepOp step, graph::StepOp original, ModuleOp module)
       : step(step), original(original), module(module),
         items(*original.getBatch()),
-        predicts(original->hasAttr(graph::kPredicts)) {}
+        predicts(original->hasAttr(graph::kPredicts)),
+        ways(step, items, predicts) {}
 
   /// What keeps items from being run one by one, "" if nothing does.
   std::string run() {
-    for (BlockArgument argument : step.getArguments())
-      if (graph::portOf(argument).asInput())
-        places[argument] = {Way::Split, 0};
-    for (Operation &op : step.getOps())
-      if (!isa<graph::ReturnOp>(op) && !classify(&op))
-        return why;
-    if (!checkResults())
-      return why;
+    if (!ways.find())
+      return ways.why;
     for (Operation &op : step.getOps()) // no attribute of its part
       op.removeAttr(graph::kBatchDim);
     OpBuilder at(original->getContext());
@@ -106,7 +78,7 @@ public:
       item.step.erase();
       for (graph::StateOp state : accumulators)
         state.erase();
-      return why;
+      return ways.why;
     }
     if (!predicts)
       buildUpdate(at);
@@ -114,144 +86,6 @@ public:
   }
 
 private:
-  Place of(Value value) const { return places.lookup(value); }
-  bool isCombined(Value value) const {
-    Way way = of(value).way;
-    return way == Way::Sum || way == Way::Max;
-  }
-
-  /// Keeps the reason; false.
-  bool refuse(Operation *op, const Twine &what) {
-    std::string line = graph::sourceLineOf(op->getLoc()).lineText();
-    why = "`" + op->getName().stripDialect().str() + "`" +
-          (line.empty() ? "" : " at " + line) + " " + what.str();
-    return false;
-  }
-
-  //===--- what depends on what
-  //---------------------------------------------===//
-
-  bool classify(Operation *op) {
-    auto grows = op->getAttrOfType<IntegerAttr>(graph::kBatchDim);
-    if (grows && grows.getInt() == graph::kNotByItem)
-      return refuse(op,
-                    "pairs items of a batch, or depends on how many it has");
-    bool isLate = false, isSplit = grows != nullptr;
-    for (Value operand : op->getOperands()) {
-      Way way = of(operand).way;
-      isLate |= way != Way::Shared && way != Way::Split;
-      isSplit |= way == Way::Split;
-    }
-    if (isLate && isSplit)
-      return refuse(op, "needs all items of a batch to compute each of them");
-    if (isLate)
-      for (Value result : op->getResults())
-        places[result] = {Way::Late, 0};
-    if (isLate || !isSplit)
-      return true;
-    if (!divide(op))
-      return false;
-    // What else were as long as the batch would be as long as a full one.
-    bool fits = !grows || llvm::any_of(op->getResults(), [&](Value result) {
-      Place place = of(result);
-      return place.way == Way::Split && place.dim == grows.getInt();
-    });
-    return fits || refuse(op, "repeats items as often as a batch has them");
-  }
-
-  /// The factor of the rule that runs through the items.
-  std::optional<unsigned> itemFactor(Operation *op,
-                                     const graph::ShardingRule &rule) {
-    std::optional<unsigned> factor;
-    auto agree = [&](const graph::DimFactors &dim) {
-      bool fits = !dim.empty() && (!factor || *factor == dim.front());
-      if (fits)
-        factor = dim.front();
-      return fits;
-    };
-    for (OpOperand &operand : op->getOpOperands())
-      if (Place place = of(operand.get()); place.way == Way::Split)
-        if (!agree(rule.operands[operand.getOperandNumber()][place.dim]))
-          return std::nullopt;
-    if (auto dim = op->getAttrOfType<IntegerAttr>(graph::kBatchDim);
-        dim && !factor && !agree(rule.results[0][dim.getInt()]))
-      return std::nullopt;
-    return factor;
-  }
-
-  bool canDivide(Operation *op, const graph::ShardingRule &rule,
-                 unsigned factor) {
-    if (whyNotSplit(rule, {{factor, items, 0}}) == graph::BlockReason::None)
-      return true;
-    return refuse(op, "brings items of a batch together");
-  }
-
-  bool divide(Operation *op) {
-    graph::ShardingRule rule = graph::shardingRule(op);
-    std::optional<unsigned> factor = itemFactor(op, rule);
-    if (!factor)
-      return refuse(op, "brings items of a batch together");
-    if (!canDivide(op, rule, *factor))
-      return false;
-    graph::Splitting splitting = rule.factors[*factor].splitting;
-    for (OpResult result : op->getResults()) {
-      const graph::TensorFactors &dims = rule.results[result.getResultNumber()];
-      auto dim = llvm::find_if(dims, [&](const graph::DimFactors &factors) {
-        return llvm::is_contained(factors, *factor);
-      });
-      if (dim != dims.end())
-        places[result] = {Way::Split,
-                          static_cast<unsigned>(dim - dims.begin())};
-      else if (splitting == graph::Splitting::Sum ||
-               splitting == graph::Splitting::Max)
-        places[result] = {
-            splitting == graph::Splitting::Sum ? Way::Sum : Way::Max, 0};
-      else
-        return refuse(op, "brings items of a batch together");
-    }
-    divisions.insert({op, {std::move(rule), *factor}});
-    return true;
-  }
-
-  /// An evaluation returns what is made of sums, a prediction rows.
-  bool checkResults() {
-    for (OpOperand &returned : step.getReturn()->getOpOperands()) {
-      graph::PortAttr port = graph::portOf(returned);
-      Place place = of(returned.get());
-      Operation *maker = returned.get().getDefiningOp();
-      if (!maker)
-        maker = step;
-      if (port.asState())
-        return refuse(maker, "assigns a state");
-      bool isRow = place.way == Way::Split && place.dim == 0;
-      if (port.asMetric() && predicts != isRow)
-        return refuse(maker, predicts ? "is not made item by item"
-                                      : "gives a tensor, not a number");
-      if (port.asMetric() && isCombined(returned.get()) &&
-          !sumOf(returned.get(), maker))
-        return false;
-      if (port.asError() && place.way == Way::Late && predicts)
-        return refuse(maker, "is not made item by item");
-    }
-    for (Operation &op : step.getOps())
-      for (Value operand : op.getOperands())
-        if (!isa<graph::ReturnOp>(op) && isCombined(operand) &&
-            !sumOf(operand, &op))
-          return false;
-    return true;
-  }
-
-  /// Notes that the update needs it.
-  bool sumOf(Value value, Operation *op) {
-    Type element = graph::elementOf(value);
-    if (predicts ||
-        !(isa<FloatType>(element) || element.isSignlessInteger(32) ||
-          element.isSignlessInteger(64)))
-      return refuse(op, "is not made item by item");
-    sums.insert({value, {}});
-    return true;
-  }
-
   // The step for one item.
 
   bool buildItem(NewStep &item) {
@@ -259,23 +93,24 @@ private:
     item.step.setBatchAttr(item.body.getI64IntegerAttr(1));
     item.step.setDatasetAttr(original.getDatasetAttr());
     for (BlockArgument argument : step.getArguments())
-      if (of(argument).way == Way::Split)
+      if (ways.of(argument).way == ItemWay::Split)
         local[argument] =
             item.addArgument(oneItemOf(argument.getType()), argument.getLoc(),
                              graph::portOf(argument));
     for (Operation &op : step.getOps())
-      if (auto it = divisions.find(&op); it != divisions.end())
-        if (!buildDivided(&op, it->second, item))
+      if (const ItemDivision *division = ways.divisionOf(&op))
+        if (!buildDivided(&op, *division, item))
           return false;
-    for (auto &[value, name] : sums)
-      accumulate(value, name, item);
+    for (Value value : ways.combined())
+      accumulate(value, item);
     for (OpOperand &returned : step.getReturn()->getOpOperands()) {
       Value value = returned.get();
       graph::PortAttr port = graph::portOf(returned);
-      bool isHere = port.asError() ? of(value).way != Way::Late : predicts;
+      bool isHere =
+          port.asError() ? ways.of(value).way != ItemWay::Late : predicts;
       if (isHere)
-        item.addResult(of(value).way == Way::Shared ? item.bring(value)
-                                                    : local.lookup(value),
+        item.addResult(ways.isShared(value) ? item.bring(value)
+                                            : local.lookup(value),
                        port);
     }
     return true;
@@ -288,7 +123,8 @@ private:
     return RankedTensorType::get(shape, tensor.getElementType());
   }
 
-  bool buildDivided(Operation *op, const Division &division, NewStep &item) {
+  bool buildDivided(Operation *op, const ItemDivision &division,
+                    NewStep &item) {
     auto values = localOf(op, division, item);
     if (failed(values))
       return false;
@@ -298,8 +134,8 @@ private:
   }
 
   /// The op for one item, from the item's part of each operand.
-  FailureOr<SmallVector<Value>> localOf(Operation *op, const Division &division,
-                                        NewStep &item) {
+  FailureOr<SmallVector<Value>>
+  localOf(Operation *op, const ItemDivision &division, NewStep &item) {
     SmallVector<Value> operands;
     for (OpOperand &operand : op->getOpOperands()) {
       const graph::TensorFactors &dims =
@@ -307,24 +143,24 @@ private:
       auto dim = llvm::find_if(dims, [&](const graph::DimFactors &factors) {
         return !factors.empty() && factors.front() == division.factor;
       });
-      Value value =
-          of(operand.get()).way != Way::Shared ? local.lookup(operand.get())
-          : dim == dims.end() ? item.bring(operand.get())
-                              : partOf(operand.get(), dim - dims.begin(), item);
+      Value value = !ways.isShared(operand.get()) ? local.lookup(operand.get())
+                    : dim == dims.end()
+                        ? item.bring(operand.get())
+                        : partOf(operand.get(), dim - dims.begin(), item);
       if (!value)
         return failure();
       operands.push_back(value);
     }
     auto made = localize(op, division, 0, item.body, operands);
     if (failed(made) || !isSameForEach(op, division, *made, operands)) {
-      refuse(op, "depends on the places of items in their batch");
+      ways.refuse(op, "depends on the places of items in their batch");
       return failure();
     }
     return made;
   }
 
   FailureOr<SmallVector<Value>> localize(Operation *op,
-                                         const Division &division,
+                                         const ItemDivision &division,
                                          int64_t index, OpBuilder &builder,
                                          ValueRange operands) {
     graph::Shard shard(division.rule, {{division.factor, items, index}});
@@ -333,8 +169,8 @@ private:
 
   /// Whether the next item would be computed alike. Random numbers go with the
   /// launch; and what only says which item was wrong may say another one.
-  bool isSameForEach(Operation *op, const Division &division, ValueRange made,
-                     ValueRange operands) {
+  bool isSameForEach(Operation *op, const ItemDivision &division,
+                     ValueRange made, ValueRange operands) {
     bool draws = llvm::is_contained(op->getOperands(), step.getScalars());
     bool saysWhere = llvm::all_of(op->getUses(), [](OpOperand &use) {
       return isa<graph::ReturnOp>(use.getOwner()) &&
@@ -366,13 +202,13 @@ private:
       return known;
     auto result = dyn_cast<OpResult>(value);
     if (!result) {
-      refuse(step, "has a parameter for each item of a batch");
+      ways.refuse(step, "has a parameter for each item of a batch");
       return {};
     }
     Operation *op = result.getOwner();
     graph::ShardingRule rule = graph::shardingRule(op);
     unsigned factor = rule.results[result.getResultNumber()][dim].front();
-    if (!canDivide(op, rule, factor))
+    if (!ways.canDivide(op, rule, factor))
       return {};
     auto made = localOf(op, {std::move(rule), factor}, item);
     if (failed(made))
@@ -381,13 +217,13 @@ private:
   }
 
   /// The first item's value, later added to what is there.
-  void accumulate(Value value, std::string &name, NewStep &item) {
+  void accumulate(Value value, NewStep &item) {
     OpBuilder atStates = OpBuilder::atBlockBegin(module.getBody());
     for (auto state : module.getOps<graph::StateOp>())
       atStates.setInsertionPointAfter(state);
-    name = ("items." + original.getOf().value_or("") + "." +
-            Twine(accumulators.size()))
-               .str();
+    std::string name = ("items." + original.getOf().value_or("") + "." +
+                        Twine(accumulators.size()))
+                           .str();
     auto kind = atStates.getNamedAttr("kind", atStates.getStringAttr("zero"));
     accumulators.push_back(graph::StateOp::create(
         atStates, value.getLoc(), name, value.getType(), "accumulator",
@@ -401,7 +237,7 @@ private:
     Value place = readScalar(g, scalars, graph::itemPlace, own);
     Value zero = g.constant(place, 0);
     Value first = g.make<graph::EqOp>(place, zero);
-    Value both = of(value).way == Way::Sum
+    Value both = ways.of(value).way == ItemWay::Sum
                      ? g.make<graph::AddOp>(before, own)
                      : g.make<graph::MaximumOp>(before, own);
     item.addResult(g.make<graph::SelectOp>(first, own, both), port);
@@ -412,14 +248,15 @@ private:
   void buildUpdate(OpBuilder &at) {
     NewStep update(original, ".update", at);
     update.step.setPart(graph::Part::Update);
-    for (auto &[value, name] : sums)
-      update.known.map(value,
-                       update.addArgument(
-                           value.getType(), value.getLoc(),
-                           graph::PortAttr::state(module.getContext(), name)));
+    for (auto [value, state] : llvm::zip(ways.combined(), accumulators)) {
+      auto port =
+          graph::PortAttr::state(module.getContext(), state.getSymName());
+      update.known.map(
+          value, update.addArgument(value.getType(), value.getLoc(), port));
+    }
     for (OpOperand &returned : step.getReturn()->getOpOperands()) {
       graph::PortAttr port = graph::portOf(returned);
-      if (port.asMetric() || of(returned.get()).way == Way::Late)
+      if (port.asMetric() || ways.of(returned.get()).way == ItemWay::Late)
         update.addResult(update.bring(returned.get()), port);
     }
     update.finish();
@@ -429,11 +266,8 @@ private:
   ModuleOp module;
   const int64_t items; // of a batch
   const bool predicts;
-  std::string why;
-  llvm::DenseMap<Value, Place> places;
-  llvm::DenseMap<Operation *, Division> divisions;
-  /// What the update is made from, and the states in which items add it up.
-  llvm::MapVector<Value, std::string> sums;
+  ItemWays ways;
+  /// In which items add up what is combined.
   SmallVector<graph::StateOp> accumulators;
   llvm::DenseMap<Value, Value> local; // an item's part
   llvm::DenseMap<std::pair<Value, unsigned>, Value> parts;
