@@ -4,6 +4,7 @@
 #include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StepRole.h"
 #include "dialects/graph/StorageOrder.h"
 
 using namespace mlir;
@@ -410,8 +411,11 @@ void KernelGroups::assign(Operation *op) {
     waiting[op] = count;
     return;
   }
-  if (op->hasAttr(graph::kMadeAgain))
-    return assignBeside(op);
+  if (op->hasAttr(graph::kMadeAgain)) {
+    if (!joinsBeside(op))
+      startGroup(op);
+    return;
+  }
   SmallVector<unsigned> candidates, reads;
   for (Value value : realOperands(op)) {
     int group = groupOf(value);
@@ -452,7 +456,9 @@ void KernelGroups::assign(Operation *op) {
     append(g, op);
     return;
   }
-  startGroup(op);
+  bool isUpdate = graph::roleOf(op->getLoc()) == graph::StepRole::Update;
+  if (!isUpdate || kind(op) != OpKind::Elementwise || !fuse || !joinsBeside(op))
+    startGroup(op);
 }
 
 void KernelGroups::startGroup(Operation *op) {

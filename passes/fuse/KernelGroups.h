@@ -66,8 +66,10 @@ private:
   bool isStepNumber(mlir::Operation *op) const;
   void assign(mlir::Operation *op);
   void startGroup(mlir::Operation *op);
-  void assignBeside(mlir::Operation *op);
+  // SharedReads.cpp
+  bool joinsBeside(mlir::Operation *op);
   llvm::SmallVector<unsigned> groupsBeside(mlir::Operation *op) const;
+  llvm::SmallVector<mlir::Value> operandsWithWaiting(mlir::Operation *op) const;
   unsigned canWait(mlir::Operation *op) const;
   /// How many ops join a group with this one: it and those that wait for it.
   unsigned joining(mlir::Operation *op) const;

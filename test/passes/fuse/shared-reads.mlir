@@ -1,0 +1,40 @@
+// Updates that read the same gradient are one kernel, though neither makes what the other reads: the gradient is read
+// once, and the parameter's update finds both moments in registers.
+
+// RUN: dl-opt --form-kernels %s | FileCheck %s
+// RUN: dl-opt --form-kernels %s -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAID
+
+// CHECK-LABEL: @adam
+// CHECK: %[[ALL:.*]]:3 = graph.kernel
+// CHECK-NOT: graph.kernel
+// CHECK: graph.return %[[ALL]]#2, %[[ALL]]#0, %[[ALL]]#1
+// SAID: remark: {{.*}}add: computed beside mul: it reads the same values
+#update = loc(fused<"update">["m.dl"])
+graph.state @w {type = tensor<256x128xf32>, role = "parameter"}
+graph.state @m {type = tensor<256x128xf32>, role = "slot", of = "w"}
+graph.state @v {type = tensor<256x128xf32>, role = "slot", of = "w"}
+graph.step @adam(%w: tensor<256x128xf32> state @w, %m: tensor<256x128xf32> state @m, %v: tensor<256x128xf32> state @v, %g: tensor<256x128xf32>)
+    -> (tensor<256x128xf32> state @w, tensor<256x128xf32> state @m, tensor<256x128xf32> state @v) {
+  %b1 = graph.full {type = tensor<256x128xf32>, value = 9.000000e-01 : f64} : () -> tensor<256x128xf32> loc(#update)
+  %c1 = graph.full {type = tensor<256x128xf32>, value = 1.000000e-01 : f64} : () -> tensor<256x128xf32> loc(#update)
+  %m0 = graph.mul %m, %b1 : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32> loc(#update)
+  %m1 = graph.mul %g, %c1 : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32> loc(#update)
+  %m2 = graph.add %m0, %m1 : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32> loc(#update)
+  %v0 = graph.mul %v, %b1 : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32> loc(#update)
+  %g2 = graph.mul %g, %g : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32> loc(#update)
+  %v1 = graph.mul %g2, %c1 : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32> loc(#update)
+  %v2 = graph.add %v0, %v1 : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32> loc(#update)
+  %d = graph.sqrt %v2 : (tensor<256x128xf32>) -> tensor<256x128xf32> loc(#update)
+  %q = graph.div %m2, %d : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32> loc(#update)
+  %w2 = graph.sub %w, %q : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32> loc(#update)
+  graph.return %w2, %m2, %v2 : tensor<256x128xf32>, tensor<256x128xf32>, tensor<256x128xf32>
+}
+
+// What is no update stays apart: the two could run at once.
+// CHECK-LABEL: @forward
+// CHECK-COUNT-2: graph.kernel
+graph.step @forward(%x: tensor<256x128xf32> input 0) -> (tensor<256x128xf32>, tensor<256x128xf32>) {
+  %a = graph.exp %x : (tensor<256x128xf32>) -> tensor<256x128xf32>
+  %b = graph.tanh %x : (tensor<256x128xf32>) -> tensor<256x128xf32>
+  graph.return %a, %b : tensor<256x128xf32>, tensor<256x128xf32>
+}
