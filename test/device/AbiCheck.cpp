@@ -1,7 +1,7 @@
 // Compiles only if Api.h and DriverApi.h say what cuda.h says: names, sizes and
 // kinds of arguments, layouts, numbers. Built where cuda.h is.
+#include "test/abi/SameCall.h"
 #include "test/device/DriverApi.h"
-#include "test/device/SameCall.h"
 
 #include <cstddef>
 #include <cuda.h>

@@ -1,7 +1,7 @@
 // Compiles only if the device's CublasLt.h says what cublasLt.h says:
 // arguments, layouts, numbers. Built where cublasLt.h is.
 #include "runtime/device/cuda/CublasLt.h"
-#include "test/device/SameCall.h"
+#include "test/abi/SameCall.h"
 
 #include <cstddef>
 #include <cublasLt.h>

@@ -1,7 +1,7 @@
 // Compiles only if the device's Driver.h says what cuda.h says: arguments,
 // layouts, numbers. Built where cuda.h is.
 #include "runtime/device/cuda/Driver.h"
-#include "test/device/SameCall.h"
+#include "test/abi/SameCall.h"
 
 #include <cstddef>
 #include <cuda.h>

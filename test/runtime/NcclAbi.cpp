@@ -1,7 +1,7 @@
 // Compiles only if the device's Nccl.h says what nccl.h says: arguments,
 // layouts, numbers. Built where nccl.h is.
 #include "runtime/device/cuda/Nccl.h"
-#include "test/device/SameCall.h"
+#include "test/abi/SameCall.h"
 
 #include <nccl.h>
 

@@ -32,11 +32,12 @@ RULES = {
     "tools/dlcc": (("compiler", "dialects", "passes"), COMPILER_LIBRARIES),
     "tools/dl-opt": (("compiler", "dialects", "passes"), COMPILER_LIBRARIES),
     "tools/dlrun": (("runtime",), RUNTIME_LIBRARIES),
-    "test/runtime": (("runtime", "tools/dlrun", "test/device"), RUNTIME_LIBRARIES | {"gtest", "gmock", "zlib.h", "cuda.h", "nccl.h"}),
+    "test/abi": ((), set()),
+    "test/runtime": (("runtime", "tools/dlrun", "test/abi"), RUNTIME_LIBRARIES | {"gtest", "gmock", "zlib.h", "cuda.h", "nccl.h"}),
     "test/schedule": (("runtime",), RUNTIME_LIBRARIES),
     "test/mpi": (("runtime",), RUNTIME_LIBRARIES),
     "test/simt": ((), set()),
-    "test/device": (("test/simt",), {"gtest", "cuda.h", "nccl.h"}),
+    "test/device": (("test/simt", "test/abi"), {"gtest", "cuda.h", "nccl.h"}),
     "test/compiler": (("compiler", "dialects", "passes", "runtime"), COMPILER_LIBRARIES | RUNTIME_LIBRARIES | {"gtest", "gmock"}),
 }
 OURS = ("compiler", "dialects", "passes", "runtime", "tools", "test")

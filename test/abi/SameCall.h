@@ -1,6 +1,6 @@
 // Whether two functions are called alike, by their types.
-#ifndef DL_TEST_DEVICE_SAMECALL_H
-#define DL_TEST_DEVICE_SAMECALL_H
+#ifndef DL_TEST_ABI_SAMECALL_H
+#define DL_TEST_ABI_SAMECALL_H
 
 #include <type_traits>
 
