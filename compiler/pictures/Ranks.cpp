@@ -95,10 +95,10 @@ int64_t exchangedBytes(graph::CommunicationOpInterface op) {
       moved += transfer.rows;
     return rows == 0 ? 0 : graph::tensorBytes(type) / rows * moved;
   };
-  if (op->getNumOperands() != 0)
-    sent = bytesOf(op->getOperand(0), op.getSentRows());
-  if (op->getNumResults() != 0)
-    received = bytesOf(op->getResult(0), op.getReceivedRows());
+  for (auto [i, operand] : llvm::enumerate(op->getOperands()))
+    sent += bytesOf(operand, op.getSentRows(i));
+  for (auto [i, result] : llvm::enumerate(op->getResults()))
+    received += bytesOf(result, op.getReceivedRows(i));
   return std::max(sent, received);
 }
 

@@ -66,8 +66,9 @@ public:
   }
 
   LogicalResult layout() {
+    if (failed(runPasses(buildOpenBorderPipeline)) || failed(fillBuckets()))
+      return failure();
     return runPasses([&](OpPassManager &passes) {
-      buildOpenBorderPipeline(passes);
       if (!isCuda()) { // what vectors along batches want
         passes.addPass(createAssignLayouts());
         passes.addPass(createBatchInnermost());
@@ -223,6 +224,16 @@ private:
         return failure();
     }
     return success();
+  }
+
+  /// What all classes of ranks decide together.
+  LogicalResult fillBuckets() {
+    if (units.front() == module)
+      return success();
+    PassManager passes(module->getName());
+    passes.enableVerifier(false);
+    passes.addPass(createCombineCommunications({options.machine}));
+    return failure(failed(passes.run(module)) || failed(mlir::verify(module)));
   }
 
   /// The model's mesh with the options' sizes, without axes of one rank; null

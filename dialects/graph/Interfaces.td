@@ -125,16 +125,16 @@ def ShardingOpInterface : OpInterface<"ShardingOpInterface"> {
 def CommunicationOpInterface : OpInterface<"CommunicationOpInterface"> {
   let description = [{
     The op moves bytes between ranks, and no kernel reaches across it: see
-    Communication.h. Operand 0, if any, is what is sent, result 0 what is received.
+    Communication.h. Operands are sent, results received.
   }];
   let cppNamespace = "::dl::graph";
   let methods = [
     InterfaceMethod<"Axes of the mesh along which the members differ.", "::mlir::ArrayAttr", "getAxes">,
     InterfaceMethod<"Its place among all communications of the step.", "uint64_t", "getOrder">,
-    InterfaceMethod<"Rows of the operand that members get.",
-        "::llvm::SmallVector<::dl::graph::RowTransfer>", "getSentRows">,
-    InterfaceMethod<"Rows of the result that come from members.",
-        "::llvm::SmallVector<::dl::graph::RowTransfer>", "getReceivedRows">,
+    InterfaceMethod<"Rows of an operand that members get.",
+        "::llvm::SmallVector<::dl::graph::RowTransfer>", "getSentRows", (ins "unsigned":$operand)>,
+    InterfaceMethod<"Rows of a result that come from members.",
+        "::llvm::SmallVector<::dl::graph::RowTransfer>", "getReceivedRows", (ins "unsigned":$result)>,
   ];
 }
 

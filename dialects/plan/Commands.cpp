@@ -280,11 +280,10 @@ LogicalResult CommunicateOp::verify() {
     if (peers.size() != buffers.size())
       return emitOpError("has ") << buffers.size() << " " << what << "s but "
                                  << peers.size() << " members for them";
-    llvm::SmallSet<int64_t, 8> seen;
     for (int64_t peer : peers)
-      if (peer < 0 || peer >= size || !seen.insert(peer).second)
-        return emitOpError("has a ") << what << " for member " << peer
-                                     << " of a group of " << size << ", or two";
+      if (peer < 0 || peer >= size)
+        return emitOpError("has a ")
+               << what << " for member " << peer << " of a group of " << size;
     return verifyRanges(*this, buffers, ranges);
   };
   if (failed(verifySide(getSends(), getSendPeers(), getSendRanges(), "send")))

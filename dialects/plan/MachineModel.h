@@ -55,6 +55,10 @@ struct MachineModel {
   int64_t tileScratchBytes = 24 << 10;
   int64_t maxScratchTiles = 4096;
 
+  /// Communications wait for others until they move so many bytes together: as
+  /// many as the first bucket of PyTorch's DDP.
+  int64_t bucketBytes = 1 << 20;
+
   /// Products. Steps of k of so many bytes leave much of the lanes to fetch.
   int64_t farStepBytes = 512;
   /// k of a panel of lanes that is not part of a cache block: 128 k of 64
@@ -131,6 +135,7 @@ void MachineModel::forEachField(Self &self, Visitor visit) {
   visit("max_tiles", self.maxTiles, 1);
   visit("tile_scratch_bytes", self.tileScratchBytes, 1);
   visit("max_scratch_tiles", self.maxScratchTiles, 1);
+  visit("bucket_bytes", self.bucketBytes, 0);
   visit("far_step_bytes", self.farStepBytes, 1);
   visit("panel_depth", self.panelDepth, 8);
   visit("blocked_result", self.blockedResult, 1);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
+#include "dialects/plan/MachineOption.h"
 #include "mlir/Pass/Pass.h"
 
 namespace dl {

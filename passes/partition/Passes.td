@@ -1,7 +1,7 @@
 #ifndef DL_PARTITION_PASSES
 #define DL_PARTITION_PASSES
 
-include "mlir/Pass/PassBase.td"
+include "dialects/plan/MachineOption.td"
 
 def ShardSteps : Pass<"shard-steps", "::mlir::ModuleOp"> {
   let summary = "Decides how each tensor lies on the mesh, and where that changes";
@@ -84,6 +84,27 @@ def PartitionSteps : Pass<"partition-steps", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::dl::graph::GraphDialect"];
+}
+
+def CombineCommunications : Pass<"combine-communications", "::mlir::ModuleOp"> {
+  let summary = "Puts small communications of one group into buckets";
+  let description = [{
+    However few bytes an exchange moves, its beginning and its end cost tens of microseconds. Gathers
+    and exchanges of parts over the same axes that do not depend on one another wait for the next
+    one, until they have `bucket_bytes` of the machine together; what follows from them moves behind
+    it. All classes of ranks take the same decision, in the order of the communications' numbers.
+
+    ```mlir
+    %a = graph.all_gather %x over ["dp"] rows [1, 1] order 1
+    %b = graph.sum %a
+    %c = graph.all_gather %y over ["dp"] rows [1, 1] order 3
+    // =>
+    %a, %c = graph.bucket %x, %y over ["dp"] sends [...] receives [...] order 3
+    %b = graph.sum %a
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect"];
+  let options = [MachineOption<"what a bucket holds">];
 }
 
 #endif

@@ -29,8 +29,8 @@ Value ReshardLowering::communicate(Operation *op, StringRef why) {
   if (llvm::all_of(coordinates, [](int64_t at) { return at == 0; })) {
     auto exchange = cast<graph::CommunicationOpInterface>(op);
     int64_t bytes = 0;
-    for (Value sent : op->getOperands())
-      for (const graph::RowTransfer &transfer : exchange.getSentRows())
+    for (auto [i, sent] : llvm::enumerate(op->getOperands()))
+      for (const graph::RowTransfer &transfer : exchange.getSentRows(i))
         if (transfer.member != 0 && transfer.rows != 0)
           bytes += graph::tensorBytes(sent.getType()) /
                    graph::shapeOf(sent)[0] * transfer.rows;

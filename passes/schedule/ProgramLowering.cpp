@@ -278,12 +278,12 @@ private:
         side.ranges.push_back(transfer.rows * rowBytes);
       }
     };
-    for (Value operand : op->getOperands()) {
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       ++usesSeen[rootOf(operand)];
-      add(operand, op.getSentRows(), sent);
+      add(operand, op.getSentRows(i), sent);
     }
-    for (Value result : op->getResults())
-      add(result, op.getReceivedRows(), received);
+    for (auto [i, result] : llvm::enumerate(op->getResults()))
+      add(result, op.getReceivedRows(i), received);
     plan::CommunicateOp::create(
         commands, op.getLoc(), commands.getType<plan::TokenType>(),
         op.getAxes(), commands.getI64IntegerAttr(op.getOrder()), sent.buffers,
@@ -292,7 +292,7 @@ private:
         commands.getDenseI64ArrayAttr(received.members),
         commands.getDenseI64ArrayAttr(received.ranges), /*after=*/ValueRange(),
         /*serial=*/UnitAttr(), /*priority=*/IntegerAttr(),
-        commands.getArrayAttr(sourceOf(op)), /*seconds=*/FloatAttr());
+        commands.getArrayAttr(sourcesOf(op)), /*seconds=*/FloatAttr());
   }
 
   /// The temporary that `result` may take over from its kernel's operand: one

@@ -1,14 +1,28 @@
 #include "passes/schedule/Sources.h"
+#include "dialects/graph/Graph.h"
 #include "dialects/graph/SourceLine.h"
+#include "dialects/graph/StepRole.h"
 
 using namespace mlir;
 
 namespace dl::schedule {
 
-plan::SourceAttr sourceOf(Operation *op) {
-  graph::SourceLine source = graph::sourceLineOf(op->getLoc());
+static plan::SourceAttr sourceAt(Operation *op, Location place) {
+  graph::SourceLine source = graph::sourceLineOf(place);
   return plan::SourceAttr::get(op->getContext(), op->getName().stripDialect(),
                                source.module, source.lineText());
+}
+
+plan::SourceAttr sourceOf(Operation *op) { return sourceAt(op, op->getLoc()); }
+
+SmallVector<Attribute> sourcesOf(Operation *op) {
+  auto places = dyn_cast<FusedLoc>(graph::withoutRole(op->getLoc()));
+  if (!isa<graph::BucketOp>(op) || !places)
+    return {sourceOf(op)};
+  SmallVector<Attribute> sources;
+  for (Location place : places.getLocations())
+    sources.push_back(sourceAt(op, place));
+  return sources;
 }
 
 std::string describe(Location location) {

@@ -8,6 +8,10 @@ namespace dl::schedule {
 /// Name, module path and innermost line of the user's file.
 plan::SourceAttr sourceOf(mlir::Operation *op);
 
+/// The same of each op that this one stands for: of a bucket its
+/// communications.
+llvm::SmallVector<mlir::Attribute> sourcesOf(mlir::Operation *op);
+
 /// "conv1 mnist.dl:14:17", what is known of it.
 std::string describe(mlir::Location location);
 

@@ -263,7 +263,7 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #
   %b = plan.buffer "b" arena bytes 64 offset 64
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      // expected-error@+1 {{has a send for member 2 of a group of 2, or two}}
+      // expected-error@+1 {{has a send for member 2 of a group of 2}}
       plan.communicate over ["dp"] order 0 send(2: %a) receive(0: %b)
     }
   }
@@ -276,8 +276,8 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #
   %b = plan.buffer "b" arena bytes 64 offset 64
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      // expected-error@+1 {{has a receive for member 1 of a group of 2, or two}}
-      plan.communicate over ["dp"] order 0 send(0: %a) receive(1: %b[0, 32], 1: %b[32, 32])
+      // expected-error@+1 {{has a receive for member -1 of a group of 2}}
+      plan.communicate over ["dp"] order 0 send(0: %a) receive(1: %b[0, 32], -1: %b[32, 32])
     }
   }
 }

@@ -172,14 +172,14 @@ LogicalResult AllGatherOp::verify() {
   return verifyRows(*this, getX(), getResult(), own, sum(getRows()));
 }
 
-SmallVector<RowTransfer> AllGatherOp::getSentRows() {
+SmallVector<RowTransfer> AllGatherOp::getSentRows(unsigned) {
   SmallVector<RowTransfer> sends;
   for (size_t member = 0; getX() && member < getRows().size(); ++member)
     sends.push_back({static_cast<int64_t>(member), 0, shapeOf(getX())[0]});
   return sends;
 }
 
-SmallVector<RowTransfer> AllGatherOp::getReceivedRows() {
+SmallVector<RowTransfer> AllGatherOp::getReceivedRows(unsigned) {
   return blocks(getRows());
 }
 
@@ -192,11 +192,11 @@ LogicalResult AllToAllOp::verify() {
                     sum(getReceives()));
 }
 
-SmallVector<RowTransfer> AllToAllOp::getSentRows() {
+SmallVector<RowTransfer> AllToAllOp::getSentRows(unsigned) {
   return blocks(getSends());
 }
 
-SmallVector<RowTransfer> AllToAllOp::getReceivedRows() {
+SmallVector<RowTransfer> AllToAllOp::getReceivedRows(unsigned) {
   return blocks(getReceives());
 }
 
@@ -206,14 +206,89 @@ static RowTransfer wholeTo(int64_t member, Value value) {
   return {member, 0, shape.empty() ? 1 : shape[0]};
 }
 
-SmallVector<RowTransfer> SendOp::getSentRows() {
+SmallVector<RowTransfer> SendOp::getSentRows(unsigned) {
   return {wholeTo(getTo(), getX())};
 }
 
-SmallVector<RowTransfer> SendOp::getReceivedRows() { return {}; }
+SmallVector<RowTransfer> SendOp::getReceivedRows(unsigned) { return {}; }
 
-SmallVector<RowTransfer> ReceiveOp::getSentRows() { return {}; }
+SmallVector<RowTransfer> ReceiveOp::getSentRows(unsigned) { return {}; }
 
-SmallVector<RowTransfer> ReceiveOp::getReceivedRows() {
+SmallVector<RowTransfer> ReceiveOp::getReceivedRows(unsigned) {
   return {wholeTo(getFrom(), getResult())};
+}
+
+/// As an attribute of graph.bucket: member, offset, rows, of one after the
+/// other.
+static DenseI64ArrayAttr attributeOf(Builder &builder,
+                                     ArrayRef<RowTransfer> transfers) {
+  SmallVector<int64_t> numbers;
+  for (const RowTransfer &transfer : transfers)
+    numbers.append({transfer.member, transfer.offset, transfer.rows});
+  return builder.getDenseI64ArrayAttr(numbers);
+}
+
+static SmallVector<RowTransfer> transfersOf(Attribute attribute) {
+  SmallVector<RowTransfer> transfers;
+  for (ArrayRef<int64_t> rest = cast<DenseI64ArrayAttr>(attribute);
+       rest.size() >= 3; rest = rest.drop_front(3))
+    transfers.push_back({rest[0], rest[1], rest[2]});
+  return transfers;
+}
+
+void BucketOp::build(OpBuilder &builder, OperationState &state,
+                     ArrayRef<CommunicationOpInterface> members) {
+  SmallVector<Attribute> sends, receives;
+  for (CommunicationOpInterface member : members) {
+    for (auto [i, operand] : llvm::enumerate(member->getOperands())) {
+      state.addOperands(operand);
+      sends.push_back(attributeOf(builder, member.getSentRows(i)));
+    }
+    for (auto [i, result] : llvm::enumerate(member->getResults())) {
+      state.addTypes(result.getType());
+      receives.push_back(attributeOf(builder, member.getReceivedRows(i)));
+    }
+  }
+  CommunicationOpInterface last = members.back();
+  state.addAttribute(getAxesAttrName(state.name), last.getAxes());
+  state.addAttribute(getSendsAttrName(state.name), builder.getArrayAttr(sends));
+  state.addAttribute(getReceivesAttrName(state.name),
+                     builder.getArrayAttr(receives));
+  state.addAttribute(
+      getOrderAttrName(state.name),
+      builder.getI64IntegerAttr(static_cast<int64_t>(last.getOrder())));
+}
+
+/// What goes over the end of a value, or is no list of transfers.
+static LogicalResult verifyTransfers(BucketOp op, ArrayAttr lists,
+                                     ValueRange values, StringRef does) {
+  if (lists.size() != values.size())
+    return op.emitOpError(does) << " rows of " << lists.size()
+                                << " values, and has " << values.size();
+  for (auto [list, value] : llvm::zip(lists, values)) {
+    if (cast<DenseI64ArrayAttr>(list).size() % 3 != 0)
+      return op.emitOpError(does) << " rows that are not said by threes";
+    int64_t rows = shapeOf(value).empty() ? 1 : shapeOf(value)[0];
+    for (const RowTransfer &transfer : transfersOf(list))
+      if (transfer.member < 0 || transfer.offset < 0 || transfer.rows < 0 ||
+          transfer.offset > rows - transfer.rows)
+        return op.emitOpError(does)
+               << " " << transfer.rows << " rows from row " << transfer.offset
+               << " of " << typeText(value.getType());
+  }
+  return success();
+}
+
+LogicalResult BucketOp::verify() {
+  if (failed(verifyTransfers(*this, getSends(), getValues(), "sends")))
+    return failure();
+  return verifyTransfers(*this, getReceives(), getResults(), "receives");
+}
+
+SmallVector<RowTransfer> BucketOp::getSentRows(unsigned operand) {
+  return transfersOf(getSends()[operand]);
+}
+
+SmallVector<RowTransfer> BucketOp::getReceivedRows(unsigned result) {
+  return transfersOf(getReceives()[result]);
 }

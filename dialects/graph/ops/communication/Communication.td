@@ -164,4 +164,34 @@ def Graph_ReceiveOp : Graph_CommunicationOp<"receive"> {
   let assemblyFormat = "`from` $from `over` $axes (`order` $order^)? attr-dict `:` type($result)";
 }
 
+def Graph_BucketOp : Graph_CommunicationOp<"bucket"> {
+  let summary = "Several communications of one group as one.";
+  let description = [{
+    What gathers and exchanges of parts move, begun and ended together (Li et al.,
+    "PyTorch Distributed", 2020). For each operand and each result `sends` and
+    `receives` say member, first row and rows of one transfer after the other:
+    nothing is copied to lie side by side. Its `order` is that of the last one.
+
+    ```mlir
+    // Two gathers of the two members' rows:
+    %y, %z = graph.bucket %a, %b over ["dp"]
+        sends [array<i64: 0, 0, 1, 1, 0, 1>, array<i64: 0, 0, 4, 1, 0, 4>]
+        receives [array<i64: 0, 0, 1, 1, 1, 1>, array<i64: 0, 0, 4, 1, 4, 4>]
+        : (tensor<1x8xf32>, tensor<4xf32>) -> (tensor<2x8xf32>, tensor<8xf32>)
+    ```
+  }];
+  let arguments = (ins Variadic<Graph_Tensor>:$values, StrArrayAttr:$axes,
+                       TypedArrayAttrBase<DenseI64ArrayAttr, "transfers of each operand">:$sends,
+                       TypedArrayAttrBase<DenseI64ArrayAttr, "transfers of each result">:$receives,
+                       DefaultValuedAttr<I64Attr, "0">:$order);
+  let results = (outs Variadic<Graph_Tensor>);
+  let builders = [OpBuilder<(ins "::llvm::ArrayRef<::dl::graph::CommunicationOpInterface>":$members)>];
+  let skipDefaultBuilders = 1;
+  let assemblyFormat = [{
+    operands `over` $axes `sends` $sends `receives` $receives (`order` $order^)? attr-dict
+    `:` functional-type(operands, results)
+  }];
+  let hasVerifier = 1;
+}
+
 #endif
