@@ -6,6 +6,7 @@
 
 #define __device__
 #define __forceinline__ inline
+#define __noinline__
 static inline unsigned __float_as_uint(float x) {
   return std::bit_cast<unsigned>(x);
 }

@@ -1,6 +1,8 @@
 #include "compiler/codegen/cpu/VectorMath.h"
 #include "compiler/codegen/math/Functions.h"
 #include "llvm/IR/Intrinsics.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace llvm;
 using dl::formula::Op;
@@ -137,6 +139,64 @@ Value *emitUnary(Vec (*function)(Vec), IRBuilderBase &builder, Value *x) {
   return valueOf(function(emitter.argument(x)));
 }
 
+/// A formula, and another one where a condition holds, which is seldom.
+struct Branching {
+  const char *name;
+  Vec (*near)(Vec), (*isFar)(Vec), (*far)(Vec);
+};
+
+/// The module's function of this name; whether it is new.
+std::pair<llvm::Function *, bool> helperOf(Module &module, const Twine &stem,
+                                           Type *type) {
+  std::string name;
+  raw_string_ostream(name) << stem << '.' << *type;
+  if (llvm::Function *known = module.getFunction(name))
+    return {known, false};
+  auto *made =
+      llvm::Function::Create(FunctionType::get(type, {type}, false),
+                             GlobalValue::InternalLinkage, name, module);
+  return {made, true};
+}
+
+/// Far lanes cost a call, near ones a branch. Code that payloads are put into
+/// may have no branches, so this one is a function that is inlined later.
+Value *emitBranching(const Branching &branching, IRBuilderBase &builder,
+                     Value *x) {
+  Module &module = *builder.GetInsertBlock()->getModule();
+  Type *type = x->getType();
+  auto [far, farIsNew] = helperOf(module, Twine(branching.name) + ".far", type);
+  if (farIsNew) {
+    far->addFnAttr(Attribute::NoInline);
+    far->addFnAttr(Attribute::Cold);
+    IRBuilder<> body(BasicBlock::Create(module.getContext(), "", far));
+    body.CreateRet(emitUnary(branching.far, body, far->getArg(0)));
+  }
+  auto [whole, isNew] = helperOf(module, branching.name, type);
+  if (isNew) {
+    whole->addFnAttr(Attribute::AlwaysInline);
+    auto block = [&, &made = whole](const char *name) {
+      return BasicBlock::Create(module.getContext(), name, made);
+    };
+    BasicBlock *start = block("start"), *seldom = block("far");
+    BasicBlock *end = block("end");
+    Value *argument = whole->getArg(0);
+    IRBuilder<> body(start);
+    Value *near = emitUnary(branching.near, body, argument);
+    Value *isFar = emitUnary(branching.isFar, body, argument);
+    body.CreateCondBr(body.CreateOrReduce(isFar), seldom, end);
+    body.SetInsertPoint(seldom);
+    Value *called = body.CreateCall(far, argument);
+    Value *chosen = body.CreateSelect(isFar, called, near);
+    body.CreateBr(end);
+    body.SetInsertPoint(end);
+    PHINode *result = body.CreatePHI(type, 2);
+    result->addIncoming(near, start);
+    result->addIncoming(chosen, seldom);
+    body.CreateRet(result);
+  }
+  return builder.CreateCall(whole, x);
+}
+
 } // namespace
 
 Value *emitExp(IRBuilderBase &builder, Value *x) {
@@ -146,10 +206,14 @@ Value *emitLog(IRBuilderBase &builder, Value *x) {
   return emitUnary(formula::log, builder, x);
 }
 Value *emitSin(IRBuilderBase &builder, Value *x) {
-  return emitUnary(formula::sin, builder, x);
+  return emitBranching(
+      {"dl.sin", formula::sin, formula::isFarAngle, formula::sinFar}, builder,
+      x);
 }
 Value *emitCos(IRBuilderBase &builder, Value *x) {
-  return emitUnary(formula::cos, builder, x);
+  return emitBranching(
+      {"dl.cos", formula::cos, formula::isFarAngle, formula::cosFar}, builder,
+      x);
 }
 Value *emitTanh(IRBuilderBase &builder, Value *x) {
   return emitUnary(formula::tanh, builder, x);

@@ -174,6 +174,8 @@ private:
       return addKernel(kernel);
     if (auto setting = dyn_cast<plan::SettingOp>(op))
       return isFirst() ? addSetting(setting) : success();
+    if (auto plateau = dyn_cast<plan::PlateauOp>(op))
+      return isFirst() ? addPlateau(plateau) : success();
     if (auto dataset = dyn_cast<plan::DatasetOp>(op))
       return isFirst() ? addDataset(dataset) : success();
     if (auto step = dyn_cast<plan::StepOp>(op))
@@ -261,6 +263,24 @@ private:
     setting->name = op.getName().str();
     setting->value = op.getValue().convertToDouble();
     out.settings.push_back(std::move(setting));
+    return success();
+  }
+
+  LogicalResult addPlateau(plan::PlateauOp op) {
+    auto plateau = std::make_unique<fb::PlateauT>();
+    plateau->metric = op.getMetric().str();
+    for (int64_t setting : op.getSettings())
+      plateau->settings.push_back(static_cast<uint32_t>(setting));
+    plateau->mode = op.getMax() ? fb::PlateauMode::Max : fb::PlateauMode::Min;
+    plateau->factor = op.getFactor().convertToDouble();
+    plateau->patience = op.getPatience();
+    plateau->threshold = op.getThreshold().convertToDouble();
+    plateau->threshold_mode = op.getAbsolute() ? fb::ThresholdMode::Absolute
+                                               : fb::ThresholdMode::Relative;
+    plateau->cooldown = op.getCooldown();
+    plateau->min_lr = op.getMinLr().convertToDouble();
+    plateau->eps = op.getEps().convertToDouble();
+    out.plateaus.push_back(std::move(plateau));
     return success();
   }
 

@@ -9,6 +9,9 @@ struct Entry {
   const char *name, *meaning;
   Vec (*unary)(Vec) = nullptr;
   Vec (*binary)(Vec, Vec) = nullptr;
+  /// Another formula where a condition holds, which is seldom.
+  Vec (*isFar)(Vec) = nullptr;
+  Vec (*far)(Vec) = nullptr;
 };
 
 Entry entryOf(Function function) {
@@ -18,9 +21,9 @@ Entry entryOf(Function function) {
   case Function::Log:
     return {"log", "The natural logarithm", log};
   case Function::Sin:
-    return {"sin", "Sine", sin};
+    return {"sin", "Sine", sin, nullptr, isFarAngle, sinFar};
   case Function::Cos:
-    return {"cos", "Cosine", cos};
+    return {"cos", "Cosine", cos, nullptr, isFarAngle, cosFar};
   case Function::Tanh:
     return {"tanh", "Hyperbolic tangent", tanh};
   case Function::Erf:
@@ -39,24 +42,45 @@ std::string cudaName(Function function, bool isDouble) {
          (isDouble ? "_f64" : "_f32");
 }
 
+/// A function of one number, or of two.
+static std::string cudaDefinition(const std::string &signature, Type type,
+                                  Vec (*unary)(Vec), Vec (*binary)(Vec, Vec),
+                                  const std::string &before = "") {
+  Recorder recorder;
+  const std::string typeName = Recorder::typeName(type);
+  Vec x = recorder.parameter(type, "x");
+  std::string parameters = typeName + " x";
+  Vec result = x;
+  if (binary) {
+    result = binary(x, recorder.parameter(type, "y"));
+    parameters += ", " + typeName + " y";
+  } else {
+    result = unary(x);
+  }
+  std::string statements = recorder.statements(result);
+  return signature + "(" + parameters + ") {\n" + before + statements +
+         "  return " + recorder.reference(result) + ";\n}\n";
+}
+
 std::string cudaFunction(Function function, bool isDouble) {
   Entry entry = entryOf(function);
   Type type = isDouble ? Type::F64 : Type::F32;
   const std::string typeName = Recorder::typeName(type);
-  Recorder recorder;
-  Vec x = recorder.parameter(type, "x");
-  std::string parameters = typeName + " x";
-  Vec result = x;
-  if (entry.binary) {
-    result = entry.binary(x, recorder.parameter(type, "y"));
-    parameters += ", " + typeName + " y";
-  } else {
-    result = entry.unary(x);
+  std::string name = cudaName(function, isDouble), text, before;
+  if (entry.far) {
+    // Apart, so that it takes no registers of those who seldom need it.
+    std::string farName = name + "_far";
+    text += "static __device__ __noinline__ " +
+            cudaDefinition(typeName + " " + farName, type, entry.far, nullptr);
+    Recorder recorder;
+    Vec isFar = entry.isFar(recorder.parameter(type, "x"));
+    before = recorder.statements(isFar);
+    before += "  if (" + recorder.reference(isFar) + ")\n    return " +
+              farName + "(x);\n";
   }
-  std::string statements = recorder.statements(result);
-  return std::string("// ") + entry.meaning + ".\n" + onDevice + typeName +
-         " " + cudaName(function, isDouble) + "(" + parameters + ") {\n" +
-         statements + "  return " + recorder.reference(result) + ";\n}\n";
+  return "// " + std::string(entry.meaning) + ".\n" + text +
+         cudaDefinition(onDevice + typeName + " " + name, type, entry.unary,
+                        entry.binary, before);
 }
 
 std::string cudaPhilox() {

@@ -1,7 +1,7 @@
 // Elementary functions and random words, as formulas.
 //
 // Kernels must not depend on a machine's libm: not for symbols, and not for
-// bits. These functions have no branches and no tables, use IEEE operations and
+// bits. These formulas have no branches and no tables, use IEEE operations and
 // explicit fused multiply-adds only, and give the same bits on every target
 // (payload and sign of a NaN aside). They hold for all arguments: infinities,
 // zeros of both signs, denormals and NaN. They assume rounding to nearest and
@@ -24,11 +24,15 @@ Vec exp(Vec x);
 /// Natural logarithm: -inf at 0, NaN below. Float and double: 1 ulp.
 Vec log(Vec x);
 
-/// Sine and cosine, x in radians. Float: 1.6 ulp up to 10^12. Double: 1 ulp up
-/// to 10^9, then an absolute error of 2 * 10^-16 up to 10^14. Beyond, results
-/// stay in [-1, 1] and mean nothing more. NaN at infinities.
+/// Sine and cosine, x in radians, where it is not far. Float: 1.6 ulp. Double:
+/// 1 ulp.
 Vec sin(Vec x);
 Vec cos(Vec x);
+/// Where it is, beyond 10^12 or 10^9, they take six times as long; targets
+/// branch. NaN at infinities.
+Vec isFarAngle(Vec x);
+Vec sinFar(Vec x);
+Vec cosFar(Vec x);
 
 /// Hyperbolic tangent. Float and double: 2 ulp.
 Vec tanh(Vec x);

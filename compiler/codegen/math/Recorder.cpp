@@ -201,7 +201,9 @@ std::string Recorder::expression(const Node &node) {
     return text + ")";
   };
   auto distance = [&] {
-    return llvm::StringRef(node.operands[1]->text).rtrim("ul").str();
+    const Node &bits = *node.operands[1];
+    return bits.isOperation() ? nested(1)
+                              : llvm::StringRef(bits.text).rtrim("ul").str();
   };
   auto cast = [&] { return "(" + std::string(typeName(node.type)) + ")"; };
   switch (node.op) {

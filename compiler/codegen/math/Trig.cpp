@@ -2,9 +2,14 @@
 #include "compiler/codegen/math/Functions.h"
 #include "compiler/codegen/math/Parts.h"
 
+#include "llvm/ADT/SmallVector.h"
+
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 using llvm::ArrayRef;
+using llvm::SmallVector;
 
 namespace dl::formula {
 
@@ -28,6 +33,34 @@ static constexpr double halfPi0 = 0x1.921fb548p+0;
 static constexpr double halfPi1 = -0x1.de973dcb3b39ap-31;
 static constexpr double halfPi2 = 0x1.45c06e0e68948p-86;
 
+// pi / 2 in two parts.
+static constexpr double halfPiHead = 0x1.921fb54442d18p+0;
+static constexpr double halfPiTail = 0x1.1a62633145c07p-54;
+
+// Beyond these, angles are reduced by the digits of 1 / (2 pi): a word in front
+// of the point, and those behind it.
+static constexpr double farFloat = 1e12, farDouble = 1e9;
+static constexpr uint64_t turnWords[] = {0,
+                                         0x28be60db9391054a,
+                                         0x7f09d5f47d4d3770,
+                                         0x36d8a5664f10e410,
+                                         0x7f9458eaf7aef158,
+                                         0x6dc91b8e909374b8,
+                                         0x01924bba82746487,
+                                         0x3f877ac72c4a69cf,
+                                         0xba208d7d4baed121,
+                                         0x3a671c09ad17df90,
+                                         0x4e64758e60d4ce7d,
+                                         0x272117e2ef7e4a0e,
+                                         0xc7fe25fff7816603,
+                                         0xfbcbc462d6829b47,
+                                         0xdb4d9fb3c9f2c26d,
+                                         0xd3d18fd9a797fa8b,
+                                         0x5d49eeb1faf97c5e,
+                                         0xcf41ce7de294a4ba,
+                                         0x9afed7ec47e35742,
+                                         0x1580cc11bf1edaea};
+
 namespace {
 
 /// x = quadrant * pi / 2 + angle, the angle in [-pi / 4, pi / 4].
@@ -37,7 +70,7 @@ struct ReducedAngle {
   std::optional<Vec> tail; // what the angle's rounding took
 };
 
-/// For x >= 0 of type double.
+/// For 0 <= x <= farDouble.
 ReducedAngle reduceDouble(Vec x) {
   Rounded n = roundScaled(x, twoOverPi);
   Vec head = fma(-n.number, halfPi0, x);
@@ -45,20 +78,89 @@ ReducedAngle reduceDouble(Vec x) {
   Pair angle = exactSum(head, -product.head);
   Vec rest = fma(-n.number, halfPi2, angle.tail - product.tail);
   Pair sum = exactSum(angle.head, rest);
-  // Where n is too large to be exact there are no digits left of the angle.
-  Vec lost = sum.head.abs() > 0.8;
-  Vec zero = x.splat(0);
-  return {n.bits, select(lost, zero, sum.head), select(lost, zero, sum.tail)};
+  return {n.bits, sum.head, sum.tail};
 }
 
-/// For x >= 0 of type float: in double, two parts of pi / 2 are plenty.
+/// For 0 <= x <= farFloat: in double, two parts of pi / 2 are plenty.
 ReducedAngle reduceFloat(Vec single) {
   Vec x = single.toDouble();
   Rounded n = roundScaled(x, twoOverPi);
   Vec angle = fma(-n.number, halfPi0, x);
   angle = fma(-n.number, halfPi1, angle);
-  angle = select(angle.abs() > 0.8, x.splat(0), angle);
   return {n.bits.toInt32(), angle.toFloat(), std::nullopt};
+}
+
+/// The high half of the product, for factors of 53 and 64 bits.
+Vec highProduct(Vec x, Vec y) {
+  Vec low = x.splatInt(0xffffffff);
+  Vec x0 = x & low, x1 = x >> 32, y0 = y & low, y1 = y >> 32;
+  Vec x0y1 = x0.mulInt(y1), x1y0 = x1.mulInt(y0);
+  Vec middle =
+      (x0.mulInt(y0) >> 32).addInt(x0y1 & low).addInt(x1y0 & low) >> 32;
+  return x1.mulInt(y1).addInt(x0y1 >> 32).addInt(x1y0 >> 32).addInt(middle);
+}
+
+/// An integer below 2^32, times 2^exponent.
+Vec scaled(Vec integer, int exponent) {
+  Vec biased = integer | integer.splatInt(0x4330000000000000);
+  return (biased.number() - 0x1p52) * std::ldexp(1.0, exponent);
+}
+
+/// For finite x >= 2^20, after Payne and Hanek: x is an integer of 53 bits
+/// times 2^k. Of 1 / (2 pi) the bits in front of the k-th make whole turns, and
+/// the next 192 times the integer are the fraction of a turn, to 2^-128. What
+/// is left of an angle near a multiple of pi / 2 has 60 leading zeros at most.
+ReducedAngle reduceFarDouble(Vec x) {
+  Vec bits = x.bits();
+  Vec mantissa =
+      (bits & bits.splatInt(0xfffffffffffff)) | bits.splatInt(0x10000000000000);
+  // The table begins 64 bits in front of the point, and k is at least -32.
+  Vec place = (bits >> 52).subInt(bits.splatInt(1075 - 64));
+  Vec word = place >> 6;
+  SmallVector<Vec> words;
+  for (uint64_t constant : turnWords)
+    words.push_back(bits.splatInt(static_cast<int64_t>(constant)));
+  // Words `word` to `word` + 3, by the bits of that number.
+  for (int64_t step : {16, 8, 4, 2, 1}) {
+    Vec isSet = (word & word.splatInt(step)).isNotZero();
+    SmallVector<Vec> chosen;
+    for (int64_t i = 0; i < std::min<int64_t>(step + 3, words.size()); ++i)
+      chosen.push_back(i + step < static_cast<int64_t>(words.size())
+                           ? select(isSet, words[i + step], words[i])
+                           : words[i]);
+    words = chosen;
+  }
+  Vec shift = place & place.splatInt(63);
+  Vec back = shift.splatInt(63).subInt(shift);
+  auto window = [&](unsigned i) {
+    return (words[i] << shift) | ((words[i + 1] >> 1) >> back);
+  };
+  Vec middle = mantissa.mulInt(window(1));
+  Vec last = highProduct(mantissa, window(2));
+  Vec low = middle.addInt(last);
+  Vec carry = ((middle & last) | ((middle | last) & !low)) >> 63;
+  Vec high = mantissa.mulInt(window(0))
+                 .addInt(highProduct(mantissa, window(1)))
+                 .addInt(carry);
+  // In quarter turns from the nearest one; ones' complement is close enough.
+  Vec quarterHigh = (high << 2) | (low >> 62), quarterLow = low << 2;
+  Vec isBelow = quarterHigh >> 63;
+  Vec mask = bits.splatInt(0).subInt(isBelow);
+  quarterHigh = quarterHigh ^ mask;
+  quarterLow = quarterLow ^ mask;
+  Vec half = bits.splatInt(0xffffffff);
+  Pair first =
+      exactSum(scaled(quarterHigh >> 32, -32), scaled(quarterHigh & half, -64));
+  Vec rest = scaled(quarterLow >> 32, -96) + scaled(quarterLow & half, -128);
+  Pair part = quickSum(first.head, first.tail + rest);
+  // Times pi / 2.
+  Pair product = exactProduct(part.head, x.splat(halfPiHead));
+  Vec below =
+      fma(part.head, halfPiTail, fma(part.tail, halfPiHead, product.tail));
+  Pair angle = quickSum(product.head, below);
+  Vec sign = isBelow << 63;
+  return {(high >> 62).addInt(isBelow), angle.head.withSign(sign),
+          angle.tail.withSign(sign)};
 }
 
 Vec sinOf(const ReducedAngle &a, Vec z) {
@@ -81,21 +183,47 @@ Vec cosOf(const ReducedAngle &a, Vec z) {
   return start.head + fma(z * z, c, rest);
 }
 
-/// sin(x + quarterTurns * pi / 2) for x >= 0.
-Vec sinOfTurned(Vec x, int quarterTurns) {
-  ReducedAngle a = x.isWide() ? reduceDouble(x) : reduceFloat(x);
+/// sin(x + quarterTurns * pi / 2).
+Vec sinOfTurned(const ReducedAngle &a, int quarterTurns) {
   Vec z = (a.angle * a.angle).named("z");
   Vec quadrant = a.quadrant.addInt(a.quadrant.splatInt(quarterTurns));
   Vec odd = (quadrant & quadrant.splatInt(1)).isNotZero().named("isOdd");
   Vec result = select(odd, cosOf(a, z), sinOf(a, z));
   // Bit 1 of the quadrant becomes the sign.
-  return result.withSign((quadrant << x.pick(30, 62)).number().sign());
+  return result.withSign((quadrant << quadrant.pick(30, 62)).number().sign());
+}
+
+/// For x >= 0.
+ReducedAngle reduceNear(Vec x) {
+  return x.isWide() ? reduceDouble(x) : reduceFloat(x);
+}
+ReducedAngle reduceFar(Vec x) {
+  if (x.isWide())
+    return reduceFarDouble(x);
+  ReducedAngle a = reduceFarDouble(x.toDouble());
+  return {a.quadrant.toInt32(), a.angle.toFloat(), std::nullopt};
+}
+
+Vec unlessInfinite(Vec x, Vec result) {
+  return select(x < x.infinity(), result, x.nan());
 }
 
 } // namespace
 
-Vec sin(Vec x) { return sinOfTurned(x.abs(), 0).withSign(x.sign()); }
+Vec sin(Vec x) {
+  return sinOfTurned(reduceNear(x.abs()), 0).withSign(x.sign());
+}
+Vec cos(Vec x) { return sinOfTurned(reduceNear(x.abs()), 1); }
 
-Vec cos(Vec x) { return sinOfTurned(x.abs(), 1); }
+Vec isFarAngle(Vec x) { return x.abs() > x.pick(farFloat, farDouble); }
+Vec sinFar(Vec x) {
+  Vec size = x.abs();
+  Vec result = sinOfTurned(reduceFar(size), 0).withSign(x.sign());
+  return unlessInfinite(size, result);
+}
+Vec cosFar(Vec x) {
+  Vec size = x.abs();
+  return unlessInfinite(size, sinOfTurned(reduceFar(size), 1));
+}
 
 } // namespace dl::formula

@@ -119,6 +119,10 @@ public:
     return with(Op::ShiftRight, kind, splatInt(bits));
   }
 
+  /// By as many bits as another integer says, less than all.
+  Vec operator<<(Vec bits) const { return with(Op::ShiftLeft, kind, bits); }
+  Vec operator>>(Vec bits) const { return with(Op::ShiftRight, kind, bits); }
+
   /// The number's representation as an integer, and back.
   Vec bits() const { return with(Op::Bits, integerType()); }
   Vec number() const { return with(Op::Number, pick(Type::F32, Type::F64)); }
