@@ -93,6 +93,10 @@ FRACTIONS = [
     ("dl::arange(0.5, 3.5)", "torch.arange(0.5, 3.5)"), ("dl::arange(0.0, 1.0, 0.1)", "torch.arange(0.0, 1.0, 0.1)"),
     ("dl::arange(2.5)", "torch.arange(2.5)"), ("dl::arange(1, -1, -0.75)", "torch.arange(1, -1, -0.75)"),
     ("dl::arange(0, 1.5f, 1)", "torch.arange(0, 1.5, 1)"),
+    ("dl::arange(4, {.dtype = dl::kFloat}) / 8", "torch.arange(4, dtype=torch.double) / 8"),
+    ("dl::arange(1, 5, {.dtype = dl::kInt32})", "torch.arange(1, 5, dtype=torch.int32)"),
+    ("dl::arange(2.5, {.dtype = dl::kFloat})", "torch.arange(2.5)"),
+    ("(x.detach() * 1e20).sin() * x", "(x.detach() * 1e20).sin() * x"), ("(x.detach() * 3e300).cos() * x", "(x.detach() * 3e300).cos() * x"),
 ]
 # s: x squashed into (0, 1); c: classes, one of them 1 for ignore_index; l: one or minus one.
 S = ("x.sigmoid()", "x.sigmoid()")

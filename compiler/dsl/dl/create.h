@@ -118,7 +118,12 @@ inline Tensor arange(i64 start, i64 end, i64 step = 1,
   i64 count = static_cast<i64>((distance - 1) / stride) + 1;
   return detail::progression(start, step, count, options.dtype);
 }
-inline Tensor arange(i64 end) { return arange(0, end); }
+inline Tensor arange(i64 start, i64 end, TensorOptions options) {
+  return arange(start, end, 1, options);
+}
+inline Tensor arange(i64 end, TensorOptions options = {.dtype = kInt64}) {
+  return arange(0, end, 1, options);
+}
 
 /// With fractions: floats.
 template <detail::Number S, detail::Number E, detail::Number T = i64>
@@ -140,8 +145,8 @@ Tensor arange(S start, E end, T step = 1, TensorOptions options = {}) {
 }
 template <detail::Number E>
   requires(__is_floating_point(E))
-Tensor arange(E end) {
-  return arange(0.0, end);
+Tensor arange(E end, TensorOptions options = {}) {
+  return arange(0.0, end, 1, options);
 }
 
 inline Tensor zeros_like(Tensor x) {

@@ -81,6 +81,9 @@ inline Tensor matmul(Tensor a, Tensor b) {
                  sa, sb, sa[-1], inner);
   if (!a.is_floating_point() && a.dtype() == b.dtype())
     return detail::product_of_integers(a, b);
+  if (!a.is_floating_point() && !b.is_floating_point())
+    detail::fail("matmul: the two have integers of different dtypes; use "
+                 "a.to(b.dtype())");
   // A dim of size 1 beside a larger one has a name of its own.
   detail::Labels left, right, result;
   int rank = (sa.rank > sb.rank ? sa.rank : sb.rank) - 2;

@@ -11,6 +11,15 @@ graph.step @rate(%p: tensor<4xf32>) {
 
 // -----
 
+graph.step @rate_is_nan(%p: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{SGD: lr is not a number}}
+  %0 = graph.sgd %p, %p {lr = 0x7FF8000000000000 : f64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  graph.return
+}
+
+// -----
+
 graph.step @momentum(%p: tensor<4xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
   // expected-error@+1 {{SGD: momentum must not be negative, got -0.5}}

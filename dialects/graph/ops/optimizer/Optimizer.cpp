@@ -1,5 +1,7 @@
 #include "dialects/graph/ops/optimizer/Optimizer.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace dl::graph;
 
@@ -74,7 +76,9 @@ static LogicalResult requireNumbers(OptionalLoc loc, StringRef op, T adaptor) {
 static LogicalResult requireNotNegative(OptionalLoc loc, StringRef op,
                                         ArrayRef<Number> numbers) {
   for (const auto &[name, value] : numbers)
-    if (double number = numberOf(value); !(number >= 0))
+    if (double number = numberOf(value); std::isnan(number))
+      return emitOptionalError(loc, op, ": ", name, " is not a number");
+    else if (number < 0)
       return emitOptionalError(loc, op, ": ", name,
                                " must not be negative, got ",
                                numberText(number));
