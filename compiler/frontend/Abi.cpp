@@ -288,6 +288,18 @@ void dl_optimizer_rate(int optimizer, int group, int number) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.logRate(optimizer, group, number);
 }
+int dl_plateau(const dl_plateau_options *options) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.makePlateau(*options);
+}
+void dl_plateau_rate(int plateau, int number) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.addPlateauRate(plateau, number);
+}
+void dl_plateau_step(int plateau, const char *metric) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.stepPlateau(plateau, text(metric));
+}
 int dl_counter(int optimizer) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.makeCounter(optimizer);
@@ -486,6 +498,9 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_setting),
       DL_SYMBOL(dl_optimizer_setting),
       DL_SYMBOL(dl_optimizer_rate),
+      DL_SYMBOL(dl_plateau),
+      DL_SYMBOL(dl_plateau_rate),
+      DL_SYMBOL(dl_plateau_step),
       DL_SYMBOL(dl_counter),
       DL_SYMBOL(dl_count),
       DL_SYMBOL(dl_counted),

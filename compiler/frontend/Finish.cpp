@@ -287,6 +287,7 @@ std::string Graph::finish() {
   dl::graph::ProgramOp::create(builder, made.getLoc(), options.model, floatType,
                                options.accumulate);
   datasets.write(builder, made.getLoc());
+  writePlateaus();
   OpBuilder atStart = OpBuilder::atBlockBegin(made.getBody());
   parallel.write(atStart, made);
   std::string said;

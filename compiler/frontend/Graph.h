@@ -105,6 +105,11 @@ public:
   int counted(int counter);
   void setInEpoch(bool value);
 
+  // Plateaus.cpp
+  int makePlateau(const dl_plateau_options &options);
+  void addPlateauRate(int plateau, int number);
+  void stepPlateau(int plateau, const std::string &metric);
+
   // Steps.
   bool beginStep(const std::string &name, int dataset, int kind, int round);
   int input(int component);
@@ -175,6 +180,10 @@ private:
                       int64_t perStep);
   mlir::Value countFromState(Trace &one, const StateKey &key, int64_t added);
 
+  // Plateaus.cpp
+  std::string evaluationMetric(const Plateau &plateau) const;
+  void writePlateaus();
+
   // Steps.cpp
   Trace &fullTrace();
   void openFunction(const std::string &symbol);
@@ -214,7 +223,8 @@ private:
   std::map<StateKey, Slot> slots;     // those that differ from their parameter
   std::vector<Counter> counters;
   std::map<std::pair<int, int>, int> updateCounters; // optimizer, parameter
-  std::set<std::string> settingNames;                // of p.setting()
+  std::vector<Plateau> plateaus;
+  std::set<std::string> settingNames; // of p.setting()
   /// The update in progress.
   struct Update {
     int optimizer, group;

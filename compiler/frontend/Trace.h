@@ -1,5 +1,6 @@
 #pragma once
 // One step while its function is traced.
+#include "compiler/dsl/dl/abi.h"
 #include "compiler/frontend/Message.h"
 #include "dialects/graph/Graph.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -30,6 +31,14 @@ struct Counter {
   int optimizer, parameter; // a parameter of it, -1: a scheduler's
   int64_t perEpoch = 0;
   std::map<int, int64_t> inTrace; // by the number of the trace
+};
+
+/// A scheduler that changes learning rates after evaluations.
+struct Plateau {
+  dl_plateau_options options;
+  std::vector<std::string> settings; // the rates
+  std::string metric;                // "" until step() is called
+  std::vector<Frame> stepped = {};   // where
 };
 
 /// What an argument of a step's function is.

@@ -93,6 +93,14 @@ def Plan_SettingOp : Plan_Op<"setting", [HasParent<"PlanOp">]> {
   let assemblyFormat = "$name `value` $value attr-dict";
 }
 
+def Plan_PlateauOp : Plan_Op<"plateau", [HasParent<"PlanOp">]> {
+  let summary = "Settings, by their positions, that change by a metric of an evaluation.";
+  let arguments = (ins StrAttr:$metric, DenseI64ArrayAttr:$settings, UnitAttr:$max, F64Attr:$factor,
+                       I64Attr:$patience, F64Attr:$threshold, UnitAttr:$absolute,
+                       I64Attr:$cooldown, F64Attr:$min_lr, F64Attr:$eps);
+  let assemblyFormat = "$metric `settings` $settings attr-dict";
+}
+
 def Plan_DatasetOp : Plan_Op<"dataset", [HasParent<"PlanOp">]> {
   let summary = "Where batches come from.";
   let description = [{ `components` are the tensors of one item, raw as they lie in the file. }];

@@ -41,6 +41,7 @@ public:
       if (failed(lowerState(state)))
         return failure();
     lowerSettings();
+    lowerPlateaus();
     for (auto dataset : module.getOps<graph::DatasetOp>())
       if (failed(lowerDataset(dataset)))
         return failure();
@@ -69,6 +70,27 @@ private:
                                 parts.builder.getStringAttr(setting.getPath()),
                                 setting.getValue());
       }
+  }
+
+  /// After the settings. One that no step reads has nothing to change.
+  void lowerPlateaus() {
+    std::map<StringRef, int64_t> places;
+    for (auto table : module.getOps<graph::SettingsOp>())
+      for (auto setting : table.getSettings().getAsRange<graph::SettingAttr>())
+        places.try_emplace(setting.getPath(),
+                           static_cast<int64_t>(places.size()));
+    for (auto op : module.getOps<graph::PlateauOp>()) {
+      SmallVector<int64_t> settings;
+      for (auto path : op.getSettings().getAsValueRange<StringAttr>())
+        if (auto place = places.find(path); place != places.end())
+          settings.push_back(place->second);
+      plan::PlateauOp::create(parts.builder, op.getLoc(), op.getMetricAttr(),
+                              parts.builder.getDenseI64ArrayAttr(settings),
+                              op.getMaxAttr(), op.getFactorAttr(),
+                              op.getPatienceAttr(), op.getThresholdAttr(),
+                              op.getAbsoluteAttr(), op.getCooldownAttr(),
+                              op.getMinLrAttr(), op.getEpsAttr());
+    }
   }
 
   void makePlan() {

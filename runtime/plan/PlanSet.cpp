@@ -71,6 +71,7 @@ template <typename Visit> static void forShared(Visit visit) {
   visit(&fb::PlanT::sources);
   visit(&fb::PlanT::parameters);
   visit(&fb::PlanT::settings);
+  visit(&fb::PlanT::plateaus);
 }
 
 void dlrt::dropShared(fb::PlanT &plan) {

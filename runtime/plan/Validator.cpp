@@ -53,6 +53,24 @@ static Status checkSettings(const fb::PlanT &plan) {
   return {};
 }
 
+static Status checkPlateaus(const fb::PlanT &plan) {
+  for (const auto &plateau : plan.plateaus) {
+    bool known = plateau->mode <= fb::PlateauMode::MAX &&
+                 plateau->threshold_mode <= fb::ThresholdMode::MAX;
+    for (uint32_t setting : plateau->settings)
+      known = known && setting < plan.settings.size();
+    if (!known || plateau->metric.empty() || !isPrintable(plateau->metric))
+      return planError("plateaus", "a metric's name is empty or unprintable, "
+                                   "or a setting or mode is not there");
+    bool sound = plateau->factor >= 0 && plateau->factor < 1 &&
+                 plateau->min_lr >= 0 && plateau->eps >= 0;
+    if (!sound)
+      return planError("plateaus", "a factor is not between 0 and 1, or min_lr "
+                                   "or eps is negative");
+  }
+  return {};
+}
+
 static Status checkBuffers(const fb::PlanT &plan) {
   // Leaves room for the slack behind it, rings and scratch.
   if (plan.arena_bytes > uint64_t(1) << 60)
@@ -346,6 +364,7 @@ Status dlrt::validatePlan(const Mesh &mesh, const fb::PlanT &plan,
     return planError("header", "unknown dtype");
   DLRT_TRY(checkNames(plan));
   DLRT_TRY(checkSettings(plan));
+  DLRT_TRY(checkPlateaus(plan));
   DLRT_TRY(checkBuffers(plan));
   DLRT_TRY(checkStates(mesh, plan));
   DLRT_TRY(checkKernels(plan));

@@ -332,8 +332,9 @@ Status RunOutput::restoreSettings() {
   values.insert(values.end(), run.settings.begin(), run.settings.end());
   session.resetSettings();
   DLRT_TRY(session.setSettings(values));
-  return watch.restore(start->facts.watches)
-      .within(RunFolder::checkpointIn(run.folder, startStep()));
+  std::string path = RunFolder::checkpointIn(run.folder, startStep());
+  DLRT_TRY(watch.restore(start->facts.watches).within(path));
+  return plateaus.restore(start->facts.watches).within(path);
 }
 
 void RunOutput::noteLog(const Status &status) {
@@ -422,6 +423,7 @@ CheckpointFacts RunOutput::factsNow(const StepRunner &runner,
   for (const SettingValue &setting : session.changedSettings())
     facts.settings[setting.name] = setting.value;
   facts.watches = watch.state();
+  facts.watches.merge(plateaus.state());
   return facts;
 }
 

@@ -5,6 +5,7 @@
 #include "runtime/base/Status.h"
 #include "runtime/state/Checkpoint.h"
 #include "runtime/train/Evaluation.h"
+#include "runtime/train/Plateaus.h"
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/ScalarLog.h"
 #include "runtime/train/Session.h"
@@ -26,9 +27,10 @@ namespace dlrt {
 class RunOutput {
 public:
   RunOutput(const TrainingOptions &options, Session &session,
-            TrainingObserver &observer, Watch &watch)
+            TrainingObserver &observer, Watch &watch, Plateaus &plateaus)
       : options(options), run(options.run), session(session),
-        observer(observer), watch(watch), together(session.together()) {}
+        observer(observer), watch(watch), plateaus(plateaus),
+        together(session.together()) {}
   ~RunOutput();
 
   /// Looks for a run in the folder and, if it is to go on, for its newest
@@ -88,7 +90,8 @@ private:
   const RunOptions &run;
   Session &session;
   TrainingObserver &observer;
-  Watch &watch; ///< goes into checkpoints, and comes from them
+  Watch &watch;       ///< goes into checkpoints, and comes from them
+  Plateaus &plateaus; ///< as well
   const Together together;
   std::optional<RunFolder> folder;
   std::optional<CheckpointFile> start;

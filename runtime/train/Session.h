@@ -120,6 +120,10 @@ public:
   /// What settings are from the next launch on. A name that the plan does not
   /// have is an error, and changes nothing.
   Status setSettings(const std::vector<SettingValue> &values);
+  /// By its position in the plan.
+  SettingValue setting(size_t place) const {
+    return {plan().settings[place]->name, settingValues[place]};
+  }
   /// All of them have the plan's values again.
   void resetSettings();
   /// Those whose value is not the plan's.

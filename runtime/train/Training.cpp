@@ -35,9 +35,11 @@ Status Training::prepareStates() {
   if (!watched)
     return watched.takeError();
   watch = std::move(*watched);
+  plateaus = Plateaus(session.plan());
   RunLength length = {options.steps, options.epochs};
   if (!options.run.folder.empty()) {
-    output = std::make_unique<RunOutput>(options, session, observer, watch);
+    output = std::make_unique<RunOutput>(options, session, observer, watch,
+                                         plateaus);
     DLRT_TRY(output->open());
     length.done = output->startStep();
   }
@@ -54,6 +56,9 @@ Status Training::prepareStates() {
   if (evaluates())
     for (uint32_t evaluation : session.evaluationSteps())
       DLRT_TRY(session.openData(evaluation));
+  else if (!plateaus.empty() && options.evalEvery == 0)
+    observer.warning("without evaluations (--every eval=0), ReduceLROnPlateau "
+                     "changes nothing");
   std::vector<std::string> warnings;
   DLRT_TRY(session.initialiseStates());
   // A run that goes on has its weights in the checkpoint; the file it began
@@ -240,10 +245,18 @@ Status Training::judge(const std::vector<Evaluation> &results,
     DLRT_TRY(checkHalt(options.haltOn, result.metrics, position.step,
                        result.name + "."));
   watch.see(results, position.step);
+  DLRT_TRY(reduceRates(results));
   if (output && watch.isBest())
     DLRT_TRY(output->saveBest(*runner));
   stopIfWanted();
   return {};
+}
+
+Status Training::reduceRates(const std::vector<Evaluation> &results) {
+  auto changed = plateaus.see(results, session);
+  for (const SettingValue &one : changed)
+    observer.settingChanged(one);
+  return session.setSettings(changed);
 }
 
 /// The checkpoint comes last: a run that is killed before goes on with an

@@ -61,6 +61,7 @@ private:
   bool evaluates() const;
   Status judge(const std::vector<Evaluation> &results,
                TrainingPosition position);
+  Status reduceRates(const std::vector<Evaluation> &results);
   void stopIfWanted();
   bool evaluationDue() const;
   void warnOfNotFinite();
@@ -71,6 +72,7 @@ private:
   std::unique_ptr<StepRunner> runner;
   std::unique_ptr<RunOutput> output; ///< with a folder
   Watch watch;
+  Plateaus plateaus;
   /// What --save-metrics will write, of each training step.
   std::map<std::string, std::vector<MetricValues>> metrics;
   uint64_t first = 1;

@@ -64,6 +64,8 @@ public:
   /// training as it stands.
   virtual Status stepDone(StepRunner &, bool /*last*/) { return {}; }
   virtual void evaluated(const Evaluation &, TrainingPosition) {}
+  /// By a scheduler that looks at evaluations.
+  virtual void settingChanged(const SettingValue & /*now*/) {}
   /// Training ends before its time, as --stop-when wants.
   virtual void stoppedEarly(const std::string & /*why*/) {}
   virtual void saved(const CheckpointFacts &, const std::string & /*path*/) {}

@@ -229,6 +229,35 @@ TEST(Validator, Settings) {
               std::string::npos);
 }
 
+TEST(Validator, Plateaus) {
+  auto with = [](auto change) {
+    PlanBuilder b = singleProgramPlan();
+    b.plan.settings.push_back(std::make_unique<fb::SettingT>());
+    b.plan.settings.back()->name = "optim.lr";
+    b.plan.buffers[b.scalars()]->bytes = 72;
+    fb::PlateauT plateau;
+    plateau.metric = "test.loss";
+    plateau.settings = {0};
+    plateau.factor = 0.5;
+    change(plateau);
+    b.plan.plateaus.push_back(std::make_unique<fb::PlateauT>(plateau));
+    return verdict(b.plan);
+  };
+  EXPECT_EQ(with([](auto &) {}), "");
+  for (auto change : std::initializer_list<void (*)(fb::PlateauT &)>{
+           [](auto &p) { p.settings = {1}; }, [](auto &p) { p.metric = ""; },
+           [](auto &p) { p.metric = "a\n"; },
+           [](auto &p) { p.mode = fb::PlateauMode(2); },
+           [](auto &p) { p.threshold_mode = fb::ThresholdMode(2); }})
+    EXPECT_NE(with(change).find("plateaus: a metric's name"),
+              std::string::npos);
+  for (auto change : std::initializer_list<void (*)(fb::PlateauT &)>{
+           [](auto &p) { p.factor = 1; }, [](auto &p) { p.factor = -0.1; },
+           [](auto &p) { p.factor = NAN; }, [](auto &p) { p.min_lr = -1; },
+           [](auto &p) { p.eps = NAN; }})
+    EXPECT_NE(with(change).find("plateaus: a factor"), std::string::npos);
+}
+
 TEST(Validator, ConstantsAreInTheCodeRecord) {
   PlanBuilder b = singleProgramPlan();
   uint32_t kernel = b.kernel("ramp", 4, {32}, {true});

@@ -112,6 +112,17 @@ static std::string settingsText(const fb::PlanT &plan) {
   return text;
 }
 
+static std::string plateausText(const fb::PlanT &plan) {
+  std::string text;
+  for (const auto &plateau : plan.plateaus)
+    for (uint32_t place : plateau->settings)
+      text += fmt::format("  {:<40} times {} after more than {} evaluations "
+                          "without a better {}\n",
+                          plan.settings[place]->name, shortest(plateau->factor),
+                          plateau->patience, plateau->metric);
+  return text;
+}
+
 static std::string statesText(const Mesh &mesh, const fb::PlanT &plan) {
   std::string text = "\nstates\n";
   for (const auto &state : plan.states)
@@ -206,7 +217,8 @@ Expected<int> dlrun::runInfo(const Options &options) {
     return 0;
   }
   std::string text = headText(*loaded, options.plan) + meshText(*loaded) +
-                     settingsText(loaded->first());
+                     settingsText(loaded->first()) +
+                     plateausText(loaded->first());
   for (const auto &plan : loaded->plans) {
     if (loaded->plans.size() > 1)
       text += fmt::format("\n{}\n", ranksText(plan->ranks));

@@ -134,6 +134,29 @@ static void writeSettings(JsonWriter &json, const fb::PlanT &plan) {
   json.endArray();
 }
 
+static void writePlateaus(JsonWriter &json, const fb::PlanT &plan) {
+  json.key("plateaus").beginArray();
+  for (const auto &plateau : plan.plateaus) {
+    std::vector<std::string> settings;
+    for (uint32_t place : plateau->settings)
+      settings.push_back(plan.settings[place]->name);
+    json.beginObject()
+        .field("metric", plateau->metric)
+        .array("settings", settings)
+        .field("mode", lower(EnumNamePlateauMode(plateau->mode)))
+        .field("factor", plateau->factor)
+        .field("patience", plateau->patience)
+        .field("threshold", plateau->threshold)
+        .field("threshold_mode",
+               lower(EnumNameThresholdMode(plateau->threshold_mode)))
+        .field("cooldown", plateau->cooldown)
+        .field("min_lr", plateau->min_lr)
+        .field("eps", plateau->eps)
+        .endObject();
+  }
+  json.endArray();
+}
+
 static void writeDatasets(JsonWriter &json, const fb::PlanT &plan) {
   json.key("datasets").beginArray();
   for (const auto &data : plan.datasets) {
@@ -328,6 +351,7 @@ std::string dlrun::planAsJson(const LoadedPlan &loaded,
   writeBuffers(json, plan);
   writeKernels(json, plan);
   writeSettings(json, plan);
+  writePlateaus(json, plan);
   writeDatasets(json, plan);
   writeSteps(json, loaded.mesh, plan);
   json.key("sources").beginArray();

@@ -87,6 +87,12 @@ public:
     reportEvaluation(options, result, position);
   }
 
+  void settingChanged(const SettingValue &now) override {
+    clearLine();
+    talk(fmt::format("{} is {:.4g} from here on: ReduceLROnPlateau", now.name,
+                     now.value));
+  }
+
   void stoppedEarly(const std::string &why) override {
     clearLine();
     whyStopped = why;

@@ -209,6 +209,16 @@ int dl_setting(const char *name, double standard, const char *help) noexcept;
 int dl_optimizer_setting(int optimizer, int group, const char *name,
                          double standard) noexcept;
 void dl_optimizer_rate(int optimizer, int group, int number) noexcept;
+// ReduceLROnPlateau: settings that are learning rates change by a metric of an
+// evaluation, "test.loss".
+struct dl_plateau_options {
+  int max, absolute;
+  double factor, threshold, min_lr, eps;
+  dl_int patience, cooldown;
+};
+int dl_plateau(const dl_plateau_options *options) noexcept;
+void dl_plateau_rate(int plateau, int number) noexcept;
+void dl_plateau_step(int plateau, const char *metric) noexcept;
 // How often dl_count was called in all steps and epochs so far.
 int dl_counter(int optimizer) noexcept;
 void dl_count(int counter) noexcept;

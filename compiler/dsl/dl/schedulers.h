@@ -43,6 +43,8 @@ public:
     return optimizer.current_rate(group);
   }
 
+  /// In a step: the rate of a group that schedulers begin with, a setting.
+  virtual void see(const Scalar & /*lr*/) const {}
   /// What comes of the rate `base` after t calls of step().
   virtual Scalar rate(Scalar base, Scalar t) const = 0;
   /// The same of the momentum, or of Adam's first beta.
@@ -263,6 +265,8 @@ inline Scalar OptimizerBase::rate(int group, Scalar lr) const {
   if (scheduler_count && lr.is_known() && !lr.is_none())
     lr =
         Scalar::from(dl_optimizer_setting(id, group, "lr", lr.known), lr.known);
+  for (int i = 0; i < scheduler_count && !lr.is_none(); ++i)
+    schedulers[i]->see(lr);
   for (int i = 0; i < scheduler_count; ++i) {
     const lr_scheduler::LRScheduler &one = *schedulers[i];
     if (scheduler_count > 1 && !one.multiplies())

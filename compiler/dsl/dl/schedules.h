@@ -1,6 +1,6 @@
 #pragma once
 // Schedulers that consist of phases or of other schedulers.
-#include "schedulers.h"
+#include "plateau.h"
 
 namespace dl::optim::lr_scheduler {
 
@@ -83,7 +83,8 @@ class Schedulers {
 
 public:
   template <class... S>
-    requires(sizeof...(S) > 0 && (__is_base_of(LRScheduler, S) && ...))
+    requires(sizeof...(S) > 0 && (__is_base_of(LRScheduler, S) && ...) &&
+             !(__is_same(ReduceLROnPlateau, S) || ...))
   Schedulers(S &...schedulers) {
     static_assert(sizeof...(S) <= kMost, "at most 8 schedulers in a list");
     ((items[count++] = &schedulers), ...);

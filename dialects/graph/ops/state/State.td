@@ -41,6 +41,18 @@ def Graph_SettingsOp : Op<GraphDialect, "settings"> {
   let assemblyFormat = "$settings attr-dict";
 }
 
+def Graph_PlateauOp : Op<GraphDialect, "plateau"> {
+  let summary = "Settings that change by a metric of an evaluation.";
+  let description = [{
+    PyTorch's ReduceLROnPlateau: `settings` are learning rates, by their paths.
+    dlrun applies it after each evaluation.
+  }];
+  let arguments = (ins StrAttr:$metric, StrArrayAttr:$settings, UnitAttr:$max, F64Attr:$factor,
+                       I64Attr:$patience, F64Attr:$threshold, UnitAttr:$absolute,
+                       I64Attr:$cooldown, F64Attr:$min_lr, F64Attr:$eps);
+  let assemblyFormat = "$metric $settings attr-dict";
+}
+
 def Graph_ReadSettingOp
     : Graph_InferredOp<"read_setting", !listconcat(Graph_Nest, Graph_Constants)> {
   let summary = "A setting from the step's values, f64 [].";
