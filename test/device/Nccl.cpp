@@ -229,9 +229,12 @@ DLEMU_LIBRARY Status ncclGroupStart() {
 }
 
 DLEMU_LIBRARY Status ncclGroupEnd() {
-  DLEMU_CALLED(ncclGroupEnd);
   if (group.depth == 0)
     return refuse(InvalidUsage, "ncclGroupEnd, and no group is open");
+  if (int refused = driver().enter("ncclGroupEnd")) {
+    group = {}; // it is closed in any case
+    return refuse(Status(refused), "ncclGroupEnd was made to fail");
+  }
   return --group.depth == 0 ? close() : Success;
 }
 

@@ -375,10 +375,14 @@ std::string dlrt::test::verdict(const fb::PlanT &plan) {
 }
 
 Bytes dlrt::test::seal(PlanBuilder &builder) {
+  return seal(builder, readFile(TEST_KERNELS));
+}
+
+Bytes dlrt::test::seal(PlanBuilder &builder, const Bytes &section) {
   std::vector<uint32_t> &ranks = builder.plan.ranks;
   ranks.resize(std::min(builder.mesh.ranks(), 64u));
   std::iota(ranks.begin(), ranks.end(), 0u);
-  return seal(builder.mesh, {&builder.plan});
+  return ::seal(builder.mesh, {&builder.plan}, section);
 }
 
 std::string dlrt::test::verdict(PlanBuilder &builder) {

@@ -109,6 +109,7 @@ std::string verdict(const fb::PlanT &plan);
 std::string verdict(const Bytes &file);
 /// Of a plan that all ranks of its mesh run.
 Bytes seal(PlanBuilder &builder);
+Bytes seal(PlanBuilder &builder, const Bytes &section);
 std::string verdict(PlanBuilder &builder);
 LoadedPlan mustLoad(const Bytes &file);
 

@@ -33,7 +33,8 @@ Status Communicator::create(Transport &transport) {
 Status Communicator::start(const Messages &messages, Stream stream,
                            const std::string &what) const {
   auto address = [](Pointer at) { return reinterpret_cast<void *>(at); };
-  nccl::Status status = library->groupStart();
+  nccl::Status status = nccl::statusSuccess;
+  DLRT_TRY(library->check(library->groupStart(), Code::RankLost, what, handle));
   // Receives first, as on processors: what arrives finds its place.
   for (const RemoteBytes &message : messages.receives)
     if (status == nccl::statusSuccess)
