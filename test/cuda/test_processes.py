@@ -178,6 +178,12 @@ class Failure(OnDevices):
                 result = self.call(dltools.DLRUN, "-np", "2", plan, "--steps", "1", env=environment(fail=call))
                 self.assert_refused(result, code, word)
 
+    def test_a_device_that_is_lost_is_said(self):
+        """Of the rank whose it is; the others only know that it has gone."""
+        self.write("own", 'test $OMPI_COMM_WORLD_RANK = 1 && export DLEMU_FAIL=kernel:150=719\nexec "$@"\n')
+        result = self.call("mpirun", "--oversubscribe", "-np", "2", "sh", "own", dltools.DLRUN, self.compiled("--mesh=dp=2"), "--epochs", "20")
+        self.assert_refused(result, 6, "rank 1 (host ", "CUDA_ERROR_LAUNCH_FAILED")
+
     def test_an_error_of_one_rank_ends_all(self):
         os.makedirs(self.path("logs/rank-0001.log"))
         result = self.call(dltools.DLRUN, "-np", "2", self.compiled("--mesh=dp=2"), "--log-dir", "logs")

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 using namespace emulated;
 
@@ -239,7 +240,8 @@ static void visit(NodeT *node, std::set<NodeT *> &seen) {
 }
 
 DLEMU_FUNCTION cuStreamEndCapture(StreamT *stream, GraphT **graph) {
-  DLEMU_ENTER(cuStreamEndCapture);
+  std::lock_guard<std::recursive_mutex> lock(driver().mutex);
+  Result refused = driver().enter("cuStreamEndCapture");
   if (!stream->capture || !stream->captureBegan)
     return InvalidValue;
   *graph = stream->capture;
@@ -250,5 +252,9 @@ DLEMU_FUNCTION cuStreamEndCapture(StreamT *stream, GraphT **graph) {
     if (other->capture == *graph)
       other->capture = nullptr;
   stream->captureBegan = false;
+  if (refused) { // there is nothing to be had of it any more
+    delete std::exchange(*graph, nullptr);
+    return refused;
+  }
   return joined.size() == (*graph)->nodes.size() ? Success : CaptureUnjoined;
 }

@@ -65,12 +65,13 @@ void Comm::end(State how) {
   }
   driver().progress(true);
   peers.reset();
-  if (inGraphs != 0)
-    fprintf(stderr,
-            "emulated NCCL: rank %d: graphs still have %ld of the "
-            "communicator's operations: NCCL would wait for ever for their "
-            "end\n",
-            rank, inGraphs.load());
+  if (inGraphs == 0)
+    return;
+  fprintf(stderr,
+          "emulated NCCL: rank %d: graphs still have %ld of the communicator's "
+          "operations: NCCL would wait for ever for their end\n",
+          rank, inGraphs.load());
+  abort();
 }
 
 std::string Comm::unusable() {

@@ -42,7 +42,8 @@ struct Comm {
   /// An asynchronous error: nothing of the communicator ends any more before it
   /// is aborted. With the lock.
   void fail(Status status, const std::string &why, bool tellOthers);
-  /// The device lets go of what it is at.
+  /// The device lets go of what it is at. Where NCCL would never return, the
+  /// process ends.
   void end(State how);
   /// The state in words; empty if it may be used.
   std::string unusable();

@@ -1,5 +1,6 @@
 // Ranks as processes, each with an emulated device of its own, and NCCL between
 // them: bytes, orders, errors, ends.
+#include "runtime/device/cuda/Places.h"
 #include "test/device/Forked.h"
 #include "test/runtime/CudaPlans.h"
 
@@ -322,4 +323,26 @@ TEST(CudaProcesses, EachRankTakesADeviceOfItsOwn) {
     for (int rank = 0; rank < 3; ++rank)
       EXPECT_TRUE(said[rank].starts_with(one.wanted[rank])) << said[rank];
   }
+}
+
+/// All launch the graph of one slot together, however many commands each has.
+TEST(CudaProcesses, RanksHaveEquallyManyInputSlots) {
+  PlanSet set;
+  set.mesh = {{{"pp", 2}}};
+  set.planOfRank = {0, 1};
+  for (int commands : {1, 400}) {
+    PlanBuilder b = singleProgramPlan();
+    uint32_t from = b.arena(64), to = b.arena(64);
+    for (int c = 0; c < commands; ++c)
+      PlanBuilder::copy(*b.plan.steps[0]->programs[0], b.whole(from),
+                        b.whole(to));
+    set.plans.push_back(std::make_unique<fb::PlanT>(std::move(b.plan)));
+  }
+  auto slots = [&](const Ranks &ranks) {
+    return cuda::Places(set, ranks).steps[0].slots;
+  };
+  EXPECT_EQ(slots({0, 1, 2}), slots({1, 1, 2}));
+  set.planOfRank = {0, 0};
+  set.plans.pop_back();
+  EXPECT_GT(slots({0, 1, 2}), 5u);
 }
