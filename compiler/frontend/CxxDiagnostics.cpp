@@ -49,11 +49,15 @@ std::string CxxDiagnostics::readDeclaration(const Diagnostic &info) {
   if (!info.hasSourceManager() || !info.getLocation().isValid())
     return "";
   const SourceManager &sources = info.getSourceManager();
-  auto [file, offset] =
-      sources.getDecomposedLoc(sources.getExpansionLoc(info.getLocation()));
+  SourceLocation at = info.getLocation(); // that in a macro, not of its use
+  if (sources.isMacroArgExpansion(at))
+    at = sources.getImmediateExpansionRange(at).getBegin();
+  auto [file, offset] = sources.getDecomposedLoc(sources.getSpellingLoc(at));
   std::string declaration;
   int depth = 0;
-  for (char c : sources.getBufferData(file).substr(offset, 400)) {
+  for (char c : sources.getBufferData(file).substr(offset, 800)) {
+    if (c == '\\')
+      continue;
     bool space = llvm::isSpace(c);
     if (!space || (!declaration.empty() && declaration.back() != ' '))
       declaration += space ? ' ' : c;

@@ -4,6 +4,7 @@
 #include "compiler/frontend/PyTorchNames.h"
 #include "compiler/frontend/Suggest.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace dl::frontend;
 using llvm::StringRef;
@@ -102,15 +103,38 @@ static bool explainMissingName(CxxProblem &problem) {
   if (!lookup)
     return false;
   const PyTorchName *name = findPyTorchName(problem.token);
+  if (!name) // Clang points at what is before it, where it has a suggestion
+    name = findPyTorchName(text.split('\'').second.split('\'').first);
   if (!name)
     return false;
   // `index` without a namespace is a forgotten variable; `BatchNorm2d` is not.
   bool qualified = text.contains("dl::") || text.contains("namespace");
   if (!qualified && !name->instead && !llvm::isUpper(problem.token.front()))
     return false;
-  problem.notInThisVersion = !name->instead;
-  replace(problem, problem.token + ": " +
-                       (name->instead ? name->instead : "not in this version"));
+  problem.notInThisVersion = name->isMissing;
+  std::string said = name->isMissing ? "not in this version" : "";
+  if (name->instead)
+    said += (said.empty() ? "" : "; ") + std::string(name->instead);
+  replace(problem, name->name.str() + ": " + said);
+  return true;
+}
+
+/// x.float(): a keyword here.
+static bool explainKeyword(CxxProblem &problem) {
+  const char *type = llvm::StringSwitch<const char *>(problem.token)
+                         .Case("float", "dl::kFloat")
+                         .Case("double", "dl::kFloat64")
+                         .Case("long", "dl::kInt64")
+                         .Case("int", "dl::kInt32")
+                         .Case("bool", "dl::kBool")
+                         .Default(nullptr);
+  StringRef behind =
+      StringRef(problem.following)
+          .drop_front(std::min(problem.following.size(), problem.token.size()));
+  if (!type || !behind.starts_with("()") ||
+      problem.message.text != "expected unqualified-id")
+    return false;
+  replace(problem, problem.token + ": write .to(" + type + ")");
   return true;
 }
 
@@ -209,7 +233,7 @@ static bool explainOutput(CxxProblem &problem) {
   return true;
 }
 
-/// The declaration of a constructor under the name that the user called.
+/// A declaration under the name that the user called.
 static std::string underName(StringRef declaration, StringRef name) {
   StringRef own = declaration.take_until([](char c) { return c == '('; });
   return name.rsplit("::").second.empty()
@@ -225,6 +249,9 @@ static bool explainCandidates(CxxProblem &problem) {
     return false;
   bool constructor = text.starts_with("no matching constructor");
   std::string name = text.split('\'').second.split('\'').first.str();
+  bool isNamed =
+      constructor || (text.starts_with("no matching function for call to") &&
+                      !text.contains("object of type"));
   std::vector<std::string> lines;
   // If the options are what does not fit, the other ways of calling are noise.
   bool optionsOnly = false;
@@ -244,7 +271,7 @@ static bool explainCandidates(CxxProblem &problem) {
     if (optionsOnly && !ofOptions)
       continue;
     optionsOnly |= ofOptions;
-    lines.push_back((constructor ? underName(declared, name) : declared.str()) +
+    lines.push_back((isNamed ? underName(declared, name) : declared.str()) +
                     ": " + reason.str());
   }
   if (lines.empty())
@@ -365,10 +392,10 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
           .starts_with("insert an explicit cast");
     });
     explainDeleted(problem) || explainCopy(problem, problems) ||
-        explainMissingName(problem) || explainOptions(problem) ||
-        explainCall(problem) || explainOutput(problem) ||
-        explainScalar(problem) || explainConversion(problem) ||
-        explainAssertion(problem) || explainReturn(problem, problems) ||
-        explainCandidates(problem);
+        explainMissingName(problem) || explainKeyword(problem) ||
+        explainOptions(problem) || explainCall(problem) ||
+        explainOutput(problem) || explainScalar(problem) ||
+        explainConversion(problem) || explainAssertion(problem) ||
+        explainReturn(problem, problems) || explainCandidates(problem);
   }
 }

@@ -31,6 +31,28 @@ Value Graph::constant(double value, RankedTensorType type) {
   return op->getResult(0);
 }
 
+/// What dl::arange and dl::linspace made outside of steps, by the ops that they
+/// are made of inside.
+Value Graph::progression(const Initial &initial, RankedTensorType type) {
+  auto number = [&](double value) {
+    return constant(value, RankedTensorType::get({}, type.getElementType()));
+  };
+  Value made =
+      create("iota", {},
+             {builder.getNamedAttr("dim", builder.getI64IntegerAttr(0)),
+              builder.getNamedAttr("type", TypeAttr::get(type))})
+          ->getResult(0);
+  if (initial.b != 1) {
+    Value step = number(initial.b);
+    made = create("mul", {made, step}, {})->getResult(0);
+  }
+  if (initial.a != 0) {
+    Value start = number(initial.a);
+    made = create("add", {made, start}, {})->getResult(0);
+  }
+  return made;
+}
+
 /// No gradient flows back to a frozen parameter from where it is used.
 Value Graph::gradientPath(int parameter, Value value) {
   if (!trace->refrozen.count(parameter))
@@ -60,6 +82,8 @@ Value Graph::valueOf(int number, StringRef what) {
   }
   if (handle.initial) {
     Value &made = trace->constants[number];
+    if (!made && handle.initial->kind == DL_PROGRESSION)
+      made = progression(*handle.initial, handle.type);
     if (!made && handle.initial->kind != DL_CONSTANT)
       reporter.fail(what.str() + ": these random numbers were made outside of "
                                  "the step; make them inside, or make a "
@@ -290,6 +314,8 @@ bool Graph::emitOutsideOfSteps(StringRef op, ArrayRef<dl_operand> operands,
       std::swap(initial.a, initial.b);
   } else if (initial.kind == DL_NORMAL) {
     initial.b *= scale < 0 ? -scale : scale;
+  } else if (initial.kind == DL_PROGRESSION) {
+    initial.b *= scale;
   }
   Handle handle;
   handle.type = from.type;

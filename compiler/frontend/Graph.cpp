@@ -141,6 +141,9 @@ int Graph::makeParameter(int handle, bool isBuffer) {
   if (!from.initial)
     reporter.fail(kind + " starts from dl::zeros, ones, full, rand or "
                          "randn; this is a value of a step");
+  if (from.initial->kind == DL_PROGRESSION)
+    reporter.fail(kind + " cannot start from dl::arange or dl::linspace; use "
+                         "what they give in steps, without it");
   if (!isBuffer && !isa<FloatType>(from.type.getElementType()))
     reporter.fail(
         "a dl::Parameter holds floats; this tensor holds integers or booleans");

@@ -134,6 +134,7 @@ private:
   // Emit.cpp
   mlir::Location location();
   mlir::Value valueOf(int handle, llvm::StringRef what);
+  mlir::Value progression(const Initial &initial, mlir::RankedTensorType type);
   mlir::Value gradientPath(int parameter, mlir::Value value);
   mlir::Value constant(double value, mlir::RankedTensorType type);
   mlir::NamedAttribute convert(const dl_attr &attribute, llvm::StringRef op);

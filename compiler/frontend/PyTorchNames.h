@@ -6,7 +6,8 @@ namespace dl::frontend {
 
 struct PyTorchName {
   llvm::StringRef name;
-  const char *instead; // what to write here, or null: not in this version
+  const char *instead; // what to write here, or null
+  bool isMissing;      // not in this version
 };
 
 /// Null for names that PyTorch has not either.

@@ -146,8 +146,11 @@ static LogicalResult checkDomain(OptionalLoc loc, StringRef op, Type tensor,
   Type element = elementType(tensor);
   if (domain == Domain::Floats)
     return requireFloat(loc, op, tensor);
-  if (domain == Domain::Numbers && !isa<FloatType>(element) &&
-      !element.isSignlessInteger(64) && !element.isSignlessInteger(32))
+  bool isWide = element.isSignlessInteger(64) || element.isSignlessInteger(32);
+  if (domain == Domain::Integers && !isWide)
+    return emitOptionalError(loc, op, ": needs integers, got ",
+                             typeText(tensor), "; use .to(dl::kInt64)");
+  if (domain == Domain::Numbers && !isa<FloatType>(element) && !isWide)
     return emitOptionalError(loc, op, ": needs numbers, got ", typeText(tensor),
                              "; use .to(dl::kFloat32) or .to(dl::kInt64)");
   if (domain == Domain::Bools && !element.isInteger(1))

@@ -43,7 +43,7 @@ llvm::LogicalResult requireCount(OptionalLoc loc, llvm::StringRef op,
 mlir::FailureOr<mlir::RankedTensorType>
 requireTensor(OptionalLoc loc, llvm::StringRef op, mlir::Type type);
 
-enum class Domain { Any, Floats, Numbers, Bools };
+enum class Domain { Any, Floats, Numbers, Integers, Bools };
 enum class ElementwiseResult { Same, Bool, Selected };
 
 /// The shape that all shapes broadcast to.

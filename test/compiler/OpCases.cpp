@@ -36,6 +36,18 @@ static std::vector<OpCase> elementwiseCases() {
     cases.push_back({"graph." + op, {"tensor<f64>", "tensor<1x3xf64>"}});
     cases.push_back({"graph." + op, {"tensor<2x3xi64>", "tensor<3xi64>"}});
   }
+  for (std::string element : {"i64", "i32"}) {
+    cases.push_back(
+        {"graph.floor_divide",
+         {"tensor<7x9x" + element + ">", "tensor<9x" + element + ">"},
+         "{}",
+         0,
+         0,
+         7});
+    cases.push_back(
+        {"graph.floor_divide",
+         {"tensor<5x" + element + ">", "tensor<4x1x" + element + ">"}});
+  }
   for (std::string op : {"maximum", "minimum"})
     for (std::string element : {"ui8", "i1", "i32"})
       cases.push_back(

@@ -107,6 +107,7 @@ bool Machine::runIntegers(Operation &op) {
           .Case([&](MinSIOp) { return std::min(s(op, 0), s(op, 1)); })
           .Case([&](MaxUIOp) { return std::max(u(op, 0), u(op, 1)); })
           .Case([&](MinUIOp) { return std::min(u(op, 0), u(op, 1)); })
+          .Case([&](DivSIOp) { return s(op, 0) / s(op, 1); })
           .Case([&](RemUIOp) { return u(op, 0) % u(op, 1); })
           .Case([&](ShRUIOp) { return u(op, 0) >> u(op, 1); })
           .Case([&](ExtSIOp) { return s(op, 0); })

@@ -76,6 +76,10 @@ static std::vector<ShardingCase> elementwiseCases() {
           {"graph." + op,
            {"tensor<" + element + ">", "tensor<1x7x" + element + ">"}});
     }
+  for (std::string element : {"i64", "i32"})
+    cases.push_back(
+        {"graph.floor_divide",
+         {"tensor<6x4x" + element + ">", "tensor<6x1x" + element + ">"}});
   for (std::string from : {"f64", "f32", "i64", "i32", "ui8", "i1"})
     for (std::string to : {"f64", "f32", "i64", "i32", "ui8", "i1"})
       cases.push_back({"graph.cast",

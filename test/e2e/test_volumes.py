@@ -89,6 +89,8 @@ class Volumes(support.ToolTest):
         self.pool("nn::MaxPool3d pool{2};", self.largest, (2, 2, 2), (2, 2, 2))
         self.pool("nn::MaxPool3d pool{{3, 2, 2}, {.stride = {2, 1, 3}, .padding = {1, 1, 0}}};",
                   self.largest, (3, 2, 2), (2, 1, 3), (1, 1, 0))
+        self.pool("nn::MaxPool3d pool{{2, 3, 2}, {1, 2, 2}, {1, 0, 1}, {2, 2, 1}, false, true};",
+                  self.largest, (2, 3, 2), (1, 2, 2), (1, 0, 1), (2, 2, 1), True)
 
     def test_average(self):
         def all_of(divisor):
@@ -100,6 +102,23 @@ class Volumes(support.ToolTest):
         self.pool("nn::AvgPool3d pool{3, {.stride = 2, .padding = 1, .count_include_pad = false}};",
                   all_of(lambda n, _: n), (3, 3, 3), (2, 2, 2), (1, 1, 1))
         self.pool("nn::AvgPool3d pool{2, {.divisor_override = 5}};", all_of(lambda *_: 5), (2, 2, 2), (2, 2, 2))
+
+    def test_batch_norm(self):
+        for rank, view in ((5, "net.x"), (3, "net.x.view({2, 3, 210})")):
+            shape = SHAPE if rank == 5 else (2, 3, 210)
+            x, c, found, gradient = self.run_model(f"nn::BatchNorm{rank - 2}d norm{{3, 1e-3}};", f"net.norm({view})", shape)
+            rows, weight = (v.reshape(2, 3, 210).transpose(1, 0, 2).reshape(3, -1) for v in (x, c))
+            mean, var = rows.mean(1, keepdims=True), rows.var(1, keepdims=True)
+            scale = 1 / np.sqrt(var + 1e-3)
+            y = (rows - mean) * scale
+            dx = scale * (weight - weight.mean(1, keepdims=True) - y * (weight * y).mean(1, keepdims=True))
+            for got, want in ((found, y), (gradient, dx)):
+                got = got.reshape(2, 3, 210).transpose(1, 0, 2).reshape(3, -1)
+                np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-11)
+            self.dlrun("m.plan", "-q", "--steps", 1, "--init", "w.safetensors", "--save-final", "after.safetensors")
+            after = self.load("after.safetensors")
+            np.testing.assert_allclose(after["norm.running_mean"], 0.1 * mean[:, 0], rtol=1e-12)
+            np.testing.assert_allclose(after["norm.running_var"], 0.9 + 0.1 * var[:, 0] * 420 / 419, rtol=1e-12)
 
     def test_instance_norm(self):
         for rank, view in ((5, "net.x"), (4, "net.x.view({2, 3, 5, 42})"), (3, "net.x.view({2, 3, 210})")):

@@ -74,6 +74,44 @@ WINDOWS = [
     ("F::max_pool2d(im, 2, 3)", "F.max_pool2d(im, 2, 3)"), ("F::max_pool2d(im, 3, {2, 1}, 1)", "F.max_pool2d(im, 3, (2, 1), 1)"),
     ("F::avg_pool2d(im, {3, 2}, {1, 2}, {1, 0})", "F.avg_pool2d(im, (3, 2), (1, 2), (1, 0))"),
 ]
+# V: volumes. T: images with many equal maxima, and the gradients of others.
+V = ("im.view(1, 2, 4, 7, 8)", "im.view(1, 2, 4, 7, 8)")
+T = ("(im - im.detach() + im.round().detach())", "(im - im.detach() + im.round().detach())")
+WINDOWS += [(ours.replace("$V", V[0]).replace("$T", T[0]), theirs.replace("$V", V[1]).replace("$T", T[1])) for ours, theirs in [
+    ("F::max_pool2d(im, 3, {.stride = 2, .padding = 1, .ceil_mode = true})", "F.max_pool2d(im, 3, 2, 1, ceil_mode=True)"),
+    ("F::max_pool2d($T, {2, 3}, {.stride = 3, .ceil_mode = true})", "F.max_pool2d($T, (2, 3), 3, ceil_mode=True)"),
+    ("F::max_pool2d(im, 2, {.stride = 5, .padding = 1, .ceil_mode = true})", "F.max_pool2d(im, 2, 5, 1, ceil_mode=True)"),
+    ("F::max_pool2d($T, {3, 2}, {.stride = {1, 2}, .padding = {1, 0}, .dilation = {2, 3}})",
+     "F.max_pool2d($T, (3, 2), (1, 2), (1, 0), (2, 3))"),
+    ("F::max_pool2d(im, 3, 2, 1, 2, true)", "F.max_pool2d(im, 3, 2, 1, 2, True)"),
+    ("F::max_pool1d(x, 2, 3, 1)", "F.max_pool1d(x, 2, 3, 1)"), ("F::max_pool1d(x, 2, {.dilation = 3})", "F.max_pool1d(x, 2, dilation=3)"),
+    ("F::avg_pool1d(x, 3, 2, 1, true, false)", "F.avg_pool1d(x, 3, 2, 1, True, False)"),
+    ("F::avg_pool2d(im, {3, 2}, 2, {1, 0}, true, false)", "F.avg_pool2d(im, (3, 2), 2, (1, 0), True, False)"),
+    ("F::max_pool3d($V, 2)", "F.max_pool3d($V, 2)"), ("F::max_pool3d($V, {3, 2, 2}, {2, 1, 3}, {1, 1, 0})", "F.max_pool3d($V, (3, 2, 2), (2, 1, 3), (1, 1, 0))"),
+    ("F::max_pool3d($T.view(1, 2, 4, 7, 8), 3, {.stride = 2, .padding = 1, .ceil_mode = true})",
+     "F.max_pool3d($T.view(1, 2, 4, 7, 8), 3, 2, 1, ceil_mode=True)"),
+    ("F::max_pool3d($V, {2, 3, 2}, {.stride = 1, .dilation = {3, 2, 1}})", "F.max_pool3d($V, (2, 3, 2), 1, 0, (3, 2, 1))"),
+    ("F::avg_pool3d($V, 2)", "F.avg_pool3d($V, 2)"), ("F::avg_pool3d($V, {2, 3, 2}, {1, 2, 2}, {0, 1, 1})", "F.avg_pool3d($V, (2, 3, 2), (1, 2, 2), (0, 1, 1))"),
+    ("F::avg_pool3d($V, 3, {.stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false})", "F.avg_pool3d($V, 3, 2, 1, True, False)"),
+    ("F::avg_pool3d($V, {3, 2, 3}, {.stride = {3, 3, 2}, .padding = {1, 0, 1}, .ceil_mode = true})",
+     "F.avg_pool3d($V, (3, 2, 3), (3, 3, 2), (1, 0, 1), True)"),
+    ("F::avg_pool3d($V, 2, {.divisor_override = 5})", "F.avg_pool3d($V, 2, divisor_override=5)"),
+    ("F::conv2d(im, w, {}, {2, 1}, 1)", "F.conv2d(im, w, None, (2, 1), 1)"), ("F::conv2d(im, w, {}, {2, 2})", "F.conv2d(im, w, None, (2, 2))"),
+    ("F::conv2d(im, wg, {}, 1, {2, 0}, {1, 2}, 2)", "F.conv2d(im, wg, None, 1, (2, 0), (1, 2), 2)"),
+    ("F::conv1d(x, w.select(3, 0), {}, 2, 1)", "F.conv1d(x, w[..., 0].contiguous(), None, 2, 1)"),
+    ('F::conv1d(x, w.select(2, 0), {}, {.padding = "same", .dilation = 3})',
+     "F.conv1d(x, w[:, :, 0].contiguous(), padding='same', dilation=3)"),
+    ('F::conv1d(x, w.select(2, 0), {}, 1, "same")', "F.conv1d(x, w[:, :, 0].contiguous(), padding='same')"),
+    ('F::conv3d($V, wg.view(3, 2, 2, 3, 3), {}, {.padding = "same", .dilation = {3, 1, 2}})',
+     "F.conv3d($V, wg.view(3, 2, 2, 3, 3), padding='same', dilation=(3, 1, 2))"),
+    ("F::conv3d($V, wg.view(3, 2, 2, 3, 3), {}, {1, 2, 3}, {1, 0, 1})", "F.conv3d($V, wg.view(3, 2, 2, 3, 3), None, (1, 2, 3), (1, 0, 1))"),
+    ("F::conv_transpose1d(x, wg.view(4, 3, 9), {}, 2, 1)", "F.conv_transpose1d(x, wg.view(4, 3, 9), None, 2, 1)"),
+    ("F::conv_transpose2d(im, wg.view(4, 3, 3, 3), {}, {2, 1}, 1, {1, 0})", "F.conv_transpose2d(im, wg.view(4, 3, 3, 3), None, (2, 1), 1, (1, 0))"),
+    ("F::conv_transpose2d(im, wg.view(4, 3, 3, 3), {}, 2, 0, 1, 2, 2)", "F.conv_transpose2d(im, wg.view(4, 3, 3, 3), None, 2, 0, 1, 2, 2)"),
+    ("F::unfold(im, {3, 2}, {2, 1}, 1, {1, 2})", "F.unfold(im, (3, 2), (2, 1), 1, (1, 2))"), ("F::unfold(im, 2, {2, 2})", "F.unfold(im, 2, (2, 2))"),
+    ("F::fold(F::unfold(im, 3, 1, 1, 2), {7, 8}, 3, 1, 1, 2)", "F.fold(F.unfold(im, 3, 1, 1, 2), (7, 8), 3, 1, 1, 2)"),
+    ("F::interpolate(im, {14, 5})", "F.interpolate(im, (14, 5))"), ('F::interpolate(im, 5, {}, "bilinear", true)', "F.interpolate(im, 5, None, 'bilinear', True)"),
+]]
 # K: -3 .. 2; Q: integers, one of them the least there is.
 K = ("(dl::arange(6) - 3)", "(torch.arange(6) - 3)")
 Q = ("dl::where(dl::arange(4) == 2, -9223372036854775807 - 1, dl::arange(4) - 7)",
@@ -86,6 +124,12 @@ INTEGERS = [
         ("Q.min()", "Q.min()"), ("Q.amin(0)", "Q.amin(0)"), ("Q.argmin()", "Q.argmin()"), ("Q.argmax()", "Q.argmax()"),
         ("Q.min(0).values", "Q.min(0).values"), ("Q.min(0).indices", "Q.min(0).indices"),
         ("K.min(0, true).values", "K.min(0, True).values"),
+        ("K % 4", "K % 4"), ("K % -4", "K % -4"), ("dl::remainder(Q, K[0] * 5)", "torch.remainder(Q, K[0] * 5)"), ("K.fmod(4)", "K.fmod(4)"),
+        ("dl::fmod(Q, -3)", "torch.fmod(Q, -3)"), ("K.floor_divide(2)", "torch.floor_divide(K, 2)"), ("Q.floor_divide(-2)", "torch.floor_divide(Q, -2)"),
+        ("dl::floor_divide(7, K * 2 + 1)", "torch.div(torch.tensor(7), K * 2 + 1, rounding_mode='floor')"),
+        ("K.to(dl::kInt32) % Q[1].to(dl::kInt32)", "K.int() % Q[1].int()"), ("K % 2.5", "K % 2.5"),
+        ("(K > 0) & (K < 2)", "(K > 0) & (K < 2)"), ("(K > 0) | (K < -1)", "(K > 0) | (K < -1)"), ("(K > 0) ^ (K > 1)", "(K > 0) ^ (K > 1)"),
+        ("~(K > 0)", "~(K > 0)"),
         ("K.abs().to(dl::kUInt8).min()", "K.abs().byte().min()"), ("dl::arange(5, -2, -3)", "torch.arange(5, -2, -3)"),
     ]
 ]
@@ -134,6 +178,11 @@ ROUNDED = [
     ("dl::lerp(x, y, 0.3)", "torch.lerp(x, y, 0.3)"), ("x.lerp(y, y)", "x.lerp(y, y)"),
     ("(z / z).detach().nan_to_num(2.5)", "(z / z).detach().nan_to_num(2.5)"), ("(x / 0.0).detach().nan_to_num(0, 3, -4)", "(x / 0.0).detach().nan_to_num(0, 3, -4)"),
     ("(z / z).isnan()", "(z / z).isnan()"), ("(1.0 / z).isinf()", "(1.0 / z).isinf()"), ("(1.0 / z).isfinite()", "(1.0 / z).isfinite()"),
+    ("x % 0.7", "x % 0.7"), ("dl::remainder(x, y)", "torch.remainder(x, y)"), ("x.fmod(y)", "x.fmod(y)"), ("dl::fmod(x * 5, -0.3)", "torch.fmod(x * 5, -0.3)"),
+    ("5.5 % x", "torch.remainder(torch.tensor(5.5), x)"), ("(x * 1e6) % 0.1", "(x * 1e6) % 0.1"), ("(z * 0.5) % 0.5", "(z * 0.5) % 0.5"),
+    ("dl::ones({3}) % 0.1", "torch.ones(3) % 0.1"), ("(x * 10).floor_divide(y)", "torch.floor_divide(x.detach() * 10, y.detach())"),
+    ("dl::ones({3}).floor_divide(0.1)", "torch.floor_divide(torch.ones(3), 0.1)"),
+    ("x.clip(-0.5, 0.5)", "x.clip(-0.5, 0.5)"), ("dl::clamp_min(x, 0.2)", "torch.clamp(x, min=0.2)"), ("x.clamp_max(0.1)", "x.clamp(max=0.1)"),
     ("dl::logical_xor(x > 0, y > 0)", "torch.logical_xor(x > 0, y > 0)"),
     ("dl::addcmul(x, y, y, {.value = 0.3})", "torch.addcmul(x, y, y, value=0.3)"), ("dl::addcdiv(x, y, $S)", "torch.addcdiv(x, y, $S)"),
     ("x.norm()", "x.norm()"), ("x.norm(2, 1)", "x.norm(2, 1)"), ("(z * 0).norm(2, {0, 1}, true)", "(z * 0).norm(2, (0, 1), True)"),
@@ -145,6 +194,7 @@ MADE = [
     ("x.repeat(2, 1, 3)", "x.repeat(2, 1, 3)"), ("x.repeat({2, 2, 1, 3, 1})", "x.repeat(2, 2, 1, 3, 1)"), ("x.tile({2, 3})", "x.tile((2, 3))"),
     ("x.movedim(0, 2)", "x.movedim(0, 2)"), ("dl::movedim(x, -1, 0)", "torch.movedim(x, -1, 0)"), ("x.swapaxes(0, 1)", "x.swapaxes(0, 1)"),
     ("dl::linspace(-1, 2, 7)", "torch.linspace(-1, 2, 7)"), ("dl::linspace(3, 4, 1)", "torch.linspace(3, 4, 1)"),
+    ("dl::zeros(2, 3)", "torch.zeros(2, 3)"), ("dl::ones(4)", "torch.ones(4)"), ("dl::masked_fill(x, y > 0, -dl::inf).exp()", "x.masked_fill(y > 0, -float('inf')).exp()"),
     ("dl::eye(4)", "torch.eye(4)"), ("dl::eye(2, 3)", "torch.eye(2, 3)"), ("F::one_hot($C, 5)", "F.one_hot($C, 5)"),
     ("dl::meshgrid({x[0][0], y[0][1]})[0]", "torch.meshgrid(x[0, 0], y[0, 1], indexing='ij')[0]"),
     ('dl::meshgrid({x[0][0], y[0][1], z[0]}, "xy")[1]', "torch.meshgrid(x[0, 0], y[0, 1], z[0], indexing='xy')[1]"),
@@ -155,7 +205,9 @@ MADE = [
 RMS = "{0} * torch.rsqrt(({0} ** 2).mean({1}, keepdim=True) + {2})"
 SDPA = "torch.softmax(((x @ y.transpose(1, 2)) * {}){}, -1) @ (x + y)"
 NORMS = [
-    ("F::layer_norm(x, {6})", "F.layer_norm(x, (6,))"), ("F::layer_norm(x, {4, 6}, y[0], y[1], 1e-3)", "F.layer_norm(x, (4, 6), y[0], y[1], 1e-3)"),
+    ("F::layer_norm(x, {6})", "F.layer_norm(x, (6,))"), ("F::layer_norm(x, 6)", "F.layer_norm(x, (6,))"),
+    ("F::instance_norm(x)", "F.instance_norm(x)"), ("F::instance_norm(im.view(1, 2, 4, 7, 8), x[0][0].narrow(0, 0, 2), y[0][0].narrow(0, 0, 2), 1e-3)",
+     "F.instance_norm(im.view(1, 2, 4, 7, 8), weight=x[0, 0, :2], bias=y[0, 0, :2], eps=1e-3)"), ("F::layer_norm(x, {4, 6}, y[0], y[1], 1e-3)", "F.layer_norm(x, (4, 6), y[0], y[1], 1e-3)"),
     ("F::rms_norm(x, {6})", RMS.format("x", "-1", "2 ** -52")), ("F::rms_norm(x, {4, 6}, y[0], 0.1)", RMS.format("x", "(1, 2)", "0.1") + " * y[0]"),
     ("F::group_norm(x, 2)", "F.group_norm(x, 2)"), ("F::group_norm(im, 4, $W, $W, 1e-3)", "F.group_norm(im, 4, $W, $W, 1e-3)"),
     ("F::instance_norm(im)", "F.instance_norm(im)"), ("F::normalize(x)", "F.normalize(x)"), ("F::normalize(z, 1, 0)", "F.normalize(z, 1, 0)"),

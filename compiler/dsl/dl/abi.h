@@ -118,7 +118,8 @@ struct dl_text {
 // Initial distributions: constant a; uniform in [a, b); normal with mean a and
 // standard deviation b. Those of parameters only: truncated to [low, high];
 // normal with zeros in row `low`; a times an orthogonal matrix; what passes
-// channels on in a groups; normal with the share a of each column zero.
+// channels on in a groups; normal with the share a of each column zero. Of
+// tensors that are no state: a, a + b, a + 2b, ... along the only dim.
 enum dl_initial_kind {
   DL_CONSTANT,
   DL_UNIFORM,
@@ -127,7 +128,8 @@ enum dl_initial_kind {
   DL_PADDED,
   DL_ORTHOGONAL,
   DL_DIRAC,
-  DL_SPARSE
+  DL_SPARSE,
+  DL_PROGRESSION
 };
 int dl_initial(int kind, double a, double b, const dl_int *dims, int rank,
                int dtype) noexcept;

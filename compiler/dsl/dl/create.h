@@ -81,11 +81,50 @@ inline Tensor randn(const Shape &size) {
   return detail::random("normal", DL_NORMAL, 0, 1, size);
 }
 
+/// From low to below high, each as likely as the others.
+inline Tensor randint(i64 low, i64 high, const Shape &size) {
+  detail::Called called("randint");
+  if (low >= high)
+    detail::fail("randint: from {} to below {} there is no integer", low, high);
+  // As many as the bits of a random number tell apart.
+  if (high - low > (dl_float_is_double() ? i64{1} << 53 : i64{1} << 24))
+    detail::unsupported("randint: {} numbers from {} on: not in this version",
+                        high - low, low);
+  Tensor share = rand(size);
+  return share.mul(static_cast<double>(high - low))
+      .to(kInt64)
+      .minimum(high - low - 1)
+      .add(low);
+}
+inline Tensor randint(i64 high, const Shape &size) {
+  return randint(0, high, size);
+}
+
+/// Sizes as arguments: zeros(3, 4).
+#define DL_SIZES(zeros)                                                        \
+  template <detail::Number... I>                                               \
+    requires(sizeof...(I) > 0)                                                 \
+  Tensor zeros(I... size) {                                                    \
+    return zeros(Shape{static_cast<i64>(size)...});                            \
+  }
+DL_SIZES(zeros)
+DL_SIZES(ones)
+DL_SIZES(rand)
+DL_SIZES(randn)
+#undef DL_SIZES
+
 namespace detail {
 /// start + step * i. Integers are counted as i64, whatever they become.
 template <class T>
 Tensor progression(T start, T step, i64 count, DType wanted) {
   Called called("arange");
+  if (!dl_in_step()) {
+    Tensor result;
+    result.id = dl_initial(DL_PROGRESSION, static_cast<double>(start),
+                           static_cast<double>(step), &count, 1,
+                           static_cast<int>(wanted));
+    return result;
+  }
   bool whole = static_cast<int>(wanted) > DL_FLOAT64;
   DType dtype = whole ? kInt64 : wanted;
   Tensor index = Tensor(

@@ -18,10 +18,10 @@ inline Tensor as_indices(const char *what, const Tensor &index) {
   return index.to(kInt64);
 }
 
-/// Fails the step where one of the indices, i64, is not in [0, bound). `low` is
-/// the least one that the user may write.
-inline void check_indices(const char *what, const Tensor &index, i64 bound,
-                          i64 low = 0) {
+/// Fails the step with this message where one of the indices, i64, is not in
+/// [0, bound).
+inline void flag_indices(const Tensor &index, i64 bound, const char *message,
+                         const dl_text *texts, int count) {
   // (What is ignored is an index in range.)
   Attr attributes[] = {
       {"bound", bound}, {"ignore_index", 0}, {"start", Shape{0}}};
@@ -29,8 +29,13 @@ inline void check_indices(const char *what, const Tensor &index, i64 bound,
   Tensor wrong;
   dl_emit("index_check", &operand, 1, attributes, index.dim() ? 3 : 2,
           &wrong.id, 1);
+  dl_error_flag(wrong.id, message, texts, count);
+}
+/// `low` is the least one that the user may write.
+inline void check_indices(const char *what, const Tensor &index, i64 bound,
+                          i64 low = 0) {
   const dl_text texts[] = {Text(what), Text(low), Text(bound)};
-  dl_error_flag(wrong.id, "{}: index out of range [{}, {})", texts, 3);
+  flag_indices(index, bound, "{}: index out of range [{}, {})", texts, 3);
 }
 
 /// Indices that may be used for all other dims: [N] becomes [1,N,1] for dim 1

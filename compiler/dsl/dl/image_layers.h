@@ -1,84 +1,8 @@
 #pragma once
-// Layers of sequences, images and volumes beyond those of layers.h, and
-// Embedding.
-#include "convolutions.h"
-#include "layers.h"
+// Embedding, images of other sizes, and borders.
+#include "window_layers.h"
 
 namespace dl::nn {
-
-class Conv1d : public Module {
-public:
-  i64 in_channels, out_channels, kernel_size;
-  Conv1dOptions options;
-  Parameter weight, bias;
-
-  Conv1d(i64 in_channels, i64 out_channels, i64 kernel_size,
-         const Conv1dOptions &options = {})
-      : in_channels(in_channels), out_channels(out_channels),
-        kernel_size(kernel_size), options(options) {
-    detail::make_convolution("Conv1d", *this, out_channels, in_channels,
-                             {kernel_size});
-  }
-  Tensor forward(Tensor x) {
-    return functional::conv1d(x, weight, bias, options);
-  }
-};
-
-class Conv3d : public Module {
-public:
-  i64 in_channels, out_channels;
-  Triple kernel_size;
-  Conv3dOptions options;
-  Parameter weight, bias;
-
-  Conv3d(i64 in_channels, i64 out_channels, Triple kernel_size,
-         const Conv3dOptions &options = {})
-      : in_channels(in_channels), out_channels(out_channels),
-        kernel_size(kernel_size), options(options) {
-    detail::make_convolution("Conv3d", *this, out_channels, in_channels,
-                             kernel_size);
-  }
-  Tensor forward(Tensor x) {
-    return functional::conv3d(x, weight, bias, options);
-  }
-};
-
-class ConvTranspose1d : public Module {
-public:
-  i64 in_channels, out_channels, kernel_size;
-  ConvTranspose1dOptions options;
-  Parameter weight, bias;
-
-  ConvTranspose1d(i64 in_channels, i64 out_channels, i64 kernel_size,
-                  const ConvTranspose1dOptions &options = {})
-      : in_channels(in_channels), out_channels(out_channels),
-        kernel_size(kernel_size), options(options) {
-    detail::make_convolution("ConvTranspose1d", *this, in_channels,
-                             out_channels, {kernel_size});
-  }
-  Tensor forward(Tensor x) {
-    return functional::conv_transpose1d(x, weight, bias, options);
-  }
-};
-
-class ConvTranspose2d : public Module {
-public:
-  i64 in_channels, out_channels;
-  Pair kernel_size;
-  ConvTranspose2dOptions options;
-  Parameter weight, bias;
-
-  ConvTranspose2d(i64 in_channels, i64 out_channels, Pair kernel_size,
-                  const ConvTranspose2dOptions &options = {})
-      : in_channels(in_channels), out_channels(out_channels),
-        kernel_size(kernel_size), options(options) {
-    detail::make_convolution("ConvTranspose2d", *this, in_channels,
-                             out_channels, {kernel_size.h, kernel_size.w});
-  }
-  Tensor forward(Tensor x) {
-    return functional::conv_transpose2d(x, weight, bias, options);
-  }
-};
 
 /// Weights are drawn from a normal distribution, but the row of padding_idx is
 /// 0 and gets no gradient.
@@ -107,6 +31,9 @@ public:
     init::detail::begin_as(weight, DL_PADDED, 0, 1,
                            static_cast<double>(padding));
   }
+  Embedding(i64 num_embeddings, i64 embedding_dim, i64 padding_idx)
+      : Embedding(num_embeddings, embedding_dim,
+                  EmbeddingOptions{.padding_idx = padding_idx}) {}
   Tensor forward(Tensor input) {
     return functional::embedding(input, weight, options);
   }
@@ -117,69 +44,30 @@ class Upsample : public Module {
 public:
   InterpolateOptions options;
   explicit Upsample(const InterpolateOptions &options) : options(options) {}
+  explicit Upsample(const Dims &size, const Scales &scale_factor = {},
+                    const char *mode = "nearest", bool align_corners = false)
+      : options{.size = size,
+                .scale_factor = scale_factor,
+                .mode = mode,
+                .align_corners = align_corners} {}
   Tensor forward(Tensor x) { return functional::interpolate(x, options); }
 };
-class UpsamplingNearest2d : public Module {
+class UpsamplingNearest2d : public Upsample {
 public:
-  InterpolateOptions options;
   explicit UpsamplingNearest2d(const InterpolateOptions &options)
-      : options(options) {}
-  Tensor forward(Tensor x) { return functional::interpolate(x, options); }
+      : Upsample(options) {}
+  explicit UpsamplingNearest2d(const Dims &size,
+                               const Scales &scale_factor = {})
+      : Upsample(size, scale_factor) {}
 };
-class UpsamplingBilinear2d : public Module {
+class UpsamplingBilinear2d : public Upsample {
 public:
-  InterpolateOptions options;
   explicit UpsamplingBilinear2d(const InterpolateOptions &options)
-      : options(options) {
-    this->options.mode = "bilinear";
-    this->options.align_corners = true;
-  }
-  Tensor forward(Tensor x) { return functional::interpolate(x, options); }
+      : UpsamplingBilinear2d(options.size, options.scale_factor) {}
+  explicit UpsamplingBilinear2d(const Dims &size,
+                                const Scales &scale_factor = {})
+      : Upsample(size, scale_factor, "bilinear", true) {}
 };
-
-#define DL_POOL(Name, function, Size, Options)                                 \
-  class Name : public Module {                                                 \
-  public:                                                                      \
-    Size kernel_size;                                                          \
-    Options options;                                                           \
-    explicit Name(Size kernel_size, const Options &options = {})               \
-        : kernel_size(kernel_size), options(options) {}                        \
-    Tensor forward(Tensor x) {                                                 \
-      return functional::function(x, kernel_size, options);                    \
-    }                                                                          \
-  }
-DL_POOL(MaxPool1d, max_pool1d, i64, MaxPool1dOptions);
-DL_POOL(AvgPool1d, avg_pool1d, i64, AvgPool1dOptions);
-DL_POOL(Unfold, unfold, Pair, UnfoldOptions);
-#undef DL_POOL
-
-class Fold : public Module {
-public:
-  Pair output_size, kernel_size;
-  UnfoldOptions options;
-  Fold(Pair output_size, Pair kernel_size, UnfoldOptions options = {})
-      : output_size(output_size), kernel_size(kernel_size), options(options) {}
-  Tensor forward(Tensor x) {
-    return functional::fold(x, output_size, kernel_size, options);
-  }
-};
-
-#define DL_SIZED(Name, function, Size, size)                                   \
-  class Name : public Module {                                                 \
-  public:                                                                      \
-    Size size;                                                                 \
-    explicit Name(Size size) : size(size) {}                                   \
-    Tensor forward(Tensor x) { return functional::function(x, size); }         \
-  }
-DL_SIZED(AdaptiveAvgPool1d, adaptive_avg_pool1d, i64, output_size);
-DL_SIZED(AdaptiveAvgPool2d, adaptive_avg_pool2d, Pair, output_size);
-DL_SIZED(AdaptiveAvgPool3d, adaptive_avg_pool3d, Triple, output_size);
-DL_SIZED(AdaptiveMaxPool1d, adaptive_max_pool1d, i64, output_size);
-DL_SIZED(AdaptiveMaxPool2d, adaptive_max_pool2d, Pair, output_size);
-DL_SIZED(AdaptiveMaxPool3d, adaptive_max_pool3d, Triple, output_size);
-DL_SIZED(PixelShuffle, pixel_shuffle, i64, upscale_factor);
-DL_SIZED(PixelUnshuffle, pixel_unshuffle, i64, downscale_factor);
-#undef DL_SIZED
 
 namespace detail {
 /// One number for all sides, or two for each dim, from the last.

@@ -41,98 +41,6 @@ public:
   Tensor forward(Tensor x) { return functional::linear(x, weight, bias); }
 };
 
-namespace detail {
-/// The weight [first, second / groups, kernel...] of a convolution, and its
-/// bias; its fan-in is all that is behind the first dim.
-template <class Convolution>
-void make_convolution(const char *what, Convolution &made, i64 first,
-                      i64 second, const Shape &kernel) {
-  i64 groups = made.options.groups;
-  at_least_one(what, "in_channels", made.in_channels);
-  at_least_one(what, "out_channels", made.out_channels);
-  at_least_one(what, "groups", groups);
-  if (made.in_channels % groups)
-    fail("{}: in_channels = {} must be divisible by groups = {}", what,
-         made.in_channels, groups);
-  if (made.out_channels % groups)
-    fail("{}: out_channels = {} must be divisible by groups = {}", what,
-         made.out_channels, groups);
-  Shape shape{first, second / groups};
-  i64 fan_in = second / groups;
-  for (int i = 0; i < kernel.rank; ++i) {
-    at_least_one(what, "kernel_size", kernel[i]);
-    shape.push_back(kernel[i]);
-    fan_in *= kernel[i];
-  }
-  made.weight = fan_in_uniform(shape, fan_in);
-  if (made.options.bias)
-    made.bias = fan_in_uniform({made.out_channels}, fan_in);
-}
-} // namespace detail
-
-class Conv2d : public Module {
-public:
-  i64 in_channels, out_channels;
-  Pair kernel_size;
-  Conv2dOptions options;
-  Parameter weight, bias;
-
-  Conv2d(i64 in_channels, i64 out_channels, Pair kernel_size,
-         const Conv2dOptions &options = {})
-      : in_channels(in_channels), out_channels(out_channels),
-        kernel_size(kernel_size), options(options) {
-    detail::make_convolution("Conv2d", *this, out_channels, in_channels,
-                             {kernel_size.h, kernel_size.w});
-  }
-  /// In PyTorch's positions.
-  Conv2d(i64 in_channels, i64 out_channels, Pair kernel_size, i64 stride,
-         Padding padding = {}, Pair dilation = 1, i64 groups = 1,
-         bool bias = true)
-      : Conv2d(in_channels, out_channels, kernel_size,
-               Conv2dOptions{stride, padding, dilation, groups, bias}) {}
-  Conv2d(i64 in_channels, i64 out_channels, Pair kernel_size, list<i64> stride,
-         Padding padding = {}, Pair dilation = 1, i64 groups = 1,
-         bool bias = true)
-      : Conv2d(in_channels, out_channels, kernel_size,
-               Conv2dOptions{detail::pair("Conv2d", stride), padding, dilation,
-                             groups, bias}) {}
-  Tensor forward(Tensor x) {
-    return functional::conv2d(x, weight, bias, options);
-  }
-};
-
-class MaxPool2d : public Module {
-public:
-  Pair kernel_size;
-  MaxPool2dOptions options;
-  explicit MaxPool2d(Pair kernel_size, const MaxPool2dOptions &options = {})
-      : kernel_size(kernel_size), options(options) {}
-  explicit MaxPool2d(Pair kernel_size, i64 stride, Pair padding = 0)
-      : kernel_size(kernel_size), options{stride, padding} {}
-  explicit MaxPool2d(Pair kernel_size, list<i64> stride, Pair padding = 0)
-      : kernel_size(kernel_size),
-        options{detail::pair("MaxPool2d", stride), padding} {}
-  Tensor forward(Tensor x) {
-    return functional::max_pool2d(x, kernel_size, options);
-  }
-};
-
-class AvgPool2d : public Module {
-public:
-  Pair kernel_size;
-  AvgPool2dOptions options;
-  explicit AvgPool2d(Pair kernel_size, const AvgPool2dOptions &options = {})
-      : kernel_size(kernel_size), options(options) {}
-  explicit AvgPool2d(Pair kernel_size, i64 stride, Pair padding = 0)
-      : kernel_size(kernel_size), options{stride, padding} {}
-  explicit AvgPool2d(Pair kernel_size, list<i64> stride, Pair padding = 0)
-      : kernel_size(kernel_size),
-        options{detail::pair("AvgPool2d", stride), padding} {}
-  Tensor forward(Tensor x) {
-    return functional::avg_pool2d(x, kernel_size, options);
-  }
-};
-
 struct FlattenOptions {
   i64 start_dim = 1, end_dim = -1;
 };
@@ -161,21 +69,19 @@ public:
   Tensor forward(Tensor x) { return x; }
 };
 
-class Dropout : public Module {
-public:
-  double p;
-  explicit Dropout(double p = 0.5, InplaceOptions = {}) : p(p) {}
-  Dropout(double p, bool) : p(p) {}
-  Tensor forward(Tensor x) { return functional::dropout(x, p); }
-};
-
-class Dropout2d : public Module {
-public:
-  double p;
-  explicit Dropout2d(double p = 0.5, InplaceOptions = {}) : p(p) {}
-  Dropout2d(double p, bool) : p(p) {}
-  Tensor forward(Tensor x) { return functional::dropout2d(x, p); }
-};
+#define DL_DROPOUT(Name, function)                                             \
+  class Name : public Module {                                                 \
+  public:                                                                      \
+    double p;                                                                  \
+    explicit Name(double p = 0.5, InplaceOptions = {}) : p(p) {}               \
+    Name(double p, bool) : p(p) {}                                             \
+    Tensor forward(Tensor x) { return functional::function(x, p); }            \
+  }
+DL_DROPOUT(Dropout, dropout);
+DL_DROPOUT(Dropout1d, dropout1d);
+DL_DROPOUT(Dropout2d, dropout2d);
+DL_DROPOUT(Dropout3d, dropout3d);
+#undef DL_DROPOUT
 
 class ReLU : public Module {
 public:

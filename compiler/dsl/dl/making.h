@@ -64,7 +64,7 @@ inline Tensor linspace(double start, double end, i64 steps) {
   if (steps < 1)
     detail::fail("linspace: steps = {}; at least 1 is wanted", steps);
   double step = steps > 1 ? (end - start) / static_cast<double>(steps - 1) : 0;
-  return arange(0, steps, 1, {.dtype = kFloat}) * step + start;
+  return detail::progression(start, step, steps, kFloat);
 }
 /// Ones where row and column are equal: [n, m], [n, n] without m.
 inline Tensor eye(i64 n, i64 m, DType dtype) {

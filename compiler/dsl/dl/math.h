@@ -42,6 +42,24 @@ inline Tensor Tensor::logical_not() const {
 inline Tensor logical_and(Tensor a, Tensor b) { return a.logical_and(b); }
 inline Tensor logical_or(Tensor a, Tensor b) { return a.logical_or(b); }
 inline Tensor logical_not(Tensor x) { return x.logical_not(); }
+/// Of masks; integers have no bitwise operations.
+#define DL_OPERATOR(symbol, op)                                                \
+  inline Tensor operator symbol(Tensor a, Tensor b) {                          \
+    if (a.dtype() != kBool || b.dtype() != kBool)                              \
+      detail::unsupported("operator" #symbol " of integers: not in this "      \
+                          "version; of booleans it is");                       \
+    return a.op(b);                                                            \
+  }
+DL_OPERATOR(&, logical_and)
+DL_OPERATOR(|, logical_or)
+DL_OPERATOR(^, ne)
+#undef DL_OPERATOR
+inline Tensor operator~(Tensor x) {
+  if (x.dtype() != kBool)
+    detail::unsupported("operator~ of integers: not in this version; of "
+                        "booleans it is");
+  return x.logical_not();
+}
 inline Tensor square(Tensor x) { return x.square(); }
 inline Tensor reciprocal(Tensor x) { return x.reciprocal(); }
 
@@ -112,6 +130,28 @@ inline Tensor clamp(Tensor x, const ClampOptions &options) {
 inline Tensor clamp(Tensor x, const Operand &min,
                     const detail::OptionalOperand &max = {}) {
   return x.clamp(min, max);
+}
+
+inline Tensor Tensor::clip(const Operand &min,
+                           const detail::OptionalOperand &max) const {
+  return clamp(min, max);
+}
+inline Tensor Tensor::clamp_min(const Operand &min) const { return clamp(min); }
+inline Tensor Tensor::clamp_max(const Operand &max) const {
+  ClampOptions options;
+  static_cast<Operand &>(options.max) = max;
+  options.max.given = true;
+  return clamp(options);
+}
+inline Tensor clip(Tensor x, const Operand &min,
+                   const detail::OptionalOperand &max = {}) {
+  return x.clip(min, max);
+}
+inline Tensor clamp_min(Tensor x, const Operand &min) {
+  return x.clamp_min(min);
+}
+inline Tensor clamp_max(Tensor x, const Operand &max) {
+  return x.clamp_max(max);
 }
 
 namespace detail {

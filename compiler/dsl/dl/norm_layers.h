@@ -19,6 +19,9 @@ public:
     if (options.elementwise_affine && options.bias)
       bias = zeros(normalized_shape);
   }
+  LayerNorm(const Dims &normalized_shape, double eps,
+            bool elementwise_affine = true, bool bias = true)
+      : LayerNorm(normalized_shape, {eps, elementwise_affine, bias}) {}
   Tensor forward(Tensor x) {
     return functional::layer_norm(x, normalized_shape, weight, bias,
                                   options.eps);
@@ -36,6 +39,9 @@ public:
     if (options.elementwise_affine)
       weight = ones(normalized_shape);
   }
+  RMSNorm(const Dims &normalized_shape, double eps,
+          bool elementwise_affine = true)
+      : RMSNorm(normalized_shape, {eps, elementwise_affine}) {}
   Tensor forward(Tensor x) {
     return functional::rms_norm(x, normalized_shape, weight, options.eps);
   }
@@ -57,6 +63,8 @@ public:
       bias = zeros({num_channels});
     }
   }
+  GroupNorm(i64 num_groups, i64 num_channels, double eps, bool affine = true)
+      : GroupNorm(num_groups, num_channels, {eps, affine}) {}
   Tensor forward(Tensor x) {
     return functional::group_norm(x, num_groups, weight, bias, options.eps);
   }
@@ -82,14 +90,18 @@ public:
       fail("InstanceNorm{}d: {} features; at least 1 is wanted", Rank - 2,
            num_features);
     if (options.track_running_stats)
-      fail("InstanceNorm{}d: track_running_stats: not in this version; each "
-           "item is normalised by its own statistics",
-           Rank - 2);
+      unsupported("InstanceNorm{}d: track_running_stats: not in this version; "
+                  "each item is normalised by its own statistics",
+                  Rank - 2);
     if (options.affine) {
       weight = ones({num_features});
       bias = zeros({num_features});
     }
   }
+  InstanceNorm(i64 num_features, double eps, double momentum = 0.1,
+               bool affine = false, bool track_running_stats = false)
+      : InstanceNorm(num_features,
+                     {eps, momentum, affine, track_running_stats}) {}
   Tensor forward(Tensor x) {
     if (x.dim() != Rank || x.size(1) != num_features)
       fail("InstanceNorm{}d: {} dims with {} channels are wanted, got {}",
@@ -135,6 +147,9 @@ public:
       num_batches_tracked = zeros({}, kInt64);
     }
   }
+  BatchNorm(i64 num_features, double eps, double momentum = 0.1,
+            bool affine = true, bool track_running_stats = true)
+      : BatchNorm(num_features, {eps, momentum, affine, track_running_stats}) {}
   Tensor forward(Tensor x) {
     int rank = x.dim();
     if (rank < Least || rank > Most)
@@ -162,6 +177,11 @@ public:
 };
 /// Of [N, C, H, W].
 class BatchNorm2d : public detail::BatchNorm<4, 4> {
+public:
+  using BatchNorm::BatchNorm;
+};
+/// Of [N, C, D, H, W].
+class BatchNorm3d : public detail::BatchNorm<5, 5> {
 public:
   using BatchNorm::BatchNorm;
 };

@@ -57,7 +57,7 @@ inline Tensor affine(Tensor x, const Tensor &weight, const Tensor &bias) {
 }
 } // namespace detail
 
-inline Tensor layer_norm(Tensor x, const Shape &normalized_shape,
+inline Tensor layer_norm(Tensor x, const Dims &normalized_shape,
                          Tensor weight = {}, Tensor bias = {},
                          double eps = 1e-5) {
   detail::Called called("layer_norm");
@@ -68,7 +68,7 @@ inline Tensor layer_norm(Tensor x, const Shape &normalized_shape,
   return bias.defined() ? x + bias : x;
 }
 /// x / sqrt(mean(x^2) + eps) * weight.
-inline Tensor rms_norm(Tensor x, const Shape &normalized_shape,
+inline Tensor rms_norm(Tensor x, const Dims &normalized_shape,
                        Tensor weight = {}, double eps = 0) {
   detail::Called called("rms_norm");
   Dims dims = detail::last_dims("rms_norm", x, normalized_shape);

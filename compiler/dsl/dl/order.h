@@ -1,6 +1,6 @@
 #pragma once
 // Elements in another order, repeated, or summed and multiplied in order.
-#include "gather.h"
+#include "division.h"
 
 namespace dl {
 

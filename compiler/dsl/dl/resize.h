@@ -22,7 +22,7 @@ struct Scales {
 
 /// Either `size` or `scale_factor`; mode "nearest", "linear", "bilinear",
 /// "bicubic", "trilinear" or "area".
-struct InterpolateOptions {
+struct InterpolateOptions : detail::ByName {
   Dims size = Shape();
   Scales scale_factor = {};
   const char *mode = "nearest";
@@ -186,6 +186,17 @@ inline Tensor interpolate(Tensor x, const InterpolateOptions &options) {
   for (int i = dims; i-- > 0;)
     sizes_in_order.push_back(whole[i]);
   return detail::adaptive_avg("interpolate", x, sizes_in_order);
+}
+
+/// In PyTorch's positions.
+inline Tensor interpolate(Tensor input, const Dims &size,
+                          const Scales &scale_factor = {},
+                          const char *mode = "nearest",
+                          bool align_corners = false) {
+  return interpolate(input, {.size = size,
+                             .scale_factor = scale_factor,
+                             .mode = mode,
+                             .align_corners = align_corners});
 }
 
 /// Rows of `weight`, in the shape of the indices: [N,T] gives [N,T,D].

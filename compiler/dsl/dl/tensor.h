@@ -37,6 +37,10 @@ struct ClampOptions {
 struct IndexAddOptions {
   double alpha = 1;
 };
+/// The graph of a step is there as long as the step is traced.
+struct BackwardOptions {
+  bool retain_graph = false, create_graph = false;
+};
 /// Sorting is stable, whether it is asked for or not.
 struct SortOptions {
   i64 dim = -1;
@@ -85,6 +89,9 @@ public:
   Tensor pow(const Operand &exponent) const;
   Tensor square() const;
   Tensor reciprocal() const;
+  Tensor remainder(const Operand &other) const;
+  Tensor fmod(const Operand &other) const;
+  Tensor floor_divide(const Operand &other) const;
   Tensor logical_and(Tensor other) const;
   Tensor logical_or(Tensor other) const;
   Tensor logical_not() const;
@@ -96,6 +103,10 @@ public:
   Tensor clamp(const Operand &min,
                const detail::OptionalOperand &max = {}) const;
   Tensor clamp(const ClampOptions &options) const;
+  Tensor clip(const Operand &min,
+              const detail::OptionalOperand &max = {}) const;
+  Tensor clamp_min(const Operand &min) const;
+  Tensor clamp_max(const Operand &max) const;
   Tensor where(Tensor condition, const Operand &other) const;
   Tensor masked_fill(Tensor mask, const Operand &value) const;
 
@@ -250,7 +261,12 @@ public:
   Tensor outer(Tensor other) const;
 
   /// Makes the gradients of all parameters this scalar depends on.
-  void backward() const { dl_backward(id); }
+  void backward(BackwardOptions options = {}) const {
+    if (options.create_graph)
+      detail::unsupported("backward: create_graph = true, gradients of "
+                          "gradients: not in this version");
+    dl_backward(id);
+  }
   /// The gradient of a parameter, after backward().
   Tensor grad() const;
 

@@ -66,6 +66,11 @@ public:
     }
   }
 
+  MultiheadAttention(i64 embed_dim, i64 num_heads, double dropout,
+                     bool bias = true)
+      : MultiheadAttention(embed_dim, num_heads,
+                           {.dropout = dropout, .bias = bias}) {}
+
   Attended operator()(Tensor query, Tensor key, Tensor value,
                       const AttendOptions &o = {}) {
     detail::Scope scope(*this);
@@ -170,6 +175,12 @@ public:
                    "\"relu\" and \"gelu\" are",
                    o.activation);
   }
+  TransformerEncoderLayer(i64 d_model, i64 nhead, i64 dim_feedforward,
+                          double dropout = 0.1, const char *activation = "relu")
+      : TransformerEncoderLayer(d_model, nhead,
+                                {.dim_feedforward = dim_feedforward,
+                                 .dropout = dropout,
+                                 .activation = activation}) {}
   Tensor operator()(Tensor src, const EncodeOptions &o = {}) {
     detail::Scope scope(*this);
     return forward(src, o);

@@ -42,6 +42,8 @@ inline constexpr DType kInt64 = DType::Int64, kLong = DType::Int64,
 inline constexpr DType kUInt8 = DType::UInt8, kByte = DType::UInt8,
                        kBool = DType::Bool;
 
+inline constexpr double inf = __builtin_inf();
+
 /// Sizes, or a list of dimensions; at most 8 of them.
 struct Shape {
   static constexpr int kMaxRank = DL_MAX_RANK;

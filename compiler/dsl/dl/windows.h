@@ -1,19 +1,8 @@
 #pragma once
 // Padding, and windows cut from images and put back.
-#include "order.h"
+#include "window_options.h"
 
-namespace dl::nn {
-
-namespace detail { // functional.h
-using namespace dl::detail;
-}
-
-/// stride, padding and dilation of unfold and fold.
-struct UnfoldOptions {
-  Pair dilation = 1, padding = 0, stride = 1;
-};
-
-namespace functional {
+namespace dl::nn::functional {
 
 namespace detail {
 using namespace nn::detail;
@@ -138,6 +127,13 @@ inline Tensor unfold(Tensor x, Pair kernel_size, UnfoldOptions options = {}) {
   return stack(taps, 2).reshape({from[0], from[1] * k.h * k.w, h * w});
 }
 
+/// In PyTorch's positions.
+inline Tensor unfold(Tensor input, Pair kernel_size, Pair dilation,
+                     Pair padding = 0, Pair stride = 1) {
+  return unfold(input, kernel_size,
+                {.dilation = dilation, .padding = padding, .stride = stride});
+}
+
 /// The sum of what unfold would cut out: [N, C * kernel, windows] becomes
 /// [N,C,H,W].
 inline Tensor fold(Tensor x, Pair output_size, Pair kernel_size,
@@ -171,6 +167,12 @@ inline Tensor fold(Tensor x, Pair output_size, Pair kernel_size,
   return sum.narrow(2, p.h, output_size.h).narrow(3, p.w, output_size.w);
 }
 
+inline Tensor fold(Tensor input, Pair output_size, Pair kernel_size,
+                   Pair dilation, Pair padding = 0, Pair stride = 1) {
+  return fold(input, output_size, kernel_size,
+              {.dilation = dilation, .padding = padding, .stride = stride});
+}
+
 /// [..., C * r * r, H, W] becomes [..., C, H * r, W * r].
 inline Tensor pixel_shuffle(Tensor x, i64 upscale_factor) {
   detail::Called called("pixel_shuffle");
@@ -202,5 +204,4 @@ inline Tensor pixel_unshuffle(Tensor x, i64 downscale_factor) {
       .reshape(to);
 }
 
-} // namespace functional
-} // namespace dl::nn
+} // namespace dl::nn::functional

@@ -80,3 +80,12 @@ graph.step @unknown_element(%a: tensor<3xf32>) {
   %0 = graph.cast %a {to = i17} : (tensor<3xf32>) -> tensor<3xi32>
   graph.return
 }
+
+// -----
+
+graph.step @integers_only(%a: tensor<4xf32>) {
+  // expected-error@+2 {{failed to infer returned types}}
+  // expected-error@+1 {{floor_divide: needs integers, got f32 [4]; use .to(dl::kInt64)}}
+  %0 = graph.floor_divide %a, %a : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  graph.return
+}

@@ -51,3 +51,22 @@ graph.step @casts(%i: tensor<2xi64>) -> (tensor<2xi64>, tensor<2xui8>, tensor<1x
   %2 = graph.cast %tenth {to = f32} : (tensor<1xf64>) -> tensor<1xf32>
   graph.return %0, %1, %2 : tensor<2xi64>, tensor<2xui8>, tensor<1xf32>
 }
+
+// Rounded down; 0 where the divisor is 0.
+// CHECK: @floor_divide #0 i64 [5] [-4, -2, 1, 3, 6]
+// CHECK: @floor_divide #1 i64 [5] [4, 1, -1, -4, -6]
+// CHECK: @floor_divide #2 i64 [5] [0, 0, 0, 0, 0]
+graph.step @floor_divide(%i: tensor<5xi64>) -> (tensor<5xi64>, tensor<5xi64>, tensor<5xi64>) {
+  %three = graph.full {value = 3.0, type = tensor<i64>} : () -> tensor<i64>
+  %five = graph.full {value = 5.0, type = tensor<i64>} : () -> tensor<i64>
+  %two = graph.full {value = 2.0, type = tensor<i64>} : () -> tensor<i64>
+  %less = graph.sub %i, %three : (tensor<5xi64>, tensor<i64>) -> tensor<5xi64>
+  %x = graph.mul %less, %five : (tensor<5xi64>, tensor<i64>) -> tensor<5xi64>
+  %y = graph.add %x, %two : (tensor<5xi64>, tensor<i64>) -> tensor<5xi64>
+  %0 = graph.floor_divide %y, %two : (tensor<5xi64>, tensor<i64>) -> tensor<5xi64>
+  %minus = graph.neg %two : (tensor<i64>) -> tensor<i64>
+  %1 = graph.floor_divide %y, %minus : (tensor<5xi64>, tensor<i64>) -> tensor<5xi64>
+  %zero = graph.sub %two, %two : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %2 = graph.floor_divide %y, %zero : (tensor<5xi64>, tensor<i64>) -> tensor<5xi64>
+  graph.return %0, %1, %2 : tensor<5xi64>, tensor<5xi64>, tensor<5xi64>
+}

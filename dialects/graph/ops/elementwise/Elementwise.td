@@ -4,7 +4,7 @@
 include "dialects/graph/Graph.td"
 
 // Operands are broadcast as NumPy does. `domain` says which element types an op
-// takes: Floats, Numbers (floats, i64, i32), Bools or Any.
+// takes: Floats, Numbers (floats, i64, i32), Integers (i64, i32), Bools or Any.
 
 class Graph_Elementwise<string mnemonic, string domain, string resultType, list<Trait> traits>
     : Graph_InferredOp<mnemonic, traits> {
@@ -65,6 +65,11 @@ def Graph_MaximumOp : Graph_Binary<"maximum", "Any"> {
 }
 def Graph_MinimumOp : Graph_Binary<"minimum", "Any"> {
   let summary = "The smaller one, or NaN; equal operands share the gradient.";
+}
+
+def Graph_FloorDivideOp : Graph_Elementwise<"floor_divide", "Integers", "Same", Graph_Nest> {
+  let summary = "The quotient rounded down, -7 and 2 give -4; 0 where the divisor is 0.";
+  let arguments = (ins Graph_Tensor:$a, Graph_Tensor:$b);
 }
 
 class Graph_Comparison<string mnemonic>

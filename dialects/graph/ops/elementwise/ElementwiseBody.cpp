@@ -123,6 +123,39 @@ BODY(MinimumOp) {
   return buildNumber<arith::MinimumFOp, arith::MinSIOp>(builder, loc, x);
 }
 
+BODY(FloorDivideOp) {
+  // A processor traps at x / 0, and at the least number / -1: both are divided
+  // by 1 instead, and the second one is -x, which wraps.
+  Type type = x[0].getType();
+  using enum arith::CmpIPredicate;
+  auto compare = [&](arith::CmpIPredicate how, Value a, Value b) -> Value {
+    return arith::CmpIOp::create(builder, loc, how, a, b);
+  };
+  auto choose = [&](Value condition, Value a, Value b) -> Value {
+    return arith::SelectOp::create(builder, loc, condition, a, b);
+  };
+  Value zero = scalarConstant(builder, loc, type, 0);
+  Value one = scalarConstant(builder, loc, type, 1);
+  Value minusOne = scalarConstant(builder, loc, type, -1);
+  Value byNone = compare(eq, x[1], zero);
+  Value byMinusOne = compare(eq, x[1], minusOne);
+  Value withoutNone = choose(byNone, one, x[1]);
+  Value divisor = choose(byMinusOne, one, withoutNone);
+  Value quotient = arith::DivSIOp::create(builder, loc, x[0], divisor);
+  // Towards zero so far: one less where something is left and the signs differ.
+  Value product = arith::MulIOp::create(builder, loc, quotient, divisor);
+  Value inexact = compare(ne, product, x[0]);
+  Value negative = compare(slt, x[0], zero);
+  Value negativeDivisor = compare(slt, divisor, zero);
+  Value differ = arith::XOrIOp::create(builder, loc, negative, negativeDivisor);
+  Value below = arith::AndIOp::create(builder, loc, inexact, differ);
+  Value less = arith::SubIOp::create(builder, loc, quotient, one);
+  Value rounded = choose(below, less, quotient);
+  Value negated = arith::SubIOp::create(builder, loc, zero, x[0]);
+  Value signedOne = choose(byMinusOne, negated, rounded);
+  return {choose(byNone, zero, signedOne)};
+}
+
 /// Integers compare as signed, except u8 and bool.
 static Scalars buildCompare(OpBuilder &builder, Location loc, ValueRange x,
                             Type element, arith::CmpFPredicate floats,

@@ -105,6 +105,12 @@ HostTensors MinimumOp::evaluate(Operands x) {
                     [](auto a, auto b) { return a < b || a != a ? a : b; });
 }
 
+HostTensors FloorDivideOp::evaluate(Operands x) {
+  return mapNumbers(*this, x, [](auto a, auto b) {
+    return b == 0 ? 0 : std::floor(static_cast<double>(a) / b);
+  });
+}
+
 HostTensors EqOp::evaluate(Operands x) {
   return compare(*this, x, [](auto a, auto b) { return a == b; });
 }

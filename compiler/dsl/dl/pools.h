@@ -1,0 +1,297 @@
+#pragma once
+// Pools. Those of one and three dims, and those that know the size of their
+// result, are made of those of two.
+#include "convolutions.h"
+
+namespace dl::nn::functional {
+
+namespace detail {
+
+inline Tensor emit_max_pool(const Tensor &x, const Shape &kernel,
+                            const Shape &stride, const Shape &padding) {
+  Results<2> both = emit_many<2>(
+      "max_pool2d", {Operand::fixed(x)},
+      {{"kernel", kernel}, {"stride", stride}, {"padding", padding}});
+  Tensor values;
+  values.id = both.ids[0];
+  return values;
+}
+
+/// How many windows there are along a dim; with ceil_mode the last one may
+/// reach behind the padding, if it begins before it.
+inline i64 pooled_size(i64 size, i64 kernel, i64 stride, i64 padding,
+                       i64 dilation, bool ceil_mode) {
+  i64 room = size + 2 * padding - dilation * (kernel - 1) - 1;
+  i64 count = room < 0 ? 0 : room / stride + 1;
+  bool more = ceil_mode && room % stride && count * stride < size + padding;
+  return count + (room >= 0 && more);
+}
+
+/// With holes in the windows, or windows beyond the border: of what each place
+/// of the kernel sees, the first of equal maxima.
+inline Tensor max_of_taps(Tensor x, Pair k, Pair s, Pair p, Pair d,
+                          bool ceil_mode) {
+  Shape from = x.sizes();
+  if (from.rank != 4 || k.h < 1 || k.w < 1 || s.h < 1 || s.w < 1 || d.h < 1 ||
+      d.w < 1 || p.h < 0 || p.w < 0 || 2 * p.h > k.h || 2 * p.w > k.w)
+    fail("max_pool2d: {} with a kernel {}, stride {}, padding {} and dilation "
+         "{}: [batch,channels,h,w] and at most half of the kernel around it "
+         "are wanted",
+         from, Shape(k), Shape(s), Shape(p), Shape(d));
+  i64 h = pooled_size(from[2], k.h, s.h, p.h, d.h, ceil_mode),
+      w = pooled_size(from[3], k.w, s.w, p.w, d.w, ceil_mode);
+  if (h < 1 || w < 1)
+    fail("max_pool2d: the kernel {} with dilation {} is larger than the input "
+         "{} with padding {}",
+         Shape(k), Shape(d), from, Shape(p));
+  i64 high = (h - 1) * s.h + (k.h - 1) * d.h + 1,
+      wide = (w - 1) * s.w + (k.w - 1) * d.w + 1, // what all windows see
+      below = high - p.h - from[2], right = wide - p.w - from[3];
+  x = pad(x, {p.w, right > 0 ? right : 0, p.h, below > 0 ? below : 0},
+          "constant", -__builtin_inf());
+  if (d == Pair(1))
+    return emit_max_pool(x.slice(2, 0, high).slice(3, 0, wide), k, s, {0, 0});
+  TensorList taps;
+  for (i64 i = 0; i < k.h; ++i)
+    for (i64 j = 0; j < k.w; ++j)
+      taps.push_back(x.slice(2, i * d.h, i * d.h + (h - 1) * s.h + 1, s.h)
+                         .slice(3, j * d.w, j * d.w + (w - 1) * s.w + 1, s.w));
+  return stack(taps, -1).max(-1).values;
+}
+
+/// How many elements the windows along one dim average over.
+inline Tensor window_counts(i64 windows, i64 size, i64 kernel, i64 stride,
+                            i64 padding, bool count_padding) {
+  Tensor start = arange(0, windows, 1, {.dtype = kFloat})
+                     .mul(static_cast<double>(stride))
+                     .sub(static_cast<double>(padding));
+  Tensor end = start.add(static_cast<double>(kernel));
+  end = end.minimum(static_cast<double>(count_padding ? size + padding : size));
+  return end - (count_padding ? start : start.maximum(0.0));
+}
+} // namespace detail
+
+inline Tensor max_pool2d(Tensor x, Pair kernel_size,
+                         const MaxPool2dOptions &options = {}) {
+  detail::Called called("max_pool2d");
+  if (options.return_indices)
+    detail::unsupported("max_pool2d: return_indices = true: not in this "
+                        "version");
+  Pair stride = options.stride == Pair(0) ? kernel_size : options.stride;
+  return options.ceil_mode || options.dilation != Pair(1)
+             ? detail::max_of_taps(x, kernel_size, stride, options.padding,
+                                   options.dilation, options.ceil_mode)
+             : detail::emit_max_pool(x, kernel_size, stride, options.padding);
+}
+
+inline Tensor avg_pool2d(Tensor x, Pair kernel_size,
+                         const AvgPool2dOptions &options = {}) {
+  detail::Called called("avg_pool2d");
+  Shape kernel = kernel_size, padding = options.padding;
+  Shape stride = options.stride == Pair(0) ? kernel_size : options.stride;
+  Tensor sums = detail::emit("sum_pool2d", x,
+                             {{"kernel", kernel},
+                              {"stride", stride},
+                              {"padding", padding},
+                              {"ceil_mode", options.ceil_mode}});
+  if (options.divisor_override)
+    return sums / static_cast<double>(options.divisor_override);
+  bool counts = options.count_include_pad;
+  if (!options.ceil_mode && (counts || options.padding == Pair(0)))
+    return sums /
+           (static_cast<double>(kernel[0]) * static_cast<double>(kernel[1]));
+  Shape from = x.sizes(), to = sums.sizes();
+  Tensor rows = detail::window_counts(to[2], from[2], kernel[0], stride[0],
+                                      padding[0], counts);
+  Tensor columns = detail::window_counts(to[3], from[3], kernel[1], stride[1],
+                                         padding[1], counts);
+  return sums / (rows.unsqueeze(1) * columns);
+}
+
+inline Tensor max_pool1d(Tensor x, i64 kernel_size,
+                         const MaxPool1dOptions &options = {}) {
+  detail::Called called("max_pool1d");
+  detail::require_images("max_pool1d", x, 3, "[batch,channels,length]");
+  i64 stride = options.stride ? options.stride : kernel_size;
+  return max_pool2d(x.unsqueeze(2), {1, kernel_size},
+                    {.stride = {1, stride},
+                     .padding = {0, options.padding},
+                     .dilation = {1, options.dilation},
+                     .return_indices = options.return_indices,
+                     .ceil_mode = options.ceil_mode})
+      .squeeze(2);
+}
+
+inline Tensor avg_pool1d(Tensor x, i64 kernel_size,
+                         const AvgPool1dOptions &options = {}) {
+  detail::Called called("avg_pool1d");
+  detail::require_images("avg_pool1d", x, 3, "[batch,channels,length]");
+  i64 stride = options.stride ? options.stride : kernel_size;
+  return avg_pool2d(x.unsqueeze(2), {1, kernel_size},
+                    {.stride = {1, stride},
+                     .padding = {0, options.padding},
+                     .ceil_mode = options.ceil_mode,
+                     .count_include_pad = options.count_include_pad})
+      .squeeze(2);
+}
+
+namespace detail {
+
+/// A pool of planes, then one along the depth: what both take of a window, it
+/// takes of each dim.
+template <class Pool>
+inline Tensor pool_volume(const char *what, Tensor x, Triple kernel,
+                          Triple stride, Pool pool) {
+  require_images(what, x, 5, "[batch,channels,depth,height,width]");
+  if (stride == Triple(0))
+    stride = kernel;
+  Shape s = x.sizes();
+  Tensor planes =
+      pool(x.reshape({s[0], s[1] * s[2], s[3], s[4]}), Pair(kernel.h, kernel.w),
+           Pair(stride.h, stride.w), false);
+  i64 height = planes.size(2), width = planes.size(3);
+  Tensor columns = pool(planes.reshape({s[0], s[1], s[2], height * width}),
+                        Pair(kernel.d, 1), Pair(stride.d, 1), true);
+  return columns.reshape({s[0], s[1], columns.size(2), height, width});
+}
+} // namespace detail
+
+inline Tensor max_pool3d(Tensor x, Triple kernel_size,
+                         const MaxPool3dOptions &options = {}) {
+  detail::Called called("max_pool3d");
+  Triple p = options.padding, d = options.dilation;
+  return detail::pool_volume(
+      "max_pool3d", x, kernel_size, options.stride,
+      [&](Tensor y, Pair kernel, Pair stride, bool along) {
+        return max_pool2d(y, kernel,
+                          {.stride = stride,
+                           .padding = along ? Pair(p.d, 0) : Pair(p.h, p.w),
+                           .dilation = along ? Pair(d.d, 1) : Pair(d.h, d.w),
+                           .return_indices = options.return_indices,
+                           .ceil_mode = options.ceil_mode});
+      });
+}
+
+inline Tensor avg_pool3d(Tensor x, Triple kernel_size,
+                         const AvgPool3dOptions &options = {}) {
+  detail::Called called("avg_pool3d");
+  Triple p = options.padding;
+  bool isSum = options.divisor_override != 0;
+  Tensor y = detail::pool_volume(
+      "avg_pool3d", x, kernel_size, options.stride,
+      [&](Tensor z, Pair kernel, Pair stride, bool along) {
+        return avg_pool2d(z, kernel,
+                          {.stride = stride,
+                           .padding = along ? Pair(p.d, 0) : Pair(p.h, p.w),
+                           .ceil_mode = options.ceil_mode,
+                           .count_include_pad = options.count_include_pad,
+                           .divisor_override = isSum ? 1 : 0});
+      });
+  return isSum ? y / static_cast<double>(options.divisor_override) : y;
+}
+
+/// In PyTorch's positions.
+#define DL_POSITIONS(max_pool, avg_pool, Size)                                 \
+  inline Tensor max_pool(Tensor input, Size kernel_size, Size stride,          \
+                         Size padding = 0, Size dilation = 1,                  \
+                         bool ceil_mode = false,                               \
+                         bool return_indices = false) {                        \
+    return max_pool(input, kernel_size,                                        \
+                    {.stride = stride,                                         \
+                     .padding = padding,                                       \
+                     .dilation = dilation,                                     \
+                     .return_indices = return_indices,                         \
+                     .ceil_mode = ceil_mode});                                 \
+  }                                                                            \
+  inline Tensor avg_pool(Tensor input, Size kernel_size, Size stride,          \
+                         Size padding = 0, bool ceil_mode = false,             \
+                         bool count_include_pad = true) {                      \
+    return avg_pool(input, kernel_size,                                        \
+                    {.stride = stride,                                         \
+                     .padding = padding,                                       \
+                     .ceil_mode = ceil_mode,                                   \
+                     .count_include_pad = count_include_pad});                 \
+  }
+DL_POSITIONS(max_pool1d, avg_pool1d, i64)
+DL_POSITIONS(max_pool2d, avg_pool2d, Pair)
+DL_POSITIONS(max_pool3d, avg_pool3d, Triple)
+#undef DL_POSITIONS
+
+namespace detail {
+
+/// One dim in so many parts, which overlap where they do not fit; each becomes
+/// one element.
+template <class Pool>
+Tensor adapt(const char *what, const Tensor &x, int dim, i64 parts, Pool pool) {
+  i64 size = x.size(dim);
+  if (parts == 0 || parts == size) // PyTorch's None keeps the size
+    return x;
+  if (parts < 1)
+    fail("{}: output_size is {}; at least 1 is wanted", what, parts);
+  TensorList results;
+  for (i64 i = 0; i < parts; ++i) {
+    i64 begin = i * size / parts, end = ((i + 1) * size - 1) / parts + 1;
+    results.push_back(pool(x.slice(dim, begin, end), dim));
+  }
+  return cat(results, dim);
+}
+
+/// The last dims, as many as there are sizes.
+template <class Pool>
+Tensor adapt_all(const char *what, Tensor x, const Shape &sizes, Pool pool) {
+  Called called(what);
+  int rank = x.dim();
+  if (rank < sizes.rank + 1 || rank > sizes.rank + 2)
+    fail("{}: the input has {} dims behind the channels, got {}", what,
+         sizes.rank, x.sizes());
+  for (int i = sizes.rank; i-- > 0;)
+    x = adapt(what, x, rank - sizes.rank + i, sizes[i], pool);
+  return x;
+}
+
+inline Tensor adaptive_avg(const char *what, Tensor x, const Shape &sizes) {
+  Called called(what);
+  Shape from = x.sizes(), whole;
+  for (int i = 0; i < sizes.rank && from.rank >= sizes.rank; ++i)
+    if (sizes[i] == 1)
+      whole.push_back(from.rank - sizes.rank + i);
+  if (whole.rank == sizes.rank)
+    return x.mean(Dims(whole), true);
+  bool even = sizes.rank == 2 && from.rank == 4;
+  for (int i = 0; even && i < 2; ++i)
+    even = sizes[i] > 0 && from[2 + i] % sizes[i] == 0;
+  if (even)
+    return avg_pool2d(x, {from[2] / sizes[0], from[3] / sizes[1]});
+  return adapt_all(what, x, sizes, [](const Tensor &part, int dim) {
+    return part.mean(dim, true);
+  });
+}
+/// The first of equal maxima, row by row.
+inline Tensor adaptive_max(const char *what, Tensor x, const Shape &sizes) {
+  return adapt_all(what, x, sizes, [](const Tensor &part, int dim) {
+    return part.max(dim, true).values;
+  });
+}
+} // namespace detail
+
+/// output_size 0 stands for PyTorch's None: as many as there are.
+inline Tensor adaptive_avg_pool1d(Tensor x, i64 output_size) {
+  return detail::adaptive_avg("adaptive_avg_pool1d", x, {output_size});
+}
+inline Tensor adaptive_avg_pool2d(Tensor x, Pair output_size) {
+  return detail::adaptive_avg("adaptive_avg_pool2d", x, output_size);
+}
+inline Tensor adaptive_avg_pool3d(Tensor x, Triple output_size) {
+  return detail::adaptive_avg("adaptive_avg_pool3d", x, output_size);
+}
+inline Tensor adaptive_max_pool1d(Tensor x, i64 output_size) {
+  return detail::adaptive_max("adaptive_max_pool1d", x, {output_size});
+}
+inline Tensor adaptive_max_pool2d(Tensor x, Pair output_size) {
+  return detail::adaptive_max("adaptive_max_pool2d", x, output_size);
+}
+inline Tensor adaptive_max_pool3d(Tensor x, Triple output_size) {
+  return detail::adaptive_max("adaptive_max_pool3d", x, output_size);
+}
+
+} // namespace dl::nn::functional
