@@ -35,6 +35,15 @@ static bool changesWidth(Operation *op) {
   return wide && narrow;
 }
 
+static bool isSumOp(Operation *op) {
+  auto loops = dyn_cast<LoopNestOpInterface>(op);
+  if (!loops ||
+      isa<graph::AliasOpInterface, graph::CommunicationOpInterface>(op))
+    return false;
+  graph::LoopNest nest = loops.getLoopNest();
+  return nest.combine == graph::Combine::Sum && !nest.contraction;
+}
+
 static OpFacts factsOf(Operation *op) {
   OpFacts facts;
   auto loops = dyn_cast<LoopNestOpInterface>(op);
@@ -52,7 +61,7 @@ static OpFacts factsOf(Operation *op) {
     facts.isView = isView && facts.isRepeatable;
   }
   facts.isProduct = nest.contraction;
-  facts.isSum = nest.combine == graph::Combine::Sum && !nest.contraction;
+  facts.isSum = isSumOp(op);
   if (nest.contraction)
     facts.reading = Reading::Whole;
   else if (!nest.isIndirect() && !nest.isSequential() && !isView)
@@ -94,6 +103,24 @@ StepFacts::StepFacts(graph::StepOp step) {
   for (Operation *op : all)
     if (OpFacts &own = facts[op]; own.isSum && own.reading == Reading::Within)
       own.reading = Reading::Kept;
+  // Nor is anything taken out of the kernel of a sum that computes with its
+  // results, as with r * r * r for the gradient of r = 1 / sqrt(sum).
+  llvm::DenseSet<Operation *> behindSum;
+  for (Operation *op : all) {
+    OpFacts &own = facts[op];
+    bool sums = isSumOp(op);
+    auto isBehind = [&](Value operand) {
+      return behindSum.contains(operand.getDefiningOp()) &&
+             cast<ShapedType>(operand.getType()).getShape() ==
+                 cast<ShapedType>(op->getResult(0).getType()).getShape();
+    };
+    bool behind = own.isRepeatable && !own.isView &&
+                  llvm::any_of(op->getOperands(), isBehind);
+    if (sums || behind)
+      behindSum.insert(op);
+    if (behind && graph::roleOf(op->getLoc()) == graph::StepRole::Backward)
+      own.isSum = true;
+  }
 }
 
 namespace {

@@ -25,7 +25,8 @@ struct OpFacts {
   bool isView = false;
   /// A product, or elementwise on one.
   bool isProduct = false;
-  /// A sum of another kind, or read by one that may be in the same kernel.
+  /// A sum of another kind, or read by one that may be in the same kernel, or
+  /// for a gradient alone and made of one's results.
   bool isSum = false;
   Reading reading = Reading::Kept;
 };

@@ -106,3 +106,43 @@ graph.step @returned(%x: tensor<128x64xf32> input 0, %w: tensor<128x64xf32>, %dz
   %d = graph.mul %dy, %e : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
   graph.return %r, %d, %s : tensor<128x128xf32>, tensor<128x128xf32>, tensor<128xf32>
 }
+
+// -----
+
+// What a gradient makes of a sum's result alone stays in the sum's kernel, so
+// that the sum runs as it would; of another value it is made again.
+// CHECK-LABEL: @behind_a_sum
+// CHECK-NOT: made_again
+// CHECK: %[[G:.*]] = graph.matmul
+// CHECK-NOT: made_again
+// CHECK-LABEL: @behind_no_sum
+// CHECK: %[[G:.*]] = graph.matmul
+// CHECK: graph.mul {{.*}} {graph.made_again}
+// FEW-LABEL: @behind_a_sum
+#back = loc(fused<"backward rsqrt">["m.dl"])
+graph.step @behind_a_sum(%x: tensor<16384x4xf32> input 0, %dz: tensor<16384x2xf32>, %v: tensor<2xf32>)
+    -> (tensor<16384xf32>, tensor<16384xf32>, tensor<16384xf32>) {
+  %s = graph.sum %x {dims = array<i64: 1>} : (tensor<16384x4xf32>) -> tensor<16384xf32>
+  %r = graph.rsqrt %s : (tensor<16384xf32>) -> tensor<16384xf32>
+  %n = graph.exp %r : (tensor<16384xf32>) -> tensor<16384xf32>
+  %r2 = graph.mul %r, %r : (tensor<16384xf32>, tensor<16384xf32>) -> tensor<16384xf32> loc(#back)
+  %g = graph.matmul %dz, %v {spec = "mk,k->m"} : (tensor<16384x2xf32>, tensor<2xf32>) -> tensor<16384xf32> loc(#back)
+  %d = graph.mul %g, %r2 : (tensor<16384xf32>, tensor<16384xf32>) -> tensor<16384xf32> loc(#back)
+  %e = graph.mul %g, %r : (tensor<16384xf32>, tensor<16384xf32>) -> tensor<16384xf32> loc(#back)
+  graph.return %n, %d, %e : tensor<16384xf32>, tensor<16384xf32>, tensor<16384xf32>
+}
+
+// -----
+
+// FEW-LABEL: @behind_no_sum
+#back = loc(fused<"backward rsqrt">["m.dl"])
+graph.step @behind_no_sum(%x: tensor<16384xf32> input 0, %dz: tensor<16384x2xf32>, %v: tensor<2xf32>)
+    -> (tensor<16384xf32>, tensor<16384xf32>, tensor<16384xf32>) {
+  %r = graph.rsqrt %x : (tensor<16384xf32>) -> tensor<16384xf32>
+  %n = graph.exp %r : (tensor<16384xf32>) -> tensor<16384xf32>
+  %r2 = graph.mul %r, %r : (tensor<16384xf32>, tensor<16384xf32>) -> tensor<16384xf32> loc(#back)
+  %g = graph.matmul %dz, %v {spec = "mk,k->m"} : (tensor<16384x2xf32>, tensor<2xf32>) -> tensor<16384xf32> loc(#back)
+  %d = graph.mul %g, %r2 : (tensor<16384xf32>, tensor<16384xf32>) -> tensor<16384xf32> loc(#back)
+  %e = graph.mul %g, %r : (tensor<16384xf32>, tensor<16384xf32>) -> tensor<16384xf32> loc(#back)
+  graph.return %n, %d, %e : tensor<16384xf32>, tensor<16384xf32>, tensor<16384xf32>
+}
