@@ -59,6 +59,12 @@ void dl_main(dl::Program &p) {
     decay.push_back(parameter);
   dl::optim::SGD optimizer(decay, {.lr = 0.01});
   dl::optim::lr_scheduler::LambdaLR scheduler(optimizer, [](dl::Scalar t) { return dl::minimum(t / 10, 1); });
+  dl::optim::SGD second(model.fc.parameters(), {.lr = 0.01});
+  {
+    auto &optimizer = second;
+    dl::optim::lr_scheduler::ReduceLROnPlateau plateau(optimizer, {.patience = 3});
+    plateau.step("test.loss");
+  }
   p.train(data, [&](dl::Batch batch) -> dl::Metrics {
     auto x = batch[0], t = batch[1], a = x, b = x.transpose(0, 1), table = x;
     auto odd = x[dl::Slice(), 0].sum() + x[dl::Ellipsis, dl::Slice(0, dl::kEnd, 2)].sum() + x[dl::Slice(), dl::None].sum() + table[t].sum();
@@ -71,6 +77,7 @@ void dl_main(dl::Program &p) {
     optimizer.step();
     return {{"loss", loss}};
   });
+  p.eval("test", data, [&](dl::Batch batch) -> dl::Metrics { return {{"loss", model(batch[0]).mean()}}; });
   p.each_epoch([&] { scheduler.step(); });
 }
 
