@@ -152,7 +152,7 @@ W = ("dl::linspace(0.5, 2, 4)", "torch.linspace(0.5, 2, 4)")
 
 
 def placed(cases):
-    names = {"S": S, "C": C, "P": P, "L": L, "W": W}
+    names = {"S": S, "C": C, "P": P, "L": L, "W": W, "I": I, "G": G, "V": V, "T": T}
     for ours, theirs in cases:
         for name, (a, b) in names.items():
             ours, theirs = ours.replace(f"${name}", f"({a})"), theirs.replace(f"${name}", f"({b})")
@@ -249,6 +249,41 @@ MORE = [
 ]
 MORE = [(a.replace("K.", K[0] + "."), b.replace("K.", K[1] + ".")) for a, b in MORE]
 
+# I: indices of dim 1, one of them twice; G: of dim 2.
+I = ("(dl::arange(5) * 3 % 4)", "(torch.arange(5) * 3 % 4)")
+G = ("(dl::arange(24).view(3, 4, 2) * 5 % 6)", "(torch.arange(24).view(3, 4, 2) * 5 % 6)")
+CHOSEN = [
+    ("x.index_select(1, $I)", "x.index_select(1, $I)"), ("dl::index_select(x, -1, $I)", "torch.index_select(x, -1, $I)"), ("x[$I % 3]", "x[$I % 3]"),
+    ("x.index({dl::Slice(), $I})", "x[:, $I]"), ("x.index({$I % 3, dl::Slice(), $I})", "x[$I % 3, :, $I]"),
+    ("x.index({dl::arange(3) - 3, $I.narrow(0, 1, 3)})", "x[torch.arange(3) - 3, $I[1:4]]"), ("x.gather(2, $G)", "x.gather(2, $G)"),
+    ("dl::scatter_add(x, 2, $G, y.narrow(2, 3, 2))", "torch.scatter_add(x, 2, $G, y.narrow(2, 3, 2))"),
+    ("x.index_add(1, $I, dl::cat({y, y.narrow(1, 0, 1)}, 1), {.alpha = 0.5})", "x.index_add(1, $I, torch.cat([y, y[:, :1]], 1), alpha=0.5)"),
+    ("F::embedding($C, y[0])", "F.embedding($C, y[0])"), ("F::embedding($C, y[0], {.padding_idx = 2})", "F.embedding($C, y[0], padding_idx=2)"),
+    ("x.cumsum(1)", "x.cumsum(1)"), ("dl::cumsum(x > 0, -1)", "torch.cumsum(x > 0, -1)"), ("x.sort(1).values", "x.sort(1).values"),
+    ("x.sort(-1, true).indices", "x.sort(-1, True).indices"), ("z.sort({.dim = 1, .stable = true}).indices", "torch.sort(z, dim=1, stable=True).indices"),
+    ("x.argsort(0, true)", "x.argsort(0, True)"), ("x.topk(3).values", "x.topk(3).values"), ("x.topk(2, 1, false).indices", "x.topk(2, 1, False).indices"),
+    ("x.flip({0, 2})", "x.flip(0, 2)"), ("x.roll({2, -1}, {0, 2})", "x.roll((2, -1), (0, 2))"), ("x.roll(3)", "x.roll(3)"),
+    ("x.repeat_interleave(3, 1)", "x.repeat_interleave(3, 1)"), ("x.repeat_interleave(2)", "x.repeat_interleave(2)"),
+    ("x.tril(1)", "x.tril(1)"), ("dl::triu(x, -1)", "torch.triu(x, -1)"), ("x.prod()", "x.prod()"), ("z.prod(1, true)", "z.prod(1, True)"),
+    ("x.softmax(1)", "x.softmax(1)"), ("F::log_softmax(x * 30, -1)", "F.log_softmax(x * 30, -1)"), ("x.matmul(y.transpose(1, 2))", "x @ y.transpose(1, 2)"),
+    ('dl::einsum("bij,bkj->kbi", x, y)', "torch.einsum('bij,bkj->kbi', x, y)"),
+]
+RESIZED = [
+    ("F::pad(im, {1, 2, 0, -1})", "F.pad(im, (1, 2, 0, -1))"), ('F::pad(x, {2, 0, 1, 1}, "constant", 3)', "F.pad(x, (2, 0, 1, 1), 'constant', 3)"),
+    ('F::pad(im, {3, 2, 1, 0}, "reflect")', "F.pad(im, (3, 2, 1, 0), 'reflect')"), ('F::pad(x, {7, 2}, "replicate")', "F.pad(x, (7, 2), 'replicate')"),
+    ('F::pad(im, {2, 3, 7, 0}, "circular")', "F.pad(im, (2, 3, 7, 0), 'circular')"),
+    ("F::interpolate(im, {.scale_factor = 2})", "F.interpolate(im, scale_factor=2)"), ("F::interpolate(x, {.size = 4})", "F.interpolate(x, 4)"),
+    ('F::interpolate(im, {.size = {5, 13}, .mode = "bilinear"})', "F.interpolate(im, (5, 13), mode='bilinear')"),
+    ('F::interpolate(im, {.scale_factor = 1.6, .mode = "bilinear"})', "F.interpolate(im, scale_factor=1.6, mode='bilinear')"),
+    ('F::interpolate(x, {.size = 9, .mode = "linear", .align_corners = true})', "F.interpolate(x, 9, mode='linear', align_corners=True)"),
+    ('F::interpolate($V, {.size = {3, 9, 5}, .mode = "trilinear"})', "F.interpolate($V, (3, 9, 5), mode='trilinear')"),
+    ("F::adaptive_avg_pool1d(x, 4)", "F.adaptive_avg_pool1d(x, 4)"), ("F::adaptive_avg_pool2d(im, {3, 5})", "F.adaptive_avg_pool2d(im, (3, 5))"),
+    ("F::adaptive_avg_pool2d(im, 1)", "F.adaptive_avg_pool2d(im, 1)"), ("F::adaptive_avg_pool3d($V, {2, 3, 1})", "F.adaptive_avg_pool3d($V, (2, 3, 1))"),
+    ("F::adaptive_max_pool1d(x, 4)", "F.adaptive_max_pool1d(x, 4)"), ("F::adaptive_max_pool2d($T, {3, 5})", "F.adaptive_max_pool2d($T, (3, 5))"),
+    ("F::adaptive_max_pool3d($V, {2, 3, 1})", "F.adaptive_max_pool3d($V, (2, 3, 1))"),
+    ("F::pixel_shuffle(im, 2)", "F.pixel_shuffle(im, 2)"), ("F::pixel_unshuffle(im.narrow(2, 0, 6), 2)", "F.pixel_unshuffle(im[:, :, :6], 2)"),
+]
+
 
 def losses():
     for how in ("mean", "sum", "none"):
@@ -295,4 +330,4 @@ def losses():
 
 
 CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
-    placed(MORE_ACTIVATIONS + ROUNDED + MADE + NORMS + MORE + list(losses())))
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + NORMS + MORE + CHOSEN + RESIZED + list(losses())))

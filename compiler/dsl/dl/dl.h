@@ -1,6 +1,7 @@
 #pragma once
 // <dl/dl.h>: write `void dl_main(dl::Program &p)`, see examples/.
 #include "adam_family.h"
+#include "averaging.h"
 #include "clip.h"
 #include "data.h"
 #include "image_layers.h"
