@@ -53,6 +53,9 @@ public:
 
   /// Leaves the other ranks; what is under way ends where it is.
   void abort();
+  /// Leaves it to the process's end, where graphs that NCCL would wait for
+  /// stay.
+  void forget() { handle = nullptr; }
   /// The end of all ranks together, when nothing is under way.
   void destroy();
 

@@ -65,16 +65,21 @@ CudaDevice::~CudaDevice() {
     disconnect();
   if (stream.get())
     cuda.streamSynchronize(stream.get());
-  destroyGraphs();
-  communicator.destroy();
+  if (destroyGraphs())
+    communicator.destroy();
+  else
+    communicator.forget();
 }
 
-void CudaDevice::destroyGraphs() {
+/// False where a device that is lost does not let go of them.
+bool CudaDevice::destroyGraphs() {
+  bool gone = true;
   for (Step &step : steps)
     for (Program &program : step.programs)
       for (Run &run : program.runs)
         if (Exec exec = std::exchange(run.exec, nullptr))
-          cuda.execDestroy(exec);
+          gone &= cuda.execDestroy(exec) == success;
+  return gone;
 }
 
 /// After an error: no other rank is waited for any more, and none can go on.
@@ -83,8 +88,10 @@ void CudaDevice::destroyGraphs() {
 void CudaDevice::disconnect() {
   if (!communicator)
     return;
-  destroyGraphs();
-  communicator.abort();
+  if (destroyGraphs())
+    communicator.abort();
+  else
+    communicator.forget();
 }
 
 Status CudaDevice::prepare(const LoadedPlan &loaded,

@@ -98,7 +98,7 @@ private:
   Status prepareProgram(uint32_t step, size_t index);
   Status prepareRun(Run &run);
   Status settle();
-  void destroyGraphs();
+  bool destroyGraphs();
   void disconnect();
   Status describe(Program &program, const BoundProgram &bound) const;
   Pointer addressOf(const BufferPlace &place) const;
