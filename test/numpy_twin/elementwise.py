@@ -125,6 +125,45 @@ def floor(x):
     return unary(x, np.floor(x.value), None)
 
 
+def ceil(x):
+    x.tape.kink(x.value - np.round(x.value))
+    return unary(x, np.ceil(x.value), None)
+
+
+def trunc(x):
+    x.tape.kink(x.value - np.round(x.value))
+    return unary(x, np.trunc(x.value), None)
+
+
+def frac(x):
+    x.tape.kink(x.value - np.round(x.value))
+    return unary(x, x.value - np.trunc(x.value), np.ones_like(x.value))
+
+
+def round_(x):
+    """Halves to the even number."""
+    away = np.abs(x.value - np.floor(x.value) - 0.5)
+    x.tape.kink(away, tie=away == 0)
+    return unary(x, np.rint(x.value), None)
+
+
+def expm1(x):
+    return unary(x, np.expm1(x.value), np.exp(x.value))
+
+
+def exp2(x):
+    y = np.exp2(x.value)
+    return unary(x, y, y * x.tape.dtype.type(math.log(2)))
+
+
+def log2(x):
+    return unary(x, np.log2(x.value), 1 / (x.value * x.tape.dtype.type(math.log(2))))
+
+
+def log10(x):
+    return unary(x, np.log10(x.value), 1 / (x.value * x.tape.dtype.type(math.log(10))))
+
+
 def lift(tape, operand):
     """A Python number becomes a constant of the run's dtype."""
     return operand if isinstance(operand, Var) else tape.var(np.asarray(float(operand)))

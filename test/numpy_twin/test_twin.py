@@ -5,7 +5,7 @@ import unittest
 
 import numpy as np
 
-from . import choosing as H, contractions as C, elementwise as E, losses as L, philox as R, shaping as S
+from . import choosing as H, contractions as C, elementwise as E, layers as Y, losses as L, philox as R, shaping as S
 from .autodiff import Tape, backward, gradient_of
 from .optimizers import SGD, Adam
 
@@ -85,6 +85,26 @@ CASES = {
     "adaptive_max": (lambda x: H.adaptive(x, (2, 3), True), [(1, 2, 5, 4)]),
     "conv_transpose2d": (lambda x, w, b: C.conv_transpose2d(x, w, b, (2, 3), (1, 0), (1, 0), (1, 2), 2),
                          [(2, 4, 3, 2), (4, 3, 3, 2), (6,)]),
+    "leaky_relu": (lambda x: Y.leaky_relu(x, 0.2), [(2, 3)]), "elu": (lambda x: Y.elu(x, 0.7), [(2, 3)]), "celu": (lambda x: Y.celu(x, 1.5), [(2, 3)]),
+    "selu": (Y.selu, [(2, 3)]), "relu6": (Y.relu6, [(2, 3)], lambda v: v * 5), "hardtanh": (lambda x: Y.hardtanh(x, -0.5, 0.3), [(2, 3)]),
+    "hardsigmoid": (Y.hardsigmoid, [(2, 5)], lambda v: v * 3), "hardswish": (Y.hardswish, [(2, 5)], lambda v: v * 3),
+    "softplus": (lambda x: Y.softplus(x, 2.0), [(2, 3)]), "softsign": (Y.softsign, [(2, 3)]), "logsigmoid": (Y.logsigmoid, [(2, 3)]),
+    "mish": (Y.mish, [(2, 3)]), "threshold": (lambda x: Y.threshold(x, 0.2, 5.0), [(2, 3)]), "hardshrink": (Y.hardshrink, [(2, 3)]),
+    "softshrink": (Y.softshrink, [(2, 3)]), "tanhshrink": (Y.tanhshrink, [(2, 3)]), "glu": (lambda x: Y.glu(x, 1), [(2, 4, 3)]),
+    "standardized": (lambda x: Y.standardized(x, (0, 2)), [(3, 2, 4)]), "rms_norm": (lambda x: Y.rms_norm(x, (1,), 0.1), [(3, 4)]),
+    "group_norm": (lambda x: Y.group_norm(x, 2), [(2, 4, 3)]), "affine": (lambda x, w, b: Y.affine(x, w, b, 1), [(2, 3, 2), (3,), (3,)]),
+    "norm": (lambda x: Y.norm(x, 2, 1), [(2, 3, 2)]), "norm_cubic": (lambda x: Y.norm(x, 3, 0, True), [(3, 2)]),
+    "remainder": (lambda x: Y.remainder(x, -0.7), [(2, 5)]), "fmod": (lambda x: Y.fmod(x, 0.7), [(2, 5)]),
+    "max_pool": (lambda x: Y.max_pool(x, (2, 3, 2), (2, 1, 3), (1, 1, 0), (1, 2, 1), True), [(1, 2, 4, 6, 5)]),
+    "avg_pool": (lambda x: Y.avg_pool(x, (2, 3, 2), (2, 1, 3), (1, 1, 0), True, False), [(1, 2, 4, 6, 5)]),
+    "convolution": (lambda x, w: Y.convolution(x, w, (2, 1, 1), (1, 0, 1), (1, 2, 1)), [(2, 2, 3, 5, 4), (3, 2, 2, 2, 3)]),
+    "transposed": (lambda x, w: Y.transposed(x, w, (2, 1, 3), (1, 0, 1), (1, 0, 2), (1, 2, 1)), [(2, 2, 3, 2, 2), (2, 3, 2, 2, 3)]),
+    "l1_loss": (Y.l1_loss, [(3, 4), (3, 4)]), "smooth_l1": (lambda a, b: Y.smooth_l1_loss(a, b, "sum", 0.6), [(3, 4), (3, 4)]),
+    "huber": (lambda a, b: Y.huber_loss(a, b, "none", 0.6), [(3, 4), (3, 4)]),
+    "bce_with_logits": (Y.binary_cross_entropy_with_logits, [(3, 4), (3, 4)]), "kl_div": (Y.kl_div, [(3, 4), (3, 4)], positive),
+    "poisson_nll": (Y.poisson_nll_loss, [(3, 4), (3, 4)]),
+    "expm1": (E.expm1, [(2, 3)]), "exp2": (E.exp2, [(2, 3)]), "log2": (E.log2, [(2, 3)], positive), "log10": (E.log10, [(2, 3)], positive),
+    "frac": (E.frac, [(2, 3)]),
     "two_uses": (lambda x: E.mul(E.add(x, E.sin(x)), x), [(2, 3)]),
 }
 for reduction, ignore in itertools.product(("mean", "sum", "none"), (-100, 2)):
@@ -164,6 +184,14 @@ class Values(unittest.TestCase):
         for n, o, r, c in np.ndindex(got.shape):
             part = x[n, o // 3 * 2:o // 3 * 2 + 2, r:r + 5:2, 2 * c:2 * c + 2]
             self.assertAlmostEqual(got[n, o, r, c], (part * w[o]).sum(), places=12)
+
+    def test_pools_of_images_and_volumes_agree(self):
+        x = np.random.default_rng(5).normal(size=(2, 3, 7, 6))
+        pools = [
+            (C.max_pool2d, Y.max_pool, ((3, 2), (2, 1), (1, 1)), ((1, 1),)), (C.avg_pool2d, Y.avg_pool, ((3, 2), (2, 3), (1, 0), True, False), ()),
+            (C.avg_pool2d, Y.avg_pool, ((3, 3), (3, 2), (1, 1), True, True), ())]
+        for flat, general, options, more in pools:
+            np.testing.assert_allclose(general(Tape().var(x), *options, *more).value, flat(Tape().var(x), *options).value, rtol=1e-13)
 
     def test_avg_pool2d_by_definition(self):
         """PyTorch's documented cases: what a window averages over at the rims."""

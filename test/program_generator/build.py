@@ -10,10 +10,10 @@ import numpy as np
 from numpy_twin import contractions as C, elementwise as E, losses as L, shaping as S
 from numpy_twin.autodiff import Tape, topological
 
-from . import choosing_ops, elementwise_ops, network_ops, shape_ops
+from . import choosing_ops, elementwise_ops, layer_ops, network_ops, shape_ops
 from .program import Dim, Program, Statement, Value, brace
 
-OPS = elementwise_ops.OPS + shape_ops.OPS + network_ops.OPS + choosing_ops.OPS
+OPS = elementwise_ops.OPS + shape_ops.OPS + network_ops.OPS + choosing_ops.OPS + layer_ops.OPS
 MARGIN = 2e-4  # closest to a kink, in f64; f32 rounding stays well below
 LARGEST = 300.0
 ELEMENTS = {False: 12000, True: 150000}  # of a tensor, by Builder.big
@@ -241,18 +241,8 @@ def regression(b):
     same = [v for v in b.pool if v is not x and v.dims == x.dims]
     if not same:
         return None
-    y, reduction = b.choose(same), b.choose(["mean", "sum", "none"])
-    tail = "" if reduction == "mean" else f', {{.reduction = "{reduction}"}}'
-    end, finish = (".mean()", S.mean) if reduction == "none" else ("", lambda v: v)
-
-    def propose(b):
-        text = f"F::mse_loss({x.name}, {y.name}{tail})"
-        if b.coin(0.3):
-            name = b.fresh("criterion")
-            b.member(f"nn::MSELoss {name}{{{tail[2:]}}};")
-            text = f"{name}({x.name}, {y.name})"
-        return b.propose(text + end, lambda env: finish(L.mse_loss(env[x.name], env[y.name], reduction)), x, y)
-    return b.attempt(propose)
+    y = b.choose(same)
+    return b.attempt(lambda b: layer_ops.pair_loss(b, x, y))
 
 
 def plus_mean(loss, value, scale):

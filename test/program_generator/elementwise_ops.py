@@ -16,6 +16,8 @@ UNARY = {
     "sqrt": (E.sqrt, POSITIVE), "rsqrt": (E.rsqrt, POSITIVE), "sin": (E.sin, PLAIN), "cos": (E.cos, PLAIN),
     "tanh": (E.tanh, PLAIN), "sigmoid": (E.sigmoid, PLAIN), "erf": (E.erf, PLAIN), "relu": (E.relu, PLAIN),
     "sign": (E.sign, PLAIN), "floor": (E.floor, PLAIN), "square": (lambda x: E.mul(x, x), PLAIN),
+    "ceil": (E.ceil, PLAIN), "trunc": (E.trunc, PLAIN), "round": (E.round_, PLAIN), "frac": (E.frac, PLAIN), "expm1": (E.expm1, SMALL),
+    "exp2": (E.exp2, PLAIN), "log2": (E.log2, POSITIVE), "log10": (E.log10, POSITIVE),
     "reciprocal": (lambda x: E.div(1.0, x), POSITIVE), "log1p": (E.log1p, ABOVE_MINUS_ONE),
 }
 # The same for functions of dl::F: twin, function, layer.
@@ -62,6 +64,7 @@ def clamp(b):
     high = round(low + float(b.rng.uniform(0.2, 1.5)), 2)
     text, bounds = b.choose([
         ("{0}.clamp({1}, {2})", (low, high)), ("dl::clamp({0}, {1}, {2})", (low, high)),
+        ("{0}.clip({1}, {2})", (low, high)), ("{0}.clamp_min({1})", (low, None)), ("dl::clamp_max({0}, {2})", (None, high)),
         ("{0}.clamp({{.min = {1}}})", (low, None)), ("{0}.clamp({{.max = {2}}})", (None, high))])
     return b.propose(text.format(x.name, low, high), lambda env: E.clamp(env[x.name], *bounds), x)
 
@@ -140,7 +143,7 @@ def select(b):
         operands = operands + others
     if b.coin(0.2):
         straight = test
-        text, test = f"!{text}", lambda env: E.logical(np.logical_not, straight(env))
+        text, test = b.choose([f"!{text}", f"{text}.logical_not()"]), lambda env: E.logical(np.logical_not, straight(env))
     y, c = b.partner(x), number(b.rng)
     if not b.broadcast(y, *operands):
         return None  # both fit x, where it has an extent of 1, and not each other
