@@ -30,7 +30,7 @@ void Comm::listen() {
     if (gone[peer].empty())
       gone[peer] = "rank " + std::to_string(peer) + " " + why;
     if (why != "has left" && gone[peer].find("has left") == std::string::npos)
-      fail(RemoteError, gone[peer], false);
+      fail(RemoteError, gone[peer], why == "has gone"); // as seen here first
   };
   events.idle = [this] {
     bool waitedFor = false;

@@ -1,8 +1,8 @@
 // The emulated NCCL: bytes between devices of several processes, and the
 // mistakes that the real one answers with other bytes or by waiting for ever.
 #include "test/device/DriverApi.h"
-#include "test/device/Forked.h"
 #include "test/device/NcclApi.h"
+#include "test/forked/Forked.h"
 
 #include <chrono>
 #include <csignal>

@@ -1,7 +1,7 @@
 // Ranks as processes, each with an emulated device of its own, and NCCL between
 // them: bytes, orders, errors, ends.
 #include "runtime/device/cuda/Places.h"
-#include "test/device/Forked.h"
+#include "test/forked/Forked.h"
 #include "test/runtime/CudaPlans.h"
 
 #include <csignal>

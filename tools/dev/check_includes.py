@@ -33,11 +33,12 @@ RULES = {
     "tools/dl-opt": (("compiler", "dialects", "passes"), COMPILER_LIBRARIES),
     "tools/dlrun": (("runtime",), RUNTIME_LIBRARIES),
     "test/abi": ((), set()),
-    "test/runtime": (("runtime", "tools/dlrun", "test/abi"), RUNTIME_LIBRARIES | {"gtest", "gmock", "zlib.h", "cuda.h", "nccl.h"}),
+    "test/forked": ((), {"gtest"}),
+    "test/runtime": (("runtime", "tools/dlrun", "test/abi", "test/forked"), RUNTIME_LIBRARIES | {"gtest", "gmock", "zlib.h", "cuda.h", "nccl.h"}),
     "test/schedule": (("runtime",), RUNTIME_LIBRARIES),
     "test/mpi": (("runtime",), RUNTIME_LIBRARIES),
     "test/simt": ((), set()),
-    "test/device": (("test/simt", "test/abi"), {"gtest", "cuda.h", "nccl.h"}),
+    "test/device": (("test/simt", "test/abi", "test/forked"), {"gtest", "cuda.h", "nccl.h"}),
     "test/compiler": (("compiler", "dialects", "passes", "runtime"), COMPILER_LIBRARIES | RUNTIME_LIBRARIES | {"gtest", "gmock"}),
 }
 OURS = ("compiler", "dialects", "passes", "runtime", "tools", "test")

@@ -1,6 +1,6 @@
 // Processes of a test that meet one another.
-#ifndef DL_TEST_DEVICE_FORKED_H
-#define DL_TEST_DEVICE_FORKED_H
+#ifndef DL_TEST_FORKED_FORKED_H
+#define DL_TEST_FORKED_FORKED_H
 
 #include <cstdlib>
 #include <functional>
