@@ -29,6 +29,9 @@ struct CxxProblem {
 /// Replaces Clang's words by ours where a rule knows better.
 void explain(std::vector<CxxProblem> &problems);
 
+/// What to write in place of Python's syntax, or "".
+std::string insteadOfPython(const CxxProblem &problem);
+
 class CxxDiagnostics : public clang::DiagnosticConsumer {
 public:
   void BeginSourceFile(const clang::LangOptions &options,

@@ -88,6 +88,13 @@ static bool explainCopy(CxxProblem &problem,
   return true;
 }
 
+static bool explainPython(CxxProblem &problem) {
+  std::string instead = insteadOfPython(problem);
+  if (!instead.empty())
+    replace(problem, instead);
+  return !instead.empty();
+}
+
 /// Names of PyTorch that <dl/dl.h> lacks.
 static bool explainMissingName(CxxProblem &problem) {
   StringRef text = problem.message.text;
@@ -392,10 +399,11 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
           .starts_with("insert an explicit cast");
     });
     explainDeleted(problem) || explainCopy(problem, problems) ||
-        explainMissingName(problem) || explainKeyword(problem) ||
-        explainOptions(problem) || explainCall(problem) ||
-        explainOutput(problem) || explainScalar(problem) ||
-        explainConversion(problem) || explainAssertion(problem) ||
-        explainReturn(problem, problems) || explainCandidates(problem);
+        explainPython(problem) || explainMissingName(problem) ||
+        explainKeyword(problem) || explainOptions(problem) ||
+        explainCall(problem) || explainOutput(problem) ||
+        explainScalar(problem) || explainConversion(problem) ||
+        explainAssertion(problem) || explainReturn(problem, problems) ||
+        explainCandidates(problem);
   }
 }

@@ -331,6 +331,13 @@ void Graph::emit(StringRef op, ArrayRef<dl_operand> operands,
   if (!trace) {
     if (emitOutsideOfSteps(op, operands, results[0]))
       return;
+    bool ofSetting = llvm::any_of(operands, [&](const dl_operand &operand) {
+      return operand.kind == DL_TENSOR && get(operand.tensor, op).setting;
+    });
+    if (ofSetting)
+      reporter.fail(op.str() + ": outside of a step a setting has no value to "
+                               "compute with; an option takes it as it is, "
+                               "and another number is another p.setting()");
     reporter.fail(op.str() + ": a tensor has no value outside of a step; do "
                              "this inside of p.train() or p.eval()");
   }

@@ -1,0 +1,43 @@
+// What is right in Python and no C++: explain() says what to write instead.
+#include "compiler/frontend/CxxDiagnostics.h"
+
+using namespace dl::frontend;
+using llvm::StringRef;
+
+/// conv(1, 8, stride=2): the text begins at the name. An argument ends at a
+/// comma or a bracket, a statement at a semicolon.
+static bool isNamedArgument(StringRef name, StringRef following) {
+  StringRef behind = following.drop_front(name.size()).ltrim();
+  if (!behind.consume_front("=") || behind.starts_with("="))
+    return false;
+  int depth = 0;
+  for (char c : behind) {
+    bool opens = c == '(' || c == '[' || c == '{';
+    bool closes = c == ')' || c == ']' || c == '}';
+    if (depth == 0 && (closes || c == ',' || c == ';'))
+      return c != ';';
+    depth += opens - closes;
+  }
+  return false;
+}
+
+std::string dl::frontend::insteadOfPython(const CxxProblem &problem) {
+  StringRef text = problem.message.text, token = problem.token;
+  if (text.starts_with("indirection requires pointer") && token == "*")
+    return "x ** y is x.pow(y), or dl::pow(x, y)";
+  if (text.starts_with("unexpected namespace name"))
+    return "names of a namespace stand behind ::, as in F::relu(x)";
+  if (text.starts_with("expected") && token.starts_with(":"))
+    return "x[:, 0] is x[dl::Slice(), 0], and x[1:3] is x[dl::Slice(1, 3)]";
+  if (text.starts_with("expected") &&
+      StringRef(problem.following).ltrim().starts_with("@"))
+    return "x @ y is dl::matmul(x, y)";
+  if (text.starts_with("use of undeclared identifier") &&
+      isNamedArgument(token, problem.following))
+    return "options stand by name in braces, behind the other arguments: {." +
+           token.str() + " = ...}";
+  if (text.starts_with("type 'dl::Batch' binds to"))
+    return "the tensors of a batch are b[0], b[1] and so on, those of a data "
+           "set with labels b.data and b.target";
+  return "";
+}
