@@ -172,7 +172,10 @@ Status Session::openData(uint32_t step) {
   Expected<Dataset> opened = openDataset(dataset, request);
   if (!opened)
     return opened.takeError();
-  notes.insert(notes.end(), opened->notes.begin(), opened->notes.end());
+  // Training and evaluation may have the same file.
+  for (const std::string &note : opened->notes)
+    if (std::ranges::find(notes, note) == notes.end())
+      notes.push_back(note);
   datasets[step] = std::make_unique<Dataset>(std::move(*opened));
   Status fits = checkLength(step);
   if (!fits.ok())
