@@ -27,6 +27,7 @@ const std::set<std::string> &opsWithoutRule() {
       "graph.all_to_all",
       "graph.send",
       "graph.receive",
+      "graph.bucket",
       // The program around the ops.
       "graph.program",
       "graph.dataset",
@@ -36,6 +37,7 @@ const std::set<std::string> &opsWithoutRule() {
       "graph.setting",
       "graph.read_setting",
       "graph.settings",
+      "graph.plateau",
   };
   return ops;
 }
