@@ -1,5 +1,7 @@
 #include "runtime/data/ItemConversion.h"
 
+#include "runtime/plan/DTypes.h"
+
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -24,6 +26,8 @@ bool convert(const uint8_t *from, uint64_t count, uint8_t *to) {
       int64_t whole;
       if constexpr (std::is_same_v<From, Boolean>)
         whole = value.value != 0;
+      else if (!std::in_range<int64_t>(value))
+        return false;
       else
         whole = static_cast<int64_t>(value);
       if constexpr (std::is_same_v<To, Boolean>) {
@@ -58,20 +62,82 @@ template <typename From> ItemConverter integerTo(fb::DType to) {
 
 } // namespace
 
-ItemConverter dlrt::itemConverter(fb::DType from, fb::DType to) {
+uint64_t dlrt::sizeOf(FileElement element) {
+  switch (element) {
+  case FileElement::I8:
+    return 1;
+  case FileElement::I16:
+  case FileElement::U16:
+    return 2;
+  case FileElement::U32:
+    return 4;
+  case FileElement::U64:
+    return 8;
+  default:
+    return sizeOf(*dtypeOf(element));
+  }
+}
+
+const char *dlrt::nameOf(FileElement element) {
+  switch (element) {
+  case FileElement::I8:
+    return "i8";
+  case FileElement::I16:
+    return "i16";
+  case FileElement::U16:
+    return "u16";
+  case FileElement::U32:
+    return "u32";
+  case FileElement::U64:
+    return "u64";
+  default:
+    return nameOf(*dtypeOf(element));
+  }
+}
+
+std::optional<fb::DType> dlrt::dtypeOf(FileElement element) {
+  switch (element) {
+  case FileElement::F32:
+    return fb::DType::F32;
+  case FileElement::F64:
+    return fb::DType::F64;
+  case FileElement::I64:
+    return fb::DType::I64;
+  case FileElement::I32:
+    return fb::DType::I32;
+  case FileElement::U8:
+    return fb::DType::U8;
+  case FileElement::Bool:
+    return fb::DType::Bool;
+  default:
+    return std::nullopt;
+  }
+}
+
+ItemConverter dlrt::itemConverter(FileElement from, fb::DType to) {
   switch (from) {
-  case fb::DType::F64:
+  case FileElement::F64:
     return to == fb::DType::F32 ? convert<double, float> : nullptr;
-  case fb::DType::F32:
+  case FileElement::F32:
     return to == fb::DType::F64 ? convert<float, double> : nullptr;
-  case fb::DType::I64:
+  case FileElement::I64:
     return integerTo<int64_t>(to);
-  case fb::DType::I32:
+  case FileElement::I32:
     return integerTo<int32_t>(to);
-  case fb::DType::U8:
+  case FileElement::U8:
     return integerTo<uint8_t>(to);
-  case fb::DType::Bool:
+  case FileElement::Bool:
     return integerTo<Boolean>(to);
+  case FileElement::I8:
+    return integerTo<int8_t>(to);
+  case FileElement::I16:
+    return integerTo<int16_t>(to);
+  case FileElement::U16:
+    return integerTo<uint16_t>(to);
+  case FileElement::U32:
+    return integerTo<uint32_t>(to);
+  case FileElement::U64:
+    return integerTo<uint64_t>(to);
   }
   return nullptr;
 }

@@ -111,14 +111,17 @@ private:
 
 } // namespace
 
-static std::optional<fb::DType> dtypeOf(const std::string &descr) {
-  static constexpr std::pair<const char *, fb::DType> known[] = {
-      {"<f4", fb::DType::F32}, {"<f8", fb::DType::F64},
-      {"<i8", fb::DType::I64}, {"<i4", fb::DType::I32},
-      {"|u1", fb::DType::U8},  {"|b1", fb::DType::Bool}};
-  for (const auto &[name, dtype] : known)
+static std::optional<FileElement> elementOf(const std::string &descr) {
+  static constexpr std::pair<const char *, FileElement> known[] = {
+      {"<f4", FileElement::F32}, {"<f8", FileElement::F64},
+      {"<i8", FileElement::I64}, {"<i4", FileElement::I32},
+      {"|u1", FileElement::U8},  {"|b1", FileElement::Bool},
+      {"|i1", FileElement::I8},  {"<i2", FileElement::I16},
+      {"<u2", FileElement::U16}, {"<u4", FileElement::U32},
+      {"<u8", FileElement::U64}};
+  for (const auto &[name, element] : known)
     if (descr == name)
-      return dtype;
+      return element;
   return std::nullopt;
 }
 
@@ -143,19 +146,19 @@ Expected<NpyArray> dlrt::parseNpy(std::span<const uint8_t> bytes) {
   if (*header.fortranOrder)
     return wrong("its data are in Fortran order; save numpy."
                  "ascontiguousarray(x)");
-  auto dtype = dtypeOf(header.descr);
-  if (!dtype)
-    return wrong(fmt::format("its dtype is '{}'; '<f4', '<f8', '<i8', '<i4', "
-                             "'|u1' and '|b1' can be read",
+  auto element = elementOf(header.descr);
+  if (!element)
+    return wrong(fmt::format("its dtype is '{}'; '<f4', '<f8', integers of all "
+                             "widths and '|b1' can be read",
                              header.descr));
-  NpyArray array = {*dtype, header.shape, bytes.subspan(begin + length)};
+  NpyArray array = {*element, header.shape, bytes.subspan(begin + length)};
   uint64_t expected;
   if (!elementCount(array.shape, expected) ||
-      __builtin_mul_overflow(expected, sizeOf(*dtype), &expected))
+      __builtin_mul_overflow(expected, sizeOf(*element), &expected))
     return wrong("its shape overflows");
   if (expected != array.data.size())
     return wrong(fmt::format("{} bytes of data, {} {} needs {}",
-                             array.data.size(), nameOf(*dtype),
+                             array.data.size(), nameOf(*element),
                              shapeText(array.shape), expected));
   return array;
 }

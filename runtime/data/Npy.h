@@ -4,7 +4,7 @@
 
 #include "runtime/base/MappedFile.h"
 #include "runtime/base/Status.h"
-#include "runtime/plan/plan_generated.h"
+#include "runtime/data/ItemConversion.h"
 
 #include <cstdint>
 #include <span>
@@ -14,12 +14,12 @@
 namespace dlrt {
 
 struct NpyArray {
-  fb::DType dtype;
+  FileElement element;
   std::vector<uint64_t> shape;
   std::span<const uint8_t> data;
 };
 
-/// Versions 1 to 3, little-endian, C order, with a dtype that plans have.
+/// Versions 1 to 3, little-endian, C order.
 Expected<NpyArray> parseNpy(std::span<const uint8_t> bytes);
 
 } // namespace dlrt

@@ -65,13 +65,13 @@ static Status setConversion(Dataset &out, DatasetComponent &added,
                             const fb::InputComponentT &component,
                             const std::string &path) {
   std::vector<uint64_t> item(array.shape.begin() + 1, array.shape.end());
-  bool same = array.dtype == component.dtype;
+  bool same = dtypeOf(array.element) == component.dtype;
   ItemConverter convert =
-      same ? nullptr : itemConverter(array.dtype, component.dtype);
+      same ? nullptr : itemConverter(array.element, component.dtype);
   if ((!same && !convert) || item != component.shape)
     return {Code::Training,
             fmt::format("'{}' has items {} {}, the plan was compiled for {} {}",
-                        path, nameOf(array.dtype), shapeText(item),
+                        path, nameOf(array.element), shapeText(item),
                         nameOf(component.dtype), shapeText(component.shape))};
   itemBytes(component, added.itemBytes);
   if (same)
@@ -79,10 +79,10 @@ static Status setConversion(Dataset &out, DatasetComponent &added,
   added.convert = convert;
   added.batchBytes = added.itemBytes;
   added.elements = added.batchBytes / sizeOf(component.dtype);
-  added.itemBytes = added.elements * sizeOf(array.dtype);
+  added.itemBytes = added.elements * sizeOf(array.element);
   out.notes.push_back(fmt::format("'{}' is {}, the model's data are {}: each "
                                   "value is converted as it is read",
-                                  path, nameOf(array.dtype),
+                                  path, nameOf(array.element),
                                   nameOf(component.dtype)));
   return {};
 }

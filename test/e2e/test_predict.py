@@ -167,6 +167,25 @@ class AnyLength(support.ToolTest):
         again = self.events("lin.plan", "--epochs", 2)
         self.assertEqual([e for e in plain if e["event"] == "eval"], [e for e in again if e["event"] == "eval"])
 
+    def test_integers_of_all_widths(self):
+        """A step gets them as i32, or as i64 where that could not hold them."""
+        self.write("ids.dl", support.HEAD + """
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"ids.npy"}, {.batch_size = 2});
+  p.predict("out", data, [&](dl::Batch b) { return b[0].to(dl::kFloat); });
+}
+""")
+        for dtype, low, wide in (("i1", -100, "i32"), ("<i2", -30000, "i32"), ("<u2", 60000, "i32"), ("<u4", 4000000, "i64"), ("<u8", 70, "i64")):
+            ids = (np.arange(12).reshape(4, 3) + low).astype(dtype)
+            np.save(self.path("ids.npy"), ids)
+            self.dlcc("ids.dl")
+            result = dltools.call([dltools.DLRUN, "predict", "ids.plan", "--out", "p.npy", "-q"], self.folder)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"'ids.npy' is {ids.dtype.kind}{8 * ids.itemsize}, the model's data are {wide}", result.stderr)
+            np.testing.assert_array_equal(np.load(self.path("p.npy")), ids.astype(np.float32))
+        np.save(self.path("ids.npy"), np.full((4, 3), 2**63, np.uint64))
+        self.refuse(TRAINING, ["item 0 has a value that is too large"], dltools.DLRUN, "predict", "ids.plan", "--out", "p.npy", "-q")
+
     def test_paths_are_those_of_the_model_first(self):
         os.mkdir(self.path("model"))
         os.mkdir(self.path("work"))

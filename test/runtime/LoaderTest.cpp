@@ -286,7 +286,7 @@ TEST(Loader, ConvertsItemsAndRefusesWhatDoesNotFit) {
   DatasetComponent component;
   component.data = reinterpret_cast<const uint8_t *>(values.data());
   component.itemBytes = 8;
-  component.convert = itemConverter(fb::DType::I64, fb::DType::I32);
+  component.convert = itemConverter(FileElement::I64, fb::DType::I32);
   component.elements = 1;
   component.batchBytes = 4;
   dataset.components = {component};
@@ -306,7 +306,7 @@ TEST(Loader, ConvertsItemsAndRefusesWhatDoesNotFit) {
 }
 
 TEST(Loader, Conversions) {
-  auto convert = [](fb::DType from, fb::DType to, auto value, auto result) {
+  auto convert = [](FileElement from, fb::DType to, auto value, auto result) {
     ItemConverter converter = itemConverter(from, to);
     ASSERT_TRUE(converter);
     decltype(result) out;
@@ -314,12 +314,22 @@ TEST(Loader, Conversions) {
                           reinterpret_cast<uint8_t *>(&out)));
     EXPECT_EQ(out, result);
   };
-  convert(fb::DType::F64, fb::DType::F32, 0.1, 0.1f);
-  convert(fb::DType::F32, fb::DType::F64, 0.1f, double(0.1f));
-  convert(fb::DType::U8, fb::DType::I64, uint8_t(200), int64_t(200));
-  convert(fb::DType::I32, fb::DType::U8, int32_t(255), uint8_t(255));
-  convert(fb::DType::I64, fb::DType::Bool, int64_t(1), uint8_t(1));
-  convert(fb::DType::Bool, fb::DType::I32, uint8_t(1), int32_t(1));
-  EXPECT_FALSE(itemConverter(fb::DType::I64, fb::DType::F32));
-  EXPECT_FALSE(itemConverter(fb::DType::F32, fb::DType::I64));
+  convert(FileElement::F64, fb::DType::F32, 0.1, 0.1f);
+  convert(FileElement::F32, fb::DType::F64, 0.1f, double(0.1f));
+  convert(FileElement::U8, fb::DType::I64, uint8_t(200), int64_t(200));
+  convert(FileElement::I32, fb::DType::U8, int32_t(255), uint8_t(255));
+  convert(FileElement::I64, fb::DType::Bool, int64_t(1), uint8_t(1));
+  convert(FileElement::Bool, fb::DType::I32, uint8_t(1), int32_t(1));
+  convert(FileElement::I8, fb::DType::I32, int8_t(-5), int32_t(-5));
+  convert(FileElement::I16, fb::DType::I32, int16_t(-300), int32_t(-300));
+  convert(FileElement::U16, fb::DType::I32, uint16_t(65535), int32_t(65535));
+  convert(FileElement::U32, fb::DType::I64, 4294967295u, int64_t(4294967295));
+  convert(FileElement::U64, fb::DType::I64, uint64_t(7), int64_t(7));
+  uint64_t large = uint64_t(1) << 63;
+  int64_t out;
+  EXPECT_FALSE(itemConverter(FileElement::U64, fb::DType::I64)(
+      reinterpret_cast<const uint8_t *>(&large), 1,
+      reinterpret_cast<uint8_t *>(&out)));
+  EXPECT_FALSE(itemConverter(FileElement::I64, fb::DType::F32));
+  EXPECT_FALSE(itemConverter(FileElement::F32, fb::DType::I64));
 }

@@ -16,20 +16,25 @@ static std::string refusal(const Bytes &bytes) {
 TEST(Npy, AllVersionsAndDTypes) {
   struct Case {
     const char *descr;
-    fb::DType dtype;
+    FileElement element;
     size_t bytes;
   };
   for (int version : {1, 2, 3})
-    for (Case c : {Case{"<f4", fb::DType::F32, 4},
-                   {"<f8", fb::DType::F64, 8},
-                   {"<i4", fb::DType::I32, 4},
-                   {"<i8", fb::DType::I64, 8},
-                   {"|u1", fb::DType::U8, 1},
-                   {"|b1", fb::DType::Bool, 1}}) {
+    for (Case c : {Case{"<f4", FileElement::F32, 4},
+                   {"<f8", FileElement::F64, 8},
+                   {"<i4", FileElement::I32, 4},
+                   {"<i8", FileElement::I64, 8},
+                   {"|u1", FileElement::U8, 1},
+                   {"|b1", FileElement::Bool, 1},
+                   {"|i1", FileElement::I8, 1},
+                   {"<i2", FileElement::I16, 2},
+                   {"<u2", FileElement::U16, 2},
+                   {"<u4", FileElement::U32, 4},
+                   {"<u8", FileElement::U64, 8}}) {
       Bytes file = npy(c.descr, "(2, 3)", Bytes(6 * c.bytes, 1), version);
       auto array = parseNpy(file);
       ASSERT_TRUE(array) << array.status().message();
-      EXPECT_EQ(array->dtype, c.dtype);
+      EXPECT_EQ(array->element, c.element);
       EXPECT_EQ(array->shape, (std::vector<uint64_t>{2, 3}));
       EXPECT_EQ(array->data.size(), 6 * c.bytes);
       EXPECT_EQ((array->data.data() - file.data()) % 64, 0);
