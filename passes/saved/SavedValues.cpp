@@ -84,13 +84,15 @@ StepFacts::StepFacts(graph::StepOp step) {
       ++own.part;
     own.place = all.size();
     last = std::max(last, own.part);
-    // Its kernel stores it, whoever reads it then.
+    // Its kernel stores it, whoever reads it then. (Behind a product of an
+    // earlier part it may be made again, then in the kernel of whoever reads
+    // it.)
     for (Value operand : op.getOperands())
       if (Operation *def = operand.getDefiningOp();
           def && own.isRepeatable && !own.isView &&
           cast<ShapedType>(operand.getType()).getShape() ==
               cast<ShapedType>(op.getResult(0).getType()).getShape())
-        own.isProduct |= of(def).isProduct;
+        own.isProduct |= of(def).isProduct && of(def).part == own.part;
     all.push_back(&op);
     facts.try_emplace(&op, own);
   }

@@ -146,3 +146,43 @@ graph.step @behind_no_sum(%x: tensor<16384xf32> input 0, %dz: tensor<16384x2xf32
   %e = graph.mul %g, %r : (tensor<16384xf32>, tensor<16384xf32>) -> tensor<16384xf32> loc(#back)
   graph.return %n, %d, %e : tensor<16384xf32>, tensor<16384xf32>, tensor<16384xf32>
 }
+
+// -----
+
+// What is elementwise on a product of the forward is part of that product's
+// kernel, and of the sum's if it were made again: a sum that reads it keeps what
+// it is made of. On the backward's own product it stays with that.
+// CHECK-LABEL: @sum_of_forward_product
+// CHECK-NOT: made_again
+// CHECK-LABEL: @sum_of_backward_product
+// CHECK: graph.exp {{.*}} {graph.made_again}
+// FEW-LABEL: @sum_of_forward_product
+#back = loc(fused<"backward exp">["m.dl"])
+graph.step @sum_of_forward_product(%x: tensor<128x64xf32> input 0, %w: tensor<64x128xf32>, %s: tensor<1xf32>)
+    -> (tensor<f32>, tensor<128xf32>) {
+  %h = graph.matmul %x, %w {spec = "mk,kn->mn"} : (tensor<128x64xf32>, tensor<64x128xf32>) -> tensor<128x128xf32>
+  %e = graph.exp %h : (tensor<128x128xf32>) -> tensor<128x128xf32>
+  %t = graph.mul %e, %h : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %l = graph.sum %t {dims = array<i64: 0, 1>} : (tensor<128x128xf32>) -> tensor<f32>
+  %seed = graph.sum %s {dims = array<i64: 0>} : (tensor<1xf32>) -> tensor<f32> loc(#back)
+  %d = graph.mul %e, %seed : (tensor<128x128xf32>, tensor<f32>) -> tensor<128x128xf32> loc(#back)
+  %g = graph.mul %d, %t : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %b = graph.sum %g {dims = array<i64: 0>} : (tensor<128x128xf32>) -> tensor<128xf32> loc(#back)
+  graph.return %l, %b : tensor<f32>, tensor<128xf32>
+}
+
+// -----
+
+// FEW-LABEL: @sum_of_backward_product
+#back = loc(fused<"backward exp">["m.dl"])
+graph.step @sum_of_backward_product(%x: tensor<128x64xf32> input 0, %w: tensor<64x128xf32>, %dz: tensor<128x32xf32>, %v: tensor<32x128xf32>)
+    -> (tensor<128x128xf32>, tensor<128xf32>) {
+  %h = graph.matmul %x, %w {spec = "mk,kn->mn"} : (tensor<128x64xf32>, tensor<64x128xf32>) -> tensor<128x128xf32>
+  %e = graph.exp %h : (tensor<128x128xf32>) -> tensor<128x128xf32>
+  %t = graph.mul %e, %h : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32>
+  %dy = graph.matmul %dz, %v {spec = "mn,nk->mk"} : (tensor<128x32xf32>, tensor<32x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %d = graph.mul %dy, %e : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %g = graph.mul %d, %h : (tensor<128x128xf32>, tensor<128x128xf32>) -> tensor<128x128xf32> loc(#back)
+  %b = graph.sum %g {dims = array<i64: 0>} : (tensor<128x128xf32>) -> tensor<128xf32> loc(#back)
+  graph.return %t, %b : tensor<128x128xf32>, tensor<128xf32>
+}
