@@ -1,5 +1,4 @@
 // combine-communications: small exchanges of one group go together.
-#include "dialects/graph/SourceLine.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
 #include "dialects/graph/TensorBytes.h"
@@ -7,6 +6,7 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 #include <map>
+#include <set>
 
 namespace dl {
 #define GEN_PASS_DEF_COMBINECOMMUNICATIONS

@@ -49,14 +49,20 @@ def unary(b):
     return b.propose(spelling, lambda env: function(domain(env[x.name])), x)
 
 
-def activation(b):
-    x = b.pick()
-    function, text, layer = b.choose(ACTIVATIONS)
-    if b.coin(0.4):
-        name = b.fresh("act")
-        b.member(layer.format(name))
-        text = name + "({})"
-    return b.propose(text.format(x.name), lambda env: function(env[x.name]), x)
+def activation_among(known):
+    """Of rows of twin, function and layer."""
+    def activation(b):
+        x = b.pick()
+        function, text, layer = b.choose(known)
+        if b.coin(0.4):
+            name = b.fresh("act")
+            b.member(layer.format(name))
+            text = name + "({})"
+        return b.propose(text.format(x.name), lambda env: function(env[x.name]), x)
+    return activation
+
+
+activation = activation_among(ACTIVATIONS)
 
 
 def clamp(b):

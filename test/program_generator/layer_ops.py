@@ -4,6 +4,7 @@ import numpy as np
 
 from numpy_twin import contractions as C, elementwise as E, layers as Y, losses as L, shaping as S
 
+from .elementwise_ops import activation_among
 from .network_ops import SHRINK, images, shrink
 from .program import Dim
 from .shape_ops import signed
@@ -21,14 +22,7 @@ ACTIVATIONS = [
 ]
 
 
-def activation(b):
-    x = b.pick()
-    function, text, layer = b.choose(ACTIVATIONS)
-    if b.coin(0.4):
-        name = b.fresh("act")
-        b.member(layer.format(name))
-        text = name + "({})"
-    return b.propose(text.format(x.name), lambda env: function(env[x.name]), x)
+activation = activation_among(ACTIVATIONS)
 
 
 def gated(b):
