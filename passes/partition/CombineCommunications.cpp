@@ -147,11 +147,13 @@ private:
       if (!local.communications.contains(bucket.orders.front()))
         continue;
       graph::BucketOp made = join(local, bucket);
-      if (!std::exchange(isSaid, true))
-        emitRemark(made->getLoc())
-            << "bucket over " << made.getAxes() << ": " << bucket.orders.size()
-            << " communications of " << bucket.bytes
-            << " bytes of a rank begin and end together";
+      if (std::exchange(isSaid, true))
+        continue;
+      InFlightDiagnostic remark = emitRemark(made->getLoc()) << "bucket over";
+      for (auto axis : made.getAxes().getAsRange<StringAttr>())
+        remark << " " << axis.getValue();
+      remark << ": " << bucket.orders.size() << " communications of "
+             << bucket.bytes << " bytes of a rank begin and end together";
     }
   }
 

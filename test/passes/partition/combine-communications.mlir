@@ -13,7 +13,7 @@
 // CHECK-NEXT: %[[S:.*]] = graph.sum %[[B]]#0
 // CHECK-NEXT: graph.return %[[S]], %[[B]]#1, %[[B]]#2
 // CHECK-NOT: graph.all_
-// SAID: remark: bucket over ["dp"]: 3 communications of 128 bytes of a rank begin and end together
+// SAID: remark: bucket over dp: 3 communications of 128 bytes of a rank begin and end together
 // SMALL-LABEL: @gathers
 // SMALL: graph.bucket {{.*}} order 3 : (tensor<1x12xf32>, tensor<4xf32>)
 // SMALL: graph.all_to_all {{.*}} order 5
