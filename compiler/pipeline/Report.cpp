@@ -95,7 +95,8 @@ void addExchange(plan::CommunicateOp exchange, const SymbolTable &symbols,
   ++known->exchanges;
   std::vector<plan::Access> accesses = exchange.getAccesses(symbols);
   for (auto [peer, access] : llvm::zip(exchange.getSendPeers(), accesses))
-    known->bytes += peer == own ? 0 : access.bytes;
+    known->bytes +=
+        peer == (exchange.getRelative() ? 0 : own) ? 0 : access.bytes;
 }
 
 } // namespace

@@ -131,6 +131,8 @@ def CommunicationOpInterface : OpInterface<"CommunicationOpInterface"> {
   let methods = [
     InterfaceMethod<"Axes of the mesh along which the members differ.", "::mlir::ArrayAttr", "getAxes">,
     InterfaceMethod<"Its place among all communications of the step.", "uint64_t", "getOrder">,
+    InterfaceMethod<"Whether members are counted from the rank itself, round the group.", "bool", "getRelative",
+        (ins), "", "return false;">,
     InterfaceMethod<"Rows of an operand that members get.",
         "::llvm::SmallVector<::dl::graph::RowTransfer>", "getSentRows", (ins "unsigned":$operand)>,
     InterfaceMethod<"Rows of a result that come from members.",

@@ -214,7 +214,7 @@ def Plan_CopyOp : Plan_Command<"copy",
 }
 
 def Plan_CommunicateOp : Plan_Command<"communicate",
-    (ins StrArrayAttr:$axes, I64Attr:$order,
+    (ins StrArrayAttr:$axes, UnitAttr:$relative, I64Attr:$order,
          Variadic<Plan_BufferType>:$sends, DenseI64ArrayAttr:$send_peers,
          OptionalAttr<DenseI64ArrayAttr>:$send_ranges,
          Variadic<Plan_BufferType>:$receives, DenseI64ArrayAttr:$receive_peers,
@@ -224,7 +224,8 @@ def Plan_CommunicateOp : Plan_Command<"communicate",
     The group of a rank are the ranks that differ from it at most along `axes` of
     the mesh; they are numbered by their coordinates along these, the first axis
     the slowest. Each send names the member that it goes to, each receive the one
-    that it comes from; a member may be the rank itself.
+    that it comes from; a member may be the rank itself. Members that are `relative`
+    are counted from the rank, which is 0, round the group.
 
     `order` is the place of this exchange in the one order in which all ranks
     communicate; it ascends within a program.
@@ -234,7 +235,7 @@ def Plan_CommunicateOp : Plan_Command<"communicate",
     ```
   }];
   let assemblyFormat = [{
-    `over` $axes `order` $order `send` `(` custom<Transfers>($sends, $send_peers, $send_ranges) `)`
+    `over` $axes (`relative` $relative^)? `order` $order `send` `(` custom<Transfers>($sends, $send_peers, $send_ranges) `)`
     `receive` `(` custom<Transfers>($receives, $receive_peers, $receive_ranges) `)`
   }] # common;
   let hasVerifier = 1;

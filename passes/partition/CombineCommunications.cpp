@@ -71,17 +71,20 @@ public:
           goTo(local, exchange->second);
       place(order);
     }
-    for (auto &[axes, buckets] : byAxes)
+    for (auto &[kind, buckets] : byKind)
       for (Bucket &bucket : buckets)
         if (bucket.orders.size() > 1)
           join(bucket);
   }
 
 private:
+  /// The axes, and whether members are relative.
+  using Kind = std::pair<ArrayAttr, unsigned>;
+
   /// Notes what follows from open buckets before this communication, which
   /// ends those that it follows from itself.
   void goTo(LocalStep &local, Operation *until) {
-    for (auto &[axes, buckets] : byAxes) {
+    for (auto &[kind, buckets] : byKind) {
       Bucket &bucket = buckets.back();
       if (!bucket.isOpen)
         continue;
@@ -105,20 +108,20 @@ private:
 
   /// Puts it into the open bucket of its axes, or into a new one.
   void place(uint64_t order) {
-    ArrayAttr axes;
+    Kind kind;
     int64_t bytes = 0;
     bool canWait = true;
     for (LocalStep &local : locals) {
       auto it = local.communications.find(order);
       if (it == local.communications.end())
         continue;
-      axes = it->second.getAxes();
+      kind = {it->second.getAxes(), it->second.getRelative()};
       bytes = std::max(bytes, bytesOf(it->second));
       canWait &= isa<graph::AllGatherOp, graph::AllToAllOp>(it->second);
     }
     if (!canWait)
       return;
-    std::vector<Bucket> &buckets = byAxes[axes];
+    std::vector<Bucket> &buckets = byKind[kind];
     if (buckets.empty() || !buckets.back().isOpen ||
         !haveBoth(buckets.back().orders.back(), order))
       buckets.emplace_back();
@@ -196,7 +199,7 @@ private:
   const int64_t fullBytes;
   std::vector<LocalStep> locals;
   std::set<uint64_t> orders;
-  llvm::MapVector<ArrayAttr, std::vector<Bucket>> byAxes;
+  llvm::MapVector<Kind, std::vector<Bucket>> byKind;
 };
 
 struct CombineCommunications

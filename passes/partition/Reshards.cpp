@@ -139,6 +139,27 @@ void ReshardLowering::sumInBlocks(Part &part, ArrayRef<unsigned> axes,
   part.value = g.reshape(gathered, shape);
 }
 
+/// Of two, each sends all and adds what it gets to its own: as much as by way
+/// of blocks, and once. Whose part comes first does not change the sum's bits.
+void ReshardLowering::addOther(Part &part, ArrayRef<unsigned> axes,
+                               graph::Splitting kind) {
+  graph::GraphBuilder &g = part.g;
+  SmallVector<int64_t> shape(graph::shapeOf(part.value)), rows(shape);
+  if (rows.empty())
+    rows.push_back(1);
+  Value own = g.reshape(part.value, rows);
+  Value other = communicate(
+      graph::AllToAllOp::create(
+          part.builder, part.loc, own.getType(), own, mesh.namesOf(axes),
+          ArrayRef<int64_t>{0, rows[0]}, ArrayRef<int64_t>{0, rows[0]},
+          /*relative=*/true),
+      "two ranks have parts of a sum, which both add up");
+  other = g.reshape(other, shape);
+  part.value = kind == graph::Splitting::Max
+                   ? g.make<graph::MaximumOp>(part.value, other)
+                   : g.make<graph::AddOp>(part.value, other);
+}
+
 /// All parts go to everybody, who adds them; unless they are large.
 void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
                                graph::Splitting kind) {
@@ -147,7 +168,6 @@ void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
   int64_t elements = graph::numElements(part.value);
   // Blocks of equal sizes: ranks of a class must not differ in theirs.
   bool allHaveBlocks = elements % members == 0;
-  // Of two, each sends as much either way, and once instead of twice.
   if (members > 2 && elements >= kLeastToDivide && allHaveBlocks)
     return sumInBlocks(part, axes, kind);
   ++nextOrder; // a number for each exchange of the other way
@@ -155,6 +175,8 @@ void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
     part.value = nothing(g, cast<RankedTensorType>(part.value.getType()));
     return;
   }
+  if (members == 2)
+    return addOther(part, axes, kind);
   SmallVector<int64_t> one(graph::shapeOf(part.value));
   one.insert(one.begin(), 1);
   Value row = g.reshape(part.value, one);

@@ -28,6 +28,8 @@ private:
                   graph::Splitting kind);
   void sumInBlocks(Part &part, llvm::ArrayRef<unsigned> axes,
                    graph::Splitting kind);
+  void addOther(Part &part, llvm::ArrayRef<unsigned> axes,
+                graph::Splitting kind);
   void sumWhole(Part &part, llvm::ArrayRef<unsigned> axes,
                 graph::Splitting kind);
   void gather(Part &part, unsigned dim, size_t keep);

@@ -286,7 +286,8 @@ private:
       add(result, op.getReceivedRows(i), received);
     plan::CommunicateOp::create(
         commands, op.getLoc(), commands.getType<plan::TokenType>(),
-        op.getAxes(), commands.getI64IntegerAttr(op.getOrder()), sent.buffers,
+        op.getAxes(), op.getRelative() ? commands.getUnitAttr() : UnitAttr(),
+        commands.getI64IntegerAttr(op.getOrder()), sent.buffers,
         commands.getDenseI64ArrayAttr(sent.members),
         commands.getDenseI64ArrayAttr(sent.ranges), received.buffers,
         commands.getDenseI64ArrayAttr(received.members),

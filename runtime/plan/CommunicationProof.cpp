@@ -77,9 +77,11 @@ private:
   };
   /// The lengths of what goes to one member, in order.
   using Lengths = std::vector<uint64_t>;
-  /// Of what goes to and comes from each member of a group.
+  /// Of what goes to and comes from each member of a group, which are counted
+  /// from the rank itself where the exchange says so.
   struct Row {
     std::vector<Lengths> sends, receives;
+    bool relative = false;
   };
 
   const Exchange &current(uint32_t plan) const {
@@ -131,6 +133,7 @@ private:
     std::map<uint32_t, Row> rows;
     for (uint32_t p : plans) {
       Row &row = rows[p];
+      row.relative = current(p).work->relative;
       row.sends.resize(size);
       row.receives.resize(size);
       for (const fb::Transfer &send : current(p).work->sends)
@@ -146,18 +149,55 @@ private:
     for (const Pattern &pattern : patternsAlong(axes))
       for (const auto &[from, senders] : pattern.members)
         for (const auto &[to, receivers] : pattern.members)
-          DLRT_TRY(match(order, axes, pattern, rowOf(from).sends, senders,
-                         rowOf(to).receives, receivers));
+          DLRT_TRY(match(order, axes, pattern, rowOf(from), senders, rowOf(to),
+                         receivers));
     return {};
   }
 
   /// What each of some members sends to each of others must be what these
   /// receive. All senders say the same, and all receivers do.
   Status match(uint64_t order, const std::vector<uint32_t> &axes,
-               const Pattern &pattern, const std::vector<Lengths> &sends,
-               const std::vector<uint32_t> &senders,
-               const std::vector<Lengths> &receives,
+               const Pattern &pattern, const Row &sender,
+               const std::vector<uint32_t> &senders, const Row &receiver,
                const std::vector<uint32_t> &receivers) const {
+    if (sender.relative || receiver.relative)
+      return matchPairs(order, axes, pattern, sender, senders, receiver,
+                        receivers);
+    return matchMembers(order, axes, pattern, sender.sends, senders,
+                        receiver.receives, receivers);
+  }
+
+  /// Two relative sides agree by the distance of their members alone: of pairs
+  /// of one distance the first is looked at.
+  Status matchPairs(uint64_t order, const std::vector<uint32_t> &axes,
+                    const Pattern &pattern, const Row &sender,
+                    const std::vector<uint32_t> &senders, const Row &receiver,
+                    const std::vector<uint32_t> &receivers) const {
+    uint32_t size = static_cast<uint32_t>(sender.sends.size()), distances = 0;
+    bool both = sender.relative && receiver.relative;
+    std::vector<bool> seen(size);
+    for (uint32_t i : senders)
+      for (uint32_t j : receivers) {
+        uint32_t there = (j + size - i) % size, back = (i + size - j) % size;
+        if (both && seen[there])
+          continue;
+        seen[there] = true;
+        const Lengths &sent = sender.sends[sender.relative ? there : j];
+        const Lengths &received =
+            receiver.receives[receiver.relative ? back : i];
+        if (sent != received)
+          return mismatch(order, axes, pattern, i, j, sent, received);
+        if (both && ++distances == size)
+          return {};
+      }
+    return {};
+  }
+
+  Status matchMembers(uint64_t order, const std::vector<uint32_t> &axes,
+                      const Pattern &pattern, const std::vector<Lengths> &sends,
+                      const std::vector<uint32_t> &senders,
+                      const std::vector<Lengths> &receives,
+                      const std::vector<uint32_t> &receivers) const {
     uint32_t i = senders.front(), j = receivers.front();
     for (uint32_t receiver : receivers)
       if (sends[receiver] != receives[i])

@@ -114,8 +114,8 @@ private:
     for (uint32_t r : members) {
       const fb::CommunicateT &work = nextWork(r);
       for (const fb::Transfer &send : work.sends)
-        sent[{r, set.mesh.rankOf(send.member(), atHand[r], work.axes)}]
-            .push_back(send.range());
+        sent[{r, peerOf(set.mesh, work, send.member(), atHand[r])}].push_back(
+            send.range());
     }
     return sent;
   }
@@ -137,14 +137,14 @@ private:
     meeting.members.push_back({r, &work});
     uint64_t in = 0, away = 0;
     for (const fb::Transfer &send : work.sends) {
-      uint32_t peer = set.mesh.rankOf(send.member(), rank, work.axes);
+      uint32_t peer = peerOf(set.mesh, work, send.member(), rank);
       away += peer == rank ? 0 : send.range().bytes();
       if (!indexOf.contains(peer))
         meeting.sends.push_back({r, peer, send.range()});
     }
     std::map<uint32_t, size_t> taken; // of what each member sends
     for (const fb::Transfer &receive : work.receives) {
-      uint32_t peer = set.mesh.rankOf(receive.member(), rank, work.axes);
+      uint32_t peer = peerOf(set.mesh, work, receive.member(), rank);
       in += peer == rank ? 0 : receive.range().bytes();
       auto local = indexOf.find(peer);
       if (local == indexOf.end()) {

@@ -81,6 +81,14 @@ Block dlrt::itemsOf(const Mesh &mesh, const fb::ProgramT &program,
                  mesh.groupSize(program.split));
 }
 
+uint32_t dlrt::peerOf(const Mesh &mesh, const fb::CommunicateT &exchange,
+                      uint32_t member, uint32_t rank) {
+  if (exchange.relative)
+    member = (mesh.memberOf(rank, exchange.axes) + member) %
+             mesh.groupSize(exchange.axes);
+  return mesh.rankOf(member, rank, exchange.axes);
+}
+
 bool dlrt::constantsOf(const Mesh &mesh, const fb::LaunchT &launch,
                        uint32_t first, uint32_t rank,
                        std::vector<int64_t> &out) {

@@ -59,6 +59,10 @@ Box boxOf(const Mesh &mesh, const std::vector<uint64_t> &shape,
 /// A rank's items of a batch.
 Block itemsOf(const Mesh &mesh, const fb::ProgramT &program, uint32_t rank);
 
+/// Whom a rank's communication means by a member.
+uint32_t peerOf(const Mesh &mesh, const fb::CommunicateT &exchange,
+                uint32_t member, uint32_t rank);
+
 /// A launch's constants on a rank, of those that run a plan whose first is
 /// `first`; false if one overflows.
 bool constantsOf(const Mesh &mesh, const fb::LaunchT &launch, uint32_t first,

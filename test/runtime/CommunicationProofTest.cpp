@@ -18,8 +18,9 @@ namespace {
 fb::ProgramT &batch(fb::PlanT &plan) { return *plan.steps[0]->programs[0]; }
 
 /// Exchanges one after the other, each of another length: along an axis, where
-/// each member gives each a part, or from one stage to the other.
-enum class Kind { Gather, Forward, Backward };
+/// each member gives each a part, or its own to the other; or from one stage to
+/// the other.
+enum class Kind { Gather, Swap, Forward, Backward };
 
 class StagePlan : public PlanBuilder {
 public:
@@ -35,6 +36,10 @@ public:
         fb::Range own = whole(arena(bytes));
         exchange(batch(plan), {1}, 10 * e, {{0, own}, {1, own}},
                  {{0, whole(arena(bytes))}, {1, whole(arena(bytes))}}, deps);
+      } else if (kinds[e] == Kind::Swap) {
+        exchange(batch(plan), {1}, 10 * e, {{1, whole(arena(bytes))}},
+                 {{1, whole(arena(bytes))}}, deps);
+        batch(plan).commands.back()->work.AsCommunicate()->relative = true;
       } else if (sends) {
         exchange(batch(plan), {0}, 10 * e, {{1 - stage, whole(arena(bytes))}},
                  {}, deps);
@@ -145,7 +150,7 @@ TEST(CommunicationProof, EachChangeOfOneRankIsRefused) {
   for (int round = 0; round < 1000; ++round) {
     std::vector<Kind> kinds(2 + below(random, 7));
     for (Kind &kind : kinds)
-      kind = Kind(below(random, 3));
+      kind = Kind(below(random, 4));
     StagePlan first(0, kinds), second(1, kinds);
     first.plan.ranks = {0, 1};
     second.plan.ranks = {2, 3};
@@ -244,6 +249,28 @@ TEST(CommunicationProof, SeveralTransfersOfOneMember) {
             std::string::npos);
   EXPECT_NE(of({64, 32}, {64}).find("64 + 32 bytes"), std::string::npos);
   EXPECT_NE(of({64}, {}).find("waits for nothing"), std::string::npos);
+}
+
+/// What each gives to the member that many further comes from as many before.
+TEST(CommunicationProof, RelativeMembers) {
+  auto of = [](uint32_t ranks, uint32_t to, uint32_t from) {
+    PlanBuilder b = singleProgramPlan();
+    b.axis("dp", ranks);
+    b.exchange(batch(b.plan), {0}, 0, {{to, b.whole(b.arena(64))}},
+               {{from, b.whole(b.arena(64))}});
+    batch(b.plan).commands.back()->work.AsCommunicate()->relative = true;
+    return verdict(b);
+  };
+  EXPECT_EQ(of(2, 1, 1), "");
+  EXPECT_EQ(of(3, 1, 2), "");
+  EXPECT_EQ(of(3, 2, 1), "");
+  EXPECT_EQ(of(64, 1, 63), "");
+  EXPECT_NE(of(3, 1, 1).find("rank 0 sends 64 bytes to rank 1, which waits "
+                             "for nothing from it"),
+            std::string::npos)
+      << of(3, 1, 1);
+  EXPECT_NE(of(2, 1, 0), "");
+  EXPECT_NE(of(64, 1, 1), "");
 }
 
 /// An exchange that a whole group leaves out leaves nobody waiting.

@@ -31,6 +31,18 @@ TEST(Mesh, CoordinatesAndGroups) {
   EXPECT_EQ(mesh.rankOf(1, 5, {2, 0}), 4u); // tp 0, dp 1
 }
 
+TEST(Mesh, RelativeMembers) {
+  fb::CommunicateT exchange;
+  exchange.axes = {0};
+  EXPECT_EQ(peerOf(mesh, exchange, 1, 11), mesh.rankOf(1, 11, {0}));
+  exchange.relative = true;
+  for (uint32_t rank = 0; rank < 12; ++rank) {
+    EXPECT_EQ(peerOf(mesh, exchange, 0, rank), rank);
+    EXPECT_EQ(peerOf(mesh, exchange, 1, rank), (rank + 4) % 12);
+    EXPECT_EQ(peerOf(mesh, exchange, 2, rank), (rank + 8) % 12);
+  }
+}
+
 TEST(Mesh, Blocks) {
   auto sizes = [](uint64_t size, uint32_t blocks) {
     std::vector<uint64_t> out;

@@ -196,7 +196,9 @@ static void writeWork(JsonWriter &json, const fb::LaunchT &launch) {
 static void writeWork(JsonWriter &, const fb::CopyT &) {}
 
 static void writeWork(JsonWriter &json, const fb::CommunicateT &exchange) {
-  json.array("axes", exchange.axes).field("order", exchange.order);
+  json.array("axes", exchange.axes)
+      .field("relative", exchange.relative)
+      .field("order", exchange.order);
   for (const auto &[name, transfers] : {std::pair("sends", &exchange.sends),
                                         {"receives", &exchange.receives}}) {
     json.key(name).beginArray();

@@ -444,6 +444,7 @@ private:
     std::vector<plan::Access> accesses = op.getAccesses(symbols);
     fb::CommunicateT exchange;
     exchange.axes = axesOf(op.getAxes());
+    exchange.relative = op.getRelative();
     exchange.order = op.getOrder();
     auto access = accesses.begin();
     for (int64_t member : op.getSendPeers())

@@ -51,6 +51,24 @@ module {
 
 // -----
 
+// Members of one bucket are counted in one way.
+// CHECK-LABEL: @relative
+// CHECK: %[[B:.*]]:2 = graph.bucket %{{.*}}, %{{.*}} over ["dp"] relative
+// CHECK-SAME: sends [array<i64: 0, 0, 0, 1, 0, 4>, array<i64: 0, 0, 0, 1, 0, 8>]
+// CHECK-SAME: receives [array<i64: 0, 0, 0, 1, 0, 4>, array<i64: 0, 0, 0, 1, 0, 8>] order 3
+// CHECK: graph.bucket %{{.*}}, %{{.*}} over ["dp"] sends [array<i64: 0, 0, 4, 1, 0, 4>, array<i64: 0, 0, 4, 1, 0, 4>]
+module {
+  graph.step @relative(%a: tensor<4xf32>, %b: tensor<8xf32>) -> (tensor<4xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
+    %0 = graph.all_to_all %a over ["dp"] relative sends [0, 4] receives [0, 4] order 1 : tensor<4xf32> -> tensor<4xf32>
+    %1 = graph.all_gather %a over ["dp"] rows [4, 4] order 2 : (tensor<4xf32>) -> tensor<8xf32>
+    %2 = graph.all_to_all %b over ["dp"] relative sends [0, 8] receives [0, 8] order 3 : tensor<8xf32> -> tensor<8xf32>
+    %3 = graph.all_gather %a over ["dp"] rows [4, 4] order 4 : (tensor<4xf32>) -> tensor<8xf32>
+    graph.return %0, %1, %2, %3 : tensor<4xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>
+  }
+}
+
+// -----
+
 // All classes of ranks decide alike: what one of them cannot do none does, and a class without the last one has none of
 // its bucket.
 // CHECK-LABEL: graph.ranks = array<i64: 0>

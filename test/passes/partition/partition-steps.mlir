@@ -25,6 +25,27 @@ graph.step @sum(%x: tensor<7x7xf32> input 0, %w: tensor<7xf32> state @w) -> (ten
 
 // -----
 
+// Of two ranks each adds what the other one has to its own.
+graph.mesh [#graph.axis<"dp" = 2>] data "dp"
+graph.step @both(%x: tensor<4x7xf32> input 0) -> (tensor<7xf32>, tensor<f32>)
+    of "both" batch 4 dataset 0 attributes {graph.batch_axes = ["dp"]} {
+  %s = graph.sum %x {dims = array<i64: 0>, graph.factors = #graph.sharding<[[], ["dp"]], sum [], max []>} : (tensor<4x7xf32>) -> tensor<7xf32>
+  %a = graph.reshard %s {from = #graph.sharding<[[]], sum ["dp"], max []>, to = #graph.sharding<[[]], sum [], max []>} : (tensor<7xf32>) -> tensor<7xf32>
+  %m = graph.amax %x {dims = array<i64: 0, 1>, graph.factors = #graph.sharding<[["dp"], []], sum [], max []>} : (tensor<4x7xf32>) -> tensor<f32>
+  %b = graph.reshard %m {from = #graph.sharding<[], sum [], max ["dp"]>, to = #graph.sharding<[], sum [], max []>} : (tensor<f32>) -> tensor<f32>
+  graph.return %a, %b : tensor<7xf32>, tensor<f32>
+}
+// CHECK-LABEL: @both
+// CHECK: %[[S:.*]] = graph.sum
+// CHECK: %[[O:.*]] = graph.all_to_all %[[S]] over ["dp"] relative sends [0, 7] receives [0, 7] order {{[0-9]+}} : tensor<7xf32> -> tensor<7xf32>
+// CHECK: graph.add %[[S]], %[[O]]
+// CHECK: %[[M:.*]] = graph.reshape %[[N:.*]] {shape = array<i64: 1>}
+// CHECK: %[[P:.*]] = graph.all_to_all %[[M]] over ["dp"] relative sends [0, 1] receives [0, 1]
+// CHECK: %[[Q:.*]] = graph.reshape %[[P]] {shape = array<i64>}
+// CHECK: graph.maximum %[[N]], %[[Q]]
+
+// -----
+
 // What ranks of a class differ in are numbers of launches.
 graph.mesh [#graph.axis<"dp" = 2>, #graph.axis<"tp" = 3>] data "dp"
 graph.step @slice(%x: tensor<6xf32>) -> (tensor<6xf32>) {

@@ -251,6 +251,8 @@ void BucketOp::build(OpBuilder &builder, OperationState &state,
   }
   CommunicationOpInterface last = members.back();
   state.addAttribute(getAxesAttrName(state.name), last.getAxes());
+  if (last.getRelative())
+    state.addAttribute(getRelativeAttrName(state.name), builder.getUnitAttr());
   state.addAttribute(getSendsAttrName(state.name), builder.getArrayAttr(sends));
   state.addAttribute(getReceivesAttrName(state.name),
                      builder.getArrayAttr(receives));

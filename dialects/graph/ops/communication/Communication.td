@@ -134,17 +134,22 @@ def Graph_AllToAllOp : Graph_CommunicationOp<"all_to_all"> {
   let summary = "Some rows to each member of a group, and some from each.";
   let description = [{
     Member i gets the i-th of the blocks of `sends` rows; the result has
-    `receives` rows of each member, one behind the other.
+    `receives` rows of each member, one behind the other. Members that are `relative`
+    are counted from the rank itself, which is 0, round the group.
 
     ```mlir
     %y = graph.all_to_all %x over ["dp"] sends [4, 3] receives [4, 4] : tensor<7xf32> -> tensor<8xf32>
+    // Of two, all that the other one has:
+    %z = graph.all_to_all %x over ["dp"] relative sends [0, 7] receives [0, 7] : tensor<7xf32> -> tensor<7xf32>
     ```
   }];
   let arguments = (ins Graph_Tensor:$x, StrArrayAttr:$axes, DenseI64ArrayAttr:$sends,
-                       DenseI64ArrayAttr:$receives, DefaultValuedAttr<I64Attr, "0">:$order);
+                       DenseI64ArrayAttr:$receives, UnitAttr:$relative,
+                       DefaultValuedAttr<I64Attr, "0">:$order);
   let results = (outs Graph_Tensor:$result);
   let assemblyFormat = [{
-    $x `over` $axes `sends` $sends `receives` $receives (`order` $order^)? attr-dict
+    $x `over` $axes (`relative` $relative^)? `sends` $sends `receives` $receives
+    (`order` $order^)? attr-dict
     `:` type($x) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -170,7 +175,8 @@ def Graph_BucketOp : Graph_CommunicationOp<"bucket"> {
     What gathers and exchanges of parts move, begun and ended together (Li et al.,
     "PyTorch Distributed", 2020). For each operand and each result `sends` and
     `receives` say member, first row and rows of one transfer after the other:
-    nothing is copied to lie side by side. Its `order` is that of the last one.
+    nothing is copied to lie side by side. Its `order` is that of the last one. As
+    in graph.all_to_all members may be `relative`.
 
     ```mlir
     // Two gathers of the two members' rows:
@@ -183,13 +189,14 @@ def Graph_BucketOp : Graph_CommunicationOp<"bucket"> {
   let arguments = (ins Variadic<Graph_Tensor>:$values, StrArrayAttr:$axes,
                        TypedArrayAttrBase<DenseI64ArrayAttr, "transfers of each operand">:$sends,
                        TypedArrayAttrBase<DenseI64ArrayAttr, "transfers of each result">:$receives,
+                       UnitAttr:$relative,
                        DefaultValuedAttr<I64Attr, "0">:$order);
   let results = (outs Variadic<Graph_Tensor>);
   let builders = [OpBuilder<(ins "::llvm::ArrayRef<::dl::graph::CommunicationOpInterface>":$members)>];
   let skipDefaultBuilders = 1;
   let assemblyFormat = [{
-    operands `over` $axes `sends` $sends `receives` $receives (`order` $order^)? attr-dict
-    `:` functional-type(operands, results)
+    operands `over` $axes (`relative` $relative^)? `sends` $sends `receives` $receives
+    (`order` $order^)? attr-dict `:` functional-type(operands, results)
   }];
   let hasVerifier = 1;
 }
