@@ -285,9 +285,14 @@ def main(names):
     total = Count()
     for suite in [known[name] for name in names] or SUITES:
         print(f"== {suite.__name__}: {suite.__doc__.splitlines()[0]}", flush=True)
-        started = time.monotonic()
+        started, before = time.monotonic(), os.times()
         count = suite()
-        print(f"-- {suite.__name__}: {count.line()} ({time.monotonic() - started:.0f} s)", flush=True)
+        seconds, after = time.monotonic() - started, os.times()
+        # Where less than all cores worked, tests may be made to run side by side.
+        cores = (after.children_user + after.children_system - before.children_user - before.children_system + after.user + after.system - before.user - before.system) / max(seconds, 1e-9)
+        print(f"-- {suite.__name__}: {count.line()} ({seconds:.0f} s, {cores:.1f} cores)", flush=True)
+        for failure in count.failures:
+            print(f"failed: {failure}", flush=True)
         total += count
     for skip in total.skips:
         print(f"skipped: {skip}")

@@ -90,7 +90,7 @@ class DevicePictures(ToolTest):
 
     def test_communication_among_kernels(self):
         self.picture("--view=kernels", "--emit=graph.svg=p.svg")
-        self.assertIn("all_gather over tp", self.text)
+        self.assertIn("all_to_all over tp", self.text)
         self.assertRegex(self.text, r"over dp")
         self.picture("--mesh", "pp=1", "--microbatches=1", "--view=kernels", "--emit=graph.svg=p.svg")
         self.assertNotIn(" over ", self.text)
