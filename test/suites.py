@@ -5,6 +5,7 @@ one by one from GoogleTest's own report, tests of IR from lit's. What they print
 shown where they fail, and always the lines that begin with "counted: ".
 """
 
+import concurrent.futures
 import json
 import os
 import random
@@ -12,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -68,15 +70,22 @@ def tree():
 
 def runtime_only():
     """The runtime builds alone, with no trace of LLVM, by another compiler where there is one."""
-    compiler = [] if shutil.which("c++") else ["-DCMAKE_C_COMPILER=clang-22", "-DCMAKE_CXX_COMPILER=clang++-22"]
-    built = quiet("cmake", "--preset", "runtime-only", *compiler) and quiet("ninja", "-C", "build/runtime-only", "dlrun")
-    if not built:
-        return Count(0, ["runtime_only: the build"])
-    libraries = subprocess.run(["ldd", "build/runtime-only/bin/dlrun"], cwd=dltools.ROOT, capture_output=True, text=True).stdout
+    compiler = sanitizers.compiler_with("-fsanitize=address,undefined")
+    if not compiler:  # the preset as a user builds it
+        if not (quiet("cmake", "--preset", "runtime-only", "-DCMAKE_C_COMPILER=clang-22", "-DCMAKE_CXX_COMPILER=clang++-22") and
+                quiet("ninja", "-C", "build/runtime-only", "dlrun")):
+            return Count(0, ["runtime_only: the build"])
+        tools = os.path.join(dltools.ROOT, "build/runtime-only/bin")
+    else:  # the build that "hostile" takes, too
+        tools, said = sanitizers.build("asan", compiler, "dlrt_hostile", "dlrun")
+        if not tools:
+            print(said)
+            return Count(0, ["runtime_only: the build"])
+    libraries = subprocess.run(["ldd", os.path.join(tools, "dlrun")], capture_output=True, text=True).stdout
     found = re.findall(r"lib(?:LLVM|MLIR|clang|lld)\S*", libraries)
     if found:
         print("dlrun links", ", ".join(sorted(set(found))))
-    return one("runtime_only: libraries of dlrun", not found)
+    return one("runtime_only: libraries of dlrun", libraries and not found)
 
 
 def units():
@@ -270,7 +279,36 @@ def tsan():
     return count
 
 
-SUITES = [includes, tree, twin, units, lit, e2e, second_device, cuda, schedule, processes, random_programs, random_meshes, parity, ports, gpu, runtime_only, hostile, tsan]
+SUITES = [includes, tree, twin, cuda, units, e2e, second_device, schedule, ports, parity, gpu, lit, processes, random_programs, random_meshes, runtime_only, hostile, tsan]
+# Most of these keep all cores busy; "processes" looks at what ranks leave behind on the machine. The others wait for one
+# process after the other: as many of them run side by side as there are cores.
+ALONE = [lit, processes, random_programs, random_meshes, runtime_only, hostile, tsan]
+
+
+def run(suite):
+    """Runs a suite here, what it prints between two lines about it."""
+    print(f"== {suite.__name__}: {suite.__doc__.splitlines()[0]}", flush=True)
+    started, before = time.monotonic(), os.times()
+    count = suite()
+    seconds, after = time.monotonic() - started, os.times()
+    cores = (sum(after[:4]) - sum(before[:4])) / max(seconds, 1e-9)
+    print(f"-- {suite.__name__}: {count.line()} ({seconds:.0f} s, {cores:.1f} cores)", flush=True)
+    for failure in count.failures:
+        print(f"failed: {failure}", flush=True)
+    return count
+
+
+def run_elsewhere(suite):
+    """Runs a suite in a process of its own; what it prints is shown when it has ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        report = os.path.join(folder, "count.json")
+        result = subprocess.run([sys.executable, os.path.abspath(__file__), suite.__name__], text=True, errors="replace",
+                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, "DL_COUNT": report})
+        print(result.stdout, end="", flush=True)
+        if not os.path.exists(report):
+            return Count(0, [f"{suite.__name__}: ended with {result.returncode}"])
+        with open(report, encoding="utf-8") as file:
+            return Count(*json.load(file))
 
 
 def main(names):
@@ -282,18 +320,20 @@ def main(names):
     unknown = [name for name in names if name not in known]
     if unknown:
         sys.exit(f"no suite is called {', '.join(unknown)}; there are {', '.join(known)}")
+    suites = [known[name] for name in names] or SUITES
+    together = [suite for suite in suites if suite not in ALONE]
     total = Count()
-    for suite in [known[name] for name in names] or SUITES:
-        print(f"== {suite.__name__}: {suite.__doc__.splitlines()[0]}", flush=True)
-        started, before = time.monotonic(), os.times()
-        count = suite()
-        seconds, after = time.monotonic() - started, os.times()
-        # Where less than all cores worked, tests may be made to run side by side.
-        cores = (after.children_user + after.children_system - before.children_user - before.children_system + after.user + after.system - before.user - before.system) / max(seconds, 1e-9)
-        print(f"-- {suite.__name__}: {count.line()} ({seconds:.0f} s, {cores:.1f} cores)", flush=True)
-        for failure in count.failures:
-            print(f"failed: {failure}", flush=True)
-        total += count
+    if len(together) > 1:
+        with concurrent.futures.ThreadPoolExecutor(min(os.cpu_count(), 4)) as pool:
+            for count in pool.map(run_elsewhere, together):
+                total += count
+        suites = [suite for suite in suites if suite in ALONE]
+    for suite in suites:
+        total += run(suite)
+    if report := os.environ.get("DL_COUNT"):
+        with open(report, "w", encoding="utf-8") as file:
+            json.dump([total.passed, total.failures, total.skips], file)
+        return 0
     for skip in total.skips:
         print(f"skipped: {skip}")
     for failure in total.failures:
