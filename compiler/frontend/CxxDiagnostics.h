@@ -32,6 +32,9 @@ void explain(std::vector<CxxProblem> &problems);
 /// What to write in place of Python's syntax, or "".
 std::string insteadOfPython(const CxxProblem &problem);
 
+/// "std::vector: add #include <vector>", or "".
+std::string missingHeader(const CxxProblem &problem);
+
 class CxxDiagnostics : public clang::DiagnosticConsumer {
 public:
   void BeginSourceFile(const clang::LangOptions &options,

@@ -95,6 +95,21 @@ static bool explainPython(CxxProblem &problem) {
   return !instead.empty();
 }
 
+/// std::vector<int> sizes; in a model that does not include <vector>.
+static bool explainHeader(CxxProblem &problem,
+                          std::vector<CxxProblem> &problems) {
+  std::string header = missingHeader(problem);
+  if (header.empty())
+    return false;
+  replace(problem, header);
+  for (CxxProblem &other : problems)
+    other.isConsequence |= &other > &problem &&
+                           other.message.at.file == problem.message.at.file &&
+                           other.message.at.line == problem.message.at.line &&
+                           missingHeader(other).empty();
+  return true;
+}
+
 /// Names of PyTorch that <dl/dl.h> lacks.
 static bool explainMissingName(CxxProblem &problem) {
   StringRef text = problem.message.text;
@@ -399,11 +414,11 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
           .starts_with("insert an explicit cast");
     });
     explainDeleted(problem) || explainCopy(problem, problems) ||
-        explainPython(problem) || explainMissingName(problem) ||
-        explainKeyword(problem) || explainOptions(problem) ||
-        explainCall(problem) || explainOutput(problem) ||
-        explainScalar(problem) || explainConversion(problem) ||
-        explainAssertion(problem) || explainReturn(problem, problems) ||
-        explainCandidates(problem);
+        explainPython(problem) || explainHeader(problem, problems) ||
+        explainMissingName(problem) || explainKeyword(problem) ||
+        explainOptions(problem) || explainCall(problem) ||
+        explainOutput(problem) || explainScalar(problem) ||
+        explainConversion(problem) || explainAssertion(problem) ||
+        explainReturn(problem, problems) || explainCandidates(problem);
   }
 }

@@ -37,7 +37,16 @@ std::string dl::frontend::insteadOfPython(const CxxProblem &problem) {
     return "options stand by name in braces, behind the other arguments: {." +
            token.str() + " = ...}";
   if (text.starts_with("type 'dl::Batch' binds to"))
-    return "the tensors of a batch are b[0], b[1] and so on, those of a data "
-           "set with labels b.data and b.target";
+    return "two names get the two tensors of a batch; of more they are b[0], "
+           "b[1] and so on";
+  // auto [B, T, C] = x.sizes();
+  if (text.starts_with("type 'Shape' binds to") ||
+      text.starts_with("type 'dl::Shape' binds to")) {
+    StringRef names = text.split(", but ").second;
+    unsigned count = 0;
+    names.consumeInteger(10, count);
+    return "how many sizes there are is said in the call: x.sizes<" +
+           std::to_string(count) + ">()";
+  }
   return "";
 }

@@ -268,6 +268,38 @@ CHOSEN = [
     ("x.softmax(1)", "x.softmax(1)"), ("F::log_softmax(x * 30, -1)", "F.log_softmax(x * 30, -1)"), ("x.matmul(y.transpose(1, 2))", "x @ y.transpose(1, 2)"),
     ('dl::einsum("bij,bkj->kbi", x, y)', "torch.einsum('bij,bkj->kbi', x, y)"),
 ]
+PRODUCTS = [
+    (f'dl::einsum("{equation}", {operands})', f"torch.einsum('{equation}', {operands})") for equation, operands in [
+        ("...i,...i->...", "x, y"), ("b...,b...->...b", "x, y"), ("...ij,...kj", "x, y"), ("i...j,jk->k...", "x, y[0].t()"),
+        ("bij,bkj,bkl->bil", "x, y, x"), ("bij,ckj,ik->bc", "x, y, y[0][:, :4]"), ("ij,j,i->", "x[0], y[0][0], y[0].t()[0]"), ("bij->jb", "x"),
+        ("bij->", "x"), ("b...", "x"), ("...->...", "x"), ("ii->i", "x[0][:, :4]"), ("bii->b", "x[:, :, :4]"), ("bii,bi->i", "x[:, :, :4], y[:, :, 0]"),
+        ("iij,jki->k", "y.transpose(0, 1)[:3], x.permute(2, 1, 0)"), ("a,b,c->cab", "x[0, 0], y[0, :, 1], x[:, 1, 1]")]
+]
+# Slices of these have names of Python above.
+PRODUCTS = [(a.replace("y[0][:, :4]", "y[0].narrow(1, 0, 4)").replace("x[0][:, :4]", "x[0].narrow(1, 0, 4)").replace("x[:, :, :4]", "x.narrow(2, 0, 4)")
+             .replace("y[:, :, 0]", "y.select(2, 0)").replace("[:3]", ".narrow(0, 0, 3)").replace("y[0, :, 1]", "y[0].select(1, 1)")
+             .replace("x[:, 1, 1]", "x.select(2, 1).select(1, 1)"), b) for a, b in PRODUCTS]
+DIAGONALS = [
+    (f"{x}.diagonal({at})", f"{x}.diagonal({at})") for x, at in [("x", ""), ("x", "1, 1, 2"), ("x", "-2, 1, 2"), ("x", "-3, -1, 0"), ("z", "4")]
+] + [
+    (f"dl::diag_embed({x}{at})", f"torch.diag_embed({x}{at})") for x, at in [("x", ""), ("z", ", 2"), ("z", ", -1"), ("x", ", 1, 0, 2"), ("z", ", 0, 2, 0")]
+] + [("dl::diag(z)", "torch.diag(z)"), ("z[0].diag(-2)", "z[0].diag(-2)"), ("z.trace()", "z.trace()"), ("(1.0 / z).detach().diag_embed()[0][0][1]", "(1.0 / z).detach().diag_embed()[0][0][1]")]
+TRIGONOMETRY = [
+    (f"{x}.{name}()", f"{x}.{name}()") for name in ("tan", "sinh", "cosh", "asinh", "atan") for x in ("x", "z", "(x * 9)", "(z * 1e-8)")
+] + [
+    (f"(x * 0.3).tanh().{name}()", f"(x * 0.3).tanh().{name}()") for name in ("asin", "acos", "atanh")
+] + [
+    ("(x * x + 1.01).acosh()", "(x * x + 1.01).acosh()"), ("x.atan2(y)", "x.atan2(y)"), ("dl::atan2(y * 9, x)", "torch.atan2(y * 9, x)"),
+    ("z.atan2(z + 0.5)", "z.atan2(z + 0.5)"), ("z.atan2(-1)", "torch.atan2(z, torch.tensor(-1.))"), ("dl::sinh(x * 100)", "torch.sinh(x * 100)"), ("dl::atan((x / 0.0).detach())", "torch.atan((x / 0.0).detach())"),
+]
+BAGS = [
+    (f'F::embedding_bag($C, y[0], {{.mode = "{mode}"{ours}}})', f"F.embedding_bag($C, y[0], mode='{mode}'{theirs})")
+    for mode in ("sum", "mean", "max") for ours, theirs in [("", ""), (", .padding_idx = 1", ", padding_idx=1"), (", .padding_idx = -4", ", padding_idx=-4")]
+] + [
+    ('F::embedding_bag($C, y[0], {.mode = "sum", .per_sample_weights = x.select(1, 0)})', "F.embedding_bag($C, y[0], mode='sum', per_sample_weights=x[:, 0])"),
+    ("F::bilinear(x, y.narrow(2, 0, 4), w.reshape(5, 6, 4))", "F.bilinear(x, y.narrow(2, 0, 4), w.reshape(5, 6, 4))"),
+    ("F::bilinear(x[0], y[0], wd.reshape(6, 6).unsqueeze(0), z[0].narrow(0, 0, 1))", "F.bilinear(x[0], y[0], wd.reshape(6, 6).unsqueeze(0), z[0, :1])"),
+]
 RESIZED = [
     ("F::pad(im, {1, 2, 0, -1})", "F.pad(im, (1, 2, 0, -1))"), ('F::pad(x, {2, 0, 1, 1}, "constant", 3)', "F.pad(x, (2, 0, 1, 1), 'constant', 3)"),
     ('F::pad(im, {3, 2, 1, 0}, "reflect")', "F.pad(im, (3, 2, 1, 0), 'reflect')"), ('F::pad(x, {7, 2}, "replicate")', "F.pad(x, (7, 2), 'replicate')"),
@@ -330,4 +362,4 @@ def losses():
 
 
 CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
-    placed(MORE_ACTIVATIONS + ROUNDED + MADE + NORMS + MORE + CHOSEN + RESIZED + list(losses())))
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + NORMS + MORE + CHOSEN + RESIZED + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + list(losses())))

@@ -10,27 +10,46 @@ concept IsModule = __is_base_of(Module, M);
 template <class M>
 concept TakesTensor =
     requires(M &module, const Tensor &x) { static_cast<Tensor>(module(x)); };
+
+/// Calls a module with the first `count` of these tensors, if that is one of
+/// the ways of calling it.
+template <class M>
+bool call_with(Module &self, const Tensor *x, int count, Tensor &result) {
+  M &module = static_cast<M &>(self);
+  auto call = [&](auto... i) {
+    if constexpr (requires { static_cast<Tensor>(module(x[i]...)); })
+      if (sizeof...(i) == static_cast<unsigned>(count)) {
+        result = module(x[i]...);
+        return true;
+      }
+    return false;
+  };
+  return call(0) || call(0, 1) || call(0, 1, 2) || call(0, 1, 2, 3);
+}
 } // namespace detail
 
-/// A module of a list, of whatever type: a call with one tensor reaches its
-/// forward(). as<M>(module) gives it with its type.
+/// A module of a list, of whatever type: a call with up to four tensors reaches
+/// its forward(), which gives one. as<M>(module) gives it with its type.
 class AnyModule {
   Module *module = nullptr;
-  Tensor (*function)(Module &, const Tensor &) = nullptr;
+  bool (*function)(Module &, const Tensor *, int, Tensor &) = nullptr;
 
 public:
   AnyModule() = default;
-  template <detail::IsModule M> explicit AnyModule(M *made) : module(made) {
-    if constexpr (detail::TakesTensor<M>)
-      function = [](Module &self, const Tensor &x) -> Tensor {
-        return static_cast<M &>(self)(x);
-      };
-  }
-  Tensor operator()(const Tensor &x) const {
-    if (!function)
-      detail::fail("this module of the list does not take one tensor and give "
-                   "one; call it as nn::as<ItsType>(module)");
-    return function(*module, x);
+  template <detail::IsModule M>
+  explicit AnyModule(M *made) : module(made), function(detail::call_with<M>) {}
+  template <class... T>
+    requires(sizeof...(T) <= 3 && (__is_convertible(T, Tensor) && ...))
+  Tensor operator()(const Tensor &x, const T &...more) const {
+    const Tensor tensors[] = {x, more...};
+    constexpr const char *counts[] = {"one tensor", "two tensors",
+                                      "three tensors", "four tensors"};
+    Tensor result;
+    if (!function || !function(*module, tensors, 1 + sizeof...(T), result))
+      detail::fail("this module of the list does not take {} and give one; "
+                   "call it as nn::as<ItsType>(module)",
+                   counts[sizeof...(T)]);
+    return result;
   }
   operator Module &() const { return *module; }
   Module *get() const { return module; }

@@ -27,7 +27,26 @@ public:
                    index);
     return tensors[index];
   }
+  /// auto [x, y] = b; of a batch of two.
+  template <decltype(sizeof(0)) I> Tensor get() const {
+    if (count != 2)
+      detail::fail("two names for the {} tensors of a batch; they are b[0], "
+                   "b[1] and so on",
+                   count);
+    return tensors[I];
+  }
 };
+
+} // namespace dl
+
+template <> struct std::tuple_size<dl::Batch> {
+  static constexpr decltype(sizeof(0)) value = 2;
+};
+template <decltype(sizeof(0)) I> struct std::tuple_element<I, dl::Batch> {
+  using type = dl::Tensor;
+};
+
+namespace dl {
 
 namespace data {
 

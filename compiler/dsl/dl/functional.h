@@ -1,7 +1,10 @@
 #pragma once
 // torch.nn.functional. Options have PyTorch's names and defaults; a value that
 // this version cannot honour is refused by name.
+#include "einsum.h"
+#include "embeddings.h"
 #include "resize.h"
+#include "trigonometry.h"
 
 namespace dl::nn {
 
@@ -38,6 +41,22 @@ inline Tensor linear(Tensor x, Tensor weight, Tensor bias = {}) {
   for (int i = 0; i + 1 < from.rank; ++i)
     rows.add('a' + i);
   Tensor y = detail::contract(x, rows + "k", weight, "nk", rows + "n");
+  return bias.defined() ? y + bias : y;
+}
+
+/// Element o of the result is x1^T weight[o] x2 + bias[o].
+inline Tensor bilinear(Tensor x1, Tensor x2, Tensor weight, Tensor bias = {}) {
+  detail::Called called("bilinear");
+  Shape first = x1.sizes(), second = x2.sizes(), features = weight.sizes();
+  if (features.rank != 3)
+    detail::fail("bilinear: the weight is "
+                 "[out_features,in1_features,in2_features], got {}",
+                 features);
+  if (first.rank == 0 || second.rank == 0 || first[-1] != features[1] ||
+      second[-1] != features[2])
+    detail::fail("bilinear: inputs {} and {} do not fit the weight {}", first,
+                 second, features);
+  Tensor y = einsum("...i,oij,...j->...o", x1, weight, x2);
   return bias.defined() ? y + bias : y;
 }
 

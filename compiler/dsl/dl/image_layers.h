@@ -6,39 +6,6 @@ namespace dl::nn {
 
 /// Weights are drawn from a normal distribution, but the row of padding_idx is
 /// 0 and gets no gradient.
-class Embedding : public Module {
-public:
-  i64 num_embeddings, embedding_dim;
-  EmbeddingOptions options;
-  Parameter weight;
-
-  Embedding(i64 num_embeddings, i64 embedding_dim,
-            EmbeddingOptions options = {})
-      : num_embeddings(num_embeddings), embedding_dim(embedding_dim),
-        options(options) {
-    detail::at_least_one("Embedding", "num_embeddings", num_embeddings);
-    detail::at_least_one("Embedding", "embedding_dim", embedding_dim);
-    weight = zeros({num_embeddings, embedding_dim});
-    i64 padding = options.padding_idx;
-    if (padding == EmbeddingOptions::kNone) {
-      init::normal_(weight);
-      return;
-    }
-    if (padding < -num_embeddings || padding >= num_embeddings)
-      detail::fail("Embedding: padding_idx = {} is no row of {}", padding,
-                   num_embeddings);
-    padding += padding < 0 ? num_embeddings : 0;
-    init::detail::begin_as(weight, DL_PADDED, 0, 1,
-                           static_cast<double>(padding));
-  }
-  Embedding(i64 num_embeddings, i64 embedding_dim, i64 padding_idx)
-      : Embedding(num_embeddings, embedding_dim,
-                  EmbeddingOptions{.padding_idx = padding_idx}) {}
-  Tensor forward(Tensor input) {
-    return functional::embedding(input, weight, options);
-  }
-};
-
 /// One size for all dims is a number.
 class Upsample : public Module {
 public:

@@ -4,15 +4,28 @@
 
 namespace dl {
 
-/// start:end:step of Python, in index(): dl::Slice(1, -1) is 1:-1.
-struct Slice {
-  i64 start, end, step;
-  Slice(i64 start = 0, i64 end = kEnd, i64 step = 1)
-      : start(start), end(end), step(step) {}
-};
-/// A new dim of size 1.
+/// A new dim of size 1; in a slice, what stands there without a number.
 inline constexpr struct NoneType {
 } None;
+/// start:end:step of Python, in index(): dl::Slice(1, -1) is 1:-1, and
+/// dl::Slice(dl::None, dl::None, 2) is ::2.
+struct Slice {
+  struct Bound {
+    i64 place;
+    bool given;
+    constexpr Bound(NoneType) : place(0), given(false) {}
+    template <detail::Number T>
+    constexpr Bound(T place) : place(static_cast<i64>(place)), given(true) {
+      static_assert(!__is_same(T, bool) && !__is_floating_point(T),
+                    "a slice is of whole numbers");
+    }
+    i64 otherwise(i64 standard) const { return given ? place : standard; }
+  };
+  i64 start, end, step;
+  Slice(Bound start = None, Bound end = None, Bound step = None)
+      : start(start.otherwise(0)), end(end.otherwise(kEnd)),
+        step(step.otherwise(1)) {}
+};
 /// As many whole dims as are left.
 inline constexpr struct EllipsisType {
 } Ellipsis;

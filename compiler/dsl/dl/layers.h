@@ -38,7 +38,37 @@ public:
     if (options.bias)
       bias = detail::fan_in_uniform({out_features}, in_features);
   }
+  template <detail::Bool T>
+  Linear(i64 in_features, i64 out_features, T bias)
+      : Linear(in_features, out_features, LinearOptions{.bias = bias}) {}
   Tensor forward(Tensor x) { return functional::linear(x, weight, bias); }
+};
+
+/// Of two inputs: see functional::bilinear.
+class Bilinear : public Module {
+public:
+  i64 in1_features, in2_features, out_features;
+  Parameter weight, bias;
+
+  Bilinear(i64 in1_features, i64 in2_features, i64 out_features,
+           LinearOptions options = {})
+      : in1_features(in1_features), in2_features(in2_features),
+        out_features(out_features) {
+    detail::at_least_one("Bilinear", "in1_features", in1_features);
+    detail::at_least_one("Bilinear", "in2_features", in2_features);
+    detail::at_least_one("Bilinear", "out_features", out_features);
+    weight = detail::fan_in_uniform({out_features, in1_features, in2_features},
+                                    in1_features);
+    if (options.bias)
+      bias = detail::fan_in_uniform({out_features}, in1_features);
+  }
+  template <detail::Bool T>
+  Bilinear(i64 in1_features, i64 in2_features, i64 out_features, T bias)
+      : Bilinear(in1_features, in2_features, out_features,
+                 LinearOptions{.bias = bias}) {}
+  Tensor forward(Tensor x1, Tensor x2) {
+    return functional::bilinear(x1, x2, weight, bias);
+  }
 };
 
 struct FlattenOptions {

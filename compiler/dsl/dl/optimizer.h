@@ -8,7 +8,7 @@
 //                              {.lr = 3e-4});
 //
 // Numbers are plain ones or dl::Scalars: p.setting("lr", 3e-4).
-#include "module.h"
+#include "parameter_groups.h"
 
 namespace dl::optim {
 
@@ -18,75 +18,6 @@ struct Betas {
 };
 
 namespace detail {
-using namespace dl::detail;
-
-/// A list, a vector, an array class of parameters.
-template <class Range>
-concept ParameterRange = requires(const Range &range) {
-  static_cast<const Parameter &>(*range.begin());
-  range.end();
-};
-
-/// An option of a group: what is not given is that of the optimizer.
-template <class T> struct Given {
-  T value{};
-  bool given = false;
-
-  constexpr Given() = default;
-  template <class... A>
-    requires requires(A... a) { T(a...); }
-  constexpr Given(A... a) : value(T(a...)), given(true) {}
-  T otherwise(T standard) const { return given ? value : standard; }
-};
-
-} // namespace detail
-
-/// What a group consists of: model.parameters(), a list of them in braces, one,
-/// or those that were put in: decay.push_back(parameter).
-class Parameters {
-  int *first = nullptr;
-  int count = 0, space = 0;
-
-  void add(int id) {
-    if (count == space) {
-      int *grown = new int[space = 2 * space + 8];
-      for (int i = 0; i < count; ++i)
-        grown[i] = first[i];
-      delete[] first;
-      first = grown;
-    }
-    first[count++] = id;
-  }
-
-public:
-  Parameters() = default;
-  template <detail::ParameterRange Range> Parameters(const Range &parameters) {
-    for (const Parameter &parameter : parameters)
-      push_back(parameter);
-  }
-  Parameters(list<Parameter> parameters) {
-    for (const Parameter &parameter : parameters)
-      push_back(parameter);
-  }
-  Parameters(const Parameter &parameter) { push_back(parameter); }
-  Parameters(const Parameters &other) {
-    for (int id : other)
-      add(id);
-  }
-  Parameters &operator=(const Parameters &) = delete;
-  ~Parameters() { delete[] first; }
-
-  void push_back(const Parameter &parameter) { add(parameter.id); }
-
-  const int *begin() const { return first; }
-  const int *end() const { return first + count; }
-  int size() const { return count; }
-};
-
-namespace detail {
-
-template <class Range>
-concept ParameterSource = ParameterRange<Range> || __is_same(Range, Parameters);
 
 /// The number that a schedule of momentum changes: momentum, or the first beta.
 template <class Options> Scalar *momentum_of(Options &options) {
@@ -164,7 +95,13 @@ public:
       delete ("dl: an optimizer is not copied; pass it by reference");
   OptimizerBase &operator=(const OptimizerBase &) =
       delete ("dl: an optimizer is not copied; pass it by reference");
-  void zero_grad() { dl_optimizer_zero_grad(id); }
+  /// Gradients are unset, never filled with zeros.
+  void zero_grad(bool set_to_none = true) {
+    if (!set_to_none)
+      detail::unsupported(
+          "zero_grad: set_to_none = false: not in this version");
+    dl_optimizer_zero_grad(id);
+  }
   /// In a step: the learning rate that the next update uses.
   virtual Scalar current_rate(int group) const = 0;
 };
@@ -241,6 +178,11 @@ protected:
     require(any);
   }
 
+  static Options at(const Scalar &lr, Options options) {
+    options.lr = lr;
+    return options;
+  }
+
 public:
   template <detail::ParameterSource Range>
   explicit Optimizer(const Range &parameters, const Options &options = {})
@@ -256,6 +198,17 @@ public:
     for (const Group &group : given)
       add_param_group(group);
   }
+  /// The learning rate by position: Adam optimizer(net.parameters(), 1e-3).
+  template <detail::ParameterSource Range, detail::Rate Lr>
+  Optimizer(const Range &parameters, const Lr &lr, const Options &options = {})
+      : Optimizer(parameters, at(lr, options)) {}
+  template <detail::Rate Lr>
+  Optimizer(list<Parameter> parameters, const Lr &lr,
+            const Options &options = {})
+      : Optimizer(parameters, at(lr, options)) {}
+  template <detail::Rate Lr>
+  Optimizer(list<Group> given, const Lr &lr, const Options &options = {})
+      : Optimizer(given, at(lr, options)) {}
   ~Optimizer() { delete[] groups; }
 
   void add_param_group(const Group &group) {

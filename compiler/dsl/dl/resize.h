@@ -29,13 +29,6 @@ struct InterpolateOptions : detail::ByName {
   bool align_corners = false;
 };
 
-/// padding_idx: rows of this index get no gradient; negative ones count from
-/// the end. None unless it is set.
-struct EmbeddingOptions {
-  static constexpr i64 kNone = -kEnd;
-  i64 padding_idx = kNone;
-};
-
 namespace functional {
 
 namespace detail {
@@ -197,27 +190,6 @@ inline Tensor interpolate(Tensor input, const Dims &size,
                              .scale_factor = scale_factor,
                              .mode = mode,
                              .align_corners = align_corners});
-}
-
-/// Rows of `weight`, in the shape of the indices: [N,T] gives [N,T,D].
-inline Tensor embedding(Tensor input, Tensor weight,
-                        EmbeddingOptions options = {}) {
-  detail::Called called("embedding");
-  Tensor indices = detail::as_indices("embedding", input);
-  if (weight.dim() != 2)
-    detail::fail("embedding: the weight is [num_embeddings,embedding_dim], got "
-                 "{}",
-                 weight.sizes());
-  i64 count = weight.size(0), padding = options.padding_idx;
-  detail::check_indices("embedding", indices, count);
-  Tensor chosen = detail::rows(weight, 0, indices);
-  if (padding == EmbeddingOptions::kNone)
-    return chosen;
-  if (padding < -count || padding >= count)
-    detail::fail("embedding: padding_idx = {} is no row of {}", padding,
-                 weight.sizes());
-  Tensor unused = indices.eq(padding < 0 ? padding + count : padding);
-  return where(unused.unsqueeze(-1), chosen.detach(), chosen);
 }
 
 } // namespace functional

@@ -1,6 +1,6 @@
 #pragma once
 // Tensor, and the list of the elementwise ops.
-#include "operand.h"
+#include "tensor_options.h"
 
 // An op that works element by element is one word here: it becomes a function
 // dl::name(x) and a method x.name(). Those with an integer form are in math.h.
@@ -14,6 +14,10 @@
 #define DL_COMPOSED_OPS(OP)                                                    \
   OP(expm1) OP(exp2) OP(log2) OP(log10)                                        \
   OP(ceil) OP(round) OP(trunc) OP(frac) OP(isnan) OP(isinf) OP(isfinite)
+// See trigonometry.h.
+#define DL_TRIGONOMETRIC_OPS(OP)                                               \
+  OP(tan) OP(asin) OP(acos) OP(atan)                                           \
+  OP(sinh) OP(cosh) OP(asinh) OP(acosh) OP(atanh)
 #define DL_BINARY_OPS(OP)                                                      \
   OP(add) OP(sub) OP(mul) OP(div) OP(maximum) OP(minimum)                      \
   OP(eq) OP(ne) OP(lt) OP(le) OP(gt) OP(ge)
@@ -21,39 +25,9 @@
 
 namespace dl {
 
-using detail::Operand;
-
-struct ReduceOptions {
-  bool keepdim = false;
-};
-/// unbiased = false is correction = 0.
-struct VarOptions {
-  i64 correction = 1;
-  bool unbiased = true, keepdim = false;
-};
-struct ClampOptions {
-  detail::OptionalOperand min = {}, max = {};
-};
-struct IndexAddOptions {
-  double alpha = 1;
-};
-/// The graph of a step is there as long as the step is traced.
-struct BackwardOptions {
-  bool retain_graph = false, create_graph = false;
-};
-/// Sorting is stable, whether it is asked for or not.
-struct SortOptions {
-  i64 dim = -1;
-  bool descending = false, stable = false;
-};
-struct TopkOptions {
-  i64 dim = -1;
-  bool largest = true, sorted = true;
-};
 struct ValuesAndIndices;
 class TensorList;
 class Index;
-inline constexpr i64 kEnd = 0x7fffffffffffffff;
 
 class Tensor {
 public:
@@ -70,6 +44,16 @@ public:
       shape.dims[i] = dims[i];
     return shape;
   }
+  /// With names: auto [B, T, C] = x.sizes<3>();
+  template <int N> Sizes<N> sizes() const {
+    Shape shape = sizes();
+    if (shape.rank != N)
+      detail::fail("sizes<{}>: the tensor is {}", N, shape);
+    Sizes<N> named;
+    for (int i = 0; i < N; ++i)
+      named.size[i] = shape[i];
+    return named;
+  }
   i64 size(int dim) const;
   int dim() const { return sizes().rank; }
   i64 numel() const { return sizes().numel(); }
@@ -82,11 +66,13 @@ public:
   DL_UNARY_OPS(DL_METHOD)
   DL_INTEGER_UNARY_OPS(DL_METHOD)
   DL_COMPOSED_OPS(DL_METHOD)
+  DL_TRIGONOMETRIC_OPS(DL_METHOD)
 #undef DL_METHOD
 #define DL_METHOD(op) Tensor op(const Operand &other) const;
   DL_BINARY_OPS(DL_METHOD)
 #undef DL_METHOD
   Tensor pow(const Operand &exponent) const;
+  Tensor atan2(const Operand &x) const;
   Tensor square() const;
   Tensor reciprocal() const;
   Tensor remainder(const Operand &other) const;
@@ -253,6 +239,12 @@ public:
   Tensor prod(i64 dim, ReduceOptions options) const {
     return prod(dim, options.keepdim);
   }
+
+  // See diagonals.h.
+  Tensor diagonal(i64 offset = 0, i64 dim1 = 0, i64 dim2 = 1) const;
+  Tensor diag(i64 diagonal = 0) const;
+  Tensor diag_embed(i64 offset = 0, i64 dim1 = -2, i64 dim2 = -1) const;
+  Tensor trace() const;
 
   Tensor matmul(Tensor other) const;
   Tensor mm(Tensor other) const;

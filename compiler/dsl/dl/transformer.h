@@ -117,6 +117,17 @@ public:
   }
 };
 
+namespace detail {
+inline void require_activation(const char *layer, const char *activation) {
+  if (!equal(activation, "relu") && !equal(activation, "gelu"))
+    fail("{}: activation \"{}\" is unknown; \"relu\" and \"gelu\" are", layer,
+         activation);
+}
+inline Tensor activate(const char *activation, Tensor x) {
+  return equal(activation, "gelu") ? functional::gelu(x) : x.relu();
+}
+} // namespace detail
+
 /// activation: "relu" or "gelu".
 struct TransformerEncoderLayerOptions {
   i64 dim_feedforward = 2048;
@@ -142,9 +153,7 @@ class TransformerEncoderLayer : public Module {
     return dropout1(self_attn(x, x, x, how).output);
   }
   Tensor feed_forward(Tensor x) {
-    x = linear1(x);
-    x = detail::equal(options.activation, "gelu") ? functional::gelu(x)
-                                                  : x.relu();
+    x = detail::activate(options.activation, linear1(x));
     return dropout2(linear2(dropout(x)));
   }
 
@@ -169,11 +178,7 @@ public:
         norm1(d_model, {.eps = o.layer_norm_eps, .bias = o.bias}),
         norm2(d_model, {.eps = o.layer_norm_eps, .bias = o.bias}),
         dropout1(o.dropout), dropout2(o.dropout) {
-    if (!detail::equal(o.activation, "relu") &&
-        !detail::equal(o.activation, "gelu"))
-      detail::fail("TransformerEncoderLayer: activation \"{}\" is unknown; "
-                   "\"relu\" and \"gelu\" are",
-                   o.activation);
+    detail::require_activation("TransformerEncoderLayer", o.activation);
   }
   TransformerEncoderLayer(i64 d_model, i64 nhead, i64 dim_feedforward,
                           double dropout = 0.1, const char *activation = "relu")

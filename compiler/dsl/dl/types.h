@@ -18,6 +18,11 @@ public:
 };
 } // namespace std
 #endif
+// What names in brackets ask for: auto [B, C] = x.sizes<2>();
+namespace std {
+template <class T> struct tuple_size;
+template <decltype(sizeof(0)) I, class T> struct tuple_element;
+} // namespace std
 
 namespace dl {
 
@@ -76,6 +81,15 @@ struct Shape {
     return true;
   }
 };
+
+} // namespace dl
+
+/// How many sizes there are is not known: Tensor::sizes<N>() says it.
+template <> struct std::tuple_size<dl::Shape> {
+  static constexpr decltype(sizeof(0)) value = 0;
+};
+
+namespace dl {
 
 /// One dimension or several: sum(1), sum({0, 2}).
 struct Dims : Shape {

@@ -1,0 +1,67 @@
+#pragma once
+// Layers of tables whose rows are chosen by indices.
+#include "layers.h"
+
+namespace dl::nn {
+
+namespace detail {
+/// Normal, but for the row that is padding, which is 0.
+inline Parameter table(const char *layer, i64 rows, i64 columns, i64 padding) {
+  Parameter weight = zeros({rows, columns});
+  if (padding == EmbeddingOptions::kNone)
+    return init::normal_(weight);
+  if (padding < -rows || padding >= rows)
+    fail("{}: padding_idx = {} is no row of {}", layer, padding, rows);
+  padding += padding < 0 ? rows : 0;
+  init::detail::begin_as(weight, DL_PADDED, 0, 1, static_cast<double>(padding));
+  return weight;
+}
+} // namespace detail
+
+class Embedding : public Module {
+public:
+  i64 num_embeddings, embedding_dim;
+  EmbeddingOptions options;
+  Parameter weight;
+
+  Embedding(i64 num_embeddings, i64 embedding_dim,
+            EmbeddingOptions options = {})
+      : num_embeddings(num_embeddings), embedding_dim(embedding_dim),
+        options(options) {
+    detail::at_least_one("Embedding", "num_embeddings", num_embeddings);
+    detail::at_least_one("Embedding", "embedding_dim", embedding_dim);
+    weight = detail::table("Embedding", num_embeddings, embedding_dim,
+                           options.padding_idx);
+  }
+  Embedding(i64 num_embeddings, i64 embedding_dim, i64 padding_idx)
+      : Embedding(num_embeddings, embedding_dim,
+                  EmbeddingOptions{.padding_idx = padding_idx}) {}
+  Tensor forward(Tensor input) {
+    return functional::embedding(input, weight, options);
+  }
+};
+
+/// Bags of as many indices each: [N,B] gives [N,embedding_dim].
+class EmbeddingBag : public Module {
+public:
+  i64 num_embeddings, embedding_dim;
+  EmbeddingBagOptions options;
+  Parameter weight;
+
+  EmbeddingBag(i64 num_embeddings, i64 embedding_dim,
+               const EmbeddingBagOptions &options = {})
+      : num_embeddings(num_embeddings), embedding_dim(embedding_dim),
+        options(options) {
+    detail::at_least_one("EmbeddingBag", "num_embeddings", num_embeddings);
+    detail::at_least_one("EmbeddingBag", "embedding_dim", embedding_dim);
+    weight = detail::table("EmbeddingBag", num_embeddings, embedding_dim,
+                           options.padding_idx);
+  }
+  Tensor forward(Tensor input, Tensor per_sample_weights = {}) {
+    EmbeddingBagOptions given = options;
+    given.per_sample_weights = per_sample_weights;
+    return functional::embedding_bag(input, weight, given);
+  }
+};
+
+} // namespace dl::nn

@@ -1,0 +1,53 @@
+#pragma once
+// Options of Tensor's methods, and sizes with names.
+#include "operand.h"
+
+namespace dl {
+
+using detail::Operand;
+
+inline constexpr i64 kEnd = 0x7fffffffffffffff;
+
+struct ReduceOptions {
+  bool keepdim = false;
+};
+/// unbiased = false is correction = 0.
+struct VarOptions {
+  i64 correction = 1;
+  bool unbiased = true, keepdim = false;
+};
+struct ClampOptions {
+  detail::OptionalOperand min = {}, max = {};
+};
+struct IndexAddOptions {
+  double alpha = 1;
+};
+/// The graph of a step is there as long as the step is traced.
+struct BackwardOptions {
+  bool retain_graph = false, create_graph = false;
+};
+/// Sorting is stable, whether it is asked for or not.
+struct SortOptions {
+  i64 dim = -1;
+  bool descending = false, stable = false;
+};
+struct TopkOptions {
+  i64 dim = -1;
+  bool largest = true, sorted = true;
+};
+
+/// auto [B, T, C] = x.sizes<3>();
+template <int N> struct Sizes {
+  i64 size[N];
+  template <decltype(sizeof(0)) I> i64 get() const { return size[I]; }
+};
+
+} // namespace dl
+
+template <int N> struct std::tuple_size<dl::Sizes<N>> {
+  static constexpr decltype(sizeof(0)) value = N;
+};
+template <decltype(sizeof(0)) I, int N>
+struct std::tuple_element<I, dl::Sizes<N>> {
+  using type = const dl::i64;
+};
