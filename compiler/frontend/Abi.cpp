@@ -145,8 +145,9 @@ const dl_member *dl_members(const void *module, int *count) noexcept {
   if (auto found = evaluation->types.members.find(type->name());
       isNew && found != evaluation->types.members.end())
     for (const Member &member : found->second)
-      members->second.push_back(
-          {member.name.c_str(), member.kind, member.offset});
+      members->second.push_back({member.name.c_str(), member.kind,
+                                 member.offset, member.stride, member.inside,
+                                 member.held});
   *count = static_cast<int>(members->second.size());
   return members->second.data();
 }

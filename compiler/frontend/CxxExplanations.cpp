@@ -103,10 +103,7 @@ static bool explainHeader(CxxProblem &problem,
     return false;
   replace(problem, header);
   for (CxxProblem &other : problems)
-    other.isConsequence |= &other > &problem &&
-                           other.message.at.file == problem.message.at.file &&
-                           other.message.at.line == problem.message.at.line &&
-                           missingHeader(other).empty();
+    other.isConsequence |= &other > &problem && missingHeader(other).empty();
   return true;
 }
 
@@ -391,6 +388,23 @@ static bool explainAssertion(CxxProblem &problem) {
   return true;
 }
 
+/// dl::Tensors encode(dl::Tensor x) { return {mu, logvar}; }
+static bool explainTensors(CxxProblem &problem,
+                           std::vector<CxxProblem> &problems) {
+  StringRef text = problem.message.text;
+  if (!text.starts_with("use of class template") ||
+      !text.contains("Tensors' requires template arguments"))
+    return false;
+  replace(problem, "how many tensors there are belongs to the type: "
+                   "dl::Tensors<2>; or write auto, and return "
+                   "dl::Tensors{a, b}");
+  for (CxxProblem &other : problems)
+    other.isConsequence |=
+        &other > &problem &&
+        StringRef(other.message.text).starts_with("excess elements in scalar");
+  return true;
+}
+
 /// return {{"loss", loss}}; in a lambda that does not say what it returns.
 static bool explainReturn(CxxProblem &problem,
                           std::vector<CxxProblem> &problems) {
@@ -419,6 +433,7 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
         explainOptions(problem) || explainCall(problem) ||
         explainOutput(problem) || explainScalar(problem) ||
         explainConversion(problem) || explainAssertion(problem) ||
-        explainReturn(problem, problems) || explainCandidates(problem);
+        explainReturn(problem, problems) || explainTensors(problem, problems) ||
+        explainCandidates(problem);
   }
 }

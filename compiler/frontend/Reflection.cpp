@@ -217,18 +217,70 @@ private:
     const CXXRecordDecl *record = type->getAsCXXRecordDecl();
     if (!record || !(record = record->getDefinition()))
       return;
-    if (std::optional<CharUnits> module = moduleOffset(record))
-      members.push_back(
-          {name, DL_MEMBER_MODULE, (offset + *module).getQuantity()});
-    else if (isParameter(record))
-      members.push_back({name, DL_MEMBER_PARAMETER, offset.getQuantity()});
-    else if (isBuffer(record))
-      members.push_back({name, DL_MEMBER_BUFFER, offset.getQuantity()});
-    else if (const char *held =
-                 record->isInStdNamespace() ? heldBy(*record) : nullptr)
-      reportOverlooked(field, *record, held);
-    else if (!record->isInStdNamespace())
+    Member member{name, 0, offset.getQuantity()};
+    if (const CXXRecordDecl *element = listedBy(*record)) {
+      member.stride =
+          context->getTypeSizeInChars(typeOf(element)).getQuantity();
+      record = element;
+    }
+    if (const CXXRecordDecl *object = heldBySmart(*record)) {
+      member.held = true;
+      record = object;
+    }
+    if (describe(record, member))
+      members.push_back(member);
+    else if (member.stride || member.held)
+      reportIfOverlooked(field, *type->getAsCXXRecordDecl()->getDefinition());
+    else if (record->isInStdNamespace() && record->getName() == "array" &&
+             !record->field_empty()) // its elements are an array inside
+      addField(field, name, record->field_begin()->getType(), offset, members);
+    else if (record->isInStdNamespace())
+      reportIfOverlooked(field, *record);
+    else
       addFields(record, offset, name + ".", members); // a plain struct
+  }
+
+  /// What of a module's class, a parameter or a buffer goes into the list.
+  bool describe(const CXXRecordDecl *record, Member &member) {
+    if (std::optional<CharUnits> module = moduleOffset(record)) {
+      member.kind = DL_MEMBER_MODULE;
+      // Of a member its place, of an element or what is held that inside.
+      (member.stride || member.held ? member.inside : member.offset) +=
+          module->getQuantity();
+      return true;
+    }
+    member.kind = isParameter(record) ? DL_MEMBER_PARAMETER : DL_MEMBER_BUFFER;
+    return isParameter(record) || isBuffer(record);
+  }
+
+  CanQualType typeOf(const CXXRecordDecl *record) const {
+    return context->getCanonicalTagType(record);
+  }
+
+  /// The class in the first argument of a template of the standard library
+  /// whose objects consist of so many pointers; else null.
+  const CXXRecordDecl *argumentOf(const CXXRecordDecl &record, StringRef name,
+                                  int pointers) const {
+    auto *container = dyn_cast<ClassTemplateSpecializationDecl>(&record);
+    if (!container || !record.isInStdNamespace() || record.getName() != name)
+      return nullptr;
+    const TemplateArgument &first = container->getTemplateArgs()[0];
+    CharUnits size = context->getTypeSizeInChars(context->VoidPtrTy) * pointers;
+    if (first.getKind() != TemplateArgument::Type ||
+        context->getTypeSizeInChars(typeOf(&record)) != size)
+      return nullptr;
+    const CXXRecordDecl *held = first.getAsType()->getAsCXXRecordDecl();
+    return held ? held->getDefinition() : nullptr;
+  }
+  /// The elements of a std::vector: its first pointers are to the first one,
+  /// and behind the last one.
+  const CXXRecordDecl *listedBy(const CXXRecordDecl &record) const {
+    return argumentOf(record, "vector", 3);
+  }
+  /// What a std::unique_ptr or std::shared_ptr owns.
+  const CXXRecordDecl *heldBySmart(const CXXRecordDecl &record) const {
+    const CXXRecordDecl *unique = argumentOf(record, "unique_ptr", 1);
+    return unique ? unique : argumentOf(record, "shared_ptr", 2);
   }
 
   /// "modules" or "parameters", which a container of the standard library would
@@ -255,16 +307,20 @@ private:
     return nullptr;
   }
 
-  /// A std::vector of modules: PyTorch loses a list of modules silently.
-  void reportOverlooked(const FieldDecl &field, const CXXRecordDecl &record,
-                        StringRef held) {
+  /// A std::map of modules: PyTorch loses such ones silently.
+  void reportIfOverlooked(const FieldDecl &field, const CXXRecordDecl &record) {
+    const char *found = record.isInStdNamespace() ? heldBy(record) : nullptr;
+    if (!found)
+      return;
+    StringRef held = found;
     PresumedLoc at = place(field.getLocation());
     Message message;
     message.text =
         held.str() + " in a std::" + record.getNameAsString() +
-        ": not in this version; an array (" +
-        (held == "modules" ? "nn::Linear layers[3]) or nn::ModuleList is found"
-                           : "dl::Parameter weights[3]) is found");
+        ": not in this version; " +
+        (held == "modules"
+             ? "a std::vector of them, an array or nn::ModuleList is found"
+             : "a std::vector of them or an array is found");
     message.at = {at.getFilename(), at.getLine(), at.getColumn(), ""};
     result.overlooked.push_back(message);
   }

@@ -11,10 +11,12 @@
 
 namespace dl::frontend {
 
+/// See dl_member.
 struct Member {
   std::string name;
   int kind; // dl_member_kind
-  int64_t offset;
+  int64_t offset, stride = 0, inside = 0;
+  bool held = false;
 };
 
 /// A variable that holds a parameter or a module, with the lines of its

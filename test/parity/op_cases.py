@@ -300,6 +300,20 @@ BAGS = [
     ("F::bilinear(x, y.narrow(2, 0, 4), w.reshape(5, 6, 4))", "F.bilinear(x, y.narrow(2, 0, 4), w.reshape(5, 6, 4))"),
     ("F::bilinear(x[0], y[0], wd.reshape(6, 6).unsqueeze(0), z[0].narrow(0, 0, 1))", "F.bilinear(x[0], y[0], wd.reshape(6, 6).unsqueeze(0), z[0, :1])"),
 ]
+LITERAL = [
+    ("dl::tensor({0.5, 2.0, -1.0, 3.0, 0.25, 1.0}) * x", "torch.tensor([0.5, 2.0, -1.0, 3.0, 0.25, 1.0]) * x"), ("dl::tensor({3, -1, 3})", "torch.tensor([3, -1, 3])"),
+    ("dl::tensor({true, false}).to(dl::kInt64)", "torch.tensor([True, False]).long()"), ("dl::tensor({{1, 2}, {3, 4}})", "torch.tensor([[1, 2], [3, 4]])"),
+    ("dl::tensor({1, 0.5}) * 3", "torch.tensor([1, 0.5]) * 3"), ("dl::tensor(2.5) * z", "torch.tensor(2.5) * z"), ("dl::tensor(7)", "torch.tensor(7)"),
+    ("x.index_select(2, dl::tensor({4, 0, 4}))", "x.index_select(2, torch.tensor([4, 0, 4]))"),
+    ("F::cross_entropy(x, $C, {.weight = dl::tensor({0.5, 1.0, 2.0, 0.0})})", "F.cross_entropy(x, $C, torch.tensor([0.5, 1, 2, 0]))"),
+] + [
+    (f"dl::{name}({at})", f"torch.{name}({at})") for name in ("tril_indices", "triu_indices") for at in ("4, 4", "3, 5, -1", "5, 3, 1", "4, 4, -2", "2, 6, 3")
+] + [
+    ("x.scatter(2, $G, 1.5)", "x.scatter(2, $G, 1.5)"), ("dl::zeros({3, 6}).scatter(1, $C.narrow(1, 0, 1), 1)", "torch.zeros(3, 6).scatter(1, $C[:, :1], 1)"),
+    ("x.scatter(1, (dl::arange(18).view(3, 1, 6) * 5 % 4), y.narrow(1, 1, 1))", "x.scatter(1, (torch.arange(18).view(3, 1, 6) * 5 % 4), y[:, 1:2])"),
+    ("dl::scatter(dl::arange(12).view(3, 4), 1, dl::tensor({{3, 0}, {1, 2}}), dl::tensor({{-1, -2}, {-3, -4}}))",
+     "torch.scatter(torch.arange(12).view(3, 4), 1, torch.tensor([[3, 0], [1, 2]]), torch.tensor([[-1, -2], [-3, -4]]))"),
+]
 RESIZED = [
     ("F::pad(im, {1, 2, 0, -1})", "F.pad(im, (1, 2, 0, -1))"), ('F::pad(x, {2, 0, 1, 1}, "constant", 3)', "F.pad(x, (2, 0, 1, 1), 'constant', 3)"),
     ('F::pad(im, {3, 2, 1, 0}, "reflect")', "F.pad(im, (3, 2, 1, 0), 'reflect')"), ('F::pad(x, {7, 2}, "replicate")', "F.pad(x, (7, 2), 'replicate')"),
@@ -362,4 +376,4 @@ def losses():
 
 
 CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
-    placed(MORE_ACTIVATIONS + ROUNDED + MADE + NORMS + MORE + CHOSEN + RESIZED + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + list(losses())))
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + list(losses())))

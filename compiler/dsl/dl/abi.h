@@ -142,10 +142,16 @@ void dl_parameter_initial(int parameter, int kind, double a, double b,
 
 // Modules: `path` is known after a walk from the outermost module.
 enum dl_member_kind { DL_MEMBER_MODULE, DL_MEMBER_PARAMETER, DL_MEMBER_BUFFER };
+// `stride` is 0, or that of the elements of a std::vector at the offset; they
+// are named 0, 1 and so on behind the member's name. Where `held` is set, the
+// place has a pointer to the object.
 struct dl_member {
   const char *name;
   int kind;
   dl_int offset; // from the start of the whole object
+  dl_int stride;
+  dl_int inside; // where in an element or a held object it lies
+  int held;
 };
 const dl_member *dl_members(const void *module, int *count) noexcept;
 int dl_module_known(const void *module) noexcept;

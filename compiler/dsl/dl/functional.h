@@ -3,6 +3,7 @@
 // this version cannot honour is refused by name.
 #include "einsum.h"
 #include "embeddings.h"
+#include "literals.h"
 #include "resize.h"
 #include "trigonometry.h"
 

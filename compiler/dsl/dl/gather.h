@@ -1,6 +1,6 @@
 #pragma once
-// Elements at indices that are data, and sums at such indices. An index out of
-// range fails the step that meets it: its updates are not made.
+// Elements at indices that are data. An index out of range fails the step that
+// meets it: its updates are not made.
 #include "making.h"
 
 namespace dl {
@@ -153,21 +153,6 @@ inline Tensor cut_to(const char *what, const Tensor &x, const Shape &index,
   return part.of(x);
 }
 
-/// Bytes and booleans are added as integers.
-inline Tensor added(const Tensor &x, const Tensor &more) {
-  return x.add(more).to(x.dtype());
-}
-inline Tensor summable(const Tensor &x) {
-  return x.dtype() == kUInt8 || x.dtype() == kBool ? x.to(kInt64) : x;
-}
-inline void require_dtype(const char *what, const Tensor &x,
-                          const Tensor &source) {
-  if (x.dtype() != source.dtype())
-    fail("{}: the tensor and what is added to it have different dtypes; use "
-         ".to(x.dtype())",
-         what);
-}
-
 } // namespace detail
 
 /// out[i][j] = x[index[i][j]][j] for dim 0. The index may be smaller than x in
@@ -198,70 +183,11 @@ inline Tensor Tensor::index_select(i64 dim, Tensor index) const {
   return detail::rows(*this, at, indices.reshape(-1));
 }
 
-/// x with src[i][j] added at [index[i][j]][j], for dim 0; what belongs to one
-/// element is added in the order of src.
-inline Tensor Tensor::scatter_add(i64 dim, Tensor index, Tensor src) const {
-  detail::Called called("scatter_add");
-  Shape from = sizes(), shape = index.sizes();
-  int at = static_cast<int>(detail::wrap("scatter_add", dim, from.rank, from));
-  detail::require_dtype("scatter_add", *this, src);
-  Tensor indices = detail::as_indices("scatter_add", index);
-  detail::cut_to("scatter_add", *this, shape, at); // it fits
-  Tensor part = detail::cut_to("scatter_add", src, shape, at);
-  if (shape[at] > src.size(at))
-    detail::fail("scatter_add: the index {} is larger than src {} in dim {}",
-                 shape, src.sizes(), at);
-  part = part.slice(at, 0, shape[at]);
-  detail::check_indices("scatter_add", indices, from[at]);
-  Tensor sums =
-      detail::scattered(detail::summable(part), at, indices, from[at]);
-  Shape low, high, between;
-  for (int i = 0; i < from.rank; ++i) {
-    low.push_back(0), between.push_back(0);
-    high.push_back(from[i] - sums.size(i));
-  }
-  if (sums.sizes() != from)
-    sums = detail::emit(
-        "pad", sums,
-        {{"low", low}, {"high", high}, {"interior", between}, {"value", 0.0}});
-  return detail::added(*this, sums);
-}
-
-/// x with the slices of `source`, times alpha, added where the list of indices
-/// says.
-inline Tensor Tensor::index_add(i64 dim, Tensor index, Tensor source,
-                                IndexAddOptions options) const {
-  detail::Called called("index_add");
-  Shape from = sizes(), expected = from;
-  int at = static_cast<int>(detail::wrap("index_add", dim, from.rank, from));
-  detail::require_dtype("index_add", *this, source);
-  Tensor indices = detail::as_indices("index_add", index);
-  expected[at] = index.numel();
-  if (from.rank == 0 || index.dim() > 1 || source.sizes() != expected)
-    detail::fail("index_add: index {} for dim {} of {} needs a source {}, got "
-                 "{}",
-                 index.sizes(), dim, from, expected, source.sizes());
-  detail::check_indices("index_add", indices, from[at]);
-  Tensor more = detail::summable(source);
-  if (options.alpha != 1)
-    more = more.mul(options.alpha).to(more.dtype());
-  return detail::added(
-      *this, detail::scattered(more, at, detail::along(indices, at, from.rank),
-                               from[at]));
-}
-
 inline Tensor gather(Tensor x, i64 dim, Tensor index) {
   return x.gather(dim, index);
 }
 inline Tensor index_select(Tensor x, i64 dim, Tensor index) {
   return x.index_select(dim, index);
-}
-inline Tensor scatter_add(Tensor x, i64 dim, Tensor index, Tensor src) {
-  return x.scatter_add(dim, index, src);
-}
-inline Tensor index_add(Tensor x, i64 dim, Tensor index, Tensor source,
-                        IndexAddOptions options = {}) {
-  return x.index_add(dim, index, source, options);
 }
 
 } // namespace dl

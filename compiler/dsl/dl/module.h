@@ -118,6 +118,47 @@ public:
   using NamedParameterList::size;
 };
 
+namespace detail {
+/// A number as text: the name of a module in a container.
+class IndexName {
+  char text[12];
+  char *first = text + 11;
+
+public:
+  explicit IndexName(int index) {
+    *first = 0;
+    do
+      *--first = static_cast<char>('0' + index % 10);
+    while (index /= 10);
+  }
+  const char *c_str() const { return first; }
+};
+
+/// The name of an element of a list: "layers.0".
+class ElementName {
+  char *text;
+
+public:
+  ElementName(const char *list, int index) {
+    IndexName number(index);
+    const char *parts[] = {list, ".", number.c_str()};
+    unsigned size = 1;
+    for (const char *part : parts)
+      size += static_cast<unsigned>(__builtin_strlen(part));
+    char *end = text = new char[size];
+    for (const char *part : parts)
+      for (; *part; ++part)
+        *end++ = *part;
+    *end = 0;
+  }
+  ~ElementName() { delete[] text; }
+  ElementName(const ElementName &) = delete;
+  const char *c_str() const { return text; }
+};
+
+inline void visit(Visitor &visitor, const dl_member &member, char *object);
+} // namespace detail
+
 class Module {
 public:
   Module() { dl_module_made(this); }
@@ -177,19 +218,35 @@ public:
     const dl_member *members = dl_members(this, &count);
     char *object = static_cast<char *>(dynamic_cast<void *>(this));
     for (int i = 0; i < count; ++i)
-      if (members[i].kind == DL_MEMBER_MODULE)
-        visitor.module(members[i].name,
-                       *reinterpret_cast<Module *>(object + members[i].offset));
-      else if (members[i].kind == DL_MEMBER_PARAMETER)
-        visitor.parameter(members[i].name, *reinterpret_cast<Parameter *>(
-                                               object + members[i].offset));
-      else
-        visitor.buffer(members[i].name,
-                       *reinterpret_cast<Buffer *>(object + members[i].offset));
+      detail::visit(visitor, members[i], object);
   }
 };
 
 namespace detail {
+inline void visit_at(Visitor &visitor, const dl_member &member,
+                     const char *name, char *place) {
+  if (member.held && !(place = *reinterpret_cast<char **>(place)))
+    return;
+  place += member.inside;
+  if (member.kind == DL_MEMBER_MODULE)
+    visitor.module(name, *reinterpret_cast<Module *>(place));
+  else if (member.kind == DL_MEMBER_PARAMETER)
+    visitor.parameter(name, *reinterpret_cast<Parameter *>(place));
+  else
+    visitor.buffer(name, *reinterpret_cast<Buffer *>(place));
+}
+/// A std::vector begins with two pointers: to its first element, and behind its
+/// last one.
+inline void visit(Visitor &visitor, const dl_member &member, char *object) {
+  char *place = object + member.offset;
+  if (!member.stride)
+    return visit_at(visitor, member, member.name, place);
+  char *const *ends = reinterpret_cast<char **>(place);
+  int index = 0;
+  for (char *at = ends[0]; at != ends[1]; at += member.stride)
+    visit_at(visitor, member, ElementName(member.name, index++).c_str(), at);
+}
+
 inline void walk(Module &root) {
   struct Walk : Visitor {
     void module(const char *name, Module &member) override {
@@ -215,21 +272,6 @@ inline void walk_unmet() {
   while (const void *module = dl_module_unmet())
     walk(*static_cast<Module *>(const_cast<void *>(module)));
 }
-
-/// A number as text: the name of a module in a container.
-class IndexName {
-  char text[12];
-  char *first = text + 11;
-
-public:
-  explicit IndexName(int index) {
-    *first = 0;
-    do
-      *--first = static_cast<char>('0' + index % 10);
-    while (index /= 10);
-  }
-  const char *c_str() const { return first; }
-};
 } // namespace detail
 
 inline void Module::zero_grad() {

@@ -78,24 +78,57 @@ public:
     if (step_size < 1)
       detail::fail("StepLR: step_size = {}; at least 1 is wanted", step_size);
   }
+  template <detail::Rate Gamma>
+  StepLR(OptimizerBase &optimizer, i64 step_size, const Gamma &gamma)
+      : StepLR(optimizer, step_size, StepLROptions{gamma}) {}
   Scalar rate(Scalar base, Scalar t) const override {
     return base * pow(gamma, floor(t / step_size));
   }
 };
 
+/// A list of steps in braces, or a std::vector.
+class Milestones {
+  static constexpr int kMost = 64;
+  i64 steps[kMost];
+  int count = 0;
+
+  void add(i64 step) {
+    if (count == kMost)
+      detail::fail("MultiStepLR: at most {} milestones may be given", kMost);
+    steps[count++] = step;
+  }
+
+public:
+  Milestones(list<i64> given) {
+    for (i64 step : given)
+      add(step);
+  }
+  template <class Range>
+    requires requires(const Range &range) { i64{*range.begin()} + 1; }
+  Milestones(const Range &given) {
+    for (i64 step : given)
+      add(step);
+  }
+  const i64 *begin() const { return steps; }
+  const i64 *end() const { return steps + count; }
+};
 struct MultiStepLROptions {
   Scalar gamma = 0.1;
 };
 /// lr times gamma at each milestone.
 class MultiStepLR : public LRScheduler {
-  Shape milestones;
+  Milestones milestones;
   Scalar gamma;
 
 public:
-  MultiStepLR(OptimizerBase &optimizer, const Shape &milestones,
+  MultiStepLR(OptimizerBase &optimizer, const Milestones &milestones,
               MultiStepLROptions options = {})
       : LRScheduler("MultiStepLR", optimizer), milestones(milestones),
         gamma(options.gamma) {}
+  template <detail::Rate Gamma>
+  MultiStepLR(OptimizerBase &optimizer, const Milestones &milestones,
+              const Gamma &gamma)
+      : MultiStepLR(optimizer, milestones, MultiStepLROptions{gamma}) {}
   Scalar rate(Scalar base, Scalar t) const override {
     Scalar passed = 0;
     for (i64 milestone : milestones)
@@ -115,6 +148,10 @@ class ConstantLR : public LRScheduler {
 public:
   explicit ConstantLR(OptimizerBase &optimizer, ConstantLROptions options = {})
       : LRScheduler("ConstantLR", optimizer), options(options) {}
+  template <detail::Rate Factor>
+  ConstantLR(OptimizerBase &optimizer, const Factor &factor,
+             i64 total_iters = 5)
+      : ConstantLR(optimizer, ConstantLROptions{factor, total_iters}) {}
   Scalar rate(Scalar base, Scalar t) const override {
     return base * where(t < options.total_iters, options.factor, 1.0);
   }
@@ -135,6 +172,11 @@ public:
       detail::fail("LinearLR: total_iters = {}; at least 1 is wanted",
                    options.total_iters);
   }
+  template <detail::Rate Start>
+  LinearLR(OptimizerBase &optimizer, const Start &start_factor,
+           Scalar end_factor = 1, i64 total_iters = 5)
+      : LinearLR(optimizer,
+                 LinearLROptions{start_factor, end_factor, total_iters}) {}
   Scalar rate(Scalar base, Scalar t) const override {
     Scalar part = minimum(t, options.total_iters) /
                   static_cast<double>(options.total_iters);
@@ -170,77 +212,13 @@ public:
       detail::fail("PolynomialLR: total_iters = {}; at least 1 is wanted",
                    options.total_iters);
   }
+  PolynomialLR(OptimizerBase &optimizer, i64 total_iters, Scalar power = 1)
+      : PolynomialLR(optimizer, PolynomialLROptions{total_iters, power}) {}
   Scalar rate(Scalar base, Scalar t) const override {
     Scalar part = minimum(t, options.total_iters) /
                   static_cast<double>(options.total_iters);
     return base * pow(1 - part, options.power);
   }
-};
-
-namespace detail {
-inline constexpr double kPi = 3.14159265358979323846;
-/// From a at part 0 to b at part 1, along half a cosine.
-inline Scalar cosine(Scalar a, Scalar b, Scalar part) {
-  return b + (a - b) * 0.5 * (1 + cos(part * kPi));
-}
-} // namespace detail
-
-struct CosineAnnealingOptions {
-  Scalar eta_min = 0;
-};
-/// Down to eta_min at T_max, and up again.
-class CosineAnnealingLR : public LRScheduler {
-  double T_max;
-  Scalar eta_min;
-
-public:
-  CosineAnnealingLR(OptimizerBase &optimizer, i64 T_max,
-                    CosineAnnealingOptions options = {})
-      : LRScheduler("CosineAnnealingLR", optimizer),
-        T_max(static_cast<double>(T_max)), eta_min(options.eta_min) {
-    if (T_max < 1)
-      detail::fail("CosineAnnealingLR: T_max = {}; at least 1 is wanted",
-                   T_max);
-  }
-  Scalar rate(Scalar base, Scalar t) const override {
-    return detail::cosine(base, eta_min, t / T_max);
-  }
-  bool multiplies() const override { return eta_min.is_none(); }
-};
-
-struct WarmRestartsOptions {
-  i64 T_mult = 1;
-  Scalar eta_min = 0;
-};
-/// Down to eta_min in T_0 steps, then from the start in T_mult times as many.
-class CosineAnnealingWarmRestarts : public LRScheduler {
-  i64 T_0;
-  WarmRestartsOptions options;
-
-public:
-  CosineAnnealingWarmRestarts(OptimizerBase &optimizer, i64 T_0,
-                              WarmRestartsOptions options = {})
-      : LRScheduler("CosineAnnealingWarmRestarts", optimizer), T_0(T_0),
-        options(options) {
-    if (T_0 < 1 || options.T_mult < 1)
-      detail::fail("CosineAnnealingWarmRestarts: T_0 = {} and T_mult = {}; at "
-                   "least 1 is wanted",
-                   T_0, options.T_mult);
-  }
-  Scalar rate(Scalar base, Scalar t) const override {
-    double length = static_cast<double>(T_0);
-    if (options.T_mult == 1)
-      return detail::cosine(base, options.eta_min,
-                            t / length - floor(t / length));
-    // The part of the cycle that t lies in, of all that begin before 2^40.
-    Scalar part = t / length;
-    for (double start = length; start < 0x1p40; start += length) {
-      length *= static_cast<double>(options.T_mult);
-      part = where(t >= start, (t - start) / length, part);
-    }
-    return detail::cosine(base, options.eta_min, part);
-  }
-  bool multiplies() const override { return false; }
 };
 
 /// base times f(t), where f computes with a dl::Scalar:

@@ -1,8 +1,81 @@
 #pragma once
-// Schedulers that consist of phases or of other schedulers.
+// Schedulers along a cosine, and those that consist of phases or of others.
 #include "plateau.h"
 
 namespace dl::optim::lr_scheduler {
+
+namespace detail {
+inline constexpr double kPi = 3.14159265358979323846;
+/// From a at part 0 to b at part 1, along half a cosine.
+inline Scalar cosine(Scalar a, Scalar b, Scalar part) {
+  return b + (a - b) * 0.5 * (1 + cos(part * kPi));
+}
+} // namespace detail
+
+struct CosineAnnealingOptions {
+  Scalar eta_min = 0;
+};
+/// Down to eta_min at T_max, and up again.
+class CosineAnnealingLR : public LRScheduler {
+  double T_max;
+  Scalar eta_min;
+
+public:
+  CosineAnnealingLR(OptimizerBase &optimizer, i64 T_max,
+                    CosineAnnealingOptions options = {})
+      : LRScheduler("CosineAnnealingLR", optimizer),
+        T_max(static_cast<double>(T_max)), eta_min(options.eta_min) {
+    if (T_max < 1)
+      detail::fail("CosineAnnealingLR: T_max = {}; at least 1 is wanted",
+                   T_max);
+  }
+  template <detail::Rate Least>
+  CosineAnnealingLR(OptimizerBase &optimizer, i64 T_max, const Least &eta_min)
+      : CosineAnnealingLR(optimizer, T_max, CosineAnnealingOptions{eta_min}) {}
+  Scalar rate(Scalar base, Scalar t) const override {
+    return detail::cosine(base, eta_min, t / T_max);
+  }
+  bool multiplies() const override { return eta_min.is_none(); }
+};
+
+struct WarmRestartsOptions {
+  i64 T_mult = 1;
+  Scalar eta_min = 0;
+};
+/// Down to eta_min in T_0 steps, then from the start in T_mult times as many.
+class CosineAnnealingWarmRestarts : public LRScheduler {
+  i64 T_0;
+  WarmRestartsOptions options;
+
+public:
+  CosineAnnealingWarmRestarts(OptimizerBase &optimizer, i64 T_0,
+                              WarmRestartsOptions options = {})
+      : LRScheduler("CosineAnnealingWarmRestarts", optimizer), T_0(T_0),
+        options(options) {
+    if (T_0 < 1 || options.T_mult < 1)
+      detail::fail("CosineAnnealingWarmRestarts: T_0 = {} and T_mult = {}; at "
+                   "least 1 is wanted",
+                   T_0, options.T_mult);
+  }
+  CosineAnnealingWarmRestarts(OptimizerBase &optimizer, i64 T_0, i64 T_mult,
+                              Scalar eta_min = 0)
+      : CosineAnnealingWarmRestarts(optimizer, T_0,
+                                    WarmRestartsOptions{T_mult, eta_min}) {}
+  Scalar rate(Scalar base, Scalar t) const override {
+    double length = static_cast<double>(T_0);
+    if (options.T_mult == 1)
+      return detail::cosine(base, options.eta_min,
+                            t / length - floor(t / length));
+    // The part of the cycle that t lies in, of all that begin before 2^40.
+    Scalar part = t / length;
+    for (double start = length; start < 0x1p40; start += length) {
+      length *= static_cast<double>(options.T_mult);
+      part = where(t >= start, (t - start) / length, part);
+    }
+    return detail::cosine(base, options.eta_min, part);
+  }
+  bool multiplies() const override { return false; }
+};
 
 /// anneal_strategy: "cos" or "linear". total_steps, or epochs times
 /// steps_per_epoch, must be given.

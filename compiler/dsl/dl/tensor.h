@@ -210,6 +210,9 @@ public:
   // By indices that are data, see gather.h.
   Tensor gather(i64 dim, Tensor index) const;
   Tensor index_select(i64 dim, Tensor index) const;
+  // See scatter.h.
+  Tensor scatter(i64 dim, Tensor index, Tensor src) const;
+  Tensor scatter(i64 dim, Tensor index, const Operand &value) const;
   Tensor scatter_add(i64 dim, Tensor index, Tensor src) const;
   Tensor index_add(i64 dim, Tensor index, Tensor source,
                    IndexAddOptions options = {}) const;

@@ -1,0 +1,136 @@
+#pragma once
+// Sums, and new values, at indices that are data.
+#include "gather.h"
+
+namespace dl {
+
+namespace detail {
+
+/// Bytes and booleans are added as integers.
+inline Tensor added(const Tensor &x, const Tensor &more) {
+  return x.add(more).to(x.dtype());
+}
+inline Tensor summable(const Tensor &x) {
+  return x.dtype() == kUInt8 || x.dtype() == kBool ? x.to(kInt64) : x;
+}
+inline void require_dtype(const char *what, const Tensor &x,
+                          const Tensor &source) {
+  if (x.dtype() != source.dtype())
+    fail("{}: the tensor and what is added to it have different dtypes; use "
+         ".to(x.dtype())",
+         what);
+}
+
+/// As much of the source as an index of this shape speaks of.
+inline Tensor of_source(const char *what, const Tensor &source,
+                        const Shape &index, int dim) {
+  Tensor part = cut_to(what, source, index, dim);
+  if (index[dim] > source.size(dim))
+    fail("{}: the index {} is larger than src {} in dim {}", what, index,
+         source.sizes(), dim);
+  return part.slice(dim, 0, index[dim]);
+}
+/// Zeros [from...] with `part` added where the index says.
+inline Tensor sums_at(const char *what, const Shape &from, const Tensor &index,
+                      const Tensor &part, int dim) {
+  Tensor indices = as_indices(what, index);
+  Shape shape = index.sizes();
+  for (int i = 0; i < from.rank; ++i)
+    if (shape.rank != from.rank || (i != dim && shape[i] > from[i]))
+      fail("{}: the index {} does not fit the tensor {}", what, shape, from);
+  check_indices(what, indices, from[dim]);
+  Tensor sums = scattered(part, dim, indices, from[dim]);
+  Shape low, high, between;
+  for (int i = 0; i < from.rank; ++i) {
+    low.push_back(0), between.push_back(0);
+    high.push_back(from[i] - sums.size(i));
+  }
+  return sums.sizes() == from ? sums
+                              : emit("pad", sums,
+                                     {{"low", low},
+                                      {"high", high},
+                                      {"interior", between},
+                                      {"value", 0.0}});
+}
+
+} // namespace detail
+
+/// x with src[i][j] added at [index[i][j]][j], for dim 0; what belongs to one
+/// element is added in the order of src.
+inline Tensor Tensor::scatter_add(i64 dim, Tensor index, Tensor src) const {
+  detail::Called called("scatter_add");
+  Shape from = sizes(), shape = index.sizes();
+  int at = static_cast<int>(detail::wrap("scatter_add", dim, from.rank, from));
+  detail::require_dtype("scatter_add", *this, src);
+  Tensor part = detail::of_source("scatter_add", src, shape, at);
+  return detail::added(*this, detail::sums_at("scatter_add", from, index,
+                                              detail::summable(part), at));
+}
+
+/// x with the slices of `source`, times alpha, added where the list of indices
+/// says.
+inline Tensor Tensor::index_add(i64 dim, Tensor index, Tensor source,
+                                IndexAddOptions options) const {
+  detail::Called called("index_add");
+  Shape from = sizes(), expected = from;
+  int at = static_cast<int>(detail::wrap("index_add", dim, from.rank, from));
+  detail::require_dtype("index_add", *this, source);
+  Tensor indices = detail::as_indices("index_add", index);
+  expected[at] = index.numel();
+  if (from.rank == 0 || index.dim() > 1 || source.sizes() != expected)
+    detail::fail("index_add: index {} for dim {} of {} needs a source {}, got "
+                 "{}",
+                 index.sizes(), dim, from, expected, source.sizes());
+  detail::check_indices("index_add", indices, from[at]);
+  Tensor more = detail::summable(source);
+  if (options.alpha != 1)
+    more = more.mul(options.alpha).to(more.dtype());
+  return detail::added(
+      *this, detail::scattered(more, at, detail::along(indices, at, from.rank),
+                               from[at]));
+}
+
+/// x with the value at [index[i][j]][j], for dim 0.
+inline Tensor Tensor::scatter(i64 dim, Tensor index,
+                              const Operand &value) const {
+  detail::Called called("scatter");
+  Shape from = sizes();
+  int at = static_cast<int>(detail::wrap("scatter", dim, from.rank, from));
+  Tensor ones = full(index.sizes(), 1, kInt64);
+  Tensor there = detail::sums_at("scatter", from, index, ones, at).gt(0);
+  return dl::where(there, value, *this).to(dtype());
+}
+/// x with src[i][j] at [index[i][j]][j], for dim 0. PyTorch takes any of those
+/// that belong to one element; here such an index fails the step.
+inline Tensor Tensor::scatter(i64 dim, Tensor index, Tensor src) const {
+  detail::Called called("scatter");
+  Shape from = sizes(), shape = index.sizes();
+  int at = static_cast<int>(detail::wrap("scatter", dim, from.rank, from));
+  detail::require_dtype("scatter", *this, src);
+  Tensor part = detail::of_source("scatter", src, shape, at);
+  Tensor ones = full(shape, 1, kInt64);
+  Tensor count = detail::sums_at("scatter", from, index, ones, at);
+  detail::flag_indices(count, 2,
+                       "scatter: the index names an element twice; "
+                       "scatter_add adds what belongs to it",
+                       nullptr, 0);
+  Tensor sums =
+      detail::sums_at("scatter", from, index, detail::summable(part), at);
+  return dl::where(count.gt(0), sums.to(dtype()), *this);
+}
+
+inline Tensor scatter_add(Tensor x, i64 dim, Tensor index, Tensor src) {
+  return x.scatter_add(dim, index, src);
+}
+inline Tensor index_add(Tensor x, i64 dim, Tensor index, Tensor source,
+                        IndexAddOptions options = {}) {
+  return x.index_add(dim, index, source, options);
+}
+inline Tensor scatter(Tensor x, i64 dim, Tensor index, Tensor src) {
+  return x.scatter(dim, index, src);
+}
+inline Tensor scatter(Tensor x, i64 dim, Tensor index, const Operand &value) {
+  return x.scatter(dim, index, value);
+}
+
+} // namespace dl
