@@ -9,5 +9,6 @@
 #include "optim.h"
 #include "parallel.h"
 #include "program.h"
+#include "recurrent_layers.h"
 #include "schedules.h"
 #include "transformer_decoder.h"

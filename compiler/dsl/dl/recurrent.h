@@ -1,0 +1,229 @@
+#pragma once
+// Recurrent layers. The loop over time is unrolled in the graph; what does not
+// depend on the step before, the product with the inputs, is one op for all
+// times.
+#include "loss_layers.h"
+
+namespace dl::nn {
+
+/// nonlinearity: "tanh" or "relu".
+struct RNNOptions {
+  i64 num_layers = 1;
+  const char *nonlinearity = "tanh";
+  bool bias = true, batch_first = false;
+  double dropout = 0;
+  bool bidirectional = false;
+};
+struct LSTMOptions {
+  i64 num_layers = 1;
+  bool bias = true, batch_first = false;
+  double dropout = 0;
+  bool bidirectional = false;
+  i64 proj_size = 0;
+};
+struct GRUOptions {
+  i64 num_layers = 1;
+  bool bias = true, batch_first = false;
+  double dropout = 0;
+  bool bidirectional = false;
+};
+
+/// The hidden state and the cell state of an LSTM.
+struct LSTMState {
+  Tensor h, c;
+};
+/// auto [output, h] = gru(x);
+struct RecurrentResult {
+  Tensor output, h;
+};
+/// auto [output, state] = lstm(x); with state.h and state.c.
+struct LSTMResult {
+  Tensor output;
+  LSTMState state;
+};
+
+namespace detail {
+
+/// The weights of one layer in one direction, and its step. The products with
+/// the inputs come in, with their bias, if that is all that is done with it.
+struct RecurrentWeights {
+  Parameter weight_ih, weight_hh, bias_ih, bias_hh;
+
+  void make(i64 input_size, i64 hidden_size, i64 gates, bool bias) {
+    weight_ih = fan_in_uniform({gates * hidden_size, input_size}, hidden_size);
+    weight_hh = fan_in_uniform({gates * hidden_size, hidden_size}, hidden_size);
+    if (!bias)
+      return;
+    bias_ih = fan_in_uniform({gates * hidden_size}, hidden_size);
+    bias_hh = fan_in_uniform({gates * hidden_size}, hidden_size);
+  }
+  /// With both biases.
+  Tensor sum(const Tensor &input, const Tensor &h) const {
+    Tensor z = bias_hh.defined() ? input + bias_hh : input;
+    return h.defined() ? z + functional::linear(h, weight_hh) : z;
+  }
+  Tensor rnn(const Tensor &input, const Tensor &h, bool relu) const {
+    Tensor z = sum(input, h);
+    return relu ? z.relu() : z.tanh();
+  }
+  LSTMState lstm(const Tensor &input, const LSTMState &before) const {
+    TensorList gates = sum(input, before.h).chunk(4, -1);
+    Tensor c = gates[0].sigmoid() * gates[2].tanh();
+    if (before.c.defined())
+      c = gates[1].sigmoid() * before.c + c;
+    return {gates[3].sigmoid() * c.tanh(), c};
+  }
+  Tensor gru(const Tensor &input, const Tensor &h) const {
+    TensorList in = input.chunk(3, -1);
+    Tensor from_h;
+    if (h.defined())
+      from_h = functional::linear(h, weight_hh, bias_hh);
+    else if (bias_hh.defined())
+      from_h = bias_hh;
+    if (!from_h.defined())
+      return (1.0 - in[1].sigmoid()) * in[2].tanh();
+    TensorList old = from_h.chunk(3, -1);
+    Tensor reset = (in[0] + old[0]).sigmoid(),
+           keep = (in[1] + old[1]).sigmoid();
+    Tensor next = (1.0 - keep) * (in[2] + reset * old[2]).tanh();
+    return h.defined() ? next + keep * h : next;
+  }
+};
+
+/// Layers of both directions, with PyTorch's names: weight_ih_l0,
+/// bias_hh_l1_reverse.
+class RecurrentModule : public Module {
+  RecurrentWeights *weights = nullptr;
+
+  void take(RecurrentModule &other) {
+    what = other.what, weights = other.weights, layers = other.layers;
+    directions = other.directions, input_size = other.input_size;
+    hidden_size = other.hidden_size, batch_first = other.batch_first;
+    dropout = other.dropout;
+    other.weights = nullptr;
+    other.layers = 0;
+  }
+
+protected:
+  const char *what;
+  int layers = 0, directions = 1;
+  bool batch_first = false;
+  double dropout = 0;
+
+  explicit RecurrentModule(const char *what) : what(what) {}
+  template <class Options> void make(i64 gates, const Options &o) {
+    at_least_one(what, "input_size", input_size);
+    at_least_one(what, "hidden_size", hidden_size);
+    at_least_one(what, "num_layers", o.num_layers);
+    layers = static_cast<int>(o.num_layers);
+    directions = o.bidirectional ? 2 : 1;
+    batch_first = o.batch_first;
+    dropout = o.dropout;
+    weights = new RecurrentWeights[static_cast<unsigned>(layers * directions)];
+    for (int i = 0; i < layers * directions; ++i)
+      weights[i].make(i < directions ? input_size : directions * hidden_size,
+                      hidden_size, gates, o.bias);
+  }
+
+  /// Runs all layers: step(weights, input [N, gates * H], index of layer and
+  /// direction, first) gives h of the next time.
+  template <class Step> Tensor run(Tensor x, Step step) const {
+    Called called(what);
+    if (x.dim() != 3 || x.size(2) != input_size)
+      fail("{}: an input {} of {} features is wanted, got {}", what,
+           batch_first ? "[batch,time,features]" : "[time,batch,features]",
+           input_size, x.sizes());
+    int time = batch_first ? 1 : 0;
+    for (int layer = 0; layer < layers; ++layer) {
+      if (layer)
+        x = functional::dropout(x, dropout);
+      Tensor outputs[2];
+      for (int d = 0; d < directions; ++d) {
+        int index = layer * directions + d;
+        const RecurrentWeights &w = weights[index];
+        Tensor inputs = functional::linear(x, w.weight_ih, w.bias_ih);
+        TensorList times = inputs.unbind(time), hs;
+        int count = times.size();
+        for (int i = 0; i < count; ++i)
+          hs.push_back(step(w, times[d ? count - 1 - i : i], index, i == 0));
+        if (d) {
+          TensorList turned;
+          for (int i = count; i-- > 0;)
+            turned.push_back(hs[i]);
+          hs = turned;
+        }
+        outputs[d] = stack(hs, time);
+      }
+      x = directions == 2 ? cat({outputs[0], outputs[1]}, -1) : outputs[0];
+    }
+    return x;
+  }
+  /// The state that a layer begins with: [layers * directions, N, H].
+  Tensor initial(const Tensor &states, int index) const {
+    if (!states.defined())
+      return {};
+    if (states.dim() != 3 || states.size(0) != layers * directions ||
+        states.size(2) != hidden_size)
+      fail("{}: a state is [{},batch,{}], got {}", what, layers * directions,
+           hidden_size, states.sizes());
+    return states.select(0, index);
+  }
+
+public:
+  i64 input_size = 0, hidden_size = 0;
+
+  RecurrentModule(RecurrentModule &&other) noexcept
+      : Module(static_cast<Module &&>(other)) {
+    take(other);
+  }
+  RecurrentModule &operator=(RecurrentModule &&other) noexcept {
+    if (this != &other) {
+      delete[] weights;
+      take(other);
+    }
+    return *this;
+  }
+  ~RecurrentModule() { delete[] weights; }
+
+  void visit_members(Visitor &visitor) override {
+    const char *kinds[] = {"weight_ih_l", "weight_hh_l", "bias_ih_l",
+                           "bias_hh_l"};
+    for (int i = 0; i < layers * directions; ++i) {
+      Parameter *members[] = {&weights[i].weight_ih, &weights[i].weight_hh,
+                              &weights[i].bias_ih, &weights[i].bias_hh};
+      for (int k = 0; k < 4; ++k) {
+        char name[40], *end = name;
+        IndexName number(i / directions);
+        for (const char *part :
+             {kinds[k], number.c_str(), i % directions ? "_reverse" : ""})
+          for (; *part; ++part)
+            *end++ = *part;
+        *end = 0;
+        visitor.parameter(name, *members[k]);
+      }
+    }
+  }
+};
+
+/// The last states of all layers as one tensor.
+class LastStates {
+  Tensor *states;
+  int count;
+
+public:
+  explicit LastStates(int count)
+      : states(new Tensor[static_cast<unsigned>(count)]), count(count) {}
+  LastStates(const LastStates &) = delete;
+  ~LastStates() { delete[] states; }
+  Tensor &operator[](int index) { return states[index]; }
+  Tensor together() const {
+    TensorList all;
+    for (int i = 0; i < count; ++i)
+      all.push_back(states[i]);
+    return stack(all);
+  }
+};
+
+} // namespace detail
+
+} // namespace dl::nn

@@ -1,0 +1,160 @@
+#pragma once
+// Recurrent layers, and one step of each.
+#include "recurrent.h"
+
+namespace dl::nn {
+
+/// Elman's: h' = tanh(W_ih x + b_ih + W_hh h + b_hh).
+class RNN : public detail::RecurrentModule {
+  bool relu = false;
+
+public:
+  RNN(i64 input_size, i64 hidden_size, const RNNOptions &o = {})
+      : RecurrentModule("RNN") {
+    this->input_size = input_size, this->hidden_size = hidden_size;
+    make(1, o);
+    relu = detail::equal(o.nonlinearity, "relu");
+    if (!relu && !detail::equal(o.nonlinearity, "tanh"))
+      detail::fail("RNN: nonlinearity \"{}\" is unknown; \"tanh\" and \"relu\" "
+                   "are",
+                   o.nonlinearity);
+  }
+  /// The number of layers by position: nn::RNN(32, 64, 2, {.batch_first =
+  /// true}).
+  RNN(i64 input_size, i64 hidden_size, i64 num_layers, RNNOptions o = {})
+      : RNN(input_size, hidden_size, (o.num_layers = num_layers, o)) {}
+  RecurrentResult forward(Tensor input, Tensor h0 = {}) {
+    detail::LastStates h(layers * directions);
+    Tensor output = run(input, [&](const detail::RecurrentWeights &w, Tensor x,
+                                   int index, bool first) {
+      return h[index] = w.rnn(x, first ? initial(h0, index) : h[index], relu);
+    });
+    return {output, h.together()};
+  }
+};
+
+/// Hochreiter and Schmidhuber 1997, with gates in the order input, forget,
+/// cell, output.
+class LSTM : public detail::RecurrentModule {
+public:
+  LSTM(i64 input_size, i64 hidden_size, const LSTMOptions &o = {})
+      : RecurrentModule("LSTM") {
+    this->input_size = input_size, this->hidden_size = hidden_size;
+    if (o.proj_size)
+      detail::unsupported("LSTM: proj_size: not in this version");
+    make(4, o);
+  }
+  /// The number of layers by position: nn::LSTM(32, 64, 2, {.batch_first =
+  /// true}).
+  LSTM(i64 input_size, i64 hidden_size, i64 num_layers, LSTMOptions o = {})
+      : LSTM(input_size, hidden_size, (o.num_layers = num_layers, o)) {}
+  LSTMResult operator()(Tensor input, const LSTMState &before = {}) {
+    detail::Scope scope(*this);
+    return forward(input, before);
+  }
+  LSTMResult forward(Tensor input, const LSTMState &before = {}) {
+    detail::LastStates h(layers * directions), c(layers * directions);
+    Tensor output = run(input, [&](const detail::RecurrentWeights &w, Tensor x,
+                                   int index, bool first) {
+      LSTMState state{h[index], c[index]};
+      if (first)
+        state = {initial(before.h, index), initial(before.c, index)};
+      state = w.lstm(x, state);
+      c[index] = state.c;
+      return h[index] = state.h;
+    });
+    return {output, {h.together(), c.together()}};
+  }
+};
+
+/// Cho et al. 2014, with gates in the order reset, update, new.
+class GRU : public detail::RecurrentModule {
+public:
+  GRU(i64 input_size, i64 hidden_size, const GRUOptions &o = {})
+      : RecurrentModule("GRU") {
+    this->input_size = input_size, this->hidden_size = hidden_size;
+    make(3, o);
+  }
+  /// The number of layers by position: nn::GRU(32, 64, 2, {.batch_first =
+  /// true}).
+  GRU(i64 input_size, i64 hidden_size, i64 num_layers, GRUOptions o = {})
+      : GRU(input_size, hidden_size, (o.num_layers = num_layers, o)) {}
+  RecurrentResult forward(Tensor input, Tensor h0 = {}) {
+    detail::LastStates h(layers * directions);
+    Tensor output = run(input, [&](const detail::RecurrentWeights &w, Tensor x,
+                                   int index, bool first) {
+      return h[index] = w.gru(x, first ? initial(h0, index) : h[index]);
+    });
+    return {output, h.together()};
+  }
+};
+
+namespace detail {
+class RecurrentCell : public Module {
+protected:
+  RecurrentWeights weights() const {
+    return {weight_ih, weight_hh, bias_ih, bias_hh};
+  }
+  /// Products of the inputs [N, input_size] with the weights.
+  Tensor from_input(const Tensor &x) const {
+    return functional::linear(x, weight_ih, bias_ih);
+  }
+
+public:
+  i64 input_size, hidden_size;
+  Parameter weight_ih, weight_hh, bias_ih, bias_hh;
+
+  RecurrentCell(const char *what, i64 input_size, i64 hidden_size, i64 gates,
+                bool bias)
+      : input_size(input_size), hidden_size(hidden_size) {
+    at_least_one(what, "input_size", input_size);
+    at_least_one(what, "hidden_size", hidden_size);
+    RecurrentWeights made;
+    made.make(input_size, hidden_size, gates, bias);
+    weight_ih = made.weight_ih, weight_hh = made.weight_hh;
+    bias_ih = made.bias_ih, bias_hh = made.bias_hh;
+  }
+};
+} // namespace detail
+
+struct RNNCellOptions {
+  bool bias = true;
+  const char *nonlinearity = "tanh";
+};
+class RNNCell : public detail::RecurrentCell {
+  bool relu;
+
+public:
+  RNNCell(i64 input_size, i64 hidden_size, RNNCellOptions o = {})
+      : RecurrentCell("RNNCell", input_size, hidden_size, 1, o.bias),
+        relu(detail::equal(o.nonlinearity, "relu")) {}
+  /// [N, hidden_size]; without h, after zeros.
+  Tensor forward(Tensor x, Tensor h = {}) {
+    return weights().rnn(from_input(x), h, relu);
+  }
+};
+
+class LSTMCell : public detail::RecurrentCell {
+public:
+  LSTMCell(i64 input_size, i64 hidden_size, LinearOptions o = {})
+      : RecurrentCell("LSTMCell", input_size, hidden_size, 4, o.bias) {}
+  /// auto [h, c] = cell(x, {h, c});
+  LSTMState operator()(Tensor x, const LSTMState &before = {}) {
+    detail::Scope scope(*this);
+    return forward(x, before);
+  }
+  LSTMState forward(Tensor x, const LSTMState &before = {}) {
+    return weights().lstm(from_input(x), before);
+  }
+};
+
+class GRUCell : public detail::RecurrentCell {
+public:
+  GRUCell(i64 input_size, i64 hidden_size, LinearOptions o = {})
+      : RecurrentCell("GRUCell", input_size, hidden_size, 3, o.bias) {}
+  Tensor forward(Tensor x, Tensor h = {}) {
+    return weights().gru(from_input(x), h);
+  }
+};
+
+} // namespace dl::nn
