@@ -125,9 +125,9 @@ int dl_buffer(int tensor) noexcept {
   return evaluation->graph.makeParameter(tensor, /*isBuffer=*/true);
 }
 
-void dl_buffer_assign(int buffer, int tensor) noexcept {
+void dl_assign(int state, int tensor) noexcept {
   Guard::InOurCode guard;
-  evaluation->graph.assignBuffer(buffer, tensor);
+  evaluation->graph.assign(state, tensor);
 }
 
 void dl_parameter_initial(int parameter, int kind, double a, double b,
@@ -463,7 +463,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_initial),
       DL_SYMBOL(dl_parameter),
       DL_SYMBOL(dl_buffer),
-      DL_SYMBOL(dl_buffer_assign),
+      DL_SYMBOL(dl_assign),
       DL_SYMBOL(dl_parameter_initial),
       DL_SYMBOL(dl_members),
       DL_SYMBOL(dl_module_known),

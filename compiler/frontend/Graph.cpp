@@ -156,15 +156,21 @@ int Graph::makeParameter(int handle, bool isBuffer) {
   return static_cast<int>(handles.size()) - 1;
 }
 
-void Graph::assignBuffer(int handle, int value) {
-  const Handle target = get(handle, "Buffer");
+void Graph::assign(int handle, int value) {
+  const Handle target = get(handle, "assignment");
+  if (target.parameter < 0)
+    reporter.fail("a parameter or a dl::Buffer is assigned; this is none");
+  std::string what = parameters[static_cast<size_t>(target.parameter)].isBuffer
+                         ? "dl::Buffer"
+                         : "parameter";
   if (!trace || !trace->training)
-    reporter.fail("a dl::Buffer is assigned inside of p.train(); elsewhere it "
-                  "keeps its value");
-  Value assigned = valueOf(value, "Buffer");
+    reporter.fail("a " + what +
+                  " is assigned inside of p.train(); elsewhere it keeps its "
+                  "value");
+  Value assigned = valueOf(value, what);
   if (assigned.getType() != target.type)
-    reporter.fail("this dl::Buffer holds " + dl::graph::typeText(target.type) +
-                  ", what is assigned is " +
+    reporter.fail("this " + what + " holds " +
+                  dl::graph::typeText(target.type) + ", what is assigned is " +
                   dl::graph::typeText(assigned.getType()));
   StateKey key = {target.parameter, ""};
   stateValue(key, target.type);

@@ -65,7 +65,7 @@ public:
   // Parameters.
   int makeInitial(Initial initial, llvm::ArrayRef<int64_t> shape, int dtype);
   int makeParameter(int handle, bool isBuffer = false);
-  void assignBuffer(int handle, int value);
+  void assign(int handle, int value);
   void setInitial(int handle, Initial initial);
 
   // Training.

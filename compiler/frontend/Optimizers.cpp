@@ -183,9 +183,11 @@ void Graph::numberUpdates() {
 }
 
 void Graph::beginUpdate(int optimizer, int group) {
-  requireTraining("optimizer.step");
-  trace->stepped.insert(optimizer);
-  update = {optimizer, group, 0};
+  requireTraining(optimizer < 0 ? "a change of a parameter" : "optimizer.step");
+  if (optimizer >= 0) {
+    trace->stepped.insert(optimizer);
+    update = {optimizer, group, 0};
+  }
   builder.setListener(&updateMarker);
 }
 

@@ -19,14 +19,51 @@ public:
   }
   bool requires_grad() const { return dl_requires_grad_of(id); }
 
-  Parameter &operator+=(Operand) =
-      delete ("dl: a parameter is changed by an optimizer only");
-  Parameter &operator-=(Operand) =
-      delete ("dl: a parameter is changed by an optimizer only");
-  Parameter &operator*=(Operand) =
-      delete ("dl: a parameter is changed by an optimizer only");
-  Parameter &operator/=(Operand) =
-      delete ("dl: a parameter is changed by an optimizer only");
+  // In a training step: the value from here on, as PyTorch's methods make it
+  // under no_grad(). No gradient goes through the change.
+  Parameter &copy_(const Tensor &value) {
+    return become("copy_", [&] { return value; });
+  }
+  Parameter &fill_(const Operand &value) {
+    return become("fill_", [&] { return mul(0) + value; });
+  }
+  Parameter &zero_() { return fill_(0); }
+  Parameter &add_(const Operand &other) {
+    return become("add_", [&] { return add(other); });
+  }
+  Parameter &sub_(const Operand &other) {
+    return become("sub_", [&] { return sub(other); });
+  }
+  Parameter &mul_(const Operand &other) {
+    return become("mul_", [&] { return mul(other); });
+  }
+  Parameter &div_(const Operand &other) {
+    return become("div_", [&] { return div(other); });
+  }
+  Parameter &clamp_(const Operand &min,
+                    const detail::OptionalOperand &max = {}) {
+    return become("clamp_", [&] { return clamp(min, max); });
+  }
+  Parameter &lerp_(const Tensor &end, const Operand &weight) {
+    return become("lerp_", [&] { return lerp(end, weight); });
+  }
+  Parameter &operator+=(const Operand &other) { return add_(other); }
+  Parameter &operator-=(const Operand &other) { return sub_(other); }
+  Parameter &operator*=(const Operand &other) { return mul_(other); }
+  Parameter &operator/=(const Operand &other) { return div_(other); }
+
+private:
+  template <class Function>
+  Parameter &become(const char *what, Function value) {
+    detail::Called called(what);
+    // Ops in between belong to the update.
+    struct Change {
+      Change() { dl_update_begin(-1, 0); }
+      ~Change() { dl_update_end(); }
+    } change;
+    dl_assign(id, value().id);
+    return *this;
+  }
 };
 
 /// A tensor that steps assign and no optimizer changes: running statistics,
@@ -46,7 +83,7 @@ public:
   /// Elsewhere it makes a buffer.
   Buffer &operator=(const Tensor &value) {
     if (defined() && dl_in_step())
-      dl_buffer_assign(id, value.id);
+      dl_assign(id, value.id);
     else
       id = dl_buffer(value.id);
     return *this;
