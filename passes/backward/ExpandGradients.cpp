@@ -1,4 +1,5 @@
 #include "dialects/graph/StepRole.h"
+#include "passes/backward/GradientSums.h"
 #include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
 #include "passes/backward/StepValues.h"
@@ -41,6 +42,8 @@ private:
           llvm::none_of(forward.getOperands(), depends))
         continue;
       path.push_back(&forward);
+      for (Value operand : forward.getOperands())
+        ++uses[operand];
       for (Value result : forward.getResults())
         if (isa<FloatType>(graph::elementOf(result)))
           dependents.insert(result);
@@ -50,7 +53,7 @@ private:
   LogicalResult goBack(Operation *forward) {
     SmallVector<Value> resultGrads;
     for (Value result : forward->getResults())
-      resultGrads.push_back(gradients.lookup(result));
+      resultGrads.push_back(gradientOf(result));
     if (llvm::none_of(resultGrads, [](Value v) { return bool(v); }))
       return success();
     auto differentiable = dyn_cast<graph::DifferentiableOpInterface>(forward);
@@ -70,6 +73,10 @@ private:
   }
 
   void add(Value value, Value gradient, Location loc) {
+    if (uses.lookup(value) >= kManyContributions) {
+      many[value].push_back(gradient);
+      return;
+    }
     Value &total = gradients[value];
     if (!total) {
       total = gradient;
@@ -79,10 +86,19 @@ private:
     total = g.make<graph::AddOp>(total, gradient);
   }
 
+  /// All that was added; null where nothing was.
+  Value gradientOf(Value value) {
+    auto found = many.find(value);
+    if (found == many.end())
+      return gradients.lookup(value);
+    graph::GraphBuilder g(builder, value.getLoc());
+    return sumOfMany(g, found->second);
+  }
+
   LogicalResult replace() {
     SmallVector<Value> results;
     for (Value param : op.getParams()) {
-      Value gradient = gradients.lookup(param);
+      Value gradient = gradientOf(param);
       if (!gradient)
         return emitModelError(op)
                << "backward: the loss does not depend on " << describe(param);
@@ -101,7 +117,10 @@ private:
     return dependents.contains(value);
   };
   SmallVector<Operation *> path;
+  llvm::DenseMap<Value, size_t> uses; // by the path
   llvm::DenseMap<Value, Value> gradients;
+  /// Contributions to what is used many times, which are added together.
+  llvm::DenseMap<Value, SmallVector<Value>> many;
 };
 
 struct ExpandGradients : dl::impl::ExpandGradientsBase<ExpandGradients> {

@@ -1,0 +1,170 @@
+#include "passes/backward/GradientSums.h"
+#include "dialects/graph/ops/matmul/MatmulSpec.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringMap.h"
+
+using namespace mlir;
+using namespace dl;
+using graph::GraphBuilder;
+using graph::shapeOf;
+
+/// A part of a tensor along one dim, zeros around it.
+struct Part {
+  Value x;
+  int64_t dim, low, size;
+};
+
+/// What pad() of zeros puts somewhere along a single dim.
+static std::optional<Part> partOf(Value value) {
+  auto pad = value.getDefiningOp<graph::PadOp>();
+  if (!pad || !pad.getValue().isZero() || !value.use_empty())
+    return std::nullopt;
+  std::optional<Part> part;
+  for (auto [i, size] : llvm::enumerate(shapeOf(pad.getX()))) {
+    int64_t dim = static_cast<int64_t>(i);
+    if (pad.getInterior()[i])
+      return std::nullopt;
+    if (!pad.getLow()[i] && !pad.getHigh()[i])
+      continue;
+    if (part)
+      return std::nullopt;
+    part = {pad.getX(), dim, pad.getLow()[i], size};
+  }
+  return part;
+}
+
+/// Parts that do not overlap beside each other; what none of them covers is
+/// zeros.
+static Value joined(GraphBuilder &g, Value whole, ArrayRef<Part> parts) {
+  auto dim = static_cast<size_t>(parts.front().dim);
+  int64_t at = 0;
+  SmallVector<Value> inputs;
+  auto zerosUpTo = [&](int64_t next) {
+    SmallVector<int64_t> shape(shapeOf(whole));
+    shape[dim] = next - at;
+    auto type = RankedTensorType::get(shape, graph::elementOf(whole));
+    if (next != at)
+      inputs.push_back(g.make<graph::FullOp>(APFloat(0.0), type));
+  };
+  for (const Part &part : parts) {
+    zerosUpTo(part.low);
+    inputs.push_back(part.x);
+    at = part.low + part.size;
+  }
+  zerosUpTo(shapeOf(whole)[dim]);
+  // Rows [1, n, ...] that were [n, ...]: joined as such, which products and
+  // sums of them are, too.
+  SmallVector<Value> rows;
+  for (Value input : inputs)
+    if (auto reshape = input.getDefiningOp<graph::ReshapeOp>();
+        reshape && dim == 0 && shapeOf(input).front() == 1 &&
+        shapeOf(input).size() > 1 &&
+        shapeOf(input).drop_front() == shapeOf(reshape.getX()))
+      rows.push_back(reshape.getX());
+  if (rows.size() == inputs.size())
+    return g.reshape(g.make<graph::CatOp>(rows, 0), shapeOf(whole));
+  return g.make<graph::CatOp>(inputs, parts.front().dim);
+}
+
+/// Ops that differ in nothing but their operands, by what they have in common.
+static std::string likenessOf(Operation *op) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << op->getName() << op->getAttrDictionary();
+  for (Value operand : op->getOperands())
+    os << operand.getType();
+  return text;
+}
+
+/// One product for all: along a dim that is summed the factors are joined, if
+/// that copies less than the sums of the products would read and write.
+static Value product(GraphBuilder &g, ArrayRef<Value> products) {
+  auto first = products.front().getDefiningOp<graph::MatmulOp>();
+  auto spec = graph::MatmulSpec::parse(first.getSpec());
+  int64_t inA = -1, inB = -1;
+  for (auto [i, label] : llvm::enumerate(spec->a))
+    if (size_t j = spec->b.find(label);
+        j != StringRef::npos && !spec->result.contains(label)) {
+      inA = static_cast<int64_t>(i);
+      inB = static_cast<int64_t>(j);
+    }
+  auto elements = [](Value x) {
+    return cast<RankedTensorType>(x.getType()).getNumElements();
+  };
+  if (inA < 0 || elements(first.getA()) + elements(first.getB()) >
+                     elements(products.front()))
+    return {};
+  SmallVector<Value> a, b;
+  for (Value value : products) {
+    auto op = value.getDefiningOp<graph::MatmulOp>();
+    a.push_back(op.getA());
+    b.push_back(op.getB());
+  }
+  return g.make<graph::MatmulOp>(g.make<graph::CatOp>(a, inA),
+                                 g.make<graph::CatOp>(b, inB), first.getSpec());
+}
+
+static Value reduction(GraphBuilder &g, ArrayRef<Value> sums) {
+  auto first = sums.front().getDefiningOp<graph::SumOp>();
+  SmallVector<Value> inputs;
+  for (Value value : sums)
+    inputs.push_back(value.getDefiningOp<graph::SumOp>().getX());
+  return g.make<graph::SumOp>(
+      g.make<graph::CatOp>(inputs, first.getDims().front()), first.getDims());
+}
+
+Value dl::sumOfMany(GraphBuilder &g, ArrayRef<Value> backwards) {
+  // In the order of the forward pass, which parts have, too.
+  SmallVector<Value> contributions(llvm::reverse(backwards));
+  llvm::MapVector<int64_t, std::vector<Part>> parts; // by their dim
+  llvm::StringMap<size_t> likenesses;
+  SmallVector<SmallVector<Value>> alike;
+  SmallVector<Value> terms;
+  auto place = [&](Value value) {
+    auto [found, isNew] =
+        likenesses.try_emplace(likenessOf(value.getDefiningOp()), alike.size());
+    if (isNew)
+      alike.emplace_back();
+    alike[found->second].push_back(value);
+  };
+  for (Value value : contributions)
+    if (std::optional<Part> part = partOf(value))
+      parts[part->dim].push_back(*part);
+    else if (Operation *op = value.getDefiningOp();
+             isa_and_nonnull<graph::MatmulOp, graph::SumOp>(op) &&
+             value.use_empty())
+      place(value);
+    else
+      terms.push_back(value);
+  for (auto &[dim, ofDim] : parts) {
+    llvm::stable_sort(
+        ofDim, [](const Part &a, const Part &b) { return a.low < b.low; });
+    // A tensor that was cut several times has several layers of parts.
+    std::vector<std::vector<Part>> layers;
+    for (const Part &part : ofDim) {
+      auto free = llvm::find_if(layers, [&](const std::vector<Part> &layer) {
+        return layer.back().low + layer.back().size <= part.low;
+      });
+      if (free == layers.end())
+        free = layers.emplace(layers.end());
+      free->push_back(part);
+    }
+    for (const std::vector<Part> &layer : layers)
+      terms.push_back(joined(g, contributions.front(), layer));
+  }
+  for (ArrayRef<Value> values : alike) {
+    Value one;
+    if (values.size() >= kManyContributions)
+      one = isa<graph::MatmulOp>(values.front().getDefiningOp())
+                ? product(g, values)
+                : reduction(g, values);
+    if (one)
+      terms.push_back(one);
+    else
+      llvm::append_range(terms, values);
+  }
+  Value total = terms.front();
+  for (Value term : llvm::drop_begin(terms))
+    total = g.make<graph::AddOp>(total, term);
+  return total;
+}
