@@ -70,6 +70,8 @@ defvar Graph_Nest = !listconcat(
     Graph_Reference, [DeclareOpInterfaceMethods<LoopNestOpInterface>]);
 defvar Graph_Constants = [DeclareOpInterfaceMethods<LaunchConstantsOpInterface>];
 defvar Graph_Gradient = [DeclareOpInterfaceMethods<DifferentiableOpInterface>];
+/// Linear: many of which only the sum is used are one.
+defvar Graph_JointSum = [DeclareOpInterfaceMethods<JointSumOpInterface>];
 defvar Graph_SmoothNest = !listconcat(Graph_Nest, Graph_Gradient);
 /// Written with simpler ops before code generation.
 defvar Graph_Decomposed = [DeclareOpInterfaceMethods<DecomposableOpInterface>];

@@ -38,6 +38,22 @@ def DifferentiableOpInterface : OpInterface<"DifferentiableOpInterface"> {
   ];
 }
 
+def JointSumOpInterface : OpInterface<"JointSumOpInterface"> {
+  let description = [{
+    The op is linear, and the sum of the results of many such ops is the result of
+    one on joined operands: matmul(a, x) + matmul(b, y) = matmul(cat(a, b), cat(x, y))
+    along what is summed.
+  }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<[{
+      The sum of `alike`, results of ops that differ from this one in nothing but
+      values of operands of the same types. Null where one op would cost more.
+    }], "::mlir::Value", "buildJointSum",
+        (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$alike)>,
+  ];
+}
+
 def DecomposableOpInterface : OpInterface<"DecomposableOpInterface"> {
   let description = [{
     The op can be written with simpler ops of the dialect (softmax with exp and

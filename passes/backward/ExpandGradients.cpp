@@ -91,8 +91,7 @@ private:
     auto found = many.find(value);
     if (found == many.end())
       return gradients.lookup(value);
-    graph::GraphBuilder g(builder, value.getLoc());
-    return sumOfMany(g, found->second);
+    return sumOfMany(builder, value.getLoc(), found->second);
   }
 
   LogicalResult replace() {

@@ -1,5 +1,4 @@
 #include "passes/backward/GradientSums.h"
-#include "dialects/graph/ops/matmul/MatmulSpec.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -26,7 +25,7 @@ static std::optional<Part> partOf(Value value) {
       return std::nullopt;
     if (!pad.getLow()[i] && !pad.getHigh()[i])
       continue;
-    if (part)
+    if (part || pad.getLow()[i] < 0 || pad.getHigh()[i] < 0)
       return std::nullopt;
     part = {pad.getX(), dim, pad.getLow()[i], size};
   }
@@ -76,44 +75,9 @@ static std::string likenessOf(Operation *op) {
   return text;
 }
 
-/// One product for all: along a dim that is summed the factors are joined, if
-/// that copies less than the sums of the products would read and write.
-static Value product(GraphBuilder &g, ArrayRef<Value> products) {
-  auto first = products.front().getDefiningOp<graph::MatmulOp>();
-  auto spec = graph::MatmulSpec::parse(first.getSpec());
-  int64_t inA = -1, inB = -1;
-  for (auto [i, label] : llvm::enumerate(spec->a))
-    if (size_t j = spec->b.find(label);
-        j != StringRef::npos && !spec->result.contains(label)) {
-      inA = static_cast<int64_t>(i);
-      inB = static_cast<int64_t>(j);
-    }
-  auto elements = [](Value x) {
-    return cast<RankedTensorType>(x.getType()).getNumElements();
-  };
-  if (inA < 0 || elements(first.getA()) + elements(first.getB()) >
-                     elements(products.front()))
-    return {};
-  SmallVector<Value> a, b;
-  for (Value value : products) {
-    auto op = value.getDefiningOp<graph::MatmulOp>();
-    a.push_back(op.getA());
-    b.push_back(op.getB());
-  }
-  return g.make<graph::MatmulOp>(g.make<graph::CatOp>(a, inA),
-                                 g.make<graph::CatOp>(b, inB), first.getSpec());
-}
-
-static Value reduction(GraphBuilder &g, ArrayRef<Value> sums) {
-  auto first = sums.front().getDefiningOp<graph::SumOp>();
-  SmallVector<Value> inputs;
-  for (Value value : sums)
-    inputs.push_back(value.getDefiningOp<graph::SumOp>().getX());
-  return g.make<graph::SumOp>(
-      g.make<graph::CatOp>(inputs, first.getDims().front()), first.getDims());
-}
-
-Value dl::sumOfMany(GraphBuilder &g, ArrayRef<Value> backwards) {
+Value dl::sumOfMany(OpBuilder &builder, Location loc,
+                    ArrayRef<Value> backwards) {
+  GraphBuilder g(builder, loc);
   // In the order of the forward pass, which parts have, too.
   SmallVector<Value> contributions(llvm::reverse(backwards));
   llvm::MapVector<int64_t, std::vector<Part>> parts; // by their dim
@@ -130,8 +94,7 @@ Value dl::sumOfMany(GraphBuilder &g, ArrayRef<Value> backwards) {
   for (Value value : contributions)
     if (std::optional<Part> part = partOf(value))
       parts[part->dim].push_back(*part);
-    else if (Operation *op = value.getDefiningOp();
-             isa_and_nonnull<graph::MatmulOp, graph::SumOp>(op) &&
+    else if (value.getDefiningOp<graph::JointSumOpInterface>() &&
              value.use_empty())
       place(value);
     else
@@ -155,9 +118,9 @@ Value dl::sumOfMany(GraphBuilder &g, ArrayRef<Value> backwards) {
   for (ArrayRef<Value> values : alike) {
     Value one;
     if (values.size() >= kManyContributions)
-      one = isa<graph::MatmulOp>(values.front().getDefiningOp())
-                ? product(g, values)
-                : reduction(g, values);
+      one = values.front()
+                .getDefiningOp<graph::JointSumOpInterface>()
+                .buildJointSum(builder, values);
     if (one)
       terms.push_back(one);
     else

@@ -8,16 +8,16 @@ namespace dl {
 inline constexpr size_t kManyContributions = 9;
 
 /// The sum of many contributions to a gradient, given in the order of the
-/// backward pass. What a
-/// loop over the parts of a tensor makes is one op instead of one an iteration:
+/// backward pass. What a loop over the parts of a tensor makes is one op
+/// instead of one an iteration:
 ///
-///   pad(a) + pad(b) + ...               = cat(a, b, ...)
-///   matmul(a, x) + matmul(b, y) + ...   = matmul(cat(a, b, ...), cat(x, y,
-///   ...)) sum(a) + sum(b) + ...               = sum(cat(a, b, ...))
+///   pad(a) + pad(b) + ...             = cat(a, b, ...)
+///   matmul(a, x) + matmul(b, y) + ... = matmul(cat(a, b, ..), cat(x, y, ..))
+///   sum(a) + sum(b) + ...             = sum(cat(a, b, ...))
 ///
-/// Without the first rule the gradient of n parts takes n passes over the
-/// whole.
-mlir::Value sumOfMany(graph::GraphBuilder &g,
+/// The last two by JointSumOpInterface. Without the first the gradient of n
+/// parts takes n passes over the whole.
+mlir::Value sumOfMany(mlir::OpBuilder &builder, mlir::Location loc,
                       llvm::ArrayRef<mlir::Value> backwards);
 
 } // namespace dl

@@ -3,13 +3,14 @@
 
 include "dialects/graph/Graph.td"
 
-class Graph_DimsReduction<string mnemonic> : Graph_InferredOp<mnemonic, Graph_SmoothNest> {
+class Graph_DimsReduction<string mnemonic, list<Trait> traits = []>
+    : Graph_InferredOp<mnemonic, !listconcat(Graph_SmoothNest, traits)> {
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$dims,
                        DefaultValuedAttr<BoolAttr, "false">:$keepdim);
   let results = (outs Graph_Tensor:$result);
 }
 
-def Graph_SumOp : Graph_DimsReduction<"sum"> {
+def Graph_SumOp : Graph_DimsReduction<"sum", Graph_JointSum> {
   let summary = "The sum over `dims` (sorted, from 0).";
 }
 

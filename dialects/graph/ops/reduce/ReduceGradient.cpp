@@ -18,6 +18,17 @@ SmallVector<Value> SumOp::buildGradient(OpBuilder &builder, ValueRange grads,
   return {g.expand(kept, shapeOf(getX()))};
 }
 
+Value SumOp::buildJointSum(OpBuilder &builder, ValueRange alike) {
+  if (getDims().empty())
+    return {};
+  GraphBuilder g(builder, getLoc());
+  SmallVector<Value> inputs;
+  for (Value value : alike)
+    inputs.push_back(value.getDefiningOp<SumOp>().getX());
+  Value all = g.make<CatOp>(inputs, getDims().front());
+  return g.make<SumOp>(all, getDims(), getKeepdim());
+}
+
 SmallVector<Value> AmaxOp::buildGradient(OpBuilder &builder, ValueRange grads,
                                          ArrayRef<bool>) {
   GraphBuilder g(builder, getLoc());
