@@ -18,7 +18,7 @@ static std::optional<uint32_t> number(const char *variable) {
 namespace {
 
 struct Variables {
-  const char *launcher, *rank, *size, *here;
+  const char *launcher, *rank, *size, *here, *place;
   const char *only; ///< set where it is this launcher, or null
 };
 
@@ -26,10 +26,11 @@ struct Variables {
 /// own with several tasks.
 constexpr Variables known[] = {
     {"mpirun of Open MPI", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
-     "OMPI_COMM_WORLD_LOCAL_SIZE", nullptr},
+     "OMPI_COMM_WORLD_LOCAL_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", nullptr},
     {"srun", "SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS_PER_NODE",
-     "SLURM_STEP_ID"},
-    {"mpiexec", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", nullptr},
+     "SLURM_LOCALID", "SLURM_STEP_ID"},
+    {"mpiexec", "PMI_RANK", "PMI_SIZE", "MPI_LOCALNRANKS", "MPI_LOCALRANKID",
+     nullptr},
 };
 
 } // namespace
@@ -41,7 +42,8 @@ std::optional<LaunchedAs> dlrt::launchedAs() {
     auto rank = number(variables.rank), size = number(variables.size);
     if (rank && size && *rank < *size)
       return LaunchedAs{variables.launcher, *rank, *size,
-                        number(variables.here).value_or(1)};
+                        number(variables.here).value_or(1),
+                        number(variables.place).value_or(0)};
   }
   return std::nullopt;
 }

@@ -12,7 +12,8 @@ namespace dlrt {
 struct LaunchedAs {
   std::string launcher; ///< "mpirun of Open MPI", "srun", …
   uint32_t rank = 0, size = 1;
-  uint32_t here = 1; ///< processes on this host, as far as the launcher tells
+  uint32_t here = 1;  ///< processes on this host, as far as the launcher tells
+  uint32_t place = 0; ///< among those
 };
 
 /// Nothing if nobody has started several.

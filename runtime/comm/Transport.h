@@ -59,6 +59,10 @@ public:
   /// something has finished. The transport's own thread looks too, but seldom.
   virtual void poll() = 0;
 
+  /// Who polled goes to sleep: from now on the transport's own thread looks
+  /// often, until somebody polls again.
+  virtual void rest() = 0;
+
   // Of all ranks together, which must call them in the same order, and while
   // no exchange is under way.
 

@@ -56,6 +56,8 @@ struct DeviceOptions {
   Transport *transport = nullptr;     ///< to the ranks that are not at hand
   uint32_t gpu = 0;                   ///< of those that the environment shows
   bool ownKernels = false;            ///< no library of the device's is used
+  /// Which of the host's processes this is, where they do not share cores.
+  std::optional<uint32_t> place = {};
 };
 
 /// Where the loader puts a component of a batch.

@@ -185,7 +185,14 @@ Status Executor::prepareSteps(const DeviceOptions &options) {
   for (uint32_t r = 0; r < range.count; ++r)
     with.ranks.push_back(range.first + r);
   if (Transport *transport = options.transport) {
-    workers.whileWaiting = [transport] { transport->poll(); };
+    // The thread that creates the device runs its programs.
+    if (options.place && !checked) {
+      workers.ownCore =
+          std::make_unique<OwnCore>(*options.place * options.threads);
+      workers.patience = std::chrono::milliseconds(2); // nobody wants the core
+    }
+    workers.betweenCommands = [transport] { transport->poll(); };
+    workers.beforeRest = [transport] { transport->rest(); };
     with.errands = [transport](const Meeting &meeting,
                                const MeetingPlaces &places) {
       return transportErrand(*transport, meeting, places);

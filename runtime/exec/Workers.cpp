@@ -16,9 +16,9 @@ using namespace dlrt;
 /// between two steps, little enough not to show in a run that stands still.
 static constexpr auto spinTime = std::chrono::microseconds(200);
 static constexpr int looksBetweenClocks = 64;
-/// Idle looks of the thread that runs a program before it sleeps until an
-/// errand has ended.
-static constexpr int looksBeforeRest = 1200;
+/// Idle looks of the thread that runs a program before it offers its core to
+/// others.
+static constexpr int looksBeforeYield = 1000;
 
 static void relax() {
 #if defined(__x86_64__)
@@ -96,6 +96,8 @@ void Workers::adopt(PreparedProgram &program) {
 void Workers::run(PreparedProgram &program, uint32_t slot) {
   FloatingPointMode mode;
   Worker &self = *workers[0];
+  if (ownCore)
+    ownCore->begin();
   noteThread(&self.running);
   void *const *table = program.tables[slot].data();
   if (program.alone) {
@@ -127,25 +129,34 @@ void Workers::run(PreparedProgram &program, uint32_t slot) {
       takeTurn(program, root, number);
     if (program.wakes && sleepers.load(std::memory_order_seq_cst) != 0)
       wakeSleepers();
+    Clock::time_point restAt;
     for (int idle = 0; unfinished.load(std::memory_order_acquire) != 0;) {
       bool helped = help(self, program, table, number);
-      if (whileWaiting) {
+      if (betweenCommands) {
         waiting.store(!helped, std::memory_order_relaxed);
-        if (!helped)
-          whileWaiting();
+        betweenCommands();
       }
-      if (helped)
+      if (helped) {
         idle = 0;
-      else if (++idle < 1000)
+        continue;
+      }
+      if (++idle < looksBeforeYield) {
         relax();
-      else if (program.errands.empty() || idle < looksBeforeRest)
-        sched_yield(); // with more threads than cores, let the last one work
-      else
+        continue;
+      }
+      sched_yield(); // with more threads than cores, let the last one work
+      if (program.errands.empty())
+        continue;
+      if (idle == looksBeforeYield)
+        restAt = Clock::now() + patience;
+      else if (Clock::now() > restAt)
         restUntilWoken(self, program, table, number);
     }
     waiting.store(false, std::memory_order_relaxed);
   }
   noteThread(nullptr);
+  if (ownCore)
+    ownCore->end();
 }
 
 void Workers::runAlone(PreparedProgram &program, void *const *table) {
@@ -190,7 +201,6 @@ bool Workers::look(Worker &self) {
 }
 
 bool Workers::spinForWork(Worker &self) {
-  using Clock = std::chrono::steady_clock;
   if (look(self))
     return true;
   auto begin = Clock::now();
@@ -321,7 +331,12 @@ void Workers::restUntilWoken(Worker &self, PreparedProgram &program,
   uint32_t word = wakeWord.load(std::memory_order_seq_cst);
   sleepers.fetch_add(1, std::memory_order_seq_cst);
   if (!help(self, program, table, number) &&
-      unfinished.load(std::memory_order_seq_cst) != 0)
+      unfinished.load(std::memory_order_seq_cst) != 0) {
+    if (beforeRest)
+      beforeRest();
     wakeWord.wait(word, std::memory_order_seq_cst);
+    if (ownCore)
+      ownCore->slept();
+  }
   sleepers.fetch_sub(1, std::memory_order_seq_cst);
 }

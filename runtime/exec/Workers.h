@@ -5,9 +5,11 @@
 #include "runtime/base/Status.h"
 #include "runtime/device/Trace.h"
 #include "runtime/exec/Fault.h"
+#include "runtime/exec/OwnCore.h"
 #include "runtime/exec/PreparedProgram.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -55,9 +57,17 @@ public:
   /// Runs a program to its end with the pointers of an input slot.
   void run(PreparedProgram &program, uint32_t slot);
 
-  /// Called again and again by the thread that runs programs while it waits for
-  /// errands, which it may move on.
-  std::function<void()> whileWaiting;
+  /// Watches over the thread that runs programs; may be null.
+  std::unique_ptr<OwnCore> ownCore;
+
+  /// Called by the thread that runs programs between two commands, and again
+  /// and again while it waits for errands, which it may move on.
+  std::function<void()> betweenCommands;
+  /// Called before that thread sleeps until an errand has ended.
+  std::function<void()> beforeRest;
+  /// For so long it looks for an end of errands, with its core on offer, before
+  /// it sleeps.
+  std::chrono::microseconds patience{50};
 
   /// What the thread that runs programs is at; null: nothing. Of one that waits
   /// for an errand, the errand's command.
@@ -67,6 +77,8 @@ public:
   std::vector<uint64_t> tilesRun() const;
 
 private:
+  using Clock = std::chrono::steady_clock;
+
   struct alignas(64) Worker {
     void *scratch = nullptr;
     RunningKernel running;

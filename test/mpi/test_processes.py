@@ -162,6 +162,13 @@ class Command(ProcessTest):
         self.assertIn(" -np 8 -H a:4,b:4 --bind-to none --mca mpi_yield_when_idle 1 -x DLRUN_WATCHED=1 ", result.stdout)
         self.assertTrue(result.stdout.endswith("/dlrun 'it'\\''s.plan' --epochs 2\n"), result.stdout)
 
+    def test_cores_are_given_up_only_where_processes_outnumber_them(self):
+        cores = len(os.sched_getaffinity(0))
+        for ranks, shared in ((cores, False), (cores + 1, True)):
+            words = self.dlrun_np(ranks, "--dry-run", "m.plan").stdout.split()
+            self.assertEqual("mpi_yield_when_idle" in words, shared, words)
+            self.assertEqual("--oversubscribe" in words, shared, words)
+
     def test_wrong_use(self):
         for arguments, word in ((["m.plan", "-H", "a:2"], "-np"), (["-np", "0", "m.plan"], "-np"), (["-np", "3", "-H", "a:2", "m.plan"], "places for 2"),
                                 (["-np", "2", "-H", "a:2", "--hostfile", "f", "m.plan"], "one of them"), (["info", "-np", "2", "m.plan"], "info")):

@@ -40,6 +40,7 @@ public:
   }
   void start(Exchange &) override {}
   void poll() override {}
+  void rest() override {}
 
   Expected<std::vector<std::vector<uint8_t>>>
   gather(std::span<const uint8_t> mine) override {

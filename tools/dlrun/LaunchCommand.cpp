@@ -142,10 +142,14 @@ static Words openMpiOptions(const LaunchOptions &options, unsigned cores,
   if (!options.hostfile.empty())
     add(words, {"--hostfile", options.hostfile});
   // Bound to a core, the thread that moves messages would take turns with the
-  // one that computes; and whoever waits for a message shall leave its core.
-  add(words, {"--bind-to", "none", "--mca", "mpi_yield_when_idle", "1"});
-  if (options.hosts.empty() && options.hostfile.empty() &&
-      options.processes > cores)
+  // one that computes. Who waits for a message shall leave its core where
+  // another process may need it, and nowhere else: a look would take as long as
+  // any other thread likes to run.
+  add(words, {"--bind-to", "none"});
+  bool here = options.hosts.empty() && options.hostfile.empty();
+  if (!here || options.processes > cores)
+    add(words, {"--mca", "mpi_yield_when_idle", "1"});
+  if (here && options.processes > cores)
     add(words, {"--oversubscribe"});
   for (const std::string &variable : environment)
     add(words, {"-x", variable});

@@ -4,6 +4,7 @@
 #include "runtime/comm/Launcher.h"
 #include "runtime/comm/Together.h"
 #include "runtime/comm/mpi/MpiTransport.h"
+#include "runtime/exec/Cpu.h"
 #include "runtime/plan/Container.h"
 #include "tools/dlrun/Device.h"
 #include "tools/dlrun/Events.h"
@@ -165,6 +166,9 @@ DeviceFactory Processes::device(DeviceFactory own) {
         DeviceOptions mine = options;
         mine.transport = carrier.get();
         mine.gpu = gpu;
+        auto launched = launchedAs();
+        if (uint64_t(launched->here) * options.threads <= availableCores())
+          mine.place = launched->place;
         auto inner = own(plan, mine);
         if (!inner)
           return inner.takeError();

@@ -18,10 +18,14 @@
 
 using namespace dlrt;
 
-/// How often our own thread looks while something is under way. A worker that
-/// waits looks all the time; this is for those that compute meanwhile, and
-/// takes little of a core.
-static constexpr auto lookEvery = std::chrono::microseconds(50);
+/// A worker looks between two commands, and all the time while it waits. Our
+/// own thread is for commands that take longer than this: it looks where nobody
+/// else has. It is not woken by each start, for that would take the core from
+/// who starts; as long as it is not needed it wakes less often, and after a
+/// while without messages not at all.
+static constexpr auto lookEvery = std::chrono::microseconds(100),
+                      lookAtLeastEvery = std::chrono::microseconds(800);
+static constexpr int looksBeforeRest = 200;
 
 namespace {
 
@@ -63,6 +67,7 @@ public:
           uint64_t tag, std::function<void()> done) override;
   void start(Exchange &exchange) override;
   void poll() override;
+  void rest() override;
   Expected<std::vector<std::vector<uint8_t>>>
   gather(std::span<const uint8_t> mine) override;
   Status broadcast(uint32_t from, std::span<uint8_t> bytes) override;
@@ -89,6 +94,9 @@ private:
   std::condition_variable changed;
   std::vector<MpiExchange *> active; ///< started, in that order
   std::atomic<size_t> activeCount = 0;
+  bool looked = false;  ///< by others, since our thread did
+  bool alone = false;   ///< others will not look
+  bool resting = false; ///< our thread, until it is woken
   bool stopping = false;
   std::thread thread;
 };
@@ -157,11 +165,10 @@ void MpiTransport::start(Exchange &given) {
   check(mpi.begin(exchange.requests));
   active.push_back(&exchange);
   activeCount.store(active.size(), std::memory_order_relaxed);
-  bool first = active.size() == 1;
   look(lock);
-  bool left = !active.empty();
+  bool wake = resting && !active.empty();
   lock.unlock();
-  if (first && left)
+  if (wake)
     changed.notify_one();
 }
 
@@ -192,22 +199,43 @@ void MpiTransport::poll() {
   if (activeCount.load(std::memory_order_relaxed) == 0)
     return;
   std::unique_lock lock(mutex, std::try_to_lock);
-  if (lock.owns_lock())
-    look(lock);
+  if (!lock.owns_lock())
+    return;
+  looked = true;
+  alone = false;
+  look(lock);
+}
+
+void MpiTransport::rest() {
+  {
+    std::lock_guard lock(mutex);
+    alone = true;
+  }
+  changed.notify_one();
 }
 
 void MpiTransport::threadMain() {
   prctl(PR_SET_TIMERSLACK, 1000ul); // the default would double the pause
   std::unique_lock lock(mutex);
-  while (!stopping) {
-    if (active.empty()) {
-      changed.wait(lock);
-      continue;
+  auto pause = lookEvery;
+  for (int idle = 0; !stopping;) {
+    changed.wait_for(lock, pause,
+                     [&] { return stopping || (alone && pause != lookEvery); });
+    bool needed = alone || !looked;
+    looked = false;
+    idle = active.empty() ? idle + 1 : 0;
+    if (!active.empty() && needed) {
+      look(lock);
+      pause = lookEvery;
+    } else if (idle < looksBeforeRest) {
+      pause = std::min(2 * pause, lookAtLeastEvery);
+    } else {
+      resting = true;
+      changed.wait(lock, [this] { return stopping || !active.empty(); });
+      resting = false;
+      pause = lookEvery;
+      idle = 0;
     }
-    look(lock);
-    lock.unlock();
-    std::this_thread::sleep_for(lookEvery);
-    lock.lock();
   }
 }
 
