@@ -8,7 +8,7 @@ ddp      mnist and mnist_mlp, global batch 64, dp=2 as two processes with a thre
 threads  the same beside one process with two threads, batch 256 (goal: at least 0.9 times as fast)
 weak     a wide MLP at dp=2, twice the batch, beside two independent processes (goal: 95 % of their speed)
 overlap  dp=2 on a sleeping link: 1 - (T - T without communication) / min(T of communication, T of backward) (goal: 80 %)
-bubble   gpipe and 1f1b at pp=2 as two processes: idle share beside (S - 1) / (M + S - 1) (goal: within 10 %)
+bubble   gpipe and 1f1b at pp=2 as two processes: idle share by their traces beside that of the plan's timeline (goal: within 10 %)
 states   parameters, gradients and slots of a rank for ZeRO 0 to 3 at dp=4, beside the formula
 rss      peak memory of rank 0 of four processes, an Adam MLP of 8 equal layers and 200 MB, ZeRO 0 and 3, beside DDP
 
@@ -18,6 +18,7 @@ Contenders take turns in each round, on two cores; ratios are medians of the rou
 import argparse
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -166,16 +167,32 @@ def overlap(bench):
     bench.add("overlap on a link", share=share, least=min(values), most=max(values), goal=0.8, reached=share >= 0.8)
 
 
+def idle_share(trace):
+    """Of two ranks with a thread each: what no command takes of the time from one step's beginning on rank 0 to the next one's."""
+    with open(trace, encoding="utf-8") as file:
+        events = [e for e in json.load(file)["traceEvents"] if e["ph"] == "X" and e["tid"] == 0]
+    busy, begin = {}, {}
+    for event in events:
+        run = event["args"]["run"]
+        busy[run] = busy.get(run, 0) + event["dur"]
+        if event["pid"] == 1:
+            begin[run] = min(begin.get(run, event["ts"]), event["ts"])
+    return machine.median([1 - busy[run] / (2 * (begin[run + 1] - begin[run])) for run in sorted(begin)[5:] if run + 1 in begin])
+
+
 def bubble(bench):
-    """As two processes with a core each; what is not idle is the time of one process that does all."""
-    one = bench.wide(512, 8, "whole", "-D", "batch_size=256", "--microbatches=4")
+    """As two processes with a core each, by their trace, beside the figure that the plan's timeline prints."""
     for schedule in ("gpipe", "1f1b"):
-        plan = bench.wide(512, 8, schedule, "-D", "batch_size=256", "--mesh", "pp=2", "--microbatches=4", f"--schedule={schedule}")
+        picture, trace = (os.path.join(bench.folder, schedule + ending) for ending in (".svg", ".json"))
+        plan = bench.wide(512, 8, schedule, "-D", "batch_size=256", "--mesh", "pp=2", "--microbatches=4", f"--schedule={schedule}",
+                          f"--emit=timeline.svg={picture}")
+        with open(picture, encoding="utf-8") as file:
+            predicted = float(re.search(r"idle ([\d.]+) %", file.read())[1]) / 100
         shares = []
         for _ in range(bench.rounds):
-            many = bench.processes(plan, 2)["median_ms"]
-            shares.append(1 - bench.dlrun(one, "--threads", "1", cores=1)["median_ms"] / (2 * many))
-        share, predicted = machine.median(shares), 1 / (4 + 1)
+            bench.processes(plan, 2, "--steps", "100", "--trace", trace)
+            shares.append(idle_share(trace))
+        share = machine.median(shares)
         bench.add(f"bubble of {schedule}", share=share, predicted=predicted, least=min(shares), most=max(shares),
                   reached=abs(share - predicted) <= 0.1 * predicted)
 
