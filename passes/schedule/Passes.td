@@ -115,8 +115,9 @@ def SetPriorities : Pass<"set-priorities", "::mlir::ModuleOp"> {
   let summary = "Says how long it is from each command to the end of its program";
   let description = [{
     The priority of a command are the nanoseconds that it and the longest chain of
-    commands behind it are expected to take on one core. Of commands that become
-    ready at once the one that most depends on is begun first.
+    commands behind it are expected to take on one core each, on whatever rank: what another
+    rank does with a message is behind it, too. Of commands that are ready the one
+    that most depends on is begun first.
 
     ```mlir
     %0 = plan.launch @long(%x, %y) seconds 1.0e-05
