@@ -133,7 +133,10 @@ protected:
       fail("{}: an input {} of {} features is wanted, got {}", what,
            batch_first ? "[batch,time,features]" : "[time,batch,features]",
            input_size, x.sizes());
-    int time = batch_first ? 1 : 0;
+    // Time goes first inside: the steps of a sequence lie beside each other, and
+    // what all of them need or give is one block of memory.
+    if (batch_first)
+      x = x.transpose(0, 1);
     for (int layer = 0; layer < layers; ++layer) {
       if (layer)
         x = functional::dropout(x, dropout);
@@ -142,7 +145,7 @@ protected:
         int index = layer * directions + d;
         const RecurrentWeights &w = weights[index];
         Tensor inputs = functional::linear(x, w.weight_ih, w.bias_ih);
-        TensorList times = inputs.unbind(time), hs;
+        TensorList times = inputs.unbind(0), hs;
         int count = times.size();
         for (int i = 0; i < count; ++i)
           hs.push_back(step(w, times[d ? count - 1 - i : i], index, i == 0));
@@ -152,11 +155,11 @@ protected:
             turned.push_back(hs[i]);
           hs = turned;
         }
-        outputs[d] = stack(hs, time);
+        outputs[d] = stack(hs, 0);
       }
       x = directions == 2 ? cat({outputs[0], outputs[1]}, -1) : outputs[0];
     }
-    return x;
+    return batch_first ? x.transpose(0, 1) : x;
   }
   /// The state that a layer begins with: [layers * directions, N, H].
   Tensor initial(const Tensor &states, int index) const {
