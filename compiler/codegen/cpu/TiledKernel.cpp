@@ -10,6 +10,9 @@ using namespace mlir;
 
 namespace dl::cpu {
 
+/// Tiles are not cut narrower than so many vectors along the innermost dim.
+static constexpr int64_t kVectorsOfTile = 2;
+
 /// Vectors hold elements that are f64. A single number that is computed in f64
 /// and rounded, as an optimizer's, does not matter: it is the same in all
 /// lanes.
@@ -80,6 +83,12 @@ void TiledKernel::chooseTiles() {
     Value result = stage.storedOp()->getResult(0);
     if (isInScratch(result))
       waiting = graph::tensorBytes(result.getType());
+  }
+  // A part of a vector takes as long as a whole one, and a column that is
+  // summed alone reads a line of memory for each of its elements.
+  if (!hasContraction() && !cutOrder().empty()) {
+    int64_t &innermost = steps[cutOrder().back()];
+    innermost = std::max<int64_t>(innermost, kVectorsOfTile * lanes());
   }
   for (auto [step, dim] : llvm::zip(steps, grid()))
     step = std::lcm(step, dim.block);
