@@ -136,6 +136,16 @@ void dl_parameter_initial(int parameter, int kind, double a, double b,
   evaluation->graph.setInitial(parameter, {kind, a, b, low, high});
 }
 
+void dl_initial_as(int state, int other) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.setInitialAs(state, other);
+}
+
+void dl_become(int tensor, int value) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.become(tensor, value);
+}
+
 const dl_member *dl_members(const void *module, int *count) noexcept {
   Guard::InOurCode guard;
   // The object's vtable: the type information stands before the functions.
@@ -448,6 +458,19 @@ static std::vector<Jit::Symbol> meshSymbols() {
   };
 }
 
+/// Numbers: settings, what counts, arguments of the compilation.
+static std::vector<Jit::Symbol> numberSymbols() {
+  return {
+      DL_SYMBOL(dl_setting),        DL_SYMBOL(dl_optimizer_setting),
+      DL_SYMBOL(dl_optimizer_rate), DL_SYMBOL(dl_plateau),
+      DL_SYMBOL(dl_plateau_rate),   DL_SYMBOL(dl_plateau_step),
+      DL_SYMBOL(dl_counter),        DL_SYMBOL(dl_count),
+      DL_SYMBOL(dl_counted),        DL_SYMBOL(dl_arg_int),
+      DL_SYMBOL(dl_arg_float),      DL_SYMBOL(dl_arg_bool),
+      DL_SYMBOL(dl_arg_string),
+  };
+}
+
 std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
   evaluation = &current;
   std::vector<Jit::Symbol> symbols = {
@@ -465,6 +488,8 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_buffer),
       DL_SYMBOL(dl_assign),
       DL_SYMBOL(dl_parameter_initial),
+      DL_SYMBOL(dl_initial_as),
+      DL_SYMBOL(dl_become),
       DL_SYMBOL(dl_members),
       DL_SYMBOL(dl_module_known),
       DL_SYMBOL(dl_module_made),
@@ -496,15 +521,6 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_slot),
       DL_SYMBOL(dl_slot_assign),
       DL_SYMBOL(dl_update_number),
-      DL_SYMBOL(dl_setting),
-      DL_SYMBOL(dl_optimizer_setting),
-      DL_SYMBOL(dl_optimizer_rate),
-      DL_SYMBOL(dl_plateau),
-      DL_SYMBOL(dl_plateau_rate),
-      DL_SYMBOL(dl_plateau_step),
-      DL_SYMBOL(dl_counter),
-      DL_SYMBOL(dl_count),
-      DL_SYMBOL(dl_counted),
       DL_SYMBOL(dl_epoch_begin),
       DL_SYMBOL(dl_epoch_end),
       DL_SYMBOL(dl_dataset),
@@ -518,11 +534,8 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_metrics),
       DL_SYMBOL(dl_metric),
       DL_SYMBOL(dl_error_flag),
-      DL_SYMBOL(dl_arg_int),
-      DL_SYMBOL(dl_arg_float),
-      DL_SYMBOL(dl_arg_bool),
-      DL_SYMBOL(dl_arg_string),
   };
+  llvm::append_range(symbols, numberSymbols());
   llvm::append_range(symbols, meshSymbols());
   for (const Guard::Replacement &replacement : Guard::replacements())
     symbols.push_back({replacement.symbol, replacement.function});

@@ -81,8 +81,12 @@ static bool explainCopy(CxxProblem &problem,
                         said.contains("implicitly-deleted") &&
                         there.file == here.file && there.line == here.line &&
                         there.column == here.column;
-    bool ofCopy = there.file == here.file && there.line >= here.line &&
-                  said.contains("not marked const");
+    bool ofCopy =
+        there.file == here.file && there.line >= here.line &&
+        (said.contains("not marked const") ||
+         llvm::any_of(other.notes, [](const CxxNote &note) {
+           return StringRef(note.message.text).ends_with("for object argument");
+         }));
     other.isConsequence |= alsoCaptured || ofCopy;
   }
   return true;
@@ -281,8 +285,14 @@ static bool explainCandidates(CxxProblem &problem) {
     bool copies = first.ltrim("const ").starts_with(
         declared.take_until([](char c) { return c == '('; }).str() + " &");
     if (reason.empty() || what.contains("implicit") || declared.empty() ||
-        copies)
+        copies || (constructor && reason.starts_with("requires 0 arguments")))
       continue;
+    // F::relu(fc)
+    auto [from, to] = reason.split("' to 'const Operand' for ");
+    if (from.consume_front("no known conversion from '") && !to.empty()) {
+      replace(problem, from.str() + " is neither a dl::Tensor nor a number");
+      return true;
+    }
     bool ofOptions = reason.contains("initializer list argument to") &&
                      reason.contains("Options'");
     if (ofOptions && !optionsOnly)
@@ -360,6 +370,12 @@ static bool explainConversion(CxxProblem &problem) {
     replace(problem, from.str() + " is neither a dl::Tensor nor a number");
     return true;
   }
+  if (isNumber(from) && (to == "dl::Tensor" || to == "Tensor") &&
+      problem.inUserFile && !returned) {
+    replace(problem, "a number is no dl::Tensor: dl::zeros({}) is a zero to "
+                     "add to, dl::tensor(x) one of any value");
+    return true;
+  }
   if (ofTensor && isNumber(to)) {
     replace(problem, "a tensor has no value while the graph is being built; "
                      "return it in dl::Metrics to see it");
@@ -398,10 +414,15 @@ static bool explainTensors(CxxProblem &problem,
   replace(problem, "how many tensors there are belongs to the type: "
                    "dl::Tensors<2>; or write auto, and return "
                    "dl::Tensors{a, b}");
-  for (CxxProblem &other : problems)
+  for (CxxProblem &other : problems) {
+    StringRef said = other.message.text;
     other.isConsequence |=
         &other > &problem &&
-        StringRef(other.message.text).starts_with("excess elements in scalar");
+        (said.starts_with("excess elements in scalar") ||
+         said.starts_with("no matching function for call to object") ||
+         (said.starts_with("no viable conversion from returned") &&
+          said.contains("dl::Tensors<")));
+  }
   return true;
 }
 

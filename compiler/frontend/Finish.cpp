@@ -163,7 +163,11 @@ void Graph::writeState(const StateKey &key, StringRef role, StringRef kind,
   RankedTensorType type =
       own == slots.end() ? parameter.type : own->second.type;
   bool isRandom = kind != "zero" && kind != "constant" && kind != "dirac";
-  uint64_t randomKey = isRandom ? hashText("init:" + stateName(key)) : 0;
+  StateKey drawn = key;
+  if (parameter.beginsAs >= 0 &&
+      !names[static_cast<size_t>(parameter.beginsAs)].empty())
+    drawn.parameter = parameter.beginsAs;
+  uint64_t randomKey = isRandom ? hashText("init:" + stateName(drawn)) : 0;
   SmallVector<NamedAttribute> distribution = {
       builder.getNamedAttr("kind", builder.getStringAttr(kind)),
       builder.getNamedAttr("a", builder.getF64FloatAttr(initial.a)),

@@ -184,5 +184,29 @@ void Graph::setInitial(int handle, Initial initial) {
   if (trace)
     reporter.fail(
         "nn::init: parameters cannot be initialised inside of a step");
-  parameters[static_cast<size_t>(target.parameter)].initial = initial;
+  Parameter &parameter = parameters[static_cast<size_t>(target.parameter)];
+  parameter.initial = initial;
+  parameter.beginsAs = -1;
+}
+
+void Graph::become(int handle, int value) {
+  const Handle from = get(value, "an op in place");
+  get(handle, "an op in place");
+  Handle &target = handles[static_cast<size_t>(handle)];
+  if (target.value && target.type == from.type && target.trace == from.trace)
+    target.value = from.value;
+}
+
+void Graph::setInitialAs(int handle, int other) {
+  const Handle &target = get(handle, "copy_"), &from = get(other, "copy_");
+  if (target.parameter < 0 || from.parameter < 0)
+    reporter.fail("copy_ outside of steps: a parameter or a dl::Buffer begins "
+                  "with what another one begins with");
+  if (target.type != from.type)
+    reporter.fail("copy_: " + dl::graph::typeText(from.type) + " into " +
+                  dl::graph::typeText(target.type));
+  Parameter &parameter = parameters[static_cast<size_t>(target.parameter)];
+  const Parameter &source = parameters[static_cast<size_t>(from.parameter)];
+  parameter.initial = source.initial;
+  parameter.beginsAs = source.beginsAs < 0 ? from.parameter : source.beginsAs;
 }

@@ -37,6 +37,7 @@ struct Parameter {
   std::vector<Frame> made;
   bool requiresGrad = true;
   bool isBuffer = false;
+  int beginsAs = -1; // the parameter whose random numbers it begins with
 };
 
 class Graph {
@@ -67,6 +68,8 @@ public:
   int makeParameter(int handle, bool isBuffer = false);
   void assign(int handle, int value);
   void setInitial(int handle, Initial initial);
+  void setInitialAs(int handle, int other);
+  void become(int handle, int value);
 
   // Training.
   void backward(int loss);

@@ -39,14 +39,19 @@ std::string dl::frontend::insteadOfPython(const CxxProblem &problem) {
   if (text.starts_with("type 'dl::Batch' binds to"))
     return "two names get the two tensors of a batch; of more they are b[0], "
            "b[1] and so on";
-  // auto [B, T, C] = x.sizes();
-  if (text.starts_with("type 'Shape' binds to") ||
-      text.starts_with("type 'dl::Shape' binds to")) {
-    StringRef names = text.split(", but ").second;
+  // auto [B, T, C] = x.sizes(); auto [q, k, v] = x.chunk(3, -1);
+  auto [type, names] = text.split("' binds to");
+  bool sizes = type == "type 'Shape" || type == "type 'dl::Shape";
+  if (sizes || type == "type 'TensorList" || type == "type 'dl::TensorList") {
     unsigned count = 0;
+    names = names.split(", but ").second;
     names.consumeInteger(10, count);
-    return "how many sizes there are is said in the call: x.sizes<" +
-           std::to_string(count) + ">()";
+    std::string number = std::to_string(count);
+    return sizes ? "how many sizes there are is said in the call: x.sizes<" +
+                       number + ">()"
+                 : "how many tensors there are is said in the call: x.chunk<" +
+                       number + ">(...), and so split<" + number +
+                       "> and unbind<" + number + ">";
   }
   return "";
 }

@@ -10,6 +10,10 @@ SHAPES = {"x": (3, 4, 6), "y": (3, 4, 6), "im": (2, 4, 7, 8), "w": (5, 4, 3, 2),
 AT_BOUNDS = "torch.where((z > 0) & (z < 1), z, z.detach().clamp(0, 1))"
 
 ACTIVATIONS = [
+    ("[&] { auto t = x * 1; return F::relu(t, true) + t * y; }()", "(lambda t: F.relu(t, True) + t * y)(x * 1)"),
+    ("[&] { auto t = x * 1, u = t; t = t + nn::LeakyReLU(0.2, true)(u); return t + u; }()",
+     "F.leaky_relu(x, 0.2) * 3"),
+    ("F::leaky_relu(x, {.negative_slope = 0.3})", "F.leaky_relu(x, negative_slope=0.3)"), ("F::elu(x * 1, 0.5, true)", "F.elu(x, 0.5)"),
     ("F::silu(x)", "F.silu(x)"), ("F::gelu(x)", "F.gelu(x)"),
     ('F::gelu(x, {.approximate = "tanh"})', "F.gelu(x, approximate='tanh')"),
     ("x.clamp(-0.5, 0.5)", "x.clamp(-0.5, 0.5)"), ("x.clamp({.max = 0.1})", "x.clamp(max=0.1)"),
@@ -50,7 +54,9 @@ SHAPING = [
     ("x.index({0, dl::Ellipsis, dl::Slice(0, dl::kEnd, 3)})", "x[0, ..., ::3]"),
     ("x[dl::None, 1, dl::Ellipsis, dl::None]", "x[None, 1, ..., None]"), ("x[dl::Ellipsis, 2]", "x[..., 2]"),
     ("x.unflatten(2, {2, -1})", "x.unflatten(2, (2, 3))"), ("x.permute(2, 0, 1)", "x.permute(2, 0, 1)"),
-    ("x.permute({-1, 0, 1})", "x.permute(-1, 0, 1)"),
+    ("x.permute({-1, 0, 1})", "x.permute(-1, 0, 1)"), ("x.chunk<2>(2, -1).b", "x.chunk(2, -1)[1]"),
+    ("dl::split<3>(x, {1, 3, 2}, 2).c", "torch.split(x, [1, 3, 2], 2)[2]"), ("x.unbind<3>().b", "x.unbind()[1]"),
+    ("*++dl::begin(x)", "list(x)[1]"), ("(x > y).type_as(y) * y", "(x > y).type_as(y) * y"),
 ]
 WINDOWS = [
     ("F::avg_pool2d(im, 2)", "F.avg_pool2d(im, 2)"),
@@ -186,7 +192,8 @@ ROUNDED = [
     ("dl::logical_xor(x > 0, y > 0)", "torch.logical_xor(x > 0, y > 0)"),
     ("dl::addcmul(x, y, y, {.value = 0.3})", "torch.addcmul(x, y, y, value=0.3)"), ("dl::addcdiv(x, y, $S)", "torch.addcdiv(x, y, $S)"),
     ("x.norm()", "x.norm()"), ("x.norm(2, 1)", "x.norm(2, 1)"), ("(z * 0).norm(2, {0, 1}, true)", "(z * 0).norm(2, (0, 1), True)"),
-    ("x.norm(1, {0, 2})", "x.norm(1, (0, 2))"), ("x.norm(3, -1)", "x.norm(3, -1)"), ("x.norm(__builtin_inf(), 1)", "x.norm(float('inf'), 1)"),
+    ("x.norm(1, {0, 2})", "x.norm(1, (0, 2))"), ("x.norm(3, -1)", "x.norm(3, -1)"),
+    ("x.norm({.dim = -1, .keepdim = true})", "x.norm(dim=-1, keepdim=True)"), ("dl::norm(x, 3, 1, {.keepdim = true})", "torch.norm(x, 3, 1, True)"), ("x.norm(__builtin_inf(), 1)", "x.norm(float('inf'), 1)"),
     ("dl::norm(z, 0, 1)", "torch.norm(z, 0, 1)"), ("(x > 1).any()", "(x > 1).any()"), ("(x > 1).any(1)", "(x > 1).any(1)"),
     ("dl::all(x < 1, -1, true)", "torch.all(x < 1, -1, True)"), ("(x < 9).all()", "(x < 9).all()"),
 ]

@@ -139,6 +139,12 @@ int dl_buffer(int tensor) noexcept;
 void dl_assign(int state, int tensor) noexcept;
 void dl_parameter_initial(int parameter, int kind, double a, double b,
                           double low, double high) noexcept;
+// It begins with the values that the other state begins with.
+void dl_initial_as(int state, int other) noexcept;
+
+// A tensor of a step stands for another value from here on, as an op in place
+// makes it. What is none of this step stays.
+void dl_become(int tensor, int value) noexcept;
 
 // Modules: `path` is known after a walk from the outermost module.
 enum dl_member_kind { DL_MEMBER_MODULE, DL_MEMBER_PARAMETER, DL_MEMBER_BUFFER };

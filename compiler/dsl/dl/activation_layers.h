@@ -7,9 +7,13 @@ namespace dl::nn {
 #define DL_ACTIVATION(Layer, function)                                         \
   class Layer : public Module {                                                \
   public:                                                                      \
-    explicit Layer(InplaceOptions = {}) {}                                     \
-    template <detail::Bool T> explicit Layer(T) {}                             \
-    Tensor forward(Tensor x) { return functional::function(x); }               \
+    bool inplace;                                                              \
+    explicit Layer(InplaceOptions o = {}) : inplace(o.inplace) {}              \
+    template <detail::Bool T> explicit Layer(T inplace) : inplace(inplace) {}  \
+    Tensor forward(Tensor x) {                                                 \
+      Tensor y = functional::function(x);                                      \
+      return functional::detail::in_place(x, y, inplace);                      \
+    }                                                                          \
   };
 DL_ACTIVATION(ReLU6, relu6)
 DL_ACTIVATION(SELU, selu)
@@ -26,10 +30,14 @@ DL_ACTIVATION(Tanhshrink, tanhshrink)
   class Layer : public Module {                                                \
   public:                                                                      \
     double number;                                                             \
-    explicit Layer(double number = standard, InplaceOptions = {})              \
-        : number(number) {}                                                    \
-    Layer(double number, bool) : number(number) {}                             \
-    Tensor forward(Tensor x) { return functional::function(x, number); }       \
+    bool inplace;                                                              \
+    explicit Layer(double number = standard, InplaceOptions o = {})            \
+        : number(number), inplace(o.inplace) {}                                \
+    Layer(double number, bool inplace) : number(number), inplace(inplace) {}   \
+    Tensor forward(Tensor x) {                                                 \
+      Tensor y = functional::function(x, number);                              \
+      return functional::detail::in_place(x, y, inplace);                      \
+    }                                                                          \
   };
 DL_ACTIVATION(LeakyReLU, leaky_relu, negative_slope, 0.01)
 DL_ACTIVATION(ELU, elu, alpha, 1)
@@ -43,12 +51,15 @@ DL_ACTIVATION(Softshrink, softshrink, lambd, 0.5)
   class Layer : public Module {                                                \
   public:                                                                      \
     double first, second;                                                      \
+    bool inplace;                                                              \
     explicit Layer(double first = one, double second = two,                    \
-                   InplaceOptions = {})                                        \
-        : first(first), second(second) {}                                      \
-    Layer(double first, double second, bool) : first(first), second(second) {} \
+                   InplaceOptions o = {})                                      \
+        : first(first), second(second), inplace(o.inplace) {}                  \
+    Layer(double first, double second, bool inplace)                           \
+        : first(first), second(second), inplace(inplace) {}                    \
     Tensor forward(Tensor x) {                                                 \
-      return functional::function(x, first, second);                           \
+      Tensor y = functional::function(x, first, second);                       \
+      return functional::detail::in_place(x, y, inplace);                      \
     }                                                                          \
   };
 DL_ACTIVATION(Hardtanh, hardtanh, min_val, -1, max_val, 1)
@@ -58,12 +69,14 @@ DL_ACTIVATION(Softplus, softplus, beta, 1, threshold, 20)
 class Threshold : public Module {
 public:
   double threshold, value;
-  Threshold(double threshold, double value, InplaceOptions = {})
-      : threshold(threshold), value(value) {}
-  Threshold(double threshold, double value, bool)
-      : threshold(threshold), value(value) {}
+  bool inplace;
+  Threshold(double threshold, double value, InplaceOptions o = {})
+      : Threshold(threshold, value, o.inplace) {}
+  Threshold(double threshold, double value, bool inplace)
+      : threshold(threshold), value(value), inplace(inplace) {}
   Tensor forward(Tensor x) {
-    return functional::threshold(x, threshold, value);
+    Tensor y = functional::threshold(x, threshold, value);
+    return functional::detail::in_place(x, y, inplace);
   }
 };
 

@@ -108,4 +108,41 @@ inline Tensor softmin(Tensor x, i64 dim) {
   return (-x).softmax(dim);
 }
 
+/// inplace, by name or in its position.
+#define DL_INPLACE(function)                                                   \
+  template <detail::Bool T> Tensor function(Tensor x, T inplace) {             \
+    return detail::in_place(x, function(x), inplace);                          \
+  }                                                                            \
+  inline Tensor function(Tensor x, InplaceOptions options) {                   \
+    return function(x, options.inplace);                                       \
+  }
+#define DL_INPLACE_NUMBER(function)                                            \
+  template <detail::Bool T>                                                    \
+  Tensor function(Tensor x, double number, T inplace) {                        \
+    return detail::in_place(x, function(x, number), inplace);                  \
+  }                                                                            \
+  inline Tensor function(Tensor x, double number, InplaceOptions options) {    \
+    return function(x, number, options.inplace);                               \
+  }
+DL_INPLACE(relu)
+DL_INPLACE(relu6)
+DL_INPLACE(selu)
+DL_INPLACE(silu)
+DL_INPLACE(mish)
+DL_INPLACE(hardswish)
+DL_INPLACE(hardsigmoid)
+DL_INPLACE_NUMBER(leaky_relu)
+DL_INPLACE_NUMBER(elu)
+DL_INPLACE_NUMBER(celu)
+#undef DL_INPLACE
+#undef DL_INPLACE_NUMBER
+
+struct LeakyReLUOptions {
+  double negative_slope = 0.01;
+  bool inplace = false;
+};
+inline Tensor leaky_relu(Tensor x, LeakyReLUOptions options) {
+  return leaky_relu(x, options.negative_slope, options.inplace);
+}
+
 } // namespace dl::nn::functional

@@ -1,6 +1,6 @@
 #pragma once
 // Modules that hold modules.
-#include "module.h"
+#include "submodules.h"
 
 namespace dl::nn {
 
@@ -60,9 +60,10 @@ template <class M> M *as(const AnyModule &module) {
 }
 
 namespace detail {
-/// Owns modules, which get the names 0, 1, ...
+/// Owns modules, which get the names 0, 1, ... unless they have one.
 class ModuleStore : public Module {
   AnyModule *items = nullptr;
+  char **names = nullptr;
   int count = 0;
 
 public:
@@ -76,9 +77,12 @@ public:
     return *this;
   }
   ~ModuleStore() {
-    for (int i = 0; i < count; ++i)
+    for (int i = 0; i < count; ++i) {
       delete items[i].get();
+      delete[] names[i];
+    }
     delete[] items;
+    delete[] names;
   }
 
   int size() const { return count; }
@@ -92,16 +96,24 @@ public:
 
   void visit_members(Visitor &visitor) override {
     for (int i = 0; i < count; ++i)
-      visitor.module(IndexName(i).c_str(), items[i]);
+      visitor.module(names[i] ? names[i] : IndexName(i).c_str(), items[i]);
   }
 
 protected:
-  template <IsModule M> void add(M &&module) {
+  const char *name(int index) const { return names[index]; }
+  template <IsModule M> void add(M &&module, const char *name = nullptr) {
     AnyModule *grown = new AnyModule[static_cast<unsigned>(count) + 1];
+    char **longer = new char *[static_cast<unsigned>(count) + 1];
     for (int i = 0; i < count; ++i)
-      grown[i] = items[i];
+      grown[i] = items[i], longer[i] = names[i];
     delete[] items;
-    items = grown;
+    delete[] names;
+    items = grown, names = longer;
+    names[count] = nullptr;
+    if (name) {
+      unsigned size = static_cast<unsigned>(__builtin_strlen(name)) + 1;
+      __builtin_memcpy(names[count] = new char[size], name, size);
+    }
     items[count++] = AnyModule(new M(static_cast<M &&>(module)));
     dl_modules_changed();
   }
@@ -109,11 +121,10 @@ protected:
 private:
   void swap(ModuleStore &other) {
     AnyModule *their_items = other.items;
+    char **their_names = other.names;
     int their_count = other.count;
-    other.items = items;
-    other.count = count;
-    items = their_items;
-    count = their_count;
+    other.items = items, other.names = names, other.count = count;
+    items = their_items, names = their_names, count = their_count;
   }
 };
 } // namespace detail
@@ -139,6 +150,13 @@ public:
   }
   template <detail::IsModule M> Sequential &append(M &&module) {
     return push_back(static_cast<M &&>(module));
+  }
+  /// Under a name of its own.
+  template <detail::IsModule M> void add_module(Name name, M &&module) {
+    static_assert(detail::TakesTensor<M>,
+                  "a module of nn::Sequential takes one dl::Tensor and gives "
+                  "one");
+    add(static_cast<M &&>(module), name);
   }
 
   Tensor forward(Tensor x) {
@@ -166,6 +184,58 @@ public:
   template <detail::IsModule M> ModuleList &push_back(M &&module) {
     return append(static_cast<M &&>(module));
   }
+};
+
+/// Modules with names: layers.add_module("linear", nn::Linear{4, 2}); and
+/// layers["linear"](x), or for (auto [name, layer] : layers.items()).
+class ModuleDict : public detail::ModuleStore {
+  struct Item {
+    Name name;
+    AnyModule module;
+  };
+  struct Items {
+    ModuleDict *of;
+    struct Iterator {
+      ModuleDict *of;
+      int at;
+      mutable Item item = {};
+      Item &operator*() const {
+        return item = {of->name(at), static_cast<ModuleStore &>(*of)[at]};
+      }
+      Iterator &operator++() {
+        ++at;
+        return *this;
+      }
+      bool operator!=(const Iterator &other) const { return at != other.at; }
+    };
+    Iterator begin() const { return {of, 0, {}}; }
+    Iterator end() const { return {of, of->size(), {}}; }
+  };
+
+  int find(Name wanted) const {
+    for (int i = 0; i < size(); ++i)
+      if (Name(name(i)) == wanted)
+        return i;
+    return -1;
+  }
+
+public:
+  ModuleDict() = default;
+  ModuleDict(ModuleDict &&) noexcept = default;
+  ModuleDict &operator=(ModuleDict &&) noexcept = default;
+  template <detail::IsModule M> void add_module(Name name, M &&module) {
+    if (contains(name))
+      detail::fail("ModuleDict: there are two modules \"{}\"", name);
+    add(static_cast<M &&>(module), name);
+  }
+  bool contains(Name name) const { return find(name) >= 0; }
+  AnyModule &operator[](Name name) {
+    int index = find(name);
+    if (index < 0)
+      detail::fail("ModuleDict: there is no module \"{}\"", name);
+    return ModuleStore::operator[](index);
+  }
+  Items items() { return {this}; }
 };
 
 } // namespace dl::nn

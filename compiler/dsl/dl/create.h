@@ -58,6 +58,15 @@ inline Tensor ones(const Shape &size, TensorOptions options = {}) {
   return full(size, 1.0, options);
 }
 
+/// Zeros: what is in it is to be set by nn::init, or another op.
+inline Tensor empty(const Shape &size, TensorOptions options = {}) {
+  detail::Called called("empty");
+  return full(size, 0, options);
+}
+inline Tensor empty(const Shape &size, DType dtype) {
+  return empty(size, TensorOptions{dtype});
+}
+
 namespace detail {
 inline Tensor random(const char *op, int kind, double a, double b,
                      const Shape &size) {
@@ -109,6 +118,7 @@ inline Tensor randint(i64 high, const Shape &size) {
   }
 DL_SIZES(zeros)
 DL_SIZES(ones)
+DL_SIZES(empty)
 DL_SIZES(rand)
 DL_SIZES(randn)
 #undef DL_SIZES
@@ -191,6 +201,10 @@ Tensor arange(E end, TensorOptions options = {}) {
 inline Tensor zeros_like(Tensor x) {
   detail::Called called("zeros_like");
   return zeros(x.sizes(), {.dtype = x.dtype()});
+}
+inline Tensor empty_like(Tensor x) {
+  detail::Called called("empty_like");
+  return empty(x.sizes(), {.dtype = x.dtype()});
 }
 inline Tensor ones_like(Tensor x) {
   detail::Called called("ones_like");

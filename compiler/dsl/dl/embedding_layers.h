@@ -20,10 +20,11 @@ inline Parameter table(const char *layer, i64 rows, i64 columns, i64 padding) {
 
 class Embedding : public Module {
 public:
-  i64 num_embeddings, embedding_dim;
+  i64 num_embeddings = 0, embedding_dim = 0;
   EmbeddingOptions options;
   Parameter weight;
 
+  Embedding() = default;
   Embedding(i64 num_embeddings, i64 embedding_dim,
             EmbeddingOptions options = {})
       : num_embeddings(num_embeddings), embedding_dim(embedding_dim),
@@ -44,7 +45,7 @@ public:
 /// Bags of as many indices each: [N,B] gives [N,embedding_dim].
 class EmbeddingBag : public Module {
 public:
-  i64 num_embeddings, embedding_dim;
+  i64 num_embeddings = 0, embedding_dim = 0;
   EmbeddingBagOptions options;
   Parameter weight;
 

@@ -14,12 +14,28 @@ struct GELUOptions {
   const char *approximate = "none";
 };
 
-/// Accepted, as nn::ReLU{true} is, and without meaning: the compiler decides.
+/// As in PyTorch what has the operand has the result then; memory is the
+/// compiler's matter.
 struct InplaceOptions {
   bool inplace = false;
 };
+/// By default the step says which it is.
+struct DropoutOptions {
+  bool training = dl_is_training(), inplace = false;
+};
 
 namespace functional {
+
+namespace detail { // below
+using namespace nn::detail;
+
+/// The result, which the operand becomes, too.
+inline Tensor in_place(const Tensor &x, const Tensor &result, bool inplace) {
+  if (inplace)
+    dl_become(x.id, result.id);
+  return result;
+}
+} // namespace detail
 
 // The elementwise ones of torch.nn.functional are those of dl.
 using dl::log_softmax, dl::relu, dl::sigmoid, dl::softmax, dl::tanh;
@@ -139,8 +155,13 @@ inline Tensor dropout(const char *what, Tensor x, double p, bool training,
   inline Tensor Name(Tensor x, double p = 0.5) {                               \
     return detail::dropout(#Name, x, p, dl_is_training(), channelwise);        \
   }                                                                            \
-  inline Tensor Name(Tensor x, double p, bool training) {                      \
-    return detail::dropout(#Name, x, p, training, channelwise);                \
+  inline Tensor Name(Tensor x, double p, bool training,                        \
+                     bool inplace = false) {                                   \
+    Tensor y = detail::dropout(#Name, x, p, training, channelwise);            \
+    return detail::in_place(x, y, inplace);                                    \
+  }                                                                            \
+  inline Tensor Name(Tensor x, double p, DropoutOptions o) {                   \
+    return Name(x, p, o.training, o.inplace);                                  \
   }
 DL_DROPOUT(dropout, false)
 DL_DROPOUT(dropout1d, true)

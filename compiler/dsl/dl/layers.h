@@ -27,9 +27,11 @@ struct LinearOptions {
 
 class Linear : public Module {
 public:
-  i64 in_features, out_features;
+  i64 in_features = 0, out_features = 0;
   Parameter weight, bias;
 
+  /// To be assigned in the constructor of what has it, as others here.
+  Linear() = default;
   Linear(i64 in_features, i64 out_features, LinearOptions options = {})
       : in_features(in_features), out_features(out_features) {
     detail::at_least_one("Linear", "in_features", in_features);
@@ -103,9 +105,13 @@ public:
   class Name : public Module {                                                 \
   public:                                                                      \
     double p;                                                                  \
-    explicit Name(double p = 0.5, InplaceOptions = {}) : p(p) {}               \
-    Name(double p, bool) : p(p) {}                                             \
-    Tensor forward(Tensor x) { return functional::function(x, p); }            \
+    bool inplace;                                                              \
+    explicit Name(double p = 0.5, InplaceOptions o = {})                       \
+        : p(p), inplace(o.inplace) {}                                          \
+    Name(double p, bool inplace) : p(p), inplace(inplace) {}                   \
+    Tensor forward(Tensor x) {                                                 \
+      return functional::function(x, p, dl_is_training(), inplace);            \
+    }                                                                          \
   }
 DL_DROPOUT(Dropout, dropout);
 DL_DROPOUT(Dropout1d, dropout1d);
@@ -115,9 +121,12 @@ DL_DROPOUT(Dropout3d, dropout3d);
 
 class ReLU : public Module {
 public:
-  explicit ReLU(InplaceOptions = {}) {}
-  template <detail::Bool T> explicit ReLU(T) {}
-  Tensor forward(Tensor x) { return x.relu(); }
+  bool inplace;
+  explicit ReLU(InplaceOptions o = {}) : inplace(o.inplace) {}
+  template <detail::Bool T> explicit ReLU(T inplace) : inplace(inplace) {}
+  Tensor forward(Tensor x) {
+    return functional::detail::in_place(x, x.relu(), inplace);
+  }
 };
 
 class Sigmoid : public Module {
@@ -132,9 +141,12 @@ public:
 
 class SiLU : public Module {
 public:
-  explicit SiLU(InplaceOptions = {}) {}
-  template <detail::Bool T> explicit SiLU(T) {}
-  Tensor forward(Tensor x) { return functional::silu(x); }
+  bool inplace;
+  explicit SiLU(InplaceOptions o = {}) : inplace(o.inplace) {}
+  template <detail::Bool T> explicit SiLU(T inplace) : inplace(inplace) {}
+  Tensor forward(Tensor x) {
+    return functional::detail::in_place(x, functional::silu(x), inplace);
+  }
 };
 
 class GELU : public Module {

@@ -60,19 +60,36 @@ public:
 
 /// What a function returns that gives several: `return dl::Tensors{mu,
 /// logvar};` and `auto [mu, logvar] = encode(x);`.
-template <int N> struct Tensors;
-template <> struct Tensors<2> {
-  Tensor first, second;
-};
-template <> struct Tensors<3> {
-  Tensor first, second, third;
-};
-template <> struct Tensors<4> {
-  Tensor first, second, third, fourth;
-};
-Tensors(Tensor, Tensor) -> Tensors<2>;
-Tensors(Tensor, Tensor, Tensor) -> Tensors<3>;
-Tensors(Tensor, Tensor, Tensor, Tensor) -> Tensors<4>;
+#define DL_TENSORS(count, members, ...)                                        \
+  template <> struct Tensors<count> {                                          \
+    Tensor DL_NAMES members;                                                   \
+    DL_TIED(members, __VA_ARGS__)                                              \
+  };
+// clang-format off
+DL_TENSORS(2, (a, b), Tensor &, Tensor &)
+DL_TENSORS(3, (a, b, c), Tensor &, Tensor &, Tensor &)
+DL_TENSORS(4, (a, b, c, d), Tensor &, Tensor &, Tensor &, Tensor &)
+DL_TENSORS(5, (a, b, c, d, e), Tensor &, Tensor &, Tensor &, Tensor &,
+           Tensor &)
+DL_TENSORS(6, (a, b, c, d, e, f), Tensor &, Tensor &, Tensor &, Tensor &,
+           Tensor &, Tensor &)
+// clang-format on
+#undef DL_TENSORS
+template <class... T>
+  requires(__is_convertible(T, Tensor) && ...)
+Tensors(T...) -> Tensors<sizeof...(T)>;
+
+namespace detail {
+template <class T, T... I> struct Numbers {};
+/// As many parts as there are names for them.
+template <int N> Tensors<N> named(const char *what, const TensorList &parts) {
+  if (parts.size() != N)
+    fail("{}<{}>: it gives {} tensors", what, N, parts.size());
+  return [&]<int... I>(Numbers<int, I...>) {
+    return Tensors<N>{parts[I]...};
+  }(__make_integer_seq<Numbers, int, N>());
+}
+} // namespace detail
 
 inline TensorList Tensor::split(const Shape &sizes, i64 dim) const {
   detail::Called called("split");
@@ -127,6 +144,45 @@ inline TensorList Tensor::unbind(i64 dim) const {
     parts.push_back(select(at, i));
   return parts;
 }
+
+#define DL_NAMED(function, Argument)                                           \
+  template <int N> Tensors<N> Tensor::function(Argument a, i64 dim) const {    \
+    return detail::named<N>(#function, function(a, dim));                      \
+  }                                                                            \
+  template <int N> Tensors<N> function(Tensor x, Argument a, i64 dim = 0) {    \
+    return x.function<N>(a, dim);                                              \
+  }
+DL_NAMED(split, i64)
+DL_NAMED(split, const Shape &)
+DL_NAMED(chunk, i64)
+#undef DL_NAMED
+template <int N> Tensors<N> Tensor::unbind(i64 dim) const {
+  return detail::named<N>("unbind", unbind(dim));
+}
+template <int N> Tensors<N> unbind(Tensor x, i64 dim = 0) {
+  return x.unbind<N>(dim);
+}
+
+/// for (auto row : x), along the first dim.
+class TensorIterator {
+  Tensor x;
+  i64 at;
+
+public:
+  TensorIterator(Tensor x, i64 at) : x(x), at(at) {}
+  Tensor operator*() const { return x.select(0, at); }
+  TensorIterator &operator++() {
+    ++at;
+    return *this;
+  }
+  bool operator!=(const TensorIterator &other) const { return at != other.at; }
+};
+inline TensorIterator begin(const Tensor &x) {
+  if (x.dim() == 0)
+    detail::fail("a scalar has no dim to go along");
+  return {x, 0};
+}
+inline TensorIterator end(const Tensor &x) { return {x, x.size(0)}; }
 
 /// Tensors one after the other along a dim that they have.
 inline Tensor cat(const TensorList &tensors, i64 dim = 0) {

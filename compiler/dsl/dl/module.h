@@ -1,11 +1,15 @@
 #pragma once
 // nn::Module: a plain struct with members and a forward function. The compiler
 // names the members; nothing is registered by hand.
+#include "names.h"
 #include "sequence_losses.h"
 
 namespace dl::nn {
 
 class Module;
+class NamedModuleList;
+class ModuleRange;
+class StateDict;
 
 namespace detail {
 using namespace dl::detail;
@@ -31,37 +35,6 @@ struct Scope {
   Scope(const Scope &) = delete;
 };
 } // namespace detail
-
-/// A text that can be asked what is in it.
-class Name {
-  const char *text = "";
-
-public:
-  Name() = default;
-  Name(const char *text) : text(text) {}
-  operator const char *() const { return text; }
-  bool starts_with(const char *part) const {
-    const char *at = text;
-    for (; *part && *part == *at; ++part, ++at)
-      ;
-    return !*part;
-  }
-  bool ends_with(const char *part) const {
-    for (const char *at = text; *at; ++at)
-      if (detail::equal(at, part))
-        return true;
-    return !*part;
-  }
-  bool contains(const char *part) const {
-    for (const char *at = text; *at; ++at)
-      if (Name(at).starts_with(part))
-        return true;
-    return !*part;
-  }
-  friend bool operator==(Name a, const char *b) {
-    return detail::equal(a.text, b);
-  }
-};
 
 /// A parameter and its path, as in PyTorch's named_parameters().
 struct NamedParameter {
@@ -119,43 +92,6 @@ public:
 };
 
 namespace detail {
-/// A number as text: the name of a module in a container.
-class IndexName {
-  char text[12];
-  char *first = text + 11;
-
-public:
-  explicit IndexName(int index) {
-    *first = 0;
-    do
-      *--first = static_cast<char>('0' + index % 10);
-    while (index /= 10);
-  }
-  const char *c_str() const { return first; }
-};
-
-/// The name of an element of a list: "layers.0".
-class ElementName {
-  char *text;
-
-public:
-  ElementName(const char *list, int index) {
-    IndexName number(index);
-    const char *parts[] = {list, ".", number.c_str()};
-    unsigned size = 1;
-    for (const char *part : parts)
-      size += static_cast<unsigned>(__builtin_strlen(part));
-    char *end = text = new char[size];
-    for (const char *part : parts)
-      for (; *part; ++part)
-        *end++ = *part;
-    *end = 0;
-  }
-  ~ElementName() { delete[] text; }
-  ElementName(const ElementName &) = delete;
-  const char *c_str() const { return text; }
-};
-
 inline void visit(Visitor &visitor, const dl_member &member, char *object);
 } // namespace detail
 
@@ -187,6 +123,13 @@ public:
     return {first, count};
   }
   ParameterList parameters() { return ParameterList(named_parameters()); }
+  /// This module and all in it; the modules right in it. See submodules.h.
+  ModuleRange modules();
+  NamedModuleList named_modules();
+  ModuleRange children();
+  NamedModuleList named_children();
+  StateDict state_dict();
+  void load_state_dict(const StateDict &from);
   void zero_grad();
   /// Freezes all parameters, or thaws them.
   void requires_grad_(bool value = true);

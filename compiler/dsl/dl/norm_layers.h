@@ -11,6 +11,7 @@ public:
   LayerNormOptions options;
   Parameter weight, bias;
 
+  LayerNorm() = default;
   explicit LayerNorm(const Dims &normalized_shape,
                      LayerNormOptions options = {})
       : normalized_shape(normalized_shape), options(options) {
@@ -34,6 +35,7 @@ public:
   RMSNormOptions options;
   Parameter weight;
 
+  RMSNorm() = default;
   explicit RMSNorm(const Dims &normalized_shape, RMSNormOptions options = {})
       : normalized_shape(normalized_shape), options(options) {
     if (options.elementwise_affine)
@@ -49,10 +51,11 @@ public:
 
 class GroupNorm : public Module {
 public:
-  i64 num_groups, num_channels;
+  i64 num_groups = 0, num_channels = 0;
   GroupNormOptions options;
   Parameter weight, bias;
 
+  GroupNorm() = default;
   GroupNorm(i64 num_groups, i64 num_channels, GroupNormOptions options = {})
       : num_groups(num_groups), num_channels(num_channels), options(options) {
     if (num_groups < 1 || num_channels < 1 || num_channels % num_groups)
@@ -80,10 +83,11 @@ namespace detail {
 /// Each channel of each item by its own mean and variance.
 template <int Rank> class InstanceNorm : public Module {
 public:
-  i64 num_features;
+  i64 num_features = 0;
   InstanceNormOptions options;
   Parameter weight, bias;
 
+  InstanceNorm() = default;
   explicit InstanceNorm(i64 num_features, InstanceNormOptions options = {})
       : num_features(num_features), options(options) {
     if (num_features < 1)
@@ -129,11 +133,12 @@ namespace detail {
 /// on all devices, and keeps running ones, by which p.eval() normalises.
 template <int Least, int Most> class BatchNorm : public Module {
 public:
-  i64 num_features;
+  i64 num_features = 0;
   BatchNormOptions options;
   Parameter weight, bias;
   Buffer running_mean, running_var, num_batches_tracked;
 
+  BatchNorm() = default;
   explicit BatchNorm(i64 num_features, BatchNormOptions options = {})
       : num_features(num_features), options(options) {
     at_least_one("BatchNorm", "num_features", num_features);

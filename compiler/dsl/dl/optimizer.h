@@ -74,6 +74,11 @@ namespace lr_scheduler {
 class LRScheduler;
 }
 
+/// Gradients are unset, never filled with zeros.
+struct ZeroGradOptions {
+  bool set_to_none = true;
+};
+
 /// What schedulers know of an optimizer.
 class OptimizerBase {
   friend class lr_scheduler::LRScheduler;
@@ -95,7 +100,7 @@ public:
       delete ("dl: an optimizer is not copied; pass it by reference");
   OptimizerBase &operator=(const OptimizerBase &) =
       delete ("dl: an optimizer is not copied; pass it by reference");
-  /// Gradients are unset, never filled with zeros.
+  void zero_grad(ZeroGradOptions options) { zero_grad(options.set_to_none); }
   void zero_grad(bool set_to_none = true) {
     if (!set_to_none)
       detail::unsupported(

@@ -19,13 +19,42 @@ public:
   }
   bool requires_grad() const { return dl_requires_grad_of(id); }
 
+  /// The parameter: what is below needs no no_grad(), so w.data().clamp_(a, b)
+  /// is w.clamp_(a, b).
+  Parameter &data() { return *this; }
+
+  // Outside of steps: what it begins with, as of nn::init.
+  Parameter &normal_(double mean = 0, double std = 1) {
+    dl_parameter_initial(id, DL_NORMAL, mean, std, 0, 0);
+    return *this;
+  }
+  Parameter &uniform_(double from = 0, double to = 1) {
+    dl_parameter_initial(id, DL_UNIFORM, from, to, 0, 0);
+    return *this;
+  }
+
   // In a training step: the value from here on, as PyTorch's methods make it
-  // under no_grad(). No gradient goes through the change.
+  // under no_grad(). No gradient goes through the change. The first three give,
+  // outside of steps, what it begins with.
   Parameter &copy_(const Tensor &value) {
-    return become("copy_", [&] { return value; });
+    if (dl_in_step())
+      return become("copy_", [&] { return value; });
+    dl_initial_as(id, value.id);
+    return *this;
   }
   Parameter &fill_(const Operand &value) {
-    return become("fill_", [&] { return mul(0) + value; });
+    if (dl_in_step())
+      return become("fill_", [&] { return mul(0) + value; });
+    detail::Called called("fill_");
+    if (value.kind == DL_PROMOTED)
+      detail::fail(
+          "the value is a tensor; outside of steps a number is wanted");
+    dl_parameter_initial(id, DL_CONSTANT,
+                         value.kind == DL_FLOAT_SCALAR
+                             ? value.number
+                             : static_cast<double>(value.integer),
+                         0, 0, 0);
+    return *this;
   }
   Parameter &zero_() { return fill_(0); }
   Parameter &add_(const Operand &other) {

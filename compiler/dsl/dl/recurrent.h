@@ -31,15 +31,18 @@ struct GRUOptions {
 /// The hidden state and the cell state of an LSTM.
 struct LSTMState {
   Tensor h, c;
+  DL_TIED((h, c), Tensor &, Tensor &)
 };
 /// auto [output, h] = gru(x);
 struct RecurrentResult {
   Tensor output, h;
+  DL_TIED((output, h), Tensor &, Tensor &)
 };
 /// auto [output, state] = lstm(x); with state.h and state.c.
 struct LSTMResult {
   Tensor output;
   LSTMState state;
+  DL_TIED((output, state), Tensor &, LSTMState &)
 };
 
 namespace detail {

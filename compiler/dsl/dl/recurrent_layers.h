@@ -9,6 +9,7 @@ class RNN : public detail::RecurrentModule {
   bool relu = false;
 
 public:
+  RNN() : RecurrentModule("RNN") {}
   RNN(i64 input_size, i64 hidden_size, const RNNOptions &o = {})
       : RecurrentModule("RNN") {
     this->input_size = input_size, this->hidden_size = hidden_size;
@@ -37,6 +38,7 @@ public:
 /// cell, output.
 class LSTM : public detail::RecurrentModule {
 public:
+  LSTM() : RecurrentModule("LSTM") {}
   LSTM(i64 input_size, i64 hidden_size, const LSTMOptions &o = {})
       : RecurrentModule("LSTM") {
     this->input_size = input_size, this->hidden_size = hidden_size;
@@ -70,6 +72,7 @@ public:
 /// Cho et al. 2014, with gates in the order reset, update, new.
 class GRU : public detail::RecurrentModule {
 public:
+  GRU() : RecurrentModule("GRU") {}
   GRU(i64 input_size, i64 hidden_size, const GRUOptions &o = {})
       : RecurrentModule("GRU") {
     this->input_size = input_size, this->hidden_size = hidden_size;
@@ -101,9 +104,10 @@ protected:
   }
 
 public:
-  i64 input_size, hidden_size;
+  i64 input_size = 0, hidden_size = 0;
   Parameter weight_ih, weight_hh, bias_ih, bias_hh;
 
+  RecurrentCell() = default;
   RecurrentCell(const char *what, i64 input_size, i64 hidden_size, i64 gates,
                 bool bias)
       : input_size(input_size), hidden_size(hidden_size) {
@@ -122,9 +126,10 @@ struct RNNCellOptions {
   const char *nonlinearity = "tanh";
 };
 class RNNCell : public detail::RecurrentCell {
-  bool relu;
+  bool relu = false;
 
 public:
+  RNNCell() = default;
   RNNCell(i64 input_size, i64 hidden_size, RNNCellOptions o = {})
       : RecurrentCell("RNNCell", input_size, hidden_size, 1, o.bias),
         relu(detail::equal(o.nonlinearity, "relu")) {}
@@ -136,6 +141,7 @@ public:
 
 class LSTMCell : public detail::RecurrentCell {
 public:
+  LSTMCell() = default;
   LSTMCell(i64 input_size, i64 hidden_size, LinearOptions o = {})
       : RecurrentCell("LSTMCell", input_size, hidden_size, 4, o.bias) {}
   /// auto [h, c] = cell(x, {h, c});
@@ -150,6 +156,7 @@ public:
 
 class GRUCell : public detail::RecurrentCell {
 public:
+  GRUCell() = default;
   GRUCell(i64 input_size, i64 hidden_size, LinearOptions o = {})
       : RecurrentCell("GRUCell", input_size, hidden_size, 3, o.bias) {}
   Tensor forward(Tensor x, Tensor h = {}) {

@@ -135,6 +135,10 @@ inline Tensor norm(Tensor x, double p = 2) { return x.norm(p); }
 inline Tensor norm(Tensor x, double p, const Dims &dims, bool keepdim = false) {
   return x.norm(p, dims, keepdim);
 }
+inline Tensor norm(Tensor x, double p, const Dims &dims, ReduceOptions o) {
+  return x.norm(p, dims, o);
+}
+inline Tensor norm(Tensor x, NormOptions options) { return x.norm(options); }
 
 inline Tensor Tensor::any(const Dims &dims, bool keepdim) const {
   detail::Called called("any");

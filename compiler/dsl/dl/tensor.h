@@ -27,6 +27,7 @@ namespace dl {
 
 struct ValuesAndIndices;
 class TensorList;
+template <int N> struct Tensors;
 class Index;
 
 class Tensor {
@@ -97,6 +98,7 @@ public:
   Tensor masked_fill(Tensor mask, const Operand &value) const;
 
   Tensor to(DType dtype) const;
+  Tensor type_as(Tensor other) const { return to(other.dtype()); }
   Tensor detach() const;
   Tensor contiguous() const;
   /// Divided along axes of the mesh, an entry for each dim: {"dp", nullptr,
@@ -147,6 +149,10 @@ public:
   /// (sum |x|^p)^(1/p); p may be infinite, or minus infinity.
   Tensor norm(double p = 2) const;
   Tensor norm(double p, const Dims &dims, bool keepdim = false) const;
+  Tensor norm(double p, const Dims &dims, ReduceOptions options) const {
+    return norm(p, dims, options.keepdim);
+  }
+  Tensor norm(NormOptions o) const { return norm(o.p, o.dim, o.keepdim); }
   Tensor any() const;
   Tensor any(const Dims &dims, bool keepdim = false) const;
   Tensor all() const;
@@ -206,6 +212,11 @@ public:
   TensorList split(i64 split_size, i64 dim = 0) const;
   TensorList split(const Shape &sizes, i64 dim = 0) const;
   TensorList unbind(i64 dim = 0) const;
+  /// With names: auto [q, k, v] = x.chunk<3>(3, -1); see lists.h.
+  template <int N> Tensors<N> chunk(i64 chunks, i64 dim = 0) const;
+  template <int N> Tensors<N> split(i64 split_size, i64 dim = 0) const;
+  template <int N> Tensors<N> split(const Shape &sizes, i64 dim = 0) const;
+  template <int N> Tensors<N> unbind(i64 dim = 0) const;
 
   // By indices that are data, see gather.h.
   Tensor gather(i64 dim, Tensor index) const;
@@ -280,6 +291,8 @@ public:
 
 struct ValuesAndIndices {
   Tensor values, indices;
+  Tensor operator[](int i) const { return i ? indices : values; }
+  DL_TIED((values, indices), Tensor &, Tensor &)
 };
 
 } // namespace dl

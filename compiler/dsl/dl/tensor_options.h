@@ -16,6 +16,12 @@ struct VarOptions {
   i64 correction = 1;
   bool unbiased = true, keepdim = false;
 };
+/// No dims: all.
+struct NormOptions {
+  double p = 2;
+  Dims dim = list<i64>{};
+  bool keepdim = false;
+};
 struct ClampOptions {
   detail::OptionalOperand min = {}, max = {};
 };
@@ -35,6 +41,14 @@ struct TopkOptions {
   i64 dim = -1;
   bool largest = true, sorted = true;
 };
+
+/// What a struct has for std::tie(a, b) = f(x); a member of type T is a T &.
+#define DL_TIED(members, ...)                                                  \
+  template <template <class...> class Tuple> operator Tuple<__VA_ARGS__>() {   \
+    auto &[DL_NAMES members] = *this;                                          \
+    return {DL_NAMES members};                                                 \
+  }
+#define DL_NAMES(...) __VA_ARGS__
 
 /// auto [B, T, C] = x.sizes<3>();
 template <int N> struct Sizes {

@@ -37,11 +37,12 @@ class MultiheadAttention : public Module {
   }
 
 public:
-  i64 embed_dim, num_heads, head_dim;
+  i64 embed_dim = 0, num_heads = 0, head_dim = 0;
   MultiheadAttentionOptions options;
   Parameter in_proj_weight, in_proj_bias;
   Linear out_proj;
 
+  MultiheadAttention() = default;
   MultiheadAttention(i64 embed_dim, i64 num_heads,
                      const MultiheadAttentionOptions &options = {})
       : embed_dim(embed_dim), num_heads(num_heads),

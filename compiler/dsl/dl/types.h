@@ -26,6 +26,8 @@ template <decltype(sizeof(0)) I, class T> struct tuple_element;
 
 namespace dl {
 
+class TensorList;
+
 using i64 = dl_int;
 template <class T> using list = std::initializer_list<T>;
 
@@ -60,6 +62,17 @@ struct Shape {
     for (i64 value : values)
       push_back(value);
   }
+  /// From a std::vector, an array, ... of whole numbers.
+  template <class Range>
+    requires requires(const Range &range) {
+      range.size();
+      static_cast<const typename Range::value_type *>(range.data());
+      static_cast<i64>(typename Range::value_type());
+    }
+  Shape(const Range &range) noexcept {
+    for (auto value : range)
+      push_back(static_cast<i64>(value));
+  }
   void push_back(i64 value) noexcept;
   i64 &operator[](int i) { return dims[i < 0 ? rank + i : i]; }
   i64 operator[](int i) const { return dims[i < 0 ? rank + i : i]; }
@@ -84,8 +97,11 @@ struct Shape {
 
 } // namespace dl
 
-/// How many sizes there are is not known: Tensor::sizes<N>() says it.
+/// How many there are is not known: Tensor::sizes<N>() says it, and chunk<N>().
 template <> struct std::tuple_size<dl::Shape> {
+  static constexpr decltype(sizeof(0)) value = 0;
+};
+template <> struct std::tuple_size<dl::TensorList> {
   static constexpr decltype(sizeof(0)) value = 0;
 };
 

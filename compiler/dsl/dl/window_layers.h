@@ -37,11 +37,12 @@ void make_convolution(const char *what, Convolution &made, i64 first,
 #define DL_CONVOLUTION(Name, function, Size, Options)                          \
   class Name : public Module {                                                 \
   public:                                                                      \
-    i64 in_channels, out_channels;                                             \
-    Size kernel_size;                                                          \
+    i64 in_channels = 0, out_channels = 0;                                     \
+    Size kernel_size = 0;                                                      \
     Options options;                                                           \
     Parameter weight, bias;                                                    \
                                                                                \
+    Name() = default;                                                          \
     Name(i64 in_channels, i64 out_channels, Size kernel_size,                  \
          const Options &options = {})                                          \
         : in_channels(in_channels), out_channels(out_channels),                \
@@ -60,6 +61,16 @@ void make_convolution(const char *what, Convolution &made, i64 first,
                        .groups = groups,                                       \
                        .bias = bias,                                           \
                        .padding_mode = padding_mode}) {}                       \
+    /* The first ones by position, the others by name. */                      \
+    Name(i64 in_channels, i64 out_channels, Size kernel_size, Size stride,     \
+         Options options)                                                      \
+        : Name(in_channels, out_channels, kernel_size,                         \
+               (options.stride = stride, options)) {}                          \
+    Name(i64 in_channels, i64 out_channels, Size kernel_size, Size stride,     \
+         Padding<Size> padding, Options options)                               \
+        : Name(in_channels, out_channels, kernel_size,                         \
+               (options.stride = stride, options.padding = padding,            \
+                options)) {}                                                   \
     Tensor forward(Tensor x) {                                                 \
       return functional::function(x, weight, bias, options);                   \
     }                                                                          \
@@ -72,11 +83,12 @@ DL_CONVOLUTION(Conv3d, conv3d, Triple, Conv3dOptions);
 #define DL_TRANSPOSED(Name, function, Size, Options)                           \
   class Name : public Module {                                                 \
   public:                                                                      \
-    i64 in_channels, out_channels;                                             \
-    Size kernel_size;                                                          \
+    i64 in_channels = 0, out_channels = 0;                                     \
+    Size kernel_size = 0;                                                      \
     Options options;                                                           \
     Parameter weight, bias;                                                    \
                                                                                \
+    Name() = default;                                                          \
     Name(i64 in_channels, i64 out_channels, Size kernel_size,                  \
          const Options &options = {})                                          \
         : in_channels(in_channels), out_channels(out_channels),                \
@@ -94,6 +106,15 @@ DL_CONVOLUTION(Conv3d, conv3d, Triple, Conv3dOptions);
                        .groups = groups,                                       \
                        .bias = bias,                                           \
                        .dilation = dilation}) {}                               \
+    Name(i64 in_channels, i64 out_channels, Size kernel_size, Size stride,     \
+         Options options)                                                      \
+        : Name(in_channels, out_channels, kernel_size,                         \
+               (options.stride = stride, options)) {}                          \
+    Name(i64 in_channels, i64 out_channels, Size kernel_size, Size stride,     \
+         Size padding, Options options)                                        \
+        : Name(in_channels, out_channels, kernel_size,                         \
+               (options.stride = stride, options.padding = padding,            \
+                options)) {}                                                   \
     Tensor forward(Tensor x) {                                                 \
       return functional::function(x, weight, bias, options);                   \
     }                                                                          \
