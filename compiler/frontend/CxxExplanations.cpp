@@ -219,9 +219,35 @@ static bool explainOptions(CxxProblem &problem) {
   return false;
 }
 
+/// model(x, {h, c}): the text begins at the name.
+static bool hasListArgument(StringRef call) {
+  int depth = 0;
+  char before = 0;
+  for (char c : call) {
+    if (c == '{' && depth == 1 && (before == '(' || before == ','))
+      return true;
+    depth += c == '(' || c == '{' ? 1 : c == ')' || c == '}' ? -1 : 0;
+    if (c == ';' || (c == ')' && depth == 0))
+      return false;
+    if (!llvm::isSpace(c))
+      before = c;
+  }
+  return false;
+}
+
 /// model(x, y), where forward takes other arguments.
 static bool explainCall(CxxProblem &problem) {
   StringRef text = problem.message.text;
+  if (text.starts_with("no matching function for call to object of type") &&
+      hasListArgument(problem.following) &&
+      llvm::none_of(problem.notes, [](const CxxNote &note) {
+        return StringRef(note.declaration).contains("Options");
+      })) {
+    replace(problem, "an argument in braces has no type on its way to forward; "
+                     "write the type in front, as in model(x, "
+                     "nn::LSTMState{h, c})");
+    return true;
+  }
   std::string reason = textBehind(problem, "would be invalid: ");
   if (reason.empty())
     return false;
