@@ -88,7 +88,11 @@ TEST(CudaMathPow, Double) {
       powSamples<double>(200000));
 }
 
-/// Both words as the bits of one double.
+/// What tells all words apart, as the bits of one double.
+uint64_t mixed(uint32_t word0, uint32_t word1, uint32_t word2, uint32_t word3) {
+  return (word0 | uint64_t{word1} << 32) ^ (word2 * 3u | uint64_t{word3} << 33);
+}
+
 llvm::Value *emitPhiloxOf(llvm::IRBuilderBase &b,
                           llvm::ArrayRef<llvm::Value *> operands) {
   llvm::Type *number = operands[0]->getType();
@@ -97,9 +101,17 @@ llvm::Value *emitPhiloxOf(llvm::IRBuilderBase &b,
   llvm::SmallVector<llvm::Value *> x;
   for (llvm::Value *operand : operands)
     x.push_back(b.CreateBitCast(operand, wide));
-  auto [word0, word1] = emitPhilox(b, x[0], x[1], x[2], x[3], x[4]);
-  llvm::Value *high = b.CreateShl(b.CreateZExt(word1, wide), 32);
-  return b.CreateBitCast(b.CreateOr(b.CreateZExt(word0, wide), high), number);
+  auto words = emitPhilox(b, x[0], x[1], x[2], x[3], x[4]);
+  llvm::Value *three =
+      llvm::ConstantInt::get(words[2]->getType(), 3); // as mixed()
+  words[2] = b.CreateMul(words[2], three);
+  auto both = [&](llvm::Value *low, llvm::Value *high, unsigned shift) {
+    high = b.CreateShl(b.CreateZExt(high, wide), shift);
+    return b.CreateOr(b.CreateZExt(low, wide), high);
+  };
+  return b.CreateBitCast(
+      b.CreateXor(both(words[0], words[1], 32), both(words[2], words[3], 33)),
+      number);
 }
 
 TEST(CudaMathPhilox, Words) {
@@ -116,7 +128,12 @@ TEST(CudaMathPhilox, Words) {
     dl_philox_words got = dl_philox(bits(operands[0][i]), bits(operands[1][i]),
                                     bits(operands[2][i]), bits(operands[3][i]),
                                     bits(operands[4][i]));
-    ASSERT_EQ(got.word0 | uint64_t{got.word1} << 32, bits(wanted[i])) << i;
+    ASSERT_EQ(mixed(got.word0, got.word1, got.word2, got.word3),
+              bits(wanted[i]))
+        << i;
+    const unsigned int inOrder[] = {got.word0, got.word1, got.word2, got.word3};
+    for (unsigned int number = 0; number < 8; ++number)
+      ASSERT_EQ(dl_philox_word(got, number), inOrder[number % 4]);
   }
 }
 

@@ -142,10 +142,10 @@ bool Machine::runOther(Operation &op) {
     return true;
   }
   if (auto draw = dyn_cast<graph::PhiloxOp>(op)) {
-    auto words =
-        graph::drawWords(s(op, 0), s(op, 1), s(op, 2), s(op, 3), s(op, 4));
-    set(draw.getWord0(), {0, words[0]});
-    set(draw.getWord1(), {0, words[1]});
+    int64_t count = draw.getNumResults();
+    for (auto [j, word] : llvm::enumerate(draw.getWords()))
+      set(word, {0, graph::drawWord(s(op, 0) * count + j, s(op, 1), s(op, 2),
+                                    s(op, 3), s(op, 4))});
     return true;
   }
   return false;

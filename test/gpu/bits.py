@@ -16,8 +16,8 @@ import cases
 UNARY = ("exp", "log", "sin", "cos", "tanh", "erf")
 CHUNK = 1 << 26  # elements of one launch
 DRAWN = 1 << 24
-BOTH = """static __device__ unsigned long long dl_both(dl_philox_words words) {
-  return (unsigned long long)words.word1 << 32 | words.word0;
+MIXED = """static __device__ unsigned long long dl_mixed(dl_philox_words words) {
+  return ((unsigned long long)words.word1 << 32 | words.word0) ^ ((unsigned long long)words.word3 << 33 | words.word2 * 3u);
 }
 """
 
@@ -30,11 +30,11 @@ def functions():
     for kind, scalar in (("f32", "float"), ("f64", "double")):
         yield "pow_" + kind, scalar, 2, f"dl_pow_{kind}(x[i], x[count + i])"
     words = ", ".join(f"x[{k} * count + i]" for k in range(5))
-    yield "philox", "unsigned long long", 5, f"dl_both(dl_philox({words}))"
+    yield "philox", "unsigned long long", 5, f"dl_mixed(dl_philox({words}))"
 
 
 def device_text(text):
-    return text + BOTH + "\n".join(
+    return text + MIXED + "\n".join(
         f"""extern "C" __global__ void {name}(const {scalar} *x, {scalar} *y, long long first, long long step, long long count) {{
   long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
   if (i < count)
@@ -45,7 +45,7 @@ def device_text(text):
 
 def host_text(text):
     """Functions that count where y is something else, NaN and NaN aside; `where` is the first such element."""
-    return '#include "test/codegen/HostCuda.h"\n#include <cstring>\n' + text + BOTH + "\n".join(
+    return '#include "test/codegen/HostCuda.h"\n#include <cstring>\n' + text + MIXED + "\n".join(
         f"""extern "C" long long {name}(const {scalar} *x, const {scalar} *y, long long first, long long step, long long count, long long begin,
                                 long long end, long long *where) {{
   long long wrong = 0;

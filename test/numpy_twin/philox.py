@@ -1,8 +1,10 @@
 """Philox4x32-10 (Salmon et al., SC 2011) and the dropout made of it.
 
-Element i of a random tensor uses the counter (lo32(i), hi32(i), step, micro)
-and the key (lo32(seed) ^ lo32(key), hi32(seed) ^ hi32(key)), where `key` names
-the op. Nothing depends on threads or on the batch's neighbours.
+The counters (lo32(n), hi32(n), step, micro) for n = 0, 1, ... and the key
+(lo32(seed) ^ lo32(key), hi32(seed) ^ hi32(key)), where `key` names the op, make
+four words each: one sequence. Element i of a random tensor takes the word i of
+it or, where it needs two, the words 2 i and 2 i + 1. Nothing depends on threads
+or on the batch's neighbours.
 """
 
 import numpy as np
@@ -25,21 +27,22 @@ def philox(counter, key):
 
 
 def words(count, key, seed, step, micro):
-    """The words of elements 0 .. count-1 of one random op."""
-    index = np.arange(count, dtype=np.uint64)
-    same = lambda value: np.full(count, value & 0xFFFFFFFF, np.uint64)
-    return philox((index & MASK, index >> np.uint64(32), same(step), same(micro)),
+    """The first `count` words of the sequence of one random op."""
+    counter = np.arange(-(-count // 4), dtype=np.uint64)
+    same = lambda value: np.full(len(counter), value & 0xFFFFFFFF, np.uint64)
+    four = philox((counter & MASK, counter >> np.uint64(32), same(step), same(micro)),
                   ((seed ^ key) & 0xFFFFFFFF, ((seed ^ key) >> 32) & 0xFFFFFFFF))
+    return np.stack(four, axis=1).reshape(-1)[:count]
 
 
 def uniform(count, key, seed, step=0, micro=0):
     """In [0, 1), 24 bits."""
-    return (words(count, key, seed, step, micro)[0] >> np.uint64(8)).astype(np.float64) * 2.0 ** -24
+    return (words(count, key, seed, step, micro) >> np.uint64(8)).astype(np.float64) * 2.0 ** -24
 
 
 def normal(count, key, seed, step=0, micro=0):
     """Mean 0, standard deviation 1 (Box and Muller)."""
-    first, second = words(count, key, seed, step, micro)[:2]
+    first, second = words(2 * count, key, seed, step, micro).reshape(-1, 2).T
     u1 = ((first >> np.uint64(8)).astype(np.float64) + 1) * 2.0 ** -24
     u2 = (second >> np.uint64(8)).astype(np.float64) * 2.0 ** -24
     return np.sqrt(-2 * np.log(u1)) * np.cos(2 * np.pi * u2)

@@ -263,6 +263,17 @@ class Random(unittest.TestCase):
             got = " ".join(f"{int(word):08x}" for word in R.philox(counter, key))
             self.assertEqual(got, want)
 
+    def test_words_of_elements(self):
+        """Word w of the sequence is word w % 4 of counter w / 4; two of them are 2 i and 2 i + 1."""
+        seed, key, step, micro = 5 << 33 | 3, 1 << 40 | 6, 7, 2
+        known = [R.philox([n, 0, step, micro], [seed & 0xFFFFFFFF ^ 6, seed >> 32 ^ 1 << 8]) for n in range(3)]
+        one = [known[i // 4][i % 4] for i in range(11)]
+        two = [known[i // 2][2 * (i % 2) + j] for i in range(5) for j in range(2)]
+        self.assertEqual([int(x) for x in R.words(11, key, seed, step, micro)], [int(x) for x in one])
+        self.assertEqual([int(x) for x in R.words(10, key, seed, step, micro)], [int(x) for x in two])
+        draws = R.uniform(11, key, seed, step, micro)
+        np.testing.assert_array_equal(draws, [(int(x) >> 8) / 2 ** 24 for x in one])
+
     def test_dropout(self):
         tape = Tape(seed=9, step=4)
         y = R.dropout(tape.var(np.ones((100, 1000))), 0.3, "d").value

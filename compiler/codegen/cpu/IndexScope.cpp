@@ -25,9 +25,11 @@ AffineExpr IndexScope::addContent(Value *content, int64_t lo, int64_t hi) {
 }
 
 SmallVector<AffineExpr> IndexScope::addLaneGroup(Value *flat,
-                                                 ArrayRef<int64_t> extents) {
+                                                 ArrayRef<int64_t> extents,
+                                                 int64_t multiple) {
   laneBegin = dims.size();
   laneFlat = flat;
+  laneMultiple = multiple;
   laneExtents.assign(extents.begin(), extents.end());
   SmallVector<AffineExpr> exprs;
   SmallVector<Value *> values(extents.size());
@@ -170,6 +172,18 @@ std::optional<int64_t> IndexScope::laneStride(AffineExpr expr) const {
     expected *= laneExtents[i];
   }
   return stride.value_or(0);
+}
+
+bool IndexScope::startsAtMultiple(AffineExpr expr, int64_t of) const {
+  if (laneStride(expr) != 1 || laneMultiple % of != 0)
+    return false;
+  // It is the flat index and the rest.
+  SmallVector<AffineExpr> rest;
+  for (unsigned d = 0; d < dims.size(); ++d)
+    rest.push_back(d >= laneBegin && d < laneEnd
+                       ? getAffineConstantExpr(0, context)
+                       : getAffineDimExpr(d, context));
+  return expr.replaceDims(rest).isMultipleOf(of);
 }
 
 std::pair<int64_t, int64_t> IndexScope::range(AffineExpr expr) const {

@@ -27,9 +27,10 @@ public:
   mlir::AffineExpr addContent(llvm::Value *content, int64_t lo, int64_t hi);
 
   /// Dims that lanes run along: dim i has values in [0, extents[i]). `flat` is
-  /// the row-major index of lane 0.
+  /// the row-major index of lane 0, a multiple of `multiple`.
   llvm::SmallVector<mlir::AffineExpr>
-  addLaneGroup(llvm::Value *flat, llvm::ArrayRef<int64_t> extents);
+  addLaneGroup(llvm::Value *flat, llvm::ArrayRef<int64_t> extents,
+               int64_t multiple = 1);
   /// Lane dims become ordinary again (their lane 0 values stay).
   void endLaneGroup();
 
@@ -40,6 +41,9 @@ public:
   /// How much the value grows from one lane to the next, where that is the same
   /// for all; 0 means uniform.
   std::optional<int64_t> laneStride(mlir::AffineExpr expr) const;
+  /// Whether an expression that grows by one from lane to lane (symbols are the
+  /// same for all) is known to be a multiple of this at lane 0.
+  bool startsAtMultiple(mlir::AffineExpr expr, int64_t of) const;
   /// Bounds over all iterations, inclusive.
   std::pair<int64_t, int64_t> range(mlir::AffineExpr expr) const;
 
@@ -70,6 +74,7 @@ private:
   llvm::SmallVector<Dim, 8> dims;
   unsigned laneBegin = 0, laneEnd = 0; // positions of the lane dims
   llvm::Value *laneFlat = nullptr;
+  int64_t laneMultiple = 1; // of which laneFlat is one
   llvm::SmallVector<int64_t, 4> laneExtents;
 };
 

@@ -117,7 +117,8 @@ void LoopsStage::emitSquare(Value *lane, Value *first, int64_t lanes) {
     e.enterBody();
     dims[across->dim] =
         e.scope.addDim(b.CreateAdd(first, l), 0, nest.extents[across->dim] - 1);
-    dims[laneDim] = e.scope.addLaneGroup(lane, {nest.extents[laneDim]}).front();
+    dims[laneDim] =
+        e.scope.addLaneGroup(lane, {nest.extents[laneDim]}, width).front();
     e.tail = lanes < width ? constantTail(lanes) : nullptr;
     for (auto [square, read] : llvm::zip(squares, across->reads)) {
       auto *type = llvm::FixedVectorType::get(e.memoryType(read.first), width);

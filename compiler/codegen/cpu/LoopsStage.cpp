@@ -2,6 +2,7 @@
 #include "compiler/codegen/cpu/PayloadCode.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/Support/SaveAndRestore.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -30,6 +31,13 @@ std::pair<Value *, Value *> indicesInTile(const RegionEmitter &e,
   hi = b.CreateUDiv(b.CreateAdd(hi, b.getInt64(bound.step - 1)), step);
   return {lo, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, hi,
                                       b.getInt64(extent))};
+}
+
+int64_t firstInTileMultiple(const TiledKernel &kernel, GridPart bound) {
+  if (!kernel.isCut(bound))
+    return kernel.lanes(); // it is zero
+  int64_t size = kernel.tileSizes()[*bound.grid];
+  return size % bound.step == 0 ? size / bound.step : 1;
 }
 
 Value *hidden(llvm::IRBuilder<> &b, Value *number) {
@@ -152,7 +160,7 @@ void LoopsStage::emitLaneLoop() {
   if (laneDims.empty()) {
     // A scalar: lane 0 of a vector.
     llvm::SaveAndRestore<Value *> one(e.tail, constantTail(1));
-    return emitLaneBody(b.getInt64(0));
+    return emitLaneBody(b.getInt64(0), width);
   }
   for (unsigned d : ArrayRef(laneDims).drop_front())
     inner *= ranges[d].extent;
@@ -163,10 +171,10 @@ void LoopsStage::emitLaneLoop() {
     int64_t full = count / width * width;
     if (full > 0)
       emitLoop(b, flatIndex(0), b.getInt64(full), width,
-               [&](Value *flat) { emitLaneBody(flat); });
+               [&](Value *flat) { emitLaneBody(flat, width); });
     if (full < count) {
       llvm::SaveAndRestore<Value *> rest(e.tail, constantTail(count - full));
-      emitLaneBody(flatIndex(full));
+      emitLaneBody(flatIndex(full), width);
     }
     return;
   }
@@ -174,7 +182,10 @@ void LoopsStage::emitLaneLoop() {
   Value *hi = b.CreateMul(first.hi, b.getInt64(inner));
   Value *count = b.CreateSub(hi, lo);
   Value *full = b.CreateAdd(lo, b.CreateAnd(count, b.getInt64(-width)));
-  emitLoop(b, lo, full, width, [&](Value *flat) { emitLaneBody(flat); });
+  int64_t multiple =
+      std::gcd(width, firstInTileMultiple(e.kernel, first.cut) * inner);
+  emitLoop(b, lo, full, width,
+           [&](Value *flat) { emitLaneBody(flat, multiple); });
   emitIf(b, b.CreateICmpSLT(full, hi), [&] {
     Value *rest = b.CreateVectorSplat(width, b.CreateSub(hi, full));
     SmallVector<llvm::Constant *> steps;
@@ -182,18 +193,18 @@ void LoopsStage::emitLaneLoop() {
       steps.push_back(b.getInt64(l));
     llvm::SaveAndRestore<Value *> tail(
         e.tail, b.CreateICmpSLT(llvm::ConstantVector::get(steps), rest));
-    emitLaneBody(full);
+    emitLaneBody(full, multiple);
   });
 }
 
-void LoopsStage::emitLaneBody(Value *flat) {
+void LoopsStage::emitLaneBody(Value *flat, int64_t multiple) {
   e.enterBody();
   unsigned size = e.scope.size();
   SmallVector<int64_t> extents;
   for (unsigned d : laneDims)
     extents.push_back((ranges[d].extent + ranges[d].phases - 1) /
                       ranges[d].phases);
-  auto exprs = e.scope.addLaneGroup(flat, extents);
+  auto exprs = e.scope.addLaneGroup(flat, extents, multiple);
   for (auto [d, expr] : llvm::zip(laneDims, exprs))
     dims[d] = expr;
   int64_t s = laneDims.empty() ? 1 : ranges[laneDims.back()].phases;
@@ -336,7 +347,7 @@ Values LoopsStage::stepAlongLanes(Value *flat, ArrayRef<Value *> state,
   SmallVector<int64_t> extents;
   for (unsigned d : laneDims)
     extents.push_back(nest.extents[d]);
-  auto exprs = e.scope.addLaneGroup(flat, extents);
+  auto exprs = e.scope.addLaneGroup(flat, extents, e.kernel.lanes());
   for (auto [d, expr] : llvm::zip(laneDims, exprs))
     dims[d] = expr;
   Value *content = e.widen(e.evaluatePayload(stage.op, dims)[0]);

@@ -17,6 +17,9 @@ std::pair<llvm::Value *, llvm::Value *>
 indicesInTile(const RegionEmitter &emitter, const TileBounds &tile,
               GridPart bound, int64_t extent);
 
+/// Of what the first of them, in a part of a dim, is a multiple.
+int64_t firstInTileMultiple(const TiledKernel &kernel, GridPart bound);
+
 /// The same number, of which LLVM does not know what it is.
 llvm::Value *hidden(llvm::IRBuilder<> &builder, llvm::Value *number);
 
@@ -65,7 +68,8 @@ private:
 
   void emitOuter(size_t next);
   void emitLaneLoop();
-  void emitLaneBody(llvm::Value *flat);
+  /// `flat` is a multiple of `multiple`.
+  void emitLaneBody(llvm::Value *flat, int64_t multiple);
   Values evaluatePoint();
   Values withFollowers(Values contents);
   Values reduceWindow(unsigned dim, Values state, const Combiner &combiner);

@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/PayloadCode.h"
+#include "compiler/codegen/cpu/RandomWords.h"
 #include "compiler/codegen/cpu/VectorMath.h"
 #include "dialects/graph/Check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -203,11 +204,9 @@ static Value *emitSingle(llvm::IRBuilderBase &b, Operation *op,
 SmallVector<Value *, 2> emitPayloadOp(llvm::IRBuilderBase &builder,
                                       Operation *op, ArrayRef<Value *> operands,
                                       unsigned lanes) {
-  if (op->getName().getStringRef() == "graph.philox") {
-    auto [word0, word1] = emitPhilox(builder, operands[0], operands[1],
-                                     operands[2], operands[3], operands[4]);
-    return {word0, word1};
-  }
+  if (op->getName().getStringRef() == "graph.philox")
+    return emitDrawnWords(builder, operands[0], operands.drop_front(),
+                          op->getNumResults());
   if (Value *result = emitSingle(builder, op, operands, lanes))
     return {result};
   return {};

@@ -96,6 +96,9 @@ private:
                           llvm::ArrayRef<int64_t> shape, bool &never);
   llvm::Value *isInRange(mlir::AffineExpr expr, int64_t extent);
   llvm::Value *scalarOperand(mlir::Operation *op, int64_t index);
+  llvm::SmallVector<llvm::Value *, 2>
+  drawAlongLanes(graph::PhiloxOp draw, llvm::ArrayRef<llvm::Value *> operands,
+                 llvm::ArrayRef<mlir::AffineExpr> indices);
   llvm::Value *launchConstant(unsigned number);
   llvm::Value *invariantLoad(llvm::Type *type, llvm::Value *from);
   /// Makes all as wide as the widest; returns that width.

@@ -2,7 +2,9 @@
 // reads.
 
 #include "compiler/codegen/cpu/PayloadCode.h"
+#include "compiler/codegen/cpu/RandomWords.h"
 #include "compiler/codegen/cpu/RegionEmitter.h"
+#include "compiler/codegen/kernel/PayloadIndex.h"
 #include "dialects/graph/Check.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -40,9 +42,11 @@ Value *RegionEmitter::scalarOperand(Operation *op, int64_t index) {
   for (mlir::Value operand : op->getOperands()) {
     auto type = cast<RankedTensorType>(operand.getType());
     if (type.getElementType().isInteger(64) && type.getRank() == 1) {
-      Value *loaded =
+      // No store changes them: loops need not load them again.
+      Value *loaded = withAlias(
           builder.CreateLoad(builder.getInt64Ty(),
-                             elementPointer(operand, builder.getInt64(index)));
+                             elementPointer(operand, builder.getInt64(index))),
+          operand);
       return builder.CreateVectorSplat(1, loaded);
     }
   }
@@ -59,6 +63,26 @@ unsigned RegionEmitter::unifyWidths(MutableArrayRef<Value *> contents) {
   for (Value *&content : contents)
     content = widen(content);
   return kernel.lanes();
+}
+
+/// The words of elements that are neighbours along the lanes; nothing where
+/// they are not.
+SmallVector<Value *, 2>
+RegionEmitter::drawAlongLanes(graph::PhiloxOp draw, ArrayRef<Value *> operands,
+                              ArrayRef<AffineExpr> indices) {
+  AffineExpr element = kernel::payloadIndex(draw.getIndex(), indices);
+  auto isUniform = [](Value *content) {
+    return cast<llvm::FixedVectorType>(content->getType())->getNumElements() ==
+           1;
+  };
+  if (!element || scope.laneStride(element) != 1 ||
+      !llvm::all_of(operands.drop_front(), isUniform))
+    return {};
+  unsigned count = draw.getNumResults();
+  Value *first = builder.CreateExtractElement(operands[0], uint64_t(0));
+  return emitNeighboursWords(builder, first,
+                             scope.startsAtMultiple(element, 4 / count),
+                             operands.drop_front(), scope.numLanes(), count);
 }
 
 SmallVector<Value *> RegionEmitter::evaluatePayload(Operation *op,
@@ -94,6 +118,13 @@ SmallVector<Value *> RegionEmitter::evaluatePayload(Operation *op,
     SmallVector<Value *> operands;
     for (mlir::Value operand : inner.getOperands())
       operands.push_back(get(operand));
+    if (auto draw = dyn_cast<graph::PhiloxOp>(inner))
+      if (auto words = drawAlongLanes(draw, operands, indices);
+          !words.empty()) {
+        for (auto [word, content] : llvm::zip(draw.getWords(), words))
+          values[word] = content;
+        continue;
+      }
     unsigned width = unifyWidths(operands);
     auto results = emitPayloadOp(builder, &inner, operands, width);
     if (results.empty()) {

@@ -227,14 +227,15 @@ Value *emitPow(IRBuilderBase &builder, Value *x, Value *y) {
   return valueOf(formula::pow(emitter.argument(x), emitter.argument(y)));
 }
 
-std::pair<Value *, Value *> emitPhilox(IRBuilderBase &builder, Value *index,
-                                       Value *seed, Value *step, Value *micro,
-                                       Value *key) {
-  VectorEmitter emitter(builder, index);
-  auto [word0, word1] = formula::philox(
-      emitter.argument(index), emitter.argument(seed), emitter.argument(step),
-      emitter.argument(micro), emitter.argument(key));
-  return {valueOf(word0), valueOf(word1)};
+std::array<Value *, 4> emitPhilox(IRBuilderBase &builder, Value *counter,
+                                  Value *seed, Value *step, Value *micro,
+                                  Value *key) {
+  VectorEmitter emitter(builder, counter);
+  auto words = formula::philox(
+      emitter.argument(counter), emitter.argument(seed), emitter.argument(step),
+      emitter.argument(micro), emitter.argument(key), /*inWide=*/true);
+  return {valueOf(words[0]), valueOf(words[1]), valueOf(words[2]),
+          valueOf(words[3])};
 }
 
 } // namespace dl::cpu

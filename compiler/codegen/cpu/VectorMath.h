@@ -7,6 +7,8 @@
 
 #include "llvm/IR/IRBuilder.h"
 
+#include <array>
+
 namespace dl::cpu {
 
 llvm::Value *emitExp(llvm::IRBuilderBase &builder, llvm::Value *x);
@@ -18,11 +20,12 @@ llvm::Value *emitErf(llvm::IRBuilderBase &builder, llvm::Value *x);
 llvm::Value *emitPow(llvm::IRBuilderBase &builder, llvm::Value *x,
                      llvm::Value *y);
 
-/// Words 0 and 1 of Philox4x32-10 for counter (index, step, micro) and key
+/// The words of Philox4x32-10 for counter (counter, step, micro) and key
 /// (seed ^ key), as <lanes x i32>. All arguments are <lanes x i64>.
-std::pair<llvm::Value *, llvm::Value *>
-emitPhilox(llvm::IRBuilderBase &builder, llvm::Value *index, llvm::Value *seed,
-           llvm::Value *step, llvm::Value *micro, llvm::Value *key);
+std::array<llvm::Value *, 4> emitPhilox(llvm::IRBuilderBase &builder,
+                                        llvm::Value *counter, llvm::Value *seed,
+                                        llvm::Value *step, llvm::Value *micro,
+                                        llvm::Value *key);
 
 /// x / y with the bits of IEEE's division, so no formula: other targets divide.
 /// Where y is a constant and x is made of a byte and constants, such as a

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cuda/RegionText.h"
 #include "compiler/codegen/cuda/PayloadText.h"
+#include "compiler/codegen/kernel/PayloadIndex.h"
 #include "dialects/graph/Check.h"
 #include "dialects/graph/TensorBytes.h"
 #include "llvm/ADT/StringExtras.h"
@@ -151,6 +152,15 @@ std::string RegionText::evaluate(Value value, ArrayRef<AffineExpr> index) {
   return scopes.back().known[key] = name;
 }
 
+/// Words of an element, one or two, where only the element knows which.
+static Names wordsAt(const std::string &words, const std::string &element,
+                     unsigned count) {
+  std::string of = "(int)dl_philox_word(" + words + ", (unsigned)(" + element;
+  if (count == 1)
+    return {of + "))"};
+  return {of + ") * 2u)", of + ") * 2u + 1u)"};
+}
+
 /// The i64 scalars of the step (seed, step, ...).
 std::string RegionText::scalarOperand(Operation *op, int64_t which) {
   for (Value operand : op->getOperands()) {
@@ -159,6 +169,44 @@ std::string RegionText::scalarOperand(Operation *op, int64_t which) {
       return pointer(operand) + "[" + std::to_string(which) + "]";
   }
   DL_UNREACHABLE("an op with graph.scalar in its payload has the scalars");
+}
+
+/// Elements that are known to share a counter share the call: four words for
+/// four neighbours.
+Names RegionText::drawWords(graph::PhiloxOp draw,
+                            ArrayRef<std::string> operands,
+                            ArrayRef<AffineExpr> indices) {
+  definitions.insert(formula::cudaPhilox());
+  unsigned count = draw.getNumResults();
+  std::string element = "(unsigned long long)" + operands[0], name;
+  auto call = [&] {
+    name = out.fresh("words");
+    out.line("const dl_philox_words " + name + " = dl_philox((" + element +
+             ") >> " + Twine(count == 1 ? 2 : 1) + ", " +
+             llvm::join(operands.drop_front(), ", ") + ");");
+    return name;
+  };
+  // Its first word, and that word's number in what is aligned by 4 or by 2.
+  AffineExpr word = kernel::payloadIndex(draw.getIndex(), indices);
+  if (word)
+    word = word * int64_t(count);
+  for (unsigned group : {4, 2})
+    for (unsigned l = 0; word && l < group; l += count) {
+      AffineExpr base = simplified(word - int64_t(l));
+      if (!base.isMultipleOf(group))
+        continue;
+      Key key{draw.getAsOpaquePointer(), base.getAsOpaquePointer(), group};
+      const std::string *known = find(key);
+      if (!known)
+        known = &(scopes.back().known[key] = call());
+      if (group == 2)
+        return wordsAt(*known, element, count);
+      Names words;
+      for (unsigned j = 0; j < count; ++j)
+        words.push_back("(int)" + *known + ".word" + std::to_string(l + j));
+      return words;
+    }
+  return wordsAt(call(), element, count);
 }
 
 Names RegionText::evaluatePayload(Operation *op, ArrayRef<AffineExpr> dims) {
@@ -190,13 +238,10 @@ Names RegionText::evaluatePayload(Operation *op, ArrayRef<AffineExpr> dims) {
     Names operands;
     for (Value operand : inner.getOperands())
       operands.push_back(get(operand));
-    if (inner.getName().getStringRef() == "graph.philox") {
-      definitions.insert(formula::cudaPhilox());
-      std::string words = out.fresh("words");
-      out.line("const dl_philox_words " + words + " = dl_philox(" +
-               llvm::join(operands, ", ") + ");");
-      values[inner.getResult(0)] = "(int)" + words + ".word0";
-      values[inner.getResult(1)] = "(int)" + words + ".word1";
+    if (auto draw = dyn_cast<graph::PhiloxOp>(inner)) {
+      for (auto [word, text] :
+           llvm::zip(draw.getWords(), drawWords(draw, operands, indices)))
+        values[word] = text;
       continue;
     }
     if (auto formula = formulaOf(&inner))

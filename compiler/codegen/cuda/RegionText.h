@@ -76,6 +76,8 @@ private:
   std::string load(mlir::Value placed, llvm::ArrayRef<mlir::AffineExpr> index);
   std::string fromMemory(const std::string &content, mlir::Type element) const;
   std::string scalarOperand(mlir::Operation *op, int64_t which);
+  Names drawWords(graph::PhiloxOp draw, llvm::ArrayRef<std::string> operands,
+                  llvm::ArrayRef<mlir::AffineExpr> indices);
   mlir::AffineExpr indirectIndex(mlir::Operation *op,
                                  const graph::Access &access, int64_t extent,
                                  llvm::ArrayRef<mlir::AffineExpr> dims);

@@ -139,14 +139,24 @@ unsigned MapSource::chooseVector() const {
   if (!inner || e.kernel.tilePoints(stage) < 4 * int64_t(e.kernel.threads()) ||
       llvm::range_size(e.kernel.ops()) > 48)
     return 1;
+  // The widest that neighbours differ in: not the scalars of a step.
   int64_t bytes = 1;
-  for (auto &[value, placement] : e.kernel.placements())
+  auto widen = [&](Value value) {
     bytes = std::max(
         bytes, graph::elementBytes(
                    cast<RankedTensorType>(value.getType()).getElementType()));
+  };
+  e.kernel.forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr> at, bool) {
+    if (llvm::any_of(
+            at, [&](AffineExpr expr) { return expr.isFunctionOfDim(*inner); }))
+      widen(leaf);
+  });
   for (OpResult result : results)
-    if (e.kernel.isPlaced(result) && e.kernel.strides(result)[*inner] != 1)
-      return 1;
+    if (e.kernel.isPlaced(result)) {
+      widen(result);
+      if (e.kernel.strides(result)[*inner] != 1)
+        return 1;
+    }
   unsigned vector = std::clamp<int64_t>(16 / bytes, 1, 4);
   while (vector > 1 && (e.kernel.tileExtent(stage, *inner) % vector != 0 ||
                         nest.extents[*inner] % vector != 0))

@@ -27,12 +27,14 @@ SmallVector<int64_t, 6> stridesOf(ArrayRef<int64_t> shape,
 }
 
 AffineExpr simplified(AffineExpr expr) {
-  unsigned numDims = 0;
+  unsigned numDims = 0, numSymbols = 0;
   expr.walk([&](AffineExpr part) {
     if (auto dim = dyn_cast<AffineDimExpr>(part))
       numDims = std::max(numDims, dim.getPosition() + 1);
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+      numSymbols = std::max(numSymbols, symbol.getPosition() + 1);
   });
-  return simplifyAffineExpr(expr, numDims, 0);
+  return simplifyAffineExpr(expr, numDims, numSymbols);
 }
 
 FailureOr<KernelBody> KernelBody::create(graph::KernelOp kernel) {

@@ -88,21 +88,31 @@ std::string cudaPhilox() {
   auto wide = [&](const char *name) {
     return recorder.parameter(Type::I64, name);
   };
-  Vec index = wide("index"), seed = wide("seed"), step = wide("step");
+  Vec counter = wide("counter"), seed = wide("seed"), step = wide("step");
   Vec micro = wide("micro"), key = wide("key");
-  auto [word0, word1] = philox(index, seed, step, micro, key);
-  std::string statements = recorder.statements({word0, word1});
-  return "// Words 0 and 1 of Philox4x32-10.\n"
+  auto words = philox(counter, seed, step, micro, key, /*inWide=*/false);
+  std::string statements = recorder.statements(words), results;
+  for (Vec word : words)
+    results += (results.empty() ? "" : ", ") + recorder.reference(word);
+  return "// The words of Philox4x32-10.\n"
          "struct dl_philox_words {\n"
-         "  unsigned int word0, word1;\n"
+         "  unsigned int word0, word1, word2, word3;\n"
          "};\n" +
          std::string(onDevice) +
          "dl_philox_words\n"
-         "dl_philox(unsigned long long index, unsigned long long seed,\n"
+         "dl_philox(unsigned long long counter, unsigned long long seed,\n"
          "          unsigned long long step, unsigned long long micro,\n"
          "          unsigned long long key) {\n" +
-         statements + "  return {" + recorder.reference(word0) + ", " +
-         recorder.reference(word1) + "};\n}\n";
+         statements + "  return {" + results +
+         "};\n}\n"
+         "// The word number % 4.\n" +
+         onDevice +
+         "unsigned int\n"
+         "dl_philox_word(dl_philox_words words, unsigned int number) {\n"
+         "  const unsigned int low = number & 1u ? words.word1 : words.word0;\n"
+         "  const unsigned int high = number & 1u ? words.word3 : "
+         "words.word2;\n"
+         "  return number & 2u ? high : low;\n}\n";
 }
 
 } // namespace dl::formula

@@ -20,9 +20,10 @@ std::string cudaName(Function function, bool isDouble);
 std::string cudaFunction(Function function, bool isDouble);
 
 /// philox() of Functions.h:
-/// `dl_philox_words dl_philox(unsigned long long index, ... seed, ... step,
-/// ... micro, ... key)`, and its result, a struct of word0 and word1, both
-/// unsigned int.
+/// `dl_philox_words dl_philox(unsigned long long counter, ... seed, ... step,
+/// ... micro, ... key)`, its result, a struct of word0 to word3, all unsigned
+/// int, and `unsigned int dl_philox_word(dl_philox_words words, unsigned int
+/// number)`, the word number % 4.
 std::string cudaPhilox();
 
 } // namespace dl::formula

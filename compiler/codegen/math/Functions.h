@@ -14,7 +14,7 @@
 
 #include "compiler/codegen/math/Vec.h"
 
-#include <utility>
+#include <array>
 
 namespace dl::formula {
 
@@ -46,8 +46,10 @@ Vec erf(Vec x);
 Vec pow(Vec x, Vec y);
 
 /// Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3",
-/// SC'11): words 0 and 1 for counter (index, step, micro) and key (seed ^ key).
-/// All arguments are I64, the words I32.
-std::pair<Vec, Vec> philox(Vec index, Vec seed, Vec step, Vec micro, Vec key);
+/// SC'11): the words for counter (counter, step, micro) and key (seed ^ key).
+/// All arguments are I64, the words I32. `inWide`: numbers of 32 bits stay in
+/// the low halves of 64, as vectors multiply them, until the end.
+std::array<Vec, 4> philox(Vec counter, Vec seed, Vec step, Vec micro, Vec key,
+                          bool inWide);
 
 } // namespace dl::formula

@@ -190,6 +190,33 @@ graph.step @random_numbers(%s: tensor<8xi64>) -> (tensor<7x19xf32>, tensor<131xf
   %1 = graph.normal %s {key = -3 : i64, type = tensor<131xf64>} : (tensor<8xi64>) -> tensor<131xf64>
   graph.return %0, %1 : tensor<7x19xf32>, tensor<131xf64>
 }
+// Words of neighbours: rows that begin with a counter, and within one, at each of its words; f64, and two words for
+// each element.
+graph.step @drawn_rows(%s: tensor<8xi64>) -> (tensor<5x64xf32>, tensor<5x70xf64>, tensor<5x70xf32>, tensor<5x70xf32>, tensor<5x70xf64>) {
+  %0 = graph.uniform %s {key = 1 : i64, type = tensor<5x64xf32>} : (tensor<8xi64>) -> tensor<5x64xf32>
+  %1 = graph.uniform %s {key = 2 : i64, type = tensor<5x70xf64>} : (tensor<8xi64>) -> tensor<5x70xf64>
+  %2 = graph.uniform %s {key = 3 : i64, type = tensor<5x70xf32>, offset = array<i64: 1, 3>, extents = array<i64: 9, 81>} : (tensor<8xi64>) -> tensor<5x70xf32>
+  %3 = graph.normal %s {key = 4 : i64, type = tensor<5x70xf32>, offset = array<i64: 0, 2>, extents = array<i64: 5, 72>} : (tensor<8xi64>) -> tensor<5x70xf32>
+  %4 = graph.normal %s {key = 5 : i64, type = tensor<5x70xf64>, offset = array<i64: 0, 1>, extents = array<i64: 5, 75>} : (tensor<8xi64>) -> tensor<5x70xf64>
+  graph.return %0, %1, %2, %3, %4 : tensor<5x64xf32>, tensor<5x70xf64>, tensor<5x70xf32>, tensor<5x70xf32>, tensor<5x70xf64>
+}
+// Enough of them for accesses of 16 bytes on a GPU, in a part that begins anywhere.
+graph.step @drawn_parts(%a: tensor<16x64xf32>, %s: tensor<8xi64>) -> (tensor<16x64xf32>, tensor<16x64xf32>, tensor<16x64xf32>, tensor<16x64xf32>) {
+  %0 = graph.dropout %a, %s {p = 0.5, key = 1} : (tensor<16x64xf32>, tensor<8xi64>) -> tensor<16x64xf32>
+  %1 = graph.dropout %a, %s {p = 0.5, key = 2, offset = array<i64: 16, 0>, extents = array<i64: 32, 66>} : (tensor<16x64xf32>, tensor<8xi64>) -> tensor<16x64xf32>
+  %2 = graph.dropout %a, %s {p = 0.5, key = 3, offset = array<i64: 0, 3>, extents = array<i64: 16, 128>} : (tensor<16x64xf32>, tensor<8xi64>) -> tensor<16x64xf32>
+  %3 = graph.normal %s {key = 4 : i64, type = tensor<16x64xf32>} : (tensor<8xi64>) -> tensor<16x64xf32>
+  %4 = graph.mul %2, %3 : (tensor<16x64xf32>, tensor<16x64xf32>) -> tensor<16x64xf32>
+  graph.return %0, %1, %4, %3 : tensor<16x64xf32>, tensor<16x64xf32>, tensor<16x64xf32>, tensor<16x64xf32>
+}
+// Lanes that are no neighbours in what is drawn: other dims, every second element, images of a batch.
+graph.step @drawn_across(%a: tensor<40x36xf32>, %x: tensor<2x3x16x20xf32>, %s: tensor<8xi64>) -> (tensor<36x40xf32>, tensor<2x3x8x10xf32>) {
+  %0 = graph.dropout %a, %s {p = 0.5, key = 1} : (tensor<40x36xf32>, tensor<8xi64>) -> tensor<40x36xf32>
+  %1 = graph.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<40x36xf32>) -> tensor<36x40xf32>
+  %2 = graph.dropout %x, %s {p = 0.3, key = 2} : (tensor<2x3x16x20xf32>, tensor<8xi64>) -> tensor<2x3x16x20xf32>
+  %3:2 = graph.max_pool2d %2 {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<2x3x16x20xf32>) -> (tensor<2x3x8x10xf32>, tensor<2x3x8x10xui8>)
+  graph.return %1, %3#0 : tensor<36x40xf32>, tensor<2x3x8x10xf32>
+}
 // A dropout between two contractions and its mask again behind them.
 graph.step @dropout_twice(%a: tensor<20x30xf32>, %w: tensor<30x40xf32>, %s: tensor<8xi64>) -> (tensor<20x40xf32>, tensor<20x30xf32>) {
   %0 = graph.dropout %a, %s {p = 0.25 : f64, key = 5 : i64, channelwise = false} : (tensor<20x30xf32>, tensor<8xi64>) -> tensor<20x30xf32>

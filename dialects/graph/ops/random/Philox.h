@@ -22,16 +22,16 @@ inline std::array<uint32_t, 4> philox(std::array<uint32_t, 4> counter,
   return counter;
 }
 
-/// The words of one element, see graph.philox.
-inline std::array<uint32_t, 4> drawWords(int64_t index, int64_t seed,
-                                         int64_t step, int64_t micro,
-                                         int64_t key) {
+/// A word of the sequence that elements draw from, see graph.philox.
+inline uint32_t drawWord(int64_t number, int64_t seed, int64_t step,
+                         int64_t micro, int64_t key) {
   auto low = [](int64_t x) { return static_cast<uint32_t>(x); };
   auto high = [](int64_t x) {
     return static_cast<uint32_t>(static_cast<uint64_t>(x) >> 32);
   };
-  return philox({low(index), high(index), low(step), low(micro)},
-                {low(seed) ^ low(key), high(seed) ^ high(key)});
+  int64_t counter = number / 4;
+  return philox({low(counter), high(counter), low(step), low(micro)},
+                {low(seed) ^ low(key), high(seed) ^ high(key)})[number % 4];
 }
 
 } // namespace dl::graph

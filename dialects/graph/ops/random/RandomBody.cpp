@@ -50,17 +50,19 @@ static Value positionOf(OpBuilder &builder, Location loc, Op op,
   return position ? position : scalarConstant(builder, loc, i64, 0);
 }
 
-/// The words of an element; one draw serves all that differ in later indices
-/// than the first `count` only.
+/// So many words of an element; one draw serves all that differ in later
+/// indices than the first `count` only.
 template <typename Op>
-static PhiloxOp draw(OpBuilder &builder, Location loc, Op op,
-                     ValueRange indices, size_t count) {
+static ResultRange draw(OpBuilder &builder, Location loc, Op op,
+                        ValueRange indices, size_t count, size_t numWords) {
   Value position = positionOf(builder, loc, op, indices, count);
   Value seed = ScalarOp::create(builder, loc, StepScalar::Seed);
   Value step = ScalarOp::create(builder, loc, StepScalar::Step);
   Value micro = ScalarOp::create(builder, loc, StepScalar::Micro);
   Value key = launchNumber(builder, loc, op, "key", op.getKey());
-  return PhiloxOp::create(builder, loc, position, seed, step, micro, key);
+  SmallVector<Type, 2> words(numWords, builder.getI32Type());
+  return PhiloxOp::create(builder, loc, words, position, seed, step, micro, key)
+      .getWords();
 }
 
 /// The upper 24 bits of a word, i32.
@@ -104,20 +106,20 @@ LoopNest DropoutOp::getLoopNest() { return drawNest(*this, getScalars()); }
 
 SmallVector<Value> UniformOp::buildBody(OpBuilder &builder, Location loc,
                                         ValueRange, ValueRange indices) {
-  PhiloxOp words = draw(builder, loc, *this, indices, indices.size());
-  Value bits = upperBits(builder, loc, words.getWord0());
+  Value word = draw(builder, loc, *this, indices, indices.size(), 1)[0];
+  Value bits = upperBits(builder, loc, word);
   return {fraction(builder, loc, bits, elementOf(getResult()))};
 }
 
 SmallVector<Value> NormalOp::buildBody(OpBuilder &builder, Location loc,
                                        ValueRange, ValueRange indices) {
   Type element = elementOf(getResult());
-  PhiloxOp words = draw(builder, loc, *this, indices, indices.size());
-  Value bits0 = upperBits(builder, loc, words.getWord0());
+  ResultRange words = draw(builder, loc, *this, indices, indices.size(), 2);
+  Value bits0 = upperBits(builder, loc, words[0]);
   Value one = scalarConstant(builder, loc, bits0.getType(), 1);
   Value positive = arith::AddIOp::create(builder, loc, bits0, one);
   Value u1 = fraction(builder, loc, positive, element);
-  Value bits1 = upperBits(builder, loc, words.getWord1());
+  Value bits1 = upperBits(builder, loc, words[1]);
   Value u2 = fraction(builder, loc, bits1, element);
 
   Value minusTwo = scalarConstant(builder, loc, element, -2);
@@ -133,8 +135,8 @@ SmallVector<Value> NormalOp::buildBody(OpBuilder &builder, Location loc,
 SmallVector<Value> DropoutOp::buildBody(OpBuilder &builder, Location loc,
                                         ValueRange x, ValueRange indices) {
   size_t drawn = getChannelwise() ? 2 : indices.size();
-  PhiloxOp words = draw(builder, loc, *this, indices, drawn);
-  Value bits = upperBits(builder, loc, words.getWord0());
+  Value word = draw(builder, loc, *this, indices, drawn, 1)[0];
+  Value bits = upperBits(builder, loc, word);
   // u >= p as integers: u * 2^24 >= ceil(p * 2^24).
   double p = getP().convertToDouble();
   Value limit = scalarConstant(builder, loc, bits.getType(),

@@ -8,10 +8,9 @@
 using namespace mlir;
 using namespace dl::graph;
 
-static std::array<uint32_t, 4> drawAt(const HostTensor &scalars, int64_t index,
-                                      int64_t key) {
-  return drawWords(index, scalars.ints[0], scalars.ints[1], scalars.ints[2],
-                   key);
+static uint32_t wordAt(const HostTensor &scalars, int64_t number, int64_t key) {
+  return drawWord(number, scalars.ints[0], scalars.ints[1], scalars.ints[2],
+                  key);
 }
 
 /// Calls visit(position here, position within the whole tensor).
@@ -30,7 +29,7 @@ HostTensors UniformOp::evaluate(ArrayRef<HostTensor> operands) {
   HostTensor result(getResult().getType());
   forEachDraw(*this, result.shape().size(), [&](int64_t i, int64_t whole) {
     result.floats[i] =
-        std::ldexp(drawAt(operands[0], whole, getKey())[0] >> 8, -24);
+        std::ldexp(wordAt(operands[0], whole, getKey()) >> 8, -24);
   });
   return {result};
 }
@@ -38,9 +37,10 @@ HostTensors UniformOp::evaluate(ArrayRef<HostTensor> operands) {
 HostTensors NormalOp::evaluate(ArrayRef<HostTensor> operands) {
   HostTensor result(getResult().getType());
   forEachDraw(*this, result.shape().size(), [&](int64_t i, int64_t whole) {
-    auto words = drawAt(operands[0], whole, getKey());
-    double u1 = std::ldexp((words[0] >> 8) + 1, -24);
-    double u2 = std::ldexp(words[1] >> 8, -24);
+    uint32_t first = wordAt(operands[0], 2 * whole, getKey());
+    uint32_t second = wordAt(operands[0], 2 * whole + 1, getKey());
+    double u1 = std::ldexp((first >> 8) + 1, -24);
+    double u2 = std::ldexp(second >> 8, -24);
     result.floats[i] =
         std::sqrt(-2 * std::log(u1)) * std::cos(2 * std::numbers::pi * u2);
   });
@@ -53,8 +53,8 @@ HostTensors DropoutOp::evaluate(ArrayRef<HostTensor> operands) {
   double scale = roundTo(elementOf(getX()), 1 / (1 - p));
   size_t drawn = getChannelwise() ? 2 : result.shape().size();
   forEachDraw(*this, drawn, [&](int64_t i, int64_t whole) {
-    auto words = drawAt(operands[1], whole, getKey());
-    bool keep = std::ldexp(words[0] >> 8, -24) >= p;
+    uint32_t word = wordAt(operands[1], whole, getKey());
+    bool keep = std::ldexp(word >> 8, -24) >= p;
     result.floats[i] = keep ? operands[0].floats[i] * scale : 0;
   });
   return {result};

@@ -22,14 +22,17 @@ def Graph_LaunchConstantOp : Graph_Op<"launch_constant"> {
 }
 
 def Graph_PhiloxOp : Graph_Op<"philox"> {
-  let summary = "Payload: two random words of one element.";
+  let summary = "Payload: the random words of one element.";
   let description = [{
-    Words 0 and 1 of Philox4x32-10 with the counter (lo(index), hi(index),
-    lo(step), lo(micro)) and the key (lo(seed) ^ lo(key), hi(seed) ^ hi(key)).
+    Philox4x32-10 with the counters (lo(n), hi(n), lo(step), lo(micro)) for n = 0, 1, ... and the
+    key (lo(seed) ^ lo(key), hi(seed) ^ hi(key)) makes a sequence of words: word w is word w % 4
+    of counter w / 4. Where an element draws one word, element `index` has word `index`; where it
+    draws two, words 2 `index` and 2 `index` + 1. So four, or two, neighbours share a counter.
   }];
   let arguments = (ins I64:$index, I64:$seed, I64:$step, I64:$micro, I64:$key);
-  let results = (outs I32:$word0, I32:$word1);
-  let assemblyFormat = "operands attr-dict";
+  let results = (outs Variadic<I32>:$words);
+  let assemblyFormat = "operands attr-dict `:` type($words)";
+  let hasVerifier = true;
 }
 
 #endif
