@@ -33,13 +33,6 @@ std::pair<Value *, Value *> indicesInTile(const RegionEmitter &e,
                                       b.getInt64(extent))};
 }
 
-int64_t firstInTileMultiple(const TiledKernel &kernel, GridPart bound) {
-  if (!kernel.isCut(bound))
-    return kernel.lanes(); // it is zero
-  int64_t size = kernel.tileSizes()[*bound.grid];
-  return size % bound.step == 0 ? size / bound.step : 1;
-}
-
 Value *hidden(llvm::IRBuilder<> &b, Value *number) {
   auto *type = llvm::FunctionType::get(b.getInt64Ty(), {b.getInt64Ty()}, false);
   auto *barrier =
@@ -183,7 +176,7 @@ void LoopsStage::emitLaneLoop() {
   Value *count = b.CreateSub(hi, lo);
   Value *full = b.CreateAdd(lo, b.CreateAnd(count, b.getInt64(-width)));
   int64_t multiple =
-      std::gcd(width, firstInTileMultiple(e.kernel, first.cut) * inner);
+      std::gcd(width, e.kernel.originMultiple(first.cut) * inner);
   emitLoop(b, lo, full, width,
            [&](Value *flat) { emitLaneBody(flat, multiple); });
   emitIf(b, b.CreateICmpSLT(full, hi), [&] {

@@ -17,9 +17,6 @@ std::pair<llvm::Value *, llvm::Value *>
 indicesInTile(const RegionEmitter &emitter, const TileBounds &tile,
               GridPart bound, int64_t extent);
 
-/// Of what the first of them, in a part of a dim, is a multiple.
-int64_t firstInTileMultiple(const TiledKernel &kernel, GridPart bound);
-
 /// The same number, of which LLVM does not know what it is.
 llvm::Value *hidden(llvm::IRBuilder<> &builder, llvm::Value *number);
 

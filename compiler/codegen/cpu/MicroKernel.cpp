@@ -2,6 +2,7 @@
 #include "compiler/codegen/cpu/ContractLimits.h"
 #include "compiler/codegen/cpu/PayloadCode.h"
 #include "llvm/IR/InlineAsm.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -516,8 +517,15 @@ SmallVector<AffineExpr> MicroKernel::resultDims(RegionEmitter &e, int row,
   SmallVector<int64_t> extents;
   for (unsigned d : form.laneDims)
     extents.push_back(form.extents[d]);
+  // Panels are whole vectors, unless they are sums of single lanes.
+  int64_t inner = form.laneCount() / extents.front(), multiple = 1;
+  if (!form.is<DotProduct>())
+    multiple = std::gcd(
+        std::gcd(kernel.lanes(), firstLane),
+        kernel.originMultiple(kernel.parts(stage)[form.laneDims.front()]) *
+            inner);
   auto exprs = e.scope.addLaneGroup(
-      b->CreateAdd(arguments.lane, b->getInt64(firstLane)), extents);
+      b->CreateAdd(arguments.lane, b->getInt64(firstLane)), extents, multiple);
   for (auto [d, expr] : llvm::zip(form.laneDims, exprs))
     dims[d] = expr;
   return dims;

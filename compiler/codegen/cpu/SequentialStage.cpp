@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/SequentialStage.h"
 #include "dialects/graph/TensorBytes.h"
 #include "llvm/Support/SaveAndRestore.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -70,12 +71,14 @@ void SequentialStage::loopWithLanes(ArrayRef<unsigned> loops, Body body) {
 void SequentialStage::lanesAlong(unsigned dim, Body body) {
   int64_t width = e.kernel.lanes();
   llvm::SaveAndRestore<bool> lanes(hasLanes, true);
-  auto [lo, hi] =
-      indicesInTile(e, tile, e.kernel.parts(stage)[dim], nest.extents[dim]);
+  GridPart part = e.kernel.parts(stage)[dim];
+  auto [lo, hi] = indicesInTile(e, tile, part, nest.extents[dim]);
+  int64_t multiple = std::gcd(width, e.kernel.originMultiple(part));
   auto emitBody = [&](Value *flat) {
     e.enterBody();
     unsigned size = e.scope.size();
-    dims[dim] = e.scope.addLaneGroup(flat, {nest.extents[dim]}).front();
+    dims[dim] =
+        e.scope.addLaneGroup(flat, {nest.extents[dim]}, multiple).front();
     body();
     e.enterBody();
     e.scope.endLaneGroup();

@@ -48,6 +48,13 @@ public:
   bool isCut(GridPart part) const {
     return part.grid && sizes[*part.grid] < grid()[*part.grid].extent;
   }
+  /// Of what the first index that a tile has is a multiple, in a dim bound so;
+  /// where it is zero in all tiles, say of the lanes.
+  int64_t originMultiple(GridPart part) const {
+    if (!isCut(part))
+      return lanes();
+    return sizes[*part.grid] % part.step ? 1 : sizes[*part.grid] / part.step;
+  }
   /// Tiles of the grid.
   int64_t gridTiles() const;
   /// Those that threads take, each one or several of the grid's: `max_tiles` at
