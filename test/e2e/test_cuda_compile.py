@@ -32,6 +32,25 @@ void dl_main(dl::Program &p) {
 """
 
 
+DROPPED = support.HEAD + """struct Net : nn::Module {
+  dl::Parameter w = dl::ones({ROWS, COLUMNS});
+};
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 4});
+  Net m;
+  dl::optim::SGD optimizer(m.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::dropout(m.w, 0.1).mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+
 class CudaCompile(support.ToolTest):
     def setUp(self):
         super().setUp()
@@ -45,6 +64,20 @@ class CudaCompile(support.ToolTest):
     def read(self, name):
         with open(self.path(name), "rb") as file:
             return file.read()
+
+    def test_neighbours_share_a_draw(self):
+        """Elements that a thread writes together have one Philox: four have a word each. Where a row begins within a counter, two that
+        share one choose its words."""
+        for rows, columns, together, last_word in ((128, 64, 4, ".word3"), (64, 66, 2, "= (int)((unsigned int)(int)dl_philox_word(")):
+            self.write("drop.dl", DROPPED.replace("ROWS", str(rows)).replace("COLUMNS", str(columns)))
+            self.dlcc("drop.dl", "--target=cuda:source", "--emit=cu=drop.cu", "-o", "drop.plan")
+            kernels = self.read("drop.cu").decode().split('extern "C"')[1:]
+            drawing = [text for text in kernels if "= dl_philox(" in text]
+            self.assertEqual(len(drawing), 2)  # the mask, and the mask again with the update
+            for text in drawing:
+                self.assertIn(f"Vec<float, {together}>{{{{", text)
+                self.assertEqual(text.count("= dl_philox("), 1)
+                self.assertIn(last_word, text)
 
     def test_the_same_bytes_twice(self):
         for name in ("a", "b"):
