@@ -4,10 +4,10 @@ from torch.nn import functional as F
 
 
 class Chain(nn.Module):
-    def __init__(self):
+    def __init__(self, width):
         super().__init__()
-        self.y = nn.Parameter(torch.zeros(192, 192))
-        self.b = nn.Parameter(torch.zeros(192, 192))
+        self.y = nn.Parameter(torch.zeros(width, width))
+        self.b = nn.Parameter(torch.zeros(width, width))
         self.register_parameter("lambda", nn.Parameter(torch.ones(())))
 
     def forward(self, x):
@@ -15,8 +15,8 @@ class Chain(nn.Module):
 
 
 class Twin:
-    def __init__(self):
-        self.model = Chain()
+    def __init__(self, width=192):
+        self.model = Chain(width)
         self.optimizer = torch.optim.SGD(self.model.parameters(), lr=1.0)
 
     def step(self, x, _, t):
