@@ -131,35 +131,31 @@ void StageSource::storeResults(ArrayRef<std::string> contents) {
       e.store(result, resultIndex(), content);
 }
 
+/// Neighbours that a thread takes: 16 bytes of what is stored. What is read may
+/// be wider; it takes several loads then.
 unsigned MapSource::chooseVector() const {
   std::optional<unsigned> inner;
   for (unsigned d = 0; d < nest.numParallel; ++d)
     if (e.kernel.tileExtent(stage, d) > 1)
       inner = d;
-  if (!inner || e.kernel.tilePoints(stage) < 4 * int64_t(e.kernel.threads()) ||
-      llvm::range_size(e.kernel.ops()) > 48)
+  if (!inner || llvm::range_size(e.kernel.ops()) > 48)
     return 1;
-  // The widest that neighbours differ in: not the scalars of a step.
-  int64_t bytes = 1;
-  auto widen = [&](Value value) {
+  int64_t bytes = 4;
+  for (OpResult result : results) {
+    if (!e.kernel.isPlaced(result))
+      continue;
+    if (e.kernel.strides(result)[*inner] != 1)
+      return 1;
     bytes = std::max(
         bytes, graph::elementBytes(
-                   cast<RankedTensorType>(value.getType()).getElementType()));
-  };
-  e.kernel.forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr> at, bool) {
-    if (llvm::any_of(
-            at, [&](AffineExpr expr) { return expr.isFunctionOfDim(*inner); }))
-      widen(leaf);
-  });
-  for (OpResult result : results)
-    if (e.kernel.isPlaced(result)) {
-      widen(result);
-      if (e.kernel.strides(result)[*inner] != 1)
-        return 1;
-    }
-  unsigned vector = std::clamp<int64_t>(16 / bytes, 1, 4);
+                   cast<RankedTensorType>(result.getType()).getElementType()));
+  }
+  unsigned vector = std::clamp<int64_t>(kVectorBytes / bytes, 1, 4);
+  // Half of the threads at least have something to do.
+  int64_t points = 2 * e.kernel.tilePoints(stage);
   while (vector > 1 && (e.kernel.tileExtent(stage, *inner) % vector != 0 ||
-                        nest.extents[*inner] % vector != 0))
+                        nest.extents[*inner] % vector != 0 ||
+                        points < vector * int64_t(e.kernel.threads())))
     vector /= 2;
   return vector;
 }
