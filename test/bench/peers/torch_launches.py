@@ -7,6 +7,7 @@ inductor  what Inductor's scheduler makes of the graphs of that step (inductor.p
 """
 
 import importlib.util
+import inspect
 import json
 import os
 import sys
@@ -21,7 +22,7 @@ from torch.utils import _pytree as pytree  # noqa: E402
 
 # Of ops without an alias in their schema: those that launch nothing, by the name without its overload.
 FREE = {"_unsafe_view", "empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided", "device", "is_same_size", "sym_size",
-        "sym_stride", "sym_numel", "set_", "_record_function_enter_new", "_record_function_exit"}
+        "sym_stride", "sym_numel", "set_", "_record_function_enter", "_record_function_enter_new", "_record_function_exit"}
 # What an op is given for its shape alone, by position.
 UNREAD = {"max_pool2d_with_indices_backward": (1,), "nll_loss_backward": (1,), "ones_like": (0,), "zeros_like": (0,), "full_like": (0,),
           "rand_like": (0,), "zero_": (0,), "fill_": (0,), "copy_": (0,), "bernoulli_": (0,)}
@@ -115,8 +116,11 @@ class OwnDropout(torch.overrides.TorchFunctionMode if hasattr(torch.overrides, "
     """CUDA's dropout is one op, the CPU's are three."""
 
     def __torch_function__(self, function, types, args=(), kwargs=None):
-        if function is torch.dropout and args[2]:
-            return torch.native_dropout(args[0], args[1], True)[0]
+        if function is torch.nn.functional.dropout:
+            given = inspect.signature(function).bind(*args, **(kwargs or {}))
+            given.apply_defaults()
+            x, p, training, _ = given.args
+            return torch.native_dropout(x, p, training)[0]
         return function(*args, **(kwargs or {}))
 
 
