@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import unittest
 
 import dltools
@@ -23,6 +24,20 @@ void dl_main(dl::Program &p) {
   dl::optim::SGD optimizer(m.parameters(), {.lr = 0.1, .momentum = 0.9});
   p.train(data, [&](dl::Batch b) -> dl::Metrics {
     auto loss = m.w.mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+UPDATE = support.HEAD + """void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 4});
+  dl::Parameter w = dl::ones({256, p.arg("columns", 384)});
+  dl::optim::AdamW optimizer({w}, {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = w.tanh().sum();
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
@@ -103,6 +118,23 @@ class CudaCompile(support.ToolTest):
         self.dlcc("net.dl", "--target=cuda:source", "-o", "a.plan")
         for kernel in self.info("a.plan")["kernels"]:
             self.assertEqual(set(kernel["binding_aligns"]), {16}, kernel["name"])
+
+    def test_a_thread_of_a_map_takes_16_bytes(self):
+        """An update: of the parameter and both averages; learning rates and what else is an f64 or i64 does not change that, an odd extent does."""
+        self.write("update.dl", UPDATE)
+
+        def kernel(*options):
+            self.dlcc("update.dl", "--target=cuda:source", "--emit=cu=update.cu", *options, "-o", "update.plan")
+            return next(text for text in self.read("update.cu").decode().split("__global__")[1:] if "sqrtf(" in text)
+
+        for options in ((), ("-D", "columns=768"), ("-D", "columns=4096")):
+            text = kernel(*options)
+            self.assertGreaterEqual(text.count("Vec<float, 4>{{"), 3, text)
+            self.assertGreaterEqual(text.count("load<4>(a"), 3, text)
+            self.assertIsNone(re.search(r"r\d\[.*\] = ", text))
+        text = kernel("-D", "columns=383")
+        self.assertNotIn("Vec<", text)
+        self.assertGreaterEqual(len(re.findall(r"r\d\[.*\] = ", text)), 3, text)
 
     def test_predicted_time(self):
         """What a step takes at best follows from the machine that is named."""
