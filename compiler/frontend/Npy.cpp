@@ -26,11 +26,11 @@ static StringRef valueOf(StringRef dictionary, StringRef key) {
   return value;
 }
 
-/// Of what a step gets: integers of which there are none are read into wider
-/// ones.
+/// Of what a step gets: floats and integers of which there are none are read
+/// into wider ones.
 static int dtypeOf(StringRef descr) {
   return llvm::StringSwitch<int>(descr)
-      .Case("<f4", DL_FLOAT32)
+      .Cases({"<f4", "<f2"}, DL_FLOAT32)
       .Case("<f8", DL_FLOAT64)
       .Cases({"<i8", "<u8", "<u4"}, DL_INT64)
       .Cases({"<i4", "<i2", "<u2", "|i1"}, DL_INT32)
@@ -48,10 +48,9 @@ static llvm::Expected<NpyHeader> parse(StringRef dictionary,
   NpyHeader header;
   header.dtype = dtypeOf(descr);
   if (header.dtype < 0)
-    return wrong(
-        std::errc::invalid_argument, path, ": the dtype `", descr,
-        "` is not supported; little-endian float32, float64, integers of "
-        "all widths, and bool are");
+    return wrong(std::errc::invalid_argument, path, ": the dtype `", descr,
+                 "` is not supported; little-endian float16, float32, float64, "
+                 "integers of all widths, and bool are");
   StringRef shape = valueOf(dictionary, "shape");
   if (!shape.consume_front("(") || !shape.contains(')'))
     return wrong(std::errc::invalid_argument, path,

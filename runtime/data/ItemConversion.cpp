@@ -2,6 +2,7 @@
 
 #include "runtime/plan/DTypes.h"
 
+#include <bit>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -12,6 +13,23 @@ namespace {
 
 struct Boolean {
   uint8_t value;
+};
+
+/// IEEE's of 16 bits: 5 of the exponent, 10 of the fraction.
+struct Half {
+  uint16_t bits;
+
+  explicit operator float() const {
+    uint32_t sign = uint32_t(bits & 0x8000) << 16;
+    uint32_t exponent = bits >> 10 & 31, fraction = bits & 0x3ff;
+    if (exponent == 0) { // a multiple of 2^-24
+      float magnitude = static_cast<float>(fraction) * 0x1p-24f;
+      return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
+    }
+    uint32_t wide = exponent == 31 ? 255 : exponent + 127 - 15;
+    return std::bit_cast<float>(sign | wide << 23 | fraction << 13);
+  }
+  explicit operator double() const { return static_cast<float>(*this); }
 };
 
 template <typename From, typename To>
@@ -66,6 +84,7 @@ uint64_t dlrt::sizeOf(FileElement element) {
   switch (element) {
   case FileElement::I8:
     return 1;
+  case FileElement::F16:
   case FileElement::I16:
   case FileElement::U16:
     return 2;
@@ -80,6 +99,8 @@ uint64_t dlrt::sizeOf(FileElement element) {
 
 const char *dlrt::nameOf(FileElement element) {
   switch (element) {
+  case FileElement::F16:
+    return "f16";
   case FileElement::I8:
     return "i8";
   case FileElement::I16:
@@ -116,6 +137,10 @@ std::optional<fb::DType> dlrt::dtypeOf(FileElement element) {
 
 ItemConverter dlrt::itemConverter(FileElement from, fb::DType to) {
   switch (from) {
+  case FileElement::F16:
+    return to == fb::DType::F32   ? convert<Half, float>
+           : to == fb::DType::F64 ? convert<Half, double>
+                                  : nullptr;
   case FileElement::F64:
     return to == fb::DType::F32 ? convert<double, float> : nullptr;
   case FileElement::F32:

@@ -9,9 +9,10 @@
 
 namespace dlrt {
 
-/// What elements of data files may be. Integers of which plans have none are
-/// read into wider ones.
+/// What elements of data files may be. Integers and floats of which plans have
+/// none are read into wider ones.
 enum class FileElement : uint8_t {
+  F16,
   F32,
   F64,
   I64,

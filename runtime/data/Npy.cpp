@@ -113,12 +113,12 @@ private:
 
 static std::optional<FileElement> elementOf(const std::string &descr) {
   static constexpr std::pair<const char *, FileElement> known[] = {
-      {"<f4", FileElement::F32}, {"<f8", FileElement::F64},
-      {"<i8", FileElement::I64}, {"<i4", FileElement::I32},
-      {"|u1", FileElement::U8},  {"|b1", FileElement::Bool},
-      {"|i1", FileElement::I8},  {"<i2", FileElement::I16},
-      {"<u2", FileElement::U16}, {"<u4", FileElement::U32},
-      {"<u8", FileElement::U64}};
+      {"<f2", FileElement::F16},  {"<f4", FileElement::F32},
+      {"<f8", FileElement::F64},  {"<i8", FileElement::I64},
+      {"<i4", FileElement::I32},  {"|u1", FileElement::U8},
+      {"|b1", FileElement::Bool}, {"|i1", FileElement::I8},
+      {"<i2", FileElement::I16},  {"<u2", FileElement::U16},
+      {"<u4", FileElement::U32},  {"<u8", FileElement::U64}};
   for (const auto &[name, element] : known)
     if (descr == name)
       return element;
@@ -148,8 +148,8 @@ Expected<NpyArray> dlrt::parseNpy(std::span<const uint8_t> bytes) {
                  "ascontiguousarray(x)");
   auto element = elementOf(header.descr);
   if (!element)
-    return wrong(fmt::format("its dtype is '{}'; '<f4', '<f8', integers of all "
-                             "widths and '|b1' can be read",
+    return wrong(fmt::format("its dtype is '{}'; '<f2', '<f4', '<f8', integers "
+                             "of all widths and '|b1' can be read",
                              header.descr));
   NpyArray array = {*element, header.shape, bytes.subspan(begin + length)};
   uint64_t expected;

@@ -167,6 +167,23 @@ class AnyLength(support.ToolTest):
         again = self.events("lin.plan", "--epochs", 2)
         self.assertEqual([e for e in plain if e["event"] == "eval"], [e for e in again if e["event"] == "eval"])
 
+    def test_floats_of_16_bits(self):
+        """A step gets them as f32, which holds each of them."""
+        self.write("half.dl", support.HEAD + """
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"half.npy"}, {.batch_size = 256});
+  p.predict("out", data, [&](dl::Batch b) { return b[0] + 0; });
+}
+""")
+        half = np.arange(2**16, dtype=np.uint16).view(np.float16).reshape(-1, 4)
+        np.save(self.path("half.npy"), half)
+        for name, dtype in (("f32", np.float32), ("f64", np.float64)):
+            self.dlcc("half.dl", f"--dtype={name}")
+            result = dltools.call([dltools.DLRUN, "predict", "half.plan", "--out", "p.npy", "-q"], self.folder)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"'half.npy' is f16, the model's data are f32", result.stderr)
+            np.testing.assert_array_equal(np.load(self.path("p.npy")), half.astype(dtype))
+
     def test_integers_of_all_widths(self):
         """A step gets them as i32, or as i64 where that could not hold them."""
         self.write("ids.dl", support.HEAD + """

@@ -142,6 +142,32 @@ class Plateaus(unittest.TestCase):
         self.assertEqual(got["lr3"], kept["lr3"] if kept else got["lr3"])
         self.assertNotEqual(got["lr3"], self.kept["lr3"][:20])
 
+    def test_a_min_lr_for_each_group(self):
+        """Two groups have one least rate, one has another; all are reduced when the metric says so."""
+        options = "patience=1, factor=0.5, min_lr=[0.04, 0.002, 0.04]"
+        text = program()
+        text = text[:text.index("  dl::optim::SGD")] + """  dl::optim::SGD o({{.params = m.p[0]}, {.params = m.p[1], .lr = 0.3}, {.params = m.p[2], .lr = 0.5}}, {.lr = 0.1});
+  S::ReduceLROnPlateau s(o, {.factor = 0.5, .patience = 1, .min_lr = {0.04, 0.002, 0.04}});
+""" + text[text.index("  p.train"):text.index("    o0.step()")] + "    o.step();\n" + text[text.index("    return {{"):text.index("  s0.step")]
+        with open(os.path.join(self.folder, "groups.dl"), "w", encoding="utf-8") as file:
+            file.write(text + '  s.step("test.m3");\n}\n')
+        dltools.dlcc("groups.dl", "--dtype=f64", "-o", "groups.plan", cwd=self.folder)
+        events = dltools.events("groups.plan", "--epochs", EPOCHS, "--every", "log=1", cwd=self.folder)
+        got = [[float(event[name]) for name in ("lr", "lr.group1", "lr.group2")] for event in events if event["event"] == "step"]
+        rates, bad, expected = [0.1, 0.3, 0.5], 0, []
+        for epoch in range(EPOCHS):
+            expected.append(rates)
+            bad = bad + 1 if epoch else 0
+            if bad > 1:
+                rates, bad = [max(rate / 2, least) for rate, least in zip(rates, (0.04, 0.002, 0.04))], 0
+        self.assertEqual(got, expected)
+        if torch:
+            optimizer = torch.optim.SGD([{"params": [torch.zeros(1)], "lr": lr} for lr in expected[0]], lr=1)
+            scheduler = eval(f"torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, {options})")  # pylint: disable=eval-used
+            for epoch, now in enumerate(expected):
+                self.assertEqual([group["lr"] for group in optimizer.param_groups], now)
+                scheduler.step(metrics("rising")[epoch])
+
     def test_without_evaluations(self):
         result = dltools.call([dltools.DLRUN, "m.plan", "--every", "eval=0", "--epochs", 3], cwd=self.folder)
         self.assertIn("warning: without evaluations (--every eval=0), ReduceLROnPlateau changes nothing", result.stderr)

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -316,6 +317,19 @@ TEST(Loader, Conversions) {
   };
   convert(FileElement::F64, fb::DType::F32, 0.1, 0.1f);
   convert(FileElement::F32, fb::DType::F64, 0.1f, double(0.1f));
+  for (auto [half, value] : std::initializer_list<std::pair<uint16_t, float>>{
+           {0x3c00, 1.0f},
+           {0xc500, -5.0f},
+           {0x7bff, 65504.0f},
+           {0x0400, 0x1p-14f},
+           {0x03ff, 1023 * 0x1p-24f},
+           {0x8001, -0x1p-24f},
+           {0x8000, -0.0f},
+           {0xfc00, -INFINITY},
+           {0x3555, 0x1.554p-2f}}) {
+    convert(FileElement::F16, fb::DType::F32, half, value);
+    convert(FileElement::F16, fb::DType::F64, half, double(value));
+  }
   convert(FileElement::U8, fb::DType::I64, uint8_t(200), int64_t(200));
   convert(FileElement::I32, fb::DType::U8, int32_t(255), uint8_t(255));
   convert(FileElement::I64, fb::DType::Bool, int64_t(1), uint8_t(1));

@@ -20,7 +20,8 @@ TEST(Npy, AllVersionsAndDTypes) {
     size_t bytes;
   };
   for (int version : {1, 2, 3})
-    for (Case c : {Case{"<f4", FileElement::F32, 4},
+    for (Case c : {Case{"<f2", FileElement::F16, 2},
+                   {"<f4", FileElement::F32, 4},
                    {"<f8", FileElement::F64, 8},
                    {"<i4", FileElement::I32, 4},
                    {"<i8", FileElement::I64, 8},
@@ -52,7 +53,7 @@ TEST(Npy, Refuses) {
   EXPECT_NE(refusal(Bytes(100, 0)), "");
   EXPECT_NE(refusal(npy(">f4", "(2,)", Bytes(8))).find("'>f4'"),
             std::string::npos);
-  EXPECT_NE(refusal(npy("<f2", "(2,)", Bytes(4))), "");
+  EXPECT_NE(refusal(npy(">f2", "(2,)", Bytes(4))), "");
   EXPECT_NE(refusal(npy("<f4", "(2,)", Bytes(7))), "");
   EXPECT_NE(refusal(npy("<f4", "(2,)", Bytes(9))), "");
   EXPECT_NE(refusal(npy("<f4", "(4294967296, 4294967296, 4)", {})), "");

@@ -109,6 +109,7 @@ public:
   }
   /// In a step: the learning rate that the next update uses.
   virtual Scalar current_rate(int group) const = 0;
+  virtual int group_count() const = 0;
 };
 
 /// What all optimizers are. A group's options stand over those of the
@@ -219,6 +220,7 @@ public:
   void add_param_group(const Group &group) {
     add(group.params, group.over(defaults));
   }
+  int group_count() const override { return count; }
   Scalar current_rate(int group) const override {
     if (group < 0 || group >= count)
       detail::fail("the optimizer has {} groups, there is no number {}", count,

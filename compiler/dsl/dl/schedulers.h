@@ -44,7 +44,7 @@ public:
   }
 
   /// In a step: the rate of a group that schedulers begin with, a setting.
-  virtual void see(const Scalar & /*lr*/) const {}
+  virtual void see(int /*group*/, const Scalar & /*lr*/) const {}
   /// What comes of the rate `base` after t calls of step().
   virtual Scalar rate(Scalar base, Scalar t) const = 0;
   /// The same of the momentum, or of Adam's first beta.
@@ -244,7 +244,7 @@ inline Scalar OptimizerBase::rate(int group, Scalar lr) const {
     lr =
         Scalar::from(dl_optimizer_setting(id, group, "lr", lr.known), lr.known);
   for (int i = 0; i < scheduler_count && !lr.is_none(); ++i)
-    schedulers[i]->see(lr);
+    schedulers[i]->see(group, lr);
   for (int i = 0; i < scheduler_count; ++i) {
     const lr_scheduler::LRScheduler &one = *schedulers[i];
     if (scheduler_count > 1 && !one.multiplies())
