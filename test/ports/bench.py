@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """Milliseconds a step of each port and of its twin in PyTorch, in turns on the same pinned cores.
 
-    test/ports/bench.py [PORT...] [--threads 1,2] [--rounds 5] [--seconds 1] [--compile] [--cpu]
+    test/ports/bench.py [PORT...] [--threads 1,2] [--rounds 5] [--seconds 1] [--eager] [--cpu]
 
 f32, the sizes that stand in the ports. PyTorch is that of this Python (DL_PEER_PYTHON names another one: Debian's multiplies
-matrices with the reference BLAS, and 1.13 has no torch.compile), eager, and with --compile also with its modules compiled.
-`ratio` is the median of the rounds' ratios, the better of PyTorch's times over ours: more than 1 is faster. JSON on stdout;
+matrices with the reference BLAS, and 1.13 has no torch.compile), eager, and with its modules compiled (torch.compile), if it can
+and unless --eager is said. What it compiles, it has compiled in a round before the first. `ratio` is the median of the rounds' ratios, the better of PyTorch's times over ours: more than 1 is faster. JSON on stdout;
 --readme FILE also writes a table between that file's `bench` marks. --cpu: on a machine with other work, with one thread:
 the processor time of a step instead of the wall clock's, which short steps get between the others' turns and long ones do not.
 """
@@ -75,11 +75,19 @@ class Peer:
                                   "process_time" if cpu else "perf_counter"], threads)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                                         env={**os.environ, "OMP_NUM_THREADS": str(threads)})
-        self.version = json.loads(self.process.stdout.readline())["torch"]
+        self.version = self.answer()["torch"]
+        self.measure(0)  # whatever it compiles for other sizes of a batch
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            self.end()
+            raise RuntimeError(f"PyTorch ended with exit code {self.process.returncode}")
+        return json.loads(line)
 
     def measure(self, seconds):
         print(seconds, file=self.process.stdin, flush=True)
-        return json.loads(self.process.stdout.readline())["median_ms"]
+        return self.answer()["median_ms"]
 
     def end(self):
         self.process.stdin.close()
@@ -100,7 +108,9 @@ def processor_ms(folder, seconds):
 
 
 def compare(name, threads, options, folder):
-    peers = {mode: Peer(name, threads, mode, options.cpu) for mode in ("eager", "compile") if mode == "eager" or options.compile}
+    peers = {"eager": Peer(name, threads, "eager", options.cpu)}
+    if not options.eager and int(peers["eager"].version.split(".")[0]) >= 2:
+        peers["compile"] = Peer(name, threads, "compile", options.cpu)
     mine, theirs = [], {mode: [] for mode in peers}
     for _ in range(options.rounds):
         if options.cpu:
@@ -117,10 +127,14 @@ def compare(name, threads, options, folder):
             "ratio": machine.median(t / o for o, t in zip(mine, best)), "torch": peers["eager"].version}
 
 
+def modes_of(rows):
+    return [mode for mode in ("eager", "compile") if f"{mode}_ms" in rows[0]]
+
+
 def write_readme(path, result):
     """One line a port, with one and with two threads beside each other."""
     rows, threads = result["rows"], sorted({row["threads"] for row in result["rows"]})
-    modes = [mode for mode in ("eager", "compile") if f"{mode}_ms" in rows[0]]
+    modes = modes_of(rows)
     header = ["ms a step"] + [f"{who}, {n}" for n in threads for who in ["dlrun", *modes, "ratio"]]
     lines = [header, ["---"] + ["---:"] * (len(header) - 1)]
     for name in dict.fromkeys(row["port"] for row in rows):
@@ -142,7 +156,7 @@ def main():
     parser.add_argument("--threads", default="1,2")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1)
-    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--eager", action="store_true")
     parser.add_argument("--cpu", action="store_true")
     parser.add_argument("--readme")
     options = parser.parse_args()
@@ -156,10 +170,11 @@ def main():
             for threads in map(int, options.threads.split(",")):
                 rows.append(compare(name, threads, options, folder))
                 row = rows[-1]
-                print(f"{name}, {threads}: {row['ours_ms']:.3g} ms, PyTorch {row['eager_ms']:.3g} ms, {row['ratio']:.2f}",
-                      file=sys.stderr, flush=True)
-    machine.table("ports, ms a step", ["port", "threads", "dlrun", "PyTorch eager", "ratio to its best"],
-                  [[r["port"], r["threads"], r["ours_ms"], r["eager_ms"], r["ratio"]] for r in rows])
+                times = ", ".join(f"{mode} {row[mode + '_ms']:.3g} ms" for mode in modes_of(rows))
+                print(f"{name}, {threads}: {row['ours_ms']:.3g} ms, PyTorch {times}, {row['ratio']:.2f}", file=sys.stderr, flush=True)
+    modes = modes_of(rows)
+    machine.table("ports, ms a step", ["port", "threads", "dlrun", *(f"PyTorch {mode}" for mode in modes), "ratio to its best"],
+                  [[r["port"], r["threads"], r["ours_ms"], *(r[mode + "_ms"] for mode in modes), r["ratio"]] for r in rows])
     result = {**machine.describe(), "date": time.strftime("%Y-%m-%d"), "rounds": options.rounds, "cpu_time": options.cpu, "rows": rows}
     json.dump(result, sys.stdout, indent=1)
     print()
