@@ -2,6 +2,7 @@
 #include "compiler/frontend/Graph.h"
 #include "dialects/graph/Inference.h"
 #include "mlir/IR/Diagnostics.h"
+#include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 using namespace dl::frontend;
@@ -65,8 +66,43 @@ Value Graph::gradientPath(int parameter, Value value) {
   return detached;
 }
 
+/// Outside of steps there are constants, and what follows from them.
+Value Graph::valueOutside(const Handle &handle, StringRef what) {
+  if (handle.parameter >= 0)
+    reporter.fail(what.str() + ": a parameter and a dl::Buffer have no value "
+                               "outside of a step; do this inside of p.train() "
+                               "or p.eval()");
+  if (handle.initial && handle.initial->kind == DL_PROGRESSION)
+    return progression(*handle.initial, handle.type);
+  if (handle.initial && handle.initial->kind == DL_CONSTANT)
+    return constant(handle.initial->a, handle.type);
+  if (handle.initial)
+    reporter.fail(what.str() + ": random numbers have no value outside of a "
+                               "step; do this inside of p.train() or p.eval()");
+  if (handle.trace >= 0)
+    reporter.fail(what.str() + ": a tensor of the step '" +
+                  stepsOfTraces[static_cast<size_t>(handle.trace)] +
+                  "' cannot be used outside of it");
+  return handle.value;
+}
+
+Value Graph::copyInStep(Value outside) {
+  if (Value copy = trace->copies.lookup(outside))
+    return copy;
+  Operation *op = outside.getDefiningOp();
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, copyInStep(operand));
+  Operation *made = builder.clone(*op, mapping);
+  for (auto [from, to] : llvm::zip(op->getResults(), made->getResults()))
+    trace->copies[from] = to;
+  return trace->copies.lookup(outside);
+}
+
 Value Graph::valueOf(int number, StringRef what) {
   const Handle handle = get(number, what);
+  if (!trace)
+    return valueOutside(handle, what);
   if (handle.setting) {
     Value &read = trace->settings[handle.setting.getPath().str()];
     return read ? read
@@ -90,6 +126,8 @@ Value Graph::valueOf(int number, StringRef what) {
                                  "dl::Parameter of them");
     return made ? made : made = constant(handle.initial->a, handle.type);
   }
+  if (handle.trace < 0)
+    return copyInStep(handle.value);
   if (handle.trace != trace->number) {
     const std::string &other = stepsOfTraces[static_cast<size_t>(handle.trace)];
     if (other != trace->step)
@@ -103,6 +141,8 @@ Value Graph::valueOf(int number, StringRef what) {
 }
 
 int64_t Graph::randomKey(StringRef op) {
+  if (!trace)
+    return 0; // of an op that is refused
   std::string base = modules.currentPath();
   if (base.empty())
     base = op.str();
@@ -185,6 +225,9 @@ Operation *Graph::tryElement(StringRef op, ArrayRef<dl_operand> operands,
   const dl_operand *inexact = nullptr; // as a constant of the graph, a double
   for (const dl_operand &operand : operands) {
     if (operand.kind == DL_STEP_SCALARS) {
+      if (!trace)
+        reporter.fail(op.str() + ": random numbers have no value outside of a "
+                                 "step; do this inside of p.train()");
       values.push_back(trace->scalars);
       continue;
     }
@@ -338,8 +381,7 @@ void Graph::emit(StringRef op, ArrayRef<dl_operand> operands,
       reporter.fail(op.str() + ": outside of a step a setting has no value to "
                                "compute with; an option takes it as it is, "
                                "and another number is another p.setting()");
-    reporter.fail(op.str() + ": a tensor has no value outside of a step; do "
-                             "this inside of p.train() or p.eval()");
+    builder.setInsertionPointToEnd(&outside);
   }
   SmallVector<NamedAttribute> converted;
   for (const dl_attr &attribute : attributes)
@@ -352,5 +394,8 @@ void Graph::emit(StringRef op, ArrayRef<dl_operand> operands,
 }
 
 void Graph::addErrorFlag(int handle, const std::string &message) {
+  if (!trace)
+    reporter.fail("indices that are data have no place outside of a step; do "
+                  "this inside of p.train() or p.eval()");
   trace->errorFlags.push_back({valueOf(handle, "error"), message});
 }

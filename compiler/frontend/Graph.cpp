@@ -29,7 +29,7 @@ int Graph::addHandle(Value value) {
   Handle handle;
   handle.type = cast<RankedTensorType>(value.getType());
   handle.value = value;
-  handle.trace = trace->number;
+  handle.trace = trace ? trace->number : -1;
   handles.push_back(handle);
   return static_cast<int>(handles.size()) - 1;
 }
@@ -138,12 +138,17 @@ int Graph::makeParameter(int handle, bool isBuffer) {
                   (isBuffer ? " inside of a step"
                             : " or set inside of a step; optimizers change "
                               "parameters"));
+  bool isComputed = from.initial ? from.initial->kind == DL_PROGRESSION
+                                 : from.value && from.trace < 0;
+  if (isComputed && isBuffer)
+    return handle; // stays as it is: each step computes it
+  if (isComputed)
+    reporter.fail(kind + " starts from dl::zeros, ones, full, rand or randn; "
+                         "what is computed can be a dl::Buffer, or come from a "
+                         "file of weights");
   if (!from.initial)
     reporter.fail(kind + " starts from dl::zeros, ones, full, rand or "
                          "randn; this is a value of a step");
-  if (from.initial->kind == DL_PROGRESSION)
-    reporter.fail(kind + " cannot start from dl::arange or dl::linspace; use "
-                         "what they give in steps, without it");
   if (!isBuffer && !isa<FloatType>(from.type.getElementType()))
     reporter.fail(
         "a dl::Parameter holds floats; this tensor holds integers or booleans");
@@ -158,6 +163,10 @@ int Graph::makeParameter(int handle, bool isBuffer) {
 
 void Graph::assign(int handle, int value) {
   const Handle target = get(handle, "assignment");
+  if (target.parameter < 0 && target.trace < 0)
+    reporter.fail("the values of this dl::Buffer were computed outside of "
+                  "steps, and each step computes them anew; one that is "
+                  "assigned starts from dl::zeros, ones or full");
   if (target.parameter < 0)
     reporter.fail("a parameter or a dl::Buffer is assigned; this is none");
   std::string what = parameters[static_cast<size_t>(target.parameter)].isBuffer

@@ -20,8 +20,9 @@ struct Initial {
   double a, b, low = 0, high = 0;
 };
 
-/// What a handle of the .dl stands for: a value of a step, a parameter or
-/// buffer, initial values made outside of steps, or a setting.
+/// What a handle of the .dl stands for: a value of a step, or one computed
+/// outside of steps (trace -1), a parameter or buffer, initial values made
+/// outside of steps, or a setting.
 struct Handle {
   mlir::RankedTensorType type;
   mlir::Value value;
@@ -137,6 +138,8 @@ private:
   // Emit.cpp
   mlir::Location location();
   mlir::Value valueOf(int handle, llvm::StringRef what);
+  mlir::Value valueOutside(const Handle &handle, llvm::StringRef what);
+  mlir::Value copyInStep(mlir::Value outside);
   mlir::Value progression(const Initial &initial, mlir::RankedTensorType type);
   mlir::Value gradientPath(int parameter, mlir::Value value);
   mlir::Value constant(double value, mlir::RankedTensorType type);
@@ -216,6 +219,8 @@ private:
   mlir::MLIRContext context;
   mlir::OpBuilder builder;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  /// What is computed outside of steps; a step gets copies of what it uses.
+  mlir::Block outside;
   mlir::Type floatType;
 
   std::vector<Handle> handles;

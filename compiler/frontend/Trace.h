@@ -115,6 +115,8 @@ struct Trace {
 
   std::map<std::string, int> keyOrdinals;
   std::map<int, mlir::Value> constants; // handles of initial values in use
+  /// Of what was computed outside of steps, the copy in this one.
+  llvm::DenseMap<mlir::Value, mlir::Value> copies;
 
   mlir::Block *body() { return &function.getBody().front(); }
 };

@@ -41,6 +41,45 @@ class Made(support.ToolTest):
             np.testing.assert_allclose(found["o0"][0], np.linspace(-1, 2, 6), rtol=1e-6)
             np.testing.assert_array_equal(found["o3"][0], np.arange(9, -3, -2))
 
+    def test_computed_outside_of_steps(self):
+        """A position's sines, a mask, literal numbers: the same bits in training and in an evaluation, and no weights."""
+        made = {"pe": "dl::stack({dl::sin(at * rate), dl::cos(at * rate)}, -1).flatten(1)", "mask": "dl::tril(dl::ones({6, 6})) == 0",
+                "number": "dl::tensor({{0.5, 1.5}, {2., 3.}}) * dl::tensor({1, 2})"}
+        self.write("net.dl", support.HEAD + """
+struct Net : nn::Module {
+  nn::Linear fc{6, 1};
+  dl::Buffer pe, mask, number;
+  Net() {
+    auto at = dl::arange(6).unsqueeze(1), rate = dl::exp(dl::arange(0, 4, 2) * -0.5);
+""" + "".join(f"    {name} = {text};\n" for name, text in made.items()) + """  }
+};
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 3});
+  Net net;
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    optimizer.zero_grad();
+    net.fc(b.data.masked_fill(net.mask[0], 0.0)).mean().backward();
+    optimizer.step();
+    return {{"pe", net.pe}, {"mask", net.mask}, {"number", net.number}};
+  });
+  p.predict("all", data, [&](dl::Batch b) { return b.data.unsqueeze(2) + net.pe.sum(1, true); });
+}
+""")
+        np.save(self.path("x.npy"), np.arange(24, dtype=np.float32).reshape(4, 6))
+        self.dlcc("net.dl", "--dtype=f64")
+        self.dlrun("net.plan", "-q", "--steps", 1, "--save-metrics", "metrics.safetensors", "--save-final", "w.safetensors")
+        found = self.load("metrics.safetensors")
+        angle = np.arange(6)[:, None] * np.exp(-0.5 * np.arange(0, 4, 2))
+        pe = np.stack([np.sin(angle), np.cos(angle)], -1).reshape(6, 4)
+        np.testing.assert_allclose(found["pe"], pe, rtol=1e-14, atol=1e-15)
+        np.testing.assert_array_equal(found["mask"], np.tril(np.ones((6, 6))) == 0)
+        np.testing.assert_array_equal(found["number"], [[0.5, 3], [2, 6]])
+        self.assertEqual(sorted(self.load("w.safetensors")), ["fc.bias", "fc.weight"])
+        self.dlrun("predict", "net.plan", "-q", "--init", "w.safetensors", "--out", "all.npy")
+        expected = np.arange(24).reshape(4, 6, 1) + pe.sum(1, keepdims=True)
+        np.testing.assert_allclose(np.load(self.path("all.npy")), expected, rtol=1e-14)
+
     def test_whole_random_numbers(self):
         found = self.values("", "return {{\"a\", dl::randint(-3, 4, {70, 100})}, {\"b\", dl::randint(2, {50, 50})}};")
         self.assertEqual(found["a"].dtype, np.int64)
