@@ -151,6 +151,13 @@ void Graph::addMetric(int metrics, const std::string &name,
   Value value;
   if (operand.kind == DL_PROMOTED || operand.kind == DL_TENSOR) {
     value = valueOf(operand.tensor, "metric '" + name + "'");
+    bool isLoss = llvm::any_of(
+        trace->losses, [&](const auto &loss) { return loss.first == value; });
+    if (isLoss && cast<RankedTensorType>(value.getType()).getRank() > 0)
+      value = create("reshape", value,
+                     builder.getNamedAttr("shape",
+                                          builder.getDenseI64ArrayAttr({})))
+                  ->getResult(0); // [1], which item() would take
   } else {
     double number = operand.kind == DL_FLOAT_SCALAR
                         ? operand.number

@@ -4,6 +4,42 @@ import numpy as np
 
 from . import support
 
+TARGET = support.HEAD + """
+struct Net : nn::Module {
+  nn::Linear fc{3, 2};
+  nn::BatchNorm1d bn{2};
+  dl::Tensor forward(dl::Tensor x) { return bn(fc(x)); }
+};
+struct Both : nn::Module {
+  Net online, target;
+  Both() {
+    int linears = 0;
+    for (auto &m : modules())
+      if (auto *linear = nn::as<nn::Linear>(m)) {
+        linear->weight.data().normal_(0, 3);
+        linear->bias.data().fill_(0.5);
+        ++linears;
+      }
+    if (linears == 2)
+      target.load_state_dict(online.state_dict());
+    target.requires_grad_(false);
+  }
+};
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 8});
+  Both both;
+  dl::optim::SGD optimizer(both.online.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::mse_loss(both.online(b.data), b.target).view(1);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    %s
+    return {{"loss", loss}};
+  });
+}
+"""
 MODEL = support.HEAD + """
 struct Net : nn::Module {
   nn::Linear fc{3, 2};
@@ -31,6 +67,45 @@ void dl_main(dl::Program &p) {
   });
 }
 """
+
+
+class Targets(support.ToolTest):
+    """A second network that follows the first by hand."""
+
+    def states(self, text, steps):
+        self.write("t.dl", TARGET % text)
+        self.dlcc("t.dl", "--dtype=f64")
+        for step in range(steps + 1):
+            self.dlrun("t.plan", "-q", "--steps", step, "--no-shuffle", "--save-final", "w.safetensors")
+            found = self.load("w.safetensors")
+            names = [name[7:] for name in found if name.startswith("online.")]
+            yield {name: (found["online." + name], found["target." + name]) for name in names}
+
+    def test_both_begin_alike_and_one_follows(self):
+        self.regression_data()
+        text = "for (auto [p, q] : dl::zip(both.target.parameters(), both.online.parameters()))\n      p.data().mul_(0.9).add_(q.data(), {.alpha = 0.1});"
+        before = None
+        for step, now in enumerate(self.states(text, 3)):
+            for name, (online, target) in now.items():
+                if not step:
+                    np.testing.assert_array_equal(target, online, name)
+                elif name.startswith("fc") or name in ("bn.weight", "bn.bias"):
+                    np.testing.assert_allclose(target, 0.9 * before[name][1] + 0.1 * online, rtol=1e-14, err_msg=name)
+            if not step:
+                self.assertGreater(np.abs(now["fc.weight"][0]).max(), 2)
+                np.testing.assert_array_equal(now["fc.bias"][0], 0.5)
+            before = now
+        self.assertGreater(np.abs(before["fc.weight"][0] - before["fc.weight"][1]).max(), 1e-6)
+
+    def test_states_are_copied_in_a_step(self):
+        """Parameters, and what a batch norm has seen; the loss, [1], is a number in the log."""
+        self.regression_data()
+        for step, now in enumerate(self.states("both.target.load_state_dict(both.online.state_dict());", 2)):
+            for name, (online, target) in now.items():
+                np.testing.assert_array_equal(target, online, name)
+        self.assertNotEqual(now["bn.running_mean"][0].max(), 0)
+        events = self.events("t.plan", "--steps", 1, "--every", "log=1")
+        self.assertEqual([event["event"] for event in events if "loss" in event], ["step"])
 
 
 class Averages(support.ToolTest):

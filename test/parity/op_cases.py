@@ -197,6 +197,26 @@ ROUNDED = [
     ("dl::norm(z, 0, 1)", "torch.norm(z, 0, 1)"), ("(x > 1).any()", "(x > 1).any()"), ("(x > 1).any(1)", "(x > 1).any(1)"),
     ("dl::all(x < 1, -1, true)", "torch.all(x < 1, -1, True)"), ("(x < 9).all()", "(x < 9).all()"),
 ]
+SAMPLED = [
+    ("dl::add(x, y, {.alpha = -0.3})", "torch.add(x, y, alpha=-0.3)"), ("x.sub(2, {.alpha = 3})", "x.sub(2, alpha=3)"),
+] + [
+    (f'F::grid_sample(im, {grid}, {{.mode = "{mode}", .padding_mode = "{padding}", .align_corners = {str(align).lower()}}})',
+     f"F.grid_sample(im, {grid}, mode='{mode}', padding_mode='{padding}', align_corners={align})")
+    for grid in ("(x.view(2, 3, 6, 2) * 1.3)",) for mode in ("bilinear", "nearest") for padding in ("zeros", "border", "reflection")
+    for align in (False, True)
+] + [
+    ("F::affine_grid(y.view(-1)[dl::Slice(0, 12)].view(2, 2, 3), {2, 4, 5, 3})", "F.affine_grid(y.view(-1)[:12].view(2, 2, 3), (2, 4, 5, 3), align_corners=False)"),
+    ("F::affine_grid(y.view(-1)[dl::Slice(0, 12)].view(2, 2, 3), {2, 4, 1, 3}, true)", "F.affine_grid(y.view(-1)[:12].view(2, 2, 3), (2, 4, 1, 3), align_corners=True)"),
+    ("F::grid_sample(im, F::affine_grid(y.view(-1)[dl::Slice(0, 12)].view(2, 2, 3), im.sizes()))",
+     "F.grid_sample(im, F.affine_grid(y.view(-1)[:12].view(2, 2, 3), im.shape, align_corners=False), align_corners=False)"),
+    ("D::Categorical({.logits = x}).log_prob((y > 0)[dl::Ellipsis, 1])", "D.Categorical(logits=x).log_prob((y > 0)[..., 1].long())"),
+    ("D::Categorical(x.exp()).entropy()", "D.Categorical(x.exp()).entropy()"), ("D::Categorical({.logits = x}).entropy()", "D.Categorical(logits=x).entropy()"),
+    ("D::Normal(x, y.exp()).log_prob(0.3)", "D.Normal(x, y.exp()).log_prob(torch.tensor(0.3))"), ("D::Normal(0.5, x.exp()).entropy()", "D.Normal(0.5, x.exp()).entropy()"),
+    ("D::Bernoulli({.logits = x}).log_prob((y > 0).to(dl::kFloat))", "D.Bernoulli(logits=x).log_prob((y > 0).double())"),
+    ("D::Bernoulli(x.sigmoid()).entropy()", "D.Bernoulli(x.sigmoid()).entropy()"),
+    ("D::kl_divergence(D::Normal(x, y.exp()), D::Normal(0, 1))", "D.kl_divergence(D.Normal(x, y.exp()), D.Normal(0., 1.))"),
+    ("D::kl_divergence(D::Categorical({.logits = x}), D::Categorical({.logits = y}))", "D.kl_divergence(D.Categorical(logits=x), D.Categorical(logits=y))"),
+]
 MADE = [
     ("x.repeat(2, 1, 3)", "x.repeat(2, 1, 3)"), ("x.repeat({2, 2, 1, 3, 1})", "x.repeat(2, 2, 1, 3, 1)"), ("x.tile({2, 3})", "x.tile((2, 3))"),
     ("x.movedim(0, 2)", "x.movedim(0, 2)"), ("dl::movedim(x, -1, 0)", "torch.movedim(x, -1, 0)"), ("x.swapaxes(0, 1)", "x.swapaxes(0, 1)"),
@@ -383,4 +403,4 @@ def losses():
 
 
 CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
-    placed(MORE_ACTIVATIONS + ROUNDED + MADE + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + list(losses())))
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + list(losses())))

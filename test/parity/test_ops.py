@@ -23,8 +23,9 @@ from parity.op_cases import CASES, SHAPES
 try:
     import torch
     import torch.nn.functional as F
+    import torch.distributions as D
 except ImportError:
-    torch = F = None
+    torch = F = D = None
 
 KEPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "op_values.json")
 
@@ -52,7 +53,7 @@ def program():
                   f"(v * dl::arange(v.numel()).to(dl::kFloat).cos().view(v.sizes())).sum() * dl::cos({i}.0); }}"]
     lines += ["    optimizer.zero_grad();", "    loss.backward();", "    optimizer.step();"]
     lines += [f'    r.add("grad.{name}", {name}.grad());' for name in SHAPES]
-    return ("#include <dl/dl.h>\nnamespace nn = dl::nn;\nnamespace F = dl::F;\n\nstruct Net : nn::Module {\n" + members +
+    return ("#include <dl/dl.h>\nnamespace nn = dl::nn;\nnamespace F = dl::F;\nnamespace D = dl::distributions;\n\nstruct Net : nn::Module {\n" + members +
             '};\n\nvoid dl_main(dl::Program &p) {\n  auto data = dl::data::TensorDataset({"zero.npy"}, {.batch_size = 1});\n'
             "  Net m;\n  dl::optim::SGD optimizer(m.parameters(), {.lr = 0.0});\n"
             "  p.train(data, [&](dl::Batch b) -> dl::Metrics {\n    dl::Metrics r;\n" + "\n".join(lines) +
@@ -81,7 +82,7 @@ def theirs():
         names = {n: torch.tensor(v.astype(np.float64), requires_grad=True) for n, v in parameters().items()}
         values, loss = {}, 0
         for i, (_, text) in enumerate(CASES):
-            value = eval(text, {"torch": torch, "F": F, **names})  # pylint: disable=eval-used
+            value = eval(text, {"torch": torch, "F": F, "D": D, **names})  # pylint: disable=eval-used
             values[f"v{i}"] = value.detach().numpy()
             if value.is_floating_point():
                 loss = loss + (value * torch.from_numpy(weights_of(value.numel())).view(value.shape)).sum() * np.cos(float(i))

@@ -158,6 +158,10 @@ public:
                   "one");
     add(static_cast<M &&>(module), name);
   }
+  template <detail::IsModule M>
+  void append(M &module) = delete (
+      "dl: a list owns its modules: make it in the call, append(Block(64)), or "
+      "append(std::move(block))");
 
   Tensor forward(Tensor x) {
     for (AnyModule &module : *this)
@@ -184,6 +188,10 @@ public:
   template <detail::IsModule M> ModuleList &push_back(M &&module) {
     return append(static_cast<M &&>(module));
   }
+  template <detail::IsModule M>
+  void append(M &module) = delete (
+      "dl: a list owns its modules: make it in the call, append(Block(64)), or "
+      "append(std::move(block))");
 };
 
 /// Modules with names: layers.add_module("linear", nn::Linear{4, 2}); and

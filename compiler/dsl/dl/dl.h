@@ -4,6 +4,7 @@
 #include "averaging.h"
 #include "clip.h"
 #include "data.h"
+#include "distributions.h"
 #include "embedding_layers.h"
 #include "image_layers.h"
 #include "optim.h"

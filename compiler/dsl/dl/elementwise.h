@@ -81,6 +81,20 @@ DL_UNARY_OPS(DL_FUNCTION)
 DL_BINARY_OPS(DL_FUNCTION)
 #undef DL_FUNCTION
 
+/// x + alpha * other.
+inline Tensor Tensor::add(const Operand &other, AddOptions options) const {
+  return add(dl::mul(other, options.alpha));
+}
+inline Tensor Tensor::sub(const Operand &other, AddOptions options) const {
+  return sub(dl::mul(other, options.alpha));
+}
+inline Tensor add(Tensor a, const Operand &b, AddOptions options) {
+  return a.add(b, options);
+}
+inline Tensor sub(Tensor a, const Operand &b, AddOptions options) {
+  return a.sub(b, options);
+}
+
 #define DL_OPERATOR(symbol, op)                                                \
   inline Tensor operator symbol(const Operand &a, const Operand &b) {          \
     return detail::elementwise(#op, a, b);                                     \

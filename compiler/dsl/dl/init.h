@@ -7,27 +7,28 @@ namespace dl::nn::init {
 namespace detail {
 using namespace dl::detail;
 
-inline Parameter &begin_as(Parameter &parameter, dl_initial_kind kind, double a,
-                           double b, double low = 0, double high = 0) {
-  dl_parameter_initial(parameter.id, kind, a, b, low, high);
-  return parameter;
+inline Parameter &begin_as(const Parameter &parameter, dl_initial_kind kind,
+                           double a, double b, double low = 0,
+                           double high = 0) {
+  return const_cast<Parameter &>(parameter).begin_as(kind, a, b, low, high);
 }
 } // namespace detail
 
-inline Parameter &uniform_(Parameter &parameter, double a = 0, double b = 1) {
+inline Parameter &uniform_(const Parameter &parameter, double a = 0,
+                           double b = 1) {
   return detail::begin_as(parameter, DL_UNIFORM, a, b);
 }
-inline Parameter &normal_(Parameter &parameter, double mean = 0,
+inline Parameter &normal_(const Parameter &parameter, double mean = 0,
                           double std = 1) {
   return detail::begin_as(parameter, DL_NORMAL, mean, std);
 }
-inline Parameter &constant_(Parameter &parameter, double value) {
+inline Parameter &constant_(const Parameter &parameter, double value) {
   return detail::begin_as(parameter, DL_CONSTANT, value, 0);
 }
-inline Parameter &zeros_(Parameter &parameter) {
+inline Parameter &zeros_(const Parameter &parameter) {
   return constant_(parameter, 0);
 }
-inline Parameter &ones_(Parameter &parameter) {
+inline Parameter &ones_(const Parameter &parameter) {
   return constant_(parameter, 1);
 }
 
@@ -37,7 +38,7 @@ struct TruncNormalOptions {
 };
 /// Normal, drawn again where it is not in [a, b], which are no multiples of
 /// std.
-inline Parameter &trunc_normal_(Parameter &parameter,
+inline Parameter &trunc_normal_(const Parameter &parameter,
                                 const TruncNormalOptions &o = {}) {
   if (!(o.std > 0 && o.a < o.b))
     detail::fail(
@@ -46,7 +47,7 @@ inline Parameter &trunc_normal_(Parameter &parameter,
         o.std, o.a, o.b);
   return detail::begin_as(parameter, DL_TRUNCATED, o.mean, o.std, o.a, o.b);
 }
-inline Parameter &trunc_normal_(Parameter &parameter, double mean,
+inline Parameter &trunc_normal_(const Parameter &parameter, double mean,
                                 double std = 1, double a = -2, double b = 2) {
   return trunc_normal_(parameter, TruncNormalOptions{mean, std, a, b});
 }
@@ -63,17 +64,17 @@ inline void require_rank(const char *what, const Tensor &x, int least,
 
 /// A matrix with orthonormal rows or columns, whichever are fewer, times gain;
 /// all dims but the first count as one.
-inline Parameter &orthogonal_(Parameter &parameter, double gain = 1) {
+inline Parameter &orthogonal_(const Parameter &parameter, double gain = 1) {
   detail::require_rank("orthogonal_", parameter, 2, Shape::kMaxRank);
   return detail::begin_as(parameter, DL_ORTHOGONAL, gain, 0);
 }
 /// The identity.
-inline Parameter &eye_(Parameter &parameter) {
+inline Parameter &eye_(const Parameter &parameter) {
   detail::require_rank("eye_", parameter, 2, 2);
   return detail::begin_as(parameter, DL_DIRAC, 1, 0);
 }
 /// A convolution that passes its channels on, in so many groups.
-inline Parameter &dirac_(Parameter &parameter, i64 groups = 1) {
+inline Parameter &dirac_(const Parameter &parameter, i64 groups = 1) {
   detail::require_rank("dirac_", parameter, 3, 5);
   if (groups < 1 || parameter.size(0) % groups)
     detail::fail("dirac_: groups = {} do not divide {} channels", groups,
@@ -81,7 +82,7 @@ inline Parameter &dirac_(Parameter &parameter, i64 groups = 1) {
   return detail::begin_as(parameter, DL_DIRAC, static_cast<double>(groups), 0);
 }
 /// Normal around 0, but the share `sparsity` of each column is 0.
-inline Parameter &sparse_(Parameter &parameter, double sparsity,
+inline Parameter &sparse_(const Parameter &parameter, double sparsity,
                           double std = 0.01) {
   detail::require_rank("sparse_", parameter, 2, 2);
   if (!(sparsity >= 0 && sparsity <= 1))
@@ -143,23 +144,23 @@ inline double kaiming_std(const char *what, const Tensor &x,
 }
 } // namespace detail
 
-inline Parameter &kaiming_uniform_(Parameter &parameter,
+inline Parameter &kaiming_uniform_(const Parameter &parameter,
                                    const KaimingOptions &options = {}) {
   double bound = __builtin_sqrt(3.0) *
                  detail::kaiming_std("kaiming_uniform_", parameter, options);
   return uniform_(parameter, -bound, bound);
 }
-inline Parameter &kaiming_normal_(Parameter &parameter,
+inline Parameter &kaiming_normal_(const Parameter &parameter,
                                   const KaimingOptions &options = {}) {
   return normal_(parameter, 0,
                  detail::kaiming_std("kaiming_normal_", parameter, options));
 }
-inline Parameter &xavier_uniform_(Parameter &parameter, double gain = 1) {
+inline Parameter &xavier_uniform_(const Parameter &parameter, double gain = 1) {
   detail::Fans both = detail::fans("xavier_uniform_", parameter);
   double bound = gain * __builtin_sqrt(6.0 / (both.in + both.out));
   return uniform_(parameter, -bound, bound);
 }
-inline Parameter &xavier_normal_(Parameter &parameter, double gain = 1) {
+inline Parameter &xavier_normal_(const Parameter &parameter, double gain = 1) {
   detail::Fans both = detail::fans("xavier_normal_", parameter);
   return normal_(parameter, 0,
                  gain * __builtin_sqrt(2.0 / (both.in + both.out)));

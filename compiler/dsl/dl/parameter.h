@@ -4,6 +4,8 @@
 
 namespace dl {
 
+class ParameterData;
+
 /// A trained tensor. Copying shares it: assigning one parameter to another ties
 /// their weights.
 class Parameter : public Tensor {
@@ -19,49 +21,30 @@ public:
   }
   bool requires_grad() const { return dl_requires_grad_of(id); }
 
-  /// The parameter: what is below needs no no_grad(), so w.data().clamp_(a, b)
-  /// is w.clamp_(a, b).
-  Parameter &data() { return *this; }
-
-  // Outside of steps: what it begins with, as of nn::init.
-  Parameter &normal_(double mean = 0, double std = 1) {
-    dl_parameter_initial(id, DL_NORMAL, mean, std, 0, 0);
-    return *this;
-  }
-  Parameter &uniform_(double from = 0, double to = 1) {
-    dl_parameter_initial(id, DL_UNIFORM, from, to, 0, 0);
-    return *this;
-  }
+  /// p.data().add_(...): the same parameter; what is read has no gradient.
+  ParameterData data() const;
 
   // In a training step: the value from here on, as PyTorch's methods make it
-  // under no_grad(). No gradient goes through the change. The first three give,
-  // outside of steps, what it begins with.
+  // under no_grad(). No gradient goes through the change.
+  /// Outside of steps another parameter's initial values.
   Parameter &copy_(const Tensor &value) {
-    if (dl_in_step())
-      return become("copy_", [&] { return value; });
-    dl_initial_as(id, value.id);
-    return *this;
+    if (!dl_in_step()) {
+      dl_initial_as(place(), value.id);
+      return *this;
+    }
+    return become("copy_", [&] { return value; });
   }
-  Parameter &fill_(const Operand &value) {
-    if (dl_in_step())
-      return become("fill_", [&] { return mul(0) + value; });
-    detail::Called called("fill_");
-    if (value.kind == DL_PROMOTED)
-      detail::fail(
-          "the value is a tensor; outside of steps a number is wanted");
-    dl_parameter_initial(id, DL_CONSTANT,
-                         value.kind == DL_FLOAT_SCALAR
-                             ? value.number
-                             : static_cast<double>(value.integer),
-                         0, 0, 0);
-    return *this;
+  Parameter &add_(const Operand &other, AddOptions options = {}) {
+    return become("add_", [&] { return add(other, options); });
   }
-  Parameter &zero_() { return fill_(0); }
-  Parameter &add_(const Operand &other) {
-    return become("add_", [&] { return add(other); });
+  Parameter &sub_(const Operand &other, AddOptions options = {}) {
+    return become("sub_", [&] { return sub(other, options); });
   }
-  Parameter &sub_(const Operand &other) {
-    return become("sub_", [&] { return sub(other); });
+  Parameter &addcmul_(Tensor a, Tensor b, ScaledOptions options = {}) {
+    return become("addcmul_", [&] { return add(a * b * options.value); });
+  }
+  Parameter &addcdiv_(Tensor a, Tensor b, ScaledOptions options = {}) {
+    return become("addcdiv_", [&] { return add(a / b * options.value); });
   }
   Parameter &mul_(const Operand &other) {
     return become("mul_", [&] { return mul(other); });
@@ -76,10 +59,43 @@ public:
   Parameter &lerp_(const Tensor &end, const Operand &weight) {
     return become("lerp_", [&] { return lerp(end, weight); });
   }
+
+  // Outside of steps these say how the parameter starts, as nn::init does.
+  Parameter &fill_(const Operand &value) {
+    if (dl_in_step())
+      return become("fill_", [&] { return mul(0) + value; });
+    return begin_as(DL_CONSTANT,
+                    value.kind == DL_FLOAT_SCALAR
+                        ? value.number
+                        : static_cast<double>(value.integer),
+                    0);
+  }
+  Parameter &zero_() { return fill_(0); }
+  Parameter &uniform_(double from = 0, double to = 1) {
+    return dl_in_step()
+               ? become("uniform_",
+                        [&] { return rand_like(*this) * (to - from) + from; })
+               : begin_as(DL_UNIFORM, from, to);
+  }
+  Parameter &normal_(double mean = 0, double std = 1) {
+    return dl_in_step() ? become("normal_",
+                                 [&] { return randn_like(*this) * std + mean; })
+                        : begin_as(DL_NORMAL, mean, std);
+  }
+  Parameter &begin_as(dl_initial_kind kind, double a, double b, double low = 0,
+                      double high = 0) {
+    dl_parameter_initial(place(), kind, a, b, low, high);
+    return *this;
+  }
+
   Parameter &operator+=(const Operand &other) { return add_(other); }
   Parameter &operator-=(const Operand &other) { return sub_(other); }
   Parameter &operator*=(const Operand &other) { return mul_(other); }
   Parameter &operator/=(const Operand &other) { return div_(other); }
+
+protected:
+  int own = -1; // where id is a value of it: the parameter
+  int place() const { return own >= 0 ? own : id; }
 
 private:
   template <class Function>
@@ -90,10 +106,24 @@ private:
       Change() { dl_update_begin(-1, 0); }
       ~Change() { dl_update_end(); }
     } change;
-    dl_assign(id, value().id);
+    dl_assign(place(), value().id);
+    id = place();
     return *this;
   }
 };
+
+class ParameterData : public Parameter {
+public:
+  explicit ParameterData(const Parameter &parameter) {
+    own = parameter.id;
+    id = dl_in_step() ? parameter.detach().id : own;
+  }
+  ParameterData &operator=(const Tensor &value) {
+    copy_(value);
+    return *this;
+  }
+};
+inline ParameterData Parameter::data() const { return ParameterData(*this); }
 
 /// A tensor that steps assign and no optimizer changes: running statistics,
 /// averaged weights, counters. A member of a module is saved under its name, as
@@ -121,6 +151,12 @@ public:
     if (dl_in_step())
       return *this = static_cast<const Tensor &>(other);
     id = other.id; // the same one
+    return *this;
+  }
+  Buffer &copy_(const Tensor &value) {
+    if (dl_in_step())
+      return *this = value;
+    dl_initial_as(id, value.id);
     return *this;
   }
   Buffer &operator+=(const Operand &other) { return *this = add(other); }

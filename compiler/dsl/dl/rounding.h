@@ -96,9 +96,6 @@ inline Tensor nan_to_num(Tensor x, double nan = 0,
   return x.nan_to_num(nan, posinf, neginf);
 }
 
-struct ScaledOptions {
-  double value = 1;
-};
 /// x + value * a * b.
 inline Tensor addcmul(Tensor x, Tensor a, Tensor b, ScaledOptions o = {}) {
   detail::Called called("addcmul");

@@ -29,6 +29,8 @@ struct ValuesAndIndices;
 class TensorList;
 template <int N> struct Tensors;
 class Index;
+inline Tensor rand_like(Tensor x);
+inline Tensor randn_like(Tensor x);
 
 class Tensor {
 public:
@@ -72,6 +74,8 @@ public:
 #define DL_METHOD(op) Tensor op(const Operand &other) const;
   DL_BINARY_OPS(DL_METHOD)
 #undef DL_METHOD
+  Tensor add(const Operand &other, AddOptions options) const;
+  Tensor sub(const Operand &other, AddOptions options) const;
   Tensor pow(const Operand &exponent) const;
   Tensor atan2(const Operand &x) const;
   Tensor square() const;
@@ -100,6 +104,7 @@ public:
   Tensor to(DType dtype) const;
   Tensor type_as(Tensor other) const { return to(other.dtype()); }
   Tensor detach() const;
+  Tensor data() const { return detach(); }
   Tensor contiguous() const;
   /// Divided along axes of the mesh, an entry for each dim: {"dp", nullptr,
   /// "tp"}. See parallel.h.

@@ -25,6 +25,12 @@ struct NormOptions {
 struct ClampOptions {
   detail::OptionalOperand min = {}, max = {};
 };
+struct AddOptions {
+  Operand alpha = 1;
+};
+struct ScaledOptions {
+  double value = 1;
+};
 struct IndexAddOptions {
   double alpha = 1;
 };
