@@ -88,6 +88,27 @@ void dl_main(dl::Program &p) {
         self.assertLess(np.abs(counts - 1000).max(), 130)
         self.assertLess(abs(found["b"].mean() - 0.5), 0.05)
 
+    def test_choices(self):
+        """Samples have the frequencies they are to have; those of gumbel_softmax that are hard are ones and zeros."""
+        found = self.values("", """
+    auto p = (dl::zeros({5000, 1}) + dl::tensor({0.1, 0.2, 0.7})).detach();
+    namespace D = dl::distributions;
+    auto hard = F::gumbel_softmax(p.log(), {.tau = 0.3, .hard = true});
+    return {{"categorical", D::Categorical(p).sample()}, {"logits", D::Categorical({.logits = p.log() + 3}).sample()},
+            {"bernoulli", D::Bernoulli(p).sample()}, {"normal", D::Normal(p * 10, 0.5).rsample()}, {"hard", hard},
+            {"soft", F::gumbel_softmax(p.log(), 0.3)}};""")
+        for name in ("categorical", "logits"):
+            self.assertEqual(found[name].shape, (5000,))
+            np.testing.assert_allclose(np.bincount(found[name]) / 5000, [0.1, 0.2, 0.7], atol=0.025)
+        np.testing.assert_allclose(found["bernoulli"].mean(0), [0.1, 0.2, 0.7], atol=0.025)
+        np.testing.assert_allclose(found["normal"].mean(0), [1, 2, 7], atol=0.03)
+        np.testing.assert_allclose(found["normal"].std(0), 0.5, atol=0.02)
+        np.testing.assert_allclose(found["hard"].sum(1), 1, atol=1e-6)
+        np.testing.assert_allclose(found["hard"].max(1), 1, atol=1e-6)
+        np.testing.assert_allclose(found["hard"].mean(0), [0.1, 0.2, 0.7], atol=0.025)
+        np.testing.assert_allclose(found["soft"].sum(1), 1, atol=1e-6)
+        self.assertLess(found["soft"].max(1).min(), 0.6)
+
     def test_division_by_zero(self):
         text = "return {{\"a\", 7 %% (b.data.to(dl::kInt64) - %d)}};"
         found = self.values("", text % 40)
