@@ -38,6 +38,13 @@ public:
 
   Tensor() = default;
   explicit Tensor(detail::Results<1> result) : id(result.ids[0]) {}
+  Tensor(const Tensor &) = default;
+  Tensor &operator=(const Tensor &) & = default;
+  DL_NO_PART(=);
+  DL_NO_PART(+=);
+  DL_NO_PART(-=);
+  DL_NO_PART(*=);
+  DL_NO_PART(/=);
 
   bool defined() const { return id >= 0; }
   Shape sizes() const {
@@ -288,10 +295,10 @@ public:
   item() const = delete ("dl: a tensor has no value while the graph is being "
                          "built; return it in dl::Metrics to see it");
 
-  Tensor &operator+=(const Operand &other) { return *this = add(other); }
-  Tensor &operator-=(const Operand &other) { return *this = sub(other); }
-  Tensor &operator*=(const Operand &other) { return *this = mul(other); }
-  Tensor &operator/=(const Operand &other) { return *this = div(other); }
+  Tensor &operator+=(const Operand &other) & { return *this = add(other); }
+  Tensor &operator-=(const Operand &other) & { return *this = sub(other); }
+  Tensor &operator*=(const Operand &other) & { return *this = mul(other); }
+  Tensor &operator/=(const Operand &other) & { return *this = div(other); }
 };
 
 struct ValuesAndIndices {
