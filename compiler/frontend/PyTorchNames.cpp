@@ -227,7 +227,6 @@ static constexpr PyTorchName kInstead[] = {
     {"training", "write is_training()", false},
     {"self", "members stand by their names alone", false},
     {"shape", "write sizes(), or size(dim)", false},
-    {"training", "write is_training()", false},
     {"deepcopy",
      "make a second module, and second.load_state_dict(first.state_dict())",
      false},
