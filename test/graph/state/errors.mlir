@@ -71,3 +71,12 @@ graph.step @inplace_operand(%x: tensor<4xf32>) {
   }
   graph.return
 }
+
+// -----
+
+graph.step @f(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = arith.constant 1 : i64
+  // expected-error@+1 {{an element draws one word or two, not 4}}
+  %1:4 = graph.philox %0, %0, %0, %0, %0 : i32, i32, i32, i32
+  graph.return %x : tensor<2xf32>
+}
