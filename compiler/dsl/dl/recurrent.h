@@ -136,8 +136,8 @@ protected:
       fail("{}: an input {} of {} features is wanted, got {}", what,
            batch_first ? "[batch,time,features]" : "[time,batch,features]",
            input_size, x.sizes());
-    // Time goes first inside: the steps of a sequence lie beside each other, and
-    // what all of them need or give is one block of memory.
+    // Time goes first inside: the steps of a sequence lie beside each other,
+    // and what all of them need or give is one block of memory.
     if (batch_first)
       x = x.transpose(0, 1);
     for (int layer = 0; layer < layers; ++layer) {

@@ -190,12 +190,14 @@ inline void Module::load_state_dict(const StateDict &from) {
   detail::Called called("load_state_dict");
   detail::FindStates to(*this), source(from.module());
   if (to.count != source.count)
-    detail::fail("load_state_dict: {} parameters and buffers for {}",
+    detail::fail("load_state_dict: {} parameters and buffers for {}; the "
+                 "modules are of one type",
                  source.count, to.count);
   for (int i = 0; i < to.count; ++i)
     if (to.states[i].sizes() != source.states[i].sizes())
-      detail::fail("load_state_dict: number {} is {}, and {} here", i,
-                   source.states[i].sizes(), to.states[i].sizes());
+      detail::fail("load_state_dict: a weight is {} here and {} there; the "
+                   "modules are of one type",
+                   to.states[i].sizes(), source.states[i].sizes());
   bool now = dl_in_step();
   for (int i = 0; i < to.count; ++i)
     (now ? dl_assign : dl_initial_as)(to.states[i].id, source.states[i].id);
