@@ -39,7 +39,7 @@ LAYERS_WITHOUT = {"Identity", "CosineSimilarity", "PairwiseDistance", "Softmin",
 class Coverage(unittest.TestCase):
     def test_every_elementwise_op_of_the_dsl_is_generated(self):
         """The DSL lists them in macros; a new word there needs a line in program_generator/elementwise_ops.py."""
-        with open(os.path.join(dltools.ROOT, "compiler/dsl/dl/tensor.h"), encoding="utf-8") as file:
+        with open(os.path.join(dltools.ROOT, "compiler/dsl/dl/elementwise_ops.h"), encoding="utf-8") as file:
             text = file.read().replace("\\\n", " ")
         words = lambda macro: set(re.findall(r"OP\((\w+)\)", re.search(rf"#define {macro}\(OP\)(.*)", text)[1]))
         self.assertEqual((words("DL_UNARY_OPS") | words("DL_INTEGER_UNARY_OPS")) - set(elementwise_ops.UNARY), set())

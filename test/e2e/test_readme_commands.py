@@ -36,7 +36,7 @@ struct Net : nn::Module {
   nn::Conv2d conv{3, 8, 3, {.stride = 2, .bias = false}};
   Block blocks[6];
   dl::Parameter cls = dl::zeros({1, 8});
-  dl::Buffer seen = dl::zeros({});
+  dl::Buffer seen = dl::zeros({}), mask = dl::tril(dl::ones({8, 8}));
   Net() { nn::init::orthogonal_(fc.weight); }
   auto encode(dl::Tensor x) {
     for (auto &block : blocks)
@@ -53,7 +53,7 @@ struct Net : nn::Module {
 void dl_main(dl::Program &p) {
   auto width = p.arg("width", 64);
   auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 64, .shuffle = true});
-  Net model;
+  Net model, other;
   dl::optim::Parameters decay;
   for (auto &parameter : model.parameters())
     decay.push_back(parameter);
@@ -71,10 +71,15 @@ void dl_main(dl::Program &p) {
     odd += dl::matmul(a, b).sum() + a.pow(2).sum() + x.size(0) + x.sum(1, true).sum() + x.softmax(-1).sum() + x.detach().sum();
     auto loss = model(x).mean() + width * odd + model.conv.weight.sum() + model.fc.weight.sum();
     model.seen += 1.0;
+    odd += model.mask.sum() + [&](dl::Tensor a) { return dl::distributions::Categorical({.logits = x}).log_prob(a); }(t).sum() + F::gumbel_softmax(x, {.tau = 0.5, .hard = true}).sum();
     optimizer.zero_grad();
     loss.backward();
     nn::utils::clip_grad_norm_(model.parameters(), 1.0);
     optimizer.step();
+    {
+      auto &a = model, &b = other;
+      for (auto [p, q] : dl::zip(a.parameters(), b.parameters())) p.data().lerp_(q.data(), 0.01);
+    }
     return {{"loss", loss}};
   });
   p.eval("test", data, [&](dl::Batch batch) -> dl::Metrics { return {{"loss", model(batch[0]).mean()}}; });

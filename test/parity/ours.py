@@ -25,8 +25,9 @@ def write_data(case, folder):
     if case.mnist:
         used = min(case.items, STEPS * case.batch)
         os.makedirs(os.path.join(folder, "data"))
-        for name, array in zip(("train-images-idx3-ubyte", "train-labels-idx1-ubyte"), arrays.values()):
-            write_idx(os.path.join(folder, "data", name), array[:used], 60000)
+        for part, items in (("train", 60000), ("t10k", 10000)):
+            for name, array in zip(("images-idx3-ubyte", "labels-idx1-ubyte"), arrays.values()):
+                write_idx(os.path.join(folder, "data", f"{part}-{name}"), array[:used], items)
     else:
         for name, array in arrays.items():
             np.save(os.path.join(folder, name), array)
@@ -52,7 +53,7 @@ def train(case, folder, dtype, *settings, cpu="x86-64-v3"):
     plan, final = f"{dtype}.plan", f"{dtype}.safetensors"
     dltools.dlcc("model.dl", f"--dtype={dtype}", f"--target-cpu={cpu}", "-o", plan, *case.settings, *settings, cwd=folder)
     safetensors.save(os.path.join(folder, "init.safetensors"), case.weights(shapes_of(plan, folder)) | buffers(plan, folder))
-    data = ["--data", "train=data"] if case.mnist else []
+    data = ["--data", "train=data", "--data", "test=data"] if case.mnist else []
     if case.turns:
         data += ["--alternate", ",".join(f"{name}:{updates}" for name, updates in case.turns)]
     events = dltools.events(plan, "--steps", STEPS, "--no-shuffle", "--init", "init.safetensors", "--threads", 2,
