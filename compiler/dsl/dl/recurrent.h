@@ -102,7 +102,7 @@ class RecurrentModule : public Module {
     what = other.what, weights = other.weights, layers = other.layers;
     directions = other.directions, input_size = other.input_size;
     hidden_size = other.hidden_size, batch_first = other.batch_first;
-    dropout = other.dropout;
+    dropout = other.dropout, add_biases = other.add_biases;
     other.weights = nullptr;
     other.layers = 0;
   }
@@ -111,6 +111,7 @@ protected:
   const char *what;
   int layers = 0, directions = 1;
   bool batch_first = false;
+  bool add_biases = true; ///< only their sum is used, unlike in a GRU
   double dropout = 0;
 
   explicit RecurrentModule(const char *what) : what(what) {}
@@ -120,6 +121,7 @@ protected:
     at_least_one(what, "num_layers", o.num_layers);
     layers = static_cast<int>(o.num_layers);
     directions = o.bidirectional ? 2 : 1;
+    add_biases = gates != 3;
     batch_first = o.batch_first;
     dropout = o.dropout;
     weights = new RecurrentWeights[static_cast<unsigned>(layers * directions)];
@@ -146,8 +148,13 @@ protected:
       Tensor outputs[2];
       for (int d = 0; d < directions; ++d) {
         int index = layer * directions + d;
-        const RecurrentWeights &w = weights[index];
-        Tensor inputs = functional::linear(x, w.weight_ih, w.bias_ih);
+        RecurrentWeights w = weights[index];
+        Tensor bias = w.bias_ih;
+        if (add_biases && w.bias_hh.defined()) {
+          bias = w.bias_ih + w.bias_hh; // once, and not at each time
+          w.bias_hh = {};
+        }
+        Tensor inputs = functional::linear(x, w.weight_ih, bias);
         TensorList times = inputs.unbind(0), hs;
         int count = times.size();
         for (int i = 0; i < count; ++i)
