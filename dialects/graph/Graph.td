@@ -70,6 +70,8 @@ defvar Graph_Nest = !listconcat(
     Graph_Reference, [DeclareOpInterfaceMethods<LoopNestOpInterface>]);
 defvar Graph_Constants = [DeclareOpInterfaceMethods<LaunchConstantsOpInterface>];
 defvar Graph_Gradient = [DeclareOpInterfaceMethods<DifferentiableOpInterface>];
+/// Parts of it beside each other.
+defvar Graph_Join = [DeclareOpInterfaceMethods<JoinOpInterface>];
 /// Linear: many of which only the sum is used are one.
 defvar Graph_JointSum = [DeclareOpInterfaceMethods<JointSumOpInterface>];
 defvar Graph_SmoothNest = !listconcat(Graph_Nest, Graph_Gradient);

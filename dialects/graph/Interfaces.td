@@ -81,6 +81,18 @@ def AliasOpInterface : OpInterface<"AliasOpInterface"> {
   ];
 }
 
+def JoinOpInterface : OpInterface<"JoinOpInterface"> {
+  let description = [{
+    The operands of the op lie in its result, and there is nothing else in it. Where they do so
+    one after the other, and all of them row-major, copies of bytes do what the op does.
+  }];
+  let cppNamespace = "::dl::graph";
+  let methods = [
+    InterfaceMethod<"Whether the result's elements are those of the operands in their order.",
+        "bool", "joinsInOrder">,
+  ];
+}
+
 def OptimizerOpInterface : OpInterface<"OptimizerOpInterface"> {
   let description = [{
     One update of a parameter: takes it, its gradient and the optimizer's slots,

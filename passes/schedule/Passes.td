@@ -29,7 +29,8 @@ def LowerToPlan : Pass<"lower-to-plan", "::mlir::ModuleOp"> {
     Every value of a step gets a buffer: states one for all steps, new values of
     states the buffer of the old one, everything else its own or, where the
     kernel allows, that of an operand that dies. Kernels become commands in an
-    order that runs those first that need no new memory. Offsets and
+    order that runs those first that need no new memory. On processors a kernel that only puts long
+    operands one after the other (JoinOpInterface) becomes a copy of each. Offsets and
     dependencies are the next passes' work. The functions stay: code is made from
     them.
 

@@ -55,6 +55,31 @@ int64_t integer(Operation *op, StringRef name, int64_t otherwise) {
   return attr ? attr.getInt() : otherwise;
 }
 
+/// A kernel that copies at least so much of each operand is copies of bytes:
+/// less than half of the time, which a launch more an operand does not make up
+/// for where they are shorter.
+constexpr int64_t kBytesWorthACopy = 8192;
+
+/// Whether a kernel puts operands one after the other, and nothing else.
+bool joinsInMemory(graph::KernelOp kernel) {
+  auto rowMajor = [](std::optional<ArrayAttr> layouts) {
+    return !layouts || llvm::all_of(*layouts, [](Attribute order) {
+      auto dims = dyn_cast<DenseI64ArrayAttr>(order);
+      return dims && llvm::is_sorted(dims.asArrayRef());
+    });
+  };
+  Block &body = kernel.getBody().front();
+  auto join = dyn_cast<graph::JoinOpInterface>(body.front());
+  bool inOrder = join && body.front().getNextNode() == body.getTerminator() &&
+                 llvm::equal(join->getOperands(), body.getArguments()) &&
+                 join.joinsInOrder() && rowMajor(kernel.getOperandLayouts()) &&
+                 rowMajor(kernel.getResultLayouts());
+  bool worthIt = llvm::all_of(kernel->getOperands(), [](Value operand) {
+    return bytesOf(typeOf(operand)) >= kBytesWorthACopy;
+  });
+  return inOrder && worthIt;
+}
+
 class ProgramLowering {
 public:
   ProgramLowering(graph::StepOp func, plan::ProgramOp program, PlanParts &parts)
@@ -205,6 +230,11 @@ private:
       else
         makeResultBuffer(result, /*pinned=*/false);
     }
+    // (To a GPU one launch is worth more than that.)
+    if (parts.plan.getTarget() == plan::Target::Cpu && joinsInMemory(kernel)) {
+      createCopies(kernel);
+      return success();
+    }
     SmallVector<Value> bindings;
     for (Value operand : kernel->getOperands())
       bindings.push_back(bufferOf.lookup(rootOf(operand)));
@@ -234,6 +264,24 @@ private:
         /*priority=*/IntegerAttr(), commands.getArrayAttr(sources),
         kernel->getAttrOfType<FloatAttr>("seconds"));
     return success();
+  }
+
+  /// Each operand goes to its place in the result.
+  void createCopies(graph::KernelOp kernel) {
+    Value target = bufferOf.lookup(kernel->getResult(0));
+    ArrayAttr sources =
+        commands.getArrayAttr(sourceOf(&kernel.getBody().front().front()));
+    int64_t at = 0;
+    for (Value operand : kernel->getOperands()) {
+      int64_t bytes = bytesOf(typeOf(operand));
+      plan::CopyOp::create(
+          commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
+          bufferOf.lookup(rootOf(operand)), target,
+          commands.getDenseI64ArrayAttr({0, bytes, at, bytes}),
+          /*after=*/ValueRange(), /*serial=*/UnitAttr(),
+          /*priority=*/IntegerAttr(), sources, /*seconds=*/FloatAttr());
+      at += bytes;
+    }
   }
 
   /// Its workspace lives as long as it does: calls that come one after the

@@ -63,7 +63,7 @@ def Graph_FlipOp : Graph_InferredOp<"flip", Graph_SmoothNest> {
 }
 
 def Graph_CatOp : Graph_InferredOp<"cat",
-    !listconcat(Graph_SmoothNest, Graph_Decomposed, Graph_OwnRule)> {
+    !listconcat(Graph_SmoothNest, Graph_Decomposed, Graph_OwnRule, Graph_Join)> {
   let summary = "The operands one after the other along `dim`.";
   let description = "Decomposed where there are many operands: each element looks at all of them.";
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, I64Attr:$dim);
