@@ -286,6 +286,11 @@ void StepSharder::place(graph::GradientOp gradient) {
         summed(x, states.divide(gradient.getType(), base)));
   }
   OpSharding decided = decide(gradient);
+  // (It may lie as no op divides it: a dim of one element, all of it on the
+  // first rank, by a hint.)
+  Value summedUp = gradient.getX();
+  Value placed = in(summedUp, decided.operand(0, of(summedUp)));
+  gradient.getXMutable().assign(placed);
   if (!decided.axes().empty() || !decided.sum.empty())
     gradient->setAttr(kFactors, decided.attr(mesh));
   shardings[gradient.getResult()] = decided.result(0);

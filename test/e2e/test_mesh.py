@@ -72,6 +72,31 @@ class Mesh(support.ToolTest):
             for name, value in self.train("--dtype=f64", *options).items():
                 np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
 
+    def test_a_hint_that_leaves_a_rank_nothing(self):
+        """A dim of one element along dp: its gradients are on the first rank alone until the update wants them."""
+        self.write("net.dl", support.HEAD + """
+struct Net : nn::Module {
+  dl::Parameter w = dl::randn({1, 6, 25}), b = dl::ones({1, 6, 25});
+  dl::Tensor forward(dl::Tensor x) { return x * (w * b).shard({"dp", nullptr, nullptr}); }
+};
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 16});
+  Net net;
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = net(b[0]).square().mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+""")
+        expected = self.train("--dtype=f64")
+        for options in (["--mesh=dp=2"], ["--mesh=dp=2", "--zero=2"], ["--mesh=dp=3", "--zero=3"]):
+            for name, value in self.train("--dtype=f64", *options).items():
+                np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
+
     def same_bits(self, *ways):
         first, *others = (self.train(*way) for way in ways)
         for way, other in zip(ways[1:], others):
