@@ -60,8 +60,10 @@ void expectWords(EmitFn emit, unsigned count,
     CompiledFunction function(variant, true, 1, emit);
     std::vector<double> words = function(std::vector<std::vector<double>>{x});
     for (size_t i = 0; i < x.size(); ++i)
-      ASSERT_EQ(std::bit_cast<uint64_t>(words[i]), wordsOf(elements[i], count))
-          << "element " << elements[i] << ", lane " << i % 16;
+      if (elements[i] >= 0) // those in front are padding
+        ASSERT_EQ(std::bit_cast<uint64_t>(words[i]),
+                  wordsOf(elements[i], count))
+            << "element " << elements[i] << ", lane " << i % 16;
   }
 }
 
@@ -75,13 +77,14 @@ std::vector<int64_t> neighboursFrom(int64_t first) {
 constexpr int64_t beyond32Bits = int64_t{3} << 34; // also as a counter
 
 TEST(RandomWords, AlignedNeighbours) {
-  for (int64_t first : {int64_t{0}, int64_t{4}, beyond32Bits - 16}) {
+  for (int64_t first :
+       {int64_t{0}, int64_t{4}, int64_t{-8}, beyond32Bits - 16}) {
     expectWords(emit<1, true>, 1, neighboursFrom(first));
     expectWords(emit<2, true>, 2, neighboursFrom(first + 2));
   }
 }
 TEST(RandomWords, NeighboursFromAnywhere) {
-  for (int64_t first : {int64_t{0}, beyond32Bits - 13})
+  for (int64_t first : {int64_t{0}, int64_t{-11}, beyond32Bits - 13})
     for (int64_t at = 0; at < 4; ++at) {
       expectWords(emit<1, false>, 1, neighboursFrom(first + at));
       expectWords(emit<2, false>, 2, neighboursFrom(first + at));

@@ -66,7 +66,9 @@ SmallVector<Value *, 2> emitNeighboursWords(IRBuilderBase &b, Value *first,
   for (Value *part : stream)
     narrow.push_back(
         b.CreateShuffleVector(part, SmallVector<int>(counters, 0)));
-  Value *counter = startAnd(b, counters, b.CreateLShr(first, Log2_32(shared)));
+  // Lanes in front of the first element, where a tensor is padded, are there
+  // though nobody reads them: `first` may be negative.
+  Value *counter = startAnd(b, counters, b.CreateAShr(first, Log2_32(shared)));
   auto w = emitPhilox(b, counter, narrow[0], narrow[1], narrow[2], narrow[3]);
   SmallVector<Value *, 2> words = {interleave(b, w[0], w[2]),
                                    interleave(b, w[1], w[3])};
