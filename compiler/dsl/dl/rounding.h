@@ -110,10 +110,13 @@ inline Tensor addcdiv(Tensor x, Tensor a, Tensor b, ScaledOptions o = {}) {
 /// As in PyTorch the gradient of a 2-norm of zeros is 0.
 inline Tensor Tensor::norm(double p, const Dims &dims, bool keepdim) const {
   detail::Called called("norm");
-  if (p == 2) {
-    Tensor sum = square().sum(dims, keepdim), none = sum.eq(0.0);
-    return dl::where(none, 0.0, dl::where(none, 1.0, sum).sqrt());
-  }
+  // The root of nothing has a gradient of 0, as in PyTorch.
+  auto root = [&](Tensor sum) {
+    Tensor none = sum.eq(0.0), some = dl::where(none, 1.0, sum);
+    return dl::where(none, 0.0, p == 2 ? some.sqrt() : some.pow(1 / p));
+  };
+  if (p == 2)
+    return root(square().sum(dims, keepdim));
   Tensor sizes = abs();
   if (p == 1)
     return sizes.sum(dims, keepdim);
@@ -123,7 +126,8 @@ inline Tensor Tensor::norm(double p, const Dims &dims, bool keepdim) const {
     return sizes.amin(dims, keepdim);
   if (p == 0)
     return ne(0.0).to(kFloat).sum(dims, keepdim);
-  return sizes.pow(p).sum(dims, keepdim).pow(1 / p);
+  Tensor sum = sizes.pow(p).sum(dims, keepdim);
+  return p > 1 ? root(sum) : sum.pow(1 / p);
 }
 inline Tensor Tensor::norm(double p) const {
   return norm(p, Dims(list<i64>{}), false);
