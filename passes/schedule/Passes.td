@@ -117,8 +117,8 @@ def SetPriorities : Pass<"set-priorities", "::mlir::ModuleOp"> {
   let description = [{
     The priority of a command are the nanoseconds that it and the longest chain of
     commands behind it are expected to take on one core each, on whatever rank: what another
-    rank does with a message is behind it, too. Of commands that are ready the one
-    that most depends on is begun first.
+    rank does with a message is behind it, too. Of commands that become ready at
+    once the one that most depends on is begun first.
 
     ```mlir
     %0 = plan.launch @long(%x, %y) seconds 1.0e-05
