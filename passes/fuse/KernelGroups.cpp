@@ -83,8 +83,10 @@ KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
   for (Operation &op : body.without_terminator())
     if (kind(&op) != OpKind::Free && kind(&op) != OpKind::Alias)
       assign(&op);
-  if (fuse)
-    absorbPrologues();
+  if (!fuse)
+    return;
+  absorbPrologues();
+  moveIntoReaders();
 }
 
 int KernelGroups::groupOf(Value value) const {
@@ -475,53 +477,9 @@ void KernelGroups::startGroup(Operation *op) {
   append(list.size() - 1, op);
 }
 
-/// Elementwise work on inputs that only contractions read, such as decoding
-/// raw pixels, is done while they fetch their operands.
-void KernelGroups::absorbPrologues() {
-  for (auto [g, group] : llvm::enumerate(list)) {
-    bool cheap = llvm::all_of(group.ops, [&](Operation *op) {
-      return kind(op) == OpKind::Elementwise &&
-             !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isExpensive &&
-             !graph::storageOrder(op->getOpResult(0)); // reordered: once
-    });
-    if (!cheap || !group.reads.empty())
-      continue;
-    SmallVector<unsigned> readers;
-    bool absorbable = true;
-    for (Operation *op : group.ops)
-      for (Operation *user : op->getUsers()) {
-        auto it = groupOfOp.find(user);
-        if (it == groupOfOp.end()) {
-          absorbable = false;
-          continue;
-        }
-        if (it->second == g)
-          continue;
-        absorbable &=
-            list[it->second].contraction &&
-            !list[it->second].ops.front()->hasAttr(graph::kLibraryCall);
-        if (!llvm::is_contained(readers, it->second))
-          readers.push_back(it->second);
-      }
-    auto hasRoom = [&](unsigned reader) {
-      size_t count = list[reader].ops.size() + group.ops.size();
-      for (unsigned prologue : prologues.lookup(reader))
-        count += list[prologue].ops.size();
-      return count <= size_t(machine.maxKernelOps);
-    };
-    if (!absorbable || readers.empty() ||
-        readers.size() > size_t(machine.maxPrologueReaders) ||
-        !llvm::all_of(readers, hasRoom))
-      continue;
-    for (unsigned reader : readers) {
-      prologues[reader].push_back(g);
-      explain(group.ops.back(), "computed within", list[reader],
-              "cheaper than to store and load it");
-    }
-  }
-}
-
 bool KernelGroups::isRead(Value value, const KernelOps &kernel) const {
+  if (inReaders.contains(value.getDefiningOp()))
+    return false;
   SmallVector<Value> open{value};
   llvm::SmallPtrSet<Operation *, 8> seen; // views and the like
   while (!open.empty()) {
@@ -561,28 +519,34 @@ std::vector<KernelOps> KernelGroups::kernels() const {
   for (unsigned g : order) {
     if (absorbed.contains(g))
       continue;
+    KernelOps kernel;
+    kernel.own.insert(list[g].ops.begin(), list[g].ops.end());
+    SmallVector<Operation *> needed = neededOps(list[g]);
+    if (needed.empty())
+      continue;
     llvm::SetVector<Operation *> ops;
     auto add = [&](Operation *last) {
       graph::visitDepthFirst<Operation *>(
           last, [&](Operation *op) { return ops.contains(op); },
           [&](Operation *op) {
-            SmallVector<Operation *> free;
+            SmallVector<Operation *> copied;
             for (Value operand : op->getOperands())
               if (Operation *def = operand.getDefiningOp();
-                  def && kind(def) == OpKind::Free)
-                free.push_back(def);
-            return free;
+                  def &&
+                  (kind(def) == OpKind::Free ||
+                   (inReaders.contains(def) && !kernel.own.contains(def))))
+                copied.push_back(def);
+            return copied;
           },
           [&](Operation *op) { ops.insert(op); });
     };
     for (unsigned prologue : prologues.lookup(g))
       for (Operation *op : list[prologue].ops)
         add(op);
-    for (Operation *op : list[g].ops)
+    for (Operation *op : needed)
       add(op);
-    KernelOps &kernel = result.emplace_back();
-    kernel.own.insert(list[g].ops.begin(), list[g].ops.end());
     kernel.ops = ops.takeVector();
+    result.push_back(std::move(kernel));
   }
   return result;
 }

@@ -20,8 +20,9 @@ enum class OpKind {
 /// What one kernel holds, or one communication alone.
 struct KernelOps {
   llvm::SmallVector<mlir::Operation *> ops; // in program order
-  /// Those among them whose results others may read; the rest are copies of
-  /// free ops and of absorbed prologues.
+  /// Those whose results others may read, and what only made these; the rest
+  /// are copies of free ops, of absorbed prologues and of what its makers do
+  /// not store.
   llvm::DenseSet<mlir::Operation *> own;
 };
 
@@ -62,6 +63,10 @@ private:
     uint64_t elsewhere = 0; // for what it reads at other places itself
     uint64_t all = 0; // the places at which the most repeated op is evaluated
   };
+  /// Evaluations that one element may take in a kernel, above what stencils,
+  /// interpolations and their gradients need.
+  static constexpr uint64_t kMostRepeated = 64;
+
   OpKind classify(mlir::Operation *op) const;
   bool isStepNumber(mlir::Operation *op) const;
   void assign(mlir::Operation *op);
@@ -99,7 +104,11 @@ private:
   bool freeRepeatsTooMuch(mlir::Operation *op);
   bool repeatsTooMuch(const Group &group, mlir::Operation *op) const;
   void addRead(unsigned group, unsigned from);
+  // ComputedInReaders.cpp
   void absorbPrologues();
+  class ReadersChoice;
+  void moveIntoReaders();
+  llvm::SmallVector<mlir::Operation *> neededOps(const Group &group) const;
   llvm::SmallVector<mlir::Value> realOperands(mlir::Operation *op) const;
   int groupOf(mlir::Value value) const;
 
@@ -122,6 +131,8 @@ private:
   llvm::DenseSet<mlir::Operation *> explained;
   /// Cheap groups that are computed again within a contraction that reads them.
   llvm::DenseMap<unsigned, llvm::SmallVector<unsigned>> prologues;
+  /// Elementwise ops that are not stored: whoever reads them computes them.
+  llvm::DenseSet<mlir::Operation *> inReaders;
 };
 
 } // namespace dl

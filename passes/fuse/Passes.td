@@ -12,6 +12,9 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
     constants, random numbers) are cloned into every kernel that reads them: a dropout mask is made
     again in the backward, never stored.
 
+    A cheap elementwise value is not stored either where fewer bytes move if each of its readers computes
+    it: of a batch norm, the centred tensor and its square are made from x by whoever reads them.
+
     An op that would join a kernel and so make it wait for one that could run beside it stays out,
     unless what that saves in memory traffic is worth it; a remark says which.
 

@@ -12,10 +12,6 @@ using dl::graph::LoopNestOpInterface;
 
 namespace dl {
 
-/// Evaluations that one element may take in a kernel, above what stencils,
-/// interpolations and their gradients need.
-static constexpr uint64_t kMostRepeated = 64;
-
 /// The op that makes a value in the group, where that is computed where it is
 /// read; sums and products are in memory.
 Operation *KernelGroups::madeInPlace(const Group &group, Value value) const {
