@@ -126,17 +126,18 @@ inline Tensor batch_norm(Tensor x, Buffer &running_mean, Buffer &running_var,
     detail::fail("batch_norm: a channel of {} has one element; training needs "
                  "more",
                  from);
-  Tensor mean = x.mean(dims, true), rest = x - mean;
-  Tensor var = rest.square().mean(dims, true);
+  // Each is [C], as the running ones are: one kernel makes both.
+  Tensor mean = x.mean(dims), rest = x - detail::along_channels(mean, x);
+  Tensor var = rest.square().mean(dims);
   if (running_mean.defined()) {
     double unbiased =
         static_cast<double>(count) / static_cast<double>(count - 1);
-    Tensor new_mean = mean.detach().reshape(-1),
-           new_var = var.detach().reshape(-1) * unbiased;
+    Tensor new_mean = mean.detach(), new_var = var.detach() * unbiased;
     running_mean = running_mean + (new_mean - running_mean) * momentum;
     running_var = running_var + (new_var - running_var) * momentum;
   }
-  return detail::affine(rest * (var + eps).rsqrt(), weight, bias);
+  Tensor scale = (var + eps).rsqrt();
+  return detail::affine(rest * detail::along_channels(scale, x), weight, bias);
 }
 
 struct NormalizeOptions {

@@ -132,7 +132,12 @@ GRADIENT(SubOp) {
     result[0] = g.sumTo(grads[0], getA());
   if (needed[1]) {
     Value summed = g.sumTo(grads[0], getB());
-    result[1] = g.make<NegOp>(summed);
+    // Before it gets the operand's shape, where the sum's kernel ends.
+    auto shaped = summed.getDefiningOp<ReshapeOp>();
+    bool isOurs = shaped && summed != grads[0];
+    Value negated = g.make<NegOp>(isOurs ? shaped.getX() : summed);
+    result[1] =
+        g.reshape(negated, cast<RankedTensorType>(summed.getType()).getShape());
   }
   return result;
 }
