@@ -304,6 +304,8 @@ StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
   if (group.ops.size() + joining(op) > size_t(machine.maxKernelOps))
     return "so many ops in one kernel would take disproportionately long to "
            "compile";
+  if (group.sumsTogether && isUpdate(op))
+    return "its old value is read by what waits for the other sums there";
   if (repeatsTooMuch(group, op))
     return "it would be computed again and again for the places at which it is "
            "read";
@@ -388,6 +390,7 @@ void KernelGroups::append(unsigned g, Operation *op) {
     if (auto &groups = readersOf[value]; !llvm::is_contained(groups, g))
       groups.push_back(g);
   }
+  group.sums += kind(op) == OpKind::Reduction;
   addTime(g, op);
   repeats[op] = repeatsIn(group, op);
   group.ops.push_back(op);
@@ -458,8 +461,12 @@ void KernelGroups::assign(Operation *op) {
     append(g, op);
     return;
   }
-  bool isUpdate = graph::roleOf(op->getLoc()) == graph::StepRole::Update;
-  if (!isUpdate || kind(op) != OpKind::Elementwise || !fuse || !joinsBeside(op))
+  bool joins = false;
+  if (fuse && kind(op) == OpKind::Reduction)
+    joins = joinsSums(op);
+  else if (fuse && kind(op) == OpKind::Elementwise)
+    joins = isUpdate(op) && joinsBeside(op);
+  if (!joins)
     startGroup(op);
 }
 

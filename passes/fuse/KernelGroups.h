@@ -47,7 +47,9 @@ private:
     llvm::SmallVector<int64_t> blocks;
     /// Leading extents that all placed values share: what tiles are cut by.
     llvm::SmallVector<int64_t> prefix;
-    int64_t largest = 0; // elements of its largest value
+    int64_t largest = 0;       // elements of its largest value
+    unsigned sums = 0;         // and other reductions
+    bool sumsTogether = false; // in one pass, of several gradients
     /// Groups whose values it reads, and those that read its.
     llvm::SetVector<unsigned> reads, readers;
     unsigned order = 0; // after the order of all it reads
@@ -78,6 +80,10 @@ private:
   unsigned canWait(mlir::Operation *op) const;
   /// How many ops join a group with this one: it and those that wait for it.
   unsigned joining(mlir::Operation *op) const;
+  llvm::SmallVector<unsigned> sumsBeside(mlir::Operation *op,
+                                         const graph::LoopNest &nest) const;
+  bool joinsSums(mlir::Operation *op);
+  bool isUpdate(mlir::Operation *op) const;
   void append(unsigned group, mlir::Operation *op);
   void appendCommunication(unsigned group, mlir::Operation *op);
   void takeWaiting(unsigned group, mlir::Operation *op);

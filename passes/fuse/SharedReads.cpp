@@ -2,16 +2,25 @@
 // values anyway: what the backward makes again for a product, and an
 // optimizer's moments. `m' = b1*m + (1-b1)*g` and `v' = b2*v + (1-b2)*g*g`
 // where g is an argument or came from other ranks are one pass over g then, and
-// the new parameter, which reads both, needs neither from memory.
+// the new parameter, which reads both, needs neither from memory. Sums over the
+// same points, too: those of a batch norm's gradient are one pass over it.
 #include "dialects/graph/MadeAgain.h"
+#include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
 #include "dialects/graph/StorageOrder.h"
 #include "passes/fuse/KernelGroups.h"
 
 using namespace mlir;
+using dl::graph::LoopNest;
+using dl::graph::LoopNestOpInterface;
 using dl::graph::StepRole;
 
 namespace dl {
+
+/// Sums that are added up together; a kernel keeps their parts in registers.
+static constexpr unsigned kMostSums = 4;
+/// Of the readers of one value so many are looked at.
+static constexpr size_t kMostSumsAsked = 8;
 
 static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
@@ -89,6 +98,74 @@ bool KernelGroups::joinsBeside(Operation *op) {
     explain(op, (verb + " beside").str(), group, "it reads the same values");
     takeWaiting(g, op);
     append(g, op);
+    return true;
+  }
+  return false;
+}
+
+bool KernelGroups::isUpdate(Operation *op) const {
+  return roleOf(op) == StepRole::Update;
+}
+
+/// A plain sum, whose loops another one can share.
+static std::optional<LoopNest> sumOf(Operation *op) {
+  LoopNest nest = cast<LoopNestOpInterface>(op).getLoopNest();
+  if (nest.combine != graph::Combine::Sum || nest.contraction ||
+      nest.isSequential() || nest.isIndirect())
+    return std::nullopt;
+  return nest;
+}
+
+/// Groups with a sum that reads, element by element, one of the values that
+/// this one reads or another one of the kernel that makes it; the newest ones.
+SmallVector<unsigned> KernelGroups::sumsBeside(Operation *op,
+                                               const LoopNest &nest) const {
+  SmallVector<unsigned> groups;
+  auto add = [&](ArrayRef<unsigned> readers) {
+    for (unsigned g :
+         readers.take_back(std::min(readers.size(), kMostSumsAsked)))
+      if (list[g].sums > 0 && !llvm::is_contained(groups, g))
+        groups.push_back(g);
+  };
+  for (Value value : realOperands(op)) {
+    if (typeOf(value).getNumElements() != nest.points())
+      continue;
+    if (auto it = readersOf.find(value); it != readersOf.end())
+      add(it->second);
+    if (int from = groupOf(value); from >= 0)
+      add(list[from].readers.getArrayRef());
+  }
+  return groups;
+}
+
+/// A sum goes along where others are added up at the same time.
+bool KernelGroups::joinsSums(Operation *op) {
+  std::optional<LoopNest> nest = sumOf(op);
+  if (!nest || nest->points() <= machine.l1Elements())
+    return false;
+  SmallVector<unsigned> reads;
+  for (Value value : realOperands(op))
+    if (int group = groupOf(value); group >= 0)
+      reads.push_back(group);
+  for (unsigned g : sumsBeside(op, *nest)) {
+    const Group &group = list[g];
+    bool isSame = llvm::any_of(group.ops, [&](Operation *other) {
+      if (kind(other) != OpKind::Reduction ||
+          other->getResult(0).getType() != op->getResult(0).getType())
+        return false;
+      auto sum = sumOf(other);
+      return sum && sum->extents == nest->extents;
+    });
+    // None of them is to wait for what the others need.
+    bool waits = llvm::any_of(reads, [&](unsigned from) {
+      return !group.reads.contains(from) && list[from].finish() > group.start;
+    });
+    if (!isSame || group.sums >= kMostSums || waits ||
+        !obstacle(group, op).empty() || !obstacleInOrder(g, op, reads).empty())
+      continue;
+    explain(op, "added up beside", group, "it goes over the same points");
+    append(g, op);
+    list[g].sumsTogether = true;
     return true;
   }
   return false;

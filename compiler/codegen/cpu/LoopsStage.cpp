@@ -43,7 +43,9 @@ Value *hidden(llvm::IRBuilder<> &b, Value *number) {
 LoopsStage::LoopsStage(RegionEmitter &emitter, const Stage &stage,
                        const TileBounds &tile)
     : e(emitter), b(emitter.builder), stage(stage),
-      nest(emitter.kernel.nest(stage.op)), results(stage.results()) {
+      nest(emitter.kernel.nest(stage.op)), results(stage.results()),
+      reductions({stage.op}) {
+  llvm::append_range(reductions, stage.sumsBeside);
   for (auto [extent, bound] : llvm::zip(nest.extents, e.kernel.parts(stage))) {
     auto [lo, hi] = indicesInTile(e, tile, bound, extent);
     Range range{lo, hi, extent};
@@ -102,7 +104,28 @@ Combiner LoopsStage::makeCombiner() const {
                              e.kernel.lanes()));
 }
 
+Values LoopsStage::initialState(const Combiner &combiner) const {
+  Values state;
+  for (size_t i = 0; i < reductions.size(); ++i)
+    state.append(combiner.init());
+  return state;
+}
+
+Values LoopsStage::combine(ArrayRef<Value *> state, const Combiner &combiner,
+                           Value *mask) {
+  size_t size = state.size() / reductions.size();
+  Values next;
+  for (auto [i, op] : llvm::enumerate(reductions)) {
+    Value *content = e.widen(e.evaluatePayload(op, dims)[0]);
+    next.append(combiner.step(state.slice(i * size, size), content,
+                              reductionPosition(), mask));
+  }
+  return next;
+}
+
 Values LoopsStage::finish(ArrayRef<Value *> state, const Combiner &combiner) {
+  if (reductions.size() > 1)
+    return Values(state);
   SmallVector<llvm::Type *> types;
   for (Type type : stage.op->getResultTypes()) {
     unsigned bits =
@@ -252,15 +275,16 @@ Values LoopsStage::evaluatePoint() {
     return withFollowers(Values(contents.begin(), contents.end()));
   }
   Combiner combiner = makeCombiner();
-  return withFollowers(finish(
-      reduceWindow(nest.numParallel, combiner.init(), combiner), combiner));
+  return withFollowers(
+      finish(reduceWindow(nest.numParallel, initialState(combiner), combiner),
+             combiner));
 }
 
 /// The stage's own results at a point, and what its followers make of them.
 Values LoopsStage::withFollowers(Values contents) {
   if (stage.followers.empty())
     return contents;
-  for (auto [result, content] : llvm::zip(stage.op->getResults(), contents))
+  for (auto [result, content] : llvm::zip(results, contents))
     e.seed(result, content);
   for (Operation *follower : stage.followers)
     for (auto [result, content] :
@@ -285,10 +309,8 @@ Value *LoopsStage::reductionPosition() {
 /// lane.
 Values LoopsStage::reduceWindow(unsigned dim, Values state,
                                 const Combiner &combiner) {
-  if (dim == nest.extents.size()) {
-    Value *content = e.widen(e.evaluatePayload(stage.op, dims)[0]);
-    return combiner.step(state, content, reductionPosition(), nullptr);
-  }
+  if (dim == nest.extents.size())
+    return combine(state, combiner, nullptr);
   int64_t points = 1;
   for (unsigned d = dim; d < nest.extents.size(); ++d)
     points *= nest.extents[d];
@@ -317,20 +339,35 @@ Values LoopsStage::reduceWindow(unsigned dim, Values state,
 void LoopsStage::emitAcrossLanes() {
   e.enterBody();
   Combiner combiner = makeCombiner();
-  Values chains = combiner.init();
+  Values chains = initialState(combiner);
   if (combiner.isSum() && lanesAcross() >= kSumChains * e.kernel.lanes())
-    chains.assign(kSumChains, combiner.init()[0]);
+    for (int64_t c = 1; c < kSumChains; ++c)
+      chains.append(initialState(combiner));
   chains = reduceAlongLanes(nest.numParallel, chains, combiner);
   e.enterBody();
-  for (; combiner.isSum() && chains.size() > 1;
-       chains.truncate(chains.size() / 2))
-    for (size_t i = 0; i < chains.size() / 2; ++i)
-      chains[i] = combiner.merge(chains[i], chains[i + chains.size() / 2])[0];
   Values contents =
-      withFollowers(finish(combiner.acrossLanes(chains), combiner));
+      withFollowers(finish(addChains(chains, combiner), combiner));
   for (auto [result, content] : llvm::zip(results, contents))
     if (e.kernel.isPlaced(result))
       e.storeScalar(result, resultIndex(), content);
+}
+
+/// The chains of each sum become one, and its lanes.
+Values LoopsStage::addChains(ArrayRef<Value *> chains,
+                             const Combiner &combiner) {
+  if (!combiner.isSum())
+    return combiner.acrossLanes(chains);
+  Values sums;
+  for (size_t i = 0, n = reductions.size(); i < n; ++i) {
+    Values own;
+    for (size_t c = i; c < chains.size(); c += n)
+      own.push_back(chains[c]);
+    for (; own.size() > 1; own.truncate(own.size() / 2))
+      for (size_t c = 0; c < own.size() / 2; ++c)
+        own[c] = combiner.merge(own[c], own[c + own.size() / 2])[0];
+    sums.append(combiner.acrossLanes(own));
+  }
+  return sums;
 }
 
 Values LoopsStage::stepAlongLanes(Value *flat, ArrayRef<Value *> state,
@@ -343,8 +380,7 @@ Values LoopsStage::stepAlongLanes(Value *flat, ArrayRef<Value *> state,
   auto exprs = e.scope.addLaneGroup(flat, extents, e.kernel.lanes());
   for (auto [d, expr] : llvm::zip(laneDims, exprs))
     dims[d] = expr;
-  Value *content = e.widen(e.evaluatePayload(stage.op, dims)[0]);
-  Values next = combiner.step(state, content, reductionPosition(), e.tail);
+  Values next = combine(state, combiner, e.tail);
   e.scope.endLaneGroup();
   e.scope.truncate(size);
   return next;
@@ -357,7 +393,7 @@ int64_t LoopsStage::lanesAcross() const {
   return count;
 }
 
-/// `state` is one sum for each chain, or that of the maximum.
+/// `state` is that of each sum for each chain, or that of the maximum.
 Values LoopsStage::reduceAlongLanes(unsigned dim, Values state,
                                     const Combiner &combiner) {
   if (dim < laneDims.front()) {
@@ -373,11 +409,14 @@ Values LoopsStage::reduceAlongLanes(unsigned dim, Values state,
     return result;
   }
   int64_t count = lanesAcross(), width = e.kernel.lanes();
-  int64_t chains = combiner.isSum() ? state.size() : 1;
+  int64_t each = reductions.size();
+  int64_t chains = combiner.isSum() ? state.size() / each : 1;
   auto step = [&](Value *flat, Values all, int64_t chain) {
     if (chains == 1)
       return stepAlongLanes(flat, all, combiner);
-    all[chain] = stepAlongLanes(flat, {all[chain]}, combiner)[0];
+    Values next =
+        stepAlongLanes(flat, ArrayRef(all).slice(chain * each, each), combiner);
+    llvm::copy(next, all.begin() + chain * each);
     return all;
   };
   int64_t full = count / width * width, round = chains * width;

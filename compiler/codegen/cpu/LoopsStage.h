@@ -72,6 +72,8 @@ private:
   Values reduceWindow(unsigned dim, Values state, const Combiner &combiner);
   void emitAcrossLanes();
   int64_t lanesAcross() const;
+  Values addChains(llvm::ArrayRef<llvm::Value *> chains,
+                   const Combiner &combiner);
   Values reduceAlongLanes(unsigned dim, Values state, const Combiner &combiner);
   Values stepAlongLanes(llvm::Value *flat, llvm::ArrayRef<llvm::Value *> state,
                         const Combiner &combiner);
@@ -80,6 +82,10 @@ private:
   llvm::Value *flatIndex(int64_t value) const;
   mlir::AffineExpr constant(int64_t value) const;
   Combiner makeCombiner() const;
+  Values initialState(const Combiner &combiner) const;
+  /// One more value of each lane: of each sum, if there are several.
+  Values combine(llvm::ArrayRef<llvm::Value *> state, const Combiner &combiner,
+                 llvm::Value *mask);
   Values finish(llvm::ArrayRef<llvm::Value *> state, const Combiner &combiner);
   llvm::ArrayRef<mlir::AffineExpr> resultIndex() const {
     return llvm::ArrayRef(dims).take_front(nest.numParallel);
@@ -89,7 +95,8 @@ private:
   llvm::IRBuilder<> &b;
   const Stage &stage;
   const graph::LoopNest &nest;
-  llvm::SmallVector<mlir::OpResult> results; // of the stage
+  llvm::SmallVector<mlir::OpResult> results;          // of the stage
+  llvm::SmallVector<mlir::Operation *, 4> reductions; // its op, sums beside it
   llvm::SmallVector<Range> ranges;
   llvm::SmallVector<unsigned> laneDims; // outermost first
   bool lanesReduce = false;             // lanes run along reduction dims

@@ -72,7 +72,7 @@ void TiledKernel::chooseTiles() {
   int64_t work = 0, waiting = 0;
   for (const Stage &stage : stages()) {
     const graph::LoopNest &loops = nest(stage.op);
-    work += 2 * loops.points();
+    work += 2 * loops.points() * (1 + stage.sumsBeside.size());
     if (&stage == &root() && stage.sequential && !steps.empty())
       steps.back() = 4 * lanes(); // runs of a row
     for (Operation *follower : stage.followers)

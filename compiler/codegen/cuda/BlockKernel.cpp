@@ -125,7 +125,7 @@ Reduction BlockKernel::reduction(const Stage &stage) const {
 void BlockKernel::chooseTiles() {
   int64_t work = 0;
   for (const Stage &stage : stages()) {
-    work += nest(stage.op).points();
+    work += nest(stage.op).points() * (1 + stage.sumsBeside.size());
     for (Operation *follower : stage.followers)
       work += graph::numElements(follower->getResult(0));
   }
@@ -214,7 +214,8 @@ int64_t BlockKernel::counterBytes() const {
 
 /// A state has a value and, of a maximum, its position.
 int64_t BlockKernel::partBytes() const {
-  return product ? product->partBytes() : tilePoints(root()) * 16;
+  return product ? product->partBytes()
+                 : tilePoints(root()) * 16 * (1 + root().sumsBeside.size());
 }
 
 int64_t BlockKernel::scratchBytes() const {

@@ -8,9 +8,12 @@ using llvm::Twine;
 namespace dl::cuda {
 
 ReductionSource::ReductionSource(RegionText &region, const Stage &stage)
-    : StageSource(region, stage), form(region.kernel.reduction(stage)), sums(1),
-      points(region.kernel.tilePoints(stage)),
+    : StageSource(region, stage), form(region.kernel.reduction(stage)),
+      reductions({stage.op}), sums(1), points(region.kernel.tilePoints(stage)),
       element(valueType(region.payloadType(stage.op))) {
+  llvm::append_range(reductions, stage.sumsBeside);
+  for (size_t i = 0; i < reductions.size(); ++i)
+    names.push_back("sum" + (i > 0 ? std::to_string(i) : ""));
   for (unsigned d = nest.numParallel; d < nest.extents.size(); ++d)
     sums *= nest.extents[d];
   state = nest.yieldsIndex ? "Best<" + element + ">" : element;
@@ -25,8 +28,9 @@ std::string ReductionSource::mergeName() const {
 void ReductionSource::declareState() {
   std::string start =
       nest.combine == graph::Combine::Sum ? "0" : "lowest<" + element + ">()";
-  out.line(state + " sum = " +
-           (nest.yieldsIndex ? "{" + start + ", ~0u}" : start) + ";");
+  for (const std::string &sum : names)
+    out.line(state + " " + sum + " = " +
+             (nest.yieldsIndex ? "{" + start + ", ~0u}" : start) + ";");
 }
 
 AffineExpr ReductionSource::position() const {
@@ -36,14 +40,18 @@ AffineExpr ReductionSource::position() const {
   return at;
 }
 
-void ReductionSource::step(StringRef content, AffineExpr position) {
-  if (nest.combine == graph::Combine::Sum)
-    out.line("sum += " + content + ";");
-  else if (nest.yieldsIndex)
-    out.line("sum = First()(sum, {" + content.str() + ", (unsigned)(" +
-             e.scope.text(position) + ")});");
-  else
-    out.line("sum = Max()(sum, " + content.str() + ");");
+/// The element at `dims`.
+void ReductionSource::step() {
+  for (auto [op, sum] : llvm::zip(reductions, names)) {
+    std::string content = e.evaluatePayload(op, dims)[0];
+    if (nest.combine == graph::Combine::Sum)
+      out.line(sum + " += " + content + ";");
+    else if (nest.yieldsIndex)
+      out.line("sum = First()(sum, {" + content + ", (unsigned)(" +
+               e.scope.text(position()) + ")});");
+    else
+      out.line("sum = Max()(sum, " + content + ");");
+  }
 }
 
 /// All elements of a lane, one after the other.
@@ -58,7 +66,7 @@ void ReductionSource::takeElements() {
         dims[d] = e.scope.constant(rest % nest.extents[d]);
         rest /= nest.extents[d];
       }
-      step(e.evaluatePayload(stage.op, dims)[0], position());
+      step();
     }
     return;
   }
@@ -86,7 +94,7 @@ void ReductionSource::takeElements() {
   e.vector = vector;
   for (unsigned l = 0; l < vector; ++l) {
     moveTo(l);
-    step(e.evaluatePayload(stage.op, dims)[0], position());
+    step();
   }
   e.vector = 1;
   e.close();
@@ -94,15 +102,20 @@ void ReductionSource::takeElements() {
 
 Names ReductionSource::stateResults() const {
   if (!nest.yieldsIndex)
-    return {"sum"};
-  Names names;
+    return names;
+  Names list;
   if (nest.yieldsValue)
-    names.push_back("sum.value");
+    list.push_back("sum.value");
   std::string type = valueType(graph::scalarType(
       cast<RankedTensorType>(stage.op->getResults().back().getType())
           .getElementType()));
-  names.push_back("(" + type + ")sum.position");
-  return names;
+  list.push_back("(" + type + ")sum.position");
+  return list;
+}
+
+/// Where a point of a sum is among the parts that a block leaves.
+std::string ReductionSource::place(size_t sum, StringRef at) const {
+  return (sum > 0 ? e.scope.number(sum * points) + " + " : "") + at.str();
 }
 
 void ReductionSource::write() {
@@ -136,15 +149,19 @@ void ReductionSource::write() {
   takeElements();
   e.close();
   if (lanes > 1)
-    out.line("sum = combineLanes<" + Twine(lanes) + ", " + Twine(slots) + ", " +
-             (form.lanesInner ? "true" : "false") + ">(sum, " + mergeName() +
-             ", shared + " + Twine(kernel.combineOffset()) + ");");
+    for (const std::string &sum : names)
+      out.line(sum + " = combineLanes<" + Twine(lanes) + ", " + Twine(slots) +
+               ", " + (form.lanesInner ? "true" : "false") + ">(" + sum + ", " +
+               mergeName() + ", shared + " + Twine(kernel.combineOffset()) +
+               ");");
   std::string condition = inside.empty() ? "" : "inside";
   if (lanes > 1)
     condition += (condition.empty() ? "" : " && ") + std::string("lane == 0");
   e.open(condition.empty() ? "" : "if (" + condition + ")");
   if (kernel.splits() > 1)
-    out.line("reinterpret_cast<" + state + " *>(part)[p] = sum;");
+    for (auto [i, sum] : llvm::enumerate(names))
+      out.line("reinterpret_cast<" + state + " *>(part)[" + place(i, "p") +
+               "] = " + sum + ";");
   else
     storeResults(finish(stateResults()));
   e.close();
@@ -163,12 +180,16 @@ void ReductionSource::finishParts() {
          Twine(kernel.combineOffset()) + "))");
   out.line("const unsigned char *parts = part - split * " + bytes + "ull;");
   forEachPoint(parallelDims(), 1, [&] {
-    out.line(state + " sum = reinterpret_cast<const " + state + " *>(parts)[" +
-             point + "];");
-    e.open("for (unsigned s = 1; s < " + Twine(kernel.splits()) + "u; ++s)");
-    out.line("sum = " + mergeName() + "(sum, reinterpret_cast<const " + state +
-             " *>(parts + s * " + bytes + "ull)[" + point + "]);");
-    e.close();
+    for (auto [i, sum] : llvm::enumerate(names)) {
+      std::string at = "[" + place(i, point) + "]";
+      out.line(state + " " + sum + " = reinterpret_cast<const " + state +
+               " *>(parts)" + at + ";");
+      e.open("for (unsigned s = 1; s < " + Twine(kernel.splits()) + "u; ++s)");
+      out.line(sum + " = " + mergeName() + "(" + sum +
+               ", reinterpret_cast<const " + state + " *>(parts + s * " +
+               bytes + "ull)" + at + ");");
+      e.close();
+    }
     storeResults(finish(stateResults()));
   });
   e.close();

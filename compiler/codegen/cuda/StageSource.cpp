@@ -109,7 +109,10 @@ void StageSource::forEachPoint(ArrayRef<unsigned> along, unsigned vector,
 
 Names StageSource::finish(ArrayRef<std::string> contents) {
   Names all;
-  for (auto [result, content] : llvm::zip(stage.op->getResults(), contents))
+  SmallVector<OpResult> made(stage.op->getResults());
+  for (Operation *sum : stage.sumsBeside)
+    made.push_back(sum->getResult(0));
+  for (auto [result, content] : llvm::zip(made, contents))
     e.seed(result, content);
   if (!stage.epilogue)
     all.append(contents.begin(), contents.end());

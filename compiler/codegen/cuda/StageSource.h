@@ -70,12 +70,15 @@ private:
   std::string mergeName() const;
   void declareState();
   void takeElements();
-  void step(llvm::StringRef content, mlir::AffineExpr position);
+  void step();
   mlir::AffineExpr position() const;
   Names stateResults() const;
+  std::string place(size_t sum, llvm::StringRef at) const;
   void finishParts();
 
   Reduction form;
+  llvm::SmallVector<mlir::Operation *, 4> reductions; // its op, sums beside it
+  Names names;                                        // their states
   int64_t sums, points;
   std::string element, state; // C++ types
 };

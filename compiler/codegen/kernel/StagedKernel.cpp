@@ -8,6 +8,9 @@ using namespace mlir;
 
 namespace dl::kernel {
 
+/// Sums that are added up together: their parts stay in registers.
+static constexpr size_t kMostSums = 4;
+
 StagedKernel::StagedKernel(KernelBody body, ProductReaders readers)
     : KernelBody(std::move(body)), readers(readers) {
   placeOperandsAndResults();
@@ -15,6 +18,7 @@ StagedKernel::StagedKernel(KernelBody body, ProductReaders readers)
   if (readers == ProductReaders::Together)
     gatherAroundProduct();
   foldEpilogues();
+  mergeSums();
   mergeFollowers();
 }
 
@@ -181,11 +185,14 @@ Value StagedKernel::viewedLeaf(Value value,
 bool Stage::makes(Value value) const {
   Operation *def = value.getDefiningOp();
   return def &&
-         (def == op || def == epilogue || llvm::is_contained(followers, def));
+         (def == op || def == epilogue || llvm::is_contained(sumsBeside, def) ||
+          llvm::is_contained(followers, def));
 }
 
 SmallVector<OpResult> Stage::results() const {
   SmallVector<OpResult> list(storedOp()->getResults());
+  for (Operation *sum : sumsBeside)
+    list.append(sum->result_begin(), sum->result_end());
   for (Operation *follower : followers)
     list.append(follower->result_begin(), follower->result_end());
   return list;
@@ -228,6 +235,8 @@ void StagedKernel::forEachRead(const Stage &stage, LeafFn fn) const {
   read(stage.op);
   if (stage.epilogue)
     read(stage.epilogue);
+  for (Operation *sum : stage.sumsBeside)
+    read(sum);
   for (Operation *follower : stage.followers)
     read(follower);
 }
@@ -327,6 +336,44 @@ void StagedKernel::gatherAroundProduct() {
   }
   if (isPossible)
     allStages = std::move(before);
+}
+
+/// Of one kind, over the same points, and the later one needs nothing that is
+/// made in between.
+bool StagedKernel::canAddUpTogether(size_t first, size_t later) const {
+  const Stage &stage = allStages[first], &other = allStages[later];
+  auto isSum = [&](const Stage &s) {
+    return nest(s.op).combine == graph::Combine::Sum && !s.contraction &&
+           !s.sequential;
+  };
+  auto elementOf = [](const Stage &s) {
+    return cast<RankedTensorType>(s.op->getResult(0).getType())
+        .getElementType();
+  };
+  if (!isSum(stage) || !isSum(other) ||
+      nest(stage.op).extents != nest(other.op).extents ||
+      nest(stage.op).numParallel != nest(other.op).numParallel ||
+      elementOf(stage) != elementOf(other))
+    return false;
+  bool isReady = true;
+  forEachRead(other, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
+    for (size_t i = first; i < later; ++i)
+      isReady &= !allStages[i].makes(leaf);
+  });
+  return isReady;
+}
+
+/// What several sums read is loaded once for all of them.
+void StagedKernel::mergeSums() {
+  for (size_t i = 0; i < allStages.size(); ++i)
+    for (size_t j = i + 1; j < allStages.size() &&
+                           allStages[i].sumsBeside.size() + 1 < kMostSums;)
+      if (canAddUpTogether(i, j)) {
+        allStages[i].sumsBeside.push_back(allStages[j].op);
+        allStages.erase(allStages.begin() + j);
+      } else {
+        ++j;
+      }
 }
 
 /// Stages that go over the same points one after the other become one: what is

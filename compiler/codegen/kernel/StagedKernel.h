@@ -32,15 +32,17 @@ struct Stage {
   /// Contraction: the elementwise op whose value is stored instead, computed on
   /// the accumulators before they leave the registers.
   mlir::Operation *epilogue = nullptr;
+  /// Of a sum: others over the same points, added up in the same pass.
+  llvm::SmallVector<mlir::Operation *, 2> sumsBeside;
   /// Loops, and products as ProductReaders says: elementwise ops on its
   /// results, computed and stored point by point with them.
   llvm::SmallVector<mlir::Operation *> followers;
 
   mlir::Operation *storedOp() const { return epilogue ? epilogue : op; }
-  /// Its op, epilogue or a follower computes the value.
+  /// Its op, epilogue, a sum beside or a follower computes the value.
   bool makes(mlir::Value value) const;
-  /// The results of the op that it stores and of its followers, some of which
-  /// may get no memory.
+  /// The results of the op that it stores, of the sums beside it and of its
+  /// followers, some of which may get no memory.
   llvm::SmallVector<mlir::OpResult> results() const;
 };
 
@@ -95,6 +97,7 @@ private:
   void placeOperandsAndResults();
   void collectStages();
   void foldEpilogues();
+  void mergeSums();
   void mergeFollowers();
   void gatherAroundProduct();
 
@@ -102,6 +105,7 @@ private:
                    Placement &placement) const;
   void addStage(mlir::Operation *op);
   bool foldEpilogue(size_t stage);
+  bool canAddUpTogether(size_t first, size_t later) const;
   using Ops = llvm::DenseSet<mlir::Operation *>;
   bool readsProduct(mlir::Operation *op, const Ops &onProduct) const;
   bool mustPlace(mlir::Operation *op, const Ops &onProduct) const;

@@ -188,3 +188,45 @@ graph.step @any_and_all(%a: tensor<40x33xi1>) -> (tensor<40xi1>, tensor<f32>) {
   %4 = graph.sum %3 {dims = array<i64: 0, 1>, keepdim = false} : (tensor<40x33xf32>) -> tensor<f32>
   graph.return %2, %4 : tensor<40xi1>, tensor<f32>
 }
+
+// Sums over the same points, in one pass: along lanes, in chains and with a rest; what follows one of them.
+graph.step @sums_beside(%x: tensor<3x5x1123xf32>, %y: tensor<3x5x1123xf32>, %m: tensor<5x1xf32>) -> (tensor<5xf32>, tensor<5xf32>, tensor<5xf32>) {
+  %e = graph.exp %x : (tensor<3x5x1123xf32>) -> tensor<3x5x1123xf32>
+  %0 = graph.sum %e {dims = array<i64: 0, 2>} : (tensor<3x5x1123xf32>) -> tensor<5xf32>
+  %1 = graph.sub %e, %m : (tensor<3x5x1123xf32>, tensor<5x1xf32>) -> tensor<3x5x1123xf32>
+  %2 = graph.mul %1, %y : (tensor<3x5x1123xf32>, tensor<3x5x1123xf32>) -> tensor<3x5x1123xf32>
+  %3 = graph.sum %2 {dims = array<i64: 0, 2>} : (tensor<3x5x1123xf32>) -> tensor<5xf32>
+  %4 = graph.sum %1 {dims = array<i64: 0, 2>} : (tensor<3x5x1123xf32>) -> tensor<5xf32>
+  %5 = graph.mul %3, %0 : (tensor<5xf32>, tensor<5xf32>) -> tensor<5xf32>
+  graph.return %0, %5, %4 : tensor<5xf32>, tensor<5xf32>, tensor<5xf32>
+}
+// More than are added up together, in f64, of columns.
+graph.step @many_sums_beside_f64(%z: tensor<257x37xf64>, %y: tensor<257x37xf64>) -> (tensor<37xf64>, tensor<37xf64>, tensor<37xf64>, tensor<37xf64>, tensor<37xf64>) {
+  %x = graph.exp %z : (tensor<257x37xf64>) -> tensor<257x37xf64>
+  %0 = graph.sum %x {dims = array<i64: 0>} : (tensor<257x37xf64>) -> tensor<37xf64>
+  %a = graph.mul %x, %y : (tensor<257x37xf64>, tensor<257x37xf64>) -> tensor<257x37xf64>
+  %1 = graph.sum %a {dims = array<i64: 0>} : (tensor<257x37xf64>) -> tensor<37xf64>
+  %b = graph.mul %x, %x : (tensor<257x37xf64>, tensor<257x37xf64>) -> tensor<257x37xf64>
+  %2 = graph.sum %b {dims = array<i64: 0>} : (tensor<257x37xf64>) -> tensor<37xf64>
+  %c = graph.sub %x, %y : (tensor<257x37xf64>, tensor<257x37xf64>) -> tensor<257x37xf64>
+  %3 = graph.sum %c {dims = array<i64: 0>} : (tensor<257x37xf64>) -> tensor<37xf64>
+  %d = graph.add %x, %y : (tensor<257x37xf64>, tensor<257x37xf64>) -> tensor<257x37xf64>
+  %4 = graph.sum %d {dims = array<i64: 0>} : (tensor<257x37xf64>) -> tensor<37xf64>
+  graph.return %0, %1, %2, %3, %4 : tensor<37xf64>, tensor<37xf64>, tensor<37xf64>, tensor<37xf64>, tensor<37xf64>
+}
+// One sum needs another one: two passes.
+graph.step @sum_of_a_sum(%x: tensor<5x2048xf32>) -> (tensor<5xf32>, tensor<5xf32>) {
+  %0 = graph.sum %x {dims = array<i64: 1>, keepdim = true} : (tensor<5x2048xf32>) -> tensor<5x1xf32>
+  %1 = graph.mul %x, %0 : (tensor<5x2048xf32>, tensor<5x1xf32>) -> tensor<5x2048xf32>
+  %2 = graph.sum %1 {dims = array<i64: 1>} : (tensor<5x2048xf32>) -> tensor<5xf32>
+  %3 = graph.sum %x {dims = array<i64: 1>} : (tensor<5x2048xf32>) -> tensor<5xf32>
+  graph.return %2, %3 : tensor<5xf32>, tensor<5xf32>
+}
+// Integers, in windows.
+graph.step @integer_sums_beside(%x: tensor<9001x2x5xi64>) -> (tensor<9001xi64>, tensor<9001xi64>) {
+  %y = graph.add %x, %x : (tensor<9001x2x5xi64>, tensor<9001x2x5xi64>) -> tensor<9001x2x5xi64>
+  %0 = graph.sum %y {dims = array<i64: 1, 2>} : (tensor<9001x2x5xi64>) -> tensor<9001xi64>
+  %1 = graph.mul %y, %x : (tensor<9001x2x5xi64>, tensor<9001x2x5xi64>) -> tensor<9001x2x5xi64>
+  %2 = graph.sum %1 {dims = array<i64: 1, 2>} : (tensor<9001x2x5xi64>) -> tensor<9001xi64>
+  graph.return %0, %2 : tensor<9001xi64>, tensor<9001xi64>
+}

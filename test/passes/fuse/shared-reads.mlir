@@ -38,3 +38,26 @@ graph.step @forward(%x: tensor<256x128xf32> input 0) -> (tensor<256x128xf32>, te
   %b = graph.tanh %x : (tensor<256x128xf32>) -> tensor<256x128xf32>
   graph.return %a, %b : tensor<256x128xf32>, tensor<256x128xf32>
 }
+
+// Sums of one gradient are one pass over it: the kernel that makes it stores it once, and no product for a sum. The
+// update of a parameter does not wait in there, since a later kernel reads its old value.
+// CHECK-LABEL: @sums_beside
+// CHECK: %[[G:.*]] = graph.kernel %{{.*}} {name = "exp_
+// CHECK: %[[SUMS:.*]]:2 = graph.kernel %[[G]], %{{.*}} {name = "sum_mul_
+// CHECK: graph.kernel %[[G]], %{{.*}}, %[[SUMS]]#1 {name = "mul_
+// CHECK: graph.kernel %{{.*}}, %[[SUMS]]#0 {inplace = array<i64: 0>, name = "sub_
+// CHECK-NOT: graph.kernel
+// SAID: remark: {{.*}}sum: added up beside sum: it goes over the same points
+// SAID: remark: {{.*}}sub: not fused with sum: its old value is read by what waits for the other sums there
+graph.state @b {type = tensor<1x16x1x1xf32>, role = "parameter"}
+graph.step @sums_beside(%w: tensor<1x16x1x1xf32> state @b, %x: tensor<32x16x32x32xf32> input 0, %y: tensor<32x16x32x32xf32> input 1)
+    -> (tensor<1x16x1x1xf32> state @b, tensor<32x16x32x32xf32>) {
+  %g = graph.exp %y : (tensor<32x16x32x32xf32>) -> tensor<32x16x32x32xf32>
+  %s0 = graph.sum %g {dims = array<i64: 0, 2, 3>, keepdim = true} : (tensor<32x16x32x32xf32>) -> tensor<1x16x1x1xf32>
+  %p = graph.mul %g, %x : (tensor<32x16x32x32xf32>, tensor<32x16x32x32xf32>) -> tensor<32x16x32x32xf32>
+  %s1 = graph.sum %p {dims = array<i64: 0, 2, 3>, keepdim = true} : (tensor<32x16x32x32xf32>) -> tensor<1x16x1x1xf32>
+  %q = graph.mul %g, %w : (tensor<32x16x32x32xf32>, tensor<1x16x1x1xf32>) -> tensor<32x16x32x32xf32>
+  %d = graph.add %q, %s1 : (tensor<32x16x32x32xf32>, tensor<1x16x1x1xf32>) -> tensor<32x16x32x32xf32>
+  %w2 = graph.sub %w, %s0 : (tensor<1x16x1x1xf32>, tensor<1x16x1x1xf32>) -> tensor<1x16x1x1xf32> loc(#update)
+  graph.return %w2, %d : tensor<1x16x1x1xf32>, tensor<32x16x32x32xf32>
+}
