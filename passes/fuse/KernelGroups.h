@@ -84,6 +84,7 @@ private:
                                          const graph::LoopNest &nest) const;
   bool joinsSums(mlir::Operation *op);
   bool isUpdate(mlir::Operation *op) const;
+  bool joinsSmallUpdates(mlir::Operation *op);
   void append(unsigned group, mlir::Operation *op);
   void appendCommunication(unsigned group, mlir::Operation *op);
   void takeWaiting(unsigned group, mlir::Operation *op);
@@ -123,6 +124,8 @@ private:
   const plan::MachineModel &machine;
   std::vector<Group> list;
   std::optional<unsigned> lastCommunication;
+  /// By type, the newest group of updates that fit into the first-level cache.
+  llvm::DenseMap<mlir::Type, unsigned> smallUpdates;
   llvm::DenseMap<mlir::Operation *, OpKind> kinds;
   llvm::DenseSet<mlir::Operation *> stepNumbers; // so far
   llvm::DenseMap<mlir::Operation *, unsigned> groupOfOp;

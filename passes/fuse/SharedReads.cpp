@@ -107,6 +107,39 @@ bool KernelGroups::isUpdate(Operation *op) const {
   return roleOf(op) == StepRole::Update;
 }
 
+/// The new value of a state.
+static bool isNewValue(Operation *op) {
+  return llvm::any_of(op->getUses(), [](OpOperand &use) {
+    return use.getOwner()->hasTrait<OpTrait::IsTerminator>() &&
+           graph::stateOf(use);
+  });
+}
+
+/// Updates of a few numbers each, which take longer to start than to run, are
+/// one kernel, though they have nothing in common but their shape: of vectors
+/// by an optimizer, and of counters, which need arguments alone.
+bool KernelGroups::joinsSmallUpdates(Operation *op) {
+  SmallVector<unsigned> reads;
+  for (Value value : realOperands(op))
+    if (int group = groupOf(value); group >= 0)
+      reads.push_back(group);
+  if (typeOf(op->getResult(0)).getNumElements() > machine.l1Elements() ||
+      (!isUpdate(op) && !(reads.empty() && isNewValue(op))))
+    return false;
+  auto [it, isNew] =
+      smallUpdates.try_emplace(op->getResult(0).getType(), list.size());
+  unsigned g = it->second;
+  if (!isNew && obstacle(list[g], op).empty() &&
+      obstacleInOrder(g, op, reads).empty()) {
+    explain(op, "computed beside", list[g], "both are short updates");
+    takeWaiting(g, op);
+    append(g, op);
+    return true;
+  }
+  it->second = list.size(); // the group that it begins
+  return false;
+}
+
 /// A plain sum, whose loops another one can share.
 static std::optional<LoopNest> sumOf(Operation *op) {
   LoopNest nest = cast<LoopNestOpInterface>(op).getLoopNest();

@@ -398,8 +398,10 @@ void StagedKernel::mergeFollowers() {
                                                       op()->getContext())
                                            .isIdentity();
                 });
-    // What stands behind a product was put there for its points.
-    if (!merge || (!reads && !stage.contraction)) {
+    // What stands behind a product was put there for its points; several
+    // updates need no loops of their own.
+    bool isMap = loops.combine == graph::Combine::None;
+    if (!merge || (!reads && !stage.contraction && !isMap)) {
       ++i;
       continue;
     }

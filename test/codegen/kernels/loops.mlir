@@ -144,3 +144,11 @@ graph.step @behind_a_sum(%x: tensor<23x700xf32>, %y: tensor<23xf32>) -> (tensor<
   %2 = graph.le %1, %y : (tensor<23xf32>, tensor<23xf32>) -> tensor<23xi1>
   graph.return %1, %2 : tensor<23xf32>, tensor<23xi1>
 }
+// Results that have nothing in common but their points: one pass.
+graph.step @beside(%v: tensor<37x29xf32>, %g: tensor<37x29xf32>, %w: tensor<37x29xf32>) -> (tensor<37x29xf32>, tensor<37x29xf32>, tensor<37x29xf32>) {
+  %0 = graph.mul %g, %g : (tensor<37x29xf32>, tensor<37x29xf32>) -> tensor<37x29xf32>
+  %1 = graph.add %v, %g : (tensor<37x29xf32>, tensor<37x29xf32>) -> tensor<37x29xf32>
+  %2 = graph.sub %w, %w : (tensor<37x29xf32>, tensor<37x29xf32>) -> tensor<37x29xf32>
+  %3 = graph.add %0, %2 : (tensor<37x29xf32>, tensor<37x29xf32>) -> tensor<37x29xf32>
+  graph.return %3, %1, %0 : tensor<37x29xf32>, tensor<37x29xf32>, tensor<37x29xf32>
+}

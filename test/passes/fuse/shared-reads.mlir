@@ -61,3 +61,31 @@ graph.step @sums_beside(%w: tensor<1x16x1x1xf32> state @b, %x: tensor<32x16x32x3
   %w2 = graph.sub %w, %s0 : (tensor<1x16x1x1xf32>, tensor<1x16x1x1xf32>) -> tensor<1x16x1x1xf32> loc(#update)
   graph.return %w2, %d : tensor<1x16x1x1xf32>, tensor<32x16x32x32xf32>
 }
+
+// Short updates are one kernel for each shape, though they share no operand; long ones are not.
+// CHECK-LABEL: @short
+// CHECK: graph.kernel %{{.*}}, %{{.*}} {inplace = array<i64: 0, 1>, name = "add_
+// CHECK: graph.kernel %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} {inplace = array<i64: 0, 2>, name = "sub_
+// CHECK: graph.kernel %{{.*}}, %{{.*}} {inplace = array<i64: 0>, name = "sub_
+// CHECK: graph.kernel %{{.*}}, %{{.*}} {inplace = array<i64: 0>, name = "sub_
+// CHECK-NOT: graph.kernel
+// SAID: remark: {{.*}}add: computed beside add: both are short updates
+// SAID: remark: {{.*}}sub: computed beside sub: both are short updates
+graph.state @n0 {type = tensor<i64>, role = "buffer"}
+graph.state @n1 {type = tensor<i64>, role = "buffer"}
+graph.state @p0 {type = tensor<64xf32>, role = "parameter"}
+graph.state @p1 {type = tensor<64xf32>, role = "parameter"}
+graph.state @l0 {type = tensor<256x128xf32>, role = "parameter"}
+graph.state @l1 {type = tensor<256x128xf32>, role = "parameter"}
+graph.step @short(%n0: tensor<i64> state @n0, %n1: tensor<i64> state @n1, %p0: tensor<64xf32> state @p0, %p1: tensor<64xf32> state @p1, %l0: tensor<256x128xf32> state @l0, %l1: tensor<256x128xf32> state @l1,
+    %g0: tensor<64xf32>, %g1: tensor<64xf32>, %h0: tensor<256x128xf32>, %h1: tensor<256x128xf32>)
+    -> (tensor<i64> state @n0, tensor<i64> state @n1, tensor<64xf32> state @p0, tensor<64xf32> state @p1, tensor<256x128xf32> state @l0, tensor<256x128xf32> state @l1) {
+  %one = graph.full {type = tensor<i64>, value = 1.0 : f64} : () -> tensor<i64>
+  %a = graph.add %n0, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %b = graph.add %n1, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+  %c = graph.sub %p0, %g0 : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32> loc(#update)
+  %d = graph.sub %p1, %g1 : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32> loc(#update)
+  %e = graph.sub %l0, %h0 : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32> loc(#update)
+  %f = graph.sub %l1, %h1 : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32> loc(#update)
+  graph.return %a, %b, %c, %d, %e, %f : tensor<i64>, tensor<i64>, tensor<64xf32>, tensor<64xf32>, tensor<256x128xf32>, tensor<256x128xf32>
+}
