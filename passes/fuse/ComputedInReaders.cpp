@@ -119,7 +119,7 @@ private:
     uint64_t evaluations = 1;
   };
 
-  bool isStored(Operation *op) const;
+  bool isStored(Value value) const;
   bool isIn(Operation *op, unsigned g) const {
     auto it = groups.groupOfOp.find(op);
     return it != groups.groupOfOp.end() && it->second == g;
@@ -134,20 +134,21 @@ private:
 
   KernelGroups &groups;
   llvm::DenseMap<unsigned, Reader> known;
+  mutable llvm::DenseMap<unsigned, KernelOps> kernels; // what each makes
   llvm::DenseMap<StringAttr, unsigned> updates; // groups that update states
   llvm::DenseSet<unsigned> prologues;
 };
 
 /// Something outside of its group reads it from memory.
-bool KernelGroups::ReadersChoice::isStored(Operation *op) const {
-  unsigned g = groups.groupOfOp.lookup(op);
-  if (groups.inReaders.contains(op) || prologues.contains(g))
+bool KernelGroups::ReadersChoice::isStored(Value value) const {
+  Operation *def = value.getDefiningOp();
+  unsigned g = groups.groupOfOp.lookup(def);
+  if (groups.inReaders.contains(def) || prologues.contains(g))
     return false;
-  KernelOps kernel;
-  kernel.own.insert(groups.list[g].ops.begin(), groups.list[g].ops.end());
-  return llvm::any_of(op->getResults(), [&](Value value) {
-    return groups.isRead(value, kernel);
-  });
+  auto [it, isNew] = kernels.try_emplace(g);
+  if (isNew)
+    it->second.own.insert(groups.list[g].ops.begin(), groups.list[g].ops.end());
+  return groups.isRead(value, it->second);
 }
 
 /// Whoever reads it from memory, if each can compute it where it reads it.
@@ -192,7 +193,7 @@ bool KernelGroups::ReadersChoice::findOps(Recipe &recipe) const {
       return false;
     OpKind kind = groups.kind(def);
     return kind == OpKind::Free ||
-           (kind == OpKind::Elementwise && !isStored(def));
+           (kind == OpKind::Elementwise && !isStored(value));
   };
   graph::visitDepthFirst<Operation *>(
       recipe.op,
@@ -204,7 +205,7 @@ bool KernelGroups::ReadersChoice::findOps(Recipe &recipe) const {
           Operation *def = operand.getDefiningOp();
           if (isCopied(operand))
             needs.push_back(def);
-          else if (def && !isStored(def) &&
+          else if (def && !isStored(operand) &&
                    (groups.kind(def) == OpKind::Reduction ||
                     groups.kind(def) == OpKind::Contraction))
             possible = false; // only its kernel has it
@@ -251,8 +252,9 @@ bool KernelGroups::ReadersChoice::areLeavesThere(const Recipe &recipe) {
     if (isa<BlockArgument>(root))
       continue;
     unsigned until = 0;
-    for (unsigned reader : groups.readersOf.lookup(leaf))
-      until = std::max(until, groups.list[reader].order);
+    if (auto it = groups.readersOf.find(leaf); it != groups.readersOf.end())
+      for (unsigned reader : newest(it->second))
+        until = std::max(until, groups.list[reader].order);
     if (until < last)
       stays += bytesOf(leaf);
   }
@@ -331,7 +333,7 @@ void KernelGroups::ReadersChoice::chooseIn(unsigned g) {
   if (group.communication || prologues.contains(g))
     return;
   for (Operation *op : group.ops) {
-    if (groups.kind(op) != OpKind::Elementwise || !isStored(op))
+    if (groups.kind(op) != OpKind::Elementwise || !isStored(op->getResult(0)))
       continue;
     Recipe recipe;
     recipe.op = op;
@@ -340,7 +342,9 @@ void KernelGroups::ReadersChoice::chooseIn(unsigned g) {
       continue;
     int64_t saved = bytesOf(op->getResult(0));
     if (llvm::none_of(group.ops, [&](Operation *other) {
-          return other != op && isStored(other);
+          return other != op &&
+                 llvm::any_of(other->getResults(),
+                              [&](Value made) { return isStored(made); });
         }))
       for (Value value : readerOf(g).values) // its kernel is gone
         saved += bytesOf(value);

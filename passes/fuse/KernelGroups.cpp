@@ -465,7 +465,8 @@ void KernelGroups::assign(Operation *op) {
   if (fuse && kind(op) == OpKind::Reduction)
     joins = joinsSums(op);
   else if (fuse && kind(op) == OpKind::Elementwise)
-    joins = (isUpdate(op) && joinsBeside(op)) || joinsSmallUpdates(op);
+    joins = (isUpdate(op) && joinsBeside(op)) || joinsSmallUpdates(op) ||
+            joinsGradients(op);
   if (!joins)
     startGroup(op);
 }

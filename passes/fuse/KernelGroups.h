@@ -85,6 +85,12 @@ private:
   bool joinsSums(mlir::Operation *op);
   bool isUpdate(mlir::Operation *op) const;
   bool joinsSmallUpdates(mlir::Operation *op);
+  /// Of the readers of one value: no more than a few are looked at.
+  static llvm::ArrayRef<unsigned> newest(llvm::ArrayRef<unsigned> readers);
+  bool waitsFor(const Group &group, llvm::ArrayRef<unsigned> reads) const;
+  bool readsMuchWith(const Group &group, unsigned number,
+                     mlir::Operation *op) const;
+  bool joinsGradients(mlir::Operation *op);
   void append(unsigned group, mlir::Operation *op);
   void appendCommunication(unsigned group, mlir::Operation *op);
   void takeWaiting(unsigned group, mlir::Operation *op);

@@ -8,6 +8,7 @@
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
 #include "dialects/graph/StorageOrder.h"
+#include "dialects/graph/TensorBytes.h"
 #include "passes/fuse/KernelGroups.h"
 
 using namespace mlir;
@@ -20,7 +21,7 @@ namespace dl {
 /// Sums that are added up together; a kernel keeps their parts in registers.
 static constexpr unsigned kMostSums = 4;
 /// Of the readers of one value so many are looked at.
-static constexpr size_t kMostSumsAsked = 8;
+static constexpr size_t kMostAsked = 8;
 
 static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
@@ -103,6 +104,18 @@ bool KernelGroups::joinsBeside(Operation *op) {
   return false;
 }
 
+ArrayRef<unsigned> KernelGroups::newest(ArrayRef<unsigned> readers) {
+  return readers.take_back(std::min(readers.size(), kMostAsked));
+}
+
+/// Whether the group would begin later for something that it reads as well.
+bool KernelGroups::waitsFor(const Group &group,
+                            ArrayRef<unsigned> reads) const {
+  return llvm::any_of(reads, [&](unsigned from) {
+    return !group.reads.contains(from) && list[from].finish() > group.start;
+  });
+}
+
 bool KernelGroups::isUpdate(Operation *op) const {
   return roleOf(op) == StepRole::Update;
 }
@@ -140,6 +153,48 @@ bool KernelGroups::joinsSmallUpdates(Operation *op) {
   return false;
 }
 
+/// Whether what the op reads at its own places takes so long to be read that
+/// another pass over it is worth avoiding.
+bool KernelGroups::readsMuchWith(const Group &group, unsigned g,
+                                 Operation *op) const {
+  double shared = 0;
+  for (Value value : realOperands(op))
+    if (typeOf(value).getShape() == typeOf(op->getResult(0)).getShape())
+      if (auto it = readersOf.find(value);
+          it != readersOf.end() && llvm::is_contained(newest(it->second), g))
+        shared += double(graph::tensorBytes(value.getType()));
+  return shared > machine.serialSeconds * machine.bytesPerSecond;
+}
+
+/// Gradients of one value by several of its uses, such as both factors of a
+/// GELU: the kernel that reads a large value for one makes the other, too.
+bool KernelGroups::joinsGradients(Operation *op) {
+  if (roleOf(op) != StepRole::Backward)
+    return false;
+  SmallVector<unsigned> reads, asked;
+  for (Value value : realOperands(op)) {
+    if (int group = groupOf(value); group >= 0)
+      reads.push_back(group);
+    if (auto it = readersOf.find(value); it != readersOf.end())
+      llvm::append_range(asked, newest(it->second));
+  }
+  for (unsigned g : asked) {
+    const Group &group = list[g];
+    if (group.contraction || group.communication ||
+        roleOf(group.ops.front()) != StepRole::Backward ||
+        !readsMuchWith(group, g, op) || waitsFor(group, reads) ||
+        !hasShapeOf(typeOf(group.ops.front()->getResult(0)).getShape(), op,
+                    group.ops.front()) ||
+        !obstacle(group, op).empty() || !obstacleInOrder(g, op, reads).empty())
+      continue;
+    explain(op, "computed beside", group, "it reads the same values");
+    takeWaiting(g, op);
+    append(g, op);
+    return true;
+  }
+  return false;
+}
+
 /// A plain sum, whose loops another one can share.
 static std::optional<LoopNest> sumOf(Operation *op) {
   LoopNest nest = cast<LoopNestOpInterface>(op).getLoopNest();
@@ -155,8 +210,7 @@ SmallVector<unsigned> KernelGroups::sumsBeside(Operation *op,
                                                const LoopNest &nest) const {
   SmallVector<unsigned> groups;
   auto add = [&](ArrayRef<unsigned> readers) {
-    for (unsigned g :
-         readers.take_back(std::min(readers.size(), kMostSumsAsked)))
+    for (unsigned g : newest(readers))
       if (list[g].sums > 0 && !llvm::is_contained(groups, g))
         groups.push_back(g);
   };
@@ -189,11 +243,7 @@ bool KernelGroups::joinsSums(Operation *op) {
       auto sum = sumOf(other);
       return sum && sum->extents == nest->extents;
     });
-    // None of them is to wait for what the others need.
-    bool waits = llvm::any_of(reads, [&](unsigned from) {
-      return !group.reads.contains(from) && list[from].finish() > group.start;
-    });
-    if (!isSame || group.sums >= kMostSums || waits ||
+    if (!isSame || group.sums >= kMostSums || waitsFor(group, reads) ||
         !obstacle(group, op).empty() || !obstacleInOrder(g, op, reads).empty())
       continue;
     explain(op, "added up beside", group, "it goes over the same points");

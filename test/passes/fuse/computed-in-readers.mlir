@@ -53,6 +53,17 @@ graph.step @read_often(%x: tensor<256x256xf32> input 0) -> (tensor<256x256xf32>,
   graph.return %p, %s : tensor<256x256xf32>, tensor<256xf32>
 }
 
+// Of a pool only the positions are in memory; so what is made of its values is.
+// CHECK-LABEL: @one_result
+// CHECK: %[[POOL:.*]]:2 = graph.kernel %{{.*}} {name = "max_pool2d_relu_
+// CHECK: graph.kernel %[[POOL]]#1 {name = "sum_
+graph.step @one_result(%x: tensor<32x16x64x64xf32> input 0) -> (tensor<32x16x32x32xui8>, tensor<16xf32>) {
+  %v, %i = graph.max_pool2d %x {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<32x16x64x64xf32>) -> (tensor<32x16x32x32xf32>, tensor<32x16x32x32xui8>)
+  %r = graph.relu %v : (tensor<32x16x32x32xf32>) -> tensor<32x16x32x32xf32>
+  %s = graph.sum %r {dims = array<i64: 0, 2, 3>} : (tensor<32x16x32x32xf32>) -> tensor<16xf32>
+  graph.return %i, %s : tensor<32x16x32x32xui8>, tensor<16xf32>
+}
+
 // The old value of a state is not kept for readers that come after its update.
 // CHECK-LABEL: @updated
 // CHECK: graph.kernel %{{.*}}, %{{.*}} {name = "mul_

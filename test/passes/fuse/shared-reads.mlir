@@ -89,3 +89,25 @@ graph.step @short(%n0: tensor<i64> state @n0, %n1: tensor<i64> state @n1, %p0: t
   %f = graph.sub %l1, %h1 : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32> loc(#update)
   graph.return %a, %b, %c, %d, %e, %f : tensor<i64>, tensor<i64>, tensor<64xf32>, tensor<64xf32>, tensor<256x128xf32>, tensor<256x128xf32>
 }
+
+// Two gradients of one value are one kernel, which reads the value and what both are made from once; small ones could
+// run at once.
+// CHECK-LABEL: @gradients
+// CHECK: graph.kernel %{{.*}}, %{{.*}} {name = "mul_exp_tanh_
+// CHECK-NOT: graph.kernel
+// CHECK-LABEL: @small_gradients
+// CHECK-COUNT-2: graph.kernel
+// SAID: remark: {{.*}}mul: computed beside mul: it reads the same values
+#back = loc(fused<"backward">["m.dl"])
+graph.step @gradients(%x: tensor<256x1024xf32> input 0, %g: tensor<256x1024xf32> input 1) -> (tensor<256x1024xf32>, tensor<256x1024xf32>) {
+  %e = graph.mul %x, %g : (tensor<256x1024xf32>, tensor<256x1024xf32>) -> tensor<256x1024xf32> loc(#back)
+  %a = graph.exp %e : (tensor<256x1024xf32>) -> tensor<256x1024xf32> loc(#back)
+  %b = graph.tanh %x : (tensor<256x1024xf32>) -> tensor<256x1024xf32> loc(#back)
+  %c = graph.mul %b, %g : (tensor<256x1024xf32>, tensor<256x1024xf32>) -> tensor<256x1024xf32> loc(#back)
+  graph.return %a, %c : tensor<256x1024xf32>, tensor<256x1024xf32>
+}
+graph.step @small_gradients(%x: tensor<256x128xf32> input 0, %g: tensor<256x128xf32> input 1) -> (tensor<256x128xf32>, tensor<256x128xf32>) {
+  %a = graph.mul %x, %g : (tensor<256x128xf32>, tensor<256x128xf32>) -> tensor<256x128xf32> loc(#back)
+  %b = graph.tanh %x : (tensor<256x128xf32>) -> tensor<256x128xf32> loc(#back)
+  graph.return %a, %b : tensor<256x128xf32>, tensor<256x128xf32>
+}
