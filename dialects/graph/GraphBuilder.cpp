@@ -45,7 +45,8 @@ Value GraphBuilder::sumTo(Value x, ArrayRef<int64_t> shape) {
       dims.push_back(i);
   if (dims.empty())
     return x;
-  Value summed = sum(x, dims, /*keepdim=*/false);
+  // (Seen in another shape, a sum would have to be whole: its kernel ends.)
+  Value summed = sum(x, dims, /*keepdim=*/leading == 0);
   return reshape(summed, shape);
 }
 

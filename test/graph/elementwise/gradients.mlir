@@ -12,6 +12,26 @@ graph.step @mul(%a: tensor<3x4xf32>, %b: tensor<4xf32>) {
   graph.return
 }
 
+// In the operand's shape at once, where dims have one index: nothing is seen in another shape in between.
+// CHECK-LABEL: graph.step @gradient.sub
+// CHECK: [[SUMMED:%.*]] = graph.sum {{.*}} {dims = array<i64: 1>, keepdim = true} : (tensor<3x4xf32>) -> tensor<3x1xf32>
+// CHECK-NOT: graph.reshape
+// CHECK: graph.neg [[SUMMED]]
+graph.step @kept(%a: tensor<3x4xf32>, %b: tensor<3x1xf32>) {
+  %0 = graph.sub %a, %b : (tensor<3x4xf32>, tensor<3x1xf32>) -> tensor<3x4xf32>
+  graph.return
+}
+
+// The minus comes before that where it has to be.
+// CHECK-LABEL: graph.step @gradient.sub
+// CHECK: [[SUMMED:%.*]] = graph.sum {{.*}} {dims = array<i64: 0, 2>} : (tensor<2x3x4xf32>) -> tensor<3xf32>
+// CHECK: [[NEGATED:%.*]] = graph.neg [[SUMMED]]
+// CHECK: graph.reshape [[NEGATED]]
+graph.step @shaped(%a: tensor<2x3x4xf32>, %b: tensor<3x1xf32>) {
+  %0 = graph.sub %a, %b : (tensor<2x3x4xf32>, tensor<3x1xf32>) -> tensor<2x3x4xf32>
+  graph.return
+}
+
 // From the result: x need not be kept.
 // CHECK-LABEL: graph.step @gradient.relu
 // CHECK: [[Y:%.*]] = graph.relu
