@@ -15,6 +15,9 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
     A cheap elementwise value is not stored either where fewer bytes move if each of its readers computes
     it: of a batch norm, the centred tensor and its square are made from x by whoever reads them.
 
+    Sums over the same points are one kernel, which adds them up in one pass; so are short updates of one
+    shape, and gradients that read the same large values.
+
     An op that would join a kernel and so make it wait for one that could run beside it stays out,
     unless what that saves in memory traffic is worth it; a remark says which.
 

@@ -38,10 +38,16 @@ inline Dims last_dims(const char *what, const Tensor &x, const Shape &shape) {
     dims.push_back(i);
   return dims;
 }
-/// In two passes, with the variance that divides by the count.
+/// The variance that divides by the count. Its derivative by the mean is the
+/// sum of x - mean, which is zero: no gradient needs to be added up for it.
+inline Tensor variance(const Tensor &x, const Tensor &mean, const Dims &dims,
+                       bool keepdim) {
+  return (x - mean.detach()).square().mean(dims, keepdim);
+}
+/// In two passes.
 inline Tensor standardized(const Tensor &x, const Dims &dims, double eps) {
-  Tensor rest = x - x.mean(dims, true);
-  return rest * (rest.square().mean(dims, true) + eps).rsqrt();
+  Tensor mean = x.mean(dims, true);
+  return (x - mean) * (variance(x, mean, dims, true) + eps).rsqrt();
 }
 /// Of [N, C, ...], a value for each channel.
 inline Tensor along_channels(const Tensor &values, const Tensor &x) {
@@ -127,8 +133,8 @@ inline Tensor batch_norm(Tensor x, Buffer &running_mean, Buffer &running_var,
                  "more",
                  from);
   // Each is [C], as the running ones are: one kernel makes both.
-  Tensor mean = x.mean(dims), rest = x - detail::along_channels(mean, x);
-  Tensor var = rest.square().mean(dims);
+  Tensor mean = x.mean(dims), by_channel = detail::along_channels(mean, x);
+  Tensor var = detail::variance(x, by_channel, dims, false);
   if (running_mean.defined()) {
     double unbiased =
         static_cast<double>(count) / static_cast<double>(count - 1);
@@ -137,7 +143,8 @@ inline Tensor batch_norm(Tensor x, Buffer &running_mean, Buffer &running_var,
     running_var = running_var + (new_var - running_var) * momentum;
   }
   Tensor scale = (var + eps).rsqrt();
-  return detail::affine(rest * detail::along_channels(scale, x), weight, bias);
+  return detail::affine((x - by_channel) * detail::along_channels(scale, x),
+                        weight, bias);
 }
 
 struct NormalizeOptions {
