@@ -62,3 +62,17 @@ graph.step @no_ops(%a: tensor<3xf32>, %c: tensor<3xi1>) -> (tensor<3xf32>, tenso
   %3 = graph.select %c, %a, %a : (tensor<3xi1>, tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
   graph.return %0, %2, %3 : tensor<3xf32>, tensor<3xf32>, tensor<3xf32>
 }
+
+// What is broadcast anyway is not expanded before; something has to have the result's shape.
+// CHECK-LABEL: @expanded
+// CHECK: [[BOTH:%.*]] = graph.expand %arg0
+// CHECK: [[SUM:%.*]] = graph.add %arg0, %arg1
+// CHECK: graph.select %arg2, %arg0, [[SUM]]
+// CHECK: graph.mul [[BOTH]], [[BOTH]]
+graph.step @expanded(%a: tensor<3x1xf32>, %b: tensor<3x4xf32>, %c: tensor<3x4xi1>) -> (tensor<3x4xf32>, tensor<3x4xf32>) {
+  %e = graph.expand %a {shape = array<i64: 3, 4>} : (tensor<3x1xf32>) -> tensor<3x4xf32>
+  %0 = graph.add %e, %b : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %1 = graph.select %c, %e, %0 : (tensor<3x4xi1>, tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  %2 = graph.mul %e, %e : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  graph.return %1, %2 : tensor<3x4xf32>, tensor<3x4xf32>
+}

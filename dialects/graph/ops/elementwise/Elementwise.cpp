@@ -35,6 +35,27 @@ static bool isSplat(Value value, double expected) {
          std::signbit(*known) == std::signbit(expected);
 }
 
+/// What another operand's shape broadcasts anyway is not expanded before: the
+/// op reads it at its own rows, which kernels see.
+static bool takeUnexpanded(Operation *op) {
+  auto shapeOfValue = [](Value value) {
+    return cast<RankedTensorType>(value.getType()).getShape();
+  };
+  ArrayRef<int64_t> shape = shapeOfValue(op->getResult(0));
+  bool changed = false;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto expand = operand.get().getDefiningOp<ExpandOp>();
+    if (!expand || llvm::none_of(op->getOpOperands(), [&](OpOperand &other) {
+          return &other != &operand && shapeOfValue(other.get()) == shape &&
+                 !other.get().getDefiningOp<ExpandOp>();
+        }))
+      continue;
+    operand.set(expand.getX());
+    changed = true;
+  }
+  return changed;
+}
+
 // Only what changes no bit of the result is folded: x + 0 is not x for -0.
 
 OpFoldResult AddOp::fold(FoldAdaptor) {
@@ -44,13 +65,13 @@ OpFoldResult AddOp::fold(FoldAdaptor) {
     return getA();
   if (isSplat(getA(), neutral) && getB().getType() == getType())
     return getB();
-  return {};
+  return takeUnexpanded(*this) ? OpFoldResult(getResult()) : OpFoldResult();
 }
 
 OpFoldResult SubOp::fold(FoldAdaptor) {
   if (isSplat(getB(), 0.0) && getA().getType() == getType())
     return getA();
-  return {};
+  return takeUnexpanded(*this) ? OpFoldResult(getResult()) : OpFoldResult();
 }
 
 OpFoldResult MulOp::fold(FoldAdaptor) {
@@ -58,13 +79,13 @@ OpFoldResult MulOp::fold(FoldAdaptor) {
     return getA();
   if (isSplat(getA(), 1) && getB().getType() == getType())
     return getB();
-  return {};
+  return takeUnexpanded(*this) ? OpFoldResult(getResult()) : OpFoldResult();
 }
 
 OpFoldResult DivOp::fold(FoldAdaptor) {
   if (isSplat(getB(), 1) && getA().getType() == getType())
     return getA();
-  return {};
+  return takeUnexpanded(*this) ? OpFoldResult(getResult()) : OpFoldResult();
 }
 
 OpFoldResult NegOp::fold(FoldAdaptor) {
@@ -88,7 +109,7 @@ void NegOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 OpFoldResult SelectOp::fold(FoldAdaptor) {
   if (getA() == getB() && getA().getType() == getType())
     return getA();
-  return {};
+  return takeUnexpanded(*this) ? OpFoldResult(getResult()) : OpFoldResult();
 }
 
 OpFoldResult CastOp::fold(FoldAdaptor) {
