@@ -100,7 +100,7 @@ SmallVector<unsigned> LoopsStage::laneGroup(ArrayRef<unsigned> candidates,
     if (range.single)
       break;
     if (!group.empty()) {
-      bool joins = !guarded && range.phases == 1 && !e.usesIndices() &&
+      bool joins = !guarded && range.phases == 1 && !e.usesIndices(stage) &&
                    !ranges[group.front()].isCut() &&
                    ranges[group.back()].phases == 1;
       auto outer = addressSteps(d, checkResult);

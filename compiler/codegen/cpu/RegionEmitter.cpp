@@ -31,16 +31,27 @@ RegionEmitter::RegionEmitter(const TiledKernel &kernel, PayloadCache &payloads,
     pointer(value);
 }
 
-bool RegionEmitter::usesIndices() {
-  return llvm::any_of(
-      kernel.op().getBody().front().without_terminator(), [&](Operation &op) {
-        const auto &payload =
-            payloads.get(cast<graph::LoopNestOpInterface>(op));
-        return llvm::any_of(const_cast<Block &>(payload.block)
-                                .getArguments()
-                                .drop_front(op.getNumOperands()),
-                            [](BlockArgument arg) { return !arg.use_empty(); });
-      });
+bool RegionEmitter::usesIndices(const Stage &stage) {
+  SmallVector<Operation *> open{stage.op};
+  llvm::append_range(open, stage.sumsBeside);
+  llvm::append_range(open, stage.followers);
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!open.empty()) {
+    Operation *op = open.pop_back_val();
+    if (!seen.insert(op).second)
+      continue;
+    const auto &payload = payloads.get(cast<graph::LoopNestOpInterface>(op));
+    if (llvm::any_of(const_cast<Block &>(payload.block)
+                         .getArguments()
+                         .drop_front(op->getNumOperands()),
+                     [](BlockArgument arg) { return !arg.use_empty(); }))
+      return true;
+    for (mlir::Value operand : op->getOperands())
+      if (Operation *def = operand.getDefiningOp();
+          def && !kernel.isPlaced(operand))
+        open.push_back(def);
+  }
+  return false;
 }
 
 Value *RegionEmitter::pointer(mlir::Value placed) {

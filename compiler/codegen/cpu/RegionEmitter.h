@@ -54,8 +54,9 @@ public:
         .results[0]
         .getType();
   }
-  /// Some op of the region computes with the numbers of its indices.
-  bool usesIndices();
+  /// Some op that the stage computes needs the numbers of its indices. (What
+  /// else the kernel has decides nothing about the order of its sums.)
+  bool usesIndices(const Stage &stage);
 
   llvm::Value *load(mlir::Value placed, llvm::ArrayRef<mlir::AffineExpr> index);
   void store(mlir::Value placed, llvm::ArrayRef<mlir::AffineExpr> index,
