@@ -150,7 +150,8 @@ class LaunchConstants(support.ToolTest):
         for optimizer in ("dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1, .momentum = 0.9});",
                           "dl::optim::AdamW optimizer(net.parameters(), {.lr = 1e-3});"):
             self.write("net.dl", BLOCKS.replace("OPTIMIZER", optimizer))
-            few, many = (self.compiled("net.dl", "-D", f"depth={depth}") for depth in (3, 20))
+            # (Both so deep that what the labels alone decide is done beside the layers, in the same kernels.)
+            few, many = (self.compiled("net.dl", "-D", f"depth={depth}") for depth in (20, 40))
             self.assertEqual(len(few["kernels"]), len(many["kernels"]))
             keys = [(c["name"], *c["constants"]) for c in programs(many, "train")[0]["commands"] if "dropout" in c["name"]]
             self.assertGreaterEqual(len(set(keys)), 20, "each layer draws its own mask")
