@@ -2,7 +2,7 @@
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
-#include "passes/backward/ModelError.h"
+#include "passes/partition/CheckMesh.h"
 #include "passes/partition/OpSharding.h"
 #include "passes/partition/Passes.h"
 #include "llvm/ADT/StringMap.h"
@@ -141,6 +141,7 @@ private:
   bool feedsNormsOnly(Operation *op) const;
   Value in(Value value, const TensorSharding &wanted);
   Value reshard(Value value, const TensorSharding &to);
+  TensorSharding wholeInTime(TensorSharding sharding) const;
   Value summed(Value value, const TensorSharding &to);
 
   TensorSharding of(Value value) const { return shardings.at(value); }
@@ -464,6 +465,14 @@ Value StepSharder::in(Value value, const TensorSharding &wanted) {
   return of(value) == wanted ? value : reshard(value, wanted);
 }
 
+/// Without the axes that divide rows of one micro-batch: `time, tp` is `time`.
+TensorSharding StepSharder::wholeInTime(TensorSharding sharding) const {
+  for (Axes &axes : sharding.dims)
+    if (auto it = llvm::find(axes, *mesh.time); it != axes.end())
+      axes.erase(std::next(it), axes.end());
+  return sharding;
+}
+
 /// Behind the op that makes the value, for all who want it so.
 Value StepSharder::reshard(Value value, const TensorSharding &to) {
   TensorSharding from = of(value);
@@ -476,6 +485,15 @@ Value StepSharder::reshard(Value value, const TensorSharding &to) {
     between.erase(*mesh.time);
     value = reshard(value, between);
     from = between;
+  }
+  // Micro-batches meet, or part, as whole rows: what a rank has of the rows of
+  // each is not one block of all rows.
+  if (mesh.time && from.uses(*mesh.time) != to.uses(*mesh.time)) {
+    TensorSharding between = wholeInTime(from.uses(*mesh.time) ? from : to);
+    if (between != to) {
+      value = reshard(value, between);
+      from = between;
+    }
   }
   graph::ShardingAttr attr = to.attr(mesh);
   bool again = !inUpdate && stored.contains(value);
@@ -498,68 +516,6 @@ Value StepSharder::reshard(Value value, const TensorSharding &to) {
   return known;
 }
 
-/// A whole batch has to give the micro-batches; a short last one is done at
-/// once where it does not.
-LogicalResult checkMicroBatches(ModuleOp module, const Mesh &mesh) {
-  int64_t ranks = mesh.data ? mesh.size(*mesh.data) : 1;
-  for (auto step : module.getOps<graph::StepOp>()) {
-    int64_t batch = step.getBatch().value_or(0);
-    if (!mesh.time || !step.getTraining() || step.getIsShort() ||
-        batch % (ranks * mesh.microBatches) == 0)
-      continue;
-    InFlightDiagnostic error = emitModelError(step);
-    error << "a batch of " << batch << " does not give " << mesh.microBatches
-          << " equal micro-batches";
-    if (ranks > 1)
-      error << " on each of " << ranks << " ranks";
-    return error << "; a multiple of " << ranks * mesh.microBatches << " does";
-  }
-  return success();
-}
-
-/// Ranks of a pipeline have other layers, not other parts of a tensor.
-LogicalResult checkStagesAxis(ModuleOp module, const Mesh &mesh) {
-  if (!mesh.stages)
-    return success();
-  StringRef stages = mesh.name(*mesh.stages).getValue();
-  auto refuse = [&](Operation *op) {
-    return emitModelError(op) << "the axis '" << stages
-                              << "' is that of the pipeline's stages; along it "
-                                 "no tensor is divided";
-  };
-  for (auto state : module.getOps<graph::StateOp>())
-    if (graph::ShardingAttr sharding = state.getShardingAttr();
-        sharding && TensorSharding::of(sharding, mesh).uses(*mesh.stages))
-      return refuse(state);
-  for (auto step : module.getOps<graph::StepOp>())
-    for (auto shard : step.getOps<graph::ShardOp>())
-      if (llvm::is_contained(shard.getAxisOfDims(), stages))
-        return refuse(shard);
-  return success();
-}
-
-/// Ranks along them would all compute the same.
-void warnOfUnusedAxes(ModuleOp module, const Mesh &mesh) {
-  SmallVector<bool> used(mesh.numAll(), false);
-  auto note = [&](graph::ShardingAttr sharding) {
-    for (auto dim : sharding.getDims().getAsRange<ArrayAttr>())
-      for (unsigned axis : mesh.axesOf(dim))
-        used[axis] = true;
-  };
-  module.walk([&](Operation *op) {
-    if (auto factors = op->getAttrOfType<graph::ShardingAttr>(kFactors))
-      note(factors);
-    if (auto state = dyn_cast<graph::StateOp>(op); state && state.getSharding())
-      note(state.getShardingAttr());
-  });
-  for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
-    if (!used[axis] && axis != mesh.stages)
-      emitWarning(module.getLoc())
-          << "the axis '" << mesh.name(axis).getValue()
-          << "' of the mesh divides nothing: its " << mesh.size(axis)
-          << " ranks compute the same";
-}
-
 struct ShardSteps : impl::ShardStepsBase<ShardSteps> {
   using Base::Base;
   void runOnOperation() override {
@@ -568,8 +524,7 @@ struct ShardSteps : impl::ShardStepsBase<ShardSteps> {
     if (!op)
       return;
     Mesh mesh(op);
-    if (failed(checkMicroBatches(module, mesh)) ||
-        failed(checkStagesAxis(module, mesh)))
+    if (failed(checkMesh(module, mesh)))
       return signalPassFailure();
     StateShardings states(module, mesh, splitFrom);
     SmallVector<graph::StepOp> steps(module.getOps<graph::StepOp>());

@@ -97,6 +97,38 @@ void dl_main(dl::Program &p) {
             for name, value in self.train("--dtype=f64", *options).items():
                 np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
 
+    def test_rows_of_micro_batches_and_of_ranks(self):
+        """Rows [item][tp] of which a rank has a part in each micro-batch come back in the order of one device."""
+        self.write("net.dl", support.HEAD + """
+struct Net : nn::Module {
+  dl::Parameter w = dl::randn({6, 25});
+  dl::Tensor forward(dl::Tensor x) { return (x * w).shard({nullptr, "tp", nullptr}).view({-1, 25}); }
+};
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 2});
+  Net net;
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto rows = net(b[0]);
+    auto loss = rows.square().mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}, {"rows", rows}};
+  });
+}
+""")
+
+        def rows(*options):
+            self.dlcc("net.dl", "--dtype=f64", "-o", "net.plan", *options)
+            self.dlrun("net.plan", "--steps", "1", "--save-metrics", "m.safetensors", "-q")
+            return self.load("m.safetensors")["rows"]
+
+        expected = rows()
+        self.assertEqual(expected.shape[-2:], (12, 25))
+        np.testing.assert_array_equal(rows("--mesh=tp=2", "--microbatches=2"), expected)
+        np.testing.assert_array_equal(rows("--mesh=tp=3", "--microbatches=2"), expected)
+
     def same_bits(self, *ways):
         first, *others = (self.train(*way) for way in ways)
         for way, other in zip(ways[1:], others):

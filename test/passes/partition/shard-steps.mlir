@@ -140,3 +140,18 @@ graph.step @kept_in_parts(%w: tensor<4x4xf32> state @w, %m: tensor<4x4xf32> stat
   graph.return %d, %n : tensor<4x4xf32>, tensor<4x4xf32>
 }
 #update = loc(fused<"update">["m.dl":2:1])
+
+// -----
+
+// Of the rows that micro-batches join a rank has [time][tp], which is no block of them: ranks of tp meet first.
+graph.mesh [#graph.axis<"tp" = 2>] micro 2
+// CHECK-LABEL: graph.step @micro_batches_meet
+graph.step @micro_batches_meet(%x: tensor<2x6x5xf32> input 0) -> (tensor<12x5xf32> metric "y")
+    of "train" training batch 2 dataset 0 {
+  %h = graph.shard %x {axes = ",tp,"} : (tensor<2x6x5xf32>) -> tensor<2x6x5xf32>
+  %y = graph.reshape %h {shape = array<i64: 12, 5>} : (tensor<2x6x5xf32>) -> tensor<12x5xf32>
+  // CHECK: %[[T:.*]] = graph.reshard %{{.*}} {from = #graph.sharding<{{\[\[}}"micro-batches", "tp"], []], sum [], max []>, to = #graph.sharding<{{\[\[}}"micro-batches"], []], sum [], max []>}
+  // CHECK: %[[Y:.*]] = graph.reshard %[[T]] {from = #graph.sharding<{{\[\[}}"micro-batches"], []], sum [], max []>, to = #graph.sharding<{{\[\[}}], []], sum [], max []>}
+  // CHECK: graph.return %[[Y]]
+  graph.return %y : tensor<12x5xf32>
+}

@@ -1,0 +1,17 @@
+// What of a model and a mesh does not fit together, in the words of the model.
+#pragma once
+
+#include "passes/partition/Mesh.h"
+
+namespace dl::partition {
+
+/// Before tensors are divided. Error: a batch that does not give the
+/// micro-batches (a short last one is done at once where it does not), and a
+/// tensor divided along the axis of the pipeline's stages, whose ranks have
+/// other layers.
+mlir::LogicalResult checkMesh(mlir::ModuleOp module, const Mesh &mesh);
+
+/// Afterwards: ranks along an axis that divides nothing all compute the same.
+void warnOfUnusedAxes(mlir::ModuleOp module, const Mesh &mesh);
+
+} // namespace dl::partition
