@@ -36,6 +36,9 @@ MicroBatches::MicroBatches(graph::StepOp step, const Mesh &mesh)
     bool reads = llvm::any_of(op.getOperands(), [&](Value operand) {
       return values.contains(operand);
     });
+    // (Also of what all have: each micro-batch's own part of it.)
+    if (auto factors = op.getAttrOfType<graph::ShardingAttr>(kFactors))
+      reads |= TensorSharding::of(factors, mesh).uses(*mesh.time);
     bool makes = reads;
     if (auto reshard = dyn_cast<graph::ReshardOp>(op)) {
       makes = TensorSharding::of(reshard.getTo(), mesh).uses(*mesh.time);

@@ -141,6 +141,7 @@ private:
   bool feedsNormsOnly(Operation *op) const;
   Value in(Value value, const TensorSharding &wanted);
   Value reshard(Value value, const TensorSharding &to);
+  Value madeInParts(Value value, const TensorSharding &to);
   TensorSharding wholeInTime(TensorSharding sharding) const;
   Value summed(Value value, const TensorSharding &to);
 
@@ -473,6 +474,42 @@ TensorSharding StepSharder::wholeInTime(TensorSharding sharding) const {
   return sharding;
 }
 
+/// What is larger than all that it is made from, as an expanded scalar is, each
+/// rank makes its own part of; or null. Cutting that from the whole would have
+/// every rank write the whole first.
+Value StepSharder::madeInParts(Value value, const TensorSharding &to) {
+  Operation *maker = value.getDefiningOp();
+  auto nest = dyn_cast_or_null<graph::LoopNestOpInterface>(maker);
+  if (!nest || nest.getLoopNest().combine != graph::Combine::None ||
+      maker->getNumResults() != 1 || !of(value).isWhole() || to.isPartial())
+    return Value();
+  int64_t read = 0;
+  for (Value operand : maker->getOperands())
+    read += graph::numElements(operand);
+  if (read >= graph::numElements(value))
+    return Value();
+  OpSharding sharding(graph::shardingRule(maker));
+  for (auto [axes, factors] :
+       llvm::zip_equal(to.dims, sharding.rule.results.front()))
+    if (!axes.empty() && !factors.empty())
+      sharding.factors[factors.front()] = axes;
+  if (sharding.result(0) != to ||
+      whyNotSplit(sharding.rule, sharding.parts(mesh, mesh.origin())) !=
+          graph::BlockReason::None)
+    return Value();
+  OpBuilder builder(step.getContext());
+  builder.setInsertionPointAfterValue(value);
+  Operation *parts = builder.clone(*maker);
+  parts->setAttr(kFactors, sharding.attr(mesh));
+  for (OpOperand &operand : parts->getOpOperands())
+    operand.set(in(operand.get(), sharding.operand(operand.getOperandNumber(),
+                                                   of(operand.get()))));
+  shardings[parts->getResult(0)] = to;
+  if (updates.contains(maker))
+    updates.insert(parts);
+  return parts->getResult(0);
+}
+
 /// Behind the op that makes the value, for all who want it so.
 Value StepSharder::reshard(Value value, const TensorSharding &to) {
   TensorSharding from = of(value);
@@ -502,6 +539,8 @@ Value StepSharder::reshard(Value value, const TensorSharding &to) {
   Value &known = resharded[{value, {attr, role}}];
   if (known)
     return known;
+  if (Value parts = madeInParts(value, to))
+    return resharded[{value, {attr, role}}] = parts;
   OpBuilder builder(step.getContext());
   builder.setInsertionPointAfterValue(value);
   if (again)

@@ -155,3 +155,24 @@ graph.step @micro_batches_meet(%x: tensor<2x6x5xf32> input 0) -> (tensor<12x5xf3
   // CHECK: graph.return %[[Y]]
   graph.return %y : tensor<12x5xf32>
 }
+
+// -----
+
+// What a rank can make its own part of is not cut from the whole.
+graph.mesh [#graph.axis<"dp" = 2>] data "dp" micro 2
+graph.state @s {type = tensor<6xf32>, role = "parameter"}
+// CHECK-LABEL: graph.step @made_in_parts
+// CHECK-SAME: %[[S:[^:]*]]: tensor<6xf32> state @s
+graph.step @made_in_parts(%x: tensor<8x6xf32> input 0, %s: tensor<6xf32> state @s) -> (tensor<8x6xf32> metric "y")
+    of "train" training batch 8 dataset 0 {
+  // CHECK: %[[F:.*]] = graph.full {graph.factors = #graph.sharding<{{\[\[}}"dp", "micro-batches"], []], sum [], max []>
+  %f = graph.full {value = 2.0, type = tensor<8x6xf32>} : () -> tensor<8x6xf32>
+  // CHECK: %[[E:.*]] = graph.expand %[[S]] {graph.factors = #graph.sharding<{{\[\[}}"dp", "micro-batches"], []], sum [], max []>
+  %e = graph.expand %s {shape = array<i64: 8, 6>} : (tensor<6xf32>) -> tensor<8x6xf32>
+  // CHECK-NOT: graph.reshard
+  // CHECK: graph.mul %{{.*}}, %[[F]]
+  %a = graph.mul %x, %f : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
+  // CHECK: graph.add %{{.*}}, %[[E]]
+  %y = graph.add %a, %e : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
+  graph.return %y : tensor<8x6xf32>
+}
