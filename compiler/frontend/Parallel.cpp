@@ -3,6 +3,7 @@
 #include "compiler/frontend/Suggest.h"
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/ModulePattern.h"
+#include "dialects/graph/PipelineOrder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
@@ -64,9 +65,9 @@ void Parallel::setPipeline(const std::string &axis, const std::string &pattern,
   if (count < 1)
     reporter.fail("parallel::pipeline: microbatches is " +
                   std::to_string(count) + "; 1 is the least");
-  if (order != "gpipe" && order != "1f1b")
-    reporter.fail("parallel::pipeline: '" + order +
-                  "' is no schedule; gpipe and 1f1b are");
+  if (!graph::pipelineScheduleOf(order))
+    reporter.fail("parallel::pipeline: '" + order + "' is no schedule; " +
+                  graph::kPipelineSchedules.str() + " are");
   if (!pattern.empty())
     refuseSecondCut("parallel::pipeline");
   stages = axis;

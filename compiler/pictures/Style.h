@@ -26,6 +26,8 @@ inline Paint paintOf(Part part) {
   return {"#FFFFFF", "#4A4A4A"};
 }
 
+/// Of gradients of weights, paler than the backward: no other stage waits.
+inline constexpr Paint weightGradientPaint = {"#EFEFEF", "#A5A5A5"};
 /// Of exchanges between ranks.
 inline constexpr Paint exchangePaint = {"#D9F2E3", "#3C9A66"};
 

@@ -2,9 +2,11 @@
 #include "compiler/pictures/Ranks.h"
 #include "compiler/pictures/StepParts.h"
 #include "dialects/graph/Communication.h"
-#include "dialects/graph/PipelineOrder.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include <algorithm>
+#include <numeric>
 
 using namespace mlir;
 
@@ -19,36 +21,55 @@ double Timeline::idle() const {
 }
 
 double Timeline::idleOfEqual() const {
-  double count = static_cast<double>(stages.size());
-  return (count - 1) / (static_cast<double>(micros) + count - 1);
+  Timeline equal;
+  equal.schedule = schedule;
+  equal.micros = micros;
+  equal.stages.resize(stages.size());
+  for (TimelineStage &stage : equal.stages)
+    stage.phases.fill(1);
+  simulate(equal);
+  return equal.idle();
 }
 
 void simulate(Timeline &timeline) {
+  using graph::PipelinePhase;
   auto count = static_cast<int64_t>(timeline.stages.size());
-  auto lists = graph::pipelineOrder(count, timeline.micros,
-                                    timeline.schedule == "gpipe");
-  std::vector<std::vector<double>> forward(
-      count, std::vector<double>(timeline.micros, -1));
-  auto backward = forward;
+  auto lists = graph::pipelineOrder(
+      count, timeline.micros,
+      graph::pipelineScheduleOf(timeline.schedule)
+          .value_or(graph::PipelineSchedule::OneForwardOneBackward));
+  // When a phase of a micro-batch has ended at a stage; -1: not yet.
+  std::array<std::vector<std::vector<double>>, graph::kPipelinePhases> ended;
+  for (auto &phase : ended)
+    phase.assign(count, std::vector<double>(timeline.micros, -1));
+  auto endOf = [&](PipelinePhase phase, int64_t stage, int64_t m) -> double & {
+    return ended[static_cast<unsigned>(phase)][stage][m];
+  };
+  auto readyAt = [&](PipelinePhase phase, int64_t stage, int64_t m) {
+    if (phase == PipelinePhase::WeightGradient)
+      return endOf(PipelinePhase::InputGradient, stage, m);
+    if (phase == PipelinePhase::Forward)
+      return stage == 0 ? 0 : endOf(phase, stage - 1, m);
+    return stage + 1 == count ? endOf(PipelinePhase::Forward, stage, m)
+                              : endOf(phase, stage + 1, m);
+  };
   std::vector<size_t> next(count, 0);
   std::vector<double> free(count, 0);
   for (bool progress = true; progress;) {
     progress = false;
     for (int64_t stage = 0; stage < count; ++stage)
       while (next[stage] < lists[stage].size()) {
-        auto [isForward, m] = lists[stage][next[stage]];
-        double ready = isForward ? (stage == 0 ? 0 : forward[stage - 1][m])
-                       : stage + 1 == count ? forward[stage][m]
-                                            : backward[stage + 1][m];
+        auto [phase, m] = lists[stage][next[stage]];
+        double ready = readyAt(phase, stage, m);
         if (ready < 0)
           break; // another stage comes first
-        const TimelineStage &own = timeline.stages[stage];
-        double begin = std::max(ready, free[stage]);
-        double end = begin + (isForward ? own.forward : own.backward);
-        timeline.fragments.push_back(
-            {static_cast<int>(stage),
-             isForward ? Part::Forward : Part::Backward, m, begin, end});
-        (isForward ? forward : backward)[stage][m] = free[stage] = end;
+        double seconds =
+            timeline.stages[stage].phases[static_cast<unsigned>(phase)];
+        double begin = std::max(ready, free[stage]), end = begin + seconds;
+        if (seconds > 0)
+          timeline.fragments.push_back(
+              {static_cast<int>(stage), phase, m, begin, end});
+        endOf(phase, stage, m) = free[stage] = end;
         ++next[stage];
         progress = true;
       }
@@ -57,9 +78,31 @@ void simulate(Timeline &timeline) {
     double begin = free[stage], end = begin + timeline.stages[stage].update;
     if (end > begin)
       timeline.fragments.push_back(
-          {static_cast<int>(stage), Part::Update, 0, begin, end});
+          {static_cast<int>(stage), std::nullopt, 0, begin, end});
     timeline.end = std::max(timeline.end, end);
   }
+}
+
+/// Kernels of the backward that another stage waits for.
+static llvm::StringSet<> sentGradients(graph::StepOp step,
+                                       const StepParts &parts) {
+  llvm::DenseSet<Operation *> sent;
+  llvm::StringSet<> names;
+  for (Operation &op : llvm::reverse(step.getBody().front())) {
+    auto kernel = dyn_cast<graph::KernelOp>(op);
+    bool isSent =
+        isa<graph::SendOp>(op) ||
+        llvm::any_of(op.getUsers(), [&](Operation *user) {
+          return sent.contains(user) &&
+                 (isa<graph::SendOp>(user) || parts.of(user) == Part::Backward);
+        });
+    if (!isSent)
+      continue;
+    sent.insert(&op);
+    if (kernel)
+      names.insert(kernel.getName());
+  }
+  return names;
 }
 
 /// Seconds of the kernels of a step, by their part.
@@ -72,6 +115,7 @@ static TimelineStage costOf(ModuleOp unit, plan::PlanOp plan, StringRef step) {
   llvm::StringMap<Part> partOf;
   for (auto kernel : functions.step.getOps<graph::KernelOp>())
     partOf.try_emplace(kernel.getName(), parts.of(kernel));
+  llvm::StringSet<> sent = sentGradients(functions.step, parts);
   for (auto stepOp : plan.getOps<plan::StepOp>()) {
     if (stepOp.getName() != step)
       continue;
@@ -83,9 +127,14 @@ static TimelineStage costOf(ModuleOp unit, plan::PlanOp plan, StringRef step) {
         auto seconds = command.getSeconds();
         if (part == partOf.end() || !seconds)
           continue; // a copy, an exchange
-        (part->second == Part::Backward ? cost.backward
-         : part->second == Part::Update ? cost.update
-                                        : cost.forward) +=
+        using graph::PipelinePhase;
+        PipelinePhase phase =
+            part->second != Part::Backward ? PipelinePhase::Forward
+            : sent.contains(part->first()) ? PipelinePhase::InputGradient
+                                           : PipelinePhase::WeightGradient;
+        (part->second == Part::Update
+             ? cost.update
+             : cost.phases[static_cast<unsigned>(phase)]) +=
             seconds->convertToDouble();
       }
     }
@@ -106,10 +155,13 @@ Timeline describeTimeline(ArrayRef<ModuleOp> units,
     std::vector<int64_t> own = names.ranksOf(unit);
     int64_t stage = names.stageOf(own.front());
     TimelineStage cost = costOf(unit, plan, step);
-    cost.forward /= static_cast<double>(timeline.micros);
-    cost.backward /= static_cast<double>(timeline.micros);
+    auto whole = [](const TimelineStage &cost) {
+      return std::accumulate(cost.phases.begin(), cost.phases.end(), 0.0);
+    };
+    for (double &phase : cost.phases)
+      phase /= static_cast<double>(timeline.micros);
     TimelineStage &slowest = timeline.stages[stage];
-    if (cost.forward + cost.backward >= slowest.forward + slowest.backward)
+    if (whole(cost) >= whole(slowest))
       slowest = cost;
     ranks[stage].insert(ranks[stage].end(), own.begin(), own.end());
   }

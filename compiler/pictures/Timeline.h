@@ -1,9 +1,10 @@
 // The predicted course of a step on the stages of a pipeline.
 #pragma once
 
-#include "compiler/pictures/Picture.h"
+#include "dialects/graph/PipelineOrder.h"
 #include "dialects/plan/Plan.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <array>
 #include <string>
 #include <vector>
 
@@ -12,15 +13,16 @@ namespace dl::pictures {
 /// What a stage computes, in seconds on one core.
 struct TimelineStage {
   std::string name; // "stage 0, ranks 0, 1"
-  /// Of one micro-batch, and after all of them.
-  double forward = 0, backward = 0, update = 0;
+  /// Of one micro-batch, by graph::PipelinePhase, and after all of them.
+  std::array<double, graph::kPipelinePhases> phases = {};
+  double update = 0;
 };
 
-/// One direction of one micro-batch at one stage, or the stage's update.
+/// A phase of one micro-batch at one stage, or the stage's update.
 struct Fragment {
   int stage;
-  Part part;
-  int64_t micro; // from 0
+  std::optional<graph::PipelinePhase> phase; // none: the update
+  int64_t micro;                             // from 0
   double begin, end;
 };
 
@@ -33,7 +35,7 @@ struct Timeline {
 
   /// The part of all stages' time in which they compute nothing.
   double idle() const;
-  /// What is idle if all fragments take equally long: (S - 1) / (M + S - 1).
+  /// What is idle if all phases take equally long, and updates no time.
   double idleOfEqual() const;
 };
 

@@ -45,6 +45,32 @@ double tickOf(double whole) {
   return unit * 10;
 }
 
+/// What a fragment is, and its colours: a phase of a micro-batch or the update.
+struct FragmentKind {
+  std::optional<graph::PipelinePhase> phase;
+  const char *name, *cssClass;
+  Paint paint;
+};
+
+const std::array<FragmentKind, 4> &fragmentKinds() {
+  using graph::PipelinePhase;
+  static const std::array<FragmentKind, 4> kinds = {{
+      {PipelinePhase::Forward, "forward", "forward", paintOf(Part::Forward)},
+      {PipelinePhase::InputGradient, "gradients of inputs", "backward",
+       paintOf(Part::Backward)},
+      {PipelinePhase::WeightGradient, "gradients of weights", "weights",
+       weightGradientPaint},
+      {std::nullopt, "update", "update", paintOf(Part::Update)},
+  }};
+  return kinds;
+}
+
+const FragmentKind &kindOf(const Fragment &fragment) {
+  return *llvm::find_if(fragmentKinds(), [&](const FragmentKind &kind) {
+    return kind.phase == fragment.phase;
+  });
+}
+
 class TimelineWriter {
 public:
   explicit TimelineWriter(const Timeline &timeline) : timeline(timeline) {
@@ -88,7 +114,7 @@ private:
                        percent(timeline.idle());
     if (timeline.stages.size() > 1)
       text += " (" + percent(timeline.idleOfEqual()) +
-              " if all fragments took equally long)";
+              " if all phases took equally long)";
     return text;
   }
 
@@ -96,20 +122,20 @@ private:
     double x = left + fragment.begin * scale,
            w = (fragment.end - fragment.begin) * scale;
     double y = rowOf(fragment.stage);
-    Paint paint = paintOf(fragment.part);
+    const FragmentKind &kind = kindOf(fragment);
     std::string number = std::to_string(fragment.micro + 1);
-    bool isUpdate = fragment.part == Part::Update;
-    body +=
-        svg::rect(x, y, w, rowHeight,
-                  std::string(" class=\"fragment ") + nameOf(fragment.part) +
-                      "\" data-micro=\"" + number + "\" fill=\"" + paint.fill +
-                      "\" stroke=\"" + paint.line + "\" stroke-width=\"" +
-                      (w < 4 ? "0.2" : "0.8") + "\"><title>" +
-                      escaped(std::string(nameOf(fragment.part)) +
-                              (isUpdate ? "" : " of micro-batch " + number) +
-                              "\n" + timeText(fragment.end - fragment.begin) +
-                              " from " + timeText(fragment.begin)) +
-                      "</title></rect>\n");
+    bool isUpdate = !fragment.phase;
+    body += svg::rect(
+        x, y, w, rowHeight,
+        std::string(" class=\"fragment ") + kind.cssClass + "\" data-micro=\"" +
+            number + "\" fill=\"" + kind.paint.fill + "\" stroke=\"" +
+            kind.paint.line + "\" stroke-width=\"" + (w < 4 ? "0.2" : "0.8") +
+            "\"><title>" +
+            escaped(std::string(kind.name) +
+                    (isUpdate ? "" : " of micro-batch " + number) + "\n" +
+                    timeText(fragment.end - fragment.begin) + " from " +
+                    timeText(fragment.begin)) +
+            "</title></rect>\n");
     if (!isUpdate && w > textWidth(number, 11) + 3)
       body += svg::text(x + w / 2, y + rowHeight / 2 + 4, number, 11,
                         " text-anchor=\"middle\" pointer-events=\"none\"");
@@ -129,15 +155,12 @@ private:
 
   void writeLegend(double y) {
     double x = 20;
-    for (auto [part, name] : {std::pair(Part::Forward, "forward"),
-                              {Part::Backward, "backward"},
-                              {Part::Update, "update"}}) {
-      Paint paint = paintOf(part);
+    for (const FragmentKind &kind : fragmentKinds()) {
       body += svg::rect(x, y, 15, 12,
-                        std::string(" rx=\"2.5\" fill=\"") + paint.fill +
-                            "\" stroke=\"" + paint.line + "\"/>\n");
-      body += svg::text(x + 21, y + 10, name, 10.5);
-      x += 40 + textWidth(name, 10.5);
+                        std::string(" rx=\"2.5\" fill=\"") + kind.paint.fill +
+                            "\" stroke=\"" + kind.paint.line + "\"/>\n");
+      body += svg::text(x + 21, y + 10, kind.name, 10.5);
+      x += 40 + textWidth(kind.name, 10.5);
     }
   }
 

@@ -104,7 +104,6 @@ public:
           passes.addPass(createMarkSerial({options.machine}));
           passes.addPass(createPlaceBuffers());
           passes.addPass(createAddDependencies());
-          passes.addPass(createSetPriorities());
           passes.addPass(createVerifyRaces());
         })))
       return failure();

@@ -148,12 +148,11 @@ class Plan_Command<string mnemonic, dag operation, list<Trait> traits = []>
         DeclareOpInterfaceMethods<Plan_CommandOpInterface,
                                   ["getAccesses", "getWork", "getResource", "getTitle"]>]> {
   let arguments = !con(operation, (ins Variadic<Plan_TokenType>:$after, UnitAttr:$serial,
-                                       OptionalAttr<I64Attr>:$priority,
                                        DefaultValuedAttr<Plan_SourcesAttr, "{}">:$sources,
                                        OptionalAttr<F64Attr>:$seconds));
   let results = (outs Plan_TokenType:$done);
   string common = [{
-    (`after` `(` $after^ `)`)? (`serial` $serial^)? (`priority` $priority^)? (`from` $sources^)?
+    (`after` `(` $after^ `)`)? (`serial` $serial^)? (`from` $sources^)?
     (`seconds` $seconds^)? attr-dict
   }];
 }
@@ -170,8 +169,7 @@ def Plan_LaunchOp : Plan_Command<"launch",
     bytes from its byte 64 on.
 
     `seconds` are what it is expected to take on one core; `serial`: too little to
-    be shared among threads; `priority`: nanoseconds from its start to the
-    program's end. `sources` are the ops of this launch, first the one that it is
+    be shared among threads. `sources` are the ops of this launch, first the one that it is
     named by. `steps` say how each constant grows with the rank's coordinate along
     each axis of the mesh, constants outermost.
   }];

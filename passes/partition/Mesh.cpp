@@ -17,7 +17,7 @@ Mesh::Mesh(graph::MeshOp op) : zero(op.getZero()), context(op.getContext()) {
     sizes.push_back(axis.getSize());
   }
   microBatches = op.getMicroBatches();
-  gpipe = op.getSchedule() == "gpipe";
+  schedule = *graph::pipelineScheduleOf(op.getSchedule()); // verified
   if (microBatches > 1) {
     time = names.size();
     names.push_back(StringAttr::get(context, "micro-batches"));

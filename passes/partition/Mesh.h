@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/PipelineOrder.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace dl::partition {
@@ -46,7 +47,8 @@ public:
   /// the other. Its coordinate is not one of ranks.
   std::optional<unsigned> time;
   int64_t microBatches = 1;
-  bool gpipe = false;
+  graph::PipelineSchedule schedule =
+      graph::PipelineSchedule::OneForwardOneBackward;
 
 private:
   mlir::MLIRContext *context;

@@ -1,7 +1,7 @@
 #include "passes/partition/MicroBatches.h"
-#include "dialects/graph/PipelineOrder.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
+#include <array>
 #include <queue>
 
 using namespace mlir;
@@ -51,39 +51,72 @@ MicroBatches::MicroBatches(graph::StepOp step, const Mesh &mesh)
   }
 }
 
-/// When each stage works forward and backward on each micro-batch, if all take
-/// as long as one another.
+/// When each stage does which work, if all take as long as one another.
 struct MicroBatches::Times {
-  Times(int64_t stages, int64_t micros, bool gpipe)
-      : forward(stages, std::vector<int64_t>(micros, -1)), backward(forward) {
-    auto lists = graph::pipelineOrder(stages, micros, gpipe);
+  Times(int64_t stages, int64_t micros, graph::PipelineSchedule schedule) {
+    for (auto &phase : of)
+      phase.assign(stages, std::vector<int64_t>(micros, -1));
+    auto lists = graph::pipelineOrder(stages, micros, schedule);
     std::vector<size_t> next(stages, 0);
     bool left = true;
     for (int64_t now = 0; left; ++now) {
       left = false;
-      std::vector<std::pair<int64_t *, int64_t>> done;
+      std::vector<std::pair<int64_t, graph::PipelineWork>> done;
       for (int64_t stage = 0; stage < stages; ++stage) {
         if (next[stage] == lists[stage].size())
           continue;
         left = true;
-        auto [isForward, m] = lists[stage][next[stage]];
-        bool ready = isForward
-                         ? stage == 0 || forward[stage - 1][m] >= 0
-                         : (stage + 1 == stages ? forward[stage][m] >= 0
-                                                : backward[stage + 1][m] >= 0);
-        if (!ready)
+        graph::PipelineWork work = lists[stage][next[stage]];
+        if (!isReady(stage, work))
           continue;
-        done.push_back(
-            {isForward ? &forward[stage][m] : &backward[stage][m], now});
+        done.push_back({stage, work});
         ++next[stage];
       }
-      for (auto [place, time] : done)
-        *place = time;
+      for (auto [stage, work] : done)
+        at(work.phase, stage, work.micro) = now;
     }
   }
 
-  std::vector<std::vector<int64_t>> forward, backward;
+  int64_t &at(graph::PipelinePhase phase, int64_t stage, int64_t micro) {
+    return of[static_cast<unsigned>(phase)][stage][micro];
+  }
+
+private:
+  bool isReady(int64_t stage, graph::PipelineWork work) {
+    using graph::PipelinePhase;
+    auto isDone = [&](PipelinePhase phase, int64_t stage) {
+      return at(phase, stage, work.micro) >= 0;
+    };
+    auto last = static_cast<int64_t>(of.front().size()) - 1;
+    if (work.phase == PipelinePhase::Forward)
+      return stage == 0 || isDone(PipelinePhase::Forward, stage - 1);
+    if (work.phase == PipelinePhase::WeightGradient)
+      return isDone(PipelinePhase::InputGradient, stage);
+    return stage == last ? isDone(PipelinePhase::Forward, stage)
+                         : isDone(PipelinePhase::InputGradient, stage + 1);
+  }
+
+  /// By phase, stage and micro-batch; -1: not yet.
+  std::array<std::vector<std::vector<int64_t>>, graph::kPipelinePhases> of;
 };
+
+/// Ops of the backward that no other stage waits for, but an update.
+llvm::DenseSet<Operation *> MicroBatches::weightGradients() const {
+  llvm::DenseSet<Operation *> sent, found;
+  if (!mesh.stages)
+    return found;
+  for (Operation &op : llvm::reverse(step.getBody().front())) {
+    if (!isPerMicro(&op))
+      continue;
+    if (isa<graph::TransferOp>(op) ||
+        llvm::any_of(op.getUsers(),
+                     [&](Operation *user) { return sent.contains(user); }))
+      sent.insert(&op);
+    else if (graph::roleOf(op.getLoc()) != graph::StepRole::Forward)
+      found.insert(&op);
+  }
+  return found;
+}
 
 std::vector<WorkItem> MicroBatches::order() const {
   std::vector<WorkItem> items;
@@ -128,18 +161,23 @@ std::vector<WorkItem> MicroBatches::order() const {
   }
 
   Times times(mesh.stages ? mesh.size(*mesh.stages) : 1, mesh.microBatches,
-              mesh.gpipe);
+              mesh.schedule);
+  llvm::DenseSet<Operation *> weights = weightGradients();
   std::vector<int64_t> ready(items.size(), 0);
   auto timeOf = [&](unsigned index) {
     const WorkItem &item = items[index];
-    if (item.micro < 0)
+    std::optional<int64_t> stage =
+        mesh.stages ? stageOf(item.op) : std::optional<int64_t>(0);
+    // What each stage makes for itself waits for no stage's turn.
+    if (item.micro < 0 || !stage)
       return ready[index];
-    int64_t stage = stageOf(item.op).value_or(0);
-    bool isForward =
-        graph::roleOf(item.op->getLoc()) == graph::StepRole::Forward;
-    return std::max(ready[index], isForward
-                                      ? times.forward[stage][item.micro]
-                                      : times.backward[stage][item.micro]);
+    using graph::PipelinePhase;
+    PipelinePhase phase =
+        graph::roleOf(item.op->getLoc()) == graph::StepRole::Forward
+            ? PipelinePhase::Forward
+        : weights.contains(item.op) ? PipelinePhase::WeightGradient
+                                    : PipelinePhase::InputGradient;
+    return std::max(ready[index], times.at(phase, *stage, item.micro));
   };
   using Entry = std::pair<int64_t, unsigned>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;

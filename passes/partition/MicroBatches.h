@@ -23,7 +23,8 @@ public:
   std::vector<WorkItem> order() const;
 
 private:
-  struct Times;               // when a stage does which fragment
+  struct Times; // when a stage does which work
+  llvm::DenseSet<mlir::Operation *> weightGradients() const;
   mutable graph::StepOp step; // a handle
   const Mesh &mesh;
   llvm::DenseSet<mlir::Value> values;

@@ -112,24 +112,6 @@ def AddDependencies : Pass<"add-dependencies", "::mlir::ModuleOp"> {
   }];
 }
 
-def SetPriorities : Pass<"set-priorities", "::mlir::ModuleOp"> {
-  let summary = "Says how long it is from each command to the end of its program";
-  let description = [{
-    The priority of a command are the nanoseconds that it and the longest chain of
-    commands behind it are expected to take on one core each, on whatever rank: what another
-    rank does with a message is behind it, too. Of commands that become ready at
-    once the one that most depends on is begun first.
-
-    ```mlir
-    %0 = plan.launch @long(%x, %y) seconds 1.0e-05
-    %1 = plan.launch @short(%y, %z) after(%0) seconds 2.0e-06
-    // =>
-    %0 = plan.launch @long(%x, %y) priority 12000 seconds 1.0e-05
-    %1 = plan.launch @short(%y, %z) after(%0) priority 2000 seconds 2.0e-06
-    ```
-  }];
-}
-
 def VerifyRaces : Pass<"verify-races", "::mlir::ModuleOp"> {
   let summary = "Proves that the order of commands is enough";
   let description = [{

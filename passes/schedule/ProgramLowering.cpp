@@ -261,7 +261,7 @@ private:
             kernel.getConstants().value_or(ArrayRef<int64_t>())),
         kernel.getConstantStepsAttr(),
         /*after=*/ValueRange(), /*serial=*/UnitAttr(),
-        /*priority=*/IntegerAttr(), commands.getArrayAttr(sources),
+        commands.getArrayAttr(sources),
         kernel->getAttrOfType<FloatAttr>("seconds"));
     return success();
   }
@@ -274,12 +274,12 @@ private:
     int64_t at = 0;
     for (Value operand : kernel->getOperands()) {
       int64_t bytes = bytesOf(typeOf(operand));
-      plan::CopyOp::create(
-          commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
-          bufferOf.lookup(rootOf(operand)), target,
-          commands.getDenseI64ArrayAttr({0, bytes, at, bytes}),
-          /*after=*/ValueRange(), /*serial=*/UnitAttr(),
-          /*priority=*/IntegerAttr(), sources, /*seconds=*/FloatAttr());
+      plan::CopyOp::create(commands, kernel.getLoc(),
+                           commands.getType<plan::TokenType>(),
+                           bufferOf.lookup(rootOf(operand)), target,
+                           commands.getDenseI64ArrayAttr({0, bytes, at, bytes}),
+                           /*after=*/ValueRange(), /*serial=*/UnitAttr(),
+                           sources, /*seconds=*/FloatAttr());
       at += bytes;
     }
   }
@@ -299,7 +299,7 @@ private:
         FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings,
         /*ranges=*/DenseI64ArrayAttr(), product, workspace,
         /*after=*/ValueRange(), /*serial=*/UnitAttr(),
-        /*priority=*/IntegerAttr(), commands.getArrayAttr(sources),
+        commands.getArrayAttr(sources),
         kernel->getAttrOfType<FloatAttr>("seconds"));
   }
 
@@ -340,8 +340,8 @@ private:
         commands.getDenseI64ArrayAttr(sent.ranges), received.buffers,
         commands.getDenseI64ArrayAttr(received.members),
         commands.getDenseI64ArrayAttr(received.ranges), /*after=*/ValueRange(),
-        /*serial=*/UnitAttr(), /*priority=*/IntegerAttr(),
-        commands.getArrayAttr(sourcesOf(op)), /*seconds=*/FloatAttr());
+        /*serial=*/UnitAttr(), commands.getArrayAttr(sourcesOf(op)),
+        /*seconds=*/FloatAttr());
   }
 
   /// The temporary that `result` may take over from its kernel's operand: one

@@ -48,9 +48,13 @@ public:
   OrderGraph(graph::StepOp func, const Readers &readers,
              ArrayRef<StateUpdate> updates)
       : work(workOf(func)), successors(work.size()), predecessors(work.size()),
-        waitsFor(work.size(), 0) {
-    for (auto [index, op] : llvm::enumerate(work))
+        waitsFor(work.size(), 0), fencesBefore(work.size(), 0) {
+    unsigned fences = 0;
+    for (auto [index, op] : llvm::enumerate(work)) {
       indexOf[op] = index;
+      fencesBefore[index] = fences;
+      fences += isa<graph::SendOp, graph::ReceiveOp>(op);
+    }
     Operation *exchange = nullptr;
     for (Operation *op : work) {
       for (Value operand : op->getOperands())
@@ -70,26 +74,27 @@ public:
 
   std::vector<Operation *> sort(const Readers &readers,
                                 llvm::function_ref<int64_t(Value)> memoryOf) {
-    using Entry = std::pair<bool, unsigned>;
+    using Entry = std::tuple<unsigned, bool, unsigned>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<>> ready;
     std::vector<bool> isReady(work.size(), false), hasRun(work.size(), false);
     auto becomesReady = [&](unsigned index) {
       isReady[index] = true;
-      ready.push({!freesMemory(index, readers, memoryOf), index});
+      ready.push(
+          {fencesBefore[index], !freesMemory(index, readers, memoryOf), index});
     };
     // What waits for one more could follow that at once.
     auto judgeAgain = [&](unsigned waiter) {
       for (unsigned index : predecessors[waiter])
         if (isReady[index] && !hasRun[index] &&
             freesMemory(index, readers, memoryOf))
-          ready.push({false, index});
+          ready.push({fencesBefore[index], false, index});
     };
     for (unsigned index = 0; index < work.size(); ++index)
       if (waitsFor[index] == 0)
         becomesReady(index);
     std::vector<Operation *> result;
     while (!ready.empty()) {
-      unsigned index = ready.top().second;
+      unsigned index = std::get<2>(ready.top());
       ready.pop();
       if (hasRun[index])
         continue;
@@ -209,6 +214,9 @@ private:
   llvm::DenseMap<Operation *, unsigned> indexOf;
   std::vector<SmallVector<unsigned, 2>> successors, predecessors;
   std::vector<unsigned> waitsFor;
+  /// Messages between stages of a pipeline keep their places among the work:
+  /// a gradient of weights is not to hold up what another stage waits for.
+  std::vector<unsigned> fencesBefore;
   llvm::DenseMap<Value, size_t> readsDone;
 };
 

@@ -45,7 +45,8 @@ struct WorkOrder {
 /// Orders the work: producers first, readers of a state's old value before what
 /// overwrites it, communication as all ranks do, and among that which is ready
 /// what takes no memory, or less than dies with it and what can follow at once,
-/// so that gradients die early. `memoryOf` a value is what is taken for it
+/// so that gradients die early; but not across messages between stages of a
+/// pipeline. `memoryOf` a value is what is taken for it
 /// alone, in bytes. Deterministic.
 WorkOrder orderWork(graph::StepOp func, const Readers &readers,
                     llvm::ArrayRef<StateUpdate> updates,

@@ -87,7 +87,8 @@ public:
     out.wakes = isMany();
     if (!out.alone) {
       out.progress = std::make_unique<CommandProgress[]>(count);
-      out.ready = std::make_unique<std::atomic<uint64_t>[]>(count);
+      out.readyWords = (count + 63) / 64;
+      out.ready = std::make_unique<std::atomic<uint64_t>[]>(out.readyWords);
     }
     return std::move(out);
   }
@@ -240,12 +241,7 @@ private:
       for (uint32_t dep : joint[c].after)
         waiters[dep].push_back(c);
     }
-    // Of those that become ready at once the one with most behind it is first.
-    auto isUrgent = [&](uint32_t a, uint32_t b) {
-      return std::pair(joint[b].priority, a) < std::pair(joint[a].priority, b);
-    };
     for (uint32_t c = 0; c < waiters.size(); ++c) {
-      std::sort(waiters[c].begin(), waiters[c].end(), isUrgent);
       if (out.commands[c].dependencies == 0)
         out.roots.push_back(c);
       out.commands[c].firstSuccessor =
@@ -254,7 +250,6 @@ private:
       out.successors.insert(out.successors.end(), waiters[c].begin(),
                             waiters[c].end());
     }
-    std::sort(out.roots.begin(), out.roots.end(), isUrgent);
   }
 
   const PreparedFor &with;

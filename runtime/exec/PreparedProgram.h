@@ -62,8 +62,9 @@ struct PreparedProgram {
 
   // Used while it runs on several threads.
   std::unique_ptr<CommandProgress[]> progress;
-  std::unique_ptr<std::atomic<uint64_t>[]>
-      ready; ///< run number << 32 | command
+  /// A bit for each command that has tiles to take; all 0 between runs.
+  std::unique_ptr<std::atomic<uint64_t>[]> ready;
+  size_t readyWords = 0;
 };
 
 /// What programs are prepared with.

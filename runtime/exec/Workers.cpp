@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <sched.h>
 #include <system_error>
@@ -88,9 +89,7 @@ std::vector<uint64_t> Workers::tilesRun() const {
 void Workers::adopt(PreparedProgram &program) {
   for (uint32_t c = 0; c < program.commands.size(); ++c)
     if (Errand *errand = program.commands[c].errand)
-      errand->ended = [this, &program, c] {
-        offer(program, c, runNumber.load(std::memory_order_seq_cst));
-      };
+      errand->ended = [this, &program, c] { offer(program, c); };
 }
 
 void Workers::run(PreparedProgram &program, uint32_t slot) {
@@ -116,17 +115,14 @@ void Workers::run(PreparedProgram &program, uint32_t slot) {
       p.waiting.store(program.commands[c].dependencies,
                       std::memory_order_relaxed);
       p.next.store(uint64_t(number) << 32, std::memory_order_relaxed);
-      program.ready[c].store(0, std::memory_order_relaxed);
     }
-    readyCount.store(0, std::memory_order_relaxed);
     unfinished.store(count, std::memory_order_relaxed);
     currentProgram.store(&program, std::memory_order_release);
     currentTable.store(table, std::memory_order_release);
     currentSlot.store(slot, std::memory_order_release);
     runNumber.store(number, std::memory_order_seq_cst);
-    self.head = 0;
     for (uint32_t root : program.roots)
-      takeTurn(program, root, number);
+      takeTurn(program, root);
     if (program.wakes && sleepers.load(std::memory_order_seq_cst) != 0)
       wakeSleepers();
     Clock::time_point restAt;
@@ -189,10 +185,6 @@ void Workers::helperMain(Worker &self) {
 
 bool Workers::look(Worker &self) {
   uint32_t number = runNumber.load(std::memory_order_seq_cst);
-  if (number != self.run) {
-    self.run = number;
-    self.head = 0;
-  }
   // They may belong to a later run already, of which nothing can be taken with
   // this number; but what they point to must be visible.
   PreparedProgram *program = currentProgram.load(std::memory_order_acquire);
@@ -226,35 +218,37 @@ void Workers::sleepUntilWoken(Worker &self) {
 
 bool Workers::help(Worker &self, PreparedProgram &program, void *const *table,
                    uint32_t number) {
-  uint32_t count = static_cast<uint32_t>(program.commands.size());
-  while (self.head < count) {
-    uint64_t entry = program.ready[self.head].load(std::memory_order_seq_cst);
-    if (entry >> 32 != number)
-      return false; // nothing more is ready, or the run is over
-    uint32_t index = static_cast<uint32_t>(entry);
-    const PreparedCommand &command = program.commands[index];
-    CommandProgress &progress = program.progress[index];
-    uint64_t next = progress.next.load(std::memory_order_relaxed);
-    for (;;) {
-      uint32_t begin = static_cast<uint32_t>(next);
-      if (next >> 32 != number)
-        return false;
-      if (begin >= command.tiles) {
-        ++self.head;
-        break;
+  for (size_t w = 0; w < program.readyWords; ++w) {
+    uint64_t word = program.ready[w].load(std::memory_order_seq_cst);
+    for (; word != 0; word &= word - 1) {
+      auto index = static_cast<uint32_t>(w * 64 + std::countr_zero(word));
+      const PreparedCommand &command = program.commands[index];
+      CommandProgress &progress = program.progress[index];
+      uint64_t next = progress.next.load(std::memory_order_relaxed);
+      for (;;) {
+        uint32_t begin = static_cast<uint32_t>(next);
+        if (next >> 32 != number)
+          return false; // the run is over
+        if (begin >= command.tiles)
+          break; // others have taken all of it
+        uint32_t taken = std::min(command.grain, command.tiles - begin);
+        if (!progress.next.compare_exchange_weak(next, next + taken,
+                                                 std::memory_order_relaxed))
+          continue;
+        // Only who takes the last tiles takes it off the list: the run cannot
+        // end before they are done, so this is not a later one's.
+        if (begin + taken == command.tiles)
+          program.ready[w].fetch_and(~(uint64_t(1) << index % 64),
+                                     std::memory_order_relaxed);
+        execute(self, command, table, begin, begin + taken);
+        if (progress.done.fetch_add(taken, std::memory_order_acq_rel) + taken ==
+            command.tiles)
+          for (uint32_t kept = finish(program, index); kept != noCommand;
+               kept = finish(program, kept))
+            execute(self, program.commands[kept], table, 0,
+                    program.commands[kept].tiles);
+        return true;
       }
-      uint32_t taken = std::min(command.grain, command.tiles - begin);
-      if (!progress.next.compare_exchange_weak(next, next + taken,
-                                               std::memory_order_relaxed))
-        continue;
-      execute(self, command, table, begin, begin + taken);
-      if (progress.done.fetch_add(taken, std::memory_order_acq_rel) + taken ==
-          command.tiles)
-        for (uint32_t kept = finish(program, index, number); kept != noCommand;
-             kept = finish(program, kept, number))
-          execute(self, program.commands[kept], table, 0,
-                  program.commands[kept].tiles);
-      return true;
     }
   }
   return false;
@@ -273,8 +267,7 @@ void Workers::execute(Worker &self, const PreparedCommand &command,
   self.tiles += end - begin;
 }
 
-uint32_t Workers::finish(PreparedProgram &program, uint32_t command,
-                         uint32_t number) {
+uint32_t Workers::finish(PreparedProgram &program, uint32_t command) {
   const PreparedCommand &finished = program.commands[command];
   uint32_t kept = noCommand;
   for (uint32_t s = 0; s < finished.successorCount; ++s) {
@@ -285,19 +278,31 @@ uint32_t Workers::finish(PreparedProgram &program, uint32_t command,
     if (kept == noCommand && program.commands[successor].serial)
       kept = successor;
     else
-      takeTurn(program, successor, number);
+      takeTurn(program, successor);
   }
   if (unfinished.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
       !program.errands.empty() && sleepers.load(std::memory_order_seq_cst) != 0)
     wakeSleepers(); // one of them may be who runs the program
+  if (kept != noCommand && hasReadyBefore(program, kept)) {
+    takeTurn(program, kept);
+    return noCommand;
+  }
   return kept;
 }
 
-void Workers::offer(PreparedProgram &program, uint32_t command,
-                    uint32_t number) {
-  uint32_t place = readyCount.fetch_add(1, std::memory_order_relaxed);
-  program.ready[place].store(uint64_t(number) << 32 | command,
-                             std::memory_order_seq_cst);
+bool Workers::hasReadyBefore(const PreparedProgram &program,
+                             uint32_t command) const {
+  for (size_t w = 0; w < command / 64; ++w)
+    if (program.ready[w].load(std::memory_order_relaxed) != 0)
+      return true;
+  uint64_t before = (uint64_t(1) << command % 64) - 1;
+  return (program.ready[command / 64].load(std::memory_order_relaxed) &
+          before) != 0;
+}
+
+void Workers::offer(PreparedProgram &program, uint32_t command) {
+  program.ready[command / 64].fetch_or(uint64_t(1) << command % 64,
+                                       std::memory_order_seq_cst);
   if (!program.commands[command].serial &&
       sleepers.load(std::memory_order_seq_cst) != 0)
     wakeSleepers();
@@ -308,11 +313,10 @@ void Workers::wakeSleepers() {
   wakeWord.notify_all();
 }
 
-void Workers::takeTurn(PreparedProgram &program, uint32_t command,
-                       uint32_t number) {
+void Workers::takeTurn(PreparedProgram &program, uint32_t command) {
   Errand *errand = program.commands[command].errand;
   if (!errand)
-    return offer(program, command, number);
+    return offer(program, command);
   begun.store(program.commands[command].description, std::memory_order_relaxed);
   errand->begin(currentSlot.load(std::memory_order_relaxed));
 }

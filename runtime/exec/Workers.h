@@ -83,8 +83,6 @@ private:
     void *scratch = nullptr;
     RunningKernel running;
     uint64_t tiles = 0;
-    uint32_t run = 0;  ///< number of the run that `head` belongs to
-    uint32_t head = 0; ///< first entry of the ready list not used up
     TraceRing<TraceEvent> *events = nullptr;
   };
 
@@ -105,12 +103,14 @@ private:
                uint32_t begin, uint32_t end);
   /// Tells the successors that a command has finished. Those that are ready now
   /// are offered, except for one serial one, which is returned for the calling
-  /// worker: its operands are in this core's cache.
-  uint32_t finish(PreparedProgram &program, uint32_t command, uint32_t number);
-  void offer(PreparedProgram &program, uint32_t command, uint32_t number);
+  /// worker if nothing in front of it is ready: its operands are in this core's
+  /// cache.
+  uint32_t finish(PreparedProgram &program, uint32_t command);
+  bool hasReadyBefore(const PreparedProgram &program, uint32_t command) const;
+  void offer(PreparedProgram &program, uint32_t command);
   /// What a command waited for has finished: it is offered, or its errand
   /// begins.
-  void takeTurn(PreparedProgram &program, uint32_t command, uint32_t number);
+  void takeTurn(PreparedProgram &program, uint32_t command);
   /// Of the thread that runs a program in which errands are under way: sleeps
   /// until there is something to do.
   void restUntilWoken(Worker &self, PreparedProgram &program,
@@ -127,8 +127,7 @@ private:
   std::atomic<PreparedProgram *> currentProgram = nullptr;
   std::atomic<void *const *> currentTable = nullptr;
   std::atomic<uint32_t> currentSlot = 0;
-  alignas(64) std::atomic<uint32_t> readyCount = 0;
-  std::atomic<uint32_t> unfinished = 0;
+  alignas(64) std::atomic<uint32_t> unfinished = 0;
   alignas(64) std::atomic<uint32_t> sleepers = 0;
   std::atomic<uint32_t> wakeWord = 0;
   std::atomic<bool> stopping = false;

@@ -98,7 +98,6 @@ private:
       made.parts.push_back({r, rank.next++});
       for (uint32_t dep : command.deps)
         made.after.push_back(rank.index[dep]);
-      made.priority = std::max(made.priority, command.priority);
       rank.index.push_back(own);
     }
     std::sort(made.after.begin(), made.after.end());

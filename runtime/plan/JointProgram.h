@@ -47,7 +47,6 @@ struct JointCommand {
   };
   std::vector<Part> parts;        ///< one, but of a communication
   std::vector<uint32_t> after;    ///< earlier ones; ascending, each once
-  uint64_t priority = 0;          ///< as fb::CommandT::priority
   std::optional<Meeting> meeting; ///< of a communication
 };
 

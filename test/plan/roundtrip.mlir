@@ -33,14 +33,14 @@ plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" mesh [#plan.axis
       %2 = plan.launch @draw(%y) constants [12, -3] serial seconds 2.5e-05
       // CHECK-NEXT: plan.launch @part(%batch_0_[8, 32], %fc.weight)
       %3 = plan.launch @part(%x[8, 32], %w)
-      // CHECK-NEXT: [[C:%.*]] = plan.copy %batch_0_[8, 4] to %fc_sum serial priority 17
-      %4 = plan.copy %x[8, 4] to %y serial priority 17
+      // CHECK-NEXT: [[C:%.*]] = plan.copy %batch_0_[8, 4] to %fc_sum serial
+      %4 = plan.copy %x[8, 4] to %y serial
       // CHECK-NEXT: plan.copy %fc.weight to %fc.weight.next after([[C]]) from [#plan.source<"copy", "", "">]
       %5 = plan.copy %w to %v after(%4) from [#plan.source<"copy", "", "">]
       // CHECK-NEXT: [[E:%.*]] = plan.communicate over ["dp"] order 3 send(0: %fc.weight[0, 20], 1: %fc.weight[20, 20]) receive(1: %fc.weight.next)
       %6 = plan.communicate over ["dp"] order 3 send(0: %w[0, 20], 1: %w[20, 20]) receive(1: %v)
-      // CHECK-NEXT: plan.communicate over ["tp", "dp"] order 4 send() receive(0: %fc_sum) after([[E]]) priority 2
-      %7 = plan.communicate over ["tp", "dp"] order 4 send() receive(0: %y) after(%6) priority 2
+      // CHECK-NEXT: plan.communicate over ["tp", "dp"] order 4 send() receive(0: %fc_sum) after([[E]])
+      %7 = plan.communicate over ["tp", "dp"] order 4 send() receive(0: %y) after(%6)
       // CHECK-NEXT: plan.metric "loss" in %fc_sum : tensor<1xf32> dims []
       plan.metric "loss" in %y : tensor<1xf32> dims []
       // CHECK-NEXT: plan.error "label out of range" in %fc_sum from <"sum", "fc", "mnist.dl:3:4">

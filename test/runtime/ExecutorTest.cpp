@@ -98,30 +98,6 @@ TEST(Executor, OtherRanksThanTheMeshHasAreRefused) {
   }
 }
 
-TEST(Executor, UrgentCommandsGoFirst) {
-  PlanBuilder b = singleProgramPlan();
-  fb::ProgramT &p = *b.plan.steps[0]->programs[0];
-  uint32_t make = b.kernel("squares", 8, {64}, {true});
-  for (uint64_t priority : {1, 5, 3, 5}) {
-    b.command(p, make, {b.arena(64)});
-    p.commands.back()->priority = priority;
-  }
-  for (uint64_t priority : {2, 4}) {
-    b.command(p, make, {b.arena(64)}, {0});
-    p.commands.back()->priority = priority;
-  }
-  Bytes file = seal(b.plan);
-  LoadedPlan loaded = mustLoad(file);
-  std::vector<KernelEntry> entries = {nullptr};
-  std::vector<std::string> descriptions = {"squares"};
-  auto prepared = prepareProgram(
-      {loaded, {0}, entries, descriptions, 2, {}}, 0, fb::ProgramKind::Full,
-      [](uint32_t, uint32_t, uint32_t) -> uint8_t * { return nullptr; }, 1);
-  ASSERT_TRUE(prepared);
-  EXPECT_EQ(prepared->roots, (std::vector<uint32_t>{1, 3, 2, 0}));
-  EXPECT_EQ(prepared->successors, (std::vector<uint32_t>{5, 4}));
-}
-
 TEST(Executor, EachLaunchHasItsConstants) {
   for (unsigned threads : {1u, 3u}) {
     PlanBuilder b = singleProgramPlan();

@@ -1,6 +1,7 @@
 #include "tools/dlcc/Arguments.h"
 #include "compiler/frontend/Suggest.h"
 #include "compiler/pipeline/Pipeline.h"
+#include "dialects/graph/PipelineOrder.h"
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -227,11 +228,12 @@ void Parser::dtype(StringRef text) {
 }
 
 void Parser::schedule(StringRef text) {
-  if (text.starts_with("interleaved") || text.starts_with("zb-"))
+  if (text.starts_with("interleaved") || text.starts_with("zb-v"))
     return fail("--schedule=" + text.str() + ": not in this version",
                 notInThisVersion);
-  if (text != "gpipe" && text != "1f1b")
-    return fail("--schedule=" + text.str() + ": gpipe and 1f1b are known");
+  if (!graph::pipelineScheduleOf(text))
+    return fail("--schedule=" + text.str() + ": " +
+                graph::kPipelineSchedules.str() + " are known");
   result.mesh.schedule = text.str();
 }
 
@@ -482,7 +484,9 @@ Model
                          parameters, too (default: 0)
   --microbatches=N       parts of a training batch that are done one after the other, for pipelines and to save
                          memory; the result is that of the whole batch (default: 1)
-  --schedule=gpipe|1f1b  in which order the stages of a pipeline, along pp, do them (default: 1f1b)
+  --schedule=gpipe|1f1b|zb-h1
+                         in which order the stages of a pipeline, along pp, do them (default: 1f1b); zb-h1 is 1f1b
+                         with gradients of weights where stages would wait
 
 Compilation
   --target=cpu|cuda[:ARCHITECTURE,...]

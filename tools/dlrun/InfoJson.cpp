@@ -249,7 +249,6 @@ static void writeProgram(JsonWriter &json, const Mesh &mesh,
     }
     json.endArray()
         .field("resource", lower(EnumNameResource(command->resource)))
-        .field("priority", command->priority)
         .array("deps", command->deps)
         .field("serial", command->serial)
         .field("seconds", command->seconds)

@@ -364,7 +364,6 @@ private:
         .Case<plan::LaunchOp, plan::MultiplyOp, plan::CopyOp,
               plan::CommunicateOp>([&](auto kind) { setWork(*command, kind); });
     command->resource = static_cast<fb::Resource>(op.getResource());
-    command->priority = op.getPriority().value_or(0);
     command->serial = op.getSerial();
     if (op.getSeconds())
       command->seconds = op.getSeconds()->convertToDouble();

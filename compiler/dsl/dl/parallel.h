@@ -56,7 +56,7 @@ inline void tensor(const nn::Module &, list<Placement> placements) {
 
 struct PipelineOptions {
   i64 microbatches = 1;
-  const char *schedule = "1f1b"; ///< or "gpipe"
+  const char *schedule = "1f1b"; ///< or "gpipe", "zb-h1"
 };
 /// The modules that a pattern names, "h.*", are dealt out evenly along the
 /// axis; what stands before them goes with the first, what stands behind with

@@ -1,5 +1,6 @@
 #include "dialects/graph/Evaluate.h"
 #include "dialects/graph/Inference.h"
+#include "dialects/graph/PipelineOrder.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
 #include <numeric>
@@ -18,9 +19,9 @@ LogicalResult MeshOp::verify() {
   }
   if (getMicroBatches() < 1)
     return emitOpError("has ") << getMicroBatches() << " micro-batches";
-  if (getSchedule() != "gpipe" && getSchedule() != "1f1b")
+  if (!pipelineScheduleOf(getSchedule()))
     return emitOpError("has the schedule '")
-           << getSchedule() << "'; gpipe and 1f1b are known";
+           << getSchedule() << "'; " << kPipelineSchedules << " are known";
   if (getZero() < 0 || getZero() > 3)
     return emitOpError("has the ZeRO stage ") << getZero() << ", not 0 to 3";
   return success();

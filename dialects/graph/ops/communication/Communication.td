@@ -35,8 +35,8 @@ def Graph_MeshOp : Op<GraphDialect, "mesh"> {
     Along `stages` the layers of the model are divided: `cut` are the patterns of
     modules of each stage, or one pattern of blocks that are dealt out evenly, or
     nothing. A training step works on `micro_batches` parts of its batch, one after
-    the other, in the order of `schedule`: gpipe (Huang et al., 2019) or 1f1b
-    (Narayanan et al., "PipeDream", 2019).
+    the other, in the order of `schedule`: gpipe, 1f1b or zb-h1
+    (dialects/graph/PipelineOrder.h).
 
     ```mlir
     graph.mesh [#graph.axis<"dp" = 2>, #graph.axis<"tp" = 4>] data "dp" zero 1
