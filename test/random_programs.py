@@ -107,7 +107,7 @@ def random_mesh(program):
     shape = source.choice(MESHES)
     options = [f"--mesh={shape}", f"--zero={source.randrange(4)}"]
     if program.accumulate == 1 and source.random() < 0.5:
-        options += [f"--microbatches={source.choice([2, 4])}", f"--schedule={source.choice(['gpipe', '1f1b'])}"]
+        options += [f"--microbatches={source.choice([2, 4])}", f"--schedule={source.choice(['gpipe', '1f1b', 'zb-h1'])}"]
     if "tp" in shape:
         modules = sorted({name.rpartition(".")[0] for name in program.weights} - {""})
         program.placements = {module: source.choice(["colwise", "rowwise"])

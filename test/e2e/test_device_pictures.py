@@ -37,23 +37,28 @@ class DevicePictures(ToolTest):
         return found
 
     def test_timeline(self):
-        for schedule, micros in (("gpipe", 4), ("1f1b", 4), ("1f1b", 2)):
+        for schedule, micros in (("gpipe", 4), ("1f1b", 4), ("1f1b", 2), ("zb-h1", 4)):
             root = self.picture(f"--schedule={schedule}", f"--microbatches={micros}", "--emit=timeline.svg=p.svg")
             found = self.fragments(root)
             rows = sorted({y for y, _, _ in found})
             self.assertEqual(len(rows), 2)
             counts = collections.Counter((y, kind) for y, kind, _ in found)
             for y in rows:
-                self.assertEqual((counts[y, "forward"], counts[y, "backward"], counts[y, "update"]), (micros, micros, 1))
+                self.assertEqual((counts[y, "forward"], counts[y, "weights"], counts[y, "update"]), (micros, micros, 1))
             first, second = rows
+            # No stage waits for what the first one makes backward: all of it is for its weights.
+            self.assertEqual((counts[first, "backward"], counts[second, "backward"]), (0, micros))
             ends = [max(found[y, "forward", m][1] for m in range(1, micros + 1)) for y in rows]
             for m in range(1, micros + 1):  # what comes in was made before
                 self.assertLessEqual(found[first, "forward", m][1], found[second, "forward", m][0] + 0.02)
                 self.assertLessEqual(found[second, "forward", m][1], found[second, "backward", m][0] + 0.02)
-                self.assertLessEqual(found[second, "backward", m][1], found[first, "backward", m][0] + 0.02)
+                self.assertLessEqual(found[second, "backward", m][1], found[first, "weights", m][0] + 0.02)
+                self.assertLessEqual(found[second, "backward", m][1], found[second, "weights", m][0] + 0.02)
+                if schedule == "zb-h1" and m < micros:  # one micro-batch later
+                    self.assertLessEqual(found[second, "backward", m + 1][1], found[second, "weights", m][0] + 0.02)
                 if schedule == "gpipe":
                     self.assertGreaterEqual(found[second, "backward", m][0] + 0.02, ends[1])
-            if schedule == "1f1b":
+            if schedule != "gpipe":
                 self.assertLess(found[second, "backward", 1][0], ends[1])
             # Nothing of a row lies on top of another, and the idle share is what is left.
             for y in rows:
@@ -64,7 +69,9 @@ class DevicePictures(ToolTest):
             idle = 1 - sum(s[1] - s[0] for s in found.values()) / (2 * (end - begin))
             said = float(re.search(r"idle ([\d.]+) %", self.text)[1])
             self.assertAlmostEqual(idle * 100, said, delta=0.3)
-            self.assertIn(f"({100 / (micros + 1):.1f} % if all", self.text)
+            # With F = B = W: (S - 1)(F + B) and, of ZB-H1, (S - 1)(F + B - W) beside M (F + B + W).
+            waits = 1 if schedule == "zb-h1" else 2
+            self.assertIn(f"({100 * waits / (3 * micros + waits):.1f} % if all", self.text)
             again = self.text
             self.picture(f"--schedule={schedule}", f"--microbatches={micros}", "--emit=timeline.svg=p.svg")
             self.assertEqual(again, self.text)

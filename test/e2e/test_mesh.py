@@ -59,7 +59,7 @@ class Mesh(support.ToolTest):
         self.write_net()
         expected = self.train("--dtype=f64", "--mesh=dp=1", "--microbatches=1")
         for options in (["--mesh=dp=1"], ["--mesh=tp=2"], ["--mesh=tp=3,dp=2", "--zero=1"], ["--mesh=pp=2"],
-                        ["--mesh=pp=3", "--microbatches=4", "--schedule=gpipe"], [], ["--zero=3"],
+                        ["--mesh=pp=3", "--microbatches=4", "--schedule=gpipe"], ["--mesh=pp=3", "--microbatches=4", "--schedule=zb-h1"], [], ["--zero=3"],
                         ["--mesh=dp=2,pp=3,tp=4", "--zero=2", "--microbatches=1"]):
             for name, value in self.train("--dtype=f64", *options).items():
                 np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
@@ -138,7 +138,7 @@ void dl_main(dl::Program &p) {
     def test_stages_of_zero_and_schedules_have_equal_bits(self):
         self.write_net()
         self.same_bits(*(["--mesh=dp=3", "--microbatches=1", f"--zero={stage}"] for stage in range(4)))
-        self.same_bits(["--schedule=gpipe"], ["--schedule=1f1b"], ["--zero=1"])
+        self.same_bits(["--schedule=gpipe"], ["--schedule=1f1b"], ["--schedule=zb-h1"], ["--zero=1"])
 
     def test_what_is_gathered_lies_as_what_was_never_divided(self):
         """fc1.weight, [20, 150], is divided along its second dim, and products go through it in the order of the first."""

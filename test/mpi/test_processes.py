@@ -1,5 +1,7 @@
 """dlrun -np, mpirun dlrun: equal bits, agreement, ranks that die or hang, signals."""
 
+import collections
+import json
 import os
 import random
 import shutil
@@ -10,7 +12,7 @@ import unittest
 import numpy as np
 
 import dltools
-from e2e import readme, support
+from e2e import readme, support, test_mesh
 from mpi import launch
 
 
@@ -33,6 +35,35 @@ class ProcessTest(support.ToolTest):
 
     def dlrun_np(self, ranks, *arguments, env=None):
         return self.call(dltools.DLRUN, "-np", ranks, *arguments, env=env)
+
+    def test_commands_are_taken_in_the_order_of_their_program(self):
+        """A rank with one thread starts nothing while something that stands before it could start."""
+        self.write("net.dl", test_mesh.BLOCKS % ("", test_mesh.MESH))
+        rng = np.random.default_rng(0)
+        np.save(self.path("x.npy"), rng.normal(size=(64, 6, 25)).astype(np.float32))
+        np.save(self.path("y.npy"), rng.integers(0, 4, size=64))
+        for schedule in ("1f1b", "zb-h1"):
+            self.dlcc("net.dl", "-o", "net.plan", "--mesh=pp=2", "--microbatches=4", f"--schedule={schedule}")
+            self.dlrun_np(2, "net.plan", "--threads", 1, "--steps", 8, "--trace", "t.json", "-q")
+            commands = self.info("net.plan")["steps"][0]["programs"][0]["commands"]
+            with open(self.path("t.json"), encoding="utf-8") as file:
+                events = [e for e in json.load(file)["traceEvents"] if e["ph"] == "X" and (e["pid"], e["tid"]) == (1, 0)]
+            runs = collections.defaultdict(dict)  # of rank 0
+            for event in events:
+                runs[event["args"]["run"]][event["args"]["command"]] = (event["ts"], event["ts"] + event["dur"])
+            checked = 0
+            for times in runs.values():
+                self.assertEqual(len(times), len(commands))
+                for late, command in enumerate(commands):
+                    if command["kind"] == "communicate":  # has its turn when the message has
+                        continue
+                    ready = max((times[dep][1] for dep in command["deps"]), default=0)
+                    for early in range(late + 1, len(commands)):
+                        begin, end = times[early]
+                        self.assertFalse(ready < begin and end <= times[late][0] and commands[early]["kind"] != "communicate",
+                                         f"{schedule}: {early} ran before {late}, which was ready")
+                        checked += 1
+            self.assertGreater(checked, 1000)
 
     def assert_refused(self, result, code, *words):
         self.assertEqual(result.returncode, code, result.stderr)
