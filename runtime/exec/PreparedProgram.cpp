@@ -262,6 +262,35 @@ private:
   bool allSerial = true;
 };
 
+/// What an exchange waits for goes before what no other rank waits for, each in
+/// the program's order: an update, whose gradients have arrived, does not hold
+/// up the backward that makes the next ones.
+void putAwaitedFirst(std::vector<JointCommand> &commands) {
+  std::vector<bool> awaited(commands.size(), false);
+  for (size_t c = commands.size(); c-- > 0;) {
+    if (commands[c].meeting)
+      awaited[c] = true;
+    if (awaited[c])
+      for (uint32_t before : commands[c].after)
+        awaited[before] = true;
+  }
+  std::vector<uint32_t> order, place(commands.size());
+  for (bool wanted : {true, false})
+    for (uint32_t c = 0; c < commands.size(); ++c)
+      if (awaited[c] == wanted) {
+        place[c] = static_cast<uint32_t>(order.size());
+        order.push_back(c);
+      }
+  std::vector<JointCommand> sorted;
+  for (uint32_t c : order) {
+    sorted.push_back(std::move(commands[c]));
+    for (uint32_t &before : sorted.back().after)
+      before = place[before];
+    std::sort(sorted.back().after.begin(), sorted.back().after.end());
+  }
+  commands = std::move(sorted);
+}
+
 } // namespace
 
 Expected<PreparedProgram>
@@ -272,5 +301,6 @@ dlrt::prepareProgram(const PreparedFor &with, uint32_t step,
       joinPrograms(with.set, with.ranks, step, kind);
   if (!joint)
     return joint.takeError();
+  putAwaitedFirst(*joint);
   return Preparation(with, step, kind, address, slots, accesses).build(*joint);
 }
