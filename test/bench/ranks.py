@@ -136,19 +136,21 @@ def threads(bench):
 
 
 def weak(bench):
-    one = bench.wide(512, 4, "one", "-D", "batch_size=128")
-    two = bench.wide(512, 4, "two", "-D", "batch_size=256", "--mesh", "dp=2")
+    """What ranks exchange does not depend on the batch, so the larger one shows what grows with the work."""
+    for batch in (128, 512):
+        one = bench.wide(512, 4, f"one{batch}", "-D", f"batch_size={batch}")
+        two = bench.wide(512, 4, f"two{batch}", "-D", f"batch_size={2 * batch}", "--mesh", "dp=2")
 
-    def independent():
-        found = []
-        runs = [threading.Thread(target=lambda: found.append(bench.dlrun(one, "--threads", "1")["median_ms"])) for _ in range(2)]
-        for run in runs:
-            run.start()
-        for run in runs:
-            run.join()
-        return sum(found) / 2
+        def independent():
+            found = []
+            runs = [threading.Thread(target=lambda: found.append(bench.dlrun(one, "--threads", "1")["median_ms"])) for _ in range(2)]
+            for run in runs:
+                run.start()
+            for run in runs:
+                run.join()
+            return sum(found) / 2
 
-    bench.beside("weak scaling of a wide MLP", lambda: bench.processes(two, 2)["median_ms"], independent, 0.95)
+        bench.beside(f"weak scaling of a wide MLP, {batch} a rank", lambda: bench.processes(two, 2)["median_ms"], independent, 0.95)
 
 
 def overlap(bench):
