@@ -476,11 +476,13 @@ TensorSharding StepSharder::wholeInTime(TensorSharding sharding) const {
 
 /// What is larger than all that it is made from, as an expanded scalar is, each
 /// rank makes its own part of; or null. Cutting that from the whole would have
-/// every rank write the whole first.
+/// every rank write the whole first. Draws and index ranges, whose numbers say
+/// where in the whole they begin, are cut.
 Value StepSharder::madeInParts(Value value, const TensorSharding &to) {
   Operation *maker = value.getDefiningOp();
   auto nest = dyn_cast_or_null<graph::LoopNestOpInterface>(maker);
   if (!nest || nest.getLoopNest().combine != graph::Combine::None ||
+      isa<graph::LaunchConstantsOpInterface>(maker) ||
       maker->getNumResults() != 1 || !of(value).isWhole() || to.isPartial())
     return Value();
   int64_t read = 0;

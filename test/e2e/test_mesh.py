@@ -129,6 +129,31 @@ void dl_main(dl::Program &p) {
         np.testing.assert_array_equal(rows("--mesh=tp=2", "--microbatches=2"), expected)
         np.testing.assert_array_equal(rows("--mesh=tp=3", "--microbatches=2"), expected)
 
+    def test_draws_do_not_depend_on_the_mesh(self):
+        """Of a batch that is divided among ranks and micro-batches, beside data."""
+        self.write("net.dl", support.HEAD + """
+struct Net : nn::Module {
+  dl::Parameter w = dl::randn({6, 25});
+  dl::Tensor forward(dl::Tensor x) { return x * w * dl::rand({x.size(0), 6, 25}); }
+};
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 4});
+  Net net;
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = net(b[0]).square().mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+""")
+        expected = self.train("--dtype=f64")
+        for options in (["--mesh=dp=2", "--microbatches=2"], ["--mesh=dp=1", "--microbatches=4"], ["--mesh=dp=2"]):
+            for name, value in self.train("--dtype=f64", *options).items():
+                np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
+
     def same_bits(self, *ways):
         first, *others = (self.train(*way) for way in ways)
         for way, other in zip(ways[1:], others):
