@@ -34,6 +34,21 @@ void dl_main(dl::Program &p) {
   });
 }
 """
+# Of a struct Net, with the size of a batch.
+SQUARES = """
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = %d});
+  Net net;
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = net(b[0]).square().mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
 MESH = """dl::Mesh mesh{{"dp", 2}, {"tp", 2}, {"pp", 2}};
   dl::parallel::pipeline(net, "pp", "h.*", {.microbatches = 2});
   dl::parallel::tensor(net, {{"h.*.up", "colwise", "tp"}, {"h.*.down", "rowwise", "tp"}});"""
@@ -79,19 +94,7 @@ struct Net : nn::Module {
   dl::Parameter w = dl::randn({1, 6, 25}), b = dl::ones({1, 6, 25});
   dl::Tensor forward(dl::Tensor x) { return x * (w * b).shard({"dp", nullptr, nullptr}); }
 };
-void dl_main(dl::Program &p) {
-  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 16});
-  Net net;
-  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
-  p.train(data, [&](dl::Batch b) -> dl::Metrics {
-    auto loss = net(b[0]).square().mean();
-    optimizer.zero_grad();
-    loss.backward();
-    optimizer.step();
-    return {{"loss", loss}};
-  });
-}
-""")
+""" + SQUARES % 16)
         expected = self.train("--dtype=f64")
         for options in (["--mesh=dp=2"], ["--mesh=dp=2", "--zero=2"], ["--mesh=dp=3", "--zero=3"]):
             for name, value in self.train("--dtype=f64", *options).items():
@@ -136,19 +139,7 @@ struct Net : nn::Module {
   dl::Parameter w = dl::randn({6, 25});
   dl::Tensor forward(dl::Tensor x) { return x * w * dl::rand({x.size(0), 6, 25}); }
 };
-void dl_main(dl::Program &p) {
-  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 4});
-  Net net;
-  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
-  p.train(data, [&](dl::Batch b) -> dl::Metrics {
-    auto loss = net(b[0]).square().mean();
-    optimizer.zero_grad();
-    loss.backward();
-    optimizer.step();
-    return {{"loss", loss}};
-  });
-}
-""")
+""" + SQUARES % 4)
         expected = self.train("--dtype=f64")
         for options in (["--mesh=dp=2", "--microbatches=2"], ["--mesh=dp=1", "--microbatches=4"], ["--mesh=dp=2"]):
             for name, value in self.train("--dtype=f64", *options).items():
