@@ -28,9 +28,6 @@ class Port:
     epochs: int = 0  # instead of STEPS: it ends by itself
     options: tuple = ()  # of dlrun
     salt: int = 0  # draws on which no rounding of f32 decides a maximum or a relu
-    # Runs of PyTorch in f32, with weights an ulp apart, of which the farthest from f64 counts: from where a rounding has decided a
-    # relu, which no draw of the data avoids in so many layers, the distance of one run says as little as a single error does.
-    draws: int = 1
     start: dict = dataclasses.field(default_factory=dict)  # pattern of names: (centre, width) of initial weights
 
     def path(self, name):
@@ -123,7 +120,7 @@ PORTS = [
          {"BATCH": 8, "NZ": 12, "NGF": 6, "NDF": 6}, turns=2, salt=1),
     Port("siamese", {"a.npy": normal(1, 28, 28), "b.npy": normal(1, 28, 28), "differ.npy": zeros_and_ones()}, {"BATCH": 8}, salt=1),
     Port("super_resolution", {"small.npy": uniform(1, 24, 24), "large.npy": uniform(1, 72, 72)}, {"BATCH": 2}),
-    Port("resnet18", COLOURED, {"BATCH": 8, "WIDTH": 8}, mesh=True, salt=1, draws=4),
+    Port("resnet18", COLOURED, {"BATCH": 8, "WIDTH": 8}, mesh=True, salt=16),
     Port("nanogpt", {"x.npy": integers("VOCAB", "BLOCK_SIZE"), "y.npy": integers("VOCAB", "BLOCK_SIZE")},
          {"BATCH": 4, "BLOCK_SIZE": 32, "N_LAYER": 2, "N_EMBD": 48}, mesh=True),
     Port("vit", COLOURED, {"BATCH": 8, "PATCH": 8, "DIM": 32, "DEPTH": 2}),
