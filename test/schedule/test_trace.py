@@ -122,9 +122,14 @@ class Trace(support.ToolTest):
                 self.assertGreater(abs(x - u), 0.5, name)
 
     def test_independent_products_overlap(self):
-        both, runs = self.overlaps("parallel_ops")
-        self.assertEqual(runs, 40)
-        self.assertGreater(both, runs / 2, "the machine is busy, or they are not independent")
+        # Other programs may keep a core for as long as a bench takes, but not for all of five:
+        # products that wait for each other are at once in none.
+        for _ in range(5):
+            both, runs = self.overlaps("parallel_ops")
+            self.assertEqual(runs, 40)
+            if both > runs / 2:
+                return
+        self.fail("the machine is busy, or they are not independent")
 
     def test_the_twin_shows_no_overlap(self):
         both, runs = self.overlaps("chained")
