@@ -56,11 +56,12 @@ public:
   virtual void start(Exchange &exchange) = 0;
 
   /// A thread that has nothing else to do lends itself: looks once whether
-  /// something has finished. The transport's own thread looks too, but seldom.
+  /// something has finished.
   virtual void poll() = 0;
 
-  /// Who polled goes to sleep: from now on the transport's own thread looks
-  /// often, until somebody polls again.
+  /// Who polled goes to sleep, or is away for long: from now on the transport's
+  /// own thread looks, until somebody polls again. So it does where nobody ever
+  /// polls.
   virtual void rest() = 0;
 
   // Of all ranks together, which must call them in the same order, and while

@@ -1,11 +1,10 @@
 #include "runtime/data/Loader.h"
 
-#include "runtime/data/Permutation.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <sched.h>
 #include <sys/resource.h>
 #include <system_error>
 #if defined(__x86_64__)
@@ -179,6 +178,10 @@ static uint64_t waitsOfThread() {
 }
 
 void Loader::threadMain(uint64_t reader) {
+  // With a core for each thread that computes there is none for this one: let
+  // it take those that wait, and whole slices of time, not interrupt them.
+  sched_param none = {};
+  sched_setscheduler(0, SCHED_BATCH, &none);
   // The others begin where reads wait for a disk; elsewhere they would only be
   // in each other's way.
   while (reader >= active.load(std::memory_order_acquire) &&
@@ -234,16 +237,16 @@ static Status convertItem(const DatasetComponent &component, uint64_t item,
 Status Loader::readRows(const Block &part, const Batch &batch, size_t c,
                         Workspace &space) {
   const DatasetComponent &component = dataset.components[c];
-  uint64_t begin = beginOf(batch.index) + part.begin;
   uint64_t bytes = component.itemBytes, inBatch = component.bytesInBatch();
   uint8_t *to = space.to[c];
-  if (!options.shuffle && !component.convert)
+  if (!options.shuffle && !component.convert) {
+    uint64_t begin = beginOf(batch.index) + part.begin;
     return component.file->read(component.fileOffset + begin * bytes,
                                 {to, part.size * bytes});
-  Permutation order(dataset.items, options.seed, batch.epoch);
+  }
   space.row.resize(component.convert ? bytes : 0);
   for (uint64_t i = 0; i < part.size; ++i) {
-    uint64_t item = options.shuffle ? order(begin + i) : begin + i;
+    uint64_t item = space.items[i];
     uint8_t *row = component.convert ? space.row.data() : to + i * inBatch;
     DLRT_TRY(component.file->read(component.fileOffset + item * bytes,
                                   {row, bytes}));
@@ -252,6 +255,31 @@ Status Loader::readRows(const Block &part, const Batch &batch, size_t c,
                    .within(component.file->path()));
   }
   return {};
+}
+
+void Loader::choose(const Block &part, const Batch &batch,
+                    Workspace &space) const {
+  uint64_t begin = beginOf(batch.index) + part.begin;
+  space.items.resize(part.size);
+  if (options.shuffle &&
+      !space.order.is(dataset.items, options.seed, batch.epoch))
+    space.order.reset(dataset.items, options.seed, batch.epoch);
+  for (uint64_t i = 0; i < part.size; ++i) {
+    uint64_t item = options.shuffle ? space.order(begin + i) : begin + i;
+    space.items[i] = item < dataset.distinct ? item : item % dataset.distinct;
+  }
+}
+
+/// Rows lie anywhere in memory, and the next one's bytes can be on their way
+/// while one is copied: so many of this size keep a core's requests busy.
+static uint64_t rowsAhead(uint64_t bytes) {
+  return std::clamp<uint64_t>(2048 / std::max<uint64_t>(bytes, 1), 1, 16);
+}
+
+/// Behind the first bytes of a row the hardware sees where it goes.
+static void prefetch(const uint8_t *row, uint64_t bytes) {
+  for (uint64_t at = 0; at < std::min<uint64_t>(bytes, 1024); at += 64)
+    __builtin_prefetch(row + at);
 }
 
 Status Loader::gather(const Batch &batch, Workspace &space) {
@@ -264,6 +292,7 @@ Status Loader::gatherFor(uint32_t rank, const Batch &batch, Workspace &space) {
   Block part =
       options.share ? options.share(rank, batch.items) : Block{0, batch.items};
   std::vector<uint8_t *> &to = space.to;
+  choose(part, batch, space);
   bool anyMapped = false;
   for (size_t c = 0; c < to.size(); ++c) {
     const DatasetComponent &component = dataset.components[c];
@@ -276,22 +305,21 @@ Status Loader::gatherFor(uint32_t rank, const Batch &batch, Workspace &space) {
   }
   if (!anyMapped)
     return {};
-  uint64_t begin = beginOf(batch.index) + part.begin;
-  Permutation order(dataset.items, options.seed, batch.epoch);
   for (uint64_t i = 0; i < part.size; ++i) {
-    uint64_t item = options.shuffle ? order(begin + i) : begin + i;
-    if (item >= dataset.distinct)
-      item %= dataset.distinct;
     for (size_t c = 0; c < to.size(); ++c) {
       const DatasetComponent &component = dataset.components[c];
       if (!to[c])
         continue;
-      const uint8_t *from = component.data + item * component.itemBytes;
+      uint64_t bytes = component.itemBytes;
+      if (uint64_t next = i + rowsAhead(bytes); next < part.size)
+        prefetch(component.data + space.items[next] * bytes, bytes);
+      uint64_t item = space.items[i];
+      const uint8_t *from = component.data + item * bytes;
       uint8_t *row = to[c] + i * component.bytesInBatch();
       if (component.convert)
         DLRT_TRY(convertItem(component, item, from, row));
       else
-        std::memcpy(row, from, component.itemBytes);
+        std::memcpy(row, from, bytes);
     }
   }
   return {};

@@ -4,6 +4,7 @@
 
 #include "runtime/base/Status.h"
 #include "runtime/data/Dataset.h"
+#include "runtime/data/Permutation.h"
 #include "runtime/plan/Mesh.h"
 
 #include <atomic>
@@ -80,7 +81,11 @@ private:
   struct Workspace {
     std::vector<uint8_t *> to; ///< by component; null: not wanted
     std::vector<uint8_t> row;  ///< before it is converted
+    Permutation order;         ///< of the last batch's epoch
+    std::vector<uint64_t> items;
   };
+  /// Which items a part of a batch has, in `space.items`.
+  void choose(const Block &part, const Batch &batch, Workspace &space) const;
   Status gather(const Batch &batch, Workspace &space);
   Status gatherFor(uint32_t rank, const Batch &batch, Workspace &space);
   Status readRows(const Block &part, const Batch &batch, size_t component,

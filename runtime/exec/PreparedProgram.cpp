@@ -14,6 +14,8 @@ using namespace dlrt;
 /// Each thread takes several portions of a command, so that a slow one does
 /// not hold up the others, but not so many that counting them shows.
 static constexpr uint32_t portionsPerThread = 8;
+/// Waking who looks instead takes as long as some looks.
+static constexpr double looksMissed = 4;
 
 static void copyTile(void *to, const void *from, int64_t tile, int64_t bytes) {
   int64_t size = static_cast<int64_t>(copyTileBytes), begin = tile * size;
@@ -127,10 +129,17 @@ private:
     prepared.number = part.number;
     prepared.tiles = static_cast<uint32_t>(tiles);
     prepared.serial = serial || with.threads == 1;
-    prepared.grain =
-        prepared.serial
-            ? prepared.tiles
-            : std::max(1u, prepared.tiles / (with.threads * portionsPerThread));
+    double seconds = commandOf(part).seconds;
+    double portions = 1;
+    if (!serial) {
+      if (with.threads > 1)
+        portions = with.threads * portionsPerThread;
+      portions = std::max(portions, seconds / with.lookEvery);
+    }
+    prepared.grain = static_cast<uint32_t>(std::clamp(
+        double(tiles) / portions, 1.0, std::max(1.0, double(tiles))));
+    prepared.isLong = seconds * prepared.grain / static_cast<double>(tiles) >
+                      looksMissed * with.lookEvery;
     allSerial &= prepared.serial;
     out.commands.push_back(prepared);
     return {};

@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -21,13 +22,14 @@ struct PreparedCommand {
   const int64_t *constants; ///< null where the kernel has none
   uint32_t firstBinding;    ///< in a pointer table
   uint32_t tiles;
-  uint32_t grain;          ///< tiles taken at once; all of a serial command
+  uint32_t grain;          ///< tiles taken at once
   uint32_t dependencies;   ///< number of commands it waits for
   uint32_t firstSuccessor; ///< in `successors`
   uint32_t successorCount;
   uint32_t rank;   ///< of the mesh; of a communication, one that takes part
   uint32_t number; ///< in that rank's program
   bool serial;     ///< not worth waking anybody for
+  bool isLong;     ///< `grain` tiles take longer than messages can wait
   Errand *errand;  ///< to be done before its tiles, or null
 };
 
@@ -76,6 +78,9 @@ struct PreparedFor {
   const std::vector<std::string> &descriptions; ///< by kernel
   unsigned threads = 1;
   ErrandMaker errands; ///< or none
+  /// Messages are looked after between two portions of tiles: in so many
+  /// seconds, if a command's tiles allow it.
+  double lookEvery = std::numeric_limits<double>::infinity();
 
   /// The address of a buffer when a given input slot is bound; `rank` is an
   /// index of `ranks`.

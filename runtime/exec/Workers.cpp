@@ -240,6 +240,8 @@ bool Workers::help(Worker &self, PreparedProgram &program, void *const *table,
         if (begin + taken == command.tiles)
           program.ready[w].fetch_and(~(uint64_t(1) << index % 64),
                                      std::memory_order_relaxed);
+        if (command.isLong && beforeRest && &self == workers[0].get())
+          beforeRest();
         execute(self, command, table, begin, begin + taken);
         if (progress.done.fetch_add(taken, std::memory_order_acq_rel) + taken ==
             command.tiles)
@@ -275,7 +277,8 @@ uint32_t Workers::finish(PreparedProgram &program, uint32_t command) {
     if (program.progress[successor].waiting.fetch_sub(
             1, std::memory_order_acq_rel) != 1)
       continue;
-    if (kept == noCommand && program.commands[successor].serial)
+    if (kept == noCommand && program.commands[successor].serial &&
+        program.errands.empty())
       kept = successor;
     else
       takeTurn(program, successor);

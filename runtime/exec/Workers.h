@@ -60,10 +60,11 @@ public:
   /// Watches over the thread that runs programs; may be null.
   std::unique_ptr<OwnCore> ownCore;
 
-  /// Called by the thread that runs programs between two commands, and again
-  /// and again while it waits for errands, which it may move on.
+  /// Called by the thread that runs programs between two portions of tiles, and
+  /// again and again while it waits for errands, which it may move on.
   std::function<void()> betweenCommands;
-  /// Called before that thread sleeps until an errand has ended.
+  /// Called before that thread sleeps until an errand has ended, or is away in
+  /// a long portion.
   std::function<void()> beforeRest;
   /// For so long it looks for an end of errands, with its core on offer, before
   /// it sleeps.
@@ -103,8 +104,8 @@ private:
                uint32_t begin, uint32_t end);
   /// Tells the successors that a command has finished. Those that are ready now
   /// are offered, except for one serial one, which is returned for the calling
-  /// worker if nothing in front of it is ready: its operands are in this core's
-  /// cache.
+  /// worker if nothing in front of it is ready and no errand is to be looked
+  /// after: its operands are in this core's cache.
   uint32_t finish(PreparedProgram &program, uint32_t command);
   bool hasReadyBefore(const PreparedProgram &program, uint32_t command) const;
   void offer(PreparedProgram &program, uint32_t command);

@@ -19,6 +19,28 @@ TEST(Permutation, IsOneForEverySize) {
   }
 }
 
+static std::vector<uint64_t> firstFour(const Permutation &order) {
+  return {order(0), order(1), order(2), order(3)};
+}
+
+/// A run that resumes by another build goes on with the same items, whether
+/// rounds are kept in a table or computed.
+TEST(Permutation, StaysAsItIs) {
+  EXPECT_EQ(firstFour(Permutation(60000, 7, 3)),
+            (std::vector<uint64_t>{28987, 226, 32968, 35570}));
+  EXPECT_EQ(firstFour(Permutation(uint64_t(1) << 40, 7, 3)),
+            (std::vector<uint64_t>{1016511288983, 784356345182, 563196353296,
+                                   796814421439}));
+}
+
+TEST(Permutation, BecomesTheNextEpochs) {
+  Permutation order(60000, 7, 2);
+  EXPECT_FALSE(order.is(60000, 7, 3));
+  order.reset(60000, 7, 3);
+  EXPECT_TRUE(order.is(60000, 7, 3));
+  EXPECT_EQ(firstFour(order), firstFour(Permutation(60000, 7, 3)));
+}
+
 static size_t fixedPoints(const Permutation &a, const Permutation &b,
                           uint64_t size) {
   size_t same = 0;

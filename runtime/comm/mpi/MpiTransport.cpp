@@ -18,14 +18,10 @@
 
 using namespace dlrt;
 
-/// A worker looks between two commands, and all the time while it waits. Our
-/// own thread is for commands that take longer than this: it looks where nobody
-/// else has. It is not woken by each start, for that would take the core from
-/// who starts; as long as it is not needed it wakes less often, and after a
-/// while without messages not at all.
-static constexpr auto lookEvery = std::chrono::microseconds(100),
-                      lookAtLeastEvery = std::chrono::microseconds(800);
-static constexpr int looksBeforeRest = 200;
+/// A worker looks between two portions of tiles, and all the time while it
+/// waits. Our own thread would take the core from it: it looks only while the
+/// worker rests or is away for long.
+static constexpr auto lookEvery = std::chrono::microseconds(100);
 
 namespace {
 
@@ -94,9 +90,7 @@ private:
   std::condition_variable changed;
   std::vector<MpiExchange *> active; ///< started, in that order
   std::atomic<size_t> activeCount = 0;
-  bool looked = false;  ///< by others, since our thread did
-  bool alone = false;   ///< others will not look
-  bool resting = false; ///< our thread, until it is woken
+  std::atomic<bool> alone = true; ///< others do not look
   bool stopping = false;
   std::thread thread;
 };
@@ -166,7 +160,7 @@ void MpiTransport::start(Exchange &given) {
   active.push_back(&exchange);
   activeCount.store(active.size(), std::memory_order_relaxed);
   look(lock);
-  bool wake = resting && !active.empty();
+  bool wake = alone.load(std::memory_order_relaxed) && !active.empty();
   lock.unlock();
   if (wake)
     changed.notify_one();
@@ -196,20 +190,20 @@ void MpiTransport::look(std::unique_lock<std::mutex> &lock) {
 }
 
 void MpiTransport::poll() {
+  if (alone.load(std::memory_order_relaxed))
+    alone.store(false, std::memory_order_relaxed);
   if (activeCount.load(std::memory_order_relaxed) == 0)
     return;
-  std::unique_lock lock(mutex, std::try_to_lock);
-  if (!lock.owns_lock())
-    return;
-  looked = true;
-  alone = false;
-  look(lock);
+  if (std::unique_lock lock(mutex, std::try_to_lock); lock.owns_lock())
+    look(lock);
 }
 
 void MpiTransport::rest() {
   {
     std::lock_guard lock(mutex);
-    alone = true;
+    alone.store(true, std::memory_order_relaxed);
+    if (active.empty())
+      return; // who starts one wakes our thread
   }
   changed.notify_one();
 }
@@ -217,26 +211,13 @@ void MpiTransport::rest() {
 void MpiTransport::threadMain() {
   prctl(PR_SET_TIMERSLACK, 1000ul); // the default would double the pause
   std::unique_lock lock(mutex);
-  auto pause = lookEvery;
-  for (int idle = 0; !stopping;) {
-    changed.wait_for(lock, pause,
-                     [&] { return stopping || (alone && pause != lookEvery); });
-    bool needed = alone || !looked;
-    looked = false;
-    idle = active.empty() ? idle + 1 : 0;
-    if (!active.empty() && needed) {
-      look(lock);
-      pause = lookEvery;
-    } else if (idle < looksBeforeRest) {
-      pause = std::min(2 * pause, lookAtLeastEvery);
+  while (!stopping)
+    if (!alone.load(std::memory_order_relaxed) || active.empty()) {
+      changed.wait(lock);
     } else {
-      resting = true;
-      changed.wait(lock, [this] { return stopping || !active.empty(); });
-      resting = false;
-      pause = lookEvery;
-      idle = 0;
+      look(lock);
+      changed.wait_for(lock, lookEvery, [this] { return stopping; });
     }
-  }
 }
 
 Expected<std::vector<std::vector<uint8_t>>>
