@@ -231,6 +231,9 @@ MADE = [
 ]
 RMS = "{0} * torch.rsqrt(({0} ** 2).mean({1}, keepdim=True) + {2})"
 SDPA = "torch.softmax(((x @ y.transpose(1, 2)) * {}){}, -1) @ (x + y)"
+# Queries enough for blocks of them, no two the same.
+ROWS = ("x.repeat({{1, {0}, 1}}) * (dl::arange(4 * {0}).to(dl::kFloat) * 0.37).cos().view({{4 * {0}, 1}})",
+        "(x.repeat(1, {0}, 1) * (torch.arange(4 * {0}) * 0.37).cos().view(-1, 1))")
 NORMS = [
     ("F::layer_norm(x, {6})", "F.layer_norm(x, (6,))"), ("F::layer_norm(x, 6)", "F.layer_norm(x, (6,))"),
     ("F::instance_norm(x)", "F.instance_norm(x)"), ("F::instance_norm(im.view(1, 2, 4, 7, 8), x[0][0].narrow(0, 0, 2), y[0][0].narrow(0, 0, 2), 1e-3)",
@@ -244,6 +247,10 @@ NORMS = [
     ("F::scaled_dot_product_attention(x, y, x + y)", SDPA.format("6 ** -0.5", "")),
     ("F::scaled_dot_product_attention(x, y, x + y, {.is_causal = true, .scale = 0.3})",
      SDPA.format("0.3", ".masked_fill(torch.ones(4, 4).tril() == 0, -float('inf'))")),
+    *[(f"F::scaled_dot_product_attention({ROWS[0].format(q)}, y.repeat({{1, {k}, 1}}), x.repeat({{1, {k}, 1}}), {{.is_causal = true}})",
+       f"torch.softmax(({ROWS[1].format(q)} @ y.repeat(1, {k}, 1).transpose(1, 2) * 6 ** -0.5).masked_fill("
+       f"torch.ones({4 * q}, {4 * k}).tril() == 0, -float('inf')), -1) @ x.repeat(1, {k}, 1)")
+      for q, k in ((70, 70), (260, 66), (66, 70))],
     ("F::scaled_dot_product_attention(x, y, x + y, y[0].narrow(1, 0, 4))", SDPA.format("6 ** -0.5", " + y[0][:, :4]")),
     ("F::scaled_dot_product_attention(x, y, x + y, {.attn_mask = dl::arange(4) > 0})",
      SDPA.format("6 ** -0.5", ".masked_fill(torch.arange(4) == 0, -float('inf'))")),

@@ -175,52 +175,5 @@ inline Tensor pairwise_distance(Tensor x1, Tensor x2, double p = 2,
   return (x1 - x2 + eps).norm(p, -1, keepdim);
 }
 
-struct AttentionOptions {
-  Tensor attn_mask = {};
-  double dropout_p = 0;
-  bool is_causal = false;
-  double scale = 0;
-  bool enable_gqa = false;
-};
-/// softmax(query key^T scale) value, of [..., L, E], [..., S, E], [..., S, Ev].
-/// A mask of booleans is true where it may attend, one of floats is added;
-/// is_causal lets row i see the first i + 1. scale 0 stands for 1/sqrt(E).
-inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
-                                           Tensor value,
-                                           const AttentionOptions &o = {}) {
-  detail::Called called("scaled_dot_product_attention");
-  if (query.dim() < 2 || key.dim() < 2 || value.dim() < 2)
-    detail::fail("scaled_dot_product_attention: [..., L, E] is wanted, got {}, "
-                 "{} and {}",
-                 query.sizes(), key.sizes(), value.sizes());
-  if (o.is_causal && o.attn_mask.defined())
-    detail::fail("scaled_dot_product_attention: a mask and is_causal do not go "
-                 "together");
-  if (o.enable_gqa)
-    detail::unsupported("scaled_dot_product_attention: enable_gqa: not in this "
-                        "version");
-  i64 L = query.size(-2), S = key.size(-2);
-  double scale = o.scale != 0
-                     ? o.scale
-                     : 1 / __builtin_sqrt(static_cast<double>(query.size(-1)));
-  Tensor scores = query.matmul(key.transpose(-2, -1)) * scale;
-  Tensor mask = o.attn_mask;
-  if (o.is_causal)
-    mask = arange(L).unsqueeze(1).ge(arange(S));
-  if (mask.defined())
-    scores = mask.dtype() == kBool
-                 ? scores.masked_fill(mask.logical_not(), -__builtin_inf())
-                 : scores + mask;
-  return dropout(scores.softmax(-1), o.dropout_p, true).matmul(value);
-}
-inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
-                                           Tensor value, Tensor attn_mask,
-                                           double dropout_p = 0,
-                                           bool is_causal = false) {
-  return scaled_dot_product_attention(
-      query, key, value,
-      {.attn_mask = attn_mask, .dropout_p = dropout_p, .is_causal = is_causal});
-}
-
 } // namespace functional
 } // namespace dl::nn

@@ -1,5 +1,6 @@
 #pragma once
 // Attention and layers of transformers, as torch.nn has them.
+#include "attention.h"
 #include "loss_layers.h"
 
 namespace dl::nn {
@@ -97,17 +98,25 @@ public:
     }
     i64 N = parts[0].size(0), L = parts[0].size(2), S = parts[1].size(2);
     double scale = 1 / __builtin_sqrt(static_cast<double>(head_dim));
-    Tensor scores = (parts[0] * scale).matmul(parts[1].transpose(-2, -1));
-    if (o.is_causal && !o.attn_mask.defined())
-      scores = masked(scores, arange(L).unsqueeze(1).lt(arange(S)));
-    if (o.attn_mask.defined())
-      scores = masked(scores, o.attn_mask.dim() == 3
-                                  ? o.attn_mask.reshape({N, num_heads, L, S})
-                                  : o.attn_mask);
-    if (o.key_padding_mask.defined())
-      scores = masked(scores, o.key_padding_mask.reshape({N, 1, 1, S}));
-    Tensor weights = functional::dropout(scores.softmax(-1), options.dropout);
-    Tensor y = weights.matmul(parts[2]); // [N, heads, L, head_dim]
+    Tensor queries = parts[0] * scale, weights, y; // y: [N, heads, L, head_dim]
+    if (o.is_causal && !o.attn_mask.defined() &&
+        !o.key_padding_mask.defined() && !o.need_weights) {
+      y = functional::scaled_dot_product_attention(
+          queries, parts[1], parts[2],
+          {.dropout_p = options.dropout, .is_causal = true, .scale = 1});
+    } else {
+      Tensor scores = queries.matmul(parts[1].transpose(-2, -1));
+      if (o.is_causal && !o.attn_mask.defined())
+        scores = masked(scores, arange(L).unsqueeze(1).lt(arange(S)));
+      if (o.attn_mask.defined())
+        scores = masked(scores, o.attn_mask.dim() == 3
+                                    ? o.attn_mask.reshape({N, num_heads, L, S})
+                                    : o.attn_mask);
+      if (o.key_padding_mask.defined())
+        scores = masked(scores, o.key_padding_mask.reshape({N, 1, 1, S}));
+      weights = functional::dropout(scores.softmax(-1), options.dropout);
+      y = weights.matmul(parts[2]);
+    }
     y = y.permute({2, 0, 1, 3}).reshape({L, N, embed_dim});
     y = out_proj(y);
     Attended result;

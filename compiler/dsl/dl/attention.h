@@ -1,0 +1,92 @@
+#pragma once
+// Attention of torch.nn.functional.
+#include "activations.h"
+#include "lists.h"
+
+namespace dl::nn {
+namespace functional {
+
+struct AttentionOptions {
+  Tensor attn_mask = {};
+  double dropout_p = 0;
+  bool is_causal = false;
+  double scale = 0;
+  bool enable_gqa = false;
+};
+
+namespace detail {
+/// Rows of queries that are causally attended together. Each block is computed
+/// with the keys it sees alone, so that eight do 9/16 of the work of one and
+/// keep 9/16 of the scores, which stay in a cache meanwhile; more would save
+/// little, and each is kernels of its own. (On a core with 2 MB of L2, with
+/// gradients: 762 ms -> 536 ms for 2048 rows of 6 heads, 525 -> 438 for 1024;
+/// nothing below 256.)
+inline i64 rows_together(i64 rows) {
+  i64 blocks = rows < 256 ? 1 : rows < 1024 ? rows / 128 : 8;
+  i64 each = (rows + blocks - 1) / blocks;
+  return blocks == 1 ? rows : (each + 15) / 16 * 16;
+}
+
+inline Tensor rows(const Tensor &x, i64 first, i64 count) {
+  return count == x.size(-2) ? x : x.narrow(-2, first, count);
+}
+
+/// softmax(scores) value, where `seen` says so.
+inline Tensor attend(const Tensor &query, const Tensor &key,
+                     const Tensor &value, const Tensor &seen, double scale,
+                     double dropout_p) {
+  Tensor scores = query.matmul(key.transpose(-2, -1)) * scale;
+  if (seen.defined())
+    scores = seen.dtype() == kBool
+                 ? scores.masked_fill(seen.logical_not(), -__builtin_inf())
+                 : scores + seen;
+  return functional::dropout(scores.softmax(-1), dropout_p, true).matmul(value);
+}
+} // namespace detail
+
+/// softmax(query key^T scale) value, of [..., L, E], [..., S, E], [..., S, Ev].
+/// A mask of booleans is true where it may attend, one of floats is added;
+/// is_causal lets row i see the first i + 1. scale 0 stands for 1/sqrt(E).
+inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
+                                           Tensor value,
+                                           const AttentionOptions &o = {}) {
+  detail::Called called("scaled_dot_product_attention");
+  if (query.dim() < 2 || key.dim() < 2 || value.dim() < 2)
+    detail::fail("scaled_dot_product_attention: [..., L, E] is wanted, got {}, "
+                 "{} and {}",
+                 query.sizes(), key.sizes(), value.sizes());
+  if (o.is_causal && o.attn_mask.defined())
+    detail::fail("scaled_dot_product_attention: a mask and is_causal do not go "
+                 "together");
+  if (o.enable_gqa)
+    detail::unsupported("scaled_dot_product_attention: enable_gqa: not in this "
+                        "version");
+  double scale = o.scale != 0
+                     ? o.scale
+                     : 1 / __builtin_sqrt(static_cast<double>(query.size(-1)));
+  if (!o.is_causal)
+    return detail::attend(query, key, value, o.attn_mask, scale, o.dropout_p);
+  i64 rows = query.size(-2), keys = key.size(-2);
+  i64 together = detail::rows_together(rows);
+  TensorList parts;
+  for (i64 first = 0; first < rows; first += together) {
+    i64 count = rows - first < together ? rows - first : together;
+    i64 sees = first + count < keys ? first + count : keys;
+    Tensor seen = arange(first, first + count).unsqueeze(1).ge(arange(sees));
+    parts.push_back(detail::attend(
+        detail::rows(query, first, count), detail::rows(key, 0, sees),
+        detail::rows(value, 0, sees), seen, scale, o.dropout_p));
+  }
+  return parts.size() == 1 ? parts[0] : cat(parts, -2);
+}
+inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
+                                           Tensor value, Tensor attn_mask,
+                                           double dropout_p = 0,
+                                           bool is_causal = false) {
+  return scaled_dot_product_attention(
+      query, key, value,
+      {.attn_mask = attn_mask, .dropout_p = dropout_p, .is_causal = is_causal});
+}
+
+} // namespace functional
+} // namespace dl::nn
