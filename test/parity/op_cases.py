@@ -250,7 +250,7 @@ NORMS = [
     *[(f"F::scaled_dot_product_attention({ROWS[0].format(q)}, y.repeat({{1, {k}, 1}}), x.repeat({{1, {k}, 1}}), {{.is_causal = true}})",
        f"torch.softmax(({ROWS[1].format(q)} @ y.repeat(1, {k}, 1).transpose(1, 2) * 6 ** -0.5).masked_fill("
        f"torch.ones({4 * q}, {4 * k}).tril() == 0, -float('inf')), -1) @ x.repeat(1, {k}, 1)")
-      for q, k in ((70, 70), (260, 66), (66, 70))],
+      for q, k in ((130, 130), (260, 66), (130, 140))],
     ("F::scaled_dot_product_attention(x, y, x + y, y[0].narrow(1, 0, 4))", SDPA.format("6 ** -0.5", " + y[0][:, :4]")),
     ("F::scaled_dot_product_attention(x, y, x + y, {.attn_mask = dl::arange(4) > 0})",
      SDPA.format("6 ** -0.5", ".masked_fill(torch.arange(4) == 0, -float('inf'))")),
