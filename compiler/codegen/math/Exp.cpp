@@ -50,9 +50,13 @@ Vec expm1(Vec x) {
 }
 
 Vec exp(Vec x) {
-  // Beyond these the results are infinite and zero.
-  Vec limited = x.atMost(x.pick(89.0, 710.0)).atLeast(x.pick(-104.0, -746.0));
-  return expandExp(reduceExp(limited));
+  // Above the first bound the result is infinite. Below the second it is half
+  // of the least number or less, and no part of it is computed: processors take
+  // a hundred cycles and more for a product that is denormal or vanishes, and
+  // what a softmax hides is e^-infinity.
+  Vec vanishes = (x < x.pick(-103.98, -745.14)).named("vanishes");
+  Vec limited = select(vanishes, x.splat(0), x.atMost(x.pick(89.0, 710.0)));
+  return select(vanishes, x.splat(0), expandExp(reduceExp(limited)));
 }
 
 Vec tanh(Vec x) {

@@ -18,9 +18,9 @@ namespace detail {
 /// Rows of queries that are causally attended together. Each block is computed
 /// with the keys it sees alone, so that eight do 9/16 of the work of one and
 /// keep 9/16 of the scores, which stay in a cache meanwhile; more would save
-/// little, and each is kernels of its own. (A step of two blocks of width 384 on
-/// a core with 2 MB of L2: 762 -> 552 ms for 2048 rows, 525 -> 438 for 1024, 416
-/// -> 368 for 512; nothing for 256.)
+/// little, and each is kernels of its own. (A training step of two blocks of
+/// width 384 on a core with 2 MB of L2: 525 -> 438 ms for 1024 rows, 416 -> 368
+/// for 512, the same for 256.)
 inline i64 rows_together(i64 rows) {
   i64 blocks = rows < 512 ? 1 : rows < 1024 ? rows / 128 : 8;
   i64 each = (rows + blocks - 1) / blocks;
