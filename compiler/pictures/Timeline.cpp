@@ -142,6 +142,31 @@ static TimelineStage costOf(ModuleOp unit, plan::PlanOp plan, StringRef step) {
   return cost;
 }
 
+/// The commands of a step for full batches.
+static std::vector<CourseCommand> courseOf(plan::PlanOp plan, StringRef step) {
+  std::vector<CourseCommand> course;
+  for (auto stepOp : plan.getOps<plan::StepOp>()) {
+    if (stepOp.getName() != step)
+      continue;
+    for (auto program : stepOp.getBody().getOps<plan::ProgramOp>()) {
+      if (program.getKind() != plan::ProgramKind::Full)
+        continue;
+      llvm::DenseMap<Value, unsigned> numbers;
+      for (plan::CommandOpInterface command : plan::commandsOf(program)) {
+        numbers[command.getDone()] = static_cast<unsigned>(course.size());
+        CourseCommand &added = course.emplace_back();
+        if (auto seconds = command.getSeconds())
+          added.seconds = seconds->convertToDouble();
+        for (Value before : command.getAfter())
+          added.after.push_back(numbers.lookup(before));
+        if (auto exchange = dyn_cast<plan::CommunicateOp>(*command))
+          added.exchange = exchange.getOrder();
+      }
+    }
+  }
+  return course;
+}
+
 Timeline describeTimeline(ArrayRef<ModuleOp> units,
                           ArrayRef<plan::PlanOp> plans, StringRef step) {
   Timeline timeline;
@@ -151,6 +176,7 @@ Timeline describeTimeline(ArrayRef<ModuleOp> units,
   timeline.title = names.model() + ": step " + step.str();
   timeline.stages.resize(names.stages());
   std::vector<std::vector<int64_t>> ranks(names.stages());
+  std::vector<std::vector<CourseCommand>> courses(names.stages());
   for (auto [unit, plan] : llvm::zip(units, plans)) {
     std::vector<int64_t> own = names.ranksOf(unit);
     int64_t stage = names.stageOf(own.front());
@@ -161,8 +187,10 @@ Timeline describeTimeline(ArrayRef<ModuleOp> units,
     for (double &phase : cost.phases)
       phase /= static_cast<double>(timeline.micros);
     TimelineStage &slowest = timeline.stages[stage];
-    if (whole(cost) >= whole(slowest))
+    if (whole(cost) >= whole(slowest)) {
       slowest = cost;
+      courses[stage] = courseOf(plan, step);
+    }
     ranks[stage].insert(ranks[stage].end(), own.begin(), own.end());
   }
   for (auto [number, stage] : llvm::enumerate(timeline.stages)) {
@@ -171,6 +199,7 @@ Timeline describeTimeline(ArrayRef<ModuleOp> units,
         "stage " + std::to_string(number) + " · " + rankText(ranks[number]);
   }
   simulate(timeline);
+  timeline.course = followCommands(std::move(courses));
   return timeline;
 }
 

@@ -1,6 +1,7 @@
 // The predicted course of a step on the stages of a pipeline.
 #pragma once
 
+#include "compiler/pictures/Course.h"
 #include "dialects/graph/PipelineOrder.h"
 #include "dialects/plan/Plan.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -32,6 +33,8 @@ struct Timeline {
   std::vector<TimelineStage> stages;
   std::vector<Fragment> fragments;
   double end = 0;
+  /// Of the commands themselves, which fill waits where the schedule has some.
+  Course course;
 
   /// The part of all stages' time in which they compute nothing.
   double idle() const;

@@ -114,7 +114,10 @@ private:
                        percent(timeline.idle());
     if (timeline.stages.size() > 1)
       text += " (" + percent(timeline.idleOfEqual()) +
-              " if all phases took equally long)";
+              " if all phases took equally long); with exchanges and filled "
+              "waits, step after step: " +
+              timeText(timeline.course.period) + ", idle " +
+              percent(timeline.course.idle);
     return text;
   }
 

@@ -189,7 +189,7 @@ def bubble(bench):
         plan = bench.wide(512, 8, schedule, "-D", "batch_size=256", "--mesh", "pp=2", "--microbatches=4", f"--schedule={schedule}",
                           f"--emit=timeline.svg={picture}")
         with open(picture, encoding="utf-8") as file:
-            predicted = float(re.search(r"idle ([\d.]+) %", file.read())[1]) / 100
+            predicted = float(re.search(r"step after step: .*, idle ([\d.]+) %", file.read())[1]) / 100
         shares = []
         for _ in range(bench.rounds):
             bench.processes(plan, 2, "--steps", "100", "--trace", trace)

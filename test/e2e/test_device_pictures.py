@@ -69,6 +69,9 @@ class DevicePictures(ToolTest):
             idle = 1 - sum(s[1] - s[0] for s in found.values()) / (2 * (end - begin))
             said = float(re.search(r"idle ([\d.]+) %", self.text)[1])
             self.assertAlmostEqual(idle * 100, said, delta=0.3)
+            # Of the commands, with the time of exchanges (test/compiler/CourseTest.cpp).
+            filled = float(re.search(r"step after step: [\d.]+ [µm]s, idle ([\d.]+) %", self.text)[1])
+            self.assertTrue(0 < filled < 100, filled)
             # With F = B = W: (S - 1)(F + B) and, of ZB-H1, (S - 1)(F + B - W) beside M (F + B + W).
             waits = 1 if schedule == "zb-h1" else 2
             self.assertIn(f"({100 * waits / (3 * micros + waits):.1f} % if all", self.text)
