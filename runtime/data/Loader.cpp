@@ -1,5 +1,7 @@
 #include "runtime/data/Loader.h"
 
+#include "runtime/base/Cores.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -182,6 +184,7 @@ void Loader::threadMain(uint64_t reader) {
   // it take those that wait, and whole slices of time, not interrupt them.
   sched_param none = {};
   sched_setscheduler(0, SCHED_BATCH, &none);
+  runOnAnyCore();
   // The others begin where reads wait for a disk; elsewhere they would only be
   // in each other's way.
   while (reader >= active.load(std::memory_order_acquire) &&

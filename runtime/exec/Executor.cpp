@@ -181,7 +181,7 @@ uint8_t *Executor::addressOf(uint32_t rank, uint32_t step, uint32_t index,
 }
 
 Status Executor::prepareSteps(const DeviceOptions &options) {
-  PreparedFor with = {set, {}, entries, descriptions, options.threads};
+  PreparedFor with = {set, {}, entries, descriptions, options.threads, {}};
   for (uint32_t r = 0; r < range.count; ++r)
     with.ranks.push_back(range.first + r);
   if (Transport *transport = options.transport) {

@@ -1,15 +1,17 @@
 #include "runtime/exec/OwnCore.h"
 
+#include "runtime/base/Cores.h"
+
 #include <algorithm>
 #include <ctime>
-#include <sched.h>
 
 using namespace dlrt;
 
 static constexpr auto shortest = std::chrono::milliseconds(5),
                       longest = std::chrono::milliseconds(640);
-/// Of a core. Less is shared with somebody: interrupts take a few per cent.
-static constexpr double enough = 0.85;
+/// Of a core. Another rank that computes takes half of it, interrupts and who
+/// gathers batches a quarter at most.
+static constexpr double enough = 0.65;
 
 static double secondsOfThread() {
   timespec time = {};
@@ -18,17 +20,15 @@ static double secondsOfThread() {
          static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-OwnCore::OwnCore(unsigned number) : pause(shortest) {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0)
-    return;
-  for (int core = 0; core < CPU_SETSIZE; ++core)
-    if (CPU_ISSET(core, &set))
-      cores.push_back(core);
+OwnCore::OwnCore(unsigned number) : cores(coresOfProcess()), pause(shortest) {
   if (!cores.empty())
     std::rotate(cores.begin(), cores.begin() + number % cores.size(),
                 cores.end());
+}
+
+OwnCore::~OwnCore() {
+  if (bound)
+    runOnAnyCore();
 }
 
 void OwnCore::end() {
@@ -53,18 +53,15 @@ void OwnCore::end() {
   wanted = {};
 }
 
-/// To one core alone, and at once to all again, which moves nothing.
 void OwnCore::move() {
-  cpu_set_t one, all;
-  CPU_ZERO(&one);
-  CPU_ZERO(&all);
-  for (int core : cores)
-    CPU_SET(core, &all);
-  CPU_SET(cores[next], &one);
-  sched_setaffinity(0, sizeof(one), &one);
-  sched_setaffinity(0, sizeof(all), &all);
   ++moved;
+  bound = next < cores.size();
+  if (bound) {
+    runOn({cores[next++]});
+    return;
+  }
   // All cores are busy, perhaps: then to try again costs more than it gives.
-  if (++next == cores.size())
-    next = 0, pause = std::min<Clock::duration>(2 * pause, longest);
+  runOnAnyCore();
+  next = 0;
+  pause = std::min<Clock::duration>(2 * pause, longest);
 }

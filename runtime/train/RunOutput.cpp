@@ -1,5 +1,6 @@
 #include "runtime/train/RunOutput.h"
 
+#include "runtime/base/Cores.h"
 #include "runtime/base/Numbers.h"
 #include "runtime/base/Utf8.h"
 
@@ -461,7 +462,10 @@ Status RunOutput::startSaving(const StepRunner &runner, bool evaluationDue,
     saved.store(true, std::memory_order_release);
   };
   try {
-    saver = std::thread(work);
+    saver = std::thread([work] {
+      runOnAnyCore();
+      work();
+    });
   } catch (const std::system_error &) {
     work(); // no thread to be had: training waits
   }
