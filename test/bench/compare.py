@@ -32,7 +32,7 @@ from numpy_twin import safetensors
 
 PYTHON = os.environ.get("DL_PEER_PYTHON", sys.executable)
 PEERS = os.path.join(machine.HERE, "peers")
-STEPS = [("convnet", 4), ("convnet", 64), ("mlp", 64)]
+STEPS = [("convnet", 4), ("convnet", 64), ("mlp", 64), ("transformer-256", 8), ("transformer-1024", 2)]
 SHAPES = ["512x512x512", "1024x1024x1024", "64x128x784", "64x64x128", "2048x1152x384", "2048x384x1536", "100x65x37",
           "2048x1536x384", "2048x65x384", "2048x1024x256", "32x1024x256", "16384x64x576", "1024x512x4608"]
 MODES = {"eager": "PyTorch eager", "channels_last": "channels_last", "compile": "torch.compile",
@@ -72,8 +72,17 @@ class Peer:
         self.process.wait()
 
 
+def length_of(model):
+    """Characters in a sequence of a transformer of two blocks, else 0."""
+    return int(model.split("-")[1]) if model.startswith("transformer-") else 0
+
+
 def draw(folder, model):
-    """Weights and one batch for everybody."""
+    """Weights for everybody; those of a transformer are its plan's."""
+    if length_of(model):
+        machine.dltools.dlrun("plain.plan", "--steps", 0, "-q", "--save-final", "weights.safetensors", cwd=folder)
+        np.savez(os.path.join(folder, "weights.npz"), **safetensors.load(os.path.join(folder, "weights.safetensors")))
+        return
     random = np.random.default_rng(1)
     shapes = {"convnet": {"conv1": (10, 1, 5, 5), "conv2": (20, 10, 5, 5), "fc1": (50, 320), "fc2": (10, 50)},
               "mlp": {"fc1": (128, 784), "fc2": (64, 128), "fc3": (10, 64)}}[model]
@@ -87,14 +96,17 @@ def draw(folder, model):
 
 
 def our_plans(folder, model, batch):
-    random = np.random.default_rng(2)
-    np.save(os.path.join(folder, "x.npy"), random.standard_normal((batch, 1, 28, 28)).astype(np.float32))
-    np.save(os.path.join(folder, "y.npy"), random.integers(0, 10, batch))
-    source = os.path.join(machine.HERE, "models", model + ".dl")
+    random, length = np.random.default_rng(2), length_of(model)
+    x = np.eye(65)[random.integers(0, 65, (batch, length))] if length else random.standard_normal((batch, 1, 28, 28))
+    np.save(os.path.join(folder, "x.npy"), x.astype(np.float32))
+    np.save(os.path.join(folder, "y.npy"), random.integers(0, 65, (batch, length)) if length else random.integers(0, 10, batch))
+    source = os.path.join(machine.HERE, "models", model.split("-")[0] + ".dl")
+    settings = ["-D", f"batch_size={batch}"] + (["-D", f"length={length}", "-D", "depth=2"] if length else [])
     started = time.perf_counter()
-    machine.dltools.dlcc(source, "-D", f"batch_size={batch}", "-o", "ours.plan", cwd=folder)
+    machine.dltools.dlcc(source, *settings, "-o", "ours.plan", cwd=folder)
     compile_s = time.perf_counter() - started
-    machine.dltools.dlcc(source, "-D", f"batch_size={batch}", "-D", "dropout=0", "-o", "plain.plan", cwd=folder)
+    plain = [] if length else ["-D", "dropout=0"]
+    machine.dltools.dlcc(source, *settings, *plain, "-o", "plain.plan", cwd=folder)
     return compile_s
 
 
@@ -117,14 +129,20 @@ def check_losses(row, folder, peers):
 def step_flops(model, batch):
     """What the step needs: the forward, the gradient of every weight and of every layer's input but the first one's. Not
     what kernels do, who may also multiply padding."""
+    if length := length_of(model):
+        width, depth, vocabulary = 384, 2, 65
+        layers = depth * (12 * width * width + 2 * width * (length + 1) / 2) + 2 * vocabulary * width
+        return 2 * batch * length * (3 * layers - vocabulary * width)
     layers = {"convnet": [24 * 24 * 10 * 25, 8 * 8 * 20 * 250, 320 * 50, 50 * 10], "mlp": [784 * 128, 128 * 64, 64 * 10]}[model]
     return 2 * batch * (3 * sum(layers) - layers[0])
 
 
 def compare_step(folder, model, batch, threads, rounds, seconds, peak):
-    draw(folder, model)
     row = {"model": model, "batch": batch, "threads": threads, "compile_s": our_plans(folder, model, batch)}
+    draw(folder, model)
     modes = [mode for mode in MODES if model == "convnet" or not mode.endswith("channels_last")]
+    if length_of(model):
+        modes.remove("jit")  # jax_peer.py has none
     scripts = {"jit": "jax_peer.py"}
     peers = [Peer(mode, threads, scripts.get(mode, "torch_peer.py"), model, batch, threads, mode, folder) for mode in modes]
     for peer in [p for p in peers if not p.version]:

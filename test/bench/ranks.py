@@ -76,7 +76,7 @@ class Bench:
         for name in "xy":
             path = os.path.join(self.folder, f"{name}{width}.npy")
             if not os.path.exists(path):
-                np.save(path, np.random.default_rng(0).normal(size=(1024, width)).astype(np.float32))
+                np.save(path, np.random.default_rng(0).normal(size=(4096, width)).astype(np.float32))
         plan = os.path.join(self.folder, f"wide{width}x{layers}-{tag}.plan")
         dltools.dlcc(source, "-o", plan, *options, cwd=self.folder)
         return plan
@@ -137,7 +137,7 @@ def threads(bench):
 
 def weak(bench):
     """What ranks exchange does not depend on the batch, so the larger one shows what grows with the work."""
-    for batch in (128, 512):
+    for batch in (128, 512, 2048):
         one = bench.wide(512, 4, f"one{batch}", "-D", f"batch_size={batch}")
         two = bench.wide(512, 4, f"two{batch}", "-D", f"batch_size={2 * batch}", "--mesh", "dp=2")
 

@@ -4,6 +4,7 @@ MODE: eager, channels_last, compile or compile_channels_last. What is compiled i
 compiles the backward of both. The fused SGD is the fastest of PyTorch's on CPUs, a compiled step() of it included.
 """
 
+import os
 import sys
 
 import torch
@@ -37,21 +38,31 @@ class MLP(nn.Module):
         return F.log_softmax(self.fc3(F.relu(self.fc2(x))), dim=1)
 
 
+def training(name, x, dropout):
+    """A network, its loss and its optimizer's maker."""
+    if not name.startswith("transformer"):
+        return ({"convnet": ConvNet, "mlp": MLP}[name](dropout), F.nll_loss,
+                lambda weights: torch.optim.SGD(weights, lr=0.001, momentum=0.9, fused=True))
+    sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "gpu", "peers"))
+    from networks import make  # pylint: disable=import-outside-toplevel  # it takes the networks above from here
+    return make("transformer.dl", {"width": 384, "heads": 6, "length": x.shape[1], "depth": 2}, 0.0)
+
+
 def main():
     model_name, batch, threads, mode, folder = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4], sys.argv[5]
     torch.set_num_threads(threads)
     weights, x, y = protocol.load(folder, batch)
 
     def make_step(dropout):
-        model = {"convnet": ConvNet, "mlp": MLP}[model_name](dropout)
+        model, criterion, make_optimizer = training(model_name, x, dropout)
         model.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in weights.items()})
         images, labels = torch.from_numpy(x), torch.from_numpy(y)
         if mode.endswith("channels_last"):
             model, images = model.to(memory_format=torch.channels_last), images.to(memory_format=torch.channels_last)
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9, fused=True)
+        optimizer = make_optimizer(model.parameters())
 
         def forward(images, labels):
-            return F.nll_loss(model(images), labels)
+            return criterion(model(images), labels)
 
         run = torch.compile(forward) if mode.startswith("compile") else forward
 
