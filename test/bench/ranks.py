@@ -6,7 +6,7 @@
 ddp      mnist and mnist_mlp, global batch 64, dp=2 as two processes with a thread each, beside DDP over gloo on the same
          cores (goal: 6 times as fast)
 threads  the same beside one process with two threads, batch 256 (goal: at least 0.9 times as fast)
-weak     a wide MLP at dp=2, twice the batch, beside two independent processes (goal: 95 % of their speed)
+weak     a wide MLP at dp=2, twice the batch, beside two independent processes (goal: 95 % of their speed), once with ZeRO 1
 overlap  dp=2 on a sleeping link: 1 - (T - T without communication) / min(T of communication, T of backward) (goal: 80 %)
 bubble   gpipe, 1f1b and zb-h1 at pp=2 as two processes: idle share by their traces beside that of the plan's timeline (goal: within 10 %)
 states   parameters, gradients and slots of a rank for ZeRO 0 to 3 at dp=4, beside the formula
@@ -137,9 +137,9 @@ def threads(bench):
 
 def weak(bench):
     """What ranks exchange does not depend on the batch, so the larger one shows what grows with the work."""
-    for batch in (128, 512, 2048):
+    for batch, options in ((128, ()), (512, ()), (2048, ()), (2048, ("--zero=1",))):
         one = bench.wide(512, 4, f"one{batch}", "-D", f"batch_size={batch}")
-        two = bench.wide(512, 4, f"two{batch}", "-D", f"batch_size={2 * batch}", "--mesh", "dp=2")
+        two = bench.wide(512, 4, f"two{batch}", "-D", f"batch_size={2 * batch}", "--mesh", "dp=2", *options)
 
         def independent():
             found = []
@@ -150,7 +150,8 @@ def weak(bench):
                 run.join()
             return sum(found) / 2
 
-        bench.beside(f"weak scaling of a wide MLP, {batch} a rank", lambda: bench.processes(two, 2)["median_ms"], independent, 0.95)
+        what = " ".join([f"weak scaling of a wide MLP, {batch} a rank", *options])
+        bench.beside(what, lambda: bench.processes(two, 2)["median_ms"], independent, 0.95)
 
 
 def overlap(bench):
