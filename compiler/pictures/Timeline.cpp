@@ -105,6 +105,18 @@ static llvm::StringSet<> sentGradients(graph::StepOp step,
   return names;
 }
 
+/// Of a step's program for full batches.
+static std::vector<plan::CommandOpInterface> commandsOfStep(plan::PlanOp plan,
+                                                            StringRef step) {
+  std::vector<plan::CommandOpInterface> commands;
+  for (auto stepOp : plan.getOps<plan::StepOp>())
+    if (stepOp.getName() == step)
+      for (auto program : stepOp.getBody().getOps<plan::ProgramOp>())
+        if (program.getKind() == plan::ProgramKind::Full)
+          llvm::append_range(commands, plan::commandsOf(program));
+  return commands;
+}
+
 /// Seconds of the kernels of a step, by their part.
 static TimelineStage costOf(ModuleOp unit, plan::PlanOp plan, StringRef step) {
   TimelineStage cost;
@@ -116,53 +128,36 @@ static TimelineStage costOf(ModuleOp unit, plan::PlanOp plan, StringRef step) {
   for (auto kernel : functions.step.getOps<graph::KernelOp>())
     partOf.try_emplace(kernel.getName(), parts.of(kernel));
   llvm::StringSet<> sent = sentGradients(functions.step, parts);
-  for (auto stepOp : plan.getOps<plan::StepOp>()) {
-    if (stepOp.getName() != step)
-      continue;
-    for (auto program : stepOp.getBody().getOps<plan::ProgramOp>()) {
-      if (program.getKind() != plan::ProgramKind::Full)
-        continue;
-      for (plan::CommandOpInterface command : plan::commandsOf(program)) {
-        auto part = partOf.find(StringRef(command.getTitle()).ltrim('@'));
-        auto seconds = command.getSeconds();
-        if (part == partOf.end() || !seconds)
-          continue; // a copy, an exchange
-        using graph::PipelinePhase;
-        PipelinePhase phase =
-            part->second != Part::Backward ? PipelinePhase::Forward
-            : sent.contains(part->first()) ? PipelinePhase::InputGradient
-                                           : PipelinePhase::WeightGradient;
-        (part->second == Part::Update
-             ? cost.update
-             : cost.phases[static_cast<unsigned>(phase)]) +=
-            seconds->convertToDouble();
-      }
-    }
+  for (plan::CommandOpInterface command : commandsOfStep(plan, step)) {
+    auto part = partOf.find(StringRef(command.getTitle()).ltrim('@'));
+    auto seconds = command.getSeconds();
+    if (part == partOf.end() || !seconds)
+      continue; // a copy, an exchange
+    using graph::PipelinePhase;
+    PipelinePhase phase =
+        part->second != Part::Backward ? PipelinePhase::Forward
+        : sent.contains(part->first()) ? PipelinePhase::InputGradient
+                                       : PipelinePhase::WeightGradient;
+    (part->second == Part::Update
+         ? cost.update
+         : cost.phases[static_cast<unsigned>(phase)]) +=
+        seconds->convertToDouble();
   }
   return cost;
 }
 
-/// The commands of a step for full batches.
 static std::vector<CourseCommand> courseOf(plan::PlanOp plan, StringRef step) {
   std::vector<CourseCommand> course;
-  for (auto stepOp : plan.getOps<plan::StepOp>()) {
-    if (stepOp.getName() != step)
-      continue;
-    for (auto program : stepOp.getBody().getOps<plan::ProgramOp>()) {
-      if (program.getKind() != plan::ProgramKind::Full)
-        continue;
-      llvm::DenseMap<Value, unsigned> numbers;
-      for (plan::CommandOpInterface command : plan::commandsOf(program)) {
-        numbers[command.getDone()] = static_cast<unsigned>(course.size());
-        CourseCommand &added = course.emplace_back();
-        if (auto seconds = command.getSeconds())
-          added.seconds = seconds->convertToDouble();
-        for (Value before : command.getAfter())
-          added.after.push_back(numbers.lookup(before));
-        if (auto exchange = dyn_cast<plan::CommunicateOp>(*command))
-          added.exchange = exchange.getOrder();
-      }
-    }
+  llvm::DenseMap<Value, unsigned> numbers;
+  for (plan::CommandOpInterface command : commandsOfStep(plan, step)) {
+    numbers[command.getDone()] = static_cast<unsigned>(course.size());
+    CourseCommand &added = course.emplace_back();
+    if (auto seconds = command.getSeconds())
+      added.seconds = seconds->convertToDouble();
+    for (Value before : command.getAfter())
+      added.after.push_back(numbers.lookup(before));
+    if (auto exchange = dyn_cast<plan::CommunicateOp>(*command))
+      added.exchange = exchange.getOrder();
   }
   return course;
 }
