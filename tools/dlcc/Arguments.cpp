@@ -493,8 +493,8 @@ Compilation
                          what the plan runs on. For NVIDIA's GPUs: sm_80, sm_90, sm_100 are chips, ptx_80 is for
                          all later ones, too (default: sm_90,ptx_80); needs NVRTC, but no GPU
   --tf32                 products of f32 on tensor cores, which round their operands to 10 bits of mantissa
-  --own-kernels          no product is left to cuBLASLt, which computes those that it is faster at (see --report)
                          (default: as IEEE 754 says)
+  --own-kernels          no product is left to cuBLASLt, which computes those that it is faster at (see --report)
   --target-cpu=NAME      for this CPU alone (default: x86-64-v3 and x86-64-v4, both in the plan)
   --machine=FILE         describes the machine that will run the plan: lines of KEY = VALUE, by which fusion, tiles
                          and sharing among threads are decided; what a file leaves out is that of an x86-64 with

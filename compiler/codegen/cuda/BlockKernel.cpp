@@ -108,17 +108,18 @@ bool BlockKernel::readsAlongSums(const Stage &stage) const {
 Reduction BlockKernel::reduction(const Stage &stage) const {
   const graph::LoopNest &loops = nest(stage.op);
   int64_t points = sumPoints(loops);
-  if (loops.combine == graph::Combine::None || stage.sequential || points <= 16)
+  if (loops.combine == graph::Combine::None || stage.sequential || points <= 1)
     return {};
   Reduction result;
   result.lanesInner = readsAlongSums(stage);
+  if (points <= 16)
+    return result;
   if (!result.lanesInner)
     result.lanes = points < 128 ? 4 : 8;
   else if (points > 2048)
     result.lanes = kThreads;
   else
-    result.lanes =
-        std::min<int64_t>(kWarp, llvm::bit_ceil(uint64_t(points)) / 4);
+    result.lanes = points <= 64 ? 16 : kWarp;
   return result;
 }
 

@@ -73,7 +73,7 @@ template <unsigned LANES, unsigned SLOTS, bool INNER, class State, class Merge>
 __device__ __forceinline__ State combineLanes(State state, Merge merge, unsigned char *memory) {
   if (INNER) {
 #pragma unroll
-    for (unsigned distance = 1; distance < (LANES < 32 ? LANES : 32); distance *= 2)
+    for (unsigned distance = (LANES < 32 ? LANES : 32) / 2; distance > 0; distance /= 2)
       state = merge(state, fromLane(state, distance));
     if (LANES <= 32)
       return state;

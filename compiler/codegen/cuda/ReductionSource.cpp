@@ -16,6 +16,7 @@ ReductionSource::ReductionSource(RegionText &region, const Stage &stage)
     names.push_back("sum" + (i > 0 ? std::to_string(i) : ""));
   for (unsigned d = nest.numParallel; d < nest.extents.size(); ++d)
     sums *= nest.extents[d];
+  isProduct = nest.contraction && (element == "float" || element == "double");
   state = nest.yieldsIndex ? "Best<" + element + ">" : element;
 }
 
@@ -40,17 +41,58 @@ AffineExpr ReductionSource::position() const {
   return at;
 }
 
+/// What a sum is with the element at `dims`.
+std::string ReductionSource::added(Operation *op, const std::string &sum) {
+  if (!isProduct)
+    return sum + " + " + e.evaluatePayload(op, dims)[0];
+  std::string x = e.evaluateOperand(op, 0, dims);
+  std::string y = e.evaluateOperand(op, 1, dims);
+  return (element == "double" ? "fma(" : "fmaf(") + x + ", " + y + ", " + sum +
+         ")";
+}
+
 /// The element at `dims`.
 void ReductionSource::step() {
   for (auto [op, sum] : llvm::zip(reductions, names)) {
+    if (nest.combine == graph::Combine::Sum) {
+      out.line(sum + " = " + added(op, sum) + ";");
+      continue;
+    }
     std::string content = e.evaluatePayload(op, dims)[0];
-    if (nest.combine == graph::Combine::Sum)
-      out.line(sum + " += " + content + ";");
-    else if (nest.yieldsIndex)
+    if (nest.yieldsIndex)
       out.line("sum = First()(sum, {" + content + ", (unsigned)(" +
                e.scope.text(position()) + ")});");
     else
       out.line("sum = Max()(sum, " + content + ");");
+  }
+}
+
+void ReductionSource::moveToElement(int64_t k) {
+  for (unsigned d = nest.extents.size(); d-- > nest.numParallel;) {
+    dims[d] = e.scope.constant(k % nest.extents[d]);
+    k /= nest.extents[d];
+  }
+}
+
+/// The elements of each sum in lanes as a CPU's vectors have them, whose halves
+/// are added until one number is left: short chains, and the CPU's bits.
+void ReductionSource::addHalves() {
+  int64_t lanes = element == "double" ? 8 : 16;
+  for (auto [op, sum] : llvm::zip(reductions, names)) {
+    SmallVector<std::string> parts;
+    for (int64_t k = 0; k < sums; ++k) {
+      moveToElement(k);
+      if (k < lanes)
+        parts.push_back(isProduct ? e.evaluateOperand(op, 0, dims) + " * " +
+                                        e.evaluateOperand(op, 1, dims)
+                                  : e.evaluatePayload(op, dims)[0]);
+      else
+        parts[k - lanes] = "(" + added(op, parts[k - lanes]) + ")";
+    }
+    for (size_t half = llvm::bit_ceil(parts.size()) / 2; half > 0; half /= 2)
+      for (size_t lane = 0; lane < half && lane + half < parts.size(); ++lane)
+        parts[lane] = "(" + parts[lane] + " + " + parts[lane + half] + ")";
+    out.line(sum + " += " + parts[0] + ";");
   }
 }
 
@@ -60,12 +102,10 @@ void ReductionSource::takeElements() {
       llvm::seq<unsigned>(nest.numParallel, nest.extents.size()));
   unsigned splits = e.kernel.splits();
   if (form.lanes == 1 && splits == 1) { // few: no loop
+    if (form.lanesInner && nest.combine == graph::Combine::Sum)
+      return addHalves();
     for (int64_t k = 0; k < sums; ++k) {
-      int64_t rest = k;
-      for (unsigned d : llvm::reverse(reduced)) {
-        dims[d] = e.scope.constant(rest % nest.extents[d]);
-        rest /= nest.extents[d];
-      }
+      moveToElement(k);
       step();
     }
     return;

@@ -70,6 +70,9 @@ private:
   std::string mergeName() const;
   void declareState();
   void takeElements();
+  void moveToElement(int64_t k);
+  void addHalves();
+  std::string added(mlir::Operation *op, const std::string &sum);
   void step();
   mlir::AffineExpr position() const;
   Names stateResults() const;
@@ -80,6 +83,7 @@ private:
   llvm::SmallVector<mlir::Operation *, 4> reductions; // its op, sums beside it
   Names names;                                        // their states
   int64_t sums, points;
+  bool isProduct;             // of two operands: fused multiply-adds
   std::string element, state; // C++ types
 };
 
