@@ -182,6 +182,8 @@ void dl_module_enter(const void *module) noexcept {
   evaluation->modules.call(module);
 }
 void dl_module_leave() noexcept { evaluation->modules.returned(); }
+void dl_checkpoint_begin(void) noexcept { evaluation->graph.beginCheckpoint(); }
+void dl_checkpoint_end(void) noexcept { evaluation->graph.endCheckpoint(); }
 void dl_walk_enter(const char *name, const void *module) noexcept {
   Guard::InOurCode guard;
   evaluation->modules.enter(name, module);
@@ -498,6 +500,8 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_modules_changed),
       DL_SYMBOL(dl_module_enter),
       DL_SYMBOL(dl_module_leave),
+      DL_SYMBOL(dl_checkpoint_begin),
+      DL_SYMBOL(dl_checkpoint_end),
       DL_SYMBOL(dl_walk_enter),
       DL_SYMBOL(dl_walk_parameter),
       DL_SYMBOL(dl_walk_buffer),

@@ -19,9 +19,10 @@ Location Graph::location() {
                                      : Location(CallSiteLoc::get(here, result));
   }
   std::string path = modules.currentPath();
-  return path.empty()
-             ? result
-             : Location(NameLoc::get(builder.getStringAttr(path), result));
+  if (!path.empty())
+    result = NameLoc::get(builder.getStringAttr(path), result);
+  return checkpointDepth > 0 ? dl::graph::withCheckpoint(result, checkpoints)
+                             : result;
 }
 
 Value Graph::constant(double value, RankedTensorType type) {

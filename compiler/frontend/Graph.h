@@ -99,6 +99,10 @@ public:
   void assignSlot(int handle, const std::string &name, int value);
   int updateNumber(int handle);
 
+  // What the backward computes again; those within another belong to it.
+  void beginCheckpoint() { checkpoints += checkpointDepth++ == 0; }
+  void endCheckpoint() { --checkpointDepth; }
+
   // Numbers that are known when the plan runs.
   int makeSetting(const std::string &name, double standard);
   int optimizerSetting(int optimizer, int group, const std::string &name,
@@ -241,6 +245,7 @@ private:
   };
   std::optional<Update> update;
   dl::graph::RoleMarker updateMarker{dl::graph::StepRole::Update};
+  unsigned checkpoints = 0, checkpointDepth = 0;
   bool inEpoch = false;
   struct MetricList {
     int trace;

@@ -18,16 +18,46 @@ StringRef nameOf(StepRole role) {
   return "";
 }
 
-/// "backward linear" of a marked location, else empty.
-static StringRef markOf(Location location) {
-  auto fused = dyn_cast<FusedLoc>(location);
-  auto mark =
-      fused ? dyn_cast_or_null<StringAttr>(fused.getMetadata()) : StringAttr();
-  return mark && fused.getLocations().size() == 1 ? mark.getValue() : "";
-}
+namespace {
+
+/// What the location of an op says about it: "backward linear #2".
+struct Mark {
+  StringRef role, of, checkpoint;
+
+  explicit Mark(Location location) {
+    SmallVector<StringRef, 3> words;
+    textOf(location).split(words, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+    for (StringRef word : words) {
+      if (word.starts_with("#"))
+        checkpoint = word;
+      else
+        (role.empty() ? role : of) = word;
+    }
+  }
+
+  Location on(Location location) const {
+    std::string text = role.str();
+    for (StringRef word : {of, checkpoint})
+      if (!word.empty())
+        text += " " + word.str();
+    MLIRContext *context = location.getContext();
+    return FusedLoc::get(context, {withoutRole(location)},
+                         StringAttr::get(context, text));
+  }
+
+  /// Empty where there is no mark.
+  static StringRef textOf(Location location) {
+    auto fused = dyn_cast<FusedLoc>(location);
+    auto text = fused ? dyn_cast_or_null<StringAttr>(fused.getMetadata())
+                      : StringAttr();
+    return text && fused.getLocations().size() == 1 ? text.getValue() : "";
+  }
+};
+
+} // namespace
 
 Location withoutRole(Location location) {
-  while (!markOf(location).empty())
+  while (!Mark::textOf(location).empty())
     location = cast<FusedLoc>(location).getLocations().front();
   return location;
 }
@@ -36,24 +66,34 @@ Location withRole(Location location, StepRole role, StringRef of) {
   // What expands an op keeps to the mark that the op has.
   if (role == StepRole::Forward || roleOf(location) == role)
     return location;
-  std::string mark = nameOf(role).str();
-  if (!of.empty())
-    mark += " " + of.str();
-  MLIRContext *context = location.getContext();
-  return FusedLoc::get(context, {withoutRole(location)},
-                       StringAttr::get(context, mark));
+  Mark mark(location);
+  mark.role = nameOf(role);
+  mark.of = of;
+  return mark.on(location);
 }
 
 StepRole roleOf(Location location) {
-  StringRef mark = markOf(location).split(' ').first;
-  if (mark == nameOf(StepRole::Backward))
+  StringRef role = Mark(location).role;
+  if (role == nameOf(StepRole::Backward))
     return StepRole::Backward;
-  return mark == nameOf(StepRole::Update) ? StepRole::Update
+  return role == nameOf(StepRole::Update) ? StepRole::Update
                                           : StepRole::Forward;
 }
 
-StringRef roleSource(Location location) {
-  return markOf(location).split(' ').second;
+StringRef roleSource(Location location) { return Mark(location).of; }
+
+Location withCheckpoint(Location location, unsigned checkpoint) {
+  std::string number = "#" + std::to_string(checkpoint);
+  Mark mark(location);
+  mark.role = nameOf(roleOf(location));
+  mark.checkpoint = number;
+  return mark.on(location);
+}
+
+unsigned checkpointOf(Location location) {
+  StringRef text = Mark(location).checkpoint;
+  unsigned number = 0;
+  return text.consume_front("#") && !text.getAsInteger(10, number) ? number : 0;
 }
 
 void RoleMarker::notifyOperationInserted(Operation *op,

@@ -22,6 +22,13 @@ mlir::Location withRole(mlir::Location location, StepRole role,
 StepRole roleOf(mlir::Location location);
 /// The op that a gradient belongs to, or an empty text.
 llvm::StringRef roleSource(mlir::Location location);
+
+/// An op of a checkpoint, whose values the backward computes again: the number
+/// of the call, from 1 on. Its gradients have it too. Set before a role is.
+mlir::Location withCheckpoint(mlir::Location location, unsigned checkpoint);
+/// 0 where there is none.
+unsigned checkpointOf(mlir::Location location);
+
 /// The location as the user's program gave it.
 mlir::Location withoutRole(mlir::Location location);
 

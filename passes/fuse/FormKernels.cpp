@@ -154,8 +154,11 @@ graph::KernelOp FormKernelsPass::build(OpBuilder &builder, const KernelOps &ops,
   for (auto [input, argument] : llvm::zip(inputs, block->getArguments()))
     inner.map(input, argument);
   OpBuilder bodyBuilder = OpBuilder::atBlockEnd(block);
-  for (Operation *op : ops.ops)
-    bodyBuilder.clone(*op, inner)->removeAttr(graph::kMadeAgain);
+  for (Operation *op : ops.ops) {
+    Operation *copy = bodyBuilder.clone(*op, inner);
+    copy->removeAttr(graph::kMadeAgain);
+    copy->removeAttr(graph::kRecomputed);
+  }
   SmallVector<Value> yielded;
   for (Value output : outputs)
     yielded.push_back(inner.lookup(output));

@@ -3,6 +3,34 @@
 
 include "mlir/Pass/PassBase.td"
 
+def RecomputeCheckpoints : Pass<"recompute-checkpoints", "::mlir::ModuleOp"> {
+  let summary = "Computes the values of checkpoints again in the backward";
+  let description = [{
+    Activation checkpointing (Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016):
+    of what is computed within dl::checkpoint(), or in a module that `modules` names, the gradients
+    of the same ops read copies, which are made from what goes into it, in front of the first of
+    these gradients. So the values are not alive between forward and backward. Kept are those that
+    others of the backward read, and small ones. Random numbers are the same again, for their key is
+    that of the op.
+
+    ```mlir
+    %h = graph.matmul %x, %w            // in a checkpoint
+    %y = graph.relu %h
+    ...
+    %g = graph.matmul %dz, %y           // the backward of the next op in the checkpoint
+    // =>
+    %h2 = graph.matmul %x, %w {graph.recomputed}
+    %y2 = graph.relu %h2 {graph.recomputed}
+    %g = graph.matmul %dz, %y2
+    ```
+    The attribute keeps copies apart from what they repeat until no pass looks for equal ops.
+  }];
+  let options = [ListOption<"modules", "modules", "std::string",
+                            "Patterns of modules, each of which is a checkpoint">,
+                 Option<"leastBytes", "least-bytes", "int64_t", "65536",
+                        "Values of fewer bytes are kept">];
+}
+
 def ChooseSaved : Pass<"choose-saved", "::dl::graph::StepOp"> {
   let summary = "Chooses which values the backward keeps, and which it makes again";
   let description = [{

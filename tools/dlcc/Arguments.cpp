@@ -71,6 +71,7 @@ private:
   void setting(StringRef text);
   void dtype(StringRef text);
   void mesh(StringRef text);
+  void recompute(StringRef text);
   void schedule(StringRef text);
   void target(StringRef text);
   void view(StringRef text);
@@ -146,6 +147,7 @@ const std::vector<Parser::Option> &Parser::options() {
        [](Parser &p, StringRef v) {
          p.number<int64_t>("--keep-below", v, 1, p.result.keepBelow);
        }},
+      {"--recompute", Required, [](Parser &p, StringRef v) { p.recompute(v); }},
       {"--tiles", Required,
        [](Parser &p, StringRef v) {
          p.number<int64_t>("--tiles", v, 1, p.result.tiles);
@@ -235,6 +237,17 @@ void Parser::schedule(StringRef text) {
     return fail("--schedule=" + text.str() + ": " +
                 graph::kPipelineSchedules.str() + " are known");
   result.mesh.schedule = text.str();
+}
+
+void Parser::recompute(StringRef text) {
+  llvm::SmallVector<StringRef> patterns;
+  text.split(patterns, ',');
+  for (StringRef pattern : patterns) {
+    if (pattern.empty())
+      return fail("--recompute=" + text.str() +
+                  ": --recompute=MODULE,... is wanted, as in 'h.*'");
+    result.recompute.push_back(pattern.str());
+  }
 }
 
 /// "cpu", "cuda", "cuda:sm_90,ptx_80".
@@ -501,6 +514,9 @@ Compilation
                          2 FMA ports (--emit=machine writes all keys). h100, h200, a100 and rtx4090 are known by name;
                          of --target=cuda h100 is the default. What cannot fit into its memory is refused
   -fno-fuse              one kernel for each operation
+  --recompute=MODULE,... activation checkpointing: values within these modules ('h.*' is h.0, h.1, ...) are not kept for
+                         the backward, which computes them again from what goes in. dl::checkpoint() in the
+                         model does the same
   --keep-all             the backward reads every value that it needs from memory, and makes none again from others
   --keep-below=N         it makes none of fewer than N bytes again (default: 65536)
   --tiles=N              at most N tiles a kernel: with 1, threads share no kernel, only independent

@@ -33,6 +33,7 @@ struct Arguments {
   bool report = false, reportJson = false, check = false, fuse = true;
   bool keepAll = false; // see CompileOptions
   int64_t keepBelow = CompileOptions().keepBelow;
+  std::vector<std::string> recompute;
   bool help = false, version = false;
 
   /// What is wrong with the command line, and the exit code for it; 0 if it is

@@ -113,6 +113,7 @@ compileOptions(const Arguments &arguments,
   options.fuse = arguments.fuse;
   options.keepAll = arguments.keepAll;
   options.keepBelow = arguments.keepBelow;
+  options.recompute = arguments.recompute;
   options.maxTiles = arguments.tiles;
   options.threads = static_cast<int>(arguments.threads);
   options.targetCpu = arguments.targetCpu;

@@ -169,6 +169,10 @@ const void *dl_module_unmet(void) noexcept;
 void dl_modules_changed() noexcept;
 void dl_module_enter(const void *module) noexcept;
 void dl_module_leave() noexcept;
+// Of what is made in between, the backward computes values again. Within
+// another one it is a part of that.
+void dl_checkpoint_begin(void) noexcept;
+void dl_checkpoint_end(void) noexcept;
 void dl_walk_enter(const char *name, const void *module) noexcept;
 void dl_walk_parameter(const char *name, int parameter) noexcept;
 void dl_walk_buffer(const char *name, int buffer) noexcept;

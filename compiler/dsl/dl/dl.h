@@ -2,6 +2,7 @@
 // <dl/dl.h>: write `void dl_main(dl::Program &p)`, see examples/.
 #include "adam_family.h"
 #include "averaging.h"
+#include "checkpoint.h"
 #include "clip.h"
 #include "data.h"
 #include "distributions.h"

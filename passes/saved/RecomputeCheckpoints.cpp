@@ -1,0 +1,159 @@
+#include "dialects/graph/MadeAgain.h"
+#include "dialects/graph/ModulePattern.h"
+#include "dialects/graph/SourceLine.h"
+#include "dialects/graph/StepRole.h"
+#include "dialects/graph/TensorBytes.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/saved/Passes.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace dl;
+using graph::StepRole;
+
+namespace dl {
+#define GEN_PASS_DEF_RECOMPUTECHECKPOINTS
+#include "passes/saved/Passes.h.inc"
+} // namespace dl
+
+namespace {
+
+/// The ops of one checkpoint in a step, in its order.
+struct Checkpoint {
+  llvm::SetVector<Operation *> forward;
+  llvm::SetVector<Operation *> gradients;
+};
+
+class Recomputing {
+public:
+  Recomputing(Checkpoint &checkpoint, int64_t leastBytes)
+      : checkpoint(checkpoint), leastBytes(leastBytes) {}
+
+  /// Bytes that are no longer kept.
+  int64_t run() {
+    Operation *first = nullptr;
+    for (Operation *gradient : checkpoint.gradients)
+      for (Value operand : gradient->getOperands())
+        if (isRecomputed(operand)) {
+          first = first ? first : gradient;
+          need(operand.getDefiningOp());
+        }
+    if (!first)
+      return 0;
+    OpBuilder builder(first);
+    IRMapping copies;
+    int64_t bytes = 0;
+    for (Operation *op : checkpoint.forward) {
+      if (!needed.contains(op))
+        continue;
+      Operation *copy = builder.clone(*op, copies);
+      copy->setLoc(graph::withRole(op->getLoc(), StepRole::Backward,
+                                   op->getName().stripDialect()));
+      copy->setAttr(graph::kRecomputed, builder.getUnitAttr());
+      for (auto [value, again] :
+           llvm::zip(op->getResults(), copy->getResults()))
+        value.replaceUsesWithIf(again, [&](OpOperand &use) {
+          if (!checkpoint.gradients.contains(use.getOwner()) ||
+              !isRecomputed(value))
+            return false;
+          bytes += seen.insert(value).second
+                       ? graph::tensorBytes(value.getType())
+                       : 0;
+          return true;
+        });
+    }
+    return bytes;
+  }
+
+  size_t numOps() const { return needed.size(); }
+
+private:
+  /// A value of the checkpoint that nobody else in the backward reads.
+  bool isRecomputed(Value value) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !checkpoint.forward.contains(op) || op->getNumOperands() == 0 ||
+        graph::tensorBytes(value.getType()) < leastBytes)
+      return false;
+    auto [it, isNew] = recomputed.try_emplace(value, true);
+    if (isNew)
+      it->second = llvm::none_of(value.getUsers(), [&](Operation *user) {
+        return user->hasTrait<OpTrait::IsTerminator>() ||
+               (graph::roleOf(user->getLoc()) != StepRole::Forward &&
+                !checkpoint.gradients.contains(user));
+      });
+    return it->second;
+  }
+
+  void need(Operation *op) {
+    SmallVector<Operation *> open{op};
+    while (!open.empty()) {
+      Operation *next = open.pop_back_val();
+      if (!needed.insert(next).second)
+        continue;
+      for (Value operand : next->getOperands())
+        if (isRecomputed(operand))
+          open.push_back(operand.getDefiningOp());
+    }
+  }
+
+  Checkpoint &checkpoint;
+  int64_t leastBytes;
+  llvm::DenseSet<Operation *> needed;
+  llvm::DenseMap<Value, bool> recomputed;
+  llvm::DenseSet<Value> seen;
+};
+
+struct RecomputeCheckpoints
+    : dl::impl::RecomputeCheckpointsBase<RecomputeCheckpoints> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    for (auto step : getOperation().getOps<graph::StepOp>())
+      recompute(step);
+  }
+
+private:
+  /// The number of the call of dl::checkpoint(), or the module's path; the
+  /// outermost of several.
+  StringAttr checkpointOf(Operation *op) {
+    if (unsigned number = graph::checkpointOf(op->getLoc()))
+      return nameOf("#" + Twine(number));
+    StringRef path = graph::sourceLineOf(op->getLoc()).module;
+    StringRef outermost;
+    for (const std::string &pattern : modules)
+      if (auto prefix = graph::matchedPrefix(pattern, path);
+          prefix && (outermost.empty() || prefix->size() < outermost.size()))
+        outermost = *prefix;
+    return nameOf(outermost);
+  }
+  StringAttr nameOf(const Twine &text) {
+    return StringAttr::get(&getContext(), text);
+  }
+
+  void recompute(graph::StepOp step) {
+    llvm::MapVector<StringAttr, Checkpoint> checkpoints;
+    for (Operation &op : step.getBody().front().without_terminator()) {
+      StepRole role = graph::roleOf(op.getLoc());
+      StringAttr name = checkpointOf(&op);
+      if (name.empty() || role == StepRole::Update)
+        continue;
+      Checkpoint &checkpoint = checkpoints[name];
+      (role == StepRole::Forward ? checkpoint.forward : checkpoint.gradients)
+          .insert(&op);
+    }
+    for (auto &[name, checkpoint] : checkpoints) {
+      if (checkpoint.forward.empty())
+        continue;
+      Recomputing recomputing(checkpoint, leastBytes);
+      int64_t bytes = recomputing.run();
+      if (bytes > 0)
+        emitRemark(checkpoint.forward.front()->getLoc())
+            << "checkpoint: " << recomputing.numOps()
+            << " ops are computed again in the backward, instead of " << bytes
+            << " bytes kept";
+    }
+  }
+};
+
+} // namespace
