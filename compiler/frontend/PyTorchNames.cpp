@@ -215,10 +215,7 @@ static constexpr PyTorchName kInstead[] = {
      "a tensor has no value while the graph is being built; return "
      "it in dl::Metrics to see it",
      false},
-    {"checkpoint",
-     "not needed: what the backward keeps is chosen by the compiler; see dlcc "
-     "--report",
-     false},
+    {"checkpoint", "write dl::checkpoint(module, x)", false},
     {"INFINITY", "write dl::inf", false},
     {"True", "write true", false},
     {"False", "write false", false},

@@ -1,4 +1,5 @@
 #include "passes/partition/LocalSteps.h"
+#include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/Step.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/partition/MicroBatches.h"
@@ -262,8 +263,11 @@ private:
       map(result, m, local);
     Block::iterator first =
         before ? std::next(before->getIterator()) : body->begin();
-    return noteRankSteps(op, sharding, operands,
-                         llvm::make_range(first, body->end()));
+    auto local = llvm::make_range(first, body->end());
+    if (op->hasAttr(graph::kRecomputed))
+      for (Operation &one : local)
+        one.setAttr(graph::kRecomputed, builder.getUnitAttr());
+    return noteRankSteps(op, sharding, operands, local);
   }
 
   /// Numbers of launches, compared with those of the next rank along each axis.

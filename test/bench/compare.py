@@ -32,7 +32,8 @@ from numpy_twin import safetensors
 
 PYTHON = os.environ.get("DL_PEER_PYTHON", sys.executable)
 PEERS = os.path.join(machine.HERE, "peers")
-STEPS = [("convnet", 4), ("convnet", 64), ("mlp", 64), ("transformer-256", 8), ("transformer-1024", 2)]
+STEPS = [("convnet", 4), ("convnet", 64), ("mlp", 64), ("transformer-256", 8), ("transformer-1024", 2),
+         ("transformer-1024-checkpoint", 2)]
 SHAPES = ["512x512x512", "1024x1024x1024", "64x128x784", "64x64x128", "2048x1152x384", "2048x384x1536", "100x65x37",
           "2048x1536x384", "2048x65x384", "2048x1024x256", "32x1024x256", "16384x64x576", "1024x512x4608"]
 MODES = {"eager": "PyTorch eager", "channels_last": "channels_last", "compile": "torch.compile",
@@ -73,8 +74,13 @@ class Peer:
 
 
 def length_of(model):
-    """Characters in a sequence of a transformer of two blocks, else 0."""
+    """Characters in a sequence of a transformer, else 0."""
     return int(model.split("-")[1]) if model.startswith("transformer-") else 0
+
+
+def depth_of(model):
+    """Blocks of a transformer; more of them where each is a checkpoint, whose values the backward computes again."""
+    return 6 if model.endswith("-checkpoint") else 2
 
 
 def draw(folder, model):
@@ -101,7 +107,9 @@ def our_plans(folder, model, batch):
     np.save(os.path.join(folder, "x.npy"), x.astype(np.float32))
     np.save(os.path.join(folder, "y.npy"), random.integers(0, 65, (batch, length)) if length else random.integers(0, 10, batch))
     source = os.path.join(machine.HERE, "models", model.split("-")[0] + ".dl")
-    settings = ["-D", f"batch_size={batch}"] + (["-D", f"length={length}", "-D", "depth=2"] if length else [])
+    settings = ["-D", f"batch_size={batch}"] + (["-D", f"length={length}", "-D", f"depth={depth_of(model)}"] if length else [])
+    if model.endswith("-checkpoint"):
+        settings.append("--recompute=blocks.*")
     started = time.perf_counter()
     machine.dltools.dlcc(source, *settings, "-o", "ours.plan", cwd=folder)
     compile_s = time.perf_counter() - started
@@ -130,7 +138,7 @@ def step_flops(model, batch):
     """What the step needs: the forward, the gradient of every weight and of every layer's input but the first one's. Not
     what kernels do, who may also multiply padding."""
     if length := length_of(model):
-        width, depth, vocabulary = 384, 2, 65
+        width, depth, vocabulary = 384, depth_of(model), 65
         layers = depth * (12 * width * width + 2 * width * (length + 1) / 2) + 2 * vocabulary * width
         return 2 * batch * length * (3 * layers - vocabulary * width)
     layers = {"convnet": [24 * 24 * 10 * 25, 8 * 8 * 20 * 250, 320 * 50, 50 * 10], "mlp": [784 * 128, 128 * 64, 64 * 10]}[model]
@@ -171,7 +179,7 @@ def compare_step(folder, model, batch, threads, rounds, seconds, peak):
 
 def steps(options, folder, peak):
     rows = [compare_step(folder, model, batch, threads, options.rounds, options.seconds, peak)
-            for threads in options.threads for model, batch in STEPS]
+            for threads in options.threads for model, batch in STEPS if options.models in model]
     machine.table("training steps, ms", ["model", "batch", "threads", "ours", *MODES, "ratio", "of peak"],
                   [[r["model"], r["batch"], r["threads"], r["ours_ms"], *[r["peers_ms"].get(n, "-") for n in MODES], r["ratio"],
                     r["of_peak"]] for r in rows])
@@ -290,13 +298,14 @@ def write_readme(path, result):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", choices=["steps", "matmul", "job"])
+    parser.add_argument("--models", default="", metavar="PART", help="just steps of models whose names have this in them")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=0.5)
     parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2])
     parser.add_argument("--readme")
     options = parser.parse_args()
-    if options.readme and options.only:
-        parser.error("--readme writes all tables anew; leave --only out")
+    if options.readme and (options.only or options.models):
+        parser.error("--readme writes all tables anew; leave --only and --models out")
     options.threads = [n for n in options.threads if n <= len(os.sched_getaffinity(0))]
     result = {"bench": "compare", **machine.describe(), "date": time.strftime("%Y-%m-%d"), "rounds": options.rounds}
     with machine.scratch() as folder:

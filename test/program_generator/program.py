@@ -114,11 +114,15 @@ class Program:
                   f"  auto data = dl::data::TensorDataset({{{files}}}, {{{options}}});",
                   "  Model model;", *self.placements_text(), f"  dl::optim::{self.optimizer} optimizer({self.parameters_text()}, {{{designated(self.options)}}});",
                   "  p.train(data, [&](dl::Batch b) -> dl::Metrics {",
-                  "    auto loss = model(" + ", ".join(f"b[{i}]" for i in range(len(names))) + ");",
+                  "    auto loss = " + self.call(", ".join(f"b[{i}]" for i in range(len(names)))) + ";",
                   "    optimizer.zero_grad();", "    loss.backward();"] + ["    optimizer.step();"] * self.updates + [
                   '    dl::Metrics metrics{{"loss", loss}, {"watched", model.watched}};']
         lines += [f'    metrics.add("grad.{name}", {self.path(name)}.grad());' for name in self.weights]
         return "\n".join(lines + ["    return metrics;", "  });", "}", ""])
+
+    def call(self, arguments):
+        """A third of the programs compute all of the forward again in the backward."""
+        return f"dl::checkpoint(model, {arguments})" if self.seed % 3 == 1 else f"model({arguments})"
 
     def placements_text(self):
         entries = ", ".join(f'{{"{module}", "{style}", "tp"}}' for module, style in self.placements.items())

@@ -4,12 +4,14 @@ MODE: eager, channels_last, compile or compile_channels_last. What is compiled i
 compiles the backward of both. The fused SGD is the fastest of PyTorch's on CPUs, a compiled step() of it included.
 """
 
+import functools
 import os
 import sys
 
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+from torch.utils.checkpoint import checkpoint
 
 import protocol
 
@@ -45,7 +47,12 @@ def training(name, x, dropout):
                 lambda weights: torch.optim.SGD(weights, lr=0.001, momentum=0.9, fused=True))
     sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "gpu", "peers"))
     from networks import make  # pylint: disable=import-outside-toplevel  # it takes the networks above from here
-    return make("transformer.dl", {"width": 384, "heads": 6, "length": x.shape[1], "depth": 2}, 0.0)
+    again = name.endswith("-checkpoint")
+    model, *rest = make("transformer.dl", {"width": 384, "heads": 6, "length": x.shape[1], "depth": 6 if again else 2}, 0.0)
+    if again:
+        for block in model.blocks:
+            block.forward = functools.partial(checkpoint, block.forward, use_reentrant=False)
+    return model, *rest
 
 
 def main():

@@ -1,0 +1,84 @@
+// RUN: dl-opt --recompute-checkpoints=least-bytes=1024 %s --split-input-file | FileCheck %s
+// RUN: dl-opt --recompute-checkpoints=least-bytes=1024 %s --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAID
+// RUN: dl-opt "--recompute-checkpoints=least-bytes=1024 modules=net.*" %s --split-input-file | FileCheck %s --check-prefix=NAMED
+// RUN: dl-opt --recompute-checkpoints=least-bytes=1000000 %s --split-input-file | FileCheck %s --check-prefix=SMALL --implicit-check-not=graph.recomputed
+// SMALL-LABEL: @two_layers
+
+// What the gradients of the checkpoint read is made again from %x, in front of
+// the first of them. %out is no op's of its backward, and of %s there is little.
+// CHECK-LABEL: @two_layers
+// CHECK: %[[H:.*]] = graph.matmul %[[X:.*]], %[[W:.*]] {spec = "mk,kn->mn"} :
+// CHECK: %[[S:.*]] = graph.sum %[[H]]
+// CHECK: %[[Y:.*]] = graph.relu %[[H]] :
+// CHECK: %[[OUT:.*]] = graph.matmul %[[Y]]
+// CHECK: %[[D:.*]] = graph.mul %[[OUT]]
+// CHECK-NEXT: %[[H2:.*]] = graph.matmul %[[X]], %[[W]] {graph.recomputed, spec = "mk,kn->mn"}
+// CHECK-NEXT: %[[Y2:.*]] = graph.relu %[[H2]] {graph.recomputed}
+// CHECK-NEXT: graph.matmul %[[D]], %[[Y2]]
+// CHECK-NEXT: graph.mul %[[D]], %[[H2]]
+// CHECK-NEXT: graph.mul %[[S]], %[[S]]
+// SAID: remark: {{.*}}checkpoint: 2 ops are computed again in the backward, instead of 32768 bytes kept
+#one = loc(fused<"forward #1">["m.dl"])
+#back = loc(fused<"backward matmul #1">["m.dl"])
+#rest = loc(fused<"backward mul">["m.dl"])
+graph.step @two_layers(%x: tensor<64x64xf32> input 0, %w: tensor<64x64xf32>, %v: tensor<64x64xf32>)
+    -> (tensor<64x64xf32>, tensor<64x64xf32>, tensor<64xf32>) {
+  %h = graph.matmul %x, %w {spec = "mk,kn->mn"} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#one)
+  %s = graph.sum %h {dims = array<i64: 0>} : (tensor<64x64xf32>) -> tensor<64xf32> loc(#one)
+  %y = graph.relu %h : (tensor<64x64xf32>) -> tensor<64x64xf32> loc(#one)
+  %out = graph.matmul %y, %v {spec = "mk,kn->mn"} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#one)
+  %d = graph.mul %out, %out : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#rest)
+  %dv = graph.matmul %d, %y {spec = "mn,mk->kn"} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#back)
+  %dh = graph.mul %d, %h : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#back)
+  %ds = graph.mul %s, %s : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32> loc(#back)
+  graph.return %dv, %dh, %ds : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// The backward of others reads %y: it is kept, and %h is made again alone.
+// CHECK-LABEL: @read_elsewhere
+// CHECK: %[[H:.*]] = graph.exp %[[X:.*]] :
+// CHECK: %[[Y:.*]] = graph.sin %[[H]] :
+// CHECK: %[[D:.*]] = graph.mul %[[Y]], %[[Y]]
+// CHECK-NEXT: %[[E:.*]] = graph.mul %[[D]], %[[Y]]
+// CHECK-NEXT: %[[H2:.*]] = graph.exp %[[X]] {graph.recomputed}
+// CHECK-NEXT: graph.mul %[[E]], %[[H2]]
+#one = loc(fused<"forward #1">["m.dl"])
+#back = loc(fused<"backward exp #1">["m.dl"])
+#rest = loc(fused<"backward mul">["m.dl"])
+graph.step @read_elsewhere(%x: tensor<64x64xf32> input 0) -> (tensor<64x64xf32>) {
+  %h = graph.exp %x : (tensor<64x64xf32>) -> tensor<64x64xf32> loc(#one)
+  %y = graph.sin %h : (tensor<64x64xf32>) -> tensor<64x64xf32> loc(#one)
+  %d = graph.mul %y, %y : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#rest)
+  %e = graph.mul %d, %y : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#back)
+  %f = graph.mul %e, %h : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#back)
+  graph.return %f : tensor<64x64xf32>
+}
+
+// -----
+
+// Each module that the pattern names is a checkpoint; what goes into it is kept.
+// CHECK-LABEL: @modules
+// CHECK-NOT: graph.recomputed
+// NAMED-LABEL: @modules
+// NAMED: %[[A:.*]] = graph.exp %[[X:.*]] :
+// NAMED: %[[B:.*]] = graph.exp %[[A]] :
+// NAMED: %[[Z:.*]] = graph.exp %[[B]] :
+// NAMED: %[[B2:.*]] = graph.exp %[[A]] {graph.recomputed}
+// NAMED-NEXT: %[[D:.*]] = graph.mul %[[Z]], %[[B2]]
+// NAMED-NEXT: %[[A2:.*]] = graph.exp %[[X]] {graph.recomputed}
+// NAMED-NEXT: graph.mul %[[D]], %[[A2]]
+#a = loc("net.0"("m.dl":1:1))
+#b = loc("net.1.inner"("m.dl":2:1))
+#c = loc("head"("m.dl":3:1))
+#da = loc(fused<"backward exp">[#a])
+#db = loc(fused<"backward exp">[#b])
+graph.step @modules(%x: tensor<64x64xf32> input 0) -> (tensor<64x64xf32>) {
+  %a = graph.exp %x : (tensor<64x64xf32>) -> tensor<64x64xf32> loc(#a)
+  %b = graph.exp %a : (tensor<64x64xf32>) -> tensor<64x64xf32> loc(#b)
+  %z = graph.exp %b : (tensor<64x64xf32>) -> tensor<64x64xf32> loc(#c)
+  %d = graph.mul %z, %b : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#db)
+  %e = graph.mul %d, %a : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#da)
+  graph.return %e : tensor<64x64xf32>
+}
