@@ -10,9 +10,9 @@ namespace dl::graph {
 /// an op in a kernel does not have it.
 inline constexpr llvm::StringLiteral kMadeAgain = "graph.made_again";
 
-/// A unit attribute of an op that repeats an earlier one of a checkpoint for the
-/// backward, so that the two are not made one. An op in a kernel does not have
-/// it.
+/// A unit attribute of an op that repeats an earlier one of a checkpoint for
+/// the backward, so that the two are not made one. An op in a kernel does not
+/// have it.
 inline constexpr llvm::StringLiteral kRecomputed = "graph.recomputed";
 
 /// Of a step, where something is made again: {values, bytes that need not be

@@ -136,8 +136,7 @@ const std::vector<Parser::Option> &Parser::options() {
          (v == "json" ? p.result.reportJson : p.result.report) = true;
        }},
       {"--view", Required, [](Parser &p, StringRef v) { p.view(v); }},
-      {"--step", Required,
-       [](Parser &p, StringRef v) { p.result.step = v.str(); }},
+      {"--step", Required, [](Parser &p, StringRef v) { p.result.step = v; }},
       {"--check", None, [](Parser &p, StringRef) { p.result.check = true; }},
       {"-ffuse", None, [](Parser &p, StringRef) { p.result.fuse = true; }},
       {"-fno-fuse", None, [](Parser &p, StringRef) { p.result.fuse = false; }},
