@@ -5,8 +5,9 @@
 
 namespace dl::graph {
 
-/// A unit attribute of an op that has been chosen for a library. Nothing is
-/// fused with it; in a kernel, the op is all that the kernel computes.
+/// A unit attribute of a product that has been chosen for a library, and of the
+/// additions to it that are part of the call. Nothing else is fused with them;
+/// in a kernel, they are all that the kernel computes.
 inline constexpr llvm::StringLiteral kLibraryCall = "graph.library_call";
 
 } // namespace dl::graph

@@ -20,6 +20,13 @@ PayloadFacts payloadFacts(LoopNestOpInterface op) {
                (isa<math::MathDialect>(inner.getDialect()) &&
                 !isa<math::AbsFOp, math::FloorOp>(inner));
       });
+  if (op->getNumOperands() == 2 && payload.results.size() == 1)
+    if (auto add = payload.results[0].getDefiningOp<arith::AddFOp>())
+      facts.isAddition = nest.combine == Combine::None &&
+                         ((add.getLhs() == payload.scalars()[0] &&
+                           add.getRhs() == payload.scalars()[1]) ||
+                          (add.getLhs() == payload.scalars()[1] &&
+                           add.getRhs() == payload.scalars()[0]));
   return facts;
 }
 

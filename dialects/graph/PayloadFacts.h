@@ -12,6 +12,8 @@ struct PayloadFacts {
   /// Recomputing a value costs more than storing and loading it: exp, random
   /// numbers, an element that has to be looked for.
   bool isExpensive = false;
+  /// The sum of its two operands, which are floats.
+  bool isAddition = false;
 };
 
 PayloadFacts payloadFacts(LoopNestOpInterface op);

@@ -189,12 +189,18 @@ LogicalResult MultiplyOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << workspace.getName() << "' of " << bytes
            << " bytes for a workspace, which is bound or less than "
            << getProduct().getWorkspace();
-  for (MatrixAttr matrix :
-       {getProduct().getA(), getProduct().getB(), getProduct().getD()})
-    if (matrix.getBinding() < 0 ||
-        matrix.getBinding() >= static_cast<int64_t>(getBindings().size()))
+  ProductAttr product = getProduct();
+  SmallVector<int64_t> used{product.getA().getBinding(),
+                            product.getB().getBinding(),
+                            product.getD().getBinding()};
+  if (product.getC())
+    used.push_back(product.getC().getBinding());
+  if (product.getBias() != -1)
+    used.push_back(product.getBias());
+  for (int64_t binding : used)
+    if (binding < 0 || binding >= static_cast<int64_t>(getBindings().size()))
       return emitOpError("has a matrix in binding ")
-             << matrix.getBinding() << " of " << getBindings().size();
+             << binding << " of " << getBindings().size();
   return success();
 }
 

@@ -151,11 +151,13 @@ def Plan_ProductAttr : AttrDef<PlanDialect, "Product"> {
   let mnemonic = "product";
   let summary = "Products of matrices as a library takes them.";
   let description = [{
-    d = a b for each matrix of a batch: a is m x k, b k x n, and d m x n.
+    d = a b for each matrix of a batch: a is m x k, b k x n, and d m x n. Where they are there, c,
+    another m x n, is added, and a vector of n numbers that lie in the binding `bias`, to each row.
     `workspace` are the bytes that the library may use meanwhile.
   }];
   let parameters = (ins DefaultValuedParameter<"int64_t", "1">:$batch, "int64_t":$m, "int64_t":$n, "int64_t":$k,
                         "::dl::plan::MatrixAttr":$a, "::dl::plan::MatrixAttr":$b, "::dl::plan::MatrixAttr":$d,
+                        OptionalParameter<"::dl::plan::MatrixAttr">:$c, DefaultValuedParameter<"int64_t", "-1">:$bias,
                         EnumParameter<Plan_Arithmetic>:$arithmetic, "int64_t":$workspace);
   let assemblyFormat = "`<` struct(params) `>`";
 }

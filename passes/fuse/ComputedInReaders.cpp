@@ -169,7 +169,9 @@ bool KernelGroups::ReadersChoice::findReaders(Recipe &recipe) const {
       open.append(user->user_begin(), user->user_end());
       continue;
     }
-    if (it->second != OpKind::Elementwise && it->second != OpKind::Reduction)
+    if ((it->second != OpKind::Elementwise &&
+         it->second != OpKind::Reduction) ||
+        user->hasAttr(graph::kLibraryCall))
       return false;
     LoopNest nest = cast<LoopNestOpInterface>(user).getLoopNest();
     // (A frame of zeros around it is read, too; overlapping windows are not.)

@@ -218,7 +218,8 @@ StringRef KernelGroups::obstacleInContraction(const Group &group,
   ArrayRef<int64_t> product =
       typeOf(group.ops.front()->getResult(0)).getShape();
   bool windows = kind(op) == OpKind::Reduction;
-  if (group.ops.front()->hasAttr(graph::kLibraryCall))
+  if (group.ops.front()->hasAttr(graph::kLibraryCall) &&
+      !op->hasAttr(graph::kLibraryCall))
     return "a library computes that, and nothing else";
   if (cast<LoopNestOpInterface>(op).getLoopNest().isIndirect())
     return "it reads elements wherever an index says";
@@ -342,7 +343,8 @@ unsigned KernelGroups::canWait(Operation *op) const {
     return 0;
   Operation *reader = *op->getUsers().begin();
   auto it = kinds.find(reader);
-  if (it == kinds.end() || it->second != OpKind::Elementwise ||
+  if (it == kinds.end() || reader->hasAttr(graph::kLibraryCall) ||
+      it->second != OpKind::Elementwise ||
       typeOf(reader->getResult(0)).getShape() !=
           typeOf(op->getResult(0)).getShape())
     return 0;

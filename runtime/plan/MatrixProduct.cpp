@@ -4,10 +4,12 @@
 
 using namespace dlrt;
 
-std::array<MatrixShape, 3> dlrt::storedShapes(const fb::MultiplyT &product) {
-  std::array<MatrixShape, 3> shapes = {
-      {{product.m, product.k}, {product.k, product.n}, {product.m, product.n}}};
-  for (size_t i = 0; i < shapes.size(); ++i)
+std::array<MatrixShape, 4> dlrt::storedShapes(const fb::MultiplyT &product) {
+  std::array<MatrixShape, 4> shapes = {{{product.m, product.k},
+                                        {product.k, product.n},
+                                        {product.m, product.n},
+                                        {product.m, product.n}}};
+  for (size_t i = 0; i < product.matrices.size(); ++i)
     if (product.matrices[i].transposed())
       std::swap(shapes[i].rows, shapes[i].columns);
   return shapes;
@@ -53,20 +55,21 @@ std::string dlrt::checkProduct(const fb::MultiplyT &product,
       return fmt::format("it multiplies {} times {}x{} and {}x{}",
                          product.batch, product.m, product.k, product.k,
                          product.n);
-  if (product.matrices.size() != 3)
+  if (product.matrices.size() != 3 && product.matrices.size() != 4)
     return fmt::format("it has {} matrices", product.matrices.size());
   uint64_t each = elementBytes(product.arithmetic);
-  std::array<MatrixShape, 3> shapes = storedShapes(product);
-  for (size_t i = 0; i < shapes.size(); ++i) {
+  std::array<MatrixShape, 4> shapes = storedShapes(product);
+  for (size_t i = 0; i < product.matrices.size(); ++i) {
     const fb::MatrixPlace &matrix = product.matrices[i];
-    std::string_view name = std::string_view("abd").substr(i, 1);
+    std::string_view name = std::string_view("abdc").substr(i, 1);
     bool isResult = i == 2;
     uint64_t binding = matrix.binding(), elements;
     if (binding >= kernel.writes.size() || kernel.writes[binding] != isResult)
       return fmt::format("matrix {} is not what its launch {}", name,
                          isResult ? "writes" : "reads");
-    if (isResult && matrix.transposed())
-      return "its result is transposed";
+    if (i >= 2 && matrix.transposed())
+      return isResult ? "its result is transposed"
+                      : "what is added to it is transposed";
     if (matrix.stride() < shapes[i].columns || matrix.stride() > most)
       return fmt::format("rows of {} elements of matrix {} are {} apart",
                          shapes[i].columns, name, matrix.stride());
@@ -79,5 +82,17 @@ std::string dlrt::checkProduct(const fb::MultiplyT &product,
   }
   if (!areApart(product.matrices[2], shapes[2], product.batch))
     return "matrices of its result share bytes";
+  if (product.bias != -1) {
+    auto binding = static_cast<uint32_t>(product.bias);
+    if (binding >= kernel.writes.size() || kernel.writes[binding])
+      return "its bias is not what its launch reads";
+    if (kernel.binding_bytes[binding] / each < product.n ||
+        kernel.binding_aligns[binding] % each != 0)
+      return fmt::format("its bias of {} numbers is not in the {} bytes of "
+                         "binding {}",
+                         product.n, kernel.binding_bytes[binding], binding);
+    if (product.arithmetic == fb::Arithmetic::F64)
+      return "no library adds a bias in f64";
+  }
   return {};
 }

@@ -10,11 +10,11 @@
 
 namespace dlrt {
 
-/// Of a, b and d, as they lie in memory.
+/// Of a, b, d and c, as they lie in memory; c need not be there.
 struct MatrixShape {
   uint64_t rows, columns;
 };
-std::array<MatrixShape, 3> storedShapes(const fb::MultiplyT &product);
+std::array<MatrixShape, 4> storedShapes(const fb::MultiplyT &product);
 
 /// "f32", "tf32", "f64"
 std::string_view nameOf(fb::Arithmetic arithmetic);

@@ -89,6 +89,17 @@ class Products(OnBoth):
         self.assertEqual({c["arithmetic"] for c in commands["multiply"]}, {"f32"})
         self.assertEqual({c["arithmetic"] for c in self.commands(self.plan("tf32.plan", "--tf32"))["multiply"]}, {"tf32"})
 
+    def test_what_is_added_is_a_part_of_the_call(self):
+        """Biases of linear layers, what a residual connection adds, gradients that meet; no bias in f64, which the library does not know."""
+        def added(*options):
+            products = self.commands(self.plan("net.plan", *options))["multiply"]
+            return [("bias" in c, len(c["matrices"]) > 3) for c in products]
+        f32 = added()
+        self.assertEqual(f32.count((True, False)), 2)
+        self.assertEqual(f32.count((False, True)), 5)
+        f64 = added("--dtype=f64")
+        self.assertEqual((f64.count((False, True)), f64.count((False, False))), (5, PRODUCTS - 5))
+
     def test_calls(self):
         """As many as there are products: once before all are captured, and once for each graph."""
         plan, calls = self.plan("net.plan"), self.path("calls")

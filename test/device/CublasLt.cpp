@@ -5,6 +5,7 @@
 // was said, a workspace that is too small, an algorithm of another product.
 #include "test/device/LibraryApi.h"
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -18,6 +19,8 @@ struct Description {
   ComputeType compute;
   DataType scale;
   int transA = AsIs, transB = AsIs;
+  uint32_t epilogue = Nothing;
+  const void *bias = nullptr;
 };
 struct Layout {
   DataType type;
@@ -75,7 +78,7 @@ Status refuse(const char *format, ...) {
 struct Agreed {
   uint64_t product; ///< a hash of descriptions and layouts
   uint64_t workspace;
-  uint16_t alignments[4];
+  uint16_t alignments[4], biasAlignment;
   uint32_t reduction;
 };
 static_assert(sizeof(Agreed) <= sizeof(Algorithm));
@@ -92,11 +95,12 @@ struct Hash {
 };
 
 uint64_t hashOf(const Description &description, const Layout &a,
-                const Layout &b, const Layout &d) {
+                const Layout &b, const Layout &c, const Layout &d) {
   Hash hash;
   hash.add(description.compute), hash.add(description.scale);
   hash.add(description.transA), hash.add(description.transB);
-  hash.add(a), hash.add(b), hash.add(d);
+  hash.add(description.epilogue);
+  hash.add(a), hash.add(b), hash.add(c), hash.add(d);
   return hash.value;
 }
 
@@ -124,7 +128,19 @@ Status check(const Description &description, const Layout &a, const Layout &b,
                   (unsigned long long)d.rows, (unsigned long long)d.columns);
   if (d.batch > 1 && d.batchStride == 0)
     return refuse("all of a batch in one place");
+  if (description.epilogue != Nothing && description.epilogue != Bias)
+    return refuse("epilogue %u", description.epilogue);
+  if (description.epilogue == Bias && isDouble)
+    return NotSupported;
+  if (description.epilogue == Bias && !description.bias)
+    return refuse("no bias");
   return Success;
+}
+
+/// Of an address, as far as libraries tell them apart.
+uint16_t alignmentOf(const void *at) {
+  auto address = reinterpret_cast<uintptr_t>(at);
+  return uint16_t(std::min<uintptr_t>(address & -address, 256));
 }
 
 /// As tensor cores take it: 10 bits of mantissa.
@@ -140,11 +156,11 @@ float rounded(float value, bool tf32) {
 
 struct Call {
   Description description;
-  Layout a, b, d;
-  const char *from[2];
+  Layout a, b, c, d;
+  const char *from[3]; ///< a, b and c, which may be null
   char *to, *workspace;
   uint64_t workspaceBytes;
-  double alpha;
+  double alpha, beta;
   uint32_t reduction;
   unsigned runs = 0;
 
@@ -159,7 +175,7 @@ struct Call {
     }
     float value;
     memcpy(&value, at, 4);
-    return rounded(value, description.compute == ComputeTf32);
+    return rounded(value, &layout != &c && description.compute == ComputeTf32);
   }
 
   void run() {
@@ -180,7 +196,12 @@ struct Call {
           // Parts that are added as they come have other bits each time.
           if (reduction == InPlace)
             sum *= 1 + 1e-6 * (runs % 7);
-          store(matrix, row, column, alpha * sum);
+          sum *= alpha;
+          if (from[2])
+            sum += beta * element(from[2], c, matrix, row, column);
+          if (description.epilogue == Bias)
+            sum += static_cast<const float *>(description.bias)[row];
+          store(matrix, row, column, sum);
         }
   }
 
@@ -268,9 +289,11 @@ DLEMU_LIBRARY Status cublasLtMatmulDescSetAttribute(Description *description,
                                                     const void *value,
                                                     size_t bytes) {
   DLEMU_CALLED(cublasLtMatmulDescSetAttribute);
-  return attribute == TransA   ? set(description->transA, value, bytes)
-         : attribute == TransB ? set(description->transB, value, bytes)
-                               : refuse("attribute %d", attribute);
+  return attribute == TransA        ? set(description->transA, value, bytes)
+         : attribute == TransB      ? set(description->transB, value, bytes)
+         : attribute == Epilogue    ? set(description->epilogue, value, bytes)
+         : attribute == BiasPointer ? set(description->bias, value, bytes)
+                                    : refuse("attribute %d", attribute);
 }
 
 DLEMU_LIBRARY Status cublasLtMatrixLayoutCreate(Layout **layout, DataType type,
@@ -329,8 +352,11 @@ DLEMU_LIBRARY Status cublasLtMatmulAlgoGetHeuristic(
   *count = 0;
   if (Status wrong = check(*description, *a, *b, *c, *d))
     return wrong;
-  Agreed agreed = {
-      hashOf(*description, *a, *b, *d), preference->workspace, {}, NoReduction};
+  Agreed agreed = {hashOf(*description, *a, *b, *c, *d),
+                   preference->workspace,
+                   {},
+                   alignmentOf(description->bias),
+                   NoReduction};
   for (int i = 0; i < 4; ++i)
     agreed.alignments[i] = uint16_t(preference->alignments[i]);
   auto add = [&](Status state, uint32_t reduction) {
@@ -376,7 +402,8 @@ DLEMU_LIBRARY Status cublasLtMatmul(void *, Description *description,
     return wrong;
   Agreed agreed;
   memcpy(&agreed, algorithm, sizeof(agreed));
-  if (agreed.product != hashOf(*description, *layoutA, *layoutB, *layoutD))
+  if (agreed.product !=
+      hashOf(*description, *layoutA, *layoutB, *layoutC, *layoutD))
     return refuse("an algorithm that was proposed for another product");
   if (workspaceBytes < agreed.workspace)
     return refuse("a workspace of %zu bytes, the algorithm needs %llu",
@@ -396,19 +423,33 @@ DLEMU_LIBRARY Status cublasLtMatmul(void *, Description *description,
   }
   if (!driver().holds(address(workspace), agreed.workspace))
     return refuse("the workspace is not in the device's memory");
-  if (scalar(beta, description->scale) != 0)
-    return NotSupported;
+  bool adds = scalar(beta, description->scale) != 0;
+  if (adds && c == d &&
+      (layoutC->stride != layoutD->stride ||
+       layoutC->batchStride != layoutD->batchStride))
+    return refuse("C and D are one, and lie in two ways");
+  if (description->epilogue == Bias) {
+    if (alignmentOf(description->bias) < agreed.biasAlignment)
+      return refuse("the bias is not aligned to %u bytes, as was said",
+                    agreed.biasAlignment);
+    if (!driver().holds(address(description->bias), 4 * layoutD->rows))
+      return refuse("a bias of %llu numbers is not in the device's memory",
+                    (unsigned long long)layoutD->rows);
+  }
   static std::deque<Call> calls; // a graph runs its own again and again
   Call &call = calls.emplace_back();
   call = {*description,
           *layoutA,
           *layoutB,
+          *layoutC,
           *layoutD,
-          {static_cast<const char *>(a), static_cast<const char *>(b)},
+          {static_cast<const char *>(a), static_cast<const char *>(b),
+           adds ? static_cast<const char *>(c) : nullptr},
           static_cast<char *>(d),
           static_cast<char *>(workspace),
           agreed.workspace,
           scalar(alpha, description->scale),
+          scalar(beta, description->scale),
           agreed.reduction};
   int result = driver().launchHostFunction(
       stream, [](void *data) { static_cast<Call *>(data)->run(); }, &call);

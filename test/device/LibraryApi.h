@@ -20,7 +20,13 @@ enum Status : int {
 enum ComputeType : int { Compute32F = 68, Compute64F = 70, ComputeTf32 = 77 };
 enum DataType : int { Real32F = 0, Real64F = 1 };
 enum Operation : int { AsIs = 0, Transposed = 1 };
-enum DescriptionAttribute : int { TransA = 3, TransB = 4 };
+enum DescriptionAttribute : int {
+  TransA = 3,
+  TransB = 4,
+  Epilogue = 7,
+  BiasPointer = 8,
+};
+enum EpilogueKind : uint32_t { Nothing = 1, Bias = 4 };
 enum LayoutAttribute : int { BatchCount = 5, BatchOffset = 6 };
 enum PreferenceAttribute : int {
   MaxWorkspace = 1,

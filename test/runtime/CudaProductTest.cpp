@@ -21,6 +21,7 @@ struct Place {
 struct Shape {
   uint64_t batch, m, n, k;
   Place a, b, d;
+  bool adds = false, hasBias = false; // c, which lies as d does
 };
 
 /// A program with one product, whose operands are random.
@@ -28,8 +29,8 @@ struct Multiplication {
   PlanBuilder builder = singleProgramPlan();
   Shape shape;
   bool isDouble;
-  uint32_t buffers[3], workspace, kernel;
-  std::vector<double> values[2];
+  uint32_t buffers[5], workspace, kernel;
+  std::vector<double> values[5]; // not of the result
 
   Multiplication(const Shape &shape, fb::Arithmetic arithmetic,
                  uint64_t workspaceBytes = 4096)
@@ -54,9 +55,25 @@ struct Multiplication {
       if (i < 2)
         fill(values[i], elements, i);
     }
+    std::vector<bool> writes = {false, false, true};
+    auto bind = [&](int which, uint64_t elements) {
+      fill(values[which], elements, which);
+      bytes.push_back(elements * elementBytes());
+      writes.push_back(false);
+      buffers[which] = builder.arena(bytes.back());
+      product.launch->bindings.push_back(builder.whole(buffers[which]));
+      return static_cast<uint32_t>(bytes.size() - 1);
+    };
+    if (shape.adds)
+      product.matrices.push_back(
+          fb::MatrixPlace(shape.d.batchStride, shape.d.stride,
+                          bind(3, bytes[2] / elementBytes()), false));
+    if (shape.hasBias)
+      product.bias = int32_t(bind(4, shape.n));
     workspace = builder.arena(workspaceBytes);
-    kernel = builder.kernel("multiply_small", 1, bytes, {false, false, true});
-    builder.plan.kernels[kernel]->binding_aligns.assign(3, elementBytes());
+    kernel = builder.kernel("multiply_small", 1, bytes, writes);
+    builder.plan.kernels[kernel]->binding_aligns.assign(bytes.size(),
+                                                        elementBytes());
     product.launch->kernel = kernel;
     product.batch = shape.batch;
     product.m = shape.m;
@@ -107,8 +124,9 @@ struct Multiplication {
   }
 
   void write(Device &device) {
-    for (int i = 0; i < 2; ++i)
-      EXPECT_TRUE(device.write({buffers[i]}, bytesOf(values[i])).ok());
+    for (int i = 0; i < 5; ++i)
+      if (!values[i].empty())
+        EXPECT_TRUE(device.write({buffers[i]}, bytesOf(values[i])).ok());
   }
 
   /// The result, as it lies in memory.
@@ -135,11 +153,16 @@ struct Multiplication {
     std::vector<double> wanted(result.size());
     for (uint64_t batch = 0; batch < shape.batch; ++batch)
       for (uint64_t row = 0; row < shape.m; ++row)
-        for (uint64_t column = 0; column < shape.n; ++column)
+        for (uint64_t column = 0; column < shape.n; ++column) {
+          double &sum = wanted[index(2, batch, row, column)];
           for (uint64_t k = 0; k < shape.k; ++k)
-            wanted[index(2, batch, row, column)] +=
-                values[0][index(0, batch, row, k)] *
-                values[1][index(1, batch, k, column)];
+            sum += values[0][index(0, batch, row, k)] *
+                   values[1][index(1, batch, k, column)];
+          if (shape.adds)
+            sum += values[3][index(2, batch, row, column)];
+          if (shape.hasBias)
+            sum += values[4][column];
+        }
     for (size_t i = 0; i < result.size(); ++i)
       worst = std::max(worst, std::abs(result[i] - wanted[i]));
     return worst;
@@ -162,11 +185,17 @@ TEST(CudaProducts, InEachArithmeticAndLayout) {
       {3, 4, 5, 6, {18, 6}, {15, 5}, {15, 5}}, // heads beside one another
       {1, 1, 8, 16, {16}, {8}, {8}},
       {1, 8, 1, 16, {16}, {16, 0, true}, {1}},
+      {1, 7, 6, 5, {5}, {6}, {11}, true},
+      {3, 4, 5, 6, {18, 6}, {15, 5}, {15, 5}, true},
+      {1, 7, 6, 5, {5}, {6}, {6}, false, true},
+      {3, 4, 5, 6, {6, 24}, {6, 30, true}, {5, 20}, true, true},
   };
   for (const Shape &shape : shapes)
     for (auto [arithmetic, bound] : {std::pair(fb::Arithmetic::F32, 1e-6),
                                      {fb::Arithmetic::TF32, 2e-3},
                                      {fb::Arithmetic::F64, 1e-14}}) {
+      if (shape.hasBias && arithmetic == fb::Arithmetic::F64)
+        continue; // which a plan may not ask for
       Multiplication product(shape, arithmetic);
       Opened opened(product.file());
       ASSERT_TRUE(opened.status.ok()) << opened.status.message();
@@ -297,6 +326,32 @@ TEST(CudaProducts, WhatAPlanMayNotSay) {
               "it multiplies 1 times 1099511627776x4");
   EXPECT_SAYS(after([](M &m) { m.product().matrices.pop_back(); }),
               "it has 2 matrices");
+  const Shape more = {1, 3, 5, 4, {4}, {4, 0, true}, {5}, true, true};
+  EXPECT_SAYS(after(matrix(3, 5, 3, true), more),
+              "what is added to it is transposed");
+  EXPECT_SAYS(after(matrix(3, 6, 3), more), "matrix c leaves the 60 bytes");
+  EXPECT_SAYS(after(matrix(3, 5, 2), more),
+              "matrix c is not what its launch reads");
+  EXPECT_SAYS(after([](M &m) { m.product().bias = 2; }, more),
+              "its bias is not what its launch reads");
+  EXPECT_SAYS(after([](M &m) { m.product().bias = -2; }, more),
+              "its bias is not what its launch reads");
+  EXPECT_SAYS(after([](M &m) { m.product().bias = 1 << 30; }, more),
+              "its bias is not what its launch reads");
+  EXPECT_SAYS(after(
+                  [](M &m) {
+                    uint32_t kernel = m.product().launch->kernel;
+                    m.builder.plan.kernels[kernel]->binding_bytes[4] = 16;
+                    fb::Range &range = m.product().launch->bindings[4];
+                    range = fb::Range(range.buffer(), range.offset(), 16);
+                  },
+                  more),
+              "its bias of 5 numbers is not in the 16 bytes of binding 4");
+  {
+    Multiplication wide({1, 3, 5, 4, {4}, {4, 0, true}, {5}, false, true},
+                        fb::Arithmetic::F64);
+    EXPECT_SAYS(wide.verdict(), "no library adds a bias in f64");
+  }
   EXPECT_SAYS(after([](M &m) { m.product().arithmetic = fb::Arithmetic(3); }),
               "unknown arithmetic");
   EXPECT_SAYS(after([](M &m) { m.product().arithmetic = fb::Arithmetic::F64; }),

@@ -142,10 +142,11 @@ static std::string blockText(const fb::PlanT &plan,
                              const fb::CommandT &command) {
   if (const fb::MultiplyT *product = command.work.AsMultiply())
     return fmt::format(
-        ", {}x{} by {}x{}{} in {}", product->m, product->k, product->k,
+        ", {}x{} by {}x{}{} in {}{}{}", product->m, product->k, product->k,
         product->n,
         product->batch == 1 ? "" : fmt::format(" {} times", product->batch),
-        nameOf(product->arithmetic));
+        nameOf(product->arithmetic), product->matrices.size() > 3 ? " + c" : "",
+        product->bias == -1 ? "" : " + bias");
   const fb::LaunchT *launch = command.work.AsLaunch();
   if (!launch || variantOf(*plan.kernels[launch->kernel]).threads == 0)
     return "";

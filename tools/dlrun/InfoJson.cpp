@@ -228,6 +228,8 @@ static void writeWork(JsonWriter &json, const fb::MultiplyT &product) {
         .field("transposed", matrix.transposed())
         .endObject();
   json.endArray();
+  if (product.bias != -1)
+    json.field("bias", product.bias);
 }
 
 static void writeProgram(JsonWriter &json, const Mesh &mesh,

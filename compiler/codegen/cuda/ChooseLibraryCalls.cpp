@@ -3,6 +3,7 @@
 #include "compiler/codegen/cuda/Passes.h"
 #include "dialects/graph/Check.h"
 #include "dialects/graph/LibraryCall.h"
+#include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/StorageOrder.h"
 #include "dialects/graph/TensorBytes.h"
@@ -20,8 +21,8 @@ namespace dl {
 namespace dl::cuda {
 namespace {
 
-/// The op and the views that it reads through, in their order.
-llvm::SetVector<Operation *> withViews(Operation *product) {
+/// The ops and the views that they read through, in their order.
+llvm::SetVector<Operation *> withViews(ArrayRef<Operation *> chain) {
   llvm::SetVector<Operation *> ops;
   auto add = [&](auto &&add, Value value) -> void {
     auto view = value.getDefiningOp<graph::LoopNestOpInterface>();
@@ -31,17 +32,22 @@ llvm::SetVector<Operation *> withViews(Operation *product) {
     add(add, view->getOperand(0));
     ops.insert(view);
   };
-  for (Value operand : product->getOperands())
-    add(add, operand);
-  ops.insert(product);
+  for (Operation *op : chain) {
+    for (Value operand : op->getOperands())
+      add(add, operand);
+    ops.insert(op);
+  }
   return ops;
 }
 
-/// The kernel that a product would be by itself, nowhere in the function.
+/// The kernel that a product would be with nothing but what is added to it,
+/// nowhere in the function.
 class KernelAlone {
 public:
-  explicit KernelAlone(Operation *product) {
-    llvm::SetVector<Operation *> ops = withViews(product);
+  /// The product first.
+  explicit KernelAlone(ArrayRef<Operation *> chain) {
+    llvm::SetVector<Operation *> ops = withViews(chain);
+    Operation *product = chain.front(), *last = chain.back();
     llvm::SetVector<Value> inputs;
     for (Operation *op : ops)
       for (Value operand : op->getOperands())
@@ -50,7 +56,7 @@ public:
     OperationState state(product->getLoc(),
                          graph::KernelOp::getOperationName());
     state.addOperands(inputs.getArrayRef());
-    state.addTypes(product->getResultTypes());
+    state.addTypes(last->getResultTypes());
     OpBuilder builder(product->getContext());
     state.addAttribute("name", builder.getStringAttr("alone"));
     state.addRegion();
@@ -62,7 +68,7 @@ public:
     builder.setInsertionPointToEnd(block);
     for (Operation *op : ops)
       builder.clone(*op, inner);
-    Value result = inner.lookup(product->getResult(0));
+    Value result = inner.lookup(last->getResult(0));
     graph::YieldOp::create(builder, product->getLoc(), result);
   }
   KernelAlone(const KernelAlone &) = delete;
@@ -70,6 +76,25 @@ public:
 
   graph::KernelOp kernel;
 };
+
+/// What the one reader of a value may be for a library to compute it, too, with
+/// operands that fusion leaves in memory.
+Operation *addedTo(Value value) {
+  if (!value.hasOneUse())
+    return nullptr;
+  auto add = dyn_cast<graph::LoopNestOpInterface>(*value.getUsers().begin());
+  if (!add || add->hasAttr(graph::kLibraryCall) ||
+      add->getBlock() != value.getParentBlock() ||
+      !graph::payloadFacts(add).isAddition ||
+      add->getResult(0).getType() != value.getType())
+    return nullptr;
+  for (Value operand : add->getOperands())
+    if (Operation *maker = operand.getDefiningOp();
+        maker &&
+        (maker->getNumOperands() == 0 || maker->hasAttr(graph::kMadeAgain)))
+      return nullptr;
+  return add;
+}
 
 /// Something that a kernel of ours would compute on its sums.
 bool hasEpilogue(Operation *product) {
@@ -101,38 +126,64 @@ struct ChooseLibraryCalls : impl::ChooseLibraryCallsBase<ChooseLibraryCalls> {
   }
 
 private:
-  void choose(Operation *op) {
-    KernelAlone alone(op);
+  struct Call {
+    plan::ProductAttr product;
+    int64_t bytes = 0;
+  };
+
+  /// As one call; without a product where there is none, then `why`.
+  FailureOr<Call> callOf(ArrayRef<Operation *> chain, StringRef &why) {
+    KernelAlone alone(chain);
     WorkingOn at(alone.kernel);
     FailureOr<kernel::KernelBody> body =
         kernel::KernelBody::create(alone.kernel);
     if (failed(body))
-      return signalPassFailure();
+      return failure();
     kernel::StagedKernel staged(std::move(*body),
                                 kernel::ProductReaders::Together);
+    return Call{libraryProduct(staged, tf32, why), staged.bytes()};
+  }
+
+  void choose(Operation *op) {
+    SmallVector<Operation *> chain{op};
     StringRef why;
-    plan::ProductAttr product = libraryProduct(staged, tf32, why);
+    FailureOr<Call> call = callOf(chain, why);
+    if (failed(call))
+      return signalPassFailure();
     StringRef name = op->getName().stripDialect();
-    if (!product) {
+    if (!call->product) {
       emitRemark(op->getLoc()) << name << ": on a kernel of our own: " << why;
       return;
     }
+    while (Operation *next = addedTo(chain.back()->getResult(0))) {
+      chain.push_back(next);
+      FailureOr<Call> longer = callOf(chain, why);
+      if (failed(longer))
+        return signalPassFailure();
+      if (!longer->product) {
+        chain.pop_back();
+        break;
+      }
+      call = longer;
+    }
+    plan::ProductAttr product = call->product;
     auto rates = ratesOf(product.getArithmetic());
     double flops = 2.0 * double(product.getBatch()) * double(product.getM()) *
                    double(product.getN()) * double(product.getK());
-    double traffic = double(staged.bytes()) / machine.bytesPerSecond;
+    double traffic = double(call->bytes) / machine.bytesPerSecond;
     double own = std::max(flops / rates.first, traffic);
     // More than one launch: where several blocks share sums, another one adds.
     double library =
         std::max(flops / rates.second, traffic) + machine.serialSeconds;
     double after = 0; // to store the product, and to load it again
-    if (hasEpilogue(op))
+    if (hasEpilogue(chain.back()))
       after = machine.serialSeconds +
               2.0 * double(graph::tensorBytes(op->getResult(0).getType())) /
                   machine.bytesPerSecond;
     bool isFaster = library + after < own;
     if (isFaster)
-      op->setAttr(graph::kLibraryCall, UnitAttr::get(&getContext()));
+      for (Operation *part : chain)
+        part->setAttr(graph::kLibraryCall, UnitAttr::get(&getContext()));
     std::string apart =
         after == 0 ? ""
                    : llvm::formatv(" and {0:f1} us for what is computed on it",
@@ -143,8 +194,10 @@ private:
                       library * 1e6, apart, own * 1e6)
             .str();
     emitRemark(op->getLoc())
-        << name << (isFaster ? ": by cuBLASLt: " : ": not by cuBLASLt: ")
-        << "it takes " << times;
+        << name << (isFaster ? ": by cuBLASLt" : ": not by cuBLASLt")
+        << (product.getBias() != -1 ? " with the bias" : "")
+        << (product.getC() ? " with a matrix that is added" : "")
+        << ": it takes " << times;
   }
 
   /// Ours, and the library's.

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cuda/LibraryProduct.h"
 #include "compiler/codegen/kernel/LinearOperand.h"
+#include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/TensorBytes.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,13 +15,14 @@ namespace {
 using kernel::Placement;
 using kernel::StagedKernel;
 
-constexpr unsigned A = 0, B = 1, D = 2;
+/// Two more are what is added to it.
+constexpr unsigned A = 0, B = 1, D = 2, Added = 3, All = 5;
 
 /// Some loops that are one: how many iterations, and elements from one to the
 /// next of each matrix.
 struct Axis {
   int64_t extent = 1;
-  std::array<int64_t, 3> strides = {0, 0, 0};
+  std::array<int64_t, All> strides = {};
 };
 
 /// Loops of one kind, as few as can be, the innermost first: those whose
@@ -35,7 +37,7 @@ SmallVector<Axis, 4> joined(SmallVector<Axis, 4> loops) {
   SmallVector<Axis, 4> axes;
   for (const Axis &loop : loops) {
     bool follows = !axes.empty();
-    for (unsigned i : {A, B, D})
+    for (unsigned i = 0; i < All; ++i)
       follows = follows &&
                 loop.strides[i] == axes.back().strides[i] * axes.back().extent;
     if (follows)
@@ -53,7 +55,7 @@ public:
         nest(kernel.nest(stage.op)), why(why) {}
 
   plan::ProductAttr product(bool tf32) {
-    if (!isAlone() || !findStrides() || !sortLoops())
+    if (!isAlone() || !findStrides() || !findAdded() || !sortLoops())
       return {};
     // Rows and columns change places where the result stands column by column.
     if (columns.extent > 1 && columns.strides[D] != 1) {
@@ -66,12 +68,22 @@ public:
          d = matrix(D, rows, columns);
     if (!a || !b || !d)
       return refuse("neighbours of an operand are not neighbours in memory");
+    plan::MatrixAttr c;
+    int64_t bias = -1;
+    for (unsigned i = Added; i < Added + numAdded; ++i) {
+      if (isBias(i, d) && bias == -1)
+        bias = bindings[i];
+      else if (!c && lies(i, D))
+        c = matrix(i, rows, columns);
+      else
+        return refuse("what is added to it is no matrix that lies as it does");
+    }
     MLIRContext *context = stage.op->getContext();
     auto arithmetic = element.isF64() ? plan::Arithmetic::F64
                       : tf32          ? plan::Arithmetic::TF32
                                       : plan::Arithmetic::F32;
     return plan::ProductAttr::get(context, batches.extent, rows.extent,
-                                  columns.extent, sums.extent, a, b, d,
+                                  columns.extent, sums.extent, a, b, d, c, bias,
                                   arithmetic, workspaceBytes());
   }
 
@@ -81,11 +93,23 @@ private:
     return {};
   }
 
-  /// Nothing but the product of what is in memory.
+  /// Nothing but the product of what is in memory, and what is added to it.
   bool isAlone() {
     bool alone = kernel.stages().size() == 1 && stage.contraction &&
-                 !stage.epilogue && stage.followers.empty() &&
                  kernel.op()->getNumResults() == 1;
+    result = stage.op->getResult(0);
+    while (alone && result.hasOneUse() && numAdded < All - Added) {
+      OpOperand &use = *result.getUses().begin();
+      auto add = dyn_cast<graph::LoopNestOpInterface>(use.getOwner());
+      if (!add || !graph::payloadFacts(add).isAddition ||
+          add->getResult(0).getType() != result.getType() ||
+          !kernel.nest(add).accesses[use.getOperandNumber()].map.isIdentity())
+        break;
+      additions[numAdded++] = {add, 1 - use.getOperandNumber()};
+      result = add->getResult(0);
+    }
+    alone = alone && kernel.isPlaced(result) &&
+            kernel.placement(result).kind == Placement::Result;
     element = cast<RankedTensorType>(stage.op->getResult(0).getType())
                   .getElementType();
     bool known = element.isF32() || element.isF64();
@@ -98,10 +122,10 @@ private:
   }
 
   bool findStrides() {
-    const Placement &result = kernel.placement(stage.op->getResult(0));
+    const Placement &place = kernel.placement(result);
     for (unsigned dim = 0; dim < nest.extents.size(); ++dim)
-      strides[D].push_back(dim < nest.numParallel ? result.strides[dim] : 0);
-    bindings[D] = kernel.op()->getNumOperands() + result.number;
+      strides[D].push_back(dim < nest.numParallel ? place.strides[dim] : 0);
+    bindings[D] = kernel.op()->getNumOperands() + place.number;
     SmallVector<AffineExpr> dims;
     for (unsigned dim = 0; dim < nest.extents.size(); ++dim)
       dims.push_back(getAffineDimExpr(dim, stage.op->getContext()));
@@ -111,37 +135,85 @@ private:
         why = "it looks beyond an operand, as convolutions do";
         return false;
       }
-      auto index = kernel::accessAt(access, dims);
-      SmallVector<AffineExpr> at(index.begin(), index.end());
-      Value leaf = kernel.viewedLeaf(stage.op->getOperand(i), at);
-      if (!leaf || kernel.placement(leaf).kind != Placement::Operand) {
-        why = "an operand is computed while it is read";
+      if (!findStrides(i, stage.op->getOperand(i), access, dims))
         return false;
-      }
-      const Placement &operand = kernel.placement(leaf);
-      bindings[i] = operand.number;
-      strides[i].assign(nest.extents.size(), 0);
-      int64_t constant = 0;
-      for (auto [expr, stride] : llvm::zip_equal(at, operand.strides))
-        if (failed(kernel::addLinear(expr, stride, strides[i], constant))) {
-          why = "an operand is not read at even strides";
-          return false;
-        }
-      if (constant != 0 || !operand.offsets.empty() ||
-          llvm::any_of(strides[i], [](int64_t s) { return s < 0; })) {
-        why = "an operand begins within another tensor";
-        return false;
-      }
     }
     return true;
+  }
+
+  /// Of what one of the matrices is read from.
+  bool findStrides(unsigned which, Value value, const graph::Access &access,
+                   ArrayRef<AffineExpr> dims) {
+    auto index = kernel::accessAt(access, dims);
+    SmallVector<AffineExpr> at(index.begin(), index.end());
+    Value leaf = kernel.viewedLeaf(value, at);
+    if (!leaf || kernel.placement(leaf).kind != Placement::Operand) {
+      why = "an operand is computed while it is read";
+      return false;
+    }
+    const Placement &operand = kernel.placement(leaf);
+    bindings[which] = operand.number;
+    strides[which].assign(nest.extents.size(), 0);
+    int64_t constant = 0;
+    for (auto [expr, stride] : llvm::zip_equal(at, operand.strides))
+      if (failed(kernel::addLinear(expr, stride, strides[which], constant))) {
+        why = "an operand is not read at even strides";
+        return false;
+      }
+    if (constant != 0 || !operand.offsets.empty() ||
+        llvm::any_of(strides[which], [](int64_t s) { return s < 0; })) {
+      why = "an operand begins within another tensor";
+      return false;
+    }
+    return true;
+  }
+
+  bool findAdded() {
+    for (unsigned i = Added; i < All; ++i)
+      strides[i].assign(nest.extents.size(), 0);
+    for (unsigned i = 0; i < numAdded; ++i) {
+      auto [add, operand] = additions[i];
+      const graph::LoopNest &loops = kernel.nest(add);
+      const graph::Access &access = loops.accesses[operand];
+      if (access.outside || !access.guards.empty() || access.indirect) {
+        why = "what is added to it is not there everywhere";
+        return false;
+      }
+      SmallVector<AffineExpr> dims;
+      for (unsigned dim = 0; dim < loops.extents.size(); ++dim)
+        dims.push_back(getAffineDimExpr(dim, add->getContext()));
+      if (!findStrides(Added + i, add->getOperand(operand), access, dims))
+        return false;
+    }
+    return true;
+  }
+
+  /// A number for each column. (Where rows of the result are longer than what
+  /// they hold, the library has been seen to forget some in f32:
+  /// https://github.com/dfyz/cublaslt-bias-epilogue.)
+  bool isBias(unsigned which, plan::MatrixAttr d) const {
+    return element.isF32() && rows.strides[which] == 0 &&
+           batches.strides[which] == 0 &&
+           (columns.extent == 1 || columns.strides[which] == 1) &&
+           static_cast<int64_t>(d.getStride()) == columns.extent;
+  }
+
+  /// One matrix has its elements where the other one has them.
+  bool lies(unsigned which, unsigned as) const {
+    return llvm::all_of(ArrayRef<const Axis *>{&batches, &rows, &columns},
+                        [&](const Axis *axis) {
+                          return axis->extent == 1 ||
+                                 axis->strides[which] == axis->strides[as];
+                        });
   }
 
   bool sortLoops() {
     SmallVector<Axis, 4> kinds[4];
     enum { Batches, Rows, Columns, Sums };
     for (unsigned dim = 0; dim < nest.extents.size(); ++dim) {
-      Axis axis{nest.extents[dim],
-                {strides[A][dim], strides[B][dim], strides[D][dim]}};
+      Axis axis{nest.extents[dim], {}};
+      for (unsigned i = 0; i < All; ++i)
+        axis.strides[i] = strides[i][dim];
       if (axis.extent == 1)
         continue;
       bool inA = axis.strides[A] != 0, inB = axis.strides[B] != 0;
@@ -191,7 +263,7 @@ private:
     };
     if (auto straight = stored(down, across, false))
       return straight;
-    return which == D ? plan::MatrixAttr() : stored(across, down, true);
+    return which >= D ? plan::MatrixAttr() : stored(across, down, true);
   }
 
   /// Parts of sums of up to 16 blocks, and what a library needs besides; no
@@ -208,8 +280,15 @@ private:
   const graph::LoopNest &nest;
   StringRef &why;
   Type element;
-  SmallVector<int64_t, 8> strides[3];
-  int64_t bindings[3] = {};
+  Value result;
+  struct Addition {
+    Operation *op = nullptr;
+    unsigned operand = 0; // what it adds
+  };
+  std::array<Addition, All - Added> additions;
+  unsigned numAdded = 0;
+  std::array<SmallVector<int64_t, 8>, All> strides;
+  std::array<int64_t, All> bindings = {};
   Axis batches, rows, columns, sums;
   unsigned first = A, second = B;
 };

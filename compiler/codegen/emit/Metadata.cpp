@@ -419,10 +419,13 @@ private:
     product.m = from.getM();
     product.n = from.getN();
     product.k = from.getK();
-    for (plan::MatrixAttr matrix : {from.getA(), from.getB(), from.getD()})
-      product.matrices.push_back(
-          fb::MatrixPlace(matrix.getBatchStride(), matrix.getStride(),
-                          matrix.getBinding(), matrix.getTransposed()));
+    for (plan::MatrixAttr matrix :
+         {from.getA(), from.getB(), from.getD(), from.getC()})
+      if (matrix)
+        product.matrices.push_back(
+            fb::MatrixPlace(matrix.getBatchStride(), matrix.getStride(),
+                            matrix.getBinding(), matrix.getTransposed()));
+    product.bias = static_cast<int32_t>(from.getBias());
     product.arithmetic = static_cast<fb::Arithmetic>(from.getArithmetic());
     product.workspace = buffers.lookup(op.getWorkspace());
     command.work.Set(std::move(product));

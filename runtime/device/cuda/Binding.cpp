@@ -165,6 +165,8 @@ void Binding::bindProduct(const JointCommand::Part &part,
   out.product = on.products.of(plan, product);
   for (size_t i = 0; i < product.matrices.size(); ++i)
     out.operands.matrices[i] = out.arguments[product.matrices[i].binding()];
+  if (product.bias != -1)
+    out.operands.bias = out.arguments[static_cast<uint32_t>(product.bias)];
   out.operands.workspace = arenaAddress(part.rank, {product.workspace, 0, 0});
 }
 

@@ -41,6 +41,8 @@ enum : int { transposed = 1 };           // cublasOperation_t
 enum : int { // attributes of a description, of a layout, of a preference
   descriptionTransA = 3,
   descriptionTransB = 4,
+  descriptionEpilogue = 7,
+  descriptionBias = 8,
   layoutBatchCount = 5,
   layoutBatchStride = 6,
   preferWorkspace = 1,
@@ -50,6 +52,7 @@ enum : int { // attributes of a description, of a layout, of a preference
   preferAlignmentC = 7,
   preferAlignmentD = 8,
 };
+enum : uint32_t { epilogueBias = 4 };  // a number for each row of the result
 enum : int { algorithmReduction = 3 }; // of an algorithm's configuration
 
 /// How sums that several blocks share are added: in the output in turn, which

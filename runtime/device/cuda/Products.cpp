@@ -27,18 +27,24 @@ static ProductQuestion questionOf(const fb::PlanT &plan,
                            .k = product.k,
                            .arithmetic = product.arithmetic,
                            .matrices = {},
+                           .adds = product.matrices.size() > 3,
+                           .biasAlignment = 0,
                            .workspaceBytes = 0};
-  std::array<MatrixShape, 3> shapes = storedShapes(product);
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    const fb::MatrixPlace &place = product.matrices[i];
-    const fb::Range &range = product.launch->bindings[place.binding()];
+  auto alignmentIn = [&](uint32_t binding) {
+    const fb::Range &range = product.launch->bindings[binding];
     const fb::BufferT &buffer = *plan.buffers[range.buffer()];
     uint64_t begin = buffer.space == fb::Space::Arena ? buffer.offset : 0;
-    question.matrices[i] = {
-        shapes[i].rows,     shapes[i].columns,
-        place.stride(),     place.batch_stride(),
-        place.transposed(), alignmentOf(begin + range.offset())};
+    return alignmentOf(begin + range.offset());
+  };
+  std::array<MatrixShape, 4> shapes = storedShapes(product);
+  for (size_t i = 0; i < product.matrices.size(); ++i) {
+    const fb::MatrixPlace &place = product.matrices[i];
+    question.matrices[i] = {shapes[i].rows,     shapes[i].columns,
+                            place.stride(),     place.batch_stride(),
+                            place.transposed(), alignmentIn(place.binding())};
   }
+  if (product.bias != -1)
+    question.biasAlignment = alignmentIn(static_cast<uint32_t>(product.bias));
   question.workspaceBytes = plan.buffers[product.workspace]->bytes;
   return question;
 }
@@ -73,8 +79,17 @@ lt::Status Product::describe() {
   };
   transpose(lt::descriptionTransA, question.matrices[1]);
   transpose(lt::descriptionTransB, question.matrices[0]);
+  if (uint32_t epilogue = lt::epilogueBias;
+      question.biasAlignment != 0 && status == lt::statusSuccess)
+    status = library.descriptionSet(description, lt::descriptionEpilogue,
+                                    &epilogue, sizeof(epilogue));
+  // By the address that is there while it is asked the library knows how calls
+  // are aligned; it reads nothing.
+  if (status == lt::statusSuccess)
+    status = setBias(question.biasAlignment);
   int batch = static_cast<int>(question.batch);
-  for (size_t i = 0; i < layouts.size() && status == lt::statusSuccess; ++i) {
+  size_t count = question.adds ? 4 : 3;
+  for (size_t i = 0; i < count && status == lt::statusSuccess; ++i) {
     const ProductQuestion::Matrix &matrix = question.matrices[i];
     auto stride = static_cast<int64_t>(matrix.batchStride);
     status =
@@ -88,6 +103,14 @@ lt::Status Product::describe() {
                                  sizeof(stride));
   }
   return status;
+}
+
+lt::Status Product::setBias(uintptr_t address) const {
+  if (question.biasAlignment == 0)
+    return lt::statusSuccess;
+  auto *bias = reinterpret_cast<const void *>(address);
+  return library.descriptionSet(description, lt::descriptionBias, &bias,
+                                sizeof(bias));
 }
 
 /// That is asked not to be proposed, and looked at again.
@@ -115,14 +138,15 @@ lt::Status Product::choose() {
          uint32_t(lt::reduceComputeType | lt::reduceOutputType));
   prefer(lt::preferAlignmentA, question.matrices[1].alignment);
   prefer(lt::preferAlignmentB, question.matrices[0].alignment);
-  prefer(lt::preferAlignmentC, question.matrices[2].alignment);
+  prefer(lt::preferAlignmentC,
+         question.matrices[question.adds ? 3 : 2].alignment);
   prefer(lt::preferAlignmentD, question.matrices[2].alignment);
   constexpr int most = 8;
   lt::Proposal proposals[most] = {};
   int count = 0;
   if (status == lt::statusSuccess)
     status =
-        library.propose(handle, description, layouts[1], layouts[0], layouts[2],
+        library.propose(handle, description, layouts[1], layouts[0], added(),
                         layouts[2], preference, most, proposals, &count);
   if (preference)
     library.preferenceDestroy(preference);
@@ -144,13 +168,20 @@ Status Product::call(const ProductPlaces &places, Stream stream,
   const float oneF32 = 1, zeroF32 = 0;
   bool isDouble = question.arithmetic == fb::Arithmetic::F64;
   auto address = [](Pointer at) { return reinterpret_cast<void *>(at); };
+  auto number = [&](bool isOne) -> const void * {
+    if (isDouble)
+      return isOne ? &one : &zero;
+    return isOne ? &oneF32 : &zeroF32;
+  };
   void *d = address(places.matrices[2]);
-  lt::Status status = library.multiply(
-      handle, description, isDouble ? static_cast<const void *>(&one) : &oneF32,
-      address(places.matrices[1]), layouts[1], address(places.matrices[0]),
-      layouts[0], isDouble ? static_cast<const void *>(&zero) : &zeroF32, d,
-      layouts[2], d, layouts[2], &algorithm, address(places.workspace),
-      question.workspaceBytes, stream);
+  void *c = question.adds ? address(places.matrices[3]) : d;
+  lt::Status status = setBias(places.bias);
+  if (status == lt::statusSuccess)
+    status = library.multiply(
+        handle, description, number(true), address(places.matrices[1]),
+        layouts[1], address(places.matrices[0]), layouts[0],
+        number(question.adds), c, added(), d, layouts[2], &algorithm,
+        address(places.workspace), question.workspaceBytes, stream);
   if (status == lt::statusSuccess)
     return {};
   return {Code::Unavailable,

@@ -15,10 +15,11 @@
 
 namespace dlrt::cuda {
 
-/// Addresses of a call: those of the plan's a, b and d, and of the workspace.
+/// Addresses of a call: those of the plan's a, b, d and c, of the bias and of
+/// the workspace.
 struct ProductPlaces {
-  std::array<Pointer, 3> matrices = {};
-  Pointer workspace = 0;
+  std::array<Pointer, 4> matrices = {};
+  Pointer bias = 0, workspace = 0;
 };
 
 /// What the library is asked. Equal questions have one answer, so that equal
@@ -32,7 +33,9 @@ struct ProductQuestion {
     uint32_t alignment = 0; ///< bytes that addresses are multiples of
     auto operator<=>(const Matrix &) const = default;
   };
-  std::array<Matrix, 3> matrices;
+  std::array<Matrix, 4> matrices;
+  bool adds = false;          ///< the last of them
+  uint32_t biasAlignment = 0; ///< 0: there is no bias
   uint64_t workspaceBytes = 0;
 
   auto operator<=>(const ProductQuestion &) const = default;
@@ -56,6 +59,8 @@ public:
 
 private:
   lt::Status describe();
+  lt::Status setBias(uintptr_t address) const;
+  lt::Layout added() const { return layouts[question.adds ? 3 : 2]; }
   lt::Status choose();
   bool addsInTurn(const lt::Algorithm &proposed) const;
 
@@ -63,7 +68,7 @@ private:
   const lt::Handle handle;
   const ProductQuestion question;
   lt::Description description = nullptr;
-  std::array<lt::Layout, 3> layouts = {}; ///< of a, b and d
+  std::array<lt::Layout, 4> layouts = {}; ///< of a, b, d and c
   lt::Algorithm algorithm = {};
 };
 
