@@ -73,7 +73,7 @@ private:
   }
 
   void add(Value value, Value gradient, Location loc) {
-    if (uses.lookup(value) >= kManyContributions) {
+    if (uses.lookup(value) >= kManyContributions || isCutUp(value)) {
       many[value].push_back(gradient);
       return;
     }

@@ -1,4 +1,5 @@
 #include "passes/backward/GradientSums.h"
+#include "dialects/graph/StepRole.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
 
@@ -30,6 +31,14 @@ static std::optional<Part> partOf(Value value) {
     part = {pad.getX(), dim, pad.getLow()[i], size};
   }
   return part;
+}
+
+bool dl::isCutUp(Value value) {
+  return !value.hasOneUse() &&
+         llvm::all_of(value.getUsers(), [](Operation *user) {
+           return isa<graph::SliceOp>(user) ||
+                  graph::roleOf(user->getLoc()) != graph::StepRole::Forward;
+         });
 }
 
 /// Parts that do not overlap beside each other; what none of them covers is

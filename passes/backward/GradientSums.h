@@ -7,6 +7,10 @@ namespace dl {
 /// Fewer contributions than this are added one by one.
 inline constexpr size_t kManyContributions = 9;
 
+/// All that reads the value reads parts of it: contributions are one op, however
+/// few they are.
+bool isCutUp(mlir::Value value);
+
 /// The sum of many contributions to a gradient, given in the order of the
 /// backward pass. What a loop over the parts of a tensor makes is one op
 /// instead of one an iteration:

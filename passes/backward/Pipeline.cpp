@@ -15,6 +15,7 @@ void dl::buildGradientsPipeline(OpPassManager &manager) {
   manager.addPass(createSplitStep());
   OpPassManager &steps = manager.nest<graph::StepOp>();
   steps.addPass(createCanonicalizer());
+  steps.addPass(createCSEPass());
   steps.addPass(createExpandGradients());
   steps.addPass(createOpenBorder());
   steps.addPass(createCanonicalizer());
@@ -26,8 +27,10 @@ void dl::buildBackwardPipeline(OpPassManager &manager) {
   manager.addPass(createSeparateItems());
   manager.addPass(createSplitStep());
   OpPassManager &steps = manager.nest<graph::StepOp>();
-  // Powers become products before they are differentiated.
+  // Powers become products before they are differentiated, and what is the same
+  // has one gradient.
   steps.addPass(createCanonicalizer());
+  steps.addPass(createCSEPass());
   steps.addPass(createExpandGradients());
   steps.addPass(createExpandOptimizers());
   steps.addPass(createDecompose());

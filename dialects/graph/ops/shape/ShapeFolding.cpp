@@ -1,4 +1,6 @@
 #include "dialects/graph/GraphBuilder.h"
+#include "dialects/graph/LaunchConstants.h"
+#include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -64,9 +66,56 @@ static LogicalResult reshapeFull(Op op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// What a reshape makes of a part is a part of what it makes of the whole, so
+/// that readers find it there and nothing is copied:
+///   x [B,T,18*64] -> slice [B,T,6*64] -> reshape [B,T,6,64]
+///   x [B,T,18*64] -> reshape [B,T,18,64] -> slice [B,T,6,64]
+/// Each dim of the slice has dims of the reshape of its own, and where it is a
+/// part of x, beginning and length are whole blocks of the inner ones.
+static LogicalResult reshapeWhole(ReshapeOp op, PatternRewriter &rewriter) {
+  auto slice = op.getX().getDefiningOp<SliceOp>();
+  if (!slice || slice->hasAttr(kRankSteps) ||
+      !allEqual(slice.getStrides(), 1) || numElements(op.getResult()) == 0)
+    return failure();
+  ArrayRef<int64_t> whole =
+      cast<RankedTensorType>(slice.getX().getType()).getShape();
+  ArrayRef<int64_t> shape = op.getType().getShape(), sizes = slice.getSizes();
+  SmallVector<int64_t> reshaped, offsets;
+  size_t next = 0;
+  for (auto [size, extent, offset] :
+       llvm::zip(sizes, whole, slice.getOffsets())) {
+    size_t first = next;
+    int64_t count = 1;
+    while (next < shape.size() && count < size)
+      count *= shape[next++];
+    if (next == first && next < shape.size() && shape[next] == size)
+      ++next; // a dim of one element
+    if (count != size || next == first)
+      return failure();
+    int64_t inner = size / shape[first];
+    if (extent % inner != 0 || offset % inner != 0)
+      return failure();
+    reshaped.push_back(extent / inner);
+    offsets.push_back(offset / inner);
+    for (int64_t rest : shape.slice(first + 1, next - first - 1)) {
+      reshaped.push_back(rest);
+      offsets.push_back(0);
+    }
+  }
+  if (next != shape.size())
+    return failure();
+  GraphBuilder g(rewriter, op.getLoc());
+  Value all = g.make<ReshapeOp>(slice.getX(), reshaped);
+  rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), all, offsets,
+                                       SmallVector<int64_t>(shape),
+                                       SmallVector<int64_t>(shape.size(), 1));
+  return success();
+}
+
 void ReshapeOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                             MLIRContext *) {
   patterns.add(reshapeFull<ReshapeOp>);
+  patterns.add(reshapeWhole);
 }
 
 void ExpandOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
