@@ -7,8 +7,8 @@ namespace dl {
 /// Fewer contributions than this are added one by one.
 inline constexpr size_t kManyContributions = 9;
 
-/// All that reads the value reads parts of it: contributions are one op, however
-/// few they are.
+/// All that reads the value reads parts of it: contributions are one op,
+/// however few they are.
 bool isCutUp(mlir::Value value);
 
 /// The sum of many contributions to a gradient, given in the order of the

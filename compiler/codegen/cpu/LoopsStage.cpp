@@ -13,6 +13,10 @@ using llvm::Value;
 /// A sum along the lanes is as many sums as keep the adders busy: one would
 /// wait for the one before.
 static constexpr int64_t kSumChains = 4;
+/// So many vectors of each row are added to sums over rows in one loop: of one,
+/// a cache line would be all that is read before the next row, often on another
+/// page.
+static constexpr int64_t kWideRow = 4;
 /// Reductions over at most this many points are unrolled: pooling windows.
 static constexpr int64_t kMaxUnrolled = 32;
 
@@ -113,6 +117,18 @@ Values LoopsStage::initialState(const Combiner &combiner) const {
 
 Values LoopsStage::combine(ArrayRef<Value *> state, const Combiner &combiner,
                            Value *mask) {
+  if (vectors > 1) {
+    llvm::SaveAndRestore<int64_t> one(vectors, 1);
+    AffineExpr &lane = dims[laneDims.front()], first = lane;
+    size_t each = reductions.size();
+    Values all;
+    for (size_t at = 0; at < state.size(); at += each) {
+      lane = first + int64_t(at / each) * e.kernel.lanes();
+      all.append(combine(state.slice(at, each), combiner, mask));
+    }
+    lane = first;
+    return all;
+  }
   size_t size = state.size() / reductions.size();
   Values next;
   for (auto [i, op] : llvm::enumerate(reductions)) {
@@ -184,9 +200,13 @@ void LoopsStage::emitLaneLoop() {
   if (!first.isCut()) {
     int64_t s = first.phases;
     int64_t count = (first.extent + s - 1) / s * inner;
-    int64_t full = count / width * width;
-    if (full > 0)
-      emitLoop(b, flatIndex(0), b.getInt64(full), width,
+    int64_t full = count / width * width, row = kWideRow * width;
+    int64_t wide = takesWideRows() ? full / row * row : 0;
+    if (wide > 0)
+      emitLoop(b, flatIndex(0), b.getInt64(wide), row,
+               [&](Value *flat) { emitWideBody(flat, width); });
+    if (full > wide)
+      emitLoop(b, flatIndex(wide), b.getInt64(full), width,
                [&](Value *flat) { emitLaneBody(flat, width); });
     if (full < count) {
       llvm::SaveAndRestore<Value *> rest(e.tail, constantTail(count - full));
@@ -200,6 +220,13 @@ void LoopsStage::emitLaneLoop() {
   Value *full = b.CreateAdd(lo, b.CreateAnd(count, b.getInt64(-width)));
   int64_t multiple =
       std::gcd(width, e.kernel.originMultiple(first.cut) * inner);
+  if (takesWideRows()) {
+    int64_t row = kWideRow * width;
+    Value *wide = b.CreateAdd(lo, b.CreateAnd(count, b.getInt64(-row)));
+    emitLoop(b, lo, wide, row,
+             [&](Value *flat) { emitWideBody(flat, multiple); });
+    lo = wide;
+  }
   emitLoop(b, lo, full, width,
            [&](Value *flat) { emitLaneBody(flat, multiple); });
   emitIf(b, b.CreateICmpSLT(full, hi), [&] {
@@ -211,6 +238,44 @@ void LoopsStage::emitLaneLoop() {
         e.tail, b.CreateICmpSLT(llvm::ConstantVector::get(steps), rest));
     emitLaneBody(full, multiple);
   });
+}
+
+/// Sums over many rows, of neighbours in a row.
+bool LoopsStage::takesWideRows() const {
+  int64_t points = 1;
+  for (unsigned d = nest.numParallel; d < nest.extents.size(); ++d)
+    points *= nest.extents[d];
+  return nest.combine == graph::Combine::Sum && points > kMaxUnrolled &&
+         laneDims.size() == 1 && ranges[laneDims.front()].phases == 1 &&
+         reductions.size() <= 2 && !guarded && !e.usesIndices(stage);
+}
+
+/// Each sum has the order that it has by itself.
+void LoopsStage::emitWideBody(Value *flat, int64_t multiple) {
+  e.enterBody();
+  unsigned size = e.scope.size(), d = laneDims.front();
+  AffineExpr first =
+      e.scope.addLaneGroup(flat, {ranges[d].extent}, multiple).front();
+  dims[d] = first;
+  Combiner combiner = makeCombiner();
+  Values state;
+  for (int64_t v = 0; v < kWideRow; ++v)
+    state.append(initialState(combiner));
+  vectors = kWideRow;
+  state = reduceWindow(nest.numParallel, state, combiner);
+  vectors = 1;
+  for (int64_t v = 0; v < kWideRow; ++v) {
+    e.enterBody();
+    dims[d] = first + v * e.kernel.lanes();
+    size_t each = reductions.size();
+    Values contents = withFollowers(
+        finish(ArrayRef(state).slice(size_t(v) * each, each), combiner));
+    for (auto [result, content] : llvm::zip(results, contents))
+      if (e.kernel.isPlaced(result))
+        e.store(result, resultIndex(), content);
+  }
+  e.scope.endLaneGroup();
+  e.scope.truncate(size);
 }
 
 void LoopsStage::emitLaneBody(Value *flat, int64_t multiple) {

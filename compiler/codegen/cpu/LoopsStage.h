@@ -67,6 +67,8 @@ private:
   void emitLaneLoop();
   /// `flat` is a multiple of `multiple`.
   void emitLaneBody(llvm::Value *flat, int64_t multiple);
+  bool takesWideRows() const;
+  void emitWideBody(llvm::Value *flat, int64_t multiple);
   Values evaluatePoint();
   Values withFollowers(Values contents);
   Values reduceWindow(unsigned dim, Values state, const Combiner &combiner);
@@ -102,6 +104,8 @@ private:
   bool lanesReduce = false;             // lanes run along reduction dims
   bool guarded = false;                 // some access may leave its operand
   std::optional<Across> across;
+  /// Vectors of lanes beside one another that are summed in one loop.
+  int64_t vectors = 1;
   llvm::SmallVector<unsigned> outerDims;
   llvm::SmallVector<mlir::AffineExpr> dims; // current iteration
 };

@@ -1,6 +1,7 @@
 #include "compiler/codegen/cpu/TiledKernel.h"
 #include "compiler/codegen/cpu/ContractForm.h"
 #include "compiler/codegen/cpu/SequentialStage.h"
+#include "compiler/codegen/kernel/LinearOperand.h"
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/TensorBytes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -12,6 +13,9 @@ namespace dl::cpu {
 
 /// Tiles are not cut narrower than so many vectors along the innermost dim.
 static constexpr int64_t kVectorsOfTile = 2;
+/// Nor where long columns are summed: of each row, on a page of its own where
+/// rows are long, several lines are read then.
+static constexpr int64_t kVectorsOfColumns = 8, kLongColumn = 256;
 
 /// Vectors hold elements that are f64. A single number that is computed in f64
 /// and rounded, as an optimizer's, does not matter: it is the same in all
@@ -67,6 +71,29 @@ int64_t TiledKernel::gridTiles() const {
   return count;
 }
 
+/// The root sums over rows, and what it reads lies along its innermost dim.
+bool TiledKernel::sumsLongColumns() const {
+  const graph::LoopNest &loops = nest(root().op);
+  int64_t rows = 1;
+  for (int64_t extent : ArrayRef(loops.extents).drop_front(loops.numParallel))
+    rows *= extent;
+  if (loops.combine != graph::Combine::Sum || root().sequential ||
+      rows < kLongColumn || loops.numParallel == 0)
+    return false;
+  bool found = false;
+  forEachRead(root(), [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
+    SmallVector<int64_t, 8> steps(loops.extents.size(), 0);
+    int64_t constant = 0;
+    if (isInScratch(leaf))
+      return;
+    for (auto [expr, stride] : llvm::zip(index, placement(leaf).strides))
+      if (failed(kernel::addLinear(expr, stride, steps, constant)))
+        return;
+    found |= steps[loops.numParallel - 1] == 1 && steps.back() > 1;
+  });
+  return found;
+}
+
 void TiledKernel::chooseTiles() {
   SmallVector<int64_t> steps(grid().size(), 1);
   int64_t work = 0, waiting = 0;
@@ -88,7 +115,9 @@ void TiledKernel::chooseTiles() {
   // summed alone reads a line of memory for each of its elements.
   if (!hasContraction() && !cutOrder().empty()) {
     int64_t &innermost = steps[cutOrder().back()];
-    innermost = std::max<int64_t>(innermost, kVectorsOfTile * lanes());
+    innermost = std::max<int64_t>(
+        innermost,
+        (sumsLongColumns() ? kVectorsOfColumns : kVectorsOfTile) * lanes());
   }
   for (auto [step, dim] : llvm::zip(steps, grid()))
     step = std::lcm(step, dim.block);

@@ -85,6 +85,7 @@ private:
   };
 
   TiledKernel(BoundKernel bound, Processor processor);
+  bool sumsLongColumns() const;
   void chooseTiles();
   void placeScratch();
 

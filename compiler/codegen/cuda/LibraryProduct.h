@@ -1,6 +1,6 @@
 // A kernel that is one product of matrices, as a library takes it: rows,
-// columns, sums and batches of one stride each; to it may be added a matrix that
-// lies as the result does, and a number for each column. Example:
+// columns, sums and batches of one stride each; to it may be added a matrix
+// that lies as the result does, and a number for each column. Example:
 //   "btc,oc->bto", [32,256,384] x [1536,384], + [1536]
 //   m 8192, n 1536, k 384, b transposed, bias
 #pragma once

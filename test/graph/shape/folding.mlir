@@ -48,3 +48,36 @@ graph.step @constant() -> tensor<4x2xf32> {
   %2 = graph.expand %1 {shape = array<i64: 4, 2>} : (tensor<1xf32>) -> tensor<4x2xf32>
   graph.return %2 : tensor<4x2xf32>
 }
+
+// Heads of a part are a part of all heads.
+// CHECK-LABEL: @part_of_heads
+// CHECK-NEXT: [[ALL:%.*]] = graph.reshape %arg0 {shape = array<i64: 2, 5, 18, 64>}
+// CHECK-NEXT: [[PART:%.*]] = graph.slice [[ALL]] {offsets = array<i64: 0, 1, 6, 0>, sizes = array<i64: 2, 4, 6, 64>, strides = array<i64: 1, 1, 1, 1>}
+// CHECK-NEXT: return [[PART]]
+graph.step @part_of_heads(%x: tensor<2x5x1152xf32>) -> tensor<2x4x6x64xf32> {
+  %0 = graph.slice %x {offsets = array<i64: 0, 1, 384>, sizes = array<i64: 2, 4, 384>, strides = array<i64: 1, 1, 1>} : (tensor<2x5x1152xf32>) -> tensor<2x4x384xf32>
+  %1 = graph.reshape %0 {shape = array<i64: 2, 4, 6, 64>} : (tensor<2x4x384xf32>) -> tensor<2x4x6x64xf32>
+  graph.return %1 : tensor<2x4x6x64xf32>
+}
+
+// One that does not begin at a head, one of every other element, and one whose dims become one stay as they are.
+// CHECK-LABEL: @no_whole_heads
+// CHECK-COUNT-3: graph.slice %arg0
+graph.step @no_whole_heads(%x: tensor<4x192xf32>) -> (tensor<4x1x64xf32>, tensor<4x1x64xf32>, tensor<128xf32>) {
+  %0 = graph.slice %x {offsets = array<i64: 0, 32>, sizes = array<i64: 4, 64>, strides = array<i64: 1, 1>} : (tensor<4x192xf32>) -> tensor<4x64xf32>
+  %1 = graph.reshape %0 {shape = array<i64: 4, 1, 64>} : (tensor<4x64xf32>) -> tensor<4x1x64xf32>
+  %2 = graph.slice %x {offsets = array<i64: 0, 0>, sizes = array<i64: 4, 64>, strides = array<i64: 1, 2>} : (tensor<4x192xf32>) -> tensor<4x64xf32>
+  %3 = graph.reshape %2 {shape = array<i64: 4, 1, 64>} : (tensor<4x64xf32>) -> tensor<4x1x64xf32>
+  %4 = graph.slice %x {offsets = array<i64: 0, 0>, sizes = array<i64: 2, 64>, strides = array<i64: 1, 1>} : (tensor<4x192xf32>) -> tensor<2x64xf32>
+  %5 = graph.reshape %4 {shape = array<i64: 128>} : (tensor<2x64xf32>) -> tensor<128xf32>
+  graph.return %1, %3, %5 : tensor<4x1x64xf32>, tensor<4x1x64xf32>, tensor<128xf32>
+}
+
+// A part of a launch's own begins where the launch says.
+// CHECK-LABEL: @part_of_a_rank
+// CHECK-NEXT: graph.slice %arg0
+graph.step @part_of_a_rank(%x: tensor<4x128xf32>) -> tensor<4x1x64xf32> {
+  %0 = graph.slice %x {offsets = array<i64: 0, 0>, sizes = array<i64: 4, 64>, strides = array<i64: 1, 1>, graph.rank_steps = {offsets = array<i64: 0, 64>}} : (tensor<4x128xf32>) -> tensor<4x64xf32>
+  %1 = graph.reshape %0 {shape = array<i64: 4, 1, 64>} : (tensor<4x64xf32>) -> tensor<4x1x64xf32>
+  graph.return %1 : tensor<4x1x64xf32>
+}

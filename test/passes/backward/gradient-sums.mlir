@@ -70,3 +70,24 @@ graph.step @unrolled(%x: tensor<10x2x16xf32>, %w: tensor<16x16xf32>, %b: tensor<
   %g:3 = graph.gradients %loss, %x, %w, %b : (tensor<f32>, tensor<10x2x16xf32>, tensor<16x16xf32>, tensor<16xf32>) -> (tensor<10x2x16xf32>, tensor<16x16xf32>, tensor<16xf32>)
   graph.return %g#0, %g#1, %g#2 : tensor<10x2x16xf32>, tensor<16x16xf32>, tensor<16xf32>
 }
+
+// Of a tensor that is only cut up the gradient is one op, however few its parts are, and what none of them covers is zeros.
+// CHECK-LABEL: @cut_up
+// CHECK: [[A:%.*]] = graph.mul
+// CHECK: [[B:%.*]] = graph.mul
+// CHECK: [[ZEROS:%.*]] = graph.full {type = tensor<2x1xf32>, value = 0.000000e+00 : f64}
+// CHECK: graph.cat {{.*}}[[ZEROS]]{{.*}} {dim = 1
+// CHECK-NOT: graph.add
+// CHECK: return
+graph.step @cut_up(%w: tensor<2x6xf32>, %y: tensor<2x2xf32>, %z: tensor<2x3xf32>) -> (tensor<f32>, tensor<2x6xf32>) {
+  %x = graph.neg %w : (tensor<2x6xf32>) -> tensor<2x6xf32>
+  %0 = graph.slice %x {offsets = array<i64: 0, 0>, sizes = array<i64: 2, 2>, strides = array<i64: 1, 1>} : (tensor<2x6xf32>) -> tensor<2x2xf32>
+  %1 = graph.slice %x {offsets = array<i64: 0, 3>, sizes = array<i64: 2, 3>, strides = array<i64: 1, 1>} : (tensor<2x6xf32>) -> tensor<2x3xf32>
+  %2 = graph.mul %0, %y : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %3 = graph.mul %1, %z : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %4 = graph.sum %2 {dims = array<i64: 0, 1>} : (tensor<2x2xf32>) -> tensor<f32>
+  %5 = graph.sum %3 {dims = array<i64: 0, 1>} : (tensor<2x3xf32>) -> tensor<f32>
+  %loss = graph.add %4, %5 : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %g = graph.gradients %loss, %w : (tensor<f32>, tensor<2x6xf32>) -> tensor<2x6xf32>
+  graph.return %loss, %g : tensor<f32>, tensor<2x6xf32>
+}
