@@ -179,11 +179,19 @@ void dl_module_gone(const void *module) noexcept {
 }
 void dl_modules_changed() noexcept { evaluation->modules.forgetAll(); }
 void dl_module_enter(const void *module) noexcept {
+  Guard::InOurCode guard;
   evaluation->modules.call(module);
+  evaluation->graph.checkpoints.enter(evaluation->modules.currentPath(),
+                                      evaluation->graph.isTraining());
 }
-void dl_module_leave() noexcept { evaluation->modules.returned(); }
-void dl_checkpoint_begin(void) noexcept { evaluation->graph.beginCheckpoint(); }
-void dl_checkpoint_end(void) noexcept { evaluation->graph.endCheckpoint(); }
+void dl_module_leave() noexcept {
+  evaluation->graph.checkpoints.leave();
+  evaluation->modules.returned();
+}
+void dl_checkpoint_begin(void) noexcept {
+  evaluation->graph.checkpoints.begin();
+}
+void dl_checkpoint_end(void) noexcept { evaluation->graph.checkpoints.end(); }
 void dl_walk_enter(const char *name, const void *module) noexcept {
   Guard::InOurCode guard;
   evaluation->modules.enter(name, module);

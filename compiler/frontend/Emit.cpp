@@ -21,8 +21,8 @@ Location Graph::location() {
   std::string path = modules.currentPath();
   if (!path.empty())
     result = NameLoc::get(builder.getStringAttr(path), result);
-  return checkpointDepth > 0 ? dl::graph::withCheckpoint(result, checkpoints)
-                             : result;
+  unsigned checkpoint = checkpoints.current();
+  return checkpoint ? dl::graph::withCheckpoint(result, checkpoint) : result;
 }
 
 Value Graph::constant(double value, RankedTensorType type) {

@@ -279,6 +279,8 @@ std::string Graph::finish() {
   if (traces.empty())
     reporter.failAt({Frame{options.model, 0, 0, ""}},
                     "dl_main() has no step; call p.train() or p.eval()");
+  if (std::string wrong = checkpoints.complaint(); !wrong.empty())
+    reporter.failPlain(wrong, 2);
   resolveCounters();
   nameParameters();
   warnOfMissingGradients();

@@ -22,6 +22,7 @@ struct Options {
   std::vector<std::pair<std::string, std::string>> settings;
   std::string dtype = "f32"; // or "f64"
   int64_t accumulate = 1;
+  std::vector<std::string> recompute; // patterns of modules: see Checkpoints.h
   std::vector<std::string> includeFolders;
   bool listSettings = false; // errors of the model do not hide its settings
   double timeLimitSeconds = 20;

@@ -9,9 +9,10 @@ using namespace dl::frontend;
 
 Graph::Graph(const Options &options, Reporter &reporter, Modules &modules,
              const ReflectedTypes &types)
-    : datasets(reporter, options.model), parallel(reporter), options(options),
-      reporter(reporter), modules(modules), types(types),
-      context(MLIRContext::Threading::DISABLED), builder(&context) {
+    : datasets(reporter, options.model), parallel(reporter),
+      checkpoints(options.recompute), options(options), reporter(reporter),
+      modules(modules), types(types), context(MLIRContext::Threading::DISABLED),
+      builder(&context) {
   context.loadDialect<dl::graph::GraphDialect>();
   module = ModuleOp::create(builder.getUnknownLoc());
   floatType = options.dtype == "f64" ? Type(builder.getF64Type())

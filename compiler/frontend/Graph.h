@@ -2,6 +2,7 @@
 // The graph being made. The calls of <dl/dl.h> arrive here, each becomes an
 // MLIR op at once, and its room says what is wrong with it.
 #include "compiler/dsl/dl/abi.h"
+#include "compiler/frontend/Checkpoints.h"
 #include "compiler/frontend/Datasets.h"
 #include "compiler/frontend/Modules.h"
 #include "compiler/frontend/Parallel.h"
@@ -99,10 +100,6 @@ public:
   void assignSlot(int handle, const std::string &name, int value);
   int updateNumber(int handle);
 
-  // What the backward computes again; those within another belong to it.
-  void beginCheckpoint() { checkpoints += checkpointDepth++ == 0; }
-  void endCheckpoint() { --checkpointDepth; }
-
   // Numbers that are known when the plan runs.
   int makeSetting(const std::string &name, double standard);
   int optimizerSetting(int optimizer, int group, const std::string &name,
@@ -137,6 +134,7 @@ public:
   mlir::Builder &getBuilder() { return builder; }
   Datasets datasets;
   Parallel parallel;
+  Checkpoints checkpoints;
 
 private:
   // Emit.cpp
@@ -245,7 +243,6 @@ private:
   };
   std::optional<Update> update;
   dl::graph::RoleMarker updateMarker{dl::graph::StepRole::Update};
-  unsigned checkpoints = 0, checkpointDepth = 0;
   bool inEpoch = false;
   struct MetricList {
     int trace;

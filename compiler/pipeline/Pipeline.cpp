@@ -5,10 +5,7 @@
 #include "compiler/codegen/cuda/Nvrtc.h"
 #include "compiler/codegen/cuda/Passes.h"
 #include "compiler/codegen/emit/EmitPlan.h"
-#include "compiler/frontend/Suggest.h"
 #include "compiler/pipeline/Files.h"
-#include "dialects/graph/ModulePattern.h"
-#include "dialects/graph/SourceLine.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -46,12 +43,9 @@ public:
   }
 
   LogicalResult backward() {
-    if (failed(checkRecompute()))
-      return failure();
     return runPasses([&](OpPassManager &passes) {
       buildBackwardPipeline(passes);
-      passes.addPass(createRecomputeCheckpoints(
-          {llvm::to_vector(options.recompute), options.keepBelow}));
+      passes.addPass(createRecomputeCheckpoints({options.keepBelow}));
     });
   }
 
@@ -229,38 +223,6 @@ private:
       fill(passes);
       if (failed(passes.run(unit)) || failed(mlir::verify(unit)))
         return failure();
-    }
-    return success();
-  }
-
-  /// Each pattern names a module that a training step calls.
-  LogicalResult checkRecompute() {
-    std::vector<std::string> paths;
-    module.walk([&](Operation *op) {
-      StringRef path = graph::sourceLineOf(op->getLoc()).module;
-      auto step = op->getParentOfType<graph::StepOp>();
-      if (!path.empty() && step && step.getTraining() &&
-          !llvm::is_contained(paths, path))
-        paths.push_back(path.str());
-    });
-    for (const std::string &pattern : options.recompute) {
-      if (llvm::any_of(paths, [&](const std::string &path) {
-            return graph::matchedPrefix(pattern, path).has_value();
-          }))
-        continue;
-      std::vector<std::string> alike;
-      for (const std::string &path : paths)
-        alike.push_back(graph::inFormOf(pattern, path));
-      std::string better = frontend::nearest(pattern, alike);
-      report.exitCode = CompileReport::wrongUse;
-      InFlightDiagnostic error = emitError(UnknownLoc::get(module.getContext()))
-                                 << "--recompute=" << pattern
-                                 << ": no training step calls such a module";
-      if (!better.empty())
-        error << "; did you mean '" << better << "'?";
-      else if (!paths.empty())
-        error << "; the first is '" << paths.front() << "'";
-      return error;
     }
     return success();
   }

@@ -27,8 +27,6 @@ struct CompileOptions {
   /// Nor one of fewer bytes: it stays in a cache, and to make it again takes as
   /// long as to read it.
   int64_t keepBelow = 64 << 10;
-  /// Patterns of modules whose values the backward computes again.
-  std::vector<std::string> recompute;
   MeshOptions mesh;
   plan::MachineModel machine;
   int64_t maxTiles = 0;  // of a kernel; 0: as many as are worth it

@@ -5,9 +5,10 @@
 
 namespace dl::graph {
 
-/// A unit attribute of a product that has been chosen for a library, and of the
-/// additions to it that are part of the call. Nothing else is fused with them;
-/// in a kernel, they are all that the kernel computes.
+/// An attribute of a product that has been chosen for a library, and of the
+/// additions to it that are part of the call: the number of the call. Nothing
+/// else is fused with them. In a kernel that computes a call and nothing else,
+/// the product has it, without a number.
 inline constexpr llvm::StringLiteral kLibraryCall = "graph.library_call";
 
 } // namespace dl::graph

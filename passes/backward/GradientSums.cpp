@@ -36,7 +36,7 @@ static std::optional<Part> partOf(Value value) {
 bool dl::isCutUp(Value value) {
   return !value.hasOneUse() &&
          llvm::all_of(value.getUsers(), [](Operation *user) {
-           return isa<graph::SliceOp>(user) ||
+           return isa<graph::SliceOp, graph::GradientsOp>(user) ||
                   graph::roleOf(user->getLoc()) != graph::StepRole::Forward;
          });
 }

@@ -15,7 +15,6 @@ void dl::buildGradientsPipeline(OpPassManager &manager) {
   manager.addPass(createSplitStep());
   OpPassManager &steps = manager.nest<graph::StepOp>();
   steps.addPass(createCanonicalizer());
-  steps.addPass(createCSEPass());
   steps.addPass(createExpandGradients());
   steps.addPass(createOpenBorder());
   steps.addPass(createCanonicalizer());
@@ -27,10 +26,8 @@ void dl::buildBackwardPipeline(OpPassManager &manager) {
   manager.addPass(createSeparateItems());
   manager.addPass(createSplitStep());
   OpPassManager &steps = manager.nest<graph::StepOp>();
-  // Powers become products before they are differentiated, and what is the same
-  // has one gradient.
+  // Powers become products before they are differentiated.
   steps.addPass(createCanonicalizer());
-  steps.addPass(createCSEPass());
   steps.addPass(createExpandGradients());
   steps.addPass(createExpandOptimizers());
   steps.addPass(createDecompose());

@@ -1,3 +1,4 @@
+#include "dialects/graph/LibraryCall.h"
 #include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/Step.h"
@@ -158,6 +159,9 @@ graph::KernelOp FormKernelsPass::build(OpBuilder &builder, const KernelOps &ops,
     Operation *copy = bodyBuilder.clone(*op, inner);
     copy->removeAttr(graph::kMadeAgain);
     copy->removeAttr(graph::kRecomputed);
+    if (copy->removeAttr(graph::kLibraryCall) &&
+        cast<graph::LoopNestOpInterface>(op).getLoopNest().contraction)
+      copy->setAttr(graph::kLibraryCall, builder.getUnitAttr());
   }
   SmallVector<Value> yielded;
   for (Value output : outputs)

@@ -218,9 +218,10 @@ StringRef KernelGroups::obstacleInContraction(const Group &group,
   ArrayRef<int64_t> product =
       typeOf(group.ops.front()->getResult(0)).getShape();
   bool windows = kind(op) == OpKind::Reduction;
-  if (group.ops.front()->hasAttr(graph::kLibraryCall) &&
-      !op->hasAttr(graph::kLibraryCall))
-    return "a library computes that, and nothing else";
+  if (Attribute call = group.ops.front()->getAttr(graph::kLibraryCall);
+      call != op->getAttr(graph::kLibraryCall))
+    return call ? "a library computes that, and nothing else"
+                : "it is part of a call of a library's";
   if (cast<LoopNestOpInterface>(op).getLoopNest().isIndirect())
     return "it reads elements wherever an index says";
   if (!windows && kind(op) != OpKind::Elementwise)
@@ -300,6 +301,9 @@ StringRef KernelGroups::obstacleInLoops(const Group &group,
 }
 
 StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
+  if (op->hasAttr(graph::kRecomputed) &&
+      graph::roleOf(group.ops.front()->getLoc()) == graph::StepRole::Forward)
+    return "it is computed again for the backward, and not before";
   if (group.communication)
     return "bytes of other ranks have to be there first";
   if (group.ops.size() + joining(op) > size_t(machine.maxKernelOps))
@@ -447,7 +451,8 @@ void KernelGroups::assign(Operation *op) {
       explain(op, "not fused with", list[g], why);
       continue;
     }
-    if (delaysIndependentWork(g, op, reads))
+    if (!op->hasAttr(graph::kLibraryCall) &&
+        delaysIndependentWork(g, op, reads))
       continue;
     if (!explained.contains(op))
       explain(op, "fused with", list[g],

@@ -7,7 +7,7 @@ def RecomputeCheckpoints : Pass<"recompute-checkpoints", "::mlir::ModuleOp"> {
   let summary = "Computes the values of checkpoints again in the backward";
   let description = [{
     Activation checkpointing (Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016):
-    of what is computed within dl::checkpoint(), or in a module that `modules` names, the gradients
+    of what is computed within one dl::checkpoint(), as locations say, the gradients
     of the same ops read copies, which are made from what goes into it, in front of the first of
     these gradients. So the values are not alive between forward and backward. Kept are those that
     others of the backward read, and small ones. Random numbers are the same again, for their key is
@@ -25,9 +25,7 @@ def RecomputeCheckpoints : Pass<"recompute-checkpoints", "::mlir::ModuleOp"> {
     ```
     The attribute keeps copies apart from what they repeat until no pass looks for equal ops.
   }];
-  let options = [ListOption<"modules", "modules", "std::string",
-                            "Patterns of modules, each of which is a checkpoint">,
-                 Option<"leastBytes", "least-bytes", "int64_t", "65536",
+  let options = [Option<"leastBytes", "least-bytes", "int64_t", "65536",
                         "Values of fewer bytes are kept">];
 }
 

@@ -1,6 +1,4 @@
 #include "dialects/graph/MadeAgain.h"
-#include "dialects/graph/ModulePattern.h"
-#include "dialects/graph/SourceLine.h"
 #include "dialects/graph/StepRole.h"
 #include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/IRMapping.h"
@@ -114,35 +112,18 @@ struct RecomputeCheckpoints
   }
 
 private:
-  /// The number of the call of dl::checkpoint(), or the module's path; the
-  /// outermost of several.
-  StringAttr checkpointOf(Operation *op) {
-    if (unsigned number = graph::checkpointOf(op->getLoc()))
-      return nameOf("#" + Twine(number));
-    StringRef path = graph::sourceLineOf(op->getLoc()).module;
-    StringRef outermost;
-    for (const std::string &pattern : modules)
-      if (auto prefix = graph::matchedPrefix(pattern, path);
-          prefix && (outermost.empty() || prefix->size() < outermost.size()))
-        outermost = *prefix;
-    return nameOf(outermost);
-  }
-  StringAttr nameOf(const Twine &text) {
-    return StringAttr::get(&getContext(), text);
-  }
-
   void recompute(graph::StepOp step) {
-    llvm::MapVector<StringAttr, Checkpoint> checkpoints;
+    llvm::MapVector<unsigned, Checkpoint> checkpoints;
     for (Operation &op : step.getBody().front().without_terminator()) {
       StepRole role = graph::roleOf(op.getLoc());
-      StringAttr name = checkpointOf(&op);
-      if (name.empty() || role == StepRole::Update)
+      unsigned number = graph::checkpointOf(op.getLoc());
+      if (number == 0 || role == StepRole::Update)
         continue;
-      Checkpoint &checkpoint = checkpoints[name];
+      Checkpoint &checkpoint = checkpoints[number];
       (role == StepRole::Forward ? checkpoint.forward : checkpoint.gradients)
           .insert(&op);
     }
-    for (auto &[name, checkpoint] : checkpoints) {
+    for (auto &[number, checkpoint] : checkpoints) {
       if (checkpoint.forward.empty())
         continue;
       Recomputing recomputing(checkpoint, leastBytes);

@@ -54,6 +54,44 @@ void dl_main(dl::Program &p) {
 """
 
 
+CELL = """
+#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+struct Cell : nn::Module {
+  nn::Linear in{64, 256}, out{256, 64};
+  dl::Tensor forward(dl::Tensor x) { return out(F::gelu(in(x)).tanh()); }
+};
+
+struct Net : nn::Module {
+  Cell cell;
+  dl::Tensor forward(dl::Tensor x) {
+    for (int i = 0; i < 8; ++i)
+      x = cell(x);
+    return x;
+  }
+};
+
+void dl_main(dl::Program &p) {
+  Net net;
+  auto twice = p.arg("twice", false, "two updates in a step");
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 128});
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 1e-2});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    dl::Tensor loss;
+    for (int i = 0; i < (twice ? 2 : 1); ++i) {
+      loss = F::mse_loss(net(b[0]), b[0].sin() * (i + 1.0));
+      optimizer.zero_grad();
+      loss.backward();
+      optimizer.step();
+    }
+    return {{"loss", loss}};
+  });
+}
+"""
+
+
 class Checkpoint(support.ToolTest):
     def trained(self, source, *options, run=()):
         """Weights, and the bytes of the temporaries of a step."""
@@ -94,12 +132,23 @@ class Checkpoint(support.ToolTest):
         # The whole is one: nothing is kept, and then all of it is there at once.
         self.assertEqual(kept, self.trained("net.dl", "-D", "nested=true")[0])
 
+    def test_each_call_is_one(self):
+        """Of a cell that is called again and again, and of a network that is trained twice in a step, with an update between."""
+        np.save(self.path("x.npy"), np.random.default_rng(3).normal(size=(256, 64)).astype(np.float32))
+        self.write("net.dl", CELL)
+        for twice in "false", "true":
+            with self.subTest(twice=twice):
+                kept, all_bytes = self.trained("net.dl", "-D", f"twice={twice}")
+                again, bytes = self.trained("net.dl", "-D", f"twice={twice}", "--recompute=cell")
+                self.assertEqual(kept, again)
+                self.assertLess(bytes, 0.7 * all_bytes)
+
     def test_what_is_said(self):
         np.save(self.path("x.npy"), np.zeros((256, 64), np.float32))
         self.write("net.dl", MLP)
         said = self.dlcc("net.dl", "-D", "again=true", "--report", "-o", "net.plan")
         self.assertRegex(said, r"blocks\.5\.fc1 net\.dl:\d+:\d+: checkpoint: \d+ ops are computed again in the backward, instead of \d+ bytes kept")
-        for pattern, hint in (("block.*", "did you mean 'blocks.*'?"), ("decoder", "the first is 'blocks.0.fc1'")):
+        for pattern, hint in (("block.*", "did you mean 'blocks.*'?"), ("blocks", "did you mean 'blocks.*'?"), ("decoder", "the first is 'blocks.0'")):
             result = dltools.call([dltools.DLCC, "net.dl", f"--recompute={pattern}", "-o", "wrong.plan"], cwd=self.folder)
             self.assertEqual(result.returncode, 2)
             self.assertIn(f"error: --recompute={pattern}: no training step calls such a module; {hint}", result.stderr)

@@ -113,7 +113,6 @@ compileOptions(const Arguments &arguments,
   options.fuse = arguments.fuse;
   options.keepAll = arguments.keepAll;
   options.keepBelow = arguments.keepBelow;
-  options.recompute = arguments.recompute;
   options.maxTiles = arguments.tiles;
   options.threads = static_cast<int>(arguments.threads);
   options.targetCpu = arguments.targetCpu;
@@ -251,6 +250,7 @@ int main(int argc, char **argv) {
   options.settings = arguments.settings;
   options.dtype = arguments.dtype;
   options.accumulate = arguments.accumulate;
+  options.recompute = arguments.recompute;
   options.includeFolders = arguments.includeFolders;
   options.timeLimitSeconds = arguments.evalTimeout;
   options.opLimit = arguments.maxOps;

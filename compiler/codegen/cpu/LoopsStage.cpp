@@ -240,7 +240,7 @@ void LoopsStage::emitLaneLoop() {
   });
 }
 
-/// Sums over many rows, of neighbours in a row.
+/// Sums over many points, beside one another.
 bool LoopsStage::takesWideRows() const {
   int64_t points = 1;
   for (unsigned d = nest.numParallel; d < nest.extents.size(); ++d)

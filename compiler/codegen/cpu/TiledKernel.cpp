@@ -15,7 +15,7 @@ namespace dl::cpu {
 static constexpr int64_t kVectorsOfTile = 2;
 /// Nor where long columns are summed: of each row, on a page of its own where
 /// rows are long, several lines are read then.
-static constexpr int64_t kVectorsOfColumns = 8, kLongColumn = 256;
+static constexpr int64_t kVectorsOfColumns = 8, kLongColumn = 256, kPage = 4096;
 
 /// Vectors hold elements that are f64. A single number that is computed in f64
 /// and rounded, as an optimizer's, does not matter: it is the same in all
@@ -89,7 +89,10 @@ bool TiledKernel::sumsLongColumns() const {
     for (auto [expr, stride] : llvm::zip(index, placement(leaf).strides))
       if (failed(kernel::addLinear(expr, stride, steps, constant)))
         return;
-    found |= steps[loops.numParallel - 1] == 1 && steps.back() > 1;
+    int64_t row = steps.back() *
+                  graph::elementBytes(
+                      cast<RankedTensorType>(leaf.getType()).getElementType());
+    found |= steps[loops.numParallel - 1] == 1 && row >= kPage;
   });
   return found;
 }

@@ -64,7 +64,7 @@ private:
     if (llvm::none_of(blocks.ops(), [](Operation &op) {
           return op.hasAttr(graph::kLibraryCall);
         }))
-      return;
+      return; // the product of a call has it
     StringRef why;
     if (plan::ProductAttr product = libraryProduct(blocks, tf32, why))
       blocks.op()->setAttr(plan::kProduct, product);

@@ -5,6 +5,7 @@
 #include "dialects/graph/LibraryCall.h"
 #include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/PayloadFacts.h"
+#include "dialects/graph/Step.h"
 #include "dialects/graph/StorageOrder.h"
 #include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/IRMapping.h"
@@ -77,6 +78,20 @@ public:
   graph::KernelOp kernel;
 };
 
+/// What fusion does not compute within whoever reads it, as it does constants,
+/// random numbers and what is made again.
+bool isInMemory(Value value) {
+  while (auto maker = value.getDefiningOp<graph::LoopNestOpInterface>()) {
+    if (maker->hasAttr(graph::kMadeAgain) ||
+        llvm::all_of(maker->getOperands(), graph::isScalars))
+      return false;
+    if (!graph::payloadFacts(maker).isView)
+      return true;
+    value = maker->getOperand(0);
+  }
+  return true;
+}
+
 /// What the one reader of a value may be for a library to compute it, too, with
 /// operands that fusion leaves in memory.
 Operation *addedTo(Value value) {
@@ -88,11 +103,8 @@ Operation *addedTo(Value value) {
       !graph::payloadFacts(add).isAddition ||
       add->getResult(0).getType() != value.getType())
     return nullptr;
-  for (Value operand : add->getOperands())
-    if (Operation *maker = operand.getDefiningOp();
-        maker &&
-        (maker->getNumOperands() == 0 || maker->hasAttr(graph::kMadeAgain)))
-      return nullptr;
+  if (!llvm::all_of(add->getOperands(), isInMemory))
+    return nullptr;
   return add;
 }
 
@@ -117,6 +129,7 @@ struct ChooseLibraryCalls : impl::ChooseLibraryCallsBase<ChooseLibraryCalls> {
   using Base::Base;
 
   void runOnOperation() override {
+    calls = 0;
     getOperation().walk([&](graph::StepOp step) {
       for (Operation &op : step.getBody().front().without_terminator())
         if (auto loops = dyn_cast<graph::LoopNestOpInterface>(op);
@@ -126,6 +139,8 @@ struct ChooseLibraryCalls : impl::ChooseLibraryCallsBase<ChooseLibraryCalls> {
   }
 
 private:
+  int64_t calls = 0;
+
   struct Call {
     plan::ProductAttr product;
     int64_t bytes = 0;
@@ -181,9 +196,13 @@ private:
               2.0 * double(graph::tensorBytes(op->getResult(0).getType())) /
                   machine.bytesPerSecond;
     bool isFaster = library + after < own;
-    if (isFaster)
+    if (isFaster) {
+      auto number =
+          IntegerAttr::get(IntegerType::get(&getContext(), 64), calls);
+      ++calls;
       for (Operation *part : chain)
-        part->setAttr(graph::kLibraryCall, UnitAttr::get(&getContext()));
+        part->setAttr(graph::kLibraryCall, number);
+    }
     std::string apart =
         after == 0 ? ""
                    : llvm::formatv(" and {0:f1} us for what is computed on it",

@@ -153,28 +153,28 @@ graph.step @beside(%v: tensor<37x29xf32>, %g: tensor<37x29xf32>, %w: tensor<37x2
   graph.return %3, %1, %0 : tensor<37x29xf32>, tensor<37x29xf32>, tensor<37x29xf32>
 }
 
-// Long columns are summed several vectors of a row at a time; what is left of a tile of 128 columns is 72: one such row and
-// a part of a vector.
-graph.step @long_columns(%x: tensor<300x200xf32>) -> tensor<200xf32> {
-  %0 = graph.sum %x {dims = array<i64: 0>} : (tensor<300x200xf32>) -> tensor<200xf32>
-  graph.return %0 : tensor<200xf32>
+// Long columns are summed several vectors of a row at a time; the last tile of 128 columns has 76: one
+// such row and a part of a vector.
+graph.step @long_columns(%x: tensor<300x1100xf32>) -> tensor<1100xf32> {
+  %0 = graph.sum %x {dims = array<i64: 0>} : (tensor<300x1100xf32>) -> tensor<1100xf32>
+  graph.return %0 : tensor<1100xf32>
 }
 
-graph.step @long_columns_with_followers(%x: tensor<8x40x312xf32>, %b: tensor<312xf32>) -> (tensor<312xf32>, tensor<312xf32>) {
-  %0 = graph.sum %x {dims = array<i64: 0, 1>} : (tensor<8x40x312xf32>) -> tensor<312xf32>
-  %1 = graph.mul %0, %b : (tensor<312xf32>, tensor<312xf32>) -> tensor<312xf32>
-  %2 = graph.sub %1, %0 : (tensor<312xf32>, tensor<312xf32>) -> tensor<312xf32>
-  graph.return %1, %2 : tensor<312xf32>, tensor<312xf32>
+graph.step @long_columns_with_followers(%x: tensor<8x40x1112xf32>, %b: tensor<1112xf32>) -> (tensor<1112xf32>, tensor<1112xf32>) {
+  %0 = graph.sum %x {dims = array<i64: 0, 1>} : (tensor<8x40x1112xf32>) -> tensor<1112xf32>
+  %1 = graph.mul %0, %b : (tensor<1112xf32>, tensor<1112xf32>) -> tensor<1112xf32>
+  %2 = graph.sub %1, %0 : (tensor<1112xf32>, tensor<1112xf32>) -> tensor<1112xf32>
+  graph.return %1, %2 : tensor<1112xf32>, tensor<1112xf32>
 }
 
-graph.step @long_columns_beside(%x: tensor<270x130xf64>, %y: tensor<270x130xf64>) -> (tensor<130xf64>, tensor<130xf64>) {
-  %0 = graph.sum %x {dims = array<i64: 0>} : (tensor<270x130xf64>) -> tensor<130xf64>
-  %1 = graph.mul %x, %y : (tensor<270x130xf64>, tensor<270x130xf64>) -> tensor<270x130xf64>
-  %2 = graph.sum %1 {dims = array<i64: 0>} : (tensor<270x130xf64>) -> tensor<130xf64>
-  graph.return %0, %2 : tensor<130xf64>, tensor<130xf64>
+graph.step @long_columns_beside(%x: tensor<270x570xf64>, %y: tensor<270x570xf64>) -> (tensor<570xf64>, tensor<570xf64>) {
+  %0 = graph.sum %x {dims = array<i64: 0>} : (tensor<270x570xf64>) -> tensor<570xf64>
+  %1 = graph.mul %x, %y : (tensor<270x570xf64>, tensor<270x570xf64>) -> tensor<270x570xf64>
+  %2 = graph.sum %1 {dims = array<i64: 0>} : (tensor<270x570xf64>) -> tensor<570xf64>
+  graph.return %0, %2 : tensor<570xf64>, tensor<570xf64>
 }
 
-graph.step @long_columns_of_batches(%x: tensor<3x260x96xf32>) -> tensor<3x96xf32> {
-  %0 = graph.sum %x {dims = array<i64: 1>} : (tensor<3x260x96xf32>) -> tensor<3x96xf32>
-  graph.return %0 : tensor<3x96xf32>
+graph.step @long_columns_of_batches(%x: tensor<3x260x1100xf32>) -> tensor<3x1100xf32> {
+  %0 = graph.sum %x {dims = array<i64: 1>} : (tensor<3x260x1100xf32>) -> tensor<3x1100xf32>
+  graph.return %0 : tensor<3x1100xf32>
 }

@@ -60,6 +60,30 @@ graph.step @part_of_heads(%x: tensor<2x5x1152xf32>) -> tensor<2x4x6x64xf32> {
   graph.return %1 : tensor<2x4x6x64xf32>
 }
 
+// All parts are parts of one.
+// CHECK-LABEL: @parts_of_heads
+// CHECK-NEXT: [[ALL:%.*]] = graph.reshape %arg0 {shape = array<i64: 4, 3, 64>}
+// CHECK-NEXT: graph.slice [[ALL]] {offsets = array<i64: 0, 0, 0>
+// CHECK-NEXT: graph.slice [[ALL]] {offsets = array<i64: 0, 2, 0>
+graph.step @parts_of_heads(%x: tensor<4x192xf32>) -> (tensor<4x1x64xf32>, tensor<4x1x64xf32>) {
+  %0 = graph.slice %x {offsets = array<i64: 0, 0>, sizes = array<i64: 4, 64>, strides = array<i64: 1, 1>} : (tensor<4x192xf32>) -> tensor<4x64xf32>
+  %1 = graph.reshape %0 {shape = array<i64: 4, 1, 64>} : (tensor<4x64xf32>) -> tensor<4x1x64xf32>
+  %2 = graph.slice %x {offsets = array<i64: 0, 128>, sizes = array<i64: 4, 64>, strides = array<i64: 1, 1>} : (tensor<4x192xf32>) -> tensor<4x64xf32>
+  %3 = graph.reshape %2 {shape = array<i64: 4, 1, 64>} : (tensor<4x64xf32>) -> tensor<4x1x64xf32>
+  graph.return %1, %3 : tensor<4x1x64xf32>, tensor<4x1x64xf32>
+}
+
+// A small part of what need not be stored does not make it stored.
+// CHECK-LABEL: @part_of_what_is_computed
+// CHECK: graph.sin
+// CHECK-NEXT: graph.slice
+graph.step @part_of_what_is_computed(%x: tensor<4x192xf32>) -> tensor<4x1x64xf32> {
+  %0 = graph.sin %x : (tensor<4x192xf32>) -> tensor<4x192xf32>
+  %1 = graph.slice %0 {offsets = array<i64: 0, 0>, sizes = array<i64: 4, 64>, strides = array<i64: 1, 1>} : (tensor<4x192xf32>) -> tensor<4x64xf32>
+  %2 = graph.reshape %1 {shape = array<i64: 4, 1, 64>} : (tensor<4x64xf32>) -> tensor<4x1x64xf32>
+  graph.return %2 : tensor<4x1x64xf32>
+}
+
 // One that does not begin at a head, one of every other element, and one whose dims become one stay as they are.
 // CHECK-LABEL: @no_whole_heads
 // CHECK-COUNT-3: graph.slice %arg0

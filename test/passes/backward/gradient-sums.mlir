@@ -80,9 +80,8 @@ graph.step @unrolled(%x: tensor<10x2x16xf32>, %w: tensor<16x16xf32>, %b: tensor<
 // CHECK-NOT: graph.add
 // CHECK: return
 graph.step @cut_up(%w: tensor<2x6xf32>, %y: tensor<2x2xf32>, %z: tensor<2x3xf32>) -> (tensor<f32>, tensor<2x6xf32>) {
-  %x = graph.neg %w : (tensor<2x6xf32>) -> tensor<2x6xf32>
-  %0 = graph.slice %x {offsets = array<i64: 0, 0>, sizes = array<i64: 2, 2>, strides = array<i64: 1, 1>} : (tensor<2x6xf32>) -> tensor<2x2xf32>
-  %1 = graph.slice %x {offsets = array<i64: 0, 3>, sizes = array<i64: 2, 3>, strides = array<i64: 1, 1>} : (tensor<2x6xf32>) -> tensor<2x3xf32>
+  %0 = graph.slice %w {offsets = array<i64: 0, 0>, sizes = array<i64: 2, 2>, strides = array<i64: 1, 1>} : (tensor<2x6xf32>) -> tensor<2x2xf32>
+  %1 = graph.slice %w {offsets = array<i64: 0, 3>, sizes = array<i64: 2, 3>, strides = array<i64: 1, 1>} : (tensor<2x6xf32>) -> tensor<2x3xf32>
   %2 = graph.mul %0, %y : (tensor<2x2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
   %3 = graph.mul %1, %z : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   %4 = graph.sum %2 {dims = array<i64: 0, 1>} : (tensor<2x2xf32>) -> tensor<f32>

@@ -11,9 +11,9 @@
 // RUN:   2>/dev/null | FileCheck %s --check-prefix=KERNEL
 
 // The library's tf32 is not said to be faster.
-// TF32-NOT: {graph.library_call
+// TF32-NOT: graph.library_call
 // TF32: remark: matmul: not by cuBLASLt
-// TF32-NOT: {graph.library_call
+// TF32-NOT: graph.library_call
 
 // CHECK: remark: matmul: by cuBLASLt: it takes 1720.0 us, and 3436.0 us on a kernel of our own
 // CHECK: remark: matmul: by cuBLASLt: it takes 1720.0 us and 35.6 us for what is computed on it, and 3436.0 us on a kernel of our own
@@ -28,7 +28,7 @@
 // CHECK: remark: matmul: by cuBLASLt with the bias: it takes 1720.0 us and 35.6 us for what is computed on it
 
 // CHECK-LABEL: graph.step @plain
-// CHECK: graph.matmul {{.*}} {graph.library_call, spec = "mk,kn->mn"}
+// CHECK: graph.matmul {{.*}} {graph.library_call = 0 : i64, spec = "mk,kn->mn"}
 // KERNEL-LABEL: graph.step @plain
 // KERNEL: graph.kernel %{{.*}}, %{{.*}} {{.*}}product = #plan.product<m = 4096, n = 4096, k = 4096, a = <binding = 0, stride = 4096>, b = <binding = 1, stride = 4096>, d = <binding = 2, stride = 4096>, arithmetic = f32, workspace = 33554432>
 graph.step @plain(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
@@ -93,13 +93,18 @@ graph.step @shared(%m: tensor<1024x1024xf32>, %x: tensor<32x1024x512xf32>) -> te
 
 // A bias and a residual connection are part of the call, whichever operand they are.
 // CHECK-LABEL: graph.step @added
-// CHECK: graph.matmul {{.*}} {graph.library_call
-// CHECK: graph.add {{.*}} {graph.library_call}
-// CHECK: graph.add {{.*}} {graph.library_call}
+// CHECK: graph.matmul {{.*}} {graph.library_call = [[CALL:.*]] : i64,
+// CHECK: graph.add {{.*}} {graph.library_call = [[CALL]] : i64}
+// CHECK: graph.add {{.*}} {graph.library_call = [[CALL]] : i64}
 // KERNEL-LABEL: graph.step @added
 // KERNEL: graph.kernel
 // KERNEL-SAME: product = #plan.product<m = 4096, n = 4096, k = 4096, a = <binding = 0, stride = 4096>, b = <binding = 1, stride = 4096>, d = <binding = 4, stride = 4096>, c = <binding = 3, stride = 4096>, bias = 2, arithmetic = f32
-// KERNEL-NOT: graph.kernel
+// KERNEL: graph.matmul {{.*}} {graph.library_call, spec
+// KERNEL-NEXT: graph.add {{[^{]*}} : (
+// KERNEL-NEXT: graph.add {{[^{]*}} : (
+// KERNEL-NEXT: graph.yield
+// KERNEL-NEXT: }
+// KERNEL-NEXT: graph.return
 graph.step @added(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %bias: tensor<4096xf32>, %x: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
   %0 = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   %1 = graph.add %0, %bias : (tensor<4096x4096xf32>, tensor<4096xf32>) -> tensor<4096x4096xf32>
@@ -110,7 +115,7 @@ graph.step @added(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %bias: t
 // A number for each row is no bias of the library's.
 // CHECK-LABEL: graph.step @by_row
 // CHECK: graph.matmul {{.*}} {graph.library_call
-// CHECK: graph.add {{.*}} :
+// CHECK: graph.add %{{[^{]*}} : (
 graph.step @by_row(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %bias: tensor<4096x1xf32>) -> tensor<4096x4096xf32> {
   %0 = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   %1 = graph.add %0, %bias : (tensor<4096x4096xf32>, tensor<4096x1xf32>) -> tensor<4096x4096xf32>
@@ -120,8 +125,8 @@ graph.step @by_row(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %bias: 
 // What is added is computed before, and not within; two readers of a sum are two.
 // CHECK-LABEL: graph.step @read_twice
 // CHECK: graph.matmul {{.*}} {graph.library_call
-// CHECK: graph.add {{.*}} {graph.library_call}
-// CHECK: graph.add %{{.*}} : (
+// CHECK: graph.add {{.*}} {graph.library_call
+// CHECK: graph.add %{{[^{]*}} : (
 // KERNEL-LABEL: graph.step @read_twice
 // KERNEL: bias = 2, arithmetic
 graph.step @read_twice(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %bias: tensor<4096xf32>, %x: tensor<4096x4096xf32>) -> (tensor<4096x4096xf32>, tensor<4096x4096xf32>) {
@@ -131,4 +136,35 @@ graph.step @read_twice(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>, %bi
   %2 = graph.add %e, %1 : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   %3 = graph.relu %1 : (tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
   graph.return %2, %3 : tensor<4096x4096xf32>, tensor<4096x4096xf32>
+}
+
+// One addition reads two products: it is part of the first one's call, and no other kernel takes it; what its reader would compute,
+// as a constant, is no operand of a call.
+// CHECK-LABEL: graph.step @two_products
+// CHECK: graph.matmul {{.*}} {graph.library_call = [[ONE:.*]] : i64,
+// CHECK: graph.matmul {{.*}} {graph.library_call = [[TWO:.*]] : i64,
+// CHECK: graph.add {{.*}} {graph.library_call = [[TWO]] : i64}
+// CHECK: graph.add {{.*}} {graph.library_call = [[ONE]] : i64}
+// KERNEL-LABEL: graph.step @two_products
+// KERNEL: graph.kernel
+// KERNEL-SAME: c = <binding = 2, stride = 4096>
+// KERNEL: graph.kernel
+// KERNEL-SAME: c = <binding = 2, stride = 4096>
+// KERNEL: graph.return
+graph.step @two_products(%a: tensor<4096x512xf32>, %b: tensor<512x4096xf32>, %c: tensor<4096x512xf32>, %d: tensor<512x4096xf32>, %x: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %p = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<4096x512xf32>, tensor<512x4096xf32>) -> tensor<4096x4096xf32>
+  %q = graph.matmul %c, %d {spec = "mk,kn->mn"} : (tensor<4096x512xf32>, tensor<512x4096xf32>) -> tensor<4096x4096xf32>
+  %r = graph.add %x, %q : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %o = graph.add %p, %r : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  graph.return %o : tensor<4096x4096xf32>
+}
+
+// CHECK-LABEL: graph.step @constant
+// CHECK: graph.matmul {{.*}} {graph.library_call
+// CHECK: graph.add %{{[^{]*}} : (
+graph.step @constant(%a: tensor<4096x4096xf32>, %b: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
+  %0 = graph.matmul %a, %b {spec = "mk,kn->mn"} : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %1 = graph.full {value = 2.0, type = tensor<4096x4096xf32>} : () -> tensor<4096x4096xf32>
+  %2 = graph.add %0, %1 : (tensor<4096x4096xf32>, tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  graph.return %2 : tensor<4096x4096xf32>
 }

@@ -1,6 +1,5 @@
 // RUN: dl-opt --recompute-checkpoints=least-bytes=1024 %s --split-input-file | FileCheck %s
 // RUN: dl-opt --recompute-checkpoints=least-bytes=1024 %s --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAID
-// RUN: dl-opt "--recompute-checkpoints=least-bytes=1024 modules=net.*" %s --split-input-file | FileCheck %s --check-prefix=NAMED
 // RUN: dl-opt --recompute-checkpoints=least-bytes=1000000 %s --split-input-file | FileCheck %s --check-prefix=SMALL --implicit-check-not=graph.recomputed
 // SMALL-LABEL: @two_layers
 
@@ -54,31 +53,4 @@ graph.step @read_elsewhere(%x: tensor<64x64xf32> input 0) -> (tensor<64x64xf32>)
   %e = graph.mul %d, %y : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#back)
   %f = graph.mul %e, %h : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#back)
   graph.return %f : tensor<64x64xf32>
-}
-
-// -----
-
-// Each module that the pattern names is a checkpoint; what goes into it is kept.
-// CHECK-LABEL: @modules
-// CHECK-NOT: graph.recomputed
-// NAMED-LABEL: @modules
-// NAMED: %[[A:.*]] = graph.exp %[[X:.*]] :
-// NAMED: %[[B:.*]] = graph.exp %[[A]] :
-// NAMED: %[[Z:.*]] = graph.exp %[[B]] :
-// NAMED: %[[B2:.*]] = graph.exp %[[A]] {graph.recomputed}
-// NAMED-NEXT: %[[D:.*]] = graph.mul %[[Z]], %[[B2]]
-// NAMED-NEXT: %[[A2:.*]] = graph.exp %[[X]] {graph.recomputed}
-// NAMED-NEXT: graph.mul %[[D]], %[[A2]]
-#a = loc("net.0"("m.dl":1:1))
-#b = loc("net.1.inner"("m.dl":2:1))
-#c = loc("head"("m.dl":3:1))
-#da = loc(fused<"backward exp">[#a])
-#db = loc(fused<"backward exp">[#b])
-graph.step @modules(%x: tensor<64x64xf32> input 0) -> (tensor<64x64xf32>) {
-  %a = graph.exp %x : (tensor<64x64xf32>) -> tensor<64x64xf32> loc(#a)
-  %b = graph.exp %a : (tensor<64x64xf32>) -> tensor<64x64xf32> loc(#b)
-  %z = graph.exp %b : (tensor<64x64xf32>) -> tensor<64x64xf32> loc(#c)
-  %d = graph.mul %z, %b : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#db)
-  %e = graph.mul %d, %a : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#da)
-  graph.return %e : tensor<64x64xf32>
 }

@@ -66,6 +66,31 @@ static LogicalResult reshapeFull(Op op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// It lies in memory as a whole, whoever reads it.
+static bool isStoredWhole(Value x) {
+  auto maker = x.getDefiningOp<LoopNestOpInterface>();
+  return !maker || !x.hasOneUse() ||
+         maker.getLoopNest().combine != Combine::None;
+}
+
+/// One for all parts of x, so that its gradient is one: equal ops become one
+/// only later.
+static Value wholeReshaped(Value x, ArrayRef<int64_t> shape, Operation *before,
+                           PatternRewriter &rewriter) {
+  size_t looked = 0;
+  for (Operation *user : x.getUsers()) {
+    if (auto known = dyn_cast<ReshapeOp>(user);
+        known && known.getShape() == shape && known->isBeforeInBlock(before))
+      return known;
+    if (++looked == 16) // of many readers the newest come first
+      break;
+  }
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointAfterValue(x);
+  GraphBuilder g(rewriter, before->getLoc());
+  return g.make<ReshapeOp>(x, SmallVector<int64_t>(shape));
+}
+
 /// What a reshape makes of a part is a part of what it makes of the whole, so
 /// that readers find it there and nothing is copied:
 ///   x [B,T,18*64] -> slice [B,T,6*64] -> reshape [B,T,6,64]
@@ -75,6 +100,8 @@ static LogicalResult reshapeFull(Op op, PatternRewriter &rewriter) {
 static LogicalResult reshapeWhole(ReshapeOp op, PatternRewriter &rewriter) {
   auto slice = op.getX().getDefiningOp<SliceOp>();
   if (!slice || slice->hasAttr(kRankSteps) ||
+      !(isStoredWhole(slice.getX()) ||
+        2 * numElements(slice.getResult()) >= numElements(slice.getX())) ||
       !allEqual(slice.getStrides(), 1) || numElements(op.getResult()) == 0)
     return failure();
   ArrayRef<int64_t> whole =
@@ -104,8 +131,7 @@ static LogicalResult reshapeWhole(ReshapeOp op, PatternRewriter &rewriter) {
   }
   if (next != shape.size())
     return failure();
-  GraphBuilder g(rewriter, op.getLoc());
-  Value all = g.make<ReshapeOp>(slice.getX(), reshaped);
+  Value all = wholeReshaped(slice.getX(), reshaped, op, rewriter);
   rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), all, offsets,
                                        SmallVector<int64_t>(shape),
                                        SmallVector<int64_t>(shape.size(), 1));
