@@ -45,7 +45,8 @@ public:
   LogicalResult backward() {
     return runPasses([&](OpPassManager &passes) {
       buildBackwardPipeline(passes);
-      passes.addPass(createRecomputeCheckpoints({options.keepBelow}));
+      passes.addNestedPass<graph::StepOp>(
+          createRecomputeCheckpoints({options.keepBelow}));
     });
   }
 

@@ -3,7 +3,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-def RecomputeCheckpoints : Pass<"recompute-checkpoints", "::mlir::ModuleOp"> {
+def RecomputeCheckpoints : Pass<"recompute-checkpoints", "::dl::graph::StepOp"> {
   let summary = "Computes the values of checkpoints again in the backward";
   let description = [{
     Activation checkpointing (Chen et al., "Training Deep Nets with Sublinear Memory Cost", 2016):

@@ -107,14 +107,9 @@ struct RecomputeCheckpoints
   using Base::Base;
 
   void runOnOperation() override {
-    for (auto step : getOperation().getOps<graph::StepOp>())
-      recompute(step);
-  }
-
-private:
-  void recompute(graph::StepOp step) {
     llvm::MapVector<unsigned, Checkpoint> checkpoints;
-    for (Operation &op : step.getBody().front().without_terminator()) {
+    for (Operation &op :
+         getOperation().getBody().front().without_terminator()) {
       StepRole role = graph::roleOf(op.getLoc());
       unsigned number = graph::checkpointOf(op.getLoc());
       if (number == 0 || role == StepRole::Update)

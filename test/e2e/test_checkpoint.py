@@ -148,6 +148,11 @@ class Checkpoint(support.ToolTest):
         self.write("net.dl", MLP)
         said = self.dlcc("net.dl", "-D", "again=true", "--report", "-o", "net.plan")
         self.assertRegex(said, r"blocks\.5\.fc1 net\.dl:\d+:\d+: checkpoint: \d+ ops are computed again in the backward, instead of \d+ bytes kept")
+        self.write("call.dl", MLP.replace("dl::checkpoint(block, x)", "dl::checkpoint(block)"))
+        line = 1 + MLP[:MLP.index("dl::checkpoint(block, x)")].count("\n")
+        result = dltools.call([dltools.DLCC, "call.dl", "--check"], cwd=self.folder)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, rf"call\.dl:{line}:\d+: error: no matching function for call to 'checkpoint'")
         for pattern, hint in (("block.*", "did you mean 'blocks.*'?"), ("blocks", "did you mean 'blocks.*'?"), ("decoder", "the first is 'blocks.0'")):
             result = dltools.call([dltools.DLCC, "net.dl", f"--recompute={pattern}", "-o", "wrong.plan"], cwd=self.folder)
             self.assertEqual(result.returncode, 2)

@@ -6,15 +6,15 @@ include "dialects/plan/MachineOption.td"
 def ChooseLibraryCalls : Pass<"choose-library-calls", "::mlir::ModuleOp"> {
   let summary = "Marks products that NVIDIA's library computes faster";
   let description = [{
-    A product of matrices, of one stride each for rows, columns, sums and batches, may be cuBLASLt's. What
-    a kernel of ours would compute on its sums is then computed apart, so the product is stored once more and
-    loaded again. The machine says what either reaches; a remark says the times. Runs before `form-kernels`,
-    which fuses nothing with a marked op.
+    A product of matrices, of one stride each for rows, columns, sums and batches, may be cuBLASLt's, with a bias
+    and a matrix that are added to it. What else a kernel of ours would compute on its sums is then computed apart, so
+    the product is stored once more and loaded again. The machine says what either reaches; a remark says the times.
+    Runs before `form-kernels`, which fuses nothing but the ops of one call, which have its number.
 
     ```mlir
     %0 = graph.matmul %x, %w {spec = "mk,nk->mn"} : (tensor<8192x384xf32>, tensor<1536x384xf32>) -> ...
     // =>
-    %0 = graph.matmul %x, %w {graph.library_call, spec = "mk,nk->mn"} : ...
+    %0 = graph.matmul %x, %w {graph.library_call = 0, spec = "mk,nk->mn"} : ...
     ```
   }];
   let dependentDialects = ["::dl::graph::GraphDialect", "::dl::plan::PlanDialect",

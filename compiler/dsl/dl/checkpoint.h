@@ -20,7 +20,11 @@ struct CheckpointScope {
 ///   x = dl::checkpoint([&](dl::Tensor t) { return fc2(fc1(t).relu()); }, x);
 ///
 /// Results are the same, dropout included. One within another is a part of it.
-template <class F, class... A> auto checkpoint(F &&function, A &&...arguments) {
+template <class F, class... A>
+  requires requires(F &function, A &&...arguments) {
+    function(static_cast<A &&>(arguments)...);
+  }
+auto checkpoint(F &&function, A &&...arguments) {
   detail::CheckpointScope scope;
   return function(static_cast<A &&>(arguments)...);
 }
