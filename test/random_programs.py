@@ -101,13 +101,22 @@ MESHES = ["dp=2", "dp=3", "dp=4", "dp=6", "dp=8", "pp=2", "pp=3", "dp=2,pp=2", "
           "dp=2,tp=2", "tp=2,dp=3", "dp=2,tp=4", "pp=2,tp=2", "dp=2,pp=2,tp=2"]
 
 
+def random_schedule(program, shape, source):
+    schedules = ["gpipe", "1f1b", "zb-h1"]
+    ranks = int((re.search(r"pp=(\d)", shape) or "11")[1])
+    on_each = len({name.rpartition(".")[0] or name for name in program.weights}) // ranks  # each stage has a module
+    schedule = source.choice(schedules + ["zb-v", "interleaved"] * (3 if on_each >= 2 else 0))
+    more = [f"--stages-per-rank={source.randint(2, min(on_each, 3))}"] if schedule == "interleaved" else []
+    return [f"--schedule={schedule}", *more]
+
+
 def random_mesh(program):
     """Options of dlcc. What they say beside the model goes into the program."""
     source = random.Random(program.seed)
     shape = source.choice(MESHES)
     options = [f"--mesh={shape}", f"--zero={source.randrange(4)}"]
     if program.accumulate == 1 and source.random() < 0.5:
-        options += [f"--microbatches={source.choice([2, 4])}", f"--schedule={source.choice(['gpipe', '1f1b', 'zb-h1'])}"]
+        options += [f"--microbatches={source.choice([2, 4])}", *random_schedule(program, shape, source)]
     if "tp" in shape:
         modules = sorted({name.rpartition(".")[0] for name in program.weights} - {""})
         program.placements = {module: source.choice(["colwise", "rowwise"])

@@ -419,10 +419,10 @@ void dl_mesh_zero(const char *axis, int stage) noexcept {
   evaluation->graph.parallel.setZero(text(axis), stage);
 }
 void dl_mesh_pipeline(const char *axis, const char *blocks, dl_int microbatches,
-                      const char *schedule) noexcept {
+                      const char *schedule, dl_int stages_per_rank) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.parallel.setPipeline(text(axis), text(blocks), microbatches,
-                                         text(schedule));
+                                         text(schedule), stages_per_rank);
 }
 void dl_mesh_stage(const char *axis, int stage, const char *modules) noexcept {
   Guard::InOurCode guard;

@@ -60,17 +60,25 @@ void Parallel::setZero(const std::string &axis, int64_t stage) {
 }
 
 void Parallel::setPipeline(const std::string &axis, const std::string &pattern,
-                           int64_t count, const std::string &order) {
+                           int64_t count, const std::string &order,
+                           int64_t perRank) {
   requireAxis(axis);
   if (count < 1)
     reporter.fail("parallel::pipeline: microbatches is " +
                   std::to_string(count) + "; 1 is the least");
-  if (!graph::pipelineScheduleOf(order))
+  std::optional<graph::PipelineSchedule> known =
+      graph::pipelineScheduleOf(order);
+  if (!known)
     reporter.fail("parallel::pipeline: '" + order + "' is no schedule; " +
                   graph::kPipelineSchedules.str() + " are");
+  if (perRank == 0)
+    perRank = graph::usualStagesPerRank(*known);
+  if (std::string why = graph::whyNotOnEachRank(order, perRank); !why.empty())
+    reporter.fail("parallel::pipeline: " + why);
   if (!pattern.empty())
     refuseSecondCut("parallel::pipeline");
   stages = axis;
+  stagesPerRank = perRank;
   microBatches = count;
   schedule = order;
   meshFrames = here();
@@ -193,7 +201,7 @@ void Parallel::writeMesh(OpBuilder &builder, ModuleOp module) {
   dl::graph::MeshOp::create(
       builder, locationOf(cut.isThere() ? cut.frames : meshFrames, context),
       builder.getArrayAttr(list), data, zero, stages, microBatches, schedule,
-      builder.getArrayAttr(cutList));
+      stagesPerRank, builder.getArrayAttr(cutList));
 }
 
 void Parallel::write(OpBuilder &builder, ModuleOp module) {

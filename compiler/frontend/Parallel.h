@@ -17,7 +17,8 @@ public:
   void setData(const std::string &axis);
   void setZero(const std::string &axis, int64_t stage);
   void setPipeline(const std::string &axis, const std::string &blocks,
-                   int64_t microBatches, const std::string &schedule);
+                   int64_t microBatches, const std::string &schedule,
+                   int64_t stagesPerRank);
   void addToStage(const std::string &axis, int64_t stage,
                   const std::string &modules);
   void place(const std::string &modules, const std::string &style,
@@ -61,7 +62,7 @@ private:
   std::string data = "dp";
   int64_t zero = 0;
   std::string stages = "pp", schedule = "1f1b";
-  int64_t microBatches = 1;
+  int64_t microBatches = 1, stagesPerRank = 1;
   Cut cut;
   std::vector<Frame> meshFrames; // what was said of the mesh last
   std::vector<Placement> placements;

@@ -54,14 +54,11 @@ int64_t RankNames::coordinate(int64_t rank, size_t axis) const {
   return rank % axes[axis].size;
 }
 
-int64_t RankNames::stages() const {
-  for (const Axis &axis : axes)
-    if (axis.name == mesh.getStages())
-      return axis.size;
-  return 1;
+graph::Pipeline RankNames::pipeline() const {
+  return mesh ? graph::pipelineOf(mesh) : graph::Pipeline();
 }
 
-int64_t RankNames::stageOf(int64_t rank) const {
+int64_t RankNames::pipelineRankOf(int64_t rank) const {
   for (size_t a = 0; a < axes.size(); ++a)
     if (axes[a].name == mesh.getStages())
       return coordinate(rank, a);

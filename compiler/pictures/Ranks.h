@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/PipelineOrder.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <cstdint>
 #include <string>
@@ -23,11 +24,12 @@ public:
   explicit RankNames(mlir::ModuleOp unit);
 
   std::string model() const;
-  int64_t stages() const;
-  int64_t micros() const { return mesh ? mesh.getMicroBatches() : 1; }
+  /// One rank where there is none.
+  graph::Pipeline pipeline() const;
+  /// "1f1b".
   std::string schedule() const;
-  /// Stage of the pipeline at which a rank is.
-  int64_t stageOf(int64_t rank) const;
+  /// Along the axis of the pipeline.
+  int64_t pipelineRankOf(int64_t rank) const;
   /// Those that run the module.
   std::vector<int64_t> ranksOf(mlir::ModuleOp unit) const;
   /// Where ranks are: "pp 0, tp 0 to 1"; empty where there is no mesh.

@@ -12,75 +12,43 @@ using namespace mlir;
 
 namespace dl::pictures {
 
+/// Fragments as the schedule has them, with an update behind each row's.
+static void simulate(Timeline &timeline) {
+  std::vector<double> free(timeline.rows.size(), 0);
+  auto add = [&](const Fragment &fragment) {
+    free[fragment.row] = fragment.end;
+    timeline.end = std::max(timeline.end, fragment.end);
+    if (fragment.end > fragment.begin)
+      timeline.fragments.push_back(fragment);
+  };
+  auto secondsOf = [&](const graph::PipelineWork &work) {
+    return timeline.rows[timeline.pipeline.rankOf(work.stage)]
+        .phases[static_cast<unsigned>(work.phase)];
+  };
+  for (const graph::PipelineSpan &span :
+       graph::followPipeline(timeline.pipeline, secondsOf))
+    add({span.rank, span.work, span.begin, span.end});
+  for (auto [row, cost] : llvm::enumerate(timeline.rows))
+    add({static_cast<int64_t>(row), std::nullopt, free[row],
+         free[row] + cost.update});
+}
+
 double Timeline::idle() const {
   double busy = 0;
   for (const Fragment &fragment : fragments)
     busy += fragment.end - fragment.begin;
-  double all = end * static_cast<double>(stages.size());
+  double all = end * static_cast<double>(rows.size());
   return all > 0 ? 1 - busy / all : 0;
 }
 
 double Timeline::idleOfEqual() const {
   Timeline equal;
-  equal.schedule = schedule;
-  equal.micros = micros;
-  equal.stages.resize(stages.size());
-  for (TimelineStage &stage : equal.stages)
-    stage.phases.fill(1);
+  equal.pipeline = pipeline;
+  equal.rows.resize(rows.size());
+  for (TimelineRow &row : equal.rows)
+    row.phases.fill(1);
   simulate(equal);
   return equal.idle();
-}
-
-void simulate(Timeline &timeline) {
-  using graph::PipelinePhase;
-  auto count = static_cast<int64_t>(timeline.stages.size());
-  auto lists = graph::pipelineOrder(
-      count, timeline.micros,
-      graph::pipelineScheduleOf(timeline.schedule)
-          .value_or(graph::PipelineSchedule::OneForwardOneBackward));
-  // When a phase of a micro-batch has ended at a stage; -1: not yet.
-  std::array<std::vector<std::vector<double>>, graph::kPipelinePhases> ended;
-  for (auto &phase : ended)
-    phase.assign(count, std::vector<double>(timeline.micros, -1));
-  auto endOf = [&](PipelinePhase phase, int64_t stage, int64_t m) -> double & {
-    return ended[static_cast<unsigned>(phase)][stage][m];
-  };
-  auto readyAt = [&](PipelinePhase phase, int64_t stage, int64_t m) {
-    if (phase == PipelinePhase::WeightGradient)
-      return endOf(PipelinePhase::InputGradient, stage, m);
-    if (phase == PipelinePhase::Forward)
-      return stage == 0 ? 0 : endOf(phase, stage - 1, m);
-    return stage + 1 == count ? endOf(PipelinePhase::Forward, stage, m)
-                              : endOf(phase, stage + 1, m);
-  };
-  std::vector<size_t> next(count, 0);
-  std::vector<double> free(count, 0);
-  for (bool progress = true; progress;) {
-    progress = false;
-    for (int64_t stage = 0; stage < count; ++stage)
-      while (next[stage] < lists[stage].size()) {
-        auto [phase, m] = lists[stage][next[stage]];
-        double ready = readyAt(phase, stage, m);
-        if (ready < 0)
-          break; // another stage comes first
-        double seconds =
-            timeline.stages[stage].phases[static_cast<unsigned>(phase)];
-        double begin = std::max(ready, free[stage]), end = begin + seconds;
-        if (seconds > 0)
-          timeline.fragments.push_back(
-              {static_cast<int>(stage), phase, m, begin, end});
-        endOf(phase, stage, m) = free[stage] = end;
-        ++next[stage];
-        progress = true;
-      }
-  }
-  for (int64_t stage = 0; stage < count; ++stage) {
-    double begin = free[stage], end = begin + timeline.stages[stage].update;
-    if (end > begin)
-      timeline.fragments.push_back(
-          {static_cast<int>(stage), std::nullopt, 0, begin, end});
-    timeline.end = std::max(timeline.end, end);
-  }
 }
 
 /// Kernels of the backward that another stage waits for.
@@ -118,8 +86,8 @@ static std::vector<plan::CommandOpInterface> commandsOfStep(plan::PlanOp plan,
 }
 
 /// Seconds of the kernels of a step, by their part.
-static TimelineStage costOf(ModuleOp unit, plan::PlanOp plan, StringRef step) {
-  TimelineStage cost;
+static TimelineRow costOf(ModuleOp unit, plan::PlanOp plan, StringRef step) {
+  TimelineRow cost;
   StepFunctions functions = findStep(unit, step);
   if (!functions.step)
     return cost;
@@ -162,36 +130,45 @@ static std::vector<CourseCommand> courseOf(plan::PlanOp plan, StringRef step) {
   return course;
 }
 
+/// "stage 1", "stages 1, 3".
+static std::string stagesText(const graph::Pipeline &pipeline, int64_t rank) {
+  std::string text;
+  for (int64_t stage = 0; stage < pipeline.stages(); ++stage)
+    if (pipeline.rankOf(stage) == rank)
+      text += (text.empty() ? "" : ", ") + std::to_string(stage);
+  return (pipeline.stagesPerRank > 1 ? "stages " : "stage ") + text;
+}
+
 Timeline describeTimeline(ArrayRef<ModuleOp> units,
                           ArrayRef<plan::PlanOp> plans, StringRef step) {
   Timeline timeline;
   RankNames names(units.front());
+  const graph::Pipeline &pipeline = timeline.pipeline = names.pipeline();
   timeline.schedule = names.schedule();
-  timeline.micros = names.micros();
   timeline.title = names.model() + ": step " + step.str();
-  timeline.stages.resize(names.stages());
-  std::vector<std::vector<int64_t>> ranks(names.stages());
-  std::vector<std::vector<CourseCommand>> courses(names.stages());
+  timeline.rows.resize(pipeline.ranks);
+  std::vector<std::vector<int64_t>> ranks(pipeline.ranks);
+  std::vector<std::vector<CourseCommand>> courses(pipeline.ranks);
   for (auto [unit, plan] : llvm::zip(units, plans)) {
     std::vector<int64_t> own = names.ranksOf(unit);
-    int64_t stage = names.stageOf(own.front());
-    TimelineStage cost = costOf(unit, plan, step);
-    auto whole = [](const TimelineStage &cost) {
+    int64_t row = names.pipelineRankOf(own.front());
+    TimelineRow cost = costOf(unit, plan, step);
+    auto whole = [](const TimelineRow &cost) {
       return std::accumulate(cost.phases.begin(), cost.phases.end(), 0.0);
     };
     for (double &phase : cost.phases)
-      phase /= static_cast<double>(timeline.micros);
-    TimelineStage &slowest = timeline.stages[stage];
+      phase /= static_cast<double>(pipeline.micros * pipeline.stagesPerRank);
+    TimelineRow &slowest = timeline.rows[row];
     if (whole(cost) >= whole(slowest)) {
       slowest = cost;
-      courses[stage] = courseOf(plan, step);
+      courses[row] = courseOf(plan, step);
     }
-    ranks[stage].insert(ranks[stage].end(), own.begin(), own.end());
+    ranks[row].insert(ranks[row].end(), own.begin(), own.end());
   }
-  for (auto [number, stage] : llvm::enumerate(timeline.stages)) {
+  for (auto [number, row] : llvm::enumerate(timeline.rows)) {
     llvm::sort(ranks[number]);
-    stage.name =
-        "stage " + std::to_string(number) + " · " + rankText(ranks[number]);
+    row.name = stagesText(pipeline, static_cast<int64_t>(number)) + " · " +
+               rankText(ranks[number]);
   }
   simulate(timeline);
   timeline.course = followCommands(std::move(courses));

@@ -29,9 +29,12 @@ std::string percent(double share) {
 
 std::string subtitle(const Timeline &timeline) {
   std::string text = "one core a rank, communication without time";
-  if (timeline.stages.size() > 1 || timeline.micros > 1)
-    text = timeline.schedule + " · " + std::to_string(timeline.micros) +
-           " micro-batches · " + text;
+  if (timeline.rows.size() > 1 || timeline.pipeline.micros > 1)
+    text = timeline.schedule + " · " +
+           std::to_string(timeline.pipeline.micros) + " micro-batches · " +
+           text;
+  if (timeline.pipeline.stagesPerRank > 1)
+    text += " · later stages of a rank are paler";
   return text;
 }
 
@@ -67,25 +70,26 @@ const std::array<FragmentKind, 4> &fragmentKinds() {
 
 const FragmentKind &kindOf(const Fragment &fragment) {
   return *llvm::find_if(fragmentKinds(), [&](const FragmentKind &kind) {
-    return kind.phase == fragment.phase;
+    return kind.phase ==
+           (fragment.work ? std::optional(fragment.work->phase) : std::nullopt);
   });
 }
 
 class TimelineWriter {
 public:
   explicit TimelineWriter(const Timeline &timeline) : timeline(timeline) {
-    for (const TimelineStage &stage : timeline.stages)
-      left = std::max(left, 40 + textWidth(stage.name, 11));
+    for (const TimelineRow &row : timeline.rows)
+      left = std::max(left, 40 + textWidth(row.name, 11));
     scale = timeline.end > 0 ? plot / timeline.end : 0;
   }
 
   std::string run() {
-    double rows = static_cast<double>(timeline.stages.size());
+    auto rows = static_cast<double>(timeline.rows.size());
     double bottom = top + rows * (rowHeight + rowGap);
-    for (size_t s = 0; s < timeline.stages.size(); ++s) {
-      double y = rowOf(static_cast<int>(s));
-      body += svg::text(left - 10, y + rowHeight / 2 + 4,
-                        timeline.stages[s].name, 11, " text-anchor=\"end\"");
+    for (auto [number, row] : llvm::enumerate(timeline.rows)) {
+      double y = placeOf(static_cast<int64_t>(number));
+      body += svg::text(left - 10, y + rowHeight / 2 + 4, row.name, 11,
+                        " text-anchor=\"end\"");
       body += svg::rect(left, y, plot, rowHeight,
                         " class=\"stage\" fill=\"#F5F7FA\"/>\n");
     }
@@ -105,14 +109,14 @@ public:
   }
 
 private:
-  static double rowOf(int stage) {
-    return top + static_cast<double>(stage) * (rowHeight + rowGap);
+  static double placeOf(int64_t row) {
+    return top + static_cast<double>(row) * (rowHeight + rowGap);
   }
 
   std::string idleText() const {
     std::string text = "step " + timeText(timeline.end) + " · idle " +
                        percent(timeline.idle());
-    if (timeline.stages.size() > 1)
+    if (timeline.rows.size() > 1)
       text += " (" + percent(timeline.idleOfEqual()) +
               " if all phases took equally long); with exchanges and filled "
               "waits, step after step: " +
@@ -124,24 +128,43 @@ private:
   void write(const Fragment &fragment) {
     double x = left + fragment.begin * scale,
            w = (fragment.end - fragment.begin) * scale;
-    double y = rowOf(fragment.stage);
+    double y = placeOf(fragment.row);
     const FragmentKind &kind = kindOf(fragment);
-    std::string number = std::to_string(fragment.micro + 1);
-    bool isUpdate = !fragment.phase;
+    std::string number =
+        std::to_string(fragment.work ? fragment.work->micro + 1 : 1);
+    std::string title = kind.name, stage;
+    if (fragment.work)
+      title += " of micro-batch " + number;
+    if (fragment.work && timeline.pipeline.stagesPerRank > 1) {
+      stage = std::to_string(fragment.work->stage);
+      title += " at stage " + stage;
+      stage = " data-stage=\"" + stage + "\"";
+    }
     body += svg::rect(
         x, y, w, rowHeight,
         std::string(" class=\"fragment ") + kind.cssClass + "\" data-micro=\"" +
-            number + "\" fill=\"" + kind.paint.fill + "\" stroke=\"" +
-            kind.paint.line + "\" stroke-width=\"" + (w < 4 ? "0.2" : "0.8") +
-            "\"><title>" +
-            escaped(std::string(kind.name) +
-                    (isUpdate ? "" : " of micro-batch " + number) + "\n" +
-                    timeText(fragment.end - fragment.begin) + " from " +
-                    timeText(fragment.begin)) +
+            number + "\"" + stage + " fill=\"" + kind.paint.fill +
+            "\" stroke=\"" + kind.paint.line + "\" stroke-width=\"" +
+            (w < 4 ? "0.2" : "0.8") + "\"" + shadeOf(fragment) + "><title>" +
+            escaped(title + "\n" + timeText(fragment.end - fragment.begin) +
+                    " from " + timeText(fragment.begin)) +
             "</title></rect>\n");
-    if (!isUpdate && w > textWidth(number, 11) + 3)
+    if (fragment.work && w > textWidth(number, 11) + 3)
       body += svg::text(x + w / 2, y + rowHeight / 2 + 4, number, 11,
                         " text-anchor=\"middle\" pointer-events=\"none\"");
+  }
+
+  std::string shadeOf(const Fragment &fragment) const {
+    int64_t turn =
+        fragment.work ? fragment.work->stage / timeline.pipeline.ranks : 0;
+    if (turn == 0)
+      return {};
+    char text[40];
+    std::snprintf(
+        text, sizeof text, " fill-opacity=\"%.2f\"",
+        1 - 0.45 * static_cast<double>(turn) /
+                static_cast<double>(timeline.pipeline.stagesPerRank - 1));
+    return text;
   }
 
   void writeAxis(double y) {

@@ -6,6 +6,7 @@
 #include "compiler/codegen/cuda/Passes.h"
 #include "compiler/codegen/emit/EmitPlan.h"
 #include "compiler/pipeline/Files.h"
+#include "dialects/graph/PipelineOrder.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
@@ -52,8 +53,8 @@ public:
 
   /// From here on there is a module for each class of ranks.
   LogicalResult partition() {
-    graph::MeshOp mesh = placeMesh();
-    if (mesh && failed(runPasses(buildPartitionPipeline)))
+    FailureOr<graph::MeshOp> mesh = placeMesh();
+    if (failed(mesh) || (*mesh && failed(runPasses(buildPartitionPipeline))))
       return failure();
     units = rankModules(module);
     if (units.front() == module)
@@ -240,10 +241,10 @@ private:
 
   /// The model's mesh with the options' sizes, without axes of one rank; null
   /// where one rank is left.
-  graph::MeshOp placeMesh() {
+  FailureOr<graph::MeshOp> placeMesh() {
     SmallVector<Attribute> axes;
     std::string data = "dp", stages = "pp", schedule = "1f1b";
-    int64_t zero = 0, micros = 1;
+    int64_t zero = 0, micros = 1, perRank = 1;
     ArrayAttr cut = ArrayAttr::get(module.getContext(), {});
     Location place = module.getLoc();
     auto add = [&](StringRef name, int64_t size) {
@@ -260,6 +261,7 @@ private:
       stages = known.getStages().str();
       micros = known.getMicroBatches();
       schedule = known.getSchedule().str();
+      perRank = known.getStagesPerRank();
       cut = known.getCut();
       if (!isa<UnknownLoc>(known.getLoc()))
         place = known.getLoc();
@@ -270,13 +272,26 @@ private:
     dropOtherAxes(axes);
     zero = options.mesh.zero.value_or(zero);
     micros = options.mesh.microBatches.value_or(micros);
-    if (!options.mesh.schedule.empty())
+    if (!options.mesh.schedule.empty()) {
       schedule = options.mesh.schedule;
+      if (!graph::whyNotOnEachRank(schedule, perRank).empty())
+        perRank = graph::usualStagesPerRank(
+            *graph::pipelineScheduleOf(schedule)); // as of the arguments
+    }
+    perRank = options.mesh.stagesPerRank.value_or(perRank);
+    if (std::string why = graph::whyNotOnEachRank(schedule, perRank);
+        !why.empty()) {
+      report.exitCode = CompileReport::wrongUse;
+      return emitError(UnknownLoc::get(module.getContext()))
+             << "--stages-per-rank=" << perRank << ": " << why
+             << "; --schedule=interleaved has more than one";
+    }
     if (axes.empty() && micros == 1)
-      return {};
+      return graph::MeshOp();
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
     return graph::MeshOp::create(builder, place, builder.getArrayAttr(axes),
-                                 data, zero, stages, micros, schedule, cut);
+                                 data, zero, stages, micros, schedule, perRank,
+                                 cut);
   }
 
   /// An axis of one rank divides nothing.

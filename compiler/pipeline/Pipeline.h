@@ -18,7 +18,8 @@ struct MeshOptions {
   std::vector<std::pair<std::string, int64_t>> axes;
   std::optional<int64_t> zero; // stage of ZeRO
   std::optional<int64_t> microBatches;
-  std::string schedule; // "gpipe", "1f1b"; empty: as the model says
+  std::string schedule; // see graph::PipelineSchedule; empty: as the model says
+  std::optional<int64_t> stagesPerRank;
 };
 
 struct CompileOptions {

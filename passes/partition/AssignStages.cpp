@@ -29,8 +29,8 @@ using OrderedCounts =
 /// The stage of each state.
 class Cut {
 public:
-  Cut(ModuleOp module, graph::MeshOp mesh, int64_t stages)
-      : module(module), mesh(mesh), stages(stages) {}
+  Cut(ModuleOp module, graph::MeshOp mesh, const graph::Pipeline &pipeline)
+      : module(module), mesh(mesh), stages(pipeline.stages()) {}
 
   LogicalResult run() {
     collectModules();
@@ -173,7 +173,9 @@ private:
 
 class StepStager {
 public:
-  StepStager(graph::StepOp step, const Cut &cut) : step(step), cut(cut) {}
+  StepStager(graph::StepOp step, const Cut &cut,
+             const graph::Pipeline &pipeline)
+      : step(step), cut(cut), pipeline(pipeline) {}
 
   void run() {
     for (BlockArgument argument : step.getArguments())
@@ -234,13 +236,16 @@ private:
 
   Value at(Value value, int64_t stage) {
     int64_t has = stageOf.lookup(value);
-    if (has == kAnywhere || stage == kAnywhere || has == stage)
+    if (has == kAnywhere || stage == kAnywhere ||
+        pipeline.rankOf(has) == pipeline.rankOf(stage))
       return value;
     return transfer(value, stage);
   }
 
   Value transfer(Value value, int64_t to) {
-    Value &known = transferred[{value, to}];
+    // Once for all stages of a rank.
+    int64_t rank = to == kAnywhere ? kAnywhere : pipeline.rankOf(to);
+    Value &known = transferred[{value, rank}];
     if (known)
       return known;
     OpBuilder builder(step.getContext());
@@ -267,6 +272,7 @@ private:
 
   graph::StepOp step;
   const Cut &cut;
+  const graph::Pipeline &pipeline;
   llvm::DenseMap<Value, int64_t> stageOf;
   llvm::DenseMap<std::pair<Value, int64_t>, Value> transferred;
 };
@@ -279,12 +285,11 @@ struct AssignStages : impl::AssignStagesBase<AssignStages> {
     Mesh mesh(op);
     if (!mesh.stages)
       return;
-    int64_t stages = mesh.size(*mesh.stages);
-    Cut cut(getOperation(), op, stages);
+    Cut cut(getOperation(), op, mesh.pipeline);
     if (failed(cut.run()))
       return signalPassFailure();
     for (auto step : getOperation().getOps<graph::StepOp>())
-      StepStager(step, cut).run();
+      StepStager(step, cut, mesh.pipeline).run();
   }
 };
 

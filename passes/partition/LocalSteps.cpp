@@ -36,24 +36,25 @@ public:
     bindArguments(local, body);
     for (auto [index, item] : llvm::enumerate(micro.order())) {
       // A number of its own for each communication, alike on all ranks.
-      nextOrder = index * (16 + stageCount());
+      nextOrder = index * (16 + mesh.pipeline.ranks);
       auto stage = stageOf(item.op);
       if (isa<graph::ReturnOp>(item.op))
         bindResults(local);
       else if (auto transfer = dyn_cast<graph::TransferOp>(item.op))
         build(transfer, item.micro);
-      else if ((!stage || *stage == ownStage()) && failed(build(item)))
+      else if ((!stage || isHere(*stage)) && failed(build(item)))
         return failure();
     }
     return success();
   }
 
 private:
-  int64_t stageCount() const {
-    return mesh.stages ? mesh.size(*mesh.stages) : 1;
-  }
-  int64_t ownStage() const {
+  /// Along the axis of the pipeline.
+  int64_t ownRank() const {
     return mesh.stages ? coordinates[*mesh.stages] : 0;
+  }
+  bool isHere(int64_t stage) const {
+    return mesh.pipeline.rankOf(stage) == ownRank();
   }
 
   graph::StateOp stateOf(FlatSymbolRefAttr name) {
@@ -63,7 +64,7 @@ private:
 
   bool isElsewhere(FlatSymbolRefAttr state) {
     auto stage = state ? partition::stageOf(stateOf(state)) : std::nullopt;
-    return stage && *stage != ownStage();
+    return stage && !isHere(*stage);
   }
 
   void bindArguments(graph::StepOp local, Block &body) {
@@ -195,12 +196,13 @@ private:
 
   /// From one stage to another one, or to all.
   void build(graph::TransferOp op, int64_t m) {
-    int64_t from = op.getFrom(), own = ownStage();
+    const graph::Pipeline &pipeline = mesh.pipeline;
+    int64_t from = pipeline.rankOf(op.getFrom()), own = ownRank();
     int64_t target = static_cast<int64_t>(op.getTo()); // -1: all
     int64_t firstOrder = nextOrder;
     ArrayAttr axes = mesh.namesOf({*mesh.stages});
-    for (int64_t to = 0; to < stageCount(); ++to) {
-      if (to == from || (target >= 0 && to != target))
+    for (int64_t to = 0; to < pipeline.ranks; ++to) {
+      if (to == from || (target >= 0 && to != pipeline.rankOf(target)))
         continue;
       IntegerAttr order = builder.getI64IntegerAttr(firstOrder + to);
       if (own == from) {

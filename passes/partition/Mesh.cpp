@@ -7,7 +7,9 @@ using namespace mlir;
 
 namespace dl::partition {
 
-Mesh::Mesh(graph::MeshOp op) : zero(op.getZero()), context(op.getContext()) {
+Mesh::Mesh(graph::MeshOp op)
+    : zero(op.getZero()), pipeline(graph::pipelineOf(op)),
+      context(op.getContext()) {
   for (auto axis : op.getAxes().getAsRange<graph::AxisAttr>()) {
     if (axis.getName() == op.getData())
       data = names.size();
@@ -17,7 +19,6 @@ Mesh::Mesh(graph::MeshOp op) : zero(op.getZero()), context(op.getContext()) {
     sizes.push_back(axis.getSize());
   }
   microBatches = op.getMicroBatches();
-  schedule = *graph::pipelineScheduleOf(op.getSchedule()); // verified
   if (microBatches > 1) {
     time = names.size();
     names.push_back(StringAttr::get(context, "micro-batches"));

@@ -43,12 +43,12 @@ public:
   int64_t zero = 0;             ///< stage of ZeRO
   /// Along which the layers of the model are divided.
   std::optional<unsigned> stages;
+  /// The stages along it and their order; one where they are not divided.
+  graph::Pipeline pipeline;
   /// Micro-batches: each rank does the parts along this axis itself, one after
   /// the other. Its coordinate is not one of ranks.
   std::optional<unsigned> time;
   int64_t microBatches = 1;
-  graph::PipelineSchedule schedule =
-      graph::PipelineSchedule::OneForwardOneBackward;
 
 private:
   mlir::MLIRContext *context;

@@ -1,7 +1,6 @@
 #include "passes/partition/MicroBatches.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
-#include <array>
 #include <queue>
 
 using namespace mlir;
@@ -51,53 +50,29 @@ MicroBatches::MicroBatches(graph::StepOp step, const Mesh &mesh)
   }
 }
 
-/// When each stage does which work, if all take as long as one another.
+/// When each stage does which work, if all takes as long as any other.
 struct MicroBatches::Times {
-  Times(int64_t stages, int64_t micros, graph::PipelineSchedule schedule) {
-    for (auto &phase : of)
-      phase.assign(stages, std::vector<int64_t>(micros, -1));
-    auto lists = graph::pipelineOrder(stages, micros, schedule);
-    std::vector<size_t> next(stages, 0);
-    bool left = true;
-    for (int64_t now = 0; left; ++now) {
-      left = false;
-      std::vector<std::pair<int64_t, graph::PipelineWork>> done;
-      for (int64_t stage = 0; stage < stages; ++stage) {
-        if (next[stage] == lists[stage].size())
-          continue;
-        left = true;
-        graph::PipelineWork work = lists[stage][next[stage]];
-        if (!isReady(stage, work))
-          continue;
-        done.push_back({stage, work});
-        ++next[stage];
-      }
-      for (auto [stage, work] : done)
-        at(work.phase, stage, work.micro) = now;
-    }
+  explicit Times(const graph::Pipeline &pipeline)
+      : pipeline(pipeline),
+        times(graph::kPipelinePhases * pipeline.stages() * pipeline.micros) {
+    for (const graph::PipelineSpan &span : graph::followPipeline(
+             pipeline, [](const graph::PipelineWork &) { return 1.0; }))
+      times[placeOf(span.work)] = static_cast<int64_t>(span.begin);
   }
 
-  int64_t &at(graph::PipelinePhase phase, int64_t stage, int64_t micro) {
-    return of[static_cast<unsigned>(phase)][stage][micro];
+  int64_t of(const graph::PipelineWork &work) const {
+    return times[placeOf(work)];
   }
 
 private:
-  bool isReady(int64_t stage, graph::PipelineWork work) {
-    using graph::PipelinePhase;
-    auto isDone = [&](PipelinePhase phase, int64_t stage) {
-      return at(phase, stage, work.micro) >= 0;
-    };
-    auto last = static_cast<int64_t>(of.front().size()) - 1;
-    if (work.phase == PipelinePhase::Forward)
-      return stage == 0 || isDone(PipelinePhase::Forward, stage - 1);
-    if (work.phase == PipelinePhase::WeightGradient)
-      return isDone(PipelinePhase::InputGradient, stage);
-    return stage == last ? isDone(PipelinePhase::Forward, stage)
-                         : isDone(PipelinePhase::InputGradient, stage + 1);
+  int64_t placeOf(const graph::PipelineWork &work) const {
+    int64_t row =
+        static_cast<int64_t>(work.phase) * pipeline.stages() + work.stage;
+    return row * pipeline.micros + work.micro;
   }
 
-  /// By phase, stage and micro-batch; -1: not yet.
-  std::array<std::vector<std::vector<int64_t>>, graph::kPipelinePhases> of;
+  graph::Pipeline pipeline;
+  std::vector<int64_t> times;
 };
 
 /// Ops of the backward that no other stage waits for, but an update.
@@ -160,8 +135,7 @@ std::vector<WorkItem> MicroBatches::order() const {
     }
   }
 
-  Times times(mesh.stages ? mesh.size(*mesh.stages) : 1, mesh.microBatches,
-              mesh.schedule);
+  Times times(mesh.pipeline);
   llvm::DenseSet<Operation *> weights = weightGradients();
   std::vector<int64_t> ready(items.size(), 0);
   auto timeOf = [&](unsigned index) {
@@ -177,7 +151,7 @@ std::vector<WorkItem> MicroBatches::order() const {
             ? PipelinePhase::Forward
         : weights.contains(item.op) ? PipelinePhase::WeightGradient
                                     : PipelinePhase::InputGradient;
-    return std::max(ready[index], times.at(phase, *stage, item.micro));
+    return std::max(ready[index], times.of({phase, *stage, item.micro}));
   };
   using Entry = std::pair<int64_t, unsigned>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;

@@ -52,7 +52,7 @@ private:
         if (failed(buildLocalStep(step, mesh, shardings, ranks, builder)))
           return failure();
       } else if (auto stage = stageOf(&op);
-                 stage && *stage != first[*mesh.stages]) {
+                 stage && mesh.pipeline.rankOf(*stage) != first[*mesh.stages]) {
         continue;
       } else if (!isa<ModuleOp>(op)) {
         Operation *copy = builder.clone(op);

@@ -33,10 +33,11 @@ def AssignStages : Pass<"assign-stages", "::mlir::ModuleOp"> {
   let summary = "Decides which stage of the pipeline computes what";
   let description = [{
     Layers are divided along the mesh's `stages` axis: as `cut` says, else so that
-    stages have about equal numbers of parameters. An op is computed at the stage of
+    stages have about equal numbers of parameters. A rank has one stage, or several
+    where the schedule wants that (dialects/graph/PipelineOrder.h). An op is computed at the stage of
     its module, forward and backward; what belongs to none, where its largest operand
     is. What only reads the batch or numbers is computed wherever it is needed. A value
-    that another stage needs gets a graph.transfer; metrics and error flags are known
+    that a stage on another rank needs gets a graph.transfer; metrics and error flags are known
     at all stages.
 
     ```mlir

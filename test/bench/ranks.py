@@ -8,7 +8,7 @@ ddp      mnist and mnist_mlp, global batch 64, dp=2 as two processes with a thre
 threads  the same beside one process with two threads, batch 256 (goal: at least 0.9 times as fast)
 weak     a wide MLP at dp=2, twice the batch, beside two independent processes (goal: 95 % of their speed), once with ZeRO 1
 overlap  dp=2 on a sleeping link: 1 - (T - T without communication) / min(T of communication, T of backward) (goal: 80 %)
-bubble   gpipe, 1f1b and zb-h1 at pp=2 as two processes: idle share by their traces beside that of the plan's timeline (goal: within 10 %)
+bubble   each schedule at pp=2 as two processes: idle share by their traces beside that of the plan's timeline (goal: within 10 %)
 states   parameters, gradients and slots of a rank for ZeRO 0 to 3 at dp=4, beside the formula
 rss      peak memory of rank 0 of four processes, an Adam MLP of 8 equal layers and 200 MB, ZeRO 0 and 3, beside DDP
 
@@ -185,7 +185,7 @@ def idle_share(trace):
 
 def bubble(bench):
     """As two processes with a core each, by their trace, beside the figure that the plan's timeline prints."""
-    for schedule in ("gpipe", "1f1b", "zb-h1"):
+    for schedule in ("gpipe", "1f1b", "interleaved", "zb-h1", "zb-v"):
         picture, trace = (os.path.join(bench.folder, schedule + ending) for ending in (".svg", ".json"))
         plan = bench.wide(512, 8, schedule, "-D", "batch_size=256", "--mesh", "pp=2", "--microbatches=4", f"--schedule={schedule}",
                           f"--emit=timeline.svg={picture}")

@@ -1,5 +1,7 @@
 """Models divided along several axes at once: the results of one device, equal bits, and errors in the model's words."""
 
+import re
+
 import numpy as np
 
 from . import support
@@ -78,6 +80,45 @@ class Mesh(support.ToolTest):
                         ["--mesh=dp=2,pp=3,tp=4", "--zero=2", "--microbatches=1"]):
             for name, value in self.train("--dtype=f64", *options).items():
                 np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
+
+    def test_several_stages_on_each_rank(self):
+        """interleaved goes round all ranks several times, also with more micro-batches than fit evenly; zb-v there and back.
+        Results do not depend on who has which blocks; nor do bits, but for what is added up where a micro-batch ends."""
+        self.write("net.dl", BLOCKS.replace("h{Block{}, Block{}, Block{}}", "h{Block{}, Block{}, Block{}, Block{}, Block{}, Block{}}").replace("batch_size\", 16", "batch_size\", 24")
+                   % ("", 'dl::parallel::pipeline(net, "pp", "h.*", {.microbatches = 4});'))
+        expected = self.train("--dtype=f64", "--microbatches=1")
+        for options in (["--mesh=pp=2", "--schedule=interleaved"], ["--mesh=pp=2", "--schedule=interleaved", "--stages-per-rank=3", "--microbatches=6"],
+                        ["--mesh=pp=3", "--schedule=interleaved"], ["--mesh=pp=3", "--schedule=zb-v"], ["--mesh=pp=2", "--schedule=zb-v"],
+                        ["--mesh=dp=2,pp=2", "--schedule=zb-v", "--microbatches=2", "--zero=1"],
+                        ["--mesh=pp=2,dp=2", "--schedule=interleaved", "--microbatches=2", "--zero=3"]):
+            for name, value in self.train("--dtype=f64", *options).items():
+                np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
+        self.same_bits(["--mesh=pp=2"], ["--mesh=pp=2", "--schedule=interleaved"], ["--mesh=pp=2", "--schedule=zb-v"],
+                       ["--mesh=pp=3", "--schedule=interleaved"])
+
+    def test_what_goes_to_several_stages_of_a_rank_is_sent_once(self):
+        """A skip over three blocks: from stage 0 on rank 0 to stages 1 and 3, both on rank 1, and to stage 2 on its own rank."""
+        self.write("net.dl", support.HEAD + """
+struct Net : nn::Module {
+  nn::Linear a{25, 64}, b{64, 64}, c{64, 64}, d{64, 64};
+  dl::Tensor forward(dl::Tensor x) {
+    dl::Tensor first = a(x), y = b(first);
+    y = c(y) + first;
+    return d(y) * first;
+  }
+};
+""" + SQUARES % 16)
+        expected = self.train("--dtype=f64")
+        options = ["--mesh=pp=2", "--microbatches=2", "--schedule=interleaved"]
+        for name, value in self.train("--dtype=f64", *options).items():
+            np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=name)
+        self.dlcc("net.dl", *options, "--emit=mlir:partition=net.mlir", "-o", "net.plan")
+        with open(self.path("net.mlir"), encoding="utf-8") as file:
+            steps = file.read().split("graph.step ")[1:]
+        for step in steps:
+            sent = re.findall(r"graph\.send (%\w+) to", step)
+            self.assertGreaterEqual(len(sent), 8)
+            self.assertEqual(len(set(sent)), len(sent), sent)
 
     def test_hints_on_activations(self):
         self.write_net()
@@ -212,6 +253,17 @@ struct Net : nn::Module {
         refuse('dl::parallel::pipeline(net, "pp", "h.*");\n  dl::parallel::stages("pp", {{"first"}, {"h"}});',
                ["net.dl:22", "parallel::stages", "at net.dl:21 already"])
         refuse('dl::parallel::pipeline(net, "pp", "h.*", {.microbatches = 5});', ["batch of 16", "5 equal micro-batches"])
+        refuse('dl::parallel::pipeline(net, "pp", "h.*", {.stages_per_rank = 2});',
+               ["net.dl:21", "parallel::pipeline: 1f1b has one stage on each rank, not 2"])
+        refuse('dl::parallel::pipeline(net, "pp", "h.*", {.schedule = "zb-v", .stages_per_rank = 3});',
+               ["net.dl:21", "parallel::pipeline: zb-v has two stages on each rank, not 3"])
+        refuse('dl::parallel::pipeline(net, "pp", "h.*", {.schedule = "interleave"});',
+               ["net.dl:21", "'interleave' is no schedule; gpipe, 1f1b, interleaved, zb-h1 and zb-v are"])
+        refuse('dl::Mesh mesh{{"pp", 2}}; dl::parallel::pipeline(net, "pp", "h.*", {.schedule = "interleaved"});', ["net.dl:21", "4 stages", "3 blocks"])
+        self.write_net("")
+        self.refuse(2, ["--stages-per-rank=2: 1f1b has one stage on each rank", "--schedule=interleaved"], support.dltools.DLCC, "net.dl", "--mesh=pp=2", "--stages-per-rank=2", "-o", "refused.plan")
+        self.refuse(2, ["--stages-per-rank=1", "interleaved has two or more stages"], support.dltools.DLCC, "net.dl", "--mesh=pp=2",
+                    "--schedule=interleaved", "--stages-per-rank=1", "-o", "refused.plan")
         refuse('dl::Mesh mesh{{"pp", 2}}; dl::parallel::stages("pp", {{"first"}, {"head"}});', ["net.dl:21", "'h.0.up' is at no stage"])
 
 

@@ -56,6 +56,7 @@ void dl_main(dl::Program &p) {
 PLANS = [("copies", "net", ["--mesh", "dp=2"]), ("zero1", "net", ["--mesh", "dp=3", "--zero=1"]),
          ("zero3", "net", ["--mesh", "dp=4", "--zero=3"]), ("stages", "net", ["--mesh", "pp=2", "--microbatches=4"]),
          ("blocks", "blocks", []), ("gpipe", "blocks", ["--schedule=gpipe", "--zero=2"]),
+         ("looped", "blocks", ["--mesh", "pp=2,dp=2", "--schedule=interleaved"]),
          ("wide", "blocks", ["--mesh", "tp=4,dp=2"]), ("long", "blocks", ["--mesh", "pp=4,dp=2", "--microbatches=6"])]
 
 

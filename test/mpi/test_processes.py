@@ -39,11 +39,11 @@ class ProcessTest(support.ToolTest):
     def test_commands_are_taken_in_the_order_of_their_program(self):
         """A rank with one thread starts nothing while something that stands before it could start. What an exchange waits for
         stands before what no other rank waits for."""
-        self.write("net.dl", test_mesh.BLOCKS % ("", test_mesh.MESH))
+        self.write("net.dl", test_mesh.BLOCKS.replace("h{", "h{Block{}, ") % ("", test_mesh.MESH))
         rng = np.random.default_rng(0)
         np.save(self.path("x.npy"), rng.normal(size=(64, 6, 25)).astype(np.float32))
         np.save(self.path("y.npy"), rng.integers(0, 4, size=64))
-        for schedule in ("1f1b", "zb-h1"):
+        for schedule in ("1f1b", "zb-h1", "zb-v"):  # (of zb-v stages 1 and 2 are on rank 1)
             self.dlcc("net.dl", "-o", "net.plan", "--mesh=pp=2", "--microbatches=4", f"--schedule={schedule}")
             self.dlrun_np(2, "net.plan", "--threads", 1, "--steps", 8, "--trace", "t.json", "-q")
             commands = self.info("net.plan")["steps"][0]["programs"][0]["commands"]

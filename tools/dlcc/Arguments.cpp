@@ -73,6 +73,7 @@ private:
   void mesh(StringRef text);
   void recompute(StringRef text);
   void schedule(StringRef text);
+  void report(StringRef text);
   void target(StringRef text);
   void view(StringRef text);
   void emit(StringRef list);
@@ -107,17 +108,19 @@ const std::vector<Parser::Option> &Parser::options() {
       {"--mesh", Required, [](Parser &p, StringRef v) { p.mesh(v); }},
       {"--zero", Required,
        [](Parser &p, StringRef v) {
-         int64_t stage = 0;
-         p.number<int64_t>("--zero", v, 0, stage, 3);
-         p.result.mesh.zero = stage;
+         p.number<int64_t>("--zero", v, 0, p.result.mesh.zero.emplace(), 3);
        }},
       {"--microbatches", Required,
        [](Parser &p, StringRef v) {
-         int64_t count = 1;
-         p.number<int64_t>("--microbatches", v, 1, count, 65536);
-         p.result.mesh.microBatches = count;
+         p.number<int64_t>("--microbatches", v, 1,
+                           p.result.mesh.microBatches.emplace(), 65536);
        }},
       {"--schedule", Required, [](Parser &p, StringRef v) { p.schedule(v); }},
+      {"--stages-per-rank", Required,
+       [](Parser &p, StringRef v) {
+         p.number<int64_t>("--stages-per-rank", v, 1,
+                           p.result.mesh.stagesPerRank.emplace(), 65536);
+       }},
       {"--target", Required, [](Parser &p, StringRef v) { p.target(v); }},
       {"--tf32", None, [](Parser &p, StringRef) { p.result.tf32 = true; }},
       {"--own-kernels", None,
@@ -128,13 +131,7 @@ const std::vector<Parser::Option> &Parser::options() {
        [](Parser &p, StringRef v) { p.result.machine = v.str(); }},
       {"--emit", Required,
        [](Parser &p, StringRef v) { p.emits.push_back(v.str()); }},
-      {"--report", Optional,
-       [](Parser &p, StringRef v) {
-         if (!v.empty() && v != "json")
-           p.fail("--report=" + v.str() +
-                  ": there is --report and --report=json");
-         (v == "json" ? p.result.reportJson : p.result.report) = true;
-       }},
+      {"--report", Optional, [](Parser &p, StringRef v) { p.report(v); }},
       {"--view", Required, [](Parser &p, StringRef v) { p.view(v); }},
       {"--step", Required, [](Parser &p, StringRef v) { p.result.step = v; }},
       {"--check", None, [](Parser &p, StringRef) { p.result.check = true; }},
@@ -228,10 +225,13 @@ void Parser::dtype(StringRef text) {
   result.dtype = text.str();
 }
 
+void Parser::report(StringRef text) {
+  if (!text.empty() && text != "json")
+    fail("--report=" + text.str() + ": there is --report and --report=json");
+  (text == "json" ? result.reportJson : result.report) = true;
+}
+
 void Parser::schedule(StringRef text) {
-  if (text.starts_with("interleaved") || text.starts_with("zb-v"))
-    return fail("--schedule=" + text.str() + ": not in this version",
-                notInThisVersion);
   if (!graph::pipelineScheduleOf(text))
     return fail("--schedule=" + text.str() + ": " +
                 graph::kPipelineSchedules.str() + " are known");
@@ -433,6 +433,12 @@ void Parser::complete() {
   for (const Output &output : result.outputs)
     if (output.kind == "cu" && result.cudaArchitectures.empty())
       fail("--emit=cu: source of CUDA kernels; add --target=cuda");
+  if (result.mesh.stagesPerRank)
+    if (std::string why = graph::whyNotOnEachRank(result.mesh.schedule,
+                                                  *result.mesh.stagesPerRank);
+        !why.empty())
+      fail("--stages-per-rank=" + std::to_string(*result.mesh.stagesPerRank) +
+           ": " + why);
   if (result.tiles > 0 && !result.cudaArchitectures.empty())
     fail("--tiles is about CPUs; leave it out, or take --target=cpu");
   if (result.tf32 && result.cudaArchitectures.empty())
@@ -496,9 +502,11 @@ Model
                          parameters, too (default: 0)
   --microbatches=N       parts of a training batch that are done one after the other, for pipelines and to save
                          memory; the result is that of the whole batch (default: 1)
-  --schedule=gpipe|1f1b|zb-h1
-                         in which order the stages of a pipeline, along pp, do them (default: 1f1b); zb-h1 is 1f1b
-                         with gradients of weights where stages would wait
+  --schedule=gpipe|1f1b|interleaved|zb-h1|zb-v
+                         in which order the stages of a pipeline, along pp, do them (default: 1f1b); interleaved is
+                         1f1b with several stages on each rank, zb-h1 is 1f1b with gradients of weights where stages
+                         would wait, and zb-v is that with two stages on each rank, the first and the last on one
+  --stages-per-rank=N    of interleaved (default: 2)
 
 Compilation
   --target=cpu|cuda[:ARCHITECTURE,...]

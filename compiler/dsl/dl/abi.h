@@ -272,7 +272,7 @@ void dl_mesh_use(const char *axis) noexcept;
 void dl_mesh_data(const char *axis) noexcept;
 void dl_mesh_zero(const char *axis, int stage) noexcept;
 void dl_mesh_pipeline(const char *axis, const char *blocks, dl_int microbatches,
-                      const char *schedule) noexcept;
+                      const char *schedule, dl_int stages_per_rank) noexcept;
 void dl_mesh_stage(const char *axis, int stage, const char *modules) noexcept;
 void dl_mesh_place(const char *modules, const char *style,
                    const char *axis) noexcept;

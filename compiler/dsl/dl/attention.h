@@ -44,12 +44,47 @@ inline Tensor attend(const Tensor &query, const Tensor &key,
 }
 } // namespace detail
 
-/// softmax(query key^T scale) value, of [..., L, E], [..., S, E], [..., S, Ev].
-/// A mask of booleans is true where it may attend, one of floats is added;
-/// is_causal lets row i see the first i + 1. scale 0 stands for 1/sqrt(E).
 inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
                                            Tensor value,
-                                           const AttentionOptions &o = {}) {
+                                           const AttentionOptions &o = {});
+
+namespace detail {
+/// Neighbouring heads of queries share a head of keys and values: [..., H, G,
+/// L, E] beside [..., H, 1, S, E]. (Ainslie et al., "GQA", 2023)
+inline Tensor attend_in_groups(const Tensor &query, const Tensor &key,
+                               const Tensor &value, AttentionOptions o) {
+  if (query.dim() < 3 || key.dim() < 3 || value.dim() < 3)
+    detail::fail("scaled_dot_product_attention: enable_gqa: [..., heads, L, E] "
+                 "is wanted, got {}, {} and {}",
+                 query.sizes(), key.sizes(), value.sizes());
+  i64 all = query.size(-3), heads = key.size(-3);
+  if (value.size(-3) != heads || all % heads != 0)
+    detail::fail("scaled_dot_product_attention: enable_gqa: {} heads of "
+                 "queries for {} of keys and {} of values; a multiple of as "
+                 "many of both is wanted",
+                 all, heads, value.size(-3));
+  auto grouped = [&](const Tensor &x) {
+    return x.size(-3) == all ? x.unflatten(-3, {heads, all / heads})
+                             : x.unsqueeze(-3);
+  };
+  o.enable_gqa = false;
+  if (o.attn_mask.defined() && o.attn_mask.dim() > 2)
+    o.attn_mask = grouped(o.attn_mask);
+  i64 dim = query.dim() - 3;
+  return functional::scaled_dot_product_attention(
+             grouped(query), key.unsqueeze(-3), value.unsqueeze(-3), o)
+      .flatten(dim, dim + 1);
+}
+} // namespace detail
+
+/// softmax(query key^T scale) value, of [..., L, E], [..., S, E], [..., S, Ev].
+/// A mask of booleans is true where it may attend, one of floats is added;
+/// is_causal lets row i see the first i + 1. scale 0 stands for 1/sqrt(E). With
+/// enable_gqa there are a multiple of the heads of keys and values, [..., Hq,
+/// L, E] and [..., H, S, E].
+inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
+                                           Tensor value,
+                                           const AttentionOptions &o) {
   detail::Called called("scaled_dot_product_attention");
   if (query.dim() < 2 || key.dim() < 2 || value.dim() < 2)
     detail::fail("scaled_dot_product_attention: [..., L, E] is wanted, got {}, "
@@ -59,8 +94,7 @@ inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
     detail::fail("scaled_dot_product_attention: a mask and is_causal do not go "
                  "together");
   if (o.enable_gqa)
-    detail::unsupported("scaled_dot_product_attention: enable_gqa: not in this "
-                        "version");
+    return detail::attend_in_groups(query, key, value, o);
   double scale = o.scale != 0
                      ? o.scale
                      : 1 / __builtin_sqrt(static_cast<double>(query.size(-1)));

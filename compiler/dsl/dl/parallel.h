@@ -56,14 +56,17 @@ inline void tensor(const nn::Module &, list<Placement> placements) {
 
 struct PipelineOptions {
   i64 microbatches = 1;
-  const char *schedule = "1f1b"; ///< or "gpipe", "zb-h1"
+  const char *schedule = "1f1b"; ///< "gpipe", "interleaved", "zb-h1", "zb-v"
+  /// 0: what the schedule usually has, 2 of "interleaved" and "zb-v", else 1.
+  i64 stages_per_rank = 0;
 };
-/// The modules that a pattern names, "h.*", are dealt out evenly along the
-/// axis; what stands before them goes with the first, what stands behind with
-/// the last.
+/// The modules that a pattern names, "h.*", are dealt out evenly to stages,
+/// `stages_per_rank` times as many as there are ranks along the axis; what
+/// stands before them goes with the first, what stands behind with the last.
 inline void pipeline(const nn::Module &, const char *axis, const char *blocks,
                      const PipelineOptions &options = {}) {
-  dl_mesh_pipeline(axis, blocks, options.microbatches, options.schedule);
+  dl_mesh_pipeline(axis, blocks, options.microbatches, options.schedule,
+                   options.stages_per_rank);
 }
 
 /// The modules of each stage, one list for each: {{"net1"}, {"net2"}}.

@@ -22,6 +22,9 @@ LogicalResult MeshOp::verify() {
   if (!pipelineScheduleOf(getSchedule()))
     return emitOpError("has the schedule '")
            << getSchedule() << "'; " << kPipelineSchedules << " are known";
+  if (std::string why = whyNotOnEachRank(getSchedule(), getStagesPerRank());
+      !why.empty())
+    return emitOpError() << "does not fit: " << why;
   if (getZero() < 0 || getZero() > 3)
     return emitOpError("has the ZeRO stage ") << getZero() << ", not 0 to 3";
   return success();

@@ -35,7 +35,8 @@ def Graph_MeshOp : Op<GraphDialect, "mesh"> {
     Along `stages` the layers of the model are divided: `cut` are the patterns of
     modules of each stage, or one pattern of blocks that are dealt out evenly, or
     nothing. A training step works on `micro_batches` parts of its batch, one after
-    the other, in the order of `schedule`: gpipe, 1f1b or zb-h1
+    the other, in the order of `schedule`: gpipe, 1f1b, interleaved, zb-h1 or zb-v,
+    of which interleaved and zb-v have several stages on each rank
     (dialects/graph/PipelineOrder.h).
 
     ```mlir
@@ -48,10 +49,11 @@ def Graph_MeshOp : Op<GraphDialect, "mesh"> {
                        DefaultValuedAttr<StrAttr, "\"pp\"">:$stages,
                        DefaultValuedAttr<I64Attr, "1">:$micro_batches,
                        DefaultValuedAttr<StrAttr, "\"1f1b\"">:$schedule,
+                       DefaultValuedAttr<I64Attr, "1">:$stages_per_rank,
                        DefaultValuedAttr<ArrayAttr, "{}">:$cut);
   let assemblyFormat = [{
     $axes (`data` $data^)? (`zero` $zero^)? (`stages` $stages^)? (`micro` $micro_batches^)?
-    (`schedule` $schedule^)? (`cut` $cut^)? attr-dict
+    (`schedule` $schedule^)? (`per_rank` $stages_per_rank^)? (`cut` $cut^)? attr-dict
   }];
   let hasVerifier = 1;
 }
