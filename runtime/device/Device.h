@@ -46,6 +46,10 @@ struct LinkSpeed {
   double bandwidth = 0; ///< bytes a second, each way; 0: without end
 };
 
+/// What becomes of operands and results that are smaller than the smallest
+/// normal number, 1.2e-38 in f32: they count, or are zeros of their sign.
+enum class Denormals { Keep, Flush };
+
 struct DeviceOptions {
   unsigned threads = 1;
   std::string isa; ///< "v3", "v4"; empty: the best that runs here
@@ -56,6 +60,7 @@ struct DeviceOptions {
   Transport *transport = nullptr;     ///< to the ranks that are not at hand
   uint32_t gpu = 0;                   ///< of those that the environment shows
   bool ownKernels = false;            ///< no library of the device's is used
+  Denormals denormals = Denormals::Keep;
   /// Which of the host's processes this is, where they do not share cores.
   std::optional<uint32_t> place = {};
 };

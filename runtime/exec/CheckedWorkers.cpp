@@ -27,8 +27,9 @@ CheckedWorkers::~CheckedWorkers() {
 }
 
 Status CheckedWorkers::start(const std::vector<MemoryRange> &scratch,
-                             Trace *record) {
+                             Trace *record, Denormals mode) {
   trace = record;
+  denormals = mode;
   for (size_t i = 0; i < scratch.size(); ++i) {
     workers.push_back(std::make_unique<Worker>());
     workers[i]->scratch = scratch[i];
@@ -111,7 +112,7 @@ void CheckedWorkers::begin(PreparedProgram &next, uint32_t inputSlot) {
 }
 
 void CheckedWorkers::run(PreparedProgram &next, uint32_t slot) {
-  FloatingPointMode mode;
+  FloatingPointMode mode(denormals);
   Worker &self = *workers[0];
   noteThread(&self.running);
   Lock lock(mutex);
@@ -126,7 +127,7 @@ void CheckedWorkers::run(PreparedProgram &next, uint32_t slot) {
 void CheckedWorkers::helperMain(Worker &self) {
   SignalStack signalStack;
   noteThread(&self.running);
-  FloatingPointMode mode;
+  FloatingPointMode mode(denormals);
   Lock lock(mutex);
   while (!stopping)
     work(self, lock);

@@ -25,7 +25,8 @@ public:
   explicit CheckedWorkers(const CheckOptions &options);
   ~CheckedWorkers();
 
-  Status start(const std::vector<MemoryRange> &scratch, Trace *record);
+  Status start(const std::vector<MemoryRange> &scratch, Trace *record,
+               Denormals mode = Denormals::Keep);
 
   /// A piece of a buffer that is dead before its first and after its last use.
   struct Temporary {
@@ -72,6 +73,7 @@ private:
   uint64_t random(uint64_t below);
 
   const CheckOptions options;
+  Denormals denormals = Denormals::Keep;
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> threads;
   Trace *trace = nullptr;

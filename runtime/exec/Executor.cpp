@@ -51,12 +51,12 @@ Status Executor::startWorkers(const DeviceOptions &options) {
     for (uint64_t offset : scratchOffsets)
       scratch.push_back({memories[0].arena.at(offset), scratchBytes});
     checked = std::make_unique<CheckedWorkers>(options.checks);
-    return checked->start(scratch, record.get());
+    return checked->start(scratch, record.get(), options.denormals);
   }
   std::vector<void *> scratch;
   for (uint64_t offset : scratchOffsets)
     scratch.push_back(memories[0].arena.at(offset));
-  return workers.start(scratch, record.get());
+  return workers.start(scratch, record.get(), options.denormals);
 }
 
 Status Executor::loadKernels(const LoadedPlan &loaded, const std::string &isa) {

@@ -29,15 +29,17 @@ static void relax() {
 
 #if defined(__x86_64__)
 /// The lowest six bits tell what has happened, the others what is to happen.
-static constexpr unsigned happened = 0x3f, wantedMode = 0x1f80;
+static constexpr unsigned happened = 0x3f, masked = 0x1f80,
+                          flushed = 0x8040; // results, operands
 #endif
 
-FloatingPointMode::FloatingPointMode() {
+FloatingPointMode::FloatingPointMode(Denormals denormals) {
 #if defined(__x86_64__)
+  unsigned wanted = masked | (denormals == Denormals::Flush ? flushed : 0);
   before = _mm_getcsr();
-  changed = (before & ~happened) != wantedMode;
+  changed = (before & ~happened) != wanted;
   if (changed) // to set it takes as long as a small kernel
-    _mm_setcsr(wantedMode);
+    _mm_setcsr(wanted);
 #endif
 }
 
@@ -60,7 +62,9 @@ Status dlrt::startHelpers(std::vector<std::thread> &threads, size_t workers,
   return {};
 }
 
-Status Workers::start(const std::vector<void *> &scratch, Trace *record) {
+Status Workers::start(const std::vector<void *> &scratch, Trace *record,
+                      Denormals mode) {
+  denormals = mode;
   trace = record;
   for (size_t i = 0; i < scratch.size(); ++i) {
     workers.push_back(std::make_unique<Worker>());
@@ -93,7 +97,7 @@ void Workers::adopt(PreparedProgram &program) {
 }
 
 void Workers::run(PreparedProgram &program, uint32_t slot) {
-  FloatingPointMode mode;
+  FloatingPointMode mode(denormals);
   Worker &self = *workers[0];
   if (ownCore)
     ownCore->begin();
@@ -176,7 +180,7 @@ void Workers::runAloneTraced(PreparedProgram &program, void *const *table) {
 void Workers::helperMain(Worker &self) {
   SignalStack signalStack;
   noteThread(&self.running);
-  FloatingPointMode mode;
+  FloatingPointMode mode(denormals);
   while (!stopping.load(std::memory_order_relaxed))
     if (!spinForWork(self))
       sleepUntilWoken(self);

@@ -3,6 +3,7 @@
 #define DLRT_EXEC_WORKERS_H
 
 #include "runtime/base/Status.h"
+#include "runtime/device/Device.h"
 #include "runtime/device/Trace.h"
 #include "runtime/exec/Fault.h"
 #include "runtime/exec/OwnCore.h"
@@ -18,12 +19,12 @@
 
 namespace dlrt {
 
-/// Round to nearest, denormals kept, exceptions masked: the same bits on all
-/// threads whatever the process did before. The destructor gives the thread
-/// back the mode it had.
+/// Round to nearest, exceptions masked: the same bits on all threads whatever
+/// the process did before. The destructor gives the thread back the mode it
+/// had.
 class FloatingPointMode {
 public:
-  FloatingPointMode();
+  explicit FloatingPointMode(Denormals denormals);
   ~FloatingPointMode();
   FloatingPointMode(const FloatingPointMode &) = delete;
   FloatingPointMode &operator=(const FloatingPointMode &) = delete;
@@ -49,7 +50,8 @@ public:
 
   /// Starts the threads; `scratch` has one pointer each. What they do is noted
   /// in `record`, if there is one.
-  Status start(const std::vector<void *> &scratch, Trace *record);
+  Status start(const std::vector<void *> &scratch, Trace *record,
+               Denormals mode = Denormals::Keep);
 
   /// To be called once for each program, where it stays.
   void adopt(PreparedProgram &program);
@@ -121,6 +123,7 @@ private:
   std::vector<std::unique_ptr<Worker>> workers;
   std::vector<std::thread> threads;
   Trace *trace = nullptr;
+  Denormals denormals = Denormals::Keep;
 
   // The current run. The numbers in the progress words keep a thread that
   // comes late from taking anything of a later run.

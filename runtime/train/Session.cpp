@@ -63,6 +63,7 @@ Status Session::openDevice() {
                            settings.ranks.value_or(Ranks{0, all, all}),
                            settings.link};
   options.ownKernels = settings.ownKernels;
+  options.denormals = settings.denormals;
   Expected<std::unique_ptr<Device>> device = settings.device(loaded, options);
   if (!device)
     return device.takeError();

@@ -52,6 +52,7 @@ struct SessionOptions {
   std::optional<uint32_t> wantedRanks; ///< others than the plan's are refused
   std::optional<LinkSpeed> link;       ///< that communications take the time of
   bool ownKernels = false;             ///< no library of the device's is used
+  Denormals denormals = Denormals::Keep;
   DeviceFactory device = cpuDevice;
   /// Where several processes run the plan: must outlive the session.
   Transport *transport = nullptr;

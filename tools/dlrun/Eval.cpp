@@ -43,6 +43,8 @@ Expected<std::unique_ptr<Session>> dlrun::openSession(const Options &options,
   session.threads = threadsToUse(options);
   session.isa = options.isa;
   session.ownKernels = options.ownKernels;
+  if (options.flushDenormals)
+    session.denormals = Denormals::Flush;
   session.seed = options.seed;
   session.shuffle = !options.noShuffle;
   session.dropLast = options.dropLast;

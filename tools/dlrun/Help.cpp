@@ -194,6 +194,11 @@ constexpr OptionHelp optionTexts[] = {
      R"(  --own-kernels                no product is left to cuBLASLt: all of the plan's
                                kernels, and other last bits
 )"},
+    {"flush-denormals",
+     R"(  --flush-denormals            numbers below the smallest normal one, 1.2e-38 in
+                               f32, count as 0: they are rare, can slow a CPU down,
+                               and may change last bits (torch.set_flush_denormal)
+)"},
     {"seconds",
      "  --seconds S                  how long (default: 3); or --steps N\n"},
     {nullptr, "Many ranks in this process"},

@@ -263,6 +263,11 @@ constexpr OptionInfo table[] = {
        o.ownKernels = true;
        return Status();
      }},
+    {"flush-denormals", runs | resume, false,
+     [](Options &o, Value) {
+       o.flushDenormals = true;
+       return Status();
+     }},
     {"seconds", bench, true,
      [](Options &o, Value v) { return setSeconds(v, o.seconds); }},
     {"json", all, false,

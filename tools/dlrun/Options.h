@@ -54,7 +54,7 @@ struct Options {
   std::optional<dlrt::StopCondition> stopWhen;
   bool json = false, quiet = false;
   std::string isa;
-  bool ownKernels = false;
+  bool ownKernels = false, flushDenormals = false;
   std::string trace; ///< a file, or empty
   bool poison = false;
   std::optional<uint64_t> orderSeed; ///< of --order=random

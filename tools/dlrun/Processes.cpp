@@ -250,6 +250,7 @@ static std::string optionsText(const Options &options) {
   };
   add(options.noShuffle, "--no-shuffle");
   add(options.dropLast, "--drop-last");
+  add(options.flushDenormals, "--flush-denormals");
   if (!options.turns.empty())
     text += " --alternate " + alternateText(options.turns);
   add(!options.out.empty(), "--out");

@@ -96,6 +96,10 @@ void CudaDevice::disconnect() {
 
 Status CudaDevice::prepare(const LoadedPlan &loaded,
                            const DeviceOptions &options) {
+  if (options.denormals == Denormals::Flush)
+    return {Code::Unavailable,
+            "--flush-denormals: kernels of a GPU keep denormals, which cost "
+            "nothing there; leave it out"};
   DLRT_TRY(context.create());
   if (options.transport)
     DLRT_TRY(communicator.create(*options.transport));
