@@ -230,6 +230,8 @@ MADE = [
     ("dl::baddbmm(x, y.narrow(2, 0, 4), y)", "torch.baddbmm(x, y[:, :, :4], y)"),
 ]
 RMS = "{0} * torch.rsqrt(({0} ** 2).mean({1}, keepdim=True) + {2})"
+GQA = ("(lambda k, v: torch.softmax(((torch.cat([x, y]) @ k.transpose(1, 2)) * 6 ** -0.5){}, -1) @ v)"
+       "(*(t.repeat_interleave(2, 0) for t in (y, x + y)))")
 SDPA = "torch.softmax(((x @ y.transpose(1, 2)) * {}){}, -1) @ (x + y)"
 # Queries enough for blocks of them, no two the same.
 ROWS = ("x.repeat({{1, {0}, 1}}) * (dl::arange(4 * {0}).to(dl::kFloat) * 0.37).cos().view({{4 * {0}, 1}})",
@@ -251,6 +253,13 @@ NORMS = [
        f"torch.softmax(({ROWS[1].format(q)} @ y.repeat(1, {k}, 1).transpose(1, 2) * 6 ** -0.5).masked_fill("
        f"torch.ones({4 * q}, {4 * k}).tril() == 0, -float('inf')), -1) @ x.repeat(1, {k}, 1)")
       for q, k in ((130, 130), (260, 66), (130, 140))],
+    # Two heads of queries for each of keys: of three dims, of four with a mask for each head of queries, and with one for all.
+    ("F::scaled_dot_product_attention(dl::cat({x, y}), y, x + y, {.is_causal = true, .enable_gqa = true})",
+     GQA.format(".masked_fill(torch.ones(4, 4).tril() == 0, -float('inf'))")),
+    ("F::scaled_dot_product_attention(dl::cat({x, y})[dl::None], y[dl::None], (x + y)[dl::None], {.attn_mask = dl::cat({y, x}).narrow(-1, 0, 4)[dl::None],"
+     " .enable_gqa = true})[0]", GQA.format(" + torch.cat([y, x])[..., :4]")),
+    ("F::scaled_dot_product_attention(dl::cat({x, y})[dl::None], y[dl::None], (x + y)[dl::None], {.attn_mask = (dl::arange(4) > 0).expand({1, 1, 4, 4}),"
+     " .enable_gqa = true})[0]", GQA.format(".masked_fill(torch.arange(4) == 0, -float('inf'))")),
     ("F::scaled_dot_product_attention(x, y, x + y, y[0].narrow(1, 0, 4))", SDPA.format("6 ** -0.5", " + y[0][:, :4]")),
     ("F::scaled_dot_product_attention(x, y, x + y, {.attn_mask = dl::arange(4) > 0})",
      SDPA.format("6 ** -0.5", ".masked_fill(torch.arange(4) == 0, -float('inf'))")),
