@@ -74,7 +74,7 @@ tools/dev/setup.sh dlcc dlrun
 
 [ "$digits" != generated ] || has_mnist "$DL_DATA/mnist" || generate examples/mnist/generate.py "$DL_DATA/mnist"
 compile_in=$root
-if grep -q 'data::TensorDataset' "$model"; then # its .npy files lie in the working directory of dlcc
+if grep -q 'data::T[a-z]*Dataset' "$model"; then # its files lie in the working directory of dlcc
   compile_in=$root/data/$name
   [ -d "$compile_in" ] || generate "examples/$name/generate.py" "$compile_in"
   given --data || options=(--data "$compile_in" "${options[@]}")

@@ -353,8 +353,7 @@ int dl_dataset(const char *kind, const char *root, int train, dl_int items,
                                          dropLast != 0,
                                          items,
                                          batchSize,
-                                         {},
-                                         -1});
+                                         {}});
 }
 void dl_dataset_component(int dataset, const char *path, int dtype,
                           const dl_int *dims, int rank) noexcept {
@@ -366,6 +365,14 @@ void dl_dataset_component(int dataset, const char *path, int dtype,
   else
     graph.datasets.addComponent(dataset, graph.storedType(dtype),
                                 list(dims, rank).vec());
+}
+void dl_dataset_tokens(int dataset, const char *path, dl_int length,
+                       dl_int stride) noexcept {
+  Guard::InOurCode guard;
+  Graph &graph = evaluation->graph;
+  graph.datasets.addTokens(
+      dataset, text(path), length, stride,
+      [&](int stored) { return graph.storedType(stored); });
 }
 int dl_dataset_components(int dataset) noexcept {
   Guard::InOurCode guard;
@@ -537,6 +544,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_epoch_end),
       DL_SYMBOL(dl_dataset),
       DL_SYMBOL(dl_dataset_component),
+      DL_SYMBOL(dl_dataset_tokens),
       DL_SYMBOL(dl_dataset_components),
       DL_SYMBOL(dl_step_begin),
       DL_SYMBOL(dl_step_input),

@@ -1,6 +1,7 @@
 #include "compiler/frontend/Datasets.h"
 #include "compiler/dsl/dl/abi.h"
 #include "compiler/frontend/Npy.h"
+#include "compiler/frontend/TokenFile.h"
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/Limits.h"
@@ -21,8 +22,8 @@ int Datasets::add(Dataset dataset) {
 
 Dataset &Datasets::get(int dataset) {
   if (dataset < 0 || dataset >= static_cast<int>(all.size()))
-    reporter.fail("the dataset is empty; make one with dl::data::MNIST or "
-                  "dl::data::TensorDataset");
+    reporter.fail("the dataset is empty; make one with dl::data::MNIST, "
+                  "TensorDataset or TokenDataset");
   return all[static_cast<size_t>(dataset)];
 }
 
@@ -58,20 +59,46 @@ void Datasets::checkSizes(const std::string &path,
                   std::to_string(dl::graph::kMaxElements) + " elements fit");
 }
 
+void Datasets::failWith(llvm::Error error) {
+  std::string text;
+  bool unreadable = false;
+  llvm::handleAllErrors(std::move(error), [&](const llvm::StringError &error) {
+    text = error.getMessage();
+    unreadable =
+        error.convertToErrorCode() == std::make_error_code(std::errc::io_error);
+  });
+  reporter.fail(text, unreadable ? 4 : 1);
+}
+
+void Datasets::addTokens(int dataset, const std::string &path, int64_t length,
+                         int64_t stride,
+                         llvm::function_ref<Type(int)> elementType) {
+  llvm::Expected<TokenFile> file = readTokenFile(placeOf(path));
+  if (!file)
+    failWith(file.takeError());
+  if (length < 1 || stride < 1)
+    reporter.fail("TokenDataset: length = " + std::to_string(length) +
+                  ", stride = " + std::to_string(stride) +
+                  "; at least 1 is wanted");
+  int64_t width = length + 1; // the last one is a target alone
+  if (file->tokens < width)
+    reporter.fail(path + " holds " + std::to_string(file->tokens) +
+                  " tokens; at least " + std::to_string(width) +
+                  " are wanted, of which length = " + std::to_string(length) +
+                  " are an item and the last one is a target");
+  Dataset &target = get(dataset);
+  target.items = (file->tokens - width) / stride + 1;
+  target.stride = stride;
+  target.paths.push_back(path);
+  checkSizes(path, {target.items, width});
+  target.components.push_back({elementType(file->dtype), {width}});
+}
+
 void Datasets::addFile(int dataset, const std::string &path,
                        llvm::function_ref<Type(int)> elementType) {
   llvm::Expected<NpyHeader> header = readNpyHeader(placeOf(path));
-  if (!header) {
-    std::string text;
-    bool unreadable = false;
-    llvm::handleAllErrors(
-        header.takeError(), [&](const llvm::StringError &error) {
-          text = error.getMessage();
-          unreadable = error.convertToErrorCode() ==
-                       std::make_error_code(std::errc::io_error);
-        });
-    reporter.fail(text, unreadable ? 4 : 1);
-  }
+  if (!header)
+    failWith(header.takeError());
   Dataset &target = get(dataset);
   if (header->shape.empty())
     reporter.fail(
@@ -113,10 +140,10 @@ void Datasets::write(OpBuilder &builder, Location loc) const {
       components.push_back(
           RankedTensorType::get(component.shape, component.element));
     SmallVector<StringRef> paths(dataset.paths.begin(), dataset.paths.end());
-    dl::graph::DatasetOp::create(builder, loc, dataset.kind, dataset.root,
-                                 builder.getStrArrayAttr(paths), dataset.train,
-                                 dataset.items, dataset.fullBatch(),
-                                 dataset.shuffle, dataset.dropLast,
-                                 builder.getTypeArrayAttr(components));
+    dl::graph::DatasetOp::create(
+        builder, loc, dataset.kind, dataset.root,
+        builder.getStrArrayAttr(paths), dataset.train, dataset.items,
+        dataset.fullBatch(), dataset.shuffle, dataset.dropLast,
+        builder.getTypeArrayAttr(components), dataset.stride);
   }
 }

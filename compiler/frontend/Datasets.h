@@ -17,6 +17,7 @@ struct Dataset {
   bool train, shuffle, dropLast;
   int64_t items, batchSize;
   std::vector<Component> components;
+  int64_t stride = 0; // of tokens: between the first ones of two items
   int index = -1; // of its graph.dataset, set by the first step that uses it
 
   int64_t fullBatch() const { return std::min(items, batchSize); }
@@ -39,6 +40,10 @@ public:
   /// A component with the shape, dtype and length that a .npy file has.
   void addFile(int dataset, const std::string &path,
                llvm::function_ref<mlir::Type(int)> elementType);
+  /// The component of a data set of tokens: `length` of them, and one more.
+  void addTokens(int dataset, const std::string &path, int64_t length,
+                 int64_t stride,
+                 llvm::function_ref<mlir::Type(int)> elementType);
   Dataset &get(int dataset);
   /// Gives the dataset its place among those that steps use.
   int use(int dataset);
@@ -47,6 +52,7 @@ public:
   void write(mlir::OpBuilder &builder, mlir::Location loc) const;
 
 private:
+  [[noreturn]] void failWith(llvm::Error error);
   void checkSizes(const std::string &path, llvm::ArrayRef<int64_t> shape);
 
   std::string placeOf(llvm::StringRef path) const;

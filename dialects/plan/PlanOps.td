@@ -103,13 +103,14 @@ def Plan_PlateauOp : Plan_Op<"plateau", [HasParent<"PlanOp">]> {
 
 def Plan_DatasetOp : Plan_Op<"dataset", [HasParent<"PlanOp">]> {
   let summary = "Where batches come from.";
-  let description = [{ `components` are the tensors of one item, raw as they lie in the file. }];
+  let description = [{ `components` are the tensors of one item, raw as they lie in the file. Items of
+    tokens begin `stride` tokens after one another. }];
   let arguments = (ins EnumProp<Plan_DatasetKind>:$kind, StrAttr:$root, StrArrayAttr:$paths,
                        UnitAttr:$train, I64Attr:$items, I64Attr:$batch, UnitAttr:$shuffle,
-                       UnitAttr:$drop_last, TypeArrayAttr:$components);
+                       UnitAttr:$drop_last, TypeArrayAttr:$components, DefaultValuedAttr<I64Attr, "0">:$stride);
   let assemblyFormat = [{
     $kind `root` $root `paths` $paths (`train` $train^)? `items` $items `batch` $batch
-    (`shuffle` $shuffle^)? (`drop_last` $drop_last^)? `components` $components attr-dict
+    (`shuffle` $shuffle^)? (`drop_last` $drop_last^)? `components` $components (`stride` $stride^)? attr-dict
   }];
 }
 

@@ -174,7 +174,8 @@ private:
         builder, dataset.getLoc(), *kind, dataset.getRootAttr(),
         dataset.getPathsAttr(), dataset.getTrainAttr(), dataset.getItemsAttr(),
         dataset.getBatchAttr(), dataset.getShuffleAttr(),
-        dataset.getDropLastAttr(), dataset.getComponentsAttr());
+        dataset.getDropLastAttr(), dataset.getComponentsAttr(),
+        dataset.getStrideAttr());
     return success();
   }
 

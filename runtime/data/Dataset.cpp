@@ -4,10 +4,31 @@
 
 using namespace dlrt;
 
+static constexpr uint64_t largeFile = uint64_t(256) << 20;
+
+Status Dataset::add(DatasetComponent component, MappedFile file,
+                    const std::string &path) {
+  if (file.bytes().size() >= largeFile) {
+    auto rows = RandomFile::open(path);
+    if (!rows)
+      return rows.takeError();
+    randomFiles.push_back(std::make_unique<RandomFile>(std::move(*rows)));
+    component.file = randomFiles.back().get();
+    component.fileOffset =
+        static_cast<uint64_t>(component.data - file.bytes().data());
+  }
+  components.push_back(component);
+  source += (source.empty() ? "from " : ", ") + path;
+  files.push_back(std::move(file));
+  return {};
+}
+
 Expected<Dataset> dlrt::openDataset(const fb::DatasetT &dataset,
                                     const DataRequest &request) {
   if (dataset.kind == fb::DatasetKind::MNIST)
     return openMnist(dataset, request);
+  if (dataset.kind == fb::DatasetKind::Tokens)
+    return openTokens(dataset, request);
   return openTensorFiles(dataset, request);
 }
 

@@ -20,6 +20,7 @@ namespace dlrt {
 struct DatasetComponent {
   const uint8_t *data = nullptr; ///< null: not there, and not asked for
   uint64_t itemBytes = 0;        ///< where the data lie
+  uint64_t itemStride = 0; ///< from an item to the next; 0: they do not overlap
   /// The same data to be read, where a mapping is not to be touched.
   const RandomFile *file = nullptr;
   uint64_t fileOffset = 0;
@@ -29,6 +30,9 @@ struct DatasetComponent {
   uint64_t batchBytes = 0; ///< of an item, converted
 
   uint64_t bytesInBatch() const { return convert ? batchBytes : itemBytes; }
+  uint64_t offsetOf(uint64_t item) const {
+    return item * (itemStride ? itemStride : itemBytes);
+  }
 };
 
 /// Which files to open.
@@ -62,6 +66,11 @@ struct Dataset {
   std::vector<std::unique_ptr<RandomFile>> randomFiles;
   std::vector<std::string> notes; ///< what else is to be said of the data
   std::vector<std::unique_ptr<uint8_t[]>> memory;
+
+  /// A component whose data lie in the file. Of a large one rows are read and
+  /// not mapped.
+  Status add(DatasetComponent component, MappedFile file,
+             const std::string &path);
 };
 
 /// Opens the files of a plan's data set; they may have any number of items.
@@ -84,6 +93,8 @@ Expected<Dataset> openMnist(const fb::DatasetT &dataset,
                             const DataRequest &request);
 Expected<Dataset> openTensorFiles(const fb::DatasetT &dataset,
                                   const DataRequest &request);
+Expected<Dataset> openTokens(const fb::DatasetT &dataset,
+                             const DataRequest &request);
 
 /// Noise in place of files, for measuring: integers that index something are 0
 /// or 1, bytes of MNIST's pictures and floats are random. Equal on every run.

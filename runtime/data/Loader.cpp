@@ -242,7 +242,7 @@ Status Loader::readRows(const Block &part, const Batch &batch, size_t c,
   const DatasetComponent &component = dataset.components[c];
   uint64_t bytes = component.itemBytes, inBatch = component.bytesInBatch();
   uint8_t *to = space.to[c];
-  if (!options.shuffle && !component.convert) {
+  if (!options.shuffle && !component.convert && !component.itemStride) {
     uint64_t begin = beginOf(batch.index) + part.begin;
     return component.file->read(component.fileOffset + begin * bytes,
                                 {to, part.size * bytes});
@@ -251,8 +251,8 @@ Status Loader::readRows(const Block &part, const Batch &batch, size_t c,
   for (uint64_t i = 0; i < part.size; ++i) {
     uint64_t item = space.items[i];
     uint8_t *row = component.convert ? space.row.data() : to + i * inBatch;
-    DLRT_TRY(component.file->read(component.fileOffset + item * bytes,
-                                  {row, bytes}));
+    DLRT_TRY(component.file->read(
+        component.fileOffset + component.offsetOf(item), {row, bytes}));
     if (component.convert)
       DLRT_TRY(convertItem(component, item, row, to + i * inBatch)
                    .within(component.file->path()));
@@ -315,9 +315,9 @@ Status Loader::gatherFor(uint32_t rank, const Batch &batch, Workspace &space) {
         continue;
       uint64_t bytes = component.itemBytes;
       if (uint64_t next = i + rowsAhead(bytes); next < part.size)
-        prefetch(component.data + space.items[next] * bytes, bytes);
+        prefetch(component.data + component.offsetOf(space.items[next]), bytes);
       uint64_t item = space.items[i];
-      const uint8_t *from = component.data + item * bytes;
+      const uint8_t *from = component.data + component.offsetOf(item);
       uint8_t *row = to[c] + i * component.bytesInBatch();
       if (component.convert)
         DLRT_TRY(convertItem(component, item, from, row));

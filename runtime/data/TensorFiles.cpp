@@ -56,9 +56,6 @@ dlrt::tensorPaths(const fb::DatasetT &dataset, const DataRequest &request) {
   return paths;
 }
 
-/// From here on rows are read and not mapped.
-static constexpr uint64_t largeFile = uint64_t(256) << 20;
-
 /// What stands between the file's elements and the batch's.
 static Status setConversion(Dataset &out, DatasetComponent &added,
                             const NpyArray &array,
@@ -108,18 +105,7 @@ static Status addArray(Dataset &out, const fb::InputComponentT &component,
   if (items == 0)
     return {Code::Training, fmt::format("'{}' has no items", path)};
   out.items = items;
-  if (file->bytes().size() >= largeFile) {
-    auto rows = RandomFile::open(path);
-    if (!rows)
-      return rows.takeError();
-    out.randomFiles.push_back(std::make_unique<RandomFile>(std::move(*rows)));
-    added.file = out.randomFiles.back().get();
-    added.fileOffset = file->bytes().size() - array->data.size();
-  }
-  out.components.push_back(added);
-  out.source += (out.source.empty() ? "from " : ", ") + path;
-  out.files.push_back(std::move(*file));
-  return {};
+  return out.add(added, std::move(*file), path);
 }
 
 Expected<Dataset> dlrt::openTensorFiles(const fb::DatasetT &dataset,

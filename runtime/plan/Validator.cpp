@@ -292,6 +292,18 @@ static Status checkMnist(const fb::DatasetT &d, const std::string &place) {
   return {};
 }
 
+static Status checkTokens(const fb::DatasetT &d, const std::string &place) {
+  if (d.paths.size() != 1 || d.components.size() != 1)
+    return planError(place, "tokens are one component, of one file");
+  const fb::InputComponentT &item = *d.components.front();
+  bool isInteger = item.dtype == fb::DType::U8 ||
+                   item.dtype == fb::DType::I32 || item.dtype == fb::DType::I64;
+  if (!isInteger || item.shape.size() != 1 || item.shape.front() == 0 ||
+      d.stride == 0)
+    return planError(place, "an item is not a row of tokens");
+  return {};
+}
+
 static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
   if (d.batch_size == 0 || d.items == 0)
     return planError(
@@ -318,6 +330,8 @@ static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
   switch (d.kind) {
   case fb::DatasetKind::MNIST:
     return checkMnist(d, place);
+  case fb::DatasetKind::Tokens:
+    return checkTokens(d, place);
   case fb::DatasetKind::Tensor:
     if (d.paths.size() != d.components.size())
       return planError(place, fmt::format("{} files for {} components",

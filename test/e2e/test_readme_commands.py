@@ -53,6 +53,7 @@ struct Net : nn::Module {
 void dl_main(dl::Program &p) {
   auto width = p.arg("width", 64);
   auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 64, .shuffle = true});
+  auto text = dl::data::TokenDataset("train.bin", {.length = 256, .batch_size = 16, .shuffle = true});
   Net model, other;
   dl::optim::Parameters decay;
   for (auto &parameter : model.parameters())
@@ -94,7 +95,7 @@ void frozen() {
 }
 """
 # Of the right column, what is a name or a thing that other rows and tests have.
-NAMES = {"net.plan", "nn::ModuleList", "append", "backward()", "p.train", "p.eval", "p.predict",
+NAMES = {"net.plan", "b.data", "b.target", "nn::ModuleList", "append", "backward()", "p.train", "p.eval", "p.predict",
          "p.train(data, [&](dl::Batch b) -> dl::Metrics {", 'p.train("disc", data, step)', 'p.train("gen", data, step)'}
 
 
@@ -204,6 +205,7 @@ class Commands(support.ToolTest):
 
     def test_the_table_compiles(self):
         """Each piece of C++ in the right column stands in a program that compiles."""
+        np.arange(5000, dtype=np.uint16).tofile(os.path.join(self.folder, "train.bin"))
         for name, shape, kind in (("x.npy", (64, 8), np.float32), ("y.npy", (64,), np.int64)):
             np.save(os.path.join(self.folder, name), np.zeros(shape, kind))
         self.write("snippets.dl", SNIPPETS)

@@ -83,6 +83,10 @@ def labels(classes):
     return lambda source, items: source.randint(0, classes, items).astype(np.int64)
 
 
+def tokens(length):
+    return lambda source, items: source.randint(0, 256, (items, length)).astype(np.int64)
+
+
 def pixels(source, items):
     """A grey patch somewhere on a black ground, for the first items; the others are black."""
     images = np.zeros((items, 28, 28), np.uint8)
@@ -109,6 +113,11 @@ CASES = [
     example("linear", 16, 1000, {"x.npy": normal(10), "y.npy": normal(1)}),
     example("two_parts", 16, 1000, {"x.npy": normal(10), "y.npy": normal(1)}),
     example("mlp_mesh", 48, 1000, {"x.npy": normal(10), "y.npy": normal(1)}),
+    example("gpt", 8, 60, {"x.npy": tokens(9), "y.npy": tokens(9)},
+            replace=(('TokenDataset("train.txt", {.length = config.length, ', 'TensorDataset({"x.npy", "y.npy"}, {'),
+                     ('TokenDataset("valid.txt", {.length = config.length, ', 'TensorDataset({"x.npy", "y.npy"}, {')),
+            settings=tuple(word for name, value in (("batch_size", 8), ("length", 9), ("depth", 2), ("heads", 2), ("width", 16), ("dropout", 0))
+                           for word in ("-D", f"{name}={value}"))),
     example("mnist", 4, 60000, {"images": pixels, "labels": digits}, mnist=True,
             replace=(("nn::Dropout2d conv2_drop;", "nn::Dropout2d conv2_drop{0};"), ("F::dropout(x)", "F::dropout(x, 0)")), salt=1),
     example("mnist_mlp", 64, 60000, {"images": pixels, "labels": digits}, mnist=True, salt=1),

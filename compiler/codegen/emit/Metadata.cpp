@@ -48,6 +48,7 @@ SAME_CASE(InitKind, Sparse);
 SAME_COUNT(InitKind);
 SAME_CASE(DatasetKind, MNIST);
 SAME_CASE(DatasetKind, Tensor);
+SAME_CASE(DatasetKind, Tokens);
 SAME_COUNT(DatasetKind);
 SAME_CASE(ProgramKind, Full);
 SAME_CASE(ProgramKind, Short);
@@ -294,6 +295,7 @@ private:
     dataset->batch_size = op.getBatch();
     dataset->shuffle = op.getShuffle();
     dataset->drop_last = op.getDropLast();
+    dataset->stride = op.getStride();
     for (auto type : op.getComponents().getAsValueRange<TypeAttr>()) {
       auto component = std::make_unique<fb::InputComponentT>();
       if (failed(setTensor(component->dtype, component->shape, type, op)))

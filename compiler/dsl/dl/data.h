@@ -111,5 +111,37 @@ inline Dataset TensorDataset(list<const char *> paths,
   return dataset;
 }
 
+struct TokenDatasetOptions {
+  i64 length = 128; ///< tokens of an item
+  i64 stride = 0;   ///< between the first ones of two items; 0: length
+  i64 batch_size = 1;
+  bool shuffle = false;
+  bool drop_last = false;
+};
+
+/// Windows of one long row of tokens, [B, length], and the tokens that follow
+/// each of theirs, [B, length], both int64. The file is a .npy of one
+/// dimension, llm.c's .bin with its header, any other .bin with tokens of 16
+/// bits as nanoGPT writes it, or text, whose tokens are its bytes.
+inline Dataset TokenDataset(const char *path,
+                            const TokenDatasetOptions &options = {}) {
+  if (!path)
+    detail::fail("TokenDataset: the path is a null pointer; a file of tokens "
+                 "is wanted");
+  Dataset dataset;
+  dataset.id = dl_dataset("tokens", "", true, -1, options.batch_size,
+                          options.shuffle, options.drop_last);
+  dl_dataset_tokens(dataset.id, path, options.length,
+                    options.stride ? options.stride : options.length);
+  dataset.decode = [](Batch raw) {
+    i64 length = raw.data.size(1) - 1;
+    Batch batch;
+    batch.push_back(raw.data.narrow(1, 0, length).to(kInt64));
+    batch.push_back(raw.data.narrow(1, 1, length).to(kInt64));
+    return batch;
+  };
+  return dataset;
+}
+
 } // namespace data
 } // namespace dl

@@ -23,7 +23,8 @@ def Graph_DatasetOp : Op<GraphDialect, "dataset"> {
   let summary = "Where batches come from.";
   let description = [{
     Steps name it by its number among the datasets of the module. `components` are
-    the tensors of one item, raw as they lie in the file.
+    the tensors of one item, raw as they lie in the file. Items of
+    tokens begin `stride` tokens after one another.
 
     ```mlir
     graph.dataset "mnist" root "data/mnist" paths [] train items 60000 batch 64 shuffle
@@ -32,10 +33,10 @@ def Graph_DatasetOp : Op<GraphDialect, "dataset"> {
   }];
   let arguments = (ins StrAttr:$kind, StrAttr:$root, StrArrayAttr:$paths, UnitAttr:$train,
                        I64Attr:$items, I64Attr:$batch, UnitAttr:$shuffle, UnitAttr:$drop_last,
-                       TypeArrayAttr:$components);
+                       TypeArrayAttr:$components, DefaultValuedAttr<I64Attr, "0">:$stride);
   let assemblyFormat = [{
     $kind `root` $root `paths` $paths (`train` $train^)? `items` $items `batch` $batch
-    (`shuffle` $shuffle^)? (`drop_last` $drop_last^)? `components` $components attr-dict
+    (`shuffle` $shuffle^)? (`drop_last` $drop_last^)? `components` $components (`stride` $stride^)? attr-dict
   }];
 }
 
