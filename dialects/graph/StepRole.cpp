@@ -20,16 +20,18 @@ StringRef nameOf(StepRole role) {
 
 namespace {
 
-/// What the location of an op says about it: "backward linear #2".
+/// What the location of an op says about it: "backward linear #2 @1".
 struct Mark {
-  StringRef role, of, checkpoint;
+  StringRef role, of, checkpoint, micro;
 
   explicit Mark(Location location) {
-    SmallVector<StringRef, 3> words;
+    SmallVector<StringRef, 4> words;
     textOf(location).split(words, ' ', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
     for (StringRef word : words) {
       if (word.starts_with("#"))
         checkpoint = word;
+      else if (word.starts_with("@"))
+        micro = word;
       else
         (role.empty() ? role : of) = word;
     }
@@ -37,7 +39,7 @@ struct Mark {
 
   Location on(Location location) const {
     std::string text = role.str();
-    for (StringRef word : {of, checkpoint})
+    for (StringRef word : {of, checkpoint, micro})
       if (!word.empty())
         text += " " + word.str();
     MLIRContext *context = location.getContext();
@@ -82,18 +84,32 @@ StepRole roleOf(Location location) {
 
 StringRef roleSource(Location location) { return Mark(location).of; }
 
-Location withCheckpoint(Location location, unsigned checkpoint) {
-  std::string number = "#" + std::to_string(checkpoint);
+/// A word of a mark and the number in it.
+static Location withNumber(Location location, StringRef Mark::*word, char sign,
+                           unsigned number) {
+  std::string text = sign + std::to_string(number);
   Mark mark(location);
   mark.role = nameOf(roleOf(location));
-  mark.checkpoint = number;
+  mark.*word = text;
   return mark.on(location);
 }
-
-unsigned checkpointOf(Location location) {
-  StringRef text = Mark(location).checkpoint;
+static unsigned numberIn(StringRef word) {
   unsigned number = 0;
-  return text.consume_front("#") && !text.getAsInteger(10, number) ? number : 0;
+  return word.drop_front(!word.empty()).getAsInteger(10, number) ? 0 : number;
+}
+
+Location withCheckpoint(Location location, unsigned checkpoint) {
+  return withNumber(location, &Mark::checkpoint, '#', checkpoint);
+}
+unsigned checkpointOf(Location location) {
+  return numberIn(Mark(location).checkpoint);
+}
+
+Location withMicroBatch(Location location, unsigned number) {
+  return withNumber(location, &Mark::micro, '@', number);
+}
+unsigned microBatchOf(Location location) {
+  return numberIn(Mark(location).micro);
 }
 
 void RoleMarker::notifyOperationInserted(Operation *op,

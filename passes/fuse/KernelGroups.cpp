@@ -304,6 +304,9 @@ StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
   if (op->hasAttr(graph::kRecomputed) &&
       graph::roleOf(group.ops.front()->getLoc()) == graph::StepRole::Forward)
     return "it is computed again for the backward, and not before";
+  if (unsigned micro = graph::microBatchOf(op->getLoc());
+      micro != 0 && group.micro != 0 && micro != group.micro)
+    return "it is for another micro-batch";
   if (group.communication)
     return "bytes of other ranks have to be there first";
   if (group.ops.size() + joining(op) > size_t(machine.maxKernelOps))
@@ -399,6 +402,8 @@ void KernelGroups::append(unsigned g, Operation *op) {
   group.sums += kind(op) == OpKind::Reduction;
   addTime(g, op);
   repeats[op] = repeatsIn(group, op);
+  if (group.micro == 0)
+    group.micro = graph::microBatchOf(op->getLoc());
   group.ops.push_back(op);
   groupOfOp[op] = g;
 }

@@ -1,6 +1,7 @@
 #include "passes/partition/LocalSteps.h"
 #include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StepRole.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/partition/MicroBatches.h"
 #include "passes/partition/Reshards.h"
@@ -38,17 +39,28 @@ public:
       // A number of its own for each communication, alike on all ranks.
       nextOrder = index * (16 + mesh.pipeline.ranks);
       auto stage = stageOf(item.op);
+      Operation *before = body.empty() ? nullptr : &body.back();
       if (isa<graph::ReturnOp>(item.op))
         bindResults(local);
       else if (auto transfer = dyn_cast<graph::TransferOp>(item.op))
         build(transfer, item.micro);
       else if ((!stage || isHere(*stage)) && failed(build(item)))
         return failure();
+      if (item.micro >= 0)
+        markMicroBatch(before, body, item.micro);
     }
     return success();
   }
 
 private:
+  /// What was built behind an op.
+  static void markMicroBatch(Operation *before, Block &body, int64_t m) {
+    auto number = static_cast<unsigned>(m + 1);
+    auto first = before ? std::next(before->getIterator()) : body.begin();
+    for (Operation &op : llvm::make_range(first, body.end()))
+      op.setLoc(graph::withMicroBatch(op.getLoc(), number));
+  }
+
   /// Along the axis of the pipeline.
   int64_t ownRank() const {
     return mesh.stages ? coordinates[*mesh.stages] : 0;

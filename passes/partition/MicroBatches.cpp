@@ -93,6 +93,51 @@ llvm::DenseSet<Operation *> MicroBatches::weightGradients() const {
   return found;
 }
 
+/// Ops that only work on the batch: a loss may want to know of all its targets
+/// how many count before the first micro-batch comes back.
+llvm::DenseSet<Operation *> MicroBatches::worksOnBatchAlone() const {
+  llvm::DenseSet<Operation *> found;
+  for (Operation &op : step.getOps())
+    if (llvm::all_of(op.getOperands(), [&](Value operand) {
+          Operation *maker = operand.getDefiningOp();
+          return maker ? found.contains(maker) : !graph::stateOf(operand);
+        }))
+      found.insert(&op);
+  return found;
+}
+
+/// When each item is due at the earliest: at its stage's turn, or where it
+/// waits for none, when the first that needs it is; 0 of what is done once for
+/// all.
+std::vector<int64_t>
+MicroBatches::dueTimes(ArrayRef<WorkItem> items,
+                       ArrayRef<SmallVector<unsigned, 2>> after) const {
+  Times times(mesh.pipeline);
+  llvm::DenseSet<Operation *> weights = weightGradients();
+  llvm::DenseSet<Operation *> onBatch = worksOnBatchAlone();
+  std::vector<int64_t> due(items.size(), 0);
+  for (size_t index = items.size(); index-- > 0;) {
+    auto [op, micro] = items[index];
+    std::optional<int64_t> stage =
+        mesh.stages ? stageOf(op) : std::optional<int64_t>(0);
+    if (micro < 0)
+      continue;
+    if (!stage || onBatch.contains(op)) {
+      for (auto [n, next] : llvm::enumerate(after[index]))
+        due[index] = n == 0 ? due[next] : std::min(due[index], due[next]);
+      continue;
+    }
+    using graph::PipelinePhase;
+    PipelinePhase phase =
+        graph::roleOf(op->getLoc()) == graph::StepRole::Forward
+            ? PipelinePhase::Forward
+        : weights.contains(op) ? PipelinePhase::WeightGradient
+                               : PipelinePhase::InputGradient;
+    due[index] = times.of({phase, *stage, micro});
+  }
+  return due;
+}
+
 std::vector<WorkItem> MicroBatches::order() const {
   std::vector<WorkItem> items;
   llvm::DenseMap<Operation *, unsigned> first;
@@ -135,23 +180,10 @@ std::vector<WorkItem> MicroBatches::order() const {
     }
   }
 
-  Times times(mesh.pipeline);
-  llvm::DenseSet<Operation *> weights = weightGradients();
+  std::vector<int64_t> due = dueTimes(items, after);
   std::vector<int64_t> ready(items.size(), 0);
   auto timeOf = [&](unsigned index) {
-    const WorkItem &item = items[index];
-    std::optional<int64_t> stage =
-        mesh.stages ? stageOf(item.op) : std::optional<int64_t>(0);
-    // What each stage makes for itself waits for no stage's turn.
-    if (item.micro < 0 || !stage)
-      return ready[index];
-    using graph::PipelinePhase;
-    PipelinePhase phase =
-        graph::roleOf(item.op->getLoc()) == graph::StepRole::Forward
-            ? PipelinePhase::Forward
-        : weights.contains(item.op) ? PipelinePhase::WeightGradient
-                                    : PipelinePhase::InputGradient;
-    return std::max(ready[index], times.of({phase, *stage, item.micro}));
+    return std::max(ready[index], due[index]);
   };
   using Entry = std::pair<int64_t, unsigned>;
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> open;

@@ -25,6 +25,10 @@ public:
 private:
   struct Times; // when a stage does which work
   llvm::DenseSet<mlir::Operation *> weightGradients() const;
+  llvm::DenseSet<mlir::Operation *> worksOnBatchAlone() const;
+  std::vector<int64_t>
+  dueTimes(llvm::ArrayRef<WorkItem> items,
+           llvm::ArrayRef<llvm::SmallVector<unsigned, 2>> after) const;
   mutable graph::StepOp step; // a handle
   const Mesh &mesh;
   llvm::DenseSet<mlir::Value> values;

@@ -286,6 +286,9 @@ void StepSharder::place(graph::GradientOp gradient) {
     TensorSharding base = states.baseOf(gradient.getOf(), gradient.getType());
     gradient.getXMutable().assign(
         summed(x, states.divide(gradient.getType(), base)));
+  } else if (mesh.time && sharding.uses(*mesh.time)) {
+    sharding.erase(*mesh.time); // an accumulator is for all of a batch's
+    gradient.getXMutable().assign(reshard(x, sharding));
   }
   OpSharding decided = decide(gradient);
   // (It may lie as no op divides it: a dim of one element, all of it on the

@@ -1,5 +1,6 @@
 """Models divided along several axes at once: the results of one device, equal bits, and errors in the model's words."""
 
+import json
 import re
 
 import numpy as np
@@ -95,6 +96,27 @@ class Mesh(support.ToolTest):
                 np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
         self.same_bits(["--mesh=pp=2"], ["--mesh=pp=2", "--schedule=interleaved"], ["--mesh=pp=2", "--schedule=zb-v"],
                        ["--mesh=pp=3", "--schedule=interleaved"])
+
+    def test_micro_batches_save_memory(self):
+        """One goes back before the next one comes, though the loss divides by the targets of all that count."""
+        self.write_net("")
+        np.save(self.path("x.npy"), np.zeros((256, 6, 25), np.float32))
+        np.save(self.path("y.npy"), np.zeros(256, np.int64))
+        bytes = {}
+        for micros in 1, 2, 4, 8:
+            report = json.loads(self.dlcc("net.dl", "-D", "batch_size=256", f"--microbatches={micros}", "--report=json", "-o", "net.plan"))
+            bytes[micros] = report["steps"][0]["programs"][0]["temporary_bytes"]
+        self.assertLess(bytes[8], 0.7 * bytes[4], bytes)
+        self.assertLess(bytes[4], 0.7 * bytes[2], bytes)
+        self.assertLess(bytes[2], bytes[1], bytes)
+
+    def test_accumulated_batches_of_micro_batches(self):
+        self.write_net("")
+        expected = self.train("--dtype=f64", "--accumulate=2")
+        for options in (["--microbatches=2"], ["--mesh=dp=2", "--microbatches=2"], ["--mesh=pp=2", "--microbatches=4"],
+                        ["--mesh=dp=2", "--microbatches=2", "--zero=2"], ["--mesh=dp=2,pp=2", "--microbatches=2", "--zero=3"]):
+            for name, value in self.train("--dtype=f64", "--accumulate=2", *options).items():
+                np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
 
     def test_what_goes_to_several_stages_of_a_rank_is_sent_once(self):
         """A skip over three blocks: from stage 0 on rank 0 to stages 1 and 3, both on rank 1, and to stage 2 on its own rank."""
