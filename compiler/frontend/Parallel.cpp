@@ -158,12 +158,27 @@ void Parallel::failUnknown(const std::vector<Frame> &frames,
                            const std::string &function,
                            const std::string &pattern,
                            const std::vector<std::string> &paths) {
-  std::vector<std::string> alike;
-  for (const std::string &path : paths)
+  std::vector<std::string> alike, within;
+  for (const std::string &path : paths) {
     alike.push_back(dl::graph::inFormOf(pattern, path));
+    if (auto prefix = dl::graph::matchedPrefix(pattern, path))
+      if (std::string inside = pattern + path.substr(prefix->size());
+          !llvm::is_contained(within, inside) && within.size() < 3)
+        within.push_back(inside);
+  }
+  if (!within.empty())
+    reporter.failAt(frames, function + ": '" + pattern +
+                                "' has no parameters of its own; '" +
+                                llvm::join(within, "', '") + "' do");
+  auto [module, last] = StringRef(pattern).rsplit('.');
+  bool namesParameter = llvm::any_of(paths, [&](const std::string &path) {
+    return dl::graph::namesModule(module, path);
+  });
   std::string better = nearest(pattern, alike);
   std::string hint;
-  if (!better.empty())
+  if (namesParameter && (last == "weight" || last == "bias"))
+    hint = "; leave out '." + last.str() + "'";
+  else if (!better.empty())
     hint = "; did you mean '" + better + "'?";
   else if (!paths.empty())
     hint = "; the first is '" + paths.front() + "'";

@@ -286,6 +286,21 @@ private:
              << "--stages-per-rank=" << perRank << ": " << why
              << "; --schedule=interleaved has more than one";
     }
+    auto lacks = [&](const std::string &name) {
+      return llvm::none_of(axes, [&](Attribute axis) {
+        return cast<graph::AxisAttr>(axis).getName() == name;
+      });
+    };
+    auto warn = [&] {
+      return emitWarning(UnknownLoc::get(module.getContext()));
+    };
+    if (options.mesh.zero.value_or(0) > 0 && lacks(data))
+      warn() << "--zero=" << zero << " divides nothing: the mesh has no axis '"
+             << data << "'";
+    if (!options.mesh.schedule.empty() && lacks(stages) &&
+        (micros == 1 || perRank > 1))
+      warn() << "--schedule=" << schedule
+             << " orders nothing: the mesh has no axis '" << stages << "'";
     if (axes.empty() && micros == 1)
       return graph::MeshOp();
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());

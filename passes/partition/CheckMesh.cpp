@@ -1,5 +1,6 @@
 #include "passes/partition/CheckMesh.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StepRole.h"
 #include "passes/backward/ModelError.h"
 
 using namespace mlir;
@@ -46,6 +47,32 @@ static LogicalResult checkStagesAxis(ModuleOp module, const Mesh &mesh) {
 LogicalResult checkMesh(ModuleOp module, const Mesh &mesh) {
   return success(succeeded(checkMicroBatches(module, mesh)) &&
                  succeeded(checkStagesAxis(module, mesh)));
+}
+
+/// Rows of a batch that lie in blocks of ceil are no blocks of all rows once
+/// they are more than one dim: [7, 16] on two ranks is 64 and 48 of 112, whose
+/// blocks are 56.
+void warnOfGatheredBatch(ModuleOp module, const Mesh &mesh) {
+  if (!mesh.data)
+    return;
+  int64_t ranks = mesh.size(*mesh.data);
+  for (auto step : module.getOps<graph::StepOp>()) {
+    int64_t batch = step.getBatch().value_or(0);
+    if (!step.getTraining() || step.getIsShort() || batch % ranks == 0)
+      continue;
+    for (auto reshard : step.getOps<graph::ReshardOp>()) {
+      TensorSharding from = TensorSharding::of(reshard.getFrom(), mesh);
+      TensorSharding to = TensorSharding::of(reshard.getTo(), mesh);
+      if (graph::roleOf(reshard.getLoc()) != graph::StepRole::Forward ||
+          from.isPartial() || !from.uses(*mesh.data) || to.uses(*mesh.data))
+        continue;
+      emitWarning(reshard.getLoc())
+          << "a batch of " << batch << " is no multiple of the " << ranks
+          << " ranks along '" << mesh.name(*mesh.data).getValue()
+          << "': this is gathered, and each rank works on all of it";
+      break;
+    }
+  }
 }
 
 void warnOfUnusedAxes(ModuleOp module, const Mesh &mesh) {

@@ -581,6 +581,7 @@ struct ShardSteps : impl::ShardStepsBase<ShardSteps> {
       StepSharder(step, mesh, states).run();
     states.record(module);
     warnOfUnusedAxes(module, mesh);
+    warnOfGatheredBatch(module, mesh);
   }
 };
 
