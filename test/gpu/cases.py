@@ -103,6 +103,7 @@ EXAMPLES = [
     example("linear", "linear", 200),
     example("mnist", "mnist", 100),
     example("mnist_mlp", "mnist", 100),
+    example("gpt", "gpt", 20),
     example("parallel_ops", "parallel_ops", 8),
     example("chained", "parallel_ops", 8, source="parallel_ops"),
     example("two_parts", "two_parts", 100, precisions=("f32", "f64")),
