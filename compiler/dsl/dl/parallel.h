@@ -45,7 +45,10 @@ void zero(const Optimizer &, const char *axis, int stage) {
 
 /// How the parameters of some modules are divided, as in Shoeybi et al.,
 /// "Megatron-LM", 2019: "colwise" by outputs (rows of a Linear's weight, and
-/// its bias), "rowwise" by inputs. "*" stands for one name of the path.
+/// its bias), "rowwise" by inputs. Of any other module "colwise" divides the
+/// first dim of each parameter, the rows of an Embedding's table or the experts
+/// of [experts, in, out], and "rowwise" the second. "*" stands for one name of
+/// the path.
 struct Placement {
   const char *modules, *style, *axis;
 };
