@@ -5,7 +5,8 @@
 #include "passes/partition/CheckMesh.h"
 #include "passes/partition/OpSharding.h"
 #include "passes/partition/Passes.h"
-#include "llvm/ADT/StringMap.h"
+#include "passes/partition/StateShardings.h"
+#include "passes/partition/WantedParts.h"
 
 namespace dl {
 #define GEN_PASS_DEF_SHARDSTEPS
@@ -16,96 +17,6 @@ using namespace mlir;
 
 namespace dl::partition {
 namespace {
-
-/// How states lie between steps.
-class StateShardings {
-public:
-  StateShardings(ModuleOp module, const Mesh &mesh, int64_t splitFrom)
-      : mesh(mesh), splitFrom(splitFrom) {
-    for (auto state : module.getOps<graph::StateOp>())
-      states[state.getSymName()] = state;
-    for (auto state : module.getOps<graph::StateOp>()) {
-      TensorSharding placed = base(state);
-      StringRef role = state.getRole();
-      bool divided = (role == "slot" && mesh.zero >= 1) ||
-                     (role == "parameter" && mesh.zero >= 3);
-      if (role == "accumulator")
-        continue; // as its gradients come
-      known[state.getSymName()] =
-          divided ? divide(state.getType(), placed) : placed;
-    }
-  }
-
-  /// Null: an accumulator that no step has written so far.
-  const TensorSharding *of(StringRef name) const {
-    auto it = known.find(name);
-    return it == known.end() ? nullptr : &it->second;
-  }
-  void set(StringRef name, const TensorSharding &sharding) {
-    known[name] = sharding;
-  }
-  bool isParameter(StringRef name) const {
-    graph::StateOp state = states.lookup(name);
-    return state && state.getRole() == "parameter";
-  }
-  /// Without what ZeRO divides.
-  TensorSharding base(graph::StateOp state) const {
-    if (graph::ShardingAttr given = state.getShardingAttr())
-      return TensorSharding::of(given, mesh);
-    // What an optimizer keeps lies as its parameter.
-    if (auto of = state.getOf())
-      if (graph::StateOp parameter = states.lookup(*of);
-          parameter && parameter.getType() == state.getType() &&
-          parameter.getShardingAttr())
-        return TensorSharding::of(parameter.getShardingAttr(), mesh);
-    return TensorSharding::whole(
-        cast<RankedTensorType>(state.getType()).getRank());
-  }
-  TensorSharding baseOf(StringRef name, Type type) const {
-    if (graph::StateOp state = states.lookup(name);
-        state && state.getType() == type)
-      return base(state);
-    return TensorSharding::whole(cast<RankedTensorType>(type).getRank());
-  }
-
-  /// Also split along the data axis, if that is worth it: the first dim that
-  /// divides evenly, else the first in which nobody's part is empty.
-  TensorSharding divide(Type type, const TensorSharding &sharding) const {
-    if (!mesh.data)
-      return sharding;
-    unsigned axis = *mesh.data;
-    ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
-    int64_t ranks = mesh.size(axis), elements = 1;
-    for (auto [size, axes] : llvm::zip_equal(shape, sharding.dims))
-      elements *= llvm::divideCeil(size, mesh.count(axes));
-    if (elements < splitFrom || sharding.uses(axis))
-      return sharding;
-    for (bool even : {true, false})
-      for (auto [d, size] : llvm::enumerate(shape)) {
-        int64_t block = llvm::divideCeil(size, ranks);
-        if (!sharding.dims[d].empty() ||
-            (even ? size % ranks != 0 : block * (ranks - 1) >= size))
-          continue;
-        TensorSharding divided = sharding;
-        divided.dims[d].push_back(axis);
-        return divided;
-      }
-    return sharding;
-  }
-
-  void record(ModuleOp module) const {
-    for (auto state : module.getOps<graph::StateOp>())
-      if (const TensorSharding *sharding = of(state.getSymName());
-          sharding && !sharding->isWhole())
-        state.setShardingAttr(sharding->attr(mesh));
-  }
-
-private:
-  const Mesh &mesh;
-  int64_t splitFrom;
-  llvm::StringMap<TensorSharding> known;
-  llvm::StringMap<graph::StateOp> states;
-};
 
 class StepSharder {
 public:
@@ -134,9 +45,12 @@ private:
   void place(Operation *op);
   void place(graph::GradientOp gradient);
   void place(graph::ShardOp shard);
+  void addInParts(OpOperand &operand);
   void placeResults(graph::ReturnOp returned);
   OpSharding decide(Operation *op);
   void passPartials(Operation *op, OpSharding &sharding);
+  void divideAsPlaced(Operation *op, OpSharding &sharding,
+                      MutableArrayRef<bool> used);
   void divideAsOperands(Operation *op, OpSharding &sharding);
   bool feedsNormsOnly(Operation *op) const;
   Value in(Value value, const TensorSharding &wanted);
@@ -172,6 +86,8 @@ private:
   /// one backward: between them nobody has it in whole.
   llvm::DenseMap<std::pair<Value, std::pair<Attribute, graph::StepRole>>, Value>
       resharded;
+  /// Parameters that the user has placed, and views of them.
+  llvm::DenseSet<Value> placed;
   /// Parameters that ZeRO divides.
   llvm::DenseSet<Value> stored;
   /// Accumulators whose sharding the first gradient decides.
@@ -209,6 +125,8 @@ void StepSharder::placeArguments() {
       if (mesh.zero >= 3 && mesh.data && sharding.uses(*mesh.data) &&
           states.isParameter(state.getValue()))
         stored.insert(argument);
+      if (states.isPlaced(state.getValue()))
+        placed.insert(argument);
     }
     shardings[argument] = sharding;
     if (port.asInput() && mesh.data && sharding.uses(*mesh.data))
@@ -304,20 +222,32 @@ void StepSharder::place(graph::GradientOp gradient) {
   updates.insert(gradient);
 }
 
-/// Micro-batches of what is divided along the data axis stay apart.
 void StepSharder::place(graph::ShardOp shard) {
   Value x = shard.getX();
-  TensorSharding wanted = TensorSharding::whole(graph::shapeOf(x).size());
-  for (auto [name, has, dim] :
-       llvm::zip_equal(shard.getAxisOfDims(), of(x).dims, wanted.dims)) {
-    if (std::optional<unsigned> axis = mesh.axis(name))
-      dim.push_back(*axis);
-    if (mesh.time && llvm::is_contained(has, *mesh.time) &&
-        ArrayRef(has).drop_back() == ArrayRef(dim))
-      dim.push_back(*mesh.time);
-  }
-  shard.getResult().replaceAllUsesWith(in(x, wanted));
+  shard.getResult().replaceAllUsesWith(in(x, wantedBy(shard, of(x), mesh)));
   shard.erase();
+}
+
+/// What is wanted in parts is added up in parts, once for all that read it.
+void StepSharder::addInParts(OpOperand &operand) {
+  Value value = operand.get();
+  TensorSharding has = of(value);
+  if (has.sum.size() != 1 || !has.max.empty())
+    return;
+  unsigned axis = has.sum.front();
+  auto known = [&](Value other) {
+    auto it = shardings.find(other);
+    return it == shardings.end() ? nullptr : &it->second;
+  };
+  std::optional<TensorSharding> wanted =
+      axis == mesh.time ? std::nullopt
+                        : partsWantedOf(value, axis, mesh, known);
+  if (!wanted)
+    return;
+  TensorSharding others = *wanted;
+  others.erase(axis);
+  if (others.dims == has.dims)
+    operand.set(reshard(value, *wanted));
 }
 
 /// Whether it works on a gradient element by element for sums over all of it.
@@ -353,6 +283,8 @@ void StepSharder::place(Operation *op) {
     for (OpOperand &operand : op->getOpOperands())
       if (Value parts = inParts.lookup(operand.get()))
         operand.set(parts);
+  for (OpOperand &operand : op->getOpOperands())
+    addInParts(operand);
   OpSharding sharding = decide(op);
   for (OpOperand &operand : op->getOpOperands()) {
     TensorSharding has = of(operand.get());
@@ -364,6 +296,8 @@ void StepSharder::place(Operation *op) {
     op->setAttr(kFactors, sharding.attr(mesh));
   for (OpResult result : op->getResults())
     shardings[result] = sharding.result(result.getResultNumber());
+  if (op->getNumOperands() == 1 && placed.contains(op->getOperand(0)))
+    placed.insert(op->result_begin(), op->result_end());
 }
 
 OpSharding StepSharder::decide(Operation *op) {
@@ -400,20 +334,48 @@ void StepSharder::passPartials(Operation *op, OpSharding &sharding) {
     pass(graph::Splitting::Max, &TensorSharding::max, sharding.max);
 }
 
-/// The largest operand first.
+/// The gradient of a parameter that the user has placed comes as that lies.
+void StepSharder::divideAsPlaced(Operation *op, OpSharding &sharding,
+                                 MutableArrayRef<bool> used) {
+  auto gradient = op->getNumResults() == 1 && op->hasOneUse()
+                      ? dyn_cast<graph::GradientOp>(*op->getUsers().begin())
+                      : graph::GradientOp();
+  if (!gradient || !states.isPlaced(gradient.getOf()))
+    return;
+  TensorSharding wanted = states.baseOf(gradient.getOf(), gradient.getType());
+  for (auto [axes, factors] :
+       llvm::zip_equal(wanted.dims, sharding.rule.results.front())) {
+    if (axes.empty() || factors.empty() ||
+        llvm::any_of(axes, [&](unsigned axis) { return used[axis]; }))
+      continue;
+    Axes &chosen = sharding.factors[factors.front()];
+    chosen = axes;
+    if (whyNotSplit(sharding.rule, sharding.parts(mesh, mesh.origin())) !=
+        graph::BlockReason::None)
+      chosen.clear();
+    for (unsigned axis : chosen)
+      used[axis] = true;
+  }
+}
+
+/// What the user has placed first, then the largest operand.
 void StepSharder::divideAsOperands(Operation *op, OpSharding &sharding) {
   SmallVector<OpOperand *> operands;
   for (OpOperand &operand : op->getOpOperands())
     operands.push_back(&operand);
-  llvm::stable_sort(operands, [](OpOperand *a, OpOperand *b) {
-    return graph::numElements(a->get()) > graph::numElements(b->get());
-  });
+  auto rank = [&](OpOperand *operand) {
+    return std::pair(placed.contains(operand->get()),
+                     graph::numElements(operand->get()));
+  };
+  llvm::stable_sort(
+      operands, [&](OpOperand *a, OpOperand *b) { return rank(a) > rank(b); });
   const graph::ShardingRule &rule = sharding.rule;
   SmallVector<bool> used(mesh.numAll(), false);
   for (unsigned axis : sharding.sum)
     used[axis] = true;
   for (unsigned axis : sharding.max)
     used[axis] = true;
+  divideAsPlaced(op, sharding, used);
   std::optional<graph::Splitting> combined;
   if (!sharding.sum.empty() || !sharding.max.empty())
     combined =

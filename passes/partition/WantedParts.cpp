@@ -1,0 +1,68 @@
+#include "passes/partition/WantedParts.h"
+#include "dialects/graph/Inference.h"
+#include "dialects/graph/LoopNest.h"
+
+using namespace mlir;
+
+namespace dl::partition {
+
+TensorSharding wantedBy(graph::ShardOp shard, const TensorSharding &has,
+                        const Mesh &mesh) {
+  TensorSharding wanted =
+      TensorSharding::whole(graph::shapeOf(shard.getX()).size());
+  for (auto [name, from, dim] :
+       llvm::zip_equal(shard.getAxisOfDims(), has.dims, wanted.dims)) {
+    if (std::optional<unsigned> axis = mesh.axis(name))
+      dim.push_back(*axis);
+    // Micro-batches of what is divided along the data axis stay apart.
+    if (mesh.time && llvm::is_contained(from, *mesh.time) &&
+        ArrayRef(from).drop_back() == ArrayRef(dim))
+      dim.push_back(*mesh.time);
+  }
+  return wanted;
+}
+
+static bool isPointwise(Operation *op, ArrayRef<int64_t> shape) {
+  auto nest = dyn_cast<graph::LoopNestOpInterface>(op);
+  return nest && op->getNumResults() == 1 &&
+         nest.getLoopNest().combine == graph::Combine::None &&
+         !nest.getLoopNest().isIndirect() &&
+         graph::shapeOf(op->getResult(0)) == shape;
+}
+
+std::optional<TensorSharding> partsWantedOf(Value sum, unsigned axis,
+                                            const Mesh &mesh,
+                                            KnownShardings known) {
+  const TensorSharding has = *known(sum);
+  ArrayRef<int64_t> shape = graph::shapeOf(sum);
+  for (Value value = sum;;) {
+    std::optional<TensorSharding> wanted;
+    for (Operation *user : value.getUsers()) {
+      if (auto shard = dyn_cast<graph::ShardOp>(user)) {
+        TensorSharding said = wantedBy(shard, has, mesh);
+        if (said.along(axis).uses(axis))
+          wanted = said;
+        continue;
+      }
+      if (!isPointwise(user, shape))
+        continue;
+      for (Value other : user->getOperands()) {
+        const TensorSharding *lies = known(other);
+        if (other == value || !lies || graph::shapeOf(other) != shape)
+          continue;
+        if (lies->isPartial())
+          return std::nullopt;
+        if (lies->uses(axis))
+          wanted = *lies;
+      }
+    }
+    if (wanted || !value.hasOneUse())
+      return wanted;
+    Operation *user = *value.getUsers().begin();
+    if (!isPointwise(user, shape))
+      return std::nullopt;
+    value = user->getResult(0);
+  }
+}
+
+} // namespace dl::partition
