@@ -73,19 +73,18 @@ void Datasets::failWith(llvm::Error error) {
 void Datasets::addTokens(int dataset, const std::string &path, int64_t length,
                          int64_t stride,
                          llvm::function_ref<Type(int)> elementType) {
-  llvm::Expected<TokenFile> file = readTokenFile(placeOf(path));
-  if (!file)
-    failWith(file.takeError());
   if (length < 1 || stride < 1)
     reporter.fail("TokenDataset: length = " + std::to_string(length) +
                   ", stride = " + std::to_string(stride) +
                   "; at least 1 is wanted");
-  int64_t width = length + 1; // the last one is a target alone
-  if (file->tokens < width)
+  llvm::Expected<TokenFile> file = readTokenFile(placeOf(path));
+  if (!file)
+    failWith(file.takeError());
+  if (file->tokens <= length)
     reporter.fail(path + " holds " + std::to_string(file->tokens) +
-                  " tokens; at least " + std::to_string(width) +
-                  " are wanted, of which length = " + std::to_string(length) +
-                  " are an item and the last one is a target");
+                  " tokens; length = " + std::to_string(length) +
+                  " and one more, the last target, are wanted");
+  int64_t width = length + 1;
   Dataset &target = get(dataset);
   target.items = (file->tokens - width) / stride + 1;
   target.stride = stride;

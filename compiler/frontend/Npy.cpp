@@ -3,6 +3,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/Errc.h"
+#include "llvm/Support/FileSystem.h"
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -75,6 +76,9 @@ static llvm::Expected<NpyHeader> parse(StringRef dictionary,
 }
 
 llvm::Expected<NpyHeader> dl::frontend::readNpyHeader(const std::string &path) {
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
+    return wrong(std::errc::io_error, "cannot read ", path,
+                 ": not a regular file");
   std::ifstream file(path, std::ios::binary);
   if (!file)
     return wrong(std::errc::io_error, "cannot read ", path, ": ",

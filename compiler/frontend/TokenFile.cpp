@@ -28,13 +28,16 @@ static llvm::Expected<TokenFile> ofArray(const std::string &path) {
 }
 
 llvm::Expected<TokenFile> dl::frontend::readTokenFile(const std::string &path) {
+  auto unreadable = [&](const llvm::Twine &why) {
+    return llvm::createStringError(std::make_error_code(std::errc::io_error),
+                                   "cannot read " + path + ": " + why);
+  };
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
+    return unreadable("not a regular file"); // a pipe would not open
   std::ifstream file(path, std::ios::binary);
   uint64_t size = 0;
-  if (!file || llvm::sys::fs::file_size(path, size) ||
-      llvm::sys::fs::is_directory(path))
-    return llvm::createStringError(std::make_error_code(std::errc::io_error),
-                                   "cannot read " + path + ": " +
-                                       std::strerror(file ? EISDIR : errno));
+  if (!file || llvm::sys::fs::file_size(path, size))
+    return unreadable(std::strerror(errno));
   char start[12] = {};
   file.read(start, sizeof start);
   if (std::memcmp(start, "\x93NUMPY", 6) == 0)
@@ -43,9 +46,16 @@ llvm::Expected<TokenFile> dl::frontend::readTokenFile(const std::string &path) {
   std::memcpy(header, start, sizeof header);
   bool of16 = header[0] == 20240520 && header[1] == 1;
   bool of32 = header[0] == 20240801 && header[1] == 7;
-  if (size >= 1024 && (of16 || of32))
-    return TokenFile{of16 ? DL_INT32 : DL_INT64,
-                     static_cast<uint32_t>(header[2])};
+  if (size >= 1024 && (of16 || of32)) {
+    int64_t tokens = static_cast<uint32_t>(header[2]);
+    uint64_t expected = static_cast<uint64_t>(tokens) * (of16 ? 2 : 4);
+    if (size - 1024 != expected)
+      return wrong(path, llvm::Twine(size - 1024) +
+                             " bytes behind its header, " +
+                             llvm::Twine(tokens) + " tokens need " +
+                             llvm::Twine(expected));
+    return TokenFile{of16 ? DL_INT32 : DL_INT64, tokens};
+  }
   if (!llvm::StringRef(path).ends_with(".bin"))
     return TokenFile{DL_UINT8, static_cast<int64_t>(size)};
   if (size % 2 != 0)

@@ -44,10 +44,6 @@ std::string RankNames::model() const {
   return base.empty() ? path.str() : base.str();
 }
 
-std::string RankNames::schedule() const {
-  return mesh ? mesh.getSchedule().str() : "1f1b";
-}
-
 int64_t RankNames::coordinate(int64_t rank, size_t axis) const {
   for (size_t a = axes.size(); a-- > axis + 1;)
     rank /= axes[a].size;

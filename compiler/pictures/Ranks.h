@@ -26,8 +26,6 @@ public:
   std::string model() const;
   /// One rank where there is none.
   graph::Pipeline pipeline() const;
-  /// "1f1b".
-  std::string schedule() const;
   /// Along the axis of the pipeline.
   int64_t pipelineRankOf(int64_t rank) const;
   /// Those that run the module.

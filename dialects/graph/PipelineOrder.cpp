@@ -1,20 +1,34 @@
 #include "dialects/graph/PipelineOrder.h"
 #include "dialects/graph/Check.h"
 #include "dialects/graph/Graph.h"
-#include "llvm/ADT/StringSwitch.h"
 #include <algorithm>
 #include <array>
 
 namespace dl::graph {
 
+llvm::StringRef nameOf(PipelineSchedule schedule) {
+  switch (schedule) {
+  case PipelineSchedule::GPipe:
+    return "gpipe";
+  case PipelineSchedule::OneForwardOneBackward:
+    return "1f1b";
+  case PipelineSchedule::Interleaved:
+    return "interleaved";
+  case PipelineSchedule::ZeroBubbleH1:
+    return "zb-h1";
+  case PipelineSchedule::ZeroBubbleV:
+    return "zb-v";
+  }
+  DL_UNREACHABLE("a schedule without a name");
+}
+
 std::optional<PipelineSchedule> pipelineScheduleOf(llvm::StringRef name) {
-  return llvm::StringSwitch<std::optional<PipelineSchedule>>(name)
-      .Case("gpipe", PipelineSchedule::GPipe)
-      .Case("1f1b", PipelineSchedule::OneForwardOneBackward)
-      .Case("interleaved", PipelineSchedule::Interleaved)
-      .Case("zb-h1", PipelineSchedule::ZeroBubbleH1)
-      .Case("zb-v", PipelineSchedule::ZeroBubbleV)
-      .Default(std::nullopt);
+  using enum PipelineSchedule;
+  for (PipelineSchedule schedule :
+       {GPipe, OneForwardOneBackward, Interleaved, ZeroBubbleH1, ZeroBubbleV})
+    if (name == nameOf(schedule))
+      return schedule;
+  return std::nullopt;
 }
 
 int64_t usualStagesPerRank(PipelineSchedule schedule) {
@@ -24,15 +38,18 @@ int64_t usualStagesPerRank(PipelineSchedule schedule) {
              : 1;
 }
 
+/// More than any model has layers.
+static constexpr int64_t kMostOnEachRank = 65536;
+
 std::string whyNotOnEachRank(llvm::StringRef name, int64_t stages) {
   std::optional<PipelineSchedule> schedule = pipelineScheduleOf(name);
   if (!schedule)
     return {};
   int64_t usual = usualStagesPerRank(*schedule);
   bool more = *schedule == PipelineSchedule::Interleaved;
-  if (stages == usual || (more && stages > usual))
+  if (stages == usual || (more && stages > usual && stages <= kMostOnEachRank))
     return {};
-  std::string has = more         ? "two or more stages"
+  std::string has = more ? "2 to " + std::to_string(kMostOnEachRank) + " stages"
                     : usual == 2 ? "two stages"
                                  : "one stage";
   return name.str() + " has " + has + " on each rank, not " +

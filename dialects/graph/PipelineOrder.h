@@ -37,6 +37,7 @@ enum class PipelineSchedule {
 
 /// "gpipe", "1f1b", "interleaved", "zb-h1", "zb-v".
 std::optional<PipelineSchedule> pipelineScheduleOf(llvm::StringRef name);
+llvm::StringRef nameOf(PipelineSchedule schedule);
 /// For messages.
 inline constexpr llvm::StringLiteral kPipelineSchedules =
     "gpipe, 1f1b, interleaved, zb-h1 and zb-v";

@@ -15,9 +15,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 def own_texts():
     """All documentation and sources, in the order of their names."""
     paths = []
-    for folder, folders, files in os.walk(ROOT):
+    tops = [os.path.join(ROOT, top) for top in ("compiler", "dialects", "examples", "passes", "runtime", "test", "tools")]
+    for folder, folders, files in (place for top in tops for place in os.walk(top)):
         folders[:] = sorted(f for f in folders if not f.startswith(".") and f not in ("build", "data"))
-        paths += [os.path.join(folder, name) for name in sorted(files) if name.endswith((".md", ".h", ".cpp", ".dl"))]
+        found = [os.path.join(folder, name) for name in sorted(files) if name.endswith((".md", ".h", ".cpp", ".dl"))]
+        paths += filter(os.path.isfile, found)
     text = b""
     for path in paths:
         with open(path, "rb") as file:

@@ -272,6 +272,11 @@ static int64_t product(ArrayRef<int64_t> extents) {
   return count;
 }
 
+/// Numbers of two micro-batches, of which one goes back before the other comes.
+static bool areApart(unsigned one, unsigned other) {
+  return one != 0 && other != 0 && one != other;
+}
+
 StringRef KernelGroups::obstacleInLoops(const Group &group,
                                         Operation *op) const {
   if (kind(op) == OpKind::Contraction)
@@ -304,8 +309,7 @@ StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
   if (op->hasAttr(graph::kRecomputed) &&
       graph::roleOf(group.ops.front()->getLoc()) == graph::StepRole::Forward)
     return "it is computed again for the backward, and not before";
-  if (unsigned micro = graph::microBatchOf(op->getLoc());
-      micro != 0 && group.micro != 0 && micro != group.micro)
+  if (areApart(group.micro, graph::microBatchOf(op->getLoc())))
     return "it is for another micro-batch";
   if (group.communication)
     return "bytes of other ranks have to be there first";
@@ -353,7 +357,9 @@ unsigned KernelGroups::canWait(Operation *op) const {
   if (it == kinds.end() || reader->hasAttr(graph::kLibraryCall) ||
       it->second != OpKind::Elementwise ||
       typeOf(reader->getResult(0)).getShape() !=
-          typeOf(op->getResult(0)).getShape())
+          typeOf(op->getResult(0)).getShape() ||
+      areApart(graph::microBatchOf(reader->getLoc()),
+               graph::microBatchOf(op->getLoc())))
     return 0;
   bool waits = llvm::all_of(realOperands(op), [&](Value value) {
     Operation *def = graph::rootOf(value).getDefiningOp();

@@ -147,9 +147,16 @@ private:
   }
 
   LogicalResult byHand() {
-    if (static_cast<int64_t>(mesh.getCut().size()) != stages)
-      return error() << mesh.getCut().size() << " lists of modules for "
-                     << stages << " stages";
+    auto lists = static_cast<int64_t>(mesh.getCut().size());
+    if (lists != stages) {
+      InFlightDiagnostic wrong = error() << lists << " lists of modules for "
+                                         << stages << " stages";
+      if (lists > stages && lists % stages == 0 && mesh.getStagesPerRank() == 1)
+        wrong << "; --schedule=interleaved has " << lists / stages
+              << " stages on each rank"
+              << (lists / stages > 2 ? " with --stages-per-rank" : "");
+      return wrong;
+    }
     for (auto &[name, count] : elements) {
       std::optional<int64_t> found;
       for (auto [stage, list] : llvm::enumerate(mesh.getCut()))

@@ -1,6 +1,5 @@
 #include "passes/partition/CheckMesh.h"
 #include "dialects/graph/Step.h"
-#include "dialects/graph/StepRole.h"
 #include "passes/backward/ModelError.h"
 
 using namespace mlir;
@@ -63,13 +62,18 @@ void warnOfGatheredBatch(ModuleOp module, const Mesh &mesh) {
     for (auto reshard : step.getOps<graph::ReshardOp>()) {
       TensorSharding from = TensorSharding::of(reshard.getFrom(), mesh);
       TensorSharding to = TensorSharding::of(reshard.getTo(), mesh);
-      if (graph::roleOf(reshard.getLoc()) != graph::StepRole::Forward ||
-          from.isPartial() || !from.uses(*mesh.data) || to.uses(*mesh.data))
+      bool isReshaped = llvm::any_of(reshard->getUsers(), [](Operation *user) {
+        return isa<graph::ReshapeOp>(user);
+      });
+      if (!isReshaped || from.isPartial() || !from.uses(*mesh.data) ||
+          to.uses(*mesh.data))
         continue;
       emitWarning(reshard.getLoc())
           << "a batch of " << batch << " is no multiple of the " << ranks
           << " ranks along '" << mesh.name(*mesh.data).getValue()
-          << "': this is gathered, and each rank works on all of it";
+          << "': this is gathered to be reshaped, and each rank works on all "
+             "of "
+             "it";
       break;
     }
   }

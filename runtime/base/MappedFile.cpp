@@ -16,7 +16,7 @@ Expected<MappedFile> MappedFile::open(const std::string &path) {
     return Status(Code::Io, fmt::format("cannot {} '{}': {}", what, path,
                                         std::strerror(error)));
   };
-  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); // (a pipe)
   if (fd < 0)
     return failure("open", errno);
   struct stat info;

@@ -4,6 +4,7 @@
 
 using namespace dlrt;
 
+/// From here on rows are read and not mapped.
 static constexpr uint64_t largeFile = uint64_t(256) << 20;
 
 Status Dataset::add(DatasetComponent component, MappedFile file,

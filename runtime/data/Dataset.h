@@ -16,7 +16,7 @@
 
 namespace dlrt {
 
-/// One tensor of every item, item after item.
+/// One tensor of every item, one behind the other, or overlapping.
 struct DatasetComponent {
   const uint8_t *data = nullptr; ///< null: not there, and not asked for
   uint64_t itemBytes = 0;        ///< where the data lie
@@ -83,8 +83,8 @@ std::vector<std::string> datasetPaths(const fb::DatasetT &dataset,
 std::vector<std::string> mnistPaths(const fb::DatasetT &dataset,
                                     const DataRequest &request);
 
-/// Of a data set of .npy files, in the order of its components; empty for one
-/// that is not there and not used.
+/// Of a data set of .npy files or tokens, in the order of its components; empty
+/// for one that is not there and not used.
 Expected<std::vector<std::string>> tensorPaths(const fb::DatasetT &dataset,
                                                const DataRequest &request);
 

@@ -32,6 +32,8 @@ dlrt::tensorPaths(const fb::DatasetT &dataset, const DataRequest &request) {
       paths.push_back(given + "/" + baseName(path));
     return paths;
   }
+  if (dataset.paths.size() == 1 && stat(given.c_str(), &info) == 0)
+    return std::vector<std::string>{given}; // with commas in its name, too
   for (size_t at = 0; at <= given.size();) {
     size_t end = std::min(given.find(',', at), given.size());
     paths.push_back(given.substr(at, end - at));

@@ -19,7 +19,8 @@ struct TokenArray {
 /// Of llm.c's files: 256 numbers, which begin with a magic one, a version and
 /// how many tokens follow (github.com/karpathy/llm.c, dev/data/data_common.py).
 struct Header {
-  int32_t magic, version, tokens;
+  int32_t magic, version;
+  uint32_t tokens;
 };
 constexpr size_t headerBytes = 1024;
 
@@ -53,8 +54,7 @@ static Expected<TokenArray> parseTokens(std::span<const uint8_t> bytes,
     std::memcpy(&header, bytes.data(), sizeof header);
     if (auto element = elementOf(header)) {
       bytes = bytes.subspan(headerBytes);
-      uint64_t expected =
-          static_cast<uint32_t>(header.tokens) * sizeOf(*element);
+      uint64_t expected = uint64_t(header.tokens) * sizeOf(*element);
       if (bytes.size() != expected)
         return wrong(fmt::format("{} bytes behind its header, {} tokens of {} "
                                  "need {}",
@@ -86,7 +86,8 @@ static Status describe(const TokenArray &array, const fb::DatasetT &dataset,
   added.itemStride = dataset.stride * size;
   if (dtypeOf(array.element) == component.dtype)
     return {};
-  added.convert = itemConverter(array.element, component.dtype);
+  if (array.element != FileElement::Bool)
+    added.convert = itemConverter(array.element, component.dtype);
   if (!added.convert)
     return {Code::Training, fmt::format("it holds {}, and tokens are integers",
                                         nameOf(array.element))};

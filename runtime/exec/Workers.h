@@ -19,9 +19,9 @@
 
 namespace dlrt {
 
-/// Round to nearest, exceptions masked: the same bits on all threads whatever
-/// the process did before. The destructor gives the thread back the mode it
-/// had.
+/// Round to nearest, exceptions masked, denormals as asked for: the same bits
+/// on all threads whatever the process did before. The destructor gives the
+/// thread back the mode it had.
 class FloatingPointMode {
 public:
   explicit FloatingPointMode(Denormals denormals);

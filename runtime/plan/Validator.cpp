@@ -300,7 +300,7 @@ static Status checkTokens(const fb::DatasetT &d, const std::string &place) {
                    item.dtype == fb::DType::I32 || item.dtype == fb::DType::I64;
   if (!isInteger || item.shape.size() != 1 || item.shape.front() == 0 ||
       d.stride == 0)
-    return planError(place, "an item is not a row of tokens");
+    return planError(place, "an item is no row of tokens, or follows none");
   return {};
 }
 

@@ -122,7 +122,7 @@ TEST(PipelineOrder, StagesOfARank) {
   EXPECT_EQ(whyNotOnEachRank("1f1b", 3),
             "1f1b has one stage on each rank, not 3");
   EXPECT_EQ(whyNotOnEachRank("interleaved", 1),
-            "interleaved has two or more stages on each rank, not 1");
+            "interleaved has 2 to 65536 stages on each rank, not 1");
   EXPECT_EQ(whyNotOnEachRank("zb-v", 3),
             "zb-v has two stages on each rank, not 3");
 }

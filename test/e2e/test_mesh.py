@@ -338,6 +338,9 @@ struct Net : nn::Module {
         refuse('dl::parallel::pipeline(net, "pp", "h.*", {.microbatches = 5});', ["batch of 16", "5 equal micro-batches"])
         refuse('dl::parallel::pipeline(net, "pp", "h.*", {.stages_per_rank = 2});',
                ["net.dl:21", "parallel::pipeline: 1f1b has one stage on each rank, not 2"])
+        refuse('dl::parallel::pipeline(net, "pp", "h.*", {.schedule = "interleaved", .stages_per_rank = 1LL << 62});', ["net.dl:21", "2 to 65536 stages"])
+        refuse('dl::Mesh mesh{{"pp", 2}}; dl::parallel::stages("pp", {{"first"}, {"h.0"}, {"h.1", "h.2"}, {"head"}});',
+               ["net.dl:21", "4 lists of modules for 2 stages; --schedule=interleaved has 2 stages on each rank"])
         refuse('dl::parallel::pipeline(net, "pp", "h.*", {.schedule = "zb-v", .stages_per_rank = 3});',
                ["net.dl:21", "parallel::pipeline: zb-v has two stages on each rank, not 3"])
         refuse('dl::parallel::pipeline(net, "pp", "h.*", {.schedule = "interleave"});',
@@ -360,9 +363,19 @@ struct Net : nn::Module {
 """ + SQUARES % 7)
         for mesh, count in ("dp=2", 1), ("dp=7", 0), ("tp=2", 0):
             said = support.dltools.call([support.dltools.DLCC, "rows.dl", "-o", "warned.plan", "--mesh", mesh], self.folder).stderr
-            self.assertEqual(said.count("a batch of 7 is no multiple of the 2 ranks along 'dp': this is gathered"), count, said)
+            self.assertEqual(said.count("a batch of 7 is no multiple of the 2 ranks along 'dp': this is gathered to be reshaped"), count, said)
+        self.write("rows.dl", support.HEAD + """
+struct Net : nn::Module {
+  dl::Parameter w = dl::randn({6, 25});
+  dl::Tensor forward(dl::Tensor x) {
+    x = x * w;
+    return x.unsqueeze(0) - x.unsqueeze(1); // gathers rows whatever the size of the batch
+  }
+};
+""" + SQUARES % 7)
+        self.assertEqual(support.dltools.call([support.dltools.DLCC, "rows.dl", "-o", "warned.plan", "--mesh=dp=2"], self.folder).stderr, "")
         self.refuse(2, ["--stages-per-rank=2: 1f1b has one stage on each rank", "--schedule=interleaved"], support.dltools.DLCC, "net.dl", "--mesh=pp=2", "--stages-per-rank=2", "-o", "refused.plan")
-        self.refuse(2, ["--stages-per-rank=1", "interleaved has two or more stages"], support.dltools.DLCC, "net.dl", "--mesh=pp=2",
+        self.refuse(2, ["--stages-per-rank=1", "interleaved has 2 to 65536 stages"], support.dltools.DLCC, "net.dl", "--mesh=pp=2",
                     "--schedule=interleaved", "--stages-per-rank=1", "-o", "refused.plan")
         refuse('dl::Mesh mesh{{"pp", 2}}; dl::parallel::stages("pp", {{"first"}, {"head"}});', ["net.dl:21", "'h.0.up' is at no stage"])
 

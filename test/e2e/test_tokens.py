@@ -35,7 +35,7 @@ void dl_main(dl::Program &p) {
 
 def llmc(tokens, magic=20240520, version=1, dtype=np.uint16, count=None):
     """As github.com/karpathy/llm.c writes them."""
-    header = np.zeros(256, np.int32)
+    header = np.zeros(256, np.uint32)
     header[:3] = magic, version, len(tokens) if count is None else count
     return header.tobytes() + tokens.astype(dtype).tobytes()
 
@@ -128,9 +128,14 @@ class Tokens(support.ToolTest):
     def test_wrong_files_and_numbers(self):
         self.refused("t.txt", ["cannot read t.txt"], code=IO)
         os.mkdir(self.path("folder"))
-        self.refused("folder", ["cannot read folder", "directory"], code=IO)
+        self.refused("folder", ["cannot read folder: not a regular file"], code=IO)
         self.bytes("t.txt", bytes(16))
-        self.refused("t.txt", ["t.txt holds 16 tokens; at least 17 are wanted"])
+        self.refused("t.txt", ["t.txt holds 16 tokens; length = 16 and one more, the last target, are wanted"])
+        self.refused("t.txt", ["t.txt holds 16 tokens"], 2**63 - 1)
+        os.mkfifo(self.path("pipe"))
+        self.refused("pipe", ["cannot read pipe: not a regular file"], code=IO)
+        self.bytes("cut.bin", llmc(np.zeros(10), count=2**31 + 1))
+        self.refused("cut.bin", ["cut.bin: 20 bytes behind its header, 2147483649 tokens need 4294967298"])
         self.refused("t.txt", ["length = 0"], 0)
         self.refused("t.txt", ["stride = -1"], 4, ", .stride = -1")
         self.bytes("odd.bin", bytes(101))
@@ -152,6 +157,13 @@ class Tokens(support.ToolTest):
 
         refused("gone.bin", None, ["gone.bin"], IO)
         refused("a,b", None, ["2 files, the data set has 1"], USAGE)
+        os.mkfifo(self.path("pipe"))
+        refused("pipe", None, ["pipe"], IO)
+        refused("many.bin", llmc(np.zeros(10), count=2**31 + 1), ["20 bytes behind its header, 2147483649 tokens of u16 need 4294967298"])
+        np.save(self.path("bool.npy"), np.zeros(100, bool))
+        refused("bool.npy", None, ["bool.npy", "it holds bool, and tokens are integers"])
+        self.bytes("x,y.bin", np.zeros(100, np.uint16).tobytes())
+        self.dlrun("predict", "net.plan", "-q", "--data", "x,y.bin", "--out", "o.safetensors")
         refused("odd.bin", bytes(101), ["odd.bin", "101 bytes are no tokens"])
         refused("short.bin", bytes(32), ["short.bin", "16 tokens; 16 and the one behind them are wanted"])
         refused("cut.bin", llmc(np.zeros(100), count=200), ["cut.bin", "200 bytes behind its header, 200 tokens of u16 need 400"])

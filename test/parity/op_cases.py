@@ -256,6 +256,8 @@ NORMS = [
     # Two heads of queries for each of keys: of three dims, of four with a mask for each head of queries, and with one for all.
     ("F::scaled_dot_product_attention(dl::cat({x, y}), y, x + y, {.is_causal = true, .enable_gqa = true})",
      GQA.format(".masked_fill(torch.ones(4, 4).tril() == 0, -float('inf'))")),
+    ("F::scaled_dot_product_attention(dl::cat({x, y}), y.expand({2, 3, 4, 6}), (x + y).expand({2, 3, 4, 6}), {.enable_gqa = true})",
+     GQA.format("") + ".expand(2, 6, 4, 6)"),
     ("F::scaled_dot_product_attention(dl::cat({x, y})[dl::None], y[dl::None], (x + y)[dl::None], {.attn_mask = dl::cat({y, x}).narrow(-1, 0, 4)[dl::None],"
      " .enable_gqa = true})[0]", GQA.format(" + torch.cat([y, x])[..., :4]")),
     ("F::scaled_dot_product_attention(dl::cat({x, y})[dl::None], y[dl::None], (x + y)[dl::None], {.attn_mask = (dl::arange(4) > 0).expand({1, 1, 4, 4}),"

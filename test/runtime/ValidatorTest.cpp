@@ -538,6 +538,33 @@ TEST(Validator, StepsAndDatasets) {
                 "unknown kind");
   expectRefusal([](auto &p) { p.datasets[0]->components.clear(); },
                 "no components");
+  auto tokens = [](auto change) {
+    return [change](auto &p) {
+      fb::DatasetT &data = *p.datasets[0];
+      data.kind = fb::DatasetKind::Tokens;
+      data.paths = {"t.bin"};
+      data.stride = 4;
+      data.components.resize(1);
+      data.components[0]->dtype = fb::DType::I32;
+      data.components[0]->shape = {5};
+      change(data);
+    };
+  };
+  expectRefusal(tokens([](auto &d) { d.paths.push_back("u.bin"); }),
+                "of one file");
+  expectRefusal(tokens([](auto &d) {
+                  d.components.push_back(
+                      std::make_unique<fb::InputComponentT>(*d.components[0]));
+                }),
+                "one component");
+  for (fb::DType dtype : {fb::DType::F32, fb::DType::F64, fb::DType::Bool})
+    expectRefusal(tokens([=](auto &d) { d.components[0]->dtype = dtype; }),
+                  "is no row of tokens");
+  expectRefusal(tokens([](auto &d) { d.components[0]->shape = {5, 2}; }),
+                "is no row of tokens");
+  expectRefusal(tokens([](auto &d) { d.components[0]->shape = {0}; }),
+                "is no row of tokens");
+  expectRefusal(tokens([](auto &d) { d.stride = 0; }), "is no row of tokens");
 }
 
 TEST(Validator, Images) {

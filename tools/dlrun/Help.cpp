@@ -100,7 +100,7 @@ constexpr OptionHelp optionTexts[] = {
     {nullptr, "Data"},
     {"data",
      R"(  --data [STEP=]PATH           folder of the data files, of all steps or of one;
-                               for .npy data sets also their files, with commas
+                               but for MNIST also their files, with commas
                                (MNIST without it: $DL_DATA/mnist, then the
                                folder named in the model). Any number of items
                                that ends in a batch the plan has a program for

@@ -168,7 +168,8 @@ static void writeDatasets(JsonWriter &json, const fb::PlanT &plan) {
         .field("items", data->items)
         .field("batch_size", data->batch_size)
         .field("shuffle", data->shuffle)
-        .field("drop_last", data->drop_last);
+        .field("drop_last", data->drop_last)
+        .field("stride", data->stride);
     json.key("components").beginArray();
     for (const auto &component : data->components)
       json.beginObject()

@@ -68,12 +68,16 @@ inline Tensor attend_in_groups(const Tensor &query, const Tensor &key,
                              : x.unsqueeze(-3);
   };
   o.enable_gqa = false;
-  if (o.attn_mask.defined() && o.attn_mask.dim() > 2)
+  if (o.attn_mask.defined() && o.attn_mask.dim() > 2) {
+    if (o.attn_mask.size(-3) != all && o.attn_mask.size(-3) != 1)
+      detail::fail("scaled_dot_product_attention: enable_gqa: a mask {} for {} "
+                   "heads of queries; one for all or one for each is wanted",
+                   o.attn_mask.sizes(), all);
     o.attn_mask = grouped(o.attn_mask);
-  i64 dim = query.dim() - 3;
+  }
   return functional::scaled_dot_product_attention(
              grouped(query), key.unsqueeze(-3), value.unsqueeze(-3), o)
-      .flatten(dim, dim + 1);
+      .flatten(-4, -3);
 }
 } // namespace detail
 
