@@ -37,10 +37,10 @@ class Saved(support.ToolTest):
             with open(support.example(name), encoding="utf-8") as file:
                 text = file.read()
             script = os.path.join(folder, name, "generate.py")
-            if "data::TensorDataset" in text and os.path.exists(script):
-                dltools.run(sys.executable, script, self.folder)
-            elif "data::MNIST" in text:
+            if "data::MNIST" in text:
                 data = ["--data", support.fake_mnist()]
+            elif os.path.exists(script):
+                dltools.run(sys.executable, script, self.folder)
             report, _ = self.compare(support.example(name), ["--keep-below=1"], data)
             repeated += sum(p["made_again"]["values"] for step in report["steps"] for p in step["programs"])
         self.assertGreater(repeated, 0)
