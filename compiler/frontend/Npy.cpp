@@ -6,7 +6,6 @@
 #include "llvm/Support/FileSystem.h"
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 using namespace dl::frontend;
 using llvm::StringRef;
@@ -75,7 +74,8 @@ static llvm::Expected<NpyHeader> parse(StringRef dictionary,
   return header;
 }
 
-llvm::Expected<NpyHeader> dl::frontend::readNpyHeader(const std::string &path) {
+llvm::Expected<std::ifstream>
+dl::frontend::openDataFile(const std::string &path) {
   if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
     return wrong(std::errc::io_error, "cannot read ", path,
                  ": not a regular file");
@@ -83,6 +83,14 @@ llvm::Expected<NpyHeader> dl::frontend::readNpyHeader(const std::string &path) {
   if (!file)
     return wrong(std::errc::io_error, "cannot read ", path, ": ",
                  std::strerror(errno));
+  return file;
+}
+
+llvm::Expected<NpyHeader> dl::frontend::readNpyHeader(const std::string &path) {
+  llvm::Expected<std::ifstream> opened = openDataFile(path);
+  if (!opened)
+    return opened.takeError();
+  std::ifstream &file = *opened;
   unsigned char start[12] = {};
   file.read(reinterpret_cast<char *>(start), 10);
   if (!file || std::memcmp(start, "\x93NUMPY", 6) != 0)

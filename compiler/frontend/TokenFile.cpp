@@ -2,10 +2,7 @@
 #include "compiler/dsl/dl/abi.h"
 #include "compiler/frontend/Npy.h"
 #include "llvm/ADT/Twine.h"
-#include "llvm/Support/FileSystem.h"
-#include <cerrno>
 #include <cstring>
-#include <fstream>
 
 using namespace dl::frontend;
 
@@ -28,18 +25,14 @@ static llvm::Expected<TokenFile> ofArray(const std::string &path) {
 }
 
 llvm::Expected<TokenFile> dl::frontend::readTokenFile(const std::string &path) {
-  auto unreadable = [&](const llvm::Twine &why) {
-    return llvm::createStringError(std::make_error_code(std::errc::io_error),
-                                   "cannot read " + path + ": " + why);
-  };
-  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
-    return unreadable("not a regular file"); // a pipe would not open
-  std::ifstream file(path, std::ios::binary);
-  uint64_t size = 0;
-  if (!file || llvm::sys::fs::file_size(path, size))
-    return unreadable(std::strerror(errno));
+  llvm::Expected<std::ifstream> file = openDataFile(path);
+  if (!file)
+    return file.takeError();
+  file->seekg(0, std::ios::end);
+  auto size = static_cast<uint64_t>(file->tellg());
+  file->seekg(0);
   char start[12] = {};
-  file.read(start, sizeof start);
+  file->read(start, sizeof start);
   if (std::memcmp(start, "\x93NUMPY", 6) == 0)
     return ofArray(path);
   int32_t header[3]; // magic, version, tokens: see runtime/data/TokenFiles.cpp

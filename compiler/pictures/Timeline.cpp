@@ -144,7 +144,6 @@ Timeline describeTimeline(ArrayRef<ModuleOp> units,
   Timeline timeline;
   RankNames names(units.front());
   const graph::Pipeline &pipeline = timeline.pipeline = names.pipeline();
-  timeline.schedule = nameOf(pipeline.schedule).str();
   timeline.title = names.model() + ": step " + step.str();
   timeline.rows.resize(pipeline.ranks);
   std::vector<std::vector<int64_t>> ranks(pipeline.ranks);

@@ -28,7 +28,7 @@ struct Fragment {
 };
 
 struct Timeline {
-  std::string title, schedule;
+  std::string title;
   graph::Pipeline pipeline;
   std::vector<TimelineRow> rows;
   std::vector<Fragment> fragments;

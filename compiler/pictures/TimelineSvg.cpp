@@ -30,7 +30,7 @@ std::string percent(double share) {
 std::string subtitle(const Timeline &timeline) {
   std::string text = "one core a rank, communication without time";
   if (timeline.rows.size() > 1 || timeline.pipeline.micros > 1)
-    text = timeline.schedule + " · " +
+    text = nameOf(timeline.pipeline.schedule).str() + " · " +
            std::to_string(timeline.pipeline.micros) + " micro-batches · " +
            text;
   if (timeline.pipeline.stagesPerRank > 1)

@@ -8,10 +8,11 @@ def ShardSteps : Pass<"shard-steps", "::mlir::ModuleOp"> {
   let description = [{
     Goes through each step in its order. Batches are divided along the mesh's data axis, states as
     ZeRO and the user say. An op is divided as its operands are, by its sharding rule: where they
-    disagree the larger one decides. Whoever needs an operand in another way reads a graph.reshard of
+    disagree a parameter decides that the user has placed, else the larger one; the gradient of such a
+    parameter comes as it lies. Whoever needs an operand in another way reads a graph.reshard of
     it. Sums along an axis that divides what is summed are partial: they stay so through what is
     linear in them, and are added up in front of everything else, gradients at the border of
-    micro-batch and update. The shapes are still those of the whole, and so is the meaning.
+    micro-batch and update, and in parts where they will meet what is divided along the same axis. The shapes are still those of the whole, and so is the meaning.
 
     ```mlir
     graph.mesh [#graph.axis<"dp" = 2>] data "dp"

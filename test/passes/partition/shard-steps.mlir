@@ -176,3 +176,38 @@ graph.step @made_in_parts(%x: tensor<8x6xf32> input 0, %s: tensor<6xf32> state @
   %y = graph.add %a, %e : (tensor<8x6xf32>, tensor<8x6xf32>) -> tensor<8x6xf32>
   graph.return %y : tensor<8x6xf32>
 }
+
+// -----
+
+// Rows between layers that are divided along tp, and parameters along tp: those decide. The first product gathers its rows, the
+// partial sums of the second one are scattered to the rows that they will be added to, in front of the bias, and a gradient comes
+// as its parameter lies.
+graph.mesh [#graph.axis<"tp" = 2>] data "dp"
+graph.state @up {type = tensor<16x32xf32>, role = "parameter", sharding = #graph.sharding<[[], ["tp"]], sum [], max []>}
+graph.state @down {type = tensor<32x16xf32>, role = "parameter", sharding = #graph.sharding<[["tp"], []], sum [], max []>}
+graph.state @b {type = tensor<16xf32>, role = "parameter"}
+// CHECK-LABEL: graph.step @sequence
+graph.step @sequence(%x: tensor<4x8x16xf32> input 0, %u: tensor<16x32xf32> state @up, %d: tensor<32x16xf32> state @down, %b: tensor<16xf32> state @b)
+    -> (tensor<32x16xf32> state @down) of "train" training batch 4 dataset 0 {
+  // CHECK: %[[ROWS:.*]] = graph.reshard %arg0 {{.*}}to = #graph.sharding<{{\[\[}}], ["tp"], []], sum [], max []>
+  %s = graph.shard %x {axes = ",tp,"} : (tensor<4x8x16xf32>) -> tensor<4x8x16xf32>
+  %e = graph.exp %s : (tensor<4x8x16xf32>) -> tensor<4x8x16xf32>
+  // CHECK: %[[E:.*]] = graph.exp %[[ROWS]]
+  // CHECK: %[[WHOLE:.*]] = graph.reshard %[[E]] {{.*}}to = #graph.sharding<{{\[\[}}], [], []], sum [], max []>
+  // CHECK: %[[H:.*]] = graph.matmul %[[WHOLE]], %arg1
+  %h = graph.matmul %e, %u {spec = "btk,kn->btn"} : (tensor<4x8x16xf32>, tensor<16x32xf32>) -> tensor<4x8x32xf32>
+  // CHECK: %[[Y:.*]] = graph.matmul %[[H]], %arg2
+  // CHECK: %[[PART:.*]] = graph.reshard %[[Y]] {from = #graph.sharding<{{\[\[}}], [], []], sum ["tp"], max []>, to = #graph.sharding<{{\[\[}}], ["tp"], []], sum [], max []>}
+  // CHECK: %[[Z:.*]] = graph.add %[[PART]], %arg3
+  // CHECK: %[[R:.*]] = graph.add %[[ROWS]], %[[Z]]
+  %y = graph.matmul %h, %d {spec = "btk,kn->btn"} : (tensor<4x8x32xf32>, tensor<32x16xf32>) -> tensor<4x8x16xf32>
+  %z = graph.add %y, %b : (tensor<4x8x16xf32>, tensor<16xf32>) -> tensor<4x8x16xf32>
+  %r = graph.add %s, %z : (tensor<4x8x16xf32>, tensor<4x8x16xf32>) -> tensor<4x8x16xf32>
+  // CHECK: %[[G:.*]] = graph.reshard %[[R]] {{.*}}to = #graph.sharding<{{\[\[}}], [], []], sum [], max []>
+  // CHECK: %[[DW:.*]] = graph.matmul %[[H]], %[[G]] {{.*}}
+  // CHECK: graph.gradient %[[DW]] {{.*}}#graph.sharding<{{\[\[}}"tp"], []]
+  %dw = graph.matmul %h, %r {spec = "btk,btn->kn"} : (tensor<4x8x32xf32>, tensor<4x8x16xf32>) -> tensor<32x16xf32>
+  %g = graph.gradient %dw {of = "down"} : (tensor<32x16xf32>) -> tensor<32x16xf32>
+  %n = graph.sub %d, %g : (tensor<32x16xf32>, tensor<32x16xf32>) -> tensor<32x16xf32>
+  graph.return %n : tensor<32x16xf32>
+}
