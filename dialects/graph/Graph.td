@@ -91,6 +91,9 @@ defvar Graph_LocalAttributes =
 defvar Graph_OwnSharding = [DeclareOpInterfaceMethods<
     ShardingOpInterface, ["getShardingRule", "localizeAttributes"]>];
 
+defvar Graph_LocalBuild = [DeclareOpInterfaceMethods<
+    ShardingOpInterface, ["getShardingRule", "buildLocal"]>];
+
 /// An op of the dialect. Those on tensors are pure: state is threaded through SSA.
 class Graph_Op<string mnemonic, list<Trait> traits = []>
     : Op<GraphDialect, mnemonic, !listconcat([Pure], traits)>;

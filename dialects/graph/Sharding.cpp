@@ -12,6 +12,11 @@ unsigned ShardingRule::add(int64_t size, Splitting splitting) {
   return factors.size() - 1;
 }
 
+unsigned ShardingRule::addPlaced(int64_t size, Splitting splitting) {
+  factors.push_back({size, splitting, BlockReason::None, /*isPlaced=*/true});
+  return factors.size() - 1;
+}
+
 unsigned ShardingRule::addBlocked(int64_t size, BlockReason reason) {
   factors.push_back({size, Splitting::Blocked, reason});
   return factors.size() - 1;
@@ -110,6 +115,33 @@ std::string ruleText(const ShardingRule &rule) {
   return text;
 }
 
+ShardingRule inDigits(const ShardingRule &rule,
+                      ArrayRef<SmallVector<int64_t>> sizes) {
+  ShardingRule fine;
+  fine.partials = rule.partials;
+  fine.isReshape = rule.isReshape;
+  SmallVector<DimFactors> digits; // of each factor
+  for (auto [factor, list] : llvm::zip_equal(rule.factors, sizes)) {
+    digits.emplace_back();
+    for (int64_t size : list) {
+      digits.back().push_back(fine.factors.size());
+      fine.factors.push_back(factor);
+      fine.factors.back().size = size;
+    }
+  }
+  for (auto [from, to] : {std::pair(&rule.operands, &fine.operands),
+                          std::pair(&rule.results, &fine.results)})
+    for (const TensorFactors &tensor : *from) {
+      to->emplace_back();
+      for (const DimFactors &dim : tensor) {
+        to->back().emplace_back();
+        for (unsigned factor : dim)
+          llvm::append_range(to->back().back(), digits[factor]);
+      }
+    }
+  return fine;
+}
+
 Interval blockOf(int64_t size, int64_t count, int64_t index) {
   int64_t block = llvm::divideCeil(size, count);
   return {std::min(index * block, size), std::min((index + 1) * block, size)};
@@ -140,7 +172,8 @@ static BlockReason whyNotSplitDim(const ShardingRule &rule,
   return BlockReason::None;
 }
 
-BlockReason whyNotSplit(const ShardingRule &rule, ArrayRef<FactorPart> parts) {
+BlockReason whyNotSplit(const ShardingRule &rule, ArrayRef<FactorPart> parts,
+                        InBlocks inBlocks) {
   SmallVector<int64_t> counts(rule.factors.size(), 1);
   for (const FactorPart &part : parts) {
     const Factor &factor = rule.factors[part.factor];
@@ -150,10 +183,15 @@ BlockReason whyNotSplit(const ShardingRule &rule, ArrayRef<FactorPart> parts) {
   }
   for (const auto &tensors : {rule.operands, rule.results})
     for (const TensorFactors &tensor : tensors)
-      for (const DimFactors &dim : tensor)
+      for (const DimFactors &dim : tensor) {
+        if (inBlocks == InBlocks::Placed && llvm::none_of(dim, [&](unsigned f) {
+              return rule.factors[f].isPlaced;
+            }))
+          continue;
         if (BlockReason reason = whyNotSplitDim(rule, dim, counts);
             reason != BlockReason::None)
           return reason;
+      }
   return BlockReason::None;
 }
 
@@ -182,8 +220,8 @@ Splitting Shard::combination() const {
 Box Shard::boxOf(const TensorFactors &dims) const {
   Box box;
   for (const DimFactors &dim : dims) {
-    // Outer factors are single elements wherever an inner one is split, so the
-    // part is one block.
+    // Where outer factors are single elements wherever an inner one is split,
+    // the part is one block.
     int64_t offset = 0, size = 1;
     for (unsigned factor : dim) {
       offset = offset * rule.factors[factor].size + intervals[factor].begin;

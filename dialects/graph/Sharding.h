@@ -58,6 +58,10 @@ struct Factor {
   int64_t size;
   Splitting splitting = Splitting::Parallel;
   BlockReason reason = BlockReason::None;
+  /// Parts have to be blocks: the local op counts from where its part begins,
+  /// or the factor shares a dim with others. Of any other factor a part may be
+  /// any subset.
+  bool isPlaced = false;
 };
 
 /// The factors of one dim, outermost first, as positions in
@@ -76,8 +80,11 @@ struct ShardingRule {
   llvm::SmallVector<Factor, 6> factors;
   llvm::SmallVector<TensorFactors, 2> operands, results;
   llvm::SmallVector<PartialRule, 2> partials;
+  /// A reshape: where factors share a dim, each may be split on its own.
+  bool isReshape = false;
 
   unsigned add(int64_t size, Splitting splitting = Splitting::Parallel);
+  unsigned addPlaced(int64_t size, Splitting splitting = Splitting::Parallel);
   unsigned addBlocked(int64_t size, BlockReason reason);
   void block(unsigned factor, BlockReason reason);
 };
@@ -92,6 +99,11 @@ struct FactorPart {
   int64_t count, index;
 };
 
+/// The rule with several factors in place of each, one of each of its sizes,
+/// the outermost first: i=6 as 2 x 3.
+ShardingRule inDigits(const ShardingRule &rule,
+                      llvm::ArrayRef<llvm::SmallVector<int64_t>> sizes);
+
 struct Interval {
   int64_t begin, end;
   int64_t size() const { return end - begin; }
@@ -105,15 +117,20 @@ struct Box {
   llvm::SmallVector<int64_t> offsets, sizes;
 };
 
+/// Which dims have to be split into blocks: all, or those of placed factors.
+enum class InBlocks { All, Placed };
+
 /// Why the factors cannot be split into these counts, or None. `index` of the
 /// parts does not matter.
 BlockReason whyNotSplit(const ShardingRule &rule,
-                        llvm::ArrayRef<FactorPart> parts);
+                        llvm::ArrayRef<FactorPart> parts,
+                        InBlocks inBlocks = InBlocks::All);
 
 /// One device's part of an op: a coordinate along each factor that is split.
 class Shard {
 public:
-  /// `whyNotSplit` gives None for the parts.
+  /// `whyNotSplit` gives None for the parts. (Offsets of boxes are those of
+  /// their first elements.)
   Shard(ShardingRule rule, llvm::ArrayRef<FactorPart> parts);
 
   Interval factor(unsigned factor) const { return intervals[factor]; }

@@ -55,7 +55,8 @@ bool isComposite(Operation *op) {
   return decomposed;
 }
 
-ShardingRule shardingRule(Operation *op) {
+/// Without what is said of factors that share a dim.
+static ShardingRule ruleOf(Operation *op) {
   if (auto sharding = dyn_cast<ShardingOpInterface>(op))
     return sharding.getShardingRule();
   if (isa<OptimizerOpInterface>(op))
@@ -63,6 +64,18 @@ ShardingRule shardingRule(Operation *op) {
   if (isa<LoopNestOpInterface>(op) && !isComposite(op))
     return deriveShardingRule(op);
   return blockedRule(op);
+}
+
+ShardingRule shardingRule(Operation *op) {
+  ShardingRule rule = ruleOf(op);
+  if (rule.isReshape)
+    return rule;
+  for (const auto &tensors : {rule.operands, rule.results})
+    for (const TensorFactors &tensor : tensors)
+      for (const DimFactors &dim : tensor)
+        for (unsigned factor : dim)
+          rule.factors[factor].isPlaced |= dim.size() > 1;
+  return rule;
 }
 
 /// What an empty part adds to a sum or a maximum.

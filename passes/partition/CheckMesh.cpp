@@ -48,42 +48,11 @@ LogicalResult checkMesh(ModuleOp module, const Mesh &mesh) {
                  succeeded(checkStagesAxis(module, mesh)));
 }
 
-/// Rows of a batch that lie in blocks of ceil are no blocks of all rows once
-/// they are more than one dim: [7, 16] on two ranks is 64 and 48 of 112, whose
-/// blocks are 56.
-void warnOfGatheredBatch(ModuleOp module, const Mesh &mesh) {
-  if (!mesh.data)
-    return;
-  int64_t ranks = mesh.size(*mesh.data);
-  for (auto step : module.getOps<graph::StepOp>()) {
-    int64_t batch = step.getBatch().value_or(0);
-    if (!step.getTraining() || step.getIsShort() || batch % ranks == 0)
-      continue;
-    for (auto reshard : step.getOps<graph::ReshardOp>()) {
-      TensorSharding from = TensorSharding::of(reshard.getFrom(), mesh);
-      TensorSharding to = TensorSharding::of(reshard.getTo(), mesh);
-      bool isReshaped = llvm::any_of(reshard->getUsers(), [](Operation *user) {
-        return isa<graph::ReshapeOp>(user);
-      });
-      if (!isReshaped || from.isPartial() || !from.uses(*mesh.data) ||
-          to.uses(*mesh.data))
-        continue;
-      emitWarning(reshard.getLoc())
-          << "a batch of " << batch << " is no multiple of the " << ranks
-          << " ranks along '" << mesh.name(*mesh.data).getValue()
-          << "': this is gathered to be reshaped, and each rank works on all "
-             "of "
-             "it";
-      break;
-    }
-  }
-}
-
 void warnOfUnusedAxes(ModuleOp module, const Mesh &mesh) {
   SmallVector<bool> used(mesh.numAll(), false);
   auto note = [&](graph::ShardingAttr sharding) {
-    for (auto dim : sharding.getDims().getAsRange<ArrayAttr>())
-      for (unsigned axis : mesh.axesOf(dim))
+    for (const DimSharding &dim : TensorSharding::of(sharding, mesh).dims)
+      for (unsigned axis : dim.allAxes())
         used[axis] = true;
   };
   module.walk([&](Operation *op) {

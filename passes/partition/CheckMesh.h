@@ -13,7 +13,5 @@ mlir::LogicalResult checkMesh(mlir::ModuleOp module, const Mesh &mesh);
 
 /// Afterwards: ranks along an axis that divides nothing all compute the same.
 void warnOfUnusedAxes(mlir::ModuleOp module, const Mesh &mesh);
-/// And a batch that ranks do not divide may be gathered where it is reshaped.
-void warnOfGatheredBatch(mlir::ModuleOp module, const Mesh &mesh);
 
 } // namespace dl::partition

@@ -87,8 +87,8 @@ private:
         continue;
       TensorSharding sharding = argumentSharding(argument, mesh);
       // The rank has all micro-batches of its part.
-      for (Axes &axes : sharding.dims)
-        llvm::erase(axes, mesh.time.value_or(~0u));
+      for (DimSharding &dim : sharding.dims)
+        llvm::erase(dim.axes, mesh.time.value_or(~0u));
       ports.push_back(port);
       bind(argument, body.addArgument(localType(argument.getType(), sharding,
                                                 mesh, coordinates),
@@ -170,10 +170,10 @@ private:
     Value value;
     std::optional<unsigned> cut; // the dim in which micro-batches lie
     auto dropTime = [&](TensorSharding &sharding) {
-      for (auto [d, axes] : llvm::enumerate(sharding.dims))
-        if (llvm::is_contained(axes, *mesh.time)) {
+      for (auto [d, dim] : llvm::enumerate(sharding.dims))
+        if (llvm::is_contained(dim.axes, *mesh.time)) {
           cut = d;
-          llvm::erase(axes, *mesh.time);
+          llvm::erase(dim.axes, *mesh.time);
         }
     };
     if (adds) {
@@ -185,7 +185,7 @@ private:
       sums[op] = value;
       if (m + 1 < mesh.microBatches)
         return success();
-      from.erase(*mesh.time);
+      from.erase(*mesh.time, mesh);
     } else if (fromTime && !toTime) {
       dropTime(from);
       for (IRMapping &part : parts) {
@@ -268,7 +268,7 @@ private:
       operands.push_back(lookup(operand, m));
     Block *body = builder.getInsertionBlock();
     Operation *before = body->empty() ? nullptr : &body->back();
-    graph::Shard shard(sharding.rule, sharding.parts(mesh, coordinates));
+    graph::Shard shard = sharding.shard(coordinates);
     FailureOr<SmallVector<Value>> made =
         localizePart(op, shard, builder, operands);
     if (failed(made))
@@ -307,7 +307,7 @@ private:
       Block scratch;
       OpBuilder beside(step.getContext());
       beside.setInsertionPointToEnd(&scratch);
-      graph::Shard shard(sharding.rule, sharding.parts(mesh, there));
+      graph::Shard shard = sharding.shard(there);
       LogicalResult result = localizePart(op, shard, beside, operands);
       if (succeeded(result))
         for (auto [here, next] : llvm::zip_equal(local, scratch))

@@ -2,6 +2,7 @@
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/Step.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -91,10 +92,134 @@ graph::MeshOp meshOf(ModuleOp module) {
   return {};
 }
 
+/// Whether the parts of two digits next to each other are blocks of both.
+static bool areBlocks(const Digit &outer, const Digit &inner,
+                      const Mesh &mesh) {
+  int64_t count = mesh.count(outer.axes);
+  if (inner.axes.empty())
+    return llvm::divideCeil(outer.size, count) * inner.size ==
+           llvm::divideCeil(outer.size * inner.size, count);
+  return outer.size == count && inner.size % mesh.count(inner.axes) == 0;
+}
+
+DimSharding DimSharding::of(ArrayRef<Digit> digits, const Mesh &mesh) {
+  SmallVector<Digit, 0> joined;
+  for (const Digit &digit : digits) {
+    if (digit.size == 1 && digit.axes.empty())
+      continue;
+    if (joined.empty() || !areBlocks(joined.back(), digit, mesh)) {
+      joined.push_back(digit);
+      continue;
+    }
+    joined.back().size *= digit.size;
+    llvm::append_range(joined.back().axes, digit.axes);
+  }
+  DimSharding sharding;
+  if (joined.size() == 1)
+    sharding.axes = joined.front().axes;
+  else
+    sharding.digits = std::move(joined);
+  return sharding;
+}
+
+Axes DimSharding::allAxes() const {
+  Axes all = axes;
+  for (const Digit &digit : digits)
+    llvm::append_range(all, digit.axes);
+  return all;
+}
+
+bool DimSharding::uses(unsigned axis) const {
+  return llvm::is_contained(allAxes(), axis);
+}
+
+void DimSharding::erase(unsigned axis, const Mesh &mesh) {
+  llvm::erase(axes, axis);
+  if (digits.empty())
+    return;
+  for (Digit &digit : digits)
+    llvm::erase(digit.axes, axis);
+  *this = of(SmallVector<Digit>(digits.begin(), digits.end()), mesh);
+}
+
+SmallVector<Digit> DimSharding::digitsOf(int64_t size) const {
+  if (digits.empty())
+    return {{size, axes}};
+  return SmallVector<Digit>(digits.begin(), digits.end());
+}
+
+std::optional<std::vector<DimSharding>>
+DimSharding::over(ArrayRef<int64_t> sizes, const Mesh &mesh) const {
+  SmallVector<SmallVector<Digit>> parts(sizes.size()); // of each of the dims
+  size_t at = 0;
+  int64_t whole = llvm::product_of(sizes), left = sizes.empty() ? 1 : sizes[0];
+  for (Digit rest : digitsOf(whole))
+    while (rest.size != 1 || !rest.axes.empty()) {
+      if (rest.size == 1)
+        return std::nullopt; // More axes than elements.
+      while (left == 1 && at + 1 < sizes.size())
+        left = sizes[++at];
+      if (rest.size <= left) {
+        if (left % rest.size != 0)
+          return std::nullopt;
+        parts[at].push_back(rest);
+        left /= rest.size;
+        break;
+      }
+      // The digit is this dim, or what is left of it, and more.
+      if (left == 1 || rest.size % left != 0)
+        return std::nullopt;
+      Axes taken = rest.axes;
+      while (taken.size() > 1 && mesh.count(taken) > left)
+        taken.pop_back();
+      parts[at].push_back({left, taken});
+      rest.axes.erase(rest.axes.begin(), rest.axes.begin() + taken.size());
+      rest.size /= left;
+      left = 1;
+    }
+  std::vector<DimSharding> shardings;
+  SmallVector<Digit> joined;
+  for (auto [size, part] : llvm::zip_equal(sizes, parts)) {
+    shardings.push_back(of(part, mesh));
+    llvm::append_range(joined, shardings.back().digitsOf(size));
+  }
+  if (of(joined, mesh) != *this)
+    return std::nullopt;
+  return shardings;
+}
+
+/// A name is an axis of blocks, a list a digit: its size and its axes.
+static DimSharding dimOf(ArrayAttr attr, const Mesh &mesh) {
+  DimSharding dim;
+  if (attr.empty() || isa<StringAttr>(attr[0]))
+    return mesh.axesOf(attr);
+  for (auto digit : attr.getAsRange<ArrayAttr>()) {
+    ArrayAttr names =
+        ArrayAttr::get(attr.getContext(), digit.getValue().drop_front());
+    dim.digits.push_back(
+        {cast<IntegerAttr>(digit[0]).getInt(), mesh.axesOf(names)});
+  }
+  return dim;
+}
+
+static ArrayAttr attrOf(const DimSharding &dim, const Mesh &mesh) {
+  ArrayAttr blocks = mesh.namesOf(dim.axes);
+  if (dim.digits.empty())
+    return blocks;
+  Builder builder(blocks.getContext());
+  SmallVector<Attribute> digits;
+  for (const Digit &digit : dim.digits) {
+    SmallVector<Attribute> entry{builder.getI64IntegerAttr(digit.size)};
+    llvm::append_range(entry, mesh.namesOf(digit.axes));
+    digits.push_back(builder.getArrayAttr(entry));
+  }
+  return builder.getArrayAttr(digits);
+}
+
 TensorSharding TensorSharding::of(graph::ShardingAttr attr, const Mesh &mesh) {
   TensorSharding sharding;
   for (auto dim : attr.getDims().getAsRange<ArrayAttr>())
-    sharding.dims.push_back(mesh.axesOf(dim));
+    sharding.dims.push_back(dimOf(dim, mesh));
   sharding.sum = mesh.axesOf(attr.getSum());
   sharding.max = mesh.axesOf(attr.getMax());
   return sharding;
@@ -102,8 +227,8 @@ TensorSharding TensorSharding::of(graph::ShardingAttr attr, const Mesh &mesh) {
 
 graph::ShardingAttr TensorSharding::attr(const Mesh &mesh) const {
   SmallVector<Attribute> list;
-  for (const Axes &dim : dims)
-    list.push_back(mesh.namesOf(dim));
+  for (const DimSharding &dim : dims)
+    list.push_back(attrOf(dim, mesh));
   ArrayAttr sumNames = mesh.namesOf(sum), maxNames = mesh.namesOf(max);
   MLIRContext *context = sumNames.getContext();
   return graph::ShardingAttr::get(context, ArrayAttr::get(context, list),
@@ -111,20 +236,27 @@ graph::ShardingAttr TensorSharding::attr(const Mesh &mesh) const {
 }
 
 bool TensorSharding::isWhole() const {
-  return !isPartial() &&
-         llvm::all_of(dims, [](const Axes &dim) { return dim.empty(); });
+  return !isPartial() && llvm::all_of(dims, [](const DimSharding &dim) {
+    return dim.isWhole();
+  });
 }
 
 bool TensorSharding::uses(unsigned axis) const {
-  auto has = [&](const Axes &axes) { return llvm::is_contained(axes, axis); };
-  return has(sum) || has(max) || llvm::any_of(dims, has);
+  return llvm::is_contained(sum, axis) || llvm::is_contained(max, axis) ||
+         llvm::any_of(dims,
+                      [&](const DimSharding &dim) { return dim.uses(axis); });
 }
 
-void TensorSharding::erase(unsigned axis) {
+void TensorSharding::erase(unsigned axis, const Mesh &mesh) {
   llvm::erase(sum, axis);
   llvm::erase(max, axis);
-  for (Axes &axes : dims)
-    llvm::erase(axes, axis);
+  for (DimSharding &dim : dims)
+    dim.erase(axis, mesh);
+}
+
+bool TensorSharding::hasDigits() const {
+  return llvm::any_of(
+      dims, [](const DimSharding &dim) { return !dim.digits.empty(); });
 }
 
 TensorSharding TensorSharding::along(unsigned axis) const {
@@ -133,9 +265,13 @@ TensorSharding TensorSharding::along(unsigned axis) const {
     found.sum.push_back(axis);
   if (llvm::is_contained(max, axis))
     found.max.push_back(axis);
-  for (auto [from, to] : llvm::zip_equal(dims, found.dims))
-    if (const unsigned *at = llvm::find(from, axis); at != from.end())
-      to.assign(from.begin(), at + 1);
+  for (auto [from, to] : llvm::zip_equal(dims, found.dims)) {
+    if (!from.digits.empty() && from.uses(axis))
+      to = from;
+    else if (const unsigned *at = llvm::find(from.axes, axis);
+             at != from.axes.end())
+      to.axes.assign(from.axes.begin(), at + 1);
+  }
   return found;
 }
 
@@ -148,7 +284,7 @@ TensorSharding argumentSharding(BlockArgument argument, const Mesh &mesh) {
     if (auto batch = step->getAttrOfType<ArrayAttr>(kBatchAxes))
       sharding.dims[0] = mesh.axesOf(batch);
     if (step->hasAttr(kMicroBatches))
-      sharding.dims[0].push_back(*mesh.time);
+      sharding.dims[0].axes.push_back(*mesh.time);
   }
   if (FlatSymbolRefAttr name = port.asState()) {
     auto state = SymbolTable::lookupNearestSymbolFrom<graph::StateOp>(
@@ -162,11 +298,17 @@ TensorSharding argumentSharding(BlockArgument argument, const Mesh &mesh) {
 graph::Box boxOf(ArrayRef<int64_t> shape, const TensorSharding &sharding,
                  const Mesh &mesh, ArrayRef<int64_t> coordinates) {
   graph::Box box;
-  for (auto [size, axes] : llvm::zip_equal(shape, sharding.dims)) {
-    graph::Interval block =
-        graph::blockOf(size, mesh.count(axes), mesh.index(axes, coordinates));
-    box.offsets.push_back(block.begin);
-    box.sizes.push_back(block.size());
+  for (auto [whole, dim] : llvm::zip_equal(shape, sharding.dims)) {
+    int64_t offset = 0, size = 1;
+    for (const Digit &digit : dim.digitsOf(whole)) {
+      graph::Interval block =
+          graph::blockOf(digit.size, mesh.count(digit.axes),
+                         mesh.index(digit.axes, coordinates));
+      offset = offset * digit.size + block.begin;
+      size *= block.size();
+    }
+    box.offsets.push_back(offset);
+    box.sizes.push_back(size);
   }
   return box;
 }

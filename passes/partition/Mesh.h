@@ -59,9 +59,43 @@ private:
 /// Of the module, or null.
 graph::MeshOp meshOf(mlir::ModuleOp module);
 
+/// One of the numbers that the index of a dim is counted by.
+struct Digit {
+  int64_t size;
+  Axes axes; ///< along which it is divided into blocks
+  bool operator==(const Digit &) const = default;
+};
+
+/// How a dim is divided: into blocks, or, where a dim was several ones, [B*T],
+/// as they were, B along dp and T along cp, say.
+struct DimSharding {
+  /// In blocks, the slowest axis first.
+  Axes axes;
+  /// Or else, of parts that are no blocks: the digits, the slowest first.
+  llvm::SmallVector<Digit, 0> digits;
+
+  DimSharding() = default;
+  DimSharding(Axes axes) : axes(std::move(axes)) {}
+  /// Blocks where the parts are some.
+  static DimSharding of(llvm::ArrayRef<Digit> digits, const Mesh &mesh);
+
+  bool isWhole() const { return axes.empty() && digits.empty(); }
+  /// Of all digits.
+  Axes allAxes() const;
+  bool uses(unsigned axis) const;
+  void erase(unsigned axis, const Mesh &mesh);
+  /// How each of several dims is divided, the slowest first, that are together
+  /// this one; nothing where that cannot be said of each on its own.
+  std::optional<std::vector<DimSharding>> over(llvm::ArrayRef<int64_t> sizes,
+                                               const Mesh &mesh) const;
+  /// Of a dim of this size: one, if it is divided into blocks.
+  llvm::SmallVector<Digit> digitsOf(int64_t size) const;
+  bool operator==(const DimSharding &) const = default;
+};
+
 /// See #graph.sharding.
 struct TensorSharding {
-  llvm::SmallVector<Axes, 4> dims;
+  llvm::SmallVector<DimSharding, 4> dims;
   Axes sum, max;
 
   static TensorSharding whole(unsigned rank) {
@@ -77,7 +111,9 @@ struct TensorSharding {
   bool isWhole() const;
   /// Whether it is split or partial along the axis.
   bool uses(unsigned axis) const;
-  void erase(unsigned axis);
+  void erase(unsigned axis, const Mesh &mesh);
+  /// Whether some dim's parts are no blocks.
+  bool hasDigits() const;
   /// What it says of one axis, and of those that divide a dim before it.
   TensorSharding along(unsigned axis) const;
   bool operator==(const TensorSharding &) const = default;
@@ -87,7 +123,8 @@ struct TensorSharding {
 /// and its states.
 TensorSharding argumentSharding(mlir::BlockArgument argument, const Mesh &mesh);
 
-/// Part of a tensor of this shape that a rank has.
+/// Part of a tensor of this shape that a rank has. (Of parts that are no blocks
+/// the offset is that of their first element.)
 graph::Box boxOf(llvm::ArrayRef<int64_t> shape, const TensorSharding &sharding,
                  const Mesh &mesh, llvm::ArrayRef<int64_t> coordinates);
 

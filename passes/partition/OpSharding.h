@@ -7,26 +7,50 @@ namespace dl::partition {
 
 struct OpSharding {
   graph::ShardingRule rule;
-  llvm::SmallVector<Axes> factors; ///< one entry for each factor of the rule
+  llvm::SmallVector<DimSharding> factors; ///< one for each factor of the rule
   /// Along these, operands are parts of a sum, or of a maximum, and so are the
   /// results.
   Axes sum, max;
 
-  explicit OpSharding(graph::ShardingRule owned)
-      : rule(std::move(owned)), factors(rule.factors.size()) {}
+  /// Undivided.
+  OpSharding(mlir::Operation *op, const Mesh &mesh)
+      : rule(graph::shardingRule(op)), factors(rule.factors.size()),
+        mesh(mesh) {}
 
+  /// Divides a dim of these factors like this, unless one of them may not be,
+  /// an axis is in use, or it is divided in another way; more finely it may be:
+  /// cutting an operand moves nothing.
+  void divide(const graph::DimFactors &dim, const DimSharding &like);
   /// How operand `i` has to lie, of what is partial in it that which may stay.
   TensorSharding operand(unsigned i, const TensorSharding &current) const;
   TensorSharding result(unsigned i) const;
+
+  /// Of a shape that parts may have, or why not.
+  graph::BlockReason whyNotSplit() const;
   /// The part of the rank with these coordinates.
-  llvm::SmallVector<graph::FactorPart>
-  parts(const Mesh &mesh, llvm::ArrayRef<int64_t> coordinates) const;
+  graph::Shard shard(llvm::ArrayRef<int64_t> coordinates) const;
   /// Axes of all factors.
   Axes axes() const;
 
-  graph::ShardingAttr attr(const Mesh &mesh) const;
+  graph::ShardingAttr attr() const;
   /// From `graph.factors`; undivided where the op has none.
   static OpSharding of(mlir::Operation *op, const Mesh &mesh);
+
+private:
+  using FactorShardings = llvm::SmallVector<std::pair<unsigned, DimSharding>>;
+  /// What is divided of a dim's factors where it is divided like this; nothing
+  /// where they are counted otherwise.
+  std::optional<FactorShardings> divided(const graph::DimFactors &dim,
+                                         const DimSharding &like) const;
+  bool mayDivide(const FactorShardings &divided) const;
+  DimSharding dim(const graph::DimFactors &dim) const;
+  /// With a factor for each digit.
+  graph::ShardingRule
+  inDigits(llvm::ArrayRef<int64_t> coordinates,
+           llvm::SmallVectorImpl<graph::FactorPart> &parts) const;
+  TensorSharding dims(const graph::TensorFactors &tensor) const;
+
+  std::reference_wrapper<const Mesh> mesh;
 };
 
 /// graph::localize, made of the op's own attributes: what passes have noted on

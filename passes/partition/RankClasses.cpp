@@ -50,9 +50,10 @@ private:
   }
 
   void addTensor(ArrayRef<int64_t> shape, const TensorSharding &sharding) {
-    for (auto [size, axes] : llvm::zip_equal(shape, sharding.dims))
-      for (size_t count = 1; count <= axes.size(); ++count)
-        addSplit(size, ArrayRef<unsigned>(axes).take_front(count));
+    for (auto [size, dim] : llvm::zip_equal(shape, sharding.dims))
+      for (const Digit &digit : dim.digitsOf(size))
+        for (size_t count = 1; count <= digit.axes.size(); ++count)
+          addSplit(digit.size, ArrayRef(digit.axes).take_front(count));
   }
 
   void collectArguments(graph::StepOp step) {
@@ -77,9 +78,10 @@ private:
     auto it = shardings.find(op);
     if (it == shardings.end())
       return;
-    for (auto [factor, axes] :
+    for (auto [factor, divided] :
          llvm::zip(it->second.rule.factors, it->second.factors))
-      addSplit(factor.size, axes);
+      for (const Digit &digit : divided.digitsOf(factor.size))
+        addSplit(digit.size, digit.axes);
     // What is more than the op with local extents may differ in kind.
     if (isa<graph::ShardingOpInterface>(op) && !it->second.axes().empty())
       placed.push_back(op);
@@ -110,7 +112,7 @@ private:
     auto [it, isNew] = structures.try_emplace({op, key}, 0);
     if (!isNew)
       return it->second;
-    graph::Shard shard(sharding.rule, sharding.parts(mesh, coordinates));
+    graph::Shard shard = sharding.shard(coordinates);
     std::string text;
     llvm::raw_string_ostream stream(text);
     Block block;

@@ -87,7 +87,7 @@ void ReshardLowering::sumInParts(Part &part, unsigned dim, unsigned axis,
   SmallVector<int64_t> sends;
   for (int64_t member = 0; member < members; ++member)
     sends.push_back(block(shape[0], {axis}, member));
-  part.sharding.dims[dim].push_back(axis);
+  part.sharding.dims[dim].axes.push_back(axis);
   if (graph::numElements(rows) == 0) {
     SmallVector<int64_t> rest(shape);
     rest[0] = sends[own];
@@ -194,7 +194,7 @@ void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
 /// The dim stays split along its first `keep` axes.
 void ReshardLowering::gather(Part &part, unsigned dim, size_t keep) {
   graph::GraphBuilder &g = part.g;
-  Axes &axes = part.sharding.dims[dim];
+  Axes &axes = part.sharding.dims[dim].axes;
   Axes gathered(axes.begin() + keep, axes.end());
   axes.truncate(keep);
   graph::Interval outer = graph::blockOf(part.shape[dim], mesh.count(axes),
@@ -228,7 +228,7 @@ void ReshardLowering::slice(Part &part, unsigned dim, ArrayRef<unsigned> axes) {
   SmallVector<int64_t> offsets(sizes.size(), 0), strides(sizes.size(), 1);
   offsets[dim] = block.begin;
   sizes[dim] = block.size();
-  llvm::append_range(part.sharding.dims[dim], axes);
+  llvm::append_range(part.sharding.dims[dim].axes, axes);
   if (llvm::is_contained(sizes, 0)) {
     part.value = part.g.make<graph::FullOp>(
         APFloat(0.0),
@@ -281,10 +281,10 @@ FailureOr<Value> ReshardLowering::lower(graph::ReshardOp op, Value value,
         continue;
       llvm::erase(has.*partial, axis);
       bool inParts = false;
-      for (auto [d, axes] : llvm::enumerate(to.dims)) {
-        Axes with = has.dims[d];
+      for (auto [d, dim] : llvm::enumerate(to.dims)) {
+        Axes with = has.dims[d].axes;
         with.push_back(axis);
-        if (axes == with) {
+        if (dim.axes == with) {
           sumInParts(part, d, axis, kind);
           inParts = true;
           break;
@@ -299,13 +299,14 @@ FailureOr<Value> ReshardLowering::lower(graph::ReshardOp op, Value value,
   resolve(&TensorSharding::sum, graph::Splitting::Sum);
   resolve(&TensorSharding::max, graph::Splitting::Max);
   SmallVector<size_t> common;
-  for (auto [d, axes] : llvm::enumerate(to.dims)) {
+  for (auto [d, dim] : llvm::enumerate(to.dims)) {
+    const Axes &axes = dim.axes, &hasAxes = has.dims[d].axes;
     size_t same = 0;
-    while (same < axes.size() && same < has.dims[d].size() &&
-           axes[same] == has.dims[d][same])
+    while (same < axes.size() && same < hasAxes.size() &&
+           axes[same] == hasAxes[same])
       ++same;
     common.push_back(same);
-    if (has.dims[d].size() <= same)
+    if (hasAxes.size() <= same)
       continue;
     gather(part, d, same);
     // A parameter lies as it does where nobody divides it: products go through
@@ -314,9 +315,9 @@ FailureOr<Value> ReshardLowering::lower(graph::ReshardOp op, Value value,
       part.value =
           part.g.make<graph::StoredOp>(part.g.make<graph::CopyOp>(part.value));
   }
-  for (auto [d, axes] : llvm::enumerate(to.dims))
-    if (axes.size() > common[d])
-      slice(part, d, ArrayRef<unsigned>(axes).drop_front(common[d]));
+  for (auto [d, dim] : llvm::enumerate(to.dims))
+    if (dim.axes.size() > common[d])
+      slice(part, d, ArrayRef<unsigned>(dim.axes).drop_front(common[d]));
   for (unsigned axis : to.sum)
     if (!llvm::is_contained(has.sum, axis))
       keepAtOrigin(part, axis);

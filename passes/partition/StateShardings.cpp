@@ -61,18 +61,18 @@ TensorSharding StateShardings::divide(Type type,
   unsigned axis = *mesh.data;
   ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
   int64_t ranks = mesh.size(axis), elements = 1;
-  for (auto [size, axes] : llvm::zip_equal(shape, sharding.dims))
-    elements *= llvm::divideCeil(size, mesh.count(axes));
+  for (auto [size, dim] : llvm::zip_equal(shape, sharding.dims))
+    elements *= llvm::divideCeil(size, mesh.count(dim.axes));
   if (elements < splitFrom || sharding.uses(axis))
     return sharding;
   for (bool even : {true, false})
     for (auto [d, size] : llvm::enumerate(shape)) {
       int64_t block = llvm::divideCeil(size, ranks);
-      if (!sharding.dims[d].empty() ||
+      if (!sharding.dims[d].isWhole() ||
           (even ? size % ranks != 0 : block * (ranks - 1) >= size))
         continue;
       TensorSharding divided = sharding;
-      divided.dims[d].push_back(axis);
+      divided.dims[d].axes.push_back(axis);
       return divided;
     }
   return sharding;

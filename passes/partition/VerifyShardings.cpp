@@ -64,8 +64,7 @@ private:
       return success();
     }
     OpSharding sharding = OpSharding::of(op, mesh);
-    if (whyNotSplit(sharding.rule, sharding.parts(mesh, mesh.origin())) !=
-        graph::BlockReason::None)
+    if (sharding.whyNotSplit() != graph::BlockReason::None)
       return op->emitError("cannot be divided so: ")
              << graph::ruleText(sharding.rule);
     for (OpOperand &operand : op->getOpOperands()) {

@@ -13,11 +13,11 @@ TensorSharding wantedBy(graph::ShardOp shard, const TensorSharding &has,
   for (auto [name, from, dim] :
        llvm::zip_equal(shard.getAxisOfDims(), has.dims, wanted.dims)) {
     if (std::optional<unsigned> axis = mesh.axis(name))
-      dim.push_back(*axis);
+      dim.axes.push_back(*axis);
     // Micro-batches of what is divided along the data axis stay apart.
-    if (mesh.time && llvm::is_contained(from, *mesh.time) &&
-        ArrayRef(from).drop_back() == ArrayRef(dim))
-      dim.push_back(*mesh.time);
+    if (mesh.time && llvm::is_contained(from.axes, *mesh.time) &&
+        ArrayRef(from.axes).drop_back() == ArrayRef(dim.axes))
+      dim.axes.push_back(*mesh.time);
   }
   return wanted;
 }
@@ -28,6 +28,32 @@ static bool isPointwise(Operation *op, ArrayRef<int64_t> shape) {
          nest.getLoopNest().combine == graph::Combine::None &&
          !nest.getLoopNest().isIndirect() &&
          graph::shapeOf(op->getResult(0)) == shape;
+}
+
+/// Whether a reader may take it as a partial sum, as far as the other operands
+/// are known: those that are not will hardly be partial, too.
+static bool mayTakePartial(Operation *user, Value sum, unsigned axis,
+                           KnownShardings known) {
+  if (isa<graph::GradientOp, graph::ShardOp, graph::ReshardOp>(user))
+    return true;
+  SmallVector<unsigned, 2> partial;
+  for (OpOperand &operand : user->getOpOperands()) {
+    const TensorSharding *lies = known(operand.get());
+    if (lies && llvm::is_contained(lies->sum, axis))
+      partial.push_back(operand.getOperandNumber());
+    else if (lies && lies->uses(axis))
+      return false; // It would have to be gathered.
+  }
+  graph::ShardingRule rule = graph::shardingRule(user);
+  return llvm::any_of(rule.partials, [&](const graph::PartialRule &one) {
+    return one.kind == graph::Splitting::Sum && one.operands == partial;
+  });
+}
+
+bool isNeededWhole(Value sum, unsigned axis, KnownShardings known) {
+  return llvm::any_of(sum.getUsers(), [&](Operation *user) {
+    return !mayTakePartial(user, sum, axis, known);
+  });
 }
 
 std::optional<TensorSharding> partsWantedOf(Value sum, unsigned axis,

@@ -20,6 +20,12 @@ std::optional<TensorSharding> partsWantedOf(mlir::Value sum, unsigned axis,
                                             const Mesh &mesh,
                                             KnownShardings known);
 
+/// Whether some reader of a partial sum needs all of it, so that it is added up
+/// in any case and others had better read that, too.
+///
+/// Example: x - mean, of which a layer norm also takes the square.
+bool isNeededWhole(mlir::Value sum, unsigned axis, KnownShardings known);
+
 /// How a graph.shard of a value that lies so wants it.
 TensorSharding wantedBy(graph::ShardOp shard, const TensorSharding &has,
                         const Mesh &mesh);

@@ -58,19 +58,43 @@ std::optional<Tensors> evaluateBuilt(MLIRContext &context,
 }
 
 /// First element and end of a block: blocks of ceil(size / count).
-static std::pair<int64_t, int64_t> rangeOf(int64_t size, DimBlock block) {
-  int64_t length = (size + block.count - 1) / block.count;
-  int64_t begin = std::min(size, block.index * length);
+static std::pair<int64_t, int64_t> rangeOf(int64_t size, int64_t count,
+                                           int64_t index) {
+  int64_t length = (size + count - 1) / count;
+  int64_t begin = std::min(size, index * length);
   return {begin, std::min(size, begin + length)};
+}
+
+/// The elements of a dim that a part has.
+static std::vector<int64_t> positionsOf(int64_t size, const DimBlock &block) {
+  std::vector<DimBlock::Digit> digits = block.digits;
+  if (digits.empty())
+    digits.push_back({size, block.count, block.index});
+  std::vector<int64_t> positions{0};
+  for (const DimBlock::Digit &digit : digits) {
+    auto [begin, end] = rangeOf(digit.size, digit.count, digit.index);
+    std::vector<int64_t> finer;
+    for (int64_t outer : positions)
+      for (int64_t i = begin; i < end; ++i)
+        finer.push_back(outer * digit.size + i);
+    positions = std::move(finer);
+  }
+  return positions;
+}
+
+static std::vector<std::vector<int64_t>> positionsIn(ArrayRef<int64_t> shape,
+                                                     const Blocks &blocks) {
+  std::vector<std::vector<int64_t>> positions;
+  for (auto [size, block] : llvm::zip(shape, blocks))
+    positions.push_back(positionsOf(size, block));
+  return positions;
 }
 
 static SmallVector<int64_t> blockShape(ArrayRef<int64_t> shape,
                                        const Blocks &blocks) {
   SmallVector<int64_t> sizes;
-  for (auto [size, block] : llvm::zip(shape, blocks)) {
-    auto [begin, end] = rangeOf(size, block);
-    sizes.push_back(end - begin);
-  }
+  for (const std::vector<int64_t> &dim : positionsIn(shape, blocks))
+    sizes.push_back(dim.size());
   return sizes;
 }
 
@@ -78,11 +102,12 @@ static SmallVector<int64_t> blockShape(ArrayRef<int64_t> shape,
 template <typename Visit>
 static void forEachInBlock(ArrayRef<int64_t> shape, const Blocks &blocks,
                            Visit visit) {
+  std::vector<std::vector<int64_t>> positions = positionsIn(shape, blocks);
   graph::forEachElement(blockShape(shape, blocks),
                         [&](int64_t i, ArrayRef<int64_t> index) {
-                          SmallVector<int64_t> at(index);
-                          for (size_t dim = 0; dim < at.size(); ++dim)
-                            at[dim] += rangeOf(shape[dim], blocks[dim]).first;
+                          SmallVector<int64_t> at;
+                          for (auto [dim, place] : llvm::enumerate(index))
+                            at.push_back(positions[dim][place]);
                           visit(i, graph::flatIndex(shape, at));
                         });
 }

@@ -24,6 +24,12 @@ std::optional<Tensors> evaluateBuilt(mlir::MLIRContext &context,
 /// Block `index` of the `count` blocks of a dim, along one dim after the other.
 struct DimBlock {
   int64_t count = 1, index = 0;
+  /// Or, where there are some, those whose digits are in such blocks, the
+  /// outermost digit first.
+  struct Digit {
+    int64_t size, count, index;
+  };
+  std::vector<Digit> digits = {};
 };
 using Blocks = llvm::SmallVector<DimBlock, 4>;
 

@@ -1,12 +1,9 @@
 // Sharding rules: what a rule allows gives the whole op's results (sound), what
 // it does not allow does not (complete), and a wrong rule is noticed (control).
 
-#include "dialects/graph/Inference.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "test/compiler/ShardingBreaks.h"
+#include "test/compiler/ShardingInstance.h"
 #include "test/compiler/ShardingSearch.h"
-#include <gtest/gtest.h>
 #include <iostream>
 
 using namespace mlir;
@@ -18,131 +15,6 @@ using graph::ShardingRule;
 using graph::Splitting;
 
 namespace {
-
-/// One op with values and what it computes from them.
-struct Instance {
-  Instance(MLIRContext &context, const ShardingCase &shardingCase)
-      : context(context), text(caseText(shardingCase)) {
-    op = createCase(context, shardingCase, scratch);
-    if (!op)
-      return;
-    rule = graph::shardingRule(op);
-    for (int trial = 0; trial < trialsFor(op); ++trial) {
-      operands.push_back(caseValues(shardingCase, op, random));
-      auto build = [&](OpBuilder &builder, ValueRange values) {
-        return graph::localizeByCloning(op, builder, values, op->getAttrs());
-      };
-      results.push_back(evaluateBuilt(context, operands.back(), build, error)
-                            .value_or(Tensors()));
-    }
-  }
-  ~Instance() {
-    if (op)
-      op->erase();
-  }
-
-  MLIRContext &context;
-  std::string text, error;
-  Block scratch;
-  Operation *op = nullptr;
-  ShardingRule rule;
-  std::mt19937 random{4711};
-  SmallVector<Tensors> operands, results; // of each trial
-};
-
-Merge mergeOf(Splitting splitting) {
-  return splitting == Splitting::Sum   ? Merge::Sum
-         : splitting == Splitting::Max ? Merge::Max
-                                       : Merge::Same;
-}
-
-/// Which block of each dim a part has: where several factors of a dim are
-/// split, the outermost one counts most.
-Blocks blocksOf(const graph::TensorFactors &tensor,
-                ArrayRef<FactorPart> parts) {
-  Blocks blocks;
-  for (const graph::DimFactors &dim : tensor) {
-    DimBlock block;
-    for (unsigned factor : dim)
-      for (const FactorPart &part : parts)
-        if (part.factor == factor) {
-          block.index = block.index * part.count + part.index;
-          block.count *= part.count;
-        }
-    blocks.push_back(block);
-  }
-  return blocks;
-}
-
-/// Steps to the next coordinate; false after the last.
-bool next(MutableArrayRef<FactorPart> parts) {
-  for (FactorPart &part : parts) {
-    if (++part.index < part.count)
-      return true;
-    part.index = 0;
-  }
-  return false;
-}
-
-/// The coordinate of the part at the other end.
-SmallVector<FactorPart> opposite(ArrayRef<FactorPart> parts) {
-  SmallVector<FactorPart> result(parts);
-  for (FactorPart &part : result)
-    part.index = part.count - 1 - part.index;
-  return result;
-}
-
-/// Split, localize, evaluate and put together by a rule, which may be wrong.
-/// What differs from the whole, or nothing. `exchanged` gives each part the
-/// local op of another one.
-std::string checkTrial(Instance &instance, const ShardingRule &rule,
-                       SmallVector<FactorPart> parts, size_t trial,
-                       bool exchanged) {
-  SmallVector<Gathered> gathered;
-  for (Type type : instance.op->getResultTypes())
-    gathered.emplace_back(type);
-  Merge merge = Merge::Same;
-  for (const FactorPart &part : parts)
-    if (Splitting s = rule.factors[part.factor].splitting;
-        s != Splitting::Parallel)
-      merge = mergeOf(s);
-  do {
-    graph::Shard shard(rule, exchanged ? opposite(parts) : parts);
-    Tensors local;
-    for (auto [whole, factors] :
-         llvm::zip(instance.operands[trial], rule.operands))
-      local.push_back(takeBlock(whole, blocksOf(factors, parts)));
-    std::string error;
-    auto results = evaluateBuilt(
-        instance.context, local,
-        [&](OpBuilder &builder, ValueRange values) {
-          return graph::localize(instance.op, shard, builder, values);
-        },
-        error);
-    if (!results)
-      return error;
-    for (auto [i, result] : llvm::enumerate(*results)) {
-      error = gathered[i].add(result, blocksOf(rule.results[i], parts), merge);
-      if (!error.empty())
-        return error;
-    }
-  } while (next(parts));
-  for (auto [i, result] : llvm::enumerate(gathered))
-    if (std::string error = result.compare(instance.results[trial][i]);
-        !error.empty())
-      return error;
-  return "";
-}
-
-std::string check(Instance &instance, const ShardingRule &rule,
-                  ArrayRef<FactorPart> parts, bool exchanged = false) {
-  for (size_t trial = 0; trial < instance.results.size(); ++trial)
-    if (std::string error = checkTrial(
-            instance, rule, SmallVector<FactorPart>(parts), trial, exchanged);
-        !error.empty())
-      return error;
-  return "";
-}
 
 TEST(Shard, KeepsItsRule) {
   graph::ShardingRule rule;
@@ -216,57 +88,17 @@ std::string checkPartial(Instance &instance, const graph::PartialRule &partial,
   return "";
 }
 
-std::string partsText(ArrayRef<FactorPart> parts) {
-  std::string text;
-  for (const FactorPart &part : parts)
-    text += (text.empty() ? "factor " : ", factor ") +
-            std::to_string(part.factor) + " over " + std::to_string(part.count);
-  return text;
-}
-
 constexpr int64_t kSearchedCounts[] = {2, 3, 4};
 
-class Sharding : public ::testing::Test {
-protected:
-  Sharding() : context(MLIRContext::Threading::DISABLED) {
-    context.loadDialect<graph::GraphDialect, arith::ArithDialect,
-                        math::MathDialect>();
-    cases = shardingCases(context, missing);
-  }
-
-  /// Calls visit(instance, case) for each case.
-  template <typename Visit> void forEachCase(Visit visit) {
-    for (const ShardingCase &shardingCase : cases) {
-      Instance instance(context, shardingCase);
-      SCOPED_TRACE(instance.text);
-      ASSERT_TRUE(instance.op);
-      ASSERT_EQ(instance.error, "");
-      SCOPED_TRACE(graph::ruleText(instance.rule));
-      visit(instance, shardingCase);
-    }
-  }
-
-  /// Two tests look at what the search finds.
-  const SearchResult &searched(Instance &instance,
-                               const ShardingCase &shardingCase,
-                               int64_t count) {
-    static std::map<std::pair<std::string, int64_t>, SearchResult> known;
-    auto [at, isNew] = known.try_emplace({instance.text, count});
-    if (isNew)
-      at->second = searchPlacements(context, shardingCase, instance.op, count);
-    return at->second;
-  }
-
-  MLIRContext context;
-  std::vector<std::string> missing;
-  std::vector<ShardingCase> cases;
-};
-
-/// test/suites.py shows lines that begin like this.
-std::ostream &counted() { return std::cout << "counted: sharding: "; }
-
-std::string join(const std::set<std::string> &words) {
-  return words.empty() ? "none" : llvm::join(words, ", ");
+/// Two tests look at what the search finds.
+const SearchResult &searched(Instance &instance,
+                             const ShardingCase &shardingCase, int64_t count) {
+  static std::map<std::pair<std::string, int64_t>, SearchResult> known;
+  auto [at, isNew] = known.try_emplace({instance.text, count});
+  if (isNew)
+    at->second =
+        searchPlacements(instance.context, shardingCase, instance.op, count);
+  return at->second;
 }
 
 TEST_F(Sharding, EveryOpHasACase) {

@@ -211,3 +211,100 @@ graph.step @sequence(%x: tensor<4x8x16xf32> input 0, %u: tensor<16x32xf32> state
   %n = graph.sub %d, %g : (tensor<32x16xf32>, tensor<32x16xf32>) -> tensor<32x16xf32>
   graph.return %n : tensor<32x16xf32>
 }
+
+// -----
+
+// A dim that was several ones is divided as they were: rows [6,4] of which a rank
+// has some of either are no block of 24, and still nothing is gathered. What meets
+// them and is divided less is cut like that.
+graph.mesh [#graph.axis<"dp" = 2>, #graph.axis<"cp" = 2>] data "dp"
+// CHECK-LABEL: graph.step @digits
+// CHECK-NOT: from = #graph.sharding<{{\[\[}}"dp"{{.*}}to = #graph.sharding<{{\[\[}}]
+// CHECK: %[[ROWS:.*]] = graph.reshape {{.*}}graph.factors = #graph.sharding<{{\[\[}}"dp"], ["cp"], []], sum [], max []>, shape = array<i64: 24, 5>
+// CHECK: %[[APART:.*]] = graph.reshape {{.*}}shape = array<i64: 6, 4, 1>
+// CHECK: %[[CUT:.*]] = graph.reshard %[[APART]] {from = #graph.sharding<{{\[\[}}"dp"], [], []], sum [], max []>, to = #graph.sharding<{{\[\[}}"dp"], ["cp"], []], sum [], max []>}
+// CHECK: %[[TARGETS:.*]] = graph.reshape %[[CUT]] {{.*}}shape = array<i64: 24, 1>
+// CHECK: graph.gather %[[ROWS]], %[[TARGETS]] {{.*}}graph.factors = #graph.sharding<{{\[\[\[}}6, "dp"], [4, "cp"]], []], sum [], max []>
+graph.step @digits(%x: tensor<6x4x5xf32> input 0, %t: tensor<6x4xi64> input 1) -> (tensor<f32> metric "loss")
+    of "train" training batch 6 dataset 0 {
+  %h = graph.shard %x {axes = "dp,cp,"} : (tensor<6x4x5xf32>) -> tensor<6x4x5xf32>
+  %rows = graph.reshape %h {shape = array<i64: 24, 5>} : (tensor<6x4x5xf32>) -> tensor<24x5xf32>
+  %targets = graph.reshape %t {shape = array<i64: 24, 1>} : (tensor<6x4xi64>) -> tensor<24x1xi64>
+  %chosen = graph.gather %rows, %targets {dim = 1} : (tensor<24x5xf32>, tensor<24x1xi64>) -> tensor<24x1xf32>
+  %loss = graph.sum %chosen {dims = array<i64: 0, 1>} : (tensor<24x1xf32>) -> tensor<f32>
+  graph.return %loss : tensor<f32>
+}
+
+// -----
+
+// Who draws has to know where its part begins, so that it has to be a block.
+graph.mesh [#graph.axis<"dp" = 2>] data "dp"
+// CHECK-LABEL: graph.step @draws
+// CHECK: %[[WHOLE:.*]] = graph.reshard {{.*}}from = #graph.sharding<{{\[\[}}"dp"], []], sum [], max []>, to = #graph.sharding<{{\[\[}}], []], sum [], max []>
+// CHECK: %[[ROW:.*]] = graph.reshape %[[WHOLE]] {shape = array<i64: 28>}
+// CHECK: graph.dropout %[[ROW]]
+graph.step @draws(%x: tensor<7x4xf32> input 0, %s: tensor<8xi64> scalars) -> (tensor<f32> metric "loss")
+    of "train" training batch 7 dataset 0 {
+  %rows = graph.reshape %x {shape = array<i64: 28>} : (tensor<7x4xf32>) -> tensor<28xf32>
+  %kept = graph.dropout %rows, %s {key = 1, p = 5.000000e-01 : f64} : (tensor<28xf32>, tensor<8xi64>) -> tensor<28xf32>
+  %loss = graph.sum %kept {dims = array<i64: 0>} : (tensor<28xf32>) -> tensor<f32>
+  graph.return %loss : tensor<f32>
+}
+
+// -----
+
+// A lookup in a divided table that is larger than what is found: parts add up.
+graph.mesh [#graph.axis<"tp" = 2>]
+graph.state @w {type = tensor<64x4xf32>, role = "parameter", sharding = #graph.sharding<[["tp"], []], sum [], max []>}
+// CHECK-LABEL: graph.step @table
+// CHECK: %[[PARTS:.*]] = graph.gather {{.*}}graph.factors = #graph.sharding<{{\[\[}}], ["tp"], []], sum [], max []>
+// CHECK: %[[FOUND:.*]] = graph.reshard %[[PARTS]] {from = #graph.sharding<{{\[\[}}], []], sum ["tp"], max []>
+// CHECK: graph.mul %[[FOUND]], %[[FOUND]]
+// CHECK: graph.scatter_add {{.*}}, %[[FOUND]] {{.*}}graph.factors = #graph.sharding<{{\[\[}}"tp"], [], []], sum [], max []>
+graph.step @table(%i: tensor<5x1xi64> input 0, %w: tensor<64x4xf32> state @w) -> (tensor<f32> metric "loss", tensor<64x4xf32> state @w)
+    of "train" training batch 5 dataset 0 {
+  %found = graph.gather %w, %i {dim = 0} : (tensor<64x4xf32>, tensor<5x1xi64>) -> tensor<5x4xf32>
+  %square = graph.mul %found, %found : (tensor<5x4xf32>, tensor<5x4xf32>) -> tensor<5x4xf32>
+  %loss = graph.sum %square {dims = array<i64: 0, 1>} : (tensor<5x4xf32>) -> tensor<f32>
+  %dw = graph.scatter_add %i, %found {dim = 0, size = 64} : (tensor<5x1xi64>, tensor<5x4xf32>) -> tensor<64x4xf32>
+  %gw = graph.gradient %dw {of = "w"} : (tensor<64x4xf32>) -> tensor<64x4xf32>
+  %nw = graph.sub %w, %gw : (tensor<64x4xf32>, tensor<64x4xf32>) -> tensor<64x4xf32>
+  graph.return %loss, %nw : tensor<f32>, tensor<64x4xf32>
+}
+
+// -----
+
+// A small table is gathered: that moves less.
+graph.mesh [#graph.axis<"tp" = 2>]
+graph.state @w {type = tensor<8x4xf32>, role = "parameter", sharding = #graph.sharding<[["tp"], []], sum [], max []>}
+// CHECK-LABEL: graph.step @small_table
+// CHECK: %[[ALL:.*]] = graph.reshard
+// CHECK: graph.gather %[[ALL]], %{{.*}} {dim = 0 : i64} :
+graph.step @small_table(%i: tensor<5x1xi64> input 0, %w: tensor<8x4xf32> state @w) -> (tensor<f32> metric "loss")
+    of "test" batch 5 dataset 0 {
+  %found = graph.gather %w, %i {dim = 0} : (tensor<8x4xf32>, tensor<5x1xi64>) -> tensor<5x4xf32>
+  %loss = graph.sum %found {dims = array<i64: 0, 1>} : (tensor<5x4xf32>) -> tensor<f32>
+  graph.return %loss : tensor<f32>
+}
+
+// -----
+
+// A partial sum meets a weight that is divided along its axis: it is added up, for
+// the weight would have to be gathered; and so it is for the other reader, too.
+graph.mesh [#graph.axis<"tp" = 2>]
+graph.state @a {type = tensor<6x4xf32>, role = "parameter", sharding = #graph.sharding<[["tp"], []], sum [], max []>}
+graph.state @b {type = tensor<4x6xf32>, role = "parameter", sharding = #graph.sharding<[[], ["tp"]], sum [], max []>}
+// CHECK-LABEL: graph.step @meets
+// CHECK: %[[Y:.*]] = graph.matmul {{.*}}graph.factors = #graph.sharding<{{\[\[}}], [], ["tp"]], sum [], max []>
+// CHECK: %[[SUM:.*]] = graph.reshard %[[Y]] {from = #graph.sharding<{{\[\[}}], []], sum ["tp"], max []>
+// CHECK: graph.neg %[[SUM]] :
+// CHECK: graph.matmul %[[SUM]], {{.*}}graph.factors = #graph.sharding<{{\[\[}}], ["tp"], []], sum [], max []>
+graph.step @meets(%x: tensor<5x6xf32> input 0, %a: tensor<6x4xf32> state @a, %b: tensor<4x6xf32> state @b) -> (tensor<f32> metric "u", tensor<f32> metric "v")
+    of "test" batch 5 dataset 0 {
+  %y = graph.matmul %x, %a {spec = "mk,kn->mn"} : (tensor<5x6xf32>, tensor<6x4xf32>) -> tensor<5x4xf32>
+  %n = graph.neg %y : (tensor<5x4xf32>) -> tensor<5x4xf32>
+  %z = graph.matmul %y, %b {spec = "mk,kn->mn"} : (tensor<5x4xf32>, tensor<4x6xf32>) -> tensor<5x6xf32>
+  %u = graph.sum %n {dims = array<i64: 0, 1>} : (tensor<5x4xf32>) -> tensor<f32>
+  %v = graph.sum %z {dims = array<i64: 0, 1>} : (tensor<5x6xf32>) -> tensor<f32>
+  graph.return %u, %v : tensor<f32>, tensor<f32>
+}

@@ -18,6 +18,9 @@ def Graph_ShardingAttr : AttrDef<GraphDialect, "Sharding"> {
     along which each rank has a part of a sum, or of a maximum. Along all others
     it is the same on each rank. `#graph.sharding<[["dp"], []], sum ["tp"]>` is
     split by rows along dp, and the sum over tp of what the ranks have.
+
+    A dim that was several ones and is divided as they were, [B*T] by T alone, has
+    its digits instead, each with its size and its axes: `[[[8], [256, "cp"]], []]`.
   }];
   let parameters = (ins "::mlir::ArrayAttr":$dims, "::mlir::ArrayAttr":$sum,
                         "::mlir::ArrayAttr":$max);

@@ -14,7 +14,12 @@ void FullOp::localizeAttributes(const Shard &shard, NamedAttrList &attributes) {
 }
 
 /// An index is the same wherever it is counted from.
-ShardingRule IotaOp::getShardingRule() { return pointwiseRule(*this); }
+ShardingRule IotaOp::getShardingRule() {
+  ShardingRule rule = pointwiseRule(*this);
+  for (unsigned factor : rule.results.front()[getDim()])
+    rule.factors[factor].isPlaced = true;
+  return rule;
+}
 
 void IotaOp::localizeAttributes(const Shard &shard, NamedAttrList &attributes) {
   setLocalType(shard, getResult(), attributes);

@@ -7,7 +7,7 @@ include "dialects/graph/Graph.td"
 // occur: graph.index_check tells of it, and the step's results are not used.
 
 def Graph_GatherOp : Graph_InferredOp<"gather",
-    !listconcat(Graph_SmoothNest, Graph_OwnRule)> {
+    !listconcat(Graph_SmoothNest, Graph_LocalBuild)> {
   let summary = "The elements of x at the indices along `dim`.";
   let description = [{
     `index` has as many dims as x; of each but `dim` it has as many elements as x,
@@ -18,7 +18,8 @@ def Graph_GatherOp : Graph_InferredOp<"gather",
   let results = (outs Graph_Tensor:$result);
 }
 
-def Graph_ScatterAddOp : Graph_InferredOp<"scatter_add", Graph_SmoothNest> {
+def Graph_ScatterAddOp : Graph_InferredOp<"scatter_add",
+    !listconcat(Graph_SmoothNest, Graph_LocalBuild)> {
   let summary = "Zeros of `size` along `dim`, with the elements of x added at the indices.";
   let description = [{
     The transpose of gather, with its indices: result[index[i,j,k],j,k] += x[i,j,k]

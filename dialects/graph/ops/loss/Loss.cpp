@@ -1,5 +1,7 @@
+#include "dialects/graph/GraphBuilder.h"
 #include "dialects/graph/Payload.h"
 #include "dialects/graph/Reference.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace dl::graph;
@@ -54,6 +56,30 @@ LogicalResult IndexCheckOp::inferReturnTypes(MLIRContext *context,
                              ": one number, where there are items");
   types.push_back(RankedTensorType::get({}, IntegerType::get(context, 32)));
   return success();
+}
+
+/// Before its dims were flattened, dim 0 of a target counts items.
+static LogicalResult checkBeforeFlattening(IndexCheckOp op,
+                                           PatternRewriter &rewriter) {
+  auto cast = op.getTarget().getDefiningOp<CastOp>();
+  Value flat = cast ? cast.getX() : op.getTarget();
+  auto reshape = flat.getDefiningOp<ReshapeOp>();
+  if (!reshape || shapeOf(flat).empty() || shapeOf(reshape.getX()).empty())
+    return failure();
+  int64_t items = shapeOf(reshape.getX()).front(), rows = shapeOf(flat).front();
+  if (items == 0 || items > rows || rows % items != 0)
+    return failure();
+  Value target = reshape.getX();
+  if (cast)
+    target = GraphBuilder(rewriter, cast.getLoc())
+                 .cast(target, elementOf(op.getTarget()));
+  rewriter.modifyOpInPlace(op, [&] { op.getTargetMutable().assign(target); });
+  return success();
+}
+
+void IndexCheckOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                               MLIRContext *) {
+  patterns.add(checkBeforeFlattening);
 }
 
 LoopNest IndexCheckOp::getLoopNest() {

@@ -28,6 +28,7 @@ def Graph_IndexCheckOp : Graph_InferredOp<"index_check",
                        DefaultValuedAttr<I64Attr, "-100">:$ignore_index,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$start);
   let results = (outs Graph_Tensor:$result);
+  let hasCanonicalizer = 1;
 }
 
 #endif

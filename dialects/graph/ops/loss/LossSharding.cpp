@@ -38,6 +38,9 @@ ShardingRule IndexCheckOp::getShardingRule() {
     if (size != 1)
       rule.operands[0].back().push_back(rule.add(size, Splitting::Max));
   }
+  if (!getStart().empty())
+    for (unsigned factor : rule.operands[0].front())
+      rule.factors[factor].isPlaced = true;
   rule.results.emplace_back();
   return rule;
 }

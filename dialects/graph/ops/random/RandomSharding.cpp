@@ -8,6 +8,8 @@ using namespace dl::graph;
 
 static ShardingRule drawRule(Operation *op, Value scalars) {
   ShardingRule rule = pointwiseRule(op);
+  for (Factor &factor : rule.factors)
+    factor.isPlaced = true;
   for (OpOperand &operand : op->getOpOperands())
     if (operand.get() == scalars) {
       unsigned all =

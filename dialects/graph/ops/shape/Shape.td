@@ -38,8 +38,7 @@ def Graph_ExpandOp : Graph_InferredOp<"expand",
 }
 
 def Graph_PadOp : Graph_InferredOp<"pad",
-    !listconcat(Graph_SmoothNest,
-                [DeclareOpInterfaceMethods<ShardingOpInterface, ["getShardingRule", "buildLocal"]>])> {
+    !listconcat(Graph_SmoothNest, Graph_LocalBuild)> {
   let summary = "`value` before, after and between the elements of each dim.";
   let arguments = (ins Graph_Tensor:$x, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high,
                        DenseI64ArrayAttr:$interior, F64Attr:$value);

@@ -94,6 +94,7 @@ ShardingRule ReshapeOp::getShardingRule() {
     }
   } else {
     rule = ReshapeFactors(shapeOf(getX()), getShape()).build();
+    rule.isReshape = true;
   }
   rule.partials = {{{0}, Splitting::Sum}, {{0}, Splitting::Max}};
   return rule;
@@ -136,7 +137,7 @@ ShardingRule SliceOp::getShardingRule() {
       if (from != 1)
         dims.operand.push_back(rule.addBlocked(from, BlockReason::Shifted));
       if (size != 1)
-        dims.result.push_back(rule.add(size));
+        dims.result.push_back(rule.addPlaced(size));
     }
     rule.operands[0].push_back(dims.operand);
     rule.results[0].push_back(dims.result);
@@ -181,9 +182,9 @@ ShardingRule PadOp::getShardingRule() {
       if (from != 1)
         dims.operand.push_back(alone == Splitting::Blocked
                                    ? rule.addBlocked(from, BlockReason::Shifted)
-                                   : rule.add(from, alone));
+                                   : rule.addPlaced(from, alone));
       if (size != 1)
-        dims.result.push_back(rule.add(size));
+        dims.result.push_back(rule.addPlaced(size));
     }
     rule.operands[0].push_back(dims.operand);
     rule.results[0].push_back(dims.result);

@@ -1,0 +1,164 @@
+"""Language models on a mesh: tensor, sequence and context parallelism, and dims that were several ones."""
+
+import json
+import re
+
+import numpy as np
+
+from . import support
+
+# With divided layers: what stands between blocks, the loss, and more layers to divide.
+MODEL = """
+#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+struct Block : nn::Module {
+  nn::LayerNorm ln_1{32}, ln_2{32};
+  nn::Linear q{32, 32}, k{32, 32}, v{32, 32}, proj{32, 32}, up{32, 128}, down{128, 32};
+  dl::Tensor forward(dl::Tensor x) {
+    auto heads = [](dl::Tensor t) { return t.unflatten(-1, {4, 8}).transpose(1, 2); };
+    auto y = ln_1(x);
+    y = F::scaled_dot_product_attention(heads(q(y)), heads(k(y)), heads(v(y)), {.is_causal = true});
+    x = (x + F::dropout(proj(y.transpose(1, 2).flatten(2)), 0.1))%(between)s;
+    return (x + down(F::gelu(up(ln_2(x)))))%(between)s;
+  }
+};
+struct Net : nn::Module {
+  nn::Embedding wte{%(words)s, 32};
+  nn::Sequential h{Block{}, Block{}, Block{}, Block{}};
+  nn::Linear head{32, %(words)s};
+  dl::Tensor forward(dl::Tensor x) { return head(h(wte(x)%(between)s)); }
+};
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TokenDataset("text.txt", {.length = 16, .batch_size = %(batch)s});
+  Net net;
+  dl::optim::AdamW optimizer(net.parameters(), {.lr = 0.01});
+  dl::parallel::pipeline(net, "pp", "h.*");
+  dl::parallel::tensor(net, {{"h.*.q", "colwise", "tp"}, {"h.*.k", "colwise", "tp"}, {"h.*.v", "colwise", "tp"}, {"h.*.proj", "rowwise", "tp"},
+                             {"h.*.up", "colwise", "tp"}, {"h.*.down", "rowwise", "tp"}%(tensor)s});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    optimizer.zero_grad();
+    auto loss = F::cross_entropy(%(loss)s);
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+TRANSPOSED = "net(b.data).transpose(1, 2), b.target"
+FLAT = "net(b.data).view({-1, %d}), b.target.view({-1})"
+
+
+class LanguageMesh(support.ToolTest):
+    def setUp(self):
+        super().setUp()
+        with open(self.path("text.txt"), "wb") as file:
+            file.write(np.random.default_rng(0).integers(0, 64, 8 * 16 * 7 + 1).astype(np.uint8).tobytes())
+
+    def write_model(self, between="", loss=TRANSPOSED, words=64, batch=8, tensor=""):
+        self.write("net.dl", MODEL % {"between": between, "loss": loss % words if "%" in loss else loss, "words": words, "batch": batch, "tensor": tensor})
+
+    def train(self, *options):
+        """The weights after six steps."""
+        self.dlcc("net.dl", "--dtype=f64", "-o", "net.plan", *options)
+        self.dlrun("net.plan", "--steps", "6", "--threads", "2", "--save-final", "w.safetensors", "-q")
+        return self.load("w.safetensors")
+
+    def check(self, expected, *options):
+        for name, value in self.train(*options).items():
+            np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
+
+    def moved(self, axis, *options):
+        """Bytes that rank 0 sends along an axis in a training step."""
+        said = self.dlcc("net.dl", *options, "--report", "-o", "net.plan")
+        number, unit = re.search(rf"along {axis}: \d+ exchanges, rank 0 sends ([\d.]+) (B|kB|MB)", said).groups()
+        return float(number) * {"B": 1, "kB": 1e3, "MB": 1e6}[unit]
+
+    def test_micro_batches_save_memory(self):
+        """Many small kernels, which could be fused across micro-batches."""
+        self.write_model()
+        found = {}
+        for micros in 1, 8:
+            report = json.loads(self.dlcc("net.dl", f"--microbatches={micros}", "--report=json", "-o", "net.plan"))
+            found[micros] = report["steps"][0]["programs"][0]["temporary_bytes"]
+        self.assertLess(found[8], 0.5 * found[1], found)
+
+    def test_sequence_and_context_parallelism(self):
+        """Rows between blocks divided along tp, as Megatron's sequence parallelism has them: a product whose weight is divided gathers
+        them, and one that leaves partial sums scatters these, bias and residual connection behind it. So no more moves than without."""
+        self.write_model()
+        expected = self.train()
+        moved = {}
+        for name, axis, meshes in (("plain", None, ["tp=2", "tp=4"]), ("sequence", "tp", ["tp=2", "tp=4", "dp=2,tp=2", "pp=2,tp=2", "tp=3"]),
+                                   ("context", "cp", ["cp=2", "cp=4", "cp=2,tp=2", "dp=2,cp=2"])):
+            self.write_model(f'.shard({{"dp", "{axis}", nullptr}})' if axis else "")
+            for mesh in meshes:
+                options = [f"--mesh={mesh}", *(["--microbatches=2", "--zero=1"] if "dp" in mesh or "pp" in mesh else [])]
+                self.check(expected, *options)
+                if mesh in ("tp=2", "tp=4"):
+                    moved[name, mesh] = self.moved("tp", *options)
+        for mesh in "tp=2", "tp=4":
+            self.assertLess(moved["sequence", mesh], 1.2 * moved["plain", mesh], moved)
+
+    def test_dims_that_were_several(self):
+        """[B*T, V] is divided as [B, T, V] was, so that a loss of flat rows moves no more than one of a sequence."""
+        self.write_model()
+        expected = self.train()
+        context = '.shard({"dp", "cp", nullptr})'
+        for mesh in "cp=2", "dp=2,cp=2", "dp=3,cp=2", "cp=3", "cp=2,pp=2":
+            options = [f"--mesh={mesh}", *(["--microbatches=2"] if "pp" in mesh or mesh == "dp=2,cp=2" else [])]
+            moved = []
+            for loss in TRANSPOSED, FLAT:
+                self.write_model(context, loss)
+                self.check(expected, *options)
+                moved.append(self.moved("cp", *options))
+            self.assertLess(moved[1], 1.02 * moved[0] + 64, mesh)
+
+    def test_a_batch_that_does_not_divide(self):
+        """Of 7 windows of 16 rows two ranks have 4 and 3, and their 64 and 48 rows are no halves of 112: nothing is gathered for that."""
+        self.write_model(loss=FLAT, batch=7)
+        expected = self.train()
+        for options in ["--mesh=dp=2"], ["--mesh=dp=3"], ["--mesh=dp=2,tp=2"], ["--mesh=dp=2", "--zero=3"]:
+            self.check(expected, *options)
+        uneven = self.moved("dp", "--mesh=dp=2")
+        self.write_model(loss=FLAT, batch=8)
+        self.assertLess(uneven, 1.02 * self.moved("dp", "--mesh=dp=2"))
+
+    def test_draws_on_flat_rows(self):
+        """Who draws has to know where its part begins: flat rows that are no block are gathered for that, and come out the same."""
+        self.write_model('.shard({"dp", "cp", nullptr})', "F::dropout(net(b.data).view({-1, 64}), 0.5), b.target.view({-1})")
+        self.check(self.train(), "--mesh=dp=2,cp=2")
+
+    def test_a_divided_table(self):
+        """Megatron's VocabParallelEmbedding: each rank looks up what its rows have, and parts are added up, if the table is larger than that;
+        a head that is divided, too, leaves parts of the loss."""
+        divided = ', {"wte", "colwise", "tp"}, {"head", "colwise", "tp"}'
+        for words, meshes in (64, ["tp=2", "tp=3"]), (2048, ["tp=2", "tp=4", "dp=2,tp=2", "tp=2,pp=2", "tp=3"]):
+            self.write_model(words=words)
+            expected = self.train()
+            self.write_model(words=words, tensor=divided)
+            for mesh in meshes:
+                self.check(expected, f"--mesh={mesh}", *(["--microbatches=2", "--zero=1"] if "pp" in mesh else []))
+        # 128 rows of 32 numbers, not 2048: a sum over two ranks moves each row once.
+        self.write_model(words=2048)
+        plain = self.moved("tp", "--mesh=tp=2")
+        self.write_model(words=2048, tensor=divided)
+        self.assertLess(self.moved("tp", "--mesh=tp=2") - plain, 3.5 * 128 * 32 * 4)
+        self.assertIn("target out of range [0, 64), item 7 of the batch", self.wrong_token())
+
+    def wrong_token(self):
+        """What a run says of a token that is in no part of a table."""
+        with open(self.path("text.txt"), "wb") as file:
+            file.write(bytes([1] * (8 * 16 * 3)) + b"\xff" + bytes([1] * 200))
+        self.write_model(words=64, loss=FLAT, tensor=', {"wte", "colwise", "tp"}')
+        self.dlcc("net.dl", "-o", "net.plan", "--mesh=tp=2")
+        said = support.dltools.call([support.dltools.DLRUN, "net.plan", "--epochs", "1"], self.folder)
+        self.assertEqual(said.returncode, 1, said.stderr)
+        return said.stderr
+
+
+if __name__ == "__main__":
+    support.unittest.main()
