@@ -8,11 +8,17 @@ def ShardSteps : Pass<"shard-steps", "::mlir::ModuleOp"> {
   let description = [{
     Goes through each step in its order. Batches are divided along the mesh's data axis, states as
     ZeRO and the user say. An op is divided as its operands are, by its sharding rule: where they
-    disagree a parameter decides that the user has placed, else the larger one; the gradient of such a
-    parameter comes as it lies. Whoever needs an operand in another way reads a graph.reshard of
-    it. Sums along an axis that divides what is summed are partial: they stay so through what is
-    linear in them, and are added up in front of everything else, gradients at the border of
-    micro-batch and update, and in parts where they will meet what is divided along the same axis. The shapes are still those of the whole, and so is the meaning.
+    disagree a parameter decides that the user has placed, else the one that is divided more finely, for
+    the other is cut without an exchange, else the larger one; the gradient of such a parameter comes as
+    it lies. Whoever needs an operand in another way reads a graph.reshard of it. A dim that is several
+    ones, [B*T], is divided as they are, in digits, also where its parts are no blocks.
+
+    Sums along an axis that divides what is summed are partial: they stay so through what is linear in
+    them, and are added up in front of everything else: what is divided along the same axis, and would
+    have to be gathered; all readers, if one of them needs the sum; gradients at the border of
+    micro-batch and update; and in parts where they will meet what is divided along the same axis. An
+    operand that is divided where parts of results add up, but costs no work, is gathered if that moves
+    less (a lookup in a small table). The shapes are still those of the whole, and so is the meaning.
 
     ```mlir
     graph.mesh [#graph.axis<"dp" = 2>] data "dp"

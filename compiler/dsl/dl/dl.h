@@ -8,6 +8,7 @@
 #include "distributions.h"
 #include "embedding_layers.h"
 #include "image_layers.h"
+#include "muon.h"
 #include "optim.h"
 #include "parallel.h"
 #include "program.h"
