@@ -4,6 +4,7 @@
 #include "passes/schedule/Sources.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/Sequence.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 #include <tuple>
 
@@ -70,6 +71,47 @@ void describeMemory(plan::ProgramOp program, const SymbolTable &kernels,
   });
 }
 
+/// "h.*.proj/all_to_all" of h.0.proj, h.1.proj and so on.
+std::string placeOf(plan::SourceAttr source) {
+  SmallVector<StringRef> names;
+  StringRef module = source.getModule(), op = source.getOp();
+  if (!module.empty())
+    module.split(names, '.');
+  for (StringRef &name : names)
+    if (llvm::all_of(name, llvm::isDigit))
+      name = "*";
+  std::string path = llvm::join(names, ".");
+  return path.empty() ? op.str() : path + "/" + op.str();
+}
+
+/// Those that it names first.
+std::string placesOf(ArrayAttr sources) {
+  constexpr size_t kMostNames = 2;
+  std::vector<std::string> places;
+  for (auto source : sources.getAsRange<plan::SourceAttr>())
+    if (std::string place = placeOf(source); !llvm::is_contained(places, place))
+      places.push_back(place);
+  std::string text = llvm::join(ArrayRef(places).take_front(kMostNames), ", ");
+  if (places.size() > kMostNames)
+    text += " and " + std::to_string(places.size() - kMostNames) + " more";
+  return text;
+}
+
+void addPart(plan::CommunicateOp exchange, int64_t bytes,
+             CommunicationReport &along) {
+  std::string what = placesOf(exchange.getSources()), location;
+  if (!exchange.getSources().empty())
+    location =
+        cast<plan::SourceAttr>(exchange.getSources()[0]).getLocation().str();
+  auto part = llvm::find_if(along.parts, [&](const ExchangeReport &one) {
+    return one.what == what && one.location == location;
+  });
+  if (part == along.parts.end())
+    part = along.parts.insert(part, {what, location, 0, 0});
+  ++part->exchanges;
+  part->bytes += bytes;
+}
+
 /// Bytes that the plan's first rank sends to others.
 void addExchange(plan::CommunicateOp exchange, const SymbolTable &symbols,
                  ProgramReport &report) {
@@ -91,12 +133,14 @@ void addExchange(plan::CommunicateOp exchange, const SymbolTable &symbols,
   auto known = llvm::find_if(report.communication,
                              [&](const auto &one) { return one.axes == axes; });
   if (known == report.communication.end())
-    known = report.communication.insert(known, {axes, 0, 0});
+    known = report.communication.insert(known, {axes, 0, 0, {}});
   ++known->exchanges;
+  int64_t bytes = 0;
   std::vector<plan::Access> accesses = exchange.getAccesses(symbols);
   for (auto [peer, access] : llvm::zip(exchange.getSendPeers(), accesses))
-    known->bytes +=
-        peer == (exchange.getRelative() ? 0 : own) ? 0 : access.bytes;
+    bytes += peer == (exchange.getRelative() ? 0 : own) ? 0 : access.bytes;
+  known->bytes += bytes;
+  addPart(exchange, bytes, *known);
 }
 
 } // namespace
@@ -182,6 +226,10 @@ void CompileReport::describeProgram(plan::ProgramOp program,
       kernel.ops.push_back(
           {schedule::pathOf(source), source.getLocation().str()});
   }
+  for (CommunicationReport &along : report.communication)
+    llvm::stable_sort(along.parts, [](const auto &a, const auto &b) {
+      return a.bytes > b.bytes;
+    });
   if (isGpu)
     report.onGpu = predictTime(program, symbols, machine);
   describeMemory(program, symbols, report);

@@ -17,10 +17,18 @@ struct MemoryItem {
   int64_t bytes = 0;
 };
 
+/// Exchanges that equal layers have at one place of the model.
+struct ExchangeReport {
+  std::string what; // "h.*.proj/all_to_all", or "a, b and 3 more" of a bucket
+  std::string location;
+  int64_t exchanges = 0, bytes = 0;
+};
+
 /// What rank 0 sends to others along some axes.
 struct CommunicationReport {
   std::string axes; // "dp", "dp,tp"
   int64_t exchanges = 0, bytes = 0;
+  std::vector<ExchangeReport> parts; // those of most bytes first
 };
 
 /// What a program is expected to take on a GPU.

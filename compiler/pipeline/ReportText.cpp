@@ -109,6 +109,30 @@ void addTime(const ProgramReport &program, llvm::raw_ostream &out) {
       << milliseconds(time.copySeconds) << "\n";
 }
 
+/// The exchanges that move most, and how many others there are.
+void addCommunication(const CommunicationReport &along,
+                      llvm::raw_ostream &out) {
+  constexpr size_t kMostLines = 8;
+  out << "  along " << along.axes << ": " << along.exchanges
+      << " exchanges, rank 0 sends " << quantity(along.bytes, "B")
+      << " to others:\n";
+  size_t shown = std::min(along.parts.size(), kMostLines);
+  for (const ExchangeReport &part :
+       llvm::ArrayRef(along.parts).take_front(shown))
+    out << llvm::formatv("  {0,12} in {1}  {2}  {3}\n",
+                         quantity(part.bytes, "B"), part.exchanges, part.what,
+                         part.location);
+  ExchangeReport rest;
+  for (const ExchangeReport &part :
+       llvm::ArrayRef(along.parts).drop_front(shown)) {
+    rest.exchanges += part.exchanges;
+    rest.bytes += part.bytes;
+  }
+  if (rest.exchanges)
+    out << llvm::formatv("  {0,12} in {1}  others\n", quantity(rest.bytes, "B"),
+                         rest.exchanges);
+}
+
 void addProgram(const StepReport &step, const ProgramReport &program,
                 llvm::raw_ostream &out) {
   out << "\nstep " << step.name;
@@ -121,9 +145,7 @@ void addProgram(const StepReport &step, const ProgramReport &program,
       << " moved, ";
   addTime(program, out);
   for (const CommunicationReport &along : program.communication)
-    out << "  along " << along.axes << ": " << along.exchanges
-        << " exchanges, rank 0 sends " << quantity(along.bytes, "B")
-        << " to others\n";
+    addCommunication(along, out);
   if (program.madeAgain)
     out << "  made again in the backward: "
         << llvm::formatv(
@@ -240,10 +262,18 @@ llvm::json::Object toJson(const ProgramReport &program) {
                                        {"location", item.location},
                                        {"bytes", item.bytes}});
   llvm::json::Array communication;
-  for (const CommunicationReport &along : program.communication)
+  for (const CommunicationReport &along : program.communication) {
+    llvm::json::Array parts;
+    for (const ExchangeReport &part : along.parts)
+      parts.push_back(llvm::json::Object{{"what", part.what},
+                                         {"location", part.location},
+                                         {"exchanges", part.exchanges},
+                                         {"bytes", part.bytes}});
     communication.push_back(llvm::json::Object{{"axes", along.axes},
                                                {"exchanges", along.exchanges},
-                                               {"bytes", along.bytes}});
+                                               {"bytes", along.bytes},
+                                               {"parts", std::move(parts)}});
+  }
   llvm::json::Value onGpu = nullptr;
   if (program.onGpu)
     onGpu = toJson(*program.onGpu);

@@ -147,6 +147,8 @@ class LanguageMesh(support.ToolTest):
         plain = self.moved("tp", "--mesh=tp=2")
         self.write_model(words=2048, tensor=divided)
         self.assertLess(self.moved("tp", "--mesh=tp=2") - plain, 3.5 * 128 * 32 * 4)
+        said = self.dlcc("net.dl", "--mesh=tp=2", "--report", "-o", "net.plan")
+        self.assertRegex(said, r"65\.54 kB in 4  h\.\*\.proj/all_to_all  net\.dl:\d")  # of four blocks, 16 kB each
         self.assertIn("target out of range [0, 64), item 7 of the batch", self.wrong_token())
 
     def wrong_token(self):
