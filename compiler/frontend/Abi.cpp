@@ -280,10 +280,14 @@ void dl_update_end(void) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.endUpdate();
 }
-int dl_slot(int parameter, const char *name, double initial,
-            int scalar) noexcept {
+int dl_slot(int parameter, const char *name, double initial, const dl_int *dims,
+            int rank) noexcept {
   Guard::InOurCode guard;
-  return evaluation->graph.slot(parameter, text(name), initial, scalar != 0);
+  std::optional<std::vector<int64_t>> shape;
+  if (rank >= 0)
+    shape.emplace(dims, dims + rank);
+  return evaluation->graph.slot(parameter, text(name), initial, shape,
+                                rank == DL_SLOT_NUMBER);
 }
 void dl_slot_assign(int parameter, const char *name, int tensor) noexcept {
   Guard::InOurCode guard;

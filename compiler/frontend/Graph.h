@@ -96,7 +96,9 @@ public:
   /// The next parameter of the group that has a gradient, or -1.
   int nextUpdated(int &gradient);
   void endUpdate();
-  int slot(int handle, const std::string &name, double initial, bool scalar);
+  /// Like the parameter, if no shape is given.
+  int slot(int handle, const std::string &name, double initial,
+           const std::optional<std::vector<int64_t>> &shape, bool isNumber);
   void assignSlot(int handle, const std::string &name, int value);
   int updateNumber(int handle);
 

@@ -217,11 +217,14 @@ int Graph::nextUpdated(int &gradient) {
 }
 
 int Graph::slot(int handle, const std::string &name, double initial,
-                bool scalar) {
+                const std::optional<std::vector<int64_t>> &shape,
+                bool isNumber) {
   int number = parameterOf(handle, "optimizer.step");
   StateKey key = slotOf(update->optimizer, number, name);
   RankedTensorType type = parameters[static_cast<size_t>(number)].type;
-  if (scalar)
+  if (shape)
+    type = RankedTensorType::get(*shape, type.getElementType());
+  if (isNumber)
     type = RankedTensorType::get({}, builder.getF64Type());
   slots.try_emplace(key, Slot{type, initial});
   return addHandle(stateValue(key, type));

@@ -63,7 +63,7 @@ static constexpr llvm::StringLiteral kVocabulary =
     "bilinear "
     // optimizers and schedulers
     "Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS "
-    "Adafactor LAMB "
+    "LAMB "
     "SparseAdam ParamGroup lr_scheduler LambdaLR MultiplicativeLR StepLR "
     "MultiStepLR ConstantLR LinearLR "
     "ExponentialLR PolynomialLR CosineAnnealingLR CosineAnnealingWarmRestarts "

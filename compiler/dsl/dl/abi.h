@@ -212,10 +212,13 @@ int dl_optimizer_step(int optimizer, int group, const char *op,
 void dl_update_begin(int optimizer, int group) noexcept;
 int dl_update_next(int *gradient) noexcept;
 void dl_update_end(void) noexcept;
-// A slot of the parameter, with this value in all elements at first; `scalar`:
-// one f64. dl_slot_assign without a name changes the parameter.
-int dl_slot(int parameter, const char *name, double initial,
-            int scalar) noexcept;
+// A slot of the parameter, with this value in all elements at first: like the
+// parameter (DL_SLOT_LIKE), one f64 (DL_SLOT_NUMBER), or of this rank and shape
+// in the type of the parameter. dl_slot_assign without a name changes the
+// parameter.
+enum { DL_SLOT_LIKE = -1, DL_SLOT_NUMBER = -2 };
+int dl_slot(int parameter, const char *name, double initial, const dl_int *dims,
+            int rank) noexcept;
 void dl_slot_assign(int parameter, const char *name, int tensor) noexcept;
 // The number of this update of the parameter, from 1: one f64.
 int dl_update_number(int parameter) noexcept;

@@ -1,5 +1,6 @@
 #pragma once
 // <dl/dl.h>: write `void dl_main(dl::Program &p)`, see examples/.
+#include "adafactor.h"
 #include "adam_family.h"
 #include "averaging.h"
 #include "checkpoint.h"

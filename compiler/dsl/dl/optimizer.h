@@ -47,12 +47,18 @@ public:
       : id(parameter.id), parameter(held(parameter)), gradient(gradient) {}
   Tensor slot(const char *name, double initial = 0) const {
     Tensor value;
-    value.id = dl_slot(id, name, initial, false);
+    value.id = dl_slot(id, name, initial, nullptr, DL_SLOT_LIKE);
+    return value;
+  }
+  /// Of another shape than the parameter.
+  Tensor slot(const char *name, const Shape &shape) const {
+    Tensor value;
+    value.id = dl_slot(id, name, 0, shape.dims, shape.rank);
     return value;
   }
   /// One f64 instead of a tensor.
   Scalar number(const char *name, double initial) const {
-    return Scalar::from(dl_slot(id, name, initial, true));
+    return Scalar::from(dl_slot(id, name, initial, nullptr, DL_SLOT_NUMBER));
   }
   /// Which update of the parameter this is, from 1.
   Scalar count() const { return Scalar::from(dl_update_number(id)); }
