@@ -84,7 +84,10 @@ Value StepSharder::reshard(Value value, const TensorSharding &to) {
   builder.setInsertionPointAfterValue(value);
   if (again)
     builder.setInsertionPoint(current);
-  Location loc = graph::withRole(value.getLoc(), role);
+  // An argument is nowhere in the program but where it is read.
+  Location place =
+      value.getDefiningOp() || !current ? value.getLoc() : current->getLoc();
+  Location loc = graph::withRole(graph::withoutRole(place), role);
   Value made = graph::ReshardOp::create(builder, loc, value.getType(), value,
                                         from.attr(mesh), attr);
   resharded[key] = made;
