@@ -27,7 +27,7 @@ public:
                    OpBuilder &at)
       : step(step), mesh(mesh), shardings(shardings), ranks(ranks),
         coordinates(mesh.coordinates(ranks.ranks.front())), at(at),
-        builder(step.getContext()), micro(step, mesh),
+        builder(step.getContext()), micro(step, mesh, shardings),
         reshards(mesh, coordinates, nextOrder), parts(mesh.microBatches) {}
 
   LogicalResult run() {

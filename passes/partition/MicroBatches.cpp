@@ -24,7 +24,8 @@ bool addsMicroBatches(graph::ReshardOp op, const Mesh &mesh) {
   return partial(from) && !to.uses(*mesh.time);
 }
 
-MicroBatches::MicroBatches(graph::StepOp step, const Mesh &mesh)
+MicroBatches::MicroBatches(graph::StepOp step, const Mesh &mesh,
+                           const OpShardings &shardings)
     : step(step), mesh(mesh) {
   if (!mesh.time || !step->hasAttr(kMicroBatches))
     return;
@@ -36,8 +37,8 @@ MicroBatches::MicroBatches(graph::StepOp step, const Mesh &mesh)
       return values.contains(operand);
     });
     // (Also of what all have: each micro-batch's own part of it.)
-    if (auto factors = op.getAttrOfType<graph::ShardingAttr>(kFactors))
-      reads |= TensorSharding::of(factors, mesh).uses(*mesh.time);
+    if (auto it = shardings.find(&op); it != shardings.end())
+      reads |= llvm::is_contained(it->second.axes(), *mesh.time);
     bool makes = reads;
     if (auto reshard = dyn_cast<graph::ReshardOp>(op)) {
       makes = TensorSharding::of(reshard.getTo(), mesh).uses(*mesh.time);

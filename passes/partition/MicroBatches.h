@@ -15,7 +15,8 @@ struct WorkItem {
 /// Which values and ops there are once for each micro-batch.
 class MicroBatches {
 public:
-  MicroBatches(graph::StepOp step, const Mesh &mesh);
+  MicroBatches(graph::StepOp step, const Mesh &mesh,
+               const OpShardings &shardings);
 
   bool isPerMicro(mlir::Value value) const { return values.contains(value); }
   bool isPerMicro(mlir::Operation *op) const { return ops.contains(op); }

@@ -53,18 +53,28 @@ bool OpSharding::mayDivide(const FactorShardings &divided) const {
   });
 }
 
-void OpSharding::divide(const graph::DimFactors &factorsOfDim,
-                        const DimSharding &like) {
-  if (like.isWhole())
-    return;
+bool OpSharding::divideJust(const graph::DimFactors &factorsOfDim,
+                            const DimSharding &like) {
   std::optional<FactorShardings> divided = this->divided(factorsOfDim, like);
   if (!divided || !mayDivide(*divided))
-    return;
+    return false;
   auto before = factors;
   for (auto &[factor, one] : *divided)
     factors[factor] = one;
-  if (dim(factorsOfDim) != like || whyNotSplit() != graph::BlockReason::None)
-    factors = before;
+  if (dim(factorsOfDim) == like && whyNotSplit() == graph::BlockReason::None)
+    return true;
+  factors = before;
+  return false;
+}
+
+void OpSharding::divide(const graph::DimFactors &factorsOfDim,
+                        const DimSharding &like) {
+  DimSharding coarse = like;
+  while (!coarse.isWhole() && !divideJust(factorsOfDim, coarse)) {
+    if (coarse.digits.empty())
+      return;
+    coarse.erase(coarse.allAxes().back(), mesh);
+  }
 }
 
 DimSharding OpSharding::dim(const graph::DimFactors &dim) const {

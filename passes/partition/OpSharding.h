@@ -19,7 +19,8 @@ struct OpSharding {
 
   /// Divides a dim of these factors like this, unless one of them may not be,
   /// an axis is in use, or it is divided in another way; more finely it may be:
-  /// cutting an operand moves nothing.
+  /// cutting an operand moves nothing. What needs blocks gets the coarser ones
+  /// that there are without the last axes.
   void divide(const graph::DimFactors &dim, const DimSharding &like);
   /// How operand `i` has to lie, of what is partial in it that which may stay.
   TensorSharding operand(unsigned i, const TensorSharding &current) const;
@@ -42,6 +43,7 @@ private:
   /// where they are counted otherwise.
   std::optional<FactorShardings> divided(const graph::DimFactors &dim,
                                          const DimSharding &like) const;
+  bool divideJust(const graph::DimFactors &dim, const DimSharding &like);
   bool mayDivide(const FactorShardings &divided) const;
   DimSharding dim(const graph::DimFactors &dim) const;
   /// With a factor for each digit.
@@ -52,6 +54,9 @@ private:
 
   std::reference_wrapper<const Mesh> mesh;
 };
+
+/// How the ops of a module are divided; others are done by all ranks alike.
+using OpShardings = llvm::DenseMap<mlir::Operation *, OpSharding>;
 
 /// graph::localize, made of the op's own attributes: what passes have noted on
 /// it is not among those of local ops.

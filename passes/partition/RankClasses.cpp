@@ -97,9 +97,28 @@ private:
       signature.push_back(coordinates[*mesh.stages]);
     for (unsigned axis : origins)
       signature.push_back(coordinates[axis] == 0);
-    for (Operation *op : placed)
-      signature.push_back(structureOf(op, coordinates));
+    for (Operation *op : placed) {
+      int64_t micros = dependsOnMicroBatch(op) ? mesh.microBatches : 1;
+      for (int64_t m = 0; m < micros; ++m) {
+        Coordinates at = coordinates;
+        if (mesh.time)
+          at[*mesh.time] = m;
+        signature.push_back(structureOf(op, at));
+      }
+    }
     return signature;
+  }
+
+  /// Whether the local ops of micro-batches may differ in kind, as those of
+  /// ranks may: by where their parts begin.
+  bool dependsOnMicroBatch(Operation *op) const {
+    const OpSharding &sharding = shardings.at(op);
+    return mesh.time && llvm::any_of(llvm::zip_equal(sharding.rule.factors,
+                                                     sharding.factors),
+                                     [&](const auto &one) {
+                                       return std::get<0>(one).isPlaced &&
+                                              std::get<1>(one).uses(*mesh.time);
+                                     });
   }
 
   /// A hash of the local ops without constants of launches. It depends on the

@@ -5,9 +5,6 @@
 
 namespace dl::partition {
 
-/// How the ops of a module are divided; others are done by all ranks alike.
-using OpShardings = llvm::DenseMap<mlir::Operation *, OpSharding>;
-
 /// Ranks with parts of equal shapes, whose local ops are the same but for
 /// constants of launches.
 struct RankClass {

@@ -245,9 +245,22 @@ void StepSharder::divideAsPlaced(Operation *op, OpSharding &sharding) {
 /// Whether less moves if all ranks get the operand than if they add up the
 /// parts of a result that it takes no work to make, as a lookup in a small
 /// table is.
-static bool isBetterWhole(OpOperand &operand, const graph::ShardingRule &rule,
-                          const graph::DimFactors &factors) {
+bool StepSharder::isBetterWhole(OpOperand &operand,
+                                const graph::ShardingRule &rule,
+                                const graph::DimFactors &factors) const {
   Operation *op = operand.getOwner();
+  // Of the result a rank has what the others divide it into. (All
+  // micro-batches of a table that is gathered once.)
+  int64_t elements = graph::numElements(op->getResult(0));
+  Axes known;
+  for (Value other : op->getOperands())
+    for (const DimSharding &dim : of(other).dims)
+      for (unsigned axis : dim.allAxes())
+        if (other != operand.get() && axis != mesh.time &&
+            !llvm::is_contained(known, axis)) {
+          known.push_back(axis);
+          elements = llvm::divideCeil(elements, mesh.size(axis));
+        }
   auto cost = dyn_cast<graph::CostOpInterface>(op);
   return cost && cost.getFlops() == 0 &&
          llvm::any_of(factors,
@@ -255,8 +268,7 @@ static bool isBetterWhole(OpOperand &operand, const graph::ShardingRule &rule,
                         return rule.factors[f].splitting ==
                                graph::Splitting::Sum;
                       }) &&
-         2 * graph::numElements(op->getResult(0)) >=
-             graph::numElements(operand.get());
+         2 * elements >= graph::numElements(operand.get());
 }
 
 /// What the user has placed first, then the largest operand.

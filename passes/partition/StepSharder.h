@@ -29,6 +29,8 @@ private:
   void passPartials(mlir::Operation *op, OpSharding &sharding);
   void divideAsPlaced(mlir::Operation *op, OpSharding &sharding);
   void divideAsOperands(mlir::Operation *op, OpSharding &sharding);
+  bool isBetterWhole(mlir::OpOperand &operand, const graph::ShardingRule &rule,
+                     const graph::DimFactors &factors) const;
   bool feedsNormsOnly(mlir::Operation *op) const;
 
   // StepReshards.cpp

@@ -52,6 +52,10 @@ private:
       const TensorSharding &has = shardings.at(reshard.getX());
       if (!(has == TensorSharding::of(reshard.getFrom(), mesh)))
         return errorAt(op, 0, has) << "not as the reshard says";
+      if (has.hasDigits() ||
+          TensorSharding::of(reshard.getTo(), mesh).hasDigits())
+        return op->emitError("moves what lies in no blocks; the dims that it "
+                             "once had are moved");
       shardings.try_emplace(reshard.getResult(),
                             TensorSharding::of(reshard.getTo(), mesh));
       return success();
@@ -64,6 +68,8 @@ private:
       return success();
     }
     OpSharding sharding = OpSharding::of(op, mesh);
+    if (failed(verifyDigits(op, sharding)))
+      return failure();
     if (sharding.whyNotSplit() != graph::BlockReason::None)
       return op->emitError("cannot be divided so: ")
              << graph::ruleText(sharding.rule);
@@ -78,6 +84,26 @@ private:
       return failure();
     for (OpResult result : op->getResults())
       shardings.try_emplace(result, sharding.result(result.getResultNumber()));
+    return success();
+  }
+
+  /// Digits make the factor, and each axis divides one of them.
+  LogicalResult verifyDigits(Operation *op, const OpSharding &sharding) {
+    llvm::SmallDenseSet<unsigned> axes;
+    for (auto [factor, dim] :
+         llvm::zip_equal(sharding.rule.factors, sharding.factors)) {
+      int64_t size = 1;
+      for (const Digit &digit : dim.digitsOf(factor.size))
+        size *= digit.size;
+      if (size != factor.size)
+        return op->emitError("digits of ")
+               << size << " for a factor of " << factor.size << ": "
+               << graph::ruleText(sharding.rule);
+      for (unsigned axis : dim.allAxes())
+        if (!axes.insert(axis).second)
+          return op->emitError("the axis '")
+                 << mesh.name(axis).getValue() << "' divides it twice";
+    }
     return success();
   }
 

@@ -15,8 +15,10 @@ TensorSharding wantedBy(graph::ShardOp shard, const TensorSharding &has,
     if (std::optional<unsigned> axis = mesh.axis(name))
       dim.axes.push_back(*axis);
     // Micro-batches of what is divided along the data axis stay apart.
-    if (mesh.time && llvm::is_contained(from.axes, *mesh.time) &&
-        ArrayRef(from.axes).drop_back() == ArrayRef(dim.axes))
+    const Axes &outer =
+        from.digits.empty() ? from.axes : from.digits.front().axes;
+    if (mesh.time && llvm::is_contained(outer, *mesh.time) &&
+        ArrayRef(outer).drop_back() == ArrayRef(dim.axes))
       dim.axes.push_back(*mesh.time);
   }
   return wanted;
@@ -37,13 +39,18 @@ static bool mayTakePartial(Operation *user, Value sum, unsigned axis,
   if (isa<graph::GradientOp, graph::ShardOp, graph::ReshardOp>(user))
     return true;
   SmallVector<unsigned, 2> partial;
+  int64_t elements = 0;
   for (OpOperand &operand : user->getOpOperands()) {
     const TensorSharding *lies = known(operand.get());
-    if (lies && llvm::is_contained(lies->sum, axis))
+    if (lies && llvm::is_contained(lies->sum, axis)) {
       partial.push_back(operand.getOperandNumber());
-    else if (lies && lies->uses(axis))
+      elements = std::max(elements, graph::numElements(operand.get()));
+    } else if (lies && lies->uses(axis))
       return false; // It would have to be gathered.
   }
+  if (user->getNumResults() > 0 &&
+      graph::numElements(user->getResult(0)) > elements)
+    return false; // There would be more to exchange.
   graph::ShardingRule rule = graph::shardingRule(user);
   return llvm::any_of(rule.partials, [&](const graph::PartialRule &one) {
     return one.kind == graph::Splitting::Sum && one.operands == partial;

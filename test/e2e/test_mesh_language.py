@@ -130,7 +130,12 @@ class LanguageMesh(support.ToolTest):
     def test_draws_on_flat_rows(self):
         """Who draws has to know where its part begins: flat rows that are no block are gathered for that, and come out the same."""
         self.write_model('.shard({"dp", "cp", nullptr})', "F::dropout(net(b.data).view({-1, 64}), 0.5), b.target.view({-1})")
-        self.check(self.train(), "--mesh=dp=2,cp=2")
+        expected = self.train()
+        for options in ["--mesh=dp=2,cp=2"], ["--mesh=dp=4,cp=2"], ["--mesh=dp=2,cp=2", "--microbatches=2"]:
+            self.check(expected, *options)
+        # Along dp they are blocks, and stay so.
+        gathered = [line for line in self.dlcc("net.dl", "--mesh=dp=4,cp=2", "--report", "-o", "net.plan").splitlines() if "over dp:" in line and "[128,64]" in line]
+        self.assertEqual(gathered, [])
 
     def test_a_divided_table(self):
         """Megatron's VocabParallelEmbedding: each rank looks up what its rows have, and parts are added up, if the table is larger than that;
@@ -150,6 +155,38 @@ class LanguageMesh(support.ToolTest):
         said = self.dlcc("net.dl", "--mesh=tp=2", "--report", "-o", "net.plan")
         self.assertRegex(said, r"65\.54 kB in 4  h\.\*\.proj/all_to_all  net\.dl:\d")  # of four blocks, 16 kB each
         self.assertIn("target out of range [0, 64), item 7 of the batch", self.wrong_token())
+
+    def test_a_large_batch_of_a_divided_table(self):
+        """What is looked up is divided along dp, too: of 48 windows 6 are a rank's, whose rows are fewer than those of the table."""
+        divided = ', {"wte", "colwise", "tp"}'
+        self.write_model(words=700, batch=48)
+        plain = self.moved("tp", "--mesh=dp=8,tp=2")
+        self.write_model(words=700, batch=48, tensor=divided)
+        self.assertLess(self.moved("tp", "--mesh=dp=8,tp=2") - plain, 1.5 * 6 * 16 * 32 * 4)
+
+    def test_parts_that_micro_batches_make(self):
+        """What all micro-batches have, each makes its own part of; they differ where it is padded."""
+        self.write("net.dl", support.HEAD + """
+struct Net : nn::Module {
+  nn::Embedding emb{300, 8};
+  dl::Tensor forward(dl::Tensor x) { return emb(x) * 0.5 + F::pad(emb.weight.narrow(0, 0, 5).unsqueeze(1), {0, 0, 0, 0, 0, 1}) * 0.25; }
+};
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TokenDataset("text.txt", {.length = 8, .batch_size = 6, .drop_last = true});
+  Net net;
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = net(b.data).sin().square().mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+""")
+        expected = self.train()
+        for options in ["--microbatches=2"], ["--microbatches=3"], ["--mesh=dp=2"], ["--mesh=dp=3", "--microbatches=2"], ["--mesh=dp=2", "--microbatches=3", "--zero=1"]:
+            self.check(expected, *options)
 
     def wrong_token(self):
         """What a run says of a token that is in no part of a table."""

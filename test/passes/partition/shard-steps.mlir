@@ -225,6 +225,7 @@ graph.mesh [#graph.axis<"dp" = 2>, #graph.axis<"cp" = 2>] data "dp"
 // CHECK: %[[CUT:.*]] = graph.reshard %[[APART]] {from = #graph.sharding<{{\[\[}}"dp"], [], []], sum [], max []>, to = #graph.sharding<{{\[\[}}"dp"], ["cp"], []], sum [], max []>}
 // CHECK: %[[TARGETS:.*]] = graph.reshape %[[CUT]] {{.*}}shape = array<i64: 24, 1>
 // CHECK: graph.gather %[[ROWS]], %[[TARGETS]] {{.*}}graph.factors = #graph.sharding<{{\[\[\[}}6, "dp"], [4, "cp"]], []], sum [], max []>
+// CHECK: graph.sum {{.*}}graph.factors = #graph.sharding<{{\[\[\[}}6, "dp"], [4, "cp"]]], sum [], max []>
 graph.step @digits(%x: tensor<6x4x5xf32> input 0, %t: tensor<6x4xi64> input 1) -> (tensor<f32> metric "loss")
     of "train" training batch 6 dataset 0 {
   %h = graph.shard %x {axes = "dp,cp,"} : (tensor<6x4x5xf32>) -> tensor<6x4x5xf32>
@@ -248,6 +249,22 @@ graph.step @draws(%x: tensor<7x4xf32> input 0, %s: tensor<8xi64> scalars) -> (te
   %rows = graph.reshape %x {shape = array<i64: 28>} : (tensor<7x4xf32>) -> tensor<28xf32>
   %kept = graph.dropout %rows, %s {key = 1, p = 5.000000e-01 : f64} : (tensor<28xf32>, tensor<8xi64>) -> tensor<28xf32>
   %loss = graph.sum %kept {dims = array<i64: 0>} : (tensor<28xf32>) -> tensor<f32>
+  graph.return %loss : tensor<f32>
+}
+
+// -----
+
+// Of rows that several axes divide, those stay divided that are blocks: only along cp there is something to gather.
+graph.mesh [#graph.axis<"dp" = 2>, #graph.axis<"cp" = 2>] data "dp"
+// CHECK-LABEL: graph.step @draws_of_blocks
+// CHECK: graph.reshard {{.*}}from = #graph.sharding<{{\[\[}}"dp"], ["cp"]], sum [], max []>, to = #graph.sharding<{{\[\[}}"dp"], []], sum [], max []>
+// CHECK: graph.dropout {{.*}}graph.factors = #graph.sharding<{{\[\[}}"dp"], []], sum [], max []>
+graph.step @draws_of_blocks(%x: tensor<6x4xf32> input 0, %s: tensor<8xi64> scalars) -> (tensor<f32> metric "loss")
+    of "train" training batch 6 dataset 0 {
+  %h = graph.shard %x {axes = "dp,cp"} : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  %rows = graph.reshape %h {shape = array<i64: 24>} : (tensor<6x4xf32>) -> tensor<24xf32>
+  %kept = graph.dropout %rows, %s {key = 1, p = 5.000000e-01 : f64} : (tensor<24xf32>, tensor<8xi64>) -> tensor<24xf32>
+  %loss = graph.sum %kept {dims = array<i64: 0>} : (tensor<24xf32>) -> tensor<f32>
   graph.return %loss : tensor<f32>
 }
 

@@ -35,3 +35,30 @@ graph.step @reshard(%x: tensor<6xf32> input 0) -> (tensor<6xf32> metric "e") att
   %s = graph.reshard %x {from = #graph.sharding<[[]], sum ["dp"], max []>, to = #graph.sharding<[[]], sum [], max []>} : (tensor<6xf32>) -> tensor<6xf32>
   graph.return %s : tensor<6xf32>
 }
+
+// -----
+
+graph.mesh [#graph.axis<"dp" = 2>, #graph.axis<"cp" = 2>] data "dp"
+graph.step @digits(%x: tensor<24xf32> input 0) -> (tensor<24xf32> metric "e") {
+  // expected-error@+1 {{digits of 20 for a factor of 24}}
+  %e = graph.exp %x {graph.factors = #graph.sharding<[[[5, "dp"], [4, "cp"]]], sum [], max []>} : (tensor<24xf32>) -> tensor<24xf32>
+  graph.return %e : tensor<24xf32>
+}
+
+// -----
+
+graph.mesh [#graph.axis<"dp" = 2>, #graph.axis<"cp" = 2>] data "dp"
+graph.step @twice(%x: tensor<24xf32> input 0) -> (tensor<24xf32> metric "e") {
+  // expected-error@+1 {{the axis 'cp' divides it twice}}
+  %e = graph.exp %x {graph.factors = #graph.sharding<[[[6, "cp"], [4, "cp"]]], sum [], max []>} : (tensor<24xf32>) -> tensor<24xf32>
+  graph.return %e : tensor<24xf32>
+}
+
+// -----
+
+graph.mesh [#graph.axis<"dp" = 2>, #graph.axis<"cp" = 2>] data "dp"
+graph.step @moved(%x: tensor<24xf32> input 0) -> (tensor<24xf32> metric "e") {
+  // expected-error@+1 {{moves what lies in no blocks}}
+  %e = graph.reshard %x {from = #graph.sharding<[[]], sum [], max []>, to = #graph.sharding<[[[6], [4, "cp"]]], sum [], max []>} : (tensor<24xf32>) -> tensor<24xf32>
+  graph.return %e : tensor<24xf32>
+}

@@ -58,28 +58,37 @@ LogicalResult IndexCheckOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
-/// Before its dims were flattened, dim 0 of a target counts items.
-static LogicalResult checkBeforeFlattening(IndexCheckOp op,
-                                           PatternRewriter &rewriter) {
-  auto cast = op.getTarget().getDefiningOp<CastOp>();
-  Value flat = cast ? cast.getX() : op.getTarget();
-  auto reshape = flat.getDefiningOp<ReshapeOp>();
-  if (!reshape || shapeOf(flat).empty() || shapeOf(reshape.getX()).empty())
+/// Dim 0 of what is checked counts the items of a batch, which a message names:
+/// a target is checked as it was before its dims were joined, and where it is
+/// not known which items they are of, none is named.
+static LogicalResult checkItems(IndexCheckOp op, PatternRewriter &rewriter) {
+  auto step = op->getParentOfType<StepOp>();
+  std::optional<int64_t> batch = step ? step.getBatch() : std::nullopt;
+  auto countsItems = [&](Value value) {
+    return !shapeOf(value).empty() && shapeOf(value).front() == *batch;
+  };
+  if (!batch || op.getStart().empty() || countsItems(op.getTarget()))
     return failure();
-  int64_t items = shapeOf(reshape.getX()).front(), rows = shapeOf(flat).front();
-  if (items == 0 || items > rows || rows % items != 0)
-    return failure();
-  Value target = reshape.getX();
-  if (cast)
-    target = GraphBuilder(rewriter, cast.getLoc())
-                 .cast(target, elementOf(op.getTarget()));
-  rewriter.modifyOpInPlace(op, [&] { op.getTargetMutable().assign(target); });
+  Value target = op.getTarget();
+  while (Operation *maker = target.getDefiningOp()) {
+    if (!isa<ReshapeOp, CastOp>(maker))
+      break;
+    target = maker->getOperand(0);
+    if (countsItems(target)) {
+      target = GraphBuilder(rewriter, op.getLoc())
+                   .cast(target, elementOf(op.getTarget()));
+      rewriter.modifyOpInPlace(op,
+                               [&] { op.getTargetMutable().assign(target); });
+      return success();
+    }
+  }
+  rewriter.modifyOpInPlace(op, [&] { op.setStart({}); });
   return success();
 }
 
 void IndexCheckOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                                MLIRContext *) {
-  patterns.add(checkBeforeFlattening);
+  patterns.add(checkItems);
 }
 
 LoopNest IndexCheckOp::getLoopNest() {
