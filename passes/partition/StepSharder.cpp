@@ -271,7 +271,8 @@ bool StepSharder::isBetterWhole(OpOperand &operand,
          2 * elements >= graph::numElements(operand.get());
 }
 
-/// What the user has placed first, then the largest operand.
+/// What the user has placed first, then the largest operand; others may divide
+/// the same factors more finely.
 void StepSharder::divideAsOperands(Operation *op, OpSharding &sharding) {
   SmallVector<OpOperand *> operands;
   for (OpOperand &operand : op->getOpOperands())
