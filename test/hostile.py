@@ -93,9 +93,9 @@ def main():
     parser.add_argument("--sample", type=int)
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
-    compiler = sanitizers.compiler_with("-fsanitize=address,undefined")
+    compiler = sanitizers.address()
     if not compiler:
-        print("skipped: no compiler links with -fsanitize=address,undefined (g++ or libclang-rt-22-dev)")
+        print("skipped: no compiler links with -fsanitize=address,undefined (libclang-rt-22-dev or g++)")
         return 77
     tools, said = sanitizers.build("asan", compiler, "dlrt_hostile", "dlrun")
     if not tools:

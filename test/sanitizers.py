@@ -6,12 +6,12 @@ import tempfile
 
 import dltools
 
-C_COMPILERS = {"c++": "cc", "clang++-22": "clang-22"}
+C_COMPILERS = {"clang++-22": "clang-22", "c++": "cc"}
 
 
-def compiler_with(flag):
+def compiler_with(flag, *names):
     """The first C++ compiler that links with -fsanitize=..., or None; the libraries are packages of their own."""
-    for name in C_COMPILERS:
+    for name in names:
         with tempfile.TemporaryDirectory() as folder:
             command = [name, flag, "-x", "c++", "-", "-o", os.path.join(folder, "a")]
             try:
@@ -40,6 +40,16 @@ def sees_a_race(compiler, prefix):
                        text=True, check=True)
         result = subprocess.run([*prefix, program], capture_output=True, text=True)
         return result.returncode == 66 and "data race" in result.stderr
+
+
+def address():
+    """The one for ASan and UBSan: clang takes half as long."""
+    return compiler_with("-fsanitize=address,undefined", "clang++-22", "c++")
+
+
+def thread():
+    """The one for TSan: another than the release's, so that two compile the runtime."""
+    return compiler_with("-fsanitize=thread", "c++", "clang++-22")
 
 
 def build(preset, compiler, *targets):

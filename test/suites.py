@@ -70,14 +70,14 @@ def tree():
 
 def runtime_only():
     """The runtime builds alone, with no trace of LLVM, by another compiler where there is one."""
-    compiler = sanitizers.compiler_with("-fsanitize=address,undefined")
+    compiler = sanitizers.thread()
     if not compiler:  # the preset as a user builds it
         if not (quiet("cmake", "--preset", "runtime-only", "-DCMAKE_C_COMPILER=clang-22", "-DCMAKE_CXX_COMPILER=clang++-22") and
                 quiet("ninja", "-C", "build/runtime-only", "dlrun")):
             return Count(0, ["runtime_only: the build"])
         tools = os.path.join(dltools.ROOT, "build/runtime-only/bin")
-    else:  # the build that "hostile" takes, too
-        tools, said = sanitizers.build("asan", compiler, "dlrt_hostile", "dlrun")
+    else:  # the build that "tsan" takes, too
+        tools, said = sanitizers.build("tsan", compiler, "dlrun")
         if not tools:
             print(said)
             return Count(0, ["runtime_only: the build"])
@@ -252,9 +252,9 @@ def hostile():
 
 def tsan():
     """The runtime's unit tests under ThreadSanitizer."""
-    compiler = sanitizers.compiler_with("-fsanitize=thread")
+    compiler = sanitizers.thread()
     if not compiler:
-        return Count(skips=["tsan: no compiler links with -fsanitize=thread (g++ or libclang-rt-22-dev)"])
+        return Count(skips=["tsan: no compiler links with -fsanitize=thread (libclang-rt-22-dev or g++)"])
     tools, said = sanitizers.build("tsan", compiler, "dlrt_tests", "dlrun")
     if not tools:
         print(said)

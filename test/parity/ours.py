@@ -48,7 +48,7 @@ def buffers(plan, folder):
             for name, shape in shapes.items() if not name.endswith("num_batches_tracked")}
 
 
-def train(case, folder, dtype, *settings, cpu="x86-64-v3"):
+def train(case, folder, dtype, *settings, cpu="x86-64-v3", count=STEPS):
     """The scalars of each step by name, and the weights after the last. `settings` go to dlcc."""
     plan, final = f"{dtype}.plan", f"{dtype}.safetensors"
     dltools.dlcc("model.dl", f"--dtype={dtype}", f"--target-cpu={cpu}", "-o", plan, *case.settings, *settings, cwd=folder)
@@ -56,8 +56,8 @@ def train(case, folder, dtype, *settings, cpu="x86-64-v3"):
     data = ["--data", "train=data", "--data", "test=data"] if case.mnist else []
     if case.turns:
         data += ["--alternate", ",".join(f"{name}:{updates}" for name, updates in case.turns)]
-    events = dltools.events(plan, "--steps", STEPS, "--no-shuffle", "--init", "init.safetensors", "--threads", 2,
-                            "--every", "log=1", "--save-final", final, *data, cwd=folder)
+    events = dltools.events(plan, "--steps", count, "--no-shuffle", "--init", "init.safetensors", "--threads", 2,
+                            "--every", "log=1,eval=0", "--save-final", final, *data, cwd=folder)
     steps = [event for event in events if event["event"] == "step"]
     curves = {}
     for event in steps:

@@ -25,8 +25,7 @@ target_precompile_headers(dl_pch PRIVATE
 function(dl_compile_settings target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter -fno-plt
-    $<$<CXX_COMPILER_ID:Clang>:-Xclang -fno-pch-timestamp>)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter -fno-plt ${DL_PCH_OPTIONS})
 endfunction()
 dl_compile_settings(dl_pch)
 
