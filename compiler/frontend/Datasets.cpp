@@ -23,7 +23,7 @@ int Datasets::add(Dataset dataset) {
 Dataset &Datasets::get(int dataset) {
   if (dataset < 0 || dataset >= static_cast<int>(all.size()))
     reporter.fail("the dataset is empty; make one with dl::data::MNIST, "
-                  "TensorDataset or TokenDataset");
+                  "FashionMNIST, CIFAR10, TensorDataset or TokenDataset");
   return all[static_cast<size_t>(dataset)];
 }
 

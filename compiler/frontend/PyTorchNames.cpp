@@ -104,7 +104,7 @@ static constexpr llvm::StringLiteral kVocabulary =
     "named_children modules named_modules state_dict load_state_dict "
     "set_dropout "
     // data
-    "CIFAR10 CIFAR100 FashionMNIST KMNIST EMNIST ImageFolder ImageNet TokenBin "
+    "CIFAR100 KMNIST EMNIST ImageFolder ImageNet TokenBin "
     "DataLoader Subset ConcatDataset "
     "random_split WeightedRandomSampler transforms";
 

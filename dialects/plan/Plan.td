@@ -88,7 +88,8 @@ def Plan_ProgramKind : Plan_Enum<"ProgramKind", "which part of a step", [
 
 def Plan_DatasetKind : Plan_Enum<"DatasetKind", "which reader", [
     I32EnumCase<"MNIST", 0, "mnist">, I32EnumCase<"Tensor", 1, "tensor">,
-    I32EnumCase<"Tokens", 2, "tokens">]>;
+    I32EnumCase<"Tokens", 2, "tokens">, I32EnumCase<"FashionMNIST", 3, "fashion_mnist">,
+    I32EnumCase<"CIFAR10", 4, "cifar10">]>;
 
 def Plan_Resource : Plan_Enum<"Resource", "what of the machine a command keeps busy", [
     I32EnumCase<"Compute", 0, "compute">, I32EnumCase<"Copy", 1, "copy">,

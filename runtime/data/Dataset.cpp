@@ -1,4 +1,5 @@
 #include "runtime/data/Dataset.h"
+#include "runtime/data/Pictures.h"
 
 #include <unistd.h>
 
@@ -26,8 +27,8 @@ Status Dataset::add(DatasetComponent component, MappedFile file,
 
 Expected<Dataset> dlrt::openDataset(const fb::DatasetT &dataset,
                                     const DataRequest &request) {
-  if (dataset.kind == fb::DatasetKind::MNIST)
-    return openMnist(dataset, request);
+  if (isOfPictures(dataset))
+    return openPictures(dataset, request);
   if (dataset.kind == fb::DatasetKind::Tokens)
     return openTokens(dataset, request);
   return openTensorFiles(dataset, request);
@@ -35,8 +36,8 @@ Expected<Dataset> dlrt::openDataset(const fb::DatasetT &dataset,
 
 std::vector<std::string> dlrt::datasetPaths(const fb::DatasetT &dataset,
                                             const DataRequest &request) {
-  if (dataset.kind == fb::DatasetKind::MNIST)
-    return mnistPaths(dataset, request);
+  if (isOfPictures(dataset))
+    return picturePaths(dataset, request);
   auto paths = tensorPaths(dataset, request);
   return paths ? *paths : std::vector<std::string>();
 }

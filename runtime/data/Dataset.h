@@ -80,8 +80,6 @@ Expected<Dataset> openDataset(const fb::DatasetT &dataset,
 /// The files that openDataset looks for.
 std::vector<std::string> datasetPaths(const fb::DatasetT &dataset,
                                       const DataRequest &request);
-std::vector<std::string> mnistPaths(const fb::DatasetT &dataset,
-                                    const DataRequest &request);
 
 /// Of a data set of .npy files or tokens, in the order of its components; empty
 /// for one that is not there and not used.
@@ -89,15 +87,15 @@ Expected<std::vector<std::string>> tensorPaths(const fb::DatasetT &dataset,
                                                const DataRequest &request);
 
 /// The kinds of openDataset.
-Expected<Dataset> openMnist(const fb::DatasetT &dataset,
-                            const DataRequest &request);
+Expected<Dataset> openPictures(const fb::DatasetT &dataset,
+                               const DataRequest &request);
 Expected<Dataset> openTensorFiles(const fb::DatasetT &dataset,
                                   const DataRequest &request);
 Expected<Dataset> openTokens(const fb::DatasetT &dataset,
                              const DataRequest &request);
 
 /// Noise in place of files, for measuring: integers that index something are 0
-/// or 1, bytes of MNIST's pictures and floats are random. Equal on every run.
+/// or 1, bytes of pictures and floats are random. Equal on every run.
 Dataset syntheticDataset(const fb::DatasetT &dataset);
 
 } // namespace dlrt

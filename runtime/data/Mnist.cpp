@@ -1,11 +1,10 @@
-#include "runtime/data/Dataset.h"
 #include "runtime/data/Idx.h"
+#include "runtime/data/Pictures.h"
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/Validator.h"
 
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <unistd.h>
 
 using namespace dlrt;
@@ -18,42 +17,6 @@ static std::string findIn(const std::string &folder, const std::string &name) {
       return path;
   }
   return {};
-}
-
-static std::vector<std::string> foldersOf(const fb::DatasetT &dataset,
-                                          const DataRequest &request) {
-  if (request.given)
-    return {*request.given};
-  std::vector<std::string> folders;
-  if (const char *data = std::getenv("DL_DATA"); data && *data)
-    folders.push_back(std::string(data) + "/mnist");
-  folders.push_back(
-      dataset.root.empty() ? "." : pathOfModel(dataset.root, request.folder));
-  return folders;
-}
-
-std::vector<std::string> dlrt::mnistPaths(const fb::DatasetT &dataset,
-                                          const DataRequest &request) {
-  std::vector<std::string> paths;
-  std::string split = dataset.train ? "train" : "t10k";
-  for (const std::string &folder : foldersOf(dataset, request))
-    for (const char *name : {"-images-idx3-ubyte", "-labels-idx1-ubyte"})
-      for (const char *suffix : {"", ".gz"})
-        paths.push_back(folder + "/" + split + name + suffix);
-  return paths;
-}
-
-static Status notFound(const std::string &step,
-                       const std::vector<std::string> &folders,
-                       const std::string &images, const std::string &labels) {
-  std::string places;
-  for (const std::string &folder : folders)
-    places += fmt::format("{}'{}'", places.empty() ? "" : " and ", folder);
-  return {Code::Io,
-          fmt::format("no MNIST files for '{}': looked in {} for {}[.gz] and "
-                      "{}[.gz]; name their folder with --data {}=FOLDER, or "
-                      "set DL_DATA to a folder that holds mnist/",
-                      step, places, images, labels, step)};
 }
 
 /// Images may be stored as [N,28,28] where the batch has [1,28,28].
@@ -90,29 +53,22 @@ static Status addFile(Dataset &out, const fb::InputComponentT &component,
 }
 
 Expected<Dataset> dlrt::openMnist(const fb::DatasetT &dataset,
-                                  const DataRequest &request) {
-  std::string split = dataset.train ? "train" : "t10k";
-  std::string images = split + "-images-idx3-ubyte";
-  std::string labels = split + "-labels-idx1-ubyte";
-  std::vector<std::string> folders = foldersOf(dataset, request);
-  for (const std::string &folder : folders) {
-    std::string imagePath = findIn(folder, images);
-    std::string labelPath = findIn(folder, labels);
-    if (imagePath.empty() && labelPath.empty())
-      continue;
-    bool needsLabels = !isUnused(request, 1);
-    if (imagePath.empty() || (labelPath.empty() && needsLabels))
-      return Status(Code::Io, fmt::format("'{}' has no {}[.gz]", folder,
-                                          imagePath.empty() ? images : labels));
-    Dataset out;
-    out.source = "from " + folder;
-    DLRT_TRY(addFile(out, *dataset.components[0], imagePath, 3));
-    if (needsLabels)
-      DLRT_TRY(addFile(out, *dataset.components[1], labelPath, 1));
-    else
-      out.components.emplace_back();
-    out.distinct = out.items;
-    return out;
-  }
-  return notFound(request.step, folders, images, labels);
+                                  const DataRequest &request,
+                                  const std::string &folder) {
+  std::vector<std::string> names = pictureFiles(dataset);
+  std::string images = findIn(folder, names[0]);
+  std::string labels = findIn(folder, names[1]);
+  bool needsLabels = !isUnused(request, 1);
+  if (images.empty() || (labels.empty() && needsLabels))
+    return Status(Code::Io, fmt::format("'{}' has no {}[.gz]", folder,
+                                        images.empty() ? names[0] : names[1]));
+  Dataset out;
+  out.source = "from " + folder;
+  DLRT_TRY(addFile(out, *dataset.components[0], images, 3));
+  if (needsLabels)
+    DLRT_TRY(addFile(out, *dataset.components[1], labels, 1));
+  else
+    out.components.emplace_back();
+  out.distinct = out.items;
+  return out;
 }

@@ -1,4 +1,5 @@
 #include "runtime/data/Dataset.h"
+#include "runtime/data/Pictures.h"
 #include "runtime/plan/Validator.h"
 #include "runtime/state/Distribution.h"
 #include "runtime/state/Philox.h"
@@ -69,8 +70,8 @@ Dataset dlrt::syntheticDataset(const fb::DatasetT &dataset) {
       elements *= extent;
     out.memory.push_back(
         std::make_unique<uint8_t[]>(added.itemBytes * out.distinct));
-    // Bytes may be labels, whatever their shape; MNIST's are known.
-    bool picture = dataset.kind == fb::DatasetKind::MNIST && c == 0;
+    // Bytes may be labels, whatever their shape; of pictures it is known.
+    bool picture = isOfPictures(dataset) && c == 0;
     fillComponent(component, picture, elements, c, out.memory.back().get());
     added.data = out.memory.back().get();
     out.components.push_back(added);

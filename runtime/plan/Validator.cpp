@@ -284,11 +284,11 @@ static Status checkKernels(const fb::PlanT &plan) {
   return {};
 }
 
-static Status checkMnist(const fb::DatasetT &d, const std::string &place) {
+static Status checkPictures(const fb::DatasetT &d, const std::string &place) {
   if (d.components.size() != 2 || d.components[0]->dtype != fb::DType::U8 ||
       d.components[1]->dtype != fb::DType::U8 ||
       !d.components[1]->shape.empty())
-    return planError(place, "MNIST has u8 images and u8 labels");
+    return planError(place, "pictures are u8 and have u8 labels");
   return {};
 }
 
@@ -329,7 +329,9 @@ static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
   }
   switch (d.kind) {
   case fb::DatasetKind::MNIST:
-    return checkMnist(d, place);
+  case fb::DatasetKind::FashionMNIST:
+  case fb::DatasetKind::CIFAR10:
+    return checkPictures(d, place);
   case fb::DatasetKind::Tokens:
     return checkTokens(d, place);
   case fb::DatasetKind::Tensor:

@@ -63,8 +63,8 @@ class ToolTest(unittest.TestCase):
         self.folder = tempfile.mkdtemp(prefix="dl-test-")
         self.addCleanup(shutil.rmtree, self.folder)
 
-    def path(self, name):
-        return os.path.join(self.folder, name)
+    def path(self, *names):
+        return os.path.join(self.folder, *names)
 
     def write(self, name, text):
         with open(self.path(name), "w", encoding="utf-8") as file:

@@ -64,6 +64,15 @@ TEST_F(Mnist, LooksInTheDocumentedOrder) {
   unsetenv("DL_DATA");
 }
 
+TEST_F(Mnist, OfFashionHasAFolderOfItsOwn) {
+  write(folder.path("env/mnist"), images(3, 2), labels(3));
+  write(folder.path("env/fashion-mnist"), images(3, 4), labels(3));
+  dataset.kind = fb::DatasetKind::FashionMNIST;
+  setenv("DL_DATA", folder.path("env").c_str(), 1);
+  EXPECT_EQ(openDataset(dataset, {"train"})->components[0].data[0], 4);
+  unsetenv("DL_DATA");
+}
+
 TEST_F(Mnist, SaysWhereItLooked) {
   setenv("DL_DATA", "/nowhere", 1);
   std::string message = error();

@@ -100,8 +100,9 @@ constexpr OptionHelp optionTexts[] = {
     {nullptr, "Data"},
     {"data",
      R"(  --data [STEP=]PATH           folder of the data files, of all steps or of one;
-                               but for MNIST also their files, with commas
-                               (MNIST without it: $DL_DATA/mnist, then the
+                               but for pictures also their files, with commas
+                               (pictures without it: $DL_DATA/mnist,
+                               fashion-mnist or cifar-10-batches-bin, then the
                                folder named in the model). Any number of items
                                that ends in a batch the plan has a program for
 )"},

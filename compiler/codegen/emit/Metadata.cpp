@@ -49,6 +49,8 @@ SAME_COUNT(InitKind);
 SAME_CASE(DatasetKind, MNIST);
 SAME_CASE(DatasetKind, Tensor);
 SAME_CASE(DatasetKind, Tokens);
+SAME_CASE(DatasetKind, FashionMNIST);
+SAME_CASE(DatasetKind, CIFAR10);
 SAME_COUNT(DatasetKind);
 SAME_CASE(ProgramKind, Full);
 SAME_CASE(ProgramKind, Short);

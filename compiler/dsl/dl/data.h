@@ -2,6 +2,7 @@
 // Datasets. Batches arrive raw; what turns bytes into numbers is part of the
 // step's graph.
 #include "create.h"
+#include "literals.h"
 
 namespace dl {
 
@@ -55,33 +56,73 @@ struct Dataset {
   Batch (*decode)(Batch raw) = nullptr;
 };
 
-struct MNISTOptions {
-  bool train = true;
+/// Of a data set of pictures.
+struct PictureOptions {
+  bool train = true; ///< the split for training, or the one for tests
   i64 batch_size = 1;
   bool shuffle = false;
   bool drop_last = false;
 };
+using MNISTOptions = PictureOptions;
+using FashionMNISTOptions = PictureOptions;
+using CIFAR10Options = PictureOptions;
+
+} // namespace data
+
+namespace detail {
+/// Bytes of pictures and of labels.
+inline data::Dataset pictures(const char *kind, const char *root, i64 items,
+                              Shape image, const data::PictureOptions &options,
+                              Batch (*decode)(Batch)) {
+  data::Dataset dataset;
+  dataset.id = dl_dataset(kind, root, options.train, items, options.batch_size,
+                          options.shuffle, options.drop_last);
+  dl_dataset_component(dataset.id, nullptr, DL_UINT8, image.dims, image.rank);
+  dl_dataset_component(dataset.id, nullptr, DL_UINT8, nullptr, 0);
+  dataset.decode = decode;
+  return dataset;
+}
+/// Pictures from 0 to 1, less their mean, over their standard deviation.
+template <typename Value>
+Batch normalized(Batch raw, const Value &mean, const Value &deviation) {
+  Tensor image = raw.data.to(kFloat);
+  image = image.div(255.0);
+  image = image.sub(mean);
+  Batch batch;
+  batch.push_back(image.div(deviation));
+  batch.push_back(raw.target.to(kInt64));
+  return batch;
+}
+} // namespace detail
+
+namespace data {
 
 /// Handwritten digits: images [B, 1, 28, 28], normalised; labels [B].
 inline Dataset MNIST(const char *root, const MNISTOptions &options = {}) {
-  Dataset dataset;
-  i64 items = options.train ? 60000 : 10000;
-  dataset.id =
-      dl_dataset("mnist", root, options.train, items, options.batch_size,
-                 options.shuffle, options.drop_last);
-  Shape image{1, 28, 28}, label;
-  dl_dataset_component(dataset.id, nullptr, DL_UINT8, image.dims, image.rank);
-  dl_dataset_component(dataset.id, nullptr, DL_UINT8, label.dims, label.rank);
-  dataset.decode = [](Batch raw) {
-    Tensor image = raw.data.to(kFloat);
-    image = image.div(255.0);
-    image = image.sub(0.1307);
-    Batch batch;
-    batch.push_back(image.div(0.3081));
-    batch.push_back(raw.target.to(kInt64));
-    return batch;
-  };
-  return dataset;
+  return detail::pictures(
+      "mnist", root, options.train ? 60000 : 10000, {1, 28, 28}, options,
+      [](Batch raw) { return detail::normalized(raw, 0.1307, 0.3081); });
+}
+
+/// Clothes, in MNIST's format and number.
+inline Dataset FashionMNIST(const char *root,
+                            const FashionMNISTOptions &options = {}) {
+  return detail::pictures("fashion_mnist", root, options.train ? 60000 : 10000,
+                          {1, 28, 28}, options, [](Batch raw) {
+                            return detail::normalized(raw, 0.2860, 0.3530);
+                          });
+}
+
+/// Small photographs, of the binary version: images [B, 3, 32, 32], each
+/// channel normalised; labels [B].
+inline Dataset CIFAR10(const char *root, const CIFAR10Options &options = {}) {
+  return detail::pictures(
+      "cifar10", root, options.train ? 50000 : 10000, {3, 32, 32}, options,
+      [](Batch raw) {
+        Tensor mean = tensor({0.4914, 0.4822, 0.4465}).view({3, 1, 1});
+        Tensor deviation = tensor({0.2470, 0.2435, 0.2616}).view({3, 1, 1});
+        return detail::normalized(raw, mean, deviation);
+      });
 }
 
 struct TensorDatasetOptions {

@@ -1,0 +1,53 @@
+#include "runtime/data/Pictures.h"
+#include "runtime/plan/Validator.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <unistd.h>
+
+using namespace dlrt;
+
+Expected<Dataset> dlrt::openCifar10(const fb::DatasetT &dataset,
+                                    const std::string &folder) {
+  uint64_t image;
+  itemBytes(*dataset.components[0], image);
+  uint64_t record = 1 + image;
+  Dataset out;
+  std::vector<MappedFile> files;
+  for (const std::string &name : pictureFiles(dataset)) {
+    std::string path = folder + "/" + name;
+    if (access(path.c_str(), F_OK) != 0)
+      return Status(Code::Io, fmt::format("'{}' has no {}", folder, name));
+    Expected<MappedFile> file = MappedFile::open(path);
+    if (!file)
+      return file.takeError();
+    uint64_t bytes = file->bytes().size();
+    if (bytes == 0 || bytes % record != 0)
+      return Status(Code::Training,
+                    fmt::format("'{}' is no file of CIFAR-10's binary version: "
+                                "its {} bytes are not records of {}",
+                                path, bytes, record));
+    out.items += bytes / record;
+    files.push_back(std::move(*file));
+  }
+  // Apart from one another, as a batch has them.
+  auto images = std::make_unique<uint8_t[]>(out.items * image);
+  auto labels = std::make_unique<uint8_t[]>(out.items);
+  uint64_t item = 0;
+  for (const MappedFile &file : files)
+    for (uint64_t at = 0; at < file.bytes().size(); at += record, ++item) {
+      labels[item] = file.bytes()[at];
+      std::memcpy(&images[item * image], &file.bytes()[at + 1], image);
+    }
+  out.source = "from " + folder;
+  out.distinct = out.items;
+  for (auto *memory : {&images, &labels}) {
+    DatasetComponent added;
+    added.data = memory->get();
+    added.itemBytes = memory == &images ? image : 1;
+    out.components.push_back(added);
+    out.memory.push_back(std::move(*memory));
+  }
+  return out;
+}
