@@ -62,7 +62,7 @@ static constexpr llvm::StringLiteral kVocabulary =
     "cosine_similarity pairwise_distance alpha_dropout dropout1d dropout3d "
     "bilinear "
     // optimizers and schedulers
-    "Adamax NAdam RAdam Adagrad Adadelta RMSprop Rprop ASGD LBFGS "
+    "Adamax NAdam RAdam Adagrad Adadelta RMSprop LBFGS "
     "LAMB "
     "SparseAdam ParamGroup lr_scheduler LambdaLR MultiplicativeLR StepLR "
     "MultiStepLR ConstantLR LinearLR "
@@ -106,7 +106,10 @@ static constexpr llvm::StringLiteral kVocabulary =
     // data
     "CIFAR100 KMNIST EMNIST ImageFolder ImageNet TokenBin "
     "DataLoader Subset ConcatDataset "
-    "random_split WeightedRandomSampler transforms";
+    "random_split WeightedRandomSampler "
+    "Resize RandomResizedCrop RandomRotation RandomAffine RandomPerspective "
+    "RandomErasing ColorJitter GaussianBlur Grayscale RandomGrayscale "
+    "AutoAugment RandAugment TrivialAugmentWide AugMix MixUp CutMix";
 
 /// What one line of the user's does instead.
 static constexpr PyTorchName kReplaced[] = {
@@ -229,6 +232,10 @@ static constexpr PyTorchName kInstead[] = {
      false},
     {"enumerate", "count in the loop: for (int i = 0; i < n; ++i)", false},
     {"T", "write t(), or transpose(dim0, dim1)", false},
+    {"Compose", "call one after the other: flip(crop(b.data))", false},
+    {"ToTensor", "not needed: pictures of a data set are numbers", false},
+    {"Normalize",
+     "write (x - mean) / std; pictures of a data set are normalised", false},
     {"save", "weights are written with dlrun --save-final", false},
     {"load", "weights are read with dlrun --init", false},
 };

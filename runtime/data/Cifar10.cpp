@@ -38,7 +38,8 @@ Expected<Dataset> dlrt::openCifar10(const fb::DatasetT &dataset,
   for (const MappedFile &file : files)
     for (uint64_t at = 0; at < file.bytes().size(); at += record, ++item) {
       labels[item] = file.bytes()[at];
-      std::memcpy(&images[item * image], &file.bytes()[at + 1], image);
+      std::memcpy(images.get() + item * image, file.bytes().data() + at + 1,
+                  image);
     }
   out.source = "from " + folder;
   out.distinct = out.items;

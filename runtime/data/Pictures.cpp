@@ -74,12 +74,10 @@ static Status notFound(const fb::DatasetT &dataset, const std::string &step,
     places += fmt::format("{}'{}'", places.empty() ? "" : " and ", folder);
   std::vector<std::string> names = pictureFiles(dataset);
   const char *suffix = suffixes(dataset).size() > 1 ? "[.gz]" : "";
-  for (size_t i = 0; i < names.size(); ++i)
-    files += fmt::format("{}{}{}",
-                         i == 0                  ? ""
-                         : i + 1 == names.size() ? " and "
-                                                 : ", ",
-                         names[i], suffix);
+  for (size_t i = 0; i < names.size(); ++i) {
+    const char *between = i + 1 < names.size() ? ", " : " and ";
+    files += fmt::format("{}{}{}", i == 0 ? "" : between, names[i], suffix);
+  }
   return {Code::Io,
           fmt::format("no {} files for '{}': looked in {} for {}; name their "
                       "folder with --data {}=FOLDER, or set DL_DATA to a "

@@ -54,6 +54,13 @@ void dl_main(dl::Program &p) {
   auto width = p.arg("width", 64);
   auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 64, .shuffle = true});
   auto text = dl::data::TokenDataset("train.bin", {.length = 256, .batch_size = 16, .shuffle = true});
+  auto photographs = dl::data::CIFAR10("data/cifar-10-batches-bin", {.train = true, .batch_size = 64, .shuffle = true});
+  dl::transforms::RandomCrop crop{32, {.padding = 4}};
+  dl::transforms::RandomHorizontalFlip flip;
+  p.predict("turned", photographs, [&](dl::Batch b) -> dl::Metrics {
+    auto x = flip(crop(b.data));
+    return {{"x", x}};
+  });
   Net model, other;
   dl::optim::Parameters decay;
   for (auto &parameter : model.parameters())

@@ -95,6 +95,12 @@ OPTIMIZERS = [
     ("RAdam", "{}", "RAdam([p])"),
     ("RAdam", "{.lr = 0.05, .betas = {0.8, 0.9}, .eps = 1e-3, .weight_decay = 0.1}",
      "RAdam([p], lr=0.05, betas=(0.8, 0.9), eps=1e-3, weight_decay=0.1)"),
+    ("Rprop", "{}", "Rprop([p])"),
+    ("Rprop", "{.lr = 0.1, .etas = {0.6, 1.5}, .step_sizes = {0.02, 0.3}, .maximize = true}",
+     "Rprop([p], lr=0.1, etas=(0.6, 1.5), step_sizes=(0.02, 0.3), maximize=True)"),
+    ("ASGD", "{}", "ASGD([p])"),
+    ("ASGD", "{.lr = 0.05, .lambd = 0.1, .alpha = 0.6, .t0 = 9, .weight_decay = 0.1}",
+     "ASGD([p], lr=0.05, lambd=0.1, alpha=0.6, t0=9, weight_decay=0.1)"),
     # Not in PyTorch 1.13, or not as in later versions: see below.
     ("NAdam", "{.lr = 0.05, .weight_decay = 0.1, .decoupled_weight_decay = true}", "Decoupled(NAdam([p], lr=0.05), 0.1)"),
     ("RAdam", "{.lr = 0.05, .weight_decay = 0.1, .decoupled_weight_decay = true}",
@@ -131,7 +137,7 @@ def program():
 
 
 def ours(*options):
-    """The rates of each step by name, and the weights in the end."""
+    """The rates of each step by name, and in the end the weights and their averages."""
     folder = tempfile.mkdtemp(prefix="dl-schedules-")
     try:
         with open(os.path.join(folder, "m.dl"), "w", encoding="utf-8") as file:
@@ -140,10 +146,13 @@ def ours(*options):
         safetensors.save(os.path.join(folder, "init.safetensors"), {f"p.{i}": start(i) for i in range(len(CASES))})
         dltools.dlcc("m.dl", "--dtype=f64", "-o", "m.plan", *options, cwd=folder)
         events = dltools.events("m.plan", "--steps", STEPS, "--init", "init.safetensors", "--every", "log=1",
-                                "--save-final", "out.safetensors", cwd=folder)
+                                "--save-final", "out.safetensors", "--out", "run", cwd=folder)
         steps = [event for event in events if event["event"] == "step"]
         rates = {f"lr{i or ''}": [float(event[f"lr{i or ''}"]) for event in steps] for i in range(len(SCHEDULES))}
         weights = safetensors.load(os.path.join(folder, "out.safetensors"))
+        (checkpoint,) = os.listdir(os.path.join(folder, "run", "checkpoints"))
+        states = safetensors.load(os.path.join(folder, "run", "checkpoints", checkpoint))
+        weights |= {name[name.index("p."):]: value for name, value in states.items() if name.endswith(".ax")}
         return rates | {name: [float(x) for x in array] for name, array in weights.items()}
     finally:
         shutil.rmtree(folder)
@@ -183,6 +192,23 @@ class NAdam:
             self.p -= self.lr * mean / (torch.sqrt(self.square / (1 - self.betas[1] ** self.count)) + self.eps)
 
 
+class ASGD:
+    """From the documentation of PyTorch: its own rates are f32."""
+
+    def __init__(self, params, lr=1e-2, lambd=1e-4, alpha=0.75, t0=1e6, weight_decay=0.0):
+        (self.p,), self.lr, self.lambd, self.alpha, self.t0, self.decay = params, lr, lambd, alpha, t0, weight_decay
+        self.count, self.ax = 0, torch.zeros(SIZE)
+
+    def step(self):
+        eta = self.lr / (1 + self.lambd * self.lr * self.count) ** self.alpha
+        with torch.no_grad():
+            grad = self.p.grad + self.decay * self.p
+            self.p *= 1 - self.lambd * eta
+            self.p -= eta * grad
+            self.ax = self.ax + (self.p - self.ax) / max(1, self.count - self.t0)
+        self.count += 1
+
+
 class Decoupled:
     """decoupled_weight_decay of later versions: the parameter shrinks first."""
 
@@ -202,8 +228,8 @@ def theirs():
     warnings.simplefilter("ignore", UserWarning)  # PyTorch's SequentialLR about its own call
     for i, ((_, _, optimizer), _, scheduler, by_epoch) in enumerate(CASES):
         p = torch.tensor(start(i).astype(np.float64), requires_grad=True)
-        names = {"torch": torch, "p": p, "S": torch.optim.lr_scheduler, "Lion": Lion, "NAdam": NAdam, "Decoupled": Decoupled}
-        own = optimizer.startswith(("Lion", "NAdam", "Decoupled"))
+        names = {"torch": torch, "p": p, "S": torch.optim.lr_scheduler, "Lion": Lion, "NAdam": NAdam, "ASGD": ASGD, "Decoupled": Decoupled}
+        own = optimizer.startswith(("Lion", "NAdam", "ASGD", "Decoupled"))
         names["o"] = eval(optimizer if own else "torch.optim." + optimizer, names)  # pylint: disable=eval-used
         exec(scheduler, names)  # pylint: disable=exec-used
         rates = []
@@ -218,6 +244,8 @@ def theirs():
         if scheduler:
             result[f"lr{i or ''}"] = rates
         result[f"p.{i}"] = p.tolist()
+        if hasattr(names["o"], "ax"):
+            result[f"p.{i}.ax"] = names["o"].ax.tolist()
     return result
 
 

@@ -100,10 +100,10 @@ constexpr OptionHelp optionTexts[] = {
     {nullptr, "Data"},
     {"data",
      R"(  --data [STEP=]PATH           folder of the data files, of all steps or of one;
-                               but for pictures also their files, with commas
-                               (pictures without it: $DL_DATA/mnist,
+                               for arrays and tokens also the files, with commas.
+                               Pictures without it: $DL_DATA/mnist,
                                fashion-mnist or cifar-10-batches-bin, then the
-                               folder named in the model). Any number of items
+                               folder named in the model. Any number of items
                                that ends in a batch the plan has a program for
 )"},
     {"drop-last",

@@ -14,5 +14,7 @@
 #include "parallel.h"
 #include "program.h"
 #include "recurrent_layers.h"
+#include "rprop.h"
 #include "schedules.h"
 #include "transformer_decoder.h"
+#include "transforms.h"

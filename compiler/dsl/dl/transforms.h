@@ -1,0 +1,120 @@
+#pragma once
+// torchvision's transforms of pictures [N, C, H, W]. Of random ones each item
+// has its own, as if a data set had made it, whatever the step is: one that is
+// to have them calls them.
+#include "functional.h"
+#include "gather.h"
+#include "order.h"
+
+namespace dl::transforms {
+
+namespace detail {
+using namespace dl::detail;
+
+inline void check(const char *what, const Tensor &x) {
+  if (x.dim() != 4)
+    fail("{}: x is {}; pictures [N, C, H, W] are wanted", what, x.sizes());
+}
+inline void check_size(const char *what, const Dims &size) {
+  bool positive = size.rank >= 1 && size[0] > 0 && size[size.rank - 1] > 0;
+  if (!positive || size.rank > 2)
+    fail("{}: size {}: one number or a height and a width are wanted", what,
+         size);
+}
+inline void check_fits(const char *what, const Tensor &x, i64 height,
+                       i64 width) {
+  if (x.size(2) < height || x.size(3) < width)
+    fail("{}: {} x {} of pictures of {} x {}", what, height, width, x.size(2),
+         x.size(3));
+}
+inline void check_probability(const char *what, double p) {
+  if (!(p >= 0 && p <= 1))
+    fail("{}: p = {} is no probability between 0 and 1", what, p);
+}
+inline Tensor maybe_flipped(const char *what, Tensor x, double p, i64 dim) {
+  check(what, x);
+  Tensor flips = rand({x.size(0), 1, 1, 1}).lt(p);
+  return where(flips, x.flip({dim}), x);
+}
+/// `size` neighbours along a dim, from a place of its own in each item.
+inline Tensor cropped(Tensor x, i64 dim, i64 size) {
+  i64 places = x.size(dim) - size + 1;
+  Shape shape = x.sizes(), along{1, 1, 1, 1};
+  along[static_cast<int>(dim)] = shape[static_cast<int>(dim)] = size;
+  Tensor begin = randint(places, {x.size(0), 1, 1, 1});
+  Tensor index = begin + arange(size).view(along);
+  return x.gather(dim, index.expand(shape));
+}
+} // namespace detail
+
+/// Left for right, with probability p.
+class RandomHorizontalFlip {
+public:
+  double p;
+  explicit RandomHorizontalFlip(double p = 0.5) : p(p) {
+    detail::check_probability("RandomHorizontalFlip", p);
+  }
+  Tensor operator()(Tensor x) const {
+    return detail::maybe_flipped("RandomHorizontalFlip", x, p, 3);
+  }
+};
+
+/// Upside down, with probability p.
+class RandomVerticalFlip {
+public:
+  double p;
+  explicit RandomVerticalFlip(double p = 0.5) : p(p) {
+    detail::check_probability("RandomVerticalFlip", p);
+  }
+  Tensor operator()(Tensor x) const {
+    return detail::maybe_flipped("RandomVerticalFlip", x, p, 2);
+  }
+};
+
+struct RandomCropOptions {
+  i64 padding = 0; ///< on all four sides, first
+  double fill = 0; ///< of the border: of a normalised picture 0 is the mean
+};
+
+/// A part of `size` rows and columns, anywhere.
+class RandomCrop {
+public:
+  i64 height, width;
+  RandomCropOptions options;
+  explicit RandomCrop(const Dims &size, const RandomCropOptions &options = {})
+      : height(size[0]), width(size[size.rank - 1]), options(options) {
+    detail::check_size("RandomCrop", size);
+    if (options.padding < 0)
+      detail::fail("RandomCrop: padding = {}; at least 0 is wanted",
+                   options.padding);
+  }
+  Tensor operator()(Tensor x) const {
+    detail::check("RandomCrop", x);
+    i64 side = options.padding;
+    if (side > 0)
+      x = nn::functional::pad(x, {side, side, side, side}, "constant",
+                              options.fill);
+    detail::check_fits("RandomCrop", x, height, width);
+    if (x.size(2) > height)
+      x = detail::cropped(x, 2, height);
+    return x.size(3) > width ? detail::cropped(x, 3, width) : x;
+  }
+};
+
+/// The middle: `size` rows and columns.
+class CenterCrop {
+public:
+  i64 height, width;
+  explicit CenterCrop(const Dims &size)
+      : height(size[0]), width(size[size.rank - 1]) {
+    detail::check_size("CenterCrop", size);
+  }
+  Tensor operator()(Tensor x) const {
+    detail::check("CenterCrop", x);
+    detail::check_fits("CenterCrop", x, height, width);
+    return x.narrow(2, (x.size(2) - height) / 2, height)
+        .narrow(3, (x.size(3) - width) / 2, width);
+  }
+};
+
+} // namespace dl::transforms
