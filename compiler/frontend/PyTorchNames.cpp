@@ -107,8 +107,11 @@ static constexpr llvm::StringLiteral kVocabulary =
     "CIFAR100 KMNIST EMNIST ImageFolder ImageNet TokenBin "
     "DataLoader Subset ConcatDataset "
     "random_split WeightedRandomSampler "
-    "Resize RandomResizedCrop RandomRotation RandomAffine RandomPerspective "
+    "RandomResizedCrop RandomRotation RandomAffine RandomPerspective "
     "RandomErasing ColorJitter GaussianBlur Grayscale RandomGrayscale "
+    "RandomAdjustSharpness RandomInvert RandomAutocontrast RandomEqualize "
+    "RandomSolarize RandomPosterize RandomApply RandomChoice RandomOrder "
+    "ElasticTransform FiveCrop TenCrop "
     "AutoAugment RandAugment TrivialAugmentWide AugMix MixUp CutMix";
 
 /// What one line of the user's does instead.
@@ -233,6 +236,11 @@ static constexpr PyTorchName kInstead[] = {
     {"enumerate", "count in the loop: for (int i = 0; i < n; ++i)", false},
     {"T", "write t(), or transpose(dim0, dim1)", false},
     {"Compose", "call one after the other: flip(crop(b.data))", false},
+    {"Resize",
+     "write F::interpolate(x, {.size = {h, w}, .mode = \"bilinear\"})", false},
+    {"Pad", "write F::pad(x, {left, right, top, bottom})", false},
+    {"PILToTensor", "not needed: pictures of a data set are numbers", false},
+    {"ConvertImageDtype", "write x.to(dl::kFloat) / 255", false},
     {"ToTensor", "not needed: pictures of a data set are numbers", false},
     {"Normalize",
      "write (x - mean) / std; pictures of a data set are normalised", false},

@@ -32,8 +32,8 @@ Expected<Dataset> dlrt::openCifar10(const fb::DatasetT &dataset,
     files.push_back(std::move(*file));
   }
   // Apart from one another, as a batch has them.
-  auto images = std::make_unique<uint8_t[]>(out.items * image);
-  auto labels = std::make_unique<uint8_t[]>(out.items);
+  auto images = std::make_unique_for_overwrite<uint8_t[]>(out.items * image);
+  auto labels = std::make_unique_for_overwrite<uint8_t[]>(out.items);
   uint64_t item = 0;
   for (const MappedFile &file : files)
     for (uint64_t at = 0; at < file.bytes().size(); at += record, ++item) {

@@ -72,7 +72,20 @@ class Transforms(support.ToolTest):
 
     def test_center_crop(self):
         got = self.made("dl::transforms::CenterCrop crop{{2, 3}}; return crop(x);")
-        np.testing.assert_array_equal(got, self.pictures[:, :, 1:3, 1:4])
+        np.testing.assert_array_equal(got, self.pictures[:, :, 2:4, 1:4])
+
+    def test_center_crop_of_even_sizes(self):
+        """torchvision rounds half a row to the nearest even one: of 1 to 0, of 3 to 2."""
+        for size, begin in ((4, 0), (3, 1), (2, 2), (1, 2)):
+            got = self.made(f"dl::transforms::CenterCrop crop{{{size}}}; return crop(x);")
+            np.testing.assert_array_equal(got, self.pictures[:, :, begin:begin + size, begin:begin + size])
+
+    def test_a_border_for_each_channel(self):
+        padded = np.concatenate([np.pad(self.pictures[:, c:c + 1], ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=fill)
+                                 for c, fill in enumerate((-2, 0.5))], axis=1)
+        candidates = [padded[:, :, top:top + SIDE, left:left + SIDE] for top in range(3) for left in range(3)]
+        got = self.made("dl::transforms::RandomCrop crop{5, {.padding = 1, .fill = {-2, 0.5}}}; return crop(x);")
+        self.assert_even(self.counts(got, candidates))
 
     def test_ranks_draw_as_one_device_does(self):
         both = (CROP % (4, 1)).replace("return", "dl::transforms::RandomHorizontalFlip flip; return flip(").replace("crop(x);", "crop(x));")
@@ -86,6 +99,13 @@ class Transforms(support.ToolTest):
                 (1, "dl::transforms::RandomCrop crop{{0, 2}}; return crop(x);", "RandomCrop: size [0,2]: one number or a height and a width"),
                 (1, "dl::transforms::RandomHorizontalFlip flip{2}; return flip(x);", "p = 2 is no probability"),
                 (1, "dl::transforms::CenterCrop crop{2}; return crop(x.flatten(1));", "pictures [N, C, H, W] are wanted"),
+                (1, "dl::transforms::RandomCrop crop{4, {.padding = 1, .fill = {1, 2, 3}}}; return crop(x);",
+                 "fill: 3 numbers for 2 channels; one is wanted"),
+                (1, "dl::transforms::RandomCrop crop{4, {.padding = 1, .fill = 0.5}}; return crop(x.to(dl::kUInt8)).to(dl::kFloat);",
+                 "fill: 0.5 is no integer"),
+                (1, "dl::transforms::RandomCrop crop{4, {.padding = 1, .fill = -1}}; return crop(x.to(dl::kUInt8)).to(dl::kFloat);",
+                 "fill: -1 is no byte"),
+                (1, "dl::transforms::Resize resize; return x;", "F::interpolate"),
                 (3, "dl::transforms::ColorJitter jitter; return jitter(x);", "ColorJitter: not in this version")):
             self.write("net.dl", MODEL % body)
             result = dltools.call([dltools.DLCC, "net.dl", "--check"], self.folder)

@@ -35,7 +35,7 @@ namespace detail {
 
 /// Where the pixels of one dim come from, in PyTorch's arithmetic: by `scale`
 /// old pixels for a new one.
-struct Resize {
+struct Resized {
   int dim;
   i64 from, to;
   double scale;
@@ -44,7 +44,7 @@ struct Resize {
 /// PyTorch rounds a place times the scale to f32, whatever the data are: for
 /// 7 old pixels a 3 new ones, place 3 is 3 * 2.33333325 = 7. A scale that needs
 /// no rounding for the same places is right in f64 as well.
-inline float scale_of_places(const Resize &r) {
+inline float scale_of_places(const Resized &r) {
   float scale = static_cast<float>(r.scale), best = scale;
   for (int tries = 0; tries < 4; ++tries) {
     bool same = true;
@@ -63,7 +63,7 @@ inline float scale_of_places(const Resize &r) {
   return scale;
 }
 
-inline Tensor nearest(const Tensor &x, const Resize &r) {
+inline Tensor nearest(const Tensor &x, const Resized &r) {
   if (r.to % r.from == 0 && r.to / r.from <= 8 &&
       r.scale * static_cast<double>(r.to) == static_cast<double>(r.from))
     return x.repeat_interleave(r.to / r.from, r.dim);
@@ -75,7 +75,7 @@ inline Tensor nearest(const Tensor &x, const Resize &r) {
   return gathered(x, r.dim, along(place, r.dim, x.dim()));
 }
 
-inline Tensor linear_along(const Tensor &x, const Resize &r, bool corners) {
+inline Tensor linear_along(const Tensor &x, const Resized &r, bool corners) {
   Tensor i = arange(0, r.to, 1, {.dtype = x.dtype()});
   double scale = r.scale;
   if (corners)
@@ -93,7 +93,7 @@ inline Tensor linear_along(const Tensor &x, const Resize &r, bool corners) {
 }
 /// Keys' cubic convolution with a = -0.75, as in PyTorch; beyond its borders
 /// the image goes on as it ends.
-inline Tensor cubic_along(const Tensor &x, const Resize &r, bool corners) {
+inline Tensor cubic_along(const Tensor &x, const Resized &r, bool corners) {
   constexpr double a = -0.75;
   Tensor i = arange(0, r.to, 1, {.dtype = x.dtype()});
   double scale = r.scale;
@@ -166,10 +166,10 @@ inline Tensor interpolate(Tensor x, const InterpolateOptions &options) {
     whole.push_back(to);
     if (to == size || area)
       continue;
-    detail::Resize part{2 + i, size, to,
-                        sizes ? static_cast<double>(size) /
-                                    static_cast<double>(to)
-                              : 1 / factor};
+    detail::Resized part{2 + i, size, to,
+                         sizes ? static_cast<double>(size) /
+                                     static_cast<double>(to)
+                               : 1 / factor};
     x = nearest ? detail::nearest(x, part)
         : cubic ? detail::cubic_along(x, part, options.align_corners)
                 : detail::linear_along(x, part, options.align_corners);

@@ -24,7 +24,16 @@ struct RpropOptions {
     f("lr", lr), f("etaminus", etas.minus), f("etaplus", etas.plus);
     f("step_size_min", step_sizes.least), f("step_size_max", step_sizes.most);
   }
-  void check() const { detail::require_numbers("Rprop", *this); }
+  void check() const {
+    detail::require_numbers("Rprop", *this);
+    if (!(etas.minus.known > 0 && etas.minus.known < 1 && etas.plus.known > 1))
+      detail::fail("Rprop: etas = ({}, {}): one between 0 and 1 and one above "
+                   "1 are wanted",
+                   etas.minus.known, etas.plus.known);
+    if (step_sizes.least.known > step_sizes.most.known)
+      detail::fail("Rprop: step_sizes = ({}, {}): the least is above the most",
+                   step_sizes.least.known, step_sizes.most.known);
+  }
 };
 struct RpropGroup {
   Parameters params;
@@ -100,8 +109,9 @@ public:
       Scalar eta = where(count == 1, o.lr, p.number("eta", 0));
       Scalar mu = 1 / maximum(1, count - 1 - o.t0);
       Tensor value = p.parameter * (1 - o.lambd * eta) - g * eta;
-      Tensor average = p.slot("ax");
-      p.keep("ax", average + (value - average) * mu);
+      Tensor average = p.slot("ax"), weight = zeros({}) + mu;
+      p.keep("ax",
+             where(weight.eq(1), value, average + (value - average) * mu));
       p.keep("eta", o.lr / pow(1 + o.lambd * o.lr * count, o.alpha));
       p.become(value);
     });

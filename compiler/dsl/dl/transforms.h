@@ -71,9 +71,48 @@ public:
   }
 };
 
+/// Of a border: one number, or one for each of at most four channels.
+class Fill {
+  static constexpr int kMost = 4;
+  double values[kMost] = {};
+  int count = 0;
+
+public:
+  Fill(double value) : values{value}, count(1) {}
+  Fill(list<double> channels) {
+    for (double value : channels) {
+      if (count == kMost)
+        detail::fail("fill: at most {} channels", kMost);
+      values[count++] = value;
+    }
+  }
+  /// x with so many rows and columns more on each side.
+  Tensor border(const Tensor &x, i64 side) const {
+    i64 channels = x.size(1);
+    if (count != 1 && count != channels)
+      detail::fail("fill: {} numbers for {} channels; one is wanted, or one "
+                   "for each channel",
+                   count, channels);
+    for (double value : values)
+      if (!x.is_floating_point() && value != static_cast<i64>(value))
+        detail::fail("fill: {} is no integer, and the pictures have integers",
+                     value);
+      else if (x.dtype() == kUInt8 && !(value >= 0 && value <= 255))
+        detail::fail("fill: {} is no byte, and the pictures have bytes", value);
+    Dims sides{side, side, side, side};
+    if (count == 1)
+      return nn::functional::pad(x, sides, "constant", values[0]);
+    TensorList parts;
+    for (int c = 0; c < count; ++c)
+      parts.push_back(
+          nn::functional::pad(x.narrow(1, c, 1), sides, "constant", values[c]));
+    return cat(parts, 1);
+  }
+};
+
 struct RandomCropOptions {
   i64 padding = 0; ///< on all four sides, first
-  double fill = 0; ///< of the border: of a normalised picture 0 is the mean
+  Fill fill = 0;   ///< of the border: of a normalised picture 0 is the mean
 };
 
 /// A part of `size` rows and columns, anywhere.
@@ -92,8 +131,7 @@ public:
     detail::check("RandomCrop", x);
     i64 side = options.padding;
     if (side > 0)
-      x = nn::functional::pad(x, {side, side, side, side}, "constant",
-                              options.fill);
+      x = options.fill.border(x, side);
     detail::check_fits("RandomCrop", x, height, width);
     if (x.size(2) > height)
       x = detail::cropped(x, 2, height);
@@ -101,8 +139,11 @@ public:
   }
 };
 
-/// The middle: `size` rows and columns.
+/// The middle: `size` rows and columns of a picture that has as many.
 class CenterCrop {
+  /// Half of what is left over, to the nearest even number where it is none.
+  static i64 half(i64 rest) { return rest / 2 + (rest % 4 == 3); }
+
 public:
   i64 height, width;
   explicit CenterCrop(const Dims &size)
@@ -112,8 +153,8 @@ public:
   Tensor operator()(Tensor x) const {
     detail::check("CenterCrop", x);
     detail::check_fits("CenterCrop", x, height, width);
-    return x.narrow(2, (x.size(2) - height) / 2, height)
-        .narrow(3, (x.size(3) - width) / 2, width);
+    return x.narrow(2, half(x.size(2) - height), height)
+        .narrow(3, half(x.size(3) - width), width);
   }
 };
 
