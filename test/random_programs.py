@@ -168,7 +168,8 @@ def check(program, folder, f64_only):
     metrics, weights, _, _ = program.run(np.float64)
     want = {name: np.asarray(value, np.float64) for name, value in {**metrics, **weights}.items()}
     compiled = options_of(program)
-    dltools.dlcc(*compiled, "--dtype=f64", "-o", "f64.plan", cwd=folder)
+    here = dltools.kernels_of_here()
+    dltools.dlcc(*compiled, *here, "--dtype=f64", "-o", "f64.plan", cwd=folder)
     got = train("f64.plan", folder, "f64", program)
     wrong = [f"{name}: dlrun did not return it" for name in want if name not in got]
     if wrong:
@@ -176,9 +177,9 @@ def check(program, folder, f64_only):
     wrong += filter(None, (compare_f64(name, got[name], value) for name, value in want.items()))
     if f64_only:
         return wrong
-    dltools.dlcc(*compiled, "--dtype=f32", "-o", "f32.plan", cwd=folder)
+    dltools.dlcc(*compiled, *here, "--dtype=f32", "-o", "f32.plan", cwd=folder)
     got = train("f32.plan", folder, "v3", program, "--isa=v3")
-    dltools.dlcc(*compiled, "--dtype=f32", "--keep-all", "-o", "kept.plan", cwd=folder)
+    dltools.dlcc(*compiled, "--dtype=f32", "--target-cpu=x86-64-v3", "--keep-all", "-o", "kept.plan", cwd=folder)
     kept = train("kept.plan", folder, "kept", program, "--isa=v3")
     wrong += [f"{name}: other bits with --keep-all" for name in got if got[name].tobytes() != kept[name].tobytes()]
     runs = f32_runs(program)

@@ -58,6 +58,8 @@ MESH = """dl::Mesh mesh{{"dp", 2}, {"tp", 2}, {"pp", 2}};
 
 
 class Mesh(support.ToolTest):
+    RUN_HERE = True
+
     def setUp(self):
         super().setUp()
         rng = np.random.default_rng(0)
