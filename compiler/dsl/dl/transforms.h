@@ -31,11 +31,23 @@ inline void check_probability(const char *what, double p) {
   if (!(p >= 0 && p <= 1))
     fail("{}: p = {} is no probability between 0 and 1", what, p);
 }
-inline Tensor maybe_flipped(const char *what, Tensor x, double p, i64 dim) {
-  check(what, x);
-  Tensor flips = rand({x.size(0), 1, 1, 1}).lt(p);
-  return where(flips, x.flip({dim}), x);
-}
+class RandomFlip {
+  const char *what;
+  i64 dim;
+
+protected:
+  RandomFlip(const char *what, double p, i64 dim) : what(what), dim(dim), p(p) {
+    check_probability(what, p);
+  }
+
+public:
+  double p;
+  Tensor operator()(Tensor x) const {
+    check(what, x);
+    Tensor flips = rand({x.size(0), 1, 1, 1}).lt(p);
+    return where(flips, x.flip({dim}), x);
+  }
+};
 /// `size` neighbours along a dim, from a place of its own in each item.
 inline Tensor cropped(Tensor x, i64 dim, i64 size) {
   i64 places = x.size(dim) - size + 1;
@@ -48,27 +60,17 @@ inline Tensor cropped(Tensor x, i64 dim, i64 size) {
 } // namespace detail
 
 /// Left for right, with probability p.
-class RandomHorizontalFlip {
+class RandomHorizontalFlip : public detail::RandomFlip {
 public:
-  double p;
-  explicit RandomHorizontalFlip(double p = 0.5) : p(p) {
-    detail::check_probability("RandomHorizontalFlip", p);
-  }
-  Tensor operator()(Tensor x) const {
-    return detail::maybe_flipped("RandomHorizontalFlip", x, p, 3);
-  }
+  explicit RandomHorizontalFlip(double p = 0.5)
+      : RandomFlip("RandomHorizontalFlip", p, 3) {}
 };
 
 /// Upside down, with probability p.
-class RandomVerticalFlip {
+class RandomVerticalFlip : public detail::RandomFlip {
 public:
-  double p;
-  explicit RandomVerticalFlip(double p = 0.5) : p(p) {
-    detail::check_probability("RandomVerticalFlip", p);
-  }
-  Tensor operator()(Tensor x) const {
-    return detail::maybe_flipped("RandomVerticalFlip", x, p, 2);
-  }
+  explicit RandomVerticalFlip(double p = 0.5)
+      : RandomFlip("RandomVerticalFlip", p, 2) {}
 };
 
 /// Of a border: one number, or one for each of at most four channels.
