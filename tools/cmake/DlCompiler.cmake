@@ -14,28 +14,55 @@ include(AddMLIR)
 set(DL_MLIR MLIRArithDialect MLIRBytecodeReader MLIRBytecodeWriter MLIRIR MLIRInferTypeOpInterface
   MLIRMathDialect MLIRParser MLIRPass MLIRSideEffectInterfaces MLIRSupport MLIRTransforms)
 
-# MLIR's headers dominate compile time; one precompiled header serves all libraries.
-file(WRITE ${CMAKE_BINARY_DIR}/pch.cpp "// Carries the precompiled header.\n")
-add_library(dl_pch STATIC ${CMAKE_BINARY_DIR}/pch.cpp)
-target_precompile_headers(dl_pch PRIVATE
-  <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/PatternMatch.h>
-  <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Math/IR/Math.h>
-  <mlir/Interfaces/InferTypeOpInterface.h> <mlir/Pass/Pass.h> <string> <vector> <optional> <map>)
-
 function(dl_compile_settings target)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_include_directories(${target} SYSTEM PUBLIC ${LLVM_INCLUDE_DIRS} ${MLIR_INCLUDE_DIRS})
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wno-unused-parameter -fno-plt ${DL_PCH_OPTIONS})
 endfunction()
-dl_compile_settings(dl_pch)
 
-# dl_library(name SOURCES ... [LINK ...] [DEPENDS ...]): a static library of the compiler.
+# dl_precompiled_header(name HEADER...): a precompiled header; most of what a file takes to compile are headers.
+function(dl_precompiled_header name)
+  file(WRITE ${CMAKE_BINARY_DIR}/${name}.cpp "// Carries the precompiled header.\n")
+  add_library(${name} STATIC ${CMAKE_BINARY_DIR}/${name}.cpp)
+  target_precompile_headers(${name} PRIVATE ${ARGN})
+  dl_compile_settings(${name})
+endfunction()
+
+set(DL_MLIR_HEADERS
+  <mlir/IR/Builders.h> <mlir/IR/BuiltinOps.h> <mlir/IR/BuiltinTypes.h> <mlir/IR/PatternMatch.h>
+  <mlir/Dialect/Arith/IR/Arith.h> <mlir/Dialect/Math/IR/Math.h>
+  <mlir/Interfaces/InferTypeOpInterface.h> <mlir/Pass/Pass.h> <string> <vector> <optional> <map>)
+dl_precompiled_header(dl_pch ${DL_MLIR_HEADERS})
+
+# Compiles a target with the precompiled header of what it links, the first that has one of its own (property DL_PCH);
+# else with MLIR's.
+function(dl_reuse_header target)
+  foreach(library ${ARGN})
+    if(TARGET ${library})
+      get_target_property(header ${library} DL_PCH)
+      if(header)
+        break()
+      endif()
+    endif()
+  endforeach()
+  if(header)
+    set_target_properties(${target} PROPERTIES DL_PCH ${header})
+  else()
+    set(header dl_pch)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${header})
+endfunction()
+
+# dl_library(name SOURCES ... [LINK ...] [DEPENDS ...] [PCH header]): a static library of the compiler.
 function(dl_library name)
-  cmake_parse_arguments(ARG "NO_PCH" "" "SOURCES;LINK;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "NO_PCH" "PCH" "SOURCES;LINK;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
   dl_compile_settings(${name})
-  if(NOT ARG_NO_PCH)
-    target_precompile_headers(${name} REUSE_FROM dl_pch)
+  if(ARG_PCH)
+    set_target_properties(${name} PROPERTIES DL_PCH ${ARG_PCH})
+    target_precompile_headers(${name} REUSE_FROM ${ARG_PCH})
+  elseif(NOT ARG_NO_PCH)
+    dl_reuse_header(${name} ${ARG_LINK})
   endif()
   target_link_libraries(${name} PUBLIC ${ARG_LINK} ${DL_MLIR} LLVM)
   if(ARG_DEPENDS)
@@ -49,7 +76,7 @@ function(dl_executable name)
   add_executable(${name} ${ARG_SOURCES})
   dl_compile_settings(${name})
   if(NOT ARG_NO_PCH)
-    target_precompile_headers(${name} REUSE_FROM dl_pch)
+    dl_reuse_header(${name} ${ARG_LINK})
   endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINK} ${DL_MLIR} LLVM)
 endfunction()
