@@ -118,10 +118,11 @@ def units():
 def gtest_report(name, path):
     with open(path, encoding="utf-8") as file:
         report = json.load(file)
-    count = Count()
+    count, seconds = Count(), {}
     for suite in report.get("testsuites", []):
         for case in suite["testsuite"]:
             full_name = f"{name} {suite['name']}.{case['name']}"
+            seconds[full_name.removeprefix(name + " ")] = float(case["time"].removesuffix("s"))
             if case.get("failures"):
                 count.failures.append(full_name)
             elif case["result"] == "SKIPPED":
@@ -129,6 +130,7 @@ def gtest_report(name, path):
                 count.skips.append(f"{full_name}: {why or 'skipped by the test'}")
             else:
                 count.passed += 1
+    slowest(seconds, 3)
     return count
 
 
@@ -157,11 +159,31 @@ def lit():
     return count if good or count.failures else count + Count(0, ["lit"])
 
 
+class TimedResult(unittest.TextTestResult):
+    """Knows how long each test took, the set-up of its class with the first of them."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
+        self.seconds, self.ended = {}, time.monotonic()
+
+    def stopTest(self, test):
+        super().stopTest(test)
+        now = time.monotonic()
+        self.seconds[test.id()], self.ended = now - self.ended, now
+
+
+def slowest(seconds, count=5):
+    """A line on where the time went: what to look at when tests take too long."""
+    longest = sorted(seconds.items(), key=lambda item: -item[1])[:count]
+    print(f"  of {sum(seconds.values()):.0f} s: " + ", ".join(f"{name} {time:.0f}" for name, time in longest if time >= 0.5))
+
+
 def python(package):
     """A suite of unittest modules below test/PACKAGE."""
     here = os.path.join(dltools.ROOT, "test")
     tests = unittest.TestLoader().discover(os.path.join(here, package), "test_*.py", here)
-    result = unittest.TextTestRunner(sys.stdout, verbosity=2 if package == "e2e" else 1).run(tests)
+    result = unittest.TextTestRunner(sys.stdout, verbosity=2 if package == "e2e" else 1, resultclass=TimedResult).run(tests)
+    slowest({name.removeprefix(package + "."): time for name, time in result.seconds.items()}, int(os.environ.get("DL_SLOWEST", 5)))
     # Subtests that fail are one test that fails.
     failures = sorted({getattr(case, "test_case", case).id() for case, _ in [*result.failures, *result.errors]} |
                       {case.id() for case in result.unexpectedSuccesses})
