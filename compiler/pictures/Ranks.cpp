@@ -85,7 +85,7 @@ int64_t exchangedBytes(graph::CommunicationOpInterface op) {
     auto type = cast<RankedTensorType>(value.getType());
     int64_t rows = type.getRank() == 0 ? 1 : type.getDimSize(0), moved = 0;
     for (const graph::RowTransfer &transfer : transfers)
-      moved += transfer.rows;
+      moved += transfer.allRows();
     return rows == 0 ? 0 : graph::tensorBytes(type) / rows * moved;
   };
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))

@@ -113,8 +113,7 @@ void addPart(plan::CommunicateOp exchange, int64_t bytes,
 }
 
 /// Bytes that the plan's first rank sends to others.
-void addExchange(plan::CommunicateOp exchange, const SymbolTable &symbols,
-                 ProgramReport &report) {
+void addExchange(plan::CommunicateOp exchange, ProgramReport &report) {
   auto plan = exchange->getParentOfType<plan::PlanOp>();
   llvm::StringMap<int64_t> sizes, at;
   int64_t rank = plan.getRanks().empty() ? 0 : plan.getRanks().front();
@@ -136,9 +135,12 @@ void addExchange(plan::CommunicateOp exchange, const SymbolTable &symbols,
     known = report.communication.insert(known, {axes, 0, 0, {}});
   ++known->exchanges;
   int64_t bytes = 0;
-  std::vector<plan::Access> accesses = exchange.getAccesses(symbols);
-  for (auto [peer, access] : llvm::zip(exchange.getSendPeers(), accesses))
-    bytes += peer == (exchange.getRelative() ? 0 : own) ? 0 : access.bytes;
+  if (exchange.getRelative())
+    own = 0;
+  for (const plan::Transfer &of : exchange.getSendTransfers()) {
+    bool toItself = of.member <= own && own < of.member + of.members;
+    bytes += (of.members - toItself) * of.bytes;
+  }
   known->bytes += bytes;
   addPart(exchange, bytes, *known);
 }
@@ -210,7 +212,7 @@ void CompileReport::describeProgram(plan::ProgramOp program,
     report.flops += work.flops;
     report.bytes += work.bytes;
     if (auto exchange = dyn_cast<plan::CommunicateOp>(command.getOperation()))
-      addExchange(exchange, symbols, report);
+      addExchange(exchange, report);
     StringRef name;
     if (auto launch = dyn_cast<plan::LaunchOp>(command.getOperation()))
       name = launch.getKernel();

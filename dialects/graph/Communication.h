@@ -11,10 +11,13 @@
 
 namespace dl::graph {
 
-/// Rows of the operand that go to a member of the group, or rows of the result
-/// that come from it.
+/// Rows of the operand that go to members of the group, one after the other, or
+/// rows of the result that come from them: so many of each, and those of the
+/// next member `step` further. A gather among 1024 is one to each side.
 struct RowTransfer {
-  int64_t member, offset, rows;
+  int64_t member, members, offset, rows, step;
+
+  int64_t allRows() const { return members * rows; }
 };
 
 /// Axes along which the batch of a step is divided, on graph.step.

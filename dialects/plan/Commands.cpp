@@ -240,17 +240,54 @@ LogicalResult CopyOp::verify() {
 
 //===-- Communication -----------------------------------------------------===//
 
+static std::vector<Transfer>
+transfersOf(ValueRange buffers, ArrayRef<int64_t> peers,
+            std::optional<ArrayRef<int64_t>> ranges) {
+  std::vector<Access> first;
+  addAccesses(first, buffers, ranges, /*writes=*/false);
+  std::vector<Transfer> transfers;
+  for (auto [index, access] : llvm::enumerate(first)) {
+    ArrayRef<int64_t> of = peers.slice(3 * index, 3);
+    transfers.push_back(
+        {access.value, of[0], of[1], access.offset, access.bytes, of[2]});
+  }
+  return transfers;
+}
+
+std::vector<Transfer> CommunicateOp::getSendTransfers() {
+  return transfersOf(getSends(), getSendPeers(), getSendRanges());
+}
+
+std::vector<Transfer> CommunicateOp::getReceiveTransfers() {
+  return transfersOf(getReceives(), getReceivePeers(), getReceiveRanges());
+}
+
+/// What members have side by side, or all the same, is one access.
+static void addAccesses(std::vector<Access> &accesses,
+                        ArrayRef<Transfer> transfers, bool writes) {
+  for (const Transfer &of : transfers)
+    if (of.members == 1 || of.step == 0)
+      accesses.push_back({of.buffer, of.offset, of.bytes, writes});
+    else if (of.step == of.bytes)
+      accesses.push_back({of.buffer, of.offset, of.members * of.bytes, writes});
+    else
+      for (int64_t i = 0; i < of.members; ++i)
+        accesses.push_back(
+            {of.buffer, of.offset + i * of.step, of.bytes, writes});
+}
+
 std::vector<Access> CommunicateOp::getAccesses(const SymbolTable &) {
   std::vector<Access> accesses;
-  addAccesses(accesses, getSends(), getSendRanges(), /*writes=*/false);
-  addAccesses(accesses, getReceives(), getReceiveRanges(), /*writes=*/true);
+  addAccesses(accesses, getSendTransfers(), /*writes=*/false);
+  addAccesses(accesses, getReceiveTransfers(), /*writes=*/true);
   return accesses;
 }
 
-Work CommunicateOp::getWork(const SymbolTable &kernels) {
+Work CommunicateOp::getWork(const SymbolTable &) {
   Work work;
-  for (const Access &access : getAccesses(kernels))
-    work.bytes += access.bytes;
+  for (const auto &transfers : {getSendTransfers(), getReceiveTransfers()})
+    for (const Transfer &transfer : transfers)
+      work.bytes += transfer.members * transfer.bytes;
   return work;
 }
 
@@ -275,6 +312,22 @@ static int64_t groupSize(CommunicateOp op) {
   return size;
 }
 
+/// The members are of the group, and the last one's range is in the buffer.
+static LogicalResult verifyMembers(CommunicateOp op, const Transfer &of,
+                                   int64_t size, StringRef what) {
+  int64_t last = of.member + of.members - 1;
+  if (of.members < 1 || of.member < 0 || last >= size)
+    return op.emitOpError("has a ")
+           << what << " for member " << (of.member < 0 ? of.member : last)
+           << " of a group of " << size;
+  auto buffer = of.buffer.getDefiningOp<BufferOp>();
+  int64_t rest = static_cast<int64_t>(buffer.getBytes()) - of.offset - of.bytes;
+  if (of.step < 0 || (of.step != 0 && of.members - 1 > rest / of.step))
+    return op.emitOpError("has a ")
+           << what << " whose ranges leave '" << buffer.getName() << "'";
+  return success();
+}
+
 LogicalResult CommunicateOp::verify() {
   int64_t size = groupSize(*this);
   if (size < 2)
@@ -283,14 +336,15 @@ LogicalResult CommunicateOp::verify() {
   auto verifySide = [&](OperandRange buffers, ArrayRef<int64_t> peers,
                         std::optional<ArrayRef<int64_t>> ranges,
                         StringRef what) -> LogicalResult {
-    if (peers.size() != buffers.size())
+    if (peers.size() != 3 * buffers.size())
       return emitOpError("has ") << buffers.size() << " " << what << "s but "
-                                 << peers.size() << " members for them";
-    for (int64_t peer : peers)
-      if (peer < 0 || peer >= size)
-        return emitOpError("has a ")
-               << what << " for member " << peer << " of a group of " << size;
-    return verifyRanges(*this, buffers, ranges);
+                                 << peers.size() / 3 << " members for them";
+    if (failed(verifyRanges(*this, buffers, ranges)))
+      return failure();
+    for (const Transfer &of : transfersOf(buffers, peers, ranges))
+      if (failed(verifyMembers(*this, of, size, what)))
+        return failure();
+    return success();
   };
   if (failed(verifySide(getSends(), getSendPeers(), getSendRanges(), "send")))
     return failure();
@@ -298,8 +352,8 @@ LogicalResult CommunicateOp::verify() {
                         "receive")))
     return failure();
   std::vector<Access> sent, received;
-  addAccesses(sent, getSends(), getSendRanges(), /*writes=*/false);
-  addAccesses(received, getReceives(), getReceiveRanges(), /*writes=*/true);
+  addAccesses(sent, getSendTransfers(), /*writes=*/false);
+  addAccesses(received, getReceiveTransfers(), /*writes=*/true);
   llvm::DenseSet<std::pair<Value, int64_t>> begins;
   for (const Access &access : sent)
     begins.insert({access.value, access.offset});

@@ -33,6 +33,13 @@ struct Access {
   int64_t end() const { return begin() + bytes; }
 };
 
+/// What goes to `members` members of a group from `member` on, or comes from
+/// them: `bytes` of each, those of the next member `step` bytes further.
+struct Transfer {
+  mlir::Value buffer;
+  int64_t member, members, offset, bytes, step;
+};
+
 /// What a command costs.
 struct Work {
   int64_t flops = 0;

@@ -224,19 +224,25 @@ def Plan_CommunicateOp : Plan_Command<"communicate",
     the mesh; they are numbered by their coordinates along these, the first axis
     the slowest. Each send names the member that it goes to, each receive the one
     that it comes from; a member may be the rank itself. Members that are `relative`
-    are counted from the rank, which is 0, round the group.
+    are counted from the rank, which is 0, round the group. `0 and 6 more` are seven
+    members, each of which has a range of its own, so many bytes behind that of the one
+    before: `step`, or none where all have the same.
 
     `order` is the place of this exchange in the one order in which all ranks
     communicate; it ascends within a program.
 
     ```mlir
-    plan.communicate over ["dp"] order 3 send(0: %g[0, 64], 1: %g[64, 64]) receive(0: %p[0, 64], 1: %p[64, 64])
+    plan.communicate over ["dp"] order 3 send(0 and 6 more: %g[0, 64] step 64, 7: %g[448, 8]) receive(0 and 7 more: %p[0, 64] step 64)
     ```
   }];
   let assemblyFormat = [{
     `over` $axes (`relative` $relative^)? `order` $order `send` `(` custom<Transfers>($sends, $send_peers, $send_ranges) `)`
     `receive` `(` custom<Transfers>($receives, $receive_peers, $receive_ranges) `)`
   }] # common;
+  let extraClassDeclaration = [{
+    std::vector<::dl::plan::Transfer> getSendTransfers();
+    std::vector<::dl::plan::Transfer> getReceiveTransfers();
+  }];
   let hasVerifier = 1;
 }
 

@@ -83,17 +83,21 @@ ParseResult parseTransfers(OpAsmParser &parser, Operands &buffers,
                            DenseI64ArrayAttr &ranges) {
   SmallVector<int64_t> members, values;
   do {
-    int64_t peer;
+    int64_t peer, more = 0, step = 0;
     OptionalParseResult found = parser.parseOptionalInteger(peer);
     if (!found.has_value() && members.empty())
       break;
     if (!found.has_value())
       return parser.emitError(parser.getCurrentLocation(), "expected a member");
-    if (failed(*found) || parser.parseColon() ||
-        parser.parseOperand(buffers.emplace_back()) ||
-        parseRange(parser, values))
+    if (failed(*found) ||
+        (succeeded(parser.parseOptionalKeyword("and")) &&
+         (parser.parseInteger(more) || parser.parseKeyword("more"))) ||
+        parser.parseColon() || parser.parseOperand(buffers.emplace_back()) ||
+        parseRange(parser, values) ||
+        (succeeded(parser.parseOptionalKeyword("step")) &&
+         parser.parseInteger(step)))
       return failure();
-    members.push_back(peer);
+    members.append({peer, more + 1, step});
   } while (succeeded(parser.parseOptionalComma()));
   peers = parser.getBuilder().getDenseI64ArrayAttr(members);
   ranges = rangesAttr(parser, values);
@@ -103,8 +107,14 @@ ParseResult parseTransfers(OpAsmParser &parser, Operands &buffers,
 void printTransfers(OpAsmPrinter &printer, Operation *, OperandRange buffers,
                     DenseI64ArrayAttr peers, DenseI64ArrayAttr ranges) {
   for (auto [index, buffer] : llvm::enumerate(buffers)) {
-    printer << (index ? ", " : "") << peers[index] << ": ";
+    ArrayRef<int64_t> of = ArrayRef<int64_t>(peers).slice(3 * index, 3);
+    printer << (index ? ", " : "") << of[0];
+    if (of[1] != 1)
+      printer << " and " << of[1] - 1 << " more";
+    printer << ": ";
     printRange(printer, buffer, ranges, index);
+    if (of[2] != 0)
+      printer << " step " << of[2];
   }
 }
 

@@ -121,14 +121,29 @@ private:
                                      });
   }
 
-  /// A hash of the local ops without constants of launches. It depends on the
-  /// coordinates along the op's own axes only.
+  /// What a rank's local op depends on: where its parts begin of factors that
+  /// are placed, and how large the parts of others are.
+  std::vector<int64_t> partOf(const OpSharding &sharding,
+                              const Coordinates &coordinates) const {
+    std::vector<int64_t> part;
+    for (auto [factor, divided] :
+         llvm::zip_equal(sharding.rule.factors, sharding.factors))
+      for (const Digit &digit : divided.digitsOf(factor.size)) {
+        int64_t index = mesh.index(digit.axes, coordinates);
+        part.push_back(
+            factor.isPlaced
+                ? index
+                : graph::blockOf(digit.size, mesh.count(digit.axes), index)
+                      .size());
+      }
+    return part;
+  }
+
+  /// A hash of the local ops without constants of launches.
   int64_t structureOf(Operation *op, const Coordinates &coordinates) {
     const OpSharding &sharding = shardings.at(op);
-    std::vector<int64_t> key;
-    for (unsigned axis : sharding.axes())
-      key.push_back(coordinates[axis]);
-    auto [it, isNew] = structures.try_emplace({op, key}, 0);
+    auto [it, isNew] =
+        structures.try_emplace({op, partOf(sharding, coordinates)}, 0);
     if (!isNew)
       return it->second;
     graph::Shard shard = sharding.shard(coordinates);

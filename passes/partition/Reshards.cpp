@@ -31,9 +31,10 @@ Value ReshardLowering::communicate(Operation *op, StringRef why) {
     int64_t bytes = 0;
     for (auto [i, sent] : llvm::enumerate(op->getOperands()))
       for (const graph::RowTransfer &transfer : exchange.getSentRows(i))
-        if (transfer.member != 0 && transfer.rows != 0)
+        if (int64_t others = transfer.members - (transfer.member == 0);
+            others != 0 && transfer.rows != 0)
           bytes += graph::tensorBytes(sent.getType()) /
-                   graph::shapeOf(sent)[0] * transfer.rows;
+                   graph::shapeOf(sent)[0] * transfer.rows * others;
     InFlightDiagnostic remark = emitRemark(op->getLoc());
     remark << op->getName().stripDialect() << " over";
     for (auto axis : exchange.getAxes().getAsRange<StringAttr>())

@@ -303,8 +303,8 @@ private:
         kernel->getAttrOfType<FloatAttr>("seconds"));
   }
 
-  /// Rows are contiguous: each transfer is a range of the operand's buffer, or
-  /// of the result's.
+  /// Rows are contiguous: what goes to a member is a range of the operand's
+  /// buffer, or of the result's.
   void lower(graph::CommunicationOpInterface op) {
     struct Side {
       SmallVector<Value> buffers;
@@ -317,11 +317,12 @@ private:
       for (const graph::RowTransfer &transfer : rows) {
         if (transfer.rows * rowBytes == 0)
           continue;
+        int64_t step = transfer.members == 1 ? 0 : transfer.step * rowBytes;
         Value root = rootOf(value);
         if (!bufferOf.contains(root))
           makeResultBuffer(cast<OpResult>(root), /*pinned=*/false);
         side.buffers.push_back(bufferOf.lookup(root));
-        side.members.push_back(transfer.member);
+        side.members.append({transfer.member, transfer.members, step});
         side.ranges.push_back(transfer.offset * rowBytes);
         side.ranges.push_back(transfer.rows * rowBytes);
       }

@@ -1,5 +1,7 @@
 #include "runtime/plan/CommandKinds.h"
 
+#include "runtime/plan/Transfers.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -44,10 +46,12 @@ std::vector<Access> dlrt::accessesOf(const fb::PlanT &plan,
             accesses.push_back({{copy.to, copy.to_offset, copy.bytes}, true});
           },
           [&](const fb::CommunicateT &exchange) {
-            for (const fb::Transfer &send : exchange.sends)
-              accesses.push_back({send.range(), false});
-            for (const fb::Transfer &receive : exchange.receives)
-              accesses.push_back({receive.range(), true});
+            forEachRange(exchange.sends, [&](const fb::Range &range) {
+              accesses.push_back({range, false});
+            });
+            forEachRange(exchange.receives, [&](const fb::Range &range) {
+              accesses.push_back({range, true});
+            });
           }});
   return accesses;
 }
@@ -55,31 +59,25 @@ std::vector<Access> dlrt::accessesOf(const fb::PlanT &plan,
 CommandFacts dlrt::factsOf(const fb::PlanT &plan, const fb::CommandT &command) {
   return visitWork(
       command,
-      OfKind{[&](const fb::LaunchT &launch) -> CommandFacts {
-               const fb::KernelT &kernel = *plan.kernels[launch.kernel];
-               return {kernel.name, kernel.strategy, variantOf(kernel).tiles,
-                       kernel.flops, kernel.bytes};
-             },
-             [&](const fb::MultiplyT &product) -> CommandFacts {
-               const fb::KernelT &kernel =
-                   *plan.kernels[product.launch->kernel];
-               return {kernel.name, "library", 1, kernel.flops, kernel.bytes};
-             },
-             [](const fb::CopyT &copy) -> CommandFacts {
-               uint64_t tiles =
-                   (copy.bytes + copyTileBytes - 1) / copyTileBytes;
-               return {"copy", "copy", std::max<uint64_t>(tiles, 1), 0,
-                       2 * copy.bytes};
-             },
-             [](const fb::CommunicateT &exchange) -> CommandFacts {
-               uint64_t bytes = 0;
-               for (const fb::Transfer &send : exchange.sends)
-                 bytes += send.range().bytes();
-               for (const fb::Transfer &receive : exchange.receives)
-                 bytes += receive.range().bytes();
-               return {fmt::format("exchange {}", exchange.order),
-                       "communicate", 1, 0, bytes};
-             }});
+      OfKind{
+          [&](const fb::LaunchT &launch) -> CommandFacts {
+            const fb::KernelT &kernel = *plan.kernels[launch.kernel];
+            return {kernel.name, kernel.strategy, variantOf(kernel).tiles,
+                    kernel.flops, kernel.bytes};
+          },
+          [&](const fb::MultiplyT &product) -> CommandFacts {
+            const fb::KernelT &kernel = *plan.kernels[product.launch->kernel];
+            return {kernel.name, "library", 1, kernel.flops, kernel.bytes};
+          },
+          [](const fb::CopyT &copy) -> CommandFacts {
+            uint64_t tiles = (copy.bytes + copyTileBytes - 1) / copyTileBytes;
+            return {"copy", "copy", std::max<uint64_t>(tiles, 1), 0,
+                    2 * copy.bytes};
+          },
+          [](const fb::CommunicateT &exchange) -> CommandFacts {
+            return {fmt::format("exchange {}", exchange.order), "communicate",
+                    1, 0, bytesOf(exchange.sends) + bytesOf(exchange.receives)};
+          }});
 }
 
 fb::Resource dlrt::resourceOf(const fb::CommandT &command) {

@@ -3,6 +3,7 @@
 #include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/SourceText.h"
 #include "runtime/plan/StepPrograms.h"
+#include "runtime/plan/Transfers.h"
 #include "runtime/plan/Validator.h"
 
 #include <fmt/format.h>
@@ -136,10 +137,14 @@ private:
       row.relative = current(p).work->relative;
       row.sends.resize(size);
       row.receives.resize(size);
-      for (const fb::Transfer &send : current(p).work->sends)
-        row.sends[send.member()].push_back(send.range().bytes());
-      for (const fb::Transfer &receive : current(p).work->receives)
-        row.receives[receive.member()].push_back(receive.range().bytes());
+      forEachMember(current(p).work->sends,
+                    [&](uint32_t member, const fb::Range &range) {
+                      row.sends[member].push_back(range.bytes());
+                    });
+      forEachMember(current(p).work->receives,
+                    [&](uint32_t member, const fb::Range &range) {
+                      row.receives[member].push_back(range.bytes());
+                    });
     }
     Row silent = {std::vector<Lengths>(size), std::vector<Lengths>(size)};
     auto rowOf = [&](uint32_t plan) -> const Row & {

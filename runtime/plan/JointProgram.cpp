@@ -1,6 +1,7 @@
 #include "runtime/plan/JointProgram.h"
 
 #include "runtime/plan/StepPrograms.h"
+#include "runtime/plan/Transfers.h"
 
 #include <fmt/format.h>
 
@@ -112,9 +113,9 @@ private:
     Sent sent;
     for (uint32_t r : members) {
       const fb::CommunicateT &work = nextWork(r);
-      for (const fb::Transfer &send : work.sends)
-        sent[{r, peerOf(set.mesh, work, send.member(), atHand[r])}].push_back(
-            send.range());
+      forEachMember(work.sends, [&](uint32_t member, const fb::Range &range) {
+        sent[{r, peerOf(set.mesh, work, member, atHand[r])}].push_back(range);
+      });
     }
     return sent;
   }
@@ -135,25 +136,24 @@ private:
     uint32_t rank = atHand[r];
     meeting.members.push_back({r, &work});
     uint64_t in = 0, away = 0;
-    for (const fb::Transfer &send : work.sends) {
-      uint32_t peer = peerOf(set.mesh, work, send.member(), rank);
-      away += peer == rank ? 0 : send.range().bytes();
+    forEachMember(work.sends, [&](uint32_t member, const fb::Range &range) {
+      uint32_t peer = peerOf(set.mesh, work, member, rank);
+      away += peer == rank ? 0 : range.bytes();
       if (!indexOf.contains(peer))
-        meeting.sends.push_back({r, peer, send.range()});
-    }
+        meeting.sends.push_back({r, peer, range});
+    });
     std::map<uint32_t, size_t> taken; // of what each member sends
-    for (const fb::Transfer &receive : work.receives) {
-      uint32_t peer = peerOf(set.mesh, work, receive.member(), rank);
-      in += peer == rank ? 0 : receive.range().bytes();
+    forEachMember(work.receives, [&](uint32_t member, const fb::Range &range) {
+      uint32_t peer = peerOf(set.mesh, work, member, rank);
+      in += peer == rank ? 0 : range.bytes();
       auto local = indexOf.find(peer);
-      if (local == indexOf.end()) {
-        meeting.receives.push_back({r, peer, receive.range()});
-        continue;
-      }
-      meeting.copies.push_back({local->second, r,
-                                sent.at({local->second, rank})[taken[peer]++],
-                                receive.range()});
-    }
+      if (local == indexOf.end())
+        meeting.receives.push_back({r, peer, range});
+      else
+        meeting.copies.push_back({local->second, r,
+                                  sent.at({local->second, rank})[taken[peer]++],
+                                  range});
+    });
     meeting.bytes = std::max({meeting.bytes, in, away});
   }
 

@@ -1,6 +1,7 @@
 #include "runtime/plan/PlanSet.h"
 
 #include "runtime/plan/StepPrograms.h"
+#include "runtime/plan/Transfers.h"
 #include "runtime/plan/Validator.h"
 
 #include <fmt/format.h>
@@ -230,9 +231,9 @@ static uint64_t sentBytes(const Mesh &mesh, const fb::ProgramT &program,
   uint64_t bytes = 0;
   for (const auto &command : program.commands)
     if (const auto *work = command->work.AsCommunicate())
-      for (const fb::Transfer &send : work->sends)
-        if (send.member() != mesh.memberOf(rank, work->axes))
-          bytes += send.range().bytes();
+      bytes += bytesOf(work->sends) -
+               bytesTo(work->sends,
+                       work->relative ? 0 : mesh.memberOf(rank, work->axes));
   return bytes;
 }
 

@@ -4,6 +4,7 @@
 #include "runtime/plan/MatrixProduct.h"
 #include "runtime/plan/Memories.h"
 #include "runtime/plan/StepPrograms.h"
+#include "runtime/plan/Transfers.h"
 #include "runtime/plan/Validator.h"
 
 #include <fmt/format.h>
@@ -15,6 +16,10 @@
 using namespace dlrt;
 
 namespace {
+
+/// So many messages of one program are made of a few transfers in moments, and
+/// are more than any run has.
+constexpr uint64_t mostMessages = 1 << 26;
 
 /// Checks one program of a step.
 class ProgramChecker {
@@ -187,12 +192,14 @@ private:
     if (!what.empty())
       return what;
     std::set<std::pair<fb::Space, uint64_t>> sent;
-    for (const fb::Transfer &send : exchange.sends)
-      sent.insert(placeOf(send.range()));
-    for (const fb::Transfer &receive : exchange.receives)
-      if (sent.contains(placeOf(receive.range())))
-        return "it receives where it sends from";
-    return {};
+    forEachMember(exchange.sends, [&](uint32_t, const fb::Range &range) {
+      sent.insert(placeOf(range));
+    });
+    bool overwrites = false;
+    forEachMember(exchange.receives, [&](uint32_t, const fb::Range &range) {
+      overwrites |= sent.contains(placeOf(range));
+    });
+    return overwrites ? "it receives where it sends from" : "";
   }
 
   /// Where a checked range begins. Only a kernel may write over what it reads.
@@ -206,9 +213,23 @@ private:
     for (const fb::Transfer &transfer : transfers) {
       if (transfer.member() >= members)
         return fmt::format("member {} of {}", transfer.member(), members);
+      uint64_t more = uint64_t{transfer.members()} - 1;
+      if (more >= members - transfer.member())
+        return fmt::format("{} members from member {} of {} on",
+                           transfer.members(), transfer.member(), members);
       if (std::string what = checkRange(transfer.range(), writes);
           !what.empty())
         return what;
+      const fb::Range &range = transfer.range();
+      uint64_t rest =
+          plan.buffers[range.buffer()]->bytes - range.offset() - range.bytes();
+      if (transfer.step() != 0 && more > rest / transfer.step())
+        return fmt::format("{} ranges, {} bytes apart, leave buffer {}",
+                           transfer.members(), transfer.step(), range.buffer());
+      messages += transfer.members();
+      if (messages > mostMessages)
+        return fmt::format("more than {} messages in one program",
+                           mostMessages);
     }
     return {};
   }
@@ -292,7 +313,8 @@ private:
   const fb::DatasetT *dataset;
   const fb::ProgramT &program;
   std::string place;
-  uint64_t items = 0; ///< of a batch, on one rank
+  uint64_t items = 0;    ///< of a batch, on one rank
+  uint64_t messages = 0; ///< of the transfers so far
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 """Models divided along several axes at once: the results of one device, equal bits, and errors in the model's words."""
 
 import json
+import os
 import re
 
 import numpy as np
@@ -208,6 +209,22 @@ struct Net : nn::Module {
         for options in (["--mesh=dp=2", "--microbatches=2"], ["--mesh=dp=1", "--microbatches=4"], ["--mesh=dp=2"]):
             for name, value in self.train("--dtype=f64", *options).items():
                 np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
+
+    def test_plans_of_many_ranks_are_as_large_as_of_few(self):
+        # What goes to a thousand ranks is said once; a plan has a list of its ranks.
+        np.save(self.path("x.npy"), np.zeros((4096, 64), np.float32))
+        self.write("model.dl", """#include <dl/dl.h>
+            struct Net : dl::nn::Module {
+              dl::nn::Linear up{64, 256}, down{256, 64};
+              dl::Tensor forward(dl::Tensor x) { return down(dl::F::relu(up(x))); }
+            };""" + SQUARES % 2048)
+        sizes = {}
+        for ranks in (4, 1024):
+            for zero in (0, 3):
+                self.dlcc("model.dl", f"--mesh=dp={ranks}", f"--zero={zero}", "-o", "model.plan")
+                sizes[ranks, zero] = os.path.getsize(self.path("model.plan")) - 4 * ranks
+        for zero in (0, 3):
+            self.assertLess(sizes[1024, zero], 1.2 * sizes[4, zero], sizes)
 
     def same_bits(self, *ways):
         first, *others = (self.train(*way) for way in ways)

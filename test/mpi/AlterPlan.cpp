@@ -10,6 +10,7 @@
 #include "runtime/plan/PlanReader.h"
 #include "runtime/plan/PlanWriter.h"
 #include "runtime/plan/RaceVerifier.h"
+#include "runtime/plan/Transfers.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -73,6 +74,15 @@ void swapOrders(fb::ProgramT &program, uint32_t at, uint32_t other) {
   std::swap(exchangeAt(program, at).order, exchangeAt(program, other).order);
 }
 
+/// A transfer for each member.
+std::vector<fb::Transfer> oneByOne(const std::vector<fb::Transfer> &transfers) {
+  std::vector<fb::Transfer> all;
+  forEachMember(transfers, [&](uint32_t member, const fb::Range &range) {
+    all.emplace_back(member, 1, range, 0);
+  });
+  return all;
+}
+
 /// Changes one communication of a program; says how.
 std::string change(fb::ProgramT &program, const Mesh &mesh, Random &random) {
   Exchanges all = exchangesOf(program);
@@ -82,6 +92,7 @@ std::string change(fb::ProgramT &program, const Mesh &mesh, Random &random) {
                        (!exchange.receives.empty() && below(random, 2) == 0)
                    ? exchange.receives
                    : exchange.sends;
+  list = oneByOne(list);
   uint32_t transfer = below(random, list.size());
   fb::Range range = list[transfer].range();
   uint32_t member = list[transfer].member();
@@ -103,11 +114,11 @@ std::string change(fb::ProgramT &program, const Mesh &mesh, Random &random) {
     [[fallthrough]];
   case 3:
     range = fb::Range(range.buffer(), range.offset(), range.bytes() - 4);
-    list[transfer] = fb::Transfer(member, range);
+    list[transfer] = fb::Transfer(member, 1, range, 0);
     return "resized";
   default:
     member = (member + 1 + below(random, group - 1)) % group;
-    list[transfer] = fb::Transfer(member, range);
+    list[transfer] = fb::Transfer(member, 1, range, 0);
     return "sent elsewhere";
   }
 }

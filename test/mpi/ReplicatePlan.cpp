@@ -32,11 +32,8 @@ static void addExchange(fb::ProgramT &program, uint32_t ranks, uint32_t from,
                         uint32_t to, uint64_t bytes) {
   fb::CommunicateT exchange;
   exchange.axes = {0};
-  for (uint32_t r = 0; r < ranks; ++r) {
-    exchange.sends.push_back(fb::Transfer(r, fb::Range(from, 0, bytes)));
-    exchange.receives.push_back(
-        fb::Transfer(r, fb::Range(to, r * bytes, bytes)));
-  }
+  exchange.sends.emplace_back(0, ranks, fb::Range(from, 0, bytes), 0);
+  exchange.receives.emplace_back(0, ranks, fb::Range(to, 0, bytes), bytes);
   auto command = std::make_unique<fb::CommandT>();
   command->work.Set(std::move(exchange));
   command->resource = fb::Resource::Communication;

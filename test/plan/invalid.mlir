@@ -289,6 +289,32 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #
   %b = plan.buffer "b" arena bytes 64 offset 64
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
+      // expected-error@+1 {{has a send for member 2 of a group of 2}}
+      plan.communicate over ["dp"] order 0 send(1 and 1 more: %a[0, 32]) receive(0: %b)
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{has a receive whose ranges leave 'b'}}
+      plan.communicate over ["dp"] order 0 send(0: %a) receive(0 and 1 more: %b[0, 32] step 33)
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
       // expected-error@+1 {{binding 0: 32 bytes from byte 48 on are not inside 'a', which has 64}}
       plan.communicate over ["dp"] order 0 send(0: %a[48, 32]) receive(0: %b)
     }

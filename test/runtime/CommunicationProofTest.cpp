@@ -114,10 +114,10 @@ std::string change(fb::ProgramT &program, Random &random) {
   }
   case 3:
     range = fb::Range(range.buffer(), range.offset(), range.bytes() - 4);
-    list[transfer] = fb::Transfer(member, range);
+    list[transfer] = toOne(member, range);
     return "resized";
   default:
-    list[transfer] = fb::Transfer(1 - member, range);
+    list[transfer] = toOne(1 - member, range);
     return "sent elsewhere";
   }
 }
@@ -192,8 +192,7 @@ TEST(CommunicationProof, SaysWhoDisagrees) {
   EXPECT_EQ(refusal([](auto &) {}), "");
   EXPECT_EQ(refusal([](auto &p) {
               auto &receive = exchangeAt(p, 1).receives[0];
-              receive =
-                  fb::Transfer(0, fb::Range(receive.range().buffer(), 0, 32));
+              receive = toOne(0, fb::Range(receive.range().buffer(), 0, 32));
             }),
             "wrong plan: step 'train' batch: exchange 10: rank 0 sends 128 "
             "bytes to rank 2, which waits for 32 bytes from it");
@@ -232,7 +231,7 @@ TEST(CommunicationProof, SeveralTransfersOfOneMember) {
   auto of = [](std::vector<uint64_t> sent, std::vector<uint64_t> received) {
     PlanBuilder b = singleProgramPlan();
     b.axis("dp", 2);
-    std::vector<fb::Transfer> sends, receives;
+    std::vector<MemberRange> sends, receives;
     for (uint32_t member : {0u, 1u}) {
       for (uint64_t bytes : sent)
         sends.emplace_back(member, b.whole(b.arena(bytes)));
@@ -324,7 +323,7 @@ TEST(CommunicationProof, ManyRanks) {
           b.command(batch(b.plan), kernel, {other, own}, deps);
           continue;
         }
-        std::vector<fb::Transfer> sends, receives;
+        std::vector<MemberRange> sends, receives;
         uint32_t all = b.arena(64 * size);
         for (uint32_t m = 0; m < size; ++m) {
           sends.emplace_back(m, b.whole(own));

@@ -102,7 +102,7 @@ struct Gathers {
     for (size_t e = 0; e < sizes.size(); ++e) {
       parts.push_back(b.bufferOf(b.state(
           "part" + std::to_string(e), {std::max<uint64_t>(sizes[e], 4) / 4})));
-      std::vector<fb::Transfer> sends, receives;
+      std::vector<MemberRange> sends, receives;
       auto &buffers = got.emplace_back();
       for (uint32_t m = 0; m < ranks; ++m) {
         buffers.push_back(b.arena(std::max<uint64_t>(sizes[e], 4)));

@@ -153,16 +153,16 @@ AllSums::AllSums(Mesh mesh, uint64_t words) : words(words) {
   steps.resize(2 * b.mesh.axes.size(), 0);
   for (uint32_t axis = 0; axis < b.mesh.axes.size(); ++axis) {
     uint32_t last = static_cast<uint32_t>(program.commands.size()) - 1;
-    std::vector<fb::Transfer> sends, receives;
+    std::vector<MemberRange> sends, receives;
     for (uint32_t m = 0; m < b.mesh.axes[axis].size; ++m) {
       sends.emplace_back(m, b.whole(sum));
       receives.emplace_back(m, b.whole(b.arena(bytes)));
     }
     b.exchange(program, {axis}, axis, sends, receives, {last});
-    uint32_t total = receives[0].range().buffer();
+    uint32_t total = receives[0].range.buffer();
     for (uint32_t m = 1; m < receives.size(); ++m) {
       uint32_t next = b.arena(bytes);
-      b.command(program, add, {total, receives[m].range().buffer(), next},
+      b.command(program, add, {total, receives[m].range.buffer(), next},
                 {++last});
       total = next;
     }

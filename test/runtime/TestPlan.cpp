@@ -142,14 +142,17 @@ void PlanBuilder::copy(fb::ProgramT &program, fb::Range from, fb::Range to,
 }
 
 void PlanBuilder::exchange(fb::ProgramT &program, std::vector<uint32_t> axes,
-                           uint64_t order, std::vector<fb::Transfer> sends,
-                           std::vector<fb::Transfer> receives,
+                           uint64_t order,
+                           const std::vector<MemberRange> &sends,
+                           const std::vector<MemberRange> &receives,
                            std::vector<uint32_t> deps) {
   fb::CommunicateT exchange;
   exchange.axes = std::move(axes);
   exchange.order = order;
-  exchange.sends = std::move(sends);
-  exchange.receives = std::move(receives);
+  for (const MemberRange &send : sends)
+    exchange.sends.push_back(toOne(send.member, send.range));
+  for (const MemberRange &receive : receives)
+    exchange.receives.push_back(toOne(receive.member, receive.range));
   add(program, std::move(exchange), fb::Resource::Communication,
       std::move(deps), /*serial=*/false);
 }

@@ -15,6 +15,16 @@
 
 namespace dlrt::test {
 
+/// A range of bytes for one member of a group, or from it.
+struct MemberRange {
+  uint32_t member;
+  fb::Range range;
+};
+
+inline fb::Transfer toOne(uint32_t member, const fb::Range &range) {
+  return {member, 1, range, 0};
+}
+
 /// Adds parts to a plan and returns their indices.
 class PlanBuilder {
 public:
@@ -45,8 +55,8 @@ public:
   static void copy(fb::ProgramT &program, fb::Range from, fb::Range to,
                    std::vector<uint32_t> deps = {}, bool serial = false);
   static void exchange(fb::ProgramT &program, std::vector<uint32_t> axes,
-                       uint64_t order, std::vector<fb::Transfer> sends,
-                       std::vector<fb::Transfer> receives,
+                       uint64_t order, const std::vector<MemberRange> &sends,
+                       const std::vector<MemberRange> &receives,
                        std::vector<uint32_t> deps = {});
   void axis(const std::string &name, uint32_t size);
   void metric(fb::ProgramT &program, const std::string &name, uint32_t buffer,

@@ -433,6 +433,33 @@ TEST(Validator, ExchangesDoNotOverwrite) {
   EXPECT_NE(into(true, 8).find("overlap"), std::string::npos);
 }
 
+/// What is said of one transfer among four ranks, from a buffer of 64 bytes.
+static std::string ofMembers(uint32_t member, uint32_t members, uint64_t offset,
+                             uint64_t bytes, uint64_t step) {
+  PlanBuilder b = singleProgramPlan();
+  b.axis("dp", 4);
+  fb::ProgramT &program = batch(b.plan);
+  b.exchange(program, {0}, 3, {}, {});
+  program.commands.back()->work.AsCommunicate()->sends.emplace_back(
+      member, members, fb::Range(b.arena(64), offset, bytes), step);
+  return verdict(b);
+}
+
+TEST(Validator, MembersOfATransfer) {
+  uint64_t huge = ~uint64_t{0} / 2;
+  auto fails = [](const std::string &said, const char *why) {
+    EXPECT_NE(said.find(why), std::string::npos) << said;
+  };
+  // As nobody receives anything, the proof refuses what is right by itself.
+  fails(ofMembers(0, 4, 0, 16, 16), "rank 0 sends 16 bytes to rank 0");
+  fails(ofMembers(2, 2, 8, 16, 40), "rank 0 sends 16 bytes to rank 2");
+  fails(ofMembers(0, 0, 0, 16, 16), "0 members from member 0 of 4 on");
+  fails(ofMembers(1, 4, 0, 16, 16), "4 members from member 1 of 4 on");
+  fails(ofMembers(3, ~0u, 0, 16, 16), "members from member 3 of 4 on");
+  fails(ofMembers(2, 2, 8, 16, 41), "2 ranges, 41 bytes apart, leave buffer");
+  fails(ofMembers(0, 3, 0, 16, huge), "apart, leave buffer");
+}
+
 TEST(Validator, Mesh) {
   auto mesh = [](const std::string &name, uint32_t size, uint32_t again) {
     PlanBuilder b = singleProgramPlan();

@@ -205,6 +205,9 @@ static void writeWork(JsonWriter &json, const fb::CommunicateT &exchange) {
     json.key(name).beginArray();
     for (const fb::Transfer &transfer : *transfers) {
       json.beginObject().field("member", transfer.member());
+      if (transfer.members() != 1)
+        json.field("members", transfer.members())
+            .field("step", transfer.step());
       writeRange(json, transfer.range());
       json.endObject();
     }

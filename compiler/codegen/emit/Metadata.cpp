@@ -447,16 +447,20 @@ private:
   }
 
   void setWork(fb::CommandT &command, plan::CommunicateOp op) {
-    std::vector<plan::Access> accesses = op.getAccesses(symbols);
     fb::CommunicateT exchange;
     exchange.axes = axesOf(op.getAxes());
     exchange.relative = op.getRelative();
     exchange.order = op.getOrder();
-    auto access = accesses.begin();
-    for (int64_t member : op.getSendPeers())
-      exchange.sends.push_back(fb::Transfer(member, rangeOf(*access++)));
-    for (int64_t member : op.getReceivePeers())
-      exchange.receives.push_back(fb::Transfer(member, rangeOf(*access++)));
+    auto add = [&](std::vector<fb::Transfer> &to,
+                   ArrayRef<plan::Transfer> transfers) {
+      for (const plan::Transfer &of : transfers)
+        to.push_back(fb::Transfer(
+            of.member, of.members,
+            fb::Range(buffers.lookup(of.buffer), of.offset, of.bytes),
+            of.step));
+    };
+    add(exchange.sends, op.getSendTransfers());
+    add(exchange.receives, op.getReceiveTransfers());
     command.work.Set(std::move(exchange));
   }
 

@@ -26,7 +26,7 @@ graph.step @s(%x: tensor<4xf32>) {
 
 graph.step @s(%x: tensor<4xf32>) {
   // expected-error@+1 {{sends rows of 2 values, and has 1}}
-  %0 = graph.bucket %x over ["dp"] sends [array<i64: 1, 0, 4>, array<i64>] receives [array<i64: 1, 0, 4>] : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = graph.bucket %x over ["dp"] sends [array<i64: 1, 1, 0, 4, 0>, array<i64>] receives [array<i64: 1, 1, 0, 4, 0>] : (tensor<4xf32>) -> tensor<4xf32>
   graph.return
 }
 
@@ -34,14 +34,22 @@ graph.step @s(%x: tensor<4xf32>) {
 
 graph.step @s(%x: tensor<4xf32>) {
   // expected-error@+1 {{sends 3 rows from row 2 of f32 [4]}}
-  %0 = graph.bucket %x over ["dp"] sends [array<i64: 1, 2, 3>] receives [array<i64: 1, 0, 4>] : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = graph.bucket %x over ["dp"] sends [array<i64: 1, 1, 2, 3, 0>] receives [array<i64: 1, 1, 0, 4, 0>] : (tensor<4xf32>) -> tensor<4xf32>
   graph.return
 }
 
 // -----
 
 graph.step @s(%x: tensor<4xf32>) {
-  // expected-error@+1 {{receives rows that are not said by threes}}
-  %0 = graph.bucket %x over ["dp"] sends [array<i64: 1, 0, 4>] receives [array<i64: 1, 0>] : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error@+1 {{receives rows that are not said by fives}}
+  %0 = graph.bucket %x over ["dp"] sends [array<i64: 1, 1, 0, 4, 0>] receives [array<i64: 1, 1, 0, 4>] : (tensor<4xf32>) -> tensor<4xf32>
+  graph.return
+}
+
+// -----
+
+graph.step @s(%x: tensor<4xf32>) {
+  // expected-error@+1 {{sends 1 rows from row 1 of f32 [4], for 3 members, each 2 further}}
+  %0 = graph.bucket %x over ["dp"] sends [array<i64: 0, 3, 1, 1, 2>] receives [array<i64: 1, 1, 0, 4, 0>] : (tensor<4xf32>) -> tensor<4xf32>
   graph.return
 }

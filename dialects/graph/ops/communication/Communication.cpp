@@ -129,12 +129,16 @@ int64_t TransferOp::getFlops() { return 0; }
 
 //===-- What ranks exchange -----------------------------------------------===//
 
-/// One block behind the other.
+/// One block behind the other; equal ones together.
 static SmallVector<RowTransfer> blocks(ArrayRef<int64_t> rows) {
   SmallVector<RowTransfer> transfers;
   int64_t offset = 0;
   for (auto [member, count] : llvm::enumerate(rows)) {
-    transfers.push_back({static_cast<int64_t>(member), offset, count});
+    if (!transfers.empty() && transfers.back().rows == count)
+      ++transfers.back().members;
+    else
+      transfers.push_back(
+          {static_cast<int64_t>(member), 1, offset, count, count});
     offset += count;
   }
   return transfers;
@@ -177,10 +181,10 @@ LogicalResult AllGatherOp::verify() {
 }
 
 SmallVector<RowTransfer> AllGatherOp::getSentRows(unsigned) {
-  SmallVector<RowTransfer> sends;
-  for (size_t member = 0; getX() && member < getRows().size(); ++member)
-    sends.push_back({static_cast<int64_t>(member), 0, shapeOf(getX())[0]});
-  return sends;
+  if (!getX())
+    return {};
+  auto members = static_cast<int64_t>(getRows().size());
+  return {{0, members, 0, shapeOf(getX())[0], 0}};
 }
 
 SmallVector<RowTransfer> AllGatherOp::getReceivedRows(unsigned) {
@@ -207,7 +211,7 @@ SmallVector<RowTransfer> AllToAllOp::getReceivedRows(unsigned) {
 /// All of it; a scalar is one row.
 static RowTransfer wholeTo(int64_t member, Value value) {
   ArrayRef<int64_t> shape = shapeOf(value);
-  return {member, 0, shape.empty() ? 1 : shape[0]};
+  return {member, 1, 0, shape.empty() ? 1 : shape[0], 0};
 }
 
 SmallVector<RowTransfer> SendOp::getSentRows(unsigned) {
@@ -222,21 +226,21 @@ SmallVector<RowTransfer> ReceiveOp::getReceivedRows(unsigned) {
   return {wholeTo(getFrom(), getResult())};
 }
 
-/// As an attribute of graph.bucket: member, offset, rows, of one after the
-/// other.
+/// As an attribute of graph.bucket: the numbers of one after the other.
 static DenseI64ArrayAttr attributeOf(Builder &builder,
                                      ArrayRef<RowTransfer> transfers) {
   SmallVector<int64_t> numbers;
   for (const RowTransfer &transfer : transfers)
-    numbers.append({transfer.member, transfer.offset, transfer.rows});
+    numbers.append({transfer.member, transfer.members, transfer.offset,
+                    transfer.rows, transfer.step});
   return builder.getDenseI64ArrayAttr(numbers);
 }
 
 static SmallVector<RowTransfer> transfersOf(Attribute attribute) {
   SmallVector<RowTransfer> transfers;
   for (ArrayRef<int64_t> rest = cast<DenseI64ArrayAttr>(attribute);
-       rest.size() >= 3; rest = rest.drop_front(3))
-    transfers.push_back({rest[0], rest[1], rest[2]});
+       rest.size() >= 5; rest = rest.drop_front(5))
+    transfers.push_back({rest[0], rest[1], rest[2], rest[3], rest[4]});
   return transfers;
 }
 
@@ -265,6 +269,16 @@ void BucketOp::build(OpBuilder &builder, OperationState &state,
       builder.getI64IntegerAttr(static_cast<int64_t>(last.getOrder())));
 }
 
+/// Whether its rows are some of so many.
+static bool isWithin(const RowTransfer &transfer, int64_t rows) {
+  if (transfer.member < 0 || transfer.members < 1 || transfer.offset < 0 ||
+      transfer.rows < 0 || transfer.step < 0)
+    return false;
+  int64_t rest = rows - transfer.offset - transfer.rows;
+  return rest >= 0 && (transfer.members == 1 || transfer.step == 0 ||
+                       transfer.members - 1 <= rest / transfer.step);
+}
+
 /// What goes over the end of a value, or is no list of transfers.
 static LogicalResult verifyTransfers(BucketOp op, ArrayAttr lists,
                                      ValueRange values, StringRef does) {
@@ -272,15 +286,16 @@ static LogicalResult verifyTransfers(BucketOp op, ArrayAttr lists,
     return op.emitOpError(does) << " rows of " << lists.size()
                                 << " values, and has " << values.size();
   for (auto [list, value] : llvm::zip(lists, values)) {
-    if (cast<DenseI64ArrayAttr>(list).size() % 3 != 0)
-      return op.emitOpError(does) << " rows that are not said by threes";
+    if (cast<DenseI64ArrayAttr>(list).size() % 5 != 0)
+      return op.emitOpError(does) << " rows that are not said by fives";
     int64_t rows = shapeOf(value).empty() ? 1 : shapeOf(value)[0];
     for (const RowTransfer &transfer : transfersOf(list))
-      if (transfer.member < 0 || transfer.offset < 0 || transfer.rows < 0 ||
-          transfer.offset > rows - transfer.rows)
+      if (!isWithin(transfer, rows))
         return op.emitOpError(does)
                << " " << transfer.rows << " rows from row " << transfer.offset
-               << " of " << typeText(value.getType());
+               << " of " << typeText(value.getType()) << ", for "
+               << transfer.members << " members, each " << transfer.step
+               << " further";
   }
   return success();
 }
