@@ -113,30 +113,37 @@ void ReshardLowering::sumInParts(Part &part, unsigned dim, unsigned axis,
 }
 
 /// A large value as one row of elements: each member adds up a block, and all
-/// gather these.
+/// gather these. Blocks are equally large, so that ranks are of one class: the
+/// last ones may end with zeros that nobody reads.
 void ReshardLowering::sumInBlocks(Part &part, ArrayRef<unsigned> axes,
                                   graph::Splitting kind) {
   graph::GraphBuilder &g = part.g;
-  SmallVector<int64_t> shape(graph::shapeOf(part.value)), blocks;
+  SmallVector<int64_t> shape(graph::shapeOf(part.value));
   int64_t elements = graph::numElements(part.value);
-  int64_t members = mesh.count(axes), own = mesh.index(axes, coordinates);
-  for (int64_t member = 0; member < members; ++member)
-    blocks.push_back(block(elements, axes, member));
-  Type element = graph::elementOf(part.value);
+  int64_t members = mesh.count(axes),
+          block = llvm::divideCeil(elements, members);
+  SmallVector<int64_t> blocks(members, block);
+  auto all =
+      RankedTensorType::get({members * block}, graph::elementOf(part.value));
   Value row = g.reshape(part.value, {elements});
-  auto received = RankedTensorType::get({members * blocks[own]}, element);
+  bool isPadded = members * block != elements;
+  if (isPadded)
+    row = g.make<graph::PadOp>(row, ArrayRef<int64_t>{0},
+                               ArrayRef<int64_t>{members * block - elements},
+                               ArrayRef<int64_t>{0}, APFloat(0.0));
   Value exchanged =
-      communicate(graph::AllToAllOp::create(
-                      part.builder, part.loc, received, row, mesh.namesOf(axes),
-                      blocks, SmallVector<int64_t>(members, blocks[own])),
+      communicate(graph::AllToAllOp::create(part.builder, part.loc, all, row,
+                                            mesh.namesOf(axes), blocks, blocks),
                   "ranks have parts of a sum, and each adds up a block of it");
-  Value sum =
-      reduceMembers(g, g.reshape(exchanged, {members, blocks[own]}), kind);
-  auto whole = RankedTensorType::get({elements}, element);
+  Value sum = reduceMembers(g, g.reshape(exchanged, {members, block}), kind);
   Value gathered =
-      communicate(graph::AllGatherOp::create(part.builder, part.loc, whole, sum,
+      communicate(graph::AllGatherOp::create(part.builder, part.loc, all, sum,
                                              mesh.namesOf(axes), blocks),
                   "all need the sum, of which each has a block");
+  if (isPadded)
+    gathered = g.make<graph::SliceOp>(gathered, ArrayRef<int64_t>{0},
+                                      ArrayRef<int64_t>{elements},
+                                      ArrayRef<int64_t>{1});
   part.value = g.reshape(gathered, shape);
 }
 
@@ -167,9 +174,7 @@ void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
   graph::GraphBuilder &g = part.g;
   int64_t members = mesh.count(axes);
   int64_t elements = graph::numElements(part.value);
-  // Blocks of equal sizes: ranks of a class must not differ in theirs.
-  bool allHaveBlocks = elements % members == 0;
-  if (members > 2 && elements >= kLeastToDivide && allHaveBlocks)
+  if (members > 2 && elements >= kLeastToDivide)
     return sumInBlocks(part, axes, kind);
   ++nextOrder; // a number for each exchange of the other way
   if (elements == 0) {

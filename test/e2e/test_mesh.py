@@ -210,6 +210,26 @@ struct Net : nn::Module {
             for name, value in self.train("--dtype=f64", *options).items():
                 np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
 
+    def test_sums_in_blocks_that_do_not_divide(self):
+        # What three ranks add up is 32 x 37 numbers: blocks of 395, the last of 394. Whole, each rank would send them twice.
+        rng = np.random.default_rng(3)
+        np.save(self.path("x.npy"), rng.normal(size=(64, 37)).astype(np.float32))
+        self.write("net.dl", """#include <dl/dl.h>
+            struct Net : dl::nn::Module {
+              dl::nn::Linear up{37, 48}, down{48, 37};
+              dl::Tensor forward(dl::Tensor x) { return down(dl::F::gelu(up(x))); }
+            };""" + (SQUARES % 32).replace("dl::optim", """dl::Mesh mesh{{"tp", 3}};
+  dl::parallel::tensor(net, {{"up", "colwise", "tp"}, {"down", "rowwise", "tp"}});
+  dl::optim""", 1))
+        expected = self.train("--dtype=f64", "--mesh=tp=1")
+        for mesh in ("tp=3", "tp=6", "tp=4"):
+            for name, value in self.train("--dtype=f64", f"--mesh={mesh}").items():
+                np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{mesh} {name}")
+        self.dlcc("net.dl", "--emit=report.json=report.json")
+        with open(self.path("report.json"), encoding="utf-8") as file:
+            said = "\n".join(one["text"] for one in json.load(file)["decisions"])
+        self.assertRegex(said, r"all_to_all over tp: 3160 bytes of f32 \[1185\] to others: ranks have parts of a sum")
+
     def test_plans_of_many_ranks_are_as_large_as_of_few(self):
         # What goes to a thousand ranks is said once; a plan has a list of its ranks.
         np.save(self.path("x.npy"), np.zeros((4096, 64), np.float32))
