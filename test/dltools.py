@@ -59,7 +59,10 @@ ORDERS = {"ascending": emulated("eager", order="ascending"), "descending": emula
 ON_CUDA = os.environ.get("DL_TARGET") == "cuda"
 
 
-def dlcc(*arguments, **options):
+def dlcc(*arguments, every_processor=False, **options):
+    """A plan that is to run here, unless `every_processor` says that it is looked at."""
+    if not every_processor and not any(str(argument).startswith(("--target", "--check")) for argument in arguments):
+        arguments = (*arguments, *kernels_of_here())
     if ON_CUDA:
         arguments = [argument for argument in arguments if not str(argument).startswith("--target")] + ["--target=cuda:source"]
     return run(DLCC, *arguments, **options)

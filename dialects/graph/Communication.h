@@ -11,11 +11,13 @@
 
 namespace dl::graph {
 
-/// Rows of the operand that go to members of the group, one after the other, or
-/// rows of the result that come from them: so many of each, and those of the
-/// next member `step` further. A gather among 1024 is one to each side.
+/// Rows of the operand that go to `members` members of the group, or rows of
+/// the result that come from them: `rows` of each, behind those of the member
+/// before or, where that is `same`, the same ones. A gather among 1024 is one
+/// transfer of each side.
 struct RowTransfer {
-  int64_t member, members, offset, rows, step;
+  int64_t member, members, offset, rows;
+  bool same;
 
   int64_t allRows() const { return members * rows; }
 };

@@ -249,7 +249,7 @@ transfersOf(ValueRange buffers, ArrayRef<int64_t> peers,
   for (auto [index, access] : llvm::enumerate(first)) {
     ArrayRef<int64_t> of = peers.slice(3 * index, 3);
     transfers.push_back(
-        {access.value, of[0], of[1], access.offset, access.bytes, of[2]});
+        {access.value, of[0], of[1], access.offset, access.bytes, of[2] != 0});
   }
   return transfers;
 }
@@ -262,18 +262,12 @@ std::vector<Transfer> CommunicateOp::getReceiveTransfers() {
   return transfersOf(getReceives(), getReceivePeers(), getReceiveRanges());
 }
 
-/// What members have side by side, or all the same, is one access.
+/// The bytes of all members are one access.
 static void addAccesses(std::vector<Access> &accesses,
                         ArrayRef<Transfer> transfers, bool writes) {
   for (const Transfer &of : transfers)
-    if (of.members == 1 || of.step == 0)
-      accesses.push_back({of.buffer, of.offset, of.bytes, writes});
-    else if (of.step == of.bytes)
-      accesses.push_back({of.buffer, of.offset, of.members * of.bytes, writes});
-    else
-      for (int64_t i = 0; i < of.members; ++i)
-        accesses.push_back(
-            {of.buffer, of.offset + i * of.step, of.bytes, writes});
+    accesses.push_back({of.buffer, of.offset,
+                        of.same ? of.bytes : of.members * of.bytes, writes});
 }
 
 std::vector<Access> CommunicateOp::getAccesses(const SymbolTable &) {
@@ -314,18 +308,38 @@ static int64_t groupSize(CommunicateOp op) {
 
 /// The members are of the group, and the last one's range is in the buffer.
 static LogicalResult verifyMembers(CommunicateOp op, const Transfer &of,
-                                   int64_t size, StringRef what) {
-  int64_t last = of.member + of.members - 1;
-  if (of.members < 1 || of.member < 0 || last >= size)
-    return op.emitOpError("has a ")
-           << what << " for member " << (of.member < 0 ? of.member : last)
-           << " of a group of " << size;
+                                   int64_t size, bool receives) {
+  auto error = [&] {
+    return op.emitOpError("has a ") << (receives ? "receive" : "send");
+  };
+  if (of.member < 0 || of.member >= size)
+    return error() << " for member " << of.member << " of a group of " << size;
+  if (of.members < 1 || of.members > size - of.member)
+    return error() << " for " << of.members << " members from member "
+                   << of.member << " of a group of " << size << " on";
   auto buffer = of.buffer.getDefiningOp<BufferOp>();
-  int64_t rest = static_cast<int64_t>(buffer.getBytes()) - of.offset - of.bytes;
-  if (of.step < 0 || (of.step != 0 && of.members - 1 > rest / of.step))
-    return op.emitOpError("has a ")
-           << what << " whose ranges leave '" << buffer.getName() << "'";
+  if (of.same && receives)
+    return error() << " of the same bytes of '" << buffer.getName()
+                   << "' from each of " << of.members << " members";
+  int64_t rest = static_cast<int64_t>(buffer.getBytes()) - of.offset;
+  if (!of.same && of.bytes != 0 && of.members > rest / of.bytes)
+    return error() << " of " << of.members << " times " << of.bytes
+                   << " bytes, which leave '" << buffer.getName() << "'";
   return success();
+}
+
+/// An access that has bytes of one of the others.
+static const Access *findOverlap(ArrayRef<Access> accesses,
+                                 ArrayRef<Access> others) {
+  llvm::DenseMap<Value, SmallVector<const Access *>> ofBuffer;
+  for (const Access &other : others)
+    ofBuffer[other.value].push_back(&other);
+  for (const Access &access : accesses)
+    for (const Access *other : ofBuffer.lookup(access.value))
+      if (access.offset < other->offset + other->bytes &&
+          other->offset < access.offset + access.bytes)
+        return &access;
+  return nullptr;
 }
 
 LogicalResult CommunicateOp::verify() {
@@ -335,32 +349,30 @@ LogicalResult CommunicateOp::verify() {
            << getAxes() << ", which are not two or more ranks of the mesh";
   auto verifySide = [&](OperandRange buffers, ArrayRef<int64_t> peers,
                         std::optional<ArrayRef<int64_t>> ranges,
-                        StringRef what) -> LogicalResult {
+                        bool receives) -> LogicalResult {
     if (peers.size() != 3 * buffers.size())
-      return emitOpError("has ") << buffers.size() << " " << what << "s but "
-                                 << peers.size() / 3 << " members for them";
+      return emitOpError("has ")
+             << buffers.size() << (receives ? " receives" : " sends") << " but "
+             << peers.size() << " numbers for their members, three of each";
     if (failed(verifyRanges(*this, buffers, ranges)))
       return failure();
     for (const Transfer &of : transfersOf(buffers, peers, ranges))
-      if (failed(verifyMembers(*this, of, size, what)))
+      if (failed(verifyMembers(*this, of, size, receives)))
         return failure();
     return success();
   };
-  if (failed(verifySide(getSends(), getSendPeers(), getSendRanges(), "send")))
+  if (failed(verifySide(getSends(), getSendPeers(), getSendRanges(),
+                        /*receives=*/false)))
     return failure();
   if (failed(verifySide(getReceives(), getReceivePeers(), getReceiveRanges(),
-                        "receive")))
+                        /*receives=*/true)))
     return failure();
   std::vector<Access> sent, received;
   addAccesses(sent, getSendTransfers(), /*writes=*/false);
   addAccesses(received, getReceiveTransfers(), /*writes=*/true);
-  llvm::DenseSet<std::pair<Value, int64_t>> begins;
-  for (const Access &access : sent)
-    begins.insert({access.value, access.offset});
-  for (const Access &access : received)
-    if (begins.contains({access.value, access.offset}))
-      return emitOpError("receives into '")
-             << access.buffer().getName() << "' where it sends from";
+  if (const Access *access = findOverlap(received, sent))
+    return emitOpError("receives into '")
+           << access->buffer().getName() << "' where it sends from";
   return success();
 }
 

@@ -34,10 +34,12 @@ struct Access {
 };
 
 /// What goes to `members` members of a group from `member` on, or comes from
-/// them: `bytes` of each, those of the next member `step` bytes further.
+/// them: `bytes` of each, behind those of the member before or, where that is
+/// `same`, the same ones.
 struct Transfer {
   mlir::Value buffer;
-  int64_t member, members, offset, bytes, step;
+  int64_t member, members, offset, bytes;
+  bool same;
 };
 
 /// What a command costs.

@@ -225,14 +225,14 @@ def Plan_CommunicateOp : Plan_Command<"communicate",
     the slowest. Each send names the member that it goes to, each receive the one
     that it comes from; a member may be the rank itself. Members that are `relative`
     are counted from the rank, which is 0, round the group. `0 and 6 more` are seven
-    members, each of which has a range of its own, so many bytes behind that of the one
-    before: `step`, or none where all have the same.
+    members, each of which has a range as long as the one said, behind that of the member
+    before; or all are sent the `same`.
 
     `order` is the place of this exchange in the one order in which all ranks
     communicate; it ascends within a program.
 
     ```mlir
-    plan.communicate over ["dp"] order 3 send(0 and 6 more: %g[0, 64] step 64, 7: %g[448, 8]) receive(0 and 7 more: %p[0, 64] step 64)
+    plan.communicate over ["dp"] order 3 send(0 and 6 more: %g[0, 64], 7: %g[448, 8]) receive(0 and 7 more: %p[0, 64])
     ```
   }];
   let assemblyFormat = [{

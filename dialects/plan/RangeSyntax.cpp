@@ -1,5 +1,6 @@
 #include "dialects/plan/RangeSyntax.h"
 #include "mlir/IR/Builders.h"
+#include <limits>
 
 using namespace mlir;
 
@@ -83,21 +84,26 @@ ParseResult parseTransfers(OpAsmParser &parser, Operands &buffers,
                            DenseI64ArrayAttr &ranges) {
   SmallVector<int64_t> members, values;
   do {
-    int64_t peer, more = 0, step = 0;
+    int64_t peer, more = 0;
     OptionalParseResult found = parser.parseOptionalInteger(peer);
     if (!found.has_value() && members.empty())
       break;
     if (!found.has_value())
       return parser.emitError(parser.getCurrentLocation(), "expected a member");
-    if (failed(*found) ||
-        (succeeded(parser.parseOptionalKeyword("and")) &&
-         (parser.parseInteger(more) || parser.parseKeyword("more"))) ||
-        parser.parseColon() || parser.parseOperand(buffers.emplace_back()) ||
-        parseRange(parser, values) ||
-        (succeeded(parser.parseOptionalKeyword("step")) &&
-         parser.parseInteger(step)))
+    if (failed(*found))
       return failure();
-    members.append({peer, more + 1, step});
+    if (succeeded(parser.parseOptionalKeyword("and"))) {
+      if (parser.parseInteger(more) || parser.parseKeyword("more"))
+        return failure();
+      if (more < 1 || more >= std::numeric_limits<uint32_t>::max())
+        return parser.emitError(parser.getCurrentLocation(),
+                                "expected a number of further members");
+    }
+    if (parser.parseColon() || parser.parseOperand(buffers.emplace_back()) ||
+        parseRange(parser, values))
+      return failure();
+    bool same = succeeded(parser.parseOptionalKeyword("same"));
+    members.append({peer, more + 1, same});
   } while (succeeded(parser.parseOptionalComma()));
   peers = parser.getBuilder().getDenseI64ArrayAttr(members);
   ranges = rangesAttr(parser, values);
@@ -114,7 +120,7 @@ void printTransfers(OpAsmPrinter &printer, Operation *, OperandRange buffers,
     printer << ": ";
     printRange(printer, buffer, ranges, index);
     if (of[2] != 0)
-      printer << " step " << of[2];
+      printer << " same";
   }
 }
 

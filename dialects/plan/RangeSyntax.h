@@ -23,8 +23,8 @@ void printCopy(mlir::OpAsmPrinter &printer, mlir::Operation *,
                mlir::Value origin, mlir::Value target,
                mlir::DenseI64ArrayAttr ranges);
 
-/// "0 and 6 more: %g[0, 64] step 64, 7: %g[448, 8]". Of each, `peers` are the
-/// first member, how many, and the step.
+/// "0 and 6 more: %g[0, 64], 7: %g[448, 8]", "0 and 7 more: %g same". Of each,
+/// `peers` are the first member, how many, and whether all have the same.
 mlir::ParseResult parseTransfers(mlir::OpAsmParser &parser, Operands &buffers,
                                  mlir::DenseI64ArrayAttr &peers,
                                  mlir::DenseI64ArrayAttr &ranges);

@@ -317,12 +317,11 @@ private:
       for (const graph::RowTransfer &transfer : rows) {
         if (transfer.rows * rowBytes == 0)
           continue;
-        int64_t step = transfer.members == 1 ? 0 : transfer.step * rowBytes;
         Value root = rootOf(value);
         if (!bufferOf.contains(root))
           makeResultBuffer(cast<OpResult>(root), /*pinned=*/false);
         side.buffers.push_back(bufferOf.lookup(root));
-        side.members.append({transfer.member, transfer.members, step});
+        side.members.append({transfer.member, transfer.members, transfer.same});
         side.ranges.push_back(transfer.offset * rowBytes);
         side.ranges.push_back(transfer.rows * rowBytes);
       }

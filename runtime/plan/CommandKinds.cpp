@@ -46,12 +46,10 @@ std::vector<Access> dlrt::accessesOf(const fb::PlanT &plan,
             accesses.push_back({{copy.to, copy.to_offset, copy.bytes}, true});
           },
           [&](const fb::CommunicateT &exchange) {
-            forEachRange(exchange.sends, [&](const fb::Range &range) {
-              accesses.push_back({range, false});
-            });
-            forEachRange(exchange.receives, [&](const fb::Range &range) {
-              accesses.push_back({range, true});
-            });
+            for (const fb::Transfer &send : exchange.sends)
+              accesses.push_back({wholeOf(send), false});
+            for (const fb::Transfer &receive : exchange.receives)
+              accesses.push_back({wholeOf(receive), true});
           }});
   return accesses;
 }

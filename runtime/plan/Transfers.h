@@ -16,27 +16,17 @@ void forEachMember(const std::vector<fb::Transfer> &transfers,
   for (const fb::Transfer &transfer : transfers)
     for (uint32_t i = 0; i < transfer.members(); ++i) {
       const fb::Range &first = transfer.range();
+      uint64_t before = transfer.same() ? 0 : i * first.bytes();
       visit(transfer.member() + i,
-            fb::Range(first.buffer(), first.offset() + i * transfer.step(),
-                      first.bytes()));
+            fb::Range(first.buffer(), first.offset() + before, first.bytes()));
     }
 }
 
-/// Calls `visit(const fb::Range &)` for what (checked) transfers touch: bytes
-/// that members have side by side, or all the same, are one range.
-template <typename Visitor>
-void forEachRange(const std::vector<fb::Transfer> &transfers, Visitor &&visit) {
-  for (const fb::Transfer &transfer : transfers) {
-    const fb::Range &first = transfer.range();
-    if (transfer.members() == 1 || transfer.step() == 0)
-      visit(first);
-    else if (transfer.step() == first.bytes())
-      visit(fb::Range(first.buffer(), first.offset(),
-                      transfer.members() * first.bytes()));
-    else
-      forEachMember({transfer},
-                    [&](uint32_t, const fb::Range &range) { visit(range); });
-  }
+/// The bytes of all members of a (checked) transfer.
+inline fb::Range wholeOf(const fb::Transfer &transfer) {
+  const fb::Range &first = transfer.range();
+  uint64_t ranges = transfer.same() ? 1 : transfer.members();
+  return {first.buffer(), first.offset(), ranges * first.bytes()};
 }
 
 /// Bytes of one member.

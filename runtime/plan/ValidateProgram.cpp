@@ -9,17 +9,19 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
-#include <set>
+#include <map>
 #include <unordered_set>
 
 using namespace dlrt;
 
 namespace {
 
-/// So many messages of one program are made of a few transfers in moments, and
-/// are more than any run has.
-constexpr uint64_t mostMessages = 1 << 26;
+/// Of a program: some hundreds of tensors among some thousands of ranks. A few
+/// transfers could ask for any number, and each message takes some memory as it
+/// is prepared.
+constexpr uint64_t mostMessages = 1 << 25;
 
 /// Checks one program of a step.
 class ProgramChecker {
@@ -191,15 +193,11 @@ private:
       what = checkTransfers(exchange.receives, true, members);
     if (!what.empty())
       return what;
-    std::set<std::pair<fb::Space, uint64_t>> sent;
-    forEachMember(exchange.sends, [&](uint32_t, const fb::Range &range) {
-      sent.insert(placeOf(range));
-    });
-    bool overwrites = false;
-    forEachMember(exchange.receives, [&](uint32_t, const fb::Range &range) {
-      overwrites |= sent.contains(placeOf(range));
-    });
-    return overwrites ? "it receives where it sends from" : "";
+    for (const fb::Transfer &receive : exchange.receives)
+      if (receive.same() && receive.members() != 1)
+        return fmt::format("{} members write the same bytes of buffer {}",
+                           receive.members(), receive.range().buffer());
+    return overwrites(exchange) ? "it receives where it sends from" : "";
   }
 
   /// Where a checked range begins. Only a kernel may write over what it reads.
@@ -208,24 +206,45 @@ private:
     return {buffer.space, buffer.offset + range.offset()};
   }
 
+  /// Whether it receives bytes of the arena that it sends.
+  bool overwrites(const fb::CommunicateT &exchange) const {
+    std::map<uint64_t, uint64_t> sent; // by begin: the last end up to there
+    for (const fb::Transfer &send : exchange.sends)
+      if (auto [space, begin] = placeOf(send.range());
+          space == fb::Space::Arena)
+        sent[begin] = std::max(sent[begin], begin + wholeOf(send).bytes());
+    uint64_t last = 0;
+    for (auto &[begin, end] : sent)
+      end = last = std::max(last, end);
+    return std::any_of(exchange.receives.begin(), exchange.receives.end(),
+                       [&](const fb::Transfer &receive) {
+                         uint64_t begin = placeOf(receive.range()).second;
+                         uint64_t bytes = wholeOf(receive).bytes();
+                         auto after = sent.lower_bound(begin + bytes);
+                         return bytes != 0 && after != sent.begin() &&
+                                std::prev(after)->second > begin;
+                       });
+  }
+
   std::string checkTransfers(const std::vector<fb::Transfer> &transfers,
                              bool writes, uint32_t members) {
     for (const fb::Transfer &transfer : transfers) {
       if (transfer.member() >= members)
         return fmt::format("member {} of {}", transfer.member(), members);
-      uint64_t more = uint64_t{transfer.members()} - 1;
-      if (more >= members - transfer.member())
+      if (transfer.members() == 0 ||
+          transfer.members() > members - transfer.member())
         return fmt::format("{} members from member {} of {} on",
                            transfer.members(), transfer.member(), members);
       if (std::string what = checkRange(transfer.range(), writes);
           !what.empty())
         return what;
       const fb::Range &range = transfer.range();
-      uint64_t rest =
-          plan.buffers[range.buffer()]->bytes - range.offset() - range.bytes();
-      if (transfer.step() != 0 && more > rest / transfer.step())
-        return fmt::format("{} ranges, {} bytes apart, leave buffer {}",
-                           transfer.members(), transfer.step(), range.buffer());
+      uint64_t rest = plan.buffers[range.buffer()]->bytes - range.offset();
+      if (!transfer.same() && range.bytes() != 0 &&
+          transfer.members() > rest / range.bytes())
+        return fmt::format("{} times {} bytes from byte {} on leave buffer {}",
+                           transfer.members(), range.bytes(), range.offset(),
+                           range.buffer());
       messages += transfer.members();
       if (messages > mostMessages)
         return fmt::format("more than {} messages in one program",

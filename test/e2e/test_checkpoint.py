@@ -93,8 +93,6 @@ void dl_main(dl::Program &p) {
 
 
 class Checkpoint(support.ToolTest):
-    RUN_HERE = True
-
     def trained(self, source, *options, run=()):
         """Weights, and the bytes of the temporaries of a step."""
         report = json.loads(self.dlcc(source, *options, "--report=json", "-o", "net.plan"))

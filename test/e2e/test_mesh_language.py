@@ -53,8 +53,6 @@ FLAT = "net(b.data).view({-1, %d}), b.target.view({-1})"
 
 
 class LanguageMesh(support.ToolTest):
-    RUN_HERE = True
-
     def setUp(self):
         super().setUp()
         with open(self.path("text.txt"), "wb") as file:

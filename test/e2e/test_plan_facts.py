@@ -10,6 +10,8 @@ from . import support
 
 
 class KernelImage(support.ToolTest):
+    EVERY_PROCESSOR = True
+
     def setUp(self):
         super().setUp()
         self.dlcc(support.example("mnist"), "-o", "mnist.plan", "--emit=kernels.so=kernels.so")

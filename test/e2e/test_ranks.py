@@ -14,8 +14,6 @@ DROPOUT = support.CONVNET.replace("  nn::Linear fc1{150, 20};", "  nn::Dropout d
 class Ranks(support.ToolTest):
     """Batches of 15 and a last one of 9: the ranks' parts differ."""
 
-    RUN_HERE = True
-
     STEPS = 8
 
     def setUp(self):

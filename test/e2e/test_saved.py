@@ -13,8 +13,6 @@ TRANSFORMER = os.path.join(dltools.ROOT, "test", "bench", "models", "transformer
 
 
 class Saved(support.ToolTest):
-    RUN_HERE = True
-
     def weights(self, plan, *options):
         self.dlrun(plan, "--steps", 8, "-q", "--save-final", "w.safetensors", *options)
         with open(self.path("w.safetensors"), "rb") as file:

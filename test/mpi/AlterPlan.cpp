@@ -78,7 +78,7 @@ void swapOrders(fb::ProgramT &program, uint32_t at, uint32_t other) {
 std::vector<fb::Transfer> oneByOne(const std::vector<fb::Transfer> &transfers) {
   std::vector<fb::Transfer> all;
   forEachMember(transfers, [&](uint32_t member, const fb::Range &range) {
-    all.emplace_back(member, 1, range, 0);
+    all.emplace_back(member, 1, range, /*same=*/false);
   });
   return all;
 }
@@ -114,11 +114,11 @@ std::string change(fb::ProgramT &program, const Mesh &mesh, Random &random) {
     [[fallthrough]];
   case 3:
     range = fb::Range(range.buffer(), range.offset(), range.bytes() - 4);
-    list[transfer] = fb::Transfer(member, 1, range, 0);
+    list[transfer] = fb::Transfer(member, 1, range, /*same=*/false);
     return "resized";
   default:
     member = (member + 1 + below(random, group - 1)) % group;
-    list[transfer] = fb::Transfer(member, 1, range, 0);
+    list[transfer] = fb::Transfer(member, 1, range, /*same=*/false);
     return "sent elsewhere";
   }
 }

@@ -32,8 +32,10 @@ static void addExchange(fb::ProgramT &program, uint32_t ranks, uint32_t from,
                         uint32_t to, uint64_t bytes) {
   fb::CommunicateT exchange;
   exchange.axes = {0};
-  exchange.sends.emplace_back(0, ranks, fb::Range(from, 0, bytes), 0);
-  exchange.receives.emplace_back(0, ranks, fb::Range(to, 0, bytes), bytes);
+  exchange.sends.emplace_back(0, ranks, fb::Range(from, 0, bytes),
+                              /*same=*/true);
+  exchange.receives.emplace_back(0, ranks, fb::Range(to, 0, bytes),
+                                 /*same=*/false);
   auto command = std::make_unique<fb::CommandT>();
   command->work.Set(std::move(exchange));
   command->resource = fb::Resource::Communication;

@@ -289,7 +289,7 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #
   %b = plan.buffer "b" arena bytes 64 offset 64
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      // expected-error@+1 {{has a send for member 2 of a group of 2}}
+      // expected-error@+1 {{has a send for 2 members from member 1 of a group of 2 on}}
       plan.communicate over ["dp"] order 0 send(1 and 1 more: %a[0, 32]) receive(0: %b)
     }
   }
@@ -302,8 +302,60 @@ plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #
   %b = plan.buffer "b" arena bytes 64 offset 64
   plan.step "train" dataset 0 accumulate 1 {
     plan.program full batch 1 {
-      // expected-error@+1 {{has a receive whose ranges leave 'b'}}
-      plan.communicate over ["dp"] order 0 send(0: %a) receive(0 and 1 more: %b[0, 32] step 33)
+      // expected-error@+1 {{has a receive of 2 times 33 bytes, which leave 'b'}}
+      plan.communicate over ["dp"] order 0 send(0: %a) receive(0 and 1 more: %b[0, 33])
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{has a receive of the same bytes of 'b' from each of 2 members}}
+      plan.communicate over ["dp"] order 0 send(0: %a) receive(0 and 1 more: %b same)
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{receives into 'a' where it sends from}}
+      plan.communicate over ["dp"] order 0 send(0 and 1 more: %a[0, 32]) receive(0: %a[40, 8])
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{expected a number of further members}}
+      plan.communicate over ["dp"] order 0 send(0 and -1 more: %a) receive(0: %b)
+    }
+  }
+}
+
+// -----
+
+plan.plan "m" f32 arena 128 parameters 0 machine "" mesh [#plan.axis<"dp", 2>, #plan.axis<"tp", 1>] {
+  %a = plan.buffer "a" arena bytes 64 offset 0
+  %b = plan.buffer "b" arena bytes 64 offset 64
+  plan.step "train" dataset 0 accumulate 1 {
+    plan.program full batch 1 {
+      // expected-error@+1 {{has a send for member 9223372036854775807 of a group of 2}}
+      plan.communicate over ["dp"] order 0 send(9223372036854775807 and 1 more: %a same) receive(0: %b)
     }
   }
 }

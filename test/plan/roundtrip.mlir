@@ -37,8 +37,8 @@ plan.plan "mnist.dl" f32 arena 1024 parameters 10 machine "abc" mesh [#plan.axis
       %4 = plan.copy %x[8, 4] to %y serial
       // CHECK-NEXT: plan.copy %fc.weight to %fc.weight.next after([[C]]) from [#plan.source<"copy", "", "">]
       %5 = plan.copy %w to %v after(%4) from [#plan.source<"copy", "", "">]
-      // CHECK-NEXT: [[E:%.*]] = plan.communicate over ["dp"] order 3 send(0 and 1 more: %fc.weight[0, 20] step 20, 1: %fc.weight[20, 20]) receive(0 and 1 more: %fc.weight.next)
-      %6 = plan.communicate over ["dp"] order 3 send(0 and 1 more: %w[0, 20] step 20, 1: %w[20, 20]) receive(0 and 1 more: %v)
+      // CHECK-NEXT: [[E:%.*]] = plan.communicate over ["dp"] order 3 send(0 and 1 more: %fc.weight same, 1: %fc.weight[20, 20]) receive(0 and 1 more: %fc.weight.next[0, 20])
+      %6 = plan.communicate over ["dp"] order 3 send(0 and 1 more: %w same, 1: %w[20, 20]) receive(0 and 1 more: %v[0, 20])
       // CHECK-NEXT: plan.communicate over ["tp", "dp"] order 4 send() receive(0: %fc_sum) after([[E]])
       %7 = plan.communicate over ["tp", "dp"] order 4 send() receive(0: %y) after(%6)
       // CHECK-NEXT: plan.metric "loss" in %fc_sum : tensor<1xf32> dims []

@@ -22,7 +22,7 @@ struct MemberRange {
 };
 
 inline fb::Transfer toOne(uint32_t member, const fb::Range &range) {
-  return {member, 1, range, 0};
+  return {member, 1, range, /*same=*/false};
 }
 
 /// Adds parts to a plan and returns their indices.

@@ -37,6 +37,7 @@ dl_precompiled_header(dl_pch ${DL_MLIR_HEADERS})
 # Compiles a target with the precompiled header of what it links, the first that has one of its own (property DL_PCH);
 # else with MLIR's.
 function(dl_reuse_header target)
+  set(header "")
   foreach(library ${ARGN})
     if(TARGET ${library})
       get_target_property(header ${library} DL_PCH)

@@ -204,10 +204,10 @@ static void writeWork(JsonWriter &json, const fb::CommunicateT &exchange) {
                                         {"receives", &exchange.receives}}) {
     json.key(name).beginArray();
     for (const fb::Transfer &transfer : *transfers) {
-      json.beginObject().field("member", transfer.member());
-      if (transfer.members() != 1)
-        json.field("members", transfer.members())
-            .field("step", transfer.step());
+      json.beginObject()
+          .field("member", transfer.member())
+          .field("members", transfer.members())
+          .field("same", transfer.same());
       writeRange(json, transfer.range());
       json.endObject();
     }

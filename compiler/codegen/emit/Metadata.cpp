@@ -457,7 +457,7 @@ private:
         to.push_back(fb::Transfer(
             of.member, of.members,
             fb::Range(buffers.lookup(of.buffer), of.offset, of.bytes),
-            of.step));
+            of.same));
     };
     add(exchange.sends, op.getSendTransfers());
     add(exchange.receives, op.getReceiveTransfers());

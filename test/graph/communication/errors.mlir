@@ -49,7 +49,31 @@ graph.step @s(%x: tensor<4xf32>) {
 // -----
 
 graph.step @s(%x: tensor<4xf32>) {
-  // expected-error@+1 {{sends 1 rows from row 1 of f32 [4], for 3 members, each 2 further}}
-  %0 = graph.bucket %x over ["dp"] sends [array<i64: 0, 3, 1, 1, 2>] receives [array<i64: 1, 1, 0, 4, 0>] : (tensor<4xf32>) -> tensor<4xf32>
+  // expected-error@+1 {{sends 1 rows from row 2 of f32 [4], and of further members}}
+  %0 = graph.bucket %x over ["dp"] sends [array<i64: 0, 3, 2, 1, 0>] receives [array<i64: 1, 1, 0, 4, 0>] : (tensor<4xf32>) -> tensor<4xf32>
+  graph.return
+}
+
+// -----
+
+graph.step @s(%x: tensor<4xf32>) {
+  // expected-error@+1 {{sends 9223372036854775807 rows from row 9223372036854775807 of f32 [4]}}
+  %0 = graph.bucket %x over ["dp"] sends [array<i64: 1, 1, 9223372036854775807, 9223372036854775807, 0>] receives [array<i64: 1, 1, 0, 4, 0>] : (tensor<4xf32>) -> tensor<4xf32>
+  graph.return
+}
+
+// -----
+
+graph.step @s(%x: tensor<4xf32>) {
+  // expected-error@+1 {{has 0 members from member 1 on}}
+  %0 = graph.bucket %x over ["dp"] sends [array<i64: 1, 0, 0, 4, 0>] receives [array<i64: 1, 1, 0, 4, 0>] : (tensor<4xf32>) -> tensor<4xf32>
+  graph.return
+}
+
+// -----
+
+graph.step @s(%x: tensor<4xf32>) {
+  // expected-error@+1 {{receives the same rows from 2 members}}
+  %0 = graph.bucket %x over ["dp"] sends [array<i64: 0, 2, 0, 4, 1>] receives [array<i64: 0, 2, 0, 4, 1>] : (tensor<4xf32>) -> tensor<4xf32>
   graph.return
 }

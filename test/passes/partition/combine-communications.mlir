@@ -8,8 +8,8 @@
 // CHECK-LABEL: @gathers
 // CHECK: %[[N:.*]] = graph.neg
 // CHECK: %[[B:.*]]:3 = graph.bucket %{{.*}}, %[[N]], %{{.*}} over ["dp"]
-// CHECK-SAME: sends [array<i64: 0, 2, 0, 1, 0>, array<i64: 0, 2, 0, 4, 0>, array<i64: 0, 2, 0, 8, 8>]
-// CHECK-SAME: receives [array<i64: 0, 2, 0, 1, 1>, array<i64: 0, 2, 0, 4, 4>, array<i64: 0, 2, 0, 8, 8>] order 5
+// CHECK-SAME: sends [array<i64: 0, 2, 0, 1, 1>, array<i64: 0, 2, 0, 4, 1>, array<i64: 0, 2, 0, 8, 0>]
+// CHECK-SAME: receives [array<i64: 0, 2, 0, 1, 0>, array<i64: 0, 2, 0, 4, 0>, array<i64: 0, 2, 0, 8, 0>] order 5
 // CHECK-NEXT: %[[S:.*]] = graph.sum %[[B]]#0
 // CHECK-NEXT: graph.return %[[S]], %[[B]]#1, %[[B]]#2
 // CHECK-NOT: graph.all_
@@ -54,9 +54,9 @@ module {
 // Members of one bucket are counted in one way.
 // CHECK-LABEL: @relative
 // CHECK: %[[B:.*]]:2 = graph.bucket %{{.*}}, %{{.*}} over ["dp"] relative
-// CHECK-SAME: sends [array<i64: 0, 1, 0, 0, 0, 1, 1, 0, 4, 4>, array<i64: 0, 1, 0, 0, 0, 1, 1, 0, 8, 8>]
-// CHECK-SAME: receives [array<i64: 0, 1, 0, 0, 0, 1, 1, 0, 4, 4>, array<i64: 0, 1, 0, 0, 0, 1, 1, 0, 8, 8>] order 3
-// CHECK: graph.bucket %{{.*}}, %{{.*}} over ["dp"] sends [array<i64: 0, 2, 0, 4, 0>, array<i64: 0, 2, 0, 4, 0>]
+// CHECK-SAME: sends [array<i64: 0, 1, 0, 0, 0, 1, 1, 0, 4, 0>, array<i64: 0, 1, 0, 0, 0, 1, 1, 0, 8, 0>]
+// CHECK-SAME: receives [array<i64: 0, 1, 0, 0, 0, 1, 1, 0, 4, 0>, array<i64: 0, 1, 0, 0, 0, 1, 1, 0, 8, 0>] order 3
+// CHECK: graph.bucket %{{.*}}, %{{.*}} over ["dp"] sends [array<i64: 0, 2, 0, 4, 1>, array<i64: 0, 2, 0, 4, 1>]
 module {
   graph.step @relative(%a: tensor<4xf32>, %b: tensor<8xf32>) -> (tensor<4xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) {
     %0 = graph.all_to_all %a over ["dp"] relative sends [0, 4] receives [0, 4] order 1 : tensor<4xf32> -> tensor<4xf32>

@@ -138,7 +138,7 @@ static SmallVector<RowTransfer> blocks(ArrayRef<int64_t> rows) {
       ++transfers.back().members;
     else
       transfers.push_back(
-          {static_cast<int64_t>(member), 1, offset, count, count});
+          {static_cast<int64_t>(member), 1, offset, count, /*same=*/false});
     offset += count;
   }
   return transfers;
@@ -184,7 +184,7 @@ SmallVector<RowTransfer> AllGatherOp::getSentRows(unsigned) {
   if (!getX())
     return {};
   auto members = static_cast<int64_t>(getRows().size());
-  return {{0, members, 0, shapeOf(getX())[0], 0}};
+  return {{0, members, 0, shapeOf(getX())[0], /*same=*/true}};
 }
 
 SmallVector<RowTransfer> AllGatherOp::getReceivedRows(unsigned) {
@@ -211,7 +211,7 @@ SmallVector<RowTransfer> AllToAllOp::getReceivedRows(unsigned) {
 /// All of it; a scalar is one row.
 static RowTransfer wholeTo(int64_t member, Value value) {
   ArrayRef<int64_t> shape = shapeOf(value);
-  return {member, 1, 0, shape.empty() ? 1 : shape[0], 0};
+  return {member, 1, 0, shape.empty() ? 1 : shape[0], /*same=*/false};
 }
 
 SmallVector<RowTransfer> SendOp::getSentRows(unsigned) {
@@ -232,7 +232,7 @@ static DenseI64ArrayAttr attributeOf(Builder &builder,
   SmallVector<int64_t> numbers;
   for (const RowTransfer &transfer : transfers)
     numbers.append({transfer.member, transfer.members, transfer.offset,
-                    transfer.rows, transfer.step});
+                    transfer.rows, transfer.same});
   return builder.getDenseI64ArrayAttr(numbers);
 }
 
@@ -240,7 +240,7 @@ static SmallVector<RowTransfer> transfersOf(Attribute attribute) {
   SmallVector<RowTransfer> transfers;
   for (ArrayRef<int64_t> rest = cast<DenseI64ArrayAttr>(attribute);
        rest.size() >= 5; rest = rest.drop_front(5))
-    transfers.push_back({rest[0], rest[1], rest[2], rest[3], rest[4]});
+    transfers.push_back({rest[0], rest[1], rest[2], rest[3], rest[4] != 0});
   return transfers;
 }
 
@@ -271,12 +271,11 @@ void BucketOp::build(OpBuilder &builder, OperationState &state,
 
 /// Whether its rows are some of so many.
 static bool isWithin(const RowTransfer &transfer, int64_t rows) {
-  if (transfer.member < 0 || transfer.members < 1 || transfer.offset < 0 ||
-      transfer.rows < 0 || transfer.step < 0)
+  if (transfer.offset < 0 || transfer.rows < 0 || transfer.rows > rows ||
+      transfer.offset > rows - transfer.rows)
     return false;
-  int64_t rest = rows - transfer.offset - transfer.rows;
-  return rest >= 0 && (transfer.members == 1 || transfer.step == 0 ||
-                       transfer.members - 1 <= rest / transfer.step);
+  return transfer.same || transfer.rows == 0 ||
+         transfer.members <= (rows - transfer.offset) / transfer.rows;
 }
 
 /// What goes over the end of a value, or is no list of transfers.
@@ -289,13 +288,20 @@ static LogicalResult verifyTransfers(BucketOp op, ArrayAttr lists,
     if (cast<DenseI64ArrayAttr>(list).size() % 5 != 0)
       return op.emitOpError(does) << " rows that are not said by fives";
     int64_t rows = shapeOf(value).empty() ? 1 : shapeOf(value)[0];
-    for (const RowTransfer &transfer : transfersOf(list))
+    for (const RowTransfer &transfer : transfersOf(list)) {
+      if (transfer.member < 0 || transfer.members < 1)
+        return op.emitOpError("has ")
+               << transfer.members << " members from member " << transfer.member
+               << " on";
       if (!isWithin(transfer, rows))
         return op.emitOpError(does)
                << " " << transfer.rows << " rows from row " << transfer.offset
-               << " of " << typeText(value.getType()) << ", for "
-               << transfer.members << " members, each " << transfer.step
-               << " further";
+               << " of " << typeText(value.getType())
+               << (transfer.members == 1 ? "" : ", and of further members");
+      if (transfer.same && transfer.members != 1 && does == "receives")
+        return op.emitOpError("receives the same rows from ")
+               << transfer.members << " members";
+    }
   }
   return success();
 }

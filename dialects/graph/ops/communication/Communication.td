@@ -180,15 +180,15 @@ def Graph_BucketOp : Graph_CommunicationOp<"bucket"> {
     What gathers and exchanges of parts move, begun and ended together (Li et al.,
     "PyTorch Distributed", 2020). For each operand and each result `sends` and
     `receives` say of one transfer after the other: the first member, how many
-    members, the first row, rows of each, and how far those of the next member are:
-    nothing is copied to lie side by side. Its `order` is that of the last one. As
-    in graph.all_to_all members may be `relative`.
+    members, the first row, rows of each, and whether these are the same for all of
+    them (1) or one behind the other (0). Nothing is copied to lie side by side. Its
+    `order` is that of the last one. As in graph.all_to_all members may be `relative`.
 
     ```mlir
     // Two gathers of the two members' rows:
     %y, %z = graph.bucket %a, %b over ["dp"]
-        sends [array<i64: 0, 2, 0, 1, 0>, array<i64: 0, 2, 0, 4, 0>]
-        receives [array<i64: 0, 2, 0, 1, 1>, array<i64: 0, 2, 0, 4, 4>]
+        sends [array<i64: 0, 2, 0, 1, 1>, array<i64: 0, 2, 0, 4, 1>]
+        receives [array<i64: 0, 2, 0, 1, 0>, array<i64: 0, 2, 0, 4, 0>]
         : (tensor<1x8xf32>, tensor<4xf32>) -> (tensor<2x8xf32>, tensor<8xf32>)
     ```
   }];
