@@ -1,6 +1,11 @@
 #include "passes/partition/CheckMesh.h"
+#include "dialects/graph/Inference.h"
+#include "dialects/graph/SourceLine.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StepRole.h"
 #include "passes/backward/ModelError.h"
+#include <numeric>
+#include <set>
 
 using namespace mlir;
 
@@ -67,6 +72,60 @@ void warnOfUnusedAxes(ModuleOp module, const Mesh &mesh) {
           << "the axis '" << mesh.name(axis).getValue()
           << "' of the mesh divides nothing: its " << mesh.size(axis)
           << " ranks compute the same";
+}
+
+/// The outermost of the dims that a reshape makes of one of its operand's, if
+/// it makes several.
+static std::optional<unsigned> outermostPart(graph::ReshapeOp reshape,
+                                             unsigned dim) {
+  ArrayRef<int64_t> from = graph::shapeOf(reshape.getX());
+  ArrayRef<int64_t> to = reshape.getShape();
+  auto product = [](ArrayRef<int64_t> sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), int64_t{1},
+                           std::multiplies<>());
+  };
+  int64_t before = 1, outer = product(from.take_front(dim));
+  unsigned first = 0;
+  while (first < to.size() && (before < outer || to[first] == 1))
+    before *= to[first++];
+  if (before != outer || first == to.size() || from[dim] % to[first] != 0 ||
+      from[dim] == to[first])
+    return std::nullopt;
+  return first;
+}
+
+void warnOfUndividedViews(ModuleOp module, const Mesh &mesh) {
+  std::set<std::string> said; // of all blocks that share a line, once
+  module.walk([&](graph::ReshardOp reshard) {
+    TensorSharding from = TensorSharding::of(reshard.getFrom(), mesh);
+    TensorSharding to = TensorSharding::of(reshard.getTo(), mesh);
+    for (Operation *user : reshard->getUsers())
+      for (auto [dim, sharding] : llvm::enumerate(from.dims))
+        for (unsigned axis : sharding.allAxes()) {
+          auto reshape = dyn_cast<graph::ReshapeOp>(user);
+          if (!reshape || axis == mesh.data || axis == mesh.time ||
+              to.uses(axis) ||
+              graph::roleOf(user->getLoc()) != graph::StepRole::Forward)
+            continue;
+          std::optional<unsigned> part = outermostPart(reshape, dim);
+          if (!part || reshape.getShape()[*part] % mesh.size(axis) == 0)
+            continue;
+          std::string text;
+          llvm::raw_string_ostream stream(text);
+          stream << graph::typeText(reshape.getX().getType())
+                 << " lies in parts"
+                 << " along '" << mesh.name(axis).getValue() << "', and "
+                 << reshape.getShape()[*part] << " of "
+                 << graph::typeText(reshape.getType())
+                 << " does not divide among " << mesh.size(axis)
+                 << " ranks: each gets all of it, and computes the same; a "
+                    "multiple of "
+                 << mesh.size(axis) << " would stay in parts";
+          if (said.insert(graph::sourceLineOf(user->getLoc()).lineText())
+                  .second)
+            emitWarning(user->getLoc()) << text;
+        }
+  });
 }
 
 } // namespace dl::partition

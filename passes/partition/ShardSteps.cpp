@@ -34,6 +34,7 @@ struct ShardSteps : impl::ShardStepsBase<ShardSteps> {
       StepSharder(step, mesh, states).run();
     states.record(module);
     warnOfUnusedAxes(module, mesh);
+    warnOfUndividedViews(module, mesh);
   }
 };
 

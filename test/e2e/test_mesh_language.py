@@ -137,6 +137,16 @@ class LanguageMesh(support.ToolTest):
         gathered = [line for line in self.dlcc("net.dl", "--mesh=dp=4,cp=2", "--report", "-o", "net.plan").splitlines() if "over dp:" in line and "[128,64]" in line]
         self.assertEqual(gathered, [])
 
+    def test_heads_that_do_not_divide(self):
+        """Results are those of one device, and who wrote it is told that ranks compute the same: once, for all blocks."""
+        self.write_model()
+        expected = self.train()
+        for mesh, words in ("tp=3", "f32 [8,16,32] lies in parts along 'tp', and 4 of f32 [8,16,4,8] does not divide among 3 ranks: each gets all of it, and computes the same; a multiple of 3 would stay in parts"), ("tp=4", ""), ("dp=2,tp=2", ""):
+            said = support.dltools.call([support.dltools.DLCC, "net.dl", f"--mesh={mesh}", "-o", "net.plan"], self.folder).stderr
+            self.assertEqual(said.count("warning"), 1 if words else 0, said)
+            self.assertRegex(said, r"net\.dl:10:\d+: warning: .*" + re.escape(words) if words else "^$")
+        self.check(expected, "--mesh=tp=3")
+
     def test_a_divided_table(self):
         """Megatron's VocabParallelEmbedding: each rank looks up what its rows have, and parts are added up, if the table is larger than that;
         a head that is divided, too, leaves parts of the loss."""
