@@ -94,37 +94,45 @@ static std::optional<unsigned> outermostPart(graph::ReshapeOp reshape,
   return first;
 }
 
+/// An axis along which the operand's parts are gathered, because the size that
+/// the reshape makes the outermost of a divided dim does not divide among it;
+/// with that size.
+static std::optional<std::pair<unsigned, int64_t>>
+undividedAxis(graph::ReshapeOp reshape, const TensorSharding &from,
+              const TensorSharding &to, const Mesh &mesh) {
+  for (auto [dim, sharding] : llvm::enumerate(from.dims)) {
+    std::optional<unsigned> part = outermostPart(reshape, dim);
+    if (!part)
+      continue;
+    int64_t size = reshape.getShape()[*part];
+    for (unsigned axis : sharding.allAxes())
+      if (axis != mesh.data && axis != mesh.time && !to.uses(axis) &&
+          size % mesh.size(axis) != 0)
+        return std::pair(axis, size);
+  }
+  return std::nullopt;
+}
+
 void warnOfUndividedViews(ModuleOp module, const Mesh &mesh) {
   std::set<std::string> said; // of all blocks that share a line, once
-  module.walk([&](graph::ReshardOp reshard) {
-    TensorSharding from = TensorSharding::of(reshard.getFrom(), mesh);
-    TensorSharding to = TensorSharding::of(reshard.getTo(), mesh);
-    for (Operation *user : reshard->getUsers())
-      for (auto [dim, sharding] : llvm::enumerate(from.dims))
-        for (unsigned axis : sharding.allAxes()) {
-          auto reshape = dyn_cast<graph::ReshapeOp>(user);
-          if (!reshape || axis == mesh.data || axis == mesh.time ||
-              to.uses(axis) ||
-              graph::roleOf(user->getLoc()) != graph::StepRole::Forward)
-            continue;
-          std::optional<unsigned> part = outermostPart(reshape, dim);
-          if (!part || reshape.getShape()[*part] % mesh.size(axis) == 0)
-            continue;
-          std::string text;
-          llvm::raw_string_ostream stream(text);
-          stream << graph::typeText(reshape.getX().getType())
-                 << " lies in parts"
-                 << " along '" << mesh.name(axis).getValue() << "', and "
-                 << reshape.getShape()[*part] << " of "
-                 << graph::typeText(reshape.getType())
-                 << " does not divide among " << mesh.size(axis)
-                 << " ranks: each gets all of it, and computes the same; a "
-                    "multiple of "
-                 << mesh.size(axis) << " would stay in parts";
-          if (said.insert(graph::sourceLineOf(user->getLoc()).lineText())
-                  .second)
-            emitWarning(user->getLoc()) << text;
-        }
+  module.walk([&](graph::ReshapeOp reshape) {
+    auto reshard = reshape.getX().getDefiningOp<graph::ReshardOp>();
+    if (!reshard || graph::roleOf(reshape.getLoc()) != graph::StepRole::Forward)
+      return;
+    auto found =
+        undividedAxis(reshape, TensorSharding::of(reshard.getFrom(), mesh),
+                      TensorSharding::of(reshard.getTo(), mesh), mesh);
+    if (!found ||
+        !said.insert(graph::sourceLineOf(reshape.getLoc()).lineText()).second)
+      return;
+    auto [axis, size] = *found;
+    emitWarning(reshape.getLoc())
+        << graph::typeText(reshape.getX().getType()) << " lies in parts along '"
+        << mesh.name(axis).getValue() << "', and " << size << " of "
+        << graph::typeText(reshape.getType()) << " does not divide among "
+        << mesh.size(axis)
+        << " ranks: each gets all of it, and computes the same; a multiple of "
+        << mesh.size(axis) << " would stay in parts";
   });
 }
 

@@ -190,7 +190,7 @@ void check(const KernelCase &test, bool fuse) {
   int64_t flops = 0;
   for (auto kernel : function.getOps<graph::KernelOp>())
     flops += kernel->getAttrOfType<IntegerAttr>("flops").getInt();
-  if (fuse && flops <= 4'000'000)
+  if (fuse && flops <= 20'000'000)
     environments.push_back({{"DLEMU_MODE", "eager"},
                             {"DLEMU_ORDER", "random"},
                             {"DLEMU_RACES", "1"},
