@@ -118,6 +118,8 @@ std::optional<MachineModel> MachineModel::known(StringRef name) {
     machine.minFusedRows = 32;
     // Tiles of products are in registers, and no windows are in them.
     machine.maxWindow = 1;
+    // Nor chains of them.
+    machine.chainScratchBytes = 0;
     machine.maxPrologueReaders = 0;
     constexpr double own = 0.55, library = 0.75, libraryTf32 = 0.5;
     machine.productF32 = own * chip.flops;

@@ -55,6 +55,13 @@ struct MachineModel {
   int64_t tileScratchBytes = 24 << 10;
   int64_t maxScratchTiles = 4096;
 
+  /// Products that are a chain through values of so many bytes or more (scores
+  /// of attention) are one kernel, if what a tile has of these values is not
+  /// more than the scratch; 0: never.
+  int64_t chainLeastBytes = 1 << 20, chainScratchBytes = 4 << 20;
+  /// A tile of a chain has about so much of them.
+  int64_t chainTileBytes = 768 << 10;
+
   /// Communications wait for others until they move so many bytes together: as
   /// many as the first bucket of PyTorch's DDP.
   int64_t bucketBytes = 1 << 20;
@@ -135,6 +142,9 @@ void MachineModel::forEachField(Self &self, Visitor visit) {
   visit("max_tiles", self.maxTiles, 1);
   visit("tile_scratch_bytes", self.tileScratchBytes, 1);
   visit("max_scratch_tiles", self.maxScratchTiles, 1);
+  visit("chain_least_bytes", self.chainLeastBytes, 0);
+  visit("chain_scratch_bytes", self.chainScratchBytes, 0);
+  visit("chain_tile_bytes", self.chainTileBytes, 1);
   visit("bucket_bytes", self.bucketBytes, 0);
   visit("far_step_bytes", self.farStepBytes, 1);
   visit("panel_depth", self.panelDepth, 8);

@@ -85,6 +85,7 @@ KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
       assign(&op);
   if (!fuse)
     return;
+  chainProducts();
   absorbPrologues();
   moveIntoReaders();
 }
@@ -161,8 +162,7 @@ void KernelGroups::addRead(unsigned group, unsigned from) {
     list[g].order = place;
 }
 
-/// Leading dims of the op's results that `value` is read at one to one.
-static unsigned sharedPrefix(Operation *op, Value value) {
+unsigned KernelGroups::sharedPrefix(Operation *op, Value value) {
   LoopNest nest = cast<LoopNestOpInterface>(op).getLoopNest();
   unsigned shared = nest.numParallel;
   for (auto [operand, access] : llvm::zip(op->getOperands(), nest.accesses)) {

@@ -39,6 +39,9 @@ public:
   OpKind kind(mlir::Operation *op) const { return kinds.lookup(op); }
 
 private:
+  /// Leading dims of the op's results that `value` is read at one to one.
+  static unsigned sharedPrefix(mlir::Operation *op, mlir::Value value);
+
   struct Group {
     llvm::SmallVector<mlir::Operation *> ops; // without free ones
     bool contraction = false;
@@ -47,6 +50,8 @@ private:
     llvm::SmallVector<int64_t> blocks;
     /// Leading extents that all placed values share: what tiles are cut by.
     llvm::SmallVector<int64_t> prefix;
+    /// Of a chain of products: the shape of the values it goes through.
+    llvm::SmallVector<int64_t> inner;
     int64_t largest = 0;       // elements of its largest value
     unsigned sums = 0;         // and other reductions
     bool sumsTogether = false; // in one pass, of several gradients
@@ -118,6 +123,15 @@ private:
   bool freeRepeatsTooMuch(mlir::Operation *op);
   bool repeatsTooMuch(const Group &group, mlir::Operation *op) const;
   void addRead(unsigned group, unsigned from);
+  // Chains.cpp
+  llvm::SmallVector<int64_t> innerShape(unsigned from, unsigned to) const;
+  unsigned commonBatch(unsigned from, unsigned to) const;
+  int64_t innerBytes(llvm::ArrayRef<unsigned> groups,
+                     llvm::ArrayRef<int64_t> inner, unsigned batch) const;
+  bool canChain(unsigned from, unsigned to,
+                llvm::SmallVector<int64_t> &inner) const;
+  void mergeGroups(unsigned from, unsigned to);
+  void chainProducts();
   // ComputedInReaders.cpp
   void absorbPrologues();
   class ReadersChoice;

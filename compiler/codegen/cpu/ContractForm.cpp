@@ -196,6 +196,7 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
   unsigned lanes = processor.lanes;
   ContractForm base;
   base.machine = &machine;
+  base.stage = &stage;
   base.extents.assign(loops.extents.begin(), loops.extents.end());
   auto left = linearOperand(kernel, stage, 0, stridesIn);
   auto right = linearOperand(kernel, stage, 1, stridesIn);

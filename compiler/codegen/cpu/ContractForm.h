@@ -98,6 +98,7 @@ struct ContractForm {
 
   llvm::SmallVector<int64_t> extents;
   const plan::MachineModel *machine = nullptr;
+  const Stage *stage = nullptr; // of its kernel
 
   template <class Product> const Product *as() const {
     return std::get_if<Product>(&product);
@@ -121,6 +122,8 @@ struct ContractForm {
   /// Lanes of the lane dims within one tile, with the tile's full size.
   int64_t tileLanes(const TiledKernel &kernel) const;
   int64_t tileRows(const TiledKernel &kernel) const;
+  /// What a tile has of a dim, with its full size.
+  int64_t tileExtent(const TiledKernel &kernel, unsigned dim) const;
   /// Worth the copies of both operands.
   bool isLarge() const;
   /// Lanes are read where they are, and far from one k to the next.

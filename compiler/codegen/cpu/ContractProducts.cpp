@@ -35,7 +35,7 @@ int64_t ContractForm::laneOffset(int64_t flat) const {
 int64_t ContractForm::tileLanes(const TiledKernel &kernel) const {
   int64_t count = 1;
   for (unsigned d : laneDims)
-    count *= kernel.tileSizes()[d];
+    count *= tileExtent(kernel, d);
   return count;
 }
 
@@ -55,7 +55,14 @@ bool ContractForm::rowsAlongK() const {
 }
 
 int64_t ContractForm::tileRows(const TiledKernel &kernel) const {
-  return rowDim < 0 ? 1 : kernel.tileSizes()[rowDim];
+  return rowDim < 0 ? 1 : tileExtent(kernel, rowDim);
+}
+
+int64_t ContractForm::tileExtent(const TiledKernel &kernel,
+                                 unsigned dim) const {
+  GridPart part = kernel.parts(*stage)[dim];
+  return kernel.isCut(part) ? kernel.tileSizes()[*part.grid] / part.step
+                            : extents[dim];
 }
 
 SmallVector<int64_t> ContractForm::tileSteps(const TiledKernel &kernel) const {

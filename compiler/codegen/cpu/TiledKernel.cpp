@@ -97,6 +97,12 @@ bool TiledKernel::sumsLongColumns() const {
   return found;
 }
 
+/// A product reads what another one leaves in the scratch.
+bool TiledKernel::isChain() const {
+  return llvm::count_if(stages(),
+                        [](const Stage &s) { return s.contraction; }) > 1;
+}
+
 void TiledKernel::chooseTiles() {
   SmallVector<int64_t> steps(grid().size(), 1);
   int64_t work = 0, waiting = 0;
@@ -109,10 +115,11 @@ void TiledKernel::chooseTiles() {
       work += 2 * graph::numElements(follower->getResult(0));
     if (!stage.contraction)
       continue;
-    steps = ContractForm::create(*this, stage, onProcessor)->tileSteps(*this);
+    if (&stage == &root())
+      steps = ContractForm::create(*this, stage, onProcessor)->tileSteps(*this);
     Value result = stage.storedOp()->getResult(0);
     if (isInScratch(result))
-      waiting = graph::tensorBytes(result.getType());
+      waiting += graph::tensorBytes(result.getType());
   }
   // A part of a vector takes as long as a whole one, and a column that is
   // summed alone reads a line of memory for each of its elements.
@@ -128,8 +135,9 @@ void TiledKernel::chooseTiles() {
     work *= 4; // memory-bound: a point costs more than an FMA
   // Tiles of less work are no loss to one thread, which runs many at a call.
   const plan::MachineModel &machine = *onProcessor.machine;
-  int64_t worth =
-      std::max(work / machine.tileFlops, waiting / machine.tileScratchBytes);
+  int64_t worth = std::max(work / machine.tileFlops,
+                           waiting / (isChain() ? machine.chainTileBytes
+                                                : machine.tileScratchBytes));
   int64_t most = waiting > 0 ? machine.maxScratchTiles : machine.maxTiles;
   // From the outermost dim: cut into single steps while tiles stay worth it.
   for (const kernel::GridDim &dim : grid())

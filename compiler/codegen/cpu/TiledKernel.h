@@ -86,6 +86,7 @@ private:
 
   TiledKernel(BoundKernel bound, Processor processor);
   bool sumsLongColumns() const;
+  bool isChain() const;
   void chooseTiles();
   void placeScratch();
 

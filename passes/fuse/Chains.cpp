@@ -1,0 +1,222 @@
+// Products that are a chain through large values, with what is between them, as
+// one kernel.
+//
+// Example, attention of B batches and H heads, and its backward:
+//   scores = q k^T  [B,H,L,S];  p = softmax(scores);  out = p v
+//   dp = dout v^T;  ds = p (dp - sum(p dp));  dq = ds k;  dk = ds^T q;  ...
+// Scores, p, dp and ds of all heads go to memory and come back for each op; of
+// one head they stay in a cache, where all is done with them before the next
+// head (Dao et al., "FlashAttention", 2022, does so for blocks of a head).
+#include "dialects/graph/Inference.h"
+#include "dialects/graph/LibraryCall.h"
+#include "dialects/graph/StepRole.h"
+#include "dialects/graph/TensorBytes.h"
+#include "passes/fuse/KernelGroups.h"
+#include "llvm/ADT/Sequence.h"
+
+using namespace mlir;
+using dl::graph::LoopNest;
+using dl::graph::LoopNestOpInterface;
+
+namespace dl {
+
+static ArrayRef<int64_t> shapeOf(Value value) {
+  return cast<RankedTensorType>(value.getType()).getShape();
+}
+
+static bool isProduct(Operation *op) {
+  return cast<LoopNestOpInterface>(op).getLoopNest().contraction;
+}
+
+/// Leading dims of a product's result that both operands have.
+static unsigned batchDims(Operation *product) {
+  LoopNest nest = cast<LoopNestOpInterface>(product).getLoopNest();
+  unsigned count = 0;
+  while (count < nest.numParallel &&
+         llvm::all_of(nest.accesses, [&](const graph::Access &access) {
+           return access.map.isFunctionOfDim(count);
+         }))
+    ++count;
+  return count;
+}
+
+/// A product makes it of much less, or much less of it.
+static bool isInner(Value value) {
+  int64_t elements = graph::numElements(value);
+  auto isSmall = [&](Value other) {
+    return 2 * graph::numElements(other) <= elements;
+  };
+  Operation *def = value.getDefiningOp();
+  if (isProduct(def) && llvm::all_of(def->getOperands(), isSmall))
+    return true;
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return isa<LoopNestOpInterface>(user) && isProduct(user) &&
+           isSmall(user->getResult(0));
+  });
+}
+
+/// The shape of the values through which the two would be chained; empty where
+/// they are none of a chain.
+SmallVector<int64_t> KernelGroups::innerShape(unsigned from, unsigned to) const {
+  SmallVector<int64_t> found;
+  for (Operation *op : list[to].ops)
+    for (Value operand : op->getOperands()) {
+      Operation *def = operand.getDefiningOp();
+      auto it = groupOfOp.find(def);
+      if (it == groupOfOp.end() || it->second != from ||
+          graph::tensorBytes(operand.getType()) < machine.chainLeastBytes)
+        continue;
+      ArrayRef<int64_t> shape = shapeOf(operand);
+      auto isOf = [&](const Group &group) {
+        return group.inner.empty() || ArrayRef(group.inner) == shape;
+      };
+      bool isKnown = !list[from].inner.empty() || !list[to].inner.empty();
+      if (isOf(list[from]) && isOf(list[to]) && (isKnown || isInner(operand)))
+        found.assign(shape.begin(), shape.end());
+    }
+  return found;
+}
+
+/// Leading dims that all of the two goes over, index by index, batches of its
+/// products; 0 where something is read in another way.
+unsigned KernelGroups::commonBatch(unsigned from, unsigned to) const {
+  unsigned shared = std::numeric_limits<unsigned>::max();
+  auto isInside = [&](Value value) {
+    int group = groupOf(value);
+    return group == int(from) || group == int(to);
+  };
+  for (unsigned g : {from, to})
+    for (Operation *op : list[g].ops) {
+      if (isProduct(op))
+        shared = std::min(shared, batchDims(op));
+      for (Value operand : op->getOperands()) {
+        Operation *def = operand.getDefiningOp();
+        if (!def)
+          continue;
+        if (kind(def) == OpKind::Free || kind(def) == OpKind::Alias) {
+          SmallVector<Value> seen =
+              kind(def) == OpKind::Free ? realOperands(def)
+                                        : SmallVector<Value>{operand};
+          if (llvm::any_of(seen, isInside))
+            return 0;
+        } else if (isInside(operand)) {
+          shared = std::min(shared, sharedPrefix(op, operand));
+        }
+      }
+    }
+  return shared;
+}
+
+/// Of one slice of the batch, about: each product and each of its operands.
+int64_t KernelGroups::innerBytes(ArrayRef<unsigned> groups,
+                                 ArrayRef<int64_t> inner,
+                                 unsigned batch) const {
+  int64_t slices = 1, bytes = 0;
+  for (int64_t extent : inner.take_front(batch))
+    slices *= extent;
+  llvm::SmallPtrSet<Operation *, 8> counted;
+  auto count = [&](Value value) {
+    Operation *def = value.getDefiningOp();
+    auto it = groupOfOp.find(def);
+    if (it != groupOfOp.end() && llvm::is_contained(groups, it->second) &&
+        shapeOf(value) == inner && counted.insert(def).second)
+      bytes += graph::tensorBytes(value.getType()) / slices;
+  };
+  for (unsigned g : groups)
+    for (Operation *op : list[g].ops)
+      if (isProduct(op)) {
+        count(op->getResult(0));
+        for (Value operand : op->getOperands())
+          count(operand);
+      }
+  return bytes;
+}
+
+bool KernelGroups::canChain(unsigned from, unsigned to,
+                            SmallVector<int64_t> &inner) const {
+  const Group &first = list[from], &second = list[to];
+  if (first.communication || second.communication || first.ops.empty())
+    return false;
+  inner = innerShape(from, to);
+  if (inner.empty())
+    return false;
+  auto isForward = [](const Group &group) {
+    return graph::roleOf(group.ops.front()->getLoc()) ==
+           graph::StepRole::Forward;
+  };
+  auto isPlain = [&](Operation *op) {
+    auto loops = cast<LoopNestOpInterface>(op).getLoopNest();
+    return !op->hasAttr(graph::kLibraryCall) && !loops.isIndirect() &&
+           !loops.isSequential() && !inReaders.contains(op);
+  };
+  if (first.ops.size() + second.ops.size() > size_t(machine.maxKernelOps) ||
+      first.micro != second.micro || isForward(first) != isForward(second) ||
+      !llvm::all_of(first.ops, isPlain) || !llvm::all_of(second.ops, isPlain))
+    return false;
+  unsigned batch = std::min<size_t>(commonBatch(from, to), inner.size());
+  int64_t slices = 1;
+  for (int64_t extent : ArrayRef(inner).take_front(batch))
+    slices *= extent;
+  if (slices < machine.minFusedRows ||
+      innerBytes({from, to}, inner, batch) > machine.chainScratchBytes)
+    return false;
+  return llvm::none_of(second.reads, [&](unsigned other) {
+    return other != from && dependsOn(other, from);
+  });
+}
+
+/// All of `from` becomes a part of `to`.
+void KernelGroups::mergeGroups(unsigned from, unsigned to) {
+  Group &first = list[from], &second = list[to];
+  for (Operation *op : first.ops) {
+    groupOfOp[op] = to;
+    for (Value value : realOperands(op))
+      if (auto &readers = readersOf[value]; !llvm::is_contained(readers, to))
+        readers.push_back(to);
+  }
+  second.ops.insert(second.ops.begin(), first.ops.begin(), first.ops.end());
+  llvm::sort(second.ops, [](Operation *a, Operation *b) {
+    return a->isBeforeInBlock(b);
+  });
+  second.contraction |= first.contraction;
+  second.largest = std::max(second.largest, first.largest);
+  second.sums += first.sums;
+  SmallVector<unsigned> reads(first.reads.getArrayRef()),
+      readers(first.readers.getArrayRef());
+  first.ops.clear(), first.reads.clear(), first.readers.clear();
+  for (unsigned other : reads) {
+    list[other].readers.remove(from);
+    addRead(to, other);
+  }
+  second.reads.remove(from);
+  for (unsigned other : readers) {
+    list[other].reads.remove(from);
+    if (other != to)
+      addRead(other, to);
+  }
+}
+
+void KernelGroups::chainProducts() {
+  if (machine.chainScratchBytes == 0)
+    return;
+  auto order = llvm::to_vector(llvm::seq<unsigned>(0, list.size()));
+  llvm::sort(order, [&](unsigned x, unsigned y) {
+    return list[x].order < list[y].order;
+  });
+  for (unsigned to : order)
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (unsigned from : SmallVector<unsigned>(list[to].reads.getArrayRef())) {
+        SmallVector<int64_t> inner;
+        if (!canChain(from, to, inner))
+          continue;
+        explain(list[to].ops.front(), "chained with", list[from],
+                "what is large between them stays in a cache");
+        mergeGroups(from, to);
+        list[to].inner = inner;
+        changed = true;
+      }
+    }
+}
+
+} // namespace dl
