@@ -58,7 +58,7 @@ struct MachineModel {
   /// Products that are a chain through values of so many bytes or more (scores
   /// of attention) are one kernel, if what a tile has of these values is not
   /// more than the scratch; 0: never.
-  int64_t chainLeastBytes = 1 << 20, chainScratchBytes = 4 << 20;
+  int64_t chainLeastBytes = 1 << 20, chainScratchBytes = 8 << 20;
   /// A tile of a chain has about so much of them.
   int64_t chainTileBytes = 768 << 10;
 

@@ -33,9 +33,11 @@ static unsigned batchDims(Operation *product) {
   LoopNest nest = cast<LoopNestOpInterface>(product).getLoopNest();
   unsigned count = 0;
   while (count < nest.numParallel &&
-         llvm::all_of(nest.accesses, [&](const graph::Access &access) {
-           return access.map.isFunctionOfDim(count);
-         }))
+         llvm::all_of(
+             nest.accesses,
+             [&](const graph::Access &access) {
+               return access.map.isFunctionOfDim(count);
+             }))
     ++count;
   return count;
 }
@@ -57,7 +59,8 @@ static bool isInner(Value value) {
 
 /// The shape of the values through which the two would be chained; empty where
 /// they are none of a chain.
-SmallVector<int64_t> KernelGroups::innerShape(unsigned from, unsigned to) const {
+SmallVector<int64_t> KernelGroups::innerShape(unsigned from,
+                                              unsigned to) const {
   SmallVector<int64_t> found;
   for (Operation *op : list[to].ops)
     for (Value operand : op->getOperands()) {
@@ -94,8 +97,8 @@ unsigned KernelGroups::commonBatch(unsigned from, unsigned to) const {
         if (!def)
           continue;
         if (kind(def) == OpKind::Free || kind(def) == OpKind::Alias) {
-          SmallVector<Value> seen =
-              kind(def) == OpKind::Free ? realOperands(def)
+          SmallVector<Value> seen = kind(def) == OpKind::Free
+                                        ? realOperands(def)
                                         : SmallVector<Value>{operand};
           if (llvm::any_of(seen, isInside))
             return 0;
@@ -175,9 +178,8 @@ void KernelGroups::mergeGroups(unsigned from, unsigned to) {
         readers.push_back(to);
   }
   second.ops.insert(second.ops.begin(), first.ops.begin(), first.ops.end());
-  llvm::sort(second.ops, [](Operation *a, Operation *b) {
-    return a->isBeforeInBlock(b);
-  });
+  llvm::sort(second.ops,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   second.contraction |= first.contraction;
   second.largest = std::max(second.largest, first.largest);
   second.sums += first.sums;
@@ -206,7 +208,8 @@ void KernelGroups::chainProducts() {
   for (unsigned to : order)
     for (bool changed = true; changed;) {
       changed = false;
-      for (unsigned from : SmallVector<unsigned>(list[to].reads.getArrayRef())) {
+      for (unsigned from :
+           SmallVector<unsigned>(list[to].reads.getArrayRef())) {
         SmallVector<int64_t> inner;
         if (!canChain(from, to, inner))
           continue;

@@ -53,6 +53,7 @@ std::unique_ptr<Lowered> lower(const std::string &file, bool fuse) {
   PassManager manager(lowered->context.get());
   manager.addNestedPass<graph::StepOp>(createDecompose());
   FormKernelsOptions options;
+  options.machine.chainScratchBytes = 0; // as of all GPUs
   options.fuse = fuse;
   manager.addPass(createFormKernels(options));
   // Fused products are tiles in registers, however small; single ones are sums.

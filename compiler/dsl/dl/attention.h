@@ -1,6 +1,7 @@
 #pragma once
 // Attention of torch.nn.functional.
 #include "activations.h"
+#include "checkpoint.h"
 #include "lists.h"
 
 namespace dl::nn {
@@ -15,14 +16,20 @@ struct AttentionOptions {
 };
 
 namespace detail {
-/// Rows of queries that are causally attended together. Each block is computed
-/// with the keys it sees alone, so that eight do 9/16 of the work of one and
-/// keep 9/16 of the scores, which stay in a cache meanwhile; more would save
-/// little, and each is kernels of its own. (A training step of two blocks of
-/// width 384 on a core with 2 MB of L2: 525 -> 438 ms for 1024 rows, 416 -> 368
-/// for 512, the same for 256.)
-inline i64 rows_together(i64 rows) {
-  i64 blocks = rows < 512 ? 1 : rows < 1024 ? rows / 128 : 8;
+/// Scores of one head, of so many elements, stay in a cache with what is made
+/// of them.
+inline constexpr i64 kScoresTogether = 1 << 18;
+/// Scores of all heads, so many or more, are computed again in the backward:
+/// to keep them takes more time than that.
+inline constexpr i64 kScoresKept = 1 << 20;
+
+/// Rows of queries that are attended together. More blocks than 32 would take
+/// long to compile. Each causal block is computed with the keys it sees alone,
+/// so that eight do 9/16 of the work of one; more would save little.
+inline i64 rows_together(i64 rows, i64 keys, bool causal) {
+  i64 blocks = (rows * keys + kScoresTogether - 1) / kScoresTogether;
+  i64 triangles = !causal || rows < 512 ? 1 : rows < 1024 ? rows / 128 : 8;
+  blocks = blocks < triangles ? triangles : blocks > 32 ? 32 : blocks;
   i64 each = (rows + blocks - 1) / blocks;
   return blocks == 1 ? rows : (each + 15) / 16 * 16;
 }
@@ -102,19 +109,27 @@ inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
   double scale = o.scale != 0
                      ? o.scale
                      : 1 / __builtin_sqrt(static_cast<double>(query.size(-1)));
-  if (!o.is_causal)
-    return detail::attend(query, key, value, o.attn_mask, scale, o.dropout_p);
   i64 rows = query.size(-2), keys = key.size(-2);
-  i64 together = detail::rows_together(rows);
+  bool again = query.numel() / query.size(-1) * keys >= detail::kScoresKept;
+  auto attend = [&](i64 first, i64 count) {
+    i64 sees = o.is_causal && first + count < keys ? first + count : keys;
+    Tensor seen = o.attn_mask;
+    if (o.is_causal)
+      seen = arange(first, first + count).unsqueeze(1).ge(arange(sees));
+    else if (seen.defined() && seen.dim() >= 2 && seen.size(-2) == rows)
+      seen = detail::rows(seen, first, count);
+    auto attended = [&] {
+      return detail::attend(
+          detail::rows(query, first, count), detail::rows(key, 0, sees),
+          detail::rows(value, 0, sees), seen, scale, o.dropout_p);
+    };
+    return again ? checkpoint(attended) : attended();
+  };
+  i64 together = detail::rows_together(rows, keys, o.is_causal);
   TensorList parts;
-  for (i64 first = 0; first < rows; first += together) {
-    i64 count = rows - first < together ? rows - first : together;
-    i64 sees = first + count < keys ? first + count : keys;
-    Tensor seen = arange(first, first + count).unsqueeze(1).ge(arange(sees));
-    parts.push_back(detail::attend(
-        detail::rows(query, first, count), detail::rows(key, 0, sees),
-        detail::rows(value, 0, sees), seen, scale, o.dropout_p));
-  }
+  for (i64 first = 0; first < rows; first += together)
+    parts.push_back(
+        attend(first, rows - first < together ? rows - first : together));
   return parts.size() == 1 ? parts[0] : cat(parts, -2);
 }
 inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,

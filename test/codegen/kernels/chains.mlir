@@ -1,0 +1,53 @@
+// Products that are a chain through values larger than 1 MiB: attention.
+
+// Tiles are parts of rows, the last one shorter. What the backward needs of
+// rows leaves the kernel, too.
+graph.step @attention(%q: tensor<4x300x7xf32>, %k: tensor<4x229x7xf32>, %v: tensor<4x229x9xf32>) -> (tensor<4x300x9xf32>, tensor<4x300x1xf32>, tensor<4x300x1xf32>) {
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<4x300x7xf32>, tensor<4x229x7xf32>) -> tensor<4x300x229xf32>
+  %m = graph.amax %s {dims = array<i64: 2>, keepdim = true} : (tensor<4x300x229xf32>) -> tensor<4x300x1xf32>
+  %d = graph.sub %s, %m : (tensor<4x300x229xf32>, tensor<4x300x1xf32>) -> tensor<4x300x229xf32>
+  %e = graph.exp %d : (tensor<4x300x229xf32>) -> tensor<4x300x229xf32>
+  %l = graph.sum %e {dims = array<i64: 2>, keepdim = true} : (tensor<4x300x229xf32>) -> tensor<4x300x1xf32>
+  %p = graph.div %e, %l : (tensor<4x300x229xf32>, tensor<4x300x1xf32>) -> tensor<4x300x229xf32>
+  %o = graph.matmul %p, %v {spec = "bmk,bkn->bmn"} : (tensor<4x300x229xf32>, tensor<4x229x9xf32>) -> tensor<4x300x9xf32>
+  graph.return %o, %m, %l : tensor<4x300x9xf32>, tensor<4x300x1xf32>, tensor<4x300x1xf32>
+}
+// Rows of one slice are more than a tile of scratch should have.
+graph.step @attention_long(%q: tensor<4x150x5xf32>, %k: tensor<4x1700x5xf32>, %v: tensor<4x1700x6xf32>) -> tensor<4x150x6xf32> {
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<4x150x5xf32>, tensor<4x1700x5xf32>) -> tensor<4x150x1700xf32>
+  %e = graph.exp %s : (tensor<4x150x1700xf32>) -> tensor<4x150x1700xf32>
+  %o = graph.matmul %e, %v {spec = "bmk,bkn->bmn"} : (tensor<4x150x1700xf32>, tensor<4x1700x6xf32>) -> tensor<4x150x6xf32>
+  graph.return %o : tensor<4x150x6xf32>
+}
+// The backward: sums along rows, and products along them and across them.
+graph.step @attention_backward(%q: tensor<2x3x170x7xf64>, %k: tensor<2x3x130x7xf64>, %v: tensor<2x3x130x9xf64>, %l: tensor<2x3x170x1xf64>, %g: tensor<2x3x170x9xf64>) -> (tensor<2x3x170x7xf64>, tensor<2x3x130x7xf64>, tensor<2x3x130x9xf64>) {
+  %s = graph.matmul %q, %k {spec = "abmk,abnk->abmn"} : (tensor<2x3x170x7xf64>, tensor<2x3x130x7xf64>) -> tensor<2x3x170x130xf64>
+  %d = graph.sub %s, %l : (tensor<2x3x170x130xf64>, tensor<2x3x170x1xf64>) -> tensor<2x3x170x130xf64>
+  %p = graph.exp %d : (tensor<2x3x170x130xf64>) -> tensor<2x3x170x130xf64>
+  %dv = graph.matmul %p, %g {spec = "abmk,abmn->abkn"} : (tensor<2x3x170x130xf64>, tensor<2x3x170x9xf64>) -> tensor<2x3x130x9xf64>
+  %dp = graph.matmul %g, %v {spec = "abmn,abkn->abmk"} : (tensor<2x3x170x9xf64>, tensor<2x3x130x9xf64>) -> tensor<2x3x170x130xf64>
+  %pdp = graph.mul %dp, %p : (tensor<2x3x170x130xf64>, tensor<2x3x170x130xf64>) -> tensor<2x3x170x130xf64>
+  %r = graph.sum %pdp {dims = array<i64: 3>, keepdim = true} : (tensor<2x3x170x130xf64>) -> tensor<2x3x170x1xf64>
+  %c = graph.sub %dp, %r : (tensor<2x3x170x130xf64>, tensor<2x3x170x1xf64>) -> tensor<2x3x170x130xf64>
+  %ds = graph.mul %c, %p : (tensor<2x3x170x130xf64>, tensor<2x3x170x130xf64>) -> tensor<2x3x170x130xf64>
+  %dq = graph.matmul %ds, %k {spec = "abmk,abkn->abmn"} : (tensor<2x3x170x130xf64>, tensor<2x3x130x7xf64>) -> tensor<2x3x170x7xf64>
+  %dk = graph.matmul %ds, %q {spec = "abmk,abmn->abkn"} : (tensor<2x3x170x130xf64>, tensor<2x3x170x7xf64>) -> tensor<2x3x130x7xf64>
+  graph.return %dq, %dk, %dv : tensor<2x3x170x7xf64>, tensor<2x3x130x7xf64>, tensor<2x3x130x9xf64>
+}
+// Heads are the third dim of what lies in memory, and keys are seen by fours.
+graph.step @attention_of_heads(%x: tensor<2x260x4x6xf32>, %y: tensor<2x140x4x6xf32>) -> tensor<2x4x260x6xf32> {
+  %q = graph.transpose %x {permutation = array<i64: 0, 2, 1, 3>} : (tensor<2x260x4x6xf32>) -> tensor<2x4x260x6xf32>
+  %k = graph.transpose %y {permutation = array<i64: 0, 2, 3, 1>} : (tensor<2x140x4x6xf32>) -> tensor<2x4x6x140xf32>
+  %v = graph.transpose %y {permutation = array<i64: 0, 2, 1, 3>} : (tensor<2x140x4x6xf32>) -> tensor<2x4x140x6xf32>
+  %s = graph.matmul %q, %k {spec = "abmk,abkn->abmn"} : (tensor<2x4x260x6xf32>, tensor<2x4x6x140xf32>) -> tensor<2x4x260x140xf32>
+  %t = graph.tanh %s : (tensor<2x4x260x140xf32>) -> tensor<2x4x260x140xf32>
+  %o = graph.matmul %t, %v {spec = "abmk,abkn->abmn"} : (tensor<2x4x260x140xf32>, tensor<2x4x140x6xf32>) -> tensor<2x4x260x6xf32>
+  graph.return %o : tensor<2x4x260x6xf32>
+}
+// Three products one behind the other, the last of the middle one's rows.
+graph.step @three_products(%a: tensor<5x240x4xf32>, %b: tensor<5x4x240xf32>, %c: tensor<5x240x240xf32>, %d: tensor<5x240x3xf32>) -> tensor<5x240x3xf32> {
+  %0 = graph.matmul %a, %b {spec = "bmk,bkn->bmn"} : (tensor<5x240x4xf32>, tensor<5x4x240xf32>) -> tensor<5x240x240xf32>
+  %1 = graph.matmul %0, %c {spec = "bmk,bkn->bmn"} : (tensor<5x240x240xf32>, tensor<5x240x240xf32>) -> tensor<5x240x240xf32>
+  %2 = graph.matmul %1, %d {spec = "bkm,bkn->bmn"} : (tensor<5x240x240xf32>, tensor<5x240x3xf32>) -> tensor<5x240x3xf32>
+  graph.return %2 : tensor<5x240x3xf32>
+}

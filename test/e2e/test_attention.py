@@ -1,0 +1,104 @@
+"""Attention over long rows: scores stay in a cache, and the backward computes them again."""
+
+import json
+import re
+
+import numpy as np
+
+from . import support
+
+# Attention as the library has it, and written out.
+MODEL = """
+#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+dl::Tensor written_out(dl::Tensor q, dl::Tensor k, dl::Tensor v, dl::Tensor seen) {
+  auto scores = q.matmul(k.transpose(-2, -1)) / dl::sqrt(dl::Scalar(q.size(-1)));
+  return scores.masked_fill(seen.logical_not(), -__builtin_inf()).softmax(-1).matmul(v);
+}
+
+struct Net : nn::Module {
+  nn::Embedding wte{64, 32}, wpe{%(length)d, 32};
+  nn::Linear qkv{32, 96}, proj{32, 64};
+  bool plain;
+  Net(bool plain) : plain(plain) {}
+  dl::Tensor forward(dl::Tensor x) {
+    auto heads = [](dl::Tensor t) { return t.unflatten(-1, {4, 8}).transpose(1, 2); };
+    auto y = wte(x) + wpe(dl::arange(x.size(1)));
+    auto [q, k, v] = qkv(y).chunk<3>(3, -1);
+    dl::i64 length = x.size(1);
+    auto seen = %(seen)s;
+    auto at = plain ? written_out(heads(q), heads(k), heads(v), seen)
+                    : F::scaled_dot_product_attention(heads(q), heads(k), heads(v), {%(options)s});
+    return proj(y + at.transpose(1, 2).flatten(2));
+  }
+};
+
+void dl_main(dl::Program &p) {
+  auto plain = p.arg("plain", 0, "1: written out");
+  auto data = dl::data::TokenDataset("text.txt", {.length = %(length)d, .batch_size = 2});
+  Net net(plain);
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    optimizer.zero_grad();
+    auto loss = F::cross_entropy(net(b.data).flatten(0, 1), b.target.flatten());
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+CAUSAL = {"options": ".is_causal = true", "seen": "dl::arange(length).unsqueeze(1).ge(dl::arange(length))"}
+# Each row sees itself, and every third of the others.
+MASKED = {"options": ".attn_mask = seen", "seen": "(dl::arange(length).unsqueeze(1) - dl::arange(length)).remainder(3).eq(0)"}
+
+
+class Attention(support.ToolTest):
+    def model(self, length, **how):
+        with open(self.path("text.txt"), "wb") as file:
+            file.write(np.random.default_rng(0).integers(0, 64, 4 * length + 1).astype(np.uint8).tobytes())
+        return self.write("net.dl", MODEL % {"length": length, **how})
+
+    def weights(self, *options, run=()):
+        self.dlcc("net.dl", "--dtype=f64", "-o", "net.plan", *options)
+        self.dlrun("net.plan", "--steps", 4, "-q", "--save-final", "w.safetensors", *run)
+        return self.load("w.safetensors")
+
+    def assert_close(self, found, wanted):
+        self.assertEqual(sorted(found), sorted(wanted))
+        for name, value in wanted.items():
+            np.testing.assert_allclose(found[name], value, rtol=0, atol=1e-10 * max(1, np.abs(value).max()), err_msg=name)
+
+    def test_equals_what_is_written_out(self):
+        """Blocks of rows, the last one shorter; two of scores of 2 MiB in f64."""
+        for length, how in (600, CAUSAL), (530, MASKED):
+            self.model(length, **how)
+            chained, plain = self.weights(), self.weights("-D", "plain=1")
+            self.assert_close(chained, plain)
+            self.assertGreater(max(np.abs(plain[n]).max() for n in plain), 0)
+
+    def test_the_same_bits(self):
+        """On any number of threads, and whether or not scores go to memory."""
+        self.model(600, **CAUSAL)
+        wanted = self.weights(run=["--threads", 1])
+        self.write("apart.machine", "chain_scratch_bytes = 0\n")
+        for found in (self.weights(run=["--threads", 2]), self.weights("--machine=apart.machine", run=["--threads", 2])):
+            for name, value in wanted.items():
+                np.testing.assert_array_equal(found[name], value, err_msg=name)
+
+    def test_on_ranks(self):
+        self.model(600, **CAUSAL)
+        self.assert_close(self.weights("--mesh=dp=2"), self.weights())
+
+    def test_scores_are_never_in_memory(self):
+        """Twice as long: what is kept doubles, and scores would be four times as many."""
+        bytes_of = {}
+        for length in 1024, 2048:
+            self.model(length, **CAUSAL)
+            report = json.loads(self.dlcc("net.dl", "-o", "net.plan", "--report=json"))
+            ((program,),) = [step["programs"] for step in report["steps"]]
+            bytes_of[length] = program["temporary_bytes"]
+            self.assertFalse([k["name"] for k in program["peak"]["alive"] if re.search(r"\[2,4,128,\d{4}\]", k["name"])])
+        self.assertLess(bytes_of[2048], 2.6 * bytes_of[1024])
+        self.assertLess(bytes_of[2048], 0.5 * 4 * 2 * 4 * 2048 * 2048)
