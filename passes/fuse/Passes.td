@@ -18,6 +18,9 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
     Sums over the same points are one kernel, which adds them up in one pass; so are short updates of one
     shape, and gradients that read the same large values.
 
+    Products that are a chain through large values (scores of attention) are one kernel with what is
+    between them, if all go over one batch.
+
     An op that would join a kernel and so make it wait for one that could run beside it stays out,
     unless what that saves in memory traffic is worth it; a remark says which.
 

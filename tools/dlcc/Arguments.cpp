@@ -525,7 +525,7 @@ Compilation
                          the backward, which computes them again from what goes in. dl::checkpoint() in the
                          model does the same
   --keep-all             the backward reads every value that it needs from memory, and makes none again from others
-                         but those of checkpoints
+                         but those of checkpoints (attention over long rows is one)
   --keep-below=N         it makes none of fewer than N bytes again (default: 65536)
   --tiles=N              at most N tiles a kernel: with 1, threads share no kernel, only independent
                          ones (default: as many as are worth a thread)
