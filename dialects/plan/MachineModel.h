@@ -56,9 +56,9 @@ struct MachineModel {
   int64_t maxScratchTiles = 4096;
 
   /// Products that are a chain through values of so many bytes or more (scores
-  /// of attention) are one kernel, if what a tile has of these values is not
-  /// more than the scratch; 0: never.
-  int64_t chainLeastBytes = 1 << 20, chainScratchBytes = 8 << 20;
+  /// of attention) are one kernel, if one slice of their batch needs no more
+  /// scratch than that; 0: never.
+  int64_t chainLeastBytes = 1 << 20, chainScratchBytes = 12 << 20;
   /// A tile of a chain has about so much of them.
   int64_t chainTileBytes = 768 << 10;
 

@@ -110,27 +110,21 @@ unsigned KernelGroups::commonBatch(unsigned from, unsigned to) const {
   return shared;
 }
 
-/// Of one slice of the batch, about: each product and each of its operands.
-int64_t KernelGroups::innerBytes(ArrayRef<unsigned> groups,
-                                 ArrayRef<int64_t> inner,
-                                 unsigned batch) const {
-  int64_t slices = 1, bytes = 0;
-  for (int64_t extent : inner.take_front(batch))
-    slices *= extent;
-  llvm::SmallPtrSet<Operation *, 8> counted;
-  auto count = [&](Value value) {
-    Operation *def = value.getDefiningOp();
-    auto it = groupOfOp.find(def);
-    if (it != groupOfOp.end() && llvm::is_contained(groups, it->second) &&
-        shapeOf(value) == inner && counted.insert(def).second)
-      bytes += graph::tensorBytes(value.getType()) / slices;
-  };
+/// What one slice of the batch may have in scratch: each product and its
+/// operands, and what is read more than once.
+int64_t KernelGroups::scratchBytes(ArrayRef<unsigned> groups,
+                                   int64_t slices) const {
+  int64_t bytes = 0;
   for (unsigned g : groups)
     for (Operation *op : list[g].ops)
-      if (isProduct(op)) {
-        count(op->getResult(0));
-        for (Value operand : op->getOperands())
-          count(operand);
+      for (Value value : op->getResults()) {
+        bool isPlaced =
+            kind(op) != OpKind::Elementwise || !value.hasOneUse() ||
+            llvm::any_of(value.getUsers(), [](Operation *user) {
+              return isa<LoopNestOpInterface>(user) && isProduct(user);
+            });
+        if (isPlaced)
+          bytes += graph::tensorBytes(value.getType()) / slices;
       }
   return bytes;
 }
@@ -150,7 +144,7 @@ bool KernelGroups::canChain(unsigned from, unsigned to,
   auto isPlain = [&](Operation *op) {
     auto loops = cast<LoopNestOpInterface>(op).getLoopNest();
     return !op->hasAttr(graph::kLibraryCall) && !loops.isIndirect() &&
-           !loops.isSequential() && !inReaders.contains(op);
+           !loops.isSequential();
   };
   if (first.ops.size() + second.ops.size() > size_t(machine.maxKernelOps) ||
       first.micro != second.micro || isForward(first) != isForward(second) ||
@@ -160,8 +154,8 @@ bool KernelGroups::canChain(unsigned from, unsigned to,
   int64_t slices = 1;
   for (int64_t extent : ArrayRef(inner).take_front(batch))
     slices *= extent;
-  if (slices < machine.minFusedRows ||
-      innerBytes({from, to}, inner, batch) > machine.chainScratchBytes)
+  if (batch == 0 || slices < machine.minFusedRows ||
+      scratchBytes({from, to}, slices) > machine.chainScratchBytes)
     return false;
   return llvm::none_of(second.reads, [&](unsigned other) {
     return other != from && dependsOn(other, from);
@@ -174,8 +168,9 @@ void KernelGroups::mergeGroups(unsigned from, unsigned to) {
   for (Operation *op : first.ops) {
     groupOfOp[op] = to;
     for (Value value : realOperands(op))
-      if (auto &readers = readersOf[value]; !llvm::is_contained(readers, to))
-        readers.push_back(to);
+      for (auto &readers = readersOf[value]; unsigned &reader : readers)
+        if (reader == from)
+          reader = to;
   }
   second.ops.insert(second.ops.begin(), first.ops.begin(), first.ops.end());
   llvm::sort(second.ops,

@@ -126,8 +126,7 @@ private:
   // Chains.cpp
   llvm::SmallVector<int64_t> innerShape(unsigned from, unsigned to) const;
   unsigned commonBatch(unsigned from, unsigned to) const;
-  int64_t innerBytes(llvm::ArrayRef<unsigned> groups,
-                     llvm::ArrayRef<int64_t> inner, unsigned batch) const;
+  int64_t scratchBytes(llvm::ArrayRef<unsigned> groups, int64_t slices) const;
   bool canChain(unsigned from, unsigned to,
                 llvm::SmallVector<int64_t> &inner) const;
   void mergeGroups(unsigned from, unsigned to);

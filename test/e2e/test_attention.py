@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 
+import dltools
 from . import support
 
 # Attention as the library has it, and written out.
@@ -55,10 +56,13 @@ MASKED = {"options": ".attn_mask = seen", "seen": "(dl::arange(length).unsqueeze
 
 
 class Attention(support.ToolTest):
-    def model(self, length, **how):
+    def model_text(self, length):
         with open(self.path("text.txt"), "wb") as file:
             file.write(np.random.default_rng(0).integers(0, 64, 4 * length + 1).astype(np.uint8).tobytes())
-        return self.write("net.dl", MODEL % {"length": length, **how})
+
+    def model(self, length, **how):
+        self.model_text(length)
+        self.write("net.dl", MODEL % {"length": length, **how})
 
     def weights(self, *options, run=()):
         self.dlcc("net.dl", "--dtype=f64", "-o", "net.plan", *options)
@@ -71,12 +75,20 @@ class Attention(support.ToolTest):
             np.testing.assert_allclose(found[name], value, rtol=0, atol=1e-10 * max(1, np.abs(value).max()), err_msg=name)
 
     def test_equals_what_is_written_out(self):
-        """Blocks of rows, the last one shorter; two of scores of 2 MiB in f64."""
+        """Blocks of rows, the last one shorter, and all rows at once."""
         for length, how in (600, CAUSAL), (530, MASKED):
             self.model(length, **how)
             chained, plain = self.weights(), self.weights("-D", "plain=1")
             self.assert_close(chained, plain)
             self.assertGreater(max(np.abs(plain[n]).max() for n in plain), 0)
+
+    def test_what_does_not_fit(self):
+        """No block of rows hides it."""
+        for how, length in ((CAUSAL, 600), ({**MASKED, "options": ""}, 530)):
+            model = MODEL.replace("heads(k(y))", "heads(k)").replace("heads(v), {", "dl::cat({heads(v), heads(v)}, -2), {")
+            self.write("net.dl", model % {"length": length, **how})
+            self.model_text(length)
+            self.refuse(1, ["net.dl:", f"{length} columns", f"{2 * length} rows"], dltools.DLCC, "net.dl", "--check")
 
     def test_the_same_bits(self):
         """On any number of threads, and whether or not scores go to memory."""

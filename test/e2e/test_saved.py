@@ -12,6 +12,28 @@ from . import support
 TRANSFORMER = os.path.join(dltools.ROOT, "test", "bench", "models", "transformer.dl")
 
 
+UPDATED = """
+#include <dl/dl.h>
+struct Net : dl::nn::Module {
+  dl::Parameter w = dl::randn({300, 260}), u = dl::randn({260, 300}), v = dl::randn({64, 300}), e = dl::randn({300, 260});
+  Net() { e.requires_grad_(false); }
+  dl::Tensor forward() { return v.matmul(w * (e * 0.5)).sin().matmul(u).sin().mean(); }
+};
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 4});
+  Net net;
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    optimizer.zero_grad();
+    auto loss = net() + 0 * b.data.sum();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+
 class Saved(support.ToolTest):
     def weights(self, plan, *options):
         self.dlrun(plan, "--steps", 8, "-q", "--save-final", "w.safetensors", *options)
@@ -64,6 +86,15 @@ class Saved(support.ToolTest):
         self.assertRegex(text, r"\n  made again in the backward: \d+ values, \d+\.\d+ MB not kept, \d+ elements computed twice\n")
         self.assertRegex(text, r"blocks\.0 .*: mul: made again in the backward, for a product, beside mul, instead of 393216 bytes kept\n")
         self.assertRegex(text, r"blocks\.0\.fc1 .*: add: 393216 bytes kept for the backward, others are made from them\n")
+
+    def test_an_update_waits_for_readers(self):
+        """The product for w's gradient would store the new w in its epilogue. Beside it w * e is made again, from the old one."""
+        np.save(self.path("x.npy"), np.ones((4, 3), np.float32))
+        np.save(self.path("y.npy"), np.zeros((4, 1), np.int64))
+        self.write("net.dl", UPDATED)
+        report, _ = self.compare("net.dl", [])
+        ((program,),) = [step["programs"] for step in report["steps"]]
+        self.assertGreater(program["made_again"]["values"], 0)
 
     def test_on_ranks(self):
         """Each class of ranks chooses for itself."""

@@ -241,6 +241,28 @@ void StagedKernel::forEachRead(const Stage &stage, LeafFn fn) const {
     read(follower);
 }
 
+/// A later stage would store a new value where a stage in between still reads
+/// the old one, if it ran with an earlier one: w - lr * gradient, and w * mask
+/// that the next product reads.
+bool StagedKernel::overwritesForOthers(size_t earlier, size_t later) const {
+  std::optional<ArrayRef<int64_t>> inplace = op().getInplace();
+  if (!inplace)
+    return false;
+  llvm::SmallPtrSet<void *, 2> old;
+  for (OpResult result : allStages[later].results())
+    if (isPlaced(result) && placement(result).kind == Placement::Result)
+      if (int64_t operand = (*inplace)[placement(result).number]; operand >= 0)
+        old.insert(op()->getOperand(operand).getAsOpaquePointer());
+  bool isRead = false;
+  for (size_t i = earlier + 1; i < later; ++i)
+    forEachRead(allStages[i], [&](Value leaf, ArrayRef<AffineExpr>, bool) {
+      if (placement(leaf).kind == Placement::Operand)
+        isRead |= old.contains(
+            op()->getOperand(placement(leaf).number).getAsOpaquePointer());
+    });
+  return isRead;
+}
+
 /// A contraction whose only reader is an elementwise stage of the same shape
 /// hands its accumulators over in registers.
 bool StagedKernel::foldEpilogue(size_t number) {
@@ -274,7 +296,7 @@ bool StagedKernel::foldEpilogue(size_t number) {
       for (Value late : allStages[j].op->getResults())
         ready &= leaf != late;
   });
-  if (!sameShape || !ready)
+  if (!sameShape || !ready || overwritesForOthers(number, *reader))
     return false;
   stage.epilogue = user.op;
   allPlacements.erase(result);

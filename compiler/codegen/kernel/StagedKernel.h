@@ -105,6 +105,7 @@ private:
                    Placement &placement) const;
   void addStage(mlir::Operation *op);
   bool foldEpilogue(size_t stage);
+  bool overwritesForOthers(size_t earlier, size_t later) const;
   bool canAddUpTogether(size_t first, size_t later) const;
   using Ops = llvm::DenseSet<mlir::Operation *>;
   bool readsProduct(mlir::Operation *op, const Ops &onProduct) const;

@@ -23,12 +23,12 @@ inline constexpr i64 kScoresTogether = 1 << 18;
 /// to keep them takes more time than that.
 inline constexpr i64 kScoresKept = 1 << 20;
 
-/// Rows of queries that are attended together. More blocks than 32 would take
-/// long to compile. Each causal block is computed with the keys it sees alone,
-/// so that eight do 9/16 of the work of one; more would save little.
-inline i64 rows_together(i64 rows, i64 keys, bool causal) {
+/// Rows of queries that are causally attended together, each block with the
+/// keys it sees alone: eight do 9/16 of the work of one; more would save
+/// little. More than 32 would take long to compile.
+inline i64 rows_together(i64 rows, i64 keys) {
   i64 blocks = (rows * keys + kScoresTogether - 1) / kScoresTogether;
-  i64 triangles = !causal || rows < 512 ? 1 : rows < 1024 ? rows / 128 : 8;
+  i64 triangles = rows < 512 ? 1 : rows < 1024 ? rows / 128 : 8;
   blocks = blocks < triangles ? triangles : blocks > 32 ? 32 : blocks;
   i64 each = (rows + blocks - 1) / blocks;
   return blocks == 1 ? rows : (each + 15) / 16 * 16;
@@ -111,25 +111,31 @@ inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
                      : 1 / __builtin_sqrt(static_cast<double>(query.size(-1)));
   i64 rows = query.size(-2), keys = key.size(-2);
   bool again = query.numel() / query.size(-1) * keys >= detail::kScoresKept;
-  auto attend = [&](i64 first, i64 count) {
-    i64 sees = o.is_causal && first + count < keys ? first + count : keys;
-    Tensor seen = o.attn_mask;
-    if (o.is_causal)
-      seen = arange(first, first + count).unsqueeze(1).ge(arange(sees));
-    else if (seen.defined() && seen.dim() >= 2 && seen.size(-2) == rows)
-      seen = detail::rows(seen, first, count);
-    auto attended = [&] {
-      return detail::attend(
-          detail::rows(query, first, count), detail::rows(key, 0, sees),
-          detail::rows(value, 0, sees), seen, scale, o.dropout_p);
-    };
+  auto attend = [&](auto attended) {
     return again ? checkpoint(attended) : attended();
   };
-  i64 together = detail::rows_together(rows, keys, o.is_causal);
+  if (!o.is_causal)
+    return attend([&] {
+      return detail::attend(query, key, value, o.attn_mask, scale, o.dropout_p);
+    });
+  // (What does not fit is left to the product, which says so.)
+  bool fits = value.size(-2) == keys && key.size(-1) == query.size(-1);
+  i64 together = fits ? detail::rows_together(rows, keys) : rows;
+  auto block = [&](i64 first, i64 count) {
+    i64 sees = fits && first + count < keys ? first + count : keys;
+    auto seen = arange(first, first + count).unsqueeze(1).ge(arange(sees));
+    auto part = [&](const Tensor &x) {
+      return fits ? detail::rows(x, 0, sees) : x;
+    };
+    return attend([&] {
+      return detail::attend(detail::rows(query, first, count), part(key),
+                            part(value), seen, scale, o.dropout_p);
+    });
+  };
   TensorList parts;
   for (i64 first = 0; first < rows; first += together)
     parts.push_back(
-        attend(first, rows - first < together ? rows - first : together));
+        block(first, rows - first < together ? rows - first : together));
   return parts.size() == 1 ? parts[0] : cat(parts, -2);
 }
 inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
