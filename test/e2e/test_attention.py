@@ -103,6 +103,19 @@ class Attention(support.ToolTest):
         self.model(600, **CAUSAL)
         self.assert_close(self.weights("--mesh=dp=2"), self.weights())
 
+    def test_along_context(self):
+        """Long rows are exchanged as short ones are, but once more for the scores that are made again."""
+        exchanges = {}
+        for length in 64, 1024:
+            self.model_text(length)
+            how = {"length": length, "options": ".scale = 0.3", "seen": "dl::arange(length)"}
+            self.write("net.dl", MODEL.replace("wpe(dl::arange(x.size(1)))", 'wpe(dl::arange(x.size(1)))).shard({"dp", "cp", nullptr})')
+                       .replace("auto y = wte", "auto y = (wte") % how)
+            text = self.dlcc("net.dl", "--mesh=cp=4", "-o", "net.plan", "--report")
+            exchanges[length] = int(re.search(r"along cp: (\d+) exchanges", text)[1])
+        self.assertGreater(exchanges[64], 2)
+        self.assertLessEqual(exchanges[1024], exchanges[64] + 1)
+
     def test_scores_are_never_in_memory(self):
         """Twice as long: what is kept doubles, and scores would be four times as many."""
         bytes_of = {}

@@ -19,8 +19,8 @@ namespace detail {
 /// Scores of one head, of so many elements, stay in a cache with what is made
 /// of them.
 inline constexpr i64 kScoresTogether = 1 << 18;
-/// Scores of all heads, so many or more, are computed again in the backward:
-/// to keep them takes more time than that.
+/// Scores of all heads, so many or more, are computed again in the backward: to
+/// write and read them takes about as long, and most of a step's memory.
 inline constexpr i64 kScoresKept = 1 << 20;
 
 /// Rows of queries that are causally attended together, each block with the
