@@ -22,11 +22,20 @@ def compiler_with(flag, *names):
     return None
 
 
-RACE = """#include <thread>
+# TSan may miss two accesses at the very same moment (it looks at its shadow cell, then writes it). Here one follows the
+# other in time, while a relaxed flag orders nothing: a race in every run.
+RACE = """#include <atomic>
+#include <thread>
 int shared = 0;
+std::atomic<bool> written{false};
 int main() {
-  std::thread other([] { shared = 1; });
+  std::thread other([] {
+    while (!written.load(std::memory_order_relaxed))
+      std::this_thread::yield();
+    shared = 1;
+  });
   shared = 2;
+  written.store(true, std::memory_order_relaxed);
   other.join();
 }
 """
