@@ -134,6 +134,7 @@ CASES = [
     model("frozen_backbone", 10, 75, x=normal(2, 8, 8), labels=labels(4), y=normal(3)),
     model("energy", 20, 130, x=normal(6), y=normal(1)),
     model("attention", 12, 100, salt=1, x=normal(7, 5), labels=labels(4)),
+    model("multihead", 9, 60, x=normal(5, 12), other=normal(7, 10), labels=labels(4)),
     model("translation", 10, 80, salt=1, x=normal(6, 5), y=normal(5, 4)),
     model("by_hand", 10, 85, salt=1, x=normal(6), y=normal(3)),
     model("recurrent", 11, 90, salt=2, x=normal(12, 5), labels=labels(3)),

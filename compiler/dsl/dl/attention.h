@@ -38,16 +38,23 @@ inline Tensor rows(const Tensor &x, i64 first, i64 count) {
   return count == x.size(-2) ? x : x.narrow(-2, first, count);
 }
 
-/// softmax(scores) value, where `seen` says so.
+/// softmax(hide(scores)) value. Many scores are made again in the backward.
+template <class Hide>
 inline Tensor attend(const Tensor &query, const Tensor &key,
-                     const Tensor &value, const Tensor &seen, double scale,
-                     double dropout_p) {
-  Tensor scores = query.matmul(key.transpose(-2, -1)) * scale;
-  if (seen.defined())
-    scores = seen.dtype() == kBool
-                 ? scores.masked_fill(seen.logical_not(), -__builtin_inf())
-                 : scores + seen;
-  return functional::dropout(scores.softmax(-1), dropout_p, true).matmul(value);
+                     const Tensor &value, double scale, double dropout_p,
+                     const Hide &hide) {
+  auto attended = [&] {
+    Tensor scores = hide(query.matmul(key.transpose(-2, -1)) * scale);
+    return functional::dropout(scores.softmax(-1), dropout_p, true)
+        .matmul(value);
+  };
+  i64 scores = query.numel() / query.size(-1) * key.size(-2);
+  return scores < kScoresKept ? attended() : checkpoint(attended);
+}
+
+/// What may not attend has a score of -inf.
+inline Tensor hidden(const Tensor &scores, const Tensor &unseen) {
+  return scores.masked_fill(unseen, -__builtin_inf());
 }
 } // namespace detail
 
@@ -110,27 +117,28 @@ inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
                      ? o.scale
                      : 1 / __builtin_sqrt(static_cast<double>(query.size(-1)));
   i64 rows = query.size(-2), keys = key.size(-2);
-  bool again = query.numel() / query.size(-1) * keys >= detail::kScoresKept;
-  auto attend = [&](auto attended) {
-    return again ? checkpoint(attended) : attended();
-  };
   if (!o.is_causal)
-    return attend([&] {
-      return detail::attend(query, key, value, o.attn_mask, scale, o.dropout_p);
-    });
+    return detail::attend(
+        query, key, value, scale, o.dropout_p, [&](const Tensor &scores) {
+          if (!o.attn_mask.defined())
+            return scores;
+          return o.attn_mask.dtype() == kBool
+                     ? detail::hidden(scores, o.attn_mask.logical_not())
+                     : scores + o.attn_mask;
+        });
   // (What does not fit is left to the product, which says so.)
   bool fits = value.size(-2) == keys && key.size(-1) == query.size(-1);
   i64 together = fits ? detail::rows_together(rows, keys) : rows;
   auto block = [&](i64 first, i64 count) {
     i64 sees = fits && first + count < keys ? first + count : keys;
-    auto seen = arange(first, first + count).unsqueeze(1).ge(arange(sees));
+    auto unseen = arange(first, first + count).unsqueeze(1).lt(arange(sees));
     auto part = [&](const Tensor &x) {
       return fits ? detail::rows(x, 0, sees) : x;
     };
-    return attend([&] {
-      return detail::attend(detail::rows(query, first, count), part(key),
-                            part(value), seen, scale, o.dropout_p);
-    });
+    return detail::attend(
+        detail::rows(query, first, count), part(key), part(value), scale,
+        o.dropout_p,
+        [&](const Tensor &scores) { return detail::hidden(scores, unseen); });
   };
   TensorList parts;
   for (i64 first = 0; first < rows; first += together)
