@@ -55,6 +55,39 @@ CAUSAL = {"options": ".is_causal = true", "seen": "dl::arange(length).unsqueeze(
 MASKED = {"options": ".attn_mask = seen", "seen": "(dl::arange(length).unsqueeze(1) - dl::arange(length)).remainder(3).eq(0)"}
 
 
+# A layer that PyTorch's users take, with a mask for all items and one for each.
+LAYER = """
+#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+struct Net : nn::Module {
+  nn::Embedding wte{64, 32};
+  nn::MultiheadAttention at{32, 4, {.batch_first = true}};
+  nn::Linear proj{32, 64};
+  dl::Tensor forward(dl::Tensor x, bool need_weights) {
+    auto y = wte(x);
+    auto near = (dl::arange(x.size(1)).unsqueeze(1) - dl::arange(x.size(1))).abs() > 200;
+    return proj(y + at(y, y, y, {.key_padding_mask = x.lt(9), .need_weights = need_weights, .attn_mask = near}).output);
+  }
+};
+
+void dl_main(dl::Program &p) {
+  auto weights = p.arg("weights", 0, "1: need_weights");
+  auto data = dl::data::TokenDataset("text.txt", {.length = 800, .batch_size = 2});
+  Net net;
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    optimizer.zero_grad();
+    auto loss = F::cross_entropy(net(b.data, weights).flatten(0, 1), b.target.flatten());
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+
 class Attention(support.ToolTest):
     def model_text(self, length):
         with open(self.path("text.txt"), "wb") as file:
@@ -81,6 +114,19 @@ class Attention(support.ToolTest):
             chained, plain = self.weights(), self.weights("-D", "plain=1")
             self.assert_close(chained, plain)
             self.assertGreater(max(np.abs(plain[n]).max() for n in plain), 0)
+
+    def scores_in_memory(self, *options):
+        report = json.loads(self.dlcc("net.dl", "-o", "net.plan", "--report=json", *options))
+        ((program,),) = [step["programs"] for step in report["steps"]]
+        return [k["name"] for k in program["peak"]["alive"] if re.search(r"\[2,4,\d+,(800|\d{4})\]", k["name"])]
+
+    def test_a_layer_with_masks(self):
+        """The same whether or not it gives its weights, and without them no scores are in memory."""
+        self.model_text(800)
+        self.write("net.dl", LAYER)
+        self.assert_close(self.weights(), self.weights("-D", "weights=1"))
+        self.assertFalse(self.scores_in_memory())
+        self.assertTrue(self.scores_in_memory("-D", "weights=1"))
 
     def test_what_does_not_fit(self):
         """No block of rows hides it."""
