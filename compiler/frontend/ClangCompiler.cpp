@@ -1,6 +1,7 @@
 #include "compiler/frontend/ClangCompiler.h"
 #include "compiler/frontend/ClangInvocation.h"
 #include "compiler/frontend/CxxDiagnostics.h"
+#include "compiler/frontend/IntegerDivision.h"
 #include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/MultiplexConsumer.h"
@@ -26,6 +27,7 @@ public:
   CreateASTConsumer(CompilerInstance &compiler, llvm::StringRef file) override {
     std::vector<std::unique_ptr<ASTConsumer>> consumers;
     consumers.push_back(makeReflection(model.types));
+    consumers.push_back(makeIntegerDivisionCheck());
     consumers.push_back(EmitLLVMOnlyAction::CreateASTConsumer(compiler, file));
     return std::make_unique<MultiplexConsumer>(std::move(consumers));
   }

@@ -151,9 +151,8 @@ void Graph::addMetric(int metrics, const std::string &name,
   Value value;
   if (operand.kind == DL_PROMOTED || operand.kind == DL_TENSOR) {
     value = valueOf(operand.tensor, "metric '" + name + "'");
-    bool isLoss = llvm::any_of(
-        trace->losses, [&](const auto &loss) { return loss.first == value; });
-    if (isLoss && cast<RankedTensorType>(value.getType()).getRank() > 0)
+    auto type = cast<RankedTensorType>(value.getType());
+    if (type.getRank() > 0 && type.getNumElements() == 1 && !trace->predicts)
       value = create("reshape", value,
                      builder.getNamedAttr("shape",
                                           builder.getDenseI64ArrayAttr({})))

@@ -496,7 +496,7 @@ Model
   -D NAME=VALUE          set what the model asks for with p.arg()
   -I FOLDER              where #include "..." looks, besides the model's folder
   --dtype=f32|f64        the type of all floats (default: f32)
-  --accumulate=N         micro-batches for one update (default: 1)
+  --accumulate=N         micro-batches for one update, by the mean of their gradients (default: 1)
   --mesh=AXIS=N,...      ranks that run the plan together, the slowest axis first; batches are divided along dp
   --zero=0|1|2|3         what is divided along dp as well: 1 the slots of optimizers, 2 gradients, too, 3
                          parameters, too (default: 0)

@@ -7,7 +7,7 @@ namespace dl {
 inline Tensor Tensor::grad() const {
   Tensor result;
   result.id = dl_grad(id);
-  return result;
+  return result.detach(); // PyTorch's has no graph without create_graph
 }
 inline Tensor Tensor::square() const {
   detail::Called called("square");

@@ -51,6 +51,9 @@ namespace detail {
 /// the inputs come in, with their bias, if that is all that is done with it.
 struct RecurrentWeights {
   Parameter weight_ih, weight_hh, bias_ih, bias_hh;
+  /// No other step reads weight_hh. Its gradient without a state is zeros then,
+  /// as PyTorch has it: weights decay, momentum goes on.
+  bool alone = false;
 
   void make(i64 input_size, i64 hidden_size, i64 gates, bool bias) {
     weight_ih = fan_in_uniform({gates * hidden_size, input_size}, hidden_size);
@@ -60,9 +63,18 @@ struct RecurrentWeights {
     bias_ih = fan_in_uniform({gates * hidden_size}, hidden_size);
     bias_hh = fan_in_uniform({gates * hidden_size}, hidden_size);
   }
+  /// The state, or zeros where it has to be there; or nothing.
+  Tensor state(const Tensor &input, const Tensor &h) const {
+    if (h.defined() || !alone)
+      return h;
+    Shape size = input.sizes();
+    size[size.size() - 1] = weight_hh.size(1);
+    return zeros(size);
+  }
   /// With both biases.
-  Tensor sum(const Tensor &input, const Tensor &h) const {
+  Tensor sum(const Tensor &input, const Tensor &before) const {
     Tensor z = bias_hh.defined() ? input + bias_hh : input;
+    Tensor h = state(input, before);
     return h.defined() ? z + functional::linear(h, weight_hh) : z;
   }
   Tensor rnn(const Tensor &input, const Tensor &h, bool relu) const {
@@ -76,7 +88,8 @@ struct RecurrentWeights {
       c = gates[1].sigmoid() * before.c + c;
     return {gates[3].sigmoid() * c.tanh(), c};
   }
-  Tensor gru(const Tensor &input, const Tensor &h) const {
+  Tensor gru(const Tensor &input, const Tensor &before) const {
+    Tensor h = state(input, before);
     TensorList in = input.chunk(3, -1);
     Tensor from_h;
     if (h.defined())
@@ -157,6 +170,7 @@ protected:
         Tensor inputs = functional::linear(x, w.weight_ih, bias);
         TensorList times = inputs.unbind(0), hs;
         int count = times.size();
+        w.alone = count == 1;
         for (int i = 0; i < count; ++i)
           hs.push_back(step(w, times[d ? count - 1 - i : i], index, i == 0));
         if (d) {

@@ -96,7 +96,7 @@ namespace detail {
 class RecurrentCell : public Module {
 protected:
   RecurrentWeights weights() const {
-    return {weight_ih, weight_hh, bias_ih, bias_hh};
+    return {weight_ih, weight_hh, bias_ih, bias_hh, /*alone=*/true};
   }
   /// Products of the inputs [N, input_size] with the weights.
   Tensor from_input(const Tensor &x) const {

@@ -265,7 +265,8 @@ public:
                           "gradients: not in this version");
     dl_backward(id);
   }
-  /// The gradient of a parameter, after backward().
+  /// The gradient of a parameter, after backward(): a constant to losses that
+  /// use it.
   Tensor grad() const;
 
   explicit operator bool() const = delete (
