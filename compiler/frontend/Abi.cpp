@@ -221,6 +221,13 @@ int dl_grad(int parameter) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.gradient(parameter);
 }
+void dl_gradients(int output, const int *inputs, int count, int allow_unused,
+                  int *gradients) noexcept {
+  Guard::InOurCode guard;
+  auto size = static_cast<size_t>(count);
+  evaluation->graph.gradients(output, {inputs, size}, allow_unused,
+                              {gradients, size});
+}
 void dl_set_grad(int parameter, int tensor) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.setGradient(parameter, tensor);
@@ -528,6 +535,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_walk_result),
       DL_SYMBOL(dl_backward),
       DL_SYMBOL(dl_grad),
+      DL_SYMBOL(dl_gradients),
       DL_SYMBOL(dl_set_grad),
       DL_SYMBOL(dl_has_grad),
       DL_SYMBOL(dl_zero_grad),

@@ -76,6 +76,9 @@ public:
   // Training.
   void backward(int loss);
   int gradient(int handle);
+  /// Of a scalar, with respect to any tensors: handles, or -1.
+  void gradients(int output, llvm::ArrayRef<int> inputs, bool allowUnused,
+                 llvm::MutableArrayRef<int> results);
   bool hasGradient(int handle);
   void setGradient(int handle, int value);
   void zeroGradients(llvm::ArrayRef<int> handles);

@@ -98,7 +98,7 @@ static constexpr llvm::StringLiteral kVocabulary =
     "xlogy logit polygamma sigmoid_ relu_ add_ sub_ mul_ div_ zero_ fill_ "
     "copy_ clamp_ exp_ uniform_ normal_ "
     "register_hook retain_grad requires_grad requires_grad_ is_leaf "
-    "stop_gradient checkpoint autograd grad_fn "
+    "stop_gradient checkpoint grad_fn "
     "custom_op shard stage_boundary Stage Mesh parallel print named_buffers "
     "buffers register_buffer children "
     "named_children modules named_modules state_dict load_state_dict "
@@ -181,8 +181,10 @@ static constexpr PyTorchName kReplaced[] = {
     {"SyncBatchNorm",
      "write nn::BatchNorm2d, whose statistics are those of all devices", true},
     {"scan", "write a loop, which is unrolled", true},
-    {"autograd", "write loss.backward(), then parameter.grad()", true},
-    {"grad", "write loss.backward(), then parameter.grad()", true},
+    {"grad",
+     "write loss.backward(), then parameter.grad(), or "
+     "dl::autograd::grad(loss, x)[0]",
+     true},
     {"linalg", "write x.norm(p, dim) for norms", true},
     {"kBFloat16", "programs compute in f32, or in f64 with dlcc --dtype=f64",
      true},

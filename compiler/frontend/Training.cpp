@@ -25,6 +25,15 @@ Value Graph::stateValue(const StateKey &key, RankedTensorType type) {
   return values.back();
 }
 
+/// Whether what an op gives depends on its operands in a way that has
+/// gradients.
+static bool passesGradients(Operation *op) {
+  if (auto detach = dyn_cast<dl::graph::DetachOp>(op))
+    return detach.getStationary();
+  return isa<dl::graph::DifferentiableOpInterface,
+             dl::graph::DecomposableOpInterface, dl::graph::GradientsOp>(op);
+}
+
 /// The parameters that the loss depends on, with the values it was computed
 /// from.
 std::vector<int> Graph::leavesOf(Value loss, std::vector<Value> &values) {
@@ -52,8 +61,7 @@ std::vector<int> Graph::leavesOf(Value loss, std::vector<Value> &values) {
     if (!op || !isa<FloatType>(
                    cast<RankedTensorType>(value.getType()).getElementType()))
       continue;
-    if (isa<dl::graph::DifferentiableOpInterface>(op) ||
-        isa<dl::graph::DecomposableOpInterface>(op))
+    if (passesGradients(op))
       worklist.append(op->operand_begin(), op->operand_end());
   }
   std::vector<int> numbers;
@@ -104,8 +112,9 @@ void Graph::backward(int handle) {
   std::vector<Value> operands = {loss};
   std::vector<int> leaves = leavesOf(loss, operands);
   if (leaves.empty() && dependsOn<dl::graph::GradientsOp>(loss))
-    reporter.refuse("backward: the loss depends on parameters by grad() only; "
-                    "gradients of gradients: not in this version");
+    reporter.fail("backward: the loss depends on parameters by gradients only, "
+                  "and these are constants; dl::autograd::grad(loss, "
+                  "parameter, {.create_graph = true})[0] is none");
   if (leaves.empty())
     reporter.fail(
         std::string("backward: the loss depends on no parameter") +
@@ -151,6 +160,49 @@ int Graph::gradient(int handle) {
                   "of a loss that depends on it first");
   useGradient(target.parameter);
   return addHandle(found->second);
+}
+
+void Graph::gradients(int output, ArrayRef<int> inputs, bool allowUnused,
+                      MutableArrayRef<int> results) {
+  Value loss = valueOf(output, "autograd::grad");
+  llvm::DenseSet<Value> reached;
+  SmallVector<Value> worklist = {loss}, operands = {loss};
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    if (!reached.insert(value).second)
+      continue;
+    Operation *op = value.getDefiningOp();
+    if (op && passesGradients(op))
+      worklist.append(op->operand_begin(), op->operand_end());
+  }
+  for (auto [input, result] : llvm::zip_equal(inputs, results)) {
+    Value value = valueOf(input, "autograd::grad");
+    if (!isa<FloatType>(
+            cast<RankedTensorType>(value.getType()).getElementType()))
+      reporter.fail(
+          "autograd::grad: only floating-point tensors have "
+          "gradients, this one is " +
+          dl::graph::typeText(cast<RankedTensorType>(value.getType())));
+    bool isUsed = reached.contains(value);
+    if (!isUsed && !allowUnused)
+      reporter.fail(
+          "autograd::grad: the outputs do not depend on an input "
+          "(of shape " +
+          dl::graph::shapeText(cast<RankedTensorType>(value.getType())) +
+          "); with {.allow_unused = true} its gradient is not "
+          "defined");
+    result = isUsed ? int(operands.size()) : -1;
+    if (isUsed)
+      operands.push_back(value);
+  }
+  if (operands.size() == 1)
+    return;
+  Operation *made =
+      create("gradients", operands,
+             builder.getNamedAttr("within_step", builder.getBoolAttr(true)));
+  for (int &result : results)
+    if (result >= 0)
+      result = addHandle(made->getResult(unsigned(result) - 1));
 }
 
 bool Graph::hasGradient(int handle) {

@@ -31,15 +31,39 @@ public:
   }
 
 private:
+  /// Whether the loss is made of gradients.
+  bool isOfSecondOrder() {
+    llvm::DenseSet<Value> seen(op.getParams().begin(), op.getParams().end());
+    SmallVector<Value> worklist{op.getLoss()};
+    while (!worklist.empty()) {
+      Operation *made = worklist.pop_back_val().getDefiningOp();
+      if (!made || isEnd(made))
+        continue;
+      if (graph::roleOf(made->getLoc()) == graph::StepRole::Backward)
+        return true;
+      for (Value operand : made->getOperands())
+        if (seen.insert(operand).second)
+          worklist.push_back(operand);
+    }
+    return false;
+  }
+
+  /// No gradient goes through it.
+  bool isEnd(Operation *forward) const {
+    auto detach = dyn_cast<graph::DetachOp>(forward);
+    return detach && !(detach.getStationary() && passesStationary);
+  }
+
   /// Finds the ops whose results depend on a parameter.
   void markDependents() {
+    passesStationary = true;
+    passesStationary = isOfSecondOrder();
     for (Value param : op.getParams())
       dependents.insert(param);
     for (Operation &forward : *op->getBlock()) {
       if (&forward == op.getOperation())
         return;
-      if (isa<graph::DetachOp>(forward) ||
-          llvm::none_of(forward.getOperands(), depends))
+      if (isEnd(&forward) || llvm::none_of(forward.getOperands(), depends))
         continue;
       path.push_back(&forward);
       for (Value operand : forward.getOperands())
@@ -56,6 +80,10 @@ private:
       resultGrads.push_back(gradientOf(result));
     if (llvm::none_of(resultGrads, [](Value v) { return bool(v); }))
       return success();
+    if (isa<graph::DetachOp>(forward)) {
+      add(forward->getOperand(0), resultGrads.front(), forward->getLoc());
+      return success();
+    }
     auto differentiable = dyn_cast<graph::DifferentiableOpInterface>(forward);
     if (!differentiable)
       return emitModelError(forward)
@@ -115,6 +143,8 @@ private:
   std::function<bool(Value)> depends = [this](Value value) {
     return dependents.contains(value);
   };
+  /// See graph.detach.
+  bool passesStationary = false;
   SmallVector<Operation *> path;
   llvm::DenseMap<Value, size_t> uses; // by the path
   llvm::DenseMap<Value, Value> gradients;

@@ -17,7 +17,9 @@ namespace {
 
 /// Puts a graph.gradient between each gradient and what reads it.
 void drawBorder(graph::StepOp step) {
-  for (auto gradients : step.getOps<graph::GradientsOp>())
+  for (auto gradients : step.getOps<graph::GradientsOp>()) {
+    if (gradients.getWithinStep())
+      continue;
     for (auto [param, gradient] :
          llvm::zip(gradients.getParams(), gradients.getGrads())) {
       if (gradient.use_empty())
@@ -30,6 +32,7 @@ void drawBorder(graph::StepOp step) {
                                     state ? state.getValue() : StringRef());
       gradient.replaceAllUsesExcept(border, border);
     }
+  }
 }
 
 /// One training step on its way to become a micro-batch and an update.

@@ -188,6 +188,10 @@ const dl_named_parameter *dl_walk_result(int *count) noexcept;
 // keeps for each parameter, all zero at first.
 void dl_backward(int loss) noexcept;
 int dl_grad(int parameter) noexcept;
+// Gradients of a scalar with respect to any tensors; of what it does not depend
+// on -1, or an error.
+void dl_gradients(int output, const int *inputs, int count, int allow_unused,
+                  int *gradients) noexcept;
 // From here on the gradient is another tensor of its shape.
 void dl_set_grad(int parameter, int tensor) noexcept;
 int dl_has_grad(int parameter) noexcept;

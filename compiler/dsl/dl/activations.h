@@ -71,10 +71,11 @@ inline Tensor softsign(Tensor x) {
   detail::Called called("softsign");
   return x / (x.abs() + 1.0);
 }
-/// min(x, 0) - log(1 + exp(-|x|)).
+/// min(x, 0) - log(1 + exp(-|x|)), in two branches that are smooth at 0 each.
 inline Tensor logsigmoid(Tensor x) {
   detail::Called called("logsigmoid");
-  return x.minimum(0.0) - x.abs().neg().exp().log1p();
+  Tensor low = x.lt(0.0);
+  return where(low, x, 0.0) - where(low, x, x.neg()).exp().log1p();
 }
 inline Tensor mish(Tensor x) {
   detail::Called called("mish");

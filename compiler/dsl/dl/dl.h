@@ -2,6 +2,7 @@
 // <dl/dl.h>: write `void dl_main(dl::Program &p)`, see examples/.
 #include "adafactor.h"
 #include "adam_family.h"
+#include "autograd.h"
 #include "averaging.h"
 #include "checkpoint.h"
 #include "clip.h"

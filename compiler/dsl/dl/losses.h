@@ -197,10 +197,11 @@ inline Tensor binary_cross_entropy(Tensor input, Tensor target,
                                    const BCEOptions &options = {}) {
   detail::Called called("binary_cross_entropy");
   detail::check_shapes("binary_cross_entropy", input, target);
-  Tensor x = input.detach();
+  Tensor x = detail::stationary(input);
   Tensor value = (target - 1.0) * x.neg().log1p().clamp(-100.0) -
                  target * x.log().clamp(-100.0);
-  Tensor slope = (x - target.detach()) / ((1.0 - x) * x).clamp(1e-12);
+  Tensor slope =
+      (x - detail::stationary(target)) / ((1.0 - x) * x).clamp(1e-12);
   value = value + (input - x) * slope;
   if (options.weight.defined())
     value = value * options.weight;

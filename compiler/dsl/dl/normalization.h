@@ -42,7 +42,7 @@ inline Dims last_dims(const char *what, const Tensor &x, const Shape &shape) {
 /// sum of x - mean, which is zero: no gradient needs to be added up for it.
 inline Tensor variance(const Tensor &x, const Tensor &mean, const Dims &dims,
                        bool keepdim) {
-  return (x - mean.detach()).square().mean(dims, keepdim);
+  return (x - stationary(mean)).square().mean(dims, keepdim);
 }
 /// In two passes.
 inline Tensor standardized(const Tensor &x, const Dims &dims, double eps) {

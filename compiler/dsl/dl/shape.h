@@ -62,6 +62,14 @@ inline Tensor Tensor::to(DType dtype) const {
              : detail::emit("cast", *this, {{"to", wanted}});
 }
 inline Tensor Tensor::detach() const { return detail::emit("detach", *this); }
+namespace detail {
+/// A part of an expression whose derivative by it is zero, whatever the values
+/// are: no gradient flows back, but gradients of gradients take it into
+/// account.
+inline Tensor stationary(const Tensor &x) {
+  return emit("detach", x, {{"stationary", true}});
+}
+} // namespace detail
 inline Tensor Tensor::contiguous() const { return detail::held(*this); }
 inline Tensor Tensor::clone() const { return detail::held(*this); }
 

@@ -261,9 +261,21 @@ public:
   /// Makes the gradients of all parameters this scalar depends on.
   void backward(BackwardOptions options = {}) const {
     if (options.create_graph)
-      detail::unsupported("backward: create_graph = true, gradients of "
-                          "gradients: not in this version");
+      detail::unsupported(
+          "backward: create_graph = true: not in this version; "
+          "dl::autograd::grad(loss, inputs, {.create_graph = true}) gives "
+          "gradients that have some");
     dl_backward(id);
+  }
+  /// Of the sum of its elements, each times that of `gradient`.
+  void backward(const Tensor &gradient) const;
+  /// Gradients are made with respect to whatever dl::autograd::grad() is asked
+  /// for.
+  Tensor requires_grad_(bool value = true) const {
+    if (!value)
+      detail::fail("requires_grad_(false): this tensor is no parameter; write "
+                   "x = x.detach()");
+    return *this;
   }
   /// The gradient of a parameter, after backward(): a constant to losses that
   /// use it.

@@ -5,7 +5,12 @@ include "dialects/graph/Graph.td"
 
 def Graph_GradientsOp : Graph_InferredOp<"gradients"> {
   let summary = "The gradients of a loss; expand-gradients writes them out.";
-  let arguments = (ins Graph_Tensor:$loss, Variadic<Graph_Tensor>:$params);
+  let description = [{
+    `within_step`: they are part of what the step computes, and not what
+    optimizers take.
+  }];
+  let arguments = (ins Graph_Tensor:$loss, Variadic<Graph_Tensor>:$params,
+                       DefaultValuedAttr<BoolAttr, "false">:$within_step);
   let results = (outs Variadic<Graph_Tensor>:$grads);
 }
 
@@ -24,7 +29,12 @@ def Graph_GradientOp : Graph_InferredOp<"gradient",
 def Graph_DetachOp : Graph_InferredOp<"detach",
     !listconcat(Graph_Reference, Graph_OwnRule)> {
   let summary = "The same values; no gradient flows back.";
-  let arguments = (ins Graph_Tensor:$x);
+  let description = [{
+    `stationary`: the gradient that would flow back is zero, whatever the values
+    are, so that nobody computes it. The gradient of a gradient is not: it takes
+    the op as if it were not there.
+  }];
+  let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<BoolAttr, "false">:$stationary);
   let results = (outs Graph_Tensor:$result);
 }
 

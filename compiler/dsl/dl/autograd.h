@@ -1,0 +1,70 @@
+#pragma once
+// Gradients with respect to any tensor, and gradients of gradients, as
+// torch.autograd has them.
+#include "lists.h"
+#include "reductions.h"
+
+namespace dl {
+
+inline void Tensor::backward(const Tensor &gradient) const {
+  detail::Called called("backward");
+  if (sizes() != gradient.sizes())
+    detail::fail("backward: a gradient {} for a tensor {}", gradient.sizes(),
+                 sizes());
+  (*this * gradient.detach()).sum().backward();
+}
+
+namespace autograd {
+
+struct GradOptions {
+  /// Weights of the elements of outputs that are no scalar.
+  Tensor grad_outputs = {};
+  /// (A graph is there until the step ends.)
+  bool retain_graph = true;
+  /// Losses that use the gradients differentiate through them.
+  bool create_graph = false;
+  /// An input that the outputs do not depend on gives a tensor that is not
+  /// defined, PyTorch's None; else it is an error.
+  bool allow_unused = false;
+};
+
+/// The gradients of a scalar, of the shapes of the inputs, which may be what
+/// the step got, what it computed, or parameters:
+///
+///   auto du = dl::autograd::grad(u.sum(), x, {.create_graph = true})[0];
+inline TensorList grad(Tensor outputs, const TensorList &inputs,
+                       const GradOptions &o = {}) {
+  detail::Called called("autograd::grad");
+  if (o.grad_outputs.defined()) {
+    if (outputs.sizes() != o.grad_outputs.sizes())
+      detail::fail("autograd::grad: grad_outputs {} for outputs {}",
+                   o.grad_outputs.sizes(), outputs.sizes());
+    outputs = (outputs * o.grad_outputs).sum();
+  }
+  if (outputs.numel() != 1)
+    detail::fail("autograd::grad: outputs {} are no scalar; {.grad_outputs = "
+                 "dl::ones_like(y)} gives the gradient of their sum",
+                 outputs.sizes());
+  int count = inputs.size();
+  int *ids = new int[static_cast<unsigned>(2 * count)], *made = ids + count;
+  for (int i = 0; i < count; ++i)
+    ids[i] = inputs[i].id;
+  dl_gradients(outputs.id, ids, count, o.allow_unused, made);
+  TensorList gradients;
+  for (int i = 0; i < count; ++i) {
+    Tensor gradient;
+    gradient.id = made[i];
+    gradients.push_back(
+        o.create_graph || !gradient.defined() ? gradient : gradient.detach());
+  }
+  delete[] ids;
+  return gradients;
+}
+
+inline TensorList grad(const Tensor &outputs, const Tensor &input,
+                       const GradOptions &o = {}) {
+  return grad(outputs, TensorList{input}, o);
+}
+
+} // namespace autograd
+} // namespace dl
