@@ -418,6 +418,26 @@ static bool explainConversion(CxxProblem &problem) {
   return false;
 }
 
+/// F::softmax(x, {.dim = 1}), and net[0].weight of a nn::Sequential.
+static bool explainPlace(CxxProblem &problem) {
+  StringRef text = problem.message.text;
+  if (text.starts_with("initialization of non-aggregate type") &&
+      text.contains("designated initializer list")) {
+    replace(problem, "this argument has no options by name: write its value "
+                     "alone, at its place, as in F::softmax(x, 1)");
+    return true;
+  }
+  if (!text.consume_front("no member named '") ||
+      !text.ends_with("' in 'dl::nn::AnyModule'"))
+    return false;
+  StringRef name = text.take_until([](char c) { return c == '\''; });
+  replace(problem, "what a container holds is a module of any type, and has no "
+                   "member '" +
+                       name.str() + "'; one that is known does: nn::as<" +
+                       "nn::Linear>(net[0])->" + name.str());
+  return true;
+}
+
 /// A static_assert of <dl/dl.h>.
 static bool explainAssertion(CxxProblem &problem) {
   StringRef text = problem.message.text;
@@ -475,12 +495,12 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
           .starts_with("insert an explicit cast");
     });
     explainDeleted(problem) || explainCopy(problem, problems) ||
-        explainPython(problem) || explainHeader(problem, problems) ||
-        explainMissingName(problem) || explainKeyword(problem) ||
-        explainOptions(problem) || explainCall(problem) ||
-        explainOutput(problem) || explainScalar(problem) ||
-        explainConversion(problem) || explainAssertion(problem) ||
-        explainReturn(problem, problems) || explainTensors(problem, problems) ||
-        explainCandidates(problem);
+        explainPlace(problem) || explainPython(problem) ||
+        explainHeader(problem, problems) || explainMissingName(problem) ||
+        explainKeyword(problem) || explainOptions(problem) ||
+        explainCall(problem) || explainOutput(problem) ||
+        explainScalar(problem) || explainConversion(problem) ||
+        explainAssertion(problem) || explainReturn(problem, problems) ||
+        explainTensors(problem, problems) || explainCandidates(problem);
   }
 }

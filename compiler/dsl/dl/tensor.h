@@ -283,7 +283,8 @@ public:
 
   explicit operator bool() const = delete (
       "dl: a tensor has no value while the graph is being built; "
-      "choose with dl::where(condition, a, b)");
+      "choose with dl::where(condition, a, b); whether there is one, as is "
+      "not None asks, says x.defined()");
   double
   item() const = delete ("dl: a tensor has no value while the graph is being "
                          "built; return it in dl::Metrics to see it");
