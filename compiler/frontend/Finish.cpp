@@ -1,6 +1,7 @@
 // Names of states, attributes of functions, and out.
 #include "compiler/frontend/Graph.h"
 #include "compiler/frontend/Locations.h"
+#include "dialects/graph/Inference.h"
 #include "dialects/graph/Step.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
 #include "mlir/IR/Verifier.h"
@@ -127,6 +128,23 @@ void Graph::warnOfMissingGradients() {
                               "training step depends on it",
                           "requires_grad_(false) says that it is meant");
         }
+}
+
+/// [1], which PyTorch's item() would take.
+void Graph::warnOfUnloggedMetrics() {
+  std::set<std::string> warned;
+  for (const auto &one : traces)
+    for (const Metric &metric : one->metrics) {
+      auto type = cast<RankedTensorType>(metric.value.getType());
+      if (!one->predicts && type.getRank() > 0 && type.getNumElements() == 1 &&
+          warned.insert(one->step + "." + metric.name).second)
+        reporter.warnAt(metric.frames,
+                        "the metric '" + metric.name + "' is " +
+                            dl::graph::typeText(type) +
+                            " and no number: it is saved by --save-metrics, "
+                            "and not logged",
+                        "x.squeeze() is a number");
+    }
 }
 
 std::string Graph::stateName(const StateKey &key) const {
@@ -284,6 +302,7 @@ std::string Graph::finish() {
   resolveCounters();
   nameParameters();
   warnOfMissingGradients();
+  warnOfUnloggedMetrics();
   writeStates();
   for (const auto &one : traces)
     annotateFunction(*one);

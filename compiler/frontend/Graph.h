@@ -210,6 +210,7 @@ private:
   void nameParameters();
   void tellModulesApart(const std::vector<bool> &inModule);
   void warnOfMissingGradients();
+  void warnOfUnloggedMetrics();
   std::optional<std::pair<size_t, std::string>> findEqualNames() const;
   void writeStates();
   void writeState(const StateKey &key, llvm::StringRef role,

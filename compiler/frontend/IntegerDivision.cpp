@@ -3,6 +3,7 @@
 #include "clang/AST/RecursiveASTVisitor.h"
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Basic/SourceManager.h"
+#include "llvm/ADT/DenseSet.h"
 
 using namespace clang;
 
@@ -28,55 +29,80 @@ public:
   }
 
   bool VisitImplicitCastExpr(ImplicitCastExpr *cast) {
-    if (cast->getCastKind() == CK_IntegralToFloating)
-      look(cast->getSubExpr());
+    // double(1 / n) says what it means.
+    if (cast->getCastKind() == CK_IntegralToFloating &&
+        !cast->isPartOfExplicitCast())
+      look(cast->getSubExpr(), /*onlyOne=*/false);
     return true;
   }
 
-  /// Operand(1 / n), of tensor * (1 / n).
+  /// Operand(1 / n), of tensor * (1 / n). (100 / n may be meant, of integers.)
   bool VisitCXXConstructExpr(CXXConstructExpr *made) {
-    StringRef name = made->getConstructor()->getParent()->getName();
-    if ((name == "Operand" || name == "Scalar") && made->getNumArgs() == 1)
-      look(made->getArg(0));
+    std::string type =
+        made->getConstructor()->getParent()->getQualifiedNameAsString();
+    if ((type == "dl::detail::Operand" || type == "dl::Scalar") &&
+        made->getNumArgs() == 1)
+      look(made->getArg(0), /*onlyOne=*/true);
     return true;
   }
 
 private:
-  void look(Expr *value) {
-    auto *op = dyn_cast<BinaryOperator>(value->IgnoreParenImpCasts());
-    if (!op || op->isValueDependent() || !op->getType()->isIntegerType())
+  void look(Expr *value, bool onlyOne) {
+    Expr *plain = value->IgnoreParenImpCasts();
+    if (!plain->getType()->isIntegerType())
+      return;
+    if (auto *sign = dyn_cast<UnaryOperator>(plain)) {
+      if (sign->getOpcode() == UO_Minus || sign->getOpcode() == UO_Plus)
+        look(sign->getSubExpr(), onlyOne);
+      return;
+    }
+    if (auto *choice = dyn_cast<ConditionalOperator>(plain)) {
+      look(choice->getTrueExpr(), onlyOne);
+      look(choice->getFalseExpr(), onlyOne);
+      return;
+    }
+    auto *op = dyn_cast<BinaryOperator>(plain);
+    if (!op || op->isValueDependent())
       return;
     if (op->isAdditiveOp() || op->getOpcode() == BO_Mul) {
-      look(op->getLHS());
-      look(op->getRHS());
+      look(op->getLHS(), onlyOne);
+      look(op->getRHS(), onlyOne);
     }
-    Expr::EvalResult dividend, divisor;
-    if (op->getOpcode() != BO_Div ||
-        !op->getLHS()->EvaluateAsInt(dividend, *context))
-      return;
-    if (op->getRHS()->EvaluateAsInt(divisor, *context) &&
-        (divisor.Val.getInt() == 0 ||
-         dividend.Val.getInt().getExtValue() %
-                 divisor.Val.getInt().getExtValue() ==
-             0))
-      return;
-    DiagnosticsEngine &diagnostics = context->getDiagnostics();
-    diagnostics.Report(
-        op->getOperatorLoc(),
-        diagnostics.getCustomDiagID(
-            DiagnosticsEngine::Warning,
-            "%0 divides integers and drops the rest, as C++ does; a "
-            "floating-point number is wanted: write %1.0 / ..."))
-        << (llvm::Twine(dividendText(dividend)) + " / ...").str()
-        << dividendText(dividend);
+    if (op->getOpcode() == BO_Div)
+      check(*op, onlyOne);
   }
 
-  static std::string dividendText(const Expr::EvalResult &dividend) {
-    return std::to_string(dividend.Val.getInt().getExtValue());
+  /// A literal over what it is no multiple of.
+  void check(const BinaryOperator &op, bool onlyOne) {
+    auto *dividend =
+        dyn_cast<IntegerLiteral>(op.getLHS()->IgnoreParenImpCasts());
+    if (!dividend || (onlyOne && dividend->getValue() != 1) ||
+        dividend->getValue().getActiveBits() > 63)
+      return;
+    uint64_t number = dividend->getValue().getZExtValue();
+    Expr::EvalResult result;
+    if (op.getRHS()->EvaluateAsInt(result, *context)) {
+      llvm::APSInt divisor = result.Val.getInt();
+      if (divisor.getSignificantBits() > 63 || divisor.getExtValue() <= 0 ||
+          number % uint64_t(divisor.getExtValue()) == 0)
+        return;
+    }
+    if (!told.insert(op.getOperatorLoc()).second)
+      return;
+    DiagnosticsEngine &diagnostics = context->getDiagnostics();
+    std::string text = std::to_string(number);
+    diagnostics.Report(
+        op.getOperatorLoc(),
+        diagnostics.getCustomDiagID(
+            DiagnosticsEngine::Warning,
+            "%0 / ... divides integers and drops the rest, as C++ does; a "
+            "floating-point number is wanted: write %0.0 / ..."))
+        << text;
   }
 
   ASTContext *context = nullptr;
   std::vector<Decl *> parsed;
+  llvm::DenseSet<SourceLocation> told; // of templates once
 };
 
 } // namespace

@@ -5,9 +5,9 @@
 
 namespace dl::frontend {
 
-/// In the user's code, of divisions whose result becomes a floating-point
-/// number or part of a tensor's arithmetic. `n / 2` may be meant; what begins
-/// with a constant, and leaves a rest, is not.
+/// In the user's code, of literals over what they are no multiple of, where the
+/// result becomes a floating-point number; in arithmetic of tensors, which may
+/// hold integers, of 1 / n alone. `n / 2` may be meant.
 std::unique_ptr<clang::ASTConsumer> makeIntegerDivisionCheck();
 
 } // namespace dl::frontend

@@ -151,8 +151,9 @@ void Graph::addMetric(int metrics, const std::string &name,
   Value value;
   if (operand.kind == DL_PROMOTED || operand.kind == DL_TENSOR) {
     value = valueOf(operand.tensor, "metric '" + name + "'");
-    auto type = cast<RankedTensorType>(value.getType());
-    if (type.getRank() > 0 && type.getNumElements() == 1 && !trace->predicts)
+    bool isLoss = llvm::any_of(
+        trace->losses, [&](const auto &loss) { return loss.first == value; });
+    if (isLoss && cast<RankedTensorType>(value.getType()).getRank() > 0)
       value = create("reshape", value,
                      builder.getNamedAttr("shape",
                                           builder.getDenseI64ArrayAttr({})))
@@ -229,7 +230,7 @@ void Graph::endStep(int metrics) {
   if (trace->isCheck)
     return endCheck();
   checkMetricShapes();
-  if (trace->training && trace->losses.empty())
+  if (trace->training && trace->losses.empty() && !trace->hasGradients)
     reporter.fail("the training step has no backward(); an evaluation is made "
                   "with p.eval()");
   trace = nullptr;

@@ -87,6 +87,7 @@ struct Trace {
   /// would be in the sum. Of these, what was used.
   std::map<int, std::vector<Frame>> addedFirst, usedFirst;
   std::vector<std::pair<mlir::Value, Frame>> losses;
+  bool hasGradients = false; // of autograd::grad
 
   /// What optimizer.step() made, by optimizer and parameter, in order.
   std::map<std::pair<int, int>, std::vector<mlir::Operation *>> updates;

@@ -28,8 +28,6 @@ Value Graph::stateValue(const StateKey &key, RankedTensorType type) {
 /// Whether what an op gives depends on its operands in a way that has
 /// gradients.
 static bool passesGradients(Operation *op) {
-  if (auto detach = dyn_cast<dl::graph::DetachOp>(op))
-    return detach.getStationary();
   return isa<dl::graph::DifferentiableOpInterface,
              dl::graph::DecomposableOpInterface, dl::graph::GradientsOp>(op);
 }
@@ -164,6 +162,8 @@ int Graph::gradient(int handle) {
 
 void Graph::gradients(int output, ArrayRef<int> inputs, bool allowUnused,
                       MutableArrayRef<int> results) {
+  if (!trace)
+    reporter.fail("autograd::grad belongs inside of a step");
   Value loss = valueOf(output, "autograd::grad");
   llvm::DenseSet<Value> reached;
   SmallVector<Value> worklist = {loss}, operands = {loss};
@@ -172,7 +172,9 @@ void Graph::gradients(int output, ArrayRef<int> inputs, bool allowUnused,
     if (!reached.insert(value).second)
       continue;
     Operation *op = value.getDefiningOp();
-    if (op && passesGradients(op))
+    if (op && passesGradients(op) &&
+        isa<FloatType>(
+            cast<RankedTensorType>(value.getType()).getElementType()))
       worklist.append(op->operand_begin(), op->operand_end());
   }
   for (auto [input, result] : llvm::zip_equal(inputs, results)) {
@@ -197,6 +199,7 @@ void Graph::gradients(int output, ArrayRef<int> inputs, bool allowUnused,
   }
   if (operands.size() == 1)
     return;
+  trace->hasGradients = true;
   Operation *made =
       create("gradients", operands,
              builder.getNamedAttr("within_step", builder.getBoolAttr(true)));

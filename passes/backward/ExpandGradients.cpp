@@ -1,8 +1,10 @@
 #include "dialects/graph/StepRole.h"
+#include "mlir/IR/IRMapping.h"
 #include "passes/backward/GradientSums.h"
 #include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
 #include "passes/backward/StepValues.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace dl {
 #define GEN_PASS_DEF_EXPANDGRADIENTS
@@ -22,48 +24,27 @@ public:
 
   LogicalResult run() {
     markDependents();
+    Operation *before = op->getPrevNode();
     graph::GraphBuilder g(builder, op.getLoc());
     gradients[op.getLoss()] = g.fullLike(op.getLoss(), 1);
     for (Operation *forward : llvm::reverse(path))
       if (failed(goBack(forward)))
         return failure();
+    if (op.getWithinStep() && before)
+      readAttached(before);
     return replace();
   }
 
 private:
-  /// Whether the loss is made of gradients.
-  bool isOfSecondOrder() {
-    llvm::DenseSet<Value> seen(op.getParams().begin(), op.getParams().end());
-    SmallVector<Value> worklist{op.getLoss()};
-    while (!worklist.empty()) {
-      Operation *made = worklist.pop_back_val().getDefiningOp();
-      if (!made || isEnd(made))
-        continue;
-      if (graph::roleOf(made->getLoc()) == graph::StepRole::Backward)
-        return true;
-      for (Value operand : made->getOperands())
-        if (seen.insert(operand).second)
-          worklist.push_back(operand);
-    }
-    return false;
-  }
-
-  /// No gradient goes through it.
-  bool isEnd(Operation *forward) const {
-    auto detach = dyn_cast<graph::DetachOp>(forward);
-    return detach && !(detach.getStationary() && passesStationary);
-  }
-
   /// Finds the ops whose results depend on a parameter.
   void markDependents() {
-    passesStationary = true;
-    passesStationary = isOfSecondOrder();
     for (Value param : op.getParams())
       dependents.insert(param);
     for (Operation &forward : *op->getBlock()) {
       if (&forward == op.getOperation())
         return;
-      if (isEnd(&forward) || llvm::none_of(forward.getOperands(), depends))
+      if (isa<graph::DetachOp>(forward) ||
+          llvm::none_of(forward.getOperands(), depends))
         continue;
       path.push_back(&forward);
       for (Value operand : forward.getOperands())
@@ -80,10 +61,6 @@ private:
       resultGrads.push_back(gradientOf(result));
     if (llvm::none_of(resultGrads, [](Value v) { return bool(v); }))
       return success();
-    if (isa<graph::DetachOp>(forward)) {
-      add(forward->getOperand(0), resultGrads.front(), forward->getLoc());
-      return success();
-    }
     auto differentiable = dyn_cast<graph::DifferentiableOpInterface>(forward);
     if (!differentiable)
       return emitModelError(forward)
@@ -98,6 +75,52 @@ private:
       if (gradient && depends(operand))
         add(operand, gradient, forward->getLoc());
     return success();
+  }
+
+  /// What was made behind an op may be differentiated itself: of what depends
+  /// on a stationary detach it reads copies that have none. (Without one it is
+  /// the same, and CSE finds that.)
+  void readAttached(Operation *before) {
+    auto made =
+        llvm::make_range(std::next(before->getIterator()), op->getIterator());
+    auto isAffected = [&](Value value) {
+      Operation *def = value.getDefiningOp();
+      return def && affected.contains(def);
+    };
+    for (Operation &forward : *op->getBlock()) {
+      auto detach = dyn_cast<graph::DetachOp>(forward);
+      if (detach ? detach.getStationary()
+                 : llvm::any_of(forward.getOperands(), isAffected))
+        affected.insert(&forward);
+      if (&forward == before)
+        break;
+    }
+    llvm::SetVector<Operation *> needed;
+    auto need = [&](Operation &reader) {
+      for (Value operand : reader.getOperands())
+        if (isAffected(operand))
+          needed.insert(operand.getDefiningOp());
+    };
+    llvm::for_each(made, need);
+    for (size_t i = 0; i < needed.size(); ++i) // it grows
+      need(*needed[i]);
+    auto inOrder = needed.takeVector();
+    llvm::sort(inOrder, [](Operation *a, Operation *b) {
+      return a->isBeforeInBlock(b);
+    });
+    IRMapping attached;
+    OpBuilder copies(op->getContext());
+    copies.setInsertionPointAfter(before);
+    SmallVector<Operation *> readers(llvm::make_pointer_range(made));
+    for (Operation *forward : inOrder)
+      if (isa<graph::DetachOp>(forward))
+        attached.map(forward->getResult(0),
+                     attached.lookupOrDefault(forward->getOperand(0)));
+      else
+        copies.clone(*forward, attached);
+    for (Operation *reader : readers)
+      for (OpOperand &operand : reader->getOpOperands())
+        operand.set(attached.lookupOrDefault(operand.get()));
   }
 
   void add(Value value, Value gradient, Location loc) {
@@ -128,7 +151,9 @@ private:
       Value gradient = gradientOf(param);
       if (!gradient)
         return emitModelError(op)
-               << "backward: the loss does not depend on " << describe(param);
+               << (op.getWithinStep() ? "autograd::grad: the outputs do not"
+                                      : "backward: the loss does not")
+               << " depend on " << describe(param);
       results.push_back(gradient);
     }
     op->replaceAllUsesWith(results);
@@ -140,11 +165,10 @@ private:
   graph::RoleMarker marker{graph::StepRole::Backward};
   OpBuilder builder;
   llvm::DenseSet<Value> dependents;
+  llvm::DenseSet<Operation *> affected; // by a stationary detach
   std::function<bool(Value)> depends = [this](Value value) {
     return dependents.contains(value);
   };
-  /// See graph.detach.
-  bool passesStationary = false;
   SmallVector<Operation *> path;
   llvm::DenseMap<Value, size_t> uses; // by the path
   llvm::DenseMap<Value, Value> gradients;

@@ -2,6 +2,7 @@
 #include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
 #include "passes/backward/StepValues.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace dl {
@@ -47,6 +48,8 @@ public:
       return failure();
     if (gradients.empty())
       return success();
+    if (failed(checkParameters()))
+      return failure();
     collectMicro();
     createAccumulators();
     if (withUpdate && failed(createUpdate()))
@@ -78,6 +81,33 @@ private:
                   "before gradients are used and before the first "
                   "optimizer.step(), or leave --accumulate out";
       update.insert(&op);
+    }
+    return success();
+  }
+
+  /// A parameter that the micro-batch changes by a gradient of its own would be
+  /// changed in each one.
+  LogicalResult checkParameters() {
+    for (OpOperand &returned : step.getReturn()->getOpOperands()) {
+      FlatSymbolRefAttr name = graph::stateOf(returned);
+      auto state =
+          name ? module.lookupSymbol<graph::StateOp>(name) : graph::StateOp();
+      if (!state || state.getRole() != "parameter" || inUpdate(returned.get()))
+        continue;
+      llvm::SetVector<Operation *> made;
+      if (Operation *def = returned.get().getDefiningOp())
+        made.insert(def);
+      for (size_t i = 0; i < made.size(); ++i) { // it grows
+        if (isa<graph::GradientsOp>(made[i]))
+          return emitModelError(made.front())
+                 << "accumulate: this changes the parameter '"
+                 << state.getSymName()
+                 << "' in each micro-batch, by gradients of autograd::grad; "
+                    "w.grad() is their mean, or leave --accumulate out";
+        for (Value operand : made[i]->getOperands())
+          if (Operation *def = operand.getDefiningOp())
+            made.insert(def);
+      }
     }
     return success();
   }

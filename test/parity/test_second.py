@@ -53,7 +53,7 @@ dl::Tensor with(dl::Tensor value, const dl::TensorList &all) {
 }
 dl::Tensor counted(dl::Tensor v) { return (v * dl::arange(v.numel()).to(dl::kFloat).cos().view(v.sizes())).sum(); }
 void second(dl::Metrics &r, const char *name, dl::Tensor v, dl::TensorList all) {
-  auto slopes = dl::autograd::grad(with(counted(v), all), all, {.create_graph = true});
+  auto slopes = dl::autograd::grad(with(counted(v + v * v / 2), all), all, {.create_graph = true});
   dl::Tensor along = dl::zeros({});
   for (int k = 0; k < slopes.size(); ++k) {
     auto direction = (dl::arange(slopes[k].numel()).to(dl::kFloat) * 0.7 + k).sin();
@@ -102,7 +102,7 @@ def theirs(text):
     if not value.is_floating_point():
         return None
     try:
-        slopes = torch.autograd.grad((value * torch.from_numpy(weights_of(value.numel())).view(value.shape)).sum() + unused,
+        slopes = torch.autograd.grad(((value + value * value / 2) * torch.from_numpy(weights_of(value.numel())).view(value.shape)).sum() + unused,
                                      list(leaves.values()), create_graph=True)
         along = sum((s * torch.from_numpy(direction(s.numel(), k)).view(s.shape)).sum() for k, s in enumerate(slopes))
         second = torch.autograd.grad(along + unused, list(leaves.values()))

@@ -28,8 +28,8 @@ struct GradOptions {
   bool allow_unused = false;
 };
 
-/// The gradients of a scalar, of the shapes of the inputs, which may be what
-/// the step got, what it computed, or parameters:
+/// The gradients of a single element, of the shapes of the inputs, which may be
+/// what the step got, what it computed, or parameters:
 ///
 ///   auto du = dl::autograd::grad(u.sum(), x, {.create_graph = true})[0];
 inline TensorList grad(Tensor outputs, const TensorList &inputs,
@@ -39,7 +39,7 @@ inline TensorList grad(Tensor outputs, const TensorList &inputs,
     if (outputs.sizes() != o.grad_outputs.sizes())
       detail::fail("autograd::grad: grad_outputs {} for outputs {}",
                    o.grad_outputs.sizes(), outputs.sizes());
-    outputs = (outputs * o.grad_outputs).sum();
+    outputs = (outputs * detail::stationary(o.grad_outputs)).sum();
   }
   if (outputs.numel() != 1)
     detail::fail("autograd::grad: outputs {} are no scalar; {.grad_outputs = "

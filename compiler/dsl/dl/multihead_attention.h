@@ -14,7 +14,8 @@ struct MultiheadAttentionOptions {
 };
 /// Masks of booleans are true where nobody may attend, those of floats are
 /// added: attention(q, k, v, {.attn_mask = mask}).
-/// key_padding_mask is [N, S], attn_mask [L, S] or [N * heads, L, S].
+/// key_padding_mask is [N, S], attn_mask [L, S] or [N * heads, L, S]; it counts
+/// instead of is_causal.
 struct AttendOptions {
   Tensor key_padding_mask = {};
   bool need_weights = true;
@@ -42,6 +43,20 @@ class MultiheadAttention : public Module {
     if (part && options.add_zero_attn)
       x = cat({x, zeros({1, N, embed_dim}, x.dtype())});
     return x.unflatten(2, {num_heads, head_dim}).permute({1, 2, 0, 3});
+  }
+  /// A mask that was given, as [N or 1, heads or 1, L or 1, S].
+  static Tensor fitted(const char *name, Tensor mask, const Shape &wanted,
+                       const Shape &other, const Shape &size) {
+    if (mask.dtype() != kBool && !mask.is_floating_point())
+      dl::detail::fail("MultiheadAttention: {} holds integers; booleans, true "
+                       "where nobody may attend, or floats are wanted",
+                       name);
+    if (mask.sizes() != wanted && mask.sizes() != other)
+      dl::detail::fail(wanted != other
+                           ? "MultiheadAttention: {} is {}; {} is wanted, or {}"
+                           : "MultiheadAttention: {} is {}; {} is wanted",
+                       name, mask.sizes(), wanted, other);
+    return mask.reshape(size);
   }
   /// A mask [..., S]; keys that the layer has added are seen.
   Tensor hide(Tensor scores, Tensor mask) const {
@@ -125,8 +140,15 @@ public:
         S = key.size(rank == 2 ? 0 : options.batch_first);
     double scale = 1 / __builtin_sqrt(static_cast<double>(head_dim));
     Tensor mask = o.attn_mask, padding = o.key_padding_mask;
-    if (mask.defined() && mask.dim() == 3)
-      mask = mask.reshape({N, num_heads, L, S});
+    if (mask.defined())
+      mask = mask.dim() == 2 ? fitted("attn_mask", mask, {L, S}, {L, S}, {L, S})
+                             : fitted("attn_mask", mask, {N * num_heads, L, S},
+                                      {L, S}, {N, num_heads, L, S});
+    if (padding.defined() && rank == 2)
+      padding = fitted("key_padding_mask", padding, {S}, {S}, {1, 1, 1, S});
+    else if (padding.defined())
+      padding =
+          fitted("key_padding_mask", padding, {N, S}, {N, S}, {N, 1, 1, S});
     bool causal = o.is_causal && !mask.defined();
     auto hidden = [&](Tensor scores) {
       if (causal)
@@ -134,7 +156,7 @@ public:
       if (mask.defined())
         scores = hide(scores, mask);
       if (padding.defined())
-        scores = hide(scores, padding.reshape({N, 1, 1, S}));
+        scores = hide(scores, padding);
       return scores;
     };
     if (o.need_weights) {

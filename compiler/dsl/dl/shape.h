@@ -63,9 +63,9 @@ inline Tensor Tensor::to(DType dtype) const {
 }
 inline Tensor Tensor::detach() const { return detail::emit("detach", *this); }
 namespace detail {
-/// A part of an expression whose derivative by it is zero, whatever the values
-/// are: no gradient flows back, but gradients of gradients take it into
-/// account.
+/// A constant to the gradient of an expression, and no constant in what that
+/// gradient is made of: the mean within a variance, whose derivative is zero
+/// there, but not that of the gradient; the weights of autograd::grad.
 inline Tensor stationary(const Tensor &x) {
   return emit("detach", x, {{"stationary", true}});
 }

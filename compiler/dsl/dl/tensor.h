@@ -269,14 +269,9 @@ public:
   }
   /// Of the sum of its elements, each times that of `gradient`.
   void backward(const Tensor &gradient) const;
-  /// Gradients are made with respect to whatever dl::autograd::grad() is asked
-  /// for.
-  Tensor requires_grad_(bool value = true) const {
-    if (!value)
-      detail::fail("requires_grad_(false): this tensor is no parameter; write "
-                   "x = x.detach()");
-    return *this;
-  }
+  Tensor requires_grad_(bool value = true) const = delete (
+      "dl: dl::autograd::grad(y, x) takes any tensor x; a parameter is taken "
+      "by `auto &` or as a dl::Parameter");
   /// The gradient of a parameter, after backward(): a constant to losses that
   /// use it.
   Tensor grad() const;

@@ -22,11 +22,21 @@ graph.step @detached(%w: tensor<f32> state @w) -> tensor<f32> {
 
 // -----
 
-graph.state @w {type = tensor<1x1x1x1xf32>, role = "parameter"}
-graph.step @no_gradient(%dy: tensor<1x1x1x1xf32> state @w, %i: tensor<1x1x1x1xui8>) -> tensor<1x1x1x1xf32> {
-  // expected-error@+1 {{backward: max_pool2d_grad has no gradient}}
-  %0 = graph.max_pool2d_grad %dy, %i {kernel = array<i64: 2, 2>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>, input_shape = array<i64: 1, 1, 2, 2>} : (tensor<1x1x1x1xf32>, tensor<1x1x1x1xui8>) -> tensor<1x1x2x2xf32>
-  %y = graph.sum %0 {dims = array<i64: 0, 1, 2, 3>} : (tensor<1x1x2x2xf32>) -> tensor<f32>
-  %g = graph.gradients %y, %dy : (tensor<f32>, tensor<1x1x1x1xf32>) -> tensor<1x1x1x1xf32>
-  graph.return %g : tensor<1x1x1x1xf32>
+graph.state @w {type = tensor<4xf32>, role = "parameter"}
+graph.step @no_gradient(%w: tensor<4xf32> state @w) -> tensor<4xf32> {
+  // expected-error@+1 {{backward: sgd has no gradient}}
+  %0:2 = graph.sgd %w, %w, %w {lr = 0.1, momentum = 0.9} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
+  %y = graph.sum %0#0 {dims = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
+  %g = graph.gradients %y, %w : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  graph.return %g : tensor<4xf32>
+}
+
+// -----
+
+graph.state @w {type = tensor<f32>, role = "parameter"}
+graph.step @within(%v: tensor<f32>, %w: tensor<f32> state @w) -> tensor<f32> {
+  %y = graph.exp %v : (tensor<f32>) -> tensor<f32>
+  // expected-error@+1 {{autograd::grad: the outputs do not depend on 'w'}}
+  %g = graph.gradients %y, %w {within_step = true} : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  graph.return %g : tensor<f32>
 }

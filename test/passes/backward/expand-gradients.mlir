@@ -39,3 +39,20 @@ graph.step @second_order(%w: tensor<f32>) -> tensor<f32> {
   %h = graph.gradients %g, %w : (tensor<f32>, tensor<f32>) -> tensor<f32>
   graph.return %h : tensor<f32>
 }
+
+// A stationary detach is a constant to the gradient, and none in what the gradient is made of: there a copy reads %x.
+// CHECK-LABEL: graph.step @stationary
+// CHECK-SAME: (%[[X:.*]]: tensor<4xf32>
+// CHECK: %[[D:.*]] = graph.sub %[[X]], %[[X]]
+// CHECK: %[[COPY:.*]] = graph.sub %[[X]], %[[X]]
+// CHECK: graph.mul %{{.*}}, %[[COPY]]
+// CHECK-NOT: graph.mul %{{.*}}, %[[D]]
+// CHECK: graph.return
+graph.step @stationary(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %m = graph.detach %x {stationary = true} : (tensor<4xf32>) -> tensor<4xf32>
+  %d = graph.sub %x, %m : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %e = graph.mul %d, %d : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %y = graph.sum %e {dims = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
+  %g = graph.gradients %y, %x {within_step = true} : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  graph.return %g : tensor<4xf32>
+}

@@ -80,3 +80,22 @@ graph.step @train(%s: tensor<8xi64> scalars, %w: tensor<3xf32> state @w)
   graph.return %w1 : tensor<3xf32>
 }
 }
+
+// -----
+
+module {
+graph.program "net.dl" dtype f32 accumulate 4
+graph.state @w {type = tensor<3xf32>, role = "parameter"}
+graph.state @b {type = tensor<3xf32>, role = "parameter"}
+graph.step @train(%x: tensor<3xf32> input 0, %s: tensor<8xi64> scalars, %w: tensor<3xf32> state @w, %b: tensor<3xf32> state @b)
+    -> (tensor<3xf32> state @w, tensor<3xf32> state @b) of "train" training batch 16 {
+  %0 = graph.mul %w, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %1 = graph.sum %0 {dims = array<i64: 0>} : (tensor<3xf32>) -> tensor<f32>
+  %g = graph.gradients %1, %w : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
+  %w1 = graph.sgd %w, %g {lr = 0.1} : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  %h = graph.gradients %1, %x {within_step = true} : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
+  // expected-error@+1 {{accumulate: this changes the parameter 'b' in each micro-batch, by gradients of autograd::grad; w.grad() is their mean, or leave --accumulate out}}
+  %b1 = graph.sub %b, %h : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xf32>
+  graph.return %w1, %b1 : tensor<3xf32>, tensor<3xf32>
+}
+}

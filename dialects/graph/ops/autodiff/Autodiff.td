@@ -30,9 +30,9 @@ def Graph_DetachOp : Graph_InferredOp<"detach",
     !listconcat(Graph_Reference, Graph_OwnRule)> {
   let summary = "The same values; no gradient flows back.";
   let description = [{
-    `stationary`: the gradient that would flow back is zero, whatever the values
-    are, so that nobody computes it. The gradient of a gradient is not: it takes
-    the op as if it were not there.
+    `stationary`: a constant to the gradient of what it is a part of, and none in
+    what that gradient is made of: gradients of gradients take the op as if it
+    were not there.
   }];
   let arguments = (ins Graph_Tensor:$x, DefaultValuedAttr<BoolAttr, "false">:$stationary);
   let results = (outs Graph_Tensor:$result);

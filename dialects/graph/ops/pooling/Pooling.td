@@ -15,7 +15,7 @@ def Graph_MaxPool2dOp : Graph_InferredOp<"max_pool2d", Graph_SmoothNest> {
 }
 
 def Graph_MaxPool2dGradOp : Graph_InferredOp<"max_pool2d_grad",
-    !listconcat(Graph_Nest, Graph_LocalAttributes)> {
+    !listconcat(Graph_SmoothNest, Graph_LocalAttributes)> {
   let summary = "Adds each window's gradient to the element that was its maximum.";
   let arguments = (ins Graph_Tensor:$dy, Graph_Tensor:$indices, DenseI64ArrayAttr:$kernel,
                        DenseI64ArrayAttr:$stride, DenseI64ArrayAttr:$padding,

@@ -182,6 +182,35 @@ SmallVector<Value> MaxPool2dOp::buildGradient(OpBuilder &builder,
                                   getStride(), getPadding(), shapeOf(getX()))};
 }
 
+/// Each window gets what its maximum's element got: of the elements at each
+/// position of the windows those that `indices` names.
+SmallVector<Value> MaxPool2dGradOp::buildGradient(OpBuilder &builder,
+                                                  ValueRange grads,
+                                                  ArrayRef<bool>) {
+  GraphBuilder g(builder, getLoc());
+  ArrayRef<int64_t> windows = shapeOf(getDy()), image = shapeOf(grads[0]);
+  SmallVector<int64_t> low(4, 0), high(4, 0), stride(4, 1);
+  for (int i = 0; i < 2; ++i) {
+    int64_t reach = (windows[2 + i] - 1) * getStride()[i] + getKernel()[i];
+    low[2 + i] = getPadding()[i];
+    high[2 + i] = std::max<int64_t>(0, reach - image[2 + i] - getPadding()[i]);
+    stride[2 + i] = getStride()[i];
+  }
+  Value padded = g.make<PadOp>(grads[0], low, high, SmallVector<int64_t>(4, 0),
+                               APFloat(0.0));
+  Value zero = g.constant(padded, 0), total;
+  for (int64_t row = 0; row < getKernel()[0]; ++row)
+    for (int64_t column = 0; column < getKernel()[1]; ++column) {
+      SmallVector<int64_t> offset{0, 0, row, column};
+      Value there = g.make<SliceOp>(padded, offset, windows, stride);
+      Value position = g.constant(getIndices(), row * getKernel()[1] + column);
+      Value isMaximum = g.make<EqOp>(getIndices(), position);
+      Value part = g.make<SelectOp>(isMaximum, there, zero);
+      total = total ? g.make<AddOp>(total, part) : part;
+    }
+  return {total, Value()};
+}
+
 // Both are linear, and each other's gradient.
 
 SmallVector<Value> SumPool2dOp::buildGradient(OpBuilder &builder,
