@@ -79,13 +79,17 @@ private:
 
   /// What was made behind an op may be differentiated itself: of what depends
   /// on a stationary detach it reads copies that have none. (Without one it is
-  /// the same, and CSE finds that.)
+  /// the same, and CSE finds that.) What some gradient is asked for stays: that
+  /// would be a gradient by another value than the one that is read.
   void readAttached(Operation *before) {
     auto made =
         llvm::make_range(std::next(before->getIterator()), op->getIterator());
+    llvm::DenseSet<Value> asked;
+    for (auto other : op->getBlock()->getOps<graph::GradientsOp>())
+      asked.insert(other.getParams().begin(), other.getParams().end());
     auto isAffected = [&](Value value) {
       Operation *def = value.getDefiningOp();
-      return def && affected.contains(def);
+      return def && affected.contains(def) && !asked.contains(value);
     };
     for (Operation &forward : *op->getBlock()) {
       auto detach = dyn_cast<graph::DetachOp>(forward);

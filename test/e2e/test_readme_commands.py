@@ -80,6 +80,8 @@ void dl_main(dl::Program &p) {
     auto loss = model(x).mean() + width * odd + model.conv.weight.sum() + model.fc.weight.sum();
     model.seen += 1.0;
     auto block = [](dl::Tensor x) { return x.relu(); };
+    auto u = x.square();
+    odd += dl::autograd::grad(u.sum(), x, {.create_graph = true})[0].square().mean();
     odd += dl::checkpoint(block, x).sum();
     odd += model.mask.sum() + [&](dl::Tensor a) { return dl::distributions::Categorical({.logits = x}).log_prob(a); }(t).sum() + F::gumbel_softmax(x, {.tau = 0.5, .hard = true}).sum();
     optimizer.zero_grad();
@@ -102,7 +104,7 @@ void frozen() {
 }
 """
 # Of the right column, what is a name or a thing that other rows and tests have.
-NAMES = {"net.plan", "b.data", "b.target", "nn::ModuleList", "append", "backward()", "p.train", "p.eval", "p.predict",
+NAMES = {"net.plan", "b.data", "b.target", "nn::ModuleList", "append", "backward()", "dl::autograd::grad()", ".grad()", "p.train", "p.eval", "p.predict",
          "p.train(data, [&](dl::Batch b) -> dl::Metrics {", 'p.train("disc", data, step)', 'p.train("gen", data, step)'}
 
 

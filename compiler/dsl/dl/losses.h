@@ -197,9 +197,13 @@ inline Tensor binary_cross_entropy(Tensor input, Tensor target,
                                    const BCEOptions &options = {}) {
   detail::Called called("binary_cross_entropy");
   detail::check_shapes("binary_cross_entropy", input, target);
+  // What the gradient says already, and gradients of gradients do not.
   Tensor x = detail::stationary(input);
-  Tensor value = (target - 1.0) * x.neg().log1p().clamp(-100.0) -
-                 target * x.log().clamp(-100.0);
+  Tensor zero = x.eq(0.0), one = x.eq(1.0); // no 0 times infinity there
+  Tensor rest = where(one, -100.0, where(one, 0.0, x).neg().log1p());
+  Tensor log = where(zero, -100.0, where(zero, 1.0, x).log());
+  Tensor value =
+      (target - 1.0) * rest.clamp(-100.0) - target * log.clamp(-100.0);
   Tensor slope =
       (x - detail::stationary(target)) / ((1.0 - x) * x).clamp(1e-12);
   value = value + (input - x) * slope;

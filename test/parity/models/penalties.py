@@ -17,7 +17,7 @@ class Net(nn.Module):
         self.task = nn.Linear(6, 3)
 
     def criticise(self, x):
-        x = F.leaky_relu(self.instance(self.conv(x)), 0.2)
+        x = F.gelu(self.instance(self.conv(x)))
         x = self.layer(self.group(x).tanh() + x)
         return self.critic(F.silu(x).flatten(1))
 
@@ -54,8 +54,13 @@ class Twin:
         binary = F.binary_cross_entropy(probability, (point[:, :1] > 0).to(x.dtype).expand(-1, 9), reduction="sum")
         flat = grad(binary, point, create_graph=True)[0].square().mean()
 
-        loss = wasserstein + 10 * penalty + equation + outer + 0.1 * flat
+        h = F.layer_norm(model.fc1(point), (9,))
+        energy = h.tanh().pow(3).sum() + model.fc2(F.layer_norm(h * h, (9,))).sin().sum()
+        dh = grad(energy, h, create_graph=True)[0]
+        curvature = grad(dh.square().sum(), h, retain_graph=True)[0].square().mean()
+
+        loss = wasserstein + 10 * penalty + equation + outer + 0.1 * flat + 0.01 * dh.square().mean()
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         self.optimizer.step()
-        return {"loss": loss, "penalty": penalty, "equation": equation, "outer": outer, "flat": flat}
+        return {"loss": loss, "penalty": penalty, "equation": equation, "outer": outer, "flat": flat, "curvature": curvature}
