@@ -28,6 +28,9 @@ public:
         TraverseDecl(decl);
   }
 
+  /// Conversions of options by name are in the implicit form of their list.
+  bool shouldVisitImplicitCode() const { return true; }
+
   bool VisitImplicitCastExpr(ImplicitCastExpr *cast) {
     // double(1 / n) says what it means.
     if (cast->getCastKind() == CK_IntegralToFloating &&

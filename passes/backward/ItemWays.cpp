@@ -24,7 +24,7 @@ bool ItemWays::find() {
 
 bool ItemWays::classify(Operation *op) {
   if (isa<graph::GradientsOp>(op))
-    return refuse(op, "gradients are those of all items");
+    return refuse(op, "is of all items of a batch together");
   auto grows = op->getAttrOfType<IntegerAttr>(graph::kBatchDim);
   if (grows && grows.getInt() == graph::kNotByItem)
     return refuse(op, "pairs items of a batch, or depends on how many it has");

@@ -197,7 +197,7 @@ inline Tensor binary_cross_entropy(Tensor input, Tensor target,
                                    const BCEOptions &options = {}) {
   detail::Called called("binary_cross_entropy");
   detail::check_shapes("binary_cross_entropy", input, target);
-  // What the gradient says already, and gradients of gradients do not.
+  // The gradient is the slope alone; that of the slope goes through x.
   Tensor x = detail::stationary(input);
   Tensor zero = x.eq(0.0), one = x.eq(1.0); // no 0 times infinity there
   Tensor rest = where(one, -100.0, where(one, 0.0, x).neg().log1p());

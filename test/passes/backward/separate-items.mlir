@@ -76,4 +76,16 @@ graph.step @eval.again(%x: tensor<4xf32> input 0, %s: tensor<8xi64> scalars)
   %2 = graph.sum %1 {dims = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
   graph.return %2 : tensor<f32>
 }
+
+// A gradient by what items share.
+// CHECK: graph.step @eval.slope({{.*}}graph.mixes = "`gradients` at {{.*}} is of all items of a batch together"
+// CHECK-NOT: eval.slope.item
+graph.step @eval.slope(%x: tensor<4x3xf32> input 0, %w: tensor<3xf32> state @w, %s: tensor<8xi64> scalars)
+    -> (tensor<f32> metric "slope") of "slope" batch 4 dataset 0 attributes {graph.batch_marked} {
+  %0 = graph.mul %x, %w : (tensor<4x3xf32>, tensor<3xf32>) -> tensor<4x3xf32>
+  %1 = graph.sum %0 {dims = array<i64: 0, 1>} : (tensor<4x3xf32>) -> tensor<f32>
+  %2 = graph.gradients %1, %w {within_step = true} : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
+  %3 = graph.sum %2 {dims = array<i64: 0>} : (tensor<3xf32>) -> tensor<f32>
+  graph.return %3 : tensor<f32>
+}
 }
