@@ -20,7 +20,7 @@ struct JitDescriptor {
   JitCodeEntry *relevant, *first;
 };
 
-struct Function {
+struct DebugFunction {
   uint64_t begin, end;
   std::string name;
 };
@@ -31,7 +31,7 @@ extern "C" JitDescriptor __jit_debug_descriptor;
 struct CallStack::Object {
   std::unique_ptr<object::ObjectFile> file;
   std::unique_ptr<DWARFContext> dwarf;
-  std::vector<Function> functions;
+  std::vector<DebugFunction> functions;
 };
 
 /// "Net::forward" of "(anonymous namespace)::Net::forward(dl::Tensor)"; what a
@@ -131,7 +131,7 @@ const Frame *CallStack::resolve(void *counter) {
     frame->file = file.str();
     frame->line = info->Line;
     frame->column = info->Column;
-    for (const Function &function : object->functions)
+    for (const DebugFunction &function : object->functions)
       if (address >= function.begin && address < function.end)
         frame->function = shortName(function.name);
     return (known[counter] = std::move(frame)).get();

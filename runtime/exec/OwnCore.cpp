@@ -7,7 +7,7 @@
 
 using namespace dlrt;
 
-static constexpr auto shortest = std::chrono::milliseconds(5),
+static constexpr auto shortestPause = std::chrono::milliseconds(5),
                       longest = std::chrono::milliseconds(640);
 /// Of a core. Another rank that computes takes half of it, interrupts and who
 /// gathers batches a quarter at most.
@@ -20,7 +20,8 @@ static double secondsOfThread() {
          static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-OwnCore::OwnCore(unsigned number) : cores(coresOfProcess()), pause(shortest) {
+OwnCore::OwnCore(unsigned number)
+    : cores(coresOfProcess()), pause(shortestPause) {
   if (!cores.empty())
     std::rotate(cores.begin(), cores.begin() + number % cores.size(),
                 cores.end());
@@ -47,7 +48,7 @@ void OwnCore::end() {
         enough * std::chrono::duration<double>(wanted).count())
       move();
     else // where it is, it may stay
-      next = 0, pause = shortest;
+      next = 0, pause = shortestPause;
   }
   window = now;
   wanted = {};

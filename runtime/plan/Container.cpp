@@ -59,7 +59,7 @@ uint64_t dlrt::storedChecksum(std::span<const uint8_t> file) {
   return load<uint64_t>(file, Format::checksumAt);
 }
 
-static bool isKnown(uint32_t kind) {
+static bool isKnownSection(uint32_t kind) {
   switch (SectionKind(kind)) {
   case SectionKind::Metadata:
   case SectionKind::Image:
@@ -83,7 +83,7 @@ dlrt::readContainer(std::span<const uint8_t> file) {
     uint32_t kind = load<uint32_t>(file, at);
     uint64_t offset = load<uint64_t>(file, at + 8);
     uint64_t size = load<uint64_t>(file, at + 16);
-    if (!isKnown(kind))
+    if (!isKnownSection(kind))
       return damaged(fmt::format("section {} has unknown kind {}", i, kind));
     if (offset % Format::alignment != 0)
       return damaged(fmt::format("section {} is not aligned", i));

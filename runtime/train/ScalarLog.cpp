@@ -33,7 +33,7 @@ static std::string csvField(const std::string &text) {
   return quoted + '"';
 }
 
-static std::vector<std::string> evaluationMetrics(const fb::PlanT &plan) {
+static std::vector<std::string> columnsOfEvaluations(const fb::PlanT &plan) {
   std::vector<std::string> names;
   for (const auto &step : plan.steps)
     for (const auto &metric : fullProgram(*step).metrics)
@@ -43,7 +43,7 @@ static std::vector<std::string> evaluationMetrics(const fb::PlanT &plan) {
   return names;
 }
 
-static std::vector<std::string> trainingMetrics(const fb::PlanT &plan) {
+static std::vector<std::string> columnsOfTraining(const fb::PlanT &plan) {
   std::vector<std::string> names;
   auto add = [&](const fb::ProgramT &program) {
     for (const auto &metric : program.metrics)
@@ -69,8 +69,8 @@ ScalarLog::open(const std::string &folder, const fb::PlanT &plan,
                 const std::map<std::string, uint64_t> &lengths,
                 std::vector<std::string> &warnings) {
   ScalarLog log;
-  log.trainColumns = trainingMetrics(plan);
-  log.evalColumns = evaluationMetrics(plan);
+  log.trainColumns = columnsOfTraining(plan);
+  log.evalColumns = columnsOfEvaluations(plan);
   if (lengths.empty())
     DLRT_TRY(log.setAside(folder, plan, warnings));
   for (const char *name : fileNames) {
@@ -93,8 +93,8 @@ ScalarLog::open(const std::string &folder, const fb::PlanT &plan,
 
 bool ScalarLog::fits(const std::string &folder, const fb::PlanT &plan) {
   ScalarLog log;
-  log.trainColumns = trainingMetrics(plan);
-  log.evalColumns = evaluationMetrics(plan);
+  log.trainColumns = columnsOfTraining(plan);
+  log.evalColumns = columnsOfEvaluations(plan);
   for (size_t file : {size_t(TrainCsv), size_t(EvalCsv)}) {
     std::ifstream stream(folder + "/" + fileNames[file]);
     std::string line;

@@ -25,6 +25,10 @@ inline fb::Transfer toOne(uint32_t member, const fb::Range &range) {
   return {member, 1, range, /*same=*/false};
 }
 
+inline fb::ProgramT &firstProgram(fb::PlanT &plan) {
+  return *plan.steps[0]->programs[0];
+}
+
 /// Adds parts to a plan and returns their indices.
 class PlanBuilder {
 public:

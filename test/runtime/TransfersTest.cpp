@@ -6,10 +6,6 @@
 using namespace dlrt;
 using namespace dlrt::test;
 
-static fb::ProgramT &batch(fb::PlanT &plan) {
-  return *plan.steps[0]->programs[0];
-}
-
 /// The verdict on a plan of one command made by `add` on buffers of 64 bytes.
 static std::string
 ofOne(const std::function<void(PlanBuilder &, fb::ProgramT &, uint32_t from,
@@ -18,7 +14,7 @@ ofOne(const std::function<void(PlanBuilder &, fb::ProgramT &, uint32_t from,
   b.axis("dp", 2);
   b.axis("one", 1);
   uint32_t from = b.arena(64), to = b.arena(64);
-  add(b, batch(b.plan), from, to);
+  add(b, firstProgram(b.plan), from, to);
   return verdict(b);
 }
 
@@ -86,7 +82,7 @@ static std::string ofMembers(uint32_t member, uint32_t members, uint64_t offset,
                              uint64_t bytes, bool same, bool receives = false) {
   PlanBuilder b = singleProgramPlan();
   b.axis("dp", 4);
-  fb::ProgramT &program = batch(b.plan);
+  fb::ProgramT &program = firstProgram(b.plan);
   b.exchange(program, {0}, 3, {}, {});
   auto *work = program.commands.back()->work.AsCommunicate();
   (receives ? work->receives : work->sends)

@@ -272,53 +272,55 @@ TEST(Validator, ConstantsAreInTheCodeRecord) {
             std::string::npos);
 }
 
-static fb::ProgramT &batch(fb::PlanT &plan) {
-  return *plan.steps[0]->programs[0];
-}
-
 TEST(Validator, Commands) {
-  expectRefusal([](auto &p) { launchOf(*batch(p).commands[0]).kernel = 99; },
-                "kernel 99");
   expectRefusal(
-      [](auto &p) { launchOf(*batch(p).commands[0]).bindings.pop_back(); },
+      [](auto &p) { launchOf(*firstProgram(p).commands[0]).kernel = 99; },
+      "kernel 99");
+  expectRefusal(
+      [](auto &p) {
+        launchOf(*firstProgram(p).commands[0]).bindings.pop_back();
+      },
       "bindings, kernel");
   expectRefusal(
       [](auto &p) {
-        launchOf(*batch(p).commands[0]).bindings[2] = fb::Range(99, 0, 0);
+        launchOf(*firstProgram(p).commands[0]).bindings[2] =
+            fb::Range(99, 0, 0);
       },
       "buffer 99");
-  expectRefusal([](auto &p) { batch(p).commands[1]->deps = {1}; },
+  expectRefusal([](auto &p) { firstProgram(p).commands[1]->deps = {1}; },
                 "not before it");
   expectRefusal(
       [](auto &p) {
-        p.kernels[launchOf(*batch(p).commands[0]).kernel]->binding_bytes[2] =
-            4096;
+        p.kernels[launchOf(*firstProgram(p).commands[0]).kernel]
+            ->binding_bytes[2] = 4096;
       },
       "12 bytes of buffer 0, kernel 'gradient4' needs 4096");
   expectRefusal(
       [](auto &p) {
-        p.kernels[launchOf(*batch(p).commands[0]).kernel]->writes[0] = true;
+        p.kernels[launchOf(*firstProgram(p).commands[0]).kernel]->writes[0] =
+            true;
       },
       "read-only");
   expectRefusal(
       [](auto &p) {
-        p.buffers[launchOf(*batch(p).commands[0]).bindings[0].buffer()]
+        p.buffers[launchOf(*firstProgram(p).commands[0]).bindings[0].buffer()]
             ->offset = 7;
       },
       "no component 7");
   expectRefusal(
       [](auto &p) {
-        p.buffers[launchOf(*batch(p).commands[0]).bindings[0].buffer()]->bytes =
-            4096;
+        p.buffers[launchOf(*firstProgram(p).commands[0]).bindings[0].buffer()]
+            ->bytes = 4096;
       },
       "buffer 5 has 4096 bytes, component");
   for (double seconds : {-1.0, double(NAN), double(INFINITY)})
-    expectRefusal([=](auto &p) { batch(p).commands[0]->seconds = seconds; },
-                  "seconds are no time");
+    expectRefusal(
+        [=](auto &p) { firstProgram(p).commands[0]->seconds = seconds; },
+        "seconds are no time");
   expectRefusal(
       [](auto &p) {
         launchOf(*p.steps[0]->programs[2]->commands[0]).bindings[0] =
-            launchOf(*batch(p).commands[0]).bindings[0];
+            launchOf(*firstProgram(p).commands[0]).bindings[0];
       },
       "no input batch");
 }
@@ -326,15 +328,19 @@ TEST(Validator, Commands) {
 TEST(Validator, Kinds) {
   for (int kind : {0, 5, 77})
     expectRefusal(
-        [=](auto &p) { batch(p).commands[0]->work.type = fb::Work(kind); },
+        [=](auto &p) {
+          firstProgram(p).commands[0]->work.type = fb::Work(kind);
+        },
         "step 'train' batch command 0: unknown kind " + std::to_string(kind));
-  expectRefusal([](auto &p) { batch(p).commands[0]->work.Reset(); },
+  expectRefusal([](auto &p) { firstProgram(p).commands[0]->work.Reset(); },
                 "unknown kind 0");
   expectRefusal(
-      [](auto &p) { batch(p).commands[0]->resource = fb::Resource::Host; },
+      [](auto &p) {
+        firstProgram(p).commands[0]->resource = fb::Resource::Host;
+      },
       "resource");
   expectRefusal(
-      [](auto &p) { batch(p).commands[0]->resource = fb::Resource(9); },
+      [](auto &p) { firstProgram(p).commands[0]->resource = fb::Resource(9); },
       "resource");
 }
 
@@ -380,7 +386,7 @@ TEST(Validator, Mesh) {
 TEST(Validator, Ranges) {
   auto bind = [](uint64_t offset, uint64_t bytes) {
     return [=](fb::PlanT &p) {
-      fb::Range &weight = launchOf(*batch(p).commands[0]).bindings[2];
+      fb::Range &weight = launchOf(*firstProgram(p).commands[0]).bindings[2];
       p.buffers[weight.buffer()]->bytes = 32;
       p.arena_bytes += 64;
       weight = fb::Range(weight.buffer(), offset, bytes);
@@ -402,8 +408,10 @@ TEST(Validator, Ranges) {
 }
 
 TEST(Validator, Metrics) {
-  expectRefusal([](auto &p) { batch(p).metrics[0]->buffer = 99; }, "no buffer");
-  expectRefusal([](auto &p) { batch(p).metrics[1]->shape = {30}; }, "layout");
+  expectRefusal([](auto &p) { firstProgram(p).metrics[0]->buffer = 99; },
+                "no buffer");
+  expectRefusal([](auto &p) { firstProgram(p).metrics[1]->shape = {30}; },
+                "layout");
   expectRefusal(
       [](auto &p) {
         for (auto &program : p.steps[0]->programs)
@@ -411,7 +419,7 @@ TEST(Validator, Metrics) {
             program->metrics[1]->name = "loss";
       },
       "used twice");
-  expectRefusal([](auto &p) { batch(p).metrics[1]->name = "other"; },
+  expectRefusal([](auto &p) { firstProgram(p).metrics[1]->name = "other"; },
                 "different metrics");
 }
 
@@ -421,7 +429,7 @@ TEST(Validator, ErrorFlags) {
       auto flag = std::make_unique<fb::ErrorFlagT>();
       flag->buffer = buffer;
       flag->source = source;
-      batch(p).errors.push_back(std::move(flag));
+      firstProgram(p).errors.push_back(std::move(flag));
     };
   };
   EXPECT_EQ(after(withFlag(3, 0)), "");

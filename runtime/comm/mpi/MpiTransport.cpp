@@ -21,7 +21,7 @@ using namespace dlrt;
 /// A worker looks between two portions of tiles, and all the time while it
 /// waits. Our own thread would take the core from it: it looks only while the
 /// worker rests or is away for long.
-static constexpr auto lookEvery = std::chrono::microseconds(100);
+static constexpr auto pollEvery = std::chrono::microseconds(100);
 
 namespace {
 
@@ -216,7 +216,7 @@ void MpiTransport::threadMain() {
       changed.wait(lock);
     } else {
       look(lock);
-      changed.wait_for(lock, lookEvery, [this] { return stopping; });
+      changed.wait_for(lock, pollEvery, [this] { return stopping; });
     }
 }
 
