@@ -141,9 +141,24 @@ void dl_initial_as(int state, int other) noexcept {
   evaluation->graph.setInitialAs(state, other);
 }
 
+void dl_initial_scaled(int state, double scale, double shift) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.scaleInitial(state, scale, shift);
+}
+
 void dl_become(int tensor, int value) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.become(tensor, value);
+}
+
+int dl_clone(int tensor) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.clone(tensor);
+}
+
+void dl_mark_copy(int tensor) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.markCopyOfPart(tensor);
 }
 
 const dl_member *dl_members(const void *module, int *count) noexcept {
@@ -517,7 +532,10 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_assign),
       DL_SYMBOL(dl_parameter_initial),
       DL_SYMBOL(dl_initial_as),
+      DL_SYMBOL(dl_initial_scaled),
       DL_SYMBOL(dl_become),
+      DL_SYMBOL(dl_clone),
+      DL_SYMBOL(dl_mark_copy),
       DL_SYMBOL(dl_members),
       DL_SYMBOL(dl_module_known),
       DL_SYMBOL(dl_module_made),

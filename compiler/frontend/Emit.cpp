@@ -69,7 +69,7 @@ Value Graph::gradientPath(int parameter, Value value) {
 
 /// Outside of steps there are constants, and what follows from them.
 Value Graph::valueOutside(const Handle &handle, StringRef what) {
-  if (handle.parameter >= 0)
+  if (handle.parameter >= 0 || handle.places)
     reporter.fail(what.str() + ": a parameter and a dl::Buffer have no value "
                                "outside of a step; do this inside of p.train() "
                                "or p.eval()");
@@ -101,6 +101,7 @@ Value Graph::copyInStep(Value outside) {
 }
 
 Value Graph::valueOf(int number, StringRef what) {
+  refresh(number);
   const Handle handle = get(number, what);
   if (!trace)
     return valueOutside(handle, what);
@@ -127,6 +128,9 @@ Value Graph::valueOf(int number, StringRef what) {
                                  "dl::Parameter of them");
     return made ? made : made = constant(handle.initial->a, handle.type);
   }
+  if (handle.places)
+    reporter.fail(what.str() + ": this part of a parameter was taken outside "
+                               "of the step; take it inside");
   if (handle.trace < 0)
     return copyInStep(handle.value);
   if (handle.trace != trace->number) {
@@ -351,16 +355,8 @@ bool Graph::emitOutsideOfSteps(StringRef op, ArrayRef<dl_operand> operands,
     }
   }
   Initial initial = *from.initial;
-  initial.a = initial.a * scale + shift;
-  if (initial.kind == DL_UNIFORM) {
-    initial.b = initial.b * scale + shift;
-    if (initial.a > initial.b)
-      std::swap(initial.a, initial.b);
-  } else if (initial.kind == DL_NORMAL) {
-    initial.b *= scale < 0 ? -scale : scale;
-  } else if (initial.kind == DL_PROGRESSION) {
-    initial.b *= scale;
-  }
+  if (!dl::frontend::scaleInitial(initial, scale, shift))
+    return false;
   Handle handle;
   handle.type = from.type;
   handle.initial = initial;
@@ -373,7 +369,8 @@ void Graph::emit(StringRef op, ArrayRef<dl_operand> operands,
                  ArrayRef<dl_attr> attributes,
                  llvm::MutableArrayRef<int> results) {
   if (!trace) {
-    if (emitOutsideOfSteps(op, operands, results[0]))
+    if (emitOutsideOfSteps(op, operands, results[0]) ||
+        emitPartOfState(op, operands, attributes, results[0]))
       return;
     bool ofSetting = llvm::any_of(operands, [&](const dl_operand &operand) {
       return operand.kind == DL_TENSOR && get(operand.tensor, op).setting;
@@ -391,6 +388,8 @@ void Graph::emit(StringRef op, ArrayRef<dl_operand> operands,
   for (auto [i, result] : llvm::enumerate(made->getResults()))
     if (i < results.size())
       results[i] = addHandle(result);
+  if (!results.empty())
+    noteView(op, operands, made, results[0]);
   compareTraces();
 }
 

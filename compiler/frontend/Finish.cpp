@@ -198,6 +198,13 @@ void Graph::writeState(const StateKey &key, StringRef role, StringRef kind,
     distribution.push_back(
         builder.getNamedAttr("high", builder.getF64FloatAttr(initial.high)));
   }
+  if (initial.known) {
+    InitialRuns runs = runsOf(*initial.known);
+    distribution.push_back(
+        builder.getNamedAttr("runs", builder.getDenseI64ArrayAttr(runs.runs)));
+    distribution.push_back(builder.getNamedAttr(
+        "values", builder.getDenseF64ArrayAttr(runs.values)));
+  }
   SmallVector<NamedAttribute> attributes = {
       builder.getNamedAttr("sym_name", builder.getStringAttr(stateName(key))),
       builder.getNamedAttr("type", TypeAttr::get(type)),

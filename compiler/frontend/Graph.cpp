@@ -139,15 +139,14 @@ int Graph::makeParameter(int handle, bool isBuffer) {
                   (isBuffer ? " inside of a step"
                             : " or set inside of a step; optimizers change "
                               "parameters"));
+  if (from.places)
+    reporter.fail("a part of a parameter is none itself; its values are set by "
+                  "w.data()[0].fill_(value) or copy_(tensor)");
   bool isComputed = from.initial ? from.initial->kind == DL_PROGRESSION
                                  : from.value && from.trace < 0;
   if (isComputed && isBuffer)
     return handle; // stays as it is: each step computes it
-  if (isComputed)
-    reporter.fail(kind + " starts from dl::zeros, ones, full, rand or randn; "
-                         "what is computed can be a dl::Buffer, or come from a "
-                         "file of weights");
-  if (!from.initial)
+  if (!from.initial && !isComputed)
     reporter.fail(kind + " starts from dl::zeros, ones, full, rand or "
                          "randn; this is a value of a step");
   if (!isBuffer && !isa<FloatType>(from.type.getElementType()))
@@ -156,8 +155,12 @@ int Graph::makeParameter(int handle, bool isBuffer) {
   Handle made;
   made.type = from.type;
   made.parameter = static_cast<int>(parameters.size());
-  parameters.push_back({from.type, *from.initial, reporter.stack.userFrames(),
+  parameters.push_back({from.type,
+                        isComputed ? Initial{DL_CONSTANT, 0, 0} : *from.initial,
+                        reporter.stack.userFrames(),
                         /*requiresGrad=*/!isBuffer, isBuffer});
+  if (isComputed)
+    setInitialValues(made, handle);
   handles.push_back(made);
   return static_cast<int>(handles.size()) - 1;
 }
@@ -185,6 +188,7 @@ void Graph::assign(int handle, int value) {
   StateKey key = {target.parameter, ""};
   stateValue(key, target.type);
   trace->states[key].push_back(assigned);
+  ++handles[static_cast<size_t>(handle)].version; // of views
 }
 
 void Graph::setInitial(int handle, Initial initial) {
@@ -199,22 +203,17 @@ void Graph::setInitial(int handle, Initial initial) {
   parameter.beginsAs = -1;
 }
 
-void Graph::become(int handle, int value) {
-  const Handle from = get(value, "an op in place");
-  get(handle, "an op in place");
-  Handle &target = handles[static_cast<size_t>(handle)];
-  if (target.value && target.type == from.type && target.trace == from.trace)
-    target.value = from.value;
-}
-
 void Graph::setInitialAs(int handle, int other) {
   const Handle &target = get(handle, "copy_"), &from = get(other, "copy_");
-  if (target.parameter < 0 || from.parameter < 0)
-    reporter.fail("copy_ outside of steps: a parameter or a dl::Buffer begins "
-                  "with what another one begins with");
+  if (target.parameter < 0)
+    reporter.fail("copy_: the values of this dl::Buffer were computed outside "
+                  "of steps, and each step computes them anew; one that is "
+                  "set starts from dl::zeros, ones or full");
   if (target.type != from.type)
     reporter.fail("copy_: " + dl::graph::typeText(from.type) + " into " +
                   dl::graph::typeText(target.type));
+  if (from.parameter < 0)
+    return setInitialValues(target, other);
   Parameter &parameter = parameters[static_cast<size_t>(target.parameter)];
   const Parameter &source = parameters[static_cast<size_t>(from.parameter)];
   parameter.initial = source.initial;

@@ -4,43 +4,18 @@
 #include "compiler/dsl/dl/abi.h"
 #include "compiler/frontend/Checkpoints.h"
 #include "compiler/frontend/Datasets.h"
+#include "compiler/frontend/Handle.h"
 #include "compiler/frontend/Modules.h"
 #include "compiler/frontend/Parallel.h"
 #include "compiler/frontend/Reflection.h"
 #include "compiler/frontend/TraceCheck.h"
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/HostTensor.h"
 #include "dialects/graph/StepRole.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 
 namespace dl::frontend {
-
-/// The distribution a parameter starts from.
-struct Initial {
-  int kind; // dl_initial_kind
-  double a, b, low = 0, high = 0;
-};
-
-/// What a handle of the .dl stands for: a value of a step, or one computed
-/// outside of steps (trace -1), a parameter or buffer, initial values made
-/// outside of steps, or a setting.
-struct Handle {
-  mlir::RankedTensorType type;
-  mlir::Value value;
-  int trace = -1;
-  int parameter = -1;
-  std::optional<Initial> initial;
-  dl::graph::SettingAttr setting = {};
-};
-
-struct Parameter {
-  mlir::RankedTensorType type;
-  Initial initial;
-  std::vector<Frame> made;
-  bool requiresGrad = true;
-  bool isBuffer = false;
-  int beginsAs = -1; // the parameter whose random numbers it begins with
-};
 
 class Graph {
 public:
@@ -71,7 +46,14 @@ public:
   void assign(int handle, int value);
   void setInitial(int handle, Initial initial);
   void setInitialAs(int handle, int other);
+  void scaleInitial(int handle, double scale, double shift);
+
+  // InPlace.cpp
+  /// The handle stands for the value from here on, and what it is a view of
+  /// follows.
   void become(int handle, int value);
+  int clone(int handle);
+  void markCopyOfPart(int handle);
 
   // Training.
   void backward(int loss);
@@ -165,6 +147,22 @@ private:
   bool emitOutsideOfSteps(llvm::StringRef op,
                           llvm::ArrayRef<dl_operand> operands, int &result);
   int addHandle(mlir::Value value);
+
+  // InPlace.cpp
+  bool emitPartOfState(llvm::StringRef op, llvm::ArrayRef<dl_operand> operands,
+                       llvm::ArrayRef<dl_attr> attributes, int &result);
+  void noteView(llvm::StringRef op, llvm::ArrayRef<dl_operand> operands,
+                mlir::Operation *made, int result);
+  void refresh(int handle);
+  mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> shape);
+  mlir::Value withPart(mlir::Value whole, mlir::Operation *op,
+                       mlir::Value part);
+  void becomeValue(int handle, int value);
+
+  // InitialValues.cpp
+  const dl::graph::HostTensor &evaluate(mlir::Value value);
+  void setInitialValues(const Handle &to, int value);
+
   int addSetting(const std::string &name, double value);
   int64_t randomKey(llvm::StringRef op);
 
@@ -229,6 +227,7 @@ private:
   mlir::OwningOpRef<mlir::ModuleOp> module;
   /// What is computed outside of steps; a step gets copies of what it uses.
   mlir::Block outside;
+  llvm::DenseMap<mlir::Value, dl::graph::HostTensor> evaluated; // of it
   mlir::Type floatType;
 
   std::vector<Handle> handles;

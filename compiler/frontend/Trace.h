@@ -82,6 +82,7 @@ struct Trace {
 
   /// Gradients of parameters since the last zero_grad().
   std::map<int, mlir::Value> gradients;
+  std::map<int, int> gradientHandles; // of parameters
   std::set<int> zeroed;
   /// Where backward() came before any zero_grad(): gradients of the step before
   /// would be in the sum. Of these, what was used.

@@ -157,7 +157,14 @@ int Graph::gradient(int handle) {
     reporter.fail("grad: this parameter has no gradient here; call backward() "
                   "of a loss that depends on it first");
   useGradient(target.parameter);
-  return addHandle(found->second);
+  // The same tensor until it changes: what is done to it in place is seen.
+  auto [known, isNew] = trace->gradientHandles.try_emplace(target.parameter, 0);
+  if (isNew ||
+      handles[static_cast<size_t>(known->second)].value != found->second) {
+    known->second = addHandle(found->second);
+    handles[static_cast<size_t>(known->second)].gradientOf = handle;
+  }
+  return known->second;
 }
 
 void Graph::gradients(int output, ArrayRef<int> inputs, bool allowUnused,

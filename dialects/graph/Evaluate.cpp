@@ -12,8 +12,7 @@ static FailureOr<Tensors> evaluateBlock(Block &block,
                                         ArrayRef<HostTensor> arguments,
                                         ArrayRef<int64_t> constants = {});
 
-static FailureOr<Tensors> evaluateOp(Operation &op,
-                                     ArrayRef<HostTensor> operands) {
+FailureOr<Tensors> evaluateOp(Operation &op, ArrayRef<HostTensor> operands) {
   if (auto kernel = dyn_cast<KernelOp>(op))
     return evaluateBlock(kernel.getBody().front(), operands,
                          kernel.getConstants().value_or(ArrayRef<int64_t>()));

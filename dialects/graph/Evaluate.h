@@ -6,6 +6,10 @@
 
 namespace dl::graph {
 
+/// An op's results, or an error emitted at one without a reference.
+mlir::FailureOr<llvm::SmallVector<HostTensor>>
+evaluateOp(mlir::Operation &op, llvm::ArrayRef<HostTensor> operands);
+
 /// The step's results, or an error emitted at an op without a reference.
 mlir::FailureOr<llvm::SmallVector<HostTensor>>
 evaluateStep(StepOp step, llvm::ArrayRef<HostTensor> arguments);

@@ -120,8 +120,9 @@ def Plan_InitAttr : AttrDef<PlanDialect, "Init"> {
   let summary = "The distribution a state starts with.";
   let parameters = (ins EnumParameter<Plan_InitKind>:$kind, "::mlir::FloatAttr":$a, "::mlir::FloatAttr":$b,
                         OptionalParameter<"::mlir::FloatAttr">:$low, OptionalParameter<"::mlir::FloatAttr">:$high,
-                        "uint64_t":$key);
-  let assemblyFormat = "`<` $kind `,` $a `,` $b `,` (`in` $low^ `to` $high `,`)? `key` `=` $key `>`";
+                        "uint64_t":$key, OptionalParameter<"::mlir::DenseI64ArrayAttr">:$runs,
+                        OptionalParameter<"::mlir::DenseF64ArrayAttr">:$values);
+  let assemblyFormat = "`<` $kind `,` $a `,` $b `,` (`in` $low^ `to` $high `,`)? `key` `=` $key (`,` `but` $runs^ `=` $values)? `>`";
 }
 
 def Plan_RangeAttr : AttrDef<PlanDialect, "Range"> {

@@ -145,7 +145,9 @@ private:
             builder.getContext(), *kind, get<FloatAttr>(init, "a", zero),
             get<FloatAttr>(init, "b", zero), get<FloatAttr>(init, "low"),
             get<FloatAttr>(init, "high"),
-            key ? key.getValue().getZExtValue() : 0),
+            key ? key.getValue().getZExtValue() : 0,
+            get<DenseI64ArrayAttr>(init, "runs"),
+            get<DenseF64ArrayAttr>(init, "values")),
         state.getOfAttr(),
         state.getAliasesAttr() ? state.getAliasesAttr()
                                : builder.getArrayAttr({}),

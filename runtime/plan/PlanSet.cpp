@@ -120,6 +120,11 @@ static bool sameSplit(const Split &a, const Split &b) {
   return true;
 }
 
+static bool sameRun(const fb::InitRun &a, const fb::InitRun &b) {
+  return a.first() == b.first() && a.count() == b.count() &&
+         a.given() == b.given();
+}
+
 /// What is wrong between two plans' descriptions of one state, or an empty
 /// string.
 static std::string differs(const fb::StateT &a, const fb::StateT &b) {
@@ -129,7 +134,9 @@ static std::string differs(const fb::StateT &a, const fb::StateT &b) {
     return "it has two roles or other names";
   if (a.init->kind != b.init->kind || a.init->a != b.init->a ||
       a.init->b != b.init->b || a.init->key != b.init->key ||
-      a.init->low != b.init->low || a.init->high != b.init->high)
+      a.init->low != b.init->low || a.init->high != b.init->high ||
+      a.init->values != b.init->values ||
+      !std::ranges::equal(a.init->runs, b.init->runs, sameRun))
     return "it has two initial values";
   if (!sameSplit(a.split, b.split))
     return "it is split in two ways";

@@ -158,6 +158,20 @@ std::string dlrt::checkTensor(const Mesh &mesh, const fb::PlanT &plan,
 /// What the numbers of a first value may be where they count elements.
 static bool isPossible(const fb::InitT &init,
                        const std::vector<uint64_t> &shape) {
+  uint64_t elements = 1, end = 0, given = 0;
+  for (uint64_t size : shape)
+    elements *= size;
+  for (const fb::InitRun &run : init.runs) {
+    if (run.first() < end || run.first() > elements || run.count() == 0 ||
+        run.count() > elements - run.first() ||
+        (run.given() != 1 && run.given() != run.count()) ||
+        run.given() > init.values.size() - given)
+      return false;
+    end = run.first() + run.count();
+    given += run.given();
+  }
+  if (given != init.values.size())
+    return false;
   bool isMatrix = shape.size() >= 2;
   switch (init.kind) {
   case fb::InitKind::Dirac:
@@ -188,8 +202,6 @@ static Status checkState(const Mesh &mesh, const fb::PlanT &plan,
   if (s.role > fb::StateRole::MAX || s.init->kind > fb::InitKind::MAX ||
       s.dtype > fb::DType::MAX || !isPrintable(s.of))
     return error("unknown role, init or dtype");
-  if (!isPossible(*s.init, s.shape))
-    return error("its first values cannot be");
   if (s.buffer >= plan.buffers.size())
     return error(fmt::format("buffer {} does not exist", s.buffer));
   const fb::BufferT &buffer = *plan.buffers[s.buffer];
@@ -197,7 +209,10 @@ static Status checkState(const Mesh &mesh, const fb::PlanT &plan,
     return error("its buffer is not in the arena");
   std::string what =
       checkTensor(mesh, plan, s.shape, s.split, s.layout, s.dtype, s.buffer);
-  return what.empty() ? Status() : error(what);
+  if (!what.empty())
+    return error(what);
+  return isPossible(*s.init, s.shape) ? Status()
+                                      : error("its first values cannot be");
 }
 
 static Status checkStates(const Mesh &mesh, const fb::PlanT &plan) {

@@ -67,6 +67,34 @@ private:
 
 } // namespace
 
+namespace {
+
+/// The elements that have values of their own; asked in ascending order.
+class OwnValues {
+public:
+  explicit OwnValues(const fb::InitT &init) : init(init) {}
+
+  const double *find(uint64_t index) {
+    for (; run < init.runs.size() && index >= end(init.runs[run]); ++run)
+      value += init.runs[run].given();
+    if (run == init.runs.size() || index < init.runs[run].first())
+      return nullptr;
+    const fb::InitRun &found = init.runs[run];
+    return &init.values[value +
+                        (found.given() == 1 ? 0 : index - found.first())];
+  }
+
+private:
+  static uint64_t end(const fb::InitRun &run) {
+    return run.first() + run.count();
+  }
+
+  const fb::InitT &init;
+  size_t run = 0, value = 0; ///< the run's first
+};
+
+} // namespace
+
 template <typename T>
 static void fill(const fb::StateT &state, const Box &part, uint64_t seed,
                  uint8_t *stored) {
@@ -76,6 +104,7 @@ static void fill(const fb::StateT &state, const Box &part, uint64_t seed,
   for (size_t d = 1; d < state.shape.size(); ++d)
     row *= state.shape[d];
   IndicesInWhole indices(state.shape, part);
+  OwnValues own(init);
   LayoutWalker(part.extent, state.layout).forEach([&](uint64_t position) {
     uint64_t index = indices.next();
     double value = init.a;
@@ -92,6 +121,8 @@ static void fill(const fb::StateT &state, const Box &part, uint64_t seed,
                   : normalElement(seed, init.key, index, init.a, init.b);
     else if (!matrix.empty())
       value = matrix[index];
+    if (const double *known = own.find(index))
+      value = *known;
     T element = converted<T>(value);
     std::memcpy(stored + position * sizeof(T), &element, sizeof(T));
   });
@@ -100,7 +131,7 @@ static void fill(const fb::StateT &state, const Box &part, uint64_t seed,
 void dlrt::initialiseState(const fb::StateT &state, const Box &part,
                            uint64_t seed, uint8_t *stored, uint64_t bytes) {
   std::memset(stored, 0, bytes);
-  if (state.init->kind == fb::InitKind::Zero)
+  if (state.init->kind == fb::InitKind::Zero && state.init->runs.empty())
     return;
   switch (state.dtype) {
   case fb::DType::F32:

@@ -137,6 +137,7 @@ CASES = [
     model("multihead", 9, 60, x=normal(5, 12), other=normal(7, 10), labels=labels(4)),
     model("translation", 10, 80, salt=1, x=normal(6, 5), y=normal(5, 4)),
     model("by_hand", 10, 85, salt=1, x=normal(6), y=normal(3)),
+    model("in_place", 10, 85, x=normal(6), y=normal(3)),
     model("first_order", 10, 75, x=normal(6), labels=labels(3)),
     model("penalties", 8, 64, salt=2, real=normal(2, 6, 6), fake=normal(2, 6, 6), x=normal(6), labels=labels(3)),
     model("recurrent", 11, 90, salt=2, x=normal(12, 5), labels=labels(3)),

@@ -115,6 +115,36 @@ TEST(StateInit, ConstantsOfEveryDType) {
   EXPECT_EQ(bytes[3], 0);
 }
 
+/// Elements with values of their own, in whole states and in parts of them.
+TEST(StateInit, ValuesOfRuns) {
+  fb::StateT state = makeState(fb::InitKind::Normal, 0, 1, fb::DType::F64);
+  state.init->runs = {{1, 2, 1}, {4, 3, 3}, {12, 1, 1}};
+  state.init->values = {-1, 10, 20, 30, 5};
+  auto expected = [](uint64_t i) {
+    const double known[] = {0, -1, -1, 0, 10, 20, 30};
+    return i == 12                       ? 5
+           : i == 0 || i == 3 || i >= 7u ? normalElement(3, 99, i, 0, 1)
+                                         : known[i];
+  };
+  std::vector<double> whole(15), part(6), zero(15, 7);
+  initialiseState(state, wholeOf(state), 3,
+                  reinterpret_cast<uint8_t *>(whole.data()), 120);
+  for (uint64_t i = 0; i < 15; ++i)
+    EXPECT_EQ(whole[i], expected(i)) << i;
+  state.layout = rowMajorLayout({3, 2});
+  initialiseState(state, {{1, 1}, {3, 2}}, 3,
+                  reinterpret_cast<uint8_t *>(part.data()), 48);
+  for (uint64_t i = 0; i < 6; ++i)
+    EXPECT_EQ(part[i], expected((1 + i / 2) * 3 + 1 + i % 2)) << i;
+  state = makeState(fb::InitKind::Zero, 0, 0, fb::DType::F64);
+  state.init->runs = {{14, 1, 1}};
+  state.init->values = {2};
+  initialiseState(state, wholeOf(state), 3,
+                  reinterpret_cast<uint8_t *>(zero.data()), 120);
+  EXPECT_EQ(zero[13], 0);
+  EXPECT_EQ(zero[14], 2);
+}
+
 static std::vector<double> drawn(fb::InitKind kind, std::vector<uint64_t> shape,
                                  fb::InitT init) {
   fb::StateT state = makeState(kind, init.a, init.b, fb::DType::F64);

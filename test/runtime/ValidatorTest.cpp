@@ -91,6 +91,20 @@ TEST(Validator, States) {
       },
       "overflows");
   expectRefusal([](auto &p) { p.states[0]->buffer = 4; }, "not in the arena");
+  using Runs = std::vector<fb::InitRun>;
+  for (auto [runs, values] :
+       {std::pair(Runs{{4, 3, 1}}, 1), std::pair(Runs{{7, 1, 1}}, 1),
+        std::pair(Runs{{0, 0, 1}}, 1), std::pair(Runs{{0, 4, 2}}, 2),
+        std::pair(Runs{{0, 4, 4}}, 3), std::pair(Runs{{0, 4, 4}}, 5),
+        std::pair(Runs{{0, 2, 1}, {1, 2, 1}}, 2),
+        std::pair(Runs{{2, 2, 1}, {0, 1, 1}}, 2),
+        std::pair(Runs{{1, ~uint64_t(0), 1}}, 1), std::pair(Runs{}, 1)})
+    expectRefusal(
+        [runs = runs, values = values](auto &p) {
+          p.states[0]->init->runs = runs;
+          p.states[0]->init->values.resize(static_cast<size_t>(values));
+        },
+        "first values");
 }
 
 TEST(Validator, Kernels) {

@@ -217,6 +217,12 @@ private:
       state->init->low = low.getValueAsDouble();
     if (FloatAttr high = op.getInit().getHigh())
       state->init->high = high.getValueAsDouble();
+    if (DenseI64ArrayAttr runs = op.getInit().getRuns()) {
+      ArrayRef<int64_t> numbers = runs.asArrayRef();
+      for (; !numbers.empty(); numbers = numbers.drop_front(3))
+        state->init->runs.emplace_back(numbers[0], numbers[1], numbers[2]);
+      state->init->values = op.getInit().getValues().asArrayRef().vec();
+    }
     Type whole = op.getWhole().value_or(op.getType());
     if (failed(setTensor(state->dtype, state->shape, whole, op)))
       return failure();

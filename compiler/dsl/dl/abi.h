@@ -142,9 +142,12 @@ void dl_parameter_initial(int parameter, int kind, double a, double b,
 // It begins with the values that the other state begins with.
 void dl_initial_as(int state, int other) noexcept;
 
-// A tensor of a step stands for another value from here on, as an op in place
-// makes it. What is none of this step stays.
+void dl_initial_scaled(int state, double scale, double shift) noexcept;
+
+// A tensor, and what it is a view of, changes: an op in place.
 void dl_become(int tensor, int value) noexcept;
+int dl_clone(int tensor) noexcept;
+void dl_mark_copy(int tensor) noexcept; // a part of another, and no view
 
 // Modules: `path` is known after a walk from the outermost module.
 enum dl_member_kind { DL_MEMBER_MODULE, DL_MEMBER_PARAMETER, DL_MEMBER_BUFFER };

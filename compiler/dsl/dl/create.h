@@ -173,6 +173,15 @@ inline Tensor arange(i64 start, i64 end, TensorOptions options) {
 inline Tensor arange(i64 end, TensorOptions options = {.dtype = kInt64}) {
   return arange(0, end, 1, options);
 }
+inline Tensor arange(i64 end, DType dtype) {
+  return arange(0, end, 1, TensorOptions{dtype});
+}
+inline Tensor arange(i64 start, i64 end, DType dtype) {
+  return arange(start, end, 1, TensorOptions{dtype});
+}
+inline Tensor arange(i64 start, i64 end, i64 step, DType dtype) {
+  return arange(start, end, step, TensorOptions{dtype});
+}
 
 /// With fractions: floats.
 template <detail::Number S, detail::Number E, detail::Number T = i64>

@@ -10,6 +10,7 @@
 #include "distributions.h"
 #include "embedding_layers.h"
 #include "image_layers.h"
+#include "in_place.h"
 #include "muon.h"
 #include "optim.h"
 #include "parallel.h"

@@ -267,7 +267,7 @@ inline Tensor einsum(const char *equation, list<Tensor> operands) {
     return whole.x;
   whole.sumOthers([&](char c) { return names.result.has(c); }, true);
   whole.order(names.result);
-  return whole.x.id == operands.begin()->id ? detail::held(whole.x) : whole.x;
+  return whole.x.id == operands.begin()->id ? detail::copied(whole.x) : whole.x;
 }
 template <class... T>
 Tensor einsum(const char *equation, const Tensor &first, const T &...rest) {

@@ -40,6 +40,13 @@ inline Tensor held(const Tensor &x) {
   return result;
 }
 
+/// The same, where PyTorch's has memory of its own.
+inline Tensor copied(const Tensor &x) {
+  Tensor result;
+  result.id = dl_clone(x.id);
+  return result;
+}
+
 /// An op that takes its operands as they are.
 inline Tensor emit(const char *op, Tensor x, list<Attr> attributes = {}) {
   return Tensor(emit_many<1>(op, {Operand::fixed(x)}, attributes));

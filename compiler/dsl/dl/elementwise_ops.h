@@ -10,9 +10,11 @@
   OP(sin) OP(cos) OP(tanh) OP(sigmoid) OP(erf)
 #define DL_INTEGER_UNARY_OPS(OP) OP(sign) OP(floor) OP(relu)
 // These consist of others: see rounding.h.
-#define DL_COMPOSED_OPS(OP)                                                    \
+#define DL_COMPOSED_IN_PLACE_OPS(OP)                                           \
   OP(expm1) OP(exp2) OP(log2) OP(log10)                                        \
-  OP(ceil) OP(round) OP(trunc) OP(frac) OP(isnan) OP(isinf) OP(isfinite)
+  OP(ceil) OP(round) OP(trunc) OP(frac)
+#define DL_COMPOSED_OPS(OP)                                                    \
+  DL_COMPOSED_IN_PLACE_OPS(OP) OP(isnan) OP(isinf) OP(isfinite)
 // See trigonometry.h.
 #define DL_TRIGONOMETRIC_OPS(OP)                                               \
   OP(tan) OP(asin) OP(acos) OP(atan)                                           \

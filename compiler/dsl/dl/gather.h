@@ -13,7 +13,8 @@ inline Tensor as_indices(const char *what, const Tensor &index) {
     fail("{}: the index holds floats; integers are wanted", what);
   if (index.dtype() == kBool)
     fail("{}: the index holds booleans: how many of them hold is not known "
-         "when the graph is built; use where or masked_fill",
+         "when the graph is built; use where or masked_fill, or "
+         "index_put_ to set them",
          what);
   return index.to(kInt64);
 }
@@ -87,9 +88,15 @@ inline Shape common_shape(const char *what, const Tensor *tensors, int count) {
   return common;
 }
 
+/// The dims that are indexed by tensors as one, `at`, and the places in it that
+/// the indices name.
+struct Merged {
+  Tensor x, places;
+  int at;
+};
 /// NumPy's rules: indices are broadcast to one shape, which stands where the
 /// indexed dims were, or in front if others lie between these.
-inline Tensor chosen_by(const Tensor &x, const Chosen &chosen) {
+inline Merged merged_dims(const Tensor &x, const Chosen &chosen) {
   Shape from = x.sizes(), order, to;
   Tensor place;
   Shape common = common_shape("index", chosen.indices, chosen.count);
@@ -131,7 +138,11 @@ inline Tensor chosen_by(const Tensor &x, const Chosen &chosen) {
       to.push_back(from[static_cast<int>(order[i])]);
   }
   Tensor sorted = neighbours ? x : x.permute(Dims(order));
-  return rows(sorted.reshape(to), at, place);
+  return {sorted.reshape(to), place, at};
+}
+inline Tensor chosen_by(const Tensor &x, const Chosen &chosen) {
+  Merged merged = merged_dims(x, chosen);
+  return rows(merged.x, merged.at, merged.places);
 }
 
 /// `x`, or as much of it as an index of this shape speaks of.

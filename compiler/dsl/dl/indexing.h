@@ -57,6 +57,7 @@ struct Chosen {
   int count = 0;
 };
 Tensor chosen_by(const Tensor &x, const Chosen &chosen); // gather.h
+Tensor part_of(const Tensor &x, list<Index> indices, Chosen &chosen);
 
 /// The elements of each dim that are wanted.
 struct Part {
@@ -137,19 +138,18 @@ inline Tensor Tensor::select(i64 dim, i64 index) const {
   return part.of(*this).squeeze(at);
 }
 
-inline Tensor Tensor::index(list<Index> indices) const {
-  detail::Called called("index");
-  Shape from = sizes(), to;
-  detail::Part part(from);
-  detail::Chosen chosen;
+/// What the indices name, but for those that are tensors: a view.
+inline Tensor detail::part_of(const Tensor &x, list<Index> indices,
+                              Chosen &chosen) {
+  Shape from = x.sizes(), to;
+  Part part(from);
   int named = 0, dim = 0;
   bool whole = false;
   for (const Index &index : indices)
     named += index.kind == Index::kNumber || index.kind == Index::kSlice ||
              index.kind == Index::kTensor;
   if (named > from.rank)
-    detail::fail("index: {} indices for {}, which has {} dims", named, from,
-                 from.rank);
+    fail("index: {} indices for {}, which has {} dims", named, from, from.rank);
   auto keep = [&](int count) {
     for (; count > 0; --count)
       to.push_back(part.sizes[dim++]);
@@ -170,14 +170,24 @@ inline Tensor Tensor::index(list<Index> indices) const {
     }
     if (index.kind == Index::kEllipsis) {
       if (whole)
-        detail::fail("index: only one dl::Ellipsis may be given");
+        fail("index: only one dl::Ellipsis may be given");
       whole = true;
       keep(from.rank - named);
     }
   }
   keep(from.rank - dim);
-  Tensor x = part.of(*this).reshape(to);
-  return chosen.count ? detail::chosen_by(x, chosen) : x;
+  return part.of(x).reshape(to);
+}
+
+inline Tensor Tensor::index(list<Index> indices) const {
+  detail::Called called("index");
+  detail::Chosen chosen;
+  Tensor x = detail::part_of(*this, indices, chosen);
+  if (chosen.count == 0)
+    return x;
+  Tensor copy = detail::chosen_by(x, chosen);
+  dl_mark_copy(copy.id);
+  return copy;
 }
 
 inline Tensor Tensor::unflatten(i64 dim, const Shape &sizes) const {

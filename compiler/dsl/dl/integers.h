@@ -28,7 +28,7 @@ inline Tensor power_of_integers(Tensor base, i64 exponent) {
     base = base.square();
     exponent /= 2;
   }
-  Tensor result = held(base);
+  Tensor result = copied(base);
   while (exponent /= 2) {
     base = base.square();
     if (exponent % 2)
@@ -49,7 +49,7 @@ inline Tensor sign(const Operand &x) {
 }
 inline Tensor floor(const Operand &x) {
   detail::Called called("floor");
-  return detail::is_whole(x) ? detail::held(detail::tensor_of(x))
+  return detail::is_whole(x) ? detail::copied(detail::tensor_of(x))
                              : detail::elementwise("floor", x);
 }
 inline Tensor relu(const Operand &x) {

@@ -9,7 +9,8 @@ inline Tensor Tensor::cumsum(i64 dim) const {
   Shape from = sizes();
   i64 at = detail::wrap("cumsum", dim, from.rank, from);
   Tensor x = is_floating_point() ? *this : to(kInt64);
-  return from.rank ? detail::emit("cumsum", x, {{"dim", at}}) : detail::held(x);
+  return from.rank ? detail::emit("cumsum", x, {{"dim", at}})
+                   : detail::copied(x);
 }
 
 /// For each element the product of those up to it, n times n factors: a scan
@@ -21,7 +22,7 @@ inline Tensor Tensor::cumprod(i64 dim) const {
   int at = static_cast<int>(detail::wrap("cumprod", dim, from.rank, from));
   Tensor x = is_floating_point() ? *this : to(kInt64);
   if (from.rank == 0 || from[at] == 1)
-    return detail::held(x);
+    return detail::copied(x);
   Shape rows, columns;
   for (int i = 0; i <= from.rank; ++i) {
     rows.push_back(i == at ? from[at] : 1);
@@ -51,7 +52,8 @@ inline ValuesAndIndices Tensor::sort(SortOptions options) const {
   Shape from = sizes();
   int at = static_cast<int>(detail::wrap("sort", options.dim, from.rank, from));
   Tensor places = argsort(options);
-  return {from.rank ? detail::gathered(*this, at, places) : detail::held(*this),
+  return {from.rank ? detail::gathered(*this, at, places)
+                    : detail::copied(*this),
           places};
 }
 inline ValuesAndIndices Tensor::sort(i64 dim, bool descending) const {
@@ -79,7 +81,7 @@ inline ValuesAndIndices Tensor::topk(i64 k, i64 dim, bool largest,
 inline Tensor Tensor::flip(const Dims &dims) const {
   detail::Called called("flip");
   if (dims.rank == 0)
-    return detail::held(*this);
+    return detail::copied(*this);
   return detail::emit("flip", *this,
                       {{"dims", detail::axes("flip", *this, dims)}});
 }
@@ -89,7 +91,7 @@ inline Tensor Tensor::roll(const Dims &shifts, const Dims &dims) const {
   Shape from = sizes();
   if (shifts.rank != dims.rank)
     detail::fail("roll: {} shifts for {} dims", shifts, dims);
-  Tensor x = detail::held(*this);
+  Tensor x = detail::copied(*this);
   for (int i = 0; i < dims.rank; ++i) {
     int at = static_cast<int>(detail::wrap("roll", dims[i], from.rank, from));
     i64 size = from[at], shift = shifts[i] % size;
@@ -173,7 +175,7 @@ inline Tensor Tensor::prod(i64 dim, bool keepdim) const {
   int at = static_cast<int>(detail::wrap("prod", dim, from.rank, from));
   Tensor x = is_floating_point() ? *this : to(kInt64);
   if (from.rank == 0)
-    return detail::held(x);
+    return detail::copied(x);
   i64 size = 1;
   while (size < from[at])
     size *= 2;
@@ -188,7 +190,7 @@ inline Tensor Tensor::prod(i64 dim, bool keepdim) const {
         {{"low", low}, {"high", high}, {"interior", between}, {"value", 1.0}});
   for (; size > 1; size /= 2)
     x = x.narrow(at, 0, size / 2) * x.narrow(at, size / 2, size / 2);
-  return keepdim ? detail::held(x) : x.squeeze(at);
+  return keepdim ? detail::copied(x) : x.squeeze(at);
 }
 inline Tensor Tensor::prod() const {
   detail::Called called("prod");

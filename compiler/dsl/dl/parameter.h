@@ -5,13 +5,17 @@
 namespace dl {
 
 class ParameterData;
+namespace detail {
+Tensor filling(const char *what, const Tensor &x, const Operand &value);
+}
 
 /// A trained tensor. Copying shares it: assigning one parameter to another ties
 /// their weights.
 class Parameter : public Tensor {
 public:
   Parameter() = default;
-  /// From zeros(), ones(), full(), rand(), randn(): the initial distribution.
+  /// From zeros(), ones(), full(), rand(), randn(): the initial distribution;
+  /// from what is computed outside of steps: its values.
   Parameter(const Tensor &initial) { id = dl_parameter(initial.id); }
 
   /// requires_grad_(false) freezes it: no gradient, no update.
@@ -26,18 +30,25 @@ public:
 
   // In a training step: the value from here on, as PyTorch's methods make it
   // under no_grad(). No gradient goes through the change.
-  /// Outside of steps another parameter's initial values.
+  /// Outside of steps: what it begins with, the values of a tensor or those
+  /// that another parameter begins with.
   Parameter &copy_(const Tensor &value) {
     if (!dl_in_step()) {
-      dl_initial_as(place(), value.id);
+      detail::Called called("copy_");
+      dl_initial_as(place(), detail::filling("copy_", *this, value).id);
       return *this;
     }
-    return become("copy_", [&] { return value; });
+    return become("copy_",
+                  [&] { return detail::filling("copy_", *this, value); });
   }
   Parameter &add_(const Operand &other, AddOptions options = {}) {
+    if (begins_scaled(other) && begins_scaled(options.alpha))
+      return scale(1, number_of(other) * number_of(options.alpha));
     return become("add_", [&] { return add(other, options); });
   }
   Parameter &sub_(const Operand &other, AddOptions options = {}) {
+    if (begins_scaled(other) && begins_scaled(options.alpha))
+      return scale(1, -number_of(other) * number_of(options.alpha));
     return become("sub_", [&] { return sub(other, options); });
   }
   Parameter &addcmul_(Tensor a, Tensor b, ScaledOptions options = {}) {
@@ -47,9 +58,13 @@ public:
     return become("addcdiv_", [&] { return add(a / b * options.value); });
   }
   Parameter &mul_(const Operand &other) {
+    if (begins_scaled(other))
+      return scale(number_of(other), 0);
     return become("mul_", [&] { return mul(other); });
   }
   Parameter &div_(const Operand &other) {
+    if (begins_scaled(other))
+      return scale(1 / number_of(other), 0);
     return become("div_", [&] { return div(other); });
   }
   Parameter &clamp_(const Operand &min,
@@ -64,11 +79,7 @@ public:
   Parameter &fill_(const Operand &value) {
     if (dl_in_step())
       return become("fill_", [&] { return mul(0) + value; });
-    return begin_as(DL_CONSTANT,
-                    value.kind == DL_FLOAT_SCALAR
-                        ? value.number
-                        : static_cast<double>(value.integer),
-                    0);
+    return begin_as(DL_CONSTANT, number_of(value), 0);
   }
   Parameter &zero_() { return fill_(0); }
   Parameter &uniform_(double from = 0, double to = 1) {
@@ -98,6 +109,20 @@ protected:
   int place() const { return own >= 0 ? own : id; }
 
 private:
+  /// Outside of steps a number changes what the parameter begins with.
+  static bool begins_scaled(const Operand &by) {
+    return !dl_in_step() &&
+           (by.kind == DL_FLOAT_SCALAR || by.kind == DL_INT_SCALAR);
+  }
+  static double number_of(const Operand &value) {
+    return value.kind == DL_FLOAT_SCALAR ? value.number
+                                         : static_cast<double>(value.integer);
+  }
+  Parameter &scale(double scale, double shift) {
+    dl_initial_scaled(place(), scale, shift);
+    return *this;
+  }
+
   template <class Function>
   Parameter &become(const char *what, Function value) {
     detail::Called called(what);
@@ -156,7 +181,8 @@ public:
   Buffer &copy_(const Tensor &value) {
     if (dl_in_step())
       return *this = value;
-    dl_initial_as(id, value.id);
+    detail::Called called("copy_");
+    dl_initial_as(id, detail::filling("copy_", *this, value).id);
     return *this;
   }
   Buffer &operator+=(const Operand &other) { return *this = add(other); }

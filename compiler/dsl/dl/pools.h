@@ -244,7 +244,7 @@ Tensor adapt_all(const char *what, Tensor x, const Shape &sizes, Pool pool) {
   if (rank < sizes.rank + 1 || rank > sizes.rank + 2)
     fail("{}: the input has {} dims behind the channels, got {}", what,
          sizes.rank, x.sizes());
-  x = held(x);
+  x = copied(x);
   for (int i = sizes.rank; i-- > 0;)
     x = adapt(what, x, rank - sizes.rank + i, sizes[i], pool);
   return x;

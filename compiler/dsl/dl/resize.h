@@ -152,7 +152,7 @@ inline Tensor interpolate(Tensor x, const InterpolateOptions &options) {
                  "{}",
                  sizes + scales, dims, from);
   Shape whole; // of area
-  x = detail::held(x);
+  x = detail::copied(x);
   // From the innermost dim on, as PyTorch weighs them.
   for (int i = dims; i-- > 0;) {
     double factor = options.scale_factor.values[scales > 1 ? i : 0];

@@ -24,11 +24,11 @@ inline Tensor Tensor::log10() const {
 }
 inline Tensor Tensor::ceil() const {
   detail::Called called("ceil");
-  return is_floating_point() ? neg().floor().neg() : detail::held(*this);
+  return is_floating_point() ? neg().floor().neg() : detail::copied(*this);
 }
 inline Tensor Tensor::trunc() const {
   detail::Called called("trunc");
-  return is_floating_point() ? abs().floor() * sign() : detail::held(*this);
+  return is_floating_point() ? abs().floor() * sign() : detail::copied(*this);
 }
 inline Tensor Tensor::frac() const {
   detail::Called called("frac");
@@ -38,7 +38,7 @@ inline Tensor Tensor::frac() const {
 inline Tensor Tensor::round() const {
   detail::Called called("round");
   if (!is_floating_point())
-    return detail::held(*this);
+    return detail::copied(*this);
   Tensor low = floor(), rest = *this - low;
   Tensor odd = (low - low.mul(0.5).floor() * 2.0).eq(1.0);
   Tensor up = rest.gt(0.5).logical_or(rest.eq(0.5).logical_and(odd));

@@ -71,7 +71,7 @@ inline Tensor stationary(const Tensor &x) {
 }
 } // namespace detail
 inline Tensor Tensor::contiguous() const { return detail::held(*this); }
-inline Tensor Tensor::clone() const { return detail::held(*this); }
+inline Tensor Tensor::clone() const { return detail::copied(*this); }
 
 inline Tensor Tensor::view(const Shape &shape) const {
   return detail::reshape("view", *this, shape);

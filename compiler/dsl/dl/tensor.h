@@ -1,6 +1,6 @@
 #pragma once
 // Tensor.
-#include "elementwise_ops.h"
+#include "in_place_ops.h"
 #include "tensor_options.h"
 
 namespace dl {
@@ -20,11 +20,6 @@ public:
   explicit Tensor(detail::Results<1> result) : id(result.ids[0]) {}
   Tensor(const Tensor &) = default;
   Tensor &operator=(const Tensor &) & = default;
-  DL_NO_PART(=);
-  DL_NO_PART(+=);
-  DL_NO_PART(-=);
-  DL_NO_PART(*=);
-  DL_NO_PART(/=);
 
   bool defined() const { return id >= 0; }
   Shape sizes() const {
@@ -284,10 +279,7 @@ public:
   item() const = delete ("dl: a tensor has no value while the graph is being "
                          "built; return it in dl::Metrics to see it");
 
-  Tensor &operator+=(const Operand &other) & { return *this = add(other); }
-  Tensor &operator-=(const Operand &other) & { return *this = sub(other); }
-  Tensor &operator*=(const Operand &other) & { return *this = mul(other); }
-  Tensor &operator/=(const Operand &other) & { return *this = div(other); }
+  DL_IN_PLACE_METHODS
 };
 
 struct ValuesAndIndices {

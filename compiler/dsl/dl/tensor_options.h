@@ -2,14 +2,6 @@
 // Options of Tensor's methods, and sizes with names.
 #include "operand.h"
 
-// x[0] = y would change nothing: parts are values.
-#define DL_NO_PART(op)                                                         \
-  template <class T>                                                           \
-  void operator op(const T &) && =                                             \
-      delete ("dl: a part of a tensor is not assigned; make the whole of "     \
-              "parts, with dl::cat or dl::stack, or choose with dl::where, "   \
-              "masked_fill or scatter")
-
 namespace dl {
 
 using detail::Operand;

@@ -54,7 +54,7 @@ inline Tensor pad_border(const char *mode, Tensor x, const Shape &low,
     fail("pad: mode \"{}\" is unknown; \"constant\", \"reflect\", "
          "\"replicate\" and \"circular\" are",
          mode);
-  x = held(x);
+  x = copied(x);
   for (int i = 0; i < low.rank; ++i) {
     i64 size = x.size(i), most = reflects ? size - 1 : size;
     bool unbounded = equal(mode, "replicate");

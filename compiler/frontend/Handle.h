@@ -1,0 +1,63 @@
+#pragma once
+// What the tensors of a .dl are to the compiler, and what states begin with.
+#include "compiler/frontend/Reporter.h"
+#include "dialects/graph/Graph.h"
+#include <map>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace dl::frontend {
+
+/// By the number of the element.
+using KnownValues = std::map<int64_t, double>;
+
+/// What a parameter starts from: a distribution, but for the elements that are
+/// known.
+struct Initial {
+  int kind; // dl_initial_kind
+  double a, b, low = 0, high = 0;
+  std::shared_ptr<const KnownValues> known = {};
+};
+/// Runs of neighbours, [first, count, values]: a value for each element, or one
+/// for all.
+struct InitialRuns {
+  std::vector<int64_t> runs;
+  std::vector<double> values;
+};
+InitialRuns runsOf(const KnownValues &known);
+/// Times a number, and one added; false where no such distribution is known.
+bool scaleInitial(Initial &initial, double scale, double shift);
+
+/// What a handle of the .dl stands for: a value of a step, or one computed
+/// outside of steps (trace -1), a parameter or buffer or, outside of steps, a
+/// part of one; initial values made outside of steps, or a setting.
+struct Handle {
+  mlir::RankedTensorType type;
+  mlir::Value value;
+  int trace = -1;
+  int parameter = -1;
+  std::optional<Initial> initial;
+  dl::graph::SettingAttr setting = {};
+
+  // InPlace.cpp: counted in ops in place; the tensor that it is a view of, by
+  // which op, and the version of it that was seen.
+  unsigned version = 0, seen = 0;
+  int viewOf = -1;
+  mlir::Operation *viewOp = nullptr;
+  mlir::Value places = {}; // of the elements of the state `partOf`
+  int partOf = -1;
+  int gradientOf = -1; // the handle of a parameter
+  bool isCopyOfPart = false;
+};
+
+struct Parameter {
+  mlir::RankedTensorType type;
+  Initial initial;
+  std::vector<Frame> made;
+  bool requiresGrad = true;
+  bool isBuffer = false;
+  int beginsAs = -1; // the parameter whose random numbers it begins with
+};
+
+} // namespace dl::frontend
