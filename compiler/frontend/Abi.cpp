@@ -156,6 +156,16 @@ int dl_clone(int tensor) noexcept {
   return evaluation->graph.clone(tensor);
 }
 
+int dl_contiguous(int tensor) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.contiguous(tensor);
+}
+
+void dl_check_assigned(int tensor) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.checkAssigned(tensor);
+}
+
 void dl_mark_copy(int tensor) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.markCopyOfPart(tensor);
@@ -535,6 +545,8 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_initial_scaled),
       DL_SYMBOL(dl_become),
       DL_SYMBOL(dl_clone),
+      DL_SYMBOL(dl_contiguous),
+      DL_SYMBOL(dl_check_assigned),
       DL_SYMBOL(dl_mark_copy),
       DL_SYMBOL(dl_members),
       DL_SYMBOL(dl_module_known),

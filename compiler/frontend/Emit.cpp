@@ -69,10 +69,13 @@ Value Graph::gradientPath(int parameter, Value value) {
 
 /// Outside of steps there are constants, and what follows from them.
 Value Graph::valueOutside(const Handle &handle, StringRef what) {
-  if (handle.parameter >= 0 || handle.places)
+  if (handle.parameter >= 0 || handle.partOf >= 0 || handle.copied)
     reporter.fail(what.str() + ": a parameter and a dl::Buffer have no value "
-                               "outside of a step; do this inside of p.train() "
-                               "or p.eval()");
+                               "outside of a step. There w.data() and its "
+                               "parts take fill_ and copy_ of what is computed "
+                               "without them, and all of a parameter numbers "
+                               "in mul_ and add_; other things are done inside "
+                               "of p.train() or p.eval()");
   if (handle.initial && handle.initial->kind == DL_PROGRESSION)
     return progression(*handle.initial, handle.type);
   if (handle.initial && handle.initial->kind == DL_CONSTANT)
@@ -128,9 +131,9 @@ Value Graph::valueOf(int number, StringRef what) {
                                  "dl::Parameter of them");
     return made ? made : made = constant(handle.initial->a, handle.type);
   }
-  if (handle.places)
-    reporter.fail(what.str() + ": this part of a parameter was taken outside "
-                               "of the step; take it inside");
+  if (handle.partOf >= 0 || handle.copied)
+    reporter.fail(what.str() + ": this part or copy of a parameter was made "
+                               "outside of the step; make it inside");
   if (handle.trace < 0)
     return copyInStep(handle.value);
   if (handle.trace != trace->number) {

@@ -254,8 +254,25 @@ void Graph::writeStates() {
     }
 }
 
+/// Values whose gradients are asked for stand between what made them and their
+/// users: nothing folds past a copy. expand-gradients takes it away.
+static void pinGradientInputs(OpBuilder &builder, dl::graph::StepOp step) {
+  OpBuilder::InsertionGuard guard(builder);
+  for (auto gradients : step.getOps<dl::graph::GradientsOp>())
+    for (Value input : gradients->getOperands().drop_front()) {
+      Operation *op = input.getDefiningOp();
+      if (!gradients.getWithinStep() || !op || isa<dl::graph::CopyOp>(op))
+        continue;
+      builder.setInsertionPointAfter(op);
+      auto copy = dl::graph::CopyOp::create(builder, op->getLoc(),
+                                            input.getType(), input);
+      input.replaceAllUsesExcept(copy, copy);
+    }
+}
+
 void Graph::annotateFunction(Trace &one) {
   dl::graph::StepOp step = one.function;
+  pinGradientInputs(builder, step);
   step.setOf(one.step);
   step.setTraining(one.training);
   if (one.predicts)

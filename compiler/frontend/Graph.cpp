@@ -35,12 +35,6 @@ int Graph::addHandle(Value value) {
   return static_cast<int>(handles.size()) - 1;
 }
 
-int Graph::currentValue(int handle) {
-  constexpr llvm::StringLiteral what = "clone";
-  bool follows = trace && get(handle, what).parameter >= 0;
-  return follows ? addHandle(valueOf(handle, what)) : handle;
-}
-
 int Graph::addSetting(const std::string &name, double value) {
   Handle handle;
   handle.type = RankedTensorType::get({}, builder.getF64Type());
@@ -139,14 +133,17 @@ int Graph::makeParameter(int handle, bool isBuffer) {
                   (isBuffer ? " inside of a step"
                             : " or set inside of a step; optimizers change "
                               "parameters"));
-  if (from.places)
+  if (from.partOf >= 0)
     reporter.fail("a part of a parameter is none itself; its values are set by "
                   "w.data()[0].fill_(value) or copy_(tensor)");
+  const Initial *initial = from.copied    ? &from.copied->initial
+                           : from.initial ? &*from.initial
+                                          : nullptr;
   bool isComputed = from.initial ? from.initial->kind == DL_PROGRESSION
                                  : from.value && from.trace < 0;
   if (isComputed && isBuffer)
     return handle; // stays as it is: each step computes it
-  if (!from.initial && !isComputed)
+  if (!initial && !isComputed)
     reporter.fail(kind + " starts from dl::zeros, ones, full, rand or "
                          "randn; this is a value of a step");
   if (!isBuffer && !isa<FloatType>(from.type.getElementType()))
@@ -156,9 +153,10 @@ int Graph::makeParameter(int handle, bool isBuffer) {
   made.type = from.type;
   made.parameter = static_cast<int>(parameters.size());
   parameters.push_back({from.type,
-                        isComputed ? Initial{DL_CONSTANT, 0, 0} : *from.initial,
+                        isComputed ? Initial{DL_CONSTANT, 0, 0} : *initial,
                         reporter.stack.userFrames(),
-                        /*requiresGrad=*/!isBuffer, isBuffer});
+                        /*requiresGrad=*/!isBuffer, isBuffer,
+                        from.copied ? from.copied->beginsAs : -1});
   if (isComputed)
     setInitialValues(made, handle);
   handles.push_back(made);
@@ -188,7 +186,6 @@ void Graph::assign(int handle, int value) {
   StateKey key = {target.parameter, ""};
   stateValue(key, target.type);
   trace->states[key].push_back(assigned);
-  ++handles[static_cast<size_t>(handle)].version; // of views
 }
 
 void Graph::setInitial(int handle, Initial initial) {
@@ -212,8 +209,14 @@ void Graph::setInitialAs(int handle, int other) {
   if (target.type != from.type)
     reporter.fail("copy_: " + dl::graph::typeText(from.type) + " into " +
                   dl::graph::typeText(target.type));
-  if (from.parameter < 0)
+  if (from.partOf >= 0 || (from.parameter < 0 && !from.copied))
     return setInitialValues(target, other);
+  if (from.copied) {
+    Parameter &copy = parameters[static_cast<size_t>(target.parameter)];
+    copy.initial = from.copied->initial;
+    copy.beginsAs = from.copied->beginsAs;
+    return;
+  }
   Parameter &parameter = parameters[static_cast<size_t>(target.parameter)];
   const Parameter &source = parameters[static_cast<size_t>(from.parameter)];
   parameter.initial = source.initial;

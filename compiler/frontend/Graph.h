@@ -29,7 +29,6 @@ public:
   bool isDouble() const { return floatType.isF64(); }
   int dtypeOf(int handle);
   mlir::Type elementType(int dtype);
-  /// A handle of what the tensor is now: that of a parameter follows updates.
   int currentValue(int handle);
   /// As a file holds it, whatever the program computes with.
   mlir::Type storedType(int dtype);
@@ -53,7 +52,10 @@ public:
   /// follows.
   void become(int handle, int value);
   int clone(int handle);
+  int contiguous(int handle);
   void markCopyOfPart(int handle);
+  /// Refuses x[indices] = y.
+  void checkAssigned(int handle);
 
   // Training.
   void backward(int loss);
@@ -153,6 +155,7 @@ private:
                        llvm::ArrayRef<dl_attr> attributes, int &result);
   void noteView(llvm::StringRef op, llvm::ArrayRef<dl_operand> operands,
                 mlir::Operation *made, int result);
+  unsigned versionOf(int handle);
   void refresh(int handle);
   mlir::Value reshaped(mlir::Value value, llvm::ArrayRef<int64_t> shape);
   mlir::Value withPart(mlir::Value whole, mlir::Operation *op,
@@ -161,6 +164,7 @@ private:
 
   // InitialValues.cpp
   const dl::graph::HostTensor &evaluate(mlir::Value value);
+  double initialElement(const dl::graph::HostTensor &tensor, size_t i);
   void setInitialValues(const Handle &to, int value);
 
   int addSetting(const std::string &name, double value);
@@ -171,6 +175,7 @@ private:
   mlir::Value stateValue(const StateKey &key, mlir::RankedTensorType type);
   void requireTraining(llvm::StringRef what);
   int parameterOf(int handle, llvm::StringRef what);
+  void gradientChanged(int parameter);
   void useGradient(int parameter);
   StateKey slotOf(int optimizer, int parameter, llvm::StringRef slot);
   void checkRequiresGrad();

@@ -1,6 +1,7 @@
 #pragma once
 // What the tensors of a .dl are to the compiler, and what states begin with.
 #include "compiler/frontend/Reporter.h"
+#include "compiler/frontend/StridedView.h"
 #include "dialects/graph/Graph.h"
 #include <map>
 #include <memory>
@@ -17,7 +18,7 @@ using KnownValues = std::map<int64_t, double>;
 struct Initial {
   int kind; // dl_initial_kind
   double a, b, low = 0, high = 0;
-  std::shared_ptr<const KnownValues> known = {};
+  std::shared_ptr<KnownValues> known = {}; // copied where others have it, too
 };
 /// Runs of neighbours, [first, count, values]: a value for each element, or one
 /// for all.
@@ -29,9 +30,15 @@ InitialRuns runsOf(const KnownValues &known);
 /// Times a number, and one added; false where no such distribution is known.
 bool scaleInitial(Initial &initial, double scale, double shift);
 
+/// What a parameter began with when it was cloned outside of steps.
+struct InitialCopy {
+  Initial initial;
+  int beginsAs;
+};
+
 /// What a handle of the .dl stands for: a value of a step, or one computed
 /// outside of steps (trace -1), a parameter or buffer or, outside of steps, a
-/// part of one; initial values made outside of steps, or a setting.
+/// part or a copy of one; initial values made outside of steps, or a setting.
 struct Handle {
   mlir::RankedTensorType type;
   mlir::Value value;
@@ -41,14 +48,20 @@ struct Handle {
   dl::graph::SettingAttr setting = {};
 
   // InPlace.cpp: counted in ops in place; the tensor that it is a view of, by
-  // which op, and the version of it that was seen.
+  // which op (none: all of it), and the version of it that was seen.
   unsigned version = 0, seen = 0;
   int viewOf = -1;
   mlir::Operation *viewOp = nullptr;
-  mlir::Value places = {}; // of the elements of the state `partOf`
-  int partOf = -1;
-  int gradientOf = -1; // the handle of a parameter
-  bool isCopyOfPart = false;
+  std::optional<StridedView> view; // none: in order, in memory of its own
+  int partOf = -1;                 // outside of steps, of a state
+  std::optional<InitialCopy> copied;
+  bool isGradient = false;
+  int gradientOf = -1;       // the handle of a parameter
+  bool isCopyOfPart = false; // by indices that are tensors
+
+  StridedView strided() const {
+    return view ? *view : StridedView::rowMajor(type.getShape());
+  }
 };
 
 struct Parameter {

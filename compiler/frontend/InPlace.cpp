@@ -7,6 +7,7 @@
 // Views that were made before are made again from the new value where they are
 // next used, as PyTorch's functionalization does.
 #include "compiler/frontend/Graph.h"
+#include "dialects/graph/GraphBuilder.h"
 #include "dialects/graph/Inference.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -15,59 +16,80 @@ using namespace dl::frontend;
 
 static constexpr llvm::StringLiteral kInPlace = "an op in place";
 
-/// Whether PyTorch's result has the memory of its operand.
+/// Whether PyTorch's result may have the memory of its operand.
 static bool makesView(StringRef op) {
   return op == "reshape" || op == "slice" || op == "transpose" ||
          op == "expand" || op == "detach";
 }
 
-/// A parameter's part outside of steps: what is emitted for it are the numbers
-/// of its elements.
+/// A parameter's part outside of steps: where its elements lie, and no value.
 bool Graph::emitPartOfState(StringRef op, ArrayRef<dl_operand> operands,
                             ArrayRef<dl_attr> attributes, int &result) {
-  if (trace || !makesView(op) || operands.size() != 1)
+  if (trace || operands.size() != 1 || !makesView(op))
     return false;
   const Handle from = get(operands[0].tensor, op);
-  if (from.parameter < 0 && !from.places)
+  if (from.parameter < 0 && from.partOf < 0)
     return false;
-  builder.setInsertionPointToEnd(&outside);
-  Handle part = from;
-  part.parameter = -1;
-  part.partOf = from.places ? from.partOf : from.parameter;
-  if (!part.places) {
-    Type flat = RankedTensorType::get({from.type.getNumElements()},
-                                      builder.getI64Type());
-    Value counted =
-        create("iota", {},
-               {builder.getNamedAttr("dim", builder.getI64IntegerAttr(0)),
-                builder.getNamedAttr("type", TypeAttr::get(flat))})
-            ->getResult(0);
-    part.places = reshaped(counted, from.type.getShape());
-  }
-  if (op != "detach") {
-    SmallVector<NamedAttribute> converted;
-    for (const dl_attr &attribute : attributes)
-      converted.push_back(convert(attribute, op));
-    part.places = create(op, part.places, converted)->getResult(0);
-  }
-  part.type = RankedTensorType::get(
-      cast<RankedTensorType>(part.places.getType()).getShape(),
-      from.type.getElementType());
+  SmallVector<NamedAttribute> converted;
+  for (const dl_attr &attribute : attributes)
+    converted.push_back(convert(attribute, op));
+  auto view = from.strided().by(op, builder.getDictionaryAttr(converted));
+  if (!view)
+    return false;
+  Handle part;
+  part.type = RankedTensorType::get(view->shape, from.type.getElementType());
+  part.view = view;
+  part.partOf = from.partOf < 0 ? from.parameter : from.partOf;
   handles.push_back(part);
   result = static_cast<int>(handles.size()) - 1;
   return true;
 }
 
+/// How often what a handle stands for was changed.
+unsigned Graph::versionOf(int number) {
+  const Handle &handle = handles[static_cast<size_t>(number)];
+  if (handle.parameter < 0 || !trace)
+    return handle.version;
+  auto found = trace->states.find({handle.parameter, ""});
+  return found == trace->states.end()
+             ? 0
+             : static_cast<unsigned>(found->second.size());
+}
+
 void Graph::noteView(StringRef op, ArrayRef<dl_operand> operands,
                      Operation *made, int result) {
   auto detach = dyn_cast<dl::graph::DetachOp>(made);
-  if (!makesView(op) || operands.size() != 1 ||
+  if (operands.size() != 1 || !makesView(op) ||
       (detach && detach.getStationary()))
     return;
-  Handle &view = handles[static_cast<size_t>(result)];
-  view.viewOf = operands[0].tensor;
-  view.viewOp = made;
-  view.seen = handles[static_cast<size_t>(view.viewOf)].version;
+  int base = operands[0].tensor;
+  auto view = handles[static_cast<size_t>(base)].strided().by(
+      op, made->getAttrDictionary());
+  if (!view)
+    return;
+  Handle &handle = handles[static_cast<size_t>(result)];
+  handle.view = view;
+  handle.viewOf = base;
+  handle.viewOp = made;
+  handle.seen = versionOf(base);
+}
+
+/// The tensor itself; of a state in a step, its value as a view of it.
+int Graph::currentValue(int number) {
+  constexpr llvm::StringLiteral what = "clone";
+  if (!trace || get(number, what).parameter < 0)
+    return number;
+  int made = addHandle(valueOf(number, what));
+  Handle &view = handles[static_cast<size_t>(made)];
+  view.viewOf = number;
+  view.seen = versionOf(number);
+  return made;
+}
+
+int Graph::contiguous(int number) {
+  const Handle &handle = get(number, "contiguous");
+  return handle.view && !handle.view->isRowMajor() ? clone(number)
+                                                   : currentValue(number);
 }
 
 Value Graph::reshaped(Value value, ArrayRef<int64_t> shape) {
@@ -87,31 +109,81 @@ void Graph::refresh(int number) {
   if (view.viewOf < 0)
     return;
   refresh(view.viewOf);
-  const Handle base = handles[static_cast<size_t>(view.viewOf)];
-  if (base.version == view.seen)
+  unsigned version = versionOf(view.viewOf);
+  if (version == view.seen)
     return;
-  Value value = base.value;
+  Value value;
   OpBuilder::InsertionGuard guard(builder);
-  if (view.trace < 0)
+  if (view.trace < 0) {
     builder.setInsertionPointToEnd(&outside);
-  else if (trace && trace->number == view.trace)
+    value = valueOutside(handles[static_cast<size_t>(view.viewOf)], kInPlace);
+  } else if (trace && trace->number == view.trace) {
     value = valueOf(view.viewOf, kInPlace);
-  else
+  } else {
     return; // and may not be used
-  IRMapping mapping;
-  mapping.map(view.viewOp->getOperand(0), value);
+  }
+  if (view.viewOp) {
+    IRMapping mapping;
+    mapping.map(view.viewOp->getOperand(0), value);
+    value = builder.clone(*view.viewOp, mapping)->getResult(0);
+  }
   Handle &now = handles[static_cast<size_t>(number)];
-  now.value = builder.clone(*view.viewOp, mapping)->getResult(0);
-  now.seen = base.version;
+  now.value = value;
+  now.seen = version;
   ++now.version;
+}
+
+static Value cut(OpBuilder &builder, Location loc, Value x, int64_t dim,
+                 int64_t begin, int64_t end) {
+  auto type = cast<RankedTensorType>(x.getType());
+  if (begin == 0 && end == type.getDimSize(static_cast<unsigned>(dim)))
+    return x;
+  SmallVector<int64_t> offsets(static_cast<size_t>(type.getRank()), 0),
+      strides(offsets.size(), 1), sizes(type.getShape());
+  offsets[static_cast<size_t>(dim)] = begin;
+  sizes[static_cast<size_t>(dim)] = end - begin;
+  return dl::graph::GraphBuilder(builder, loc)
+      .make<dl::graph::SliceOp>(x, offsets, sizes, strides);
+}
+
+/// The whole with another part from `begin` on along `dim`. What earlier parts
+/// made is taken apart again, so that a loop over all of them makes one cat.
+static Value joined(OpBuilder &builder, Location loc, Value whole, Value part,
+                    int64_t dim, int64_t begin) {
+  auto sizeOf = [&](Value x) {
+    return cast<RankedTensorType>(x.getType())
+        .getDimSize(static_cast<unsigned>(dim));
+  };
+  SmallVector<Value> pieces = {whole}, inputs;
+  if (auto cat = whole.getDefiningOp<dl::graph::CatOp>();
+      cat && static_cast<int64_t>(cat.getDim()) == dim)
+    pieces.assign(cat.getInputs().begin(), cat.getInputs().end());
+  int64_t end = begin + sizeOf(part), at = 0;
+  bool placed = false;
+  for (Value piece : pieces) {
+    int64_t size = sizeOf(piece), behind = at + size;
+    if (at < begin)
+      inputs.push_back(
+          cut(builder, loc, piece, dim, 0, std::min(size, begin - at)));
+    if (behind > begin && !placed)
+      inputs.push_back(part), placed = true;
+    if (behind > end)
+      inputs.push_back(
+          cut(builder, loc, piece, dim, std::max<int64_t>(0, end - at), size));
+    at = behind;
+  }
+  if (inputs.size() == 1)
+    return part;
+  return dl::graph::GraphBuilder(builder, loc)
+      .make<dl::graph::CatOp>(inputs, dim);
 }
 
 /// The tensor whose view by `op` became `part`.
 Value Graph::withPart(Value whole, Operation *op, Value part) {
+  if (!op || isa<dl::graph::DetachOp>(op))
+    return part;
   auto type = cast<RankedTensorType>(whole.getType());
   StringRef name = op->getName().stripDialect();
-  if (name == "detach")
-    return part;
   if (name == "reshape")
     return reshaped(part, type.getShape());
   if (name == "transpose") {
@@ -124,15 +196,8 @@ Value Graph::withPart(Value whole, Operation *op, Value part) {
                                        builder.getDenseI64ArrayAttr(back)))
         ->getResult(0);
   }
-  if (name == "expand") {
-    if (cast<RankedTensorType>(part.getType()).getNumElements() !=
-        type.getNumElements())
-      reporter.fail("in place: several elements of what expand() gives are one "
-                    "element of " +
-                    dl::graph::shapeText(type.getShape()) +
-                    "; clone() it first");
-    return reshaped(part, type.getShape());
-  }
+  if (name == "expand")
+    return reshaped(part, type.getShape()); // nothing is repeated
   ArrayRef<int64_t> offsets =
       op->getAttrOfType<DenseI64ArrayAttr>("offsets").asArrayRef();
   ArrayRef<int64_t> sizes =
@@ -144,6 +209,13 @@ Value Graph::withPart(Value whole, Operation *op, Value part) {
     behind.push_back(size - offsets[i] - (sizes[i] - 1) * strides[i] - 1);
     between.push_back(strides[i] - 1);
   }
+  SmallVector<int64_t> dims; // that are cut
+  for (auto [i, size] : llvm::enumerate(type.getShape()))
+    if (sizes[i] != size)
+      dims.push_back(static_cast<int64_t>(i));
+  if (dims.size() == 1 && strides[static_cast<size_t>(dims[0])] == 1)
+    return joined(builder, location(), whole, part, dims[0],
+                  offsets[static_cast<size_t>(dims[0])]);
   auto padded = [&](Value value) {
     return create("pad", value,
                   {builder.getNamedAttr("low",
@@ -164,12 +236,22 @@ Value Graph::withPart(Value whole, Operation *op, Value part) {
 /// Changes of a parameter's part are its update, and no part of the loss.
 void Graph::become(int number, int value) {
   int root = number;
-  while (root >= 0 && root < static_cast<int>(handles.size()) &&
-         handles[static_cast<size_t>(root)].viewOf >= 0)
-    root = handles[static_cast<size_t>(root)].viewOf;
-  int state = get(root, kInPlace).parameter;
-  bool isUpdate = trace && state >= 0 && !update &&
-                  !parameters[static_cast<size_t>(state)].isBuffer;
+  bool detached = false;
+  while (get(root, kInPlace).viewOf >= 0) {
+    const Handle &view = handles[static_cast<size_t>(root)];
+    detached |= isa_and_nonnull<dl::graph::DetachOp>(view.viewOp);
+    root = view.viewOf;
+  }
+  int state = handles[static_cast<size_t>(root)].parameter;
+  bool isParameter =
+      trace && state >= 0 && !parameters[static_cast<size_t>(state)].isBuffer;
+  if (isParameter && !detached && trace->losses.empty() &&
+      parameters[static_cast<size_t>(state)].requiresGrad)
+    reporter.fail(
+        "in place: before backward() a parameter that is trained does "
+        "not change; w.data() is the parameter as under "
+        "no_grad(), and a clone() is a tensor of its own");
+  bool isUpdate = isParameter && !update;
   if (isUpdate)
     beginUpdate(-1, 0);
   becomeValue(number, value);
@@ -183,13 +265,13 @@ void Graph::becomeValue(int number, int value) {
   if (to.type != from.type)
     reporter.fail("in place: " + dl::graph::typeText(to.type) +
                   " cannot become " + dl::graph::typeText(from.type));
-  if (!trace && (to.parameter >= 0 || to.places))
+  if (!trace && to.copied)
+    reporter.fail("in place: this is a copy of what a parameter begins with; "
+                  "make a dl::Parameter of it");
+  if (!trace && (to.parameter >= 0 || to.partOf >= 0))
     return setInitialValues(to, value);
   if (to.parameter >= 0)
     return assign(number, value);
-  if (to.isCopyOfPart)
-    reporter.fail("in place: indices that are tensors give a copy of a part; "
-                  "write x.index_put_({...}, value)");
   if (to.setting)
     reporter.fail("in place: a setting has one value for the whole step");
   if (trace && to.trace != trace->number)
@@ -197,6 +279,9 @@ void Graph::becomeValue(int number, int value) {
                   "begins with it anew each time; change a clone() of it; what "
                   "steps are to keep is a dl::Buffer that starts from "
                   "dl::zeros, ones or full");
+  if (to.view && to.view->repeats())
+    reporter.fail("in place: several elements of what expand() gives lie in "
+                  "one place; change a clone() of it");
   if (!trace && to.initial && from.initial) { // both distributions
     Handle &target = handles[static_cast<size_t>(number)];
     target.initial = from.initial;
@@ -206,9 +291,12 @@ void Graph::becomeValue(int number, int value) {
   if (!trace)
     builder.setInsertionPointToEnd(&outside);
   Value now = valueOf(value, kInPlace);
-  if (to.viewOf >= 0 && isa<dl::graph::DetachOp>(to.viewOp) &&
-      handles[static_cast<size_t>(to.viewOf)].parameter < 0 &&
-      handles[static_cast<size_t>(to.viewOf)].gradientOf < 0)
+  int root = number;
+  while (handles[static_cast<size_t>(root)].viewOf >= 0)
+    root = handles[static_cast<size_t>(root)].viewOf;
+  const Handle &memory = handles[static_cast<size_t>(root)];
+  if (to.viewOf >= 0 && isa_and_nonnull<dl::graph::DetachOp>(to.viewOp) &&
+      memory.parameter < 0 && !memory.isGradient)
     reporter.fail("in place: x.detach() and x.data() are the memory of x, "
                   "which would change behind the back of its gradient; write "
                   "x = ..., or change a clone() of it");
@@ -222,25 +310,42 @@ void Graph::becomeValue(int number, int value) {
     return;
   int whole = addHandle(withPart(valueOf(to.viewOf, kInPlace), to.viewOp, now));
   becomeValue(to.viewOf, whole);
-  handles[static_cast<size_t>(number)].seen =
-      handles[static_cast<size_t>(to.viewOf)].version;
+  // It is made again from the whole, through which gradients reach it.
 }
 
 /// A tensor of its own with the same value.
 int Graph::clone(int number) {
   constexpr llvm::StringLiteral what = "clone";
   refresh(number);
-  Handle copy = get(number, what);
-  if (trace && copy.parameter >= 0)
-    return currentValue(number);
-  if (trace && (copy.initial || copy.trace != trace->number))
+  const Handle from = get(number, what);
+  if (trace)
     return addHandle(valueOf(number, what));
-  copy.viewOf = copy.gradientOf = -1;
-  copy.isCopyOfPart = false;
+  Handle copy;
+  copy.type = from.type;
+  copy.value = from.value;
+  copy.initial = from.initial;
+  copy.setting = from.setting;
+  copy.partOf = from.partOf;
+  copy.copied = from.copied;
+  if (from.partOf >= 0)
+    copy.copied = InitialCopy{};
+  if (from.parameter >= 0) {
+    const Parameter &parameter =
+        parameters[static_cast<size_t>(from.parameter)];
+    copy.copied = {parameter.initial, parameter.beginsAs < 0
+                                          ? from.parameter
+                                          : parameter.beginsAs};
+  }
   handles.push_back(copy);
   return static_cast<int>(handles.size()) - 1;
 }
 
 void Graph::markCopyOfPart(int number) {
   handles[static_cast<size_t>(number)].isCopyOfPart = true;
+}
+
+void Graph::checkAssigned(int number) {
+  if (get(number, "=").isCopyOfPart)
+    reporter.fail("indices that are tensors give a copy of a part, and nothing "
+                  "is assigned; write x.index_put_({...}, value)");
 }

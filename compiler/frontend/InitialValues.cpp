@@ -40,40 +40,41 @@ const HostTensor &Graph::evaluate(Value value) {
   return evaluated.find(value)->second;
 }
 
-static double element(const HostTensor &tensor, size_t i) {
-  return tensor.isFloat() ? tensor.floats[i]
-                          : static_cast<double>(tensor.ints[i]);
+double Graph::initialElement(const HostTensor &tensor, size_t i) {
+  if (tensor.isFloat())
+    return tensor.floats[i];
+  double value = static_cast<double>(tensor.ints[i]);
+  if (!(value < 0x1p63 && static_cast<int64_t>(value) == tensor.ints[i]))
+    reporter.refuse("initial values: the number " +
+                    std::to_string(tensor.ints[i]) +
+                    " needs more than 53 bits: not in this version");
+  return value;
 }
 
 /// Sets a state, or the part of it that a handle stands for.
 void Graph::setInitialValues(const Handle &to, int value) {
   const Handle from = get(value, "copy_");
-  if (from.initial && from.initial->kind != DL_CONSTANT &&
-      from.initial->kind != DL_PROGRESSION && to.parameter >= 0) {
-    Parameter &parameter = parameters[static_cast<size_t>(to.parameter)];
-    parameter.initial = *from.initial; // a distribution
-    parameter.beginsAs = -1;
-    return;
-  }
-  builder.setInsertionPointToEnd(&outside);
-  const HostTensor values = evaluate(valueOf(value, "copy_"));
-  size_t count = static_cast<size_t>(values.size());
-  int number = to.places ? to.partOf : to.parameter;
-  Parameter &parameter = parameters[static_cast<size_t>(number)];
-  auto known = std::make_shared<KnownValues>();
-  if (!to.places) {
-    for (size_t i = 0; i < count; ++i)
-      (*known)[static_cast<int64_t>(i)] = element(values, i);
+  bool isPart = to.partOf >= 0;
+  Parameter &parameter =
+      parameters[static_cast<size_t>(isPart ? to.partOf : to.parameter)];
+  if (!isPart) {
     parameter.initial = {DL_CONSTANT, 0, 0};
     parameter.beginsAs = -1;
-  } else {
-    if (parameter.initial.known)
-      *known = *parameter.initial.known;
-    const HostTensor places = evaluate(to.places);
-    for (size_t i = 0; i < count; ++i)
-      (*known)[places.ints[i]] = element(values, i);
+    if (from.initial && from.initial->kind != DL_PROGRESSION) {
+      parameter.initial = *from.initial; // a distribution
+      return;
+    }
   }
-  parameter.initial.known = known;
+  builder.setInsertionPointToEnd(&outside);
+  const HostTensor &values = evaluate(valueOf(value, "copy_"));
+  std::shared_ptr<KnownValues> &known = parameter.initial.known;
+  if (!known)
+    known = std::make_shared<KnownValues>();
+  else if (known.use_count() > 1)
+    known = std::make_shared<KnownValues>(*known);
+  size_t next = 0;
+  for (int64_t place : to.strided().places())
+    (*known)[place] = initialElement(values, next++);
 }
 
 bool dl::frontend::scaleInitial(Initial &initial, double scale, double shift) {
@@ -130,10 +131,9 @@ void Graph::scaleInitial(int handle, double scale, double shift) {
                   "with can be scaled, and not shifted; what dirac_ and eye_ "
                   "do, neither");
   if (initial.known) {
-    auto known = std::make_shared<KnownValues>(*initial.known);
-    for (auto &[place, value] : *known)
+    initial.known = std::make_shared<KnownValues>(*initial.known);
+    for (auto &[place, value] : *initial.known)
       value = value * scale + shift;
-    initial.known = known;
   }
 }
 

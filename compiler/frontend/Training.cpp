@@ -126,6 +126,7 @@ void Graph::backward(int handle) {
     Value &gradient = trace->gradients[number];
     gradient = gradient ? create("add", {gradient, result}, {})->getResult(0)
                         : Value(result);
+    gradientChanged(number);
     if (!trace->zeroed.count(number))
       trace->addedFirst.try_emplace(number, here);
   }
@@ -157,14 +158,24 @@ int Graph::gradient(int handle) {
     reporter.fail("grad: this parameter has no gradient here; call backward() "
                   "of a loss that depends on it first");
   useGradient(target.parameter);
-  // The same tensor until it changes: what is done to it in place is seen.
+  // One tensor until zero_grad(): what is done to it in place is seen.
   auto [known, isNew] = trace->gradientHandles.try_emplace(target.parameter, 0);
-  if (isNew ||
-      handles[static_cast<size_t>(known->second)].value != found->second) {
+  if (isNew) {
     known->second = addHandle(found->second);
-    handles[static_cast<size_t>(known->second)].gradientOf = handle;
+    Handle &made = handles[static_cast<size_t>(known->second)];
+    made.gradientOf = handle;
+    made.isGradient = true;
   }
   return known->second;
+}
+
+void Graph::gradientChanged(int parameter) {
+  auto known = trace->gradientHandles.find(parameter);
+  if (known == trace->gradientHandles.end())
+    return;
+  Handle &handle = handles[static_cast<size_t>(known->second)];
+  handle.value = trace->gradients[parameter];
+  ++handle.version;
 }
 
 void Graph::gradients(int output, ArrayRef<int> inputs, bool allowUnused,
@@ -230,6 +241,7 @@ void Graph::setGradient(int handle, int value) {
         " cannot be " + dl::graph::typeText(gradient.getType()));
   useGradient(number);
   trace->gradients[number] = gradient;
+  gradientChanged(number);
 }
 
 void Graph::zeroGradients(ArrayRef<int> handles) {
@@ -239,6 +251,11 @@ void Graph::zeroGradients(ArrayRef<int> handles) {
     trace->zeroed.insert(parameter);
     trace->addedFirst.erase(parameter);
     trace->gradients.erase(parameter);
+    auto known = trace->gradientHandles.find(parameter);
+    if (known != trace->gradientHandles.end()) {
+      this->handles[static_cast<size_t>(known->second)].gradientOf = -1;
+      trace->gradientHandles.erase(known);
+    }
   }
 }
 

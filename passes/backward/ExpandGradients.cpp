@@ -193,6 +193,11 @@ struct ExpandGradients : dl::impl::ExpandGradientsBase<ExpandGradients> {
       detach.replaceAllUsesWith(detach.getX());
       detach->erase();
     }
+    for (auto copy :
+         llvm::make_early_inc_range(getOperation().getOps<graph::CopyOp>())) {
+      copy.replaceAllUsesWith(copy.getX());
+      copy->erase();
+    }
   }
 };
 

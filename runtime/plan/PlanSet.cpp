@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 #include <unordered_set>
@@ -120,6 +121,12 @@ static bool sameSplit(const Split &a, const Split &b) {
   return true;
 }
 
+static bool sameBits(const std::vector<double> &a,
+                     const std::vector<double> &b) {
+  return a.size() == b.size() &&
+         std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
 static bool sameRun(const fb::InitRun &a, const fb::InitRun &b) {
   return a.first() == b.first() && a.count() == b.count() &&
          a.given() == b.given();
@@ -135,7 +142,7 @@ static std::string differs(const fb::StateT &a, const fb::StateT &b) {
   if (a.init->kind != b.init->kind || a.init->a != b.init->a ||
       a.init->b != b.init->b || a.init->key != b.init->key ||
       a.init->low != b.init->low || a.init->high != b.init->high ||
-      a.init->values != b.init->values ||
+      !sameBits(a.init->values, b.init->values) ||
       !std::ranges::equal(a.init->runs, b.init->runs, sameRun))
     return "it has two initial values";
   if (!sameSplit(a.split, b.split))

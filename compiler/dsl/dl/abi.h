@@ -83,8 +83,7 @@ int dl_emit(const char *name, const dl_operand *operands, int operand_count,
 
 const dl_int *dl_shape(int tensor, int *rank) noexcept;
 int dl_dtype_of(int tensor) noexcept;
-// What the tensor is now: a parameter's handle itself follows the optimizers.
-int dl_value(int tensor) noexcept;
+int dl_value(int tensor) noexcept; // all of it, as a view
 // DL_FLOAT for what is the floating-point type of the program.
 int dl_dtype_resolved(int dtype) noexcept;
 int dl_float_is_double(void) noexcept;
@@ -141,12 +140,13 @@ void dl_parameter_initial(int parameter, int kind, double a, double b,
                           double low, double high) noexcept;
 // It begins with the values that the other state begins with.
 void dl_initial_as(int state, int other) noexcept;
-
 void dl_initial_scaled(int state, double scale, double shift) noexcept;
 
 // A tensor, and what it is a view of, changes: an op in place.
 void dl_become(int tensor, int value) noexcept;
 int dl_clone(int tensor) noexcept;
+int dl_contiguous(int tensor) noexcept; // itself, or a clone
+void dl_check_assigned(int tensor) noexcept;
 void dl_mark_copy(int tensor) noexcept; // a part of another, and no view
 
 // Modules: `path` is known after a walk from the outermost module.

@@ -70,7 +70,8 @@ inline Tensor diag(Tensor x, i64 diagonal = 0) {
   detail::Called called("diag");
   if (x.dim() != 1 && x.dim() != 2)
     detail::fail("diag: a vector or a matrix is wanted, got {}", x.sizes());
-  return x.dim() == 1 ? diag_embed(x, diagonal) : x.diagonal(diagonal);
+  return x.dim() == 1 ? diag_embed(x, diagonal)
+                      : detail::copied(x.diagonal(diagonal));
 }
 /// The sum of a matrix's diagonal.
 inline Tensor Tensor::trace() const {

@@ -33,7 +33,7 @@ inline Tensor elementwise(const char *op, const Operand &a, const Operand &b) {
   return result;
 }
 
-/// What an op without work to do gives: the value of this moment, as any op.
+/// What an op without work to do gives: a view of all of it.
 inline Tensor held(const Tensor &x) {
   Tensor result;
   result.id = dl_value(x.id);

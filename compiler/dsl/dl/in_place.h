@@ -38,6 +38,10 @@ inline Tensor filling(const char *what, const Tensor &x, const Operand &value) {
   Tensor source;
   source.id = value.tensor;
   Shape from = source.sizes(), to = x.sizes();
+  if (from.rank > to.rank && from.numel() == 1) {
+    source = source.reshape(Shape());
+    from = Shape();
+  }
   bool fits = from.rank <= to.rank;
   for (int i = 1; fits && i <= from.rank; ++i)
     fits = from[from.rank - i] == 1 || from[from.rank - i] == to[to.rank - i];
@@ -87,15 +91,20 @@ inline Tensor Tensor::normal_(double mean, double std) const {
 }
 
 inline void Tensor::operator=(const Operand &value) && {
-  detail::Called called("=");
-  detail::in_place("=", *this, detail::filling("=", *this, value));
+  detail::Called called("assignment");
+  dl_check_assigned(id);
+  detail::in_place("assignment", *this,
+                   detail::filling("assignment", *this, value));
 }
 #define DL_METHOD(sign, op)                                                    \
   inline Tensor &Tensor::operator sign(const Operand &other) & {               \
     op##_(other);                                                              \
     return *this;                                                              \
   }                                                                            \
-  inline void Tensor::operator sign(const Operand &other) && { op##_(other); }
+  inline void Tensor::operator sign(const Operand &other) && {                 \
+    dl_check_assigned(id);                                                     \
+    op##_(other);                                                              \
+  }
 DL_METHOD(+=, add)
 DL_METHOD(-=, sub)
 DL_METHOD(*=, mul)
@@ -149,7 +158,7 @@ inline void put_by_mask(const Tensor &x, Tensor mask, const Operand &value,
   if (value.kind == DL_PROMOTED) {
     Tensor source;
     source.id = value.tensor;
-    if (source.dim() > rest.rank)
+    if (source.dim() > rest.rank && source.numel() > 1)
       unsupported("index_put_: a mask and values {} that would be taken one "
                   "after the other: not in this version; write dl::where(mask, "
                   "values, x), with a value for each element",

@@ -26,7 +26,7 @@ inline Tensor Tensor::repeat(const Shape &repeats) const {
       wide.push_back(size);
     }
   }
-  return reshape(open).expand(wide).reshape(to);
+  return detail::copied(reshape(open).expand(wide).reshape(to));
 }
 inline Tensor Tensor::tile(const Shape &repeats) const {
   detail::Called called("tile");

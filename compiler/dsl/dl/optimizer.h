@@ -44,7 +44,7 @@ public:
   Tensor parameter, gradient;
 
   Updated(const Parameter &parameter, const Tensor &gradient)
-      : id(parameter.id), parameter(held(parameter)), gradient(gradient) {}
+      : id(parameter.id), parameter(copied(parameter)), gradient(gradient) {}
   Tensor slot(const char *name, double initial = 0) const {
     Tensor value;
     value.id = dl_slot(id, name, initial, nullptr, DL_SLOT_LIKE);

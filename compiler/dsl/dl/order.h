@@ -137,9 +137,10 @@ inline Tensor Tensor::repeat_interleave(i64 repeats, i64 dim) const {
     return reshape(1).repeat_interleave(repeats, 0);
   detail::Around part(from, at);
   to[at] *= repeats;
-  return reshape({part.outer * part.size, 1, part.inner})
-      .expand({part.outer * part.size, repeats, part.inner})
-      .reshape(to);
+  return detail::copied(
+      reshape({part.outer * part.size, 1, part.inner})
+          .expand({part.outer * part.size, repeats, part.inner})
+          .reshape(to));
 }
 inline Tensor Tensor::repeat_interleave(i64 repeats) const {
   detail::Called called("repeat_interleave");

@@ -71,6 +71,9 @@ public:
                     const detail::OptionalOperand &max = {}) {
     return become("clamp_", [&] { return clamp(min, max); });
   }
+  Parameter &clamp_(const ClampOptions &options) {
+    return become("clamp_", [&] { return clamp(options); });
+  }
   Parameter &lerp_(const Tensor &end, const Operand &weight) {
     return become("lerp_", [&] { return lerp(end, weight); });
   }
@@ -79,6 +82,8 @@ public:
   Parameter &fill_(const Operand &value) {
     if (dl_in_step())
       return become("fill_", [&] { return mul(0) + value; });
+    if (value.kind == DL_PROMOTED)
+      return copy_(detail::filling("fill_", *this, value));
     return begin_as(DL_CONSTANT, number_of(value), 0);
   }
   Parameter &zero_() { return fill_(0); }
@@ -132,7 +137,6 @@ private:
       ~Change() { dl_update_end(); }
     } change;
     dl_assign(place(), value().id);
-    id = place();
     return *this;
   }
 };
@@ -143,7 +147,12 @@ public:
     own = parameter.id;
     id = dl_in_step() ? parameter.detach().id : own;
   }
+  ParameterData(const ParameterData &) = default;
   ParameterData &operator=(const Tensor &value) {
+    copy_(value);
+    return *this;
+  }
+  ParameterData &operator=(const ParameterData &value) {
     copy_(value);
     return *this;
   }
@@ -179,10 +188,9 @@ public:
     return *this;
   }
   Buffer &copy_(const Tensor &value) {
-    if (dl_in_step())
-      return *this = value;
     detail::Called called("copy_");
-    dl_initial_as(id, detail::filling("copy_", *this, value).id);
+    Tensor filled = detail::filling("copy_", *this, value);
+    (dl_in_step() ? dl_assign : dl_initial_as)(id, filled.id);
     return *this;
   }
   Buffer &operator+=(const Operand &other) { return *this = add(other); }

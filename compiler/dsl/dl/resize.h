@@ -175,7 +175,7 @@ inline Tensor interpolate(Tensor x, const InterpolateOptions &options) {
                 : detail::linear_along(x, part, options.align_corners);
   }
   if (!area)
-    return x;
+    return detail::copied(x);
   Shape sizes_in_order;
   for (int i = dims; i-- > 0;)
     sizes_in_order.push_back(whole[i]);

@@ -70,7 +70,11 @@ inline Tensor stationary(const Tensor &x) {
   return emit("detach", x, {{"stationary", true}});
 }
 } // namespace detail
-inline Tensor Tensor::contiguous() const { return detail::held(*this); }
+inline Tensor Tensor::contiguous() const {
+  Tensor result;
+  result.id = dl_contiguous(id);
+  return result;
+}
 inline Tensor Tensor::clone() const { return detail::copied(*this); }
 
 inline Tensor Tensor::view(const Shape &shape) const {

@@ -185,9 +185,9 @@ inline Tensor pixel_shuffle(Tensor x, i64 upscale_factor) {
   i64 c = from[-3] / (r * r),
       n = from.numel() / (from[-3] * from[-2] * from[-1]);
   to[-3] = c, to[-2] = from[-2] * r, to[-1] = from[-1] * r;
-  return x.reshape({n, c, r, r, from[-2], from[-1]})
-      .permute(0, 1, 4, 2, 5, 3)
-      .reshape(to);
+  return detail::copied(x.reshape({n, c, r, r, from[-2], from[-1]})
+                            .permute(0, 1, 4, 2, 5, 3)
+                            .reshape(to));
 }
 /// [..., C, H * r, W * r] becomes [..., C * r * r, H, W].
 inline Tensor pixel_unshuffle(Tensor x, i64 downscale_factor) {
@@ -200,9 +200,9 @@ inline Tensor pixel_unshuffle(Tensor x, i64 downscale_factor) {
                  from, r);
   i64 n = from.numel() / (from[-3] * from[-2] * from[-1]);
   to[-3] = from[-3] * r * r, to[-2] = from[-2] / r, to[-1] = from[-1] / r;
-  return x.reshape({n, from[-3], to[-2], r, to[-1], r})
-      .permute(0, 1, 3, 5, 2, 4)
-      .reshape(to);
+  return detail::copied(x.reshape({n, from[-3], to[-2], r, to[-1], r})
+                            .permute(0, 1, 3, 5, 2, 4)
+                            .reshape(to));
 }
 
 } // namespace dl::nn::functional

@@ -53,7 +53,20 @@ OpFoldResult PadOp::fold(FoldAdaptor) {
 }
 
 OpFoldResult SliceOp::fold(FoldAdaptor) {
-  return getX().getType() == getType() ? getX() : OpFoldResult();
+  if (getX().getType() == getType())
+    return getX();
+  // Of one operand of a cat that is all of it, as a loop over parts makes them.
+  auto cat = getX().getDefiningOp<CatOp>();
+  if (!cat || !llvm::all_of(getStrides(), [](int64_t s) { return s == 1; }))
+    return {};
+  int64_t at = 0;
+  size_t dim = cat.getDim();
+  for (Value input : cat.getInputs()) {
+    if (at == getOffsets()[dim] && input.getType() == getType())
+      return input;
+    at += shapeOf(input)[dim];
+  }
+  return {};
 }
 
 /// A constant stays a constant in any shape.
