@@ -161,14 +161,9 @@ int dl_contiguous(int tensor) noexcept {
   return evaluation->graph.contiguous(tensor);
 }
 
-void dl_check_assigned(int tensor) noexcept {
+void dl_copied_part(int tensor, int is_assigned) noexcept {
   Guard::InOurCode guard;
-  evaluation->graph.checkAssigned(tensor);
-}
-
-void dl_mark_copy(int tensor) noexcept {
-  Guard::InOurCode guard;
-  evaluation->graph.markCopyOfPart(tensor);
+  evaluation->graph.copiedPart(tensor, is_assigned != 0);
 }
 
 const dl_member *dl_members(const void *module, int *count) noexcept {
@@ -546,8 +541,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_become),
       DL_SYMBOL(dl_clone),
       DL_SYMBOL(dl_contiguous),
-      DL_SYMBOL(dl_check_assigned),
-      DL_SYMBOL(dl_mark_copy),
+      DL_SYMBOL(dl_copied_part),
       DL_SYMBOL(dl_members),
       DL_SYMBOL(dl_module_known),
       DL_SYMBOL(dl_module_made),

@@ -53,9 +53,8 @@ public:
   void become(int handle, int value);
   int clone(int handle);
   int contiguous(int handle);
-  void markCopyOfPart(int handle);
-  /// Refuses x[indices] = y.
-  void checkAssigned(int handle);
+  /// x[indices] is noted, x[indices] = y is refused.
+  void copiedPart(int handle, bool isAssigned);
 
   // Training.
   void backward(int loss);

@@ -340,12 +340,11 @@ int Graph::clone(int number) {
   return static_cast<int>(handles.size()) - 1;
 }
 
-void Graph::markCopyOfPart(int number) {
-  handles[static_cast<size_t>(number)].isCopyOfPart = true;
-}
-
-void Graph::checkAssigned(int number) {
-  if (get(number, "=").isCopyOfPart)
+void Graph::copiedPart(int number, bool isAssigned) {
+  bool &isCopy = handles[static_cast<size_t>(number)].isCopyOfPart;
+  if (!isAssigned)
+    isCopy = true;
+  else if (isCopy)
     reporter.fail("indices that are tensors give a copy of a part, and nothing "
                   "is assigned; write x.index_put_({...}, value)");
 }

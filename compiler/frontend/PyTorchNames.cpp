@@ -61,6 +61,68 @@ static constexpr llvm::StringLiteral kVocabulary =
     "multi_head_attention_forward "
     "cosine_similarity pairwise_distance alpha_dropout dropout1d dropout3d "
     "bilinear "
+    // torch.nn, seldom used
+    "AdaptiveLogSoftmaxWithLoss CrossMapLRN2d DataParallel "
+    "FractionalMaxPool3d LPPool1d LPPool3d LazyBatchNorm1d LazyBatchNorm2d "
+    "LazyBatchNorm3d LazyConv1d LazyConv3d LazyConvTranspose1d "
+    "LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d "
+    "LazyInstanceNorm2d LazyInstanceNorm3d LinearCrossEntropyLoss "
+    "MaxUnpool1d MaxUnpool3d TripletMarginWithDistanceLoss "
+    "channel_shuffle feature_alpha_dropout fractional_max_pool2d "
+    "fractional_max_pool3d hardtanh_ linear_cross_entropy lp_pool1d "
+    "lp_pool3d max_unpool1d max_unpool2d max_unpool3d pdist threshold_ "
+    "triplet_margin_with_distance_loss upsample_bilinear upsample_nearest "
+    "addmv_ addr addr_ allclose arccos arccos_ arccosh arccosh_ arcsin "
+    "arcsin_ arcsinh arcsinh_ arctan arctan2 arctan2_ arctan_ arctanh "
+    "arctanh_ argwhere bitwise_and_ bitwise_left_shift bitwise_left_shift_ "
+    "bitwise_not_ bitwise_or_ bitwise_right_shift bitwise_right_shift_ "
+    "bitwise_xor_ broadcast_to cauchy_ cholesky_inverse cholesky_solve "
+    "copysign copysign_ corrcoef count_nonzero cov cummin deg2rad deg2rad_ "
+    "diagflat diagonal_scatter diff dist dsplit eig erfc_ erfinv_ "
+    "fill_diagonal_ fix_ fliplr float_power float_power_ fmax fmin "
+    "frexp gcd gcd_ geometric_ ger greater_equal greater_equal_ heaviside_ "
+    "histogram hsplit hypot_ i0 i0_ index_reduce index_reduce_ isclose "
+    "isneginf isposinf isreal lcm lcm_ ldexp_ less_equal less_equal_ "
+    "lgamma_ log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit_ "
+    "lstsq lu matrix_exp matrix_power moveaxis msort nanmean nanmedian "
+    "nansum ndimension nelement new_empty_strided nonzero_static not_equal "
+    "not_equal_ pinverse polygamma_ qr qscheme rad2deg rad2deg_ ravel "
+    "register_post_accumulate_grad_hook renorm renorm_ reshape_as resize_as "
+    "resize_as_ scatter_reduce scatter_reduce_ signbit sinc sinc_ "
+    "slogdet split_with_sizes stft subtract subtract_ sum_to_size swapdims "
+    "swapdims_ triangular_solve true_divide_ unique_consecutive vdot vsplit "
+    "xlogy_ "
+    "alpha_dropout_ atleast_1d atleast_2d atleast_3d bartlett_window "
+    "binomial blackman_window block_diag broadcast_shapes broadcast_tensors "
+    "bucketize chain_matmul column_stack combinations concatenate "
+    "cumulative_trapezoid dstack empty_permuted empty_strided "
+    "feature_alpha_dropout_ feature_dropout feature_dropout_ from_numpy "
+    "hamming_window hann_window histogramdd isin kaiser_window "
+    "matrix_rank poisson polar row_stack scalar_tensor searchsorted "
+    "trapezoid trapz use_deterministic_algorithms view_as_complex "
+    "view_as_real while_loop "
+    "eigh eigvals eigvalsh inv matrix_norm matrix_sqrth multi_dot pinv "
+    "solve_triangular svdvals vecdot vector_norm "
+    "clip_grad clip_grad_norm clip_grads_with_norm_ fuse_conv_bn_eval "
+    "fuse_conv_bn_weights fuse_linear_bn_eval fuse_linear_bn_weights "
+    "parameters_to_vector parametrizations parametrize remove_spectral_norm "
+    "remove_weight_norm skip_init vector_to_parameters "
+    // torch.distributions
+    "AbsTransform AffineTransform Beta Binomial CatTransform Cauchy Chi2 "
+    "ComposeTransform ContinuousBernoulli CorrCholeskyTransform "
+    "CumulativeDistributionTransform Dirichlet ExpTransform "
+    "Exponential ExponentialFamily FisherSnedecor GeneralizedPareto "
+    "Geometric Gumbel HalfCauchy HalfNormal "
+    "IndependentTransform InverseGamma Kumaraswamy LKJCholesky Laplace "
+    "LogNormal LogisticNormal LowRankMultivariateNormal "
+    "LowerCholeskyTransform MixtureSameFamily Multinomial "
+    "MultivariateNormal NegativeBinomial OneHotCategorical "
+    "OneHotCategoricalStraightThrough Pareto Poisson "
+    "PositiveDefiniteTransform PowerTransform RelaxedBernoulli "
+    "RelaxedOneHotCategorical ReshapeTransform SigmoidTransform "
+    "SoftmaxTransform SoftplusTransform StackTransform "
+    "StickBreakingTransform StudentT TanhTransform "
+    "TransformedDistribution VonMises Weibull Wishart "
     // optimizers and schedulers
     "Adamax NAdam RAdam Adagrad Adadelta RMSprop LBFGS "
     "LAMB "
@@ -154,6 +216,87 @@ static constexpr PyTorchName kReplaced[] = {
      true},
     {"unique",
      "how many elements there are is not known when the graph is built", true},
+    {"broadcast_to", "write x.expand(size)", true},
+    {"reshape_as", "write x.view_as(y)", true},
+    {"arccos", "write x.acos()", true},
+    {"arcsin", "write x.asin()", true},
+    {"arctan", "write x.atan()", true},
+    {"arccosh", "write x.acosh()", true},
+    {"arcsinh", "write x.asinh()", true},
+    {"arctanh", "write x.atanh()", true},
+    {"arctan2", "write y.atan2(x)", true},
+    {"absolute", "write x.abs()", true},
+    {"multiply", "write x * y", true},
+    {"subtract", "write x - y", true},
+    {"divide", "write x / y", true},
+    {"negative", "write -x", true},
+    {"greater", "write x > y", true},
+    {"greater_equal", "write x >= y", true},
+    {"less", "write x < y", true},
+    {"less_equal", "write x <= y", true},
+    {"not_equal", "write x != y", true},
+    {"moveaxis", "write x.movedim(source, destination)", true},
+    {"swapdims", "write x.swapaxes(dim0, dim1)", true},
+    {"concatenate", "write dl::cat", true},
+    {"row_stack", "write dl::vstack", true},
+    {"fliplr", "write x.flip({1})", true},
+    {"flipud", "write x.flip({0})", true},
+    {"ravel", "write x.flatten()", true},
+    {"nelement", "write x.numel()", true},
+    {"ndimension", "write x.dim()", true},
+    {"logaddexp", "write dl::stack({a, b}).logsumexp(0)", true},
+    {"diff", "write x.slice(dim, 1) - x.slice(dim, 0, -1)", true},
+    {"isclose", "write (a - b).abs() <= b.abs() * rtol + atol", true},
+    {"allclose", "write ((a - b).abs() <= b.abs() * rtol + atol).all()", true},
+    {"nansum", "write dl::where(x.isnan(), 0.0, x).sum()", true},
+    {"nanmean",
+     "write dl::where(x.isnan(), 0.0, x).sum() / x.isnan().logical_not().sum()",
+     true},
+    {"count_nonzero", "write x.ne(0).sum()", true},
+    {"deg2rad", "write x * (3.141592653589793 / 180)", true},
+    {"rad2deg", "write x * (180 / 3.141592653589793)", true},
+    {"dist", "write (x - y).norm(p)", true},
+    {"fmax",
+     "write dl::where(a.isnan(), b, dl::where(b.isnan(), a, dl::maximum(a, "
+     "b)))",
+     true},
+    {"fmin",
+     "write dl::where(a.isnan(), b, dl::where(b.isnan(), a, dl::minimum(a, "
+     "b)))",
+     true},
+    {"searchsorted", "write (sorted < x.unsqueeze(-1)).sum(-1)", true},
+    {"bucketize", "write (boundaries < x.unsqueeze(-1)).sum(-1)", true},
+    {"split_with_sizes", "write x.split({...}, dim)", true},
+    {"vdot", "write a.dot(b)", true},
+    {"msort", "write x.sort(0).values", true},
+    {"sinc", "write dl::where(x == 0, 1.0, (x * pi).sin() / (x * pi))", true},
+    {"broadcast_tensors", "write x.expand(size)", true},
+    {"scatter_reduce",
+     "scatter_add and index_add add, index_copy and scatter set", true},
+    {"tril_", "write x.copy_(x.tril())", true},
+    {"triu_", "write x.copy_(x.triu())", true},
+    {"fill_diagonal_", "write x.masked_fill_(dl::eye(n).gt(0), value)", true},
+    {"clip_", "write x.clamp_(min, max)", true},
+    {"multi_dot", "write a.matmul(b).matmul(c)", true},
+    {"vector_norm", "write x.norm(p, dim)", true},
+    {"addmm_", "write x.copy_(x.addmm(...))", true},
+    {"atan2_", "write x.copy_(x.atan2(...))", true},
+    {"cumprod_", "write x.copy_(x.cumprod(...))", true},
+    {"cumsum_", "write x.copy_(x.cumsum(...))", true},
+    {"floor_divide_", "write x.copy_(x.floor_divide(...))", true},
+    {"fmod_", "write x.copy_(x.fmod(...))", true},
+    {"logical_and_", "write x.copy_(x.logical_and(...))", true},
+    {"logical_not_", "write x.copy_(x.logical_not(...))", true},
+    {"logical_or_", "write x.copy_(x.logical_or(...))", true},
+    {"logical_xor_", "write x.copy_(x.logical_xor(...))", true},
+    {"swapaxes_", "write x = x.swapaxes(dim0, dim1)", true},
+    {"absolute_", "write x.abs_()", true},
+    {"divide_", "write x.div_(y)", true},
+    {"multiply_", "write x.mul_(y)", true},
+    {"negative_", "write x.neg_()", true},
+    {"subtract_", "write x.sub_(y)", true},
+    {"resize_", "a tensor keeps its size; write another one", true},
+    {"random_", "write x.copy_(dl::randint(low, high, x.sizes()))", true},
     {"squeeze_", "write x = x.squeeze(dim)", true},
     {"unsqueeze_", "write x = x.unsqueeze(dim)", true},
     {"transpose_", "write x = x.transpose(dim0, dim1)", true},

@@ -28,6 +28,18 @@ def take(x, dim, indices):
     return moved(x, lambda p: np.take(p, indices, dim))
 
 
+def put(x, key, y):
+    """x with y at x[key], where no element is named twice."""
+    value = x.value.copy()
+    value[key] = y.value
+
+    def pull(g):
+        out = g.copy()
+        out[key] = 0
+        return out
+    return x.tape.make(value, [(x, pull), (y, lambda g: g[key])])
+
+
 def scatter_add(x, dim, indices, source):
     """x with the elements of source, as many as there are indices, added."""
     place = list(np.indices(indices.shape))
@@ -131,6 +143,10 @@ def pixel_shuffle(x, r):
 def pixel_unshuffle(x, r):
     n, c, h, w = x.shape
     return moved(x, lambda p: p.reshape(n, c, h // r, r, w // r, r).transpose(0, 1, 3, 5, 2, 4).reshape(n, -1, h // r, w // r))
+
+
+def channel_shuffle(x, groups):
+    return moved(x, lambda p: p.reshape(p.shape[0], groups, p.shape[1] // groups, -1).swapaxes(1, 2).reshape(p.shape))
 
 
 def nearest(x, sizes):

@@ -121,6 +121,19 @@ def rms_norm(x, dims, eps=None):
     return x.tape.make(y, [(x, lambda g: scale * (g - y * mean(g * y)))])
 
 
+def local_response_norm(x, size, alpha, beta, k):
+    cast, channels = x.tape.dtype.type, x.shape[1]
+
+    def window_sum(v, before):
+        padded = np.pad(v, [(0, 0), (before, size - 1 - before)] + [(0, 0)] * (v.ndim - 2))
+        return sum(padded[:, i:i + channels] for i in range(size))
+    share = cast(alpha / size)
+    base = window_sum(x.value * x.value, size // 2) * share + cast(k)
+    scale = base ** cast(-beta)
+    slope = lambda g: window_sum(g * x.value * scale / base, size - 1 - size // 2) * (cast(-2 * beta) * share)
+    return x.tape.make(x.value * scale, [(x, lambda g: g * scale + x.value * slope(g))])
+
+
 def group_norm(x, groups, eps=1e-5):
     return reshape(standardized(reshape(x, (x.shape[0], groups, -1)), (2,), eps), x.shape)
 

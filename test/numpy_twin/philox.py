@@ -69,6 +69,17 @@ def randn(tape, shape):
     return tape.make(normal(count, key_of(tape, "normal"), tape.seed, tape.step, tape.micro).reshape(shape))
 
 
+def alpha_dropout(x, p, base):
+    """Dropped elements become selu's least value; mean and variance stay."""
+    tape, least = x.tape, 1.7580993408473766
+    if not tape.training or p == 0:
+        return tape.make(x.value, [(x, lambda g: g)])
+    a = 1 / np.sqrt((least * least * p + 1) * (1 - p))
+    count, cast = int(np.prod(x.shape, dtype=np.int64)), tape.dtype.type
+    kept = (uniform(count, key_of(tape, base), tape.seed, tape.step, tape.micro) >= p).reshape(x.shape)
+    return tape.make(np.where(kept, x.value, cast(-least)) * cast(a) + cast(least * a * p), [(x, lambda g: np.where(kept, g * cast(a), cast(0)))])
+
+
 def dropout(x, p, base, channelwise=False):
     """Keeps an element with probability 1 - p and scales it by 1 / (1 - p); channelwise: whole [n, c] planes."""
     tape = x.tape

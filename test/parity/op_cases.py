@@ -372,6 +372,8 @@ RESIZED = [
     ("F::adaptive_avg_pool2d(im, 1)", "F.adaptive_avg_pool2d(im, 1)"), ("F::adaptive_avg_pool3d($V, {2, 3, 1})", "F.adaptive_avg_pool3d($V, (2, 3, 1))"),
     ("F::adaptive_max_pool1d(x, 4)", "F.adaptive_max_pool1d(x, 4)"), ("F::adaptive_max_pool2d($T, {3, 5})", "F.adaptive_max_pool2d($T, (3, 5))"),
     ("F::adaptive_max_pool3d($V, {2, 3, 1})", "F.adaptive_max_pool3d($V, (2, 3, 1))"),
+    ("F::local_response_norm(im, 3, 0.5, 0.6, 2)", "F.local_response_norm(im, 3, 0.5, 0.6, 2)"), ("F::local_response_norm(im, 2)", "F.local_response_norm(im, 2)"),
+    ("F::channel_shuffle(im, 2)", "im.view(2, 2, 2, 7, 8).transpose(1, 2).reshape(2, 4, 7, 8)"),
     ("F::pixel_shuffle(im, 2)", "F.pixel_shuffle(im, 2)"), ("F::pixel_unshuffle(im.narrow(2, 0, 6), 2)", "F.pixel_unshuffle(im[:, :, :6], 2)"),
 ]
 

@@ -58,6 +58,12 @@ SCHEDULES = [
      ".div_factor = 10, .final_div_factor = 50, .three_phase = true}});",
      "s = S.OneCycleLR(o, 0.3, epochs=9, steps_per_epoch=5, pct_start=0.4, anneal_strategy='linear', div_factor=10, "
      "final_div_factor=50, three_phase=True)", False),
+    (MOMENTUM, "S::CyclicLR s{i}(o{i}, 0.01, 0.3, {{.step_size_up = 5, .step_size_down = 8}});",
+     "s = S.CyclicLR(o, 0.01, 0.3, step_size_up=5, step_size_down=8)", False),
+    (MOMENTUM, 'S::CyclicLR s{i}(o{i}, 0.01, 0.3, {{.step_size_up = 4, .mode = "triangular2", .base_momentum = 0.7, .max_momentum = 0.95}});',
+     "s = S.CyclicLR(o, 0.01, 0.3, step_size_up=4, mode='triangular2', base_momentum=0.7, max_momentum=0.95)", False),
+    (SGD, 'S::CyclicLR s{i}(o{i}, 0.01, 0.3, {{.step_size_up = 6, .mode = "exp_range", .gamma = 0.9, .cycle_momentum = false}});',
+     "s = S.CyclicLR(o, 0.01, 0.3, step_size_up=6, mode='exp_range', gamma=0.9, cycle_momentum=False)", False),
     (SGD, "S::LambdaLR s{i}(o{i}, [](dl::Scalar t) {{ return dl::pow(0.95, t) / (1 + t); }});",
      "s = S.LambdaLR(o, lambda t: 0.95 ** t / (1 + t))", False),
     (SGD, "S::LambdaLR s{i}(o{i}, [](auto t) {{ return dl::where(t < 4, (t + 1) / 4, dl::minimum(1.0, 2 / dl::sqrt(t))); }});",

@@ -121,6 +121,48 @@ def added_at(b):
                      lambda env: H.scatter_add(env[x.name], dim, all_rows(env), E.mul(expand(env), fill)), x, y)
 
 
+def put(b):
+    """Parts that are assigned: by themselves, or changed while views of them are there."""
+    x, dim = indexed_dim(b)
+    if x is None:
+        return None
+    count, kind = x.dims[dim].count, b.number(0, 5)
+    start, step = b.number(0, count - 1), b.number(1, 3)
+    end = b.number(start + 1, count)
+    chosen = b.rng.permutation(count)[:b.number(1, count)].tolist()
+    places = slice(start, end, step) if kind < 3 else chosen
+    key, written = S.along(dim, places), signed(b, dim, x.rank)
+    dims = [Dim(len(range(count)[places]) if kind < 3 else len(chosen)) if i == dim else d for i, d in enumerate(x.dims)]
+    y = b.parameter([Dim(d.count) if i == dim else Dim(1) for i, d in enumerate(dims)], 0.8)
+    spread = f"{y.name}.expand({{{', '.join(d.text() for d in dims)}}})"
+    source = lambda env: S.expand(env[y.name], [d.extent(env["B"]) for d in dims])
+    index = "dl::tensor({" + ", ".join(map(str, chosen)) + "})"
+    before = "".join("dl::Slice(), " for _ in range(dim))
+    if kind == 0:
+        return b.propose(f"{x.name}.slice_scatter({spread}, {written}, {start}, {end}, {step})", lambda env: H.put(env[x.name], key, source(env)), x, y)
+    if kind == 1:  # the view follows
+        text = f"auto t = {x.name}.clone(); auto v = t.slice({written}, {start}, {end}, {step}); t.tanh_(); v += {spread}; t[{before}{start}].mul_(0.5); return v.mean() * 0.5 + t;"
+
+        def run(env):
+            t = E.tanh(env[x.name])
+            t = H.put(t, key, E.add(S.index(t, key), source(env)))
+            first = S.along(dim, start)
+            t = H.put(t, first, E.mul(S.index(t, first), 0.5))
+            return E.add(E.mul(S.mean(S.index(t, key)), 0.5), t)
+        return b.propose(f"[&] {{ {text} }}()", run, x, y)
+    if kind == 2:  # all parts, one after the other
+        text = f"auto t = dl::zeros_like({x.name}); for (dl::i64 i = 0; i < {count}; ++i) t[{before}i] = {x.name}.select({written}, {count - 1} - i); return t;"
+        return b.propose(f"[&] {{ {text} }}()", lambda env: H.moved(env[x.name], lambda p: np.flip(p, dim)), x)
+    if kind == 3:
+        return b.propose(f"{x.name}.index_copy({written}, {index}, {spread})", lambda env: H.put(env[x.name], key, source(env)), x, y)
+    if kind == 4:
+        return b.propose(f"{x.name}.index_put({{{before}{index}}}, {spread}, true)",
+                         lambda env: H.put(env[x.name], key, E.add(S.index(env[x.name], key), source(env))), x, y)
+    value = b.number(-4, 4) / 4
+    return b.propose(f"{x.name}.index_fill({written}, {index}, {value})",
+                     lambda env: H.put(env[x.name], key, E.add(E.mul(S.index(env[x.name], key), 0.0), value)), x)
+
+
 def ordered(b):
     x = b.pick(lambda v: v.rank and not any(d.batch and i == v.rank for i, d in enumerate(v.dims)))
     if x is None:
@@ -306,6 +348,9 @@ def cut_up(b):
     x = images(b, 2)
     if x is None:
         return None
+    groups = b.number(1, 4)
+    if x.dims[1].count % groups == 0 and b.coin(0.3):
+        return b.propose(f"F::channel_shuffle({x.name}, {groups})", lambda env: H.channel_shuffle(env[x.name], groups), x)
     if x.dims[1].count % 4 == 0 and b.coin():
         return b.propose(f"F::pixel_shuffle({x.name}, 2)", lambda env: H.pixel_shuffle(env[x.name], 2), x)
     size = [x.dims[2].count, x.dims[3].count]
@@ -323,5 +368,5 @@ def cut_up(b):
                      lambda env: E.mul(H.fold(twin(env), size, kernel, stride, padding, dilation), 0.3), x)
 
 
-OPS = [(gathered, 2), (selected, 2), (pairs_of_indices, 1.5), (embedding, 2), (added_at, 2), (ordered, 3), (rearranged, 3), (padded, 3),
+OPS = [(gathered, 2), (selected, 2), (pairs_of_indices, 1.5), (embedding, 2), (added_at, 2), (put, 1.5), (ordered, 3), (rearranged, 3), (padded, 3),
        (resized, 3), (adaptive, 2), (transposed_convolution, 3), (sequences, 3), (cut_up, 2)]

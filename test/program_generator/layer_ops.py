@@ -87,6 +87,16 @@ def last_norm(b):
     return b.propose(f"{name}({x.name})", run, x)
 
 
+def local_norm(b):
+    x = b.pick(lambda v: 3 <= v.rank <= 5 and v.dims[0].batch and not any(d.batch for d in v.dims[1:]))
+    if x is None:
+        return None
+    size, alpha, beta, k = b.number(1, 4), b.number(1, 8) / 8, b.number(2, 6) / 8, b.number(4, 12) / 8
+    name = b.fresh("norm")
+    b.member(f"nn::LocalResponseNorm {name}{{{size}, {alpha}, {beta}, {k}}};")
+    return b.propose(f"{name}({x.name})", lambda env: Y.local_response_norm(env[x.name], size, alpha, beta, k), x)
+
+
 def channel_norm(b):
     """GroupNorm, InstanceNorm and BatchNorm, which has the statistics of the batch."""
     x = b.pick(lambda v: 3 <= v.rank <= 5 and v.dims[0].batch and not any(d.batch for d in v.dims[1:]))
@@ -318,5 +328,5 @@ def pair_loss(b, x, y):
     return b.propose(text + end, lambda env: finish(twin(env[x.name], second(env), reduction, **numbers)), x, y)
 
 
-OPS = [(activation, 4), (gated, 1), (slopes, 1), (divided, 1.5), (last_norm, 3), (channel_norm, 3), (lengths, 2), (mixed, 1), (spaced, 1), (some_or_all, 1),
+OPS = [(activation, 4), (gated, 1), (slopes, 1), (divided, 1.5), (last_norm, 3), (channel_norm, 3), (local_norm, 1), (lengths, 2), (mixed, 1), (spaced, 1), (some_or_all, 1),
        (masks, 1), (counted, 1), (attended, 2), (volumes, 3), (pools_of_images, 2), (convolution_of_volumes, 2)]

@@ -260,5 +260,14 @@ def dropout(b):
     return b.propose(f"F::{word}({x.name}, {p})", lambda env: R.dropout(env[x.name], p, "dropout", planes), x)
 
 
+def alpha_dropout(b):
+    x, p = b.pick(min_rank=1), b.number(1, 7) / 10
+    if x is None:
+        return None
+    name = b.fresh("drop")
+    b.member(f"nn::AlphaDropout {name}{{{p}}};")
+    return b.propose(f"{name}({x.name})", lambda env: R.alpha_dropout(env[x.name], p, name), x)
+
+
 OPS = [(matmul, 4), (gram, 1), (stacks, 1), (einsum, 3), (linear, 4), (block, 1), (conv2d, 6), (max_pool2d, 4), (avg_pool2d, 3), (layers, 1), (softmax, 2),
-       (dropout, 3)]
+       (dropout, 3), (alpha_dropout, 0.5)]

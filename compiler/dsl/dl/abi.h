@@ -146,8 +146,8 @@ void dl_initial_scaled(int state, double scale, double shift) noexcept;
 void dl_become(int tensor, int value) noexcept;
 int dl_clone(int tensor) noexcept;
 int dl_contiguous(int tensor) noexcept; // itself, or a clone
-void dl_check_assigned(int tensor) noexcept;
-void dl_mark_copy(int tensor) noexcept; // a part of another, and no view
+// A part by indices that are tensors; what is assigned may be none.
+void dl_copied_part(int tensor, int is_assigned) noexcept;
 
 // Modules: `path` is known after a walk from the outermost module.
 enum dl_member_kind { DL_MEMBER_MODULE, DL_MEMBER_PARAMETER, DL_MEMBER_BUFFER };

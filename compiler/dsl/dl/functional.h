@@ -169,6 +169,21 @@ DL_DROPOUT(dropout2d, true)
 DL_DROPOUT(dropout3d, true)
 #undef DL_DROPOUT
 
+/// What is dropped becomes the least value of selu, and all is scaled, so that
+/// mean 0 and variance 1 stay (Klambauer and others, 2017).
+inline Tensor alpha_dropout(Tensor x, double p = 0.5,
+                            bool training = dl_is_training()) {
+  detail::Called called("alpha_dropout");
+  if (!(p >= 0 && p < 1))
+    detail::fail("alpha_dropout: p = {} is not between 0 and below 1", p);
+  if (!training || p == 0)
+    return detail::held(x);
+  constexpr double least = 1.7580993408473766; // minus scale times alpha
+  double a = 1 / __builtin_sqrt((least * least * p + 1) * (1 - p));
+  Tensor kept = rand_like(x) >= p;
+  return dl::where(kept, x, -least) * a + least * a * p;
+}
+
 } // namespace functional
 } // namespace dl::nn
 

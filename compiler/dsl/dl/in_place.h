@@ -92,7 +92,7 @@ inline Tensor Tensor::normal_(double mean, double std) const {
 
 inline void Tensor::operator=(const Operand &value) && {
   detail::Called called("assignment");
-  dl_check_assigned(id);
+  dl_copied_part(id, true);
   detail::in_place("assignment", *this,
                    detail::filling("assignment", *this, value));
 }
@@ -102,7 +102,7 @@ inline void Tensor::operator=(const Operand &value) && {
     return *this;                                                              \
   }                                                                            \
   inline void Tensor::operator sign(const Operand &other) && {                 \
-    dl_check_assigned(id);                                                     \
+    dl_copied_part(id, true);                                                  \
     op##_(other);                                                              \
   }
 DL_METHOD(+=, add)

@@ -186,7 +186,7 @@ inline Tensor Tensor::index(list<Index> indices) const {
   if (chosen.count == 0)
     return x;
   Tensor copy = detail::chosen_by(x, chosen);
-  dl_mark_copy(copy.id);
+  dl_copied_part(copy.id, false);
   return copy;
 }
 

@@ -118,6 +118,14 @@ DL_DROPOUT(Dropout1d, dropout1d);
 DL_DROPOUT(Dropout2d, dropout2d);
 DL_DROPOUT(Dropout3d, dropout3d);
 #undef DL_DROPOUT
+class AlphaDropout : public Module {
+public:
+  double p;
+  explicit AlphaDropout(double p = 0.5) : p(p) {}
+  Tensor forward(Tensor x) {
+    return functional::alpha_dropout(x, p, dl_is_training());
+  }
+};
 
 class ReLU : public Module {
 public:

@@ -175,6 +175,23 @@ public:
 };
 } // namespace detail
 
+struct LocalResponseNormOptions {
+  double alpha = 1e-4, beta = 0.75, k = 1;
+};
+class LocalResponseNorm : public Module {
+public:
+  i64 size;
+  LocalResponseNormOptions options;
+  explicit LocalResponseNorm(i64 size, LocalResponseNormOptions options = {})
+      : size(size), options(options) {}
+  LocalResponseNorm(i64 size, double alpha, double beta = 0.75, double k = 1)
+      : LocalResponseNorm(size, {alpha, beta, k}) {}
+  Tensor forward(Tensor x) {
+    return functional::local_response_norm(x, size, options.alpha, options.beta,
+                                           options.k);
+  }
+};
+
 /// Of [N, C] or [N, C, L].
 class BatchNorm1d : public detail::BatchNorm<2, 3> {
 public:

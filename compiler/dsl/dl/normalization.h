@@ -160,6 +160,29 @@ inline Tensor normalize(Tensor x, const NormalizeOptions &o = {}) {
 inline Tensor normalize(Tensor x, double p, i64 dim = 1, double eps = 1e-12) {
   return normalize(x, NormalizeOptions{p, dim, eps});
 }
+/// x / (k + alpha mean of x^2)^beta, the mean over `size` channels around each,
+/// zeros beyond the first and the last.
+inline Tensor local_response_norm(Tensor x, i64 size, double alpha = 1e-4,
+                                  double beta = 0.75, double k = 1) {
+  detail::Called called("local_response_norm");
+  Shape from = x.sizes(), low, high, between;
+  if (from.rank < 3 || size < 1)
+    detail::fail("local_response_norm: {} with size = {}: [N, C, ...] and at "
+                 "least 1 are wanted",
+                 from, size);
+  for (int i = 0; i < from.rank; ++i) {
+    low.push_back(i == 1 ? size / 2 : 0);
+    high.push_back(i == 1 ? (size - 1) / 2 : 0);
+    between.push_back(0);
+  }
+  Tensor squares = detail::emit(
+      "pad", x.square(),
+      {{"low", low}, {"high", high}, {"interior", between}, {"value", 0.0}});
+  Tensor sum = squares.narrow(1, 0, from[1]);
+  for (i64 i = 1; i < size; ++i)
+    sum = sum + squares.narrow(1, i, from[1]);
+  return x / (sum * (alpha / static_cast<double>(size)) + k).pow(beta);
+}
 /// x1 x2 / (max(|x1|, eps) max(|x2|, eps)) along a dim.
 inline Tensor cosine_similarity(Tensor x1, Tensor x2, i64 dim = 1,
                                 double eps = 1e-8) {

@@ -148,6 +148,64 @@ public:
   bool multiplies() const override { return false; }
 };
 
+/// mode: "triangular", "triangular2" (half as high in each cycle) or
+/// "exp_range" (gamma^t as high). step_size_down = 0: as step_size_up.
+struct CyclicOptions {
+  i64 step_size_up = 2000, step_size_down = 0;
+  const char *mode = "triangular";
+  double gamma = 1;
+  bool cycle_momentum = true;
+  double base_momentum = 0.8, max_momentum = 0.9;
+};
+/// Up from base_lr to max_lr and down again, over and over, the momentum the
+/// other way round (Smith, 2017).
+class CyclicLR : public LRScheduler {
+  Scalar base_lr, max_lr;
+  CyclicOptions options;
+
+  Scalar height(Scalar t) const {
+    double up = static_cast<double>(options.step_size_up);
+    double total = up + static_cast<double>(options.step_size_down);
+    Scalar cycle = floor(1 + t / total), part = 1 + t / total - cycle;
+    double top = up / total;
+    Scalar risen = where(part <= top, part / top, (part - 1) / (top - 1));
+    if (detail::equal(options.mode, "triangular2"))
+      return risen * pow(0.5, cycle - 1);
+    if (detail::equal(options.mode, "exp_range"))
+      return risen * pow(options.gamma, t);
+    return risen;
+  }
+
+public:
+  CyclicLR(OptimizerBase &optimizer, Scalar base_lr, Scalar max_lr,
+           const CyclicOptions &given = {})
+      : LRScheduler("CyclicLR", optimizer), base_lr(base_lr), max_lr(max_lr),
+        options(given) {
+    if (options.step_size_down == 0)
+      options.step_size_down = options.step_size_up;
+    if (options.step_size_up < 1 || options.step_size_down < 1)
+      detail::fail("CyclicLR: step_size_up = {} and step_size_down = {}; at "
+                   "least 1 is wanted",
+                   options.step_size_up, options.step_size_down);
+    if (!detail::equal(options.mode, "triangular") &&
+        !detail::equal(options.mode, "triangular2") &&
+        !detail::equal(options.mode, "exp_range"))
+      detail::fail("CyclicLR: mode = \"{}\" is unknown; \"triangular\", "
+                   "\"triangular2\" and \"exp_range\" are",
+                   options.mode);
+  }
+  Scalar rate(Scalar, Scalar t) const override {
+    return base_lr + (max_lr - base_lr) * height(t);
+  }
+  Scalar momentum(Scalar base, Scalar t) const override {
+    return options.cycle_momentum
+               ? options.max_momentum -
+                     (options.max_momentum - options.base_momentum) * height(t)
+               : base;
+  }
+  bool multiplies() const override { return false; }
+};
+
 /// Schedulers in a list, in braces.
 class Schedulers {
   static constexpr int kMost = 8;

@@ -215,6 +215,7 @@ DL_SIZED(AdaptiveMaxPool2d, adaptive_max_pool2d, Pair, output_size);
 DL_SIZED(AdaptiveMaxPool3d, adaptive_max_pool3d, Triple, output_size);
 DL_SIZED(PixelShuffle, pixel_shuffle, i64, upscale_factor);
 DL_SIZED(PixelUnshuffle, pixel_unshuffle, i64, downscale_factor);
+DL_SIZED(ChannelShuffle, channel_shuffle, i64, groups);
 #undef DL_SIZED
 
 } // namespace dl::nn

@@ -174,6 +174,20 @@ inline Tensor fold(Tensor input, Pair output_size, Pair kernel_size,
               {.dilation = dilation, .padding = padding, .stride = stride});
 }
 
+/// Channels 0, 1, 2, ... of each of the groups become neighbours.
+inline Tensor channel_shuffle(Tensor x, i64 groups) {
+  detail::Called called("channel_shuffle");
+  Shape from = x.sizes();
+  if (from.rank < 3 || groups < 1 || from[1] % groups)
+    detail::fail(
+        "channel_shuffle: {} in {} groups: [N, C, ...] with a multiple "
+        "of them as channels is wanted",
+        from, groups);
+  i64 rest = from.numel() / (from[0] * from[1]);
+  return x.reshape({from[0], groups, from[1] / groups, rest})
+      .transpose(1, 2)
+      .reshape(from);
+}
 /// [..., C * r * r, H, W] becomes [..., C, H * r, W * r].
 inline Tensor pixel_shuffle(Tensor x, i64 upscale_factor) {
   detail::Called called("pixel_shuffle");
