@@ -2,7 +2,7 @@
 // value from here on, and so do the tensors that it is a view of:
 //
 //   auto row = x[0];   // slice, reshape
-//   row.fill_(1);      // row = full; x = select(where the row is, full, x)
+//   row.fill_(1);      // x = cat(full, the rest of x); row = x[0]
 //
 // Views that were made before are made again from the new value where they are
 // next used, as PyTorch's functionalization does.

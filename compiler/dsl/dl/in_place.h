@@ -8,7 +8,7 @@
 //
 // A parameter's part is set outside of steps, too: it begins so.
 //
-//   lstm.bias_hh_l0.data().narrow(0, hidden, hidden).fill_(1);
+//   cell.bias_hh.data().narrow(0, hidden, hidden).fill_(1);
 #include "math.h"
 #include "scatter.h"
 
