@@ -112,7 +112,7 @@ void dl_unsupported(const char *pattern, const dl_text *arguments,
 int dl_initial(int kind, double a, double b, const dl_int *dims, int rank,
                int dtype) noexcept {
   Guard::InOurCode guard;
-  return evaluation->graph.makeInitial({kind, a, b}, list(dims, rank), dtype);
+  return evaluation->graph.makeInitial({{kind, a, b}}, list(dims, rank), dtype);
 }
 
 int dl_parameter(int tensor) noexcept {
@@ -133,17 +133,12 @@ void dl_assign(int state, int tensor) noexcept {
 void dl_parameter_initial(int parameter, int kind, double a, double b,
                           double low, double high) noexcept {
   Guard::InOurCode guard;
-  evaluation->graph.setInitial(parameter, {kind, a, b, low, high});
+  evaluation->graph.setInitial(parameter, {{kind, a, b, low, high}});
 }
 
 void dl_initial_as(int state, int other) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.setInitialAs(state, other);
-}
-
-void dl_initial_scaled(int state, double scale, double shift) noexcept {
-  Guard::InOurCode guard;
-  evaluation->graph.scaleInitial(state, scale, shift);
 }
 
 void dl_become(int tensor, int value) noexcept {
@@ -537,7 +532,6 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_assign),
       DL_SYMBOL(dl_parameter_initial),
       DL_SYMBOL(dl_initial_as),
-      DL_SYMBOL(dl_initial_scaled),
       DL_SYMBOL(dl_become),
       DL_SYMBOL(dl_clone),
       DL_SYMBOL(dl_contiguous),

@@ -69,13 +69,14 @@ Value Graph::gradientPath(int parameter, Value value) {
 
 /// Outside of steps there are constants, and what follows from them.
 Value Graph::valueOutside(const Handle &handle, StringRef what) {
-  if (handle.parameter >= 0 || handle.partOf >= 0 || handle.copied)
+  if (handle.parameter >= 0 || handle.partOf >= 0 || handle.copied ||
+      handle.scaled)
     reporter.fail(what.str() + ": a parameter and a dl::Buffer have no value "
                                "outside of a step. There w.data() and its "
-                               "parts take fill_ and copy_ of what is computed "
-                               "without them, and all of a parameter numbers "
-                               "in mul_ and add_; other things are done inside "
-                               "of p.train() or p.eval()");
+                               "parts take nn::init, fill_, copy_ of what is "
+                               "computed without them, and numbers in mul_ and "
+                               "add_; other things are done inside of "
+                               "p.train() or p.eval()");
   if (handle.initial && handle.initial->kind == DL_PROGRESSION)
     return progression(*handle.initial, handle.type);
   if (handle.initial && handle.initial->kind == DL_CONSTANT)
@@ -131,7 +132,7 @@ Value Graph::valueOf(int number, StringRef what) {
                                  "dl::Parameter of them");
     return made ? made : made = constant(handle.initial->a, handle.type);
   }
-  if (handle.partOf >= 0 || handle.copied)
+  if (handle.partOf >= 0 || handle.copied || handle.scaled)
     reporter.fail(what.str() + ": this part or copy of a parameter was made "
                                "outside of the step; make it inside");
   if (handle.trace < 0)
@@ -336,7 +337,9 @@ bool Graph::emitOutsideOfSteps(StringRef op, ArrayRef<dl_operand> operands,
   if (tensor.kind != DL_PROMOTED || (op == "div" && !tensorFirst))
     return false;
   const Handle from = get(tensor.tensor, op);
-  if (!from.initial || !isa<FloatType>(from.type.getElementType()))
+  int part = from.copied ? -1 : std::max(from.partOf, from.parameter);
+  if (!(from.initial || from.scaled || part >= 0) ||
+      !isa<FloatType>(from.type.getElementType()))
     return false;
   double scale = negate ? -1 : 1, shift = 0;
   if (!negate) {
@@ -357,12 +360,22 @@ bool Graph::emitOutsideOfSteps(StringRef op, ArrayRef<dl_operand> operands,
       shift = tensorFirst ? -number : number;
     }
   }
-  Initial initial = *from.initial;
-  if (!dl::frontend::scaleInitial(initial, scale, shift))
-    return false;
   Handle handle;
   handle.type = from.type;
-  handle.initial = initial;
+  if (part >= 0) {
+    handle.scaled = {part, from.strided(),
+                     parameters[static_cast<size_t>(part)].changes, scale,
+                     shift};
+  } else if (from.scaled) {
+    handle.scaled = from.scaled;
+    handle.scaled->scale *= scale;
+    handle.scaled->shift = handle.scaled->shift * scale + shift;
+  } else {
+    Initial initial = *from.initial;
+    if (!dl::frontend::scale(initial, scale, shift))
+      return false;
+    handle.initial = initial;
+  }
   handles.push_back(handle);
   result = static_cast<int>(handles.size()) - 1;
   return true;

@@ -153,7 +153,7 @@ std::string Graph::stateName(const StateKey &key) const {
   return key.slot.empty() ? parameter : "optim." + parameter + "." + key.slot;
 }
 
-static StringRef kindOf(const Initial &initial) {
+static StringRef kindOf(const Distribution &initial) {
   switch (initial.kind) {
   case DL_UNIFORM:
     return "uniform";
@@ -174,42 +174,81 @@ static StringRef kindOf(const Initial &initial) {
   }
 }
 
-void Graph::writeState(const StateKey &key, StringRef role, StringRef kind,
+static SmallVector<NamedAttribute> entriesOf(Builder &builder,
+                                             const Distribution &begins,
+                                             const std::string &drawnAs) {
+  StringRef kind = kindOf(begins);
+  bool isRandom = kind != "zero" && kind != "constant" && kind != "dirac";
+  uint64_t key = isRandom ? hashText("init:" + drawnAs) : 0;
+  auto number = [&](StringRef name, double value) {
+    return builder.getNamedAttr(name, builder.getF64FloatAttr(value));
+  };
+  SmallVector<NamedAttribute> entries = {
+      builder.getNamedAttr("kind", builder.getStringAttr(kind)),
+      number("a", begins.a), number("b", begins.b),
+      builder.getNamedAttr(
+          "key", builder.getI64IntegerAttr(static_cast<int64_t>(key)))};
+  if (kind == "truncated" || kind == "padded") {
+    entries.push_back(number("low", begins.low));
+    entries.push_back(number("high", begins.high));
+  }
+  return entries;
+}
+
+/// Of a graph.state. `drawnAs` names the random numbers of the whole, or of a
+/// part of their own.
+static DictionaryAttr
+initOf(Builder &builder, const Initial &initial,
+       llvm::function_ref<std::string(const InitialPart *)> drawnAs) {
+  auto list = [&](StringRef name, ArrayRef<int64_t> values) {
+    return builder.getNamedAttr(name, builder.getDenseI64ArrayAttr(values));
+  };
+  SmallVector<NamedAttribute> entries =
+      entriesOf(builder, initial, drawnAs(nullptr));
+  if (initial.known && !initial.known->empty()) {
+    InitialRuns runs = runsOf(*initial.known);
+    entries.push_back(list("runs", runs.runs));
+    entries.push_back(builder.getNamedAttr(
+        "values", builder.getDenseF64ArrayAttr(runs.values)));
+  }
+  SmallVector<Attribute> parts;
+  for (const InitialPart &part : initial.parts) {
+    auto begins = builder.getDictionaryAttr(
+        entriesOf(builder, part.begins, drawnAs(part.whole ? nullptr : &part)));
+    SmallVector<NamedAttribute> entry = {
+        builder.getNamedAttr("offset",
+                             builder.getI64IntegerAttr(part.view.offset)),
+        list("shape", part.view.shape), list("strides", part.view.strides),
+        builder.getNamedAttr("begins", begins)};
+    if (part.whole)
+      entry.push_back(builder.getNamedAttr("whole", builder.getUnitAttr()));
+    parts.push_back(builder.getDictionaryAttr(entry));
+  }
+  if (!parts.empty())
+    entries.push_back(
+        builder.getNamedAttr("parts", builder.getArrayAttr(parts)));
+  return builder.getDictionaryAttr(entries);
+}
+
+void Graph::writeState(const StateKey &key, StringRef role,
                        const Initial &initial, ArrayRef<std::string> aliases) {
   const Parameter &parameter = parameters[static_cast<size_t>(key.parameter)];
   auto own = slots.find(key);
   RankedTensorType type =
       own == slots.end() ? parameter.type : own->second.type;
-  bool isRandom = kind != "zero" && kind != "constant" && kind != "dirac";
-  StateKey drawn = key;
-  if (parameter.beginsAs >= 0 &&
-      !names[static_cast<size_t>(parameter.beginsAs)].empty())
-    drawn.parameter = parameter.beginsAs;
-  uint64_t randomKey = isRandom ? hashText("init:" + stateName(drawn)) : 0;
-  SmallVector<NamedAttribute> distribution = {
-      builder.getNamedAttr("kind", builder.getStringAttr(kind)),
-      builder.getNamedAttr("a", builder.getF64FloatAttr(initial.a)),
-      builder.getNamedAttr("b", builder.getF64FloatAttr(initial.b)),
-      builder.getNamedAttr(
-          "key", builder.getI64IntegerAttr(static_cast<int64_t>(randomKey)))};
-  if (kind == "truncated" || kind == "padded") {
-    distribution.push_back(
-        builder.getNamedAttr("low", builder.getF64FloatAttr(initial.low)));
-    distribution.push_back(
-        builder.getNamedAttr("high", builder.getF64FloatAttr(initial.high)));
-  }
-  if (initial.known) {
-    InitialRuns runs = runsOf(*initial.known);
-    distribution.push_back(
-        builder.getNamedAttr("runs", builder.getDenseI64ArrayAttr(runs.runs)));
-    distribution.push_back(builder.getNamedAttr(
-        "values", builder.getDenseF64ArrayAttr(runs.values)));
-  }
+  auto drawnAs = [&](const InitialPart *part) {
+    StateKey drawn = key;
+    if (int by = part ? part->drawnBy : parameter.beginsAs;
+        by >= 0 && !names[static_cast<size_t>(by)].empty())
+      drawn.parameter = by;
+    return stateName(drawn) +
+           (part ? "#" + std::to_string(part->ordinal) : std::string());
+  };
   SmallVector<NamedAttribute> attributes = {
       builder.getNamedAttr("sym_name", builder.getStringAttr(stateName(key))),
       builder.getNamedAttr("type", TypeAttr::get(type)),
       builder.getNamedAttr("role", builder.getStringAttr(role)),
-      builder.getNamedAttr("init", builder.getDictionaryAttr(distribution))};
+      builder.getNamedAttr("init", initOf(builder, initial, drawnAs))};
   if (!key.slot.empty())
     attributes.push_back(builder.getNamedAttr(
         "of", builder.getStringAttr(stateName({key.parameter, ""}))));
@@ -235,9 +274,8 @@ void Graph::writeStates() {
 
   for (int number : order) {
     const Initial &initial = parameters[static_cast<size_t>(number)].initial;
-    StringRef kind = kindOf(initial);
     bool isBuffer = parameters[static_cast<size_t>(number)].isBuffer;
-    writeState({number, ""}, isBuffer ? "buffer" : "parameter", kind, initial,
+    writeState({number, ""}, isBuffer ? "buffer" : "parameter", initial,
                ArrayRef(names[static_cast<size_t>(number)]).drop_front());
   }
   std::map<int, std::set<std::string>> used;
@@ -249,8 +287,7 @@ void Graph::writeStates() {
     for (const std::string &slot : used[number]) {
       auto own = slots.find({number, slot});
       double initial = own == slots.end() ? 0 : own->second.initial;
-      writeState({number, slot}, "slot", initial == 0 ? "zero" : "constant",
-                 {DL_CONSTANT, initial, 0}, {});
+      writeState({number, slot}, "slot", {{DL_CONSTANT, initial, 0}}, {});
     }
 }
 

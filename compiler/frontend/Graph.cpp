@@ -153,7 +153,7 @@ int Graph::makeParameter(int handle, bool isBuffer) {
   made.type = from.type;
   made.parameter = static_cast<int>(parameters.size());
   parameters.push_back({from.type,
-                        isComputed ? Initial{DL_CONSTANT, 0, 0} : *initial,
+                        isComputed ? Initial{{DL_CONSTANT, 0, 0}} : *initial,
                         reporter.stack.userFrames(),
                         /*requiresGrad=*/!isBuffer, isBuffer,
                         from.copied ? from.copied->beginsAs : -1});
@@ -189,15 +189,24 @@ void Graph::assign(int handle, int value) {
 }
 
 void Graph::setInitial(int handle, Initial initial) {
-  const Handle &target = get(handle, "nn::init");
-  if (target.parameter < 0)
-    reporter.fail("nn::init: this tensor is no parameter");
+  get(handle, "nn::init");
+  Handle &target = handles[static_cast<size_t>(handle)];
   if (trace)
     reporter.fail(
         "nn::init: parameters cannot be initialised inside of a step");
+  if (target.partOf >= 0 && !target.copied)
+    return setInitialPart(target, initial);
+  if (target.initial) {
+    target.initial = initial;
+    ++target.version;
+    return;
+  }
+  if (target.parameter < 0)
+    reporter.fail("nn::init: this tensor is no parameter and no part of one");
   Parameter &parameter = parameters[static_cast<size_t>(target.parameter)];
   parameter.initial = initial;
   parameter.beginsAs = -1;
+  ++parameter.changes;
 }
 
 void Graph::setInitialAs(int handle, int other) {
@@ -215,10 +224,12 @@ void Graph::setInitialAs(int handle, int other) {
     Parameter &copy = parameters[static_cast<size_t>(target.parameter)];
     copy.initial = from.copied->initial;
     copy.beginsAs = from.copied->beginsAs;
+    ++copy.changes;
     return;
   }
   Parameter &parameter = parameters[static_cast<size_t>(target.parameter)];
   const Parameter &source = parameters[static_cast<size_t>(from.parameter)];
   parameter.initial = source.initial;
   parameter.beginsAs = source.beginsAs < 0 ? from.parameter : source.beginsAs;
+  ++parameter.changes;
 }

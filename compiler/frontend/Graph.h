@@ -45,7 +45,6 @@ public:
   void assign(int handle, int value);
   void setInitial(int handle, Initial initial);
   void setInitialAs(int handle, int other);
-  void scaleInitial(int handle, double scale, double shift);
 
   // InPlace.cpp
   /// The handle stands for the value from here on, and what it is a view of
@@ -165,6 +164,11 @@ private:
   const dl::graph::HostTensor &evaluate(mlir::Value value);
   double initialElement(const dl::graph::HostTensor &tensor, size_t i);
   void setInitialValues(const Handle &to, int value);
+  void setInitialPart(const Handle &to, const Distribution &begins);
+  void scaleInitialValues(const Handle &to, const ScaledPart &by);
+  void scaleInitial(Initial &initial, double scale, double shift);
+  void scaleDistribution(Distribution &begins, double scale, double shift);
+  void scaleInitialPart(Initial &initial, const ScaledPart &by);
 
   int addSetting(const std::string &name, double value);
   int64_t randomKey(llvm::StringRef op);
@@ -216,8 +220,7 @@ private:
   std::optional<std::pair<size_t, std::string>> findEqualNames() const;
   void writeStates();
   void writeState(const StateKey &key, llvm::StringRef role,
-                  llvm::StringRef kind, const Initial &initial,
-                  llvm::ArrayRef<std::string> aliases);
+                  const Initial &initial, llvm::ArrayRef<std::string> aliases);
   void annotateFunction(Trace &one);
   std::string stateName(const StateKey &key) const;
 

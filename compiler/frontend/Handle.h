@@ -13,12 +13,24 @@ namespace dl::frontend {
 /// By the number of the element.
 using KnownValues = std::map<int64_t, double>;
 
-/// What a parameter starts from: a distribution, but for the elements that are
-/// known.
-struct Initial {
+struct Distribution {
   int kind; // dl_initial_kind
   double a, b, low = 0, high = 0;
+};
+/// A part of a parameter that begins otherwise, in the order of the view.
+struct InitialPart {
+  StridedView view;
+  Distribution begins;
+  /// The whole's random numbers, of these places; or else the view's own, by
+  /// the parameter and which of its changes this was.
+  bool whole = false;
+  int drawnBy = -1, ordinal = 0;
+};
+/// What a parameter starts from: a distribution, but for parts, of which the
+/// later ones count, and for the elements that are known.
+struct Initial : Distribution {
   std::shared_ptr<KnownValues> known = {}; // copied where others have it, too
+  std::vector<InitialPart> parts = {};
 };
 /// Runs of neighbours, [first, count, values]: a value for each element, or one
 /// for all.
@@ -28,12 +40,20 @@ struct InitialRuns {
 };
 InitialRuns runsOf(const KnownValues &known);
 /// Times a number, and one added; false where no such distribution is known.
-bool scaleInitial(Initial &initial, double scale, double shift);
+bool scale(Distribution &distribution, double scale, double shift);
 
 /// What a parameter began with when it was cloned outside of steps.
 struct InitialCopy {
   Initial initial;
   int beginsAs;
+};
+
+/// What a parameter or a part of it begins with, times a number and one added.
+struct ScaledPart {
+  int of;
+  StridedView view;
+  int seen; // of its changes
+  double scale, shift;
 };
 
 /// What a handle of the .dl stands for: a value of a step, or one computed
@@ -55,6 +75,7 @@ struct Handle {
   std::optional<StridedView> view; // none: in order, in memory of its own
   int partOf = -1;                 // outside of steps, of a state
   std::optional<InitialCopy> copied;
+  std::optional<ScaledPart> scaled;
   bool isGradient = false;
   int gradientOf = -1;       // the handle of a parameter
   bool isCopyOfPart = false; // by indices that are tensors
@@ -71,6 +92,7 @@ struct Parameter {
   bool requiresGrad = true;
   bool isBuffer = false;
   int beginsAs = -1; // the parameter whose random numbers it begins with
+  int changes = 0;   // of what it begins with
 };
 
 } // namespace dl::frontend

@@ -265,7 +265,7 @@ void Graph::becomeValue(int number, int value) {
   if (to.type != from.type)
     reporter.fail("in place: " + dl::graph::typeText(to.type) +
                   " cannot become " + dl::graph::typeText(from.type));
-  if (!trace && to.copied)
+  if (!trace && (to.copied || to.scaled))
     reporter.fail("in place: this is a copy of what a parameter begins with; "
                   "make a dl::Parameter of it");
   if (!trace && (to.parameter >= 0 || to.partOf >= 0))

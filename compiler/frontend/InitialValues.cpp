@@ -51,89 +51,178 @@ double Graph::initialElement(const HostTensor &tensor, size_t i) {
   return value;
 }
 
-/// Sets a state, or the part of it that a handle stands for.
-void Graph::setInitialValues(const Handle &to, int value) {
-  const Handle from = get(value, "copy_");
-  bool isPart = to.partOf >= 0;
-  Parameter &parameter =
-      parameters[static_cast<size_t>(isPart ? to.partOf : to.parameter)];
-  if (!isPart) {
-    parameter.initial = {DL_CONSTANT, 0, 0};
-    parameter.beginsAs = -1;
-    if (from.initial && from.initial->kind != DL_PROGRESSION) {
-      parameter.initial = *from.initial; // a distribution
-      return;
-    }
-  }
-  builder.setInsertionPointToEnd(&outside);
-  const HostTensor &values = evaluate(valueOf(value, "copy_"));
-  std::shared_ptr<KnownValues> &known = parameter.initial.known;
+static KnownValues &ownKnown(Initial &initial) {
+  std::shared_ptr<KnownValues> &known = initial.known;
   if (!known)
     known = std::make_shared<KnownValues>();
   else if (known.use_count() > 1)
     known = std::make_shared<KnownValues>(*known);
-  size_t next = 0;
-  for (int64_t place : to.strided().places())
-    (*known)[place] = initialElement(values, next++);
+  return *known;
 }
 
-bool dl::frontend::scaleInitial(Initial &initial, double scale, double shift) {
-  double size = scale < 0 ? -scale : scale;
-  switch (initial.kind) {
-  case DL_CONSTANT:
-    initial.a = initial.a * scale + shift;
-    return true;
-  case DL_PROGRESSION:
-    initial.a = initial.a * scale + shift;
-    initial.b *= scale;
-    return true;
-  case DL_UNIFORM:
-    initial.a = initial.a * scale + shift;
-    initial.b = initial.b * scale + shift;
-    if (initial.a > initial.b)
-      std::swap(initial.a, initial.b);
-    return true;
-  case DL_TRUNCATED:
-    initial.low = initial.low * scale + shift;
-    initial.high = initial.high * scale + shift;
-    if (initial.low > initial.high)
-      std::swap(initial.low, initial.high);
-    [[fallthrough]];
-  case DL_NORMAL:
-    initial.a = initial.a * scale + shift;
-    initial.b *= size;
-    return true;
-  case DL_PADDED:
-    initial.a *= scale;
-    initial.b *= size;
-    return shift == 0;
-  case DL_ORTHOGONAL:
-    initial.a *= scale;
-    return shift == 0;
-  case DL_SPARSE:
-    initial.b *= size;
-    return shift == 0;
-  default:
-    return false;
+/// More equal elements are one part, and not known one by one.
+static constexpr int64_t kFew = 4096;
+
+/// Sets a state, or the part of it that a handle stands for.
+void Graph::setInitialValues(const Handle &to, int value) {
+  const Handle from = get(value, "copy_");
+  if (from.scaled)
+    return scaleInitialValues(to, *from.scaled);
+  bool isPart = to.partOf >= 0;
+  Parameter &parameter =
+      parameters[static_cast<size_t>(isPart ? to.partOf : to.parameter)];
+  ++parameter.changes;
+  if (from.initial && from.initial->kind != DL_PROGRESSION) {
+    if (isPart)
+      return setInitialPart(to, *from.initial);
+    parameter.initial = *from.initial;
+    parameter.beginsAs = -1;
+    return;
   }
+  builder.setInsertionPointToEnd(&outside);
+  const HostTensor &values = evaluate(valueOf(value, "copy_"));
+  if (!isPart) {
+    parameter.initial = {{DL_CONSTANT, 0, 0}};
+    parameter.beginsAs = -1;
+  }
+  KnownValues &known = ownKnown(parameter.initial);
+  size_t next = 0;
+  for (int64_t place : to.strided().places())
+    known[place] = initialElement(values, next++);
+}
+
+void Graph::setInitialPart(const Handle &to, const Distribution &begins) {
+  Parameter &parameter = parameters[static_cast<size_t>(to.partOf)];
+  InitialPart part{to.strided(), begins, /*whole=*/false, to.partOf,
+                   parameter.changes++};
+  if (part.view.repeats())
+    reporter.fail("in place: several elements of what expand() gives lie in "
+                  "one place");
+  bool isFew =
+      part.begins.kind == DL_CONSTANT && to.type.getNumElements() <= kFew;
+  if (isFew || parameter.initial.known) {
+    KnownValues &known = ownKnown(parameter.initial);
+    for (int64_t place : part.view.places())
+      if (isFew)
+        known[place] = part.begins.a;
+      else
+        known.erase(place);
+  }
+  if (isFew)
+    return;
+  llvm::erase_if(parameter.initial.parts, [&](const InitialPart &other) {
+    return other.view == part.view;
+  });
+  parameter.initial.parts.push_back(std::move(part));
+}
+
+static bool isWhole(const StridedView &view, const Parameter &parameter) {
+  return view == StridedView::rowMajor(parameter.type.getShape());
+}
+
+void Graph::scaleInitialValues(const Handle &to, const ScaledPart &by) {
+  int number = to.partOf >= 0 ? to.partOf : to.parameter;
+  Parameter &parameter = parameters[static_cast<size_t>(number)];
+  const StridedView view = to.strided();
+  const Parameter &source = parameters[static_cast<size_t>(by.of)];
+  bool isCopy = isWhole(view, parameter) && isWhole(by.view, source);
+  if (by.seen != source.changes)
+    reporter.fail("in place: this parameter has changed since it was "
+                  "multiplied; outside of steps it has one value at a time");
+  if (isCopy && number != by.of) {
+    parameter.initial = source.initial;
+    parameter.beginsAs = source.beginsAs < 0 ? by.of : source.beginsAs;
+  } else if (number != by.of || by.view != view) {
+    reporter.fail("in place: outside of steps a part of a parameter times a "
+                  "number has no place but this part");
+  }
+  ++parameter.changes;
+  if (isCopy)
+    return scaleInitial(parameter.initial, by.scale, by.shift);
+  scaleInitialPart(parameter.initial, by);
 }
 
 /// value * scale + shift of all that it begins with.
-void Graph::scaleInitial(int handle, double scale, double shift) {
-  const Handle &target = get(handle, "in place");
-  if (target.parameter < 0)
-    reporter.fail("in place: outside of steps a number scales or shifts a "
-                  "whole parameter");
-  Parameter &parameter = parameters[static_cast<size_t>(target.parameter)];
-  Initial &initial = parameter.initial;
-  if (!dl::frontend::scaleInitial(initial, scale, shift))
+void Graph::scaleInitial(Initial &initial, double scale, double shift) {
+  scaleDistribution(initial, scale, shift);
+  for (InitialPart &part : initial.parts)
+    scaleDistribution(part.begins, scale, shift);
+  if (initial.known)
+    for (auto &[place, value] : ownKnown(initial))
+      value = value * scale + shift;
+}
+
+void Graph::scaleDistribution(Distribution &begins, double scale,
+                              double shift) {
+  if (!dl::frontend::scale(begins, scale, shift))
     reporter.fail("in place: what orthogonal_, sparse_ and a padding row begin "
                   "with can be scaled, and not shifted; what dirac_ and eye_ "
                   "do, neither");
-  if (initial.known) {
-    initial.known = std::make_shared<KnownValues>(*initial.known);
-    for (auto &[place, value] : *initial.known)
-      value = value * scale + shift;
+}
+
+/// Parts that were set before lie in it, or outside.
+void Graph::scaleInitialPart(Initial &initial, const ScaledPart &by) {
+  const std::vector<int64_t> places = by.view.places();
+  const llvm::DenseSet<int64_t> inView(places.begin(), places.end());
+  Distribution rest = initial;
+  scaleDistribution(rest, by.scale, by.shift);
+  for (InitialPart &part : initial.parts) {
+    const std::vector<int64_t> own = part.view.places();
+    int64_t within = llvm::count_if(
+        own, [&](int64_t place) { return inView.contains(place); });
+    if (within != 0 && within != static_cast<int64_t>(own.size()))
+      reporter.fail("in place: parts that were set before lie in this part "
+                    "and outside of it; change them before they are set");
+    if (within != 0)
+      scaleDistribution(part.begins, by.scale, by.shift);
+  }
+  if (initial.known)
+    for (auto &[place, value] : ownKnown(initial))
+      if (inView.contains(place))
+        value = value * by.scale + by.shift;
+  initial.parts.insert(initial.parts.begin(),
+                       InitialPart{by.view, rest, /*whole=*/true});
+}
+
+bool dl::frontend::scale(Distribution &distribution, double scale,
+                         double shift) {
+  double size = scale < 0 ? -scale : scale;
+  switch (distribution.kind) {
+  case DL_CONSTANT:
+    distribution.a = distribution.a * scale + shift;
+    return true;
+  case DL_PROGRESSION:
+    distribution.a = distribution.a * scale + shift;
+    distribution.b *= scale;
+    return true;
+  case DL_UNIFORM:
+    distribution.a = distribution.a * scale + shift;
+    distribution.b = distribution.b * scale + shift;
+    if (distribution.a > distribution.b)
+      std::swap(distribution.a, distribution.b);
+    return true;
+  case DL_TRUNCATED:
+    distribution.low = distribution.low * scale + shift;
+    distribution.high = distribution.high * scale + shift;
+    if (distribution.low > distribution.high)
+      std::swap(distribution.low, distribution.high);
+    [[fallthrough]];
+  case DL_NORMAL:
+    distribution.a = distribution.a * scale + shift;
+    distribution.b *= size;
+    return true;
+  case DL_PADDED:
+    distribution.a *= scale;
+    distribution.b *= size;
+    return shift == 0;
+  case DL_ORTHOGONAL:
+    distribution.a *= scale;
+    return shift == 0;
+  case DL_SPARSE:
+    distribution.b *= size;
+    return shift == 0;
+  default:
+    return false;
   }
 }
 

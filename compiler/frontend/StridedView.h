@@ -11,6 +11,8 @@ struct StridedView {
   std::vector<int64_t> shape, strides;
   int64_t offset = 0;
 
+  bool operator==(const StridedView &) const = default;
+
   static StridedView rowMajor(llvm::ArrayRef<int64_t> shape);
   bool isRowMajor() const;
   /// Whether two of its elements lie in one place.

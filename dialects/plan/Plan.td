@@ -121,8 +121,21 @@ def Plan_InitAttr : AttrDef<PlanDialect, "Init"> {
   let parameters = (ins EnumParameter<Plan_InitKind>:$kind, "::mlir::FloatAttr":$a, "::mlir::FloatAttr":$b,
                         OptionalParameter<"::mlir::FloatAttr">:$low, OptionalParameter<"::mlir::FloatAttr">:$high,
                         "uint64_t":$key, OptionalParameter<"::mlir::DenseI64ArrayAttr">:$runs,
-                        OptionalParameter<"::mlir::DenseF64ArrayAttr">:$values);
-  let assemblyFormat = "`<` $kind `,` $a `,` $b `,` (`in` $low^ `to` $high `,`)? `key` `=` $key (`,` `but` $runs^ `=` $values)? `>`";
+                        OptionalParameter<"::mlir::DenseF64ArrayAttr">:$values,
+                        OptionalParameter<"::mlir::ArrayAttr">:$parts);
+  let assemblyFormat = [{`<` $kind `,` $a `,` $b `,` (`in` $low^ `to` $high `,`)? `key` `=` $key
+                         (`,` `but` $runs^ `=` $values)? (`,` `parts` $parts^)? `>`}];
+}
+
+def Plan_InitPartAttr : AttrDef<PlanDialect, "InitPart"> {
+  let mnemonic = "init_part";
+  let summary = "A strided part of a state that begins otherwise than the rest.";
+  let description = [{
+    As a tensor of its shape begins, or, with `whole`, as the state would with this distribution.
+  }];
+  let parameters = (ins "int64_t":$offset, "::mlir::DenseI64ArrayAttr":$shape, "::mlir::DenseI64ArrayAttr":$strides,
+                        "bool":$whole, Plan_InitAttr:$begins);
+  let assemblyFormat = "`<` struct(params) `>`";
 }
 
 def Plan_RangeAttr : AttrDef<PlanDialect, "Range"> {

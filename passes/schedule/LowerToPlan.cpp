@@ -120,18 +120,44 @@ private:
     builder.setInsertionPointToEnd(&parts.plan.getBody().emplaceBlock());
   }
 
+  /// Null if the distribution is unknown.
+  plan::InitAttr initOf(DictionaryAttr init) {
+    OpBuilder &builder = parts.builder;
+    StringAttr kindName = get<StringAttr>(init, "kind");
+    auto kind =
+        plan::symbolizeInitKind(kindName ? kindName.getValue() : "zero");
+    if (!kind)
+      return {};
+    SmallVector<Attribute> initParts;
+    if (auto list = get<ArrayAttr>(init, "parts"))
+      for (auto part : list.getAsRange<DictionaryAttr>()) {
+        plan::InitAttr begins = initOf(get<DictionaryAttr>(part, "begins"));
+        if (!begins)
+          return {};
+        initParts.push_back(plan::InitPartAttr::get(
+            builder.getContext(), get<IntegerAttr>(part, "offset").getInt(),
+            get<DenseI64ArrayAttr>(part, "shape"),
+            get<DenseI64ArrayAttr>(part, "strides"), part.contains("whole"),
+            begins));
+      }
+    auto zero = builder.getF64FloatAttr(0);
+    auto key = get<IntegerAttr>(init, "key");
+    return plan::InitAttr::get(
+        builder.getContext(), *kind, get<FloatAttr>(init, "a", zero),
+        get<FloatAttr>(init, "b", zero), get<FloatAttr>(init, "low"),
+        get<FloatAttr>(init, "high"), key ? key.getValue().getZExtValue() : 0,
+        get<DenseI64ArrayAttr>(init, "runs"),
+        get<DenseF64ArrayAttr>(init, "values"),
+        initParts.empty() ? ArrayAttr() : builder.getArrayAttr(initParts));
+  }
+
   LogicalResult lowerState(graph::StateOp state) {
     OpBuilder &builder = parts.builder;
     auto type = cast<RankedTensorType>(state.getType());
     auto role = plan::symbolizeStateRole(state.getRole());
-    DictionaryAttr init = state.getInitAttr();
-    StringAttr kindName = get<StringAttr>(init, "kind");
-    auto kind =
-        plan::symbolizeInitKind(kindName ? kindName.getValue() : "zero");
-    if (!role || !kind)
+    plan::InitAttr init = initOf(state.getInitAttr());
+    if (!role || !init)
       return state.emitOpError("has an unknown role or distribution");
-    auto zero = builder.getF64FloatAttr(0);
-    auto key = get<IntegerAttr>(init, "key");
     Value buffer = plan::BufferOp::create(
         builder, state.getLoc(), builder.getType<plan::BufferType>(),
         state.getSymNameAttr(), plan::Space::Arena,
@@ -140,14 +166,7 @@ private:
         plan::memoryOf(target));
     parts.states[state.getSymName()] = plan::StateOp::create(
         builder, state.getLoc(), state.getSymNameAttr(), *role, buffer,
-        TypeAttr::get(type), physicalDims(type, state.getLayoutAttr()),
-        plan::InitAttr::get(
-            builder.getContext(), *kind, get<FloatAttr>(init, "a", zero),
-            get<FloatAttr>(init, "b", zero), get<FloatAttr>(init, "low"),
-            get<FloatAttr>(init, "high"),
-            key ? key.getValue().getZExtValue() : 0,
-            get<DenseI64ArrayAttr>(init, "runs"),
-            get<DenseF64ArrayAttr>(init, "values")),
+        TypeAttr::get(type), physicalDims(type, state.getLayoutAttr()), init,
         state.getOfAttr(),
         state.getAliasesAttr() ? state.getAliasesAttr()
                                : builder.getArrayAttr({}),

@@ -132,6 +132,22 @@ static bool sameRun(const fb::InitRun &a, const fb::InitRun &b) {
          a.given() == b.given();
 }
 
+static bool sameInit(const fb::InitT &a, const fb::InitT &b);
+
+static bool samePart(const std::unique_ptr<fb::InitPartT> &a,
+                     const std::unique_ptr<fb::InitPartT> &b) {
+  return a->offset == b->offset && a->shape == b->shape &&
+         a->strides == b->strides && a->whole == b->whole &&
+         sameInit(*a->begins, *b->begins);
+}
+
+static bool sameInit(const fb::InitT &a, const fb::InitT &b) {
+  return a.kind == b.kind && a.a == b.a && a.b == b.b && a.key == b.key &&
+         a.low == b.low && a.high == b.high && sameBits(a.values, b.values) &&
+         std::ranges::equal(a.runs, b.runs, sameRun) &&
+         std::ranges::equal(a.parts, b.parts, samePart);
+}
+
 /// What is wrong between two plans' descriptions of one state, or an empty
 /// string.
 static std::string differs(const fb::StateT &a, const fb::StateT &b) {
@@ -139,11 +155,7 @@ static std::string differs(const fb::StateT &a, const fb::StateT &b) {
     return "it has two shapes or dtypes";
   if (a.role != b.role || a.of != b.of || a.aliases != b.aliases)
     return "it has two roles or other names";
-  if (a.init->kind != b.init->kind || a.init->a != b.init->a ||
-      a.init->b != b.init->b || a.init->key != b.init->key ||
-      a.init->low != b.init->low || a.init->high != b.init->high ||
-      !sameBits(a.init->values, b.init->values) ||
-      !std::ranges::equal(a.init->runs, b.init->runs, sameRun))
+  if (!sameInit(*a.init, *b.init))
     return "it has two initial values";
   if (!sameSplit(a.split, b.split))
     return "it is split in two ways";

@@ -155,12 +155,39 @@ std::string dlrt::checkTensor(const Mesh &mesh, const fb::PlanT &plan,
   return what.empty() ? what : "layout: " + what;
 }
 
+static bool isPossible(const fb::InitT &init,
+                       const std::vector<uint64_t> &shape);
+
+/// Whether the elements of a part are some of the state's, each once or none.
+static bool isPossible(const fb::InitPartT &part,
+                       const std::vector<uint64_t> &shape, uint64_t elements) {
+  if (!part.begins || !part.begins->runs.empty() ||
+      !part.begins->parts.empty() || part.shape.size() > 64 ||
+      part.shape.size() != part.strides.size() || part.offset >= elements)
+    return false;
+  uint64_t count = 1, last = part.offset;
+  for (size_t d = 0; d < part.shape.size(); ++d) {
+    uint64_t size = part.shape[d], stride = part.strides[d];
+    if (size == 0 || size > elements / count ||
+        (size > 1 && (stride == 0 || stride > (elements - 1) / (size - 1))))
+      return false;
+    count *= size;
+    last += (size - 1) * stride;
+    if (last >= elements)
+      return false;
+  }
+  return isPossible(*part.begins, part.whole ? shape : part.shape);
+}
+
 /// What the numbers of a first value may be where they count elements.
 static bool isPossible(const fb::InitT &init,
                        const std::vector<uint64_t> &shape) {
   uint64_t elements = 1, end = 0, given = 0;
   for (uint64_t size : shape)
     elements *= size;
+  for (const auto &part : init.parts)
+    if (!isPossible(*part, shape, elements))
+      return false;
   for (const fb::InitRun &run : init.runs) {
     if (run.first() < end || run.first() > elements || run.count() == 0 ||
         run.count() > elements - run.first() ||
@@ -170,7 +197,7 @@ static bool isPossible(const fb::InitT &init,
     end = run.first() + run.count();
     given += run.given();
   }
-  if (given != init.values.size())
+  if (given != init.values.size() || init.kind > fb::InitKind::MAX)
     return false;
   bool isMatrix = shape.size() >= 2;
   switch (init.kind) {

@@ -77,34 +77,36 @@ static std::vector<double> sparse(const fb::InitT &init, size_t rows,
 }
 
 /// Output channel d of a group is its input channel d, at the kernel's middle.
-static std::vector<double> dirac(const fb::StateT &state, size_t rows,
-                                 size_t columns) {
+static std::vector<double> dirac(const fb::InitT &init,
+                                 const std::vector<uint64_t> &shape,
+                                 size_t rows, size_t columns) {
   std::vector<double> values(rows * columns);
-  size_t groups = static_cast<size_t>(state.init->a), middle = 0, window = 1;
-  for (size_t d = 2; d < state.shape.size(); ++d) {
-    middle = middle * state.shape[d] + state.shape[d] / 2;
-    window *= state.shape[d];
+  size_t groups = static_cast<size_t>(init.a), middle = 0, window = 1;
+  for (size_t d = 2; d < shape.size(); ++d) {
+    middle = middle * shape[d] + shape[d] / 2;
+    window *= shape[d];
   }
   size_t outputs = rows / groups,
-         channels = std::min<size_t>(outputs, state.shape[1]);
+         channels = std::min<size_t>(outputs, shape[1]);
   for (size_t group = 0; group < groups; ++group)
     for (size_t d = 0; d < channels; ++d)
       values[(group * outputs + d) * columns + d * window + middle] = 1;
   return values;
 }
 
-std::vector<double> dlrt::initialMatrix(const fb::StateT &state,
+std::vector<double> dlrt::initialMatrix(const fb::InitT &init,
+                                        const std::vector<uint64_t> &shape,
                                         uint64_t seed) {
-  size_t rows = state.shape.empty() ? 1 : state.shape[0], columns = 1;
-  for (size_t d = 1; d < state.shape.size(); ++d)
-    columns *= state.shape[d];
-  switch (state.init->kind) {
+  size_t rows = shape.empty() ? 1 : shape[0], columns = 1;
+  for (size_t d = 1; d < shape.size(); ++d)
+    columns *= shape[d];
+  switch (init.kind) {
   case fb::InitKind::Orthogonal:
-    return orthogonal(*state.init, rows, columns, seed);
+    return orthogonal(init, rows, columns, seed);
   case fb::InitKind::Sparse:
-    return sparse(*state.init, rows, columns, seed);
+    return sparse(init, rows, columns, seed);
   case fb::InitKind::Dirac:
-    return dirac(state, rows, columns);
+    return dirac(init, shape, rows, columns);
   default:
     return {};
   }

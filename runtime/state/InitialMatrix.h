@@ -2,16 +2,18 @@
 #ifndef DLRT_STATE_INITIALMATRIX_H
 #define DLRT_STATE_INITIALMATRIX_H
 
-#include "runtime/state/StateInit.h"
+#include "runtime/plan/Mesh.h"
 
 #include <cstdint>
 #include <vector>
 
 namespace dlrt {
 
-/// All elements of an orthogonal, sparse or dirac state, row by row, or nothing
-/// if it is none of these. The same bits on every machine.
-std::vector<double> initialMatrix(const fb::StateT &state, uint64_t seed);
+/// All elements of an orthogonal, sparse or dirac tensor, row by row, or
+/// nothing if it is none of these. The same bits on every machine.
+std::vector<double> initialMatrix(const fb::InitT &init,
+                                  const std::vector<uint64_t> &shape,
+                                  uint64_t seed);
 
 } // namespace dlrt
 

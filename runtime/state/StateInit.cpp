@@ -65,10 +65,6 @@ private:
   uint64_t left, index = 0;
 };
 
-} // namespace
-
-namespace {
-
 /// The elements that have values of their own; asked in ascending order.
 class OwnValues {
 public:
@@ -93,37 +89,127 @@ private:
   size_t run = 0, value = 0; ///< the run's first
 };
 
+/// The elements of a tensor that begins so.
+class Elements {
+public:
+  Elements(const fb::InitT &init, const std::vector<uint64_t> &shape,
+           uint64_t seed)
+      : init(init), seed(seed), matrix(initialMatrix(init, shape, seed)) {
+    for (size_t d = 1; d < shape.size(); ++d)
+      row *= shape[d];
+  }
+
+  double operator[](uint64_t index) const {
+    switch (init.kind) {
+    case fb::InitKind::Zero:
+      return 0;
+    case fb::InitKind::Constant:
+      return init.a;
+    case fb::InitKind::Uniform:
+      return uniformElement(seed, init.key, index, init.a, init.b);
+    case fb::InitKind::Normal:
+      return normalElement(seed, init.key, index, init.a, init.b);
+    case fb::InitKind::Truncated:
+      return truncatedElement(seed, init.key, index, init.a, init.b, init.low,
+                              init.high);
+    case fb::InitKind::Padded:
+      return static_cast<double>(index / row) == init.low
+                 ? 0
+                 : normalElement(seed, init.key, index, init.a, init.b);
+    case fb::InitKind::Orthogonal:
+    case fb::InitKind::Dirac:
+    case fb::InitKind::Sparse:
+      break;
+    }
+    return matrix[index];
+  }
+
+private:
+  const fb::InitT &init;
+  uint64_t seed, row = 1; ///< a row's elements
+  std::vector<double> matrix;
+};
+
+/// The elements of a box that begin as parts of the state do.
+class PartValues {
+public:
+  PartValues(const fb::StateT &state, const Box &box, uint64_t seed)
+      : state(state), box(box) {
+    if (state.init->parts.empty())
+      return;
+    uint64_t count = 1;
+    for (uint64_t extent : box.extent)
+      count *= extent;
+    values.resize(count);
+    isSet.resize(count);
+    for (const auto &part : state.init->parts)
+      set(*part, seed);
+  }
+
+  /// Of the box's element with that row-major index.
+  const double *find(uint64_t index) const {
+    return isSet.empty() || !isSet[index] ? nullptr : &values[index];
+  }
+
+private:
+  void set(const fb::InitPartT &part, uint64_t seed) {
+    Elements elements(*part.begins, part.whole ? state.shape : part.shape,
+                      seed);
+    std::vector<uint64_t> at(part.shape.size(), 0);
+    uint64_t place = part.offset;
+    for (uint64_t index = 0;; ++index) {
+      if (uint64_t inBox; locate(place, inBox)) {
+        values[inBox] = elements[part.whole ? place : index];
+        isSet[inBox] = true;
+      }
+      size_t d = at.size();
+      for (; d-- > 0; at[d] = 0) {
+        place += part.strides[d];
+        if (++at[d] < part.shape[d])
+          break;
+        place -= part.shape[d] * part.strides[d];
+      }
+      if (d == size_t(-1))
+        return;
+    }
+  }
+
+  /// The row-major index in the box of an element of the state, if it has it.
+  bool locate(uint64_t place, uint64_t &inBox) const {
+    uint64_t size = 1;
+    inBox = 0;
+    for (size_t d = state.shape.size(); d-- > 0; place /= state.shape[d]) {
+      uint64_t at = place % state.shape[d] - box.begin[d]; // or wraps around
+      if (at >= box.extent[d])
+        return false;
+      inBox += at * size;
+      size *= box.extent[d];
+    }
+    return true;
+  }
+
+  const fb::StateT &state;
+  const Box &box;
+  std::vector<double> values;
+  std::vector<bool> isSet;
+};
+
 } // namespace
 
 template <typename T>
 static void fill(const fb::StateT &state, const Box &part, uint64_t seed,
                  uint8_t *stored) {
-  const fb::InitT &init = *state.init;
-  const std::vector<double> matrix = initialMatrix(state, seed);
-  uint64_t row = 1; // elements of one
-  for (size_t d = 1; d < state.shape.size(); ++d)
-    row *= state.shape[d];
+  const Elements elements(*state.init, state.shape, seed);
+  const PartValues parts(state, part, seed);
   IndicesInWhole indices(state.shape, part);
-  OwnValues own(init);
+  OwnValues own(*state.init);
+  uint64_t inPart = 0;
   LayoutWalker(part.extent, state.layout).forEach([&](uint64_t position) {
     uint64_t index = indices.next();
-    double value = init.a;
-    if (init.kind == fb::InitKind::Uniform)
-      value = uniformElement(seed, init.key, index, init.a, init.b);
-    else if (init.kind == fb::InitKind::Normal)
-      value = normalElement(seed, init.key, index, init.a, init.b);
-    else if (init.kind == fb::InitKind::Truncated)
-      value = truncatedElement(seed, init.key, index, init.a, init.b, init.low,
-                               init.high);
-    else if (init.kind == fb::InitKind::Padded)
-      value = static_cast<double>(index / row) == init.low
-                  ? 0
-                  : normalElement(seed, init.key, index, init.a, init.b);
-    else if (!matrix.empty())
-      value = matrix[index];
-    if (const double *known = own.find(index))
-      value = *known;
-    T element = converted<T>(value);
+    const double *known = own.find(index);
+    if (const double *set = parts.find(inPart++); set && !known)
+      known = set;
+    T element = converted<T>(known ? *known : elements[index]);
     std::memcpy(stored + position * sizeof(T), &element, sizeof(T));
   });
 }
@@ -131,7 +217,8 @@ static void fill(const fb::StateT &state, const Box &part, uint64_t seed,
 void dlrt::initialiseState(const fb::StateT &state, const Box &part,
                            uint64_t seed, uint8_t *stored, uint64_t bytes) {
   std::memset(stored, 0, bytes);
-  if (state.init->kind == fb::InitKind::Zero && state.init->runs.empty())
+  if (state.init->kind == fb::InitKind::Zero && state.init->runs.empty() &&
+      state.init->parts.empty())
     return;
   switch (state.dtype) {
   case fb::DType::F32:

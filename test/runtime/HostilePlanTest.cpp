@@ -105,7 +105,7 @@ TEST(HostilePlan, SharedTablesDoNotMultiply) {
   std::vector<fb::Range> ranges(20000);
   auto launch = fb::CreateLaunchDirect(b, 0, &ranges);
   auto command = fb::CreateCommandDirect(b, fb::Work::Launch, launch.Union(),
-                                         fb::Resource::Compute, 0, &large);
+                                         fb::Resource::Compute, &large);
   std::vector<flatbuffers::Offset<fb::Command>> commands(100, command);
   auto program =
       fb::CreateProgramDirect(b, fb::ProgramKind::Full, 1, &commands);

@@ -145,6 +145,56 @@ TEST(StateInit, ValuesOfRuns) {
   EXPECT_EQ(zero[14], 2);
 }
 
+static std::unique_ptr<fb::InitPartT> makePart(uint64_t offset,
+                                               std::vector<uint64_t> shape,
+                                               std::vector<uint64_t> strides,
+                                               fb::InitKind kind, double a,
+                                               double b, uint64_t key) {
+  auto part = std::make_unique<fb::InitPartT>();
+  part->offset = offset;
+  part->shape = std::move(shape);
+  part->strides = std::move(strides);
+  part->begins = std::make_unique<fb::InitT>();
+  part->begins->kind = kind;
+  part->begins->a = a;
+  part->begins->b = b;
+  part->begins->key = key;
+  return part;
+}
+
+/// Strided parts, later ones over earlier ones, runs over them; in whole states
+/// and in parts of them.
+TEST(StateInit, PartsOfTheirOwn) {
+  fb::StateT state = makeState(fb::InitKind::Normal, 0, 1, fb::DType::F64);
+  auto &parts = state.init->parts;
+  parts.push_back(makePart(0, {5}, {3}, fb::InitKind::Uniform, 2, 3, 7));
+  // Rows 1 and 2, columns 0 and 1, transposed.
+  parts.push_back(makePart(3, {2, 2}, {1, 3}, fb::InitKind::Normal, 9, 1, 8));
+  parts.push_back(makePart(12, {3}, {1}, fb::InitKind::Normal, 5, 2, 99));
+  parts.back()->whole = true;
+  state.init->runs = {{7, 1, 1}};
+  state.init->values = {42};
+  auto expected = [](uint64_t row, uint64_t column) {
+    uint64_t i = row * 3 + column;
+    return i == 7     ? 42
+           : row == 4 ? normalElement(3, 99, i, 5, 2)
+           : (row == 1 || row == 2) && column < 2
+               ? normalElement(3, 8, column * 2 + row - 1, 9, 1)
+           : column == 0 ? uniformElement(3, 7, row, 2, 3)
+                         : normalElement(3, 99, i, 0, 1);
+  };
+  std::vector<double> whole(15), part(6);
+  initialiseState(state, wholeOf(state), 3,
+                  reinterpret_cast<uint8_t *>(whole.data()), 120);
+  for (uint64_t i = 0; i < 15; ++i)
+    EXPECT_EQ(whole[i], expected(i / 3, i % 3)) << i;
+  state.layout = rowMajorLayout({3, 2});
+  initialiseState(state, {{2, 0}, {3, 2}}, 3,
+                  reinterpret_cast<uint8_t *>(part.data()), 48);
+  for (uint64_t i = 0; i < 6; ++i)
+    EXPECT_EQ(part[i], expected(2 + i / 2, i % 2)) << i;
+}
+
 static std::vector<double> drawn(fb::InitKind kind, std::vector<uint64_t> shape,
                                  fb::InitT init) {
   fb::StateT state = makeState(kind, init.a, init.b, fb::DType::F64);

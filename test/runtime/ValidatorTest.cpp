@@ -107,6 +107,40 @@ TEST(Validator, States) {
         "first values");
 }
 
+/// The state has six elements.
+TEST(Validator, PartsOfFirstValues) {
+  auto refuse = [](auto change) {
+    expectRefusal(
+        [change](auto &p) {
+          auto part = std::make_unique<fb::InitPartT>();
+          part->offset = 1;
+          part->shape = {2, 2};
+          part->strides = {3, 1};
+          part->begins = std::make_unique<fb::InitT>();
+          change(*part);
+          p.states[0]->init->parts.push_back(std::move(part));
+        },
+        "first values");
+  };
+  refuse([](auto &part) { part.offset = 2; });
+  refuse([](auto &part) { part.offset = ~uint64_t(0); });
+  refuse([](auto &part) { part.shape = {2}; });
+  refuse([](auto &part) { part.shape = {2, 0}; });
+  refuse([](auto &part) { part.strides = {0, 1}; });
+  refuse([](auto &part) { part.strides = {~uint64_t(0), 1}; });
+  refuse([](auto &part) { part.shape = {uint64_t(1) << 63, 2}; });
+  refuse([](auto &part) { part.begins.reset(); });
+  refuse([](auto &part) { part.begins->values = {1}; });
+  refuse([](auto &part) { part.begins->kind = fb::InitKind(99); });
+  refuse([](auto &part) {
+    part.begins->kind = fb::InitKind::Dirac;
+    part.begins->a = 3;
+  });
+  refuse([](auto &part) {
+    part.begins->parts.push_back(std::make_unique<fb::InitPartT>());
+  });
+}
+
 TEST(Validator, Kernels) {
   expectRefusal([](auto &p) { p.kernels[0]->variants[0]->tiles = 0; },
                 "0 tiles");

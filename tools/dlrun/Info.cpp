@@ -42,6 +42,14 @@ static std::string initText(const fb::InitT &init) {
   return "";
 }
 
+static std::string firstValues(const fb::InitT &init) {
+  size_t parts = init.parts.size() + init.runs.size();
+  return initText(init) + (parts == 0
+                               ? ""
+                               : fmt::format(", but for {} part{}", parts,
+                                             parts == 1 ? "" : "s"));
+}
+
 static std::string headText(const LoadedPlan &loaded, const std::string &path) {
   const fb::PlanT &plan = loaded.first();
   std::string text = fmt::format("{}: {}, {}, by {}, {}\n", path, plan.model,
@@ -129,7 +137,7 @@ static std::string statesText(const Mesh &mesh, const fb::PlanT &plan) {
     text += fmt::format(
         "  {:<40} {:<9} {} {:<14} {:<22} {}\n", state->name,
         EnumNameStateRole(state->role), nameOf(state->dtype),
-        shapeText(state->shape), initText(*state->init),
+        shapeText(state->shape), firstValues(*state->init),
         layoutText(
             boxOf(mesh, state->shape, state->split, plan.ranks.front()).extent,
             state->layout));

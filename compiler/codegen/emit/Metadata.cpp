@@ -200,6 +200,35 @@ private:
     return success();
   }
 
+  static std::unique_ptr<fb::InitT> initOf(plan::InitAttr init) {
+    auto made = std::make_unique<fb::InitT>();
+    made->kind = static_cast<fb::InitKind>(init.getKind());
+    made->a = init.getA().getValueAsDouble();
+    made->b = init.getB().getValueAsDouble();
+    made->key = init.getKey();
+    if (FloatAttr low = init.getLow())
+      made->low = low.getValueAsDouble();
+    if (FloatAttr high = init.getHigh())
+      made->high = high.getValueAsDouble();
+    if (DenseI64ArrayAttr runs = init.getRuns()) {
+      ArrayRef<int64_t> numbers = runs.asArrayRef();
+      for (; !numbers.empty(); numbers = numbers.drop_front(3))
+        made->runs.emplace_back(numbers[0], numbers[1], numbers[2]);
+      made->values = init.getValues().asArrayRef().vec();
+    }
+    if (init.getParts())
+      for (auto part : init.getParts().getAsRange<plan::InitPartAttr>()) {
+        auto one = std::make_unique<fb::InitPartT>();
+        one->offset = static_cast<uint64_t>(part.getOffset());
+        llvm::append_range(one->shape, part.getShape().asArrayRef());
+        llvm::append_range(one->strides, part.getStrides().asArrayRef());
+        one->whole = part.getWhole();
+        one->begins = initOf(part.getBegins());
+        made->parts.push_back(std::move(one));
+      }
+    return made;
+  }
+
   LogicalResult addState(plan::StateOp op) {
     auto state = std::make_unique<fb::StateT>();
     state->name = op.getName().str();
@@ -208,21 +237,7 @@ private:
     state->of = op.getOf().value_or("").str();
     state->layout = layoutOf(op.getLayout());
     state->buffer = buffers.lookup(op.getBuffer());
-    state->init = std::make_unique<fb::InitT>();
-    state->init->kind = static_cast<fb::InitKind>(op.getInit().getKind());
-    state->init->a = op.getInit().getA().getValueAsDouble();
-    state->init->b = op.getInit().getB().getValueAsDouble();
-    state->init->key = op.getInit().getKey();
-    if (FloatAttr low = op.getInit().getLow())
-      state->init->low = low.getValueAsDouble();
-    if (FloatAttr high = op.getInit().getHigh())
-      state->init->high = high.getValueAsDouble();
-    if (DenseI64ArrayAttr runs = op.getInit().getRuns()) {
-      ArrayRef<int64_t> numbers = runs.asArrayRef();
-      for (; !numbers.empty(); numbers = numbers.drop_front(3))
-        state->init->runs.emplace_back(numbers[0], numbers[1], numbers[2]);
-      state->init->values = op.getInit().getValues().asArrayRef().vec();
-    }
+    state->init = initOf(op.getInit());
     Type whole = op.getWhole().value_or(op.getType());
     if (failed(setTensor(state->dtype, state->shape, whole, op)))
       return failure();

@@ -140,7 +140,6 @@ void dl_parameter_initial(int parameter, int kind, double a, double b,
                           double low, double high) noexcept;
 // It begins with the values that the other state begins with.
 void dl_initial_as(int state, int other) noexcept;
-void dl_initial_scaled(int state, double scale, double shift) noexcept;
 
 // A tensor, and what it is a view of, changes: an op in place.
 void dl_become(int tensor, int value) noexcept;

@@ -1,5 +1,9 @@
 #pragma once
-// torch.nn.init: sets the initial distribution of a parameter.
+// torch.nn.init: sets the initial distribution of a parameter, or of a part of
+// one:
+//
+//   for (auto gate : lstm.weight_hh_l0.data().chunk(4))
+//   nn::init::orthogonal_(gate);
 #include "module.h"
 
 namespace dl::nn::init {
@@ -7,49 +11,43 @@ namespace dl::nn::init {
 namespace detail {
 using namespace dl::detail;
 
-inline Parameter &begin_as(const Parameter &parameter, dl_initial_kind kind,
-                           double a, double b, double low = 0,
-                           double high = 0) {
-  return const_cast<Parameter &>(parameter).begin_as(kind, a, b, low, high);
+inline Tensor begin_as(const Tensor &tensor, dl_initial_kind kind, double a,
+                       double b, double low = 0, double high = 0) {
+  dl_parameter_initial(tensor.id, kind, a, b, low, high);
+  return tensor;
 }
 } // namespace detail
 
-inline Parameter &uniform_(const Parameter &parameter, double a = 0,
-                           double b = 1) {
-  return detail::begin_as(parameter, DL_UNIFORM, a, b);
+inline Tensor uniform_(const Tensor &tensor, double a = 0, double b = 1) {
+  return detail::begin_as(tensor, DL_UNIFORM, a, b);
 }
-inline Parameter &normal_(const Parameter &parameter, double mean = 0,
-                          double std = 1) {
-  return detail::begin_as(parameter, DL_NORMAL, mean, std);
+inline Tensor normal_(const Tensor &tensor, double mean = 0, double std = 1) {
+  return detail::begin_as(tensor, DL_NORMAL, mean, std);
 }
-inline Parameter &constant_(const Parameter &parameter, double value) {
-  return detail::begin_as(parameter, DL_CONSTANT, value, 0);
+inline Tensor constant_(const Tensor &tensor, double value) {
+  return detail::begin_as(tensor, DL_CONSTANT, value, 0);
 }
-inline Parameter &zeros_(const Parameter &parameter) {
-  return constant_(parameter, 0);
-}
-inline Parameter &ones_(const Parameter &parameter) {
-  return constant_(parameter, 1);
-}
+inline Tensor zeros_(const Tensor &tensor) { return constant_(tensor, 0); }
+inline Tensor ones_(const Tensor &tensor) { return constant_(tensor, 1); }
 
-/// trunc_normal_(parameter, {.std = 0.02}).
+/// trunc_normal_(tensor, {.std = 0.02}).
 struct TruncNormalOptions {
   double mean = 0, std = 1, a = -2, b = 2;
 };
 /// Normal, drawn again where it is not in [a, b], which are no multiples of
 /// std.
-inline Parameter &trunc_normal_(const Parameter &parameter,
-                                const TruncNormalOptions &o = {}) {
+inline Tensor trunc_normal_(const Tensor &tensor,
+                            const TruncNormalOptions &o = {}) {
   if (!(o.std > 0 && o.a < o.b))
     detail::fail(
         "trunc_normal_: std = {} in [{}, {}]; a positive one in bounds "
         "that are some way apart is wanted",
         o.std, o.a, o.b);
-  return detail::begin_as(parameter, DL_TRUNCATED, o.mean, o.std, o.a, o.b);
+  return detail::begin_as(tensor, DL_TRUNCATED, o.mean, o.std, o.a, o.b);
 }
-inline Parameter &trunc_normal_(const Parameter &parameter, double mean,
-                                double std = 1, double a = -2, double b = 2) {
-  return trunc_normal_(parameter, TruncNormalOptions{mean, std, a, b});
+inline Tensor trunc_normal_(const Tensor &tensor, double mean, double std = 1,
+                            double a = -2, double b = 2) {
+  return trunc_normal_(tensor, TruncNormalOptions{mean, std, a, b});
 }
 
 namespace detail {
@@ -64,30 +62,30 @@ inline void require_rank(const char *what, const Tensor &x, int least,
 
 /// A matrix with orthonormal rows or columns, whichever are fewer, times gain;
 /// all dims but the first count as one.
-inline Parameter &orthogonal_(const Parameter &parameter, double gain = 1) {
-  detail::require_rank("orthogonal_", parameter, 2, Shape::kMaxRank);
-  return detail::begin_as(parameter, DL_ORTHOGONAL, gain, 0);
+inline Tensor orthogonal_(const Tensor &tensor, double gain = 1) {
+  detail::require_rank("orthogonal_", tensor, 2, Shape::kMaxRank);
+  return detail::begin_as(tensor, DL_ORTHOGONAL, gain, 0);
 }
 /// The identity.
-inline Parameter &eye_(const Parameter &parameter) {
-  detail::require_rank("eye_", parameter, 2, 2);
-  return detail::begin_as(parameter, DL_DIRAC, 1, 0);
+inline Tensor eye_(const Tensor &tensor) {
+  detail::require_rank("eye_", tensor, 2, 2);
+  return detail::begin_as(tensor, DL_DIRAC, 1, 0);
 }
 /// A convolution that passes its channels on, in so many groups.
-inline Parameter &dirac_(const Parameter &parameter, i64 groups = 1) {
-  detail::require_rank("dirac_", parameter, 3, 5);
-  if (groups < 1 || parameter.size(0) % groups)
+inline Tensor dirac_(const Tensor &tensor, i64 groups = 1) {
+  detail::require_rank("dirac_", tensor, 3, 5);
+  if (groups < 1 || tensor.size(0) % groups)
     detail::fail("dirac_: groups = {} do not divide {} channels", groups,
-                 parameter.size(0));
-  return detail::begin_as(parameter, DL_DIRAC, static_cast<double>(groups), 0);
+                 tensor.size(0));
+  return detail::begin_as(tensor, DL_DIRAC, static_cast<double>(groups), 0);
 }
 /// Normal around 0, but the share `sparsity` of each column is 0.
-inline Parameter &sparse_(const Parameter &parameter, double sparsity,
-                          double std = 0.01) {
-  detail::require_rank("sparse_", parameter, 2, 2);
+inline Tensor sparse_(const Tensor &tensor, double sparsity,
+                      double std = 0.01) {
+  detail::require_rank("sparse_", tensor, 2, 2);
   if (!(sparsity >= 0 && sparsity <= 1))
     detail::fail("sparse_: sparsity = {}; 0 to 1 is wanted", sparsity);
-  return detail::begin_as(parameter, DL_SPARSE, sparsity, std);
+  return detail::begin_as(tensor, DL_SPARSE, sparsity, std);
 }
 
 namespace detail {
@@ -144,26 +142,25 @@ inline double kaiming_std(const char *what, const Tensor &x,
 }
 } // namespace detail
 
-inline Parameter &kaiming_uniform_(const Parameter &parameter,
-                                   const KaimingOptions &options = {}) {
+inline Tensor kaiming_uniform_(const Tensor &tensor,
+                               const KaimingOptions &options = {}) {
   double bound = __builtin_sqrt(3.0) *
-                 detail::kaiming_std("kaiming_uniform_", parameter, options);
-  return uniform_(parameter, -bound, bound);
+                 detail::kaiming_std("kaiming_uniform_", tensor, options);
+  return uniform_(tensor, -bound, bound);
 }
-inline Parameter &kaiming_normal_(const Parameter &parameter,
-                                  const KaimingOptions &options = {}) {
-  return normal_(parameter, 0,
-                 detail::kaiming_std("kaiming_normal_", parameter, options));
+inline Tensor kaiming_normal_(const Tensor &tensor,
+                              const KaimingOptions &options = {}) {
+  return normal_(tensor, 0,
+                 detail::kaiming_std("kaiming_normal_", tensor, options));
 }
-inline Parameter &xavier_uniform_(const Parameter &parameter, double gain = 1) {
-  detail::Fans both = detail::fans("xavier_uniform_", parameter);
+inline Tensor xavier_uniform_(const Tensor &tensor, double gain = 1) {
+  detail::Fans both = detail::fans("xavier_uniform_", tensor);
   double bound = gain * __builtin_sqrt(6.0 / (both.in + both.out));
-  return uniform_(parameter, -bound, bound);
+  return uniform_(tensor, -bound, bound);
 }
-inline Parameter &xavier_normal_(const Parameter &parameter, double gain = 1) {
-  detail::Fans both = detail::fans("xavier_normal_", parameter);
-  return normal_(parameter, 0,
-                 gain * __builtin_sqrt(2.0 / (both.in + both.out)));
+inline Tensor xavier_normal_(const Tensor &tensor, double gain = 1) {
+  detail::Fans both = detail::fans("xavier_normal_", tensor);
+  return normal_(tensor, 0, gain * __builtin_sqrt(2.0 / (both.in + both.out)));
 }
 
 } // namespace dl::nn::init

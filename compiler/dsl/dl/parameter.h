@@ -42,13 +42,17 @@ public:
                   [&] { return detail::filling("copy_", *this, value); });
   }
   Parameter &add_(const Operand &other, AddOptions options = {}) {
-    if (begins_scaled(other) && begins_scaled(options.alpha))
-      return scale(1, number_of(other) * number_of(options.alpha));
+    if (begins_scaled(other) && begins_scaled(options.alpha)) {
+      Tensor::add_(number_of(other) * number_of(options.alpha));
+      return *this;
+    }
     return become("add_", [&] { return add(other, options); });
   }
   Parameter &sub_(const Operand &other, AddOptions options = {}) {
-    if (begins_scaled(other) && begins_scaled(options.alpha))
-      return scale(1, -number_of(other) * number_of(options.alpha));
+    if (begins_scaled(other) && begins_scaled(options.alpha)) {
+      Tensor::sub_(number_of(other) * number_of(options.alpha));
+      return *this;
+    }
     return become("sub_", [&] { return sub(other, options); });
   }
   Parameter &addcmul_(Tensor a, Tensor b, ScaledOptions options = {}) {
@@ -58,13 +62,17 @@ public:
     return become("addcdiv_", [&] { return add(a / b * options.value); });
   }
   Parameter &mul_(const Operand &other) {
-    if (begins_scaled(other))
-      return scale(number_of(other), 0);
+    if (begins_scaled(other)) {
+      Tensor::mul_(other);
+      return *this;
+    }
     return become("mul_", [&] { return mul(other); });
   }
   Parameter &div_(const Operand &other) {
-    if (begins_scaled(other))
-      return scale(1 / number_of(other), 0);
+    if (begins_scaled(other)) {
+      Tensor::div_(other);
+      return *this;
+    }
     return become("div_", [&] { return div(other); });
   }
   Parameter &clamp_(const Operand &min,
@@ -122,10 +130,6 @@ private:
   static double number_of(const Operand &value) {
     return value.kind == DL_FLOAT_SCALAR ? value.number
                                          : static_cast<double>(value.integer);
-  }
-  Parameter &scale(double scale, double shift) {
-    dl_initial_scaled(place(), scale, shift);
-    return *this;
   }
 
   template <class Function>

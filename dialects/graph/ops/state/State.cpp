@@ -26,12 +26,26 @@ LogicalResult StateOp::verify() {
                      << " does not name each dim of " << shapeText(*type)
                      << " once";
   }
-  if (std::optional<DictionaryAttr> init = getInit()) {
-    auto kind = init->getAs<StringAttr>("kind");
+  auto isKnown = [](DictionaryAttr init) {
     static constexpr StringRef known[] = {"zero",       "constant",  "uniform",
                                           "normal",     "truncated", "padded",
                                           "orthogonal", "dirac",     "sparse"};
-    if (!kind || !llvm::is_contained(known, kind.getValue()))
+    auto kind = init ? init.getAs<StringAttr>("kind") : StringAttr();
+    return kind && llvm::is_contained(known, kind.getValue());
+  };
+  if (std::optional<DictionaryAttr> init = getInit()) {
+    SmallVector<DictionaryAttr> all = {*init};
+    if (auto parts = init->getAs<ArrayAttr>("parts"))
+      for (Attribute one : parts) {
+        auto part = dyn_cast<DictionaryAttr>(one);
+        if (!part || !part.getAs<IntegerAttr>("offset") ||
+            !part.getAs<DenseI64ArrayAttr>("shape") ||
+            !part.getAs<DenseI64ArrayAttr>("strides"))
+          return error() << "a part of init has an offset, a shape, strides "
+                            "and what it begins with";
+        all.push_back(part.getAs<DictionaryAttr>("begins"));
+      }
+    if (!llvm::all_of(all, isKnown))
       return error() << "the kind of init is one of zero, constant, uniform, "
                         "normal, truncated, padded, orthogonal, dirac, sparse";
   }
