@@ -193,9 +193,9 @@ void dl_module_gone(const void *module) noexcept {
   evaluation->modules.forget(module);
 }
 void dl_modules_changed() noexcept { evaluation->modules.forgetAll(); }
-void dl_module_enter(const void *module) noexcept {
+void dl_module_enter(const void *module, int evaluates) noexcept {
   Guard::InOurCode guard;
-  evaluation->modules.call(module);
+  evaluation->modules.call(module, evaluates);
   evaluation->graph.checkpoints.enter(evaluation->modules.currentPath(),
                                       evaluation->graph.isTraining());
 }
@@ -419,7 +419,9 @@ void dl_step_end(int metrics) noexcept {
   evaluation->graph.endStep(metrics);
 }
 int dl_in_step() noexcept { return evaluation->graph.inStep(); }
-int dl_is_training() noexcept { return evaluation->graph.isTraining(); }
+int dl_is_training() noexcept {
+  return evaluation->graph.isTraining() && !evaluation->modules.evaluates();
+}
 int dl_metrics() noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.makeMetrics();

@@ -410,8 +410,11 @@ void Graph::emit(StringRef op, ArrayRef<dl_operand> operands,
 }
 
 void Graph::addErrorFlag(int handle, const std::string &message) {
-  if (!trace)
-    reporter.fail("indices that are data have no place outside of a step; do "
-                  "this inside of p.train() or p.eval()");
+  if (!trace) { // known at once
+    const dl::graph::HostTensor &flag = evaluate(valueOf(handle, "error"));
+    if (initialElement(flag, 0) != 0)
+      reporter.fail(message);
+    return;
+  }
   trace->errorFlags.push_back({valueOf(handle, "error"), message});
 }

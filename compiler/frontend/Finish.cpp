@@ -67,6 +67,8 @@ void Graph::tellModulesApart(const std::vector<bool> &inModule) {
       for (std::string &name : names[i])
         if (clash && !variable.empty())
           name = variable + "." + name;
+      if (clash)
+        apart[i] = variable;
     }
     for (size_t i : own)
       taken.insert(names[i].begin(), names[i].end());
@@ -75,6 +77,7 @@ void Graph::tellModulesApart(const std::vector<bool> &inModule) {
 
 void Graph::nameParameters() {
   names.resize(parameters.size());
+  apart.resize(parameters.size());
   std::vector<bool> used(parameters.size()), inModule(parameters.size());
   for (const auto &one : traces)
     for (const auto &[key, values] : one->states)
@@ -258,7 +261,10 @@ void Graph::writeState(const StateKey &key, StringRef role,
                        aliases.begin(), aliases.end()))));
   OperationState state(locationOf(parameter.made, &context), "graph.state");
   state.addAttributes(attributes);
-  builder.create(state);
+  Operation *made = builder.create(state);
+  if (const std::string &variable = apart[static_cast<size_t>(key.parameter)];
+      !variable.empty())
+    made->setAttr(dl::graph::kApart, builder.getStringAttr(variable));
 }
 
 void Graph::writeStates() {
@@ -375,7 +381,9 @@ std::string Graph::finish() {
   datasets.write(builder, made.getLoc());
   writePlateaus();
   OpBuilder atStart = OpBuilder::atBlockBegin(made.getBody());
-  parallel.write(atStart, made);
+  parallel.write(atStart, made, [&](int handle) {
+    return names[static_cast<size_t>(get(handle, "parallel").parameter)];
+  });
   std::string said;
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
     said += diagnostic.str() + "\n";

@@ -9,7 +9,7 @@ using namespace dl::frontend;
 
 Graph::Graph(const Options &options, Reporter &reporter, Modules &modules,
              const ReflectedTypes &types)
-    : datasets(reporter, options.model), parallel(reporter),
+    : datasets(reporter, options.model), parallel(reporter, modules),
       checkpoints(options.recompute), options(options), reporter(reporter),
       modules(modules), types(types), context(MLIRContext::Threading::DISABLED),
       builder(&context) {
@@ -20,6 +20,11 @@ Graph::Graph(const Options &options, Reporter &reporter, Modules &modules,
 }
 
 const Handle &Graph::get(int handle, StringRef what) {
+  if (handle == kNoGradient)
+    reporter.fail(what.str() +
+                  ": this parameter has no gradient here; call backward() of a "
+                  "loss that depends on it first; p.grad().defined() says "
+                  "whether there is one");
   if (handle < 0 || handle >= static_cast<int>(handles.size()))
     reporter.fail(what.str() +
                   ": the tensor is undefined (a dl::Tensor without a value)");

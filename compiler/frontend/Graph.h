@@ -23,6 +23,8 @@ public:
         const ReflectedTypes &types);
 
   // Handles.
+  /// The gradient of a parameter that has none; -1 is a tensor without a value.
+  static constexpr int kNoGradient = -2;
   const Handle &get(int handle, llvm::StringRef what);
   /// DL_FLOAT where the dtype is the program's floating-point type.
   int resolveDtype(int dtype);
@@ -240,6 +242,7 @@ private:
   std::vector<Handle> handles;
   std::vector<Parameter> parameters;
   std::vector<std::vector<std::string>> names; // of each parameter, at the end
+  std::vector<std::string> apart; // the variables in front of them, or ""
   /// The handles of the parameters of each group of each optimizer.
   std::vector<std::vector<std::vector<int>>> optimizers;
   std::map<StateKey, int> slotOwners; // optimizers

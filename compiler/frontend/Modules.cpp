@@ -43,7 +43,7 @@ void Modules::leave() { walkPath.pop_back(); }
 std::string Modules::currentPath() const {
   if (calls.empty())
     return "";
-  auto found = paths.find(calls.back());
+  auto found = paths.find(calls.back().module);
   return found == paths.end() ? "" : found->second;
 }
 

@@ -40,11 +40,15 @@ public:
   void forgetAll() { paths.clear(); }
 
   // The calls in progress.
-  void call(const void *module) { calls.push_back(module); }
+  void call(const void *module, bool evaluates) {
+    calls.push_back({module, evaluates});
+  }
   void returned() { calls.pop_back(); }
   /// The path of the module being called, "" outside of modules and in the
   /// outermost one.
   std::string currentPath() const;
+  /// Module::eval() was called of the innermost one.
+  bool evaluates() const { return !calls.empty() && calls.back().evaluates; }
 
   /// All names of a parameter, the canonical one first; empty where no walk met
   /// it. A parameter met from several outermost modules keeps the longest name:
@@ -68,7 +72,11 @@ private:
 
   std::map<const void *, std::string> paths;
   llvm::SetVector<const void *> unmet; // they live, and no walk has met them
-  std::vector<const void *> calls;
+  struct Call {
+    const void *module;
+    bool evaluates;
+  };
+  std::vector<Call> calls;
   std::vector<std::string> walkPath;
   int walks = 0;
   bool walkIsOurs = false;

@@ -37,7 +37,7 @@ void Parallel::requireAxis(const std::string &name) {
   for (const Axis &axis : axes)
     names.push_back(axis.name);
   std::string better = nearest(name, names);
-  reporter.fail("the mesh has no axis '" + name + "'; " +
+  reporter.fail("dl::Mesh has no axis '" + name + "'; " +
                 (better.empty() ? "it has " + llvm::join(names, ", ")
                                 : "did you mean '" + better + "'?"));
 }
@@ -83,7 +83,7 @@ void Parallel::setPipeline(const std::string &axis, const std::string &pattern,
   schedule = order;
   meshFrames = here();
   if (!pattern.empty())
-    cut = {pattern, {}, meshFrames};
+    cut = {pattern, modules.lastWalk(), {}, {}, meshFrames};
 }
 
 void Parallel::addToStage(const std::string &axis, int64_t stage,
@@ -106,13 +106,13 @@ void Parallel::refuseSecondCut(const std::string &function) {
                   lineOf(cut.frames) + " already");
 }
 
-void Parallel::place(const std::string &modules, const std::string &style,
+void Parallel::place(const std::string &pattern, const std::string &style,
                      const std::string &axis) {
   requireAxis(axis);
   if (style != "colwise" && style != "rowwise")
     reporter.fail("parallel::tensor: '" + style +
                   "' is no style; colwise and rowwise are");
-  placements.push_back({modules, style, axis, here()});
+  placements.push_back({pattern, style, axis, modules.lastWalk(), here()});
 }
 
 /// A Linear's weight is [out, in], its bias [out].
@@ -186,27 +186,60 @@ void Parallel::failUnknown(const std::vector<Frame> &frames,
                               pattern + "'" + hint);
 }
 
+Parallel::Scope Parallel::scopeOf(Within within, NamesOf namesOf) const {
+  Scope scope;
+  for (const dl_named_parameter &own : within) {
+    std::vector<std::string> names = namesOf(own.parameter);
+    if (names.empty())
+      continue; // no step uses it
+    for (StringRef name : llvm::reverse(names))
+      if (name == own.name || name.ends_with("." + std::string(own.name)))
+        scope.prefix = name.drop_back(StringRef(own.name).size()).str();
+    scope.parameters.insert(names.front());
+    StringRef path = own.name;
+    if (path.contains('.'))
+      path = path.rsplit('.').first;
+    if (!llvm::is_contained(scope.paths, path))
+      scope.paths.push_back(path.str());
+  }
+  return scope;
+}
+
+/// Also by the path in the whole model.
+std::optional<std::string> Parallel::Scope::resolve(StringRef pattern) const {
+  std::string inModel = prefix + pattern.str();
+  for (const std::string &wanted : {inModel, pattern.str()})
+    for (const std::string &path : paths)
+      if (dl::graph::matchedPrefix(wanted, prefix + path))
+        return wanted;
+  return std::nullopt;
+}
+
 /// Patterns name something, whatever mesh the command line may want.
-void Parallel::checkCut(ModuleOp module) {
+void Parallel::checkCut(ModuleOp module, NamesOf namesOf) {
+  if (!cut.blocks.empty()) {
+    Scope scope = scopeOf(cut.within, namesOf);
+    std::optional<std::string> pattern = scope.resolve(cut.blocks);
+    if (!pattern)
+      failUnknown(cut.frames, "parallel::pipeline", cut.blocks, scope.paths);
+    cut.blocks = *pattern;
+    cut.prefix = scope.prefix;
+  }
   std::vector<std::string> paths = modulePaths(module);
-  auto check = [&](const std::string &function, const std::string &pattern) {
-    if (llvm::none_of(paths, [&](const std::string &path) {
-          return dl::graph::matchedPrefix(pattern, path).has_value();
-        }))
-      failUnknown(cut.frames, function, pattern, paths);
-  };
-  if (!cut.blocks.empty())
-    check("parallel::pipeline", cut.blocks);
   for (const auto &modules : cut.stages)
     for (const std::string &pattern : modules)
-      check("parallel::stages", pattern);
+      if (llvm::none_of(paths, [&](const std::string &path) {
+            return dl::graph::matchedPrefix(pattern, path).has_value();
+          }))
+        failUnknown(cut.frames, "parallel::stages", pattern, paths);
 }
 
 void Parallel::writeMesh(OpBuilder &builder, ModuleOp module) {
-  checkCut(module);
   SmallVector<Attribute> list, cutList;
   if (!cut.blocks.empty())
     cutList.push_back(builder.getStringAttr(cut.blocks));
+  if (!cut.prefix.empty())
+    cutList.push_back(builder.getStringAttr(cut.prefix));
   for (const auto &modules : cut.stages)
     cutList.push_back(builder.getStrArrayAttr(
         SmallVector<StringRef>(modules.begin(), modules.end())));
@@ -219,23 +252,29 @@ void Parallel::writeMesh(OpBuilder &builder, ModuleOp module) {
       stagesPerRank, builder.getArrayAttr(cutList));
 }
 
-void Parallel::write(OpBuilder &builder, ModuleOp module) {
-  MLIRContext *context = module.getContext();
+void Parallel::write(OpBuilder &builder, ModuleOp module, NamesOf namesOf) {
+  checkCut(module, namesOf);
   if (!axes.empty() || zero || data != "dp" || stages != "pp" ||
       cut.isThere() || microBatches > 1)
     writeMesh(builder, module);
+  writePlacements(builder, module, namesOf);
+}
+
+void Parallel::writePlacements(OpBuilder &builder, ModuleOp module,
+                               NamesOf namesOf) {
   std::map<std::string, Dims> divided;
-  std::vector<std::string> paths = modulePaths(module);
   for (const Placement &placement : placements) {
+    Scope scope = scopeOf(placement.within, namesOf);
+    std::optional<std::string> pattern = scope.resolve(placement.modules);
     bool found = false;
     for (auto state : module.getOps<dl::graph::StateOp>()) {
-      if (state.getRole() != "parameter")
+      if (!pattern || !scope.parameters.count(state.getSymName().str()))
         continue;
       SmallVector<StringRef> names{state.getSymName()};
       if (ArrayAttr aliases = state.getAliasesAttr())
         llvm::append_range(names, aliases.getAsValueRange<StringAttr>());
       for (StringRef name : names) {
-        if (!dl::graph::namesModule(placement.modules, name.rsplit('.').first))
+        if (!dl::graph::namesModule(*pattern, name.rsplit('.').first))
           continue;
         found = true;
         Dims &dims = divided[state.getSymName().str()];
@@ -245,8 +284,9 @@ void Parallel::write(OpBuilder &builder, ModuleOp module) {
     }
     if (!found)
       failUnknown(placement.frames, "parallel::tensor", placement.modules,
-                  paths);
+                  scope.paths);
   }
+  MLIRContext *context = module.getContext();
   for (auto state : module.getOps<dl::graph::StateOp>()) {
     auto it = divided.find(state.getSymName().str());
     if (it == divided.end())

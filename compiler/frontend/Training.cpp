@@ -155,8 +155,7 @@ int Graph::gradient(int handle) {
   requireTraining("grad");
   auto found = trace->gradients.find(target.parameter);
   if (found == trace->gradients.end())
-    reporter.fail("grad: this parameter has no gradient here; call backward() "
-                  "of a loss that depends on it first");
+    return kNoGradient;
   useGradient(target.parameter);
   // One tensor until zero_grad(): what is done to it in place is seen.
   auto [known, isNew] = trace->gradientHandles.try_emplace(target.parameter, 0);

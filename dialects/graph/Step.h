@@ -22,6 +22,10 @@ bool isScalars(mlir::Value value);
 /// A unit attribute of steps whose results are written for each item.
 inline constexpr llvm::StringLiteral kPredicts = "graph.predicts";
 
+/// On a graph.state: the variable of its outermost module, which stands before
+/// its name because another module has the same names.
+inline constexpr llvm::StringLiteral kApart = "graph.apart";
+
 // Of evaluations and predictions, see separate-items.
 /// A unit attribute of the step for one item of those that full batches leave
 /// over. Its update makes metrics of their sums.

@@ -36,6 +36,14 @@ void drawBorder(graph::StepOp step) {
   }
 }
 
+/// Reads numbers of the step that are the same in all its micro-batches.
+static bool readsWholeStep(Operation *op, Value stepScalars) {
+  auto slice = dyn_cast<graph::SliceOp>(op);
+  return slice && slice.getX() == stepScalars && slice.getSizes()[0] == 1 &&
+         slice.getOffsets()[0] !=
+             static_cast<int64_t>(graph::StepScalar::Micro);
+}
+
 /// One training step on its way to become a micro-batch and an update.
 class Splitter {
 public:
@@ -63,16 +71,42 @@ private:
     return op && (update.contains(op) || isa<graph::GradientOp>(op));
   }
 
-  /// Everything that depends on a gradient belongs to the update.
+  /// Everything that depends on a gradient belongs to the update, and, behind
+  /// the last backward(), what a state becomes that no batch has a part in:
+  /// `t += 1` counts updates.
   LogicalResult collectUpdate() {
+    Operation *last = nullptr;
+    for (auto backward : step.getOps<graph::GradientsOp>())
+      if (!backward.getWithinStep())
+        last = backward;
+    // Made from an input or from random numbers.
+    llvm::DenseSet<Value> ofBatch;
+    for (BlockArgument argument : step.getArguments())
+      if (graph::portOf(argument).asInput())
+        ofBatch.insert(argument);
+    auto isMadeOfBatch = [&](Operation &op) {
+      return llvm::any_of(op.getOperands(), [&](Value value) {
+        return ofBatch.contains(value) ||
+               (value == stepScalars && !readsWholeStep(&op, stepScalars));
+      });
+    };
+    auto becomesState = [](OpOperand &use) {
+      return isa<graph::ReturnOp>(use.getOwner()) && graph::stateOf(use);
+    };
     for (Operation &op : step.getOps()) {
+      bool madeOfBatch = isMadeOfBatch(op);
+      if (madeOfBatch)
+        ofBatch.insert(op.result_begin(), op.result_end());
       if (auto gradient = dyn_cast<graph::GradientOp>(op)) {
         gradients.push_back(gradient);
         continue;
       }
+      bool countsUpdates = last && !madeOfBatch && last->isBeforeInBlock(&op) &&
+                           llvm::any_of(op.getUses(), becomesState);
       if (isa<graph::ReturnOp>(op) ||
-          llvm::none_of(op.getOperands(),
-                        [&](Value value) { return inUpdate(value); }))
+          (!countsUpdates && llvm::none_of(op.getOperands(), [&](Value value) {
+            return inUpdate(value);
+          })))
         continue;
       if (isa<graph::GradientsOp>(op))
         return emitModelError(&op)
@@ -184,14 +218,6 @@ private:
   Value stepScalars;            // null where the step has none
   llvm::DenseSet<Value> shared; // where microValueOf has found nothing
 };
-
-/// Reads numbers of the step that are the same in all its micro-batches.
-static bool readsWholeStep(Operation *op, Value stepScalars) {
-  auto slice = dyn_cast<graph::SliceOp>(op);
-  return slice && slice.getX() == stepScalars && slice.getSizes()[0] == 1 &&
-         slice.getOffsets()[0] !=
-             static_cast<int64_t>(graph::StepScalar::Micro);
-}
 
 /// What the value is made from that each micro-batch has its own of, or null:
 /// an input, or random numbers that the micro-batch draws for itself, too.

@@ -9,6 +9,7 @@
 #include "passes/partition/Passes.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include <map>
 
 namespace dl {
@@ -34,11 +35,14 @@ public:
 
   LogicalResult run() {
     collectModules();
+    takeCopiesOut();
     LogicalResult result = mesh.getCut().empty()               ? byCost()
                            : isa<StringAttr>(mesh.getCut()[0]) ? byBlocks()
                                                                : byHand();
     if (failed(result))
       return failure();
+    for (const auto &[copy, original] : originalOf)
+      stageOfModule.insert({copy, stageOfModule.lookup(original)});
     for (auto state : module.getOps<graph::StateOp>()) {
       StringRef owner = state.getOf().value_or(state.getSymName());
       state->setAttr(
@@ -74,6 +78,52 @@ private:
       if (state.getRole() == "parameter" || state.getRole() == "buffer")
         elements[moduleOf(state.getSymName()).str()] +=
             cast<RankedTensorType>(state.getType()).getNumElements();
+  }
+
+  bool isNamedByHand(StringRef name) {
+    return llvm::any_of(mesh.getCut(), [&](Attribute stage) {
+      auto list = dyn_cast<ArrayAttr>(stage);
+      return list && llvm::any_of(list.getAsValueRange<StringAttr>(),
+                                  [&](StringRef pattern) {
+                                    return graph::matchedPrefix(pattern, name);
+                                  });
+    });
+  }
+
+  /// Averages of weights, a frozen copy: "ema.h.0", "ema.head" beside "h.0" and
+  /// "head" of an outermost module of the same type, or beside "net.h.0" and
+  /// "net.head" where "net." is what was cut. They are where those are.
+  void takeCopiesOut() {
+    std::map<StringRef, std::map<std::string, int64_t>> roots; // what is inside
+    for (const auto &[name, count] : elements)
+      if (auto [root, rest] = StringRef(name).split('.'); !rest.empty())
+        roots[root][rest.str()] = count;
+    llvm::StringSet<> apart;
+    for (auto state : module.getOps<graph::StateOp>())
+      if (auto prefix = state->getAttrOfType<StringAttr>(graph::kApart))
+        apart.insert(prefix.getValue());
+    std::string cut =
+        mesh.getCut().size() == 2 && isa<StringAttr>(mesh.getCut()[1])
+            ? cast<StringAttr>(mesh.getCut()[1]).str()
+            : "";
+    for (const auto &[root, inside] : roots) {
+      std::string prefix = apart.contains(root) ? "" : cut;
+      if ((prefix.empty() && !apart.contains(root)) ||
+          prefix == (root + ".").str())
+        continue;
+      auto isThere = [&](const auto &one) {
+        auto original = elements.find(prefix + one.first);
+        return original != elements.end() && original->second == one.second &&
+               !isNamedByHand((root + "." + one.first).str());
+      };
+      if (llvm::all_of(inside, isThere))
+        for (const auto &[rest, count] : inside)
+          originalOf[(root + "." + rest).str()] = prefix + rest;
+    }
+    for (const auto &[copy, original] : originalOf)
+      elements[original] += elements.lookup(copy);
+    elements.remove_if(
+        [&](const auto &one) { return originalOf.count(one.first); });
   }
 
   int64_t stageOf(StringRef parameter) const {
@@ -174,7 +224,8 @@ private:
   ModuleOp module;
   graph::MeshOp mesh;
   int64_t stages;
-  OrderedCounts elements; // of modules, in their order
+  OrderedCounts elements;                        // of modules, in their order
+  std::map<std::string, std::string> originalOf; // of copies
   OrderedCounts stageOfModule;
 };
 

@@ -53,7 +53,26 @@ LogicalResult checkMesh(ModuleOp module, const Mesh &mesh) {
                  succeeded(checkStagesAxis(module, mesh)));
 }
 
+/// Of a batch in blocks of ceil(items / ranks) the last ones may be empty.
+static void warnOfIdleRanks(ModuleOp module, const Mesh &mesh) {
+  if (!mesh.data)
+    return;
+  int64_t ranks = mesh.size(*mesh.data);
+  for (auto step : module.getOps<graph::StepOp>()) {
+    int64_t batch = step.getBatch().value_or(0);
+    if (!step.getTraining() || step.getIsShort() || batch < 2)
+      continue;
+    int64_t busy = llvm::divideCeil(batch, llvm::divideCeil(batch, ranks));
+    if (busy < ranks)
+      emitWarning(step.getLoc())
+          << "of the " << ranks << " ranks along '"
+          << mesh.name(*mesh.data).getValue() << "' " << ranks - busy
+          << " have nothing of a batch of " << batch << " to do";
+  }
+}
+
 void warnOfUnusedAxes(ModuleOp module, const Mesh &mesh) {
+  warnOfIdleRanks(module, mesh);
   SmallVector<bool> used(mesh.numAll(), false);
   auto note = [&](graph::ShardingAttr sharding) {
     for (const DimSharding &dim : TensorSharding::of(sharding, mesh).dims)

@@ -1,5 +1,6 @@
 #include "passes/partition/StepSharder.h"
 #include "dialects/graph/Inference.h"
+#include "passes/partition/PlaceOfMaximum.h"
 #include "passes/partition/WantedParts.h"
 
 using namespace mlir;
@@ -158,7 +159,7 @@ bool StepSharder::feedsNormsOnly(Operation *op) const {
 
 void StepSharder::place(Operation *op) {
   current = op;
-  if (isa<graph::ReshardOp>(op))
+  if (isa<graph::ReshardOp>(op) || placeInParts(op))
     return;
   placeAccumulators(op);
   if (llvm::any_of(op->getOperands(), [&](Value operand) {
@@ -177,8 +178,9 @@ void StepSharder::place(Operation *op) {
   for (Value operand : SmallVector<Value>(op->getOperands()))
     op->replaceUsesOfWith(operand, addedForAll(operand));
   OpSharding sharding = decide(op);
+  SmallVector<TensorSharding> operands;
   for (OpOperand &operand : op->getOpOperands()) {
-    TensorSharding has = of(operand.get());
+    TensorSharding has = operands.emplace_back(of(operand.get()));
     operand.set(
         in(operand.get(), sharding.operand(operand.getOperandNumber(), has)));
   }
@@ -189,6 +191,59 @@ void StepSharder::place(Operation *op) {
     shardings[result] = sharding.result(result.getResultNumber());
   if (op->getNumOperands() == 1 && placed.contains(op->getOperand(0)))
     placed.insert(op->result_begin(), op->result_end());
+  keepItemsDivided(op, operands);
+}
+
+/// Where a maximum along a divided dim is, without all of it on one rank.
+bool StepSharder::placeInParts(Operation *op) {
+  std::optional<int64_t> dim = dimOfPlace(op);
+  if (!dim)
+    return false;
+  TensorSharding operand = of(op->getOperand(0));
+  Axes axes = operand.dims[static_cast<size_t>(*dim)].allAxes();
+  if (axes.empty() || operand.isPartial() ||
+      (mesh.time && llvm::is_contained(axes, *mesh.time)))
+    return false;
+  Operation *before = op->getPrevNode();
+  OpBuilder builder(op);
+  SmallVector<Value> results = placeByMaxima(op, builder);
+  Block::iterator made =
+      before ? std::next(before->getIterator()) : op->getBlock()->begin();
+  SmallVector<Operation *> ops;
+  for (; &*made != op; ++made)
+    ops.push_back(&*made);
+  for (Operation *one : ops)
+    place(one);
+  op->replaceAllUsesWith(results);
+  op->erase();
+  return true;
+}
+
+/// A cat or a slice along the items of a batch needs parts of other ranks, so
+/// all get them; what is computed behind it is divided again.
+void StepSharder::keepItemsDivided(Operation *op,
+                                   ArrayRef<TensorSharding> operands) {
+  if (!mesh.data || isUpdate(op) || !isa<graph::CatOp, graph::SliceOp>(op))
+    return;
+  Value result = op->getResult(0);
+  TensorSharding to = of(result);
+  if (to.uses(*mesh.data))
+    return;
+  for (auto [d, size] : llvm::enumerate(graph::shapeOf(result))) {
+    bool wasDivided =
+        llvm::any_of(operands, [&](const TensorSharding &operand) {
+          return llvm::is_contained(operand.dims[d].allAxes(), *mesh.data);
+        });
+    if (!wasDivided || !to.dims[d].allAxes().empty() ||
+        size < mesh.size(*mesh.data))
+      continue;
+    to.dims[d] = Axes{*mesh.data};
+    Value parts = reshard(result, to);
+    result.replaceUsesWithIf(parts, [](OpOperand &use) {
+      return !isa<graph::ReshardOp>(use.getOwner());
+    });
+    return;
+  }
 }
 
 OpSharding StepSharder::decide(Operation *op) {

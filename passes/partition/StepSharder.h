@@ -23,6 +23,9 @@ private:
   void placeAccumulators(mlir::Operation *op);
   void place(mlir::Operation *op);
   void place(graph::GradientOp gradient);
+  bool placeInParts(mlir::Operation *op);
+  void keepItemsDivided(mlir::Operation *op,
+                        llvm::ArrayRef<TensorSharding> operands);
   void place(graph::ShardOp shard);
   void placeResults(graph::ReturnOp returned);
   OpSharding decide(mlir::Operation *op);

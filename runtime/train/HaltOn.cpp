@@ -10,6 +10,14 @@
 
 using namespace dlrt;
 
+/// Without the spaces around it.
+static std::string trimmed(const std::string &text) {
+  size_t begin = text.find_first_not_of(' ');
+  return begin == std::string::npos
+             ? ""
+             : text.substr(begin, text.find_last_not_of(' ') + 1 - begin);
+}
+
 Expected<HaltCondition> dlrt::parseHaltCondition(const std::string &text) {
   HaltCondition condition;
   condition.text = text;
@@ -29,11 +37,12 @@ Expected<HaltCondition> dlrt::parseHaltCondition(const std::string &text) {
   bool above = text[sign] == '>';
   size_t number = sign + 1;
   bool equal = number < text.size() && text[number] == '=';
-  auto limit = parseDouble(std::string_view(text).substr(number + equal));
+  std::string wanted = trimmed(text.substr(number + equal));
+  auto limit = parseDouble(wanted);
   if (!limit || std::isnan(*limit))
-    return Status(Code::Usage, fmt::format("'{}': '{}' is not a number", text,
-                                           text.substr(number + equal)));
-  condition.metric = text.substr(0, sign);
+    return Status(Code::Usage,
+                  fmt::format("'{}': '{}' is not a number", text, wanted));
+  condition.metric = trimmed(text.substr(0, sign));
   condition.limit = *limit;
   condition.kind = above ? equal ? HaltCondition::AtLeast : HaltCondition::Above
                    : equal ? HaltCondition::AtMost

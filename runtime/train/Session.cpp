@@ -257,6 +257,11 @@ Status Session::checkLength(uint32_t step) const {
   uint64_t batch = fullProgram(description).batch_items;
   const fb::ProgramT *rest = programOf(description, fb::ProgramKind::Short);
   uint64_t left = items % batch;
+  if (items < batch && dropsLast(step))
+    return {Code::Training,
+            fmt::format("'{}': {} items do not fill a batch of {}, and shorter "
+                        "ones are left out",
+                        displayName(description), items, batch)};
   if (left == 0 || dropsLast(step) || (rest && rest->batch_items == left) ||
       runsItems(step))
     return {};

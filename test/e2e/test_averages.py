@@ -109,6 +109,24 @@ class Targets(support.ToolTest):
 
 
 class Averages(support.ToolTest):
+    def test_buffers(self):
+        """Those of the model, or averages of what are no whole numbers."""
+        self.regression_data()
+        for options, average in ((", {.decay = 0.9}", 0), (", {.decay = 0.9, .use_buffers = true}", 0.9)):
+            text = MODEL.replace("nn::Linear fc{3, 2};", "nn::Linear fc{3, 2}; nn::BatchNorm1d bn{2};").replace("return fc(x);", "return bn(fc(x));")
+            self.write("m.dl", text % options)
+            self.dlcc("m.dl", "--dtype=f64")
+            before = None
+            for step in range(1, 5):
+                self.dlrun("m.plan", "-q", "--steps", step, "--no-shuffle", "--save-final", "w.safetensors")
+                now = self.load("w.safetensors")
+                for name in ("bn.running_mean", "bn.running_var"):
+                    kept = average if before else 0
+                    expected = now["model." + name] * (1 - kept) + (before["ema." + name] * kept if before else 0)
+                    np.testing.assert_allclose(now["ema." + name], expected, rtol=1e-12)
+                self.assertEqual(int(now["ema.bn.num_batches_tracked"]), step)
+                before = now
+
     def weights(self, options, steps):
         """The weights and their averages after each step."""
         self.write("m.dl", MODEL % options)

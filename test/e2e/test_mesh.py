@@ -301,7 +301,7 @@ struct Net : nn::Module {
         axes = 'dl::Mesh mesh{{"dp", 2}, {"tp", 2}};'
         refuse(axes, ["net.dl:14", "shard: the axis 'tp' divides two dims of f32 [16,4]"], '.shard({"tp", "tp"})')
         refuse(axes, ["net.dl:14", "shard: 3 axes for the 2 dims of f32 [16,4]"], '.shard({"dp", nullptr, "tp"})')
-        refuse(axes, ["net.dl:14", "the mesh has no axis 'tq'; did you mean 'tp'?"], '.shard({nullptr, "tq"})')
+        refuse(axes, ["net.dl:14", "dl::Mesh has no axis 'tq'; did you mean 'tp'?"], '.shard({nullptr, "tq"})')
         refuse('dl::Mesh mesh{{"pp", 2}};', ["net.dl:14", "'pp' is that of the pipeline's stages"], '.shard({nullptr, "pp"})')
         refuse('dl::Mesh mesh{{"dp", 2}, {"dp", 2}};', ["net.dl:21", "twice"])
         refuse('dl::Mesh mesh{{"pp", 9}};', ["net.dl:21", "9 stages"])

@@ -169,7 +169,8 @@ void dl_module_gone(const void *module) noexcept;
 // there is none.
 const void *dl_module_unmet(void) noexcept;
 void dl_modules_changed() noexcept;
-void dl_module_enter(const void *module) noexcept;
+// Its calls are those of an evaluation where `evaluates`, in p.train() too.
+void dl_module_enter(const void *module, int evaluates) noexcept;
 void dl_module_leave() noexcept;
 // Of what is made in between, the backward computes values again. Within
 // another one it is a part of that.

@@ -7,10 +7,10 @@
 
 namespace dl::optim {
 
-/// Below the mean squares, PyTorch's default for f32; and of the root of the
+/// Below the mean squares, by default finfo(dtype).eps; and of the root of the
 /// mean square of a parameter, by which the learning rate is multiplied.
 struct AdafactorEps {
-  double first = 1.1920928955078125e-07, second = 1e-3;
+  double first = dl_float_is_double() ? 0x1p-52 : 0x1p-23, second = 1e-3;
 };
 
 struct AdafactorOptions {
@@ -80,7 +80,7 @@ class Adafactor : public Optimizer<AdafactorOptions, AdafactorGroup> {
 public:
   using Optimizer::Optimizer;
 
-  void step() {
+  void step() override {
     step_parameters([](const AdafactorOptions &o, const detail::Updated &p) {
       Scalar count = p.count();
       Tensor size =

@@ -52,7 +52,7 @@ class Adamax : public Optimizer<AdamaxOptions, AdamaxGroup> {
 public:
   using Optimizer::Optimizer;
 
-  void step() {
+  void step() override {
     step_parameters([](const AdamaxOptions &o, const detail::Updated &p) {
       Tensor g = detail::decayed(p, o.weight_decay);
       Tensor mean = detail::averaged(p, "exp_avg", o.betas.first, g);
@@ -102,7 +102,7 @@ class NAdam : public Optimizer<NAdamOptions, NAdamGroup> {
 public:
   using Optimizer::Optimizer;
 
-  void step() {
+  void step() override {
     step_parameters([](const NAdamOptions &o, const detail::Updated &p) {
       auto [parameter, g] = detail::decayed_either_way(o, p);
       auto [beta1, beta2] = o.betas;
@@ -156,7 +156,7 @@ class RAdam : public Optimizer<RAdamOptions, RAdamGroup> {
 public:
   using Optimizer::Optimizer;
 
-  void step() {
+  void step() override {
     step_parameters([](const RAdamOptions &o, const detail::Updated &p) {
       auto [parameter, g] = detail::decayed_either_way(o, p);
       auto [beta1, beta2] = o.betas;
@@ -210,7 +210,7 @@ class Lion : public Optimizer<LionOptions, LionGroup> {
 public:
   using Optimizer::Optimizer;
 
-  void step() {
+  void step() override {
     step_parameters([](const LionOptions &o, const detail::Updated &p) {
       Tensor parameter = p.parameter, mean = p.slot("exp_avg"), g = p.gradient;
       if (!o.weight_decay.is_none())

@@ -1,13 +1,17 @@
 #pragma once
 // torch.optim.swa_utils: averages of weights.
 #include "optimizer.h"
+#include "submodules.h"
 
 namespace dl::optim::swa_utils {
 
 /// decay: how much of the average stays at each update, as of
-/// get_ema_avg_fn(decay). Without it all updates count the same.
+/// get_ema_avg_fn(decay). Without it all updates count the same. Buffers, such
+/// as what a BatchNorm has seen, are those of the model, or, with use_buffers,
+/// averages, too.
 struct AveragedModelOptions {
   Scalar decay = 0;
+  bool use_buffers = false;
 };
 
 /// Keeps in one module the averages of another one's parameters, from their
@@ -20,20 +24,23 @@ struct AveragedModelOptions {
 class AveragedModel {
   int id = dl_optimizer();
   Parameters averages, sources;
+  nn::BufferList own, of;
   AveragedModelOptions options;
 
 public:
   template <class Model>
   AveragedModel(Model &average, Model &model, AveragedModelOptions options = {})
       : averages(average.parameters()), sources(model.parameters()),
-        options(options) {
+        own(average), of(model), options(options) {
     if (!(options.decay.known >= 0 && options.decay.known < 1))
       detail::fail(
           "AveragedModel: decay = {}; at least 0 and below 1 is wanted",
           options.decay.known);
-    if (averages.size() != sources.size())
-      detail::fail("AveragedModel: {} parameters for the averages of {}",
-                   averages.size(), sources.size());
+    if (averages.size() != sources.size() || own.size() != of.size())
+      detail::fail(
+          "AveragedModel: {} parameters and {} buffers for the averages "
+          "of {} and {}",
+          averages.size(), own.size(), sources.size(), of.size());
     dl_optimizer_group(id, averages.begin(), averages.size());
   }
   AveragedModel(const AveragedModel &) = delete;
@@ -44,14 +51,24 @@ public:
     for (int average : averages)
       dl_set_grad(average, *source++);
     bool equal = options.decay.is_known() && options.decay.known == 0;
-    detail::Updating updating(id, 0);
-    Parameter parameter;
-    for (Tensor now; (parameter.id = dl_update_next(&now.id)) >= 0;) {
-      detail::Updated updated(parameter, now);
-      Scalar count = updated.count();
-      Scalar share =
-          equal ? 1 / count : dl::where(count <= 1, 1.0, 1 - options.decay);
-      updated.become(updated.parameter + (now - updated.parameter) * share);
+    Scalar share;
+    {
+      detail::Updating updating(id, 0);
+      Parameter parameter;
+      for (Tensor now; (parameter.id = dl_update_next(&now.id)) >= 0;) {
+        detail::Updated updated(parameter, now);
+        Scalar count = updated.count();
+        share =
+            equal ? 1 / count : dl::where(count <= 1, 1.0, 1 - options.decay);
+        updated.become(updated.parameter + (now - updated.parameter) * share);
+      }
+    }
+    auto latest = of.begin();
+    for (Buffer &buffer : own) {
+      const Tensor &now = *latest;
+      bool averaged = options.use_buffers && buffer.is_floating_point();
+      buffer = averaged ? buffer + (now - buffer) * share : now;
+      ++latest;
     }
   }
 };

@@ -110,7 +110,7 @@ public:
         : p(p), inplace(o.inplace) {}                                          \
     Name(double p, bool inplace) : p(p), inplace(inplace) {}                   \
     Tensor forward(Tensor x) {                                                 \
-      return functional::function(x, p, dl_is_training(), inplace);            \
+      return functional::function(x, p, is_training(), inplace);               \
     }                                                                          \
   }
 DL_DROPOUT(Dropout, dropout);
@@ -123,7 +123,7 @@ public:
   double p;
   explicit AlphaDropout(double p = 0.5) : p(p) {}
   Tensor forward(Tensor x) {
-    return functional::alpha_dropout(x, p, dl_is_training());
+    return functional::alpha_dropout(x, p, is_training());
   }
 };
 

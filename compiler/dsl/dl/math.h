@@ -7,7 +7,8 @@ namespace dl {
 inline Tensor Tensor::grad() const {
   Tensor result;
   result.id = dl_grad(id);
-  return result.detach(); // PyTorch's has no graph without create_graph
+  // PyTorch's has no graph without create_graph.
+  return result.defined() ? result.detach() : result;
 }
 inline Tensor Tensor::square() const {
   detail::Called called("square");

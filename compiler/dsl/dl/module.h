@@ -9,6 +9,7 @@ namespace dl::nn {
 class Module;
 class NamedModuleList;
 class ModuleRange;
+class BufferList;
 class StateDict;
 
 namespace detail {
@@ -24,16 +25,7 @@ public:
 
 inline void walk(Module &root);
 
-/// While it lives, new ops belong to the module.
-struct Scope {
-  explicit Scope(Module &module) {
-    if (!dl_module_known(&module))
-      walk(module);
-    dl_module_enter(&module);
-  }
-  ~Scope() { dl_module_leave(); }
-  Scope(const Scope &) = delete;
-};
+struct Scope;
 } // namespace detail
 
 /// A parameter and its path, as in PyTorch's named_parameters().
@@ -93,9 +85,19 @@ public:
 
 namespace detail {
 inline void visit(Visitor &visitor, const dl_member &member, char *object);
+
+/// While it lives, new ops belong to the module.
+struct Scope {
+  explicit Scope(Module &module);
+  ~Scope() { dl_module_leave(); }
+  Scope(const Scope &) = delete;
+};
 } // namespace detail
 
 class Module {
+  friend struct detail::Scope;
+  bool evaluates = false;
+
 public:
   Module() { dl_module_made(this); }
   Module(Module &&) noexcept { dl_module_made(this); }
@@ -123,6 +125,7 @@ public:
     return {first, count};
   }
   ParameterList parameters() { return ParameterList(named_parameters()); }
+  BufferList buffers();
   /// This module and all in it; the modules right in it. See submodules.h.
   ModuleRange modules();
   NamedModuleList named_modules();
@@ -133,7 +136,14 @@ public:
   void zero_grad();
   /// Freezes all parameters, or thaws them.
   void requires_grad_(bool value = true);
-  bool is_training() const { return dl_is_training(); }
+  bool is_training() const { return dl_is_training() && !evaluates; }
+  /// The mode belongs to the step; eval() is for what does not change while the
+  /// rest is trained: in p.train(), too, dropout and normalisation of this
+  /// module and all in it are those of an evaluation, until train().
+  void eval() { train(false); }
+  void train(bool mode = true) {
+    apply([mode](Module &module) { module.evaluates = !mode; });
+  }
 
   /// Calls f with each module inside, then with this one.
   template <class Function> void apply(Function function) {
@@ -150,11 +160,6 @@ public:
     function(*this);
   }
 
-  void train(bool = true) = delete (
-      "dl: the mode is set by the step: p.train() trains, p.eval() evaluates");
-  void eval() = delete (
-      "dl: the mode is set by the step: p.train() trains, p.eval() evaluates");
-
   /// The members the compiler found in the struct; containers replace it.
   virtual void visit_members(detail::Visitor &visitor) {
     int count = 0;
@@ -164,6 +169,12 @@ public:
       detail::visit(visitor, members[i], object);
   }
 };
+
+inline detail::Scope::Scope(Module &module) {
+  if (!dl_module_known(&module))
+    walk(module);
+  dl_module_enter(&module, module.evaluates);
+}
 
 namespace detail {
 inline void visit_at(Visitor &visitor, const dl_member &member,

@@ -92,7 +92,7 @@ class Muon : public Optimizer<MuonOptions, MuonGroup> {
 public:
   using Optimizer::Optimizer;
 
-  void step() {
+  void step() override {
     step_parameters([](const MuonOptions &o, const detail::Updated &p) {
       if (p.parameter.dim() != 2)
         detail::fail("Muon: a parameter is {}; Muon is for matrices, give "

@@ -36,7 +36,7 @@ class SGD : public Optimizer<SGDOptions, SGDGroup> {
 public:
   using Optimizer::Optimizer;
 
-  void step() {
+  void step() override {
     step_groups([](const SGDOptions &o, auto update) {
       list<const char *> none, buffer = {"momentum_buffer"};
       update("sgd", o.momentum.is_none() ? none : buffer,
@@ -92,7 +92,7 @@ class Adam : public Optimizer<AdamOptions<Decoupled>, AdamGroup<Decoupled>> {
 public:
   using Optimizer<AdamOptions<Decoupled>, AdamGroup<Decoupled>>::Optimizer;
 
-  void step() {
+  void step() override {
     this->step_groups([](const AdamOptions<Decoupled> &o, auto update) {
       list<const char *> averages = {"exp_avg", "exp_avg_sq"},
                          largest = {"exp_avg", "exp_avg_sq", "max_exp_avg_sq"};

@@ -96,12 +96,13 @@ protected:
   int id = dl_optimizer();
 
   OptimizerBase() = default;
-  ~OptimizerBase() = default;
   /// The learning rate of now; it is logged where it changes.
   Scalar rate(int group, Scalar lr) const;
   void schedule_momentum(Scalar *momentum) const;
 
 public:
+  virtual ~OptimizerBase() = default;
+  virtual void step() = 0;
   OptimizerBase(const OptimizerBase &) =
       delete ("dl: an optimizer is not copied; pass it by reference");
   OptimizerBase &operator=(const OptimizerBase &) =
@@ -196,10 +197,17 @@ protected:
   }
 
 public:
-  template <detail::ParameterSource Range>
+  using ParamGroup = Group;
+
+  /// net.parameters(), or a std::vector<dl::optim::AdamW::ParamGroup>.
+  template <detail::SourceOf<Group> Range>
   explicit Optimizer(const Range &parameters, const Options &options = {})
       : defaults(options) {
-    add(parameters, options);
+    if constexpr (detail::ParameterSource<Range>)
+      add(parameters, options);
+    else
+      for (const Group &group : parameters)
+        add_param_group(group);
   }
   explicit Optimizer(list<Parameter> parameters, const Options &options = {})
       : defaults(options) {
@@ -211,7 +219,7 @@ public:
       add_param_group(group);
   }
   /// The learning rate by position: Adam optimizer(net.parameters(), 1e-3).
-  template <detail::ParameterSource Range, detail::Rate Lr>
+  template <detail::SourceOf<Group> Range, detail::Rate Lr>
   Optimizer(const Range &parameters, const Lr &lr, const Options &options = {})
       : Optimizer(parameters, at(lr, options)) {}
   template <detail::Rate Lr>

@@ -60,7 +60,7 @@ class Adagrad : public Optimizer<AdagradOptions, AdagradGroup> {
 public:
   using Optimizer::Optimizer;
 
-  void step() {
+  void step() override {
     step_parameters([](const AdagradOptions &o, const detail::Updated &p) {
       Tensor g = detail::decayed(p, o.weight_decay);
       Scalar rate = o.lr_decay.is_none()
@@ -98,7 +98,7 @@ class Adadelta : public Optimizer<AdadeltaOptions, AdadeltaGroup> {
 public:
   using Optimizer::Optimizer;
 
-  void step() {
+  void step() override {
     step_parameters([](const AdadeltaOptions &o, const detail::Updated &p) {
       Tensor g = detail::decayed(p, o.weight_decay);
       Tensor before = p.slot("acc_delta");
@@ -140,7 +140,7 @@ class RMSprop : public Optimizer<RMSpropOptions, RMSpropGroup> {
 public:
   using Optimizer::Optimizer;
 
-  void step() {
+  void step() override {
     step_parameters([](const RMSpropOptions &o, const detail::Updated &p) {
       Tensor g = detail::decayed(p, o.weight_decay);
       Tensor square = detail::averaged(p, "square_avg", o.alpha, g.square());

@@ -52,7 +52,9 @@ void zero(const Optimizer &, const char *axis, int stage) {
 struct Placement {
   const char *modules, *style, *axis;
 };
-inline void tensor(const nn::Module &, list<Placement> placements) {
+/// Paths are those within `model`.
+inline void tensor(nn::Module &model, list<Placement> placements) {
+  nn::detail::walk(model);
   for (const Placement &placement : placements)
     dl_mesh_place(placement.modules, placement.style, placement.axis);
 }
@@ -66,8 +68,11 @@ struct PipelineOptions {
 /// The modules that a pattern names, "h.*", are dealt out evenly to stages,
 /// `stages_per_rank` times as many as there are ranks along the axis; what
 /// stands before them goes with the first, what stands behind with the last.
-inline void pipeline(const nn::Module &, const char *axis, const char *blocks,
+/// Modules that are made like these, as the averages of their weights or a
+/// frozen copy, are where these are.
+inline void pipeline(nn::Module &model, const char *axis, const char *blocks,
                      const PipelineOptions &options = {}) {
+  nn::detail::walk(model);
   dl_mesh_pipeline(axis, blocks, options.microbatches, options.schedule,
                    options.stages_per_rank);
 }

@@ -7,12 +7,14 @@ namespace dl::optim {
 namespace detail {
 using namespace dl::detail;
 
-/// A list, a vector, an array class of parameters.
-template <class Range>
-concept ParameterRange = requires(const Range &range) {
-  static_cast<const Parameter &>(*range.begin());
+/// A list, a vector, an array class.
+template <class Range, class T>
+concept RangeOf = requires(const Range &range, void (*take)(const T &)) {
+  take(*range.begin());
   range.end();
 };
+template <class Range>
+concept ParameterRange = RangeOf<Range, Parameter>;
 
 /// An option of a group: what is not given is that of the optimizer.
 template <class T> struct Given {
@@ -74,6 +76,8 @@ namespace detail {
 
 template <class Range>
 concept ParameterSource = ParameterRange<Range> || __is_same(Range, Parameters);
+template <class Range, class Group>
+concept SourceOf = ParameterSource<Range> || RangeOf<Range, Group>;
 /// A learning rate that stands by position.
 template <class T>
 concept Rate = Number<T> || __is_same(T, Scalar);

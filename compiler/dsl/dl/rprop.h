@@ -55,7 +55,7 @@ class Rprop : public Optimizer<RpropOptions, RpropGroup> {
 public:
   using Optimizer::Optimizer;
 
-  void step() {
+  void step() override {
     step_parameters([](const RpropOptions &o, const detail::Updated &p) {
       Tensor agreement = p.gradient * p.slot("prev");
       Tensor turned = agreement.lt(0), kept = agreement.gt(0);
@@ -102,7 +102,7 @@ class ASGD : public Optimizer<ASGDOptions, ASGDGroup> {
 public:
   using Optimizer::Optimizer;
 
-  void step() {
+  void step() override {
     step_parameters([](const ASGDOptions &o, const detail::Updated &p) {
       Scalar count = p.count();
       Tensor g = detail::decayed(p, o.weight_decay);

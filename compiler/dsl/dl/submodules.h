@@ -158,49 +158,92 @@ public:
 inline StateDict Module::state_dict() { return StateDict(*this); }
 
 namespace detail {
-/// The states of a module by place.
-struct FindStates : Visitor {
-  Tensor *states = nullptr;
-  int count = 0;
+/// The states of a module and all in it, by place.
+class FindStates : Visitor {
+  int *ids = nullptr, count = 0;
+  bool parameters;
 
-  explicit FindStates(Module &module) { module.visit_members(*this); }
-  FindStates(const FindStates &) = delete;
-  ~FindStates() { delete[] states; }
   void add(const Tensor &state) {
     if (!state.defined())
       return;
-    Tensor *grown = new Tensor[static_cast<unsigned>(count) + 1];
+    int *grown = new int[static_cast<unsigned>(count) + 1];
     for (int i = 0; i < count; ++i)
-      grown[i] = states[i];
-    delete[] states;
-    states = grown;
-    states[count++] = state;
+      grown[i] = ids[i];
+    delete[] ids;
+    ids = grown;
+    ids[count++] = state.id;
   }
   void module(const char *, Module &member) override {
     member.visit_members(*this);
   }
-  void parameter(const char *, Parameter &member) override { add(member); }
+  void parameter(const char *, Parameter &member) override {
+    if (parameters)
+      add(member);
+  }
   void buffer(const char *, Buffer &member) override { add(member); }
+
+public:
+  explicit FindStates(Module &module, bool parameters = true)
+      : parameters(parameters) {
+    module.visit_members(*this);
+  }
+  FindStates(const FindStates &) = delete;
+  ~FindStates() { delete[] ids; }
+  const int *begin() const { return ids; }
+  const int *end() const { return ids + count; }
+  int size() const { return count; }
 };
 } // namespace detail
+
+/// The buffers of a module and all in it: for (auto &buffer : net.buffers()).
+class BufferList {
+  detail::FindStates found;
+
+public:
+  class Iterator {
+    const int *at;
+    mutable Buffer item;
+
+  public:
+    explicit Iterator(const int *at) : at(at) {}
+    Buffer &operator*() const {
+      item.id = *at;
+      return item;
+    }
+    Iterator &operator++() {
+      ++at;
+      return *this;
+    }
+    bool operator!=(const Iterator &other) const { return at != other.at; }
+  };
+
+  explicit BufferList(Module &module) : found(module, /*parameters=*/false) {}
+  Iterator begin() const { return Iterator(found.begin()); }
+  Iterator end() const { return Iterator(found.end()); }
+  int size() const { return found.size(); }
+};
+inline BufferList Module::buffers() { return BufferList(*this); }
 
 /// Outside of steps this module begins with the values the other one begins
 /// with; in p.train() it has the other one's from here on.
 inline void Module::load_state_dict(const StateDict &from) {
   detail::Called called("load_state_dict");
   detail::FindStates to(*this), source(from.module());
-  if (to.count != source.count)
+  if (to.size() != source.size())
     detail::fail("load_state_dict: {} parameters and buffers for {}; the "
                  "modules are of one type",
-                 source.count, to.count);
-  for (int i = 0; i < to.count; ++i)
-    if (to.states[i].sizes() != source.states[i].sizes())
+                 source.size(), to.size());
+  Tensor own, other;
+  for (int i = 0; i < to.size(); ++i) {
+    own.id = to.begin()[i], other.id = source.begin()[i];
+    if (own.sizes() != other.sizes())
       detail::fail("load_state_dict: a weight is {} here and {} there; the "
                    "modules are of one type",
-                   to.states[i].sizes(), source.states[i].sizes());
+                   own.sizes(), other.sizes());
+  }
   bool now = dl_in_step();
-  for (int i = 0; i < to.count; ++i)
-    (now ? dl_assign : dl_initial_as)(to.states[i].id, source.states[i].id);
+  for (int i = 0; i < to.size(); ++i)
+    (now ? dl_assign : dl_initial_as)(to.begin()[i], source.begin()[i]);
 }
 
 } // namespace dl::nn

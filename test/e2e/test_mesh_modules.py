@@ -1,0 +1,151 @@
+"""Several modules on a mesh: patterns are those of one, copies are where their originals are, and work stays divided behind a cat."""
+
+import re
+
+import numpy as np
+
+from . import support
+
+NETS = support.HEAD + """
+struct Block : nn::Module {
+  nn::Linear up{8, 24}, down{24, 8};
+  dl::Tensor forward(dl::Tensor x) { return x + down(F::relu(up(x))); }
+};
+struct Net : nn::Module {
+  nn::Linear first{6, 8};
+  nn::BatchNorm1d bn{8};
+  nn::Sequential h{Block{}, Block{}, Block{}, Block{}};
+  nn::Linear head{8, 4};
+  dl::Tensor forward(dl::Tensor x) { return head(h(bn(first(x)))); }
+};
+struct Pair : nn::Module { Net online, target; };
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 8});
+  %(nets)s
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1, .momentum = 0.9});
+  dl::optim::swa_utils::AveragedModel averages(copy, net, {.decay = 0.9});
+  %(mesh)s
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto x = b.data;
+    %(loss)s
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    averages.update_parameters();
+    return {{"loss", loss}};
+  });
+}
+"""
+TWO = "Net net, copy;"
+INSIDE = "Pair pair; auto &net = pair.online, &copy = pair.target;"
+LOSS = "auto loss = F::cross_entropy(net(x), b.target) + 0 * copy(x).detach().sum();"
+
+
+class MeshModules(support.ToolTest):
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(0)
+        np.save(self.path("x.npy"), rng.normal(size=(40, 6)))
+        np.save(self.path("y.npy"), rng.integers(0, 4, 40))
+
+    def build(self, *options, nets=TWO, mesh="", loss=LOSS):
+        self.write("net.dl", NETS % {"nets": nets, "mesh": mesh, "loss": loss})
+        return self.dlcc("net.dl", "--dtype=f64", "-o", "net.plan", *options)
+
+    def train(self, steps=4):
+        self.dlrun("net.plan", "-q", "--no-shuffle", "--steps", steps, "--save-final", "w.safetensors")
+        return self.load("w.safetensors")
+
+    def check(self, expected):
+        for name, value in self.train().items():
+            np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-12, err_msg=name)
+
+    def divided(self):
+        return sorted(state["name"] for state in self.info("net.plan")["states"] if state["split"] and state["role"] == "parameter")
+
+    def test_patterns_are_those_of_a_module(self):
+        names = [f"h.{block}.{linear}" for block in range(4) for linear in ("down.weight", "up.bias", "up.weight")]
+        tensor = 'dl::parallel::tensor(%s, {{"h.*.up", "colwise", "tp"}, {"h.*.down", "rowwise", "tp"}});'
+        self.build()
+        expected = self.train()
+        for module, nets, prefixes in (("net", TWO, [""]), ("copy", TWO, ["copy."]), ("net", INSIDE, ["online."]), ("copy", INSIDE, ["target."]),
+                                       ("both", TWO, ["copy.", ""])):
+            with self.subTest(module=module, nets=nets):
+                said = [tensor % one for one in (("net", "copy") if module == "both" else (module,))]
+                self.build("--mesh=tp=2", nets=nets, mesh=" ".join(said))
+                self.assertEqual(self.divided(), sorted(prefix + name for prefix in prefixes for name in names))
+                if nets == TWO:
+                    self.check(expected)
+        # By the path in the whole model, too; and an unknown one is refused in the module's words.
+        self.build("--mesh=tp=2", nets=INSIDE, mesh=(tensor % "net").replace('"h.', '"online.h.'))
+        self.assertEqual(self.divided(), ["online." + name for name in sorted(names)])
+        self.write("net.dl", NETS % {"nets": INSIDE, "mesh": tensor.replace("h.*.up", "g.*.up") % "net", "loss": LOSS})
+        self.refuse(1, ["net.dl:23", "'g.*.up'", "did you mean 'h.*.up'?"], support.dltools.DLCC, "net.dl", "-o", "refused.plan")
+
+    def test_copies_are_where_their_originals_are(self):
+        for nets in (TWO, INSIDE):
+            self.build("--microbatches=2", nets=nets)
+            expected = self.train()
+            for mesh in ('dl::parallel::pipeline(net, "pp", "h.*", {.microbatches = 2});',
+                         'dl::parallel::stages("pp", {{"first", "bn", "h.0", "h.1"}, {"h.2", "h.3", "head"}});'):
+                if nets == INSIDE and "stages" in mesh:
+                    continue
+                with self.subTest(nets=nets, mesh=mesh):
+                    self.build("--mesh=pp=2", "--microbatches=2", nets=nets, mesh=mesh)
+                    info = self.info("net.plan")
+                    first = {state["name"] for state in info["states"] if state["role"] == "parameter"}
+                    original, copy = ("", "copy.") if nets == TWO else ("online.", "target.")
+                    copies = {name for name in first if name.startswith(copy)}
+                    self.assertEqual(copies, {copy + name[len(original):] for name in first - copies})
+                    self.assertIn(copy + "h.1.up.weight", copies)
+                    self.assertNotIn(copy + "head.weight", copies)
+                    self.assertEqual(sum(plan["state_bytes"]["parameter"] for plan in info["plans"]), 8 * info["parameters"])
+                    self.check(expected)
+
+    def work(self, *options, **parts):
+        """FLOP of a rank in a step."""
+        said = self.build("--report", *options, **parts)
+        number, unit = re.search(r"step train, batch of 8: .*? ([\d.]+) (k|M)?FLOP", said).groups()
+        return float(number) * {None: 1, "k": 1e3, "M": 1e6}[unit]
+
+    def test_work_stays_divided_behind_a_cat(self):
+        for loss in ("auto both = net(dl::cat({x, x * 2}, 0)); auto loss = (both.chunk(2, 0)[0] - both.chunk(2, 0)[1]).square().mean();",
+                     "auto loss = (net(x[dl::Slice(0, 4)]) - net(x[dl::Slice(4)])).square().mean();",
+                     "auto loss = F::cross_entropy(net(x.roll(1, 0)), b.target);"):
+            with self.subTest(loss=loss):
+                alone = self.work(loss=loss)
+                expected = self.train()
+                for options, share in ((["--mesh=dp=4"], 0.5), (["--mesh=dp=2", "--zero=3"], 0.65), (["--mesh=dp=3"], 0.7)): # all update all weights
+                    self.assertLess(self.work(*options, loss=loss), share * alone, options)
+                    self.check(expected)
+
+    def test_a_place_in_a_divided_dim(self):
+        """Of classes that are divided ranks exchange the largest, and not all; the first of equal ones is the place, and NaN is the largest."""
+        loss = """auto y = net(x), z = y * 0;
+    z = dl::where(dl::arange(8).unsqueeze(1) == 2, y / 0 * 0, z);
+    auto [most, place] = y.max(1);
+    auto loss = F::cross_entropy(y, b.target) + most.mean() + 0.01 * (y.argmax(1) + place + z.argmax(1) + z.max(1, true).indices.squeeze(1) + y.argmin(1)).to(dl::kFloat).mean();"""
+        mesh = 'dl::parallel::tensor(net, {{"head", "colwise", "tp"}});'
+        self.build(loss=loss)
+        expected = self.train()
+        for options in (["--mesh=tp=2"], ["--mesh=tp=3"], ["--mesh=tp=4"], ["--mesh=dp=2,tp=2"]):
+            said = self.build("--report", *options, loss=loss, mesh=mesh)
+            self.assertNotIn("head/all_gather", said)
+            self.check(expected)
+
+    def test_ranks_without_items(self):
+        self.write("net.dl", NETS % {"nets": TWO, "mesh": "", "loss": LOSS})
+        for ranks, idle in ((8, 0), (16, 8), (5, 1)):
+            said = support.dltools.call([support.dltools.DLCC, "net.dl", f"--mesh=dp={ranks}", "-o", "net.plan"], self.folder).stderr
+            self.assertEqual(f"of the {ranks} ranks along 'dp' {idle} have nothing of a batch of 8 to do" in said, idle != 0, said)
+
+    def test_parameters_of_all_stages(self):
+        self.build()
+        alone = self.info("net.plan")["parameters"]
+        self.build("--mesh=pp=2")
+        self.assertEqual(self.info("net.plan")["parameters"], alone)
+
+
+if __name__ == "__main__":
+    support.unittest.main()

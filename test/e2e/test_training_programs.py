@@ -1,0 +1,163 @@
+"""What programs do around their models: counters, modules that stay as they are, groups, choices made by arguments."""
+
+import json
+
+import numpy as np
+
+import dltools
+from . import support
+
+
+PROGRAM = "#include <memory>\n#include <vector>\n" + support.HEAD + """
+struct Net : nn::Module {
+  nn::Linear a{6, 8}, b{8, 3}, unused{2, 2};
+  %(members)s
+  dl::Tensor forward(dl::Tensor x) { return b(F::relu(a(x))); }
+};
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = p.arg("batch_size", 16)});
+  Net net;
+  net.unused.requires_grad_(false);
+  %(before)s
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::cross_entropy(net(b.data), b.target);
+    %(step)s
+  });
+}
+"""
+
+
+class TrainingPrograms(support.ToolTest):
+    def setUp(self):
+        super().setUp()
+        rng = np.random.default_rng(0)
+        np.save(self.path("x.npy"), rng.normal(size=(64, 6)))
+        np.save(self.path("y.npy"), rng.integers(0, 3, 64))
+
+    def build(self, step, *options, members="", before=""):
+        self.write("net.dl", PROGRAM % {"step": step, "members": members, "before": before})
+        return self.dlcc("net.dl", "--dtype=f64", "-o", "net.plan", *options)
+
+    def run_steps(self, *options, steps=4):
+        said = self.dlrun("net.plan", "--steps", steps, "--no-shuffle", "--json", "--every", "log=1", "--save-final", "w.safetensors", *options)
+        return [event for event in map(json.loads, said.splitlines()) if event["event"] == "step"], self.load("w.safetensors")
+
+    def test_counters_count_updates(self):
+        """Behind backward() a state that no batch has a part in changes once for all micro-batches, and what depends on it, too."""
+        step = """
+    net.zero_grad();
+    loss.backward();
+    net.t += 1;
+    for (auto &q : net.parameters())
+      if (q.grad().defined())
+        q.data().sub_(0.5 / net.t * q.grad());
+    return {{"loss", loss}, {"t", net.t}};"""
+        members = "dl::Buffer t = dl::zeros({}), seen = dl::zeros({}); nn::BatchNorm1d bn{6};"
+        step = "loss = loss + 0 * net.bn(b.data).sum();" + step
+        found = []
+        for options in (["-D", "batch_size=16"], ["-D", "batch_size=8", "--accumulate=2"], ["-D", "batch_size=16", "--microbatches=2"]):
+            self.build(step, *options, members=members)
+            found.append(self.run_steps())
+        for events, weights in found:
+            self.assertEqual([event["t"] for event in events], [1, 2, 3, 4])
+            for name in ("a.weight", "b.bias", "t"):
+                np.testing.assert_allclose(weights[name], found[0][1][name], rtol=1e-12, err_msg=name)
+        # What a batch norm has seen are batches.
+        self.assertEqual([int(weights["bn.num_batches_tracked"]) for _, weights in found], [4, 8, 4])
+
+    def test_modules_that_evaluate(self):
+        members = """
+  struct Backbone : nn::Module {
+    nn::Linear in{6, 8};
+    nn::BatchNorm1d bn{8};
+    nn::Sequential drop{nn::Dropout{0.5}, nn::AlphaDropout{0.5}};
+    dl::Tensor forward(dl::Tensor x) { return drop(bn(F::dropout(in(x), 0.5))); }
+  } kept, other;"""
+        step = """
+    net.kept.eval();
+    auto y = net.kept(b.data), z = net.other(b.data);
+    auto by_hand = F::batch_norm(net.kept.in(b.data), net.kept.bn.running_mean, net.kept.bn.running_var, net.kept.bn.weight, net.kept.bn.bias, false);
+    net.kept.train();
+    auto again = net.kept.drop(y);
+    net.kept.eval();
+    loss = loss + y.square().mean() + z.square().mean();
+    net.zero_grad();
+    loss.backward();
+    for (auto &q : net.parameters())
+      if (q.grad().defined())
+        q.data().sub_(0.1 * q.grad());
+    return {{"loss", loss}, {"difference", (y - by_hand).abs().sum()}, {"drops", (again - y).abs().sum()}};"""
+        self.build(step, members=members)
+        events, weights = self.run_steps()
+        for event in events:
+            self.assertEqual(event["difference"], 0)
+            self.assertGreater(event["drops"], 0)
+        np.testing.assert_array_equal(weights["kept.bn.running_mean"], 0)
+        self.assertEqual(int(weights["kept.bn.num_batches_tracked"]), 0)
+        self.assertEqual(int(weights["other.bn.num_batches_tracked"]), 4)
+        self.assertTrue(np.all(weights["other.bn.running_mean"] != 0))
+
+    def test_groups_in_a_vector(self):
+        step = "optimizer.zero_grad(); loss.backward(); optimizer.step(); return {{\"loss\", loss}};"
+        loop = """
+  std::vector<dl::optim::AdamW::ParamGroup> groups;
+  double lr = 0.1;
+  for (auto &module : net.children()) {
+    groups.push_back({.params = module.parameters(), .lr = lr});
+    lr /= 2;
+  }
+  dl::optim::AdamW optimizer(groups, {.weight_decay = 0.1});"""
+        listed = """
+  dl::optim::AdamW optimizer({{.params = net.a.parameters(), .lr = 0.1}, {.params = net.b.parameters(), .lr = 0.05},
+                              {.params = net.unused.parameters(), .lr = 0.025}}, {.weight_decay = 0.1});"""
+        found = []
+        for before in (loop, listed):
+            self.build(step, before=before)
+            found.append(self.run_steps())
+        self.assertEqual(found[0][0], found[1][0])
+        for name, value in found[0][1].items():
+            np.testing.assert_array_equal(value, found[1][1][name], err_msg=name)
+
+    def test_an_optimizer_by_an_argument(self):
+        before = """
+  std::unique_ptr<dl::optim::OptimizerBase> optimizer;
+  if (p.arg("adam", false))
+    optimizer = std::make_unique<dl::optim::Adam>(net.parameters(), 0.01);
+  else
+    optimizer = std::make_unique<dl::optim::SGD>(net.parameters(), 0.01);"""
+        step = "optimizer->zero_grad(); loss.backward(); optimizer->step(); return {{\"loss\", loss}};"
+        for adam, slots in (("false", 0), ("true", 8)):
+            self.build(step, "-D", f"adam={adam}", before=before)
+            states = self.info("net.plan")["states"]
+            self.assertEqual(sum(state["role"] == "slot" for state in states), slots)
+
+    def test_indices_outside_of_steps(self):
+        """Constants are indexed where they stand, and a wrong index is found at once."""
+        before = """
+  dl::Buffer order = dl::tensor({2, 0, 1}), swap = dl::eye(3)[order];
+  dl::Buffer places = dl::zeros({3, 3}).scatter(1, dl::tensor({{1}, {2}, {0}}), 1.0);
+  dl::Buffer rows = dl::arange(6, dl::kFloat).view({3, 2}).index_select(0, dl::tensor({2, 0}));"""
+        step = """
+    net.zero_grad();
+    loss.backward();
+    for (auto &q : net.parameters())
+      if (q.grad().defined())
+        q.data().sub_(0.1 * q.grad());
+    auto numbers = dl::arange(3, dl::kFloat) + 1;
+    return {{"swapped", swap.matmul(numbers)}, {"placed", places.matmul(numbers)}, {"rows", rows.flatten()}};"""
+        self.build(step, before=before)
+        self.dlrun("net.plan", "--steps", 1, "-q", "--save-metrics", "m.safetensors")
+        metrics = self.load("m.safetensors")
+        np.testing.assert_array_equal(metrics["swapped"].ravel(), [3, 1, 2])
+        np.testing.assert_array_equal(metrics["placed"].ravel(), [2, 3, 1])
+        np.testing.assert_array_equal(metrics["rows"].ravel(), [4, 5, 0, 1])
+        self.write("net.dl", PROGRAM % {"step": step, "members": "", "before": before.replace("{2, 0, 1}", "{2, 0, 3}")})
+        self.refuse(1, ["net.dl:18", "out of range"], dltools.DLCC, "net.dl")
+
+    def test_fewer_items_than_a_batch(self):
+        self.build("dl::Metrics m{{\"loss\", loss}}; net.zero_grad(); loss.backward(); net.b.bias.data().sub_(net.b.bias.grad()); return m;")
+        np.save(self.path("few.npy"), np.zeros((7, 6)))
+        np.save(self.path("labels.npy"), np.zeros(7, dtype=np.int64))
+        for command in ([], ["bench"]):
+            self.refuse(1, ["'train': 7 items do not fill a batch of 16"], dltools.DLRUN, *command, "net.plan", "--data", "few.npy,labels.npy", "--drop-last")
