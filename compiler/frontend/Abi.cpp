@@ -359,6 +359,10 @@ int dl_counted(int counter) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.counted(counter);
 }
+int dl_epoch(void) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.epoch();
+}
 void dl_epoch_begin(void) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.setInEpoch(true);
@@ -572,6 +576,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_slot),
       DL_SYMBOL(dl_slot_assign),
       DL_SYMBOL(dl_update_number),
+      DL_SYMBOL(dl_epoch),
       DL_SYMBOL(dl_epoch_begin),
       DL_SYMBOL(dl_epoch_end),
       DL_SYMBOL(dl_dataset),

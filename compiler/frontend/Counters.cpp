@@ -16,6 +16,7 @@ void Graph::count(int counter) {
   Counter &one = counters[static_cast<size_t>(counter)];
   if (inEpoch) {
     ++one.perEpoch;
+    epochChanges = true;
     return;
   }
   if (!trace || !trace->training)
@@ -35,7 +36,24 @@ int Graph::counted(int counter) {
 void Graph::setInEpoch(bool value) {
   if (value && (trace || inEpoch))
     reporter.fail("p.each_epoch() cannot be inside of a step");
+  if (!value && !epochChanges)
+    reporter.fail(
+        "p.each_epoch(): this calls no scheduler.step(); it runs once, "
+        "while the program is compiled, and what C++ changes in it "
+        "stays as it was; in p.train() p.epoch() is the number of the "
+        "epoch");
   inEpoch = value;
+  epochChanges = false;
+}
+
+int Graph::epoch() {
+  if (!isTraining())
+    reporter.fail("epoch: the number of the epoch is known in p.train()");
+  dl::graph::GraphBuilder g(builder, location());
+  Value like = constant(0, RankedTensorType::get({}, builder.getF64Type()));
+  Value number =
+      readScalar(g, trace->scalars, dl::graph::StepScalar::Epoch, like);
+  return addHandle(g.cast(number, builder.getF64Type()));
 }
 
 /// What the counter was when the step began, and `more`. Until all steps are

@@ -83,7 +83,10 @@ Value Graph::valueOutside(const Handle &handle, StringRef what) {
     return constant(handle.initial->a, handle.type);
   if (handle.initial)
     reporter.fail(what.str() + ": random numbers have no value outside of a "
-                               "step; do this inside of p.train() or p.eval()");
+                               "step. There they are what a parameter, a "
+                               "dl::Buffer or a part of one begins with, times "
+                               "a number; values made of them otherwise come "
+                               "from a file, by dlrun --init");
   if (handle.trace >= 0)
     reporter.fail(what.str() + ": a tensor of the step '" +
                   stepsOfTraces[static_cast<size_t>(handle.trace)] +

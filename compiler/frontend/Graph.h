@@ -98,6 +98,8 @@ public:
   void count(int counter);
   int counted(int counter);
   void setInEpoch(bool value);
+  /// The number of the epoch, f64.
+  int epoch();
 
   // Plateaus.cpp
   int makePlateau(const dl_plateau_options &options);
@@ -259,6 +261,7 @@ private:
   std::optional<Update> update;
   dl::graph::RoleMarker updateMarker{dl::graph::StepRole::Update};
   bool inEpoch = false;
+  bool epochChanges = false; // something, so far
   struct MetricList {
     int trace;
     std::vector<Metric> metrics;

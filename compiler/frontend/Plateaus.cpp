@@ -23,6 +23,7 @@ void Graph::addPlateauRate(int plateau, int number) {
 }
 
 void Graph::stepPlateau(int plateau, const std::string &metric) {
+  epochChanges = true;
   Plateau &one = plateaus[static_cast<size_t>(plateau)];
   if (trace)
     reporter.fail("ReduceLROnPlateau.step: this belongs into dl_main() or "

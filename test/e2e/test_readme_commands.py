@@ -101,6 +101,8 @@ void dl_main(dl::Program &p) {
 void frozen() {
   Net model;
   model.requires_grad_(false);
+  struct Tuned : nn::Module { Net backbone; } net;
+  net.backbone.eval();
 }
 """
 # Of the right column, what is a name or a thing that other rows and tests have.

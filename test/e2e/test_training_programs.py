@@ -1,6 +1,7 @@
 """What programs do around their models: counters, modules that stay as they are, groups, choices made by arguments."""
 
 import json
+import shutil
 
 import numpy as np
 
@@ -97,6 +98,28 @@ class TrainingPrograms(support.ToolTest):
         self.assertEqual(int(weights["kept.bn.num_batches_tracked"]), 0)
         self.assertEqual(int(weights["other.bn.num_batches_tracked"]), 4)
         self.assertTrue(np.all(weights["other.bn.running_mean"] != 0))
+
+    def test_the_number_of_the_epoch(self):
+        """Of updates, whatever they consist of, and when a run goes on."""
+        step = """
+    auto beta = dl::minimum(1.0, p.epoch() / 2);
+    loss = loss + beta * net.a.weight.square().sum();
+    net.zero_grad();
+    loss.backward();
+    net.b.bias.data().sub_(0.1 * net.b.bias.grad());
+    return {{"loss", loss}, {"beta", beta}};"""
+        for options in ([], ["--accumulate=2", "-D", "batch_size=8"], ["--mesh=dp=2"]):
+            self.build(step, *options)
+            self.dlrun("net.plan", "-q", "--steps", 6, "--out", "run")
+            said = self.dlrun("net.plan", "--steps", 16, "--json", "--every", "log=1")
+            found = [event["beta"] for event in map(json.loads, said.splitlines()) if event["event"] == "step"]
+            self.assertEqual(found, [0] * 4 + [0.5] * 4 + [1] * 8)
+            said = self.dlrun("resume", "run", "--steps", 9, "--json", "--every", "log=1")
+            found = [event["beta"] for event in map(json.loads, said.splitlines()) if event["event"] == "step"]
+            self.assertEqual(found, [0.5, 0.5, 1])
+            shutil.rmtree(self.path("run"))
+        self.write("net.dl", PROGRAM % {"step": step, "members": "", "before": "int epoch = 0; p.each_epoch([&] { ++epoch; });"})
+        self.refuse(1, ["net.dl:17", "p.each_epoch(): this calls no scheduler.step()", "p.epoch()"], dltools.DLCC, "net.dl")
 
     def test_groups_in_a_vector(self):
         step = "optimizer.zero_grad(); loss.backward(); optimizer.step(); return {{\"loss\", loss}};"

@@ -169,7 +169,6 @@ void dl_module_gone(const void *module) noexcept;
 // there is none.
 const void *dl_module_unmet(void) noexcept;
 void dl_modules_changed() noexcept;
-// Its calls are those of an evaluation where `evaluates`, in p.train() too.
 void dl_module_enter(const void *module, int evaluates) noexcept;
 void dl_module_leave() noexcept;
 // Of what is made in between, the backward computes values again. Within
@@ -251,6 +250,7 @@ void dl_plateau_step(int plateau, const char *metric) noexcept;
 int dl_counter(int optimizer) noexcept;
 void dl_count(int counter) noexcept;
 int dl_counted(int counter) noexcept;
+int dl_epoch(void) noexcept;
 // Between these, what happens after each epoch.
 void dl_epoch_begin(void) noexcept;
 void dl_epoch_end(void) noexcept;

@@ -67,6 +67,9 @@ public:
     function();
     dl_epoch_end();
   }
+  /// In a training step: how many epochs have gone before, in arithmetic as a
+  /// setting: auto beta = dl::minimum(1.0, p.epoch() / 10.0).
+  Scalar epoch() const { return Scalar::from(dl_epoch()); }
   /// An evaluation, run on all batches after each epoch.
   template <class Function>
     requires requires(Function &step, Batch batch) { step(batch); }
