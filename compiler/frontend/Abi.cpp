@@ -136,6 +136,10 @@ void dl_parameter_initial(int parameter, int kind, double a, double b,
   evaluation->graph.setInitial(parameter, {{kind, a, b, low, high}});
 }
 
+int dl_is_state(int tensor) noexcept {
+  return evaluation->graph.get(tensor, "state").parameter >= 0;
+}
+
 void dl_initial_as(int state, int other) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.setInitialAs(state, other);
@@ -537,6 +541,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_buffer),
       DL_SYMBOL(dl_assign),
       DL_SYMBOL(dl_parameter_initial),
+      DL_SYMBOL(dl_is_state),
       DL_SYMBOL(dl_initial_as),
       DL_SYMBOL(dl_become),
       DL_SYMBOL(dl_clone),

@@ -148,6 +148,7 @@ int Graph::makeParameter(int handle, bool isBuffer) {
                                  : from.value && from.trace < 0;
   if (isComputed && isBuffer)
     return handle; // stays as it is: each step computes it
+  isComputed |= from.scaled.has_value();
   if (!initial && !isComputed)
     reporter.fail(kind + " starts from dl::zeros, ones, full, rand or "
                          "randn; this is a value of a step");

@@ -168,6 +168,7 @@ private:
   const dl::graph::HostTensor &evaluate(mlir::Value value);
   double initialElement(const dl::graph::HostTensor &tensor, size_t i);
   void setInitialValues(const Handle &to, int value);
+  void refuseRepeats(const StridedView &view);
   void setInitialPart(const Handle &to, const Distribution &begins);
   void scaleInitialValues(const Handle &to, const ScaledPart &by);
   void scaleInitial(Initial &initial, double scale, double shift);

@@ -91,13 +91,17 @@ void Graph::setInitialValues(const Handle &to, int value) {
     known[place] = initialElement(values, next++);
 }
 
+void Graph::refuseRepeats(const StridedView &view) {
+  if (view.repeats())
+    reporter.fail("in place: several elements of what expand() gives lie in "
+                  "one place");
+}
+
 void Graph::setInitialPart(const Handle &to, const Distribution &begins) {
   Parameter &parameter = parameters[static_cast<size_t>(to.partOf)];
   InitialPart part{to.strided(), begins, /*whole=*/false, to.partOf,
                    parameter.changes++};
-  if (part.view.repeats())
-    reporter.fail("in place: several elements of what expand() gives lie in "
-                  "one place");
+  refuseRepeats(part.view);
   bool isFew =
       part.begins.kind == DL_CONSTANT && to.type.getNumElements() <= kFew;
   if (isFew || parameter.initial.known) {
@@ -124,6 +128,7 @@ void Graph::scaleInitialValues(const Handle &to, const ScaledPart &by) {
   int number = to.partOf >= 0 ? to.partOf : to.parameter;
   Parameter &parameter = parameters[static_cast<size_t>(number)];
   const StridedView view = to.strided();
+  refuseRepeats(view);
   const Parameter &source = parameters[static_cast<size_t>(by.of)];
   bool isCopy = isWhole(view, parameter) && isWhole(by.view, source);
   if (by.seen != source.changes)
@@ -171,8 +176,8 @@ void Graph::scaleInitialPart(Initial &initial, const ScaledPart &by) {
     int64_t within = llvm::count_if(
         own, [&](int64_t place) { return inView.contains(place); });
     if (within != 0 && within != static_cast<int64_t>(own.size()))
-      reporter.fail("in place: parts that were set before lie in this part "
-                    "and outside of it; change them before they are set");
+      reporter.fail("in place: parts that were set or multiplied before lie in "
+                    "this part and outside of it; change this part first");
     if (within != 0)
       scaleDistribution(part.begins, by.scale, by.shift);
   }
@@ -184,9 +189,10 @@ void Graph::scaleInitialPart(Initial &initial, const ScaledPart &by) {
                        InitialPart{by.view, rest, /*whole=*/true});
 }
 
+/// The same random numbers: a negative deviation, or an upper bound below the
+/// lower one, turns them round.
 bool dl::frontend::scale(Distribution &distribution, double scale,
                          double shift) {
-  double size = scale < 0 ? -scale : scale;
   switch (distribution.kind) {
   case DL_CONSTANT:
     distribution.a = distribution.a * scale + shift;
@@ -198,28 +204,24 @@ bool dl::frontend::scale(Distribution &distribution, double scale,
   case DL_UNIFORM:
     distribution.a = distribution.a * scale + shift;
     distribution.b = distribution.b * scale + shift;
-    if (distribution.a > distribution.b)
-      std::swap(distribution.a, distribution.b);
     return true;
   case DL_TRUNCATED:
     distribution.low = distribution.low * scale + shift;
     distribution.high = distribution.high * scale + shift;
-    if (distribution.low > distribution.high)
-      std::swap(distribution.low, distribution.high);
     [[fallthrough]];
   case DL_NORMAL:
     distribution.a = distribution.a * scale + shift;
-    distribution.b *= size;
+    distribution.b *= scale;
     return true;
   case DL_PADDED:
     distribution.a *= scale;
-    distribution.b *= size;
+    distribution.b *= scale;
     return shift == 0;
   case DL_ORTHOGONAL:
     distribution.a *= scale;
     return shift == 0;
   case DL_SPARSE:
-    distribution.b *= size;
+    distribution.b *= scale;
     return shift == 0;
   default:
     return false;

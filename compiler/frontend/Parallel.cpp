@@ -83,7 +83,7 @@ void Parallel::setPipeline(const std::string &axis, const std::string &pattern,
   schedule = order;
   meshFrames = here();
   if (!pattern.empty())
-    cut = {pattern, modules.lastWalk(), {}, {}, meshFrames};
+    cut = {pattern, walks.lastWalk(), {}, {}, meshFrames};
 }
 
 void Parallel::addToStage(const std::string &axis, int64_t stage,
@@ -112,7 +112,7 @@ void Parallel::place(const std::string &pattern, const std::string &style,
   if (style != "colwise" && style != "rowwise")
     reporter.fail("parallel::tensor: '" + style +
                   "' is no style; colwise and rowwise are");
-  placements.push_back({pattern, style, axis, modules.lastWalk(), here()});
+  placements.push_back({pattern, style, axis, walks.lastWalk(), here()});
 }
 
 /// A Linear's weight is [out, in], its bias [out].
@@ -188,13 +188,23 @@ void Parallel::failUnknown(const std::vector<Frame> &frames,
 
 Parallel::Scope Parallel::scopeOf(Within within, NamesOf namesOf) const {
   Scope scope;
+  std::set<std::string> prefixes; // that all have; a tied one has several
+  bool isFirst = true;
   for (const dl_named_parameter &own : within) {
     std::vector<std::string> names = namesOf(own.parameter);
     if (names.empty())
       continue; // no step uses it
-    for (StringRef name : llvm::reverse(names))
+    std::set<std::string> possible;
+    for (StringRef name : names)
       if (name == own.name || name.ends_with("." + std::string(own.name)))
-        scope.prefix = name.drop_back(StringRef(own.name).size()).str();
+        if (std::string prefix =
+                name.drop_back(StringRef(own.name).size()).str();
+            isFirst || prefixes.count(prefix))
+          possible.insert(prefix);
+    if (!possible.empty()) {
+      prefixes = std::move(possible);
+      isFirst = false;
+    }
     scope.parameters.insert(names.front());
     StringRef path = own.name;
     if (path.contains('.'))
@@ -202,6 +212,8 @@ Parallel::Scope Parallel::scopeOf(Within within, NamesOf namesOf) const {
     if (!llvm::is_contained(scope.paths, path))
       scope.paths.push_back(path.str());
   }
+  if (!prefixes.empty())
+    scope.prefix = *prefixes.begin();
   return scope;
 }
 

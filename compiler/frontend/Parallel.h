@@ -10,8 +10,8 @@ namespace dl::frontend {
 
 class Parallel {
 public:
-  Parallel(Reporter &reporter, const Modules &modules)
-      : reporter(reporter), modules(modules) {}
+  Parallel(Reporter &reporter, const Modules &walks)
+      : reporter(reporter), walks(walks) {}
 
   void addAxis(const std::string &name, int64_t size);
   /// What a mesh of the command line may have instead is not known here.
@@ -79,7 +79,7 @@ private:
               llvm::StringRef parameter, Dims &dims);
 
   Reporter &reporter;
-  const Modules &modules;
+  const Modules &walks;
   std::vector<Axis> axes;
   std::string data = "dp";
   int64_t zero = 0;

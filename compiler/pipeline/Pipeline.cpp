@@ -26,6 +26,22 @@
 using namespace mlir;
 
 namespace dl {
+/// Of the whole model, whose stages are on several ranks.
+static void countParameters(ArrayRef<plan::PlanOp> plans) {
+  llvm::StringMap<int64_t> elements;
+  for (plan::PlanOp plan : plans)
+    for (auto state : plan.getBody().getOps<plan::StateOp>())
+      if (state.getRole() == plan::StateRole::Parameter)
+        elements[state.getName()] =
+            cast<RankedTensorType>(state.getWhole().value_or(state.getType()))
+                .getNumElements();
+  int64_t all = 0;
+  for (const auto &one : elements)
+    all += one.second;
+  for (plan::PlanOp plan : plans)
+    plan.setParameters(all);
+}
+
 namespace {
 
 /// The order of everything. Each phase ends with its own verification: what may
@@ -113,6 +129,7 @@ public:
       return failure();
     for (ModuleOp unit : units)
       plans.push_back(*unit.getOps<plan::PlanOp>().begin());
+    countParameters(plans);
     report.describe(plans.front(), options.machine);
     if (failed(checkMemory()))
       return failure();

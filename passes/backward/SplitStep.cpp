@@ -2,6 +2,7 @@
 #include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
 #include "passes/backward/StepValues.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSet.h"
 
@@ -56,6 +57,7 @@ public:
       return failure();
     if (gradients.empty())
       return success();
+    collectCounters();
     if (failed(checkParameters()))
       return failure();
     collectMicro();
@@ -71,42 +73,16 @@ private:
     return op && (update.contains(op) || isa<graph::GradientOp>(op));
   }
 
-  /// Everything that depends on a gradient belongs to the update, and, behind
-  /// the last backward(), what a state becomes that no batch has a part in:
-  /// `t += 1` counts updates.
+  /// Everything that depends on a gradient belongs to the update.
   LogicalResult collectUpdate() {
-    Operation *last = nullptr;
-    for (auto backward : step.getOps<graph::GradientsOp>())
-      if (!backward.getWithinStep())
-        last = backward;
-    // Made from an input or from random numbers.
-    llvm::DenseSet<Value> ofBatch;
-    for (BlockArgument argument : step.getArguments())
-      if (graph::portOf(argument).asInput())
-        ofBatch.insert(argument);
-    auto isMadeOfBatch = [&](Operation &op) {
-      return llvm::any_of(op.getOperands(), [&](Value value) {
-        return ofBatch.contains(value) ||
-               (value == stepScalars && !readsWholeStep(&op, stepScalars));
-      });
-    };
-    auto becomesState = [](OpOperand &use) {
-      return isa<graph::ReturnOp>(use.getOwner()) && graph::stateOf(use);
-    };
     for (Operation &op : step.getOps()) {
-      bool madeOfBatch = isMadeOfBatch(op);
-      if (madeOfBatch)
-        ofBatch.insert(op.result_begin(), op.result_end());
       if (auto gradient = dyn_cast<graph::GradientOp>(op)) {
         gradients.push_back(gradient);
         continue;
       }
-      bool countsUpdates = last && !madeOfBatch && last->isBeforeInBlock(&op) &&
-                           llvm::any_of(op.getUses(), becomesState);
       if (isa<graph::ReturnOp>(op) ||
-          (!countsUpdates && llvm::none_of(op.getOperands(), [&](Value value) {
-            return inUpdate(value);
-          })))
+          llvm::none_of(op.getOperands(),
+                        [&](Value value) { return inUpdate(value); }))
         continue;
       if (isa<graph::GradientsOp>(op))
         return emitModelError(&op)
@@ -117,6 +93,71 @@ private:
       update.insert(&op);
     }
     return success();
+  }
+
+  /// Behind the last backward(), what a state becomes that no batch has a part
+  /// in: `t += 1` counts updates. Micro-batches find what it was before, so
+  /// what it is made from is of that kind, too, or does not change in them.
+  void collectCounters() {
+    Operation *last = nullptr;
+    for (auto backward : step.getOps<graph::GradientsOp>())
+      if (!backward.getWithinStep())
+        last = backward;
+    llvm::MapVector<Attribute, SmallVector<Attribute>> madeFrom; // by states
+    for (OpOperand &returned : step.getReturn()->getOpOperands()) {
+      Operation *op = returned.get().getDefiningOp();
+      if (!graph::stateOf(returned) || inUpdate(returned.get()) ||
+          (op && !(last && last->isBeforeInBlock(op))))
+        continue;
+      if (auto states = statesBehind(returned.get()))
+        madeFrom[graph::stateOf(returned)] = *states;
+    }
+    auto changesInMicro = [&](OpOperand &returned) {
+      FlatSymbolRefAttr state = graph::stateOf(returned);
+      return state && !inUpdate(returned.get()) && !madeFrom.count(state);
+    };
+    for (size_t before = ~size_t(0); before != madeFrom.size();) {
+      before = madeFrom.size();
+      llvm::DenseSet<Attribute> changed;
+      for (OpOperand &returned : step.getReturn()->getOpOperands())
+        if (changesInMicro(returned))
+          changed.insert(graph::stateOf(returned));
+      madeFrom.remove_if([&](const auto &one) {
+        return llvm::any_of(one.second, [&](Attribute state) {
+          return changed.contains(state);
+        });
+      });
+    }
+    for (const auto &[state, from] : madeFrom)
+      counters.insert(state);
+  }
+
+  /// Those that a value is made from, or nothing where an input, or random
+  /// numbers, have a part in it.
+  std::optional<SmallVector<Attribute>> statesBehind(Value value) {
+    SmallVector<Attribute> states;
+    SmallVector<Value> open{value};
+    llvm::DenseSet<Value> seen{value};
+    while (!open.empty()) {
+      Value next = open.pop_back_val();
+      Operation *op = next.getDefiningOp();
+      if (op && readsWholeStep(op, stepScalars))
+        continue;
+      if (!op && !graph::stateOf(cast<BlockArgument>(next)))
+        return std::nullopt;
+      if (!op)
+        states.push_back(graph::stateOf(cast<BlockArgument>(next)));
+      else
+        for (Value operand : op->getOperands())
+          if (seen.insert(operand).second)
+            open.push_back(operand);
+    }
+    return states;
+  }
+
+  bool isOfUpdate(OpOperand &returned) const {
+    return inUpdate(returned.get()) ||
+           counters.contains(graph::stateOf(returned));
   }
 
   /// A parameter that the micro-batch changes by a gradient of its own would be
@@ -215,8 +256,9 @@ private:
   SmallVector<graph::GradientOp> gradients;
   SmallVector<std::string> accumulators; // one for each gradient
   llvm::DenseSet<Operation *> update, micro;
-  Value stepScalars;            // null where the step has none
-  llvm::DenseSet<Value> shared; // where microValueOf has found nothing
+  llvm::DenseSet<Attribute> counters; // states
+  Value stepScalars;                  // null where the step has none
+  llvm::DenseSet<Value> shared;       // where microValueOf has found nothing
 };
 
 /// What the value is made from that each micro-batch has its own of, or null:
@@ -309,8 +351,10 @@ LogicalResult Splitter::createUpdate() {
   SmallVector<Value> results;
   SmallVector<graph::PortAttr> ports;
   for (OpOperand &returned : step.getReturn()->getOpOperands()) {
-    if (!inUpdate(returned.get()))
+    if (!isOfUpdate(returned))
       continue;
+    if (!mapping.contains(returned.get()))
+      bring(returned.get(), body, mapping);
     results.push_back(mapping.lookup(returned.get()));
     ports.push_back(graph::portOf(returned));
   }
@@ -340,7 +384,7 @@ LogicalResult Splitter::shrinkToMicro() {
       step.getArgPorts().getAsRange<graph::PortAttr>()),
       resPorts;
   for (OpOperand &returned : step.getReturn()->getOpOperands()) {
-    if (inUpdate(returned.get()))
+    if (isOfUpdate(returned))
       continue;
     results.push_back(returned.get());
     resPorts.push_back(graph::portOf(returned));

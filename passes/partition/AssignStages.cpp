@@ -80,50 +80,78 @@ private:
             cast<RankedTensorType>(state.getType()).getNumElements();
   }
 
-  bool isNamedByHand(StringRef name) {
+  /// The user says himself where it is.
+  bool isNamed(StringRef name) {
     return llvm::any_of(mesh.getCut(), [&](Attribute stage) {
       auto list = dyn_cast<ArrayAttr>(stage);
-      return list && llvm::any_of(list.getAsValueRange<StringAttr>(),
-                                  [&](StringRef pattern) {
-                                    return graph::matchedPrefix(pattern, name);
-                                  });
+      return list ? llvm::any_of(list.getAsValueRange<StringAttr>(),
+                                 [&](StringRef pattern) {
+                                   return graph::matchedPrefix(pattern, name);
+                                 })
+                  : graph::matchedPrefix(blocks(), name).has_value();
     });
   }
+  StringRef blocks() { return cast<StringAttr>(mesh.getCut()[0]).getValue(); }
 
-  /// Averages of weights, a frozen copy: "ema.h.0", "ema.head" beside "h.0" and
-  /// "head" of an outermost module of the same type, or beside "net.h.0" and
-  /// "net.head" where "net." is what was cut. They are where those are.
+  /// Averages of weights, a frozen copy: "ema.h.0" and "ema.head" beside "h.0"
+  /// and "head" of an outermost module of the same type, the other way round
+  /// where "ema." is what is cut, or beside "net.h.0" and "net.head" where
+  /// "net." is. They are where those are.
   void takeCopiesOut() {
-    std::map<StringRef, std::map<std::string, int64_t>> roots; // what is inside
-    for (const auto &[name, count] : elements)
-      if (auto [root, rest] = StringRef(name).split('.'); !rest.empty())
-        roots[root][rest.str()] = count;
     llvm::StringSet<> apart;
     for (auto state : module.getOps<graph::StateOp>())
       if (auto prefix = state->getAttrOfType<StringAttr>(graph::kApart))
         apart.insert(prefix.getValue());
-    std::string cut =
-        mesh.getCut().size() == 2 && isa<StringAttr>(mesh.getCut()[1])
-            ? cast<StringAttr>(mesh.getCut()[1]).str()
-            : "";
-    for (const auto &[root, inside] : roots) {
-      std::string prefix = apart.contains(root) ? "" : cut;
-      if ((prefix.empty() && !apart.contains(root)) ||
-          prefix == (root + ".").str())
+    // What is in each module, by its prefix and the rest of the path.
+    std::map<std::string, std::map<std::string, int64_t>> insides;
+    for (const auto &[name, count] : elements) {
+      auto [root, rest] = StringRef(name).split('.');
+      if (!rest.empty())
+        insides[root.str() + "."][rest.str()] = count;
+      if (rest.empty() || !apart.contains(root))
+        insides[""][name] = count;
+    }
+    std::string cut; // where it is not the unprefixed one
+    if (mesh.getCut().size() == 2 && isa<StringAttr>(mesh.getCut()[1]))
+      cut = cast<StringAttr>(mesh.getCut()[1]).str();
+    const std::string byHand = cut.empty() ? rootNamedByHand(apart) : "";
+    for (const auto &[prefix, inside] : insides) {
+      std::string original = prefix.empty() && cut.empty() ? byHand : cut;
+      bool isApart = prefix != byHand &&
+                     apart.contains(StringRef(prefix).split('.').first);
+      if (prefix == original || (cut.empty() && !prefix.empty() && !isApart))
         continue;
       auto isThere = [&](const auto &one) {
-        auto original = elements.find(prefix + one.first);
-        return original != elements.end() && original->second == one.second &&
-               !isNamedByHand((root + "." + one.first).str());
+        auto found = elements.find(original + one.first);
+        return found != elements.end() && found->second == one.second;
       };
       if (llvm::all_of(inside, isThere))
         for (const auto &[rest, count] : inside)
-          originalOf[(root + "." + rest).str()] = prefix + rest;
+          if (!isNamed(prefix + rest))
+            originalOf[prefix + rest] = original + rest;
     }
     for (const auto &[copy, original] : originalOf)
       elements[original] += elements.lookup(copy);
     elements.remove_if(
         [&](const auto &one) { return originalOf.count(one.first); });
+  }
+
+  /// "net." where lists of stages name what is in it, and nothing of the
+  /// unprefixed module.
+  std::string rootNamedByHand(const llvm::StringSet<> &apart) {
+    std::string found;
+    if (mesh.getCut().empty() || isa<StringAttr>(mesh.getCut()[0]))
+      return found;
+    for (const auto &[name, count] : elements) {
+      StringRef root = StringRef(name).split('.').first;
+      if (!isNamed(name))
+        continue;
+      if (!apart.contains(root))
+        return "";
+      if (found.empty())
+        found = root.str() + ".";
+    }
+    return found;
   }
 
   int64_t stageOf(StringRef parameter) const {
@@ -173,7 +201,7 @@ private:
   /// What stands before the first block goes with it, what stands behind the
   /// last one with that.
   LogicalResult byBlocks() {
-    StringRef pattern = cast<StringAttr>(mesh.getCut()[0]).getValue();
+    StringRef pattern = blocks();
     OrderedCounts blocks;
     for (auto &[name, count] : elements)
       if (auto block = graph::matchedPrefix(pattern, name))

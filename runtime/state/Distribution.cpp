@@ -2,6 +2,7 @@
 
 #include "runtime/state/Philox.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -95,7 +96,7 @@ double dlrt::truncatedElement(uint64_t seed, uint64_t key, uint64_t index,
   for (uint64_t draw = 0; draw < kMostDraws; ++draw) {
     if (common) {
       double value = normalElement(seed, key + draw, index, mean, deviation);
-      if (value >= low && value <= high)
+      if (value >= std::min(low, high) && value <= std::max(low, high))
         return value;
       continue;
     }

@@ -18,7 +18,8 @@ double uniformElement(uint64_t seed, uint64_t key, uint64_t index, double a,
 /// mean + deviation * z, z by Box and Muller from the element's two words.
 double normalElement(uint64_t seed, uint64_t key, uint64_t index, double mean,
                      double deviation);
-/// The same, drawn again until it lies in [low, high].
+/// The same, drawn again until it lies in [low, high]; where the deviation is
+/// negative, the normal numbers turned round, `low` is the upper bound.
 double truncatedElement(uint64_t seed, uint64_t key, uint64_t index,
                         double mean, double deviation, double low, double high);
 

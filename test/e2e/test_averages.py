@@ -113,7 +113,7 @@ class Averages(support.ToolTest):
         """Those of the model, or averages of what are no whole numbers."""
         self.regression_data()
         for options, average in ((", {.decay = 0.9}", 0), (", {.decay = 0.9, .use_buffers = true}", 0.9)):
-            text = MODEL.replace("nn::Linear fc{3, 2};", "nn::Linear fc{3, 2}; nn::BatchNorm1d bn{2};").replace("return fc(x);", "return bn(fc(x));")
+            text = MODEL.replace("nn::Linear fc{3, 2};", "nn::Linear fc{3, 2}; nn::BatchNorm1d bn{2}; dl::Buffer computed = dl::sin(dl::arange(3));").replace("return fc(x);", "return bn(fc(x + computed));")
             self.write("m.dl", text % options)
             self.dlcc("m.dl", "--dtype=f64")
             before = None

@@ -120,7 +120,7 @@ struct Net : nn::Module {
   nn::Linear gates{6, 24}, qkv{6, 24}, before{6, 24}, twice{6, 24}, plain{6, 24};
   nn::Conv2d conv{4, 4, 3};
   nn::Embedding table{8, 6};
-  dl::Parameter rows = dl::randn({4, 6});
+  dl::Parameter rows = dl::randn({4, 6}), negated, reflected = dl::zeros({24, 6}), bounded = dl::zeros({50}), unbounded = dl::zeros({50});
 
   Net() {
     for (auto gate : gates.weight.data().chunk(4)) nn::init::orthogonal_(gate);
@@ -143,12 +143,17 @@ struct Net : nn::Module {
     auto made = dl::empty({24, 6});
     nn::init::xavier_normal_(made);
     nn::init::uniform_(plain.weight, -1, 1).mul_(0.5).add_(3);
+    negated = dl::Parameter(-qkv.bias);
+    reflected.data().copy_(1 - before.weight);
+    nn::init::trunc_normal_(bounded, {.mean = 1, .std = 2, .a = 0, .b = 4});
+    unbounded.data().copy_(bounded * -3);
     nn::init::kaiming_normal_(rows.data().view({2, 12}));
     rows.data().normal_();
     nn::init::eye_(rows.data()[Slice(), Slice(1, 5)]);
   }
   dl::Tensor forward(dl::Tensor x) {
-    return gates(x) + qkv(x) + before(x) + twice(x) + plain(x) + (conv.weight.sum() + table.weight.sum() + rows.sum());
+    return gates(x) + qkv(x) + before(x) + twice(x) + plain(x) + (conv.weight.sum() + table.weight.sum() + rows.sum()) +
+           negated.sum() + reflected.sum() + bounded.sum() + unbounded.sum();
   }
 };
 
@@ -211,6 +216,10 @@ class PartsAtRandom(support.ToolTest):
         drawn = table[2::2]
         self.assertTrue(np.all((drawn >= 0) & (drawn < 1)))
         self.assertTrue(np.all(np.abs(found["plain.weight"] - 3) <= 0.5))
+        np.testing.assert_array_equal(found["negated"], -found["qkv.bias"])
+        np.testing.assert_allclose(found["reflected"], 1 - found["before.weight"], rtol=1e-15, atol=1e-15)
+        np.testing.assert_allclose(found["unbounded"], found["bounded"] * -3, rtol=1e-14)
+        self.assertTrue(np.all((found["bounded"] >= 0) & (found["bounded"] <= 4)))
         np.testing.assert_array_equal(found["rows"][:, 1:5], np.eye(4))
         self.assertEqual(np.unique(found["rows"][:, [0, 5]]).size, 8)
 

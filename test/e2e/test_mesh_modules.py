@@ -38,6 +38,7 @@ void dl_main(dl::Program &p) {
 }
 """
 TWO = "Net net, copy;"
+COPY_FIRST = "Net copy; Net net;"
 INSIDE = "Pair pair; auto &net = pair.online, &copy = pair.target;"
 LOSS = "auto loss = F::cross_entropy(net(x), b.target) + 0 * copy(x).detach().sum();"
 
@@ -84,19 +85,19 @@ class MeshModules(support.ToolTest):
         self.refuse(1, ["net.dl:23", "'g.*.up'", "did you mean 'h.*.up'?"], support.dltools.DLCC, "net.dl", "-o", "refused.plan")
 
     def test_copies_are_where_their_originals_are(self):
-        for nets in (TWO, INSIDE):
+        for nets, original, copy in ((TWO, "", "copy."), (COPY_FIRST, "net.", ""), (INSIDE, "online.", "target.")):
             self.build("--microbatches=2", nets=nets)
             expected = self.train()
-            for mesh in ('dl::parallel::pipeline(net, "pp", "h.*", {.microbatches = 2});',
-                         'dl::parallel::stages("pp", {{"first", "bn", "h.0", "h.1"}, {"h.2", "h.3", "head"}});'):
+            lists = [["first", "bn", "h.0", "h.1"], ["h.2", "h.3", "head"]]
+            by_hand = ", ".join("{" + ", ".join(f'"{original}{name}"' for name in names) + "}" for names in lists)
+            for mesh in ('dl::parallel::pipeline(net, "pp", "h.*", {.microbatches = 2});', f'dl::parallel::stages("pp", {{{by_hand}}});'):
                 if nets == INSIDE and "stages" in mesh:
-                    continue
+                    continue # which of them is the copy is not said
                 with self.subTest(nets=nets, mesh=mesh):
                     self.build("--mesh=pp=2", "--microbatches=2", nets=nets, mesh=mesh)
                     info = self.info("net.plan")
                     first = {state["name"] for state in info["states"] if state["role"] == "parameter"}
-                    original, copy = ("", "copy.") if nets == TWO else ("online.", "target.")
-                    copies = {name for name in first if name.startswith(copy)}
+                    copies = {name for name in first if name.startswith(copy) and not (original and name.startswith(original))}
                     self.assertEqual(copies, {copy + name[len(original):] for name in first - copies})
                     self.assertIn(copy + "h.1.up.weight", copies)
                     self.assertNotIn(copy + "head.weight", copies)
@@ -134,6 +135,26 @@ class MeshModules(support.ToolTest):
             self.assertNotIn("head/all_gather", said)
             self.check(expected)
 
+    def test_a_tied_weight_has_names_in_two_modules(self):
+        tied = """
+struct Half : nn::Module {
+  nn::Linear up{8, 8};
+  dl::Parameter table = dl::zeros({8, 8});
+  dl::Tensor forward(dl::Tensor x) { return up(x).matmul(table + 1); }
+};
+struct Whole : nn::Module {
+  Half encoder, decoder;
+  Whole() { decoder.table = encoder.table; }
+  dl::Tensor forward(dl::Tensor x) { return decoder(encoder(x)); }
+};
+"""
+        for half in ("encoder", "decoder"):
+            mesh = f'Whole whole; dl::parallel::tensor(whole.{half}, {{{{"up", "colwise", "tp"}}}});'
+            text = NETS % {"nets": TWO, "mesh": mesh, "loss": "auto loss = F::cross_entropy(net(x), b.target) + 0 * (copy(x).detach().sum() + whole(dl::ones({2, 8})).detach().sum());"}
+            self.write("net.dl", text.replace("struct Pair", tied + "struct Pair"))
+            self.dlcc("net.dl", "--mesh=tp=2", "-o", "net.plan")
+            self.assertEqual(self.divided(), [half + ".up.bias", half + ".up.weight"])
+
     def test_ranks_without_items(self):
         self.write("net.dl", NETS % {"nets": TWO, "mesh": "", "loss": LOSS})
         for ranks, idle in ((8, 0), (16, 8), (5, 1)):
@@ -143,7 +164,8 @@ class MeshModules(support.ToolTest):
     def test_parameters_of_all_stages(self):
         self.build()
         alone = self.info("net.plan")["parameters"]
-        self.build("--mesh=pp=2")
+        said = self.build("--mesh=pp=2", "--report")
+        self.assertIn(f"net.dl: {alone} parameters", said)
         self.assertEqual(self.info("net.plan")["parameters"], alone)
 
 

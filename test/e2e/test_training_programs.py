@@ -67,9 +67,37 @@ class TrainingPrograms(support.ToolTest):
         # What a batch norm has seen are batches.
         self.assertEqual([int(weights["bn.num_batches_tracked"]) for _, weights in found], [4, 8, 4])
 
+    def test_counters_beside_batches(self):
+        """Counters that change places, and numbers that a batch and a counter make together."""
+        step = """
+    net.zero_grad();
+    loss.backward();
+    auto before = net.t.clone();
+    net.t = net.u + 1;
+    net.u = before;
+    net.seen = net.seen + net.bn.num_batches_tracked;
+    net.mean = 0.5 * net.mean + loss.detach();
+    for (auto &q : net.parameters())
+      if (q.grad().defined())
+        q.data().sub_(0.1 * q.grad());
+    return {{"loss", loss}, {"t", net.t}, {"u", net.u}, {"sum", loss.detach() + net.t}, {"share", net.mean / net.t}};"""
+        members = "dl::Buffer t = dl::zeros({}), u = dl::zeros({}), seen = dl::zeros({}, dl::kInt64), mean = dl::zeros({}); nn::BatchNorm1d bn{6};"
+        step = "loss = loss + 0 * net.bn(b.data).sum();" + step
+        found = []
+        for options in (["-D", "batch_size=16"], ["-D", "batch_size=8", "--accumulate=2"]):
+            self.build(step, *options, members=members)
+            found.append(self.run_steps())
+        for events, weights in found:
+            self.assertEqual([event["t"] for event in events], [1, 1, 2, 2])
+            self.assertEqual([event["u"] for event in events], [0, 1, 1, 2])
+            np.testing.assert_allclose([event["sum"] for event in events], [event["loss"] + event["t"] for event in events], rtol=1e-6)
+        # Batches change what this one is made from, so it goes with them.
+        self.assertEqual([int(weights["seen"]) for _, weights in found], [1 + 2 + 3 + 4, sum(range(1, 9))])
+
     def test_modules_that_evaluate(self):
         members = """
   struct Backbone : nn::Module {
+    nn::MultiheadAttention attention{8, 2, {.dropout = 0.5, .batch_first = true}};
     nn::Linear in{6, 8};
     nn::BatchNorm1d bn{8};
     nn::Sequential drop{nn::Dropout{0.5}, nn::AlphaDropout{0.5}};
@@ -79,7 +107,10 @@ class TrainingPrograms(support.ToolTest):
     net.kept.eval();
     auto y = net.kept(b.data), z = net.other(b.data);
     auto by_hand = F::batch_norm(net.kept.in(b.data), net.kept.bn.running_mean, net.kept.bn.running_var, net.kept.bn.weight, net.kept.bn.bias, false);
+    auto attended = [&](bool needs) { auto t = y.unsqueeze(0); return net.kept.attention(t, t, t, {.need_weights = needs}).output; };
+    auto same = (moved(b.data) - moved(b.data)).abs().sum() + (attended(false) - attended(true)).abs().sum();
     net.kept.train();
+    auto random = (attended(false) - attended(false)).abs().sum();
     auto again = net.kept.drop(y);
     net.kept.eval();
     loss = loss + y.square().mean() + z.square().mean();
@@ -88,12 +119,26 @@ class TrainingPrograms(support.ToolTest):
     for (auto &q : net.parameters())
       if (q.grad().defined())
         q.data().sub_(0.1 * q.grad());
-    return {{"loss", loss}, {"difference", (y - by_hand).abs().sum()}, {"drops", (again - y).abs().sum()}};"""
-        self.build(step, members=members)
+    return {{"loss", loss}, {"difference", (y - by_hand).abs().sum()}, {"same", same},
+            {"drops", (again - y).abs().sum()}, {"random", random}};"""
+        evaluated = """
+  Net::Backbone other;
+  other.eval();
+  Net::Backbone moved = std::move(other);
+  p.eval("test", data, [&](dl::Batch b) -> dl::Metrics {
+    auto t = net.kept(b.data).unsqueeze(0);
+    auto attended = [&] { return net.kept.attention(t, t, t).output; };
+    return {{"difference", (attended() - attended()).abs().sum()}};
+  });"""
+        self.build(step, members=members, before=evaluated)
         events, weights = self.run_steps()
         for event in events:
             self.assertEqual(event["difference"], 0)
+            self.assertLess(event["same"], 1e-12)
             self.assertGreater(event["drops"], 0)
+            self.assertGreater(event["random"], 0)
+        (event,) = [event for event in self.events("eval", "net.plan", "--init", "w.safetensors") if event["event"] == "eval"]
+        self.assertEqual(event["difference"], 0)
         np.testing.assert_array_equal(weights["kept.bn.running_mean"], 0)
         self.assertEqual(int(weights["kept.bn.num_batches_tracked"]), 0)
         self.assertEqual(int(weights["other.bn.num_batches_tracked"]), 4)

@@ -106,7 +106,8 @@ fi
 
 if [ ! -f build/release/build.ninja ]; then
   echo "setup: configuring build/release"
-  cmake --preset release >build/configure.log 2>&1 || { tail -n 30 build/configure.log >&2; die "cmake failed"; }
+  # shellcheck disable=SC2086 # several options
+  cmake --preset release ${DL_CMAKE_OPTIONS:-} >build/configure.log 2>&1 || { tail -n 30 build/configure.log >&2; die "cmake failed"; }
 fi
 
 build_all() {

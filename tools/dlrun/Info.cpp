@@ -13,6 +13,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 using namespace dlrun;
 using namespace dlrt;
 
@@ -28,7 +30,8 @@ static std::string initText(const fb::InitT &init) {
     return fmt::format("normal {:.4g}, {:.4g}", init.a, init.b);
   case fb::InitKind::Truncated:
     return fmt::format("normal {:.4g}, {:.4g} in [{:.4g}, {:.4g}]", init.a,
-                       init.b, init.low, init.high);
+                       init.b, std::min(init.low, init.high),
+                       std::max(init.low, init.high));
   case fb::InitKind::Padded:
     return fmt::format("normal {:.4g}, {:.4g}, row {} zero", init.a, init.b,
                        init.low);

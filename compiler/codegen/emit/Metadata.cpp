@@ -149,6 +149,7 @@ private:
     out.producer = "dlcc 0.1.0";
     out.model = plan.getModel().str();
     out.machine_hash = plan.getMachine().str();
+    out.parameters = plan.getParameters();
     return setDType(out.dtype, plan.getDtype(), plan);
   }
 
@@ -511,23 +512,6 @@ private:
   llvm::DenseMap<Attribute, unsigned> usesInProgram;
 };
 
-/// Of the whole model, whose stages are on several ranks.
-uint64_t countParameters(const std::vector<fb::PlanT> &plans) {
-  std::map<StringRef, uint64_t> elements;
-  for (const fb::PlanT &plan : plans)
-    for (const auto &state : plan.states)
-      if (state->role == fb::StateRole::Parameter) {
-        uint64_t count = 1;
-        for (uint64_t size : state->shape)
-          count *= size;
-        elements[state->name] = count;
-      }
-  uint64_t all = 0;
-  for (const auto &[name, count] : elements)
-    all += count;
-  return all;
-}
-
 } // namespace
 
 FailureOr<std::vector<fb::PlanT>> buildMetadata(ArrayRef<plan::PlanOp> plans) {
@@ -536,7 +520,6 @@ FailureOr<std::vector<fb::PlanT>> buildMetadata(ArrayRef<plan::PlanOp> plans) {
   for (auto [from, to] : llvm::zip_equal(plans, out))
     if (failed(MetadataBuilder(from, to, shared).run()))
       return failure();
-  out.front().parameters = countParameters(out);
   return out;
 }
 

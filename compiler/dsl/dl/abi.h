@@ -138,6 +138,7 @@ int dl_buffer(int tensor) noexcept;
 void dl_assign(int state, int tensor) noexcept;
 void dl_parameter_initial(int parameter, int kind, double a, double b,
                           double low, double high) noexcept;
+int dl_is_state(int tensor) noexcept;
 // It begins with the values that the other state begins with.
 void dl_initial_as(int state, int other) noexcept;
 

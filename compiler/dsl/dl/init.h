@@ -2,8 +2,9 @@
 // torch.nn.init: sets the initial distribution of a parameter, or of a part of
 // one:
 //
-//   for (auto gate : lstm.weight_hh_l0.data().chunk(4))
-//   nn::init::orthogonal_(gate);
+//   for (auto gate : lstm.weight_hh_l0.data().chunk(4)) {
+//     nn::init::orthogonal_(gate);
+//   }
 #include "module.h"
 
 namespace dl::nn::init {

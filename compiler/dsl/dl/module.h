@@ -100,8 +100,13 @@ class Module {
 
 public:
   Module() { dl_module_made(this); }
-  Module(Module &&) noexcept { dl_module_made(this); }
-  Module &operator=(Module &&) noexcept { return *this; }
+  Module(Module &&other) noexcept : evaluates(other.evaluates) {
+    dl_module_made(this);
+  }
+  Module &operator=(Module &&other) noexcept {
+    evaluates = other.evaluates;
+    return *this;
+  }
   Module(const Module &) = delete (
       "dl: a module is not copied; pass it by reference, or std::move it");
   Module &operator=(const Module &) = delete (

@@ -159,15 +159,16 @@ public:
         scores = hide(scores, padding);
       return scores;
     };
+    double dropout = is_training() ? options.dropout : 0;
     if (o.need_weights) {
       weights = hidden(q.matmul(k.transpose(-2, -1)) * scale).softmax(-1);
-      weights = functional::dropout(weights, options.dropout);
+      weights = functional::dropout(weights, dropout);
       y = weights.matmul(v);
     } else if (causal && !padding.defined() && k.size(2) == S) {
       y = functional::scaled_dot_product_attention(
-          q, k, v, {.dropout_p = options.dropout, .is_causal = true});
+          q, k, v, {.dropout_p = dropout, .is_causal = true});
     } else {
-      y = functional::detail::attend(q, k, v, scale, options.dropout, hidden);
+      y = functional::detail::attend(q, k, v, scale, dropout, hidden);
     }
     y = out_proj(y.permute({2, 0, 1, 3}).flatten(2));
     Attended result;

@@ -164,8 +164,8 @@ class FindStates : Visitor {
   bool parameters;
 
   void add(const Tensor &state) {
-    if (!state.defined())
-      return;
+    if (!state.defined() || !dl_is_state(state.id))
+      return; // a buffer that each step computes is none
     int *grown = new int[static_cast<unsigned>(count) + 1];
     for (int i = 0; i < count; ++i)
       grown[i] = ids[i];
