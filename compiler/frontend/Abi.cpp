@@ -8,11 +8,7 @@ using namespace dl::frontend;
 
 static Evaluation *evaluation = nullptr;
 
-static std::string text(const char *given) {
-  if (!given)
-    evaluation->reporter.fail("a name is a null pointer");
-  return given;
-}
+static std::string text(const char *given) { return evaluation->text(given); }
 
 static llvm::ArrayRef<int64_t> list(const dl_int *values, int count) {
   static_assert(sizeof(dl_int) == sizeof(int64_t));
@@ -445,38 +441,6 @@ void dl_error_flag(int tensor, const char *pattern, const dl_text *arguments,
   evaluation->graph.addErrorFlag(tensor, format(pattern, arguments, count));
 }
 
-void dl_mesh_axis(const char *name, dl_int size) noexcept {
-  Guard::InOurCode guard;
-  evaluation->graph.parallel.addAxis(text(name), size);
-}
-void dl_mesh_use(const char *axis) noexcept {
-  Guard::InOurCode guard;
-  evaluation->graph.parallel.requireAxis(text(axis));
-}
-void dl_mesh_data(const char *axis) noexcept {
-  Guard::InOurCode guard;
-  evaluation->graph.parallel.setData(text(axis));
-}
-void dl_mesh_zero(const char *axis, int stage) noexcept {
-  Guard::InOurCode guard;
-  evaluation->graph.parallel.setZero(text(axis), stage);
-}
-void dl_mesh_pipeline(const char *axis, const char *blocks, dl_int microbatches,
-                      const char *schedule, dl_int stages_per_rank) noexcept {
-  Guard::InOurCode guard;
-  evaluation->graph.parallel.setPipeline(text(axis), text(blocks), microbatches,
-                                         text(schedule), stages_per_rank);
-}
-void dl_mesh_stage(const char *axis, int stage, const char *modules) noexcept {
-  Guard::InOurCode guard;
-  evaluation->graph.parallel.addToStage(text(axis), stage, text(modules));
-}
-void dl_mesh_place(const char *modules, const char *style,
-                   const char *axis) noexcept {
-  Guard::InOurCode guard;
-  evaluation->graph.parallel.place(text(modules), text(style), text(axis));
-}
-
 dl_int dl_arg_int(const char *name, dl_int standard,
                   const char *help) noexcept {
   Guard::InOurCode guard;
@@ -500,16 +464,6 @@ const char *dl_arg_string(const char *name, const char *standard,
 } // extern "C"
 
 #define DL_SYMBOL(function) {#function, reinterpret_cast<void *>(function)}
-
-/// What <dl/parallel.h> calls.
-static std::vector<Jit::Symbol> meshSymbols() {
-  return {
-      DL_SYMBOL(dl_mesh_axis),     DL_SYMBOL(dl_mesh_use),
-      DL_SYMBOL(dl_mesh_data),     DL_SYMBOL(dl_mesh_zero),
-      DL_SYMBOL(dl_mesh_pipeline), DL_SYMBOL(dl_mesh_stage),
-      DL_SYMBOL(dl_mesh_place),
-  };
-}
 
 /// Numbers: settings, what counts, arguments of the compilation.
 static std::vector<Jit::Symbol> numberSymbols() {
@@ -598,7 +552,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_error_flag),
   };
   llvm::append_range(symbols, numberSymbols());
-  llvm::append_range(symbols, meshSymbols());
+  llvm::append_range(symbols, meshSymbols(current));
   for (const Guard::Replacement &replacement : Guard::replacements())
     symbols.push_back({replacement.symbol, replacement.function});
   return symbols;

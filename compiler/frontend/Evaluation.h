@@ -15,6 +15,12 @@ struct Evaluation {
     reporter.circumstance = [this] { return graph.aboutTrace(); };
   }
 
+  std::string text(const char *given) {
+    if (!given)
+      reporter.fail("a name is a null pointer");
+    return given;
+  }
+
   const ReflectedTypes &types;
   CallStack stack;
   Reporter reporter;
@@ -28,5 +34,7 @@ struct Evaluation {
 /// The functions of <dl/abi.h>, working on `evaluation`. C functions have no
 /// other way to find it: a process evaluates one model.
 std::vector<Jit::Symbol> abiSymbols(Evaluation &evaluation);
+/// Those of them that are in MeshAbi.cpp.
+std::vector<Jit::Symbol> meshSymbols(Evaluation &evaluation);
 
 } // namespace dl::frontend
