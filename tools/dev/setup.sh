@@ -6,6 +6,7 @@
 #
 # As root it installs without asking; otherwise it asks before using sudo (--yes: does not ask). When nothing is
 # missing it only asks ninja, which takes a fraction of a second. With targets, packages for tests alone are left out.
+# DL_CMAKE_OPTIONS are given to cmake where nothing is configured so far.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
