@@ -44,17 +44,14 @@ void dl_mesh_place(const char *modules, const char *style,
 
 } // extern "C"
 
+#define DL_SYMBOL(function) {#function, reinterpret_cast<void *>(function)}
+
 std::vector<Jit::Symbol> dl::frontend::meshSymbols(Evaluation &current) {
   evaluation = &current;
-#define DL_SYMBOL(function)                                                    \
-  {                                                                            \
-    #function, reinterpret_cast<void *>(function)                              \
-  }
   return {
       DL_SYMBOL(dl_mesh_axis),     DL_SYMBOL(dl_mesh_use),
       DL_SYMBOL(dl_mesh_data),     DL_SYMBOL(dl_mesh_zero),
       DL_SYMBOL(dl_mesh_pipeline), DL_SYMBOL(dl_mesh_stage),
       DL_SYMBOL(dl_mesh_place),
   };
-#undef DL_SYMBOL
 }

@@ -64,18 +64,22 @@ void dl_main(dl::Program &p) {
 }
 """
 
-class InitialValues(support.ToolTest):
-    def start(self, name, *options):
+class Beginning(support.ToolTest):
+    """What states of a model begin with."""
+
+    def start(self, model, name, *options, seed=1):
         np.save(self.path("x.npy"), np.arange(24, dtype=np.float32).reshape(4, 6) / 24)
-        self.write("m.dl", MODEL)
+        self.write("m.dl", model)
         self.dlcc("m.dl", "-o", f"{name}.plan", *options)
-        self.dlrun(f"{name}.plan", "-q", "--steps", 0, "--save-final", f"{name}.safetensors", "--out", name)
+        self.dlrun(f"{name}.plan", "-q", "--steps", 0, "--seed", seed, "--save-final", f"{name}.safetensors", "--out", name)
         return self.load(f"{name}.safetensors")
 
+
+class InitialValues(Beginning):
     def test_values(self):
         for dtype, exact in (("f32", 1e-7), ("f64", 1e-15)):
             with self.subTest(dtype=dtype):
-                found = self.start(dtype, f"--dtype={dtype}")
+                found = self.start(MODEL, dtype, f"--dtype={dtype}")
                 np.testing.assert_allclose(found["decay"], np.log(np.arange(1, 9) * 0.5), rtol=exact, atol=exact)
                 np.testing.assert_array_equal(found["table"], [[1.5, -2, 3], [4, 5, 6]])
                 np.testing.assert_allclose(found["spectrum"], np.linspace(0, 1, 7), rtol=exact)
@@ -104,10 +108,10 @@ class InitialValues(support.ToolTest):
 
     def test_parts_of_ranks(self):
         """Ranks that have parts of a state begin with the same bits."""
-        alone = self.start("one", "--dtype=f64")
+        alone = self.start(MODEL, "one", "--dtype=f64")
         for options in (["--mesh", "dp=2", "--zero=3"], ["--mesh", "dp=3", "--zero=3"], ["--mesh", "dp=2"]):
             with self.subTest(options=options):
-                together = self.start("mesh" + options[1][-1] + str(len(options)), "--dtype=f64", *options)
+                together = self.start(MODEL, "mesh" + options[1][-1] + str(len(options)), "--dtype=f64", *options)
                 self.assertEqual(alone.keys(), together.keys())
                 for name, values in alone.items():
                     self.assertEqual(values.tobytes(), together[name].tobytes(), name)
@@ -172,16 +176,9 @@ void dl_main(dl::Program &p) {
 """
 
 
-class PartsAtRandom(support.ToolTest):
-    def start(self, name, *options, seed=1):
-        np.save(self.path("x.npy"), np.arange(24, dtype=np.float32).reshape(4, 6) / 24)
-        self.write("m.dl", PARTS)
-        self.dlcc("m.dl", "-o", f"{name}.plan", "--dtype=f64", *options)
-        self.dlrun(f"{name}.plan", "-q", "--steps", 0, "--seed", seed, "--save-final", f"{name}.safetensors", "--out", name)
-        return self.load(f"{name}.safetensors")
-
+class PartsAtRandom(Beginning):
     def test_values(self):
-        found = self.start("one")
+        found = self.start(PARTS, "one", "--dtype=f64")
         chunks = found["gates.weight"].reshape(4, 6, 6)
         for chunk in chunks:
             np.testing.assert_allclose(chunk @ chunk.T, np.eye(6), atol=1e-14)
@@ -224,16 +221,16 @@ class PartsAtRandom(support.ToolTest):
         self.assertEqual(np.unique(found["rows"][:, [0, 5]]).size, 8)
 
     def test_parts_of_ranks(self):
-        alone = self.start("one")
+        alone = self.start(PARTS, "one", "--dtype=f64")
         for number, options in enumerate((["--mesh", "dp=2", "--zero=3"], ["--mesh", "dp=3", "--zero=3"], ["--mesh", "pp=2"])):
             with self.subTest(options=options):
-                together = self.start(f"mesh{number}", *options)
+                together = self.start(PARTS, f"mesh{number}", "--dtype=f64", *options)
                 self.assertEqual(alone.keys(), together.keys())
                 for name, values in alone.items():
                     self.assertEqual(values.tobytes(), together[name].tobytes(), name)
 
     def test_seeds(self):
-        one, other = self.start("one"), self.start("two", seed=2)
+        one, other = self.start(PARTS, "one", "--dtype=f64"), self.start(PARTS, "two", "--dtype=f64", seed=2)
         for name in ("gates.weight", "table.weight", "rows"):
             self.assertFalse(np.array_equal(one[name], other[name]), name)
         np.testing.assert_array_equal(one["qkv.weight"][3], other["qkv.weight"][3])

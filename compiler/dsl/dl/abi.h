@@ -187,7 +187,7 @@ struct dl_named_parameter {
 // What the last complete walk found, tied parameters once.
 const dl_named_parameter *dl_walk_result(int *count) noexcept;
 
-// `slots`: what an optimizer keeps for each parameter, all zero at first.
+// Gradients and optimizers; `slots` are kept for each parameter, 0 at first.
 void dl_backward(int loss) noexcept;
 int dl_grad(int parameter) noexcept;
 // Gradients of a scalar with respect to any tensors; of what it does not depend
