@@ -111,15 +111,16 @@ private:
       if (rest.empty() || !apart.contains(root))
         insides[""][name] = count;
     }
-    std::string cut; // where it is not the unprefixed one
-    if (mesh.getCut().size() == 2 && isa<StringAttr>(mesh.getCut()[1]))
-      cut = cast<StringAttr>(mesh.getCut()[1]).str();
-    const std::string byHand = cut.empty() ? rootNamedByHand(apart) : "";
+    // Of what is cut; "" is the unprefixed module.
+    bool isWithin =
+        mesh.getCut().size() == 2 && isa<StringAttr>(mesh.getCut()[1]);
+    const std::string original = isWithin
+                                     ? cast<StringAttr>(mesh.getCut()[1]).str()
+                                     : rootNamedByHand(apart);
     for (const auto &[prefix, inside] : insides) {
-      std::string original = prefix.empty() && cut.empty() ? byHand : cut;
-      bool isApart = prefix != byHand &&
-                     apart.contains(StringRef(prefix).split('.').first);
-      if (prefix == original || (cut.empty() && !prefix.empty() && !isApart))
+      bool isModule = isWithin || prefix.empty() ||
+                      apart.contains(StringRef(prefix).split('.').first);
+      if (prefix == original || !isModule)
         continue;
       auto isThere = [&](const auto &one) {
         auto found = elements.find(original + one.first);

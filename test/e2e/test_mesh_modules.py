@@ -104,6 +104,18 @@ class MeshModules(support.ToolTest):
                     self.assertEqual(sum(plan["state_bytes"]["parameter"] for plan in info["plans"]), 8 * info["parameters"])
                     self.check(expected)
 
+    def test_all_copies_are_those_of_what_is_cut(self):
+        mesh = 'dl::parallel::stages("pp", {{"net.first", "net.bn", "net.h.0", "net.h.1"}, {"net.h.2", "net.h.3", "net.head"}});'
+        parts = {"nets": "Net copy; Net net, third;", "loss": LOSS.replace("copy(x)", "(copy(x) + third(x))")}
+        self.build("--microbatches=2", **parts)
+        expected = self.train()
+        self.build("--mesh=pp=2", "--microbatches=2", mesh=mesh, **parts)
+        first = {state["name"] for state in self.info("net.plan")["states"]}
+        for prefix in ("", "net.", "third."):
+            self.assertIn(prefix + "h.1.up.weight", first)
+            self.assertNotIn(prefix + "head.weight", first)
+        self.check(expected)
+
     def work(self, *options, **parts):
         """FLOP of a rank in a step."""
         said = self.build("--report", *options, **parts)
