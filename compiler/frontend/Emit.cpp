@@ -67,26 +67,19 @@ Value Graph::gradientPath(int parameter, Value value) {
   return detached;
 }
 
-/// Outside of steps there are constants, and what follows from them.
+/// Outside of steps there are constants and what follows from them, and what is
+/// computed when training begins.
 Value Graph::valueOutside(const Handle &handle, StringRef what) {
+  builder.setInsertionPointToEnd(&outside);
   if (handle.parameter >= 0 || handle.partOf >= 0 || handle.copied ||
       handle.scaled)
-    reporter.fail(what.str() + ": a parameter and a dl::Buffer have no value "
-                               "outside of a step. There w.data() and its "
-                               "parts take nn::init, fill_, copy_ of what is "
-                               "computed without them, and numbers in mul_ and "
-                               "add_; other things are done inside of "
-                               "p.train() or p.eval()");
+    return valueOfState(handle, what);
   if (handle.initial && handle.initial->kind == DL_PROGRESSION)
     return progression(*handle.initial, handle.type);
   if (handle.initial && handle.initial->kind == DL_CONSTANT)
     return constant(handle.initial->a, handle.type);
   if (handle.initial)
-    reporter.fail(what.str() + ": random numbers have no value outside of a "
-                               "step. There they are what a parameter, a "
-                               "dl::Buffer or a part of one begins with, times "
-                               "a number; values made of them otherwise come "
-                               "from a file, by dlrun --init");
+    return drawn(*handle.initial, handle.type, what);
   if (handle.trace >= 0)
     reporter.fail(what.str() + ": a tensor of the step '" +
                   stepsOfTraces[static_cast<size_t>(handle.trace)] +
@@ -138,6 +131,11 @@ Value Graph::valueOf(int number, StringRef what) {
   if (handle.partOf >= 0 || handle.copied || handle.scaled)
     reporter.fail(what.str() + ": this part or copy of a parameter was made "
                                "outside of the step; make it inside");
+  if (handle.trace < 0 && isComputedAtStart(handle.value))
+    reporter.fail(what.str() + ": this was computed outside of the step, of "
+                               "random numbers or of what parameters begin "
+                               "with; make it inside, or make a dl::Parameter "
+                               "or a dl::Buffer of it");
   if (handle.trace < 0)
     return copyInStep(handle.value);
   if (handle.trace != trace->number) {
@@ -154,7 +152,7 @@ Value Graph::valueOf(int number, StringRef what) {
 
 int64_t Graph::randomKey(StringRef op) {
   if (!trace)
-    return 0; // of an op that is refused
+    return initialStep.keys++; // see keyDraws
   std::string base = modules.currentPath();
   if (base.empty())
     base = op.str();
@@ -237,10 +235,7 @@ Operation *Graph::tryElement(StringRef op, ArrayRef<dl_operand> operands,
   const dl_operand *inexact = nullptr; // as a constant of the graph, a double
   for (const dl_operand &operand : operands) {
     if (operand.kind == DL_STEP_SCALARS) {
-      if (!trace)
-        reporter.fail(op.str() + ": random numbers have no value outside of a "
-                                 "step; do this inside of p.train()");
-      values.push_back(trace->scalars);
+      values.push_back(trace ? trace->scalars : scalarsAtStart());
       continue;
     }
     if (operand.kind == DL_TENSOR || operand.kind == DL_PROMOTED) {
@@ -344,6 +339,9 @@ bool Graph::emitOutsideOfSteps(StringRef op, ArrayRef<dl_operand> operands,
   if (!(from.initial || from.scaled || part >= 0) ||
       !isa<FloatType>(from.type.getElementType()))
     return false;
+  if ((from.initial && isDrawn(*from.initial)) ||
+      (part >= 0 && parameters[static_cast<size_t>(part)].initial.computed))
+    return false;
   double scale = negate ? -1 : 1, shift = 0;
   if (!negate) {
     const dl_operand &other = operands[tensorFirst ? 1 : 0];
@@ -366,9 +364,10 @@ bool Graph::emitOutsideOfSteps(StringRef op, ArrayRef<dl_operand> operands,
   Handle handle;
   handle.type = from.type;
   if (part >= 0) {
-    handle.scaled = {part, from.strided(),
-                     parameters[static_cast<size_t>(part)].changes, scale,
-                     shift};
+    handle.scaled = {
+        tensor.tensor,  part,
+        from.strided(), parameters[static_cast<size_t>(part)].changes,
+        scale,          shift};
   } else if (from.scaled) {
     handle.scaled = from.scaled;
     handle.scaled->scale *= scale;
@@ -414,8 +413,10 @@ void Graph::emit(StringRef op, ArrayRef<dl_operand> operands,
 
 void Graph::addErrorFlag(int handle, const std::string &message) {
   if (!trace) { // known at once
-    const dl::graph::HostTensor &flag = evaluate(valueOf(handle, "error"));
-    if (initialElement(flag, 0) != 0)
+    Value flag = valueOf(handle, "error");
+    if (isComputedAtStart(flag))
+      initialStep.errorFlags.push_back({flag, message});
+    else if (initialElement(evaluate(flag), 0) != 0)
       reporter.fail(message);
     return;
   }

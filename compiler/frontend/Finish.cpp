@@ -233,6 +233,13 @@ initOf(Builder &builder, const Initial &initial,
   return builder.getDictionaryAttr(entries);
 }
 
+/// The parameter whose random numbers another one begins with; -1: its own.
+int Graph::drawnBy(const Parameter &parameter) const {
+  auto first = initialStep.firstOf.find(parameter.initial.draw);
+  return first == initialStep.firstOf.end() ? parameter.beginsAs
+                                            : first->second;
+}
+
 void Graph::writeState(const StateKey &key, StringRef role,
                        const Initial &initial, ArrayRef<std::string> aliases) {
   const Parameter &parameter = parameters[static_cast<size_t>(key.parameter)];
@@ -241,7 +248,7 @@ void Graph::writeState(const StateKey &key, StringRef role,
       own == slots.end() ? parameter.type : own->second.type;
   auto drawnAs = [&](const InitialPart *part) {
     StateKey drawn = key;
-    if (int by = part ? part->drawnBy : parameter.beginsAs;
+    if (int by = part ? part->drawnBy : drawnBy(parameter);
         by >= 0 && !names[static_cast<size_t>(by)].empty())
       drawn.parameter = by;
     return stateName(drawn) +
@@ -278,6 +285,10 @@ void Graph::writeStates() {
   order.remove_if(
       [&](int number) { return names[static_cast<size_t>(number)].empty(); });
 
+  for (int number : order)
+    if (int draw = parameters[static_cast<size_t>(number)].initial.draw;
+        draw >= 0)
+      initialStep.firstOf.try_emplace(draw, number);
   for (int number : order) {
     const Initial &initial = parameters[static_cast<size_t>(number)].initial;
     bool isBuffer = parameters[static_cast<size_t>(number)].isBuffer;
@@ -370,6 +381,7 @@ std::string Graph::finish() {
   nameParameters();
   warnOfMissingGradients();
   warnOfUnloggedMetrics();
+  writeInitialStep();
   writeStates();
   for (const auto &one : traces)
     annotateFunction(*one);

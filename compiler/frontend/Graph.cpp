@@ -120,6 +120,8 @@ int Graph::makeInitial(Initial initial, ArrayRef<int64_t> shape, int dtype) {
   Handle handle;
   handle.type = RankedTensorType::get(shape, elementType(dtype));
   handle.initial = initial;
+  if (initial.kind == DL_UNIFORM || initial.kind == DL_NORMAL)
+    handle.initial->draw = initialStep.drawn++;
   handles.push_back(handle);
   return static_cast<int>(handles.size()) - 1;
 }
@@ -146,8 +148,10 @@ int Graph::makeParameter(int handle, bool isBuffer) {
                                           : nullptr;
   bool isComputed = from.initial ? from.initial->kind == DL_PROGRESSION
                                  : from.value && from.trace < 0;
-  if (isComputed && isBuffer)
+  if (isComputed && isBuffer &&
+      (from.initial || !isComputedAtStart(from.value)))
     return handle; // stays as it is: each step computes it
+  isComputed |= from.initial && isDrawn(*from.initial);
   isComputed |= from.scaled.has_value();
   if (!initial && !isComputed)
     reporter.fail(kind + " starts from dl::zeros, ones, full, rand or "
@@ -200,6 +204,14 @@ void Graph::setInitial(int handle, Initial initial) {
   if (trace)
     reporter.fail(
         "nn::init: parameters cannot be initialised inside of a step");
+  bool isState =
+      target.parameter >= 0 || (target.partOf >= 0 && !target.copied);
+  bool isValue = initial.kind == DL_CONSTANT || initial.kind == DL_UNIFORM ||
+                 initial.kind == DL_NORMAL;
+  if (isState && isComputedNow(target) && (isValue || target.partOf >= 0)) {
+    const Handle to = target;
+    return beginWith(to, valueOfInitial(initial, to.type));
+  }
   if (target.partOf >= 0 && !target.copied)
     return setInitialPart(target, initial);
   if (target.initial) {

@@ -5,6 +5,7 @@
 #include "compiler/frontend/Checkpoints.h"
 #include "compiler/frontend/Datasets.h"
 #include "compiler/frontend/Handle.h"
+#include "compiler/frontend/InitialStep.h"
 #include "compiler/frontend/Modules.h"
 #include "compiler/frontend/Parallel.h"
 #include "compiler/frontend/Reflection.h"
@@ -170,10 +171,28 @@ private:
   void setInitialValues(const Handle &to, int value);
   void refuseRepeats(const StridedView &view);
   void setInitialPart(const Handle &to, const Distribution &begins);
-  void scaleInitialValues(const Handle &to, const ScaledPart &by);
-  void scaleInitial(Initial &initial, double scale, double shift);
-  void scaleDistribution(Distribution &begins, double scale, double shift);
-  void scaleInitialPart(Initial &initial, const ScaledPart &by);
+  bool scaleInitialValues(const Handle &to, const ScaledPart &by);
+
+  // InitialStep.cpp
+  bool isComputedAtStart(mlir::Value value);
+  mlir::Value scalarsAtStart();
+  mlir::Value begunAs(int parameter);
+  mlir::Value beginning(int parameter);
+  [[noreturn]] void failBegun(const InitialStep::Begun &begun);
+  mlir::Value valueOfState(const Handle &handle, llvm::StringRef what);
+  mlir::Value scaled(mlir::Value value, double scale, double shift);
+  mlir::Value scaledDraw(mlir::Value drawn, const Distribution &as);
+  mlir::Value drawn(const Initial &initial, mlir::RankedTensorType type,
+                    llvm::StringRef what);
+  bool isDrawn(const Initial &initial) const;
+  bool isComputedNow(const Handle &to) const;
+  void beginWith(const Handle &to, mlir::Value value);
+  mlir::Value valueOfInitial(const Initial &initial,
+                             mlir::RankedTensorType type);
+  void keyDraws(int parameter, llvm::ArrayRef<mlir::Operation *> ops);
+  mlir::Value withoutState(int parameter);
+  std::vector<int> statesReadAtStart(llvm::ArrayRef<mlir::Value> wanted);
+  void writeInitialStep();
 
   int addSetting(const std::string &name, double value);
   int64_t randomKey(llvm::StringRef op);
@@ -227,6 +246,7 @@ private:
   void writeState(const StateKey &key, llvm::StringRef role,
                   const Initial &initial, llvm::ArrayRef<std::string> aliases);
   void annotateFunction(Trace &one);
+  int drawnBy(const Parameter &parameter) const;
   std::string stateName(const StateKey &key) const;
 
   const Options &options;
@@ -240,6 +260,7 @@ private:
   /// What is computed outside of steps; a step gets copies of what it uses.
   mlir::Block outside;
   llvm::DenseMap<mlir::Value, dl::graph::HostTensor> evaluated; // of it
+  InitialStep initialStep;                                      // of it
   mlir::Type floatType;
 
   std::vector<Handle> handles;
@@ -263,10 +284,6 @@ private:
   dl::graph::RoleMarker updateMarker{dl::graph::StepRole::Update};
   bool inEpoch = false;
   bool epochChanges = false; // something, so far
-  struct MetricList {
-    int trace;
-    std::vector<Metric> metrics;
-  };
   std::vector<MetricList> metricLists;
   std::vector<std::unique_ptr<Trace>> traces;
   Trace *trace = nullptr;

@@ -31,6 +31,9 @@ struct InitialPart {
 struct Initial : Distribution {
   std::shared_ptr<KnownValues> known = {}; // copied where others have it, too
   std::vector<InitialPart> parts = {};
+  int draw = -1; // of a tensor of random numbers, wherever those go
+  /// The value that it begins with, made of these and others: see InitialStep.h
+  mlir::Value computed = {};
 };
 /// Runs of neighbours, [first, count, values]: a value for each element, or one
 /// for all.
@@ -42,14 +45,17 @@ InitialRuns runsOf(const KnownValues &known);
 /// Times a number, and one added; false where no such distribution is known.
 bool scale(Distribution &distribution, double scale, double shift);
 
-/// What a parameter began with when it was cloned outside of steps.
+/// What a parameter, or a part of it, began with when it was cloned outside of
+/// steps.
 struct InitialCopy {
+  int of, seen; // of its changes
   Initial initial;
   int beginsAs;
 };
 
 /// What a parameter or a part of it begins with, times a number and one added.
 struct ScaledPart {
+  int from; // the handle
   int of;
   StridedView view;
   int seen; // of its changes
@@ -73,7 +79,8 @@ struct Handle {
   int viewOf = -1;
   mlir::Operation *viewOp = nullptr;
   std::optional<StridedView> view; // none: in order, in memory of its own
-  int partOf = -1;                 // outside of steps, of a state
+  int partOf = -1;                 // outside of steps, of a state,
+  int partFrom = -1;               // by viewOp of this handle
   std::optional<InitialCopy> copied;
   std::optional<ScaledPart> scaled;
   bool isGradient = false;

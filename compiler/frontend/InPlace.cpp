@@ -22,7 +22,8 @@ static bool makesView(StringRef op) {
          op == "expand" || op == "detach";
 }
 
-/// A parameter's part outside of steps: where its elements lie, and no value.
+/// A parameter's part outside of steps: where its elements lie, and the op by
+/// which it has a value if one is wanted.
 bool Graph::emitPartOfState(StringRef op, ArrayRef<dl_operand> operands,
                             ArrayRef<dl_attr> attributes, int &result) {
   if (trace || operands.size() != 1 || !makesView(op))
@@ -36,10 +37,15 @@ bool Graph::emitPartOfState(StringRef op, ArrayRef<dl_operand> operands,
   auto view = from.strided().by(op, builder.getDictionaryAttr(converted));
   if (!view)
     return false;
+  builder.setInsertionPointToEnd(&outside);
   Handle part;
   part.type = RankedTensorType::get(view->shape, from.type.getElementType());
   part.view = view;
   part.partOf = from.partOf < 0 ? from.parameter : from.partOf;
+  part.partFrom = operands[0].tensor;
+  part.viewOp = create(
+      op, from.partOf < 0 ? begunAs(from.parameter) : from.viewOp->getResult(0),
+      converted);
   handles.push_back(part);
   result = static_cast<int>(handles.size()) - 1;
   return true;
@@ -326,15 +332,18 @@ int Graph::clone(int number) {
   copy.initial = from.initial;
   copy.setting = from.setting;
   copy.partOf = from.partOf;
+  copy.partFrom = from.partFrom;
+  copy.viewOp = from.partOf < 0 ? nullptr : from.viewOp;
   copy.copied = from.copied;
-  if (from.partOf >= 0)
-    copy.copied = InitialCopy{};
-  if (from.parameter >= 0) {
-    const Parameter &parameter =
-        parameters[static_cast<size_t>(from.parameter)];
-    copy.copied = {parameter.initial, parameter.beginsAs < 0
-                                          ? from.parameter
-                                          : parameter.beginsAs};
+  copy.scaled = from.scaled;
+  int of = from.copied ? -1 : std::max(from.partOf, from.parameter);
+  if (of >= 0) {
+    const Parameter &parameter = parameters[static_cast<size_t>(of)];
+    copy.copied = {of, parameter.changes, {{DL_CONSTANT, 0, 0}}, -1};
+    if (from.partOf < 0) {
+      copy.copied->initial = parameter.initial;
+      copy.copied->beginsAs = parameter.beginsAs < 0 ? of : parameter.beginsAs;
+    }
   }
   handles.push_back(copy);
   return static_cast<int>(handles.size()) - 1;

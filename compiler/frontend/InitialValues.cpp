@@ -66,21 +66,26 @@ static constexpr int64_t kFew = 4096;
 /// Sets a state, or the part of it that a handle stands for.
 void Graph::setInitialValues(const Handle &to, int value) {
   const Handle from = get(value, "copy_");
-  if (from.scaled)
-    return scaleInitialValues(to, *from.scaled);
   bool isPart = to.partOf >= 0;
   Parameter &parameter =
       parameters[static_cast<size_t>(isPart ? to.partOf : to.parameter)];
-  ++parameter.changes;
-  if (from.initial && from.initial->kind != DL_PROGRESSION) {
+  bool isComputed = isComputedNow(to);
+  if (from.scaled && !isComputed && scaleInitialValues(to, *from.scaled))
+    return;
+  if (from.initial && from.initial->kind != DL_PROGRESSION && !isComputed &&
+      !isDrawn(*from.initial)) {
+    ++parameter.changes;
     if (isPart)
       return setInitialPart(to, *from.initial);
     parameter.initial = *from.initial;
     parameter.beginsAs = -1;
     return;
   }
-  builder.setInsertionPointToEnd(&outside);
-  const HostTensor &values = evaluate(valueOf(value, "copy_"));
+  Value begins = valueOf(value, "copy_");
+  if (isComputed || isComputedAtStart(begins))
+    return beginWith(to, begins);
+  ++parameter.changes;
+  const HostTensor &values = evaluate(begins);
   if (!isPart) {
     parameter.initial = {{DL_CONSTANT, 0, 0}};
     parameter.beginsAs = -1;
@@ -124,62 +129,34 @@ static bool isWhole(const StridedView &view, const Parameter &parameter) {
   return view == StridedView::rowMajor(parameter.type.getShape());
 }
 
-void Graph::scaleInitialValues(const Handle &to, const ScaledPart &by) {
-  int number = to.partOf >= 0 ? to.partOf : to.parameter;
-  Parameter &parameter = parameters[static_cast<size_t>(number)];
-  const StridedView view = to.strided();
-  refuseRepeats(view);
-  const Parameter &source = parameters[static_cast<size_t>(by.of)];
-  bool isCopy = isWhole(view, parameter) && isWhole(by.view, source);
-  if (by.seen != source.changes)
-    reporter.fail("in place: this parameter has changed since it was "
-                  "multiplied; outside of steps it has one value at a time");
-  if (isCopy && number != by.of) {
-    parameter.initial = source.initial;
-    parameter.beginsAs = source.beginsAs < 0 ? by.of : source.beginsAs;
-  } else if (number != by.of || by.view != view) {
-    reporter.fail("in place: outside of steps a part of a parameter times a "
-                  "number has no place but this part");
-  }
-  ++parameter.changes;
-  if (isCopy)
-    return scaleInitial(parameter.initial, by.scale, by.shift);
-  scaleInitialPart(parameter.initial, by);
-}
-
 /// value * scale + shift of all that it begins with.
-void Graph::scaleInitial(Initial &initial, double scale, double shift) {
-  scaleDistribution(initial, scale, shift);
+static bool scaleInitial(Initial &initial, double scale, double shift) {
+  if (!dl::frontend::scale(initial, scale, shift))
+    return false;
   for (InitialPart &part : initial.parts)
-    scaleDistribution(part.begins, scale, shift);
+    if (!dl::frontend::scale(part.begins, scale, shift))
+      return false;
   if (initial.known)
     for (auto &[place, value] : ownKnown(initial))
       value = value * scale + shift;
-}
-
-void Graph::scaleDistribution(Distribution &begins, double scale,
-                              double shift) {
-  if (!dl::frontend::scale(begins, scale, shift))
-    reporter.fail("in place: what orthogonal_, sparse_ and a padding row begin "
-                  "with can be scaled, and not shifted; what dirac_ and eye_ "
-                  "do, neither");
+  return true;
 }
 
 /// Parts that were set before lie in it, or outside.
-void Graph::scaleInitialPart(Initial &initial, const ScaledPart &by) {
+static bool scaleInitialPart(Initial &initial, const ScaledPart &by) {
   const std::vector<int64_t> places = by.view.places();
   const llvm::DenseSet<int64_t> inView(places.begin(), places.end());
   Distribution rest = initial;
-  scaleDistribution(rest, by.scale, by.shift);
+  if (!scale(rest, by.scale, by.shift))
+    return false;
   for (InitialPart &part : initial.parts) {
     const std::vector<int64_t> own = part.view.places();
     int64_t within = llvm::count_if(
         own, [&](int64_t place) { return inView.contains(place); });
-    if (within != 0 && within != static_cast<int64_t>(own.size()))
-      reporter.fail("in place: parts that were set or multiplied before lie in "
-                    "this part and outside of it; change this part first");
-    if (within != 0)
-      scaleDistribution(part.begins, by.scale, by.shift);
+    bool isOutside = within == 0;
+    if (!isOutside && (within != static_cast<int64_t>(own.size()) ||
+                       !scale(part.begins, by.scale, by.shift)))
+      return false;
   }
   if (initial.known)
     for (auto &[place, value] : ownKnown(initial))
@@ -187,6 +164,29 @@ void Graph::scaleInitialPart(Initial &initial, const ScaledPart &by) {
         value = value * by.scale + by.shift;
   initial.parts.insert(initial.parts.begin(),
                        InitialPart{by.view, rest, /*whole=*/true});
+  return true;
+}
+
+/// False where that is no distribution with parts.
+bool Graph::scaleInitialValues(const Handle &to, const ScaledPart &by) {
+  int number = to.partOf >= 0 ? to.partOf : to.parameter;
+  Parameter &parameter = parameters[static_cast<size_t>(number)];
+  const StridedView view = to.strided();
+  refuseRepeats(view);
+  const Parameter &source = parameters[static_cast<size_t>(by.of)];
+  bool isCopy = isWhole(view, parameter) && isWhole(by.view, source);
+  if (by.seen != source.changes || source.initial.computed ||
+      isComputedNow(to) || (!isCopy && (number != by.of || by.view != view)))
+    return false;
+  Initial begins = source.initial;
+  if (isCopy ? !scaleInitial(begins, by.scale, by.shift)
+             : !scaleInitialPart(begins, by))
+    return false;
+  if (number != by.of)
+    parameter.beginsAs = source.beginsAs < 0 ? by.of : source.beginsAs;
+  parameter.initial = begins;
+  ++parameter.changes;
+  return true;
 }
 
 /// The same random numbers: a negative deviation, or an upper bound below the

@@ -53,6 +53,11 @@ struct Metric {
   std::vector<Frame> frames = {}; ///< where it was made
 };
 
+struct MetricList {
+  int trace;
+  std::vector<Metric> metrics;
+};
+
 /// Fails the step at run time where the value is not zero.
 struct ErrorFlag {
   mlir::Value value;

@@ -37,7 +37,9 @@ static graph::StepOp findFunction(ModuleOp module, StringRef step,
         function->hasAttr(graph::kForItem) ==
             (kind == plan::ProgramKind::Item) &&
         (function.getPart() == graph::Part::Update) ==
-            (kind == plan::ProgramKind::Update))
+            (kind == plan::ProgramKind::Update) &&
+        (function.getPart() == graph::Part::Initial) ==
+            (kind == plan::ProgramKind::Initial))
       return function;
   return nullptr;
 }
@@ -129,6 +131,8 @@ static std::string titleOf(StringRef step, plan::ProgramOp program) {
     return "step " + step.str() + ", update after the micro-batches";
   case plan::ProgramKind::Item:
     return "step " + step.str() + ", one item";
+  case plan::ProgramKind::Initial:
+    return "initial values";
   }
   DL_UNREACHABLE("a kind of program");
 }

@@ -12,7 +12,8 @@ StepFunctions findStep(ModuleOp module, StringRef name) {
     bool isUpdate = function.getPart() == graph::Part::Update;
     bool byItem = function->hasAttr(graph::kForItem) ||
                   (isUpdate && !function.getTraining());
-    if (function.getOf() != name || function.getIsShort() || byItem)
+    if (function.getOf() != name || function.getIsShort() || byItem ||
+        function.getPart() == graph::Part::Initial)
       continue;
     (isUpdate ? found.update : found.step) = function;
   }

@@ -135,11 +135,13 @@ void addCommunication(const CommunicationReport &along,
 
 void addProgram(const StepReport &step, const ProgramReport &program,
                 llvm::raw_ostream &out) {
-  out << "\nstep " << step.name;
-  if (program.kind == "update")
-    out << ", update after " << step.accumulate << " micro-batches";
+  if (program.kind == "initial")
+    out << "\ninitial values";
+  else if (program.kind == "update")
+    out << "\nstep " << step.name << ", update after " << step.accumulate
+        << " micro-batches";
   else
-    out << ", batch of " << program.batch;
+    out << "\nstep " << step.name << ", batch of " << program.batch;
   out << ": " << program.commands << " kernels, "
       << quantity(program.flops, "FLOP") << ", " << quantity(program.bytes, "B")
       << " moved, ";

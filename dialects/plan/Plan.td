@@ -84,7 +84,8 @@ def Plan_ProgramKind : Plan_Enum<"ProgramKind", "which part of a step", [
     I32EnumCase<"Full", 0, "full">,      // a micro-batch of the usual size
     I32EnumCase<"Short", 1, "short">,    // the last batch of an epoch
     I32EnumCase<"Update", 2, "update">,  // after the micro-batches
-    I32EnumCase<"Item", 3, "item">]>;    // one item of what is left over
+    I32EnumCase<"Item", 3, "item">,      // one item of what is left over
+    I32EnumCase<"Initial", 4, "initial">]>; // once, before all others: values of states
 
 def Plan_DatasetKind : Plan_Enum<"DatasetKind", "which reader", [
     I32EnumCase<"MNIST", 0, "mnist">, I32EnumCase<"Tensor", 1, "tensor">,

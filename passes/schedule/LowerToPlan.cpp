@@ -25,7 +25,7 @@ Attr get(DictionaryAttr dict, StringRef name, Attr otherwise = {}) {
 
 /// The functions of one step.
 struct Step {
-  graph::StepOp full, rest, update, item;
+  graph::StepOp full, rest, update, item, initial;
 };
 
 class PlanLowering {
@@ -49,10 +49,11 @@ public:
     for (auto func : module.getOps<graph::StepOp>())
       if (StringAttr name = func.getOfAttr()) {
         Step &step = steps[name];
-        (func.getPart() == graph::Part::Update ? step.update
-         : func->hasAttr(graph::kForItem)      ? step.item
-         : func.getIsShort()                   ? step.rest
-                                               : step.full) = func;
+        (func.getPart() == graph::Part::Update    ? step.update
+         : func.getPart() == graph::Part::Initial ? step.initial
+         : func->hasAttr(graph::kForItem)         ? step.item
+         : func.getIsShort()                      ? step.rest
+                                                  : step.full) = func;
       }
     for (auto &[name, step] : steps)
       if (failed(lowerStep(name, step)))
@@ -223,7 +224,8 @@ private:
     for (auto [func, kind] :
          {std::pair{step.full, Kind::Full}, std::pair{step.rest, Kind::Short},
           std::pair{step.update, Kind::Update},
-          std::pair{step.item, Kind::Item}}) {
+          std::pair{step.item, Kind::Item},
+          std::pair{step.initial, Kind::Initial}}) {
       if (!func)
         continue;
       auto program = plan::ProgramOp::create(

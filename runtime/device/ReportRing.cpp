@@ -2,6 +2,7 @@
 
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/SourceText.h"
+#include "runtime/plan/StepPrograms.h"
 
 #include <fmt/format.h>
 
@@ -40,6 +41,7 @@ ReportRing::ReportRing(const PlanSet &set, const Ranks &ranks)
     for (size_t p = 0; p < programs.size(); ++p) {
       Places &out = places[s][static_cast<size_t>(programs[p]->kind)];
       out.values = reportedValues(set, ranks, s, p);
+      out.ofBatch = hasBatch(programs[p]->kind);
       while (out.flags < out.values.size() && out.values[out.flags].flag)
         ++out.flags;
       most = std::max(most, out.values.size());
@@ -58,7 +60,7 @@ void ReportRing::judge(Entry &entry) const {
     // (graph.index_check).
     auto left = static_cast<uint32_t>(entry.words[f]);
     uint32_t most = std::numeric_limits<int32_t>::max();
-    std::string item = left > most / 2 && left <= most
+    std::string item = entry.places->ofBatch && left > most / 2 && left <= most
                            ? fmt::format(", item {} of the batch", most - left)
                            : std::string();
     entry.failure = {

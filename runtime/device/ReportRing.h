@@ -58,6 +58,7 @@ private:
   struct Places {
     std::vector<ReportedValue> values;
     size_t flags = 0; ///< how many of them, at the front
+    bool ofBatch = true;
   };
   struct Entry {
     Ticket ticket = 0;

@@ -212,10 +212,9 @@ Status Executor::prepareSteps(const DeviceOptions &options) {
     };
     for (const auto &program : plan.steps[s]->programs) {
       fb::ProgramKind kind = program->kind;
-      Expected<PreparedProgram> prepared =
-          prepareProgram(with, s, kind, address,
-                         kind == fb::ProgramKind::Update ? 1 : step.slots,
-                         checked ? &step.accesses.emplace_back() : nullptr);
+      Expected<PreparedProgram> prepared = prepareProgram(
+          with, s, kind, address, hasBatch(kind) ? step.slots : 1,
+          checked ? &step.accesses.emplace_back() : nullptr);
       if (!prepared)
         return prepared.takeError();
       step.programs.push_back(std::move(*prepared));
@@ -285,8 +284,8 @@ void Executor::runOldest() {
   }
   Step &step = steps[launch.step];
   size_t index = programIndex(*plan.steps[launch.step], launch.kind);
-  bool hasBatch = launch.kind != fb::ProgramKind::Update;
-  runProgram(launch, step.programs[index], hasBatch ? launch.slot : 0);
+  runProgram(launch, step.programs[index],
+             hasBatch(launch.kind) ? launch.slot : 0);
   ++finished;
   reports.note(
       finished, launch,

@@ -1,6 +1,7 @@
 #include "runtime/plan/InputRing.h"
 
 #include "runtime/plan/CommandKinds.h"
+#include "runtime/plan/StepPrograms.h"
 #include "runtime/plan/Validator.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ InputRing dlrt::inputRing(const Mesh &mesh, const fb::PlanT &plan,
   InputRing ring;
   uint64_t items = 0;
   for (const auto &program : step.programs)
-    if (program->kind != fb::ProgramKind::Update)
+    if (hasBatch(program->kind))
       items = std::max(items, itemsOf(mesh, *program, plan.ranks.front()).size);
   const fb::DatasetT &dataset = *plan.datasets[step.dataset];
   std::vector<bool> isUsed(dataset.components.size(), false);

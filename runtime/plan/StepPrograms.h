@@ -4,6 +4,7 @@
 
 #include "runtime/plan/plan_generated.h"
 
+#include <iterator>
 #include <string>
 
 namespace dlrt {
@@ -36,9 +37,16 @@ inline fb::ProgramKind kindOfBatch(const fb::StepT &step, uint64_t items) {
                                                 : fb::ProgramKind::Short;
 }
 
-/// "batch", "short batch", "update", "item".
+/// An update has none, nor what states begin with.
+inline bool hasBatch(fb::ProgramKind kind) {
+  return kind != fb::ProgramKind::Update && kind != fb::ProgramKind::Initial;
+}
+
+/// "batch", "short batch", "update", "item", "initial values".
 inline const char *nameOf(fb::ProgramKind kind) {
-  const char *const names[] = {"batch", "short batch", "update", "item"};
+  const char *const names[] = {"batch", "short batch", "update", "item",
+                               "initial values"};
+  static_assert(std::size(names) == programKinds);
   return names[static_cast<size_t>(kind)];
 }
 

@@ -292,7 +292,7 @@ private:
     if (buffer.space != fb::Space::Input)
       return {};
     if (!dataset)
-      return "an update has no input batch";
+      return "this program has no input batch";
     if (buffer.offset >= dataset->components.size())
       return fmt::format("the batch has no component {}", buffer.offset);
     uint64_t bytes;
@@ -375,6 +375,9 @@ static Status checkShape(const fb::StepT &step, const fb::DatasetT &dataset,
                             "or to the items of an evaluation");
   if (step.training && step.predicts)
     return planError(place, "it trains and predicts");
+  const fb::ProgramT *initial = programOf(step, fb::ProgramKind::Initial);
+  if (initial && !initial->metrics.empty())
+    return planError(place, "its initial values report metrics");
   if (!isPrintable(step.mixes))
     return planError(place, "a text has control characters");
   for (const auto &program : step.programs)
@@ -418,8 +421,8 @@ Status dlrt::validateSteps(const Mesh &mesh, const fb::PlanT &plan) {
     const fb::DatasetT &dataset = *plan.datasets[step->dataset];
     DLRT_TRY(checkShape(*step, dataset, place));
     for (const auto &part : step->programs) {
-      bool hasBatch = part->kind != fb::ProgramKind::Update;
-      DLRT_TRY(ProgramChecker(mesh, plan, hasBatch ? &dataset : nullptr, *part,
+      DLRT_TRY(ProgramChecker(mesh, plan,
+                              hasBatch(part->kind) ? &dataset : nullptr, *part,
                               fmt::format("{} {}", place, nameOf(part->kind)))
                    .check());
     }

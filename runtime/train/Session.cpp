@@ -325,6 +325,20 @@ Status Session::initialiseStates() {
       DLRT_TRY(machine->write({state->buffer, 0, rank}, bytes));
     }
   }
+  return computeInitialValues();
+}
+
+/// What is made of random numbers, and of what other states begin with.
+Status Session::computeInitialValues() {
+  for (uint32_t s = 0; s < plan().steps.size(); ++s) {
+    if (!programOf(*plan().steps[s], fb::ProgramKind::Initial))
+      continue;
+    Launch run;
+    run.step = s;
+    run.kind = fb::ProgramKind::Initial;
+    run.scalars[0] = static_cast<int64_t>(settings.seed);
+    DLRT_TRY(machine->wait(machine->submit(run)).status());
+  }
   return {};
 }
 

@@ -137,6 +137,7 @@ private:
   bool dropsLast(uint32_t step) const;
   Status checkLength(uint32_t step) const;
   Status openDevice();
+  Status computeInitialValues();
 
   LoadedPlan loaded;
   std::string planName;

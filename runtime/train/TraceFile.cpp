@@ -109,9 +109,10 @@ private:
   }
 
   std::string programName(const TraceLaunch &launch) const {
-    static const char *const phases[] = {"", ", short batch", ", update"};
-    return displayName(*plan.steps[launch.step]) +
-           phases[static_cast<size_t>(launch.kind)];
+    std::string step = displayName(*plan.steps[launch.step]);
+    return launch.kind == fb::ProgramKind::Full
+               ? step
+               : step + ", " + dlrt::nameOf(launch.kind);
   }
 
   /// "conv1/conv2d": the module and the op that a launch is named by.

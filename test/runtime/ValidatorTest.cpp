@@ -506,6 +506,13 @@ TEST(Validator, StepsAndDatasets) {
   expectRefusal(
       [](auto &p) { p.steps[0]->programs[2]->kind = fb::ProgramKind::Item; },
       "a program for one item");
+  expectRefusal(
+      [](auto &p) {
+        auto initial = std::make_unique<fb::ProgramT>(*p.steps[0]->programs[0]);
+        initial->kind = fb::ProgramKind::Initial;
+        p.steps[0]->programs.push_back(std::move(initial));
+      },
+      "its initial values report metrics");
   expectRefusal([](auto &p) { p.steps[1]->mixes = "a\nb"; },
                 "control characters");
   expectRefusal([](auto &p) { p.steps[1]->programs.clear(); },

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 using namespace dlrun;
 using namespace dlrt;
@@ -134,13 +135,28 @@ static std::string plateausText(const fb::PlanT &plan) {
   return text;
 }
 
+/// Buffers of states whose first values a program computes.
+static std::set<uint32_t> computedAtStart(const fb::PlanT &plan) {
+  std::set<uint32_t> buffers;
+  for (const auto &step : plan.steps)
+    if (const auto *program = programOf(*step, fb::ProgramKind::Initial))
+      for (const auto &command : program->commands)
+        for (const Access &access : accessesOf(plan, *command))
+          if (access.writes)
+            buffers.insert(access.range.buffer());
+  return buffers;
+}
+
 static std::string statesText(const Mesh &mesh, const fb::PlanT &plan) {
   std::string text = "\nstates\n";
+  const std::set<uint32_t> computed = computedAtStart(plan);
   for (const auto &state : plan.states)
     text += fmt::format(
         "  {:<40} {:<9} {} {:<14} {:<22} {}\n", state->name,
         EnumNameStateRole(state->role), nameOf(state->dtype),
-        shapeText(state->shape), firstValues(*state->init),
+        shapeText(state->shape),
+        computed.contains(state->buffer) ? "computed"
+                                         : firstValues(*state->init),
         layoutText(
             boxOf(mesh, state->shape, state->split, plan.ranks.front()).extent,
             state->layout));

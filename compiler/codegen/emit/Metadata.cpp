@@ -56,6 +56,7 @@ SAME_CASE(ProgramKind, Full);
 SAME_CASE(ProgramKind, Short);
 SAME_CASE(ProgramKind, Update);
 SAME_CASE(ProgramKind, Item);
+SAME_CASE(ProgramKind, Initial);
 SAME_COUNT(ProgramKind);
 SAME_CASE(Resource, Compute);
 SAME_CASE(Resource, Copy);

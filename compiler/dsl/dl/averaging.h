@@ -14,8 +14,9 @@ struct AveragedModelOptions {
   bool use_buffers = false;
 };
 
-/// Keeps in one module the averages of another one's parameters, from their
-/// values at the first update on; what evaluations call is the first one.
+/// Keeps in one module the averages of another one's parameters; what
+/// evaluations call is the first one. It begins as the other one does, and the
+/// first update takes that one's values.
 ///
 ///   Net model, ema;
 ///   dl::optim::swa_utils::AveragedModel averages(ema, model, {.decay =
@@ -42,6 +43,14 @@ public:
           "of {} and {}",
           averages.size(), own.size(), sources.size(), of.size());
     dl_optimizer_group(id, averages.begin(), averages.size());
+    const int *source = sources.begin();
+    for (int average : averages)
+      dl_initial_as(average, *source++);
+    auto buffer = of.begin();
+    for (Buffer &average : own) {
+      average.copy_(*buffer);
+      ++buffer;
+    }
   }
   AveragedModel(const AveragedModel &) = delete;
 

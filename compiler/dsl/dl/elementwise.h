@@ -88,12 +88,30 @@ DL_UNARY_OPS(DL_FUNCTION)
 DL_BINARY_OPS(DL_FUNCTION)
 #undef DL_FUNCTION
 
+namespace detail {
+/// Two numbers make a number.
+inline Operand times(const Operand &a, const Operand &b) {
+  auto is_number = [](const Operand &one) {
+    return one.kind == DL_FLOAT_SCALAR || one.kind == DL_INT_SCALAR;
+  };
+  auto number = [](const Operand &one) {
+    return one.kind == DL_FLOAT_SCALAR ? one.number
+                                       : static_cast<double>(one.integer);
+  };
+  if (!is_number(a) || !is_number(b))
+    return dl::mul(a, b);
+  if (a.kind == DL_INT_SCALAR && b.kind == DL_INT_SCALAR)
+    return a.integer * b.integer;
+  return number(a) * number(b);
+}
+} // namespace detail
+
 /// x + alpha * other.
 inline Tensor Tensor::add(const Operand &other, AddOptions options) const {
-  return add(dl::mul(other, options.alpha));
+  return add(detail::times(other, options.alpha));
 }
 inline Tensor Tensor::sub(const Operand &other, AddOptions options) const {
-  return sub(dl::mul(other, options.alpha));
+  return sub(detail::times(other, options.alpha));
 }
 inline Tensor add(Tensor a, const Operand &b, AddOptions options) {
   return a.add(b, options);

@@ -42,17 +42,9 @@ public:
                   [&] { return detail::filling("copy_", *this, value); });
   }
   Parameter &add_(const Operand &other, AddOptions options = {}) {
-    if (begins_scaled(other) && begins_scaled(options.alpha)) {
-      Tensor::add_(number_of(other) * number_of(options.alpha));
-      return *this;
-    }
     return become("add_", [&] { return add(other, options); });
   }
   Parameter &sub_(const Operand &other, AddOptions options = {}) {
-    if (begins_scaled(other) && begins_scaled(options.alpha)) {
-      Tensor::sub_(number_of(other) * number_of(options.alpha));
-      return *this;
-    }
     return become("sub_", [&] { return sub(other, options); });
   }
   Parameter &addcmul_(Tensor a, Tensor b, ScaledOptions options = {}) {
@@ -62,17 +54,9 @@ public:
     return become("addcdiv_", [&] { return add(a / b * options.value); });
   }
   Parameter &mul_(const Operand &other) {
-    if (begins_scaled(other)) {
-      Tensor::mul_(other);
-      return *this;
-    }
     return become("mul_", [&] { return mul(other); });
   }
   Parameter &div_(const Operand &other) {
-    if (begins_scaled(other)) {
-      Tensor::div_(other);
-      return *this;
-    }
     return become("div_", [&] { return div(other); });
   }
   Parameter &clamp_(const Operand &min,
@@ -122,11 +106,6 @@ protected:
   int place() const { return own >= 0 ? own : id; }
 
 private:
-  /// Outside of steps a number changes what the parameter begins with.
-  static bool begins_scaled(const Operand &by) {
-    return !dl_in_step() &&
-           (by.kind == DL_FLOAT_SCALAR || by.kind == DL_INT_SCALAR);
-  }
   static double number_of(const Operand &value) {
     return value.kind == DL_FLOAT_SCALAR ? value.number
                                          : static_cast<double>(value.integer);
@@ -135,6 +114,10 @@ private:
   template <class Function>
   Parameter &become(const char *what, Function value) {
     detail::Called called(what);
+    if (!dl_in_step()) { // what it begins with
+      dl_initial_as(place(), value().id);
+      return *this;
+    }
     // Ops in between belong to the update.
     struct Change {
       Change() { dl_update_begin(-1, 0); }
@@ -202,5 +185,10 @@ public:
   Buffer &operator*=(const Operand &other) { return *this = mul(other); }
   Buffer &operator/=(const Operand &other) { return *this = div(other); }
 };
+
+namespace nn { // where PyTorch has them
+using dl::Buffer;
+using dl::Parameter;
+} // namespace nn
 
 } // namespace dl

@@ -2,6 +2,7 @@
 
 #include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/SourceText.h"
+#include "runtime/plan/StepPrograms.h"
 
 #include <fmt/format.h>
 
@@ -15,17 +16,16 @@ Binding::Binding(const On &on, uint32_t step, size_t program,
                  std::vector<JointCommand> commands)
     : on(on), step(step), program(program), joint(std::move(commands)),
       own(on.places.steps[step]), ownProgram(own.programs[program]),
-      isUpdate(planOf(0).steps[step]->programs[program]->kind ==
-               fb::ProgramKind::Update) {}
+      batches(hasBatch(planOf(0).steps[step]->programs[program]->kind)) {}
 
 uint32_t Binding::slots() const {
-  return isUpdate ? Places::updateSlots : own.slots;
+  return batches ? own.slots : Places::updateSlots;
 }
 
 RunPlaces Binding::placesOf(uint32_t slot) const {
   RunPlaces run;
-  run.area = isUpdate ? 0 : slot % own.areas;
-  run.values = on.pinned.at(isUpdate ? own.updateHost[slot] : own.host[slot]);
+  run.area = batches ? slot % own.areas : 0;
+  run.values = on.pinned.at(batches ? own.host[slot] : own.updateHost[slot]);
   run.report = on.pinned.at(ownProgram.reports[slot]);
   return run;
 }
@@ -33,8 +33,8 @@ RunPlaces Binding::placesOf(uint32_t slot) const {
 BoundProgram Binding::bind(const RunPlaces &run, bool bringsBatch) const {
   BoundProgram out;
   Pointer area =
-      on.memory.at(isUpdate ? own.updateDevice : own.device[run.area]);
-  if (isUpdate)
+      on.memory.at(batches ? own.device[run.area] : own.updateDevice);
+  if (!batches)
     out.batch = {run.values, area, on.places.valueBytes, {}};
   else if (bringsBatch)
     out.batch = {run.values, area, own.areaBytes, {}};

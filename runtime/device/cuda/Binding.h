@@ -70,7 +70,7 @@ private:
   const std::vector<JointCommand> joint;
   const StepPlaces &own;
   const ProgramPlaces &ownProgram;
-  bool isUpdate;
+  bool batches;
 };
 
 } // namespace dlrt::cuda

@@ -11,7 +11,7 @@ using namespace dlrt;
 using namespace dlrt::cuda;
 
 CudaDevice::Run &CudaDevice::runOf(const Launch &launch, Program &program) {
-  if (launch.kind == fb::ProgramKind::Update)
+  if (!hasBatch(launch.kind))
     return program.runs[program.updates++ % Places::updateSlots];
   return program.runs[launch.slot];
 }
@@ -45,8 +45,7 @@ Status CudaDevice::start(const Launch &launch, Program &program, Run &run) {
     return failure(program, cuda.eventRecord(end, stream.get()));
   }
   Result result = success;
-  if (launch.kind != fb::ProgramKind::Update &&
-      places.steps[launch.step].areas > 1)
+  if (hasBatch(launch.kind) && places.steps[launch.step].areas > 1)
     result = bringBatch(launch.step, run);
   if (result == success)
     result = cuda.graphLaunch(run.exec, stream.get());

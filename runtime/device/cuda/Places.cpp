@@ -143,9 +143,9 @@ void Places::addStep(const PlanSet &set, const Ranks &ranks, size_t step,
   for (size_t p = 0; p < programs.size(); ++p) {
     ProgramPlaces &places = out.programs.emplace_back();
     addProgram(set, ranks, step, p, device, places);
-    bool isUpdate = programs[p]->kind == fb::ProgramKind::Update;
+    bool batches = hasBatch(programs[p]->kind);
     places.reports =
-        addRow(host, isUpdate ? updateSlots : out.slots, places.reportBytes);
+        addRow(host, batches ? out.slots : updateSlots, places.reportBytes);
   }
 }
 

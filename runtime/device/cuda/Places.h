@@ -70,7 +70,8 @@ struct StepPlaces {
   static constexpr uint64_t unused = ~uint64_t(0);
   uint64_t areaBytes = 0;
   Row device, host;
-  /// Of updates, which have no batch: their scalars and settings.
+  /// Of updates and initial values, which have no batch: their scalars and
+  /// settings.
   uint64_t updateDevice = 0;
   Row updateHost;
   std::vector<ProgramPlaces> programs; ///< as in the plan

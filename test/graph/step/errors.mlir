@@ -109,6 +109,27 @@ graph.step @short_update() update of "train" training short {
 
 // -----
 
+// expected-error@+1 {{argument 0 is an input; an initial has no batch}}
+graph.step @initial_with_input(%x: tensor<f32> input 0) initial of "train" {
+  graph.return
+}
+
+// -----
+
+// expected-error@+1 {{result 0 is a metric; nobody asks an initial for one}}
+graph.step @initial_with_metric(%s: tensor<8xi64> scalars) -> (tensor<8xi64> metric "loss") initial of "train" {
+  graph.return %s : tensor<8xi64>
+}
+
+// -----
+
+// expected-error@+1 {{trains, and is an initial}}
+graph.step @initial_training() initial of "train" training {
+  graph.return
+}
+
+// -----
+
 // expected-error@+1 {{is the micro of a step that does not train}}
 graph.step @micro_of_evaluation() micro of "test" {
   graph.return

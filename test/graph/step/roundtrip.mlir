@@ -24,6 +24,11 @@ graph.step @train.short() micro of "train" training short batch 3 {
 graph.step @train.update(%w: tensor<3xf32> state @fc.w) -> () update of "train" training {
   graph.return
 }
+// CHECK: graph.step @initial.values(%arg0: tensor<8xi64> scalars) -> (tensor<3xf32> state @fc.w) initial of "train" {
+graph.step @initial.values(%s: tensor<8xi64> scalars) -> (tensor<3xf32> state @"fc.w") initial of "train" {
+  %0 = graph.uniform %s {key = 1 : i64, type = tensor<3xf32>} : (tensor<8xi64>) -> tensor<3xf32>
+  graph.return %0 : tensor<3xf32>
+}
 // Values of the IR alone, in tests of ops; what has no name keeps its attributes.
 // CHECK: graph.step @op(%arg0: tensor<4xf32>) -> tensor<4xf32> attributes {note = "kept"} {
 graph.step @op(%x: tensor<4xf32> plain) -> tensor<4xf32> attributes {note = "kept"} {

@@ -109,7 +109,7 @@ struct DeclaredResults {
 static ParseResult parseFacts(OpAsmParser &parser,
                               StepOp::Properties &properties) {
   Builder &builder = parser.getBuilder();
-  for (Part part : {Part::Micro, Part::Update})
+  for (Part part : {Part::Micro, Part::Update, Part::Initial})
     if (succeeded(parser.parseOptionalKeyword(stringifyPart(part))))
       properties.part = PartAttr::get(parser.getContext(), part);
   std::string name;
@@ -234,6 +234,10 @@ static bool holdsSettings(Type type) {
          tensor.getRank() == 1 && tensor.getDimSize(0) > numStepScalars;
 }
 
+static bool isWithoutBatch(Part part) {
+  return part == Part::Update || part == Part::Initial;
+}
+
 /// Each port at most once, and of a kind that fits.
 static LogicalResult verifyPorts(StepOp step, ArrayAttr ports, TypeRange types,
                                  bool areArguments) {
@@ -260,8 +264,11 @@ static LogicalResult verifyPorts(StepOp step, ArrayAttr ports, TypeRange types,
                      << type;
     if (port.asError() && !isTensorOf(type, 32, {}))
       return error() << "is an error flag, which is tensor<i32>, not " << type;
-    if (port.asInput() && step.getPart() == Part::Update)
-      return error() << "is an input; an update has no batch";
+    if (port.asInput() && isWithoutBatch(step.getPart()))
+      return error() << "is an input; an " << stringifyPart(step.getPart())
+                     << " has no batch";
+    if (port.asMetric() && step.getPart() == Part::Initial)
+      return error() << "is a metric; nobody asks an initial for one";
   }
   return success();
 }
@@ -270,8 +277,11 @@ LogicalResult StepOp::verifyRegions() {
   if (getPart() == Part::Micro && !getTraining())
     return emitOpError() << "is the " << stringifyPart(getPart())
                          << " of a step that does not train";
-  if (getPart() == Part::Update && getIsShort())
-    return emitOpError() << "is an update, which has no batch to be short";
+  if (isWithoutBatch(getPart()) && getIsShort())
+    return emitOpError() << "is an " << stringifyPart(getPart())
+                         << ", which has no batch to be short";
+  if (getPart() == Part::Initial && getTraining())
+    return emitOpError() << "trains, and is an initial";
   if (failed(verifyPorts(*this, getArgPorts(), getArgumentTypes(), true)))
     return failure();
   return verifyPorts(*this, getResPorts(), getReturn()->getOperandTypes(),

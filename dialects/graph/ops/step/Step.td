@@ -5,7 +5,8 @@ include "dialects/graph/Graph.td"
 
 def Graph_Part : I32EnumAttr<"Part", "What of a step a graph.step is.", [
     I32EnumAttrCase<"Whole", 0, "whole">, I32EnumAttrCase<"Micro", 1, "micro">,
-    I32EnumAttrCase<"Update", 2, "update">]> {
+    I32EnumAttrCase<"Update", 2, "update">,
+    I32EnumAttrCase<"Initial", 3, "initial">]> {
   let cppNamespace = "::dl::graph";
 }
 
@@ -56,6 +57,8 @@ def Graph_StepOp : Op<GraphDialect, "step", [
     two of these, `micro` and `update`, and a step whose data end with a short
     batch has a second one that is `short`. `dataset` counts the graph.dataset
     ops of the module. Without `of` it belongs to no program, as in tests of ops.
+    An `initial` one runs once, before all others, and gives states the values
+    that they begin with; it is of any step.
 
     ```mlir
     graph.step @train(%x: tensor<16x3xf32> input 0, %s: tensor<8xi64> scalars,
