@@ -6,7 +6,8 @@
 ddp      mnist and mnist_mlp, global batch 64, dp=2 as two processes with a thread each, beside DDP over gloo on the same
          cores (goal: 6 times as fast)
 threads  the same beside one process with two threads, batch 256 (goal: at least 0.9 times as fast)
-weak     a wide MLP at dp=2, twice the batch, beside two independent processes (goal: 95 % of their speed), once with ZeRO 1
+weak     a wide MLP at dp=2, twice the batch, beside two independent processes (goal: 95 % of their speed), once with ZeRO 1;
+         and what of it ranks lose that only wait for each other
 overlap  dp=2 on a sleeping link: 1 - (T - T without communication) / min(T of communication, T of backward) (goal: 80 %)
 bubble   each schedule at pp=2 as two processes: idle share by their traces beside that of the plan's timeline (goal: within 10 %)
 states   parameters, gradients and slots of a rank for ZeRO 0 to 3 at dp=4, beside the formula
@@ -136,23 +137,40 @@ def threads(bench):
                      lambda: bench.dlrun(one, "--threads", "2")["median_ms"], 0.9)
 
 
+def step_times(trace):
+    """Milliseconds from one step's beginning to the next one's."""
+    with open(trace, encoding="utf-8") as file:
+        events = [e for e in json.load(file)["traceEvents"] if e["ph"] == "X" and "tiles" not in e["args"]]
+    begins = sorted(event["ts"] for event in events)
+    return [(end - begin) / 1e3 for begin, end in zip(begins[5:], begins[6:])]
+
+
 def weak(bench):
-    """What ranks exchange does not depend on the batch, so the larger one shows what grows with the work."""
+    """What ranks exchange does not depend on the batch, so the larger one shows what grows with the work. Ranks wait for each other at
+    each step: on cores whose speed varies that alone takes time, as much as the slower one of two independent steps is behind the mean."""
     for batch, options in ((128, ()), (512, ()), (2048, ()), (2048, ("--zero=1",))):
         one = bench.wide(512, 4, f"one{batch}", "-D", f"batch_size={batch}")
         two = bench.wide(512, 4, f"two{batch}", "-D", f"batch_size={2 * batch}", "--mesh", "dp=2", *options)
+        waiting = []
 
         def independent():
+            traces = [os.path.join(bench.folder, f"alone{number}.json") for number in range(2)]
             found = []
-            runs = [threading.Thread(target=lambda: found.append(bench.dlrun(one, "--threads", "1")["median_ms"])) for _ in range(2)]
+            runs = [threading.Thread(target=lambda trace=trace: found.append(bench.dlrun(one, "--threads", "1", "--trace", trace)["median_ms"]))
+                    for trace in traces]
             for run in runs:
                 run.start()
             for run in runs:
                 run.join()
+            times = [step_times(trace) for trace in traces]
+            mean = sum(map(sum, times)) / sum(map(len, times))
+            slower = [max(pair) for pair in zip(*times)]
+            waiting.append(mean / (sum(slower) / len(slower)))
             return sum(found) / 2
 
         what = " ".join([f"weak scaling of a wide MLP, {batch} a rank", *options])
         bench.beside(what, lambda: bench.processes(two, 2)["median_ms"], independent, 0.95)
+        bench.add(f"{what}: if ranks did nothing but wait for each other", ratio=machine.median(waiting), least=min(waiting), most=max(waiting))
 
 
 def overlap(bench):
