@@ -391,7 +391,8 @@ void Graph::emit(StringRef op, ArrayRef<dl_operand> operands,
         emitPartOfState(op, operands, attributes, results[0]))
       return;
     bool ofSetting = llvm::any_of(operands, [&](const dl_operand &operand) {
-      return operand.kind == DL_TENSOR && get(operand.tensor, op).setting;
+      return (operand.kind == DL_TENSOR || operand.kind == DL_PROMOTED) &&
+             get(operand.tensor, op).setting;
     });
     if (ofSetting)
       reporter.fail(op.str() + ": outside of a step a setting has no value to "

@@ -233,13 +233,6 @@ initOf(Builder &builder, const Initial &initial,
   return builder.getDictionaryAttr(entries);
 }
 
-/// The parameter whose random numbers another one begins with; -1: its own.
-int Graph::drawnBy(const Parameter &parameter) const {
-  auto first = initialStep.firstOf.find(parameter.initial.draw);
-  return first == initialStep.firstOf.end() ? parameter.beginsAs
-                                            : first->second;
-}
-
 void Graph::writeState(const StateKey &key, StringRef role,
                        const Initial &initial, ArrayRef<std::string> aliases) {
   const Parameter &parameter = parameters[static_cast<size_t>(key.parameter)];
@@ -248,9 +241,11 @@ void Graph::writeState(const StateKey &key, StringRef role,
       own == slots.end() ? parameter.type : own->second.type;
   auto drawnAs = [&](const InitialPart *part) {
     StateKey drawn = key;
-    if (int by = part ? part->drawnBy : drawnBy(parameter);
-        by >= 0 && !names[static_cast<size_t>(by)].empty())
-      drawn.parameter = by;
+    if (part && !names[static_cast<size_t>(part->drawnBy)].empty())
+      drawn.parameter = part->drawnBy;
+    if (auto first = firstOfDraw.find(initial.draw);
+        !part && first != firstOfDraw.end())
+      drawn.parameter = first->second;
     return stateName(drawn) +
            (part ? "#" + std::to_string(part->ordinal) : std::string());
   };
@@ -285,10 +280,9 @@ void Graph::writeStates() {
   order.remove_if(
       [&](int number) { return names[static_cast<size_t>(number)].empty(); });
 
-  for (int number : order)
-    if (int draw = parameters[static_cast<size_t>(number)].initial.draw;
-        draw >= 0)
-      initialStep.firstOf.try_emplace(draw, number);
+  for (auto [i, parameter] : llvm::enumerate(parameters))
+    if (parameter.initial.draw >= 0 && !names[i].empty())
+      firstOfDraw.try_emplace(parameter.initial.draw, static_cast<int>(i));
   for (int number : order) {
     const Initial &initial = parameters[static_cast<size_t>(number)].initial;
     bool isBuffer = parameters[static_cast<size_t>(number)].isBuffer;

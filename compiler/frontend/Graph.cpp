@@ -109,6 +109,13 @@ int Graph::dtypeOf(int handle) {
   return DL_FLOAT;
 }
 
+/// Random numbers of their own, which copies share.
+void Graph::nameDraw(Initial &initial) {
+  if (initial.kind != DL_CONSTANT && initial.kind != DL_PROGRESSION &&
+      initial.kind != DL_DIRAC)
+    initial.draw = initialStep.tensors++;
+}
+
 int Graph::makeInitial(Initial initial, ArrayRef<int64_t> shape, int dtype) {
   for (int64_t size : shape)
     if (size < 1)
@@ -120,8 +127,7 @@ int Graph::makeInitial(Initial initial, ArrayRef<int64_t> shape, int dtype) {
   Handle handle;
   handle.type = RankedTensorType::get(shape, elementType(dtype));
   handle.initial = initial;
-  if (initial.kind == DL_UNIFORM || initial.kind == DL_NORMAL)
-    handle.initial->draw = initialStep.drawn++;
+  nameDraw(*handle.initial);
   handles.push_back(handle);
   return static_cast<int>(handles.size()) - 1;
 }
@@ -151,7 +157,7 @@ int Graph::makeParameter(int handle, bool isBuffer) {
   if (isComputed && isBuffer &&
       (from.initial || !isComputedAtStart(from.value)))
     return handle; // stays as it is: each step computes it
-  isComputed |= from.initial && isDrawn(*from.initial);
+  isComputed |= initial && !initial->computed && isDrawn(*initial);
   isComputed |= from.scaled.has_value();
   if (!initial && !isComputed)
     reporter.fail(kind + " starts from dl::zeros, ones, full, rand or "
@@ -165,8 +171,7 @@ int Graph::makeParameter(int handle, bool isBuffer) {
   parameters.push_back({from.type,
                         isComputed ? Initial{{DL_CONSTANT, 0, 0}} : *initial,
                         reporter.stack.userFrames(),
-                        /*requiresGrad=*/!isBuffer, isBuffer,
-                        from.copied ? from.copied->beginsAs : -1});
+                        /*requiresGrad=*/!isBuffer, isBuffer});
   if (isComputed)
     setInitialValues(made, handle);
   handles.push_back(made);
@@ -204,11 +209,17 @@ void Graph::setInitial(int handle, Initial initial) {
   if (trace)
     reporter.fail(
         "nn::init: parameters cannot be initialised inside of a step");
+  nameDraw(initial);
   bool isState =
       target.parameter >= 0 || (target.partOf >= 0 && !target.copied);
   bool isValue = initial.kind == DL_CONSTANT || initial.kind == DL_UNIFORM ||
                  initial.kind == DL_NORMAL;
   if (isState && isComputedNow(target) && (isValue || target.partOf >= 0)) {
+    if (!isValue)
+      reporter.fail(
+          "nn::init: a part of what is computed begins with a number, "
+          "or with uniform or normal ones; orthogonal_ and the like "
+          "come before the computing");
     const Handle to = target;
     return beginWith(to, valueOfInitial(initial, to.type));
   }
@@ -223,7 +234,6 @@ void Graph::setInitial(int handle, Initial initial) {
     reporter.fail("nn::init: this tensor is no parameter and no part of one");
   Parameter &parameter = parameters[static_cast<size_t>(target.parameter)];
   parameter.initial = initial;
-  parameter.beginsAs = -1;
   ++parameter.changes;
 }
 
@@ -238,16 +248,12 @@ void Graph::setInitialAs(int handle, int other) {
                   dl::graph::typeText(target.type));
   if (from.partOf >= 0 || (from.parameter < 0 && !from.copied))
     return setInitialValues(target, other);
-  if (from.copied) {
-    Parameter &copy = parameters[static_cast<size_t>(target.parameter)];
-    copy.initial = from.copied->initial;
-    copy.beginsAs = from.copied->beginsAs;
-    ++copy.changes;
-    return;
-  }
+  const Initial &begins =
+      from.copied ? from.copied->initial
+                  : parameters[static_cast<size_t>(from.parameter)].initial;
+  if (isComputedNow(target) || (!begins.computed && isDrawn(begins)))
+    return beginWith(Handle(target), valueOf(other, "copy_"));
   Parameter &parameter = parameters[static_cast<size_t>(target.parameter)];
-  const Parameter &source = parameters[static_cast<size_t>(from.parameter)];
-  parameter.initial = source.initial;
-  parameter.beginsAs = source.beginsAs < 0 ? from.parameter : source.beginsAs;
+  parameter.initial = Initial(begins);
   ++parameter.changes;
 }

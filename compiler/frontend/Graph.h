@@ -48,6 +48,7 @@ public:
   void assign(int handle, int value);
   void setInitial(int handle, Initial initial);
   void setInitialAs(int handle, int other);
+  void nameDraw(Initial &initial);
 
   // InPlace.cpp
   /// The handle stands for the value from here on, and what it is a view of
@@ -176,7 +177,7 @@ private:
   // InitialStep.cpp
   bool isComputedAtStart(mlir::Value value);
   mlir::Value scalarsAtStart();
-  mlir::Value begunAs(int parameter);
+  mlir::Value argumentOf(int parameter);
   mlir::Value beginning(int parameter);
   [[noreturn]] void failBegun(const InitialStep::Begun &begun);
   mlir::Value valueOfState(const Handle &handle, llvm::StringRef what);
@@ -189,9 +190,9 @@ private:
   void beginWith(const Handle &to, mlir::Value value);
   mlir::Value valueOfInitial(const Initial &initial,
                              mlir::RankedTensorType type);
-  void keyDraws(int parameter, llvm::ArrayRef<mlir::Operation *> ops);
-  mlir::Value withoutState(int parameter);
-  std::vector<int> statesReadAtStart(llvm::ArrayRef<mlir::Value> wanted);
+  void keyDraws(const std::string &name, llvm::ArrayRef<mlir::Operation *> ops);
+  int stateLike(int parameter) const;
+  std::set<int> statesReadAtStart(llvm::ArrayRef<mlir::Value> wanted);
   void writeInitialStep();
 
   int addSetting(const std::string &name, double value);
@@ -246,7 +247,6 @@ private:
   void writeState(const StateKey &key, llvm::StringRef role,
                   const Initial &initial, llvm::ArrayRef<std::string> aliases);
   void annotateFunction(Trace &one);
-  int drawnBy(const Parameter &parameter) const;
   std::string stateName(const StateKey &key) const;
 
   const Options &options;
@@ -266,6 +266,7 @@ private:
   std::vector<Handle> handles;
   std::vector<Parameter> parameters;
   std::vector<std::vector<std::string>> names; // of each parameter, at the end
+  std::map<int, int> firstOfDraw; // the state that begins with it first
   std::vector<std::string> apart; // the variables in front of them, or ""
   /// The handles of the parameters of each group of each optimizer.
   std::vector<std::vector<std::vector<int>>> optimizers;

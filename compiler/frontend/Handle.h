@@ -45,12 +45,10 @@ InitialRuns runsOf(const KnownValues &known);
 /// Times a number, and one added; false where no such distribution is known.
 bool scale(Distribution &distribution, double scale, double shift);
 
-/// What a parameter, or a part of it, began with when it was cloned outside of
-/// steps.
+/// What a parameter began with when it was cloned outside of steps.
 struct InitialCopy {
   int of, seen; // of its changes
   Initial initial;
-  int beginsAs;
 };
 
 /// What a parameter or a part of it begins with, times a number and one added.
@@ -98,8 +96,7 @@ struct Parameter {
   std::vector<Frame> made;
   bool requiresGrad = true;
   bool isBuffer = false;
-  int beginsAs = -1; // the parameter whose random numbers it begins with
-  int changes = 0;   // of what it begins with
+  int changes = 0; // of what it begins with
 };
 
 } // namespace dl::frontend

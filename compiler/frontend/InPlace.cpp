@@ -43,9 +43,10 @@ bool Graph::emitPartOfState(StringRef op, ArrayRef<dl_operand> operands,
   part.view = view;
   part.partOf = from.partOf < 0 ? from.parameter : from.partOf;
   part.partFrom = operands[0].tensor;
-  part.viewOp = create(
-      op, from.partOf < 0 ? begunAs(from.parameter) : from.viewOp->getResult(0),
-      converted);
+  part.viewOp = create(op,
+                       from.partOf < 0 ? argumentOf(from.parameter)
+                                       : from.viewOp->getResult(0),
+                       converted);
   handles.push_back(part);
   result = static_cast<int>(handles.size()) - 1;
   return true;
@@ -328,22 +329,15 @@ int Graph::clone(int number) {
     return addHandle(valueOf(number, what));
   Handle copy;
   copy.type = from.type;
-  copy.value = from.value;
+  copy.value = from.partOf < 0 ? from.value : valueOutside(from, what);
   copy.initial = from.initial;
   copy.setting = from.setting;
-  copy.partOf = from.partOf;
-  copy.partFrom = from.partFrom;
-  copy.viewOp = from.partOf < 0 ? nullptr : from.viewOp;
   copy.copied = from.copied;
   copy.scaled = from.scaled;
-  int of = from.copied ? -1 : std::max(from.partOf, from.parameter);
-  if (of >= 0) {
-    const Parameter &parameter = parameters[static_cast<size_t>(of)];
-    copy.copied = {of, parameter.changes, {{DL_CONSTANT, 0, 0}}, -1};
-    if (from.partOf < 0) {
-      copy.copied->initial = parameter.initial;
-      copy.copied->beginsAs = parameter.beginsAs < 0 ? of : parameter.beginsAs;
-    }
+  if (from.parameter >= 0) {
+    const Parameter &parameter =
+        parameters[static_cast<size_t>(from.parameter)];
+    copy.copied = {from.parameter, parameter.changes, parameter.initial};
   }
   handles.push_back(copy);
   return static_cast<int>(handles.size()) - 1;

@@ -14,14 +14,25 @@ static constexpr llvm::StringLiteral kBegins = "initial values";
 /// Whether a value outside of steps is made of random numbers, or of what
 /// states begin with.
 bool Graph::isComputedAtStart(Value value) {
-  auto known = initialStep.isPartOf.find(value);
-  if (known != initialStep.isPartOf.end())
-    return known->second;
-  Operation *op = value.getDefiningOp();
-  bool result = !op || llvm::any_of(op->getOperands(), [&](Value operand) {
-    return isComputedAtStart(operand);
-  });
-  return initialStep.isPartOf[value] = result;
+  llvm::DenseMap<Value, bool> &known = initialStep.isComputed;
+  SmallVector<Value> open = {value};
+  while (!open.empty()) {
+    Value next = open.back();
+    Operation *op = next.getDefiningOp();
+    size_t before = open.size();
+    bool result = !op;
+    if (op)
+      for (Value operand : op->getOperands())
+        if (auto it = known.find(operand); it == known.end())
+          open.push_back(operand);
+        else
+          result |= it->second;
+    if (open.size() > before)
+      continue;
+    known[next] = result;
+    open.pop_back();
+  }
+  return known[value];
 }
 
 Value Graph::scalarsAtStart() {
@@ -32,8 +43,15 @@ Value Graph::scalarsAtStart() {
   return initialStep.scalars;
 }
 
+/// An op draws uniform and normal numbers, but not those of parts.
+static bool hasOp(const Initial &initial) {
+  return (initial.kind == DL_UNIFORM || initial.kind == DL_NORMAL ||
+          initial.kind == DL_CONSTANT) &&
+         !initial.known && initial.parts.empty();
+}
+
 /// The argument for what a state begins with.
-Value Graph::begunAs(int number) {
+Value Graph::argumentOf(int number) {
   Value &value = initialStep.begun[number].value;
   if (!value)
     value = outside.addArgument(parameters[static_cast<size_t>(number)].type,
@@ -46,7 +64,9 @@ Value Graph::beginning(int number) {
   const Parameter &parameter = parameters[static_cast<size_t>(number)];
   if (parameter.initial.computed)
     return parameter.initial.computed;
-  Value value = begunAs(number);
+  if (hasOp(parameter.initial))
+    return valueOfInitial(parameter.initial, parameter.type);
+  Value value = argumentOf(number);
   InitialStep::Begun &begun = initialStep.begun[number];
   if (begun.changes >= 0 && begun.changes != parameter.changes)
     failBegun(begun);
@@ -63,10 +83,28 @@ void Graph::failBegun(const InitialStep::Begun &begun) {
                   "has one value at a time; change it first");
 }
 
+/// Of what cat() made, the piece that a slice of it is, or null.
+static Value pieceOf(Value whole, Operation *view) {
+  auto cat = whole.getDefiningOp<dl::graph::CatOp>();
+  auto slice = dyn_cast<dl::graph::SliceOp>(view);
+  if (!cat || !slice)
+    return {};
+  auto dim = static_cast<unsigned>(cat.getDim());
+  int64_t at = 0, begin = slice.getOffsets()[dim];
+  for (Value piece : cat.getInputs()) {
+    if (at == begin && piece.getType() == slice.getType())
+      return piece;
+    at += cast<RankedTensorType>(piece.getType()).getDimSize(dim);
+  }
+  return {};
+}
+
 /// Of a state, a part or a copy of one.
 Value Graph::valueOfState(const Handle &handle, StringRef what) {
   if (handle.copied && handle.copied->initial.computed)
     return handle.copied->initial.computed;
+  if (handle.copied && hasOp(handle.copied->initial))
+    return valueOfInitial(handle.copied->initial, handle.type);
   int of = handle.scaled   ? handle.scaled->of
            : handle.copied ? handle.copied->of
                            : std::max(handle.partOf, handle.parameter);
@@ -85,6 +123,8 @@ Value Graph::valueOfState(const Handle &handle, StringRef what) {
   Value whole = valueOutside(get(handle.partFrom, what), what);
   if (handle.viewOp->getOperand(0) == whole)
     return handle.viewOp->getResult(0);
+  if (Value piece = pieceOf(whole, handle.viewOp))
+    return piece;
   IRMapping mapping;
   mapping.map(handle.viewOp->getOperand(0), whole);
   return builder.clone(*handle.viewOp, mapping)->getResult(0);
@@ -111,32 +151,36 @@ Value Graph::scaledDraw(Value drawn, const Distribution &as) {
                                : scaled(drawn, as.b, as.a);
 }
 
-/// Random numbers that were made outside of steps, as a value. What has begun
-/// with them does so from here on, too.
+/// A tensor's random numbers as a value. What has begun with them does so from
+/// here on, too. They stand before all that may use them.
 Value Graph::drawn(const Initial &initial, RankedTensorType type,
                    StringRef what) {
   if (initial.kind != DL_UNIFORM && initial.kind != DL_NORMAL)
     reporter.fail(what.str() + ": what this begins with is no value to compute "
                                "with; make a dl::Parameter of it first, whose "
                                "w.data() is");
-  int draw = initial.draw < 0 ? initialStep.drawn++ : initial.draw;
-  Value &numbers = initialStep.draws[draw];
-  if (numbers)
-    return scaledDraw(numbers, initial);
-  Value scalars = scalarsAtStart();
-  NamedAttribute attributes[] = {
-      builder.getNamedAttr("key", builder.getI64IntegerAttr(randomKey(what))),
-      builder.getNamedAttr("type", TypeAttr::get(type))};
-  numbers = create(initial.kind == DL_UNIFORM ? "uniform" : "normal", scalars,
-                   attributes)
-                ->getResult(0);
-  for (auto [number, parameter] : llvm::enumerate(parameters)) {
-    Initial &own = parameter.initial;
-    if (own.draw != draw || own.computed || own.known || !own.parts.empty() ||
-        initialStep.begun.count(static_cast<int>(number)))
-      continue;
-    own.computed = scaledDraw(numbers, own);
-    ++parameter.changes;
+  Value &numbers = initialStep.draws[initial.draw];
+  if (!numbers) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&outside);
+    Value scalars = scalarsAtStart();
+    NamedAttribute attributes[] = {
+        builder.getNamedAttr("key", builder.getI64IntegerAttr(randomKey(what))),
+        builder.getNamedAttr("type", TypeAttr::get(type))};
+    numbers = create(initial.kind == DL_UNIFORM ? "uniform" : "normal", scalars,
+                     attributes)
+                  ->getResult(0);
+    for (Parameter &parameter : parameters) {
+      Initial &own = parameter.initial;
+      if (own.draw != initial.draw || own.computed)
+        continue;
+      if (!hasOp(own))
+        reporter.failAt(parameter.made,
+                        "initial values: parts of this parameter were changed, "
+                        "and other values are computed of the random numbers "
+                        "that it began with; change it afterwards");
+      own.computed = scaledDraw(numbers, own);
+    }
   }
   return scaledDraw(numbers, initial);
 }
@@ -163,6 +207,9 @@ void Graph::beginWith(const Handle &to, Value value) {
     Value before = valueOutside(whole, kBegins);
     return beginWith(whole, withPart(before, to.viewOp, value));
   }
+  if (isa<BlockArgument>(value))
+    value =
+        dl::graph::CopyOp::create(builder, location(), value.getType(), value);
   Parameter &parameter = parameters[static_cast<size_t>(to.parameter)];
   parameter.initial.computed = value;
   // What it began with before stays what it was.
@@ -173,11 +220,10 @@ void Graph::beginWith(const Handle &to, Value value) {
   ++parameter.changes;
 }
 
-/// Of a distribution that only a part begins with.
 Value Graph::valueOfInitial(const Initial &initial, RankedTensorType type) {
   builder.setInsertionPointToEnd(&outside);
   return initial.kind == DL_CONSTANT ? constant(initial.a, type)
-                                     : drawn(initial, type, "nn::init");
+                                     : drawn(initial, type, kBegins);
 }
 
 //===--- at the end -------------------------------------------------------===//
@@ -193,7 +239,7 @@ static void collectNeeded(Value value, llvm::SetVector<Operation *> &needed) {
 
 /// Random numbers depend on the name of what begins with them first, and on
 /// nothing else of the program.
-void Graph::keyDraws(int number, ArrayRef<Operation *> ops) {
+void Graph::keyDraws(const std::string &name, ArrayRef<Operation *> ops) {
   SmallVector<Operation *> draws;
   for (Operation *op : ops)
     if (op->hasAttr("key"))
@@ -201,46 +247,54 @@ void Graph::keyDraws(int number, ArrayRef<Operation *> ops) {
   llvm::sort(draws,
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   for (auto [i, op] : llvm::enumerate(draws))
-    op->setAttr("key", builder.getI64IntegerAttr(static_cast<int64_t>(
-                           hashText("initial:" + stateName({number, ""}) + "#" +
-                                    std::to_string(i)))));
+    op->setAttr("key", builder.getI64IntegerAttr(static_cast<int64_t>(hashText(
+                           "initial:" + name + "#" + std::to_string(i)))));
 }
 
-/// What a parameter that is no state begins with.
-Value Graph::withoutState(int number) {
-  const Parameter &parameter = parameters[static_cast<size_t>(number)];
-  const Initial &initial = parameter.initial;
-  bool isDraw = initial.kind == DL_UNIFORM || initial.kind == DL_NORMAL;
-  if (initial.known || !initial.parts.empty() ||
-      (!isDraw && initial.kind != DL_CONSTANT))
-    reporter.failAt(initialStep.begun[number].read,
-                    "initial values: this parameter is part of no model and no "
-                    "step, and what it begins with is computed with; make it a "
-                    "member of the model");
-  return isDraw ? drawn(initial, parameter.type, kBegins)
-                : constant(initial.a, parameter.type);
+/// A state that begins as a parameter that is none, by the same numbers.
+int Graph::stateLike(int number) const {
+  const Initial &wanted = parameters[static_cast<size_t>(number)].initial;
+  for (auto [i, parameter] : llvm::enumerate(parameters)) {
+    const Initial &own = parameter.initial;
+    bool isSame = own.kind == wanted.kind && own.a == wanted.a &&
+                  own.b == wanted.b && own.low == wanted.low &&
+                  own.high == wanted.high && own.draw == wanted.draw;
+    if (isSame && wanted.draw >= 0 && !names[i].empty() && !own.computed &&
+        !own.known && own.parts.empty() && !wanted.known &&
+        wanted.parts.empty())
+      return static_cast<int>(i);
+  }
+  return -1;
 }
 
-/// The states whose values at the beginning are read, and ops for those of
-/// parameters that are no states.
-std::vector<int> Graph::statesReadAtStart(ArrayRef<Value> wanted) {
+/// The states whose values at the beginning are read. Of a parameter that is
+/// none the value is that of one.
+std::set<int> Graph::statesReadAtStart(ArrayRef<Value> wanted) {
   llvm::SetVector<Operation *> needed;
-  llvm::DenseSet<Value> used(wanted.begin(), wanted.end());
+  llvm::DenseSet<Value> used;
   for (Value value : wanted)
     collectNeeded(value, needed);
   for (Operation *op : needed)
     used.insert(op->operand_begin(), op->operand_end());
-  std::vector<int> read;
-  builder.setInsertionPointToStart(&outside);
-  for (auto &[number, begun] : initialStep.begun) {
+  std::set<int> read;
+  const std::map<int, InitialStep::Begun> all = initialStep.begun;
+  for (const auto &[number, begun] : all) {
     if (!used.contains(begun.value))
       continue;
     if (begun.changes != parameters[static_cast<size_t>(number)].changes)
       failBegun(begun);
-    if (!names[static_cast<size_t>(number)].empty())
-      read.push_back(number);
-    else
-      begun.value.replaceAllUsesWith(withoutState(number));
+    int state = number;
+    if (names[static_cast<size_t>(number)].empty()) {
+      state = stateLike(number);
+      if (state < 0)
+        reporter.failAt(begun.read,
+                        "initial values: this parameter is part of no model "
+                        "and no step, and what it begins with is computed "
+                        "with; make it a member of the model");
+      Value value = begun.value;
+      value.replaceAllUsesWith(argumentOf(state));
+    }
+    read.insert(state);
   }
   return read;
 }
@@ -257,16 +311,18 @@ void Graph::writeInitialStep() {
     }
   if (wanted.empty())
     return;
-  const std::vector<int> read = statesReadAtStart(wanted);
+  const std::set<int> read = statesReadAtStart(wanted);
   llvm::SetVector<Operation *> needed;
   for (int number : computed) {
     size_t before = needed.size();
     collectNeeded(parameters[static_cast<size_t>(number)].initial.computed,
                   needed);
-    keyDraws(number, needed.getArrayRef().drop_front(before));
+    keyDraws(stateName({number, ""}), needed.getArrayRef().drop_front(before));
   }
-  for (Value value : wanted)
-    collectNeeded(value, needed);
+  size_t before = needed.size();
+  for (const ErrorFlag &flag : initialStep.errorFlags)
+    collectNeeded(flag.value, needed);
+  keyDraws("", needed.getArrayRef().drop_front(before));
 
   builder.setInsertionPointToEnd(module->getBody());
   auto step = dl::graph::StepOp::create(
@@ -285,7 +341,8 @@ void Graph::writeInitialStep() {
   if (initialStep.scalars)
     bind(initialStep.scalars, PortAttr::scalars(&context));
   for (int number : read)
-    bind(begunAs(number), PortAttr::state(&context, stateName({number, ""})));
+    bind(argumentOf(number),
+         PortAttr::state(&context, stateName({number, ""})));
   builder.setInsertionPointToEnd(&body);
   for (Operation &op : outside)
     if (needed.contains(&op))
@@ -295,7 +352,7 @@ void Graph::writeInitialStep() {
     results.push_back(PortAttr::error(builder.getStringAttr(flag.message)));
   for (int number : computed) {
     results.push_back(PortAttr::state(&context, stateName({number, ""})));
-    if (!llvm::is_contained(read, number)) // nobody sees what it was before
+    if (!read.count(number)) // nobody sees what it was before
       parameters[static_cast<size_t>(number)].initial = {{DL_CONSTANT, 0, 0}};
   }
   for (Value value : wanted)

@@ -19,14 +19,13 @@ struct InitialStep {
     std::vector<Frame> read = {};
   };
   std::map<int, Begun> begun; // by parameter
-  /// Of tensors that were made of random numbers: uniform in [0, 1), or normal
-  /// with deviation 1.
+  /// Of tensors of random numbers, by Initial::draw, those that were computed
+  /// with: uniform in [0, 1), or normal with deviation 1.
   std::map<int, mlir::Value> draws;
-  int drawn = 0;              // tensors of random numbers, so far
-  std::map<int, int> firstOf; // the state that begins with each of them first
-  int keys = 0;               // random ops
+  int tensors = 0; // of random numbers, so far
+  int keys = 0;    // random ops
   std::vector<ErrorFlag> errorFlags;
-  llvm::DenseMap<mlir::Value, bool> isPartOf; // of the step, what was asked for
+  llvm::DenseMap<mlir::Value, bool> isComputed; // what was asked for
 };
 
 } // namespace dl::frontend

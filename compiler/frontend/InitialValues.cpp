@@ -73,12 +73,11 @@ void Graph::setInitialValues(const Handle &to, int value) {
   if (from.scaled && !isComputed && scaleInitialValues(to, *from.scaled))
     return;
   if (from.initial && from.initial->kind != DL_PROGRESSION && !isComputed &&
-      !isDrawn(*from.initial)) {
+      !(isPart && from.initial->draw >= 0) && !isDrawn(*from.initial)) {
     ++parameter.changes;
     if (isPart)
       return setInitialPart(to, *from.initial);
     parameter.initial = *from.initial;
-    parameter.beginsAs = -1;
     return;
   }
   Value begins = valueOf(value, "copy_");
@@ -88,7 +87,6 @@ void Graph::setInitialValues(const Handle &to, int value) {
   const HostTensor &values = evaluate(begins);
   if (!isPart) {
     parameter.initial = {{DL_CONSTANT, 0, 0}};
-    parameter.beginsAs = -1;
   }
   KnownValues &known = ownKnown(parameter.initial);
   size_t next = 0;
@@ -182,8 +180,6 @@ bool Graph::scaleInitialValues(const Handle &to, const ScaledPart &by) {
   if (isCopy ? !scaleInitial(begins, by.scale, by.shift)
              : !scaleInitialPart(begins, by))
     return false;
-  if (number != by.of)
-    parameter.beginsAs = source.beginsAs < 0 ? by.of : source.beginsAs;
   parameter.initial = begins;
   ++parameter.changes;
   return true;

@@ -18,9 +18,12 @@ void dl_mesh_use(const char *axis) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.parallel.requireAxis(text(axis));
 }
-void dl_mesh_data(const char *axis) noexcept {
+void dl_mesh_data(const char *const *axes, int count) noexcept {
   Guard::InOurCode guard;
-  evaluation->graph.parallel.setData(text(axis));
+  std::vector<std::string> names;
+  for (int i = 0; i < count; ++i)
+    names.push_back(text(axes[i]));
+  evaluation->graph.parallel.setData(names);
 }
 void dl_mesh_zero(const char *axis, int stage) noexcept {
   Guard::InOurCode guard;

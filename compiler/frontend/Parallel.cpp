@@ -42,9 +42,17 @@ void Parallel::requireAxis(const std::string &name) {
                                 : "did you mean '" + better + "'?"));
 }
 
-void Parallel::setData(const std::string &axis) {
-  requireAxis(axis);
-  data = axis;
+void Parallel::setData(std::vector<std::string> names) {
+  if (names.empty())
+    reporter.fail("parallel::data: along which axes?");
+  for (auto axis = names.begin(); axis != names.end(); ++axis) {
+    requireAxis(*axis);
+    if (std::find(names.begin(), axis, *axis) != axis)
+      reporter.fail("parallel::data: '" + *axis + "' is named twice");
+  }
+  data = names.back();
+  names.pop_back();
+  replicas = std::move(names);
 }
 
 void Parallel::setZero(const std::string &axis, int64_t stage) {
@@ -53,9 +61,10 @@ void Parallel::setZero(const std::string &axis, int64_t stage) {
     reporter.fail("parallel::zero: the stages are 0 to 3, not " +
                   std::to_string(stage));
   if (axis != data)
-    reporter.fail("parallel::zero: what is divided along '" + axis +
-                  "' must be copies of each other: the axis of the data, '" +
-                  data + "'");
+    reporter.fail(
+        "parallel::zero: what is divided along '" + axis +
+        "' must be copies of each other: the last axis of the data, '" + data +
+        "'");
   zero = stage;
 }
 
@@ -260,14 +269,17 @@ void Parallel::writeMesh(OpBuilder &builder, ModuleOp module) {
     list.push_back(dl::graph::AxisAttr::get(context, axis.name, axis.size));
   dl::graph::MeshOp::create(
       builder, locationOf(cut.isThere() ? cut.frames : meshFrames, context),
-      builder.getArrayAttr(list), data, zero, stages, microBatches, schedule,
-      stagesPerRank, builder.getArrayAttr(cutList));
+      builder.getArrayAttr(list), data,
+      builder.getStrArrayAttr(
+          SmallVector<StringRef>(replicas.begin(), replicas.end())),
+      zero, stages, microBatches, schedule, stagesPerRank,
+      builder.getArrayAttr(cutList));
 }
 
 void Parallel::write(OpBuilder &builder, ModuleOp module, NamesOf namesOf) {
   checkCut(module, namesOf);
-  if (!axes.empty() || zero || data != "dp" || stages != "pp" ||
-      cut.isThere() || microBatches > 1)
+  if (!axes.empty() || zero || data != "dp" || !replicas.empty() ||
+      stages != "pp" || cut.isThere() || microBatches > 1)
     writeMesh(builder, module);
   writePlacements(builder, module, namesOf);
 }

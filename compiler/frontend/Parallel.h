@@ -16,7 +16,8 @@ public:
   void addAxis(const std::string &name, int64_t size);
   /// What a mesh of the command line may have instead is not known here.
   void requireAxis(const std::string &name);
-  void setData(const std::string &axis);
+  /// The last one is that along which ZeRO divides.
+  void setData(std::vector<std::string> axes);
   void setZero(const std::string &axis, int64_t stage);
   void setPipeline(const std::string &axis, const std::string &blocks,
                    int64_t microBatches, const std::string &schedule,
@@ -82,6 +83,7 @@ private:
   const Modules &walks;
   std::vector<Axis> axes;
   std::string data = "dp";
+  std::vector<std::string> replicas;
   int64_t zero = 0;
   std::string stages = "pp", schedule = "1f1b";
   int64_t microBatches = 1, stagesPerRank = 1;

@@ -262,7 +262,7 @@ private:
     SmallVector<Attribute> axes;
     std::string data = "dp", stages = "pp", schedule = "1f1b";
     int64_t zero = 0, micros = 1, perRank = 1;
-    ArrayAttr cut = ArrayAttr::get(module.getContext(), {});
+    ArrayAttr cut = ArrayAttr::get(module.getContext(), {}), replicas = cut;
     Location place = module.getLoc();
     auto add = [&](StringRef name, int64_t size) {
       if (size > 1)
@@ -275,6 +275,7 @@ private:
           add(axis.getName(), axis.getSize());
       zero = known.getZero();
       data = known.getData().str();
+      replicas = known.getReplicas();
       stages = known.getStages().str();
       micros = known.getMicroBatches();
       schedule = known.getSchedule().str();
@@ -322,8 +323,8 @@ private:
       return graph::MeshOp();
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
     return graph::MeshOp::create(builder, place, builder.getArrayAttr(axes),
-                                 data, zero, stages, micros, schedule, perRank,
-                                 cut);
+                                 data, replicas, zero, stages, micros, schedule,
+                                 perRank, cut);
   }
 
   /// An axis of one rank divides nothing.

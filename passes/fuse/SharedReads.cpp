@@ -132,6 +132,10 @@ static bool isNewValue(Operation *op) {
 /// one kernel, though they have nothing in common but their shape: of vectors
 /// by an optimizer, and of counters, which need arguments alone.
 bool KernelGroups::joinsSmallUpdates(Operation *op) {
+  // What runs once need not be short, but is to be compiled soon: initial
+  // values of many layers are one kernel each, and most of those are equal.
+  if (op->getParentOfType<graph::StepOp>().getPart() == graph::Part::Initial)
+    return false;
   SmallVector<unsigned> reads;
   for (Value value : realOperands(op))
     if (int group = groupOf(value); group >= 0)

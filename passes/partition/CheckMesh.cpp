@@ -12,7 +12,7 @@ using namespace mlir;
 namespace dl::partition {
 
 static LogicalResult checkMicroBatches(ModuleOp module, const Mesh &mesh) {
-  int64_t ranks = mesh.data ? mesh.size(*mesh.data) : 1;
+  int64_t ranks = mesh.count(mesh.items());
   for (auto step : module.getOps<graph::StepOp>()) {
     int64_t batch = step.getBatch().value_or(0);
     if (!mesh.time || !step.getTraining() || step.getIsShort() ||
@@ -55,9 +55,11 @@ LogicalResult checkMesh(ModuleOp module, const Mesh &mesh) {
 
 /// Of a batch in blocks of ceil(items / ranks) the last ones may be empty.
 static void warnOfIdleRanks(ModuleOp module, const Mesh &mesh) {
-  if (!mesh.data)
-    return;
-  int64_t ranks = mesh.size(*mesh.data);
+  const Axes axes = mesh.items();
+  int64_t ranks = mesh.count(axes);
+  std::string along;
+  for (unsigned axis : axes)
+    along += (along.empty() ? "'" : "' and '") + mesh.name(axis).str();
   for (auto step : module.getOps<graph::StepOp>()) {
     int64_t batch = step.getBatch().value_or(0);
     if (!step.getTraining() || step.getIsShort() || batch < 2)
@@ -65,9 +67,9 @@ static void warnOfIdleRanks(ModuleOp module, const Mesh &mesh) {
     int64_t busy = llvm::divideCeil(batch, llvm::divideCeil(batch, ranks));
     if (busy < ranks)
       emitWarning(step.getLoc())
-          << "of the " << ranks << " ranks along '"
-          << mesh.name(*mesh.data).getValue() << "' " << ranks - busy
-          << " have nothing of a batch of " << batch << " to do";
+          << "of the " << ranks << " ranks along " << along << "' "
+          << ranks - busy << " have nothing of a batch of " << batch
+          << " to do";
   }
 }
 
@@ -125,8 +127,8 @@ undividedAxis(graph::ReshapeOp reshape, const TensorSharding &from,
       continue;
     int64_t size = reshape.getShape()[*part];
     for (unsigned axis : sharding.allAxes())
-      if (axis != mesh.data && axis != mesh.time && !to.uses(axis) &&
-          size % mesh.size(axis) != 0)
+      if (!llvm::is_contained(mesh.items(), axis) && axis != mesh.time &&
+          !to.uses(axis) && size % mesh.size(axis) != 0)
         return std::pair(axis, size);
   }
   return std::nullopt;

@@ -19,12 +19,22 @@ Mesh::Mesh(graph::MeshOp op)
     names.push_back(StringAttr::get(context, axis.getName()));
     sizes.push_back(axis.getSize());
   }
+  for (auto name : op.getReplicas().getAsRange<StringAttr>())
+    if (auto found = axis(name.getValue()))
+      replicas.push_back(*found);
   microBatches = op.getMicroBatches();
   if (microBatches > 1) {
     time = names.size();
     names.push_back(StringAttr::get(context, "micro-batches"));
     sizes.push_back(microBatches);
   }
+}
+
+Axes Mesh::items() const {
+  Axes axes = replicas;
+  if (data)
+    axes.push_back(*data);
+  return axes;
 }
 
 int64_t Mesh::ranks() const {

@@ -40,7 +40,10 @@ public:
   Coordinates origin() const { return Coordinates(numAll(), 0); }
 
   std::optional<unsigned> data; ///< along which batches are divided
-  int64_t zero = 0;             ///< stage of ZeRO
+  Axes replicas;                ///< and along these, where ZeRO divides nothing
+  /// All along which batches are divided, the slowest first.
+  Axes items() const;
+  int64_t zero = 0; ///< stage of ZeRO
   /// Along which the layers of the model are divided.
   std::optional<unsigned> stages;
   /// The stages along it and their order; one where they are not divided.

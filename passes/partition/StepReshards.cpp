@@ -177,8 +177,11 @@ Value StepSharder::summed(Value value, const TensorSharding &to) {
   TensorSharding whole = parts;
   whole.erase(*mesh.data, mesh);
   Value divided, gathered;
-  if (mesh.size(*mesh.data) == 2) {
+  const bool isAlongOthers = llvm::any_of(
+      mesh.replicas, [&](unsigned axis) { return of(value).uses(axis); });
+  if (mesh.size(*mesh.data) == 2 && !isAlongOthers) {
     // Each of two sends as much as by way of parts, but once instead of twice.
+    // (Along two axes the order in which ranks are added would be another.)
     gathered = reshard(value, whole);
     divided = reshard(gathered, parts);
   } else {

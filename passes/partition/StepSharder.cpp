@@ -37,8 +37,8 @@ bool StepSharder::isUpdate(Operation *op) const {
 /// once, as are evaluations.
 Axes StepSharder::batchAxes(int64_t items) {
   Axes axes;
-  if (mesh.data && items > 1)
-    axes.push_back(*mesh.data);
+  if (items > 1)
+    axes = mesh.items();
   if (mesh.time && step.getTraining() && items > 1 &&
       items % (mesh.count(axes) * mesh.microBatches) == 0)
     axes.push_back(*mesh.time);
@@ -64,8 +64,9 @@ void StepSharder::placeArguments() {
         placed.insert(argument);
     }
     shardings[argument] = sharding;
-    if (port.asInput() && mesh.data && sharding.uses(*mesh.data))
-      step->setAttr(kBatchAxes, mesh.namesOf({*mesh.data}));
+    const Axes axes = mesh.items();
+    if (port.asInput() && !axes.empty() && sharding.uses(axes.front()))
+      step->setAttr(kBatchAxes, mesh.namesOf(axes));
     if (port.asInput() && mesh.time && sharding.uses(*mesh.time))
       step->setAttr(
           kMicroBatches,
@@ -223,21 +224,25 @@ bool StepSharder::placeInParts(Operation *op) {
 /// all get them; what is computed behind it is divided again.
 void StepSharder::keepItemsDivided(Operation *op,
                                    ArrayRef<TensorSharding> operands) {
-  if (!mesh.data || isUpdate(op) || !isa<graph::CatOp, graph::SliceOp>(op))
+  const Axes items = mesh.items();
+  if (items.empty() || isUpdate(op) || !isa<graph::CatOp, graph::SliceOp>(op))
     return;
+  auto isOfItems = [&](unsigned axis) {
+    return llvm::is_contained(items, axis);
+  };
   Value result = op->getResult(0);
   TensorSharding to = of(result);
-  if (to.uses(*mesh.data))
+  if (llvm::any_of(items, [&](unsigned axis) { return to.uses(axis); }))
     return;
   for (auto [d, size] : llvm::enumerate(graph::shapeOf(result))) {
     bool wasDivided =
         llvm::any_of(operands, [&](const TensorSharding &operand) {
-          return llvm::is_contained(operand.dims[d].allAxes(), *mesh.data);
+          return llvm::any_of(operand.dims[d].allAxes(), isOfItems);
         });
     if (!wasDivided || !to.dims[d].allAxes().empty() ||
-        size < mesh.size(*mesh.data))
+        size < mesh.count(items))
       continue;
-    to.dims[d] = Axes{*mesh.data};
+    to.dims[d] = items;
     Value parts = reshard(result, to);
     result.replaceUsesWithIf(parts, [](OpOperand &use) {
       return !isa<graph::ReshardOp>(use.getOwner());

@@ -154,7 +154,7 @@ class Computed(Beginning):
         self.start(MODEL, "one")
         text = self.dlrun("info", "one.plan")
         self.assertRegex(text, r"\n  unit +Parameter +f32 \[8,6\] +computed ")
-        self.assertRegex(text, r"\n  fc.weight +Parameter +f32 \[8,6\] +uniform ")
+        self.assertRegex(text, rX)
         self.assertIn("\n  initial values\n", text)
         self.assertRegex(self.dlcc("m.dl", "--report", "-o", "r.plan"), r"\ninitial values: \d+ kernels")
         self.dlrun("one.plan", "-q", "--steps", 1, "--trace", "trace.json")

@@ -43,15 +43,17 @@ INSIDE = "Pair pair; auto &net = pair.online, &copy = pair.target;"
 LOSS = "auto loss = F::cross_entropy(net(x), b.target) + 0 * copy(x).detach().sum();"
 
 
-class MeshModules(support.ToolTest):
+class MeshBase(support.ToolTest):
     def setUp(self):
         super().setUp()
         rng = np.random.default_rng(0)
         np.save(self.path("x.npy"), rng.normal(size=(40, 6)))
         np.save(self.path("y.npy"), rng.integers(0, 4, 40))
 
+    WIDTH = 24
+
     def build(self, *options, nets=TWO, mesh="", loss=LOSS):
-        self.write("net.dl", NETS % {"nets": nets, "mesh": mesh, "loss": loss})
+        self.write("net.dl", (NETS % {"nets": nets, "mesh": mesh, "loss": loss}).replace("24", str(self.WIDTH)))
         return self.dlcc("net.dl", "--dtype=f64", "-o", "net.plan", *options)
 
     def train(self, steps=4):
@@ -62,6 +64,14 @@ class MeshModules(support.ToolTest):
         for name, value in self.train().items():
             np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-12, err_msg=name)
 
+    def work(self, *options, **parts):
+        """FLOP of a rank in a step."""
+        said = self.build("--report", *options, **parts)
+        number, unit = re.search(r"step train, batch of 8: .*? ([\d.]+) (k|M)?FLOP", said).groups()
+        return float(number) * {None: 1, "k": 1e3, "M": 1e6}[unit]
+
+
+class MeshModules(MeshBase):
     def divided(self):
         return sorted(state["name"] for state in self.info("net.plan")["states"] if state["split"] and state["role"] == "parameter")
 
@@ -116,12 +126,6 @@ class MeshModules(support.ToolTest):
             self.assertNotIn(prefix + "head.weight", first)
         self.check(expected)
 
-    def work(self, *options, **parts):
-        """FLOP of a rank in a step."""
-        said = self.build("--report", *options, **parts)
-        number, unit = re.search(r"step train, batch of 8: .*? ([\d.]+) (k|M)?FLOP", said).groups()
-        return float(number) * {None: 1, "k": 1e3, "M": 1e6}[unit]
-
     def test_work_stays_divided_behind_a_cat(self):
         for loss in ("auto both = net(dl::cat({x, x * 2}, 0)); auto loss = (both.chunk(2, 0)[0] - both.chunk(2, 0)[1]).square().mean();",
                      "auto loss = (net(x[dl::Slice(0, 4)]) - net(x[dl::Slice(4)])).square().mean();",
@@ -167,6 +171,19 @@ struct Whole : nn::Module {
             self.dlcc("net.dl", "--mesh=tp=2", "-o", "net.plan")
             self.assertEqual(self.divided(), [half + ".up.bias", half + ".up.weight"])
 
+    def test_axes_of_the_data(self):
+        for axes, words in (('{"rep", "rep"}', "'rep' is named twice"), ('{"rep", "do"}', "did you mean 'dp'?"), ("{}", "")):
+            mesh = f'dl::Mesh mesh{{{{"rep", 2}}, {{"dp", 2}}}}; dl::parallel::data(net, {axes});'
+            self.write("net.dl", NETS % {"nets": TWO, "mesh": mesh, "loss": LOSS})
+            self.refuse(1, ["net.dl:23", words], support.dltools.DLCC, "net.dl", "-o", "refused.plan")
+        mesh = 'dl::parallel::data(net, {"rep", "dp"}); dl::parallel::zero(optimizer, "rep", 1);'
+        self.write("net.dl", NETS % {"nets": TWO, "mesh": mesh, "loss": LOSS})
+        self.refuse(1, ["net.dl:23", "the last axis of the data, 'dp'"], support.dltools.DLCC, "net.dl", "-o", "refused.plan")
+        mesh = 'dl::parallel::data(net, {"rep", "dp"});'
+        self.write("net.dl", NETS % {"nets": TWO, "mesh": mesh, "loss": LOSS})
+        said = support.dltools.call([support.dltools.DLCC, "net.dl", "--mesh=rep=4,dp=4", "-o", "net.plan"], self.folder).stderr
+        self.assertIn("of the 16 ranks along 'rep' and 'dp' 8 have nothing of a batch of 8 to do", said)
+
     def test_ranks_without_items(self):
         self.write("net.dl", NETS % {"nets": TWO, "mesh": "", "loss": LOSS})
         for ranks, idle in ((8, 0), (16, 8), (5, 1)):
@@ -179,6 +196,38 @@ struct Whole : nn::Module {
         said = self.build("--mesh=pp=2", "--report")
         self.assertIn(f"net.dl: {alone} parameters", said)
         self.assertEqual(self.info("net.plan")["parameters"], alone)
+
+
+class Hybrid(MeshBase):
+    """Of sizes that ZeRO divides."""
+    WIDTH = 240
+
+    def test_hybrid_sharding(self):
+        """Batches along two axes, of which ZeRO divides along the last."""
+        hybrid = 'dl::parallel::data(net, {"rep", "dp"});'
+        cat = "auto both = net(dl::cat({x, x * 2}, 0)); auto loss = (both.chunk(2, 0)[0] - both.chunk(2, 0)[1]).square().mean();"
+        for loss in (LOSS, cat):
+            self.build(loss=loss)
+            expected = self.train(steps=12)
+            flat = self.work("--mesh=dp=4", loss=loss)
+            for sizes in ("rep=2,dp=2", "dp=2,rep=2", "rep=2", "dp=2", "rep=3,dp=2"):
+                weights = {}
+                for zero in range(4):
+                    with self.subTest(loss=loss[:20], sizes=sizes, zero=zero):
+                        self.build(f"--mesh={sizes}", f"--zero={zero}", mesh=hybrid, loss=loss)
+                        weights[zero] = self.train(steps=12)
+                        for name, value in weights[zero].items():
+                            np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-12, err_msg=name)
+                            self.assertEqual(value.tobytes(), weights[0][name].tobytes(), name)
+                        states = [state for state in self.info("net.plan")["states"] if state["name"] == "h.0.up.weight"]
+                        self.assertEqual(bool(states[0]["split"]), zero == 3 and "dp=2" in sizes)
+            self.build("--mesh=rep=2,dp=2", "--zero=3", mesh=hybrid, loss=loss)
+            self.assertLess(self.work("--mesh=rep=2,dp=2", mesh=hybrid, loss=loss), 1.05 * flat)
+        # Three axes, stages and micro-batches with them.
+        self.build("--microbatches=2")
+        expected = self.train()
+        self.build("--mesh=rep=2,dp=2,pp=2", "--zero=1", "--microbatches=2", mesh=hybrid)
+        self.check(expected)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #include "test/runtime/LazyDevice.h"
 
 #include "runtime/plan/InputRing.h"
+#include "runtime/plan/StepPrograms.h"
 
 #include <fmt/format.h>
 
@@ -84,7 +85,7 @@ void LazyDevice::runOldest() {
     inner->setSetting(i, queue.front().settings[i]);
   Access access(*inner);
   for (uint32_t rank = 0; rank < range.count; ++rank)
-    if (launch.kind != fb::ProgramKind::Update)
+    if (hasBatch(launch.kind))
       copyBatch(launch, rank);
   (void)inner->wait(inner->submit(launch)); // asked for again by its waiter
   queue.pop_front();

@@ -5,10 +5,12 @@
 #include "runtime/plan/Layout.h"
 #include "runtime/plan/MatrixProduct.h"
 #include "runtime/plan/Memories.h"
+#include "runtime/plan/StepPrograms.h"
 #include "tools/dlrun/Commands.h"
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 using namespace dlrun;
 using namespace dlrt;
@@ -293,7 +295,9 @@ static void writeSteps(JsonWriter &json, const Mesh &mesh,
         .field("dataset", step->dataset)
         .field("accumulate", step->accumulate);
     json.key("programs").beginArray();
-    const char *phases[] = {"batch", "short_batch", "update", "item"};
+    const char *phases[] = {"batch", "short_batch", "update", "item",
+                            "initial"};
+    static_assert(std::size(phases) == programKinds);
     for (const auto &program : step->programs)
       writeProgram(json, mesh, plan, phases[static_cast<size_t>(program->kind)],
                    *program);

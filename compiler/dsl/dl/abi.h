@@ -282,7 +282,7 @@ void dl_error_flag(int tensor, const char *format, const dl_text *arguments,
 // The mesh of ranks: axes, the slowest first, and what is divided along them.
 void dl_mesh_axis(const char *name, dl_int size) noexcept;
 void dl_mesh_use(const char *axis) noexcept;
-void dl_mesh_data(const char *axis) noexcept;
+void dl_mesh_data(const char *const *axes, int count) noexcept;
 void dl_mesh_zero(const char *axis, int stage) noexcept;
 void dl_mesh_pipeline(const char *axis, const char *blocks, dl_int microbatches,
                       const char *schedule, dl_int stages_per_rank) noexcept;

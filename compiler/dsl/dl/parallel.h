@@ -4,6 +4,7 @@
 //
 //   dl::Mesh mesh{{"dp", 2}, {"tp", 4}};             // the slowest axis first
 //   dl::parallel::data(model, "dp");                 // the default for "dp"
+//   dl::parallel::data(model, {"replicate", "dp"});  // two axes
 //   dl::parallel::zero(optimizer, "dp", 1);
 //   dl::parallel::pipeline(model, "pp", "h.*", {.microbatches = 8});
 //   dl::parallel::tensor(model, {{"h.*.mlp.c_fc", "colwise", "tp"},
@@ -32,8 +33,15 @@ public:
 
 namespace parallel {
 
-/// The items of a batch are divided along an axis of the mesh.
-inline void data(const nn::Module &, const char *axis) { dl_mesh_data(axis); }
+/// The items of a batch are divided along an axis of the mesh, or along
+/// several: what zero() divides along the last of them is the same along the
+/// others (hybrid sharding, Zhao et al., "PyTorch FSDP", 2023).
+inline void data(const nn::Module &, const char *axis) {
+  dl_mesh_data(&axis, 1);
+}
+inline void data(const nn::Module &, list<const char *> axes) {
+  dl_mesh_data(axes.begin(), static_cast<int>(axes.size()));
+}
 
 /// What is divided along the axis of the data as well (Rajbhandari et al.,
 /// "ZeRO", 2020): 1 what the optimizer keeps, 2 gradients, too, 3 parameters,

@@ -33,7 +33,8 @@ def Graph_MeshOp : Op<GraphDialect, "mesh"> {
     Rank numbers count along `axes`, the first one the slowest. `data` is the axis
     along which the items of a batch are divided. `zero` is what is divided along
     it as well (Rajbhandari et al., "ZeRO", 2020): 1 the slots of optimizers, 2
-    gradients, too, 3 parameters, too.
+    gradients, too, 3 parameters, too. Along `replicas` the items are divided, and
+    nothing else is (hybrid sharding, Zhao et al., "PyTorch FSDP", 2023).
 
     Along `stages` the layers of the model are divided: `cut` are the patterns of
     modules of each stage, or one pattern of blocks that are dealt out evenly, or
@@ -48,6 +49,7 @@ def Graph_MeshOp : Op<GraphDialect, "mesh"> {
   }];
   let arguments = (ins TypedArrayAttrBase<Graph_AxisAttr, "axes, the slowest first">:$axes,
                        DefaultValuedAttr<StrAttr, "\"\"">:$data,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$replicas,
                        DefaultValuedAttr<I64Attr, "0">:$zero,
                        DefaultValuedAttr<StrAttr, "\"pp\"">:$stages,
                        DefaultValuedAttr<I64Attr, "1">:$micro_batches,
@@ -55,7 +57,7 @@ def Graph_MeshOp : Op<GraphDialect, "mesh"> {
                        DefaultValuedAttr<I64Attr, "1">:$stages_per_rank,
                        DefaultValuedAttr<ArrayAttr, "{}">:$cut);
   let assemblyFormat = [{
-    $axes (`data` $data^)? (`zero` $zero^)? (`stages` $stages^)? (`micro` $micro_batches^)?
+    $axes (`data` $data^)? (`replicas` $replicas^)? (`zero` $zero^)? (`stages` $stages^)? (`micro` $micro_batches^)?
     (`schedule` $schedule^)? (`per_rank` $stages_per_rank^)? (`cut` $cut^)? attr-dict
   }];
   let hasVerifier = 1;
