@@ -116,9 +116,14 @@ int dl_parameter(int tensor) noexcept {
   return evaluation->graph.makeParameter(tensor);
 }
 
-int dl_buffer(int tensor) noexcept {
+int dl_buffer(int tensor, int before) noexcept {
   Guard::InOurCode guard;
-  return evaluation->graph.makeParameter(tensor, /*isBuffer=*/true);
+  bool isOfModule = before >= 0 && evaluation->modules.isCalling() &&
+                    evaluation->graph.get(before, "Buffer").parameter >= 0;
+  if (!isOfModule)
+    return evaluation->graph.makeParameter(tensor, /*isBuffer=*/true);
+  evaluation->graph.setInitialAs(before, tensor);
+  return before;
 }
 
 void dl_assign(int state, int tensor) noexcept {
@@ -133,7 +138,8 @@ void dl_parameter_initial(int parameter, int kind, double a, double b,
 }
 
 int dl_is_state(int tensor) noexcept {
-  return evaluation->graph.get(tensor, "state").parameter >= 0;
+  const Handle &handle = evaluation->graph.get(tensor, "state");
+  return handle.parameter >= 0 || handle.partOf >= 0;
 }
 
 void dl_initial_as(int state, int other) noexcept {
@@ -178,7 +184,11 @@ const dl_member *dl_members(const void *module, int *count) noexcept {
 }
 
 int dl_module_known(const void *module) noexcept {
-  return evaluation->modules.isKnown(module);
+  bool isKnown = evaluation->modules.isKnown(module);
+  // One that is called outside of steps need not be the model.
+  if (!isKnown && !evaluation->graph.inStep())
+    evaluation->modules.beginOwnWalk();
+  return isKnown;
 }
 void dl_module_made(const void *module) noexcept {
   Guard::InOurCode guard;
@@ -424,7 +434,9 @@ void dl_step_end(int metrics) noexcept {
 }
 int dl_in_step() noexcept { return evaluation->graph.inStep(); }
 int dl_is_training() noexcept {
-  return evaluation->graph.isTraining() && !evaluation->modules.evaluates();
+  const Graph &graph = evaluation->graph;
+  return (graph.isTraining() || !graph.inStep()) &&
+         !evaluation->modules.evaluates();
 }
 int dl_metrics() noexcept {
   Guard::InOurCode guard;

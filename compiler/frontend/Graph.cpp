@@ -133,22 +133,20 @@ int Graph::makeInitial(Initial initial, ArrayRef<int64_t> shape, int dtype) {
 }
 
 int Graph::makeParameter(int handle, bool isBuffer) {
-  const Handle &from = get(handle, isBuffer ? "Buffer" : "Parameter");
   std::string kind = isBuffer ? "a dl::Buffer" : "a dl::Parameter";
-  if (from.parameter >= 0) {
-    if (parameters[static_cast<size_t>(from.parameter)].isBuffer != isBuffer)
-      reporter.fail(kind + " cannot be the same state as " +
-                    (isBuffer ? "a dl::Parameter" : "a dl::Buffer"));
-    return handle; // the same parameter: tied
+  if (int number = get(handle, isBuffer ? "Buffer" : "Parameter").parameter;
+      number >= 0) {
+    if (parameters[static_cast<size_t>(number)].isBuffer == isBuffer)
+      return handle; // the same parameter: tied
+    if (!trace)
+      handle = clone(handle);
   }
+  const Handle from = get(handle, "");
   if (trace)
     reporter.fail(kind + " cannot be made" +
                   (isBuffer ? " inside of a step"
                             : " or set inside of a step; optimizers change "
                               "parameters"));
-  if (from.partOf >= 0)
-    reporter.fail("a part of a parameter is none itself; its values are set by "
-                  "w.data()[0].fill_(value) or copy_(tensor)");
   const Initial *initial = from.copied    ? &from.copied->initial
                            : from.initial ? &*from.initial
                                           : nullptr;
@@ -158,7 +156,7 @@ int Graph::makeParameter(int handle, bool isBuffer) {
       (from.initial || !isComputedAtStart(from.value)))
     return handle; // stays as it is: each step computes it
   isComputed |= initial && !initial->computed && isDrawn(*initial);
-  isComputed |= from.scaled.has_value();
+  isComputed |= from.scaled.has_value() || from.partOf >= 0;
   if (!initial && !isComputed)
     reporter.fail(kind + " starts from dl::zeros, ones, full, rand or "
                          "randn; this is a value of a step");

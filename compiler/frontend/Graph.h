@@ -185,6 +185,7 @@ private:
   mlir::Value scaledDraw(mlir::Value drawn, const Distribution &as);
   mlir::Value drawn(const Initial &initial, mlir::RankedTensorType type,
                     llvm::StringRef what);
+  mlir::Value filled(mlir::Value value, const Initial &by);
   bool isDrawn(const Initial &initial) const;
   bool isComputedNow(const Handle &to) const;
   void beginWith(const Handle &to, mlir::Value value);

@@ -155,8 +155,8 @@ static Value cut(OpBuilder &builder, Location loc, Value x, int64_t dim,
 
 /// The whole with another part from `begin` on along `dim`. What earlier parts
 /// made is taken apart again, so that a loop over all of them makes one cat.
-static Value joined(OpBuilder &builder, Location loc, Value whole, Value part,
-                    int64_t dim, int64_t begin) {
+Value dl::frontend::joined(OpBuilder &builder, Location loc, Value whole,
+                           Value part, int64_t dim, int64_t begin) {
   auto sizeOf = [&](Value x) {
     return cast<RankedTensorType>(x.getType())
         .getDimSize(static_cast<unsigned>(dim));

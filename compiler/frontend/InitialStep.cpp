@@ -43,11 +43,15 @@ Value Graph::scalarsAtStart() {
   return initialStep.scalars;
 }
 
+/// More pieces of known elements are no value that a few ops make.
+static constexpr size_t kFewPieces = 256;
+
 /// An op draws uniform and normal numbers, but not those of parts.
 static bool hasOp(const Initial &initial) {
   return (initial.kind == DL_UNIFORM || initial.kind == DL_NORMAL ||
           initial.kind == DL_CONSTANT) &&
-         !initial.known && initial.parts.empty();
+         initial.parts.empty() &&
+         (!initial.known || runsOf(*initial.known).values.size() <= kFewPieces);
 }
 
 /// The argument for what a state begins with.
@@ -64,8 +68,10 @@ Value Graph::beginning(int number) {
   const Parameter &parameter = parameters[static_cast<size_t>(number)];
   if (parameter.initial.computed)
     return parameter.initial.computed;
-  if (hasOp(parameter.initial))
-    return valueOfInitial(parameter.initial, parameter.type);
+  if (hasOp(parameter.initial)) {
+    Value value = valueOfInitial(parameter.initial, parameter.type);
+    return parameter.initial.computed ? parameter.initial.computed : value;
+  }
   Value value = argumentOf(number);
   InitialStep::Begun &begun = initialStep.begun[number];
   if (begun.changes >= 0 && begun.changes != parameter.changes)
@@ -151,14 +157,34 @@ Value Graph::scaledDraw(Value drawn, const Distribution &as) {
                                : scaled(drawn, as.b, as.a);
 }
 
+/// With the elements that are known.
+Value Graph::filled(Value value, const Initial &by) {
+  if (!by.known)
+    return value;
+  auto type = cast<RankedTensorType>(value.getType());
+  Value flat = reshaped(value, {type.getNumElements()});
+  InitialRuns runs = runsOf(*by.known);
+  size_t next = 0;
+  for (size_t i = 0; i < runs.runs.size(); i += 3)
+    for (int64_t part = 0; part < runs.runs[i + 2]; ++part) {
+      int64_t size = runs.runs[i + 1] / runs.runs[i + 2];
+      Value piece =
+          constant(runs.values[next++],
+                   RankedTensorType::get({size}, type.getElementType()));
+      flat = joined(builder, location(), flat, piece, 0,
+                    runs.runs[i] + part * size);
+    }
+  return reshaped(flat, type.getShape());
+}
+
 /// A tensor's random numbers as a value. What has begun with them does so from
 /// here on, too. They stand before all that may use them.
 Value Graph::drawn(const Initial &initial, RankedTensorType type,
                    StringRef what) {
   if (initial.kind != DL_UNIFORM && initial.kind != DL_NORMAL)
-    reporter.fail(what.str() + ": what this begins with is no value to compute "
-                               "with; make a dl::Parameter of it first, whose "
-                               "w.data() is");
+    reporter.fail(what.str() +
+                  ": what this begins with is no value to compute with; what a "
+                  "dl::Parameter of the model begins with is one");
   Value &numbers = initialStep.draws[initial.draw];
   if (!numbers) {
     OpBuilder::InsertionGuard guard(builder);
@@ -179,7 +205,7 @@ Value Graph::drawn(const Initial &initial, RankedTensorType type,
                         "initial values: parts of this parameter were changed, "
                         "and other values are computed of the random numbers "
                         "that it began with; change it afterwards");
-      own.computed = scaledDraw(numbers, own);
+      own.computed = filled(scaledDraw(numbers, own), own);
     }
   }
   return scaledDraw(numbers, initial);
@@ -222,8 +248,9 @@ void Graph::beginWith(const Handle &to, Value value) {
 
 Value Graph::valueOfInitial(const Initial &initial, RankedTensorType type) {
   builder.setInsertionPointToEnd(&outside);
-  return initial.kind == DL_CONSTANT ? constant(initial.a, type)
-                                     : drawn(initial, type, kBegins);
+  return filled(initial.kind == DL_CONSTANT ? constant(initial.a, type)
+                                            : drawn(initial, type, kBegins),
+                initial);
 }
 
 //===--- at the end -------------------------------------------------------===//

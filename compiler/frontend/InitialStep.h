@@ -2,6 +2,7 @@
 // What is computed once, when training begins: values that states begin with,
 // made of random numbers and of what other states begin with.
 #include "compiler/frontend/Trace.h"
+#include "mlir/IR/Builders.h"
 #include <map>
 #include <vector>
 
@@ -27,5 +28,10 @@ struct InitialStep {
   std::vector<ErrorFlag> errorFlags;
   llvm::DenseMap<mlir::Value, bool> isComputed; // what was asked for
 };
+
+/// InPlace.cpp: the whole with another part from `begin` on along `dim`.
+mlir::Value joined(mlir::OpBuilder &builder, mlir::Location loc,
+                   mlir::Value whole, mlir::Value part, int64_t dim,
+                   int64_t begin);
 
 } // namespace dl::frontend

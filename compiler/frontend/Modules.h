@@ -17,9 +17,12 @@ public:
   /// The next walk is ours: it gives names. Where nothing of it is used it
   /// brings in no parameter.
   const void *firstUnmet() {
-    walkIsOurs = !unmet.empty();
-    return walkIsOurs ? unmet.front() : nullptr;
+    if (unmet.empty())
+      return nullptr;
+    beginOwnWalk();
+    return unmet.front();
   }
+  void beginOwnWalk() { walkIsOurs = true; }
 
   // The walk of one tree, from its outermost module.
   void enter(llvm::StringRef name, const void *module);
@@ -47,6 +50,7 @@ public:
   /// The path of the module being called, "" outside of modules and in the
   /// outermost one.
   std::string currentPath() const;
+  bool isCalling() const { return !calls.empty(); }
   /// Module::eval() was called of the innermost one.
   bool evaluates() const { return !calls.empty() && calls.back().evaluates; }
 

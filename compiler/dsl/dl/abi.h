@@ -134,7 +134,7 @@ int dl_initial(int kind, double a, double b, const dl_int *dims, int rank,
                int dtype) noexcept;
 int dl_parameter(int tensor) noexcept;
 // A state of any element type that steps assign.
-int dl_buffer(int tensor) noexcept;
+int dl_buffer(int tensor, int before) noexcept;
 void dl_assign(int state, int tensor) noexcept;
 void dl_parameter_initial(int parameter, int kind, double a, double b,
                           double low, double high) noexcept;

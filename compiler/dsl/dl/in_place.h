@@ -80,13 +80,26 @@ inline Tensor Tensor::copy_(const Tensor &source) const {
   return detail::in_place("copy_", *this,
                           detail::filling("copy_", *this, source));
 }
+namespace detail {
+/// Outside of steps, of a state or a part of one: what it begins with.
+inline bool begins(const Tensor &x, dl_initial_kind kind, double a, double b) {
+  if (dl_in_step() || !dl_is_state(x.id))
+    return false;
+  dl_parameter_initial(x.id, kind, a, b, 0, 0);
+  return true;
+}
+} // namespace detail
 inline Tensor Tensor::uniform_(double from, double to) const {
   detail::Called called("uniform_");
+  if (detail::begins(*this, DL_UNIFORM, from, to))
+    return *this;
   return detail::in_place("uniform_", *this,
                           rand_like(*this) * (to - from) + from);
 }
 inline Tensor Tensor::normal_(double mean, double std) const {
   detail::Called called("normal_");
+  if (detail::begins(*this, DL_NORMAL, mean, std))
+    return *this;
   return detail::in_place("normal_", *this, randn_like(*this) * std + mean);
 }
 

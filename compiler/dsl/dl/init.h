@@ -2,7 +2,7 @@
 // torch.nn.init: sets the initial distribution of a parameter, or of a part of
 // one:
 //
-//   for (auto gate : lstm.weight_hh_l0.data().chunk(4)) {
+//   for (auto gate : lstm.get_parameter("weight_hh_l0").data().chunk(4)) {
 //     nn::init::orthogonal_(gate);
 //   }
 #include "module.h"

@@ -63,6 +63,11 @@ public:
   Iterator begin() const { return Iterator(first); }
   Iterator end() const { return Iterator(first + count); }
   int size() const { return count; }
+  NamedParameter operator[](int i) const {
+    if (i < 0 || i >= count)
+      detail::fail("parameters: there is no number {} of {}", i, count);
+    return *Iterator(first + i);
+  }
 };
 
 /// The same without the names.
@@ -81,6 +86,9 @@ public:
   Iterator begin() const { return Iterator(NamedParameterList::begin()); }
   Iterator end() const { return Iterator(NamedParameterList::end()); }
   using NamedParameterList::size;
+  Parameter operator[](int i) const {
+    return NamedParameterList::operator[](i).parameter;
+  }
 };
 
 namespace detail {
@@ -130,6 +138,13 @@ public:
     return {first, count};
   }
   ParameterList parameters() { return ParameterList(named_parameters()); }
+  /// By its path: lstm.get_parameter("weight_hh_l0").
+  Parameter get_parameter(const char *path) {
+    for (auto &[name, parameter] : named_parameters())
+      if (name == path)
+        return parameter;
+    detail::fail("get_parameter: the module has no parameter '{}'", path);
+  }
   BufferList buffers();
   /// This module and all in it; the modules right in it. See submodules.h.
   ModuleRange modules();

@@ -157,15 +157,16 @@ public:
   Buffer() = default;
   Buffer(const Buffer &) = default;
   /// From zeros(), ones(), full(), rand(), randn(): the initial distribution.
-  Buffer(const Tensor &initial) { id = dl_buffer(initial.id); }
+  Buffer(const Tensor &initial) { id = dl_buffer(initial.id, -1); }
 
   /// In a training step: the value from here on, of the same shape and type.
-  /// Elsewhere it makes a buffer.
+  /// Elsewhere it makes a buffer; where a module assigns its own, one that is
+  /// called outside of steps, the buffer begins with the value.
   Buffer &operator=(const Tensor &value) {
     if (defined() && dl_in_step())
       dl_assign(id, value.id);
     else
-      id = dl_buffer(value.id);
+      id = dl_buffer(value.id, id);
     return *this;
   }
   Buffer &operator=(const Buffer &other) {
@@ -180,10 +181,18 @@ public:
     (dl_in_step() ? dl_assign : dl_initial_as)(id, filled.id);
     return *this;
   }
-  Buffer &operator+=(const Operand &other) { return *this = add(other); }
-  Buffer &operator-=(const Operand &other) { return *this = sub(other); }
-  Buffer &operator*=(const Operand &other) { return *this = mul(other); }
-  Buffer &operator/=(const Operand &other) { return *this = div(other); }
+  Buffer &operator+=(const Operand &other) { return become(add(other)); }
+  Buffer &operator-=(const Operand &other) { return become(sub(other)); }
+  Buffer &operator*=(const Operand &other) { return become(mul(other)); }
+  Buffer &operator/=(const Operand &other) { return become(div(other)); }
+
+private:
+  Buffer &become(const Tensor &value) {
+    if (dl_in_step() || !dl_is_state(id))
+      return *this = value;
+    dl_initial_as(id, value.id);
+    return *this;
+  }
 };
 
 namespace nn { // where PyTorch has them
