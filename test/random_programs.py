@@ -13,7 +13,7 @@ weights are compared:
   isa   in f32 the kernels for AVX2 and for AVX-512 give the same bits
   kept  in f32 a plan whose backward makes nothing again gives the same bits
 
-With --meshes each program runs on a random mesh of 2 to 8 ranks, divided along dp, tp, pp and in micro-batches, with a
+With --meshes each program runs on a random mesh of 2 to 8 ranks, divided along dp (and rep), tp, pp and in micro-batches, with a
 random stage of ZeRO; f64 only.
 
 With --cuda each program is compiled for CUDA and runs on the emulated device: bits must be equal in three orders of
@@ -98,7 +98,8 @@ def write_files(program, folder):
 
 
 MESHES = ["dp=2", "dp=3", "dp=4", "dp=6", "dp=8", "pp=2", "pp=3", "dp=2,pp=2", "pp=2,dp=3", "dp=4,pp=2", "tp=2", "tp=3",
-          "dp=2,tp=2", "tp=2,dp=3", "dp=2,tp=4", "pp=2,tp=2", "dp=2,pp=2,tp=2"]
+          "dp=2,tp=2", "tp=2,dp=3", "dp=2,tp=4", "pp=2,tp=2", "dp=2,pp=2,tp=2",
+          "rep=2,dp=2", "dp=2,rep=3", "rep=2,dp=2,tp=2", "pp=2,rep=2,dp=2"]
 
 
 def random_schedule(program, shape, source):
@@ -117,6 +118,7 @@ def random_mesh(program):
     options = [f"--mesh={shape}", f"--zero={source.randrange(4)}"]
     if program.accumulate == 1 and source.random() < 0.5:
         options += [f"--microbatches={source.choice([2, 4])}", *random_schedule(program, shape, source)]
+    program.is_hybrid = "rep" in shape
     if "tp" in shape:
         modules = sorted({name.rpartition(".")[0] for name in program.weights} - {""})
         program.placements = {module: source.choice(["colwise", "rowwise"])

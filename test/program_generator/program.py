@@ -96,6 +96,7 @@ class Program:
         self.updates = 1  # calls of optimizer.step() after one backward()
         self.optimizer, self.options = "SGD", {}
         self.placements = {}  # module: how its parameters are divided along "tp"
+        self.is_hybrid = False  # batches are divided along "rep" and "dp"
         self.groups = []  # (names of weights, their options); without any, all weights are one group
 
     def text(self, tag):
@@ -126,7 +127,8 @@ class Program:
 
     def placements_text(self):
         entries = ", ".join(f'{{"{module}", "{style}", "tp"}}' for module, style in self.placements.items())
-        return [f"  dl::parallel::tensor(model, {{{entries}}});"] if entries else []
+        data = ['  dl::parallel::data(model, {"rep", "dp"});'] if self.is_hybrid else []
+        return data + ([f"  dl::parallel::tensor(model, {{{entries}}});"] if entries else [])
 
     def path(self, name):
         """A weight in C++. In a list of modules "$" stands for the model: the member has a type only after a cast."""

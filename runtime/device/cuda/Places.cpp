@@ -79,7 +79,8 @@ static uint32_t slotsOf(uint32_t ringSlots, uint64_t nodes) {
 static uint64_t nodesOf(const fb::StepT &step) {
   uint64_t nodes = 0;
   for (const auto &program : step.programs)
-    nodes += program->commands.size();
+    if (program->kind != fb::ProgramKind::Initial) // which runs once
+      nodes += program->commands.size();
   return nodes;
 }
 
