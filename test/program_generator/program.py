@@ -110,7 +110,7 @@ class Program:
         lines += ["  dl::Tensor watched;", "", "  dl::Tensor forward(" + ", ".join(f"dl::Tensor {n}" for n in names) + ") {",
                   f"    auto B = {names[0]}.size(0);"]
         lines += [statement.line() for statement in self.statements]
-        lines += [f"    watched = {self.watched};", f"    return {self.loss};", "  }", "};", "",
+        lines += [f"    watched = {self.watched}.clone();", f"    return {self.loss};", "  }", "};", "",
                   "void dl_main(dl::Program &p) {",
                   f"  auto data = dl::data::TensorDataset({{{files}}}, {{{options}}});",
                   "  Model model;", *self.placements_text(), f"  dl::optim::{self.optimizer} optimizer({self.parameters_text()}, {{{designated(self.options)}}});",
