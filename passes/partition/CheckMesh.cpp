@@ -48,22 +48,34 @@ static LogicalResult checkStagesAxis(ModuleOp module, const Mesh &mesh) {
   return success();
 }
 
+/// Stages have different parts of the model, and one batch.
+static LogicalResult checkDataAxes(ModuleOp module, const Mesh &mesh) {
+  for (unsigned axis : mesh.items())
+    if (axis == mesh.stages)
+      return emitModelError(meshOf(module))
+             << "the axis '" << mesh.name(axis).getValue()
+             << "' is that of the pipeline's stages; batches are divided along "
+                "another one";
+  return success();
+}
+
 LogicalResult checkMesh(ModuleOp module, const Mesh &mesh) {
-  return success(succeeded(checkMicroBatches(module, mesh)) &&
+  return success(succeeded(checkDataAxes(module, mesh)) &&
+                 succeeded(checkMicroBatches(module, mesh)) &&
                  succeeded(checkStagesAxis(module, mesh)));
 }
 
 /// Of a batch in blocks of ceil(items / ranks) the last ones may be empty.
 static void warnOfIdleRanks(ModuleOp module, const Mesh &mesh) {
-  const Axes axes = mesh.items();
-  int64_t ranks = mesh.count(axes);
-  std::string along;
-  for (unsigned axis : axes)
-    along += (along.empty() ? "'" : "' and '") + mesh.name(axis).str();
   for (auto step : module.getOps<graph::StepOp>()) {
     int64_t batch = step.getBatch().value_or(0);
     if (!step.getTraining() || step.getIsShort() || batch < 2)
       continue;
+    const Axes axes = mesh.itemAxes(batch);
+    int64_t ranks = mesh.count(axes);
+    std::string along;
+    for (unsigned axis : axes)
+      along += (along.empty() ? "'" : "' and '") + mesh.name(axis).str();
     int64_t busy = llvm::divideCeil(batch, llvm::divideCeil(batch, ranks));
     if (busy < ranks)
       emitWarning(step.getLoc())

@@ -37,6 +37,18 @@ Axes Mesh::items() const {
   return axes;
 }
 
+Axes Mesh::itemAxes(int64_t size) const {
+  Axes axes = items();
+  if (axes.size() < 2 || size % count(axes) == 0)
+    return axes;
+  unsigned best = axes.back();
+  for (unsigned axis : axes)
+    if (llvm::divideCeil(size, sizes[axis]) <
+        llvm::divideCeil(size, sizes[best]))
+      best = axis;
+  return {best};
+}
+
 int64_t Mesh::ranks() const {
   int64_t count = 1;
   for (unsigned axis = 0; axis < numAxes(); ++axis)

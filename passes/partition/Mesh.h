@@ -43,6 +43,9 @@ public:
   Axes replicas;                ///< and along these, where ZeRO divides nothing
   /// All along which batches are divided, the slowest first.
   Axes items() const;
+  /// Those along which a batch of this size is divided: all of them, or, where
+  /// several do not divide it evenly, the one that leaves the fewest to a rank.
+  Axes itemAxes(int64_t size) const;
   int64_t zero = 0; ///< stage of ZeRO
   /// Along which the layers of the model are divided.
   std::optional<unsigned> stages;

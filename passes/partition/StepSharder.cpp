@@ -38,7 +38,7 @@ bool StepSharder::isUpdate(Operation *op) const {
 Axes StepSharder::batchAxes(int64_t items) {
   Axes axes;
   if (items > 1)
-    axes = mesh.items();
+    axes = mesh.itemAxes(items);
   if (mesh.time && step.getTraining() && items > 1 &&
       items % (mesh.count(axes) * mesh.microBatches) == 0)
     axes.push_back(*mesh.time);
@@ -64,9 +64,10 @@ void StepSharder::placeArguments() {
         placed.insert(argument);
     }
     shardings[argument] = sharding;
-    const Axes axes = mesh.items();
-    if (port.asInput() && !axes.empty() && sharding.uses(axes.front()))
-      step->setAttr(kBatchAxes, mesh.namesOf(axes));
+    if (port.asInput() && type.getRank() > 0)
+      if (const Axes axes = mesh.itemAxes(type.getDimSize(0));
+          !axes.empty() && sharding.uses(axes.front()))
+        step->setAttr(kBatchAxes, mesh.namesOf(axes));
     if (port.asInput() && mesh.time && sharding.uses(*mesh.time))
       step->setAttr(
           kMicroBatches,
@@ -181,7 +182,8 @@ void StepSharder::place(Operation *op) {
   OpSharding sharding = decide(op);
   SmallVector<TensorSharding> operands;
   for (OpOperand &operand : op->getOpOperands()) {
-    TensorSharding has = operands.emplace_back(of(operand.get()));
+    TensorSharding has = of(operand.get());
+    operands.push_back(proposal(operand.get())); // without what ZeRO divides
     operand.set(
         in(operand.get(), sharding.operand(operand.getOperandNumber(), has)));
   }
@@ -240,9 +242,9 @@ void StepSharder::keepItemsDivided(Operation *op,
           return llvm::any_of(operand.dims[d].allAxes(), isOfItems);
         });
     if (!wasDivided || !to.dims[d].allAxes().empty() ||
-        size < mesh.count(items))
+        size < mesh.count(mesh.itemAxes(size)))
       continue;
-    to.dims[d] = items;
+    to.dims[d] = mesh.itemAxes(size);
     Value parts = reshard(result, to);
     result.replaceUsesWithIf(parts, [](OpOperand &use) {
       return !isa<graph::ReshardOp>(use.getOwner());

@@ -179,10 +179,11 @@ struct Whole : nn::Module {
         mesh = 'dl::parallel::data(net, {"rep", "dp"}); dl::parallel::zero(optimizer, "rep", 1);'
         self.write("net.dl", NETS % {"nets": TWO, "mesh": mesh, "loss": LOSS})
         self.refuse(1, ["net.dl:23", "the last axis of the data, 'dp'"], support.dltools.DLCC, "net.dl", "-o", "refused.plan")
-        mesh = 'dl::parallel::data(net, {"rep", "dp"});'
-        self.write("net.dl", NETS % {"nets": TWO, "mesh": mesh, "loss": LOSS})
-        said = support.dltools.call([support.dltools.DLCC, "net.dl", "--mesh=rep=4,dp=4", "-o", "net.plan"], self.folder).stderr
-        self.assertIn("of the 16 ranks along 'rep' and 'dp' 8 have nothing of a batch of 8 to do", said)
+        for mesh, sizes in (('data(net, {"rep", "pp"}); dl::parallel::pipeline(net, "pp", "h.*")', "rep=2,pp=2"), ('data(net, "pp")', "pp=2"),
+                            ('pipeline(net, "dp", "h.*")', "dp=2")):
+            self.write("net.dl", NETS % {"nets": TWO, "mesh": f"dl::parallel::{mesh};", "loss": LOSS})
+            self.refuse(1, ["net.dl", "is that of the pipeline's stages; batches are divided along another one"], support.dltools.DLCC, "net.dl",
+                        f"--mesh={sizes}", "-o", "refused.plan")
 
     def test_ranks_without_items(self):
         self.write("net.dl", NETS % {"nets": TWO, "mesh": "", "loss": LOSS})
@@ -196,6 +197,44 @@ struct Whole : nn::Module {
         said = self.build("--mesh=pp=2", "--report")
         self.assertIn(f"net.dl: {alone} parameters", said)
         self.assertEqual(self.info("net.plan")["parameters"], alone)
+
+
+class Attention(support.ToolTest):
+    """The parameters that MultiheadAttention takes apart are whole where they are used, whatever ZeRO divides."""
+    MODEL = support.HEAD + """
+struct Net : nn::Module {
+  nn::Linear a{16, 32}, c{32, 4};
+  nn::MultiheadAttention at{32, 4, {.batch_first = true}};
+  dl::Tensor forward(dl::Tensor x) { x = a(x); return c(x + at(x, x, x).output).mean(1); }
+};
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 8});
+  Net net;
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1, .momentum = 0.9});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::cross_entropy(net(b.data), b.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+    def test_stages_of_zero(self):
+        rng = np.random.default_rng(0)
+        np.save(self.path("x.npy"), rng.normal(size=(20, 4, 16)))
+        np.save(self.path("y.npy"), rng.integers(0, 4, 20))
+        self.write("net.dl", self.MODEL)
+        found, sent = {}, {}
+        for zero in range(4):
+            said = self.dlcc("net.dl", "--dtype=f64", "--mesh=dp=2", f"--zero={zero}", "--report", "-o", "net.plan")
+            sent[zero] = sum(float(number) * {"": 1, "k": 1e3}[unit] for number, unit in re.findall(r"rank 0 sends ([\d.]+) (k?)B to others", said))
+            self.dlrun("net.plan", "-q", "--no-shuffle", "--steps", 6, "--save-final", "w.safetensors")
+            found[zero] = self.load("w.safetensors")
+            for name, values in found[0].items():
+                self.assertEqual(values.tobytes(), found[zero][name].tobytes(), (zero, name))
+        self.assertLess(sent[3], 1.7 * sent[1]) # parameters come twice, activations never
 
 
 class Hybrid(MeshBase):
@@ -221,8 +260,9 @@ class Hybrid(MeshBase):
                             self.assertEqual(value.tobytes(), weights[0][name].tobytes(), name)
                         states = [state for state in self.info("net.plan")["states"] if state["name"] == "h.0.up.weight"]
                         self.assertEqual(bool(states[0]["split"]), zero == 3 and "dp=2" in sizes)
-            self.build("--mesh=rep=2,dp=2", "--zero=3", mesh=hybrid, loss=loss)
             self.assertLess(self.work("--mesh=rep=2,dp=2", mesh=hybrid, loss=loss), 1.05 * flat)
+            # Of 8 items that 6 ranks do not share evenly three have parts.
+            self.assertLess(self.work("--mesh=rep=3,dp=2", mesh=hybrid, loss=loss), 1.05 * self.work("--mesh=dp=3", loss=loss))
         # Three axes, stages and micro-batches with them.
         self.build("--microbatches=2")
         expected = self.train()
