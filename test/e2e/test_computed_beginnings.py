@@ -239,7 +239,7 @@ class Computed(Beginning):
         one, other = self.start(MODEL, "one", "--dtype=f64"), self.start(edited, "edited", "--dtype=f64")
         for name, values in one.items():
             if not name.startswith("ema."):
-                np.testing.assert_array_equal(values, other[name], name)
+                np.testing.assert_allclose(values, other[name], rtol=1e-14, atol=1e-15, err_msg=name)
 
     def test_weights_that_are_given(self):
         """A file's values are what counts, and a run that goes on has its own."""
