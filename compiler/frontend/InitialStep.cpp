@@ -96,6 +96,8 @@ static Value pieceOf(Value whole, Operation *view) {
   if (!cat || !slice)
     return {};
   auto dim = static_cast<unsigned>(cat.getDim());
+  if (slice.getStrides()[dim] != 1)
+    return {};
   int64_t at = 0, begin = slice.getOffsets()[dim];
   for (Value piece : cat.getInputs()) {
     if (at == begin && piece.getType() == slice.getType())

@@ -227,8 +227,10 @@ class Computed(Beginning):
         np.testing.assert_allclose(found["a"][1:3] @ found["a"][1:3].T, np.eye(2), atol=1e-14)
 
     def test_rows_one_by_one(self):
-        found = self.begins("nn::Parameter a = dl::randn({64, 3}).exp(), b = dl::zeros({64, 3});",
-                            "b.data().copy_(a); for (int i = 0; i < 64; ++i) a.data()[i] *= i;")
+        found = self.begins("nn::Parameter a = dl::randn({64, 3}).exp(), b = dl::zeros({64, 3}), c = dl::randn({4, 3}).exp(), even;", """
+            b.data().copy_(a); for (int i = 0; i < 64; ++i) a.data()[i] *= i;
+            c.data()[Slice(0, 2)] *= 2; even = nn::Parameter(c.data()[Slice(0, 4, 2)].clone());""")
+        np.testing.assert_array_equal(found["even"], found["c"][::2])
         np.testing.assert_allclose(found["a"], found["b"] * np.arange(64)[:, None], rtol=1e-15)
 
     def test_unrelated_edits(self):
