@@ -252,7 +252,12 @@ std::function<Result()> Driver::launch(FunctionT *function, dlsimt::Index3 grid,
     launch.arguments = table.data();
     launch.order = order;
     launch.seed = draw();
-    launch.isDeviceMemory = [this](uintptr_t at, size_t bytes) {
+    // A thread's next access is mostly where its last one was.
+    std::pair<DevicePointer, size_t> last = {0, 0};
+    launch.isDeviceMemory = [this, last](uintptr_t at, size_t bytes) mutable {
+      if (bytes <= last.second && at - last.first <= last.second - bytes)
+        return true;
+      last = memory.allocationAt(at);
       return memory.holds(at, bytes) ||
              memory.hostHolds(reinterpret_cast<void *>(at), bytes);
     };

@@ -69,12 +69,17 @@ bool Memory::releaseHost(void *at) {
   return true;
 }
 
-bool Memory::holds(DevicePointer at, size_t bytes) const {
+std::pair<DevicePointer, size_t> Memory::allocationAt(DevicePointer at) const {
   auto after = device.upper_bound(at);
   if (after == device.begin())
-    return false;
+    return {0, 0};
   const auto &[first, allocation] = *--after;
-  return bytes <= allocation.bytes && at - first <= allocation.bytes - bytes;
+  return {first, allocation.bytes};
+}
+
+bool Memory::holds(DevicePointer at, size_t bytes) const {
+  auto [first, size] = allocationAt(at);
+  return bytes <= size && at - first <= size - bytes;
 }
 
 bool Memory::hostHolds(const void *at, size_t bytes) const {

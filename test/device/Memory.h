@@ -6,6 +6,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 namespace emulated {
 
@@ -22,6 +23,9 @@ public:
   bool releaseHost(void *at);
 
   bool holds(DevicePointer at, size_t bytes) const;
+  /// Of the last allocation that begins at or before `at`: its first address
+  /// and bytes; {0, 0} where there is none.
+  std::pair<DevicePointer, size_t> allocationAt(DevicePointer at) const;
   bool hostHolds(const void *at, size_t bytes) const;
   size_t total() const { return totalBytes; }
   size_t free() const { return totalBytes - used; }

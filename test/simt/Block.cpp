@@ -226,24 +226,20 @@ void Block::access(const void *pointer, size_t bytes, bool writes,
   Span dynamic = shared.dynamicPart(), variables = shared.staticPart();
   Access now = {epoch, warps[current->warp()].epoch, uint16_t(current->id)};
   Conflict conflict;
-  std::string where;
+  const char *part = nullptr; ///< of shared memory
+  uintptr_t first = 0;
   if (dynamic.holds(at, bytes)) {
-    conflict = shadow.note(at - dynamic.first, bytes, now, writes);
-    where = "of shared memory at +" + std::to_string(at - dynamic.first) +
-            " of the dynamic part";
+    part = "dynamic part", first = dynamic.first;
+    conflict = shadow.note(at - first, bytes, now, writes);
   } else if (variables.holds(at, bytes)) {
-    conflict = shadow.note(maxSharedBytes + (at - variables.first), bytes, now,
-                           writes);
-    where = "of shared memory at +" + std::to_string(at - variables.first) +
-            " of the variables";
+    part = "variables", first = variables.first;
+    conflict = shadow.note(maxSharedBytes + (at - first), bytes, now, writes);
   } else if (stacks.hold(at) ||
              Span{uintptr_t(&machine), uintptr_t(&machine + 1)}.holds(at,
                                                                       bytes)) {
     return;
   } else if (launch->isDeviceMemory(at, bytes)) {
     conflict = deviceShadow.note(at, bytes, now, writes, machine.usedAtomics);
-    if (conflict.kind != Conflict::None)
-      where = "at " + launch->describe(at);
   } else {
     if (!writes && shared.imagePart().holds(at, bytes))
       return;
@@ -252,6 +248,9 @@ void Block::access(const void *pointer, size_t bytes, bool writes,
   }
   if (conflict.kind == Conflict::None)
     return;
+  std::string where = part ? "of shared memory at +" +
+                                 std::to_string(at - first) + " of the " + part
+                           : "at " + launch->describe(at);
   static const char *const says[] = {"", "writes what another has written",
                                      "reads what another has written",
                                      "writes what another has read"};

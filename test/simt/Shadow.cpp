@@ -1,5 +1,7 @@
 #include "test/simt/Shadow.h"
 
+#include <algorithm>
+
 namespace dlsimt {
 
 static void addRead(std::array<Access, 3> &reads, const Access &now) {
@@ -36,10 +38,25 @@ Conflict ShadowCell::note(const Access &now, bool writes) {
 }
 
 Conflict Shadow::note(size_t at, size_t bytes, const Access &now, bool writes) {
-  for (size_t i = at; i < at + bytes; ++i)
-    if (Conflict conflict = cells[i].note(now, writes);
-        conflict.kind != Conflict::None)
-      return conflict;
+  for (size_t end = at + bytes; at < end;) {
+    Word &word = words[at / 4];
+    bool whole = at % 4 == 0 && end - at >= 4;
+    if (!whole && !word.bytes) {
+      word.bytes = std::make_unique<std::array<ShadowCell, 4>>();
+      word.bytes->fill(word);
+    }
+    if (!word.bytes) {
+      Conflict conflict = word.ShadowCell::note(now, writes);
+      if (conflict.kind != Conflict::None)
+        return conflict;
+      at += 4;
+      continue;
+    }
+    for (size_t next = std::min(end, at / 4 * 4 + 4); at < next; ++at)
+      if (Conflict conflict = (*word.bytes)[at % 4].note(now, writes);
+          conflict.kind != Conflict::None)
+        return conflict;
+  }
   return {};
 }
 

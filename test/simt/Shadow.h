@@ -39,7 +39,7 @@ struct Conflict {
   bool otherBlock = false;
 };
 
-/// Of one byte or word, within a block.
+/// Of one byte or word of 4, within a block.
 struct ShadowCell {
   Access write;
   /// Enough to meet every writer with a reader that is not ordered before it,
@@ -51,12 +51,17 @@ struct ShadowCell {
 
 class Shadow {
 public:
-  void resize(size_t bytes) { cells.resize(bytes); }
+  void resize(size_t bytes) { words.resize((bytes + 3) / 4); }
   /// Of bytes [at, at + bytes).
   Conflict note(size_t at, size_t bytes, const Access &now, bool writes);
 
 private:
-  std::vector<ShadowCell> cells;
+  /// Nearly all accesses are of whole words; of one that was touched in part
+  /// each byte has a cell, from then on.
+  struct Word : ShadowCell {
+    std::unique_ptr<std::array<ShadowCell, 4>> bytes;
+  };
+  std::vector<Word> words;
 };
 
 /// The same of the device's memory, where blocks meet, too: nothing orders two

@@ -23,15 +23,21 @@ static void forEachProduct(Op op, ArrayRef<int64_t> images,
   int64_t groups = op.getGroups(), outputsOfGroup = weight[0] / groups;
   forEachElement(y, [&](int64_t flat, ArrayRef<int64_t> at) {
     int64_t first = at[1] / outputsOfGroup * weight[1];
-    forEachElement(ArrayRef(weight).drop_front(), [&](int64_t,
-                                                      ArrayRef<int64_t> tap) {
-      int64_t row = at[2] * stride[0] + tap[1] * dilation[0] - padding[0];
-      int64_t column = at[3] * stride[1] + tap[2] * dilation[1] - padding[1];
-      if (row < 0 || row >= x[2] || column < 0 || column >= x[3])
-        return;
-      visit(Meeting{flatIndex(x, {at[0], first + tap[0], row, column}),
-                    flatIndex(weight, {at[1], tap[0], tap[1], tap[2]}), flat});
-    });
+    for (int64_t i = 0; i < weight[2]; ++i) {
+      int64_t row = at[2] * stride[0] + i * dilation[0] - padding[0];
+      if (row < 0 || row >= x[2])
+        continue;
+      for (int64_t j = 0; j < weight[3]; ++j) {
+        int64_t column = at[3] * stride[1] + j * dilation[1] - padding[1];
+        if (column < 0 || column >= x[3])
+          continue;
+        int64_t atX = flatIndex(x, {at[0], first, row, column});
+        int64_t atWeight = flatIndex(weight, {at[1], 0, i, j});
+        for (int64_t c = 0; c < weight[1]; ++c)
+          visit(Meeting{atX + c * x[2] * x[3],
+                        atWeight + c * weight[2] * weight[3], flat});
+      }
+    }
   });
 }
 
