@@ -382,44 +382,6 @@ void dl_epoch_end(void) noexcept {
   evaluation->graph.setInEpoch(false);
 }
 
-int dl_dataset(const char *kind, const char *root, int train, dl_int items,
-               dl_int batchSize, int shuffle, int dropLast) noexcept {
-  Guard::InOurCode guard;
-  return evaluation->graph.datasets.add({kind,
-                                         text(root),
-                                         {},
-                                         train != 0,
-                                         shuffle != 0,
-                                         dropLast != 0,
-                                         items,
-                                         batchSize,
-                                         {}});
-}
-void dl_dataset_component(int dataset, const char *path, int dtype,
-                          const dl_int *dims, int rank) noexcept {
-  Guard::InOurCode guard;
-  Graph &graph = evaluation->graph;
-  if (path)
-    graph.datasets.addFile(
-        dataset, path, [&](int stored) { return graph.storedType(stored); });
-  else
-    graph.datasets.addComponent(dataset, graph.storedType(dtype),
-                                list(dims, rank).vec());
-}
-void dl_dataset_tokens(int dataset, const char *path, dl_int length,
-                       dl_int stride) noexcept {
-  Guard::InOurCode guard;
-  Graph &graph = evaluation->graph;
-  graph.datasets.addTokens(
-      dataset, text(path), length, stride,
-      [&](int stored) { return graph.storedType(stored); });
-}
-int dl_dataset_components(int dataset) noexcept {
-  Guard::InOurCode guard;
-  return static_cast<int>(
-      evaluation->graph.datasets.get(dataset).components.size());
-}
-
 int dl_step_begin(const char *name, int dataset, int kind, int round) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.beginStep(text(name), dataset, kind, round);
@@ -550,10 +512,6 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_epoch),
       DL_SYMBOL(dl_epoch_begin),
       DL_SYMBOL(dl_epoch_end),
-      DL_SYMBOL(dl_dataset),
-      DL_SYMBOL(dl_dataset_component),
-      DL_SYMBOL(dl_dataset_tokens),
-      DL_SYMBOL(dl_dataset_components),
       DL_SYMBOL(dl_step_begin),
       DL_SYMBOL(dl_step_input),
       DL_SYMBOL(dl_step_end),
@@ -564,6 +522,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_error_flag),
   };
   llvm::append_range(symbols, numberSymbols());
+  llvm::append_range(symbols, dataSymbols(current));
   llvm::append_range(symbols, meshSymbols(current));
   for (const Guard::Replacement &replacement : Guard::replacements())
     symbols.push_back({replacement.symbol, replacement.function});

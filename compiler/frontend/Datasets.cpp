@@ -1,5 +1,5 @@
 #include "compiler/frontend/Datasets.h"
-#include "compiler/dsl/dl/abi.h"
+#include "compiler/frontend/ImageFolder.h"
 #include "compiler/frontend/Npy.h"
 #include "compiler/frontend/TokenFile.h"
 #include "dialects/graph/Graph.h"
@@ -23,7 +23,8 @@ int Datasets::add(Dataset dataset) {
 Dataset &Datasets::get(int dataset) {
   if (dataset < 0 || dataset >= static_cast<int>(all.size()))
     reporter.fail("the dataset is empty; make one with dl::data::MNIST, "
-                  "FashionMNIST, CIFAR10, TensorDataset or TokenDataset");
+                  "FashionMNIST, CIFAR10, ImageFolder, TensorDataset or "
+                  "TokenDataset");
   return all[static_cast<size_t>(dataset)];
 }
 
@@ -93,6 +94,58 @@ void Datasets::addTokens(int dataset, const std::string &path, int64_t length,
   target.components.push_back({elementType(file->dtype), {width}});
 }
 
+/// The kinds of dl_image_transform, as plans call them.
+static constexpr llvm::StringLiteral transformNames[] = {
+    "resize", "center_crop", "random_crop", "random_resized_crop"};
+
+void Datasets::addImages(int dataset,
+                         llvm::ArrayRef<dl_image_transform> transforms,
+                         bool allowEmpty,
+                         llvm::function_ref<Type(int)> elementType) {
+  Dataset &target = get(dataset);
+  // Pictures have any size until a transform says which one.
+  if (transforms.empty())
+    reporter.fail("ImageFolder: pictures have sizes of their own; .transform "
+                  "says which one those of a batch have, as "
+                  "dl::transforms::Resize({224, 224})");
+  const dl_image_transform &last = transforms.back();
+  if (last.width == 0)
+    reporter.fail("ImageFolder: behind Resize(" + std::to_string(last.height) +
+                  ") the longer edges of pictures still differ; a crop behind "
+                  "it or Resize({" +
+                  std::to_string(last.height) + ", " +
+                  std::to_string(last.height) + "}) gives all one size");
+  llvm::Expected<ImageFolder> folder =
+      readImageFolder(placeOf(target.root), target.root, allowEmpty);
+  if (!folder)
+    failWith(folder.takeError());
+  target.items = folder->pictures;
+  target.classes = std::move(folder->classes);
+  target.transforms = transforms.vec();
+  checkSizes(target.root, {target.items, 3, last.height, last.width});
+  target.components.push_back(
+      {elementType(DL_UINT8), {3, last.height, last.width}});
+  target.components.push_back({elementType(DL_INT64), {}});
+}
+
+int64_t Datasets::countClasses(int dataset) {
+  if (dataset < 0 || get(dataset).classes.empty())
+    reporter.fail("only dl::data::ImageFolder knows its classes: the folders "
+                  "in it");
+  return static_cast<int64_t>(get(dataset).classes.size());
+}
+
+static ArrayAttr transformsOf(OpBuilder &builder, const Dataset &dataset) {
+  SmallVector<Attribute> transforms;
+  for (const dl_image_transform &one : dataset.transforms) {
+    bool hasNumbers = one.kind == DL_IMAGE_RANDOM_RESIZED_CROP;
+    transforms.push_back(dl::graph::ImageTransformAttr::get(
+        builder.getContext(), transformNames[one.kind], one.height, one.width,
+        hasNumbers ? builder.getDenseF64ArrayAttr(one.numbers) : nullptr));
+  }
+  return transforms.empty() ? nullptr : builder.getArrayAttr(transforms);
+}
+
 void Datasets::addFile(int dataset, const std::string &path,
                        llvm::function_ref<Type(int)> elementType) {
   llvm::Expected<NpyHeader> header = readNpyHeader(placeOf(path));
@@ -139,10 +192,15 @@ void Datasets::write(OpBuilder &builder, Location loc) const {
       components.push_back(
           RankedTensorType::get(component.shape, component.element));
     SmallVector<StringRef> paths(dataset.paths.begin(), dataset.paths.end());
+    SmallVector<StringRef> classes(dataset.classes.begin(),
+                                   dataset.classes.end());
     dl::graph::DatasetOp::create(
         builder, loc, dataset.kind, dataset.root,
         builder.getStrArrayAttr(paths), dataset.train, dataset.items,
         dataset.fullBatch(), dataset.shuffle, dataset.dropLast,
-        builder.getTypeArrayAttr(components), dataset.stride);
+        builder.getTypeArrayAttr(components), dataset.stride,
+        transformsOf(builder, dataset),
+        dataset.classes.empty() ? ArrayAttr()
+                                : builder.getStrArrayAttr(classes));
   }
 }

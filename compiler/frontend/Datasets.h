@@ -1,5 +1,6 @@
 #pragma once
 // The datasets of a program, as far as a plan must know them.
+#include "compiler/dsl/dl/abi.h"
 #include "compiler/frontend/Reporter.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinTypes.h"
@@ -16,8 +17,10 @@ struct Dataset {
   std::vector<std::string> paths;
   bool train, shuffle, dropLast;
   int64_t items, batchSize;
-  std::vector<Component> components;
+  std::vector<Component> components = {};
   int64_t stride = 0; // of tokens: between the first ones of two items
+  std::vector<dl_image_transform> transforms = {}; // of pictures in a folder
+  std::vector<std::string> classes = {};           // its folders within
   int index = -1; // of its graph.dataset, set by the first step that uses it
 
   int64_t fullBatch() const { return std::min(items, batchSize); }
@@ -44,6 +47,11 @@ public:
   void addTokens(int dataset, const std::string &path, int64_t length,
                  int64_t stride,
                  llvm::function_ref<mlir::Type(int)> elementType);
+  /// The components of a folder of pictures: those, and their labels.
+  void addImages(int dataset, llvm::ArrayRef<dl_image_transform> transforms,
+                 bool allowEmpty,
+                 llvm::function_ref<mlir::Type(int)> elementType);
+  int64_t countClasses(int dataset);
   Dataset &get(int dataset);
   /// Gives the dataset its place among those that steps use.
   int use(int dataset);

@@ -35,6 +35,7 @@ struct Evaluation {
 /// other way to find it: a process evaluates one model.
 std::vector<Jit::Symbol> abiSymbols(Evaluation &evaluation);
 /// Those of them that are in MeshAbi.cpp.
+std::vector<Jit::Symbol> dataSymbols(Evaluation &evaluation);
 std::vector<Jit::Symbol> meshSymbols(Evaluation &evaluation);
 
 } // namespace dl::frontend

@@ -166,11 +166,11 @@ static constexpr llvm::StringLiteral kVocabulary =
     "named_children modules named_modules state_dict load_state_dict "
     "set_dropout "
     // data
-    "CIFAR100 KMNIST EMNIST ImageFolder ImageNet TokenBin "
+    "CIFAR100 KMNIST EMNIST ImageNet TokenBin "
     "DataLoader Subset ConcatDataset "
     "random_split WeightedRandomSampler "
-    "RandomResizedCrop RandomRotation RandomAffine RandomPerspective "
-    "RandomErasing ColorJitter GaussianBlur Grayscale RandomGrayscale "
+    "RandomRotation RandomAffine RandomPerspective "
+    "RandomErasing ColorJitter GaussianBlur RandomGrayscale "
     "RandomAdjustSharpness RandomInvert RandomAutocontrast RandomEqualize "
     "RandomSolarize RandomPosterize RandomApply RandomChoice RandomOrder "
     "ElasticTransform FiveCrop TenCrop "
@@ -372,15 +372,9 @@ static constexpr PyTorchName kInstead[] = {
      false},
     {"enumerate", "count in the loop: for (int i = 0; i < n; ++i)", false},
     {"T", "write t(), or transpose(dim0, dim1)", false},
-    {"Compose", "call one after the other: flip(crop(b.data))", false},
-    {"Resize",
-     "write F::interpolate(x, {.size = {h, w}, .mode = \"bilinear\"})", false},
     {"Pad", "write F::pad(x, {left, right, top, bottom})", false},
     {"PILToTensor", "not needed: pictures of a data set are numbers", false},
     {"ConvertImageDtype", "write x.to(dl::kFloat) / 255", false},
-    {"ToTensor", "not needed: pictures of a data set are numbers", false},
-    {"Normalize",
-     "write (x - mean) / std; pictures of a data set are normalised", false},
     {"save", "weights are written with dlrun --save-final", false},
     {"load", "weights are read with dlrun --init", false},
 };

@@ -29,6 +29,20 @@ def Graph_SettingAttr : AttrDef<GraphDialect, "Setting"> {
   let assemblyFormat = "`<` $path `=` $value `>`";
 }
 
+def Graph_ImageTransformAttr : AttrDef<GraphDialect, "ImageTransform"> {
+  let mnemonic = "image_transform";
+  let summary = "What a picture of a file goes through before it is part of a batch.";
+  let description = [{
+    `resize`: where `width` is 0 the shorter edge becomes `height`. `center_crop`,
+    `random_crop`. `random_resized_crop`: a part of `numbers` 0 to 1 of the area,
+    2 to 3 as wide as it is high.
+    #graph.image_transform<"random_resized_crop", 224 by 224, [...]>.
+  }];
+  let parameters = (ins StringRefParameter<>:$kind, "int64_t":$height, "int64_t":$width,
+                        OptionalParameter<"::mlir::DenseF64ArrayAttr">:$numbers);
+  let assemblyFormat = "`<` $kind `,` $height `by` $width (`,` $numbers^)? `>`";
+}
+
 def Graph_OperandNumberAttr : AttrDef<GraphDialect, "OperandNumber"> {
   let mnemonic = "operand";
   let summary = "A number that the step computes, f64 [].";

@@ -90,7 +90,21 @@ def Plan_ProgramKind : Plan_Enum<"ProgramKind", "which part of a step", [
 def Plan_DatasetKind : Plan_Enum<"DatasetKind", "which reader", [
     I32EnumCase<"MNIST", 0, "mnist">, I32EnumCase<"Tensor", 1, "tensor">,
     I32EnumCase<"Tokens", 2, "tokens">, I32EnumCase<"FashionMNIST", 3, "fashion_mnist">,
-    I32EnumCase<"CIFAR10", 4, "cifar10">]>;
+    I32EnumCase<"CIFAR10", 4, "cifar10">, I32EnumCase<"ImageFolder", 5, "image_folder">]>;
+
+def Plan_ImageTransformKind : Plan_Enum<"ImageTransformKind", "what becomes of a picture", [
+    I32EnumCase<"Resize", 0, "resize">, I32EnumCase<"CenterCrop", 1, "center_crop">,
+    I32EnumCase<"RandomCrop", 2, "random_crop">,
+    I32EnumCase<"RandomResizedCrop", 3, "random_resized_crop">]>;
+
+def Plan_ImageTransformAttr : AttrDef<PlanDialect, "ImageTransform"> {
+  let mnemonic = "image_transform";
+  let summary = "What a picture of a file goes through before it is part of a batch.";
+  let parameters = (ins EnumParameter<Plan_ImageTransformKind>:$kind, "int64_t":$height, "int64_t":$width,
+                        OptionalParameter<"::mlir::DenseF64ArrayAttr">:$numbers);
+  let assemblyFormat = "`<` $kind `,` $height `by` $width (`,` $numbers^)? `>`";
+}
+def Plan_ImageTransforms : TypedArrayAttrBase<Plan_ImageTransformAttr, "transforms of pictures">;
 
 def Plan_Resource : Plan_Enum<"Resource", "what of the machine a command keeps busy", [
     I32EnumCase<"Compute", 0, "compute">, I32EnumCase<"Copy", 1, "copy">,

@@ -192,12 +192,25 @@ private:
     if (!kind)
       return dataset.emitOpError("is of the unknown kind ")
              << dataset.getKindAttr();
+    SmallVector<Attribute> transforms;
+    if (dataset.getTransforms())
+      for (auto transform :
+           dataset.getTransforms()->getAsRange<graph::ImageTransformAttr>()) {
+        auto which = plan::symbolizeImageTransformKind(transform.getKind());
+        if (!which)
+          return dataset.emitOpError("has the unknown transform ") << transform;
+        transforms.push_back(plan::ImageTransformAttr::get(
+            dataset.getContext(), *which, transform.getHeight(),
+            transform.getWidth(), transform.getNumbers()));
+      }
     plan::DatasetOp::create(
         builder, dataset.getLoc(), *kind, dataset.getRootAttr(),
         dataset.getPathsAttr(), dataset.getTrainAttr(), dataset.getItemsAttr(),
         dataset.getBatchAttr(), dataset.getShuffleAttr(),
         dataset.getDropLastAttr(), dataset.getComponentsAttr(),
-        dataset.getStrideAttr());
+        dataset.getStrideAttr(),
+        transforms.empty() ? ArrayAttr() : builder.getArrayAttr(transforms),
+        dataset.getClassesAttr());
     return success();
   }
 

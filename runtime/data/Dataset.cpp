@@ -29,6 +29,8 @@ Expected<Dataset> dlrt::openDataset(const fb::DatasetT &dataset,
                                     const DataRequest &request) {
   if (isOfPictures(dataset))
     return openPictures(dataset, request);
+  if (dataset.kind == fb::DatasetKind::ImageFolder)
+    return openImageFolder(dataset, request);
   if (dataset.kind == fb::DatasetKind::Tokens)
     return openTokens(dataset, request);
   return openTensorFiles(dataset, request);
@@ -38,6 +40,8 @@ std::vector<std::string> dlrt::datasetPaths(const fb::DatasetT &dataset,
                                             const DataRequest &request) {
   if (isOfPictures(dataset))
     return picturePaths(dataset, request);
+  if (dataset.kind == fb::DatasetKind::ImageFolder)
+    return {imageFolder(dataset, request)};
   auto paths = tensorPaths(dataset, request);
   return paths ? *paths : std::vector<std::string>();
 }

@@ -5,6 +5,7 @@
 #include "runtime/base/MappedFile.h"
 #include "runtime/base/Status.h"
 #include "runtime/data/ItemConversion.h"
+#include "runtime/data/ItemSource.h"
 #include "runtime/data/RandomFile.h"
 #include "runtime/plan/plan_generated.h"
 
@@ -24,6 +25,8 @@ struct DatasetComponent {
   /// The same data to be read, where a mapping is not to be touched.
   const RandomFile *file = nullptr;
   uint64_t fileOffset = 0;
+  /// Makes the items, which lie nowhere.
+  const ItemSource *source = nullptr;
   /// What the batch has in place of it.
   ItemConverter convert = nullptr;
   uint64_t elements = 0;   ///< of an item, to convert
@@ -66,6 +69,7 @@ struct Dataset {
   std::vector<std::unique_ptr<RandomFile>> randomFiles;
   std::vector<std::string> notes; ///< what else is to be said of the data
   std::vector<std::unique_ptr<uint8_t[]>> memory;
+  std::vector<std::unique_ptr<ItemSource>> sources;
 
   /// A component whose data lie in the file. Of a large one rows are read and
   /// not mapped.
@@ -93,6 +97,12 @@ Expected<Dataset> openTensorFiles(const fb::DatasetT &dataset,
                                   const DataRequest &request);
 Expected<Dataset> openTokens(const fb::DatasetT &dataset,
                              const DataRequest &request);
+/// Where labels are used: pictures in folders that are classes of the plan,
+/// some of them. Else those of any folder, and of those within.
+Expected<Dataset> openImageFolder(const fb::DatasetT &dataset,
+                                  const DataRequest &request);
+std::string imageFolder(const fb::DatasetT &dataset,
+                        const DataRequest &request);
 
 /// Noise in place of files, for measuring: integers that index something are 0
 /// or 1, bytes of pictures and floats are random. Equal on every run.

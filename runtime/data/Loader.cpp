@@ -48,6 +48,9 @@ Status Loader::start() {
       component.file->expect(options.shuffle);
       if (options.shuffle)
         readers = std::min<uint64_t>(readersOfRows, options.slots);
+    } else if (component.source) { // as many as cores, from the start on
+      readers = std::min<uint64_t>(coresOfProcess().size(), options.slots);
+      active = static_cast<uint32_t>(readers);
     }
   try {
     for (uint64_t r = 0; r < readers; ++r)
@@ -192,6 +195,10 @@ void Loader::threadMain(uint64_t reader) {
     active.wait(1, std::memory_order_acquire);
   Workspace space;
   space.to.resize(dataset.components.size());
+  space.makers.resize(dataset.components.size());
+  for (size_t c = 0; c < space.makers.size(); ++c)
+    if (const ItemSource *source = dataset.components[c].source)
+      space.makers[c] = source->reader(options.seed);
   unsigned inARow = 0;
   for (;;) {
     uint64_t produced = taking.fetch_add(1, std::memory_order_relaxed);
@@ -260,6 +267,18 @@ Status Loader::readRows(const Block &part, const Batch &batch, size_t c,
   return {};
 }
 
+Status Loader::makeRows(const Block &part, const Batch &batch, size_t c,
+                        Workspace &space) {
+  uint64_t bytes = dataset.components[c].itemBytes;
+  for (uint64_t i = 0; i < part.size; ++i) {
+    if (stopping.load(std::memory_order_relaxed))
+      return {};
+    DLRT_TRY(space.makers[c]->read(space.items[i], batch.epoch,
+                                   space.to[c] + i * bytes));
+  }
+  return {};
+}
+
 void Loader::choose(const Block &part, const Batch &batch,
                     Workspace &space) const {
   uint64_t begin = beginOf(batch.index) + part.begin;
@@ -302,6 +321,8 @@ Status Loader::gatherFor(uint32_t rank, const Batch &batch, Workspace &space) {
     to[c] = address(rank, batch.slot, c);
     if (to[c] && component.file)
       DLRT_TRY(readRows(part, batch, c, space));
+    if (to[c] && component.source)
+      DLRT_TRY(makeRows(part, batch, c, space));
     if (component.file || !component.data)
       to[c] = nullptr; // done, or asked for by nobody
     anyMapped |= to[c] != nullptr;

@@ -42,9 +42,9 @@ struct Batch {
 };
 
 /// A thread fills the slots of a ring in turn, over the border of epochs; where
-/// reads of single rows wait for a disk, several do, each whole batches. What
-/// a batch holds follows from its number alone, and a rank's part of it from
-/// the rank.
+/// reads of single rows wait for a disk or items are made, several do, each
+/// whole batches. What a batch holds follows from its number alone, and a
+/// rank's part of it from the rank.
 class Loader {
 public:
   /// Where a component of a rank's part of a slot's batch goes; null: nowhere.
@@ -81,7 +81,9 @@ private:
   struct Workspace {
     std::vector<uint8_t *> to; ///< by component; null: not wanted
     std::vector<uint8_t> row;  ///< before it is converted
-    Permutation order;         ///< of the last batch's epoch
+    /// By component: of those that make their items.
+    std::vector<std::unique_ptr<ItemReader>> makers;
+    Permutation order; ///< of the last batch's epoch
     std::vector<uint64_t> items;
   };
   /// Which items a part of a batch has, in `space.items`.
@@ -89,6 +91,8 @@ private:
   Status gather(const Batch &batch, Workspace &space);
   Status gatherFor(uint32_t rank, const Batch &batch, Workspace &space);
   Status readRows(const Block &part, const Batch &batch, size_t component,
+                  Workspace &space);
+  Status makeRows(const Block &part, const Batch &batch, size_t component,
                   Workspace &space);
   void noteFailure(uint64_t batch, Status status);
   Batch describe(uint64_t batch) const;

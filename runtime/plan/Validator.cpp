@@ -346,6 +346,44 @@ static Status checkTokens(const fb::DatasetT &d, const std::string &place) {
   return {};
 }
 
+static bool isTransform(const fb::ImageTransformT &t) {
+  constexpr uint64_t most = 65535;
+  if (t.kind > fb::ImageTransformKind::MAX || t.height == 0 ||
+      t.height > most || t.width > most)
+    return false;
+  if (t.kind != fb::ImageTransformKind::Resize && t.width == 0)
+    return false;
+  if (t.kind != fb::ImageTransformKind::RandomResizedCrop)
+    return t.numbers.empty();
+  if (t.numbers.size() != 4)
+    return false;
+  constexpr double largest = 1e6; // and its inverse
+  for (double number : t.numbers)
+    if (!(number >= 1 / largest && number <= largest))
+      return false;
+  return t.numbers[0] <= t.numbers[1] && t.numbers[2] <= t.numbers[3];
+}
+
+static Status checkImageFolder(const fb::DatasetT &d,
+                               const std::string &place) {
+  if (d.components.size() != 2 || d.components[0]->dtype != fb::DType::U8 ||
+      d.components[0]->shape.size() != 3 || d.components[0]->shape[0] != 3 ||
+      d.components[1]->dtype != fb::DType::I64 ||
+      !d.components[1]->shape.empty())
+    return planError(place, "pictures are u8 [3, H, W] and have i64 labels");
+  for (const auto &transform : d.transforms)
+    if (!isTransform(*transform))
+      return planError(place, "a transform of pictures is none");
+  const std::vector<uint64_t> &shape = d.components[0]->shape;
+  if (d.transforms.empty() || d.transforms.back()->height != shape[1] ||
+      d.transforms.back()->width != shape[2])
+    return planError(place, "its transforms give pictures of another size");
+  for (const std::string &name : d.classes)
+    if (!isPrintable(name))
+      return planError(place, "a class has control characters");
+  return {};
+}
+
 static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
   if (d.batch_size == 0 || d.items == 0)
     return planError(
@@ -376,6 +414,8 @@ static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
     return checkPictures(d, place);
   case fb::DatasetKind::Tokens:
     return checkTokens(d, place);
+  case fb::DatasetKind::ImageFolder:
+    return checkImageFolder(d, place);
   case fb::DatasetKind::Tensor:
     if (d.paths.size() != d.components.size())
       return planError(place, fmt::format("{} files for {} components",

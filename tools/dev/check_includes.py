@@ -28,13 +28,13 @@ RULES = {
     "compiler/pictures": (("dialects",), {"llvm", "mlir"}),
     "compiler/pipeline": (("compiler", "dialects", "passes"), COMPILER_LIBRARIES),
     "runtime": ((), RUNTIME_LIBRARIES),
-    "runtime/data": (("runtime",), RUNTIME_LIBRARIES | {"zlib.h"}),
+    "runtime/data": (("runtime",), RUNTIME_LIBRARIES | {"zlib.h", "jpeglib.h", "png.h"}),
     "tools/dlcc": (("compiler", "dialects", "passes"), COMPILER_LIBRARIES),
     "tools/dl-opt": (("compiler", "dialects", "passes"), COMPILER_LIBRARIES),
     "tools/dlrun": (("runtime",), RUNTIME_LIBRARIES),
     "test/abi": ((), set()),
     "test/forked": ((), {"gtest"}),
-    "test/runtime": (("runtime", "tools/dlrun", "test/abi", "test/forked"), RUNTIME_LIBRARIES | {"gtest", "gmock", "zlib.h", "cuda.h", "nccl.h"}),
+    "test/runtime": (("runtime", "tools/dlrun", "test/abi", "test/forked"), RUNTIME_LIBRARIES | {"gtest", "gmock", "zlib.h", "jpeglib.h", "png.h", "cuda.h", "nccl.h"}),
     "test/schedule": (("runtime",), RUNTIME_LIBRARIES),
     "test/mpi": (("runtime",), RUNTIME_LIBRARIES),
     "test/simt": ((), set()),
@@ -42,7 +42,7 @@ RULES = {
     "test/compiler": (("compiler", "dialects", "passes", "runtime"), COMPILER_LIBRARIES | RUNTIME_LIBRARIES | {"gtest", "gmock"}),
 }
 OURS = ("compiler", "dialects", "passes", "runtime", "tools", "test")
-LIBRARIES = COMPILER_LIBRARIES | RUNTIME_LIBRARIES | {"zlib.h", "gtest", "gmock", "cuda.h", "cuda_runtime.h", "nccl.h", "mpi.h"}
+LIBRARIES = COMPILER_LIBRARIES | RUNTIME_LIBRARIES | {"zlib.h", "jpeglib.h", "png.h", "gtest", "gmock", "cuda.h", "cuda_runtime.h", "nccl.h", "mpi.h"}
 SYSTEM_FOLDERS = {"sys", "linux", "asm", "arpa", "net", "netinet", "bits", "ext"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]|^include\s+(")([^"]+)"', re.M)

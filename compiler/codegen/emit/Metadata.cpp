@@ -51,7 +51,13 @@ SAME_CASE(DatasetKind, Tensor);
 SAME_CASE(DatasetKind, Tokens);
 SAME_CASE(DatasetKind, FashionMNIST);
 SAME_CASE(DatasetKind, CIFAR10);
+SAME_CASE(DatasetKind, ImageFolder);
 SAME_COUNT(DatasetKind);
+SAME_CASE(ImageTransformKind, Resize);
+SAME_CASE(ImageTransformKind, CenterCrop);
+SAME_CASE(ImageTransformKind, RandomCrop);
+SAME_CASE(ImageTransformKind, RandomResizedCrop);
+SAME_COUNT(ImageTransformKind);
 SAME_CASE(ProgramKind, Full);
 SAME_CASE(ProgramKind, Short);
 SAME_CASE(ProgramKind, Update);
@@ -309,6 +315,18 @@ private:
     return success();
   }
 
+  void addTransforms(fb::DatasetT &dataset, ArrayAttr transforms) {
+    for (auto attr : transforms.getAsRange<plan::ImageTransformAttr>()) {
+      auto transform = std::make_unique<fb::ImageTransformT>();
+      transform->kind = static_cast<fb::ImageTransformKind>(attr.getKind());
+      transform->height = attr.getHeight();
+      transform->width = attr.getWidth();
+      if (attr.getNumbers())
+        transform->numbers = attr.getNumbers().asArrayRef().vec();
+      dataset.transforms.push_back(std::move(transform));
+    }
+  }
+
   LogicalResult addDataset(plan::DatasetOp op) {
     auto dataset = std::make_unique<fb::DatasetT>();
     dataset->kind = static_cast<fb::DatasetKind>(op.getKind());
@@ -320,6 +338,10 @@ private:
     dataset->shuffle = op.getShuffle();
     dataset->drop_last = op.getDropLast();
     dataset->stride = op.getStride();
+    if (op.getTransforms())
+      addTransforms(*dataset, *op.getTransforms());
+    if (op.getClasses())
+      dataset->classes = strings(*op.getClasses());
     for (auto type : op.getComponents().getAsValueRange<TypeAttr>()) {
       auto component = std::make_unique<fb::InputComponentT>();
       if (failed(setTensor(component->dtype, component->shape, type, op)))

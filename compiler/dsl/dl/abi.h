@@ -255,17 +255,6 @@ int dl_epoch(void) noexcept;
 void dl_epoch_begin(void) noexcept;
 void dl_epoch_end(void) noexcept;
 
-// Data. A component is one tensor of a batch item: given by dtype and shape,
-// read from the header of the .npy file at `path`, or `length` + 1 of a file's
-// tokens.
-int dl_dataset(const char *kind, const char *root, int train, dl_int items,
-               dl_int batch_size, int shuffle, int drop_last) noexcept;
-void dl_dataset_component(int dataset, const char *path, int dtype,
-                          const dl_int *dims, int rank) noexcept;
-void dl_dataset_tokens(int dataset, const char *path, dl_int length,
-                       dl_int stride) noexcept;
-int dl_dataset_components(int dataset) noexcept;
-
 // Steps. dl_step_begin returns 0 when no further trace of the step is wanted.
 enum { DL_EVALUATION, DL_TRAINING, DL_PREDICTION };
 int dl_step_begin(const char *name, int dataset, int kind, int trace) noexcept;
@@ -298,3 +287,5 @@ int dl_arg_bool(const char *name, int standard, const char *help) noexcept;
 const char *dl_arg_string(const char *name, const char *standard,
                           const char *help) noexcept;
 }
+
+#include "abi_data.h"

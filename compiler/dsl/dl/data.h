@@ -49,11 +49,28 @@ template <decltype(sizeof(0)) I> struct std::tuple_element<I, dl::Batch> {
 
 namespace dl {
 
+namespace detail {
+/// Of a list of transforms, one that is part of the step's graph.
+struct GraphTransform {
+  Tensor (*apply)(const double *numbers, Tensor x) = nullptr;
+  double numbers[8] = {};
+};
+/// The folders of a data set of pictures.
+struct Classes {
+  int dataset = -1;
+  i64 size() const { return dl_dataset_classes(dataset); }
+};
+} // namespace detail
+
 namespace data {
 
 struct Dataset {
+  static constexpr int kMostTransforms = 8;
+
   int id = -1;
-  Batch (*decode)(Batch raw) = nullptr;
+  Batch (*decode)(const Dataset &dataset, Batch raw) = nullptr;
+  detail::GraphTransform transforms[kMostTransforms];
+  detail::Classes classes; ///< of ImageFolder: train.classes.size()
 };
 
 /// Of a data set of pictures.
@@ -73,7 +90,7 @@ namespace detail {
 /// Bytes of pictures and of labels.
 inline data::Dataset pictures(const char *kind, const char *root, i64 items,
                               Shape image, const data::PictureOptions &options,
-                              Batch (*decode)(Batch)) {
+                              Batch (*decode)(const data::Dataset &, Batch)) {
   data::Dataset dataset;
   dataset.id = dl_dataset(kind, root, options.train, items, options.batch_size,
                           options.shuffle, options.drop_last);
@@ -99,16 +116,17 @@ namespace data {
 
 /// Handwritten digits: images [B, 1, 28, 28], normalised; labels [B].
 inline Dataset MNIST(const char *root, const MNISTOptions &options = {}) {
-  return detail::pictures(
-      "mnist", root, options.train ? 60000 : 10000, {1, 28, 28}, options,
-      [](Batch raw) { return detail::normalized(raw, 0.1307, 0.3081); });
+  return detail::pictures("mnist", root, options.train ? 60000 : 10000,
+                          {1, 28, 28}, options, [](const Dataset &, Batch raw) {
+                            return detail::normalized(raw, 0.1307, 0.3081);
+                          });
 }
 
 /// Clothes, in MNIST's format and number.
 inline Dataset FashionMNIST(const char *root,
                             const FashionMNISTOptions &options = {}) {
   return detail::pictures("fashion_mnist", root, options.train ? 60000 : 10000,
-                          {1, 28, 28}, options, [](Batch raw) {
+                          {1, 28, 28}, options, [](const Dataset &, Batch raw) {
                             return detail::normalized(raw, 0.2860, 0.3530);
                           });
 }
@@ -118,7 +136,7 @@ inline Dataset FashionMNIST(const char *root,
 inline Dataset CIFAR10(const char *root, const CIFAR10Options &options = {}) {
   return detail::pictures(
       "cifar10", root, options.train ? 50000 : 10000, {3, 32, 32}, options,
-      [](Batch raw) {
+      [](const Dataset &, Batch raw) {
         Tensor mean = tensor({0.4914, 0.4822, 0.4465}).view({3, 1, 1});
         Tensor deviation = tensor({0.2470, 0.2435, 0.2616}).view({3, 1, 1});
         return detail::normalized(raw, mean, deviation);
@@ -143,7 +161,7 @@ inline Dataset TensorDataset(list<const char *> paths,
                    "wanted");
     dl_dataset_component(dataset.id, path, DL_FLOAT, nullptr, 0);
   }
-  dataset.decode = [](Batch raw) {
+  dataset.decode = [](const Dataset &, Batch raw) {
     Batch batch;
     for (int i = 0; i < raw.size(); ++i)
       batch.push_back(raw[i].is_floating_point() ? raw[i].to(kFloat) : raw[i]);
@@ -174,7 +192,7 @@ inline Dataset TokenDataset(const char *path,
                           options.shuffle, options.drop_last);
   dl_dataset_tokens(dataset.id, path, options.length,
                     options.stride ? options.stride : options.length);
-  dataset.decode = [](Batch raw) {
+  dataset.decode = [](const Dataset &, Batch raw) {
     i64 length = raw.data.size(1) - 1;
     Batch batch;
     batch.push_back(raw.data.narrow(1, 0, length).to(kInt64));

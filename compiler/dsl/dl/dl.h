@@ -9,6 +9,7 @@
 #include "data.h"
 #include "distributions.h"
 #include "embedding_layers.h"
+#include "image_folder.h"
 #include "image_layers.h"
 #include "in_place.h"
 #include "muon.h"

@@ -37,7 +37,7 @@ class Program {
         input.id = dl_step_input(i);
         raw.push_back(input);
       }
-      Batch batch = dataset.decode(raw);
+      Batch batch = dataset.decode(dataset, raw);
       if constexpr (__is_same(decltype(step(batch)), void)) {
         step(batch);
         dl_step_end(dl_metrics());

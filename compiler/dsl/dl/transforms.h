@@ -57,6 +57,12 @@ inline Tensor cropped(Tensor x, i64 dim, i64 size) {
   Tensor index = begin + arange(size).view(along);
   return x.gather(dim, index.expand(shape));
 }
+/// Of pictures that are read one by one; of batches another function may do.
+[[noreturn]] inline void fail_of_tensor(const char *what, const char *instead) {
+  fail("{}: it is for .transform of dl::data::ImageFolder, whose pictures "
+       "have sizes of their own; of tensors {}",
+       what, instead);
+}
 } // namespace detail
 
 /// Left for right, with probability p.
@@ -158,6 +164,129 @@ public:
     return x.narrow(2, half(x.size(2) - height), height)
         .narrow(3, half(x.size(3) - width), width);
   }
+};
+
+/// Of ImageFolder's pictures: to this height and width, or, where there is one
+/// number, so that the shorter edge has it. Bilinear, as Pillow does it: each
+/// pixel is made of all those that it covers.
+class Resize {
+public:
+  i64 height, width; ///< width 0: the shorter edge gets the height
+  explicit Resize(const Dims &size)
+      : height(size[0]), width(size.rank == 1 ? 0 : size[size.rank - 1]) {
+    detail::check_size("Resize", size);
+  }
+  Tensor operator()(const Tensor &) const {
+    detail::fail_of_tensor("Resize", "F::interpolate(x, {.size = {h, w}, "
+                                     ".mode = \"bilinear\"}) makes others");
+  }
+};
+
+/// From a number to another one.
+struct Range {
+  double from, to;
+};
+
+struct RandomResizedCropOptions {
+  Range scale{0.08, 1.0};            ///< of the picture's area
+  Range ratio{3.0 / 4.0, 4.0 / 3.0}; ///< width / height
+};
+
+/// Of ImageFolder's pictures: a part of random size and shape, anywhere,
+/// brought to `size`.
+class RandomResizedCrop {
+public:
+  i64 height, width;
+  RandomResizedCropOptions options;
+  explicit RandomResizedCrop(const Dims &size,
+                             const RandomResizedCropOptions &options = {})
+      : height(size[0]), width(size[size.rank - 1]), options(options) {
+    detail::check_size("RandomResizedCrop", size);
+    check("scale", options.scale);
+    check("ratio", options.ratio);
+  }
+  Tensor operator()(const Tensor &) const {
+    detail::fail_of_tensor("RandomResizedCrop", "RandomCrop takes a part");
+  }
+
+private:
+  static void check(const char *what, const Range &range) {
+    if (!(range.from > 0 && range.from <= range.to))
+      detail::fail("RandomResizedCrop: {} from {} to {}; two numbers above 0 "
+                   "are wanted, the smaller one first",
+                   what, range.from, range.to);
+  }
+};
+
+/// Each channel less its mean, over its standard deviation.
+class Normalize {
+  static constexpr int kMost = 4;
+  static void read(list<double> from, double *to, int &count) {
+    count = 0;
+    for (double value : from) {
+      if (count == kMost)
+        detail::fail("Normalize: at most {} channels", kMost);
+      to[count++] = value;
+    }
+  }
+
+public:
+  double mean[kMost] = {}, std[kMost] = {};
+  int channels = 0;
+  Normalize(list<double> mean, list<double> std) {
+    int deviations = 0;
+    read(mean, this->mean, channels);
+    read(std, this->std, deviations);
+    if (channels == 0 || channels != deviations)
+      detail::fail("Normalize: {} means and {} standard deviations; one of "
+                   "each is wanted for a channel",
+                   channels, deviations);
+    for (int c = 0; c < channels; ++c)
+      if (this->std[c] == 0)
+        detail::fail("Normalize: the standard deviation of channel {} is 0", c);
+  }
+  Tensor operator()(Tensor x) const {
+    detail::check("Normalize", x);
+    if (channels != 1 && channels != x.size(1))
+      detail::fail("Normalize: {} means for the {} channels of {}", channels,
+                   x.size(1), x.sizes());
+    TensorList means, deviations;
+    for (int c = 0; c < channels; ++c) {
+      means.push_back(full({1, 1, 1}, mean[c]));
+      deviations.push_back(full({1, 1, 1}, std[c]));
+    }
+    return x.sub(cat(means, 0)).div(cat(deviations, 0));
+  }
+};
+
+/// Of red, green and blue, 1 channel or 3 equal ones.
+class Grayscale {
+public:
+  i64 num_output_channels;
+  explicit Grayscale(i64 num_output_channels = 1)
+      : num_output_channels(num_output_channels) {
+    if (num_output_channels != 1 && num_output_channels != 3)
+      detail::fail("Grayscale: {} channels; 1 or 3 are wanted",
+                   num_output_channels);
+  }
+  Tensor operator()(Tensor x) const {
+    detail::check("Grayscale", x);
+    if (x.size(1) != 3)
+      detail::fail("Grayscale: the pictures {} have {} channels; 3 are wanted",
+                   x.sizes(), x.size(1));
+    // The weights of ITU-R BT.601.
+    Tensor gray = x.narrow(1, 0, 1) * 0.2989 + x.narrow(1, 1, 1) * 0.587 +
+                  x.narrow(1, 2, 1) * 0.114;
+    return num_output_channels == 1
+               ? gray
+               : gray.expand({x.size(0), 3, x.size(2), x.size(3)});
+  }
+};
+
+/// Numbers from 0 to 1: what ImageFolder's pictures are anyway.
+class ToTensor {
+public:
+  Tensor operator()(Tensor x) const { return x; }
 };
 
 } // namespace dl::transforms

@@ -19,12 +19,15 @@ def Graph_ProgramOp : Op<GraphDialect, "program"> {
       "$model `dtype` $dtype `accumulate` $accumulate attr-dict";
 }
 
+def Graph_ImageTransforms : TypedArrayAttrBase<Graph_ImageTransformAttr, "transforms of pictures">;
+
 def Graph_DatasetOp : Op<GraphDialect, "dataset"> {
   let summary = "Where batches come from.";
   let description = [{
     Steps name it by its number among the datasets of the module. `components` are
     the tensors of one item, raw as they lie in the file. Items of
-    tokens begin `stride` tokens after one another.
+    tokens begin `stride` tokens after one another. Pictures of a folder go through
+    `transforms`; its folders within are the `classes`.
 
     ```mlir
     graph.dataset "mnist" root "data/mnist" paths [] train items 60000 batch 64 shuffle
@@ -33,10 +36,12 @@ def Graph_DatasetOp : Op<GraphDialect, "dataset"> {
   }];
   let arguments = (ins StrAttr:$kind, StrAttr:$root, StrArrayAttr:$paths, UnitAttr:$train,
                        I64Attr:$items, I64Attr:$batch, UnitAttr:$shuffle, UnitAttr:$drop_last,
-                       TypeArrayAttr:$components, DefaultValuedAttr<I64Attr, "0">:$stride);
+                       TypeArrayAttr:$components, DefaultValuedAttr<I64Attr, "0">:$stride,
+                       OptionalAttr<Graph_ImageTransforms>:$transforms, OptionalAttr<StrArrayAttr>:$classes);
   let assemblyFormat = [{
     $kind `root` $root `paths` $paths (`train` $train^)? `items` $items `batch` $batch
-    (`shuffle` $shuffle^)? (`drop_last` $drop_last^)? `components` $components (`stride` $stride^)? attr-dict
+    (`shuffle` $shuffle^)? (`drop_last` $drop_last^)? `components` $components (`stride` $stride^)?
+    (`transforms` $transforms^)? (`classes` $classes^)? attr-dict
   }];
 }
 
