@@ -50,6 +50,13 @@ void Parallel::setData(std::vector<std::string> names) {
     if (std::find(names.begin(), axis, *axis) != axis)
       reporter.fail("parallel::data: '" + *axis + "' is named twice");
   }
+  std::vector<std::string> before = replicas;
+  before.push_back(data);
+  if (!dataFrames.empty() && names != before)
+    reporter.fail("parallel::data: batches are divided along '" +
+                  llvm::join(before, "', '") + "' at " + lineOf(dataFrames) +
+                  " already");
+  dataFrames = here();
   data = names.back();
   names.pop_back();
   replicas = std::move(names);

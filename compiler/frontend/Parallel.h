@@ -84,6 +84,7 @@ private:
   std::vector<Axis> axes;
   std::string data = "dp";
   std::vector<std::string> replicas;
+  std::vector<Frame> dataFrames; // where the model named those two
   int64_t zero = 0;
   std::string stages = "pp", schedule = "1f1b";
   int64_t microBatches = 1, stagesPerRank = 1;

@@ -208,6 +208,17 @@ class TensorData(Trained):
         self.assertEqual(goes_on.returncode, 0)
         self.assertEqual(goes_on.stderr.count("warning: step 3: loss is nan; training goes on"), 1, goes_on.stderr)
 
+    def test_classes_of_one_hot_out_of_range(self):
+        self.write("hot.dl", support.LINEAR.replace("mse_loss(model(b.data), b.target)", "mse_loss(model(b.data), F::one_hot(b.target, 2))"))
+        np.save(self.path("x.npy"), np.ones((24, 3), np.float32))
+        for label in (0, 2, -1):
+            np.save(self.path("y.npy"), np.where(np.arange(24) == 11, label, 1))
+            if label == 0:
+                self.dlcc("hot.dl", "-o", "hot.plan")
+                self.dlrun("hot.plan", "-q")
+            else:
+                self.fails(TRAINING, "dlrun: error: step 2: one_hot: index out of range [0, 2), item 3 of the batch (index_check at hot.dl:", plan="hot.plan")
+
     def test_labels_out_of_range(self):
         for label in (5, -1, 1 << 40):
             bad = self.y.copy()

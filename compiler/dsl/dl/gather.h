@@ -201,4 +201,15 @@ inline Tensor index_select(Tensor x, i64 dim, Tensor index) {
   return x.index_select(dim, index);
 }
 
+namespace nn::functional {
+/// [..., num_classes] of i64: 1 at the class that x, whole numbers, names.
+inline Tensor one_hot(Tensor x, i64 num_classes) {
+  detail::Called called("one_hot");
+  if (x.is_floating_point())
+    detail::fail("one_hot: class indices (integers) are wanted, not floats");
+  detail::check_indices("one_hot", x.to(kInt64), num_classes);
+  return x.unsqueeze(-1).eq(arange(num_classes)).to(kInt64);
+}
+} // namespace nn::functional
+
 } // namespace dl

@@ -135,14 +135,4 @@ inline Tensor baddbmm(Tensor x, Tensor a, Tensor b, AddmmOptions o = {}) {
   return (o.beta == 1 ? x : x * o.beta) + product;
 }
 
-namespace nn::functional {
-/// [..., num_classes] of i64: 1 at the class that x, whole numbers, names.
-inline Tensor one_hot(Tensor x, i64 num_classes) {
-  detail::Called called("one_hot");
-  if (x.is_floating_point())
-    detail::fail("one_hot: class indices (integers) are wanted, not floats");
-  return x.unsqueeze(-1).eq(arange(num_classes)).to(kInt64);
-}
-} // namespace nn::functional
-
 } // namespace dl

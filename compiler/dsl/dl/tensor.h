@@ -103,11 +103,11 @@ public:
   Tensor mean(const Dims &dims, ReduceOptions options) const {
     return mean(dims, options.keepdim);
   }
-  Tensor amax(const Dims &dims, bool keepdim = false) const;
+  Tensor amax(const Dims &dims = {}, bool keepdim = false) const;
   Tensor amax(const Dims &dims, ReduceOptions options) const {
     return amax(dims, options.keepdim);
   }
-  Tensor amin(const Dims &dims, bool keepdim = false) const;
+  Tensor amin(const Dims &dims = {}, bool keepdim = false) const;
   Tensor amin(const Dims &dims, ReduceOptions options) const {
     return amin(dims, options.keepdim);
   }
