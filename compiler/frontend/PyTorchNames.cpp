@@ -170,7 +170,7 @@ static constexpr llvm::StringLiteral kVocabulary =
     "DataLoader Subset ConcatDataset "
     "random_split WeightedRandomSampler "
     "RandomRotation RandomAffine RandomPerspective "
-    "RandomErasing ColorJitter GaussianBlur RandomGrayscale "
+    "GaussianBlur "
     "RandomAdjustSharpness RandomInvert RandomAutocontrast RandomEqualize "
     "RandomSolarize RandomPosterize RandomApply RandomChoice RandomOrder "
     "ElasticTransform FiveCrop TenCrop "

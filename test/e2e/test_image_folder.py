@@ -164,6 +164,19 @@ class ImageFolder(support.ToolTest):
         gray = np.einsum("nchw,c->nhw", images, [0.2989, 0.587, 0.114])[:, None]
         np.testing.assert_allclose(self.predicted("all.x"), np.broadcast_to((gray - 0.5) / 0.25, images.shape), rtol=0, atol=2e-6)
 
+    def test_color_transforms_in_the_list(self):
+        self.compiled(valid="T::Compose({T::Resize({20, 20}), T::RandomGrayscale(1), T::ColorJitter({.brightness = {1.25, 1.25}, .contrast = {0.5, 0.5}, "
+                            ".saturation = {3, 3}, .hue = {0.25, 0.25}}), T::RandomErasing(1, {.scale = {0.25, 0.25}, .ratio = {1, 1}, .value = -2})})")
+        images = np.stack([planes(image.resize((20, 20), Image.BILINEAR)) for image in self.opened("valid")]) / 255.0
+        gray = np.minimum(1.25 * np.einsum("nchw,c->nhw", images, [0.2989, 0.587, 0.114])[:, None], 1)
+        mean = (gray * 0.9999).mean((1, 2, 3), keepdims=True)  # the weights' sum
+        expected = np.broadcast_to(np.clip(0.5 * gray + 0.5 * mean, 0, 1), images.shape)
+        got = self.predicted("all.x")
+        erased = (got == -2).all(1, keepdims=True)
+        self.assertEqual(erased.sum(), 100 * len(got))
+        # Hue and saturation of grays are nothing, up to the same 1e-4.
+        np.testing.assert_allclose(got, np.where(erased, -2, expected), rtol=0, atol=3e-4)
+
     def test_a_smaller_picture_has_a_black_border(self):
         self.compiled(valid="T::CenterCrop({80, 90})")
         x = np.round(self.predicted("all.x") * 255)

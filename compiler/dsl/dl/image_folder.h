@@ -1,8 +1,8 @@
 #pragma once
 // Pictures of any size in folders, one for each class: torchvision's
 // ImageFolder.
+#include "color_transforms.h"
 #include "data.h"
-#include "transforms.h"
 
 namespace dl::transforms {
 
@@ -50,6 +50,38 @@ struct ImageStep {
           return Grayscale(static_cast<i64>(n[0]))(x);
         }) {
     graph.numbers[0] = static_cast<double>(t.num_output_channels);
+  }
+  ImageStep(const RandomGrayscale &t)
+      : ImageStep("RandomGrayscale", [](const double *n, Tensor x) {
+          return RandomGrayscale(n[0])(x);
+        }) {
+    graph.numbers[0] = t.p;
+  }
+  ImageStep(const ColorJitter &t)
+      : ImageStep("ColorJitter", [](const double *n, Tensor x) {
+          return ColorJitter({.brightness = {n[0], n[1]},
+                              .contrast = {n[2], n[3]},
+                              .saturation = {n[4], n[5]},
+                              .hue = {n[6], n[7]}})(x);
+        }) {
+    int at = 0;
+    for (const Range *range :
+         {&t.brightness, &t.contrast, &t.saturation, &t.hue}) {
+      graph.numbers[at++] = range->from;
+      graph.numbers[at++] = range->to;
+    }
+  }
+  ImageStep(const RandomErasing &t)
+      : ImageStep("RandomErasing", [](const double *n, Tensor x) {
+          return RandomErasing(
+              n[0],
+              {.scale = {n[1], n[2]}, .ratio = {n[3], n[4]}, .value = n[5]})(x);
+        }) {
+    const RandomErasingOptions &o = t.options;
+    const double numbers[] = {t.p,          o.scale.from, o.scale.to,
+                              o.ratio.from, o.ratio.to,   o.value};
+    for (int i = 0; i < 6; ++i)
+      graph.numbers[i] = numbers[i];
   }
   ImageStep(const Normalize &t)
       : ImageStep("Normalize", t.channels == 3   ? normalized<3>

@@ -8,6 +8,11 @@
 
 namespace dl::transforms {
 
+/// From a number to another one.
+struct Range {
+  double from, to;
+};
+
 namespace detail {
 using namespace dl::detail;
 
@@ -30,6 +35,14 @@ inline void check_fits(const char *what, const Tensor &x, i64 height,
 inline void check_probability(const char *what, double p) {
   if (!(p >= 0 && p <= 1))
     fail("{}: p = {} is no probability between 0 and 1", what, p);
+}
+inline void check_range(const char *what, const char *which,
+                        const Range &range) {
+  if (!(range.from > 0 && range.from <= range.to))
+    fail(
+        "{}: {} from {} to {}; two numbers above 0 are wanted, the smaller one "
+        "first",
+        what, which, range.from, range.to);
 }
 class RandomFlip {
   const char *what;
@@ -182,11 +195,6 @@ public:
   }
 };
 
-/// From a number to another one.
-struct Range {
-  double from, to;
-};
-
 struct RandomResizedCropOptions {
   Range scale{0.08, 1.0};            ///< of the picture's area
   Range ratio{3.0 / 4.0, 4.0 / 3.0}; ///< width / height
@@ -202,19 +210,11 @@ public:
                              const RandomResizedCropOptions &options = {})
       : height(size[0]), width(size[size.rank - 1]), options(options) {
     detail::check_size("RandomResizedCrop", size);
-    check("scale", options.scale);
-    check("ratio", options.ratio);
+    detail::check_range("RandomResizedCrop", "scale", options.scale);
+    detail::check_range("RandomResizedCrop", "ratio", options.ratio);
   }
   Tensor operator()(const Tensor &) const {
     detail::fail_of_tensor("RandomResizedCrop", "RandomCrop takes a part");
-  }
-
-private:
-  static void check(const char *what, const Range &range) {
-    if (!(range.from > 0 && range.from <= range.to))
-      detail::fail("RandomResizedCrop: {} from {} to {}; two numbers above 0 "
-                   "are wanted, the smaller one first",
-                   what, range.from, range.to);
   }
 };
 
@@ -256,30 +256,6 @@ public:
       deviations.push_back(full({1, 1, 1}, std[c]));
     }
     return x.sub(cat(means, 0)).div(cat(deviations, 0));
-  }
-};
-
-/// Of red, green and blue, 1 channel or 3 equal ones.
-class Grayscale {
-public:
-  i64 num_output_channels;
-  explicit Grayscale(i64 num_output_channels = 1)
-      : num_output_channels(num_output_channels) {
-    if (num_output_channels != 1 && num_output_channels != 3)
-      detail::fail("Grayscale: {} channels; 1 or 3 are wanted",
-                   num_output_channels);
-  }
-  Tensor operator()(Tensor x) const {
-    detail::check("Grayscale", x);
-    if (x.size(1) != 3)
-      detail::fail("Grayscale: the pictures {} have {} channels; 3 are wanted",
-                   x.sizes(), x.size(1));
-    // The weights of ITU-R BT.601.
-    Tensor gray = x.narrow(1, 0, 1) * 0.2989 + x.narrow(1, 1, 1) * 0.587 +
-                  x.narrow(1, 2, 1) * 0.114;
-    return num_output_channels == 1
-               ? gray
-               : gray.expand({x.size(0), 3, x.size(2), x.size(3)});
   }
 };
 
