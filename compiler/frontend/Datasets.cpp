@@ -98,6 +98,22 @@ void Datasets::addTokens(int dataset, const std::string &path, int64_t length,
 static constexpr llvm::StringLiteral transformNames[] = {
     "resize", "center_crop", "random_crop", "random_resized_crop"};
 
+/// What the run takes: see runtime/plan/Validator.cpp.
+static std::string whatIsWrongWith(const dl_image_transform &transform) {
+  constexpr int64_t most = 65535;
+  constexpr double largest = 1e6; // and its inverse
+  for (int64_t size : {transform.height, transform.width})
+    if (size > most)
+      return "pictures of " + std::to_string(size) +
+             " pixels a side; at most " + std::to_string(most) + " are made";
+  if (transform.kind == DL_IMAGE_RANDOM_RESIZED_CROP)
+    for (double number : transform.numbers)
+      if (!(number >= 1 / largest && number <= largest))
+        return "RandomResizedCrop's scale and ratio are numbers from 1e-6 to "
+               "1e6";
+  return "";
+}
+
 void Datasets::addImages(int dataset,
                          llvm::ArrayRef<dl_image_transform> transforms,
                          bool allowEmpty,
@@ -108,6 +124,12 @@ void Datasets::addImages(int dataset,
     reporter.fail("ImageFolder: pictures have sizes of their own; .transform "
                   "says which one those of a batch have, as "
                   "dl::transforms::Resize({224, 224})");
+  if (target.root.empty())
+    reporter.fail("ImageFolder: the path is empty; a folder of pictures is "
+                  "wanted");
+  for (const dl_image_transform &one : transforms)
+    if (std::string why = whatIsWrongWith(one); !why.empty())
+      reporter.fail("ImageFolder: " + why);
   const dl_image_transform &last = transforms.back();
   if (last.width == 0)
     reporter.fail("ImageFolder: behind Resize(" + std::to_string(last.height) +

@@ -1,4 +1,5 @@
 #include "compiler/frontend/ImageFolder.h"
+#include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/ADT/Twine.h"
 #include <algorithm>
@@ -24,6 +25,9 @@ static Kind kindOf(const fs::path &file) {
       .Default(Kind::Other);
 }
 
+/// Of folders within folders: links may lead back. The run has the same.
+static constexpr int kMostDepth = 32;
+
 /// The pictures of a class, in folders within its folder, too.
 static llvm::Expected<int64_t> countPictures(const fs::path &folder,
                                              const std::string &name) {
@@ -33,13 +37,18 @@ static llvm::Expected<int64_t> countPictures(const fs::path &folder,
   int64_t count = 0;
   for (; !failed && at != fs::recursive_directory_iterator();
        at.increment(failed)) {
-    if (at->is_directory(failed))
+    if (at.depth() == kMostDepth)
+      return wrong(std::errc::invalid_argument,
+                   name + "/" + at->path().lexically_relative(folder).native() +
+                       ": folders within folders, " + llvm::Twine(kMostDepth) +
+                       " deep; does a link lead back?");
+    std::error_code ignored; // of a link to nothing
+    if (at->is_directory(ignored))
       continue;
     Kind kind = kindOf(at->path());
     if (kind == Kind::Unreadable)
       return wrong(std::errc::invalid_argument,
-                   name + "/" +
-                       fs::relative(at->path(), folder, failed).native() +
+                   name + "/" + at->path().lexically_relative(folder).native() +
                        ": pictures of this format are not read; JPEG, PNG, "
                        "PPM and PGM are");
     count += kind == Kind::Picture;
@@ -57,8 +66,9 @@ dl::frontend::readImageFolder(const std::string &path, const std::string &name,
   std::error_code failed;
   fs::directory_iterator at(path, failed);
   bool hasPictures = false;
+  std::error_code ignored; // of a link to nothing
   for (; !failed && at != fs::directory_iterator(); at.increment(failed))
-    if (at->is_directory())
+    if (at->is_directory(ignored))
       found.classes.push_back(at->path().filename());
     else
       hasPictures |= kindOf(at->path()) != Kind::Other;
@@ -71,6 +81,12 @@ dl::frontend::readImageFolder(const std::string &path, const std::string &name,
                      "no folders; the pictures of each class are wanted in "
                      "one of their own: " +
                      name + "/cat/1.jpg");
+  for (const std::string &one : found.classes)
+    if (llvm::any_of(one, [](unsigned char c) { return c < 32 || c == 127; }))
+      return wrong(std::errc::invalid_argument,
+                   name + ": the folder '" + one +
+                       "' has a control character in its name, which no class "
+                       "may have");
   std::sort(found.classes.begin(), found.classes.end());
   for (const std::string &one : found.classes) {
     auto count = countPictures(path + "/" + one, name + "/" + one);

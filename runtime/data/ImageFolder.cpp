@@ -7,6 +7,8 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
+#include <unistd.h>
 
 using namespace dlrt;
 namespace fs = std::filesystem;
@@ -77,6 +79,9 @@ std::unique_ptr<ItemReader> ImageFiles::reader(uint64_t seed) const {
 
 } // namespace
 
+/// Of folders within folders: links may lead back. dlcc has the same.
+static constexpr int mostDepth = 32;
+
 static Status cannotRead(const std::string &path, std::error_code why) {
   return {Code::Io, fmt::format("cannot read {}: {}", path, why.message())};
 }
@@ -86,19 +91,26 @@ static Status cannotRead(const std::string &path, std::error_code why) {
 static Status addPictures(const std::string &root, const std::string &below,
                           FileNames &names) {
   std::error_code failed;
-  std::string top = below.empty() ? root : root + "/" + below;
-  std::vector<std::string> folders = {below}, files;
+  std::string top = below.empty() ? root : (fs::path(root) / below).native();
+  std::vector<std::string> files;
   fs::recursive_directory_iterator at(
       top, fs::directory_options::follow_directory_symlink, failed);
   auto nameOf = [&](const fs::path &path) {
-    return path.native().substr(root.size() + 1);
+    return path.native().substr(root.size() + !root.ends_with('/'));
   };
   for (; !failed && at != fs::recursive_directory_iterator();
-       at.increment(failed))
-    if (at->is_directory(failed))
-      folders.push_back(nameOf(at->path()));
-    else if (isImageName(at->path().filename().native()))
+       at.increment(failed)) {
+    if (at.depth() == mostDepth)
+      return {Code::Training,
+              fmt::format("'{}': folders within folders, {} deep; does a link "
+                          "lead back?",
+                          at->path().native(), mostDepth)};
+    std::error_code ignored; // of a link to nothing
+    if (at->is_directory(ignored))
+      continue;
+    if (isImageName(at->path().filename().native()))
       files.push_back(nameOf(at->path()));
+  }
   if (failed)
     return cannotRead(top, failed);
   auto folderOf = [](const std::string &file) {
@@ -114,33 +126,86 @@ static Status addPictures(const std::string &root, const std::string &below,
   return {};
 }
 
-/// The folders within, sorted, and whether one of them is no class of the plan.
-static Expected<std::vector<std::string>>
-classFolders(const fb::DatasetT &dataset, const std::string &folder) {
-  std::vector<std::string> found;
-  std::error_code failed;
+static Expected<std::set<std::string>>
+foldersWithin(const std::string &folder) {
+  std::set<std::string> found;
+  std::error_code failed, ignored;
   fs::directory_iterator at(folder, failed);
   for (; !failed && at != fs::directory_iterator(); at.increment(failed))
-    if (at->is_directory())
-      found.push_back(at->path().filename());
+    if (at->is_directory(ignored))
+      found.insert(at->path().filename());
   if (failed)
     return cannotRead(folder, failed);
-  std::ranges::sort(found);
-  for (const std::string &name : found)
-    if (std::ranges::find(dataset.classes, name) == dataset.classes.end()) {
-      constexpr size_t most = 10;
-      std::vector<std::string> first(
-          dataset.classes.begin(),
-          dataset.classes.begin() +
-              static_cast<ptrdiff_t>(std::min(most, dataset.classes.size())));
-      return Status(Code::Training,
-                    fmt::format("'{}/{}': the model knows no class '{}'; its "
-                                "{} classes are {}{}",
-                                folder, name, name, dataset.classes.size(),
-                                fmt::join(first, ", "),
-                                dataset.classes.size() > most ? ", ..." : ""));
-    }
   return found;
+}
+
+/// Some of them, for messages.
+static std::string listed(const std::vector<std::string> &names) {
+  constexpr size_t most = 10;
+  auto end =
+      names.begin() + static_cast<ptrdiff_t>(std::min(most, names.size()));
+  return fmt::format("{}{}", fmt::join(names.begin(), end, ", "),
+                     names.size() > most ? ", ..." : "");
+}
+
+static Status unknownClass(const fb::DatasetT &dataset,
+                           const std::string &folder, const std::string &name) {
+  return {Code::Training,
+          fmt::format("'{}/{}': the model knows no class '{}'; its {} classes "
+                      "are {}",
+                      folder, name, name, dataset.classes.size(),
+                      listed(dataset.classes))};
+}
+
+static Status noPictures(const DataRequest &request, const std::string &folder,
+                         bool byClass) {
+  std::string where =
+      byClass ? fmt::format(" in folders of their classes, which '{}' reads as "
+                            "labels",
+                            request.step)
+              : "";
+  return {
+      Code::Training,
+      fmt::format("'{}' holds no pictures{}; JPEG, PNG, PPM and PGM are read",
+                  folder, where)};
+}
+
+/// Where the folders within are classes, the pictures in these are the items,
+/// whether labels are read or not: two steps over a folder have the same ones.
+static Status addItems(const fb::DatasetT &dataset, const DataRequest &request,
+                       const std::string &folder, FileNames &names,
+                       std::vector<int64_t> &labels, Dataset &out) {
+  auto within = foldersWithin(folder);
+  if (!within)
+    return within.takeError();
+  std::set<std::string_view> classes(dataset.classes.begin(),
+                                     dataset.classes.end());
+  auto unknown = std::ranges::find_if(
+      *within, [&](const auto &name) { return !classes.contains(name); });
+  bool byClass =
+      !isUnused(request, 1) || (unknown == within->end() && !within->empty());
+  if (byClass && unknown != within->end())
+    return unknownClass(dataset, folder, *unknown);
+  if (!byClass) {
+    DLRT_TRY(addPictures(folder, "", names));
+  } else {
+    std::vector<std::string> missing;
+    for (size_t label = 0; label < dataset.classes.size(); ++label) {
+      const std::string &name = dataset.classes[label];
+      size_t before = names.size();
+      if (within->contains(name))
+        DLRT_TRY(addPictures(folder, name, names));
+      labels.resize(names.size(), static_cast<int64_t>(label));
+      if (names.size() == before)
+        missing.push_back(name);
+    }
+    if (!missing.empty())
+      out.notes.push_back(fmt::format("'{}' has no picture of {} of the {} "
+                                      "classes: {}",
+                                      folder, missing.size(),
+                                      dataset.classes.size(), listed(missing)));
+  }
+  return names.size() == 0 ? noPictures(request, folder, byClass) : Status();
 }
 
 static void addLabels(Dataset &out, const std::vector<int64_t> &labels) {
@@ -153,33 +218,29 @@ static void addLabels(Dataset &out, const std::vector<int64_t> &labels) {
   out.components.push_back(added);
 }
 
+static Status notThere(const fb::DatasetT &dataset, const DataRequest &request,
+                       const std::string &folder) {
+  if (request.given)
+    return {Code::Io,
+            fmt::format("--data {}={}: no such folder", request.step, folder)};
+  std::string besides = request.folder.empty() || folder.starts_with('/')
+                            ? ""
+                            : fmt::format(" in '{}' or here", request.folder);
+  return {Code::Io,
+          fmt::format("no folder '{}'{}, with the pictures of '{}'; --data "
+                      "{}=FOLDER names another one",
+                      dataset.root, besides, request.step, request.step)};
+}
+
 Expected<Dataset> dlrt::openImageFolder(const fb::DatasetT &dataset,
                                         const DataRequest &request) {
   std::string folder = imageFolder(dataset, request);
+  if (access(folder.c_str(), F_OK) != 0)
+    return notThere(dataset, request, folder);
+  Dataset out;
   FileNames names;
   std::vector<int64_t> labels;
-  if (isUnused(request, 1)) {
-    DLRT_TRY(addPictures(folder, "", names));
-  } else {
-    auto classes = classFolders(dataset, folder);
-    if (!classes)
-      return classes.takeError();
-    for (const std::string &name : *classes) {
-      DLRT_TRY(addPictures(folder, name, names));
-      labels.resize(names.size(), std::ranges::find(dataset.classes, name) -
-                                      dataset.classes.begin());
-    }
-  }
-  if (names.size() == 0)
-    return Status(
-        Code::Training,
-        fmt::format("'{}' holds no pictures{}; JPEG, PNG, PPM and PGM "
-                    "are read",
-                    folder,
-                    isUnused(request, 1) ? ""
-                                         : " in folders of their "
-                                           "classes"));
-  Dataset out;
+  DLRT_TRY(addItems(dataset, request, folder, names, labels, out));
   out.items = out.distinct = names.size();
   out.source = fmt::format("from {}", folder);
   DatasetComponent pictures;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <sched.h>
 #include <sys/resource.h>
@@ -114,10 +115,18 @@ Status Loader::refuseToWait() const {
 Expected<Batch> Loader::next() {
   DLRT_TRY(refuseToWait());
   uint32_t wanted = static_cast<uint32_t>(taken) + 1;
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point began;
   for (int look = 0;; ++look) {
     uint32_t filled = filledCount.load(std::memory_order_acquire);
-    if (static_cast<int32_t>(filled - wanted) >= 0)
+    if (static_cast<int32_t>(filled - wanted) >= 0) {
+      if (look != 0)
+        waitedSeconds +=
+            std::chrono::duration<double>(Clock::now() - began).count();
       break;
+    }
+    if (look == 0)
+      began = Clock::now();
     if (look < looksBeforeSleep) {
 #if defined(__x86_64__)
       _mm_pause();

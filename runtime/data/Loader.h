@@ -68,6 +68,8 @@ public:
   /// released. An error where nobody would ever gather it: before the start,
   /// past the limit, or while no slot is free.
   Expected<Batch> next();
+  /// How long next() has waited, in seconds.
+  double waited() const { return waitedSeconds; }
   /// Gives the oldest batch's slot back.
   void release();
 
@@ -105,6 +107,7 @@ private:
 
   uint64_t taken = 0;    ///< by the consumer
   uint64_t released = 0; ///< by the consumer
+  double waitedSeconds = 0;
   // Published counts, modulo 2^32.
   alignas(64) std::atomic<uint32_t> filledCount = 0;
   alignas(64) std::atomic<uint32_t> freedCount = 0;

@@ -45,6 +45,8 @@ public:
   /// Updates of an epoch, and those that are done.
   uint64_t perEpoch() const { return updatesPerEpoch; }
   uint64_t updates() const { return done; }
+  /// How long it has waited for batches, in seconds.
+  double waitedForData() const { return loader->waited(); }
   uint64_t dataItems() const { return session.dataset(stepIndex).items; }
   /// Where the next batch stands.
   uint64_t nextEpoch() const { return nextBatch / loader->batchesPerEpoch(); }

@@ -79,3 +79,10 @@ bool StepRunner::epochEnded() const {
   return schedule.turnAt(nextPlace) == 0 &&
          first().updates() % first().perEpoch() == 0;
 }
+
+double StepRunner::waitedForData() const {
+  double seconds = 0;
+  for (const auto &each : steps)
+    seconds += each->waitedForData();
+  return seconds;
+}

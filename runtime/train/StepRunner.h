@@ -43,6 +43,9 @@ public:
   Status run(uint64_t ahead = 0);
   /// Steps that have been begun and are yet to be run.
   uint64_t begun() const { return steps[turn]->begun(); }
+  /// How long steps have waited for batches, in seconds. Those that ran
+  /// meanwhile count as waiting, too.
+  double waitedForData() const;
   /// Waits for what has been begun: after a failure.
   void abandon() { steps[turn]->abandon(); }
 

@@ -242,7 +242,32 @@ class ImageFolder(support.ToolTest):
                      *self.PREDICT, "--data", "all=other")
         shutil.rmtree(self.path("other", "fox"))
         self.refuses(TRAINING, "'other' holds no pictures in folders of their classes", "eval", "net.plan", "--init", "w.safetensors", "--data", "other")
-        self.refuses(IO, "cannot read nowhere: No such file or directory", "eval", "net.plan", "--init", "w.safetensors", "--data", "nowhere")
+        self.refuses(IO, "--data valid=nowhere: no such folder", "eval", "net.plan", "--init", "w.safetensors", "--data", "nowhere")
+        os.rename(self.path("valid"), self.path("moved"))
+        self.refuses(IO, "no folder 'valid', with the pictures of 'valid'; --data valid=FOLDER names another one", "eval", "net.plan", "--init", "w.safetensors")
+
+    def test_every_step_over_a_folder_has_the_same_items(self):
+        """Pictures beside the folders of classes are none, also where nobody reads labels."""
+        self.compiled()
+        before = self.predicted("pictures.z")
+        shutil.copy(self.files("valid")[0][0], self.path("valid", "aaa.jpg"))
+        np.testing.assert_array_equal(self.predicted("pictures.z"), before)
+        np.testing.assert_array_equal(self.predicted("pictures.z"), self.predicted("all.x"))
+
+    def test_classes_that_are_gone_are_told(self):
+        self.compiled()
+        shutil.rmtree(self.path("train", "dog"))
+        result = dltools.call([dltools.DLRUN, "net.plan", "-q", "--drop-last"], cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("'train' has no picture of 1 of the 3 classes: dog", result.stderr)
+
+    def test_plans_tell_classes_and_transforms(self):
+        self.compiled()
+        data = dltools.info("net.plan", cwd=self.folder)["datasets"]
+        self.assertEqual([one["classes"] for one in data], [list(self.NAMES)] * 3)
+        self.assertEqual(next(one for one in data if one["items"] == 12)["transforms"], [{"kind": "resize", "height": 24, "width": 0, "numbers": []}, {"kind": "centercrop", "height": 20, "width": 20, "numbers": []}])
+        said = self.dlrun("info", "net.plan")
+        self.assertIn("classes of 'train': cat, dog, eel", said)
 
     def refuses(self, code, message, *arguments):
         result = dltools.call([dltools.DLRUN, *arguments], cwd=self.folder)
@@ -276,6 +301,18 @@ class ImageFolder(support.ToolTest):
         os.remove(self.path("train/cat/9.webp"))
         refused("pictures have sizes of their own", train="{}")
         refused("behind Resize(20) the longer edges of pictures still differ", train="T::Resize(20)")
+        for wrong in ("T::Resize({65536, 3})", "T::Resize(2000000000)", "T::RandomResizedCrop(100000)"):
+            refused("at most 65535 are made", train=f"{{{wrong}, T::CenterCrop(20)}}")
+        for scale in ("1e-7, 1", "1, 1 / 0.0", "1, 1e300"):
+            refused("numbers from 1e-6 to 1e6", train=f"T::RandomResizedCrop(20, {{.scale = {{{scale}}}}})")
+        self.compiled(train="T::Compose({T::Resize({24, 24}), T::RandomCrop(20)})")
+        refused("RandomCrop: .transform knows no padding", train="T::RandomCrop(20, {.padding = 4})")
+        os.makedirs(self.path("train/a\tb"))
+        refused("has a control character in its name")
+        os.rmdir(self.path("train/a\tb"))
+        os.symlink(".", self.path("train/cat/loop"))
+        refused("does a link lead back?")
+        os.remove(self.path("train/cat/loop"))
         refused("Resize stands behind RandomHorizontalFlip", train="T::Compose({T::RandomHorizontalFlip(), T::Resize({20, 20})})")
         os.makedirs(self.path("train/fox"))
         refused("train/fox holds no picture")

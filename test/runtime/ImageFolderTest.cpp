@@ -105,6 +105,8 @@ protected:
       said = opened.takeError().message();
       return {};
     }
+    for (const std::string &note : opened->notes)
+      said = note;
     std::vector<std::pair<int, int>> found;
     std::vector<uint8_t> pixels(12);
     std::unique_ptr<ItemReader> reader =
@@ -139,9 +141,13 @@ TEST_F(ImageFiles, ComeFolderByFolder) {
             (Items{{6, 0}, {2, 1}, {1, 1}, {3, 1}, {4, 1}, {5, 1}}));
   // Labels are the plan's, whichever classes are there.
   EXPECT_EQ(read({"0", "b", "a", "c"}),
-            (Items{{6, 2}, {2, 1}, {1, 1}, {3, 1}, {4, 1}, {5, 1}}));
+            (Items{{2, 1}, {1, 1}, {3, 1}, {4, 1}, {5, 1}, {6, 2}}));
+  EXPECT_NE(said.find("has no picture of 2 of the 4 classes: 0, c"), said.npos);
+  // Two steps over a folder have the same items, whether both read labels or
+  // not.
   write("0.ppm", 8);
   EXPECT_EQ(read({"a", "b", "c"}).size(), 6u);
+  EXPECT_EQ(read({"a", "b", "c"}, false).size(), 6u);
   EXPECT_EQ(read({"q"}, false).size(), 7u);
   EXPECT_EQ(read({"q"}, false).front(), std::pair(8, -1));
 }

@@ -12,6 +12,7 @@
 #include "tools/dlrun/StartTable.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -227,6 +228,9 @@ static std::string stepsText(const fb::PlanT &plan) {
     if (step->accumulate > 1)
       text += fmt::format(", {} batches a step", step->accumulate);
     text += '\n';
+    if (!data.classes.empty())
+      text += fmt::format("  classes of '{}': {}\n", displayName(*step),
+                          fmt::join(data.classes, ", "));
     for (const auto &program : step->programs) {
       if (program->kind != fb::ProgramKind::Full)
         text += fmt::format("  {}\n", nameOf(program->kind));

@@ -171,7 +171,17 @@ static void writeDatasets(JsonWriter &json, const fb::PlanT &plan) {
         .field("batch_size", data->batch_size)
         .field("shuffle", data->shuffle)
         .field("drop_last", data->drop_last)
-        .field("stride", data->stride);
+        .field("stride", data->stride)
+        .array("classes", data->classes);
+    json.key("transforms").beginArray();
+    for (const auto &transform : data->transforms)
+      json.beginObject()
+          .field("kind", lower(EnumNameImageTransformKind(transform->kind)))
+          .field("height", transform->height)
+          .field("width", transform->width)
+          .array("numbers", transform->numbers)
+          .endObject();
+    json.endArray();
     json.key("components").beginArray();
     for (const auto &component : data->components)
       json.beginObject()

@@ -43,11 +43,13 @@ public:
 
   void end(const Training &training) const {
     double seconds = secondsSinceStart();
+    double waited = training.steps().waitedForData();
     uint64_t steps = training.steps().stepsDone();
     if (options.json) {
       Event end("end");
       end.field("steps", steps).field("seconds", seconds);
       end.field("first_step_ms", firstStepSeconds * 1e3);
+      end.field("waited_for_data_seconds", waited);
       end.field("peak_rss_bytes", peakResidentBytes());
       if (!whyStopped.empty())
         end.field("stopped_early", whyStopped);
@@ -56,10 +58,15 @@ public:
     }
     if (steps < training.firstStep())
       return; // nothing was left to do
-    talk(fmt::format("{}{} steps in {}, the first one done after {:.0f} ms, "
+    // A fifth of the time is worth a look at how the data are read.
+    bool slowData = waited > seconds / 5;
+    talk(fmt::format("{}{} steps in {}{}, the first one done after {:.0f} ms, "
                      "peak memory {}",
                      training.wasStopped() ? "stopped: " : "",
                      withCommas(steps), humanSeconds(seconds),
+                     slowData ? fmt::format(" ({} of them waiting for data)",
+                                            humanSeconds(waited))
+                              : "",
                      firstStepSeconds * 1e3, humanBytes(peakResidentBytes())));
   }
 

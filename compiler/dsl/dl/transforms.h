@@ -242,8 +242,9 @@ public:
                    "each is wanted for a channel",
                    channels, deviations);
     for (int c = 0; c < channels; ++c)
-      if (this->std[c] == 0)
-        detail::fail("Normalize: the standard deviation of channel {} is 0", c);
+      if (!(this->std[c] > 0 || this->std[c] < 0)) // NaN, too
+        detail::fail("Normalize: the standard deviation of channel {} is {}", c,
+                     this->std[c]);
   }
   Tensor operator()(Tensor x) const {
     detail::check("Normalize", x);
