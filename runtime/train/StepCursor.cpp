@@ -124,6 +124,8 @@ Status StepCursor::run(uint64_t number, uint64_t epoch, uint64_t ahead) {
       notBegun = beginNext();
     if (underWay.isEmpty()) {
       status = notBegun;
+      // (Micro-batches may have changed buffers.)
+      hadNoBatch = micro == 0;
       break;
     }
     Expected<bool> last = finishOldest();
@@ -134,7 +136,7 @@ Status StepCursor::run(uint64_t number, uint64_t epoch, uint64_t ahead) {
   }
   if (!status.ok())
     abandon();
-  ++done;
+  done += !hadNoBatch;
   return status;
 }
 

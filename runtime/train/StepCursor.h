@@ -36,6 +36,9 @@ public:
   /// runs ahead. This must be the run's only training step then, and until
   /// they have been run, nothing of the device may be looked at.
   Status run(uint64_t number, uint64_t runEpoch, uint64_t ahead = 0);
+  /// Of run() that failed: for want of a batch, before it had changed anything.
+  /// Then it does not count.
+  bool failedToBegin() const { return hadNoBatch; }
   /// Updates that have been begun and are yet to be run.
   uint64_t begun() const { return begunUpdates - done + (micro != 0); }
   /// Waits for all that has been begun, and forgets it: after a failure.
@@ -85,6 +88,7 @@ private:
   uint64_t runNumber = 0, runEpoch = 0;          ///< of the one being run
   UnderWay<Part> underWay;
   Status notBegun; ///< why the next launch could not be begun
+  bool hadNoBatch = false;
   fb::ProgramKind lastKind = fb::ProgramKind::Full;
 };
 

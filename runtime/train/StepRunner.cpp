@@ -66,13 +66,16 @@ Status StepRunner::run(uint64_t ahead) {
   // Whose turn comes next may stand in the same memory.
   Status status =
       steps[turn]->run(done, currentEpoch, steps.size() == 1 ? ahead : 0);
+  if (!status.ok())
+    status = std::move(status).within(
+        lastName().empty()
+            ? fmt::format("step {}", done + 1)
+            : fmt::format("step {}, '{}'", done + 1, lastName()));
+  if (failedToBegin())
+    return status;
   nextPlace = (nextPlace + 1) % schedule.length();
   ++done;
-  if (!status.ok())
-    return std::move(status).within(
-        lastName().empty() ? fmt::format("step {}", done)
-                           : fmt::format("step {}, '{}'", done, lastName()));
-  return {};
+  return status;
 }
 
 bool StepRunner::epochEnded() const {

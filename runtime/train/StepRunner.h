@@ -41,6 +41,8 @@ public:
   /// Up to `ahead` later ones may be begun with it, and until they have been
   /// run nothing of the device may be looked at.
   Status run(uint64_t ahead = 0);
+  /// Of run() that failed: nothing has changed, and the step does not count.
+  bool failedToBegin() const { return steps[turn]->failedToBegin(); }
   /// Steps that have been begun and are yet to be run.
   uint64_t begun() const { return steps[turn]->begun(); }
   /// How long steps have waited for batches, in seconds. Those that ran

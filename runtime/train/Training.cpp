@@ -122,7 +122,24 @@ Status Training::run() {
     else
       observer.warning(traced.message());
   }
-  return status;
+  return intact ? keep(std::move(status)) : status;
+}
+
+/// Data that cannot be read take nothing of what was trained before.
+Status Training::keep(Status why) {
+  // Other ranks may not know yet that this one has failed.
+  bool hasNew = runner->stepsDone() >= first;
+  if (!output || !hasNew || session.together().several())
+    return why;
+  Status kept = output->finish(*runner, evaluationLeft);
+  if (!kept.ok()) {
+    observer.warning(kept.message());
+    return why;
+  }
+  return {why.code(),
+          fmt::format("{}; what was trained until then is kept, and 'dlrun "
+                      "resume {}' goes on from there",
+                      why.message(), options.run.folder)};
 }
 
 Status Training::stepsAndEvaluations() {
@@ -153,7 +170,9 @@ uint64_t Training::mayRunAhead() const {
 }
 
 Status Training::step() {
-  DLRT_TRY(runner->run(mayRunAhead()));
+  Status ran = runner->run(mayRunAhead());
+  intact = runner->failedToBegin();
+  DLRT_TRY(std::move(ran));
   // What has been begun is run to its end.
   stopping |= observer.wantsToStop();
   stopped = stopping && runner->begun() == 0;
@@ -223,8 +242,10 @@ Status Training::evaluateAll() {
   for (uint32_t index : session.evaluationSteps()) {
     auto result = evaluate(session, index, position,
                            [this] { return !observer.wantsToStop(); });
-    if (!result)
+    if (!result) {
+      intact = evaluationLeft = true;
       return result.takeError();
+    }
     stopped = observer.wantsToStop();
     evaluationLeft = !result->complete;
     if (evaluationLeft)

@@ -57,6 +57,7 @@ private:
   Status saveFiles();
   Status keepMetrics(bool ofLast);
   std::vector<std::string> metricNames();
+  Status keep(Status why);
   Status checkHalts();
   bool evaluates() const;
   Status judge(const std::vector<Evaluation> &results,
@@ -77,7 +78,8 @@ private:
   std::map<std::string, std::vector<MetricValues>> metrics;
   uint64_t first = 1;
   bool evaluationLeft = false; ///< the last step's was not finished
-  bool warned = false;         ///< of a metric that is not finite
+  bool intact = false;   ///< of a failed run: the last step's weights are good
+  bool warned = false;   ///< of a metric that is not finite
   bool stopping = false; ///< it is to be stopped, and some steps are begun
   bool stopped = false;
   bool stoppedEarly = false;

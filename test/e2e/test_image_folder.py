@@ -288,6 +288,25 @@ class ImageFolder(support.ToolTest):
         self.compiled(valid="T::Compose({T::Resize(24), T::RandomCrop(20), T::CenterCrop(20)})", train="T::RandomCrop({21, 65})")
         self.refuses(TRAINING, "which RandomCrop is to take", "net.plan")
 
+    def test_a_damaged_picture_takes_no_weights(self):
+        """A run with a folder keeps what it has when a picture cannot be read, and goes on once it can."""
+        self.compiled()
+        self.dlrun("net.plan", "-q", "--epochs", 3, "--out", "whole", "--every", "ckpt=12", "--save-final", "whole.safetensors")
+        for folder, ended in (("train", "step "), ("valid", "valid")):
+            path = self.files(folder)[-1][0]
+            with open(path, "rb") as file:
+                contents = file.read()
+            with open(path, "wb") as file:
+                file.write(contents[:200])
+            result = dltools.call([dltools.DLRUN, "net.plan", "-q", "--epochs", 3, "--out", "run-" + folder, "--every", "ckpt=0,eval=5"], cwd=self.folder)
+            self.assertEqual(result.returncode, TRAINING, result.stderr)
+            self.assertIn("ends early; what was trained until then is kept, and 'dlrun resume run-" + folder + "' goes on from there", result.stderr)
+            with open(path, "wb") as file:
+                file.write(contents)
+            self.dlrun("resume", "run-" + folder, "-q", "--save-final", "resumed.safetensors")
+            with open(self.path("resumed.safetensors"), "rb") as a, open(self.path("whole.safetensors"), "rb") as b:
+                self.assertEqual(a.read(), b.read(), folder)
+
     def test_what_dlcc_refuses(self):
         def refused(message, code=TRAINING, **transforms):
             self.write("net.dl", MODEL.replace("TRAIN", transforms.get("train", VALID)).replace("VALID", VALID))
