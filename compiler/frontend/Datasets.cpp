@@ -97,20 +97,37 @@ void Datasets::addTokens(int dataset, const std::string &path, int64_t length,
 /// The kinds of dl_image_transform, as plans call them.
 static constexpr llvm::StringLiteral transformNames[] = {
     "resize", "center_crop", "random_crop", "random_resized_crop"};
+static constexpr llvm::StringLiteral dslNames[] = {
+    "Resize", "CenterCrop", "RandomCrop", "RandomResizedCrop"};
 
-/// What the run takes: see runtime/plan/Validator.cpp.
-static std::string whatIsWrongWith(const dl_image_transform &transform) {
-  constexpr int64_t most = 65535;
+/// Of a list, what the run would refuse: see runtime/plan/Validator.cpp; and a
+/// crop that no picture has room for.
+static std::string
+whatIsWrongWith(llvm::ArrayRef<dl_image_transform> transforms) {
+  constexpr int64_t most = 65535, mostPixels = int64_t(1) << 28;
   constexpr double largest = 1e6; // and its inverse
-  for (int64_t size : {transform.height, transform.width})
-    if (size > most)
-      return "pictures of " + std::to_string(size) +
-             " pixels a side; at most " + std::to_string(most) + " are made";
-  if (transform.kind == DL_IMAGE_RANDOM_RESIZED_CROP)
-    for (double number : transform.numbers)
-      if (!(number >= 1 / largest && number <= largest))
-        return "RandomResizedCrop's scale and ratio are numbers from 1e-6 to "
-               "1e6";
+  int64_t height = 0, width = 0;  // of all pictures; 0: they differ
+  for (const dl_image_transform &one : transforms) {
+    std::string name = dslNames[one.kind].str();
+    std::string size =
+        std::to_string(one.height) +
+        (one.width ? " x " + std::to_string(one.width) : std::string());
+    if (one.height > most || one.width > most ||
+        one.height * one.width > mostPixels)
+      return name + " to " + size + " pixels; at most " + std::to_string(most) +
+             " a side and " + std::to_string(mostPixels) + " in all are made";
+    if (one.kind == DL_IMAGE_RANDOM_RESIZED_CROP)
+      for (double number : one.numbers)
+        if (!(number >= 1 / largest && number <= largest))
+          return name + ": scale and ratio are numbers from 1e-6 to 1e6";
+    if (one.kind == DL_IMAGE_RANDOM_CROP && height &&
+        (one.height > height || one.width > width))
+      return name + " of " + size + ": the pictures have " +
+             std::to_string(height) + " x " + std::to_string(width) +
+             " before it";
+    height = one.width ? one.height : 0;
+    width = one.width;
+  }
   return "";
 }
 
@@ -127,9 +144,8 @@ void Datasets::addImages(int dataset,
   if (target.root.empty())
     reporter.fail("ImageFolder: the path is empty; a folder of pictures is "
                   "wanted");
-  for (const dl_image_transform &one : transforms)
-    if (std::string why = whatIsWrongWith(one); !why.empty())
-      reporter.fail("ImageFolder: " + why);
+  if (std::string why = whatIsWrongWith(transforms); !why.empty())
+    reporter.fail("ImageFolder: " + why);
   const dl_image_transform &last = transforms.back();
   if (last.width == 0)
     reporter.fail("ImageFolder: behind Resize(" + std::to_string(last.height) +

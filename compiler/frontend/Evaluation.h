@@ -34,7 +34,7 @@ struct Evaluation {
 /// The functions of <dl/abi.h>, working on `evaluation`. C functions have no
 /// other way to find it: a process evaluates one model.
 std::vector<Jit::Symbol> abiSymbols(Evaluation &evaluation);
-/// Those of them that are in MeshAbi.cpp.
+/// Those of them that are in DataAbi.cpp and in MeshAbi.cpp.
 std::vector<Jit::Symbol> dataSymbols(Evaluation &evaluation);
 std::vector<Jit::Symbol> meshSymbols(Evaluation &evaluation);
 

@@ -1,6 +1,6 @@
 #include "compiler/frontend/ImageFolder.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/StringSwitch.h"
+#include "llvm/ADT/StringRef.h"
 #include "llvm/ADT/Twine.h"
 #include <algorithm>
 #include <filesystem>
@@ -16,13 +16,20 @@ namespace {
 enum class Kind { Picture, Unreadable, Other };
 } // namespace
 
+static constexpr llvm::StringLiteral kPictures[] = {".jpg", ".jpeg", ".png",
+                                                    ".ppm", ".pgm"};
+static constexpr llvm::StringLiteral kUnreadable[] = {".bmp", ".tif", ".tiff",
+                                                      ".webp"};
+
 /// By its name. PyTorch's data sets take the unreadable ones, too.
 static Kind kindOf(const fs::path &file) {
-  return llvm::StringSwitch<Kind>(
-             llvm::StringRef(file.extension().native()).lower())
-      .Cases({".jpg", ".jpeg", ".png", ".ppm", ".pgm"}, Kind::Picture)
-      .Cases({".bmp", ".tif", ".tiff", ".webp"}, Kind::Unreadable)
-      .Default(Kind::Other);
+  std::string name = llvm::StringRef(file.filename().native()).lower();
+  auto endsWith = [&](llvm::StringRef ending) {
+    return llvm::StringRef(name).ends_with(ending);
+  };
+  if (llvm::any_of(kPictures, endsWith))
+    return Kind::Picture;
+  return llvm::any_of(kUnreadable, endsWith) ? Kind::Unreadable : Kind::Other;
 }
 
 /// Of folders within folders: links may lead back. The run has the same.

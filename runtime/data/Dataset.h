@@ -61,6 +61,8 @@ struct Dataset {
   /// synthetic data have fewer than `items`.
   uint64_t distinct = 0;
   std::vector<DatasetComponent> components;
+  /// Tells data of as many items apart, where there are no `files`.
+  uint64_t fingerprint = 0;
   /// Where the data came from, for the start-up table.
   std::string source;
 

@@ -22,6 +22,18 @@ public:
     begins.push_back(all.size());
     all.append(name.c_str(), name.size() + 1);
   }
+  /// Of all names, in their order, and of the labels.
+  uint64_t hash(const std::vector<int64_t> &labels) const {
+    uint64_t value = 0xcbf29ce484222325; // FNV-1a
+    auto mix = [&](uint8_t byte) { value = (value ^ byte) * 0x100000001b3; };
+    for (char c : all)
+      mix(static_cast<uint8_t>(c));
+    for (int64_t label : labels)
+      for (int shift = 0; shift < 64; shift += 8)
+        mix(static_cast<uint8_t>(label >> shift));
+    return value;
+  }
+  size_t unreadable = 0; ///< pictures of formats that are not read
   size_t size() const { return begins.size(); }
   const char *operator[](size_t i) const { return all.data() + begins[i]; }
 
@@ -108,8 +120,10 @@ static Status addPictures(const std::string &root, const std::string &below,
     std::error_code ignored; // of a link to nothing
     if (at->is_directory(ignored))
       continue;
-    if (isImageName(at->path().filename().native()))
+    std::string name = at->path().filename();
+    if (isImageName(name))
       files.push_back(nameOf(at->path()));
+    names.unreadable += isUnreadableImageName(name);
   }
   if (failed)
     return cannotRead(top, failed);
@@ -157,17 +171,28 @@ static Status unknownClass(const fb::DatasetT &dataset,
                       listed(dataset.classes))};
 }
 
-static Status noPictures(const DataRequest &request, const std::string &folder,
-                         bool byClass) {
-  std::string where =
-      byClass ? fmt::format(" in folders of their classes, which '{}' reads as "
-                            "labels",
-                            request.step)
-              : "";
+static Status noPictures(const DataRequest &request,
+                         const std::string &folder) {
+  std::string where = isUnused(request, 1)
+                          ? ""
+                          : fmt::format(" in folders of their classes, which "
+                                        "'{}' reads as labels",
+                                        request.step);
   return {
       Code::Training,
       fmt::format("'{}' holds no pictures{}; JPEG, PNG, PPM and PGM are read",
                   folder, where)};
+}
+
+/// Pictures beside the folders within.
+static uint64_t countLoose(const std::string &folder) {
+  uint64_t count = 0;
+  std::error_code failed, ignored;
+  fs::directory_iterator at(folder, failed);
+  for (; !failed && at != fs::directory_iterator(); at.increment(failed))
+    count += isImageName(at->path().filename().native()) &&
+             !at->is_directory(ignored);
+  return count;
 }
 
 /// Where the folders within are classes, the pictures in these are the items,
@@ -205,7 +230,15 @@ static Status addItems(const fb::DatasetT &dataset, const DataRequest &request,
                                       folder, missing.size(),
                                       dataset.classes.size(), listed(missing)));
   }
-  return names.size() == 0 ? noPictures(request, folder, byClass) : Status();
+  if (uint64_t loose = byClass ? countLoose(folder) : 0)
+    out.notes.push_back(fmt::format("'{}': {} pictures beside the folders of "
+                                    "the classes are left out",
+                                    folder, loose));
+  if (names.unreadable)
+    out.notes.push_back(fmt::format("'{}': {} pictures of formats that are not "
+                                    "read (BMP, TIFF, WebP) are left out",
+                                    folder, names.unreadable));
+  return names.size() == 0 ? noPictures(request, folder) : Status();
 }
 
 static void addLabels(Dataset &out, const std::vector<int64_t> &labels) {
@@ -243,6 +276,7 @@ Expected<Dataset> dlrt::openImageFolder(const fb::DatasetT &dataset,
   DLRT_TRY(addItems(dataset, request, folder, names, labels, out));
   out.items = out.distinct = names.size();
   out.source = fmt::format("from {}", folder);
+  out.fingerprint = names.hash(labels);
   DatasetComponent pictures;
   pictures.itemBytes = 1;
   for (uint64_t extent : dataset.components.front()->shape)

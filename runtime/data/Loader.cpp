@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <new>
 #include <sched.h>
 #include <sys/resource.h>
 #include <system_error>
@@ -50,7 +51,7 @@ Status Loader::start() {
       if (options.shuffle)
         readers = std::min<uint64_t>(readersOfRows, options.slots);
     } else if (component.source) { // as many as cores, from the start on
-      readers = std::min<uint64_t>(coresOfProcess().size(), options.slots);
+      readers = std::clamp<uint64_t>(coresOfProcess().size(), 1, options.slots);
       active = static_cast<uint32_t>(readers);
     }
   try {
@@ -216,7 +217,13 @@ void Loader::threadMain(uint64_t reader) {
     Batch batch = describe(options.firstBatch + produced);
     bool watches = active.load(std::memory_order_relaxed) < readers;
     uint64_t waits = watches ? waitsOfThread() : 0;
-    if (Status status = gather(batch, space); !status.ok())
+    Status status;
+    try {
+      status = gather(batch, space);
+    } catch (const std::bad_alloc &) {
+      status = {Code::Unavailable, "no memory to read a batch"};
+    }
+    if (!status.ok())
       noteFailure(options.firstBatch + produced, std::move(status));
     if (watches) {
       bool waited = (waitsOfThread() - waits) * 4 >

@@ -71,7 +71,8 @@ Dataset dlrt::syntheticDataset(const fb::DatasetT &dataset) {
     out.memory.push_back(
         std::make_unique<uint8_t[]>(added.itemBytes * out.distinct));
     // Bytes may be labels, whatever their shape; of pictures it is known.
-    bool picture = isOfPictures(dataset) && c == 0;
+    bool picture = c == 0 && (isOfPictures(dataset) ||
+                              dataset.kind == fb::DatasetKind::ImageFolder);
     fillComponent(component, picture, elements, c, out.memory.back().get());
     added.data = out.memory.back().get();
     out.components.push_back(added);

@@ -43,6 +43,9 @@ InputRing dlrt::inputRing(const Mesh &mesh, const fb::PlanT &plan,
   constexpr uint64_t ringBytes = 1 << 20, tableBytes = 4 << 20;
   uint64_t slots = std::min(ringBytes / std::max<uint64_t>(batch, 1),
                             tableBytes / (bindings * sizeof(void *)));
-  ring.slots = static_cast<uint32_t>(std::clamp<uint64_t>(slots, 4, 64));
+  // Pictures of files are made by as many threads as there are slots.
+  bool made = dataset.kind == fb::DatasetKind::ImageFolder;
+  ring.slots =
+      static_cast<uint32_t>(std::clamp<uint64_t>(slots, made ? 8 : 4, 64));
   return ring;
 }

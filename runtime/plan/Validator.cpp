@@ -347,9 +347,9 @@ static Status checkTokens(const fb::DatasetT &d, const std::string &place) {
 }
 
 static bool isTransform(const fb::ImageTransformT &t) {
-  constexpr uint64_t most = 65535;
+  constexpr uint64_t most = 65535, mostPixels = uint64_t(1) << 28;
   if (t.kind > fb::ImageTransformKind::MAX || t.height == 0 ||
-      t.height > most || t.width > most)
+      t.height > most || t.width > most || t.height * t.width > mostPixels)
     return false;
   if (t.kind != fb::ImageTransformKind::Resize && t.width == 0)
     return false;

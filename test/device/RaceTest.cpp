@@ -70,6 +70,20 @@ TEST(Races, BetweenLanesOfAWarp) {
   expectRace("s[i] = i; __syncwarp(); x[i] = s[i ^ 32];", "");
 }
 
+TEST(Races, OfBytes) {
+  // Neighbours in one word do not meet, whatever touched the word before.
+  expectNone(
+      "char *c = (char *)s; c[i] = i; __syncthreads(); x[i] = c[63 - i];");
+  expectNone("if (i < 16) s[i] = i; __syncthreads(); ((char *)s)[i] = i;");
+  expectRace("((char *)s)[i / 2] = i;", "writes what another has written");
+  expectRace("if (i == 0) s[0] = 1; if (i == 40) ((char *)s)[3] = 1;", "");
+  expectRace("if (i == 0) ((char *)s)[3] = 1; if (i == 40) s[0] = 1;", "");
+  expectRace(
+      "if (i < 4) ((char *)s)[i] = i; __syncthreads(); if (i == 40) x[0] "
+      "= s[0]; if (i == 8) ((char *)s)[2] = 1;",
+      "");
+}
+
 TEST(Races, OfWideAccessesAndCopies) {
   expectRace("Four *f = (Four *)s; if (i == 0) f[0] = {1, 2, 3, 4}; if (i == "
              "33) x[0] = s[3];",

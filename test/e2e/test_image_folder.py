@@ -35,7 +35,7 @@ void dl_main(dl::Program &p) {
     optimizer.zero_grad();
     loss.backward();
     optimizer.step();
-    return {{"loss", loss}};
+    return {{"loss", loss}, {"seen", b.data.mean()}};
   });
   p.eval("valid", valid, [&](dl::Batch b) -> dl::Metrics { return {{"loss", F::cross_entropy(net(b.data), b.target)}}; });
   p.predict("seen", seen, [&](dl::Batch b) -> dl::Metrics { return {{"x", b.data}, {"y", b.target}}; });
@@ -206,6 +206,12 @@ class ImageFolder(support.ToolTest):
 
     def test_each_epoch_has_parts_of_its_own_whoever_reads(self):
         self.compiled()
+        steps = [event for event in dltools.events("net.plan", "--epochs", "3", "--every", "log=1", "--seed", "9", cwd=self.folder) if event["event"] == "step"]
+        images = self.opened("train")
+        for epoch in range(3):
+            parts = [planes(random_resized_crop(image, 20, (0.08, 1.0), (3 / 4, 4 / 3), lambda t: random_words(9, epoch, i, 0, t))) for i, image in enumerate(images)]
+            seen = sum(step["seen"] * items for step, items in zip(steps[epoch * 4:], (4, 4, 4, 3))) / len(images)
+            self.assertAlmostEqual(seen, np.stack(parts).mean() / 255, delta=1e-6)
         whole = self.losses("net.plan", "--epochs", "4", "--every", "log=1", "--threads", "1", "--out", "run")
         self.assertEqual(len(whole), 16)
         self.assertEqual(whole, self.losses("net.plan", "--epochs", "4", "--every", "log=1", "--threads", "2"))
@@ -320,8 +326,9 @@ class ImageFolder(support.ToolTest):
         os.remove(self.path("train/cat/9.webp"))
         refused("pictures have sizes of their own", train="{}")
         refused("behind Resize(20) the longer edges of pictures still differ", train="T::Resize(20)")
-        for wrong in ("T::Resize({65536, 3})", "T::Resize(2000000000)", "T::RandomResizedCrop(100000)"):
-            refused("at most 65535 are made", train=f"{{{wrong}, T::CenterCrop(20)}}")
+        for wrong in ("T::Resize({65536, 3})", "T::Resize(2000000000)", "T::RandomResizedCrop(100000)", "T::CenterCrop(65535)"):
+            refused("at most 65535 a side and 268435456 in all are made", train=f"{{{wrong}, T::CenterCrop(20)}}")
+        refused("RandomCrop of 30 x 30: the pictures have 20 x 20 before it", train="T::Compose({T::Resize({20, 20}), T::RandomCrop(30)})")
         for scale in ("1e-7, 1", "1, 1 / 0.0", "1, 1e300"):
             refused("numbers from 1e-6 to 1e6", train=f"T::RandomResizedCrop(20, {{.scale = {{{scale}}}}})")
         self.compiled(train="T::Compose({T::Resize({24, 24}), T::RandomCrop(20)})")

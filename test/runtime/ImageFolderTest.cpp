@@ -66,6 +66,7 @@ TEST(ImageFolder, WhatPlansMayNotSay) {
        {Change([](auto &t) { t.height = 0; }),
         Change([](auto &t) { t.width = 0; }),
         Change([](auto &t) { t.width = 65536; }),
+        Change([](auto &t) { t.height = t.width = 20000; }),
         Change([](auto &t) { t.kind = Kind(4); }),
         Change([](auto &t) { t.kind = Kind::Resize; }), // has no numbers
         Change([](auto &t) { t.numbers.pop_back(); }),
@@ -148,6 +149,12 @@ TEST_F(ImageFiles, ComeFolderByFolder) {
   write("0.ppm", 8);
   EXPECT_EQ(read({"a", "b", "c"}).size(), 6u);
   EXPECT_EQ(read({"a", "b", "c"}, false).size(), 6u);
+  EXPECT_NE(said.find("1 pictures beside the folders of the classes are left "
+                      "out"),
+            said.npos);
+  write("b/1.webp", 9);
+  EXPECT_EQ(read({"a", "b", "c"}).size(), 6u);
+  EXPECT_NE(said.find("1 pictures of formats that are not read"), said.npos);
   EXPECT_EQ(read({"q"}, false).size(), 7u);
   EXPECT_EQ(read({"q"}, false).front(), std::pair(8, -1));
 }

@@ -347,3 +347,100 @@ TEST(Loader, Conversions) {
   EXPECT_FALSE(itemConverter(FileElement::I64, fb::DType::F32));
   EXPECT_FALSE(itemConverter(FileElement::F32, fb::DType::I64));
 }
+
+namespace {
+/// Items that are made: their number, and of which epoch and seed they are.
+class Made : public ItemSource {
+public:
+  explicit Made(uint64_t fails = ~0ull) : fails(fails) {}
+  std::unique_ptr<ItemReader> reader(uint64_t seed) const override {
+    struct Reader : ItemReader {
+      uint64_t seed, fails;
+      Status read(uint64_t item, uint64_t epoch, uint8_t *to) override {
+        if (item == fails)
+          return {Code::Training, "item 61 is damaged"};
+        if (item != 0 && item - 1 == fails)
+          throw std::bad_alloc();
+        uint64_t value = seed << 40 | epoch << 20 | item;
+        std::memcpy(to, &value, sizeof(value));
+        return {};
+      }
+    };
+    auto made = std::make_unique<Reader>();
+    made->seed = seed, made->fails = fails;
+    return made;
+  }
+  uint64_t fails;
+};
+
+Dataset made(const Made &source, uint64_t items) {
+  Dataset dataset;
+  dataset.items = dataset.distinct = items;
+  DatasetComponent component;
+  component.itemBytes = 8;
+  component.source = &source;
+  dataset.components.push_back(component);
+  return dataset;
+}
+} // namespace
+
+TEST(Loader, MakesItemsOfTheirEpoch) {
+  Made source;
+  Dataset dataset = made(source, 100);
+  for (uint32_t slots : {1u, 8u}) {
+    LoaderOptions o = options(7);
+    o.slots = slots;
+    o.seed = 5;
+    o.shuffle = true;
+    std::vector<std::vector<uint64_t>> batches = collect(dataset, o, 45);
+    for (uint64_t b = 0; b < batches.size(); ++b) {
+      Permutation order;
+      order.reset(100, 5, b / 15);
+      for (uint64_t i = 0; i < batches[b].size(); ++i)
+        ASSERT_EQ(batches[b][i],
+                  uint64_t(5) << 40 | b / 15 << 20 | order(b % 15 * 7 + i));
+    }
+  }
+}
+
+TEST(Loader, StopsWhileItemsAreMade) {
+  Made source;
+  Dataset dataset = made(source, 100000);
+  for (int round = 0; round < 20; ++round) {
+    LoaderOptions o = options(1000);
+    o.slots = 8;
+    collect(dataset, o, round % 4);
+  }
+}
+
+TEST(Loader, ItemsThatCannotBeMadeEndTheirBatch) {
+  for (uint64_t fails : {61u, 60u}) {
+    Made source(fails);
+    Dataset dataset = made(source, 100);
+    LoaderOptions o = options(1);
+    o.slots = 8;
+    o.firstBatch = 1 + fails / 2;
+    std::vector<uint64_t> ring(8);
+    Loader loader(dataset, o, [&](uint32_t, uint32_t slot, size_t) {
+      return reinterpret_cast<uint8_t *>(&ring[slot]);
+    });
+    ASSERT_TRUE(loader.start().ok());
+    for (uint64_t b = o.firstBatch; b < fails; ++b) {
+      ASSERT_TRUE(loader.next()) << b;
+      loader.release();
+    }
+    Expected<Batch> batch = loader.next();
+    ASSERT_FALSE(batch);
+    EXPECT_EQ(batch.status().message(), "item 61 is damaged");
+  }
+  Made source(60);
+  Dataset dataset = made(source, 100);
+  LoaderOptions o = options(1);
+  o.firstBatch = 61; // the one with no memory
+  uint64_t ring[3];
+  Loader loader(dataset, o, [&](uint32_t, uint32_t slot, size_t) {
+    return reinterpret_cast<uint8_t *>(&ring[slot]);
+  });
+  ASSERT_TRUE(loader.start().ok());
+  EXPECT_EQ(loader.next().status().message(), "no memory to read a batch");
+}

@@ -333,6 +333,9 @@ static std::string dataText(Session &session, uint32_t step) {
   uint64_t bytes = 0;
   for (const MappedFile &file : data.files)
     bytes += file.bytes().size();
+  if (data.fingerprint)
+    return fmt::format("{} items with names and labels {:016x}", data.items,
+                       data.fingerprint);
   return fmt::format("{} items, {} files of {} bytes", data.items,
                      data.files.size(), bytes);
 }

@@ -46,18 +46,25 @@ std::string beginning(std::span<const uint8_t> file) {
 
 } // namespace
 
-bool dlrt::isImageName(std::string_view fileName) {
-  for (std::string_view ending : {".jpg", ".jpeg", ".png", ".ppm", ".pgm"}) {
-    if (fileName.size() < ending.size())
-      continue;
-    std::string_view tail = fileName.substr(fileName.size() - ending.size());
-    if (std::equal(tail.begin(), tail.end(), ending.begin(),
-                   [](unsigned char a, unsigned char b) {
-                     return std::tolower(a) == b;
-                   }))
+static bool endsWithOneOf(std::string_view name,
+                          std::initializer_list<std::string_view> endings) {
+  auto same = [](unsigned char a, unsigned char b) {
+    return std::tolower(a) == b;
+  };
+  for (std::string_view ending : endings)
+    if (name.size() >= ending.size() &&
+        std::equal(ending.rbegin(), ending.rend(), name.rbegin(),
+                   [&](char b, char a) { return same(a, b); }))
       return true;
-  }
   return false;
+}
+
+bool dlrt::isImageName(std::string_view fileName) {
+  return endsWithOneOf(fileName, {".jpg", ".jpeg", ".png", ".ppm", ".pgm"});
+}
+
+bool dlrt::isUnreadableImageName(std::string_view fileName) {
+  return endsWithOneOf(fileName, {".bmp", ".tif", ".tiff", ".webp"});
 }
 
 Status dlrt::checkImageSize(uint64_t height, uint64_t width) {

@@ -14,6 +14,9 @@ namespace dlrt {
 /// Whether a file is taken for a picture: .jpg, .jpeg, .png, .ppm, .pgm in
 /// any case.
 bool isImageName(std::string_view fileName);
+/// One that PyTorch's data sets take, and this one does not: .bmp, .tif, .tiff,
+/// .webp.
+bool isUnreadableImageName(std::string_view fileName);
 
 /// Decodes a file whatever its name says, by its first bytes. The pixels are
 /// those of Pillow's `Image.open(file).convert("RGB")`, but for gray of 16
