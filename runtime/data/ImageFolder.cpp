@@ -3,7 +3,6 @@
 #include "runtime/data/images/DecodeImage.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>

@@ -55,6 +55,11 @@ void dl_main(dl::Program &p) {
   auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 64, .shuffle = true});
   auto text = dl::data::TokenDataset("train.bin", {.length = 256, .batch_size = 16, .shuffle = true});
   auto photographs = dl::data::CIFAR10("data/cifar-10-batches-bin", {.train = true, .batch_size = 64, .shuffle = true});
+  {
+    using namespace dl::transforms;
+    auto train = dl::data::ImageFolder("train", {.transform = {RandomResizedCrop(224), RandomHorizontalFlip(), Normalize({0.5}, {0.25})}, .batch_size = 64, .shuffle = true});
+    nn::Linear head{8, train.classes.size()};
+  }
   dl::transforms::RandomCrop crop{32, {.padding = 4}};
   dl::transforms::RandomHorizontalFlip flip;
   p.predict("turned", photographs, [&](dl::Batch b) -> dl::Metrics {
@@ -219,6 +224,8 @@ class Commands(support.ToolTest):
         np.arange(5000, dtype=np.uint16).tofile(os.path.join(self.folder, "train.bin"))
         for name, shape, kind in (("x.npy", (64, 8), np.float32), ("y.npy", (64,), np.int64)):
             np.save(os.path.join(self.folder, name), np.zeros(shape, kind))
+        os.makedirs(self.path("train", "cat"))
+        self.write("train/cat/1.ppm", "P3 1 1 255 1 2 3")
         self.write("snippets.dl", SNIPPETS)
         self.dlcc("snippets.dl", "--check")
         rows = re.findall(r"^\| .* \| (.*) \|$", section(readme(), "Coming from PyTorch"), re.M)

@@ -105,8 +105,8 @@ class Transforms(support.ToolTest):
                  "fill: 0.5 is no integer"),
                 (1, "dl::transforms::RandomCrop crop{4, {.padding = 1, .fill = -1}}; return crop(x.to(dl::kUInt8)).to(dl::kFloat);",
                  "fill: -1 is no byte"),
-                (1, "dl::transforms::Resize resize; return x;", "F::interpolate"),
-                (3, "dl::transforms::ColorJitter jitter; return jitter(x);", "ColorJitter: not in this version")):
+                (1, "dl::transforms::Resize resize{4}; return resize(x);", "F::interpolate"),
+                (3, "dl::transforms::RandomRotation turn; return turn(x);", "RandomRotation: not in this version")):
             self.write("net.dl", MODEL % body)
             result = dltools.call([dltools.DLCC, "net.dl", "--check"], self.folder)
             self.assertEqual(result.returncode, code, result.stderr)

@@ -12,7 +12,6 @@
 #include "tools/dlrun/StartTable.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
