@@ -155,10 +155,10 @@ foldersWithin(const std::string &folder) {
 /// Some of them, for messages.
 static std::string listed(const std::vector<std::string> &names) {
   constexpr size_t most = 10;
-  auto end =
-      names.begin() + static_cast<ptrdiff_t>(std::min(most, names.size()));
-  return fmt::format("{}{}", fmt::join(names.begin(), end, ", "),
-                     names.size() > most ? ", ..." : "");
+  std::string text;
+  for (size_t i = 0; i < std::min(most, names.size()); ++i)
+    text += (i ? ", " : "") + names[i];
+  return names.size() > most ? text + ", ..." : text;
 }
 
 static Status unknownClass(const fb::DatasetT &dataset,

@@ -11,10 +11,10 @@
 using namespace dlrt;
 using namespace dlrt::test;
 
-using Kind = fb::ImageTransformKind;
+using TransformKind = fb::ImageTransformKind;
 
 static std::unique_ptr<fb::ImageTransformT>
-transform(Kind kind, uint64_t height, uint64_t width,
+transform(TransformKind kind, uint64_t height, uint64_t width,
           std::vector<double> numbers = {}) {
   auto made = std::make_unique<fb::ImageTransformT>();
   made->kind = kind;
@@ -38,11 +38,13 @@ static void setPictures(fb::DatasetT &data, std::vector<std::string> classes,
   data.transforms.push_back(std::move(last));
 }
 
-static void expectRefusal(const std::function<void(fb::DatasetT &)> &change,
-                          const std::string &part) {
+static void
+expectFolderRefusal(const std::function<void(fb::DatasetT &)> &change,
+                    const std::string &part) {
   PlanBuilder b = regressionPlan(10, 2);
   setPictures(*b.plan.datasets[0], {"cat", "dog"},
-              transform(Kind::RandomResizedCrop, 20, 30, {0.5, 1, 0.75, 1.25}));
+              transform(TransformKind::RandomResizedCrop, 20, 30,
+                        {0.5, 1, 0.75, 1.25}));
   change(*b.plan.datasets[0]);
   std::string message = verdict(b.plan);
   EXPECT_NE(message.find(part), std::string::npos)
@@ -50,32 +52,35 @@ static void expectRefusal(const std::function<void(fb::DatasetT &)> &change,
 }
 
 TEST(ImageFolder, WhatPlansMayNotSay) {
-  expectRefusal([](auto &d) { d.components.pop_back(); }, "pictures are u8");
-  expectRefusal([](auto &d) { d.components[0]->dtype = fb::DType::F32; },
-                "pictures are u8");
-  expectRefusal([](auto &d) { d.components[0]->shape = {1, 20, 30}; },
-                "pictures are u8");
-  expectRefusal([](auto &d) { d.components[1]->shape = {1}; },
-                "pictures are u8");
-  expectRefusal([](auto &d) { d.transforms.clear(); }, "another size");
-  expectRefusal([](auto &d) { d.components[0]->shape[2] = 31; },
-                "another size");
-  expectRefusal([](auto &d) { d.classes[1] = "a\nb"; }, "control characters");
+  expectFolderRefusal([](auto &d) { d.components.pop_back(); },
+                      "pictures are u8");
+  expectFolderRefusal([](auto &d) { d.components[0]->dtype = fb::DType::F32; },
+                      "pictures are u8");
+  expectFolderRefusal([](auto &d) { d.components[0]->shape = {1, 20, 30}; },
+                      "pictures are u8");
+  expectFolderRefusal([](auto &d) { d.components[1]->shape = {1}; },
+                      "pictures are u8");
+  expectFolderRefusal([](auto &d) { d.transforms.clear(); }, "another size");
+  expectFolderRefusal([](auto &d) { d.components[0]->shape[2] = 31; },
+                      "another size");
+  expectFolderRefusal([](auto &d) { d.classes[1] = "a\nb"; },
+                      "control characters");
   using Change = void (*)(fb::ImageTransformT &);
   for (Change change :
        {Change([](auto &t) { t.height = 0; }),
         Change([](auto &t) { t.width = 0; }),
         Change([](auto &t) { t.width = 65536; }),
         Change([](auto &t) { t.height = t.width = 20000; }),
-        Change([](auto &t) { t.kind = Kind(4); }),
-        Change([](auto &t) { t.kind = Kind::Resize; }), // has no numbers
+        Change([](auto &t) { t.kind = TransformKind(4); }), Change([](auto &t) {
+          t.kind = TransformKind::Resize;
+        }), // has no numbers
         Change([](auto &t) { t.numbers.pop_back(); }),
         Change([](auto &t) { t.numbers[0] = 2; }),
         Change([](auto &t) { t.numbers[2] = 0; }),
         Change([](auto &t) { t.numbers[3] = 1e9; }),
         Change([](auto &t) { t.numbers[1] = std::nan(""); })})
-    expectRefusal([=](auto &d) { change(*d.transforms[0]); },
-                  "a transform of pictures is none");
+    expectFolderRefusal([=](auto &d) { change(*d.transforms[0]); },
+                        "a transform of pictures is none");
 }
 
 /// A PPM file of one colour.
@@ -98,7 +103,8 @@ protected:
   std::vector<std::pair<int, int>> read(std::vector<std::string> classes,
                                         bool labels = true) {
     fb::DatasetT data;
-    setPictures(data, std::move(classes), transform(Kind::CenterCrop, 2, 2));
+    setPictures(data, std::move(classes),
+                transform(TransformKind::CenterCrop, 2, 2));
     DataRequest request{.step = "train", .given = folder.string()};
     request.unused = {false, !labels};
     Expected<Dataset> opened = openDataset(data, request);
@@ -178,7 +184,8 @@ TEST_F(ImageFiles, AreNamedWhereTheyAreWrong) {
 /// Parts lie within the picture and have the shape that is asked for, up to
 /// half a pixel on each side.
 TEST(ImageParts, HaveTheirSizeAndShape) {
-  auto wanted = transform(Kind::RandomResizedCrop, 1, 1, {0.1, 0.5, 0.5, 2});
+  auto wanted =
+      transform(TransformKind::RandomResizedCrop, 1, 1, {0.1, 0.5, 0.5, 2});
   for (uint64_t item = 0; item < 2000; ++item) {
     uint64_t height = 10 + item % 97, width = 10 + item % 89;
     ImageBox part = randomPart(*wanted, height, width, {3, 4, item}, 0);
@@ -205,7 +212,7 @@ TEST(ImageParts, HaveTheirSizeAndShape) {
 }
 
 TEST(ImageParts, AreTheMiddleWhereNoneFits) {
-  auto wide = transform(Kind::RandomResizedCrop, 1, 1, {1, 1, 8, 9});
+  auto wide = transform(TransformKind::RandomResizedCrop, 1, 1, {1, 1, 8, 9});
   ImageBox part = randomPart(*wide, 100, 40, {0, 0, 0}, 0);
   EXPECT_EQ(std::tuple(part.top, part.left, part.height, part.width),
             std::tuple(47, 0, 5, 40));
@@ -214,13 +221,13 @@ TEST(ImageParts, AreTheMiddleWhereNoneFits) {
 TEST(ImageParts, OfTooSmallPicturesAndTooLargeOnes) {
   ImageTransforms transforms;
   std::vector<std::unique_ptr<fb::ImageTransformT>> list;
-  list.push_back(transform(Kind::RandomCrop, 5, 3));
+  list.push_back(transform(TransformKind::RandomCrop, 5, 3));
   Image image;
   image.setSize(4, 9);
   Status status = transforms.apply(list, {}, image);
   EXPECT_EQ(status.message(), "its 4 x 9 pixels have no part of 5 x 3, which "
                               "RandomCrop is to take");
-  list[0] = transform(Kind::Resize, 20000, 0);
+  list[0] = transform(TransformKind::Resize, 20000, 0);
   image.setSize(1, 20000);
   status = transforms.apply(list, {}, image);
   EXPECT_EQ(status.message(), "its 1 x 20000 pixels become 20000 x 400000000, "

@@ -18,7 +18,9 @@ namespace {
 
 using Bytes = std::vector<uint8_t>;
 
-Bytes bytesOf(std::string_view text) { return Bytes(text.begin(), text.end()); }
+Bytes imageBytes(std::string_view text) {
+  return Bytes(text.begin(), text.end());
+}
 
 Bytes fromHex(std::string_view text) {
   Bytes out;
@@ -32,8 +34,8 @@ uint32_t sumOf(const Bytes &bytes) {
   return crc32(0, bytes.data(), bytes.size());
 }
 
-/// The message of a refusal, "" for a picture.
-std::string refusal(const Bytes &file) {
+/// The message of a imageRefusal, "" for a picture.
+std::string imageRefusal(const Bytes &file) {
   Image image;
   Status status = decodeImage(file, image);
   if (!status.ok()) {
@@ -61,7 +63,7 @@ void addNumber(Bytes &to, uint32_t value) {
 Bytes chunk(const std::string &name, const Bytes &data) {
   Bytes out;
   addNumber(out, data.size());
-  Bytes checked = bytesOf(name);
+  Bytes checked = imageBytes(name);
   checked.insert(checked.end(), data.begin(), data.end());
   out.insert(out.end(), checked.begin(), checked.end());
   addNumber(out, sumOf(checked));
@@ -189,10 +191,10 @@ std::vector<Bytes> smallFiles() {
           Rgba,
           {0, 1, 2, 3, 4, 5, 6, 7, 8, 1, 1, 2, 3, 4, 5, 6, 7, 8}}
           .file(),
-      bytesOf("P6 2 2 255\nabcdefghijkl"),
-      bytesOf("P5\n# a comment\n3 2\n100\nabcdef"),
-      bytesOf("P3 1 2 15 1 2 3 #x\n 4 5 6\n"),
-      bytesOf("P2 2 1 255 9 8 "),
+      imageBytes("P6 2 2 255\nabcdefghijkl"),
+      imageBytes("P5\n# a comment\n3 2\n100\nabcdef"),
+      imageBytes("P3 1 2 15 1 2 3 #x\n 4 5 6\n"),
+      imageBytes("P2 2 1 255 9 8 "),
   };
 }
 
@@ -282,86 +284,95 @@ TEST(Images, JpegWithOtherBytesAroundIsFine) {
   EXPECT_EQ(pixelsOf(loose, 12, 21), expected);
   // Its last pixels are not known to be whole before a marker follows.
   file.resize(file.size() - 1);
-  EXPECT_EQ(refusal(file), "the JPEG ends early");
+  EXPECT_EQ(imageRefusal(file), "the JPEG ends early");
 }
 
 TEST(Images, PnmOfBytesAndOfText) {
-  EXPECT_EQ(pixelsOf(bytesOf("P6 1 2 255\nabcdef"), 2, 1), bytesOf("abcdef"));
-  EXPECT_EQ(pixelsOf(bytesOf("P5\n# c 1\n2 #d\n1\n255\nab"), 1, 2),
-            bytesOf("aaabbb"));
-  EXPECT_EQ(pixelsOf(bytesOf("P3 1 1 255 1\n#x\n2 3"), 1, 1), (Bytes{1, 2, 3}));
-  EXPECT_EQ(pixelsOf(bytesOf("P2 2 1 9 0 9\n"), 1, 2),
+  EXPECT_EQ(pixelsOf(imageBytes("P6 1 2 255\nabcdef"), 2, 1),
+            imageBytes("abcdef"));
+  EXPECT_EQ(pixelsOf(imageBytes("P5\n# c 1\n2 #d\n1\n255\nab"), 1, 2),
+            imageBytes("aaabbb"));
+  EXPECT_EQ(pixelsOf(imageBytes("P3 1 1 255 1\n#x\n2 3"), 1, 1),
+            (Bytes{1, 2, 3}));
+  EXPECT_EQ(pixelsOf(imageBytes("P2 2 1 9 0 9\n"), 1, 2),
             (Bytes{0, 0, 0, 255, 255, 255}));
   // 1 / 2 is 127.5, which goes to the even 128; 3 is above the largest value.
-  EXPECT_EQ(pixelsOf(bytesOf(std::string("P5 3 1 2\n\1\2\3")), 1, 3),
+  EXPECT_EQ(pixelsOf(imageBytes(std::string("P5 3 1 2\n\1\2\3")), 1, 3),
             (Bytes{128, 128, 128, 255, 255, 255, 255, 255, 255}));
 }
 
 TEST(Images, RefusalsSayWhatTheFileIs) {
-  EXPECT_EQ(refusal({}), "is empty");
-  EXPECT_EQ(refusal(bytesOf("<html>")),
+  EXPECT_EQ(imageRefusal({}), "is empty");
+  EXPECT_EQ(imageRefusal(imageBytes("<html>")),
             "is no JPEG, PNG, PPM or PGM file (it begins with 3c 68 74 6d 6c "
             "3e)");
   std::pair<Bytes, const char *> known[] = {
-      {bytesOf("RIFF....WEBPVP8 "), "WebP"}, {bytesOf("GIF89a"), "GIF"},
-      {bytesOf("BM......"), "BMP"},          {fromHex("49492a00"), "TIFF"},
-      {fromHex("4d4d002a"), "TIFF"},         {bytesOf("....ftypavif"), "AVIF"},
+      {imageBytes("RIFF....WEBPVP8 "), "WebP"},
+      {imageBytes("GIF89a"), "GIF"},
+      {imageBytes("BM......"), "BMP"},
+      {fromHex("49492a00"), "TIFF"},
+      {fromHex("4d4d002a"), "TIFF"},
+      {imageBytes("....ftypavif"), "AVIF"},
   };
   for (const auto &[file, name] : known) {
-    EXPECT_NE(refusal(file).find(name), std::string::npos) << refusal(file);
-    EXPECT_NE(refusal(file).find("is not read"), std::string::npos);
+    EXPECT_NE(imageRefusal(file).find(name), std::string::npos)
+        << imageRefusal(file);
+    EXPECT_NE(imageRefusal(file).find("is not read"), std::string::npos);
   }
-  EXPECT_EQ(refusal(bytesOf("P5 1 1 65535\n12")),
+  EXPECT_EQ(imageRefusal(imageBytes("P5 1 1 65535\n12")),
             "is a PPM or PGM of 16 bits (its largest value is 65535); 8 bits "
             "are read");
-  EXPECT_EQ(refusal(bytesOf("P5 1 x 255\n1")),
+  EXPECT_EQ(imageRefusal(imageBytes("P5 1 x 255\n1")),
             "is a PPM or PGM whose height is no number (at byte 5)");
-  EXPECT_EQ(refusal(bytesOf("P5 0 4 255\n1")), "is a picture of 0 x 4 pixels");
-  EXPECT_EQ(refusal(bytesOf("P2 1 1 7 8 ")),
+  EXPECT_EQ(imageRefusal(imageBytes("P5 0 4 255\n1")),
+            "is a picture of 0 x 4 pixels");
+  EXPECT_EQ(imageRefusal(imageBytes("P2 1 1 7 8 ")),
             "is a PPM or PGM with a value of 8, above its largest of 7");
-  EXPECT_EQ(refusal(bytesOf("P5 2 2 255\n123")), "the PPM or PGM ends early");
-  EXPECT_EQ(refusal(bytesOf("P6 2")), "the PPM or PGM ends before its height");
+  EXPECT_EQ(imageRefusal(imageBytes("P5 2 2 255\n123")),
+            "the PPM or PGM ends early");
+  EXPECT_EQ(imageRefusal(imageBytes("P6 2")),
+            "the PPM or PGM ends before its height");
 }
 
 TEST(Images, RefusesDamage) {
   Bytes jpeg = fromHex(Sequential);
   jpeg.resize(jpeg.size() - 20);
-  EXPECT_EQ(refusal(jpeg), "the JPEG ends early");
+  EXPECT_EQ(imageRefusal(jpeg), "the JPEG ends early");
   jpeg.resize(100);
-  EXPECT_EQ(refusal(jpeg), "the JPEG ends early");
-  EXPECT_NE(refusal(fromHex("ffd8ffd8ffd8ffd8")).find("cannot be read"),
+  EXPECT_EQ(imageRefusal(jpeg), "the JPEG ends early");
+  EXPECT_NE(imageRefusal(fromHex("ffd8ffd8ffd8ffd8")).find("cannot be read"),
             std::string::npos);
 
   Bytes png = Png{1, 1, 8, Rgb, {0, 1, 2, 3}}.file();
   Bytes cut(png.begin(), png.end() - 20);
-  EXPECT_EQ(refusal(cut), "the PNG ends early");
+  EXPECT_EQ(imageRefusal(cut), "the PNG ends early");
   Bytes noise(png.begin(), png.begin() + 8);
   noise.insert(noise.end(), 50, 0x11);
-  EXPECT_NE(refusal(noise).find("cannot be read"), std::string::npos);
+  EXPECT_NE(imageRefusal(noise).find("cannot be read"), std::string::npos);
   // Only half of its rows are there.
   Bytes half = Png{1, 2, 8, Gray, {0, 1}}.file();
-  EXPECT_NE(refusal(half).find("cannot be read"), std::string::npos);
+  EXPECT_NE(imageRefusal(half).find("cannot be read"), std::string::npos);
 }
 
 TEST(Images, RefusesHugeSizesBeforeAllocating) {
-  EXPECT_NE(refusal(Png{70000, 1, 8, Gray, {0}}.file()).find("70000 x 1 "),
+  EXPECT_NE(imageRefusal(Png{70000, 1, 8, Gray, {0}}.file()).find("70000 x 1 "),
             std::string::npos);
-  EXPECT_NE(refusal(Png{0x7FFFFFFF, 0x7FFFFFFF, 16, Rgba, {0}}.file())
+  EXPECT_NE(imageRefusal(Png{0x7FFFFFFF, 0x7FFFFFFF, 16, Rgba, {0}}.file())
                 .find("are read"),
             std::string::npos);
-  EXPECT_NE(refusal(Png{65535, 65535, 8, Gray, {0}}.file()).find("in all"),
+  EXPECT_NE(imageRefusal(Png{65535, 65535, 8, Gray, {0}}.file()).find("in all"),
             std::string::npos);
-  EXPECT_NE(refusal(bytesOf("P5 20000 20000 255\n")).find("in all"),
+  EXPECT_NE(imageRefusal(imageBytes("P5 20000 20000 255\n")).find("in all"),
             std::string::npos);
-  EXPECT_EQ(refusal(bytesOf("P5 60000 4000 255\n")),
+  EXPECT_EQ(imageRefusal(imageBytes("P5 60000 4000 255\n")),
             "the PPM or PGM ends early");
-  EXPECT_NE(refusal(bytesOf("P5 99999999999 1 255\n")), "");
+  EXPECT_NE(imageRefusal(imageBytes("P5 99999999999 1 255\n")), "");
   Bytes jpeg = plainJpeg(1, 1, JCS_GRAYSCALE, {1});
   const uint8_t start[] = {0xFF, 0xC0};
   auto frame = std::search(jpeg.begin(), jpeg.end(), start, start + 2);
   ASSERT_NE(frame, jpeg.end());
   std::fill(frame + 5, frame + 9, 0xF0);
-  EXPECT_NE(refusal(jpeg).find("61680 x 61680"), std::string::npos);
+  EXPECT_NE(imageRefusal(jpeg).find("61680 x 61680"), std::string::npos);
 }
 
 TEST(Images, EveryPrefixIsAnErrorOrThePicture) {
@@ -376,8 +387,9 @@ TEST(Images, EveryPrefixIsAnErrorOrThePicture) {
         continue;
       ++pictures;
       // A last number of text may have lost digits.
-      if (file[0] != 'P')
+      if (file[0] != 'P') {
         EXPECT_EQ(part.pixels, whole.pixels);
+      }
     }
     EXPECT_LE(pictures, 16u) << "of " << file.size() << " bytes";
   }
@@ -393,18 +405,19 @@ TEST(Images, NoChangedByteCrashes) {
         changed[at] ^= change;
         Status status = decodeImage(changed, image);
         errors += !status.ok();
-        if (status.ok())
+        if (status.ok()) {
           EXPECT_EQ(image.pixels.size(), image.height * image.width * 3);
+        }
       }
   EXPECT_GT(errors, 1000u);
 }
 
 TEST(Images, AnImageIsUsedAgain) {
   Image image;
-  ASSERT_TRUE(decodeImage(bytesOf("P6 1 2 255\nabcdef"), image).ok());
-  EXPECT_FALSE(decodeImage(bytesOf("P6 9 9 255\nabcdef"), image).ok());
-  ASSERT_TRUE(decodeImage(bytesOf("P5 1 1 255\nz"), image).ok());
-  EXPECT_EQ(image.pixels, bytesOf("zzz"));
+  ASSERT_TRUE(decodeImage(imageBytes("P6 1 2 255\nabcdef"), image).ok());
+  EXPECT_FALSE(decodeImage(imageBytes("P6 9 9 255\nabcdef"), image).ok());
+  ASSERT_TRUE(decodeImage(imageBytes("P5 1 1 255\nz"), image).ok());
+  EXPECT_EQ(image.pixels, imageBytes("zzz"));
 }
 
 TEST(Images, CropIsBlackOutside) {

@@ -227,9 +227,10 @@ static std::string stepsText(const fb::PlanT &plan) {
     if (step->accumulate > 1)
       text += fmt::format(", {} batches a step", step->accumulate);
     text += '\n';
-    if (!data.classes.empty())
-      text += fmt::format("  classes of '{}': {}\n", displayName(*step),
-                          fmt::join(data.classes, ", "));
+    for (size_t c = 0; c < data.classes.size(); ++c)
+      text +=
+          (c ? ", " : fmt::format("  classes of '{}': ", displayName(*step))) +
+          data.classes[c] + (c + 1 == data.classes.size() ? "\n" : "");
     for (const auto &program : step->programs) {
       if (program->kind != fb::ProgramKind::Full)
         text += fmt::format("  {}\n", nameOf(program->kind));
