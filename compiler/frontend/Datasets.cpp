@@ -164,6 +164,31 @@ void Datasets::addImages(int dataset,
   target.components.push_back(
       {elementType(DL_UINT8), {3, last.height, last.width}});
   target.components.push_back({elementType(DL_INT64), {}});
+  warnOfMissingClasses(target);
+}
+
+/// Labels number the folders that are there: a set that lacks one of another's
+/// has other labels, as with PyTorch, where nobody tells.
+void Datasets::warnOfMissingClasses(const Dataset &made) {
+  for (const Dataset &other : all) {
+    if (&other == &made || other.classes.size() == made.classes.size() ||
+        other.classes.empty())
+      continue;
+    bool isLess = made.classes.size() < other.classes.size();
+    const Dataset &less = isLess ? made : other, &more = isLess ? other : made;
+    if (!std::includes(more.classes.begin(), more.classes.end(),
+                       less.classes.begin(), less.classes.end()))
+      continue;
+    const std::string &lacking = *llvm::find_if(more.classes, [&](auto &name) {
+      return !llvm::is_contained(less.classes, name);
+    });
+    reporter.warnAt(reporter.stack.userFrames(),
+                    less.root + " has no folder '" + lacking + "', which " +
+                        more.root + " has: their labels differ",
+                    "an empty folder of that name, with .allow_empty = true, "
+                    "makes them alike");
+    return;
+  }
 }
 
 int64_t Datasets::countClasses(int dataset) {

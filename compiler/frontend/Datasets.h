@@ -60,6 +60,7 @@ public:
   void write(mlir::OpBuilder &builder, mlir::Location loc) const;
 
 private:
+  void warnOfMissingClasses(const Dataset &made);
   [[noreturn]] void failWith(llvm::Error error);
   void checkSizes(const std::string &path, llvm::ArrayRef<int64_t> shape);
 

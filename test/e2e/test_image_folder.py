@@ -218,6 +218,11 @@ class ImageFolder(support.ToolTest):
         self.dlrun("net.plan", "--steps", "7", "--out", "half")
         self.dlrun("resume", "half", "--epochs", "4", "--save-final", "resumed.safetensors")
         self.dlrun("net.plan", "--epochs", "4", "--save-final", "whole.safetensors")
+        # One reader, for one core.
+        dltools.run("taskset", "-c", str(min(os.sched_getaffinity(0))), dltools.DLRUN, "net.plan", "--epochs", "4", "--save-final", "one.safetensors",
+                    cwd=self.folder, env=dltools.emulated() if dltools.ON_CUDA else None)
+        with open(self.path("one.safetensors"), "rb") as a, open(self.path("whole.safetensors"), "rb") as b:
+            self.assertEqual(a.read(), b.read())
         with open(self.path("resumed.safetensors"), "rb") as a, open(self.path("whole.safetensors"), "rb") as b:
             self.assertEqual(a.read(), b.read())
 
@@ -266,6 +271,16 @@ class ImageFolder(support.ToolTest):
         result = dltools.call([dltools.DLRUN, "net.plan", "-q", "--drop-last"], cwd=self.folder)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn("'train' has no picture of 1 of the 3 classes: dog", result.stderr)
+
+    def test_labels_that_would_differ_are_told(self):
+        shutil.rmtree(self.path("valid", "cat"))
+        self.write("net.dl", MODEL.replace("TRAIN", VALID).replace("VALID", VALID))
+        result = dltools.call([dltools.DLCC, "--check", "net.dl"], cwd=self.folder)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn("net.dl:9:16: warning: valid has no folder 'cat', which train has: their labels differ", result.stderr)
+        os.makedirs(self.path("valid", "cat"))
+        self.write("net.dl", MODEL.replace("TRAIN", VALID).replace("VALID", VALID).replace(".batch_size = 3", ".batch_size = 3, .allow_empty = true"))
+        self.assertEqual(dltools.call([dltools.DLCC, "--check", "net.dl"], cwd=self.folder).stderr, "")
 
     def test_plans_tell_classes_and_transforms(self):
         self.compiled()

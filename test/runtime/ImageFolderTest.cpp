@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <set>
 
 using namespace dlrt;
 using namespace dlrt::test;
@@ -81,6 +82,17 @@ TEST(ImageFolder, WhatPlansMayNotSay) {
         Change([](auto &t) { t.numbers[1] = std::nan(""); })})
     expectFolderRefusal([=](auto &d) { change(*d.transforms[0]); },
                         "a transform of pictures is none");
+}
+
+TEST(ImageFolder, SyntheticPicturesAreNoise) {
+  fb::DatasetT data;
+  setPictures(data, {"a", "b"}, transform(TransformKind::CenterCrop, 8, 8));
+  data.items = 10;
+  Dataset noise = syntheticDataset(data);
+  const uint8_t *pixels = noise.components[0].data;
+  EXPECT_GT(std::set<uint8_t>(pixels, pixels + 192).size(), 50u);
+  for (uint64_t item = 0; item < noise.distinct; ++item)
+    EXPECT_LE(noise.components[1].data[8 * item], 1); // a class that is there
 }
 
 /// A PPM file of one colour.

@@ -34,15 +34,11 @@ struct ImageStep {
     item.numbers[2] = o.ratio.from, item.numbers[3] = o.ratio.to;
   }
   ImageStep(const RandomHorizontalFlip &t)
-      : ImageStep("RandomHorizontalFlip", [](const double *n, Tensor x) {
-          return RandomHorizontalFlip(n[0])(x);
-        }) {
+      : ImageStep("RandomHorizontalFlip", likely<RandomHorizontalFlip>) {
     graph.numbers[0] = t.p;
   }
   ImageStep(const RandomVerticalFlip &t)
-      : ImageStep("RandomVerticalFlip", [](const double *n, Tensor x) {
-          return RandomVerticalFlip(n[0])(x);
-        }) {
+      : ImageStep("RandomVerticalFlip", likely<RandomVerticalFlip>) {
     graph.numbers[0] = t.p;
   }
   ImageStep(const Grayscale &t)
@@ -52,9 +48,7 @@ struct ImageStep {
     graph.numbers[0] = static_cast<double>(t.num_output_channels);
   }
   ImageStep(const RandomGrayscale &t)
-      : ImageStep("RandomGrayscale", [](const double *n, Tensor x) {
-          return RandomGrayscale(n[0])(x);
-        }) {
+      : ImageStep("RandomGrayscale", likely<RandomGrayscale>) {
     graph.numbers[0] = t.p;
   }
   ImageStep(const ColorJitter &t)
@@ -102,6 +96,10 @@ private:
       : name(name), as_read(true), item{kind, height, width, {}} {}
   ImageStep(const char *name, Tensor (*apply)(const double *, Tensor))
       : name(name), graph{apply, {}} {}
+  /// With a probability alone.
+  template <class Transform> static Tensor likely(const double *n, Tensor x) {
+    return Transform(n[0])(x);
+  }
   template <int channels> static Tensor normalized(const double *n, Tensor x) {
     if constexpr (channels == 1)
       return Normalize({n[0]}, {n[1]})(x);
@@ -124,8 +122,8 @@ public:
       push_back(step);
   }
   template <class One>
-    requires __is_constructible
-  (detail::ImageStep, const One &) Compose(const One &one) {
+    requires(__is_constructible(detail::ImageStep, const One &))
+  Compose(const One &one) {
     push_back(one);
   }
 
