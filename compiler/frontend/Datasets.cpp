@@ -204,7 +204,7 @@ static ArrayAttr transformsOf(OpBuilder &builder, const Dataset &dataset) {
     bool hasNumbers = one.kind == DL_IMAGE_RANDOM_RESIZED_CROP;
     transforms.push_back(dl::graph::ImageTransformAttr::get(
         builder.getContext(), transformNames[one.kind], one.height, one.width,
-        hasNumbers ? builder.getDenseF64ArrayAttr(one.numbers) : nullptr));
+        hasNumbers ? builder.getF64ArrayAttr(one.numbers) : nullptr));
   }
   return transforms.empty() ? nullptr : builder.getArrayAttr(transforms);
 }

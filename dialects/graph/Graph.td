@@ -39,7 +39,7 @@ def Graph_ImageTransformAttr : AttrDef<GraphDialect, "ImageTransform"> {
     #graph.image_transform<"random_resized_crop", 224 by 224, [...]>.
   }];
   let parameters = (ins StringRefParameter<>:$kind, "int64_t":$height, "int64_t":$width,
-                        OptionalParameter<"::mlir::DenseF64ArrayAttr">:$numbers);
+                        OptionalParameter<"::mlir::ArrayAttr">:$numbers);
   let assemblyFormat = "`<` $kind `,` $height `by` $width (`,` $numbers^)? `>`";
 }
 

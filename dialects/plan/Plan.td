@@ -101,7 +101,7 @@ def Plan_ImageTransformAttr : AttrDef<PlanDialect, "ImageTransform"> {
   let mnemonic = "image_transform";
   let summary = "What a picture of a file goes through before it is part of a batch.";
   let parameters = (ins EnumParameter<Plan_ImageTransformKind>:$kind, "int64_t":$height, "int64_t":$width,
-                        OptionalParameter<"::mlir::DenseF64ArrayAttr">:$numbers);
+                        OptionalParameter<"::mlir::ArrayAttr">:$numbers);
   let assemblyFormat = "`<` $kind `,` $height `by` $width (`,` $numbers^)? `>`";
 }
 def Plan_ImageTransforms : TypedArrayAttrBase<Plan_ImageTransformAttr, "transforms of pictures">;

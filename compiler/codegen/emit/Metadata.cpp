@@ -322,7 +322,8 @@ private:
       transform->height = attr.getHeight();
       transform->width = attr.getWidth();
       if (attr.getNumbers())
-        transform->numbers = attr.getNumbers().asArrayRef().vec();
+        for (APFloat number : attr.getNumbers().getAsValueRange<FloatAttr>())
+          transform->numbers.push_back(number.convertToDouble());
       dataset.transforms.push_back(std::move(transform));
     }
   }

@@ -4,6 +4,10 @@
 graph.program "net.dl" dtype f32 accumulate 4
 // CHECK-NEXT: graph.dataset "mnist" root "data/mnist" paths [] train items 60000 batch 16 shuffle drop_last components [tensor<3xf32>]
 graph.dataset "mnist" root "data/mnist" paths [] train items 60000 batch 16 shuffle drop_last components [tensor<3xf32>]
+// CHECK-NEXT: graph.dataset "image_folder" root "p" paths [] train items 9 batch 2 components [tensor<3x8x9xui8>, tensor<i64>] transforms [#graph.image_transform<"resize", 10 by 0>, #graph.image_transform<"random_resized_crop", 8 by 9, [8.000000e-02, 1.000000e+00, 7.500000e-01, 1.3333333333333333]>] classes ["cat", "dog"]
+graph.dataset "image_folder" root "p" paths [] train items 9 batch 2 components [tensor<3x8x9xui8>, tensor<i64>]
+    transforms [#graph.image_transform<"resize", 10 by 0>, #graph.image_transform<"random_resized_crop", 8 by 9, [0.08, 1.0, 0.75, 1.3333333333333333]>]
+    classes ["cat", "dog"]
 graph.state @"fc.w" {type = tensor<3xf32>, role = "parameter"}
 
 // CHECK: graph.step @train(%arg0: tensor<16x3xf32> input 0, %arg1: tensor<8xi64> scalars, %arg2: tensor<3xf32> state @fc.w) -> (tensor<f32> metric "a \22loss\22", tensor<i32> error "out of range", tensor<i32> error "out of range", tensor<3xf32> state @fc.w) micro of "train" training batch 16 dataset 0 {

@@ -44,3 +44,9 @@ graph.step @train(%x: tensor<4xf32> input 0) -> (tensor<4xf32> metric "m") of "t
   }
   graph.return %2 : tensor<4xf32>
 }
+
+// -----
+
+// expected-error@+1 {{has the unknown transform #graph.image_transform<"pad", 4 by 4>}}
+graph.dataset "image_folder" root "p" paths [] train items 9 batch 2 components [tensor<3x4x4xui8>, tensor<i64>]
+    transforms [#graph.image_transform<"pad", 4 by 4>] classes ["cat"]
