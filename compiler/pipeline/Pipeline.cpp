@@ -13,6 +13,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
+#include "passes/chunk/Passes.h"
 #include "passes/fuse/Passes.h"
 #include "passes/layout/Passes.h"
 #include "passes/partition/Passes.h"
@@ -73,15 +74,16 @@ public:
     if (failed(mesh) || (*mesh && failed(runPasses(buildPartitionPipeline))))
       return failure();
     units = rankModules(module);
-    if (units.front() == module)
-      return success();
-    return runPasses([](OpPassManager &passes) {
-      // What is simple for a whole batch may not be so for a part of it. Parts
-      // of constants are constants; what a rank has nothing of is dead.
+    return runPasses([&](OpPassManager &passes) {
       OpPassManager &steps = passes.nest<graph::StepOp>();
-      steps.addPass(createDecompose());
-      steps.addPass(createCanonicalizerPass());
-      steps.addPass(createCSEPass());
+      if (units.front() != module) {
+        // What is simple for a whole batch may not be so for a part of it.
+        // Parts of constants are constants; what a rank has nothing of is dead.
+        steps.addPass(createDecompose());
+        steps.addPass(createCanonicalizerPass());
+        steps.addPass(createCSEPass());
+      }
+      steps.addPass(createChunkLargeValues({options.machine}));
     });
   }
 

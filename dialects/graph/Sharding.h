@@ -168,7 +168,8 @@ ShardingRule pointwiseRule(mlir::Operation *op);
 llvm::SmallVector<PartialRule, 2> derivePartialRules(mlir::Operation *op);
 
 /// Creates what computes the shard's part of the results from its part of the
-/// operands, or emits an error. `op` is only looked at.
+/// operands, or emits an error. `op` is only looked at; what passes have noted
+/// on it is not among the attributes of local ops.
 mlir::FailureOr<llvm::SmallVector<mlir::Value>>
 localize(mlir::Operation *op, const Shard &shard, mlir::OpBuilder &builder,
          mlir::ValueRange operands);

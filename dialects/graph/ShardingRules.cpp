@@ -139,10 +139,13 @@ FailureOr<SmallVector<Value>> localize(Operation *op, const Shard &shard,
           identityOf(g, cast<RankedTensorType>(type), shard.combination()));
     return results;
   }
+  DictionaryAttr noted = op->getDiscardableAttrDictionary();
+  op->setDiscardableAttrs(DictionaryAttr::get(op->getContext()));
   auto sharding = dyn_cast<ShardingOpInterface>(op);
   FailureOr<SmallVector<Value>> results =
       sharding ? sharding.buildLocal(shard, builder, operands)
                : localizeByCloning(op, builder, operands, op->getAttrs());
+  op->setDiscardableAttrs(noted);
   if (failed(results) ||
       failed(checkTypes(op, "result", resultTypes, *results)))
     return failure();

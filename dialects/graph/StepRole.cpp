@@ -22,7 +22,7 @@ namespace {
 
 /// What the location of an op says about it: "backward linear #2 @1".
 struct Mark {
-  StringRef role, of, checkpoint, micro;
+  StringRef role, of, checkpoint, batchPart;
 
   explicit Mark(Location location) {
     SmallVector<StringRef, 4> words;
@@ -31,7 +31,7 @@ struct Mark {
       if (word.starts_with("#"))
         checkpoint = word;
       else if (word.starts_with("@"))
-        micro = word;
+        batchPart = word;
       else
         (role.empty() ? role : of) = word;
     }
@@ -39,7 +39,7 @@ struct Mark {
 
   Location on(Location location) const {
     std::string text = role.str();
-    for (StringRef word : {of, checkpoint, micro})
+    for (StringRef word : {of, checkpoint, batchPart})
       if (!word.empty())
         text += " " + word.str();
     MLIRContext *context = location.getContext();
@@ -105,11 +105,11 @@ unsigned checkpointOf(Location location) {
   return numberIn(Mark(location).checkpoint);
 }
 
-Location withMicroBatch(Location location, unsigned number) {
-  return withNumber(location, &Mark::micro, '@', number);
+Location withBatchPart(Location location, unsigned number) {
+  return withNumber(location, &Mark::batchPart, '@', number);
 }
-unsigned microBatchOf(Location location) {
-  return numberIn(Mark(location).micro);
+unsigned batchPartOf(Location location) {
+  return numberIn(Mark(location).batchPart);
 }
 
 void RoleMarker::notifyOperationInserted(Operation *op,

@@ -29,10 +29,11 @@ mlir::Location withCheckpoint(mlir::Location location, unsigned checkpoint);
 /// 0 where there is none.
 unsigned checkpointOf(mlir::Location location);
 
-/// An op that is done for one micro-batch alone: its number, from 1 on.
-mlir::Location withMicroBatch(mlir::Location location, unsigned number);
+/// An op that is done for one part of the batch alone, a micro-batch or a chunk
+/// of rows: its number, from 1 on. Different parts are not fused.
+mlir::Location withBatchPart(mlir::Location location, unsigned number);
 /// 0 where there is none.
-unsigned microBatchOf(mlir::Location location);
+unsigned batchPartOf(mlir::Location location);
 
 /// The location as the user's program gave it.
 mlir::Location withoutRole(mlir::Location location);

@@ -120,6 +120,10 @@ std::optional<MachineModel> MachineModel::known(StringRef name) {
     machine.maxWindow = 1;
     // Nor chains of them.
     machine.chainScratchBytes = 0;
+    // The whole device has to have enough to do with a chunk.
+    machine.chunkLeastBytes = 512 << 20;
+    machine.chunkBytes = 128 << 20;
+    machine.chunkRows = 1024;
     machine.maxPrologueReaders = 0;
     constexpr double own = 0.55, library = 0.75, libraryTf32 = 0.5;
     machine.productF32 = own * chip.flops;

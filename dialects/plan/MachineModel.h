@@ -62,6 +62,11 @@ struct MachineModel {
   /// A tile of a chain has about so much of them.
   int64_t chainTileBytes = 768 << 10;
 
+  /// What products make of less and others make into less (logits of a loss) is
+  /// computed in chunks if it has so many bytes or more, 0: never; of so many
+  /// bytes, or of so many rows, below which products wait for their operands.
+  int64_t chunkLeastBytes = 64 << 20, chunkBytes = 32 << 20, chunkRows = 512;
+
   /// Communications wait for others until they move so many bytes together: as
   /// many as the first bucket of PyTorch's DDP.
   int64_t bucketBytes = 1 << 20;
@@ -145,6 +150,9 @@ void MachineModel::forEachField(Self &self, Visitor visit) {
   visit("chain_least_bytes", self.chainLeastBytes, 0);
   visit("chain_scratch_bytes", self.chainScratchBytes, 0);
   visit("chain_tile_bytes", self.chainTileBytes, 1);
+  visit("chunk_least_bytes", self.chunkLeastBytes, 0);
+  visit("chunk_bytes", self.chunkBytes, 1);
+  visit("chunk_rows", self.chunkRows, 1);
   visit("bucket_bytes", self.bucketBytes, 0);
   visit("far_step_bytes", self.farStepBytes, 1);
   visit("panel_depth", self.panelDepth, 8);

@@ -147,7 +147,8 @@ bool KernelGroups::canChain(unsigned from, unsigned to,
            !loops.isSequential();
   };
   if (first.ops.size() + second.ops.size() > size_t(machine.maxKernelOps) ||
-      first.micro != second.micro || isForward(first) != isForward(second) ||
+      first.batchPart != second.batchPart ||
+      isForward(first) != isForward(second) ||
       !llvm::all_of(first.ops, isPlain) || !llvm::all_of(second.ops, isPlain))
     return false;
   unsigned batch = std::min<size_t>(commonBatch(from, to), inner.size());

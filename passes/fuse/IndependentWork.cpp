@@ -51,6 +51,10 @@ bool KernelGroups::delaysIndependentWork(unsigned g, Operation *op,
       awaited = &list[other];
   if (!awaited || awaited->finish() <= group.start)
     return false;
+  // Parts of a batch are done one after the other.
+  if (group.batchPart != 0 && awaited->batchPart != 0 &&
+      awaited->batchPart < group.batchPart)
+    return false;
   double fused = awaited->finish() + group.seconds;
   double apart = group.finish();
   if (group.contraction)

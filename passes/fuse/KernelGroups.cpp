@@ -309,8 +309,8 @@ StringRef KernelGroups::obstacle(const Group &group, Operation *op) const {
   if (op->hasAttr(graph::kRecomputed) &&
       graph::roleOf(group.ops.front()->getLoc()) == graph::StepRole::Forward)
     return "it is computed again for the backward, and not before";
-  if (areApart(group.micro, graph::microBatchOf(op->getLoc())))
-    return "it is for another micro-batch";
+  if (areApart(group.batchPart, graph::batchPartOf(op->getLoc())))
+    return "it is for another part of the batch";
   if (group.communication)
     return "bytes of other ranks have to be there first";
   if (group.ops.size() + joining(op) > size_t(machine.maxKernelOps))
@@ -358,8 +358,8 @@ unsigned KernelGroups::canWait(Operation *op) const {
       it->second != OpKind::Elementwise ||
       typeOf(reader->getResult(0)).getShape() !=
           typeOf(op->getResult(0)).getShape() ||
-      areApart(graph::microBatchOf(reader->getLoc()),
-               graph::microBatchOf(op->getLoc())))
+      areApart(graph::batchPartOf(reader->getLoc()),
+               graph::batchPartOf(op->getLoc())))
     return 0;
   bool waits = llvm::all_of(realOperands(op), [&](Value value) {
     Operation *def = graph::rootOf(value).getDefiningOp();
@@ -408,8 +408,8 @@ void KernelGroups::append(unsigned g, Operation *op) {
   group.sums += kind(op) == OpKind::Reduction;
   addTime(g, op);
   repeats[op] = repeatsIn(group, op);
-  if (group.micro == 0)
-    group.micro = graph::microBatchOf(op->getLoc());
+  if (group.batchPart == 0)
+    group.batchPart = graph::batchPartOf(op->getLoc());
   group.ops.push_back(op);
   groupOfOp[op] = g;
 }

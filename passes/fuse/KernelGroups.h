@@ -57,8 +57,8 @@ private:
     bool sumsTogether = false; // in one pass, of several gradients
     /// Groups whose values it reads, and those that read its.
     llvm::SetVector<unsigned> reads, readers;
-    unsigned micro = 0; // the micro-batch that it is for, from 1 on; 0: all
-    unsigned order = 0; // after the order of all it reads
+    unsigned batchPart = 0; // of the batch, from 1 on; 0: all
+    unsigned order = 0;     // after the order of all it reads
     /// Estimates, if all that is independent ran at once: when its operands are
     /// there, and how long it takes by itself.
     double start = 0, seconds = 0;

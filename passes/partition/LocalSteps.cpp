@@ -58,7 +58,7 @@ private:
     auto number = static_cast<unsigned>(m + 1);
     auto first = before ? std::next(before->getIterator()) : body.begin();
     for (Operation &op : llvm::make_range(first, body.end()))
-      op.setLoc(graph::withMicroBatch(op.getLoc(), number));
+      op.setLoc(graph::withBatchPart(op.getLoc(), number));
   }
 
   /// Along the axis of the pipeline.
@@ -270,7 +270,7 @@ private:
     Operation *before = body->empty() ? nullptr : &body->back();
     graph::Shard shard = sharding.shard(coordinates);
     FailureOr<SmallVector<Value>> made =
-        localizePart(op, shard, builder, operands);
+        graph::localize(op, shard, builder, operands);
     if (failed(made))
       return failure();
     for (auto [result, local] : llvm::zip(op->getResults(), *made))
@@ -308,7 +308,7 @@ private:
       OpBuilder beside(step.getContext());
       beside.setInsertionPointToEnd(&scratch);
       graph::Shard shard = sharding.shard(there);
-      LogicalResult result = localizePart(op, shard, beside, operands);
+      LogicalResult result = graph::localize(op, shard, beside, operands);
       if (succeeded(result))
         for (auto [here, next] : llvm::zip_equal(local, scratch))
           compare(&here, &next, axis, there[axis] - coordinates[axis],

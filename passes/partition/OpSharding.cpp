@@ -178,15 +178,4 @@ OpSharding OpSharding::of(Operation *op, const Mesh &mesh) {
   return sharding;
 }
 
-FailureOr<SmallVector<Value>> localizePart(Operation *op,
-                                           const graph::Shard &shard,
-                                           OpBuilder &builder,
-                                           ValueRange operands) {
-  DictionaryAttr noted = op->getDiscardableAttrDictionary();
-  op->setDiscardableAttrs(DictionaryAttr::get(op->getContext()));
-  auto made = graph::localize(op, shard, builder, operands);
-  op->setDiscardableAttrs(noted);
-  return made;
-}
-
 } // namespace dl::partition

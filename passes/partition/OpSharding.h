@@ -58,10 +58,4 @@ private:
 /// How the ops of a module are divided; others are done by all ranks alike.
 using OpShardings = llvm::DenseMap<mlir::Operation *, OpSharding>;
 
-/// graph::localize, made of the op's own attributes: what passes have noted on
-/// it is not among those of local ops.
-mlir::FailureOr<llvm::SmallVector<mlir::Value>>
-localizePart(mlir::Operation *op, const graph::Shard &shard,
-             mlir::OpBuilder &builder, mlir::ValueRange operands);
-
 } // namespace dl::partition

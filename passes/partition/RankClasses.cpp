@@ -159,7 +159,7 @@ private:
               shard.operand(i).sizes,
               cast<RankedTensorType>(operand.getType()).getElementType()),
           op->getLoc()));
-    if (succeeded(localizePart(op, shard, builder, operands)))
+    if (succeeded(graph::localize(op, shard, builder, operands)))
       for (Operation &local : block) {
         stream << local.getName() << graph::attributesWithoutConstants(&local);
         for (Type type : local.getResultTypes())

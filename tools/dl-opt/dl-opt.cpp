@@ -15,6 +15,7 @@
 #include "mlir/Support/ToolUtilities.h"
 #include "mlir/Transforms/Passes.h"
 #include "passes/backward/Passes.h"
+#include "passes/chunk/Passes.h"
 #include "passes/fuse/Passes.h"
 #include "passes/layout/Passes.h"
 #include "passes/partition/Passes.h"
@@ -36,6 +37,7 @@ static void registerPasses() {
   PassPipelineRegistration<>("backward", "The whole backward phase",
                              buildBackwardPipeline);
   registerPartitionPasses();
+  registerChunkPasses();
   PassPipelineRegistration<>("partition", "The whole partition phase",
                              buildPartitionPipeline);
   registerLayoutPasses();

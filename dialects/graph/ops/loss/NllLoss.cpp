@@ -73,19 +73,18 @@ SmallVector<Value> NllLossOp::buildGradient(OpBuilder &builder,
 FailureOr<SmallVector<Value>> NllLossOp::decompose(OpBuilder &builder) {
   NllWriter w(*this, builder);
   GraphBuilder &g = w.g;
+  // Known before anything is computed, so that ranks may exchange it early.
+  Value count = getReduction() == "mean" ? w.count() : Value();
   Value chosen = w.chosen();
   Value zero = g.constant(getLogprob(), 0);
   Value picked = g.make<SelectOp>(chosen, getLogprob(), zero);
-  if (getReduction() == "none") {
-    Value sum = g.sum(picked, 1, /*keepdim=*/false);
-    return SmallVector<Value>{g.make<NegOp>(sum)};
-  }
-  Value sum = g.sum(picked, NllWriter::allDims(picked), /*keepdim=*/false);
-  Value loss = g.make<NegOp>(sum);
-  if (getReduction() == "mean") {
-    Value count = w.count();
+  // Row by row: what is picked need not be stored for that.
+  Value loss = g.sum(picked, 1, /*keepdim=*/false);
+  if (getReduction() != "none")
+    loss = g.sum(loss, NllWriter::allDims(loss), /*keepdim=*/false);
+  loss = g.make<NegOp>(loss);
+  if (count)
     loss = g.make<DivOp>(loss, count);
-  }
   return SmallVector<Value>{loss};
 }
 
