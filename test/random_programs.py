@@ -135,22 +135,29 @@ def options_of(program):
     return ["program.dl", f"--accumulate={program.accumulate}", "--keep-below=1"]
 
 
+CHUNKS = "chunk_least_bytes = 1\nchunk_bytes = 64\nchunk_rows = 2\n"
+
+
+def machine_of(name, folder, text):
+    if not text:
+        return []
+    with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+        file.write(text)
+    return [f"--machine={name}"]
+
+
 def library_options(program, folder):
-    """Half of the programs for GPUs leave all products that can be to the emulated library."""
+    """Half of the programs for GPUs leave all products that can be to the emulated library, and compute in chunks."""
     if program.seed % 2 == 0:
         return []
-    with open(os.path.join(folder, "library.machine"), "w", encoding="utf-8") as file:
-        file.writelines(f"product_{dtype}_flops = 1\n" for dtype in ("f32", "f64"))
-    return ["--machine=library.machine"]
+    return machine_of("library.machine", folder, CHUNKS + "".join(f"product_{dtype}_flops = 1\n" for dtype in ("f32", "f64")))
 
 
 def chain_options(program, folder):
-    """Half of the programs for CPUs make a chain of all products that can be one, however small."""
-    if program.seed % 2 == 0:
-        return []
-    with open(os.path.join(folder, "chains.machine"), "w", encoding="utf-8") as file:
-        file.write("chain_least_bytes = 0\nmin_fused_rows = 1\n")
-    return ["--machine=chains.machine"]
+    """Of programs for CPUs half make a chain of all products that can be one, however small; of these and of others
+    half compute everything between products in chunks of two rows or more."""
+    kinds = [("chain_least_bytes = 0\nmin_fused_rows = 1\n", program.seed % 2), (CHUNKS, program.seed // 2 % 2)]
+    return machine_of("chains.machine", folder, "".join(text for text, wanted in kinds if wanted))
 
 
 def check_mesh(program, folder, cuda):

@@ -98,17 +98,19 @@ private:
              << product->getName().stripDialect() << ": " << bytesOf(product)
              << " bytes ";
     };
-    StringRef why = "its rows are too few";
+    StringRef why; // of the outermost rows
     ArrayRef<int64_t> shape = graph::shapeOf(product->getResult(0));
     for (unsigned dim = 0; dim + 1 < shape.size(); ++dim) {
       ChunkRegion region(product, dim);
       if (!region.whyNot().empty()) {
-        why = region.whyNot();
+        why = why.empty() ? region.whyNot() : why;
         continue;
       }
       int64_t count = countFor(region, product);
-      if (count == 0)
+      if (count == 0) {
+        why = why.empty() ? "its rows are too few" : why;
         continue;
+      }
       remark() << "are computed in " << count << " chunks, one after the other";
       unsigned first = lastPart + 1;
       lastPart += count;

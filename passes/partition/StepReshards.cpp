@@ -47,7 +47,8 @@ Value StepSharder::madeInParts(Value value, const TensorSharding &to) {
   return parts->getResult(0);
 }
 
-/// Behind the op that makes the value, for all who want it so.
+/// Behind the op that makes the value, for all who want it so; a metric waits
+/// until the end, for nothing else waits for it.
 Value StepSharder::reshard(Value value, const TensorSharding &to) {
   TensorSharding from = of(value);
   if (from == to)
@@ -84,6 +85,8 @@ Value StepSharder::reshard(Value value, const TensorSharding &to) {
   builder.setInsertionPointAfterValue(value);
   if (again)
     builder.setInsertionPoint(current);
+  else if (forMetric)
+    builder.setInsertionPoint(step.getReturn());
   // An argument is nowhere in the program but where it is read.
   Location place =
       value.getDefiningOp() || !current ? value.getLoc() : current->getLoc();

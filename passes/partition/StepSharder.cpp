@@ -365,6 +365,7 @@ void StepSharder::placeResults(graph::ReturnOp returned) {
       else
         states.set(state.getValue(), wanted = of(operand.get()));
     }
+    forMetric = !graph::stateOf(operand);
     operand.set(in(operand.get(), wanted));
   }
 }

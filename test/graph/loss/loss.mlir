@@ -9,14 +9,16 @@
 
 // CHECK-LABEL: graph.step @f
 // CHECK-LABEL: graph.step @mean
+// CHECK: [[COUNTS:%.*]] = graph.ne %arg1
+// CHECK: [[ONES:%.*]] = graph.cast [[COUNTS]]
+// CHECK: [[COUNT:%.*]] = graph.sum [[ONES]]
 // CHECK: [[CLASSES:%.*]] = graph.iota {dim = 1 : i64, type = tensor<1x10xi64>}
 // CHECK: [[T:%.*]] = graph.reshape %arg1 {shape = array<i64: 2, 1>}
 // CHECK: [[CHOSEN:%.*]] = graph.eq [[CLASSES]], [[T]]
 // CHECK-NOT: logical_and
-// CHECK: graph.select [[CHOSEN]], %arg0
-// CHECK: [[COUNTS:%.*]] = graph.ne %arg1
-// CHECK: [[ONES:%.*]] = graph.cast [[COUNTS]]
-// CHECK: [[COUNT:%.*]] = graph.sum [[ONES]]
+// CHECK: [[PICKED:%.*]] = graph.select [[CHOSEN]], %arg0
+// CHECK: [[ROWS:%.*]] = graph.sum [[PICKED]] {dims = array<i64: 1>}
+// CHECK: graph.sum [[ROWS]] {dims = array<i64: 0>}
 // CHECK: graph.div %{{.*}}, [[COUNT]]
 
 // An ignored class is a class: its targets are masked.

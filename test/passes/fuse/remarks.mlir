@@ -54,7 +54,7 @@ graph.step @waits(%x: tensor<16x32xf32>, %w: tensor<8x32xf32>, %m: tensor<16x8xf
 }
 
 // What belongs to two micro-batches are two kernels; what belongs to all goes along.
-// CHECK: remark: exp: not fused with neg: it is for another micro-batch
+// CHECK: remark: exp: not fused with neg: it is for another part of the batch
 // CHECK: remark: sqrt: fused with exp: both fit into the first-level cache
 graph.step @micro_batches(%x: tensor<16xf32>) -> tensor<16xf32> {
   %0 = graph.neg %x : (tensor<16xf32>) -> tensor<16xf32> loc(fused<"forward @1">["m.dl":1:1])
