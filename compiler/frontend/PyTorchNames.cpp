@@ -145,7 +145,8 @@ static constexpr llvm::StringLiteral kVocabulary =
     "any all std var std_var norm "
     "logsumexp cumsum cumprod cummax median mode quantile kthvalue addmm addmv "
     "baddbmm addbmm outer "
-    "inner dot mv cross kron tensordot linalg svd inverse det cholesky solve "
+    "inner dot mv cross kron tensordot linalg fft svd inverse det cholesky "
+    "solve "
     "unflatten swapaxes movedim "
     "repeat tile repeat_interleave chunk split tensor_split unbind cat concat "
     "stack hstack vstack narrow "
@@ -188,7 +189,7 @@ static constexpr PyTorchName kReplaced[] = {
     {"logspace", "write dl::pow(10, dl::linspace(start, end, steps))", true},
     {"erfc", "write 1 - x.erf()", true},
     {"logit", "write (p / (1 - p)).log()", true},
-    {"xlogy", "write dl::where(x == 0, 0.0, x * y.log())", true},
+    {"xlogy", "write x * dl::where(x == 0, 1.0, y).log()", true},
     {"hypot", "write (x * x + y * y).sqrt()", true},
     {"true_divide", "write x / y", true},
     {"mv", "write a.matmul(v)", true},
@@ -359,7 +360,7 @@ static constexpr PyTorchName kInstead[] = {
      "it in dl::Metrics to see it",
      false},
     {"checkpoint", "write dl::checkpoint(module, x)", false},
-    {"INFINITY", "write dl::inf", false},
+    {"INFINITY", "write dl::inf, or add #include <cmath>", false},
     {"True", "write true", false},
     {"False", "write false", false},
     {"None", "write dl::None in an index; elsewhere leave the argument out",

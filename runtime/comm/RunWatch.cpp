@@ -72,6 +72,15 @@ std::string RunWatch::nameOf(uint32_t rank) const {
                      last->process);
 }
 
+/// A kernel's first ops, of which it may have many.
+static std::string fewOf(const std::string &ops) {
+  constexpr size_t most = 160;
+  if (ops.size() <= most)
+    return ops;
+  size_t end = ops.rfind(", ", most);
+  return end == std::string::npos ? ops : ops.substr(0, end) + " and more";
+}
+
 std::string RunWatch::placeOf(uint32_t rank) const {
   const auto &last = ranks[rank].last;
   if (!last)
@@ -86,7 +95,7 @@ std::string RunWatch::placeOf(uint32_t rank) const {
     break;
   }
   return fmt::format("in step {}{}", last->step,
-                     last->op.empty() ? "" : ", at " + last->op);
+                     last->op.empty() ? "" : ", at " + fewOf(last->op));
 }
 
 std::optional<std::string> RunWatch::hang(double now) const {

@@ -24,6 +24,8 @@ static constexpr const char *logPrefix = "dl.log.";
 static constexpr const char *settingPrefix = "dl.set.";
 static constexpr const char *watchPrefix = "dl.watch.";
 static constexpr const char *cursorPrefix = "dl.cursor.";
+static constexpr const char *batchSizeKey = "dl.batch_size";
+static constexpr const char *accumulateKey = "dl.accumulate";
 static constexpr const char *turnsKey = "dl.turns";
 static constexpr const char *placeKey = "dl.place";
 
@@ -118,6 +120,8 @@ static Metadata toMetadata(const CheckpointFacts &facts) {
                   {"dl.epoch", std::to_string(facts.epoch)},
                   {"dl.batch", std::to_string(facts.batch)},
                   {"dl.items", std::to_string(facts.items)},
+                  {batchSizeKey, std::to_string(facts.batchSize)},
+                  {accumulateKey, std::to_string(facts.accumulate)},
                   {"dl.seed", std::to_string(facts.seed)},
                   {"dl.shuffle", facts.shuffle ? "1" : "0"},
                   {"dl.evaluation_due", facts.evaluationDue ? "1" : "0"}};
@@ -129,7 +133,8 @@ static Metadata toMetadata(const CheckpointFacts &facts) {
     out[watchPrefix + name] = state;
   for (const auto &[name, at] : facts.cursors)
     out[cursorPrefix + name] =
-        fmt::format("{} {} {} {}", at.updates, at.epoch, at.batch, at.items);
+        fmt::format("{} {} {} {} {} {}", at.updates, at.epoch, at.batch,
+                    at.items, at.batchSize, at.accumulate);
   if (!facts.cursors.empty()) {
     out[turnsKey] = facts.turns;
     out[placeKey] = std::to_string(facts.place);
@@ -137,11 +142,14 @@ static Metadata toMetadata(const CheckpointFacts &facts) {
   return out;
 }
 
-/// "UPDATES EPOCH BATCH ITEMS"
+/// "UPDATES EPOCH BATCH ITEMS BATCH_SIZE ACCUMULATE", of which files may lack
+/// the last two.
 static std::optional<CursorFacts> parseCursor(const std::string &text) {
-  uint64_t numbers[4];
-  size_t at = 0;
+  uint64_t numbers[6] = {};
+  size_t at = 0, count = 0;
   for (uint64_t &number : numbers) {
+    if (count++ == 4 && at == text.size())
+      break;
     size_t end = std::min(text.find(' ', at), text.size());
     auto value = parseUnsigned(
         std::string_view(text).substr(std::min(at, end), end - at));
@@ -150,7 +158,8 @@ static std::optional<CursorFacts> parseCursor(const std::string &text) {
     number = *value;
     at = std::min(end + 1, text.size());
   }
-  return CursorFacts{numbers[0], numbers[1], numbers[2], numbers[3]};
+  return CursorFacts{numbers[0], numbers[1], numbers[2],
+                     numbers[3], numbers[4], numbers[5]};
 }
 
 static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
@@ -168,6 +177,10 @@ static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
   DLRT_TRY(number("dl.epoch", facts.epoch));
   DLRT_TRY(number("dl.batch", facts.batch));
   DLRT_TRY(number("dl.items", facts.items));
+  if (metadata.count(batchSizeKey)) {
+    DLRT_TRY(number(batchSizeKey, facts.batchSize));
+    DLRT_TRY(number(accumulateKey, facts.accumulate));
+  }
   DLRT_TRY(number("dl.seed", facts.seed));
   DLRT_TRY(number("dl.shuffle", shuffle));
   DLRT_TRY(number("dl.evaluation_due", evaluationDue));
@@ -190,7 +203,7 @@ static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
     if (key.starts_with(cursorPrefix)) {
       auto cursor = parseCursor(text);
       if (!cursor)
-        return {Code::Io, fmt::format("{} is not four numbers", key)};
+        return {Code::Io, fmt::format("{} is not a place in data", key)};
       facts.cursors[key.substr(strlen(cursorPrefix))] = *cursor;
     }
   if (!facts.cursors.empty()) {

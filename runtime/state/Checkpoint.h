@@ -27,6 +27,9 @@ struct CursorFacts {
   uint64_t epoch = 0;   ///< of its next batch
   uint64_t batch = 0;   ///< its place within the epoch
   uint64_t items = 0;   ///< of its data
+  /// Of a full batch, and batches of an update; 0 in files of before they were
+  /// kept.
+  uint64_t batchSize = 0, accumulate = 0;
 };
 
 /// Random numbers are functions of (seed, step, micro-batch), the order of the
@@ -37,9 +40,10 @@ struct CheckpointFacts {
   uint64_t epoch = 0;   ///< of the next batch
   uint64_t batch = 0;   ///< its place within the epoch
   uint64_t items = 0;   ///< of the training data
+  uint64_t batchSize = 0, accumulate = 0; ///< as a cursor's
   /// Where there are several training steps: each by its name, their turns
-  /// ("disc:5,gen:1"), and the next update's place in its round. Epoch, batch
-  /// and items are those of the first one then.
+  /// ("disc:5,gen:1"), and the next update's place in its round. Numbers about
+  /// data are those of the first one then.
   std::map<std::string, CursorFacts> cursors;
   std::string turns;
   uint64_t place = 0;

@@ -146,6 +146,14 @@ static bool isFromTorch(std::span<const uint8_t> bytes) {
 
 /// Python reads it, nobody else should: a pickle is a program.
 static Status fromTorch(const std::string &path) {
+  if (path.ends_with(".npz"))
+    return {Code::Io,
+            fmt::format("'{}' is a file of numpy.savez; --init takes "
+                        ".safetensors and makes none of it itself: python3 -c "
+                        "\"import numpy; from safetensors.numpy import "
+                        "save_file; save_file(dict(numpy.load('{}')), "
+                        "'{}.safetensors')\"",
+                        path, path, path.substr(0, path.rfind('.')))};
   bool plain = path.find_first_of("'\"\\$`") == std::string::npos;
   std::string from = plain ? path : "model.pt";
   return {Code::Io,

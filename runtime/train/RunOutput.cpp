@@ -202,8 +202,8 @@ Status RunOutput::goOn(RunLength &length, std::vector<TurnWish> &turns) const {
 }
 
 static CursorFacts factsOf(const StepCursor &cursor) {
-  return {cursor.updates(), cursor.nextEpoch(), cursor.nextInEpoch(),
-          cursor.dataItems()};
+  return {cursor.updates(),   cursor.nextEpoch(), cursor.nextInEpoch(),
+          cursor.dataItems(), cursor.batchSize(), cursor.accumulate()};
 }
 
 Status RunOutput::checkPosition(const StepRunner &runner) const {
@@ -213,8 +213,9 @@ Status RunOutput::checkPosition(const StepRunner &runner) const {
 }
 
 Status RunOutput::checkPosition(const StepCursor &cursor) const {
-  CursorFacts facts = {start->facts.step, start->facts.epoch,
-                       start->facts.batch, start->facts.items};
+  CursorFacts facts = {start->facts.step,      start->facts.epoch,
+                       start->facts.batch,     start->facts.items,
+                       start->facts.batchSize, start->facts.accumulate};
   if (!start->facts.cursors.empty())
     facts = start->facts.cursors.at(cursor.name());
   CursorFacts now = factsOf(cursor);
@@ -222,13 +223,27 @@ Status RunOutput::checkPosition(const StepCursor &cursor) const {
     return {Code::Training, fmt::format("the run in '{}' has trained on {} "
                                         "items, the data have {} now",
                                         run.folder, facts.items, now.items)};
+  auto elsewhere = [&](const std::string &what) -> Status {
+    return {Code::Usage,
+            fmt::format("--plan: {}: step {} stands at another place in the "
+                        "data there; 'dlrun {} --init {}' takes the weights "
+                        "and begins the data anew",
+                        what, facts.updates, session.name(),
+                        RunFolder::checkpointIn(run.folder, startStep()))};
+  };
+  if (facts.batchSize != 0 && facts.batchSize != now.batchSize)
+    return elsewhere(fmt::format("the run's batches have {} items, those of "
+                                 "the new plan {}",
+                                 facts.batchSize, now.batchSize));
+  if (facts.accumulate != 0 && facts.accumulate != now.accumulate)
+    return elsewhere(fmt::format("updates of the run are {} batches, those of "
+                                 "the new plan {}",
+                                 facts.accumulate, now.accumulate));
   bool inPlace = facts.epoch == now.epoch && facts.batch == now.batch;
   if (!inPlace && run.otherPlan)
-    return {Code::Usage,
-            fmt::format("--plan: the run stands at batch {} of epoch {}, which "
-                        "is not step {} of the new plan; its batches have "
-                        "another size or number",
-                        facts.batch, facts.epoch, facts.updates)};
+    return elsewhere(fmt::format("the run stands at batch {} of epoch {}, "
+                                 "which is another step of the new plan",
+                                 facts.batch, facts.epoch));
   if (!inPlace)
     return {Code::Io,
             fmt::format("{}: step {} is not batch {} of epoch {}",
@@ -411,6 +426,8 @@ CheckpointFacts RunOutput::factsNow(const StepRunner &runner,
   facts.epoch = first.epoch;
   facts.batch = first.batch;
   facts.items = first.items;
+  facts.batchSize = first.batchSize;
+  facts.accumulate = first.accumulate;
   if (runner.cursors().size() > 1) {
     for (const auto &cursor : runner.cursors())
       facts.cursors[cursor->name()] = factsOf(*cursor);

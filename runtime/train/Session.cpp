@@ -105,7 +105,8 @@ static Expected<size_t> settingIndex(const fb::PlanT &plan,
       return i;
     names.push_back(known);
     list += (list.empty() ? "" : ", ") + known;
-    if (sameEnd.empty() && known.ends_with("." + name))
+    if (sameEnd.empty() &&
+        (known.ends_with("." + name) || name.ends_with("." + known)))
       sameEnd = known;
   }
   if (names.empty())

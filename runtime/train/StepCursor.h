@@ -51,6 +51,10 @@ public:
   /// How long it has waited for batches, in seconds.
   double waitedForData() const { return loader->waited(); }
   uint64_t dataItems() const { return session.dataset(stepIndex).items; }
+  uint64_t batchSize() const {
+    return session.plan().datasets[step.dataset]->batch_size;
+  }
+  uint64_t accumulate() const { return step.accumulate; }
   /// Where the next batch stands.
   uint64_t nextEpoch() const { return nextBatch / loader->batchesPerEpoch(); }
   uint64_t nextInEpoch() const { return nextBatch % loader->batchesPerEpoch(); }

@@ -216,6 +216,12 @@ SAMPLED = [
     ("D::Bernoulli(x.sigmoid()).entropy()", "D.Bernoulli(x.sigmoid()).entropy()"),
     ("D::kl_divergence(D::Normal(x, y.exp()), D::Normal(0, 1))", "D.kl_divergence(D.Normal(x, y.exp()), D.Normal(0., 1.))"),
     ("D::kl_divergence(D::Categorical({.logits = x}), D::Categorical({.logits = y}))", "D.kl_divergence(D.Categorical(logits=x), D.Categorical(logits=y))"),
+    # Actions that are forbidden.
+    ("D::Categorical({.logits = x.masked_fill(dl::arange(6).eq(1), -dl::inf)}).entropy()",
+     "D.Categorical(logits=x.masked_fill(torch.arange(6) == 1, -float('inf'))).entropy()"),
+    # PyTorch has NaN in its gradient.
+    ("D::kl_divergence(D::Categorical({.logits = x.detach().masked_fill(dl::arange(6).eq(1), -dl::inf)}), D::Categorical({.logits = y.detach().masked_fill(dl::arange(6).eq(1), -dl::inf)}))",
+     "D.kl_divergence(D.Categorical(logits=x.detach().masked_fill(torch.arange(6) == 1, -float('inf'))), D.Categorical(logits=y.detach().masked_fill(torch.arange(6) == 1, -float('inf'))))"),
 ]
 MADE = [
     ("x.repeat(2, 1, 3)", "x.repeat(2, 1, 3)"), ("x.repeat({2, 2, 1, 3, 1})", "x.repeat(2, 2, 1, 3, 1)"), ("x.tile({2, 3})", "x.tile((2, 3))"),
@@ -244,6 +250,7 @@ NORMS = [
     ("F::group_norm(x, 2)", "F.group_norm(x, 2)"), ("F::group_norm(im, 4, $W, $W, 1e-3)", "F.group_norm(im, 4, $W, $W, 1e-3)"),
     ("F::instance_norm(im)", "F.instance_norm(im)"), ("F::normalize(x)", "F.normalize(x)"), ("F::normalize(z, 1, 0)", "F.normalize(z, 1, 0)"),
     ("F::normalize(x, {.p = 3, .dim = -1})", "F.normalize(x, 3, -1)"), ("F::cosine_similarity(x, y)", "F.cosine_similarity(x, y)"),
+    ("F::cosine_similarity(x, y, {.dim = -1, .eps = 1e-3})", "F.cosine_similarity(x, y, -1, 1e-3)"),
     ("F::cosine_similarity(x, y, -1)", "F.cosine_similarity(x, y, -1)"), ("F::pairwise_distance(x, y)", "F.pairwise_distance(x, y)"),
     ("F::pairwise_distance(x, y, 1, 1e-6, true)", "F.pairwise_distance(x, y, 1, 1e-6, True)"),
     ("F::scaled_dot_product_attention(x, y, x + y)", SDPA.format("6 ** -0.5", "")),

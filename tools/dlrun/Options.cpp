@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <filesystem>
 
 using namespace dlrun;
@@ -441,9 +442,13 @@ private:
   static Status unknown(const std::string &name) {
     if (std::find(std::begin(later), std::end(later), name) != std::end(later))
       return {Code::Unavailable, "not in this version"};
+    if (name == "D")
+      return usage("unknown option; arguments of models are given to dlcc, "
+                   "--set NAME=VALUE changes a setting");
     std::vector<std::string> names;
     for (const OptionInfo &o : table)
-      names.push_back(o.name);
+      if (std::strlen(o.name) > 1)
+        names.push_back(o.name);
     std::string near = nearest(name, names);
     return usage("unknown option" +
                  (near.empty() ? "" : "; did you mean '--" + near + "'?"));

@@ -48,6 +48,7 @@ public:
     if (options.json) {
       Event end("end");
       end.field("steps", steps).field("seconds", seconds);
+      end.field("resumed_at", training.firstStep() - 1);
       end.field("first_step_ms", firstStepSeconds * 1e3);
       end.field("waited_for_data_seconds", waited);
       end.field("peak_rss_bytes", peakResidentBytes());
@@ -60,14 +61,18 @@ public:
       return; // nothing was left to do
     // A fifth of the time is worth a look at how the data are read.
     bool slowData = waited > seconds / 5;
-    talk(fmt::format("{}{} steps in {}{}, the first one done after {:.0f} ms, "
-                     "peak memory {}",
-                     training.wasStopped() ? "stopped: " : "",
-                     withCommas(steps), humanSeconds(seconds),
-                     slowData ? fmt::format(" ({} of them waiting for data)",
-                                            humanSeconds(waited))
-                              : "",
-                     firstStepSeconds * 1e3, humanBytes(peakResidentBytes())));
+    uint64_t before = training.firstStep() - 1, own = steps - before;
+    talk(fmt::format(
+        "{}{} step{}{} in {}{}, the first one done after {:.0f} ms, "
+        "peak memory {}",
+        training.wasStopped() ? "stopped: " : "", withCommas(own),
+        own == 1 ? "" : "s",
+        before ? fmt::format(", {} in all,", withCommas(steps)) : "",
+        humanSeconds(seconds),
+        slowData ? fmt::format(" ({} of them waiting for data)",
+                               humanSeconds(waited))
+                 : "",
+        firstStepSeconds * 1e3, humanBytes(peakResidentBytes())));
   }
 
   Status agree(Status own) override {

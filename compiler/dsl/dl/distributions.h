@@ -43,7 +43,10 @@ public:
   Tensor log_prob(Tensor value) const {
     return logits.gather(-1, value.to(kInt64).unsqueeze(-1)).squeeze(-1);
   }
-  Tensor entropy() const { return (logits * probs).sum(-1).neg(); }
+  /// Of what cannot happen, with a logit of -inf, nothing: as in PyTorch.
+  Tensor entropy() const {
+    return (clamp_min(logits, -3.4028234663852886e38) * probs).sum(-1).neg();
+  }
   Tensor sample() const {
     return (logits - rand_like(logits).log().neg().log()).argmax(-1).detach();
   }
@@ -110,7 +113,7 @@ inline Tensor kl_divergence(const Normal &p, const Normal &q) {
   return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).square() - 1 - ratio.log());
 }
 inline Tensor kl_divergence(const Categorical &p, const Categorical &q) {
-  return (p.probs * (p.logits - q.logits)).sum(-1);
+  return (p.probs * where(p.probs == 0, 0.0, p.logits - q.logits)).sum(-1);
 }
 
 } // namespace dl::distributions

@@ -149,10 +149,20 @@ inline Tensor kaiming_uniform_(const Tensor &tensor,
                  detail::kaiming_std("kaiming_uniform_", tensor, options);
   return uniform_(tensor, -bound, bound);
 }
+inline Tensor kaiming_uniform_(const Tensor &tensor, double a,
+                               const char *mode = "fan_in",
+                               const char *nonlinearity = "leaky_relu") {
+  return kaiming_uniform_(tensor, KaimingOptions{a, mode, nonlinearity});
+}
 inline Tensor kaiming_normal_(const Tensor &tensor,
                               const KaimingOptions &options = {}) {
   return normal_(tensor, 0,
                  detail::kaiming_std("kaiming_normal_", tensor, options));
+}
+inline Tensor kaiming_normal_(const Tensor &tensor, double a,
+                              const char *mode = "fan_in",
+                              const char *nonlinearity = "leaky_relu") {
+  return kaiming_normal_(tensor, KaimingOptions{a, mode, nonlinearity});
 }
 inline Tensor xavier_uniform_(const Tensor &tensor, double gain = 1) {
   detail::Fans both = detail::fans("xavier_uniform_", tensor);

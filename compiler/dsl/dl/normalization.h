@@ -183,13 +183,21 @@ inline Tensor local_response_norm(Tensor x, i64 size, double alpha = 1e-4,
     sum = sum + squares.narrow(1, i, from[1]);
   return x / (sum * (alpha / static_cast<double>(size)) + k).pow(beta);
 }
+struct CosineSimilarityOptions {
+  i64 dim = 1;
+  double eps = 1e-8;
+};
 /// x1 x2 / (max(|x1|, eps) max(|x2|, eps)) along a dim.
-inline Tensor cosine_similarity(Tensor x1, Tensor x2, i64 dim = 1,
+inline Tensor cosine_similarity(Tensor x1, Tensor x2, i64 dim,
                                 double eps = 1e-8) {
   detail::Called called("cosine_similarity");
   Tensor a = x1 / x1.norm(2, dim, true).clamp(eps),
          b = x2 / x2.norm(2, dim, true).clamp(eps);
   return (a * b).sum(dim);
+}
+inline Tensor cosine_similarity(Tensor x1, Tensor x2,
+                                const CosineSimilarityOptions &o = {}) {
+  return cosine_similarity(x1, x2, o.dim, o.eps);
 }
 /// |x1 - x2 + eps|_p along the last dim.
 inline Tensor pairwise_distance(Tensor x1, Tensor x2, double p = 2,
