@@ -337,14 +337,36 @@ private:
                cast<StringAttr>(name).getValue();
       });
     };
+    // An axis that another mesh would have is left out silently; one that looks
+    // like a slip is not: "tpx" where there is "tp".
+    llvm::DenseSet<Attribute> told;
+    auto warnOfSlip = [&](Attribute name, Location place) {
+      StringRef wrong = cast<StringAttr>(name).getValue();
+      for (Attribute axis : axes)
+        if (StringRef known = cast<graph::AxisAttr>(axis).getName();
+            !has(name) &&
+            (wrong.starts_with(known) || known.starts_with(wrong)) &&
+            told.insert(name).second)
+          emitWarning(place)
+              << "the mesh has no axis '" << wrong << "', but one that is '"
+              << known << "': this is not divided";
+    };
     Builder builder(module.getContext());
+    module.walk([&](graph::ShardOp op) {
+      for (StringRef name : op.getAxisOfDims())
+        if (!name.empty())
+          warnOfSlip(builder.getStringAttr(name), op.getLoc());
+    });
     for (auto state : module.getOps<graph::StateOp>()) {
       graph::ShardingAttr sharding = state.getShardingAttr();
       if (!sharding)
         continue;
       SmallVector<Attribute> dims;
-      for (auto dim : sharding.getDims().getAsRange<ArrayAttr>())
+      for (auto dim : sharding.getDims().getAsRange<ArrayAttr>()) {
+        for (Attribute name : dim)
+          warnOfSlip(name, state.getLoc());
         dims.push_back(builder.getArrayAttr(llvm::filter_to_vector(dim, has)));
+      }
       state.setShardingAttr(graph::ShardingAttr::get(
           module.getContext(), builder.getArrayAttr(dims), sharding.getSum(),
           sharding.getMax()));

@@ -99,12 +99,16 @@ void warnOfUnusedAxes(ModuleOp module, const Mesh &mesh) {
     if (auto state = dyn_cast<graph::StateOp>(op); state && state.getSharding())
       note(state.getShardingAttr());
   });
+  // Of a mesh that the model does not have: it was said on the command line.
+  Location place = UnknownLoc::get(module.getContext());
+  for (auto op : module.getOps<graph::MeshOp>())
+    if (op.getLoc() != module.getLoc())
+      place = op.getLoc();
   for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
     if (!used[axis] && axis != mesh.stages)
-      emitWarning(module.getLoc())
-          << "the axis '" << mesh.name(axis).getValue()
-          << "' of the mesh divides nothing: its " << mesh.size(axis)
-          << " ranks compute the same";
+      emitWarning(place) << "the axis '" << mesh.name(axis).getValue()
+                         << "' of the mesh divides nothing: its "
+                         << mesh.size(axis) << " ranks compute the same";
 }
 
 /// The outermost of the dims that a reshape makes of one of its operand's, if

@@ -331,6 +331,12 @@ struct Net : nn::Module {
             self.assertIn("warning: " + words, said)
         for options in ["--mesh=dp=2"], ["--mesh=dp=2,pp=2", "--microbatches=2", "--zero=3"]:
             self.assertNotIn("warning", support.dltools.call([support.dltools.DLCC, "net.dl", "-o", "warned.plan", *options], self.folder).stderr)
+        self.write_net('dl::parallel::tensor(net, {{"h.*.up", "colwise", "tpx"}, {"head", "colwise", "tp"}});')
+        for mesh, words in ("tp=2", "net.dl:"), ("tp=2", "the mesh has no axis 'tpx', but one that is 'tp': this is not divided"), ("dp=2", ""):
+            said = support.dltools.call([support.dltools.DLCC, "net.dl", "-o", "warned.plan", f"--mesh={mesh}"], self.folder).stderr
+            self.assertIn(words, said)
+            self.assertEqual(said.count("warning"), 1 if words else 0, said)
+        self.write_net("")
         self.refuse(2, ["--stages-per-rank=2: 1f1b has one stage on each rank", "--schedule=interleaved"], support.dltools.DLCC, "net.dl", "--mesh=pp=2", "--stages-per-rank=2", "-o", "refused.plan")
         self.refuse(2, ["--stages-per-rank=1", "interleaved has 2 to 65536 stages"], support.dltools.DLCC, "net.dl", "--mesh=pp=2",
                     "--schedule=interleaved", "--stages-per-rank=1", "-o", "refused.plan")
