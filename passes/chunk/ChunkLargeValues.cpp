@@ -16,14 +16,13 @@ using chunk::ChunkRegion;
 
 namespace {
 
-struct ChunkLargeValues : dl::impl::ChunkLargeValuesBase<ChunkLargeValues> {
-  using Base::Base;
+/// The values of one step.
+class StepChunks {
+public:
+  explicit StepChunks(const plan::MachineModel &machine) : machine(machine) {}
 
-  void runOnOperation() override {
-    if (machine.chunkLeastBytes == 0)
-      return;
-    SmallVector<Operation *> products;
-    for (Operation &op : getOperation().getOps()) {
+  LogicalResult run(graph::StepOp step) {
+    for (Operation &op : step.getOps()) {
       lastPart = std::max(lastPart, graph::batchPartOf(op.getLoc()));
       if (isCandidate(&op))
         products.push_back(&op);
@@ -34,8 +33,9 @@ struct ChunkLargeValues : dl::impl::ChunkLargeValuesBase<ChunkLargeValues> {
       return bytesOf(a) > bytesOf(b);
     });
     for (Operation *product : products)
-      if (!done.contains(product) && failed(chunk(product, products)))
-        return signalPassFailure();
+      if (!done.contains(product) && failed(chunk(product)))
+        return failure();
+    return success();
   }
 
 private:
@@ -77,54 +77,81 @@ private:
   }
 
   /// The fewest chunks that are small enough, or else those of the fewest rows
-  /// that are worth a product; 0: none.
+  /// that are worth a product; 0: none. Equal ones, unless that takes chunks
+  /// of twice the size.
   int64_t countFor(const ChunkRegion &region, Operation *product) const {
     ArrayRef<int64_t> shape = graph::shapeOf(product->getResult(0));
     int64_t rows = graph::numElements(product->getResult(0)) / shape.back();
-    int64_t best = 0;
-    for (int64_t count = 2; rows / count >= machine.chunkRows; ++count) {
-      if (!region.dividesInto(count))
-        continue;
-      best = count;
-      if (bytesOf(product) / count <= machine.chunkBytes)
-        break;
-    }
-    return best;
+    int64_t most = (rows + machine.chunkRows / 2) / machine.chunkRows;
+    int64_t wanted = std::min<int64_t>(
+        most, llvm::divideCeil(bytesOf(product), machine.chunkBytes));
+    int64_t equal = 0;
+    for (int64_t count = 2; count <= most && equal < wanted; ++count)
+      if (region.dividesInto(count) && region.isEqualIn(count))
+        equal = count;
+    if (2 * equal <= wanted && wanted > 1 && region.dividesInto(wanted))
+      return wanted;
+    return equal;
   }
 
-  LogicalResult chunk(Operation *product, ArrayRef<Operation *> products) {
-    auto remark = [&] {
-      return emitRemark(product->getLoc())
-             << product->getName().stripDialect() << ": " << bytesOf(product)
-             << " bytes ";
-    };
+  /// Along the outermost dim that gives chunks. What they still have too much
+  /// of, two items of long rows, say, is cut along the next one.
+  LogicalResult chunk(Operation *product, bool isPart = false) {
     StringRef why; // of the outermost rows
     ArrayRef<int64_t> shape = graph::shapeOf(product->getResult(0));
     for (unsigned dim = 0; dim + 1 < shape.size(); ++dim) {
+      if (shape[dim] == 1)
+        continue;
       ChunkRegion region(product, dim);
-      if (!region.whyNot().empty()) {
-        why = why.empty() ? region.whyNot() : why;
-        continue;
-      }
-      int64_t count = countFor(region, product);
+      int64_t count = region.whyNot().empty() ? countFor(region, product) : 0;
       if (count == 0) {
-        why = why.empty() ? "its rows are too few" : why;
+        StringRef reason =
+            region.whyNot().empty() ? "its rows are too few" : region.whyNot();
+        why = why.empty() ? reason : why;
         continue;
       }
-      remark() << "are computed in " << count << " chunks, one after the other";
-      unsigned first = lastPart + 1;
-      lastPart += count;
+      remark(product) << "are computed in " << count
+                      << " chunks, one after the other";
       for (Operation *other : products)
         if (region.contains(other))
           done.insert(other);
-      return region.build(count, first);
+      unsigned first = lastPart + 1;
+      lastPart += count;
+      SmallVector<Operation *> parts;
+      if (failed(region.build(count, first, parts)))
+        return failure();
+      for (Operation *part : parts)
+        if (isCandidate(part) && failed(chunk(part, /*isPart=*/true)))
+          return failure();
+      return success();
     }
-    remark() << "are computed as a whole: " << why;
+    if (!isPart)
+      remark(product) << "are computed as a whole: "
+                      << (why.empty() ? "it has no rows" : why);
     return success();
   }
 
+  static InFlightDiagnostic remark(Operation *product) {
+    return emitRemark(product->getLoc())
+           << product->getName().stripDialect() << ": " << bytesOf(product)
+           << " bytes ";
+  }
+
   unsigned lastPart = 0;
+  SmallVector<Operation *> products;
   llvm::DenseSet<Operation *> done; // they are no more
+
+  const plan::MachineModel &machine;
+};
+
+struct ChunkLargeValues : dl::impl::ChunkLargeValuesBase<ChunkLargeValues> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    if (machine.chunkLeastBytes != 0 &&
+        failed(StepChunks(machine).run(getOperation())))
+      signalPassFailure();
+  }
 };
 
 } // namespace

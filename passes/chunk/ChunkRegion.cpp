@@ -24,37 +24,50 @@ ChunkRegion::ChunkRegion(Operation *product, unsigned dim)
 }
 
 bool ChunkRegion::isLarge(Value value) const {
-  return 2 * graph::numElements(value) >= elements;
+  return 2 * graph::numElements(value) > elements;
+}
+
+/// The dim in which a factor is.
+static std::optional<unsigned> dimOf(unsigned factor,
+                                     const graph::TensorFactors &dims) {
+  for (auto [d, dim] : llvm::enumerate(dims))
+    if (llvm::is_contained(dim, factor))
+      return d;
+  return std::nullopt;
 }
 
 bool ChunkRegion::addAll(unsigned dim) {
   graph::ShardingRule rule = graph::shardingRule(product);
   const graph::DimFactors &factors = rule.results[0][dim];
-  if (factors.empty() || !add(product, factors.front()))
+  if (factors.empty())
     return refuse("it has no rows");
+  if (!add(product, factors.front()))
+    return false;
   for (size_t known = 0; known != members.size();) {
     known = members.size();
     if (!addLarge() || !addBetween())
       return false;
   }
+  // A member may have become one after those that read it.
   for (auto &[op, member] : members)
-    for (Value operand : op->getOperands())
-      if (members.contains(operand.getDefiningOp()) &&
-          !rowDim.contains(operand))
+    for (auto [operand, dims] :
+         llvm::zip(op->getOperands(), member.rule.operands)) {
+      if (!members.contains(operand.getDefiningOp()))
+        continue;
+      if (!rowDim.contains(operand))
         return refuse("a total over all rows is needed to go on");
+      if (dimOf(member.factor, dims) != rowDim.lookup(operand))
+        return refuse("it is read along two dims");
+    }
   return true;
 }
 
 /// Whether the rows are blocks of the dim in which the factor is.
 bool ChunkRegion::note(Value value, const graph::TensorFactors &dims,
                        unsigned factor, bool isResult) {
-  std::optional<unsigned> found;
-  for (auto [d, dim] : llvm::enumerate(dims))
-    if (llvm::is_contained(dim, factor)) {
-      if (dim.front() != factor)
-        return false;
-      found = d;
-    }
+  std::optional<unsigned> found = dimOf(factor, dims);
+  if (found && dims[*found].front() != factor)
+    return false;
   auto known = rowDim.find(value);
   if (known != rowDim.end())
     return found == known->second;
@@ -73,7 +86,9 @@ bool ChunkRegion::add(Operation *op, unsigned factor) {
   graph::ShardingRule rule = graph::shardingRule(op);
   if (rule.factors[factor].splitting == Splitting::Blocked)
     return refuse(graph::reasonText(rule.factors[factor].reason));
-  rows = std::gcd(rows, rule.factors[factor].size);
+  int64_t size = rule.factors[factor].size;
+  hasSeveralSizes |= rows != 0 && rows != size;
+  rows = std::gcd(rows, size);
   for (auto [i, operand] : llvm::enumerate(op->getOperands()))
     if (!note(operand, rule.operands[i], factor, /*isResult=*/false))
       return refuse("it is read along two dims");
@@ -113,16 +128,14 @@ bool ChunkRegion::addUser(Operation *user) {
 bool ChunkRegion::addMaker(Value value, const graph::TensorFactors &dims,
                            unsigned factor) {
   Operation *op = value.getDefiningOp();
-  const auto *dim = llvm::find_if(dims, [&](const graph::DimFactors &factors) {
-    return llvm::is_contained(factors, factor);
-  });
-  if (!op || dim == dims.end() || !isLarge(value) || members.contains(op) ||
+  std::optional<unsigned> dim = dimOf(factor, dims);
+  if (!op || !dim || !isLarge(value) || members.contains(op) ||
       op->getNumOperands() == 0 || op->hasAttr(graph::kRankSteps) ||
       isa<CommunicationOpInterface, graph::GradientOp>(op))
     return true;
   graph::ShardingRule rule = graph::shardingRule(op);
   const graph::DimFactors &factors =
-      rule.results[cast<OpResult>(value).getResultNumber()][dim - dims.begin()];
+      rule.results[cast<OpResult>(value).getResultNumber()][*dim];
   if (factors.empty() ||
       rule.factors[factors.front()].splitting != Splitting::Parallel)
     return true;
@@ -220,7 +233,11 @@ bool ChunkRegion::findPlace() {
 }
 
 bool ChunkRegion::dividesInto(int64_t count) const {
-  return rows % count == 0 && llvm::all_of(members, [&](const auto &entry) {
+  int64_t each = llvm::divideCeil(rows, count);
+  bool isEmpty = (count - 1) * each >= rows;
+  bool isUneven = rows % count != 0;
+  return !isEmpty && !(isUneven && hasSeveralSizes) &&
+         llvm::all_of(members, [&](const auto &entry) {
            const Member &member = entry.second;
            return graph::whyNotSplit(member.rule,
                                      {{member.factor, count, 0}}) ==
@@ -286,7 +303,8 @@ void ChunkRegion::joinChunks(OpBuilder &builder) {
     }
 }
 
-LogicalResult ChunkRegion::build(int64_t count, unsigned firstPart) {
+LogicalResult ChunkRegion::build(int64_t count, unsigned firstPart,
+                                 SmallVectorImpl<Operation *> &products) {
   OpBuilder builder(product->getContext());
   for (Operation *op : read) {
     op->moveAfter(place);
@@ -301,6 +319,8 @@ LogicalResult ChunkRegion::build(int64_t count, unsigned firstPart) {
                                           builder.getInsertionPoint()))
       op.setLoc(graph::withBatchPart(op.getLoc(), firstPart + index));
   }
+  for (Value value : made[product->getResult(0)])
+    products.push_back(value.getDefiningOp());
   joinChunks(builder);
   for (Operation *op : waiting)
     op->moveBefore(op->getBlock(), builder.getInsertionPoint());

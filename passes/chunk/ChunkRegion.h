@@ -16,13 +16,15 @@ public:
 
   /// Why it cannot be done row by row; empty where it can.
   llvm::StringRef whyNot() const { return why; }
-  /// By this count of chunks, each of as many rows.
+  /// By this count of chunks, of which the last may have fewer rows.
   bool dividesInto(int64_t count) const;
+  bool isEqualIn(int64_t count) const { return rows % count == 0; }
   bool contains(mlir::Operation *op) const { return members.contains(op); }
 
   /// Does everything chunk by chunk. Locations of the new ops say the number
-  /// of their chunk, from `firstPart` on.
-  mlir::LogicalResult build(int64_t count, unsigned firstPart);
+  /// of their chunk, from `firstPart` on. Adds the products of the chunks.
+  mlir::LogicalResult build(int64_t count, unsigned firstPart,
+                            llvm::SmallVectorImpl<mlir::Operation *> &products);
 
 private:
   bool isLarge(mlir::Value value) const;
@@ -54,7 +56,10 @@ private:
   /// In the order of the block once all are known.
   llvm::MapVector<mlir::Operation *, Member> members;
   llvm::DenseMap<mlir::Value, unsigned> rowDim; // of values that have rows
+  /// Of the dims' outermost factors the greatest common divisor; several sizes,
+  /// [B*T] and [B], are divided alike only if chunks are equal.
   int64_t rows = 0;
+  bool hasSeveralSizes = false;
   mlir::Operation *first, *last; // members
   /// Chunks come behind it; what they read and is computed later moves in front
   /// of them, what is computed before it and waits for them moves behind.

@@ -85,7 +85,7 @@ Value StepSharder::reshard(Value value, const TensorSharding &to) {
   builder.setInsertionPointAfterValue(value);
   if (again)
     builder.setInsertionPoint(current);
-  else if (forMetric)
+  else if (waitsUntilEnd)
     builder.setInsertionPoint(step.getReturn());
   // An argument is nowhere in the program but where it is read.
   Location place =

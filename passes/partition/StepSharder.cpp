@@ -365,7 +365,9 @@ void StepSharder::placeResults(graph::ReturnOp returned) {
       else
         states.set(state.getValue(), wanted = of(operand.get()));
     }
-    forMetric = !graph::stateOf(operand);
+    // In a pipeline without copies, ranks have time for it as soon as it is
+    // there.
+    waitsUntilEnd = !graph::stateOf(operand) && (mesh.data || !mesh.stages);
     operand.set(in(operand.get(), wanted));
   }
 }

@@ -66,7 +66,7 @@ private:
   StateShardings &states;
   bool inUpdate;
   mlir::Operation *current = nullptr;
-  bool forMetric = false; // or an error flag
+  bool waitsUntilEnd = false; // of a metric or an error flag
   llvm::DenseMap<mlir::Value, TensorSharding> shardings;
   /// By what is wanted of it; of a parameter that ZeRO divides one forward and
   /// one backward: between them nobody has it in whole.

@@ -47,6 +47,8 @@ public:
       for (const plan::Access &access : command.getAccesses(kernels))
         if (isTemporary(access.buffer()))
           uses[access.buffer()].push_back(index);
+    for (auto metric : program.getBody().getOps<plan::MetricOp>())
+      reported.insert(metric.getBuffer().getDefiningOp());
     exchanges = llvm::any_of(llvm::seq<unsigned>(0, commands.size()),
                              [&](unsigned c) { return isExchange(c); });
   }
@@ -103,7 +105,8 @@ private:
     return exchanges || !commands[command].getSerial();
   }
 
-  /// From the first use to the end of the last one's time. Small ones beside
+  /// From the first use to the end of the last one's time, or of the program
+  /// where somebody reads it then. Small ones beside
   /// exchanges share their bytes with nobody: a loss on its way through a
   /// network must not keep the backward waiting for its 64 bytes.
   std::vector<Lifetime> lifetimes(ArrayRef<unsigned> ends) {
@@ -113,6 +116,8 @@ private:
       Lifetime life{static_cast<int64_t>(op.getBytes()), indices.front(), 0};
       for (unsigned index : indices)
         life.end = std::max(life.end, ends[index]);
+      if (reported.contains(op))
+        life.end = commands.size() - 1;
       if (exchanges && life.bytes <= smallBesideExchanges)
         life = {life.bytes, 0, static_cast<unsigned>(commands.size() - 1)};
       lives.push_back(life);
@@ -224,6 +229,7 @@ private:
   plan::CommandList commands;
   bool exchanges = false;
   llvm::MapVector<plan::BufferOp, SmallVector<unsigned, 4>> uses;
+  llvm::SmallPtrSet<Operation *, 4> reported;
 };
 
 struct PlaceBuffers : impl::PlaceBuffersBase<PlaceBuffers> {

@@ -196,7 +196,8 @@ private:
            << state << "' " << why << "; insert-copies did not run";
   }
 
-  /// Metrics and error flags keep their bytes for themselves.
+  /// Metrics and error flags keep their bytes for themselves, save for
+  /// predictions, which are large, and read before anything else runs.
   LogicalResult bindReports() {
     llvm::DenseSet<Value> updated;
     for (const StateUpdate &update : updates)
@@ -207,8 +208,13 @@ private:
         continue;
       Value value = rootOf(returned.get());
       if (auto result = dyn_cast<OpResult>(value)) {
-        if (!bufferOf.contains(result))
-          makeResultBuffer(result, /*pinned=*/true);
+        if (bufferOf.contains(result))
+          continue;
+        bool predicted = func->hasAttr(graph::kPredicts) &&
+                         graph::portOf(returned).asMetric();
+        Value buffer = makeResultBuffer(result, /*pinned=*/!predicted);
+        if (predicted)
+          predictions.insert(buffer);
         continue;
       }
       if (updated.contains(value) || !graph::stateOf(value))
@@ -355,6 +361,7 @@ private:
     Value buffer = bufferOf.lookup(value);
     auto op = buffer.getDefiningOp<plan::BufferOp>();
     if (op.getSpace() != plan::Space::Arena || op.getPinned() ||
+        predictions.contains(buffer) ||
         static_cast<int64_t>(op.getBytes()) != bytesOf(typeOf(result)) ||
         usesSeen.lookup(value) != readers.of(value).size())
       return nullptr;
@@ -446,6 +453,7 @@ private:
   Readers readers;
   OpBuilder commands;                    // at the program's end
   llvm::DenseMap<Value, Value> bufferOf; // roots to plan.buffer
+  llvm::DenseSet<Value> predictions;     // buffers
   llvm::DenseMap<Value, size_t> usesSeen;
   llvm::StringMap<Value> oldValues;
   SmallVector<StateUpdate> updates;

@@ -131,6 +131,30 @@ class Chunks(support.ToolTest):
         self.write("model.dl", MODEL.replace("250", "16384").replace(".length = 24, .batch_size = 8", ".length = 128, .batch_size = 16"))
         with open(self.path("text.txt"), "wb") as file:
             file.write(bytes(range(200)) * 32)
-        reports = [json.loads(self.dlcc("model.dl", *options, "-o", "net.plan", "--report=json")) for options in (["--machine=whole.machine"], [])]
-        whole, chunks = (report["memory"]["temporaries"] for report in reports)
+        whole, chunks = self.temporaries("--machine=whole.machine"), self.temporaries()
         self.assertLess(chunks, 0.45 * whole)
+
+    def temporaries(self, *options):
+        return json.loads(self.dlcc("model.dl", *options, "-o", "net.plan", "--report=json"))["memory"]["temporaries"]
+
+    def test_memory_of_few_long_items(self):
+        """Two items of 1100 tokens: each is cut into pieces of its own."""
+        self.write("model.dl", MODEL.replace("250", "16384").replace(".length = 24, .batch_size = 8", ".length = 1100, .batch_size = 2"))
+        with open(self.path("text.txt"), "wb") as file:
+            file.write(bytes(range(200)) * 32)
+        self.assertLess(self.temporaries(), 0.45 * self.temporaries("--machine=whole.machine"))
+
+    def test_predictions_share_memory(self):
+        """Logits of a prediction are read before anything else runs: training has their bytes."""
+        needed = []
+        for more in "", 'p.predict("next", data, [&](dl::Batch b) -> dl::Metrics { auto l = net(b.data); return {{"logits", l}, {"p", l.softmax(-1)}}; });':
+            self.write("model.dl", MODEL[:MODEL.rindex("}")] + more + "}\n")
+            self.dlcc("model.dl", "--dtype=f64", "-o", "net.plan")
+            needed.append(self.info("net.plan")["plans"][0]["arena_bytes"] if "plans" in self.info("net.plan") else self.info("net.plan")["arena_bytes"])
+        self.assertLess(needed[1], needed[0] + 2 * 8 * 24 * 250 * 8)
+        self.dlrun("net.plan", "--steps", 3, "-q", "--save-final", "w.safetensors")
+        self.dlrun("predict", "net.plan", "--init", "w.safetensors", "--out", "out.safetensors")
+        out = self.load("out.safetensors")
+        shifted = np.exp(out["logits"] - out["logits"].max(-1, keepdims=True))
+        np.testing.assert_allclose(out["p"], shifted / shifted.sum(-1, keepdims=True), rtol=1e-12)
+        self.assertEqual(out["logits"].shape, (45, 24, 250))

@@ -105,3 +105,49 @@ graph.step @scores(%q: tensor<8x16x2xf32> input 0, %k: tensor<8x16x2xf32>) -> te
   %o = graph.matmul %e, %k {spec = "bmn,bnk->bmk"} : (tensor<8x16x16xf32>, tensor<8x16x2xf32>) -> tensor<8x16x2xf32>
   graph.return %o : tensor<8x16x2xf32>
 }
+
+// -----
+
+// Its rows are read along another dim, too, before the op that makes them is found to be one of these.
+// CHECK-LABEL: graph.step @along_both
+// CHECK-NOT: graph.slice
+graph.step @along_both(%x: tensor<16x4xf32> input 0, %m: tensor<1x16xf32>) -> tensor<16xf32> {
+  // SAID: remark: matmul: 1024 bytes are computed as a whole: it is read along two dims
+  %s = graph.matmul %x, %x {spec = "mk,nk->mn"} : (tensor<16x4xf32>, tensor<16x4xf32>) -> tensor<16x16xf32>
+  %r = graph.sum %s {dims = array<i64: 1>, keepdim = false} : (tensor<16x16xf32>) -> tensor<16xf32>
+  %d = graph.sub %s, %r : (tensor<16x16xf32>, tensor<16xf32>) -> tensor<16x16xf32>
+  %e = graph.mul %d, %m : (tensor<16x16xf32>, tensor<1x16xf32>) -> tensor<16x16xf32>
+  %t = graph.sum %e {dims = array<i64: 1>} : (tensor<16x16xf32>) -> tensor<16xf32>
+  graph.return %t : tensor<16xf32>
+}
+
+// -----
+
+// Seven rows: the last chunk has one.
+// CHECK-LABEL: graph.step @uneven
+// CHECK: graph.matmul {{.*}} -> tensor<2x128xf32>
+// CHECK: graph.matmul {{.*}} -> tensor<2x128xf32>
+// CHECK: graph.matmul {{.*}} -> tensor<2x128xf32>
+// CHECK: graph.matmul {{.*}} -> tensor<1x128xf32>
+// CHECK: graph.cat {{.*}} -> tensor<7xf32>
+graph.step @uneven(%x: tensor<7x2xf32> input 0, %w: tensor<128x2xf32>) -> tensor<7xf32> {
+  // SAID: remark: matmul: 3584 bytes are computed in 4 chunks, one after the other
+  %l = graph.matmul %x, %w {spec = "mk,nk->mn"} : (tensor<7x2xf32>, tensor<128x2xf32>) -> tensor<7x128xf32>
+  %r = graph.sum %l {dims = array<i64: 1>} : (tensor<7x128xf32>) -> tensor<7xf32>
+  graph.return %r : tensor<7xf32>
+}
+
+// -----
+
+// Two items of eight rows, which are flattened: each item is cut once more.
+// CHECK-LABEL: graph.step @two_items
+// CHECK-COUNT-8: graph.matmul {{.*}} -> tensor<1x2x128xf32>
+// CHECK-NOT: graph.matmul
+graph.step @two_items(%x: tensor<2x8x4xf32> input 0, %w: tensor<128x4xf32>) -> tensor<16xf32> {
+  // SAID: remark: matmul: 8192 bytes are computed in 2 chunks, one after the other
+  // SAID: remark: matmul: 4096 bytes are computed in 4 chunks, one after the other
+  %l = graph.matmul %x, %w {spec = "bmk,nk->bmn"} : (tensor<2x8x4xf32>, tensor<128x4xf32>) -> tensor<2x8x128xf32>
+  %f = graph.reshape %l {shape = array<i64: 16, 128>} : (tensor<2x8x128xf32>) -> tensor<16x128xf32>
+  %r = graph.sum %f {dims = array<i64: 1>} : (tensor<16x128xf32>) -> tensor<16xf32>
+  graph.return %r : tensor<16xf32>
+}
