@@ -99,10 +99,11 @@ def edge_faults(info):
 
 
 def pinned_buffers(info):
-    """States, and what programs report."""
+    """States, and what programs report, save for predictions, which are read before another program runs."""
     pinned = {state["buffer"] for state in info["states"]}
-    for _, _, _, program in programs(info):
-        pinned |= {metric["buffer"] for metric in program["metrics"]}
+    for s, _, _, program in programs(info):
+        if not info["steps"][s]["predicts"]:
+            pinned |= {metric["buffer"] for metric in program["metrics"]}
         pinned |= {flag["buffer"] for flag in program["errors"]}
     return pinned
 
@@ -173,12 +174,16 @@ def heaviest_set(weights, precedes):
 
 
 def temporaries(info, program, pinned):
-    """For each temporary the commands that use it, in the order of the list."""
+    """For each temporary the commands that use it, in the order of the list; a prediction is there until the last."""
     uses = collections.defaultdict(list)
     for c, command in enumerate(program["commands"]):
         for buffer in dict.fromkeys(access["buffer"] for access in command["accesses"]):
             if info["buffers"][buffer]["space"] == "arena" and buffer not in pinned:
                 uses[buffer].append(c)
+    last = len(program["commands"]) - 1
+    for metric in program["metrics"]:
+        if uses.get(metric["buffer"], [last])[-1] != last:
+            uses[metric["buffer"]].append(last)
     return uses
 
 
