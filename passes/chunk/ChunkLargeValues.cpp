@@ -32,8 +32,8 @@ public:
     llvm::stable_sort(products, [](Operation *a, Operation *b) {
       return bytesOf(a) > bytesOf(b);
     });
-    for (Operation *product : products)
-      if (!done.contains(product) && failed(chunk(product)))
+    for (size_t i = 0, count = products.size(); i < count; ++i)
+      if (!done.contains(products[i]) && failed(chunk(products[i])))
         return failure();
     return success();
   }
@@ -120,8 +120,15 @@ private:
       SmallVector<Operation *> parts;
       if (failed(region.build(count, first, parts)))
         return failure();
-      for (Operation *part : parts)
-        if (isCandidate(part) && failed(chunk(part, /*isPart=*/true)))
+      llvm::erase_if(parts,
+                     [&](Operation *part) { return !isCandidate(part); });
+      for (Operation *part : parts) {
+        products.push_back(part);
+        done.erase(part); // another one may have been at its address
+      }
+      for (Operation *part :
+           parts) // one may be a part of what another one needs
+        if (!done.contains(part) && failed(chunk(part, /*isPart=*/true)))
           return failure();
       return success();
     }
@@ -138,8 +145,8 @@ private:
   }
 
   unsigned lastPart = 0;
-  SmallVector<Operation *> products;
-  llvm::DenseSet<Operation *> done; // they are no more
+  SmallVector<Operation *> products; // and those that chunks have made of them
+  llvm::DenseSet<Operation *> done;  // they are no more
 
   const plan::MachineModel &machine;
 };
