@@ -126,8 +126,8 @@ private:
         products.push_back(part);
         done.erase(part); // another one may have been at its address
       }
-      for (Operation *part :
-           parts) // one may be a part of what another one needs
+      // One may be a part of what another one needs.
+      for (Operation *part : parts)
         if (!done.contains(part) && failed(chunk(part, /*isPart=*/true)))
           return failure();
       return success();
