@@ -161,7 +161,8 @@ LogicalResult LaunchOp::verifyConstants(KernelOp kernel) {
 
 std::vector<Access> MultiplyOp::getAccesses(const SymbolTable &kernels) {
   std::vector<Access> accesses = accessesOf(*this, kernels);
-  addAccesses(accesses, getWorkspace(), {}, /*writes=*/true);
+  if (!llvm::is_contained(getBindings(), getWorkspace()))
+    addAccesses(accesses, getWorkspace(), {}, /*writes=*/true);
   return accesses;
 }
 
@@ -183,12 +184,10 @@ LogicalResult MultiplyOp::verifySymbolUses(SymbolTableCollection &symbols) {
            << getKernelAttr() << ", which takes constants";
   auto workspace = getWorkspace().getDefiningOp<BufferOp>();
   int64_t bytes = workspace.getBytes();
-  if (bytes < getProduct().getWorkspace() ||
-      llvm::is_contained(getBindings(), getWorkspace()))
-    return emitOpError("has '")
-           << workspace.getName() << "' of " << bytes
-           << " bytes for a workspace, which is bound or less than "
-           << getProduct().getWorkspace();
+  if (bytes < getProduct().getWorkspace())
+    return emitOpError("has '") << workspace.getName() << "' of " << bytes
+                                << " bytes for a workspace, less than "
+                                << getProduct().getWorkspace();
   ProductAttr product = getProduct();
   SmallVector<int64_t> used{product.getA().getBinding(),
                             product.getB().getBinding(),
@@ -197,10 +196,18 @@ LogicalResult MultiplyOp::verifySymbolUses(SymbolTableCollection &symbols) {
     used.push_back(product.getC().getBinding());
   if (product.getBias() != -1)
     used.push_back(product.getBias());
-  for (int64_t binding : used)
+  for (int64_t binding : used) {
     if (binding < 0 || binding >= static_cast<int64_t>(getBindings().size()))
       return emitOpError("has a matrix in binding ")
              << binding << " of " << getBindings().size();
+    if (getBindings()[binding] == getWorkspace())
+      return emitOpError("has a matrix in '")
+             << workspace.getName() << "', its workspace";
+  }
+  for (const Access &access : accessesOf(*this))
+    if (access.value == getWorkspace() && access.bytes != bytes)
+      return emitOpError("binds ") << access.bytes << " of the " << bytes
+                                   << " bytes of its workspace";
   return success();
 }
 

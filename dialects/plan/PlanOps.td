@@ -194,7 +194,8 @@ def Plan_MultiplyOp : Plan_Command<"multiply",
   let description = [{
     The kernel computes the same from the same bindings: it is launched where
     there is no such library. It takes no constants. The workspace is written,
-    and nobody reads what is left there.
+    and nobody reads what is left there; it is whichever of the two runs, so the
+    kernel's own may be the same buffer.
 
     ```mlir
     plan.multiply @matmul(%x, %w, %y) as <m = 8, n = 4, k = 6, a = <binding = 0, stride = 6>,

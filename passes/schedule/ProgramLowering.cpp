@@ -254,9 +254,23 @@ private:
     for (Operation &op : kernel.getBody().front().without_terminator())
       if (&op != heavy)
         sources.push_back(sourceOf(&op));
-    if (auto product =
-            kernel->getAttrOfType<plan::ProductAttr>(plan::kProduct)) {
-      createProduct(kernel, product, bindings, sources);
+    auto product = kernel->getAttrOfType<plan::ProductAttr>(plan::kProduct);
+    int64_t ownBytes = integer(kernel, "workspace", 0);
+    Value workspace;
+    if (ownBytes > 0 || product)
+      workspace = makeWorkspace(
+          kernel, cast<plan::SourceAttr>(sources.front()),
+          std::max(ownBytes, product ? product.getWorkspace() : 0));
+    if (ownBytes > 0)
+      bindings.push_back(workspace);
+    if (product) {
+      plan::MultiplyOp::create(
+          commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
+          FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings,
+          /*ranges=*/DenseI64ArrayAttr(), product, workspace,
+          /*after=*/ValueRange(), /*serial=*/UnitAttr(),
+          commands.getArrayAttr(sources),
+          kernel->getAttrOfType<FloatAttr>("seconds"));
       return success();
     }
     plan::LaunchOp::create(
@@ -290,23 +304,14 @@ private:
     }
   }
 
-  /// Its workspace lives as long as it does: calls that come one after the
-  /// other share the bytes.
-  void createProduct(graph::KernelOp kernel, plan::ProductAttr product,
-                     ValueRange bindings, ArrayRef<Attribute> sources) {
-    Value workspace = makeBuffer(
-        kernel.getLoc(),
-        pathOf(cast<plan::SourceAttr>(sources.front())) + " workspace",
-        plan::Space::Arena, product.getWorkspace());
-    workspace.getDefiningOp<plan::BufferOp>().setSourceAttr(
-        cast<plan::SourceAttr>(sources.front()));
-    plan::MultiplyOp::create(
-        commands, kernel.getLoc(), commands.getType<plan::TokenType>(),
-        FlatSymbolRefAttr::get(kernel.getNameAttr()), bindings,
-        /*ranges=*/DenseI64ArrayAttr(), product, workspace,
-        /*after=*/ValueRange(), /*serial=*/UnitAttr(),
-        commands.getArrayAttr(sources),
-        kernel->getAttrOfType<FloatAttr>("seconds"));
+  /// It lives as long as the command: those that come one after the other share
+  /// the bytes.
+  Value makeWorkspace(graph::KernelOp kernel, plan::SourceAttr source,
+                      int64_t bytes) {
+    Value workspace = makeBuffer(kernel.getLoc(), pathOf(source) + " workspace",
+                                 plan::Space::Arena, bytes);
+    workspace.getDefiningOp<plan::BufferOp>().setSourceAttr(source);
+    return workspace;
   }
 
   /// Rows are contiguous: what goes to a member is a range of the operand's
@@ -391,6 +396,11 @@ private:
       bind(operand, false);
     for (Value result : kernel->getResults())
       bind(result, true);
+    if (int64_t workspace = integer(kernel, "workspace", 0)) {
+      bytes.push_back(workspace);
+      aligns.push_back(plan::alignment);
+      writes.push_back(true);
+    }
     SmallVector<Attribute> constants;
     for (const graph::LaunchConstant &constant : graph::launchConstants(kernel))
       constants.push_back(plan::RangeAttr::get(kernel.getContext(),

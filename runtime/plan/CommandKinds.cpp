@@ -25,32 +25,41 @@ static void addBindings(const fb::PlanT &plan, const fb::LaunchT &launch,
     accesses.push_back({launch.bindings[b], writes[b]});
 }
 
+static bool bindsWorkspace(const fb::MultiplyT &product) {
+  const auto &bindings = product.launch->bindings;
+  return std::any_of(bindings.begin(), bindings.end(),
+                     [&](const fb::Range &range) {
+                       return range.buffer() == product.workspace;
+                     });
+}
+
 std::vector<Access> dlrt::accessesOf(const fb::PlanT &plan,
                                      const fb::CommandT &command) {
   std::vector<Access> accesses;
-  visitWork(
-      command,
-      OfKind{
-          [&](const fb::LaunchT &launch) {
-            addBindings(plan, launch, accesses);
-          },
-          [&](const fb::MultiplyT &product) {
-            addBindings(plan, *product.launch, accesses);
-            accesses.push_back(
-                {{product.workspace, 0, plan.buffers[product.workspace]->bytes},
-                 true});
-          },
-          [&](const fb::CopyT &copy) {
-            accesses.push_back(
-                {{copy.from, copy.from_offset, copy.bytes}, false});
-            accesses.push_back({{copy.to, copy.to_offset, copy.bytes}, true});
-          },
-          [&](const fb::CommunicateT &exchange) {
-            for (const fb::Transfer &send : exchange.sends)
-              accesses.push_back({wholeOf(send), false});
-            for (const fb::Transfer &receive : exchange.receives)
-              accesses.push_back({wholeOf(receive), true});
-          }});
+  visitWork(command,
+            OfKind{[&](const fb::LaunchT &launch) {
+                     addBindings(plan, launch, accesses);
+                   },
+                   [&](const fb::MultiplyT &product) {
+                     addBindings(plan, *product.launch, accesses);
+                     if (!bindsWorkspace(product))
+                       accesses.push_back(
+                           {{product.workspace, 0,
+                             plan.buffers[product.workspace]->bytes},
+                            true});
+                   },
+                   [&](const fb::CopyT &copy) {
+                     accesses.push_back(
+                         {{copy.from, copy.from_offset, copy.bytes}, false});
+                     accesses.push_back(
+                         {{copy.to, copy.to_offset, copy.bytes}, true});
+                   },
+                   [&](const fb::CommunicateT &exchange) {
+                     for (const fb::Transfer &send : exchange.sends)
+                       accesses.push_back({wholeOf(send), false});
+                     for (const fb::Transfer &receive : exchange.receives)
+                       accesses.push_back({wholeOf(receive), true});
+                   }});
   return accesses;
 }
 

@@ -171,8 +171,13 @@ private:
     fb::Range whole(product.workspace, 0, workspace.bytes);
     if (std::string what = checkRange(whole, true); !what.empty())
       return what;
-    for (const fb::Range &range : launch.bindings) {
+    for (size_t b = 0; b < launch.bindings.size(); ++b) {
+      const fb::Range &range = launch.bindings[b];
       const fb::BufferT &buffer = *plan.buffers[range.buffer()];
+      if (kernel.writes[b] && !isOperand(product, b) &&
+          range.buffer() == product.workspace && range.offset() == 0 &&
+          range.bytes() == workspace.bytes)
+        continue; // the kernel's own, which runs where the library does not
       uint64_t begin = buffer.offset + range.offset();
       if (buffer.space == fb::Space::Arena &&
           begin < workspace.offset + workspace.bytes &&
@@ -180,6 +185,14 @@ private:
         return "its workspace is where its matrices are";
     }
     return {};
+  }
+
+  static bool isOperand(const fb::MultiplyT &product, size_t binding) {
+    return product.bias == static_cast<int64_t>(binding) ||
+           std::any_of(product.matrices.begin(), product.matrices.end(),
+                       [&](const fb::MatrixPlace &matrix) {
+                         return matrix.binding() == binding;
+                       });
   }
 
   std::string checkWork(const fb::CommunicateT &exchange) {

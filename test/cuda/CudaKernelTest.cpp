@@ -131,6 +131,11 @@ private:
       values[result] = newMemory(std::vector<char>(bytes, char(0xff)));
       words.push_back(values.lookup(result));
     }
+    auto fact = [&](StringRef name) {
+      return unsigned(kernel->getAttrOfType<IntegerAttr>(name).getInt());
+    };
+    if (unsigned bytes = fact("workspace"))
+      words.push_back(newMemory(std::vector<char>(bytes, char(0xff))));
     for (int64_t constant : kernel.getConstants().value_or(ArrayRef<int64_t>()))
       words.push_back(constant);
     if (scratchBytes)
@@ -138,9 +143,6 @@ private:
     std::vector<void *> arguments;
     for (uint64_t &word : words)
       arguments.push_back(&word);
-    auto fact = [&](StringRef name) {
-      return unsigned(kernel->getAttrOfType<IntegerAttr>(name).getInt());
-    };
     emulated::FunctionT *function = nullptr;
     int error = device.cu.cuModuleGetFunction(&function, module,
                                               kernel.getName().str().c_str());

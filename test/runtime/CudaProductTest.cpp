@@ -294,6 +294,23 @@ TEST(CudaProducts, TheWorkspaceIsItsAlone) {
   EXPECT_EQ(bytes, std::vector<uint8_t>(64, 0xff));
 }
 
+/// One of the two runs, the library or the kernel.
+TEST(CudaProducts, TheKernelsOwnWorkspaceMayBeTheSame) {
+  auto withOwn = [](bool writes, uint64_t bytes) {
+    Multiplication product(small, fb::Arithmetic::F32);
+    fb::KernelT &kernel = *product.builder.plan.kernels[product.kernel];
+    kernel.binding_bytes.push_back(bytes);
+    kernel.binding_aligns.push_back(64);
+    kernel.writes.push_back(writes);
+    product.product().launch->bindings.push_back(
+        fb::Range(product.workspace, 0, bytes));
+    return product.verdict();
+  };
+  EXPECT_EQ(withOwn(true, 4096), "");
+  EXPECT_SAYS(withOwn(true, 2048), "its workspace is where its matrices are");
+  EXPECT_SAYS(withOwn(false, 4096), "its workspace is where its matrices are");
+}
+
 TEST(CudaProducts, WhatAPlanMayNotSay) {
   auto after = [](auto change, const Shape &shape = small) {
     Multiplication product(shape, fb::Arithmetic::F32);

@@ -25,7 +25,8 @@ struct AnnotateCudaKernels
     if (failed(kernel::annotateByName(
             getOperation(),
             {kTf32, kLeastProduct, "strategy", "tiles", "threads", "shared",
-             "scratch", "align", "flops", "bytes", "seconds", plan::kProduct},
+             "scratch", "workspace", "align", "flops", "bytes", "seconds",
+             plan::kProduct},
             [&](graph::KernelOp kernel) { return annotate(kernel); })))
       signalPassFailure();
   }
@@ -48,7 +49,8 @@ private:
     set("tiles", blocks->blocks());
     set("threads", blocks->threads());
     set("shared", blocks->sharedBytes());
-    set("scratch", blocks->scratchBytes());
+    set("scratch", blocks->counterBytes());
+    set("workspace", blocks->workspaceBytes());
     set("align", kVectorBytes);
     set("flops", blocks->flops());
     set("bytes", blocks->bytes());

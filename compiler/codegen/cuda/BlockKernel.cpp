@@ -1,5 +1,6 @@
 #include "compiler/codegen/cuda/BlockKernel.h"
 #include "compiler/codegen/kernel/LinearOperand.h"
+#include "dialects/graph/Check.h"
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/TensorBytes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -219,13 +220,12 @@ int64_t BlockKernel::partBytes() const {
                  : tilePoints(root()) * 16 * (1 + root().sumsBeside.size());
 }
 
-int64_t BlockKernel::scratchBytes() const {
-  int64_t bytes = counterBytes();
+int64_t BlockKernel::workspaceBytes() const {
+  DL_CHECK(inShared || splits() == 1,
+           "parts of sums and values have one place");
   if (splits() > 1)
-    bytes += blocks() * partBytes();
-  if (!inShared)
-    bytes += tiles() * allValueBytes;
-  return bytes;
+    return blocks() * partBytes();
+  return inShared ? 0 : tiles() * allValueBytes;
 }
 
 bool BlockKernel::isWide() const {

@@ -73,14 +73,17 @@ public:
                : llvm::ArrayRef<int64_t>(placement(placed).strides);
   }
   /// Values wait in shared memory, or where they are too large for it, in the
-  /// memory of the launch.
+  /// workspace.
   bool scratchIsShared() const { return inShared; }
   /// Of values, for each block; combining areas of reductions follow.
   int64_t valueBytes() const { return allValueBytes; }
   int64_t combineOffset() const { return inShared ? allValueBytes : 0; }
   int64_t sharedBytes() const;
-  /// Device memory of a launch: counters, parts of sums, values.
-  int64_t scratchBytes() const;
+  /// Device memory that a launch writes and nobody reads afterwards: parts of
+  /// sums, values. It lies in the arena, like any temporary.
+  int64_t workspaceBytes() const;
+  /// And that is zero before each launch and behind it: how many blocks of a
+  /// tile have finished.
   int64_t counterBytes() const;
   /// Bytes of what one block leaves of its sums.
   int64_t partBytes() const;

@@ -276,14 +276,13 @@ void ContractSource::addParts() {
                    "u + j) * 256u + "
                    "threadIdx.x]";
   out.line(element + " *parts = reinterpret_cast<" + element +
-           " *>(scratch + " + Twine(e.kernel.counterBytes()) + ") + tile * " +
-           Twine(form.splits) + "ull * " + part + "ull;");
+           " *>(workspace) + tile * " + Twine(form.splits) + "ull * " + part +
+           "ull;");
   loops([&] {
     out.line("(parts + split * " + part + "u)" + at + " = sums[i][j];");
   });
   e.open("if (!isLastOf(" + Twine(form.splits) +
-         "u, reinterpret_cast<unsigned *>(scratch) + tile, "
-         "reinterpret_cast<unsigned char *>(memory)))");
+         "u, counters + tile, reinterpret_cast<unsigned char *>(memory)))");
   out.line("return;");
   e.close();
   loops([&] { out.line("sums[i][j] = parts" + at + ";"); });

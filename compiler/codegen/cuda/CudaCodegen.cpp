@@ -39,7 +39,7 @@ void Task::write() {
     return;
   }
   blocks.emplace(std::move(*made));
-  scratch = blocks->scratchBytes();
+  scratch = blocks->counterBytes();
   PayloadCache payloads;
   source = kernelSource(*blocks, payloads);
   error = payloads.error;

@@ -79,10 +79,12 @@ private:
                            (replaces ? "" : "__restrict__ ") + "r" +
                            std::to_string(number));
     }
+    if (kernel.workspaceBytes() > 0)
+      parameters.push_back("unsigned char *__restrict__ workspace");
     for (unsigned number = 0; number < kernel.numConstants(); ++number)
       parameters.push_back("long long c" + std::to_string(number));
-    if (kernel.scratchBytes() > 0)
-      parameters.push_back("unsigned char *__restrict__ scratch");
+    if (kernel.counterBytes() > 0)
+      parameters.push_back("unsigned *__restrict__ counters");
     // So many blocks are to fit into a processor. Said for one, too: ptxas
     // aims at more otherwise, and spills.
     out.line("extern \"C\" __global__ void __launch_bounds__(" +
@@ -108,10 +110,8 @@ private:
       std::string splits = std::to_string(kernel.splits()) + "u";
       out.line("const unsigned tile = blockIdx.x / " + splits +
                ", split = blockIdx.x % " + splits + ";");
-      out.line("unsigned *counter = reinterpret_cast<unsigned *>(scratch) + "
-               "tile;");
-      out.line("unsigned char *part = scratch + " +
-               Twine(kernel.counterBytes()) + " + blockIdx.x * " +
+      out.line("unsigned *counter = counters + tile;");
+      out.line("unsigned char *part = workspace + blockIdx.x * " +
                Twine(kernel.partBytes()) + "ull;");
     } else if (kernel.tiles() > 1) {
       out.line("const unsigned tile = blockIdx.x;");
@@ -122,7 +122,7 @@ private:
       std::string at = std::to_string(kernel.scratchOffset(value));
       std::string from = kernel.scratchIsShared()
                              ? "shared + " + at
-                             : "scratch + blockIdx.x * " +
+                             : "workspace + blockIdx.x * " +
                                    std::to_string(kernel.valueBytes()) +
                                    "ull + " + at;
       std::string type = memoryType(elementType(value));

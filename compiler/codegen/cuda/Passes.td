@@ -27,15 +27,15 @@ def AnnotateCudaKernels : Pass<"annotate-cuda-kernels", "::mlir::ModuleOp"> {
   let summary = "Decides how each kernel is shared among blocks of threads";
   let description = [{
     What a schedule has to know of a kernel before there is code: its strategy, the blocks of a
-    launch, the threads and the shared memory of each, the device memory of a launch, what one
-    launch computes and moves, and how long it is expected to take. A product that `choose-library-calls` has marked is described as the library
+    launch, the threads and the shared memory of each, the device memory of a launch (`workspace`, and
+    `scratch` that has to be zero), what one launch computes and moves, and how long it is expected to take. A product that `choose-library-calls` has marked is described as the library
     takes it (`product`). The same decisions are made again when source is written.
 
     ```mlir
     %0 = graph.kernel %x {name = "softmax_5d0c41f2", ...} { ... }
     // =>
     %0 = graph.kernel %x {name = "softmax_5d0c41f2", strategy = "rows", tiles = 256 : i64, threads = 256 : i64,
-                          shared = 4352 : i64, scratch = 0 : i64, flops = 1048576 : i64, bytes = 81920 : i64, seconds = 1.0e-06, ...}
+                          shared = 4352 : i64, scratch = 0 : i64, workspace = 0 : i64, flops = 1048576 : i64, bytes = 81920 : i64, seconds = 1.0e-06, ...}
     ```
   }];
   // Payloads are built to be looked at.

@@ -461,7 +461,7 @@ private:
     product.launch = std::make_unique<fb::LaunchT>();
     product.launch->kernel = shared.kernels.lookup(op.getKernel());
     std::vector<plan::Access> accesses = op.getAccesses(symbols);
-    accesses.pop_back(); // the workspace
+    accesses.resize(op.getBindings().size()); // not the workspace
     for (const plan::Access &access : accesses)
       product.launch->bindings.push_back(rangeOf(access));
     product.batch = from.getBatch();

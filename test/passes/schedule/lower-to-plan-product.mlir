@@ -13,6 +13,19 @@
 // PLACED: workspace" arena of device bytes 1048576 offset [[AT]]
 // PLACED: [[FIRST:%.*]] = plan.multiply
 // PLACED: plan.multiply {{.*}} after([[FIRST]])
+// The kernel's own workspace is the same bytes, as many as the larger of the two needs. One that no library stands in for has its
+// own, too, behind its results.
+// RUN: sed 's/product = #/workspace = 2097152 : i64, product = #/' %s | dl-opt --lower-to-plan=target=cuda --place-buffers --add-dependencies --verify-races | FileCheck %s --check-prefix=OWN
+// OWN: plan.kernel @product {{.*}} bindings [256, 512, 128, 2097152] writes [false, false, true, true]
+// OWN: workspace" arena of device bytes 2097152 offset [[AT:[0-9]+]]
+// OWN: workspace" arena of device bytes 2097152 offset [[AT]]
+// OWN: plan.multiply @product(%batch_0_, %w, %{{[a-z0-9_]+}}, [[W:%[A-Za-z0-9_]+]]) {{.*}} in [[W]]
+// RUN: sed 's/product = #plan.product<$/scratch = 256 : i64, workspace = 4096 : i64}/; /m = 4, n = 8/d; /d = <binding/d' %s | dl-opt --lower-to-plan=target=cuda --place-buffers --add-dependencies --verify-races | FileCheck %s --check-prefix=LAUNCH
+// LAUNCH: plan.kernel @product {{.*}} scratch 256 bindings [256, 512, 128, 4096] writes [false, false, true, true] aligns [4, 4, 4, 64]
+// LAUNCH: workspace" arena of device bytes 4096 offset [[AT:[0-9]+]]
+// LAUNCH: workspace" arena of device bytes 4096 offset [[AT]]
+// LAUNCH: [[FIRST:%.*]] = plan.launch @product(%batch_0_, %w, %{{[a-z0-9_]+}}, %{{[A-Za-z0-9_]+}})
+// LAUNCH: plan.launch {{.*}} after([[FIRST]])
 module {
   graph.program "linear.dl" dtype f32 accumulate 1
   graph.dataset "tensor" root "" paths ["x.npy"] train items 4 batch 4 components [tensor<16xf32>]
