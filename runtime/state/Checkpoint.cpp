@@ -26,6 +26,7 @@ static constexpr const char *watchPrefix = "dl.watch.";
 static constexpr const char *cursorPrefix = "dl.cursor.";
 static constexpr const char *batchSizeKey = "dl.batch_size";
 static constexpr const char *accumulateKey = "dl.accumulate";
+static constexpr const char *notFiniteKey = "dl.not_finite";
 static constexpr const char *turnsKey = "dl.turns";
 static constexpr const char *placeKey = "dl.place";
 
@@ -125,6 +126,8 @@ static Metadata toMetadata(const CheckpointFacts &facts) {
                   {"dl.seed", std::to_string(facts.seed)},
                   {"dl.shuffle", facts.shuffle ? "1" : "0"},
                   {"dl.evaluation_due", facts.evaluationDue ? "1" : "0"}};
+  if (facts.notFinite)
+    out[notFiniteKey] = "1";
   for (const auto &[name, bytes] : facts.logBytes)
     out[logPrefix + name] = std::to_string(bytes);
   for (const auto &[name, value] : facts.settings)
@@ -186,6 +189,7 @@ static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
   DLRT_TRY(number("dl.evaluation_due", evaluationDue));
   facts.shuffle = shuffle != 0;
   facts.evaluationDue = evaluationDue != 0;
+  facts.notFinite = metadata.count(notFiniteKey) != 0;
   for (const auto &[key, value] : metadata)
     if (key.starts_with(logPrefix))
       DLRT_TRY(number(key, facts.logBytes[key.substr(strlen(logPrefix))]));
@@ -216,6 +220,11 @@ static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
     return {Code::Io, "dl.plan is missing"};
   facts.planHash = plan->second;
   return {};
+}
+
+bool dlrt::isNotFinite(const std::string &path) {
+  auto file = SafetensorsFile::open(path);
+  return file && file->metadata.count(notFiniteKey) != 0;
 }
 
 /// In the order of the checksum.

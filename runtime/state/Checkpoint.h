@@ -50,6 +50,7 @@ struct CheckpointFacts {
   uint64_t seed = 0;
   bool shuffle = false;
   bool evaluationDue = false; ///< the evaluation of this step is still to come
+  bool notFinite = false;     ///< a metric of its step was NaN or infinite
   std::map<std::string, uint64_t> logBytes;   ///< lengths of the logs, by name
   std::map<std::string, double> settings;     ///< other values than the plan's
   std::map<std::string, std::string> watches; ///< what evaluations have shown
@@ -113,6 +114,10 @@ struct CheckpointFile {
   /// Of all that it holds.
   const std::string &checksum() const;
 };
+
+/// Whether its step had a metric that was not finite; of the file only the
+/// header is read. False where there is no such file.
+bool isNotFinite(const std::string &path);
 
 /// Sets all kept states; nothing is changed if there is an error.
 Status restoreStates(const PlanSet &set, const CheckpointFile &checkpoint,

@@ -88,10 +88,14 @@ static bool isCounter(const std::string &name) {
 }
 
 static std::string list(const std::vector<std::string> &names) {
+  constexpr size_t most = 12;
+  size_t shown = names.size() > most + 1 ? most : names.size();
   std::string text;
-  for (const std::string &name : names)
-    text += fmt::format("{}'{}'", text.empty() ? "" : ", ", name);
-  return text;
+  for (size_t n = 0; n < shown; ++n)
+    text += fmt::format("{}'{}'", n == 0 ? "" : ", ", names[n]);
+  return shown == names.size()
+             ? text
+             : text + fmt::format(" and {} more", names.size() - shown);
 }
 
 std::string WeightMatch::place(const Chosen &tensor) const {
@@ -183,12 +187,35 @@ void WeightMatch::takeOffer(const fb::StateT &state, const std::string &name,
   before->second = offer; // of several files, the last one
 }
 
+/// What the file's names have in front of each of the model's that is missing:
+/// "model." of a wrapper.
+std::string WeightMatch::commonPrefix() const {
+  std::optional<std::string> prefix;
+  for (const std::string &name : missing) {
+    const std::string *shortest = nullptr;
+    for (const std::string &other : offered)
+      if (other.ends_with("." + name) && (!prefix || other == *prefix + name) &&
+          (!shortest || other.size() < shortest->size()))
+        shortest = &other;
+    if (!shortest)
+      return "";
+    prefix = shortest->substr(0, shortest->size() - name.size());
+  }
+  return prefix.value_or("");
+}
+
 void WeightMatch::sayMissing() {
-  if (!missing.empty())
-    lines.push_back(
-        fmt::format("{} of the model's weights {} missing: {}{}",
-                    missing.size(), missing.size() == 1 ? "is" : "are",
-                    list(missing), didYouMean(missing[0], offered)));
+  if (missing.empty())
+    return;
+  std::string prefix = commonPrefix();
+  lines.push_back(fmt::format(
+      "{} of the model's weights {} missing: {}{}", missing.size(),
+      missing.size() == 1 ? "is" : "are", list(missing),
+      prefix.empty()
+          ? didYouMean(missing[0], offered)
+          : fmt::format("; the file's names begin with '{}', which "
+                        "--init-map '{}=' takes away",
+                        prefix, prefix.substr(0, prefix.size() - 1))));
 }
 
 void WeightMatch::sayLeftOver() {
@@ -199,8 +226,9 @@ void WeightMatch::sayLeftOver() {
         !isCounter(name))
       extra.push_back(name);
   if (!extra.empty())
-    lines.push_back(fmt::format("the model has no weight {}{}", list(extra),
-                                didYouMean(extra[0], known)));
+    lines.push_back(
+        fmt::format("the model has no weight {}{}", list(extra),
+                    commonPrefix().empty() ? didYouMean(extra[0], known) : ""));
 }
 
 const WeightMatch::Chosen *WeightMatch::of(const fb::StateT &state) const {

@@ -62,6 +62,7 @@ private:
   void matchState(const fb::StateT &state);
   void takeOffer(const fb::StateT &state, const std::string &name,
                  const Chosen &offer);
+  std::string commonPrefix() const;
   void sayMissing();
   void sayLeftOver();
   std::string place(const Chosen &tensor) const;

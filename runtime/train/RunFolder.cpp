@@ -5,6 +5,7 @@
 #include "runtime/base/JsonWriter.h"
 #include "runtime/base/MappedFile.h"
 #include "runtime/base/Numbers.h"
+#include "runtime/state/Checkpoint.h"
 #include "runtime/train/ScalarLog.h"
 
 #include <fmt/format.h>
@@ -219,13 +220,28 @@ Expected<std::string> dlrt::weightFile(const std::string &path) {
   return RunFolder::newestCheckpoint(path);
 }
 
+std::optional<uint64_t> RunFolder::newestFinite() const {
+  auto steps = checkpoints();
+  if (!steps)
+    return std::nullopt;
+  auto found = std::find_if(steps->rbegin(), steps->rend(), [&](uint64_t step) {
+    return !isNotFinite(checkpointPath(step));
+  });
+  return found == steps->rend() ? std::nullopt : std::optional(*found);
+}
+
 Status RunFolder::prune(uint64_t keep) const {
   auto steps = checkpoints();
   if (!steps)
     return steps.takeError();
-  for (size_t i = 0; keep != 0 && i + keep < steps->size(); ++i)
-    if (unlink(checkpointPath((*steps)[i]).c_str()) != 0 && errno != ENOENT)
-      return ioError("remove", checkpointPath((*steps)[i]), lastError());
+  auto good = newestFinite();
+  for (size_t i = 0; keep != 0 && i + keep < steps->size(); ++i) {
+    std::string path = checkpointPath((*steps)[i]);
+    if ((*steps)[i] == good)
+      continue;
+    if (unlink(path.c_str()) != 0 && errno != ENOENT)
+      return ioError("remove", path, lastError());
+  }
   return {};
 }
 

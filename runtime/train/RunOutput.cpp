@@ -306,6 +306,22 @@ Status RunOutput::openNew() {
   return checkFree();
 }
 
+/// Resuming takes the newest; going back to an older one is the user's choice.
+void RunOutput::warnOfNotFinite() const {
+  if (!start || !start->facts.notFinite)
+    return;
+  auto good = folder->newestFinite();
+  observer.warning(fmt::format(
+      "step {} had a metric that was NaN or infinite when its checkpoint was "
+      "written{}",
+      withCommas(startStep()),
+      !good
+          ? ""
+          : fmt::format("; without the checkpoints behind it, the run goes on "
+                        "from {}",
+                        folder->checkpointPath(*good))));
+}
+
 Status RunOutput::restore(const StepRunner &runner) {
   if (!start)
     return {};
@@ -322,6 +338,7 @@ Status RunOutput::begin() {
     return {};
   if (!folder)
     DLRT_TRY(openNew());
+  warnOfNotFinite();
   DLRT_TRY(keepRecord());
   DLRT_TRY(folder->prepare());
   std::vector<std::string> warnings;
@@ -437,6 +454,7 @@ CheckpointFacts RunOutput::factsNow(const StepRunner &runner,
   facts.seed = session.options().seed;
   facts.shuffle = session.options().shuffle;
   facts.evaluationDue = evaluationDue;
+  facts.notFinite = firstNotFinite(runner.scalars()) != nullptr;
   facts.logBytes = log->lengths();
   for (const SettingValue &setting : session.changedSettings())
     facts.settings[setting.name] = setting.value;

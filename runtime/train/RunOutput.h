@@ -70,6 +70,7 @@ private:
                    const std::string &path) const;
   Status checkPosition(const StepRunner &runner) const;
   Status checkPosition(const StepCursor &cursor) const;
+  void warnOfNotFinite() const;
   Status restoreSettings();
   Status checkRecordable() const;
   Status checkFree() const;

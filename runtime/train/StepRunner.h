@@ -75,7 +75,9 @@ public:
     return steps.size() < 2 ? none : steps[turn]->name();
   }
   uint64_t lastItems() const { return steps[turn]->lastItems(); }
-  const std::vector<ScalarMetric> &scalars() { return steps[turn]->scalars(); }
+  const std::vector<ScalarMetric> &scalars() const {
+    return steps[turn]->scalars();
+  }
 
 private:
   explicit StepRunner(Turns turns) : schedule(std::move(turns)) {}

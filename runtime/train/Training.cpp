@@ -22,6 +22,10 @@ Status Training::prepare() {
   if (output)
     DLRT_TRY(observer.agree(session.together().ofFirst(output->begin())));
   stopIfWanted();
+  if (stoppedEarly)
+    observer.warning("nothing was trained: the run's --stop-when ends it where "
+                     "it stands; one with more evaluations ('... in N') takes "
+                     "its place and goes on");
   return {};
 }
 
@@ -229,11 +233,11 @@ void Training::warnOfNotFinite() {
     return;
   warned = true;
   const std::string &step = runner->lastName();
-  observer.warning(fmt::format("step {}: {}{} is {}; training goes on "
-                               "(--halt-on nan,inf stops there)",
-                               withCommas(runner->stepsDone()),
-                               step.empty() ? step : step + ".", metric->name,
-                               metricText(*metric)));
+  observer.warning(fmt::format(
+      "step {}: {}{} is {}; training goes on (--halt-on nan,inf stops there){}",
+      withCommas(runner->stepsDone()), step.empty() ? step : step + ".",
+      metric->name, metricText(*metric),
+      output ? ", and the newest checkpoint from before is kept" : ""));
 }
 
 Status Training::evaluateAll() {

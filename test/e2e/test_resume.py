@@ -168,6 +168,28 @@ class RunFolder(support.ToolTest):
         with self.assertRaises(ValueError):
             list(tensorboard_events.records(bytes(data), check=True))
 
+    def test_what_came_before_a_nan_is_kept(self):
+        self.dlrun("net.plan", "--steps", 20, "--out", "run", "--every", "ckpt=5,eval=0", "-q")
+        def resume(steps, rate):
+            return dltools.call([dltools.DLRUN, "resume", "run", "--steps", steps, "--set", f"optim.lr={rate}"], self.folder)
+
+        result = resume(60, 1e30)
+        self.assertIn("training goes on (--halt-on nan,inf stops there), and the newest checkpoint from before is kept",
+                      result.stderr)
+        steps = sorted(int(name[5:13]) for name in os.listdir(self.path("run/checkpoints")))
+        self.assertEqual(steps, [20, 50, 55, 60])
+        result = resume(65, 0.1)
+        self.assertIn("step 60 had a metric that was NaN or infinite", result.stderr)
+        self.assertIn("goes on from run/checkpoints/step-00000020.safetensors", result.stderr)
+        for step in (50, 55, 60, 65):
+            path = self.path(f"run/checkpoints/step-{step:08}.safetensors")
+            if os.path.exists(path):
+                os.remove(path)
+        result = resume(45, 0.1)
+        self.assertNotIn("NaN", result.stderr)
+        steps = sorted(int(name[5:13]) for name in os.listdir(self.path("run/checkpoints")))
+        self.assertEqual(steps, [35, 40, 45])
+
     def test_logs_ten_times_a_second_at_most(self):
         started = time.monotonic()
         self.dlrun("net.plan", "--epochs", 2000, "--out", "run", "-q", "--every", "eval=0")
@@ -277,6 +299,14 @@ class FullDisk(support.ToolTest):
         for name in ("two", "three"):
             with open(self.path("one.safetensors"), "rb") as a, open(self.path(name + ".safetensors"), "rb") as b:
                 self.assertEqual(a.read(), b.read())
+
+    def test_files_that_may_not_grow(self):
+        self.dlrun("net.plan", "--steps", 3, "-q", "--out", "run")
+        result = subprocess.run(["bash", "-c", f"ulimit -f 1; exec {dltools.DLRUN} resume run --steps 9 "
+                                 "--every ckpt=2,eval=0,log=0"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("File too large; training goes on", result.stderr)
+        self.assertEqual(os.listdir(self.path("run/checkpoints")), ["step-00000003.safetensors"])
 
     def test_logs_end_at_a_whole_line(self):
         result = self.full("train.csv", 70000, "net.plan", "--epochs", 2000, "-q", "--out", "run", "--every", "log=1,eval=0",

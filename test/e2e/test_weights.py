@@ -50,6 +50,14 @@ class Init(Net):
         self.assertEqual(a, b)
         self.assertNotEqual(a, c)
 
+    def test_a_prefix_of_a_wrapper_is_named(self):
+        good = self.weights()
+        safetensors.save(self.path("wrapped.safetensors"), {"model." + name: value for name, value in good.items()})
+        self.fails(TRAINING, ["the file's names begin with 'model.', which --init-map 'model=' takes away"],
+                   "net.plan", "--init", "wrapped.safetensors")
+        taken = self.weights("--init", "wrapped.safetensors", "--init-map", "model=")
+        np.testing.assert_array_equal(taken["fc1.weight"], good["fc1.weight"])
+
     def test_parts_maps_and_several_files(self):
         good = self.weights("--seed", 3)
         safetensors.save(self.path("backbone.safetensors"), {"module." + k: v for k, v in good.items() if k[:3] != "fc2"})

@@ -193,6 +193,8 @@ TEST_F(CommandLine, Info) {
 
 TEST_F(CommandLine, WrongUse) {
   expectError("", 2, "which plan?");
+  expectError("model.plan --lr 0.1", 2, "--set optim.lr=VALUE");
+  expectError("model.plan --batch-size 4", 2, "compiled into the plan");
   expectError("model.plan --epohcs 3", 2, "did you mean '--epochs'?");
   expectError("model.plan --epochs", 2, "value is missing");
   expectError("model.plan --epochs 0", 2, "from 1");

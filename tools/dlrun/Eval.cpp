@@ -80,6 +80,9 @@ void dlrun::reportEvaluation(const Options &options, const Evaluation &result,
         .field("name", result.name)
         .field("step", position.step)
         .field("epoch", position.epoch)
+        .field("items", result.items)
+        .field("seconds", secondsSinceStart())
+        .field("eval_seconds", result.seconds)
         .metrics(result.metrics)
         .send();
     return;
@@ -138,6 +141,10 @@ Expected<int> dlrun::runEval(const Options &given) {
     warn(note);
   for (const std::string &warning : warnings)
     warn(warning);
+  if (options.init.empty() &&
+      std::ranges::any_of(session.plan().states,
+                          [](const auto &state) { return isWeight(*state); }))
+    warn("without --init FILE the weights are those that training begins with");
   reportStart(session, options, "");
   int signal = 0;
   for (uint32_t step : steps) {

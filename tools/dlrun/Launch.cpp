@@ -7,6 +7,7 @@
 #include "tools/dlrun/LaunchedRun.h"
 #include "tools/dlrun/Process.h"
 #include "tools/dlrun/Processes.h"
+#include "tools/dlrun/Signals.h"
 
 #include <fmt/format.h>
 
@@ -43,7 +44,7 @@ static Expected<int> watch(LaunchedRun &run, const Options &options) {
         event.text, [&](const RankStatus &status) { watch.note(status, now); });
     watch.launcherSaid(text);
     writeStderr(words.add(text));
-    if (event.signal != 0 && asked != 0)
+    if (event.signal != 0 && event.signal != SIGHUP && asked != 0)
       run.end(); // asked twice
     if (event.signal != 0) {
       asked = event.signal;
@@ -78,6 +79,7 @@ Expected<int> dlrun::runLaunched(const Options &options) {
                               "{}; leave one of the two out",
                               launch.processes, launched->launcher,
                               launched->size));
+  surviveLostOutputs();
   auto launcher = findLauncher();
   if (!launcher)
     return launcher.takeError();

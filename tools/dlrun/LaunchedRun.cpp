@@ -1,6 +1,7 @@
 #include "tools/dlrun/LaunchedRun.h"
 
 #include "tools/dlrun/Process.h"
+#include "tools/dlrun/Signals.h"
 
 #include <fmt/format.h>
 
@@ -27,6 +28,8 @@ static sigset_t watchedSignals() {
   sigemptyset(&set);
   for (int signal : {SIGINT, SIGTERM, SIGUSR1})
     sigaddset(&set, signal);
+  if (!isIgnored(SIGHUP))
+    sigaddset(&set, SIGHUP);
   return set;
 }
 
@@ -40,8 +43,8 @@ static sigset_t watchedSignals() {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
-                     SIGABRT, SIGTRAP})
+  for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGSEGV, SIGBUS, SIGFPE,
+                     SIGILL, SIGABRT, SIGTRAP})
     ::signal(signal, SIG_DFL);
   // Where we are killed, its words go nowhere and must not end its cleaning up.
   ::signal(SIGPIPE, SIG_IGN);

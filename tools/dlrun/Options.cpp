@@ -445,6 +445,14 @@ private:
     if (name == "D")
       return usage("unknown option; arguments of models are given to dlcc, "
                    "--set NAME=VALUE changes a setting");
+    for (const char *rate : {"lr", "learning-rate", "learning_rate"})
+      if (name == rate)
+        return usage("unknown option; --set optim.lr=VALUE changes the rate "
+                     "that the model says, by the name that it has there");
+    for (const char *size : {"batch-size", "batch_size", "batch"})
+      if (name == size)
+        return usage("unknown option; the batch size is compiled into the "
+                     "plan, the model's loader says it");
     std::vector<std::string> names;
     for (const OptionInfo &o : table)
       if (std::strlen(o.name) > 1)

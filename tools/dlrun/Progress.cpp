@@ -81,6 +81,7 @@ void Progress::afterStep(StepRunner &runner, bool last) {
       event.field("name", runner.lastName());
     event.field("step", runner.stepsDone())
         .field("epoch", runner.epoch())
+        .field("seconds", now)
         .metrics(runner.scalars())
         .send();
   } else if (mode == Mode::File) {
@@ -94,9 +95,12 @@ void Progress::afterStep(StepRunner &runner, bool last) {
     lineShown = true;
   }
   lastReport = lastReports[runner.lastTurn()] = now;
+  leftOut = 0;
   stepsAtReport = runner.stepsDone();
   itemsAtReport = items;
 }
+
+void Progress::leaveOut(double seconds) { leftOut += seconds; }
 
 void Progress::clearLine() {
   if (lineShown)
@@ -106,7 +110,7 @@ void Progress::clearLine() {
 
 std::string Progress::line(StepRunner &runner, double now) const {
   uint64_t step = runner.stepsDone();
-  double seconds = std::max(now - lastReport, 1e-9);
+  double seconds = std::max(now - lastReport - leftOut, 1e-9);
   double perStep = seconds / static_cast<double>(step - stepsAtReport);
   double rate = static_cast<double>(items - itemsAtReport) / seconds;
   double left = (now - begin) / static_cast<double>(step - doneBefore) *

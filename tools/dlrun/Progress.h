@@ -19,6 +19,8 @@ public:
 
   /// After each step; `last` says that no other follows.
   void afterStep(dlrt::StepRunner &runner, bool last);
+  /// So much of the time since the last report was no training.
+  void leaveOut(double seconds);
   /// Takes the rewritten line away, so that other output can follow.
   void clearLine();
 
@@ -33,7 +35,7 @@ private:
   double interval;
   double begin;
   std::vector<double> lastReports; ///< of each training step
-  double lastReport;
+  double lastReport, leftOut = 0;
   uint64_t stepsAtReport = 0, items = 0, itemsAtReport = 0;
   bool lineShown = false;
 };

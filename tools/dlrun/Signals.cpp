@@ -10,13 +10,23 @@
 using namespace dlrun;
 using namespace dlrt;
 
+static void say(const char *text) {
+  // Nothing can be done if even this fails.
+  [[maybe_unused]] ssize_t written = write(2, text, std::strlen(text));
+}
+
 /// Any thread may be the one that is interrupted.
 static std::atomic<int> stopped = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
+/// (A terminal that goes away sends several SIGHUPs at once.)
 static void onStop(int signal) {
-  if (stopped.exchange(signal) != 0)
-    _exit(128 + signal);
+  if (stopped.exchange(signal) != 0) {
+    if (signal != SIGHUP)
+      _exit(128 + signal);
+  } else if (signal == SIGINT && isatty(STDERR_FILENO)) {
+    say("\ndlrun: stopping; once more ends it at once\n");
+  }
 }
 
 static void stopOn(int signal) {
@@ -26,9 +36,22 @@ static void stopOn(int signal) {
   sigaction(signal, &action, nullptr);
 }
 
+bool dlrun::isIgnored(int signal) {
+  struct sigaction action = {};
+  return sigaction(signal, nullptr, &action) == 0 &&
+         action.sa_handler == SIG_IGN;
+}
+
 void dlrun::installStopSignals() {
   stopOn(SIGINT);
   stopOn(SIGTERM);
+  if (!isIgnored(SIGHUP)) // as nohup wants it
+    stopOn(SIGHUP);
+}
+
+void dlrun::surviveLostOutputs() {
+  for (int signal : {SIGPIPE, SIGXFSZ})
+    ::signal(signal, SIG_IGN);
 }
 
 void dlrun::installCheckpointSignal() { stopOn(SIGUSR1); }
@@ -49,14 +72,10 @@ void dlrun::installWatchedSignals() {
   sigaction(SIGTERM, &action, nullptr);
   action.sa_handler = SIG_IGN;
   sigaction(SIGINT, &action, nullptr);
+  sigaction(SIGHUP, &action, nullptr);
 }
 
 int dlrun::stopSignal() { return stopped; }
-
-static void say(const char *text) {
-  // Nothing can be done if even this fails.
-  [[maybe_unused]] ssize_t written = write(2, text, std::strlen(text));
-}
 
 static const char *nameOfFault(int signal) {
   switch (signal) {

@@ -4,8 +4,13 @@
 
 namespace dlrun {
 
-/// SIGINT and SIGTERM are noted; a second one ends the process at once.
+/// SIGINT, SIGTERM and, unless it is ignored, SIGHUP are noted; a second one
+/// ends the process at once.
 void installStopSignals();
+bool isIgnored(int signal);
+/// A reader that has gone away (`| tee`, which Ctrl-C ends first) and a file
+/// that may not grow are errors of the write alone.
+void surviveLostOutputs();
 /// SIGUSR1, too: batch systems announce the end of a job's time with it.
 void installCheckpointSignal();
 /// Under `dlrun -np`: SIGUSR1 and SIGUSR2 stand for SIGTERM and SIGINT, SIGTERM

@@ -91,11 +91,13 @@ public:
     if (firstStepSeconds == 0)
       firstStepSeconds = secondsSinceStart();
     progress->afterStep(runner, last);
-    return stdoutStatus();
+    return {}; // what nobody reads any more is told at the end
   }
 
   void evaluated(const Evaluation &result, TrainingPosition position) override {
     clearLine();
+    if (progress)
+      progress->leaveOut(result.seconds);
     reportEvaluation(options, result, position);
   }
 
@@ -198,6 +200,7 @@ int exitCode(const Training &training, int signal) {
 } // namespace
 
 Expected<int> dlrun::runTrain(const Options &options) {
+  surviveLostOutputs();
   // Found out now, not after hours of training.
   DLRT_TRY(checkOutputs(options));
   for (const std::string &path : {options.saveFinal, options.saveMetrics})

@@ -54,7 +54,7 @@ static Expected<int> run(int argc, char **argv) {
     if (!options)
       return options.takeError();
     Expected<int> code = dispatch(*options);
-    if (code)
+    if (code && *code == 0)
       DLRT_TRY(stdoutStatus());
     return code;
   } catch (const std::bad_alloc &) {
