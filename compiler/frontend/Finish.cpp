@@ -133,6 +133,22 @@ void Graph::warnOfMissingGradients() {
         }
 }
 
+/// `if (++i % 4 == 0) optimizer.step();` steps in no trace.
+void Graph::warnOfUnusedOptimizers() {
+  auto steps = [](const auto &one) { return !one->stepped.empty(); };
+  if (optimizers.empty() || llvm::any_of(traces, steps))
+    return;
+  for (const auto &one : traces)
+    if (one->training && !one->losses.empty()) {
+      const Frame &loss = one->losses.front().second;
+      return reporter.warnAt({loss},
+                             "backward() makes gradients, and no optimizer "
+                             "takes a step: nothing is trained",
+                             "call optimizer.step() each time; updates of "
+                             "several batches are made by dlcc --accumulate=N");
+    }
+}
+
 /// [1], which PyTorch's item() would take.
 void Graph::warnOfUnloggedMetrics() {
   std::set<std::string> warned;
@@ -374,6 +390,7 @@ std::string Graph::finish() {
   resolveCounters();
   nameParameters();
   warnOfMissingGradients();
+  warnOfUnusedOptimizers();
   warnOfUnloggedMetrics();
   writeInitialStep();
   writeStates();

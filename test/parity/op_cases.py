@@ -235,6 +235,35 @@ MADE = [
     ("dl::addmm(x[0], y[0].narrow(1, 0, 4), y[1], {.beta = 0.5, .alpha = 2})", "torch.addmm(x[0], y[0][:, :4], y[1], beta=0.5, alpha=2)"),
     ("dl::baddbmm(x, y.narrow(2, 0, 4), y)", "torch.baddbmm(x, y[:, :, :4], y)"),
 ]
+COMPOSED = [
+    ("x.erfc()", "x.erfc()"), ("dl::sinc(x)", "torch.sinc(x)"), ("z.sinc()", "torch.where(z == 0, torch.ones(()), torch.sinc(torch.where(z == 0, z.detach() + 0.1, z)))"),
+    ("x.sigmoid().logit()", "x.sigmoid().logit()"), ("dl::logit(x.sigmoid(), 0.3)", "torch.logit(x.sigmoid(), 0.3)"),
+    ("dl::xlogy(x, y.exp())", "torch.xlogy(x, y.exp())"), ("(x - x.detach()).xlogy(y.detach())", "torch.xlogy(x - x.detach(), y.detach())"),
+    ("x.hypot(y)", "x.hypot(y)"), ("dl::logaddexp(x, y * 30)", "torch.logaddexp(x, y * 30)"), ("x.logaddexp(x)", "torch.logaddexp(x, x)"),
+    ("dl::where(y > 0, -dl::inf, x).logaddexp(dl::where(y > 0, -dl::inf, y)).exp()", "torch.where(y > 0, x * 0, torch.logaddexp(x, y).exp())"),
+    ("dl::isclose(x, x + 1e-6)", "torch.isclose(x, x + 1e-6)"), ("(x / 0.0).isclose(x / 0.0)", "torch.isclose(x / 0, x / 0)"),
+    ("dl::isclose(x / 0.0, y / 0.0)", "torch.isclose(x / 0, y / 0)"), ("x.isclose(y, 0.5, 0.1)", "torch.isclose(x, y, 0.5, 0.1)"),
+    ('dl::div(x, y, {.rounding_mode = "floor"})', "torch.div(x, y, rounding_mode='floor')"), ('dl::div(x, 0.3, {.rounding_mode = "trunc"})', "torch.div(x, 0.3, rounding_mode='trunc')"),
+    ('dl::div(dl::arange(9) - 4, 3, {.rounding_mode = "trunc"})', "torch.div(torch.arange(9) - 4, 3, rounding_mode='trunc')"), ("dl::div(x, y.exp(), {})", "x / y.exp()"),
+    ("z.count_nonzero()", "z.count_nonzero()"), ("z.count_nonzero({0})", "z.count_nonzero(0)"),
+    ("dl::nansum(dl::where(x > 0, x, dl::nan))", "torch.nansum(torch.where(x > 0, x, float('nan')))"),
+    ("dl::where(x > 0, x, dl::nan).nanmean()", "torch.nanmean(torch.where(x > 0, x, float('nan')))"),
+    ("x.kthvalue(2).values", "x.kthvalue(2).values"), ("dl::kthvalue(x, 3, 1, true).indices", "torch.kthvalue(x, 3, 1, True).indices"),
+    ("x.median()", "x.median()"), ("x.median(1).values", "x.median(1).values"), ("dl::median(x, -1, true).indices", "torch.median(x, -1, True).indices"),
+    ("x.quantile(0.3)", "x.quantile(0.3)"), ("dl::quantile(x, 0.5, 1)", "torch.quantile(x, 0.5, 1)"), ("x.quantile(1, 2, true)", "x.quantile(1, 2, True)"),
+    ("z[0].broadcast_to({2, 5})", "z[0].broadcast_to(2, 5)"), ("x.mT()", "x.mT"), ("x.ravel()", "x.ravel()"), ("x.diff()", "x.diff()"),
+    ("dl::diff(x, 2, 1)", "torch.diff(x, 2, 1)"), ("x.unfold(2, 3, 2)", "x.unfold(2, 3, 2)"), ("x.unfold(1, 2, 1)", "x.unfold(1, 2, 1)"),
+    ("x.take_along_dim(y.argsort(1), 1)", "x.take_along_dim(y.argsort(1), 1)"),
+    ("dl::take_along_dim(x, y.narrow(0, 0, 1).argsort(-1).narrow(2, 0, 2), -1)", "torch.take_along_dim(x, y[:1].argsort(-1)[:, :, :2], -1)"),
+    ("x[0].mv(y[1][0])", "x[0].mv(y[1, 0])"), ("dl::mv(x[0], y[1][0])", "torch.mv(x[0], y[1, 0])"), ("dl::inner(x, y[0])", "torch.inner(x, y[0])"), ("x.inner(z[0][2])", "torch.inner(x, z[0, 2])"),
+    ("dl::tensordot(x, y.permute({1, 2, 0}))", "torch.tensordot(x, y.permute(1, 2, 0))"), ("dl::tensordot(x, y, {0, 2}, {0, 2})", "torch.tensordot(x, y, ([0, 2], [0, 2]))"),
+    ("dl::tensordot(x, z, 0)", "torch.tensordot(x, z, 0)"), ("dl::tensordot(x, y, {2, 0}, {-1, 0})", "torch.tensordot(x, y, ([2, 0], [-1, 0]))"),
+    ("dl::cross(x, y, 0)", "torch.cross(x, y, 0)"), ("dl::cross(x.narrow(2, 1, 3), y.narrow(2, 0, 3))", "torch.cross(x[:, :, 1:4], y[:, :, :3], 2)"),
+    ("dl::kron(x[0], z)", "torch.kron(x[0], z)"), ("dl::kron(x, z)", "torch.kron(x, z)"), ("dl::cdist(x, y)", "torch.cdist(x, y)"), ("dl::cdist(x[0], y[1], 1)", "torch.cdist(x[0], y[1], 1)"),
+    ("dl::hstack({x, y})", "torch.hstack([x, y])"), ("dl::hstack({z[0], z[1]})", "torch.hstack([z[0], z[1]])"), ("dl::vstack({z, z[0]})", "torch.vstack([z, z[0]])"),
+    ("dl::randperm(7).sort().values", "torch.arange(7)"), ("dl::randint_like(x, 3, 4)", "torch.full_like(x, 3).long()"), ("dl::bernoulli((x > 0).to(dl::kFloat))", "(x > 0).double()"),
+    ("x.norm(0.5, 1)", "x.norm(0.5, 1)"), ("(z * z).norm(0.5)", "(z * z + 0).norm(0.5)"),
+]
 RMS = "{0} * torch.rsqrt(({0} ** 2).mean({1}, keepdim=True) + {2})"
 GQA = ("(lambda k, v: torch.softmax(((torch.cat([x, y]) @ k.transpose(1, 2)) * 6 ** -0.5){}, -1) @ v)"
        "(*(t.repeat_interleave(2, 0) for t in (y, x + y)))")
@@ -430,4 +459,4 @@ def losses():
 
 
 CASES = ACTIVATIONS + REDUCTIONS + SHAPING + WINDOWS + INTEGERS + FRACTIONS + list(
-    placed(MORE_ACTIVATIONS + ROUNDED + MADE + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + list(losses())))
+    placed(MORE_ACTIVATIONS + ROUNDED + MADE + COMPOSED + NORMS + MORE + CHOSEN + RESIZED + LITERAL + PRODUCTS + DIAGONALS + TRIGONOMETRY + BAGS + SAMPLED + list(losses())))

@@ -98,6 +98,8 @@ inline Tensor Tensor::uniform_(double from, double to) const {
 }
 inline Tensor Tensor::normal_(double mean, double std) const {
   detail::Called called("normal_");
+  if (!(std >= 0))
+    detail::fail("normal_: the standard deviation is {}", std);
   if (detail::begins(*this, DL_NORMAL, mean, std))
     return *this;
   return detail::in_place("normal_", *this, randn_like(*this) * std + mean);

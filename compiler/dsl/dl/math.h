@@ -67,6 +67,9 @@ inline Tensor reciprocal(Tensor x) { return x.reciprocal(); }
 /// Elements of `a` where the condition holds, of `b` elsewhere.
 inline Tensor where(Tensor condition, const Operand &a, const Operand &b) {
   detail::Called called("where");
+  if (condition.is_floating_point())
+    detail::fail("where: the condition holds floats, not booleans; `x != 0` "
+                 "says what is meant");
   Tensor chosen = detail::truth(condition);
   return Tensor(
       detail::emit_many<1>("select", {Operand::fixed(chosen), a, b}, {}));

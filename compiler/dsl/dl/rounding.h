@@ -126,7 +126,13 @@ inline Tensor Tensor::norm(double p, const Dims &dims, bool keepdim) const {
     return sizes.amin(dims, keepdim);
   if (p == 0)
     return ne(0.0).to(kFloat).sum(dims, keepdim);
-  Tensor sum = sizes.pow(p).sum(dims, keepdim);
+  if (p > 0 && p < 1) { // and so has that of a zero here
+    Tensor none = sizes.eq(0.0);
+    sizes = dl::where(none, 0.0, dl::where(none, 1.0, sizes).pow(p));
+  } else {
+    sizes = sizes.pow(p);
+  }
+  Tensor sum = sizes.sum(dims, keepdim);
   return p > 1 ? root(sum) : sum.pow(1 / p);
 }
 inline Tensor Tensor::norm(double p) const {

@@ -1,5 +1,6 @@
 #pragma once
 // Tensor.
+#include "composed_methods.h"
 #include "in_place_ops.h"
 #include "tensor_options.h"
 
@@ -84,6 +85,8 @@ public:
   Tensor masked_fill(Tensor mask, const Operand &value) const;
 
   Tensor to(DType dtype) const;
+  Tensor to(const char *device) const = delete (
+      "dl: leave this out: where a plan runs is not part of the model");
   Tensor type_as(Tensor other) const { return to(other.dtype()); }
   Tensor detach() const;
   Tensor data() const { return detach(); }
@@ -265,8 +268,8 @@ public:
   /// Of the sum of its elements, each times that of `gradient`.
   void backward(const Tensor &gradient) const;
   Tensor requires_grad_(bool value = true) const = delete (
-      "dl: dl::autograd::grad(y, x) takes any tensor x; a parameter is taken "
-      "by `auto &` or as a dl::Parameter");
+      "dl: leave this out: dl::autograd::grad(y, x) takes any tensor x; a "
+      "parameter is taken by `auto &` or as a dl::Parameter");
   /// The gradient of a parameter, after backward(): a constant to losses that
   /// use it.
   Tensor grad() const;
@@ -279,6 +282,7 @@ public:
   item() const = delete ("dl: a tensor has no value while the graph is being "
                          "built; return it in dl::Metrics to see it");
 
+  DL_COMPOSED_METHODS
   DL_IN_PLACE_METHODS
 };
 

@@ -50,6 +50,7 @@ inline constexpr DType kUInt8 = DType::UInt8, kByte = DType::UInt8,
                        kBool = DType::Bool;
 
 inline constexpr double inf = __builtin_inf();
+inline constexpr double nan = __builtin_nan("");
 
 /// Sizes, or a list of dimensions; at most 8 of them.
 struct Shape {

@@ -1,0 +1,29 @@
+#pragma once
+// Methods of Tensor that composed.h and tensordot.h define.
+
+#define DL_COMPOSED_METHODS                                                    \
+  Tensor erfc() const;                                                         \
+  Tensor sinc() const;                                                         \
+  Tensor logit(double eps = 0) const;                                          \
+  Tensor xlogy(const Operand &y) const;                                        \
+  Tensor hypot(Tensor y) const;                                                \
+  Tensor logaddexp(Tensor y) const;                                            \
+  Tensor isclose(const Operand &y, double rtol = 1e-5, double atol = 1e-8)     \
+      const;                                                                   \
+  Tensor count_nonzero() const;                                                \
+  Tensor count_nonzero(const Dims &dims) const;                                \
+  Tensor nansum() const;                                                       \
+  Tensor nanmean() const;                                                      \
+  ValuesAndIndices kthvalue(i64 k, i64 dim = -1, bool keepdim = false) const;  \
+  ValuesAndIndices median(i64 dim, bool keepdim = false) const;                \
+  Tensor median() const;                                                       \
+  Tensor quantile(double q) const;                                             \
+  Tensor quantile(double q, i64 dim, bool keepdim = false) const;              \
+  Tensor broadcast_to(const Shape &size) const;                                \
+  Tensor mT() const;                                                           \
+  Tensor ravel() const;                                                        \
+  Tensor diff(i64 n = 1, i64 dim = -1) const;                                  \
+  Tensor unfold(i64 dim, i64 size, i64 step) const;                            \
+  Tensor take_along_dim(Tensor index, i64 dim) const;                          \
+  Tensor mv(Tensor vector) const;                                              \
+  Tensor inner(Tensor other) const;
