@@ -1,6 +1,7 @@
 #include "runtime/data/Dataset.h"
 #include "runtime/data/Pictures.h"
 
+#include <algorithm>
 #include <unistd.h>
 
 using namespace dlrt;
@@ -23,6 +24,30 @@ Status Dataset::add(DatasetComponent component, MappedFile file,
   source += (source.empty() ? "from " : ", ") + path;
   files.push_back(std::move(file));
   return {};
+}
+
+/// Of the bytes at some places all over a component.
+static uint64_t sampleOf(const DatasetComponent &component, uint64_t items) {
+  constexpr uint64_t places = 64, bytesThere = 64;
+  uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
+  uint64_t all = component.offsetOf(items - 1) + component.itemBytes;
+  uint64_t step = std::max(bytesThere, all / places);
+  for (uint64_t at = 0; at < all; at += step)
+    for (uint64_t i = at; i < std::min(all, at + bytesThere); ++i)
+      hash = (hash ^ component.data[i]) * 0x100000001b3u;
+  return hash;
+}
+
+std::vector<std::optional<uint64_t>> Dataset::samples() const {
+  std::vector<std::optional<uint64_t>> hashes;
+  for (const DatasetComponent &component : components) {
+    auto &hash = hashes.emplace_back();
+    if (component.data && distinct != 0)
+      hash = sampleOf(component, distinct);
+    else if (component.source && fingerprint)
+      hash = fingerprint;
+  }
+  return hashes;
 }
 
 Expected<Dataset> dlrt::openDataset(const fb::DatasetT &dataset,

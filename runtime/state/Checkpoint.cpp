@@ -27,6 +27,7 @@ static constexpr const char *cursorPrefix = "dl.cursor.";
 static constexpr const char *batchSizeKey = "dl.batch_size";
 static constexpr const char *accumulateKey = "dl.accumulate";
 static constexpr const char *notFiniteKey = "dl.not_finite";
+static constexpr const char *dataKey = "dl.data";
 static constexpr const char *turnsKey = "dl.turns";
 static constexpr const char *placeKey = "dl.place";
 
@@ -126,6 +127,8 @@ static Metadata toMetadata(const CheckpointFacts &facts) {
                   {"dl.seed", std::to_string(facts.seed)},
                   {"dl.shuffle", facts.shuffle ? "1" : "0"},
                   {"dl.evaluation_due", facts.evaluationDue ? "1" : "0"}};
+  if (!facts.dataSamples.empty())
+    out[dataKey] = facts.dataSamples;
   if (facts.notFinite)
     out[notFiniteKey] = "1";
   for (const auto &[name, bytes] : facts.logBytes)
@@ -189,6 +192,8 @@ static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
   DLRT_TRY(number("dl.evaluation_due", evaluationDue));
   facts.shuffle = shuffle != 0;
   facts.evaluationDue = evaluationDue != 0;
+  if (auto data = metadata.find(dataKey); data != metadata.end())
+    facts.dataSamples = data->second;
   facts.notFinite = metadata.count(notFiniteKey) != 0;
   for (const auto &[key, value] : metadata)
     if (key.starts_with(logPrefix))

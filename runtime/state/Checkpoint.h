@@ -51,6 +51,7 @@ struct CheckpointFacts {
   bool shuffle = false;
   bool evaluationDue = false; ///< the evaluation of this step is still to come
   bool notFinite = false;     ///< a metric of its step was NaN or infinite
+  std::string dataSamples;    ///< of the training data; empty in older files
   std::map<std::string, uint64_t> logBytes;   ///< lengths of the logs, by name
   std::map<std::string, double> settings;     ///< other values than the plan's
   std::map<std::string, std::string> watches; ///< what evaluations have shown

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -322,10 +323,40 @@ void RunOutput::warnOfNotFinite() const {
                         folder->checkpointPath(*good))));
 }
 
+/// "9c1185a5c5e9fc54 -": a word for each component; a dash is one that this
+/// process does not read.
+std::string RunOutput::dataSamples() const {
+  std::string text;
+  for (uint32_t step : session.trainingSteps())
+    for (std::optional<uint64_t> hash : session.dataset(step).samples())
+      text += (text.empty() ? "" : " ") +
+              (hash ? fmt::format("{:016x}", *hash) : "-");
+  return text;
+}
+
+static bool mayBeSame(const std::string &before, const std::string &now) {
+  std::istringstream a(before), b(now);
+  std::string one, other;
+  while (a >> one && b >> other)
+    if (one != other && one != "-" && other != "-")
+      return false;
+  return true;
+}
+
+/// It is as many items, or the run would not go on: but not to the same bits.
+void RunOutput::warnOfOtherData() const {
+  if (!mayBeSame(start->facts.dataSamples, dataSamples()))
+    observer.warning(fmt::format("the training data are not those that the run "
+                                 "in '{}' has seen up to step {}; it goes on "
+                                 "with what is there now",
+                                 run.folder, withCommas(startStep())));
+}
+
 Status RunOutput::restore(const StepRunner &runner) {
   if (!start)
     return {};
   DLRT_TRY(checkPosition(runner));
+  warnOfOtherData();
   DLRT_TRY(restoreSettings());
   return restoreStates(session.plans(), *start,
                        RunFolder::checkpointIn(run.folder, startStep()),
@@ -333,6 +364,7 @@ Status RunOutput::restore(const StepRunner &runner) {
 }
 
 Status RunOutput::begin() {
+  sampled = dataSamples();
   lastFlush = lastSave = secondsNow();
   if (!together.keepsFiles())
     return {};
@@ -454,6 +486,7 @@ CheckpointFacts RunOutput::factsNow(const StepRunner &runner,
   facts.seed = session.options().seed;
   facts.shuffle = session.options().shuffle;
   facts.evaluationDue = evaluationDue;
+  facts.dataSamples = sampled;
   facts.notFinite = firstNotFinite(runner.scalars()) != nullptr;
   facts.logBytes = log->lengths();
   for (const SettingValue &setting : session.changedSettings())

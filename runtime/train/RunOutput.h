@@ -71,6 +71,8 @@ private:
   Status checkPosition(const StepRunner &runner) const;
   Status checkPosition(const StepCursor &cursor) const;
   void warnOfNotFinite() const;
+  std::string dataSamples() const;
+  void warnOfOtherData() const;
   Status restoreSettings();
   Status checkRecordable() const;
   Status checkFree() const;
@@ -98,6 +100,7 @@ private:
   std::optional<CheckpointFile> start;
   std::optional<ScalarLog> log;
   Status logStatus;
+  std::string sampled; ///< of the training data, as they were opened
   std::vector<double> lastLogs; ///< of each training step
   double lastFlush = 0, lastSave = 0;
 

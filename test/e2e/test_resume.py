@@ -190,6 +190,15 @@ class RunFolder(support.ToolTest):
         steps = sorted(int(name[5:13]) for name in os.listdir(self.path("run/checkpoints")))
         self.assertEqual(steps, [35, 40, 45])
 
+    def test_other_data_are_told(self):
+        self.dlrun("net.plan", "--steps", 5, "--out", "run", "-q")
+        resume = lambda steps: dltools.call([dltools.DLRUN, "resume", "run", "--steps", steps], self.folder)
+        self.assertNotIn("the training data", resume(7).stderr)
+        images = np.load(self.path("x.npy"))
+        np.save(self.path("x.npy"), 255 - images if images.dtype == np.uint8 else -images)
+        self.assertIn("warning: the training data are not those that the run in 'run' has seen up to step 7", resume(9).stderr)
+        self.assertNotIn("the training data", resume(11).stderr)
+
     def test_logs_ten_times_a_second_at_most(self):
         started = time.monotonic()
         self.dlrun("net.plan", "--epochs", 2000, "--out", "run", "-q", "--every", "eval=0")

@@ -80,7 +80,6 @@ void dlrun::reportEvaluation(const Options &options, const Evaluation &result,
         .field("name", result.name)
         .field("step", position.step)
         .field("epoch", position.epoch)
-        .field("items", result.items)
         .field("seconds", secondsSinceStart())
         .field("eval_seconds", result.seconds)
         .metrics(result.metrics)

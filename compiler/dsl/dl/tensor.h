@@ -85,8 +85,8 @@ public:
   Tensor masked_fill(Tensor mask, const Operand &value) const;
 
   Tensor to(DType dtype) const;
-  Tensor to(const char *device) const = delete (
-      "dl: leave this out: where a plan runs is not part of the model");
+  Tensor to(const char *device) const =
+      delete ("dl: leave this out: where a plan runs is not part of the model");
   Tensor type_as(Tensor other) const { return to(other.dtype()); }
   Tensor detach() const;
   Tensor data() const { return detach(); }
