@@ -100,7 +100,7 @@ private:
   std::optional<CheckpointFile> start;
   std::optional<ScalarLog> log;
   Status logStatus;
-  std::string sampled; ///< of the training data, as they were opened
+  std::string sampled;          ///< of the training data, as they were opened
   std::vector<double> lastLogs; ///< of each training step
   double lastFlush = 0, lastSave = 0;
 
