@@ -186,9 +186,56 @@ void BlockKernel::chooseThreads() {
   numThreads = llvm::bit_ceil(numThreads);
 }
 
+/// A value may wait where a result is stored as the value is read last, point
+/// by point: that memory holds nothing until then.
+void BlockKernel::findResultToWaitIn(Value value) {
+  std::optional<size_t> last;
+  bool pointwise = false;
+  for (size_t i = 0; i < stages().size(); ++i)
+    forEachRead(
+        stages()[i], [&](Value leaf, ArrayRef<AffineExpr> index, bool guarded) {
+          if (leaf != value)
+            return;
+          pointwise = (last != i || pointwise) && !guarded &&
+                      AffineMap::get(index.size(), 0, index, op()->getContext())
+                          .isIdentity();
+          last = i;
+        });
+  if (!last || !pointwise)
+    return;
+  const Stage &reader = stages()[*last];
+  if (nest(reader.op).combine != graph::Combine::None || reader.sequential)
+    return;
+  auto inplace = op().getInplace();
+  for (OpResult result : reader.results()) {
+    if (!isPlaced(result) || placement(result).kind != Placement::Result)
+      continue;
+    unsigned number = placement(result).number;
+    bool isTaken = llvm::any_of(
+        waiting, [&](const auto &other) { return other.second == result; });
+    if (result.getType() == value.getType() && parts(result) == parts(value) &&
+        !isTaken && !(inplace && (*inplace)[number] >= 0)) {
+      waiting[value] = result;
+      return;
+    }
+  }
+}
+
 void BlockKernel::placeScratch() {
+  layOutScratch();
+  if (inShared || product)
+    return;
+  for (auto &[value, placement] : placements())
+    if (placement.kind == Placement::Scratch)
+      findResultToWaitIn(value);
+  if (!waiting.empty())
+    layOutScratch();
+}
+
+void BlockKernel::layOutScratch() {
+  allValueBytes = 0;
   for (auto &[value, placement] : placements()) {
-    if (placement.kind != Placement::Scratch)
+    if (!isTileLocal(value))
       continue;
     SmallVector<int64_t, 6> box = boxOf(value, sizes);
     int64_t elements = 1;

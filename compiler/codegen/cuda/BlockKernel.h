@@ -68,9 +68,20 @@ public:
     return places.find(value)->second.offset;
   }
   llvm::ArrayRef<int64_t> strides(mlir::Value placed) const {
-    return isInScratch(placed)
+    return isTileLocal(placed)
                ? llvm::ArrayRef<int64_t>(places.find(placed)->second.strides)
-               : llvm::ArrayRef<int64_t>(placement(placed).strides);
+               : llvm::ArrayRef<int64_t>(placement(memoryOf(placed)).strides);
+  }
+  /// The placed value in whose memory it is: itself, but for one that waits in
+  /// a result, as the exponentials of a softmax do whose rows are too long for
+  /// shared memory.
+  mlir::Value memoryOf(mlir::Value placed) const {
+    auto found = waiting.find(placed);
+    return found == waiting.end() ? placed : found->second;
+  }
+  /// Whether each block has memory of its own for it.
+  bool isTileLocal(mlir::Value placed) const {
+    return isInScratch(placed) && !waiting.contains(placed);
   }
   /// Values wait in shared memory, or where they are too large for it, in the
   /// workspace.
@@ -104,11 +115,14 @@ private:
   void chooseSplits();
   void chooseThreads();
   void placeScratch();
+  void findResultToWaitIn(mlir::Value value);
+  void layOutScratch();
 
   std::optional<ContractForm> product;
   llvm::SmallVector<int64_t, 6> sizes; // of a product, all of each dim
   unsigned numThreads = 256, numSplits = 1;
   llvm::DenseMap<mlir::Value, Place> places;
+  llvm::DenseMap<mlir::Value, mlir::Value> waiting; // in a result
   int64_t allValueBytes = 0;
   bool inShared = true;
 };

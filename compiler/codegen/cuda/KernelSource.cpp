@@ -117,7 +117,7 @@ private:
       out.line("const unsigned tile = blockIdx.x;");
     }
     for (auto &[value, placement] : kernel.placements()) {
-      if (placement.kind != Placement::Scratch)
+      if (!kernel.isTileLocal(value))
         continue;
       std::string at = std::to_string(kernel.scratchOffset(value));
       std::string from = kernel.scratchIsShared()

@@ -56,7 +56,7 @@ Type RegionText::payloadType(Operation *op) {
 }
 
 std::string RegionText::pointer(Value placed) const {
-  const Placement &placement = kernel.placement(placed);
+  const Placement &placement = kernel.placement(kernel.memoryOf(placed));
   switch (placement.kind) {
   case Placement::Operand:
     return "a" + std::to_string(placement.number);
@@ -70,12 +70,12 @@ std::string RegionText::pointer(Value placed) const {
 }
 
 AffineExpr RegionText::address(Value placed, ArrayRef<AffineExpr> index) const {
-  bool inScratch = kernel.isInScratch(placed);
+  bool isLocal = kernel.isTileLocal(placed);
   ArrayRef<int64_t> strides = kernel.strides(placed);
   AffineExpr sum = scope.constant(0);
   for (auto [d, expr] : llvm::enumerate(index)) {
     AffineExpr at = expr;
-    if (GridPart bound = kernel.parts(placed)[d]; inScratch && bound.grid)
+    if (GridPart bound = kernel.parts(placed)[d]; isLocal && bound.grid)
       at = at - originOf(bound);
     sum = sum + at * strides[d];
   }

@@ -131,6 +131,33 @@ graph.step @log_softmax_columns_tiles(%a: tensor<100x3000xf32>) -> tensor<100x30
   %0 = graph.log_softmax %a {dim = 0 : i64} : (tensor<100x3000xf32>) -> tensor<100x3000xf32>
   graph.return %0 : tensor<100x3000xf32>
 }
+// Rows that are too long for a GPU's shared memory: exponentials wait where the quotients will be stored,
+// whatever else is made of both there,
+graph.step @long_rows_read_twice(%a: tensor<40x12400xf32>) -> (tensor<40x12400xf32>, tensor<40x12400xf32>) {
+  %0 = graph.exp %a : (tensor<40x12400xf32>) -> tensor<40x12400xf32>
+  %1 = graph.sum %0 {dims = array<i64: 1>, keepdim = true} : (tensor<40x12400xf32>) -> tensor<40x1xf32>
+  %2 = graph.div %0, %1 : (tensor<40x12400xf32>, tensor<40x1xf32>) -> tensor<40x12400xf32>
+  %3 = graph.sub %0, %2 : (tensor<40x12400xf32>, tensor<40x12400xf32>) -> tensor<40x12400xf32>
+  graph.return %2, %3 : tensor<40x12400xf32>, tensor<40x12400xf32>
+}
+// and not where a sum reads them last;
+graph.step @long_rows_added_up_last(%a: tensor<40x12400xf32>) -> (tensor<40x12400xf32>, tensor<40xf32>) {
+  %0 = graph.exp %a : (tensor<40x12400xf32>) -> tensor<40x12400xf32>
+  %1 = graph.sum %0 {dims = array<i64: 1>, keepdim = true} : (tensor<40x12400xf32>) -> tensor<40x1xf32>
+  %2 = graph.div %0, %1 : (tensor<40x12400xf32>, tensor<40x1xf32>) -> tensor<40x12400xf32>
+  %3 = graph.mul %0, %2 : (tensor<40x12400xf32>, tensor<40x12400xf32>) -> tensor<40x12400xf32>
+  %4 = graph.sum %3 {dims = array<i64: 1>, keepdim = false} : (tensor<40x12400xf32>) -> tensor<40xf32>
+  graph.return %2, %4 : tensor<40x12400xf32>, tensor<40xf32>
+}
+// in the result that is stored there, which may be another than the first.
+graph.step @long_rows_read_later(%a: tensor<40x12400xf32>) -> (tensor<40x12400xf32>, tensor<40x12400xf32>) {
+  %0 = graph.exp %a : (tensor<40x12400xf32>) -> tensor<40x12400xf32>
+  %1 = graph.sum %0 {dims = array<i64: 1>, keepdim = true} : (tensor<40x12400xf32>) -> tensor<40x1xf32>
+  %2 = graph.div %0, %1 : (tensor<40x12400xf32>, tensor<40x1xf32>) -> tensor<40x12400xf32>
+  %3 = graph.amax %2 {dims = array<i64: 1>, keepdim = true} : (tensor<40x12400xf32>) -> tensor<40x1xf32>
+  %4 = graph.sub %0, %3 : (tensor<40x12400xf32>, tensor<40x1xf32>) -> tensor<40x12400xf32>
+  graph.return %2, %4 : tensor<40x12400xf32>, tensor<40x12400xf32>
+}
 // A scalar between two passes over everything.
 graph.step @normalised(%a: tensor<70x90xf32>) -> tensor<70x90xf32> {
   %0 = graph.mul %a, %a : (tensor<70x90xf32>, tensor<70x90xf32>) -> tensor<70x90xf32>

@@ -27,6 +27,20 @@ graph.step @map(%x: tensor<100x64xf32>) -> tensor<100x64xf32> {
   graph.return %0 : tensor<100x64xf32>
 }
 
+// The exponentials of a row are too many for shared memory. They wait in the result, and take nothing else.
+// CHECK-LABEL: graph.step @long_rows
+// CHECK: scratch = 0 : i64, {{.*}} strategy = "map", {{.*}} workspace = 0 : i64
+graph.step @long_rows(%x: tensor<3x14000xf32>) -> tensor<3x14000xf32> {
+  %0 = "graph.kernel"(%x) <{name = "long_rows"}> ({
+  ^bb0(%a: tensor<3x14000xf32>):
+    %1 = graph.exp %a : (tensor<3x14000xf32>) -> tensor<3x14000xf32>
+    %2 = graph.sum %1 {dims = array<i64: 1>, keepdim = true} : (tensor<3x14000xf32>) -> tensor<3x1xf32>
+    %3 = graph.div %1, %2 : (tensor<3x14000xf32>, tensor<3x1xf32>) -> tensor<3x14000xf32>
+    graph.yield %3 : tensor<3x14000xf32>
+  }) : (tensor<3x14000xf32>) -> tensor<3x14000xf32>
+  graph.return %0 : tensor<3x14000xf32>
+}
+
 // Several threads share a row, and several rows a block.
 // CHECK-LABEL: graph.step @rows
 // CHECK: name = "rows", scratch = 0 : i64, seconds = {{[0-9.E-]+}} : f64, shared = {{[1-9][0-9]+}} : i64, strategy = "rows", threads = {{[0-9]+}} : i64, tiles = {{[0-9]+}} : i64
