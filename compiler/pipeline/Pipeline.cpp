@@ -289,6 +289,8 @@ private:
     }
     for (const auto &[name, size] : options.mesh.axes)
       add(name, size);
+    if (!options.mesh.axes.empty())
+      place = module.getLoc(); // it is the command line's, not the model's
     dropOtherAxes(axes);
     zero = options.mesh.zero.value_or(zero);
     micros = options.mesh.microBatches.value_or(micros);
