@@ -38,10 +38,14 @@ static uint64_t sampleOf(const DatasetComponent &component, uint64_t items) {
   return hash;
 }
 
-std::vector<std::optional<uint64_t>> Dataset::samples() const {
+std::vector<std::optional<uint64_t>>
+Dataset::samples(const std::vector<bool> &isRead) const {
   std::vector<std::optional<uint64_t>> hashes;
-  for (const DatasetComponent &component : components) {
+  for (size_t c = 0; c < components.size(); ++c) {
+    const DatasetComponent &component = components[c];
     auto &hash = hashes.emplace_back();
+    if (c >= isRead.size() || !isRead[c])
+      continue;
     if (component.data && distinct != 0)
       hash = sampleOf(component, distinct);
     else if (component.source && fingerprint)

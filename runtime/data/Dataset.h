@@ -73,9 +73,10 @@ struct Dataset {
   std::vector<std::unique_ptr<uint8_t[]>> memory;
   std::vector<std::unique_ptr<ItemSource>> sources;
 
-  /// Of each component that is there a hash of some bytes all over it: other
-  /// data seldom have the same.
-  std::vector<std::optional<uint64_t>> samples() const;
+  /// Of each component that `isRead`, and is there, a hash of some bytes all
+  /// over it: other data seldom have the same.
+  std::vector<std::optional<uint64_t>>
+  samples(const std::vector<bool> &isRead) const;
 
   /// A component whose data lie in the file. Of a large one rows are read and
   /// not mapped.

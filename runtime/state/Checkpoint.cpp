@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <optional>
 
@@ -72,7 +73,7 @@ Status StateSnapshot::read(const BufferPlace &from,
 }
 
 // A checkpoint's checksum covers all metadata but itself, then names, shapes
-// and values of the tensors by their names.
+// and values of the tensors by their names, and last whether these are finite.
 
 /// Whole words, with an end mark.
 static void addText(Checksum &sum, std::string text) {
@@ -82,7 +83,7 @@ static void addText(Checksum &sum, std::string text) {
 
 static void addMetadata(Checksum &sum, const Metadata &metadata) {
   for (const auto &[key, value] : metadata)
-    if (key != checksumKey) {
+    if (key != checksumKey && key != notFiniteKey) {
       addText(sum, key);
       addText(sum, value);
     }
@@ -111,6 +112,8 @@ checksumOf(const std::map<std::string, SafetensorsEntry> &tensors,
   addMetadata(sum, metadata);
   for (const auto &[name, entry] : tensors)
     addTensor(sum, name, entry.dtype, entry.shape, entry.data);
+  if (auto flag = metadata.find(notFiniteKey); flag != metadata.end())
+    addText(sum, flag->second);
   return sumText(sum);
 }
 
@@ -126,11 +129,10 @@ static Metadata toMetadata(const CheckpointFacts &facts) {
                   {accumulateKey, std::to_string(facts.accumulate)},
                   {"dl.seed", std::to_string(facts.seed)},
                   {"dl.shuffle", facts.shuffle ? "1" : "0"},
-                  {"dl.evaluation_due", facts.evaluationDue ? "1" : "0"}};
+                  {"dl.evaluation_due", facts.evaluationDue ? "1" : "0"},
+                  {notFiniteKey, facts.notFinite ? "1" : "0"}};
   if (!facts.dataSamples.empty())
     out[dataKey] = facts.dataSamples;
-  if (facts.notFinite)
-    out[notFiniteKey] = "1";
   for (const auto &[name, bytes] : facts.logBytes)
     out[logPrefix + name] = std::to_string(bytes);
   for (const auto &[name, value] : facts.settings)
@@ -168,6 +170,12 @@ static std::optional<CursorFacts> parseCursor(const std::string &text) {
                      numbers[3], numbers[4], numbers[5]};
 }
 
+/// Older files do not say it.
+static bool saysNotFinite(const Metadata &metadata) {
+  auto flag = metadata.find(notFiniteKey);
+  return flag != metadata.end() && flag->second != "0";
+}
+
 static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
   auto number = [&](const std::string &key, uint64_t &out) -> Status {
     auto found = metadata.find(key);
@@ -194,7 +202,7 @@ static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
   facts.evaluationDue = evaluationDue != 0;
   if (auto data = metadata.find(dataKey); data != metadata.end())
     facts.dataSamples = data->second;
-  facts.notFinite = metadata.count(notFiniteKey) != 0;
+  facts.notFinite = saysNotFinite(metadata);
   for (const auto &[key, value] : metadata)
     if (key.starts_with(logPrefix))
       DLRT_TRY(number(key, facts.logBytes[key.substr(strlen(logPrefix))]));
@@ -227,9 +235,23 @@ static Status fromMetadata(const Metadata &metadata, CheckpointFacts &facts) {
   return {};
 }
 
-bool dlrt::isNotFinite(const std::string &path) {
+bool dlrt::isFiniteCheckpoint(const std::string &path) {
   auto file = SafetensorsFile::open(path);
-  return file && file->metadata.count(notFiniteKey) != 0;
+  return file && !saysNotFinite(file->metadata);
+}
+
+template <class T> static bool allFinite(std::span<const uint8_t> bytes) {
+  std::span<const T> values(reinterpret_cast<const T *>(bytes.data()),
+                            bytes.size() / sizeof(T));
+  return std::ranges::all_of(values, [](T x) { return std::isfinite(x); });
+}
+
+static bool isFinite(const fb::StateT &state, std::span<const uint8_t> values) {
+  if (state.role != fb::StateRole::Parameter)
+    return true;
+  return state.dtype == fb::DType::F32   ? allFinite<float>(values)
+         : state.dtype == fb::DType::F64 ? allFinite<double>(values)
+                                         : true;
 }
 
 /// In the order of the checksum.
@@ -258,6 +280,7 @@ CheckpointWriter::create(const PlanSet &set, const std::string &path,
     return file.takeError();
   CheckpointWriter writer(std::move(*file));
   writer.sum = sum;
+  writer.notFinite = facts.notFinite;
   return writer;
 }
 
@@ -268,10 +291,14 @@ Status CheckpointWriter::fill(const PlanSet &set, const BufferReader &states) {
     if (!values)
       return values.takeError();
     addTensor(sum, name, fileDType(state->dtype), state->shape, *values);
+    notFinite = notFinite || !isFinite(*state, *values);
     if (written.ok())
       written = file.write(name, *values);
   }
   DLRT_TRY(std::move(written));
+  std::string flag = notFinite ? "1" : "0";
+  addText(sum, flag);
+  DLRT_TRY(file.setMetadata(notFiniteKey, flag));
   return file.setMetadata(checksumKey, sumText(sum));
 }
 

@@ -50,7 +50,7 @@ struct CheckpointFacts {
   uint64_t seed = 0;
   bool shuffle = false;
   bool evaluationDue = false; ///< the evaluation of this step is still to come
-  bool notFinite = false;     ///< a metric of its step was NaN or infinite
+  bool notFinite = false;     ///< a metric or a weight is NaN or infinite
   std::string dataSamples;    ///< of the training data; empty in older files
   std::map<std::string, uint64_t> logBytes;   ///< lengths of the logs, by name
   std::map<std::string, double> settings;     ///< other values than the plan's
@@ -96,7 +96,8 @@ private:
   explicit CheckpointWriter(SafetensorsStream file) : file(std::move(file)) {}
 
   SafetensorsStream file;
-  Checksum sum; ///< of what has been written
+  Checksum sum;           ///< of what has been written
+  bool notFinite = false; ///< as the checkpoint's
 };
 
 /// Of processes that read together, those that write no checkpoint.
@@ -116,9 +117,9 @@ struct CheckpointFile {
   const std::string &checksum() const;
 };
 
-/// Whether its step had a metric that was not finite; of the file only the
-/// header is read. False where there is no such file.
-bool isNotFinite(const std::string &path);
+/// Whether a checkpoint is there whose weights, and the metrics of its step,
+/// were finite. Only the header is read.
+bool isFiniteCheckpoint(const std::string &path);
 
 /// Sets all kept states; nothing is changed if there is an error.
 Status restoreStates(const PlanSet &set, const CheckpointFile &checkpoint,

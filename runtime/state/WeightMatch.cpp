@@ -187,21 +187,23 @@ void WeightMatch::takeOffer(const fb::StateT &state, const std::string &name,
   before->second = offer; // of several files, the last one
 }
 
-/// What the file's names have in front of each of the model's that is missing:
-/// "model." of a wrapper.
+/// What some of the file's names have in front of all of the model's that are
+/// missing: "model." of a wrapper. "" where there is none, or several.
 std::string WeightMatch::commonPrefix() const {
-  std::optional<std::string> prefix;
-  for (const std::string &name : missing) {
-    const std::string *shortest = nullptr;
-    for (const std::string &other : offered)
-      if (other.ends_with("." + name) && (!prefix || other == *prefix + name) &&
-          (!shortest || other.size() < shortest->size()))
-        shortest = &other;
-    if (!shortest)
+  std::string found;
+  for (const std::string &other : offered) {
+    if (missing.empty() || !other.ends_with("." + missing[0]))
+      continue;
+    std::string prefix = other.substr(0, other.size() - missing[0].size());
+    bool fitsAll = std::ranges::all_of(missing, [&](const std::string &name) {
+      return std::ranges::count(offered, prefix + name) != 0;
+    });
+    if (fitsAll && !found.empty() && found != prefix)
       return "";
-    prefix = shortest->substr(0, shortest->size() - name.size());
+    if (fitsAll)
+      found = prefix;
   }
-  return prefix.value_or("");
+  return found;
 }
 
 void WeightMatch::sayMissing() {
@@ -213,7 +215,7 @@ void WeightMatch::sayMissing() {
       missing.size() == 1 ? "is" : "are", list(missing),
       prefix.empty()
           ? didYouMean(missing[0], offered)
-          : fmt::format("; the file's names begin with '{}', which "
+          : fmt::format("; in the file they begin with '{}', which "
                         "--init-map '{}=' takes away",
                         prefix, prefix.substr(0, prefix.size() - 1))));
 }

@@ -225,7 +225,7 @@ std::optional<uint64_t> RunFolder::newestFinite() const {
   if (!steps)
     return std::nullopt;
   auto found = std::find_if(steps->rbegin(), steps->rend(), [&](uint64_t step) {
-    return !isNotFinite(checkpointPath(step));
+    return isFiniteCheckpoint(checkpointPath(step));
   });
   return found == steps->rend() ? std::nullopt : std::optional(*found);
 }

@@ -65,11 +65,11 @@ public:
   static std::string checkpointIn(const std::string &folder, uint64_t step);
   /// Steps of all checkpoints, ascending; other files are passed over.
   Expected<std::vector<uint64_t>> checkpoints() const;
-  /// The newest checkpoint whose step had no metric that was NaN or infinite.
+  /// The newest checkpoint without weights or metrics that are NaN or infinite.
   std::optional<uint64_t> newestFinite() const;
-  /// Removes all but the newest checkpoints (0: none is removed). Where these
-  /// were all written after a metric was no number, the newest one that was
-  /// not is kept, too.
+  /// Removes all but the newest checkpoints (0: none is removed). Where
+  /// NaN or infinities are in all of these, the newest one without is kept,
+  /// too.
   Status prune(uint64_t keep) const;
   /// Makes the checkpoints' folder where it is missing, and removes what a
   /// killed process left half-written of the run's own files.

@@ -313,8 +313,8 @@ void RunOutput::warnOfNotFinite() const {
     return;
   auto good = folder->newestFinite();
   observer.warning(fmt::format(
-      "step {} had a metric that was NaN or infinite when its checkpoint was "
-      "written{}",
+      "NaN or infinities were among the weights or metrics of step {} when its "
+      "checkpoint was written{}",
       withCommas(startStep()),
       !good
           ? ""
@@ -328,7 +328,8 @@ void RunOutput::warnOfNotFinite() const {
 std::string RunOutput::dataSamples() const {
   std::string text;
   for (uint32_t step : session.trainingSteps())
-    for (std::optional<uint64_t> hash : session.dataset(step).samples())
+    for (std::optional<uint64_t> hash :
+         session.dataset(step).samples(session.readComponents(step)))
       text += (text.empty() ? "" : " ") +
               (hash ? fmt::format("{:016x}", *hash) : "-");
   return text;
@@ -487,7 +488,8 @@ CheckpointFacts RunOutput::factsNow(const StepRunner &runner,
   facts.shuffle = session.options().shuffle;
   facts.evaluationDue = evaluationDue;
   facts.dataSamples = sampled;
-  facts.notFinite = firstNotFinite(runner.scalars()) != nullptr;
+  for (const auto &cursor : runner.cursors())
+    facts.notFinite |= firstNotFinite(cursor->scalars()) != nullptr;
   facts.logBytes = log->lengths();
   for (const SettingValue &setting : session.changedSettings())
     facts.settings[setting.name] = setting.value;

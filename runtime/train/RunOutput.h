@@ -57,6 +57,10 @@ public:
   /// that fails gives a warning: the ones before are still there. An error is
   /// one of the run.
   Status saveIfDue(StepRunner &runner);
+  /// The step of a checkpoint that is kept when a metric is NaN or infinite.
+  std::optional<uint64_t> newestFinite() const {
+    return folder ? folder->newestFinite() : std::nullopt;
+  }
   /// Writes best.safetensors, while training goes on.
   Status saveBest(StepRunner &runner);
   /// The last checkpoint of this process, on the disk when this returns.

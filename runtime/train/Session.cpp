@@ -185,19 +185,17 @@ Status Session::openData(uint32_t step) {
   return fits;
 }
 
-/// Components that a prediction's programs do not read: labels, often.
-static std::vector<bool> unusedComponents(const fb::PlanT &plan,
-                                          const fb::StepT &step) {
-  std::vector<bool> unused(plan.datasets[step.dataset]->components.size(),
-                           step.predicts);
+std::vector<bool> Session::readComponents(uint32_t number) const {
+  const fb::StepT &step = *plan().steps[number];
+  std::vector<bool> read(plan().datasets[step.dataset]->components.size());
   for (const auto &program : step.programs)
     for (const auto &command : program->commands)
-      for (const Access &access : accessesOf(plan, *command)) {
-        const fb::BufferT &buffer = *plan.buffers[access.range.buffer()];
+      for (const Access &access : accessesOf(plan(), *command)) {
+        const fb::BufferT &buffer = *plan().buffers[access.range.buffer()];
         if (buffer.space == fb::Space::Input)
-          unused[buffer.offset] = false;
+          read[buffer.offset] = true;
       }
-  return unused;
+  return read;
 }
 
 DataRequest Session::requestOf(uint32_t step) const {
@@ -211,7 +209,9 @@ DataRequest Session::requestOf(uint32_t step) const {
   request.folder = !settings.modelFolder.empty() ? settings.modelFolder
                    : slash == std::string::npos  ? ""
                                                  : planName.substr(0, slash);
-  request.unused = unusedComponents(plan(), description);
+  if (description.predicts) // which often does without labels
+    request.unused = readComponents(step);
+  request.unused.flip();
   return request;
 }
 

@@ -91,6 +91,8 @@ public:
   bool hasData(uint32_t step) const { return datasets.count(step) != 0; }
   /// Of a step whose data are open.
   const Dataset &dataset(uint32_t step) const { return *datasets.at(step); }
+  /// Which components of its items the step's programs read.
+  std::vector<bool> readComponents(uint32_t step) const;
 
   /// The files that a step reads, or would read without --data.
   std::vector<std::string> dataPaths(uint32_t step) const;

@@ -233,11 +233,14 @@ void Training::warnOfNotFinite() {
     return;
   warned = true;
   const std::string &step = runner->lastName();
+  auto kept = output ? output->newestFinite() : std::nullopt;
   observer.warning(fmt::format(
       "step {}: {}{} is {}; training goes on (--halt-on nan,inf stops there){}",
       withCommas(runner->stepsDone()), step.empty() ? step : step + ".",
       metric->name, metricText(*metric),
-      output ? ", and the newest checkpoint from before is kept" : ""));
+      kept ? fmt::format(", and the checkpoint of step {} is kept",
+                         withCommas(*kept))
+           : ""));
 }
 
 Status Training::evaluateAll() {

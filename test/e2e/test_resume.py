@@ -174,12 +174,12 @@ class RunFolder(support.ToolTest):
             return dltools.call([dltools.DLRUN, "resume", "run", "--steps", steps, "--set", f"optim.lr={rate}"], self.folder)
 
         result = resume(60, 1e30)
-        self.assertIn("training goes on (--halt-on nan,inf stops there), and the newest checkpoint from before is kept",
+        self.assertIn("training goes on (--halt-on nan,inf stops there), and the checkpoint of step 20 is kept",
                       result.stderr)
         steps = sorted(int(name[5:13]) for name in os.listdir(self.path("run/checkpoints")))
         self.assertEqual(steps, [20, 50, 55, 60])
         result = resume(65, 0.1)
-        self.assertIn("step 60 had a metric that was NaN or infinite", result.stderr)
+        self.assertIn("NaN or infinities were among the weights or metrics of step 60", result.stderr)
         self.assertIn("goes on from run/checkpoints/step-00000020.safetensors", result.stderr)
         for step in (50, 55, 60, 65):
             path = self.path(f"run/checkpoints/step-{step:08}.safetensors")
@@ -190,6 +190,28 @@ class RunFolder(support.ToolTest):
         steps = sorted(int(name[5:13]) for name in os.listdir(self.path("run/checkpoints")))
         self.assertEqual(steps, [35, 40, 45])
 
+    def test_weights_that_are_no_numbers_are_seen_where_the_loss_is_one(self):
+        """The root of 0 has an infinite gradient: step 3 leaves NaN, and its own loss is 0."""
+        np.save(self.path("r.npy"), np.array([[1, 1], [1, 2], [0, 0], [1, 1], [2, 1], [1, 1]], np.float32))
+        self.write("root.dl", """#include <dl/dl.h>
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"r.npy"}, {.batch_size = 1, .shuffle = false});
+  dl::Parameter w = dl::ones({2});
+  dl::optim::SGD optimizer({w}, {.lr = 0.01});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = (w * b[0]).sum().sqrt();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+""")
+        self.dlcc("root.dl")
+        self.dlrun("root.plan", "--steps", 6, "--out", "run", "--every", "ckpt=1", "--keep", 2, "-q")
+        self.assertEqual(sorted(os.listdir(self.path("run/checkpoints"))),
+                         [f"step-{step:08}.safetensors" for step in (2, 5, 6)])
+
     def test_other_data_are_told(self):
         self.dlrun("net.plan", "--steps", 5, "--out", "run", "-q")
         resume = lambda steps: dltools.call([dltools.DLRUN, "resume", "run", "--steps", steps], self.folder)
@@ -198,6 +220,13 @@ class RunFolder(support.ToolTest):
         np.save(self.path("x.npy"), 255 - images if images.dtype == np.uint8 else -images)
         self.assertIn("warning: the training data are not those that the run in 'run' has seen up to step 7", resume(9).stderr)
         self.assertNotIn("the training data", resume(11).stderr)
+        # What nobody reads may change.
+        self.write("net.dl", kill_and_resume.MODEL.replace('"y.npy"', '"y.npy", "u.npy"'))
+        np.save(self.path("u.npy"), np.zeros((70, 2), np.float32))
+        self.dlcc("net.dl")
+        self.dlrun("net.plan", "--steps", 5, "--out", "unread", "-q")
+        np.save(self.path("u.npy"), np.ones((70, 2), np.float32))
+        self.assertNotIn("the training data", dltools.call([dltools.DLRUN, "resume", "unread", "--steps", "7"], self.folder).stderr)
 
     def test_logs_ten_times_a_second_at_most(self):
         started = time.monotonic()

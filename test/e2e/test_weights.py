@@ -53,7 +53,7 @@ class Init(Net):
     def test_a_prefix_of_a_wrapper_is_named(self):
         good = self.weights()
         safetensors.save(self.path("wrapped.safetensors"), {"model." + name: value for name, value in good.items()})
-        self.fails(TRAINING, ["the file's names begin with 'model.', which --init-map 'model=' takes away"],
+        self.fails(TRAINING, ["in the file they begin with 'model.', which --init-map 'model=' takes away"],
                    "net.plan", "--init", "wrapped.safetensors")
         taken = self.weights("--init", "wrapped.safetensors", "--init-map", "model=")
         np.testing.assert_array_equal(taken["fc1.weight"], good["fc1.weight"])

@@ -296,10 +296,10 @@ TEST(CudaProducts, TheWorkspaceIsItsAlone) {
 
 /// One of the two runs, the library or the kernel.
 TEST(CudaProducts, TheKernelsOwnWorkspaceMayBeTheSame) {
-  auto withOwn = [](bool writes, uint64_t bytes) {
+  auto withOwn = [](bool writes, uint64_t bytes, uint64_t needed = 0) {
     Multiplication product(small, fb::Arithmetic::F32);
     fb::KernelT &kernel = *product.builder.plan.kernels[product.kernel];
-    kernel.binding_bytes.push_back(bytes);
+    kernel.binding_bytes.push_back(needed ? needed : bytes);
     kernel.binding_aligns.push_back(64);
     kernel.writes.push_back(writes);
     product.product().launch->bindings.push_back(
@@ -307,6 +307,7 @@ TEST(CudaProducts, TheKernelsOwnWorkspaceMayBeTheSame) {
     return product.verdict();
   };
   EXPECT_EQ(withOwn(true, 4096), "");
+  EXPECT_EQ(withOwn(true, 4096, 2048), ""); // less than the library's
   EXPECT_SAYS(withOwn(true, 2048), "its workspace is where its matrices are");
   EXPECT_SAYS(withOwn(false, 4096), "its workspace is where its matrices are");
 }

@@ -131,7 +131,7 @@ constexpr OptionHelp optionTexts[] = {
     {"save-final",
      R"(  --save-final FILE.safetensors
                                write the weights at the end, also when stopped
-                               by Ctrl-C or SIGTERM
+                               by Ctrl-C, SIGTERM or SIGHUP
 )"},
     {"save-metrics",
      R"(  --save-metrics FILE.safetensors
@@ -141,7 +141,8 @@ constexpr OptionHelp optionTexts[] = {
              "dropout (default: 0)\n"},
     {nullptr, "Output"},
     {"json", "  --json                       events on stdout, one JSON object "
-             "a line\n"},
+             "a line, with\n                               \"seconds\" since "
+             "the start\n"},
     {"every",
      R"(  --every log=N,eval=N,ckpt=N  report each N steps; evaluate each N steps (0: never)
                                and not after each epoch; with --steps also after
@@ -177,7 +178,7 @@ constexpr OptionHelp optionTexts[] = {
 )"},
     {"keep",
      "  --keep N                     so many checkpoints (default: 3; 0: "
-     "all)\n"},
+     "all), and the\n                               newest without NaN\n"},
     {"resume",
      R"(  --resume=auto                go on if the folder holds this run (default:
                                never, which refuses such a folder)
@@ -250,8 +251,8 @@ constexpr const char exitCodes[] = R"(
 Exit codes: 0 done, 1 training or its data failed, 2 wrong use, 3 no memory or
   not in this version, 4 cannot read or write, 5 the plan is damaged or does not
   fit the machine, or ranks do not agree, 6 a rank died or hung, 70 our bug,
-  75 stopped by SIGTERM or SIGUSR1 with a checkpoint in --out, 130 and 143
-  stopped by SIGINT and SIGTERM.
+  75 stopped by SIGTERM, SIGHUP or SIGUSR1 with a checkpoint in --out, 129, 130
+  and 143 stopped by SIGHUP, SIGINT and SIGTERM.
 )";
 
 /// The options that one of the commands has, under their titles.

@@ -43,9 +43,11 @@ static sigset_t watchedSignals() {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGSEGV, SIGBUS, SIGFPE,
-                     SIGILL, SIGABRT, SIGTRAP})
+  for (int signal : {SIGINT, SIGTERM, SIGUSR1, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+                     SIGABRT, SIGTRAP})
     ::signal(signal, SIG_DFL);
+  if (!isIgnored(SIGHUP))
+    ::signal(SIGHUP, SIG_DFL);
   // Where we are killed, its words go nowhere and must not end its cleaning up.
   ::signal(SIGPIPE, SIG_IGN);
   int null = open("/dev/null", O_RDONLY);

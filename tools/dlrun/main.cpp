@@ -54,8 +54,13 @@ static Expected<int> run(int argc, char **argv) {
     if (!options)
       return options.takeError();
     Expected<int> code = dispatch(*options);
-    if (code && *code == 0)
-      DLRT_TRY(stdoutStatus());
+    if (!code)
+      return code;
+    Status told = stdoutStatus();
+    if (*code == 0)
+      DLRT_TRY(std::move(told));
+    else if (!told.ok()) // what ended the run says more
+      warn(told.message());
     return code;
   } catch (const std::bad_alloc &) {
     return Status(Code::Unavailable, "out of memory");
