@@ -133,20 +133,22 @@ void Graph::warnOfMissingGradients() {
         }
 }
 
-/// `if (++i % 4 == 0) optimizer.step();` steps in no trace.
-void Graph::warnOfUnusedOptimizers() {
-  auto steps = [](const auto &one) { return !one->stepped.empty(); };
-  if (optimizers.empty() || llvm::any_of(traces, steps))
-    return;
-  for (const auto &one : traces)
-    if (one->training && !one->losses.empty()) {
-      const Frame &loss = one->losses.front().second;
-      return reporter.warnAt({loss},
-                             "backward() makes gradients, and no optimizer "
-                             "takes a step: nothing is trained",
-                             "call optimizer.step() each time; updates of "
-                             "several batches are made by dlcc --accumulate=N");
-    }
+/// `if (++i % 4 == 0) optimizer.step();` steps in no trace. Who looks at
+/// gradients may have a use for them of his own.
+void Graph::warnOfUnusedGradients() {
+  std::set<std::pair<std::string, int>> warned;
+  for (const auto &one : traces) {
+    if (optimizers.empty() || !one->training || one->losses.empty() ||
+        !one->stepped.empty() || !one->gradientHandles.empty())
+      continue;
+    const Frame &loss = one->losses.front().second;
+    if (warned.insert({loss.file, loss.line}).second)
+      reporter.warnAt({loss},
+                      "backward() makes gradients, and no optimizer takes a "
+                      "step: nothing is trained",
+                      "call optimizer.step() each time; updates of several "
+                      "batches are made by dlcc --accumulate=N");
+  }
 }
 
 /// [1], which PyTorch's item() would take.
@@ -390,7 +392,7 @@ std::string Graph::finish() {
   resolveCounters();
   nameParameters();
   warnOfMissingGradients();
-  warnOfUnusedOptimizers();
+  warnOfUnusedGradients();
   warnOfUnloggedMetrics();
   writeInitialStep();
   writeStates();

@@ -242,7 +242,7 @@ private:
   void nameParameters();
   void tellModulesApart(const std::vector<bool> &inModule);
   void warnOfMissingGradients();
-  void warnOfUnusedOptimizers();
+  void warnOfUnusedGradients();
   void warnOfUnloggedMetrics();
   std::optional<std::pair<size_t, std::string>> findEqualNames() const;
   void writeStates();

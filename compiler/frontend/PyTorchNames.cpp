@@ -183,6 +183,7 @@ static constexpr PyTorchName kReplaced[] = {
      "write (p.log() - dl::rand_like(p).log().neg().log()).topk(n).indices "
      "for n of them without replacement",
      true},
+    {"erfc", "write 1 - x.erf()", true},
     {"logspace", "write dl::pow(10, dl::linspace(start, end, steps))", true},
     {"true_divide", "write x / y", true},
     {"addmv", "write b + a.matmul(v)", true},

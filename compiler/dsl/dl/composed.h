@@ -8,10 +8,6 @@ namespace dl {
 
 //===-- Elements ----------------------------------------------------------===//
 
-inline Tensor Tensor::erfc() const {
-  detail::Called called("erfc");
-  return 1.0 - erf();
-}
 /// log(p / (1 - p)); with `eps` of p between eps and 1 - eps.
 inline Tensor Tensor::logit(double eps) const {
   detail::Called called("logit");
@@ -25,16 +21,22 @@ inline Tensor Tensor::sinc() const {
   Tensor angle = dl::where(none, 1.0, mul(3.141592653589793));
   return dl::where(none, 1.0, angle.sin() / angle);
 }
-/// x log(y), and 0 where x is, whatever y.
+/// x log(y), and 0 where x is, unless y is NaN.
 inline Tensor Tensor::xlogy(const Operand &y) const {
   detail::Called called("xlogy");
   Tensor other = detail::as_tensor(y);
-  Tensor none = eq(0.0).logical_and(other.le(0.0));
-  return mul(dl::where(none, 1.0, other).log());
+  // Whose logarithm is not finite.
+  Tensor border = other.le(0.0).logical_or(other.eq(__builtin_inf()));
+  return mul(dl::where(eq(0.0).logical_and(border), 1.0, other).log());
 }
+/// Squares of what is large or small have no room: divided by the larger one,
+/// they have.
 inline Tensor Tensor::hypot(Tensor y) const {
   detail::Called called("hypot");
-  return (square() + y.square()).sqrt();
+  Tensor top = detach().abs().maximum(y.detach().abs());
+  Tensor plain = top.eq(0.0).logical_or(top.eq(__builtin_inf()));
+  Tensor scale = dl::where(plain, 1.0, top);
+  return ((*this / scale).square() + (y / scale).square()).sqrt() * scale;
 }
 /// log(exp(x) + exp(y)).
 inline Tensor Tensor::logaddexp(Tensor y) const {
@@ -80,58 +82,27 @@ inline Tensor Tensor::count_nonzero(const Dims &dims) const {
   detail::Called called("count_nonzero");
   return ne(0).sum(dims);
 }
+namespace detail {
+/// Without NaN, which integers have not.
+inline Tensor numbers(const Tensor &x) {
+  return x.is_floating_point() ? where(x.isnan(), 0.0, x) : x;
+}
+} // namespace detail
 inline Tensor Tensor::nansum() const {
   detail::Called called("nansum");
-  return dl::where(isnan(), 0.0, *this).sum();
+  return detail::numbers(*this).sum();
+}
+inline Tensor Tensor::nansum(const Dims &dims, bool keepdim) const {
+  detail::Called called("nansum");
+  return detail::numbers(*this).sum(dims, keepdim);
 }
 inline Tensor Tensor::nanmean() const {
   detail::Called called("nanmean");
   return nansum() / isnan().logical_not().sum();
 }
-/// The k-th smallest, counted from 1.
-inline ValuesAndIndices Tensor::kthvalue(i64 k, i64 dim, bool keepdim) const {
-  detail::Called called("kthvalue");
-  Shape from = sizes();
-  i64 at = detail::wrap("kthvalue", dim, from.rank, from);
-  i64 size = from.rank ? from[static_cast<int>(at)] : 1;
-  if (k < 1 || k > size)
-    detail::fail("kthvalue: k = {} of the {} along dim {} of {}", k, size, dim,
-                 from);
-  if (from.rank == 0)
-    return sort();
-  ValuesAndIndices all = sort(at);
-  Tensor values = all.values.narrow(at, k - 1, 1);
-  Tensor indices = all.indices.narrow(at, k - 1, 1);
-  return keepdim ? ValuesAndIndices{values, indices}
-                 : ValuesAndIndices{values.squeeze(at), indices.squeeze(at)};
-}
-/// Of two in the middle the lower one.
-inline ValuesAndIndices Tensor::median(i64 dim, bool keepdim) const {
-  detail::Called called("median");
-  i64 size = this->dim() ? this->size(static_cast<int>(dim)) : 1;
-  return kthvalue((size + 1) / 2, dim, keepdim);
-}
-inline Tensor Tensor::median() const {
-  detail::Called called("median");
-  return reshape(-1).median(0).values;
-}
-/// Between two elements the one in proportion.
-inline Tensor Tensor::quantile(double q, i64 dim, bool keepdim) const {
-  detail::Called called("quantile");
-  if (!(q >= 0 && q <= 1))
-    detail::fail("quantile: q = {}, from 0 to 1 is wanted", q);
-  Tensor sorted = sort(dim).values;
-  double at = q * static_cast<double>(size(static_cast<int>(dim)) - 1);
-  i64 low = static_cast<i64>(at);
-  Tensor value = sorted.narrow(dim, low, 1);
-  if (static_cast<double>(low) != at)
-    value = value.lerp(sorted.narrow(dim, low + 1, 1),
-                       at - static_cast<double>(low));
-  return keepdim ? value : value.squeeze(dim);
-}
-inline Tensor Tensor::quantile(double q) const {
-  detail::Called called("quantile");
-  return reshape(-1).quantile(q, 0);
+inline Tensor Tensor::nanmean(const Dims &dims, bool keepdim) const {
+  detail::Called called("nanmean");
+  return nansum(dims, keepdim) / isnan().logical_not().sum(dims, keepdim);
 }
 
 //===-- Shapes ------------------------------------------------------------===//
@@ -151,9 +122,17 @@ inline Tensor Tensor::ravel() const {
 /// Differences of neighbours, n times.
 inline Tensor Tensor::diff(i64 n, i64 dim) const {
   detail::Called called("diff");
+  Shape from = sizes();
+  int at = static_cast<int>(detail::wrap("diff", dim, from.rank, from));
+  if (from.rank == 0 || n < 0 || n >= from[at])
+    detail::fail(
+        "diff: n = {} along dim {} of {}; less than its size is wanted", n, dim,
+        from);
   Tensor x = *this;
-  for (i64 i = 0; i < n; ++i)
-    x = x.slice(dim, 1) - x.slice(dim, 0, -1);
+  for (i64 i = 0; i < n; ++i) {
+    Tensor later = x.slice(at, 1), earlier = x.slice(at, 0, -1);
+    x = x.dtype() == kBool ? later.ne(earlier) : later - earlier;
+  }
   return x;
 }
 /// Windows of `size` along a dim, one each `step`; in a last dim of their own.
@@ -162,13 +141,19 @@ inline Tensor Tensor::unfold(i64 dim, i64 size, i64 step) const {
   Shape from = sizes();
   int at = static_cast<int>(detail::wrap("unfold", dim, from.rank, from));
   if (size < 1 || step < 1 || from.rank == 0 || size > from[at])
-    detail::fail("unfold: windows of {}, each {}, along dim {} of {}", size,
-                 step, dim, from);
+    detail::fail("unfold: windows of {}, one each {}, along dim {} of {}; at "
+                 "least 1 and at most its size is wanted",
+                 size, step, dim, from);
   i64 windows = (from[at] - size) / step + 1;
   Tensor places = arange(windows).unsqueeze(1) * step + arange(size);
   return index_select(at, places.reshape(-1))
       .unflatten(at, {windows, size})
       .movedim(at + 1, -1);
+}
+/// Of the elements in the order of memory.
+inline Tensor Tensor::take_along_dim(Tensor index) const {
+  detail::Called called("take_along_dim");
+  return reshape(-1).gather(0, index.reshape(-1));
 }
 /// The index has as many dims as x, and is as long along all but `dim`, or 1.
 inline Tensor Tensor::take_along_dim(Tensor index, i64 dim) const {
@@ -192,29 +177,33 @@ inline Tensor Tensor::take_along_dim(Tensor index, i64 dim) const {
 
 inline Tensor randperm(i64 n) {
   detail::Called called("randperm");
+  if (n < 1)
+    detail::fail("randperm: n = {}; at least 1 is wanted", n);
   return rand(Shape{n}).argsort();
 }
 inline Tensor randint_like(Tensor x, i64 low, i64 high) {
   detail::Called called("randint_like");
   return randint(low, high, x.sizes());
 }
-/// 1 with the probability that stands in its place, else 0.
-inline Tensor bernoulli(Tensor p) {
-  detail::Called called("bernoulli");
-  return rand_like(p).lt(p).to(kFloat);
+inline Tensor randint_like(Tensor x, i64 high) {
+  return randint_like(x, 0, high);
 }
+/// 1 with the probability that stands in its place, else 0.
+inline Tensor Tensor::bernoulli() const {
+  detail::Called called("bernoulli");
+  return rand_like(*this).lt(*this).to(kFloat);
+}
+inline Tensor bernoulli(Tensor p) { return p.bernoulli(); }
 
 //===-- As functions ------------------------------------------------------===//
 
 #define DL_FUNCTION(op)                                                        \
   inline Tensor op(Tensor x) { return x.op(); }
-DL_FUNCTION(erfc)
 DL_FUNCTION(sinc)
 DL_FUNCTION(nansum)
 DL_FUNCTION(nanmean)
 DL_FUNCTION(count_nonzero)
 DL_FUNCTION(ravel)
-DL_FUNCTION(median)
 #undef DL_FUNCTION
 #define DL_FUNCTION(op)                                                        \
   inline Tensor op(Tensor x, Tensor y) { return x.op(y); }
@@ -227,21 +216,22 @@ inline Tensor isclose(Tensor x, const Operand &y, double rtol = 1e-5,
                       double atol = 1e-8) {
   return x.isclose(y, rtol, atol);
 }
-inline ValuesAndIndices median(Tensor x, i64 dim, bool keepdim = false) {
-  return x.median(dim, keepdim);
-}
-inline ValuesAndIndices kthvalue(Tensor x, i64 k, i64 dim = -1,
-                                 bool keepdim = false) {
-  return x.kthvalue(k, dim, keepdim);
-}
-inline Tensor quantile(Tensor x, double q) { return x.quantile(q); }
-inline Tensor quantile(Tensor x, double q, i64 dim, bool keepdim = false) {
-  return x.quantile(q, dim, keepdim);
-}
 inline Tensor broadcast_to(Tensor x, const Shape &size) {
   return x.broadcast_to(size);
 }
 inline Tensor diff(Tensor x, i64 n = 1, i64 dim = -1) { return x.diff(n, dim); }
+inline Tensor count_nonzero(Tensor x, const Dims &dims) {
+  return x.count_nonzero(dims);
+}
+inline Tensor nansum(Tensor x, const Dims &dims, bool keepdim = false) {
+  return x.nansum(dims, keepdim);
+}
+inline Tensor nanmean(Tensor x, const Dims &dims, bool keepdim = false) {
+  return x.nanmean(dims, keepdim);
+}
+inline Tensor take_along_dim(Tensor x, Tensor index) {
+  return x.take_along_dim(index);
+}
 inline Tensor take_along_dim(Tensor x, Tensor index, i64 dim) {
   return x.take_along_dim(index, dim);
 }

@@ -1,8 +1,7 @@
 #pragma once
-// Methods of Tensor that composed.h and tensordot.h define.
+// Methods of Tensor that composed.h, quantiles.h and tensordot.h define.
 
 #define DL_COMPOSED_METHODS                                                    \
-  Tensor erfc() const;                                                         \
   Tensor sinc() const;                                                         \
   Tensor logit(double eps = 0) const;                                          \
   Tensor xlogy(const Operand &y) const;                                        \
@@ -13,6 +12,13 @@
   Tensor count_nonzero() const;                                                \
   Tensor count_nonzero(const Dims &dims) const;                                \
   Tensor nansum() const;                                                       \
+  Tensor nansum(const Dims &dims, bool keepdim = false) const;                 \
+  Tensor nanmean(const Dims &dims, bool keepdim = false) const;                \
+  Tensor bernoulli() const;                                                    \
+  Tensor cross(Tensor other) const;                                            \
+  Tensor cross(Tensor other, i64 dim) const;                                   \
+  Tensor kron(Tensor other) const;                                             \
+  Tensor take_along_dim(Tensor index) const;                                   \
   Tensor nanmean() const;                                                      \
   ValuesAndIndices kthvalue(i64 k, i64 dim = -1, bool keepdim = false) const;  \
   ValuesAndIndices median(i64 dim, bool keepdim = false) const;                \

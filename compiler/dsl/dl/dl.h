@@ -17,6 +17,7 @@
 #include "optim.h"
 #include "parallel.h"
 #include "program.h"
+#include "quantiles.h"
 #include "recurrent_layers.h"
 #include "rprop.h"
 #include "schedules.h"

@@ -13,73 +13,99 @@ inline Tensor Tensor::mv(Tensor vector) const {
   return matmul(vector);
 }
 
-/// Sums over the last `dims` of a and the first of b.
-inline Tensor tensordot(Tensor a, Tensor b, i64 dims = 2) {
-  detail::Called called("tensordot");
-  Shape left = a.sizes(), right = b.sizes(), result;
-  if (dims < 0 || dims > left.rank || dims > right.rank)
-    detail::fail("tensordot: {} dims of {} and {}", dims, left, right);
-  i64 between = 1;
-  for (int i = 0; i < left.rank - dims; ++i)
-    result.push_back(left[i]);
-  for (int i = 0; i < dims; ++i) {
-    i64 size = right[i];
-    if (left[left.rank - static_cast<int>(dims) + i] != size)
-      detail::fail("tensordot: the last {} dims of {} are not the first of {}",
-                   dims, left, right);
-    between *= size;
-  }
-  for (int i = static_cast<int>(dims); i < right.rank; ++i)
-    result.push_back(right[i]);
-  return a.reshape({-1, between})
-      .matmul(b.reshape({between, -1}))
-      .reshape(result);
-}
 namespace detail {
 /// The dims that are not among these, ascending.
-inline Dims others(const Tensor &x, const Dims &dims) {
-  Shape known = axes("tensordot", x, dims);
+inline Dims others(const Tensor &x, const Shape &dims) {
   Dims rest(list<i64>{});
   for (i64 dim = 0; dim < x.dim(); ++dim) {
     bool found = false;
-    for (i64 one : known)
+    for (i64 one : dims)
       found |= one == dim;
     if (!found)
       rest.push_back(dim);
   }
   return rest;
 }
+
+/// Sums over these dims of a and those of b, in their order.
+inline Tensor tensordot(const char *what, const Tensor &a, const Tensor &b,
+                        const Dims &of_a, const Dims &of_b) {
+  Called called(what);
+  // (No dims mean all to a reduction, and here none.)
+  Shape left = of_a.rank ? axes(what, a, of_a) : Shape();
+  Shape right = of_b.rank ? axes(what, b, of_b) : Shape();
+  bool fits = left.rank == right.rank;
+  i64 between = 1;
+  for (int i = 0; fits && i < left.rank; ++i) {
+    i64 size = a.size(static_cast<int>(left[i]));
+    fits = size == b.size(static_cast<int>(right[i]));
+    between *= size;
+  }
+  if (!fits)
+    fail("{}: dims {} of {} and {} of {} are not as long as one another", what,
+         of_a, a.sizes(), of_b, b.sizes());
+  Dims rows = others(a, left), columns = others(b, right), result(list<i64>{});
+  for (i64 dim : rows)
+    result.push_back(a.size(static_cast<int>(dim)));
+  for (i64 dim : columns)
+    result.push_back(b.size(static_cast<int>(dim)));
+  for (i64 dim : left)
+    rows.push_back(dim);
+  Dims first(right);
+  for (i64 dim : columns)
+    first.push_back(dim);
+  return a.permute(rows)
+      .reshape({-1, between})
+      .matmul(b.permute(first).reshape({between, -1}))
+      .reshape(result);
+}
 } // namespace detail
+
 /// Sums over these dims of a and those of b.
 inline Tensor tensordot(Tensor a, Tensor b, const Dims &of_a,
                         const Dims &of_b) {
-  detail::Called called("tensordot");
-  if (of_a.rank != of_b.rank)
-    detail::fail("tensordot: dims {} of a and {} of b", of_a, of_b);
-  Dims left = detail::others(a, of_a),
-       right = Dims(detail::axes("tensordot", b, of_b));
-  for (i64 dim : Dims(detail::axes("tensordot", a, of_a)))
-    left.push_back(dim);
-  for (i64 dim : detail::others(b, of_b))
-    right.push_back(dim);
-  return tensordot(a.permute(left), b.permute(right),
-                   static_cast<i64>(of_a.rank));
+  return detail::tensordot("tensordot", a, b, of_a, of_b);
+}
+/// Sums over the last `dims` of a and the first of b.
+inline Tensor tensordot(Tensor a, Tensor b, i64 dims = 2) {
+  if (dims < 0 || dims > a.dim() || dims > b.dim())
+    detail::fail("tensordot: {} dims of {} and {}; from 0 to all is wanted",
+                 dims, a.sizes(), b.sizes());
+  Dims last(list<i64>{}), first(list<i64>{});
+  for (i64 i = 0; i < dims; ++i) {
+    last.push_back(a.dim() - dims + i);
+    first.push_back(i);
+  }
+  return detail::tensordot("tensordot", a, b, last, first);
 }
 /// Sums over the last dims of both.
 inline Tensor Tensor::inner(Tensor other) const {
   detail::Called called("inner");
   if (dim() == 0 || other.dim() == 0)
     return mul(other);
-  return tensordot(*this, other, Dims(-1), Dims(-1));
+  return detail::tensordot("inner", *this, other, Dims(-1), Dims(-1));
 }
+
 /// Of vectors of three along `dim`.
-inline Tensor cross(Tensor a, Tensor b, i64 dim = -1) {
+inline Tensor Tensor::cross(Tensor other, i64 dim) const {
   detail::Called called("cross");
-  if (a.size(static_cast<int>(dim)) != 3 || b.size(static_cast<int>(dim)) != 3)
+  int at = static_cast<int>(dim);
+  if (size(at) != 3 || other.size(at) != 3)
     detail::fail("cross: 3 along dim {} are wanted, got {} and {}", dim,
-                 a.sizes(), b.sizes());
-  return a.roll(-1, dim) * b.roll(-2, dim) - a.roll(-2, dim) * b.roll(-1, dim);
+                 sizes(), other.sizes());
+  return roll(-1, dim) * other.roll(-2, dim) -
+         roll(-2, dim) * other.roll(-1, dim);
 }
+/// Along the first dim of three, as torch.cross.
+inline Tensor Tensor::cross(Tensor other) const {
+  detail::Called called("cross");
+  for (int dim = 0; dim < this->dim(); ++dim)
+    if (size(dim) == 3)
+      return cross(other, dim);
+  detail::fail("cross: {} has no dim of 3", sizes());
+}
+inline Tensor cross(Tensor a, Tensor b) { return a.cross(b); }
+inline Tensor cross(Tensor a, Tensor b, i64 dim) { return a.cross(b, dim); }
 inline Tensor kron(Tensor a, Tensor b) {
   detail::Called called("kron");
   while (a.dim() < b.dim())
@@ -99,6 +125,11 @@ inline Tensor kron(Tensor a, Tensor b) {
 /// The distance of each row of a to each of b.
 inline Tensor cdist(Tensor a, Tensor b, double p = 2) {
   detail::Called called("cdist");
+  if (a.dim() < 2 || b.dim() < 2 || a.size(-1) != b.size(-1))
+    detail::fail("cdist: rows of one length are wanted, got {} and {}",
+                 a.sizes(), b.sizes());
+  if (!(p >= 0))
+    detail::fail("cdist: p = {}; at least 0 is wanted", p);
   return (a.unsqueeze(-2) - b.unsqueeze(-3)).norm(p, -1);
 }
 /// One after the other along dim 1; of vectors along dim 0.
@@ -115,6 +146,9 @@ inline Tensor vstack(const TensorList &tensors) {
     rows.push_back(tensors[i].dim() == 1 ? tensors[i].unsqueeze(0)
                                          : tensors[i]);
   return cat(rows, 0);
+}
+inline Tensor Tensor::kron(Tensor other) const {
+  return dl::kron(*this, other);
 }
 inline Tensor mv(Tensor matrix, Tensor vector) { return matrix.mv(vector); }
 inline Tensor inner(Tensor a, Tensor b) { return a.inner(b); }

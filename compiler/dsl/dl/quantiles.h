@@ -1,0 +1,83 @@
+#pragma once
+// What stands at a place of sorted elements.
+#include "order.h"
+#include "rounding.h"
+#include "statistics.h"
+
+namespace dl {
+
+/// The k-th smallest, counted from 1.
+inline ValuesAndIndices Tensor::kthvalue(i64 k, i64 dim, bool keepdim) const {
+  detail::Called called("kthvalue");
+  Shape from = sizes();
+  i64 at = detail::wrap("kthvalue", dim, from.rank, from);
+  i64 size = from.rank ? from[static_cast<int>(at)] : 1;
+  if (k < 1 || k > size)
+    detail::fail("kthvalue: k = {} along dim {} of {}; from 1 to {} is wanted",
+                 k, dim, from, size);
+  if (from.rank == 0)
+    return sort();
+  ValuesAndIndices all = sort(at);
+  Tensor values = all.values.narrow(at, k - 1, 1);
+  Tensor indices = all.indices.narrow(at, k - 1, 1);
+  return keepdim ? ValuesAndIndices{values, indices}
+                 : ValuesAndIndices{values.squeeze(at), indices.squeeze(at)};
+}
+namespace detail {
+/// NaN where there is one along the dim, as PyTorch has it.
+inline Tensor unless_nan(const Tensor &x, const Tensor &value, i64 dim,
+                         bool keepdim) {
+  return x.is_floating_point()
+             ? where(x.isnan().any(dim, keepdim), __builtin_nan(""), value)
+             : value;
+}
+} // namespace detail
+/// Of two in the middle the lower one; of equal ones the first in memory.
+inline ValuesAndIndices Tensor::median(i64 dim, bool keepdim) const {
+  detail::Called called("median");
+  if (this->dim() == 0)
+    return sort();
+  ValuesAndIndices middle =
+      kthvalue((size(static_cast<int>(dim)) + 1) / 2, dim, keepdim);
+  return {detail::unless_nan(*this, middle.values, dim, keepdim),
+          middle.indices};
+}
+inline Tensor Tensor::median() const {
+  detail::Called called("median");
+  return reshape(-1).median(0).values;
+}
+/// Between two elements the one in proportion.
+inline Tensor Tensor::quantile(double q, i64 dim, bool keepdim) const {
+  detail::Called called("quantile");
+  if (!(q >= 0 && q <= 1))
+    detail::fail("quantile: q = {}; from 0 to 1 is wanted", q);
+  if (this->dim() == 0)
+    return detail::copied(*this);
+  Tensor sorted = sort(dim).values;
+  double at = q * static_cast<double>(size(static_cast<int>(dim)) - 1);
+  i64 low = static_cast<i64>(at);
+  Tensor value = sorted.narrow(dim, low, 1);
+  if (static_cast<double>(low) != at)
+    value = value.lerp(sorted.narrow(dim, low + 1, 1),
+                       at - static_cast<double>(low));
+  return detail::unless_nan(*this, keepdim ? value : value.squeeze(dim), dim,
+                            keepdim);
+}
+inline Tensor Tensor::quantile(double q) const {
+  detail::Called called("quantile");
+  return reshape(-1).quantile(q, 0);
+}
+inline Tensor median(Tensor x) { return x.median(); }
+inline ValuesAndIndices median(Tensor x, i64 dim, bool keepdim = false) {
+  return x.median(dim, keepdim);
+}
+inline ValuesAndIndices kthvalue(Tensor x, i64 k, i64 dim = -1,
+                                 bool keepdim = false) {
+  return x.kthvalue(k, dim, keepdim);
+}
+inline Tensor quantile(Tensor x, double q) { return x.quantile(q); }
+inline Tensor quantile(Tensor x, double q, i64 dim, bool keepdim = false) {
+  return x.quantile(q, dim, keepdim);
+}
+
+} // namespace dl
