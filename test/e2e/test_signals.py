@@ -19,7 +19,9 @@ class Signals(support.ToolTest):
 
     def stop_with(self, number):
         command = [dltools.DLRUN, "net.plan", "--epochs", "1000000", "--json", "--save-final", "out.safetensors"]
-        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        # (Whoever runs the tests by nohup has it ignored.)
+        process = subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL))
         self.addCleanup(process.stderr.close)
         for line in process.stdout:  # it is training when it reports a step
             if '"event":"step"' in line:
