@@ -3,6 +3,7 @@
 #include "runtime/exec/Fault.h"
 
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <unistd.h>
@@ -21,12 +22,14 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 /// (A terminal that goes away sends several SIGHUPs at once.)
 static void onStop(int signal) {
+  int error = errno; // of whomever it interrupts
   if (stopped.exchange(signal) != 0) {
     if (signal != SIGHUP)
       _exit(128 + signal);
   } else if (signal == SIGINT && isatty(STDERR_FILENO)) {
     say("\ndlrun: stopping; once more ends it at once\n");
   }
+  errno = error;
 }
 
 static void stopOn(int signal) {
