@@ -3,6 +3,7 @@
 import atexit
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -80,6 +81,11 @@ def events(*arguments, **options):
             assert event.pop("seconds") > 0
             event.pop("eval_seconds", None)
     return events
+
+
+def without_times(event):
+    """A line of `dlrun ... --json`, as it is in each run."""
+    return re.sub(r'"(eval_)?seconds":[^,}]+,', "", event)
 
 
 def info(plan, **options):

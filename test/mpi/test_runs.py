@@ -189,7 +189,7 @@ class Results(RunTest):
         one = self.dlrun("eval", "run", "--json")
         for arguments in (["run"], [self.mesh("two"), "--init", "run"]):
             result = self.np(2, "eval", *arguments, "--json").stdout
-            evaluations = [[line for line in text.splitlines() if '"eval"' in line] for text in (one, result)]
+            evaluations = [[dltools.without_times(line) for line in text.splitlines() if '"eval"' in line] for text in (one, result)]
             self.assertEqual(evaluations[0], evaluations[1])
             self.assertEqual(len(evaluations[0]), 1)
 
