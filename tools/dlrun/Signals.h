@@ -4,8 +4,8 @@
 
 namespace dlrun {
 
-/// SIGINT, SIGTERM and, unless it is ignored, SIGHUP are noted; a second one
-/// ends the process at once.
+/// SIGINT, SIGTERM and, unless it is ignored, SIGHUP are noted; a second SIGINT
+/// or SIGTERM ends the process at once.
 void installStopSignals();
 bool isIgnored(int signal);
 /// A reader that has gone away (`| tee`, which Ctrl-C ends first) and a file

@@ -20,6 +20,10 @@
 // OWN: workspace" arena of device bytes 2097152 offset [[AT:[0-9]+]]
 // OWN: workspace" arena of device bytes 2097152 offset [[AT]]
 // OWN: plan.multiply @product(%batch_0_, %w, %{{[a-z0-9_]+}}, [[W:%[A-Za-z0-9_]+]]) {{.*}} in [[W]]
+// RUN: sed 's/product = #/workspace = 4096 : i64, product = #/' %s | dl-opt --lower-to-plan=target=cuda --place-buffers --add-dependencies --verify-races | FileCheck %s --check-prefix=LESS
+// LESS: plan.kernel @product {{.*}} bindings [256, 512, 128, 4096] writes [false, false, true, true]
+// LESS: workspace" arena of device bytes 1048576 offset [[AT:[0-9]+]]
+// LESS: plan.multiply @product(%batch_0_, %w, %{{[a-z0-9_]+}}, [[W:%[A-Za-z0-9_]+]]) {{.*}} in [[W]]
 // RUN: sed 's/product = #plan.product<$/scratch = 256 : i64, workspace = 4096 : i64}/; /m = 4, n = 8/d; /d = <binding/d' %s | dl-opt --lower-to-plan=target=cuda --place-buffers --add-dependencies --verify-races | FileCheck %s --check-prefix=LAUNCH
 // LAUNCH: plan.kernel @product {{.*}} scratch 256 bindings [256, 512, 128, 4096] writes [false, false, true, true] aligns [4, 4, 4, 64]
 // LAUNCH: workspace" arena of device bytes 4096 offset [[AT:[0-9]+]]
