@@ -1,4 +1,5 @@
 #include "runtime/data/Dataset.h"
+#include "runtime/base/Fnv1a.h"
 #include "runtime/data/Pictures.h"
 
 #include <algorithm>
@@ -29,13 +30,13 @@ Status Dataset::add(DatasetComponent component, MappedFile file,
 /// Of the bytes at some places all over a component.
 static uint64_t sampleOf(const DatasetComponent &component, uint64_t items) {
   constexpr uint64_t places = 64, bytesThere = 64;
-  uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
+  Fnv1a sum;
   uint64_t all = component.offsetOf(items - 1) + component.itemBytes;
   uint64_t step = std::max(bytesThere, all / places);
   for (uint64_t at = 0; at < all; at += step)
     for (uint64_t i = at; i < std::min(all, at + bytesThere); ++i)
-      hash = (hash ^ component.data[i]) * 0x100000001b3u;
-  return hash;
+      sum.add(component.data[i]);
+  return sum.value();
 }
 
 std::vector<std::optional<uint64_t>>

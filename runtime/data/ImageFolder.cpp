@@ -1,3 +1,4 @@
+#include "runtime/base/Fnv1a.h"
 #include "runtime/data/Dataset.h"
 #include "runtime/data/ImageTransforms.h"
 #include "runtime/data/images/DecodeImage.h"
@@ -24,14 +25,13 @@ public:
   }
   /// Of all names, in their order, and of the labels.
   uint64_t hash(const std::vector<int64_t> &labels) const {
-    uint64_t value = 0xcbf29ce484222325; // FNV-1a
-    auto mix = [&](uint8_t byte) { value = (value ^ byte) * 0x100000001b3; };
+    Fnv1a sum;
     for (char c : all)
-      mix(static_cast<uint8_t>(c));
+      sum.add(static_cast<uint8_t>(c));
     for (int64_t label : labels)
       for (int shift = 0; shift < 64; shift += 8)
-        mix(static_cast<uint8_t>(label >> shift));
-    return value;
+        sum.add(static_cast<uint8_t>(label >> shift));
+    return sum.value();
   }
   size_t unreadable = 0; ///< pictures of formats that are not read
   size_t size() const { return begins.size(); }
