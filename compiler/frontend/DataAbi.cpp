@@ -33,6 +33,13 @@ void dl_dataset_component(int dataset, const char *path, int dtype,
     graph.datasets.addComponent(dataset, graph.storedType(dtype),
                                 {dims, dims + rank});
 }
+void dl_dataset_input(int dataset, const char *name, int dtype,
+                      const dl_int *dims, int rank) noexcept {
+  Guard::InOurCode guard;
+  Graph &graph = evaluation->graph;
+  graph.datasets.addInput(dataset, text(name), graph.storedType(dtype),
+                          {dims, dims + rank});
+}
 void dl_dataset_tokens(int dataset, const char *path, dl_int length,
                        dl_int stride) noexcept {
   Guard::InOurCode guard;
@@ -66,8 +73,9 @@ dl_int dl_dataset_classes(int dataset) noexcept {
 std::vector<Jit::Symbol> dl::frontend::dataSymbols(Evaluation &current) {
   evaluation = &current;
   return {
-      DL_SYMBOL(dl_dataset),        DL_SYMBOL(dl_dataset_component),
-      DL_SYMBOL(dl_dataset_tokens), DL_SYMBOL(dl_dataset_components),
-      DL_SYMBOL(dl_dataset_images), DL_SYMBOL(dl_dataset_classes),
+      DL_SYMBOL(dl_dataset),         DL_SYMBOL(dl_dataset_component),
+      DL_SYMBOL(dl_dataset_tokens),  DL_SYMBOL(dl_dataset_components),
+      DL_SYMBOL(dl_dataset_input),   DL_SYMBOL(dl_dataset_images),
+      DL_SYMBOL(dl_dataset_classes),
   };
 }

@@ -23,8 +23,8 @@ int Datasets::add(Dataset dataset) {
 Dataset &Datasets::get(int dataset) {
   if (dataset < 0 || dataset >= static_cast<int>(all.size()))
     reporter.fail("the dataset is empty; make one with dl::data::MNIST, "
-                  "FashionMNIST, CIFAR10, ImageFolder, TensorDataset or "
-                  "TokenDataset");
+                  "FashionMNIST, CIFAR10, ImageFolder, TensorDataset, "
+                  "TokenDataset or InputDataset");
   return all[static_cast<size_t>(dataset)];
 }
 
@@ -58,6 +58,26 @@ void Datasets::checkSizes(const std::string &path,
   if (dl::graph::product(shape) > dl::graph::kMaxElements)
     reporter.fail(said + " is too large; at most " +
                   std::to_string(dl::graph::kMaxElements) + " elements fit");
+}
+
+void Datasets::addInput(int dataset, const std::string &name, Type element,
+                        std::vector<int64_t> shape) {
+  Dataset &target = get(dataset);
+  if (name.empty() || name.find_first_of("/,=") != std::string::npos)
+    reporter.fail("InputDataset: '" + name +
+                  "' is no name of an input: it is that of a file, too, "
+                  "without .npy");
+  std::string path = name + ".npy";
+  if (llvm::is_contained(target.paths, path))
+    reporter.fail("InputDataset: '" + name + "' is there twice");
+  std::vector<int64_t> sizes = {target.items};
+  sizes.insert(sizes.end(), shape.begin(), shape.end());
+  if (llvm::any_of(sizes, [](int64_t size) { return size < 0; }))
+    reporter.fail("InputDataset: '" + name + "': the shape " +
+                  dl::graph::shapeText(shape) + " has a negative size");
+  checkSizes("InputDataset: '" + name + "'", sizes);
+  target.paths.push_back(path);
+  target.components.push_back({element, std::move(shape)});
 }
 
 void Datasets::failWith(llvm::Error error) {
@@ -235,7 +255,7 @@ void Datasets::addFile(int dataset, const std::string &path,
 int Datasets::use(int dataset) {
   Dataset &target = get(dataset);
   if (target.components.empty())
-    reporter.fail("the dataset has no files");
+    reporter.fail("the dataset has no tensors");
   if (target.dropLast && target.items < target.batchSize)
     reporter.fail("the dataset has " + std::to_string(target.items) +
                   " items: with drop_last, no batch of " +

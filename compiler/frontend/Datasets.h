@@ -40,6 +40,9 @@ public:
   int add(Dataset dataset);
   void addComponent(int dataset, mlir::Type element,
                     std::vector<int64_t> shape);
+  /// A component that is there when the plan runs.
+  void addInput(int dataset, const std::string &name, mlir::Type element,
+                std::vector<int64_t> shape);
   /// A component with the shape, dtype and length that a .npy file has.
   void addFile(int dataset, const std::string &path,
                llvm::function_ref<mlir::Type(int)> elementType);

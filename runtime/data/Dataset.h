@@ -61,6 +61,9 @@ struct Dataset {
   /// synthetic data have fewer than `items`.
   uint64_t distinct = 0;
   std::vector<DatasetComponent> components;
+  /// All lie in memory that is there for a while only: they are gathered when
+  /// they are asked for, by who asks.
+  bool atHand = false;
   /// Tells data of as many items apart, where there are no `files`.
   uint64_t fingerprint = 0;
   /// Where the data came from, for the start-up table.

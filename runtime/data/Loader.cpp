@@ -45,6 +45,11 @@ Status Loader::start() {
   if (perEpoch == 0)
     return {Code::Training, fmt::format("{} items do not fill a batch of {}",
                                         dataset.items, options.batchSize)};
+  started = true;
+  if (dataset.atHand) {
+    prepare(own);
+    return {};
+  }
   for (const DatasetComponent &component : dataset.components)
     if (component.file) {
       component.file->expect(options.shuffle);
@@ -100,7 +105,7 @@ Batch Loader::describe(uint64_t batch) const {
 
 /// Why nobody would ever gather the next batch, or no error.
 Status Loader::refuseToWait() const {
-  if (threads.empty())
+  if (!started)
     return {Code::Bug, "a batch is asked for before the loader has started"};
   if (taken == options.batchLimit)
     return {Code::Bug,
@@ -113,8 +118,17 @@ Status Loader::refuseToWait() const {
   return {};
 }
 
+Expected<Batch> Loader::gatherNext() {
+  Batch batch = describe(options.firstBatch + taken);
+  DLRT_TRY(gather(batch, own));
+  ++taken;
+  return batch;
+}
+
 Expected<Batch> Loader::next() {
   DLRT_TRY(refuseToWait());
+  if (dataset.atHand)
+    return gatherNext();
   uint32_t wanted = static_cast<uint32_t>(taken) + 1;
   using Clock = std::chrono::steady_clock;
   Clock::time_point began;
@@ -192,6 +206,14 @@ static uint64_t waitsOfThread() {
   return static_cast<uint64_t>(usage.ru_nvcsw);
 }
 
+void Loader::prepare(Workspace &space) const {
+  space.to.resize(dataset.components.size());
+  space.makers.resize(dataset.components.size());
+  for (size_t c = 0; c < space.makers.size(); ++c)
+    if (const ItemSource *source = dataset.components[c].source)
+      space.makers[c] = source->reader(options.seed);
+}
+
 void Loader::threadMain(uint64_t reader) {
   // With a core for each thread that computes there is none for this one: let
   // it take those that wait, and whole slices of time, not interrupt them.
@@ -204,11 +226,7 @@ void Loader::threadMain(uint64_t reader) {
          !stopping.load(std::memory_order_relaxed))
     active.wait(1, std::memory_order_acquire);
   Workspace space;
-  space.to.resize(dataset.components.size());
-  space.makers.resize(dataset.components.size());
-  for (size_t c = 0; c < space.makers.size(); ++c)
-    if (const ItemSource *source = dataset.components[c].source)
-      space.makers[c] = source->reader(options.seed);
+  prepare(space);
   unsigned inARow = 0;
   for (;;) {
     uint64_t produced = taking.fetch_add(1, std::memory_order_relaxed);

@@ -44,7 +44,8 @@ struct Batch {
 /// A thread fills the slots of a ring in turn, over the border of epochs; where
 /// reads of single rows wait for a disk or items are made, several do, each
 /// whole batches. What a batch holds follows from its number alone, and a
-/// rank's part of it from the rank.
+/// rank's part of it from the rank. Items that are at hand need no thread:
+/// next() gathers them.
 class Loader {
 public:
   /// Where a component of a rank's part of a slot's batch goes; null: nowhere.
@@ -74,6 +75,7 @@ public:
   void release();
 
 private:
+  Expected<Batch> gatherNext();
   void threadMain(uint64_t reader);
   void activateAll();
   bool waitForSlot(uint64_t batch);
@@ -88,6 +90,7 @@ private:
     Permutation order; ///< of the last batch's epoch
     std::vector<uint64_t> items;
   };
+  void prepare(Workspace &space) const;
   /// Which items a part of a batch has, in `space.items`.
   void choose(const Block &part, const Batch &batch, Workspace &space) const;
   Status gather(const Batch &batch, Workspace &space);
@@ -104,6 +107,8 @@ private:
   LoaderOptions options;
   SlotAddress address;
   uint64_t perEpoch = 0;
+  bool started = false;
+  Workspace own; ///< of next(), where it gathers
 
   uint64_t taken = 0;    ///< by the consumer
   uint64_t released = 0; ///< by the consumer

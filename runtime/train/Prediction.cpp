@@ -29,7 +29,7 @@ static uint64_t leftOver(const Session &session, uint32_t step,
 }
 
 static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
-                       TensorStream *stream, size_t first) {
+                       const RowSink &sink) {
   Expected<Batch> next = loader.next();
   if (!next)
     return next.takeError();
@@ -49,13 +49,13 @@ static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
   auto values = readMetrics(session.plans(), stepIndex, run.kind, device);
   if (!values)
     return values.takeError();
-  for (size_t i = 0; stream && i < values->size(); ++i)
-    DLRT_TRY(stream->append(first + i, (*values)[i].data));
+  for (size_t i = 0; sink && i < values->size(); ++i)
+    DLRT_TRY(sink(i, (*values)[i].data));
   return {};
 }
 
 Expected<Prediction> dlrt::predict(Session &session, uint32_t stepIndex,
-                                   TensorStream *stream, size_t first,
+                                   const RowSink &sink,
                                    const std::function<bool()> &goOn) {
   auto begin = std::chrono::steady_clock::now();
   uint64_t batches = session.batchesPerEpoch(stepIndex);
@@ -66,7 +66,7 @@ Expected<Prediction> dlrt::predict(Session &session, uint32_t stepIndex,
   for (uint64_t b = 0; b < batches && result.complete; ++b) {
     result.complete = goOn();
     if (result.complete)
-      DLRT_TRY(runBatch(session, stepIndex, *loader, stream, first)
+      DLRT_TRY(runBatch(session, stepIndex, *loader, sink)
                    .within(fmt::format("'{}', batch {}", result.name, b + 1)));
   }
   result.items = session.dataset(stepIndex).items;

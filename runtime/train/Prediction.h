@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,11 +27,14 @@ std::vector<StreamedTensor> predictedTensors(const Session &session,
                                              uint32_t step,
                                              const std::string &prefix);
 
-/// Appends all items, in the order of the data, to the stream's tensors from
-/// `first` on; null: another process of the run does. `goOn` is asked before
-/// each batch.
+/// Takes the next rows of one of the predicted tensors, row-major.
+using RowSink =
+    std::function<Status(size_t tensor, std::span<const uint8_t> rows)>;
+
+/// Gives `sink` all items, in the order of the data; none: another process of
+/// the run keeps them. `goOn` is asked before each batch.
 Expected<Prediction> predict(Session &session, uint32_t step,
-                             TensorStream *stream, size_t first,
+                             const RowSink &sink,
                              const std::function<bool()> &goOn);
 
 } // namespace dlrt

@@ -179,10 +179,22 @@ Status Session::openData(uint32_t step) {
     if (std::ranges::find(notes, note) == notes.end())
       notes.push_back(note);
   datasets[step] = std::make_unique<Dataset>(std::move(*opened));
+  return keepIfFitting(step);
+}
+
+Status Session::keepIfFitting(uint32_t step) {
   Status fits = checkLength(step);
   if (!fits.ok())
     datasets.erase(step);
   return fits;
+}
+
+Status Session::setData(uint32_t step, Dataset data) {
+  const fb::StepT &description = *plan().steps[step];
+  if (!description.training && !description.predicts)
+    DLRT_TRY(checkReported(description));
+  datasets[step] = std::make_unique<Dataset>(std::move(data));
+  return keepIfFitting(step);
 }
 
 std::vector<bool> Session::readComponents(uint32_t number) const {

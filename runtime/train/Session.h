@@ -88,6 +88,9 @@ public:
   /// Opens the data of a step; a second call does nothing. Refuses a number of
   /// items that the step's programs cannot take.
   Status openData(uint32_t step);
+  /// In place of the files of a step, until other ones are set. What they lie
+  /// in is left alone after the launches that use them.
+  Status setData(uint32_t step, Dataset data);
   bool hasData(uint32_t step) const { return datasets.count(step) != 0; }
   /// Of a step whose data are open.
   const Dataset &dataset(uint32_t step) const { return *datasets.at(step); }
@@ -115,6 +118,9 @@ public:
   /// What was to be said of data that have been opened since the last call.
   std::vector<std::string> takeNotes() { return std::exchange(notes, {}); }
 
+  /// Of what comes from here on; initial values stay as they are.
+  void setSeed(uint64_t seed) { settings.seed = seed; }
+
   /// Sets all states to their initial values.
   Status initialiseStates();
   /// Loads the weight files, if the options name some.
@@ -138,6 +144,7 @@ private:
   DataRequest requestOf(uint32_t step) const;
   bool dropsLast(uint32_t step) const;
   Status checkLength(uint32_t step) const;
+  Status keepIfFitting(uint32_t step);
   Status openDevice();
   Status computeInitialValues();
 

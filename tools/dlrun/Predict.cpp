@@ -92,11 +92,15 @@ static Expected<int> predictAll(Session &session, const Options &options,
   int signal = 0;
   size_t first = 0;
   for (size_t s = 0; s < steps.size(); ++s) {
-    auto result = predict(session, steps[s], stream ? &*stream : nullptr, first,
-                          [&signal] {
-                            signal = signal != 0 ? signal : agreedStopSignal();
-                            return signal == 0;
-                          });
+    RowSink sink;
+    if (stream)
+      sink = [&, first](size_t tensor, std::span<const uint8_t> rows) {
+        return stream->append(first + tensor, rows);
+      };
+    auto result = predict(session, steps[s], sink, [&signal] {
+      signal = signal != 0 ? signal : agreedStopSignal();
+      return signal == 0;
+    });
     if (!result)
       return result.takeError();
     if (!result->complete)

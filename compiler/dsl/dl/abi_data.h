@@ -10,6 +10,9 @@ int dl_dataset(const char *kind, const char *root, int train, dl_int items,
                dl_int batch_size, int shuffle, int drop_last) noexcept;
 void dl_dataset_component(int dataset, const char *path, int dtype,
                           const dl_int *dims, int rank) noexcept;
+// One that a program gives when it runs the plan, or a file NAME.npy then.
+void dl_dataset_input(int dataset, const char *name, int dtype,
+                      const dl_int *dims, int rank) noexcept;
 void dl_dataset_tokens(int dataset, const char *path, dl_int length,
                        dl_int stride) noexcept;
 int dl_dataset_components(int dataset) noexcept;

@@ -110,6 +110,13 @@ Batch normalized(Batch raw, const Value &mean, const Value &deviation) {
   batch.push_back(raw.target.to(kInt64));
   return batch;
 }
+/// Floats of any width are the model's.
+inline Batch as_they_are(const data::Dataset &, Batch raw) {
+  Batch batch;
+  for (int i = 0; i < raw.size(); ++i)
+    batch.push_back(raw[i].is_floating_point() ? raw[i].to(kFloat) : raw[i]);
+  return batch;
+}
 } // namespace detail
 
 namespace data {
@@ -161,12 +168,43 @@ inline Dataset TensorDataset(list<const char *> paths,
                    "wanted");
     dl_dataset_component(dataset.id, path, DL_FLOAT, nullptr, 0);
   }
-  dataset.decode = [](const Dataset &, Batch raw) {
-    Batch batch;
-    for (int i = 0; i < raw.size(); ++i)
-      batch.push_back(raw[i].is_floating_point() ? raw[i].to(kFloat) : raw[i]);
-    return batch;
-  };
+  dataset.decode = detail::as_they_are;
+  return dataset;
+}
+
+/// A tensor of each item, as a program gives it or NAME.npy has it.
+struct Input {
+  const char *name = nullptr;
+  DType dtype = kFloat;
+  Shape shape = {}; ///< of one item
+};
+
+struct InputDatasetOptions {
+  i64 items =
+      0; ///< of an epoch, which may end in a shorter batch; 0: one batch
+  i64 batch_size = 1;
+  bool shuffle = false;
+  bool drop_last = false;
+};
+
+/// Items that are there when the plan runs: those that a program hands over
+/// (dlrun.h), or `dlrun --data FOLDER` finds as NAME.npy.
+inline Dataset InputDataset(list<Input> inputs,
+                            const InputDatasetOptions &options = {}) {
+  if (options.items < 0)
+    detail::fail("InputDataset: items = {}; a number of items is wanted",
+                 options.items);
+  Dataset dataset;
+  dataset.id = dl_dataset(
+      "tensor", "", true, options.items ? options.items : options.batch_size,
+      options.batch_size, options.shuffle, options.drop_last);
+  for (const Input &input : inputs) {
+    if (!input.name)
+      detail::fail("InputDataset: an input has no name");
+    dl_dataset_input(dataset.id, input.name, static_cast<int>(input.dtype),
+                     input.shape.dims, input.shape.rank);
+  }
+  dataset.decode = detail::as_they_are;
   return dataset;
 }
 

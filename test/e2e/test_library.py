@@ -1,0 +1,297 @@
+"""libdlrun.so: plans as functions of arrays in a program's memory, with the bits that dlrun gives for files."""
+
+import ctypes
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+
+import dltools
+from . import support
+
+LIBRARY = os.path.join(os.path.dirname(dltools.BIN), "lib", "libdlrun.so")
+HEADERS = os.path.join(dltools.ROOT, "runtime", "api")
+
+DTYPES = [np.float16, np.float32, np.float64, np.int64, np.int32, np.uint8, np.bool_, np.int8, np.int16, np.uint16, np.uint32, np.uint64]
+
+
+class Array(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("elements", ctypes.c_size_t), ("dtype", ctypes.c_int)]
+
+
+class Buffer(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("bytes", ctypes.c_size_t)]
+
+
+class StepInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("kind", ctypes.c_int), ("batch_size", ctypes.c_uint64),
+                ("update_items", ctypes.c_uint64), ("inputs", ctypes.c_size_t), ("outputs", ctypes.c_size_t)]
+
+
+class TensorInfo(ctypes.Structure):
+    _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_int), ("dims", ctypes.c_size_t),
+                ("shape", ctypes.POINTER(ctypes.c_uint64)), ("per_item", ctypes.c_int), ("used", ctypes.c_int)]
+
+
+class Model:
+    """dlrun.h by ctypes, as another language would use it."""
+
+    def __init__(self, plan):
+        self.lib = ctypes.CDLL(LIBRARY)
+        self.lib.dlrun_error.restype = ctypes.c_char_p
+        self.handle = ctypes.c_void_p()
+        self.call("open", plan.encode(), None, ctypes.byref(self.handle))
+
+    def call(self, name, *arguments):
+        code = getattr(self.lib, "dlrun_" + name)(*arguments)
+        if code:
+            raise RuntimeError(f"{code}: {self.lib.dlrun_error().decode()}")
+
+    def close(self):
+        self.lib.dlrun_close(self.handle)
+
+    def load(self, path):
+        self.call("load", self.handle, path.encode())
+
+    def save(self, path):
+        self.call("save", self.handle, path.encode())
+
+    def set_epoch(self, epoch):
+        self.call("set_epoch", self.handle, ctypes.c_uint64(epoch))
+
+    def step(self, name):
+        index, info = ctypes.c_size_t(), StepInfo()
+        self.call("find_step", self.handle, name.encode(), ctypes.byref(index))
+        self.call("step", self.handle, index, ctypes.byref(info))
+        return index, info
+
+    def tensors(self, kind, step, count):
+        out = []
+        for i in range(count):
+            info = TensorInfo()
+            self.call(kind, self.handle, step, ctypes.c_size_t(i), ctypes.byref(info))
+            out.append((info.name.decode(), DTYPES[info.dtype], tuple(info.shape[:info.dims]), bool(info.per_item), bool(info.used)))
+        return out
+
+    def inputs(self, name):
+        index, info = self.step(name)
+        return self.tensors("input", index, info.inputs)
+
+    def run(self, name, *inputs):
+        index, info = self.step(name)
+        items = next(len(x) for x in inputs if x is not None)
+        held = [None if x is None else np.ascontiguousarray(x) for x in inputs]
+        arrays = (Array * len(held))(*[Array() if x is None else Array(x.ctypes.data, x.size, DTYPES.index(x.dtype.type)) for x in held])
+        outputs = self.tensors("output", index, info.outputs)
+        values = [np.zeros(((items,) if per_item else ()) + shape, dtype) for _, dtype, shape, per_item, _ in outputs]
+        buffers = (Buffer * len(values))(*[Buffer(v.ctypes.data, v.nbytes) for v in values])
+        self.call("run", self.handle, index, arrays, ctypes.c_size_t(len(held)), ctypes.c_size_t(items), buffers, ctypes.c_size_t(len(values)))
+        return {output[0]: value for output, value in zip(outputs, values)}
+
+
+NET = support.HEAD + """
+void dl_main(dl::Program &p) {
+  auto data = dl::data::%s;
+  nn::Linear model{3, 2};
+  nn::Dropout drop{0.5};
+  dl::optim::Adam optimizer(model.parameters(), {.lr = 0.1});
+  dl::optim::lr_scheduler::ExponentialLR scheduler(optimizer, 0.5);
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto error = drop(model(b.data)) - b.target;
+    auto loss = error.square().mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}, {"error", error}};
+  });
+  p.each_epoch([&] { scheduler.step(); });
+  p.eval("test", data, [&](dl::Batch b) -> dl::Metrics { return {{"loss", F::mse_loss(model(b.data), b.target)}}; });
+  p.predict("out", data, [&](dl::Batch b) -> dl::Metrics {
+    auto out = model(b[0]);
+    return {{"out", out}, {"class", out.argmax(1)}, {"large", out.gt(0.5)}};
+  });
+}
+"""
+FILES = 'TensorDataset({"x.npy", "y.npy"}, {.batch_size = 8})'
+INPUTS = 'InputDataset({{"x", dl::kFloat32, {3}}, {"y", dl::kFloat32, {2}}}, {.items = 27, .batch_size = 8})'
+
+DIGITS = support.HEAD + """
+void dl_main(dl::Program &p) {
+  auto data = dl::data::MNIST("mnist", {.train = false, .batch_size = 16});
+  nn::Linear model{784, 10};
+  dl::optim::SGD optimizer(model.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::cross_entropy(model(b.data.flatten(1)), b.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+  p.predict("digits", data, [&](dl::Batch b) { return model(b.data.flatten(1)); });
+}
+"""
+
+
+class Library(support.ToolTest):
+    ITEMS = 27
+
+    def setUp(self):
+        super().setUp()
+        self.x, self.y = self.regression_data(self.ITEMS)
+
+    def open(self, plan):
+        model = Model(self.path(plan))
+        self.addCleanup(model.close)
+        return model
+
+    def trained(self, plan, epochs):
+        """As dlrun does with the files: full batches of an epoch, then the short one."""
+        model = self.open(plan)
+        for epoch in range(epochs):
+            model.set_epoch(epoch)
+            for first in range(0, self.ITEMS, 8):
+                if first + 8 <= self.ITEMS:
+                    loss = model.run("train", self.x[first:first + 8], self.y[first:first + 8])["loss"]
+        return model, float(loss)
+
+    def same_training(self, *options, data=FILES):
+        self.write("m.dl", NET % data)
+        self.dlcc("m.dl", *options)
+        folder = ("--data", self.folder)
+        last = [e for e in self.events("m.plan", *folder, "--epochs", 3, "--drop-last", "--save-final", "dlrun.safetensors")
+                if e["event"] == "step"][-1]
+        model, loss = self.trained("m.plan", 3)
+        model.save(self.path("own.safetensors"))
+        own, theirs = self.load("own.safetensors"), self.load("dlrun.safetensors")
+        self.assertEqual(own.keys(), theirs.keys())
+        for name in own:
+            np.testing.assert_array_equal(own[name], theirs[name], name)
+        self.assertEqual(np.float32(loss), np.float32(last["loss"]))
+        self.dlrun("predict", "m.plan", *folder, "--init", "dlrun.safetensors", "--out", "p.safetensors", "-q")
+        expected = self.load("p.safetensors")
+        model = self.open("m.plan")
+        model.load(self.path("own.safetensors"))
+        given = model.run("out", self.x)
+        self.assertEqual(given.keys(), expected.keys())
+        for name in given:
+            np.testing.assert_array_equal(given[name], expected[name], name)
+
+    def test_has_the_bits_of_dlrun(self):
+        self.same_training()
+
+    def test_inputs_need_no_file(self):
+        self.write("m.dl", NET % INPUTS)
+        for name in ("x.npy", "y.npy"):
+            os.rename(self.path(name), self.path(name + ".hidden"))
+        self.dlcc("m.dl")
+        self.refuse(4, "x.npy", dltools.DLRUN, "m.plan")
+        self.dlrun("bench", "m.plan", "--steps", 3)
+        for name in ("x.npy", "y.npy"):
+            os.rename(self.path(name + ".hidden"), self.path(name))
+        self.same_training(data=INPUTS)
+
+    def test_ranks_of_a_mesh(self):
+        self.same_training("--mesh", "dp=2")
+
+    def test_tensors_that_a_training_step_returns(self):
+        self.write("m.dl", NET % FILES)
+        self.dlcc("m.dl")
+        model = self.open("m.plan")
+        result = model.run("train", self.x[:8], self.y[:8])
+        self.assertEqual(result["error"].shape, (8, 2))
+        self.assertAlmostEqual(np.square(result["error"].astype(np.float64)).mean(), float(result["loss"]), places=6)
+        with self.assertRaisesRegex(RuntimeError, r"^3: train: 'error' is \[3,2\] of a batch that is not full, and not \[8,2\]"):
+            model.run("train", self.x[:3], self.y[:3])
+
+    def test_any_number_of_items(self):
+        self.write("m.dl", NET % FILES)
+        self.dlcc("m.dl")
+        model = self.open("m.plan")
+        whole = model.run("out", self.x)["out"]
+        for count in (1, 7, 8, 9, 24):
+            np.testing.assert_array_equal(model.run("out", self.x[:count])["out"], whole[:count])
+        self.assertEqual(model.run("out", self.x.astype(np.float64))["out"].tobytes(), whole.tobytes())
+
+    def test_raw_pictures(self):
+        rng = np.random.default_rng(5)
+        pictures, labels = rng.integers(0, 256, (37, 28, 28), np.uint8), rng.integers(0, 10, 37, np.uint8)
+        os.mkdir(self.path("mnist"))
+        support.write_idx(self.path("mnist", "t10k-images-idx3-ubyte"), pictures)
+        support.write_idx(self.path("mnist", "t10k-labels-idx1-ubyte"), labels)
+        self.write("m.dl", DIGITS)
+        self.dlcc("m.dl")
+        self.dlrun("m.plan", "-q", "--data", "mnist", "--steps", 2, "--drop-last", "--save-final", "w.safetensors")
+        self.dlrun("predict", "m.plan", "--data", "mnist", "--init", "w.safetensors", "--out", "p.npy", "-q")
+        model = self.open("m.plan")
+        self.assertEqual(model.inputs("digits"), [("data", np.uint8, (1, 28, 28), True, True), ("target", np.uint8, (), True, False)])
+        model.load(self.path("w.safetensors"))
+        expected = np.load(self.path("p.npy"))
+        for given in (pictures, pictures.astype(np.int64)):
+            (scores,) = model.run("digits", given).values()
+            np.testing.assert_array_equal(scores, expected)
+        with self.assertRaisesRegex(RuntimeError, "^1: 'digits', batch 1: item 2 has a value that is too large"):
+            wrong = pictures.astype(np.int64)
+            wrong[2, 3, 4] = 256
+            model.run("digits", wrong)
+
+    def test_gpus(self):
+        """The same by the driver that the library opens: in a process of its own, whose environment has the emulated one."""
+        self.write("m.dl", NET % FILES)
+        self.dlcc("m.dl", "--target=cuda:source", "-o", "gpu.plan")
+        self.write("user.py", f"import sys\nsys.path.insert(0, {os.path.join(dltools.ROOT, 'test')!r})\n"
+                   "import numpy as np\nfrom e2e.test_library import Model\n"
+                   "m = Model('gpu.plan')\nx, y = np.load('x.npy'), np.load('y.npy')\n"
+                   "print(float(m.run('train', x[:8], y[:8])['loss']), m.run('out', x)['out'].sum())\nm.close()\n")
+        done = subprocess.run([sys.executable, "user.py"], cwd=self.folder, env={**os.environ, **dltools.emulated()}, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        loss, total = map(float, done.stdout.split())
+        self.dlcc("m.dl")
+        model = self.open("m.plan")
+        self.assertAlmostEqual(loss, float(model.run("train", self.x[:8], self.y[:8])["loss"]), places=5)
+        self.assertAlmostEqual(total, float(model.run("out", self.x)["out"].sum()), places=3)
+
+
+class Installed(support.ToolTest):
+    """What cmake --install gives is all that a program needs."""
+
+    def run_command(self, *command):
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, f"{command}: {done.stdout}\n{done.stderr}")
+        return done.stdout
+
+    def test_example(self):
+        build = os.path.dirname(dltools.BIN)
+        self.run_command("cmake", "--install", build, "--prefix", self.path("installed"))
+        self.run_command("cmake", "-S", os.path.join(dltools.ROOT, "examples", "spirals"), "-B", "build", "-G", "Ninja",
+                         "-DCMAKE_CXX_COMPILER=clang++-22", "-DCMAKE_PREFIX_PATH=" + self.path("installed"))
+        self.run_command("cmake", "--build", "build")
+        said = self.run_command("build/spirals", "build/spirals.plan")
+        accuracies = [float(a) for a in re.findall(r"accuracy ([\d.]+)", said)]
+        self.assertEqual(len(accuracies), 5)
+        self.assertGreater(accuracies[-1], 0.99)
+        picture = [line for line in said.splitlines() if set(line) <= set("#.")]
+        self.assertEqual({len(line) for line in picture}, {46})
+        self.assertEqual(self.load("spirals.safetensors")["second.weight"].shape, (32, 32))
+        tools = self.path("installed", "bin")
+        self.assertIn("plan format", self.run_command(os.path.join(tools, "dlrun"), "--version"))
+
+    def test_headers_are_plain(self):
+        self.write("c.c", "#include <dlrun.h>\nint main(void) { return dlrun_step_count(0) != 0; }\n")
+        self.write("cpp.cpp", "#include <dlrun.hpp>\nint main() { return 0; }\n")
+        for compiler, standard, source in (("clang-22", "c99", "c.c"), ("clang++-22", "c++17", "cpp.cpp"), ("clang++-22", "c++20", "cpp.cpp")):
+            self.run_command(compiler, "-std=" + standard, "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror",
+                             "-I", HEADERS, "-fsyntax-only", source)
+
+    def test_shows_its_own_functions_alone(self):
+        with open(os.path.join(HEADERS, "dlrun.h"), encoding="utf-8") as file:
+            header = file.read()
+        declared = set(re.findall(r"DLRUN_API[^;(]*?\b(dlrun_\w+)\(", header))
+        symbols = self.run_command("nm", "-D", "--defined-only", LIBRARY)
+        self.assertEqual({line.split()[-1] for line in symbols.splitlines()}, declared)
+
+
+if __name__ == "__main__":
+    unittest.main()
