@@ -55,12 +55,20 @@ Value Graph::progression(const Initial &initial, RankedTensorType type) {
   return made;
 }
 
-/// No gradient flows back to a frozen parameter from where it is used.
+/// No gradient flows back to a frozen parameter from where it is used, nor
+/// through a change to what it was made of.
 Value Graph::gradientPath(int parameter, Value value) {
   if (!trace->refrozen.count(parameter))
     trace->usedAsFound.insert(parameter);
-  if (parameters[static_cast<size_t>(parameter)].requiresGrad)
-    return value;
+  if (parameters[static_cast<size_t>(parameter)].requiresGrad) {
+    size_t changes = trace->states[{parameter, ""}].size() - 1;
+    if (changes == 0)
+      return value;
+    Value &leaf = trace->leaves[{parameter, changes}];
+    if (!leaf)
+      leaf = create("detach", value, {})->getResult(0);
+    return leaf;
+  }
   Value &detached = trace->detached[value];
   if (!detached)
     detached = create("detach", value, {})->getResult(0);

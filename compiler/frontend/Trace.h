@@ -105,6 +105,9 @@ struct Trace {
   std::map<int, std::vector<Frame>> refrozen;
   /// Values of frozen parameters.
   llvm::DenseMap<mlir::Value, mlir::Value> detached;
+  /// What is read of a parameter that the step has changed, by its number and
+  /// that of the change: a value of its own, where gradients end.
+  std::map<std::pair<int, size_t>, mlir::Value> leaves;
 
   /// Settings in use; for each counter a value that Counters.cpp replaces by
   /// what it was when the step began.

@@ -39,8 +39,9 @@ std::vector<int> Graph::leavesOf(Value loss, std::vector<Value> &values) {
   for (const auto &[key, versions] : trace->states)
     if (key.slot.empty() &&
         !parameters[static_cast<size_t>(key.parameter)].isBuffer)
-      for (Value version : versions)
-        parameterOf[version] = key.parameter;
+      parameterOf[versions.front()] = key.parameter;
+  for (const auto &[which, leaf] : trace->leaves)
+    parameterOf[leaf] = which.first;
   std::map<int, Value> leaves;
   llvm::DenseSet<Value> seen;
   SmallVector<Value> worklist = {loss};

@@ -187,9 +187,10 @@ DenseI64ArrayAttr FormKernelsPass::layoutOf(Value value) const {
       if (DenseI64ArrayAttr order = graph::storageOrder(made))
         return order;
   }
-  FlatSymbolRefAttr state = returnedStates.lookup(value);
+  // (An old value may be returned as the new one of another state.)
+  FlatSymbolRefAttr state = graph::stateOf(value);
   if (!state)
-    state = graph::stateOf(value);
+    state = returnedStates.lookup(value);
   return state ? stateLayouts.lookup(state.getAttr()) : DenseI64ArrayAttr();
 }
 

@@ -105,3 +105,13 @@ graph.step @overlapping(%x: tensor<4x3x20x20xf32>, %w: tensor<8x3x3x3xf32>) -> t
   %2:2 = graph.max_pool2d %1 {kernel = array<i64: 3, 3>, stride = array<i64: 2, 2>, padding = array<i64: 0, 0>} : (tensor<4x8x18x18xf32>) -> (tensor<4x8x8x8xf32>, tensor<4x8x8x8xui8>)
   graph.return %2#0 : tensor<4x8x8x8xf32>
 }
+
+// An old value that is also the new one of another state is stored as its own state is.
+graph.state @kept {init = {kind = "zero", a = 0.0 : f64, b = 0.0 : f64, key = 0 : i64}, role = "buffer", type = tensor<16x8xf32>}
+graph.state @weight {init = {kind = "zero", a = 0.0 : f64, b = 0.0 : f64, key = 0 : i64}, layout = array<i64: 1, 0>, role = "parameter", type = tensor<16x8xf32>}
+// CHECK-LABEL: graph.step @keeps
+// CHECK: graph.kernel %arg0, %arg1 {{.*}}operand_layouts = [unit, array<i64: 1, 0>]
+graph.step @keeps(%x: tensor<50x8xf32>, %w: tensor<16x8xf32> state @weight, %k: tensor<16x8xf32> state @kept) -> (tensor<50x16xf32>, tensor<16x8xf32> state @kept) {
+  %0 = graph.matmul %x, %w {spec = "ak,nk->an"} : (tensor<50x8xf32>, tensor<16x8xf32>) -> tensor<50x16xf32>
+  graph.return %0, %w : tensor<50x16xf32>, tensor<16x8xf32>
+}
