@@ -70,6 +70,17 @@ if grep -q 'data::MNIST' "$model" && ! given --data; then
   export DL_DATA
 fi
 
+if [ -f "examples/$name/CMakeLists.txt" ]; then # a program of its own, which runs the plan: as for a user who installs dlrun
+  tools/dev/setup.sh dlcc dlrun libdlrun
+  cmake --install build/release --prefix build/installed >/dev/null
+  cmake -S "examples/$name" -B "build/examples/$name" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=clang++-22 \
+    -DCMAKE_PREFIX_PATH="$root/build/installed" >/dev/null
+  cmake --build "build/examples/$name"
+  echo "build/examples/$name/$name build/examples/$name/$name.plan ${options[*]}"
+  cd "$caller"
+  exec "$root/build/examples/$name/$name" "$root/build/examples/$name/$name.plan" "${options[@]}"
+fi
+
 tools/dev/setup.sh dlcc dlrun
 
 [ "$digits" != generated ] || has_mnist "$DL_DATA/mnist" || generate examples/mnist/generate.py "$DL_DATA/mnist"

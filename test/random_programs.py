@@ -94,7 +94,8 @@ def write_files(program, folder):
     for value, array in program.inputs:
         np.save(os.path.join(folder, f"data.{value.name}.npy"), array)
     safetensors.save(os.path.join(folder, "weights.safetensors"),
-                     {name: array for name, (_, array) in program.weights.items()})
+                     {name: array for name, (_, array) in program.weights.items()} |
+                     {name: np.zeros_like(program.weights[weight][1]) for name, (weight, _) in program.kept.items()})
 
 
 MESHES = ["dp=2", "dp=3", "dp=4", "dp=6", "dp=8", "pp=2", "pp=3", "dp=2,pp=2", "pp=2,dp=3", "dp=4,pp=2", "tp=2", "tp=3",

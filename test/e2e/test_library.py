@@ -135,6 +135,16 @@ void dl_main(dl::Program &p) {
 """
 
 
+def write_digits(test, items):
+    """Files of MNIST's format; the pictures."""
+    rng = np.random.default_rng(5)
+    pictures, labels = rng.integers(0, 256, (items, 28, 28), np.uint8), rng.integers(0, 10, items, np.uint8)
+    os.mkdir(test.path("mnist"))
+    support.write_idx(test.path("mnist", "t10k-images-idx3-ubyte"), pictures)
+    support.write_idx(test.path("mnist", "t10k-labels-idx1-ubyte"), labels)
+    return pictures
+
+
 class Library(support.ToolTest):
     ITEMS = 27
 
@@ -216,11 +226,7 @@ class Library(support.ToolTest):
         self.assertEqual(model.run("out", self.x.astype(np.float64))["out"].tobytes(), whole.tobytes())
 
     def test_raw_pictures(self):
-        rng = np.random.default_rng(5)
-        pictures, labels = rng.integers(0, 256, (37, 28, 28), np.uint8), rng.integers(0, 10, 37, np.uint8)
-        os.mkdir(self.path("mnist"))
-        support.write_idx(self.path("mnist", "t10k-images-idx3-ubyte"), pictures)
-        support.write_idx(self.path("mnist", "t10k-labels-idx1-ubyte"), labels)
+        pictures = write_digits(self, 37)
         self.write("m.dl", DIGITS)
         self.dlcc("m.dl")
         self.dlrun("m.plan", "-q", "--data", "mnist", "--steps", 2, "--drop-last", "--save-final", "w.safetensors")
@@ -277,6 +283,23 @@ class Installed(support.ToolTest):
         self.assertEqual(self.load("spirals.safetensors")["second.weight"].shape, (32, 32))
         tools = self.path("installed", "bin")
         self.assertIn("plan format", self.run_command(os.path.join(tools, "dlrun"), "--version"))
+
+    def test_readme(self):
+        """Its program compiles, links and runs."""
+        with open(os.path.join(dltools.ROOT, "README.md"), encoding="utf-8") as file:
+            (program,) = re.findall(r"```cpp\n(#include <dlrun.hpp>.*?)```", file.read(), re.S)
+        include, body = program.split("\n", 1)
+        write_digits(self, 37)
+        self.write("digits.dl", DIGITS)
+        self.dlcc("digits.dl")
+        self.dlrun("digits.plan", "-q", "--data", "mnist", "--epochs", 1, "--drop-last", "--out", "runs/a")
+        self.write("app.cpp", include + "\n#include <cstdio>\nint main() {\n" + body + 'std::printf("%g %g %zu", first, loss, scores.size());\n}\n')
+        self.run_command("clang++-22", "-std=c++17", "app.cpp", "-o", "app", "-I", HEADERS, "-L", os.path.dirname(LIBRARY), "-ldlrun",
+                         "-Wl,-rpath," + os.path.dirname(LIBRARY))
+        first, loss, size = self.run_command("./app").split()
+        self.assertEqual(size, "200")
+        self.assertGreater(float(loss), 0)
+        self.assertIn("later.safetensors", os.listdir(self.folder))
 
     def test_headers_are_plain(self):
         self.write("c.c", "#include <dlrun.h>\nint main(void) { return dlrun_step_count(0) != 0; }\n")

@@ -111,6 +111,7 @@ def example(name, batch, items, tensors, folder=None, **options):
 
 CASES = [
     example("linear", 16, 1000, {"x.npy": normal(10), "y.npy": normal(1)}),
+    example("spirals", 64, 1000, {"point.npy": normal(2), "arm.npy": labels(2)}, replace=((", {.batch_size = batch_size}", ", {.items = 1000, .batch_size = batch_size}"),)),
     example("two_parts", 16, 1000, {"x.npy": normal(10), "y.npy": normal(1)}),
     example("mlp_mesh", 48, 1000, {"x.npy": normal(10), "y.npy": normal(1)}),
     example("gpt", 8, 60, {"x.npy": tokens(9), "y.npy": tokens(9)},

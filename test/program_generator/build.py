@@ -314,6 +314,14 @@ def add_groups(b):
     program.groups = [(names, options) for names, options in ((first, {}), (second, own)) if names]
 
 
+def keep_weights(program):
+    """States that keep a weight of before or after the update, drawn apart from all else."""
+    rng = np.random.default_rng([program.seed, 21])
+    for name in program.weights:
+        if rng.random() < 0.15:
+            program.kept[f"kept{len(program.kept)}"] = name, ("before", "within", "after")[int(rng.integers(3))]
+
+
 def build(seed):
     """A program of 2 to 8 ops and a loss, far from kinks in all its steps; None if this seed gives none."""
     b = Builder(seed)
@@ -330,6 +338,7 @@ def build(seed):
         return None
     program = b.program
     program.inputs = [(v, array[:program.items]) for v, array in program.inputs]
+    keep_weights(program)
     with np.errstate(all="raise", under="ignore"):
         try:
             _, _, margin, largest = program.run(np.float64)

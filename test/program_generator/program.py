@@ -87,6 +87,7 @@ class Program:
         self.structs = []  # C++ definitions before the model
         self.members = []  # C++ members of the model
         self.weights = {}  # name in safetensors: (C++ access from the model, f32 array)
+        self.kept = {}  # name of a buffer: (the weight that it keeps, as it is before, within or after the update)
         self.inputs = []  # (Value, array of all items)
         self.statements = []
         self.loss = ""
@@ -107,6 +108,8 @@ class Program:
         for struct in self.structs:
             lines += [struct, ""]
         lines += ["struct Model : nn::Module {"] + ["  " + member for member in self.members]
+        lines += [f"  dl::Buffer {name} = dl::zeros({{{', '.join(map(str, self.weights[weight][1].shape))}}});"
+                  for name, (weight, _) in self.kept.items()]
         lines += ["  dl::Tensor watched;", "", "  dl::Tensor forward(" + ", ".join(f"dl::Tensor {n}" for n in names) + ") {",
                   f"    auto B = {names[0]}.size(0);"]
         lines += [statement.line() for statement in self.statements]
@@ -114,12 +117,15 @@ class Program:
                   "void dl_main(dl::Program &p) {",
                   f"  auto data = dl::data::TensorDataset({{{files}}}, {{{options}}});",
                   "  Model model;", *self.placements_text(), f"  dl::optim::{self.optimizer} optimizer({self.parameters_text()}, {{{designated(self.options)}}});",
-                  "  p.train(data, [&](dl::Batch b) -> dl::Metrics {",
+                  "  p.train(data, [&](dl::Batch b) -> dl::Metrics {", *self.keeping("before"),
                   "    auto loss = " + self.call(", ".join(f"b[{i}]" for i in range(len(names)))) + ";",
-                  "    optimizer.zero_grad();", "    loss.backward();"] + ["    optimizer.step();"] * self.updates + [
+                  "    optimizer.zero_grad();", "    loss.backward();", *self.keeping("within"), *["    optimizer.step();"] * self.updates, *self.keeping("after"),
                   '    dl::Metrics metrics{{"loss", loss}, {"watched", model.watched}};']
         lines += [f'    metrics.add("grad.{name}", {self.path(name)}.grad());' for name in self.weights]
         return "\n".join(lines + ["    return metrics;", "  });", "}", ""])
+
+    def keeping(self, time):
+        return [f"    model.{name} = {self.path(weight)}.detach();" for name, (weight, when) in self.kept.items() if when == time]
 
     def call(self, arguments):
         """A third of the programs compute all of the forward again in the backward."""
@@ -198,13 +204,15 @@ class Program:
             if len(group) > 1:  # the mean over all items of the group
                 total = tape.dtype.type(group[-1].stop - group[0].start)
                 gradients = {name: np.asarray(g / total, dtype) for name, g in sums.items()}
+            old = dict(weights)
             for names, optimizer in optimizers:
                 group = {name: weights[name] for name in names}
                 for _ in range(self.updates):
                     optimizer.step(group, gradients)
                 weights.update(group)
         self.inputs = kept
-        return self.metrics(env, gradients), weights, margin, largest
+        states = {name: (weights if when == "after" else old)[weight] for name, (weight, when) in self.kept.items()}
+        return self.metrics(env, gradients), weights | states, margin, largest
 
     def metrics(self, env, gradients):
         """What the step returns. With several micro-batches only the weights are compared: what dlrun keeps of the
