@@ -60,7 +60,8 @@ int main(int argc, char **argv) try {
     }
   }
   show(model.step("arm"));
-  model.save("spirals.safetensors"); // names and shapes are PyTorch's
+  if (argc > 2)
+    model.save(argv[2]); // .safetensors, with PyTorch's names and shapes
 } catch (const std::exception &error) {
   std::fprintf(stderr, "spirals: %s\n", error.what());
   return 1;

@@ -274,7 +274,7 @@ class Installed(support.ToolTest):
         self.run_command("cmake", "-S", os.path.join(dltools.ROOT, "examples", "spirals"), "-B", "build", "-G", "Ninja",
                          "-DCMAKE_CXX_COMPILER=clang++-22", "-DCMAKE_PREFIX_PATH=" + self.path("installed"))
         self.run_command("cmake", "--build", "build")
-        said = self.run_command("build/spirals", "build/spirals.plan")
+        said = self.run_command("build/spirals", "build/spirals.plan", "spirals.safetensors")
         accuracies = [float(a) for a in re.findall(r"accuracy ([\d.]+)", said)]
         self.assertEqual(len(accuracies), 5)
         self.assertGreater(accuracies[-1], 0.99)
