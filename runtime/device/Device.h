@@ -31,7 +31,11 @@ struct CheckOptions {
   /// batches, scratch. Needs no checked workers.
   bool guard = false;
 
-  bool any() const { return poison || orderSeed; }
+  /// A launch that makes NaN fails, and the commands in which they begin are
+  /// named.
+  bool anomalies = false;
+
+  bool any() const { return poison || orderSeed || anomalies; }
 };
 
 /// Which ranks of a run a process has.

@@ -51,6 +51,13 @@ public:
     judge(entry);
   }
 
+  /// A launch that has been noted has failed, if it had not before.
+  void refuse(Ticket ticket, Status why) {
+    Status &failure = entries[ticket % entries.size()].failure;
+    if (failure.ok())
+      failure = std::move(why);
+  }
+
   /// Of a launch that has been noted.
   Expected<Report> of(Ticket ticket) const;
 

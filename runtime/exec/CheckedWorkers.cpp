@@ -210,6 +210,8 @@ void CheckedWorkers::runPortion(Worker &self, Lock &lock) {
 
 /// Nobody who is yet to be told can have begun to use the bytes again.
 void CheckedWorkers::finish(uint32_t index) {
+  if (finder)
+    finder->look(*program, index, slot);
   for (uint32_t temporary : lives->ofCommand[index])
     if (--lives->left[temporary] == 0 && options.poison)
       poison(lives->temporaries[temporary]);

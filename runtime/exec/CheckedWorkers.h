@@ -4,6 +4,7 @@
 
 #include "runtime/base/Status.h"
 #include "runtime/device/Device.h"
+#include "runtime/exec/AnomalyFinder.h"
 #include "runtime/exec/Arena.h"
 #include "runtime/exec/Fault.h"
 #include "runtime/exec/PreparedProgram.h"
@@ -41,6 +42,8 @@ public:
 
   void run(PreparedProgram &program, uint32_t slot);
   std::vector<uint64_t> tilesRun() const;
+
+  AnomalyFinder *finder = nullptr; ///< looks at each command that has run
 
 private:
   struct Worker {

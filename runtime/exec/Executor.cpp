@@ -51,6 +51,10 @@ Status Executor::startWorkers(const DeviceOptions &options) {
     for (uint64_t offset : scratchOffsets)
       scratch.push_back({memories[0].arena.at(offset), scratchBytes});
     checked = std::make_unique<CheckedWorkers>(options.checks);
+    if (options.checks.anomalies) {
+      anomalies = std::make_unique<AnomalyFinder>();
+      checked->finder = anomalies.get();
+    }
     return checked->start(scratch, record.get(), options.denormals);
   }
   std::vector<void *> scratch;
@@ -87,12 +91,17 @@ Status Executor::loadKernels(const LoadedPlan &loaded, const std::string &isa) {
 void Executor::describeKernels() {
   for (const auto &kernel : plan.kernels) {
     std::string text = fmt::format("kernel '{}'", kernel->name);
-    const char *separator = " (";
-    for (uint32_t op : kernel->ops) {
-      text += separator + sourceText(*plan.sources[op]);
-      separator = ", ";
-    }
-    descriptions.push_back(text + (kernel->ops.empty() ? "" : ")"));
+    std::vector<std::string> ops; // in other words each once
+    for (uint32_t op : kernel->ops)
+      if (std::string one = sourceText(*plan.sources[op]);
+          std::ranges::find(ops, one) == ops.end())
+        ops.push_back(std::move(one));
+    constexpr size_t most = 8;
+    for (size_t i = 0; i < std::min(ops.size(), most); ++i)
+      text += (i ? ", " : " (") + ops[i];
+    if (ops.size() > most)
+      text += fmt::format(" and {} more", ops.size() - most);
+    descriptions.push_back(text + (ops.empty() ? "" : ")"));
   }
 }
 
@@ -296,6 +305,8 @@ void Executor::runOldest() {
         else
           std::memcpy(into, from, bytes);
       });
+  if (anomalies)
+    reports.refuse(finished, anomalies->verdict());
 }
 
 void Executor::runProgram(const Launch &launch, PreparedProgram &program,

@@ -101,6 +101,9 @@ private:
                          const std::vector<PreparedAccess> &accesses,
                          const std::vector<std::vector<bool>> &isPinned,
                          const std::vector<MemoryRange> &dead);
+  void describeFloats(uint32_t step, const PreparedProgram &prepared,
+                      const std::vector<PreparedAccess> &accesses,
+                      const std::vector<std::vector<bool>> &isPinned);
   void runProgram(const Launch &launch, PreparedProgram &program,
                   uint32_t slot);
   void describeKernels();
@@ -128,6 +131,7 @@ private:
   std::unique_ptr<Trace> record;
   Workers workers;
   std::unique_ptr<CheckedWorkers> checked; ///< in place of `workers`
+  std::unique_ptr<AnomalyFinder> anomalies;
 
   std::array<Launch, launchesAhead> queue;
   std::array<std::vector<double>, launchesAhead> queuedSettings;

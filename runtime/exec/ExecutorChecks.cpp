@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 using namespace dlrt;
 
@@ -56,9 +57,57 @@ void Executor::prepareChecks() {
     for (auto [begin, end] : deadBytes(*set.plans[p], isPinned[p]))
       dead.push_back({memories[r].arena.at(begin), end - begin});
   }
-  for (Step &step : steps)
-    for (size_t p = 0; p < step.programs.size(); ++p)
+  for (uint32_t s = 0; s < steps.size(); ++s)
+    for (size_t p = 0; p < steps[s].programs.size(); ++p) {
+      Step &step = steps[s];
       describeForChecks(step.programs[p], step.accesses[p], isPinned, dead);
+      if (anomalies)
+        describeFloats(s, step.programs[p], step.accesses[p], isPinned);
+    }
+}
+
+/// The dtype of a buffer's numbers if they are floats.
+static std::optional<fb::DType>
+floatsIn(const fb::PlanT &plan, const fb::DatasetT &dataset, uint32_t index) {
+  const fb::BufferT &buffer = *plan.buffers[index];
+  auto ifFloat = [](fb::DType dtype) {
+    return dtype == fb::DType::F32 || dtype == fb::DType::F64
+               ? std::optional(dtype)
+               : std::nullopt;
+  };
+  if (buffer.space == fb::Space::Input)
+    return ifFloat(dataset.components[buffer.offset]->dtype);
+  for (const auto &state : plan.states)
+    if (state->buffer == index)
+      return ifFloat(state->dtype);
+  // A value's name ends in what it is: "conv1/conv2d [4,10,24,24] f32".
+  if (buffer.space == fb::Space::Arena && buffer.name.ends_with("] f32"))
+    return fb::DType::F32;
+  if (buffer.space == fb::Space::Arena && buffer.name.ends_with("] f64"))
+    return fb::DType::F64;
+  return std::nullopt;
+}
+
+void Executor::describeFloats(uint32_t step, const PreparedProgram &prepared,
+                              const std::vector<PreparedAccess> &accesses,
+                              const std::vector<std::vector<bool>> &isPinned) {
+  std::vector<std::vector<AnomalyFinder::Floats>> all(prepared.commands.size());
+  for (const PreparedAccess &access : accesses) {
+    uint32_t number = access.range.buffer();
+    const fb::PlanT &own = planOf(access.rank);
+    const fb::BufferT &buffer = *own.buffers[number];
+    auto dtype = floatsIn(own, *own.datasets[own.steps[step]->dataset], number);
+    if (!dtype)
+      continue;
+    bool isInput = buffer.space == fb::Space::Input;
+    bool kept = isPinned[set.planOfRank[range.first + access.rank]][number];
+    all[access.command].push_back(
+        {addressOf(access.rank, step, number, 0) + access.range.offset(),
+         access.range.bytes(),
+         isInput ? memories[access.rank].inputs[step].slotBytes : 0,
+         *dtype == fb::DType::F64, access.writes, kept, &buffer.name});
+  }
+  anomalies->describe(prepared, std::move(all));
 }
 
 void Executor::describeForChecks(PreparedProgram &prepared,

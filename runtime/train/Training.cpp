@@ -160,6 +160,8 @@ Status Training::stepsAndEvaluations() {
 uint64_t Training::mayRunAhead() const {
   if (stopping)
     return 0;
+  if (!options.haltOn.empty() && !options.saveMetrics.empty())
+    return 0; // those of the step that halts are wanted
   uint64_t done = runner->stepsDone(), end = runner->totalSteps();
   auto endAtNext = [&](uint64_t every) {
     if (every != 0)
@@ -188,6 +190,8 @@ Status Training::step() {
   Status told = observer.stepDone(*runner, last);
   if (output)
     output->afterStep(*runner, last);
+  if (!halt.ok())
+    saveMetricsOfHalt();
   DLRT_TRY(std::move(halt));
   DLRT_TRY(std::move(told));
   bool wanted = evaluationDue(), evaluates = !stopped && wanted;
@@ -235,7 +239,8 @@ void Training::warnOfNotFinite() {
   const std::string &step = runner->lastName();
   auto kept = output ? output->newestFinite() : std::nullopt;
   observer.warning(fmt::format(
-      "step {}: {}{} is {}; training goes on (--halt-on nan,inf stops there){}",
+      "step {}: {}{} is {}; training goes on (--halt-on nan,inf stops there, "
+      "--detect-anomaly says where it begins){}",
       withCommas(runner->stepsDone()), step.empty() ? step : step + ".",
       metric->name, metricText(*metric),
       kept ? fmt::format(", and the checkpoint of step {} is kept",
@@ -297,6 +302,26 @@ Status Training::end() {
   return saved.ok() ? std::move(finished) : std::move(saved);
 }
 
+Status Training::saveKeptMetrics() {
+  std::vector<MetricValues> all;
+  for (auto &[step, values] : metrics)
+    std::ranges::move(values, std::back_inserter(all));
+  DLRT_TRY(saveMetrics(all, options.saveMetrics));
+  observer.wrote("metrics", options.saveMetrics);
+  return {};
+}
+
+/// They may show why.
+void Training::saveMetricsOfHalt() {
+  if (options.saveMetrics.empty())
+    return;
+  Status kept = keepMetrics(/*ofLast=*/true);
+  if (kept.ok())
+    kept = saveKeptMetrics();
+  if (!kept.ok())
+    observer.warning(kept.message());
+}
+
 Status Training::saveFiles() {
   if (!options.saveFinal.empty()) {
     const PlanSet &plans = session.plans();
@@ -310,13 +335,8 @@ Status Training::saveFiles() {
     observer.warning(fmt::format("--save-metrics {}: nothing was written, for "
                                  "no step was left to train",
                                  options.saveMetrics));
-  if (!options.saveMetrics.empty() && trained) {
-    std::vector<MetricValues> all;
-    for (auto &[step, values] : metrics)
-      std::ranges::move(values, std::back_inserter(all));
-    DLRT_TRY(saveMetrics(all, options.saveMetrics));
-    observer.wrote("metrics", options.saveMetrics);
-  }
+  if (!options.saveMetrics.empty() && trained)
+    DLRT_TRY(saveKeptMetrics());
   if (options.trace.empty())
     return {};
   DLRT_TRY(writeTrace(session, options.trace));

@@ -55,6 +55,8 @@ private:
   Status evaluateAll();
   Status end();
   Status saveFiles();
+  Status saveKeptMetrics();
+  void saveMetricsOfHalt();
   Status keepMetrics(bool ofLast);
   std::vector<std::string> metricNames();
   Status keep(Status why);

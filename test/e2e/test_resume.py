@@ -174,7 +174,7 @@ class RunFolder(support.ToolTest):
             return dltools.call([dltools.DLRUN, "resume", "run", "--steps", steps, "--set", f"optim.lr={rate}"], self.folder)
 
         result = resume(60, 1e30)
-        self.assertIn("training goes on (--halt-on nan,inf stops there), and the checkpoint of step 20 is kept",
+        self.assertIn("training goes on (--halt-on nan,inf stops there, --detect-anomaly says where it begins), and the checkpoint of step 20 is kept",
                       result.stderr)
         steps = sorted(int(name[5:13]) for name in os.listdir(self.path("run/checkpoints")))
         self.assertEqual(steps, [20, 50, 55, 60])

@@ -52,6 +52,7 @@ Expected<std::unique_ptr<Session>> dlrun::openSession(const Options &options,
   session.synthetic = synthetic;
   session.trace = !options.trace.empty();
   session.checks.poison = options.poison;
+  session.checks.anomalies = options.detectAnomaly;
   session.checks.orderSeed = options.orderSeed;
   session.init = options.init;
   session.initPartial = options.initPartial;

@@ -135,7 +135,8 @@ constexpr OptionHelp optionTexts[] = {
 )"},
     {"save-metrics",
      R"(  --save-metrics FILE.safetensors
-                               write all metrics of the last step, any shape
+                               write all metrics of the last step, any shape; of
+                               the one that --halt-on ends, too
 )"},
     {"seed", "  --seed N                     of initial weights, order and "
              "dropout (default: 0)\n"},
@@ -237,6 +238,11 @@ constexpr OptionHelp optionTexts[] = {
     {"trace",
      R"(  --trace FILE.json            what each thread did when, for ui.perfetto.dev: the
                                last 65,536 commands of a thread
+)"},
+    {"detect-anomaly",
+     R"(  --detect-anomaly             end at the first NaN of a weight or a metric, and
+                               name the kernel in which it begins, with its lines
+                               (dlcc -fno-fuse: each op has one); slow
 )"},
     {"order",
      R"(  --order random:SEED          ready commands in random order, after random delays

@@ -305,6 +305,11 @@ constexpr OptionInfo table[] = {
        o.poison = true;
        return Status();
      }},
+    {"detect-anomaly", runs | resume, false,
+     [](Options &o, Value) {
+       o.detectAnomaly = true;
+       return Status();
+     }},
     {"order", runs | resume, true, setOrder},
     {"ranks", runs | resume, true, setRanks},
     {"link", runs | resume, true, setLink},
@@ -567,6 +572,7 @@ Expected<Options> dlrun::parseResumed(const RunRecord &record,
     options->haltOn.clear();
   // How to talk and what to look at is this process's business, not the run's.
   options->json = options->quiet = options->poison = false;
+  options->detectAnomaly = false;
   options->ranks = std::nullopt;
   options->link = std::nullopt;
   options->trace.clear();

@@ -57,6 +57,7 @@ struct Options {
   bool ownKernels = false, flushDenormals = false;
   std::string trace; ///< a file, or empty
   bool poison = false;
+  bool detectAnomaly = false;
   std::optional<uint64_t> orderSeed; ///< of --order=random
   std::optional<uint32_t> ranks;     ///< that the plan must be for
   std::optional<dlrt::LinkSpeed> link;

@@ -127,6 +127,10 @@ Status CudaDevice::prepare(const LoadedPlan &loaded,
   DLRT_TRY(
       cuda.check(cuda.fill(memory.at(0), 0, places.deviceBytes, stream.get()),
                  "clearing the device's memory"));
+  if (options.checks.anomalies)
+    return {Code::Unavailable,
+            "--detect-anomaly: not on GPUs in this version; the same model "
+            "compiled for the CPU makes the same NaN"};
   if (options.trace)
     record = std::make_unique<Trace>(1);
   if (options.trace || options.checks.any()) {

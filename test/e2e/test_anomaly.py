@@ -1,0 +1,98 @@
+"""dlrun --detect-anomaly: the kernel in which NaN begin. What --halt-on leaves behind."""
+
+import os
+import re
+import unittest
+
+import numpy as np
+
+import dltools
+from . import support
+
+MODEL = support.HEAD + """
+struct Net : nn::Module {
+  nn::Linear first{3, 4}, last{4, 2};
+  dl::Tensor forward(dl::Tensor x) {
+    x = F::relu(first(x));
+    x = %s;
+    return last(x);
+  }
+};
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 8});
+  Net model;
+  dl::optim::SGD optimizer(model.parameters(), {.lr = 0.01});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::mse_loss(model(b.data), b.target);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}, {"slope", model.first.weight.grad()}};
+  });
+  p.eval("test", data, [&](dl::Batch b) -> dl::Metrics { return {{"loss", F::mse_loss(model(b.data), b.target)}}; });
+}
+"""
+LINE = 9  # of %s
+
+
+class Anomaly(support.ToolTest):
+    def compiled(self, expression, *options):
+        x, _ = self.regression_data()
+        self.write("m.dl", MODEL % expression)
+        self.dlcc("m.dl", "-fno-fuse", *options)
+        return x
+
+    def anomaly(self, *options, env=None):
+        return self.refuse(1, "NaN begins in ", dltools.DLRUN, *(options or ("m.plan",)), "--detect-anomaly", env=env)
+
+    def test_the_op_is_named(self):
+        for dtype in ("f32", "f64"):
+            self.compiled("x - (x.sum() - x.sum()).log() * 0 + (x.sum() * 0 - 1).log()", "--dtype=" + dtype)
+            said = self.anomaly()
+            self.assertRegex(said, rf"step 1: NaN begins in kernel '\w+' \(.*\bm\.dl:{LINE}:")
+            self.assertIn("log", said)
+            self.assertNotIn("matmul", said.split(";")[0])
+            self.refuse(1, "'test', batch 1: NaN begins in ", dltools.DLRUN, "eval", "m.plan", "--detect-anomaly")
+
+    def test_a_slope_is_found_in_its_backward(self):
+        self.compiled("(x * 0).sqrt()")  # 0 x inf
+        self.assertIn(f"m.dl:{LINE}:", self.anomaly())
+
+    def test_the_batch_has_them(self):
+        x = self.compiled("x * 2")
+        x[17, 1] = np.nan
+        np.save(self.path("x.npy"), x)
+        self.assertRegex(self.anomaly(), r"step 3: NaN begins in .*, which reads them in 'batch\[0\]'")
+
+    def test_nothing_is_wrong(self):
+        """NaN that are dropped are nobody's concern, and the bits are those of other runs."""
+        self.compiled("dl::where(x > 0.1, (x - 0.1).log().detach(), x)", "--mesh", "dp=2")
+        self.dlrun("m.plan", "--save-final", "a.safetensors", "-q", "--epochs", 2)
+        self.dlrun("m.plan", "--save-final", "b.safetensors", "-q", "--epochs", 2, "--detect-anomaly")
+        with open(self.path("a.safetensors"), "rb") as a, open(self.path("b.safetensors"), "rb") as b:
+            self.assertEqual(a.read(), b.read())
+
+    def test_a_rank_has_them(self):
+        self.compiled("(x * 0).sqrt()", "--mesh", "dp=2")
+        self.anomaly()
+
+    def test_gpus_have_it_not_yet(self):
+        self.compiled("x * 2", "--target=cuda:source")
+        self.refuse(3, "--detect-anomaly: not on GPUs", dltools.DLRUN, "m.plan", "--detect-anomaly", env=dltools.emulated())
+
+    def test_metrics_of_the_step_that_halts(self):
+        x = self.compiled("x * 2")
+        x[17, 1] = np.nan
+        np.save(self.path("x.npy"), x)
+        said = dltools.call([dltools.DLRUN, "m.plan", "--halt-on", "nan", "--save-metrics", "m.safetensors", "--save-final", "w.safetensors"], self.folder)
+        self.assertEqual(said.returncode, 1)
+        self.assertIn("step 3: loss is nan", said.stderr)
+        metrics = self.load("m.safetensors")
+        self.assertTrue(np.isnan(metrics["loss"]))
+        self.assertEqual(metrics["slope"].shape, (4, 3))
+        self.assertFalse(os.path.exists(self.path("w.safetensors")), "weights of a failed run")
+
+
+if __name__ == "__main__":
+    unittest.main()
