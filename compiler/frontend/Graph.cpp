@@ -25,6 +25,10 @@ const Handle &Graph::get(int handle, StringRef what) {
                   ": this parameter has no gradient here; call backward() of a "
                   "loss that depends on it first; p.grad().defined() says "
                   "whether there is one");
+  if (handle == DL_NO_TARGET)
+    reporter.fail(
+        what.str() +
+        ": the data set has one tensor, b.data; there is no b.target");
   if (handle < 0 || handle >= static_cast<int>(handles.size()))
     reporter.fail(what.str() +
                   ": the tensor is undefined (a dl::Tensor without a value)");
@@ -163,6 +167,13 @@ int Graph::makeParameter(int handle, bool isBuffer) {
   if (!isBuffer && !isa<FloatType>(from.type.getElementType()))
     reporter.fail(
         "a dl::Parameter holds floats; this tensor holds integers or booleans");
+  // (PyTorch's nn.Parameter(w.t()) has the memory of w.)
+  if (!isBuffer && from.partOf >= 0)
+    reporter.warnAt(reporter.stack.userFrames(),
+                    "a view of a parameter is no parameter: this one begins "
+                    "with its values, and they are not tied",
+                    "read the view where it is used, F::linear(x, w.t()); "
+                    ".clone() says that a copy is meant");
   Handle made;
   made.type = from.type;
   made.parameter = static_cast<int>(parameters.size());

@@ -2,6 +2,7 @@
 #ifndef DLRT_BASE_STATUS_H
 #define DLRT_BASE_STATUS_H
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,6 +31,13 @@ public:
   Code code() const { return errorCode; }
   const std::string &message() const { return text; }
 
+  /// Of data that were wrong, which item of the batch it was.
+  std::optional<uint64_t> itemOfBatch() const { return item; }
+  Status ofItem(uint64_t place) && {
+    item = place;
+    return std::move(*this);
+  }
+
   /// The same error with a place in front of it: "file: message".
   Status within(const std::string &place) && {
     if (!ok())
@@ -40,6 +48,7 @@ public:
 private:
   Code errorCode = Code::Ok;
   std::string text;
+  std::optional<uint64_t> item;
 };
 
 /// A value or the Status that says why there is none.

@@ -97,6 +97,20 @@ uint64_t Loader::itemsOf(uint64_t batch) const {
              : std::min(options.batchSize, left);
 }
 
+Status Loader::ofData(Status error, uint64_t batch) const {
+  auto place = error.itemOfBatch();
+  if (!place || *place >= itemsOf(batch))
+    return error;
+  uint64_t item = beginOf(batch % perEpoch) + *place;
+  if (options.shuffle) {
+    Permutation order;
+    order.reset(dataset.items, options.seed, batch / perEpoch);
+    item = order(item);
+  }
+  return {error.code(), fmt::format("{}; that is item {} of the data",
+                                    error.message(), item)};
+}
+
 Batch Loader::describe(uint64_t batch) const {
   uint64_t items = itemsOf(batch);
   return {static_cast<uint32_t>(batch % options.slots), items, batch / perEpoch,

@@ -65,6 +65,9 @@ public:
   /// Items of the batch with that number.
   uint64_t itemsOf(uint64_t batch) const;
 
+  /// An error of one of the items of a batch says which of the data it is.
+  Status ofData(Status error, uint64_t batch) const;
+
   /// The next batch, waiting for it if need be. It stays valid until it is
   /// released. An error where nobody would ever gather it: before the start,
   /// past the limit, or while no slot is free.

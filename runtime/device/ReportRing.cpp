@@ -60,13 +60,15 @@ void ReportRing::judge(Entry &entry) const {
     // (graph.index_check).
     auto left = static_cast<uint32_t>(entry.words[f]);
     uint32_t most = std::numeric_limits<int32_t>::max();
-    std::string item = entry.places->ofBatch && left > most / 2 && left <= most
-                           ? fmt::format(", item {} of the batch", most - left)
-                           : std::string();
+    bool hasItem = entry.places->ofBatch && left > most / 2 && left <= most;
+    std::string item =
+        hasItem ? fmt::format(", item {} of the batch", most - left) : "";
     entry.failure = {
         Code::Training,
         fmt::format("{}{} ({})", flag.message, item,
                     sourceText(*set.first().sources[flag.source]))};
+    if (hasItem)
+      entry.failure = std::move(entry.failure).ofItem(most - left);
     return;
   }
 }

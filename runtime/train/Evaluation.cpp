@@ -53,13 +53,14 @@ public:
     if (part.kind != fb::ProgramKind::Update)
       loader.release();
     if (!report)
-      return report.takeError().within(
-          part.kind == fb::ProgramKind::Item
-              ? fmt::format("'{}', item {}", displayName(step),
-                            fullBatches * fullProgram(step).batch_items +
-                                batch.index - fullBatches)
-              : fmt::format("'{}', batch {}", displayName(step),
-                            batch.index + 1));
+      return loader.ofData(report.takeError(), batch.index)
+          .within(
+              part.kind == fb::ProgramKind::Item
+                  ? fmt::format("'{}', item {}", displayName(step),
+                                fullBatches * fullProgram(step).batch_items +
+                                    batch.index - fullBatches)
+                  : fmt::format("'{}', batch {}", displayName(step),
+                                batch.index + 1));
     if (part.kind != fb::ProgramKind::Item)
       metrics.addBatch(*report, batch.items);
     return {};

@@ -45,7 +45,7 @@ static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
   Expected<Report> report = device.wait(device.submit(run));
   loader.release();
   if (!report)
-    return report.takeError();
+    return loader.ofData(report.takeError(), batch.index);
   auto values = readMetrics(session.plans(), stepIndex, run.kind, device);
   if (!values)
     return values.takeError();

@@ -95,13 +95,14 @@ Expected<bool> StepCursor::finishOldest() {
   auto [ticket, part] = underWay.takeOldest();
   Expected<Report> report = session.device().wait(ticket);
   bool isUpdate = part.kind == fb::ProgramKind::Update;
+  uint64_t batch = nextBatch;
   if (!isUpdate) {
     loader->release();
     lastKind = part.kind;
     ++nextBatch;
   }
   if (!report)
-    return report.takeError();
+    return loader->ofData(report.takeError(), batch);
   if (isUpdate)
     metrics.addUpdate(*report);
   else

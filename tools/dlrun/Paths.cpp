@@ -80,7 +80,23 @@ static bool sameFile(const std::string &a, const std::string &b) {
          fs::weakly_canonical(fs::absolute(b, error), error);
 }
 
+/// A name that promises another format than the only one there is.
+static Status checkFormat(const char *option, const std::string &path) {
+  std::string ending = fs::path(path).extension().native();
+  for (const char *other : {".pt", ".pth", ".npz", ".npy", ".ckpt", ".pkl",
+                            ".h5", ".onnx", ".gguf"})
+    if (ending == other)
+      return {Code::Usage,
+              fmt::format("{} {}: this file would be .safetensors, which "
+                          "PyTorch reads by safetensors.torch.load_file; give "
+                          "it that ending",
+                          option, path)};
+  return {};
+}
+
 Status dlrun::checkOutputs(const Options &options) {
+  DLRT_TRY(checkFormat("--save-final", options.saveFinal));
+  DLRT_TRY(checkFormat("--save-metrics", options.saveMetrics));
   std::vector<Output> outputs = outputsOf(options);
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (sameFile(outputs[i].path, options.plan))

@@ -3,6 +3,9 @@
 
 extern "C" {
 
+// In place of b.target's handle where a data set has one tensor alone.
+enum { DL_NO_TARGET = -3 };
+
 // A component is one tensor of a batch item: given by dtype and shape,
 // read from the header of the .npy file at `path`, or `length` + 1 of a file's
 // tokens.

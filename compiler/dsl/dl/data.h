@@ -15,6 +15,7 @@ class Batch {
 public:
   Tensor data, target;
 
+  Batch() { target.id = DL_NO_TARGET; }
   void push_back(Tensor tensor) {
     if (count == kMax)
       detail::fail("a batch has at most {} tensors", kMax);
