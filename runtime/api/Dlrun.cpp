@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstring>
 #include <exception>
 #include <new>
 
@@ -37,6 +39,8 @@ template <typename Body> static dlrun_status guarded(Body body) {
     return refuse({Code::Unavailable, "out of memory"});
   } catch (const std::exception &error) {
     return refuse({Code::Bug, fmt::format("unexpected: {}", error.what())});
+  } catch (...) {
+    return refuse({Code::Usage, "a function of the caller has thrown"});
   }
 }
 
@@ -44,16 +48,41 @@ static Status missing(const char *what) {
   return {Code::Usage, fmt::format("{} is a null pointer", what)};
 }
 
-/// Fields that the caller's header does not know yet have their defaults.
+/// Structs may be those of an older header, or of a newer one that has nothing
+/// to say in what it has more. Fields are of 8 bytes, or padded.
+template <typename Struct>
+static Status readStruct(const Struct *given, Struct &all) {
+  size_t size = given->size, known = std::min(size, sizeof(all)) / 8 * 8;
+  bool isReadable = size >= sizeof(size_t) && size < 4096;
+  auto *bytes = reinterpret_cast<const uint8_t *>(given);
+  for (size_t at = sizeof(all); isReadable && at < size; ++at)
+    isReadable = bytes[at] == 0;
+  if (!isReadable)
+    return {Code::Usage, fmt::format("the size of the options is {}; {} is "
+                                     "wanted",
+                                     size, sizeof(all))};
+  std::memcpy(&all, given, known);
+  return {};
+}
+
+/// What an older header knows of it.
+template <typename Struct> static Status writeStruct(Struct all, Struct *info) {
+  if (!info)
+    return missing("the place for the facts");
+  size_t size = info->size;
+  if (size < sizeof(size_t) || size >= 4096)
+    return {Code::Usage, fmt::format("the size of the facts is {}; {} is "
+                                     "wanted",
+                                     size, sizeof(all))};
+  all.size = size;
+  std::memcpy(info, &all, std::min(size, sizeof(all)) / 8 * 8);
+  return {};
+}
+
 static Expected<Model::Options> optionsOf(const dlrun_options *given) {
   dlrun_options all = {};
-  if (given) {
-    if (given->size < sizeof(size_t) || given->size > sizeof(all))
-      return Status(Code::Usage,
-                    fmt::format("dlrun_options.size is {}; {} is wanted",
-                                given->size, sizeof(all)));
-    std::memcpy(&all, given, given->size);
-  }
+  if (given)
+    DLRT_TRY(readStruct(given, all));
   Model::Options options;
   options.threads = all.threads
                         ? all.threads
@@ -85,22 +114,18 @@ static dlrun_status openModel(const dlrun_options *given, dlrun_model **model,
   });
 }
 
-static void show(const Model::TensorFacts &facts, dlrun_tensor_info *info) {
-  *info = {facts.name.c_str(), facts.dtype,   facts.shape.size(),
-           facts.shape.data(), facts.perItem, facts.used};
-}
-
 static dlrun_status show(const std::vector<Model::TensorFacts> &all,
                          size_t index, const char *what,
                          dlrun_tensor_info *info) {
   return guarded([&]() -> Status {
-    if (!info)
-      return missing("the place for the facts");
     if (index >= all.size())
       return {Code::Usage,
               fmt::format("{} {}: there are {}", what, index, all.size())};
-    show(all[index], info);
-    return {};
+    const Model::TensorFacts &facts = all[index];
+    return writeStruct({sizeof(*info), facts.name.c_str(), facts.dtype,
+                        facts.role, facts.perItem, facts.shape.size(),
+                        facts.shape.data()},
+                       info);
   });
 }
 
@@ -110,6 +135,12 @@ static dlrun_status with(const dlrun_model *model, Body body) {
   return guarded([&]() -> Status {
     return model ? body(*model->model) : missing("the model");
   });
+}
+
+static Status noStep(const dlrun_model *model, size_t step) {
+  return model ? Status(Code::Usage, fmt::format("step {}: there are {}", step,
+                                                 model->model->steps().size()))
+               : missing("the model");
 }
 
 extern "C" {
@@ -140,18 +171,16 @@ size_t dlrun_step_count(const dlrun_model *model) {
   return model ? model->model->steps().size() : 0;
 }
 
-dlrun_status dlrun_step(const dlrun_model *model, size_t step,
-                        dlrun_step_info *info) {
+dlrun_status dlrun_get_step(const dlrun_model *model, size_t step,
+                            dlrun_step_info *info) {
   return with(model, [&](Model &held) -> Status {
-    if (!info)
-      return missing("the place for the facts");
     if (step >= held.steps().size())
-      return {Code::Usage,
-              fmt::format("step {}: there are {}", step, held.steps().size())};
+      return noStep(model, step);
     const Model::StepFacts &facts = held.steps()[step];
-    *info = {facts.name.c_str(), facts.kind,          facts.batchSize,
-             facts.updateItems,  facts.inputs.size(), facts.outputs.size()};
-    return {};
+    return writeStruct({sizeof(*info), facts.name.c_str(), facts.kind,
+                        facts.batchSize, facts.updateItems, facts.inputs.size(),
+                        facts.outputs.size()},
+                       info);
   });
 }
 
@@ -168,22 +197,18 @@ dlrun_status dlrun_find_step(const dlrun_model *model, const char *name,
   });
 }
 
-dlrun_status dlrun_input(const dlrun_model *model, size_t step, size_t input,
-                         dlrun_tensor_info *info) {
-  dlrun_step_info known;
-  dlrun_status status = dlrun_step(model, step, &known);
-  return status
-             ? status
-             : show(model->model->steps()[step].inputs, input, "input", info);
+dlrun_status dlrun_get_input(const dlrun_model *model, size_t step,
+                             size_t input, dlrun_tensor_info *info) {
+  if (!model || step >= model->model->steps().size())
+    return refuse(noStep(model, step));
+  return show(model->model->steps()[step].inputs, input, "input", info);
 }
 
-dlrun_status dlrun_output(const dlrun_model *model, size_t step, size_t output,
-                          dlrun_tensor_info *info) {
-  dlrun_step_info known;
-  dlrun_status status = dlrun_step(model, step, &known);
-  return status ? status
-                : show(model->model->steps()[step].outputs, output, "output",
-                       info);
+dlrun_status dlrun_get_output(const dlrun_model *model, size_t step,
+                              size_t output, dlrun_tensor_info *info) {
+  if (!model || step >= model->model->steps().size())
+    return refuse(noStep(model, step));
+  return show(model->model->steps()[step].outputs, output, "output", info);
 }
 
 dlrun_status dlrun_run(dlrun_model *model, size_t step,
@@ -192,7 +217,8 @@ dlrun_status dlrun_run(dlrun_model *model, size_t step,
                        size_t outputCount) {
   return with(model, [&](Model &held) -> Status {
     if ((!inputs && inputCount) || (!outputs && outputCount))
-      return missing(inputs ? "the array of outputs" : "the array of inputs");
+      return missing(!inputs && inputCount ? "the array of inputs"
+                                           : "the array of outputs");
     return held.run(step, {inputs, inputCount}, items, {outputs, outputCount});
   });
 }
@@ -204,18 +230,23 @@ dlrun_status dlrun_set_epoch(dlrun_model *model, uint64_t epoch) {
   });
 }
 
+uint64_t dlrun_epoch(const dlrun_model *model) {
+  return model ? model->model->epoch() : 0;
+}
+
 uint64_t dlrun_updates(const dlrun_model *model) {
   return model ? model->model->updates() : 0;
 }
 
-dlrun_status dlrun_set(dlrun_model *model, const char *setting, double value) {
+dlrun_status dlrun_set_setting(dlrun_model *model, const char *setting,
+                               double value) {
   return with(model, [&](Model &held) {
     return setting ? held.set(setting, value) : missing("the setting's name");
   });
 }
 
-dlrun_status dlrun_get(const dlrun_model *model, const char *setting,
-                       double *value) {
+dlrun_status dlrun_get_setting(const dlrun_model *model, const char *setting,
+                               double *value) {
   return with(model, [&](Model &held) -> Status {
     if (!setting || !value)
       return missing(setting ? "the place for the value"
@@ -228,13 +259,13 @@ dlrun_status dlrun_get(const dlrun_model *model, const char *setting,
   });
 }
 
-dlrun_status dlrun_load(dlrun_model *model, const char *path) {
+dlrun_status dlrun_load_weights(dlrun_model *model, const char *path) {
   return with(model, [&](Model &held) {
     return path ? held.load(path) : missing("the path");
   });
 }
 
-dlrun_status dlrun_save(dlrun_model *model, const char *path) {
+dlrun_status dlrun_save_weights(const dlrun_model *model, const char *path) {
   return with(model, [&](Model &held) {
     return path ? held.save(path) : missing("the path");
   });
@@ -246,7 +277,7 @@ dlrun_status dlrun_load_checkpoint(dlrun_model *model, const char *path) {
   });
 }
 
-dlrun_status dlrun_save_checkpoint(dlrun_model *model, const char *path) {
+dlrun_status dlrun_save_checkpoint(const dlrun_model *model, const char *path) {
   return with(model, [&](Model &held) {
     return path ? held.saveCheckpoint(path) : missing("the path");
   });
@@ -256,13 +287,13 @@ size_t dlrun_state_count(const dlrun_model *model) {
   return model ? model->model->states().size() : 0;
 }
 
-dlrun_status dlrun_state(const dlrun_model *model, size_t state,
-                         dlrun_tensor_info *info) {
+dlrun_status dlrun_get_state(const dlrun_model *model, size_t state,
+                             dlrun_tensor_info *info) {
   return model ? show(model->model->states(), state, "state", info)
                : refuse(missing("the model"));
 }
 
-dlrun_status dlrun_read_state(dlrun_model *model, const char *name,
+dlrun_status dlrun_read_state(const dlrun_model *model, const char *name,
                               void *values, size_t bytes) {
   return with(model, [&](Model &held) {
     return name && values

@@ -6,6 +6,7 @@
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/Memories.h"
 #include "runtime/plan/StepPrograms.h"
+#include "runtime/state/Checkpoint.h"
 #include "runtime/state/Parts.h"
 
 #include <fmt/format.h>
@@ -33,6 +34,12 @@ static dlrun_dtype publicDType(fb::DType dtype) {
     if (dtypeOf(static_cast<FileElement>(e)) == dtype)
       return static_cast<dlrun_dtype>(e);
   return DLRUN_F32; // not reached: each of a plan is one of a file
+}
+
+static dlrun_role publicRole(fb::StateRole role) {
+  return role == fb::StateRole::Parameter ? DLRUN_PARAMETER
+         : role == fb::StateRole::Buffer  ? DLRUN_BUFFER
+                                          : DLRUN_SLOT;
 }
 
 uint64_t Model::TensorFacts::elements() const {
@@ -74,7 +81,8 @@ void Model::describe() {
     for (size_t c = 0; c < dataset.components.size(); ++c)
       facts.inputs.push_back({inputName(dataset, c),
                               publicDType(dataset.components[c]->dtype),
-                              dataset.components[c]->shape, true, used[c]});
+                              used[c] ? DLRUN_INPUT : DLRUN_UNUSED_INPUT, true,
+                              dataset.components[c]->shape});
     for (fb::ProgramKind kind :
          {fb::ProgramKind::Full, fb::ProgramKind::Update}) {
       const fb::ProgramT *program = programOf(step, kind);
@@ -89,14 +97,15 @@ void Model::describe() {
         bool isScalar = !step.predicts && shape.empty();
         facts.outputs.push_back(
             {metric->name, isScalar ? DLRUN_F64 : publicDType(metric->dtype),
-             std::move(shape), step.predicts});
+             DLRUN_OUTPUT, step.predicts, std::move(shape)});
       }
     }
     functions.push_back(std::move(facts));
   }
   for (const fb::StateT *state : statesOf(session->plans()))
-    stateFacts.push_back(
-        {state->name, publicDType(state->dtype), state->shape});
+    if (isKept(*state)) // accumulators are empty between calls
+      stateFacts.push_back({state->name, publicDType(state->dtype),
+                            publicRole(state->role), false, state->shape});
 }
 
 /// One input of so many items, where the caller has it.
@@ -104,7 +113,7 @@ static Status addArray(Dataset &data, const Model::TensorFacts &input,
                        const dlrun_array &array, fb::DType wanted) {
   DatasetComponent &added = data.components.emplace_back();
   if (!array.data) {
-    if (input.used && data.items != 0)
+    if (input.role == DLRUN_INPUT)
       return {Code::Usage,
               fmt::format("'{}' is read, and no array is given", input.name)};
     return {};

@@ -2,16 +2,17 @@
 
 #include "runtime/base/Suggest.h"
 #include "runtime/plan/DTypes.h"
+#include "runtime/plan/Memories.h"
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/state/Checkpoint.h"
 #include "runtime/state/Parts.h"
 #include "runtime/train/Evaluation.h"
 #include "runtime/train/Prediction.h"
 #include "runtime/train/RunFolder.h"
-#include "runtime/train/StepCursor.h"
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <cstring>
 
 using namespace dlrt;
@@ -55,6 +56,7 @@ Expected<std::unique_ptr<Model>> Model::open(std::unique_ptr<Model> model,
     return session.takeError();
   model->session = std::move(*session);
   model->warn = options.warn;
+  model->plateaus = Plateaus(model->session->plan());
   DLRT_TRY(model->session->initialiseStates());
   model->describe();
   model->tell(model->session->takeNotes());
@@ -86,15 +88,17 @@ Status Model::run(size_t step, std::span<const dlrun_array> inputs,
   if (step >= functions.size())
     return {Code::Usage,
             fmt::format("step {}: the plan has {}", step, functions.size())};
+  const std::string &name = functions[step].name;
   Expected<Dataset> data = datasetOf(step, inputs, items);
   if (!data)
-    return data.takeError().within(functions[step].name);
-  DLRT_TRY(checkOutputs(step, items, outputs).within(functions[step].name));
+    return data.takeError().within(name);
+  DLRT_TRY(checkOutputs(step, items, outputs).within(name));
+  DLRT_TRY(checkUpdate(step, items).within(name));
   auto number = static_cast<uint32_t>(step);
   DLRT_TRY(session->setData(number, std::move(*data)));
   switch (functions[step].kind) {
   case DLRUN_TRAIN:
-    return train(number, items, outputs);
+    return train(number, outputs);
   case DLRUN_EVAL:
     return evaluate(number, outputs);
   case DLRUN_PREDICT:
@@ -119,17 +123,58 @@ static bool storeScalars(const std::vector<Model::TensorFacts> &facts,
   return others;
 }
 
-Status Model::train(uint32_t step, uint64_t items,
-                    std::span<const dlrun_buffer> outputs) {
+/// An update takes full batches, and a last one that the plan has a program
+/// for.
+Status Model::checkUpdate(size_t step, uint64_t items) const {
   const StepFacts &facts = functions[step];
+  if (facts.kind != DLRUN_TRAIN)
+    return {};
   if (items > facts.updateItems)
-    return {Code::Usage, fmt::format("{}: {} items; one update takes up to {}",
-                                     facts.name, items, facts.updateItems)};
+    return {Code::Usage, fmt::format("{} items; one update takes up to {}",
+                                     items, facts.updateItems)};
+  uint64_t left = items % facts.batchSize;
+  const fb::ProgramT *rest =
+      programOf(*session->plan().steps[step], fb::ProgramKind::Short);
+  if (left == 0 || (rest && rest->batch_items == left))
+    return {};
+  return {Code::Usage,
+          fmt::format("{} items; the plan has programs for batches of {}{}",
+                      items, facts.batchSize,
+                      rest ? fmt::format(" and {}", rest->batch_items)
+                           : "; a data set of another number of items, as "
+                             "InputDataset's .items says, adds one for what "
+                             "full batches leave over")};
+}
+
+/// Updates are done within the program that finds values out of range.
+Status Model::update(uint32_t step, std::unique_ptr<StepCursor> &cursor) {
+  bool mayFail = false;
+  for (const auto &program : session->plan().steps[step]->programs)
+    mayFail |= !program->errors.empty();
+  bool isOnCpu = targetOf(session->plan()) == fb::Target::Cpu;
+  if (mayFail && isOnCpu) {
+    if (!before)
+      before.emplace(session->plans());
+    DLRT_TRY(before->take(session->device()));
+  }
+  Status status = cursor->start(0, 1);
+  if (status.ok())
+    status = cursor->run(updateCount, epochNumber);
+  if (status.ok() || !mayFail)
+    return status;
+  if (isOnCpu)
+    DLRT_TRY(before->restore(session->device()));
+  else
+    status = {status.code(), status.message() + "; the update has been done"};
+  return status;
+}
+
+Status Model::train(uint32_t step, std::span<const dlrun_buffer> outputs) {
+  const StepFacts &facts = functions[step];
   auto cursor = StepCursor::create(*session, step);
   if (!cursor)
     return cursor.takeError();
-  DLRT_TRY((*cursor)->start(0, 1));
-  DLRT_TRY((*cursor)->run(updateCount, epoch));
+  DLRT_TRY(update(step, *cursor));
   ++updateCount;
   if (!storeScalars(facts.outputs, (*cursor)->scalars(), outputs))
     return {};
@@ -156,10 +201,11 @@ Status Model::train(uint32_t step, uint64_t items,
 }
 
 Status Model::evaluate(uint32_t step, std::span<const dlrun_buffer> outputs) {
-  auto result =
-      dlrt::evaluate(*session, step, {updateCount, epoch}, [] { return true; });
+  auto result = dlrt::evaluate(*session, step, {updateCount, epochNumber},
+                               [] { return true; });
   if (!result)
     return result.takeError();
+  DLRT_TRY(session->setSettings(plateaus.see({*result}, *session)));
   storeScalars(functions[step].outputs, result->metrics, outputs);
   return {};
 }
@@ -181,6 +227,8 @@ Status Model::predict(uint32_t step, std::span<const dlrun_buffer> outputs) {
 }
 
 Status Model::set(const std::string &setting, double value) {
+  if (!std::isfinite(value))
+    return {Code::Usage, fmt::format("'{}' cannot be {}", setting, value)};
   return session->setSettings({{setting, value}});
 }
 
@@ -222,11 +270,14 @@ Status Model::loadCheckpoint(const std::string &path) {
     settings.push_back({setting, value});
   }
   DLRT_TRY(restoreStates(session->plans(), *file, *name, session->device()));
+  if (file->facts.planHash != planHashText(session->planFile().checksum))
+    tell({fmt::format("{}: this is a checkpoint of another plan", *name)});
+  DLRT_TRY(plateaus.restore(file->facts.watches).within(*name));
   session->resetSettings();
   DLRT_TRY(session->setSettings(settings));
   session->setSeed(file->facts.seed);
   updateCount = file->facts.step;
-  epoch = file->facts.epoch;
+  epochNumber = file->facts.epoch;
   return {};
 }
 
@@ -234,7 +285,8 @@ Status Model::saveCheckpoint(const std::string &path) const {
   CheckpointFacts facts;
   facts.planHash = planHashText(session->planFile().checksum);
   facts.step = updateCount;
-  facts.epoch = epoch;
+  facts.epoch = epochNumber;
+  facts.watches = plateaus.state();
   facts.seed = session->options().seed;
   for (const SettingValue &changed : session->changedSettings())
     facts.settings[changed.name] = changed.value;

@@ -4,11 +4,15 @@
 
 #include "runtime/api/dlrun.h"
 #include "runtime/base/Status.h"
+#include "runtime/state/StateCopy.h"
+#include "runtime/train/Plateaus.h"
 #include "runtime/train/Session.h"
+#include "runtime/train/StepCursor.h"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,9 +35,9 @@ public:
   struct TensorFacts {
     std::string name;
     dlrun_dtype dtype;
+    dlrun_role role;
+    bool perItem;
     std::vector<uint64_t> shape; ///< of one item, where each has its own
-    bool perItem = false;
-    bool used = true;
 
     uint64_t elements() const; ///< of one item, or in all
     uint64_t bytes() const;
@@ -58,7 +62,8 @@ public:
   Status run(size_t step, std::span<const dlrun_array> inputs, uint64_t items,
              std::span<const dlrun_buffer> outputs);
 
-  void setEpoch(uint64_t number) { epoch = number; }
+  void setEpoch(uint64_t number) { epochNumber = number; }
+  uint64_t epoch() const { return epochNumber; }
   uint64_t updates() const { return updateCount; }
 
   Status set(const std::string &setting, double value);
@@ -84,8 +89,9 @@ private:
                               uint64_t items) const;
   Status checkOutputs(size_t step, uint64_t items,
                       std::span<const dlrun_buffer> outputs) const;
-  Status train(uint32_t step, uint64_t items,
-               std::span<const dlrun_buffer> outputs);
+  Status checkUpdate(size_t step, uint64_t items) const;
+  Status train(uint32_t step, std::span<const dlrun_buffer> outputs);
+  Status update(uint32_t step, std::unique_ptr<StepCursor> &cursor);
   Status evaluate(uint32_t step, std::span<const dlrun_buffer> outputs);
   Status predict(uint32_t step, std::span<const dlrun_buffer> outputs);
   Expected<const fb::StateT *> stateOf(const std::string &name,
@@ -97,7 +103,9 @@ private:
   std::unique_ptr<Session> session;
   std::vector<StepFacts> functions;
   std::vector<TensorFacts> stateFacts;
-  uint64_t updateCount = 0, epoch = 0;
+  Plateaus plateaus;
+  std::optional<StateCopy> before; ///< an update that may fail
+  uint64_t updateCount = 0, epochNumber = 0;
 };
 
 } // namespace dlrt

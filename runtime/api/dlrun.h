@@ -4,7 +4,7 @@
  *   dlrun_model *model;
  *   size_t digits;
  *   if (dlrun_open("digits.plan", NULL, &model) ||
- *       dlrun_load(model, "runs/a") ||
+ *       dlrun_load_weights(model, "runs/a") ||
  *       dlrun_find_step(model, "digits", &digits))
  *     die(dlrun_error());
  *   float scores[10];
@@ -46,27 +46,30 @@ typedef enum dlrun_status {
   DLRUN_BUG = 70 /* of dlrun */
 } dlrun_status;
 
-/* Of this thread's last call that failed; stays until its next call. */
+/* Of this thread's last call that failed; valid until its next one that fails.
+ */
 DLRUN_API const char *dlrun_error(void);
 /* "0.1.0" */
 DLRUN_API const char *dlrun_version(void);
 
 typedef struct dlrun_model dlrun_model;
 
+/* Structs begin with their size, so that fields can be added at the end: say
+ * dlrun_options options = {sizeof options}; */
 typedef struct dlrun_options {
-  size_t size;      /* sizeof(dlrun_options), so that fields can be added */
+  size_t size;
   unsigned threads; /* 0: one per core */
   uint64_t seed;    /* of initial values and dropout; 0 */
   int flush_denormals;
-  /* Is told what a user should know, such as values that were narrowed. */
+  /* Is told what a user should know, such as values that were narrowed. Must
+   * not throw. */
   void (*warn)(void *context, const char *text);
   void *warn_context;
 } dlrun_options;
 
 /* A plan on the device it was compiled for, with initial weights. Options may
- * be NULL. The bytes may go afterwards; those of a plan in the program itself,
- * say
- * (#embed, ld -b binary). */
+ * be NULL. Bytes are copied: a plan that is part of the program (#embed, or ld
+ * -r -b binary) is opened so. */
 DLRUN_API dlrun_status dlrun_open(const char *plan,
                                   const dlrun_options *options,
                                   dlrun_model **model);
@@ -92,8 +95,19 @@ typedef enum dlrun_dtype {
 
 typedef enum dlrun_kind { DLRUN_TRAIN, DLRUN_EVAL, DLRUN_PREDICT } dlrun_kind;
 
+/* What a tensor is to the model. */
+typedef enum dlrun_role {
+  DLRUN_INPUT,
+  DLRUN_UNUSED_INPUT, /* the step does not read it */
+  DLRUN_OUTPUT,
+  DLRUN_PARAMETER,
+  DLRUN_BUFFER, /* running statistics, a dl::Buffer */
+  DLRUN_SLOT    /* what an optimizer keeps for a parameter */
+} dlrun_role;
+
 /* What pointers show stays as long as the model. */
 typedef struct dlrun_step_info {
+  size_t size;
   const char *name;
   dlrun_kind kind;
   uint64_t batch_size;   /* items of a batch */
@@ -102,27 +116,30 @@ typedef struct dlrun_step_info {
 } dlrun_step_info;
 
 typedef struct dlrun_tensor_info {
+  size_t size;
   const char *name;
   dlrun_dtype dtype;
+  dlrun_role role;
+  int per_item; /* each item has one of this shape */
   size_t dims;
-  const uint64_t *shape; /* of one item, where each has its own */
-  int per_item;
-  int used; /* 0: an input that the step does not read */
+  const uint64_t *shape;
 } dlrun_tensor_info;
 
 DLRUN_API size_t dlrun_step_count(const dlrun_model *model);
-DLRUN_API dlrun_status dlrun_step(const dlrun_model *model, size_t step,
-                                  dlrun_step_info *info);
+DLRUN_API dlrun_status dlrun_get_step(const dlrun_model *model, size_t step,
+                                      dlrun_step_info *info);
 /* By the name that logs have. A plan's only training step is "train". */
 DLRUN_API dlrun_status dlrun_find_step(const dlrun_model *model,
                                        const char *name, size_t *step);
-/* As the data set of the step has them: raw, u8 for MNIST's pictures. */
-DLRUN_API dlrun_status dlrun_input(const dlrun_model *model, size_t step,
-                                   size_t input, dlrun_tensor_info *info);
+/* As the data set of the step has them, raw: u8 for MNIST's pictures, one token
+ * more than `length` for a window of tokens, u8 [3, H, W] as its transforms of
+ * files leave them for a folder's pictures. */
+DLRUN_API dlrun_status dlrun_get_input(const dlrun_model *model, size_t step,
+                                       size_t input, dlrun_tensor_info *info);
 /* What p.predict() returns for each item; what p.train() and p.eval() report,
  * numbers as f64. */
-DLRUN_API dlrun_status dlrun_output(const dlrun_model *model, size_t step,
-                                    size_t output, dlrun_tensor_info *info);
+DLRUN_API dlrun_status dlrun_get_output(const dlrun_model *model, size_t step,
+                                        size_t output, dlrun_tensor_info *info);
 
 typedef struct dlrun_array {
   const void *data;  /* NULL: an input that is not used */
@@ -137,11 +154,13 @@ typedef struct dlrun_buffer {
 
 /* Runs a step on so many items.
  *   p.predict: any number; an output has a row for each.
- *   p.eval:    any number; outputs are means over them.
+ *   p.eval:    any number; outputs are means over them. Each call is an
+ *              evaluation to a ReduceLROnPlateau that watches it.
  *   p.train:   one update, of up to update_items; a batch that is not full must
  *              be one that the plan has a program for, as for dlrun.
- * Full batches are fastest. After an error of p.train weights are as they were,
- * unless the message is of values found in the middle of an update. */
+ * Full batches are fastest; an item may have other bits in one than alone.
+ * After an error nothing has changed, but for a plan for GPUs whose step has
+ * found a value out of range: its message says so. */
 DLRUN_API dlrun_status dlrun_run(dlrun_model *model, size_t step,
                                  const dlrun_array *inputs, size_t input_count,
                                  size_t items, const dlrun_buffer *outputs,
@@ -150,32 +169,38 @@ DLRUN_API dlrun_status dlrun_run(dlrun_model *model, size_t step,
 /* What p.epoch() is in training from here on, and schedulers of epochs see; 0
  * at first. */
 DLRUN_API dlrun_status dlrun_set_epoch(dlrun_model *model, uint64_t epoch);
+DLRUN_API uint64_t dlrun_epoch(const dlrun_model *model);
 /* Updates so far, those of a loaded checkpoint too. */
 DLRUN_API uint64_t dlrun_updates(const dlrun_model *model);
 
-/* A p.setting(), or a number of the optimizer: "optim.lr". */
-DLRUN_API dlrun_status dlrun_set(dlrun_model *model, const char *setting,
-                                 double value);
-DLRUN_API dlrun_status dlrun_get(const dlrun_model *model, const char *setting,
-                                 double *value);
+/* A p.setting(), or a number of the optimizer: "optim.lr", which is what
+ * schedulers begin with; the rate of an update is its output "lr". */
+DLRUN_API dlrun_status dlrun_set_setting(dlrun_model *model,
+                                         const char *setting, double value);
+DLRUN_API dlrun_status dlrun_get_setting(const dlrun_model *model,
+                                         const char *setting, double *value);
 
 /* Weights: a .safetensors file, or the folder of a run. */
-DLRUN_API dlrun_status dlrun_load(dlrun_model *model, const char *path);
-DLRUN_API dlrun_status dlrun_save(dlrun_model *model, const char *path);
-/* All that training goes on with: optimizer, settings, number of updates, seed.
- * Those of dlrun can be loaded, and the files serve as weights, too. */
+DLRUN_API dlrun_status dlrun_load_weights(dlrun_model *model, const char *path);
+DLRUN_API dlrun_status dlrun_save_weights(const dlrun_model *model,
+                                          const char *path);
+/* All that training goes on with: optimizer, settings, number of updates,
+ * epoch, seed. Those of dlrun can be loaded, and the files serve as weights,
+ * too. One of another plan is taken if all states fit, and `warn` is told. */
 DLRUN_API dlrun_status dlrun_load_checkpoint(dlrun_model *model,
                                              const char *path);
-DLRUN_API dlrun_status dlrun_save_checkpoint(dlrun_model *model,
+DLRUN_API dlrun_status dlrun_save_checkpoint(const dlrun_model *model,
                                              const char *path);
 
-/* Weights, buffers and what the optimizer keeps, by their names in a state_dict
- * or a checkpoint. */
+/* Parameters, buffers and slots, by their names in a state_dict or a
+ * checkpoint.
+ */
 DLRUN_API size_t dlrun_state_count(const dlrun_model *model);
-DLRUN_API dlrun_status dlrun_state(const dlrun_model *model, size_t state,
-                                   dlrun_tensor_info *info);
-DLRUN_API dlrun_status dlrun_read_state(dlrun_model *model, const char *name,
-                                        void *values, size_t bytes);
+DLRUN_API dlrun_status dlrun_get_state(const dlrun_model *model, size_t state,
+                                       dlrun_tensor_info *info);
+DLRUN_API dlrun_status dlrun_read_state(const dlrun_model *model,
+                                        const char *name, void *values,
+                                        size_t bytes);
 DLRUN_API dlrun_status dlrun_write_state(dlrun_model *model, const char *name,
                                          const void *values, size_t bytes);
 

@@ -2,7 +2,7 @@
 // and size, errors that are thrown.
 //
 //   dlrun::Model model("digits.plan");
-//   model.load("runs/a");
+//   model.load_weights("runs/a");
 //   dlrun::Step digits = model.step("digits");
 //   std::vector<std::uint8_t> pictures = ...;                  // n * 28 * 28
 //   dlrun::Tensor scores = digits({pictures})["scores"];       // [n, 10]
@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <initializer_list>
 #include <iterator>
@@ -50,6 +51,8 @@ template <class T> constexpr dlrun_dtype dtype() {
                 "numbers of up to 64 bits are wanted");
   if constexpr (std::is_same_v<T, bool>)
     return DLRUN_BOOL;
+  else if constexpr (std::is_same_v<T, char>)
+    return DLRUN_U8; // text
   else if constexpr (std::is_floating_point_v<T>)
     return sizeof(T) == 4 ? DLRUN_F32 : DLRUN_F64;
   else if constexpr (std::is_signed_v<T>)
@@ -88,20 +91,20 @@ inline std::size_t size_of(dlrun_dtype dtype) {
 } // namespace detail
 
 /// Numbers of the caller, all items one behind the other: what has data() and
-/// size(), or a pointer and how many. Not copied; must stay during the call.
+/// size(), or a pointer and how many. Not copied: make it where it is passed.
 class Array : public dlrun_array {
 public:
   Array() : dlrun_array{nullptr, 0, DLRUN_F32} {} ///< of an unused input
   template <class T>
-  Array(const T *data, std::size_t elements)
-      : dlrun_array{data, elements, detail::dtype<T>()} {}
+  Array(const T *values, std::size_t count)
+      : dlrun_array{values, count, detail::dtype<T>()} {}
   template <class Container,
             class = decltype(std::data(std::declval<const Container &>()))>
   Array(const Container &values)
       : Array(std::data(values), std::size(values)) {}
   /// Of a dtype that C++ has no type for.
-  Array(const void *data, std::size_t elements, dlrun_dtype dtype)
-      : dlrun_array{data, elements, dtype} {}
+  Array(const void *values, std::size_t count, dlrun_dtype type)
+      : dlrun_array{values, count, type} {}
 };
 
 /// Of an input, an output or a state; the shape is that of one item if each has
@@ -109,31 +112,32 @@ public:
 struct TensorInfo {
   std::string name;
   dlrun_dtype dtype;
+  dlrun_role role;
+  bool per_item;
   std::vector<std::uint64_t> shape;
-  bool per_item, used;
 
   std::size_t elements() const {
     std::size_t count = 1;
-    for (std::uint64_t size : shape)
-      count *= static_cast<std::size_t>(size);
+    for (std::uint64_t extent : shape)
+      count *= static_cast<std::size_t>(extent);
     return count;
   }
 
   explicit TensorInfo(const dlrun_tensor_info &info)
-      : name(info.name), dtype(info.dtype),
-        shape(info.shape, info.shape + info.dims), per_item(info.per_item != 0),
-        used(info.used != 0) {}
+      : name(info.name), dtype(info.dtype), role(info.role),
+        per_item(info.per_item != 0),
+        shape(info.shape, info.shape + info.dims) {}
 };
 
 /// A result, row-major; the items of a prediction are its first dimension.
 class Tensor {
 public:
-  Tensor(std::string name, dlrun_dtype dtype, std::vector<std::uint64_t> shape)
-      : called(std::move(name)), element(dtype), sizes(std::move(shape)) {
+  Tensor(std::string calling, dlrun_dtype type, std::vector<std::uint64_t> dims)
+      : called(std::move(calling)), element(type), sizes(std::move(dims)) {
     std::size_t count = 1;
-    for (std::uint64_t size : sizes)
-      count *= static_cast<std::size_t>(size);
-    values.resize(count * detail::size_of(dtype));
+    for (std::uint64_t extent : sizes)
+      count *= static_cast<std::size_t>(extent);
+    values.resize(count * detail::size_of(element));
   }
 
   const std::string &name() const { return called; }
@@ -147,6 +151,13 @@ public:
     if (detail::dtype<T>() != element)
       throw Error(DLRUN_WRONG_USE, "'" + called + "' has another dtype");
     return reinterpret_cast<const T *>(values.data());
+  }
+  template <class T> T *data() {
+    return const_cast<T *>(static_cast<const Tensor *>(this)->data<T>());
+  }
+  /// A copy.
+  template <class T> std::vector<T> to() const {
+    return std::vector<T>(data<T>(), data<T>() + size());
   }
   /// The only element of any dtype.
   double item() const {
@@ -195,15 +206,68 @@ public:
   }
 };
 
-/// A step of a model, which must outlive it.
+struct Options {
+  unsigned threads = 0; ///< 0: one per core
+  std::uint64_t seed = 0;
+  bool flush_denormals = false;
+  /// Is told what a user should know.
+  std::function<void(const std::string &)> warn = {};
+};
+
+namespace detail {
+/// Stays where it is, for the sake of `warn`.
+struct Held {
+  explicit Held(Options given) : wanted(std::move(given)) {}
+  Held(const Held &) = delete;
+  Held &operator=(const Held &) = delete;
+  ~Held() { dlrun_close(model); }
+
+  dlrun_options options() {
+    return {sizeof(dlrun_options),
+            wanted.threads,
+            wanted.seed,
+            wanted.flush_denormals,
+            wanted.warn ? tell : nullptr,
+            this};
+  }
+  /// What `warn` has thrown goes on behind the call.
+  void check(dlrun_status status) {
+    if (std::exception_ptr error = std::exchange(thrown, nullptr))
+      std::rethrow_exception(error);
+    detail::check(status);
+  }
+  static void tell(void *context, const char *text) {
+    Held *self = static_cast<Held *>(context);
+    try {
+      self->wanted.warn(text);
+    } catch (...) {
+      self->thrown = std::current_exception();
+    }
+  }
+
+  Options wanted;
+  dlrun_model *model = nullptr;
+  std::exception_ptr thrown;
+};
+} // namespace detail
+
+/// A step of a model, which stays open as long as one of them is there.
 class Step {
 public:
   /// Runs it on the items of the arrays, which stand in the inputs' order.
-  Results operator()(std::initializer_list<Array> inputs) const {
-    return run(inputs.begin(), inputs.size());
+  Results operator()(std::initializer_list<Array> arrays) const {
+    return run(arrays.begin(), arrays.size());
   }
-  Results operator()(const std::vector<Array> &inputs) const {
-    return run(inputs.data(), inputs.size());
+  Results operator()(const std::vector<Array> &arrays) const {
+    return run(arrays.data(), arrays.size());
+  }
+  /// The same into memory of the caller, in the outputs' order; allocates
+  /// nothing of its own.
+  void run_into(std::initializer_list<Array> arrays,
+                std::initializer_list<dlrun_buffer> results) const {
+    detail::check(dlrun_run(held->model, index, arrays.begin(), arrays.size(),
+                            items_of(arrays.begin(), arrays.size()),
+                            results.begin(), results.size()));
   }
 
   std::string name() const { return facts.name; }
@@ -215,30 +279,31 @@ public:
 
 private:
   friend class Model;
-  Step(dlrun_model *model, std::size_t index) : model(model), index(index) {
-    detail::check(dlrun_step(model, index, &facts));
-    dlrun_tensor_info info;
+  Step(std::shared_ptr<detail::Held> model, std::size_t number)
+      : held(std::move(model)), index(number) {
+    facts.size = sizeof(facts);
+    detail::check(dlrun_get_step(held->model, index, &facts));
+    dlrun_tensor_info info = {};
+    info.size = sizeof(info);
     for (std::size_t i = 0; i < facts.inputs; ++i) {
-      detail::check(dlrun_input(model, index, i, &info));
+      detail::check(dlrun_get_input(held->model, index, i, &info));
       takes.emplace_back(info);
     }
     for (std::size_t i = 0; i < facts.outputs; ++i) {
-      detail::check(dlrun_output(model, index, i, &info));
+      detail::check(dlrun_get_output(held->model, index, i, &info));
       gives.emplace_back(info);
     }
   }
 
-  std::size_t items_of(const Array *inputs, std::size_t count) const {
+  std::size_t items_of(const Array *arrays, std::size_t count) const {
     for (std::size_t i = 0; i < count && i < takes.size(); ++i)
-      if (inputs[i].data)
-        return inputs[i].elements /
-               (takes[i].elements() ? takes[i].elements() : 1);
+      if (arrays[i].data && takes[i].elements() != 0)
+        return arrays[i].elements / takes[i].elements();
     return 0;
   }
 
-  Results run(const Array *inputs, std::size_t count) const {
-    std::size_t items = items_of(inputs, count);
-    std::vector<dlrun_array> arrays(inputs, inputs + count);
+  Results run(const Array *arrays, std::size_t count) const {
+    std::size_t items = items_of(arrays, count);
     std::vector<dlrun_buffer> buffers;
     Results results;
     for (const TensorInfo &output : gives) {
@@ -248,130 +313,125 @@ private:
       results.emplace_back(output.name, output.dtype, std::move(shape));
       buffers.push_back({results.back().bytes(), results.back().byte_size()});
     }
-    detail::check(dlrun_run(model, index, arrays.data(), arrays.size(), items,
+    detail::check(dlrun_run(held->model, index, arrays, count, items,
                             buffers.data(), buffers.size()));
     return results;
   }
 
-  dlrun_model *model;
+  std::shared_ptr<detail::Held> held;
   std::size_t index;
-  dlrun_step_info facts;
+  dlrun_step_info facts = {};
   std::vector<TensorInfo> takes, gives;
-};
-
-struct Options {
-  unsigned threads = 0; ///< 0: one per core
-  std::uint64_t seed = 0;
-  bool flush_denormals = false;
-  /// Is told what a user should know.
-  std::function<void(const std::string &)> warn = {};
 };
 
 /// A plan with its weights, on the device that it was compiled for.
 class Model {
 public:
   explicit Model(const std::string &plan, Options options = {})
-      : held(std::make_unique<Held>(std::move(options))) {
+      : held(std::make_shared<detail::Held>(std::move(options))) {
     const dlrun_options c = held->options();
-    detail::check(dlrun_open(plan.c_str(), &c, &held->model));
+    held->check(dlrun_open(plan.c_str(), &c, &held->model));
   }
   /// A plan in memory, which is copied.
   Model(const void *plan, std::size_t bytes, Options options = {})
-      : held(std::make_unique<Held>(std::move(options))) {
+      : held(std::make_shared<detail::Held>(std::move(options))) {
     const dlrun_options c = held->options();
-    detail::check(dlrun_open_bytes(plan, bytes, &c, &held->model));
+    held->check(dlrun_open_bytes(plan, bytes, &c, &held->model));
   }
 
   Step step(const std::string &name) const {
     std::size_t index;
     detail::check(dlrun_find_step(held->model, name.c_str(), &index));
-    return Step(held->model, index);
+    return Step(held, index);
   }
   std::vector<Step> steps() const {
     std::vector<Step> all;
     for (std::size_t i = 0; i < dlrun_step_count(held->model); ++i)
-      all.push_back(Step(held->model, i));
+      all.push_back(Step(held, i));
     return all;
   }
 
-  void load(const std::string &path) {
-    detail::check(dlrun_load(held->model, path.c_str()));
+  void load_weights(const std::string &path) {
+    held->check(dlrun_load_weights(held->model, path.c_str()));
   }
-  void save(const std::string &path) const {
-    detail::check(dlrun_save(held->model, path.c_str()));
+  void save_weights(const std::string &path) const {
+    held->check(dlrun_save_weights(held->model, path.c_str()));
   }
   void load_checkpoint(const std::string &path) {
-    detail::check(dlrun_load_checkpoint(held->model, path.c_str()));
+    held->check(dlrun_load_checkpoint(held->model, path.c_str()));
   }
   void save_checkpoint(const std::string &path) const {
-    detail::check(dlrun_save_checkpoint(held->model, path.c_str()));
+    held->check(dlrun_save_checkpoint(held->model, path.c_str()));
   }
 
   void set(const std::string &setting, double value) {
-    detail::check(dlrun_set(held->model, setting.c_str(), value));
+    detail::check(dlrun_set_setting(held->model, setting.c_str(), value));
   }
   double get(const std::string &setting) const {
     double value = 0;
-    detail::check(dlrun_get(held->model, setting.c_str(), &value));
+    detail::check(dlrun_get_setting(held->model, setting.c_str(), &value));
     return value;
   }
   void set_epoch(std::uint64_t epoch) {
     detail::check(dlrun_set_epoch(held->model, epoch));
   }
+  std::uint64_t epoch() const { return dlrun_epoch(held->model); }
   std::uint64_t updates() const { return dlrun_updates(held->model); }
 
-  /// Weights, buffers, and what the optimizer keeps.
+  /// Parameters, buffers, and what the optimizer keeps.
   std::vector<TensorInfo> states() const {
     std::vector<TensorInfo> all;
-    dlrun_tensor_info info;
-    for (std::size_t i = 0; i < dlrun_state_count(held->model); ++i) {
-      detail::check(dlrun_state(held->model, i, &info));
-      all.emplace_back(info);
-    }
+    for (std::size_t i = 0; i < dlrun_state_count(held->model); ++i)
+      all.push_back(state(i));
     return all;
   }
-  Tensor read(const std::string &state) const {
-    for (const TensorInfo &info : states())
-      if (info.name == state) {
-        Tensor values(info.name, info.dtype, info.shape);
-        detail::check(dlrun_read_state(held->model, state.c_str(),
-                                       values.bytes(), values.byte_size()));
-        return values;
-      }
-    throw Error(DLRUN_WRONG_USE, "the plan has no state '" + state + "'");
+  Tensor read(const std::string &name) const {
+    TensorInfo info = state_of(name);
+    Tensor values(info.name, info.dtype, info.shape);
+    detail::check(dlrun_read_state(held->model, name.c_str(), values.bytes(),
+                                   values.byte_size()));
+    return values;
   }
-  void write(const std::string &state, const Tensor &values) {
-    detail::check(dlrun_write_state(held->model, state.c_str(), values.bytes(),
-                                    values.byte_size()));
+  /// Of the state's dtype and number of elements.
+  void write(const std::string &name, const Array &values) {
+    TensorInfo info = state_of(name);
+    if (values.dtype != info.dtype || values.elements != info.elements())
+      throw Error(DLRUN_WRONG_USE,
+                  "'" + name + "' has " + std::to_string(info.elements()) +
+                      " elements, " + std::to_string(values.elements) +
+                      " are given, or of another dtype");
+    detail::check(
+        dlrun_write_state(held->model, name.c_str(), values.data,
+                          values.elements * detail::size_of(values.dtype)));
+  }
+  void write(const std::string &name, const Tensor &values) {
+    if (values.shape() != state_of(name).shape)
+      throw Error(DLRUN_WRONG_USE, "'" + name + "' has another shape");
+    write(name, Array(values.bytes(), values.size(), values.dtype()));
   }
 
   /// For what this header does not show.
-  dlrun_model *get() const { return held->model; }
+  dlrun_model *handle() const { return held->model; }
 
 private:
-  /// Stays where it is, for the sake of `warn`.
-  struct Held {
-    explicit Held(Options given) : wanted(std::move(given)) {}
-    Held(const Held &) = delete;
-    Held &operator=(const Held &) = delete;
-    ~Held() { dlrun_close(model); }
-
-    dlrun_options options() {
-      return {sizeof(dlrun_options),
-              wanted.threads,
-              wanted.seed,
-              wanted.flush_denormals,
-              wanted.warn ? tell : nullptr,
-              this};
+  TensorInfo state(std::size_t index) const {
+    dlrun_tensor_info info = {};
+    info.size = sizeof(info);
+    detail::check(dlrun_get_state(held->model, index, &info));
+    return TensorInfo(info);
+  }
+  TensorInfo state_of(const std::string &name) const {
+    dlrun_tensor_info info = {};
+    info.size = sizeof(info);
+    for (std::size_t i = 0; i < dlrun_state_count(held->model); ++i) {
+      detail::check(dlrun_get_state(held->model, i, &info));
+      if (name == info.name)
+        return TensorInfo(info);
     }
-    static void tell(void *context, const char *text) {
-      static_cast<Held *>(context)->wanted.warn(text);
-    }
+    throw Error(DLRUN_WRONG_USE, "the plan has no state '" + name + "'");
+  }
 
-    Options wanted;
-    dlrun_model *model = nullptr;
-  };
-  std::unique_ptr<Held> held;
+  std::shared_ptr<detail::Held> held;
 };
 
 } // namespace dlrun

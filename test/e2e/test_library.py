@@ -18,6 +18,9 @@ HEADERS = os.path.join(dltools.ROOT, "runtime", "api")
 DTYPES = [np.float16, np.float32, np.float64, np.int64, np.int32, np.uint8, np.bool_, np.int8, np.int16, np.uint16, np.uint32, np.uint64]
 
 
+INPUT, UNUSED_INPUT = 0, 1
+
+
 class Array(ctypes.Structure):
     _fields_ = [("data", ctypes.c_void_p), ("elements", ctypes.c_size_t), ("dtype", ctypes.c_int)]
 
@@ -27,13 +30,13 @@ class Buffer(ctypes.Structure):
 
 
 class StepInfo(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("kind", ctypes.c_int), ("batch_size", ctypes.c_uint64),
+    _fields_ = [("size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("kind", ctypes.c_int), ("batch_size", ctypes.c_uint64),
                 ("update_items", ctypes.c_uint64), ("inputs", ctypes.c_size_t), ("outputs", ctypes.c_size_t)]
 
 
 class TensorInfo(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("dtype", ctypes.c_int), ("dims", ctypes.c_size_t),
-                ("shape", ctypes.POINTER(ctypes.c_uint64)), ("per_item", ctypes.c_int), ("used", ctypes.c_int)]
+    _fields_ = [("size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("dtype", ctypes.c_int), ("role", ctypes.c_int),
+                ("per_item", ctypes.c_int), ("dims", ctypes.c_size_t), ("shape", ctypes.POINTER(ctypes.c_uint64))]
 
 
 class Model:
@@ -54,38 +57,38 @@ class Model:
         self.lib.dlrun_close(self.handle)
 
     def load(self, path):
-        self.call("load", self.handle, path.encode())
+        self.call("load_weights", self.handle, path.encode())
 
     def save(self, path):
-        self.call("save", self.handle, path.encode())
+        self.call("save_weights", self.handle, path.encode())
 
     def set_epoch(self, epoch):
         self.call("set_epoch", self.handle, ctypes.c_uint64(epoch))
 
     def step(self, name):
-        index, info = ctypes.c_size_t(), StepInfo()
+        index, info = ctypes.c_size_t(), StepInfo(ctypes.sizeof(StepInfo))
         self.call("find_step", self.handle, name.encode(), ctypes.byref(index))
-        self.call("step", self.handle, index, ctypes.byref(info))
+        self.call("get_step", self.handle, index, ctypes.byref(info))
         return index, info
 
     def tensors(self, kind, step, count):
         out = []
         for i in range(count):
-            info = TensorInfo()
+            info = TensorInfo(ctypes.sizeof(TensorInfo))
             self.call(kind, self.handle, step, ctypes.c_size_t(i), ctypes.byref(info))
-            out.append((info.name.decode(), DTYPES[info.dtype], tuple(info.shape[:info.dims]), bool(info.per_item), bool(info.used)))
+            out.append((info.name.decode(), DTYPES[info.dtype], tuple(info.shape[:info.dims]), bool(info.per_item), info.role))
         return out
 
     def inputs(self, name):
         index, info = self.step(name)
-        return self.tensors("input", index, info.inputs)
+        return self.tensors("get_input", index, info.inputs)
 
     def run(self, name, *inputs):
         index, info = self.step(name)
         items = next(len(x) for x in inputs if x is not None)
         held = [None if x is None else np.ascontiguousarray(x) for x in inputs]
         arrays = (Array * len(held))(*[Array() if x is None else Array(x.ctypes.data, x.size, DTYPES.index(x.dtype.type)) for x in held])
-        outputs = self.tensors("output", index, info.outputs)
+        outputs = self.tensors("get_output", index, info.outputs)
         values = [np.zeros(((items,) if per_item else ()) + shape, dtype) for _, dtype, shape, per_item, _ in outputs]
         buffers = (Buffer * len(values))(*[Buffer(v.ctypes.data, v.nbytes) for v in values])
         self.call("run", self.handle, index, arrays, ctypes.c_size_t(len(held)), ctypes.c_size_t(items), buffers, ctypes.c_size_t(len(values)))
@@ -131,6 +134,24 @@ void dl_main(dl::Program &p) {
     return {{"loss", loss}};
   });
   p.predict("digits", data, [&](dl::Batch b) { return model(b.data.flatten(1)); });
+}
+"""
+
+
+CLASSES = support.HEAD + """
+void dl_main(dl::Program &p) {
+  auto data = dl::data::InputDataset({{"x", dl::kFloat, {3}}, {"y", dl::kInt64}}, {.batch_size = 8});
+  nn::Linear model{3, 4};
+  dl::Buffer seen = dl::zeros({3});
+  dl::optim::Adam optimizer(model.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::cross_entropy(model(b.data), b.target);
+    seen += b.data.mean(0);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
 }
 """
 
@@ -232,7 +253,7 @@ class Library(support.ToolTest):
         self.dlrun("m.plan", "-q", "--data", "mnist", "--steps", 2, "--drop-last", "--save-final", "w.safetensors")
         self.dlrun("predict", "m.plan", "--data", "mnist", "--init", "w.safetensors", "--out", "p.npy", "-q")
         model = self.open("m.plan")
-        self.assertEqual(model.inputs("digits"), [("data", np.uint8, (1, 28, 28), True, True), ("target", np.uint8, (), True, False)])
+        self.assertEqual(model.inputs("digits"), [("data", np.uint8, (1, 28, 28), True, INPUT), ("target", np.uint8, (), True, UNUSED_INPUT)])
         model.load(self.path("w.safetensors"))
         expected = np.load(self.path("p.npy"))
         for given in (pictures, pictures.astype(np.int64)):
@@ -242,6 +263,58 @@ class Library(support.ToolTest):
             wrong = pictures.astype(np.int64)
             wrong[2, 3, 4] = 256
             model.run("digits", wrong)
+
+    def checkpoint(self, model):
+        model.call("save_checkpoint", model.handle, self.path("c.safetensors").encode())
+        return self.load("c.safetensors")
+
+    def setting(self, model, name):
+        value = ctypes.c_double()
+        model.call("get_setting", model.handle, name.encode(), ctypes.byref(value))
+        return value.value
+
+    def test_an_update_that_fails_changes_nothing(self):
+        """Values out of range are found by the program that does the update."""
+        x, y = np.random.default_rng(3).normal(size=(32, 3)).astype(np.float32), np.arange(32) % 4
+        for options in (), ("--accumulate=2",), ("--mesh", "dp=2"):
+            self.write("m.dl", CLASSES)
+            self.dlcc("m.dl", *options)
+            model, other = self.open("m.plan"), self.open("m.plan")
+            items = model.step("train")[1].update_items
+            self.assertEqual(items, 16 if "--accumulate=2" in options else 8)
+            wrong = y[:items].copy()
+            wrong[items - 3] = 4
+            for m in model, other:
+                m.run("train", x[:items], y[:items])
+            item = "" if "--mesh" in options else rf", item 5 of the batch .*; that is item {items - 3} of the data$"
+            with self.assertRaisesRegex(RuntimeError, rf"^1: cross_entropy: target out of range \[0, 4\){item}"):
+                model.run("train", x[:items], wrong)
+            for m in model, other:
+                m.run("train", x[-items:], y[-items:])
+            one, two = self.checkpoint(model), self.checkpoint(other)
+            self.assertIn("seen", one.keys() | {name.split(".")[-1] for name in one})
+            for name in one:
+                np.testing.assert_array_equal(one[name], two[name], name)
+
+    def test_plateaus(self):
+        self.write("m.dl", NET.replace("ExponentialLR scheduler(optimizer, 0.5);",
+                                       'ReduceLROnPlateau scheduler(optimizer, {.patience = 0}); scheduler.step("test.loss");')
+                   .replace("p.each_epoch([&] { scheduler.step(); });", "") % FILES)
+        self.dlcc("m.dl")
+        self.dlrun("m.plan", "--epochs", 6, "--set", "optim.lr=3", "--drop-last", "--out", "run", "-q")
+        model, theirs = self.open("m.plan"), self.open("m.plan")
+        model.call("set_setting", model.handle, b"optim.lr", ctypes.c_double(3))
+        for epoch in range(6):
+            model.set_epoch(epoch)
+            for first in 0, 8, 16:
+                model.run("train", self.x[first:first + 8], self.y[first:first + 8])
+            model.run("test", self.x, self.y)
+        theirs.call("load_checkpoint", theirs.handle, self.path("run").encode())
+        self.assertEqual(self.setting(model, "optim.lr"), self.setting(theirs, "optim.lr"))
+        self.assertLess(self.setting(model, "optim.lr"), 3)
+        own, run = self.checkpoint(model), self.checkpoint(theirs)
+        for name in own:
+            np.testing.assert_array_equal(own[name], run[name], name)
 
     def test_gpus(self):
         """The same by the driver that the library opens: in a process of its own, whose environment has the emulated one."""
