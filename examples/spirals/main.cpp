@@ -61,7 +61,8 @@ int main(int argc, char **argv) try {
   }
   show(model.step("arm"));
   if (argc > 2)
-    model.save_weights(argv[2]); // .safetensors, with PyTorch's names and shapes
+    model.save_weights(
+        argv[2]); // .safetensors, with PyTorch's names and shapes
 } catch (const std::exception &error) {
   std::fprintf(stderr, "spirals: %s\n", error.what());
   return 1;
