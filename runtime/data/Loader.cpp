@@ -297,8 +297,9 @@ Status Loader::readRows(const Block &part, const Batch &batch, size_t c,
   const DatasetComponent &component = dataset.components[c];
   uint64_t bytes = component.itemBytes, inBatch = component.bytesInBatch();
   uint8_t *to = space.to[c];
-  if (!options.shuffle && !component.convert && !component.itemStride) {
-    uint64_t begin = beginOf(batch.index) + part.begin;
+  uint64_t begin = beginOf(batch.index) + part.begin;
+  if (!options.shuffle && !component.convert && !component.itemStride &&
+      begin + part.size <= dataset.items) {
     return component.file->read(component.fileOffset + begin * bytes,
                                 {to, part.size * bytes});
   }
@@ -335,7 +336,8 @@ void Loader::choose(const Block &part, const Batch &batch,
       !space.order.is(dataset.items, options.seed, batch.epoch))
     space.order.reset(dataset.items, options.seed, batch.epoch);
   for (uint64_t i = 0; i < part.size; ++i) {
-    uint64_t item = options.shuffle ? space.order(begin + i) : begin + i;
+    uint64_t place = std::min(begin + i, dataset.items - 1);
+    uint64_t item = options.shuffle ? space.order(place) : place;
     space.items[i] = item < dataset.distinct ? item : item % dataset.distinct;
   }
 }
@@ -359,8 +361,8 @@ Status Loader::gather(const Batch &batch, Workspace &space) {
 }
 
 Status Loader::gatherFor(uint32_t rank, const Batch &batch, Workspace &space) {
-  Block part =
-      options.share ? options.share(rank, batch.items) : Block{0, batch.items};
+  uint64_t items = options.fillLast ? options.batchSize : batch.items;
+  Block part = options.share ? options.share(rank, items) : Block{0, items};
   std::vector<uint8_t *> &to = space.to;
   choose(part, batch, space);
   bool anyMapped = false;

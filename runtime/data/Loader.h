@@ -19,7 +19,9 @@ namespace dlrt {
 struct LoaderOptions {
   uint64_t batchSize = 1;
   bool dropLast = false;
-  bool byItem = false; ///< what full batches leave over comes one by one
+  bool byItem = false;   ///< what full batches leave over comes one by one
+  bool fillLast = false; ///< the last batch is as long as others: its last item
+                         ///< comes again
   bool shuffle = false;
   uint64_t seed = 0;
   uint32_t slots = 2;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <span>
 
 using namespace dlrt;
 
@@ -49,8 +50,12 @@ static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
   auto values = readMetrics(session.plans(), stepIndex, run.kind, device);
   if (!values)
     return values.takeError();
-  for (size_t i = 0; sink && i < values->size(); ++i)
-    DLRT_TRY(sink(i, (*values)[i].data));
+  // A batch that was filled up has rows of nobody.
+  for (size_t i = 0; sink && i < values->size(); ++i) {
+    const MetricValues &rows = (*values)[i];
+    size_t bytes = rows.data.size() / rows.shape[0] * batch.items;
+    DLRT_TRY(sink(i, std::span(rows.data).first(bytes)));
+  }
   return {};
 }
 

@@ -240,18 +240,41 @@ bool Session::dropsLast(uint32_t step) const {
          (description.training && settings.dropLast);
 }
 
-bool Session::runsItems(uint32_t step) const {
+/// Items that full batches leave over, and that no program takes together.
+uint64_t Session::itemsLeft(uint32_t step) const {
   const fb::StepT &description = *plan().steps[step];
   const fb::ProgramT *rest = programOf(description, fb::ProgramKind::Short);
   uint64_t left =
       datasets.at(step)->items % fullProgram(description).batch_items;
-  return left != 0 && !dropsLast(step) &&
-         (!rest || rest->batch_items != left) &&
-         programOf(description, fb::ProgramKind::Item);
+  return dropsLast(step) || (rest && rest->batch_items == left) ? 0 : left;
+}
+
+/// As dlcc expects of one core.
+static double secondsOf(const fb::ProgramT &program) {
+  double seconds = 0;
+  for (const auto &command : program.commands)
+    seconds += command->seconds;
+  return seconds;
+}
+
+bool Session::fillsLast(uint32_t step) const {
+  const fb::StepT &description = *plan().steps[step];
+  const fb::ProgramT *item = programOf(description, fb::ProgramKind::Item);
+  uint64_t left = itemsLeft(step);
+  return left != 0 && description.predicts && item &&
+         secondsOf(fullProgram(description)) <
+             static_cast<double>(left) * secondsOf(*item);
+}
+
+bool Session::runsItems(uint32_t step) const {
+  return itemsLeft(step) != 0 && !fillsLast(step) &&
+         programOf(*plan().steps[step], fb::ProgramKind::Item);
 }
 
 fb::ProgramKind Session::kindOf(uint32_t step, uint64_t items) const {
   const fb::StepT &description = *plan().steps[step];
+  if (items != fullProgram(description).batch_items && fillsLast(step))
+    return fb::ProgramKind::Full;
   if (items != fullProgram(description).batch_items && runsItems(step))
     return fb::ProgramKind::Item;
   return kindOfBatch(description, items);
@@ -276,7 +299,7 @@ Status Session::checkLength(uint32_t step) const {
                         "ones are left out",
                         displayName(description), items, batch)};
   if (left == 0 || dropsLast(step) || (rest && rest->batch_items == left) ||
-      runsItems(step))
+      runsItems(step) || fillsLast(step))
     return {};
   std::string sizes = rest ? fmt::format("{} and {}", batch, rest->batch_items)
                            : std::to_string(batch);
@@ -307,6 +330,7 @@ std::unique_ptr<Loader> Session::makeLoader(uint32_t step, uint64_t batchLimit,
   options.batchSize = dataset.batch_size;
   options.dropLast = dropsLast(step);
   options.byItem = runsItems(step);
+  options.fillLast = fillsLast(step);
   options.shuffle =
       dataset.shuffle && settings.shuffle && !plan().steps[step]->predicts;
   options.seed = settings.seed;

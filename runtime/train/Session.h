@@ -102,6 +102,9 @@ public:
 
   /// Whether what full batches leave over of a step's data runs item by item.
   bool runsItems(uint32_t step) const;
+  /// Whether what full batches leave over of a prediction is one more of them,
+  /// filled up with its last item: that takes less time than items one by one.
+  bool fillsLast(uint32_t step) const;
   /// The program for a batch of so many items.
   fb::ProgramKind kindOf(uint32_t step, uint64_t items) const;
   /// Full batches of an epoch.
@@ -143,6 +146,7 @@ private:
   Status resolveData();
   DataRequest requestOf(uint32_t step) const;
   bool dropsLast(uint32_t step) const;
+  uint64_t itemsLeft(uint32_t step) const;
   Status checkLength(uint32_t step) const;
   Status keepIfFitting(uint32_t step);
   Status openDevice();

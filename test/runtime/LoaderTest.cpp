@@ -73,6 +73,18 @@ TEST(Loader, DropsTheShortBatch) {
   EXPECT_EQ(batches, expected);
 }
 
+TEST(Loader, FillsTheLastBatchWithItsLastItem) {
+  Numbers n(7);
+  LoaderOptions o = options(3);
+  o.fillLast = true;
+  o.share = [](uint32_t, uint64_t) { return Block{0, 3}; };
+  std::vector<std::vector<uint64_t>> expected = {
+      {0, 1, 2}, {3, 4, 5}, {6, 6, 6}, {0, 1, 2}};
+  EXPECT_EQ(collect(n.dataset, o, 4), expected);
+  n.dataset.atHand = true; // gathered by next()
+  EXPECT_EQ(collect(n.dataset, o, 4), expected);
+}
+
 TEST(Loader, ShufflesByEpoch) {
   Numbers n(100);
   LoaderOptions o = options(10);
