@@ -328,15 +328,17 @@ private:
 class Model {
 public:
   explicit Model(const std::string &plan, Options options = {})
-      : held(std::make_shared<detail::Held>(std::move(options))) {
+      : Model(std::move(options)) {
     const dlrun_options c = held->options();
     held->check(dlrun_open(plan.c_str(), &c, &held->model));
   }
-  /// A plan in memory, which is copied.
-  Model(const void *plan, std::size_t bytes, Options options = {})
-      : held(std::make_shared<detail::Held>(std::move(options))) {
-    const dlrun_options c = held->options();
-    held->check(dlrun_open_bytes(plan, bytes, &c, &held->model));
+  /// Of a plan in memory, which is copied.
+  static Model from_bytes(const void *plan, std::size_t bytes,
+                          Options options = {}) {
+    Model made(std::move(options));
+    const dlrun_options c = made.held->options();
+    made.held->check(dlrun_open_bytes(plan, bytes, &c, &made.held->model));
+    return made;
   }
 
   Step step(const std::string &name) const {
@@ -414,6 +416,9 @@ public:
   dlrun_model *handle() const { return held->model; }
 
 private:
+  explicit Model(Options options)
+      : held(std::make_shared<detail::Held>(std::move(options))) {}
+
   TensorInfo state(std::size_t index) const {
     dlrun_tensor_info info = {};
     info.size = sizeof(info);

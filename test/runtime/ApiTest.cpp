@@ -134,12 +134,14 @@ TEST_F(Api, APlanInMemoryIsTheSame) {
   Losses expected = trained(1);
   Bytes file = readFile(plan);
   file.insert(file.begin(), 0); // at an odd address
-  dlrun::Model model(file.data() + 1, file.size() - 1);
+  dlrun::Model model =
+      dlrun::Model::from_bytes(file.data() + 1, file.size() - 1);
   std::ranges::fill(file, 0);
   EXPECT_EQ(epoch(model).train, expected.train);
-  EXPECT_THAT(refusal(DLRUN_WRONG_PLAN,
-                      [&] { dlrun::Model(file.data(), file.size()); }),
-              HasSubstr("the plan in memory: "));
+  EXPECT_THAT(
+      refusal(DLRUN_WRONG_PLAN,
+              [&] { dlrun::Model::from_bytes(file.data(), file.size()); }),
+      HasSubstr("the plan in memory: "));
 }
 
 TEST_F(Api, ConvertsWhatDlrunConverts) {
