@@ -53,6 +53,8 @@ bool dl::frontend::parseRecords(llvm::StringRef received, Result &result) {
       result.messages += bytes;
     } else if (kind == 'P') {
       result.whyParsed = bytes.str();
+    } else if (kind == 'F') {
+      result.files.push_back(bytes.str());
     } else if (kind == 'N') {
       result.probed = bytes.str();
     } else if (kind == 'B') {

@@ -14,6 +14,7 @@ public:
   void message(llvm::StringRef text) { record('M', text); }
   void setting(const Setting &setting);
   void whyParsed(llvm::StringRef text) { record('P', text); }
+  void file(llvm::StringRef path) { record('F', path); }
   void probed(llvm::StringRef text) { record('N', text); }
   void bytecode(llvm::StringRef bytes) { record('B', bytes); }
   /// From now on somebody else reads.

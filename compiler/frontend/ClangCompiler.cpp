@@ -5,6 +5,7 @@
 #include "clang/CodeGen/CodeGenAction.h"
 #include "clang/Frontend/CompilerInstance.h"
 #include "clang/Frontend/MultiplexConsumer.h"
+#include "clang/Frontend/Utils.h"
 #include "clang/Lex/HeaderSearch.h"
 #include "clang/Lex/Preprocessor.h"
 #include "clang/Lex/PreprocessorOptions.h"
@@ -70,8 +71,13 @@ static bool run(CompilerInvocation &invocation, Files files,
   compiler.setVirtualFileSystem(std::move(files));
   compiler.createDiagnostics(&diagnostics, /*ShouldOwnClient=*/false);
   auto context = std::make_unique<llvm::LLVMContext>();
+  auto read = std::make_shared<DependencyCollector>(); // no system headers
+  compiler.addDependencyCollector(read);
   Action action(context.get(), model);
   bool done = compiler.ExecuteAction(action);
+  for (const std::string &file : read->getDependencies())
+    if (!llvm::StringRef(file).starts_with(kHeaderFolder))
+      model.files.push_back(file);
   if (std::unique_ptr<llvm::Module> module = action.takeModule();
       done && module)
     model.code =

@@ -10,6 +10,8 @@ struct CompiledModel {
   std::string path; // as the user wrote it
   llvm::orc::ThreadSafeModule code;
   ReflectedTypes types;
+  /// The model, and the user's files that it includes.
+  std::vector<std::string> files;
   /// Files below these are not the user's.
   std::vector<std::string> foreignFolders;
   std::string messages; // warnings, and errors where there is no code

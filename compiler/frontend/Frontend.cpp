@@ -114,6 +114,8 @@ static std::vector<Jit::Symbol> symbolsFor(const CompiledModel &model,
   channel.message(model.messages);
   if (!model.whyParsed.empty())
     channel.whyParsed(model.whyParsed);
+  for (const std::string &file : model.files)
+    channel.file(file);
   if (model.exitCode != 0)
     channel.end(model.exitCode);
   if (!model.types.hasMain) {

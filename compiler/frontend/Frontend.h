@@ -38,6 +38,7 @@ struct Result {
   std::vector<Setting> settings;
   /// Where <dl/dl.h> had to be parsed, which takes most of the time: why.
   std::string whyParsed;
+  std::vector<std::string> files;    // the model, and what it includes
   std::optional<std::string> probed; // of a process within: see BatchProbe.h
   std::string bytecode;              // a builtin.module with graph ops
 };

@@ -357,6 +357,50 @@ class Installed(support.ToolTest):
         tools = self.path("installed", "bin")
         self.assertIn("plan format", self.run_command(os.path.join(tools, "dlrun"), "--version"))
 
+    def test_plans_of_a_project(self):
+        """Two plans of one model for a target, one for two targets; they are made again when what the model includes has changed."""
+        build = os.path.dirname(dltools.BIN)
+        self.run_command("cmake", "--install", build, "--prefix", self.path("installed"))
+        self.regression_data(16)
+        os.makedirs(self.path("models", "in c"))
+        self.write("models/in c/width.h", "inline constexpr int kWidth = 5;\n")
+        self.write("models/my net.v2.dl", support.HEAD.replace("\n", '\n#include "in c/width.h"\n', 1) + """
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = p.arg("batch_size", 4)});
+  nn::Linear model{3, kWidth};
+  p.predict("out", data, [&](dl::Batch b) { return model(b.data); });
+}
+""")
+        os.rename(self.path("x.npy"), self.path("models", "x.npy"))
+        for name in "one", "two":
+            self.write(name + ".cpp", "#include <dlrun.hpp>\nint main() { return 0; }\n")
+        self.write("CMakeLists.txt", """cmake_minimum_required(VERSION 3.16)
+project(several LANGUAGES CXX)
+find_package(dlrun REQUIRED)
+set(CMAKE_CXX_STANDARD 17)
+foreach(name one two)
+  add_executable(${name} ${name}.cpp)
+  target_link_libraries(${name} PRIVATE dlrun::dlrun)
+  dlrun_add_plan(${name} "models/my net.v2.dl")
+endforeach()
+dlrun_add_plan(one "models/my net.v2.dl" OUTPUT small.plan OPTIONS -D batch_size=2)
+""")
+        for generator in "Ninja", "Unix Makefiles":
+            self.run_command("cmake", "-S", ".", "-B", generator, "-G", generator, "-DCMAKE_CXX_COMPILER=clang++-22",
+                             "-DCMAKE_PREFIX_PATH=" + self.path("installed"))
+            self.assertEqual(self.run_command("cmake", "--build", generator, "-j", "2").count("Compiling my net.v2.dl"), 2)
+            self.assertEqual(self.run_command("cmake", "--build", generator).count("Compiling"), 0)
+            self.write("models/in c/width.h", "inline constexpr int kWidth = 6;\n")
+            os.utime(self.path("models/in c/width.h"), (2e9, 2e9))
+            self.assertEqual(self.run_command("cmake", "--build", generator).count("Compiling my net.v2.dl"), 2, generator)
+            self.assertIn("[6,3]", self.run_command(dltools.DLRUN, "info", os.path.join(generator, "my net.v2.plan")))
+            os.utime(self.path("models/in c/width.h"), (1e9, 1e9))
+        with open(self.path("CMakeLists.txt"), "a", encoding="utf-8") as file:
+            file.write('dlrun_add_plan(two "models/my net.v2.dl" OPTIONS -D batch_size=8)\n')
+        done = subprocess.run(["cmake", "Ninja"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("is made in another way already", " ".join(done.stderr.split()))
+
     def test_readme(self):
         """Its program compiles, links and runs."""
         with open(os.path.join(dltools.ROOT, "README.md"), encoding="utf-8") as file:

@@ -329,13 +329,12 @@ void Parser::emit(StringRef list) {
 
 void Parser::emitOne(StringRef kind, StringRef path) {
   static const std::vector<std::string> known = {
-      "graph.dot",    "graph.svg", "memory.svg",
-      "timeline.svg", "mlir",      "kernels.so",
-      "report.json",  "machine",   "cu"};
+      "graph.dot",  "graph.svg",   "memory.svg", "timeline.svg", "mlir",
+      "kernels.so", "report.json", "machine",    "cu",           "deps"};
   static const std::vector<std::string> later = {
-      "summary",       "graph.html",   "graph.json",   "memory.pickle",
-      "schedule.json", "schedule.svg", "ptx",          "cubin",
-      "onnx",          "deps",         "compile-flags"};
+      "summary",       "graph.html",   "graph.json", "memory.pickle",
+      "schedule.json", "schedule.svg", "ptx",        "cubin",
+      "onnx",          "compile-flags"};
   auto [name, phase] = kind.split(':');
   if (llvm::is_contained(later, name))
     return fail("--emit=" + name.str() + ": not in this version",
@@ -424,12 +423,15 @@ void Parser::complete() {
       fail("--emit=" + output.kind +
            ": --check stops before there are kernels; leave it out");
   for (const Output &output : result.outputs)
-    if (result.check &&
-        (output.kind == "report.json" || output.kind == "machine" ||
-         (output.kind == "mlir" && output.phase != "import")))
+    if (result.check && (output.kind == "report.json" ||
+                         output.kind == "machine" || output.kind == "deps" ||
+                         (output.kind == "mlir" && output.phase != "import")))
       fail("--emit=" + output.kind +
            (output.kind == "mlir" ? ":" + output.phase : "") +
            ": --check stops when the model has been evaluated; leave it out");
+  if (result.check && (result.report || result.reportJson))
+    fail("--report is about a plan; --check stops before there is one; leave "
+         "it out");
   for (const Output &output : result.outputs)
     if (output.kind == "cu" && result.cudaArchitectures.empty())
       fail("--emit=cu: source of CUDA kernels; add --target=cuda");
@@ -485,7 +487,7 @@ Output
                          compute what, as predicted), report.json, kernels.so,
                          cu (the source of kernels for CUDA), mlir[:PHASE] (to standard output unless FILE is given; PHASE is import,
                          backward, partition, layout, fuse or schedule), machine (what the plan was made for, in the
-                         form of --machine; to standard output)
+                         form of --machine; to standard output), deps (the files that were read, as a rule for make and ninja)
   --view=VIEW            how much a graph shows: blocks (default), modules, kernels (in these, equal
                          neighbours are folded), ops, or devices (a column for each class of ranks)
   --step=NAME            the step of pictures (default: train, else the first; of memory.svg all)

@@ -167,6 +167,44 @@ static int writeReports(const Arguments &arguments,
                                   : fail("cannot write to standard output", 4);
 }
 
+/// As make reads it.
+static std::string escaped(StringRef path) {
+  std::string text;
+  for (char c : path) {
+    if (c == ' ' || c == '#')
+      text += '\\';
+    text += c;
+    if (c == '$')
+      text += '$';
+  }
+  return text;
+}
+
+/// "net.plan: net.dl layers.h x.npy". Data that are there when the plan runs
+/// are no part of it.
+static int writeDependencies(const Arguments &arguments, ModuleOp module,
+                             std::vector<std::string> files) {
+  for (auto dataset : module.getOps<dl::graph::DatasetOp>())
+    for (auto path : dataset.getPaths().getAsRange<StringAttr>()) {
+      llvm::SmallString<256> beside =
+          llvm::sys::path::parent_path(arguments.model);
+      llvm::sys::path::append(beside, path.getValue());
+      bool isBeside = llvm::sys::fs::exists(beside) &&
+                      !llvm::sys::path::is_absolute(path.getValue());
+      std::string file = isBeside ? beside.str().str() : path.getValue().str();
+      if (llvm::sys::fs::exists(file) && !llvm::is_contained(files, file))
+        files.push_back(file);
+    }
+  std::string text = escaped(arguments.plan) + ":";
+  for (const std::string &file : files)
+    text += " " + escaped(file);
+  for (const dl::dlcc::Output &output : arguments.outputs)
+    if (output.kind == "deps")
+      if (int exitCode = writeText(output.path, text + "\n"))
+        return exitCode;
+  return 0;
+}
+
 /// Files of the data are known when the model has been evaluated. Their paths
 /// are relative to its folder, then to the working directory.
 static int checkData(const Arguments &arguments, ModuleOp module) {
@@ -216,7 +254,11 @@ static int compile(const Arguments &arguments,
   if (failed(dl::compileToPlan(*module, compileOptions(arguments, machine),
                                report)))
     return report.exitCode ? report.exitCode : kOurBug;
-  return arguments.check ? 0 : writeReports(arguments, machine, report);
+  if (arguments.check)
+    return 0;
+  if (int exitCode = writeDependencies(arguments, *module, evaluated.files))
+    return exitCode;
+  return writeReports(arguments, machine, report);
 }
 
 int main(int argc, char **argv) {
