@@ -304,6 +304,10 @@ void dl_update_begin(int optimizer, int group) noexcept {
   Guard::InOurCode guard;
   evaluation->graph.beginUpdate(optimizer, group);
 }
+void dl_update_by(int parameter, int tensor) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.updateBy(parameter, tensor);
+}
 int dl_update_next(int *gradient) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.nextUpdated(*gradient);
@@ -504,6 +508,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_optimizer_used),
       DL_SYMBOL(dl_optimizer_step),
       DL_SYMBOL(dl_update_begin),
+      DL_SYMBOL(dl_update_by),
       DL_SYMBOL(dl_update_next),
       DL_SYMBOL(dl_update_end),
       DL_SYMBOL(dl_slot),

@@ -82,6 +82,8 @@ public:
 
   // Optimizers that are written with ops.
   void beginUpdate(int optimizer, int group);
+  /// What this parameter is updated by, in place of its gradient.
+  void updateBy(int handle, int value);
   /// The next parameter of the group that has a gradient, or -1.
   int nextUpdated(int &gradient);
   void endUpdate();
@@ -279,10 +281,6 @@ private:
   std::vector<Plateau> plateaus;
   std::set<std::string> settingNames; // of p.setting()
   /// The update in progress.
-  struct Update {
-    int optimizer, group;
-    size_t next;
-  };
   std::optional<Update> update;
   dl::graph::RoleMarker updateMarker{dl::graph::StepRole::Update};
   bool inEpoch = false;

@@ -186,7 +186,7 @@ void Graph::beginUpdate(int optimizer, int group) {
   requireTraining(optimizer < 0 ? "a change of a parameter" : "optimizer.step");
   if (optimizer >= 0) {
     trace->stepped.insert(optimizer);
-    update = {optimizer, group, 0};
+    update = {optimizer, group};
   }
   builder.setListener(&updateMarker);
 }
@@ -196,6 +196,16 @@ void Graph::endUpdate() {
   builder.setListener(nullptr);
 }
 
+static Value valueIn(const std::map<int, Value> &values, int number) {
+  auto found = values.find(number);
+  return found == values.end() ? Value() : found->second;
+}
+
+void Graph::updateBy(int handle, int value) {
+  update->by[parameterOf(handle, "optimizer.step")] =
+      valueOf(value, "optimizer.step");
+}
+
 int Graph::nextUpdated(int &gradient) {
   const std::vector<int> &group =
       optimizers[static_cast<size_t>(update->optimizer)]
@@ -203,14 +213,16 @@ int Graph::nextUpdated(int &gradient) {
   while (update->next < group.size()) {
     int handle = group[update->next++];
     int number = handles[static_cast<size_t>(handle)].parameter;
-    auto found = trace->gradients.find(number);
-    if (found == trace->gradients.end())
+    Value by = update->by.empty() ? valueIn(trace->gradients, number)
+                                  : valueIn(update->by, number);
+    if (!by)
       continue; // as PyTorch: what has no gradient stays
-    useGradient(number);
+    if (update->by.empty())
+      useGradient(number);
     trace->updates[{update->optimizer, number}];
     int counter = counterOf(update->optimizer, number);
     ++counters[static_cast<size_t>(counter)].inTrace[trace->number];
-    gradient = addHandle(found->second);
+    gradient = addHandle(by);
     return handle;
   }
   return -1;

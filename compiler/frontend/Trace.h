@@ -53,6 +53,13 @@ struct Metric {
   std::vector<Frame> frames = {}; ///< where it was made
 };
 
+/// An optimizer that is written with ops, as it goes through its parameters.
+struct Update {
+  int optimizer, group;
+  size_t next = 0;
+  std::map<int, mlir::Value> by = {}; // in place of gradients
+};
+
 struct MetricList {
   int trace;
   std::vector<Metric> metrics;

@@ -93,12 +93,13 @@ Status Model::run(size_t step, std::span<const dlrun_array> inputs,
   if (!data)
     return data.takeError().within(name);
   DLRT_TRY(checkOutputs(step, items, outputs).within(name));
-  DLRT_TRY(checkUpdate(step, items).within(name));
+  DLRT_TRY(checkUpdate(step, items, outputs).within(name));
   auto number = static_cast<uint32_t>(step);
+  last.reset(); // it knows the data before
   DLRT_TRY(session->setData(number, std::move(*data)));
   switch (functions[step].kind) {
   case DLRUN_TRAIN:
-    return train(number, outputs);
+    return train(number, items, outputs);
   case DLRUN_EVAL:
     return evaluate(number, outputs);
   case DLRUN_PREDICT:
@@ -125,7 +126,8 @@ static bool storeScalars(const std::vector<Model::TensorFacts> &facts,
 
 /// An update takes full batches, and a last one that the plan has a program
 /// for.
-Status Model::checkUpdate(size_t step, uint64_t items) const {
+Status Model::checkUpdate(size_t step, uint64_t items,
+                          std::span<const dlrun_buffer> outputs) const {
   const StepFacts &facts = functions[step];
   if (facts.kind != DLRUN_TRAIN)
     return {};
@@ -135,7 +137,14 @@ Status Model::checkUpdate(size_t step, uint64_t items) const {
   uint64_t left = items % facts.batchSize;
   const fb::ProgramT *rest =
       programOf(*session->plan().steps[step], fb::ProgramKind::Short);
-  if (left == 0 || (rest && rest->batch_items == left))
+  bool fits = left == 0 || (rest && rest->batch_items == left);
+  for (size_t i = 0; left != 0 && fits && i < outputs.size(); ++i)
+    if (outputs[i].data && !facts.outputs[i].shape.empty())
+      return {Code::Usage,
+              fmt::format("'{}' is a tensor, which only full batches give; {} "
+                          "items end in one of {}",
+                          facts.outputs[i].name, items, left)};
+  if (fits)
     return {};
   return {Code::Usage,
           fmt::format("{} items; the plan has programs for batches of {}{}",
@@ -146,56 +155,52 @@ Status Model::checkUpdate(size_t step, uint64_t items) const {
                              "full batches leave over")};
 }
 
-/// Updates are done within the program that finds values out of range.
-Status Model::update(uint32_t step, std::unique_ptr<StepCursor> &cursor) {
-  bool mayFail = false;
-  for (const auto &program : session->plan().steps[step]->programs)
-    mayFail |= !program->errors.empty();
-  bool isOnCpu = targetOf(session->plan()) == fb::Target::Cpu;
-  if (mayFail && isOnCpu) {
-    if (!before)
-      before.emplace(session->plans());
-    DLRT_TRY(before->take(session->device()));
-  }
-  Status status = cursor->start(0, 1);
-  if (status.ok())
-    status = cursor->run(updateCount, epochNumber);
-  if (status.ok() || !mayFail)
-    return status;
-  if (isOnCpu)
-    DLRT_TRY(before->restore(session->device()));
-  else
-    status = {status.code(), status.message() + "; the update has been done"};
-  return status;
-}
-
-Status Model::train(uint32_t step, std::span<const dlrun_buffer> outputs) {
-  const StepFacts &facts = functions[step];
+/// Updates are done within the program that finds values out of range, and
+/// batches before one that cannot be read have changed buffers.
+Status Model::update(uint32_t step, uint64_t items) {
   auto cursor = StepCursor::create(*session, step);
   if (!cursor)
     return cursor.takeError();
-  DLRT_TRY(update(step, *cursor));
-  ++updateCount;
-  if (!storeScalars(facts.outputs, (*cursor)->scalars(), outputs))
+  bool several = items > functions[step].batchSize, hasChecks = false;
+  for (const auto &program : session->plan().steps[step]->programs)
+    hasChecks |= !program->errors.empty();
+  // (From a GPU a copy of each single batch's states would take too long.)
+  bool isOnCpu = targetOf(session->plan()) == fb::Target::Cpu;
+  bool copies = several || (hasChecks && isOnCpu);
+  if (copies && !before)
+    before.emplace(session->plans());
+  if (copies)
+    DLRT_TRY(before->take(session->device()));
+  DLRT_TRY((*cursor)->start(0, 1));
+  Status status = (*cursor)->run(updateCount, epochNumber);
+  bool isDone = status.ok();
+  if (!isDone && copies) {
+    DLRT_TRY(before->restore(session->device()));
+  } else if (!isDone && !(*cursor)->failedToBegin()) {
+    status = {status.code(), status.message() + "; the update has been done"};
+    isDone = true;
+  }
+  updateCount += isDone;
+  last = std::move(*cursor);
+  return status;
+}
+
+Status Model::train(uint32_t step, uint64_t items,
+                    std::span<const dlrun_buffer> outputs) {
+  const StepFacts &facts = functions[step];
+  DLRT_TRY(update(step, items));
+  if (!storeScalars(facts.outputs, last->scalars(), outputs))
     return {};
-  auto all = (*cursor)->allMetrics();
+  auto all = last->allMetrics();
   if (!all)
     return all.takeError();
   for (size_t i = 0; i < outputs.size(); ++i) {
     const TensorFacts &wanted = facts.outputs[i];
     if (!outputs[i].data || wanted.shape.empty())
       continue;
-    for (const MetricValues &values : *all) {
-      if (values.name != wanted.name)
-        continue;
-      if (values.shape != wanted.shape)
-        return {Code::Unavailable,
-                fmt::format("{}: '{}' is {} of a batch that is not full, and "
-                            "not {}; the update has been done",
-                            facts.name, values.name, shapeText(values.shape),
-                            shapeText(wanted.shape))};
-      std::memcpy(outputs[i].data, values.data.data(), values.data.size());
-    }
+    for (const MetricValues &values : *all)
+      if (values.name == wanted.name && values.shape == wanted.shape)
+        std::memcpy(outputs[i].data, values.data.data(), values.data.size());
   }
   return {};
 }

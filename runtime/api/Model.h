@@ -89,9 +89,11 @@ private:
                               uint64_t items) const;
   Status checkOutputs(size_t step, uint64_t items,
                       std::span<const dlrun_buffer> outputs) const;
-  Status checkUpdate(size_t step, uint64_t items) const;
-  Status train(uint32_t step, std::span<const dlrun_buffer> outputs);
-  Status update(uint32_t step, std::unique_ptr<StepCursor> &cursor);
+  Status checkUpdate(size_t step, uint64_t items,
+                     std::span<const dlrun_buffer> outputs) const;
+  Status train(uint32_t step, uint64_t items,
+               std::span<const dlrun_buffer> outputs);
+  Status update(uint32_t step, uint64_t items);
   Status evaluate(uint32_t step, std::span<const dlrun_buffer> outputs);
   Status predict(uint32_t step, std::span<const dlrun_buffer> outputs);
   Expected<const fb::StateT *> stateOf(const std::string &name,
@@ -104,7 +106,8 @@ private:
   std::vector<StepFacts> functions;
   std::vector<TensorFacts> stateFacts;
   Plateaus plateaus;
-  std::optional<StateCopy> before; ///< an update that may fail
+  std::optional<StateCopy> before;  ///< an update that may fail
+  std::unique_ptr<StepCursor> last; ///< of the last update
   uint64_t updateCount = 0, epochNumber = 0;
 };
 

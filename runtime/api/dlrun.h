@@ -159,8 +159,10 @@ typedef struct dlrun_buffer {
  *   p.train:   one update, of up to update_items; a batch that is not full must
  *              be one that the plan has a program for, as for dlrun.
  * Full batches are fastest; an item may have other bits in one than alone.
- * After an error nothing has changed, but for a plan for GPUs whose step has
- * found a value out of range: its message says so. */
+ * Tensors of p.train() are there for full batches only.
+ * After an error nothing has changed, but for a plan for GPUs without
+ * --accumulate whose step has found a value out of range: that update is done
+ * and counts, and its message says so. */
 DLRUN_API dlrun_status dlrun_run(dlrun_model *model, size_t step,
                                  const dlrun_array *inputs, size_t input_count,
                                  size_t items, const dlrun_buffer *outputs,

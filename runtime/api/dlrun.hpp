@@ -308,6 +308,11 @@ private:
     Results results;
     for (const TensorInfo &output : gives) {
       std::vector<std::uint64_t> shape = output.shape;
+      // Tensors of p.train() are there for full batches only.
+      if (kind() == DLRUN_TRAIN && !shape.empty() && items % batch_size()) {
+        buffers.push_back({});
+        continue;
+      }
       if (output.per_item)
         shape.insert(shape.begin(), items);
       results.emplace_back(output.name, output.dtype, std::move(shape));

@@ -107,8 +107,10 @@ Status Loader::ofData(Status error, uint64_t batch) const {
     order.reset(dataset.items, options.seed, batch / perEpoch);
     item = order(item);
   }
-  return {error.code(), fmt::format("{}; that is item {} of the data",
-                                    error.message(), item)};
+  return {error.code(),
+          fmt::format("{}; that is item {} of the data, if the model has left "
+                      "them in their order",
+                      error.message(), item)};
 }
 
 Batch Loader::describe(uint64_t batch) const {

@@ -33,53 +33,73 @@ static bool overlap(const AnomalyFinder::Floats &a,
 void AnomalyFinder::look(const PreparedProgram &program, uint32_t command,
                          uint32_t slot) {
   const std::vector<Floats> &all = floats.at(&program)[command];
-  auto overlaps = [&](const std::vector<Floats> &others, const Floats &range,
-                      bool written) {
-    return std::ranges::any_of(others, [&](const Floats &other) {
+  auto overlaps = [&](const Floats &range, bool written) {
+    return std::ranges::any_of(all, [&](const Floats &other) {
       return other.isWritten == written && overlap(range, other);
     });
   };
+  auto madeIn = [&](const Floats &range) {
+    Origins from = 0;
+    for (const Made &each : made)
+      from |= overlap(range, each.range) ? each.from : 0;
+    return from;
+  };
   // Where it writes in place, what stands there says nothing of what it read.
+  Origins from = 0;
   std::string given;
-  bool hasThem = false;
   for (const Floats &range : all)
-    if (!range.isWritten && !overlaps(all, range, /*written=*/true) &&
+    if (!range.isWritten && !overlaps(range, /*written=*/true) &&
         hasNaN(range, slot)) {
-      hasThem |= overlaps(made, range, /*written=*/true);
+      from |= madeIn(range);
       given = *range.name;
     }
-  bool makes = false;
+  std::vector<const Floats *> bad;
+  bool isReceived = false;
   for (const Floats &range : all) {
     if (!range.isWritten)
       continue;
-    bool isInPlace = overlaps(all, range, /*written=*/false);
-    bool had = overlaps(made, range, /*written=*/true);
-    std::erase_if(made, [&](const Floats &old) { return overlap(old, range); });
+    bool isInPlace = overlaps(range, /*written=*/false);
+    Origins had = madeIn(range);
+    std::erase_if(made,
+                  [&](const Made &old) { return overlap(old.range, range); });
     if (!hasNaN(range, slot))
       continue;
-    makes = true;
-    isKept |= range.isKept;
-    hasThem |= isInPlace && had;
-    made.push_back(range);
+    bad.push_back(&range);
+    isReceived |= range.isReceived;
+    from |= isInPlace ? had : 0;
   }
-  if (!makes || hasThem)
-    return; // they are those of another command
-  std::string where = program.commands[command].description;
-  origins.push_back(given.empty() ? where
-                                  : fmt::format("{}, which reads them in '{}'",
-                                                where, given));
+  if (bad.empty())
+    return;
+  if (from == 0) {
+    std::string where = program.commands[command].description;
+    if (isReceived)
+      where = "another rank";
+    else if (!given.empty())
+      where += fmt::format(", which reads them in '{}'", given);
+    from = Origins(1) << std::min(origins.size(), mostOrigins - 1);
+    origins.push_back(std::move(where));
+  }
+  for (const Floats *range : bad) {
+    made.push_back({*range, from});
+    guilty |= range->isKept ? from : 0;
+  }
 }
 
 Status AnomalyFinder::verdict() {
-  constexpr size_t most = 3; // the first one is what matters
-  std::string text = "NaN begins in ";
-  for (size_t i = 0; i < std::min(origins.size(), most); ++i)
-    text += (i ? "; in " : "") + origins[i];
-  if (origins.size() > most)
-    text += fmt::format("; and in {} more", origins.size() - most);
-  bool found = isKept && !origins.empty();
+  constexpr size_t most = 3;     // the first one is what matters
+  std::vector<std::string> told; // ranks of one process say the same
+  for (size_t i = 0; i < std::min(origins.size(), mostOrigins); ++i)
+    if (guilty >> i & 1 && std::ranges::find(told, origins[i]) == told.end())
+      told.push_back(std::move(origins[i]));
   origins.clear();
   made.clear();
-  isKept = false;
-  return found ? Status(Code::Training, text) : Status();
+  guilty = 0;
+  if (told.empty())
+    return {};
+  std::string text = "NaN begins in ";
+  for (size_t i = 0; i < std::min(told.size(), most); ++i)
+    text += (i ? "; in " : "") + told[i];
+  if (told.size() > most)
+    text += fmt::format("; and in {} more", told.size() - most);
+  return {Code::Training, text};
 }

@@ -23,6 +23,7 @@ public:
     uint64_t bytes;
     uint64_t slotBytes; ///< from slot to slot; 0: the same for all
     bool isDouble, isWritten;
+    bool isReceived;         ///< from another rank
     bool isKept;             ///< of a state or a metric
     const std::string *name; ///< of the buffer
   };
@@ -42,9 +43,17 @@ public:
 private:
   std::unordered_map<const PreparedProgram *, std::vector<std::vector<Floats>>>
       floats;
+  /// A set of origins by their numbers; the last one stands for all behind it.
+  using Origins = uint64_t;
+  static constexpr size_t mostOrigins = 64;
+  struct Made {
+    Floats range;
+    Origins from;
+  };
+
   std::vector<std::string> origins;
-  std::vector<Floats> made; ///< written, with NaN
-  bool isKept = false;
+  std::vector<Made> made; ///< ranges that have NaN now
+  Origins guilty = 0;     ///< whose NaN a state or a metric has
 };
 
 } // namespace dlrt

@@ -105,7 +105,8 @@ void Executor::describeFloats(uint32_t step, const PreparedProgram &prepared,
         {addressOf(access.rank, step, number, 0) + access.range.offset(),
          access.range.bytes(),
          isInput ? memories[access.rank].inputs[step].slotBytes : 0,
-         *dtype == fb::DType::F64, access.writes, kept, &buffer.name});
+         *dtype == fb::DType::F64, access.writes, access.receives, kept,
+         &buffer.name});
   }
   anomalies->describe(prepared, std::move(all));
 }

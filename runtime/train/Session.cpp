@@ -234,8 +234,9 @@ std::vector<std::string> Session::dataPaths(uint32_t step) const {
 
 bool Session::dropsLast(uint32_t step) const {
   const fb::StepT &description = *plan().steps[step];
-  if (description.predicts)
-    return false;
+  auto data = datasets.find(step);
+  if (description.predicts || (data != datasets.end() && data->second->atHand))
+    return false; // who hands items over means all of them
   return plan().datasets[description.dataset]->drop_last ||
          (description.training && settings.dropLast);
 }

@@ -191,15 +191,19 @@ Status Training::step() {
   if (output)
     output->afterStep(*runner, last);
   if (!halt.ok())
-    saveMetricsOfHalt();
+    saveMetricsOfHalt(/*kept=*/false);
   DLRT_TRY(std::move(halt));
   DLRT_TRY(std::move(told));
   bool wanted = evaluationDue(), evaluates = !stopped && wanted;
   evaluationLeft = wanted && !evaluates;
   // An evaluation runs over the memory in which the metrics stand.
   DLRT_TRY(keepMetrics(last || evaluates));
-  if (evaluates)
-    DLRT_TRY(evaluateAll());
+  if (evaluates) {
+    Status evaluated = evaluateAll();
+    if (!evaluated.ok())
+      saveMetricsOfHalt(/*kept=*/true);
+    DLRT_TRY(std::move(evaluated));
+  }
   if (output && !stopped && !last)
     DLRT_TRY(output->saveIfDue(*runner));
   return {};
@@ -312,14 +316,14 @@ Status Training::saveKeptMetrics() {
 }
 
 /// They may show why.
-void Training::saveMetricsOfHalt() {
+void Training::saveMetricsOfHalt(bool kept) {
   if (options.saveMetrics.empty())
     return;
-  Status kept = keepMetrics(/*ofLast=*/true);
-  if (kept.ok())
-    kept = saveKeptMetrics();
-  if (!kept.ok())
-    observer.warning(kept.message());
+  Status saved = kept ? Status() : keepMetrics(/*ofLast=*/true);
+  if (saved.ok())
+    saved = saveKeptMetrics();
+  if (!saved.ok())
+    observer.warning(saved.message());
 }
 
 Status Training::saveFiles() {

@@ -56,7 +56,7 @@ private:
   Status end();
   Status saveFiles();
   Status saveKeptMetrics();
-  void saveMetricsOfHalt();
+  void saveMetricsOfHalt(bool kept);
   Status keepMetrics(bool ofLast);
   std::vector<std::string> metricNames();
   Status keep(Status why);

@@ -73,9 +73,17 @@ class Anomaly(support.ToolTest):
         with open(self.path("a.safetensors"), "rb") as a, open(self.path("b.safetensors"), "rb") as b:
             self.assertEqual(a.read(), b.read())
 
+    def test_those_that_are_dropped_are_not_named(self):
+        self.compiled("dl::where(x > 0.1, (x - 0.1).log().detach(), x) + (x * 0).sqrt()")
+        said = self.anomaly()
+        self.assertIn("mul", said)
+        self.assertNotIn("log", said)
+
     def test_a_rank_has_them(self):
         self.compiled("(x * 0).sqrt()", "--mesh", "dp=2")
-        self.anomaly()
+        said = self.anomaly()
+        kernels = re.findall("kernel '\\w+'", said)
+        self.assertEqual(len(kernels), len(set(kernels)), "both ranks say it")
 
     def test_gpus_have_it_not_yet(self):
         self.compiled("x * 2", "--target=cuda:source")
@@ -92,6 +100,12 @@ class Anomaly(support.ToolTest):
         self.assertTrue(np.isnan(metrics["loss"]))
         self.assertEqual(metrics["slope"].shape, (4, 3))
         self.assertFalse(os.path.exists(self.path("w.safetensors")), "weights of a failed run")
+        os.remove(self.path("m.safetensors"))
+        self.regression_data()
+        said = dltools.call([dltools.DLRUN, "m.plan", "--every", "eval=1", "--halt-on", "test.loss>-1", "--save-metrics", "m.safetensors"], self.folder)
+        self.assertEqual(said.returncode, 1)
+        self.assertIn("step 1: test.loss is", said.stderr)
+        self.assertTrue(np.isfinite(self.load("m.safetensors")["loss"]), "of the step before the evaluation")
 
 
 if __name__ == "__main__":

@@ -215,7 +215,9 @@ int dl_optimizer_step(int optimizer, int group, const char *op,
 // An optimizer that is written with ops: between begin and end it goes through
 // the parameters of its groups. dl_update_next gives the next one that has a
 // gradient, or -1.
+// Where some parameters are updated by another tensor, the others stay.
 void dl_update_begin(int optimizer, int group) noexcept;
+void dl_update_by(int parameter, int tensor) noexcept;
 int dl_update_next(int *gradient) noexcept;
 void dl_update_end(void) noexcept;
 // A slot of the parameter, with this value in all elements at first: like the

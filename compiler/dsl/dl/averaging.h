@@ -56,13 +56,13 @@ public:
 
   void update_parameters() {
     dl::detail::Called called("update_parameters");
-    const int *source = sources.begin();
-    for (int average : averages)
-      dl_set_grad(average, *source++);
     bool equal = options.decay.is_known() && options.decay.known == 0;
     Scalar share;
     {
       detail::Updating updating(id, 0);
+      const int *source = sources.begin();
+      for (int average : averages)
+        dl_update_by(average, *source++);
       Parameter parameter;
       for (Tensor now; (parameter.id = dl_update_next(&now.id)) >= 0;) {
         detail::Updated updated(parameter, now);

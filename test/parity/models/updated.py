@@ -16,7 +16,7 @@ class Net(nn.Module):
 class Models(nn.Module):
     def __init__(self):
         super().__init__()
-        for name in ("generator", "critic_adam", "critic_radam", "critic_sgd", "averaged", "target", "partly"):
+        for name in ("generator", "critic_adam", "critic_radam", "critic_sgd", "averaged", "target", "partly", "mean"):
             setattr(self, name, Net())
         self.mix = nn.Linear(4, 8)
         self.register_buffer("before", torch.zeros(16, 8))
@@ -29,6 +29,7 @@ class Twin:
         self.generating = torch.optim.Adam([*m.generator.parameters(), *m.mix.parameters()], 0.02)
         self.critics = [torch.optim.Adam(m.critic_adam.parameters(), 0.01), torch.optim.RAdam(m.critic_radam.parameters(), 0.01),
                         torch.optim.SGD(m.critic_sgd.parameters(), 0.05)]
+        self.updates = 0
         self.partial = torch.optim.RMSprop(m.partly.parameters(), 0.003)
 
     def step(self, x, y):
@@ -48,6 +49,13 @@ class Twin:
         for critic in self.critics:
             critic.step()
 
+        m.mean.zero_grad()
+        with torch.no_grad():
+            self.updates += 1
+            for mean, s in zip(m.mean.parameters(), m.generator.parameters()):
+                mean.copy_(mean + (s - mean) / self.updates)
+        F.mse_loss(m.mean(x), y).backward()
+
         made = m.mix(m.generator(x + 0.5))
         loss = (F.mse_loss(m.generator(x), y) + F.mse_loss(m.averaged(x), m.generator(x)) + F.mse_loss(m.partly(x), m.target(x * 2))
                 - 0.1 * m.critic_adam(made).mean() + 0.1 * m.critic_radam(made).square().mean() + 0.1 * m.critic_sgd(made).tanh().mean())
@@ -56,7 +64,7 @@ class Twin:
         for watched in (m.averaged, m.target):
             watched.zero_grad()
         loss.backward()
-        slope = m.generator.fc1.weight.grad.norm() + m.target.fc2.weight.grad.norm() + m.averaged.fc1.bias.grad.norm()
+        slope = m.generator.fc1.weight.grad.norm() + m.target.fc2.weight.grad.norm() + m.averaged.fc1.bias.grad.norm() + m.mean.fc1.weight.grad.norm()
         self.generating.step()
         self.partial.step()
         with torch.no_grad():
