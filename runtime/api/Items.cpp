@@ -1,10 +1,7 @@
 // What a plan's steps take and give, and a caller's arrays as a data set.
 #include "runtime/api/Model.h"
 #include "runtime/data/ItemConversion.h"
-#include "runtime/device/cuda/DeviceFactory.h"
-#include "runtime/exec/CpuDevice.h"
 #include "runtime/plan/DTypes.h"
-#include "runtime/plan/Memories.h"
 #include "runtime/plan/StepPrograms.h"
 #include "runtime/state/Checkpoint.h"
 #include "runtime/state/Parts.h"
@@ -12,14 +9,6 @@
 #include <fmt/format.h>
 
 using namespace dlrt;
-
-DeviceFactory dlrt::deviceOfTarget() {
-  return [](const LoadedPlan &loaded, const DeviceOptions &options) {
-    return targetOf(loaded.first()) == fb::Target::Cuda
-               ? cudaDevice(loaded, options)
-               : cpuDevice(loaded, options);
-  };
-}
 
 static_assert(int(DLRUN_F16) == int(FileElement::F16) &&
               int(DLRUN_BOOL) == int(FileElement::Bool) &&

@@ -2,6 +2,7 @@
 #ifndef DLRT_API_MODEL_H
 #define DLRT_API_MODEL_H
 
+#include "runtime/api/DeviceOfTarget.h"
 #include "runtime/api/dlrun.h"
 #include "runtime/base/Status.h"
 #include "runtime/state/StateCopy.h"
@@ -18,9 +19,6 @@
 #include <vector>
 
 namespace dlrt {
-
-/// The device of the plan's target.
-DeviceFactory deviceOfTarget();
 
 class Model {
 public:
