@@ -18,7 +18,8 @@ int64_t elementBytes(mlir::RankedTensorType type);
 /// What a tensor takes.
 int64_t bytesOf(mlir::RankedTensorType type);
 
-/// "[4,10] f32".
+/// "[4,10] f32": the end of a buffer's name, by which `dlrun --detect-anomaly`
+/// knows floats.
 std::string describe(mlir::RankedTensorType type);
 
 } // namespace dl::schedule

@@ -3,7 +3,6 @@
 #include "runtime/data/ItemConversion.h"
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/StepPrograms.h"
-#include "runtime/state/Checkpoint.h"
 #include "runtime/state/Parts.h"
 
 #include <fmt/format.h>

@@ -4,7 +4,6 @@
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/Memories.h"
 #include "runtime/plan/StepPrograms.h"
-#include "runtime/state/Checkpoint.h"
 #include "runtime/state/Parts.h"
 #include "runtime/train/Evaluation.h"
 #include "runtime/train/Prediction.h"
@@ -168,7 +167,7 @@ Status Model::update(uint32_t step, uint64_t items) {
   bool isOnCpu = targetOf(session->plan()) == fb::Target::Cpu;
   bool copies = several || (hasChecks && isOnCpu);
   if (copies && !before)
-    before.emplace(session->plans());
+    before.emplace(session->plans(), StateSnapshot::Of::All);
   if (copies)
     DLRT_TRY(before->take(session->device()));
   DLRT_TRY((*cursor)->start(0, 1));

@@ -5,7 +5,7 @@
 #include "runtime/api/DeviceOfTarget.h"
 #include "runtime/api/dlrun.h"
 #include "runtime/base/Status.h"
-#include "runtime/state/StateCopy.h"
+#include "runtime/state/Checkpoint.h"
 #include "runtime/train/Plateaus.h"
 #include "runtime/train/Session.h"
 #include "runtime/train/StepCursor.h"
@@ -104,8 +104,8 @@ private:
   std::vector<StepFacts> functions;
   std::vector<TensorFacts> stateFacts;
   Plateaus plateaus;
-  std::optional<StateCopy> before;  ///< an update that may fail
-  std::unique_ptr<StepCursor> last; ///< of the last update
+  std::optional<StateSnapshot> before; ///< an update that may fail
+  std::unique_ptr<StepCursor> last;    ///< of the last update
   uint64_t updateCount = 0, epochNumber = 0;
 };
 

@@ -90,7 +90,9 @@ static Status addArray(Dataset &out, const fb::InputComponentT &component,
                        const std::string &path) {
   Expected<MappedFile> file = MappedFile::open(path);
   if (!file)
-    return file.takeError();
+    return {file.status().code(), file.status().message() +
+                                      "; --data says where the data are: a "
+                                      "folder, or FILE.npy,..."};
   Expected<NpyArray> array = parseNpy(file->bytes());
   if (!array)
     return array.takeError().within(path);

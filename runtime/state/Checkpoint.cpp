@@ -40,12 +40,12 @@ std::string dlrt::planHashText(uint64_t checksum) {
   return fmt::format("{:016x}", checksum);
 }
 
-StateSnapshot::StateSnapshot(const PlanSet &set) {
+StateSnapshot::StateSnapshot(const PlanSet &set, Of which) {
   size_t size = 0;
   for (const fb::StateT *state : statesOf(set))
-    if (isKept(*state))
+    if (which == Of::All || isKept(*state))
       for (const PartedTensor::Part &part : partsOf(set, *state).parts)
-        if (!part.isCopy) {
+        if (which == Of::All || !part.isCopy) {
           copied.push_back({part.place, part.bytes, size});
           size += part.bytes;
         }
@@ -56,6 +56,13 @@ Status StateSnapshot::take(const BufferReader &states) {
   for (const Copied &each : copied)
     DLRT_TRY(states.read(each.place,
                          std::span(copy).subspan(each.offset, each.bytes)));
+  return {};
+}
+
+Status StateSnapshot::restore(Buffers &states) const {
+  for (const Copied &each : copied)
+    DLRT_TRY(states.write(each.place,
+                          std::span(copy).subspan(each.offset, each.bytes)));
   return {};
 }
 

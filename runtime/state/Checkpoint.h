@@ -61,12 +61,15 @@ struct CheckpointFacts {
 /// steps.
 bool isKept(const fb::StateT &state);
 
-/// Copies of the kept states' buffers, each part of a state once. Taking one
-/// again allocates nothing.
+/// Copies of states' buffers. Taking one again allocates nothing.
 class StateSnapshot final : public BufferReader {
 public:
-  explicit StateSnapshot(const PlanSet &set);
+  /// Of which states: the kept ones, each part once, to be written to a file;
+  /// or all of them on all ranks, to go back to.
+  enum class Of { Kept, All };
+  explicit StateSnapshot(const PlanSet &set, Of which = Of::Kept);
   Status take(const BufferReader &states);
+  Status restore(Buffers &states) const;
   /// From the copy, whole buffers of kept states only.
   Status read(const BufferPlace &from, std::span<uint8_t> into) const override;
 
