@@ -116,7 +116,8 @@ Value Graph::countFromStep(Trace &one, Operation *place, const Counter &counter,
   return total ? total : g.constant(like, 0);
 }
 
-/// A state of its own, to which each step adds.
+/// A state of its own, to which each step adds: behind every backward(), so
+/// that of micro-batches only the update does.
 Value Graph::countFromState(Trace &one, const StateKey &key, int64_t added) {
   trace = &one;
   auto type = RankedTensorType::get({}, builder.getF64Type());
@@ -124,7 +125,7 @@ Value Graph::countFromState(Trace &one, const StateKey &key, int64_t added) {
   if (values.empty()) {
     Value before = stateValue(key, type);
     if (added) {
-      OpBuilder at = OpBuilder::atBlockBegin(one.body());
+      OpBuilder at = OpBuilder::atBlockEnd(one.body());
       dl::graph::GraphBuilder g(at, builder.getUnknownLoc());
       Value more = g.constant(before, static_cast<double>(added));
       values.push_back(g.make<dl::graph::AddOp>(before, more));

@@ -53,6 +53,22 @@ int dl_dataset_components(int dataset) noexcept {
   return static_cast<int>(
       evaluation->graph.datasets.get(dataset).components.size());
 }
+dl_int dl_dataset_items(int dataset) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.datasets.get(dataset).items;
+}
+int dl_dataset_loader(int dataset, dl_int batchSize, int shuffle,
+                      int dropLast) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.datasets.addLoader(dataset, batchSize, shuffle != 0,
+                                              dropLast != 0);
+}
+int dl_dataset_part(int dataset, dl_int first, dl_int items, int shuffled,
+                    dl_int seed) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.datasets.addPart(dataset, first, items,
+                                            shuffled != 0, seed);
+}
 void dl_dataset_images(int dataset, const dl_image_transform *transforms,
                        int count, int allowEmpty) noexcept {
   Guard::InOurCode guard;
@@ -76,6 +92,7 @@ std::vector<Jit::Symbol> dl::frontend::dataSymbols(Evaluation &current) {
       DL_SYMBOL(dl_dataset),         DL_SYMBOL(dl_dataset_component),
       DL_SYMBOL(dl_dataset_tokens),  DL_SYMBOL(dl_dataset_components),
       DL_SYMBOL(dl_dataset_input),   DL_SYMBOL(dl_dataset_images),
-      DL_SYMBOL(dl_dataset_classes),
+      DL_SYMBOL(dl_dataset_classes), DL_SYMBOL(dl_dataset_items),
+      DL_SYMBOL(dl_dataset_loader),  DL_SYMBOL(dl_dataset_part),
   };
 }

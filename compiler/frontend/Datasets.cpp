@@ -76,8 +76,43 @@ void Datasets::addInput(int dataset, const std::string &name, Type element,
     reporter.fail("InputDataset: '" + name + "': the shape " +
                   dl::graph::shapeText(shape) + " has a negative size");
   checkSizes("InputDataset: '" + name + "'", sizes);
+  target.comesLater = true;
   target.paths.push_back(path);
   target.components.push_back({element, std::move(shape)});
+}
+
+int Datasets::addLoader(int dataset, int64_t batchSize, bool shuffle,
+                        bool dropLast) {
+  Dataset loaded = get(dataset);
+  loaded.batchSize = batchSize;
+  loaded.shuffle = shuffle;
+  loaded.dropLast = dropLast;
+  loaded.index = -1;
+  return add(std::move(loaded));
+}
+
+int Datasets::addPart(int dataset, int64_t first, int64_t items, bool shuffled,
+                      int64_t seed) {
+  constexpr size_t most = 8; // as the run, see runtime/plan/Validator.cpp
+  Dataset part = get(dataset);
+  if (part.comesLater)
+    reporter.fail("the items of an InputDataset are there when the plan runs; "
+                  "parts of them are data sets of their own");
+  std::vector<Selection> &selections = part.selections;
+  if (shuffled || selections.empty()) {
+    selections.insert(selections.begin(),
+                      {first, items, part.items, shuffled, seed});
+  } else { // of a part, whose order it keeps
+    selections.front().first += first;
+    selections.front().items = items;
+  }
+  if (selections.size() > most)
+    reporter.fail("a part of a part of a part, " +
+                  std::to_string(selections.size()) + " times; at most " +
+                  std::to_string(most) + " are drawn at random");
+  part.items = items;
+  part.index = -1;
+  return add(std::move(part));
 }
 
 void Datasets::failWith(llvm::Error error) {
@@ -229,6 +264,15 @@ static ArrayAttr transformsOf(OpBuilder &builder, const Dataset &dataset) {
   return transforms.empty() ? nullptr : builder.getArrayAttr(transforms);
 }
 
+static ArrayAttr selectionsOf(OpBuilder &builder, const Dataset &dataset) {
+  SmallVector<Attribute> selections;
+  for (const Selection &one : dataset.selections)
+    selections.push_back(dl::graph::SelectionAttr::get(
+        builder.getContext(), one.items, one.first, one.of, one.shuffled,
+        one.seed));
+  return selections.empty() ? nullptr : builder.getArrayAttr(selections);
+}
+
 void Datasets::addFile(int dataset, const std::string &path,
                        llvm::function_ref<Type(int)> elementType) {
   llvm::Expected<NpyHeader> header = readNpyHeader(placeOf(path));
@@ -284,6 +328,7 @@ void Datasets::write(OpBuilder &builder, Location loc) const {
         builder.getTypeArrayAttr(components), dataset.stride,
         transformsOf(builder, dataset),
         dataset.classes.empty() ? ArrayAttr()
-                                : builder.getStrArrayAttr(classes));
+                                : builder.getStrArrayAttr(classes),
+        selectionsOf(builder, dataset));
   }
 }

@@ -12,6 +12,13 @@ struct Component {
   std::vector<int64_t> shape; // of one item
 };
 
+/// Items of a data set that are one of another's: as plans have it.
+struct Selection {
+  int64_t first, items, of;
+  bool shuffled;
+  int64_t seed;
+};
+
 struct Dataset {
   std::string kind, root;
   std::vector<std::string> paths;
@@ -21,6 +28,8 @@ struct Dataset {
   int64_t stride = 0; // of tokens: between the first ones of two items
   std::vector<dl_image_transform> transforms = {}; // of pictures in a folder
   std::vector<std::string> classes = {};           // its folders within
+  std::vector<Selection> selections = {};          // from batches to files
+  bool comesLater = false; // its items are there at run time
   int index = -1; // of its graph.dataset, set by the first step that uses it
 
   int64_t fullBatch() const { return std::min(items, batchSize); }
@@ -55,6 +64,11 @@ public:
                  bool allowEmpty,
                  llvm::function_ref<mlir::Type(int)> elementType);
   int64_t countClasses(int dataset);
+  /// Another one with the same items in batches of their own.
+  int addLoader(int dataset, int64_t batchSize, bool shuffle, bool dropLast);
+  /// Another one with items [first, first + items) of it.
+  int addPart(int dataset, int64_t first, int64_t items, bool shuffled,
+              int64_t seed);
   Dataset &get(int dataset);
   /// Gives the dataset its place among those that steps use.
   int use(int dataset);

@@ -168,8 +168,8 @@ static constexpr llvm::StringLiteral kVocabulary =
     "set_dropout "
     // data
     "CIFAR100 KMNIST EMNIST ImageNet TokenBin "
-    "DataLoader Subset ConcatDataset "
-    "random_split WeightedRandomSampler "
+    "ConcatDataset "
+    "WeightedRandomSampler "
     "RandomRotation RandomAffine RandomPerspective "
     "GaussianBlur "
     "RandomAdjustSharpness RandomInvert RandomAutocontrast RandomEqualize "

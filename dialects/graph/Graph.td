@@ -43,6 +43,17 @@ def Graph_ImageTransformAttr : AttrDef<GraphDialect, "ImageTransform"> {
   let assemblyFormat = "`<` $kind `,` $height `by` $width (`,` $numbers^)? `>`";
 }
 
+def Graph_SelectionAttr : AttrDef<GraphDialect, "Selection"> {
+  let mnemonic = "selection";
+  let summary = "Items of a data set that are one of another's.";
+  let description = [{
+    So many from the `first` on, in their order or in the one that a seed gives:
+    #graph.selection<5000 from 55000 of 60000, shuffled true, seed 42>.
+  }];
+  let parameters = (ins "int64_t":$items, "int64_t":$first, "int64_t":$of, "bool":$shuffled, "int64_t":$seed);
+  let assemblyFormat = "`<` $items `from` $first `of` $of `,` `shuffled` $shuffled `,` `seed` $seed `>`";
+}
+
 def Graph_OperandNumberAttr : AttrDef<GraphDialect, "OperandNumber"> {
   let mnemonic = "operand";
   let summary = "A number that the step computes, f64 [].";

@@ -106,6 +106,18 @@ def Plan_ImageTransformAttr : AttrDef<PlanDialect, "ImageTransform"> {
 }
 def Plan_ImageTransforms : TypedArrayAttrBase<Plan_ImageTransformAttr, "transforms of pictures">;
 
+def Plan_SelectionAttr : AttrDef<PlanDialect, "Selection"> {
+  let mnemonic = "selection";
+  let summary = "Items of a data set that are one of another's.";
+  let description = [{
+    So many from the `first` on, in their order or in the one that a seed gives:
+    #plan.selection<5000 from 55000 of 60000, shuffled true, seed 42>.
+  }];
+  let parameters = (ins "int64_t":$items, "int64_t":$first, "int64_t":$of, "bool":$shuffled, "int64_t":$seed);
+  let assemblyFormat = "`<` $items `from` $first `of` $of `,` `shuffled` $shuffled `,` `seed` $seed `>`";
+}
+def Plan_Selections : TypedArrayAttrBase<Plan_SelectionAttr, "selections of items">;
+
 def Plan_Resource : Plan_Enum<"Resource", "what of the machine a command keeps busy", [
     I32EnumCase<"Compute", 0, "compute">, I32EnumCase<"Copy", 1, "copy">,
     I32EnumCase<"Communication", 2, "communication">, I32EnumCase<"Host", 3, "host">]>;

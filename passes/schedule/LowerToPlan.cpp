@@ -186,6 +186,17 @@ private:
     return parts.builder.getArrayAttr(split);
   }
 
+  ArrayAttr selectionsOf(graph::DatasetOp dataset) {
+    if (!dataset.getSelections())
+      return nullptr;
+    SmallVector<Attribute> selections;
+    for (auto one : dataset.getSelections()->getAsRange<graph::SelectionAttr>())
+      selections.push_back(plan::SelectionAttr::get(
+          dataset.getContext(), one.getItems(), one.getFirst(), one.getOf(),
+          one.getShuffled(), one.getSeed()));
+    return parts.builder.getArrayAttr(selections);
+  }
+
   LogicalResult lowerDataset(graph::DatasetOp dataset) {
     OpBuilder &builder = parts.builder;
     auto kind = plan::symbolizeDatasetKind(dataset.getKind());
@@ -210,7 +221,7 @@ private:
         dataset.getDropLastAttr(), dataset.getComponentsAttr(),
         dataset.getStrideAttr(),
         transforms.empty() ? ArrayAttr() : builder.getArrayAttr(transforms),
-        dataset.getClassesAttr());
+        dataset.getClassesAttr(), selectionsOf(dataset));
     return success();
   }
 

@@ -2,6 +2,8 @@
 #include "runtime/base/Fnv1a.h"
 #include "runtime/data/Pictures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <unistd.h>
 
@@ -55,8 +57,8 @@ Dataset::samples(const std::vector<bool> &isRead) const {
   return hashes;
 }
 
-Expected<Dataset> dlrt::openDataset(const fb::DatasetT &dataset,
-                                    const DataRequest &request) {
+static Expected<Dataset> openWhole(const fb::DatasetT &dataset,
+                                   const DataRequest &request) {
   if (isOfPictures(dataset))
     return openPictures(dataset, request);
   if (dataset.kind == fb::DatasetKind::ImageFolder)
@@ -64,6 +66,19 @@ Expected<Dataset> dlrt::openDataset(const fb::DatasetT &dataset,
   if (dataset.kind == fb::DatasetKind::Tokens)
     return openTokens(dataset, request);
   return openTensorFiles(dataset, request);
+}
+
+Expected<Dataset> dlrt::openDataset(const fb::DatasetT &dataset,
+                                    const DataRequest &request) {
+  Expected<Dataset> opened = openWhole(dataset, request);
+  if (!opened || dataset.selections.empty())
+    return opened;
+  Expected<Selections> made = Selections::make(dataset, opened->items);
+  if (!made)
+    return made.takeError().within(fmt::format("'{}'", request.step));
+  opened->selections = std::move(*made);
+  opened->items = dataset.items;
+  return opened;
 }
 
 std::vector<std::string> dlrt::datasetPaths(const fb::DatasetT &dataset,

@@ -7,6 +7,7 @@
 #include "runtime/data/ItemConversion.h"
 #include "runtime/data/ItemSource.h"
 #include "runtime/data/RandomFile.h"
+#include "runtime/data/Selections.h"
 #include "runtime/plan/plan_generated.h"
 
 #include <cstdint>
@@ -57,9 +58,11 @@ std::string pathOfModel(const std::string &path, const std::string &folder);
 
 struct Dataset {
   uint64_t items = 0;
-  /// Items that really exist; behind them the first ones come again. Only
-  /// synthetic data have fewer than `items`.
+  /// Items that the components have; behind them the first ones come again.
+  /// Only synthetic data have fewer than `items`, and parts of files more.
   uint64_t distinct = 0;
+  /// Which of them are there: the first `items`, if nothing is said.
+  Selections selections;
   std::vector<DatasetComponent> components;
   /// All lie in memory that is there for a while only: they are gathered when
   /// they are asked for, by who asks.
@@ -81,13 +84,20 @@ struct Dataset {
   std::vector<std::optional<uint64_t>>
   samples(const std::vector<bool> &isRead) const;
 
+  /// The item of the components.
+  uint64_t placeOf(uint64_t item) const {
+    item = selections.empty() ? item : selections(item);
+    return item < distinct ? item : item % distinct;
+  }
+
   /// A component whose data lie in the file. Of a large one rows are read and
   /// not mapped.
   Status add(DatasetComponent component, MappedFile file,
              const std::string &path);
 };
 
-/// Opens the files of a plan's data set; they may have any number of items.
+/// Opens the files of a plan's data set; they may have any number of items,
+/// unless the plan divides them into parts.
 Expected<Dataset> openDataset(const fb::DatasetT &dataset,
                               const DataRequest &request);
 

@@ -52,7 +52,8 @@ Status Loader::start() {
   }
   for (const DatasetComponent &component : dataset.components)
     if (component.file) {
-      component.file->expect(options.shuffle);
+      component.file->expect(options.shuffle ||
+                             !dataset.selections.keepOrder());
       if (options.shuffle)
         readers = std::min<uint64_t>(readersOfRows, options.slots);
     } else if (component.source) { // as many as cores, from the start on
@@ -107,6 +108,7 @@ Status Loader::ofData(Status error, uint64_t batch) const {
     order.reset(dataset.items, options.seed, batch / perEpoch);
     item = order(item);
   }
+  item = dataset.placeOf(item);
   return {error.code(),
           fmt::format("{}; that is item {} of the data, if the model has left "
                       "them in their order",
@@ -300,11 +302,12 @@ Status Loader::readRows(const Block &part, const Batch &batch, size_t c,
   uint64_t bytes = component.itemBytes, inBatch = component.bytesInBatch();
   uint8_t *to = space.to[c];
   uint64_t begin = beginOf(batch.index) + part.begin;
-  if (!options.shuffle && !component.convert && !component.itemStride &&
-      begin + part.size <= dataset.items) {
-    return component.file->read(component.fileOffset + begin * bytes,
+  bool follow = !options.shuffle && dataset.selections.keepOrder() &&
+                part.size != 0 && begin + part.size <= dataset.items;
+  if (follow && !component.convert && !component.itemStride)
+    return component.file->read(component.fileOffset +
+                                    component.offsetOf(space.items.front()),
                                 {to, part.size * bytes});
-  }
   space.row.resize(component.convert ? bytes : 0);
   for (uint64_t i = 0; i < part.size; ++i) {
     uint64_t item = space.items[i];
@@ -339,8 +342,8 @@ void Loader::choose(const Block &part, const Batch &batch,
     space.order.reset(dataset.items, options.seed, batch.epoch);
   for (uint64_t i = 0; i < part.size; ++i) {
     uint64_t place = std::min(begin + i, dataset.items - 1);
-    uint64_t item = options.shuffle ? space.order(place) : place;
-    space.items[i] = item < dataset.distinct ? item : item % dataset.distinct;
+    space.items[i] =
+        dataset.placeOf(options.shuffle ? space.order(place) : place);
   }
 }
 

@@ -384,6 +384,23 @@ static Status checkImageFolder(const fb::DatasetT &d,
   return {};
 }
 
+/// Each has a part of what the next one has, the first one the data set's own.
+static Status checkSelections(const fb::DatasetT &d, const std::string &place) {
+  constexpr size_t most = 8;
+  constexpr uint64_t mostItems = uint64_t(1) << 48;
+  if (d.selections.size() > most)
+    return planError(place, "it is a part of too many parts");
+  uint64_t items = d.items;
+  for (const auto &one : d.selections) {
+    if (one->items != items || one->of > mostItems || items > one->of ||
+        one->first > one->of - items)
+      return planError(place, fmt::format("{} items from {} are none of {}",
+                                          one->items, one->first, one->of));
+    items = one->of;
+  }
+  return {};
+}
+
 static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
   if (d.batch_size == 0 || d.items == 0)
     return planError(
@@ -407,6 +424,7 @@ static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
                                           "unknown dtype",
                                           c));
   }
+  DLRT_TRY(checkSelections(d, place));
   switch (d.kind) {
   case fb::DatasetKind::MNIST:
   case fb::DatasetKind::FashionMNIST:

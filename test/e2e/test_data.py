@@ -84,6 +84,81 @@ class Order(support.ToolTest):
         self.assertEqual(min(self.items("--steps", 1, "--data", "test=elsewhere")), 0)
 
 
+# Predictions of the items themselves: what a part has, in its order.
+PARTS = support.HEAD + """
+void dl_main(dl::Program &p) {
+  auto all = dl::data::TensorDataset({"x.npy"}, {.batch_size = 4, .shuffle = true});
+  auto [train, val] = dl::data::random_split(all, {0.75, 0.25}, {.seed = p.arg("split", 42)});
+  auto items = [&](dl::Batch b) { return b.data; };
+  p.predict("kept", train, items);
+  p.predict("val", dl::data::DataLoader(val, {.batch_size = 3}), items);
+  p.predict("first", dl::data::Subset(all, dl::Slice(0, 5)), items);
+  p.predict("last", dl::data::Subset(all, dl::Slice(-3)), items);
+  p.predict("part", dl::data::Subset(dl::data::Subset(train, dl::Slice(1)), dl::Slice(2, 6)), items);
+  p.predict("again", dl::data::random_split(train, {10, 7})[1], items);
+}
+"""
+
+
+class Parts(support.ToolTest):
+    def setUp(self):
+        super().setUp()
+        np.save(self.path("x.npy"), np.arange(22, dtype=np.float32))
+        self.write("parts.dl", PARTS)
+
+    def parts(self, *arguments):
+        self.dlcc("parts.dl", *arguments)
+        self.dlrun("predict", "parts.plan", "--out", "p.safetensors")
+        return {name.split(".")[0]: values.tolist() for name, values in self.load("p.safetensors").items()}
+
+    def test_a_split_has_each_item_once(self):
+        parts = self.parts()
+        self.assertEqual((len(parts["kept"]), len(parts["val"])), (17, 5))  # PyTorch's: 16.5 and 5.5, and one left over
+        self.assertEqual(sorted(parts["kept"] + parts["val"]), list(range(22)))
+        self.assertNotEqual(parts["kept"], sorted(parts["kept"]))
+        self.assertEqual(self.parts("--mesh=dp=2"), parts)
+        others = self.parts("-D", "split=43")
+        self.assertNotEqual(sorted(others["val"]), sorted(parts["val"]))
+
+    def test_parts_of_parts(self):
+        parts = self.parts()
+        self.assertEqual(parts["first"], [0, 1, 2, 3, 4])
+        self.assertEqual(parts["last"], [19, 20, 21])
+        self.assertEqual(parts["part"], parts["kept"][3:7])
+        self.assertEqual(len(parts["again"]), 7)
+        self.assertLess(set(parts["again"]), set(parts["kept"]))
+
+    def test_an_epoch_has_the_items_of_its_part_in_its_own_order(self):
+        self.write("order.dl", ORDER.replace("p.train(data", "p.train(dl::data::random_split(data, {15, 7}, {.seed = 5})[1]"))
+        self.dlcc("order.dl")
+        seen = set()
+        for steps in (1, 2):
+            self.dlrun("order.plan", "-q", "--steps", steps, "--save-metrics", "m.safetensors")
+            seen.add(tuple(self.load("m.safetensors")["items"].tolist()))
+        self.assertEqual(len(seen), 2)
+        self.assertEqual(len({tuple(sorted(items)) for items in seen}), 1)
+        self.assertEqual([len(set(items)) for items in seen], [7, 7])
+
+    def test_files_of_another_length(self):
+        """A slice takes longer ones, a split those that it has divided alone."""
+        self.dlcc("parts.dl")
+        os.mkdir(self.path("other"))
+        np.save(self.path("other/x.npy"), np.arange(30, dtype=np.float32) + 100)
+        said = self.refuse(1, ["30 items", "divides 22"], support.dltools.DLRUN, "predict", "parts.plan", "--data", "other")
+        self.assertIn("'kept'", said)
+        self.write("first.dl", PARTS.split("  p.predict(\"kept\"")[0] + PARTS[PARTS.index('  p.predict("first"'):PARTS.index('  p.predict("part"')] + "}\n")
+        self.dlcc("first.dl")
+        self.dlrun("predict", "first.plan", "--data", "other", "--out", "p.safetensors")
+        self.assertEqual(self.load("p.safetensors")["first.first"].tolist(), [100, 101, 102, 103, 104])
+        self.assertEqual(self.load("p.safetensors")["last.last"].tolist(), [119, 120, 121])
+
+    def test_info_and_start_say_which_items(self):
+        self.dlcc("parts.dl")
+        said = self.dlrun("info", "parts.plan")
+        self.assertIn("17 of 22 items, drawn with seed 42", said)
+        self.assertIn("3 of 22 items, from item 19", said)
+
+
 class Running(support.ToolTest):
     def setUp(self):
         super().setUp()

@@ -119,3 +119,22 @@ class Evaluations(support.ToolTest):
                 ("--halt-on", "test.los>3", ["did you mean 'test.loss'"])):
             self.refuse(USAGE, words, dltools.DLRUN, "m.plan", "--out", "run", option, value)
         self.refuse(USAGE, "--out", dltools.DLRUN, "m.plan", "--keep-best", "min:test.loss")
+
+
+class Slopes(support.ToolTest):
+    def test_where_a_value_has_no_room(self):
+        """As PyTorch's: infinite, as the value is, and no NaN."""
+        np.save(self.path("x.npy"), np.array([[1.0], [2.0]]))
+        self.write("m.dl", support.HEAD + """
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 2});
+  p.eval("at", data, [&](dl::Batch b) -> dl::Metrics {
+    auto slope = [&](dl::Tensor y, dl::Tensor x) { return dl::autograd::grad(y.sum(), x)[0].sum(); };
+    auto x = b[0];
+    return {{"expm1", slope(dl::expm1(x * 800), x)}, {"sinh", slope(dl::sinh(x * 800), x)}, {"down", slope(dl::sinh(x * -800), x)}};
+  });
+}
+""")
+        self.dlcc("m.dl", "--dtype=f64")
+        (event,) = [e for e in self.events("eval", "m.plan") if e["event"] == "eval"]
+        self.assertEqual([event[name] for name in ("expm1", "sinh", "down")], ["inf", "inf", "-inf"])

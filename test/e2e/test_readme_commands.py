@@ -54,6 +54,9 @@ void dl_main(dl::Program &p) {
   auto width = p.arg("width", 64);
   auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 64, .shuffle = true});
   auto text = dl::data::TokenDataset("train.bin", {.length = 256, .batch_size = 16, .shuffle = true});
+  auto [train, val] = dl::data::random_split(data, {0.9, 0.1});
+  auto in_thousands = dl::data::DataLoader(val, {.batch_size = 1000});
+  auto beginning = dl::data::Subset(data, dl::Slice(0, 50));
   auto photographs = dl::data::CIFAR10("data/cifar-10-batches-bin", {.train = true, .batch_size = 64, .shuffle = true});
   {
     using namespace dl::transforms;

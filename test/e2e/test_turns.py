@@ -46,6 +46,55 @@ void dl_main(dl::Program &p) {
 """
 
 
+# Counters of optimizers, schedulers and averages that are states, for there are two steps.
+COUNTING = support.HEAD + """
+struct Net : nn::Module { dl::Parameter v = dl::ones({3}), w = dl::ones({3}); };
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy"}, {.batch_size = 4});
+  Net m, mean;
+  dl::optim::Adam a({{.params = m.v}}, {.lr = 0.1});
+  dl::optim::RAdam b({{.params = m.w}}, {.lr = 0.1});
+  dl::optim::lr_scheduler::ExponentialLR s(b, 0.5);
+  dl::optim::swa_utils::AveragedModel average(mean, m);
+  auto update = [](auto &optimizer, dl::Tensor loss) {
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+  };
+  p.train("one", data, [&](dl::Batch batch) -> dl::Metrics {
+    auto loss = (batch[0] * m.v).mean();
+    update(a, loss);
+    average.update_parameters();
+    return {{"loss", loss}};
+  });
+  p.train("two", data, [&](dl::Batch batch) -> dl::Metrics {
+    auto loss = (batch[0] * m.w).mean();
+    update(b, loss);
+    s.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+
+class Accumulated(support.ToolTest):
+    def test_counters_count_updates(self):
+        """All batches are equal, so that it does not matter how many make an update."""
+        np.save(self.path("x.npy"), np.abs(np.tile(np.random.default_rng(0).normal(size=(4, 3)), (6, 1))))
+        self.write("m.dl", COUNTING)
+        results = {}
+        for count in (1, 2, 3):
+            self.dlcc("m.dl", "--dtype=f64", f"--accumulate={count}")
+            metrics = [e for e in self.events("m.plan", "--steps", 6, "--every", "log=1", "--save-final", "w.safetensors") if e["event"] == "step"]
+            results[count] = self.load("w.safetensors"), [e["lr1"] for e in metrics if "lr1" in e]
+        one, rates = results.pop(1)
+        self.assertEqual(rates, [0.1, 0.05, 0.025])
+        for weights, others in results.values():
+            np.testing.assert_allclose(others, rates, rtol=1e-15)
+            for name, values in one.items():
+                np.testing.assert_allclose(weights[name], values, rtol=1e-13, err_msg=name)
+
+
 class Turns(support.ToolTest):
     def setUp(self):
         super().setUp()

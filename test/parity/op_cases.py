@@ -236,10 +236,10 @@ MADE = [
     ("dl::baddbmm(x, y.narrow(2, 0, 4), y)", "torch.baddbmm(x, y[:, :, :4], y)"),
 ]
 COMPOSED = [
-    ("dl::sinc(x)", "torch.sinc(x)"), ("z.sinc()", "torch.where(z == 0, torch.ones(()), torch.sinc(torch.where(z == 0, z.detach() + 0.1, z)))"),
+    ("dl::sinc(x)", "torch.sinc(x)"), ("z.sinc()", "torch.where(z == 0, 1 - (3.141592653589793 * z) ** 2 / 6, torch.sinc(torch.where(z == 0, z.detach() + 0.1, z)))"),
     ("x.sigmoid().logit()", "x.sigmoid().logit()"), ("dl::logit(x.sigmoid(), 0.3)", "torch.logit(x.sigmoid(), 0.3)"),
     ("dl::xlogy(x, y.exp())", "torch.xlogy(x, y.exp())"), ("(x - x.detach()).xlogy(y.detach())", "torch.xlogy(x - x.detach(), y.detach())"),
-    ("x.hypot(y)", "x.hypot(y)"), ("dl::hypot(x * 1e200, y * 1e200) / 1e200", "torch.hypot(x, y)"), ("dl::xlogy(z * 0, 1 / z.abs().relu())", "z * 0"), ("dl::logaddexp(x, y * 30)", "torch.logaddexp(x, y * 30)"), ("x.logaddexp(x)", "torch.logaddexp(x, x)"),
+    ("x.hypot(y)", "x.hypot(y)"), ("dl::hypot(x * 1e200, y * 1e200) / 1e200", "torch.hypot(x, y)"), ("dl::xlogy(z * 0, 1 / z.abs().relu())", "z * 0"), ("dl::logaddexp(x, y * 30)", "torch.logaddexp(x, y * 30)"), ("x.logaddexp(x)", "torch.logaddexp(x, x)"), ("dl::logaddexp(z, z * z)", "torch.logaddexp(z, z * z)"), ("z.pow(0)", "z.pow(0)"),
     ("dl::where(y > 0, -dl::inf, x).logaddexp(dl::where(y > 0, -dl::inf, y)).exp()", "torch.where(y > 0, x * 0, torch.logaddexp(x, y).exp())"),
     ("dl::isclose(x, x + 1e-6)", "torch.isclose(x, x + 1e-6)"), ("(x / 0.0).isclose(x / 0.0)", "torch.isclose(x / 0, x / 0)"),
     ("dl::isclose(x / 0.0, y / 0.0)", "torch.isclose(x / 0, y / 0)"), ("x.isclose(y, 0.5, 0.1)", "torch.isclose(x, y, 0.5, 0.1)"),

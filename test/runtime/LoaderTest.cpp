@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <numeric>
@@ -61,6 +62,81 @@ TEST(Loader, FileOrderWithAShortLastBatch) {
   std::vector<std::vector<uint64_t>> expected = {
       {0, 1, 2}, {3, 4, 5}, {6}, {0, 1, 2}, {3, 4, 5}};
   EXPECT_EQ(batches, expected);
+}
+
+namespace {
+
+fb::DatasetT partOf(uint64_t all, std::vector<fb::SelectionT> selections) {
+  fb::DatasetT plan;
+  plan.items = selections.empty() ? all : selections.front().items;
+  for (const fb::SelectionT &one : selections)
+    plan.selections.push_back(std::make_unique<fb::SelectionT>(one));
+  return plan;
+}
+
+fb::SelectionT selection(uint64_t first, uint64_t items, uint64_t of,
+                         bool shuffled, uint64_t seed = 0) {
+  fb::SelectionT one;
+  one.first = first, one.items = items, one.of = of;
+  one.shuffled = shuffled, one.seed = seed;
+  return one;
+}
+
+/// The items of the part.
+void select(Numbers &n, const fb::DatasetT &plan) {
+  Expected<Selections> made = Selections::make(plan, n.dataset.items);
+  ASSERT_TRUE(made);
+  n.dataset.selections = std::move(*made);
+  n.dataset.items = plan.items;
+}
+
+} // namespace
+
+TEST(Loader, ASliceInItsOrder) {
+  Numbers n(9);
+  select(n, partOf(9, {selection(4, 5, 9, false)}));
+  std::vector<std::vector<uint64_t>> expected = {{4, 5, 6}, {7, 8}, {4, 5, 6}};
+  EXPECT_EQ(collect(n.dataset, options(3), 3), expected);
+}
+
+TEST(Loader, PartsOfASplitHaveEachItemOnce) {
+  std::vector<uint64_t> all;
+  for (auto [first, items] : {std::pair(0, 13), std::pair(13, 7)}) {
+    Numbers n(20);
+    uint64_t begin = first, count = items;
+    select(n, partOf(20, {selection(begin, count, 20, true, 3)}));
+    auto batches = collect(n.dataset, options(count), 2);
+    EXPECT_EQ(batches[0], batches[1]); // of an epoch that is not shuffled
+    LoaderOptions shuffled = options(count);
+    shuffled.shuffle = true;
+    auto others = collect(n.dataset, shuffled, 2);
+    EXPECT_NE(others[0], others[1]);
+    for (auto *batch : {&batches[0], &others[0], &others[1]})
+      std::ranges::sort(*batch);
+    EXPECT_EQ(others[0], batches[0]);
+    EXPECT_EQ(others[1], batches[0]);
+    all.insert(all.end(), batches[0].begin(), batches[0].end());
+  }
+  std::ranges::sort(all);
+  EXPECT_EQ(all, Numbers(20).values);
+}
+
+TEST(Loader, APartOfAPart) {
+  Numbers whole(20), part(20);
+  select(whole, partOf(20, {selection(5, 10, 20, true, 3)}));
+  select(part, partOf(20, {selection(2, 4, 10, true, 8),
+                           selection(5, 10, 20, true, 3)}));
+  auto outer = collect(whole.dataset, options(10), 1)[0];
+  auto inner = collect(part.dataset, options(4), 1)[0];
+  Permutation order(10, 8, ~uint64_t(0));
+  for (uint64_t i = 0; i < 4; ++i)
+    EXPECT_EQ(inner[i], outer[order(2 + i)]);
+}
+
+TEST(Loader, FilesThatAPartIsNotOf) {
+  EXPECT_TRUE(Selections::make(partOf(9, {selection(4, 5, 9, false)}), 12));
+  EXPECT_FALSE(Selections::make(partOf(9, {selection(4, 5, 9, false)}), 8));
+  EXPECT_FALSE(Selections::make(partOf(9, {selection(4, 5, 9, true)}), 12));
 }
 
 TEST(Loader, DropsTheShortBatch) {

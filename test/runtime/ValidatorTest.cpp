@@ -486,6 +486,27 @@ TEST(Validator, ErrorFlags) {
   expectRefusal(withFlag(3, 9), "no source");
 }
 
+TEST(Validator, Selections) {
+  uint64_t items = 10; // of the plan
+  auto part = [](uint64_t first, uint64_t items, uint64_t of,
+                 size_t times = 1) {
+    return [=](auto &p) {
+      for (size_t i = 0; i < times; ++i) {
+        auto one = std::make_unique<fb::SelectionT>();
+        one->first = first, one->items = items, one->of = of;
+        p.datasets[0]->selections.push_back(std::move(one));
+      }
+    };
+  };
+  expectRefusal(part(0, items + 1, 100), "are none of");
+  expectRefusal(part(91, items, 100), "are none of");
+  expectRefusal(part(~uint64_t(0), items, 100), "are none of");
+  expectRefusal(part(0, items, items - 1), "are none of");
+  expectRefusal(part(0, items, uint64_t(1) << 49), "are none of");
+  expectRefusal(part(0, items, 100, 2), "are none of");
+  expectRefusal(part(0, items, items, 9), "too many parts");
+}
+
 TEST(Validator, StepsAndDatasets) {
   expectRefusal([](auto &p) { p.steps[0]->dataset = 3; }, "dataset 3");
   expectRefusal([](auto &p) { p.steps[0]->accumulate = 0; }, "0 micro-batches");

@@ -216,14 +216,14 @@ static std::string stepsText(const fb::PlanT &plan) {
   std::string text;
   for (const auto &step : plan.steps) {
     const fb::DatasetT &data = *plan.datasets[step->dataset];
-    text += fmt::format("\nstep {} ({}): {} {} items in batches of {}{}{}",
-                        displayName(*step),
-                        step->training   ? "training"
-                        : step->predicts ? "prediction"
-                                         : "evaluation",
-                        withCommas(data.items), EnumNameDatasetKind(data.kind),
-                        data.batch_size, data.shuffle ? ", shuffled" : "",
-                        data.drop_last ? ", last short batch dropped" : "");
+    text += fmt::format(
+        "\nstep {} ({}): {}, {}, in batches of {}{}{}", displayName(*step),
+        step->training   ? "training"
+        : step->predicts ? "prediction"
+                         : "evaluation",
+        EnumNameDatasetKind(data.kind), itemsText(data, data.items),
+        data.batch_size, data.shuffle ? ", shuffled" : "",
+        data.drop_last ? ", last short batch dropped" : "");
     if (step->accumulate > 1)
       text += fmt::format(", {} batches a step", step->accumulate);
     text += '\n';

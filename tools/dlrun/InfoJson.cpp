@@ -182,6 +182,16 @@ static void writeDatasets(JsonWriter &json, const fb::PlanT &plan) {
           .array("numbers", transform->numbers)
           .endObject();
     json.endArray();
+    json.key("selections").beginArray();
+    for (const auto &one : data->selections)
+      json.beginObject()
+          .field("first", one->first)
+          .field("items", one->items)
+          .field("of", one->of)
+          .field("shuffled", one->shuffled)
+          .field("seed", one->seed)
+          .endObject();
+    json.endArray();
     json.key("components").beginArray();
     for (const auto &component : data->components)
       json.beginObject()

@@ -19,8 +19,8 @@ static std::string dataRow(Session &session, uint32_t index) {
   const auto &plan = *session.plan().datasets[step.dataset];
   const Dataset &data = session.dataset(index);
   std::string text =
-      fmt::format("{}: {} items, batches of {}", displayName(step),
-                  withCommas(data.items), withCommas(plan.batch_size));
+      fmt::format("{}: {}, batches of {}", displayName(step),
+                  itemsText(plan, data.items), withCommas(plan.batch_size));
   if (step.accumulate > 1)
     text += fmt::format(" x {} a step", step.accumulate);
   if (plan.shuffle && session.options().shuffle && !step.predicts)

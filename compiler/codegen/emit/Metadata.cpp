@@ -328,6 +328,18 @@ private:
     }
   }
 
+  void addSelections(fb::DatasetT &dataset, ArrayAttr selections) {
+    for (auto attr : selections.getAsRange<plan::SelectionAttr>()) {
+      auto selection = std::make_unique<fb::SelectionT>();
+      selection->first = attr.getFirst();
+      selection->items = attr.getItems();
+      selection->of = attr.getOf();
+      selection->shuffled = attr.getShuffled();
+      selection->seed = attr.getSeed();
+      dataset.selections.push_back(std::move(selection));
+    }
+  }
+
   LogicalResult addDataset(plan::DatasetOp op) {
     auto dataset = std::make_unique<fb::DatasetT>();
     dataset->kind = static_cast<fb::DatasetKind>(op.getKind());
@@ -341,6 +353,8 @@ private:
     dataset->stride = op.getStride();
     if (op.getTransforms())
       addTransforms(*dataset, *op.getTransforms());
+    if (op.getSelections())
+      addSelections(*dataset, *op.getSelections());
     if (op.getClasses())
       dataset->classes = strings(*op.getClasses());
     for (auto type : op.getComponents().getAsValueRange<TypeAttr>()) {

@@ -19,6 +19,14 @@ void dl_dataset_input(int dataset, const char *name, int dtype,
 void dl_dataset_tokens(int dataset, const char *path, dl_int length,
                        dl_int stride) noexcept;
 int dl_dataset_components(int dataset) noexcept;
+dl_int dl_dataset_items(int dataset) noexcept;
+
+// A data set with the same items in other batches, and one with `items` of
+// them: from the `first` one on, in their order or in one that `seed` shuffles.
+int dl_dataset_loader(int dataset, dl_int batch_size, int shuffle,
+                      int drop_last) noexcept;
+int dl_dataset_part(int dataset, dl_int first, dl_int items, int shuffled,
+                    dl_int seed) noexcept;
 
 // Pictures of a folder, [3, H, W], and the number of the folder within that
 // each is in, one of which may be empty. `numbers` are those of a random

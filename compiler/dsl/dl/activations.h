@@ -26,7 +26,7 @@ inline Tensor prelu(Tensor x, Tensor weight) {
 namespace detail {
 /// exp(x) - 1 below 0; above it a large exponential would meet a zero.
 inline Tensor expm1_below(const Tensor &x) {
-  return where(x > 0, 0.0, x).expm1();
+  return expm1_to_1(where(x > 0, 0.0, x));
 }
 } // namespace detail
 inline Tensor elu(Tensor x, double alpha = 1) {

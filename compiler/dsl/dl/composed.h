@@ -14,12 +14,15 @@ inline Tensor Tensor::logit(double eps) const {
   Tensor p = eps > 0 ? clamp(eps, 1 - eps) : *this;
   return (p / (1.0 - p)).log();
 }
-/// sin(pi x) / (pi x), and 1 at 0, where the gradient is 0.
+/// sin(pi x) / (pi x), and near 0, where that has no derivatives, its series.
 inline Tensor Tensor::sinc() const {
   detail::Called called("sinc");
-  Tensor none = eq(0.0);
-  Tensor angle = dl::where(none, 1.0, mul(3.141592653589793));
-  return dl::where(none, 1.0, angle.sin() / angle);
+  Tensor angle = mul(3.141592653589793), near = angle.abs().lt(0.01);
+  Tensor far = dl::where(near, 1.0, angle);
+  Tensor square = dl::where(near, angle, 0.0).square();
+  Tensor series =
+      1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0));
+  return dl::where(near, series, far.sin() / far);
 }
 /// x log(y), and 0 where x is, unless y is NaN.
 inline Tensor Tensor::xlogy(const Operand &y) const {
@@ -38,12 +41,16 @@ inline Tensor Tensor::hypot(Tensor y) const {
   Tensor scale = dl::where(plain, 1.0, top);
   return ((*this / scale).square() + (y / scale).square()).sqrt() * scale;
 }
-/// log(exp(x) + exp(y)).
+/// log(exp(x) + exp(y)): the larger one, and what the other adds to it. Equal
+/// ones are on one side of the choice, whose derivatives are those of both.
 inline Tensor Tensor::logaddexp(Tensor y) const {
   detail::Called called("logaddexp");
+  Tensor larger = gt(y);
   // Equal infinities have no difference.
-  Tensor apart = dl::where(eq(y), 0.0, *this - y);
-  return maximum(y) + apart.abs().neg().exp().log1p();
+  Tensor none = eq(y).logical_and(abs().eq(__builtin_inf()));
+  Tensor apart = dl::where(none, 0.0, *this - y);
+  return dl::where(larger, *this, y) +
+         dl::where(larger, apart.neg(), apart).exp().log1p();
 }
 inline Tensor Tensor::isclose(const Operand &y, double rtol,
                               double atol) const {

@@ -21,6 +21,7 @@
 #include "recurrent_layers.h"
 #include "rprop.h"
 #include "schedules.h"
+#include "subsets.h"
 #include "tensordot.h"
 #include "transformer_decoder.h"
 #include "transforms.h"

@@ -4,11 +4,19 @@
 
 namespace dl {
 
-/// exp(x) - 1, accurate near 0: tanh(x/2) (exp(x) + 1).
+namespace detail {
+/// exp(x) - 1, accurate near 0, for x that are at most 1: tanh(x/2) (exp(x) +
+/// 1).
+inline Tensor expm1_to_1(const Tensor &x) {
+  return x.mul(0.5).tanh() * (x.exp() + 1.0);
+}
+} // namespace detail
+
 inline Tensor Tensor::expm1() const {
   detail::Called called("expm1");
-  Tensor half = mul(0.5);
-  return half.tanh() * (exp() + 1.0);
+  Tensor large = gt(1.0);
+  return dl::where(large, dl::where(large, *this, 1.0).exp() - 1.0,
+                   detail::expm1_to_1(dl::where(large, 0.0, *this)));
 }
 inline Tensor Tensor::exp2() const {
   detail::Called called("exp2");

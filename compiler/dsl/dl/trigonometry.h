@@ -54,10 +54,14 @@ inline Tensor Tensor::tan() const {
   return sin() / cos();
 }
 
-/// (exp(x) - 1) (1 + exp(-x)) / 2, accurate near 0.
+/// (exp(x) - exp(-x)) / 2, near 0 as (exp(x) - 1) (1 + exp(-x)) / 2.
 inline Tensor Tensor::sinh() const {
   detail::Called called("sinh");
-  return expm1() * (neg().exp() + 1.0) * 0.5;
+  Tensor large = abs().gt(1.0), far = dl::where(large, *this, 1.0);
+  Tensor near = dl::where(large, 0.0, *this);
+  return dl::where(large, far.exp() - far.neg().exp(),
+                   detail::expm1_to_1(near) * (near.neg().exp() + 1.0)) *
+         0.5;
 }
 inline Tensor Tensor::cosh() const {
   detail::Called called("cosh");

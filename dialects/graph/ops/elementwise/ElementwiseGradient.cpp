@@ -175,12 +175,14 @@ GRADIENT(PowOp) {
   Grads result(2);
   Value zero = g.constant(getA(), 0);
   if (needed[0]) {
-    // b * a^(b-1), and 0 where b is 0, even for a = 0.
+    // b * a^(b-1), and 0 where b is 0, even for a = 0, in whose own gradient no
+    // 1 / a is to appear.
     Value one = g.constant(getA(), 1);
-    Value less = g.make<SubOp>(getB(), one);
+    Value constant = g.make<EqOp>(getB(), zero);
+    Value lower = g.make<SubOp>(getB(), one);
+    Value less = g.make<SelectOp>(constant, one, lower);
     Value power = g.make<PowOp>(getA(), less);
     Value scaled = g.make<MulOp>(getB(), power);
-    Value constant = g.make<EqOp>(getB(), zero);
     Value derivative = g.make<SelectOp>(constant, zero, scaled);
     Value product = g.make<MulOp>(grads[0], derivative);
     result[0] = g.sumTo(product, getA());

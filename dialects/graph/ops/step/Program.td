@@ -20,6 +20,7 @@ def Graph_ProgramOp : Op<GraphDialect, "program"> {
 }
 
 def Graph_ImageTransforms : TypedArrayAttrBase<Graph_ImageTransformAttr, "transforms of pictures">;
+def Graph_Selections : TypedArrayAttrBase<Graph_SelectionAttr, "selections of items">;
 
 def Graph_DatasetOp : Op<GraphDialect, "dataset"> {
   let summary = "Where batches come from.";
@@ -27,7 +28,8 @@ def Graph_DatasetOp : Op<GraphDialect, "dataset"> {
     Steps name it by its number among the datasets of the module. `components` are
     the tensors of one item, raw as they lie in the file. Items of
     tokens begin `stride` tokens after one another. Pictures of a folder go through
-    `transforms`; its folders within are the `classes`.
+    `transforms`; its folders within are the `classes`. Where batches have a part of
+    the items, `selections` lead from theirs to those of the files.
 
     ```mlir
     graph.dataset "mnist" root "data/mnist" paths [] train items 60000 batch 64 shuffle
@@ -37,11 +39,12 @@ def Graph_DatasetOp : Op<GraphDialect, "dataset"> {
   let arguments = (ins StrAttr:$kind, StrAttr:$root, StrArrayAttr:$paths, UnitAttr:$train,
                        I64Attr:$items, I64Attr:$batch, UnitAttr:$shuffle, UnitAttr:$drop_last,
                        TypeArrayAttr:$components, DefaultValuedAttr<I64Attr, "0">:$stride,
-                       OptionalAttr<Graph_ImageTransforms>:$transforms, OptionalAttr<StrArrayAttr>:$classes);
+                       OptionalAttr<Graph_ImageTransforms>:$transforms, OptionalAttr<StrArrayAttr>:$classes,
+                       OptionalAttr<Graph_Selections>:$selections);
   let assemblyFormat = [{
     $kind `root` $root `paths` $paths (`train` $train^)? `items` $items `batch` $batch
     (`shuffle` $shuffle^)? (`drop_last` $drop_last^)? `components` $components (`stride` $stride^)?
-    (`transforms` $transforms^)? (`classes` $classes^)? attr-dict
+    (`transforms` $transforms^)? (`classes` $classes^)? (`selections` $selections^)? attr-dict
   }];
 }
 

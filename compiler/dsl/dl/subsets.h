@@ -1,0 +1,142 @@
+#pragma once
+// Parts of data sets, and batches of other sizes.
+#include "data.h"
+#include "indexing.h"
+
+namespace dl {
+
+namespace data {
+
+struct DataLoaderOptions {
+  i64 batch_size = 1;
+  bool shuffle = false;
+  bool drop_last = false;
+};
+
+/// The same items in batches of their own: DataLoader(val, {.batch_size =
+/// 1000}).
+inline Dataset DataLoader(const Dataset &dataset,
+                          const DataLoaderOptions &options = {}) {
+  Dataset loaded = dataset;
+  loaded.id = dl_dataset_loader(dataset.id, options.batch_size, options.shuffle,
+                                options.drop_last);
+  return loaded;
+}
+
+} // namespace data
+
+namespace detail {
+inline data::Dataset part_of(const data::Dataset &dataset, i64 first, i64 items,
+                             bool shuffled, i64 seed) {
+  data::Dataset part = dataset;
+  part.id = dl_dataset_part(dataset.id, first, items, shuffled, seed);
+  return part;
+}
+} // namespace detail
+
+namespace data {
+
+/// The items of a slice in their order, and the batches of the whole:
+/// Subset(all, dl::Slice(0, 50000)), Subset(all, dl::Slice(-10000)).
+inline Dataset Subset(const Dataset &dataset, const Slice &items) {
+  i64 size = dl_dataset_items(dataset.id);
+  i64 start = items.start < 0 ? items.start + size : items.start;
+  i64 end = items.end == kEnd ? size
+            : items.end < 0   ? items.end + size
+                              : items.end;
+  if (items.step != 1)
+    detail::fail("Subset: a slice with step {}; items that follow one another "
+                 "are wanted",
+                 items.step);
+  if (start < 0 || end > size || start >= end)
+    detail::fail("Subset: the slice is items {} to {} of {}; at least one item "
+                 "that is there is wanted",
+                 start, end, size);
+  return detail::part_of(dataset, start, end - start, false, 0);
+}
+
+/// How many items, or which part of them where it has a fraction.
+struct Length {
+  i64 items = 0;
+  double fraction = -1;
+  template <detail::Number T> constexpr Length(T length) {
+    static_assert(!__is_same(T, bool), "a length is a number");
+    if constexpr (__is_floating_point(T))
+      fraction = length;
+    else
+      items = static_cast<i64>(length);
+  }
+};
+
+/// auto [train, val] = random_split(all, {0.9, 0.1});
+template <int N> struct Splits {
+  Dataset parts[N];
+  const Dataset &operator[](int part) const {
+    if (part < 0 || part >= N)
+      detail::fail("there are {} parts, no number {}", N, part);
+    return parts[part];
+  }
+  template <decltype(sizeof(0)) I> const Dataset &get() const {
+    return parts[I];
+  }
+};
+
+struct RandomSplitOptions {
+  i64 seed = 0; ///< other ones give other parts, whatever `dlrun --seed` is
+};
+
+/// Parts without a common item, drawn at random: of {55000, 5000} items, which
+/// must be all, or of {0.9, 0.1} of them. As PyTorch's, parts of fractions are
+/// rounded down, and the first ones have one of those that are left over each.
+template <int N>
+Splits<N> random_split(const Dataset &dataset, const Length (&lengths)[N],
+                       const RandomSplitOptions &options = {}) {
+  i64 size = dl_dataset_items(dataset.id), items[N], total = 0;
+  double fractions = 0;
+  int given = 0;
+  for (int i = 0; i < N; ++i) {
+    given += lengths[i].fraction != -1;
+    fractions += lengths[i].fraction;
+    if (lengths[i].fraction != -1 &&
+        !(lengths[i].fraction >= 0 && lengths[i].fraction <= 1))
+      detail::fail("random_split: a part of {}; fractions are from 0 to 1",
+                   lengths[i].fraction);
+    items[i] = lengths[i].fraction == -1
+                   ? lengths[i].items
+                   : static_cast<i64>(lengths[i].fraction * size);
+    total += items[i];
+  }
+  if (given != 0 && given != N)
+    detail::fail("random_split: some lengths are fractions, others numbers of "
+                 "items; all are one of the two");
+  if (given != 0 && !(fractions > 1 - 1e-9 && fractions < 1 + 1e-9))
+    detail::fail("random_split: the fractions add up to {}, not to 1",
+                 fractions);
+  for (int i = 0; given != 0 && total < size; i = (i + 1) % N, ++total)
+    ++items[i];
+  if (total != size)
+    detail::fail("random_split: the lengths add up to {}, the data set has {} "
+                 "items",
+                 total, size);
+  Splits<N> splits;
+  i64 first = 0;
+  for (int i = 0; i < N; first += items[i++]) {
+    if (items[i] < 1)
+      detail::fail("random_split: part {} of {} items would have {}", i, size,
+                   items[i]);
+    splits.parts[i] =
+        detail::part_of(dataset, first, items[i], true, options.seed);
+  }
+  return splits;
+}
+
+} // namespace data
+} // namespace dl
+
+template <int N> struct std::tuple_size<dl::data::Splits<N>> {
+  static constexpr decltype(sizeof(0)) value = N;
+};
+template <decltype(sizeof(0)) I, int N>
+struct std::tuple_element<I, dl::data::Splits<N>> {
+  using type = const dl::data::Dataset;
+};
