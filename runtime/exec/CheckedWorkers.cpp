@@ -96,7 +96,6 @@ uint64_t CheckedWorkers::random(uint64_t below) {
 void CheckedWorkers::begin(PreparedProgram &next, uint32_t inputSlot) {
   program = &next;
   slot = inputSlot;
-  table = next.tables[slot].data();
   lives = &livesOf.at(&next);
   lives->left = lives->uses;
   if (options.poison)
@@ -186,7 +185,7 @@ void CheckedWorkers::runPortion(Worker &self, Lock &lock) {
   if (begin == 0 && !command.errand)
     poisonReceived(index);
   uint32_t launch = trace ? trace->launch : 0;
-  void *const *bindings = table + command.firstBinding;
+  void *const *bindings = program->bindingsOf(command, slot);
   lock.unlock();
 
   if (delay != 0)

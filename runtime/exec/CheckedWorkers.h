@@ -88,7 +88,6 @@ private:
   uint64_t randomState;
   PreparedProgram *program = nullptr;
   Lives *lives = nullptr;
-  void *const *table = nullptr;
   std::vector<CommandState> states;
   std::vector<uint32_t> ready;
   std::vector<Errand *> errands; ///< to begin

@@ -71,7 +71,6 @@ public:
               const PreparedFor::Address &address, uint32_t slots,
               std::vector<PreparedAccess> *accesses)
       : with(with), address(address), slots(slots), accesses(accesses) {
-    out.tables.resize(slots);
     for (uint32_t rank : with.ranks) {
       const fb::PlanT &plan = with.set.of(rank);
       ranks.push_back({&plan, programOf(*plan.steps[step], kind)});
@@ -112,7 +111,7 @@ private:
                            : placeOwn(command.parts.front());
   }
 
-  /// A new command at the end. Its bindings follow.
+  /// A new command at the end, without bindings.
   Status add(const JointCommand::Part &part, CommandCode code, uint64_t tiles,
              bool serial) {
     if (tiles >= uint64_t(1) << 31)
@@ -124,7 +123,6 @@ private:
     firstConstants.push_back(out.constants.size());
     out.constants.insert(out.constants.end(), code.constants.begin(),
                          code.constants.end());
-    prepared.firstBinding = static_cast<uint32_t>(out.tables[0].size());
     prepared.rank = with.ranks[part.rank];
     prepared.number = part.number;
     prepared.tiles = static_cast<uint32_t>(tiles);
@@ -145,10 +143,20 @@ private:
     return {};
   }
 
-  void bind(uint32_t r, const fb::Range &range) {
-    for (uint32_t slot = 0; slot < slots; ++slot)
-      out.tables[slot].push_back(address(r, range.buffer(), slot) +
-                                 range.offset());
+  /// What a command works on, by ranks at hand.
+  using Bound = std::vector<std::pair<uint32_t, fb::Range>>;
+
+  /// Of the last command that was added.
+  void bind(const Bound &bound) {
+    bool readsBatch = std::ranges::any_of(
+        bound, [&](const auto &one) { return isInput(one.first, one.second); });
+    PreparedCommand &command = out.commands.back();
+    command.firstBinding = static_cast<uint32_t>(out.bindings.size());
+    command.slotStride = readsBatch ? static_cast<uint32_t>(bound.size()) : 0;
+    for (uint32_t slot = 0; slot < (readsBatch ? slots : 1); ++slot)
+      for (const auto &[r, range] : bound)
+        out.bindings.push_back(address(r, range.buffer(), slot) +
+                               range.offset());
   }
 
   /// What a rank's command touches, which is the last one that was added or a
@@ -178,8 +186,10 @@ private:
     }
     DLRT_TRY(add(part, std::move(code), factsOf(plan, command).tiles,
                  command.serial));
+    Bound bound;
     for (const Access &access : accessesOf(plan, command))
-      bind(part.rank, access.range);
+      bound.push_back({part.rank, access.range});
+    bind(bound);
     note(part);
     return {};
   }
@@ -197,18 +207,19 @@ private:
     // One that has a tile is finished by whoever runs it.
     DLRT_TRY(add(command.parts.front(), std::move(code),
                  std::max<uint64_t>(tiles, 1), /*serial=*/tiles <= 1));
+    Bound bound;
     for (const Meeting::Copy &copy : meeting.copies) {
-      bind(copy.from, copy.source);
-      bind(copy.to, copy.target);
+      bound.push_back({copy.from, copy.source});
+      bound.push_back({copy.to, copy.target});
     }
+    bind(bound);
     for (const JointCommand::Part &part : command.parts)
       note(part);
     return addErrand(meeting);
   }
 
-  bool isInput(const Meeting::Message &message) const {
-    return ranks[message.rank].plan->buffers[message.range.buffer()]->space ==
-           fb::Space::Input;
+  bool isInput(uint32_t r, const fb::Range &range) const {
+    return ranks[r].plan->buffers[range.buffer()]->space == fb::Space::Input;
   }
 
   Status addErrand(const Meeting &meeting) {
@@ -221,7 +232,7 @@ private:
     };
     for (const auto *messages : {&meeting.sends, &meeting.receives})
       for (const Meeting::Message &message : *messages)
-        if (isInput(message))
+        if (isInput(message.rank, message.range))
           places.slots = slots;
     Expected<std::unique_ptr<Errand>> errand = with.errands(meeting, places);
     if (!errand)

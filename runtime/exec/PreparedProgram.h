@@ -20,7 +20,8 @@ struct PreparedCommand {
   KernelEntry entry;
   const char *description;  ///< for fault messages
   const int64_t *constants; ///< null where the kernel has none
-  uint32_t firstBinding;    ///< in a pointer table
+  uint32_t firstBinding;    ///< in `bindings`, of input slot 0
+  uint32_t slotStride;      ///< to those of the next slot; 0: the same for all
   uint32_t tiles;
   uint32_t grain;          ///< tiles taken at once
   uint32_t dependencies;   ///< number of commands it waits for
@@ -53,14 +54,20 @@ struct PreparedProgram {
   std::vector<PreparedCommand> commands;
   std::vector<uint32_t> successors;
   std::vector<uint32_t> roots; ///< commands that wait for nobody
-  /// All pointers of all commands, once per input slot.
-  std::vector<std::vector<void *>> tables;
+  /// All pointers of all commands; of those that read a batch, once per input
+  /// slot.
+  std::vector<void *> bindings;
   std::vector<int64_t> constants; ///< of all commands
   std::vector<std::unique_ptr<Errand>> errands;
   /// Nothing to share: the caller runs it alone.
   bool alone = true;
   /// Small commands of several ranks are worth waking somebody for.
   bool wakes = false;
+
+  void *const *bindingsOf(const PreparedCommand &command, uint32_t slot) const {
+    return bindings.data() + command.firstBinding +
+           size_t(slot) * command.slotStride;
+  }
 
   // Used while it runs on several threads.
   std::unique_ptr<CommandProgress[]> progress;

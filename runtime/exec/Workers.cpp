@@ -102,12 +102,11 @@ void Workers::run(PreparedProgram &program, uint32_t slot) {
   if (ownCore)
     ownCore->begin();
   noteThread(&self.running);
-  void *const *table = program.tables[slot].data();
   if (program.alone) {
     if (trace)
-      runAloneTraced(program, table);
+      runAloneTraced(program, slot);
     else
-      runAlone(program, table);
+      runAlone(program, slot);
   } else {
     // 0 means "no run" in the ready list.
     uint32_t number =
@@ -122,7 +121,6 @@ void Workers::run(PreparedProgram &program, uint32_t slot) {
     }
     unfinished.store(count, std::memory_order_relaxed);
     currentProgram.store(&program, std::memory_order_release);
-    currentTable.store(table, std::memory_order_release);
     currentSlot.store(slot, std::memory_order_release);
     runNumber.store(number, std::memory_order_seq_cst);
     for (uint32_t root : program.roots)
@@ -131,7 +129,7 @@ void Workers::run(PreparedProgram &program, uint32_t slot) {
       wakeSleepers();
     Clock::time_point restAt;
     for (int idle = 0; unfinished.load(std::memory_order_acquire) != 0;) {
-      bool helped = help(self, program, table, number);
+      bool helped = help(self, program, slot, number);
       if (betweenCommands) {
         waiting.store(!helped, std::memory_order_relaxed);
         betweenCommands();
@@ -150,7 +148,7 @@ void Workers::run(PreparedProgram &program, uint32_t slot) {
       if (idle == looksBeforeYield)
         restAt = Clock::now() + patience;
       else if (Clock::now() > restAt)
-        restUntilWoken(self, program, table, number);
+        restUntilWoken(self, program, slot, number);
     }
     waiting.store(false, std::memory_order_relaxed);
   }
@@ -159,22 +157,22 @@ void Workers::run(PreparedProgram &program, uint32_t slot) {
     ownCore->end();
 }
 
-void Workers::runAlone(PreparedProgram &program, void *const *table) {
+void Workers::runAlone(PreparedProgram &program, uint32_t slot) {
   Worker &self = *workers[0];
   uint64_t tiles = 0;
   for (const PreparedCommand &command : program.commands) {
     self.running.set(command.description);
-    command.entry(table + command.firstBinding, command.constants, self.scratch,
-                  0, command.tiles);
+    command.entry(program.bindingsOf(command, slot), command.constants,
+                  self.scratch, 0, command.tiles);
     tiles += command.tiles;
   }
   self.running.set(nullptr);
   self.tiles += tiles;
 }
 
-void Workers::runAloneTraced(PreparedProgram &program, void *const *table) {
+void Workers::runAloneTraced(PreparedProgram &program, uint32_t slot) {
   for (const PreparedCommand &command : program.commands)
-    execute(*workers[0], command, table, 0, command.tiles);
+    execute(*workers[0], program, command, slot, 0, command.tiles);
 }
 
 void Workers::helperMain(Worker &self) {
@@ -192,8 +190,8 @@ bool Workers::look(Worker &self) {
   // They may belong to a later run already, of which nothing can be taken with
   // this number; but what they point to must be visible.
   PreparedProgram *program = currentProgram.load(std::memory_order_acquire);
-  void *const *table = currentTable.load(std::memory_order_acquire);
-  return program && help(self, *program, table, number);
+  uint32_t slot = currentSlot.load(std::memory_order_acquire);
+  return program && help(self, *program, slot, number);
 }
 
 bool Workers::spinForWork(Worker &self) {
@@ -220,7 +218,7 @@ void Workers::sleepUntilWoken(Worker &self) {
   sleepers.fetch_sub(1, std::memory_order_seq_cst);
 }
 
-bool Workers::help(Worker &self, PreparedProgram &program, void *const *table,
+bool Workers::help(Worker &self, PreparedProgram &program, uint32_t slot,
                    uint32_t number) {
   for (size_t w = 0; w < program.readyWords; ++w) {
     uint64_t word = program.ready[w].load(std::memory_order_seq_cst);
@@ -246,12 +244,12 @@ bool Workers::help(Worker &self, PreparedProgram &program, void *const *table,
                                      std::memory_order_relaxed);
         if (command.isLong && beforeRest && &self == workers[0].get())
           beforeRest();
-        execute(self, command, table, begin, begin + taken);
+        execute(self, program, command, slot, begin, begin + taken);
         if (progress.done.fetch_add(taken, std::memory_order_acq_rel) + taken ==
             command.tiles)
           for (uint32_t kept = finish(program, index); kept != noCommand;
                kept = finish(program, kept))
-            execute(self, program.commands[kept], table, 0,
+            execute(self, program, program.commands[kept], slot, 0,
                     program.commands[kept].tiles);
         return true;
       }
@@ -260,12 +258,13 @@ bool Workers::help(Worker &self, PreparedProgram &program, void *const *table,
   return false;
 }
 
-void Workers::execute(Worker &self, const PreparedCommand &command,
-                      void *const *table, uint32_t begin, uint32_t end) {
+void Workers::execute(Worker &self, const PreparedProgram &program,
+                      const PreparedCommand &command, uint32_t slot,
+                      uint32_t begin, uint32_t end) {
   uint64_t start = self.events ? traceClock() : 0;
   self.running.set(command.description);
-  command.entry(table + command.firstBinding, command.constants, self.scratch,
-                begin, end);
+  command.entry(program.bindingsOf(command, slot), command.constants,
+                self.scratch, begin, end);
   self.running.set(nullptr);
   if (self.events)
     self.events->add({start, traceClock(), trace->launch, command.rank,
@@ -338,10 +337,10 @@ const char *Workers::doing(bool &waits) const {
 }
 
 void Workers::restUntilWoken(Worker &self, PreparedProgram &program,
-                             void *const *table, uint32_t number) {
+                             uint32_t slot, uint32_t number) {
   uint32_t word = wakeWord.load(std::memory_order_seq_cst);
   sleepers.fetch_add(1, std::memory_order_seq_cst);
-  if (!help(self, program, table, number) &&
+  if (!help(self, program, slot, number) &&
       unfinished.load(std::memory_order_seq_cst) != 0) {
     if (beforeRest)
       beforeRest();

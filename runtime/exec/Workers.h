@@ -91,8 +91,8 @@ private:
 
   static constexpr uint32_t noCommand = ~0u;
 
-  void runAlone(PreparedProgram &program, void *const *table);
-  void runAloneTraced(PreparedProgram &program, void *const *table);
+  void runAlone(PreparedProgram &program, uint32_t slot);
+  void runAloneTraced(PreparedProgram &program, uint32_t slot);
   void helperMain(Worker &self);
   /// Looks once for work of the current run and does it; false if none.
   bool look(Worker &self);
@@ -100,10 +100,11 @@ private:
   void sleepUntilWoken(Worker &self);
   /// Runs one portion of tiles of run number `number`; false if there is none
   /// to take now.
-  bool help(Worker &self, PreparedProgram &program, void *const *table,
+  bool help(Worker &self, PreparedProgram &program, uint32_t slot,
             uint32_t number);
-  void execute(Worker &self, const PreparedCommand &command, void *const *table,
-               uint32_t begin, uint32_t end);
+  void execute(Worker &self, const PreparedProgram &program,
+               const PreparedCommand &command, uint32_t slot, uint32_t begin,
+               uint32_t end);
   /// Tells the successors that a command has finished. Those that are ready now
   /// are offered, except for one serial one, which is returned for the calling
   /// worker if nothing in front of it is ready and no errand is to be looked
@@ -116,8 +117,8 @@ private:
   void takeTurn(PreparedProgram &program, uint32_t command);
   /// Of the thread that runs a program in which errands are under way: sleeps
   /// until there is something to do.
-  void restUntilWoken(Worker &self, PreparedProgram &program,
-                      void *const *table, uint32_t number);
+  void restUntilWoken(Worker &self, PreparedProgram &program, uint32_t slot,
+                      uint32_t number);
   void wakeSleepers();
 
   std::vector<std::unique_ptr<Worker>> workers;
@@ -129,7 +130,6 @@ private:
   // comes late from taking anything of a later run.
   alignas(64) std::atomic<uint32_t> runNumber = 0;
   std::atomic<PreparedProgram *> currentProgram = nullptr;
-  std::atomic<void *const *> currentTable = nullptr;
   std::atomic<uint32_t> currentSlot = 0;
   alignas(64) std::atomic<uint32_t> unfinished = 0;
   alignas(64) std::atomic<uint32_t> sleepers = 0;

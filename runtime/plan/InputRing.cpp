@@ -25,13 +25,18 @@ InputRing dlrt::inputRing(const Mesh &mesh, const fb::PlanT &plan,
   std::vector<bool> isUsed(dataset.components.size(), false);
   uint64_t bindings = 1;
   for (const auto &program : step.programs)
-    for (const auto &command : program->commands)
-      for (const Access &access : accessesOf(plan, *command)) {
+    for (const auto &command : program->commands) {
+      bool readsBatch = false;
+      std::vector<Access> accesses = accessesOf(plan, *command);
+      for (const Access &access : accesses) {
         const fb::BufferT &buffer = *plan.buffers[access.range.buffer()];
-        if (buffer.space == fb::Space::Input)
-          isUsed[buffer.offset] = true;
-        ++bindings;
+        if (buffer.space != fb::Space::Input)
+          continue;
+        isUsed[buffer.offset] = true;
+        readsBatch = true;
       }
+      bindings += readsBatch ? accesses.size() : 0;
+    }
   uint64_t batch = 0;
   for (size_t c = 0; c < isUsed.size(); ++c) {
     uint64_t item = 0;
@@ -39,7 +44,7 @@ InputRing dlrt::inputRing(const Mesh &mesh, const fb::PlanT &plan,
     ring.componentBytes.push_back(isUsed[c] ? item * items : 0);
     batch += ring.componentBytes.back();
   }
-  // Each slot has pointers of its own.
+  // Commands that read a batch have pointers for each slot.
   constexpr uint64_t ringBytes = 1 << 20, tableBytes = 4 << 20;
   uint64_t slots = std::min(ringBytes / std::max<uint64_t>(batch, 1),
                             tableBytes / (bindings * sizeof(void *)));
