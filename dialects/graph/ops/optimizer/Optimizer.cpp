@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace dl::graph;
 
-using Number = std::pair<StringRef, Attribute>;
+using NamedNumber = std::pair<StringRef, Attribute>;
 
 double dl::graph::numberOf(Attribute option) {
   if (isa<OperandNumberAttr>(option))
@@ -74,7 +74,7 @@ static LogicalResult requireNumbers(OptionalLoc loc, StringRef op, T adaptor) {
 }
 
 static LogicalResult requireNotNegative(OptionalLoc loc, StringRef op,
-                                        ArrayRef<Number> numbers) {
+                                        ArrayRef<NamedNumber> numbers) {
   for (const auto &[name, value] : numbers)
     if (double number = numberOf(value); std::isnan(number))
       return emitOptionalError(loc, op, ": ", name, " is not a number");
@@ -152,8 +152,8 @@ LogicalResult AdamOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
                               {"weight_decay", adaptor.getWeightDecay()}})) ||
       failed(requireCall(loc, op, adaptor.getCall(), adaptor.getCalls())))
     return failure();
-  for (auto [name, beta] : {Number{"beta1", adaptor.getBeta1()},
-                            Number{"beta2", adaptor.getBeta2()}})
+  for (auto [name, beta] : {NamedNumber{"beta1", adaptor.getBeta1()},
+                            NamedNumber{"beta2", adaptor.getBeta2()}})
     if (double number = numberOf(beta); number >= 1)
       return emitOptionalError(loc, op, ": ", name, " must be below 1, got ",
                                numberText(number));
