@@ -161,7 +161,7 @@ inline Tensor conv_transpose3d(Tensor x, Tensor weight, Tensor bias = {},
   return bias.defined() ? sum + bias.reshape({-1, 1, 1, 1}) : sum;
 }
 
-/// In PyTorch's positions.
+/// In PyTorch's positions; and without a bias, F::conv2d(x, w, {.padding = 1}).
 #define DL_POSITIONS(convolution, transposed, Size, Options,                   \
                      TransposedOptions)                                        \
   inline Tensor convolution(Tensor input, Tensor weight, Tensor bias,          \
@@ -182,6 +182,20 @@ inline Tensor conv_transpose3d(Tensor x, Tensor weight, Tensor bias = {},
                                         .output_padding = output_padding,      \
                                         .groups = groups,                      \
                                         .dilation = dilation});                \
+  }                                                                            \
+  inline Tensor convolution(Tensor input, Tensor weight,                       \
+                            const Options &options) {                          \
+    return convolution(input, weight, Tensor(), options);                      \
+  }                                                                            \
+  inline Tensor convolution(Tensor input, Tensor weight, decltype(nullptr)) {  \
+    return convolution(input, weight, Tensor());                               \
+  }                                                                            \
+  inline Tensor transposed(Tensor input, Tensor weight,                        \
+                           const TransposedOptions &options) {                 \
+    return transposed(input, weight, Tensor(), options);                       \
+  }                                                                            \
+  inline Tensor transposed(Tensor input, Tensor weight, decltype(nullptr)) {   \
+    return transposed(input, weight, Tensor());                                \
   }
 DL_POSITIONS(conv1d, conv_transpose1d, i64, Conv1dOptions,
              ConvTranspose1dOptions)

@@ -95,6 +95,14 @@ inline Tensor pad(Tensor x, const Shape &pad, const char *mode = "constant",
              : detail::pad_border(mode, x, low, high);
 }
 
+struct PadOptions {
+  const char *mode = "constant";
+  double value = 0;
+};
+inline Tensor pad(Tensor x, const Shape &pad, const PadOptions &options) {
+  return functional::pad(x, pad, options.mode, options.value);
+}
+
 namespace detail {
 inline i64 windows_along(i64 size, i64 kernel, i64 stride, i64 padding,
                          i64 dilation) {
