@@ -4,6 +4,7 @@
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/ModulePattern.h"
 #include "dialects/graph/PipelineOrder.h"
+#include "dialects/graph/Step.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include <map>
@@ -156,14 +157,21 @@ bool Parallel::divide(const Placement &placement, dl::graph::StateOp state,
   return true;
 }
 
-/// The modules with parameters or buffers of their own, each once.
+/// The modules with parameters or buffers of their own, each once, and what is
+/// in an outermost one itself.
 static std::vector<std::string> modulePaths(ModuleOp module) {
   std::vector<std::string> paths;
+  std::set<StringRef> apart;
+  for (auto state : module.getOps<dl::graph::StateOp>())
+    if (auto prefix = state->getAttrOfType<StringAttr>(dl::graph::kApart))
+      apart.insert(prefix.getValue());
   for (auto state : module.getOps<dl::graph::StateOp>())
     if (state.getRole() == "parameter" || state.getRole() == "buffer") {
       StringRef name = state.getSymName();
       std::string path =
           (name.contains('.') ? name.rsplit('.').first : name).str();
+      if (apart.count(path))
+        paths.push_back(name.str());
       if (!llvm::is_contained(paths, path))
         paths.push_back(path);
     }

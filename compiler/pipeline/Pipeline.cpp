@@ -289,8 +289,9 @@ private:
     }
     for (const auto &[name, size] : options.mesh.axes)
       add(name, size);
-    if (!options.mesh.axes.empty())
-      place = module.getLoc(); // it is the command line's, not the model's
+    // A mesh of the command line is not the model's, but its cut is.
+    if (!options.mesh.axes.empty() && cut.empty())
+      place = module.getLoc();
     dropOtherAxes(axes);
     zero = options.mesh.zero.value_or(zero);
     micros = options.mesh.microBatches.value_or(micros);

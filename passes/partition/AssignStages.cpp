@@ -31,7 +31,8 @@ using OrderedCounts =
 class Cut {
 public:
   Cut(ModuleOp module, graph::MeshOp mesh, const graph::Pipeline &pipeline)
-      : module(module), mesh(mesh), stages(pipeline.stages()) {}
+      : module(module), mesh(mesh), isCut(!mesh.getCut().empty()),
+        stages(pipeline.stages()) {}
 
   LogicalResult run() {
     collectModules();
@@ -69,15 +70,25 @@ public:
   }
 
 private:
-  static StringRef moduleOf(StringRef parameter) {
-    return parameter.contains('.') ? parameter.rsplit('.').first : parameter;
+  /// What goes to a stage as a whole. Of an outermost module what is in no
+  /// other one goes by itself, "net.seen" as "seen", where the user cuts.
+  StringRef moduleOf(StringRef parameter) const {
+    StringRef path = parameter.rsplit('.').first;
+    bool isOfOutermost = !path.contains('.') && apart.contains(path);
+    return isOfOutermost && isCut ? parameter : path;
   }
 
   void collectModules() {
     for (auto state : module.getOps<graph::StateOp>())
-      if (state.getRole() == "parameter" || state.getRole() == "buffer")
-        elements[moduleOf(state.getSymName()).str()] +=
+      if (auto prefix = state->getAttrOfType<StringAttr>(graph::kApart))
+        apart.insert(prefix.getValue());
+    for (auto state : module.getOps<graph::StateOp>())
+      if (state.getRole() == "parameter" || state.getRole() == "buffer") {
+        int64_t count =
             cast<RankedTensorType>(state.getType()).getNumElements();
+        states[state.getSymName()] = {state.getRole(), count};
+        elements[moduleOf(state.getSymName()).str()] += count;
+      }
   }
 
   /// The user says himself where it is.
@@ -98,25 +109,20 @@ private:
   /// where "ema." is what is cut, or beside "net.h.0" and "net.head" where
   /// "net." is. They are where those are.
   void takeCopiesOut() {
-    llvm::StringSet<> apart;
-    for (auto state : module.getOps<graph::StateOp>())
-      if (auto prefix = state->getAttrOfType<StringAttr>(graph::kApart))
-        apart.insert(prefix.getValue());
     // What is in each module, by its prefix and the rest of the path.
     std::map<std::string, std::map<std::string, int64_t>> insides;
     for (const auto &[name, count] : elements) {
       auto [root, rest] = StringRef(name).split('.');
       if (!rest.empty())
         insides[root.str() + "."][rest.str()] = count;
-      if (rest.empty() || !apart.contains(root))
+      if (!apart.contains(root))
         insides[""][name] = count;
     }
     // Of what is cut; "" is the unprefixed module.
     bool isWithin =
         mesh.getCut().size() == 2 && isa<StringAttr>(mesh.getCut()[1]);
-    const std::string original = isWithin
-                                     ? cast<StringAttr>(mesh.getCut()[1]).str()
-                                     : rootNamedByHand(apart);
+    const std::string original =
+        isWithin ? cast<StringAttr>(mesh.getCut()[1]).str() : rootNamedByHand();
     for (const auto &[prefix, inside] : insides) {
       bool isModule = isWithin || prefix.empty() ||
                       apart.contains(StringRef(prefix).split('.').first);
@@ -126,10 +132,11 @@ private:
         auto found = elements.find(original + one.first);
         return found != elements.end() && found->second == one.second;
       };
-      if (llvm::all_of(inside, isThere))
-        for (const auto &[rest, count] : inside)
-          if (!isNamed(prefix + rest))
-            originalOf[prefix + rest] = original + rest;
+      if (!llvm::all_of(inside, isThere))
+        continue;
+      for (const auto &[rest, count] : inside)
+        if (!isNamed(prefix + rest))
+          originalOf[prefix + rest] = original + rest;
     }
     for (const auto &[copy, original] : originalOf)
       elements[original] += elements.lookup(copy);
@@ -139,7 +146,7 @@ private:
 
   /// "net." where lists of stages name what is in it, and nothing of the
   /// unprefixed module.
-  std::string rootNamedByHand(const llvm::StringSet<> &apart) {
+  std::string rootNamedByHand() {
     std::string found;
     if (mesh.getCut().empty() || isa<StringAttr>(mesh.getCut()[0]))
       return found;
@@ -236,6 +243,7 @@ private:
               << (lists / stages > 2 ? " with --stages-per-rank" : "");
       return wrong;
     }
+    std::vector<std::string> nowhere;
     for (auto &[name, count] : elements) {
       std::optional<int64_t> found;
       for (auto [stage, list] : llvm::enumerate(mesh.getCut()))
@@ -244,15 +252,43 @@ private:
           if (graph::matchedPrefix(pattern, name) && !found)
             found = stage;
       if (!found)
-        return error() << "the module '" << name << "' is at no stage";
-      stageOfModule[name] = *found;
+        nowhere.push_back(kindOf(name) + "'" + name + "'");
+      else
+        stageOfModule[name] = *found;
     }
-    return success();
+    return nowhere.empty() ? success() : refuse(nowhere);
   }
+
+  LogicalResult refuse(ArrayRef<std::string> nowhere) {
+    ArrayRef<std::string> named = nowhere.take_front(kMostNamed);
+    InFlightDiagnostic wrong = error() << llvm::join(named, ", ");
+    if (size_t more = nowhere.size() - named.size())
+      wrong << " and " << more << " more";
+    wrong << (nowhere.size() == 1 ? " is" : " are")
+          << " at no stage; the lists name all that has parameters or buffers";
+    return wrong;
+  }
+
+  /// Of a name in `elements`: what stands in no module is one itself.
+  std::string kindOf(StringRef name) const {
+    auto state = states.find(name);
+    return "the " +
+           (state == states.end() ? "module" : state->second.role.str()) + " ";
+  }
+
+  struct State {
+    StringRef role;
+    int64_t count;
+  };
+  static constexpr size_t kMostNamed = 5;
 
   ModuleOp module;
   graph::MeshOp mesh;
+  bool isCut; // by the user
   int64_t stages;
+  llvm::StringMap<State> states;
+  llvm::StringSet<> apart; // outermost modules whose names stand before theirs
+  llvm::StringMap<std::string> originalStateOf;  // of copies of such
   OrderedCounts elements;                        // of modules, in their order
   std::map<std::string, std::string> originalOf; // of copies
   OrderedCounts stageOfModule;

@@ -340,7 +340,8 @@ struct Net : nn::Module {
         self.refuse(2, ["--stages-per-rank=2: 1f1b has one stage on each rank", "--schedule=interleaved"], support.dltools.DLCC, "net.dl", "--mesh=pp=2", "--stages-per-rank=2", "-o", "refused.plan")
         self.refuse(2, ["--stages-per-rank=1", "interleaved has 2 to 65536 stages"], support.dltools.DLCC, "net.dl", "--mesh=pp=2",
                     "--schedule=interleaved", "--stages-per-rank=1", "-o", "refused.plan")
-        refuse('dl::Mesh mesh{{"pp", 2}}; dl::parallel::stages("pp", {{"first"}, {"head"}});', ["net.dl:21", "'h.0.up' is at no stage"])
+        refuse('dl::Mesh mesh{{"pp", 2}}; dl::parallel::stages("pp", {{"first"}, {"head"}});', ["net.dl:21", "the module 'h.0.up', ", "are at no stage"])
+        refuse('dl::Mesh mesh{{"pp", 2}}; dl::parallel::stages("pp", {{"first"}, {"h"}});', ["net.dl:21", "the module 'head' is at no stage"])
 
 
 if __name__ == "__main__":

@@ -114,6 +114,25 @@ class MeshModules(MeshBase):
                     self.assertEqual(sum(plan["state_bytes"]["parameter"] for plan in info["plans"]), 8 * info["parameters"])
                     self.check(expected)
 
+    def test_what_stands_in_no_module(self):
+        """A buffer of the outermost module; its copy's is where that is."""
+        model = NETS.replace("nn::Linear head{8, 4};", "nn::Linear head{8, 4};\n  dl::Buffer seen = dl::zeros({});")
+        for nets, original, copy in ((TWO, "", "copy."), (COPY_FIRST, "net.", "")):
+            names = "{first bn h.0 seen} {h.1 h.2 h.3 head}".replace("{", '{"' + original).replace("}", '"}').replace(" ", f'", "{original}').replace(f'"}}", "{original}{{"', '"}, {"')
+            mesh = f'dl::parallel::stages("pp", {{{names}}});'
+            results = []
+            for options in (["--microbatches=2"], ["--mesh=pp=2", "--microbatches=2"]):
+                self.write("net.dl", model % {"nets": nets, "mesh": mesh, "loss": LOSS + " net.seen += x.abs().mean();"})
+                self.dlcc("net.dl", "--dtype=f64", "-o", "net.plan", *options)
+                results.append(self.train())
+            self.assertIn(copy + "seen", {state["name"] for state in self.info("net.plan")["states"]})
+            self.assertGreater(results[0][original + "seen"], 1)
+            for name, value in results[0].items():
+                np.testing.assert_allclose(results[1][name], value, rtol=1e-10, atol=1e-12, err_msg=name)
+            self.write("net.dl", model % {"nets": nets, "mesh": mesh.replace(f', "{original}seen"', ""), "loss": LOSS})
+            self.refuse(1, ["net.dl:", f"the buffer '{original}seen' is at no stage" if not original else "is at no stage"],
+                        support.dltools.DLCC, "net.dl", "--mesh=pp=2", "-o", "refused.plan")
+
     def test_all_copies_are_those_of_what_is_cut(self):
         mesh = 'dl::parallel::stages("pp", {{"net.first", "net.bn", "net.h.0", "net.h.1"}, {"net.h.2", "net.h.3", "net.head"}});'
         parts = {"nets": "Net copy; Net net, third;", "loss": LOSS.replace("copy(x)", "(copy(x) + third(x))")}
