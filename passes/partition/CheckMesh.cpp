@@ -65,28 +65,46 @@ LogicalResult checkMesh(ModuleOp module, const Mesh &mesh) {
                  succeeded(checkStagesAxis(module, mesh)));
 }
 
-/// Of a batch in blocks of ceil(items / ranks) the last ones may be empty.
-static void warnOfIdleRanks(ModuleOp module, const Mesh &mesh) {
+static std::string namesOf(ArrayRef<unsigned> axes, const Mesh &mesh) {
+  std::string names;
+  for (unsigned axis : axes)
+    names += (names.empty() ? "" : "' and '") + mesh.name(axis).str();
+  return names;
+}
+
+/// Of a batch in blocks of ceil(items / ranks) the last ones may be empty, and
+/// one that does not divide among several axes is divided along one. `told` are
+/// the axes that this is said of.
+static void warnOfIdleRanks(ModuleOp module, const Mesh &mesh,
+                            std::set<unsigned> &told) {
   for (auto step : module.getOps<graph::StepOp>()) {
     int64_t batch = step.getBatch().value_or(0);
     if (!step.getTraining() || step.getIsShort() || batch < 2)
       continue;
-    const Axes axes = mesh.itemAxes(batch);
+    const Axes axes = mesh.itemAxes(batch), wanted = mesh.items();
     int64_t ranks = mesh.count(axes);
-    std::string along;
-    for (unsigned axis : axes)
-      along += (along.empty() ? "'" : "' and '") + mesh.name(axis).str();
+    std::string along = namesOf(axes, mesh);
+    if (axes.size() < wanted.size()) {
+      emitWarning(step.getLoc())
+          << "a batch of " << batch << " does not divide among the "
+          << mesh.count(wanted) << " ranks along '" << namesOf(wanted, mesh)
+          << "'; it is divided along '" << along
+          << "' alone, and the others compute the same";
+      for (unsigned axis : wanted)
+        told.insert(axis);
+    }
     int64_t busy = llvm::divideCeil(batch, llvm::divideCeil(batch, ranks));
     if (busy < ranks)
       emitWarning(step.getLoc())
-          << "of the " << ranks << " ranks along " << along << "' "
+          << "of the " << ranks << " ranks along '" << along << "' "
           << ranks - busy << " have nothing of a batch of " << batch
           << " to do";
   }
 }
 
 void warnOfUnusedAxes(ModuleOp module, const Mesh &mesh) {
-  warnOfIdleRanks(module, mesh);
+  std::set<unsigned> told;
+  warnOfIdleRanks(module, mesh, told);
   SmallVector<bool> used(mesh.numAll(), false);
   auto note = [&](graph::ShardingAttr sharding) {
     for (const DimSharding &dim : TensorSharding::of(sharding, mesh).dims)
@@ -105,7 +123,7 @@ void warnOfUnusedAxes(ModuleOp module, const Mesh &mesh) {
     if (op.getLoc() != module.getLoc())
       place = op.getLoc();
   for (unsigned axis = 0; axis < mesh.numAxes(); ++axis)
-    if (!used[axis] && axis != mesh.stages)
+    if (!used[axis] && axis != mesh.stages && !told.count(axis))
       emitWarning(place) << "the axis '" << mesh.name(axis).getValue()
                          << "' of the mesh divides nothing: its "
                          << mesh.size(axis) << " ranks compute the same";

@@ -260,6 +260,14 @@ class Hybrid(MeshBase):
     """Of sizes that ZeRO divides."""
     WIDTH = 240
 
+    def test_a_batch_that_does_not_divide_among_two_axes(self):
+        mesh = 'dl::parallel::data(net, {"rep", "dp"});'
+        for batch, words in ((8, ""), (6, "a batch of 6 does not divide among the 4 ranks along 'rep' and 'dp'; it is divided along 'dp' alone")):
+            self.write("net.dl", (NETS % {"nets": TWO, "mesh": mesh, "loss": LOSS}).replace(".batch_size = 8", f".batch_size = {batch}"))
+            said = support.dltools.call([support.dltools.DLCC, "net.dl", "-o", "net.plan", "--mesh=rep=2,dp=2"], self.folder).stderr
+            self.assertIn(words, said)
+            self.assertEqual(said.count("warning"), 1 if words else 0, said)
+
     def test_hybrid_sharding(self):
         """Batches along two axes, of which ZeRO divides along the last."""
         hybrid = 'dl::parallel::data(net, {"rep", "dp"});'
