@@ -36,6 +36,8 @@ std::string dl::frontend::insteadOfPython(const CxxProblem &problem) {
       isNamedArgument(token, problem.following))
     return "options stand by name in braces, behind the other arguments: {." +
            token.str() + " = ...}";
+  if (text.starts_with("use of undeclared identifier 'range'"))
+    return "range(50) of a data set is dl::Slice(0, 50)";
   if (text.starts_with("type 'dl::Batch' binds to"))
     return "two names get the two tensors of a batch; of more they are b[0], "
            "b[1] and so on";

@@ -67,7 +67,7 @@ LogicalResult requireFloat(OptionalLoc loc, StringRef op, Type tensor) {
   if (isa<FloatType>(elementType(tensor)))
     return success();
   return emitOptionalError(loc, op, ": needs a floating-point tensor, got ",
-                           typeText(tensor), "; use .to(dl::kFloat32)");
+                           typeText(tensor), "; use .to(dl::kFloat)");
 }
 
 LogicalResult requireSameElement(OptionalLoc loc, StringRef op,
@@ -152,7 +152,7 @@ static LogicalResult checkDomain(OptionalLoc loc, StringRef op, Type tensor,
                              typeText(tensor), "; use .to(dl::kInt64)");
   if (domain == Domain::Numbers && !isa<FloatType>(element) && !isWide)
     return emitOptionalError(loc, op, ": needs numbers, got ", typeText(tensor),
-                             "; use .to(dl::kFloat32) or .to(dl::kInt64)");
+                             "; use .to(dl::kFloat) or .to(dl::kInt64)");
   if (domain == Domain::Bools && !element.isInteger(1))
     return emitOptionalError(loc, op, ": needs a bool tensor, got ",
                              typeText(tensor), "; compare with 0 first");

@@ -55,6 +55,12 @@ public:
   LogicalResult run(bool withUpdate) {
     if (failed(collectUpdate()))
       return failure();
+    if (gradients.empty() && step.getTraining())
+      return emitModelError(step)
+             << "accumulate: the step '"
+             << step.getOf().value_or(step.getSymName())
+             << "' uses no gradients, so that it has no update behind several "
+                "batches; leave --accumulate out";
     if (gradients.empty())
       return success();
     collectCounters();

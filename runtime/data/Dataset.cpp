@@ -2,8 +2,6 @@
 #include "runtime/base/Fnv1a.h"
 #include "runtime/data/Pictures.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unistd.h>
 
@@ -57,8 +55,8 @@ Dataset::samples(const std::vector<bool> &isRead) const {
   return hashes;
 }
 
-static Expected<Dataset> openWhole(const fb::DatasetT &dataset,
-                                   const DataRequest &request) {
+Expected<Dataset> dlrt::openDataset(const fb::DatasetT &dataset,
+                                    const DataRequest &request) {
   if (isOfPictures(dataset))
     return openPictures(dataset, request);
   if (dataset.kind == fb::DatasetKind::ImageFolder)
@@ -68,17 +66,34 @@ static Expected<Dataset> openWhole(const fb::DatasetT &dataset,
   return openTensorFiles(dataset, request);
 }
 
-Expected<Dataset> dlrt::openDataset(const fb::DatasetT &dataset,
-                                    const DataRequest &request) {
-  Expected<Dataset> opened = openWhole(dataset, request);
-  if (!opened || dataset.selections.empty())
-    return opened;
-  Expected<Selections> made = Selections::make(dataset, opened->items);
+bool dlrt::haveSameFiles(const fb::DatasetT &a, const fb::DatasetT &b) {
+  auto sameComponent = [](const auto &one, const auto &other) {
+    return one->dtype == other->dtype && one->shape == other->shape;
+  };
+  auto sameTransform = [](const auto &one, const auto &other) {
+    return one->kind == other->kind && one->height == other->height &&
+           one->width == other->width && one->numbers == other->numbers;
+  };
+  return a.kind == b.kind && a.root == b.root && a.paths == b.paths &&
+         a.train == b.train && a.stride == b.stride && a.classes == b.classes &&
+         std::ranges::equal(a.components, b.components, sameComponent) &&
+         std::ranges::equal(a.transforms, b.transforms, sameTransform);
+}
+
+Expected<Dataset> dlrt::selectItems(std::shared_ptr<const Dataset> whole,
+                                    const fb::DatasetT &dataset) {
+  Expected<Selections> made = Selections::make(dataset, whole->items);
   if (!made)
-    return made.takeError().within(fmt::format("'{}'", request.step));
-  opened->selections = std::move(*made);
-  opened->items = dataset.items;
-  return opened;
+    return made.takeError();
+  Dataset part;
+  part.items = made->empty() ? whole->items : dataset.items;
+  part.distinct = whole->distinct;
+  part.selections = std::move(*made);
+  part.components = whole->components;
+  part.fingerprint = whole->fingerprint;
+  part.source = whole->source;
+  part.whole = std::move(whole);
+  return part;
 }
 
 std::vector<std::string> dlrt::datasetPaths(const fb::DatasetT &dataset,

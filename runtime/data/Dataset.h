@@ -72,7 +72,9 @@ struct Dataset {
   /// Where the data came from, for the start-up table.
   std::string source;
 
-  // What the components point into.
+  // What the components point into: this data set's own, or another's, of which
+  // it has a part.
+  std::shared_ptr<const Dataset> whole;
   std::vector<MappedFile> files;
   std::vector<std::unique_ptr<RandomFile>> randomFiles;
   std::vector<std::string> notes; ///< what else is to be said of the data
@@ -96,10 +98,18 @@ struct Dataset {
              const std::string &path);
 };
 
-/// Opens the files of a plan's data set; they may have any number of items,
-/// unless the plan divides them into parts.
+/// Opens the files of a plan's data set, which may have any number of items:
+/// all of them, whatever part of them the plan wants.
 Expected<Dataset> openDataset(const fb::DatasetT &dataset,
                               const DataRequest &request);
+
+/// Whether two data sets of a plan are items of the same files.
+bool haveSameFiles(const fb::DatasetT &a, const fb::DatasetT &b);
+
+/// The items of opened files that the plan's data set has. Refuses files that
+/// are not those that the plan divides.
+Expected<Dataset> selectItems(std::shared_ptr<const Dataset> whole,
+                              const fb::DatasetT &dataset);
 
 /// The files that openDataset looks for.
 std::vector<std::string> datasetPaths(const fb::DatasetT &dataset,

@@ -52,9 +52,9 @@ Status Loader::start() {
   }
   for (const DatasetComponent &component : dataset.components)
     if (component.file) {
-      component.file->expect(options.shuffle ||
-                             !dataset.selections.keepOrder());
-      if (options.shuffle)
+      bool follow = !options.shuffle && dataset.selections.keepOrder();
+      component.file->expect(!follow);
+      if (!follow)
         readers = std::min<uint64_t>(readersOfRows, options.slots);
     } else if (component.source) { // as many as cores, from the start on
       readers = std::clamp<uint64_t>(coresOfProcess().size(), 1, options.slots);

@@ -27,10 +27,11 @@ Expected<Selections> Selections::make(const fb::DatasetT &dataset,
                     "parts (compile it with these files)",
                     itemsOfFiles, last.of)};
   for (const auto &one : dataset.selections)
-    made.all.push_back({one->first, one->shuffled,
-                        one->shuffled
-                            ? Permutation(one->of, one->seed, splitEpoch)
-                            : Permutation()});
+    made.all.push_back(
+        {one->first, one->shuffled,
+         one->shuffled ? Permutation(one->of, static_cast<uint64_t>(one->seed),
+                                     splitEpoch)
+                       : Permutation()});
   return made;
 }
 

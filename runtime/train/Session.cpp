@@ -171,6 +171,23 @@ Status Session::openData(uint32_t step) {
     datasets[step] = std::make_unique<Dataset>(syntheticDataset(dataset));
     return {};
   }
+  auto whole = filesOf(dataset, request);
+  if (!whole)
+    return whole.takeError();
+  Expected<Dataset> selected = selectItems(std::move(*whole), dataset);
+  if (!selected)
+    return selected.takeError().within(fmt::format("'{}'", request.step));
+  datasets[step] = std::make_unique<Dataset>(std::move(*selected));
+  return keepIfFitting(step);
+}
+
+Expected<std::shared_ptr<const Dataset>>
+Session::filesOf(const fb::DatasetT &dataset, const DataRequest &request) {
+  for (const OpenFiles &open : openFiles)
+    if (haveSameFiles(*open.dataset, dataset) &&
+        open.request.given == request.given &&
+        open.request.unused == request.unused)
+      return open.whole;
   Expected<Dataset> opened = openDataset(dataset, request);
   if (!opened)
     return opened.takeError();
@@ -178,8 +195,9 @@ Status Session::openData(uint32_t step) {
   for (const std::string &note : opened->notes)
     if (std::ranges::find(notes, note) == notes.end())
       notes.push_back(note);
-  datasets[step] = std::make_unique<Dataset>(std::move(*opened));
-  return keepIfFitting(step);
+  openFiles.push_back(
+      {&dataset, request, std::make_shared<const Dataset>(std::move(*opened))});
+  return openFiles.back().whole;
 }
 
 Status Session::keepIfFitting(uint32_t step) {

@@ -148,6 +148,9 @@ private:
   bool dropsLast(uint32_t step) const;
   uint64_t itemsLeft(uint32_t step) const;
   Status checkLength(uint32_t step) const;
+  /// Those that a step before has opened, if they are the same.
+  Expected<std::shared_ptr<const Dataset>> filesOf(const fb::DatasetT &dataset,
+                                                   const DataRequest &request);
   Status keepIfFitting(uint32_t step);
   Status openDevice();
   Status computeInitialValues();
@@ -159,6 +162,12 @@ private:
   std::map<std::string, std::string> givenData; ///< by step name
   std::optional<std::string> givenForAll;
   std::map<uint32_t, std::unique_ptr<Dataset>> datasets;
+  struct OpenFiles {
+    const fb::DatasetT *dataset;
+    DataRequest request;
+    std::shared_ptr<const Dataset> whole;
+  };
+  std::vector<OpenFiles> openFiles; ///< which several steps may read
   std::vector<std::string> notes;
   std::vector<double> settingValues; ///< by position in the plan
 };

@@ -67,6 +67,26 @@ class TrainingPrograms(support.ToolTest):
         # What a batch norm has seen are batches.
         self.assertEqual([int(weights["bn.num_batches_tracked"]) for _, weights in found], [4, 8, 4])
 
+    def test_rates_of_groups(self):
+        """A scheduler with a rate for each group does to each what one of its own would."""
+        update = "net.zero_grad(); loss.backward(); %s return {{\"loss\", loss}};"
+        for name, two, one in (("OneCycleLR", "{0.3, 0.02}, {.total_steps = 5}", ["0.3, {.total_steps = 5}", "0.02, {.total_steps = 5}"]),
+                               ("CyclicLR", "0.01, {0.3, 0.1}, {.step_size_up = 2}", ["0.01, 0.3, {.step_size_up = 2}", "0.01, 0.1, {.step_size_up = 2}"]),
+                               ("CyclicLR", "rates, {0.3, 0.1}, {.step_size_up = 2}", ["0.05, 0.3, {.step_size_up = 2}", "0.02, 0.1, {.step_size_up = 2}"])):
+            scheduler = f"dl::optim::lr_scheduler::{name}"
+            self.build(update % "o.step(); s.step();", before="dl::optim::SGD o({{.params = net.a.parameters()}, {.params = net.b.parameters()}}, {.lr = 1, .momentum = 0.5});"
+                       f" std::vector<double> rates{{0.05, 0.02}}; {scheduler} s(o, {two});")
+            got, weights = self.run_steps(steps=6)
+            self.build(update % "o0.step(); s0.step(); o1.step(); s1.step();", before="dl::optim::SGD o0(net.a.parameters(), {.lr = 1, .momentum = 0.5}), "
+                       f"o1(net.b.parameters(), {{.lr = 1, .momentum = 0.5}}); {scheduler} s0(o0, {one[0]}), s1(o1, {one[1]});")
+            want, others = self.run_steps(steps=6)
+            self.assertEqual([event["loss"] for event in got], [event["loss"] for event in want])
+            for weight, values in others.items():
+                np.testing.assert_array_equal(weights[weight], values, err_msg=weight)
+        self.write("net.dl", PROGRAM % {"members": "", "step": update % "o.step(); s.step();", "before":
+                                        "dl::optim::SGD o(net.parameters(), {.lr = 1}); dl::optim::lr_scheduler::OneCycleLR s(o, {0.3, 0.1}, {.total_steps = 5});"})
+        self.refuse(1, ["net.dl:", "OneCycleLR: 2 max_lr are given, the optimizer has 1 groups"], dltools.DLCC, "net.dl", "-o", "net.plan")
+
     def test_counters_beside_batches(self):
         """Counters that change places, and numbers that a batch and a counter make together."""
         step = """

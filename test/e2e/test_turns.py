@@ -95,6 +95,13 @@ class Accumulated(support.ToolTest):
                 np.testing.assert_allclose(weights[name], values, rtol=1e-13, err_msg=name)
 
 
+    def test_a_step_without_an_update(self):
+        np.save(self.path("x.npy"), np.ones((4, 3)))
+        self.write("m.dl", COUNTING.replace("update(b, loss);", "loss.backward();"))
+        self.refuse(1, ["m.dl:", "the step 'two' uses no gradients", "leave --accumulate out"], dltools.DLCC, "m.dl", "--accumulate=2", "-o", "m.plan")
+        self.dlcc("m.dl")
+
+
 class Turns(support.ToolTest):
     def setUp(self):
         super().setUp()

@@ -17,11 +17,12 @@ inline Tensor Tensor::logit(double eps) const {
 /// sin(pi x) / (pi x), and near 0, where that has no derivatives, its series.
 inline Tensor Tensor::sinc() const {
   detail::Called called("sinc");
-  Tensor angle = mul(3.141592653589793), near = angle.abs().lt(0.01);
+  Tensor angle = mul(3.141592653589793), near = angle.abs().lt(0.5);
   Tensor far = dl::where(near, 1.0, angle);
   Tensor square = dl::where(near, angle, 0.0).square();
-  Tensor series =
-      1.0 - square / 6.0 * (1.0 - square / 20.0 * (1.0 - square / 42.0));
+  Tensor series = 1.0 - square / (2.0 * 8 * 17); // to 1e-17
+  for (int k = 7; k > 0; --k)
+    series = 1.0 - square / (2.0 * k * (2 * k + 1)) * series;
   return dl::where(near, series, far.sin() / far);
 }
 /// x log(y), and 0 where x is, unless y is NaN.

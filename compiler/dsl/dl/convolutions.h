@@ -161,6 +161,9 @@ inline Tensor conv_transpose3d(Tensor x, Tensor weight, Tensor bias = {},
   return bias.defined() ? sum + bias.reshape({-1, 1, 1, 1}) : sum;
 }
 
+/// What {} is in place of a bias.
+enum class NoBias {};
+
 /// In PyTorch's positions; and without a bias, F::conv2d(x, w, {.padding = 1}).
 #define DL_POSITIONS(convolution, transposed, Size, Options,                   \
                      TransposedOptions)                                        \
@@ -187,14 +190,14 @@ inline Tensor conv_transpose3d(Tensor x, Tensor weight, Tensor bias = {},
                             const Options &options) {                          \
     return convolution(input, weight, Tensor(), options);                      \
   }                                                                            \
-  inline Tensor convolution(Tensor input, Tensor weight, decltype(nullptr)) {  \
+  inline Tensor convolution(Tensor input, Tensor weight, NoBias) {             \
     return convolution(input, weight, Tensor());                               \
   }                                                                            \
   inline Tensor transposed(Tensor input, Tensor weight,                        \
                            const TransposedOptions &options) {                 \
     return transposed(input, weight, Tensor(), options);                       \
   }                                                                            \
-  inline Tensor transposed(Tensor input, Tensor weight, decltype(nullptr)) {   \
+  inline Tensor transposed(Tensor input, Tensor weight, NoBias) {              \
     return transposed(input, weight, Tensor());                                \
   }
 DL_POSITIONS(conv1d, conv_transpose1d, i64, Conv1dOptions,

@@ -47,6 +47,11 @@ template <> struct std::tuple_size<dl::Batch> {
 template <decltype(sizeof(0)) I> struct std::tuple_element<I, dl::Batch> {
   using type = dl::Tensor;
 };
+template <>
+struct std::tuple_size<const dl::Batch> : std::tuple_size<dl::Batch> {};
+template <decltype(sizeof(0)) I> struct std::tuple_element<I, const dl::Batch> {
+  using type = const dl::Tensor;
+};
 
 namespace dl {
 
@@ -72,6 +77,9 @@ struct Dataset {
   Batch (*decode)(const Dataset &dataset, Batch raw) = nullptr;
   detail::GraphTransform transforms[kMostTransforms];
   detail::Classes classes; ///< of ImageFolder: train.classes.size()
+
+  /// Items.
+  i64 size() const { return dl_dataset_items(id); }
 };
 
 /// Of a data set of pictures.

@@ -19,7 +19,7 @@ inline Tensor tensor_of(const Operand &x) {
 inline Tensor power_of_integers(Tensor base, i64 exponent) {
   if (exponent < 0)
     fail("pow: integers have no negative powers, got {}; use "
-         ".to(dl::kFloat32)",
+         ".to(dl::kFloat)",
          exponent);
   base = base.dtype() == kBool ? base.to(kInt64) : base;
   if (exponent == 0)
@@ -71,7 +71,7 @@ inline Tensor pow(const Operand &base, const Operand &exponent) {
   if ((detail::is_whole(base) || base.kind == DL_INT_SCALAR) &&
       (detail::is_whole(exponent) || number))
     detail::unsupported("pow: integers with a tensor of exponents: not in this "
-                        "version; use .to(dl::kFloat32)");
+                        "version; use .to(dl::kFloat)");
   return detail::elementwise("pow", base, exponent);
 }
 inline Tensor Tensor::pow(const Operand &exponent) const {

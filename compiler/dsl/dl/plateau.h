@@ -137,7 +137,7 @@ public:
       rates[group] = lr.id;
     dl_plateau_rate(plateaus[min_lr.is_list ? group : 0], lr.id);
   }
-  Scalar rate(Scalar base, Scalar) const override { return base; }
+  Scalar rate(int, Scalar base, Scalar) const override { return base; }
 };
 
 } // namespace dl::optim::lr_scheduler

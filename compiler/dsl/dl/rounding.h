@@ -5,10 +5,11 @@
 namespace dl {
 
 namespace detail {
-/// exp(x) - 1, accurate near 0, for x that are at most 1: tanh(x/2) (exp(x) +
-/// 1).
+/// exp(x) - 1 for x that are at most 1: near 0, where that has no digits left,
+/// tanh(x/2) (exp(x) + 1).
 inline Tensor expm1_to_1(const Tensor &x) {
-  return x.mul(0.5).tanh() * (x.exp() + 1.0);
+  Tensor power = x.exp();
+  return dl::where(x.lt(-1.0), power - 1.0, x.mul(0.5).tanh() * (power + 1.0));
 }
 } // namespace detail
 

@@ -45,8 +45,8 @@ public:
 
   /// In a step: the rate of a group that schedulers begin with, a setting.
   virtual void see(int /*group*/, const Scalar & /*lr*/) const {}
-  /// What comes of the rate `base` after t calls of step().
-  virtual Scalar rate(Scalar base, Scalar t) const = 0;
+  /// What comes of a group's rate `base` after t calls of step().
+  virtual Scalar rate(int group, Scalar base, Scalar t) const = 0;
   /// The same of the momentum, or of Adam's first beta.
   virtual Scalar momentum(Scalar base, Scalar) const { return base; }
   /// Is it base times something? Then it goes together with others.
@@ -81,7 +81,7 @@ public:
   template <detail::Rate Gamma>
   StepLR(OptimizerBase &optimizer, i64 step_size, const Gamma &gamma)
       : StepLR(optimizer, step_size, StepLROptions{gamma}) {}
-  Scalar rate(Scalar base, Scalar t) const override {
+  Scalar rate(int, Scalar base, Scalar t) const override {
     return base * pow(gamma, floor(t / step_size));
   }
 };
@@ -129,7 +129,7 @@ public:
   MultiStepLR(OptimizerBase &optimizer, const Milestones &milestones,
               const Gamma &gamma)
       : MultiStepLR(optimizer, milestones, MultiStepLROptions{gamma}) {}
-  Scalar rate(Scalar base, Scalar t) const override {
+  Scalar rate(int, Scalar base, Scalar t) const override {
     Scalar passed = 0;
     for (i64 milestone : milestones)
       passed += where(t >= milestone, 1.0, 0.0);
@@ -152,7 +152,7 @@ public:
   ConstantLR(OptimizerBase &optimizer, const Factor &factor,
              i64 total_iters = 5)
       : ConstantLR(optimizer, ConstantLROptions{factor, total_iters}) {}
-  Scalar rate(Scalar base, Scalar t) const override {
+  Scalar rate(int, Scalar base, Scalar t) const override {
     return base * where(t < options.total_iters, options.factor, 1.0);
   }
 };
@@ -177,7 +177,7 @@ public:
            Scalar end_factor = 1, i64 total_iters = 5)
       : LinearLR(optimizer,
                  LinearLROptions{start_factor, end_factor, total_iters}) {}
-  Scalar rate(Scalar base, Scalar t) const override {
+  Scalar rate(int, Scalar base, Scalar t) const override {
     Scalar part = minimum(t, options.total_iters) /
                   static_cast<double>(options.total_iters);
     return base * (options.start_factor +
@@ -191,7 +191,7 @@ class ExponentialLR : public LRScheduler {
 public:
   ExponentialLR(OptimizerBase &optimizer, Scalar gamma)
       : LRScheduler("ExponentialLR", optimizer), gamma(gamma) {}
-  Scalar rate(Scalar base, Scalar t) const override {
+  Scalar rate(int, Scalar base, Scalar t) const override {
     return base * pow(gamma, t);
   }
 };
@@ -214,7 +214,7 @@ public:
   }
   PolynomialLR(OptimizerBase &optimizer, i64 total_iters, Scalar power = 1)
       : PolynomialLR(optimizer, PolynomialLROptions{total_iters, power}) {}
-  Scalar rate(Scalar base, Scalar t) const override {
+  Scalar rate(int, Scalar base, Scalar t) const override {
     Scalar part = minimum(t, options.total_iters) /
                   static_cast<double>(options.total_iters);
     return base * pow(1 - part, options.power);
@@ -229,7 +229,7 @@ template <class Function> class LambdaLR : public LRScheduler {
 public:
   LambdaLR(OptimizerBase &optimizer, Function lr_lambda)
       : LRScheduler("LambdaLR", optimizer), function(lr_lambda) {}
-  Scalar rate(Scalar base, Scalar t) const override {
+  Scalar rate(int, Scalar base, Scalar t) const override {
     return base * static_cast<Scalar>(function(t));
   }
   bool multiplies() const override { return false; }
@@ -252,7 +252,7 @@ inline Scalar OptimizerBase::rate(int group, Scalar lr) const {
                    "they give, and this one gives no factor; put them into one "
                    "SequentialLR",
                    one.name);
-    lr = one.rate(lr, one.calls());
+    lr = one.rate(group, lr, one.calls());
   }
   if (!lr.is_known())
     dl_optimizer_rate(id, group, lr.id);

@@ -1,5 +1,6 @@
 #pragma once
 // Schedulers along a cosine, and those that consist of phases or of others.
+#include "group_rates.h"
 #include "plateau.h"
 
 namespace dl::optim::lr_scheduler {
@@ -32,7 +33,7 @@ public:
   template <detail::Rate Least>
   CosineAnnealingLR(OptimizerBase &optimizer, i64 T_max, const Least &eta_min)
       : CosineAnnealingLR(optimizer, T_max, CosineAnnealingOptions{eta_min}) {}
-  Scalar rate(Scalar base, Scalar t) const override {
+  Scalar rate(int, Scalar base, Scalar t) const override {
     return detail::cosine(base, eta_min, t / T_max);
   }
   bool multiplies() const override { return eta_min.is_none(); }
@@ -61,7 +62,7 @@ public:
                               Scalar eta_min = 0)
       : CosineAnnealingWarmRestarts(optimizer, T_0,
                                     WarmRestartsOptions{T_mult, eta_min}) {}
-  Scalar rate(Scalar base, Scalar t) const override {
+  Scalar rate(int, Scalar base, Scalar t) const override {
     double length = static_cast<double>(T_0);
     if (options.T_mult == 1)
       return detail::cosine(base, options.eta_min,
@@ -91,7 +92,7 @@ struct OneCycleOptions {
 /// Up from max_lr / div_factor to max_lr and down again, the momentum the other
 /// way round. After total_steps the last value stays.
 class OneCycleLR : public LRScheduler {
-  Scalar max_lr;
+  GroupRates max_lr;
   OneCycleOptions options;
 
   Scalar anneal(Scalar from, Scalar to, Scalar part) const {
@@ -118,9 +119,10 @@ class OneCycleLR : public LRScheduler {
   }
 
 public:
-  OneCycleLR(OptimizerBase &optimizer, Scalar max_lr,
+  OneCycleLR(OptimizerBase &optimizer, const GroupRates &max_lr,
              const OneCycleOptions &given)
       : LRScheduler("OneCycleLR", optimizer), max_lr(max_lr), options(given) {
+    max_lr.check("OneCycleLR", "max_lr", optimizer);
     if (options.total_steps == 0)
       options.total_steps = options.epochs * options.steps_per_epoch;
     if (options.total_steps < 1)
@@ -135,9 +137,9 @@ public:
                    "and \"linear\" are",
                    options.anneal_strategy);
   }
-  Scalar rate(Scalar, Scalar t) const override {
-    Scalar first = max_lr / options.div_factor;
-    return along(t, first, max_lr, first / options.final_div_factor);
+  Scalar rate(int group, Scalar, Scalar t) const override {
+    Scalar most = max_lr[group], first = most / options.div_factor;
+    return along(t, first, most, first / options.final_div_factor);
   }
   Scalar momentum(Scalar base, Scalar t) const override {
     return options.cycle_momentum
@@ -160,7 +162,7 @@ struct CyclicOptions {
 /// Up from base_lr to max_lr and down again, over and over, the momentum the
 /// other way round (Smith, 2017).
 class CyclicLR : public LRScheduler {
-  Scalar base_lr, max_lr;
+  GroupRates base_lr, max_lr;
   CyclicOptions options;
 
   Scalar height(Scalar t) const {
@@ -177,10 +179,12 @@ class CyclicLR : public LRScheduler {
   }
 
 public:
-  CyclicLR(OptimizerBase &optimizer, Scalar base_lr, Scalar max_lr,
-           const CyclicOptions &given = {})
+  CyclicLR(OptimizerBase &optimizer, const GroupRates &base_lr,
+           const GroupRates &max_lr, const CyclicOptions &given = {})
       : LRScheduler("CyclicLR", optimizer), base_lr(base_lr), max_lr(max_lr),
         options(given) {
+    base_lr.check("CyclicLR", "base_lr", optimizer);
+    max_lr.check("CyclicLR", "max_lr", optimizer);
     if (options.step_size_down == 0)
       options.step_size_down = options.step_size_up;
     if (options.step_size_up < 1 || options.step_size_down < 1)
@@ -194,8 +198,9 @@ public:
                    "\"triangular2\" and \"exp_range\" are",
                    options.mode);
   }
-  Scalar rate(Scalar, Scalar t) const override {
-    return base_lr + (max_lr - base_lr) * height(t);
+  Scalar rate(int group, Scalar, Scalar t) const override {
+    Scalar least = base_lr[group];
+    return least + (max_lr[group] - least) * height(t);
   }
   Scalar momentum(Scalar base, Scalar t) const override {
     return options.cycle_momentum
@@ -251,9 +256,9 @@ public:
     for (LRScheduler *one : schedulers)
       one->leave();
   }
-  Scalar rate(Scalar base, Scalar t) const override {
+  Scalar rate(int group, Scalar base, Scalar t) const override {
     return choose(t, [&](const LRScheduler &one, Scalar since) {
-      return one.rate(base, since);
+      return one.rate(group, base, since);
     });
   }
   Scalar momentum(Scalar base, Scalar t) const override {
@@ -279,9 +284,9 @@ public:
       one->leave();
     }
   }
-  Scalar rate(Scalar base, Scalar t) const override {
+  Scalar rate(int group, Scalar base, Scalar t) const override {
     for (LRScheduler *one : schedulers)
-      base = one->rate(base, t);
+      base = one->rate(group, base, t);
     return base;
   }
 };

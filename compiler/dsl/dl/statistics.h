@@ -11,7 +11,7 @@ inline Tensor var(const char *what, const Tensor &x, const Shape &dims,
                   const VarOptions &options) {
   Called called(what);
   if (!x.is_floating_point())
-    fail("{}: needs floats; use .to(dl::kFloat32)", what);
+    fail("{}: needs floats; use .to(dl::kFloat)", what);
   i64 count = 1, correction = options.unbiased ? options.correction : 0;
   for (i64 dim : axes(what, x, dims))
     count *= x.size(static_cast<int>(dim));

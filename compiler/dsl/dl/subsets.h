@@ -38,8 +38,10 @@ namespace data {
 
 /// The items of a slice in their order, and the batches of the whole:
 /// Subset(all, dl::Slice(0, 50000)), Subset(all, dl::Slice(-10000)).
-inline Dataset Subset(const Dataset &dataset, const Slice &items) {
-  i64 size = dl_dataset_items(dataset.id);
+template <class Items>
+  requires __is_same
+(Items, Slice) Dataset Subset(const Dataset &dataset, const Items &items) {
+  i64 size = dataset.size();
   i64 start = items.start < 0 ? items.start + size : items.start;
   i64 end = items.end == kEnd ? size
             : items.end < 0   ? items.end + size
@@ -55,11 +57,17 @@ inline Dataset Subset(const Dataset &dataset, const Slice &items) {
   return detail::part_of(dataset, start, end - start, false, 0);
 }
 
+Dataset Subset(const Dataset &, list<i64>) = delete (
+    "dl: the items of a Subset follow one another: Subset(data, dl::Slice(0, "
+    "1000))");
+
 /// How many items, or which part of them where it has a fraction.
 struct Length {
   i64 items = 0;
-  double fraction = -1;
-  template <detail::Number T> constexpr Length(T length) {
+  double fraction = 0;
+  bool is_fraction;
+  template <detail::Number T>
+  constexpr Length(T length) : is_fraction(__is_floating_point(T)) {
     static_assert(!__is_same(T, bool), "a length is a number");
     if constexpr (__is_floating_point(T))
       fraction = length;
@@ -91,25 +99,27 @@ struct RandomSplitOptions {
 template <int N>
 Splits<N> random_split(const Dataset &dataset, const Length (&lengths)[N],
                        const RandomSplitOptions &options = {}) {
-  i64 size = dl_dataset_items(dataset.id), items[N], total = 0;
+  i64 size = dataset.size(), items[N], total = 0;
   double fractions = 0;
   int given = 0;
   for (int i = 0; i < N; ++i) {
-    given += lengths[i].fraction != -1;
-    fractions += lengths[i].fraction;
-    if (lengths[i].fraction != -1 &&
-        !(lengths[i].fraction >= 0 && lengths[i].fraction <= 1))
+    const Length &length = lengths[i];
+    given += length.is_fraction;
+    if (length.is_fraction && !(length.fraction >= 0 && length.fraction <= 1))
       detail::fail("random_split: a part of {}; fractions are from 0 to 1",
-                   lengths[i].fraction);
-    items[i] = lengths[i].fraction == -1
-                   ? lengths[i].items
-                   : static_cast<i64>(lengths[i].fraction * size);
+                   length.fraction);
+    if (!length.is_fraction && (length.items < 0 || length.items > size))
+      detail::fail("random_split: a part of {} items, the data set has {}",
+                   length.items, size);
+    fractions += length.fraction;
+    items[i] = length.is_fraction ? static_cast<i64>(length.fraction * size)
+                                  : length.items;
     total += items[i];
   }
   if (given != 0 && given != N)
     detail::fail("random_split: some lengths are fractions, others numbers of "
                  "items; all are one of the two");
-  if (given != 0 && !(fractions > 1 - 1e-9 && fractions < 1 + 1e-9))
+  if (given != 0 && !(fractions > 1 - 1e-6 && fractions < 1 + 1e-6))
     detail::fail("random_split: the fractions add up to {}, not to 1",
                  fractions);
   for (int i = 0; given != 0 && total < size; i = (i + 1) % N, ++total)
@@ -135,6 +145,13 @@ Splits<N> random_split(const Dataset &dataset, const Length (&lengths)[N],
 
 template <int N> struct std::tuple_size<dl::data::Splits<N>> {
   static constexpr decltype(sizeof(0)) value = N;
+};
+template <int N>
+struct std::tuple_size<const dl::data::Splits<N>>
+    : std::tuple_size<dl::data::Splits<N>> {};
+template <decltype(sizeof(0)) I, int N>
+struct std::tuple_element<I, const dl::data::Splits<N>> {
+  using type = const dl::data::Dataset;
 };
 template <decltype(sizeof(0)) I, int N>
 struct std::tuple_element<I, dl::data::Splits<N>> {

@@ -102,6 +102,10 @@ struct PadOptions {
 inline Tensor pad(Tensor x, const Shape &pad, const PadOptions &options) {
   return functional::pad(x, pad, options.mode, options.value);
 }
+enum class NoPadOptions {};
+inline Tensor pad(Tensor x, const Shape &pad, NoPadOptions) {
+  return functional::pad(x, pad);
+}
 
 namespace detail {
 inline i64 windows_along(i64 size, i64 kernel, i64 stride, i64 padding,

@@ -58,7 +58,7 @@ graph.step @padding(%x: tensor<1x1x8x8xf32>, %w: tensor<2x1x3x3xf32>) {
 
 graph.step @bytes(%x: tensor<4x1x28x28xui8>, %w: tensor<10x1x5x5xf32>) {
   // expected-error@+2 {{failed to infer returned types}}
-  // expected-error@+1 {{conv2d: needs a floating-point tensor, got u8 [4,1,28,28]; use .to(dl::kFloat32)}}
+  // expected-error@+1 {{conv2d: needs a floating-point tensor, got u8 [4,1,28,28]; use .to(dl::kFloat)}}
   %0 = graph.conv2d %x, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<4x1x28x28xui8>, tensor<10x1x5x5xf32>) -> tensor<4x10x24x24xf32>
   graph.return
 }

@@ -4,7 +4,7 @@
 
 graph.step @float_only(%a: tensor<4xi64>) {
   // expected-error@+2 {{failed to infer returned types}}
-  // expected-error@+1 {{log: needs a floating-point tensor, got i64 [4]; use .to(dl::kFloat32)}}
+  // expected-error@+1 {{log: needs a floating-point tensor, got i64 [4]; use .to(dl::kFloat)}}
   %0 = graph.log %a : (tensor<4xi64>) -> tensor<4xi64>
   graph.return
 }
@@ -13,7 +13,7 @@ graph.step @float_only(%a: tensor<4xi64>) {
 
 graph.step @log1p_of_integers(%a: tensor<4xi64>) {
   // expected-error@+2 {{failed to infer returned types}}
-  // expected-error@+1 {{log1p: needs a floating-point tensor, got i64 [4]; use .to(dl::kFloat32)}}
+  // expected-error@+1 {{log1p: needs a floating-point tensor, got i64 [4]; use .to(dl::kFloat)}}
   %0 = graph.log1p %a : (tensor<4xi64>) -> tensor<4xi64>
   graph.return
 }
@@ -22,7 +22,7 @@ graph.step @log1p_of_integers(%a: tensor<4xi64>) {
 
 graph.step @numbers_only(%a: tensor<4xui8>) {
   // expected-error@+2 {{failed to infer returned types}}
-  // expected-error@+1 {{add: needs numbers, got u8 [4]; use .to(dl::kFloat32) or .to(dl::kInt64)}}
+  // expected-error@+1 {{add: needs numbers, got u8 [4]; use .to(dl::kFloat) or .to(dl::kInt64)}}
   %0 = graph.add %a, %a : (tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>
   graph.return
 }

@@ -31,7 +31,7 @@ graph.step @sorted(%x: tensor<4x5xf32>) {
 
 graph.step @bools(%x: tensor<4xi1>) {
   // expected-error@+2 {{failed to infer returned types}}
-  // expected-error@+1 {{sum: needs f32, f64, i64 or i32, got bool [4]; use .to(dl::kInt64) or .to(dl::kFloat32)}}
+  // expected-error@+1 {{sum: needs f32, f64, i64 or i32, got bool [4]; use .to(dl::kInt64) or .to(dl::kFloat)}}
   %0 = graph.sum %x {dims = array<i64: 0>} : (tensor<4xi1>) -> tensor<i1>
   graph.return
 }

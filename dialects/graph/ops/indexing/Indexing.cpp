@@ -53,7 +53,7 @@ LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
   if (element.isInteger(1) || element.isUnsignedInteger(8))
     return emitOptionalError(
         loc, "scatter_add: needs f32, f64, i64 or i32, got ", typeText(x),
-        "; use .to(dl::kInt64) or .to(dl::kFloat32)");
+        "; use .to(dl::kInt64) or .to(dl::kFloat)");
   if (size < 1)
     return emitOptionalError(loc, "scatter_add: size is ", size,
                              ", it must be at least 1");

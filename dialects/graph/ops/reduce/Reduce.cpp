@@ -52,7 +52,7 @@ LogicalResult SumOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
   if (element.isInteger(1) || element.isUnsignedInteger(8))
     return emitOptionalError(loc, "sum: needs f32, f64, i64 or i32, got ",
                              typeText(x),
-                             "; use .to(dl::kInt64) or .to(dl::kFloat32)");
+                             "; use .to(dl::kInt64) or .to(dl::kFloat)");
   types.push_back(RankedTensorType::get(
       reducedShape(x, adaptor.getDims(), adaptor.getKeepdim()), element));
   return success();
