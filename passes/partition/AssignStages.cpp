@@ -84,10 +84,9 @@ private:
         apart.insert(prefix.getValue());
     for (auto state : module.getOps<graph::StateOp>())
       if (state.getRole() == "parameter" || state.getRole() == "buffer") {
-        int64_t count =
+        roles[state.getSymName()] = state.getRole();
+        elements[moduleOf(state.getSymName()).str()] +=
             cast<RankedTensorType>(state.getType()).getNumElements();
-        states[state.getSymName()] = {state.getRole(), count};
-        elements[moduleOf(state.getSymName()).str()] += count;
       }
   }
 
@@ -271,25 +270,19 @@ private:
 
   /// Of a name in `elements`: what stands in no module is one itself.
   std::string kindOf(StringRef name) const {
-    auto state = states.find(name);
-    return "the " +
-           (state == states.end() ? "module" : state->second.role.str()) + " ";
+    auto role = roles.find(name);
+    return "the " + (role == roles.end() ? "module" : role->second.str()) + " ";
   }
 
-  struct State {
-    StringRef role;
-    int64_t count;
-  };
   static constexpr size_t kMostNamed = 5;
 
   ModuleOp module;
   graph::MeshOp mesh;
   bool isCut; // by the user
   int64_t stages;
-  llvm::StringMap<State> states;
+  llvm::StringMap<StringRef> roles; // of parameters and buffers
   llvm::StringSet<> apart; // outermost modules whose names stand before theirs
-  llvm::StringMap<std::string> originalStateOf;  // of copies of such
-  OrderedCounts elements;                        // of modules, in their order
+  OrderedCounts elements;  // of modules, in their order
   std::map<std::string, std::string> originalOf; // of copies
   OrderedCounts stageOfModule;
 };

@@ -161,10 +161,7 @@ inline Tensor conv_transpose3d(Tensor x, Tensor weight, Tensor bias = {},
   return bias.defined() ? sum + bias.reshape({-1, 1, 1, 1}) : sum;
 }
 
-/// What {} is in place of a bias.
-enum class NoBias {};
-
-/// In PyTorch's positions; and without a bias, F::conv2d(x, w, {.padding = 1}).
+/// In PyTorch's positions.
 #define DL_POSITIONS(convolution, transposed, Size, Options,                   \
                      TransposedOptions)                                        \
   inline Tensor convolution(Tensor input, Tensor weight, Tensor bias,          \
@@ -185,20 +182,6 @@ enum class NoBias {};
                                         .output_padding = output_padding,      \
                                         .groups = groups,                      \
                                         .dilation = dilation});                \
-  }                                                                            \
-  inline Tensor convolution(Tensor input, Tensor weight,                       \
-                            const Options &options) {                          \
-    return convolution(input, weight, Tensor(), options);                      \
-  }                                                                            \
-  inline Tensor convolution(Tensor input, Tensor weight, NoBias) {             \
-    return convolution(input, weight, Tensor());                               \
-  }                                                                            \
-  inline Tensor transposed(Tensor input, Tensor weight,                        \
-                           const TransposedOptions &options) {                 \
-    return transposed(input, weight, Tensor(), options);                       \
-  }                                                                            \
-  inline Tensor transposed(Tensor input, Tensor weight, NoBias) {              \
-    return transposed(input, weight, Tensor());                                \
   }
 DL_POSITIONS(conv1d, conv_transpose1d, i64, Conv1dOptions,
              ConvTranspose1dOptions)
@@ -207,5 +190,25 @@ DL_POSITIONS(conv2d, conv_transpose2d, Pair, Conv2dOptions,
 DL_POSITIONS(conv3d, conv_transpose3d, Triple, Conv3dOptions,
              ConvTranspose3dOptions)
 #undef DL_POSITIONS
+
+/// What {} is in place of a bias.
+enum class NoBias {};
+
+/// Without a bias: F::conv2d(x, w, {.padding = 1}).
+#define DL_WITHOUT_BIAS(convolution, Options)                                  \
+  inline Tensor convolution(Tensor input, Tensor weight,                       \
+                            const Options &options) {                          \
+    return convolution(input, weight, Tensor(), options);                      \
+  }                                                                            \
+  inline Tensor convolution(Tensor input, Tensor weight, NoBias) {             \
+    return convolution(input, weight, Tensor());                               \
+  }
+DL_WITHOUT_BIAS(conv1d, Conv1dOptions)
+DL_WITHOUT_BIAS(conv2d, Conv2dOptions)
+DL_WITHOUT_BIAS(conv3d, Conv3dOptions)
+DL_WITHOUT_BIAS(conv_transpose1d, ConvTranspose1dOptions)
+DL_WITHOUT_BIAS(conv_transpose2d, ConvTranspose2dOptions)
+DL_WITHOUT_BIAS(conv_transpose3d, ConvTranspose3dOptions)
+#undef DL_WITHOUT_BIAS
 
 } // namespace dl::nn::functional

@@ -80,6 +80,7 @@ inline Tensor pad_border(const char *mode, Tensor x, const Shape &low,
 inline Tensor pad(Tensor x, const Shape &pad, const char *mode = "constant",
                   double value = 0) {
   detail::Called called("pad");
+  mode = mode ? mode : "constant"; // no options: {}
   int rank = x.dim();
   if (pad.rank % 2 || pad.rank > 2 * rank)
     detail::fail("pad: {} for {}: two numbers for each dim, from the last, are "
@@ -101,10 +102,6 @@ struct PadOptions {
 };
 inline Tensor pad(Tensor x, const Shape &pad, const PadOptions &options) {
   return functional::pad(x, pad, options.mode, options.value);
-}
-enum class NoPadOptions {};
-inline Tensor pad(Tensor x, const Shape &pad, NoPadOptions) {
-  return functional::pad(x, pad);
 }
 
 namespace detail {
