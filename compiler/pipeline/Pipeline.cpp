@@ -91,7 +91,9 @@ public:
     if (failed(runPasses(buildOpenBorderPipeline)) || failed(fillBuckets()))
       return failure();
     return runPasses([&](OpPassManager &passes) {
-      if (!isCuda()) { // what vectors along batches want
+      if (isCuda()) {
+        passes.addPass(createChannelsInnermost());
+      } else { // what vectors along batches want
         passes.addPass(createAssignLayouts());
         passes.addPass(createBatchInnermost());
       }

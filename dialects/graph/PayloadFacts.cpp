@@ -10,10 +10,14 @@ PayloadFacts payloadFacts(LoopNestOpInterface op) {
   LoopNest nest = op.getLoopNest();
   PayloadBlock payload(op, nest.extents.size());
   PayloadFacts facts;
-  facts.isView = nest.combine == Combine::None && op->getNumOperands() == 1 &&
-                 payload.results.size() == 1 &&
-                 payload.results[0] == payload.scalars()[0] &&
-                 !nest.accesses[0].outside && nest.accesses[0].guards.empty();
+  bool isOperand = nest.combine == Combine::None && op->getNumOperands() == 1 &&
+                   payload.results.size() == 1 &&
+                   payload.results[0] == payload.scalars()[0];
+  if (isOperand) {
+    const Access &access = nest.accesses[0];
+    facts.isView = !access.outside && access.guards.empty();
+    facts.isZeroPaddedView = access.outside == 0.0;
+  }
   facts.isExpensive =
       nest.isIndirect() || llvm::any_of(payload.block, [](Operation &inner) {
         return isa<PhiloxOp>(inner) ||

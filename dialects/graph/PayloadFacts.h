@@ -9,6 +9,8 @@ namespace dl::graph {
 struct PayloadFacts {
   /// The result is the one operand, only indexed otherwise: transpose, expand.
   bool isView = false;
+  /// The same, but zero where the index leaves the operand: a pad.
+  bool isZeroPaddedView = false;
   /// Recomputing a value costs more than storing and loading it: exp, random
   /// numbers, an element that has to be looked for.
   bool isExpensive = false;

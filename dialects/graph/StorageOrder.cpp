@@ -40,6 +40,15 @@ DenseI64ArrayAttr batchInnermost(RankedTensorType type) {
   return DenseI64ArrayAttr::get(type.getContext(), order);
 }
 
+DenseI64ArrayAttr channelsInnermost(RankedTensorType type) {
+  SmallVector<int64_t> order;
+  for (int64_t d = 0; d < type.getRank(); ++d)
+    if (d != 1)
+      order.push_back(d);
+  order.push_back(1);
+  return DenseI64ArrayAttr::get(type.getContext(), order);
+}
+
 bool isBatchInnermost(DenseI64ArrayAttr order) {
   if (!order || order.size() < 2)
     return false;

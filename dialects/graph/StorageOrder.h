@@ -27,4 +27,7 @@ inline constexpr int64_t kLeastInnerBatch = 16;
 mlir::DenseI64ArrayAttr batchInnermost(mlir::RankedTensorType type);
 bool isBatchInnermost(mlir::DenseI64ArrayAttr order);
 
+/// Row by row, but dim 1 innermost: [B,C,H,W] as B,H,W,C.
+mlir::DenseI64ArrayAttr channelsInnermost(mlir::RankedTensorType type);
+
 } // namespace dl::graph

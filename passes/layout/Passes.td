@@ -45,4 +45,25 @@ def BatchInnermost : Pass<"batch-innermost", "::mlir::ModuleOp"> {
                            "::mlir::math::MathDialect"];
 }
 
+def ChannelsInnermost : Pass<"channels-innermost", "::mlir::ModuleOp"> {
+  let summary = "Stores the channels of images next to each other around convolutions";
+  let description = [{
+    A tile of a convolution on a GPU takes, for each tap of the filter, neighbouring channels of one
+    pixel: 16 bytes at once, whatever the padding and the stride, for one division of an index and
+    one comparison. So [B,C,H,W] is stored as B,H,W,C between convolutions, through all that works
+    channel by channel, and filters as O,kH,kW,I; logical shapes, checkpoints and messages do not
+    change. With less than 16 channels, or no multiple of 4, rows stay as they are, and so do values
+    that are also seen in another shape, or that ranks exchange.
+
+    ```mlir
+    %y = graph.conv2d %x, %w          // tensor<64x32x24x24xf32>
+    // =>
+    %y = graph.conv2d %x, %w {graph.orders = [array<i64: 0, 2, 3, 1>]}
+    ```
+    The order is NHWC, which cuDNN wants for tensor cores, too.
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 #endif

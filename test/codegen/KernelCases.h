@@ -24,9 +24,10 @@ size_t elementBytes(mlir::RankedTensorType type);
 std::vector<char> bytesOf(const graph::HostTensor &tensor);
 std::vector<double> elementsOf(mlir::RankedTensorType type, const char *memory);
 
-/// Fails where `got` is not what the reference evaluation says.
+/// Fails where `got` is not what the reference evaluation says, up to this part
+/// of the largest number; 0: what the type's rounding needs.
 void expectEqual(const std::vector<double> &got, const graph::HostTensor &want,
-                 const std::string &what);
+                 const std::string &what, double tolerance = 0);
 /// The same bits, but for those of NaN.
 bool equalBits(const std::vector<double> &x, const std::vector<double> &y);
 

@@ -11,6 +11,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "passes/backward/Passes.h"
 #include "passes/fuse/Passes.h"
+#include "passes/layout/Passes.h"
 #include "test/codegen/KernelCases.h"
 #include "test/device/DriverApi.h"
 #include <gtest/gtest.h>
@@ -44,14 +45,19 @@ std::unique_ptr<MLIRContext> newContext() {
   return context;
 }
 
+/// An op a kernel; fused kernels; those with products on tensor cores.
+enum class Form { Unfused, Fused, Tf32 };
+
 /// All functions of a file at once: to compile their source is most of the time
 /// that a test takes. Null if that fails.
-std::unique_ptr<Lowered> lower(const std::string &file, bool fuse) {
+std::unique_ptr<Lowered> lower(const std::string &file, Form form) {
+  bool fuse = form != Form::Unfused;
   auto lowered = std::make_unique<Lowered>();
   lowered->context = newContext();
   lowered->module = parseSourceFile<ModuleOp>(file, lowered->context.get());
   PassManager manager(lowered->context.get());
   manager.addNestedPass<graph::StepOp>(createDecompose());
+  manager.addPass(createChannelsInnermost());
   FormKernelsOptions options;
   options.machine.chainScratchBytes = 0; // as of all GPUs
   options.fuse = fuse;
@@ -59,6 +65,7 @@ std::unique_ptr<Lowered> lower(const std::string &file, bool fuse) {
   // Fused products are tiles in registers, however small; single ones are sums.
   AnnotateCudaKernelsOptions annotation;
   annotation.leastProduct = fuse ? 1 : 0;
+  annotation.tf32 = form == Form::Tf32;
   manager.addPass(createAnnotateCudaKernels(annotation));
   if (failed(manager.run(*lowered->module)))
     return nullptr;
@@ -73,11 +80,11 @@ std::unique_ptr<Lowered> lower(const std::string &file, bool fuse) {
   return lowered;
 }
 
-const Lowered *loweredFile(const std::string &file, bool fuse) {
-  static std::map<std::pair<std::string, bool>, std::unique_ptr<Lowered>> known;
-  auto [place, isNew] = known.try_emplace({file, fuse});
+const Lowered *loweredFile(const std::string &file, Form form) {
+  static std::map<std::pair<std::string, Form>, std::unique_ptr<Lowered>> known;
+  auto [place, isNew] = known.try_emplace({file, form});
   if (isNew)
-    place->second = lower(file, fuse);
+    place->second = lower(file, form);
   return place->second.get();
 }
 
@@ -171,7 +178,11 @@ SmallVector<graph::HostTensor> inputsOf(graph::StepOp function) {
   return inputs;
 }
 
-void check(const KernelCase &test, bool fuse) {
+/// Operands of a product have 11 bits: each may be off by 2^-11, and the
+/// largest result is at least as large as most products in it.
+constexpr double kTf32Tolerance = 4e-3;
+
+void check(const KernelCase &test, Form form) {
   auto context = newContext();
   auto whole = parseSourceFile<ModuleOp>(test.file, context.get());
   graph::StepOp reference;
@@ -182,7 +193,7 @@ void check(const KernelCase &test, bool fuse) {
   auto expected = graph::evaluateStep(reference, inputs);
   ASSERT_TRUE(succeeded(expected));
 
-  const Lowered *lowered = loweredFile(test.file, fuse);
+  const Lowered *lowered = loweredFile(test.file, form);
   ASSERT_TRUE(lowered) << test.file << " cannot be lowered";
   graph::StepOp function = lowered->function(test.function);
   std::vector<emulated::Environment> environments = {
@@ -193,7 +204,7 @@ void check(const KernelCase &test, bool fuse) {
   int64_t flops = 0;
   for (auto kernel : function.getOps<graph::KernelOp>())
     flops += kernel->getAttrOfType<IntegerAttr>("flops").getInt();
-  if (fuse && flops <= 20'000'000)
+  if (form != Form::Unfused && flops <= 20'000'000)
     environments.push_back({{"DLEMU_MODE", "eager"},
                             {"DLEMU_ORDER", "random"},
                             {"DLEMU_RACES", "1"},
@@ -208,7 +219,8 @@ void check(const KernelCase &test, bool fuse) {
     std::string order = environment.at("DLEMU_ORDER");
     for (size_t i = 0; i < results.size(); ++i) {
       std::string what = order + ", result " + std::to_string(i);
-      expectEqual(results[i], (*expected)[i], what);
+      expectEqual(results[i], (*expected)[i], what,
+                  form == Form::Tf32 ? kTf32Tolerance : 0);
       if (!first.empty())
         EXPECT_TRUE(equalBits(results[i], first[i]))
             << what << " is not that of the first order";
@@ -234,7 +246,7 @@ std::string planted(const Lowered &lowered, StringRef function,
 void checkBarriers(const std::string &file, StringRef function,
                    size_t expected) {
   const Lowered *lowered =
-      loweredFile(std::string(DL_KERNEL_TESTS) + "/" + file, true);
+      loweredFile(std::string(DL_KERNEL_TESTS) + "/" + file, Form::Fused);
   ASSERT_TRUE(lowered);
   auto kernels = lowered->function(function).getOps<graph::KernelOp>();
   ASSERT_EQ(std::distance(kernels.begin(), kernels.end()), 1);
@@ -268,9 +280,26 @@ TEST(CudaControl, BarriersBetweenStages) {
 }
 
 class CudaKernelTest : public testing::TestWithParam<KernelCase> {};
-TEST_P(CudaKernelTest, Fused) { check(GetParam(), true); }
-TEST_P(CudaKernelTest, Unfused) { check(GetParam(), false); }
+TEST_P(CudaKernelTest, Fused) { check(GetParam(), Form::Fused); }
+TEST_P(CudaKernelTest, Unfused) { check(GetParam(), Form::Unfused); }
 INSTANTIATE_TEST_SUITE_P(, CudaKernelTest, testing::ValuesIn(allKernelCases()),
+                         [](const testing::TestParamInfo<KernelCase> &info) {
+                           return info.param.name();
+                         });
+
+/// Products and convolutions of all shapes.
+class CudaTf32Test : public testing::TestWithParam<KernelCase> {};
+TEST_P(CudaTf32Test, Fused) { check(GetParam(), Form::Tf32); }
+
+std::vector<KernelCase> productCases() {
+  std::vector<KernelCase> cases;
+  for (const KernelCase &test : allKernelCases())
+    for (const char *file : {"channels_", "convolution_", "matmul_"})
+      if (StringRef(test.name()).starts_with(file))
+        cases.push_back(test);
+  return cases;
+}
+INSTANTIATE_TEST_SUITE_P(, CudaTf32Test, testing::ValuesIn(productCases()),
                          [](const testing::TestParamInfo<KernelCase> &info) {
                            return info.param.name();
                          });

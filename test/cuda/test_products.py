@@ -134,6 +134,17 @@ class Products(OnBoth):
         for version in (13, 12, 11):
             self.assertIn(f"libcublasLt.so.{version}", said[0])
 
+    def test_a_refused_call(self):
+        """Of one product, when it is called for the first time: its kernel is run, and that is said once."""
+        plan = self.plan("net.plan")
+        library = self.trained(plan, dltools.ORDERS["ascending"], "--steps", 5)
+        env = {**dltools.ORDERS["ascending"], "DLEMU_FAIL": "cublasLtMatmul:2=7"}
+        self.assert_close(library, self.trained(plan, env, "--steps", 5), 2e-5)
+        done = dltools.call([dltools.DLRUN, plan, "--steps", 5], cwd=self.folder, env=env)
+        said = re.findall("dlrun: warning: some products run on the plan's own kernels: (.*)", done.stderr)
+        self.assertEqual(len(said), 1, done.stderr)
+        self.assertRegex(said[0], r"kernel 'matmul.*net\.dl:\d+:\d+.*cuBLASLt 13\.1\.0: .*--own-kernels leaves the library out")
+
     def test_resumed(self):
         """With the library's own bits; with another one, or none, the break is said."""
         def resumed(*options):

@@ -421,6 +421,8 @@ DLEMU_LIBRARY Status cublasLtMatmul(void *, Description *description,
       return refuse("matrix %c of %zu bytes is not in the device's memory",
                     "ABCD"[i], layouts[i]->bytes());
   }
+  if (address(workspace) % 256 != 0)
+    return refuse("the workspace is not aligned to 256 bytes");
   if (!driver().holds(address(workspace), agreed.workspace))
     return refuse("the workspace is not in the device's memory");
   bool adds = scalar(beta, description->scale) != 0;

@@ -42,7 +42,7 @@ def train(session, case, variant, steps, tag="", limit=60):
     for event in events:
         if event["event"] in ("step", "eval"):
             for name, value in event.items():
-                if name not in ("event", "step", "epoch", "name", "items", "seconds") and not name.startswith("lr"):
+                if name not in ("event", "step", "epoch", "name", "items", "seconds", "eval_seconds") and not name.startswith("lr"):
                     key = f"eval.{name}" if event["event"] == "eval" else f"{event['name']}.{name}" if case.port and case.port.turns else name
                     curves.setdefault(key, []).append(float("nan") if value is None else float(value))
     return {name: np.array(curve) for name, curve in curves.items()}, final

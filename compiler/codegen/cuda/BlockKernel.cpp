@@ -4,6 +4,7 @@
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/TensorBytes.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
 
@@ -78,12 +79,21 @@ int64_t BlockKernel::tilePoints(const Stage &stage) const {
   return points;
 }
 
+SmallVector<unsigned> BlockKernel::loopOrder(const Stage &stage) const {
+  unsigned count = nest(stage.op).numParallel;
+  for (OpResult result : stage.results())
+    if (isPlaced(result))
+      if (auto order = orderOf(result); order.size() == count)
+        return SmallVector<unsigned>(order.begin(), order.end());
+  return llvm::to_vector(llvm::seq<unsigned>(0, count));
+}
+
 /// Whether more bytes are neighbours along the innermost reduced dim than along
 /// the innermost one of the result.
 bool BlockKernel::readsAlongSums(const Stage &stage) const {
   const graph::LoopNest &loops = nest(stage.op);
   std::optional<unsigned> point;
-  for (unsigned d = 0; d < loops.numParallel; ++d)
+  for (unsigned d : loopOrder(stage))
     if (loops.extents[d] > 1)
       point = d;
   unsigned sum = loops.extents.size() - 1;
@@ -276,12 +286,14 @@ int64_t BlockKernel::workspaceBytes() const {
 }
 
 bool BlockKernel::isWide() const {
-  int64_t points = 0;
+  constexpr int64_t limit = int64_t(1) << 31;
+  // Of a product nobody counts all points, but those of each side, and sums.
+  int64_t points = product ? product->largestExtent() : 0;
   for (const Stage &stage : stages())
-    points = std::max(points, nest(stage.op).points());
-  return points >= int64_t(1) << 31 ||
-         llvm::any_of(placements(), [](const auto &placed) {
-           return graph::numElements(placed.first) >= int64_t(1) << 31;
+    if (!product || !stage.contraction)
+      points = std::max(points, nest(stage.op).points());
+  return points >= limit || llvm::any_of(placements(), [&](const auto &placed) {
+           return graph::numElements(placed.first) >= limit;
          });
 }
 

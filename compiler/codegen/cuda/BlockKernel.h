@@ -61,6 +61,8 @@ public:
   Reduction reduction(const Stage &stage) const;
   /// Points of its result that a tile has, at most.
   int64_t tilePoints(const Stage &stage) const;
+  /// A stage's dims of results as they lie in memory, outermost first.
+  llvm::SmallVector<unsigned> loopOrder(const Stage &stage) const;
 
   /// Of a value in scratch: where the block's part begins, and the elements
   /// between neighbours of each dim.

@@ -1,6 +1,8 @@
 #include "compiler/codegen/cuda/ContractForm.h"
+#include "compiler/codegen/kernel/IndexRange.h"
 #include "compiler/codegen/kernel/LinearOperand.h"
 #include "dialects/graph/Inference.h"
+#include "dialects/graph/PayloadFacts.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -20,7 +22,12 @@ struct ContractForm::Chip {
 /// plan gives the same bits on each chip.
 static constexpr int64_t kProcessors = 132;
 static constexpr double kCyclesPerSecond = 1.98e9;
+/// Cycles of a step whose block has a processor for itself: a read of memory, a
+/// barrier, a read of shared memory (measured: 900).
+static constexpr double kWaiting = 900;
 static constexpr int64_t kMaxNumbers = 64;
+/// So much is there without being asked for, and twice as much in a processor.
+static constexpr int64_t kSharedBytes = 48 << 10;
 static constexpr int64_t kMaxSplits = 64;
 
 static bool reads(const graph::Access &access, unsigned dim) {
@@ -46,51 +53,86 @@ static std::optional<unsigned> innermost(const graph::LoopNest &nest,
   return std::nullopt;
 }
 
-/// Elements from one index of each dim to the next; nothing where that is not
-/// known.
-static SmallVector<int64_t, 8> stepsOf(const StagedKernel &kernel,
-                                       const Stage &stage, unsigned operand) {
-  const graph::LoopNest &nest = kernel.nest(stage.op);
-  SmallVector<AffineExpr> dims;
-  for (unsigned d = 0; d < nest.extents.size(); ++d)
-    dims.push_back(getAffineDimExpr(d, stage.op->getContext()));
-  SmallVector<AffineExpr> index =
-      kernel::accessAt(nest.accesses[operand], dims);
-  Value leaf = kernel.viewedLeaf(stage.op->getOperand(operand), index);
-  if (!leaf)
-    return {};
-  SmallVector<int64_t, 8> steps(nest.extents.size(), 0);
+/// What an operand reads, through views and zeros around them.
+struct Reading {
+  /// Elements from one index of each dim to the next.
+  SmallVector<int64_t, 8> steps;
   int64_t constant = 0;
+  /// Where these leave what they index, zero is read instead.
+  SmallVector<AffineExpr> leaving;
+};
+
+/// Nothing where the operand is computed, or its address is not linear.
+static std::optional<Reading> readingOf(const StagedKernel &kernel,
+                                        const Stage &stage, unsigned operand) {
+  const graph::LoopNest &nest = kernel.nest(stage.op);
+  SmallVector<AffineExpr> index;
+  for (unsigned d = 0; d < nest.extents.size(); ++d)
+    index.push_back(getAffineDimExpr(d, stage.op->getContext()));
+  Reading reading;
+  auto read = [&](const graph::Access &access, Value value) {
+    index = kernel::accessAt(access, index);
+    if (access.indirect || access.outside.value_or(0) != 0)
+      return false;
+    if (!access.outside)
+      return true;
+    llvm::append_range(reading.leaving, access.guards);
+    for (auto [expr, extent] : llvm::zip(index, kernel.shapeOf(value))) {
+      auto [lo, hi] = kernel::rangeOf(expr, [&](unsigned dim) {
+        return std::make_pair(int64_t(0), nest.extents[dim] - 1);
+      });
+      if (lo < 0 || hi >= extent)
+        reading.leaving.push_back(expr);
+    }
+    return true;
+  };
+  Value value = stage.op->getOperand(operand);
+  if (!read(nest.accesses[operand], value))
+    return std::nullopt;
+  while (!kernel.isPlaced(value)) {
+    auto op = value.getDefiningOp<graph::LoopNestOpInterface>();
+    if (!op)
+      return std::nullopt;
+    graph::PayloadFacts facts = graph::payloadFacts(op);
+    value = op->getOperand(0);
+    if ((!facts.isView && !facts.isZeroPaddedView) ||
+        !read(kernel.nest(op).accesses[0], value))
+      return std::nullopt;
+  }
+  reading.steps.assign(nest.extents.size(), 0);
   for (auto [expr, stride] :
-       llvm::zip(index,
-                 kernel::stridesOf(kernel.shapeOf(leaf), kernel.orderOf(leaf))))
-    if (failed(kernel::addLinear(expr, stride, steps, constant)))
-      return {};
-  return steps;
+       llvm::zip(index, kernel::stridesOf(kernel.shapeOf(value),
+                                          kernel.orderOf(value))))
+    if (failed(
+            kernel::addLinear(expr, stride, reading.steps, reading.constant)))
+      return std::nullopt;
+  return reading;
 }
 
 static void chooseReading(const StagedKernel &kernel, const Stage &stage,
                           ContractForm::Side &side, ArrayRef<unsigned> sums) {
   const graph::LoopNest &nest = kernel.nest(stage.op);
   auto inSums = innermost(nest, sums), inSide = innermost(nest, side.dims);
-  auto steps = stepsOf(kernel, stage, side.operand);
+  auto reading = readingOf(kernel, stage, side.operand);
   auto isNext = [&](std::optional<unsigned> dim) {
-    return dim && !steps.empty() && steps[*dim] == 1;
+    return dim && reading && reading->steps[*dim] == 1;
   };
   side.alongSums = isNext(inSums) && !isNext(inSide);
   auto along = side.alongSums ? inSums : inSide;
-  bool whole = !nest.accesses[side.operand].outside;
-  if (!isNext(along) || !whole)
+  if (!isNext(along) || llvm::any_of(reading->leaving, [&](AffineExpr expr) {
+        return expr.isFunctionOfDim(*along);
+      }))
     return;
   Type element =
       cast<RankedTensorType>(stage.op->getOperand(side.operand).getType())
           .getElementType();
   side.vector = element.isF64() ? 2 : 4;
   auto isAligned = [&] {
-    for (auto [d, step] : llvm::enumerate(steps))
+    for (auto [d, step] : llvm::enumerate(reading->steps))
       if (d != *along && nest.extents[d] > 1 && step % side.vector != 0)
         return false;
-    return nest.extents[*along] % side.vector == 0;
+    return nest.extents[*along] % side.vector == 0 &&
+           reading->constant % side.vector == 0;
   };
   while (side.vector > 1 && !isAligned())
     side.vector /= 2;
@@ -131,7 +173,12 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
   form.tensorCores = element.isF32() && kernel.op()->hasAttr(kTf32);
   Side sides[2];
   sides[0].operand = 0, sides[1].operand = 1;
+  Value stored = stage.storedOp()->getResult(0);
+  auto strides =
+      kernel::stridesOf(kernel.shapeOf(stored), kernel.orderOf(stored));
+  // Results lie next to one another along the columns.
   unsigned columns = 1;
+  int64_t least = std::numeric_limits<int64_t>::max();
   for (unsigned d = 0; d < nest.extents.size(); ++d) {
     bool first = reads(nest.accesses[0], d),
          second = reads(nest.accesses[1], d);
@@ -141,14 +188,17 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
       form.batches.push_back(d);
     } else {
       sides[second].dims.push_back(d);
-      if (nest.extents[d] > 1)
-        columns = second;
+      if (nest.extents[d] > 1 && strides[d] < least)
+        columns = second, least = strides[d];
     }
   }
   form.columns = sides[columns];
   form.rows = sides[1 - columns];
   for (Side *side : {&form.rows, &form.columns}) {
     side->extent = product(nest, side->dims);
+    llvm::sort(side->dims, [&](unsigned a, unsigned b) {
+      return std::make_pair(strides[b], a) < std::make_pair(strides[a], b);
+    });
     chooseReading(kernel, stage, *side, form.sums);
   }
   form.batchExtent = product(nest, form.batches);
@@ -162,11 +212,18 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
 /// product, a step waits for memory if nothing else is to be done, and parts of
 /// sums go through memory.
 double ContractForm::cycles(const Chip &chip) const {
-  double area = double(rows.tile) * columns.tile;
-  double rate = tensorCores ? chip.tensorCores : isDouble ? chip.f64 : chip.f32;
-  double efficiency = area / (area + 12.0 * (rows.tile + columns.tile) + 512);
-  double busy = area * double(splitExtent()) / (rate * efficiency);
-  double waiting = 500.0 * double(splitExtent() / step) + 2500;
+  double area = double(rows.tile) * columns.tile, perSum;
+  if (tensorCores) {
+    // In words of a bank for each sum: what 2 x 4 warps read, and is written.
+    double shared = (4 * rows.tile + 2 * columns.tile) / 32.0 +
+                    (rows.tile + columns.tile) / 32.0;
+    perSum = std::max(area / chip.tensorCores, shared);
+  } else {
+    double rate = isDouble ? chip.f64 : chip.f32;
+    perSum = (area + 12.0 * (rows.tile + columns.tile) + 512) / rate;
+  }
+  double busy = perSum * double(splitExtent());
+  double waiting = kWaiting * double(splitExtent() / step) + 2500;
   int64_t blocks = tiles() * splits, slots = 2 * chip.processors;
   double both = std::max(2 * busy, waiting),
          alone = std::max(1.2 * busy, waiting);
@@ -187,14 +244,15 @@ double ContractForm::seconds(const plan::MachineModel &machine) const {
   };
   Chip chip = {machine.processors, perCycle(machine.flopsPerSecond),
                perCycle(machine.f64FlopsPerSecond),
-               // As far as shared memory can feed them.
-               2 * perCycle(machine.flopsPerSecond)};
+               // Of which whole tiles reach two thirds.
+               1.5 * perCycle(machine.productTf32)};
   return cycles(chip) / kCyclesPerSecond;
 }
 
 /// The tile, step and parts of the least time.
 void ContractForm::chooseTiles() {
-  constexpr Chip chip = {kProcessors, 128, 64, 256};
+  // (Without wgmma the tensor cores reach about 0.58 of their peak.)
+  constexpr Chip chip = {kProcessors, 128, 64, 574};
   double best = 0;
   ContractForm chosen = *this;
   auto consider = [&](ContractForm form) {
@@ -209,9 +267,15 @@ void ContractForm::chooseTiles() {
       for (unsigned k : {16u, 32u, 64u}) {
         ContractForm form = *this;
         form.rows.tile = r, form.columns.tile = c, form.step = k;
+        // Registers: sums, and what is read ahead.
         unsigned most = std::max(r, c) * k / threads;
-        if (most > 8 || (isDouble && (std::max(r, c) > 64 || most > 4)))
-          continue; // registers
+        unsigned numbers = (r * c + (r + c) * k) / threads;
+        if (isDouble      ? std::max(r, c) > 64 || most > 4
+            : tensorCores ? numbers > 80
+                          : most > 8)
+          continue;
+        if (form.sharedBytes() > kSharedBytes)
+          continue;
         for (int64_t s = 1; s <= kMaxSplits; ++s) {
           form.splits = s;
           if (s > 1 && sumExtent < s * int64_t(k))
@@ -233,8 +297,13 @@ int64_t ContractForm::splitExtent() const {
   return llvm::alignTo(llvm::divideCeil(sumExtent, splits), step);
 }
 
+int64_t ContractForm::largestExtent() const {
+  return std::max({tiles() * splits, rowTiles() * rows.tile,
+                   columnTiles() * columns.tile, splits * splitExtent()});
+}
+
 int64_t ContractForm::sharedBytes() const {
-  return 2 * int64_t(step) * (pitch(rows) + pitch(columns)) * elementBytes();
+  return 2 * int64_t(memory(rows) + memory(columns)) * elementBytes();
 }
 
 } // namespace dl::cuda

@@ -54,12 +54,28 @@ struct ContractForm {
   int64_t tiles() const { return rowTiles() * columnTiles() * batchExtent; }
   /// Of the sums, whole steps.
   int64_t splitExtent() const;
+  /// No index of a block, an element of a side or a sum is beyond it.
+  int64_t largestExtent() const;
   unsigned elementBytes() const { return isDouble ? 8 : 4; }
-  /// Elements between steps of the sums in shared memory.
-  /// Chosen so that a warp's reads meet all banks: of 4 x 8 elements on tensor
-  /// cores, of rows of vectors else.
+  /// Tensor cores take neighbours along the sums as they were read: rows of
+  /// shared memory are elements of the tile, and groups of four in them are
+  /// exchanged (`exchanged`). Else rows are steps of the sums.
+  bool keepsRows(const Side &side) const {
+    return tensorCores && side.alongSums;
+  }
+  /// Elements between rows of shared memory. Chosen so that a warp's reads meet
+  /// all banks: of 4 x 8 elements on tensor cores, of rows of vectors else.
   unsigned pitch(const Side &side) const {
-    return side.tile + (tensorCores ? 8 : 4);
+    return keepsRows(side) ? step : side.tile + (tensorCores ? 8 : 4);
+  }
+  /// Group g of four of row r is where group g ^ exchanged(r) would be: 8 rows
+  /// of one group, and what 8 threads store, are in different banks. As text.
+  std::string exchanged(llvm::StringRef row) const {
+    return step == 16 ? (row + " / 2u % 4u").str() : (row + " % 8u").str();
+  }
+  /// Elements of a side of one step.
+  unsigned memory(const Side &side) const {
+    return (keepsRows(side) ? side.tile : step) * pitch(side);
   }
   int64_t sharedBytes() const;
   /// Of what one block leaves of its sums.

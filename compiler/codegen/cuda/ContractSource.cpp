@@ -1,5 +1,6 @@
 #include "compiler/codegen/cuda/ContractSource.h"
 #include "compiler/codegen/cuda/PayloadText.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using llvm::Twine;
@@ -86,9 +87,11 @@ ContractSource::locateReads(const ContractForm::Side &side, StringRef origin) {
       locate(name, side.dims, unit);
       for (unsigned d : side.dims)
         place.side.push_back(dims[d]);
+      place.vectorNumber = e.vectorNumber;
     } else {
       place.inside = places.front().inside;
       place.side = places.front().side;
+      place.vectorNumber = places.front().vectorNumber;
     }
     places.push_back(place);
   }
@@ -107,20 +110,28 @@ void ContractSource::readStep(const ContractForm::Side &side,
     out.line("const " + type + " " + k + " = " +
              (unit == 1 ? at : "(" + at + ") / " + std::to_string(unit) + "u") +
              ";");
-    std::string inside = place.inside;
+    SmallVector<std::string> conditions;
+    if (!place.inside.empty())
+      conditions.push_back(place.inside);
     if (ragged)
-      inside += (inside.empty() ? "" : " && ") + k + " < " +
-                e.scope.number(form.sumExtent / unit);
+      conditions.push_back(k + " < " + e.scope.number(form.sumExtent / unit));
     auto slot = [&](unsigned l) {
       return registers.str() + "[" + std::to_string(i * side.vector + l) + "]";
     };
-    if (!inside.empty())
-      for (unsigned l = 0; l < side.vector; ++l)
-        out.line(slot(l) + " = 0;");
-    e.open(inside.empty() ? "" : "if (" + inside + ")");
     locate(k, form.sums, unit);
     for (auto [d, index] : llvm::zip(side.dims, place.side))
       dims[d] = index;
+    // The same for all neighbours, which are inside together.
+    auto borders = e.bordersOf(stage.op, side.operand, dims);
+    llvm::append_range(conditions, borders);
+    if (!conditions.empty())
+      for (unsigned l = 0; l < side.vector; ++l)
+        out.line(slot(l) + " = 0;");
+    e.open(conditions.empty() ? ""
+                              : "if (" + llvm::join(conditions, " && ") + ")");
+    e.assume(borders);
+    if (!side.alongSums)
+      e.vectorNumber = place.vectorNumber;
     e.vector = side.vector;
     AffineExpr first;
     std::optional<unsigned> last;
@@ -144,21 +155,33 @@ void ContractSource::readStep(const ContractForm::Side &side,
   }
 }
 
+/// Where the group of four with `sum` begins in a row of shared memory.
+static std::string groupOf(const std::string &sum, StringRef exchanged) {
+  return "((" + sum + ") / 4u ^ " + exchanged.str() + ") * 4u";
+}
+
 void ContractSource::keepStep(const ContractForm::Side &side,
                               const Places &places, StringRef registers,
                               StringRef memory) {
   std::string pitch = std::to_string(form.pitch(side)) + "u";
+  bool keepsRows = form.keepsRows(side);
   for (auto [i, place] : llvm::enumerate(places)) {
     auto slot = [&](unsigned l) {
       std::string name =
           registers.str() + "[" + std::to_string(i * side.vector + l) + "]";
       return form.tensorCores ? "roundToTf32(" + name + ")" : name;
     };
-    std::string to = memory.str() + " + (" + place.inStep + ") * " + pitch +
-                     " + " + place.inTile;
+    std::string to =
+        keepsRows
+            ? memory.str() + " + (" + place.inTile + ") * " + pitch + " + " +
+                  groupOf(place.inStep,
+                          form.exchanged("(" + place.inTile + ")")) +
+                  (side.vector == 4 ? "" : " + (" + place.inStep + ") % 4u")
+            : memory.str() + " + (" + place.inStep + ") * " + pitch + " + " +
+                  place.inTile;
     if (side.vector == 1) {
       out.line("(" + to + ")[0] = " + slot(0) + ";");
-    } else if (side.alongSums) {
+    } else if (side.alongSums && !keepsRows) {
       for (unsigned l = 0; l < side.vector; ++l)
         out.line("(" + to + ")[" + Twine(l) + "u * " + pitch +
                  "] = " + slot(l) + ";");
@@ -191,22 +214,42 @@ void ContractSource::readFragment(const ContractForm::Side &side,
 /// one k + 4.
 void ContractSource::multiplyOnTensorCores() {
   unsigned rowTiles = form.rows.tile / 32, columnTiles = form.columns.tile / 32;
-  std::string pitchX = std::to_string(form.pitch(form.rows)) + "u",
-              pitchY = std::to_string(form.pitch(form.columns)) + "u";
+  auto part = [](unsigned tile) { return " * " + std::to_string(tile) + "u"; };
+  std::string row = "warpRow" + part(form.rows.tile / 2) + " + quad",
+              column = "warpColumn" + part(form.columns.tile / 4) + " + quad";
+  // The lane's elements of this and of the next four sums; each is `perIndex`
+  // elements from that of the next row or column.
+  auto start = [&](const ContractForm::Side &side, const std::string &memory,
+                   const std::string &index, const std::string &name) {
+    std::string pitch = std::to_string(form.pitch(side)) + "u";
+    for (unsigned half = 0; half < 2; ++half) {
+      std::string k = half == 0 ? "k" : "k + 4u";
+      std::string at = form.keepsRows(side)
+                           ? "(" + index + ") * " + pitch + " + " +
+                                 groupOf(k, form.exchanged("quad")) +
+                                 " + inQuad"
+                           : "(" + k + " + inQuad) * " + pitch + " + " + index;
+      out.line("const float *" + name + "At" + Twine(half) + " = " + memory +
+               " + " + at + ";");
+    }
+    return form.keepsRows(side) ? form.pitch(side) : 1;
+  };
+  auto at = [](StringRef name, unsigned half, unsigned offset) {
+    return (name + "At" + Twine(half) + "[" + Twine(offset) + "]").str();
+  };
   out.directive("#pragma unroll");
   e.open("for (unsigned k = 0; k < " + Twine(form.step) + "u; k += 8)");
-  out.line("const float *x = rows + (k + inQuad) * " + pitchX +
-           " + warpRow * " + Twine(form.rows.tile / 2) + "u + quad;");
-  out.line("const float *y = columns + (k + inQuad) * " + pitchY +
-           " + warpColumn * " + Twine(form.columns.tile / 4) + "u + quad;");
+  unsigned perRow = start(form.rows, "rows", row, "x"),
+           perColumn = start(form.columns, "columns", column, "y");
   for (unsigned j = 0; j < columnTiles; ++j)
-    out.line("const float y" + Twine(j) + "[2] = {y[" + Twine(8 * j) + "], y[" +
-             Twine(8 * j) + " + 4 * " + pitchY + "]};");
+    out.line("const float y" + Twine(j) + "[2] = {" +
+             at("y", 0, 8 * j * perColumn) + ", " +
+             at("y", 1, 8 * j * perColumn) + "};");
   for (unsigned i = 0; i < rowTiles; ++i) {
-    std::string at = std::to_string(16 * i);
-    out.line("const float x" + Twine(i) + "[4] = {x[" + at + "], x[" + at +
-             " + 8], x[" + at + " + 4 * " + pitchX + "], x[" + at +
-             " + 8 + 4 * " + pitchX + "]};");
+    unsigned first = 16 * i * perRow, second = first + 8 * perRow;
+    out.line("const float x" + Twine(i) + "[4] = {" + at("x", 0, first) + ", " +
+             at("x", 0, second) + ", " + at("x", 1, first) + ", " +
+             at("x", 1, second) + "};");
     for (unsigned j = 0; j < columnTiles; ++j) {
       auto sum = [&](unsigned r, unsigned c) {
         return "sums[" + std::to_string(2 * i + r) + "][" +
@@ -367,8 +410,8 @@ void ContractSource::write() {
   readStep(form.rows, rows, "nextRows");
   readStep(form.columns, columns, "nextColumns");
   e.close();
-  unsigned rowMemory = form.step * form.pitch(form.rows),
-           columnMemory = form.step * form.pitch(form.columns);
+  unsigned rowMemory = form.memory(form.rows),
+           columnMemory = form.memory(form.columns);
   auto buffers = [&](StringRef which) {
     out.line(element + " *rows = memory + " + which + " % 2u * " +
              Twine(rowMemory + columnMemory) + "u, *columns = rows + " +

@@ -16,6 +16,7 @@ private:
   /// number in the step.
   struct Place {
     llvm::SmallVector<mlir::AffineExpr> side; // indices of the side's dims
+    mlir::AffineExpr vectorNumber;            // of neighbours along the side
     std::string inside;         // the condition, where some threads have none
     std::string inTile, inStep; // numbers in the tile and the step, as text
   };

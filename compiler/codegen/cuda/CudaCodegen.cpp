@@ -23,6 +23,7 @@ struct Task {
   KernelText source;
   std::vector<llvm::SmallVector<char, 0>> modules; // one an architecture
   uint64_t scratch = 0;
+  bool spills = false; // registers, to memory
   std::string error;
 
   void write();
@@ -63,12 +64,22 @@ void Task::compile(ArrayRef<std::string> architectures, const Nvrtc &nvrtc,
       continue;
     }
     std::string name = (kernel.getName() + ".cu").str();
-    auto code = nvrtc.compile(whole, name, architecture);
-    if (!code && blocks->contractForm()) {
-      // It may be the registers: once more, with as many as there are.
-      PayloadCache payloads;
-      std::string larger = wholeText(kernelSource(*blocks, payloads, 1));
-      if (auto again = nvrtc.compile(larger, name, architecture)) {
+    auto code = nvrtc.compile(whole, name, architecture, Spills::Refused);
+    if (!code) {
+      // It may be the registers: once more, with as many as there are, and then
+      // with memory for those that there are not.
+      std::string larger = whole;
+      if (blocks->contractForm()) {
+        PayloadCache payloads;
+        larger = wholeText(kernelSource(*blocks, payloads, 1));
+      }
+      auto again = nvrtc.compile(larger, name, architecture, Spills::Refused);
+      if (!again) {
+        llvm::consumeError(again.takeError());
+        again = nvrtc.compile(larger, name, architecture, Spills::Allowed);
+        spills = bool(again);
+      }
+      if (again) {
         llvm::consumeError(code.takeError());
         code = std::move(again);
       } else {
@@ -129,6 +140,9 @@ FailureOr<CudaCode> compileKernels(ModuleOp module,
   for (Task &task : tasks) {
     if (!task.error.empty())
       return task.kernel.emitError() << task.error;
+    if (task.spills)
+      task.kernel.emitRemark() << "it needs more registers than there are; "
+                                  "some of them are kept in memory";
     code.scratchBytes[task.kernel.getName().str()] = task.scratch;
     code.source += "\n" + task.source.text;
   }

@@ -121,7 +121,7 @@ std::string Nvrtc::version() const {
 
 llvm::Expected<llvm::SmallVector<char, 0>>
 Nvrtc::compile(const std::string &source, const std::string &name,
-               StringRef target) const {
+               StringRef target, Spills spills) const {
   bool ptx = target.consume_front("ptx_");
   std::string architecture = (ptx ? "--gpu-architecture=compute_" + target
                                   : "--gpu-architecture=" + target)
@@ -130,7 +130,7 @@ Nvrtc::compile(const std::string &source, const std::string &name,
   std::vector<const char *> options = {architecture.c_str(), "--std=c++20",
                                        "--fmad=false", "-default-device",
                                        "--diag-suppress=177"}; // unused names
-  if (!ptx)
+  if (!ptx && spills == Spills::Refused)
     options.insert(options.end(), {"--ptxas-options=--warn-on-spills",
                                    "--ptxas-options=--warning-as-error"});
   Functions::Program program;

@@ -7,6 +7,9 @@
 
 namespace dl::cuda {
 
+/// Of registers, to memory.
+enum class Spills { Refused, Allowed };
+
 class Nvrtc {
 public:
   /// Opens libnvrtc.so of a toolkit: from $DL_NVRTC, a file or a folder, else
@@ -17,10 +20,11 @@ public:
   std::string version() const;
 
   /// One program for "sm_90" (a cubin) or "ptx_90" (PTX). What the compiler
-  /// says, spilled registers too, is the error.
-  llvm::Expected<llvm::SmallVector<char, 0>>
-  compile(const std::string &source, const std::string &name,
-          llvm::StringRef target) const;
+  /// says is the error, spilled registers too where they are refused.
+  llvm::Expected<llvm::SmallVector<char, 0>> compile(const std::string &source,
+                                                     const std::string &name,
+                                                     llvm::StringRef target,
+                                                     Spills spills) const;
 
 private:
   struct Functions;

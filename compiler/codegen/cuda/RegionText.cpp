@@ -2,6 +2,7 @@
 #include "compiler/codegen/cuda/PayloadText.h"
 #include "compiler/codegen/kernel/PayloadIndex.h"
 #include "dialects/graph/Check.h"
+#include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/TensorBytes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SaveAndRestore.h"
@@ -292,6 +293,40 @@ SmallVector<std::string> RegionText::insideConditions(
   return conditions;
 }
 
+SmallVector<std::string>
+RegionText::bordersOf(Operation *op, unsigned operand,
+                      ArrayRef<AffineExpr> dims) const {
+  SmallVector<std::string> borders;
+  SmallVector<AffineExpr> index(dims);
+  for (;;) {
+    const graph::Access &access = kernel.nest(op).accesses[operand];
+    Value value = op->getOperand(operand);
+    if (access.indirect || access.outside.value_or(0) != 0)
+      return borders;
+    auto inner = accessAt(access, index);
+    if (access.outside) {
+      bool never = false;
+      auto conditions =
+          insideConditions(access, index, inner, kernel.shapeOf(value), never);
+      if (never)
+        return borders;
+      llvm::append_range(borders, conditions);
+    }
+    auto maker = value.getDefiningOp<graph::LoopNestOpInterface>();
+    if (kernel.isPlaced(value) || !maker)
+      return borders;
+    graph::PayloadFacts facts = graph::payloadFacts(maker);
+    if (!facts.isView && !facts.isZeroPaddedView)
+      return borders;
+    op = maker, operand = 0;
+    index.assign(inner.begin(), inner.end());
+  }
+}
+
+void RegionText::assume(ArrayRef<std::string> conditions) {
+  scopes.back().assumed.insert(conditions.begin(), conditions.end());
+}
+
 /// The index that another operand says, moved into the dim: what is read with a
 /// wrong one does not matter, but has to be there.
 AffineExpr RegionText::indirectIndex(Operation *op, const graph::Access &access,
@@ -326,6 +361,11 @@ std::string RegionText::evaluateOperand(Operation *op, unsigned operand,
                             : std::to_string(int64_t(*access.outside));
   if (never)
     return outside;
+  llvm::erase_if(conditions, [&](const std::string &condition) {
+    return llvm::any_of(scopes, [&](const Scope &each) {
+      return each.assumed.count(condition) > 0;
+    });
+  });
   if (conditions.empty())
     return evaluate(value, index);
   std::string name = out.fresh("in");

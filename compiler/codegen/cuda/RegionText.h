@@ -40,6 +40,13 @@ public:
                         llvm::ArrayRef<mlir::AffineExpr> dims);
   std::string evaluateOperand(mlir::Operation *op, unsigned operand,
                               llvm::ArrayRef<mlir::AffineExpr> dims);
+  /// What has to hold where an operand, through views and zeros around them,
+  /// is no zero of a border.
+  llvm::SmallVector<std::string>
+  bordersOf(mlir::Operation *op, unsigned operand,
+            llvm::ArrayRef<mlir::AffineExpr> dims) const;
+  /// These conditions hold until the braces close.
+  void assume(llvm::ArrayRef<std::string> conditions);
   /// `value` is this, whatever the index, until the braces close.
   void seed(mlir::Value value, std::string name);
   /// The scalar type that an op's payload yields.
@@ -70,6 +77,7 @@ private:
   struct Scope {
     std::map<Key, std::string> known;
     llvm::DenseMap<mlir::Value, std::string> seeds;
+    std::set<std::string> assumed;
   };
 
   const std::string *find(const Key &key) const;

@@ -2,7 +2,6 @@
 #include "compiler/codegen/cuda/PayloadText.h"
 #include "dialects/graph/TensorBytes.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -16,7 +15,7 @@ StageSource::StageSource(RegionText &region, const Stage &stage)
       dims(nest.extents.size(), region.scope.constant(0)) {}
 
 SmallVector<unsigned> StageSource::parallelDims() const {
-  return llvm::to_vector(llvm::seq<unsigned>(0, nest.numParallel));
+  return e.kernel.loopOrder(stage);
 }
 
 int64_t StageSource::count(ArrayRef<unsigned> along) const {
@@ -138,7 +137,7 @@ void StageSource::storeResults(ArrayRef<std::string> contents) {
 /// be wider; it takes several loads then.
 unsigned MapSource::chooseVector() const {
   std::optional<unsigned> inner;
-  for (unsigned d = 0; d < nest.numParallel; ++d)
+  for (unsigned d : parallelDims())
     if (e.kernel.tileExtent(stage, d) > 1)
       inner = d;
   if (!inner || llvm::range_size(e.kernel.ops()) > 48)

@@ -206,8 +206,8 @@ Status CudaDevice::prepareProgram(uint32_t step, size_t index) {
 /// captured: code is brought to the device, and a way to another rank made,
 /// when it is called for the first time. Nothing has been computed yet, all is
 /// zero, and so is what they make of it.
-Status CudaDevice::describe(Program &program, const BoundProgram &bound) const {
-  for (const Command &command : bound.commands) {
+Status CudaDevice::describe(Program &program, BoundProgram &bound) {
+  for (Command &command : bound.commands) {
     if (!command.messages.empty())
       DLRT_TRY(communicator.start(command.messages, stream.get(),
                                   command.description));
@@ -215,11 +215,14 @@ Status CudaDevice::describe(Program &program, const BoundProgram &bound) const {
       continue;
     program.kernel = command.kernel;
     ++program.kernels;
-    if (!command.product)
-      program.blocks += command.kernel->blocks;
-    else
-      DLRT_TRY(command.product->call(command.operands, stream.get(),
-                                     command.description));
+    if (command.product) {
+      Status called = command.product->call(command.operands, stream.get(),
+                                            command.description);
+      if (called.ok())
+        continue;
+      products.giveUp(*std::exchange(command.product, nullptr), called);
+    }
+    program.blocks += command.kernel->blocks;
   }
   return {};
 }

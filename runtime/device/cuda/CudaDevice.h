@@ -100,7 +100,7 @@ private:
   Status settle();
   bool destroyGraphs();
   void disconnect();
-  Status describe(Program &program, const BoundProgram &bound) const;
+  Status describe(Program &program, BoundProgram &bound);
   Pointer addressOf(const BufferPlace &place) const;
   Status enter() const;
 

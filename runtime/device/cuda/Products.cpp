@@ -19,6 +19,11 @@ static uint32_t alignmentOf(uint64_t offset) {
                                            : std::min(offset & -offset, most));
 }
 
+/// The library wants workspaces at multiples of this, buffers of a plan lie
+/// closer
+/// (https://docs.nvidia.com/cuda/cublas/#cublasltmatmul).
+static constexpr uint64_t workspaceAlignment = 256;
+
 static ProductQuestion questionOf(const fb::PlanT &plan,
                                   const fb::MultiplyT &product) {
   ProductQuestion question{.batch = product.batch,
@@ -45,7 +50,9 @@ static ProductQuestion questionOf(const fb::PlanT &plan,
   }
   if (product.bias != -1)
     question.biasAlignment = alignmentIn(static_cast<uint32_t>(product.bias));
-  question.workspaceBytes = plan.buffers[product.workspace]->bytes;
+  // What is left of it from the first such multiple on.
+  uint64_t bytes = plan.buffers[product.workspace]->bytes;
+  question.workspaceBytes = bytes - std::min(bytes, workspaceAlignment);
   return question;
 }
 
@@ -175,13 +182,15 @@ Status Product::call(const ProductPlaces &places, Stream stream,
   };
   void *d = address(places.matrices[2]);
   void *c = question.adds ? address(places.matrices[3]) : d;
+  Pointer workspace = (places.workspace + workspaceAlignment - 1) /
+                      workspaceAlignment * workspaceAlignment;
   lt::Status status = setBias(places.bias);
   if (status == lt::statusSuccess)
     status = library.multiply(
         handle, description, number(true), address(places.matrices[1]),
         layouts[1], address(places.matrices[0]), layouts[0],
         number(question.adds), c, added(), d, layouts[2], &algorithm,
-        address(places.workspace), question.workspaceBytes, stream);
+        address(workspace), question.workspaceBytes, stream);
   if (status == lt::statusSuccess)
     return {};
   return {Code::Unavailable,
@@ -191,6 +200,7 @@ Status Product::call(const ProductPlaces &places, Stream stream,
 
 Products::~Products() {
   known.clear();
+  refused.clear();
   if (handle)
     opened->destroy(handle);
 }
@@ -255,6 +265,18 @@ void Products::prepare(const std::vector<const fb::PlanT *> &plans) {
     said.push_back(fmt::format("{} has no algorithm for some products, which "
                                "run on the plan's own kernels: {}",
                                opened->name(), refusal));
+}
+
+void Products::giveUp(const Product &product, const Status &why) {
+  for (auto &[question, kept] : known)
+    if (kept.get() == &product)
+      refused.push_back(std::move(kept));
+  if (refused.size() == 1)
+    said.push_back(fmt::format(
+        "some products run on the plan's own kernels: {}", why.message()));
+  if (std::none_of(known.begin(), known.end(),
+                   [](const auto &each) { return bool(each.second); }))
+    name.clear();
 }
 
 const Product *Products::of(const fb::PlanT &plan,

@@ -89,6 +89,10 @@ public:
   /// Null where the launch of a kernel is to be run.
   const Product *of(const fb::PlanT &plan, const fb::MultiplyT &product) const;
 
+  /// From here on the kernel is run in place of a product whose first call the
+  /// library has refused.
+  void giveUp(const Product &product, const Status &why);
+
   /// "cuBLASLt 13.1.0", or empty where it computes nothing.
   const std::string &library() const { return name; }
   /// Why kernels are run in its place, if they are.
@@ -102,6 +106,7 @@ private:
   lt::Handle handle = nullptr;
   std::map<ProductQuestion, std::unique_ptr<Product>> known; ///< null: none
   std::string name;
+  std::vector<std::unique_ptr<Product>> refused; ///< their calls
   std::vector<std::string> said;
 };
 

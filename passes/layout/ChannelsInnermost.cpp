@@ -1,0 +1,187 @@
+#include "dialects/graph/PayloadFacts.h"
+#include "dialects/graph/Step.h"
+#include "dialects/graph/StorageOrder.h"
+#include "passes/layout/Passes.h"
+#include "passes/layout/StateOrders.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using dl::graph::LoopNest;
+using dl::graph::LoopNestOpInterface;
+
+namespace dl {
+
+#define GEN_PASS_DEF_CHANNELSINNERMOST
+#include "passes/layout/Passes.h.inc"
+
+namespace {
+
+/// Dims of images [B,C,H,W] and of filters [O,I,kH,kW].
+constexpr int64_t kRank = 4, kChannels = 1;
+/// With fewer, or no whole vectors of four, neighbours are not worth it.
+constexpr int64_t kLeastChannels = 16;
+
+class ChannelsInnermostPass
+    : public impl::ChannelsInnermostBase<ChannelsInnermostPass> {
+public:
+  using Base::Base;
+  void runOnOperation() override;
+};
+
+/// Chooses for the values of one step.
+class Chooser {
+public:
+  explicit Chooser(graph::StepOp function) : function(function) {}
+  void run();
+  /// Names of states that are read or made like chosen values.
+  void addStates(llvm::StringMap<int64_t> &states);
+
+private:
+  void want(Value value);
+  void spread(Value value);
+
+  graph::StepOp function;
+  llvm::SetVector<Value> chosen;
+  SmallVector<Value> read; // operands of convolutions
+};
+
+} // namespace
+
+static RankedTensorType typeOf(Value value) {
+  return cast<RankedTensorType>(value.getType());
+}
+
+static bool hasChannels(Value value) {
+  return typeOf(value).getRank() == kRank;
+}
+
+static bool areEnough(Value value) {
+  int64_t channels = typeOf(value).getDimSize(kChannels);
+  return channels >= kLeastChannels && channels % 4 == 0;
+}
+
+/// A convolution, or one of its gradients, whose sums or results go over all
+/// channels: not one that has a filter for each channel.
+static bool isConvolution(LoopNestOpInterface op) {
+  LoopNest nest = op.getLoopNest();
+  if (!nest.contraction || nest.numParallel != kRank ||
+      !llvm::all_of(op->getOperands(), hasChannels))
+    return false;
+  AffineMap images = nest.accesses[0].map;
+  bool windows = llvm::any_of(images.getResults(), [](AffineExpr expr) {
+    return isa<AffineBinaryOpExpr>(expr);
+  });
+  auto channel = dyn_cast<AffineDimExpr>(images.getResult(kChannels));
+  if (!windows || !channel)
+    return false;
+  bool isPerChannel =
+      channel.getPosition() < nest.numParallel &&
+      nest.accesses[1].map.isFunctionOfDim(channel.getPosition());
+  return !isPerChannel && areEnough(op->getOperand(0)) &&
+         areEnough(op->getResult(0));
+}
+
+/// Each element of the result is made of elements of the operand with the same
+/// channel.
+static bool keepsChannels(const LoopNest &nest, unsigned operand) {
+  if (nest.contraction || nest.numParallel != kRank)
+    return false;
+  AffineMap map = nest.accesses[operand].map;
+  if (map.getNumResults() != kRank)
+    return false;
+  for (unsigned d = 0; d < kRank; ++d)
+    if (map.getResult(kChannels).isFunctionOfDim(d) != (d == kChannels))
+      return false;
+  return true;
+}
+
+/// A kernel makes it, and nobody sees it in another shape or elsewhere.
+static bool canReorder(Value value) {
+  auto loops = value.getDefiningOp<LoopNestOpInterface>();
+  if (!loops || llvm::all_of(loops->getOperands(), graph::isScalars))
+    return false; // constants and random numbers are made where they are read
+  return llvm::none_of(value.getUsers(), [](Operation *user) {
+    return isa<graph::ReturnOp, graph::CommunicationOpInterface,
+               graph::AliasOpInterface>(user);
+  });
+}
+
+void Chooser::want(Value value) {
+  if (hasChannels(value) && canReorder(value))
+    chosen.insert(value);
+}
+
+/// What is computed from a chosen value channel by channel, and what it is
+/// computed from.
+void Chooser::spread(Value value) {
+  if (auto maker = value.getDefiningOp<LoopNestOpInterface>()) {
+    LoopNest nest = maker.getLoopNest();
+    for (auto [i, operand] : llvm::enumerate(maker->getOperands()))
+      if (keepsChannels(nest, i))
+        want(operand);
+    for (Value result : maker->getResults())
+      want(result);
+  }
+  for (OpOperand &use : value.getUses())
+    if (auto user = dyn_cast<LoopNestOpInterface>(use.getOwner());
+        user && keepsChannels(user.getLoopNest(), use.getOperandNumber()))
+      for (Value result : user->getResults())
+        want(result);
+}
+
+void Chooser::run() {
+  for (auto op : function.getOps<LoopNestOpInterface>()) {
+    if (!isConvolution(op))
+      continue;
+    for (Value operand : op->getOperands()) {
+      want(operand);
+      read.push_back(operand);
+    }
+    want(op->getResult(0));
+  }
+  for (size_t i = 0; i < chosen.size(); ++i)
+    spread(chosen[i]);
+  for (Value value : chosen)
+    graph::setStorageOrder(cast<OpResult>(value),
+                           graph::channelsInnermost(typeOf(value)));
+}
+
+void Chooser::addStates(llvm::StringMap<int64_t> &states) {
+  auto add = [&](FlatSymbolRefAttr state) {
+    if (state)
+      states[state.getValue()] = kChannels;
+  };
+  for (Value operand : read)
+    add(graph::stateOf(operand));
+  // States that are updated by chosen values.
+  for (OpOperand &made : function.getReturn()->getOpOperands()) {
+    auto maker = made.get().getDefiningOp<LoopNestOpInterface>();
+    if (!maker || !hasChannels(made.get()))
+      continue;
+    LoopNest nest = maker.getLoopNest();
+    for (auto [i, operand] : llvm::enumerate(maker->getOperands()))
+      if (keepsChannels(nest, i) && chosen.contains(operand))
+        add(graph::stateOf(made));
+  }
+}
+
+void ChannelsInnermostPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  llvm::StringMap<int64_t> states;
+  for (auto function : module.getOps<graph::StepOp>()) {
+    Chooser chooser(function);
+    chooser.run();
+    chooser.addStates(states);
+  }
+  // Only parameters and what is updated with them.
+  for (auto state : module.getOps<graph::StateOp>())
+    if (state.getRole() != "parameter")
+      states.erase(state.getSymName());
+  llvm::StringMap<std::string> rowByRow =
+      layout::reasonsForRows(module, layout::Views::AnyOrder);
+  for (auto &[name, reason] : rowByRow)
+    states.erase(name);
+  layout::storeInnermost(module, states, rowByRow);
+}
+
+} // namespace dl
