@@ -125,6 +125,8 @@ std::optional<MachineModel> MachineModel::known(StringRef name) {
     machine.chunkBytes = 128 << 20;
     machine.chunkRows = 1024;
     machine.maxPrologueReaders = 0;
+    // One comparison for 16 bytes.
+    machine.padsInProducts = 1;
     constexpr double own = 0.55, library = 0.75, libraryTf32 = 0.5;
     machine.productF32 = own * chip.flops;
     machine.productTf32 = chip.ownTf32;

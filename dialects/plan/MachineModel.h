@@ -41,6 +41,9 @@ struct MachineModel {
   /// What is computed on inputs alone, such as decoding of pixels, is computed
   /// again in products that read it, if they are not more than this.
   int64_t maxPrologueReaders = 2;
+  /// Zeros around an operand are left out where a product reads it, and not
+  /// stored around a copy: 1 or 0.
+  int64_t padsInProducts = 0;
   /// No more ops than this wait together: those of a few operands fit into one
   /// kernel.
   int64_t maxWaitingOps = 32;
@@ -142,6 +145,7 @@ void MachineModel::forEachField(Self &self, Visitor visit) {
   visit("min_windows", self.minWindows, 1);
   visit("max_kernel_ops", self.maxKernelOps, 1);
   visit("max_prologue_readers", self.maxPrologueReaders, 0);
+  visit("pads_in_products", self.padsInProducts, 0);
   visit("max_waiting_ops", self.maxWaitingOps, 0);
   visit("tile_flops", self.tileFlops, 1);
   visit("max_tiles", self.maxTiles, 1);

@@ -33,6 +33,17 @@ bool KernelGroups::isStepNumber(Operation *op) const {
          !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isExpensive;
 }
 
+/// Zeros around what only products read, which leave them out.
+bool KernelGroups::isPadOfProducts(Operation *op) const {
+  return machine.padsInProducts != 0 &&
+         graph::payloadFacts(cast<LoopNestOpInterface>(op)).isZeroPaddedView &&
+         llvm::all_of(op->getUsers(), [](Operation *user) {
+           auto reader = dyn_cast<LoopNestOpInterface>(user);
+           return reader && reader.getLoopNest().contraction &&
+                  !user->hasAttr(graph::kLibraryCall);
+         });
+}
+
 OpKind KernelGroups::classify(Operation *op) const {
   if (isa<graph::AliasOpInterface>(op))
     return OpKind::Alias;
@@ -47,7 +58,7 @@ OpKind KernelGroups::classify(Operation *op) const {
   bool view = graph::payloadFacts(loops).isView &&
               !graph::storageOrder(op->getOpResult(0)); // a copy to that order
   if (view || llvm::all_of(op->getOperands(), graph::isScalars) ||
-      isStepNumber(op))
+      isStepNumber(op) || isPadOfProducts(op))
     return OpKind::Free;
   // Made again by each of its readers, if none of them is a product.
   if (op->hasAttr(graph::kMadeAgain) &&

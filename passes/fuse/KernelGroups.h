@@ -75,6 +75,7 @@ private:
   /// interpolations and their gradients need.
   static constexpr uint64_t kMostRepeated = 64;
 
+  bool isPadOfProducts(mlir::Operation *op) const;
   OpKind classify(mlir::Operation *op) const;
   bool isStepNumber(mlir::Operation *op) const;
   void assign(mlir::Operation *op);

@@ -41,7 +41,8 @@ private:
   void spread(Value value);
 
   graph::StepOp function;
-  llvm::SetVector<Value> chosen;
+  /// Values to be stored so, and views, which are not stored, between them.
+  llvm::SetVector<Value> reached;
   SmallVector<Value> read; // operands of convolutions
 };
 
@@ -53,6 +54,11 @@ static RankedTensorType typeOf(Value value) {
 
 static bool hasChannels(Value value) {
   return typeOf(value).getRank() == kRank;
+}
+
+static bool isView(Value value) {
+  auto loops = value.getDefiningOp<LoopNestOpInterface>();
+  return loops && graph::payloadFacts(loops).isView;
 }
 
 static bool areEnough(Value value) {
@@ -95,7 +101,8 @@ static bool keepsChannels(const LoopNest &nest, unsigned operand) {
   return true;
 }
 
-/// A kernel makes it, and nobody sees it in another shape or elsewhere.
+/// A kernel makes it or its readers do, and nobody sees it in another shape or
+/// elsewhere.
 static bool canReorder(Value value) {
   auto loops = value.getDefiningOp<LoopNestOpInterface>();
   if (!loops || llvm::all_of(loops->getOperands(), graph::isScalars))
@@ -108,11 +115,11 @@ static bool canReorder(Value value) {
 
 void Chooser::want(Value value) {
   if (hasChannels(value) && canReorder(value))
-    chosen.insert(value);
+    reached.insert(value);
 }
 
-/// What is computed from a chosen value channel by channel, and what it is
-/// computed from.
+/// What is computed from a value channel by channel, and what it is computed
+/// from.
 void Chooser::spread(Value value) {
   if (auto maker = value.getDefiningOp<LoopNestOpInterface>()) {
     LoopNest nest = maker.getLoopNest();
@@ -139,11 +146,12 @@ void Chooser::run() {
     }
     want(op->getResult(0));
   }
-  for (size_t i = 0; i < chosen.size(); ++i)
-    spread(chosen[i]);
-  for (Value value : chosen)
-    graph::setStorageOrder(cast<OpResult>(value),
-                           graph::channelsInnermost(typeOf(value)));
+  for (size_t i = 0; i < reached.size(); ++i)
+    spread(reached[i]);
+  for (Value value : reached)
+    if (!isView(value))
+      graph::setStorageOrder(cast<OpResult>(value),
+                             graph::channelsInnermost(typeOf(value)));
 }
 
 void Chooser::addStates(llvm::StringMap<int64_t> &states) {
@@ -160,7 +168,7 @@ void Chooser::addStates(llvm::StringMap<int64_t> &states) {
       continue;
     LoopNest nest = maker.getLoopNest();
     for (auto [i, operand] : llvm::enumerate(maker->getOperands()))
-      if (keepsChannels(nest, i) && chosen.contains(operand))
+      if (keepsChannels(nest, i) && reached.contains(operand))
         add(graph::stateOf(made));
   }
 }

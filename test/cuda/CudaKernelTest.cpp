@@ -60,6 +60,7 @@ std::unique_ptr<Lowered> lower(const std::string &file, Form form) {
   manager.addPass(createChannelsInnermost());
   FormKernelsOptions options;
   options.machine.chainScratchBytes = 0; // as of all GPUs
+  options.machine.padsInProducts = 1;
   options.fuse = fuse;
   manager.addPass(createFormKernels(options));
   // Fused products are tiles in registers, however small; single ones are sums.

@@ -37,7 +37,7 @@ BlockKernel::BlockKernel(BoundKernel bound)
   if (product) {
     for (const kernel::GridDim &dim : grid())
       sizes.push_back(dim.extent);
-    numThreads = ContractForm::threads;
+    numThreads = product->threads();
     placeScratch();
     return;
   }
@@ -116,6 +116,28 @@ bool BlockKernel::readsAlongSums(const Stage &stage) const {
   return alongSum >= alongPoint;
 }
 
+/// Sums next to one another that a thread reads together: of floats, all of
+/// whose rows begin where vectors do.
+unsigned BlockKernel::vectorOfPoints(const Stage &stage) const {
+  const graph::LoopNest &loops = nest(stage.op);
+  std::optional<unsigned> inner;
+  for (unsigned d : loopOrder(stage))
+    if (loops.extents[d] > 1)
+      inner = d;
+  if (!inner || loops.combine != graph::Combine::Sum)
+    return 1;
+  int64_t bytes = 4;
+  forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
+    bytes = std::max(
+        bytes, graph::elementBytes(
+                   cast<RankedTensorType>(leaf.getType()).getElementType()));
+  });
+  unsigned vector = kVectorBytes / bytes;
+  while (vector > 1 && loops.extents[*inner] % vector != 0)
+    vector /= 2;
+  return vector;
+}
+
 Reduction BlockKernel::reduction(const Stage &stage) const {
   const graph::LoopNest &loops = nest(stage.op);
   int64_t points = sumPoints(loops);
@@ -125,23 +147,31 @@ Reduction BlockKernel::reduction(const Stage &stage) const {
   result.lanesInner = readsAlongSums(stage);
   if (points <= 16)
     return result;
-  if (!result.lanesInner)
-    result.lanes = points < 128 ? 4 : 8;
-  else if (points > 2048)
+  if (!result.lanesInner) {
+    result.vector = points < 512 ? 1 : vectorOfPoints(stage);
+    result.lanes = points < 128 ? 4 : 8 * result.vector;
+  } else if (points > 2048) {
     result.lanes = kThreads;
-  else
+  } else {
     result.lanes = points <= 64 ? 16 : kWarp;
+  }
   return result;
 }
 
 void BlockKernel::chooseTiles() {
-  int64_t work = 0;
+  int64_t work = 0, largest = 0;
   for (const Stage &stage : stages()) {
-    work += nest(stage.op).points() * (1 + stage.sumsBeside.size());
+    int64_t own = nest(stage.op).points() * (1 + stage.sumsBeside.size());
+    largest = std::max(largest, own);
+    work += own;
     for (Operation *follower : stage.followers)
       work += graph::numElements(follower->getResult(0));
   }
   int64_t worth = std::max<int64_t>(1, work / kPointsOfBlock);
+  // Where there are blocks enough, all threads have something to do in each
+  // stage: 8 rows of a softmax.
+  if (int64_t enough = 4 * kWantedBlocks; worth > enough)
+    worth = std::max(enough, largest / kPointsOfBlock);
   // Tiles are whole multiples of what threads take together along the
   // innermost dim.
   int64_t step = 4 * kWarp;

@@ -35,6 +35,8 @@ struct Reduction {
   /// Neighbouring threads are lanes of one point, which read neighbours along
   /// the reduced dims; else they are points.
   bool lanesInner = true;
+  /// Neighbouring points that a thread has, which it reads at once.
+  unsigned vector = 1;
 };
 
 class BlockKernel : public BoundKernel {
@@ -113,6 +115,7 @@ private:
 
   explicit BlockKernel(BoundKernel bound);
   bool readsAlongSums(const Stage &stage) const;
+  unsigned vectorOfPoints(const Stage &stage) const;
   void chooseTiles();
   void chooseSplits();
   void chooseThreads();

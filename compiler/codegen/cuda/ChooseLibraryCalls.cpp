@@ -182,14 +182,13 @@ private:
       call = longer;
     }
     plan::ProductAttr product = call->product;
-    auto rates = ratesOf(product.getArithmetic());
     double flops = 2.0 * double(product.getBatch()) * double(product.getM()) *
                    double(product.getN()) * double(product.getK());
     double traffic = double(call->bytes) / machine.bytesPerSecond;
-    double own = std::max(flops / rates.first, traffic);
+    double own = std::max(flops / ownRate(product.getArithmetic()), traffic);
     // More than one launch: where several blocks share sums, another one adds.
-    double library =
-        std::max(flops / rates.second, traffic) + machine.serialSeconds;
+    double library = std::max(librarySeconds(product, machine), traffic) +
+                     machine.serialSeconds;
     double after = 0; // to store the product, and to load it again
     if (hasEpilogue(chain.back()))
       after = machine.serialSeconds +
@@ -219,17 +218,16 @@ private:
         << ": it takes " << times;
   }
 
-  /// Ours, and the library's.
-  std::pair<double, double> ratesOf(plan::Arithmetic arithmetic) const {
+  double ownRate(plan::Arithmetic arithmetic) const {
     switch (arithmetic) {
     case plan::Arithmetic::F32:
-      return {machine.productF32, machine.libraryF32};
+      return machine.productF32;
     case plan::Arithmetic::TF32:
-      return {machine.productTf32, machine.libraryTf32};
+      return machine.productTf32;
     case plan::Arithmetic::F64:
-      return {machine.productF64, machine.libraryF64};
+      return machine.productF64;
     }
-    return {};
+    return machine.productF32;
   }
 };
 

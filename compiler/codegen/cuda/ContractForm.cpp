@@ -207,16 +207,15 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
   return form;
 }
 
-/// The time of a launch in cycles of a processor, by a simple model: two blocks
+/// The time of a launch in cycles of a processor, by a simple model: blocks
 /// share a processor, larger tiles read shared memory less often for each
 /// product, a step waits for memory if nothing else is to be done, and parts of
 /// sums go through memory.
 double ContractForm::cycles(const Chip &chip) const {
   double area = double(rows.tile) * columns.tile, perSum;
   if (tensorCores) {
-    // In words of a bank for each sum: what 2 x 4 warps read, and is written.
-    double shared = (4 * rows.tile + 2 * columns.tile) / 32.0 +
-                    (rows.tile + columns.tile) / 32.0;
+    // Banks of shared memory: what 2 x 2 warps read, and what is written.
+    double shared = (warpsAlong + 1) * (rows.tile + columns.tile) / 32.0;
     perSum = std::max(area / chip.tensorCores, shared);
   } else {
     double rate = isDouble ? chip.f64 : chip.f32;
@@ -224,13 +223,14 @@ double ContractForm::cycles(const Chip &chip) const {
   }
   double busy = perSum * double(splitExtent());
   double waiting = kWaiting * double(splitExtent() / step) + 2500;
-  int64_t blocks = tiles() * splits, slots = 2 * chip.processors;
-  double both = std::max(2 * busy, waiting),
-         alone = std::max(1.2 * busy, waiting);
-  int64_t rest = blocks % slots;
-  double time = double(blocks / slots) * both + (rest > chip.processors ? both
-                                                 : rest > 0             ? alone
-                                                                        : 0);
+  auto together = [&](int64_t blocks) { // in one processor
+    double share = blocks == 1 ? tensorCores ? 1.5 : 1.2 : double(blocks);
+    return blocks == 0 ? 0 : std::max(share * busy, waiting);
+  };
+  int64_t blocks = tiles() * splits, atOnce = blocksAtOnce(),
+          slots = atOnce * chip.processors;
+  double time = double(blocks / slots) * together(atOnce) +
+                together(llvm::divideCeil(blocks % slots, chip.processors));
   if (splits > 1) {
     double bytes = 2.0 * double(blocks) * area * elementBytes();
     time += 6000 + bytes / (12.0 * double(chip.processors));
@@ -267,11 +267,9 @@ void ContractForm::chooseTiles() {
       for (unsigned k : {16u, 32u, 64u}) {
         ContractForm form = *this;
         form.rows.tile = r, form.columns.tile = c, form.step = k;
-        // Registers: sums, and what is read ahead.
-        unsigned most = std::max(r, c) * k / threads;
-        unsigned numbers = (r * c + (r + c) * k) / threads;
+        unsigned most = std::max(r, c) * k / threads();
         if (isDouble      ? std::max(r, c) > 64 || most > 4
-            : tensorCores ? numbers > 80
+            : tensorCores ? form.registers() > 160
                           : most > 8)
           continue;
         if (form.sharedBytes() > kSharedBytes)
@@ -287,7 +285,7 @@ void ContractForm::chooseTiles() {
   splits = llvm::divideCeil(sumExtent, splitExtent()); // none is empty
   // Whole vectors for each thread.
   for (Side *side : {&rows, &columns}) {
-    unsigned each = side->tile * step / threads;
+    unsigned each = side->tile * step / threads();
     while (side->vector > each)
       side->vector /= 2;
   }

@@ -46,7 +46,19 @@ struct ContractForm {
   /// On tensor cores, which round operands to tf32: 10 bits of mantissa.
   bool tensorCores = false;
 
-  static constexpr unsigned threads = 256, threadsAlong = 16;
+  /// On tensor cores four warps, each with a quarter of the tile: what they
+  /// read of both sides is as short as it can be. Else 16 x 16 threads.
+  unsigned threads() const { return tensorCores ? 128 : 256; }
+  static constexpr unsigned threadsAlong = 16, warpsAlong = 2;
+  /// Numbers of each thread: sums, and elements that are read ahead.
+  unsigned registers() const {
+    return (rows.tile * columns.tile + (rows.tile + columns.tile) * step) /
+           threads();
+  }
+  /// So many blocks are to share a processor.
+  unsigned blocksAtOnce() const {
+    return !tensorCores || registers() > 112 ? 2 : registers() > 64 ? 3 : 4;
+  }
   int64_t rowTiles() const { return (rows.extent + rows.tile - 1) / rows.tile; }
   int64_t columnTiles() const {
     return (columns.extent + columns.tile - 1) / columns.tile;

@@ -47,9 +47,9 @@ void ContractSource::locateBlock() {
              "u) / " + Twine(form.step) + "u;");
   }
   if (form.tensorCores)
-    // 2 x 4 warps have a part of the tile each.
-    out.line("const unsigned warpRow = threadIdx.x / 128u, warpColumn = "
-             "threadIdx.x / 32u % 4u, quad = threadIdx.x % 32u / 4u, inQuad = "
+    // 2 x 2 warps have a part of the tile each.
+    out.line("const unsigned warpRow = threadIdx.x / 64u, warpColumn = "
+             "threadIdx.x / 32u % 2u, quad = threadIdx.x % 32u / 4u, inQuad = "
              "threadIdx.x % 4u;");
   else
     // A warp has 4 x 8 of the threads: what it reads of both sides is short.
@@ -63,7 +63,7 @@ ContractSource::Places
 ContractSource::locateReads(const ContractForm::Side &side, StringRef origin) {
   Places places;
   unsigned along = (side.alongSums ? form.step : side.tile) / side.vector;
-  unsigned across = ContractForm::threads / along;
+  unsigned across = form.threads() / along;
   std::string fast = "threadIdx.x % " + std::to_string(along) + "u",
               slow = "threadIdx.x / " + std::to_string(along) + "u";
   std::string vector = std::to_string(side.vector) + "u";
@@ -87,11 +87,11 @@ ContractSource::locateReads(const ContractForm::Side &side, StringRef origin) {
       locate(name, side.dims, unit);
       for (unsigned d : side.dims)
         place.side.push_back(dims[d]);
-      place.vectorNumber = e.vectorNumber;
+      place.neighbours = neighbours();
     } else {
       place.inside = places.front().inside;
       place.side = places.front().side;
-      place.vectorNumber = places.front().vectorNumber;
+      place.neighbours = places.front().neighbours;
     }
     places.push_back(place);
   }
@@ -131,21 +131,10 @@ void ContractSource::readStep(const ContractForm::Side &side,
                               : "if (" + llvm::join(conditions, " && ") + ")");
     e.assume(borders);
     if (!side.alongSums)
-      e.vectorNumber = place.vectorNumber;
+      setNeighbours(place.neighbours);
     e.vector = side.vector;
-    AffineExpr first;
-    std::optional<unsigned> last;
-    if (!side.alongSums && side.vector > 1)
-      for (unsigned d : side.dims)
-        if (nest.extents[d] > 1)
-          last = d;
-    if (last)
-      first = dims[*last];
     for (unsigned l = 0; l < side.vector; ++l) {
-      if (last)
-        dims[*last] = first + int64_t(l);
-      else
-        moveTo(l);
+      moveTo(l);
       out.line(slot(l) + " = " +
                e.evaluateOperand(stage.op, side.operand, dims) + ";");
     }
@@ -213,10 +202,10 @@ void ContractSource::readFragment(const ContractForm::Side &side,
 /// Fragments of mma.m16n8k8, as PTX has them: of four lanes, each has one k and
 /// one k + 4.
 void ContractSource::multiplyOnTensorCores() {
-  unsigned rowTiles = form.rows.tile / 32, columnTiles = form.columns.tile / 32;
+  unsigned rowTiles = form.rows.tile / 32, columnTiles = form.columns.tile / 16;
   auto part = [](unsigned tile) { return " * " + std::to_string(tile) + "u"; };
   std::string row = "warpRow" + part(form.rows.tile / 2) + " + quad",
-              column = "warpColumn" + part(form.columns.tile / 4) + " + quad";
+              column = "warpColumn" + part(form.columns.tile / 2) + " + quad";
   // The lane's elements of this and of the next four sums; each is `perIndex`
   // elements from that of the next row or column.
   auto start = [&](const ContractForm::Side &side, const std::string &memory,
@@ -277,7 +266,7 @@ std::string ContractSource::indexOf(const ContractForm::Side &side,
   }
   return isRow ? start + "warpRow * " + text(side.tile / 2) + " + " + n +
                      " / 2u * 16u + " + n + " % 2u * 8u + quad"
-               : start + "warpColumn * " + text(side.tile / 4) + " + " + n +
+               : start + "warpColumn * " + text(side.tile / 2) + " + " + n +
                      " / 2u * 8u + inQuad * 2u + " + n + " % 2u";
 }
 
@@ -315,9 +304,8 @@ void ContractSource::addParts() {
     e.close();
   };
   std::string part = std::to_string(form.partBytes() / form.elementBytes());
-  std::string at = "[(i * " + std::to_string(eachColumn) +
-                   "u + j) * 256u + "
-                   "threadIdx.x]";
+  std::string at = "[(i * " + std::to_string(eachColumn) + "u + j) * " +
+                   std::to_string(form.threads()) + "u + threadIdx.x]";
   out.line(element + " *parts = reinterpret_cast<" + element +
            " *>(workspace) + tile * " + Twine(form.splits) + "ull * " + part +
            "ull;");
@@ -329,6 +317,9 @@ void ContractSource::addParts() {
   out.line("return;");
   e.close();
   loops([&] { out.line("sums[i][j] = parts" + at + ";"); });
+  // Reads do not wait for one another.
+  out.directive("#pragma unroll " +
+                std::to_string(std::max(1u, 32 / (eachRow * eachColumn))));
   e.open("for (unsigned s = 1; s < " + Twine(form.splits) + "u; ++s)");
   loops([&] {
     out.line("sums[i][j] += (parts + s * " + part + "u)" + at + ";");

@@ -16,14 +16,14 @@ private:
   /// number in the step.
   struct Place {
     llvm::SmallVector<mlir::AffineExpr> side; // indices of the side's dims
-    mlir::AffineExpr vectorNumber;            // of neighbours along the side
+    Neighbours neighbours;                    // along the side
     std::string inside;         // the condition, where some threads have none
     std::string inTile, inStep; // numbers in the tile and the step, as text
   };
   using Places = llvm::SmallVector<Place>;
 
   unsigned passes(const ContractForm::Side &side) const {
-    return side.tile * form.step / (ContractForm::threads * side.vector);
+    return side.tile * form.step / (form.threads() * side.vector);
   }
   void locateBlock();
   Places locateReads(const ContractForm::Side &side, llvm::StringRef origin);
@@ -41,7 +41,8 @@ private:
                     llvm::StringRef name, llvm::StringRef thread);
   unsigned group(const ContractForm::Side &side) const;
   unsigned sumsAlong(const ContractForm::Side &side) const {
-    return side.tile / ContractForm::threadsAlong;
+    bool halved = form.tensorCores && &side == &form.columns;
+    return side.tile / (halved ? 8 : ContractForm::threadsAlong);
   }
 
   const ContractForm &form;

@@ -71,7 +71,7 @@ void Task::compile(ArrayRef<std::string> architectures, const Nvrtc &nvrtc,
       std::string larger = whole;
       if (blocks->contractForm()) {
         PayloadCache payloads;
-        larger = wholeText(kernelSource(*blocks, payloads, 1));
+        larger = wholeText(kernelSource(*blocks, payloads, Room::Whole));
       }
       auto again = nvrtc.compile(larger, name, architecture, Spills::Refused);
       if (!again) {

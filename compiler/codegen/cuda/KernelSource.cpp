@@ -25,10 +25,8 @@ std::string shapeText(Value value) {
 
 class Writer {
 public:
-  Writer(const BlockKernel &kernel, PayloadCache &payloads,
-         unsigned productsAtOnce)
-      : kernel(kernel), productsAtOnce(productsAtOnce),
-        region(kernel, payloads, out) {}
+  Writer(const BlockKernel &kernel, PayloadCache &payloads, Room room)
+      : kernel(kernel), room(room), region(kernel, payloads, out) {}
 
   KernelText write() {
     comment();
@@ -88,9 +86,13 @@ private:
     // So many blocks are to fit into a processor. Said for one, too: ptxas
     // aims at more otherwise, and spills.
     out.line("extern \"C\" __global__ void __launch_bounds__(" +
-             Twine(kernel.threads()) + ", " +
-             Twine(kernel.contractForm() ? productsAtOnce : 1) + ")");
+             Twine(kernel.threads()) + ", " + Twine(blocksAtOnce()) + ")");
     out.open(kernel.op().getName() + "(" + llvm::join(parameters, ", ") + ")");
+  }
+
+  unsigned blocksAtOnce() const {
+    const auto &form = kernel.contractForm();
+    return form && room == Room::Shared ? form->blocksAtOnce() : 1;
   }
 
   /// Where slices begin.
@@ -169,7 +171,7 @@ private:
   }
 
   const BlockKernel &kernel;
-  unsigned productsAtOnce;
+  Room room;
   SourceText out;
   RegionText region;
 };
@@ -177,8 +179,8 @@ private:
 } // namespace
 
 KernelText kernelSource(const BlockKernel &kernel, PayloadCache &payloads,
-                        unsigned productsAtOnce) {
-  return Writer(kernel, payloads, productsAtOnce).write();
+                        Room room) {
+  return Writer(kernel, payloads, room).write();
 }
 
 } // namespace dl::cuda

@@ -14,13 +14,13 @@ struct KernelText {
   std::set<std::string> definitions;
 };
 
-/// So many blocks of a product are to fit into a processor: two hide each
-/// other's waiting, but leave each thread half of the registers.
-inline constexpr unsigned kProductsAtOnce = 2;
+/// Blocks of a product share a processor, to hide each other's waiting, or one
+/// has it for itself, and as many registers as there are.
+enum class Room { Shared, Whole };
 
 /// Where the kernel cannot be written, `payloads.error` says why.
 KernelText kernelSource(const BlockKernel &kernel,
                         kernel::PayloadCache &payloads,
-                        unsigned productsAtOnce = kProductsAtOnce);
+                        Room room = Room::Shared);
 
 } // namespace dl::cuda

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "compiler/codegen/kernel/StagedKernel.h"
+#include "dialects/plan/MachineModel.h"
 #include "dialects/plan/Plan.h"
 
 namespace dl::cuda {
@@ -14,5 +15,11 @@ namespace dl::cuda {
 /// "on a kernel of our own: ".
 plan::ProductAttr libraryProduct(const kernel::StagedKernel &kernel, bool tf32,
                                  llvm::StringRef &why);
+
+/// How long the library computes, without moving anything. Its tiles are large:
+/// a result of few of them (the gradient of a small weight) keeps few
+/// processors busy, however long its sums are.
+double librarySeconds(plan::ProductAttr product,
+                      const plan::MachineModel &machine);
 
 } // namespace dl::cuda

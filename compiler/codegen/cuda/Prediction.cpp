@@ -1,4 +1,5 @@
 #include "compiler/codegen/cuda/Prediction.h"
+#include "compiler/codegen/cuda/LibraryProduct.h"
 #include "dialects/plan/Plan.h"
 
 using namespace mlir;
@@ -15,14 +16,11 @@ double predictSeconds(const BlockKernel &kernel,
   bool isDouble = llvm::any_of(kernel.op()->getResultTypes(), [](Type type) {
     return cast<RankedTensorType>(type).getElementType().isF64();
   });
-  if (kernel.op()->hasAttr(plan::kProduct)) {
-    double library = isDouble                      ? machine.libraryF64
-                     : kernel.op()->hasAttr(kTf32) ? machine.libraryTf32
-                                                   : machine.libraryF32;
+  if (auto product =
+          kernel.op()->getAttrOfType<plan::ProductAttr>(plan::kProduct))
     return machine.launchSeconds +
-           std::max(flops / library,
+           std::max(librarySeconds(product, machine),
                     double(kernel.bytes()) / machine.bytesPerSecond);
-  }
   if (const auto &product = kernel.contractForm())
     return machine.launchSeconds + std::max(product->seconds(machine), traffic);
   double rate = isDouble ? machine.f64FlopsPerSecond : machine.flopsPerSecond;

@@ -79,17 +79,26 @@ __device__ __forceinline__ State combineLanes(State state, Merge merge, unsigned
       return state;
   }
   State *states = reinterpret_cast<State *>(memory);
-  __syncthreads(); // of an earlier use
   if (!INNER) {
-    states[threadIdx.x] = state;
+    // Lanes of a warp first, where it has several.
+    constexpr unsigned ROW = SLOTS < 32 ? SLOTS : 32, ROWS = LANES * SLOTS / (SLOTS < 32 ? 32 : SLOTS);
+#pragma unroll
+    for (unsigned distance = 16; distance >= ROW; distance /= 2)
+      state = merge(state, fromLane(state, distance));
+    const unsigned row = SLOTS < 32 ? threadIdx.x / 32 : threadIdx.x / SLOTS;
+    const unsigned slot = SLOTS < 32 ? threadIdx.x % 32 : threadIdx.x % SLOTS;
+    __syncthreads(); // of an earlier use
+    if (slot < SLOTS)
+      states[row * SLOTS + slot] = state;
     __syncthreads();
     if (threadIdx.x < SLOTS) {
 #pragma unroll
-      for (unsigned lane = 1; lane < LANES; ++lane)
-        state = merge(state, states[lane * SLOTS + threadIdx.x]);
+      for (unsigned other = 1; other < ROWS; ++other)
+        state = merge(state, states[other * SLOTS + threadIdx.x]);
     }
     return state;
   }
+  __syncthreads(); // of an earlier use
   if (threadIdx.x % 32 == 0)
     states[threadIdx.x / 32] = state;
   __syncthreads();

@@ -12,12 +12,32 @@ ReductionSource::ReductionSource(RegionText &region, const Stage &stage)
       reductions({stage.op}), sums(1), points(region.kernel.tilePoints(stage)),
       element(valueType(region.payloadType(stage.op))) {
   llvm::append_range(reductions, stage.sumsBeside);
-  for (size_t i = 0; i < reductions.size(); ++i)
-    names.push_back("sum" + (i > 0 ? std::to_string(i) : ""));
+  vector = pointsTogether();
+  for (unsigned l = 0; l < vector; ++l)
+    for (size_t i = 0; i < reductions.size(); ++i)
+      names.push_back("sum" + (i > 0 ? std::to_string(i) : "") +
+                      (vector > 1 ? "_" + std::to_string(l) : ""));
   for (unsigned d = nest.numParallel; d < nest.extents.size(); ++d)
     sums *= nest.extents[d];
   isProduct = nest.contraction && (element == "float" || element == "double");
   state = nest.yieldsIndex ? "Best<" + element + ">" : element;
+}
+
+/// Points that a thread has, as far as tiles are whole numbers of them.
+unsigned ReductionSource::pointsTogether() const {
+  int64_t inner = 1;
+  for (unsigned d : parallelDims())
+    if (int64_t extent = e.kernel.tileExtent(stage, d); extent > 1)
+      inner = extent;
+  unsigned together = form.vector;
+  while (inner % together != 0)
+    together /= 2;
+  return together;
+}
+
+/// The states of one point.
+ArrayRef<std::string> ReductionSource::statesOf(unsigned point) const {
+  return ArrayRef(names).slice(point * reductions.size(), reductions.size());
 }
 
 std::string ReductionSource::mergeName() const {
@@ -51,9 +71,9 @@ std::string ReductionSource::added(Operation *op, const std::string &sum) {
          ")";
 }
 
-/// The element at `dims`.
-void ReductionSource::step() {
-  for (auto [op, sum] : llvm::zip(reductions, names)) {
+/// The element at `dims`, of one point.
+void ReductionSource::step(ArrayRef<std::string> states) {
+  for (auto [op, sum] : llvm::zip(reductions, states)) {
     if (nest.combine == graph::Combine::Sum) {
       out.line(sum + " = " + added(op, sum) + ";");
       continue;
@@ -106,20 +126,22 @@ void ReductionSource::takeElements() {
       return addHalves();
     for (int64_t k = 0; k < sums; ++k) {
       moveToElement(k);
-      step();
+      step(names);
     }
     return;
   }
-  unsigned vector = form.lanesInner && sums >= 512 && splits == 1 ? 4 : 1;
+  const Neighbours points = neighbours();
+  unsigned along =
+      form.lanesInner && sums >= 8 * int64_t(form.lanes) && splits == 1 ? 4 : 1;
   for (auto &[value, placement] : e.kernel.placements())
     if (cast<RankedTensorType>(value.getType())
             .getElementType()
             .getIntOrFloatBitWidth() == 64)
-      vector = std::min(vector, 2u);
-  while (vector > 1 && nest.extents.back() % vector != 0)
-    vector /= 2;
+      along = std::min(along, 2u);
+  while (along > 1 && nest.extents.back() % along != 0)
+    along /= 2;
   std::string type = e.scope.type().str(), k = out.fresh("k");
-  std::string end = e.scope.number(sums / vector), begin = "lane";
+  std::string end = e.scope.number(sums / along), begin = "lane";
   if (splits > 1) {
     int64_t part = llvm::divideCeil(sums, splits);
     out.line("const " + type + " end = min(" + e.scope.number(sums) +
@@ -130,19 +152,21 @@ void ReductionSource::takeElements() {
   out.directive("#pragma unroll 4");
   e.open("for (" + type + " " + k + " = " + begin + "; " + k + " < " + end +
          "; " + k + " += " + e.scope.number(form.lanes) + ")");
-  locate(k, reduced, vector);
-  e.vector = vector;
-  for (unsigned l = 0; l < vector; ++l) {
+  locate(k, reduced, along);
+  if (vector > 1)
+    setNeighbours(points);
+  e.vector = std::max(along, vector);
+  for (unsigned l = 0; l < e.vector; ++l) {
     moveTo(l);
-    step();
+    step(statesOf(vector > 1 ? l : 0));
   }
   e.vector = 1;
   e.close();
 }
 
-Names ReductionSource::stateResults() const {
+Names ReductionSource::stateResults(unsigned point) const {
   if (!nest.yieldsIndex)
-    return names;
+    return Names(statesOf(point));
   Names list;
   if (nest.yieldsValue)
     list.push_back("sum.value");
@@ -172,15 +196,17 @@ void ReductionSource::write() {
   } else {
     out.line("const unsigned lane = 0, slot = threadIdx.x;");
   }
-  bool loops = points > slots;
+  int64_t groups = points / vector;
+  bool loops = groups > slots;
   if (loops)
-    e.open("for (" + type + " first = 0; first < " + e.scope.number(points) +
+    e.open("for (" + type + " first = 0; first < " + e.scope.number(groups) +
            "; first += " + Twine(slots) + ")");
   out.line("const " + type + " p = " + (loops ? "first + slot;" : "slot;"));
-  locate("p", parallelDims());
+  locate("p", parallelDims(), vector);
+  const Neighbours near = neighbours();
   std::string inside = insideTensor(parallelDims());
-  if (points % slots != 0)
-    inside = "p < " + e.scope.number(points) +
+  if (groups % slots != 0)
+    inside = "p < " + e.scope.number(groups) +
              (inside.empty() ? "" : " && " + inside);
   if (!inside.empty())
     out.line("const bool inside = " + inside + ";");
@@ -189,21 +215,25 @@ void ReductionSource::write() {
   takeElements();
   e.close();
   if (lanes > 1)
-    for (const std::string &sum : names)
-      out.line(sum + " = combineLanes<" + Twine(lanes) + ", " + Twine(slots) +
-               ", " + (form.lanesInner ? "true" : "false") + ">(" + sum + ", " +
-               mergeName() + ", shared + " + Twine(kernel.combineOffset()) +
-               ");");
+    combine(lanes, slots, form.lanesInner);
   std::string condition = inside.empty() ? "" : "inside";
   if (lanes > 1)
     condition += (condition.empty() ? "" : " && ") + std::string("lane == 0");
   e.open(condition.empty() ? "" : "if (" + condition + ")");
-  if (kernel.splits() > 1)
-    for (auto [i, sum] : llvm::enumerate(names))
-      out.line("reinterpret_cast<" + state + " *>(part)[" + place(i, "p") +
+  setNeighbours(near);
+  for (unsigned l = 0; l < vector; ++l) {
+    moveTo(l);
+    if (kernel.splits() == 1) {
+      storeResults(finish(stateResults(l)));
+      continue;
+    }
+    std::string point = vector == 1 ? "p"
+                                    : "p * " + e.scope.number(vector) + " + " +
+                                          e.scope.number(l);
+    for (auto [i, sum] : llvm::enumerate(statesOf(l)))
+      out.line("reinterpret_cast<" + state + " *>(part)[" + place(i, point) +
                "] = " + sum + ";");
-  else
-    storeResults(finish(stateResults()));
+  }
   e.close();
   if (loops)
     e.close();
@@ -212,26 +242,65 @@ void ReductionSource::write() {
     finishParts();
 }
 
-/// The last block of a tile adds what all of them have left, in their order.
+void ReductionSource::combine(unsigned lanes, unsigned slots, bool inner) {
+  for (const std::string &sum : names)
+    out.line(sum + " = combineLanes<" + Twine(lanes) + ", " + Twine(slots) +
+             ", " + (inner ? "true" : "false") + ">(" + sum + ", " +
+             mergeName() + ", shared + " + Twine(e.kernel.combineOffset()) +
+             ");");
+}
+
+/// The last block of a tile adds what all of them have left, in an order that
+/// is always the same: lanes of a point take turns, then are combined.
 void ReductionSource::finishParts() {
   const BlockKernel &kernel = e.kernel;
   std::string bytes = std::to_string(kernel.partBytes());
   e.open("if (isLastOf(" + Twine(kernel.splits()) + "u, counter, shared + " +
          Twine(kernel.combineOffset()) + "))");
   out.line("const unsigned char *parts = part - split * " + bytes + "ull;");
-  forEachPoint(parallelDims(), 1, [&] {
-    for (auto [i, sum] : llvm::enumerate(names)) {
-      std::string at = "[" + place(i, point) + "]";
-      out.line(state + " " + sum + " = reinterpret_cast<const " + state +
-               " *>(parts)" + at + ";");
-      e.open("for (unsigned s = 1; s < " + Twine(kernel.splits()) + "u; ++s)");
-      out.line(sum + " = " + mergeName() + "(" + sum +
-               ", reinterpret_cast<const " + state + " *>(parts + s * " +
-               bytes + "ull)" + at + ");");
-      e.close();
-    }
-    storeResults(finish(stateResults()));
-  });
+  names.truncate(reductions.size());
+  vector = 1;
+  for (auto [i, name] : llvm::enumerate(names))
+    name = "sum" + (i > 0 ? std::to_string(i) : "");
+  unsigned threads = kernel.threads(),
+           most = llvm::bit_ceil(std::min<uint64_t>(points, threads)),
+           lanes = std::min(threads / most,
+                            unsigned(llvm::bit_ceil(kernel.splits()))),
+           slots = threads / lanes;
+  std::string type = e.scope.type().str();
+  out.line("const unsigned lane = threadIdx.x % " + Twine(lanes) +
+           "u, slot = threadIdx.x / " + Twine(lanes) + "u;");
+  e.open("for (" + type + " p = slot; p < " +
+         e.scope.number(llvm::alignTo(points, slots)) +
+         "; p += " + Twine(slots) + "u)");
+  locate("p", parallelDims());
+  std::string inside = insideTensor(parallelDims());
+  if (points % slots != 0)
+    inside = "p < " + e.scope.number(points) +
+             (inside.empty() ? "" : " && " + inside);
+  if (!inside.empty())
+    out.line("const bool inside = " + inside + ";");
+  declareState();
+  out.directive("#pragma unroll 4");
+  std::string end = std::to_string(kernel.splits()) + "u";
+  if (!inside.empty())
+    end = "(inside ? " + end + " : 0u)";
+  e.open("for (unsigned s = lane; s < " + end + "; s += " + Twine(lanes) +
+         "u)");
+  for (auto [i, sum] : llvm::enumerate(names))
+    out.line(sum + " = " + mergeName() + "(" + sum +
+             ", reinterpret_cast<const " + state + " *>(parts + s * " + bytes +
+             "ull)[" + place(i, "p") + "]);");
+  e.close();
+  if (lanes > 1)
+    combine(lanes, slots, /*inner=*/true);
+  std::string condition = inside.empty() ? "" : "inside";
+  if (lanes > 1)
+    condition += (condition.empty() ? "" : " && ") + std::string("lane == 0");
+  e.open(condition.empty() ? "" : "if (" + condition + ")");
+  storeResults(finish(stateResults(0)));
+  e.close();
+  e.close();
   e.close();
 }
 

@@ -27,8 +27,7 @@ int64_t StageSource::count(ArrayRef<unsigned> along) const {
 
 void StageSource::locate(StringRef point, ArrayRef<unsigned> along,
                          unsigned vector) {
-  vectorDim.reset();
-  e.vectorNumber = {};
+  near = {};
   int64_t inner = 1; // points of the dims behind
   auto parts = e.kernel.parts(stage);
   std::optional<unsigned> last;
@@ -58,19 +57,23 @@ void StageSource::locate(StringRef point, ArrayRef<unsigned> along,
     inner *= extent;
     AffineExpr number = e.scope.addDim(name, 0, extent - 1);
     if (d == last && vector > 1) {
-      vectorDim = d;
-      e.vectorNumber = number;
-      vectorStart = origin + number * int64_t(vector);
-      dims[d] = vectorStart;
+      near = {d, origin + number * int64_t(vector), number};
+      dims[d] = near.start;
     } else {
       dims[d] = origin + number;
     }
   }
+  setNeighbours(near);
+}
+
+void StageSource::setNeighbours(const Neighbours &neighbours) {
+  near = neighbours;
+  e.vectorNumber = near.number;
 }
 
 void StageSource::moveTo(unsigned neighbour) {
-  if (vectorDim)
-    dims[*vectorDim] = vectorStart + int64_t(neighbour);
+  if (near.dim)
+    dims[*near.dim] = near.start + int64_t(neighbour);
 }
 
 std::string StageSource::insideTensor(ArrayRef<unsigned> along) const {

@@ -20,6 +20,13 @@ protected:
               unsigned vector = 1);
   /// The index of the last dim becomes that of a neighbour.
   void moveTo(unsigned neighbour);
+  /// Which dim has neighbours; each call of `locate` says it anew.
+  struct Neighbours {
+    std::optional<unsigned> dim;
+    mlir::AffineExpr start, number = {};
+  };
+  const Neighbours &neighbours() const { return near; }
+  void setNeighbours(const Neighbours &neighbours);
   /// Points of the tile along these dims.
   int64_t count(llvm::ArrayRef<unsigned> along) const;
   /// What a point of a tile that is larger than its part of the tensor has to
@@ -46,8 +53,7 @@ protected:
   std::string point; // the variable with its number, in forEachPoint
 
 private:
-  std::optional<unsigned> vectorDim;
-  mlir::AffineExpr vectorStart;
+  Neighbours near;
 };
 
 /// One value for each point.
@@ -73,15 +79,19 @@ private:
   void moveToElement(int64_t k);
   void addHalves();
   std::string added(mlir::Operation *op, const std::string &sum);
-  void step();
+  unsigned pointsTogether() const;
+  llvm::ArrayRef<std::string> statesOf(unsigned point) const;
+  void step(llvm::ArrayRef<std::string> states);
   mlir::AffineExpr position() const;
-  Names stateResults() const;
+  Names stateResults(unsigned point) const;
+  void combine(unsigned lanes, unsigned slots, bool inner);
   std::string place(size_t sum, llvm::StringRef at) const;
   void finishParts();
 
   Reduction form;
   llvm::SmallVector<mlir::Operation *, 4> reductions; // its op, sums beside it
-  Names names;                                        // their states
+  unsigned vector;                                    // points of a thread
+  Names names; // their states, point by point
   int64_t sums, points;
   bool isProduct;             // of two operands: fused multiply-adds
   std::string element, state; // C++ types

@@ -123,7 +123,15 @@ bool StagedKernel::mustPlace(Operation *op, const Ops &onProduct) const {
       SmallVector<AffineExpr> index;
       for (unsigned d = 0; d < loops.extents.size(); ++d)
         index.push_back(getAffineDimExpr(d, op->getContext()));
-      if (!viewedLeaf(op->getResult(0), index) || !areLinear(index))
+      // (Where all work goes together, zeros around it are left out.)
+      Value leaf = op->getResult(0);
+      if (readers == ProductReaders::Together && !isPlaced(leaf) &&
+          graph::payloadFacts(cast<graph::LoopNestOpInterface>(op))
+              .isZeroPaddedView) {
+        index = accessAt(loops.accesses[0], index);
+        leaf = op->getOperand(0);
+      }
+      if (!viewedLeaf(leaf, index) || !areLinear(index))
         return true;
     }
   // What is elementwise on a product is computed once, before it leaves the
