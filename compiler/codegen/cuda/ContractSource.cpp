@@ -101,7 +101,6 @@ ContractSource::locateReads(const ContractForm::Side &side, StringRef origin) {
 void ContractSource::readStep(const ContractForm::Side &side,
                               const Places &places, StringRef registers) {
   std::string type = e.scope.type().str();
-  bool ragged = form.sumExtent % form.step != 0;
   for (auto [i, place] : llvm::enumerate(places)) {
     std::string k = out.fresh("k");
     unsigned unit = side.alongSums ? side.vector : 1;
@@ -113,8 +112,8 @@ void ContractSource::readStep(const ContractForm::Side &side,
     SmallVector<std::string> conditions;
     if (!place.inside.empty())
       conditions.push_back(place.inside);
-    if (ragged)
-      conditions.push_back(k + " < " + e.scope.number(form.sumExtent / unit));
+    // Steps behind the last one are read, too.
+    conditions.push_back(k + " < " + e.scope.number(form.sumExtent / unit));
     auto slot = [&](unsigned l) {
       return registers.str() + "[" + std::to_string(i * side.vector + l) + "]";
     };
@@ -201,7 +200,7 @@ void ContractSource::readFragment(const ContractForm::Side &side,
 
 /// Fragments of mma.m16n8k8, as PTX has them: of four lanes, each has one k and
 /// one k + 4.
-void ContractSource::multiplyOnTensorCores() {
+void ContractSource::multiplyOnTensorCores(llvm::function_ref<void()> between) {
   unsigned rowTiles = form.rows.tile / 32, columnTiles = form.columns.tile / 16;
   auto part = [](unsigned tile) { return " * " + std::to_string(tile) + "u"; };
   std::string row = "warpRow" + part(form.rows.tile / 2) + " + quad",
@@ -226,29 +225,38 @@ void ContractSource::multiplyOnTensorCores() {
   auto at = [](StringRef name, unsigned half, unsigned offset) {
     return (name + "At" + Twine(half) + "[" + Twine(offset) + "]").str();
   };
-  out.directive("#pragma unroll");
-  e.open("for (unsigned k = 0; k < " + Twine(form.step) + "u; k += 8)");
-  unsigned perRow = start(form.rows, "rows", row, "x"),
-           perColumn = start(form.columns, "columns", column, "y");
-  for (unsigned j = 0; j < columnTiles; ++j)
-    out.line("const float y" + Twine(j) + "[2] = {" +
-             at("y", 0, 8 * j * perColumn) + ", " +
-             at("y", 1, 8 * j * perColumn) + "};");
-  for (unsigned i = 0; i < rowTiles; ++i) {
-    unsigned first = 16 * i * perRow, second = first + 8 * perRow;
-    out.line("const float x" + Twine(i) + "[4] = {" + at("x", 0, first) + ", " +
-             at("x", 0, second) + ", " + at("x", 1, first) + ", " +
-             at("x", 1, second) + "};");
-    for (unsigned j = 0; j < columnTiles; ++j) {
-      auto sum = [&](unsigned r, unsigned c) {
-        return "sums[" + std::to_string(2 * i + r) + "][" +
-               std::to_string(2 * j + c) + "]";
-      };
-      out.line("multiplyTf32(x" + Twine(i) + ", y" + Twine(j) + ", " +
-               sum(0, 0) + ", " + sum(0, 1) + ", " + sum(1, 0) + ", " +
-               sum(1, 1) + ");");
+  auto eight = [&](llvm::function_ref<void()> between) {
+    unsigned perRow = start(form.rows, "rows", row, "x"),
+             perColumn = start(form.columns, "columns", column, "y");
+    for (unsigned j = 0; j < columnTiles; ++j)
+      out.line("const float y" + Twine(j) + "[2] = {" +
+               at("y", 0, 8 * j * perColumn) + ", " +
+               at("y", 1, 8 * j * perColumn) + "};");
+    for (unsigned i = 0; i < rowTiles; ++i) {
+      unsigned first = 16 * i * perRow, second = first + 8 * perRow;
+      out.line("const float x" + Twine(i) + "[4] = {" + at("x", 0, first) +
+               ", " + at("x", 0, second) + ", " + at("x", 1, first) + ", " +
+               at("x", 1, second) + "};");
     }
-  }
+    between();
+    for (unsigned i = 0; i < rowTiles; ++i)
+      for (unsigned j = 0; j < columnTiles; ++j) {
+        auto sum = [&](unsigned r, unsigned c) {
+          return "sums[" + std::to_string(2 * i + r) + "][" +
+                 std::to_string(2 * j + c) + "]";
+        };
+        out.line("multiplyTf32(x" + Twine(i) + ", y" + Twine(j) + ", " +
+                 sum(0, 0) + ", " + sum(0, 1) + ", " + sum(1, 0) + ", " +
+                 sum(1, 1) + ");");
+      }
+  };
+  e.open("");
+  out.line("const unsigned k = 0;");
+  eight(between);
+  e.close();
+  out.directive("#pragma unroll");
+  e.open("for (unsigned k = 8; k < " + Twine(form.step) + "u; k += 8)");
+  eight([] {});
   e.close();
 }
 
@@ -270,9 +278,12 @@ std::string ContractSource::indexOf(const ContractForm::Side &side,
                      " / 2u * 8u + inQuad * 2u + " + n + " % 2u";
 }
 
-void ContractSource::multiply() {
+/// `between` is written where it does not depend on what is multiplied: it runs
+/// while that is.
+void ContractSource::multiply(llvm::function_ref<void()> between) {
   if (form.tensorCores)
-    return multiplyOnTensorCores();
+    return multiplyOnTensorCores(between);
+  between();
   unsigned eachRow = sumsAlong(form.rows), eachColumn = sumsAlong(form.columns);
   out.directive("#pragma unroll");
   e.open("for (unsigned k = 0; k < " + Twine(form.step) + "u; ++k)");
@@ -392,31 +403,41 @@ void ContractSource::write() {
   out.line(element + " nextRows[" + Twine(rows.size() * form.rows.vector) +
            "], nextColumns[" + Twine(columns.size() * form.columns.vector) +
            "];");
-  // A step is read while the one before it is multiplied.
-  e.open("for (unsigned s = 0; s <= " + steps + "; ++s)");
-  e.open("if (s < " + steps + ")");
-  out.line("const " + e.scope.type() +
-           " k0 = " + (form.splits > 1 ? "begin + " : "") + "s * " +
-           Twine(form.step) + "u;");
-  readStep(form.rows, rows, "nextRows");
-  readStep(form.columns, columns, "nextColumns");
-  e.close();
   unsigned rowMemory = form.memory(form.rows),
            columnMemory = form.memory(form.columns);
-  auto buffers = [&](StringRef which) {
-    out.line(element + " *rows = memory + " + which + " % 2u * " +
-             Twine(rowMemory + columnMemory) + "u, *columns = rows + " +
-             Twine(rowMemory) + "u;");
+  std::string begin = form.splits > 1 ? "begin + " : "";
+  auto read = [&](const Twine &number) {
+    e.open("");
+    out.line("const " + e.scope.type() + " k0 = " + begin + "(" + number +
+             ") * " + Twine(form.step) + "u;");
+    readStep(form.rows, rows, "nextRows");
+    readStep(form.columns, columns, "nextColumns");
+    e.close();
   };
-  e.open("if (s > 0)");
-  buffers("(s - 1)");
-  multiply();
-  e.close();
-  e.open("if (s < " + steps + ")");
-  buffers("s");
-  keepStep(form.rows, rows, "nextRows", "rows");
-  keepStep(form.columns, columns, "nextColumns", "columns");
-  e.close();
+  auto buffers = [&](StringRef prefix, const Twine &number) {
+    out.line(element + " *" + prefix + "rows = memory + (" + number +
+             ") % 2u * " + Twine(rowMemory + columnMemory) + "u, *" + prefix +
+             "columns = " + prefix + "rows + " + Twine(rowMemory) + "u;");
+  };
+  auto keep = [&](const Twine &number) {
+    e.open("");
+    buffers("kept_", number);
+    keepStep(form.rows, rows, "nextRows", "kept_rows");
+    keepStep(form.columns, columns, "nextColumns", "kept_columns");
+    e.close();
+  };
+  // While a step is multiplied, the next one comes to shared memory, and the
+  // one after it to registers.
+  read("0u");
+  keep("0u");
+  read("1u");
+  out.line("__syncthreads();");
+  e.open("for (unsigned s = 0; s < " + steps + "; ++s)");
+  buffers("", "s");
+  multiply([&] {
+    keep("s + 1u");
+    read("s + 2u");
+  });
   out.line("__syncthreads();");
   e.close();
   if (form.splits > 1)

@@ -31,8 +31,8 @@ private:
                 llvm::StringRef registers);
   void keepStep(const ContractForm::Side &side, const Places &places,
                 llvm::StringRef registers, llvm::StringRef memory);
-  void multiply();
-  void multiplyOnTensorCores();
+  void multiply(llvm::function_ref<void()> between);
+  void multiplyOnTensorCores(llvm::function_ref<void()> between);
   /// Of the thread's sum number `number` along a side, in the tensor.
   std::string indexOf(const ContractForm::Side &side, llvm::StringRef number);
   void addParts();

@@ -66,15 +66,19 @@ void Task::compile(ArrayRef<std::string> architectures, const Nvrtc &nvrtc,
     std::string name = (kernel.getName() + ".cu").str();
     auto code = nvrtc.compile(whole, name, architecture, Spills::Refused);
     if (!code) {
-      // It may be the registers: once more, with as many as there are, and then
-      // with memory for those that there are not.
+      // It may be the registers: once more, with as many as a thread may have,
+      // and then with memory for those that there are not.
       std::string larger = whole;
-      if (blocks->contractForm()) {
+      const auto &product = blocks->contractForm();
+      if (product && product->blocksAtOnce() * product->threads() > 256) {
         PayloadCache payloads;
         larger = wholeText(kernelSource(*blocks, payloads, Room::Whole));
       }
-      auto again = nvrtc.compile(larger, name, architecture, Spills::Refused);
-      if (!again) {
+      auto again =
+          nvrtc.compile(larger, name, architecture,
+                        larger == whole ? Spills::Allowed : Spills::Refused);
+      spills = again && larger == whole;
+      if (!again && larger != whole) {
         llvm::consumeError(again.takeError());
         again = nvrtc.compile(larger, name, architecture, Spills::Allowed);
         spills = bool(again);
