@@ -75,13 +75,11 @@ std::string set(MachineModel &machine, StringRef key, StringRef value) {
 /// https://images.nvidia.com/aem-dam/Solutions/geforce/ada/nvidia-ada-gpu-architecture.pdf.
 /// Copies from the host are by 16 lanes of PCI Express 5 or 4.
 ///
-/// Our products were measured on an H100 (test/gpu/RESULTS.md and the README of
-/// codegen/cuda): 35 to 40 TFLOP/s in f32, 65 in tf32, where reading shared
-/// memory takes the time, which goes by processors and clocks as the f32 peak
-/// of these chips does; in f64 the share of f32 is taken. Of the library there
-/// is the difference between two steps of a transformer: PyTorch's, as one
-/// graph, took 17.0 ms in f32 and 7.84 in tf32, with 0.58 TFLOP of products:
-/// at three quarters of the peak in f32, it is half of it in tf32.
+/// Products were measured on an H100 and an H200 (test/gpu/RESULTS.md). Ours:
+/// 38 to 45 TFLOP/s in f32, 95 to 130 in tf32, where instructions besides the
+/// multiplications take as long as these: it goes by processors and clocks. In
+/// f64 the share of f32 is taken. cuBLASLt's, of large squares: 50 TFLOP/s in
+/// f32, 230 to 280 in tf32.
 std::optional<MachineModel> MachineModel::known(StringRef name) {
   struct Chip {
     const char *key, *name;
@@ -90,14 +88,14 @@ std::optional<MachineModel> MachineModel::known(StringRef name) {
     int64_t processors, memoryGib;
   };
   static constexpr Chip chips[] = {
-      {"h100", "NVIDIA H100 SXM", 67e12, 3.35e12, 494.7e12, 34e12, 67e12, 65e12,
-       64e9, 132, 80},
-      {"h200", "NVIDIA H200 SXM", 67e12, 4.8e12, 494.7e12, 34e12, 67e12, 65e12,
+      {"h100", "NVIDIA H100 SXM", 67e12, 3.35e12, 494.7e12, 34e12, 67e12,
+       100e12, 64e9, 132, 80},
+      {"h200", "NVIDIA H200 SXM", 67e12, 4.8e12, 494.7e12, 34e12, 67e12, 100e12,
        64e9, 132, 141},
       {"a100", "NVIDIA A100 SXM 80 GB", 19.5e12, 2.04e12, 156e12, 9.7e12,
-       19.5e12, 38e12, 32e9, 108, 80},
+       19.5e12, 58e12, 32e9, 108, 80},
       {"rtx4090", "NVIDIA GeForce RTX 4090", 82.6e12, 1.01e12, 82.6e12, 1.29e12,
-       1.29e12, 45e12, 32e9, 128, 24}};
+       1.29e12, 58e12, 32e9, 128, 24}};
   for (const Chip &chip : chips) {
     if (name != chip.key)
       continue;
@@ -127,7 +125,7 @@ std::optional<MachineModel> MachineModel::known(StringRef name) {
     machine.maxPrologueReaders = 0;
     // One comparison for 16 bytes.
     machine.padsInProducts = 1;
-    constexpr double own = 0.55, library = 0.75, libraryTf32 = 0.5;
+    constexpr double own = 0.62, library = 0.75, libraryTf32 = 0.5;
     machine.productF32 = own * chip.flops;
     machine.productTf32 = chip.ownTf32;
     machine.productF64 = own * chip.f64;
