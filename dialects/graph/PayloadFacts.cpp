@@ -16,7 +16,7 @@ PayloadFacts payloadFacts(LoopNestOpInterface op) {
   if (isOperand) {
     const Access &access = nest.accesses[0];
     facts.isView = !access.outside && access.guards.empty();
-    facts.isZeroPaddedView = access.outside == 0.0;
+    facts.isZeroPaddedView = access.outside == 0.0 && access.guards.empty();
   }
   facts.isExpensive =
       nest.isIndirect() || llvm::any_of(payload.block, [](Operation &inner) {
@@ -32,6 +32,11 @@ PayloadFacts payloadFacts(LoopNestOpInterface op) {
                           (add.getLhs() == payload.scalars()[1] &&
                            add.getRhs() == payload.scalars()[0]));
   return facts;
+}
+
+bool isView(Operation *op) {
+  auto loops = dyn_cast_or_null<LoopNestOpInterface>(op);
+  return loops && payloadFacts(loops).isView;
 }
 
 } // namespace dl::graph

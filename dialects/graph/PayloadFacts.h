@@ -9,7 +9,7 @@ namespace dl::graph {
 struct PayloadFacts {
   /// The result is the one operand, only indexed otherwise: transpose, expand.
   bool isView = false;
-  /// The same, but zero where the index leaves the operand: a pad.
+  /// The same, but zero where the index leaves the operand: a pad around it.
   bool isZeroPaddedView = false;
   /// Recomputing a value costs more than storing and loading it: exp, random
   /// numbers, an element that has to be looked for.
@@ -19,5 +19,8 @@ struct PayloadFacts {
 };
 
 PayloadFacts payloadFacts(LoopNestOpInterface op);
+
+/// Such an op, whose payload is a view; not one for null.
+bool isView(mlir::Operation *op);
 
 } // namespace dl::graph

@@ -33,15 +33,20 @@ bool KernelGroups::isStepNumber(Operation *op) const {
          !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isExpensive;
 }
 
-/// Zeros around what only products read, which leave them out.
+/// Zeros around what is in memory and only products read, which leave them out.
 bool KernelGroups::isPadOfProducts(Operation *op) const {
-  return machine.padsInProducts != 0 &&
-         graph::payloadFacts(cast<LoopNestOpInterface>(op)).isZeroPaddedView &&
-         llvm::all_of(op->getUsers(), [](Operation *user) {
-           auto reader = dyn_cast<LoopNestOpInterface>(user);
-           return reader && reader.getLoopNest().contraction &&
-                  !user->hasAttr(graph::kLibraryCall);
-         });
+  if (machine.padsInProducts == 0 ||
+      !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isZeroPaddedView)
+    return false;
+  // What is made where it is read would be made again for each of its zeros.
+  Operation *maker = op->getOperand(0).getDefiningOp();
+  if (maker && kind(maker) == OpKind::Free)
+    return false;
+  return llvm::all_of(op->getUsers(), [](Operation *user) {
+    auto reader = dyn_cast<LoopNestOpInterface>(user);
+    return reader && reader.getLoopNest().contraction &&
+           !user->hasAttr(graph::kLibraryCall);
+  });
 }
 
 OpKind KernelGroups::classify(Operation *op) const {

@@ -90,11 +90,6 @@ static bool isImageByImage(const LoopNest &nest, unsigned operand) {
   return !batchDim(nest) && !nest.accesses[1 - operand].map.isFunctionOfDim(0);
 }
 
-static bool isView(Operation *op) {
-  auto loops = dyn_cast_or_null<LoopNestOpInterface>(op);
-  return loops && graph::payloadFacts(loops).isView;
-}
-
 /// Constants and random numbers are made where they are read, in any order.
 static bool isMadeAnywhere(Operation *op) {
   return llvm::all_of(op->getOperands(), graph::isScalars);
@@ -129,7 +124,7 @@ Value Chooser::imagesOf(Value value) const {
 /// A kernel makes it, and all that see it in another shape see its images too.
 bool Chooser::canReorder(Value root) const {
   auto loops = root.getDefiningOp<LoopNestOpInterface>();
-  if (!loops || isView(loops) || isMadeAnywhere(loops) ||
+  if (!loops || graph::isView(loops) || isMadeAnywhere(loops) ||
       isProductPerImage(loops) || typeOf(root).getRank() < 2)
     return false;
   SmallVector<Value> aliases{root};
@@ -166,7 +161,7 @@ void Chooser::spreadToOperands(Operation *maker) {
     for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
       if (!isImageByImage(nest, i) || batchOf(operand) != nest.extents[0])
         continue;
-      if (isView(operand.getDefiningOp()))
+      if (graph::isView(operand.getDefiningOp()))
         open.push_back(operand.getDefiningOp());
       else
         want(operand);
@@ -196,7 +191,7 @@ void Chooser::spreadToUsers(Value root) {
       if (!isImageByImage(nest, use.getOperandNumber()) ||
           nest.extents[0] != batchOf(value))
         continue;
-      if (isView(user))
+      if (graph::isView(user))
         open.push_back(user->getResult(0));
       else
         for (Value result : user->getResults())

@@ -56,11 +56,6 @@ static bool hasChannels(Value value) {
   return typeOf(value).getRank() == kRank;
 }
 
-static bool isView(Value value) {
-  auto loops = value.getDefiningOp<LoopNestOpInterface>();
-  return loops && graph::payloadFacts(loops).isView;
-}
-
 static bool areEnough(Value value) {
   int64_t channels = typeOf(value).getDimSize(kChannels);
   return channels >= kLeastChannels && channels % 4 == 0;
@@ -149,7 +144,7 @@ void Chooser::run() {
   for (size_t i = 0; i < reached.size(); ++i)
     spread(reached[i]);
   for (Value value : reached)
-    if (!isView(value))
+    if (!graph::isView(value.getDefiningOp()))
       graph::setStorageOrder(cast<OpResult>(value),
                              graph::channelsInnermost(typeOf(value)));
 }

@@ -53,7 +53,8 @@ def ChannelsInnermost : Pass<"channels-innermost", "::mlir::ModuleOp"> {
     one comparison. So [B,C,H,W] is stored as B,H,W,C between convolutions, through all that works
     channel by channel, and filters as O,kH,kW,I; logical shapes, checkpoints and messages do not
     change. With less than 16 channels, or no multiple of 4, rows stay as they are, and so do values
-    that are also seen in another shape, or that ranks exchange.
+    that are also seen in another shape, that ranks exchange, or that are a step's own operands:
+    nothing is copied, and a convolution reads such a value number by number.
 
     ```mlir
     %y = graph.conv2d %x, %w          // tensor<64x32x24x24xf32>

@@ -6,11 +6,6 @@ using namespace mlir;
 
 namespace dl::layout {
 
-static bool isView(Operation *op) {
-  auto loops = dyn_cast_or_null<graph::LoopNestOpInterface>(op);
-  return loops && graph::payloadFacts(loops).isView;
-}
-
 static bool isAlias(Operation *op) {
   return isa_and_nonnull<graph::AliasOpInterface>(op);
 }
@@ -25,7 +20,7 @@ static std::string reasonOfUses(Value state, Views views) {
       return "it is also seen in another shape";
     if (isCommunication(user))
       return "ranks exchange it, row by row";
-    if (views == Views::RowByRow && isView(user))
+    if (views == Views::RowByRow && graph::isView(user))
       return "a view of it is read";
   }
   return "";
@@ -38,7 +33,7 @@ static std::string reasonOfNewValue(Value value) {
   if (isAlias(maker))
     return "its new value is made in another shape";
   // (The state itself may be viewed by the value that replaces it.)
-  if (isView(maker))
+  if (graph::isView(maker))
     return "its new value is a view";
   if (llvm::any_of(value.getUsers(), isAlias))
     return "its new value is also seen in another shape";
@@ -66,6 +61,10 @@ llvm::StringMap<std::string> reasonsForRows(ModuleOp module, Views views) {
   return reasons;
 }
 
+static ArrayRef<int64_t> shapeOf(Type type) {
+  return cast<RankedTensorType>(type).getShape();
+}
+
 static void setInnermost(graph::StateOp state, int64_t innermost) {
   int64_t rank = cast<RankedTensorType>(state.getType()).getRank();
   SmallVector<int64_t> order;
@@ -79,9 +78,15 @@ static void setInnermost(graph::StateOp state, int64_t innermost) {
 
 void storeInnermost(ModuleOp module, const llvm::StringMap<int64_t> &innermost,
                     const llvm::StringMap<std::string> &rowByRow) {
+  llvm::StringMap<Type> types;
+  for (auto state : module.getOps<graph::StateOp>())
+    types[state.getSymName()] = state.getType();
   for (auto state : module.getOps<graph::StateOp>()) {
-    auto it = innermost.find(state.getOf().value_or(state.getSymName()));
-    if (it != innermost.end() && !rowByRow.count(state.getSymName()))
+    StringRef parameter = state.getOf().value_or(state.getSymName());
+    auto it = innermost.find(parameter);
+    // (A slot may be of another shape, such as one number for each row.)
+    if (it != innermost.end() && !rowByRow.count(state.getSymName()) &&
+        shapeOf(state.getType()) == shapeOf(types.lookup(parameter)))
       setInnermost(state, it->second);
   }
 }

@@ -102,7 +102,7 @@ public:
   int64_t counterBytes() const;
   /// Bytes of what one block leaves of its sums.
   int64_t partBytes() const;
-  /// Some value has too many elements for 32-bit indices.
+  /// Elements, points or blocks are too many for 32-bit indices.
   bool isWide() const;
 
   llvm::StringRef strategy() const;

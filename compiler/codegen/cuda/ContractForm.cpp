@@ -26,8 +26,8 @@ static constexpr double kCyclesPerSecond = 1.98e9;
 /// barrier, a read of shared memory (measured: 900).
 static constexpr double kWaiting = 900;
 static constexpr int64_t kMaxNumbers = 64;
-/// So much is there without being asked for, and twice as much in a processor.
-static constexpr int64_t kSharedBytes = 48 << 10;
+/// Of shared memory: two blocks fit into a processor of each chip (100 KiB).
+static constexpr int64_t kTileBytes = 48 << 10;
 static constexpr int64_t kMaxSplits = 64;
 
 static bool reads(const graph::Access &access, unsigned dim) {
@@ -267,12 +267,15 @@ void ContractForm::chooseTiles() {
       for (unsigned k : {16u, 32u, 64u}) {
         ContractForm form = *this;
         form.rows.tile = r, form.columns.tile = c, form.step = k;
+        // What is more than this is spilled: to sums and elements come
+        // fragments and addresses, and a thread has 128 registers where 16
+        // warps share a processor, 255 at most.
         unsigned most = std::max(r, c) * k / threads();
         if (isDouble      ? std::max(r, c) > 64 || most > 4
             : tensorCores ? form.registers() > 160
                           : most > 8)
           continue;
-        if (form.sharedBytes() > kSharedBytes)
+        if (form.sharedBytes() > kTileBytes)
           continue;
         for (int64_t s = 1; s <= kMaxSplits; ++s) {
           form.splits = s;

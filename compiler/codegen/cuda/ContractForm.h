@@ -55,7 +55,8 @@ struct ContractForm {
     return (rows.tile * columns.tile + (rows.tile + columns.tile) * step) /
            threads();
   }
-  /// So many blocks are to share a processor.
+  /// So many blocks are to share a processor: as many as have registers for
+  /// these numbers and about 56 more (65536 / 128 threads = 512 in all).
   unsigned blocksAtOnce() const {
     return !tensorCores || registers() > 112 ? 2 : registers() > 64 ? 3 : 4;
   }

@@ -26,7 +26,12 @@ struct Task {
   bool spills = false; // registers, to memory
   std::string error;
 
+  using Code = llvm::SmallVector<char, 0>;
   void write();
+  llvm::Expected<Code> compileWithRoom(const std::string &whole,
+                                       const std::string &name,
+                                       StringRef architecture,
+                                       const Nvrtc &nvrtc);
   void compile(ArrayRef<std::string> architectures, const Nvrtc &nvrtc,
                const KernelCache &cache);
 };
@@ -53,6 +58,35 @@ static std::string wholeText(const KernelText &kernel) {
   return whole + "\n" + kernel.text;
 }
 
+/// Where registers are spilled, once more with as many as a thread may have,
+/// and then with memory for those that there are not.
+llvm::Expected<Task::Code> Task::compileWithRoom(const std::string &whole,
+                                                 const std::string &name,
+                                                 StringRef architecture,
+                                                 const Nvrtc &nvrtc) {
+  auto compile = [&](const std::string &text, Spills allowed) {
+    return nvrtc.compile(text, name, architecture, allowed);
+  };
+  auto code = compile(whole, Spills::Refused);
+  if (code)
+    return code;
+  std::string why = llvm::toString(code.takeError());
+  if (!StringRef(why).contains("spilled"))
+    return llvm::createStringError(why);
+  std::string larger = whole;
+  const auto &product = blocks->contractForm();
+  if (product && product->blocksAtOnce() * product->threads() > 256) {
+    PayloadCache payloads;
+    larger = wholeText(kernelSource(*blocks, payloads, Room::Whole));
+    code = compile(larger, Spills::Refused);
+    if (code)
+      return code;
+    llvm::consumeError(code.takeError());
+  }
+  spills = true;
+  return compile(larger, Spills::Allowed);
+}
+
 void Task::compile(ArrayRef<std::string> architectures, const Nvrtc &nvrtc,
                    const KernelCache &cache) {
   std::string whole = wholeText(source);
@@ -64,32 +98,7 @@ void Task::compile(ArrayRef<std::string> architectures, const Nvrtc &nvrtc,
       continue;
     }
     std::string name = (kernel.getName() + ".cu").str();
-    auto code = nvrtc.compile(whole, name, architecture, Spills::Refused);
-    if (!code) {
-      // It may be the registers: once more, with as many as a thread may have,
-      // and then with memory for those that there are not.
-      std::string larger = whole;
-      const auto &product = blocks->contractForm();
-      if (product && product->blocksAtOnce() * product->threads() > 256) {
-        PayloadCache payloads;
-        larger = wholeText(kernelSource(*blocks, payloads, Room::Whole));
-      }
-      auto again =
-          nvrtc.compile(larger, name, architecture,
-                        larger == whole ? Spills::Allowed : Spills::Refused);
-      spills = again && larger == whole;
-      if (!again && larger != whole) {
-        llvm::consumeError(again.takeError());
-        again = nvrtc.compile(larger, name, architecture, Spills::Allowed);
-        spills = bool(again);
-      }
-      if (again) {
-        llvm::consumeError(code.takeError());
-        code = std::move(again);
-      } else {
-        llvm::consumeError(again.takeError());
-      }
-    }
+    auto code = compileWithRoom(whole, name, architecture, nvrtc);
     if (!code) {
       error = "NVRTC " + nvrtc.version() + ", " + architecture + ": " +
               llvm::toString(code.takeError());

@@ -127,7 +127,8 @@ __device__ __forceinline__ bool isLastOf(unsigned count, unsigned *counter, unsi
   return result;
 }
 
-// The nearest number of 10 bits of mantissa, as tensor cores see it, which take no notice of the others.
+// The nearest number of 10 bits of mantissa, as tensor cores see it, which take no notice of the others: a NaN of
+// nothing but others is an infinity to them (those that are computed have all bits).
 __device__ __forceinline__ float roundToTf32(float x) {
 #ifdef DL_SIMT_HOST
   return __uint_as_float(dl_simt_round_tf32(x));

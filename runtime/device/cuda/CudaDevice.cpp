@@ -215,6 +215,8 @@ Status CudaDevice::describe(Program &program, BoundProgram &bound) {
       continue;
     program.kernel = command.kernel;
     ++program.kernels;
+    if (command.product && products.isGivenUp(*command.product))
+      command.product = nullptr;
     if (command.product) {
       Status called = command.product->call(command.operands, stream.get(),
                                             command.description);

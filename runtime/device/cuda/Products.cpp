@@ -279,6 +279,11 @@ void Products::giveUp(const Product &product, const Status &why) {
     name.clear();
 }
 
+bool Products::isGivenUp(const Product &product) const {
+  return std::any_of(refused.begin(), refused.end(),
+                     [&](const auto &each) { return each.get() == &product; });
+}
+
 const Product *Products::of(const fb::PlanT &plan,
                             const fb::MultiplyT &product) const {
   auto found = known.find(questionOf(plan, product));

@@ -93,6 +93,8 @@ public:
   /// library has refused.
   void giveUp(const Product &product, const Status &why);
 
+  bool isGivenUp(const Product &product) const;
+
   /// "cuBLASLt 13.1.0", or empty where it computes nothing.
   const std::string &library() const { return name; }
   /// Why kernels are run in its place, if they are.

@@ -45,3 +45,12 @@ graph.step @conv_flat(%x: tensor<5x16x4x4xf64>, %w: tensor<16x16x2x2xf64>, %v: t
   %5 = graph.sum %1 {dims = array<i64: 2, 3>, keepdim = false} : (tensor<5x16x3x3xf64>) -> tensor<5x16xf64>
   graph.return %4, %5 : tensor<5x3xf64>, tensor<5x16xf64>
 }
+// Zeros around what a view reads backwards, and between elements.
+graph.step @conv_flipped(%x: tensor<2x16x6x5xf32>, %w: tensor<16x16x3x3xf32>, %v: tensor<10x8xf32>) -> (tensor<2x16x6x5xf32>, tensor<2x16x6x8xf32>) {
+  %0 = graph.relu %x : (tensor<2x16x6x5xf32>) -> tensor<2x16x6x5xf32>
+  %1 = graph.flip %0 {dims = array<i64: 3>} : (tensor<2x16x6x5xf32>) -> tensor<2x16x6x5xf32>
+  %2 = graph.conv2d %1, %w {stride = array<i64: 1, 1>, padding = array<i64: 1, 1>} : (tensor<2x16x6x5xf32>, tensor<16x16x3x3xf32>) -> tensor<2x16x6x5xf32>
+  %5 = graph.pad %0 {low = array<i64: 0, 0, 0, 1>, high = array<i64: 0, 0, 0, 0>, interior = array<i64: 0, 0, 0, 1>, value = 0.0} : (tensor<2x16x6x5xf32>) -> tensor<2x16x6x10xf32>
+  %6 = graph.matmul %5, %v {spec = "bchk,kn->bchn"} : (tensor<2x16x6x10xf32>, tensor<10x8xf32>) -> tensor<2x16x6x8xf32>
+  graph.return %2, %6 : tensor<2x16x6x5xf32>, tensor<2x16x6x8xf32>
+}
