@@ -29,9 +29,9 @@ public:
 };
 
 /// Chooses for the values of one step.
-class Chooser {
+class ChannelsChooser {
 public:
-  explicit Chooser(graph::StepOp function) : function(function) {}
+  explicit ChannelsChooser(graph::StepOp function) : function(function) {}
   void run();
   /// Names of states that are read or made like chosen values.
   void addStates(llvm::StringMap<int64_t> &states);
@@ -48,16 +48,16 @@ private:
 
 } // namespace
 
-static RankedTensorType typeOf(Value value) {
+static RankedTensorType imagesType(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
 static bool hasChannels(Value value) {
-  return typeOf(value).getRank() == kRank;
+  return imagesType(value).getRank() == kRank;
 }
 
 static bool areEnough(Value value) {
-  int64_t channels = typeOf(value).getDimSize(kChannels);
+  int64_t channels = imagesType(value).getDimSize(kChannels);
   return channels >= kLeastChannels && channels % 4 == 0;
 }
 
@@ -108,14 +108,14 @@ static bool canReorder(Value value) {
   });
 }
 
-void Chooser::want(Value value) {
+void ChannelsChooser::want(Value value) {
   if (hasChannels(value) && canReorder(value))
     reached.insert(value);
 }
 
 /// What is computed from a value channel by channel, and what it is computed
 /// from.
-void Chooser::spread(Value value) {
+void ChannelsChooser::spread(Value value) {
   if (auto maker = value.getDefiningOp<LoopNestOpInterface>()) {
     LoopNest nest = maker.getLoopNest();
     for (auto [i, operand] : llvm::enumerate(maker->getOperands()))
@@ -131,7 +131,7 @@ void Chooser::spread(Value value) {
         want(result);
 }
 
-void Chooser::run() {
+void ChannelsChooser::run() {
   for (auto op : function.getOps<LoopNestOpInterface>()) {
     if (!isConvolution(op))
       continue;
@@ -146,10 +146,10 @@ void Chooser::run() {
   for (Value value : reached)
     if (!graph::isView(value.getDefiningOp()))
       graph::setStorageOrder(cast<OpResult>(value),
-                             graph::channelsInnermost(typeOf(value)));
+                             graph::channelsInnermost(imagesType(value)));
 }
 
-void Chooser::addStates(llvm::StringMap<int64_t> &states) {
+void ChannelsChooser::addStates(llvm::StringMap<int64_t> &states) {
   auto add = [&](FlatSymbolRefAttr state) {
     if (state)
       states[state.getValue()] = kChannels;
@@ -172,7 +172,7 @@ void ChannelsInnermostPass::runOnOperation() {
   ModuleOp module = getOperation();
   llvm::StringMap<int64_t> states;
   for (auto function : module.getOps<graph::StepOp>()) {
-    Chooser chooser(function);
+    ChannelsChooser chooser(function);
     chooser.run();
     chooser.addStates(states);
   }

@@ -53,23 +53,25 @@ static std::optional<unsigned> innermost(const graph::LoopNest &nest,
   return std::nullopt;
 }
 
+namespace {
 /// What an operand reads, through views and zeros around them.
-struct Reading {
+struct OperandReading {
   /// Elements from one index of each dim to the next.
   SmallVector<int64_t, 8> steps;
   int64_t constant = 0;
   /// Where these leave what they index, zero is read instead.
   SmallVector<AffineExpr> leaving;
 };
+} // namespace
 
 /// Nothing where the operand is computed, or its address is not linear.
-static std::optional<Reading> readingOf(const StagedKernel &kernel,
-                                        const Stage &stage, unsigned operand) {
+static std::optional<OperandReading>
+readingOf(const StagedKernel &kernel, const Stage &stage, unsigned operand) {
   const graph::LoopNest &nest = kernel.nest(stage.op);
   SmallVector<AffineExpr> index;
   for (unsigned d = 0; d < nest.extents.size(); ++d)
     index.push_back(getAffineDimExpr(d, stage.op->getContext()));
-  Reading reading;
+  OperandReading reading;
   auto read = [&](const graph::Access &access, Value value) {
     index = kernel::accessAt(access, index);
     if (access.indirect || access.outside.value_or(0) != 0)
