@@ -88,14 +88,19 @@ SmallVector<unsigned> BlockKernel::loopOrder(const Stage &stage) const {
   return llvm::to_vector(llvm::seq<unsigned>(0, count));
 }
 
+/// The dim along which results lie next to one another.
+std::optional<unsigned> BlockKernel::innermostPoint(const Stage &stage) const {
+  for (unsigned d : llvm::reverse(loopOrder(stage)))
+    if (nest(stage.op).extents[d] > 1)
+      return d;
+  return std::nullopt;
+}
+
 /// Whether more bytes are neighbours along the innermost reduced dim than along
 /// the innermost one of the result.
 bool BlockKernel::readsAlongSums(const Stage &stage) const {
   const graph::LoopNest &loops = nest(stage.op);
-  std::optional<unsigned> point;
-  for (unsigned d : loopOrder(stage))
-    if (loops.extents[d] > 1)
-      point = d;
+  std::optional<unsigned> point = innermostPoint(stage);
   unsigned sum = loops.extents.size() - 1;
   while (sum > loops.numParallel && loops.extents[sum] == 1)
     --sum;
@@ -120,10 +125,7 @@ bool BlockKernel::readsAlongSums(const Stage &stage) const {
 /// whose rows begin where vectors do.
 unsigned BlockKernel::vectorOfPoints(const Stage &stage) const {
   const graph::LoopNest &loops = nest(stage.op);
-  std::optional<unsigned> inner;
-  for (unsigned d : loopOrder(stage))
-    if (loops.extents[d] > 1)
-      inner = d;
+  std::optional<unsigned> inner = innermostPoint(stage);
   if (!inner || loops.combine != graph::Combine::Sum)
     return 1;
   int64_t bytes = 4;

@@ -114,6 +114,7 @@ private:
   };
 
   explicit BlockKernel(BoundKernel bound);
+  std::optional<unsigned> innermostPoint(const Stage &stage) const;
   bool readsAlongSums(const Stage &stage) const;
   unsigned vectorOfPoints(const Stage &stage) const;
   void chooseTiles();
