@@ -1,5 +1,6 @@
 // Every function of test/codegen/kernels/*.mlir, as CUDA C++ on the emulated
-// device (fused and one op each) against the reference evaluation: threads and
+// device (fused, one op each, products on tensor cores) against the reference
+// evaluation: threads and
 // blocks in three orders that must give equal bits, every buffer in an
 // allocation of its own with pages that fault around it, fused kernels with
 // each access watched, too, where they are small. Each kernel is launched
