@@ -77,9 +77,9 @@ std::string set(MachineModel &machine, StringRef key, StringRef value) {
 ///
 /// Products were measured on an H100 and an H200 (test/gpu/RESULTS.md). Ours:
 /// 38 to 45 TFLOP/s in f32, 95 to 130 in tf32, where instructions besides the
-/// multiplications take as long as these: it goes by processors and clocks. In
-/// f64 the share of f32 is taken. cuBLASLt's, of large squares: 50 TFLOP/s in
-/// f32, 230 to 280 in tf32.
+/// multiplications take as long as these: the least of it, by processors and
+/// clocks. In f64 the share of f32 is taken. cuBLASLt's, of large squares: 50
+/// TFLOP/s in f32, 230 to 280 in tf32.
 std::optional<MachineModel> MachineModel::known(StringRef name) {
   struct Chip {
     const char *key, *name;
@@ -88,14 +88,14 @@ std::optional<MachineModel> MachineModel::known(StringRef name) {
     int64_t processors, memoryGib;
   };
   static constexpr Chip chips[] = {
-      {"h100", "NVIDIA H100 SXM", 67e12, 3.35e12, 494.7e12, 34e12, 67e12,
-       100e12, 64e9, 132, 80},
-      {"h200", "NVIDIA H200 SXM", 67e12, 4.8e12, 494.7e12, 34e12, 67e12, 100e12,
+      {"h100", "NVIDIA H100 SXM", 67e12, 3.35e12, 494.7e12, 34e12, 67e12, 95e12,
+       64e9, 132, 80},
+      {"h200", "NVIDIA H200 SXM", 67e12, 4.8e12, 494.7e12, 34e12, 67e12, 95e12,
        64e9, 132, 141},
       {"a100", "NVIDIA A100 SXM 80 GB", 19.5e12, 2.04e12, 156e12, 9.7e12,
-       19.5e12, 58e12, 32e9, 108, 80},
+       19.5e12, 55e12, 32e9, 108, 80},
       {"rtx4090", "NVIDIA GeForce RTX 4090", 82.6e12, 1.01e12, 82.6e12, 1.29e12,
-       1.29e12, 58e12, 32e9, 128, 24}};
+       1.29e12, 55e12, 32e9, 128, 24}};
   for (const Chip &chip : chips) {
     if (name != chip.key)
       continue;

@@ -1,10 +1,9 @@
 // Every function of test/codegen/kernels/*.mlir, as CUDA C++ on the emulated
 // device (fused, one op each, products on tensor cores) against the reference
-// evaluation: threads and
-// blocks in three orders that must give equal bits, every buffer in an
-// allocation of its own with pages that fault around it, fused kernels with
-// each access watched, too, where they are small. Each kernel is launched
-// twice, so that its scratch must be left as it was found.
+// evaluation: threads and blocks in three orders that must give equal bits,
+// every buffer in an allocation of its own with pages that fault around it,
+// fused kernels with each access watched, too, where they are small. Each
+// kernel is launched twice, so that its scratch must be left as it was found.
 
 #include "compiler/codegen/cuda/CudaCodegen.h"
 #include "compiler/codegen/cuda/Passes.h"

@@ -185,7 +185,9 @@ private:
     double flops = 2.0 * double(product.getBatch()) * double(product.getM()) *
                    double(product.getN()) * double(product.getK());
     double traffic = double(call->bytes) / machine.bytesPerSecond;
-    double own = std::max(flops / ownRate(product.getArithmetic()), traffic);
+    double rate = rateOf(product.getArithmetic(), machine.productF32,
+                         machine.productTf32, machine.productF64);
+    double own = std::max(flops / rate, traffic);
     // More than one launch: where several blocks share sums, another one adds.
     double library = std::max(librarySeconds(product, machine), traffic) +
                      machine.serialSeconds;
@@ -216,18 +218,6 @@ private:
         << (product.getBias() != -1 ? " with the bias" : "")
         << (product.getC() ? " with a matrix that is added" : "")
         << ": it takes " << times;
-  }
-
-  double ownRate(plan::Arithmetic arithmetic) const {
-    switch (arithmetic) {
-    case plan::Arithmetic::F32:
-      return machine.productF32;
-    case plan::Arithmetic::TF32:
-      return machine.productTf32;
-    case plan::Arithmetic::F64:
-      return machine.productF64;
-    }
-    return machine.productF32;
   }
 };
 

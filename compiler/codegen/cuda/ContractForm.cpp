@@ -23,7 +23,7 @@ struct ContractForm::Chip {
 static constexpr int64_t kProcessors = 132;
 static constexpr double kCyclesPerSecond = 1.98e9;
 /// Cycles of a step whose block has a processor for itself: a read of memory, a
-/// barrier, a read of shared memory (measured: 900).
+/// barrier, a read of shared memory (measured before steps overlapped).
 static constexpr double kWaiting = 900;
 static constexpr int64_t kMaxNumbers = 64;
 /// Of shared memory: two blocks fit into a processor of each chip (100 KiB).

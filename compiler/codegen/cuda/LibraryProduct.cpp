@@ -300,17 +300,17 @@ plan::ProductAttr libraryProduct(const StagedKernel &kernel, bool tf32,
   return Reading(kernel, why).product(tf32);
 }
 
-static double libraryRate(plan::Arithmetic arithmetic,
-                          const plan::MachineModel &machine) {
+double rateOf(plan::Arithmetic arithmetic, double f32, double tf32,
+              double f64) {
   switch (arithmetic) {
   case plan::Arithmetic::F32:
-    return machine.libraryF32;
+    return f32;
   case plan::Arithmetic::TF32:
-    return machine.libraryTf32;
+    return tf32;
   case plan::Arithmetic::F64:
-    return machine.libraryF64;
+    return f64;
   }
-  return machine.libraryF32;
+  return f32;
 }
 
 double librarySeconds(plan::ProductAttr product,
@@ -326,8 +326,9 @@ double librarySeconds(plan::ProductAttr product,
   int64_t slots = llvm::alignTo(blocks, machine.processors);
   double flops =
       2.0 * double(batch) * double(m) * double(n) * double(product.getK());
-  return flops / libraryRate(product.getArithmetic(), machine) * double(slots) /
-         double(blocks);
+  double rate = rateOf(product.getArithmetic(), machine.libraryF32,
+                       machine.libraryTf32, machine.libraryF64);
+  return flops / rate * double(slots) / double(blocks);
 }
 
 } // namespace dl::cuda

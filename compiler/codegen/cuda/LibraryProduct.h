@@ -16,6 +16,9 @@ namespace dl::cuda {
 plan::ProductAttr libraryProduct(const kernel::StagedKernel &kernel, bool tf32,
                                  llvm::StringRef &why);
 
+/// Of a machine's rates the one for this arithmetic.
+double rateOf(plan::Arithmetic arithmetic, double f32, double tf32, double f64);
+
 /// How long the library computes, without moving anything. Its tiles are large:
 /// a result of few of them (the gradient of a small weight) keeps few
 /// processors busy, however long its sums are.

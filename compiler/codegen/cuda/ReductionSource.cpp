@@ -204,22 +204,14 @@ void ReductionSource::write() {
   out.line("const " + type + " p = " + (loops ? "first + slot;" : "slot;"));
   locate("p", parallelDims(), vector);
   const Neighbours near = neighbours();
-  std::string inside = insideTensor(parallelDims());
-  if (groups % slots != 0)
-    inside = "p < " + e.scope.number(groups) +
-             (inside.empty() ? "" : " && " + inside);
-  if (!inside.empty())
-    out.line("const bool inside = " + inside + ";");
+  bool ragged = declareInside(groups, slots);
   declareState();
-  e.open(inside.empty() ? "" : "if (inside)");
+  e.open(ragged ? "if (inside)" : "");
   takeElements();
   e.close();
   if (lanes > 1)
     combine(lanes, slots, form.lanesInner);
-  std::string condition = inside.empty() ? "" : "inside";
-  if (lanes > 1)
-    condition += (condition.empty() ? "" : " && ") + std::string("lane == 0");
-  e.open(condition.empty() ? "" : "if (" + condition + ")");
+  openForResult(ragged, lanes);
   setNeighbours(near);
   for (unsigned l = 0; l < vector; ++l) {
     moveTo(l);
@@ -240,6 +232,26 @@ void ReductionSource::write() {
   e.close();
   if (kernel.splits() > 1)
     finishParts();
+}
+
+/// `inside`, where not all threads have one of `count` points in the tensor.
+bool ReductionSource::declareInside(int64_t count, unsigned slots) {
+  std::string inside = insideTensor(parallelDims());
+  if (count % slots != 0)
+    inside = "p < " + e.scope.number(count) +
+             (inside.empty() ? "" : " && " + inside);
+  if (inside.empty())
+    return false;
+  out.line("const bool inside = " + inside + ";");
+  return true;
+}
+
+/// The threads that have what lanes have become.
+void ReductionSource::openForResult(bool ragged, unsigned lanes) {
+  std::string condition = ragged ? "inside" : "";
+  if (lanes > 1)
+    condition += (condition.empty() ? "" : " && ") + std::string("lane == 0");
+  e.open(condition.empty() ? "" : "if (" + condition + ")");
 }
 
 void ReductionSource::combine(unsigned lanes, unsigned slots, bool inner) {
@@ -274,16 +286,11 @@ void ReductionSource::finishParts() {
          e.scope.number(llvm::alignTo(points, slots)) +
          "; p += " + Twine(slots) + "u)");
   locate("p", parallelDims());
-  std::string inside = insideTensor(parallelDims());
-  if (points % slots != 0)
-    inside = "p < " + e.scope.number(points) +
-             (inside.empty() ? "" : " && " + inside);
-  if (!inside.empty())
-    out.line("const bool inside = " + inside + ";");
+  bool ragged = declareInside(points, slots);
   declareState();
   out.directive("#pragma unroll 4");
   std::string end = std::to_string(kernel.splits()) + "u";
-  if (!inside.empty())
+  if (ragged)
     end = "(inside ? " + end + " : 0u)";
   e.open("for (unsigned s = lane; s < " + end + "; s += " + Twine(lanes) +
          "u)");
@@ -294,10 +301,7 @@ void ReductionSource::finishParts() {
   e.close();
   if (lanes > 1)
     combine(lanes, slots, /*inner=*/true);
-  std::string condition = inside.empty() ? "" : "inside";
-  if (lanes > 1)
-    condition += (condition.empty() ? "" : " && ") + std::string("lane == 0");
-  e.open(condition.empty() ? "" : "if (" + condition + ")");
+  openForResult(ragged, lanes);
   storeResults(finish(stateResults(0)));
   e.close();
   e.close();

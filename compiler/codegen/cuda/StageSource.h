@@ -84,6 +84,8 @@ private:
   void step(llvm::ArrayRef<std::string> states);
   mlir::AffineExpr position() const;
   Names stateResults(unsigned point) const;
+  bool declareInside(int64_t count, unsigned slots);
+  void openForResult(bool ragged, unsigned lanes);
   void combine(unsigned lanes, unsigned slots, bool inner);
   std::string place(size_t sum, llvm::StringRef at) const;
   void finishParts();
