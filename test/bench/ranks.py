@@ -10,8 +10,8 @@ weak     a wide MLP at dp=2, twice the batch, beside two independent processes (
          and what of it ranks lose that only wait for each other
 overlap  dp=2 on a sleeping link: 1 - (T - T without communication) / min(T of communication, T of backward) (goal: 80 %)
 bubble   each schedule at pp=2 as two processes: idle share by their traces beside that of the plan's timeline (goal: within 10 %)
-states   parameters, gradients and slots of a rank for ZeRO 0 to 3 at dp=4, beside the formula
-rss      peak memory of rank 0 of four processes, an Adam MLP of 8 equal layers and 200 MB, ZeRO 0 and 3, beside DDP
+states   parameters, slots and gradients (which --accumulate keeps) of a rank for ZeRO 0 to 3 at dp=4, beside the formula
+rss      peak memory of rank 0 of four processes, an Adam MLP of 8 equal layers and 200 MB, ZeRO 0 and 3, beside DDP and FSDP
 
 Contenders take turns in each round, on two cores; ratios are medians of the rounds' ratios. Prints JSON, and tables on stderr.
 """
@@ -29,7 +29,7 @@ import time
 import machine
 
 sys.path.insert(0, machine.HERE)
-DDP = os.path.join(machine.HERE, "peers", "torch_ddp.py")
+TORCH = os.path.join(machine.HERE, "peers", "torch_ranks.py")
 PYTHON = os.environ.get("DL_PEER_PYTHON", "/usr/bin/python3")
 dltools = machine.dltools
 ENV = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
@@ -91,11 +91,11 @@ class Bench:
     def processes(self, plan, ranks, *options):
         return self.dlrun(plan, "-np", ranks, "--threads", "1", *options)
 
-    def ddp(self, model, batch, ranks, threads=1):
+    def torch(self, model, batch, ranks, style="ddp"):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        runs = [subprocess.Popen(machine.pinned([PYTHON, DDP, rank, ranks, port, threads, model, batch, self.seconds], 2),
+        runs = [subprocess.Popen(machine.pinned([PYTHON, TORCH, style, rank, ranks, port, 1, model, batch, self.seconds], 2),
                                  stdout=subprocess.PIPE, text=True) for rank in range(ranks)]
         texts = [run.communicate(timeout=280)[0] for run in runs]
         return json.loads(texts[0])
@@ -126,7 +126,7 @@ def ddp(bench):
     for name in ("mnist", "mnist_mlp"):
         plan = bench.example(name, "ddp", "--mesh", "dp=2", "-D", "batch_size=64")
         bench.beside(f"{name} dp=2 beside DDP", lambda: bench.processes(plan, 2)["median_ms"],
-                     lambda: bench.ddp(name, 64, 2)["median_ms"], 6.0)
+                     lambda: bench.torch(name, 64, 2)["median_ms"], 6.0)
 
 
 def threads(bench):
@@ -220,13 +220,14 @@ def bubble(bench):
 
 
 def states(bench):
-    """Elements of Adam's MLP: parameters P and slots 2 P; the formula divides what the stage divides by 4."""
+    """Elements of Adam's MLP: parameters P, slots 2 P and gradients P; the formula divides what the stage divides by 4."""
     width, layers, ranks = 512, 8, 4
     parameters = layers * (width * width + width) * 4
     for stage in range(4):
-        plan = bench.wide(width, layers, f"zero{stage}", "-D", "batch_size=64", "--mesh", f"dp={ranks}", f"--zero={stage}")
+        plan = bench.wide(width, layers, f"zero{stage}", "-D", "batch_size=64", "--mesh", f"dp={ranks}", f"--zero={stage}", "--accumulate=4")
         info = json.loads(dltools.run(dltools.DLRUN, "info", plan, "--json", cwd=bench.folder))
-        expected = parameters / (ranks if stage == 3 else 1) + 2 * parameters / (ranks if stage >= 1 else 1)
+        parts = [ranks if stage >= least else 1 for least in (3, 1, 2)]  # the stage from which each is divided
+        expected = parameters / parts[0] + 2 * parameters / parts[1] + parameters / parts[2]
         found = max(sum(plan["state_bytes"].values()) for plan in info["plans"])
         bench.add(f"states of a rank, ZeRO {stage}", bytes=found, formula=expected, ratio=found / expected,
                   reached=abs(found / expected - 1) <= 0.01)
@@ -239,10 +240,10 @@ def rss(bench):
     for stage in (0, 3):
         plan = bench.wide(width, layers, f"rss{stage}", "-D", "batch_size=16", "--mesh", "dp=4", f"--zero={stage}")
         found[stage] = bench.dlrun(plan, "-np", 4, "--threads", "1", "--seconds", "0.2")["peak_rss_bytes"] / 1e6
-    peer = bench.ddp(f"wide:{width}:{layers}", 16, 4)
+    ddp, fsdp = (bench.torch(f"wide:{width}:{layers}", 16, 4, style) for style in ("ddp", "fsdp"))
     saved = 1 - found[3] / found[0]
-    bench.add("peak memory of a rank in MB", zero0=found[0], zero3=found[3], ddp=peer["rss_mb"], ddp_before=peer["rss_before_mb"],
-              saved=saved, goal=0.6, reached=saved >= 0.6)
+    bench.add("peak memory of a rank in MB", zero0=found[0], zero3=found[3], ddp=ddp["rss_mb"], fsdp=fsdp["rss_mb"],
+              torch_before=ddp["rss_before_mb"], saved=saved, goal=0.6, reached=saved >= 0.6)
 
 
 def main():

@@ -1,5 +1,6 @@
-"""PyTorch's DistributedDataParallel over gloo. torch_ddp.py RANK RANKS PORT THREADS MODEL BATCH SECONDS
+"""PyTorch on many ranks over gloo. torch_ranks.py ddp|fsdp RANK RANKS PORT THREADS MODEL BATCH SECONDS
 
+ddp is DistributedDataParallel; fsdp shards parameters, gradients and slots, each layer on its own (fully_shard, since PyTorch 2.6).
 MODEL: mnist, mnist_mlp, or wide:WIDTH:LAYERS with Adam. BATCH is that of all ranks together. Rank 0 prints one JSON
 object: the median of a step, and the peak memory of the process, before and after the model was made.
 """
@@ -19,8 +20,19 @@ import protocol
 from torch_peer import MLP, ConvNet
 
 
+def sharded(net, ranks):
+    from torch.distributed.device_mesh import init_device_mesh
+    from torch.distributed.fsdp import fully_shard
+
+    mesh = init_device_mesh("cpu", (ranks,))
+    for module in net:
+        if isinstance(module, nn.Linear):
+            fully_shard(module, mesh=mesh)
+    return fully_shard(net, mesh=mesh)
+
+
 def main():
-    rank, ranks, port, threads, name, batch, seconds = sys.argv[1:8]
+    style, rank, ranks, port, threads, name, batch, seconds = sys.argv[1:9]
     torch.set_num_threads(int(threads))
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=port)
     torch.distributed.init_process_group("gloo", rank=int(rank), world_size=int(ranks))
@@ -35,7 +47,7 @@ def main():
     else:
         net = {"mnist": ConvNet, "mnist_mlp": MLP}[name](0.5)
         x, y, loss_of = torch.randn(local, 1, 28, 28), torch.randint(0, 10, (local,)), F.nll_loss
-    model = nn.parallel.DistributedDataParallel(net)
+    model = sharded(net, int(ranks)) if style == "fsdp" else nn.parallel.DistributedDataParallel(net)
     optimizer = (torch.optim.Adam(model.parameters(), lr=1e-4) if name.startswith("wide:") else
                  torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9))
 
