@@ -78,6 +78,11 @@ int dl_value(int tensor) noexcept {
   return evaluation->graph.currentValue(tensor);
 }
 
+int dl_indices_fit(int index, dl_int bound) noexcept {
+  Guard::InOurCode guard;
+  return evaluation->graph.indicesFit(index, bound);
+}
+
 int dl_dtype_resolved(int dtype) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.resolveDtype(dtype);
@@ -461,6 +466,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
   std::vector<Jit::Symbol> symbols = {
       DL_SYMBOL(dl_emit),
       DL_SYMBOL(dl_shape),
+      DL_SYMBOL(dl_indices_fit),
       DL_SYMBOL(dl_dtype_of),
       DL_SYMBOL(dl_value),
       DL_SYMBOL(dl_dtype_resolved),

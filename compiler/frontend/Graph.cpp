@@ -2,6 +2,7 @@
 #include "compiler/frontend/Graph.h"
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/Limits.h"
+#include "dialects/graph/Progression.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -101,6 +102,13 @@ Type Graph::storedType(int dtype) {
 }
 
 Type Graph::elementType(int dtype) { return storedType(resolveDtype(dtype)); }
+
+bool Graph::indicesFit(int handle, int64_t bound) {
+  if (!trace || get(handle, "index").parameter >= 0)
+    return false;
+  auto index = dl::graph::progressionOf(valueOf(handle, "index"));
+  return index && index->isWithin(bound);
+}
 
 int Graph::dtypeOf(int handle) {
   Type element = get(handle, "dtype").type.getElementType();

@@ -31,6 +31,7 @@ public:
   int resolveDtype(int dtype);
   bool isDouble() const { return floatType.isF64(); }
   int dtypeOf(int handle);
+  bool indicesFit(int handle, int64_t bound); ///< known to be in [0, bound)
   mlir::Type elementType(int dtype);
   int currentValue(int handle);
   /// As a file holds it, whatever the program computes with.

@@ -84,6 +84,8 @@ int dl_emit(const char *name, const dl_operand *operands, int operand_count,
 const dl_int *dl_shape(int tensor, int *rank) noexcept;
 int dl_dtype_of(int tensor) noexcept;
 int dl_value(int tensor) noexcept; // all of it, as a view
+// Whether integers are known to be in [0, bound), whatever the data is.
+int dl_indices_fit(int index, dl_int bound) noexcept;
 // DL_FLOAT for what is the floating-point type of the program.
 int dl_dtype_resolved(int dtype) noexcept;
 int dl_float_is_double(void) noexcept;

@@ -23,6 +23,8 @@ inline Tensor as_indices(const char *what, const Tensor &index) {
 /// [0, bound).
 inline void flag_indices(const Tensor &index, i64 bound, const char *message,
                          const dl_text *texts, int count) {
+  if (dl_indices_fit(index.id, bound))
+    return;
   // (What is ignored is an index in range.)
   Attr attributes[] = {
       {"bound", bound}, {"ignore_index", 0}, {"start", Shape{0}}};

@@ -1,4 +1,6 @@
 #include "dialects/graph/Inference.h"
+#include "dialects/graph/Progression.h"
+#include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
 using namespace dl::graph;
@@ -38,6 +40,28 @@ LogicalResult GatherOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
   shape[dim] = index.getDimSize(dim);
   types.push_back(RankedTensorType::get(shape, x.getElementType()));
   return success();
+}
+
+/// Positions, wpe(dl::arange(T)): rows that are a slice of the table. Its
+/// gradient is no sum at indices then.
+static LogicalResult gatherSlice(GatherOp op, PatternRewriter &rewriter) {
+  size_t dim = op.getDim();
+  ArrayRef<int64_t> x = cast<RankedTensorType>(op.getX().getType()).getShape();
+  auto index = progressionOf(op.getIndex());
+  if (!index || index->step < 1 || !index->isWithin(x[dim]) ||
+      index->count != op.getType().getShape()[dim])
+    return failure();
+  SmallVector<int64_t> offsets(x.size(), 0), strides(x.size(), 1);
+  offsets[dim] = index->start;
+  strides[dim] = index->step;
+  rewriter.replaceOpWithNewOp<SliceOp>(op, op.getType(), op.getX(), offsets,
+                                       op.getType().getShape(), strides);
+  return success();
+}
+
+void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                           MLIRContext *) {
+  patterns.add(gatherSlice);
 }
 
 LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,

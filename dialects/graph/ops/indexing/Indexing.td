@@ -12,10 +12,11 @@ def Graph_GatherOp : Graph_InferredOp<"gather",
   let description = [{
     `index` has as many dims as x; of each but `dim` it has as many elements as x,
     or one, which serves for all: result[i,j,k] = x[index[i,j,k],j,k] for dim 0,
-    or x[index[i,0,0],j,k].
+    or x[index[i,0,0],j,k]. Indices that dl::arange() makes are a slice's.
   }];
   let arguments = (ins Graph_Tensor:$x, Graph_Tensor:$index, I64Attr:$dim);
   let results = (outs Graph_Tensor:$result);
+  let hasCanonicalizer = 1;
 }
 
 def Graph_ScatterAddOp : Graph_InferredOp<"scatter_add",
