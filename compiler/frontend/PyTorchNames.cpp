@@ -158,6 +158,8 @@ static constexpr llvm::StringLiteral kVocabulary =
     "true_divide bitwise_and bitwise_or "
     "bitwise_xor bitwise_not logical_xor erfc erfinv lgamma digamma nan_to_num "
     "heaviside hypot ldexp "
+    "bitwise_left_shift bitwise_right_shift index_reduce func Gamma Beta "
+    "Dirichlet Exponential Poisson Laplace Uniform MultivariateNormal "
     "xlogy logit polygamma sigmoid_ relu_ add_ sub_ mul_ div_ zero_ fill_ "
     "copy_ clamp_ exp_ uniform_ normal_ "
     "register_hook retain_grad requires_grad requires_grad_ is_leaf "
@@ -255,7 +257,17 @@ static constexpr PyTorchName kReplaced[] = {
     {"pad_packed_sequence",
      "a sequence has all its steps; mask the loss where they end", true},
     {"pad_sequence", "write F::pad, or pad the data", true},
-    {"random_split", "divide the files of the data", true},
+    {"random_split", "write dl::data::random_split(data, {0.9, 0.1})", true},
+    {"index_fill", "write x.index_fill(dim, index, value)", true},
+    {"index_copy", "write x.index_copy(dim, index, source)", true},
+    {"slice_scatter", "write x.slice_scatter(source, dim, start, end)", true},
+    {"select_scatter", "write x.select_scatter(source, dim, index)", true},
+    {"sgn", "write x.sign()", true},
+    {"put_", "write x.view(-1).index_put_({index}, values)", true},
+    {"vmap",
+     "ops take any leading dims, so that a batch needs no map: write the "
+     "function for [B, ...]",
+     true},
     {"scatter_reduce",
      "scatter_add and index_add add, index_copy and scatter set", true},
     {"tril_", "write x.copy_(x.tril())", true},

@@ -153,11 +153,14 @@ private:
     SmallVector<Value> results;
     for (Value param : op.getParams()) {
       Value gradient = gradientOf(param);
+      if (!gradient && op.getWithinStep()) {
+        // It depends on it through a mask alone, as the derivative of a ReLU.
+        graph::GraphBuilder g(builder, op.getLoc());
+        gradient = g.make<graph::FullOp>(APFloat(0.0), param.getType());
+      }
       if (!gradient)
         return emitModelError(op)
-               << (op.getWithinStep() ? "autograd::grad: the outputs do not"
-                                      : "backward: the loss does not")
-               << " depend on " << describe(param);
+               << "backward: the loss does not depend on " << describe(param);
       results.push_back(gradient);
     }
     op->replaceAllUsesWith(results);

@@ -136,7 +136,11 @@ INTEGERS = [
         ("K.to(dl::kInt32) % Q[1].to(dl::kInt32)", "K.int() % Q[1].int()"), ("K % 2.5", "K % 2.5"),
         ("(K > 0) & (K < 2)", "(K > 0) & (K < 2)"), ("(K > 0) | (K < -1)", "(K > 0) | (K < -1)"), ("(K > 0) ^ (K > 1)", "(K > 0) ^ (K > 1)"),
         ("~(K > 0)", "~(K > 0)"),
-        ("K.abs().to(dl::kUInt8).min()", "K.abs().byte().min()"), ("dl::arange(5, -2, -3)", "torch.arange(5, -2, -3)"),
+        ("K.abs().to(dl::kUInt8).min()", "K.abs().byte().min()"),
+        # Bytes beyond 127.
+        *((f"(x * 90 + 128).clamp(0, 255).to(dl::kUInt8).{ours}", f"(x * 90 + 128).clamp(0, 255).byte().{theirs}") for ours, theirs in
+          (("max()", "max()"), ("amax({0, 2})", "amax((0, 2))"), ("max(1).values", "max(1).values"), ("max(1).indices", "max(1).indices"), ("argmax(2)", "argmax(2)"))),
+        ("dl::arange(5, -2, -3)", "torch.arange(5, -2, -3)"),
     ]
 ]
 FRACTIONS = [
@@ -173,6 +177,10 @@ MORE_ACTIVATIONS = [
         ("mish", "", ""), ("threshold", ", 0.2, 5", ", 0.2, 5"), ("hardshrink", "", ""), ("softshrink", ", 0.3", ", 0.3"),
         ("tanhshrink", "", ""), ("softmin", ", 1", ", 1")]
 ] + [
+    ("F::elu(x, {.alpha = 2})", "F.elu(x, 2)"), ("F::celu(x, {.alpha = 2})", "F.celu(x, 2)"), ("F::softplus(x, {.beta = 2})", "F.softplus(x, 2)"),
+    ("F::hardtanh(x, {.min_val = -0.2})", "F.hardtanh(x, -0.2)"),
+    # At its corners as since PyTorch 2.
+    ("F::hardswish(z - z.detach() + 3)", "z - z.detach() + 3"), ("F::hardswish(z - z.detach() - 3)", "(z - z.detach()) * 0"),
     # PyTorch's gradient has a sixth in f32.
     ("F::hardsigmoid(x * 5)", "F.relu6(x * 5 + 3) / 6"),
     ("F::glu(x)", "F.glu(x)"), ("F::glu(x, 1)", "F.glu(x, 1)"), ("F::prelu(x, w.select(0, 1).select(1, 0).select(1, 0))", "F.prelu(x, w[1, :, 0, 0])"),
@@ -225,7 +233,7 @@ SAMPLED = [
 ]
 MADE = [
     ("x.repeat(2, 1, 3)", "x.repeat(2, 1, 3)"), ("x.repeat({2, 2, 1, 3, 1})", "x.repeat(2, 2, 1, 3, 1)"), ("x.tile({2, 3})", "x.tile((2, 3))"),
-    ("x.movedim(0, 2)", "x.movedim(0, 2)"), ("dl::movedim(x, -1, 0)", "torch.movedim(x, -1, 0)"), ("x.swapaxes(0, 1)", "x.swapaxes(0, 1)"),
+    ("x.movedim(0, 2)", "x.movedim(0, 2)"), ("x.movedim({0, 1}, {2, 0})", "x.movedim((0, 1), (2, 0))"), ("dl::movedim(x, {-1, 0}, {0, 1})", "torch.movedim(x, (-1, 0), (0, 1))"), ("dl::movedim(x, -1, 0)", "torch.movedim(x, -1, 0)"), ("x.swapaxes(0, 1)", "x.swapaxes(0, 1)"),
     ("dl::linspace(-1, 2, 7)", "torch.linspace(-1, 2, 7)"), ("dl::linspace(3, 4, 1)", "torch.linspace(3, 4, 1)"),
     ("dl::zeros(2, 3)", "torch.zeros(2, 3)"), ("dl::ones(4)", "torch.ones(4)"), ("dl::masked_fill(x, y > 0, -dl::inf).exp()", "x.masked_fill(y > 0, -float('inf')).exp()"),
     ("dl::eye(4)", "torch.eye(4)"), ("dl::eye(2, 3)", "torch.eye(2, 3)"), ("F::one_hot($C, 5)", "F.one_hot($C, 5)"),
@@ -236,6 +244,7 @@ MADE = [
     ("dl::baddbmm(x, y.narrow(2, 0, 4), y)", "torch.baddbmm(x, y[:, :, :4], y)"),
 ]
 COMPOSED = [
+    ("dl::atan2(z - z.detach(), z.detach() * 0 + dl::where(z > 0, 0.0, 1.0))", "torch.where(z > 0, 0., 1.) * (z - z.detach())"),
     ("dl::sinc(x)", "torch.sinc(x)"), ("z.sinc()", "torch.where(z == 0, 1 - (3.141592653589793 * z) ** 2 / 6, torch.sinc(torch.where(z == 0, z.detach() + 0.1, z)))"),
     ("x.sigmoid().logit()", "x.sigmoid().logit()"), ("dl::logit(x.sigmoid(), 0.3)", "torch.logit(x.sigmoid(), 0.3)"),
     ("dl::xlogy(x, y.exp())", "torch.xlogy(x, y.exp())"), ("(x - x.detach()).xlogy(y.detach())", "torch.xlogy(x - x.detach(), y.detach())"),
@@ -262,6 +271,8 @@ COMPOSED = [
     ("dl::take_along_dim(x, y.narrow(0, 0, 1).argsort(-1).narrow(2, 0, 2), -1)", "torch.take_along_dim(x, y[:1].argsort(-1)[:, :, :2], -1)"),
     ("x[0].mv(y[1][0])", "x[0].mv(y[1, 0])"), ("dl::mv(x[0], y[1][0])", "torch.mv(x[0], y[1, 0])"), ("dl::inner(x, y[0])", "torch.inner(x, y[0])"), ("x.inner(z[0][2])", "torch.inner(x, z[0, 2])"),
     ("dl::tensordot(x, y.permute({1, 2, 0}))", "torch.tensordot(x, y.permute(1, 2, 0))"), ("dl::tensordot(x, y, {0, 2}, {0, 2})", "torch.tensordot(x, y, ([0, 2], [0, 2]))"),
+    ("dl::tensordot(x, y.permute({2, 1, 0}), {0, 2}, {2, 0})", "torch.tensordot(x, y.permute(2, 1, 0), ([0, 2], [2, 0]))"),
+    ("dl::tensordot(x.matmul(y.mT()), y.matmul(x.mT()), {1, 2}, {-1, 1})", "torch.tensordot(x @ y.mT, y @ x.mT, ([1, 2], [-1, 1]))"),
     ("dl::tensordot(x, z, 0)", "torch.tensordot(x, z, 0)"), ("dl::tensordot(x, y, {2, 0}, {-1, 0})", "torch.tensordot(x, y, ([2, 0], [-1, 0]))"),
     ("dl::cross(x, y, 0)", "torch.cross(x, y, 0)"), ("dl::cross(x.narrow(2, 1, 3), y.narrow(2, 0, 3))", "torch.cross(x[:, :, 1:4], y[:, :, :3])"), ("x.narrow(2, 1, 3).cross(y.narrow(2, 0, 3), -1)", "torch.cross(x[:, :, 1:4], y[:, :, :3], -1)"),
     ("dl::kron(x[0], z)", "torch.kron(x[0], z)"), ("dl::kron(x, z)", "torch.kron(x, z)"), ("dl::cdist(x, y)", "torch.cdist(x, y)"), ("dl::cdist(x[0], y[1], 1)", "torch.cdist(x[0], y[1], 1)"),
@@ -277,6 +288,7 @@ SDPA = "torch.softmax(((x @ y.transpose(1, 2)) * {}){}, -1) @ (x + y)"
 ROWS = ("x.repeat({{1, {0}, 1}}) * (dl::arange(4 * {0}).to(dl::kFloat) * 0.37).cos().view({{4 * {0}, 1}})",
         "(x.repeat(1, {0}, 1) * (torch.arange(4 * {0}) * 0.37).cos().view(-1, 1))")
 NORMS = [
+    ("F::layer_norm(x, {6}, {.eps = 0.5})", "F.layer_norm(x, (6,), eps=0.5)"), ("F::group_norm(x, 2, {.weight = $W, .eps = 0.1})", "F.group_norm(x, 2, $W, eps=0.1)"),
     ("F::layer_norm(x, {6})", "F.layer_norm(x, (6,))"), ("F::layer_norm(x, 6)", "F.layer_norm(x, (6,))"),
     ("F::instance_norm(x)", "F.instance_norm(x)"), ("F::instance_norm(im.view(1, 2, 4, 7, 8), x[0][0].narrow(0, 0, 2), y[0][0].narrow(0, 0, 2), 1e-3)",
      "F.instance_norm(im.view(1, 2, 4, 7, 8), weight=x[0, 0, :2], bias=y[0, 0, :2], eps=1e-3)"), ("F::layer_norm(x, {4, 6}, y[0], y[1], 1e-3)", "F.layer_norm(x, (4, 6), y[0], y[1], 1e-3)"),

@@ -26,7 +26,7 @@ DL_ACTIVATION(Tanhshrink, tanhshrink)
 #undef DL_ACTIVATION
 
 /// Those with one number.
-#define DL_ACTIVATION(Layer, function, number, standard)                       \
+#define DL_ACTIVATION(Layer, function, Options, number, standard)              \
   class Layer : public Module {                                                \
   public:                                                                      \
     double number;                                                             \
@@ -34,20 +34,22 @@ DL_ACTIVATION(Tanhshrink, tanhshrink)
     explicit Layer(double number = standard, InplaceOptions o = {})            \
         : number(number), inplace(o.inplace) {}                                \
     Layer(double number, bool inplace) : number(number), inplace(inplace) {}   \
+    explicit Layer(functional::Options o)                                      \
+        : number(o.number), inplace(o.inplace) {}                              \
     Tensor forward(Tensor x) {                                                 \
       Tensor y = functional::function(x, number);                              \
       return functional::detail::in_place(x, y, inplace);                      \
     }                                                                          \
   };
-DL_ACTIVATION(LeakyReLU, leaky_relu, negative_slope, 0.01)
-DL_ACTIVATION(ELU, elu, alpha, 1)
-DL_ACTIVATION(CELU, celu, alpha, 1)
-DL_ACTIVATION(Hardshrink, hardshrink, lambd, 0.5)
-DL_ACTIVATION(Softshrink, softshrink, lambd, 0.5)
+DL_ACTIVATION(LeakyReLU, leaky_relu, LeakyReLUOptions, negative_slope, 0.01)
+DL_ACTIVATION(ELU, elu, ELUOptions, alpha, 1)
+DL_ACTIVATION(CELU, celu, ELUOptions, alpha, 1)
+DL_ACTIVATION(Hardshrink, hardshrink, ShrinkOptions, lambd, 0.5)
+DL_ACTIVATION(Softshrink, softshrink, ShrinkOptions, lambd, 0.5)
 #undef DL_ACTIVATION
 
 /// Those with two.
-#define DL_ACTIVATION(Layer, function, first, one, second, two)                \
+#define DL_ACTIVATION(Layer, function, Options, first, one, second, two)       \
   class Layer : public Module {                                                \
   public:                                                                      \
     double first, second;                                                      \
@@ -57,13 +59,15 @@ DL_ACTIVATION(Softshrink, softshrink, lambd, 0.5)
         : first(first), second(second), inplace(o.inplace) {}                  \
     Layer(double first, double second, bool inplace)                           \
         : first(first), second(second), inplace(inplace) {}                    \
+    explicit Layer(functional::Options o)                                      \
+        : first(o.first), second(o.second), inplace(o.inplace) {}              \
     Tensor forward(Tensor x) {                                                 \
       Tensor y = functional::function(x, first, second);                       \
       return functional::detail::in_place(x, y, inplace);                      \
     }                                                                          \
   };
-DL_ACTIVATION(Hardtanh, hardtanh, min_val, -1, max_val, 1)
-DL_ACTIVATION(Softplus, softplus, beta, 1, threshold, 20)
+DL_ACTIVATION(Hardtanh, hardtanh, HardtanhOptions, min_val, -1, max_val, 1)
+DL_ACTIVATION(Softplus, softplus, SoftplusOptions, beta, 1, threshold, 20)
 #undef DL_ACTIVATION
 
 class Threshold : public Module {
@@ -84,6 +88,7 @@ class GLU : public Module {
 public:
   i64 dim;
   explicit GLU(i64 dim = -1) : dim(dim) {}
+  explicit GLU(SoftmaxOptions o) : dim(o.dim) {}
   Tensor forward(Tensor x) { return functional::glu(x, dim); }
 };
 
@@ -91,15 +96,21 @@ class Softmin : public Module {
 public:
   i64 dim;
   explicit Softmin(i64 dim) : dim(dim) {}
+  explicit Softmin(SoftmaxOptions o) : dim(o.dim) {}
   Tensor forward(Tensor x) { return functional::softmin(x, dim); }
 };
 
+struct PReLUOptions {
+  i64 num_parameters = 1;
+  double init = 0.25;
+};
 /// `weight` is trained: one slope, or num_parameters of them, one a channel.
 class PReLU : public Module {
 public:
   Parameter weight;
   explicit PReLU(i64 num_parameters = 1, double init = 0.25)
       : weight(full({num_parameters}, init)) {}
+  explicit PReLU(PReLUOptions o) : PReLU(o.num_parameters, o.init) {}
   Tensor forward(Tensor x) { return functional::prelu(x, weight); }
 };
 

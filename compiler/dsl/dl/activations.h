@@ -58,7 +58,7 @@ inline Tensor hardsigmoid(Tensor x) {
 }
 inline Tensor hardswish(Tensor x) {
   detail::Called called("hardswish");
-  return where(x < -3, 0.0, where(x <= 3, x * (x + 3.0) / 6.0, x));
+  return where(x <= -3, 0.0, where(x < 3, x * (x + 3.0) / 6.0, x));
 }
 /// log(1 + exp(beta x)) / beta, and x itself where beta x is beyond threshold.
 inline Tensor softplus(Tensor x, double beta = 1, double threshold = 20) {
@@ -142,8 +142,40 @@ struct LeakyReLUOptions {
   double negative_slope = 0.01;
   bool inplace = false;
 };
+/// Of celu, too.
+struct ELUOptions {
+  double alpha = 1;
+  bool inplace = false;
+};
+/// Of hardshrink and softshrink.
+struct ShrinkOptions {
+  double lambd = 0.5;
+  bool inplace = false;
+};
+struct HardtanhOptions {
+  double min_val = -1, max_val = 1;
+  bool inplace = false;
+};
+struct SoftplusOptions {
+  double beta = 1, threshold = 20;
+  bool inplace = false;
+};
 inline Tensor leaky_relu(Tensor x, LeakyReLUOptions options) {
   return leaky_relu(x, options.negative_slope, options.inplace);
+}
+inline Tensor elu(Tensor x, ELUOptions options) {
+  return elu(x, options.alpha, options.inplace);
+}
+inline Tensor celu(Tensor x, ELUOptions options) {
+  return celu(x, options.alpha, options.inplace);
+}
+inline Tensor hardtanh(Tensor x, HardtanhOptions options) {
+  return detail::in_place(x, hardtanh(x, options.min_val, options.max_val),
+                          options.inplace);
+}
+inline Tensor softplus(Tensor x, SoftplusOptions options) {
+  return detail::in_place(x, softplus(x, options.beta, options.threshold),
+                          options.inplace);
 }
 
 } // namespace dl::nn::functional

@@ -53,6 +53,17 @@ public:
   }
   operator Module &() const { return *module; }
   Module *get() const { return module; }
+  // What every module has.
+  NamedParameterList named_parameters() const {
+    return module->named_parameters();
+  }
+  ParameterList parameters() const { return module->parameters(); }
+  void requires_grad_(bool value = true) const {
+    module->requires_grad_(value);
+  }
+  void zero_grad() const { module->zero_grad(); }
+  void eval() const { module->eval(); }
+  void train(bool mode = true) const { module->train(mode); }
 };
 
 template <class M> M *as(const AnyModule &module) {

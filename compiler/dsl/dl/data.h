@@ -8,7 +8,7 @@ namespace dl {
 
 /// The tensors of one batch: b.data and b.target, or b[i].
 class Batch {
-  static constexpr int kMax = 8;
+  static constexpr int kMax = 32;
   Tensor tensors[kMax];
   int count = 0;
 

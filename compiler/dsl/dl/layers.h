@@ -166,10 +166,16 @@ public:
 };
 
 /// PyTorch guesses dim where it is left out; here it is asked for.
+/// Of those along one dim.
+struct SoftmaxOptions {
+  i64 dim = -1;
+};
+
 class Softmax : public Module {
 public:
   i64 dim;
   explicit Softmax(i64 dim) : dim(dim) {}
+  explicit Softmax(SoftmaxOptions o) : dim(o.dim) {}
   Tensor forward(Tensor x) { return x.softmax(dim); }
 };
 
@@ -177,6 +183,7 @@ class LogSoftmax : public Module {
 public:
   i64 dim;
   explicit LogSoftmax(i64 dim) : dim(dim) {}
+  explicit LogSoftmax(SoftmaxOptions o) : dim(o.dim) {}
   Tensor forward(Tensor x) { return x.log_softmax(dim); }
 };
 

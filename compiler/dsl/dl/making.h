@@ -52,6 +52,36 @@ inline Tensor Tensor::movedim(i64 source, i64 destination) const {
   order[b] = a;
   return permute(order);
 }
+/// Dim source[i] becomes dim destination[i], the others keep their order.
+inline Tensor Tensor::movedim(const Dims &source,
+                              const Dims &destination) const {
+  detail::Called called("movedim");
+  if (source.rank != destination.rank)
+    detail::fail("movedim: {} to {}; as many dims as places are wanted", source,
+                 destination);
+  Shape from = sizes(), order;
+  detail::axes("movedim", *this, source); // each once
+  detail::axes("movedim", *this, destination);
+  int at[Shape::kMaxRank];
+  bool moved[Shape::kMaxRank]{};
+  for (int i = 0; i < from.rank; ++i)
+    at[i] = -1;
+  for (int i = 0; i < source.rank; ++i) {
+    i64 dim = detail::wrap("movedim", source[i], from.rank, from);
+    at[detail::wrap("movedim", destination[i], from.rank, from)] =
+        static_cast<int>(dim);
+    moved[dim] = true;
+  }
+  for (int i = 0, rest = 0; i < from.rank; ++i) {
+    while (at[i] < 0 && moved[rest])
+      ++rest;
+    order.push_back(at[i] < 0 ? rest++ : at[i]);
+  }
+  return permute(order);
+}
+inline Tensor movedim(Tensor x, const Dims &source, const Dims &destination) {
+  return x.movedim(source, destination);
+}
 inline Tensor tile(Tensor x, const Shape &repeats) { return x.tile(repeats); }
 inline Tensor movedim(Tensor x, i64 source, i64 destination) {
   return x.movedim(source, destination);

@@ -181,9 +181,9 @@ inline Tensor mean(const Tensor &x, const Shape &dims, bool keepdim) {
       .mul(1.0 / static_cast<double>(count));
 }
 
-/// Booleans are ordered as numbers.
+/// Booleans and bytes are ordered as numbers.
 inline Tensor ordered(const Tensor &x) {
-  return x.dtype() == kBool ? x.to(kInt64) : x;
+  return x.dtype() == kBool || x.dtype() == kUInt8 ? x.to(kInt64) : x;
 }
 inline Tensor amax(const char *what, const Tensor &x, const Shape &dims,
                    bool keepdim) {

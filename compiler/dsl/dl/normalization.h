@@ -73,6 +73,15 @@ inline Tensor layer_norm(Tensor x, const Dims &normalized_shape,
     x = x * weight;
   return bias.defined() ? x + bias : x;
 }
+/// Of layer_norm and group_norm, by name.
+struct AffineOptions {
+  Tensor weight = {}, bias = {};
+  double eps = 1e-5;
+};
+inline Tensor layer_norm(Tensor x, const Dims &normalized_shape,
+                         const AffineOptions &o) {
+  return layer_norm(x, normalized_shape, o.weight, o.bias, o.eps);
+}
 /// x / sqrt(mean(x^2) + eps) * weight.
 inline Tensor rms_norm(Tensor x, const Dims &normalized_shape,
                        Tensor weight = {}, double eps = 0) {
@@ -94,6 +103,9 @@ inline Tensor group_norm(Tensor x, i64 num_groups, Tensor weight = {},
   Tensor grouped = x.reshape({from[0], num_groups, -1});
   grouped = detail::standardized(grouped, 2, eps);
   return detail::affine(grouped.reshape(from), weight, bias);
+}
+inline Tensor group_norm(Tensor x, i64 num_groups, const AffineOptions &o) {
+  return group_norm(x, num_groups, o.weight, o.bias, o.eps);
 }
 inline Tensor instance_norm(Tensor x, Tensor weight = {}, Tensor bias = {},
                             double eps = 1e-5) {

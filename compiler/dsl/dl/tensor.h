@@ -183,6 +183,7 @@ public:
   }
   Tensor tile(const Shape &repeats) const;
   Tensor movedim(i64 source, i64 destination) const;
+  Tensor movedim(const Dims &source, const Dims &destination) const;
   Tensor swapaxes(i64 a, i64 b) const { return transpose(a, b); }
   template <class... I> Tensor permute(i64 a, i64 b, I... rest) const {
     return permute(Dims{a, b, rest...});

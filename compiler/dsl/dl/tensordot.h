@@ -27,13 +27,20 @@ inline Dims others(const Tensor &x, const Shape &dims) {
   return rest;
 }
 
+/// The dims as they are given, counted from the front.
+inline Shape in_order(const char *what, const Tensor &x, const Dims &dims) {
+  axes(what, x, dims); // each once
+  Shape order;
+  for (i64 dim : dims)
+    order.push_back(wrap(what, dim, x.dim(), x.sizes()));
+  return order;
+}
+
 /// Sums over these dims of a and those of b, in their order.
 inline Tensor tensordot(const char *what, const Tensor &a, const Tensor &b,
                         const Dims &of_a, const Dims &of_b) {
   Called called(what);
-  // (No dims mean all to a reduction, and here none.)
-  Shape left = of_a.rank ? axes(what, a, of_a) : Shape();
-  Shape right = of_b.rank ? axes(what, b, of_b) : Shape();
+  Shape left = in_order(what, a, of_a), right = in_order(what, b, of_b);
   bool fits = left.rank == right.rank;
   i64 between = 1;
   for (int i = 0; fits && i < left.rank; ++i) {

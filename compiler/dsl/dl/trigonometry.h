@@ -19,13 +19,15 @@ inline Tensor small_arctangent(Tensor t) {
 inline constexpr double kPi = 3.141592653589793;
 } // namespace detail
 
-/// The angle of the point (x, *this), in [-pi, pi]; 0 of the origin.
+/// The angle of the point (x, *this), in [-pi, pi]; 0 of the origin, where it
+/// has no gradient.
 inline Tensor Tensor::atan2(const Operand &other) const {
   detail::Called called("atan2");
   Tensor y = mul(1.0), x = y * 0.0 + other;
   Tensor steep = y.abs() > x.abs();
   Tensor below = dl::where(steep, y, x);
-  Tensor t = dl::where(steep, x, y) / dl::where(below.eq(0), 1.0, below);
+  Tensor above = dl::where(steep, x, y), origin = above.eq(0) & below.eq(0);
+  Tensor t = dl::where(origin, 0.0, above) / dl::where(below.eq(0), 1.0, below);
   Tensor angle = detail::small_arctangent(t);
   Tensor half = dl::where(y.lt(0), -detail::kPi / 2, detail::kPi / 2);
   Tensor left = dl::where(x.lt(0), half * 2.0, half * 0.0);

@@ -30,13 +30,3 @@ graph.step @no_gradient(%w: tensor<4xf32> state @w) -> tensor<4xf32> {
   %g = graph.gradients %y, %w : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
   graph.return %g : tensor<4xf32>
 }
-
-// -----
-
-graph.state @w {type = tensor<f32>, role = "parameter"}
-graph.step @within(%v: tensor<f32>, %w: tensor<f32> state @w) -> tensor<f32> {
-  %y = graph.exp %v : (tensor<f32>) -> tensor<f32>
-  // expected-error@+1 {{autograd::grad: the outputs do not depend on 'w'}}
-  %g = graph.gradients %y, %w {within_step = true} : (tensor<f32>, tensor<f32>) -> tensor<f32>
-  graph.return %g : tensor<f32>
-}

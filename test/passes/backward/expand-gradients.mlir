@@ -56,3 +56,17 @@ graph.step @stationary(%x: tensor<4xf32>) -> tensor<4xf32> {
   %g = graph.gradients %y, %x {within_step = true} : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
   graph.return %g : tensor<4xf32>
 }
+
+// What the outputs depend on through a mask alone, or not at all: zeros.
+// CHECK-LABEL: @through_a_mask
+// CHECK: graph.sum
+// CHECK: [[ZEROS:%.*]] = graph.full {type = tensor<4xf32>, value = 0.0
+// CHECK: graph.return [[ZEROS]]
+graph.step @through_a_mask(%x: tensor<4xf32>, %g: tensor<4xf32>) -> tensor<4xf32> {
+  %zero = graph.full {type = tensor<4xf32>, value = 0.0} : () -> tensor<4xf32>
+  %mask = graph.gt %x, %zero : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  %kept = graph.select %mask, %g, %zero : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %y = graph.sum %kept {dims = array<i64: 0>} : (tensor<4xf32>) -> tensor<f32>
+  %dx = graph.gradients %y, %x {within_step = true} : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
+  graph.return %dx : tensor<4xf32>
+}

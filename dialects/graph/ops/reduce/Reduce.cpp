@@ -32,7 +32,9 @@ static LogicalResult requireDims(OptionalLoc loc, StringRef op,
 static LogicalResult requireOrdered(OptionalLoc loc, StringRef op, Type tensor,
                                     ArrayRef<int64_t> dims) {
   auto type = cast<RankedTensorType>(tensor);
-  if (type.getElementType().isInteger(1))
+  // (Kernels compare integers as signed ones.)
+  if (type.getElementType().isInteger(1) ||
+      type.getElementType().isUnsignedInteger(8))
     return emitOptionalError(loc, op, ": needs numbers, got ", typeText(tensor),
                              "; use .to(dl::kInt64)");
   for (int64_t dim : dims)
