@@ -167,17 +167,8 @@ void Graph::addMetric(int metrics, const std::string &name,
   list.metrics.push_back({name, value, reporter.stack.userFrames()});
 }
 
-/// A prediction is tensors with a row for each item, an evaluation numbers.
+/// A prediction is tensors with a row for each item.
 void Graph::checkMetricShapes() {
-  if (!trace->predicts && !trace->training)
-    for (const Metric &metric : trace->metrics)
-      if (auto type = cast<RankedTensorType>(metric.value.getType());
-          type.getRank() != 0)
-        reporter.failAt(metric.frames,
-                        "'" + metric.name + "' is " +
-                            dl::graph::typeText(type) +
-                            "; an evaluation reports numbers, as a mean() is "
-                            "one, and p.predict() writes tensors");
   if (!trace->predicts)
     return;
   if (trace->metrics.empty())
