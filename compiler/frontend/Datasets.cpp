@@ -296,11 +296,11 @@ void Datasets::addFile(int dataset, const std::string &path,
   target.components.push_back({elementType(header->dtype), header->shape});
 }
 
-int Datasets::use(int dataset) {
+int Datasets::use(int dataset, bool all) {
   Dataset &target = get(dataset);
   if (target.components.empty())
     reporter.fail("the dataset has no tensors");
-  if (target.dropLast && target.items < target.batchSize)
+  if (target.dropLast && !all && target.items < target.batchSize)
     reporter.fail("the dataset has " + std::to_string(target.items) +
                   " items: with drop_last, no batch of " +
                   std::to_string(target.batchSize) + " remains");

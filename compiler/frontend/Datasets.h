@@ -33,8 +33,8 @@ struct Dataset {
   int index = -1; // of its graph.dataset, set by the first step that uses it
 
   int64_t fullBatch() const { return std::min(items, batchSize); }
-  /// Items of the last batch where it is short, else 0. A prediction takes
-  /// `all` items, whatever the data set drops.
+  /// Items of the last batch where it is short, else 0. What does not train
+  /// takes `all` items, whatever the data set drops.
   int64_t shortBatch(bool all) const {
     return (dropLast && !all) || items <= batchSize ? 0 : items % batchSize;
   }
@@ -70,8 +70,9 @@ public:
   int addPart(int dataset, int64_t first, int64_t items, bool shuffled,
               int64_t seed);
   Dataset &get(int dataset);
-  /// Gives the dataset its place among those that steps use.
-  int use(int dataset);
+  /// Gives the dataset its place among those that steps use, this one `all` of
+  /// its items.
+  int use(int dataset, bool all);
 
   /// A graph.dataset for each that steps use, in their order.
   void write(mlir::OpBuilder &builder, mlir::Location loc) const;

@@ -16,9 +16,8 @@ bool Graph::beginStep(const std::string &name, int dataset, int kind,
   const Dataset &data = datasets.get(dataset);
   // Whole batches, these once more to compare, the last, shorter one; a larger
   // one where items may have to run one by one.
-  bool hasShort = data.shortBatch(predicts) != 0;
-  bool probes =
-      !training && data.fullBatch() > 1 && (predicts || !data.dropLast);
+  bool hasShort = data.shortBatch(!training) != 0;
+  bool probes = !training && data.fullBatch() > 1;
   if (round >= 2 + hasShort + probes)
     return false;
   bool isShort = round == 2 && hasShort, isProbe = round >= 2 && !isShort;
@@ -42,7 +41,7 @@ bool Graph::beginStep(const std::string &name, int dataset, int kind,
                 ? "p.train() was called before; further training steps need "
                   "names: p.train(\"name\", dataset, step)"
                 : "there is a step '" + name + "' already");
-    datasets.use(dataset);
+    datasets.use(dataset, !training);
   }
   auto made = std::make_unique<Trace>();
   made->number = static_cast<int>(stepsOfTraces.size());
@@ -53,7 +52,7 @@ bool Graph::beginStep(const std::string &name, int dataset, int kind,
   made->isProbe = isProbe;
   made->isShort = isShort;
   made->dataset = dataset;
-  made->batch = isShort   ? data.shortBatch(predicts)
+  made->batch = isShort   ? data.shortBatch(!training)
                 : isProbe ? data.fullBatch() * BatchProbe::factor
                           : data.fullBatch();
   for (auto [number, parameter] : llvm::enumerate(parameters))

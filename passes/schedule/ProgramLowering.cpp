@@ -432,6 +432,15 @@ private:
     return success();
   }
 
+  /// The check whose flag it is; those of parts are put together by other ops.
+  static plan::SourceAttr checkOf(OpResult flag) {
+    plan::SourceAttr made = sourceOf(makerOf(flag));
+    return plan::SourceAttr::get(
+        made.getContext(),
+        graph::IndexCheckOp::getOperationName().split('.').second,
+        made.getModule(), made.getLocation());
+  }
+
   void reportResults() {
     for (OpOperand &returned : func.getReturn()->getOpOperands()) {
       graph::PortAttr port = graph::portOf(returned);
@@ -451,8 +460,7 @@ private:
       } else if (StringAttr message = port.asError()) {
         auto result = dyn_cast<OpResult>(value);
         plan::ErrorOp::create(commands, loc, message, bufferOf.lookup(value),
-                              result ? sourceOf(makerOf(result))
-                                     : plan::SourceAttr());
+                              result ? checkOf(result) : plan::SourceAttr());
       }
     }
   }

@@ -66,3 +66,11 @@ std::string dlrt::itemsText(const fb::DatasetT &dataset, uint64_t items) {
   }
   return text;
 }
+
+std::string dlrt::selectionWord(const fb::DatasetT &dataset, bool shuffled) {
+  std::string text = "items:";
+  for (const auto &one : dataset.selections)
+    text += fmt::format("{}+{}/{}{},", one->items, one->first, one->of,
+                        one->shuffled ? fmt::format("~{}", one->seed) : "");
+  return text + (shuffled ? "shuffled" : "in_order");
+}

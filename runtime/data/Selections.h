@@ -39,6 +39,10 @@ private:
 /// there.
 std::string itemsText(const fb::DatasetT &dataset, uint64_t items);
 
+/// Which items those are, and whether they come in their order, as one word for
+/// records: "items:45000+0/60000~1,shuffled".
+std::string selectionWord(const fb::DatasetT &dataset, bool shuffled);
+
 } // namespace dlrt
 
 #endif

@@ -11,6 +11,7 @@
 
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -44,6 +45,9 @@ public:
   std::vector<uint64_t> tilesRun() const;
 
   AnomalyFinder *finder = nullptr; ///< looks at each command that has run
+  /// Called before a program runs: these workers sleep, and look after nobody's
+  /// messages.
+  std::function<void()> beforeRest;
 
 private:
   struct Worker {

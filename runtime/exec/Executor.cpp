@@ -203,6 +203,8 @@ Status Executor::prepareSteps(const DeviceOptions &options) {
     with.lookEvery = 100e-6;
     workers.betweenCommands = [transport] { transport->poll(); };
     workers.beforeRest = [transport] { transport->rest(); };
+    if (checked)
+      checked->beforeRest = workers.beforeRest;
     with.errands = [transport](const Meeting &meeting,
                                const MeetingPlaces &places) {
       return transportErrand(*transport, meeting, places);

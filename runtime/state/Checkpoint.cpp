@@ -325,14 +325,21 @@ Status dlrt::writeCheckpoint(const PlanSet &set, const std::string &path,
   return writer->finish();
 }
 
+Status dlrt::checkWhole(const SafetensorsFile &file) {
+  auto checksum = file.metadata.find(checksumKey);
+  if (checksum == file.metadata.end() ||
+      checksum->second == checksumOf(file.tensors, file.metadata))
+    return {};
+  return {Code::Io, "the checkpoint is damaged: its checksum does not match"};
+}
+
 static Status check(CheckpointFile &checkpoint) {
   const Metadata &metadata = checkpoint.file.metadata;
   auto version = metadata.find(formatKey);
   auto checksum = metadata.find(checksumKey);
   if (version == metadata.end() || checksum == metadata.end())
     return {Code::Io, "this is no checkpoint: it holds weights alone"};
-  if (checksum->second != checksumOf(checkpoint.file.tensors, metadata))
-    return {Code::Io, "the checkpoint is damaged: its checksum does not match"};
+  DLRT_TRY(checkWhole(checkpoint.file));
   if (version->second != formatVersion)
     return {Code::Io, fmt::format("the checkpoint has format version {}, this "
                                   "dlrun reads version {}",

@@ -120,6 +120,10 @@ struct CheckpointFile {
   const std::string &checksum() const;
 };
 
+/// Refuses a file that a run has written and that has changed since. Others say
+/// nothing of themselves that could be checked.
+Status checkWhole(const SafetensorsFile &file);
+
 /// Whether a checkpoint is there whose weights, and the metrics of its step,
 /// were finite. Only the header is read.
 bool isFiniteCheckpoint(const std::string &path);

@@ -2,6 +2,7 @@
 
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/StepPrograms.h"
+#include "runtime/state/Checkpoint.h"
 #include "runtime/state/Parts.h"
 #include "runtime/state/SafetensorsStream.h"
 #include "runtime/state/WeightConversion.h"
@@ -74,6 +75,7 @@ Status dlrt::loadWeights(const PlanSet &set,
     Expected<SafetensorsFile> file = SafetensorsFile::open(source.path);
     if (!file)
       return file.takeError();
+    DLRT_TRY(checkWhole(*file).within(source.path));
     files.push_back(std::move(*file));
     names += (names.empty() ? "" : ", ") + source.path;
   }

@@ -102,12 +102,17 @@ Status dlrt::checkHalt(const std::vector<HaltCondition> &conditions,
   return {};
 }
 
+static bool isOfNotFinite(const HaltCondition &condition) {
+  return condition.kind == HaltCondition::Nan ||
+         condition.kind == HaltCondition::Infinite;
+}
+
+bool dlrt::haveLimits(const std::vector<HaltCondition> &conditions) {
+  return !std::ranges::all_of(conditions, isOfNotFinite);
+}
+
 bool dlrt::namesNotFinite(const std::vector<HaltCondition> &conditions) {
-  return std::any_of(conditions.begin(), conditions.end(),
-                     [](const HaltCondition &condition) {
-                       return condition.kind == HaltCondition::Nan ||
-                              condition.kind == HaltCondition::Infinite;
-                     });
+  return std::ranges::any_of(conditions, isOfNotFinite);
 }
 
 const ScalarMetric *

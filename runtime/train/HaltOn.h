@@ -37,6 +37,9 @@ Status checkHalt(const std::vector<HaltCondition> &conditions,
 /// Whether one of the conditions is about nan or infinity.
 bool namesNotFinite(const std::vector<HaltCondition> &conditions);
 
+/// Whether one of them is about a limit.
+bool haveLimits(const std::vector<HaltCondition> &conditions);
+
 /// The first metric that is nan or infinite, or nullptr.
 const ScalarMetric *firstNotFinite(const std::vector<ScalarMetric> &metrics);
 

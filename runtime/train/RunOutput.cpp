@@ -3,6 +3,7 @@
 #include "runtime/base/Cores.h"
 #include "runtime/base/Numbers.h"
 #include "runtime/base/Utf8.h"
+#include "runtime/train/SeenData.h"
 
 #include <fmt/format.h>
 
@@ -10,7 +11,6 @@
 #include <chrono>
 #include <exception>
 #include <filesystem>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -316,41 +316,20 @@ void RunOutput::warnOfNotFinite() const {
       "NaN or infinities were among the weights or metrics of step {} when its "
       "checkpoint was written{}",
       withCommas(startStep()),
-      !good
-          ? ""
-          : fmt::format("; without the checkpoints behind it, the run goes on "
-                        "from {}",
-                        folder->checkpointPath(*good))));
-}
-
-/// "9c1185a5c5e9fc54 -": a word for each component; a dash is one that this
-/// process does not read.
-std::string RunOutput::dataSamples() const {
-  std::string text;
-  for (uint32_t step : session.trainingSteps())
-    for (std::optional<uint64_t> hash :
-         session.dataset(step).samples(session.readComponents(step)))
-      text += (text.empty() ? "" : " ") +
-              (hash ? fmt::format("{:016x}", *hash) : "-");
-  return text;
-}
-
-static bool mayBeSame(const std::string &before, const std::string &now) {
-  std::istringstream a(before), b(now);
-  std::string one, other;
-  while (a >> one && b >> other)
-    if (one != other && one != "-" && other != "-")
-      return false;
-  return true;
+      !good ? ""
+            : fmt::format(
+                  "; once the checkpoints behind it are removed, a run goes on "
+                  "from {}",
+                  folder->checkpointPath(*good))));
 }
 
 /// It is as many items, or the run would not go on: but not to the same bits.
 void RunOutput::warnOfOtherData() const {
-  if (!mayBeSame(start->facts.dataSamples, dataSamples()))
+  if (auto how = otherData(start->facts.dataSamples, seenData(session)))
     observer.warning(fmt::format("the training data are not those that the run "
-                                 "in '{}' has seen up to step {}; it goes on "
+                                 "in '{}' has seen up to step {}{}; it goes on "
                                  "with what is there now",
-                                 run.folder, withCommas(startStep())));
+                                 run.folder, withCommas(startStep()), *how));
 }
 
 Status RunOutput::restore(const StepRunner &runner) {
@@ -365,7 +344,7 @@ Status RunOutput::restore(const StepRunner &runner) {
 }
 
 Status RunOutput::begin() {
-  sampled = dataSamples();
+  sampled = seenData(session);
   lastFlush = lastSave = secondsNow();
   if (!together.keepsFiles())
     return {};

@@ -75,7 +75,6 @@ private:
   Status checkPosition(const StepRunner &runner) const;
   Status checkPosition(const StepCursor &cursor) const;
   void warnOfNotFinite() const;
-  std::string dataSamples() const;
   void warnOfOtherData() const;
   Status restoreSettings();
   Status checkRecordable() const;

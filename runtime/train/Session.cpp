@@ -218,13 +218,14 @@ Status Session::setData(uint32_t step, Dataset data) {
 std::vector<bool> Session::readComponents(uint32_t number) const {
   const fb::StepT &step = *plan().steps[number];
   std::vector<bool> read(plan().datasets[step.dataset]->components.size());
-  for (const auto &program : step.programs)
-    for (const auto &command : program->commands)
-      for (const Access &access : accessesOf(plan(), *command)) {
-        const fb::BufferT &buffer = *plan().buffers[access.range.buffer()];
-        if (buffer.space == fb::Space::Input)
-          read[buffer.offset] = true;
-      }
+  for (const auto &one : loaded.plans) // stages read data of their own
+    for (const auto &program : one->steps[number]->programs)
+      for (const auto &command : program->commands)
+        for (const Access &access : accessesOf(*one, *command)) {
+          const fb::BufferT &buffer = *one->buffers[access.range.buffer()];
+          if (buffer.space == fb::Space::Input)
+            read[buffer.offset] = true;
+        }
   return read;
 }
 
@@ -253,10 +254,11 @@ std::vector<std::string> Session::dataPaths(uint32_t step) const {
 bool Session::dropsLast(uint32_t step) const {
   const fb::StepT &description = *plan().steps[step];
   auto data = datasets.find(step);
-  if (description.predicts || (data != datasets.end() && data->second->atHand))
-    return false; // who hands items over means all of them
-  return plan().datasets[description.dataset]->drop_last ||
-         (description.training && settings.dropLast);
+  // Measured and predicted is all there is; who hands items over means all of
+  // them, too.
+  if (!description.training || (data != datasets.end() && data->second->atHand))
+    return false;
+  return plan().datasets[description.dataset]->drop_last || settings.dropLast;
 }
 
 /// Items that full batches leave over, and that no program takes together.
@@ -351,7 +353,7 @@ std::unique_ptr<Loader> Session::makeLoader(uint32_t step, uint64_t batchLimit,
   options.byItem = runsItems(step);
   options.fillLast = fillsLast(step);
   options.shuffle =
-      dataset.shuffle && settings.shuffle && !plan().steps[step]->predicts;
+      dataset.shuffle && settings.shuffle && plan().steps[step]->training;
   options.seed = settings.seed;
   options.slots = machine->inputSlots(step);
   options.batchLimit = batchLimit;

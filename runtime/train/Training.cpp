@@ -117,6 +117,8 @@ Status Training::run() {
   Status status = stepsAndEvaluations();
   if (status.ok())
     return end();
+  if (halted)
+    return endHalted(std::move(status));
   runner->abandon();
   // The trace shows what led up to it; weights of a failed run are not saved.
   if (!options.trace.empty()) {
@@ -127,6 +129,23 @@ Status Training::run() {
       observer.warning(traced.message());
   }
   return intact ? keep(std::move(status)) : status;
+}
+
+/// "...; what was trained until then is kept, ..."
+Status Training::withWayOn(Status why) const {
+  return {why.code(),
+          fmt::format("{}; what was trained until then is kept, and 'dlrun "
+                      "resume {}' goes on from there",
+                      why.message(), options.run.folder)};
+}
+
+/// A metric beyond its limit ends a run as any other end does, but for the exit
+/// code: limits say "good enough", too.
+Status Training::endHalted(Status why) {
+  Status ended = end();
+  if (!ended.ok())
+    observer.warning(ended.message());
+  return output && ended.ok() ? withWayOn(std::move(why)) : why;
 }
 
 /// Data that cannot be read take nothing of what was trained before.
@@ -140,10 +159,7 @@ Status Training::keep(Status why) {
     observer.warning(kept.message());
     return why;
   }
-  return {why.code(),
-          fmt::format("{}; what was trained until then is kept, and 'dlrun "
-                      "resume {}' goes on from there",
-                      why.message(), options.run.folder)};
+  return withWayOn(std::move(why));
 }
 
 Status Training::stepsAndEvaluations() {
@@ -162,6 +178,8 @@ uint64_t Training::mayRunAhead() const {
     return 0;
   if (!options.haltOn.empty() && !options.saveMetrics.empty())
     return 0; // those of the step that halts are wanted
+  if (haveLimits(options.haltOn) && (output || !options.saveFinal.empty()))
+    return 0; // its weights are
   uint64_t done = runner->stepsDone(), end = runner->totalSteps();
   auto endAtNext = [&](uint64_t every) {
     if (every != 0)
@@ -183,6 +201,7 @@ Status Training::step() {
   stopping |= observer.wantsToStop();
   stopped = stopping && runner->begun() == 0;
   Status halt = checkHalts();
+  halted = !halt.ok() && !firstNotFinite(runner->scalars());
   bool last =
       stopped || !halt.ok() || runner->stepsDone() == runner->totalSteps();
   if (halt.ok())
@@ -190,8 +209,12 @@ Status Training::step() {
   Status told = observer.stepDone(*runner, last);
   if (output)
     output->afterStep(*runner, last);
-  if (!halt.ok())
+  if (halted) {
+    evaluationLeft = evaluationDue();
+    DLRT_TRY(keepMetrics(/*ofLast=*/true));
+  } else if (!halt.ok()) {
     saveMetricsOfHalt(/*kept=*/false);
+  }
   DLRT_TRY(std::move(halt));
   DLRT_TRY(std::move(told));
   bool wanted = evaluationDue(), evaluates = !stopped && wanted;
@@ -200,7 +223,7 @@ Status Training::step() {
   DLRT_TRY(keepMetrics(last || evaluates));
   if (evaluates) {
     Status evaluated = evaluateAll();
-    if (!evaluated.ok())
+    if (!evaluated.ok() && !halted)
       saveMetricsOfHalt(/*kept=*/true);
     DLRT_TRY(std::move(evaluated));
   }
@@ -278,13 +301,21 @@ Status Training::judge(const std::vector<Evaluation> &results,
   for (const Evaluation &result : results)
     if (output)
       output->afterEvaluation(result, position);
-  for (const Evaluation &result : results)
-    DLRT_TRY(checkHalt(options.haltOn, result.metrics, position.step,
-                       result.name + "."));
+  Status halt;
+  for (const Evaluation &result : results) {
+    if (!halt.ok())
+      break;
+    halt = checkHalt(options.haltOn, result.metrics, position.step,
+                     result.name + ".");
+    halted = !halt.ok() && !firstNotFinite(result.metrics);
+  }
+  if (!halt.ok() && !halted)
+    return halt;
   watch.see(results, position.step);
   DLRT_TRY(reduceRates(results));
   if (output && watch.isBest())
     DLRT_TRY(output->saveBest(*runner));
+  DLRT_TRY(std::move(halt));
   stopIfWanted();
   return {};
 }

@@ -60,6 +60,8 @@ private:
   Status keepMetrics(bool ofLast);
   std::vector<std::string> metricNames();
   Status keep(Status why);
+  Status endHalted(Status why);
+  Status withWayOn(Status why) const;
   Status checkHalts();
   bool evaluates() const;
   Status judge(const std::vector<Evaluation> &results,
@@ -81,6 +83,7 @@ private:
   uint64_t first = 1;
   bool evaluationLeft = false; ///< the last step's was not finished
   bool intact = false;   ///< of a failed run: the last step's weights are good
+  bool halted = false;   ///< by a number, so that the weights are good
   bool warned = false;   ///< of a metric that is not finite
   bool stopping = false; ///< it is to be stopped, and some steps are begun
   bool stopped = false;

@@ -107,6 +107,24 @@ class Anomaly(support.ToolTest):
         self.assertIn("step 1: test.loss is", said.stderr)
         self.assertTrue(np.isfinite(self.load("m.safetensors")["loss"]), "of the step before the evaluation")
 
+    def test_a_limit_keeps_what_was_trained(self):
+        """A number beyond a limit is an end, and may be a good one: the run is that of one which ends there by itself."""
+        self.compiled("x * 2")
+        for name, limit, step in (("loss", "loss>0", 1), ("test", "test.loss>0", 4)):
+            said = dltools.call([dltools.DLRUN, "m.plan", "-q", "--epochs", "2", "--halt-on", limit, "--out", name, "--save-final", name + ".safetensors"],
+                                self.folder)
+            self.assertEqual(said.returncode, 1, said.stderr)
+            self.assertIn(f"dlrun resume {name}' goes on", said.stderr)
+            self.dlrun("m.plan", "-q", "--steps", str(step), "--save-final", "w.safetensors")
+            for key, value in self.load("w.safetensors").items():
+                np.testing.assert_array_equal(self.load(name + ".safetensors")[key], value, key)
+            self.assertEqual(os.listdir(self.path(name, "checkpoints")), [f"step-{step:08}.safetensors"])
+            said = dltools.call([dltools.DLRUN, "resume", name, "-q", "--save-final", "a.safetensors"], self.folder)
+            self.assertIn(f"step {2 * step}: ", said.stderr)  # where the same limit is looked at next
+            self.dlrun("m.plan", "-q", "--steps", str(2 * step), "--save-final", "b.safetensors")
+            for key, value in self.load("b.safetensors").items():
+                np.testing.assert_array_equal(self.load("a.safetensors")[key], value, key)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -51,6 +51,19 @@ class Evaluations(support.ToolTest):
         self.assertEqual(self.evals("--steps", 6, "--every", "eval=0"), [])
         self.assertEqual(self.evals("--steps", 0), [])
 
+    def test_all_items_are_evaluated(self):
+        """Whatever a data set for training drops and shuffles: parts of it have that from it."""
+        np.save(self.path("near.npy"), np.arange(11, dtype=np.float32)[:, None])
+        self.write("m.dl", MODEL.replace('{"near.npy"}, {.batch_size = 4}', '{"near.npy"}, {.batch_size = 4, .shuffle = true, .drop_last = true}')
+                   .replace('p.eval("test", test', 'p.eval("test", dl::data::random_split(test, {4, 7})[1]'))
+        self.dlcc("m.dl", "-o", "m.plan")
+        losses = set()
+        for seed in range(3):
+            said = self.dlrun("m.plan", "-q", "--steps", 1, "--seed", seed)
+            self.assertIn("; 7 items, ", said)
+            losses.add(said.split(" (")[0])
+        self.assertEqual(len(losses), 1)
+
     def test_lines_carry_the_epoch(self):
         result = dltools.call([dltools.DLRUN, "m.plan", "--steps", "6"], self.folder)
         self.assertIn("step 6/6 | epoch 1 | loss ", result.stderr)

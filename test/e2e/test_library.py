@@ -289,7 +289,7 @@ class Library(support.ToolTest):
             wrong[items - 3] = 4
             for m in model, other:
                 m.run("train", x[:items], y[:items])
-            item = "" if "--mesh" in options else rf", item 5 of the batch .*; that is item {items - 3} of the data, if"
+            item = rf", item 5 of the batch .*; that is item {items - 3} of the data, if"
             with self.assertRaisesRegex(RuntimeError, rf"^1: cross_entropy: target out of range \[0, 4\){item}"):
                 model.run("train", x[:items], wrong)
             for m in model, other:

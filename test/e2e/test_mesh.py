@@ -83,6 +83,22 @@ class Mesh(support.ToolTest):
             for name, value in self.train("--dtype=f64", *options).items():
                 np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
 
+    def test_a_prediction_that_the_first_stage_has_no_part_in(self):
+        codes = np.random.default_rng(1).normal(size=(9, 12)).astype(np.float32)
+        np.save(self.path("codes.npy"), codes)
+        self.write("net.dl", (BLOCKS % ("", 'dl::parallel::stages("pp", {{"first", "h.0"}, {"h.1", "h.2", "head"}});')).rstrip()[:-1] + """
+  auto codes = dl::data::TensorDataset({"codes.npy"}, {.batch_size = 4});
+  p.predict("decode", codes, [&](dl::Batch b) { return net.head(b[0]); });
+}
+""")
+        self.dlcc("net.dl", "-o", "one.plan", "--mesh=pp=1")
+        self.dlrun("one.plan", "--steps", "1", "-q", "--save-final", "w.safetensors")
+        for name, mesh in (("one", None), ("two", "pp=2"), ("six", "dp=3,pp=2")):
+            if mesh:
+                self.dlcc("net.dl", "-o", name + ".plan", "--mesh", mesh)
+            self.dlrun("predict", name + ".plan", "--init", "w.safetensors", "--out", name + ".npy", "-q")
+            np.testing.assert_allclose(np.load(self.path(name + ".npy")), np.load(self.path("one.npy")), rtol=1e-6)
+
     def test_several_stages_on_each_rank(self):
         """interleaved goes round all ranks several times, also with more micro-batches than fit evenly; zb-v there and back.
         Results do not depend on who has which blocks; nor do bits, but for what is added up where a micro-batch ends."""

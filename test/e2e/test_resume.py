@@ -104,6 +104,18 @@ class RunFolder(support.ToolTest):
         self.assertEqual(os.listdir(self.path("run/checkpoints")), [f"step-{end['steps']:08}.safetensors"])
         return process.returncode, end["steps"]
 
+    def test_a_damaged_checkpoint_is_used_by_nobody(self):
+        self.dlrun("net.plan", "-q", "--epochs", 1, "--out", "run")
+        self.dlrun("eval", "run", "-q")
+        name = os.listdir(self.path("run/checkpoints"))[0]
+        with open(self.path("run/checkpoints", name), "r+b") as file:
+            file.seek(-5, os.SEEK_END)
+            byte = file.read(1)
+            file.seek(-5, os.SEEK_END)
+            file.write(bytes([byte[0] ^ 1]))
+        for words in (["eval", "run"], ["net.plan", "--init", "run"], ["net.plan", "--init", f"run/checkpoints/{name}"], ["resume", "run"]):
+            self.refuse(4, "its checksum does not match", dltools.DLRUN, *words, "-q", "--epochs" if words[0] != "eval" else "--threads", "1")
+
     def test_signals(self):
         for number, code in ((signal.SIGTERM, 75), (signal.SIGUSR1, 75), (signal.SIGINT, 130)):
             returned, steps = self.stop_with(number, "--epochs", "1000000")
@@ -429,6 +441,20 @@ class OtherPlan(support.ToolTest):
         self.dlrun("resume", "run", "-q", "--steps", 12, "--save-final", "a.safetensors")
         self.dlrun("resume", "other", "-q", "--steps", 12, "--save-final", "b.safetensors")
         self.assertEqual(self.weights("a.safetensors"), self.weights("b.safetensors"))
+
+    def test_other_items_of_the_data_are_told(self):
+        with open(self.path("lin.dl"), encoding="utf-8") as file:
+            text = file.read()
+        split = "p.train(dl::data::random_split(data, {20, 12}, {.seed = SEED})[0],"
+        for seed, words in ((3, ""), (4, "the plan takes other items of them")):
+            self.write("new.dl", text.replace("p.train(data,", split.replace("SEED", str(seed))))
+            self.dlcc("new.dl", "-o", f"{seed}.plan")
+            if seed == 3:
+                self.dlrun("3.plan", "-q", "--epochs", 1, "--out", "parts")
+            said = dltools.call([dltools.DLRUN, "resume", "parts", "-q", "--epochs", "2", "--plan", f"{seed}.plan"], self.folder)
+            self.assertEqual(said.returncode, 0, said.stderr)
+            self.assertEqual(words in said.stderr, True)
+            self.assertEqual("training data are not those" in said.stderr, bool(words))
 
     def test_a_checkpoint_of_the_plan_before_will_do(self):
         self.recompiled(".lr = 0.1", ".lr = 0.02")

@@ -39,6 +39,12 @@ class Terminal(support.ToolTest):
         self.assertEqual(process.wait(), 0)
         return shown.decode(), time.monotonic() - started
 
+    def test_streams_that_are_closed_are_no_files_of_the_run(self):
+        shell = '"$0" net.plan --epochs 2 --out run >&- 2>&- <&-'
+        subprocess.run(["sh", "-c", shell, dltools.DLRUN], cwd=self.folder, check=True)
+        with open(self.path("run/train.csv"), encoding="utf-8") as file:
+            self.assertEqual(file.readline().split(",")[0], "step")
+
     def test_one_line_is_rewritten(self):
         text, _ = self.shown("--epochs", 600)
         self.assertGreater(text.replace("\r\n", "\n").count("\r"), 1, text[-500:])

@@ -101,6 +101,18 @@ class Equal(ProcessTest):
         for key, value in self.load("a.safetensors").items():
             np.testing.assert_array_equal(value, self.load("b.safetensors")[key])
 
+    def test_checked_runs_evaluate(self):
+        """Between programs the word that stops a run goes around; afterwards somebody must look after messages again."""
+        np.save(self.path("x.npy"), np.random.default_rng(0).normal(size=(23, 6, 25)).astype(np.float32))
+        np.save(self.path("y.npy"), np.arange(23) % 4)
+        self.write("net.dl", (test_mesh.BLOCKS % ("", "")).rstrip()[:-1] +
+                   '  p.eval("test", data, [&](dl::Batch b) -> dl::Metrics { return {{"loss", F::cross_entropy(net(b[0]), b[1])}}; });\n}\n')
+        self.dlcc("net.dl", "-o", "net.plan", "--mesh=dp=2", "-D", "batch_size=12")
+        for option in ("--detect-anomaly", "--poison"):
+            result = self.dlrun_np(2, "net.plan", "--epochs", "3", "-q", option)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stdout.count("test: loss"), 3)
+
     def test_log_dir_keeps_the_words_of_each(self):
         result = self.dlrun_np(2, self.plan(2), "--epochs", "1", "--log-dir", "logs")
         self.assertEqual(result.returncode, 0, result.stderr)

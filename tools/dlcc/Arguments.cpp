@@ -500,7 +500,8 @@ Model
   --dtype=f32|f64        the type of all floats (default: f32)
   --accumulate=N         micro-batches for one update, by the mean of their gradients (default: 1)
   --mesh=AXIS=N,...      ranks that run the plan together, the slowest axis first; batches are divided along dp
-  --zero=0|1|2|3         what is divided along dp as well: 1 the slots of optimizers, 2 gradients, too, 3
+  --zero=0|1|2|3         what is divided along dp as well: 1 the slots of optimizers, 2 what
+                         --accumulate adds up, too, 3
                          parameters, too (default: 0)
   --microbatches=N       parts of a training batch that are done one after the other, for pipelines and to save
                          memory; the result is that of the whole batch (default: 1)

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
+#include "tools/StandardStreams.h"
 #include "tools/dlcc/Arguments.h"
 #include "tools/dlcc/Diagnostics.h"
 #include "llvm/Support/FileSystem.h"
@@ -262,6 +263,7 @@ static int compile(const Arguments &arguments,
 }
 
 int main(int argc, char **argv) {
+  keepStandardStreams();
   dl::exitOnCrash();
   Arguments arguments = dl::dlcc::parseArguments(argc, argv);
   if (arguments.exitCode)

@@ -23,10 +23,10 @@ static std::string dataRow(Session &session, uint32_t index) {
                   itemsText(plan, data.items), withCommas(plan.batch_size));
   if (step.accumulate > 1)
     text += fmt::format(" x {} a step", step.accumulate);
-  if (plan.shuffle && session.options().shuffle && !step.predicts)
+  if (plan.shuffle && session.options().shuffle && step.training)
     text += ", shuffled";
-  bool drops = plan.drop_last || (step.training && session.options().dropLast);
-  if (drops && !step.predicts && data.items % plan.batch_size != 0)
+  bool drops = plan.drop_last || session.options().dropLast;
+  if (drops && step.training && data.items % plan.batch_size != 0)
     text += ", last short batch dropped";
   return fmt::format("{}, {}", text, data.source);
 }

@@ -1,4 +1,5 @@
 #include "runtime/plan/Container.h"
+#include "tools/StandardStreams.h"
 #include "tools/dlrun/Commands.h"
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Options.h"
@@ -71,6 +72,7 @@ static Expected<int> run(int argc, char **argv) {
 
 int main(int argc, char **argv) {
   noteProcessStart();
+  keepStandardStreams();
   installFaultHandlers();
   installStopSignals();
   Expected<int> code = run(argc, argv);

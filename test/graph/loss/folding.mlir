@@ -40,3 +40,22 @@ graph.step @turned(%t: tensor<8x16xi64>) -> (tensor<i32>) of "train" training ba
   %1 = graph.index_check %0 {bound = 10, start = array<i64: 0>} : (tensor<16x8xi64>) -> tensor<i32>
   graph.return %1 : tensor<i32>
 }
+
+// A rank's part of the batch, and a micro-batch, say where they begin.
+// CHECK-LABEL: graph.step @rank
+// CHECK: graph.index_check %{{.*}} {bound = 10 : i64, start = array<i64: 4>} :
+graph.step @rank(%t: tensor<4xi64> input 0) -> (tensor<i32>) of "train" training batch 8 dataset 0 {
+  %0 = graph.index_check %t {bound = 10, start = array<i64: 4>} : (tensor<4xi64>) -> tensor<i32>
+  graph.return %0 : tensor<i32>
+}
+
+// CHECK-LABEL: graph.step @micro_batch
+// CHECK: graph.index_check %{{.*}} {bound = 10 : i64, start = array<i64: 4>} :
+// CHECK: graph.index_check %{{.*}} {bound = 10 : i64} :
+graph.step @micro_batch(%t: tensor<8xi64> input 0) -> (tensor<i32>, tensor<i32>) of "train" training batch 8 dataset 0 {
+  %0 = graph.slice %t {offsets = array<i64: 4>, sizes = array<i64: 2>, strides = array<i64: 1>} : (tensor<8xi64>) -> tensor<2xi64>
+  %1 = graph.index_check %0 {bound = 10, start = array<i64: 4>} : (tensor<2xi64>) -> tensor<i32>
+  // Of the user's: it is not said where it begins.
+  %2 = graph.index_check %0 {bound = 10, start = array<i64: 0>} : (tensor<2xi64>) -> tensor<i32>
+  graph.return %1, %2 : tensor<i32>, tensor<i32>
+}

@@ -1,6 +1,7 @@
 #include "dialects/graph/GraphBuilder.h"
 #include "dialects/graph/Payload.h"
 #include "dialects/graph/Reference.h"
+#include "dialects/graph/Step.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -58,19 +59,33 @@ LogicalResult IndexCheckOp::inferReturnTypes(MLIRContext *context,
   return success();
 }
 
+/// Whether inputs are parts of the batch: a rank's.
+static bool hasParts(StepOp step, int64_t batch) {
+  return llvm::any_of(step.getBody().getArguments(), [&](Value argument) {
+    return portOf(argument).getKind() == PortKind::Input &&
+           shapeOf(argument).front() != batch;
+  });
+}
+
 /// Dim 0 of what is checked counts the items of a batch, which a message names:
 /// a target is checked as it was before its dims were joined, and where it is
-/// not known which items they are of, none is named.
+/// not known which items they are of, none is named. Parts of a batch, ranks'
+/// and micro-batches, say where they begin.
 static LogicalResult checkItems(IndexCheckOp op, PatternRewriter &rewriter) {
   auto step = op->getParentOfType<StepOp>();
   std::optional<int64_t> batch = step ? step.getBatch() : std::nullopt;
   auto countsItems = [&](Value value) {
     return !shapeOf(value).empty() && shapeOf(value).front() == *batch;
   };
-  if (!batch || op.getStart().empty() || countsItems(op.getTarget()))
+  if (!batch || op.getStart().empty() || countsItems(op.getTarget()) ||
+      hasParts(step, *batch))
     return failure();
   Value target = op.getTarget();
   while (Operation *maker = target.getDefiningOp()) {
+    auto part = dyn_cast<SliceOp>(maker);
+    if (part && countsItems(part.getX()) && part.getStrides()[0] == 1 &&
+        part.getOffsets()[0] == op.getStart()[0])
+      return failure();
     if (!isa<ReshapeOp, CastOp>(maker))
       break;
     target = maker->getOperand(0);
