@@ -32,7 +32,7 @@ class Cut {
 public:
   Cut(ModuleOp module, graph::MeshOp mesh, const graph::Pipeline &pipeline)
       : module(module), mesh(mesh), isCut(!mesh.getCut().empty()),
-        stages(pipeline.stages()) {}
+        stages(pipeline.stages()), perRank(pipeline.stagesPerRank) {}
 
   LogicalResult run() {
     collectModules();
@@ -170,11 +170,16 @@ private:
 
   /// Runs of items with about equal elements.
   LogicalResult deal(ArrayRef<std::pair<std::string, int64_t>> items,
-                     StringRef what,
+                     StringRef one, StringRef many,
                      llvm::function_ref<void(StringRef, int64_t)> place) {
-    if (static_cast<int64_t>(items.size()) < stages)
-      return error() << stages << " stages, and only " << items.size() << " "
-                     << what;
+    if (static_cast<int64_t>(items.size()) < stages) {
+      InFlightDiagnostic wrong = error() << stages << " stages";
+      if (perRank > 1)
+        wrong << " (" << perRank << " on each of " << stages / perRank
+              << " ranks)";
+      return wrong << ", and only " << items.size() << " "
+                   << (items.size() == 1 ? one : many);
+    }
     int64_t total = 0, before = 0;
     for (const auto &[name, count] : items)
       total += std::max<int64_t>(count, 1);
@@ -199,7 +204,7 @@ private:
   LogicalResult byCost() {
     SmallVector<std::pair<std::string, int64_t>> items(elements.begin(),
                                                        elements.end());
-    return deal(items, "modules with parameters",
+    return deal(items, "module with parameters", "modules with parameters",
                 [&](StringRef name, int64_t stage) {
                   stageOfModule[name.str()] = stage;
                 });
@@ -217,7 +222,7 @@ private:
       return error() << "no module with parameters is called '" << pattern
                      << "'";
     llvm::StringMap<int64_t> stageOfBlock;
-    if (failed(deal(blocks.takeVector(), "blocks",
+    if (failed(deal(blocks.takeVector(), "block", "blocks",
                     [&](StringRef name, int64_t stage) {
                       stageOfBlock[name] = stage;
                     })))
@@ -248,8 +253,13 @@ private:
       for (auto [stage, list] : llvm::enumerate(mesh.getCut()))
         for (StringRef pattern :
              cast<ArrayAttr>(list).getAsValueRange<StringAttr>())
-          if (graph::matchedPrefix(pattern, name) && !found)
+          if (graph::matchedPrefix(pattern, name)) {
+            if (found && *found != int64_t(stage))
+              return error() << kindOf(name) << "'" << name << "' is at stage "
+                             << *found << " and at stage " << stage
+                             << "; lists name each once";
             found = stage;
+          }
       if (!found)
         nowhere.push_back(kindOf(name) + "'" + name + "'");
       else
@@ -279,7 +289,7 @@ private:
   ModuleOp module;
   graph::MeshOp mesh;
   bool isCut; // by the user
-  int64_t stages;
+  int64_t stages, perRank;
   llvm::StringMap<StringRef> roles; // of parameters and buffers
   llvm::StringSet<> apart; // outermost modules whose names stand before theirs
   OrderedCounts elements;  // of modules, in their order

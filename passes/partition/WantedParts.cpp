@@ -33,16 +33,24 @@ static bool isPointwise(Operation *op, ArrayRef<int64_t> shape) {
 }
 
 /// Whether a reader may take it as a partial sum, as far as the other operands
-/// are known: those that are not will hardly be partial, too.
+/// are known. Of those that are not, what another reader makes of it is
+/// partial, too, as where a gradient is added to what micro-batches before have
+/// left: select(first, x, accumulator + x).
 static bool mayTakePartial(Operation *user, Value sum, unsigned axis,
                            KnownShardings known) {
   if (isa<graph::GradientOp, graph::ShardOp, graph::ReshardOp>(user))
     return true;
+  auto isMadeOfIt = [&](Value value) {
+    Operation *maker = value.getDefiningOp();
+    return maker && llvm::is_contained(maker->getOperands(), sum) &&
+           mayTakePartial(maker, sum, axis, known);
+  };
   SmallVector<unsigned, 2> partial;
   int64_t elements = 0;
   for (OpOperand &operand : user->getOpOperands()) {
     const TensorSharding *lies = known(operand.get());
-    if (lies && llvm::is_contained(lies->sum, axis)) {
+    if (lies ? llvm::is_contained(lies->sum, axis)
+             : isMadeOfIt(operand.get())) {
       partial.push_back(operand.getOperandNumber());
       elements = std::max(elements, graph::numElements(operand.get()));
     } else if (lies && lies->uses(axis))

@@ -83,6 +83,18 @@ class Mesh(support.ToolTest):
             for name, value in self.train("--dtype=f64", *options).items():
                 np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"{options} {name}")
 
+    def test_micro_batches_that_accumulate_leave_gradients_to_the_update(self):
+        """Each rank adds up its own; what is exchanged for each of them is the loss."""
+        self.write_net(mesh="")
+        expected = self.train("--dtype=f64", "--accumulate=2", "-D", "batch_size=8")
+        for zero, large in (("0", False), ("1", False), ("2", True)):
+            options = ["--dtype=f64", "--accumulate=2", "-D", "batch_size=8", "--mesh=dp=2", f"--zero={zero}"]
+            report = self.dlcc("net.dl", "-o", "net.plan", "--report", *options)
+            bytes_, unit = re.search(r"(?m)^step train,.*\n *along dp: .* rank 0 sends (\S+) (\S+) to others", report).groups()
+            self.assertEqual(unit != "B" or float(bytes_) > 100, large, f"zero {zero}: {bytes_} {unit}")
+            for name, value in self.train(*options).items():
+                np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"zero {zero} {name}")
+
     def test_a_prediction_that_the_first_stage_has_no_part_in(self):
         codes = np.random.default_rng(1).normal(size=(9, 12)).astype(np.float32)
         np.save(self.path("codes.npy"), codes)

@@ -131,3 +131,17 @@ graph.state @c.weight {type = tensor<4xf32>, role = "parameter"}
 // expected-error@+1 {{pipeline: 1 lists of modules for 2 stages}}
 graph.mesh [#graph.axis<"pp" = 2>] data "dp" stages "pp" cut [["a"]]
 graph.state @a.weight {type = tensor<4xf32>, role = "parameter"}
+
+// -----
+
+// expected-error@+1 {{pipeline: 4 stages (2 on each of 2 ranks), and only 1 block}}
+graph.mesh [#graph.axis<"pp" = 2>] data "dp" stages "pp" schedule "interleaved" per_rank 2 cut ["h"]
+graph.state @h.weight {type = tensor<4xf32>, role = "parameter"}
+
+// -----
+
+// expected-error@+1 {{pipeline: the module 'h.0' is at stage 0 and at stage 1; lists name each once}}
+graph.mesh [#graph.axis<"pp" = 2>] data "dp" stages "pp" cut [["a", "h.0"], ["h.*", "b"]]
+graph.state @a.weight {type = tensor<4xf32>, role = "parameter"}
+graph.state @h.0.weight {type = tensor<4xf32>, role = "parameter"}
+graph.state @b.weight {type = tensor<4xf32>, role = "parameter"}
