@@ -71,9 +71,97 @@ bool isNeededWhole(Value sum, unsigned axis, KnownShardings known) {
   });
 }
 
+/// As the dim of an operand that has the same outermost factor; null: none has.
+static const DimSharding *alike(const graph::TensorFactors &factors,
+                                ArrayRef<unsigned> dim,
+                                const TensorSharding &lies) {
+  for (auto [own, division] : llvm::zip(factors, lies.dims))
+    if (!dim.empty() && !own.empty() && own.front() == dim.front())
+      return &division;
+  return nullptr;
+}
+
+/// A product goes over a dim with an operand that is divided there: as rows of
+/// keys' gradients do with the rows that the keys were made of.
+static std::optional<TensorSharding>
+partsWantedByProduct(Operation *user, Value value, unsigned axis,
+                     KnownShardings known) {
+  auto nest = dyn_cast<graph::LoopNestOpInterface>(user);
+  if (!nest || !nest.getLoopNest().contraction || user->getNumOperands() != 2)
+    return std::nullopt;
+  unsigned number = user->getOperand(0) == value ? 0 : 1;
+  const TensorSharding *other = known(user->getOperand(1 - number));
+  if (!other || other->isPartial() || !other->uses(axis))
+    return std::nullopt;
+  graph::ShardingRule rule = graph::shardingRule(user);
+  auto wanted = TensorSharding::whole(graph::shapeOf(value).size());
+  for (auto [factors, dim] : llvm::zip(rule.operands[number], wanted.dims))
+    if (const DimSharding *as =
+            alike(rule.operands[1 - number], factors, *other);
+        as && as->digits.empty() && as->axes == Axes{axis})
+      dim = *as;
+  return wanted.uses(axis) ? std::optional(wanted) : std::nullopt;
+}
+
+/// What an operand has to be for the result to be so.
+static std::optional<TensorSharding> before(OpOperand &use,
+                                            const TensorSharding &result) {
+  graph::ShardingRule rule = graph::shardingRule(use.getOwner());
+  auto operand = TensorSharding::whole(graph::shapeOf(use.get()).size());
+  for (auto [factors, dim] :
+       llvm::zip(rule.operands[use.getOperandNumber()], operand.dims))
+    if (const DimSharding *as = alike(rule.results[0], factors, result))
+      dim = *as;
+  for (const DimSharding &dim : result.dims)
+    if (!dim.isWhole() && !llvm::is_contained(operand.dims, dim))
+      return std::nullopt;
+  return operand;
+}
+
+/// Whether each element of the result is made of few: views, and elementwise
+/// ops, as a rotation of keys is.
+static bool isElementwise(Operation *op) {
+  if (isa<graph::ReshapeOp>(op))
+    return true;
+  auto nest = dyn_cast<graph::LoopNestOpInterface>(op);
+  return nest && op->getNumResults() == 1 &&
+         nest.getLoopNest().combine == graph::Combine::None &&
+         !nest.getLoopNest().isIndirect();
+}
+
+/// By products that come of it, looking at so many ops. All that is elementwise
+/// on it has to want the same, or it would be there in whole as well.
+static std::optional<TensorSharding> partsWantedByProducts(Value value,
+                                                           unsigned axis,
+                                                           KnownShardings known,
+                                                           unsigned &looks) {
+  for (Operation *user : value.getUsers())
+    if (auto wanted = partsWantedByProduct(user, value, axis, known))
+      return wanted;
+  std::optional<TensorSharding> all;
+  for (OpOperand &use : value.getUses()) {
+    Operation *user = use.getOwner();
+    if (!isElementwise(user))
+      continue;
+    if (looks == 0)
+      return std::nullopt;
+    --looks;
+    auto wanted = partsWantedByProducts(user->getResult(0), axis, known, looks);
+    if (wanted)
+      wanted = before(use, *wanted);
+    if (!wanted || (all && all->dims != wanted->dims))
+      return std::nullopt;
+    all = wanted;
+  }
+  return all;
+}
+
 std::optional<TensorSharding> partsWantedOf(Value sum, unsigned axis,
                                             const Mesh &mesh,
                                             KnownShardings known) {
+  unsigned looks = 32;
+  if (auto wanted = partsWantedByProducts(sum, axis, known, looks))
+    return wanted;
   const TensorSharding has = *known(sum);
   ArrayRef<int64_t> shape = graph::shapeOf(sum);
   for (Value value = sum;;) {

@@ -48,6 +48,39 @@ void dl_main(dl::Program &p) {
 }
 """
 
+ROTATED = """
+#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+struct Net : nn::Module {
+  nn::Embedding tok{61, 64};
+  nn::Linear q{64, 64, {.bias = false}}, k{64, 64, {.bias = false}}, v{64, 64, {.bias = false}}, o{64, 64, {.bias = false}}, out{64, 61};
+  dl::Tensor forward(dl::Tensor t) {
+    auto heads = [](dl::Tensor x) { return x.unflatten(-1, {4, 16}).transpose(1, 2); };
+    auto x = tok(t).shard({"dp", "cp", nullptr});
+    auto a = dl::outer(dl::arange(t.size(1)).to(dl::kFloat), dl::exp(dl::arange(16) * -0.5));
+    auto K = heads(k(x));
+    K = %s;
+    auto y = F::scaled_dot_product_attention(heads(q(x)), K, heads(v(x)));
+    return out((x + o(y.transpose(1, 2).flatten(2))).shard({"dp", "cp", nullptr}));
+  }
+};
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TokenDataset("rows.txt", {.length = 384, .batch_size = 2});
+  Net net;
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.01});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = F::cross_entropy(net(b.data).flatten(0, 1), b.target.flatten());
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
 TRANSPOSED = "net(b.data).transpose(1, 2), b.target"
 FLAT = "net(b.data).view({-1, %d}), b.target.view({-1})"
 
@@ -102,6 +135,17 @@ class LanguageMesh(support.ToolTest):
                     moved[name, mesh] = self.moved("tp", *options)
         for mesh in "tp=2", "tp=4":
             self.assertLess(moved["sequence", mesh], 1.2 * moved["plain", mesh], moved)
+
+    def test_gradients_of_keys_come_back_in_parts(self):
+        """Rows along cp: keys and values are gathered, keys once more for the backward, and the sums of both gradients are scattered, rotated
+        or not. Weights are summed in whole."""
+        batch, rows, width, ranks = 2, 384, 64, 4
+        for rotated in "K", "dl::cat({-K.narrow(-1, 8, 8), K.narrow(-1, 0, 8)}, -1) * dl::sin(a) + K * dl::cos(a)":
+            self.write("net.dl", ROTATED % rotated)
+            self.write("rows.txt", "a" * 1000)
+            part = 4 * batch * rows * width * (ranks - 1) // ranks
+            weights = 4 * (4 * width * width + 2 * 61 * width + 61) * 2 * (ranks - 1) // ranks
+            self.assertLess(self.moved("cp", f"--mesh=cp={ranks}"), 1.02 * (5 * part + weights), rotated)
 
     def test_dims_that_were_several(self):
         """[B*T, V] is divided as [B, T, V] was, so that a loss of flat rows moves no more than one of a sequence."""

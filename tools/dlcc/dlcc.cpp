@@ -11,9 +11,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Parser/Parser.h"
-#include "tools/StandardStreams.h"
 #include "tools/dlcc/Arguments.h"
 #include "tools/dlcc/Diagnostics.h"
+#include "tools/streams/StandardStreams.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <cstdio>

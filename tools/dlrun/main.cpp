@@ -1,5 +1,4 @@
 #include "runtime/plan/Container.h"
-#include "tools/StandardStreams.h"
 #include "tools/dlrun/Commands.h"
 #include "tools/dlrun/Events.h"
 #include "tools/dlrun/Options.h"
@@ -7,6 +6,7 @@
 #include "tools/dlrun/Process.h"
 #include "tools/dlrun/Processes.h"
 #include "tools/dlrun/Signals.h"
+#include "tools/streams/StandardStreams.h"
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // Standard streams that the caller has closed.
-#ifndef TOOLS_STANDARDSTREAMS_H
-#define TOOLS_STANDARDSTREAMS_H
+#ifndef TOOLS_STREAMS_STANDARDSTREAMS_H
+#define TOOLS_STREAMS_STANDARDSTREAMS_H
 
 #include <fcntl.h>
 
