@@ -110,7 +110,8 @@ std::string Graph::aboutTrace() {
   return "this is the last batch: " + std::to_string(trace->batch) +
          " items instead of " +
          std::to_string(datasets.get(trace->dataset).batchSize) +
-         "; {.drop_last = true} leaves it out";
+         (trace->training ? "; {.drop_last = true} leaves it out"
+                          : "; all items are evaluated and predicted");
 }
 
 int Graph::input(int component) {

@@ -154,7 +154,8 @@ private:
     for (Value param : op.getParams()) {
       Value gradient = gradientOf(param);
       if (!gradient && op.getWithinStep()) {
-        // It depends on it through a mask alone, as the derivative of a ReLU.
+        // It depends on it through a mask alone, as the derivative of a ReLU,
+        // or not at all, which frontends refuse.
         graph::GraphBuilder g(builder, op.getLoc());
         gradient = g.make<graph::FullOp>(APFloat(0.0), param.getType());
       }

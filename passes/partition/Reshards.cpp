@@ -264,6 +264,7 @@ void ReshardLowering::slice(Part &part, unsigned dim, ArrayRef<unsigned> axes) {
 /// A value that all have, as a sum: the first one has it, the others nothing.
 void ReshardLowering::keepAtOrigin(Part &part, unsigned axis) {
   part.sharding.sum.push_back(axis);
+  llvm::sort(part.sharding.sum); // as a sharding has them
   if (coordinates[axis] != 0)
     part.value = part.g.fullLike(part.value, 0);
 }

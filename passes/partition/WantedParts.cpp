@@ -24,12 +24,19 @@ TensorSharding wantedBy(graph::ShardOp shard, const TensorSharding &has,
   return wanted;
 }
 
-static bool isPointwise(Operation *op, ArrayRef<int64_t> shape) {
+/// Whether each element of the result is made of few: views, and elementwise
+/// ops, as a rotation of keys is.
+static bool isElementwise(Operation *op) {
+  if (isa<graph::ReshapeOp>(op))
+    return true;
   auto nest = dyn_cast<graph::LoopNestOpInterface>(op);
   return nest && op->getNumResults() == 1 &&
          nest.getLoopNest().combine == graph::Combine::None &&
-         !nest.getLoopNest().isIndirect() &&
-         graph::shapeOf(op->getResult(0)) == shape;
+         !nest.getLoopNest().isIndirect();
+}
+
+static bool isPointwise(Operation *op, ArrayRef<int64_t> shape) {
+  return isElementwise(op) && graph::shapeOf(op->getResult(0)) == shape;
 }
 
 /// Whether a reader may take it as a partial sum, as far as the other operands
@@ -37,13 +44,14 @@ static bool isPointwise(Operation *op, ArrayRef<int64_t> shape) {
 /// partial, too, as where a gradient is added to what micro-batches before have
 /// left: select(first, x, accumulator + x).
 static bool mayTakePartial(Operation *user, Value sum, unsigned axis,
-                           KnownShardings known) {
+                           KnownShardings known, unsigned depth = 3) {
   if (isa<graph::GradientOp, graph::ShardOp, graph::ReshardOp>(user))
     return true;
   auto isMadeOfIt = [&](Value value) {
     Operation *maker = value.getDefiningOp();
-    return maker && llvm::is_contained(maker->getOperands(), sum) &&
-           mayTakePartial(maker, sum, axis, known);
+    return depth > 0 && maker &&
+           llvm::is_contained(maker->getOperands(), sum) &&
+           mayTakePartial(maker, sum, axis, known, depth - 1);
   };
   SmallVector<unsigned, 2> partial;
   int64_t elements = 0;
@@ -116,17 +124,6 @@ static std::optional<TensorSharding> before(OpOperand &use,
     if (!dim.isWhole() && !llvm::is_contained(operand.dims, dim))
       return std::nullopt;
   return operand;
-}
-
-/// Whether each element of the result is made of few: views, and elementwise
-/// ops, as a rotation of keys is.
-static bool isElementwise(Operation *op) {
-  if (isa<graph::ReshapeOp>(op))
-    return true;
-  auto nest = dyn_cast<graph::LoopNestOpInterface>(op);
-  return nest && op->getNumResults() == 1 &&
-         nest.getLoopNest().combine == graph::Combine::None &&
-         !nest.getLoopNest().isIndirect();
 }
 
 /// By products that come of it, looking at so many ops. All that is elementwise

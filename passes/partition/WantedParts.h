@@ -14,8 +14,12 @@ using KnownShardings = llvm::function_ref<const TensorSharding *(mlir::Value)>;
 /// between, such as a bias, is computed in parts, too. Nothing where the sum
 /// meets another one first, for sums of sums are added up once.
 ///
-/// Example: residual connections that are divided along the sequence, x
-/// [B, T/tp, C], and a product along tp: x + (product + bias).
+/// Or it comes, by elementwise ops, to a product over a dim with such a tensor.
+///
+/// Examples: residual connections that are divided along the sequence, x
+/// [B, T/tp, C], and a product along tp: x + (product + bias). Gradients of
+/// keys, sums over cp, which meet the rows that the keys were made of, [B,
+/// T/cp, C].
 std::optional<TensorSharding> partsWantedOf(mlir::Value sum, unsigned axis,
                                             const Mesh &mesh,
                                             KnownShardings known);

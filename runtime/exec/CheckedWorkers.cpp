@@ -114,8 +114,8 @@ void CheckedWorkers::run(PreparedProgram &next, uint32_t slot) {
   FloatingPointMode mode(denormals);
   Worker &self = *workers[0];
   noteThread(&self.running);
-  if (beforeRest)
-    beforeRest();
+  if (beforeRun)
+    beforeRun();
   Lock lock(mutex);
   begin(next, slot);
   changed.notify_all();

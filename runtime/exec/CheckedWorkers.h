@@ -47,7 +47,7 @@ public:
   AnomalyFinder *finder = nullptr; ///< looks at each command that has run
   /// Called before a program runs: these workers sleep, and look after nobody's
   /// messages.
-  std::function<void()> beforeRest;
+  std::function<void()> beforeRun;
 
 private:
   struct Worker {

@@ -204,7 +204,7 @@ Status Executor::prepareSteps(const DeviceOptions &options) {
     workers.betweenCommands = [transport] { transport->poll(); };
     workers.beforeRest = [transport] { transport->rest(); };
     if (checked)
-      checked->beforeRest = workers.beforeRest;
+      checked->beforeRun = workers.beforeRest;
     with.errands = [transport](const Meeting &meeting,
                                const MeetingPlaces &places) {
       return transportErrand(*transport, meeting, places);

@@ -398,7 +398,7 @@ static Status checkShape(const fb::StepT &step, const fb::DatasetT &dataset,
       if (step.predicts &&
           (result->shape.empty() || result->shape[0] != program->batch_items))
         return planError(place, "what it predicts has no row for each item");
-  // A prediction takes all items.
+  // Evaluations and predictions take all items.
   bool drops = dataset.drop_last && step.training;
   if (drops && dataset.items < dataset.batch_size)
     return planError(place, fmt::format("{} items do not fill one batch of {}",

@@ -120,7 +120,7 @@ struct CheckpointFile {
   const std::string &checksum() const;
 };
 
-/// Refuses a file that a run has written and that has changed since. Others say
+/// Refuses a checkpoint that has changed since it was written. Other files say
 /// nothing of themselves that could be checked.
 Status checkWhole(const SafetensorsFile &file);
 

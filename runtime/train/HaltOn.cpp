@@ -87,24 +87,25 @@ static bool holds(const HaltCondition &condition, double value) {
   return false;
 }
 
-Status dlrt::checkHalt(const std::vector<HaltCondition> &conditions,
-                       const std::vector<ScalarMetric> &metrics, uint64_t step,
-                       const std::string &prefix, bool bare) {
+static bool isOfNotFinite(const HaltCondition &condition) {
+  return condition.kind == HaltCondition::Nan ||
+         condition.kind == HaltCondition::Infinite;
+}
+
+Halt dlrt::checkHalt(const std::vector<HaltCondition> &conditions,
+                     const std::vector<ScalarMetric> &metrics, uint64_t step,
+                     const std::string &prefix, bool bare) {
   for (const HaltCondition &condition : conditions)
     for (const ScalarMetric &metric : metrics)
       if ((condition.metric.empty() ||
            condition.metric == prefix + metric.name ||
            (bare && condition.metric == metric.name)) &&
           holds(condition, metric.value))
-        return {Code::Training,
-                fmt::format("step {}: {}{} is {} (--halt-on {})", step, prefix,
-                            metric.name, metricText(metric), condition.text)};
+        return {{Code::Training,
+                 fmt::format("step {}: {}{} is {} (--halt-on {})", step, prefix,
+                             metric.name, metricText(metric), condition.text)},
+                !isOfNotFinite(condition) && std::isfinite(metric.value)};
   return {};
-}
-
-static bool isOfNotFinite(const HaltCondition &condition) {
-  return condition.kind == HaltCondition::Nan ||
-         condition.kind == HaltCondition::Infinite;
 }
 
 bool dlrt::haveLimits(const std::vector<HaltCondition> &conditions) {

@@ -27,12 +27,18 @@ Expected<HaltCondition> parseHaltCondition(const std::string &text);
 Status checkNames(const std::vector<HaltCondition> &conditions,
                   const std::vector<std::string> &names);
 
-/// An error if one of the conditions has come true. `prefix` is the name of the
-/// evaluation, or of one of several training steps, with a dot, or nothing;
-/// `bare` says that a name without it will do.
-Status checkHalt(const std::vector<HaltCondition> &conditions,
-                 const std::vector<ScalarMetric> &metrics, uint64_t step,
-                 const std::string &prefix = "", bool bare = false);
+/// A condition that has come true; no error: none has.
+struct Halt {
+  Status status;
+  /// By a number beyond a limit, after which weights are good.
+  bool isNumber = false;
+};
+
+/// `prefix` is the name of the evaluation, or of one of several training steps,
+/// with a dot, or nothing; `bare` says that a name without it will do.
+Halt checkHalt(const std::vector<HaltCondition> &conditions,
+               const std::vector<ScalarMetric> &metrics, uint64_t step,
+               const std::string &prefix = "", bool bare = false);
 
 /// Whether one of the conditions is about nan or infinity.
 bool namesNotFinite(const std::vector<HaltCondition> &conditions);

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <sstream>
+#include <vector>
 
 using namespace dlrt;
 
@@ -21,15 +23,30 @@ std::string dlrt::seenData(const Session &session) {
   return files + items;
 }
 
+/// The words of files, or those of items.
+static std::vector<std::string> wordsOf(const std::string &text, bool items) {
+  std::istringstream in(text);
+  std::vector<std::string> words;
+  for (std::string word; in >> word;)
+    if (word.starts_with("items:") == items)
+      words.push_back(word);
+  return words;
+}
+
+static bool mayBeSame(const std::vector<std::string> &before,
+                      const std::vector<std::string> &now) {
+  for (size_t i = 0; i < std::min(before.size(), now.size()); ++i)
+    if (before[i] != now[i] && before[i] != "-" && now[i] != "-")
+      return false;
+  return true;
+}
+
 std::optional<std::string> dlrt::otherData(const std::string &before,
                                            const std::string &now) {
-  std::istringstream a(before), b(now);
-  std::string one, other;
-  while (a >> one && b >> other)
-    if (one != other && one != "-" && other != "-")
-      return one.starts_with("items:")
-                 ? ": the plan takes other items of them, or in another order, "
-                   "so that an evaluation may see some that were trained on"
-                 : "";
+  if (!mayBeSame(wordsOf(before, false), wordsOf(now, false)))
+    return "";
+  if (!mayBeSame(wordsOf(before, true), wordsOf(now, true)))
+    return ": the plan takes other items of them, or in another order, so that "
+           "an evaluation may see some that were trained on";
   return std::nullopt;
 }

@@ -60,9 +60,7 @@ Status Training::prepareStates() {
   if (evaluates())
     for (uint32_t evaluation : session.evaluationSteps())
       DLRT_TRY(session.openData(evaluation));
-  else if (!plateaus.empty() && options.evalEvery == 0)
-    observer.warning("without evaluations (--every eval=0), ReduceLROnPlateau "
-                     "changes nothing");
+  warnOfNoEvaluation();
   std::vector<std::string> warnings;
   DLRT_TRY(session.initialiseStates());
   // A run that goes on has its weights in the checkpoint; the file it began
@@ -89,6 +87,24 @@ std::vector<std::string> Training::metricNames() {
   for (const std::string &name : evaluationMetrics(session.plan()))
     names.push_back(name);
   return names;
+}
+
+/// What waits for evaluations, and --every says that there are none.
+void Training::warnOfNoEvaluation() {
+  if (!options.evalEvery)
+    return;
+  uint64_t every = *options.evalEvery, done = first - 1,
+           end = std::max(runner->totalSteps(), done);
+  if (every != 0 && (options.steps || end / every != done / every))
+    return;
+  for (auto [waits, what] :
+       {std::pair(!plateaus.empty(), "ReduceLROnPlateau changes"),
+        std::pair(watch.keepsBest(), "--keep-best keeps"),
+        std::pair(watch.mayStop(), "--stop-when ends")})
+    if (waits && end > done)
+      observer.warning(fmt::format("without evaluations (--every eval={}), {} "
+                                   "nothing",
+                                   every, what));
 }
 
 bool Training::evaluates() const {
@@ -178,7 +194,7 @@ uint64_t Training::mayRunAhead() const {
     return 0;
   if (!options.haltOn.empty() && !options.saveMetrics.empty())
     return 0; // those of the step that halts are wanted
-  if (haveLimits(options.haltOn) && (output || !options.saveFinal.empty()))
+  if (haveLimits(options.haltOn))
     return 0; // its weights are
   uint64_t done = runner->stepsDone(), end = runner->totalSteps();
   auto endAtNext = [&](uint64_t every) {
@@ -200,8 +216,8 @@ Status Training::step() {
   // What has been begun is run to its end.
   stopping |= observer.wantsToStop();
   stopped = stopping && runner->begun() == 0;
-  Status halt = checkHalts();
-  halted = !halt.ok() && !firstNotFinite(runner->scalars());
+  auto [halt, isNumber] = checkHalts();
+  halted = isNumber;
   bool last =
       stopped || !halt.ok() || runner->stepsDone() == runner->totalSteps();
   if (halt.ok())
@@ -232,7 +248,7 @@ Status Training::step() {
   return {};
 }
 
-Status Training::checkHalts() {
+Halt Training::checkHalts() {
   const std::string &name = runner->lastName();
   return checkHalt(options.haltOn, runner->scalars(), runner->stepsDone(),
                    name.empty() ? name : name + ".", /*bare=*/true);
@@ -301,21 +317,19 @@ Status Training::judge(const std::vector<Evaluation> &results,
   for (const Evaluation &result : results)
     if (output)
       output->afterEvaluation(result, position);
-  Status halt;
-  for (const Evaluation &result : results) {
-    if (!halt.ok())
-      break;
-    halt = checkHalt(options.haltOn, result.metrics, position.step,
-                     result.name + ".");
-    halted = !halt.ok() && !firstNotFinite(result.metrics);
-  }
-  if (!halt.ok() && !halted)
-    return halt;
+  Halt halt;
+  for (const Evaluation &result : results)
+    if (halt.status.ok())
+      halt = checkHalt(options.haltOn, result.metrics, position.step,
+                       result.name + ".");
+  halted = halt.isNumber;
+  if (!halt.status.ok() && !halted)
+    return halt.status;
   watch.see(results, position.step);
   DLRT_TRY(reduceRates(results));
   if (output && watch.isBest())
     DLRT_TRY(output->saveBest(*runner));
-  DLRT_TRY(std::move(halt));
+  DLRT_TRY(std::move(halt.status));
   stopIfWanted();
   return {};
 }

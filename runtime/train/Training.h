@@ -40,6 +40,9 @@ public:
     return runner->stepsDone() >= runner->totalSteps() &&
            !(output && output->evaluationDue());
   }
+  /// A number beyond its limit has ended it, which all ranks have seen at the
+  /// same step, with nothing run ahead.
+  bool wasHalted() const { return halted; }
   /// --stop-when has ended it.
   bool wasStoppedEarly() const { return stoppedEarly; }
   /// It was stopped by the observer.
@@ -62,8 +65,9 @@ private:
   Status keep(Status why);
   Status endHalted(Status why);
   Status withWayOn(Status why) const;
-  Status checkHalts();
+  Halt checkHalts();
   bool evaluates() const;
+  void warnOfNoEvaluation();
   Status judge(const std::vector<Evaluation> &results,
                TrainingPosition position);
   Status reduceRates(const std::vector<Evaluation> &results);
@@ -83,7 +87,7 @@ private:
   uint64_t first = 1;
   bool evaluationLeft = false; ///< the last step's was not finished
   bool intact = false;   ///< of a failed run: the last step's weights are good
-  bool halted = false;   ///< by a number, so that the weights are good
+  bool halted = false;   ///< by a number beyond its limit
   bool warned = false;   ///< of a metric that is not finite
   bool stopping = false; ///< it is to be stopped, and some steps are begun
   bool stopped = false;

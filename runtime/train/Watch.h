@@ -51,6 +51,9 @@ public:
   /// Why training is to end, or nothing.
   std::optional<std::string> reasonToStop() const;
 
+  bool keepsBest() const { return !kept.empty(); }
+  bool mayStop() const { return !stopping.empty(); }
+
   /// For checkpoints, by goal.
   std::map<std::string, std::string> state() const;
   /// Of goals that it does not know, nothing is remembered.

@@ -64,6 +64,13 @@ class Evaluations(support.ToolTest):
             losses.add(said.split(" (")[0])
         self.assertEqual(len(losses), 1)
 
+    def test_what_waits_for_evaluations_that_never_come(self):
+        for every, words in (("eval=0", True), ("eval=99", True), ("eval=4", False)):
+            said = dltools.call([dltools.DLRUN, "m.plan", "-q", "--epochs", "2", "--every", every, "--out", every, "--keep-best", "min:test.loss",
+                                 "--stop-when", "test.loss not better in 3"], self.folder).stderr
+            for what in "--keep-best keeps nothing", "--stop-when ends nothing":
+                self.assertEqual(f"without evaluations (--every {every}), {what}" in said, words, said)
+
     def test_lines_carry_the_epoch(self):
         result = dltools.call([dltools.DLRUN, "m.plan", "--steps", "6"], self.folder)
         self.assertIn("step 6/6 | epoch 1 | loss ", result.stderr)

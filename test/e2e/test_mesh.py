@@ -94,6 +94,10 @@ class Mesh(support.ToolTest):
             self.assertEqual(unit != "B" or float(bytes_) > 100, large, f"zero {zero}: {bytes_} {unit}")
             for name, value in self.train(*options).items():
                 np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=f"zero {zero} {name}")
+        # Of a last batch that only some ranks have a part of.
+        expected = self.train("--dtype=f64", "--accumulate=2", "-D", "batch_size=42")
+        for name, value in self.train("--dtype=f64", "--accumulate=2", "-D", "batch_size=42", "--mesh=replicate=2,dp=2").items():
+            np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=name)
 
     def test_a_prediction_that_the_first_stage_has_no_part_in(self):
         codes = np.random.default_rng(1).normal(size=(9, 12)).astype(np.float32)

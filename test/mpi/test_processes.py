@@ -101,6 +101,17 @@ class Equal(ProcessTest):
         for key, value in self.load("a.safetensors").items():
             np.testing.assert_array_equal(value, self.load("b.safetensors")[key])
 
+    def test_a_limit_ends_all_once_everything_is_written(self):
+        """All ranks see it at the same step: nobody ends the run while another one writes, and one says why."""
+        result = self.dlrun_np(2, self.plan(2), "--epochs", "2", "-q", "--halt-on", "loss>0", "--out", "run", "--save-final", "w.safetensors")
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertEqual(result.stderr.count("(--halt-on loss>0)"), 1, result.stderr)
+        self.assertEqual(os.listdir(self.path("run/checkpoints")), ["step-00000001.safetensors"])
+        result = self.dlrun_np(2, self.plan(2), "--steps", "1", "-q", "--save-final", "whole.safetensors")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for key, value in self.load("w.safetensors").items():
+            np.testing.assert_array_equal(value, self.load("whole.safetensors")[key])
+
     def test_checked_runs_evaluate(self):
         """Between programs the word that stops a run goes around; afterwards somebody must look after messages again."""
         np.save(self.path("x.npy"), np.random.default_rng(0).normal(size=(23, 6, 25)).astype(np.float32))

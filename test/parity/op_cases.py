@@ -288,6 +288,7 @@ SDPA = "torch.softmax(((x @ y.transpose(1, 2)) * {}){}, -1) @ (x + y)"
 ROWS = ("x.repeat({{1, {0}, 1}}) * (dl::arange(4 * {0}).to(dl::kFloat) * 0.37).cos().view({{4 * {0}, 1}})",
         "(x.repeat(1, {0}, 1) * (torch.arange(4 * {0}) * 0.37).cos().view(-1, 1))")
 NORMS = [
+    ("F::layer_norm(x, {6}, {})", "F.layer_norm(x, (6,))"), ("F::group_norm(x, 2, {})", "F.group_norm(x, 2)"), ("F::hardshrink(x, {.lambd = 0.2})", "F.hardshrink(x, 0.2)"),
     ("F::layer_norm(x, {6}, {.eps = 0.5})", "F.layer_norm(x, (6,), eps=0.5)"), ("F::group_norm(x, 2, {.weight = $W, .eps = 0.1})", "F.group_norm(x, 2, $W, eps=0.1)"),
     ("F::layer_norm(x, {6})", "F.layer_norm(x, (6,))"), ("F::layer_norm(x, 6)", "F.layer_norm(x, (6,))"),
     ("F::instance_norm(x)", "F.instance_norm(x)"), ("F::instance_norm(im.view(1, 2, 4, 7, 8), x[0][0].narrow(0, 0, 2), y[0][0].narrow(0, 0, 2), 1e-3)",

@@ -263,7 +263,7 @@ TEST_F(CommandLine, HaltsOnConditions) {
     expectError("model.plan -q --epochs 9 --save-final w --halt-on '" +
                     condition + "'",
                 1, said + " (--halt-on " + condition + ")");
-    EXPECT_FALSE(std::filesystem::exists(folder.path("w")));
+    EXPECT_TRUE(std::filesystem::remove(folder.path("w")));
   };
   Outcome outcome = dlrun("model.plan --epochs 9 --json --every log=1");
   std::string first = events(outcome.out)[1].find("loss")->text;

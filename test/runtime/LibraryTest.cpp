@@ -147,7 +147,12 @@ TEST_P(Library, HaltsWhereItIsTold) {
   EXPECT_EQ(status.code(), Code::Training);
   EXPECT_NE(status.message().find("(--halt-on loss<0.1)"), std::string::npos);
   EXPECT_LT(notes.losses.back(), 0.1);
-  EXPECT_FALSE(fs::exists(folder.path("w.safetensors")));
+  options.haltOn.clear();
+  options.steps = notes.losses.size();
+  options.saveFinal = folder.path("whole.safetensors");
+  ASSERT_TRUE(train(options, notes).ok());
+  EXPECT_EQ(readFile(folder.path("w.safetensors")),
+            readFile(folder.path("whole.safetensors")));
 }
 
 TEST_P(Library, AnErrorOfItsObserverEndsIt) {

@@ -222,8 +222,8 @@ static std::string stepsText(const fb::PlanT &plan) {
         : step->predicts ? "prediction"
                          : "evaluation",
         EnumNameDatasetKind(data.kind), itemsText(data, data.items),
-        data.batch_size, data.shuffle ? ", shuffled" : "",
-        data.drop_last ? ", last short batch dropped" : "");
+        data.batch_size, step->training && data.shuffle ? ", shuffled" : "",
+        step->training && data.drop_last ? ", last short batch dropped" : "");
     if (step->accumulate > 1)
       text += fmt::format(", {} batches a step", step->accumulate);
     text += '\n';

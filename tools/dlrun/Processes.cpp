@@ -366,6 +366,11 @@ int dlrun::agreedWord(int mine) {
 
 int dlrun::agreedStopSignal() { return agreedWord(stopSignal()); }
 
+void dlrun::endTogether() {
+  if (Processes *run = Processes::current())
+    run->endTogether();
+}
+
 Status dlrun::agreeOnData(Session *session, Status own) {
   Processes *run = Processes::current();
   return run ? run->agreeOnData(session, std::move(own)) : std::move(own);

@@ -56,6 +56,7 @@ public:
   dlrt::Status agreeOnPlan(const Options &options,
                            const dlrt::Expected<dlrt::LoadedPlan> &plan);
   dlrt::Status agreeOnData(dlrt::Session *session, dlrt::Status own);
+  void endTogether() { shared = true; }
   /// Rank 0's verdict becomes that of all.
   dlrt::Status agreeWithFirst(dlrt::Status own);
   /// See agreedWord.
@@ -90,6 +91,9 @@ int agreedWord(int mine);
 /// The signal after which to end, of all processes together: 0 if none.
 int agreedStopSignal();
 
+/// The error with which this process will end is one that all have found at the
+/// same time: each does what it has to do until then.
+void endTogether();
 /// See Processes::agreeOnData; a single process has its own answer.
 dlrt::Status agreeOnData(dlrt::Session *session, dlrt::Status own);
 

@@ -217,6 +217,8 @@ Expected<int> dlrun::runTrain(const Options &options) {
   console.begin(training);
   Status status = training.run();
   console.clearLine();
+  if (training.wasHalted())
+    endTogether();
   DLRT_TRY(std::move(status));
   console.end(training);
   return exitCode(training, console.stopSignal());

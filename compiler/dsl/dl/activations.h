@@ -169,6 +169,12 @@ inline Tensor elu(Tensor x, ELUOptions options) {
 inline Tensor celu(Tensor x, ELUOptions options) {
   return celu(x, options.alpha, options.inplace);
 }
+inline Tensor hardshrink(Tensor x, ShrinkOptions options) {
+  return detail::in_place(x, hardshrink(x, options.lambd), options.inplace);
+}
+inline Tensor softshrink(Tensor x, ShrinkOptions options) {
+  return detail::in_place(x, softshrink(x, options.lambd), options.inplace);
+}
 inline Tensor hardtanh(Tensor x, HardtanhOptions options) {
   return detail::in_place(x, hardtanh(x, options.min_val, options.max_val),
                           options.inplace);

@@ -165,11 +165,12 @@ public:
   Tensor forward(Tensor x) { return functional::gelu(x, options); }
 };
 
-/// PyTorch guesses dim where it is left out; here it is asked for.
 /// Of those along one dim.
 struct SoftmaxOptions {
   i64 dim = -1;
 };
+
+/// PyTorch guesses dim where it is left out; here it is asked for.
 
 class Softmax : public Module {
 public:

@@ -37,21 +37,6 @@ inline Tensor Tensor::tile(const Shape &repeats) const {
     all.push_back(times);
   return repeat(all);
 }
-inline Tensor Tensor::movedim(i64 source, i64 destination) const {
-  detail::Called called("movedim");
-  Shape from = sizes(), order;
-  int a = static_cast<int>(detail::wrap("movedim", source, from.rank, from));
-  int b =
-      static_cast<int>(detail::wrap("movedim", destination, from.rank, from));
-  for (int i = 0; i < from.rank; ++i)
-    if (i != a)
-      order.push_back(i);
-  order.push_back(0); // room
-  for (int i = from.rank - 1; i > b; --i)
-    order[i] = order[i - 1];
-  order[b] = a;
-  return permute(order);
-}
 /// Dim source[i] becomes dim destination[i], the others keep their order.
 inline Tensor Tensor::movedim(const Dims &source,
                               const Dims &destination) const {
@@ -78,6 +63,9 @@ inline Tensor Tensor::movedim(const Dims &source,
     order.push_back(at[i] < 0 ? rest++ : at[i]);
   }
   return permute(order);
+}
+inline Tensor Tensor::movedim(i64 source, i64 destination) const {
+  return movedim(Dims{source}, Dims{destination});
 }
 inline Tensor movedim(Tensor x, const Dims &source, const Dims &destination) {
   return x.movedim(source, destination);

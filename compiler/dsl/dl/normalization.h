@@ -82,6 +82,11 @@ inline Tensor layer_norm(Tensor x, const Dims &normalized_shape,
                          const AffineOptions &o) {
   return layer_norm(x, normalized_shape, o.weight, o.bias, o.eps);
 }
+/// {} in place of a weight.
+inline Tensor layer_norm(Tensor x, const Dims &normalized_shape,
+                         decltype(nullptr)) {
+  return layer_norm(x, normalized_shape);
+}
 /// x / sqrt(mean(x^2) + eps) * weight.
 inline Tensor rms_norm(Tensor x, const Dims &normalized_shape,
                        Tensor weight = {}, double eps = 0) {
@@ -106,6 +111,9 @@ inline Tensor group_norm(Tensor x, i64 num_groups, Tensor weight = {},
 }
 inline Tensor group_norm(Tensor x, i64 num_groups, const AffineOptions &o) {
   return group_norm(x, num_groups, o.weight, o.bias, o.eps);
+}
+inline Tensor group_norm(Tensor x, i64 num_groups, decltype(nullptr)) {
+  return group_norm(x, num_groups);
 }
 inline Tensor instance_norm(Tensor x, Tensor weight = {}, Tensor bias = {},
                             double eps = 1e-5) {
