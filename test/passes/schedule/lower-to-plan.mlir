@@ -99,4 +99,4 @@ module {
 // CHECK:   plan.launch @forward
 // CHECK:   plan.launch @check({{.*}}, [[FLAG]])
 // CHECK:   plan.metric "w" in [[W]] : tensor<4x3xf32> dims [#plan.dim<dim = 1,
-// CHECK:   plan.error "nll_loss: target out of range [0, 4)" in [[FLAG]] from <"full", "", "linear.dl:9:1">
+// CHECK:   plan.error "nll_loss: target out of range [0, 4)" in [[FLAG]] from <"index_check", "", "linear.dl:9:1">
