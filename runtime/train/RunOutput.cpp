@@ -530,7 +530,8 @@ Status RunOutput::write(bool syncLogs) {
     else
       DLRT_TRY(
           writeCheckpoint(session.plans(), savedPath, *snapshot, savedFacts));
-    return savedPath == folder->bestPath() ? Status() : folder->prune(run.keep);
+    bool isBest = savedPath == folder->bestPath();
+    return isBest || !prunes ? Status() : folder->prune(run.keep);
   } catch (const std::exception &error) {
     return {Code::Unavailable,
             fmt::format("cannot write a checkpoint: {}", error.what())};
@@ -549,9 +550,11 @@ Status RunOutput::endSaving() {
   return saveStatus;
 }
 
-Status RunOutput::finish(StepRunner &runner, bool evaluationDue) {
+Status RunOutput::finish(StepRunner &runner, bool evaluationDue,
+                         bool keepOlder) {
   if (Status status = endSaving(); !status.ok())
     observer.warning(status.message());
+  prunes = !keepOlder;
   bool nothingNew = start && runner.stepsDone() == startStep() &&
                     evaluationDue == start->facts.evaluationDue;
   if (!nothingNew) {

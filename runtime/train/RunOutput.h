@@ -63,8 +63,9 @@ public:
   }
   /// Writes best.safetensors, while training goes on.
   Status saveBest(StepRunner &runner);
-  /// The last checkpoint of this process, on the disk when this returns.
-  Status finish(StepRunner &runner, bool evaluationDue);
+  /// The last checkpoint of this process, on the disk when this returns. Where
+  /// `keepOlder`, all others stay.
+  Status finish(StepRunner &runner, bool evaluationDue, bool keepOlder = false);
 
 private:
   Status find();
@@ -106,6 +107,7 @@ private:
   std::string sampled;          ///< of the training data, as they were opened
   std::vector<double> lastLogs; ///< of each training step
   double lastFlush = 0, lastSave = 0;
+  bool prunes = true; ///< older checkpoints, once one is written
 
   // A save under way. One process copies its states and puts them together
   // beside training. Several put them together at once, each whole tensor on

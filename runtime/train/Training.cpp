@@ -347,7 +347,9 @@ Status Training::end() {
   Status saved = saveFiles();
   if (!output)
     return saved;
-  Status finished = output->finish(*runner, evaluationLeft);
+  // Where a run has gone beyond a limit, those before may be the better ones.
+  Status finished =
+      output->finish(*runner, evaluationLeft, /*keepOlder=*/halted);
   return saved.ok() ? std::move(finished) : std::move(saved);
 }
 

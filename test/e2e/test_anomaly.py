@@ -119,6 +119,9 @@ class Anomaly(support.ToolTest):
             for key, value in self.load("w.safetensors").items():
                 np.testing.assert_array_equal(self.load(name + ".safetensors")[key], value, key)
             self.assertEqual(os.listdir(self.path(name, "checkpoints")), [f"step-{step:08}.safetensors"])
+            if step > 1:  # the one before may be better: no number of them to keep takes it
+                dltools.call([dltools.DLRUN, "m.plan", "-q", "--halt-on", limit, "--out", "kept", "--every", "ckpt=1", "--keep", "1"], self.folder)
+                self.assertEqual(sorted(os.listdir(self.path("kept/checkpoints"))), [f"step-{step - 1:08}.safetensors", f"step-{step:08}.safetensors"])
             said = dltools.call([dltools.DLRUN, "resume", name, "-q", "--save-final", "a.safetensors"], self.folder)
             self.assertIn(f"step {2 * step}: ", said.stderr)  # where the same limit is looked at next
             self.dlrun("m.plan", "-q", "--steps", str(2 * step), "--save-final", "b.safetensors")
