@@ -31,6 +31,7 @@ private:
   DenseI64ArrayAttr layoutOf(Value value) const;
   void setLayouts(graph::KernelOp kernel);
   void setInplace(graph::KernelOp kernel);
+  bool diesWith(Value operand, OpResult result);
   void setName(graph::KernelOp kernel);
 
   llvm::DenseMap<StringAttr, DenseI64ArrayAttr> stateLayouts;
@@ -243,22 +244,24 @@ static bool isReadInPlace(Value argument, Value result) {
   return true;
 }
 
-/// A new value of a state goes where the old one is, if every element is read
-/// only before the same element is written.
+/// A new value goes where an old one is, if every element is read only before
+/// the same element is written: of a state, or of a kernel that no other one
+/// reads, as gradients that grow from micro-batch to micro-batch.
 void FormKernelsPass::setInplace(graph::KernelOp kernel) {
   auto yield = cast<graph::YieldOp>(kernel.getBody().front().getTerminator());
   SmallVector<int64_t> inplace(kernel.getNumResults(), -1);
   for (OpResult result : kernel.getResults()) {
     FlatSymbolRefAttr state = returnedStates.lookup(result);
-    if (!state)
-      continue;
+    int64_t &chosen = inplace[result.getResultNumber()];
     for (auto [i, operand] : llvm::enumerate(kernel.getOperands())) {
-      if (graph::stateOf(operand) != state)
+      if (state ? graph::stateOf(operand) != state
+                : chosen >= 0 || llvm::is_contained(inplace, int64_t(i)) ||
+                      !diesWith(operand, result))
         continue;
       if (isReadInPlace(kernel.getBody().front().getArgument(i),
                         yield.getOperand(result.getResultNumber())))
-        inplace[result.getResultNumber()] = i;
-      if (inplace[result.getResultNumber()] == int64_t(i))
+        chosen = i;
+      if (state && chosen == int64_t(i))
         emitRemark(kernel.getLoc())
             << state.getValue()
             << ": written in place: each element is read only "
@@ -267,6 +270,14 @@ void FormKernelsPass::setInplace(graph::KernelOp kernel) {
   }
   if (llvm::any_of(inplace, [](int64_t i) { return i >= 0; }))
     kernel.setInplace(inplace);
+}
+
+/// Whether nobody reads the operand but who makes the result, and both are
+/// stored alike.
+bool FormKernelsPass::diesWith(Value operand, OpResult result) {
+  return operand.getDefiningOp<graph::KernelOp>() && operand.hasOneUse() &&
+         operand.getType() == result.getType() &&
+         layoutOf(operand) == layoutOf(result);
 }
 
 /// It is no more than an operand of the others: a setting, a slice.

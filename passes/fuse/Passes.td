@@ -21,6 +21,9 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
     Products that are a chain through large values (scores of attention) are one kernel with what is
     between them, if all go over one batch.
 
+    A result is written over an operand where each element is read only before the same one is
+    written: new values of states, and what grows from values that nobody else reads (`inplace`).
+
     An op that would join a kernel and so make it wait for one that could run beside it stays out,
     unless what that saves in memory traffic is worth it; a remark says which.
 
