@@ -16,8 +16,10 @@
 
 using namespace dlrt;
 
-/// Without --every ckpt=N, the first end of an epoch after so many seconds.
-static constexpr double secondsBetweenSaves = 30;
+/// Without --every ckpt, the first end of an epoch after so many seconds, or
+/// any step.
+static constexpr double secondsBetweenSaves = 30,
+                        secondsBetweenSavesInEpoch = 600;
 static constexpr double secondsBetweenLogs = 0.1;
 
 static double secondsNow() {
@@ -345,7 +347,8 @@ Status RunOutput::restore(const StepRunner &runner) {
 
 Status RunOutput::begin() {
   sampled = seenData(session);
-  lastFlush = lastSave = secondsNow();
+  lastFlush = secondsNow();
+  saveClock.restart(startStep());
   if (!together.keepsFiles())
     return {};
   if (!folder)
@@ -414,14 +417,14 @@ void RunOutput::afterEvaluation(const Evaluation &result,
     noteLog(log->addEvaluation(position, result));
 }
 
-/// Clocks differ: where time decides, rank 0's does.
-Expected<bool> RunOutput::checkpointDue(const StepRunner &runner) const {
+Expected<bool> RunOutput::checkpointDue(const StepRunner &runner) {
   if (options.checkpointEvery)
     return *options.checkpointEvery != 0 &&
            runner.stepsDone() % *options.checkpointEvery == 0;
-  if (!runner.epochEnded())
-    return false;
-  return together.ofFirst(secondsNow() - lastSave >= secondsBetweenSaves);
+  if (!options.checkpointSeconds && runner.epochEnded())
+    return together.ofFirst(saveClock.secondsSince() >= secondsBetweenSaves);
+  return saveClock.isDue(runner.stepsDone(), options.checkpointSeconds.value_or(
+                                                 secondsBetweenSavesInEpoch));
 }
 
 Status RunOutput::saveIfDue(StepRunner &runner) {
@@ -494,7 +497,7 @@ Status RunOutput::collect() {
 
 Status RunOutput::startSaving(const StepRunner &runner, bool evaluationDue,
                               const std::string &path) {
-  lastSave = secondsNow();
+  saveClock.restart(runner.stepsDone());
   if (!together.keepsFiles())
     return collect();
   noteLog(log->flush());

@@ -7,6 +7,7 @@
 #include "runtime/train/Evaluation.h"
 #include "runtime/train/Plateaus.h"
 #include "runtime/train/RunFolder.h"
+#include "runtime/train/SaveClock.h"
 #include "runtime/train/ScalarLog.h"
 #include "runtime/train/Session.h"
 #include "runtime/train/StepRunner.h"
@@ -82,7 +83,7 @@ private:
   Status checkFree() const;
   Status openNew();
   Status keepRecord();
-  Expected<bool> checkpointDue(const StepRunner &runner) const;
+  Expected<bool> checkpointDue(const StepRunner &runner);
   CheckpointFacts factsNow(const StepRunner &runner, bool evaluationDue) const;
   Status startSaving(const StepRunner &runner, bool evaluationDue,
                      const std::string &path);
@@ -106,7 +107,8 @@ private:
   Status logStatus;
   std::string sampled;          ///< of the training data, as they were opened
   std::vector<double> lastLogs; ///< of each training step
-  double lastFlush = 0, lastSave = 0;
+  double lastFlush = 0;
+  SaveClock saveClock{together};
   bool prunes = true; ///< older checkpoints, once one is written
 
   // A save under way. One process copies its states and puts them together

@@ -38,6 +38,7 @@ struct TrainingOptions {
   /// Steps between two; 0: never. Without a number, logs and checkpoints come
   /// now and then, evaluations after each epoch.
   std::optional<uint64_t> logEvery, evalEvery, checkpointEvery;
+  std::optional<double> checkpointSeconds; ///< between two, without a number
   std::vector<TurnWish> turns; ///< of several training steps; none: one each
   std::vector<HaltCondition> haltOn;
   std::optional<Goal> keepBest; ///< best.safetensors in the run's folder

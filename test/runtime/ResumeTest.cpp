@@ -73,6 +73,17 @@ TEST_F(Resume, KeepsTheNewestAndGoesOnWithTheSameBits) {
             readFile(folder.path("two.safetensors")));
 }
 
+TEST_F(Resume, CheckpointsByTime) {
+  train("--steps 3 --every ckpt=0s");
+  for (int step : {1, 2, 3})
+    EXPECT_TRUE(fs::exists(checkpoint(step))) << step;
+  // What is said later counts, in either unit.
+  ASSERT_EQ(dlrun("resume run --steps 5 --every ckpt=1h -q").exitCode, 0);
+  EXPECT_FALSE(fs::exists(checkpoint(4)));
+  ASSERT_EQ(dlrun("resume run --steps 7 --every ckpt=6 -q").exitCode, 0);
+  EXPECT_TRUE(fs::exists(checkpoint(6)));
+}
+
 TEST_F(Resume, AFinishedRunHasNothingToDo) {
   train("--epochs 2 --save-final w.safetensors --save-metrics m.safetensors");
   Bytes before = readFile(checkpoint(6));
@@ -259,6 +270,9 @@ TEST_F(Resume, FoldersThatHoldNoRun) {
   writeFile(folder.path("empty/run.json"), {'{', '}'});
   expectError("resume empty", 4, {"run.json"});
   expectError("model.plan --every ckpt=3", 2, {"--out"});
+  expectError("model.plan --every ckpt=10min", 2, {"--out"});
+  expectError("model.plan --every ckpt=10m --out run", 2,
+              {"'10m' is not a whole number", "nor a time: 10min"});
   expectError("model.plan --keep 3", 2, {"--out"});
   expectError("resume run --seed 3", 2, {"not an option of 'dlrun resume'"});
   expectError("model.plan --out model.plan/x", 4, {"model.plan/x"});

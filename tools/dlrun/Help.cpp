@@ -147,7 +147,8 @@ constexpr OptionHelp optionTexts[] = {
     {"every",
      R"(  --every log=N,eval=N,ckpt=N  report each N steps; evaluate each N steps (0: never)
                                and not after each epoch; with --steps also after
-                               the last one; write a checkpoint each N steps
+                               the last one; write a checkpoint each N steps, or
+                               ckpt=10min (s, min, h) after so long
 )"},
     {"halt-on",
      R"(  --halt-on nan,inf,'loss>10'  stop (exit 1) when a metric of a step or of an
@@ -173,8 +174,8 @@ constexpr OptionHelp optionTexts[] = {
     {nullptr, "Folder of a run"},
     {"out",
      R"(  --out FOLDER                 checkpoints and logs (CSV, JSON lines,
-                               TensorBoard) go there; at least one checkpoint at
-                               the end, when stopped, and after an epoch that
+                               TensorBoard) go there; a checkpoint at the end,
+                               when stopped, each 10 min, and after an epoch that
                                ends 30 s after the last one
 )"},
     {"keep",

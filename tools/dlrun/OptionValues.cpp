@@ -11,6 +11,16 @@
 using namespace dlrun;
 using namespace dlrt;
 
+Status dlrun::setUnsigned(const std::string &value, uint64_t &out,
+                          uint64_t least, uint64_t most) {
+  auto number = parseUnsigned(value);
+  if (!number || *number < least || *number > most)
+    return {Code::Usage, fmt::format("'{}' is not a whole number from {} to {}",
+                                     value, least, most)};
+  out = *number;
+  return {};
+}
+
 std::vector<std::string> dlrun::splitAtCommas(const std::string &text) {
   std::vector<std::string> parts;
   for (size_t at = 0; at <= text.size();) {
@@ -35,6 +45,10 @@ numberWithUnit(const std::string &text,
       return *number * factor;
   }
   return std::nullopt;
+}
+
+std::optional<double> dlrun::parseSeconds(const std::string &text) {
+  return numberWithUnit(text, {{"min", 60}, {"h", 3600}, {"s", 1}});
 }
 
 Expected<LinkSpeed> dlrun::parseLink(const std::string &text) {

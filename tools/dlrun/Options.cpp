@@ -48,16 +48,6 @@ struct OptionInfo {
 constexpr const char *commandNames[] = {"train", "eval",   "info",
                                         "bench", "resume", "predict"};
 
-Status setUnsigned(const std::string &value, uint64_t &out, uint64_t least,
-                   uint64_t most) {
-  auto number = parseUnsigned(value);
-  if (!number || *number < least || *number > most)
-    return usage(fmt::format("'{}' is not a whole number from {} to {}", value,
-                             least, most));
-  out = *number;
-  return {};
-}
-
 constexpr uint64_t manySteps = uint64_t(1) << 62;
 
 Status setCount(const std::string &value, std::optional<uint64_t> &out) {
@@ -76,17 +66,24 @@ Status setPath(const std::string &value, std::string &out) {
 
 Status setEvery(Options &options, const std::string &value) {
   for (const std::string &part : splitAtCommas(value)) {
-    size_t equals = part.find('=');
+    size_t equals = std::min(part.find('='), part.size());
     std::string what = part.substr(0, equals);
-    std::string number =
-        equals == std::string::npos ? "" : part.substr(equals + 1);
-    if (what != "log" && what != "eval" && what != "ckpt")
+    std::string number = part.substr(std::min(equals + 1, part.size()));
+    bool isCheckpoint = what == "ckpt";
+    if (what != "log" && what != "eval" && !isCheckpoint)
       return usage(fmt::format("'{}' is none of log=N, eval=N, ckpt=N", part));
-    uint64_t every = 0;
-    DLRT_TRY(setUnsigned(number, every, 0, manySteps));
-    (what == "log"    ? options.logEvery
-     : what == "eval" ? options.evalEvery
-                      : options.checkpointEvery) = every;
+    auto &every = what == "log"    ? options.logEvery
+                  : what == "eval" ? options.evalEvery
+                                   : options.checkpointEvery;
+    uint64_t steps = 0;
+    auto seconds = isCheckpoint ? parseSeconds(number) : std::nullopt;
+    if (Status status = setUnsigned(number, steps, 0, manySteps);
+        !status.ok() && !seconds)
+      return isCheckpoint ? usage(status.message() + ", nor a time: 10min")
+                          : std::move(status);
+    every = seconds ? std::nullopt : std::optional(steps);
+    if (isCheckpoint)
+      options.checkpointSeconds = seconds;
   }
   return {};
 }
@@ -502,7 +499,7 @@ private:
         options.keepBest)
       return usage("--keep-best: the weights need a folder, --out DIR");
     if (options.command == Command::Train && options.out.empty() &&
-        options.checkpointEvery.value_or(0) != 0)
+        (options.checkpointEvery.value_or(0) || options.checkpointSeconds))
       return usage("--every ckpt: checkpoints need a folder, --out DIR");
     return {};
   }

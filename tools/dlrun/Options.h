@@ -42,6 +42,7 @@ struct Options {
   bool noShuffle = false, dropLast = false;
   std::string modelFolder; ///< of a run's plan, as its start has named it
   std::optional<uint64_t> logEvery, evalEvery, checkpointEvery;
+  std::optional<double> checkpointSeconds; ///< instead
   std::string out;         ///< the run's folder, or a prediction's file
   uint64_t keep = 3;       ///< checkpoints; 0: all
   bool resumeAuto = false; ///< go on if the folder holds a run

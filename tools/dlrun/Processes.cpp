@@ -243,7 +243,9 @@ static std::string optionsText(const Options &options) {
   std::string text = fmt::format(
       "--epochs {} --steps {} --every log={},eval={},ckpt={}",
       number(options.epochs), number(options.steps), number(options.logEvery),
-      number(options.evalEvery), number(options.checkpointEvery));
+      number(options.evalEvery),
+      options.checkpointSeconds ? fmt::format("{}s", *options.checkpointSeconds)
+                                : number(options.checkpointEvery));
   auto add = [&](bool given, std::string_view what) {
     if (given)
       text += fmt::format(" {}", what);

@@ -172,6 +172,7 @@ TrainingOptions trainingOptions(const Options &options) {
   out.logEvery = options.logEvery;
   out.evalEvery = options.evalEvery;
   out.checkpointEvery = options.checkpointEvery;
+  out.checkpointSeconds = options.checkpointSeconds;
   out.turns = options.turns;
   out.haltOn = options.haltOn;
   out.keepBest = options.keepBest;
