@@ -92,14 +92,14 @@ class Checkpoints(RunTest):
         """Looked at seldom, by all after the same step."""
         self.np(2, self.mesh("two"), "--steps", "5", "-q", "--every", "eval=0,ckpt=0s", "--keep", "0", "--out", "each")
         self.assertEqual(sorted(os.listdir(self.path("each/checkpoints"))), [f"step-{step:08}.safetensors" for step in range(1, 6)])
-        options = ["--steps", "700", "-q", "--out"]
+        options = ["--steps", "20000", "-q", "--out"]
         self.np(2, self.mesh("two"), *options, "some", "--every", "eval=0,ckpt=0.05s", "--keep", "0", "--save-final", "s.safetensors")
         self.np(2, self.mesh("two"), *options, "none", "--every", "eval=0,ckpt=1h", "--keep", "0", "--save-final", "n.safetensors")
         self.assertEqual(self.bytes("s.safetensors"), self.bytes("n.safetensors"))
-        self.assertEqual(os.listdir(self.path("none/checkpoints")), ["step-00000700.safetensors"])
+        self.assertEqual(os.listdir(self.path("none/checkpoints")), ["step-00020000.safetensors"])
         # As often as there were 50 ms, and so seldom.
         written = os.listdir(self.path("some/checkpoints"))
-        self.assertTrue(1 < len(written) < 700, written)
+        self.assertTrue(1 < len(written) < 1000, written)
 
     def test_goes_on_from_any_engine_on_any_mesh(self):
         """Half by processes of one mesh, the rest by another, against the same with virtual ranks all the way."""
