@@ -53,12 +53,11 @@ Progress::Progress(const Options &options, uint64_t totalSteps,
                                  : Mode::File;
   interval = mode == Mode::File ? 1.0 : 0.1;
   begin = lastReport = secondsSinceStart();
+  lastMeans = begin - interval; // the first epoch is told
 }
 
 /// Each training step has its own rhythm, but for the one line of a terminal.
 bool Progress::due(StepRunner &runner, double now, bool last) {
-  if (mode == Mode::None)
-    return false;
   lastReports.resize(runner.cursors().size(), begin);
   double before =
       mode == Mode::Terminal ? lastReport : lastReports[runner.lastTurn()];
@@ -71,10 +70,18 @@ bool Progress::due(StepRunner &runner, double now, bool last) {
 }
 
 void Progress::afterStep(StepRunner &runner, bool last) {
-  items += runner.lastItems();
-  double now = secondsSinceStart();
-  if (!due(runner, now, last))
+  if (mode == Mode::None)
     return;
+  items += runner.lastItems();
+  means.add(runner);
+  double now = secondsSinceStart();
+  if (due(runner, now, last))
+    report(runner, now);
+  if (runner.epochEnded())
+    afterEpoch(runner.stepsDone(), runner.epoch(), now, last);
+}
+
+void Progress::report(StepRunner &runner, double now) {
   if (mode == Mode::Json) {
     Event event("step");
     if (!runner.lastName().empty())
@@ -98,6 +105,30 @@ void Progress::afterStep(StepRunner &runner, bool last) {
   leftOut = 0;
   stepsAtReport = runner.stepsDone();
   itemsAtReport = items;
+}
+
+void Progress::afterEpoch(uint64_t step, uint64_t epoch, double now,
+                          bool last) {
+  std::vector<EpochMean> ended = means.take();
+  bool isText = mode != Mode::Json;
+  if (ended.empty() || (isText && !last && now - lastMeans < interval))
+    return;
+  lastMeans = now;
+  clearLine();
+  for (const EpochMean &mean : ended)
+    if (isText)
+      writeStderr(fmt::format("{}: {} (epoch {}, mean of {} steps)\n",
+                              mean.name, metricsForPeople(mean.metrics, ", "),
+                              epoch, withCommas(mean.steps)));
+    else
+      Event("epoch")
+          .field("name", mean.name)
+          .field("step", step)
+          .field("epoch", epoch)
+          .field("seconds", now)
+          .field("mean_of_steps", mean.steps)
+          .metrics(mean.metrics)
+          .send();
 }
 
 void Progress::leaveOut(double seconds) { leftOut += seconds; }

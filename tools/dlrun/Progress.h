@@ -3,6 +3,7 @@
 #define DLRUN_PROGRESS_H
 
 #include "runtime/train/TrainingOptions.h"
+#include "tools/dlrun/EpochMeans.h"
 #include "tools/dlrun/Options.h"
 
 #include <cstdint>
@@ -12,7 +13,8 @@
 namespace dlrun {
 
 /// With --json an event for a step, on a terminal one line that is rewritten,
-/// in a file a line now and then. Without --every log=N, time decides.
+/// in a file a line now and then. Without --every log=N, time decides. After
+/// each epoch the means over it; in text not more often than time allows.
 class Progress {
 public:
   Progress(const Options &options, uint64_t totalSteps, uint64_t doneBefore);
@@ -25,6 +27,8 @@ public:
   void clearLine();
 
 private:
+  void afterEpoch(uint64_t step, uint64_t epoch, double now, bool last);
+  void report(dlrt::StepRunner &runner, double now);
   bool due(dlrt::StepRunner &runner, double now, bool last);
   std::string line(dlrt::StepRunner &runner, double now) const;
 
@@ -38,6 +42,8 @@ private:
   double lastReport, leftOut = 0;
   uint64_t stepsAtReport = 0, items = 0, itemsAtReport = 0;
   bool lineShown = false;
+  EpochMeans means;
+  double lastMeans = 0;
 };
 
 /// "0.0629", "1.25e-07"

@@ -4,6 +4,8 @@
 // loads each element by itself.
 
 #include "compiler/codegen/cpu/LoopsStage.h"
+#include "llvm/Support/SaveAndRestore.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -13,12 +15,17 @@ using llvm::Value;
 
 std::optional<LoopsStage::Across> LoopsStage::findAcross() const {
   if (lanesReduce || guarded || nest.combine != graph::Combine::None ||
-      laneDims.size() != 1 || e.kernel.hasIndirect())
+      laneDims.empty() || e.kernel.hasIndirect())
     return std::nullopt;
-  unsigned lane = laneDims.front();
-  const Range &range = ranges[lane];
-  if (range.isCut() || range.phases != 1 || range.extent < e.kernel.lanes() / 2)
+  int64_t count = 1;
+  for (unsigned d : laneDims) {
+    if (ranges[d].phases != 1)
+      return std::nullopt;
+    count *= ranges[d].extent;
+  }
+  if (count < e.kernel.lanes() / 2)
     return std::nullopt;
+  unsigned lane = laneDims.back();
   std::optional<Across> found;
   bool squares = true;
   e.kernel.forEachRead(
@@ -29,9 +36,9 @@ std::optional<LoopsStage::Across> LoopsStage::findAcross() const {
         Type element = cast<RankedTensorType>(leaf.getType()).getElementType();
         std::optional<unsigned> along;
         for (unsigned d = 0; d < nest.numParallel && step; ++d)
-          if (d != lane && addressStep(leaf, index, d) == 1 &&
-              ranges[d].phases == 1 && !ranges[d].single &&
-              ranges[d].extent >= e.kernel.lanes() / 2)
+          if (!llvm::is_contained(laneDims, d) &&
+              addressStep(leaf, index, d) == 1 && ranges[d].phases == 1 &&
+              !ranges[d].single && ranges[d].extent >= e.kernel.lanes() / 2)
             along = d;
         // (The last row is read up to 64 bytes beyond the operand's end.)
         unsigned bits = element.getIntOrFloatBitWidth();
@@ -65,22 +72,41 @@ static Values transpose(llvm::IRBuilder<> &b, Values rows) {
 }
 
 void LoopsStage::emitSquares() {
-  int64_t width = e.kernel.lanes(), extent = ranges[laneDims.front()].extent;
-  int64_t full = extent / width * width;
+  const Range &front = ranges[laneDims.front()];
+  int64_t width = e.kernel.lanes(), inner = 1, multiple = width;
+  for (unsigned d : ArrayRef(laneDims).drop_front())
+    inner *= ranges[d].extent;
+  Value *lo = b.getInt64(0), *hi = b.getInt64(front.extent * inner);
+  if (front.isCut()) {
+    lo = b.CreateMul(front.lo, b.getInt64(inner));
+    hi = b.CreateMul(front.hi, b.getInt64(inner));
+    multiple = std::gcd(width, e.kernel.originMultiple(front.cut) * inner);
+  }
+  Value *full =
+      b.CreateAdd(lo, b.CreateAnd(b.CreateSub(hi, lo), b.getInt64(-width)));
   emitLoop(b, ranges[across->dim].lo, ranges[across->dim].hi, width,
            [&](Value *first) {
-             emitLoop(b, b.getInt64(0), b.getInt64(full), width,
-                      [&](Value *lane) { emitSquare(lane, first, width); });
-             if (full < extent)
-               emitSquare(b.getInt64(full), first, extent - full);
+             emitLoop(b, lo, full, width, [&](Value *lane) {
+               emitSquare(lane, first, multiple, nullptr);
+             });
+             if (front.isCut() || front.extent * inner % width != 0)
+               emitIf(b, b.CreateICmpSLT(full, hi),
+                      [&] { emitSquare(full, first, multiple, hi); });
            });
 }
 
-/// `lanes` lanes from `lane` on, at up to W places of the other dim from
-/// `first` on.
-void LoopsStage::emitSquare(Value *lane, Value *first, int64_t lanes) {
-  int64_t width = e.kernel.lanes();
-  unsigned laneDim = laneDims.front(), size = e.scope.size();
+/// Of the flat run of lanes those from `lane` on, a multiple of `multiple`, up
+/// to `end` if there is one, at up to W places of the other dim from `first`
+/// on.
+void LoopsStage::emitSquare(Value *lane, Value *first, int64_t multiple,
+                            Value *end) {
+  int64_t width = e.kernel.lanes(), count = 1;
+  unsigned size = e.scope.size();
+  SmallVector<int64_t> extents;
+  for (unsigned d : laneDims) {
+    extents.push_back(ranges[d].extent);
+    count *= ranges[d].extent;
+  }
   auto indexOf = [&](ArrayRef<AffineExpr> index) {
     SmallVector<AffineExpr> at;
     for (AffineExpr expr : index)
@@ -91,12 +117,23 @@ void LoopsStage::emitSquare(Value *lane, Value *first, int64_t lanes) {
   SmallVector<Value *> squares;
   for (auto &[leaf, index] : across->reads) {
     Values rows;
-    AffineExpr start = e.scope.addDim(lane, 0, nest.extents[laneDim] - lanes);
+    // Addresses are linear in a run of lanes: its innermost dim goes on beyond
+    // its end.
+    for (unsigned d : laneDims)
+      dims[d] = constant(0);
+    AffineExpr start = end ? nullptr : e.scope.addDim(lane, 0, count - width);
     dims[across->dim] =
         e.scope.addLaneGroup(first, {nest.extents[across->dim]}).front();
     for (int64_t l = 0; l < width; ++l) {
-      // (What a row has too much at its end is not used.)
-      dims[laneDim] = start + std::min(l, lanes - 1);
+      AffineExpr &at = dims[laneDims.back()];
+      if (end) // what a row has too much at its end is not used
+        at = e.scope.addDim(
+            b.CreateBinaryIntrinsic(llvm::Intrinsic::smin,
+                                    b.CreateAdd(lane, b.getInt64(l)),
+                                    b.CreateSub(end, b.getInt64(1))),
+            0, count - 1);
+      else
+        at = start + l;
       rows.push_back(e.widen(e.evaluate(leaf, indexOf(index))));
     }
     e.scope.endLaneGroup();
@@ -110,23 +147,24 @@ void LoopsStage::emitSquare(Value *lane, Value *first, int64_t lanes) {
       b.CreateStore(row,
                     b.CreateConstGEP1_64(row->getType(), squares.back(), l));
   }
-  Value *count =
+  Value *places =
       b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, b.getInt64(width),
                               b.CreateSub(ranges[across->dim].hi, first));
-  emitLoop(b, b.getInt64(0), count, 1, [&](Value *l) {
+  Value *mask = end ? lanesBefore(b.CreateSub(end, lane)) : nullptr;
+  emitLoop(b, b.getInt64(0), places, 1, [&](Value *l) {
     e.enterBody();
     dims[across->dim] =
         e.scope.addDim(b.CreateAdd(first, l), 0, nest.extents[across->dim] - 1);
-    dims[laneDim] =
-        e.scope.addLaneGroup(lane, {nest.extents[laneDim]}, width).front();
-    e.tail = lanes < width ? constantTail(lanes) : nullptr;
+    auto exprs = e.scope.addLaneGroup(lane, extents, multiple);
+    for (auto [d, expr] : llvm::zip(laneDims, exprs))
+      dims[d] = expr;
+    llvm::SaveAndRestore<Value *> tail(e.tail, mask);
     for (auto [square, read] : llvm::zip(squares, across->reads)) {
       auto *type = llvm::FixedVectorType::get(e.memoryType(read.first), width);
       e.preload(read.first, indexOf(read.second),
                 b.CreateLoad(type, b.CreateGEP(type, square, l)));
     }
     storeResults();
-    e.tail = nullptr;
     e.scope.endLaneGroup();
     e.scope.truncate(size);
   });

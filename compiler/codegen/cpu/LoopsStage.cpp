@@ -93,6 +93,14 @@ Value *LoopsStage::constantTail(int64_t count) const {
   return llvm::ConstantVector::get(bits);
 }
 
+Value *LoopsStage::lanesBefore(Value *count) const {
+  SmallVector<llvm::Constant *> steps;
+  for (int64_t l = 0; l < e.kernel.lanes(); ++l)
+    steps.push_back(b.getInt64(l));
+  return b.CreateICmpSLT(llvm::ConstantVector::get(steps),
+                         b.CreateVectorSplat(e.kernel.lanes(), count));
+}
+
 /// The flat index of a vector, behind guards as a number that LLVM does not
 /// know. With known lanes a guard is "a condition for all of them, and this
 /// constant"; for AVX2, LLVM 22 then loads the lanes that the constant leaves
@@ -230,12 +238,8 @@ void LoopsStage::emitLaneLoop() {
   emitLoop(b, lo, full, width,
            [&](Value *flat) { emitLaneBody(flat, multiple); });
   emitIf(b, b.CreateICmpSLT(full, hi), [&] {
-    Value *rest = b.CreateVectorSplat(width, b.CreateSub(hi, full));
-    SmallVector<llvm::Constant *> steps;
-    for (int64_t l = 0; l < width; ++l)
-      steps.push_back(b.getInt64(l));
-    llvm::SaveAndRestore<Value *> tail(
-        e.tail, b.CreateICmpSLT(llvm::ConstantVector::get(steps), rest));
+    llvm::SaveAndRestore<Value *> tail(e.tail,
+                                       lanesBefore(b.CreateSub(hi, full)));
     emitLaneBody(full, multiple);
   });
 }

@@ -60,7 +60,8 @@ private:
   // LoopsSquares.cpp
   std::optional<Across> findAcross() const;
   void emitSquares();
-  void emitSquare(llvm::Value *lane, llvm::Value *across, int64_t lanes);
+  void emitSquare(llvm::Value *lane, llvm::Value *across, int64_t multiple,
+                  llvm::Value *end);
   void storeResults();
 
   void emitOuter(size_t next);
@@ -81,6 +82,7 @@ private:
                         const Combiner &combiner);
   llvm::Value *reductionPosition();
   llvm::Value *constantTail(int64_t count) const;
+  llvm::Value *lanesBefore(llvm::Value *count) const;
   llvm::Value *flatIndex(int64_t value) const;
   mlir::AffineExpr constant(int64_t value) const;
   Combiner makeCombiner() const;

@@ -97,6 +97,40 @@ bool TiledKernel::sumsLongColumns() const {
   return found;
 }
 
+/// What lies across the result's innermost dim is transposed in squares
+/// (LoopsSquares.cpp): tiles have vectors of the dim along which it lies, too.
+void TiledKernel::keepSquares(MutableArrayRef<int64_t> steps) const {
+  const graph::LoopNest &loops = nest(root().op);
+  Value result = root().storedOp()->getResult(0);
+  if (root().sequential || loops.combine != graph::Combine::None ||
+      !isPlaced(result) || isInScratch(result))
+    return;
+  std::optional<unsigned> innermost;
+  for (auto [d, stride] : llvm::enumerate(placement(result).strides))
+    if (stride == 1 && loops.extents[d] > 1)
+      innermost = d;
+  bool guarded = !innermost;
+  forEachRead(root(),
+              [&](Value, ArrayRef<AffineExpr>, bool g) { guarded |= g; });
+  if (guarded)
+    return;
+  forEachRead(root(), [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
+    SmallVector<int64_t, 8> along(loops.extents.size(), 0);
+    int64_t constant = 0;
+    if (isInScratch(leaf))
+      return;
+    for (auto [expr, stride] : llvm::zip(index, placement(leaf).strides))
+      if (failed(kernel::addLinear(expr, stride, along, constant)))
+        return;
+    if (llvm::is_contained({0, 1, 2}, along[*innermost]))
+      return;
+    for (auto [d, part] : llvm::enumerate(parts(root())))
+      if (along[d] == 1 && part.grid)
+        steps[*part.grid] = std::max(
+            steps[*part.grid], std::min<int64_t>(loops.extents[d], lanes()));
+  });
+}
+
 /// A product reads what another one leaves in the scratch.
 bool TiledKernel::isChain() const {
   return llvm::count_if(stages(),
@@ -128,6 +162,7 @@ void TiledKernel::chooseTiles() {
     innermost = std::max<int64_t>(
         innermost,
         (sumsLongColumns() ? kVectorsOfColumns : kVectorsOfTile) * lanes());
+    keepSquares(steps);
   }
   for (auto [step, dim] : llvm::zip(steps, grid()))
     step = std::lcm(step, dim.block);

@@ -87,6 +87,7 @@ private:
   TiledKernel(BoundKernel bound, Processor processor);
   bool sumsLongColumns() const;
   bool isChain() const;
+  void keepSquares(llvm::MutableArrayRef<int64_t> steps) const;
   void chooseTiles();
   void placeScratch();
 
