@@ -240,6 +240,21 @@ graph.step @squares_large(%a: tensor<300x5x401xf32>) -> tensor<5x401x300xf32> {
   %1 = graph.neg %0 : (tensor<5x401x300xf32>) -> tensor<5x401x300xf32>
   graph.return %1 : tensor<5x401x300xf32>
 }
+// Lanes along several dims that are walked as one run, cut into tiles: of 7 x 7 pixels a part of
+// a square is left in each.
+graph.step @squares_runs(%a: tensor<64x7x7x40xf32>, %b: tensor<40x64x7x7xf32>) -> tensor<40x64x7x7xf32> {
+  %0 = graph.transpose %a {permutation = array<i64: 3, 0, 1, 2>} : (tensor<64x7x7x40xf32>) -> tensor<40x64x7x7xf32>
+  %1 = graph.mul %0, %b : (tensor<40x64x7x7xf32>, tensor<40x64x7x7xf32>) -> tensor<40x64x7x7xf32>
+  graph.return %1 : tensor<40x64x7x7xf32>
+}
+graph.step @squares_cut(%a: tensor<5x401x300xf32>) -> tensor<300x5x401xf32> {
+  %0 = graph.transpose %a {permutation = array<i64: 2, 0, 1>} : (tensor<5x401x300xf32>) -> tensor<300x5x401xf32>
+  graph.return %0 : tensor<300x5x401xf32>
+}
+graph.step @squares_runs_f64(%a: tensor<90x3x5x21xf64>) -> tensor<21x90x3x5xf64> {
+  %0 = graph.transpose %a {permutation = array<i64: 3, 0, 1, 2>} : (tensor<90x3x5x21xf64>) -> tensor<21x90x3x5xf64>
+  graph.return %0 : tensor<21x90x3x5xf64>
+}
 graph.step @squares_f64(%a: tensor<13x21xf64>) -> tensor<21x13xf64> {
   %0 = graph.transpose %a {permutation = array<i64: 1, 0>} : (tensor<13x21xf64>) -> tensor<21x13xf64>
   %1 = graph.exp %0 : (tensor<21x13xf64>) -> tensor<21x13xf64>
