@@ -71,6 +71,22 @@ class Evaluations(support.ToolTest):
             for what in "--keep-best keeps nothing", "--stop-when ends nothing":
                 self.assertEqual(f"without evaluations (--every {every}), {what}" in said, words, said)
 
+    def test_means_of_an_epoch(self):
+        """Of all items that an epoch trained on; of a run that goes on within one, of the steps that it did."""
+        np.save(self.path("far.npy"), np.arange(11, dtype=np.float32)[:, None])  # batches of 4, 4 and 3
+        self.dlcc("m.dl")
+        events = self.events("m.plan", "--epochs", 2, "--every", "log=1", "--out", "run")
+        losses = [e["loss"] for e in events if e["event"] == "step"]
+        means = [e for e in events if e["event"] == "epoch"]
+        self.assertEqual([(e["name"], e["epoch"], e["step"], e["mean_of_steps"]) for e in means], [("train", 0, 3, 3), ("train", 1, 6, 3)])
+        for epoch, mean in enumerate(means):
+            self.assertAlmostEqual(mean["loss"], np.average(losses[3 * epoch:3 * epoch + 3], weights=[4, 4, 3]), places=5)
+        said = dltools.call([dltools.DLRUN, "m.plan", "--steps", "4", "--out", "on"], self.folder).stderr
+        self.assertIn(f"train: loss {means[0]['loss']:.4f} (epoch 0, mean of 3 steps)\n", said)
+        said = dltools.call([dltools.DLRUN, "resume", "on", "--epochs", "2"], self.folder).stderr
+        self.assertIn(f"train: loss {np.average(losses[4:6], weights=[4, 3]):.4f} (epoch 1, mean of 2 steps)\n", said)
+        self.assertNotIn("mean of", dltools.call([dltools.DLRUN, "m.plan", "-q"], self.folder).stderr)
+
     def test_lines_carry_the_epoch(self):
         result = dltools.call([dltools.DLRUN, "m.plan", "--steps", "6"], self.folder)
         self.assertIn("step 6/6 | epoch 1 | loss ", result.stderr)

@@ -151,6 +151,17 @@ class Turns(support.ToolTest):
         self.refuse(USAGE, ["no step has a scalar metric 'disk.loss'", "did you mean 'disc.loss'?"],
                     dltools.DLRUN, "m.plan", "--halt-on", "disk.loss>1")
 
+    def test_means_of_an_epoch(self):
+        """One for each of them, where the first one's ends."""
+        self.dlcc("m.dl")
+        events = self.events("m.plan", "--epochs", 2, "--every", "log=1")
+        for mean in [e for e in events if e["event"] == "epoch"]:
+            steps = [e for e in events if e["event"] == "step" and e["name"] == mean["name"] and e["epoch"] == mean["epoch"]]
+            self.assertEqual(mean["mean_of_steps"], len(steps))
+            if mean["name"] == "disc":  # the other one's batches differ in size
+                self.assertAlmostEqual(mean["loss"], np.mean([e["loss"] for e in steps]), places=5)
+        self.assertEqual([e["name"] for e in events if e["event"] == "epoch"], ["disc", "gen"] * 2)
+
     def test_halt_on(self):
         self.dlcc("m.dl")
         for metric, step in (("disc.loss", 1), ("gen.loss", 2), ("loss", 1)):
