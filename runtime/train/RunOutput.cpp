@@ -435,10 +435,11 @@ Status RunOutput::saveIfDue(StepRunner &runner) {
     return {};
   if (Status status = endSaving(); !status.ok())
     observer.warning(status.message() + "; training goes on");
-  return *due ? startSaving(
-                    runner, /*evaluationDue=*/false,
-                    RunFolder::checkpointIn(run.folder, runner.stepsDone()))
-              : Status();
+  if (!*due)
+    return {};
+  saveClock.restart(runner.stepsDone());
+  return startSaving(runner, /*evaluationDue=*/false,
+                     RunFolder::checkpointIn(run.folder, runner.stepsDone()));
 }
 
 Status RunOutput::saveBest(StepRunner &runner) {
@@ -497,7 +498,6 @@ Status RunOutput::collect() {
 
 Status RunOutput::startSaving(const StepRunner &runner, bool evaluationDue,
                               const std::string &path) {
-  saveClock.restart(runner.stepsDone());
   if (!together.keepsFiles())
     return collect();
   noteLog(log->flush());
