@@ -56,7 +56,7 @@ TEST_F(CommandLine, TrainsWithEvents) {
   ASSERT_EQ(outcome.exitCode, 0) << outcome.err;
   EXPECT_EQ(outcome.err, "");
   auto list = events(outcome.out);
-  ASSERT_EQ(list.size(), 1 + 6 + 2 + 1u);
+  ASSERT_EQ(list.size(), 1 + 6 + 2 + 2 + 1u);
   EXPECT_EQ(name(list[0]), "start");
   EXPECT_EQ(list[0].find("plan")->text, "model.plan");
   EXPECT_EQ(list[0].find("parameters")->text, "3");
@@ -66,9 +66,12 @@ TEST_F(CommandLine, TrainsWithEvents) {
   EXPECT_EQ(list[1].find("epoch")->text, "0");
   ASSERT_TRUE(list[1].find("loss"));
   EXPECT_EQ(list[1].find("w.grad"), nullptr) << "only scalars are logged";
-  EXPECT_EQ(name(list[4]), "eval");
-  EXPECT_EQ(list[4].find("name")->text, "test");
-  EXPECT_EQ(list[4].find("step")->text, "3");
+  EXPECT_EQ(name(list[4]), "epoch");
+  EXPECT_EQ(list[4].find("mean_of_steps")->text, "3");
+  EXPECT_TRUE(list[4].find("loss"));
+  EXPECT_EQ(name(list[5]), "eval");
+  EXPECT_EQ(list[5].find("name")->text, "test");
+  EXPECT_EQ(list[5].find("step")->text, "3");
   EXPECT_EQ(name(list.back()), "end");
   EXPECT_EQ(list.back().find("steps")->text, "6");
   EXPECT_TRUE(list.back().find("first_step_ms"));
