@@ -85,7 +85,8 @@ class Evaluations(support.ToolTest):
         self.assertIn(f"train: loss {means[0]['loss']:.4f} (epoch 0, mean of 3 steps)\n", said)
         said = dltools.call([dltools.DLRUN, "resume", "on", "--epochs", "2"], self.folder).stderr
         self.assertIn(f"train: loss {np.average(losses[4:6], weights=[4, 3]):.4f} (epoch 1, mean of 2 steps)\n", said)
-        self.assertNotIn("mean of", dltools.call([dltools.DLRUN, "m.plan", "-q"], self.folder).stderr)
+        for silent in (["-q"], ["--every", "log=0"]):
+            self.assertNotIn("mean of", dltools.call([dltools.DLRUN, "m.plan", *silent], self.folder).stderr)
 
     def test_lines_carry_the_epoch(self):
         result = dltools.call([dltools.DLRUN, "m.plan", "--steps", "6"], self.folder)

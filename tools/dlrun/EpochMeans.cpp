@@ -13,7 +13,7 @@ void EpochMeans::add(StepRunner &runner) {
   if (sums.empty())
     for (const auto &step : runner.cursors()) {
       sums.push_back({step->name(), 0, 0, step->scalars()});
-      clear(sums.back());
+      ::clear(sums.back());
     }
   EpochMean &sum = sums[runner.lastTurn()];
   const std::vector<ScalarMetric> &now = runner.scalars();
@@ -24,15 +24,19 @@ void EpochMeans::add(StepRunner &runner) {
   ++sum.steps;
 }
 
+void EpochMeans::clear() {
+  for (EpochMean &sum : sums)
+    ::clear(sum);
+}
+
 std::vector<EpochMean> EpochMeans::take() {
   std::vector<EpochMean> means;
-  for (EpochMean &sum : sums) {
+  for (const EpochMean &sum : sums)
     if (sum.steps > 1 && !sum.metrics.empty()) {
       means.push_back(sum);
       for (ScalarMetric &metric : means.back().metrics)
         metric.value /= static_cast<double>(sum.items);
     }
-    clear(sum);
-  }
+  clear();
   return means;
 }

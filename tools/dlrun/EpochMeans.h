@@ -22,6 +22,8 @@ class EpochMeans {
 public:
   /// After each step. Allocates at the first one only.
   void add(dlrt::StepRunner &runner);
+  /// Forgets what was added.
+  void clear();
   /// Those since the last call, of training steps that have metrics and were
   /// done more than once.
   std::vector<EpochMean> take();

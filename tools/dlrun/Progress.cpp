@@ -109,9 +109,12 @@ void Progress::report(StepRunner &runner, double now) {
 
 void Progress::afterEpoch(uint64_t step, uint64_t epoch, double now,
                           bool last) {
-  std::vector<EpochMean> ended = means.take();
   bool isText = mode != Mode::Json;
-  if (ended.empty() || (isText && !last && now - lastMeans < interval))
+  bool isDue = !isText || last || now - lastMeans >= interval;
+  if (options.logEvery == 0 || !isDue)
+    return means.clear();
+  std::vector<EpochMean> ended = means.take();
+  if (ended.empty())
     return;
   lastMeans = now;
   clearLine();
