@@ -88,7 +88,7 @@ class Equal(ProcessTest):
         command = ["--epochs", "1", "--json", "--every", "log=1"]
         by_dlrun = self.dlrun_np(2, self.plan(2), *command)
         by_mpirun = self.call("mpirun", "-np", "2", dltools.DLRUN, self.plan(2), *command)
-        steps = [[dltools.without_times(line) for line in result.stdout.splitlines() if '"step"' in line and '"loss"' in line]
+        steps = [[dltools.without_times(line) for line in result.stdout.splitlines() if '"event":"step"' in line]
                  for result in (by_dlrun, by_mpirun)]
         self.assertEqual(by_mpirun.returncode, 0, by_mpirun.stderr)
         self.assertEqual(len(steps[0]), 4)
