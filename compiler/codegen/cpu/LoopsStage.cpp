@@ -316,7 +316,8 @@ void LoopsStage::emitLaneBody(Value *flat, int64_t multiple) {
     for (auto [r, result] : llvm::enumerate(results)) {
       if (!e.kernel.isPlaced(result))
         continue;
-      if (s == 2) {
+      // (Of several results one may be stored in another order.)
+      if (s == 2 && e.kernel.strides(result)[laneDims.back()] == 1) {
         llvm::SaveAndRestore<Value *> byMasks(e.tail, nullptr);
         e.storeInterleaved(result, indices[0], {byPhase[0][r], byPhase[1][r]},
                            masks);

@@ -276,3 +276,14 @@ graph.step @squares_wide(%a: tensor<32x17xi64>) -> tensor<17x32xf32> {
   %1 = graph.cast %0 {to = f32} : (tensor<17x32xi64>) -> tensor<17x32xf32>
   graph.return %1 : tensor<17x32xf32>
 }
+// A value of interleaved parts that is returned row by row, and one computed from it that lies
+// otherwise: each is stored as it lies.
+graph.step @interleaved_in_two_orders(%a: tensor<16x1x3x3xf64>, %b: tensor<16x1x3x3xf64>) -> (tensor<16x1x3x6xf64>, tensor<f64>, tensor<16x1x3x6xf64>) {
+  %0 = graph.pad %a {graph.orders = [array<i64: 1, 2, 3, 0>], low = array<i64: 0, 0, 0, 1>, high = array<i64: 0, 0, 0, 0>, interior = array<i64: 0, 0, 0, 1>, value = 0.0} : (tensor<16x1x3x3xf64>) -> tensor<16x1x3x6xf64>
+  %1 = graph.pad %b {graph.orders = [array<i64: 1, 2, 3, 0>], low = array<i64: 0, 0, 0, 0>, high = array<i64: 0, 0, 0, 1>, interior = array<i64: 0, 0, 0, 1>, value = 0.0} : (tensor<16x1x3x3xf64>) -> tensor<16x1x3x6xf64>
+  %2 = graph.add %0, %1 : (tensor<16x1x3x6xf64>, tensor<16x1x3x6xf64>) -> tensor<16x1x3x6xf64>
+  %3 = graph.sigmoid %2 {graph.orders = [array<i64: 1, 2, 3, 0>]} : (tensor<16x1x3x6xf64>) -> tensor<16x1x3x6xf64>
+  %4 = graph.sum %3 {dims = array<i64: 0, 1, 2, 3>, keepdim = false} : (tensor<16x1x3x6xf64>) -> tensor<f64>
+  %5 = graph.mul %3, %3 : (tensor<16x1x3x6xf64>, tensor<16x1x3x6xf64>) -> tensor<16x1x3x6xf64>
+  graph.return %2, %4, %5 : tensor<16x1x3x6xf64>, tensor<f64>, tensor<16x1x3x6xf64>
+}
