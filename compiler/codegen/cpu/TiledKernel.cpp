@@ -71,6 +71,20 @@ int64_t TiledKernel::gridTiles() const {
   return count;
 }
 
+/// Elements from one index of each of the root's loops to the next, in what it
+/// reads from a buffer; nothing where that differs from index to index.
+std::optional<SmallVector<int64_t, 8>>
+TiledKernel::stepsInMemory(Value leaf, ArrayRef<AffineExpr> index) const {
+  SmallVector<int64_t, 8> steps(nest(root().op).extents.size(), 0);
+  int64_t constant = 0;
+  if (isInScratch(leaf))
+    return std::nullopt;
+  for (auto [expr, stride] : llvm::zip(index, placement(leaf).strides))
+    if (failed(kernel::addLinear(expr, stride, steps, constant)))
+      return std::nullopt;
+  return steps;
+}
+
 /// The root sums over rows, and what it reads lies along its innermost dim.
 bool TiledKernel::sumsLongColumns() const {
   const graph::LoopNest &loops = nest(root().op);
@@ -82,17 +96,13 @@ bool TiledKernel::sumsLongColumns() const {
     return false;
   bool found = false;
   forEachRead(root(), [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
-    SmallVector<int64_t, 8> steps(loops.extents.size(), 0);
-    int64_t constant = 0;
-    if (isInScratch(leaf))
+    auto steps = stepsInMemory(leaf, index);
+    if (!steps)
       return;
-    for (auto [expr, stride] : llvm::zip(index, placement(leaf).strides))
-      if (failed(kernel::addLinear(expr, stride, steps, constant)))
-        return;
-    int64_t row = steps.back() *
+    int64_t row = steps->back() *
                   graph::elementBytes(
                       cast<RankedTensorType>(leaf.getType()).getElementType());
-    found |= steps[loops.numParallel - 1] == 1 && row >= kPage;
+    found |= (*steps)[loops.numParallel - 1] == 1 && row >= kPage;
   });
   return found;
 }
@@ -115,17 +125,11 @@ void TiledKernel::keepSquares(MutableArrayRef<int64_t> steps) const {
   if (guarded)
     return;
   forEachRead(root(), [&](Value leaf, ArrayRef<AffineExpr> index, bool) {
-    SmallVector<int64_t, 8> along(loops.extents.size(), 0);
-    int64_t constant = 0;
-    if (isInScratch(leaf))
-      return;
-    for (auto [expr, stride] : llvm::zip(index, placement(leaf).strides))
-      if (failed(kernel::addLinear(expr, stride, along, constant)))
-        return;
-    if (llvm::is_contained({0, 1, 2}, along[*innermost]))
+    auto along = stepsInMemory(leaf, index);
+    if (!along || llvm::is_contained({0, 1, 2}, (*along)[*innermost]))
       return;
     for (auto [d, part] : llvm::enumerate(parts(root())))
-      if (along[d] == 1 && part.grid)
+      if ((*along)[d] == 1 && part.grid)
         steps[*part.grid] = std::max(
             steps[*part.grid], std::min<int64_t>(loops.extents[d], lanes()));
   });

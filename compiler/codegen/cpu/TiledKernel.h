@@ -85,6 +85,8 @@ private:
   };
 
   TiledKernel(BoundKernel bound, Processor processor);
+  std::optional<llvm::SmallVector<int64_t, 8>>
+  stepsInMemory(mlir::Value leaf, llvm::ArrayRef<mlir::AffineExpr> index) const;
   bool sumsLongColumns() const;
   bool isChain() const;
   void keepSquares(llvm::MutableArrayRef<int64_t> steps) const;
