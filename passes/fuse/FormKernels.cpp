@@ -214,16 +214,22 @@ void FormKernelsPass::setLayouts(graph::KernelOp kernel) {
 }
 
 /// All reads of a block argument, followed through inlined ops, are at the
-/// index of the result itself.
-static bool isReadInPlace(Value argument, Value result) {
+/// index of the result itself. `alone`: and no other result comes from them,
+/// nor none at all: threads of a GPU may be at other elements of that one.
+static bool isReadInPlace(Value argument, Value result, bool alone) {
   Operation *maker = result.getDefiningOp();
+  bool isMadeFromIt = false;
   SmallVector<Value> open{argument};
   llvm::DenseSet<Operation *> seen;
   while (!open.empty()) {
     Value value = open.pop_back_val();
     for (Operation *user : value.getUsers()) {
-      if (isa<graph::YieldOp>(user))
+      if (isa<graph::YieldOp>(user)) {
+        if (alone)
+          return false;
         continue;
+      }
+      isMadeFromIt |= user == maker;
       // Computed behind the result, from what would be the new value then.
       if (user != maker && maker->isBeforeInBlock(user))
         return false;
@@ -241,7 +247,7 @@ static bool isReadInPlace(Value argument, Value result) {
         open.push_back(user->getResult(0));
     }
   }
-  return true;
+  return isMadeFromIt || !alone;
 }
 
 /// A new value goes where an old one is, if every element is read only before
@@ -259,7 +265,8 @@ void FormKernelsPass::setInplace(graph::KernelOp kernel) {
                       !diesWith(operand, result))
         continue;
       if (isReadInPlace(kernel.getBody().front().getArgument(i),
-                        yield.getOperand(result.getResultNumber())))
+                        yield.getOperand(result.getResultNumber()),
+                        /*alone=*/!state))
         chosen = i;
       if (state && chosen == int64_t(i))
         emitRemark(kernel.getLoc())

@@ -62,3 +62,17 @@ graph.step @stored_otherwise(%x: tensor<64x32xf32>, %y: tensor<64x48xf32>) -> te
   %3 = graph.add %0, %2 : (tensor<32x48xf32>, tensor<32x48xf32>) -> tensor<32x48xf32>
   graph.return %3 : tensor<32x48xf32>
 }
+
+// Both results come from the first product: while one thread writes one of them, another may still
+// read for the other.
+// CHECK-LABEL: graph.step @two_results
+// CHECK-NOT: inplace
+// CHECK: graph.return
+graph.step @two_results(%x: tensor<64x32xf32>, %y: tensor<64x48xf32>) -> (tensor<32x48xf32>, tensor<32x48xf32>) {
+  %0 = graph.matmul %x, %y {spec = "km,kn->mn"} : (tensor<64x32xf32>, tensor<64x48xf32>) -> tensor<32x48xf32>
+  %1 = graph.relu %x : (tensor<64x32xf32>) -> tensor<64x32xf32>
+  %2 = graph.matmul %1, %y {spec = "km,kn->mn"} : (tensor<64x32xf32>, tensor<64x48xf32>) -> tensor<32x48xf32>
+  %3 = graph.mul %0, %2 : (tensor<32x48xf32>, tensor<32x48xf32>) -> tensor<32x48xf32>
+  %4 = graph.add %0, %2 : (tensor<32x48xf32>, tensor<32x48xf32>) -> tensor<32x48xf32>
+  graph.return %3, %4 : tensor<32x48xf32>, tensor<32x48xf32>
+}
