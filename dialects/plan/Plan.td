@@ -217,11 +217,13 @@ def Plan_SplitAttr : AttrDef<PlanDialect, "Split"> {
   let mnemonic = "split";
   let summary = "A dim that is divided among ranks.";
   let description = [{
-    Into blocks of ceil(size / count), count the ranks along `axes`; a rank has the
-    one whose number are its coordinates along these, the first axis the slowest.
+    Each of its `sections`, which are equally large, into blocks of ceil(size / count),
+    count the ranks along `axes`; a rank has the one whose number are its coordinates
+    along these, the first axis the slowest.
   }];
-  let parameters = (ins "int64_t":$dim, "::mlir::ArrayAttr":$axes);
-  let assemblyFormat = "`<` $dim `along` $axes `>`";
+  let parameters = (ins "int64_t":$dim, "::mlir::ArrayAttr":$axes,
+                        DefaultValuedParameter<"int64_t", "1">:$sections);
+  let assemblyFormat = "`<` $dim `along` $axes (`in` $sections^)? `>`";
 }
 
 def Plan_SplitsAttr : TypedArrayAttrBase<Plan_SplitAttr, "dims that are divided">;

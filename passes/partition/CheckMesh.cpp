@@ -149,43 +149,70 @@ static std::optional<unsigned> outermostPart(graph::ReshapeOp reshape,
   return first;
 }
 
-/// An axis along which the operand's parts are gathered, because the size that
-/// the reshape makes the outermost of a divided dim does not divide among it;
-/// with that size.
-static std::optional<std::pair<unsigned, int64_t>>
-undividedAxis(graph::ReshapeOp reshape, const TensorSharding &from,
-              const TensorSharding &to, const Mesh &mesh) {
-  for (auto [dim, sharding] : llvm::enumerate(from.dims)) {
-    std::optional<unsigned> part = outermostPart(reshape, dim);
-    if (!part)
-      continue;
-    int64_t size = reshape.getShape()[*part];
-    for (unsigned axis : sharding.allAxes())
-      if (!llvm::is_contained(mesh.items(), axis) && axis != mesh.time &&
-          !to.uses(axis) && size % mesh.size(axis) != 0)
-        return std::pair(axis, size);
+/// What a size does not divide among, so that all ranks get all parts.
+struct Undivided {
+  unsigned axis;
+  int64_t size;
+};
+
+/// What takes one part of a tensor or another, of which it gets all.
+class UndividedOperand {
+public:
+  UndividedOperand(Operation *op, const Mesh &mesh)
+      : op(op), mesh(mesh),
+        reshard(op->getOperand(0).getDefiningOp<graph::ReshardOp>()) {
+    if (!reshard)
+      return;
+    from = TensorSharding::of(reshard.getFrom(), mesh);
+    to = TensorSharding::of(reshard.getTo(), mesh);
   }
-  return std::nullopt;
-}
+
+  std::optional<Undivided> find() const {
+    if (!reshard || graph::roleOf(op->getLoc()) != graph::StepRole::Forward)
+      return std::nullopt;
+    for (unsigned dim = 0; dim < from.dims.size(); ++dim)
+      if (std::optional<int64_t> size = sizeWithin(dim))
+        for (unsigned axis : from.dims[dim].allAxes())
+          if (!llvm::is_contained(mesh.items(), axis) && axis != mesh.time &&
+              !to.uses(axis) && *size % mesh.size(axis) != 0)
+            return Undivided{axis, *size};
+    return std::nullopt;
+  }
+
+private:
+  /// The size that a view makes the outermost of a dim, or that a slice takes
+  /// of it.
+  std::optional<int64_t> sizeWithin(unsigned dim) const {
+    if (auto view = dyn_cast<graph::ReshapeOp>(op)) {
+      std::optional<unsigned> part = outermostPart(view, dim);
+      return part ? std::optional(view.getShape()[*part]) : std::nullopt;
+    }
+    int64_t size = cast<graph::SliceOp>(op).getSizes()[dim];
+    return size == graph::shapeOf(op->getOperand(0))[dim] ? std::nullopt
+                                                          : std::optional(size);
+  }
+
+  Operation *op;
+  const Mesh &mesh;
+  graph::ReshardOp reshard;
+  TensorSharding from, to;
+};
 
 void warnOfUndividedViews(ModuleOp module, const Mesh &mesh) {
   std::set<std::string> said; // of all blocks that share a line, once
-  module.walk([&](graph::ReshapeOp reshape) {
-    auto reshard = reshape.getX().getDefiningOp<graph::ReshardOp>();
-    if (!reshard || graph::roleOf(reshape.getLoc()) != graph::StepRole::Forward)
+  module.walk([&](Operation *op) {
+    if (!isa<graph::ReshapeOp, graph::SliceOp>(op))
       return;
-    auto found =
-        undividedAxis(reshape, TensorSharding::of(reshard.getFrom(), mesh),
-                      TensorSharding::of(reshard.getTo(), mesh), mesh);
+    std::optional<Undivided> found = UndividedOperand(op, mesh).find();
     if (!found ||
-        !said.insert(graph::sourceLineOf(reshape.getLoc()).lineText()).second)
+        !said.insert(graph::sourceLineOf(op->getLoc()).lineText()).second)
       return;
     auto [axis, size] = *found;
-    emitWarning(reshape.getLoc())
-        << graph::typeText(reshape.getX().getType()) << " lies in parts along '"
-        << mesh.name(axis).getValue() << "', and " << size << " of "
-        << graph::typeText(reshape.getType()) << " does not divide among "
-        << mesh.size(axis)
+    emitWarning(op->getLoc())
+        << graph::typeText(op->getOperand(0).getType())
+        << " lies in parts along '" << mesh.name(axis).getValue() << "', and "
+        << size << " of " << graph::typeText(op->getResult(0).getType())
+        << " does not divide among " << mesh.size(axis)
         << " ranks: each gets all of it, and computes the same; a multiple of "
         << mesh.size(axis) << " would stay in parts";
   });

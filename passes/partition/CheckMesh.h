@@ -14,8 +14,9 @@ mlir::LogicalResult checkMesh(mlir::ModuleOp module, const Mesh &mesh);
 /// Afterwards: ranks along an axis that divides nothing all compute the same.
 void warnOfUnusedAxes(mlir::ModuleOp module, const Mesh &mesh);
 
-/// Afterwards: a view that ends a division, as of 12 features into 3 heads
-/// among 2 ranks. Each of them then has, and computes, all of the heads.
+/// Afterwards: a view or a slice that ends a division, as of 12 features into 3
+/// heads, or into 3 of each of 4 gates, among 2 ranks. Each of them then has,
+/// and computes, all.
 void warnOfUndividedViews(mlir::ModuleOp module, const Mesh &mesh);
 
 } // namespace dl::partition

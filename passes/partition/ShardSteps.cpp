@@ -1,6 +1,7 @@
 // shard-steps: how tensors lie on the mesh.
 #include "passes/partition/CheckMesh.h"
 #include "passes/partition/Passes.h"
+#include "passes/partition/Sections.h"
 #include "passes/partition/StepSharder.h"
 
 namespace dl {
@@ -23,6 +24,7 @@ struct ShardSteps : impl::ShardStepsBase<ShardSteps> {
     Mesh mesh(op);
     if (failed(checkMesh(module, mesh)))
       return signalPassFailure();
+    divideInSections(module, mesh);
     StateShardings states(module, mesh, splitFrom);
     SmallVector<graph::StepOp> steps(module.getOps<graph::StepOp>());
     // An update takes what micro-batches leave.

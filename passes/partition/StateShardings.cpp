@@ -62,7 +62,7 @@ TensorSharding StateShardings::divide(Type type,
   ArrayRef<int64_t> shape = cast<RankedTensorType>(type).getShape();
   int64_t ranks = mesh.size(axis), elements = 1;
   for (auto [size, dim] : llvm::zip_equal(shape, sharding.dims))
-    elements *= llvm::divideCeil(size, mesh.count(dim.axes));
+    elements *= llvm::divideCeil(size, mesh.count(dim.allAxes()));
   if (elements < splitFrom || sharding.uses(axis))
     return sharding;
   for (bool even : {true, false})

@@ -80,13 +80,22 @@ void StepSharder::placeArguments() {
     if (of(argument).isPartial()) {
       FlatSymbolRefAttr state = graph::stateOf(argument);
       StringRef name = state.getValue();
-      Value whole = summed(
-          argument, states.divide(argument.getType(),
-                                  states.baseOf(name, argument.getType())));
-      argument.replaceUsesWithIf(whole, [&](OpOperand &use) {
-        return !isa<graph::ReshardOp>(use.getOwner());
+      readInstead(argument, [&] {
+        return summed(argument,
+                      states.divide(argument.getType(),
+                                    states.baseOf(name, argument.getType())));
       });
     }
+}
+
+/// Who reads the value so far reads instead what is made of it.
+void StepSharder::readInstead(Value value, llvm::function_ref<Value()> make) {
+  SmallVector<OpOperand *> readers;
+  for (OpOperand &use : value.getUses())
+    readers.push_back(&use);
+  Value made = make();
+  for (OpOperand *reader : readers)
+    reader->set(made);
 }
 
 /// What is added to an accumulator lies as that does from now on.
@@ -107,17 +116,18 @@ void StepSharder::placeAccumulators(Operation *op) {
 /// Sums over the devices at the border of micro-batch and update.
 void StepSharder::place(graph::GradientOp gradient) {
   current = gradient;
-  // States lie in blocks.
+  // States lie in blocks, or in those of their sections.
   TensorSharding sharding = of(gradient.getX());
-  for (DimSharding &dim : sharding.dims)
-    dim.digits.clear();
+  TensorSharding state = states.baseOf(gradient.getOf(), gradient.getType());
+  for (auto [dim, own] : llvm::zip_equal(sharding.dims, state.dims))
+    if (dim.digits != own.digits)
+      dim.digits.clear();
   Value x = in(gradient.getX(), sharding);
   gradient.getXMutable().assign(x);
   bool isMicro = step.getPart() == graph::Part::Micro;
   if (sharding.isPartial() && (!isMicro || mesh.zero >= 2)) {
-    TensorSharding base = states.baseOf(gradient.getOf(), gradient.getType());
     gradient.getXMutable().assign(
-        summed(x, states.divide(gradient.getType(), base)));
+        summed(x, states.divide(gradient.getType(), state)));
   } else if (mesh.time && sharding.uses(*mesh.time)) {
     sharding.erase(*mesh.time, mesh); // an accumulator is for all of a batch's
     gradient.getXMutable().assign(reshard(x, sharding));
@@ -245,11 +255,7 @@ void StepSharder::keepItemsDivided(Operation *op,
         size < mesh.count(mesh.itemAxes(size)))
       continue;
     to.dims[d] = mesh.itemAxes(size);
-    Value parts = reshard(result, to);
-    result.replaceUsesWithIf(parts, [](OpOperand &use) {
-      return !isa<graph::ReshardOp>(use.getOwner());
-    });
-    return;
+    return readInstead(result, [&] { return reshard(result, to); });
   }
 }
 

@@ -20,6 +20,7 @@ public:
 private:
   Axes batchAxes(int64_t items);
   void placeArguments();
+  void readInstead(mlir::Value value, llvm::function_ref<mlir::Value()> make);
   void placeAccumulators(mlir::Operation *op);
   void place(mlir::Operation *op);
   void place(graph::GradientOp gradient);

@@ -1,4 +1,5 @@
 // lower-to-plan: functions of kernels become a plan.
+#include "dialects/graph/Check.h"
 #include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/Step.h"
 #include "dialects/plan/Plan.h"
@@ -182,8 +183,24 @@ private:
       for (auto [dim, axes] :
            llvm::enumerate(sharding.getDims().getAsRange<ArrayAttr>()))
         if (!axes.empty())
-          split.push_back(plan::SplitAttr::get(state.getContext(), dim, axes));
+          split.push_back(splitOf(dim, axes));
     return parts.builder.getArrayAttr(split);
+  }
+
+  /// Of axes, or of digits: sections, and how each is divided.
+  plan::SplitAttr splitOf(size_t dim, ArrayAttr given) {
+    MLIRContext *context = given.getContext();
+    if (isa<StringAttr>(given[0]))
+      return plan::SplitAttr::get(context, dim, given, 1);
+    int64_t sections = 1;
+    SmallVector<ArrayAttr> digits(given.getAsRange<ArrayAttr>());
+    for (ArrayAttr digit : ArrayRef(digits).drop_back()) {
+      DL_CHECK(digit.size() == 1, "a state lies in blocks, or in those of "
+                                  "equal sections");
+      sections *= cast<IntegerAttr>(digit[0]).getInt();
+    }
+    auto axes = ArrayAttr::get(context, digits.back().getValue().drop_front());
+    return plan::SplitAttr::get(context, dim, axes, sections);
   }
 
   ArrayAttr selectionsOf(graph::DatasetOp dataset) {

@@ -67,12 +67,35 @@ Box dlrt::boxOf(const Mesh &mesh, const std::vector<uint64_t> &shape,
                 const Split &split, uint32_t rank) {
   Box box = {std::vector<uint64_t>(shape.size(), 0), shape};
   for (const auto &part : split) {
-    Block block = blockOf(shape[part->dim], mesh.memberOf(rank, part->axes),
+    const uint32_t dim = part->dim;
+    const uint64_t section = shape[dim] / part->sections;
+    Block block = blockOf(section, mesh.memberOf(rank, part->axes),
                           mesh.groupSize(part->axes));
-    box.begin[part->dim] = block.begin;
-    box.extent[part->dim] = block.size;
+    box.begin[dim] = block.begin;
+    box.extent[dim] = block.size * part->sections;
+    if (part->sections == 1)
+      continue;
+    box.runs.resize(shape.size());
+    box.runs[dim] = {block.size, section};
+  }
+  for (size_t dim = 0; dim < box.runs.size(); ++dim) {
+    Box::Runs &runs = box.runs[dim];
+    if (runs.stride == 0)
+      runs.size = box.extent[dim];
+    runs.size = std::max<uint64_t>(runs.size, 1); // of nothing, too
   }
   return box;
+}
+
+bool Box::find(size_t dim, uint64_t place, uint64_t &i) const {
+  i = place - begin[dim]; // or wraps around
+  if (!runs.empty() && runs[dim].stride != 0) {
+    const auto [size, stride] = runs[dim];
+    if (place < begin[dim] || i % stride >= size)
+      return false;
+    i = i / stride * size + i % stride;
+  }
+  return i < extent[dim];
 }
 
 Block dlrt::itemsOf(const Mesh &mesh, const fb::ProgramT &program,

@@ -46,6 +46,24 @@ Block blockOf(uint64_t size, uint32_t number, uint32_t blocks);
 /// A part of a tensor.
 struct Box {
   std::vector<uint64_t> begin, extent; ///< by dim
+  /// Of each dim the runs of neighbours that its elements are, and how far it
+  /// is from the begin of one to that of the next: a block of each section.
+  /// Empty: each dim is one run.
+  struct Runs {
+    uint64_t size = 0, stride = 0;
+    bool operator==(const Runs &) const = default;
+  };
+  std::vector<Runs> runs = {};
+
+  /// Where the part's element `i` of a dim is in the whole.
+  uint64_t place(size_t dim, uint64_t i) const {
+    if (runs.empty())
+      return begin[dim] + i;
+    const auto [size, stride] = runs[dim];
+    return begin[dim] + i / size * stride + i % size;
+  }
+  /// Which element of the part is at that place; false if none is.
+  bool find(size_t dim, uint64_t place, uint64_t &i) const;
 
   bool operator==(const Box &) const = default;
 };

@@ -116,7 +116,8 @@ static bool sameSplit(const Split &a, const Split &b) {
   if (a.size() != b.size())
     return false;
   for (size_t i = 0; i < a.size(); ++i)
-    if (a[i]->dim != b[i]->dim || a[i]->axes != b[i]->axes)
+    if (a[i]->dim != b[i]->dim || a[i]->axes != b[i]->axes ||
+        a[i]->sections != b[i]->sections)
       return false;
   return true;
 }

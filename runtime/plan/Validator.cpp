@@ -118,16 +118,20 @@ std::string dlrt::checkAxes(const Mesh &mesh,
   return {};
 }
 
-static std::string checkSplit(const Mesh &mesh, size_t rank,
+static std::string checkSplit(const Mesh &mesh,
+                              const std::vector<uint64_t> &shape,
                               const Split &split) {
   std::unordered_set<uint32_t> dims;
   std::vector<uint32_t> axes;
   for (const auto &part : split) {
-    if (part->dim >= rank || !dims.insert(part->dim).second)
+    if (part->dim >= shape.size() || !dims.insert(part->dim).second)
       return fmt::format("dim {} is split and does not exist, or twice",
                          part->dim);
     if (part->axes.empty())
       return fmt::format("dim {} is split along no axis", part->dim);
+    if (part->sections == 0 || shape[part->dim] % part->sections != 0)
+      return fmt::format("dim {} of {} elements is split in {} sections",
+                         part->dim, shape[part->dim], part->sections);
     axes.insert(axes.end(), part->axes.begin(), part->axes.end());
   }
   return checkAxes(mesh, axes);
@@ -141,7 +145,7 @@ std::string dlrt::checkTensor(const Mesh &mesh, const fb::PlanT &plan,
   uint64_t count;
   if (!elementCount(shape, count))
     return "its shape overflows";
-  if (std::string what = checkSplit(mesh, shape.size(), split); !what.empty())
+  if (std::string what = checkSplit(mesh, shape, split); !what.empty())
     return what;
   Box part = boxOf(mesh, shape, split, plan.ranks.front());
   if (!split.empty())

@@ -71,8 +71,8 @@ uint64_t elementsOf(const std::vector<uint64_t> &shape) {
   return count;
 }
 
-/// Calls copy(whole, part, bytes) for each run of a box that is contiguous in
-/// the whole, both row-major.
+/// Calls copy(whole, part, bytes) for each run of a box's last dim, both
+/// row-major.
 template <typename Whole, typename Part, typename Copy>
 void forRows(const PartedTensor &tensor, const Box &box, Whole *whole,
              Part *part, Copy copy) {
@@ -80,15 +80,21 @@ void forRows(const PartedTensor &tensor, const Box &box, Whole *whole,
   if (elementsOf(box.extent) == 0)
     return;
   size_t dims = box.extent.size();
-  uint64_t run = dims == 0 ? element : box.extent.back() * element;
+  uint64_t run = dims == 0          ? 1
+                 : box.runs.empty() ? box.extent.back()
+                                    : box.runs.back().size;
   std::vector<uint64_t> at(dims, 0);
   for (;;) {
     uint64_t index = 0;
     for (size_t d = 0; d < dims; ++d)
-      index = index * tensor.shape[d] + box.begin[d] + at[d];
-    copy(whole + index * element, part, run);
-    part += run;
-    size_t d = dims == 0 ? 0 : dims - 1; // the last dim is the run
+      index = index * tensor.shape[d] + box.place(d, at[d]);
+    copy(whole + index * element, part, run * element);
+    part += run * element;
+    if (dims != 0 && (at.back() += run) != box.extent.back())
+      continue;
+    if (dims != 0)
+      at.back() = 0;
+    size_t d = dims == 0 ? 0 : dims - 1;
     for (; d-- > 0;) {
       if (++at[d] != box.extent[d])
         break;

@@ -33,36 +33,37 @@ namespace {
 class IndicesInWhole {
 public:
   IndicesInWhole(const std::vector<uint64_t> &shape, const Box &part)
-      : shape(shape), part(part), at(shape.size(), 0),
-        left(shape.empty() ? 1 : part.extent.back()) {
+      : shape(shape), part(part), at(shape.size(), 0) {
     beginRow();
   }
 
   uint64_t next() {
-    if (left == 0) {
-      for (size_t d = shape.size() - 1; d-- > 0;) {
+    if (shape.empty())
+      return 0;
+    const size_t last = shape.size() - 1;
+    if (at[last] == part.extent[last]) {
+      at[last] = 0;
+      for (size_t d = last; d-- > 0;) {
         if (++at[d] != part.extent[d])
           break;
         at[d] = 0;
       }
-      left = part.extent.back();
       beginRow();
     }
-    --left;
-    return index++;
+    return row + part.place(last, at[last]++);
   }
 
 private:
   void beginRow() {
-    index = 0;
-    for (size_t d = 0; d < shape.size(); ++d)
-      index = index * shape[d] + part.begin[d] + at[d];
+    row = 0;
+    for (size_t d = 0; d + 1 < shape.size(); ++d)
+      row = (row + part.place(d, at[d])) * shape[d + 1];
   }
 
   const std::vector<uint64_t> &shape;
   const Box &part;
-  std::vector<uint64_t> at; ///< the row
-  uint64_t left, index = 0;
+  std::vector<uint64_t> at; ///< of the next one
+  uint64_t row = 0;         ///< the index of its row's first
 };
 
 /// The elements that have values of their own; asked in ascending order.
@@ -179,8 +180,8 @@ private:
     uint64_t size = 1;
     inBox = 0;
     for (size_t d = state.shape.size(); d-- > 0; place /= state.shape[d]) {
-      uint64_t at = place % state.shape[d] - box.begin[d]; // or wraps around
-      if (at >= box.extent[d])
+      uint64_t at;
+      if (!box.find(d, place % state.shape[d], at))
         return false;
       inBox += at * size;
       size *= box.extent[d];

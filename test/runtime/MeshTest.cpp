@@ -153,6 +153,9 @@ TEST(Mesh, Splits) {
     };
     expectRefusal(with([](auto &s) { s.dim = 7; }), "dim 7 is split");
     expectRefusal(with([](auto &s) { s.axes = {}; }), "along no axis");
+    expectRefusal(with([](auto &s) { s.sections = 0; }), "in 0 sections");
+    expectRefusal(with([](auto &s) { s.sections = 2; }),
+                  "dim 0 of 3 elements is split in 2 sections");
     expectRefusal(with([](auto &s) { s.axes = {1}; }), "axis 1 does not exist");
     expectRefusal(with([](auto &s) { s.axes = {0, 0}; }), "axis 0 does not");
   }

@@ -284,38 +284,76 @@ TEST(StateInit, DiracPassesChannelsOn) {
         EXPECT_EQ(w[(out * 2 + in) * 15 + k], out % 3 == in && k == 7);
 }
 
-/// Each rank's part has the values that stand there in the whole.
-TEST(StateInit, PartsHaveTheValuesOfTheWhole) {
+/// The places of a rank's elements in a dim of sections, of each a block.
+static std::vector<size_t> blocksOf(size_t size, size_t sections, size_t number,
+                                    size_t blocks) {
+  const size_t section = size / sections;
+  const size_t block = (section + blocks - 1) / blocks;
+  std::vector<size_t> places;
+  for (size_t s = 0; s < sections; ++s)
+    for (size_t i = 0; i < block && number * block + i < section; ++i)
+      places.push_back(s * section + number * block + i);
+  return places;
+}
+
+static void expectPartsOfTheWhole(size_t rows, size_t rowSections,
+                                  size_t columns, size_t columnSections) {
+  const size_t elements = rows * 3 * columns;
   fb::StateT state;
-  state.shape = {5, 3, 7};
+  state.shape = {rows, 3, columns};
   state.layout = rowMajorLayout(state.shape);
   state.init = std::make_unique<fb::InitT>();
   state.init->kind = fb::InitKind::Normal;
   state.init->b = 1;
   state.init->key = 77;
-  std::vector<float> whole(105);
-  initialiseState(state, wholeOf(state), 5,
-                  reinterpret_cast<uint8_t *>(whole.data()), 420);
+  // The second and third of each row's three begin otherwise.
+  auto other = std::make_unique<fb::InitPartT>();
+  other->offset = columns;
+  other->shape = {rows, 2 * columns};
+  other->strides = {3 * columns, 1};
+  other->begins = std::make_unique<fb::InitT>();
+  other->begins->kind = fb::InitKind::Uniform;
+  other->begins->a = 10;
+  other->begins->b = 20;
+  other->begins->key = 78;
+  state.init->parts.push_back(std::move(other));
+  auto values = [&](const Box &part) {
+    std::vector<float> filled(elements);
+    state.layout = rowMajorLayout(part.extent);
+    initialiseState(state, part, 5, reinterpret_cast<uint8_t *>(filled.data()),
+                    elements * sizeof(float));
+    return filled;
+  };
+  const std::vector<float> whole = values(wholeOf(state));
   Mesh mesh = {{{"a", 2}, {"b", 3}}};
   for (int dims = 0; dims < 2; ++dims)
     state.split.push_back(std::make_unique<fb::DimSplitT>());
   state.split[0]->axes = {0};
+  state.split[0]->sections = rowSections;
   state.split[1]->dim = 2;
   state.split[1]->axes = {1};
+  state.split[1]->sections = columnSections;
   size_t seen = 0;
   for (uint32_t rank = 0; rank < 6; ++rank) {
-    Box part = boxOf(mesh, state.shape, state.split, rank);
-    state.layout = rowMajorLayout(part.extent);
-    std::vector<float> values(105);
-    initialiseState(state, part, 5, reinterpret_cast<uint8_t *>(values.data()),
-                    420);
-    const float *at = values.data();
-    for (uint64_t i = 0; i < part.extent[0]; ++i)
-      for (uint64_t j = 0; j < 3; ++j)
-        for (uint64_t k = 0; k < part.extent[2]; ++k, ++seen)
-          EXPECT_EQ(
-              *at++,
-              whole[((part.begin[0] + i) * 3 + j) * 7 + part.begin[2] + k]);
+    const std::vector<float> part =
+        values(boxOf(mesh, state.shape, state.split, rank));
+    const float *at = part.data();
+    for (size_t i : blocksOf(rows, rowSections, rank / 3, 2))
+      for (size_t j = 0; j < 3; ++j)
+        for (size_t k : blocksOf(columns, columnSections, rank % 3, 3)) {
+          EXPECT_EQ(*at++, whole[(i * 3 + j) * columns + k]);
+          ++seen;
+        }
   }
-  EXPECT_EQ(seen, 105u);
+  EXPECT_EQ(seen, elements);
+}
+
+/// Each rank's part has the values that stand there in the whole; of sections
+/// it is a block of each, which may be empty.
+TEST(StateInit, PartsHaveTheValuesOfTheWhole) {
+  expectPartsOfTheWhole(5, 1, 7, 1);
+  expectPartsOfTheWhole(5, 1, 8, 2);
+  expectPartsOfTheWhole(12, 3, 7, 1);
+  expectPartsOfTheWhole(12, 4, 20, 5);
+  expectPartsOfTheWhole(5, 5, 8, 8);
 }

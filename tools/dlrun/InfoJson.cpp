@@ -51,6 +51,7 @@ static void writeSplit(JsonWriter &json, const Split &split) {
     json.beginObject()
         .field("dim", part->dim)
         .array("axes", part->axes)
+        .field("sections", part->sections)
         .endObject();
   json.endArray();
 }

@@ -252,6 +252,7 @@ private:
       auto dim = std::make_unique<fb::DimSplitT>();
       dim->dim = split.getDim();
       dim->axes = axesOf(split.getAxes());
+      dim->sections = static_cast<uint64_t>(split.getSections());
       state->split.push_back(std::move(dim));
     }
     out.states.push_back(std::move(state));

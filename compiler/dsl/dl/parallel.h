@@ -55,8 +55,10 @@ void zero(const Optimizer &, const char *axis, int stage) {
 /// "Megatron-LM", 2019: "colwise" by outputs (rows of a Linear's weight, and
 /// its bias), "rowwise" by inputs. Of any other module "colwise" divides the
 /// first dim of each parameter, the rows of an Embedding's table or the experts
-/// of [experts, in, out], and "rowwise" the second. "*" stands for one name of
-/// the path.
+/// of [experts, in, out], and "rowwise" the second. What is taken apart behind
+/// it into equal parts (queries, keys and values of one projection, the gates
+/// of an LSTM, both halves of a gated unit) is divided in each of them. "*"
+/// stands for one name of the path.
 struct Placement {
   const char *modules, *style, *axis;
 };

@@ -1,0 +1,177 @@
+"""Fused projections on a mesh: of queries, keys and values that one weight makes, of gates and of halves each rank has its part of each."""
+
+import os
+import re
+
+import numpy as np
+
+from . import support
+
+MODEL = """
+#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+struct Block : nn::Module {
+  nn::LayerNorm ln{32};
+  %(members)s
+  dl::Tensor attend(dl::Tensor q, dl::Tensor k, dl::Tensor v) {
+    auto heads = [](dl::Tensor t) { return t.unflatten(-1, {4, 8}).transpose(1, 2); };
+    return F::scaled_dot_product_attention(heads(q), heads(k), heads(v), {.is_causal = true}).transpose(1, 2).flatten(2);
+  }
+  dl::Tensor forward(dl::Tensor x) {
+    auto y = ln(x);
+    %(forward)s
+  }
+};
+struct Net : nn::Module {
+  nn::Embedding wte{64, 32};
+  nn::Sequential h{Block{}, Block{}};
+  nn::Linear head{32, 64};
+  dl::Tensor forward(dl::Tensor x) { return head(h(wte(x))); }
+};
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TokenDataset("text.txt", {.length = 16, .batch_size = 8});
+  Net net;
+  dl::optim::AdamW optimizer(net.parameters(), {.lr = 0.01});
+  dl::parallel::pipeline(net, "pp", "h.*");
+  dl::parallel::tensor(net, {{"h.*.%(fused)s", "colwise", "tp"}%(others)s});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    optimizer.zero_grad();
+    auto loss = F::cross_entropy(net(b.data).transpose(1, 2), b.target);
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+FUSED = "nn::Linear c_attn{32, 96}, proj{32, 32};"
+APART = {
+    "fused": "q", "others": ', {"h.*.k", "colwise", "tp"}, {"h.*.v", "colwise", "tp"}, {"h.*.proj", "rowwise", "tp"}',
+    "members": "nn::Linear q{32, 32}, k{32, 32}, v{32, 32}, proj{32, 32};", "forward": "return x + proj(attend(q(y), k(y), v(y)));",
+}
+PROJECTED = {"fused": "c_attn", "others": ', {"h.*.proj", "rowwise", "tp"}', "members": FUSED}
+ATTENTIONS = {
+    "chunk": PROJECTED | {"forward": "auto qkv = c_attn(y).chunk(3, -1); return x + proj(attend(qkv[0], qkv[1], qkv[2]));"},
+    "split": PROJECTED | {"forward": "auto qkv = c_attn(y).split(32, -1); return x + proj(attend(qkv[0], qkv[1], qkv[2]));"},
+    "narrow": PROJECTED | {"forward": "auto a = c_attn(y); return x + proj(attend(a.narrow(2, 0, 32), a.narrow(2, 32, 32), a.narrow(2, 64, 32)));"},
+    "view": PROJECTED | {"forward": """auto qkv = c_attn(y).view({y.size(0), y.size(1), 3, 4, 8}).permute({2, 0, 3, 1, 4});
+    return x + proj(F::scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], {.is_causal = true}).transpose(1, 2).flatten(2));"""},
+    "module": {"fused": "attn", "others": ', {"h.*.attn.out_proj", "rowwise", "tp"}', "members": "nn::MultiheadAttention attn{32, 4, {.batch_first = true}};",
+               "forward": "return x + attn(y, y, y, {.need_weights = false, .is_causal = true}).output;"},
+}
+HALVES = {"fused": "up", "others": ', {"h.*.down", "rowwise", "tp"}', "members": "nn::Linear up{32, 128}, down{64, 32};",
+          "forward": "return x + down(F::glu(up(y)));"}
+GATES = {"fused": "lstm", "others": ', {"h.*.down", "rowwise", "tp"}', "members": "nn::LSTM lstm{32, 64, {.batch_first = true}}; nn::Linear down{64, 32};",
+         "forward": "return x + down(lstm(y).output);"}
+# The middle two of four quarters, and what is put together in the backward of a product with all of them.
+QUARTERS = {"fused": "up", "others": ', {"h.*.down", "rowwise", "tp"}', "members": "nn::Linear up{32, 128}, down{64, 32};",
+            "forward": "auto u = up(y); auto m = u.narrow(2, 32, 64); auto e = dl::cat({u.narrow(2, 0, 32), u.narrow(2, 96, 32)}, 2);\n"
+                       "    return x + down(m * F::silu(e));"}
+
+
+class MeshSections(support.ToolTest):
+    def setUp(self):
+        super().setUp()
+        with open(self.path("text.txt"), "wb") as file:
+            file.write(np.random.default_rng(0).integers(0, 64, 8 * 16 * 7 + 1).astype(np.uint8).tobytes())
+
+    def build(self, parts, *options, warning="^$"):
+        self.write("net.dl", MODEL % parts)
+        run = support.dltools.call([support.dltools.DLCC, "net.dl", "--dtype=f64", "--report", "-o", "net.plan", *options], self.folder)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertRegex(run.stderr, warning, options)
+        return run.stdout
+
+    def train(self, *options):
+        self.dlrun("net.plan", "--steps", "6", "--threads", "2", "--save-final", "w.safetensors", "-q", *options)
+        return self.load("w.safetensors")
+
+    def check(self, expected, *options):
+        for name, value in self.train(*options).items():
+            np.testing.assert_allclose(value, expected[name], rtol=1e-10, atol=1e-10, err_msg=name)
+
+    def sections(self):
+        """Of the parameters that are divided."""
+        return {state["name"]: state["split"][0]["sections"] for state in self.info("net.plan")["states"] if state["split"] and state["role"] == "parameter"}
+
+    @staticmethod
+    def numbers(said):
+        """Of a step of rank 0: bytes along tp, and FLOP."""
+        units = {"B": 1, "kB": 1e3, "MB": 1e6, "k": 1e3, "M": 1e6}
+        moved = re.search(r"along tp: \d+ exchanges, rank 0 sends ([\d.]+) (B|kB|MB)", said)
+        work = re.search(r"step train, batch of 8: .*? ([\d.]+) (k|M)FLOP", said)
+        return [float(found[1]) * units[found[2]] for found in (moved, work)]
+
+    def test_attentions(self):
+        """However the three are told apart, ranks compute and send what they do with a layer for each."""
+        moved, work = self.numbers(self.build(APART, "--mesh=tp=2"))
+        for name, parts in ATTENTIONS.items():
+            with self.subTest(name):
+                self.build(parts, "--microbatches=2")
+                expected = self.train()
+                for options in (["--mesh=tp=2"], ["--mesh=tp=4"], ["--mesh=dp=2,tp=2", "--zero=1"], ["--mesh=dp=2,tp=2", "--zero=3"],
+                                ["--mesh=tp=2,pp=2", "--microbatches=2"], ["--mesh=tp=2", "--microbatches=2"]):
+                    said = self.build(parts, *options)
+                    self.check(expected)
+                    self.assertEqual(sorted(set(self.sections().values())), [1, 3], options)
+                    if options == ["--mesh=tp=2"]:
+                        found = self.numbers(said)
+                        self.assertLessEqual(found[0], 1.01 * moved, name)
+                        self.assertLessEqual(found[1], 1.02 * work, name)
+
+    def test_weights_go_from_mesh_to_mesh(self):
+        weights = {}
+        for mesh in "tp=1", "tp=2", "tp=4":
+            self.build(ATTENTIONS["module"], f"--mesh={mesh}")
+            if mesh == "tp=2":
+                weights = self.train()
+                os.rename(self.path("w.safetensors"), self.path("begin.safetensors"))
+        later = []
+        for mesh in "tp=1", "tp=2", "tp=4":
+            self.build(ATTENTIONS["module"], f"--mesh={mesh}")
+            later.append(self.train("--init", "begin.safetensors"))
+            self.dlrun("net.plan", "-q", "--steps", "0", "--init", "begin.safetensors", "--save-final", "same.safetensors")
+            for name, value in self.load("same.safetensors").items():
+                np.testing.assert_array_equal(value, weights[name], err_msg=name)
+        for name, value in later[0].items():
+            np.testing.assert_allclose(later[1][name], value, rtol=1e-10, atol=1e-10, err_msg=name)
+            np.testing.assert_allclose(later[2][name], value, rtol=1e-10, atol=1e-10, err_msg=name)
+
+    def test_heads_in_groups(self):
+        """Of unequal parts sections are what all are multiples of; results are those of one device."""
+        parts = PROJECTED | {"members": "nn::Linear c_attn{32, 64}, proj{32, 32};", "forward": """auto qkv = c_attn(y).split({32, 16, 16}, -1);
+    auto heads = [](dl::Tensor t, int n) { return t.unflatten(-1, {n, 8}).transpose(1, 2); };
+    return x + proj(F::scaled_dot_product_attention(heads(qkv[0], 4), heads(qkv[1], 2), heads(qkv[2], 2),
+                                                    {.is_causal = true, .enable_gqa = true}).transpose(1, 2).flatten(2));"""}
+        self.build(parts)
+        expected = self.train()
+        self.build(parts, "--mesh=tp=2")
+        self.check(expected)
+        self.assertEqual(set(self.sections().values()), {1, 4})
+
+    def test_sections_that_do_not_divide(self):
+        """They stay in blocks, of which all ranks get all; who wrote it is told, once for all blocks."""
+        parts = {"fused": "c", "others": ', {"h.*.proj", "rowwise", "tp"}', "members": "nn::Linear c{32, 30}, proj{15, 32};", "forward": "return x + proj(F::glu(c(y)));"}
+        self.build(parts)
+        expected = self.train()
+        said = r"\Anet\.dl:15:\d+: warning: f64 \[8,16,30\] lies in parts along 'tp', and 15 of f64 \[8,16,15\] does not divide among 2 ranks: each gets all of it, " \
+            r"and computes the same; a multiple of 2 would stay in parts\n(?!.*warning)"
+        self.build(parts, "--mesh=tp=2", warning=said)
+        self.check(expected)
+        self.assertEqual(set(self.sections().values()), {1})
+
+    def test_halves_gates_and_quarters(self):
+        for name, parts, sections in ("halves", HALVES, {1, 2}), ("gates", GATES, {1, 4}), ("quarters", QUARTERS, {2, 4}):
+            with self.subTest(name):
+                alone = self.build(parts)
+                expected = self.train()
+                whole = float(re.search(r"step train, batch of 8: .*? ([\d.]+) MFLOP", alone)[1]) * 1e6
+                for options in ["--mesh=tp=2"], ["--mesh=tp=4"], ["--mesh=dp=2,tp=2", "--zero=2"]:
+                    said = self.build(parts, *options)
+                    self.check(expected)
+                    self.assertEqual(set(self.sections().values()), sections, options)
+                    if options == ["--mesh=tp=2"]:
+                        self.assertLess(self.numbers(said)[1], 0.75 * whole)
