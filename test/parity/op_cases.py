@@ -114,6 +114,9 @@ WINDOWS += [(ours.replace("$V", V[0]).replace("$T", T[0]), theirs.replace("$V", 
     ("F::conv_transpose1d(x, wg.view(4, 3, 9), {}, 2, 1)", "F.conv_transpose1d(x, wg.view(4, 3, 9), None, 2, 1)"),
     ("F::conv_transpose2d(im, wg.view(4, 3, 3, 3), {.stride = {2, 1}, .padding = 1, .output_padding = {1, 0}})", "F.conv_transpose2d(im, wg.view(4, 3, 3, 3), None, (2, 1), 1, (1, 0))"),
     ("F::conv_transpose2d(im, wg.view(4, 3, 3, 3), {}, 2, 0, 1, 2, 2)", "F.conv_transpose2d(im, wg.view(4, 3, 3, 3), None, 2, 0, 1, 2, 2)"),
+    ("F::conv_transpose2d(im, wg.view(4, 3, 3, 3), {}, {1, 2}, {1, 0}, {2, 1}, 1, {3, 2})",
+     "F.conv_transpose2d(im, wg.view(4, 3, 3, 3), None, (1, 2), (1, 0), (2, 1), 1, (3, 2))"),
+    ("F::conv_transpose2d(im, wg.view(4, 3, 3, 3), {}, 1, 3, {1, 3}, 1, 4)", "F.conv_transpose2d(im, wg.view(4, 3, 3, 3), None, 1, 3, (1, 3), 1, 4)"),
     ("F::unfold(im, {3, 2}, {2, 1}, 1, {1, 2})", "F.unfold(im, (3, 2), (2, 1), 1, (1, 2))"), ("F::unfold(im, 2, {2, 2})", "F.unfold(im, 2, (2, 2))"),
     ("F::fold(F::unfold(im, 3, 1, 1, 2), {7, 8}, 3, 1, 1, 2)", "F.fold(F.unfold(im, 3, 1, 1, 2), (7, 8), 3, 1, 1, 2)"),
     ("F::interpolate(im, {14, 5})", "F.interpolate(im, (14, 5))"), ('F::interpolate(im, 5, {}, "bilinear", true)', "F.interpolate(im, 5, None, 'bilinear', True)"),
@@ -447,6 +450,8 @@ def losses():
                f"F.ctc_loss(x.log_softmax(2), {CTC_SHORT[1]}, 5, {word}, zero_infinity=True)")
         for ours, theirs in [
                 ("smooth_l1_loss(x, y, {%s, .beta = 0.4})", "smooth_l1_loss(x, y, %s, beta=0.4)"),
+                ("smooth_l1_loss(x, x.detach(), {%s, .beta = 0.4})", "smooth_l1_loss(x, x.detach(), %s, beta=0.4)"),
+                ("huber_loss(x, x.detach(), {%s, .delta = 2})", "huber_loss(x, x.detach(), %s, delta=2)"),
                 ("huber_loss(z, z * z, {%s, .delta = 2})", "huber_loss(z, z * z, %s, delta=2)"),
                 ("binary_cross_entropy($S, $P, {.weight = $W.view(-1, 1), %s})", "binary_cross_entropy($S, $P, $W.view(-1, 1), %s)"),
                 ("binary_cross_entropy_with_logits(x, $P, {.weight = y[0].detach(), %s, .pos_weight = $W.view(-1, 1)})",

@@ -93,12 +93,28 @@ inline Tensor conv_transpose2d(Tensor x, Tensor weight, Tensor bias = {},
   if (to[2] < 1 || to[3] < 1)
     detail::fail("conv_transpose2d: padding {} leaves nothing of {}", Shape(p),
                  from);
+  // Rows that conv2d would leave over at the end are no part of what it does to
+  // a gradient: these come from all that there is without padding.
+  bool leavesOver = o.h >= s.h || o.w >= s.w;
+  Shape whole = to;
+  if (leavesOver)
+    for (int i = 2; i < 4; ++i)
+      whole[i] += (i == 2 ? 2 * p.h - o.h : 2 * p.w - o.w);
   Tensor y = detail::emit("conv2d_input_grad", x, weight,
                           {{"stride", s},
-                           {"padding", p},
-                           {"input_shape", to},
+                           {"padding", leavesOver ? Pair(0) : p},
+                           {"input_shape", whole},
                            {"dilation", d},
                            {"groups", options.groups}});
+  if (leavesOver)
+    y = detail::emit("pad", y,
+                     {{"low", Shape{0, 0, 0, 0}},
+                      {"high", Shape{0, 0, o.h > p.h ? o.h - p.h : 0,
+                                     o.w > p.w ? o.w - p.w : 0}},
+                      {"interior", Shape{0, 0, 0, 0}},
+                      {"value", 0.0}})
+            .narrow(2, p.h, to[2])
+            .narrow(3, p.w, to[3]);
   return bias.defined() ? y + bias.reshape({-1, 1, 1}) : y;
 }
 

@@ -176,9 +176,9 @@ inline Tensor smooth_l1_loss(Tensor input, Tensor target,
                              const SmoothL1Options &options = {}) {
   detail::Called called("smooth_l1_loss");
   detail::check_shapes("smooth_l1_loss", input, target);
-  Tensor d = (input - target).abs();
+  Tensor error = input - target, d = error.abs();
   if (options.beta != 0)
-    d = where(d < options.beta, d.square() * (0.5 / options.beta),
+    d = where(d < options.beta, error.square() * (0.5 / options.beta),
               d - 0.5 * options.beta);
   return detail::reduce("smooth_l1_loss", d, options.reduction);
 }
@@ -187,8 +187,8 @@ inline Tensor huber_loss(Tensor input, Tensor target,
                          const HuberOptions &options = {}) {
   detail::Called called("huber_loss");
   detail::check_shapes("huber_loss", input, target);
-  Tensor d = (input - target).abs();
-  d = where(d <= options.delta, d.square() * 0.5,
+  Tensor error = input - target, d = error.abs();
+  d = where(d <= options.delta, error.square() * 0.5,
             (d - 0.5 * options.delta) * options.delta);
   return detail::reduce("huber_loss", d, options.reduction);
 }
