@@ -111,14 +111,16 @@ bool Training::evaluates() const {
   return options.evalEvery != 0 && runner->totalSteps() >= first;
 }
 
-/// Where steps are counted, the last one's is the one that people wait for.
-bool Training::evaluationDue() const {
-  if (!evaluates())
-    return false;
-  if (options.steps && runner->stepsDone() == runner->totalSteps())
-    return true;
+bool Training::evaluationInTurn() const {
   return options.evalEvery ? runner->stepsDone() % *options.evalEvery == 0
                            : runner->epochEnded();
+}
+
+/// Where steps are counted, the last one's is the one that people wait for.
+bool Training::evaluationDue() const {
+  return evaluates() &&
+         (evaluationInTurn() ||
+          (options.steps && runner->stepsDone() == runner->totalSteps()));
 }
 
 void Training::stopIfWanted() {
@@ -325,8 +327,11 @@ Status Training::judge(const std::vector<Evaluation> &results,
   halted = halt.isNumber;
   if (!halt.status.ok() && !halted)
     return halt.status;
-  watch.see(results, position.step);
-  DLRT_TRY(reduceRates(results));
+  // One that is there because the run ends is none of the run that goes on.
+  const bool inTurn = evaluationInTurn();
+  watch.see(results, position.step, inTurn);
+  if (inTurn)
+    DLRT_TRY(reduceRates(results));
   if (output && watch.isBest())
     DLRT_TRY(output->saveBest(*runner));
   DLRT_TRY(std::move(halt.status));

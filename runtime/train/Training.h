@@ -72,6 +72,7 @@ private:
                TrainingPosition position);
   Status reduceRates(const std::vector<Evaluation> &results);
   void stopIfWanted();
+  bool evaluationInTurn() const;
   bool evaluationDue() const;
   void warnOfNotFinite();
 

@@ -128,9 +128,12 @@ Expected<Watch> Watch::create(const fb::PlanT &plan,
   return watch;
 }
 
-void Watch::see(const std::vector<Evaluation> &results, uint64_t step) {
+void Watch::see(const std::vector<Evaluation> &results, uint64_t step,
+                bool inTurn) {
   lastIsBest = false;
-  for (auto &[key, record] : records)
+  for (auto &[key, record] : records) {
+    if (!inTurn && key != kept)
+      continue;
     for (const Evaluation &result : results)
       for (const ScalarMetric &metric : result.metrics) {
         if (result.name + "." + metric.name != record.goal.metric)
@@ -139,12 +142,14 @@ void Watch::see(const std::vector<Evaluation> &results, uint64_t step) {
             !std::isnan(metric.value) &&
             (!record.any || (record.goal.larger ? metric.value > record.value
                                                 : metric.value < record.value));
-        ++record.since;
+        record.since += inTurn ? 1 : 0;
         if (better)
-          record = {record.goal, true, metric.value, step, 0};
+          record = {record.goal, true, metric.value, step,
+                    inTurn ? 0 : record.since};
         if (key == kept)
           lastIsBest = better;
       }
+  }
 }
 
 bool Watch::isBest() const { return lastIsBest; }

@@ -42,8 +42,9 @@ public:
                                 const std::optional<StopCondition> &stopWhen);
 
   /// What all evaluations after a step have found. What is not a number is
-  /// never better.
-  void see(const std::vector<Evaluation> &results, uint64_t step);
+  /// never better. One out of turn may be the best, and is not counted.
+  void see(const std::vector<Evaluation> &results, uint64_t step,
+           bool inTurn = true);
   /// The last call has brought the best value of --keep-best.
   bool isBest() const;
   /// "test.accuracy 0.981"

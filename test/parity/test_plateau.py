@@ -142,6 +142,15 @@ class Plateaus(unittest.TestCase):
         self.assertEqual(got["lr3"], kept["lr3"] if kept else got["lr3"])
         self.assertNotEqual(got["lr3"], self.kept["lr3"][:20])
 
+    def test_the_last_of_a_run_that_goes_on(self):
+        """--steps ends with an evaluation, which changes nothing of what comes later if none is due there."""
+        whole = self.run_all("m.plan", "--epochs", 20, "--every", "eval=2")
+        for first in 4, 7:
+            out = f"until{first}"
+            begun = self.run_all("m.plan", "--steps", first, "--every", "eval=2", "--out", out)
+            rest = self.run_all("resume", out, "--steps", 20, "--every", "eval=2")
+            self.assertEqual({name: begun[name] + rest[name] for name in begun}, whole)
+
     def test_a_min_lr_for_each_group(self):
         """Two groups have one least rate, one has another; all are reduced when the metric says so."""
         options = "patience=1, factor=0.5, min_lr=[0.04, 0.002, 0.04]"
