@@ -35,9 +35,11 @@ static std::optional<std::string> inPlace(const std::string &name,
   bool ends = theirs.empty() || theirs.back() == '.';
   if (!name.starts_with(ends ? theirs : theirs + "."))
     return std::nullopt;
-  // "module=" takes the prefix away with its dot.
+  // "module=" takes the prefix away with its dot, "=module" brings one.
   bool dotGoes = !ends && map.ours.empty();
-  return map.ours + name.substr(theirs.size() + (dotGoes ? 1 : 0));
+  bool dotComes = ends && !map.ours.empty() && map.ours.back() != '.';
+  return map.ours + (dotComes ? "." : "") +
+         name.substr(theirs.size() + (dotGoes ? 1 : 0));
 }
 
 std::string dlrt::renamed(const std::string &name,

@@ -25,10 +25,11 @@ std::vector<std::string> dlrt::evaluationMetrics(const fb::PlanT &plan) {
 }
 
 /// Takes "max:" or "min:" away; whether it was there.
-static bool takeDirection(std::string &text, bool &larger) {
-  larger = text.starts_with("max:");
-  if (!larger && !text.starts_with("min:"))
+static bool takeDirection(std::string &text, std::optional<bool> &larger) {
+  bool isMax = text.starts_with("max:");
+  if (!isMax && !text.starts_with("min:"))
     return false;
+  larger = isMax;
   text.erase(0, 4);
   return true;
 }
@@ -76,18 +77,12 @@ Expected<StopCondition> dlrt::parseStopWhen(const std::string &text) {
   condition.evaluations = *number;
   if (takeDirection(goal.metric, goal.larger))
     return condition;
-  auto larger = largerIsBetter(goal.metric);
-  if (!larger)
-    return Status(Code::Usage,
-                  fmt::format("'{}': is a larger or a smaller one better? Say "
-                              "'max:{}' or 'min:{}'",
-                              text, text, text));
-  goal.larger = *larger;
+  goal.larger = largerIsBetter(goal.metric);
   return condition;
 }
 
 std::string Watch::keyOf(const Goal &goal) {
-  return (goal.larger ? "max:" : "min:") + goal.metric;
+  return (goal.larger.value() ? "max:" : "min:") + goal.metric;
 }
 
 Status Watch::add(const fb::PlanT &plan, const Goal &given, std::string &key) {
@@ -107,6 +102,13 @@ Status Watch::add(const fb::PlanT &plan, const Goal &given, std::string &key) {
                                      : "more than one evaluation has it",
                         same.empty() ? didYouMean(given.metric, names) : "",
                         list.empty() ? "none" : list)};
+  if (!given.larger) {
+    std::string larger = given.text;
+    larger.insert(larger.find('\'') + 1, "max:");
+    return {Code::Usage, fmt::format("{}: is a larger or a smaller one better? "
+                                     "Say {}, or min:",
+                                     given.text, larger)};
+  }
   Goal goal = given;
   if (!whole)
     goal.metric = same[0];
@@ -138,10 +140,10 @@ void Watch::see(const std::vector<Evaluation> &results, uint64_t step,
       for (const ScalarMetric &metric : result.metrics) {
         if (result.name + "." + metric.name != record.goal.metric)
           continue;
-        bool better =
-            !std::isnan(metric.value) &&
-            (!record.any || (record.goal.larger ? metric.value > record.value
-                                                : metric.value < record.value));
+        bool better = !std::isnan(metric.value) &&
+                      (!record.any || (record.goal.larger.value()
+                                           ? metric.value > record.value
+                                           : metric.value < record.value));
         record.since += inTurn ? 1 : 0;
         if (better)
           record = {record.goal, true, metric.value, step,

@@ -15,9 +15,9 @@ namespace dlrt {
 
 /// A metric of an evaluation, and which values of it are better.
 struct Goal {
-  std::string metric; ///< "test.accuracy"
-  bool larger = false;
-  std::string text; ///< as it was given, with its option
+  std::string metric;                 ///< "test.accuracy"
+  std::optional<bool> larger = false; ///< none: it was not said
+  std::string text;                   ///< as it was given, with its option
 };
 
 /// "max:test.accuracy" or "min:test.loss".

@@ -153,6 +153,7 @@ class Evaluations(support.ToolTest):
                 ("--stop-when", "test.loss", ["not better in"]),
                 ("--stop-when", "test.loss not better in 0", ["not better in"]),
                 ("--stop-when", "test.height not better in 3", ["max:test.height not better in 3"]),
+                ("--stop-when", "test.heigt not better in 3", ["did you mean 'test.height'"]),
                 ("--halt-on", "test.los>3", ["did you mean 'test.loss'"])):
             self.refuse(USAGE, words, dltools.DLRUN, "m.plan", "--out", "run", option, value)
         self.refuse(USAGE, "--out", dltools.DLRUN, "m.plan", "--keep-best", "min:test.loss")

@@ -13,6 +13,7 @@ ACTIVATIONS = [
     ("[&] { auto t = x * 1; return F::relu(t, true) + t * y; }()", "(lambda t: F.relu(t, True) + t * y)(x * 1)"),
     ("[&] { auto t = x * 1, u = t; t = t + nn::LeakyReLU(0.2, true)(u); return t + u; }()",
      "F.leaky_relu(x, 0.2) * 3"),
+    ("[&] { dl::TensorList l{x, y}; l[0] = l[1] * 2; l[-1] = l[0] + x; return l[1]; }()", "y * 2 + x"),
     ("F::leaky_relu(x, {.negative_slope = 0.3})", "F.leaky_relu(x, negative_slope=0.3)"), ("F::elu(x * 1, 0.5, true)", "F.elu(x, 0.5)"),
     ("F::silu(x)", "F.silu(x)"), ("F::gelu(x)", "F.gelu(x)"),
     ('F::gelu(x, {.approximate = "tanh"})', "F.gelu(x, approximate='tanh')"),

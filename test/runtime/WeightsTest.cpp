@@ -224,6 +224,8 @@ TEST(Weights, NamesAreMapped) {
   EXPECT_EQ(map("module.fc.weight", "module="), "fc.weight");
   EXPECT_EQ(map("module.fc.weight", "module.="), "fc.weight");
   EXPECT_EQ(map("fc.weight", "=student."), "student.fc.weight");
+  EXPECT_EQ(map("fc.weight", "=student"), "student.fc.weight");
+  EXPECT_EQ(map("module.fc.weight", "module.=student"), "student.fc.weight");
   EXPECT_EQ(map("encoder.0.weight", "enc=e,encoder=body"), "body.0.weight");
   EXPECT_EQ(map("encoder.0.weight", "encoder.*.weight=body.*.w"), "body.0.w");
   EXPECT_EQ(map("fc.bias", "fc.bias=head.bias"), "head.bias");

@@ -51,10 +51,14 @@ public:
   int size() const { return count; }
   const Tensor *begin() const { return items; }
   const Tensor *end() const { return items + count; }
-  const Tensor &operator[](int i) const {
+  const Tensor &operator[](int i) const { return items[place(i)]; }
+  Tensor &operator[](int i) { return items[place(i)]; }
+
+private:
+  int place(int i) const {
     if (i < -count || i >= count)
       detail::fail("there is no tensor {} in a list of {}", i, count);
-    return items[i < 0 ? i + count : i];
+    return i < 0 ? i + count : i;
   }
 };
 
