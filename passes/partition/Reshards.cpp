@@ -197,6 +197,60 @@ void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
   part.value = reduceMembers(g, gathered, kind);
 }
 
+/// The axis that divides a dim last is to divide another one, as where tokens
+/// go to experts, or rows of a sequence become heads (GShard, Lepikhin et al.,
+/// 2020; Ulysses, Jacobs et al., 2023): each member gets its block of the other
+/// dim from all of them, and has all of this one.
+bool ReshardLowering::exchange(Part &part, unsigned from,
+                               const TensorSharding &to) {
+  Axes &axes = part.sharding.dims[from].axes;
+  if (axes.empty() || part.shape[from] % mesh.count(axes) != 0)
+    return false;
+  unsigned axis = axes.back();
+  Axes kept(axes.begin(), axes.end() - 1);
+  int64_t members = mesh.size(axis);
+  SmallVector<int64_t> shape(graph::shapeOf(part.value));
+  auto becomes = [&](const Axes &has, const Axes &wanted) {
+    return has.size() <= wanted.size() &&
+           std::equal(has.begin(), has.end(), wanted.begin());
+  };
+  std::optional<unsigned> found;
+  for (auto [d, dim] : llvm::enumerate(part.sharding.dims)) {
+    Axes with = dim.axes;
+    with.push_back(axis);
+    if (d != from && becomes(with, to.dims[d].axes) && shape[d] != 0 &&
+        shape[d] % members == 0)
+      found = d;
+  }
+  if (!found || !becomes(kept, to.dims[from].axes) ||
+      graph::numElements(part.value) == 0)
+    return false;
+  graph::GraphBuilder &g = part.g;
+  unsigned into = *found;
+  int64_t own = shape[into] / members;
+  Value rows = toFront(g, part.value, into);
+  SmallVector<int64_t> blocks(members, own);
+  Value exchanged = communicate(
+      graph::AllToAllOp::create(part.builder, part.loc, rows.getType(), rows,
+                                mesh.namesOf({axis}), blocks, blocks),
+      "another dim is divided from here on");
+  SmallVector<int64_t> apart(graph::shapeOf(rows)), order;
+  apart[0] = own;
+  apart.insert(apart.begin(), members);
+  for (unsigned d = 0; d < shape.size(); ++d) {
+    if (d == from)
+      order.push_back(0); // the members' parts, one behind the other
+    order.push_back(d == into ? 1 : d < into ? d + 2 : d + 1);
+  }
+  shape[into] = own;
+  shape[from] *= members;
+  part.value =
+      g.reshape(g.transpose(g.reshape(exchanged, apart), order), shape);
+  axes = kept;
+  part.sharding.dims[into].axes.push_back(axis);
+  return true;
+}
+
 /// The dim stays split along its first `keep` axes.
 void ReshardLowering::gather(Part &part, unsigned dim, size_t keep) {
   graph::GraphBuilder &g = part.g;
@@ -305,6 +359,9 @@ FailureOr<Value> ReshardLowering::lower(graph::ReshardOp op, Value value,
   };
   resolve(&TensorSharding::sum, graph::Splitting::Sum);
   resolve(&TensorSharding::max, graph::Splitting::Max);
+  for (unsigned d = 0; d < to.dims.size(); ++d)
+    while (exchange(part, d, to))
+      ;
   SmallVector<size_t> common;
   for (auto [d, dim] : llvm::enumerate(to.dims)) {
     const Axes &axes = dim.axes, &hasAxes = has.dims[d].axes;

@@ -32,6 +32,7 @@ private:
                 graph::Splitting kind);
   void sumWhole(Part &part, llvm::ArrayRef<unsigned> axes,
                 graph::Splitting kind);
+  bool exchange(Part &part, unsigned from, const TensorSharding &to);
   void gather(Part &part, unsigned dim, size_t keep);
   void slice(Part &part, unsigned dim, llvm::ArrayRef<unsigned> axes);
   void keepAtOrigin(Part &part, unsigned axis);

@@ -146,9 +146,35 @@ void StepSharder::place(graph::GradientOp gradient) {
   updates.insert(gradient);
 }
 
+/// The gradient of what has been divided otherwise before, if axes have gone
+/// from one dim to another one: they go back, as the exchange did.
+static TensorSharding movedBack(const TensorSharding &gradient,
+                                const TensorSharding &before) {
+  auto dimOf = [](const TensorSharding &sharding, unsigned axis) {
+    for (auto [d, dim] : llvm::enumerate(sharding.dims))
+      if (dim.uses(axis))
+        return std::optional<size_t>(d);
+    return std::optional<size_t>();
+  };
+  for (const DimSharding &dim : gradient.dims)
+    for (unsigned axis : dim.allAxes())
+      if (auto was = dimOf(before, axis); was && was != dimOf(gradient, axis)) {
+        TensorSharding back = gradient;
+        back.dims = before.dims;
+        return back;
+      }
+  return gradient;
+}
+
 void StepSharder::place(graph::ShardOp shard) {
   Value x = shard.getX();
-  shard.getResult().replaceAllUsesWith(in(x, wantedBy(shard, of(x), mesh)));
+  TensorSharding has = of(x);
+  if (shard.getNumber() != 0)
+    before[shard.getNumber()] = has;
+  x = in(x, wantedBy(shard, has, mesh));
+  if (auto known = before.find(shard.getBack()); known != before.end())
+    x = in(x, movedBack(of(x), known->second));
+  shard.getResult().replaceAllUsesWith(x);
   shard.erase();
 }
 

@@ -77,6 +77,8 @@ private:
   llvm::DenseSet<mlir::Value> placed;
   /// Parameters that ZeRO divides.
   llvm::DenseSet<mlir::Value> stored;
+  /// How the operands of numbered graph.shard lay.
+  llvm::DenseMap<uint64_t, TensorSharding> before;
   /// Accumulators whose sharding the first gradient decides.
   llvm::DenseMap<mlir::Value, llvm::StringRef> open;
   /// Ops that depend on a gradient.

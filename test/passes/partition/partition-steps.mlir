@@ -46,6 +46,31 @@ graph.step @both(%x: tensor<4x7xf32> input 0) -> (tensor<7xf32>, tensor<f32>)
 
 // -----
 
+// An axis that divides another dim from here on: each sends the other its half of that dim, which stands behind its own.
+// Of five rows parts are not equal: they are gathered, and cut.
+graph.mesh [#graph.axis<"cp" = 2>] data "dp"
+graph.step @heads(%x: tensor<4x6x2xf32> input 0, %odd: tensor<5x6xf32> input 1) -> (tensor<4x6x2xf32>, tensor<5x6xf32>) of "heads" batch 1 dataset 0 {
+  %a = graph.reshard %x {from = #graph.sharding<[[], [], []], sum [], max []>, to = #graph.sharding<[["cp"], [], []], sum [], max []>} : (tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
+  %b = graph.reshard %a {from = #graph.sharding<[["cp"], [], []], sum [], max []>, to = #graph.sharding<[[], ["cp"], []], sum [], max []>} : (tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
+  %c = graph.reshard %b {from = #graph.sharding<[[], ["cp"], []], sum [], max []>, to = #graph.sharding<[[], [], []], sum [], max []>} : (tensor<4x6x2xf32>) -> tensor<4x6x2xf32>
+  %d = graph.reshard %odd {from = #graph.sharding<[[], []], sum [], max []>, to = #graph.sharding<[["cp"], []], sum [], max []>} : (tensor<5x6xf32>) -> tensor<5x6xf32>
+  %e = graph.reshard %d {from = #graph.sharding<[["cp"], []], sum [], max []>, to = #graph.sharding<[[], ["cp"]], sum [], max []>} : (tensor<5x6xf32>) -> tensor<5x6xf32>
+  %f = graph.reshard %e {from = #graph.sharding<[[], ["cp"]], sum [], max []>, to = #graph.sharding<[[], []], sum [], max []>} : (tensor<5x6xf32>) -> tensor<5x6xf32>
+  graph.return %c, %f : tensor<4x6x2xf32>, tensor<5x6xf32>
+}
+// CHECK-LABEL: @heads
+// CHECK: %[[A:.*]] = graph.slice %{{.*}} -> tensor<2x6x2xf32>
+// CHECK: %[[ROWS:.*]] = graph.transpose %[[A]] {permutation = array<i64: 1, 0, 2>}
+// CHECK: %[[SENT:.*]] = graph.all_to_all %[[ROWS]] over ["cp"] sends [3, 3] receives [3, 3] order {{[0-9]+}} : tensor<6x2x2xf32> -> tensor<6x2x2xf32>
+// CHECK: %[[APART:.*]] = graph.reshape %[[SENT]] {shape = array<i64: 2, 3, 2, 2>}
+// CHECK: %[[BACK:.*]] = graph.transpose %[[APART]] {permutation = array<i64: 0, 2, 1, 3>} : (tensor<2x3x2x2xf32>) -> tensor<2x2x3x2xf32>
+// CHECK: graph.reshape %[[BACK]] {shape = array<i64: 4, 3, 2>}
+// CHECK: graph.all_gather
+// CHECK: graph.all_gather %{{.*}} over ["cp"] rows [3, 2]
+// CHECK: graph.slice %{{.*}} -> tensor<5x3xf32>
+
+// -----
+
 // What ranks of a class differ in are numbers of launches.
 graph.mesh [#graph.axis<"dp" = 2>, #graph.axis<"tp" = 3>] data "dp"
 graph.step @slice(%x: tensor<6xf32>) -> (tensor<6xf32>) {

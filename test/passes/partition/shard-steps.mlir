@@ -327,3 +327,26 @@ graph.step @meets(%x: tensor<5x6xf32> input 0, %a: tensor<6x4xf32> state @a, %b:
   %v = graph.sum %z {dims = array<i64: 0, 1>} : (tensor<5x6xf32>) -> tensor<f32>
   graph.return %u, %v : tensor<f32>, tensor<f32>
 }
+
+// -----
+
+// Rows become heads, and the gradient of what is made of heads goes back to rows: as %a lay. That of a value that was
+// whole stays divided.
+graph.mesh [#graph.axis<"cp" = 2>] data "dp"
+// CHECK-LABEL: graph.step @gradients_go_back
+graph.step @gradients_go_back(%x: tensor<4x6xf32> input 0) -> (tensor<4x6xf32> metric "y", tensor<4x6xf32> metric "g") of "eval" batch 4 dataset 0 {
+  %a = graph.shard %x {axes = "cp,", number = 1 : i64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  // CHECK: graph.reshard {{.*}}from = #graph.sharding<{{\[\[}}"cp"], []], sum [], max []>, to = #graph.sharding<{{\[\[}}], ["cp"]], sum [], max []>
+  %b = graph.shard %a {axes = ",cp", number = 2 : i64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %y = graph.exp %b : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  // CHECK: %[[SIN:.*]] = graph.sin {{.*}}graph.factors = #graph.sharding<{{\[\[}}], ["cp"]], sum [], max []>
+  %g = graph.sin %y : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  // CHECK: %[[ROWS:.*]] = graph.reshard %[[SIN]] {from = #graph.sharding<{{\[\[}}], ["cp"]], sum [], max []>, to = #graph.sharding<{{\[\[}}"cp"], []], sum [], max []>
+  %c = graph.shard %g {axes = ",cp", back = 2 : i64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  // CHECK: graph.cos %[[ROWS]] {graph.factors = #graph.sharding<{{\[\[}}"cp"], []], sum [], max []>
+  %d = graph.cos %c : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  %e = graph.shard %d {axes = "cp,", back = 1 : i64} : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  // CHECK: graph.neg {{.*}}graph.factors = #graph.sharding<{{\[\[}}"cp"], []], sum [], max []>
+  %f = graph.neg %e : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  graph.return %y, %f : tensor<4x6xf32>, tensor<4x6xf32>
+}

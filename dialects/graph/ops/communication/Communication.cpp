@@ -69,7 +69,14 @@ LogicalResult ShardOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
 
 SmallVector<Value> ShardOp::buildGradient(OpBuilder &builder, ValueRange grads,
                                           ArrayRef<bool>) {
-  return {ShardOp::create(builder, getLoc(), grads[0], getAxesAttr())};
+  if (getNumber() == 0) {
+    uint64_t among = 0;
+    for (Operation *op = getOperation(); op; op = op->getPrevNode())
+      among += isa<ShardOp>(op) ? 1 : 0;
+    setNumber(among);
+  }
+  return {ShardOp::create(builder, getLoc(), grads[0], getAxes(), /*number=*/0,
+                          getNumber())};
 }
 
 SmallVector<HostTensor> ShardOp::evaluate(ArrayRef<HostTensor> operands) {

@@ -68,14 +68,19 @@ def Graph_ShardOp : Graph_InferredOp<"shard",
   let summary = "The same tensor, divided along axes of the mesh as the user says.";
   let description = [{
     `axes` has an entry for each dim, separated by commas: the axis that divides it,
-    or nothing. Its gradient is divided in the same way. Axes that the mesh does not
-    have divide nothing. shard-steps makes a graph.reshard of it.
+    or nothing. Its gradient is divided in the same way, and goes back: where an axis
+    divides another dim from here on, it is the one of before in the gradient of `x`.
+    For that, one that has a gradient has a `number` that is not 0, and that one is
+    `back` of it.
+    Axes that the mesh does not have divide nothing. shard-steps makes a
+    graph.reshard of it.
 
     ```mlir
     %1 = graph.shard %0 {axes = "dp,,tp"} : (tensor<8x4x6xf32>) -> tensor<8x4x6xf32>
     ```
   }];
-  let arguments = (ins Graph_Tensor:$x, StrAttr:$axes);
+  let arguments = (ins Graph_Tensor:$x, StrAttr:$axes, DefaultValuedAttr<I64Attr, "0">:$number,
+                       DefaultValuedAttr<I64Attr, "0">:$back);
   let results = (outs Graph_Tensor:$result);
   let extraClassDeclaration = [{
     /// One for each dim, empty where it is not divided.
