@@ -1,4 +1,5 @@
 #include "compiler/frontend/Datasets.h"
+#include "compiler/frontend/FilesLike.h"
 #include "compiler/frontend/ImageFolder.h"
 #include "compiler/frontend/Npy.h"
 #include "compiler/frontend/TokenFile.h"
@@ -34,9 +35,19 @@ Datasets::Datasets(Reporter &reporter, llvm::StringRef model)
 std::string Datasets::placeOf(llvm::StringRef path) const {
   llvm::SmallString<256> there = llvm::StringRef(folder);
   llvm::sys::path::append(there, path);
-  bool isThere = !folder.empty() && !llvm::sys::path::is_absolute(path) &&
-                 llvm::sys::fs::exists(there);
+  bool isThere =
+      !folder.empty() && !llvm::sys::path::is_absolute(path) && areThere(there);
   return isThere ? std::string(there) : path.str();
+}
+
+/// Those that a name with a '*' stands for, one behind the other.
+std::vector<std::string> Datasets::filesOf(const std::string &path) {
+  std::vector<std::string> files = filesLike(placeOf(path));
+  if (files.empty())
+    failWith(llvm::createStringError(std::make_error_code(std::errc::io_error),
+                                     "cannot read " + path +
+                                         ": no file is like it"));
+  return files;
 }
 
 void Datasets::addComponent(int dataset, Type element,
@@ -133,20 +144,30 @@ void Datasets::addTokens(int dataset, const std::string &path, int64_t length,
     reporter.fail("TokenDataset: length = " + std::to_string(length) +
                   ", stride = " + std::to_string(stride) +
                   "; at least 1 is wanted");
-  llvm::Expected<TokenFile> file = readTokenFile(placeOf(path));
-  if (!file)
-    failWith(file.takeError());
-  if (file->tokens <= length)
-    reporter.fail(path + " holds " + std::to_string(file->tokens) +
+  int64_t width = length + 1, items = 0, most = 0;
+  std::optional<int> dtype;
+  for (const std::string &one : filesOf(path)) {
+    llvm::Expected<TokenFile> file = readTokenFile(one);
+    if (!file)
+      failWith(file.takeError());
+    if (dtype.value_or(file->dtype) != file->dtype)
+      reporter.fail(one + ": its tokens are of another width than those of the "
+                          "files before it");
+    dtype = file->dtype;
+    most = std::max(most, file->tokens);
+    if (file->tokens >= width)
+      items += (file->tokens - width) / stride + 1;
+  }
+  if (items == 0)
+    reporter.fail(path + " holds " + std::to_string(most) +
                   " tokens; length = " + std::to_string(length) +
                   " and one more, the last target, are wanted");
-  int64_t width = length + 1;
   Dataset &target = get(dataset);
-  target.items = (file->tokens - width) / stride + 1;
+  target.items = items;
   target.stride = stride;
   target.paths.push_back(path);
   checkSizes(path, {target.items, width});
-  target.components.push_back({elementType(file->dtype), {width}});
+  target.components.push_back({elementType(*dtype), {width}});
 }
 
 /// The kinds of dl_image_transform, as plans call them.
@@ -275,16 +296,32 @@ static ArrayAttr selectionsOf(OpBuilder &builder, const Dataset &dataset) {
 
 void Datasets::addFile(int dataset, const std::string &path,
                        llvm::function_ref<Type(int)> elementType) {
-  llvm::Expected<NpyHeader> header = readNpyHeader(placeOf(path));
-  if (!header)
-    failWith(header.takeError());
+  std::optional<NpyHeader> header; // of all files together
+  for (const std::string &one : filesOf(path)) {
+    llvm::Expected<NpyHeader> read = readNpyHeader(one);
+    if (!read)
+      failWith(read.takeError());
+    if (read->shape.empty())
+      reporter.fail(
+          one +
+          ": the array has no dimensions; the first one counts the items");
+    if (read->shape.front() == 0)
+      reporter.fail(one + ": the array holds no items");
+    if (!header) {
+      header = std::move(*read);
+      continue;
+    }
+    if (read->dtype != header->dtype ||
+        llvm::ArrayRef(read->shape).drop_front() !=
+            llvm::ArrayRef(header->shape).drop_front())
+      reporter.fail(one + ": its items are not like those of the files before "
+                          "it");
+    if (__builtin_add_overflow(header->shape.front(), read->shape.front(),
+                               &header->shape.front()))
+      reporter.fail(path + ": too many items");
+  }
   Dataset &target = get(dataset);
-  if (header->shape.empty())
-    reporter.fail(
-        path + ": the array has no dimensions; the first one counts the items");
   int64_t items = header->shape.front();
-  if (items == 0)
-    reporter.fail(path + ": the array holds no items");
   checkSizes(path, header->shape);
   if (!target.paths.empty() && items != target.items)
     reporter.fail(path + " holds " + std::to_string(items) + " items, " +

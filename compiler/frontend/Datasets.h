@@ -83,6 +83,7 @@ private:
   void checkSizes(const std::string &path, llvm::ArrayRef<int64_t> shape);
 
   std::string placeOf(llvm::StringRef path) const;
+  std::vector<std::string> filesOf(const std::string &path);
 
   Reporter &reporter;
   std::string folder; // of the model

@@ -1,41 +1,68 @@
 #include "runtime/data/Dataset.h"
+#include "runtime/base/FilesLike.h"
 #include "runtime/base/Fnv1a.h"
 #include "runtime/data/Pictures.h"
 
-#include <algorithm>
-#include <unistd.h>
+#include <fmt/format.h>
 
 using namespace dlrt;
 
 /// From here on rows are read and not mapped.
 static constexpr uint64_t largeFile = uint64_t(256) << 20;
 
-Status Dataset::add(DatasetComponent component, MappedFile file,
+Status Dataset::add(DatasetComponent component, std::vector<DataFile> parts,
                     const std::string &path) {
-  if (file.bytes().size() >= largeFile) {
-    auto rows = RandomFile::open(path);
-    if (!rows)
-      return rows.takeError();
-    randomFiles.push_back(std::make_unique<RandomFile>(std::move(*rows)));
-    component.file = randomFiles.back().get();
-    component.fileOffset =
-        static_cast<uint64_t>(component.data - file.bytes().data());
+  uint64_t bytes = 0, first = 0;
+  for (const DataFile &part : parts)
+    bytes += part.mapped.bytes().size();
+  for (DataFile &part : parts) {
+    DatasetComponent::Shard shard = {first, part.data, nullptr, 0};
+    if (bytes >= largeFile) {
+      auto rows = RandomFile::open(part.path);
+      if (!rows)
+        return rows.takeError();
+      randomFiles.push_back(std::make_unique<RandomFile>(std::move(*rows)));
+      shard.file = randomFiles.back().get();
+      shard.fileOffset =
+          static_cast<uint64_t>(part.data - part.mapped.bytes().data());
+    }
+    first += part.items;
+    component.shards.push_back(shard);
+    files.push_back(std::move(part.mapped));
   }
-  components.push_back(component);
+  component.data = component.shards.front().data;
+  component.file = component.shards.front().file;
+  component.fileOffset = component.shards.front().fileOffset;
   source += (source.empty() ? "from " : ", ") + path;
-  files.push_back(std::move(file));
+  if (component.shards.size() > 1)
+    source += fmt::format(" ({} files)", component.shards.size());
+  else
+    component.shards.clear();
+  components.push_back(std::move(component));
   return {};
 }
 
-/// Of the bytes at some places all over a component.
-static uint64_t sampleOf(const DatasetComponent &component, uint64_t items) {
+/// Of the bytes at some places all over the items of a file.
+static void addSample(Fnv1a &sum, const DatasetComponent &component,
+                      const uint8_t *data, uint64_t items) {
   constexpr uint64_t places = 64, bytesThere = 64;
-  Fnv1a sum;
   uint64_t all = component.offsetOf(items - 1) + component.itemBytes;
   uint64_t step = std::max(bytesThere, all / places);
   for (uint64_t at = 0; at < all; at += step)
     for (uint64_t i = at; i < std::min(all, at + bytesThere); ++i)
-      sum.add(component.data[i]);
+      sum.add(data[i]);
+}
+
+static uint64_t sampleOf(const DatasetComponent &component, uint64_t items) {
+  Fnv1a sum;
+  if (component.shards.empty())
+    addSample(sum, component, component.data, items);
+  for (size_t s = 0; s < component.shards.size(); ++s) {
+    const DatasetComponent::Shard &shard = component.shards[s];
+    uint64_t end =
+        s + 1 < component.shards.size() ? component.shards[s + 1].first : items;
+    addSample(sum, component, shard.data, end - shard.first);
+  }
   return sum.value();
 }
 
@@ -103,7 +130,20 @@ std::vector<std::string> dlrt::datasetPaths(const fb::DatasetT &dataset,
   if (dataset.kind == fb::DatasetKind::ImageFolder)
     return {imageFolder(dataset, request)};
   auto paths = tensorPaths(dataset, request);
-  return paths ? *paths : std::vector<std::string>();
+  std::vector<std::string> all;
+  if (paths)
+    for (const std::string &path : *paths)
+      std::ranges::move(filesLike(path), std::back_inserter(all));
+  return all;
+}
+
+Expected<std::vector<std::string>> dlrt::dataFiles(const std::string &path) {
+  std::vector<std::string> files = filesLike(path);
+  if (files.empty())
+    return Status(Code::Io, fmt::format("no file is like '{}'; --data says "
+                                        "where the data are",
+                                        path));
+  return files;
 }
 
 std::string dlrt::pathOfModel(const std::string &path,
@@ -111,5 +151,5 @@ std::string dlrt::pathOfModel(const std::string &path,
   if (folder.empty() || path.starts_with('/'))
     return path;
   std::string there = folder + "/" + path;
-  return access(there.c_str(), F_OK) == 0 ? there : path;
+  return areThere(there) ? there : path;
 }

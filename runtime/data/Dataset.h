@@ -10,7 +10,10 @@
 #include "runtime/data/Selections.h"
 #include "runtime/plan/plan_generated.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +29,15 @@ struct DatasetComponent {
   /// The same data to be read, where a mapping is not to be touched.
   const RandomFile *file = nullptr;
   uint64_t fileOffset = 0;
+  /// Where they lie in several files: in each the items from `first` on. Of one
+  /// file: none.
+  struct Shard {
+    uint64_t first;
+    const uint8_t *data;
+    const RandomFile *file;
+    uint64_t fileOffset;
+  };
+  std::vector<Shard> shards = {};
   /// Makes the items, which lie nowhere.
   const ItemSource *source = nullptr;
   /// What the batch has in place of it.
@@ -37,6 +49,30 @@ struct DatasetComponent {
   uint64_t offsetOf(uint64_t item) const {
     return item * (itemStride ? itemStride : itemBytes);
   }
+  /// Where an item lies: mapped, and in a file, if it is to be read.
+  struct Row {
+    const uint8_t *data;
+    const RandomFile *file;
+    uint64_t offset;
+  };
+  Row rowOf(uint64_t item) const {
+    if (shards.empty()) {
+      uint64_t at = offsetOf(item);
+      return {data ? data + at : nullptr, file, fileOffset + at};
+    }
+    auto shard = std::prev(
+        std::ranges::upper_bound(shards, item, std::less<>(), &Shard::first));
+    uint64_t at = offsetOf(item - shard->first);
+    return {shard->data + at, shard->file, shard->fileOffset + at};
+  }
+};
+
+/// One of the files of a component.
+struct DataFile {
+  std::string path;
+  MappedFile mapped;
+  const uint8_t *data; ///< of its first item
+  uint64_t items;
 };
 
 /// Which files to open.
@@ -92,9 +128,9 @@ struct Dataset {
     return item < distinct ? item : item % distinct;
   }
 
-  /// A component whose data lie in the file. Of a large one rows are read and
-  /// not mapped.
-  Status add(DatasetComponent component, MappedFile file,
+  /// A component whose data lie in files, of which the plan's name is `path`,
+  /// one behind the other. Of large ones rows are read and not mapped.
+  Status add(DatasetComponent component, std::vector<DataFile> parts,
              const std::string &path);
 };
 
@@ -110,6 +146,10 @@ bool haveSameFiles(const fb::DatasetT &a, const fb::DatasetT &b);
 /// are not those that the plan divides.
 Expected<Dataset> selectItems(std::shared_ptr<const Dataset> whole,
                               const fb::DatasetT &dataset);
+
+/// The files that a path of a data set stands for, or an error where there are
+/// none that are like it.
+Expected<std::vector<std::string>> dataFiles(const std::string &path);
 
 /// The files that openDataset looks for.
 std::vector<std::string> datasetPaths(const fb::DatasetT &dataset,

@@ -54,6 +54,8 @@ Status Loader::start() {
     if (component.file) {
       bool follow = !options.shuffle && dataset.selections.keepOrder();
       component.file->expect(!follow);
+      for (const DatasetComponent::Shard &shard : component.shards)
+        shard.file->expect(!follow);
       if (!follow)
         readers = std::min<uint64_t>(readersOfRows, options.slots);
     } else if (component.source) { // as many as cores, from the start on
@@ -304,7 +306,8 @@ Status Loader::readRows(const Block &part, const Batch &batch, size_t c,
   uint64_t begin = beginOf(batch.index) + part.begin;
   bool follow = !options.shuffle && dataset.selections.keepOrder() &&
                 part.size != 0 && begin + part.size <= dataset.items;
-  if (follow && !component.convert && !component.itemStride)
+  if (follow && !component.convert && !component.itemStride &&
+      component.shards.empty())
     return component.file->read(component.fileOffset +
                                     component.offsetOf(space.items.front()),
                                 {to, part.size * bytes});
@@ -312,11 +315,11 @@ Status Loader::readRows(const Block &part, const Batch &batch, size_t c,
   for (uint64_t i = 0; i < part.size; ++i) {
     uint64_t item = space.items[i];
     uint8_t *row = component.convert ? space.row.data() : to + i * inBatch;
-    DLRT_TRY(component.file->read(
-        component.fileOffset + component.offsetOf(item), {row, bytes}));
+    const DatasetComponent::Row lies = component.rowOf(item);
+    DLRT_TRY(lies.file->read(lies.offset, {row, bytes}));
     if (component.convert)
       DLRT_TRY(convertItem(component, item, row, to + i * inBatch)
-                   .within(component.file->path()));
+                   .within(lies.file->path()));
   }
   return {};
 }
@@ -391,9 +394,9 @@ Status Loader::gatherFor(uint32_t rank, const Batch &batch, Workspace &space) {
         continue;
       uint64_t bytes = component.itemBytes;
       if (uint64_t next = i + rowsAhead(bytes); next < part.size)
-        prefetch(component.data + component.offsetOf(space.items[next]), bytes);
+        prefetch(component.rowOf(space.items[next]).data, bytes);
       uint64_t item = space.items[i];
-      const uint8_t *from = component.data + component.offsetOf(item);
+      const uint8_t *from = component.rowOf(item).data;
       uint8_t *row = to[c] + i * component.bytesInBatch();
       if (component.convert)
         DLRT_TRY(convertItem(component, item, from, row));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -58,24 +59,29 @@ dlrt::tensorPaths(const fb::DatasetT &dataset, const DataRequest &request) {
   return paths;
 }
 
-/// What stands between the file's elements and the batch's.
-static Status setConversion(Dataset &out, DatasetComponent &added,
-                            const NpyArray &array,
-                            const fb::InputComponentT &component,
-                            const std::string &path) {
+static Status checkItems(const NpyArray &array,
+                         const fb::InputComponentT &component,
+                         const std::string &path) {
   std::vector<uint64_t> item(array.shape.begin() + 1, array.shape.end());
-  bool same = dtypeOf(array.element) == component.dtype;
-  ItemConverter convert =
-      same ? nullptr : itemConverter(array.element, component.dtype);
-  if ((!same && !convert) || item != component.shape)
-    return {Code::Training,
-            fmt::format("'{}' has items {} {}, the plan was compiled for {} {}",
-                        path, nameOf(array.element), shapeText(item),
-                        nameOf(component.dtype), shapeText(component.shape))};
-  itemBytes(component, added.itemBytes);
-  if (same)
+  bool fits = dtypeOf(array.element) == component.dtype ||
+              itemConverter(array.element, component.dtype);
+  if (fits && item == component.shape)
     return {};
-  added.convert = convert;
+  return {Code::Training,
+          fmt::format("'{}' has items {} {}, the plan was compiled for {} {}",
+                      path, nameOf(array.element), shapeText(item),
+                      nameOf(component.dtype), shapeText(component.shape))};
+}
+
+/// What stands between the file's elements and the batch's.
+static void setConversion(Dataset &out, DatasetComponent &added,
+                          const NpyArray &array,
+                          const fb::InputComponentT &component,
+                          const std::string &path) {
+  itemBytes(component, added.itemBytes);
+  if (dtypeOf(array.element) == component.dtype)
+    return;
+  added.convert = itemConverter(array.element, component.dtype);
   added.batchBytes = added.itemBytes;
   added.elements = added.batchBytes / sizeOf(component.dtype);
   added.itemBytes = added.elements * sizeOf(array.element);
@@ -83,33 +89,49 @@ static Status setConversion(Dataset &out, DatasetComponent &added,
                                   "value is converted as it is read",
                                   path, nameOf(array.element),
                                   nameOf(component.dtype)));
-  return {};
 }
 
-static Status addArray(Dataset &out, const fb::InputComponentT &component,
-                       const std::string &path) {
-  Expected<MappedFile> file = MappedFile::open(path);
-  if (!file)
-    return {file.status().code(), file.status().message() +
-                                      "; --data says where the data are: a "
-                                      "folder, or FILE.npy,..."};
-  Expected<NpyArray> array = parseNpy(file->bytes());
-  if (!array)
-    return array.takeError().within(path);
-  if (array->shape.empty())
-    return {Code::Training, fmt::format("'{}' is a single number", path)};
+/// The arrays of a component, one behind the other.
+static Status addArrays(Dataset &out, const fb::InputComponentT &component,
+                        const std::string &path) {
+  auto paths = dataFiles(path);
+  if (!paths)
+    return paths.takeError();
   DatasetComponent added;
-  added.data = array->data.data();
-  DLRT_TRY(setConversion(out, added, *array, component, path));
-  uint64_t items = array->shape[0];
+  std::vector<DataFile> files;
+  std::optional<FileElement> element;
+  uint64_t items = 0;
+  for (const std::string &one : *paths) {
+    Expected<MappedFile> file = MappedFile::open(one);
+    if (!file)
+      return {file.status().code(), file.status().message() +
+                                        "; --data says where the data are: a "
+                                        "folder, or FILE.npy,..."};
+    Expected<NpyArray> array = parseNpy(file->bytes());
+    if (!array)
+      return array.takeError().within(one);
+    if (array->shape.empty())
+      return {Code::Training, fmt::format("'{}' is a single number", one)};
+    if (element.value_or(array->element) != array->element)
+      return {Code::Training, fmt::format("'{}' holds {}, '{}' before it {}",
+                                          one, nameOf(array->element),
+                                          paths->front(), nameOf(*element))};
+    DLRT_TRY(checkItems(*array, component, one));
+    if (!element)
+      setConversion(out, added, *array, component, path);
+    element = array->element;
+    if (array->shape[0] == 0)
+      return {Code::Training, fmt::format("'{}' has no items", one)};
+    items += array->shape[0];
+    files.push_back(
+        {one, std::move(*file), array->data.data(), array->shape[0]});
+  }
   if (out.items != 0 && items != out.items)
     return {Code::Training,
             fmt::format("'{}' has {} items, the file before it {}", path, items,
                         out.items)};
-  if (items == 0)
-    return {Code::Training, fmt::format("'{}' has no items", path)};
   out.items = items;
-  return out.add(added, std::move(*file), path);
+  return out.add(std::move(added), std::move(files), path);
 }
 
 Expected<Dataset> dlrt::openTensorFiles(const fb::DatasetT &dataset,
@@ -122,7 +144,7 @@ Expected<Dataset> dlrt::openTensorFiles(const fb::DatasetT &dataset,
     if (isUnused(request, c))
       out.components.emplace_back();
     else
-      DLRT_TRY(addArray(out, *dataset.components[c], (*paths)[c]));
+      DLRT_TRY(addArrays(out, *dataset.components[c], (*paths)[c]));
   if (out.items == 0)
     return Status(Code::Training,
                   fmt::format("'{}' uses none of its data", request.step));

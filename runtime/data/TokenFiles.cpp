@@ -5,7 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <optional>
 
 using namespace dlrt;
 
@@ -71,17 +73,11 @@ static Expected<TokenArray> parseTokens(std::span<const uint8_t> bytes,
   return TokenArray{FileElement::U16, bytes};
 }
 
+/// The component of arrays like this one.
 static Status describe(const TokenArray &array, const fb::DatasetT &dataset,
-                       DatasetComponent &added, uint64_t &items) {
+                       DatasetComponent &added) {
   const fb::InputComponentT &component = *dataset.components.front();
   uint64_t width = component.shape.front(), size = sizeOf(array.element);
-  uint64_t tokens = array.data.size() / size;
-  if (tokens < width)
-    return {Code::Training,
-            fmt::format("{} tokens; {} and the one behind them are wanted",
-                        tokens, width - 1)};
-  items = (tokens - width) / dataset.stride + 1;
-  added.data = array.data.data();
   added.itemBytes = width * size;
   added.itemStride = dataset.stride * size;
   if (dtypeOf(array.element) == component.dtype)
@@ -96,25 +92,57 @@ static Status describe(const TokenArray &array, const fb::DatasetT &dataset,
   return {};
 }
 
+/// A file that is too short for a window has nothing of the data.
+static Status addTokens(Dataset &out, const fb::DatasetT &dataset,
+                        const std::string &path) {
+  auto paths = dataFiles(path);
+  if (!paths)
+    return paths.takeError();
+  uint64_t width = dataset.components.front()->shape.front();
+  DatasetComponent added;
+  std::vector<DataFile> files;
+  std::optional<FileElement> element;
+  uint64_t most = 0;
+  for (const std::string &one : *paths) {
+    Expected<MappedFile> file = MappedFile::open(one);
+    if (!file)
+      return file.takeError();
+    Expected<TokenArray> array = parseTokens(file->bytes(), one);
+    if (!array)
+      return array.takeError().within(one);
+    if (!element)
+      DLRT_TRY(describe(*array, dataset, added).within(one));
+    if (element.value_or(array->element) != array->element)
+      return {Code::Training, fmt::format("'{}' holds {}, '{}' before it {}",
+                                          one, nameOf(array->element),
+                                          paths->front(), nameOf(*element))};
+    element = array->element;
+    uint64_t tokens = array->data.size() / sizeOf(array->element);
+    most = std::max(most, tokens);
+    if (tokens < width)
+      continue;
+    uint64_t items = (tokens - width) / dataset.stride + 1;
+    files.push_back({one, std::move(*file), array->data.data(), items});
+    out.items += items;
+  }
+  if (files.empty())
+    return {Code::Training,
+            fmt::format("'{}': {} tokens; {} and the one behind them are "
+                        "wanted",
+                        path, most, width - 1)};
+  return out.add(std::move(added), std::move(files), path);
+}
+
 Expected<Dataset> dlrt::openTokens(const fb::DatasetT &dataset,
                                    const DataRequest &request) {
   auto paths = tensorPaths(dataset, request);
   if (!paths)
     return paths.takeError();
-  const std::string &path = paths->front();
   Dataset out;
   if (isUnused(request, 0))
     return Status(Code::Training,
                   fmt::format("'{}' uses none of its data", request.step));
-  Expected<MappedFile> file = MappedFile::open(path);
-  if (!file)
-    return file.takeError();
-  Expected<TokenArray> array = parseTokens(file->bytes(), path);
-  if (!array)
-    return array.takeError().within(path);
-  DatasetComponent added;
-  DLRT_TRY(describe(*array, dataset, added, out.items).within(path));
+  DLRT_TRY(addTokens(out, dataset, paths->front()));
   out.distinct = out.items;
-  DLRT_TRY(out.add(added, std::move(*file), path));
   return out;
 }

@@ -165,7 +165,9 @@ struct TensorDatasetOptions {
   bool drop_last = false;
 };
 
-/// .npy files with equal first dimensions, one for each tensor of a batch.
+/// .npy files with equal first dimensions, one for each tensor of a batch. A
+/// name with a '*' or a '?', "x-*.npy", stands for all files that are like it,
+/// one behind the other in the order of their names.
 inline Dataset TensorDataset(list<const char *> paths,
                              const TensorDatasetOptions &options = {}) {
   Dataset dataset;
@@ -228,7 +230,8 @@ struct TokenDatasetOptions {
 /// Windows of one long row of tokens, [B, length], and the tokens that follow
 /// each of theirs, [B, length], both int64. The file is a .npy of one
 /// dimension, llm.c's .bin with its header, any other .bin with tokens of 16
-/// bits as nanoGPT writes it, or text, whose tokens are its bytes.
+/// bits as nanoGPT writes it, or text, whose tokens are its bytes. No window is
+/// of two of the files that "train_*.bin" stands for.
 inline Dataset TokenDataset(const char *path,
                             const TokenDatasetOptions &options = {}) {
   if (!path)
