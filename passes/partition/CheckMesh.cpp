@@ -4,6 +4,7 @@
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
 #include "passes/backward/ModelError.h"
+#include "passes/partition/OpSharding.h"
 #include <numeric>
 #include <set>
 
@@ -153,39 +154,63 @@ static std::optional<unsigned> outermostPart(graph::ReshapeOp reshape,
 struct Undivided {
   unsigned axis;
   int64_t size;
+  int64_t sections; ///< of which each has so many
 };
 
 /// What takes one part of a tensor or another, of which it gets all.
 class UndividedOperand {
 public:
-  UndividedOperand(Operation *op, const Mesh &mesh)
-      : op(op), mesh(mesh),
-        reshard(op->getOperand(0).getDefiningOp<graph::ReshardOp>()) {
-    if (!reshard)
-      return;
-    from = TensorSharding::of(reshard.getFrom(), mesh);
-    to = TensorSharding::of(reshard.getTo(), mesh);
+  UndividedOperand(Operation *op, const Mesh &mesh) : op(op), mesh(mesh) {
+    Value x = op->getOperand(0);
+    auto reshard = x.getDefiningOp<graph::ReshardOp>();
+    // What lies in parts of sections is gathered as a view of them.
+    auto joined = x.getDefiningOp<graph::ReshapeOp>();
+    auto apart = joined ? joined.getX().getDefiningOp<graph::ReshardOp>()
+                        : graph::ReshardOp();
+    auto before = apart ? apart.getX().getDefiningOp<graph::ReshapeOp>()
+                        : graph::ReshapeOp();
+    if (reshard) {
+      from = TensorSharding::of(reshard.getFrom(), mesh);
+      to = TensorSharding::of(reshard.getTo(), mesh);
+    } else if (before && before.getX().getType() == x.getType()) {
+      from = OpSharding::of(before, mesh).operand(0, {});
+      to = OpSharding::of(joined, mesh).result(0);
+    }
   }
 
   std::optional<Undivided> find() const {
-    if (!reshard || graph::roleOf(op->getLoc()) != graph::StepRole::Forward)
+    if (graph::roleOf(op->getLoc()) != graph::StepRole::Forward)
       return std::nullopt;
     for (unsigned dim = 0; dim < from.dims.size(); ++dim)
       if (std::optional<int64_t> size = sizeWithin(dim))
         for (unsigned axis : from.dims[dim].allAxes())
           if (!llvm::is_contained(mesh.items(), axis) && axis != mesh.time &&
               !to.uses(axis) && *size % mesh.size(axis) != 0)
-            return Undivided{axis, *size};
+            return Undivided{axis, *size,
+                             isa<graph::ReshapeOp>(op) ? sections(dim) : 1};
     return std::nullopt;
   }
 
 private:
+  int64_t sections(unsigned dim) const {
+    const DimSharding &divided = from.dims[dim];
+    return divided.digits.size() == 2 && divided.digits[0].axes.empty()
+               ? divided.digits[0].size
+               : 1;
+  }
+
   /// The size that a view makes the outermost of a dim, or that a slice takes
   /// of it.
   std::optional<int64_t> sizeWithin(unsigned dim) const {
     if (auto view = dyn_cast<graph::ReshapeOp>(op)) {
       std::optional<unsigned> part = outermostPart(view, dim);
-      return part ? std::optional(view.getShape()[*part]) : std::nullopt;
+      if (!part)
+        return std::nullopt;
+      ArrayRef<int64_t> shape = view.getShape().drop_front(*part);
+      if (shape[0] == sections(dim) && shape.size() > 1)
+        return shape[1]; // the sections are a dim of their own
+      return shape[0] % sections(dim) == 0 ? shape[0] / sections(dim)
+                                           : shape[0];
     }
     int64_t size = cast<graph::SliceOp>(op).getSizes()[dim];
     return size == graph::shapeOf(op->getOperand(0))[dim] ? std::nullopt
@@ -194,24 +219,29 @@ private:
 
   Operation *op;
   const Mesh &mesh;
-  graph::ReshardOp reshard;
-  TensorSharding from, to;
+  TensorSharding from, to; ///< of no dims where it is not gathered
 };
 
 void warnOfUndividedViews(ModuleOp module, const Mesh &mesh) {
   std::set<std::string> said; // of all blocks that share a line, once
   module.walk([&](Operation *op) {
-    if (!isa<graph::ReshapeOp, graph::SliceOp>(op))
+    // (What an evaluation looks at besides, a few weights, say, is little.)
+    bool isSlice = isa<graph::SliceOp>(op) &&
+                   op->getParentOfType<graph::StepOp>().getTraining();
+    if (!isSlice && !isa<graph::ReshapeOp>(op))
       return;
     std::optional<Undivided> found = UndividedOperand(op, mesh).find();
     if (!found ||
         !said.insert(graph::sourceLineOf(op->getLoc()).lineText()).second)
       return;
-    auto [axis, size] = *found;
+    auto [axis, size, sections] = *found;
+    std::string ofEach =
+        sections == 1 ? "" : " in each of " + std::to_string(sections);
     emitWarning(op->getLoc())
         << graph::typeText(op->getOperand(0).getType())
         << " lies in parts along '" << mesh.name(axis).getValue() << "', and "
-        << size << " of " << graph::typeText(op->getResult(0).getType())
+        << size << ofEach << " of "
+        << graph::typeText(op->getResult(0).getType())
         << " does not divide among " << mesh.size(axis)
         << " ranks: each gets all of it, and computes the same; a multiple of "
         << mesh.size(axis) << " would stay in parts";

@@ -1,9 +1,11 @@
 #include "passes/partition/Sections.h"
 #include "dialects/graph/GraphBuilder.h"
 #include "dialects/graph/Step.h"
+#include "dialects/graph/StepRole.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/StringMap.h"
 #include <numeric>
+#include <utility>
 
 using namespace mlir;
 
@@ -77,7 +79,7 @@ private:
 class Sections {
 public:
   Sections(ModuleOp module, const Mesh &mesh)
-      : module(module), mesh(mesh), dims(module), views(viewsOfDims()) {}
+      : module(module), mesh(mesh), dims(module) {}
 
   void run() {
     findSections();
@@ -95,6 +97,8 @@ public:
         apart = takeApart(slice, cut, g);
       else if (auto pad = dyn_cast<graph::PadOp>(op))
         apart = takeApart(pad, cut, g);
+      else if (auto dropout = dyn_cast<graph::DropoutOp>(op))
+        apart = takeApart(dropout, cut, g);
       else
         apart = takeApart(cast<graph::CatOp>(op), cut, g);
       result.replaceAllUsesWith(g.reshape(apart, graph::shapeOf(result)));
@@ -119,79 +123,118 @@ private:
   }
 
   void findSections() {
-    llvm::DenseMap<unsigned, int64_t> cuts = sizesOfCuts();
-    llvm::DenseSet<unsigned> uneven;
-    forPlacedDims([&](DimSharding &dim, int64_t size, unsigned number) {
-      auto cut = cuts.find(number);
-      if (cut == cuts.end() || cut->second == size)
-        return;
-      sections[number] = cut->second;
-      if (cut->second % mesh.count(dim.axes) != 0)
-        uneven.insert(number);
+    forPlacedDims([&](DimSharding &dim, int64_t, unsigned number) {
+      int64_t &count = counts.try_emplace(number, 1).first->second;
+      count = std::lcm(count, mesh.count(dim.axes));
     });
-    for (unsigned number : uneven)
-      sections.erase(number);
-    for (const View &view : views)
-      if (auto whole = sections.find(view.whole);
-          whole != sections.end() && whole->second % view.inner == 0 &&
-          whole->second != view.inner)
-        sections.try_emplace(view.outer, whole->second / view.inner);
+    findCuts();
+    forPlacedDims([&](DimSharding &, int64_t size, unsigned number) {
+      if (int64_t cut = cuts.lookup(number); cut != 0 && cut != size)
+        sections[number] = cut;
+    });
+    divideParts();
     forPlacedDims([&](DimSharding &dim, int64_t size, unsigned number) {
-      auto found = sections.find(number);
-      if (found == sections.end())
-        return;
-      int64_t section = found->second;
-      dim = DimSharding::of({{size / section, {}}, {section, dim.axes}}, mesh);
+      int64_t section = sections.lookup(number);
+      if (section != 0)
+        dim =
+            DimSharding::of({{size / section, {}}, {section, dim.axes}}, mesh);
     });
   }
 
-  /// The size of the sections that a dim is cut into, of those that are: what
-  /// all sizes and offsets of slices are multiples of.
-  llvm::DenseMap<unsigned, int64_t> sizesOfCuts() {
-    llvm::DenseMap<unsigned, int64_t> cuts;
-    auto cut = [&](unsigned number, std::initializer_list<int64_t> multiples) {
-      for (int64_t multiple : multiples)
-        cuts[number] = std::gcd(cuts[number], multiple);
-    };
-    module.walk([&](graph::SliceOp slice) {
-      for (auto [d, from] : llvm::enumerate(graph::shapeOf(slice.getX())))
-        if (int64_t size = slice.getSizes()[d]; size != from)
-          cut(dims.classOf(slice.getX(), d),
-              {from, slice.getStrides()[d] == 1 ? size : 1,
-               slice.getOffsets()[d]});
-    });
-    for (const View &view : views)
-      if (auto outer = cuts.find(view.outer); outer != cuts.end())
-        cut(view.whole, {outer->second * view.inner});
-    return cuts;
-  }
-
-  /// A dim that is several ones before or behind a reshape: [B, 3 H, D] and
-  /// [B, 3 H D], with D elements within each of the outermost.
-  struct View {
-    unsigned whole, outer; ///< classes
-    int64_t inner;
+  /// A part of a dim, or its outermost numbers where it is several dims before
+  /// or behind a reshape: of [B, 3 H D] slices [B, H D], and the 3 H of [B, 3
+  /// H, D], with D elements within each.
+  struct Part {
+    unsigned whole, part; ///< classes
+    int64_t from, size;   ///< elements of the whole, and of the part
+    int64_t inner = 1;
   };
 
-  SmallVector<View> viewsOfDims() {
-    SmallVector<View> found;
-    module.walk([&](graph::ReshapeOp op) {
-      const graph::ShardingRule rule = graph::shardingRule(op);
-      auto add = [&](Value whole, const graph::TensorFactors &joined,
-                     Value several, const graph::TensorFactors &apart) {
-        for (auto [d, factors] : llvm::enumerate(joined))
-          for (auto [to, own] : llvm::enumerate(apart))
-            if (factors.size() > 1 && own.size() == 1 &&
-                own.front() == factors.front())
-              found.push_back(
-                  {dims.classOf(whole, d), dims.classOf(several, to),
-                   graph::shapeOf(whole)[d] / rule.factors[own.front()].size});
-      };
-      Value x = op.getX(), result = op.getResult();
-      add(x, rule.operands.front(), result, rule.results.front());
-      add(result, rule.results.front(), x, rule.operands.front());
-    });
-    return found;
+  /// The dim is cut into these, too, unless parts of them would not be equal.
+  bool cut(unsigned number, int64_t from, int64_t size) {
+    int64_t &known = cuts.try_emplace(number, from).first->second;
+    int64_t finer = std::gcd(known, size);
+    auto count = counts.find(number);
+    if (finer == known || (count != counts.end() && finer % count->second != 0))
+      return false;
+    known = finer;
+    return true;
+  }
+
+  /// The size of sections that all slices are multiples of, also those of what
+  /// has been taken apart before, or is put together. The forward of training
+  /// says it: not a line of an evaluation that looks at a few elements.
+  void findCuts() {
+    SmallVector<graph::StepOp> steps(module.getOps<graph::StepOp>());
+    bool trains =
+        llvm::any_of(steps, [](auto step) { return step.getTraining(); });
+    for (graph::StepOp step : steps)
+      for (Operation &op : step.getOps())
+        addParts(&op,
+                 (step.getTraining() || !trains) &&
+                     graph::roleOf(op.getLoc()) == graph::StepRole::Forward);
+    for (bool changed = true; std::exchange(changed, false);)
+      for (const Part &one : parts)
+        if (auto found = cuts.find(one.part); found != cuts.end())
+          changed |= cut(one.whole, one.from, found->second * one.inner);
+  }
+
+  void addParts(Operation *op, bool cuts) {
+    if (auto view = dyn_cast<graph::ReshapeOp>(op))
+      addViews(view);
+    if (auto cat = dyn_cast<graph::CatOp>(op))
+      for (Value input : cat.getInputs())
+        addPart(cat.getResult(), input, static_cast<unsigned>(cat.getDim()), 0,
+                cuts);
+    if (auto slice = dyn_cast<graph::SliceOp>(op))
+      for (auto [d, from] : llvm::enumerate(graph::shapeOf(slice.getX())))
+        if (slice.getSizes()[d] != from && slice.getStrides()[d] == 1)
+          addPart(slice.getX(), slice.getResult(), d, slice.getOffsets()[d],
+                  cuts);
+  }
+
+  void addPart(Value whole, Value part, unsigned d, int64_t offset, bool cuts) {
+    int64_t from = graph::shapeOf(whole)[d], size = graph::shapeOf(part)[d];
+    unsigned of = dims.classOf(whole, d), number = dims.classOf(part, d);
+    if (of != number)
+      parts.push_back({of, number, from, size});
+    if (cuts)
+      cut(of, from, std::gcd(size, offset));
+  }
+
+  void addViews(graph::ReshapeOp view) {
+    const graph::ShardingRule rule = graph::shardingRule(view);
+    auto add = [&](Value whole, const graph::TensorFactors &joined,
+                   Value several, const graph::TensorFactors &apart) {
+      for (auto [d, factors] : llvm::enumerate(joined))
+        for (auto [to, own] : llvm::enumerate(apart))
+          if (factors.size() > 1 && own.size() == 1 &&
+              own.front() == factors.front()) {
+            int64_t from = graph::shapeOf(whole)[d];
+            int64_t size = rule.factors[own.front()].size;
+            parts.push_back({dims.classOf(whole, d), dims.classOf(several, to),
+                             from, size, from / size});
+          }
+    };
+    Value x = view.getX(), result = view.getResult();
+    add(x, rule.operands.front(), result, rule.results.front());
+    add(result, rule.results.front(), x, rule.operands.front());
+  }
+
+  /// Parts of more than one section have sections, too; those that are single
+  /// elements of a dim need none.
+  void divideParts() {
+    for (bool changed = true; std::exchange(changed, false);)
+      for (const Part &one : parts) {
+        int64_t section = sections.lookup(one.whole);
+        auto count = counts.find(one.part);
+        if (section == 0 || section % one.inner != 0 || section == one.inner ||
+            section / one.inner >= one.size ||
+            one.size % (section / one.inner) != 0 ||
+            (count != counts.end() && section / one.inner % count->second != 0))
+          continue;
+        changed |= sections.try_emplace(one.part, section / one.inner).second;
+      }
   }
 
   /// A dim in whose sections an op is to be done, and their size.
@@ -201,12 +244,16 @@ private:
   };
 
   std::optional<Cut> cutOf(Operation *op) {
-    if (!isa<graph::SliceOp, graph::PadOp, graph::CatOp>(op))
+    if (!isa<graph::SliceOp, graph::PadOp, graph::CatOp, graph::DropoutOp>(op))
       return std::nullopt;
     bool isSlice = isa<graph::SliceOp>(op);
+    auto dropout = dyn_cast<graph::DropoutOp>(op);
+    if (dropout && dropout.getChannelwise())
+      return std::nullopt;
+    bool draws = dropout; // each part has to know its place
     Value whole = isSlice ? op->getOperand(0) : op->getResult(0);
     SmallVector<Value> parts(op->getOperands());
-    if (isSlice)
+    if (isSlice || draws)
       parts = {op->getResult(0)};
     for (unsigned d = 0; d < graph::shapeOf(whole).size(); ++d) {
       auto found = sections.find(dims.classOf(whole, d));
@@ -215,12 +262,13 @@ private:
       int64_t section = found->second;
       auto pad = dyn_cast<graph::PadOp>(op);
       auto cat = dyn_cast<graph::CatOp>(op);
-      bool isAlong = llvm::any_of(parts,
-                                  [&](Value part) {
-                                    return graph::shapeOf(part)[d] !=
-                                           graph::shapeOf(whole)[d];
-                                  }) &&
-                     (!cat || cat.getDim() == d);
+      bool isAlong = draws ? graph::shapeOf(whole)[d] != section
+                           : llvm::any_of(parts,
+                                          [&](Value part) {
+                                            return graph::shapeOf(part)[d] !=
+                                                   graph::shapeOf(whole)[d];
+                                          }) &&
+                                 (!cat || cat.getDim() == d);
       bool meets = llvm::all_of(parts, [&](Value part) {
         return graph::shapeOf(part)[d] % section == 0;
       });
@@ -263,6 +311,14 @@ private:
         apart(pad.getInterior(), cut, 0), pad.getValue());
   }
 
+  static Value takeApart(graph::DropoutOp dropout, Cut cut,
+                         graph::GraphBuilder &g) {
+    Value x = inSections(dropout.getX(), cut, g);
+    return g.make<graph::DropoutOp>(x, dropout.getScalars(), dropout.getP(),
+                                    dropout.getKey(), dropout.getChannelwise(),
+                                    ArrayRef<int64_t>(), ArrayRef<int64_t>());
+  }
+
   static Value takeApart(graph::CatOp cat, Cut cut, graph::GraphBuilder &g) {
     SmallVector<Value> parts;
     for (Value input : cat.getInputs())
@@ -273,8 +329,10 @@ private:
   ModuleOp module;
   const Mesh &mesh;
   SameDims dims;
-  SmallVector<View> views;
-  llvm::DenseMap<unsigned, int64_t> sections; ///< their sizes, by class
+  SmallVector<Part> parts;
+  /// By class: ranks along the axes of placed dims, into what the dim is cut,
+  /// and the size of its sections, where it has some.
+  llvm::DenseMap<unsigned, int64_t> counts, cuts, sections;
 };
 
 } // namespace
@@ -284,6 +342,47 @@ void divideInSections(ModuleOp module, const Mesh &mesh) {
         return state.getRole() == "parameter" && state.getShardingAttr();
       }))
     Sections(module, mesh).run();
+}
+
+/// The dim of a view whose numbers are those of the operands of a cat.
+static std::optional<size_t> dimOfParts(graph::CatOp cat,
+                                        ArrayRef<int64_t> view) {
+  ArrayRef<int64_t> shape = graph::shapeOf(cat.getResult());
+  int64_t outer = llvm::product_of(shape.take_front(cat.getDim()));
+  auto parts = static_cast<int64_t>(cat.getInputs().size());
+  int64_t before = 1;
+  for (auto [d, size] : llvm::enumerate(view)) {
+    if (before == outer && size == parts)
+      return d;
+    before *= size;
+  }
+  return std::nullopt;
+}
+
+void joinAsParts(ModuleOp module) {
+  SmallVector<graph::ReshapeOp> views;
+  module.walk([&](graph::ReshapeOp view) { views.push_back(view); });
+  for (graph::ReshapeOp view : views) {
+    auto cat = view.getX().getDefiningOp<graph::CatOp>();
+    if (!cat || cat.getInputs().size() < 2 ||
+        !llvm::all_equal(cat.getInputs().getTypes()))
+      continue;
+    std::optional<size_t> dim = dimOfParts(cat, view.getShape());
+    if (!dim)
+      continue;
+    OpBuilder builder(cat);
+    graph::GraphBuilder g(builder, cat.getLoc());
+    SmallVector<int64_t> one(view.getShape());
+    one[*dim] = 1;
+    SmallVector<Value> parts;
+    for (Value input : cat.getInputs())
+      parts.push_back(g.reshape(input, one));
+    view.getResult().replaceAllUsesWith(
+        g.make<graph::CatOp>(parts, static_cast<int64_t>(*dim)));
+    view.erase();
+    if (cat->use_empty())
+      cat.erase();
+  }
 }
 
 } // namespace dl::partition

@@ -24,6 +24,7 @@ struct ShardSteps : impl::ShardStepsBase<ShardSteps> {
     Mesh mesh(op);
     if (failed(checkMesh(module, mesh)))
       return signalPassFailure();
+    joinAsParts(module);
     divideInSections(module, mesh);
     StateShardings states(module, mesh, splitFrom);
     SmallVector<graph::StepOp> steps(module.getOps<graph::StepOp>());

@@ -30,7 +30,8 @@ struct Net : nn::Module {
   nn::Linear head{32, 64};
   dl::Tensor forward(dl::Tensor x) { return head(h(wte(x))); }
 };
-
+"""
+REST = """
 void dl_main(dl::Program &p) {
   auto data = dl::data::TokenDataset("text.txt", {.length = 16, .batch_size = 8});
   Net net;
@@ -59,6 +60,7 @@ ATTENTIONS = {
     "narrow": PROJECTED | {"forward": "auto a = c_attn(y); return x + proj(attend(a.narrow(2, 0, 32), a.narrow(2, 32, 32), a.narrow(2, 64, 32)));"},
     "view": PROJECTED | {"forward": """auto qkv = c_attn(y).view({y.size(0), y.size(1), 3, 4, 8}).permute({2, 0, 3, 1, 4});
     return x + proj(F::scaled_dot_product_attention(qkv[0], qkv[1], qkv[2], {.is_causal = true}).transpose(1, 2).flatten(2));"""},
+    "nested": PROJECTED | {"forward": "auto a = c_attn(y).split({32, 64}, -1); auto kv = a[1].chunk(2, -1); return x + proj(attend(a[0], kv[0], kv[1]));"},
     "module": {"fused": "attn", "others": ', {"h.*.attn.out_proj", "rowwise", "tp"}', "members": "nn::MultiheadAttention attn{32, 4, {.batch_first = true}};",
                "forward": "return x + attn(y, y, y, {.need_weights = false, .is_causal = true}).output;"},
 }
@@ -78,8 +80,8 @@ class MeshSections(support.ToolTest):
         with open(self.path("text.txt"), "wb") as file:
             file.write(np.random.default_rng(0).integers(0, 64, 8 * 16 * 7 + 1).astype(np.uint8).tobytes())
 
-    def build(self, parts, *options, warning="^$"):
-        self.write("net.dl", MODEL % parts)
+    def build(self, parts, *options, warning="^$", rest=REST):
+        self.write("net.dl", (MODEL + rest) % parts)
         run = support.dltools.call([support.dltools.DLCC, "net.dl", "--dtype=f64", "--report", "-o", "net.plan", *options], self.folder)
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertRegex(run.stderr, warning, options)
@@ -100,10 +102,13 @@ class MeshSections(support.ToolTest):
     @staticmethod
     def numbers(said):
         """Of a step of rank 0: bytes along tp, and FLOP."""
-        units = {"B": 1, "kB": 1e3, "MB": 1e6, "k": 1e3, "M": 1e6}
         moved = re.search(r"along tp: \d+ exchanges, rank 0 sends ([\d.]+) (B|kB|MB)", said)
+        return float(moved[1]) * {"B": 1, "kB": 1e3, "MB": 1e6}[moved[2]], MeshSections.flop(said)
+
+    @staticmethod
+    def flop(said):
         work = re.search(r"step train, batch of 8: .*? ([\d.]+) (k|M)FLOP", said)
-        return [float(found[1]) * units[found[2]] for found in (moved, work)]
+        return float(work[1]) * {"k": 1e3, "M": 1e6}[work[2]]
 
     def test_attentions(self):
         """However the three are told apart, ranks compute and send what they do with a layer for each."""
@@ -121,6 +126,30 @@ class MeshSections(support.ToolTest):
                         found = self.numbers(said)
                         self.assertLessEqual(found[0], 1.01 * moved, name)
                         self.assertLessEqual(found[1], 1.02 * work, name)
+                self.assertLessEqual(self.flop(self.build(parts, "--mesh=dp=2")), 1.02 * self.flop(self.build(APART, "--mesh=dp=2")), name)
+
+    def test_what_says_nothing_of_them(self):
+        """An evaluation that looks at a few elements leaves training as it is, and so does a draw, which knows its place in parts."""
+        moved, _ = self.numbers(self.build(APART, "--mesh=tp=2"))
+        looks = REST.replace("p.train(", "p.eval(\"some\", data, [&](dl::Batch b) -> dl::Metrics { return {{\"w\", net.h[0].parameters()[2].narrow(0, 1, 2).mean()}}; });\n  p.train(")
+        for name, forward, rest in ("chunk", "c_attn(y)", looks), ("dropout", "F::dropout(c_attn(y), 0.25)", REST):
+            parts = PROJECTED | {"forward": f"auto qkv = {forward}.chunk(3, -1); return x + proj(attend(qkv[0], qkv[1], qkv[2]));"}
+            self.build(parts, rest=rest)
+            expected = self.train()
+            for mesh in "tp=2", "tp=4", "dp=2,tp=2":
+                said = self.build(parts, f"--mesh={mesh}", rest=rest)
+                self.check(expected)
+                self.assertEqual(set(self.sections().values()), {1, 3})
+                if mesh == "tp=2":
+                    self.assertLessEqual(self.numbers(said)[0], 1.01 * moved, name)
+
+    def test_heads_that_do_not_divide(self):
+        said = r"net\.dl:\d+:\d+: warning: f64 \[8,16,96\] lies in parts along 'tp', and 4 in each of 3 of f64 \[8,16,[^\n]* does not divide among 8 ranks"
+        for name in "chunk", "view":
+            self.build(ATTENTIONS[name])
+            expected = self.train()
+            self.build(ATTENTIONS[name], "--mesh=tp=8", warning=said)
+            self.check(expected)
 
     def test_weights_go_from_mesh_to_mesh(self):
         weights = {}

@@ -33,11 +33,11 @@ graph.step @halves(%x: tensor<8x4xf32> input 0, %w: tensor<4x12xf32> state @w, %
 
 // -----
 
-// Sections of 5 do not divide among 2 ranks, and where one column is taken, too, there are none: blocks, as it is said.
+// Sections of 5 do not divide among 2 ranks: blocks, as it is said. One row that is taken besides does not end those of others.
 graph.mesh [#graph.axis<"tp" = 2>] data "dp"
 // CHECK: graph.state @odd {{.*}}sharding = #graph.sharding<{{\[\[}}"tp"], []], sum [], max []>
 graph.state @odd {type = tensor<10x4xf32>, role = "parameter", sharding = #graph.sharding<[["tp"], []], sum [], max []>}
-// CHECK: graph.state @one {{.*}}sharding = #graph.sharding<{{\[\[}}"tp"], []], sum [], max []>
+// CHECK: graph.state @one {{.*}}sharding = #graph.sharding<{{\[\[\[}}2], [4, "tp"]], []], sum [], max []>
 graph.state @one {type = tensor<8x4xf32>, role = "parameter", sharding = #graph.sharding<[["tp"], []], sum [], max []>}
 // CHECK-LABEL: graph.step @blocks
 graph.step @blocks(%odd: tensor<10x4xf32> state @odd, %one: tensor<8x4xf32> state @one) -> (tensor<5x4xf32> metric "a", tensor<4x4xf32> metric "b", tensor<1x4xf32> metric "c") of "eval" {
@@ -68,4 +68,49 @@ graph.step @heads(%qkv: tensor<24xf32> state @qkv, %five: tensor<24xf32> state @
   // CHECK-COUNT-2: graph.reshard
   // CHECK-NOT: graph.reshard
   graph.return %a, %b : tensor<f32>, tensor<f32>
+}
+
+// -----
+
+// Of E and 2 E the latter is two of three sections, and is taken apart again. What an evaluation looks at says nothing.
+graph.mesh [#graph.axis<"tp" = 2>] data "dp"
+// CHECK: graph.state @qkv {{.*}}sharding = #graph.sharding<{{\[\[\[}}3], [4, "tp"]]], sum [], max []>
+graph.state @qkv {type = tensor<12xf32>, role = "parameter", sharding = #graph.sharding<[["tp"]], sum [], max []>}
+// What stands behind three that are put together, too.
+// CHECK: graph.state @behind {{.*}}sharding = #graph.sharding<{{\[\[\[}}3], [4, "tp"]]], sum [], max []>
+graph.state @behind {type = tensor<12xf32>, role = "parameter", sharding = #graph.sharding<[["tp"]], sum [], max []>}
+// CHECK-LABEL: graph.step @again
+graph.step @again(%x: tensor<4xf32> input 0, %qkv: tensor<12xf32> state @qkv, %behind: tensor<12xf32> state @behind) -> (tensor<12xf32> metric "a") of "train" training batch 4 dataset 0 {
+  // CHECK-NOT: graph.reshard %{{.*}}to = #graph.sharding<{{\[\[}}]], sum [], max []>} : (tensor<8xf32>)
+  %q = graph.slice %qkv {offsets = array<i64: 0>, sizes = array<i64: 4>, strides = array<i64: 1>} : (tensor<12xf32>) -> tensor<4xf32>
+  %kv = graph.slice %qkv {offsets = array<i64: 4>, sizes = array<i64: 8>, strides = array<i64: 1>} : (tensor<12xf32>) -> tensor<8xf32>
+  // CHECK: graph.exp {{.*}}#graph.sharding<{{\[\[\[}}2], [4, "tp"]]], sum [], max []>
+  %e = graph.exp %kv : (tensor<8xf32>) -> tensor<8xf32>
+  %k = graph.slice %e {offsets = array<i64: 0>, sizes = array<i64: 4>, strides = array<i64: 1>} : (tensor<8xf32>) -> tensor<4xf32>
+  %v = graph.slice %e {offsets = array<i64: 4>, sizes = array<i64: 4>, strides = array<i64: 1>} : (tensor<8xf32>) -> tensor<4xf32>
+  %all = graph.cat %q, %v, %k {dim = 0 : i64} : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<12xf32>
+  // CHECK: graph.mul {{.*}}#graph.sharding<{{\[\[\[}}3], [4, "tp"]]], sum [], max []>
+  %a = graph.mul %all, %behind : (tensor<12xf32>, tensor<12xf32>) -> tensor<12xf32>
+  graph.return %a : tensor<12xf32>
+}
+graph.step @eval(%qkv: tensor<12xf32> state @qkv) -> (tensor<2xf32> metric "a") of "eval" {
+  %a = graph.slice %qkv {offsets = array<i64: 0>, sizes = array<i64: 2>, strides = array<i64: 1>} : (tensor<12xf32>) -> tensor<2xf32>
+  graph.return %a : tensor<2xf32>
+}
+
+// -----
+
+// Parts of a batch that are put together and viewed as such stay divided.
+graph.mesh [#graph.axis<"dp" = 2>] data "dp"
+// CHECK-LABEL: graph.step @parts
+graph.step @parts(%x: tensor<4x6xf32> input 0) -> (tensor<4x12xf32> metric "a") of "eval" batch 4 dataset 0 {
+  %e = graph.exp %x : (tensor<4x6xf32>) -> tensor<4x6xf32>
+  // CHECK: graph.cat {{.*}}dim = 0
+  // CHECK-SAME: graph.factors = #graph.sharding<{{\[\[}}], ["dp"], []], sum [], max []>
+  // CHECK-SAME: -> tensor<2x4x6xf32>
+  %c = graph.cat %e, %x {dim = 0 : i64} : (tensor<4x6xf32>, tensor<4x6xf32>) -> tensor<8x6xf32>
+  %v = graph.reshape %c {shape = array<i64: 2, 4, 6>} : (tensor<8x6xf32>) -> tensor<2x4x6xf32>
+  %t = graph.transpose %v {permutation = array<i64: 1, 0, 2>} : (tensor<2x4x6xf32>) -> tensor<4x2x6xf32>
+  %a = graph.reshape %t {shape = array<i64: 4, 12>} : (tensor<4x2x6xf32>) -> tensor<4x12xf32>
+  graph.return %a : tensor<4x12xf32>
 }
