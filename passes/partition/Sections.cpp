@@ -272,9 +272,12 @@ private:
       bool meets = llvm::all_of(parts, [&](Value part) {
         return graph::shapeOf(part)[d] % section == 0;
       });
-      if (isAlong && meets &&
-          (!pad ||
-           (pad.getInterior()[d] == 0 && pad.getLow()[d] % section == 0)))
+      if (auto slice = dyn_cast<graph::SliceOp>(op))
+        meets &=
+            slice.getStrides()[d] == 1 && slice.getOffsets()[d] % section == 0;
+      if (pad)
+        meets &= pad.getInterior()[d] == 0 && pad.getLow()[d] % section == 0;
+      if (isAlong && meets)
         return Cut{d, section};
     }
     return std::nullopt;

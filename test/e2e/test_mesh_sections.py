@@ -1,6 +1,7 @@
 """Fused projections on a mesh: of queries, keys and values that one weight makes, of gates and of halves each rank has its part of each."""
 
 import os
+import random
 import re
 
 import numpy as np
@@ -142,6 +143,50 @@ class MeshSections(support.ToolTest):
                 self.assertEqual(set(self.sections().values()), {1, 3})
                 if mesh == "tp=2":
                     self.assertLessEqual(self.numbers(said)[0], 1.01 * moved, name)
+
+    @staticmethod
+    def random_forward(source):
+        """Of 64 features, taken apart and put together at random: slices, some with steps and odd ends, views, cats and draws; and how many there are in the end."""
+        lines, values = [f"auto v0 = {source.choice(['up(y)', 'F::gelu(up(y))', 'F::dropout(up(y), 0.25)'])};"], [("v0", 64)]
+
+        def new(text, width):
+            lines.append(f"auto v{len(values)} = {text};")
+            values.append((f"v{len(values)}", width))
+        for _ in range(source.randint(3, 8)):
+            (value, width), (other, more) = source.choice(values), source.choice(values)
+            parts = source.choice([n for n in (2, 4, 8, 1) if width % n == 0 and width >= n])
+            at, step = source.randrange(parts), source.choice([s for s in (1, 4, 8, 16) if s <= width])
+            start = source.randrange(width // step)
+            length = source.randint(1, width // step - start) * step
+            kind = source.randrange(7)
+            if kind == 0 and parts > 1:
+                new(f"{value}.chunk({parts}, -1)[{at}]", width // parts)
+            elif kind == 1:
+                new(f"{value}.narrow(-1, {start * step}, {length})", length)
+            elif kind == 2 and width + more <= 160:
+                new(f"dl::cat({{{value}, {other}}}, -1)", width + more)
+            elif kind == 3 and parts > 1:
+                new(f"{value}.unflatten(-1, {{{parts}, {width // parts}}}).select(2, {at})", width // parts)
+            elif kind == 4 and width % 2 == 0:
+                new(f"{value}.index({{dl::Ellipsis, dl::Slice({source.randrange(2)}, dl::None, 2)}})", width // 2)
+            elif kind == 5 and width == more:
+                new(f"{value} * dl::sigmoid({other})", width)
+            elif kind == 6:
+                new(f"F::dropout({value}.roll({start}, -1), 0.25)", width)
+        return " ".join(lines), *values[-1]
+
+    def test_random_ways_to_take_apart(self):
+        for seed in range(8):
+            source = random.Random(seed)
+            lines, value, width = self.random_forward(source)
+            parts = {"fused": "up", "others": ', {"h.*.down", "rowwise", "tp"}', "members": f"nn::Linear up{{32, 64}}, down{{{width}, 32}};",
+                     "forward": f"{lines} return x + down({value});"}
+            with self.subTest(seed=seed, forward=lines):
+                self.build(parts, warning=".*")
+                expected = self.train()
+                for mesh in source.sample([["tp=2"], ["tp=4"], ["tp=3"], ["dp=2,tp=2", "--zero=3"], ["tp=2,pp=2", "--microbatches=2"]], 2):
+                    self.build(parts, "--mesh=" + mesh[0], *mesh[1:], warning=".*")
+                    self.check(expected)
 
     def test_heads_that_do_not_divide(self):
         said = r"net\.dl:\d+:\d+: warning: f64 \[8,16,96\] lies in parts along 'tp', and 4 in each of 3 of f64 \[8,16,[^\n]* does not divide among 8 ranks"

@@ -40,11 +40,16 @@ graph.state @odd {type = tensor<10x4xf32>, role = "parameter", sharding = #graph
 // CHECK: graph.state @one {{.*}}sharding = #graph.sharding<{{\[\[\[}}2], [4, "tp"]], []], sum [], max []>
 graph.state @one {type = tensor<8x4xf32>, role = "parameter", sharding = #graph.sharding<[["tp"], []], sum [], max []>}
 // CHECK-LABEL: graph.step @blocks
-graph.step @blocks(%odd: tensor<10x4xf32> state @odd, %one: tensor<8x4xf32> state @one) -> (tensor<5x4xf32> metric "a", tensor<4x4xf32> metric "b", tensor<1x4xf32> metric "c") of "eval" {
+graph.step @blocks(%odd: tensor<10x4xf32> state @odd, %one: tensor<8x4xf32> state @one) 
+    -> (tensor<5x4xf32> metric "a", tensor<4x4xf32> metric "b", tensor<1x4xf32> metric "c", tensor<4x4xf32> metric "d", tensor<4x4xf32> metric "e") of "eval" {
   %a = graph.slice %odd {offsets = array<i64: 5, 0>, sizes = array<i64: 5, 4>, strides = array<i64: 1, 1>} : (tensor<10x4xf32>) -> tensor<5x4xf32>
   %b = graph.slice %one {offsets = array<i64: 4, 0>, sizes = array<i64: 4, 4>, strides = array<i64: 1, 1>} : (tensor<8x4xf32>) -> tensor<4x4xf32>
   %c = graph.slice %one {offsets = array<i64: 3, 0>, sizes = array<i64: 1, 4>, strides = array<i64: 1, 1>} : (tensor<8x4xf32>) -> tensor<1x4xf32>
-  graph.return %a, %b, %c : tensor<5x4xf32>, tensor<4x4xf32>, tensor<1x4xf32>
+  // CHECK: graph.slice %{{.*}} {offsets = array<i64: 1, 0>, sizes = array<i64: 4, 4>, strides = array<i64: 1, 1>}
+  %d = graph.slice %one {offsets = array<i64: 1, 0>, sizes = array<i64: 4, 4>, strides = array<i64: 1, 1>} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  // CHECK: graph.slice %{{.*}} {offsets = array<i64: 0, 0>, sizes = array<i64: 4, 4>, strides = array<i64: 2, 1>}
+  %e = graph.slice %one {offsets = array<i64: 0, 0>, sizes = array<i64: 4, 4>, strides = array<i64: 2, 1>} : (tensor<8x4xf32>) -> tensor<4x4xf32>
+  graph.return %a, %b, %c, %d, %e : tensor<5x4xf32>, tensor<4x4xf32>, tensor<1x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>
 }
 
 // -----
