@@ -1,5 +1,6 @@
 #include "passes/partition/StepSharder.h"
 #include "dialects/graph/Inference.h"
+#include "passes/partition/JoinedSums.h"
 #include "passes/partition/PlaceOfMaximum.h"
 #include "passes/partition/WantedParts.h"
 
@@ -197,7 +198,7 @@ bool StepSharder::feedsNormsOnly(Operation *op) const {
 
 void StepSharder::place(Operation *op) {
   current = op;
-  if (isa<graph::ReshardOp>(op) || placeInParts(op))
+  if (isa<graph::ReshardOp>(op) || placeInParts(op) || joinSums(op))
     return;
   placeAccumulators(op);
   if (llvm::any_of(op->getOperands(), [&](Value operand) {
@@ -231,6 +232,54 @@ void StepSharder::place(Operation *op) {
   if (op->getNumOperands() == 1 && placed.contains(op->getOperand(0)))
     placed.insert(op->result_begin(), op->result_end());
   keepItemsDivided(op, operands);
+}
+
+/// Makes two sums over ranks that are added up one; whether the op is gone with
+/// that.
+bool StepSharder::joinSums(Operation *op) {
+  auto add = dyn_cast<graph::AddOp>(op);
+  auto found = add && !inUpdate ? sumsToJoin(add, mesh, known()) : std::nullopt;
+  if (!found)
+    return false;
+  auto &[first, second] = *found;
+  OpBuilder builder(op);
+  auto parts =
+      graph::AddOp::create(builder, op->getLoc(), first.parts, second.parts);
+  TensorSharding from = of(first.parts);
+  OpSharding sharding(parts, mesh);
+  sharding.sum = from.sum;
+  for (auto [dim, factors] :
+       llvm::zip_equal(from.dims, sharding.rule.results.front()))
+    sharding.divide(factors, dim);
+  if (sharding.result(0) != from) {
+    parts.erase();
+    return false;
+  }
+  parts->setAttr(kFactors, sharding.attr());
+  shardings[parts] = from;
+  auto sum = graph::ReshardOp::create(
+      builder, first.sum.getLoc(), first.sum.getType(), parts,
+      first.sum.getFromAttr(), first.sum.getToAttr());
+  shardings[sum] = of(first.sum);
+  first.sum.getResult().replaceAllUsesWith(sum);
+  for (graph::AddOp one : first.path)
+    one->moveBefore(op);
+  // Of the second one the rest stays.
+  Operation *reader = second.path.empty() ? op : second.path.front();
+  Value gone = second.sum ? second.sum.getResult() : second.parts;
+  Value rest = reader->getOperand(reader->getOperand(0) == gone ? 1 : 0);
+  reader->getResult(0).replaceAllUsesWith(rest);
+  bool isGone = reader == op;
+  reader->erase();
+  for (graph::ReshardOp joined : {first.sum, second.sum}) {
+    if (!joined)
+      continue;
+    for (auto &[key, made] : resharded)
+      if (made == joined.getResult())
+        made = {};
+    joined.erase();
+  }
+  return isGone;
 }
 
 /// Where a maximum along a divided dim is, without all of it on one rank.

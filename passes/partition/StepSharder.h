@@ -24,6 +24,7 @@ private:
   void placeAccumulators(mlir::Operation *op);
   void place(mlir::Operation *op);
   void place(graph::GradientOp gradient);
+  bool joinSums(mlir::Operation *op);
   bool placeInParts(mlir::Operation *op);
   void keepItemsDivided(mlir::Operation *op,
                         llvm::ArrayRef<TensorSharding> operands);

@@ -144,6 +144,24 @@ class MeshSections(support.ToolTest):
                 if mesh == "tp=2":
                     self.assertLessEqual(self.numbers(said)[0], 1.01 * moved, name)
 
+    def test_side_by_side(self):
+        """Attention and MLP of one block add up once, whatever stands between them: as many exchanges as that of a layer, forward and backward."""
+        parts = APART | {"members": "nn::Linear q{32, 32}, k{32, 32}, v{32, 32}, proj{32, 32}, up{32, 64}, down{64, 32}; "
+                                    "nn::Linear bare{32, 32, {.bias = false}}, bare_down{64, 32, {.bias = false}};",
+                         "others": APART["others"] + "".join(f', {{"h.*.{name}", "{style}", "tp"}}' for name, style in (
+                             ("up", "colwise"), ("down", "rowwise"), ("bare", "rowwise"), ("bare_down", "rowwise")))}
+        a, m = "attend(q(y), k(y), v(y))", "F::gelu(up(y))"
+        for forward in (f"x + proj({a}) + down({m})", f"x + (proj({a}) + down({m}))", f"proj({a}) + x + down({m})", f"x + bare({a}) + bare_down({m})",
+                        f"bare_down({m}) + (x + proj({a}))", f"(x + down({m})) + (y + proj({a}))"):
+            with self.subTest(forward=forward):
+                self.build(parts | {"forward": f"return {forward};"}, warning=".*")
+                expected = self.train()
+                for options in ["--mesh=tp=2"], ["--mesh=dp=2,tp=2"], ["--mesh=tp=2,pp=2", "--microbatches=2"], ["--mesh=tp=2", "--microbatches=2"]:
+                    said = self.build(parts | {"forward": f"return {forward};"}, *options, warning=".*")
+                    self.check(expected)
+                    if options == ["--mesh=tp=2"]:
+                        self.assertIn("along tp: 4 exchanges", said)
+
     @staticmethod
     def random_forward(source):
         """Of 64 features, taken apart and put together at random: slices, some with steps and odd ends, views, cats and draws; and how many there are in the end."""

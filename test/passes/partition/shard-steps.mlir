@@ -350,3 +350,28 @@ graph.step @gradients_go_back(%x: tensor<4x6xf32> input 0) -> (tensor<4x6xf32> m
   %f = graph.neg %e : (tensor<4x6xf32>) -> tensor<4x6xf32>
   graph.return %y, %f : tensor<4x6xf32>, tensor<4x6xf32>
 }
+
+// -----
+
+// Two sums over ranks that are added up are one: (x + a) + (b + bias). What stands between them comes behind it.
+graph.mesh [#graph.axis<"tp" = 2>] data "dp"
+graph.state @a {type = tensor<6x4xf32>, role = "parameter", sharding = #graph.sharding<[["tp"], []], sum [], max []>}
+graph.state @b {type = tensor<6x4xf32>, role = "parameter", sharding = #graph.sharding<[["tp"], []], sum [], max []>}
+graph.state @bias {type = tensor<4xf32>, role = "parameter"}
+// CHECK-LABEL: graph.step @side_by_side
+graph.step @side_by_side(%x: tensor<3x4xf32> input 0, %y: tensor<3x6xf32> input 1, %a: tensor<6x4xf32> state @a, %b: tensor<6x4xf32> state @b, %bias: tensor<4xf32> state @bias)
+    -> (tensor<3x4xf32> metric "s") of "eval" batch 3 dataset 0 {
+  // CHECK: %[[A:.*]] = graph.matmul
+  %ya = graph.matmul %y, %a {spec = "mk,kn->mn"} : (tensor<3x6xf32>, tensor<6x4xf32>) -> tensor<3x4xf32>
+  %xa = graph.add %x, %ya : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  // CHECK: %[[B:.*]] = graph.matmul
+  %yb = graph.matmul %y, %b {spec = "mk,kn->mn"} : (tensor<3x6xf32>, tensor<6x4xf32>) -> tensor<3x4xf32>
+  // CHECK-NEXT: %[[P:.*]] = graph.add %[[A]], %[[B]] {{.*}}sum ["tp"]
+  // CHECK-NEXT: %[[S:.*]] = graph.reshard %[[P]] {from = #graph.sharding<{{\[\[}}], []], sum ["tp"], max []>, to = #graph.sharding<{{\[\[}}], []], sum [], max []>}
+  // CHECK-NEXT: %[[XA:.*]] = graph.add %arg0, %[[S]]
+  // CHECK-NEXT: graph.add %[[XA]], %arg4
+  // CHECK-NEXT: graph.return
+  %bb = graph.add %yb, %bias : (tensor<3x4xf32>, tensor<4xf32>) -> tensor<3x4xf32>
+  %s = graph.add %xa, %bb : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  graph.return %s : tensor<3x4xf32>
+}
