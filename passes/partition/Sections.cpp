@@ -221,20 +221,25 @@ private:
     add(result, rule.results.front(), x, rule.operands.front());
   }
 
-  /// Parts of more than one section have sections, too; those that are single
-  /// elements of a dim need none.
+  /// Parts of more than one section have sections, too (those that are single
+  /// elements need none), and so has what has such parts.
   void divideParts() {
     for (bool changed = true; std::exchange(changed, false);)
       for (const Part &one : parts) {
-        int64_t section = sections.lookup(one.whole);
-        auto count = counts.find(one.part);
-        if (section == 0 || section % one.inner != 0 || section == one.inner ||
-            section / one.inner >= one.size ||
-            one.size % (section / one.inner) != 0 ||
-            (count != counts.end() && section / one.inner % count->second != 0))
-          continue;
-        changed |= sections.try_emplace(one.part, section / one.inner).second;
+        int64_t whole = sections.lookup(one.whole),
+                part = sections.lookup(one.part);
+        if (whole == 0 && part != 0 && one.inner != 1)
+          changed |= divide(one.whole, one.from, part * one.inner);
+        else if (whole != 0 && whole % one.inner == 0 && whole != one.inner)
+          changed |= divide(one.part, one.size, whole / one.inner);
       }
+  }
+
+  bool divide(unsigned number, int64_t size, int64_t section) {
+    auto count = counts.find(number);
+    return section < size && size % section == 0 &&
+           (count == counts.end() || section % count->second == 0) &&
+           sections.try_emplace(number, section).second;
   }
 
   /// A dim in whose sections an op is to be done, and their size.
