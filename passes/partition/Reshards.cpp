@@ -200,7 +200,8 @@ void ReshardLowering::sumWhole(Part &part, ArrayRef<unsigned> axes,
 /// The axis that divides a dim last is to divide another one, as where tokens
 /// go to experts, or rows of a sequence become heads (GShard, Lepikhin et al.,
 /// 2020; Ulysses, Jacobs et al., 2023): each member gets its block of the other
-/// dim from all of them, and has all of this one.
+/// dim from all of them, and has all of this one. Whether it is done follows
+/// from the whole shape: ranks that have nothing of yet another dim agree.
 bool ReshardLowering::exchange(Part &part, unsigned from,
                                const TensorSharding &to) {
   Axes &axes = part.sharding.dims[from].axes;
@@ -218,16 +219,24 @@ bool ReshardLowering::exchange(Part &part, unsigned from,
   for (auto [d, dim] : llvm::enumerate(part.sharding.dims)) {
     Axes with = dim.axes;
     with.push_back(axis);
-    if (d != from && becomes(with, to.dims[d].axes) && shape[d] != 0 &&
-        shape[d] % members == 0)
+    if (d != from && becomes(with, to.dims[d].axes) &&
+        part.shape[d] % mesh.count(with) == 0)
       found = d;
   }
-  if (!found || !becomes(kept, to.dims[from].axes) ||
-      graph::numElements(part.value) == 0)
+  if (!found || !becomes(kept, to.dims[from].axes))
     return false;
   graph::GraphBuilder &g = part.g;
   unsigned into = *found;
   int64_t own = shape[into] / members;
+  axes = kept;
+  part.sharding.dims[into].axes.push_back(axis);
+  if (graph::numElements(part.value) == 0) {
+    shape[into] = own;
+    shape[from] *= members;
+    part.value =
+        nothing(g, RankedTensorType::get(shape, graph::elementOf(part.value)));
+    return true;
+  }
   Value rows = toFront(g, part.value, into);
   SmallVector<int64_t> blocks(members, own);
   Value exchanged = communicate(
@@ -246,8 +255,6 @@ bool ReshardLowering::exchange(Part &part, unsigned from,
   shape[from] *= members;
   part.value =
       g.reshape(g.transpose(g.reshape(exchanged, apart), order), shape);
-  axes = kept;
-  part.sharding.dims[into].axes.push_back(axis);
   return true;
 }
 

@@ -133,3 +133,19 @@ class MeshExchanges(support.ToolTest):
                 # A fourth of [8, 16, 32]: keys and values to three others and their gradients back, or three of four parts of four tensors, twice.
                 part = 8 * 16 * 32 * 8 / 4
                 self.assertAlmostEqual(gathered - exchanged, (2 * 3 + 2 * 3 - 2 * 4 * 3 / 4) * part, delta=0.05 * gathered)
+
+    def test_ranks_that_have_nothing(self):
+        """Of a dim of one element all is on the first ranks along an axis; the others take part in the exchanges along another one as those do."""
+        text = support.HEAD + """
+struct Net : nn::Module {
+  nn::Embedding wte{64, 32};
+  nn::Linear head{32, 64};
+  dl::Tensor forward(dl::Tensor t) {
+    auto x = wte(t).unsqueeze(2).shard({"tp", nullptr, "dp", nullptr});
+    return head(dl::tanh(x).shard({nullptr, "tp", nullptr, "dp"}).squeeze(2));
+  }
+};
+""" + REST % {"mesh": ""}
+        _, expected = self.train(text)
+        for sizes in "dp=2,tp=2", "tp=2,dp=2", "dp=4,tp=2", "dp=2,tp=4":
+            self.check(expected, text, f"--mesh={sizes}")
