@@ -315,7 +315,7 @@ void Datasets::addFile(int dataset, const std::string &path,
         llvm::ArrayRef(read->shape).drop_front() !=
             llvm::ArrayRef(header->shape).drop_front())
       reporter.fail(one + ": its items are not like those of the files before "
-                          "it");
+                          "it, in dtype or shape");
     if (__builtin_add_overflow(header->shape.front(), read->shape.front(),
                                &header->shape.front()))
       reporter.fail(path + ": too many items");

@@ -47,7 +47,8 @@ dlrt::tensorPaths(const fb::DatasetT &dataset, const DataRequest &request) {
     for (size_t c = 0; c < dataset.paths.size(); ++c)
       if (isUnused(request, c))
         paths.insert(paths.begin() + static_cast<ptrdiff_t>(c), "");
-  bool looksLikeFolder = paths.size() == 1 && dataset.paths.size() > 1;
+  bool looksLikeFolder = paths.size() == 1 && dataset.paths.size() > 1 &&
+                         given.find_first_of("*?") == std::string::npos;
   if (looksLikeFolder && access(given.c_str(), F_OK) != 0)
     return Status(Code::Io, fmt::format("--data {}={}: no such folder",
                                         request.step, given));

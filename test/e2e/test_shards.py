@@ -6,7 +6,7 @@ import numpy as np
 
 import dltools
 from . import support
-from .test_tokens import IO, LANGUAGE, TRAINING, WINDOWS, llmc, windows
+from .test_tokens import IO, LANGUAGE, TRAINING, USAGE, WINDOWS, llmc, windows
 
 ARRAYS = support.HEAD + """
 void dl_main(dl::Program &p) {
@@ -107,7 +107,7 @@ class Shards(support.ToolTest):
         np.save(self.path("x-0.npy"), np.zeros((5, 3), np.float32))
         np.save(self.path("x-1.npy"), np.zeros((5, 4), np.float32))
         np.save(self.path("y.npy"), np.zeros(10, np.int64))
-        self.refused(ARRAYS % ("x-*.npy", "y.npy"), ["net.dl:6", "x-1.npy: its items are not like those of the files before it"])
+        self.refused(ARRAYS % ("x-*.npy", "y.npy"), ["net.dl:6", "x-1.npy: its items are not like those of the files before it, in dtype or shape"])
         np.save(self.path("x-1.npy"), np.zeros((4, 3), np.float32))
         self.refused(ARRAYS % ("x-*.npy", "y.npy"), ["net.dl:6", "y.npy holds 10 items, x-*.npy holds 9"])
         np.save(self.path("x-1.npy"), np.zeros((5, 3), np.float32))
@@ -115,6 +115,7 @@ class Shards(support.ToolTest):
         self.dlcc("net.dl")
         np.save(self.path("x-1.npy"), np.zeros((5, 3), np.float64))
         self.refuse(TRAINING, ["'x-1.npy' holds f64, 'x-0.npy' before it f32"], dltools.DLRUN, "net.plan")
+        self.refuse(USAGE, ["--data train=./x-*.npy: 1 files, the data set has 2"], dltools.DLRUN, "net.plan", "--data", "./x-*.npy")
         for name in "x-0.npy", "x-1.npy":
             os.remove(self.path(name))
         self.refuse(IO, ["no file is like 'x-*.npy'; --data says where the data are"], dltools.DLRUN, "net.plan")
