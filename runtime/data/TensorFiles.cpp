@@ -92,6 +92,24 @@ static void setConversion(Dataset &out, DatasetComponent &added,
                                   nameOf(component.dtype)));
 }
 
+/// Of as many files as another component has, each has the items of its
+/// counterpart, or two of them are mixed up.
+static Status checkShards(const Dataset &out,
+                          const std::vector<DataFile> &files) {
+  for (const DatasetComponent &other : out.components) {
+    if (other.shards.size() != files.size())
+      continue;
+    uint64_t first = 0;
+    for (size_t f = 0; f < files.size(); first += files[f++].items)
+      if (other.shards[f].first != first)
+        return {Code::Training,
+                fmt::format("'{}' has {} items, the file beside it {}",
+                            files[f - 1].path, files[f - 1].items,
+                            other.shards[f].first - other.shards[f - 1].first)};
+  }
+  return {};
+}
+
 /// The arrays of a component, one behind the other.
 static Status addArrays(Dataset &out, const fb::InputComponentT &component,
                         const std::string &path) {
@@ -132,6 +150,7 @@ static Status addArrays(Dataset &out, const fb::InputComponentT &component,
             fmt::format("'{}' has {} items, the file before it {}", path, items,
                         out.items)};
   out.items = items;
+  DLRT_TRY(checkShards(out, files));
   return out.add(std::move(added), std::move(files), path);
 }
 

@@ -119,6 +119,11 @@ class Shards(support.ToolTest):
         for name in "x-0.npy", "x-1.npy":
             os.remove(self.path(name))
         self.refuse(IO, ["no file is like 'x-*.npy'; --data says where the data are"], dltools.DLRUN, "net.plan")
+        for name, items in ("x-0", 4), ("x-1", 6), ("y-0", 6), ("y-1", 4):
+            np.save(self.path(name + ".npy"), np.zeros((items, 3), np.float32) if name[0] == "x" else np.zeros(items, np.int64))
+        self.write("net.dl", ARRAYS % ("x-*.npy", "y-*.npy"))
+        self.dlcc("net.dl")
+        self.refuse(TRAINING, ["'y-0.npy' has 6 items, the file beside it 4"], dltools.DLRUN, "net.plan")
         for name, dtype in ("t0.npy", np.int32), ("t1.npy", np.uint8):
             np.save(self.path(name), np.zeros(100, dtype))
         self.refused(WINDOWS % ("t*.npy", 16, ""), ["t1.npy: its tokens are of another width than those of the files before it"])
