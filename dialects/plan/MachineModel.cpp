@@ -116,8 +116,10 @@ std::optional<MachineModel> MachineModel::known(StringRef name) {
     machine.minFusedRows = 32;
     // Tiles of products are in registers, and no windows are in them.
     machine.maxWindow = 1;
-    // Nor chains of them.
-    machine.chainScratchBytes = 0;
+    // Rows of a chain are in shared memory: of 99 KiB that a block may have on
+    // each chip, what its products do not need.
+    machine.chainScratchBytes = 72 << 10;
+    machine.chainRows = 32;
     // The whole device has to have enough to do with a chunk.
     machine.chunkLeastBytes = 512 << 20;
     machine.chunkBytes = 128 << 20;

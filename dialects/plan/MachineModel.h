@@ -64,6 +64,9 @@ struct MachineModel {
   int64_t chainLeastBytes = 1 << 20, chainScratchBytes = 12 << 20;
   /// A tile of a chain has about so much of them.
   int64_t chainTileBytes = 768 << 10;
+  /// A chain is of rows, which each product makes of rows, and so many of them
+  /// have the scratch; 0: of slices of the batch.
+  int64_t chainRows = 0;
 
   /// What products make of less and others make into less (logits of a loss) is
   /// computed in chunks if it has so many bytes or more, 0: never; of so many
@@ -154,6 +157,7 @@ void MachineModel::forEachField(Self &self, Visitor visit) {
   visit("chain_least_bytes", self.chainLeastBytes, 0);
   visit("chain_scratch_bytes", self.chainScratchBytes, 0);
   visit("chain_tile_bytes", self.chainTileBytes, 1);
+  visit("chain_rows", self.chainRows, 0);
   visit("chunk_least_bytes", self.chunkLeastBytes, 0);
   visit("chunk_bytes", self.chunkBytes, 1);
   visit("chunk_rows", self.chunkRows, 1);

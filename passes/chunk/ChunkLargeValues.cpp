@@ -59,7 +59,8 @@ private:
            !isChained(nest);
   }
 
-  /// form-kernels makes one kernel of what is done in slices of the batch.
+  /// form-kernels makes one kernel of what is done in slices of the batch, or
+  /// rows of them.
   bool isChained(const graph::LoopNest &nest) const {
     int64_t elements = 1, slices = 1;
     bool isBatch = true;
@@ -70,6 +71,10 @@ private:
       });
       slices *= isBatch ? nest.extents[dim] : 1;
     }
+    if (machine.chainRows > 0)
+      return slices > 1 && nest.extents[nest.numParallel - 1] *
+                                   machine.chainRows * int64_t(sizeof(float)) <=
+                               machine.chainScratchBytes;
     // Scores, their softmax and two gradients.
     return slices >= machine.minFusedRows &&
            4 * elements / slices * int64_t(sizeof(float)) <=

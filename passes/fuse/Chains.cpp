@@ -6,7 +6,10 @@
 //   dp = dout v^T;  ds = p (dp - sum(p dp));  dq = ds k;  dk = ds^T q;  ...
 // Scores, p, dp and ds of all heads go to memory and come back for each op; of
 // one head they stay in a cache, where all is done with them before the next
-// head (Dao et al., "FlashAttention", 2022, does so for blocks of a head).
+// head (Dao et al., "FlashAttention", 2022, does so for blocks of a head). A
+// GPU has so little memory beside its arithmetic that they stay there for a few
+// rows of a head: what each product makes of rows is a chain then, dk and dv
+// are not.
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/LibraryCall.h"
 #include "dialects/graph/StepRole.h"
@@ -81,7 +84,7 @@ SmallVector<int64_t> KernelGroups::innerShape(unsigned from,
 }
 
 /// Leading dims that all of the two goes over, index by index, batches of its
-/// products; 0 where something is read in another way.
+/// products or rows of these; 0 where something is read in another way.
 unsigned KernelGroups::commonBatch(unsigned from, unsigned to) const {
   unsigned shared = std::numeric_limits<unsigned>::max();
   auto isInside = [&](Value value) {
@@ -90,8 +93,11 @@ unsigned KernelGroups::commonBatch(unsigned from, unsigned to) const {
   };
   for (unsigned g : {from, to})
     for (Operation *op : list[g].ops) {
-      if (isProduct(op))
-        shared = std::min(shared, batchDims(op));
+      if (isProduct(op)) {
+        unsigned batch = batchDims(op);
+        if (machine.chainRows == 0 || batch == 0)
+          shared = std::min(shared, batch);
+      }
       for (Value operand : op->getOperands()) {
         Operation *def = operand.getDefiningOp();
         if (!def)
@@ -110,23 +116,92 @@ unsigned KernelGroups::commonBatch(unsigned from, unsigned to) const {
   return shared;
 }
 
+static bool isPlaced(Operation *op, Value value, OpKind kind) {
+  return kind != OpKind::Elementwise || !value.hasOneUse() ||
+         llvm::any_of(value.getUsers(), [](Operation *user) {
+           return isa<LoopNestOpInterface>(user) && isProduct(user);
+         });
+}
+
 /// What one slice of the batch may have in scratch: each product and its
 /// operands, and what is read more than once.
 int64_t KernelGroups::scratchBytes(ArrayRef<unsigned> groups,
                                    int64_t slices) const {
+  if (machine.chainRows > 0)
+    return rowScratchBytes(groups, slices);
   int64_t bytes = 0;
   for (unsigned g : groups)
     for (Operation *op : list[g].ops)
-      for (Value value : op->getResults()) {
-        bool isPlaced =
-            kind(op) != OpKind::Elementwise || !value.hasOneUse() ||
-            llvm::any_of(value.getUsers(), [](Operation *user) {
-              return isa<LoopNestOpInterface>(user) && isProduct(user);
-            });
-        if (isPlaced)
+      for (Value value : op->getResults())
+        if (isPlaced(op, value, kind(op)))
           bytes += graph::tensorBytes(value.getType()) / slices;
-      }
   return bytes;
+}
+
+/// Of rows there is at most at once what is not stored, and an elementwise op
+/// writes over what it reads last.
+int64_t KernelGroups::rowScratchBytes(ArrayRef<unsigned> groups,
+                                      int64_t slices) const {
+  SmallVector<Operation *> ops;
+  for (unsigned g : groups)
+    ops.append(list[g].ops);
+  llvm::sort(ops,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  llvm::SmallPtrSet<Operation *, 16> inside(ops.begin(), ops.end());
+  /// By the number of an op: what is there behind it, less before it.
+  SmallVector<int64_t> change(ops.size() + 1);
+  llvm::DenseMap<Operation *, unsigned> numbers;
+  for (auto [number, op] : llvm::enumerate(ops))
+    numbers[op] = number;
+  for (auto [number, op] : llvm::enumerate(ops))
+    for (Value value : op->getResults()) {
+      bool inRegisters = kind(op) == OpKind::Contraction && value.hasOneUse() &&
+                         kind(*value.getUsers().begin()) == OpKind::Elementwise;
+      if (inRegisters || !isPlaced(op, value, kind(op)) ||
+          !llvm::all_of(value.getUsers(),
+                        [&](Operation *user) { return inside.contains(user); }))
+        continue;
+      // A product is computed right before it is read.
+      unsigned first = kind(op) == OpKind::Contraction ? ops.size() : number,
+               last = number;
+      for (Operation *user : value.getUsers()) {
+        first = std::min(first, numbers[user]);
+        last = std::max(last, numbers[user]);
+      }
+      bool isOver = kind(ops[last]) == OpKind::Elementwise;
+      int64_t bytes = graph::tensorBytes(value.getType()) / slices;
+      change[first] += bytes;
+      change[isOver && last > first ? last : last + 1] -= bytes;
+    }
+  int64_t most = 0, now = 0;
+  for (int64_t each : change)
+    most = std::max(most, now += each);
+  return most * machine.chainRows;
+}
+
+/// A value of the shape is made in one group and read in the other, and nowhere
+/// else.
+bool KernelGroups::savesValue(unsigned from, unsigned to,
+                              ArrayRef<int64_t> shape) const {
+  return llvm::any_of(list[from].ops, [&](Operation *op) {
+    return llvm::any_of(op->getResults(), [&](Value value) {
+      bool isRead = false;
+      for (Operation *user : value.getUsers()) {
+        auto group = groupOfOp.find(user);
+        if (group == groupOfOp.end() ||
+            (group->second != from && group->second != to))
+          return false;
+        isRead |= group->second == to;
+      }
+      return isRead && shapeOf(value) == shape;
+    });
+  });
+}
+
+/// Half of the processors have a block of rows.
+int64_t KernelGroups::leastSlices() const {
+  return machine.chainRows > 0 ? machine.chainRows * machine.processors / 2
+                               : machine.minFusedRows;
 }
 
 bool KernelGroups::canChain(unsigned from, unsigned to,
@@ -152,11 +227,22 @@ bool KernelGroups::canChain(unsigned from, unsigned to,
       !llvm::all_of(first.ops, isPlain) || !llvm::all_of(second.ops, isPlain))
     return false;
   unsigned batch = std::min<size_t>(commonBatch(from, to), inner.size());
+  if (machine.chainRows > 0 && batch + 1 < inner.size())
+    return false;
   int64_t slices = 1;
   for (int64_t extent : ArrayRef(inner).take_front(batch))
     slices *= extent;
-  if (batch == 0 || slices < machine.minFusedRows ||
-      scratchBytes({from, to}, slices) > machine.chainScratchBytes)
+  if (batch == 0 || slices < leastSlices())
+    return false;
+  int64_t leastScratch = // of one value
+      machine.chainRows * inner.back() * int64_t(sizeof(float));
+  if (std::max(leastScratch, scratchBytes({from, to}, slices)) >
+      machine.chainScratchBytes)
+    return false;
+  // Where all that goes from one to the other is stored for others, tiles of
+  // products are better apart, unless their rows are there anyway.
+  bool isChain = !first.inner.empty() || !second.inner.empty();
+  if (machine.chainRows > 0 && !isChain && !savesValue(from, to, inner))
     return false;
   return llvm::none_of(second.reads, [&](unsigned other) {
     return other != from && dependsOn(other, from);

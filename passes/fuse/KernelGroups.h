@@ -128,6 +128,11 @@ private:
   llvm::SmallVector<int64_t> innerShape(unsigned from, unsigned to) const;
   unsigned commonBatch(unsigned from, unsigned to) const;
   int64_t scratchBytes(llvm::ArrayRef<unsigned> groups, int64_t slices) const;
+  int64_t rowScratchBytes(llvm::ArrayRef<unsigned> groups,
+                          int64_t slices) const;
+  int64_t leastSlices() const;
+  bool savesValue(unsigned from, unsigned to,
+                  llvm::ArrayRef<int64_t> shape) const;
   bool canChain(unsigned from, unsigned to,
                 llvm::SmallVector<int64_t> &inner) const;
   void mergeGroups(unsigned from, unsigned to);

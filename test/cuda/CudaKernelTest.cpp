@@ -59,7 +59,9 @@ std::unique_ptr<Lowered> lower(const std::string &file, Form form) {
   manager.addNestedPass<graph::StepOp>(createDecompose());
   manager.addPass(createChannelsInnermost());
   FormKernelsOptions options;
-  options.machine.chainScratchBytes = 0; // as of all GPUs
+  auto gpu = *plan::MachineModel::known("h100");
+  options.machine.chainScratchBytes = gpu.chainScratchBytes;
+  options.machine.chainRows = gpu.chainRows;
   options.machine.padsInProducts = 1;
   options.fuse = fuse;
   manager.addPass(createFormKernels(options));
@@ -264,9 +266,9 @@ void checkBarriers(const std::string &file, StringRef function,
        at = kernel.find(barrier, at + 1)) {
     std::string wrong = kernel;
     wrong.replace(at, barrier.size(), "");
-    EXPECT_NE(planted(*lowered, function, head + wrong).find("race: "),
-              std::string::npos)
-        << "without the barrier at " << at << " of\n"
+    std::string said = planted(*lowered, function, head + wrong);
+    EXPECT_NE(said.find("race: "), std::string::npos)
+        << said << "without the barrier at " << at << " of\n"
         << kernel;
     ++count;
   }
@@ -278,6 +280,9 @@ TEST(CudaControl, BarriersOfAProduct) {
 }
 TEST(CudaControl, BarriersBetweenStages) {
   checkBarriers("reductions.mlir", "rows_then_columns", 2);
+}
+TEST(CudaControl, BarriersOfAChain) {
+  checkBarriers("chains.mlir", "attention", 7);
 }
 
 class CudaKernelTest : public testing::TestWithParam<KernelCase> {};
@@ -295,7 +300,7 @@ TEST_P(CudaTf32Test, Fused) { check(GetParam(), Form::Tf32); }
 std::vector<KernelCase> productCases() {
   std::vector<KernelCase> cases;
   for (const KernelCase &test : allKernelCases())
-    for (const char *file : {"channels_", "convolution_", "matmul_"})
+    for (const char *file : {"chains_", "channels_", "convolution_", "matmul_"})
       if (StringRef(test.name()).starts_with(file))
         cases.push_back(test);
   return cases;

@@ -288,7 +288,7 @@ int main(int argc, char **argv) {
   if (!arguments.machine.empty())
     if (int exitCode = readMachine(arguments.machine, machine))
       return exitCode;
-  if (!arguments.cudaArchitectures.empty())
+  if (!arguments.cudaArchitectures.empty() && machine.chainRows == 0)
     machine.chainScratchBytes = 0; // a file that does not say it means a CPU
 
   dl::frontend::Options options;

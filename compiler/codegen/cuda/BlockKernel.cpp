@@ -21,8 +21,14 @@ static constexpr int64_t kMaxBlocks = 1 << 20;
 static constexpr int64_t kWantedBlocks = 264;
 /// Without being asked for, a block has so much shared memory.
 static constexpr int64_t kSharedBytes = 48 << 10;
+/// As much as each chip gives to a block that asks for it, and a processor of
+/// an H100 has.
+static constexpr int64_t kMostSharedBytes = 99 << 10;
+static constexpr int64_t kProcessorBytes = 227 << 10;
 /// What combining of a block's sums needs of it: a state for each thread.
 static constexpr int64_t kCombineBytes = kThreads * 16;
+/// What the steps of a chain's products have of it, at most.
+static constexpr int64_t kStepBytes = 24 << 10;
 
 FailureOr<BlockKernel> BlockKernel::create(graph::KernelOp kernel) {
   FailureOr<KernelBody> body = KernelBody::create(kernel);
@@ -30,6 +36,13 @@ FailureOr<BlockKernel> BlockKernel::create(graph::KernelOp kernel) {
     return failure();
   return BlockKernel(BoundKernel(
       StagedKernel(std::move(*body), kernel::ProductReaders::Together)));
+}
+
+static int64_t sumPoints(const graph::LoopNest &nest) {
+  int64_t points = 1;
+  for (unsigned d = nest.numParallel; d < nest.extents.size(); ++d)
+    points *= nest.extents[d];
+  return points;
 }
 
 BlockKernel::BlockKernel(BoundKernel bound)
@@ -41,17 +54,121 @@ BlockKernel::BlockKernel(BoundKernel bound)
     placeScratch();
     return;
   }
-  chooseTiles();
-  chooseSplits();
-  chooseThreads();
+  if (!chooseChain()) {
+    chooseTiles();
+    chooseSplits();
+    chooseThreads();
+  }
   placeScratch();
 }
 
-static int64_t sumPoints(const graph::LoopNest &nest) {
-  int64_t points = 1;
-  for (unsigned d = nest.numParallel; d < nest.extents.size(); ++d)
-    points *= nest.extents[d];
-  return points;
+const ContractForm *BlockKernel::productOf(const Stage &stage) const {
+  if (product)
+    return stage.contraction ? &*product : nullptr;
+  if (chained.empty())
+    return nullptr;
+  const auto &form = chained[numberOf(stage)];
+  return form ? &*form : nullptr;
+}
+
+/// As many rows of the chain's values as a block has shared memory for:
+/// operands of its products are read once for all of them.
+bool BlockKernel::chooseChain() {
+  for (const Stage &stage : stages())
+    if (stage.sequential ||
+        (stage.contraction && !ContractForm::isWorthIt(*this, stage)))
+      return false;
+  if (!hasContraction())
+    return false;
+  std::optional<unsigned> rows;
+  for (auto [d, dim] : llvm::enumerate(grid().drop_back()))
+    if (dim.canCut && dim.block != 1)
+      return false;
+    else if (dim.canCut && dim.extent > 1)
+      rows = d;
+  if (!rows)
+    return false;
+  double best = 0;
+  int64_t chosen = 0;
+  for (int64_t size : {32, 64, 128}) {
+    if (size > 32 && size / 2 >= grid()[*rows].extent)
+      break;
+    if (!tryChain(*rows, size) || !inShared)
+      continue;
+    double time = chainCycles(nullptr);
+    if (chosen == 0 || time < best)
+      best = time, chosen = size;
+  }
+  // Values that are too large for shared memory wait in the workspace.
+  if (tryChain(*rows, chosen != 0 ? chosen : 32))
+    return true;
+  sizes.clear(), chained.clear();
+  return false;
+}
+
+/// Whether each product can be computed by blocks that have so many indices of
+/// one dim of the grid.
+bool BlockKernel::tryChain(unsigned rows, int64_t size) {
+  sizes.clear(), chained.clear();
+  for (auto [d, dim] : llvm::enumerate(grid()))
+    sizes.push_back(d == rows                ? std::min(size, dim.extent)
+                    : dim.canCut && d < rows ? 1
+                                             : dim.extent);
+  std::vector<std::optional<ContractForm>> forms(stages().size());
+  std::optional<unsigned> threads;
+  for (const Stage &stage : stages()) {
+    if (!stage.contraction)
+      continue;
+    SmallVector<int64_t> extents;
+    for (unsigned d = 0; d < nest(stage.op).extents.size(); ++d)
+      extents.push_back(tileExtent(stage, d));
+    auto form = ContractForm::ofPart(*this, stage, extents, kStepBytes);
+    if (!form || (threads && *threads != form->threads()))
+      return false;
+    threads = form->threads();
+    forms[numberOf(stage)] = std::move(form);
+  }
+  chained = std::move(forms);
+  numThreads = *threads;
+  places.clear();
+  layOutScratch();
+  return true;
+}
+
+/// Of a processor of the machine, or of the chip that tiles are chosen for.
+/// Blocks that share it hide each other's waiting.
+double BlockKernel::chainCycles(const plan::MachineModel *machine) const {
+  double processors = machine ? machine->processors : kWantedBlocks / 2;
+  double busy = 0, waiting = 2500;
+  for (const Stage &stage : stages())
+    if (const ContractForm *form = productOf(stage)) {
+      busy += form->busyCycles(machine);
+      waiting += form->waitingCycles();
+    } else {
+      // Each element is loaded, computed on and stored.
+      double points =
+          double(tilePoints(stage)) * double(sumPoints(nest(stage.op)));
+      busy += points * 8 / 128;
+      waiting += 500;
+    }
+  double perProcessor = double(tiles()) / processors;
+  double together = std::clamp(perProcessor, 1.0, double(blocksAtOnce()));
+  return std::ceil(perProcessor) * std::max(busy, (busy + waiting) / together);
+}
+
+double BlockKernel::chainSeconds(const plan::MachineModel &machine) const {
+  return chainCycles(&machine) / ContractForm::cyclesPerSecond;
+}
+
+unsigned BlockKernel::blocksAtOnce() const {
+  if (product)
+    return product->blocksAtOnce();
+  unsigned count =
+      isChain() ? std::max<int64_t>(1, kProcessorBytes / sharedBytes()) : 1;
+  for (const auto &form : chained)
+    if (form)
+      count = std::min(count, form->blocksAtOnce());
+  return count;
 }
 
 int64_t BlockKernel::tiles() const {
@@ -153,7 +270,7 @@ Reduction BlockKernel::reduction(const Stage &stage) const {
     result.vector = points < 512 ? 1 : vectorOfPoints(stage);
     result.lanes = points < 128 ? 4 : 8 * result.vector;
   } else if (points > 2048) {
-    result.lanes = kThreads;
+    result.lanes = isChain() ? numThreads : kThreads;
   } else {
     result.lanes = points <= 64 ? 16 : kWarp;
   }
@@ -265,7 +382,7 @@ void BlockKernel::findResultToWaitIn(Value value) {
 
 void BlockKernel::placeScratch() {
   layOutScratch();
-  if (inShared || product)
+  if (inShared || product || isChain())
     return;
   for (auto &[value, placement] : placements())
     if (placement.kind == Placement::Scratch)
@@ -274,29 +391,102 @@ void BlockKernel::placeScratch() {
     layOutScratch();
 }
 
+/// From the stage that makes a value to the last one that reads it: where that
+/// reads it point for point, what it makes may come in its place.
+struct BlockKernel::Lifetime {
+  size_t made = 0, read = 0;
+  bool readAtItsPoints = true;
+
+  bool overlaps(const Lifetime &other, bool inPlace) const {
+    const Lifetime &first = made <= other.made ? *this : other;
+    const Lifetime &second = made <= other.made ? other : *this;
+    return second.made < first.read ||
+           (second.made == first.read && !(inPlace && first.readAtItsPoints));
+  }
+};
+
+BlockKernel::Lifetime BlockKernel::lifetimeOf(Value value) const {
+  Lifetime life;
+  for (auto [number, stage] : llvm::enumerate(stages())) {
+    if (stage.makes(value))
+      life.made = life.read = number;
+    bool isMap = nest(stage.op).combine == graph::Combine::None;
+    forEachRead(stage,
+                [&](Value leaf, ArrayRef<AffineExpr> index, bool guarded) {
+                  if (leaf != value)
+                    return;
+                  if (life.read != number)
+                    life.read = number, life.readAtItsPoints = true;
+                  life.readAtItsPoints &=
+                      isMap && !guarded &&
+                      AffineMap::get(index.size(), 0, index, op()->getContext())
+                          .isIdentity();
+                });
+  }
+  return life;
+}
+
+/// Each value has memory of its own; in a chain, whose values are large, what
+/// is not needed at the same time may have the same.
 void BlockKernel::layOutScratch() {
+  struct Area {
+    int64_t offset, bytes;
+    SmallVector<int64_t, 6> strides;
+    Type element;
+    Lifetime life;
+  };
+  SmallVector<Area> areas;
   allValueBytes = 0;
   for (auto &[value, placement] : placements()) {
     if (!isTileLocal(value))
       continue;
+    auto type = cast<RankedTensorType>(value.getType()).getElementType();
     SmallVector<int64_t, 6> box = boxOf(value, sizes);
+    auto order = orderOf(value);
+    unsigned inner = order.empty() ? box.size() - 1 : order.back();
+    // Rows of products are written by 8 rows of threads at once: in different
+    // banks.
+    if (isChain() && !box.empty() && box[inner] % 32 == 0)
+      box[inner] += 32 / graph::elementBytes(type);
     int64_t elements = 1;
     for (int64_t extent : box)
       elements *= extent;
-    auto type = cast<RankedTensorType>(value.getType()).getElementType();
-    places[value] = {allValueBytes, kernel::stridesOf(box, orderOf(value))};
-    allValueBytes += llvm::alignTo(elements * graph::elementBytes(type), 16);
+    Area area = {
+        isChain() ? 0 : allValueBytes,
+        int64_t(llvm::alignTo(elements * graph::elementBytes(type), 16)),
+        kernel::stridesOf(box, order), type, lifetimeOf(value)};
+    auto isTaken = [&](const Area &other) {
+      bool inPlace = area.offset == other.offset &&
+                     area.strides == other.strides &&
+                     area.element == other.element;
+      return area.offset < other.offset + other.bytes &&
+             other.offset < area.offset + area.bytes &&
+             area.life.overlaps(other.life, inPlace);
+    };
+    for (auto other = llvm::find_if(areas, isTaken); other != areas.end();
+         other = llvm::find_if(areas, isTaken))
+      area.offset = other->offset + other->bytes;
+    places[value] = {area.offset, area.strides};
+    allValueBytes = std::max(allValueBytes, area.offset + area.bytes);
+    areas.push_back(std::move(area));
   }
-  inShared = allValueBytes + kCombineBytes <= kSharedBytes;
+  inShared = isChain() ? allValueBytes + stepBytes() <= kMostSharedBytes
+                       : allValueBytes + kCombineBytes <= kSharedBytes;
+}
+
+/// For the steps of products, and where sums are combined.
+int64_t BlockKernel::stepBytes() const {
+  int64_t bytes = 0;
+  for (const Stage &stage : stages())
+    if (const ContractForm *form = productOf(stage))
+      bytes = std::max(bytes, form->sharedBytes());
+    else if (reduction(stage).lanes > 1 || numSplits > 1)
+      bytes = std::max(bytes, kCombineBytes);
+  return bytes;
 }
 
 int64_t BlockKernel::sharedBytes() const {
-  if (product)
-    return allValueBytes + product->sharedBytes();
-  bool combines = llvm::any_of(
-      stages(), [&](const Stage &stage) { return reduction(stage).lanes > 1; });
-  return (inShared ? allValueBytes : 0) +
-         (combines || numSplits > 1 ? kCombineBytes : 0);
+  return (inShared ? allValueBytes : 0) + stepBytes();
 }
 
 int64_t BlockKernel::counterBytes() const {
@@ -322,7 +512,7 @@ bool BlockKernel::isWide() const {
   // Of a product nobody counts all points, but those of each side, and sums.
   int64_t points = product ? product->largestExtent() : 0;
   for (const Stage &stage : stages())
-    if (!product || !stage.contraction)
+    if (!productOf(stage))
       points = std::max(points, nest(stage.op).points());
   return points >= limit || llvm::any_of(placements(), [&](const auto &placed) {
            return graph::numElements(placed.first) >= limit;
@@ -332,6 +522,7 @@ bool BlockKernel::isWide() const {
 StringRef BlockKernel::strategy() const {
   const graph::LoopNest &loops = nest(root().op);
   return product                                 ? "contract"
+         : isChain()                             ? "chain of products"
          : hasContraction()                      ? "products as sums"
          : root().sequential                     ? "sequential"
          : loops.combine == graph::Combine::None ? "map"

@@ -7,12 +7,19 @@
 //   grid {8192}, tile sizes {32}: 256 blocks of 256 threads
 //   shared memory 32 maxima and 32 sums
 //
+// Attention, a chain of products through scores [32,6,256,256]:
+//   tile sizes {1,1,64,256}: 768 blocks have 64 rows each
+//   shared memory 64 rows of scores, in whose place their exponentials and
+//   probabilities come, and the steps of the product that is at work
+// (Dao et al., "FlashAttention", 2022, has parts of rows there.)
+//
 // All of it follows from shapes, and nothing from the number of processors: the
 // same plan gives the same bits on each chip of a family.
 #pragma once
 
 #include "compiler/codegen/cuda/ContractForm.h"
 #include "compiler/codegen/kernel/BoundKernel.h"
+#include <vector>
 
 namespace dl::cuda {
 
@@ -53,6 +60,12 @@ public:
   unsigned splits() const { return product ? product->splits : numSplits; }
   /// How it multiplies, if it is one product and what is elementwise on that.
   const std::optional<ContractForm> &contractForm() const { return product; }
+  /// How a block multiplies in this stage; null where it adds up otherwise.
+  const ContractForm *productOf(const Stage &stage) const;
+  /// Products are computed tile by tile, with what is between them.
+  bool isChain() const { return !chained.empty(); }
+  /// So many are to share a processor.
+  unsigned blocksAtOnce() const;
 
   llvm::ArrayRef<int64_t> tileSizes() const { return sizes; }
   bool isCut(GridPart part) const {
@@ -94,6 +107,8 @@ public:
   int64_t valueBytes() const { return allValueBytes; }
   int64_t combineOffset() const { return inShared ? allValueBytes : 0; }
   int64_t sharedBytes() const;
+  /// Of a launch of a chain, by the model that its tiles are chosen by.
+  double chainSeconds(const plan::MachineModel &machine) const;
   /// Device memory that a launch writes and nobody reads afterwards: parts of
   /// sums, values. It lies in the arena, like any temporary.
   int64_t workspaceBytes() const;
@@ -117,14 +132,22 @@ private:
   std::optional<unsigned> innermostPoint(const Stage &stage) const;
   bool readsAlongSums(const Stage &stage) const;
   unsigned vectorOfPoints(const Stage &stage) const;
+  bool chooseChain();
+  bool tryChain(unsigned rows, int64_t size);
   void chooseTiles();
   void chooseSplits();
   void chooseThreads();
   void placeScratch();
   void findResultToWaitIn(mlir::Value value);
   void layOutScratch();
+  struct Lifetime;
+  Lifetime lifetimeOf(mlir::Value value) const;
+  int64_t stepBytes() const;
+  double chainCycles(const plan::MachineModel *machine) const;
 
   std::optional<ContractForm> product;
+  /// Of a chain, by stage.
+  std::vector<std::optional<ContractForm>> chained;
   llvm::SmallVector<int64_t, 6> sizes; // of a product, all of each dim
   unsigned numThreads = 256, numSplits = 1;
   llvm::DenseMap<mlir::Value, Place> places;

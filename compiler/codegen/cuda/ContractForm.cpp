@@ -19,9 +19,9 @@ struct ContractForm::Chip {
   double f32, f64, tensorCores;
 };
 /// What tiles are chosen for, with the figures of an H100. A constant: the same
-/// plan gives the same bits on each chip.
-static constexpr int64_t kProcessors = 132;
-static constexpr double kCyclesPerSecond = 1.98e9;
+/// plan gives the same bits on each chip. (Without wgmma the tensor cores reach
+/// about 0.58 of their peak.)
+static constexpr ContractForm::Chip kChip = {132, 128, 64, 574};
 /// Cycles of a step whose block has a processor for itself: a read of memory, a
 /// barrier, a read of shared memory (measured before steps overlapped).
 static constexpr double kWaiting = 900;
@@ -29,6 +29,8 @@ static constexpr int64_t kMaxNumbers = 64;
 /// Of shared memory: two blocks fit into a processor of each chip (100 KiB).
 static constexpr int64_t kTileBytes = 48 << 10;
 static constexpr int64_t kMaxSplits = 64;
+/// What the second-level cache gives a processor in a cycle, in bytes.
+static constexpr double kCachedBytes = 24;
 
 static bool reads(const graph::Access &access, unsigned dim) {
   return access.map.isFunctionOfDim(dim) ||
@@ -37,18 +39,18 @@ static bool reads(const graph::Access &access, unsigned dim) {
          });
 }
 
-static int64_t product(const graph::LoopNest &nest, ArrayRef<unsigned> dims) {
+static int64_t product(ArrayRef<int64_t> extents, ArrayRef<unsigned> dims) {
   int64_t count = 1;
   for (unsigned d : dims)
-    count *= nest.extents[d];
+    count *= extents[d];
   return count;
 }
 
 /// The last dim that has more than one index.
-static std::optional<unsigned> innermost(const graph::LoopNest &nest,
+static std::optional<unsigned> innermost(ArrayRef<int64_t> extents,
                                          ArrayRef<unsigned> dims) {
   for (unsigned d : llvm::reverse(dims))
-    if (nest.extents[d] > 1)
+    if (extents[d] > 1)
       return d;
   return std::nullopt;
 }
@@ -59,6 +61,7 @@ struct OperandReading {
   /// Elements from one index of each dim to the next.
   SmallVector<int64_t, 8> steps;
   int64_t constant = 0;
+  bool isLocal = false;
   /// Where these leave what they index, zero is read instead.
   SmallVector<AffineExpr> leaving;
 };
@@ -101,6 +104,7 @@ readingOf(const StagedKernel &kernel, const Stage &stage, unsigned operand) {
         !read(kernel.nest(op).accesses[0], value))
       return std::nullopt;
   }
+  reading.isLocal = kernel.isInScratch(value);
   reading.steps.assign(nest.extents.size(), 0);
   for (auto [expr, stride] :
        llvm::zip(index, kernel::stridesOf(kernel.shapeOf(value),
@@ -111,15 +115,19 @@ readingOf(const StagedKernel &kernel, const Stage &stage, unsigned operand) {
   return reading;
 }
 
+/// A block has `extents` of the stage's dims.
 static void chooseReading(const StagedKernel &kernel, const Stage &stage,
-                          ContractForm::Side &side, ArrayRef<unsigned> sums) {
+                          ArrayRef<int64_t> extents, ContractForm::Side &side,
+                          ArrayRef<unsigned> sums) {
   const graph::LoopNest &nest = kernel.nest(stage.op);
-  auto inSums = innermost(nest, sums), inSide = innermost(nest, side.dims);
+  auto inSums = innermost(extents, sums),
+       inSide = innermost(extents, side.dims);
   auto reading = readingOf(kernel, stage, side.operand);
   auto isNext = [&](std::optional<unsigned> dim) {
     return dim && reading && reading->steps[*dim] == 1;
   };
   side.alongSums = isNext(inSums) && !isNext(inSide);
+  side.isLocal = reading && reading->isLocal;
   auto along = side.alongSums ? inSums : inSide;
   if (!isNext(along) || llvm::any_of(reading->leaving, [&](AffineExpr expr) {
         return expr.isFunctionOfDim(*along);
@@ -134,6 +142,7 @@ static void chooseReading(const StagedKernel &kernel, const Stage &stage,
       if (d != *along && nest.extents[d] > 1 && step % side.vector != 0)
         return false;
     return nest.extents[*along] % side.vector == 0 &&
+           extents[*along] % side.vector == 0 &&
            reading->constant % side.vector == 0;
   };
   while (side.vector > 1 && !isAligned())
@@ -151,10 +160,10 @@ static bool isSmall(const StagedKernel &kernel, const Stage &stage) {
 }
 
 /// With fewer multiplications, what a tile has to be prepared for takes longer
-/// than it saves: sums of products are sums like others then.
-static int64_t leastPoints(const StagedKernel &kernel) {
+/// than it saves.
+bool ContractForm::isWorthIt(const StagedKernel &kernel, const Stage &product) {
   auto least = kernel.op()->getAttrOfType<IntegerAttr>(kLeastProduct);
-  return least ? least.getInt() : 1 << 18;
+  return kernel.nest(product.op).points() >= (least ? least.getInt() : 1 << 18);
 }
 
 std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
@@ -164,11 +173,41 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
                                             return isSmall(kernel, before);
                                           }))
     return std::nullopt;
+  if (!isWorthIt(kernel, stage))
+    return std::nullopt;
+  auto form = describe(kernel, stage, kernel.nest(stage.op).extents);
+  if (form)
+    form->chooseTiles(
+        [&](const ContractForm &tried) { return tried.cycles(kChip); },
+        kTileBytes);
+  return form;
+}
+
+std::optional<ContractForm> ContractForm::ofPart(const StagedKernel &kernel,
+                                                 const Stage &stage,
+                                                 ArrayRef<int64_t> extents,
+                                                 int64_t most) {
+  auto form = describe(kernel, stage, extents);
+  if (!form || form->batchExtent != 1)
+    return std::nullopt;
+  form->isPart = true;
+  // Several blocks hide each other's waiting, in part.
+  form->chooseTiles(
+      [&](const ContractForm &tried) {
+        return tried.busyCycles() + 0.3 * tried.waitingCycles();
+      },
+      most);
+  return form->rows.tile != 0 ? form : std::nullopt;
+}
+
+/// Without tiles.
+std::optional<ContractForm> ContractForm::describe(const StagedKernel &kernel,
+                                                   const Stage &stage,
+                                                   ArrayRef<int64_t> extents) {
   const graph::LoopNest &nest = kernel.nest(stage.op);
   Type element =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
-  if ((!element.isF32() && !element.isF64()) ||
-      nest.points() < leastPoints(kernel))
+  if (!element.isF32() && !element.isF64())
     return std::nullopt;
   ContractForm form;
   form.isDouble = element.isF64();
@@ -197,16 +236,44 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
   form.columns = sides[columns];
   form.rows = sides[1 - columns];
   for (Side *side : {&form.rows, &form.columns}) {
-    side->extent = product(nest, side->dims);
+    side->extent = product(extents, side->dims);
     llvm::sort(side->dims, [&](unsigned a, unsigned b) {
       return std::make_pair(strides[b], a) < std::make_pair(strides[a], b);
     });
-    chooseReading(kernel, stage, *side, form.sums);
+    chooseReading(kernel, stage, extents, *side, form.sums);
   }
-  form.batchExtent = product(nest, form.batches);
-  form.sumExtent = product(nest, form.sums);
-  form.chooseTiles();
+  form.batchExtent = product(extents, form.batches);
+  form.sumExtent = product(extents, form.sums);
   return form;
+}
+
+/// What a sum of a tile takes a processor.
+double ContractForm::cyclesOfSum(const Chip &chip) const {
+  double area = double(rows.tile) * columns.tile;
+  if (tensorCores) {
+    // Banks of shared memory: what 2 x 2 warps read, and what is written.
+    double shared = (warpsAlong + 1) * (rows.tile + columns.tile) / 32.0;
+    return std::max(area / chip.tensorCores, shared);
+  }
+  double rate = isDouble ? chip.f64 : chip.f32;
+  return (area + 12.0 * (rows.tile + columns.tile) + 512) / rate;
+}
+
+double ContractForm::busyCycles(const plan::MachineModel *machine) const {
+  Chip chip = machine ? chipOf(*machine) : kChip;
+  double all = double(rowTiles() * columnTiles());
+  // Operands come from the second-level cache.
+  double read = 0;
+  for (const Side *side : {&rows, &columns})
+    if (!side->isLocal)
+      read += side->tile * elementBytes() / kCachedBytes;
+  return all * double(splitExtent()) * std::max(cyclesOfSum(chip), read);
+}
+
+double ContractForm::waitingCycles() const {
+  // The first step of a tile is waited for, then two are under way.
+  return double(rowTiles() * columnTiles()) *
+         (kWaiting * (double(splitExtent() / step) / 2 + 1));
 }
 
 /// The time of a launch in cycles of a processor, by a simple model: blocks
@@ -214,16 +281,8 @@ std::optional<ContractForm> ContractForm::of(const StagedKernel &kernel) {
 /// product, a step waits for memory if nothing else is to be done, and parts of
 /// sums go through memory.
 double ContractForm::cycles(const Chip &chip) const {
-  double area = double(rows.tile) * columns.tile, perSum;
-  if (tensorCores) {
-    // Banks of shared memory: what 2 x 2 warps read, and what is written.
-    double shared = (warpsAlong + 1) * (rows.tile + columns.tile) / 32.0;
-    perSum = std::max(area / chip.tensorCores, shared);
-  } else {
-    double rate = isDouble ? chip.f64 : chip.f32;
-    perSum = (area + 12.0 * (rows.tile + columns.tile) + 512) / rate;
-  }
-  double busy = perSum * double(splitExtent());
+  double area = double(rows.tile) * columns.tile;
+  double busy = cyclesOfSum(chip) * double(splitExtent());
   double waiting = kWaiting * double(splitExtent() / step) + 2500;
   auto together = [&](int64_t blocks) { // in one processor
     double share = blocks == 1 ? tensorCores ? 1.5 : 1.2 : double(blocks);
@@ -240,25 +299,27 @@ double ContractForm::cycles(const Chip &chip) const {
   return time;
 }
 
-double ContractForm::seconds(const plan::MachineModel &machine) const {
+ContractForm::Chip ContractForm::chipOf(const plan::MachineModel &machine) {
   auto perCycle = [&](double flopsPerSecond) {
-    return flopsPerSecond / (2 * double(machine.processors) * kCyclesPerSecond);
+    return flopsPerSecond / (2 * double(machine.processors) * cyclesPerSecond);
   };
-  Chip chip = {machine.processors, perCycle(machine.flopsPerSecond),
-               perCycle(machine.f64FlopsPerSecond),
-               // Of which whole tiles reach two thirds.
-               1.5 * perCycle(machine.productTf32)};
-  return cycles(chip) / kCyclesPerSecond;
+  return {machine.processors, perCycle(machine.flopsPerSecond),
+          perCycle(machine.f64FlopsPerSecond),
+          // Of which whole tiles reach two thirds.
+          1.5 * perCycle(machine.productTf32)};
 }
 
-/// The tile, step and parts of the least time.
-void ContractForm::chooseTiles() {
-  // (Without wgmma the tensor cores reach about 0.58 of their peak.)
-  constexpr Chip chip = {kProcessors, 128, 64, 574};
+double ContractForm::seconds(const plan::MachineModel &machine) const {
+  return cycles(chipOf(machine)) / cyclesPerSecond;
+}
+
+/// The tile, step and parts of the least cost, with steps of so many bytes.
+void ContractForm::chooseTiles(
+    llvm::function_ref<double(const ContractForm &)> cost, int64_t most) {
   double best = 0;
   ContractForm chosen = *this;
   auto consider = [&](ContractForm form) {
-    double time = form.cycles(chip);
+    double time = cost(form);
     if (best != 0 && time >= best)
       return;
     best = time;
@@ -272,14 +333,14 @@ void ContractForm::chooseTiles() {
         // What is more than this is spilled: to sums and elements come
         // fragments and addresses, and a thread has 128 registers where 16
         // warps share a processor, 255 at most.
-        unsigned most = std::max(r, c) * k / threads();
-        if (isDouble      ? std::max(r, c) > 64 || most > 4
+        unsigned elements = std::max(r, c) * k / threads();
+        if (isDouble      ? std::max(r, c) > 64 || elements > 4
             : tensorCores ? form.registers() > 160
-                          : most > 8)
+                          : elements > 8)
           continue;
-        if (form.sharedBytes() > kTileBytes)
+        if (form.sharedBytes() > most)
           continue;
-        for (int64_t s = 1; s <= kMaxSplits; ++s) {
+        for (int64_t s = 1; s <= (isPart ? 1 : kMaxSplits); ++s) {
           form.splits = s;
           if (s > 1 && sumExtent < s * int64_t(k))
             break;
@@ -287,6 +348,8 @@ void ContractForm::chooseTiles() {
         }
       }
   *this = chosen;
+  if (best == 0)
+    return;
   splits = llvm::divideCeil(sumExtent, splitExtent()); // none is empty
   // Whole vectors for each thread.
   for (Side *side : {&rows, &columns}) {

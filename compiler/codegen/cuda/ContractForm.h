@@ -1,5 +1,6 @@
 // How blocks of threads share a product: a kernel whose last stage is a
-// contraction, and which computes a few numbers before.
+// contraction, and which computes a few numbers before; or how one block has
+// its part of a product that is one of a chain.
 //
 // Its dims are rows, columns, batches or sums. A block has a tile of rows x
 // columns of one batch, walks along the sums in steps, and has each step of
@@ -22,8 +23,19 @@ inline constexpr llvm::StringLiteral kTf32 = "tf32";
 inline constexpr llvm::StringLiteral kLeastProduct = "least_product";
 
 struct ContractForm {
+  /// Whether it has enough to multiply: a few sums of products are sums like
+  /// others.
+  static bool isWorthIt(const kernel::StagedKernel &kernel,
+                        const kernel::Stage &product);
   /// Nothing where the kernel is another one.
   static std::optional<ContractForm> of(const kernel::StagedKernel &kernel);
+  /// Of a stage of a chain, where a block has so much of each of its dims; it
+  /// goes over the tiles of its part by itself. `most` is for steps, in bytes.
+  /// Nothing where a block would have several batches.
+  static std::optional<ContractForm> ofPart(const kernel::StagedKernel &kernel,
+                                            const kernel::Stage &stage,
+                                            llvm::ArrayRef<int64_t> extents,
+                                            int64_t most);
 
   /// What one of the two operands has of a tile.
   struct Side {
@@ -35,6 +47,8 @@ struct ContractForm {
     bool alongSums = false;
     /// Elements that a thread reads at once.
     unsigned vector = 1;
+    /// The block itself has made what it reads.
+    bool isLocal = false;
   };
 
   Side rows, columns;
@@ -43,6 +57,8 @@ struct ContractForm {
   unsigned step = 16; // of the sums, in shared memory at a time
   unsigned splits = 1;
   bool isDouble = false;
+  /// One block has all tiles, one after the other.
+  bool isPart = false;
   /// On tensor cores, which round operands to tf32: 10 bits of mantissa.
   bool tensorCores = false;
 
@@ -98,11 +114,24 @@ struct ContractForm {
 
   /// The time of a launch, as the model says by which tiles are chosen.
   double seconds(const plan::MachineModel &machine) const;
+  static constexpr double cyclesPerSecond = 1.98e9;
+  /// Cycles that a processor is busy with a block's part, on this machine or
+  /// the one that tiles are chosen for, and that the block waits besides.
+  double busyCycles(const plan::MachineModel *machine = nullptr) const;
+  double waitingCycles() const;
+
+  /// Of a chip, what tiles are chosen by.
+  struct Chip;
 
 private:
-  struct Chip;
+  static std::optional<ContractForm>
+  describe(const kernel::StagedKernel &kernel, const kernel::Stage &stage,
+           llvm::ArrayRef<int64_t> extents);
+  static Chip chipOf(const plan::MachineModel &machine);
+  double cyclesOfSum(const Chip &chip) const;
   double cycles(const Chip &chip) const;
-  void chooseTiles();
+  void chooseTiles(llvm::function_ref<double(const ContractForm &)> cost,
+                   int64_t most);
 };
 
 } // namespace dl::cuda

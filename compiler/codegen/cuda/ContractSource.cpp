@@ -7,14 +7,37 @@ using llvm::Twine;
 
 namespace dl::cuda {
 
-ContractSource::ContractSource(RegionText &region, const ContractForm &form)
-    : StageSource(region, region.kernel.stages().back()), form(form),
+ContractSource::ContractSource(RegionText &region, const Stage &stage,
+                               const ContractForm &form)
+    : StageSource(region, stage), form(form),
       element(form.isDouble ? "double" : "float") {}
 
 /// Elements of a fragment that follow one another.
 unsigned ContractSource::group(const ContractForm::Side &side) const {
   unsigned each = sumsAlong(side);
   return std::min(each, form.isDouble ? 2u : 4u);
+}
+
+/// The block has all tiles of its part, one after the other.
+void ContractSource::openTiles() {
+  auto open = [&](StringRef name, int64_t count, unsigned tile) {
+    std::string type = e.scope.type().str();
+    if (count == 1) {
+      out.line("const " + type + " " + name + " = 0;");
+      return;
+    }
+    e.open("for (" + type + " " + name + " = 0; " + name + " < " +
+           e.scope.number(count * tile) + "; " + name +
+           " += " + e.scope.number(tile) + ")");
+  };
+  open("row0", form.rowTiles(), form.rows.tile);
+  open("column0", form.columnTiles(), form.columns.tile);
+}
+
+void ContractSource::closeTiles() {
+  for (int64_t count : {form.columnTiles(), form.rowTiles()})
+    if (count > 1)
+      e.close();
 }
 
 /// Tiles of columns are neighbours: they read the same rows.
@@ -46,6 +69,9 @@ void ContractSource::locateBlock() {
     out.line("const unsigned steps = (end - begin + " + Twine(form.step - 1) +
              "u) / " + Twine(form.step) + "u;");
   }
+}
+
+void ContractSource::locateThread() {
   if (form.tensorCores)
     // 2 x 2 warps have a part of the tile each.
     out.line("const unsigned warpRow = threadIdx.x / 64u, warpColumn = "
@@ -82,9 +108,13 @@ ContractSource::locateReads(const ContractForm::Side &side, StringRef origin) {
                (unit == 1 ? origin.str() + " + " + place.inTile
                           : origin.str() + " / " + vector + " + " + fast) +
                ";");
+      SmallVector<std::string, 2> inside;
       if (side.extent % side.tile != 0)
-        place.inside = name + " < " + e.scope.number(side.extent / unit);
+        inside.push_back(name + " < " + e.scope.number(side.extent / unit));
       locate(name, side.dims, unit);
+      if (std::string condition = insideTensor(side.dims); !condition.empty())
+        inside.push_back(condition);
+      place.inside = llvm::join(inside, " && ");
       for (unsigned d : side.dims)
         place.side.push_back(dims[d]);
       place.neighbours = neighbours();
@@ -343,10 +373,11 @@ void ContractSource::storeTile() {
   std::string type = e.scope.type().str();
   std::optional<unsigned> last;
   for (unsigned d : form.columns.dims)
-    if (nest.extents[d] > 1)
+    if (e.kernel.tileExtent(stage, d) > 1)
       last = d;
   unsigned vector = form.tensorCores ? 2 : group(form.columns);
-  while (vector > 1 && (!last || nest.extents[*last] % vector != 0))
+  while (vector > 1 && (!last || nest.extents[*last] % vector != 0 ||
+                        e.kernel.tileExtent(stage, *last) % vector != 0))
     vector /= 2;
   out.directive("#pragma unroll");
   e.open("for (unsigned i = 0; i < " + Twine(eachRow) + "u; ++i)");
@@ -355,6 +386,9 @@ void ContractSource::storeTile() {
   if (raggedRows)
     e.open("if (row < " + e.scope.number(form.rows.extent) + ")");
   locate("row", form.rows.dims);
+  std::string rowInside = insideTensor(form.rows.dims);
+  if (!rowInside.empty())
+    e.open("if (" + rowInside + ")");
   out.directive("#pragma unroll");
   e.open("for (unsigned j = 0; j < " + Twine(eachColumn) +
          "u; j += " + Twine(vector) + "u)");
@@ -365,6 +399,9 @@ void ContractSource::storeTile() {
     e.open("if (column < " + e.scope.number(form.columns.extent / vector) +
            ")");
   locate("column", form.columns.dims, vector);
+  std::string columnInside = insideTensor(form.columns.dims);
+  if (!columnInside.empty())
+    e.open("if (" + columnInside + ")");
   e.vector = vector;
   SmallVector<SmallVector<AffineExpr>> indices;
   SmallVector<Names> contents(results.size());
@@ -379,12 +416,10 @@ void ContractSource::storeTile() {
     if (e.kernel.isPlaced(result))
       e.store(result, indices, list);
   e.vector = 1;
-  if (raggedColumns)
-    e.close();
-  e.close();
-  if (raggedRows)
-    e.close();
-  e.close();
+  for (bool isOpen : {!columnInside.empty(), raggedColumns, true,
+                      !rowInside.empty(), raggedRows, true})
+    if (isOpen)
+      e.close();
 }
 
 void ContractSource::write() {
@@ -393,9 +428,15 @@ void ContractSource::write() {
       form.splits > 1
           ? "steps"
           : std::to_string(llvm::divideCeil(form.sumExtent, form.step)) + "u";
+  if (form.isPart)
+    e.open("");
   out.line(element + " *memory = reinterpret_cast<" + element +
-           " *>(shared + " + Twine(e.kernel.valueBytes()) + ");");
-  locateBlock();
+           " *>(shared + " + Twine(e.kernel.combineOffset()) + ");");
+  if (!form.isPart)
+    locateBlock();
+  locateThread();
+  if (form.isPart)
+    openTiles();
   Places rows = locateReads(form.rows, "row0"),
          columns = locateReads(form.columns, "column0");
   out.line(element + " sums[" + Twine(eachRow) + "][" + Twine(eachColumn) +
@@ -443,6 +484,10 @@ void ContractSource::write() {
   if (form.splits > 1)
     addParts();
   storeTile();
+  if (!form.isPart)
+    return;
+  closeTiles();
+  e.close();
 }
 
 } // namespace dl::cuda

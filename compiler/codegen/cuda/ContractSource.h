@@ -8,7 +8,8 @@ namespace dl::cuda {
 
 class ContractSource : StageSource {
 public:
-  ContractSource(RegionText &region, const ContractForm &form);
+  ContractSource(RegionText &region, const Stage &stage,
+                 const ContractForm &form);
   void write();
 
 private:
@@ -25,7 +26,10 @@ private:
   unsigned passes(const ContractForm::Side &side) const {
     return side.tile * form.step / (form.threads() * side.vector);
   }
+  void openTiles();
+  void closeTiles();
   void locateBlock();
+  void locateThread();
   Places locateReads(const ContractForm::Side &side, llvm::StringRef origin);
   void readStep(const ContractForm::Side &side, const Places &places,
                 llvm::StringRef registers);

@@ -74,8 +74,8 @@ llvm::Expected<Task::Code> Task::compileWithRoom(const std::string &whole,
   if (!StringRef(why).contains("spilled"))
     return llvm::createStringError(why);
   std::string larger = whole;
-  const auto &product = blocks->contractForm();
-  if (product && product->blocksAtOnce() * product->threads() > 256) {
+  if (blocks->hasContraction() &&
+      blocks->blocksAtOnce() * blocks->threads() > 256) {
     PayloadCache payloads;
     larger = wholeText(kernelSource(*blocks, payloads, Room::Whole));
     code = compile(larger, Spills::Refused);

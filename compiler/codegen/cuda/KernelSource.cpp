@@ -91,8 +91,7 @@ private:
   }
 
   unsigned blocksAtOnce() const {
-    const auto &form = kernel.contractForm();
-    return form && room == Room::Shared ? form->blocksAtOnce() : 1;
+    return room == Room::Shared ? kernel.blocksAtOnce() : 1;
   }
 
   /// Where slices begin.
@@ -159,9 +158,8 @@ private:
   }
 
   void writeStage(const Stage &stage) {
-    const auto &form = kernel.contractForm();
-    if (form && stage.contraction)
-      ContractSource(region, *form).write();
+    if (const ContractForm *form = kernel.productOf(stage))
+      ContractSource(region, stage, *form).write();
     else if (stage.sequential)
       SequentialSource(region, stage).write();
     else if (kernel.nest(stage.op).combine == graph::Combine::None)

@@ -23,6 +23,9 @@ double predictSeconds(const BlockKernel &kernel,
                     double(kernel.bytes()) / machine.bytesPerSecond);
   if (const auto &product = kernel.contractForm())
     return machine.launchSeconds + std::max(product->seconds(machine), traffic);
+  if (kernel.isChain())
+    return machine.launchSeconds +
+           std::max(kernel.chainSeconds(machine), traffic);
   double rate = isDouble ? machine.f64FlopsPerSecond : machine.flopsPerSecond;
   double seconds = std::max(flops / (rate * part), traffic);
   // The last block waits for the others' parts, and reads them.

@@ -117,8 +117,12 @@ std::string RegionText::load(Value placed, ArrayRef<AffineExpr> index) {
   auto base = width > 1 && guards == 0 && vectorNumber
                   ? alignedBase(at, vectorNumber, width, vector)
                   : std::nullopt;
+  // (Neighbours are aligned wherever slices begin, if their strides are.)
+  auto isAligned = [&](const auto &offset) {
+    return offset.second % int64_t(width) == 0;
+  };
   // The same for all neighbours: one load.
-  if (!base || kernel.placement(placed).offsets.size() > 0)
+  if (!base || !llvm::all_of(kernel.placement(placed).offsets, isAligned))
     return fromMemory(from + "[" + scope.text(at) + "]", element);
   Key key{placed.getAsOpaquePointer(), base->first.getAsOpaquePointer(), width};
   const std::string *known = find(key);

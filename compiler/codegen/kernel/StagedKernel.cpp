@@ -1,4 +1,5 @@
 #include "compiler/codegen/kernel/StagedKernel.h"
+#include "dialects/graph/Inference.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/TensorBytes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -15,8 +16,10 @@ StagedKernel::StagedKernel(KernelBody body, ProductReaders readers)
     : KernelBody(std::move(body)), readers(readers) {
   placeOperandsAndResults();
   collectStages();
-  if (readers == ProductReaders::Together)
+  if (readers == ProductReaders::Together) {
     gatherAroundProduct();
+    delayProducts();
+  }
   foldEpilogues();
   mergeSums();
   mergeFollowers();
@@ -135,12 +138,15 @@ bool StagedKernel::mustPlace(Operation *op, const Ops &onProduct) const {
         return true;
     }
   // What is elementwise on a product is computed once, before it leaves the
-  // registers, and not again in each window that reads it.
-  if (onProduct.contains(op) &&
-      llvm::any_of(op->getUsers(), [&](Operation *user) {
-        return isa<graph::LoopNestOpInterface>(user) &&
-               nest(user).combine != graph::Combine::None;
-      }))
+  // registers, and not again in each window that reads it. (Rows of a chain of
+  // products are read as a whole, and their memory is short.)
+  auto readsAgain = [&](Operation *user) {
+    return isa<graph::LoopNestOpInterface>(user) &&
+           nest(user).combine != graph::Combine::None &&
+           (readers == ProductReaders::Apart ||
+            nest(user).points() != graph::numElements(op->getResult(0)));
+  };
+  if (onProduct.contains(op) && llvm::any_of(op->getUsers(), readsAgain))
     return true;
   // Inlined where it is broadcast, it would be computed again and again.
   auto isRepeated = [&](Operation *user) {
@@ -366,6 +372,32 @@ void StagedKernel::gatherAroundProduct() {
   }
   if (isPossible)
     allStages = std::move(before);
+}
+
+/// A product of operands alone is computed right before what reads it: what
+/// waits for others is short-lived then. Example, the backward of attention:
+/// the gradient of probabilities, once these are there.
+void StagedKernel::delayProducts() {
+  if (op().getInplace())
+    return; // what it reads may be overwritten in between
+  for (size_t i = allStages.size(); i-- > 0;) {
+    if (!allStages[i].contraction)
+      continue;
+    Value product = allStages[i].op->getResult(0);
+    size_t reader = i + 1;
+    auto reads = [&](const Stage &stage) {
+      bool found = false;
+      forEachRead(stage, [&](Value leaf, ArrayRef<AffineExpr>, bool) {
+        found |= leaf == product;
+      });
+      return found;
+    };
+    while (reader < allStages.size() && !reads(allStages[reader]))
+      ++reader;
+    if (reader < allStages.size())
+      std::rotate(allStages.begin() + i, allStages.begin() + i + 1,
+                  allStages.begin() + reader);
+  }
 }
 
 /// Of one kind, over the same points, and the later one needs nothing that is

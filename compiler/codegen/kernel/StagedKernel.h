@@ -100,6 +100,7 @@ private:
   void mergeSums();
   void mergeFollowers();
   void gatherAroundProduct();
+  void delayProducts();
 
   void findOffsets(mlir::BlockArgument operand, mlir::DenseI64ArrayAttr order,
                    Placement &placement) const;

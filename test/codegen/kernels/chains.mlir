@@ -51,3 +51,47 @@ graph.step @three_products(%a: tensor<5x240x4xf32>, %b: tensor<5x4x240xf32>, %c:
   %2 = graph.matmul %1, %d {spec = "bkm,bkn->bmn"} : (tensor<5x240x240xf32>, tensor<5x240x3xf32>) -> tensor<5x240x3xf32>
   graph.return %2 : tensor<5x240x3xf32>
 }
+// Probabilities and the gradient of scores are stored for products across rows, and read again for those along them.
+graph.step @attention_backward_single(%q: tensor<3x200x12xf32>, %k: tensor<3x456x12xf32>, %v: tensor<3x456x20xf32>, %m: tensor<200x456xi1>, %l: tensor<3x200x1xf32>, %g: tensor<3x200x20xf32>) -> (tensor<3x200x12xf32>, tensor<3x456x12xf32>, tensor<3x456x20xf32>) {
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<3x200x12xf32>, tensor<3x456x12xf32>) -> tensor<3x200x456xf32>
+  %least = graph.full {value = -30.0 : f64, type = tensor<f32>} : () -> tensor<f32>
+  %none = graph.full {value = 0.0 : f64, type = tensor<f32>} : () -> tensor<f32>
+  %h = graph.select %m, %least, %s : (tensor<200x456xi1>, tensor<f32>, tensor<3x200x456xf32>) -> tensor<3x200x456xf32>
+  %d = graph.sub %h, %l : (tensor<3x200x456xf32>, tensor<3x200x1xf32>) -> tensor<3x200x456xf32>
+  %e = graph.exp %d : (tensor<3x200x456xf32>) -> tensor<3x200x456xf32>
+  %z = graph.sum %e {dims = array<i64: 2>, keepdim = true} : (tensor<3x200x456xf32>) -> tensor<3x200x1xf32>
+  %p = graph.div %e, %z : (tensor<3x200x456xf32>, tensor<3x200x1xf32>) -> tensor<3x200x456xf32>
+  %dv = graph.matmul %p, %g {spec = "bmk,bmn->bkn"} : (tensor<3x200x456xf32>, tensor<3x200x20xf32>) -> tensor<3x456x20xf32>
+  %dp = graph.matmul %g, %v {spec = "bmn,bkn->bmk"} : (tensor<3x200x20xf32>, tensor<3x456x20xf32>) -> tensor<3x200x456xf32>
+  %pdp = graph.mul %dp, %p : (tensor<3x200x456xf32>, tensor<3x200x456xf32>) -> tensor<3x200x456xf32>
+  %r = graph.sum %pdp {dims = array<i64: 2>, keepdim = true} : (tensor<3x200x456xf32>) -> tensor<3x200x1xf32>
+  %c = graph.sub %dp, %r : (tensor<3x200x456xf32>, tensor<3x200x1xf32>) -> tensor<3x200x456xf32>
+  %cp = graph.mul %c, %p : (tensor<3x200x456xf32>, tensor<3x200x456xf32>) -> tensor<3x200x456xf32>
+  %ds = graph.select %m, %none, %cp : (tensor<200x456xi1>, tensor<f32>, tensor<3x200x456xf32>) -> tensor<3x200x456xf32>
+  %dq = graph.matmul %ds, %k {spec = "bmk,bkn->bmn"} : (tensor<3x200x456xf32>, tensor<3x456x12xf32>) -> tensor<3x200x12xf32>
+  %dk = graph.matmul %ds, %q {spec = "bmk,bmn->bkn"} : (tensor<3x200x456xf32>, tensor<3x200x12xf32>) -> tensor<3x456x12xf32>
+  graph.return %dq, %dk, %dv : tensor<3x200x12xf32>, tensor<3x456x12xf32>, tensor<3x456x20xf32>
+}
+// Queries lie column by column, those of a group beside each other: a tile has neighbours in memory, or one group's.
+graph.step @attention_of_columns(%x: tensor<2x2x8x420xf32>, %k: tensor<2x2x192x8xf32>, %v: tensor<2x2x70x192xf32>) -> tensor<2x2x420x70xf32> {
+  %q = graph.transpose %x {permutation = array<i64: 0, 1, 3, 2>} : (tensor<2x2x8x420xf32>) -> tensor<2x2x420x8xf32>
+  %s = graph.matmul %q, %k {spec = "abmk,abnk->abmn"} : (tensor<2x2x420x8xf32>, tensor<2x2x192x8xf32>) -> tensor<2x2x420x192xf32>
+  %m = graph.amax %s {dims = array<i64: 3>, keepdim = true} : (tensor<2x2x420x192xf32>) -> tensor<2x2x420x1xf32>
+  %d = graph.sub %s, %m : (tensor<2x2x420x192xf32>, tensor<2x2x420x1xf32>) -> tensor<2x2x420x192xf32>
+  %e = graph.exp %d : (tensor<2x2x420x192xf32>) -> tensor<2x2x420x192xf32>
+  %l = graph.sum %e {dims = array<i64: 3>, keepdim = true} : (tensor<2x2x420x192xf32>) -> tensor<2x2x420x1xf32>
+  %p = graph.div %e, %l : (tensor<2x2x420x192xf32>, tensor<2x2x420x1xf32>) -> tensor<2x2x420x192xf32>
+  %o = graph.matmul %p, %v {spec = "abmk,abnk->abmn"} : (tensor<2x2x420x192xf32>, tensor<2x2x70x192xf32>) -> tensor<2x2x420x70xf32>
+  graph.return %o : tensor<2x2x420x70xf32>
+}
+// Groups of heads share keys: one of their dims is a row's, too.
+graph.step @attention_of_groups(%q: tensor<2x2x3x66x10xf32>, %k: tensor<2x2x343x10xf32>, %v: tensor<2x2x343x10xf32>) -> tensor<2x2x3x66x10xf32> {
+  %s = graph.matmul %q, %k {spec = "abgmk,abnk->abgmn"} : (tensor<2x2x3x66x10xf32>, tensor<2x2x343x10xf32>) -> tensor<2x2x3x66x343xf32>
+  %m = graph.amax %s {dims = array<i64: 4>, keepdim = true} : (tensor<2x2x3x66x343xf32>) -> tensor<2x2x3x66x1xf32>
+  %d = graph.sub %s, %m : (tensor<2x2x3x66x343xf32>, tensor<2x2x3x66x1xf32>) -> tensor<2x2x3x66x343xf32>
+  %e = graph.exp %d : (tensor<2x2x3x66x343xf32>) -> tensor<2x2x3x66x343xf32>
+  %l = graph.sum %e {dims = array<i64: 4>, keepdim = true} : (tensor<2x2x3x66x343xf32>) -> tensor<2x2x3x66x1xf32>
+  %p = graph.div %e, %l : (tensor<2x2x3x66x343xf32>, tensor<2x2x3x66x1xf32>) -> tensor<2x2x3x66x343xf32>
+  %o = graph.matmul %p, %v {spec = "abgmk,abkn->abgmn"} : (tensor<2x2x3x66x343xf32>, tensor<2x2x343x10xf32>) -> tensor<2x2x3x66x10xf32>
+  graph.return %o : tensor<2x2x3x66x10xf32>
+}
