@@ -14,8 +14,9 @@ import numpy as np
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODELS = "test/bench/models/"
-# Plans in which products are all of our own, and, of products alone, in which all that can be are cuBLASLt's.
-ROADS = ("own", "library")
+# Plans in which products are all of our own; of products alone, in which all that can be are cuBLASLt's; and of attention, in which
+# a chain of products is a kernel for each of them.
+ROADS = ("own", "library", "apart")
 PRECISIONS = ("f32", "tf32", "f64")  # of plans for the GPU; those for the CPU are in f32 and f64
 
 
@@ -124,7 +125,7 @@ MEASURED = [
     digits("mlp", 64, 40),
     digits("mlp", 256, 20),
     resnet("resnet18-128", 128, 64, steps=3),
-    transformer("transformer-32", 32, 384, 6, 256, 6, steps=3, roads=("own",)),
+    transformer("transformer-32", 32, 384, 6, 256, 6, steps=3, roads=("own", "apart")),
 ]
 
 PLAIN = [digits("convnet", batch, 20, dropout=False, precisions=("f32", "tf32"), group="plain") for batch in (4, 64)]
@@ -132,7 +133,7 @@ PLAIN = [digits("convnet", batch, 20, dropout=False, precisions=("f32", "tf32"),
 # The same networks, small enough for compute-sanitizer.
 SMALL = [
     resnet("resnet18-small", 4, 16, steps=4, group="small"),
-    transformer("transformer-small", 2, 48, 2, 24, 1, steps=4, group="small"),
+    transformer("transformer-small", 2, 48, 2, 24, 1, steps=4, group="small", roads=("apart",)),
 ]
 
 CHAIN = Case("chain-300", MODELS + "commands.dl", {"products": 300}, {"x.npy": constant(0.5, 1)}, 8, precisions=("f32", "f64"), steps=4,
@@ -178,7 +179,7 @@ def product_case(m, n, k, kind, batch):
     flops = 2 * m * n * k * batch
     name = f"product-{kind}-{m}x{n}x{k}" + (f"x{batch}" if batch > 1 else "")
     return Case(name, "test/gpu/models/products.dl", {"m": m, "n": n, "k": k, "kind": kind, "batch": batch, "repeat": repeats(flops)},
-                ONE, 8, precisions=("f32", "tf32"), group="table", roads=ROADS), flops
+                ONE, 8, precisions=("f32", "tf32"), group="table", roads=("own", "library")), flops
 
 
 def convolution_case(images, channels, results, size, kernel, stride, padding, part):

@@ -3,7 +3,8 @@
 
     test/gpu/prepare.sh FOLDER [--target cuda:sm_90] [--groups examples,models,...] [--only CASE,...] [--jobs N]
 
-Each model is compiled for the CPU in f32 and f64, and for the GPU in f32, tf32 and f64; products, and the transformer, also without cuBLASLt, and
+Each model is compiled for the CPU in f32 and f64, and for the GPU in f32, tf32 and f64; products, and the transformer, also without cuBLASLt, the
+transformer without chains of products, and
 products with cuBLASLt wherever it can be. `--target cpu` lets CPU plans stand in
 for those of the GPU, so that every part of the script can be run without one. A model that dlcc refuses (exit code 3) is
 listed with its reason; any other failure of dlcc ends with exit code 1, when all others are there. What an earlier call made
@@ -42,22 +43,24 @@ def wanted(options):
     return [case for case in every if case.group in options.groups]
 
 
-def library_machine(scratch):
-    """A description of the GPU on which kernels of ours for products take for ever."""
-    path = os.path.join(scratch, "library.machine")
+def machines(scratch):
+    """By road, a description of the GPU: on which kernels of ours for products take for ever, and on which products are no chains."""
     model = os.path.join(cases.ROOT, "test", "gpu", "models", "products.dl")
     np.save(os.path.join(scratch, "x.npy"), np.ones((8, 1), np.float32))
     text = subprocess.run([os.path.join(BIN, "dlcc"), model, "--target=cuda:source", "--machine=h100", "--emit=machine", "-o", "x.plan"], cwd=scratch,
                           check=True, capture_output=True, text=True).stdout
-    lines = [line.split("=")[0] + "= 1" if line.startswith("product_") else line for line in text.splitlines()]
-    if lines == text.splitlines():
-        sys.exit("dlcc --emit=machine names no rates of products")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write("\n".join(lines) + "\n")
-    return path
+    paths = {}
+    for road, key, value in (("library", "product_", 1), ("apart", "chain_scratch_bytes", 0)):
+        lines = [f"{line.split('=')[0]}= {value}" if line.startswith(key) else line for line in text.splitlines()]
+        if lines == text.splitlines():
+            sys.exit(f"dlcc --emit=machine names no {key}")
+        paths[road] = os.path.join(scratch, f"{road}.machine")
+        with open(paths[road], "w", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+    return paths
 
 
-def variants(case, target, machine):
+def variants(case, target, described):
     """(name of the plan, options of dlcc) of each plan of a case."""
     precisions = case.precisions
     found = [(f"cpu-{dtype}", [f"--dtype={dtype}", "--target-cpu=x86-64-v3"]) for dtype in ("f32", "f64") if dtype in precisions]
@@ -67,7 +70,7 @@ def variants(case, target, machine):
         more = {"f32": [], "tf32": [] if stand_in else ["--tf32"], "f64": ["--dtype=f64"]}[precision]
         found.append((f"gpu-{precision}", own + more))
         for road in case.roads:
-            choice = {"own": ["--own-kernels"], "library": [f"--machine={machine}"]}[road]
+            choice = ["--own-kernels"] if road == "own" else [f"--machine={described[road]}"]
             found.append((f"gpu-{precision}-{road}", own + more + ([] if stand_in else choice)))
     return found
 
@@ -84,11 +87,11 @@ def compile_plan(file, folder, words, cwd):
     return {"file": file, "bytes": os.path.getsize(target), "compile_s": round(time.perf_counter() - started, 2)}
 
 
-def prepare(case, options, folder, scratch, mnist, machine):
+def prepare(case, options, folder, scratch, mnist, described):
     data = case.make_data(os.path.join(scratch, case.name), mnist)
     words = [case.model(data), *case.defines(), f"--threads={max(1, os.cpu_count() // options.jobs)}"]
     plans = {variant: compile_plan(f"plans/{case.name}.{variant}.plan", folder, words + more, data)
-             for variant, more in variants(case, options.target, machine)}
+             for variant, more in variants(case, options.target, described)}
     return {"group": case.group, "plans": plans}
 
 
@@ -148,8 +151,8 @@ def main():
     chosen = wanted(options)
     mnist = carry_mnist(folder) if any(case.data == "mnist" for case in chosen) else None
     with tempfile.TemporaryDirectory(prefix="dl-gpu-") as scratch, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        machine = library_machine(scratch)
-        for case, entry in zip(chosen, pool.map(lambda case: prepare(case, options, folder, scratch, mnist, machine), chosen)):
+        described = machines(scratch)
+        for case, entry in zip(chosen, pool.map(lambda case: prepare(case, options, folder, scratch, mnist, described), chosen)):
             manifest["cases"][case.name] = entry
             say(case.name, entry)
     if "programs" in options.groups and not options.only:

@@ -116,7 +116,7 @@ class Measured:
         numbers = [value for value in losses.values() if isinstance(value, float)]
         agree = max(numbers) - min(numbers) <= (1e-3 if self.precision == "f32" else 3e-2) * max(map(abs, numbers)) if len(numbers) > 1 else None
         row = {"case": self.case.name, "precision": self.precision, "status": FAIL if agree is False or ours is None else OK, "ours_ms": ours,
-               "ours_mean_ms": medians.get("ours_mean"), "own_ms": medians.get("own"), "peers_ms": others, "spread": {n: [min(t), max(t)] for n, t in self.times.items()},
+               "ours_mean_ms": medians.get("ours_mean"), **{f"{road}_ms": medians.get(road) for road in ("own", "apart")}, "peers_ms": others, "spread": {n: [min(t), max(t)] for n, t in self.times.items()},
                "losses": losses, "agree": agree, "why": self.why, "facts": self.facts, "launches": self.launches, "clocks": self.clocks}
         if ours:
             row |= {"of_eager": medians["eager"] / ours if "eager" in medians else None, "of_compiled": min(compiled) / ours if compiled else None,
@@ -171,9 +171,9 @@ def bench(session):
                 one.end()
     note = ("ms a step; then a contender's time over ours (more than 1: ours is faster), compiled ones being max-autotune, its form in one graph, and JAX; "
             "ours in % of the peak")
-    columns = ["model", "precision", "ours", "without cuBLASLt", *MODES.values(), "of eager", "of best compiled", "of best", "% of peak", "losses", ""]
+    columns = ["model", "precision", "ours", "without cuBLASLt", "without chains", *MODES.values(), "of eager", "of best compiled", "of best", "% of peak", "losses", ""]
     return {"rows": rows, "note": note}, columns, [
-        [r["case"], r["precision"], r["ours_ms"], r.get("own_ms"), *[r["peers_ms"].get(mode) for mode in MODES], r.get("of_eager"), r.get("of_compiled"), r.get("of_best"),
+        [r["case"], r["precision"], r["ours_ms"], r.get("own_ms"), r.get("apart_ms"), *[r["peers_ms"].get(mode) for mode in MODES], r.get("of_eager"), r.get("of_compiled"), r.get("of_best"),
          r.get("of_peak"), {True: "agree", False: "DIFFER", None: NONE}[r["agree"]],
          r.get("failure") or "; ".join(f"{mode}: {why}" for mode, why in r["why"].items())] for r in rows]
 
