@@ -63,6 +63,12 @@ int dl_dataset_loader(int dataset, dl_int batchSize, int shuffle,
   return evaluation->graph.datasets.addLoader(dataset, batchSize, shuffle != 0,
                                               dropLast != 0);
 }
+void dl_dataset_sampler(int dataset, const char *weights, dl_int samples,
+                        int replacement) noexcept {
+  Guard::InOurCode guard;
+  evaluation->graph.datasets.addSampler(dataset, weights, samples,
+                                        replacement != 0);
+}
 int dl_dataset_part(int dataset, dl_int first, dl_int items, int shuffled,
                     dl_int seed) noexcept {
   Guard::InOurCode guard;
@@ -93,6 +99,7 @@ std::vector<Jit::Symbol> dl::frontend::dataSymbols(Evaluation &current) {
       DL_SYMBOL(dl_dataset_tokens),  DL_SYMBOL(dl_dataset_components),
       DL_SYMBOL(dl_dataset_input),   DL_SYMBOL(dl_dataset_images),
       DL_SYMBOL(dl_dataset_classes), DL_SYMBOL(dl_dataset_items),
-      DL_SYMBOL(dl_dataset_loader),  DL_SYMBOL(dl_dataset_part),
+      DL_SYMBOL(dl_dataset_sampler), DL_SYMBOL(dl_dataset_loader),
+      DL_SYMBOL(dl_dataset_part),
   };
 }

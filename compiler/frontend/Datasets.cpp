@@ -95,6 +95,9 @@ void Datasets::addInput(int dataset, const std::string &name, Type element,
 int Datasets::addLoader(int dataset, int64_t batchSize, bool shuffle,
                         bool dropLast) {
   Dataset loaded = get(dataset);
+  if (loaded.sampler) // what it draws from
+    loaded.items = loaded.sampler->of;
+  loaded.sampler.reset();
   loaded.batchSize = batchSize;
   loaded.shuffle = shuffle;
   loaded.dropLast = dropLast;
@@ -102,10 +105,48 @@ int Datasets::addLoader(int dataset, int64_t batchSize, bool shuffle,
   return add(std::move(loaded));
 }
 
+void Datasets::addSampler(int dataset, const std::string &weights,
+                          int64_t samples, bool replacement) {
+  Dataset &target = get(dataset);
+  std::string name = "WeightedRandomSampler: ";
+  if (target.shuffle)
+    reporter.fail("DataLoader: .shuffle and a .sampler exclude each other: "
+                  "what is drawn has no other order");
+  if (!replacement)
+    reporter.fail(name + "without replacement it is not there yet; .shuffle = "
+                         "true takes each item once");
+  if (target.comesLater)
+    reporter.fail(name + "the items of an InputDataset are there when the plan "
+                         "runs; the program that gives them draws them, too");
+  if (samples < 1)
+    reporter.fail(name + "num_samples = " + std::to_string(samples) +
+                  "; at least 1 is wanted");
+  if (weights.find_first_of("*?") != std::string::npos)
+    reporter.fail(name + "'" + weights + "' is no name of one file");
+  llvm::Expected<NpyHeader> header = readNpyHeader(placeOf(weights));
+  if (!header)
+    failWith(header.takeError());
+  bool areFloats = header->dtype == DL_FLOAT32 || header->dtype == DL_FLOAT64;
+  if (!areFloats || header->shape.size() != 1)
+    reporter.fail(name + weights +
+                  ": a weight for each item is wanted: an "
+                  "array of one dimension, of floats");
+  if (header->shape[0] != target.items)
+    reporter.fail(name + weights + " holds " +
+                  std::to_string(header->shape[0]) +
+                  " weights, the data set has " + std::to_string(target.items) +
+                  " items");
+  target.sampler = {weights, target.items};
+  target.items = samples;
+}
+
 int Datasets::addPart(int dataset, int64_t first, int64_t items, bool shuffled,
                       int64_t seed) {
   constexpr size_t most = 8; // as the run, see runtime/plan/Validator.cpp
   Dataset part = get(dataset);
+  if (part.sampler)
+    reporter.fail("the items of a DataLoader with a .sampler are draws; parts "
+                  "are those of the data set that it draws from");
   if (part.comesLater)
     reporter.fail("the items of an InputDataset are there when the plan runs; "
                   "parts of them are data sets of their own");
@@ -366,6 +407,11 @@ void Datasets::write(OpBuilder &builder, Location loc) const {
         transformsOf(builder, dataset),
         dataset.classes.empty() ? ArrayAttr()
                                 : builder.getStrArrayAttr(classes),
-        selectionsOf(builder, dataset));
+        selectionsOf(builder, dataset),
+        dataset.sampler ? dl::graph::SamplerAttr::get(
+                              builder.getContext(),
+                              builder.getStringAttr(dataset.sampler->weights),
+                              dataset.sampler->of)
+                        : nullptr);
   }
 }

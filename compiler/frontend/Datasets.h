@@ -19,6 +19,12 @@ struct Selection {
   int64_t seed;
 };
 
+/// Draws of a data set's items: see graph.sampler.
+struct Sampler {
+  std::string weights;
+  int64_t of;
+};
+
 struct Dataset {
   std::string kind, root;
   std::vector<std::string> paths;
@@ -29,6 +35,7 @@ struct Dataset {
   std::vector<dl_image_transform> transforms = {}; // of pictures in a folder
   std::vector<std::string> classes = {};           // its folders within
   std::vector<Selection> selections = {};          // from batches to files
+  std::optional<Sampler> sampler = {};
   bool comesLater = false; // its items are there at run time
   int index = -1; // of its graph.dataset, set by the first step that uses it
 
@@ -55,6 +62,9 @@ public:
   /// A component with the shape, dtype and length that a .npy file has.
   void addFile(int dataset, const std::string &path,
                llvm::function_ref<mlir::Type(int)> elementType);
+  /// Makes the items of a data set draws of them.
+  void addSampler(int dataset, const std::string &weights, int64_t samples,
+                  bool replacement);
   /// The component of a data set of tokens: `length` of them, and one more.
   void addTokens(int dataset, const std::string &path, int64_t length,
                  int64_t stride,

@@ -170,8 +170,6 @@ static constexpr llvm::StringLiteral kVocabulary =
     "set_dropout "
     // data
     "CIFAR100 KMNIST EMNIST ImageNet TokenBin "
-    "ConcatDataset "
-    "WeightedRandomSampler "
     "RandomRotation RandomAffine RandomPerspective "
     "GaussianBlur "
     "RandomAdjustSharpness RandomInvert RandomAutocontrast RandomEqualize "
@@ -257,6 +255,10 @@ static constexpr PyTorchName kReplaced[] = {
     {"pad_packed_sequence",
      "a sequence has all its steps; mask the loss where they end", true},
     {"pad_sequence", "write F::pad, or pad the data", true},
+    {"ConcatDataset",
+     "write dl::data::TensorDataset({\"x-*.npy\", \"y-*.npy\"}): a name with a "
+     "'*' stands for all files that are like it",
+     true},
     {"random_split", "write dl::data::random_split(data, {0.9, 0.1})", true},
     {"index_fill", "write x.index_fill(dim, index, value)", true},
     {"index_copy", "write x.index_copy(dim, index, source)", true},

@@ -54,6 +54,14 @@ def Graph_SelectionAttr : AttrDef<GraphDialect, "Selection"> {
   let assemblyFormat = "`<` $items `from` $first `of` $of `,` `shuffled` $shuffled `,` `seed` $seed `>`";
 }
 
+def Graph_SamplerAttr : AttrDef<GraphDialect, "Sampler"> {
+  let mnemonic = "sampler";
+  let summary = "Draws of items with replacement, by weights in a file.";
+  let description = [{ #graph.sampler<"weights.npy" of 60000>: the data set's `items` are draws. }];
+  let parameters = (ins "::mlir::StringAttr":$weights, "int64_t":$of);
+  let assemblyFormat = "`<` $weights `of` $of `>`";
+}
+
 def Graph_OperandNumberAttr : AttrDef<GraphDialect, "OperandNumber"> {
   let mnemonic = "operand";
   let summary = "A number that the step computes, f64 [].";

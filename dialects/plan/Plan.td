@@ -116,6 +116,13 @@ def Plan_SelectionAttr : AttrDef<PlanDialect, "Selection"> {
   let parameters = (ins "int64_t":$items, "int64_t":$first, "int64_t":$of, "bool":$shuffled, "int64_t":$seed);
   let assemblyFormat = "`<` $items `from` $first `of` $of `,` `shuffled` $shuffled `,` `seed` $seed `>`";
 }
+def Plan_SamplerAttr : AttrDef<PlanDialect, "Sampler"> {
+  let mnemonic = "sampler";
+  let summary = "Draws of items with replacement, by weights in a file.";
+  let description = [{ #plan.sampler<"weights.npy" of 60000>: the data set's `items` are draws. }];
+  let parameters = (ins "::mlir::StringAttr":$weights, "int64_t":$of);
+  let assemblyFormat = "`<` $weights `of` $of `>`";
+}
 def Plan_Selections : TypedArrayAttrBase<Plan_SelectionAttr, "selections of items">;
 
 def Plan_Resource : Plan_Enum<"Resource", "what of the machine a command keeps busy", [

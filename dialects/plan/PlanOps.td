@@ -106,16 +106,16 @@ def Plan_DatasetOp : Plan_Op<"dataset", [HasParent<"PlanOp">]> {
   let description = [{ `components` are the tensors of one item, raw as they lie in the file. Items of
     tokens begin `stride` tokens after one another. Pictures of a folder go through `transforms`; its
     folders within are the `classes`. Where batches have a part of the items, `selections` lead from
-    theirs to those of the files. }];
+    theirs to those of the files. With a `sampler` an epoch is draws of items. }];
   let arguments = (ins EnumProp<Plan_DatasetKind>:$kind, StrAttr:$root, StrArrayAttr:$paths,
                        UnitAttr:$train, I64Attr:$items, I64Attr:$batch, UnitAttr:$shuffle,
                        UnitAttr:$drop_last, TypeArrayAttr:$components, DefaultValuedAttr<I64Attr, "0">:$stride,
                        OptionalAttr<Plan_ImageTransforms>:$transforms, OptionalAttr<StrArrayAttr>:$classes,
-                       OptionalAttr<Plan_Selections>:$selections);
+                       OptionalAttr<Plan_Selections>:$selections, OptionalAttr<Plan_SamplerAttr>:$sampler);
   let assemblyFormat = [{
     $kind `root` $root `paths` $paths (`train` $train^)? `items` $items `batch` $batch
     (`shuffle` $shuffle^)? (`drop_last` $drop_last^)? `components` $components (`stride` $stride^)?
-    (`transforms` $transforms^)? (`classes` $classes^)? (`selections` $selections^)? attr-dict
+    (`transforms` $transforms^)? (`classes` $classes^)? (`selections` $selections^)? (`sampler` $sampler^)? attr-dict
   }];
 }
 

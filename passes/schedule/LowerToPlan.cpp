@@ -214,6 +214,14 @@ private:
     return parts.builder.getArrayAttr(selections);
   }
 
+  plan::SamplerAttr samplerOf(graph::DatasetOp dataset) {
+    auto sampler = dataset.getSamplerAttr();
+    return sampler
+               ? plan::SamplerAttr::get(dataset.getContext(),
+                                        sampler.getWeights(), sampler.getOf())
+               : nullptr;
+  }
+
   LogicalResult lowerDataset(graph::DatasetOp dataset) {
     OpBuilder &builder = parts.builder;
     auto kind = plan::symbolizeDatasetKind(dataset.getKind());
@@ -238,7 +246,7 @@ private:
         dataset.getDropLastAttr(), dataset.getComponentsAttr(),
         dataset.getStrideAttr(),
         transforms.empty() ? ArrayAttr() : builder.getArrayAttr(transforms),
-        dataset.getClassesAttr(), selectionsOf(dataset));
+        dataset.getClassesAttr(), selectionsOf(dataset), samplerOf(dataset));
     return success();
   }
 

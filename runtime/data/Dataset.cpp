@@ -4,6 +4,7 @@
 #include "runtime/data/Pictures.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 using namespace dlrt;
 
@@ -107,13 +108,36 @@ bool dlrt::haveSameFiles(const fb::DatasetT &a, const fb::DatasetT &b) {
          std::ranges::equal(a.transforms, b.transforms, sameTransform);
 }
 
+/// Beside the data that the user gave, if it is there, or where the plan says.
+static std::string weightsPath(const fb::DatasetT &dataset,
+                               const DataRequest &request) {
+  const std::string &path = dataset.sampler->weights;
+  if (request.given) {
+    std::string beside =
+        *request.given + "/" + path.substr(path.rfind('/') + 1);
+    if (access(beside.c_str(), F_OK) == 0)
+      return beside;
+  }
+  return pathOfModel(path, request.folder);
+}
+
 Expected<Dataset> dlrt::selectItems(std::shared_ptr<const Dataset> whole,
-                                    const fb::DatasetT &dataset) {
+                                    const fb::DatasetT &dataset,
+                                    const DataRequest &request) {
   Expected<Selections> made = Selections::make(dataset, whole->items);
   if (!made)
     return made.takeError();
   Dataset part;
-  part.items = made->empty() ? whole->items : dataset.items;
+  uint64_t there =
+      made->empty() ? whole->items : dataset.selections.front()->items;
+  part.items = there;
+  if (dataset.sampler) {
+    auto draws = WeightedDraws::read(weightsPath(dataset, request), there);
+    if (!draws)
+      return draws.takeError();
+    part.draws = std::make_shared<const WeightedDraws>(std::move(*draws));
+    part.items = dataset.items;
+  }
   part.distinct = whole->distinct;
   part.selections = std::move(*made);
   part.components = whole->components;

@@ -8,6 +8,7 @@
 #include "runtime/data/ItemSource.h"
 #include "runtime/data/RandomFile.h"
 #include "runtime/data/Selections.h"
+#include "runtime/data/WeightedDraws.h"
 #include "runtime/plan/plan_generated.h"
 
 #include <algorithm>
@@ -99,6 +100,8 @@ struct Dataset {
   uint64_t distinct = 0;
   /// Which of them are there: the first `items`, if nothing is said.
   Selections selections;
+  /// Which of these an epoch has; null: each once.
+  std::shared_ptr<const WeightedDraws> draws;
   std::vector<DatasetComponent> components;
   /// All lie in memory that is there for a while only: they are gathered when
   /// they are asked for, by who asks.
@@ -142,10 +145,11 @@ Expected<Dataset> openDataset(const fb::DatasetT &dataset,
 /// Whether two data sets of a plan are items of the same files.
 bool haveSameFiles(const fb::DatasetT &a, const fb::DatasetT &b);
 
-/// The items of opened files that the plan's data set has. Refuses files that
-/// are not those that the plan divides.
+/// The items of opened files that the plan's data set has, or draws. Refuses
+/// files that are not those that the plan divides, or has weights for.
 Expected<Dataset> selectItems(std::shared_ptr<const Dataset> whole,
-                              const fb::DatasetT &dataset);
+                              const fb::DatasetT &dataset,
+                              const DataRequest &request);
 
 /// The files that a path of a data set stands for, or an error where there are
 /// none that are like it.

@@ -52,7 +52,7 @@ Status Loader::start() {
   }
   for (const DatasetComponent &component : dataset.components)
     if (component.file) {
-      bool follow = !options.shuffle && dataset.selections.keepOrder();
+      bool follow = keepsOrder();
       component.file->expect(!follow);
       for (const DatasetComponent::Shard &shard : component.shards)
         shard.file->expect(!follow);
@@ -104,13 +104,9 @@ Status Loader::ofData(Status error, uint64_t batch) const {
   auto place = error.itemOfBatch();
   if (!place || *place >= itemsOf(batch))
     return error;
-  uint64_t item = beginOf(batch % perEpoch) + *place;
-  if (options.shuffle) {
-    Permutation order;
-    order.reset(dataset.items, options.seed, batch / perEpoch);
-    item = order(item);
-  }
-  item = dataset.placeOf(item);
+  Permutation order;
+  uint64_t item =
+      itemAt(beginOf(batch % perEpoch) + *place, batch / perEpoch, order);
   return {error.code(),
           fmt::format("{}; that is item {} of the data, if the model has left "
                       "them in their order",
@@ -304,8 +300,8 @@ Status Loader::readRows(const Block &part, const Batch &batch, size_t c,
   uint64_t bytes = component.itemBytes, inBatch = component.bytesInBatch();
   uint8_t *to = space.to[c];
   uint64_t begin = beginOf(batch.index) + part.begin;
-  bool follow = !options.shuffle && dataset.selections.keepOrder() &&
-                part.size != 0 && begin + part.size <= dataset.items;
+  bool follow =
+      keepsOrder() && part.size != 0 && begin + part.size <= dataset.items;
   if (follow && !component.convert && !component.itemStride &&
       component.shards.empty())
     return component.file->read(component.fileOffset +
@@ -340,14 +336,20 @@ void Loader::choose(const Block &part, const Batch &batch,
                     Workspace &space) const {
   uint64_t begin = beginOf(batch.index) + part.begin;
   space.items.resize(part.size);
-  if (options.shuffle &&
-      !space.order.is(dataset.items, options.seed, batch.epoch))
-    space.order.reset(dataset.items, options.seed, batch.epoch);
-  for (uint64_t i = 0; i < part.size; ++i) {
-    uint64_t place = std::min(begin + i, dataset.items - 1);
-    space.items[i] =
-        dataset.placeOf(options.shuffle ? space.order(place) : place);
-  }
+  for (uint64_t i = 0; i < part.size; ++i)
+    space.items[i] = itemAt(std::min(begin + i, dataset.items - 1), batch.epoch,
+                            space.order);
+}
+
+uint64_t Loader::itemAt(uint64_t position, uint64_t epoch,
+                        Permutation &order) const {
+  if (dataset.draws)
+    return dataset.placeOf((*dataset.draws)(options.seed, epoch, position));
+  if (!options.shuffle)
+    return dataset.placeOf(position);
+  if (!order.is(dataset.items, options.seed, epoch))
+    order.reset(dataset.items, options.seed, epoch);
+  return dataset.placeOf(order(position));
 }
 
 /// Rows lie anywhere in memory, and the next one's bytes can be on their way

@@ -98,6 +98,12 @@ private:
   void prepare(Workspace &space) const;
   /// Which items a part of a batch has, in `space.items`.
   void choose(const Block &part, const Batch &batch, Workspace &space) const;
+  /// What comes at a position of an epoch; `order` may be that of another one.
+  uint64_t itemAt(uint64_t position, uint64_t epoch, Permutation &order) const;
+  /// Items follow one another as they do in the files.
+  bool keepsOrder() const {
+    return !options.shuffle && !dataset.draws && dataset.selections.keepOrder();
+  }
   Status gather(const Batch &batch, Workspace &space);
   Status gatherFor(uint32_t rank, const Batch &batch, Workspace &space);
   Status readRows(const Block &part, const Batch &batch, size_t component,

@@ -50,6 +50,9 @@ uint64_t Selections::operator()(uint64_t item) const {
 
 std::string dlrt::itemsText(const fb::DatasetT &dataset, uint64_t items) {
   std::string text = withCommas(items);
+  if (dataset.sampler)
+    text += fmt::format(" draws by {} of {}", dataset.sampler->weights,
+                        withCommas(dataset.sampler->of));
   if (dataset.selections.empty())
     return text + " items";
   text +=

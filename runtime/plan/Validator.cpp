@@ -394,7 +394,10 @@ static Status checkSelections(const fb::DatasetT &d, const std::string &place) {
   constexpr uint64_t mostItems = uint64_t(1) << 48;
   if (d.selections.size() > most)
     return planError(place, "it is a part of too many parts");
-  uint64_t items = d.items;
+  uint64_t items = d.sampler ? d.sampler->of : d.items;
+  if (d.sampler &&
+      (items == 0 || items > mostItems || !isPrintable(d.sampler->weights)))
+    return planError(place, fmt::format("it draws from {} items", items));
   for (const auto &one : d.selections) {
     if (one->items != items || one->of > mostItems || items > one->of ||
         one->first > one->of - items)

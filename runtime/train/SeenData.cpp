@@ -19,6 +19,8 @@ std::string dlrt::seenData(const Session &session) {
         *session.plan().datasets[session.plan().steps[step]->dataset];
     items +=
         " " + selectionWord(data, data.shuffle && session.options().shuffle);
+    if (const auto &draws = session.dataset(step).draws)
+      items += fmt::format(",drawn~{:016x}", draws->hash());
   }
   return files + items;
 }

@@ -174,7 +174,7 @@ Status Session::openData(uint32_t step) {
   auto whole = filesOf(dataset, request);
   if (!whole)
     return whole.takeError();
-  Expected<Dataset> selected = selectItems(std::move(*whole), dataset);
+  Expected<Dataset> selected = selectItems(std::move(*whole), dataset, request);
   if (!selected)
     return selected.takeError().within(fmt::format("'{}'", request.step));
   datasets[step] = std::make_unique<Dataset>(std::move(*selected));

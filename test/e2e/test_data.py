@@ -164,6 +164,92 @@ class Parts(support.ToolTest):
         self.assertIn("3 of 22 items, from item 19", said)
 
 
+# Draws of 10 items; items 0, 4 and 9 have no weight.
+DRAWS = ORDER.replace("p.train(data", '''p.train(dl::data::DataLoader(data, {.batch_size = options.batch_size, .sampler =
+      dl::data::WeightedRandomSampler("w.npy", p.arg("draws", 4000))})''')
+WEIGHTS = np.array([0, 1, 2, 3, 0, 1, 1, 1, 1, 0])
+
+
+class Draws(support.ToolTest):
+    def setUp(self):
+        super().setUp()
+        np.save(self.path("x.npy"), np.arange(10, dtype=np.float32))
+        np.save(self.path("w.npy"), WEIGHTS.astype(np.float64))
+        self.write("draws.dl", DRAWS)
+
+    def draws(self, *arguments, plan="draws.plan"):
+        self.dlrun(plan, "-q", "--save-metrics", "m.safetensors", *arguments)
+        return self.load("m.safetensors")["items"]
+
+    def test_items_are_drawn_as_often_as_their_weights_say(self):
+        self.dlcc("draws.dl", "-D", "batch_size=4000")
+        seen = {}
+        for seed in (0, 1):
+            for steps in (1, 2):  # one step is one epoch
+                seen[seed, steps] = items = self.draws("--steps", steps, "--seed", seed)
+                wanted = WEIGHTS / WEIGHTS.sum()
+                counts = np.bincount(items.astype(int), minlength=10)
+                # Binomial: 5 standard deviations, which one of 28 counts in 60,000 of such tests exceeds.
+                bound = 5 * np.sqrt(4000 * wanted * (1 - wanted))
+                self.assertTrue((np.abs(counts - 4000 * wanted) <= bound).all(), counts)
+        self.assertEqual(len({items.tobytes() for items in seen.values()}), 4)
+        self.assertTrue((self.draws("--steps", 2, "--seed", 1) == seen[1, 2]).all())
+        for dtype in (np.float16, np.float32):
+            np.save(self.path("w.npy"), WEIGHTS.astype(dtype))
+            self.assertTrue((self.draws("--steps", 2, "--seed", 1) == seen[1, 2]).all())
+
+    def test_an_epoch_is_so_many_draws(self):
+        self.dlcc("draws.dl", "-D", "draws=23")
+        self.assertEqual(self.events("draws.plan", "--epochs", 2)[-1]["steps"], 6)
+        self.assertEqual(len(self.draws("--steps", 3)), 3)
+        self.assertIn("23 draws by w.npy of 10 items", self.dlrun("info", "draws.plan"))
+
+    def test_ranks_and_resumed_runs_draw_the_same(self):
+        self.dlcc("draws.dl", "-D", "draws=35")
+        items = self.draws("--steps", 6)
+        for mesh in ("dp=2", "dp=3"):
+            self.dlcc("draws.dl", "-D", "draws=35", f"--mesh={mesh}", "-o", "mesh.plan")
+            self.assertEqual(self.draws("--steps", 6, plan="mesh.plan").tolist(), items.tolist())
+        self.dlrun("draws.plan", "-q", "--steps", 4, "--out", "run")
+        self.dlrun("resume", "run", "-q", "--steps", 6, "--save-metrics", "m.safetensors")
+        self.assertEqual(self.load("m.safetensors")["items"].tolist(), items.tolist())
+        np.save(self.path("w.npy"), WEIGHTS[::-1].astype(np.float64))
+        said = support.dltools.call([support.dltools.DLRUN, "resume", "run", "-q", "--steps", 7], self.folder)
+        self.assertIn("other items", said.stdout + said.stderr)
+
+    def test_weights_of_a_part(self):
+        self.write("draws.dl", DRAWS.replace("DataLoader(data,", "DataLoader(dl::data::Subset(data, dl::Slice(6)),"))
+        np.save(self.path("w.npy"), np.array([0, 1, 1, 0], np.float32))
+        self.dlcc("draws.dl", "-D", "draws=10")
+        self.assertEqual(set(self.draws("--steps", 2).tolist()), {7, 8})
+
+    def test_weights_beside_other_data(self):
+        self.dlcc("draws.dl", "-D", "draws=10")
+        os.mkdir(self.path("other"))
+        np.save(self.path("other/x.npy"), np.arange(3, dtype=np.float32) + 100)
+        self.refuse(1, ["10 weights", "3 items"], support.dltools.DLRUN, "draws.plan", "--data", "other")
+        np.save(self.path("other/w.npy"), np.array([0, 5, 0], np.float32))
+        self.assertEqual(set(self.draws("--steps", 1, "--data", "other").tolist()), {101})
+
+    def test_wrong_weights(self):
+        self.dlcc("draws.dl")
+        for weights, says in ((-WEIGHTS, "the weight of item 1 is -1"), (0 * WEIGHTS, "add up to 0"), (WEIGHTS * np.nan, "the weight of item 0 is"),
+                              (WEIGHTS[:9], "9 weights"), (WEIGHTS.reshape(2, 5), "[2,5]")):
+            np.save(self.path("w.npy"), np.asarray(weights, np.float64))
+            self.refuse(1, [says, "w.npy"], support.dltools.DLRUN, "draws.plan")
+
+    def test_wrong_samplers(self):
+        for change, says, code in ((("batch_size, .sampler", "batch_size, .shuffle = true, .sampler"), "exclude each other", 1),
+                                   (('4000))', '4000), false)'), "without replacement", 1), (('"w.npy"', '"v.npy"'), "v.npy", 4),
+                                   (('"draws", 4000', '"draws", 0'), "num_samples = 0", 1), (('"w.npy"', '"x2.npy"'), "of one dimension", 1),
+                                   (('"w.npy"', '"nine.npy"'), "holds 9 weights, the data set has 10 items", 1)):
+            np.save(self.path("x2.npy"), np.ones((10, 1), np.float32))
+            np.save(self.path("nine.npy"), np.ones(9, np.float32))
+            self.assertIn(change[0], DRAWS)
+            self.write("wrong.dl", DRAWS.replace(*change))
+            self.refuse(code, ["wrong.dl:", says], support.dltools.DLCC, "--check", "wrong.dl")
+
+
 class Running(support.ToolTest):
     def setUp(self):
         super().setUp()

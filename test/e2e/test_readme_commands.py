@@ -57,6 +57,7 @@ void dl_main(dl::Program &p) {
   auto [train, val] = dl::data::random_split(data, {0.9, 0.1});
   auto in_thousands = dl::data::DataLoader(val, {.batch_size = 1000});
   auto beginning = dl::data::Subset(data, dl::Slice(0, 50));
+  auto drawn = dl::data::DataLoader(data, {.batch_size = 64, .sampler = dl::data::WeightedRandomSampler("weights.npy", data.size())});
   auto photographs = dl::data::CIFAR10("data/cifar-10-batches-bin", {.train = true, .batch_size = 64, .shuffle = true});
   {
     using namespace dl::transforms;
@@ -225,7 +226,7 @@ class Commands(support.ToolTest):
     def test_the_table_compiles(self):
         """Each piece of C++ in the right column stands in a program that compiles."""
         np.arange(5000, dtype=np.uint16).tofile(os.path.join(self.folder, "train.bin"))
-        for name, shape, kind in (("x.npy", (64, 8), np.float32), ("y.npy", (64,), np.int64)):
+        for name, shape, kind in (("x.npy", (64, 8), np.float32), ("y.npy", (64,), np.int64), ("weights.npy", (64,), np.float32)):
             np.save(os.path.join(self.folder, name), np.zeros(shape, kind))
         os.makedirs(self.path("train", "cat"))
         self.write("train/cat/1.ppm", "P3 1 1 255 1 2 3")

@@ -1,25 +1,10 @@
 #include "runtime/plan/CodeRecord.h"
-#include "test/runtime/TestPlan.h"
+#include "test/runtime/PlanRefusals.h"
 
 #include <cmath>
-#include <functional>
 
 using namespace dlrt;
 using namespace dlrt::test;
-
-/// The verdict on the regression plan after one change.
-static std::string after(const std::function<void(fb::PlanT &)> &change) {
-  PlanBuilder b = regressionPlan(10, 2);
-  change(b.plan);
-  return verdict(b.plan);
-}
-
-static void expectRefusal(const std::function<void(fb::PlanT &)> &change,
-                          const std::string &part) {
-  std::string message = after(change);
-  EXPECT_NE(message.find(part), std::string::npos)
-      << "got '" << message << "', expected '" << part << "'";
-}
 
 TEST(Validator, AcceptsGoodPlans) {
   EXPECT_EQ(verdict(regressionPlan(8).plan), "");
@@ -484,27 +469,6 @@ TEST(Validator, ErrorFlags) {
   expectRefusal(withFlag(99, 0), "no i32");
   expectRefusal(withFlag(4, 0), "no i32");
   expectRefusal(withFlag(3, 9), "no source");
-}
-
-TEST(Validator, Selections) {
-  uint64_t items = 10; // of the plan
-  auto part = [](uint64_t first, uint64_t items, uint64_t of,
-                 size_t times = 1) {
-    return [=](auto &p) {
-      for (size_t i = 0; i < times; ++i) {
-        auto one = std::make_unique<fb::SelectionT>();
-        one->first = first, one->items = items, one->of = of;
-        p.datasets[0]->selections.push_back(std::move(one));
-      }
-    };
-  };
-  expectRefusal(part(0, items + 1, 100), "are none of");
-  expectRefusal(part(91, items, 100), "are none of");
-  expectRefusal(part(~uint64_t(0), items, 100), "are none of");
-  expectRefusal(part(0, items, items - 1), "are none of");
-  expectRefusal(part(0, items, uint64_t(1) << 49), "are none of");
-  expectRefusal(part(0, items, 100, 2), "are none of");
-  expectRefusal(part(0, items, items, 9), "too many parts");
 }
 
 TEST(Validator, StepsAndDatasets) {

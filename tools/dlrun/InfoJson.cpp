@@ -193,6 +193,12 @@ static void writeDatasets(JsonWriter &json, const fb::PlanT &plan) {
           .field("seed", one->seed)
           .endObject();
     json.endArray();
+    if (data->sampler)
+      json.key("sampler")
+          .beginObject()
+          .field("weights", data->sampler->weights)
+          .field("of", data->sampler->of)
+          .endObject();
     json.key("components").beginArray();
     for (const auto &component : data->components)
       json.beginObject()

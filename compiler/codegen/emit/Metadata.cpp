@@ -356,6 +356,11 @@ private:
       addTransforms(*dataset, *op.getTransforms());
     if (op.getSelections())
       addSelections(*dataset, *op.getSelections());
+    if (auto sampler = op.getSamplerAttr()) {
+      dataset->sampler = std::make_unique<fb::SamplerT>();
+      dataset->sampler->weights = sampler.getWeights().str();
+      dataset->sampler->of = sampler.getOf();
+    }
     if (op.getClasses())
       dataset->classes = strings(*op.getClasses());
     for (auto type : op.getComponents().getAsValueRange<TypeAttr>()) {

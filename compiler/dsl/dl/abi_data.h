@@ -25,6 +25,9 @@ dl_int dl_dataset_items(int dataset) noexcept;
 // them: from the `first` one on, in their order or in one that `seed` shuffles.
 int dl_dataset_loader(int dataset, dl_int batch_size, int shuffle,
                       int drop_last) noexcept;
+// Of one made by dl_dataset_loader: an epoch is so many draws.
+void dl_dataset_sampler(int dataset, const char *weights, dl_int samples,
+                        int replacement) noexcept;
 int dl_dataset_part(int dataset, dl_int first, dl_int items, int shuffled,
                     dl_int seed) noexcept;
 

@@ -7,9 +7,29 @@ namespace dl {
 
 namespace data {
 
+/// An epoch is so many items, each drawn as often as its weight says, beside
+/// the others': the .npy file has one for each item, 1 / (items of its class)
+/// for classes that are equally frequent.
+class WeightedRandomSampler {
+public:
+  const char *weights = nullptr;
+  i64 num_samples = 0;
+  bool replacement = true;
+
+  constexpr WeightedRandomSampler() = default;
+  constexpr WeightedRandomSampler(const char *weights, i64 num_samples,
+                                  bool replacement = true)
+      : weights(weights), num_samples(num_samples), replacement(replacement) {
+    if (!weights)
+      detail::fail("WeightedRandomSampler: the path is a null pointer; a .npy "
+                   "file of weights is wanted");
+  }
+};
+
 struct DataLoaderOptions {
   i64 batch_size = 1;
   bool shuffle = false;
+  WeightedRandomSampler sampler = {};
   bool drop_last = false;
 };
 
@@ -20,6 +40,10 @@ inline Dataset DataLoader(const Dataset &dataset,
   Dataset loaded = dataset;
   loaded.id = dl_dataset_loader(dataset.id, options.batch_size, options.shuffle,
                                 options.drop_last);
+  if (options.sampler.weights)
+    dl_dataset_sampler(loaded.id, options.sampler.weights,
+                       options.sampler.num_samples,
+                       options.sampler.replacement);
   return loaded;
 }
 

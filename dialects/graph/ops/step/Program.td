@@ -29,7 +29,8 @@ def Graph_DatasetOp : Op<GraphDialect, "dataset"> {
     the tensors of one item, raw as they lie in the file. Items of
     tokens begin `stride` tokens after one another. Pictures of a folder go through
     `transforms`; its folders within are the `classes`. Where batches have a part of
-    the items, `selections` lead from theirs to those of the files.
+    the items, `selections` lead from theirs to those of the files. With a `sampler` an epoch is
+    draws of items.
 
     ```mlir
     graph.dataset "mnist" root "data/mnist" paths [] train items 60000 batch 64 shuffle
@@ -40,11 +41,11 @@ def Graph_DatasetOp : Op<GraphDialect, "dataset"> {
                        I64Attr:$items, I64Attr:$batch, UnitAttr:$shuffle, UnitAttr:$drop_last,
                        TypeArrayAttr:$components, DefaultValuedAttr<I64Attr, "0">:$stride,
                        OptionalAttr<Graph_ImageTransforms>:$transforms, OptionalAttr<StrArrayAttr>:$classes,
-                       OptionalAttr<Graph_Selections>:$selections);
+                       OptionalAttr<Graph_Selections>:$selections, OptionalAttr<Graph_SamplerAttr>:$sampler);
   let assemblyFormat = [{
     $kind `root` $root `paths` $paths (`train` $train^)? `items` $items `batch` $batch
     (`shuffle` $shuffle^)? (`drop_last` $drop_last^)? `components` $components (`stride` $stride^)?
-    (`transforms` $transforms^)? (`classes` $classes^)? (`selections` $selections^)? attr-dict
+    (`transforms` $transforms^)? (`classes` $classes^)? (`selections` $selections^)? (`sampler` $sampler^)? attr-dict
   }];
 }
 
