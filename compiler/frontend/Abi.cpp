@@ -278,9 +278,9 @@ int dl_requires_grad_of(int parameter) noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.requiresGrad(parameter);
 }
-int dl_optimizer(void) noexcept {
+int dl_optimizer(int numbered) noexcept {
   Guard::InOurCode guard;
-  return evaluation->graph.makeOptimizer();
+  return evaluation->graph.makeOptimizer(numbered != 0);
 }
 void dl_optimizer_group(int optimizer, const int *parameters,
                         int count) noexcept {

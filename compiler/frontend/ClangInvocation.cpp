@@ -34,7 +34,7 @@ commandLine(const std::string &path, const std::vector<std::string> &folders) {
       "-fdebug-compilation-dir=.", "-fno-ident", "-Wno-c++26-extensions",
       "-Wno-reorder-init-list", "-Wno-braced-scalar-init",
       "-Wno-missing-designated-field-initializers", "-Werror=return-type",
-      "-ferror-limit=20"};
+      "-Werror=string-compare", "-ferror-limit=20"};
   for (const std::string &folder : folders)
     line.push_back("-I" + folder);
   line.push_back("-isystem");

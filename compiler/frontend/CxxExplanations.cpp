@@ -41,6 +41,17 @@ static bool explainDeleted(CxxProblem &problem) {
   return true;
 }
 
+/// const char *kind = p.arg("kind", "relu"); if (kind == "relu")
+static bool explainStringCompare(CxxProblem &problem) {
+  if (!StringRef(problem.message.text)
+           .contains("comparison against a string literal"))
+    return false;
+  replace(problem, "this compares where the letters lie, not the letters; what "
+                   "p.arg() gives for a word is compared by them: auto kind = "
+                   "p.arg(\"kind\", \"relu\")");
+  return true;
+}
+
 /// Is the problem at a name between the brackets of a lambda, or at its [=]?
 static bool isCapture(const CxxProblem &problem) {
   if (problem.token == "=")
@@ -500,7 +511,8 @@ void dl::frontend::explain(std::vector<CxxProblem> &problems) {
         explainKeyword(problem) || explainOptions(problem) ||
         explainCall(problem) || explainOutput(problem) ||
         explainScalar(problem) || explainConversion(problem) ||
-        explainAssertion(problem) || explainReturn(problem, problems) ||
-        explainTensors(problem, problems) || explainCandidates(problem);
+        explainStringCompare(problem) || explainAssertion(problem) ||
+        explainReturn(problem, problems) || explainTensors(problem, problems) ||
+        explainCandidates(problem);
   }
 }

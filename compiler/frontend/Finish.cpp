@@ -22,13 +22,23 @@ static std::string variableOf(const Parameter &parameter,
           variable.column == frame.column)
         return variable.name;
   for (const Frame &frame : llvm::reverse(parameter.made)) {
-    std::vector<std::string> candidates;
+    std::vector<const Variable *> candidates;
     for (const Variable &variable : types.variables)
       if (variable.file == frame.file && variable.firstLine <= frame.line &&
           frame.line <= variable.lastLine)
-        candidates.push_back(variable.name);
+        candidates.push_back(&variable);
     if (candidates.size() == 1)
-      return candidates.front();
+      return candidates.front()->name;
+    // Of several in a line the last one before it.
+    const Variable *last = nullptr;
+    for (const Variable *one : candidates)
+      if (one->line != frame.line)
+        return "";
+      else if (one->column <= frame.column &&
+               (!last || one->column > last->column))
+        last = one;
+    if (last)
+      return last->name;
   }
   return "";
 }
@@ -133,9 +143,40 @@ void Graph::warnOfMissingGradients() {
         }
 }
 
-/// `if (++i % 4 == 0) optimizer.step();` steps in no trace. Who looks at
-/// gradients may have a use for them of his own.
+/// `if (++i % 4 == 0) optimizer.step();` steps in no trace, and a layer behind
+/// a raw pointer is no member for parameters(). Who looks at gradients may have
+/// a use for them of his own.
 void Graph::warnOfUnusedGradients() {
+  std::set<int> optimized;  // parameters, or outermost modules of which one is
+  std::vector<int> wholeOf; // by parameter: its outermost module, negative
+  for (size_t i = 0; i < parameters.size(); ++i)
+    wholeOf.push_back(static_cast<int>(i));
+  for (size_t i = 0; i < handles.size(); ++i)
+    if (int number = handles[i].parameter, handle = static_cast<int>(i);
+        number >= 0 && modules.belongsToModel(handle) &&
+        !modules.namesOf(handle).empty())
+      wholeOf[static_cast<size_t>(number)] = -1 - modules.walkOf(handle);
+  for (const auto &groups : optimizers)
+    for (const auto &group : groups)
+      for (int handle : group)
+        optimized.insert(wholeOf[static_cast<size_t>(
+            handles[static_cast<size_t>(handle)].parameter)]);
+  for (const auto &one : traces)
+    for (const auto &[number, gradient] : one->gradients) {
+      size_t i = static_cast<size_t>(number);
+      const Parameter &parameter = parameters[i];
+      if (one->stepped.empty() || !one->gradientHandles.empty() ||
+          parameter.isBuffer || !parameter.requiresGrad ||
+          !optimized.insert(wholeOf[i]).second)
+        continue;
+      reporter.warnAt(parameter.made,
+                      "the parameter '" + names[i].front() +
+                          "' gets a gradient, and is in no optimizer: it is "
+                          "not trained",
+                      "requires_grad_(false) says that it is meant; "
+                      "parameters() has no layers behind raw pointers, in "
+                      "functions or global ones");
+    }
   std::set<std::pair<std::string, int>> warned;
   for (const auto &one : traces) {
     if (optimizers.empty() || !one->training || one->losses.empty() ||
@@ -151,7 +192,8 @@ void Graph::warnOfUnusedGradients() {
   }
 }
 
-/// [1], which PyTorch's item() would take.
+/// [1], which PyTorch's item() would take, and counts, which evaluations take
+/// the mean of.
 void Graph::warnOfUnloggedMetrics() {
   std::set<std::string> warned;
   for (const auto &one : traces)
@@ -165,6 +207,15 @@ void Graph::warnOfUnloggedMetrics() {
                             " and no number: it is saved by --save-metrics, "
                             "and not logged",
                         "x.squeeze() is a number");
+      if (!one->training && !one->predicts && type.getRank() == 0 &&
+          type.getElementType().isSignlessInteger(64) &&
+          isa_and_nonnull<dl::graph::SumOp>(metric.value.getDefiningOp()) &&
+          warned.insert(one->step + "." + metric.name).second)
+        reporter.warnAt(metric.frames,
+                        "the metric '" + metric.name +
+                            "' is a count: an evaluation reports its mean "
+                            "over the batches, not the sum",
+                        "x.to(dl::kFloat).mean() is a share of all items");
     }
 }
 

@@ -71,7 +71,7 @@ public:
   void zeroGradients(llvm::ArrayRef<int> handles);
   void setRequiresGrad(int handle, bool value);
   bool requiresGrad(int handle);
-  int makeOptimizer();
+  int makeOptimizer(bool isNumbered);
   void addGroup(int optimizer, llvm::ArrayRef<int> handles);
   void zeroOptimized(int optimizer);
   /// Whether the step uses any of its parameters.
@@ -275,6 +275,7 @@ private:
   std::vector<std::string> apart; // the variables in front of them, or ""
   /// The handles of the parameters of each group of each optimizer.
   std::vector<std::vector<std::vector<int>>> optimizers;
+  std::vector<int> optimizerNumbers;  // averages have none
   std::map<StateKey, int> slotOwners; // optimizers
   std::map<StateKey, Slot> slots;     // those that differ from their parameter
   std::vector<Counter> counters;

@@ -6,9 +6,11 @@
 using namespace mlir;
 using namespace dl::frontend;
 
-int Graph::makeOptimizer() {
+int Graph::makeOptimizer(bool isNumbered) {
   if (trace)
     reporter.fail("an optimizer cannot be made inside of a step");
+  auto earlier = llvm::count_if(optimizerNumbers, [](int n) { return n >= 0; });
+  optimizerNumbers.push_back(isNumbered ? static_cast<int>(earlier) : -1);
   optimizers.emplace_back();
   return static_cast<int>(optimizers.size()) - 1;
 }
@@ -110,12 +112,16 @@ int Graph::counterOf(int optimizer, int parameter) {
 
 int Graph::optimizerSetting(int optimizer, int group, const std::string &name,
                             double standard) {
-  return addSetting(settingPrefix(optimizer, group) + name, standard);
+  return addSetting(
+      settingPrefix(optimizerNumbers[static_cast<size_t>(optimizer)], group) +
+          name,
+      standard);
 }
 
 /// "lr"; of a further group "lr.group1", of a further optimizer "lr1".
 void Graph::logRate(int optimizer, int group, int number) {
-  std::string name = "lr" + (optimizer ? std::to_string(optimizer) : "") +
+  int which = optimizerNumbers[static_cast<size_t>(optimizer)];
+  std::string name = "lr" + (which ? std::to_string(which) : "") +
                      (group ? ".group" + std::to_string(group) : "");
   for (const Metric &known : trace->rates)
     if (known.name == name)
@@ -135,8 +141,11 @@ bool Graph::optimizerStep(int optimizer, int group, StringRef op,
     if (attribute.kind == DL_ATTR_COUNT)
       counts = attribute.integer != 0;
     else
-      converted.push_back(
-          convertNumber(attribute, settingPrefix(optimizer, group), numbers));
+      converted.push_back(convertNumber(
+          attribute,
+          settingPrefix(optimizerNumbers[static_cast<size_t>(optimizer)],
+                        group),
+          numbers));
   bool any = false;
   for (int handle :
        optimizers[static_cast<size_t>(optimizer)][static_cast<size_t>(group)]) {

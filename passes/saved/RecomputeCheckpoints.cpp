@@ -1,4 +1,6 @@
+#include "dialects/graph/Graph.h"
 #include "dialects/graph/MadeAgain.h"
+#include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/StepRole.h"
 #include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/IRMapping.h"
@@ -71,16 +73,40 @@ private:
   bool isRecomputed(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op || !checkpoint.forward.contains(op) || op->getNumOperands() == 0 ||
-        graph::tensorBytes(value.getType()) < leastBytes)
+        (graph::tensorBytes(value.getType()) < leastBytes && !isFound(value)))
       return false;
     auto [it, isNew] = recomputed.try_emplace(value, true);
     if (isNew)
-      it->second = llvm::none_of(value.getUsers(), [&](Operation *user) {
-        return user->hasTrait<OpTrait::IsTerminator>() ||
-               (graph::roleOf(user->getLoc()) != StepRole::Forward &&
-                !checkpoint.gradients.contains(user));
-      });
+      it->second =
+          isFound(value) ||
+          llvm::none_of(value.getUsers(), [&](Operation *user) {
+            return user->hasTrait<OpTrait::IsTerminator>() ||
+                   (graph::roleOf(user->getLoc()) != StepRole::Forward &&
+                    !checkpoint.gradients.contains(user));
+          });
     return it->second;
+  }
+
+  /// The gradient of a maximum asks which values are equal to it. Those that
+  /// another kernel makes again may have other last bits, and then none is: the
+  /// maximum has to be one of them.
+  bool isFound(Value value) {
+    return isLookedFor(value) &&
+           llvm::any_of(value.getDefiningOp()->getOperands(),
+                        [&](Value operand) { return isRecomputed(operand); });
+  }
+
+  bool isLookedFor(Value value) const {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      if (!checkpoint.gradients.contains(user))
+        return false;
+      if (isa<graph::EqOp>(user))
+        return true;
+      auto view = dyn_cast<graph::LoopNestOpInterface>(user);
+      bool isView = isa<graph::AliasOpInterface>(user) ||
+                    (view && graph::payloadFacts(view).isView);
+      return isView && isLookedFor(user->getResult(0));
+    });
   }
 
   void need(Operation *op) {

@@ -261,7 +261,7 @@ static std::string whoMultiplies(const std::string &library) {
 
 /// run.json names the length of the newest process: what a resumed run was told
 /// holds for the next one, too.
-Status RunOutput::keepRecord() {
+Status RunOutput::keepRecord(bool isOver) {
   const std::string &library = session.device().library();
   if (!folder->holdsRun()) {
     std::error_code error;
@@ -276,21 +276,23 @@ Status RunOutput::keepRecord() {
   auto record = folder->record();
   if (!record)
     return record.takeError();
+  std::string length =
+      isOver && !record->length.empty() ? record->length : run.length;
   std::string hash = planHashText(session.planFile().checksum);
   if (record->planHash != hash) {
-    record->length = run.length;
+    record->length = length;
     record->formerPlans.push_back(std::exchange(record->planHash, hash));
     record->library = library;
     return folder->begin(*record, session.planFile().file.bytes());
   }
-  if (record->length == run.length && record->library == library)
+  if (record->length == length && record->library == library)
     return {};
   if (record->library != library)
     observer.warning(fmt::format(
         "products of the run were computed by {}, and are by {} from here on: "
         "last bits are other ones than without the break",
         whoMultiplies(record->library), whoMultiplies(library)));
-  record->length = run.length;
+  record->length = length;
   record->library = library;
   return folder->rewrite(*record);
 }
@@ -345,7 +347,7 @@ Status RunOutput::restore(const StepRunner &runner) {
                        session.device());
 }
 
-Status RunOutput::begin() {
+Status RunOutput::begin(bool isOver) {
   sampled = seenData(session);
   lastFlush = secondsNow();
   saveClock.restart(startStep());
@@ -354,7 +356,7 @@ Status RunOutput::begin() {
   if (!folder)
     DLRT_TRY(openNew());
   warnOfNotFinite();
-  DLRT_TRY(keepRecord());
+  DLRT_TRY(keepRecord(isOver));
   DLRT_TRY(folder->prepare());
   std::vector<std::string> warnings;
   std::map<std::string, uint64_t> lengths;

@@ -48,8 +48,9 @@ public:
   bool evaluationDue() const { return start && start->facts.evaluationDue; }
   /// Sets the states from the checkpoint, if there is one.
   Status restore(const StepRunner &runner);
-  /// Creates or opens all files.
-  Status begin();
+  /// Creates or opens all files. What `isOver` by the length it is given keeps
+  /// the one it has, to which it goes on another time.
+  Status begin(bool isOver);
 
   /// Logs a step if its turn has come.
   void afterStep(StepRunner &runner, bool last);
@@ -82,7 +83,7 @@ private:
   Status checkRecordable() const;
   Status checkFree() const;
   Status openNew();
-  Status keepRecord();
+  Status keepRecord(bool isOver);
   Expected<bool> checkpointDue(const StepRunner &runner);
   CheckpointFacts factsNow(const StepRunner &runner, bool evaluationDue) const;
   Status startSaving(const StepRunner &runner, bool evaluationDue,

@@ -122,6 +122,22 @@ static Expected<size_t> settingIndex(const fb::PlanT &plan,
                             list));
 }
 
+/// What optimizers refuse where a model says it, as PyTorch's do, if the value
+/// is so. Only their settings have names that begin so.
+static const char *missedRange(const SettingValue &given) {
+  if (!given.name.starts_with("optim"))
+    return nullptr;
+  std::string last = given.name.substr(given.name.rfind('.') + 1);
+  if (last == "beta1" || last == "beta2")
+    return given.value >= 0 && given.value < 1 ? nullptr
+                                               : "at least 0 and below 1";
+  for (const char *size : {"lr", "eps", "weight_decay", "momentum", "lr_decay",
+                           "momentum_decay", "alpha", "rho"})
+    if (last == size)
+      return given.value >= 0 ? nullptr : "at least 0";
+  return nullptr;
+}
+
 std::vector<uint32_t> Session::trainingSteps() const {
   std::vector<uint32_t> found;
   for (uint32_t s = 0; s < plan().steps.size(); ++s)
@@ -427,6 +443,9 @@ Status Session::setSettings(const std::vector<SettingValue> &values) {
     auto place = settingIndex(plan(), given.name);
     if (!place)
       return place.takeError();
+    if (const char *range = missedRange(given))
+      return {Code::Usage, fmt::format("--set {}={}: {} is wanted", given.name,
+                                       given.value, range)};
     places.push_back(*place);
   }
   for (size_t i = 0; i < values.size(); ++i) {

@@ -20,7 +20,8 @@ bool dlrt::reportDue(const std::optional<uint64_t> &every, uint64_t step,
 Status Training::prepare() {
   DLRT_TRY(observer.agree(prepareStates()));
   if (output)
-    DLRT_TRY(observer.agree(session.together().ofFirst(output->begin())));
+    DLRT_TRY(observer.agree(
+        session.together().ofFirst(output->begin(isFinished()))));
   stopIfWanted();
   if (stoppedEarly)
     observer.warning("nothing was trained: the run's --stop-when ends it where "

@@ -1,5 +1,7 @@
 """AveragedModel: averages of weights, with PyTorch's rules."""
 
+import json
+
 import numpy as np
 
 from . import support
@@ -126,6 +128,19 @@ class Averages(support.ToolTest):
                     np.testing.assert_allclose(now["ema." + name], expected, rtol=1e-12)
                 self.assertEqual(int(now["ema.bn.num_batches_tracked"]), step)
                 before = now
+
+    def test_they_have_no_number_among_optimizers(self):
+        self.regression_data()
+        optimizer = "  dl::optim::SGD optimizer(both.model.parameters(), {.lr = 0.1});\n"
+        average = "  dl::optim::swa_utils::AveragedModel averages(both.ema, both.model);\n"
+        second = "  dl::optim::SGD other(both.model.parameters(), {.lr = 0.0625});\n"
+        text = MODEL.replace("%s", "")
+        for order in (average + optimizer + second, optimizer + average + second):
+            self.assertIn(optimizer + average, text)
+            self.write("m.dl", text.replace(optimizer + average, order).replace("optimizer.step();", "optimizer.step(); other.step();"))
+            self.dlcc("m.dl")
+            settings = json.loads(self.dlrun("info", "m.plan", "--json"))["settings"]
+            self.assertEqual({one["name"]: one["value"] for one in settings}, {"optim.lr": 0.1, "optim1.lr": 0.0625})
 
     def weights(self, options, steps):
         """The weights and their averages after each step."""

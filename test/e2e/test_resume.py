@@ -308,6 +308,19 @@ ssize_t pwrite(int fd, const void *bytes, size_t count, off_t at) { return pwrit
 """
 
 
+class Shorter(support.ToolTest):
+    def test_a_length_that_is_behind_is_not_kept(self):
+        self.regression_data()
+        self.write("net.dl", support.LINEAR)
+        self.dlcc("net.dl")
+        self.dlrun("net.plan", "-q", "--steps", 6, "--out", "run", "--save-final", "a.safetensors")
+        for length in ("--steps=9", "--steps=4"):
+            self.dlrun("resume", "run", "-q", length)
+        with open(self.path("run/run.json"), encoding="utf-8") as file:
+            self.assertEqual(json.load(file)["length"], "--steps=9")
+        self.assertIn("9 of 9 steps are done", dltools.call([dltools.DLRUN, "resume", "run"], self.folder).stderr)
+
+
 class FullDisk(support.ToolTest):
     """Writes fail in the middle: old files stay, nothing half-written is left."""
 

@@ -132,6 +132,8 @@ class Settings(Net):
     def test_wrong_settings(self):
         self.fails(USAGE, ["did you mean 'optim.lr'", "optim.momentum"], "net.plan", "--set", "lr=1")
         self.fails(USAGE, ["did you mean 'optim.lr'"], "net.plan", "--set", "optim.lt=1")
+        self.fails(USAGE, ["--set optim.lr=-1: at least 0 is wanted"], "net.plan", "--set", "optim.lr=-1")
+        self.fails(USAGE, ["optim.momentum=-0.5: at least 0"], "net.plan", "--set", "optim.momentum=-0.5")
         for value in ("optim.lr", "optim.lr=", "optim.lr=fast", "optim.lr=nan", "=3"):
             self.fails(USAGE, value, "net.plan", "--set", value)
 

@@ -74,11 +74,14 @@ const ContractForm *BlockKernel::productOf(const Stage &stage) const {
 /// As many rows of the chain's values as a block has shared memory for:
 /// operands of its products are read once for all of them.
 bool BlockKernel::chooseChain() {
+  if (llvm::any_of(stages(), [](const Stage &s) { return s.sequential; }))
+    return false;
+  SmallVector<const Stage *> products;
   for (const Stage &stage : stages())
-    if (stage.sequential ||
-        (stage.contraction && !ContractForm::isWorthIt(*this, stage)))
-      return false;
-  if (!hasContraction())
+    if (stage.contraction)
+      products.push_back(&stage);
+  if (products.empty() ||
+      (products.size() == 1 && !ContractForm::isWorthIt(*this, *products[0])))
     return false;
   std::optional<unsigned> rows;
   for (auto [d, dim] : llvm::enumerate(grid().drop_back()))

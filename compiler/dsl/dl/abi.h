@@ -204,7 +204,8 @@ void dl_zero_grad(const int *parameters, int count) noexcept;
 // used from then on.
 void dl_requires_grad(int parameter, int value) noexcept;
 int dl_requires_grad_of(int parameter) noexcept;
-int dl_optimizer(void) noexcept;
+// One that has a number has it in the names of settings and rates: "optim1.lr".
+int dl_optimizer(int numbered) noexcept;
 void dl_optimizer_group(int optimizer, const int *parameters,
                         int count) noexcept;
 void dl_optimizer_zero_grad(int optimizer) noexcept;

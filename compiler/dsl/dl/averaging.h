@@ -23,7 +23,7 @@ struct AveragedModelOptions {
 ///   0.999});
 ///   ... in p.train(), after optimizer.step(): averages.update_parameters();
 class AveragedModel {
-  int id = dl_optimizer();
+  int id = dl_optimizer(0);
   Parameters averages, sources;
   nn::BufferList own, of;
   AveragedModelOptions options;

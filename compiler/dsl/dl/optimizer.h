@@ -93,7 +93,7 @@ class OptimizerBase {
   int scheduler_count = 0;
 
 protected:
-  int id = dl_optimizer();
+  int id = dl_optimizer(1);
 
   OptimizerBase() = default;
   /// The learning rate of now; it is logged where it changes.

@@ -25,6 +25,21 @@ public:
   int handle() const { return id; }
 };
 
+/// What p.arg() gives for a word: `if (kind == "relu")` compares its letters.
+class Word {
+  const char *text;
+
+public:
+  explicit constexpr Word(const char *text) : text(text) {}
+  constexpr operator const char *() const { return text; }
+  friend bool operator==(const Word &a, const char *b) {
+    return detail::equal(a.text, b);
+  }
+  friend bool operator==(const Word &a, const Word &b) {
+    return detail::equal(a.text, b.text);
+  }
+};
+
 class Program {
   template <class Function>
   static void trace(const char *name, const data::Dataset &dataset, int kind,
@@ -116,9 +131,8 @@ public:
   bool arg(const char *name, bool standard, const char *help = "") {
     return dl_arg_bool(name, standard, help);
   }
-  const char *arg(const char *name, const char *standard,
-                  const char *help = "") {
-    return dl_arg_string(name, standard, help);
+  Word arg(const char *name, const char *standard, const char *help = "") {
+    return Word(dl_arg_string(name, standard, help));
   }
 };
 

@@ -221,9 +221,28 @@ public:
   }
 };
 
+namespace detail {
+/// Of a lambda that takes one thing: whether that is a number of C++.
+template <class Function> struct TakesNumber {
+  template <class F, class R, class T>
+  static constexpr bool isNumber(R (F::*)(T) const) {
+    return dl::detail::Number<T>;
+  }
+  static constexpr bool value = [] {
+    if constexpr (requires { isNumber(&Function::operator()); })
+      return isNumber(&Function::operator());
+    return false;
+  }();
+};
+} // namespace detail
+
 /// base times f(t), where f computes with a dl::Scalar:
 ///   LambdaLR scheduler(optimizer, [](dl::Scalar t) { return 1 / (1 + t); });
 template <class Function> class LambdaLR : public LRScheduler {
+  static_assert(!detail::TakesNumber<Function>::value,
+                "dl: the number of the step is there when the plan runs: write "
+                "[](dl::Scalar t) { return ...; }, and dl::where(t < 3, 0.1, "
+                "1.0) where an `if` or ?: would be");
   Function function;
 
 public:

@@ -54,3 +54,30 @@ graph.step @read_elsewhere(%x: tensor<64x64xf32> input 0) -> (tensor<64x64xf32>)
   %f = graph.mul %e, %h : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#back)
   graph.return %f : tensor<64x64xf32>
 }
+
+// -----
+
+// %m is small. Its gradient looks for it among the values that are made again, whose last bits may be others: it is
+// made of these again, though others read it, too.
+// CHECK-LABEL: @a_maximum
+// CHECK: %[[S:.*]] = graph.matmul
+// CHECK: %[[M:.*]] = graph.amax %[[S]]
+// CHECK: graph.mul %[[M]], %[[M]]
+// CHECK: %[[S2:.*]] = graph.matmul {{.*}} {graph.recomputed
+// CHECK: %[[M2:.*]] = graph.amax %[[S2]] {{.*}}graph.recomputed
+// CHECK: graph.mul %{{.*}}, %[[S2]]
+// CHECK: %[[V:.*]] = graph.reshape %[[M2]]
+// CHECK: graph.eq %[[S2]], %[[V]]
+#one = loc(fused<"forward #1">["m.dl"])
+#back = loc(fused<"backward matmul #1">["m.dl"])
+#rest = loc(fused<"backward mul">["m.dl"])
+graph.step @a_maximum(%x: tensor<64x64xf32> input 0, %w: tensor<64x64xf32>)
+    -> (tensor<64x64xf32>, tensor<64x64xi1>, tensor<64xf32>) {
+  %s = graph.matmul %x, %w {spec = "mk,kn->mn"} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#one)
+  %m = graph.amax %s {dims = array<i64: 1>, keepdim = false} : (tensor<64x64xf32>) -> tensor<64xf32> loc(#one)
+  %d = graph.mul %m, %m : (tensor<64xf32>, tensor<64xf32>) -> tensor<64xf32> loc(#rest)
+  %p = graph.mul %x, %s : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#back)
+  %v = graph.reshape %m {shape = array<i64: 64, 1>} : (tensor<64xf32>) -> tensor<64x1xf32> loc(#back)
+  %e = graph.eq %s, %v : (tensor<64x64xf32>, tensor<64x1xf32>) -> tensor<64x64xi1> loc(#back)
+  graph.return %p, %e, %d : tensor<64x64xf32>, tensor<64x64xi1>, tensor<64xf32>
+}
