@@ -132,6 +132,7 @@ static bool explainMissingName(CxxProblem &problem) {
                 text.starts_with("unknown type name") ||
                 text.starts_with("unknown class name") ||
                 text.starts_with("reference to non-static member") ||
+                text.starts_with("expected class name") ||
                 text.starts_with("expected namespace name") ||
                 text.starts_with("expected a class or namespace");
   if (!lookup)
@@ -221,7 +222,14 @@ static bool explainOptions(CxxProblem &problem) {
     moveTo(problem.message, StringRef(problem.following).take_front(offset));
     std::string better = nearest(name, problem.optionsFields);
     std::string said = problem.optionsType + " has no field `" + name + "`";
-    said += better.empty()
+    // What reads ahead has no knobs.
+    bool isOfWorkers = llvm::StringSwitch<bool>(name)
+                           .Cases({"num_workers", "pin_memory", "timeout",
+                                   "prefetch_factor", "persistent_workers"},
+                                  true)
+                           .Default(false);
+    said += isOfWorkers ? "; it is not needed: batches are read ahead"
+            : better.empty()
                 ? "; it has " + llvm::join(problem.optionsFields, ", ")
                 : "; did you mean `" + better + "`?";
     replace(problem, said);

@@ -86,6 +86,14 @@ dl::frontend::openDataFile(const std::string &path) {
   return file;
 }
 
+/// What users of PyTorch and pandas have their data in.
+static bool isOfOthers(llvm::StringRef path) {
+  return llvm::any_of(llvm::ArrayRef<const char *>{".npz", ".csv", ".tsv",
+                                                   ".pt", ".pth", ".pkl",
+                                                   ".parquet", ".h5", ".json"},
+                      [&](const char *end) { return path.ends_with(end); });
+}
+
 llvm::Expected<NpyHeader> dl::frontend::readNpyHeader(const std::string &path) {
   llvm::Expected<std::ifstream> opened = openDataFile(path);
   if (!opened)
@@ -95,7 +103,10 @@ llvm::Expected<NpyHeader> dl::frontend::readNpyHeader(const std::string &path) {
   file.read(reinterpret_cast<char *>(start), 10);
   if (!file || std::memcmp(start, "\x93NUMPY", 6) != 0)
     return wrong(std::errc::invalid_argument, path,
-                 ": this is not a .npy file");
+                 std::string(": this is not a .npy file") +
+                     (isOfOthers(path) ? "; numpy.save(\"x.npy\", array) "
+                                         "writes one for each tensor of a batch"
+                                       : ""));
   size_t length = start[8] | start[9] << 8;
   if (start[6] >= 2) { // four bytes of length
     file.read(reinterpret_cast<char *>(start) + 10, 2);

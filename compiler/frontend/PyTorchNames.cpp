@@ -318,7 +318,20 @@ static constexpr PyTorchName kReplaced[] = {
      "write loss.backward(), then parameter.grad(), or "
      "dl::autograd::grad(loss, x)[0]",
      true},
-    {"linalg", "write x.norm(p, dim) for norms", true},
+    {"linalg", "of it norms alone: write x.norm(p, dim)", true},
+    {"RandomSampler", "write .shuffle = true", true},
+    {"SequentialSampler", "without .shuffle items come in their order", true},
+    {"register_forward_hook",
+     "forward() is called once for the graph: let it keep what a layer gives "
+     "in a member, or return it",
+     true},
+    {"register_forward_pre_hook",
+     "forward() is called once for the graph: write it in front of the call",
+     true},
+    {"Function",
+     "ops have gradients of their own; y with the gradient of g(x) is g(x) + "
+     "(y - g(x)).detach()",
+     true},
     {"kBFloat16", "programs compute in f32, or in f64 with dlcc --dtype=f64",
      true},
     {"kFloat16", "programs compute in f32, or in f64 with dlcc --dtype=f64",
