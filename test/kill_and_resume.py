@@ -82,7 +82,7 @@ class Case:
         path = os.path.join(self.folder, out)
         events = tensorboard_events.read(os.path.join(path, "events.out.tfevents.dlrun"))
         return {"weights": read(path + ".safetensors"), "tensorboard": [(e["step"], e["scalars"]) for e in events],
-                **{name: read(os.path.join(path, name)) for name in ("train.csv", "eval.csv", "events.jsonl")}}
+                **{name: read(os.path.join(path, name)) for name in ("train.csv", "eval.csv", "epochs.csv", "events.jsonl")}}
 
     def undisturbed(self):
         started = time.monotonic()

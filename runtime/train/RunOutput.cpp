@@ -383,6 +383,7 @@ Status RunOutput::restoreSettings() {
   session.resetSettings();
   DLRT_TRY(session.setSettings(values));
   std::string path = RunFolder::checkpointIn(run.folder, startStep());
+  means.restore(start->facts.watches);
   DLRT_TRY(watch.restore(start->facts.watches).within(path));
   return plateaus.restore(start->facts.watches).within(path);
 }
@@ -399,8 +400,14 @@ void RunOutput::afterStep(StepRunner &runner, bool last) {
   uint64_t updates = runner.last().updates();
   lastLogs.resize(runner.cursors().size(), now);
   double &lastLog = lastLogs[runner.lastTurn()];
-  if (!log || !logStatus.ok() ||
-      !reportDue(options.logEvery, updates, /*first=*/updates == 1, last,
+  if (!log || !logStatus.ok())
+    return;
+  means.add(runner);
+  if (runner.epochEnded())
+    for (const EpochMean &mean : means.take(/*leastSteps=*/1))
+      noteLog(log->addEpoch({runner.stepsDone(), runner.epoch()}, mean,
+                            runner.cursors().size() > 1));
+  if (!reportDue(options.logEvery, updates, /*first=*/updates == 1, last,
                  /*afterPause=*/now - lastLog >= secondsBetweenLogs))
     return;
   noteLog(log->addStep(runner.lastName(), {runner.stepsDone(), runner.epoch()},
@@ -480,6 +487,7 @@ CheckpointFacts RunOutput::factsNow(const StepRunner &runner,
     facts.settings[setting.name] = setting.value;
   facts.watches = watch.state();
   facts.watches.merge(plateaus.state());
+  facts.watches.merge(means.state());
   return facts;
 }
 

@@ -108,6 +108,7 @@ private:
   Status logStatus;
   std::string sampled;          ///< of the training data, as they were opened
   std::vector<double> lastLogs; ///< of each training step
+  EpochMeans means;
   double lastFlush = 0;
   SaveClock saveClock{together};
   bool prunes = true; ///< older checkpoints, once one is written

@@ -141,6 +141,11 @@ std::string ScalarLog::head(size_t file, const fb::PlanT &plan) const {
     for (const std::string &column : trainColumns)
       head.append(1, ',').append(csvField(column));
     return head + "\n";
+  case EpochsCsv:
+    head += ",steps";
+    for (const std::string &column : trainColumns)
+      head.append(1, ',').append(csvField(column));
+    return head + "\n";
   case EvalCsv:
     for (const std::string &column : evalColumns)
       head.append(1, ',').append(csvField(column));
@@ -156,10 +161,13 @@ std::string ScalarLog::head(size_t file, const fb::PlanT &plan) const {
 Status ScalarLog::addRow(File file, const std::string &name,
                          TrainingPosition position,
                          const std::vector<std::string> &columns,
-                         const std::vector<ScalarMetric> &metrics) {
+                         const std::vector<ScalarMetric> &metrics,
+                         uint64_t steps) {
   std::string row = fmt::format("{},{}", position.step, position.epoch);
   if (!name.empty())
     row.append(1, ',').append(csvField(name));
+  if (steps != 0)
+    row += fmt::format(",{}", steps);
   for (const std::string &column : columns) {
     row += ",";
     for (const ScalarMetric &metric : metrics)
@@ -183,14 +191,26 @@ Status ScalarLog::addEvaluation(TrainingPosition position,
   return addTensorboard(result.name, position, result.metrics);
 }
 
+Status ScalarLog::addEpoch(TrainingPosition position, const EpochMean &mean,
+                           bool named) {
+  DLRT_TRY(addRow(EpochsCsv, named ? mean.name : "", position, trainColumns,
+                  mean.metrics, mean.steps));
+  DLRT_TRY(addJson("epoch", mean.name, position, mean.metrics, mean.steps));
+  return addTensorboard(named ? mean.name + "_epoch" : "epoch", position,
+                        mean.metrics);
+}
+
 Status ScalarLog::addJson(const char *event, const std::string &name,
                           TrainingPosition position,
-                          const std::vector<ScalarMetric> &metrics) {
+                          const std::vector<ScalarMetric> &metrics,
+                          uint64_t steps) {
   JsonWriter json;
   json.beginObject().field("event", event);
   if (!name.empty())
     json.field("name", name);
   json.field("step", position.step).field("epoch", position.epoch);
+  if (steps != 0)
+    json.field("mean_of_steps", steps);
   for (const ScalarMetric &metric : metrics) {
     if (metric.dtype == fb::DType::F32)
       json.field(metric.name, static_cast<float>(metric.value));

@@ -5,6 +5,7 @@
 #include "runtime/base/AppendFile.h"
 #include "runtime/base/Status.h"
 #include "runtime/plan/plan_generated.h"
+#include "runtime/train/EpochMeans.h"
 #include "runtime/train/Evaluation.h"
 #include "runtime/train/ScalarMetrics.h"
 
@@ -16,14 +17,17 @@
 namespace dlrt {
 
 /// Files in a folder: train.csv (step, epoch, a column a metric), eval.csv
-/// (besides, the evaluation's name), events.jsonl (the events of --json) and
-/// events.out.tfevents.dlrun (tags "train/loss", "test/accuracy"). Where there
-/// are several training steps, their names stand as those of evaluations do.
+/// (besides, the evaluation's name), epochs.csv (means of training over an
+/// epoch, or over the part of it that this process has seen, and of how many
+/// steps), events.jsonl (the events of --json) and events.out.tfevents.dlrun
+/// (tags "train/loss", "epoch/loss", "test/accuracy"). Where there are several
+/// training steps, their names stand as those of evaluations do.
 class ScalarLog {
 public:
   /// In the order of `File`.
   static constexpr const char *fileNames[] = {
-      "train.csv", "eval.csv", "events.jsonl", "events.out.tfevents.dlrun"};
+      "train.csv", "eval.csv", "events.jsonl", "events.out.tfevents.dlrun",
+      "epochs.csv"};
 
   /// Opens the files; each keeps as many bytes as `lengths` says, so that what
   /// an interrupted run wrote after its checkpoint goes. Without lengths they
@@ -42,6 +46,8 @@ public:
   Status addStep(const std::string &name, TrainingPosition position,
                  const std::vector<ScalarMetric> &metrics);
   Status addEvaluation(TrainingPosition position, const Evaluation &result);
+  /// `named`: there are several training steps.
+  Status addEpoch(TrainingPosition position, const EpochMean &mean, bool named);
 
   /// Hands all to the system.
   Status flush();
@@ -51,7 +57,7 @@ public:
   std::map<std::string, uint64_t> lengths() const;
 
 private:
-  enum File { TrainCsv, EvalCsv, Jsonl, Tensorboard };
+  enum File { TrainCsv, EvalCsv, Jsonl, Tensorboard, EpochsCsv };
 
   ScalarLog() = default;
   std::string head(size_t file, const fb::PlanT &plan) const;
@@ -59,10 +65,10 @@ private:
                   std::vector<std::string> &warnings) const;
   Status addRow(File file, const std::string &name, TrainingPosition position,
                 const std::vector<std::string> &columns,
-                const std::vector<ScalarMetric> &metrics);
+                const std::vector<ScalarMetric> &metrics, uint64_t steps = 0);
   Status addJson(const char *event, const std::string &name,
                  TrainingPosition position,
-                 const std::vector<ScalarMetric> &metrics);
+                 const std::vector<ScalarMetric> &metrics, uint64_t steps = 0);
   Status addTensorboard(const std::string &name, TrainingPosition position,
                         const std::vector<ScalarMetric> &metrics);
 

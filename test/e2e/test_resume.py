@@ -163,11 +163,21 @@ class RunFolder(support.ToolTest):
                          [(e["step"], e["name"], e["loss"], e["accuracy"]) for e in evals])
         with open(self.path("run/events.jsonl"), encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
-        self.assertEqual(lines, [e for e in events if e["event"] in ("step", "eval")])
+        self.assertEqual([e for e in lines if e["event"] != "epoch"], [e for e in events if e["event"] in ("step", "eval")])
+        means = [e for e in events if e["event"] == "epoch"]
+        for mean in means:
+            del mean["seconds"]
+        self.assertEqual([e for e in lines if e["event"] == "epoch"], means)
+        with open(self.path("run/epochs.csv"), newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+        self.assertEqual(len(rows), 3)
+        self.assertEqual([(int(r["step"]), int(r["epoch"]), int(r["steps"]), float(r["loss"])) for r in rows],
+                         [(e["step"], e["epoch"], e["mean_of_steps"], e["loss"]) for e in means])
         board = tensorboard_events.read(self.path("run/events.out.tfevents.dlrun"), check=True)
         self.assertEqual(board[0]["version"], "brain.Event:2")
         self.assertTrue(all(abs(e["wall_time"] - time.time()) < 300 for e in board))
         expected = [(e["step"], {"train/loss": float(np.float32(e["loss"]))} if e["event"] == "step" else
+                     {"epoch/loss": float(np.float32(e["loss"]))} if e["event"] == "epoch" else
                      {"test/loss": float(np.float32(e["loss"])), "test/accuracy": float(np.float32(e["accuracy"]))})
                     for e in lines]
         self.assertEqual([(e["step"], e["scalars"]) for e in board[1:]], expected)

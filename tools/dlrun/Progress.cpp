@@ -113,7 +113,7 @@ void Progress::afterEpoch(uint64_t step, uint64_t epoch, double now,
   bool isDue = !isText || last || now - lastMeans >= interval;
   if (options.logEvery == 0 || !isDue)
     return means.clear();
-  std::vector<EpochMean> ended = means.take();
+  std::vector<EpochMean> ended = means.take(/*leastSteps=*/2);
   if (ended.empty())
     return;
   lastMeans = now;

@@ -2,8 +2,8 @@
 #ifndef DLRUN_PROGRESS_H
 #define DLRUN_PROGRESS_H
 
+#include "runtime/train/EpochMeans.h"
 #include "runtime/train/TrainingOptions.h"
-#include "tools/dlrun/EpochMeans.h"
 #include "tools/dlrun/Options.h"
 
 #include <cstdint>
@@ -42,7 +42,7 @@ private:
   double lastReport, leftOut = 0;
   uint64_t stepsAtReport = 0, items = 0, itemsAtReport = 0;
   bool lineShown = false;
-  EpochMeans means;
+  dlrt::EpochMeans means;
   double lastMeans = 0;
 };
 
