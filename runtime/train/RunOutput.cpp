@@ -400,7 +400,7 @@ void RunOutput::afterStep(StepRunner &runner, bool last) {
   uint64_t updates = runner.last().updates();
   lastLogs.resize(runner.cursors().size(), now);
   double &lastLog = lastLogs[runner.lastTurn()];
-  if (!log || !logStatus.ok())
+  if (!log || !logStatus.ok() || options.logEvery == 0)
     return;
   means.add(runner);
   if (runner.epochEnded())

@@ -380,6 +380,9 @@ void StagedKernel::gatherAroundProduct() {
 void StagedKernel::delayProducts() {
   if (op().getInplace())
     return; // what it reads may be overwritten in between
+  if (llvm::count_if(allStages, [](const Stage &s) { return s.contraction; }) <
+      2)
+    return; // what is elementwise on a single one stands behind it
   for (size_t i = allStages.size(); i-- > 0;) {
     if (!allStages[i].contraction)
       continue;
