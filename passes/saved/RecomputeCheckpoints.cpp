@@ -1,6 +1,5 @@
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/MadeAgain.h"
-#include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/StepRole.h"
 #include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/IRMapping.h"
@@ -32,6 +31,7 @@ public:
 
   /// Bytes that are no longer kept.
   int64_t run() {
+    choose();
     Operation *first = nullptr;
     for (Operation *gradient : checkpoint.gradients)
       for (Value operand : gradient->getOperands())
@@ -69,44 +69,55 @@ public:
   size_t numOps() const { return needed.size(); }
 
 private:
-  /// A value of the checkpoint that nobody else in the backward reads.
-  bool isRecomputed(Value value) {
-    Operation *op = value.getDefiningOp();
-    if (!op || !checkpoint.forward.contains(op) || op->getNumOperands() == 0 ||
-        (graph::tensorBytes(value.getType()) < leastBytes && !isFound(value)))
-      return false;
-    auto [it, isNew] = recomputed.try_emplace(value, true);
-    if (isNew)
-      it->second =
-          isFound(value) ||
-          llvm::none_of(value.getUsers(), [&](Operation *user) {
-            return user->hasTrait<OpTrait::IsTerminator>() ||
-                   (graph::roleOf(user->getLoc()) != StepRole::Forward &&
-                    !checkpoint.gradients.contains(user));
-          });
-    return it->second;
+  bool isRecomputed(Value value) const { return recomputed.contains(value); }
+
+  /// Values that nobody else in the backward reads, the large ones. And a
+  /// maximum, the values of a topk: one of the values that another kernel makes
+  /// again, whose last bits may be others then. What is compared with these has
+  /// to be one of them: for the gradient of a maximum, which asks which values
+  /// are equal to it, or a mask.
+  void choose() {
+    findCompared();
+    for (Operation *op : checkpoint.forward) {
+      bool isOfRecomputed = llvm::any_of(op->getOperands(), [&](Value operand) {
+        return isRecomputed(operand);
+      });
+      for (Value value : op->getResults()) {
+        bool isOne = isOfRecomputed && compared.contains(value);
+        bool isLarge = op->getNumOperands() > 0 &&
+                       graph::tensorBytes(value.getType()) >= leastBytes;
+        if (isOne || (isLarge && !isReadElsewhere(value)))
+          recomputed.insert(value);
+      }
+    }
   }
 
-  /// The gradient of a maximum asks which values are equal to it. Those that
-  /// another kernel makes again may have other last bits, and then none is: the
-  /// maximum has to be one of them.
-  bool isFound(Value value) {
-    return isLookedFor(value) &&
-           llvm::any_of(value.getDefiningOp()->getOperands(),
-                        [&](Value operand) { return isRecomputed(operand); });
-  }
-
-  bool isLookedFor(Value value) const {
+  bool isReadElsewhere(Value value) const {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
-      if (!checkpoint.gradients.contains(user))
-        return false;
-      if (isa<graph::EqOp>(user))
-        return true;
-      auto view = dyn_cast<graph::LoopNestOpInterface>(user);
-      bool isView = isa<graph::AliasOpInterface>(user) ||
-                    (view && graph::payloadFacts(view).isView);
-      return isView && isLookedFor(user->getResult(0));
+      return user->hasTrait<OpTrait::IsTerminator>() ||
+             (graph::roleOf(user->getLoc()) != StepRole::Forward &&
+              !checkpoint.gradients.contains(user));
     });
+  }
+
+  /// Operands of comparisons, and what these are made of, but for sums.
+  void findCompared() {
+    auto visit = [&](Operation *op) {
+      auto loops = dyn_cast<graph::LoopNestOpInterface>(op);
+      bool isSum = loops && loops.getLoopNest().combine == graph::Combine::Sum;
+      bool compares = isa<graph::EqOp, graph::NeOp, graph::LtOp, graph::LeOp,
+                          graph::GtOp, graph::GeOp>(op);
+      bool isSeen = compares ||
+                    (!isSum && llvm::any_of(op->getResults(), [&](Value value) {
+                      return compared.contains(value);
+                    }));
+      if (isSeen)
+        compared.insert(op->operand_begin(), op->operand_end());
+    };
+    for (Operation *op : llvm::reverse(checkpoint.gradients))
+      visit(op);
+    for (Operation *op : llvm::reverse(checkpoint.forward))
+      visit(op);
   }
 
   void need(Operation *op) {
@@ -124,7 +135,7 @@ private:
   Checkpoint &checkpoint;
   int64_t leastBytes;
   llvm::DenseSet<Operation *> needed;
-  llvm::DenseMap<Value, bool> recomputed;
+  llvm::DenseSet<Value> recomputed, compared;
   llvm::DenseSet<Value> seen;
 };
 

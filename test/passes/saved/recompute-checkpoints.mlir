@@ -81,3 +81,31 @@ graph.step @a_maximum(%x: tensor<64x64xf32> input 0, %w: tensor<64x64xf32>)
   %e = graph.eq %s, %v : (tensor<64x64xf32>, tensor<64x1xf32>) -> tensor<64x64xi1> loc(#back)
   graph.return %p, %e, %d : tensor<64x64xf32>, tensor<64x64xi1>, tensor<64xf32>
 }
+
+// -----
+
+// So is the threshold of a mask, through what is elementwise on it, and whatever else is compared.
+// CHECK-LABEL: @a_mask
+// CHECK: %[[S2:.*]] = graph.matmul {{.*}} {graph.recomputed
+// CHECK: %[[M2:.*]] = graph.amax %[[S2]] {{.*}}graph.recomputed
+// CHECK: %[[MEAN2:.*]] = graph.sum %[[S2]] {{.*}}graph.recomputed
+// CHECK: %[[N2:.*]] = graph.neg %[[M2]] {graph.recomputed}
+// CHECK: %[[T2:.*]] = graph.neg %[[S2]] {graph.recomputed}
+// CHECK: graph.gt %[[T2]], %[[N2]] {graph.recomputed}
+// CHECK: graph.gt %[[S2]], %[[MEAN2]] {graph.recomputed}
+#one = loc(fused<"forward #1">["m.dl"])
+#back = loc(fused<"backward matmul #1">["m.dl"])
+graph.step @a_mask(%x: tensor<64x64xf32> input 0, %w: tensor<64x64xf32>)
+    -> (tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) {
+  %s = graph.matmul %x, %w {spec = "mk,kn->mn"} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#one)
+  %m = graph.amax %s {dims = array<i64: 1>, keepdim = true} : (tensor<64x64xf32>) -> tensor<64x1xf32> loc(#one)
+  %mean = graph.sum %s {dims = array<i64: 1>, keepdim = true} : (tensor<64x64xf32>) -> tensor<64x1xf32> loc(#one)
+  %n = graph.neg %m : (tensor<64x1xf32>) -> tensor<64x1xf32> loc(#one)
+  %t = graph.neg %s : (tensor<64x64xf32>) -> tensor<64x64xf32> loc(#one)
+  %a = graph.gt %t, %n : (tensor<64x64xf32>, tensor<64x1xf32>) -> tensor<64x64xi1> loc(#one)
+  %b = graph.gt %s, %mean : (tensor<64x64xf32>, tensor<64x1xf32>) -> tensor<64x64xi1> loc(#one)
+  %y = graph.select %a, %x, %s : (tensor<64x64xi1>, tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#one)
+  %g = graph.select %a, %x, %w : (tensor<64x64xi1>, tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#back)
+  %h = graph.select %b, %x, %w : (tensor<64x64xi1>, tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32> loc(#back)
+  graph.return %y, %g, %h : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
+}
