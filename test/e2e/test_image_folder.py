@@ -26,8 +26,8 @@ void dl_main(dl::Program &p) {
   auto train = dl::data::ImageFolder("train", {.transform = TRAIN, .batch_size = 4, .shuffle = true});
   auto seen = dl::data::ImageFolder("train", {.transform = TRAIN, .batch_size = 4});
   auto valid = dl::data::ImageFolder("valid", {.transform = VALID, .batch_size = 3});
-  nn::Conv2d conv{3, 4, 5, {.stride = 3}};
-  nn::Linear fc{4, train.classes.size()};
+  nn::Conv2d conv{3, 4, 5, {.stride = 3}}; // draws features, and is not trained
+  nn::Linear fc{4, train.classes.size()}; conv.requires_grad_(false);
   dl::optim::SGD optimizer(fc.parameters(), {.lr = 0.1});
   auto net = [&](dl::Tensor x) { return fc(F::relu(conv(x)).mean({2, 3})); };
   p.train(train, [&](dl::Batch b) -> dl::Metrics {
