@@ -223,11 +223,15 @@ static bool explainOptions(CxxProblem &problem) {
     std::string better = nearest(name, problem.optionsFields);
     std::string said = problem.optionsType + " has no field `" + name + "`";
     // What reads ahead has no knobs.
-    bool isOfWorkers = llvm::StringSwitch<bool>(name)
-                           .Cases({"num_workers", "pin_memory", "timeout",
-                                   "prefetch_factor", "persistent_workers"},
-                                  true)
-                           .Default(false);
+    StringRef type = problem.optionsType;
+    bool isOfData = type.contains("Loader") || type.contains("Dataset") ||
+                    type.contains("Picture") || type.contains("Folder");
+    bool isOfWorkers =
+        isOfData && llvm::StringSwitch<bool>(name)
+                        .Cases({"num_workers", "pin_memory", "timeout",
+                                "prefetch_factor", "persistent_workers"},
+                               true)
+                        .Default(false);
     said += isOfWorkers ? "; it is not needed: batches are read ahead"
             : better.empty()
                 ? "; it has " + llvm::join(problem.optionsFields, ", ")

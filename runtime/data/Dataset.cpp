@@ -147,8 +147,8 @@ Expected<Dataset> dlrt::selectItems(std::shared_ptr<const Dataset> whole,
   return part;
 }
 
-std::vector<std::string> dlrt::datasetPaths(const fb::DatasetT &dataset,
-                                            const DataRequest &request) {
+static std::vector<std::string> itemPaths(const fb::DatasetT &dataset,
+                                          const DataRequest &request) {
   if (isOfPictures(dataset))
     return picturePaths(dataset, request);
   if (dataset.kind == fb::DatasetKind::ImageFolder)
@@ -158,6 +158,14 @@ std::vector<std::string> dlrt::datasetPaths(const fb::DatasetT &dataset,
   if (paths)
     for (const std::string &path : *paths)
       std::ranges::move(filesLike(path), std::back_inserter(all));
+  return all;
+}
+
+std::vector<std::string> dlrt::datasetPaths(const fb::DatasetT &dataset,
+                                            const DataRequest &request) {
+  std::vector<std::string> all = itemPaths(dataset, request);
+  if (dataset.sampler)
+    all.push_back(weightsPath(dataset, request));
   return all;
 }
 

@@ -238,6 +238,14 @@ class Draws(support.ToolTest):
             np.save(self.path("w.npy"), np.asarray(weights, np.float64))
             self.refuse(1, [says, "w.npy"], support.dltools.DLRUN, "draws.plan")
 
+    def test_weights_are_a_file_of_the_data(self):
+        said = self.dlcc("draws.dl", "--emit=deps=draws.d")
+        with open(self.path("draws.d"), encoding="utf-8") as file:
+            self.assertIn("w.npy", file.read().split(), said)
+        self.refuse(2, ["would replace", "w.npy, a file of the data"], support.dltools.DLCC, "draws.dl", "-o", "w.npy")
+        os.symlink("w.npy", self.path("w.safetensors"))
+        self.refuse(2, ["w.safetensors: this is a file of the data"], support.dltools.DLRUN, "draws.plan", "--save-final", "w.safetensors")
+
     def test_wrong_samplers(self):
         for change, says, code in ((("batch_size, .sampler", "batch_size, .shuffle = true, .sampler"), "exclude each other", 1),
                                    (('4000))', '4000), false)'), "without replacement", 1), (('"w.npy"', '"v.npy"'), "v.npy", 4),

@@ -181,18 +181,27 @@ static std::string escaped(StringRef path) {
   return text;
 }
 
+/// Of its items, and of weights that they are drawn by.
+static llvm::SmallVector<StringRef> filesOf(dl::graph::DatasetOp dataset) {
+  auto paths = dataset.getPaths().getAsValueRange<StringAttr>();
+  llvm::SmallVector<StringRef> files(paths.begin(), paths.end());
+  if (auto sampler = dataset.getSamplerAttr())
+    files.push_back(sampler.getWeights().getValue());
+  return files;
+}
+
 /// "net.plan: net.dl layers.h x.npy". Data that are there when the plan runs
 /// are no part of it.
 static int writeDependencies(const Arguments &arguments, ModuleOp module,
                              std::vector<std::string> files) {
   for (auto dataset : module.getOps<dl::graph::DatasetOp>())
-    for (auto path : dataset.getPaths().getAsRange<StringAttr>()) {
+    for (StringRef path : filesOf(dataset)) {
       llvm::SmallString<256> beside =
           llvm::sys::path::parent_path(arguments.model);
-      llvm::sys::path::append(beside, path.getValue());
-      bool isBeside = llvm::sys::fs::exists(beside) &&
-                      !llvm::sys::path::is_absolute(path.getValue());
-      std::string file = isBeside ? beside.str().str() : path.getValue().str();
+      llvm::sys::path::append(beside, path);
+      bool isBeside =
+          llvm::sys::fs::exists(beside) && !llvm::sys::path::is_absolute(path);
+      std::string file = isBeside ? beside.str().str() : path.str();
       if (llvm::sys::fs::exists(file) && !llvm::is_contained(files, file))
         files.push_back(file);
     }
@@ -210,11 +219,11 @@ static int writeDependencies(const Arguments &arguments, ModuleOp module,
 /// are relative to its folder, then to the working directory.
 static int checkData(const Arguments &arguments, ModuleOp module) {
   for (auto dataset : module.getOps<dl::graph::DatasetOp>())
-    for (auto path : dataset.getPaths().getAsRange<StringAttr>()) {
+    for (StringRef path : filesOf(dataset)) {
       llvm::SmallString<256> beside =
           llvm::sys::path::parent_path(arguments.model);
-      llvm::sys::path::append(beside, path.getValue());
-      for (StringRef file : {beside.str(), path.getValue()})
+      llvm::sys::path::append(beside, path);
+      for (StringRef file : {beside.str(), path})
         if (std::string what = dl::dlcc::replacedBy(arguments, file);
             !what.empty() && llvm::sys::fs::exists(file))
           return fail(what + " would replace " + file.str() +
