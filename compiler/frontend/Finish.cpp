@@ -452,8 +452,10 @@ std::string Graph::finish() {
   ModuleOp made = *module;
   made->setLoc(FileLineColLoc::get(&context, options.model, 1, 1));
   builder.setInsertionPointToStart(made.getBody());
-  dl::graph::ProgramOp::create(builder, made.getLoc(), options.model, floatType,
-                               options.accumulate);
+  dl::graph::ProgramOp::create(
+      builder, made.getLoc(), options.model,
+      options.dtype == "bf16" ? Type(builder.getBF16Type()) : floatType,
+      options.accumulate);
   datasets.write(builder, made.getLoc());
   writePlateaus();
   OpBuilder atStart = OpBuilder::atBlockBegin(made.getBody());

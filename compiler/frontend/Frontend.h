@@ -20,7 +20,7 @@ struct Setting {
 struct Options {
   std::string model; // path, as the user wrote it
   std::vector<std::pair<std::string, std::string>> settings;
-  std::string dtype = "f32"; // or "f64"
+  std::string dtype = "f32"; // or "f64", or "bf16" for mixed precision
   int64_t accumulate = 1;
   std::vector<std::string> recompute; // patterns of modules: see Checkpoints.h
   std::vector<std::string> includeFolders;

@@ -178,6 +178,10 @@ static constexpr llvm::StringLiteral kVocabulary =
     "AutoAugment RandAugment TrivialAugmentWide AugMix MixUp CutMix";
 
 /// What one line of the user's does instead.
+static constexpr char kMixed[] =
+    "the model says nothing of it: dlcc --dtype=bf16 trains it in mixed "
+    "precision, as autocast with bfloat16 does";
+
 static constexpr PyTorchName kReplaced[] = {
     {"multinomial",
      "write (p.log() - dl::rand_like(p).log().neg().log()).topk(n).indices "
@@ -332,17 +336,13 @@ static constexpr PyTorchName kReplaced[] = {
      "ops have gradients of their own; y with the gradient of g(x) is g(x) + "
      "(y - g(x)).detach()",
      true},
-    {"kBFloat16", "programs compute in f32, or in f64 with dlcc --dtype=f64",
-     true},
-    {"kFloat16", "programs compute in f32, or in f64 with dlcc --dtype=f64",
-     true},
-    {"kHalf", "programs compute in f32, or in f64 with dlcc --dtype=f64", true},
-    {"bfloat16", "programs compute in f32, or in f64 with dlcc --dtype=f64",
-     true},
-    {"half", "programs compute in f32, or in f64 with dlcc --dtype=f64", true},
-    {"amp", "programs compute in f32, or in f64 with dlcc --dtype=f64", true},
-    {"autocast", "programs compute in f32, or in f64 with dlcc --dtype=f64",
-     true},
+    {"kBFloat16", kMixed, true},
+    {"kFloat16", kMixed, true},
+    {"kHalf", kMixed, true},
+    {"bfloat16", kMixed, true},
+    {"half", kMixed, true},
+    {"amp", kMixed, true},
+    {"autocast", kMixed, true},
 };
 
 static constexpr PyTorchName kInstead[] = {

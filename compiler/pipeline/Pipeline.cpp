@@ -17,6 +17,7 @@
 #include "passes/fuse/Passes.h"
 #include "passes/layout/Passes.h"
 #include "passes/partition/Passes.h"
+#include "passes/precision/Passes.h"
 #include "passes/saved/Passes.h"
 #include "passes/schedule/Passes.h"
 #include "passes/schedule/Sources.h"
@@ -63,6 +64,7 @@ public:
   LogicalResult backward() {
     return runPasses([&](OpPassManager &passes) {
       buildBackwardPipeline(passes);
+      passes.addPass(createMixedPrecision());
       passes.addNestedPass<graph::StepOp>(
           createRecomputeCheckpoints({options.keepBelow}));
     });

@@ -1,5 +1,6 @@
 #include "compiler/pipeline/Report.h"
 #include "compiler/pipeline/PredictTime.h"
+#include "dialects/graph/Inference.h"
 #include "dialects/graph/MadeAgain.h"
 #include "passes/schedule/Sources.h"
 #include "llvm/ADT/MapVector.h"
@@ -243,7 +244,7 @@ void CompileReport::describe(plan::PlanOp plan,
   describeMesh(plan);
   describeStates(plan);
   model = plan.getModel().str();
-  dtype = plan.getDtype().isF64() ? "f64" : "f32";
+  dtype = graph::elementText(plan.getDtype());
   parameters = plan.getParameters();
   isGpu = plan.getTarget() == plan::Target::Cuda;
   machine = described.name;

@@ -84,7 +84,7 @@ def Graph_Number : Attr<Or<[F64Attr.predicate, Graph_SettingAttr.predicate,
 }
 
 /// Which element types an op takes is said by its room, in the user's words.
-def Graph_Tensor : StaticShapeTensorOf<[F32, F64, I64, I32, UI8, I1]>;
+def Graph_Tensor : StaticShapeTensorOf<[F32, F64, BF16, I64, I32, UI8, I1]>;
 
 /// The step's scalars, i64 [8]; these are the first.
 def Graph_StepScalar : I32Enum<"StepScalar", "what a step knows besides its data and states", [

@@ -63,8 +63,13 @@ static Type elementType(Type tensor) {
   return cast<RankedTensorType>(tensor).getElementType();
 }
 
+/// Floats that ops compute in: bf16 is a way to store them.
+static bool isComputed(Type element) {
+  return element.isF32() || element.isF64();
+}
+
 LogicalResult requireFloat(OptionalLoc loc, StringRef op, Type tensor) {
-  if (isa<FloatType>(elementType(tensor)))
+  if (isComputed(elementType(tensor)))
     return success();
   return emitOptionalError(loc, op, ": needs a floating-point tensor, got ",
                            typeText(tensor), "; use .to(dl::kFloat)");
@@ -110,7 +115,7 @@ FailureOr<RankedTensorType> requireTensor(OptionalLoc loc, StringRef op,
                                           Type type) {
   auto tensor = dyn_cast_or_null<RankedTensorType>(type);
   auto known = [](Type element) {
-    return element.isF32() || element.isF64() ||
+    return element.isF32() || element.isF64() || element.isBF16() ||
            element.isSignlessInteger(64) || element.isSignlessInteger(32) ||
            element.isUnsignedInteger(8) || element.isSignlessInteger(1);
   };
@@ -150,7 +155,7 @@ static LogicalResult checkDomain(OptionalLoc loc, StringRef op, Type tensor,
   if (domain == Domain::Integers && !isWide)
     return emitOptionalError(loc, op, ": needs integers, got ",
                              typeText(tensor), "; use .to(dl::kInt64)");
-  if (domain == Domain::Numbers && !isa<FloatType>(element) && !isWide)
+  if (domain == Domain::Numbers && !isComputed(element) && !isWide)
     return emitOptionalError(loc, op, ": needs numbers, got ", typeText(tensor),
                              "; use .to(dl::kFloat) or .to(dl::kInt64)");
   if (domain == Domain::Bools && !element.isInteger(1))

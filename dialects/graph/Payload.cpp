@@ -80,6 +80,14 @@ Value castScalar(OpBuilder &builder, Location loc, Value x, Type from,
                  Type to) {
   if (from == to)
     return x;
+  // bf16 is widened to f32, and rounded from it, whatever the other type is.
+  Type f32 = builder.getF32Type();
+  if (from.isBF16() && to != f32)
+    return castScalar(builder, loc, arith::ExtFOp::create(builder, loc, f32, x),
+                      f32, to);
+  if (to.isBF16() && from != f32)
+    return arith::TruncFOp::create(builder, loc, to,
+                                   castScalar(builder, loc, x, from, f32));
   bool unsign = from.isUnsignedInteger() || from.isInteger(1);
   if (isa<FloatType>(from) && isa<FloatType>(to)) {
     if (from.getIntOrFloatBitWidth() < to.getIntOrFloatBitWidth())

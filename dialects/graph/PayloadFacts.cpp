@@ -18,6 +18,12 @@ PayloadFacts payloadFacts(LoopNestOpInterface op) {
     facts.isView = !access.outside && access.guards.empty();
     facts.isZeroPaddedView = access.outside == 0.0 && access.guards.empty();
   }
+  if (nest.combine == Combine::None && op->getNumOperands() == 1 &&
+      payload.results.size() == 1)
+    if (auto wide = payload.results[0].getDefiningOp<arith::ExtFOp>())
+      facts.isWidening = wide.getIn() == payload.scalars()[0] &&
+                         wide.getIn().getType().isBF16() &&
+                         nest.accesses[0].map.isIdentity();
   facts.isExpensive =
       nest.isIndirect() || llvm::any_of(payload.block, [](Operation &inner) {
         return isa<PhiloxOp>(inner) ||

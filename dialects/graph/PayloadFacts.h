@@ -11,6 +11,8 @@ struct PayloadFacts {
   bool isView = false;
   /// The same, but zero where the index leaves the operand: a pad around it.
   bool isZeroPaddedView = false;
+  /// The operand's element at the same place, as f32 what is stored as bf16.
+  bool isWidening = false;
   /// Recomputing a value costs more than storing and loading it: exp, random
   /// numbers, an element that has to be looked for.
   bool isExpensive = false;

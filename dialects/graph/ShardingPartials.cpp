@@ -72,6 +72,9 @@ private:
       return followsIf(follows(op, 0) && constant(op, 1));
     if (isa<arith::SelectOp>(op))
       return followsIf(constant(op, 0) && follows(op, 1) && follows(op, 2));
+    // (Parts of a sum are added up before it is rounded to fewer bits.)
+    if (isa<arith::TruncFOp>(op) && op.getResult(0).getType().isBF16())
+      return Dependence::Other;
     if (isa<arith::NegFOp, arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp,
             arith::ExtSIOp, arith::TruncIOp>(op))
       return followsIf(follows(op, 0));

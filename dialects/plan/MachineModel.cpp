@@ -127,6 +127,7 @@ std::optional<MachineModel> MachineModel::known(StringRef name) {
     machine.maxPrologueReaders = 0;
     // One comparison for 16 bytes.
     machine.padsInProducts = 1;
+    machine.widensInReaders = 1;
     constexpr double own = 0.62, library = 0.75, libraryTf32 = 0.5;
     machine.productF32 = own * chip.flops;
     machine.productTf32 = chip.ownTf32;

@@ -44,6 +44,9 @@ struct MachineModel {
   /// Zeros around an operand are left out where a product reads it, and not
   /// stored around a copy: 1 or 0.
   int64_t padsInProducts = 0;
+  /// What is stored as bf16 is widened by whoever reads it, products too; else
+  /// these read it widened from memory: 1 or 0.
+  int64_t widensInReaders = 0;
   /// No more ops than this wait together: those of a few operands fit into one
   /// kernel.
   int64_t maxWaitingOps = 32;
@@ -149,6 +152,7 @@ void MachineModel::forEachField(Self &self, Visitor visit) {
   visit("max_kernel_ops", self.maxKernelOps, 1);
   visit("max_prologue_readers", self.maxPrologueReaders, 0);
   visit("pads_in_products", self.padsInProducts, 0);
+  visit("widens_in_readers", self.widensInReaders, 0);
   visit("max_waiting_ops", self.maxWaitingOps, 0);
   visit("tile_flops", self.tileFlops, 1);
   visit("max_tiles", self.maxTiles, 1);

@@ -365,6 +365,55 @@ void KernelGroups::moveIntoReaders() {
     choice.chooseIn(g);
 }
 
+/// bf16 takes half of the memory of what is made of it, for each reader: values
+/// are stored as that alone.
+void KernelGroups::widenInReaders() {
+  llvm::DenseSet<unsigned> absorbed;
+  for (auto &[reader, groups] : prologues)
+    absorbed.insert(groups.begin(), groups.end());
+  for (unsigned g = 0; g < list.size(); ++g) {
+    if (list[g].communication || absorbed.contains(g))
+      continue;
+    for (Operation *op : list[g].ops) {
+      if (!graph::payloadFacts(cast<LoopNestOpInterface>(op)).isWidening ||
+          inReaders.contains(op))
+        continue;
+      llvm::SetVector<unsigned> readers;
+      bool isPossible = true;
+      SmallVector<Operation *> open(op->getUsers());
+      llvm::SmallPtrSet<Operation *, 8> seen;
+      while (!open.empty()) {
+        Operation *user = open.pop_back_val();
+        if (!seen.insert(user).second)
+          continue;
+        if (kinds.lookup(user) == OpKind::Free && kinds.contains(user)) {
+          open.append(user->user_begin(), user->user_end());
+          continue;
+        }
+        auto reader = groupOfOp.find(user);
+        isPossible &= reader != groupOfOp.end() &&
+                      !list[reader->second].communication &&
+                      !user->hasAttr(graph::kLibraryCall);
+        if (reader != groupOfOp.end() && reader->second != g)
+          readers.insert(reader->second);
+      }
+      if (!isPossible || readers.empty())
+        continue;
+      Value narrow = op->getOperand(0);
+      inReaders.insert(op);
+      for (unsigned reader : readers) {
+        if (int from = groupOf(narrow); from >= 0 && from != int(reader))
+          addRead(reader, from);
+        auto &known = readersOf[narrow];
+        if (!llvm::is_contained(known, reader))
+          known.push_back(reader);
+        explain(op, "computed within", list[reader],
+                "it is stored in half of the bytes");
+      }
+    }
+  }
+}
+
 /// Of a group, without those that only its readers compute.
 SmallVector<Operation *> KernelGroups::neededOps(const Group &group) const {
   SmallVector<Operation *> needed;

@@ -17,64 +17,6 @@ static RankedTensorType typeOf(Value value) {
   return cast<RankedTensorType>(value.getType());
 }
 
-/// One number that follows from settings alone, in a few instructions: it is
-/// computed where it is read. (What is made of the counts of steps and items is
-/// computed once.)
-bool KernelGroups::isStepNumber(Operation *op) const {
-  return op->getNumResults() == 1 &&
-         typeOf(op->getResult(0)).getNumElements() == 1 &&
-         llvm::all_of(
-             op->getOperands(),
-             [&](Value operand) {
-               return graph::isScalars(operand) ||
-                      (isa<FloatType>(typeOf(operand).getElementType()) &&
-                       stepNumbers.contains(operand.getDefiningOp()));
-             }) &&
-         !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isExpensive;
-}
-
-/// Zeros around what is in memory and only products read, which leave them out.
-bool KernelGroups::isPadOfProducts(Operation *op) const {
-  if (machine.padsInProducts == 0 ||
-      !graph::payloadFacts(cast<LoopNestOpInterface>(op)).isZeroPaddedView)
-    return false;
-  // What is made where it is read would be made again for each of its zeros.
-  Operation *maker = op->getOperand(0).getDefiningOp();
-  if (maker && kind(maker) == OpKind::Free)
-    return false;
-  return llvm::all_of(op->getUsers(), [](Operation *user) {
-    auto reader = dyn_cast<LoopNestOpInterface>(user);
-    return reader && reader.getLoopNest().contraction &&
-           !user->hasAttr(graph::kLibraryCall);
-  });
-}
-
-OpKind KernelGroups::classify(Operation *op) const {
-  if (isa<graph::AliasOpInterface>(op))
-    return OpKind::Alias;
-  if (isa<graph::CommunicationOpInterface>(op))
-    return OpKind::Communication;
-  auto loops = cast<LoopNestOpInterface>(op);
-  LoopNest nest = loops.getLoopNest();
-  if (nest.contraction)
-    return OpKind::Contraction;
-  if (nest.combine != graph::Combine::None)
-    return OpKind::Reduction;
-  bool view = graph::payloadFacts(loops).isView &&
-              !graph::storageOrder(op->getOpResult(0)); // a copy to that order
-  if (view || llvm::all_of(op->getOperands(), graph::isScalars) ||
-      isStepNumber(op) || isPadOfProducts(op))
-    return OpKind::Free;
-  // Made again by each of its readers, if none of them is a product.
-  if (op->hasAttr(graph::kMadeAgain) &&
-      llvm::none_of(op->getUsers(), [](Operation *user) {
-        auto reader = dyn_cast<LoopNestOpInterface>(user);
-        return reader && reader.getLoopNest().contraction;
-      }))
-    return OpKind::Free;
-  return OpKind::Elementwise;
-}
-
 KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
                            const plan::MachineModel &machine)
     : fuse(fuse), function(function), machine(machine) {
@@ -104,6 +46,8 @@ KernelGroups::KernelGroups(graph::StepOp function, bool fuse,
   chainProducts();
   absorbPrologues();
   moveIntoReaders();
+  if (machine.widensInReaders > 0)
+    widenInReaders();
 }
 
 int KernelGroups::groupOf(Value value) const {
@@ -526,6 +470,12 @@ bool KernelGroups::isRead(Value value, const KernelOps &kernel) const {
   llvm::SmallPtrSet<Operation *, 8> seen; // views and the like
   while (!open.empty()) {
     for (Operation *user : open.pop_back_val().getUsers()) {
+      // (Whoever reads what its readers compute reads what that is made of.)
+      if (inReaders.contains(user)) {
+        if (seen.insert(user).second)
+          open.push_back(user->getResult(0));
+        continue;
+      }
       if (kernel.own.contains(user))
         continue;
       auto it = kinds.find(user);

@@ -141,6 +141,7 @@ private:
   void absorbPrologues();
   class ReadersChoice;
   void moveIntoReaders();
+  void widenInReaders();
   llvm::SmallVector<mlir::Operation *> neededOps(const Group &group) const;
   llvm::SmallVector<mlir::Value> realOperands(mlir::Operation *op) const;
   int groupOf(mlir::Value value) const;

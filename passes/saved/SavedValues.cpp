@@ -51,7 +51,8 @@ static OpFacts factsOf(Operation *op) {
       isa<graph::AliasOpInterface, graph::CommunicationOpInterface>(op))
     return facts;
   graph::LoopNest nest = loops.getLoopNest();
-  bool isView = graph::payloadFacts(loops).isView;
+  graph::PayloadFacts payload = graph::payloadFacts(loops);
+  bool isView = payload.isView || payload.isWidening;
   if (op->getNumResults() == 1 && nest.combine == graph::Combine::None &&
       !nest.contraction && !nest.isIndirect()) {
     // A copy into another order is made once.
@@ -59,6 +60,7 @@ static OpFacts factsOf(Operation *op) {
         (!isView || !graph::storageOrder(op->getOpResult(0))) &&
         !changesWidth(op);
     facts.isView = isView && facts.isRepeatable;
+    facts.isWidening = payload.isWidening && facts.isRepeatable;
   }
   facts.isProduct = nest.contraction;
   facts.isSum = isSumOp(op);
@@ -89,7 +91,7 @@ StepFacts::StepFacts(graph::StepOp step) {
     // it.)
     for (Value operand : op.getOperands())
       if (Operation *def = operand.getDefiningOp();
-          def && own.isRepeatable && !own.isView &&
+          def && own.isRepeatable && (!own.isView || own.isWidening) &&
           cast<ShapedType>(operand.getType()).getShape() ==
               cast<ShapedType>(op.getResult(0).getType()).getShape())
         own.isProduct |= of(def).isProduct && of(def).part == own.part;
@@ -180,6 +182,7 @@ private:
     if (op->getNumResults() == 0 || isGiven(op->getResult(0)))
       return;
     bool view = facts.of(op).isView;
+    bool moved = view && !facts.of(op).isWidening;
     if (facts.of(op).isRepeatable) {
       for (Value operand : op->getOperands())
         if (operand.getDefiningOp<graph::AliasOpInterface>())
@@ -191,16 +194,16 @@ private:
     for (Value result : op->getResults())
       for (Operation *user : result.getUsers())
         if (isReader(user))
-          addReader(result, user, view);
+          addReader(result, user, moved);
   }
 
-  void addReader(Value value, Operation *reader, bool view) {
+  void addReader(Value value, Operation *reader, bool moved) {
     Value base = baseOf(value);
     if (isGiven(base))
       return;
     Reading reading = facts.of(reader).reading;
     if (isa<graph::AliasOpInterface>(value.getDefiningOp()) ||
-        (view && reading != Reading::Within))
+        (moved && reading != Reading::Within))
       reading = Reading::Kept;
     if (reading == Reading::Within) {
       need(value);
@@ -279,6 +282,8 @@ llvm::SmallPtrSet<Operation *, 8> Saving::wholeReaders(Value value) const {
   for (Operation *user : value.getUsers())
     if (isReader(user) && facts.of(user).reading == Reading::Whole)
       products.insert(user);
+    else if (facts.of(user).isWidening)
+      products.insert_range(wholeReaders(user->getResult(0)));
   return products;
 }
 

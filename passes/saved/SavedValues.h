@@ -21,8 +21,8 @@ struct OpFacts {
   unsigned place = 0; // among the ops of the step
   /// Elementwise, with one result: it can be computed within its readers.
   bool isRepeatable = false;
-  /// And no more than its operand, indexed otherwise.
-  bool isView = false;
+  /// And no more than its operand, indexed otherwise or, of bf16, widened.
+  bool isView = false, isWidening = false;
   /// A product, or elementwise on one.
   bool isProduct = false;
   /// A sum of another kind, or read by one that may be in the same kernel, or

@@ -44,6 +44,8 @@ static void fillComponent(const fb::InputComponentT &component, bool picture,
     case fb::DType::Bool:
       put(i, uint8_t(random & 1));
       break;
+    case fb::DType::BF16: // no input has it
+      break;
     }
   }
 }

@@ -8,12 +8,24 @@
 
 using namespace dlrt;
 
+namespace {
+/// The upper half of a float.
+struct Bf16 {
+  uint16_t bits;
+};
+} // namespace
+
+template <typename Number> static bool isNaN(Number number) {
+  return std::isnan(number);
+}
+static bool isNaN(Bf16 number) { return (number.bits & 0x7fff) > 0x7f80; }
+
 template <typename Number>
 static bool hasNaN(const uint8_t *begin, uint64_t bytes) {
   for (uint64_t at = 0; at + sizeof(Number) <= bytes; at += sizeof(Number)) {
     Number number;
     std::memcpy(&number, begin + at, sizeof(number));
-    if (std::isnan(number))
+    if (isNaN(number))
       return true;
   }
   return false;
@@ -21,8 +33,14 @@ static bool hasNaN(const uint8_t *begin, uint64_t bytes) {
 
 static bool hasNaN(const AnomalyFinder::Floats &range, uint32_t slot) {
   const uint8_t *begin = range.begin + slot * range.slotBytes;
-  return range.isDouble ? hasNaN<double>(begin, range.bytes)
-                        : hasNaN<float>(begin, range.bytes);
+  switch (range.dtype) {
+  case fb::DType::F64:
+    return hasNaN<double>(begin, range.bytes);
+  case fb::DType::BF16:
+    return hasNaN<Bf16>(begin, range.bytes);
+  default:
+    return hasNaN<float>(begin, range.bytes);
+  }
 }
 
 static bool overlap(const AnomalyFinder::Floats &a,

@@ -22,7 +22,8 @@ public:
     const uint8_t *begin; ///< in the first input slot
     uint64_t bytes;
     uint64_t slotBytes; ///< from slot to slot; 0: the same for all
-    bool isDouble, isWritten;
+    fb::DType dtype;    ///< F32, F64 or BF16
+    bool isWritten;
     bool isReceived;         ///< from another rank
     bool isKept;             ///< of a state or a metric
     const std::string *name; ///< of the buffer

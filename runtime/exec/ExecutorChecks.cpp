@@ -85,6 +85,8 @@ floatsIn(const fb::PlanT &plan, const fb::DatasetT &dataset, uint32_t index) {
     return fb::DType::F32;
   if (buffer.space == fb::Space::Arena && buffer.name.ends_with("] f64"))
     return fb::DType::F64;
+  if (buffer.space == fb::Space::Arena && buffer.name.ends_with("] bf16"))
+    return fb::DType::BF16;
   return std::nullopt;
 }
 
@@ -104,9 +106,8 @@ void Executor::describeFloats(uint32_t step, const PreparedProgram &prepared,
     all[access.command].push_back(
         {addressOf(access.rank, step, number, 0) + access.range.offset(),
          access.range.bytes(),
-         isInput ? memories[access.rank].inputs[step].slotBytes : 0,
-         *dtype == fb::DType::F64, access.writes, access.receives, kept,
-         &buffer.name});
+         isInput ? memories[access.rank].inputs[step].slotBytes : 0, *dtype,
+         access.writes, access.receives, kept, &buffer.name});
   }
   anomalies->describe(prepared, std::move(all));
 }

@@ -10,6 +10,8 @@ uint64_t dlrt::sizeOf(fb::DType dtype) {
   case fb::DType::F32:
   case fb::DType::I32:
     return 4;
+  case fb::DType::BF16:
+    return 2;
   case fb::DType::U8:
   case fb::DType::Bool:
     return 1;
@@ -31,6 +33,8 @@ const char *dlrt::nameOf(fb::DType dtype) {
     return "u8";
   case fb::DType::Bool:
     return "bool";
+  case fb::DType::BF16:
+    return "bf16";
   }
   return "unknown";
 }

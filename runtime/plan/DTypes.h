@@ -11,6 +11,8 @@
 namespace dlrt {
 
 /// Bytes of one element; 0 for a value that is no dtype.
+/// Of states, inputs and metrics: bf16 is for values within a step.
+inline bool isOfPorts(fb::DType dtype) { return dtype < fb::DType::BF16; }
 uint64_t sizeOf(fb::DType dtype);
 /// "f32", "i64", "u8", "bool".
 const char *nameOf(fb::DType dtype);

@@ -327,7 +327,7 @@ private:
         return planError(place, "a metric's name has control characters");
       if (m->name.empty() || !names.insert(m->name).second)
         return error("the name is empty or used twice");
-      if (m->dtype > fb::DType::MAX)
+      if (!isOfPorts(m->dtype))
         return error("unknown dtype");
       if (m->buffer >= plan.buffers.size() ||
           plan.buffers[m->buffer]->space != fb::Space::Arena)

@@ -231,7 +231,7 @@ static Status checkState(const Mesh &mesh, const fb::PlanT &plan,
     if (alias.empty() || !isPrintable(alias) || !names.insert(alias).second)
       return error("an alias is empty, unprintable or used twice");
   if (s.role > fb::StateRole::MAX || s.init->kind > fb::InitKind::MAX ||
-      s.dtype > fb::DType::MAX || !isPrintable(s.of))
+      !isOfPorts(s.dtype) || !isPrintable(s.of))
     return error("unknown role, init or dtype");
   if (s.buffer >= plan.buffers.size())
     return error(fmt::format("buffer {} does not exist", s.buffer));
@@ -423,7 +423,7 @@ static Status checkDataset(const fb::DatasetT &d, const std::string &place) {
   for (size_t c = 0; c < d.components.size(); ++c) {
     const fb::InputComponentT &component = *d.components[c];
     uint64_t bytes;
-    if (component.dtype > fb::DType::MAX || !itemBytes(component, bytes) ||
+    if (!isOfPorts(component.dtype) || !itemBytes(component, bytes) ||
         __builtin_mul_overflow(bytes, d.batch_size, &bytes) ||
         __builtin_add_overflow(total, bytes, &total) ||
         total > uint64_t(1) << 48)

@@ -235,5 +235,7 @@ void dlrt::initialiseState(const fb::StateT &state, const Box &part,
   case fb::DType::Bool:
     // Any value but zero is true; a conversion to an integer would lose 0.5.
     return fill<bool>(state, part, seed, stored);
+  case fb::DType::BF16: // no state has it
+    return;
   }
 }

@@ -49,6 +49,8 @@ static double valueOf(fb::DType dtype, uint64_t word) {
   case fb::DType::U8:
   case fb::DType::Bool:
     return load<uint8_t>(word);
+  case fb::DType::BF16: // no metric has it
+    break;
   }
   return 0;
 }

@@ -1,6 +1,8 @@
 #include "test/codegen/KernelCases.h"
 #include "dialects/graph/Graph.h"
+#include "dialects/graph/Reference.h"
 #include "mlir/Parser/Parser.h"
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -37,8 +39,8 @@ graph::HostTensor randomTensor(RankedTensorType type, std::mt19937 &random) {
   graph::HostTensor tensor(type);
   std::uniform_real_distribution<double> real(-1, 1);
   std::uniform_int_distribution<int> integer(0, 5);
-  for (double &value : tensor.floats) // exact in f32, so that both start equal
-    value = float(real(random));
+  for (double &value : tensor.floats) // exact, so that both start equal
+    value = graph::roundTo(type.getElementType(), float(real(random)));
   for (int64_t &value : tensor.ints)
     value = type.getElementType().isInteger(1) ? integer(random) & 1
                                                : integer(random);
@@ -63,6 +65,9 @@ std::vector<char> bytesOf(const graph::HostTensor &from) {
       write<float>(bytes, i, from.floats[i]);
     else if (element.isF64())
       write<double>(bytes, i, from.floats[i]);
+    else if (element.isBF16())
+      write<uint16_t>(bytes, i,
+                      std::bit_cast<uint32_t>(float(from.floats[i])) >> 16);
     else if (width == 8)
       write<int64_t>(bytes, i, from.ints[i]);
     else if (width == 4)
@@ -88,6 +93,9 @@ std::vector<double> elementsOf(RankedTensorType type, const char *memory) {
       elements.push_back(read<float>(memory, i));
     else if (element.isF64())
       elements.push_back(read<double>(memory, i));
+    else if (element.isBF16())
+      elements.push_back(
+          std::bit_cast<float>(uint32_t(read<uint16_t>(memory, i)) << 16));
     else if (width == 8)
       elements.push_back(read<int64_t>(memory, i));
     else if (width == 4)

@@ -63,6 +63,7 @@ std::unique_ptr<Lowered> lower(const std::string &file, Form form) {
   options.machine.chainScratchBytes = gpu.chainScratchBytes;
   options.machine.chainRows = gpu.chainRows;
   options.machine.padsInProducts = 1;
+  options.machine.widensInReaders = 1;
   options.fuse = fuse;
   manager.addPass(createFormKernels(options));
   // Fused products are tiles in registers, however small; single ones are sums.

@@ -343,7 +343,7 @@ class Compiler(support.ToolTest):
         self.write("lin.dl", support.LINEAR)
         self.fails(IO, "none.dl", "none.dl")
         self.fails(USAGE, ["--dtyp", "--dtype"], "lin.dl", "--dtyp=f32")
-        self.fails(3, ["bf16", "not in this version"], "lin.dl", "--dtype=bf16")
+        self.fails(3, ["fp16", "not in this version"], "lin.dl", "--dtype=fp16")
         self.fails(IO, "nowhere", "lin.dl", "-o", "nowhere/out.plan")
         self.fails(USAGE, ["batch_sise", "batch_size"], "lin.dl", "-D", "batch_sise=4")
 

@@ -3,7 +3,8 @@
 
     test/parity/curves.py [CASE...]      writes curves/CASE.json anew
 
-A file has the loss of every step in f64, how far PyTorch's own f32 curve is from it (root of the mean square), and the
+A file has the loss of every step in f64, how far PyTorch's own f32 curve and that of its autocast
+with bf16 are from it (root of the mean square; none where PyTorch refuses to), and the
 size (2-norm) of every weight in the end.
 """
 
@@ -34,9 +35,14 @@ def make(case):
     from parity import oracle
     exact, weights = oracle.train(case, torch.float64)
     single, _ = oracle.train(case, torch.float32)
+    try:
+        mixed, _ = oracle.train(case, torch.float32, autocast=True)
+    except RuntimeError:  # PyTorch has not the types for it: a cat, an assignment
+        mixed = {}
     return {"torch": torch.__version__.split("+")[0],
             "f64": {name: curve.tolist() for name, curve in exact.items()},
             "f32_rms": {name: rms(single[name] - curve) for name, curve in exact.items()},
+            "bf16_rms": {name: rms(curve - exact[name]) for name, curve in mixed.items()},
             "norms": norms(weights)}
 
 

@@ -21,8 +21,8 @@ def tensors_of(case, batch, dtype):
     return [tensor.to(dtype) if tensor.is_floating_point() else tensor for tensor in tensors]
 
 
-def train(case, dtype):
-    """The scalars of each step by name, and the weights after the last."""
+def train(case, dtype, autocast=False):
+    """The scalars of each step by name, and the weights after the last; with products in bf16 if `autocast`."""
     torch.set_num_threads(1)
     twin = load_twin(case)
     twin.model.to(dtype)
@@ -33,7 +33,9 @@ def train(case, dtype):
             parameter.copy_(torch.from_numpy(start[name]))
     curves = {}
     for step, batch in case.batches():
-        for name, value in getattr(twin, step)(*tensors_of(case, batch, dtype)).items():
+        with torch.autocast("cpu", dtype=torch.bfloat16, enabled=autocast):
+            scalars = getattr(twin, step)(*tensors_of(case, batch, dtype))
+        for name, value in scalars.items():
             curves.setdefault(f"{step}.{name}" if case.turns else name, []).append(value.item())
     weights = {name: tensor.numpy() for name, tensor in twin.model.state_dict().items()}
     return {name: np.array(curve) for name, curve in curves.items()}, weights

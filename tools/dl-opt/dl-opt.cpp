@@ -19,6 +19,7 @@
 #include "passes/fuse/Passes.h"
 #include "passes/layout/Passes.h"
 #include "passes/partition/Passes.h"
+#include "passes/precision/Passes.h"
 #include "passes/saved/Passes.h"
 #include "passes/schedule/Passes.h"
 #include "tools/dl-opt/Arguments.h"
@@ -42,6 +43,7 @@ static void registerPasses() {
                              buildPartitionPipeline);
   registerLayoutPasses();
   registerFusePasses();
+  registerPrecisionPasses();
   registerSavedPasses();
   registerSchedulePasses();
   registerCpuPasses();

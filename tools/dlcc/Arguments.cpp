@@ -216,12 +216,15 @@ void Parser::setting(StringRef text) {
 }
 
 void Parser::dtype(StringRef text) {
-  if (text == "bf16" || text == "fp16" || text == "f16" || text == "tf32" ||
-      text == "fp8")
-    return fail("--dtype=" + text.str() + ": not in this version",
+  if (text == "tf32")
+    return fail(
+        "--dtype=tf32: products on tensor cores are asked for by --tf32");
+  if (text == "fp16" || text == "f16" || text == "fp8")
+    return fail("--dtype=" + text.str() +
+                    ": not in this version; bf16 has the range of f32",
                 notInThisVersion);
-  if (text != "f32" && text != "f64")
-    return fail("--dtype=" + text.str() + ": f32 and f64 are known");
+  if (text != "f32" && text != "f64" && text != "bf16")
+    return fail("--dtype=" + text.str() + ": f32, f64 and bf16 are known");
   result.dtype = text.str();
 }
 
@@ -497,7 +500,8 @@ Output
 Model
   -D NAME=VALUE          set what the model asks for with p.arg()
   -I FOLDER              where #include "..." looks, besides the model's folder
-  --dtype=f32|f64        the type of all floats (default: f32)
+  --dtype=f32|f64|bf16   the type of all floats (default: f32); bf16 is mixed precision, as autocast: products
+                         read and give bf16 and add in f32, parameters and all else are f32
   --accumulate=N         micro-batches for one update, by the mean of their gradients (default: 1)
   --mesh=AXIS=N,...      ranks that run the plan together, the slowest axis first; batches are divided along dp
   --zero=0|1|2|3         what is divided along dp as well: 1 the slots of optimizers, 2 what

@@ -22,6 +22,8 @@ llvm::Type *vectorType(llvm::LLVMContext &context, Type scalar,
     element = llvm::Type::getDoubleTy(context);
   else if (scalar.isIndex())
     element = llvm::Type::getInt64Ty(context);
+  else if (scalar.isBF16()) // is widened before anything is done with it
+    element = llvm::Type::getInt16Ty(context);
   else
     element = llvm::IntegerType::get(context, scalar.getIntOrFloatBitWidth());
   return llvm::FixedVectorType::get(element, lanes);
@@ -30,7 +32,10 @@ llvm::Type *vectorType(llvm::LLVMContext &context, Type scalar,
 static Value *emitConstant(llvm::LLVMContext &context, arith::ConstantOp op,
                            unsigned lanes) {
   llvm::Type *type = vectorType(context, op.getType(), lanes);
-  if (auto value = dyn_cast<FloatAttr>(op.getValue()))
+  if (auto value = dyn_cast<FloatAttr>(op.getValue());
+      value && op.getType().isBF16())
+    return llvm::ConstantInt::get(type, value.getValue().bitcastToAPInt());
+  else if (value)
     return llvm::ConstantFP::get(type, value.getValue());
   APInt value = cast<IntegerAttr>(op.getValue()).getValue();
   return llvm::ConstantInt::get(type,
@@ -155,12 +160,42 @@ static Value *emitIndexCast(llvm::IRBuilderBase &b, Operation *op, Value *x,
                                        : b.CreateSExtOrTrunc(x, to);
 }
 
+/// The upper half of a float.
+static Value *emitWidened(llvm::IRBuilderBase &b, Value *x, unsigned lanes) {
+  auto *bits = llvm::FixedVectorType::get(b.getInt32Ty(), lanes);
+  Value *upper = b.CreateShl(b.CreateZExt(x, bits), 16);
+  return b.CreateBitCast(upper,
+                         llvm::FixedVectorType::get(b.getFloatTy(), lanes));
+}
+
+/// To the nearest, ties to even; a NaN is 0x7fff, as on GPUs. By integers: the
+/// instructions of AVX512-BF16 take denormal numbers for zero.
+static Value *emitRoundedToBf16(llvm::IRBuilderBase &b, Value *x,
+                                unsigned lanes) {
+  auto *wide = llvm::FixedVectorType::get(b.getInt32Ty(), lanes);
+  Value *bits = b.CreateBitCast(x, wide);
+  auto constant = [&](uint64_t value) {
+    return llvm::ConstantInt::get(wide, value);
+  };
+  Value *odd = b.CreateAnd(b.CreateLShr(bits, 16), constant(1));
+  Value *nearest = b.CreateAdd(bits, b.CreateAdd(odd, constant(0x7fff)));
+  Value *upper = b.CreateLShr(nearest, 16);
+  Value *chosen =
+      b.CreateSelect(b.CreateFCmpUNO(x, x), constant(0x7fff), upper);
+  return b.CreateTrunc(chosen,
+                       llvm::FixedVectorType::get(b.getInt16Ty(), lanes));
+}
+
 static Value *emitSingle(llvm::IRBuilderBase &b, Operation *op,
                          ArrayRef<Value *> x, unsigned lanes) {
   if (isa<arith::DivFOp>(op))
     return emitDivide(b, x[0], x[1]);
   if (auto opcode = binaryOpcode(op))
     return b.CreateBinOp(*opcode, x[0], x[1]);
+  if (isa<arith::ExtFOp>(op) && op->getOperand(0).getType().isBF16())
+    return emitWidened(b, x[0], lanes);
+  if (isa<arith::TruncFOp>(op) && op->getResult(0).getType().isBF16())
+    return emitRoundedToBf16(b, x[0], lanes);
   if (auto opcode = castOpcode(op))
     return b.CreateCast(
         *opcode, x[0],

@@ -92,6 +92,15 @@ bool isInMemory(Value value) {
   return true;
 }
 
+/// What is bf16 in memory.
+bool isWidened(Value value) {
+  auto maker = value.getDefiningOp<graph::LoopNestOpInterface>();
+  if (!maker)
+    return false;
+  graph::PayloadFacts facts = graph::payloadFacts(maker);
+  return facts.isWidening || (facts.isView && isWidened(maker->getOperand(0)));
+}
+
 /// What the one reader of a value may be for a library to compute it, too, with
 /// operands that fusion leaves in memory.
 Operation *addedTo(Value value) {
@@ -166,6 +175,10 @@ private:
     if (failed(call))
       return signalPassFailure();
     StringRef name = op->getName().stripDialect();
+    if (call->product && llvm::any_of(op->getOperands(), isWidened)) {
+      call->product = {};
+      why = "its operands are bf16";
+    }
     if (!call->product) {
       emitRemark(op->getLoc()) << name << ": on a kernel of our own: " << why;
       return;

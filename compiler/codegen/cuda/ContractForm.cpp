@@ -61,7 +61,7 @@ struct OperandReading {
   /// Elements from one index of each dim to the next.
   SmallVector<int64_t, 8> steps;
   int64_t constant = 0;
-  bool isLocal = false;
+  bool isLocal = false, isNarrow = false;
   /// Where these leave what they index, zero is read instead.
   SmallVector<AffineExpr> leaving;
 };
@@ -100,9 +100,10 @@ readingOf(const StagedKernel &kernel, const Stage &stage, unsigned operand) {
       return std::nullopt;
     graph::PayloadFacts facts = graph::payloadFacts(op);
     value = op->getOperand(0);
-    if ((!facts.isView && !facts.isZeroPaddedView) ||
+    if ((!facts.isView && !facts.isZeroPaddedView && !facts.isWidening) ||
         !read(kernel.nest(op).accesses[0], value))
       return std::nullopt;
+    reading.isNarrow |= facts.isWidening;
   }
   reading.isLocal = kernel.isInScratch(value);
   reading.steps.assign(nest.extents.size(), 0);
@@ -128,6 +129,7 @@ static void chooseReading(const StagedKernel &kernel, const Stage &stage,
   };
   side.alongSums = isNext(inSums) && !isNext(inSide);
   side.isLocal = reading && reading->isLocal;
+  side.isNarrow = reading && reading->isNarrow;
   auto along = side.alongSums ? inSums : inSide;
   if (!isNext(along) || llvm::any_of(reading->leaving, [&](AffineExpr expr) {
         return expr.isFunctionOfDim(*along);
@@ -242,6 +244,8 @@ std::optional<ContractForm> ContractForm::describe(const StagedKernel &kernel,
     });
     chooseReading(kernel, stage, extents, *side, form.sums);
   }
+  // (tf32 has all bits of bf16.)
+  form.tensorCores |= form.rows.isNarrow && form.columns.isNarrow;
   form.batchExtent = product(extents, form.batches);
   form.sumExtent = product(extents, form.sums);
   return form;

@@ -49,6 +49,8 @@ struct ContractForm {
     unsigned vector = 1;
     /// The block itself has made what it reads.
     bool isLocal = false;
+    /// It is bf16 in memory.
+    bool isNarrow = false;
   };
 
   Side rows, columns;

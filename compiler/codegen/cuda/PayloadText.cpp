@@ -16,6 +16,8 @@ std::string valueType(Type scalar) {
     return "float";
   if (scalar.isF64())
     return "double";
+  if (scalar.isBF16())
+    return "unsigned short";
   if (scalar.isInteger(1))
     return "bool";
   if (scalar.isIndex())
@@ -46,6 +48,13 @@ std::string memoryType(Type element) {
 }
 
 std::string floatLiteral(double value, Type type) {
+  if (type.isBF16()) {
+    llvm::APFloat number(value);
+    bool isInexact;
+    number.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven,
+                   &isInexact);
+    return std::to_string(number.bitcastToAPInt().getZExtValue());
+  }
   bool single = type.isF32();
   if (std::isnan(value))
     return single ? "__uint_as_float(0x7fc00000u)"
@@ -207,6 +216,10 @@ std::optional<formula::Function> formulaOf(Operation *op) {
 
 static std::string castText(Operation *op, const std::string &x) {
   Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
+  if (from.isBF16())
+    return "widened(" + x + ")";
+  if (to.isBF16())
+    return "roundedToBf16(" + x + ")";
   std::string type = "(" + valueType(to) + ")";
   if (isa<arith::ExtUIOp, arith::UIToFPOp, arith::IndexCastUIOp>(op))
     return type + "(" + unsignedType(from) + ")" + x;

@@ -127,6 +127,21 @@ __device__ __forceinline__ bool isLastOf(unsigned count, unsigned *counter, unsi
   return result;
 }
 
+// bf16 is the upper half of a float.
+__device__ __forceinline__ float widened(unsigned short x) { return __uint_as_float((unsigned)x << 16); }
+
+// The nearest one, ties to even; any NaN is 0x7fff.
+__device__ __forceinline__ unsigned short roundedToBf16(float x) {
+#ifdef DL_SIMT_HOST
+  const unsigned bits = __float_as_uint(x);
+  return x != x ? 0x7fff : (unsigned short)((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
+#else
+  unsigned short result;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(result) : "f"(x));
+  return result;
+#endif
+}
+
 // The nearest number of 10 bits of mantissa, as tensor cores see it, which take no notice of the others: a NaN of
 // nothing but others is an infinity to them (those that are computed have all bits).
 __device__ __forceinline__ float roundToTf32(float x) {

@@ -320,7 +320,7 @@ RegionText::bordersOf(Operation *op, unsigned operand,
     if (kernel.isPlaced(value) || !maker)
       return borders;
     graph::PayloadFacts facts = graph::payloadFacts(maker);
-    if (!facts.isView && !facts.isZeroPaddedView)
+    if (!facts.isView && !facts.isZeroPaddedView && !facts.isWidening)
       return borders;
     op = maker, operand = 0;
     index.assign(inner.begin(), inner.end());

@@ -82,6 +82,8 @@ std::optional<fb::DType> dtypeOf(Type type) {
     return fb::DType::F32;
   if (type.isF64())
     return fb::DType::F64;
+  if (type.isBF16())
+    return fb::DType::BF16;
   if (type.isInteger(64))
     return fb::DType::I64;
   if (type.isInteger(32))

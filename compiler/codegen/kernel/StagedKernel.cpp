@@ -126,15 +126,10 @@ bool StagedKernel::mustPlace(Operation *op, const Ops &onProduct) const {
       SmallVector<AffineExpr> index;
       for (unsigned d = 0; d < loops.extents.size(); ++d)
         index.push_back(getAffineDimExpr(d, op->getContext()));
-      // (Where all work goes together, zeros around it are left out.)
-      Value leaf = op->getResult(0);
-      if (readers == ProductReaders::Together && !isPlaced(leaf) &&
-          graph::payloadFacts(cast<graph::LoopNestOpInterface>(op))
-              .isZeroPaddedView) {
-        index = accessAt(loops.accesses[0], index);
-        leaf = op->getOperand(0);
-      }
-      if (!viewedLeaf(leaf, index) || !areLinear(index))
+      // (Where all work goes together, zeros around it are left out, and what
+      // is stored as bf16 is widened.)
+      bool together = readers == ProductReaders::Together;
+      if (!viewedLeaf(op->getResult(0), index, together) || !areLinear(index))
         return true;
     }
   // What is elementwise on a product is computed once, before it leaves the
@@ -183,17 +178,21 @@ void StagedKernel::addStage(Operation *op) {
   allStages.push_back(stage);
 }
 
-Value StagedKernel::viewedLeaf(Value value,
-                               SmallVectorImpl<AffineExpr> &index) const {
+Value StagedKernel::viewedLeaf(Value value, SmallVectorImpl<AffineExpr> &index,
+                               bool asProductsRead) const {
   if (isPlaced(value))
     return value;
   auto op = value.getDefiningOp<graph::LoopNestOpInterface>();
-  if (!op || !graph::payloadFacts(op).isView)
+  if (!op)
+    return {};
+  graph::PayloadFacts facts = graph::payloadFacts(op);
+  if (!facts.isView &&
+      !(asProductsRead && (facts.isZeroPaddedView || facts.isWidening)))
     return {};
   const graph::LoopNest &loops = nest(op);
   auto inner = accessAt(loops.accesses[0], index);
   index.assign(inner.begin(), inner.end());
-  return viewedLeaf(op->getOperand(0), index);
+  return viewedLeaf(op->getOperand(0), index, asProductsRead);
 }
 
 bool Stage::makes(Value value) const {

@@ -83,8 +83,11 @@ public:
   void forEachRead(const Stage &stage, LeafFn fn) const;
   /// The placed value that a contraction's operand is a mere view of, with its
   /// index over the contraction's iteration dims; null if it is computed.
+  /// `asProductsRead`: zeros around it, and what is stored as bf16, are no
+  /// computation.
   mlir::Value viewedLeaf(mlir::Value value,
-                         llvm::SmallVectorImpl<mlir::AffineExpr> &index) const;
+                         llvm::SmallVectorImpl<mlir::AffineExpr> &index,
+                         bool asProductsRead = false) const;
 
 private:
   /// Every placed value that evaluating `value` at `index` reads, if it is none

@@ -1,0 +1,36 @@
+#ifndef DL_PRECISION_PASSES
+#define DL_PRECISION_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def MixedPrecision : Pass<"mixed-precision", "::mlir::ModuleOp"> {
+  let summary = "Rounds what products read and make to bf16, in a program that asks for it";
+  let description = [{
+    Training in mixed precision (Micikevicius et al., "Mixed Precision Training", 2018; bf16 as in
+    Kalamkar et al., "A Study of BFLOAT16 for Deep Learning Training", 2019, which needs no loss
+    scaling): parameters, updates, sums, losses and all that is elementwise are f32. In forward
+    and backward a product (matmul, convolution, their gradients) multiplies numbers of bf16, adds in
+    f32, and its result is rounded once. That of a parameter's gradient is not: it is added up
+    and used as f32.
+
+    bf16 is how values are stored, nothing computes in it. A value that is rounded is so for
+    whoever reads it, so that it is stored once, as two bytes an element: readers widen it. But what is compared
+    with another value (the gradient of a maximum asks which elements are equal to it) is
+    not rounded, unless both have been.
+
+    ```mlir
+    graph.program "net.dl" dtype bf16
+      %h = graph.matmul %x, %w {spec = "bi,oi->bo"} : f32
+      %y = graph.relu %h
+    // =>
+      %xr = graph.cast %x {to = bf16}        %xw = graph.cast %xr {to = f32}
+      %wr = graph.cast %w {to = bf16}        %ww = graph.cast %wr {to = f32}
+      %h = graph.matmul %xw, %ww {spec = "bi,oi->bo"} : f32
+      %hr = graph.cast %h {to = bf16}        %hw = graph.cast %hr {to = f32}
+      %y = graph.relu %hw
+    ```
+  }];
+  let dependentDialects = ["::dl::graph::GraphDialect"];
+}
+
+#endif

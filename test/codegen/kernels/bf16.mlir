@@ -1,0 +1,101 @@
+// bf16 is stored, and widened before anything is done with it.
+
+// Rounded to the nearest, ties to even: 513 and 515 are between two numbers of bf16.
+graph.step @rounded(%x: tensor<37x19xf32>) -> (tensor<37x19xbf16>, tensor<37x19xf32>) {
+  %r = graph.cast %x {to = bf16} : (tensor<37x19xf32>) -> tensor<37x19xbf16>
+  %w = graph.cast %r {to = f32} : (tensor<37x19xbf16>) -> tensor<37x19xf32>
+  %d = graph.sub %w, %x : (tensor<37x19xf32>, tensor<37x19xf32>) -> tensor<37x19xf32>
+  graph.return %r, %d : tensor<37x19xbf16>, tensor<37x19xf32>
+}
+graph.step @ties(%x: tensor<300xi64>) -> tensor<300xbf16> {
+  %i = graph.iota {dim = 0 : i64, type = tensor<300xi64>} : () -> tensor<300xi64>
+  %f = graph.cast %i {to = f32} : (tensor<300xi64>) -> tensor<300xf32>
+  %c = graph.full {type = tensor<f32>, value = 4.690000e+02 : f64} : () -> tensor<f32>
+  %s = graph.add %f, %c : (tensor<300xf32>, tensor<f32>) -> tensor<300xf32>
+  %r = graph.cast %s {to = bf16} : (tensor<300xf32>) -> tensor<300xbf16>
+  graph.return %r : tensor<300xbf16>
+}
+// Infinities, NaN, what is rounded to an infinity, and denormal numbers.
+graph.step @special(%x: tensor<40xf32>) -> (tensor<40xbf16>, tensor<40xbf16>, tensor<40xbf16>, tensor<40xbf16>) {
+  %zero = graph.full {type = tensor<f32>, value = 0.0 : f64} : () -> tensor<f32>
+  %big = graph.full {type = tensor<f32>, value = 3.4e+38 : f64} : () -> tensor<f32>
+  %tiny = graph.full {type = tensor<f32>, value = 1.3e-39 : f64} : () -> tensor<f32>
+  %i = graph.div %x, %zero : (tensor<40xf32>, tensor<f32>) -> tensor<40xf32>
+  %n = graph.sub %i, %i : (tensor<40xf32>, tensor<40xf32>) -> tensor<40xf32>
+  %b = graph.mul %x, %big : (tensor<40xf32>, tensor<f32>) -> tensor<40xf32>
+  %t = graph.mul %x, %tiny : (tensor<40xf32>, tensor<f32>) -> tensor<40xf32>
+  %ri = graph.cast %i {to = bf16} : (tensor<40xf32>) -> tensor<40xbf16>
+  %rn = graph.cast %n {to = bf16} : (tensor<40xf32>) -> tensor<40xbf16>
+  %rb = graph.cast %b {to = bf16} : (tensor<40xf32>) -> tensor<40xbf16>
+  %rt = graph.cast %t {to = bf16} : (tensor<40xf32>) -> tensor<40xbf16>
+  graph.return %ri, %rn, %rb, %rt : tensor<40xbf16>, tensor<40xbf16>, tensor<40xbf16>, tensor<40xbf16>
+}
+// Views of it, and sums of what it is widened to.
+graph.step @moved(%x: tensor<6x10x8xbf16>) -> (tensor<8x6x10xbf16>, tensor<6x12x8xbf16>, tensor<6x8xf32>) {
+  %t = graph.transpose %x {permutation = array<i64: 2, 0, 1>} : (tensor<6x10x8xbf16>) -> tensor<8x6x10xbf16>
+  %p = graph.pad %x {high = array<i64: 0, 1, 0>, interior = array<i64: 0, 0, 0>, low = array<i64: 0, 1, 0>, value = 0.0 : f64} : (tensor<6x10x8xbf16>) -> tensor<6x12x8xbf16>
+  %w = graph.cast %x {to = f32} : (tensor<6x10x8xbf16>) -> tensor<6x10x8xf32>
+  %s = graph.sum %w {dims = array<i64: 1>} : (tensor<6x10x8xf32>) -> tensor<6x8xf32>
+  graph.return %t, %p, %s : tensor<8x6x10xbf16>, tensor<6x12x8xbf16>, tensor<6x8xf32>
+}
+// Each way round in which a product reads its operands, whole tiles and ragged ones.
+graph.step @products(%a: tensor<70x48xbf16>, %b: tensor<48x40xbf16>, %c: tensor<40x48xbf16>, %d: tensor<48x70xbf16>)
+    -> (tensor<70x40xf32>, tensor<70x40xf32>, tensor<70x40xf32>, tensor<70x40xf32>) {
+  %wa = graph.cast %a {to = f32} : (tensor<70x48xbf16>) -> tensor<70x48xf32>
+  %wb = graph.cast %b {to = f32} : (tensor<48x40xbf16>) -> tensor<48x40xf32>
+  %wc = graph.cast %c {to = f32} : (tensor<40x48xbf16>) -> tensor<40x48xf32>
+  %wd = graph.cast %d {to = f32} : (tensor<48x70xbf16>) -> tensor<48x70xf32>
+  %nn = graph.matmul %wa, %wb {spec = "mk,kn->mn"} : (tensor<70x48xf32>, tensor<48x40xf32>) -> tensor<70x40xf32>
+  %nt = graph.matmul %wa, %wc {spec = "mk,nk->mn"} : (tensor<70x48xf32>, tensor<40x48xf32>) -> tensor<70x40xf32>
+  %tn = graph.matmul %wd, %wb {spec = "km,kn->mn"} : (tensor<48x70xf32>, tensor<48x40xf32>) -> tensor<70x40xf32>
+  %tt = graph.matmul %wd, %wc {spec = "km,nk->mn"} : (tensor<48x70xf32>, tensor<40x48xf32>) -> tensor<70x40xf32>
+  graph.return %nn, %nt, %tn, %tt : tensor<70x40xf32>, tensor<70x40xf32>, tensor<70x40xf32>, tensor<70x40xf32>
+}
+// No extent is one of a vector, or of a step.
+graph.step @odd(%a: tensor<3x67x35xbf16>, %b: tensor<3x35x41xbf16>) -> (tensor<3x67x41xf32>, tensor<3x67x41xf32>) {
+  %wa = graph.cast %a {to = f32} : (tensor<3x67x35xbf16>) -> tensor<3x67x35xf32>
+  %wb = graph.cast %b {to = f32} : (tensor<3x35x41xbf16>) -> tensor<3x35x41xf32>
+  %y = graph.matmul %wa, %wb {spec = "bmk,bkn->bmn"} : (tensor<3x67x35xf32>, tensor<3x35x41xf32>) -> tensor<3x67x41xf32>
+  %z = graph.relu %y : (tensor<3x67x41xf32>) -> tensor<3x67x41xf32>
+  graph.return %y, %z : tensor<3x67x41xf32>, tensor<3x67x41xf32>
+}
+// One operand is f32 in memory.
+graph.step @half(%a: tensor<64x64xbf16>, %b: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %wa = graph.cast %a {to = f32} : (tensor<64x64xbf16>) -> tensor<64x64xf32>
+  %y = graph.matmul %wa, %b {spec = "mk,kn->mn"} : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  graph.return %y : tensor<64x64xf32>
+}
+// Sums in parts: few tiles and a long sum.
+graph.step @long(%a: tensor<4100x32xbf16>, %b: tensor<4100x32xbf16>) -> tensor<32x32xf32> {
+  %wa = graph.cast %a {to = f32} : (tensor<4100x32xbf16>) -> tensor<4100x32xf32>
+  %wb = graph.cast %b {to = f32} : (tensor<4100x32xbf16>) -> tensor<4100x32xf32>
+  %y = graph.matmul %wa, %wb {spec = "km,kn->mn"} : (tensor<4100x32xf32>, tensor<4100x32xf32>) -> tensor<32x32xf32>
+  graph.return %y : tensor<32x32xf32>
+}
+// A convolution, with zeros around its images, and its gradients.
+graph.step @convolution(%x: tensor<2x8x9x10xbf16>, %w: tensor<16x8x3x3xbf16>, %dy: tensor<2x16x9x10xbf16>)
+    -> (tensor<2x16x9x10xf32>, tensor<2x8x9x10xf32>, tensor<16x8x3x3xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<2x8x9x10xbf16>) -> tensor<2x8x9x10xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<16x8x3x3xbf16>) -> tensor<16x8x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<2x16x9x10xbf16>) -> tensor<2x16x9x10xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<2x8x9x10xf32>, tensor<16x8x3x3xf32>) -> tensor<2x16x9x10xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 2, 8, 9, 10>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<2x16x9x10xf32>, tensor<16x8x3x3xf32>) -> tensor<2x8x9x10xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<2x8x9x10xf32>, tensor<2x16x9x10xf32>) -> tensor<16x8x3x3xf32>
+  graph.return %y, %dx, %dw : tensor<2x16x9x10xf32>, tensor<2x8x9x10xf32>, tensor<16x8x3x3xf32>
+}
+// A chain of products, whose middle is rounded: small integers, which no rounding changes where sums are in another order.
+graph.step @chain(%x: tensor<4x160x16xi64>, %y: tensor<4x144x16xi64>) -> tensor<4x160x16xf32> {
+  %fx = graph.cast %x {to = bf16} : (tensor<4x160x16xi64>) -> tensor<4x160x16xbf16>
+  %fy = graph.cast %y {to = bf16} : (tensor<4x144x16xi64>) -> tensor<4x144x16xbf16>
+  %q = graph.cast %fx {to = f32} : (tensor<4x160x16xbf16>) -> tensor<4x160x16xf32>
+  %k = graph.cast %fy {to = f32} : (tensor<4x144x16xbf16>) -> tensor<4x144x16xf32>
+  %s = graph.matmul %q, %k {spec = "bmk,bnk->bmn"} : (tensor<4x160x16xf32>, tensor<4x144x16xf32>) -> tensor<4x160x144xf32>
+  %r = graph.cast %s {to = bf16} : (tensor<4x160x144xf32>) -> tensor<4x160x144xbf16>
+  %p = graph.cast %r {to = f32} : (tensor<4x160x144xbf16>) -> tensor<4x160x144xf32>
+  %c = graph.full {type = tensor<f32>, value = 0.03125 : f64} : () -> tensor<f32>
+  %m = graph.mul %p, %c : (tensor<4x160x144xf32>, tensor<f32>) -> tensor<4x160x144xf32>
+  %mr = graph.cast %m {to = bf16} : (tensor<4x160x144xf32>) -> tensor<4x160x144xbf16>
+  %mw = graph.cast %mr {to = f32} : (tensor<4x160x144xbf16>) -> tensor<4x160x144xf32>
+  %o = graph.matmul %mw, %k {spec = "bmk,bkn->bmn"} : (tensor<4x160x144xf32>, tensor<4x144x16xf32>) -> tensor<4x160x16xf32>
+  graph.return %o : tensor<4x160x16xf32>
+}
