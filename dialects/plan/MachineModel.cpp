@@ -131,6 +131,7 @@ std::optional<MachineModel> MachineModel::known(StringRef name) {
     constexpr double own = 0.62, library = 0.75, libraryTf32 = 0.5;
     machine.productF32 = own * chip.flops;
     machine.productTf32 = chip.ownTf32;
+    machine.productBf16 = 2 * chip.ownTf32; // not measured yet
     machine.productF64 = own * chip.f64;
     machine.libraryF32 = library * chip.flops;
     machine.libraryTf32 = libraryTf32 * chip.tf32;

@@ -99,7 +99,8 @@ struct MachineModel {
   /// Floating-point operations a second that products of matrices reach on the
   /// whole device: kernels of ours, and the vendor's library. Where that is not
   /// faster it is not used.
-  double productF32 = 60e9, productTf32 = 60e9, productF64 = 30e9;
+  double productF32 = 60e9, productTf32 = 60e9, productBf16 = 60e9,
+         productF64 = 30e9;
   double libraryF32 = 60e9, libraryTf32 = 60e9, libraryF64 = 30e9;
   /// GPUs. What a plan has to fit into; 0: not known.
   int64_t memoryMib = 0;
@@ -176,6 +177,7 @@ void MachineModel::forEachField(Self &self, Visitor visit) {
   visit("dot_block_bytes", self.dotBlockBytes, 1);
   visit("product_f32_flops", self.productF32, 1);
   visit("product_tf32_flops", self.productTf32, 1);
+  visit("product_bf16_flops", self.productBf16, 1);
   visit("product_f64_flops", self.productF64, 1);
   visit("library_f32_flops", self.libraryF32, 1);
   visit("library_tf32_flops", self.libraryTf32, 1);

@@ -31,6 +31,16 @@ static bool isProduct(Operation *op) {
   return cast<LoopNestOpInterface>(op).getLoopNest().contraction;
 }
 
+static bool isNarrow(Value value) {
+  return cast<RankedTensorType>(value.getType()).getElementType().isBF16();
+}
+
+/// Rounds to bf16, or widens that.
+static bool changesPrecision(Operation *op) {
+  return isa_and_nonnull<graph::CastOp>(op) &&
+         (isNarrow(op->getOperand(0)) || isNarrow(op->getResult(0)));
+}
+
 /// Leading dims of a product's result that both operands have.
 static unsigned batchDims(Operation *product) {
   LoopNest nest = cast<LoopNestOpInterface>(product).getLoopNest();
@@ -51,8 +61,12 @@ static bool isInner(Value value) {
   auto isSmall = [&](Value other) {
     return 2 * graph::numElements(other) <= elements;
   };
+  // (A product may be rounded, and widened again.)
   Operation *def = value.getDefiningOp();
-  if (isProduct(def) && llvm::all_of(def->getOperands(), isSmall))
+  while (changesPrecision(def) && def->getOperand(0).getDefiningOp())
+    def = def->getOperand(0).getDefiningOp();
+  if (isa<LoopNestOpInterface>(def) && isProduct(def) &&
+      llvm::all_of(def->getOperands(), isSmall))
     return true;
   return llvm::any_of(value.getUsers(), [&](Operation *user) {
     return isa<LoopNestOpInterface>(user) && isProduct(user) &&
@@ -116,7 +130,10 @@ unsigned KernelGroups::commonBatch(unsigned from, unsigned to) const {
   return shared;
 }
 
+/// What is rounded is so as bf16, for whoever reads it.
 static bool isPlaced(Operation *op, Value value, OpKind kind) {
+  if (changesPrecision(op))
+    return isNarrow(value);
   return kind != OpKind::Elementwise || !value.hasOneUse() ||
          llvm::any_of(value.getUsers(), [](Operation *user) {
            return isa<LoopNestOpInterface>(user) && isProduct(user);

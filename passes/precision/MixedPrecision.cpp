@@ -203,13 +203,33 @@ private:
     return ofParameter[value] = all;
   }
 
+  /// What is widened, seen through views; null where something else is.
+  Value narrowed(Value value) {
+    if (Value narrow = narrowOf(value))
+      return narrow;
+    Operation *def = value.getDefiningOp();
+    if (!isMoved(def))
+      return {};
+    Value operand = narrowed(def->getOperand(0));
+    if (!operand)
+      return {};
+    if (Value known = narrowViews.lookup(value))
+      return known;
+    builder.setInsertionPointAfter(def);
+    Operation *view = builder.clone(*def);
+    view->setOperand(0, operand);
+    view->getResult(0).setType(
+        mlir::cast<RankedTensorType>(value.getType()).clone(bf16));
+    return narrowViews[value] = view->getResult(0);
+  }
+
   /// Other shapes of what is stored: a reshape of two bytes an element is
   /// widened, not one of four reshaped.
   void narrowAliases() {
     for (Operation &op : llvm::make_early_inc_range(step.getOps())) {
       if (!isa<graph::AliasOpInterface>(op) || op.getNumOperands() != 1)
         continue;
-      Value narrow = narrowOf(op.getOperand(0));
+      Value narrow = narrowed(op.getOperand(0));
       if (!narrow)
         continue;
       Value old = op.getResult(0);
@@ -225,7 +245,7 @@ private:
   graph::StepOp step;
   OpBuilder builder;
   Type bf16;
-  llvm::DenseMap<Value, Value> roundedOf;
+  llvm::DenseMap<Value, Value> roundedOf, narrowViews;
   llvm::DenseMap<Value, bool> ofParameter;
 };
 

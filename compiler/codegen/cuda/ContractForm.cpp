@@ -16,12 +16,12 @@ using kernel::StagedKernel;
 /// Processors, and the multiply-adds that one does in a cycle.
 struct ContractForm::Chip {
   int64_t processors;
-  double f32, f64, tensorCores;
+  double f32, f64, tensorCores, bf16;
 };
 /// What tiles are chosen for, with the figures of an H100. A constant: the same
 /// plan gives the same bits on each chip. (Without wgmma the tensor cores reach
 /// about 0.58 of their peak.)
-static constexpr ContractForm::Chip kChip = {132, 128, 64, 574};
+static constexpr ContractForm::Chip kChip = {132, 128, 64, 574, 1148};
 /// Cycles of a step whose block has a processor for itself: a read of memory, a
 /// barrier, a read of shared memory (measured before steps overlapped).
 static constexpr double kWaiting = 900;
@@ -138,7 +138,7 @@ static void chooseReading(const StagedKernel &kernel, const Stage &stage,
   Type element =
       cast<RankedTensorType>(stage.op->getOperand(side.operand).getType())
           .getElementType();
-  side.vector = element.isF64() ? 2 : 4;
+  side.vector = element.isF64() ? 2 : side.isNarrow ? 8 : 4;
   auto isAligned = [&] {
     for (auto [d, step] : llvm::enumerate(reading->steps))
       if (d != *along && nest.extents[d] > 1 && step % side.vector != 0)
@@ -244,8 +244,11 @@ std::optional<ContractForm> ContractForm::describe(const StagedKernel &kernel,
     });
     chooseReading(kernel, stage, extents, *side, form.sums);
   }
-  // (tf32 has all bits of bf16.)
-  form.tensorCores |= form.rows.isNarrow && form.columns.isNarrow;
+  form.isNarrow = form.rows.isNarrow && form.columns.isNarrow;
+  form.tensorCores |= form.isNarrow;
+  if (!form.isNarrow)
+    for (Side *side : {&form.rows, &form.columns})
+      side->vector = std::min(side->vector, 4u);
   form.batchExtent = product(extents, form.batches);
   form.sumExtent = product(extents, form.sums);
   return form;
@@ -256,8 +259,9 @@ double ContractForm::cyclesOfSum(const Chip &chip) const {
   double area = double(rows.tile) * columns.tile;
   if (tensorCores) {
     // Banks of shared memory: what 2 x 2 warps read, and what is written.
-    double shared = (warpsAlong + 1) * (rows.tile + columns.tile) / 32.0;
-    return std::max(area / chip.tensorCores, shared);
+    double shared = (warpsAlong + 1) * (rows.tile + columns.tile) / 128.0;
+    return std::max(area / (isNarrow ? chip.bf16 : chip.tensorCores),
+                    shared * tileBytes());
   }
   double rate = isDouble ? chip.f64 : chip.f32;
   return (area + 12.0 * (rows.tile + columns.tile) + 512) / rate;
@@ -270,7 +274,7 @@ double ContractForm::busyCycles(const plan::MachineModel *machine) const {
   double read = 0;
   for (const Side *side : {&rows, &columns})
     if (!side->isLocal)
-      read += side->tile * elementBytes() / kCachedBytes;
+      read += side->tile * (side->isNarrow ? 2 : elementBytes()) / kCachedBytes;
   return all * double(splitExtent()) * std::max(cyclesOfSum(chip), read);
 }
 
@@ -310,7 +314,8 @@ ContractForm::Chip ContractForm::chipOf(const plan::MachineModel &machine) {
   return {machine.processors, perCycle(machine.flopsPerSecond),
           perCycle(machine.f64FlopsPerSecond),
           // Of which whole tiles reach two thirds.
-          1.5 * perCycle(machine.productTf32)};
+          1.5 * perCycle(machine.productTf32),
+          1.5 * perCycle(machine.productBf16)};
 }
 
 double ContractForm::seconds(const plan::MachineModel &machine) const {
@@ -373,7 +378,7 @@ int64_t ContractForm::largestExtent() const {
 }
 
 int64_t ContractForm::sharedBytes() const {
-  return 2 * int64_t(memory(rows) + memory(columns)) * elementBytes();
+  return 2 * int64_t(memory(rows) + memory(columns)) * tileBytes();
 }
 
 } // namespace dl::cuda

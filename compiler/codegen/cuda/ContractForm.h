@@ -63,6 +63,8 @@ struct ContractForm {
   bool isPart = false;
   /// On tensor cores, which round operands to tf32: 10 bits of mantissa.
   bool tensorCores = false;
+  /// Likewise, of operands that are bf16 in memory, and in tiles.
+  bool isNarrow = false;
 
   /// On tensor cores four warps, each with a quarter of the tile: what they
   /// read of both sides is as short as it can be. Else 16 x 16 threads.
@@ -70,7 +72,8 @@ struct ContractForm {
   static constexpr unsigned threadsAlong = 16, warpsAlong = 2;
   /// Numbers of each thread: sums, and elements that are read ahead.
   unsigned registers() const {
-    return (rows.tile * columns.tile + (rows.tile + columns.tile) * step) /
+    unsigned ahead = (rows.tile + columns.tile) * step;
+    return (rows.tile * columns.tile + (isNarrow ? ahead / 2 : ahead)) /
            threads();
   }
   /// So many blocks are to share a processor: as many as have registers for
@@ -88,15 +91,20 @@ struct ContractForm {
   /// No index of a block, an element of a side or a sum is beyond it.
   int64_t largestExtent() const;
   unsigned elementBytes() const { return isDouble ? 8 : 4; }
+  /// Of an element of a tile in shared memory.
+  unsigned tileBytes() const { return isNarrow ? 2 : elementBytes(); }
   /// Tensor cores take neighbours along the sums as they were read: rows of
-  /// shared memory are elements of the tile, and groups of four in them are
-  /// exchanged (`exchanged`). Else rows are steps of the sums.
+  /// shared memory are elements of the tile, and groups of four floats in them
+  /// are exchanged (`exchanged`). Else rows are steps of the sums.
   bool keepsRows(const Side &side) const {
     return tensorCores && side.alongSums;
   }
   /// Elements between rows of shared memory. Chosen so that a warp's reads meet
-  /// all banks: of 4 x 8 elements on tensor cores, of rows of vectors else.
+  /// all banks: of 4 x 8 elements on tensor cores, or of 8 rows of 8 elements
+  /// of bf16; of rows of vectors else.
   unsigned pitch(const Side &side) const {
+    if (isNarrow)
+      return (keepsRows(side) ? step : side.tile) + 8;
     return keepsRows(side) ? step : side.tile + (tensorCores ? 8 : 4);
   }
   /// Group g of four of row r is where group g ^ exchanged(r) would be: 8 rows

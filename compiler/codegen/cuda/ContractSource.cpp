@@ -145,7 +145,8 @@ void ContractSource::readStep(const ContractForm::Side &side,
     // Steps behind the last one are read, too.
     conditions.push_back(k + " < " + e.scope.number(form.sumExtent / unit));
     auto slot = [&](unsigned l) {
-      return registers.str() + "[" + std::to_string(i * side.vector + l) + "]";
+      return registers.str() + "[" + std::to_string(i * wordsOf(side) + l) +
+             "]";
     };
     locate(k, form.sums, unit);
     for (auto [d, index] : llvm::zip(side.dims, place.side))
@@ -154,7 +155,7 @@ void ContractSource::readStep(const ContractForm::Side &side,
     auto borders = e.bordersOf(stage.op, side.operand, dims);
     llvm::append_range(conditions, borders);
     if (!conditions.empty())
-      for (unsigned l = 0; l < side.vector; ++l)
+      for (unsigned l = 0; l < wordsOf(side); ++l)
         out.line(slot(l) + " = 0;");
     e.open(conditions.empty() ? ""
                               : "if (" + llvm::join(conditions, " && ") + ")");
@@ -162,25 +163,29 @@ void ContractSource::readStep(const ContractForm::Side &side,
     if (!side.alongSums)
       setNeighbours(place.neighbours);
     e.vector = side.vector;
+    e.keepsNarrow = form.isNarrow;
+    std::string before;
     for (unsigned l = 0; l < side.vector; ++l) {
       moveTo(l);
-      out.line(slot(l) + " = " +
-               e.evaluateOperand(stage.op, side.operand, dims) + ";");
+      std::string content = e.evaluateOperand(stage.op, side.operand, dims);
+      if (!form.isNarrow || side.vector == 1)
+        out.line(slot(l) + " = " + content + ";");
+      else if (l % 2 == 1)
+        out.line(slot(l / 2) + " = joined(" + before + ", " + content + ");");
+      before = content;
     }
     e.vector = 1;
+    e.keepsNarrow = false;
     e.close();
     e.close();
   }
 }
 
-/// Where the group of four with `sum` begins in a row of shared memory.
-static std::string groupOf(const std::string &sum, StringRef exchanged) {
-  return "((" + sum + ") / 4u ^ " + exchanged.str() + ") * 4u";
-}
-
 void ContractSource::keepStep(const ContractForm::Side &side,
                               const Places &places, StringRef registers,
                               StringRef memory) {
+  if (form.isNarrow)
+    return keepNarrowStep(side, places, registers, memory);
   std::string pitch = std::to_string(form.pitch(side)) + "u";
   bool keepsRows = form.keepsRows(side);
   for (auto [i, place] : llvm::enumerate(places)) {
@@ -213,6 +218,33 @@ void ContractSource::keepStep(const ContractForm::Side &side,
   }
 }
 
+/// As it was read: along the sums or along the side.
+void ContractSource::keepNarrowStep(const ContractForm::Side &side,
+                                    const Places &places, StringRef registers,
+                                    StringRef memory) {
+  std::string pitch = std::to_string(form.pitch(side)) + "u";
+  for (auto [i, place] : llvm::enumerate(places)) {
+    StringRef row = place.inStep, column = place.inTile;
+    if (form.keepsRows(side))
+      std::swap(row, column);
+    std::string to =
+        (memory + " + (" + row + ") * " + pitch + " + " + column).str();
+    unsigned words = wordsOf(side);
+    auto slot = [&](unsigned w) {
+      return (registers + "[" + Twine(i * words + w) + "]").str();
+    };
+    if (side.vector == 1) {
+      out.line("(" + to + ")[0] = (unsigned short)" + slot(0) + ";");
+      continue;
+    }
+    std::string list = slot(0);
+    for (unsigned w = 1; w < words; ++w)
+      list += ", " + slot(w);
+    out.line("store(reinterpret_cast<unsigned *>(" + to + "), Vec<unsigned, " +
+             Twine(words) + ">{{" + list + "}});");
+  }
+}
+
 void ContractSource::readFragment(const ContractForm::Side &side,
                                   StringRef memory, StringRef name,
                                   StringRef thread) {
@@ -226,68 +258,6 @@ void ContractSource::readFragment(const ContractForm::Side &side,
     out.line("const Vec<" + element + ", " + Twine(g) + "> " + part +
              " = load<" + Twine(g) + ">(" + from + ");");
   }
-}
-
-/// Fragments of mma.m16n8k8, as PTX has them: of four lanes, each has one k and
-/// one k + 4.
-void ContractSource::multiplyOnTensorCores(llvm::function_ref<void()> between) {
-  unsigned rowTiles = form.rows.tile / 32, columnTiles = form.columns.tile / 16;
-  auto part = [](unsigned tile) { return " * " + std::to_string(tile) + "u"; };
-  std::string row = "warpRow" + part(form.rows.tile / 2) + " + quad",
-              column = "warpColumn" + part(form.columns.tile / 2) + " + quad";
-  // The lane's elements of this and of the next four sums; each is `perIndex`
-  // elements from that of the next row or column.
-  auto start = [&](const ContractForm::Side &side, const std::string &memory,
-                   const std::string &index, const std::string &name) {
-    std::string pitch = std::to_string(form.pitch(side)) + "u";
-    for (unsigned half = 0; half < 2; ++half) {
-      std::string k = half == 0 ? "k" : "k + 4u";
-      std::string at = form.keepsRows(side)
-                           ? "(" + index + ") * " + pitch + " + " +
-                                 groupOf(k, form.exchanged("quad")) +
-                                 " + inQuad"
-                           : "(" + k + " + inQuad) * " + pitch + " + " + index;
-      out.line("const float *" + name + "At" + Twine(half) + " = " + memory +
-               " + " + at + ";");
-    }
-    return form.keepsRows(side) ? form.pitch(side) : 1;
-  };
-  auto at = [](StringRef name, unsigned half, unsigned offset) {
-    return (name + "At" + Twine(half) + "[" + Twine(offset) + "]").str();
-  };
-  auto eight = [&](llvm::function_ref<void()> between) {
-    unsigned perRow = start(form.rows, "rows", row, "x"),
-             perColumn = start(form.columns, "columns", column, "y");
-    for (unsigned j = 0; j < columnTiles; ++j)
-      out.line("const float y" + Twine(j) + "[2] = {" +
-               at("y", 0, 8 * j * perColumn) + ", " +
-               at("y", 1, 8 * j * perColumn) + "};");
-    for (unsigned i = 0; i < rowTiles; ++i) {
-      unsigned first = 16 * i * perRow, second = first + 8 * perRow;
-      out.line("const float x" + Twine(i) + "[4] = {" + at("x", 0, first) +
-               ", " + at("x", 0, second) + ", " + at("x", 1, first) + ", " +
-               at("x", 1, second) + "};");
-    }
-    between();
-    for (unsigned i = 0; i < rowTiles; ++i)
-      for (unsigned j = 0; j < columnTiles; ++j) {
-        auto sum = [&](unsigned r, unsigned c) {
-          return "sums[" + std::to_string(2 * i + r) + "][" +
-                 std::to_string(2 * j + c) + "]";
-        };
-        out.line("multiplyTf32(x" + Twine(i) + ", y" + Twine(j) + ", " +
-                 sum(0, 0) + ", " + sum(0, 1) + ", " + sum(1, 0) + ", " +
-                 sum(1, 1) + ");");
-      }
-  };
-  e.open("");
-  out.line("const unsigned k = 0;");
-  eight(between);
-  e.close();
-  out.directive("#pragma unroll");
-  e.open("for (unsigned k = 8; k < " + Twine(form.step) + "u; k += 8)");
-  eight([] {});
-  e.close();
 }
 
 std::string ContractSource::indexOf(const ContractForm::Side &side,
@@ -311,8 +281,10 @@ std::string ContractSource::indexOf(const ContractForm::Side &side,
 /// `between` is written where it does not depend on what is multiplied: it runs
 /// while that is.
 void ContractSource::multiply(llvm::function_ref<void()> between) {
+  if (form.isNarrow)
+    return multiplyBf16(between);
   if (form.tensorCores)
-    return multiplyOnTensorCores(between);
+    return multiplyTf32(between);
   between();
   unsigned eachRow = sumsAlong(form.rows), eachColumn = sumsAlong(form.columns);
   out.directive("#pragma unroll");
@@ -430,8 +402,11 @@ void ContractSource::write() {
           : std::to_string(llvm::divideCeil(form.sumExtent, form.step)) + "u";
   if (form.isPart)
     e.open("");
-  out.line(element + " *memory = reinterpret_cast<" + element +
-           " *>(shared + " + Twine(e.kernel.combineOffset()) + ");");
+  // Two elements of bf16 are a word.
+  std::string inTile = form.isNarrow ? "unsigned short" : element,
+              ahead = form.isNarrow ? "unsigned" : element;
+  out.line(inTile + " *memory = reinterpret_cast<" + inTile + " *>(shared + " +
+           Twine(e.kernel.combineOffset()) + ");");
   if (!form.isPart)
     locateBlock();
   locateThread();
@@ -441,8 +416,8 @@ void ContractSource::write() {
          columns = locateReads(form.columns, "column0");
   out.line(element + " sums[" + Twine(eachRow) + "][" + Twine(eachColumn) +
            "] = {};");
-  out.line(element + " nextRows[" + Twine(rows.size() * form.rows.vector) +
-           "], nextColumns[" + Twine(columns.size() * form.columns.vector) +
+  out.line(ahead + " nextRows[" + Twine(rows.size() * wordsOf(form.rows)) +
+           "], nextColumns[" + Twine(columns.size() * wordsOf(form.columns)) +
            "];");
   unsigned rowMemory = form.memory(form.rows),
            columnMemory = form.memory(form.columns);
@@ -456,7 +431,7 @@ void ContractSource::write() {
     e.close();
   };
   auto buffers = [&](StringRef prefix, const Twine &number) {
-    out.line(element + " *" + prefix + "rows = memory + (" + number +
+    out.line(inTile + " *" + prefix + "rows = memory + (" + number +
              ") % 2u * " + Twine(rowMemory + columnMemory) + "u, *" + prefix +
              "columns = " + prefix + "rows + " + Twine(rowMemory) + "u;");
   };

@@ -36,7 +36,17 @@ private:
   void keepStep(const ContractForm::Side &side, const Places &places,
                 llvm::StringRef registers, llvm::StringRef memory);
   void multiply(llvm::function_ref<void()> between);
-  void multiplyOnTensorCores(llvm::function_ref<void()> between);
+  void keepNarrowStep(const ContractForm::Side &side, const Places &places,
+                      llvm::StringRef registers, llvm::StringRef memory);
+  /// Registers for what a thread reads at once.
+  unsigned wordsOf(const ContractForm::Side &side) const {
+    return form.isNarrow ? (side.vector + 1) / 2 : side.vector;
+  }
+  // TensorCoreSource.cpp
+  void multiplyTf32(llvm::function_ref<void()> between);
+  void multiplyBf16(llvm::function_ref<void()> between);
+  /// Where the group of four with `sum` begins in a row of shared memory.
+  static std::string groupOf(const std::string &sum, llvm::StringRef exchanged);
   /// Of the thread's sum number `number` along a side, in the tensor.
   std::string indexOf(const ContractForm::Side &side, llvm::StringRef number);
   void addParts();

@@ -127,12 +127,20 @@ std::string RegionText::load(Value placed, ArrayRef<AffineExpr> index) {
   Key key{placed.getAsOpaquePointer(), base->first.getAsOpaquePointer(), width};
   const std::string *known = find(key);
   if (!known) {
-    std::string name = out.fresh(from + "v");
-    out.line("const Vec<" + type + ", " + Twine(width) + "> " + name +
-             " = load<" + Twine(width) + ">(" + from + " + (" +
-             scope.text(base->first) + "));");
+    std::string name = out.fresh(from + "v"),
+                at = from + " + (" + scope.text(base->first) + ")";
+    if (element.isBF16())
+      out.line("const Vec<unsigned, " + Twine(width / 2) + "> " + name +
+               " = load<" + Twine(width / 2) +
+               ">(reinterpret_cast<const unsigned *>(" + at + "));");
+    else
+      out.line("const Vec<" + type + ", " + Twine(width) + "> " + name +
+               " = load<" + Twine(width) + ">(" + at + ");");
     known = &(scopes.back().known[key] = name);
   }
+  if (element.isBF16())
+    return (base->second % 2 == 0 ? "lower(" : "upper(") + *known + ".at[" +
+           std::to_string(base->second / 2) + "])";
   return fromMemory(*known + ".at[" + std::to_string(base->second) + "]",
                     element);
 }
@@ -145,6 +153,10 @@ std::string RegionText::evaluate(Value value, ArrayRef<AffineExpr> index) {
   Key key{value.getAsOpaquePointer(), at.getAsOpaquePointer(), 0};
   if (const std::string *known = find(key))
     return *known;
+  if (auto maker = value.getDefiningOp<graph::LoopNestOpInterface>();
+      keepsNarrow && maker && !kernel.isPlaced(value) &&
+      graph::payloadFacts(maker).isWidening)
+    return evaluateOperand(maker, 0, index);
   if (!kernel.isPlaced(value)) {
     unsigned number = cast<OpResult>(value).getResultNumber();
     std::string name = evaluatePayload(value.getDefiningOp(), index)[number];
@@ -360,6 +372,8 @@ std::string RegionText::evaluateOperand(Operation *op, unsigned operand,
   bool never = false;
   auto conditions = insideConditions(access, dims, index, shape, never);
   Type scalar = graph::scalarType(elementType(value));
+  if (keepsNarrow && isa<FloatType>(scalar))
+    scalar = BFloat16Type::get(scalar.getContext());
   std::string outside = isa<FloatType>(scalar)
                             ? floatLiteral(*access.outside, scalar)
                             : std::to_string(int64_t(*access.outside));
@@ -410,6 +424,15 @@ void RegionText::store(Value placed, ArrayRef<SmallVector<AffineExpr>> indices,
     if (type == "unsigned char")
       for (std::string &part : parts)
         part = "(unsigned char)" + part;
+    if (elementType(placed).isBF16()) {
+      SmallVector<std::string> words;
+      for (unsigned l = 0; l < width; l += 2)
+        words.push_back("joined(" + parts[l] + ", " + parts[l + 1] + ")");
+      out.line("store(reinterpret_cast<unsigned *>(" + pointer(placed) +
+               " + (" + scope.text(at) + ")), Vec<unsigned, " +
+               Twine(width / 2) + ">{{" + llvm::join(words, ", ") + "}});");
+      continue;
+    }
     out.line("store(" + pointer(placed) + " + (" + scope.text(at) + "), Vec<" +
              type + ", " + Twine(width) + ">{{" + llvm::join(parts, ", ") +
              "}});");

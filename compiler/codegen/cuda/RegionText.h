@@ -63,6 +63,8 @@ public:
   std::set<std::string> definitions;
   /// Neighbours that are loaded together from here on: 1, 2 or 4 elements.
   unsigned vector = 1;
+  /// What is stored as bf16 stays so, where it would be widened.
+  bool keepsNarrow = false;
   /// The dim that counts such groups of neighbours.
   mlir::AffineExpr vectorNumber;
 

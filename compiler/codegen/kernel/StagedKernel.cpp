@@ -112,6 +112,21 @@ static bool areLinear(ArrayRef<AffineExpr> index) {
   return linear;
 }
 
+/// As it is, or widened where it is read: it takes half of the memory then.
+bool StagedKernel::isReadByProduct(Operation *op, Operation *user) const {
+  auto loops = dyn_cast<graph::LoopNestOpInterface>(user);
+  if (!loops)
+    return false;
+  if (nest(user).contraction)
+    return true;
+  return readers == ProductReaders::Together &&
+         graph::payloadFacts(loops).isWidening &&
+         llvm::any_of(user->getUsers(), [&](Operation *reader) {
+           return isa<graph::LoopNestOpInterface>(reader) &&
+                  nest(reader).contraction;
+         });
+}
+
 bool StagedKernel::mustPlace(Operation *op, const Ops &onProduct) const {
   const graph::LoopNest &loops = nest(op);
   if (loops.combine != graph::Combine::None)
@@ -122,7 +137,7 @@ bool StagedKernel::mustPlace(Operation *op, const Ops &onProduct) const {
   // A contraction reads each operand many times, at linear indices: anything
   // but such a view of a placed value is computed once beforehand.
   for (Operation *user : op->getUsers())
-    if (isa<graph::LoopNestOpInterface>(user) && nest(user).contraction) {
+    if (isReadByProduct(op, user)) {
       SmallVector<AffineExpr> index;
       for (unsigned d = 0; d < loops.extents.size(); ++d)
         index.push_back(getAffineDimExpr(d, op->getContext()));
@@ -132,6 +147,9 @@ bool StagedKernel::mustPlace(Operation *op, const Ops &onProduct) const {
       if (!viewedLeaf(op->getResult(0), index, together) || !areLinear(index))
         return true;
     }
+  // Rows of a chain are kept rounded, where they are rounded.
+  if (isChain && graph::elementOf(op->getResult(0)).isBF16())
+    return true;
   // What is elementwise on a product is computed once, before it leaves the
   // registers, and not again in each window that reads it. (Rows of a chain of
   // products are read as a whole, and their memory is short.)
@@ -158,6 +176,10 @@ bool StagedKernel::mustPlace(Operation *op, const Ops &onProduct) const {
 }
 
 void StagedKernel::collectStages() {
+  isChain = readers == ProductReaders::Together &&
+            llvm::count_if(ops(), [&](Operation &op) {
+              return nest(&op).contraction;
+            }) > 1;
   Ops onProduct; // contractions and what is elementwise on their results
   for (Operation &op : ops()) {
     if (nest(&op).contraction || readsProduct(&op, onProduct))

@@ -113,6 +113,8 @@ private:
   bool canAddUpTogether(size_t first, size_t later) const;
   using Ops = llvm::DenseSet<mlir::Operation *>;
   bool readsProduct(mlir::Operation *op, const Ops &onProduct) const;
+  bool isChain = false; // of products
+  bool isReadByProduct(mlir::Operation *op, mlir::Operation *user) const;
   bool mustPlace(mlir::Operation *op, const Ops &onProduct) const;
 
   ProductReaders readers;
