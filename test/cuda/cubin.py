@@ -17,6 +17,7 @@ import dltools
 REGISTERS, FRAME = 0x2F, 0x11
 ACCESSES = {0x181: "load", 0x186: "store", 0x184: "shared load", 0x188: "shared store", 0x183: "local load", 0x187: "local store"}
 TENSOR_CORES = {0x03C, 0x03F, 0x037}  # HMMA, DMMA, IMMA
+MATRIX_LOAD = 0x03B  # LDSM
 WIDTHS = (1, 1, 2, 2, 4, 8, 16, 16)
 NOBITS = 8
 
@@ -24,10 +25,11 @@ NOBITS = 8
 class Kernel:
     def __init__(self, registers, frame, shared, code):
         self.registers, self.frame, self.shared = registers, frame, shared
-        self.tensor_core_instructions, self.accesses = 0, collections.Counter()  # (kind, bytes)
+        self.tensor_core_instructions, self.matrix_loads, self.accesses = 0, 0, collections.Counter()  # (kind, bytes)
         for low, high in struct.iter_unpack("<QQ", code):
             opcode = low & 0x1FF
             self.tensor_core_instructions += opcode in TENSOR_CORES
+            self.matrix_loads += opcode == MATRIX_LOAD
             if opcode in ACCESSES:
                 self.accesses[ACCESSES[opcode], WIDTHS[high >> 9 & 7]] += 1
 

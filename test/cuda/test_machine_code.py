@@ -93,6 +93,7 @@ class Plans(support.ToolTest):
 
     MODELS = {"mnist": ["-D", "batch_size=4"], "mnist_mlp": ["-D", "batch_size=96"],
               "transformer": ["-D", "batch_size=8", "-D", "depth=1", "-D", "length=128"]}
+    PRECISIONS = (((), MODELS), (("--tf32",), ["mnist_mlp", "transformer"]), (("--dtype=bf16",), ["mnist_mlp", "transformer"]))
 
     @classmethod
     def setUpClass(cls):
@@ -132,7 +133,7 @@ class Plans(support.ToolTest):
                     yield " ".join([name, *options, architecture, kernel["name"]]), kernel, code
 
     def test_no_spills(self):
-        for options, models in (((), self.MODELS), (("--tf32",), ["mnist_mlp", "transformer"])):
+        for options, models in self.PRECISIONS:
             for where, _, code in self.each(*options, models=models):
                 self.assertEqual((code.frame, code.count("local load"), code.count("local store")), (0, 0, 0), where)
 
@@ -161,6 +162,20 @@ class Plans(support.ToolTest):
             self.assertEqual(code.tensor_core_instructions, 0, where)
         for where, kernel, code in self.each("--tf32", models=["mnist_mlp", "transformer"]):
             self.assertEqual(code.tensor_core_instructions > 0, kernel["strategy"] in TILED, where)
+            self.assertEqual(code.matrix_loads, 0, where)
+        for where, kernel, code in self.each("--dtype=bf16", models=["mnist_mlp", "transformer"]):
+            self.assertEqual((code.tensor_core_instructions > 0, code.matrix_loads > 0), (kernel["strategy"] in TILED,) * 2, where)
+
+    def test_tiles_of_bf16(self):
+        """Four matrices at once, which no fewer products read; 16 bytes from memory to shared memory where rows
+        allow it."""
+        found = 0
+        for where, kernel, code in self.each("--dtype=bf16", models=["transformer"]):
+            if kernel["strategy"] != "contract":
+                continue
+            self.assertGreaterEqual(code.tensor_core_instructions, code.matrix_loads, where)
+            found += code.count("load", 16) > 0 and code.count("shared store", 16) > 0
+        self.assertGreater(found, 8)
 
     def test_products_read_neighbours(self):
         """From shared memory, 8 or 16 bytes at once in every tiled product without tensor cores; a word tells the last block."""
@@ -174,12 +189,12 @@ class Plans(support.ToolTest):
         """As many as was said to ptxas; a product that would have spilt was compiled again for one. A chain has as many as the shared memory
         of the largest chip holds."""
         rows, again = collections.defaultdict(list), 0
-        for options, models in (((), self.MODELS), (("--tf32",), ["mnist_mlp", "transformer"])):
+        for options, models in self.PRECISIONS:
             for name in models:
                 for architecture, kernels in self.kernels(name, *options).items():
                     for kernel, code in kernels:
                         blocks = code.resident_blocks(architecture, kernel["threads"], kernel["shared_bytes"])
-                        rows[architecture, "tf32" if options else "f32", kernel["strategy"]].append((code.registers, kernel["shared_bytes"], blocks))
+                        rows[architecture, options[0].split("=")[-1].strip("-") if options else "f32", kernel["strategy"]].append((code.registers, kernel["shared_bytes"], blocks))
                         fewer = blocks < kernel["least_blocks"]
                         again += fewer
                         self.assertGreaterEqual(blocks, 1 if kernel["strategy"] in TILED else kernel["least_blocks"], kernel["name"])
