@@ -157,7 +157,8 @@ def library_options(program, folder):
     """Half of the programs for GPUs leave all products that can be to the emulated library, and compute in chunks."""
     if program.seed % 2 == 0:
         return []
-    return machine_of("library.machine", folder, CHUNKS + "".join(f"product_{dtype}_flops = 1\n" for dtype in ("f32", "f64")))
+    return machine_of("library.machine", folder, CHUNKS + "widens_in_readers = 1\n" +
+                      "".join(f"product_{dtype}_flops = 1\n" for dtype in ("f32", "bf16", "f64")))
 
 
 def chain_options(program, folder):

@@ -101,7 +101,8 @@ struct MachineModel {
   /// faster it is not used.
   double productF32 = 60e9, productTf32 = 60e9, productBf16 = 60e9,
          productF64 = 30e9;
-  double libraryF32 = 60e9, libraryTf32 = 60e9, libraryF64 = 30e9;
+  double libraryF32 = 60e9, libraryTf32 = 60e9, libraryBf16 = 60e9,
+         libraryF64 = 30e9;
   /// GPUs. What a plan has to fit into; 0: not known.
   int64_t memoryMib = 0;
   /// Of threads' blocks.
@@ -181,6 +182,7 @@ void MachineModel::forEachField(Self &self, Visitor visit) {
   visit("product_f64_flops", self.productF64, 1);
   visit("library_f32_flops", self.libraryF32, 1);
   visit("library_tf32_flops", self.libraryTf32, 1);
+  visit("library_bf16_flops", self.libraryBf16, 1);
   visit("library_f64_flops", self.libraryF64, 1);
   visit("memory_mib", self.memoryMib, 0);
   visit("processors", self.processors, 1);

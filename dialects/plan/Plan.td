@@ -183,7 +183,9 @@ def Plan_RangeAttr : AttrDef<PlanDialect, "Range"> {
 def Plan_Arithmetic : Plan_Enum<"Arithmetic", "what a library calculates in", [
     I32EnumCase<"F32", 0, "f32">,    // IEEE's
     I32EnumCase<"TF32", 1, "tf32">,  // f32 whose operands have 10 bits of mantissa
-    I32EnumCase<"F64", 2, "f64">]>;
+    I32EnumCase<"F64", 2, "f64">,
+    I32EnumCase<"BF16", 3, "bf16">,  // of bf16, added up in f32, rounded to bf16
+    I32EnumCase<"BF16ToF32", 4, "bf16_to_f32">]>;
 
 def Plan_MatrixAttr : AttrDef<PlanDialect, "Matrix"> {
   let mnemonic = "matrix";

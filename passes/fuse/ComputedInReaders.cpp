@@ -391,9 +391,8 @@ void KernelGroups::widenInReaders() {
           continue;
         }
         auto reader = groupOfOp.find(user);
-        isPossible &= reader != groupOfOp.end() &&
-                      !list[reader->second].communication &&
-                      !user->hasAttr(graph::kLibraryCall);
+        isPossible &=
+            reader != groupOfOp.end() && !list[reader->second].communication;
         if (reader != groupOfOp.end() && reader->second != g)
           readers.insert(reader->second);
       }

@@ -67,8 +67,7 @@ public:
       for (OpOperand &operand : product->getOpOperands())
         if (isF32(operand.get()))
           operand.set(rounded(operand.get()));
-      Value result = withBias(product->getResult(0));
-      if (!isOfParameter(result))
+      if (Value result = product->getResult(0); !isOfParameter(result))
         roundForAll(result);
     }
     narrowAliases();
@@ -110,33 +109,12 @@ private:
                cast(cast(value, bf16), Float32Type::get(bf16.getContext()));
   }
 
-  /// A number for each row or column is added before a product is rounded.
-  static Value withBias(Value product) {
-    if (!product.hasOneUse())
-      return product;
-    auto add = dyn_cast<LoopNestOpInterface>(*product.getUsers().begin());
-    bool isBias =
-        add && graph::payloadFacts(add).isAddition &&
-        add->getResult(0).getType() == product.getType() &&
-        llvm::all_of(add->getOperands(), [&](Value operand) {
-          return operand == product ||
-                 2 * graph::numElements(operand) <= graph::numElements(product);
-        });
-    return isBias ? add->getResult(0) : product;
-  }
-
   Value roundForAll(Value value) {
     if (Value known = roundedOf.lookup(value))
       return known;
     bool isExact = isRepresentable(value);
-    // (Nothing has read a product yet.)
     Operation *def = value.getDefiningOp();
-    bool isProductOf =
-        isProduct(def) || llvm::any_of(def->getOperands(), [&](Value operand) {
-          return operand.getDefiningOp() &&
-                 isProduct(operand.getDefiningOp()) &&
-                 withBias(operand) == value;
-        });
+    bool isProductOf = isProduct(def);
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : value.getUses())
       if (isExact || isProductOf || !isComparedWithOther(use))

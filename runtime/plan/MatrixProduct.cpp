@@ -1,5 +1,7 @@
 #include "runtime/plan/MatrixProduct.h"
 
+#include "runtime/plan/DTypes.h"
+
 #include <fmt/format.h>
 
 using namespace dlrt;
@@ -16,12 +18,24 @@ std::array<MatrixShape, 4> dlrt::storedShapes(const fb::MultiplyT &product) {
 }
 
 std::string_view dlrt::nameOf(fb::Arithmetic arithmetic) {
-  constexpr std::string_view names[] = {"f32", "tf32", "f64"};
+  constexpr std::string_view names[] = {"f32", "tf32", "f64", "bf16",
+                                        "bf16 to f32"};
   return names[static_cast<size_t>(arithmetic)];
 }
 
-uint64_t dlrt::elementBytes(fb::Arithmetic arithmetic) {
-  return arithmetic == fb::Arithmetic::F64 ? 8 : 4;
+fb::DType dlrt::elementOf(fb::Arithmetic arithmetic, size_t which) {
+  switch (arithmetic) {
+  case fb::Arithmetic::F64:
+    return fb::DType::F64;
+  case fb::Arithmetic::BF16:
+    return fb::DType::BF16;
+  case fb::Arithmetic::BF16ToF32:
+    return which < 2 ? fb::DType::BF16 : fb::DType::F32;
+  case fb::Arithmetic::F32:
+  case fb::Arithmetic::TF32:
+    break;
+  }
+  return fb::DType::F32;
 }
 
 /// Behind the last element, counted in elements; false if that is no number.
@@ -57,10 +71,13 @@ std::string dlrt::checkProduct(const fb::MultiplyT &product,
                          product.n);
   if (product.matrices.size() != 3 && product.matrices.size() != 4)
     return fmt::format("it has {} matrices", product.matrices.size());
-  uint64_t each = elementBytes(product.arithmetic);
+  bool isNarrow = product.arithmetic == fb::Arithmetic::BF16;
+  if (isNarrow && (product.matrices.size() > 3 || product.bias != -1))
+    return "something is added to a result that is rounded to bf16";
   std::array<MatrixShape, 4> shapes = storedShapes(product);
   for (size_t i = 0; i < product.matrices.size(); ++i) {
     const fb::MatrixPlace &matrix = product.matrices[i];
+    uint64_t each = sizeOf(elementOf(product.arithmetic, i));
     std::string_view name = std::string_view("abdc").substr(i, 1);
     bool isResult = i == 2;
     uint64_t binding = matrix.binding(), elements;
@@ -84,6 +101,7 @@ std::string dlrt::checkProduct(const fb::MultiplyT &product,
     return "matrices of its result share bytes";
   if (product.bias != -1) {
     auto binding = static_cast<uint32_t>(product.bias);
+    uint64_t each = sizeOf(elementOf(product.arithmetic, 4));
     if (binding >= kernel.writes.size() || kernel.writes[binding])
       return "its bias is not what its launch reads";
     if (kernel.binding_bytes[binding] / each < product.n ||

@@ -16,11 +16,11 @@ struct MatrixShape {
 };
 std::array<MatrixShape, 4> storedShapes(const fb::MultiplyT &product);
 
-/// "f32", "tf32", "f64"
+/// "f32", "tf32", "f64", "bf16", "bf16 to f32"
 std::string_view nameOf(fb::Arithmetic arithmetic);
 
-/// Bytes of an element.
-uint64_t elementBytes(fb::Arithmetic arithmetic);
+/// Of a, b, d, c or the bias.
+fb::DType elementOf(fb::Arithmetic arithmetic, size_t which);
 
 /// What is wrong with a product whose launch is right, or an empty string: an
 /// operand that leaves its binding, a result whose elements share bytes.

@@ -11,7 +11,7 @@ from cuda.test_trainings import OnBoth, SOURCE
 from e2e import support
 
 # So fast a library that all products are left to it.
-MACHINE = "".join(f"product_{name}_flops = 1\n" for name in ("f32", "tf32", "f64"))
+MACHINE = "".join(f"product_{name}_flops = 1\n" for name in ("f32", "tf32", "bf16", "f64")) + "widens_in_readers = 1\n"
 
 PRODUCTS = 3 * 5 - 2
 
@@ -78,6 +78,7 @@ class Products(OnBoth):
         self.close([], 2e-5)
         self.close(["--dtype=f64"], 1e-12)
         self.close(["--tf32"], 3e-2)
+        self.close(["--dtype=bf16"], 3e-2)
 
     def test_all_are_the_library_s(self):
         commands = self.commands(self.plan("net.plan"))
@@ -88,6 +89,15 @@ class Products(OnBoth):
         self.assertIn((8, 8, 8, 16), shapes)
         self.assertEqual({c["arithmetic"] for c in commands["multiply"]}, {"f32"})
         self.assertEqual({c["arithmetic"] for c in self.commands(self.plan("tf32.plan", "--tf32"))["multiply"]}, {"tf32"})
+
+    def test_bf16(self):
+        """Results that are rounded are so by the library, without what is added to them; gradients of parameters are f32 (one of the three
+        is no call)."""
+        commands = self.commands(self.plan("net.plan", "--dtype=bf16"))
+        self.assertEqual(len(commands["multiply"]), PRODUCTS)
+        found = [c["arithmetic"] for c in commands["multiply"]]
+        self.assertEqual((found.count("bf16"), found.count("bf16 to f32")), (PRODUCTS - 2, 2))
+        self.assertFalse(any(c["arithmetic"] == "bf16" and ("bias" in c or len(c["matrices"]) > 3) for c in commands["multiply"]))
 
     def test_what_is_added_is_a_part_of_the_call(self):
         """Biases of linear layers, what a residual connection adds, gradients that meet; no bias in f64, which the library does not know."""

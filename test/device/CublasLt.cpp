@@ -6,6 +6,7 @@
 #include "test/device/LibraryApi.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -29,7 +30,9 @@ struct Layout {
   int batch = 1;
   int64_t batchStride = 0;
 
-  size_t elementBytes() const { return type == Real64F ? 8 : 4; }
+  size_t elementBytes() const {
+    return type == Real64F ? 8 : type == Real16BF ? 2 : 4;
+  }
   /// From its first byte to the end of its last element.
   size_t bytes() const {
     return ((batch - 1) * batchStride + (columns - 1) * stride + rows) *
@@ -110,8 +113,16 @@ Status check(const Description &description, const Layout &a, const Layout &b,
   DataType type = isDouble ? Real64F : Real32F;
   if (description.scale != type)
     return refuse("scale of another type than is computed in");
+  // Of bf16 are both factors, or neither, and what is added as the result is.
+  bool isNarrow = a.type == Real16BF;
+  if (isNarrow && description.compute != Compute32F)
+    return NotSupported;
+  auto typeOf = [&](const Layout *layout) {
+    bool isFactor = layout == &a || layout == &b;
+    return isNarrow && (isFactor || d.type == Real16BF) ? Real16BF : type;
+  };
   for (const Layout *layout : {&a, &b, &c, &d})
-    if (layout->type != type || layout->batch != d.batch ||
+    if (layout->type != typeOf(layout) || layout->batch != d.batch ||
         layout->stride < int64_t(layout->rows))
       return refuse("a layout of another type or batch, or columns that "
                     "overlap: %llu rows, %lld apart, batch of %d",
@@ -130,7 +141,8 @@ Status check(const Description &description, const Layout &a, const Layout &b,
     return refuse("all of a batch in one place");
   if (description.epilogue != Nothing && description.epilogue != Bias)
     return refuse("epilogue %u", description.epilogue);
-  if (description.epilogue == Bias && isDouble)
+  // (A bias is of the result's type, where nothing else is said.)
+  if (description.epilogue == Bias && (isDouble || d.type == Real16BF))
     return NotSupported;
   if (description.epilogue == Bias && !description.bias)
     return refuse("no bias");
@@ -173,6 +185,11 @@ struct Call {
       double value;
       return memcpy(&value, at, 8), value;
     }
+    if (layout.type == Real16BF) {
+      uint16_t upper;
+      memcpy(&upper, at, 2);
+      return std::bit_cast<float>(uint32_t(upper) << 16);
+    }
     float value;
     memcpy(&value, at, 4);
     return rounded(value, &layout != &c && description.compute == ComputeTf32);
@@ -210,8 +227,12 @@ struct Call {
                      int64_t(row)) *
                         int64_t(d.elementBytes());
     auto narrow = float(value);
+    uint32_t bits = std::bit_cast<uint32_t>(narrow);
+    auto upper = uint16_t((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
     if (d.type == Real64F)
       memcpy(at, &value, 8);
+    else if (d.type == Real16BF)
+      memcpy(at, &upper, 2);
     else
       memcpy(at, &narrow, 4);
   }
@@ -300,7 +321,8 @@ DLEMU_LIBRARY Status cublasLtMatrixLayoutCreate(Layout **layout, DataType type,
                                                 uint64_t rows, uint64_t columns,
                                                 int64_t stride) {
   DLEMU_CALLED(cublasLtMatrixLayoutCreate);
-  if (!rows || !columns || (type != Real32F && type != Real64F))
+  if (!rows || !columns ||
+      (type != Real32F && type != Real64F && type != Real16BF))
     return refuse("a matrix of %llu x %llu of type %d",
                   (unsigned long long)rows, (unsigned long long)columns, type);
   return *layout = new Layout{type, rows, columns, stride}, Success;

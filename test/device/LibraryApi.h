@@ -18,7 +18,7 @@ enum Status : int {
   NotSupported = 15,
 };
 enum ComputeType : int { Compute32F = 68, Compute64F = 70, ComputeTf32 = 77 };
-enum DataType : int { Real32F = 0, Real64F = 1 };
+enum DataType : int { Real32F = 0, Real64F = 1, Real16BF = 14 };
 enum Operation : int { AsIs = 0, Transposed = 1 };
 enum DescriptionAttribute : int {
   TransA = 3,

@@ -1,9 +1,11 @@
 // Products of matrices by cuBLASLt, on the emulated device and with an emulated
 // library, which checks what it is given.
 #include "runtime/device/cuda/DeviceFactory.h"
+#include "runtime/plan/DTypes.h"
 #include "runtime/plan/MatrixProduct.h"
 #include "test/runtime/CudaPlans.h"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -28,13 +30,13 @@ struct Shape {
 struct Multiplication {
   PlanBuilder builder = singleProgramPlan();
   Shape shape;
-  bool isDouble;
+  fb::Arithmetic arithmetic;
   uint32_t buffers[5], workspace, kernel;
   std::vector<double> values[5]; // not of the result
 
   Multiplication(const Shape &shape, fb::Arithmetic arithmetic,
                  uint64_t workspaceBytes = 4096)
-      : shape(shape), isDouble(arithmetic == fb::Arithmetic::F64) {
+      : shape(shape), arithmetic(arithmetic) {
     builder.arena(64); // so that not all begin at a multiple of 256
     uint64_t rows[] = {shape.m, shape.k, shape.m},
              columns[] = {shape.k, shape.n, shape.n};
@@ -47,18 +49,18 @@ struct Multiplication {
                inner = (place.transposed ? rows : columns)[i];
       uint64_t elements = (shape.batch - 1) * place.batchStride +
                           (last - 1) * place.stride + inner;
-      bytes.push_back(elements * elementBytes());
+      bytes.push_back(elements * elementBytes(i));
       buffers[i] = builder.arena(bytes.back());
       product.launch->bindings.push_back(builder.whole(buffers[i]));
       product.matrices.push_back(fb::MatrixPlace(
           place.batchStride, place.stride, uint32_t(i), place.transposed));
       if (i < 2)
-        fill(values[i], elements, i);
+        fill(i, elements);
     }
     std::vector<bool> writes = {false, false, true};
     auto bind = [&](int which, uint64_t elements) {
-      fill(values[which], elements, which);
-      bytes.push_back(elements * elementBytes());
+      fill(which, elements);
+      bytes.push_back(elements * elementBytes(which));
       writes.push_back(false);
       buffers[which] = builder.arena(bytes.back());
       product.launch->bindings.push_back(builder.whole(buffers[which]));
@@ -67,13 +69,13 @@ struct Multiplication {
     if (shape.adds)
       product.matrices.push_back(
           fb::MatrixPlace(shape.d.batchStride, shape.d.stride,
-                          bind(3, bytes[2] / elementBytes()), false));
+                          bind(3, bytes[2] / elementBytes(2)), false));
     if (shape.hasBias)
       product.bias = int32_t(bind(4, shape.n));
     workspace = builder.arena(workspaceBytes);
     kernel = builder.kernel("multiply_small", 1, bytes, writes);
     builder.plan.kernels[kernel]->binding_aligns.assign(bytes.size(),
-                                                        elementBytes());
+                                                        elementBytes(2));
     product.launch->kernel = kernel;
     product.batch = shape.batch;
     product.m = shape.m;
@@ -90,7 +92,9 @@ struct Multiplication {
   std::array<const Place *, 3> places() const {
     return {&shape.a, &shape.b, &shape.d};
   }
-  uint32_t elementBytes() const { return isDouble ? 8 : 4; }
+  uint64_t elementBytes(int which) const {
+    return sizeOf(elementOf(arithmetic, which));
+  }
   fb::ProgramT &program() { return *builder.plan.steps[0]->programs[0]; }
   fb::MultiplyT &product() { return *program().commands[0]->work.AsMultiply(); }
   Bytes file() {
@@ -98,9 +102,14 @@ struct Multiplication {
   }
   std::string verdict() { return test::verdict(file()); }
 
-  static void fill(std::vector<double> &values, uint64_t count, int salt) {
-    for (uint64_t i = 0; i < count; ++i)
-      values.push_back(double((i * 7919 + salt * 31) % 1000) / 1000 - 0.5);
+  /// With no more bits than bf16 has, where a matrix is of it.
+  void fill(int which, uint64_t count) {
+    bool isNarrow = elementOf(arithmetic, which) == fb::DType::BF16;
+    for (uint64_t i = 0; i < count; ++i) {
+      uint64_t number = i * 7919 + which * 31;
+      values[which].push_back(isNarrow ? double(number % 256) / 256 - 0.5
+                                       : double(number % 1000) / 1000 - 0.5);
+    }
   }
 
   /// Of the element that a matrix has at a place.
@@ -112,13 +121,18 @@ struct Multiplication {
     return batch * place.batchStride + row * place.stride + column;
   }
 
-  Bytes bytesOf(const std::vector<double> &from) const {
-    Bytes bytes(from.size() * elementBytes());
-    for (size_t i = 0; i < from.size(); ++i) {
-      float narrow = float(from[i]);
-      std::memcpy(bytes.data() + i * elementBytes(),
-                  isDouble ? static_cast<const void *>(&from[i]) : &narrow,
-                  elementBytes());
+  Bytes bytesOf(int which) const {
+    uint64_t each = elementBytes(which);
+    Bytes bytes(values[which].size() * each);
+    for (size_t i = 0; i < values[which].size(); ++i) {
+      double value = values[which][i];
+      auto narrow = float(value);
+      auto upper = uint16_t(std::bit_cast<uint32_t>(narrow) >> 16);
+      std::memcpy(bytes.data() + i * each,
+                  each == 8   ? static_cast<const void *>(&value)
+                  : each == 2 ? static_cast<const void *>(&upper)
+                              : &narrow,
+                  each);
     }
     return bytes;
   }
@@ -126,7 +140,7 @@ struct Multiplication {
   void write(Device &device) {
     for (int i = 0; i < 5; ++i)
       if (!values[i].empty())
-        EXPECT_TRUE(device.write({buffers[i]}, bytesOf(values[i])).ok());
+        EXPECT_TRUE(device.write({buffers[i]}, bytesOf(i)).ok());
   }
 
   /// The result, as it lies in memory.
@@ -135,13 +149,21 @@ struct Multiplication {
     EXPECT_TRUE(report) << report.status().message();
     Bytes bytes(builder.plan.buffers[buffers[2]]->bytes);
     EXPECT_TRUE(device.read({buffers[2]}, bytes).ok());
-    std::vector<double> result(bytes.size() / elementBytes());
+    uint64_t each = elementBytes(2);
+    std::vector<double> result(bytes.size() / each);
     for (size_t i = 0; i < result.size(); ++i) {
+      const char *at = reinterpret_cast<const char *>(bytes.data()) + i * each;
       float narrow;
-      std::memcpy(&narrow, bytes.data() + i * elementBytes(), 4);
-      result[i] = narrow;
-      if (isDouble)
-        std::memcpy(&result[i], bytes.data() + i * 8, 8);
+      uint16_t upper;
+      if (each == 8) {
+        std::memcpy(&result[i], at, 8);
+      } else if (each == 4) {
+        std::memcpy(&narrow, at, 4);
+        result[i] = narrow;
+      } else {
+        std::memcpy(&upper, at, 2);
+        result[i] = std::bit_cast<float>(uint32_t(upper) << 16);
+      }
     }
     return result;
   }
@@ -193,8 +215,12 @@ TEST(CudaProducts, InEachArithmeticAndLayout) {
   for (const Shape &shape : shapes)
     for (auto [arithmetic, bound] : {std::pair(fb::Arithmetic::F32, 1e-6),
                                      {fb::Arithmetic::TF32, 2e-3},
-                                     {fb::Arithmetic::F64, 1e-14}}) {
-      if (shape.hasBias && arithmetic == fb::Arithmetic::F64)
+                                     {fb::Arithmetic::F64, 1e-14},
+                                     {fb::Arithmetic::BF16, 4e-3},
+                                     {fb::Arithmetic::BF16ToF32, 1e-6}}) {
+      bool isPlain = !shape.hasBias && !shape.adds;
+      if ((shape.hasBias && arithmetic == fb::Arithmetic::F64) ||
+          (!isPlain && arithmetic == fb::Arithmetic::BF16))
         continue; // which a plan may not ask for
       Multiplication product(shape, arithmetic);
       Opened opened(product.file());
@@ -206,6 +232,8 @@ TEST(CudaProducts, InEachArithmeticAndLayout) {
       EXPECT_LE(error, bound) << nameOf(arithmetic) << " m " << shape.m;
       if (arithmetic == fb::Arithmetic::TF32)
         EXPECT_GT(error, 1e-6) << "operands are rounded";
+      if (arithmetic == fb::Arithmetic::BF16)
+        EXPECT_GT(error, 1e-6) << "the result is rounded";
     }
 }
 
@@ -316,6 +344,17 @@ TEST(CudaProducts, TheKernelsOwnWorkspaceMayBeTheSame) {
   EXPECT_SAYS(withOwn(false, 4096), "its workspace is where its matrices are");
 }
 
+/// What no library of ours adds, or adds to.
+TEST(CudaProducts, NothingIsAddedToSomeResults) {
+  Multiplication wide({1, 3, 5, 4, {4}, {4, 0, true}, {5}, false, true},
+                      fb::Arithmetic::F64);
+  EXPECT_SAYS(wide.verdict(), "no library adds a bias in f64");
+  Multiplication narrow({1, 3, 5, 4, {4}, {4, 0, true}, {5}, true},
+                        fb::Arithmetic::BF16);
+  EXPECT_SAYS(narrow.verdict(),
+              "something is added to a result that is rounded to bf16");
+}
+
 TEST(CudaProducts, WhatAPlanMayNotSay) {
   auto after = [](auto change, const Shape &shape = small) {
     Multiplication product(shape, fb::Arithmetic::F32);
@@ -369,12 +408,7 @@ TEST(CudaProducts, WhatAPlanMayNotSay) {
                   },
                   more),
               "its bias of 5 numbers is not in the 16 bytes of binding 4");
-  {
-    Multiplication wide({1, 3, 5, 4, {4}, {4, 0, true}, {5}, false, true},
-                        fb::Arithmetic::F64);
-    EXPECT_SAYS(wide.verdict(), "no library adds a bias in f64");
-  }
-  EXPECT_SAYS(after([](M &m) { m.product().arithmetic = fb::Arithmetic(3); }),
+  EXPECT_SAYS(after([](M &m) { m.product().arithmetic = fb::Arithmetic(5); }),
               "unknown arithmetic");
   EXPECT_SAYS(after([](M &m) { m.product().arithmetic = fb::Arithmetic::F64; }),
               "leaves the 48 bytes");

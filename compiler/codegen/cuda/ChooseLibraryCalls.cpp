@@ -2,6 +2,7 @@
 #include "compiler/codegen/cuda/LibraryProduct.h"
 #include "compiler/codegen/cuda/Passes.h"
 #include "dialects/graph/Check.h"
+#include "dialects/graph/Inference.h"
 #include "dialects/graph/LibraryCall.h"
 #include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/PayloadFacts.h"
@@ -22,12 +23,17 @@ namespace dl {
 namespace dl::cuda {
 namespace {
 
+bool isSeenThrough(graph::LoopNestOpInterface op) {
+  graph::PayloadFacts facts = graph::payloadFacts(op);
+  return facts.isView || facts.isWidening;
+}
+
 /// The ops and the views that they read through, in their order.
 llvm::SetVector<Operation *> withViews(ArrayRef<Operation *> chain) {
   llvm::SetVector<Operation *> ops;
   auto add = [&](auto &&add, Value value) -> void {
     auto view = value.getDefiningOp<graph::LoopNestOpInterface>();
-    if (!view || ops.contains(view) || !graph::payloadFacts(view).isView ||
+    if (!view || ops.contains(view) || !isSeenThrough(view) ||
         graph::storageOrder(view->getOpResult(0)))
       return;
     add(add, view->getOperand(0));
@@ -92,13 +98,14 @@ bool isInMemory(Value value) {
   return true;
 }
 
-/// What is bf16 in memory.
-bool isWidened(Value value) {
-  auto maker = value.getDefiningOp<graph::LoopNestOpInterface>();
-  if (!maker)
-    return false;
-  graph::PayloadFacts facts = graph::payloadFacts(maker);
-  return facts.isWidening || (facts.isView && isWidened(maker->getOperand(0)));
+/// A product whose one reader rounds it to bf16.
+Operation *roundingOf(Operation *product) {
+  if (!product->hasOneUse())
+    return nullptr;
+  auto round = dyn_cast<graph::CastOp>(*product->getUsers().begin());
+  return round && graph::elementOf(round.getResult()).isBF16()
+             ? round.getOperation()
+             : nullptr;
 }
 
 /// What the one reader of a value may be for a library to compute it, too, with
@@ -122,6 +129,8 @@ bool hasEpilogue(Operation *product) {
   Type type = product->getResult(0).getType();
   return llvm::any_of(product->getUsers(), [&](Operation *user) {
     auto reader = dyn_cast<graph::LoopNestOpInterface>(user);
+    if (reader && graph::payloadFacts(reader).isWidening)
+      return hasEpilogue(reader);
     if (!reader || user->getResult(0).getType() != type ||
         graph::payloadFacts(reader).isView)
       return false;
@@ -170,20 +179,20 @@ private:
 
   void choose(Operation *op) {
     SmallVector<Operation *> chain{op};
+    Operation *round = roundingOf(op);
+    if (round)
+      chain.push_back(round);
     StringRef why;
     FailureOr<Call> call = callOf(chain, why);
     if (failed(call))
       return signalPassFailure();
     StringRef name = op->getName().stripDialect();
-    if (call->product && llvm::any_of(op->getOperands(), isWidened)) {
-      call->product = {};
-      why = "its operands are bf16";
-    }
     if (!call->product) {
       emitRemark(op->getLoc()) << name << ": on a kernel of our own: " << why;
       return;
     }
-    while (Operation *next = addedTo(chain.back()->getResult(0))) {
+    while (Operation *next =
+               round ? nullptr : addedTo(chain.back()->getResult(0))) {
       chain.push_back(next);
       FailureOr<Call> longer = callOf(chain, why);
       if (failed(longer))
@@ -198,17 +207,18 @@ private:
     double flops = 2.0 * double(product.getBatch()) * double(product.getM()) *
                    double(product.getN()) * double(product.getK());
     double traffic = double(call->bytes) / machine.bytesPerSecond;
-    double rate = rateOf(product.getArithmetic(), machine.productF32,
-                         machine.productTf32, machine.productF64);
-    double own = std::max(flops / rate, traffic);
+    double own = std::max(flops / productRate(product.getArithmetic(), machine),
+                          traffic);
     // More than one launch: where several blocks share sums, another one adds.
     double library = std::max(librarySeconds(product, machine), traffic) +
                      machine.serialSeconds;
     double after = 0; // to store the product, and to load it again
     if (hasEpilogue(chain.back()))
-      after = machine.serialSeconds +
-              2.0 * double(graph::tensorBytes(op->getResult(0).getType())) /
-                  machine.bytesPerSecond;
+      after =
+          machine.serialSeconds +
+          2.0 *
+              double(graph::tensorBytes(chain.back()->getResult(0).getType())) /
+              machine.bytesPerSecond;
     bool isFaster = library + after < own;
     if (isFaster) {
       auto number =

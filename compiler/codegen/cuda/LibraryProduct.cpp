@@ -1,5 +1,6 @@
 #include "compiler/codegen/cuda/LibraryProduct.h"
 #include "compiler/codegen/kernel/LinearOperand.h"
+#include "dialects/graph/Inference.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/TensorBytes.h"
 #include "llvm/ADT/STLExtras.h"
@@ -79,9 +80,15 @@ public:
         return refuse("what is added to it is no matrix that lies as it does");
     }
     MLIRContext *context = stage.op->getContext();
+    if (isNarrow[A] != isNarrow[B])
+      return refuse("only one of its operands is bf16");
     auto arithmetic = element.isF64() ? plan::Arithmetic::F64
+                      : isRounded     ? plan::Arithmetic::BF16
+                      : isNarrow[A]   ? plan::Arithmetic::BF16ToF32
                       : tf32          ? plan::Arithmetic::TF32
                                       : plan::Arithmetic::F32;
+    if (isRounded && !isNarrow[A])
+      return refuse("its result is rounded to bf16, and not its operands");
     return plan::ProductAttr::get(context, batches.extent, rows.extent,
                                   columns.extent, sums.extent, a, b, d, c, bias,
                                   arithmetic, workspaceBytes());
@@ -108,6 +115,12 @@ private:
       additions[numAdded++] = {add, 1 - use.getOperandNumber()};
       result = add->getResult(0);
     }
+    if (alone && result.hasOneUse() && numAdded == 0)
+      if (auto round = dyn_cast<graph::CastOp>(*result.getUsers().begin());
+          round && graph::elementOf(round.getResult()).isBF16()) {
+        isRounded = true;
+        result = round.getResult();
+      }
     alone = alone && kernel.isPlaced(result) &&
             kernel.placement(result).kind == Placement::Result;
     element = cast<RankedTensorType>(stage.op->getResult(0).getType())
@@ -141,14 +154,35 @@ private:
     return true;
   }
 
+  /// What is in memory, behind views and as bf16 that is widened.
+  Value leafOf(Value value, SmallVectorImpl<AffineExpr> &index) const {
+    while (!kernel.isPlaced(value)) {
+      auto op = value.getDefiningOp<graph::LoopNestOpInterface>();
+      graph::PayloadFacts facts =
+          op ? graph::payloadFacts(op) : graph::PayloadFacts();
+      if (!facts.isView && !facts.isWidening)
+        return {};
+      auto inner = kernel::accessAt(kernel.nest(op).accesses[0], index);
+      index.assign(inner.begin(), inner.end());
+      value = op->getOperand(0);
+    }
+    return value;
+  }
+
   /// Of what one of the matrices is read from.
   bool findStrides(unsigned which, Value value, const graph::Access &access,
                    ArrayRef<AffineExpr> dims) {
     auto index = kernel::accessAt(access, dims);
     SmallVector<AffineExpr> at(index.begin(), index.end());
-    Value leaf = kernel.viewedLeaf(value, at);
+    Value leaf = leafOf(value, at);
     if (!leaf || kernel.placement(leaf).kind != Placement::Operand) {
       why = "an operand is computed while it is read";
+      return false;
+    }
+    if (which <= B)
+      isNarrow[which] = graph::elementOf(leaf).isBF16();
+    else if (graph::elementOf(leaf).isBF16()) {
+      why = "what is added to it is bf16";
       return false;
     }
     const Placement &operand = kernel.placement(leaf);
@@ -281,6 +315,7 @@ private:
   StringRef &why;
   Type element;
   Value result;
+  bool isNarrow[2] = {}, isRounded = false;
   struct Addition {
     Operation *op = nullptr;
     unsigned operand = 0; // what it adds
@@ -300,17 +335,27 @@ plan::ProductAttr libraryProduct(const StagedKernel &kernel, bool tf32,
   return Reading(kernel, why).product(tf32);
 }
 
-double rateOf(plan::Arithmetic arithmetic, double f32, double tf32,
-              double f64) {
+/// Of a machine's rates the one for this arithmetic.
+static double rateOf(plan::Arithmetic arithmetic, double f32, double tf32,
+                     double bf16, double f64) {
   switch (arithmetic) {
   case plan::Arithmetic::F32:
     return f32;
   case plan::Arithmetic::TF32:
     return tf32;
+  case plan::Arithmetic::BF16:
+  case plan::Arithmetic::BF16ToF32:
+    return bf16;
   case plan::Arithmetic::F64:
     return f64;
   }
   return f32;
+}
+
+double productRate(plan::Arithmetic arithmetic,
+                   const plan::MachineModel &machine) {
+  return rateOf(arithmetic, machine.productF32, machine.productTf32,
+                machine.productBf16, machine.productF64);
 }
 
 double librarySeconds(plan::ProductAttr product,
@@ -326,8 +371,9 @@ double librarySeconds(plan::ProductAttr product,
   int64_t slots = llvm::alignTo(blocks, machine.processors);
   double flops =
       2.0 * double(batch) * double(m) * double(n) * double(product.getK());
-  double rate = rateOf(product.getArithmetic(), machine.libraryF32,
-                       machine.libraryTf32, machine.libraryF64);
+  double rate =
+      rateOf(product.getArithmetic(), machine.libraryF32, machine.libraryTf32,
+             machine.libraryBf16, machine.libraryF64);
   return flops / rate * double(slots) / double(blocks);
 }
 

@@ -16,8 +16,9 @@ namespace dl::cuda {
 plan::ProductAttr libraryProduct(const kernel::StagedKernel &kernel, bool tf32,
                                  llvm::StringRef &why);
 
-/// Of a machine's rates the one for this arithmetic.
-double rateOf(plan::Arithmetic arithmetic, double f32, double tf32, double f64);
+/// Operations a second of a kernel of ours.
+double productRate(plan::Arithmetic arithmetic,
+                   const plan::MachineModel &machine);
 
 /// How long the library computes, without moving anything. Its tiles are large:
 /// a result of few of them (the gradient of a small weight) keeps few

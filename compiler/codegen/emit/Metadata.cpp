@@ -72,6 +72,8 @@ SAME_COUNT(Resource);
 SAME_CASE(Arithmetic, F32);
 SAME_CASE(Arithmetic, TF32);
 SAME_CASE(Arithmetic, F64);
+SAME_CASE(Arithmetic, BF16);
+SAME_CASE(Arithmetic, BF16ToF32);
 SAME_COUNT(Arithmetic);
 #undef SAME_COUNT
 #undef SAME_CASE

@@ -35,8 +35,8 @@ enum : int { // cublasComputeType_t
   computeF64 = 70,
   computeTf32 = 77,
 };
-enum : int { typeF32 = 0, typeF64 = 1 }; // cudaDataType_t
-enum : int { transposed = 1 };           // cublasOperation_t
+enum : int { typeF32 = 0, typeF64 = 1, typeBf16 = 14 }; // cudaDataType_t
+enum : int { transposed = 1 };                          // cublasOperation_t
 
 enum : int { // attributes of a description, of a layout, of a preference
   descriptionTransA = 3,

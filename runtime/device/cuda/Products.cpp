@@ -69,6 +69,17 @@ lt::Status Product::prepare() {
   return status == lt::statusSuccess ? choose() : status;
 }
 
+static int typeOf(fb::Arithmetic arithmetic, size_t matrix) {
+  switch (elementOf(arithmetic, matrix)) {
+  case fb::DType::F64:
+    return lt::typeF64;
+  case fb::DType::BF16:
+    return lt::typeBf16;
+  default:
+    return lt::typeF32;
+  }
+}
+
 /// The library's matrices stand column by column. Rows of ours are its columns,
 /// so that it sees transposes of a, b and d, and is asked for b' a' = d'.
 lt::Status Product::describe() {
@@ -99,9 +110,9 @@ lt::Status Product::describe() {
   for (size_t i = 0; i < count && status == lt::statusSuccess; ++i) {
     const ProductQuestion::Matrix &matrix = question.matrices[i];
     auto stride = static_cast<int64_t>(matrix.batchStride);
-    status =
-        library.layoutCreate(&layouts[i], type, matrix.columns, matrix.rows,
-                             static_cast<int64_t>(matrix.stride));
+    status = library.layoutCreate(&layouts[i], typeOf(question.arithmetic, i),
+                                  matrix.columns, matrix.rows,
+                                  static_cast<int64_t>(matrix.stride));
     if (status == lt::statusSuccess)
       status = library.layoutSet(layouts[i], lt::layoutBatchCount, &batch,
                                  sizeof(batch));

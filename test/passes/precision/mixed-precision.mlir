@@ -5,7 +5,7 @@ graph.program "net.dl" dtype bf16 accumulate 1
 #back = loc(fused<"backward linear">["net.dl"])
 #update = loc(fused<"update">["net.dl"])
 
-// Operands and results of products; a bias is added before a result is rounded. What a product reads is stored once,
+// Operands and results of products. What a product reads is stored once,
 // whoever else reads it: %y. The gradient of the parameter is not rounded, nor is the parameter for its update.
 // CHECK-LABEL: @layer
 // CHECK-SAME: (%[[X:.*]]: tensor<64x32xf32>, %[[W:.*]]: tensor<16x32xf32>, %[[B:.*]]: tensor<16xf32>, %[[D:.*]]: tensor<64x16xf32>)
@@ -14,10 +14,10 @@ graph.program "net.dl" dtype bf16 accumulate 1
 // CHECK-DAG: %[[XR:.*]] = graph.cast %[[X]] {to = bf16}
 // CHECK-DAG: %[[XW:.*]] = graph.cast %[[XR]] {to = f32}
 // CHECK: %[[P:.*]] = graph.matmul %[[XW]], %[[WW]] {spec = "bi,oi->bo"}
-// CHECK: %[[A:.*]] = graph.add %[[P]], %[[B]]
-// CHECK: %[[AR:.*]] = graph.cast %[[A]] {to = bf16}
-// CHECK: %[[AW:.*]] = graph.cast %[[AR]] {to = f32}
-// CHECK: %[[Y:.*]] = graph.relu %[[AW]]
+// CHECK: %[[PR:.*]] = graph.cast %[[P]] {to = bf16}
+// CHECK: %[[PW:.*]] = graph.cast %[[PR]] {to = f32}
+// CHECK: %[[A:.*]] = graph.add %[[PW]], %[[B]]
+// CHECK: %[[Y:.*]] = graph.relu %[[A]]
 // CHECK: %[[M:.*]] = graph.mul %[[Y]], %[[D]] :
 // CHECK: %[[MR:.*]] = graph.cast %[[M]] {to = bf16}
 // CHECK: %[[MW:.*]] = graph.cast %[[MR]] {to = f32}
