@@ -64,7 +64,9 @@ public:
   LogicalResult backward() {
     return runPasses([&](OpPassManager &passes) {
       buildBackwardPipeline(passes);
-      passes.addPass(createMixedPrecision());
+      MixedPrecisionOptions precision;
+      precision.f32.assign(options.f32.begin(), options.f32.end());
+      passes.addPass(createMixedPrecision(precision));
       passes.addNestedPass<graph::StepOp>(
           createRecomputeCheckpoints({options.keepBelow}));
     });

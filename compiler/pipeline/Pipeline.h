@@ -35,7 +35,9 @@ struct CompileOptions {
   std::string targetCpu; // empty: variants for x86-64-v3 and x86-64-v4
   /// Of NVIDIA's GPUs, "sm_90", "ptx_80" or "source"; none: for CPUs.
   std::vector<std::string> cudaArchitectures;
-  bool tf32 = false;       // products of f32 on tensor cores
+  bool tf32 = false; // products of f32 on tensor cores
+  /// Patterns of modules whose products are f32 in mixed precision.
+  std::vector<std::string> f32;
   bool ownKernels = false; // nothing is left to a library of the device's
   bool cache = true;       // objects of kernels that were compiled before
   std::string planPath;    // empty: no plan is written

@@ -10,12 +10,16 @@ namespace dl {
 
 inline constexpr llvm::StringLiteral modelErrorMark = "the model's";
 
-inline mlir::InFlightDiagnostic emitModelError(mlir::Operation *op) {
-  mlir::InFlightDiagnostic error = mlir::emitError(op->getLoc());
+inline mlir::InFlightDiagnostic emitModelError(mlir::Location location) {
+  mlir::InFlightDiagnostic error = mlir::emitError(location);
   if (mlir::Diagnostic *diagnostic = error.getUnderlyingDiagnostic())
     diagnostic->getMetadata().push_back(
         mlir::DiagnosticArgument(modelErrorMark));
   return error;
+}
+
+inline mlir::InFlightDiagnostic emitModelError(mlir::Operation *op) {
+  return emitModelError(op->getLoc());
 }
 
 inline bool isModelError(mlir::Diagnostic &diagnostic) {

@@ -1,10 +1,14 @@
 #include "dialects/graph/GraphBuilder.h"
+#include "dialects/graph/ModulePattern.h"
 #include "dialects/graph/Payload.h"
 #include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/Sharding.h"
+#include "dialects/graph/SourceLine.h"
 #include "dialects/graph/Step.h"
 #include "dialects/graph/StepRole.h"
+#include "passes/backward/ModelError.h"
 #include "passes/precision/Passes.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace dl;
@@ -50,20 +54,55 @@ bool isConstant(Value value) {
   return def && def->getNumOperands() == 0;
 }
 
+/// Modules whose products stay f32.
+class Kept {
+public:
+  explicit Kept(ArrayRef<std::string> patterns)
+      : patterns(patterns), isFound(patterns.size()) {}
+
+  bool contains(Operation *product) {
+    StringRef path = graph::sourceLineOf(product->getLoc()).module;
+    bool any = false;
+    for (auto [pattern, found] : llvm::zip(patterns, isFound))
+      if (graph::matchedPrefix(pattern, path))
+        any = found = true;
+    if (!any && paths.size() < 3 && !path.empty())
+      paths.insert(path);
+    return any;
+  }
+
+  /// What is wrong with the patterns, or nothing.
+  std::string complaint() const {
+    for (auto [pattern, found] : llvm::zip(patterns, isFound))
+      if (!found)
+        return "--f32=" + pattern + ": no product is in such a module" +
+               (paths.empty()
+                    ? ""
+                    : "; some are in " + llvm::join(paths.getArrayRef(), ", "));
+    return "";
+  }
+
+private:
+  ArrayRef<std::string> patterns;
+  SmallVector<bool> isFound;
+  llvm::SetVector<StringRef> paths;
+};
+
 class Rounding {
 public:
-  explicit Rounding(graph::StepOp step)
-      : step(step), builder(step.getContext()),
+  Rounding(graph::StepOp step, Kept &kept)
+      : step(step), kept(kept), builder(step.getContext()),
         bf16(BFloat16Type::get(step.getContext())) {}
 
   void run() {
     SmallVector<Operation *> products;
     for (Operation &op : step.getOps())
-      if (isProduct(&op))
+      if (isProduct(&op) && !kept.contains(&op))
         products.push_back(&op);
     // In program order: what an operand is made of is rounded before it is
     // looked at.
     for (Operation *product : products) {
+      reader = product->getLoc();
       for (OpOperand &operand : product->getOpOperands())
         if (isF32(operand.get()))
           operand.set(rounded(operand.get()));
@@ -105,8 +144,9 @@ private:
     if (def)
       return roundForAll(value);
     builder.setInsertionPointToStart(&step.getBody().front());
-    return roundedOf[value] =
-               cast(cast(value, bf16), Float32Type::get(bf16.getContext()));
+    Value narrow = graph::CastOp::create(builder, *reader, value, bf16);
+    return roundedOf[value] = graph::CastOp::create(builder, *reader, narrow,
+                                                    graph::elementOf(value));
   }
 
   Value roundForAll(Value value) {
@@ -221,7 +261,9 @@ private:
   }
 
   graph::StepOp step;
+  Kept &kept;
   OpBuilder builder;
+  std::optional<Location> reader; // of what has no line of its own
   Type bf16;
   llvm::DenseMap<Value, Value> roundedOf, narrowViews;
   llvm::DenseMap<Value, bool> ofParameter;
@@ -230,12 +272,18 @@ private:
 class MixedPrecisionPass
     : public dl::impl::MixedPrecisionBase<MixedPrecisionPass> {
 public:
+  using Base::Base;
   void runOnOperation() override {
     graph::ProgramOp program = graph::programOf(getOperation());
     if (!program || !program.getDtype().isBF16())
       return;
+    Kept kept(f32);
     for (auto step : getOperation().getOps<graph::StepOp>())
-      Rounding(step).run();
+      Rounding(step, kept).run();
+    if (std::string wrong = kept.complaint(); !wrong.empty()) {
+      emitModelError(UnknownLoc::get(&getContext())) << wrong;
+      signalPassFailure();
+    }
   }
 };
 

@@ -18,6 +18,9 @@ def MixedPrecision : Pass<"mixed-precision", "::mlir::ModuleOp"> {
     with another value (the gradient of a maximum asks which elements are equal to it) is
     not rounded, unless both have been.
 
+    Products of some modules may stay f32. They read what others read: rounded, where
+    another product reads it too.
+
     ```mlir
     graph.program "net.dl" dtype bf16
       %h = graph.matmul %x, %w {spec = "bi,oi->bo"} : f32
@@ -31,6 +34,8 @@ def MixedPrecision : Pass<"mixed-precision", "::mlir::ModuleOp"> {
     ```
   }];
   let dependentDialects = ["::dl::graph::GraphDialect"];
+  let options = [ListOption<"f32", "f32", "std::string",
+                            "Patterns of modules whose products stay f32, as \"h.*.attn\"">];
 }
 
 #endif

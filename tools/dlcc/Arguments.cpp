@@ -71,7 +71,12 @@ private:
   void setting(StringRef text);
   void dtype(StringRef text);
   void mesh(StringRef text);
-  void recompute(StringRef text);
+  void f32(StringRef text) { modules("--f32", text, result.f32); }
+  void recompute(StringRef text) {
+    modules("--recompute", text, result.recompute);
+  }
+  void modules(StringRef option, StringRef text,
+               std::vector<std::string> &list);
   void schedule(StringRef text);
   void report(StringRef text);
   void target(StringRef text);
@@ -122,6 +127,7 @@ const std::vector<Parser::Option> &Parser::options() {
                            p.result.mesh.stagesPerRank.emplace(), 65536);
        }},
       {"--target", Required, [](Parser &p, StringRef v) { p.target(v); }},
+      {"--f32", Required, [](Parser &p, StringRef v) { p.f32(v); }},
       {"--tf32", None, [](Parser &p, StringRef) { p.result.tf32 = true; }},
       {"--own-kernels", None,
        [](Parser &p, StringRef) { p.result.ownKernels = true; }},
@@ -241,14 +247,16 @@ void Parser::schedule(StringRef text) {
   result.mesh.schedule = text.str();
 }
 
-void Parser::recompute(StringRef text) {
+void Parser::modules(StringRef option, StringRef text,
+                     std::vector<std::string> &list) {
   llvm::SmallVector<StringRef> patterns;
   text.split(patterns, ',');
   for (StringRef pattern : patterns) {
     if (pattern.empty())
-      return fail("--recompute=" + text.str() +
-                  ": --recompute=MODULE,... is wanted, as in 'h.*'");
-    result.recompute.push_back(pattern.str());
+      return fail((option + "=" + text + ": " + option +
+                   "=MODULE,... is wanted, as in 'h.*'")
+                      .str());
+    list.push_back(pattern.str());
   }
 }
 
@@ -446,6 +454,8 @@ void Parser::complete() {
            ": " + why);
   if (result.tiles > 0 && !result.cudaArchitectures.empty())
     fail("--tiles is about CPUs; leave it out, or take --target=cpu");
+  if (!result.f32.empty() && result.dtype != "bf16")
+    fail("--f32: all products are " + result.dtype + "; add --dtype=bf16");
   if (result.tf32 && result.cudaArchitectures.empty())
     fail("--tf32: CPUs have no tensor cores; add --target=cuda");
   if (result.ownKernels && result.cudaArchitectures.empty())
@@ -502,6 +512,7 @@ Model
   -I FOLDER              where #include "..." looks, besides the model's folder
   --dtype=f32|f64|bf16   the type of all floats (default: f32); bf16 is mixed precision, as autocast: products
                          read and give bf16 and add in f32, parameters and all else are f32
+  --f32=MODULE,...       with --dtype=bf16: products of these modules ('h.*' is h.0, h.1, ...) stay f32
   --accumulate=N         micro-batches for one update, by the mean of their gradients (default: 1)
   --mesh=AXIS=N,...      ranks that run the plan together, the slowest axis first; batches are divided along dp
   --zero=0|1|2|3         what is divided along dp as well: 1 the slots of optimizers, 2 what

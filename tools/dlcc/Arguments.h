@@ -22,6 +22,7 @@ struct Arguments {
   std::vector<std::string> includeFolders;
   std::string dtype = "f32", targetCpu;
   std::vector<std::string> cudaArchitectures; // see CompileOptions
+  std::vector<std::string> f32;               // patterns of modules
   bool tf32 = false;
   bool ownKernels = false;
   int64_t accumulate = 1, threads = 0, tiles = 0, maxOps = 1000000;

@@ -119,6 +119,7 @@ compileOptions(const Arguments &arguments,
   options.targetCpu = arguments.targetCpu;
   options.cudaArchitectures = arguments.cudaArchitectures;
   options.tf32 = arguments.tf32;
+  options.f32 = arguments.f32;
   options.ownKernels = arguments.ownKernels;
   options.mesh = arguments.mesh;
   options.pictures = pictureOptions(arguments);
