@@ -452,10 +452,13 @@ std::string Graph::finish() {
   ModuleOp made = *module;
   made->setLoc(FileLineColLoc::get(&context, options.model, 1, 1));
   builder.setInsertionPointToStart(made.getBody());
+  SmallVector<StringRef> constants(modules.constants().begin(),
+                                   modules.constants().end());
   dl::graph::ProgramOp::create(
       builder, made.getLoc(), options.model,
       options.dtype == "bf16" ? Type(builder.getBF16Type()) : floatType,
-      options.accumulate);
+      options.accumulate,
+      constants.empty() ? ArrayAttr() : builder.getStrArrayAttr(constants));
   datasets.write(builder, made.getLoc());
   writePlateaus();
   OpBuilder atStart = OpBuilder::atBlockBegin(made.getBody());

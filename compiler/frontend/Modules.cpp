@@ -38,6 +38,10 @@ void Modules::parameter(llvm::StringRef name, int parameter, bool listed) {
   sightings[parameter].push_back({walks, nameTexts.back()});
 }
 
+void Modules::constant(llvm::StringRef name) {
+  constantNames.insert(joinPath(walkPath.back(), name));
+}
+
 void Modules::leave() { walkPath.pop_back(); }
 
 std::string Modules::currentPath() const {

@@ -28,6 +28,9 @@ public:
   void enter(llvm::StringRef name, const void *module);
   /// A buffer is named like a parameter, and not listed.
   void parameter(llvm::StringRef name, int parameter, bool listed = true);
+  /// A buffer of known values that no step changes: code, and no state.
+  void constant(llvm::StringRef name);
+  const std::set<std::string> &constants() const { return constantNames; }
   void leave();
   /// The parameters of the last walk in the order of members, each once. Lives
   /// as long as this.
@@ -69,6 +72,7 @@ public:
   const std::vector<int> &order() const { return met; }
 
 private:
+  std::set<std::string> constantNames;
   struct Sighting {
     int walk;
     std::string name;

@@ -17,11 +17,12 @@ def Plan_PlanOp : Plan_Op<"plan", [IsolatedFromAbove, SymbolTable, SingleBlock, 
   let arguments = (ins StrAttr:$model, TypeAttr:$dtype, I64Attr:$arena, I64Attr:$parameters,
                        StrAttr:$machine, DefaultValuedAttr<Plan_MeshAttr, "{}">:$mesh,
                        DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$ranks,
-                       DefaultValuedProp<EnumProp<Plan_Target>, "Target::Cpu">:$target);
+                       DefaultValuedProp<EnumProp<Plan_Target>, "Target::Cpu">:$target,
+                       OptionalAttr<StrArrayAttr>:$constants);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $model $dtype (`for` $target^)? `arena` $arena `parameters` $parameters `machine` $machine (`mesh` $mesh^)?
-    (`ranks` $ranks^)? attr-dict-with-keyword
+    (`ranks` $ranks^)? (`constants` $constants^)? attr-dict-with-keyword
     $body
   }];
   let hasVerifier = 1;

@@ -8,6 +8,7 @@
 #include "dialects/graph/StepRole.h"
 #include "passes/backward/ModelError.h"
 #include "passes/precision/Passes.h"
+#include "passes/precision/StepPrecision.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -24,16 +25,6 @@ namespace {
 
 bool isF32(Value value) { return graph::elementOf(value).isF32(); }
 
-/// One operand, read at other indices or beside zeros.
-bool isMoved(Operation *op) {
-  auto loops = dyn_cast_or_null<LoopNestOpInterface>(op);
-  if (!loops || op->getNumOperands() != 1 || isa<graph::AliasOpInterface>(op) ||
-      isa<graph::CommunicationOpInterface>(op))
-    return false;
-  graph::PayloadFacts facts = graph::payloadFacts(loops);
-  return facts.isView || facts.isZeroPaddedView;
-}
-
 /// A product of forward or backward.
 bool isProduct(Operation *op) {
   auto loops = dyn_cast<LoopNestOpInterface>(op);
@@ -41,17 +32,6 @@ bool isProduct(Operation *op) {
          !isa<graph::CommunicationOpInterface>(op) && !graph::isComposite(op) &&
          loops.getLoopNest().contraction &&
          graph::roleOf(op->getLoc()) != StepRole::Update;
-}
-
-bool isComparison(Operation *op) {
-  return isa<graph::EqOp, graph::NeOp, graph::LtOp, graph::LeOp, graph::GtOp,
-             graph::GeOp>(op);
-}
-
-/// A number that no element of the step is made of.
-bool isConstant(Value value) {
-  Operation *def = value.getDefiningOp();
-  return def && def->getNumOperands() == 0;
 }
 
 /// Modules whose products stay f32.
@@ -90,15 +70,12 @@ private:
 
 class Rounding {
 public:
-  Rounding(graph::StepOp step, Kept &kept)
-      : step(step), kept(kept), builder(step.getContext()),
-        bf16(BFloat16Type::get(step.getContext())) {}
+  Rounding(graph::StepOp step, const llvm::SetVector<Operation *> &products)
+      : step(step), products(products), before(step, products),
+        builder(step.getContext()), bf16(BFloat16Type::get(step.getContext())) {
+  }
 
   void run() {
-    SmallVector<Operation *> products;
-    for (Operation &op : step.getOps())
-      if (isProduct(&op) && !kept.contains(&op))
-        products.push_back(&op);
     // In program order: what an operand is made of is rounded before it is
     // looked at.
     for (Operation *product : products) {
@@ -106,17 +83,13 @@ public:
       for (OpOperand &operand : product->getOpOperands())
         if (isF32(operand.get()))
           operand.set(rounded(operand.get()));
-      if (Value result = product->getResult(0); !isOfParameter(result))
+      if (Value result = product->getResult(0); !before.isOfParameter(result))
         roundForAll(result);
     }
     narrowAliases();
   }
 
 private:
-  Value cast(Value x, Type to) {
-    return graph::CastOp::create(builder, x.getLoc(), x, to);
-  }
-
   static Value narrowOf(Value value) {
     auto widening = value.getDefiningOp<graph::CastOp>();
     return widening && graph::elementOf(widening.getX()).isBF16()
@@ -131,7 +104,8 @@ private:
     if (Value known = roundedOf.lookup(value))
       return known;
     Operation *def = value.getDefiningOp();
-    if (isMoved(def) || isa_and_nonnull<graph::AliasOpInterface>(def)) {
+    if (precision::isMoved(def) ||
+        isa_and_nonnull<graph::AliasOpInterface>(def)) {
       Value operand = rounded(def->getOperand(0));
       if (operand == def->getOperand(0)) // was rounded for all
         return roundedOf[value] = value;
@@ -140,85 +114,80 @@ private:
       view->setOperand(0, operand);
       return roundedOf[value] = view->getResult(0);
     }
-    // Parameters and inputs are themselves for all others.
-    if (def)
+    if (before.isNarrow(value))
       return roundForAll(value);
-    builder.setInsertionPointToStart(&step.getBody().front());
-    Value narrow = graph::CastOp::create(builder, *reader, value, bf16);
-    return roundedOf[value] = graph::CastOp::create(builder, *reader, narrow,
-                                                    graph::elementOf(value));
+    // What is f32 is so for all others.
+    if (def)
+      builder.setInsertionPointAfter(def);
+    else
+      builder.setInsertionPointToStart(&step.getBody().front());
+    return roundedOf[value] = roundAndWiden(value);
+  }
+
+  /// States, and what updates parameters, are never rounded.
+  static bool isKeptFor(Operation *user) {
+    return user->hasTrait<OpTrait::IsTerminator>() ||
+           graph::roleOf(user->getLoc()) == StepRole::Update;
+  }
+
+  Value roundAndWiden(Value value) {
+    Location loc = value.getDefiningOp() ? value.getLoc() : *reader;
+    Value narrow = graph::CastOp::create(builder, loc, value, bf16);
+    return graph::CastOp::create(builder, loc, narrow, graph::elementOf(value));
   }
 
   Value roundForAll(Value value) {
     if (Value known = roundedOf.lookup(value))
       return known;
-    bool isExact = isRepresentable(value);
-    Operation *def = value.getDefiningOp();
-    bool isProductOf = isProduct(def);
+    bool isSeenByAll =
+        products.contains(value.getDefiningOp()) || isRepresentable(value);
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : value.getUses())
-      if (isExact || isProductOf || !isComparedWithOther(use))
+      if (products.contains(use.getOwner()) ||
+          (!isKeptFor(use.getOwner()) &&
+           (isSeenByAll || !before.isCompared(use))))
         uses.push_back(&use);
     builder.setInsertionPointAfterValue(value);
-    Value again = cast(cast(value, bf16), graph::elementOf(value));
+    Value again = roundAndWiden(value);
     for (OpOperand *use : uses)
       use->set(again);
     return roundedOf[value] = again;
   }
 
-  static bool isComparedWithOther(OpOperand &use) {
-    Operation *user = use.getOwner();
-    return isComparison(user) &&
-           !isConstant(user->getOperand(1 - use.getOperandNumber()));
-  }
-
   /// Each element is one of operands that are rounded, or a constant that bf16
   /// has: rounding it again changes nothing.
-  static bool isRepresentable(Value value) {
+  bool isRepresentable(Value value) {
     if (narrowOf(value))
       return true;
+    auto [known, isNew] = representable.try_emplace(value, false);
+    if (!isNew)
+      return known->second;
     auto op = value.getDefiningOp<LoopNestOpInterface>();
-    if (!op || isa<graph::CommunicationOpInterface>(op.getOperation()))
+    bool chosen = op && isF32(value) && !op->getOperands().empty() &&
+                  choosesElements(op) &&
+                  llvm::all_of(op->getOperands(), [&](Value operand) {
+                    return !isa<FloatType>(graph::elementOf(operand)) ||
+                           isRepresentable(operand);
+                  });
+    return representable[value] = chosen;
+  }
+
+  static bool choosesElements(LoopNestOpInterface op) {
+    if (isa<graph::CommunicationOpInterface>(op.getOperation()))
       return false;
     graph::LoopNest nest = op.getLoopNest();
     if (nest.combine != graph::Combine::None &&
         nest.combine != graph::Combine::Max)
       return false;
     graph::PayloadBlock payload(op, nest.extents.size());
-    auto chooses = [](Operation &inner) {
+    return llvm::all_of(payload.block, [](Operation &inner) {
       if (auto constant = dyn_cast<arith::ConstantOp>(inner)) {
         auto number = dyn_cast<FloatAttr>(constant.getValue());
         return !number || number.getValue().isZero();
       }
       return isa<arith::MaximumFOp, arith::MinimumFOp, arith::SelectOp,
                  arith::CmpFOp, arith::NegFOp, math::AbsFOp>(inner);
-    };
-    return isF32(value) && !op->getOperands().empty() &&
-           llvm::all_of(payload.block, chooses) &&
-           llvm::all_of(op->getOperands(), [](Value operand) {
-             return !isa<FloatType>(graph::elementOf(operand)) ||
-                    isRepresentable(operand);
-           });
-  }
-
-  /// The gradient of a parameter, or a part of its sum.
-  bool isOfParameter(Value value) {
-    auto [known, isNew] = ofParameter.try_emplace(value, false);
-    if (!isNew)
-      return known->second;
-    bool all = !value.use_empty();
-    for (Operation *user : value.getUsers()) {
-      auto loops = dyn_cast<LoopNestOpInterface>(user);
-      bool adds = loops && (isMoved(user) || isa<graph::CatOp>(user) ||
-                            isa<graph::AliasOpInterface>(user) ||
-                            graph::payloadFacts(loops).isAddition ||
-                            isa<graph::SumOp>(user));
-      all &= isa<graph::GradientOp>(user) ||
-             user->hasTrait<OpTrait::IsTerminator>() ||
-             graph::roleOf(user->getLoc()) == StepRole::Update ||
-             (adds && isOfParameter(user->getResult(0)));
-    }
-    return ofParameter[value] = all;
+    });
   }
 
   /// What is widened, seen through views; null where something else is.
@@ -226,7 +195,7 @@ private:
     if (Value narrow = narrowOf(value))
       return narrow;
     Operation *def = value.getDefiningOp();
-    if (!isMoved(def))
+    if (!precision::isMoved(def))
       return {};
     Value operand = narrowed(def->getOperand(0));
     if (!operand)
@@ -255,18 +224,19 @@ private:
       op.setOperand(0, narrow);
       old.setType(mlir::cast<RankedTensorType>(old.getType()).clone(bf16));
       builder.setInsertionPointAfter(&op);
-      Value again = cast(old, wide);
+      Value again = graph::CastOp::create(builder, old.getLoc(), old, wide);
       old.replaceAllUsesExcept(again, again.getDefiningOp());
     }
   }
 
   graph::StepOp step;
-  Kept &kept;
+  const llvm::SetVector<Operation *> &products;
+  precision::StepPrecision before;
   OpBuilder builder;
   std::optional<Location> reader; // of what has no line of its own
   Type bf16;
   llvm::DenseMap<Value, Value> roundedOf, narrowViews;
-  llvm::DenseMap<Value, bool> ofParameter;
+  llvm::DenseMap<Value, bool> representable;
 };
 
 class MixedPrecisionPass
@@ -278,8 +248,15 @@ public:
     if (!program || !program.getDtype().isBF16())
       return;
     Kept kept(f32);
-    for (auto step : getOperation().getOps<graph::StepOp>())
-      Rounding(step, kept).run();
+    for (auto step : getOperation().getOps<graph::StepOp>()) {
+      if (step.getPart() == graph::Part::Initial)
+        continue; // what training begins from
+      llvm::SetVector<Operation *> products;
+      for (Operation &op : step.getOps())
+        if (isProduct(&op) && !kept.contains(&op))
+          products.insert(&op);
+      Rounding(step, products).run();
+    }
     if (std::string wrong = kept.complaint(); !wrong.empty()) {
       emitModelError(UnknownLoc::get(&getContext())) << wrong;
       signalPassFailure();

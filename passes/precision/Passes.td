@@ -13,13 +13,15 @@ def MixedPrecision : Pass<"mixed-precision", "::mlir::ModuleOp"> {
     f32, and its result is rounded once. That of a parameter's gradient is not: it is added up
     and used as f32.
 
-    bf16 is how values are stored, nothing computes in it. A value that is rounded is so for
-    whoever reads it, so that it is stored once, as two bytes an element: readers widen it. But what is compared
-    with another value (the gradient of a maximum asks which elements are equal to it) is
-    not rounded, unless both have been.
+    bf16 is how values are stored, nothing computes in it. What is made of results of products
+    alone (with biases, statistics, masks) is rounded for whoever reads it, where a product does: it is
+    stored once, as two bytes an element, and readers widen it. What is f32 by PyTorch's types, a
+    residual connection in f32 for one, is so for all others: the product reads a rounded copy.
+    Nor do those read a rounded value who compare it, or what they make of it, with another one: the
+    gradient of a maximum asks which elements are equal to it.
 
-    Products of some modules may stay f32. They read what others read: rounded, where
-    another product reads it too.
+    Products of some modules may stay f32, and those of updates are, and of what training begins
+    from. States are never rounded.
 
     ```mlir
     graph.program "net.dl" dtype bf16

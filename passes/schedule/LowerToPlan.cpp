@@ -118,7 +118,8 @@ private:
         program ? program.getDtype() : builder.getF32Type(),
         /*arena_bytes=*/0, parameters, machine.hash(),
         builder.getArrayAttr(mesh),
-        ranks ? ranks : builder.getDenseI64ArrayAttr({}), target);
+        ranks ? ranks : builder.getDenseI64ArrayAttr({}), target,
+        program ? program.getConstantsAttr() : ArrayAttr());
     builder.setInsertionPointToEnd(&parts.plan.getBody().emplaceBlock());
   }
 

@@ -227,6 +227,7 @@ void WeightMatch::sayLeftOver() {
   std::vector<std::string> extra;
   for (const auto &[name, offer] : offers)
     if (!std::binary_search(known.begin(), known.end(), name) &&
+        std::ranges::find(constants, name) == constants.end() &&
         !isCounter(name))
       extra.push_back(name);
   if (!extra.empty())

@@ -34,11 +34,13 @@ struct WeightSource {
 
 class WeightMatch {
 public:
-  /// All of them must outlive the match.
+  /// All of them must outlive the match. Files may have `constants`, which are
+  /// not looked at.
   WeightMatch(const std::vector<const fb::StateT *> &states,
+              const std::vector<std::string> &constants,
               const std::vector<WeightSource> &sources,
               const std::vector<SafetensorsFile> &files)
-      : states(states), sources(sources), files(files) {}
+      : states(states), constants(constants), sources(sources), files(files) {}
 
   struct Chosen {
     const SafetensorsEntry *entry = nullptr;
@@ -68,6 +70,7 @@ private:
   std::string place(const Chosen &tensor) const;
 
   const std::vector<const fb::StateT *> &states;
+  const std::vector<std::string> &constants;
   const std::vector<WeightSource> &sources;
   const std::vector<SafetensorsFile> &files;
   std::multimap<std::string, Chosen> offers; ///< by the name in the model

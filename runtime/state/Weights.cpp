@@ -80,7 +80,7 @@ Status dlrt::loadWeights(const PlanSet &set,
     names += (names.empty() ? "" : ", ") + source.path;
   }
   std::vector<const fb::StateT *> states = statesOf(set);
-  WeightMatch match(states, sources, files);
+  WeightMatch match(states, set.first().constants, sources, files);
   DLRT_TRY(match.find());
   DLRT_TRY(judge(match, names, partial, warnings));
   std::vector<size_t> narrowed(files.size());

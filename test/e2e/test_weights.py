@@ -50,6 +50,41 @@ class Init(Net):
         self.assertEqual(a, b)
         self.assertNotEqual(a, c)
 
+    def test_masks_of_a_state_dict_are_left_out(self):
+        """PyTorch keeps buffers that nobody changes; here they are code."""
+        self.write("masked.dl", """
+#include <dl/dl.h>
+struct Attention : dl::nn::Module {
+  dl::nn::Linear fc{4, 4};
+  dl::Buffer mask = dl::tril(dl::ones({4, 4}));
+  dl::Tensor forward(dl::Tensor x) { return dl::matmul(fc(x), mask); }
+};
+struct Net : dl::nn::Module {
+  Attention attn[2];
+  dl::Tensor forward(dl::Tensor x) { return attn[1](attn[0](x)); }
+};
+void dl_main(dl::Program &p) {
+  Net net;
+  auto data = dl::data::TensorDataset({"four.npy"}, {.batch_size = 4});
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = net(b[0]).square().mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+""")
+        np.save(self.path("four.npy"), np.ones((8, 4), np.float32))
+        self.dlcc("masked.dl")
+        weights = {f"attn.{i}.{name}": np.ones(shape, np.float32) for i in range(2)
+                   for name, shape in (("fc.weight", (4, 4)), ("fc.bias", (4,)), ("mask", (4, 4)))}
+        safetensors.save(self.path("masked.safetensors"), weights)
+        self.dlrun("masked.plan", "-q", "--steps", 1, "--init", "masked.safetensors")
+        safetensors.save(self.path("more.safetensors"), weights | {"attn.2.mask": weights["attn.0.mask"]})
+        self.fails(TRAINING, ["the model has no weight 'attn.2.mask'"], "masked.plan", "--init", "more.safetensors")
+
     def test_a_prefix_of_a_wrapper_is_named(self):
         good = self.weights()
         safetensors.save(self.path("wrapped.safetensors"), {"model." + name: value for name, value in good.items()})

@@ -17,7 +17,9 @@ MODELS = "test/bench/models/"
 # Plans in which products are all of our own; of products alone, in which all that can be are cuBLASLt's; and of attention, in which
 # a chain of products is a kernel for each of them.
 ROADS = ("own", "library", "apart")
-PRECISIONS = ("f32", "tf32", "f64")  # of plans for the GPU; those for the CPU are in f32 and f64
+# Of plans for the GPU. bf16 is mixed precision, as autocast. Those for the CPU are in f32 and f64, and in bf16 to say what that may cost.
+PRECISIONS = ("f32", "tf32", "bf16", "f64")
+FAST = PRECISIONS[:3]  # of what is only measured
 
 
 def normal(*shape):
@@ -128,7 +130,7 @@ MEASURED = [
     transformer("transformer-32", 32, 384, 6, 256, 6, steps=3, roads=("own", "apart")),
 ]
 
-PLAIN = [digits("convnet", batch, 20, dropout=False, precisions=("f32", "tf32"), group="plain") for batch in (4, 64)]
+PLAIN = [digits("convnet", batch, 20, dropout=False, precisions=FAST, group="plain") for batch in (4, 64)]
 
 # The same networks, small enough for compute-sanitizer.
 SMALL = [
@@ -179,7 +181,7 @@ def product_case(m, n, k, kind, batch):
     flops = 2 * m * n * k * batch
     name = f"product-{kind}-{m}x{n}x{k}" + (f"x{batch}" if batch > 1 else "")
     return Case(name, "test/gpu/models/products.dl", {"m": m, "n": n, "k": k, "kind": kind, "batch": batch, "repeat": repeats(flops)},
-                ONE, 8, precisions=("f32", "tf32"), group="table", roads=("own", "library")), flops
+                ONE, 8, precisions=FAST, group="table", roads=("own", "library")), flops
 
 
 def convolution_case(images, channels, results, size, kernel, stride, padding, part):
@@ -188,7 +190,7 @@ def convolution_case(images, channels, results, size, kernel, stride, padding, p
     name = f"conv-{PARTS[part]}-{images}x{channels}x{size}-{results}k{kernel}s{stride}"
     settings = {"batch": images, "in": channels, "out": results, "size": size, "kernel": kernel, "stride": stride, "padding": padding,
                 "part": part, "repeat": repeats(flops)}
-    return Case(name, "test/gpu/models/convolutions.dl", settings, ONE, 8, precisions=("f32", "tf32"), group="table"), flops
+    return Case(name, "test/gpu/models/convolutions.dl", settings, ONE, 8, precisions=FAST, group="table"), flops
 
 
 def table_cases():

@@ -3,8 +3,8 @@
 
     test/gpu/prepare.sh FOLDER [--target cuda:sm_90] [--groups examples,models,...] [--only CASE,...] [--jobs N]
 
-Each model is compiled for the CPU in f32 and f64, and for the GPU in f32, tf32 and f64; products, and the transformer, also without cuBLASLt, the
-transformer without chains of products, and
+Each model is compiled for the CPU in f32, f64 and bf16, and for the GPU in f32, tf32, bf16 and f64; products, and the transformer, also without
+cuBLASLt, the transformer without chains of products, and
 products with cuBLASLt wherever it can be. `--target cpu` lets CPU plans stand in
 for those of the GPU, so that every part of the script can be run without one. A model that dlcc refuses (exit code 3) is
 listed with its reason; any other failure of dlcc ends with exit code 1, when all others are there. What an earlier call made
@@ -63,11 +63,13 @@ def machines(scratch):
 def variants(case, target, described):
     """(name of the plan, options of dlcc) of each plan of a case."""
     precisions = case.precisions
-    found = [(f"cpu-{dtype}", [f"--dtype={dtype}", "--target-cpu=x86-64-v3"]) for dtype in ("f32", "f64") if dtype in precisions]
+    # bf16 only where there is a curve in f64 from which its distance is measured.
+    dtypes = [dtype for dtype in ("f32", "f64", "bf16") if dtype in precisions and (dtype != "bf16" or "f64" in precisions)]
+    found = [(f"cpu-{dtype}", [f"--dtype={dtype}", "--target-cpu=x86-64-v3"]) for dtype in dtypes]
     stand_in = target == "cpu"
     own = ["--target-cpu=x86-64-v3"] if stand_in else [f"--target={target}"]
     for precision in precisions:
-        more = {"f32": [], "tf32": [] if stand_in else ["--tf32"], "f64": ["--dtype=f64"]}[precision]
+        more = {"f32": [], "tf32": [] if stand_in else ["--tf32"], "bf16": ["--dtype=bf16"], "f64": ["--dtype=f64"]}[precision]
         found.append((f"gpu-{precision}", own + more))
         for road in case.roads:
             choice = ["--own-kernels"] if road == "own" else [f"--machine={described[road]}"]

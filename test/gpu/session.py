@@ -22,8 +22,8 @@ from numpy_twin import safetensors  # noqa: E402,F401  for the parts
 
 OK, FAIL, NONE = "ok", "FAIL", "-"
 
-# Operations in f32, and in tf32 with tensor cores, of an SM in a cycle, by compute capability.
-PER_CYCLE = {(8, 0): (128, 1024), (8, 6): (256, 256), (8, 9): (256, 256), (9, 0): (256, 2048)}
+# Operations in f32, and in tf32 and bf16 with tensor cores, of an SM in a cycle, by compute capability.
+PER_CYCLE = {(8, 0): (128, 1024, 2048), (8, 6): (256, 256, 512), (8, 9): (256, 256, 512), (9, 0): (256, 2048, 4096)}
 
 
 class Missing(Exception):
@@ -257,7 +257,7 @@ def describe(session):
     clock = facts["gpu"].get("clocks.max.sm")
     mhz = float(clock) if clock and clock.replace(".", "").isdigit() else driver.get("clock_khz", 0) / 1e3
     if rates and mhz:  # of this many operations a second the tables give percentages
-        facts["peak_tflops"] = {name: rate * driver["sms"] * mhz * 1e-6 for name, rate in zip(("f32", "tf32"), rates)}
+        facts["peak_tflops"] = {name: rate * driver["sms"] * mhz * 1e-6 for name, rate in zip(cases.FAST, rates)}
     return facts
 
 

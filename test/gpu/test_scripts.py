@@ -1,5 +1,6 @@
 """The scripts for machines with a GPU, on one without: CPU plans and small shell scripts stand in. Mistakes are planted."""
 
+import importlib.util
 import json
 import os
 import shutil
@@ -7,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 import unittest
+
+import numpy as np
 
 import dltools
 from e2e import support
@@ -60,11 +63,39 @@ class Scripts(support.ToolTest):
         code, said, text = self.run_parts("first_step,graph,profile,table,bench", "--peers", "eager,compile,jit")
         self.assertEqual(code, 0, text)
         self.assertTrue(all(row["ours_ms"] > 0 for part in ("first_step", "table", "bench") for row in said["parts"][part]["rows"]), text)
+        rows = said["parts"]["table"]["rows"]
+        self.assertEqual({row["precision"] for row in rows}, {"f32", "tf32", "bf16"})
+        self.assertEqual(len({bool(row["torch_ms"]) for row in rows}), 1, f"PyTorch has all of them, or is not there: {text}")
         row = said["parts"]["bench"]["rows"][0]
         self.assertEqual({*row["peers_ms"], *row["why"]}, {"eager", "compile", "jit"}, "each contender has a time or a reason")
         for mode in row["peers_ms"]:
             self.assertTrue(row["agree"], row["losses"])
             self.assertLess(row["facts"][mode]["product_error"], 1e-5)
+
+    @unittest.skipUnless(importlib.util.find_spec("torch"), "there is no PyTorch")
+    def test_autocast(self):
+        """The contender in bf16 rounds its products, and goes where our plan goes."""
+        data, weights, specification = (os.path.join(self.folder, name) for name in ("data", "weights.safetensors", "specification.json"))
+        os.makedirs(data)
+        source = np.random.RandomState(0)
+        np.save(os.path.join(data, "x.npy"), source.standard_normal((4, 1, 28, 28)).astype(np.float32))
+        np.save(os.path.join(data, "y.npy"), source.randint(0, 10, 4))
+        plan = os.path.join(self.shared, "plans", "convnet-4-plain.gpu-%s.plan")
+        dltools.dlrun(plan % "f32", "--data", data, "--steps", "0", "--seed", "1", "--save-final", weights)
+        with open(specification, "w", encoding="utf-8") as file:
+            json.dump({"source": "test/bench/models/convnet.dl", "settings": {"batch_size": 4, "dropout": 0}, "data": data, "items": 4,
+                       "weights": weights, "precision": "bf16", "device": "cpu", "dropout": 0.0}, file)
+        done = subprocess.run([sys.executable, os.path.join(HERE, "peers", "torch_gpu.py"), specification, "eager"], input="loss eager 20\n",
+                              capture_output=True, text=True)
+        said = {name: value for line in done.stdout.splitlines() for name, value in json.loads(line).items()}
+        self.assertIn("loss", said, done.stdout + done.stderr)
+        self.assertTrue(1e-3 < said["product_error"] < 5e-3, said)
+        last = {}
+        for precision in ("f32", "bf16"):
+            events = dltools.events(plan % precision, "--data", data, "--init", weights, "--steps", "20", "--no-shuffle", "--every", "log=1,eval=0")
+            last[precision] = [event["loss"] for event in events if event["event"] == "step"][-1]
+        self.assertNotEqual(last["f32"], last["bf16"])
+        self.assertLess(abs(said["loss"] / last["bf16"] - 1), 0.02, last)
 
     def test_bits(self):
         if not os.path.isdir(dltools.EMULATED):
@@ -86,7 +117,7 @@ class Scripts(support.ToolTest):
 
     @unittest.skipUnless(os.path.isdir(dltools.EMULATED), "there is no emulated GPU")
     def test_emulated(self):
-        """Real plans for GPUs, in f32, tf32 and f64, beside those for the CPU."""
+        """Real plans for GPUs, in f32, tf32, bf16 and f64, beside those for the CPU."""
         folder = os.path.join(self.folder, "emulated-plans")
         done = dltools.call([os.path.join(HERE, "prepare.sh"), folder, "--target", "cuda:source", "--only", ",".join(CASES + ["transformer-small"])])
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -99,6 +130,9 @@ class Scripts(support.ToolTest):
         errors = {row["variant"]: row["error"] for row in said["parts"]["kernels"]["rows"]}
         self.assertLess(errors["gpu-f32"], 1e-5)
         self.assertGreater(errors["gpu-tf32"], 1e-5, "tf32 rounds its operands")
+        self.assertGreater(errors["gpu-bf16"], 1e-3, "bf16 rounds them more, and the result")
+        compared = {(row["case"], row["precision"]) for row in said["parts"]["correct"]["rows"]}
+        self.assertLess({(case, "bf16") for case in ("linear", "convnet-4", "transformer-small")}, compared)
         for road in ("own", "library"):
             self.assertLess(errors[f"gpu-f32-{road}"], 1e-5)
         products = [row for row in said["parts"]["table"]["rows"] if row["case"].startswith("product")]
@@ -106,21 +140,23 @@ class Scripts(support.ToolTest):
         self.assertTrue(products and all(row[f"{road}_ms"] > 0 for row in products for road in ("ours", "own", "library")), text)
         self.assertIn("products by cuBLASLt 13.1.0", said["parts"]["table"]["note"])
 
-    def changed(self, case, *options):
-        """A copy of the folder in which a plan of the GPU is that of another model."""
+    def changed(self, case, *options, precision="f32"):
+        """A copy of the folder in which a plan of the GPU is that of another model; of that copy, if there is one."""
         folder = os.path.join(self.folder, "changed")
-        shutil.copytree(self.shared, folder)
+        if not os.path.isdir(folder):
+            shutil.copytree(self.shared, folder)
         source = {"linear": "examples/linear/linear.dl", "product-NN-100x65x37": "test/gpu/models/products.dl"}[case]
         data = os.path.join(self.folder, "data")
         dltools.run(sys.executable, os.path.join(dltools.ROOT, "examples", "linear", "generate.py"), data)
-        dltools.dlcc(os.path.join(dltools.ROOT, source), *options, "-o", os.path.join(folder, "plans", f"{case}.gpu-f32.plan"), cwd=data)
+        dltools.dlcc(os.path.join(dltools.ROOT, source), *options, "-o", os.path.join(folder, "plans", f"{case}.gpu-{precision}.plan"), cwd=data)
         return folder
 
     def test_another_learning_rate_is_found(self):
+        self.changed("linear", "-D", "lr=0.12", "--dtype=bf16", precision="bf16")  # what bf16 costs is more than a thousandth
         code, said, text = self.run_parts("correct", folder=self.changed("linear", "-D", "lr=0.1001"))
         self.assertEqual(code, 1, text)
         wrong = [(row["case"], row["precision"]) for row in said["parts"]["correct"]["rows"] if row["status"] == "FAIL"]
-        self.assertEqual(wrong, [("linear", "f32")])
+        self.assertEqual(wrong, [("linear", "f32"), ("linear", "bf16")])
 
     def test_a_wrong_product_is_found(self):
         options = [word for name, value in {"m": 100, "n": 65, "k": 36, "repeat": 16}.items() for word in ("-D", f"{name}={value}")]

@@ -1,9 +1,9 @@
 """Training curves against PyTorch's, from the same weights and batches.
 
 f64: every step's scalars within 1e-9 of PyTorch's, and the weights' sizes in the end. f32: the root of the mean square
-distance to the f64 curve is at most twice that of PyTorch in f32, plus 4 ULP of the loss. bf16: at most four times that of
-PyTorch's autocast, and over all cases a quarter more in the mean: what is rounded once moves a whole curve, so that one
-distance is one draw. f64 and f32 both with the kernels for AVX2
+distance to the f64 curve is at most twice that of PyTorch in f32, plus 4 ULP of the loss. bf16: at most three times that of
+PyTorch's autocast, and over all cases no more in the mean: what is rounded once moves a whole curve, so that one
+distance is one draw. And no weight has lost the bits that bf16 has not. f64 and f32 both with the kernels for AVX2
 and, where the processor has it, with those for AVX-512. Where PyTorch can be imported it runs along, and must agree with
 the curves that are kept in curves/. A device that is emulated takes a quarter of the steps in f64.
 """
@@ -112,15 +112,17 @@ class Parity(unittest.TestCase):
             folder = os.path.join(self.folder, case.name)
             os.makedirs(folder)
             ours.write_data(case, folder)
-            got, _ = ours.train(case, folder, "bf16")
+            got, weights = ours.train(case, folder, "bf16")
             self.assertTrue(all(np.all(np.isfinite(curve)) for curve in got.values()), case.name)
+            wrong += [f"{case.name}, {name}: rounded to bf16" for name, array in weights.items()
+                      if array.dtype == np.float32 and np.unique(array).size > 2 and not np.any(array.view(np.uint32) & 0xFFFF)]
             found = list(distances_bf16(got, curves.load(case)))
             print(f"{case.name}: bf16 {', '.join(f'{name} {ours_:.1e} of {theirs:.1e}' for name, ours_, theirs in found)}", flush=True)
-            wrong += [f"{case.name}, {name}: {ours_ / theirs:.1f} times that of PyTorch" for name, ours_, theirs in found if not ours_ <= 4 * theirs]
+            wrong += [f"{case.name}, {name}: {ours_ / theirs:.1f} times that of PyTorch" for name, ours_, theirs in found if not ours_ <= 3 * theirs]
             logarithms += [np.log(ours_ / theirs) for _, ours_, theirs in found]
         self.assertEqual(wrong, [])
         self.assertGreater(len(logarithms), 30)
-        self.assertLess(np.exp(np.mean(logarithms)), 1.25)
+        self.assertLess(np.exp(np.mean(logarithms)), 1)
 
     def test_control_bf16(self):
         """A run in f32 is far nearer: what is compared is the rounding."""

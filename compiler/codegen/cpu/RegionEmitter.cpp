@@ -2,6 +2,7 @@
 #include "compiler/codegen/cpu/PayloadCode.h"
 #include "dialects/graph/Check.h"
 #include "llvm/IR/MDBuilder.h"
+#include <numeric>
 
 using namespace mlir;
 
@@ -175,6 +176,40 @@ Value *RegionEmitter::elementPointer(mlir::Value placed, Value *offset) {
                                  : llvm::GEPNoWrapFlags::inBounds());
 }
 
+/// Of a constant mask; all where it is not known here.
+static unsigned usedLanes(Value *mask, unsigned lanes) {
+  auto *known = llvm::dyn_cast_or_null<llvm::Constant>(mask);
+  for (; known && lanes > 0; --lanes)
+    if (!known->getAggregateElement(lanes - 1)->isNullValue())
+      break;
+  return lanes;
+}
+
+/// Of `used` lanes at most. LLVM 22 splits a vector of two registers, and loads
+/// the upper one as a whole, out of bounds, where its half of the mask is known
+/// to be zeros once it is split: a splat and a constant of such zeros. So there
+/// is no such half.
+Value *RegionEmitter::loadMasked(llvm::FixedVectorType *type, Value *from,
+                                 llvm::Align align, Value *mask, unsigned used,
+                                 mlir::Value placed) {
+  unsigned lanes = type->getNumElements(), half = lanes / 2;
+  if (used > half || half == 0)
+    return withAlias(
+        builder.CreateMaskedLoad(type, from, align, mask,
+                                 llvm::Constant::getNullValue(type)),
+        placed);
+  SmallVector<int> lower(half), all(lanes);
+  std::iota(lower.begin(), lower.end(), 0);
+  std::iota(all.begin(), all.end(), 0);
+  auto *narrow = llvm::FixedVectorType::get(type->getElementType(), half);
+  Value *zero = llvm::Constant::getNullValue(narrow);
+  Value *content = withAlias(
+      builder.CreateMaskedLoad(narrow, from, align,
+                               builder.CreateShuffleVector(mask, lower), zero),
+      placed);
+  return builder.CreateShuffleVector(content, zero, all);
+}
+
 Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
   llvm::Type *element = memoryType(placed);
   auto *type = llvm::FixedVectorType::get(element, kernel.lanes());
@@ -193,8 +228,8 @@ Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
     Value *from = elementPointer(placed, scope.scalar(at));
     if (!mask)
       return withAlias(builder.CreateAlignedLoad(type, from, align), placed);
-    return withAlias(builder.CreateMaskedLoad(type, from, align, mask, zero),
-                     placed);
+    return loadMasked(type, from, align, mask, usedLanes(tail, kernel.lanes()),
+                      placed);
   }
   if (stride == 2) {
     // Every second element of two vectors. The last element of the second one
@@ -210,10 +245,11 @@ Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
         continue;
       }
       Value *none = llvm::Constant::getNullValue(mask->getType());
+      unsigned used = 2 * usedLanes(tail, kernel.lanes()),
+               before = half * kernel.lanes();
       halves[half] =
-          withAlias(builder.CreateMaskedLoad(
-                        type, start, align, interleave(mask, none, half), zero),
-                    placed);
+          loadMasked(type, start, align, interleave(mask, none, half),
+                     used > before ? used - before : 0, placed);
     }
     SmallVector<int> even;
     for (unsigned l = 0; l < kernel.lanes(); ++l)

@@ -161,6 +161,8 @@ private:
     out.model = plan.getModel().str();
     out.machine_hash = plan.getMachine().str();
     out.parameters = plan.getParameters();
+    if (ArrayAttr constants = plan.getConstantsAttr(); constants && isFirst())
+      out.constants = strings(constants);
     return setDType(out.dtype, plan.getDtype(), plan);
   }
 

@@ -100,3 +100,10 @@ graph.step @conv_of_slice(%x: tensor<2x9x12x14xf32>, %w: tensor<5x3x3x3xf32>) ->
   %1 = graph.conv2d %0, %w {stride = array<i64: 1, 1>, padding = array<i64: 0, 0>} : (tensor<2x3x12x14xf32>, tensor<5x3x3x3xf32>) -> tensor<2x5x10x12xf32>
   graph.return %1 : tensor<2x5x10x12xf32>
 }
+// Rows are half of a vector of two registers: of no part more may be read than it has.
+graph.step @sum_of_short_rows(%a0: tensor<16x8xf32>, %a1: tensor<16x8xf32>, %a2: tensor<16x8xf32>, %a3: tensor<16x8xf32>, %a4: tensor<16x8xf32>, %a5: tensor<16x8xf32>, %a6: tensor<16x8xf32>, %a7: tensor<16x8xf32>, %a8: tensor<16x8xf32>, %a9: tensor<16x8xf32>, %a10: tensor<16x8xf32>, %a11: tensor<16x8xf32>) -> tensor<8xf32> {
+  %0 = graph.cat %a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7 {dim = 0} : (tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>) -> tensor<128x8xf32>
+  %1 = graph.cat %0, %a8, %a9, %a10, %a11 {dim = 0} : (tensor<128x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>) -> tensor<192x8xf32>
+  %2 = graph.sum %1 {dims = array<i64: 0>} : (tensor<192x8xf32>) -> tensor<8xf32>
+  graph.return %2 : tensor<8xf32>
+}

@@ -1,6 +1,7 @@
 """JAX's side of the measurements on a GPU: one jitted function makes the whole step. jax_gpu.py SPECIFICATION.json jit
 
-The specification is that of torch_gpu.py. Images are NHWC and filters HWIO, as JAX's libraries have them.
+The specification is that of torch_gpu.py. Images are NHWC and filters HWIO, as JAX's libraries have them. In bf16 weights are f32, and products,
+what they read and what is computed on it in bf16, but norms, softmax and losses in f32: as PyTorch's autocast does it, and Flax with dtype=bfloat16.
 """
 
 import json
@@ -19,6 +20,13 @@ import serving  # noqa: E402
 from numpy_twin import safetensors  # noqa: E402
 
 
+PRODUCTS = {"products": jnp.float32}  # main() knows better
+
+
+def narrow(x):
+    return x.astype(PRODUCTS["products"])
+
+
 def dropout(x, p, key, channels=False):
     if p == 0:
         return x
@@ -27,13 +35,13 @@ def dropout(x, p, key, channels=False):
 
 
 def conv(w, name, x, stride=1, padding=0):
-    y = lax.conv_general_dilated(x, w[name + ".weight"], (stride, stride), [(padding, padding)] * 2,
+    y = lax.conv_general_dilated(narrow(x), narrow(w[name + ".weight"]), (stride, stride), [(padding, padding)] * 2,
                                  dimension_numbers=("NHWC", "HWIO", "NHWC"))
-    return y + w[name + ".bias"] if name + ".bias" in w else y
+    return y + narrow(w[name + ".bias"]) if name + ".bias" in w else y
 
 
 def linear(w, name, x):
-    return x @ w[name + ".weight"].T + w[name + ".bias"]
+    return narrow(x) @ narrow(w[name + ".weight"]).T + narrow(w[name + ".bias"])
 
 
 def pool(x):
@@ -41,7 +49,7 @@ def pool(x):
 
 
 def nll(logits, y):
-    return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits), y.reshape(-1, 1), axis=1))
+    return -jnp.mean(jnp.take_along_axis(jax.nn.log_softmax(logits.astype(jnp.float32)), y.reshape(-1, 1), axis=1))
 
 
 def convnet(w, s, x, p, key):
@@ -58,10 +66,11 @@ def mlp(w, s, x, p, key):
 
 
 def batch_norm(w, s, name, x):
+    x = x.astype(jnp.float32)
     mean, var, count = x.mean((0, 1, 2)), x.var((0, 1, 2)), x.size // x.shape[-1]
     s[name + ".running_mean"] = 0.9 * s[name + ".running_mean"] + 0.1 * mean
     s[name + ".running_var"] = 0.9 * s[name + ".running_var"] + 0.1 * var * (count / (count - 1))
-    return (x - mean) * lax.rsqrt(var + 1e-5) * w[name + ".weight"] + w[name + ".bias"]
+    return narrow((x - mean) * lax.rsqrt(var + 1e-5) * w[name + ".weight"] + w[name + ".bias"])
 
 
 def resnet18(w, s, x, p, key):
@@ -179,7 +188,7 @@ class Contender:
 def product_error():
     a, b = (np.random.RandomState(seed).standard_normal((512, 512)) for seed in (0, 1))
     exact = a @ b
-    ours = np.asarray(jnp.matmul(jnp.asarray(a, jnp.float32), jnp.asarray(b, jnp.float32)))
+    ours = np.asarray(jnp.matmul(*(narrow(jnp.asarray(one, jnp.float32)) for one in (a, b))), np.float64)
     return float(np.linalg.norm(ours - exact) / np.linalg.norm(exact))
 
 
@@ -188,6 +197,8 @@ def main():
         spec = json.load(file)
     if spec["precision"] == "f32":  # otherwise GPUs multiply in tf32
         jax.config.update("jax_default_matmul_precision", "highest")
+    if spec["precision"] == "bf16":
+        PRODUCTS["products"] = jnp.bfloat16
     if (jax.default_backend() == "cpu") != (spec["device"] == "cpu"):
         return serving.say(missing="jit", why=f"jax runs on {jax.default_backend()}")
     spec["batch"] = [np.load(os.path.join(spec["data"], name))[:spec["items"]] for name in ("x.npy", "y.npy")]

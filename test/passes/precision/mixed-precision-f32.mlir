@@ -4,7 +4,7 @@
 
 graph.program "net.dl" dtype bf16 accumulate 1
 
-// Products of some modules are f32. What the next one reads is rounded for all.
+// Products of some modules are f32. What the next one reads is a rounded copy.
 // CHECK-LABEL: @modules
 // CHECK: %[[A:.*]] = graph.matmul %{{.*}}, %{{.*}} {spec = "bi,oi->bo"}
 // CHECK: %[[AR:.*]] = graph.cast %[[A]] {to = bf16}
@@ -12,7 +12,7 @@ graph.program "net.dl" dtype bf16 accumulate 1
 // CHECK: %[[M:.*]] = graph.matmul %[[AW]]
 // CHECK: %[[MR:.*]] = graph.cast %[[M]] {to = bf16}
 // CHECK: %[[MW:.*]] = graph.cast %[[MR]] {to = f32}
-// CHECK: %[[S:.*]] = graph.add %[[MW]], %[[AW]]
+// CHECK: %[[S:.*]] = graph.add %[[MW]], %[[A]]
 // CHECK-NEXT: %[[L:.*]] = graph.matmul %[[S]], %arg{{[0-9]+}} {spec
 // CHECK-NEXT: %[[E:.*]] = graph.exp %[[L]]
 // CHECK-NEXT: graph.return %[[E]]

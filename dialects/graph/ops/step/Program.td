@@ -7,16 +7,18 @@ def Graph_ProgramOp : Op<GraphDialect, "program"> {
   let summary = "What holds for all steps of a module.";
   let description = [{
     Gradients are means over `accumulate` micro-batches. `dtype` is what the model
-    computes in unless it says otherwise.
+    computes in unless it says otherwise. `constants` are names of buffers that a
+    state_dict has and no state is: masks.
 
     ```mlir
     graph.program "net.dl" dtype f32 accumulate 4
     ```
   }];
   let arguments = (ins StrAttr:$model, TypeAttr:$dtype,
-                       ConfinedAttr<I64Attr, [IntPositive]>:$accumulate);
+                       ConfinedAttr<I64Attr, [IntPositive]>:$accumulate,
+                       OptionalAttr<StrArrayAttr>:$constants);
   let assemblyFormat =
-      "$model `dtype` $dtype `accumulate` $accumulate attr-dict";
+      "$model `dtype` $dtype `accumulate` $accumulate (`constants` $constants^)? attr-dict";
 }
 
 def Graph_ImageTransforms : TypedArrayAttrBase<Graph_ImageTransformAttr, "transforms of pictures">;

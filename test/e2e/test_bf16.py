@@ -1,0 +1,124 @@
+"""Mixed precision, dlcc --dtype=bf16: what is rounded, and what must not be. How near it comes to f64: parity.test_parity."""
+
+import numpy as np
+
+import dltools
+from . import support
+
+HEAD = """
+#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+"""
+
+
+class Bf16(support.ToolTest):
+    def setUp(self):
+        super().setUp()
+        source = np.random.RandomState(5)
+        np.save(self.path("x.npy"), source.standard_normal((64, 16)).astype(np.float32))
+        np.save(self.path("y.npy"), source.standard_normal((64, 16)).astype(np.float32))
+
+    def train(self, members, step, *options, name="net", dtype="bf16", steps=8, lr="1e-3", before=""):
+        """Weights, and the metrics of the last step."""
+        self.write(f"{name}.dl", HEAD + f"""
+struct Net : nn::Module {{
+{members}
+}};
+void dl_main(dl::Program &p) {{
+  Net net;
+  {before}
+  auto data = dl::data::TensorDataset({{"x.npy", "y.npy"}}, {{.batch_size = 16}});
+  dl::optim::SGD optimizer(net.parameters(), {{.lr = {lr}}});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {{
+    auto x = b[0], y = b[1];
+{step}
+  }});
+}}
+""")
+        self.dlcc(f"{name}.dl", f"--dtype={dtype}", "-o", f"{name}.plan", *options)
+        self.dlrun(f"{name}.plan", "-q", "--no-shuffle", "--steps", steps, "--save-final", "final.w", "--save-metrics", "final.m")
+        return [{key: np.array(value) for key, value in self.load(file).items()} for file in ("final.w", "final.m")[:2 if steps else 1]]
+
+    def assert_same(self, one, other):
+        self.assertEqual(one.keys(), other.keys())
+        for key in one:
+            self.assertEqual(one[key].tobytes(), other[key].tobytes(), key)
+
+    UPDATE = "    optimizer.zero_grad();\n    loss.backward();\n    optimizer.step();\n"
+
+    def test_weights_are_f32_whoever_reads_them(self):
+        """Also where a product reads the new ones in the same step, and where something else changes them before."""
+        members = "  nn::Linear fc{16, 16};\n  dl::Tensor forward(dl::Tensor x) { return fc(x); }"
+        loss = "    auto loss = F::mse_loss(net(x), y);\n" + self.UPDATE
+        plain, _ = self.train(members, loss + '    return {{"loss", loss}};')
+        again, _ = self.train(members, loss + '    return {{"loss", loss}, {"after", F::mse_loss(net(x), y)}};')
+        self.assert_same(plain, again)
+        decayed, _ = self.train(members, "    net.fc.weight.mul_(0.999);\n" + loss + '    return {{"loss", loss}};')
+        for name, weight in [*plain.items(), *decayed.items()]:
+            self.assertTrue(np.any(weight.view(np.uint32) & 0xFFFF), f"{name} has bits of bf16 alone")
+
+    def test_states_are_f32(self):
+        """An average that moves by less than bf16 can tell."""
+        members = "  nn::Linear fc{16, 16};\n  dl::Buffer mean = dl::ones({16});\n"
+        step = """    net.mean = net.mean * 0.9999 + x.mean(0) * 0.0001;
+    auto loss = F::mse_loss(net.fc(x * net.mean) + dl::matmul(net.mean.view({1, 16}), net.fc.weight), y);
+""" + self.UPDATE + '    return {{"loss", loss}};'
+        mixed, _ = self.train(members, step)
+        single, _ = self.train(members, step, dtype="f32")
+        np.testing.assert_allclose(mixed["mean"], single["mean"], atol=1e-6)
+
+    def test_initial_values(self):
+        """They are computed by products here, and the same."""
+        members = "  dl::Parameter a = dl::randn({16, 16}), b;\n  nn::Linear fc{16, 16};\n  Net() { b = dl::matmul(a, a.t()); }"
+        step = "    auto loss = F::mse_loss(dl::matmul(net.fc(x), net.a + net.b), y);\n" + self.UPDATE + '    return {{"loss", loss}};'
+        self.assert_same(*(self.train(members, step, dtype=dtype, steps=0)[0] for dtype in ("bf16", "f32")))
+
+    def test_small_steps_of_a_residual_connection(self):
+        members = "  nn::Linear fc{16, 16};\n"
+        step = """    auto h = x;
+    for (int i = 0; i < 40; ++i)
+      h = h + 0.001 * dl::tanh(net.fc(h));
+    auto loss = (h - x).square().mean();
+""" + self.UPDATE + '    return {{"loss", loss}};'
+        mixed, single = (float(self.train(members, step, dtype=dtype)[1]["loss"]) for dtype in ("bf16", "f32"))
+        self.assertLess(abs(mixed - single), 0.01 * single)
+
+    def test_gradient_of_a_maximum(self):
+        """Of what a product reads, too: which elements are equal to the maximum is asked of the same numbers."""
+        members = "  nn::Linear a{16, 16}, b{16, 16};\n"
+        step = """    auto h = F::sigmoid(net.a(x));
+    auto loss = 0 * F::mse_loss(net.b(h), y) + h.amax(1).mean() + h.max();
+""" + self.UPDATE + '    return {{"loss", loss}, {"slope", net.a.weight.grad()}, {"equal", h.eq(h.amax(-1, true)).to(dl::kFloat).sum(-1).mean()}};'
+        mixed, single = (self.train(members, step, dtype=dtype)[1] for dtype in ("bf16", "f32"))
+        self.assertEqual(float(mixed["equal"]), 1)
+        norm = np.linalg.norm(single["slope"])
+        self.assertLess(np.linalg.norm(mixed["slope"] - single["slope"]), 0.02 * norm)
+
+    def test_masks_of_the_largest(self):
+        members = "  nn::Linear a{16, 16}, b{16, 16};\n"
+        step = """    auto h = F::sigmoid(net.a(x));
+    auto kept = h.ge(h.topk(4, -1).values.narrow(-1, 3, 1)).to(dl::kFloat);
+    auto loss = F::mse_loss(net.b(h * kept) + net.b(h), y);
+""" + self.UPDATE + '    return {{"loss", loss}, {"count", kept.sum(-1).mean()}};'
+        self.assertEqual(float(self.train(members, step)[1]["count"]), 4)
+
+    def test_a_long_chain_of_choices_is_compiled(self):
+        members = "  nn::Linear a{16, 16, {.bias = false}}, b{16, 16};\n"
+        step = """    auto h = net.a(x);
+    for (int i = 0; i < 60; ++i)
+      h = dl::where(y > 0.01 * i, h, -h);
+    auto loss = F::mse_loss(net.b(h), y);
+""" + self.UPDATE + '    return {{"loss", loss}};'
+        self.assertTrue(np.isfinite(self.train(members, step)[1]["loss"]))
+
+    def test_modules_in_f32(self):
+        """Without any product in bf16 all bits are those of f32."""
+        members = "  nn::Linear a{16, 16}, b{16, 16};\n"
+        step = "    auto loss = F::mse_loss(net.b(F::relu(net.a(x))), y);\n" + self.UPDATE + '    return {{"loss", loss}};'
+        single, mixed = self.train(members, step, dtype="f32")[0], self.train(members, step)[0]
+        self.assert_same(single, self.train(members, step, "--f32=a,b")[0])
+        half = self.train(members, step, "--f32=b")[0]
+        self.assertFalse(any(np.array_equal(half["b.weight"], other["b.weight"]) for other in (single, mixed)))
+        self.refuse(1, ["--f32=c: no product is in such a module; some are in a, b"], dltools.DLCC, "net.dl", "--dtype=bf16", "--f32=c")
+        self.refuse(2, ["--f32: all products are f32; add --dtype=bf16"], dltools.DLCC, "net.dl", "--f32=a")
