@@ -5,6 +5,7 @@
 #include "llvm/ADT/SmallString.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/Path.h"
@@ -225,12 +226,20 @@ void Parser::dtype(StringRef text) {
   if (text == "tf32")
     return fail(
         "--dtype=tf32: products on tensor cores are asked for by --tf32");
-  if (text == "fp16" || text == "f16" || text == "fp8")
+  if (text == "fp16" || text == "f16" || text == "float16" || text == "half" ||
+      text == "fp8")
     return fail("--dtype=" + text.str() +
                     ": not in this version; bf16 has the range of f32",
                 notInThisVersion);
-  if (text != "f32" && text != "f64" && text != "bf16")
-    return fail("--dtype=" + text.str() + ": f32, f64 and bf16 are known");
+  if (text != "f32" && text != "f64" && text != "bf16") {
+    StringRef better = llvm::StringSwitch<StringRef>(text.lower())
+                           .Cases({"bfloat16", "bfloat", "bf16"}, "bf16")
+                           .Cases({"float32", "float", "fp32", "f32"}, "f32")
+                           .Cases({"float64", "double", "fp64", "f64"}, "f64")
+                           .Default("");
+    return fail("--dtype=" + text.str() + ": f32, f64 and bf16 are known" +
+                (better.empty() ? "" : "; did you mean " + better.str() + "?"));
+  }
   result.dtype = text.str();
 }
 

@@ -192,22 +192,20 @@ static unsigned usedLanes(Value *mask, unsigned lanes) {
 Value *RegionEmitter::loadMasked(llvm::FixedVectorType *type, Value *from,
                                  llvm::Align align, Value *mask, unsigned used,
                                  mlir::Value placed) {
-  unsigned lanes = type->getNumElements(), half = lanes / 2;
-  if (used > half || half == 0)
-    return withAlias(
-        builder.CreateMaskedLoad(type, from, align, mask,
-                                 llvm::Constant::getNullValue(type)),
-        placed);
-  SmallVector<int> lower(half), all(lanes);
-  std::iota(lower.begin(), lower.end(), 0);
-  std::iota(all.begin(), all.end(), 0);
-  auto *narrow = llvm::FixedVectorType::get(type->getElementType(), half);
+  unsigned lanes = type->getNumElements(), few = lanes;
+  while (used <= few / 2 && few / 2 * type->getScalarSizeInBits() >= 128)
+    few /= 2;
+  auto *narrow = llvm::FixedVectorType::get(type->getElementType(), few);
   Value *zero = llvm::Constant::getNullValue(narrow);
+  SmallVector<int> first(few), all(lanes, few); // behind them zeros
+  std::iota(first.begin(), first.end(), 0);
+  std::iota(all.begin(), all.begin() + few, 0);
+  if (few < lanes)
+    mask = builder.CreateShuffleVector(mask, first);
   Value *content = withAlias(
-      builder.CreateMaskedLoad(narrow, from, align,
-                               builder.CreateShuffleVector(mask, lower), zero),
-      placed);
-  return builder.CreateShuffleVector(content, zero, all);
+      builder.CreateMaskedLoad(narrow, from, align, mask, zero), placed);
+  return few < lanes ? builder.CreateShuffleVector(content, zero, all)
+                     : content;
 }
 
 Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {

@@ -107,3 +107,15 @@ graph.step @sum_of_short_rows(%a0: tensor<16x8xf32>, %a1: tensor<16x8xf32>, %a2:
   %2 = graph.sum %1 {dims = array<i64: 0>} : (tensor<192x8xf32>) -> tensor<8xf32>
   graph.return %2 : tensor<8xf32>
 }
+graph.step @sum_of_short_rows_f64(%a0: tensor<16x3xf64>, %a1: tensor<16x3xf64>, %a2: tensor<16x3xf64>, %a3: tensor<16x3xf64>, %a4: tensor<16x3xf64>, %a5: tensor<16x3xf64>, %a6: tensor<16x3xf64>, %a7: tensor<16x3xf64>, %a8: tensor<16x3xf64>, %a9: tensor<16x3xf64>, %a10: tensor<16x3xf64>, %a11: tensor<16x3xf64>) -> tensor<3xf64> {
+  %0 = graph.cat %a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7 {dim = 0} : (tensor<16x3xf64>, tensor<16x3xf64>, tensor<16x3xf64>, tensor<16x3xf64>, tensor<16x3xf64>, tensor<16x3xf64>, tensor<16x3xf64>, tensor<16x3xf64>) -> tensor<128x3xf64>
+  %1 = graph.cat %0, %a8, %a9, %a10, %a11 {dim = 0} : (tensor<128x3xf64>, tensor<16x3xf64>, tensor<16x3xf64>, tensor<16x3xf64>, tensor<16x3xf64>) -> tensor<192x3xf64>
+  %2 = graph.sum %1 {dims = array<i64: 0>} : (tensor<192x3xf64>) -> tensor<3xf64>
+  graph.return %2 : tensor<3xf64>
+}
+graph.step @sum_of_short_rows_i64(%a0: tensor<16x5xi64>, %a1: tensor<16x5xi64>, %a2: tensor<16x5xi64>, %a3: tensor<16x5xi64>, %a4: tensor<16x5xi64>, %a5: tensor<16x5xi64>, %a6: tensor<16x5xi64>, %a7: tensor<16x5xi64>, %a8: tensor<16x5xi64>, %a9: tensor<16x5xi64>, %a10: tensor<16x5xi64>, %a11: tensor<16x5xi64>) -> tensor<5xi64> {
+  %0 = graph.cat %a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7 {dim = 0} : (tensor<16x5xi64>, tensor<16x5xi64>, tensor<16x5xi64>, tensor<16x5xi64>, tensor<16x5xi64>, tensor<16x5xi64>, tensor<16x5xi64>, tensor<16x5xi64>) -> tensor<128x5xi64>
+  %1 = graph.cat %0, %a8, %a9, %a10, %a11 {dim = 0} : (tensor<128x5xi64>, tensor<16x5xi64>, tensor<16x5xi64>, tensor<16x5xi64>, tensor<16x5xi64>) -> tensor<192x5xi64>
+  %2 = graph.sum %1 {dims = array<i64: 0>} : (tensor<192x5xi64>) -> tensor<5xi64>
+  graph.return %2 : tensor<5xi64>
+}
