@@ -20,11 +20,11 @@ import serving  # noqa: E402
 from numpy_twin import safetensors  # noqa: E402
 
 
-PRODUCTS = {"products": jnp.float32}  # main() knows better
+NARROW = [jnp.float32]  # what products read; main() sets it
 
 
 def narrow(x):
-    return x.astype(PRODUCTS["products"])
+    return x.astype(NARROW[0])
 
 
 def dropout(x, p, key, channels=False):
@@ -198,7 +198,7 @@ def main():
     if spec["precision"] == "f32":  # otherwise GPUs multiply in tf32
         jax.config.update("jax_default_matmul_precision", "highest")
     if spec["precision"] == "bf16":
-        PRODUCTS["products"] = jnp.bfloat16
+        NARROW[0] = jnp.bfloat16
     if (jax.default_backend() == "cpu") != (spec["device"] == "cpu"):
         return serving.say(missing="jit", why=f"jax runs on {jax.default_backend()}")
     spec["batch"] = [np.load(os.path.join(spec["data"], name))[:spec["items"]] for name in ("x.npy", "y.npy")]
