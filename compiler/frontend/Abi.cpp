@@ -236,7 +236,7 @@ void dl_walk_buffer(const char *name, int buffer) noexcept {
   if (evaluation->graph.get(buffer, name).parameter >= 0)
     evaluation->modules.parameter(name, buffer, /*listed=*/false);
   else
-    evaluation->modules.constant(name);
+    evaluation->modules.constant(name, buffer);
 }
 void dl_walk_leave() noexcept { evaluation->modules.leave(); }
 const dl_named_parameter *dl_walk_result(int *count) noexcept {

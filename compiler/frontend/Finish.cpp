@@ -452,8 +452,8 @@ std::string Graph::finish() {
   ModuleOp made = *module;
   made->setLoc(FileLineColLoc::get(&context, options.model, 1, 1));
   builder.setInsertionPointToStart(made.getBody());
-  SmallVector<StringRef> constants(modules.constants().begin(),
-                                   modules.constants().end());
+  std::vector<std::string> constantNames = modules.constants();
+  SmallVector<StringRef> constants(constantNames.begin(), constantNames.end());
   dl::graph::ProgramOp::create(
       builder, made.getLoc(), options.model,
       options.dtype == "bf16" ? Type(builder.getBF16Type()) : floatType,

@@ -38,8 +38,18 @@ void Modules::parameter(llvm::StringRef name, int parameter, bool listed) {
   sightings[parameter].push_back({walks, nameTexts.back()});
 }
 
-void Modules::constant(llvm::StringRef name) {
-  constantNames.insert(joinPath(walkPath.back(), name));
+void Modules::constant(llvm::StringRef name, int buffer) {
+  std::vector<Sighting> &seen = sightings[buffer];
+  if (seen.empty())
+    constantBuffers.push_back(buffer);
+  seen.push_back({walks, joinPath(walkPath.back(), name)});
+}
+
+std::vector<std::string> Modules::constants() const {
+  std::vector<std::string> names;
+  for (int buffer : constantBuffers)
+    llvm::append_range(names, namesOf(buffer));
+  return names;
 }
 
 void Modules::leave() { walkPath.pop_back(); }

@@ -29,8 +29,9 @@ public:
   /// A buffer is named like a parameter, and not listed.
   void parameter(llvm::StringRef name, int parameter, bool listed = true);
   /// A buffer of known values that no step changes: code, and no state.
-  void constant(llvm::StringRef name);
-  const std::set<std::string> &constants() const { return constantNames; }
+  void constant(llvm::StringRef name, int buffer);
+  /// Their names, as those of parameters.
+  std::vector<std::string> constants() const;
   void leave();
   /// The parameters of the last walk in the order of members, each once. Lives
   /// as long as this.
@@ -72,7 +73,7 @@ public:
   const std::vector<int> &order() const { return met; }
 
 private:
-  std::set<std::string> constantNames;
+  std::vector<int> constantBuffers; // those met
   struct Sighting {
     int walk;
     std::string name;

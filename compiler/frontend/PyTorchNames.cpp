@@ -177,11 +177,12 @@ static constexpr llvm::StringLiteral kVocabulary =
     "ElasticTransform FiveCrop TenCrop "
     "AutoAugment RandAugment TrivialAugmentWide AugMix MixUp CutMix";
 
-/// What one line of the user's does instead.
+/// Of bf16 and its relatives.
 static constexpr char kMixed[] =
     "the model says nothing of it: dlcc --dtype=bf16 trains it in mixed "
     "precision, as autocast with bfloat16 does";
 
+/// What one line of the user's does instead.
 static constexpr PyTorchName kReplaced[] = {
     {"multinomial",
      "write (p.log() - dl::rand_like(p).log().neg().log()).topk(n).indices "

@@ -12,6 +12,7 @@
 // are not.
 #include "dialects/graph/Inference.h"
 #include "dialects/graph/LibraryCall.h"
+#include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/StepRole.h"
 #include "dialects/graph/TensorBytes.h"
 #include "passes/fuse/KernelGroups.h"
@@ -140,6 +141,17 @@ static bool isPlaced(Operation *op, Value value, OpKind kind) {
          });
 }
 
+/// Those of what is widened read what is stored.
+static SmallVector<Operation *> readersOfPlaced(Value value) {
+  SmallVector<Operation *> readers;
+  for (Operation *user : value.getUsers())
+    if (isNarrow(value) && changesPrecision(user))
+      llvm::append_range(readers, user->getUsers());
+    else
+      readers.push_back(user);
+  return readers;
+}
+
 /// What one slice of the batch may have in scratch: each product and its
 /// operands, and what is read more than once.
 int64_t KernelGroups::scratchBytes(ArrayRef<unsigned> groups,
@@ -174,14 +186,15 @@ int64_t KernelGroups::rowScratchBytes(ArrayRef<unsigned> groups,
     for (Value value : op->getResults()) {
       bool inRegisters = kind(op) == OpKind::Contraction && value.hasOneUse() &&
                          kind(*value.getUsers().begin()) == OpKind::Elementwise;
+      SmallVector<Operation *> readers = readersOfPlaced(value);
       if (inRegisters || !isPlaced(op, value, kind(op)) ||
-          !llvm::all_of(value.getUsers(),
+          !llvm::all_of(readers,
                         [&](Operation *user) { return inside.contains(user); }))
         continue;
       // A product is computed right before it is read.
       unsigned first = kind(op) == OpKind::Contraction ? ops.size() : number,
                last = number;
-      for (Operation *user : value.getUsers()) {
+      for (Operation *user : readers) {
         first = std::min(first, numbers[user]);
         last = std::max(last, numbers[user]);
       }
@@ -221,6 +234,18 @@ int64_t KernelGroups::leastSlices() const {
                                : machine.minFusedRows;
 }
 
+/// It multiplies numbers of bf16, with other threads than those of f32.
+static bool multipliesNarrow(Operation *product) {
+  return llvm::all_of(product->getOperands(), [](Value operand) {
+    Operation *def = operand.getDefiningOp();
+    while (graph::isView(def)) {
+      operand = def->getOperand(0);
+      def = operand.getDefiningOp();
+    }
+    return changesPrecision(def);
+  });
+}
+
 bool KernelGroups::canChain(unsigned from, unsigned to,
                             SmallVector<int64_t> &inner) const {
   const Group &first = list[from], &second = list[to];
@@ -242,6 +267,13 @@ bool KernelGroups::canChain(unsigned from, unsigned to,
       first.batchPart != second.batchPart ||
       isForward(first) != isForward(second) ||
       !llvm::all_of(first.ops, isPlain) || !llvm::all_of(second.ops, isPlain))
+    return false;
+  int narrow = 0, products = 0;
+  for (const Group *group : {&first, &second})
+    for (Operation *op : group->ops)
+      if (isProduct(op))
+        ++products, narrow += multipliesNarrow(op);
+  if (narrow != 0 && narrow != products)
     return false;
   unsigned batch = std::min<size_t>(commonBatch(from, to), inner.size());
   if (machine.chainRows > 0 && batch + 1 < inner.size())

@@ -400,11 +400,12 @@ void KernelGroups::widenInReaders() {
         continue;
       Value narrow = op->getOperand(0);
       inReaders.insert(op);
+      auto &known = readersOf[narrow];
+      llvm::DenseSet<unsigned> before(known.begin(), known.end());
       for (unsigned reader : readers) {
         if (int from = groupOf(narrow); from >= 0 && from != int(reader))
           addRead(reader, from);
-        auto &known = readersOf[narrow];
-        if (!llvm::is_contained(known, reader))
+        if (!before.contains(reader))
           known.push_back(reader);
         explain(op, "computed within", list[reader],
                 "it is stored in half of the bytes");

@@ -1,3 +1,4 @@
+#include "dialects/graph/DepthFirst.h"
 #include "dialects/graph/GraphBuilder.h"
 #include "dialects/graph/ModulePattern.h"
 #include "dialects/graph/Payload.h"
@@ -157,19 +158,30 @@ private:
   /// Each element is one of operands that are rounded, or a constant that bf16
   /// has: rounding it again changes nothing.
   bool isRepresentable(Value value) {
-    if (narrowOf(value))
-      return true;
-    auto [known, isNew] = representable.try_emplace(value, false);
-    if (!isNew)
-      return known->second;
+    graph::visitDepthFirst<Value>(
+        value, [&](Value each) { return representable.contains(each); },
+        [&](Value each) { return chosenFrom(each); },
+        [&](Value each) {
+          SmallVector<Value> from = chosenFrom(each);
+          representable[each] =
+              narrowOf(each) ||
+              (!from.empty() && llvm::all_of(from, [&](Value v) {
+                return representable.lookup(v);
+              }));
+        });
+    return representable.lookup(value);
+  }
+
+  /// The floats that each element is one of; none where it is computed.
+  SmallVector<Value> chosenFrom(Value value) const {
+    SmallVector<Value> floats;
     auto op = value.getDefiningOp<LoopNestOpInterface>();
-    bool chosen = op && isF32(value) && !op->getOperands().empty() &&
-                  choosesElements(op) &&
-                  llvm::all_of(op->getOperands(), [&](Value operand) {
-                    return !isa<FloatType>(graph::elementOf(operand)) ||
-                           isRepresentable(operand);
-                  });
-    return representable[value] = chosen;
+    if (!op || !isF32(value) || narrowOf(value) || !choosesElements(op))
+      return floats;
+    for (Value operand : op->getOperands())
+      if (isa<FloatType>(graph::elementOf(operand)))
+        floats.push_back(operand);
+    return floats;
   }
 
   static bool choosesElements(LoopNestOpInterface op) {
@@ -197,16 +209,23 @@ private:
     Operation *def = value.getDefiningOp();
     if (!precision::isMoved(def))
       return {};
+    if (Value known = narrowViews.lookup(value))
+      return known;
     Value operand = narrowed(def->getOperand(0));
     if (!operand)
       return {};
-    if (Value known = narrowViews.lookup(value))
-      return known;
+    // (Some are sums by their name, as the gradient of a pool, and refuse it.)
+    SmallVector<Type> types;
+    auto infers = dyn_cast<InferTypeOpInterface>(def);
+    if (!infers ||
+        failed(infers.inferReturnTypes(
+            def->getContext(), std::nullopt, operand, def->getAttrDictionary(),
+            def->getPropertiesStorage(), def->getRegions(), types)))
+      return {};
     builder.setInsertionPointAfter(def);
     Operation *view = builder.clone(*def);
     view->setOperand(0, operand);
-    view->getResult(0).setType(
-        mlir::cast<RankedTensorType>(value.getType()).clone(bf16));
+    view->getResult(0).setType(types.front());
     return narrowViews[value] = view->getResult(0);
   }
 

@@ -10,7 +10,7 @@ namespace dl::precision {
 /// An op with one operand, which it reads at other indices or beside zeros.
 bool isMoved(mlir::Operation *op);
 
-/// Found in two passes over the step.
+/// Found in three passes over the step, each linear.
 class StepPrecision {
 public:
   /// `products` are those that will be rounded.

@@ -10,11 +10,11 @@
 
 namespace dlrt {
 
-/// Bytes of one element; 0 for a value that is no dtype.
 /// Of states, inputs and metrics: bf16 is for values within a step.
 inline bool isOfPorts(fb::DType dtype) { return dtype < fb::DType::BF16; }
+/// Bytes of one element; 0 for a value that is no dtype.
 uint64_t sizeOf(fb::DType dtype);
-/// "f32", "i64", "u8", "bool".
+/// "f32", "i64", "u8", "bool", "bf16".
 const char *nameOf(fb::DType dtype);
 /// "[4,10,24,24]"
 std::string shapeText(const std::vector<uint64_t> &shape);

@@ -100,6 +100,7 @@ Expected<PlanSet> dlrt::gatherPlans(fb::PlanFileT file) {
   auto steps = std::exchange(first.steps, {});
   auto buffers = std::exchange(first.buffers, {});
   auto states = std::exchange(first.states, {});
+  auto constants = std::exchange(first.constants, {});
   for (size_t p = 1; p < set.plans.size(); ++p) {
     fb::PlanT shared = first;
     forShared([&](auto member) {
@@ -109,6 +110,7 @@ Expected<PlanSet> dlrt::gatherPlans(fb::PlanFileT file) {
   first.steps = std::move(steps);
   first.buffers = std::move(buffers);
   first.states = std::move(states);
+  first.constants = std::move(constants);
   return set;
 }
 

@@ -43,6 +43,13 @@ static Status checkNames(const fb::PlanT &plan) {
   return {};
 }
 
+static Status checkConstants(const fb::PlanT &plan) {
+  for (const std::string &name : plan.constants)
+    if (name.empty() || !isPrintable(name))
+      return planError("constants", "a name is empty or unprintable");
+  return {};
+}
+
 static Status checkSettings(const fb::PlanT &plan) {
   std::unordered_set<std::string> names;
   for (const auto &setting : plan.settings)
@@ -486,6 +493,7 @@ Status dlrt::validatePlan(const Mesh &mesh, const fb::PlanT &plan,
   if (plan.dtype > fb::DType::MAX)
     return planError("header", "unknown dtype");
   DLRT_TRY(checkNames(plan));
+  DLRT_TRY(checkConstants(plan));
   DLRT_TRY(checkSettings(plan));
   DLRT_TRY(checkPlateaus(plan));
   DLRT_TRY(checkBuffers(plan));

@@ -31,6 +31,8 @@ std::string dlrt::npyHeader(fb::DType dtype,
   case fb::DType::U8:
     descr = "|u1";
     break;
+  case fb::DType::BF16: // no metric has it
+    break;
   case fb::DType::Bool:
     descr = "|b1";
     break;

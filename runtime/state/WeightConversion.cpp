@@ -90,6 +90,8 @@ const Conversion *find(const std::string &from, fb::DType to) {
 
 const char *dlrt::fileDType(fb::DType dtype) {
   switch (dtype) {
+  case fb::DType::BF16:
+    return "BF16";
   case fb::DType::F32:
     return "F32";
   case fb::DType::F64:

@@ -47,7 +47,7 @@ class Anomaly(support.ToolTest):
         return self.refuse(1, "NaN begins in ", dltools.DLRUN, *(options or ("m.plan",)), "--detect-anomaly", env=env)
 
     def test_the_op_is_named(self):
-        for dtype in ("f32", "f64"):
+        for dtype in ("f32", "f64", "bf16"):
             self.compiled("x - (x.sum() - x.sum()).log() * 0 + (x.sum() * 0 - 1).log()", "--dtype=" + dtype)
             said = self.anomaly()
             self.assertRegex(said, rf"step 1: NaN begins in kernel '\w+' \(.*\bm\.dl:{LINE}:")

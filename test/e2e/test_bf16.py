@@ -112,6 +112,15 @@ void dl_main(dl::Program &p) {{
 """ + self.UPDATE + '    return {{"loss", loss}};'
         self.assertTrue(np.isfinite(self.train(members, step)[1]["loss"]))
 
+    def test_other_shapes_of_a_gradient_of_a_pool(self):
+        """It moves what is bf16, and is a sum by its name."""
+        members = "  nn::Linear a{16, 16}, b{4, 16};\n"
+        step = """    auto h = F::avg_pool2d(net.a(x).view({-1, 1, 4, 4}), {4, 1});
+    auto loss = F::mse_loss(net.b(h.view({-1, 4})), y);
+""" + self.UPDATE + '    return {{"loss", loss}};'
+        mixed, single = (float(self.train(members, step, dtype=dtype)[1]["loss"]) for dtype in ("bf16", "f32"))
+        self.assertLess(abs(mixed - single), 0.01 * single)
+
     def test_modules_in_f32(self):
         """Without any product in bf16 all bits are those of f32."""
         members = "  nn::Linear a{16, 16}, b{16, 16};\n"

@@ -67,7 +67,9 @@ TEST(Validator, States) {
   expectRefusal([](auto &p) { p.states[0]->shape = {4}; }, "layout");
   expectRefusal([](auto &p) { p.states[0]->dtype = fb::DType::F64; },
                 "do not fit");
-  expectRefusal([](auto &p) { p.states[0]->dtype = fb::DType(77); }, "dtype");
+  for (fb::DType dtype : {fb::DType::BF16, fb::DType(77)})
+    expectRefusal([=](auto &p) { p.states[0]->dtype = dtype; }, "dtype");
+  expectRefusal([](auto &p) { p.constants = {"mask", ""}; }, "constants");
   expectRefusal([](auto &p) { p.states[1]->buffer = p.states[0]->buffer; },
                 "overlap");
   expectRefusal(

@@ -467,6 +467,11 @@ void Parser::complete() {
     fail("--f32: all products are " + result.dtype + "; add --dtype=bf16");
   if (result.tf32 && result.cudaArchitectures.empty())
     fail("--tf32: CPUs have no tensor cores; add --target=cuda");
+  for (const std::string &chip : result.cudaArchitectures)
+    if ((chip == "sm_75" || chip == "ptx_75") &&
+        (result.tf32 || result.dtype == "bf16"))
+      fail((result.tf32 ? "--tf32: " : "--dtype=bf16: ") + chip +
+           " has no tensor cores for it; sm_80 is the first with such");
   if (result.ownKernels && result.cudaArchitectures.empty())
     fail("--own-kernels: plans for CPUs call no library; add --target=cuda");
   if (!result.cudaArchitectures.empty() && !result.targetCpu.empty())
@@ -520,7 +525,7 @@ Model
   -D NAME=VALUE          set what the model asks for with p.arg()
   -I FOLDER              where #include "..." looks, besides the model's folder
   --dtype=f32|f64|bf16   the type of all floats (default: f32); bf16 is mixed precision, as autocast: products
-                         read and give bf16 and add in f32, parameters and all else are f32
+                         read and give bf16 and add in f32; parameters, their gradients and all else are f32
   --f32=MODULE,...       with --dtype=bf16: products of these modules ('h.*' is h.0, h.1, ...) stay f32
   --accumulate=N         micro-batches for one update, by the mean of their gradients (default: 1)
   --mesh=AXIS=N,...      ranks that run the plan together, the slowest axis first; batches are divided along dp

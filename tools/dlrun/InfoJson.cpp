@@ -366,6 +366,7 @@ std::string dlrun::planAsJson(const LoadedPlan &loaded,
       .field("machine_hash", plan.machine_hash)
       .field("file_bytes", loaded.file.bytes().size())
       .field("parameters", plan.parameters)
+      .array("constants", plan.constants)
       .field("arena_bytes", plan.arena_bytes);
   json.key("mesh").beginArray();
   for (const Mesh::Axis &axis : loaded.mesh.axes)

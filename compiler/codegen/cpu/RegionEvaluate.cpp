@@ -194,6 +194,13 @@ Value *RegionEmitter::insideMask(const graph::Access &access,
 /// A vector of one constant.
 static Value *constantOf(llvm::Type *element, double value) {
   auto *vector = llvm::FixedVectorType::get(element, 1);
+  if (element->isIntegerTy(16)) { // bf16
+    llvm::APFloat number(value);
+    bool isInexact;
+    number.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven,
+                   &isInexact);
+    return llvm::ConstantInt::get(vector, number.bitcastToAPInt());
+  }
   return element->isFloatingPointTy()
              ? llvm::ConstantFP::get(vector, value)
              : llvm::ConstantInt::get(vector, int64_t(value));

@@ -72,8 +72,11 @@ struct ContractForm {
   static constexpr unsigned threadsAlong = 16, warpsAlong = 2;
   /// Numbers of each thread: sums, and elements that are read ahead.
   unsigned registers() const {
-    unsigned ahead = (rows.tile + columns.tile) * step;
-    return (rows.tile * columns.tile + (isNarrow ? ahead / 2 : ahead)) /
+    // (Two elements of bf16 are one, where they are read together.)
+    auto ahead = [&](const Side &side) {
+      return side.tile * step / (isNarrow && side.vector > 1 ? 2 : 1);
+    };
+    return (rows.tile * columns.tile + ahead(rows) + ahead(columns)) /
            threads();
   }
   /// So many blocks are to share a processor: as many as have registers for

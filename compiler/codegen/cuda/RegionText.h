@@ -61,7 +61,8 @@ public:
              const std::string &content);
   /// Definitions that what was written needs.
   std::set<std::string> definitions;
-  /// Neighbours that are loaded together from here on: 1, 2 or 4 elements.
+  /// Neighbours that are loaded together from here on: 1, 2, 4 or, of bf16, 8
+  /// elements.
   unsigned vector = 1;
   /// What is stored as bf16 stays so, where it would be widened.
   bool keepsNarrow = false;

@@ -112,8 +112,8 @@ static bool areLinear(ArrayRef<AffineExpr> index) {
   return linear;
 }
 
-/// As it is, or widened where it is read: it takes half of the memory then.
-bool StagedKernel::isReadByProduct(Operation *op, Operation *user) const {
+/// It is a product, or widens what one reads: that takes half of the memory.
+bool StagedKernel::readsForProduct(Operation *user) const {
   auto loops = dyn_cast<graph::LoopNestOpInterface>(user);
   if (!loops)
     return false;
@@ -137,7 +137,7 @@ bool StagedKernel::mustPlace(Operation *op, const Ops &onProduct) const {
   // A contraction reads each operand many times, at linear indices: anything
   // but such a view of a placed value is computed once beforehand.
   for (Operation *user : op->getUsers())
-    if (isReadByProduct(op, user)) {
+    if (readsForProduct(user)) {
       SmallVector<AffineExpr> index;
       for (unsigned d = 0; d < loops.extents.size(); ++d)
         index.push_back(getAffineDimExpr(d, op->getContext()));

@@ -114,7 +114,7 @@ private:
   using Ops = llvm::DenseSet<mlir::Operation *>;
   bool readsProduct(mlir::Operation *op, const Ops &onProduct) const;
   bool isChain = false; // of products
-  bool isReadByProduct(mlir::Operation *op, mlir::Operation *user) const;
+  bool readsForProduct(mlir::Operation *user) const;
   bool mustPlace(mlir::Operation *op, const Ops &onProduct) const;
 
   ProductReaders readers;

@@ -152,8 +152,11 @@ lt::Status Product::choose() {
           library.preferenceSet(preference, attribute, &value, sizeof(value));
   };
   prefer(lt::preferWorkspace, question.workspaceBytes);
+  // (Parts of sums stay f32, also where the result is not.)
+  bool isNarrow = question.arithmetic == fb::Arithmetic::BF16;
   prefer(lt::preferReductions,
-         uint32_t(lt::reduceComputeType | lt::reduceOutputType));
+         isNarrow ? uint32_t(lt::reduceComputeType)
+                  : uint32_t(lt::reduceComputeType | lt::reduceOutputType));
   prefer(lt::preferAlignmentA, question.matrices[1].alignment);
   prefer(lt::preferAlignmentB, question.matrices[0].alignment);
   prefer(lt::preferAlignmentC,

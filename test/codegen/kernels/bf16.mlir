@@ -31,12 +31,13 @@ graph.step @special(%x: tensor<40xf32>) -> (tensor<40xbf16>, tensor<40xbf16>, te
   graph.return %ri, %rn, %rb, %rt : tensor<40xbf16>, tensor<40xbf16>, tensor<40xbf16>, tensor<40xbf16>
 }
 // Views of it, and sums of what it is widened to.
-graph.step @moved(%x: tensor<6x10x8xbf16>) -> (tensor<8x6x10xbf16>, tensor<6x12x8xbf16>, tensor<6x8xf32>) {
+graph.step @moved(%x: tensor<6x10x8xbf16>) -> (tensor<8x6x10xbf16>, tensor<6x12x8xbf16>, tensor<6x11x8xbf16>, tensor<6x8xf32>) {
   %t = graph.transpose %x {permutation = array<i64: 2, 0, 1>} : (tensor<6x10x8xbf16>) -> tensor<8x6x10xbf16>
   %p = graph.pad %x {high = array<i64: 0, 1, 0>, interior = array<i64: 0, 0, 0>, low = array<i64: 0, 1, 0>, value = 0.0 : f64} : (tensor<6x10x8xbf16>) -> tensor<6x12x8xbf16>
+  %o = graph.pad %x {high = array<i64: 0, 1, 0>, interior = array<i64: 0, 0, 0>, low = array<i64: 0, 0, 0>, value = 1.5 : f64} : (tensor<6x10x8xbf16>) -> tensor<6x11x8xbf16>
   %w = graph.cast %x {to = f32} : (tensor<6x10x8xbf16>) -> tensor<6x10x8xf32>
   %s = graph.sum %w {dims = array<i64: 1>} : (tensor<6x10x8xf32>) -> tensor<6x8xf32>
-  graph.return %t, %p, %s : tensor<8x6x10xbf16>, tensor<6x12x8xbf16>, tensor<6x8xf32>
+  graph.return %t, %p, %o, %s : tensor<8x6x10xbf16>, tensor<6x12x8xbf16>, tensor<6x11x8xbf16>, tensor<6x8xf32>
 }
 // Each way round in which a product reads its operands, whole tiles and ragged ones.
 graph.step @products(%a: tensor<70x48xbf16>, %b: tensor<48x40xbf16>, %c: tensor<40x48xbf16>, %d: tensor<48x70xbf16>)
