@@ -5,11 +5,11 @@
 #include "llvm/Support/Path.h"
 
 using namespace dl::frontend;
-namespace fs = llvm::sys::fs;
 
 std::vector<std::string> dl::frontend::filesLike(llvm::StringRef path) {
   llvm::StringRef name = path.substr(path.rfind('/') + 1);
-  if (name.find_first_of("*?") == llvm::StringRef::npos || fs::exists(path))
+  if (name.find_first_of("*?") == llvm::StringRef::npos ||
+      llvm::sys::fs::exists(path))
     return {path.str()};
   std::string text; // '*' and '?' alone are special
   for (char c : name)
@@ -23,11 +23,14 @@ std::vector<std::string> dl::frontend::filesLike(llvm::StringRef path) {
   std::vector<std::string> found;
   std::string folder = path.drop_back(name.size()).str();
   std::error_code error;
-  for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end;
+  for (llvm::sys::fs::directory_iterator
+           at(folder.empty() ? "." : folder, error),
+       end;
        !error && at != end; at.increment(error)) {
     llvm::StringRef one = llvm::sys::path::filename(at->path());
     bool isHidden = one.starts_with(".") && !name.starts_with(".");
-    if (!isHidden && pattern->match(one) && !fs::is_directory(at->path()))
+    if (!isHidden && pattern->match(one) &&
+        !llvm::sys::fs::is_directory(at->path()))
       found.push_back(folder + one.str());
   }
   llvm::sort(found);
@@ -36,5 +39,5 @@ std::vector<std::string> dl::frontend::filesLike(llvm::StringRef path) {
 
 bool dl::frontend::areThere(llvm::StringRef path) {
   std::vector<std::string> files = filesLike(path);
-  return !files.empty() && fs::exists(files.front());
+  return !files.empty() && llvm::sys::fs::exists(files.front());
 }
