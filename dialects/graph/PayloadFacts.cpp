@@ -19,11 +19,16 @@ PayloadFacts payloadFacts(LoopNestOpInterface op) {
     facts.isZeroPaddedView = access.outside == 0.0 && access.guards.empty();
   }
   if (nest.combine == Combine::None && op->getNumOperands() == 1 &&
-      payload.results.size() == 1)
-    if (auto wide = payload.results[0].getDefiningOp<arith::ExtFOp>())
-      facts.isWidening = wide.getIn() == payload.scalars()[0] &&
-                         wide.getIn().getType().isBF16() &&
-                         nest.accesses[0].map.isIdentity();
+      payload.results.size() == 1 && nest.accesses[0].map.isIdentity()) {
+    auto isOfOperand = [&](auto cast) {
+      return cast && cast.getIn() == payload.scalars()[0];
+    };
+    Value result = payload.results[0];
+    facts.isWidening = isOfOperand(result.getDefiningOp<arith::ExtFOp>()) &&
+                       payload.scalars()[0].getType().isBF16();
+    facts.isRounding = isOfOperand(result.getDefiningOp<arith::TruncFOp>()) &&
+                       result.getType().isBF16();
+  }
   facts.isExpensive =
       nest.isIndirect() || llvm::any_of(payload.block, [](Operation &inner) {
         return isa<PhiloxOp>(inner) ||

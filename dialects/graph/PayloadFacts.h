@@ -13,6 +13,8 @@ struct PayloadFacts {
   bool isZeroPaddedView = false;
   /// The operand's element at the same place, as f32 what is stored as bf16.
   bool isWidening = false;
+  /// The other way round.
+  bool isRounding = false;
   /// Recomputing a value costs more than storing and loading it: exp, random
   /// numbers, an element that has to be looked for.
   bool isExpensive = false;

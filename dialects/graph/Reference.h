@@ -1,8 +1,8 @@
 // What reference evaluations share. They are slow and obvious on purpose.
 #pragma once
 
+#include "dialects/graph/Bf16.h"
 #include "dialects/graph/Inference.h"
-#include "llvm/ADT/APFloat.h"
 
 namespace dl::graph {
 
@@ -44,13 +44,8 @@ void forEachElement(llvm::ArrayRef<int64_t> shape, Visit visit) {
 
 /// A value in the precision of the element type.
 inline double roundTo(mlir::Type element, double value) {
-  if (element.isBF16()) {
-    llvm::APFloat number(static_cast<float>(value));
-    bool isInexact;
-    number.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven,
-                   &isInexact);
-    return number.convertToFloat();
-  }
+  if (element.isBF16())
+    return nearestBf16(value).convertToFloat();
   return element.isF32() ? static_cast<double>(static_cast<float>(value))
                          : value;
 }

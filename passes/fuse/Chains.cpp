@@ -38,8 +38,11 @@ static bool isNarrow(Value value) {
 
 /// Rounds to bf16, or widens that.
 static bool changesPrecision(Operation *op) {
-  return isa_and_nonnull<graph::CastOp>(op) &&
-         (isNarrow(op->getOperand(0)) || isNarrow(op->getResult(0)));
+  auto loops = dyn_cast_or_null<LoopNestOpInterface>(op);
+  if (!loops)
+    return false;
+  graph::PayloadFacts facts = graph::payloadFacts(loops);
+  return facts.isWidening || facts.isRounding;
 }
 
 /// Leading dims of a product's result that both operands have.

@@ -5,6 +5,7 @@
 #include "compiler/codegen/cpu/RandomWords.h"
 #include "compiler/codegen/cpu/RegionEmitter.h"
 #include "compiler/codegen/kernel/PayloadIndex.h"
+#include "dialects/graph/Bf16.h"
 #include "dialects/graph/Check.h"
 #include "llvm/Support/SaveAndRestore.h"
 
@@ -194,13 +195,9 @@ Value *RegionEmitter::insideMask(const graph::Access &access,
 /// A vector of one constant.
 static Value *constantOf(llvm::Type *element, double value) {
   auto *vector = llvm::FixedVectorType::get(element, 1);
-  if (element->isIntegerTy(16)) { // bf16
-    llvm::APFloat number(value);
-    bool isInexact;
-    number.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven,
-                   &isInexact);
-    return llvm::ConstantInt::get(vector, number.bitcastToAPInt());
-  }
+  if (element->isIntegerTy(16)) // bf16
+    return llvm::ConstantInt::get(vector,
+                                  graph::nearestBf16(value).bitcastToAPInt());
   return element->isFloatingPointTy()
              ? llvm::ConstantFP::get(vector, value)
              : llvm::ConstantInt::get(vector, int64_t(value));

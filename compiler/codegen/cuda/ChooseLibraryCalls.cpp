@@ -102,9 +102,10 @@ bool isInMemory(Value value) {
 Operation *roundingOf(Operation *product) {
   if (!product->hasOneUse())
     return nullptr;
-  auto round = dyn_cast<graph::CastOp>(*product->getUsers().begin());
-  return round && graph::elementOf(round.getResult()).isBF16()
-             ? round.getOperation()
+  auto reader =
+      dyn_cast<graph::LoopNestOpInterface>(*product->getUsers().begin());
+  return reader && graph::payloadFacts(reader).isRounding
+             ? reader.getOperation()
              : nullptr;
 }
 

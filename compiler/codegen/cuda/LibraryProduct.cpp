@@ -116,10 +116,11 @@ private:
       result = add->getResult(0);
     }
     if (alone && result.hasOneUse() && numAdded == 0)
-      if (auto round = dyn_cast<graph::CastOp>(*result.getUsers().begin());
-          round && graph::elementOf(round.getResult()).isBF16()) {
+      if (auto round =
+              dyn_cast<graph::LoopNestOpInterface>(*result.getUsers().begin());
+          round && graph::payloadFacts(round).isRounding) {
         isRounded = true;
-        result = round.getResult();
+        result = round->getResult(0);
       }
     alone = alone && kernel.isPlaced(result) &&
             kernel.placement(result).kind == Placement::Result;

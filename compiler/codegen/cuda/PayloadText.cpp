@@ -1,4 +1,5 @@
 #include "compiler/codegen/cuda/PayloadText.h"
+#include "dialects/graph/Bf16.h"
 #include "dialects/graph/Check.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -48,13 +49,9 @@ std::string memoryType(Type element) {
 }
 
 std::string floatLiteral(double value, Type type) {
-  if (type.isBF16()) {
-    llvm::APFloat number(value);
-    bool isInexact;
-    number.convert(llvm::APFloat::BFloat(), llvm::APFloat::rmNearestTiesToEven,
-                   &isInexact);
-    return std::to_string(number.bitcastToAPInt().getZExtValue());
-  }
+  if (type.isBF16())
+    return std::to_string(
+        graph::nearestBf16(value).bitcastToAPInt().getZExtValue());
   bool single = type.isF32();
   if (std::isnan(value))
     return single ? "__uint_as_float(0x7fc00000u)"

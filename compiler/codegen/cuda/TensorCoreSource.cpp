@@ -1,10 +1,20 @@
 // Products of a step on tensor cores.
 #include "compiler/codegen/cuda/ContractSource.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using llvm::Twine;
 
 namespace dl::cuda {
+
+/// Of a product of fragments: two sums of a row and two of the eighth behind.
+static std::string sumsOf(unsigned i, unsigned j) {
+  SmallVector<std::string, 4> sums;
+  for (unsigned row : {2 * i, 2 * i + 1})
+    for (unsigned column : {2 * j, 2 * j + 1})
+      sums.push_back(("sums[" + Twine(row) + "][" + Twine(column) + "]").str());
+  return llvm::join(sums, ", ");
+}
 
 std::string ContractSource::groupOf(const std::string &sum,
                                     StringRef exchanged) {
@@ -54,13 +64,8 @@ void ContractSource::multiplyTf32(llvm::function_ref<void()> between) {
     between();
     for (unsigned i = 0; i < rowTiles; ++i)
       for (unsigned j = 0; j < columnTiles; ++j) {
-        auto sum = [&](unsigned r, unsigned c) {
-          return "sums[" + std::to_string(2 * i + r) + "][" +
-                 std::to_string(2 * j + c) + "]";
-        };
         out.line("multiplyTf32(x" + Twine(i) + ", y" + Twine(j) + ", " +
-                 sum(0, 0) + ", " + sum(0, 1) + ", " + sum(1, 0) + ", " +
-                 sum(1, 1) + ");");
+                 sumsOf(i, j) + ");");
       }
   };
   e.open("");
@@ -117,15 +122,10 @@ void ContractSource::multiplyBf16(llvm::function_ref<void()> between) {
     between();
     for (unsigned i = 0; i < rowTiles; ++i)
       for (unsigned j = 0; j < columnTiles; ++j) {
-        auto sum = [&](unsigned r, unsigned c) {
-          return "sums[" + std::to_string(2 * i + r) + "][" +
-                 std::to_string(2 * j + c) + "]";
-        };
         std::string y = "y" + std::to_string(j / 2 * 2);
         out.line("multiplyBf16(x" + Twine(i) + ", " + y + "[" +
                  Twine(j % 2 * 2) + "], " + y + "[" + Twine(j % 2 * 2 + 1) +
-                 "], " + sum(0, 0) + ", " + sum(0, 1) + ", " + sum(1, 0) +
-                 ", " + sum(1, 1) + ");");
+                 "], " + sumsOf(i, j) + ");");
       }
   };
   e.open("");
