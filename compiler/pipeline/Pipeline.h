@@ -32,7 +32,7 @@ struct CompileOptions {
   plan::MachineModel machine;
   int64_t maxTiles = 0;  // of a kernel; 0: as many as are worth it
   int threads = 0;       // that compile kernels; 0: one for each core
-  std::string targetCpu; // empty: variants for x86-64-v3 and x86-64-v4
+  std::string targetCpu; // empty: x86-64-v3, x86-64-v4 and what helps bf16
   /// Of NVIDIA's GPUs, "sm_90", "ptx_80" or "source"; none: for CPUs.
   std::vector<std::string> cudaArchitectures;
   bool tf32 = false; // products of f32 on tensor cores

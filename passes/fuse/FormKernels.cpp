@@ -1,3 +1,5 @@
+#include "dialects/graph/Bf16Values.h"
+#include "dialects/graph/Inference.h"
 #include "dialects/graph/LibraryCall.h"
 #include "dialects/graph/MadeAgain.h"
 #include "dialects/graph/PayloadFacts.h"
@@ -32,6 +34,7 @@ private:
   void setLayouts(graph::KernelOp kernel);
   void setInplace(graph::KernelOp kernel);
   bool diesWith(Value operand, OpResult result);
+  void setBf16Operands(graph::KernelOp kernel);
   void setName(graph::KernelOp kernel);
 
   llvm::DenseMap<StringAttr, DenseI64ArrayAttr> stateLayouts;
@@ -115,6 +118,7 @@ void FormKernelsPass::formIn(graph::StepOp function) {
     if (failed(graph::liftConstants(kernel))) // may bind operands once more
       signalPassFailure();
     setLayouts(kernel);
+    setBf16Operands(kernel);
     setName(kernel);
   }
 }
@@ -285,6 +289,31 @@ bool FormKernelsPass::diesWith(Value operand, OpResult result) {
   return operand.getDefiningOp<graph::KernelOp>() && operand.hasOneUse() &&
          operand.getType() == result.getType() &&
          layoutOf(operand) == layoutOf(result);
+}
+
+/// Those that a product reads, itself or through views.
+void FormKernelsPass::setBf16Operands(graph::KernelOp kernel) {
+  llvm::SmallSetVector<int64_t, 4> numbers;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (!cast<graph::LoopNestOpInterface>(op).getLoopNest().contraction)
+      continue;
+    for (Value operand : op.getOperands()) {
+      auto isSeenThrough = [](Operation *op) {
+        if (!op)
+          return false;
+        auto facts = graph::payloadFacts(cast<graph::LoopNestOpInterface>(op));
+        return facts.isView || facts.isZeroPaddedView;
+      };
+      while (isSeenThrough(operand.getDefiningOp()))
+        operand = operand.getDefiningOp()->getOperand(0);
+      auto argument = dyn_cast<BlockArgument>(operand);
+      if (argument && graph::elementOf(argument).isF32() &&
+          graph::holdsBf16(kernel.getOperand(argument.getArgNumber())))
+        numbers.insert(argument.getArgNumber());
+    }
+  }
+  if (!numbers.empty())
+    kernel.setBf16Operands(numbers.getArrayRef());
 }
 
 /// It is no more than an operand of the others: a setting, a slice.

@@ -61,7 +61,7 @@ private:
         builder, value.getLoc(), TypeRange(type), ValueRange(value),
         builder.getStringAttr(name), /*strategy=*/nullptr, /*tiles=*/nullptr,
         /*scratch=*/nullptr, layouts(builder, from), layouts(builder, to),
-        /*inplace=*/nullptr, /*constants=*/nullptr,
+        /*inplace=*/nullptr, /*bf16_operands=*/nullptr, /*constants=*/nullptr,
         /*constant_steps=*/nullptr);
     Block &body = kernel.getBody().emplaceBlock();
     Value argument = body.addArgument(type, value.getLoc());

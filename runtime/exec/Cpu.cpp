@@ -7,12 +7,15 @@
 using namespace dlrt;
 
 /// Best first.
-static constexpr std::string_view levels[] = {"x86-64-v4", "x86-64-v3",
-                                              "x86-64-v2", "x86-64"};
+static constexpr std::string_view levels[] = {
+    "x86-64-v4+avx512bf16", "x86-64-v4", "x86-64-v3", "x86-64-v2", "x86-64"};
 
 bool dlrt::cpuSupports(std::string_view level) {
 #if defined(__x86_64__)
   __builtin_cpu_init();
+  if (level == "x86-64-v4+avx512bf16")
+    return __builtin_cpu_supports("x86-64-v4") &&
+           __builtin_cpu_supports("avx512bf16");
   if (level == "x86-64-v4")
     return __builtin_cpu_supports("x86-64-v4");
   if (level == "x86-64-v3")

@@ -5,7 +5,7 @@
 
 steps   whole training steps: PyTorch eager, torch.compile, both with channels_last, jax.jit, dlrun bench. After the timed
         steps all start again from the same weights and batch, without dropout, and must agree on the loss after 20
-        steps. The peak resident memory of each stands in a table of its own.
+        steps. Models in bf16 are torch.autocast's there, and `of peak` is of f32's peak. The peak resident memory of each stands in a table of its own.
 matmul  torch.mm against a product of two states in a plan, in the order and layout that the step has them, in 5 x ROUNDS
         rounds. Whoever shares a core takes up to a third of such loops, for seconds: `ratio` is the median of the rounds'
         ratios.
@@ -33,7 +33,7 @@ from numpy_twin import safetensors
 PYTHON = os.environ.get("DL_PEER_PYTHON", sys.executable)
 PEERS = os.path.join(machine.HERE, "peers")
 STEPS = [("convnet", 4), ("convnet", 64), ("mlp", 64), ("transformer-256", 8), ("transformer-1024", 2),
-         ("transformer-1024-checkpoint", 2)]
+         ("transformer-1024-checkpoint", 2), ("convnet-bf16", 64), ("mlp-bf16", 64), ("transformer-256-bf16", 8)]
 SHAPES = ["512x512x512", "1024x1024x1024", "64x128x784", "64x64x128", "2048x1152x384", "2048x384x1536", "100x65x37",
           "2048x1536x384", "2048x65x384", "2048x1024x256", "32x1024x256", "16384x64x576", "1024x512x4608"]
 MODES = {"eager": "PyTorch eager", "channels_last": "channels_last", "compile": "torch.compile",
@@ -83,6 +83,11 @@ def depth_of(model):
     return 6 if model.endswith("-checkpoint") else 2
 
 
+def tolerance_of(model):
+    """Relative, of losses. bf16 rounds by up to 2^-8, at other places than autocast does."""
+    return 2**-8 if model.endswith("-bf16") else 1e-4
+
+
 def draw(folder, model):
     """Weights for everybody; those of a transformer are its plan's."""
     if length_of(model):
@@ -91,7 +96,7 @@ def draw(folder, model):
         return
     random = np.random.default_rng(1)
     shapes = {"convnet": {"conv1": (10, 1, 5, 5), "conv2": (20, 10, 5, 5), "fc1": (50, 320), "fc2": (10, 50)},
-              "mlp": {"fc1": (128, 784), "fc2": (64, 128), "fc3": (10, 64)}}[model]
+              "mlp": {"fc1": (128, 784), "fc2": (64, 128), "fc3": (10, 64)}}[model.split("-")[0]]
     weights = {}
     for name, shape in shapes.items():
         bound = 1 / np.sqrt(np.prod(shape[1:]))
@@ -110,6 +115,8 @@ def our_plans(folder, model, batch):
     settings = ["-D", f"batch_size={batch}"] + (["-D", f"length={length}", "-D", f"depth={depth_of(model)}"] if length else [])
     if model.endswith("-checkpoint"):
         settings.append("--recompute=blocks.*")
+    if model.endswith("-bf16"):
+        settings.append("--dtype=bf16")
     started = time.perf_counter()
     machine.dltools.dlcc(source, *settings, "-o", "ours.plan", cwd=folder)
     compile_s = time.perf_counter() - started
@@ -130,7 +137,7 @@ def check_losses(row, folder, peers):
     for peer in peers:
         row["losses"][peer.name] = peer.ask(f"loss {LOSS_STEPS}")["loss"]
     values = list(row["losses"].values())
-    if not max(values) - min(values) <= 1e-4 * max(values):
+    if not max(values) - min(values) <= tolerance_of(row["model"]) * max(values):
         raise SystemExit(f"the contenders disagree: {row['losses']}")
 
 
@@ -141,15 +148,16 @@ def step_flops(model, batch):
         width, depth, vocabulary = 384, depth_of(model), 65
         layers = depth * (12 * width * width + 2 * width * (length + 1) / 2) + 2 * vocabulary * width
         return 2 * batch * length * (3 * layers - vocabulary * width)
-    layers = {"convnet": [24 * 24 * 10 * 25, 8 * 8 * 20 * 250, 320 * 50, 50 * 10], "mlp": [784 * 128, 128 * 64, 64 * 10]}[model]
+    layers = {"convnet": [24 * 24 * 10 * 25, 8 * 8 * 20 * 250, 320 * 50, 50 * 10],
+              "mlp": [784 * 128, 128 * 64, 64 * 10]}[model.split("-")[0]]
     return 2 * batch * (3 * sum(layers) - layers[0])
 
 
 def compare_step(folder, model, batch, threads, rounds, seconds, peak):
     row = {"model": model, "batch": batch, "threads": threads, "compile_s": our_plans(folder, model, batch)}
     draw(folder, model)
-    modes = [mode for mode in MODES if model == "convnet" or not mode.endswith("channels_last")]
-    if length_of(model):
+    modes = [mode for mode in MODES if model.startswith("convnet") or not mode.endswith("channels_last")]
+    if length_of(model) or model.endswith("-bf16"):
         modes.remove("jit")  # jax_peer.py has none
     scripts = {"jit": "jax_peer.py"}
     peers = [Peer(mode, threads, scripts.get(mode, "torch_peer.py"), model, batch, threads, mode, folder) for mode in modes]

@@ -99,12 +99,17 @@ SmallVector<char, 0> compileFor(const TargetVariant &variant, Module &module) {
   return std::move(*object);
 }
 
-SmallVector<TargetVariant, 2> executableTargets() {
+SmallVector<TargetVariant, 3> executableTargets() {
   __builtin_cpu_init();
-  SmallVector<TargetVariant, 2> targets;
+  auto runs = [](const TargetVariant &variant) {
+    if (variant.level() == "x86-64-v3")
+      return __builtin_cpu_supports("x86-64-v3") != 0;
+    return __builtin_cpu_supports("x86-64-v4") &&
+           (!variant.hasBf16Dots() || __builtin_cpu_supports("avx512bf16"));
+  };
+  SmallVector<TargetVariant, 3> targets;
   for (const TargetVariant &variant : defaultTargets())
-    if (variant.features == "x86-64-v3" ? __builtin_cpu_supports("x86-64-v3")
-                                        : __builtin_cpu_supports("x86-64-v4"))
+    if (runs(variant))
       targets.push_back(variant);
   return targets;
 }

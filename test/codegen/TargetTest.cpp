@@ -28,10 +28,15 @@ std::string errorFor(const char *cpu) {
 TEST(Target, CpusHaveLevels) {
   auto zen = targetForCpu("znver4");
   ASSERT_TRUE(bool(zen));
-  EXPECT_EQ(zen->features, "x86-64-v4");
+  EXPECT_EQ(zen->features, "x86-64-v4+avx512bf16");
+  EXPECT_TRUE(zen->hasBf16Dots());
   EXPECT_EQ(zen->tuning, "znver4");
   EXPECT_EQ(zen->vectorBytes, 64);
   EXPECT_EQ(zen->vectorRegisters, 32);
+  auto skylake = targetForCpu("skylake-avx512");
+  ASSERT_TRUE(bool(skylake));
+  EXPECT_EQ(skylake->features, "x86-64-v4");
+  EXPECT_FALSE(skylake->hasBf16Dots());
   auto haswell = targetForCpu("haswell");
   ASSERT_TRUE(bool(haswell));
   EXPECT_EQ(haswell->features, "x86-64-v3");

@@ -131,3 +131,25 @@ void dl_main(dl::Program &p) {{
         self.assertFalse(any(np.array_equal(half["b.weight"], other["b.weight"]) for other in (single, mixed)))
         self.refuse(1, ["--f32=c: no product is in such a module; some are in a, b"], dltools.DLCC, "net.dl", "--dtype=bf16", "--f32=c")
         self.refuse(2, ["--f32: all products are f32; add --dtype=bf16"], dltools.DLCC, "net.dl", "--f32=a")
+
+    def test_products_of_pairs(self):
+        """Where the processor has an instruction for them large products use it, and give the same bits."""
+        members = "  nn::Linear a{16, 320}, b{320, 192}, c{192, 16};\n"
+        step = """    auto h = F::gelu(net.b(net.a(x.repeat({24, 1}))));
+    auto loss = F::mse_loss(net.c(h), y.repeat({24, 1}));
+""" + self.UPDATE + '    return {{"loss", loss}};'
+        best, _ = self.train(members, step)
+        images = {image["features"]: image["supported"] for image in self.info("net.plan")["images"]}
+        self.assertEqual(set(images), {"x86-64-v3", "x86-64-v4", "x86-64-v4+avx512bf16"})
+        for level, supported in images.items():
+            command = ["net.plan", "-q", "--no-shuffle", "--steps", 8, "--save-final", "other.w", f"--isa={level.removeprefix('x86-64-')}"]
+            if supported:
+                self.dlrun(*command)
+                self.assert_same(best, {key: np.array(value) for key, value in self.load("other.w").items()})
+            else:
+                self.refuse(3, [f"no kernels for --isa={level.removeprefix('x86-64-')}"], dltools.DLRUN, *command)
+        self.dlcc("net.dl", "--dtype=bf16", "-o", "net.plan", "--target-cpu=znver4", "--emit=kernels.so=pairs.so")
+        self.assertIn("vdpbf16ps", dltools.run("objdump", "-d", self.path("pairs.so")))
+        for dtype, cpu in (("f32", "znver4"), ("bf16", "skylake-avx512")):
+            self.dlcc("net.dl", f"--dtype={dtype}", "-o", "net.plan", f"--target-cpu={cpu}")
+            self.assertEqual([image["features"] for image in self.info("net.plan")["images"]], ["x86-64-v4"])

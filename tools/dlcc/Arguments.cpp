@@ -547,7 +547,8 @@ Compilation
   --tf32                 products of f32 on tensor cores, which round their operands to 10 bits of mantissa
                          (default: as IEEE 754 says)
   --own-kernels          no product is left to cuBLASLt, which computes those that it is faster at (see --report)
-  --target-cpu=NAME      for this CPU alone (default: x86-64-v3 and x86-64-v4, both in the plan)
+  --target-cpu=NAME      for this CPU alone (default: x86-64-v3, x86-64-v4 and, for products in bf16, x86-64-v4 with
+                         AVX512-BF16, all in the plan)
   --machine=FILE         describes the machine that will run the plan: lines of KEY = VALUE, by which fusion, tiles
                          and sharing among threads are decided; what a file leaves out is that of an x86-64 with
                          2 FMA ports (--emit=machine writes all keys). h100, h200, a100 and rtx4090 are known by name;

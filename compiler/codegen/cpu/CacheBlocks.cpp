@@ -21,7 +21,7 @@ using llvm::Value;
 
 /// So many k of each row are packed at a time where rows are not contiguous
 /// along k: as many streams as prefetchers follow.
-static constexpr int64_t kPackedTogether = 8;
+static constexpr int64_t kPackedTogether = 8; // an even number
 
 struct ContractStage::CacheBlock {
   Value *row; // the first one, from the tile's on
@@ -75,7 +75,9 @@ void ContractStage::emitCacheBlocks(int64_t rows) {
 
 void ContractStage::emitCacheBlock(const CacheBlock &block) {
   int64_t width = block.vectors * e.kernel.lanes();
-  int64_t extent = form.kCount(), blocks = form.numKBlocks();
+  // Pairs take half of the room.
+  int64_t extent = form.kCount(), depth = form.kBlock * (pairs ? 2 : 1);
+  int64_t blocks = llvm::divideCeil(extent, depth);
   auto emitK = [&](Value *k, const KPart &part) {
     packRows(block, k, part.extent);
     Value *all = b.CreateSub(block.end, block.lane);
@@ -90,16 +92,17 @@ void ContractStage::emitCacheBlock(const CacheBlock &block) {
   };
   KPart part;
   part.blocked = true;
+  part.pairs = pairs;
   part.rowStep = 1;
   part.sumStride = scratch.sumStride;
-  part.extent = blocks == 1 ? extent : form.kBlock;
+  part.extent = blocks == 1 ? extent : depth;
   part.last = blocks == 1;
   emitK(b.getInt64(0), part);
   if (blocks == 1)
     return;
-  int64_t lastAt = (blocks - 1) * form.kBlock;
+  int64_t lastAt = (blocks - 1) * depth;
   part.first = false;
-  emitLoop(b, b.getInt64(form.kBlock), b.getInt64(lastAt), form.kBlock,
+  emitLoop(b, b.getInt64(depth), b.getInt64(lastAt), depth,
            [&](Value *k) { emitK(k, part); });
   part.extent = extent - lastAt;
   part.last = true;
@@ -115,6 +118,7 @@ void ContractStage::packRows(const CacheBlock &block, Value *k,
   Value *from = sidePointer(form.scalar, first, k);
   Value *to = scratchAt(scratch.rowsAt);
   auto pack = [&](Value *k, int64_t count) {
+    Value *packed = pairs ? b.CreateLShr(k, 1) : k;
     block.forEachRowBlock(b, [&](Value *row, Value *, int64_t height) {
       Panel panel;
       panel.lanes = height;
@@ -125,15 +129,15 @@ void ContractStage::packRows(const CacheBlock &block, Value *k,
           b.CreateGEP(element, from,
                       b.CreateAdd(b.CreateMul(row, b.getInt64(rowStep)),
                                   b.CreateMul(k, b.getInt64(kStep))));
-      Value *destination =
-          b.CreateGEP(element, to,
-                      b.CreateAdd(b.CreateMul(row, b.getInt64(extent)),
-                                  b.CreateMul(k, b.getInt64(height))));
+      Value *destination = b.CreateGEP(
+          element, to,
+          b.CreateAdd(b.CreateMul(row, b.getInt64(packedCount(extent, pairs))),
+                      b.CreateMul(packed, b.getInt64(height))));
       // What a whole vector writes too much is overwritten only where the next
       // k comes next.
       bool exact = !form.rowsAlongK() || height > e.kernel.lanes();
       emitPack(b, element, panel, {count}, source, destination,
-               {height, e.kernel.lanes(), height, exact});
+               {height, e.kernel.lanes(), height, exact, pairs});
     });
   };
   if (form.rowsAlongK())
@@ -161,7 +165,7 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
   bool onTheWay = laneStep == 1 && lanes == width; // whole vectors
   if (!onTheWay)
     emitPack(b, element, panelAt(0, lanes), {part.extent}, unpacked,
-             scratchAt(0), {width, e.kernel.lanes(), 0});
+             scratchAt(0), {width, e.kernel.lanes(), 0, false, pairs});
 
   // The panel after this one, or the first of the next k block.
   int64_t line = 64 / (element->getScalarSizeInBits() / 8);
@@ -195,8 +199,9 @@ void ContractStage::emitPackedPanel(const CacheBlock &block, Value *lane,
                     b.CreateSub(lane, block.lane));
     Value *progress = perCall ? b.CreateMul(number, b.getInt64(perCall))
                               : b.CreateMul(row, b.getInt64(part.ahead.step));
-    Value *rows = b.CreateGEP(element, scratchAt(scratch.rowsAt),
-                              b.CreateMul(row, b.getInt64(part.extent)));
+    Value *rows = b.CreateGEP(
+        element, scratchAt(scratch.rowsAt),
+        b.CreateMul(row, b.getInt64(packedCount(part.extent, pairs))));
     MicroArguments arguments =
         microArguments(rows, packs ? unpacked : scratchAt(0));
     arguments.row =

@@ -1,5 +1,6 @@
 #include "compiler/codegen/cpu/ContractForm.h"
 #include "compiler/codegen/cpu/ContractLimits.h"
+#include "dialects/graph/Bf16Values.h"
 
 using namespace mlir;
 
@@ -215,6 +216,7 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
       failed(findBorders(kernel, stage.op, base.borders)))
     return failure();
   base.scalar = *left, base.lane = *right;
+  base.hasBf16 = graph::holdsBf16(left->leaf) && graph::holdsBf16(right->leaf);
   for (unsigned d = loops.numParallel; d < loops.extents.size(); ++d)
     base.kDims.push_back(d);
   auto strides = resultStrides(kernel, stage, stridesIn);
@@ -250,7 +252,8 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
   bool blocked = form.isLarge() && form.kCount() >= 64 &&
                  form.borders.empty() && form.laneDims.size() == 1 &&
                  // Few lanes use each row just once, where it is.
-                 (form.laneCount() > kMaxVectors * lanes || !form.rowsAlongK());
+                 (form.laneCount() > kMaxVectors * lanes ||
+                  !form.rowsAlongK() || form.hasBf16);
   if (!blocked && form.fetchesLanes(lanes))
     return form;
   // A panel's k block shares the first-level cache with rows and sums.

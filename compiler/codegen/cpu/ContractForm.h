@@ -95,6 +95,8 @@ struct ContractForm {
   /// stays in the caches; sums wait in scratch between blocks. Each result is
   /// still one chain of additions in the order of k.
   int64_t kBlock = 0;
+  /// Both operands have numbers of bf16 alone.
+  bool hasBf16 = false;
 
   llvm::SmallVector<int64_t> extents;
   const plan::MachineModel *machine = nullptr;
@@ -108,6 +110,10 @@ struct ContractForm {
   bool packsPanels() const {
     return is<LaneProduct>() && as<LaneProduct>()->pack;
   }
+
+  /// VDPBF16PS can compute it, and does not change its bits: f32 has the
+  /// products of such numbers, and operands are packed.
+  bool dotsBf16() const { return hasBf16 && is<BlockedProduct>(); }
 
   bool isBordered(unsigned dim) const {
     return llvm::any_of(borders,

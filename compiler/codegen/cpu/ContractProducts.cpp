@@ -40,8 +40,9 @@ int64_t ContractForm::tileLanes(const TiledKernel &kernel) const {
 }
 
 bool ContractForm::isLarge() const {
+  // Products of pairs, for which operands are copied, take half of the time.
   return rows() >= machine->minBlockRows &&
-         rows() * laneCount() >= machine->blockedResult;
+         rows() * laneCount() >= machine->blockedResult / (hasBf16 ? 4 : 1);
 }
 
 bool ContractForm::fetchesLanes(unsigned lanesPerVector) const {

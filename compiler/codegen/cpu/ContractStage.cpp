@@ -14,11 +14,12 @@ static constexpr int64_t kMaxPanelShapes = 16;
 
 ContractStage::ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
                              const Stage &stage, const TileBounds &tile,
-                             Registers registers, int64_t packOffset,
+                             const TargetVariant &variant, int64_t packOffset,
                              StringRef prefix)
     : e(emitter), payloads(payloads), b(emitter.builder), stage(stage),
       tile(tile), form(ContractForm::of(emitter.kernel, stage)),
-      registers(registers), packOffset(packOffset),
+      registers{variant.vectorRegisters, 64 / variant.vectorBytes},
+      pairs(variant.hasBf16Dots() && form.dotsBf16()), packOffset(packOffset),
       scratch(form.scratch(emitter.kernel)), prefix(prefix) {
   Type scalar =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
@@ -348,7 +349,7 @@ llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
   auto add = [&](int64_t number) { key += std::to_string(number) + ","; };
   add(rows), add(panel.lanes), add(part.extent), add(part.first),
       add(part.last);
-  add(part.clipped), add(part.packs);
+  add(part.clipped), add(part.packs), add(part.pairs);
   for (int64_t offset : panel.offsets)
     add(offset);
   for (int64_t step : panel.kSteps)

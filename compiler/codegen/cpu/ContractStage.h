@@ -6,6 +6,7 @@
 
 #include "compiler/codegen/cpu/ContractForm.h"
 #include "compiler/codegen/cpu/LoopsStage.h"
+#include "compiler/codegen/cpu/Target.h"
 #include <map>
 
 namespace dl::cpu {
@@ -32,6 +33,9 @@ struct KPart {
   /// fetching one row of the sums and results of the next call, and some lines
   /// of the next panel.
   bool blocked = false;
+  /// Packed operands are pairs of k: see Packing.h. `extent` counts single
+  /// ones.
+  bool pairs = false;
   /// The lanes of the panel are where they were, and packed on the way.
   bool packs = false;
   /// What a chunk fetches of the next panel: `count` times `lines` lines of
@@ -46,8 +50,9 @@ struct MicroArguments;
 class ContractStage {
 public:
   ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
-                const Stage &stage, const TileBounds &tile, Registers registers,
-                int64_t packOffset, llvm::StringRef prefix);
+                const Stage &stage, const TileBounds &tile,
+                const TargetVariant &variant, int64_t packOffset,
+                llvm::StringRef prefix);
   void emit();
 
 private:
@@ -98,6 +103,7 @@ private:
   const TileBounds &tile;
   ContractForm form;
   Registers registers;
+  bool pairs; // of bf16 are packed
   int64_t packOffset;
   ContractScratch scratch;
   std::string prefix;

@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/CpuCodegen.h"
+#include "compiler/codegen/cpu/ContractForm.h"
 #include "compiler/codegen/cpu/Image.h"
 #include "compiler/codegen/cpu/KernelEmitter.h"
 #include "compiler/codegen/cpu/ObjectCode.h"
@@ -18,13 +19,24 @@ namespace {
 struct Task {
   graph::KernelOp kernel;
   std::vector<llvm::SmallVector<char, 0>> objects; // one a variant
+  bool dotsBf16 = false;
   uint64_t scratch = 0;
   std::string error;
 
   void run(ArrayRef<TargetVariant> variants, const KernelCache &cache,
            const plan::MachineModel &machine);
+
+private:
+  bool compile(const TiledKernel &tiled, PayloadCache &payloads,
+               const TargetVariant &variant, const KernelCache &cache);
 };
 } // namespace
+
+static bool hasBf16Dots(const TiledKernel &kernel) {
+  return llvm::any_of(kernel.stages(), [&](const Stage &stage) {
+    return stage.contraction && ContractForm::of(kernel, stage).dotsBf16();
+  });
+}
 
 void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache,
                const plan::MachineModel &machine) {
@@ -35,37 +47,54 @@ void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache,
     return;
   }
   scratch = tiled->scratchBytes();
+  dotsBf16 = hasBf16Dots(*tiled);
   PayloadCache payloads;
-  for (const TargetVariant &variant : variants) {
-    llvm::LLVMContext context;
-    auto module = emitKernel(*tiled, payloads, variant, context);
-    if (!payloads.error.empty()) {
-      error = payloads.error;
+  std::vector<std::string> compiled; // what objects are for
+  for (TargetVariant variant : variants) {
+    // An extension is for those that gain from it.
+    if (!dotsBf16)
+      variant = variant.withoutExtension();
+    auto same = llvm::find(compiled, variant.features);
+    if (same != compiled.end())
+      objects.push_back(objects[same - compiled.begin()]);
+    else if (!compile(*tiled, payloads, variant, cache))
       return;
-    }
-    auto target = createTargetMachine(variant);
-    if (!target) {
-      error = llvm::toString(target.takeError());
-      return;
-    }
-    std::string key =
-        cache.enabled() ? KernelCache::keyOf(madeFrom(*module, variant)) : "";
-    if (auto known = cache.load(key)) {
-      objects.push_back(std::move(*known));
-      continue;
-    }
-    auto object = compileToObject(*module, **target, variant.tuning);
-    if (!object) {
-      error = llvm::toString(object.takeError());
-      return;
-    }
-    cache.store(key, *object);
-    objects.push_back(std::move(*object));
+    compiled.push_back(variant.features);
   }
 }
 
+/// Adds one object, or says what is wrong.
+bool Task::compile(const TiledKernel &tiled, PayloadCache &payloads,
+                   const TargetVariant &variant, const KernelCache &cache) {
+  llvm::LLVMContext context;
+  auto module = emitKernel(tiled, payloads, variant, context);
+  if (!payloads.error.empty()) {
+    error = payloads.error;
+    return false;
+  }
+  auto target = createTargetMachine(variant);
+  if (!target) {
+    error = llvm::toString(target.takeError());
+    return false;
+  }
+  std::string key =
+      cache.enabled() ? KernelCache::keyOf(madeFrom(*module, variant)) : "";
+  if (auto known = cache.load(key)) {
+    objects.push_back(std::move(*known));
+    return true;
+  }
+  auto object = compileToObject(*module, **target, variant.tuning);
+  if (!object) {
+    error = llvm::toString(object.takeError());
+    return false;
+  }
+  cache.store(key, *object);
+  objects.push_back(std::move(*object));
+  return true;
+}
+
 FailureOr<CpuCode> compileKernels(ModuleOp module, const CpuOptions &options) {
-  SmallVector<TargetVariant, 2> variants = defaultTargets();
+  SmallVector<TargetVariant, 3> variants = defaultTargets();
   if (!options.targetCpu.empty()) {
     auto variant = targetForCpu(options.targetCpu);
     if (!variant)
@@ -95,14 +124,21 @@ FailureOr<CpuCode> compileKernels(ModuleOp module, const CpuOptions &options) {
   }
   if (tasks.empty()) // steps that only return what they are given
     return code;
+  bool extends = llvm::any_of(tasks, [](Task &task) { return task.dotsBf16; });
   for (auto [v, variant] : llvm::enumerate(variants)) {
+    std::string features = variant.features;
+    if (!extends)
+      features = variant.level();
+    if (llvm::any_of(code.images,
+                     [&](auto &image) { return image.features == features; }))
+      continue;
     std::vector<NamedObject> objects;
     for (Task &task : tasks)
       objects.push_back({task.kernel.getName(), task.objects[v]});
     auto image = linkImage(objects);
     if (!image)
       return emitError(module.getLoc()) << llvm::toString(image.takeError());
-    code.images.push_back({variant.features, std::move(*image)});
+    code.images.push_back({features, std::move(*image)});
   }
   return code;
 }

@@ -10,7 +10,7 @@
 namespace dl::cpu {
 
 struct CpuOptions {
-  std::string targetCpu; // empty: variants for x86-64-v3 and x86-64-v4
+  std::string targetCpu; // empty: all of defaultTargets()
   int threads = 0;       // that compile; 0: one for each core
   bool cache = true;     // objects of earlier compilations in the user's folder
   plan::MachineModel machine; // as annotate-kernels had it

@@ -134,10 +134,9 @@ std::unique_ptr<llvm::Module> emitKernel(const TiledKernel &kernel,
         for (auto [i, stage] : llvm::enumerate(kernel.stages())) {
           emitter.enterBody();
           if (stage.contraction)
-            ContractStage(
-                emitter, payloads, stage, tile,
-                Registers{variant.vectorRegisters, 64 / variant.vectorBytes},
-                kernel.packOffset(), (name + ".s" + llvm::Twine(i)).str())
+            ContractStage(emitter, payloads, stage, tile, variant,
+                          kernel.packOffset(),
+                          (name + ".s" + llvm::Twine(i)).str())
                 .emit();
           else if (stage.sequential)
             SequentialStage(emitter, stage, tile).emit();

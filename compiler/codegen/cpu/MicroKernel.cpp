@@ -1,7 +1,9 @@
 #include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/ContractLimits.h"
+#include "compiler/codegen/cpu/Packing.h"
 #include "compiler/codegen/cpu/PayloadCode.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicsX86.h"
 #include <numeric>
 
 using namespace mlir;
@@ -316,15 +318,18 @@ Values MicroKernel::accumulateBlocked(ArrayRef<Value *> state) {
   int64_t laneStep = panel.kSteps[0];
   RegionEmitter e(kernel, payloads, *b, arguments.bindings, constants(),
                   arguments.scratch);
-  auto step = [&](Value *k, ArrayRef<Value *> carried) {
+  // Rows of lanes that a step reads where they are, to make pairs of them.
+  int64_t apart = part.packs && part.pairs ? 2 : 1;
+  auto makeStep = [&](Value *k, ArrayRef<Value *> carried, bool isWhole) {
     Value *scalarAt = advance(rowsAt, rows, k);
-    Value *laneAt = advance(lanesAt, laneStep, k);
+    Value *laneAt = advance(lanesAt, apart * laneStep, k);
     for (int64_t l = 0; l < rows; l += line)
       fetch(advance(scalarAt, kAhead * rows + l), 3);
     // (A packed panel is read in order, which the hardware foresees.)
-    for (int64_t l = 0; part.packs && l < lines; ++l)
-      fetch(advance(laneAt, kFarAhead * laneStep + l * line), 3);
-    Values lanes = loadPanel(laneAt);
+    for (int64_t i = 0; part.packs && i < apart; ++i)
+      for (int64_t l = 0; l < lines; ++l)
+        fetch(advance(laneAt, (kFarAhead + i) * laneStep + l * line), 3);
+    Values lanes = apart == 2 ? loadPairs(laneAt, isWhole) : loadPanel(laneAt);
     for (int v = 0; part.packs && v < vectors; ++v)
       b->CreateAlignedStore(
           lanes[v],
@@ -333,7 +338,11 @@ Values MicroKernel::accumulateBlocked(ArrayRef<Value *> state) {
           align);
     return multiply(scalarAt, lanes, carried);
   };
-  int64_t turns = part.extent / kTurn * kTurn;
+  auto step = [&](Value *k, ArrayRef<Value *> carried) {
+    return makeStep(k, carried, true);
+  };
+  int64_t whole = part.pairs ? part.extent / 2 : part.extent;
+  int64_t turns = whole / kTurn * kTurn;
   int64_t chunk = turns / rows / kTurn * kTurn;
   Values turned =
       emitLoop(*b, b->getInt64(0), b->getInt64(rows), 1, state,
@@ -357,8 +366,8 @@ Values MicroKernel::accumulateBlocked(ArrayRef<Value *> state) {
                      b->getInt64(chunk));
                  return emitTurns(begin, count, carried, step);
                });
-  for (int64_t k = turns; k < part.extent; ++k)
-    turned = step(b->getInt64(k), turned);
+  for (int64_t k = turns; k < packedCount(part.extent, part.pairs); ++k)
+    turned = makeStep(b->getInt64(k), turned, k < whole);
   return turned;
 }
 
@@ -369,6 +378,28 @@ Values MicroKernel::loadPanel(Value *from) {
   return lanes;
 }
 
+/// Of a panel where it is; without a second k zeros stand for it.
+Values MicroKernel::loadPairs(Value *from, bool isWhole) {
+  Values first = loadPanel(from), pairs;
+  Values second(vectors, llvm::Constant::getNullValue(vectorTy));
+  if (isWhole)
+    second = loadPanel(advance(from, panel.kSteps[0]));
+  for (auto [early, late] : llvm::zip(first, second))
+    pairs.push_back(joinPairs(*b, early, late));
+  return pairs;
+}
+
+Value *MicroKernel::multiplyAdd(Value *row, Value *lanes, Value *sum) {
+  if (!part.pairs)
+    return b->CreateIntrinsic(llvm::Intrinsic::fma, {vectorTy},
+                              {row, lanes, sum});
+  auto *halves =
+      llvm::FixedVectorType::get(b->getBFloatTy(), 2 * kernel.lanes());
+  return b->CreateIntrinsic(
+      vectorTy, llvm::Intrinsic::x86_avx512bf16_dpbf16ps_512,
+      {sum, b->CreateBitCast(row, halves), b->CreateBitCast(lanes, halves)});
+}
+
 Values MicroKernel::multiply(Value *scalarAt, ArrayRef<Value *> lanes,
                              ArrayRef<Value *> state) {
   Values sums(state.begin(), state.end());
@@ -376,8 +407,8 @@ Values MicroKernel::multiply(Value *scalarAt, ArrayRef<Value *> lanes,
   int64_t rowStep = part.rowStep;
   // A broadcast that is read for each use is part of the multiplication and no
   // instruction of its own, but a load: half of them balance the two. LLVM
-  // would make one of equal loads.
-  Value *againAt = part.blocked ? opaqueCopy(scalarAt) : nullptr;
+  // would make one of equal loads. (It has no such VDPBF16PS.)
+  Value *againAt = part.blocked && !part.pairs ? opaqueCopy(scalarAt) : nullptr;
   for (int r = 0; r < rows; ++r) {
     bool embeds = againAt && r % 2;
     Value *scalar =
@@ -390,8 +421,7 @@ Values MicroKernel::multiply(Value *scalarAt, ArrayRef<Value *> lanes,
         splat = b->CreateVectorSplat(kernel.lanes(), again);
       }
       Value *&sum = sums[r * vectors + v];
-      sum = b->CreateIntrinsic(llvm::Intrinsic::fma, {vectorTy},
-                               {splat, lanes[v], sum});
+      sum = multiplyAdd(splat, lanes[v], sum);
     }
   }
   return sums;

@@ -40,6 +40,9 @@ private:
                             llvm::ArrayRef<llvm::Value *> state);
   Values accumulateBlocked(llvm::ArrayRef<llvm::Value *> state);
   Values loadPanel(llvm::Value *from);
+  Values loadPairs(llvm::Value *from, bool isWhole);
+  llvm::Value *multiplyAdd(llvm::Value *row, llvm::Value *lanes,
+                           llvm::Value *sum);
   Values multiply(llvm::Value *scalarAt, llvm::ArrayRef<llvm::Value *> lanes,
                   llvm::ArrayRef<llvm::Value *> state);
   using Step =

@@ -15,21 +15,28 @@ public:
          ArrayRef<int64_t> extents, Value *to, PanelLayout layout)
       : b(b), element(element), lanes(layout.vector), panel(panel),
         extents(extents), to(to), width(layout.width), stride(layout.stride),
-        exact(layout.exact), type(llvm::FixedVectorType::get(element, lanes)),
+        exact(layout.exact), pairs(layout.pairs),
+        type(llvm::FixedVectorType::get(element, lanes)),
         align(element->getScalarSizeInBits() / 8) {
+    int64_t all = 1;
     for (int64_t extent : extents)
-      kCount *= extent;
+      all *= extent;
+    kCount = packedCount(all, pairs);
   }
 
   void copy(size_t next, Value *source, Value *k);
+  void copyPairs(Value *source);
   void transpose(Value *source);
 
 private:
-  void copyVector(int64_t first, Value *source, Value *k);
+  Value *loadVector(int64_t first, Value *source);
   void transposeLanes(int64_t first, int64_t end, Value *source);
-  void transposeSquare(int64_t first, Value *k, int64_t valid, Value *source);
+  void transposeSquare(int64_t first, Value *k, int64_t valid, int64_t sourceK,
+                       Value *source);
   llvm::Function *transposition(llvm::Module &module, StringRef name,
-                                int64_t first, int64_t count, int64_t valid);
+                                int64_t first, int64_t count, int64_t valid,
+                                int64_t sourceK);
+  Value *pairsOfQuarters(Value *quarters, Value *following);
   void store(Value *content, int64_t count, Value *to);
   int64_t rowStride(int64_t lane) const;
   Value *destination(int64_t lane, Value *k);
@@ -44,8 +51,8 @@ private:
   const Panel &panel;
   ArrayRef<int64_t> extents;
   Value *to;
-  int64_t width, stride, kCount = 1;
-  bool exact;
+  int64_t width, stride, kCount; // packed ones
+  bool exact, pairs;
   llvm::FixedVectorType *type;
   llvm::Align align;
 };
@@ -72,10 +79,21 @@ Value *Packer::destination(int64_t lane, Value *k) {
   return at(b.CreateGEP(element, to, offset), start * kCount + lane - start);
 }
 
+Value *joinPairs(llvm::IRBuilderBase &builder, Value *first, Value *second) {
+  auto *floats = cast<llvm::FixedVectorType>(first->getType());
+  auto *words = llvm::FixedVectorType::get(builder.getInt32Ty(),
+                                           floats->getNumElements());
+  Value *upper = builder.CreateAnd(builder.CreateBitCast(first, words),
+                                   llvm::ConstantInt::get(words, 0xffff0000));
+  Value *lower = builder.CreateLShr(builder.CreateBitCast(second, words), 16);
+  return builder.CreateBitCast(builder.CreateOr(upper, lower), floats);
+}
+
 void Packer::copy(size_t next, Value *source, Value *k) {
   if (next == extents.size()) {
     for (int64_t first = 0; first < panel.lanes; first += lanes)
-      copyVector(first, source, k);
+      store(loadVector(first, source), std::min(panel.lanes - first, lanes),
+            destination(first, k));
     return;
   }
   emitLoop(b, b.getInt64(0), b.getInt64(extents[next]), 1, [&](Value *i) {
@@ -86,9 +104,28 @@ void Packer::copy(size_t next, Value *source, Value *k) {
   });
 }
 
-void Packer::copyVector(int64_t first, Value *source, Value *k) {
+void Packer::copyPairs(Value *source) {
+  auto copyRow = [&](Value *k, bool isWhole) {
+    Value *from = b.CreateGEP(element, source,
+                              b.CreateMul(k, b.getInt64(2 * panel.kSteps[0])));
+    for (int64_t first = 0; first < panel.lanes; first += lanes) {
+      Value *second = llvm::Constant::getNullValue(type);
+      if (isWhole)
+        second = loadVector(first, at(from, panel.kSteps[0]));
+      store(joinPairs(b, loadVector(first, from), second),
+            std::min(panel.lanes - first, lanes), destination(first, k));
+    }
+  };
+  int64_t whole = extents[0] / 2;
+  emitLoop(b, b.getInt64(0), b.getInt64(whole), 1,
+           [&](Value *k) { copyRow(k, true); });
+  if (whole < kCount)
+    copyRow(b.getInt64(whole), false);
+}
+
+Value *Packer::loadVector(int64_t first, Value *source) {
   int64_t count = std::min(panel.lanes - first, lanes);
-  Value *zero = llvm::Constant::getNullValue(type), *content;
+  Value *zero = llvm::Constant::getNullValue(type);
   bool contiguous = true;
   SmallVector<llvm::Constant *> offsets(lanes, b.getInt64(0));
   for (int64_t l = 0; l < count; ++l) {
@@ -96,16 +133,13 @@ void Packer::copyVector(int64_t first, Value *source, Value *k) {
     contiguous &= panel.offsets[first + l] == panel.offsets[first] + l;
   }
   if (contiguous && count == lanes)
-    content =
-        b.CreateAlignedLoad(type, at(source, panel.offsets[first]), align);
-  else if (contiguous)
-    content = b.CreateMaskedLoad(type, at(source, panel.offsets[first]), align,
-                                 mask(count), zero);
-  else
-    content = b.CreateMaskedGather(
-        type, b.CreateGEP(element, source, llvm::ConstantVector::get(offsets)),
-        align, mask(count), zero);
-  store(content, count, destination(first, k));
+    return b.CreateAlignedLoad(type, at(source, panel.offsets[first]), align);
+  if (contiguous)
+    return b.CreateMaskedLoad(type, at(source, panel.offsets[first]), align,
+                              mask(count), zero);
+  return b.CreateMaskedGather(
+      type, b.CreateGEP(element, source, llvm::ConstantVector::get(offsets)),
+      align, mask(count), zero);
 }
 
 void Packer::store(Value *content, int64_t count, Value *to) {
@@ -142,40 +176,61 @@ void Packer::transpose(Value *source) {
 
 /// All k of the lanes [first, end).
 void Packer::transposeLanes(int64_t first, int64_t end, Value *source) {
-  auto squares = [&](Value *k, int64_t valid) {
+  int64_t each = pairs ? 2 : 1; // k of an element
+  auto squares = [&](Value *k, int64_t valid, int64_t sourceK) {
+    Value *from =
+        b.CreateGEP(element, source, b.CreateMul(k, b.getInt64(each)));
     for (int64_t lane = first; lane < end; lane += lanes)
-      transposeSquare(lane, k, valid, b.CreateGEP(element, source, k));
+      transposeSquare(lane, k, valid, sourceK, from);
   };
-  int64_t full = kCount / lanes * lanes;
+  int64_t full = extents[0] / each / lanes * lanes;
   emitLoop(b, b.getInt64(0), b.getInt64(full), lanes,
-           [&](Value *k) { squares(k, lanes); });
+           [&](Value *k) { squares(k, lanes, each * lanes); });
   if (full < kCount)
-    squares(b.getInt64(full), kCount - full);
+    squares(b.getInt64(full), kCount - full, extents[0] - each * full);
 }
 
 /// By a function of its own, which panels and k blocks share: LLVM takes long
 /// over these shuffles.
 void Packer::transposeSquare(int64_t first, Value *k, int64_t valid,
-                             Value *source) {
+                             int64_t sourceK, Value *source) {
   int64_t count = std::min(lanes, panel.lanes - first);
   std::string name =
-      llvm::formatv("transpose.{0}.{1}.{2}.{3}.{4}", align.value(), valid,
-                    rowStride(first), count, exact);
+      llvm::formatv("transpose.{0}.{1}.{2}.{3}.{4}.{5}", align.value(), sourceK,
+                    rowStride(first), count, exact, pairs);
   for (int64_t l = 1; l < count; ++l)
     name += "." + std::to_string(panel.offsets[first + l] -
                                  panel.offsets[first + l - 1]);
   llvm::Module &module = *b.GetInsertBlock()->getModule();
   llvm::Function *function = module.getFunction(name);
   if (!function)
-    function = transposition(module, name, first, count, valid);
+    function = transposition(module, name, first, count, valid, sourceK);
   b.CreateCall(function,
                {at(source, panel.offsets[first]), destination(first, k)});
 }
 
-/// void(from, to): `count` lanes of `valid` k.
+/// Quarters of vectors of f32, and what follows each of them, as quarters of
+/// pairs: see joinPairs.
+Value *Packer::pairsOfQuarters(Value *quarters, Value *following) {
+  int part = lanes / 4;
+  auto *halves = llvm::FixedVectorType::get(b.getInt16Ty(), 2 * lanes);
+  SmallVector<int> mask;
+  for (int q = 0; q < lanes; q += part)
+    for (int l = 0; l < part; ++l)
+      for (int k : {2 * l + 1, 2 * l}) {
+        int from = k < part ? q + k : lanes + q + k - part;
+        mask.push_back(2 * from + 1);
+      }
+  return b.CreateBitCast(
+      b.CreateShuffleVector(b.CreateBitCast(quarters, halves),
+                            b.CreateBitCast(following, halves), mask),
+      type);
+}
+
+/// void(from, to): `count` lanes of `valid` elements, which are `sourceK` k.
 llvm::Function *Packer::transposition(llvm::Module &module, StringRef name,
                                       int64_t first, int64_t count,
-                                      int64_t valid) {
+                                      int64_t valid, int64_t sourceK) {
   auto *ptr = b.getPtrTy();
   auto *function = llvm::Function::Create(
       llvm::FunctionType::get(b.getVoidTy(), {ptr, ptr}, false),
@@ -189,37 +244,46 @@ llvm::Function *Packer::transposition(llvm::Module &module, StringRef name,
   // transpose part x part squares within each quarter.
   int64_t part = lanes / 4;
   auto *quarterType = llvm::FixedVectorType::get(element, part);
-  SmallVector<Value *> whole;
+  bool isWhole = sourceK == (pairs ? 2 : 1) * lanes;
+  SmallVector<SmallVector<Value *, 2>> whole;
   auto quarter = [&](int64_t lane, int64_t k) -> Value * {
     if (lane >= count)
       return llvm::Constant::getNullValue(quarterType);
-    if (valid == lanes)
+    if (isWhole)
       return b.CreateAlignedLoad(
           quarterType,
           at(function->getArg(0),
              panel.offsets[first + lane] - panel.offsets[first] + k),
           align);
-    auto from = llvm::to_vector(llvm::seq<int>(k, k + part));
-    return b.CreateShuffleVector(whole[lane], from);
+    auto from = llvm::to_vector(llvm::seq<int>(k % lanes, k % lanes + part));
+    return b.CreateShuffleVector(whole[lane][k / lanes], from);
   };
-  for (int64_t l = 0; l < count && valid < lanes; ++l)
-    whole.push_back(b.CreateMaskedLoad(
-        type,
-        at(function->getArg(0),
-           panel.offsets[first + l] - panel.offsets[first]),
-        align, mask(valid), llvm::Constant::getNullValue(type)));
+  for (int64_t l = 0; l < count && !isWhole; ++l) {
+    Value *zero = llvm::Constant::getNullValue(type);
+    whole.emplace_back(2, zero);
+    for (int64_t k = 0; k < sourceK; k += lanes)
+      whole.back()[k / lanes] = b.CreateMaskedLoad(
+          type,
+          at(function->getArg(0),
+             panel.offsets[first + l] - panel.offsets[first] + k),
+          align, mask(sourceK - k), zero);
+  }
   auto joined = llvm::to_vector(llvm::seq<int>(0, 2 * part));
   auto all = llvm::to_vector(llvm::seq<int>(0, lanes));
+  auto quarters = [&](int64_t lane, int64_t k) {
+    Value *low = b.CreateShuffleVector(quarter(lane, k),
+                                       quarter(lane + part, k), joined);
+    Value *high = b.CreateShuffleVector(quarter(lane + 2 * part, k),
+                                        quarter(lane + 3 * part, k), joined);
+    return b.CreateShuffleVector(low, high, all);
+  };
   SmallVector<Value *> rows;
   for (int64_t k = 0; k < valid; k += part) {
     SmallVector<Value *> square;
-    for (int64_t j = 0; j < part; ++j) {
-      Value *low =
-          b.CreateShuffleVector(quarter(j, k), quarter(j + part, k), joined);
-      Value *high = b.CreateShuffleVector(quarter(j + 2 * part, k),
-                                          quarter(j + 3 * part, k), joined);
-      square.push_back(b.CreateShuffleVector(low, high, all));
-    }
+    for (int64_t j = 0; j < part; ++j)
+      square.push_back(
+          pairs ? pairsOfQuarters(quarters(j, 2 * k), quarters(j, 2 * k + part))
+                : quarters(j, k));
     // log2(part) rounds of perfect shuffles.
     for (int64_t round = 1; round < part; round *= 2) {
       SmallVector<Value *> next;
@@ -251,6 +315,8 @@ void emitPack(llvm::IRBuilder<> &builder, llvm::Type *element,
   bool unitLanes = source.lanes < 2 || source.offsets[1] == 1;
   if (!unitLanes && extents.size() == 1 && source.kSteps[0] == 1)
     packer.transpose(from);
+  else if (layout.pairs)
+    packer.copyPairs(from);
   else
     packer.copy(0, from, builder.getInt64(0));
 }

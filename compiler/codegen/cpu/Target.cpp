@@ -35,7 +35,7 @@ static const Triple &elfTriple() {
 using HasFeature = function_ref<bool(StringRef feature)>;
 
 static std::optional<TargetVariant> highestLevel(HasFeature has) {
-  SmallVector<TargetVariant, 2> levels = defaultTargets();
+  SmallVector<TargetVariant, 3> levels = defaultTargets();
   if (!all_of(ArrayRef<StringRef>{"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt",
                                   "movbe"},
               has))
@@ -43,7 +43,7 @@ static std::optional<TargetVariant> highestLevel(HasFeature has) {
   bool avx512 = all_of(ArrayRef<StringRef>{"avx512f", "avx512bw", "avx512cd",
                                            "avx512dq", "avx512vl"},
                        has);
-  return levels[avx512];
+  return levels[avx512 ? 1 + has("avx512bf16") : 0];
 }
 
 static Expected<std::optional<TargetVariant>> levelOf(StringRef cpu) {
@@ -75,8 +75,16 @@ static Error unknownCpu(StringRef name) {
       "skylake-avx512, sapphirerapids, znver3, znver4, znver5)");
 }
 
-SmallVector<TargetVariant, 2> defaultTargets() {
-  return {{"x86-64-v3", "", 32, 16}, {"x86-64-v4", "", 64, 32}};
+TargetVariant TargetVariant::withoutExtension() const {
+  TargetVariant variant = *this;
+  variant.features = level();
+  return variant;
+}
+
+SmallVector<TargetVariant, 3> defaultTargets() {
+  return {{"x86-64-v3", "", 32, 16},
+          {"x86-64-v4", "", 64, 32},
+          {"x86-64-v4+avx512bf16", "", 64, 32}};
 }
 
 static bool isKnown(StringRef cpu) {
@@ -109,7 +117,7 @@ Expected<TargetVariant> targetForCpu(StringRef name) {
     return createStringError("CPU '" + name +
                              "' has no AVX2 and FMA; kernels need x86-64-v3 "
                              "or more");
-  if ((*variant)->features != name)
+  if ((*variant)->level() != name)
     (*variant)->tuning = name;
   return **variant;
 }
@@ -124,8 +132,9 @@ createTargetMachine(const TargetVariant &variant) {
   // to be fused says so.
   options.AllowFPOpFusion = FPOpFusion::Strict;
   std::unique_ptr<TargetMachine> machine((*target)->createTargetMachine(
-      elfTriple(), variant.features, /*Features=*/"", options, Reloc::PIC_,
-      CodeModel::Small, CodeGenOptLevel::Default));
+      elfTriple(), variant.level(),
+      variant.extension().empty() ? "" : ("+" + variant.extension()).str(),
+      options, Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::Default));
   if (!machine)
     return createStringError("LLVM cannot compile for '" + variant.features +
                              "'");

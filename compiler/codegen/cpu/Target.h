@@ -14,19 +14,32 @@ namespace dl::cpu {
 /// and the runtime takes the best one that its machine can execute. It is
 /// always a level of x86-64, never all that some CPU has, so that the runtime
 /// can tell and plans move between machines; float kernels would gain nothing
-/// from the rest.
+/// from the rest. What products of bf16 gain from is an extension, in plans
+/// that have such products.
 struct TargetVariant {
-  /// "x86-64-v3" or "x86-64-v4": what the plan says, and LLVM's name for it.
+  /// What the plan says: "x86-64-v3", "x86-64-v4", "x86-64-v4+avx512bf16".
   std::string features;
   /// The CPU whose instruction timings decide the order of instructions; empty
   /// for what LLVM takes for the level.
   std::string tuning;
   int vectorBytes = 32;
   int vectorRegisters = 16;
+
+  /// LLVM's names of its two parts.
+  llvm::StringRef level() const {
+    return llvm::StringRef(features).split('+').first;
+  }
+  llvm::StringRef extension() const {
+    return llvm::StringRef(features).split('+').second;
+  }
+  /// VDPBF16PS: products of pairs of bf16, added up in f32.
+  bool hasBf16Dots() const { return extension() == "avx512bf16"; }
+  TargetVariant withoutExtension() const;
 };
 
-/// x86-64-v3 (AVX2 and FMA) and x86-64-v4 (AVX-512), in this order.
-llvm::SmallVector<TargetVariant, 2> defaultTargets();
+/// x86-64-v3 (AVX2 and FMA), x86-64-v4 (AVX-512) and that with AVX512-BF16, in
+/// this order.
+llvm::SmallVector<TargetVariant, 3> defaultTargets();
 
 /// The variant for a CPU's name; "native" means the machine that compiles.
 /// Fails on unknown names and on CPUs without AVX2 and FMA.

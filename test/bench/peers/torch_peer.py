@@ -43,7 +43,7 @@ class MLP(nn.Module):
 def training(name, x, dropout):
     """A network, its loss and its optimizer's maker."""
     if not name.startswith("transformer"):
-        return ({"convnet": ConvNet, "mlp": MLP}[name](dropout), F.nll_loss,
+        return ({"convnet": ConvNet, "mlp": MLP}[name.split("-")[0]](dropout), F.nll_loss,
                 lambda weights: torch.optim.SGD(weights, lr=0.001, momentum=0.9, fused=True))
     sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "gpu", "peers"))
     from networks import make  # pylint: disable=import-outside-toplevel  # it takes the networks above from here
@@ -69,7 +69,8 @@ def main():
         optimizer = make_optimizer(model.parameters())
 
         def forward(images, labels):
-            return criterion(model(images), labels)
+            with torch.autocast("cpu", torch.bfloat16, enabled=model_name.endswith("-bf16")):
+                return criterion(model(images), labels)
 
         run = torch.compile(forward) if mode.startswith("compile") else forward
 

@@ -100,3 +100,52 @@ graph.step @chain(%x: tensor<4x160x16xi64>, %y: tensor<4x144x16xi64>) -> tensor<
   %o = graph.matmul %mw, %k {spec = "bmk,bkn->bmn"} : (tensor<4x160x144xf32>, tensor<4x144x16xf32>) -> tensor<4x160x16xf32>
   graph.return %o : tensor<4x160x16xf32>
 }
+// Large products, whose packed operands are pairs where the processor adds up products of pairs: an odd sum, each way round, and panels that are not full.
+graph.step @large(%a: tensor<263x133xbf16>, %b: tensor<133x290xbf16>, %c: tensor<290x133xbf16>, %d: tensor<133x263xbf16>)
+    -> (tensor<263x290xf32>, tensor<263x290xf32>, tensor<263x290xf32>, tensor<263x290xf32>) {
+  %wa = graph.cast %a {to = f32} : (tensor<263x133xbf16>) -> tensor<263x133xf32>
+  %wb = graph.cast %b {to = f32} : (tensor<133x290xbf16>) -> tensor<133x290xf32>
+  %wc = graph.cast %c {to = f32} : (tensor<290x133xbf16>) -> tensor<290x133xf32>
+  %wd = graph.cast %d {to = f32} : (tensor<133x263xbf16>) -> tensor<133x263xf32>
+  %nn = graph.matmul %wa, %wb {spec = "mk,kn->mn"} : (tensor<263x133xf32>, tensor<133x290xf32>) -> tensor<263x290xf32>
+  %nt = graph.matmul %wa, %wc {spec = "mk,nk->mn"} : (tensor<263x133xf32>, tensor<290x133xf32>) -> tensor<263x290xf32>
+  %tn = graph.matmul %wd, %wb {spec = "km,kn->mn"} : (tensor<133x263xf32>, tensor<133x290xf32>) -> tensor<263x290xf32>
+  %tt = graph.matmul %wd, %wc {spec = "km,nk->mn"} : (tensor<133x263xf32>, tensor<290x133xf32>) -> tensor<263x290xf32>
+  graph.return %nn, %nt, %tn, %tt : tensor<263x290xf32>, tensor<263x290xf32>, tensor<263x290xf32>, tensor<263x290xf32>
+}
+// Several blocks of the sum, the last one of an odd length, and results that are rounded and added to: of small integers, as above.
+graph.step @large_blocks(%x: tensor<256x801xi64>, %w: tensor<264x801xi64>, %i: tensor<256x264xi64>) -> (tensor<256x264xbf16>, tensor<801x264xf32>) {
+  %rx = graph.cast %x {to = bf16} : (tensor<256x801xi64>) -> tensor<256x801xbf16>
+  %rw = graph.cast %w {to = bf16} : (tensor<264x801xi64>) -> tensor<264x801xbf16>
+  %r = graph.cast %i {to = f32} : (tensor<256x264xi64>) -> tensor<256x264xf32>
+  %wx = graph.cast %rx {to = f32} : (tensor<256x801xbf16>) -> tensor<256x801xf32>
+  %ww = graph.cast %rw {to = f32} : (tensor<264x801xbf16>) -> tensor<264x801xf32>
+  %p = graph.matmul %wx, %ww {spec = "mk,nk->mn"} : (tensor<256x801xf32>, tensor<264x801xf32>) -> tensor<256x264xf32>
+  %s = graph.add %p, %r : (tensor<256x264xf32>, tensor<256x264xf32>) -> tensor<256x264xf32>
+  %y = graph.cast %s {to = bf16} : (tensor<256x264xf32>) -> tensor<256x264xbf16>
+  %v = graph.cast %y {to = f32} : (tensor<256x264xbf16>) -> tensor<256x264xf32>
+  %g = graph.matmul %wx, %v {spec = "mk,mn->kn"} : (tensor<256x801xf32>, tensor<256x264xf32>) -> tensor<801x264xf32>
+  graph.return %y, %g : tensor<256x264xbf16>, tensor<801x264xf32>
+}
+// One operand, or a part of it, has numbers that bf16 has not: nothing is cut off.
+graph.step @large_half(%a: tensor<260x96xbf16>, %b: tensor<96x288xf32>, %c: tensor<260x96xbf16>) -> (tensor<260x288xf32>, tensor<260x288xf32>) {
+  %wa = graph.cast %a {to = f32} : (tensor<260x96xbf16>) -> tensor<260x96xf32>
+  %wc = graph.cast %c {to = f32} : (tensor<260x96xbf16>) -> tensor<260x96xf32>
+  %s = graph.add %wa, %wc : (tensor<260x96xf32>, tensor<260x96xf32>) -> tensor<260x96xf32>
+  %r = graph.cast %b {to = bf16} : (tensor<96x288xf32>) -> tensor<96x288xbf16>
+  %wb = graph.cast %r {to = f32} : (tensor<96x288xbf16>) -> tensor<96x288xf32>
+  %y = graph.matmul %wa, %b {spec = "mk,kn->mn"} : (tensor<260x96xf32>, tensor<96x288xf32>) -> tensor<260x288xf32>
+  %z = graph.matmul %s, %wb {spec = "mk,kn->mn"} : (tensor<260x96xf32>, tensor<96x288xf32>) -> tensor<260x288xf32>
+  graph.return %y, %z : tensor<260x288xf32>, tensor<260x288xf32>
+}
+// Slices and zeros around them are seen through.
+graph.step @large_views(%a: tensor<2x256x3x66xbf16>, %b: tensor<2x260x64xbf16>) -> (tensor<2x256x260xf32>, tensor<2x256x264xf32>) {
+  %wa = graph.cast %a {to = f32} : (tensor<2x256x3x66xbf16>) -> tensor<2x256x3x66xf32>
+  %wb = graph.cast %b {to = f32} : (tensor<2x260x64xbf16>) -> tensor<2x260x64xf32>
+  %sa = graph.slice %wa {offsets = array<i64: 0, 0, 1, 2>, sizes = array<i64: 2, 256, 1, 64>, strides = array<i64: 1, 1, 1, 1>} : (tensor<2x256x3x66xf32>) -> tensor<2x256x1x64xf32>
+  %ra = graph.reshape %sa {shape = array<i64: 2, 256, 64>} : (tensor<2x256x1x64xf32>) -> tensor<2x256x64xf32>
+  %y = graph.matmul %ra, %wb {spec = "bmk,bnk->bmn"} : (tensor<2x256x64xf32>, tensor<2x260x64xf32>) -> tensor<2x256x260xf32>
+  %pb = graph.pad %wb {high = array<i64: 0, 3, 0>, interior = array<i64: 0, 0, 0>, low = array<i64: 0, 1, 0>, value = 0.0 : f64} : (tensor<2x260x64xf32>) -> tensor<2x264x64xf32>
+  %z = graph.matmul %ra, %pb {spec = "bmk,bnk->bmn"} : (tensor<2x256x64xf32>, tensor<2x264x64xf32>) -> tensor<2x256x264xf32>
+  graph.return %y, %z : tensor<2x256x260xf32>, tensor<2x256x264xf32>
+}

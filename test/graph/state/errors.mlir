@@ -74,6 +74,17 @@ graph.step @inplace_operand(%x: tensor<4xf32>) {
 
 // -----
 
+graph.step @bf16_operand(%x: tensor<4xf64>) {
+  // expected-error@+1 {{bf16_operands names 0, which is no operand of f32}}
+  %0 = graph.kernel %x {name = "k", bf16_operands = array<i64: 0>} : (tensor<4xf64>) -> tensor<4xf64> {
+  ^bb0(%a: tensor<4xf64>):
+    graph.yield %a : tensor<4xf64>
+  }
+  graph.return
+}
+
+// -----
+
 graph.step @f(%x: tensor<2xf32>) -> tensor<2xf32> {
   %0 = arith.constant 1 : i64
   // expected-error@+1 {{an element draws one word or two, not 4}}

@@ -36,5 +36,10 @@ LogicalResult KernelOp::verifyRegions() {
         return emitOpError() << "inplace names operand " << operand << " of "
                              << getNumOperands();
   }
+  for (int64_t operand : getBf16Operands().value_or(llvm::ArrayRef<int64_t>()))
+    if (operand < 0 || operand >= static_cast<int64_t>(getNumOperands()) ||
+        !elementOf(getOperand(operand)).isF32())
+      return emitOpError() << "bf16_operands names " << operand
+                           << ", which is no operand of f32";
   return verifyConstants(*this);
 }

@@ -12,6 +12,8 @@ def Graph_KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
     kernels that differ in nothing else have one name and one code. Where ranks
     run it, `constant_steps` say of each constant how it grows with the rank's
     coordinate along each axis of the mesh.
+    `bf16_operands` are those that are f32 in memory, have numbers of bf16 alone,
+    and are read by a product.
   }];
   let arguments = (ins Variadic<Graph_Tensor>:$inputs, StrAttr:$name,
                        OptionalAttr<StrAttr>:$strategy, OptionalAttr<I64Attr>:$tiles,
@@ -19,6 +21,7 @@ def Graph_KernelOp : Graph_Op<"kernel", [IsolatedFromAbove, SingleBlock]> {
                        OptionalAttr<ArrayAttr>:$operand_layouts,
                        OptionalAttr<ArrayAttr>:$result_layouts,
                        OptionalAttr<DenseI64ArrayAttr>:$inplace,
+                       OptionalAttr<DenseI64ArrayAttr>:$bf16_operands,
                        OptionalAttr<DenseI64ArrayAttr>:$constants,
                        OptionalAttr<DenseI64ArrayAttr>:$constant_steps);
   let results = (outs Variadic<Graph_Tensor>:$outputs);
