@@ -9,6 +9,7 @@
 #include "passes/fuse/KernelGroups.h"
 #include "passes/fuse/Passes.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/xxhash.h"
 
@@ -293,7 +294,7 @@ bool FormKernelsPass::diesWith(Value operand, OpResult result) {
 
 /// Those that a product reads, itself or through views.
 void FormKernelsPass::setBf16Operands(graph::KernelOp kernel) {
-  llvm::SmallSetVector<int64_t, 4> numbers;
+  llvm::SmallSet<int64_t, 4> found;
   for (Operation &op : kernel.getBody().front().without_terminator()) {
     if (!cast<graph::LoopNestOpInterface>(op).getLoopNest().contraction)
       continue;
@@ -309,11 +310,13 @@ void FormKernelsPass::setBf16Operands(graph::KernelOp kernel) {
       auto argument = dyn_cast<BlockArgument>(operand);
       if (argument && graph::elementOf(argument).isF32() &&
           graph::holdsBf16(kernel.getOperand(argument.getArgNumber())))
-        numbers.insert(argument.getArgNumber());
+        found.insert(argument.getArgNumber());
     }
   }
+  SmallVector<int64_t> numbers(found.begin(), found.end());
+  llvm::sort(numbers);
   if (!numbers.empty())
-    kernel.setBf16Operands(numbers.getArrayRef());
+    kernel.setBf16Operands(numbers);
 }
 
 /// It is no more than an operand of the others: a setting, a slice.

@@ -173,6 +173,26 @@ static void cutDot(ContractForm &form, unsigned lanes) {
       step * std::max<int64_t>(1, form.machine->dotBlockBytes / bytes));
 }
 
+/// Each row is used by many lanes, and the same for all batches.
+static bool canPairOuterK(const ContractForm &form) {
+  unsigned outer = form.kDims.front();
+  return form.hasBf16 && form.is<LaneProduct>() && form.kDims.size() > 1 &&
+         form.extents[outer] % 2 == 0 && form.rowDim >= 0 &&
+         form.rows() >= kMinPairedRows &&
+         llvm::none_of(
+             form.batchDims,
+             [&](unsigned d) { return form.scalar.coefficients[d] != 0; }) &&
+         llvm::none_of(form.borders, [&](const ContractForm::Border &border) {
+           return border.k == outer;
+         });
+}
+
+bool ContractForm::dotsBf16() const {
+  if (is<DotProduct>() && extents[kDims.back()] < 32)
+    return false;
+  return hasBf16 && (is<BlockedProduct>() || is<DotProduct>() || pairsOuterK);
+}
+
 FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
                                              const Stage &stage,
                                              const Processor &processor) {
@@ -247,6 +267,7 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
     cutDot(form, lanes);
     return form;
   }
+  form.pairsOuterK = canPairOuterK(form);
   if (form.kDims.size() != 1)
     return form;
   bool blocked = form.isLarge() && form.kCount() >= 64 &&

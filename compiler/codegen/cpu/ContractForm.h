@@ -97,6 +97,10 @@ struct ContractForm {
   int64_t kBlock = 0;
   /// Both operands have numbers of bf16 alone.
   bool hasBf16 = false;
+  /// Of a lane product: for two k of the outermost dim all of the others, and
+  /// for each of them both. Where such pairs are multiplied, rows are packed as
+  /// [row][k / 2][other k], once for a tile.
+  bool pairsOuterK = false;
 
   llvm::SmallVector<int64_t> extents;
   const plan::MachineModel *machine = nullptr;
@@ -112,8 +116,10 @@ struct ContractForm {
   }
 
   /// VDPBF16PS can compute it, and does not change its bits: f32 has the
-  /// products of such numbers, and operands are packed.
-  bool dotsBf16() const { return hasBf16 && is<BlockedProduct>(); }
+  /// products of such numbers.
+  bool dotsBf16() const;
+  /// Elements of packed rows from a k of the outermost dim to the next.
+  int64_t innerKCount() const { return kCount() / extents[kDims.front()]; }
 
   bool isBordered(unsigned dim) const {
     return llvm::any_of(borders,

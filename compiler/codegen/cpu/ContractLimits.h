@@ -18,6 +18,10 @@ inline constexpr int64_t kMaxRun = 7;
 inline constexpr int64_t kManyK = 64;
 /// Rows and columns of a tile of the dot form, about.
 inline constexpr int64_t kDotRows = 8, kDotColumns = 16;
+/// Rows for which two rows of lanes are worth being joined to pairs on the way.
+inline constexpr int64_t kMinPairedRows = 8;
+/// Lanes of a tile, about, for which its rows are worth being packed.
+inline constexpr int64_t kLanesOfPackedRows = 1024;
 /// Lanes of a cache block whose sums wait between k blocks.
 inline constexpr int64_t kBlockVectors = 64;
 /// More vectors of a row than this are several panels.

@@ -97,7 +97,19 @@ static SmallVector<int64_t> stepsOf(const ContractForm &form,
 SmallVector<int64_t> LaneProduct::tileSteps(const ContractForm &form,
                                             const TiledKernel &kernel) const {
   bool large = form.isLarge();
-  return stepsOf(form, kernel, large ? 256 : 24, large ? 512 : 64);
+  auto steps = stepsOf(form, kernel, large ? 256 : 24, large ? 512 : 64);
+  if (!form.pairsOuterK)
+    return steps;
+  // Packed rows serve many lanes.
+  unsigned lead = form.laneDims.front();
+  int64_t inner = form.laneCount() / form.extents[lead];
+  int64_t lanes = inner * std::min(form.extents[lead], steps[lead]);
+  for (unsigned d : llvm::reverse(form.batchDims)) {
+    steps[d] = std::min<int64_t>(form.extents[d],
+                                 llvm::divideCeil(kLanesOfPackedRows, lanes));
+    lanes *= steps[d];
+  }
+  return steps;
 }
 
 SmallVector<int64_t>
@@ -163,7 +175,15 @@ static ContractScratch sumsOfTile(const ContractForm &form,
 ContractScratch LaneProduct::scratch(const ContractForm &form,
                                      const TiledKernel &kernel) const {
   int64_t stride = llvm::alignTo(form.tileLanes(kernel), kernel.lanes());
-  return sumsOfTile(form, kernel, stride, pack ? form.kBlock * stride : 0);
+  ContractScratch scratch =
+      sumsOfTile(form, kernel, stride, pack ? form.kBlock * stride : 0);
+  if (form.pairsOuterK) {
+    Reserve reserve(kernel);
+    reserve(form.tileRows(kernel) * form.kCount() / 2);
+    scratch.rowsAt = scratch.bytes;
+    scratch.bytes += reserve.bytes;
+  }
+  return scratch;
 }
 
 ContractScratch DotProduct::scratch(const ContractForm &form,

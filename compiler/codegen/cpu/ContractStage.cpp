@@ -44,6 +44,8 @@ void ContractStage::emit() {
     b.CreateStore(
         b.GetInsertBlock()->getParent()->getArg(1),
         b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), frame, slots - 1));
+  if (pairs && form.pairsOuterK)
+    packTileRows();
   emitBatch(0);
   e.enterBody();
   e.scope.truncate(size);
@@ -209,16 +211,72 @@ Panel ContractStage::packedPanel(int64_t lanes) const {
   return panel;
 }
 
+/// Of packed rows, between neighbours of each k dim; of the outermost between
+/// pairs.
+static SmallVector<int64_t> packedSteps(const ContractForm &form) {
+  SmallVector<int64_t> steps(form.kDims.size());
+  int64_t step = 1;
+  for (size_t k = steps.size(); k-- > 0;) {
+    steps[k] = step;
+    step *= form.extents[form.kDims[k]];
+  }
+  return steps;
+}
+
+void ContractStage::packTileRows() {
+  Panel inner; // its lanes are the other k
+  inner.lanes = form.innerKCount();
+  for (int64_t flat = 0; flat < inner.lanes; ++flat) {
+    int64_t rest = flat, offset = 0;
+    for (unsigned k : llvm::reverse(ArrayRef(form.kDims).drop_front())) {
+      offset += rest % form.extents[k] * form.scalar.coefficients[k];
+      rest /= form.extents[k];
+    }
+    inner.offsets.push_back(offset);
+  }
+  unsigned outer = form.kDims.front();
+  inner.kSteps = {form.scalar.coefficients[outer]};
+  Value *first = tileOrigin(form.rowDim), *end = b.getInt64(form.rows());
+  if (GridPart bound = e.kernel.parts(stage)[form.rowDim];
+      e.kernel.isCut(bound))
+    end = tile.end[*bound.grid];
+  emitLoop(b, b.getInt64(0), b.CreateSub(end, first), 1, [&](Value *row) {
+    emitPack(b, element, inner, {form.extents[outer]},
+             sidePointer(form.scalar, b.CreateAdd(first, row), b.getInt64(0)),
+             packedRow(row),
+             {inner.lanes, e.kernel.lanes(), inner.lanes, true, true});
+  });
+}
+
+/// The first k of a row that counts.
+Value *ContractStage::packedRow(Value *relative) {
+  Value *at = b.CreateMul(relative, b.getInt64(form.kCount() / 2));
+  auto steps = packedSteps(form);
+  for (auto [border, low] : llvm::zip(form.borders, clippedFrom)) {
+    size_t number = llvm::find(form.kDims, border.k) - form.kDims.begin();
+    at = b.CreateAdd(at, b.CreateMul(low, b.getInt64(steps[number])));
+  }
+  return b.CreateGEP(element, scratchAt(scratch.rowsAt), at);
+}
+
 void ContractStage::emitTile(int64_t rows, int64_t lanes) {
   auto choose =
       form.is<DotProduct>() ? RegisterTile::chooseDot : RegisterTile::choose;
-  RegisterTile block = choose(form, rows, lanes, e.kernel.lanes(), registers);
+  Registers free = registers;
+  if (pairs) // which are joined on the way
+    free.count -= 2 * free.perVector;
+  RegisterTile block = choose(form, rows, lanes, e.kernel.lanes(), free);
   KPart part;
   part.clipped = !clippedFrom.empty();
   part.sumStride = scratch.sumStride;
   part.rowStep = form.rowDim < 0 ? 0 : form.scalar.coefficients[form.rowDim];
   for (unsigned k : form.kDims)
     part.scalarSteps.push_back(form.scalar.coefficients[k]);
+  part.pairs = pairs;
+  if (pairs && form.pairsOuterK) {
+    part.rowStep = form.kCount() / 2;
+    part.scalarSteps = packedSteps(form);
+  }
   int64_t extent = form.extents[form.kDims.front()];
   int64_t blocks = form.numKBlocks();
   int64_t size = form.kBlock / (form.kCount() / extent);
@@ -321,8 +379,10 @@ void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
           b.CreateMul(
               relativeLane,
               b.getInt64(form.is<DotProduct>() ? e.kernel.lanes() : 1)));
-      MicroArguments arguments =
-          microArguments(sidePointer(form.scalar, row, k), lanePointer);
+      Value *rowPointer = pairs && form.pairsOuterK
+                              ? packedRow(relative)
+                              : sidePointer(form.scalar, row, k);
+      MicroArguments arguments = microArguments(rowPointer, lanePointer);
       arguments.row = row, arguments.lane = flat;
       arguments.sums = b.CreateGEP(element, scratchAt(scratch.sumsAt), sumAt);
       arguments.call(b, microKernel(height, panel, part));

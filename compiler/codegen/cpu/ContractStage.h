@@ -34,7 +34,7 @@ struct KPart {
   /// of the next panel.
   bool blocked = false;
   /// Packed operands are pairs of k: see Packing.h. `extent` counts single
-  /// ones.
+  /// ones. What is not packed is joined on the way.
   bool pairs = false;
   /// The lanes of the panel are where they were, and packed on the way.
   bool packs = false;
@@ -75,6 +75,8 @@ private:
   int64_t panelPeriod(int64_t full, int64_t width) const;
   Panel panelAt(int64_t relative, int64_t lanes) const;
   Panel packedPanel(int64_t lanes) const;
+  void packTileRows();
+  llvm::Value *packedRow(llvm::Value *relative);
   llvm::Value *sidePointer(const ContractForm::Side &side, llvm::Value *row,
                            llvm::Value *k);
   llvm::Value *scratchAt(int64_t offset);

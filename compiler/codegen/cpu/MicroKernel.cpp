@@ -161,27 +161,14 @@ Value *MicroKernel::clippedCount(unsigned k) {
 Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
                                ArrayRef<Value *> state) {
   if (next == form.kDims.size())
-    return multiply(scalarAt, loadPanel(laneAt), state);
+    return form.pairsOuterK ? multiplyBoth(scalarAt, laneAt, state)
+                            : multiply(scalarAt, loadPanel(laneAt), state);
   int64_t extent = next == 0 ? part.extent : form.extents[form.kDims[next]];
   int64_t scalarStep = part.scalarSteps[next];
   int64_t laneStep = panel.kSteps[next];
   bool innermost = next + 1 == form.kDims.size();
-  if (form.is<DotProduct>() && innermost) {
-    int64_t width = kernel.lanes(), full = extent / width * width;
-    Values sums =
-        emitLoop(*b, b->getInt64(0), b->getInt64(full), width, state,
-                 [&](Value *k, ArrayRef<Value *> carried) {
-                   return dotStep(advance(scalarAt, 1, k),
-                                  advance(laneAt, 1, k), carried, nullptr);
-                 });
-    if (full == extent)
-      return sums;
-    SmallVector<llvm::Constant *> bits;
-    for (int64_t l = 0; l < width; ++l)
-      bits.push_back(b->getInt1(l < extent - full));
-    return dotStep(advance(scalarAt, full), advance(laneAt, full), sums,
-                   llvm::ConstantVector::get(bits));
-  }
+  if (form.is<DotProduct>() && innermost)
+    return accumulateDot(extent, scalarAt, laneAt, state);
   unsigned k = form.kDims[next];
   bool clipped = part.clipped && llvm::any_of(form.borders, [&](auto &border) {
                    return border.k == k;
@@ -196,12 +183,54 @@ Values MicroKernel::accumulate(size_t next, Value *scalarAt, Value *laneAt,
   Value *count = clipped ? clippedCount(k) : b->getInt64(extent);
   if (form.kDims.size() == 1 && !clipped)
     return accumulateFetching(scalarAt, laneAt, state);
+  if (form.pairsOuterK && next == 0) {
+    laneStep *= 2;
+    scalarStep *= part.pairs ? 1 : 2;
+    count = b->getInt64(extent / 2);
+  }
   return emitLoop(*b, b->getInt64(0), count, 1, state,
                   [&](Value *k, ArrayRef<Value *> carried) {
                     return accumulate(next + 1,
                                       advance(scalarAt, scalarStep, k),
                                       advance(laneAt, laneStep, k), carried);
                   });
+}
+
+/// Two k of the outermost dim.
+Values MicroKernel::multiplyBoth(Value *scalarAt, Value *laneAt,
+                                 ArrayRef<Value *> state) {
+  if (part.pairs)
+    return multiply(scalarAt, loadPairs(laneAt, true), state);
+  Values sums = multiply(scalarAt, loadPanel(laneAt), state);
+  return multiply(advance(scalarAt, part.scalarSteps[0]),
+                  loadPanel(advance(laneAt, panel.kSteps[0])), sums);
+}
+
+/// The innermost k loop of the dot form. Pairs are of one vector along k and
+/// the next one.
+Values MicroKernel::accumulateDot(int64_t extent, Value *scalarAt,
+                                  Value *laneAt, ArrayRef<Value *> state) {
+  int64_t width = kernel.lanes(), done = 0;
+  Values sums(state.begin(), state.end());
+  auto steps = [&](int64_t step, Along along) {
+    int64_t end = done + (extent - done) / step * step;
+    sums = emitLoop(*b, b->getInt64(done), b->getInt64(end), step, sums,
+                    [&](Value *k, ArrayRef<Value *> carried) {
+                      return dotStep(advance(scalarAt, 1, k),
+                                     advance(laneAt, 1, k), carried, along);
+                    });
+    done = end;
+  };
+  if (part.pairs && extent >= 2 * width)
+    steps(2 * width, Along::PairOfVectors);
+  steps(width, Along::Vector);
+  if (done == extent)
+    return sums;
+  SmallVector<llvm::Constant *> bits;
+  for (int64_t l = 0; l < width; ++l)
+    bits.push_back(b->getInt1(l < extent - done));
+  return dotStep(advance(scalarAt, done), advance(laneAt, done), sums,
+                 Along::Vector, llvm::ConstantVector::get(bits));
 }
 
 /// The one k loop over operands where they are. It fetches lanes that lie far
@@ -389,8 +418,9 @@ Values MicroKernel::loadPairs(Value *from, bool isWhole) {
   return pairs;
 }
 
-Value *MicroKernel::multiplyAdd(Value *row, Value *lanes, Value *sum) {
-  if (!part.pairs)
+Value *MicroKernel::multiplyAdd(Value *row, Value *lanes, Value *sum,
+                                bool pairs) {
+  if (!pairs)
     return b->CreateIntrinsic(llvm::Intrinsic::fma, {vectorTy},
                               {row, lanes, sum});
   auto *halves =
@@ -421,24 +451,32 @@ Values MicroKernel::multiply(Value *scalarAt, ArrayRef<Value *> lanes,
         splat = b->CreateVectorSplat(kernel.lanes(), again);
       }
       Value *&sum = sums[r * vectors + v];
-      sum = multiplyAdd(splat, lanes[v], sum);
+      sum = multiplyAdd(splat, lanes[v], sum, part.pairs);
     }
   }
   return sums;
 }
 
+Value *MicroKernel::loadAlong(Value *from, Along along, Value *mask) {
+  Value *first = loadVector(from, mask);
+  if (along == Along::Vector)
+    return first;
+  return joinPairs(*b, first,
+                   loadVector(advance(from, kernel.lanes()), nullptr));
+}
+
 Values MicroKernel::dotStep(Value *scalarAt, Value *laneAt,
-                            ArrayRef<Value *> state, Value *mask) {
+                            ArrayRef<Value *> state, Along along, Value *mask) {
   Values columns, sums(state.begin(), state.end());
   for (int c = 0; c < vectors; ++c)
-    columns.push_back(loadVector(advance(laneAt, panel.offsets[c]), mask));
+    columns.push_back(
+        loadAlong(advance(laneAt, panel.offsets[c]), along, mask));
   int64_t rowStep = part.rowStep;
   for (int r = 0; r < rows; ++r) {
-    Value *row = loadVector(advance(scalarAt, r * rowStep), mask);
+    Value *row = loadAlong(advance(scalarAt, r * rowStep), along, mask);
     for (int c = 0; c < vectors; ++c) {
       Value *&sum = sums[r * vectors + c];
-      sum = b->CreateIntrinsic(llvm::Intrinsic::fma, {vectorTy},
-                               {row, columns[c], sum});
+      sum = multiplyAdd(row, columns[c], sum, along == Along::PairOfVectors);
     }
   }
   return sums;

@@ -42,7 +42,7 @@ private:
   Values loadPanel(llvm::Value *from);
   Values loadPairs(llvm::Value *from, bool isWhole);
   llvm::Value *multiplyAdd(llvm::Value *row, llvm::Value *lanes,
-                           llvm::Value *sum);
+                           llvm::Value *sum, bool pairs);
   Values multiply(llvm::Value *scalarAt, llvm::ArrayRef<llvm::Value *> lanes,
                   llvm::ArrayRef<llvm::Value *> state);
   using Step =
@@ -53,8 +53,16 @@ private:
   llvm::Value *opaqueCopy(llvm::Value *pointer);
   llvm::SmallVector<mlir::Value> valuesAtResult() const;
   void fetchResult(RegionEmitter &e, llvm::Value *below, int64_t lines);
+  Values accumulateDot(int64_t extent, llvm::Value *scalarAt,
+                       llvm::Value *laneAt,
+                       llvm::ArrayRef<llvm::Value *> state);
+  Values multiplyBoth(llvm::Value *scalarAt, llvm::Value *laneAt,
+                      llvm::ArrayRef<llvm::Value *> state);
+  enum class Along { Vector, PairOfVectors };
+  llvm::Value *loadAlong(llvm::Value *from, Along along, llvm::Value *mask);
   Values dotStep(llvm::Value *scalarAt, llvm::Value *laneAt,
-                 llvm::ArrayRef<llvm::Value *> state, llvm::Value *mask);
+                 llvm::ArrayRef<llvm::Value *> state, Along along,
+                 llvm::Value *mask = nullptr);
 
   llvm::Value *loadLanes(llvm::Value *from, int vector);
   llvm::Value *loadVector(llvm::Value *from, llvm::Value *mask);

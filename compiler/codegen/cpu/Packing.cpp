@@ -81,12 +81,19 @@ Value *Packer::destination(int64_t lane, Value *k) {
 
 Value *joinPairs(llvm::IRBuilderBase &builder, Value *first, Value *second) {
   auto *floats = cast<llvm::FixedVectorType>(first->getType());
-  auto *words = llvm::FixedVectorType::get(builder.getInt32Ty(),
-                                           floats->getNumElements());
-  Value *upper = builder.CreateAnd(builder.CreateBitCast(first, words),
-                                   llvm::ConstantInt::get(words, 0xffff0000));
+  unsigned count = floats->getNumElements();
+  auto *words = llvm::FixedVectorType::get(builder.getInt32Ty(), count);
+  auto *halves = llvm::FixedVectorType::get(builder.getInt16Ty(), 2 * count);
   Value *lower = builder.CreateLShr(builder.CreateBitCast(second, words), 16);
-  return builder.CreateBitCast(builder.CreateOr(upper, lower), floats);
+  // Under a mask, which takes no vector register.
+  SmallVector<llvm::Constant *> isUpper;
+  for (unsigned half = 0; half < 2 * count; ++half)
+    isUpper.push_back(builder.getInt1(half % 2));
+  return builder.CreateBitCast(
+      builder.CreateSelect(llvm::ConstantVector::get(isUpper),
+                           builder.CreateBitCast(first, halves),
+                           builder.CreateBitCast(lower, halves)),
+      floats);
 }
 
 void Packer::copy(size_t next, Value *source, Value *k) {

@@ -149,3 +149,80 @@ graph.step @large_views(%a: tensor<2x256x3x66xbf16>, %b: tensor<2x260x64xbf16>) 
   %z = graph.matmul %ra, %pb {spec = "bmk,bnk->bmn"} : (tensor<2x256x64xf32>, tensor<2x264x64xf32>) -> tensor<2x256x264xf32>
   graph.return %y, %z : tensor<2x256x260xf32>, tensor<2x256x264xf32>
 }
+// Images innermost: pairs are of channels, and of vectors of images, of which one is over and one is not full.
+graph.step @images(%x: tensor<59x10x7x6xbf16>, %w: tensor<14x10x3x3xbf16>, %dy: tensor<59x14x7x6xbf16>)
+    -> (tensor<59x14x7x6xf32>, tensor<59x10x7x6xf32>, tensor<14x10x3x3xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<59x10x7x6xbf16>) -> tensor<59x10x7x6xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<14x10x3x3xbf16>) -> tensor<14x10x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<59x14x7x6xbf16>) -> tensor<59x14x7x6xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<59x10x7x6xf32>, tensor<14x10x3x3xf32>) -> tensor<59x14x7x6xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 59, 10, 7, 6>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<59x14x7x6xf32>, tensor<14x10x3x3xf32>) -> tensor<59x10x7x6xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<59x10x7x6xf32>, tensor<59x14x7x6xf32>) -> tensor<14x10x3x3xf32>
+  graph.return %y, %dx, %dw : tensor<59x14x7x6xf32>, tensor<59x10x7x6xf32>, tensor<14x10x3x3xf32>
+}
+// Rows in several blocks, and a filter of more taps than are unrolled.
+graph.step @images_of_two_vectors(%x: tensor<32x8x5x12xbf16>, %w: tensor<35x8x2x9xbf16>, %dy: tensor<32x35x4x4xbf16>)
+    -> (tensor<32x35x4x4xf32>, tensor<32x8x5x12xf32>, tensor<35x8x2x9xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<32x8x5x12xbf16>) -> tensor<32x8x5x12xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<35x8x2x9xbf16>) -> tensor<35x8x2x9xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<32x35x4x4xbf16>) -> tensor<32x35x4x4xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 0, 0>, stride = array<i64: 1, 1>} : (tensor<32x8x5x12xf32>, tensor<35x8x2x9xf32>) -> tensor<32x35x4x4xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 32, 8, 5, 12>, padding = array<i64: 0, 0>, stride = array<i64: 1, 1>} : (tensor<32x35x4x4xf32>, tensor<35x8x2x9xf32>) -> tensor<32x8x5x12xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 2, 9>, padding = array<i64: 0, 0>, stride = array<i64: 1, 1>} : (tensor<32x8x5x12xf32>, tensor<32x35x4x4xf32>) -> tensor<35x8x2x9xf32>
+  graph.return %y, %dx, %dw : tensor<32x35x4x4xf32>, tensor<32x8x5x12xf32>, tensor<35x8x2x9xf32>
+}
+// Gradients that read every other place.
+graph.step @images_strided(%x: tensor<34x8x9x8xbf16>, %w: tensor<16x8x3x3xbf16>, %dy: tensor<34x16x5x4xbf16>)
+    -> (tensor<34x16x5x4xf32>, tensor<34x8x9x8xf32>, tensor<16x8x3x3xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<34x8x9x8xbf16>) -> tensor<34x8x9x8xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<16x8x3x3xbf16>) -> tensor<16x8x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<34x16x5x4xbf16>) -> tensor<34x16x5x4xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 1, 1>, stride = array<i64: 2, 2>} : (tensor<34x8x9x8xf32>, tensor<16x8x3x3xf32>) -> tensor<34x16x5x4xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 34, 8, 9, 8>, padding = array<i64: 1, 1>, stride = array<i64: 2, 2>} : (tensor<34x16x5x4xf32>, tensor<16x8x3x3xf32>) -> tensor<34x8x9x8xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 1, 1>, stride = array<i64: 2, 2>} : (tensor<34x8x9x8xf32>, tensor<34x16x5x4xf32>) -> tensor<16x8x3x3xf32>
+  graph.return %y, %dx, %dw : tensor<34x16x5x4xf32>, tensor<34x8x9x8xf32>, tensor<16x8x3x3xf32>
+}
+// Taps apart, beyond the border on both sides.
+graph.step @images_dilated(%x: tensor<32x8x6x7xbf16>, %w: tensor<8x8x3x3xbf16>, %dy: tensor<32x8x6x7xbf16>)
+    -> (tensor<32x8x6x7xf32>, tensor<32x8x6x7xf32>, tensor<8x8x3x3xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<32x8x6x7xbf16>) -> tensor<32x8x6x7xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<8x8x3x3xbf16>) -> tensor<8x8x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<32x8x6x7xbf16>) -> tensor<32x8x6x7xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 2, 2>, stride = array<i64: 1, 1>, dilation = array<i64: 2, 2>} : (tensor<32x8x6x7xf32>, tensor<8x8x3x3xf32>) -> tensor<32x8x6x7xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 32, 8, 6, 7>, padding = array<i64: 2, 2>, stride = array<i64: 1, 1>, dilation = array<i64: 2, 2>} : (tensor<32x8x6x7xf32>, tensor<8x8x3x3xf32>) -> tensor<32x8x6x7xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 2, 2>, stride = array<i64: 1, 1>, dilation = array<i64: 2, 2>} : (tensor<32x8x6x7xf32>, tensor<32x8x6x7xf32>) -> tensor<8x8x3x3xf32>
+  graph.return %y, %dx, %dw : tensor<32x8x6x7xf32>, tensor<32x8x6x7xf32>, tensor<8x8x3x3xf32>
+}
+// Each group has rows of its own: no pairs of channels.
+graph.step @images_in_groups(%x: tensor<32x16x5x5xbf16>, %w: tensor<18x8x3x3xbf16>, %dy: tensor<32x18x5x5xbf16>)
+    -> (tensor<32x18x5x5xf32>, tensor<32x16x5x5xf32>, tensor<18x8x3x3xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<32x16x5x5xbf16>) -> tensor<32x16x5x5xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<18x8x3x3xbf16>) -> tensor<18x8x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<32x18x5x5xbf16>) -> tensor<32x18x5x5xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 1, 1>, stride = array<i64: 1, 1>, groups = 2 : i64} : (tensor<32x16x5x5xf32>, tensor<18x8x3x3xf32>) -> tensor<32x18x5x5xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 32, 16, 5, 5>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>, groups = 2 : i64} : (tensor<32x18x5x5xf32>, tensor<18x8x3x3xf32>) -> tensor<32x16x5x5xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>, groups = 2 : i64} : (tensor<32x16x5x5xf32>, tensor<32x18x5x5xf32>) -> tensor<18x8x3x3xf32>
+  graph.return %y, %dx, %dw : tensor<32x18x5x5xf32>, tensor<32x16x5x5xf32>, tensor<18x8x3x3xf32>
+}
+// An odd number of channels, on both sides.
+graph.step @images_odd(%x: tensor<33x9x5x5xbf16>, %w: tensor<11x9x3x3xbf16>, %dy: tensor<33x11x5x5xbf16>)
+    -> (tensor<33x11x5x5xf32>, tensor<33x9x5x5xf32>, tensor<11x9x3x3xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<33x9x5x5xbf16>) -> tensor<33x9x5x5xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<11x9x3x3xbf16>) -> tensor<11x9x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<33x11x5x5xbf16>) -> tensor<33x11x5x5xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<33x9x5x5xf32>, tensor<11x9x3x3xf32>) -> tensor<33x11x5x5xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 33, 9, 5, 5>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<33x11x5x5xf32>, tensor<11x9x3x3xf32>) -> tensor<33x9x5x5xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<33x9x5x5xf32>, tensor<33x11x5x5xf32>) -> tensor<11x9x3x3xf32>
+  graph.return %y, %dx, %dw : tensor<33x11x5x5xf32>, tensor<33x9x5x5xf32>, tensor<11x9x3x3xf32>
+}
+// Lanes along pixels.
+graph.step @few_images(%x: tensor<3x8x11x9xbf16>, %w: tensor<16x8x3x3xbf16>, %dy: tensor<3x16x11x9xbf16>)
+    -> (tensor<3x16x11x9xf32>, tensor<3x8x11x9xf32>, tensor<16x8x3x3xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<3x8x11x9xbf16>) -> tensor<3x8x11x9xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<16x8x3x3xbf16>) -> tensor<16x8x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<3x16x11x9xbf16>) -> tensor<3x16x11x9xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<3x8x11x9xf32>, tensor<16x8x3x3xf32>) -> tensor<3x16x11x9xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 3, 8, 11, 9>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<3x16x11x9xf32>, tensor<16x8x3x3xf32>) -> tensor<3x8x11x9xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<3x8x11x9xf32>, tensor<3x16x11x9xf32>) -> tensor<16x8x3x3xf32>
+  graph.return %y, %dx, %dw : tensor<3x16x11x9xf32>, tensor<3x8x11x9xf32>, tensor<16x8x3x3xf32>
+}
