@@ -1,0 +1,101 @@
+// The dot form of a micro-kernel: vectors run along k, and the lanes of each
+// are summed at the end.
+
+#include "compiler/codegen/cpu/MicroKernel.h"
+#include "compiler/codegen/cpu/Packing.h"
+
+using namespace mlir;
+
+namespace dl::cpu {
+
+using llvm::Value;
+
+/// The innermost k loop of the dot form. Pairs are of one vector along k and
+/// the next one.
+Values MicroKernel::accumulateDot(int64_t extent, Value *scalarAt,
+                                  Value *laneAt, ArrayRef<Value *> state) {
+  int64_t width = kernel.lanes(), done = 0;
+  Values sums(state.begin(), state.end());
+  auto steps = [&](int64_t step, Along along) {
+    int64_t end = done + (extent - done) / step * step;
+    sums = emitLoop(*b, b->getInt64(done), b->getInt64(end), step, sums,
+                    [&](Value *k, ArrayRef<Value *> carried) {
+                      return dotStep(advance(scalarAt, 1, k),
+                                     advance(laneAt, 1, k), carried, along);
+                    });
+    done = end;
+  };
+  if (part.pairs && extent >= 2 * width)
+    steps(2 * width, Along::PairOfVectors);
+  steps(width, Along::Vector);
+  if (done == extent)
+    return sums;
+  SmallVector<llvm::Constant *> bits;
+  for (int64_t l = 0; l < width; ++l)
+    bits.push_back(b->getInt1(l < extent - done));
+  return dotStep(advance(scalarAt, done), advance(laneAt, done), sums,
+                 Along::Vector, llvm::ConstantVector::get(bits));
+}
+
+Value *MicroKernel::loadAlong(Value *from, Along along, Value *mask) {
+  Value *first = loadVector(from, mask);
+  if (along == Along::Vector)
+    return first;
+  return joinPairs(*b, first,
+                   loadVector(advance(from, kernel.lanes()), nullptr));
+}
+
+Values MicroKernel::dotStep(Value *scalarAt, Value *laneAt,
+                            ArrayRef<Value *> state, Along along, Value *mask) {
+  Values columns, sums(state.begin(), state.end());
+  for (int c = 0; c < vectors; ++c)
+    columns.push_back(
+        loadAlong(advance(laneAt, panel.offsets[c]), along, mask));
+  int64_t rowStep = part.rowStep;
+  for (int r = 0; r < rows; ++r) {
+    Value *row = loadAlong(advance(scalarAt, r * rowStep), along, mask);
+    for (int c = 0; c < vectors; ++c) {
+      Value *&sum = sums[r * vectors + c];
+      sum = multiplyAdd(row, columns[c], sum, along == Along::PairOfVectors);
+    }
+  }
+  return sums;
+}
+
+Value *MicroKernel::sumEach(ArrayRef<Value *> vectors) {
+  // At each level two vectors of s segments become one of 2s, each segment
+  // half as long: x + y with x the lower halves and y the upper halves.
+  SmallVector<Value *> level(vectors.begin(), vectors.end());
+  int64_t width = kernel.lanes();
+  level.resize(width, llvm::Constant::getNullValue(vectorTy));
+  for (int64_t segment = width; segment > 1; segment /= 2) {
+    SmallVector<int> low, high;
+    for (int64_t half = 0; half < 2; ++half)
+      for (int64_t start = 0; start < width; start += segment)
+        for (int64_t i = 0; i < segment / 2; ++i) {
+          low.push_back(half * width + start + i);
+          high.push_back(half * width + start + segment / 2 + i);
+        }
+    SmallVector<Value *> next;
+    int64_t pairs = level.size() / 2;
+    for (int64_t i = 0; i < pairs; ++i) {
+      Value *a = level[i], *c = level[i + pairs];
+      next.push_back(b->CreateFAdd(b->CreateShuffleVector(a, c, low),
+                                   b->CreateShuffleVector(a, c, high)));
+    }
+    level = next;
+  }
+  // The pairing (i, i + half) leaves lane order bit-reversed.
+  SmallVector<int> order(width);
+  int64_t bits = llvm::Log2_64(width);
+  for (int64_t l = 0; l < width; ++l) {
+    int64_t reversed = 0;
+    for (int64_t bit = 0; bit < bits; ++bit)
+      if (l >> bit & 1)
+        reversed |= int64_t(1) << (bits - 1 - bit);
+    order[l] = reversed;
+  }
+  return b->CreateShuffleVector(level[0], order);
+}
+
+} // namespace dl::cpu
