@@ -209,6 +209,18 @@ class TrainingPrograms(support.ToolTest):
         for name, value in found[0][1].items():
             np.testing.assert_array_equal(value, found[1][1][name], err_msg=name)
 
+    def test_a_function_for_each_group(self):
+        before = """
+  dl::optim::SGD optimizer({{.params = net.a.parameters(), .lr = 0.1}, {.params = net.b.parameters(), .lr = 0.2}});
+  dl::optim::lr_scheduler::LambdaLR scheduler(optimizer, [](dl::Scalar t) { return 1 / (1 + t); }, [](dl::Scalar t) { return t * t; });"""
+        step = ("auto first = scheduler.get_last_lr(0), second = scheduler.get_last_lr(1); optimizer.zero_grad(); loss.backward(); optimizer.step(); "
+                "scheduler.step(); return {{\"loss\", loss}, {\"a\", first}, {\"b\", second}};")
+        self.build(step, before=before)
+        events, _ = self.run_steps()
+        for t, event in enumerate(events):
+            np.testing.assert_allclose([event["a"], event["b"]], [0.1 / (1 + t), 0.2 * t * t], rtol=1e-6)
+        self.assertEqual(len(events), 4)
+
     def test_an_optimizer_by_an_argument(self):
         before = """
   std::unique_ptr<dl::optim::OptimizerBase> optimizer;

@@ -188,9 +188,9 @@ static bool canPairOuterK(const ContractForm &form) {
 }
 
 bool ContractForm::dotsBf16() const {
-  if (is<DotProduct>() && extents[kDims.back()] < 32)
-    return false;
-  return hasBf16 && (is<BlockedProduct>() || is<DotProduct>() || pairsOuterK);
+  constexpr int64_t twoVectors = 32; // of f32
+  bool alongK = is<DotProduct>() && extents[kDims.back()] >= twoVectors;
+  return hasBf16 && (is<BlockedProduct>() || alongK || pairsOuterK);
 }
 
 FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
