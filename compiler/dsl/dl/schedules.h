@@ -1,6 +1,7 @@
 #pragma once
 // Schedulers along a cosine, and those that consist of phases or of others.
 #include "group_rates.h"
+#include "lambda_lr.h"
 #include "plateau.h"
 
 namespace dl::optim::lr_scheduler {
