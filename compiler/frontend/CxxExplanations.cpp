@@ -189,7 +189,8 @@ static std::vector<std::pair<std::string, size_t>> designators(StringRef text,
         (ofGroups ? depth == 3 : depth <= 2)) {
       StringRef name = text.substr(i + 1).take_while(
           [](char d) { return llvm::isAlnum(d) || d == '_'; });
-      found.emplace_back(name.str(), i + 1);
+      if (!name.empty() && !llvm::isDigit(name[0])) // (.1 is a number)
+        found.emplace_back(name.str(), i + 1);
     }
     if (!llvm::isSpace(c))
       before = c;

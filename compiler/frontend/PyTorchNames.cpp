@@ -188,7 +188,7 @@ static constexpr PyTorchName kReplaced[] = {
      "write (p.log() - dl::rand_like(p).log().neg().log()).topk(n).indices "
      "for n of them without replacement",
      true},
-    {"erfc", "write 1 - x.erf()", true},
+    {"erfc", "write 1 - x.erf(), which is 0 from 6 on", true},
     {"logspace", "write dl::pow(10, dl::linspace(start, end, steps))", true},
     {"true_divide", "write x / y", true},
     {"addmv", "write b + a.matmul(v)", true},
@@ -244,7 +244,8 @@ static constexpr PyTorchName kReplaced[] = {
      "write dl::where(a.isnan(), b, dl::where(b.isnan(), a, dl::minimum(a, "
      "b)))",
      true},
-    {"searchsorted", "write (sorted < x.unsqueeze(-1)).sum(-1)", true},
+    {"searchsorted", "write (sorted.unsqueeze(-2) < x.unsqueeze(-1)).sum(-1)",
+     true},
     {"bucketize", "write (boundaries < x.unsqueeze(-1)).sum(-1)", true},
     {"split_with_sizes", "write x.split({...}, dim)", true},
     {"vdot", "write a.dot(b)", true},
@@ -306,8 +307,16 @@ static constexpr PyTorchName kReplaced[] = {
     {"transpose_", "write x = x.transpose(dim0, dim1)", true},
     {"t_", "write x = x.t()", true},
     {"bernoulli_", "write x.copy_(dl::rand_like(x) < p)", true},
-    {"masked_scatter", "write dl::where(mask, values, x)", true},
-    {"masked_scatter_", "write x.copy_(dl::where(mask, values, x))", true},
+    {"masked_scatter",
+     "for a mask of x's shape, write dl::where(mask, "
+     "source.flatten()[(mask.flatten().to(dl::kLong).cumsum(0) - "
+     "1).clamp_min(0)].view(x.sizes()), x)",
+     true},
+    {"masked_scatter_",
+     "for a mask of x's shape, write x.copy_(dl::where(mask, "
+     "source.flatten()[(mask.flatten().to(dl::kLong).cumsum(0) - "
+     "1).clamp_min(0)].view(x.sizes()), x))",
+     true},
     {"bincount", "write F::one_hot(x, n).sum(0)", true},
     {"new_zeros", "write dl::zeros(size)", true},
     {"new_ones", "write dl::ones(size)", true},

@@ -55,6 +55,48 @@ CAUSAL = {"options": ".is_causal = true", "seen": "dl::arange(length).unsqueeze(
 MASKED = {"options": ".attn_mask = seen", "seen": "(dl::arange(length).unsqueeze(1) - dl::arange(length)).remainder(3).eq(0)"}
 
 
+# Rows that may attend to nothing: the third one by a mask of booleans and by one of floats, all of the second item by padding.
+EMPTY = """
+#include <dl/dl.h>
+namespace nn = dl::nn;
+namespace F = dl::F;
+
+struct Net : nn::Module {
+  nn::Linear q{8, 8};
+  nn::MultiheadAttention attention{8, 2, {.batch_first = true}};
+};
+
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"x.npy", "padding.npy"}, {.batch_size = 3});
+  Net net;
+  dl::optim::SGD optimizer(net.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto x = b[0], padding = b[1].ne(0);
+    auto row = dl::arange(5).unsqueeze(1);
+    auto seen = row.ge(dl::arange(5)).logical_and(row.ne(2));
+    auto h = net.q(x).view({3, 5, 2, 4}).transpose(1, 2);
+    auto flags = F::scaled_dot_product_attention(h, h, h, {.attn_mask = seen});
+    auto added = F::scaled_dot_product_attention(h, h, h, {.attn_mask = dl::where(seen, 0.0, -dl::inf)});
+    auto items = F::scaled_dot_product_attention(h, h, h, {.attn_mask = padding.logical_not().view({3, 1, 1, 5})});
+    auto layer = net.attention(x, x, x, {.key_padding_mask = padding, .need_weights = false}).output;
+    optimizer.zero_grad();
+    auto loss = (flags + added).pow(2).sum() + items.pow(2).sum() + layer.pow(2).sum();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}, {"h", h}, {"flags", flags}, {"added", added}, {"items", items}, {"layer", layer}, {"grad", net.q.weight.grad()}};
+  });
+}
+"""
+
+
+def attend(h, seen):
+    """Of h with itself; rows that see nothing are 0."""
+    scores = np.where(seen, h @ h.swapaxes(-1, -2) / np.sqrt(h.shape[-1]), -np.inf)
+    maximum = scores.max(-1, keepdims=True)
+    weights = np.exp(scores - np.where(np.isinf(maximum), 0, maximum))
+    return weights / np.maximum(weights.sum(-1, keepdims=True), 1e-300) @ h
+
+
 # A layer that PyTorch's users take, with a mask for all items and one for each.
 LAYER = """
 #include <dl/dl.h>
@@ -89,6 +131,25 @@ void dl_main(dl::Program &p) {
 
 
 class Attention(support.ToolTest):
+    def test_rows_that_see_nothing(self):
+        """They give zeros, as PyTorch's do since 2.5, and no NaN to any weight."""
+        random = np.random.RandomState(3)
+        np.save(self.path("x.npy"), random.standard_normal((3, 5, 8)).astype(np.float32))
+        padding = np.array([[0] * 5, [1] * 5, [0, 0, 0, 1, 1]])
+        np.save(self.path("padding.npy"), padding)
+        self.write("net.dl", EMPTY)
+        self.dlcc("net.dl", "--dtype=f64", "-o", "net.plan")
+        self.dlrun("net.plan", "-q", "--no-shuffle", "--steps", 1, "--save-metrics", "m.safetensors", "--save-final", "w.safetensors")
+        got = self.load("m.safetensors")
+        row = np.arange(5)[:, None]
+        seen = (row >= np.arange(5)) & (row != 2)
+        for name, mask in (("flags", seen), ("added", seen), ("items", padding.reshape(3, 1, 1, 5) == 0)):
+            np.testing.assert_allclose(got[name], attend(got["h"], mask), atol=1e-14, err_msg=name)
+        self.assertFalse(got["flags"][:, :, 2].any() or got["items"][1].any())
+        bias = self.load("w.safetensors")["attention.out_proj.bias"]
+        self.assertTrue(np.isfinite(bias).all() and np.isfinite(got["grad"]).all() and got["grad"].any())
+        np.testing.assert_array_equal(got["layer"][1], np.broadcast_to(got["layer"][1][0], (5, 8)))
+
     def model_text(self, length):
         with open(self.path("text.txt"), "wb") as file:
             file.write(np.random.default_rng(0).integers(0, 64, 4 * length + 1).astype(np.uint8).tobytes())

@@ -178,7 +178,8 @@ static bool canPairOuterK(const ContractForm &form) {
   unsigned outer = form.kDims.front();
   return form.hasBf16 && form.is<LaneProduct>() && form.kDims.size() > 1 &&
          form.extents[outer] % 2 == 0 && form.rowDim >= 0 &&
-         form.rows() >= kMinPairedRows &&
+         form.rows() >= kMinPairedRows && form.innerKCount() <= kMaxInnerK &&
+         !form.isBordered(form.rowDim) &&
          llvm::none_of(
              form.batchDims,
              [&](unsigned d) { return form.scalar.coefficients[d] != 0; }) &&
@@ -270,11 +271,12 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
   form.pairsOuterK = canPairOuterK(form);
   if (form.kDims.size() != 1)
     return form;
-  bool blocked = form.isLarge() && form.kCount() >= 64 &&
-                 form.borders.empty() && form.laneDims.size() == 1 &&
-                 // Few lanes use each row just once, where it is.
-                 (form.laneCount() > kMaxVectors * lanes ||
-                  !form.rowsAlongK() || form.hasBf16);
+  bool blocked =
+      form.isLarge() && form.kCount() >= 64 && form.borders.empty() &&
+      form.laneDims.size() == 1 &&
+      // Few lanes use each row just once, where it is.
+      (form.laneCount() > kMaxVectors * lanes || !form.rowsAlongK() ||
+       (form.hasBf16 && form.laneCount() >= kVectorsOfPairs * lanes));
   if (!blocked && form.fetchesLanes(lanes))
     return form;
   // A panel's k block shares the first-level cache with rows and sums.

@@ -127,6 +127,7 @@ struct ContractForm {
   }
   int64_t rows() const { return rowDim < 0 ? 1 : extents[rowDim]; }
   int64_t laneCount() const;
+  int64_t batchCount() const;
   int64_t kCount() const;
   /// Good units to cut the parallel dims into tiles by.
   llvm::SmallVector<int64_t> tileSteps(const TiledKernel &kernel) const;

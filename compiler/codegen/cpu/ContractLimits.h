@@ -18,6 +18,13 @@ inline constexpr int64_t kMaxRun = 7;
 inline constexpr int64_t kManyK = 64;
 /// Rows and columns of a tile of the dot form, about.
 inline constexpr int64_t kDotRows = 8, kDotColumns = 16;
+/// Heads of attention, about, of which each may be a tile.
+inline constexpr int64_t kManyBatches = 8;
+/// Vectors of lanes for which rows of bf16 are worth being packed.
+inline constexpr int64_t kVectorsOfPairs = 2;
+/// Other k than those of the outermost dim, at most, where rows are packed as
+/// pairs of that: taps of a filter.
+inline constexpr int64_t kMaxInnerK = 128;
 /// Rows for which two rows of lanes are worth being joined to pairs on the way.
 inline constexpr int64_t kMinPairedRows = 8;
 /// Lanes of a tile, about, for which its rows are worth being packed.

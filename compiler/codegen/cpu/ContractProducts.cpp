@@ -14,6 +14,13 @@ int64_t ContractForm::laneCount() const {
   return count;
 }
 
+int64_t ContractForm::batchCount() const {
+  int64_t count = 1;
+  for (unsigned d : batchDims)
+    count *= extents[d];
+  return count;
+}
+
 int64_t ContractForm::kCount() const {
   int64_t count = 1;
   for (unsigned d : kDims)
@@ -41,8 +48,10 @@ int64_t ContractForm::tileLanes(const TiledKernel &kernel) const {
 
 bool ContractForm::isLarge() const {
   // Products of pairs, for which operands are copied, take half of the time.
+  // (A small one would be a single tile, where it is not one of many.)
+  bool isSooner = hasBf16 && batchCount() >= kManyBatches;
   return rows() >= machine->minBlockRows &&
-         rows() * laneCount() >= machine->blockedResult / (hasBf16 ? 4 : 1);
+         rows() * laneCount() >= machine->blockedResult / (isSooner ? 4 : 1);
 }
 
 bool ContractForm::fetchesLanes(unsigned lanesPerVector) const {

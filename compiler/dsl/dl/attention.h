@@ -38,15 +38,31 @@ inline Tensor rows(const Tensor &x, i64 first, i64 count) {
   return count == x.size(-2) ? x : x.narrow(-2, first, count);
 }
 
+/// Rows of scores of which `hide` leaves none.
+template <class Hide>
+inline Tensor empty_rows(const Tensor &query, const Tensor &key,
+                         const Hide &hide) {
+  return hide(zeros({query.size(-2), key.size(-2)}))
+      .amax(-1, true)
+      .eq(-__builtin_inf());
+}
+
 /// softmax(hide(scores)) value. Many scores are made again in the backward.
+/// With `mayHideAll` a row that may attend to nothing gives zeros, as PyTorch's
+/// does since 2.5, and not 0 / 0.
 template <class Hide>
 inline Tensor attend(const Tensor &query, const Tensor &key,
                      const Tensor &value, double scale, double dropout_p,
-                     const Hide &hide) {
+                     const Hide &hide, bool mayHideAll) {
   auto attended = [&] {
-    Tensor scores = hide(query.matmul(key.transpose(-2, -1)) * scale);
-    return functional::dropout(scores.softmax(-1), dropout_p, true)
-        .matmul(value);
+    Tensor scores = hide(query.matmul(key.transpose(-2, -1)) * scale), empty;
+    if (mayHideAll) {
+      empty = empty_rows(query, key, hide);
+      scores = scores.masked_fill(empty, 0);
+    }
+    Tensor y =
+        functional::dropout(scores.softmax(-1), dropout_p, true).matmul(value);
+    return mayHideAll ? y.masked_fill(empty, 0) : y;
   };
   i64 scores = query.numel() / query.size(-1) * key.size(-2);
   return scores < kScoresKept ? attended() : checkpoint(attended);
@@ -119,13 +135,15 @@ inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
   i64 rows = query.size(-2), keys = key.size(-2);
   if (!o.is_causal)
     return detail::attend(
-        query, key, value, scale, o.dropout_p, [&](const Tensor &scores) {
+        query, key, value, scale, o.dropout_p,
+        [&](const Tensor &scores) {
           if (!o.attn_mask.defined())
             return scores;
           return o.attn_mask.dtype() == kBool
                      ? detail::hidden(scores, o.attn_mask.logical_not())
                      : scores + o.attn_mask;
-        });
+        },
+        o.attn_mask.defined());
   // (What does not fit is left to the product, which says so.)
   bool fits = value.size(-2) == keys && key.size(-1) == query.size(-1);
   i64 together = fits ? detail::rows_together(rows, keys) : rows;
@@ -138,7 +156,8 @@ inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
     return detail::attend(
         detail::rows(query, first, count), part(key), part(value), scale,
         o.dropout_p,
-        [&](const Tensor &scores) { return detail::hidden(scores, unseen); });
+        [&](const Tensor &scores) { return detail::hidden(scores, unseen); },
+        /*mayHideAll=*/false);
   };
   TensorList parts;
   for (i64 first = 0; first < rows; first += together)

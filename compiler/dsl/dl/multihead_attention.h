@@ -168,7 +168,8 @@ public:
       y = functional::scaled_dot_product_attention(
           q, k, v, {.dropout_p = dropout, .is_causal = true});
     } else {
-      y = functional::detail::attend(q, k, v, scale, dropout, hidden);
+      y = functional::detail::attend(q, k, v, scale, dropout, hidden,
+                                     mask.defined() || padding.defined());
     }
     y = out_proj(y.permute({2, 0, 1, 3}).flatten(2));
     Attended result;
