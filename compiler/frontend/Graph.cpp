@@ -158,7 +158,7 @@ int Graph::makeParameter(int handle, bool isBuffer) {
     reporter.fail(kind + " cannot be made" +
                   (isBuffer ? " inside of a step"
                             : " or set inside of a step; optimizers change "
-                              "parameters"));
+                              "parameters, and `p.data() = x`"));
   const Initial *initial = from.copied    ? &from.copied->initial
                            : from.initial ? &*from.initial
                                           : nullptr;
