@@ -55,10 +55,10 @@ DL_OPERATOR(&, logical_and)
 DL_OPERATOR(|, logical_or)
 DL_OPERATOR(^, ne)
 #undef DL_OPERATOR
-Tensor operator&&(const Tensor &, const Tensor &) = delete (
-    "dl: && asks for one value; element by element it is a & b");
-Tensor operator||(const Tensor &, const Tensor &) = delete (
-    "dl: || asks for one value; element by element it is a | b");
+Tensor operator&&(const Tensor &, const Tensor &) =
+    delete ("dl: && asks for one value; element by element it is a & b");
+Tensor operator||(const Tensor &, const Tensor &) =
+    delete ("dl: || asks for one value; element by element it is a | b");
 inline Tensor operator~(Tensor x) {
   if (x.dtype() != kBool)
     detail::unsupported("operator~ of integers: not in this version; of "
