@@ -179,6 +179,8 @@ static bool canPairOuterK(const ContractForm &form) {
   return form.hasBf16 && form.is<LaneProduct>() && form.kDims.size() > 1 &&
          form.extents[outer] % 2 == 0 && form.rowDim >= 0 &&
          form.rows() >= kMinPairedRows && form.innerKCount() <= kMaxInnerK &&
+         form.kCount() <= kMaxPairedK &&
+         form.laneCount() * form.batchCount() >= kMinPairedLanes &&
          !form.isBordered(form.rowDim) &&
          llvm::none_of(
              form.batchDims,

@@ -25,6 +25,9 @@ inline constexpr int64_t kVectorsOfPairs = 2;
 /// Other k than those of the outermost dim, at most, where rows are packed as
 /// pairs of that: taps of a filter.
 inline constexpr int64_t kMaxInnerK = 128;
+/// All k then, at most, and lanes of all batches that use the packed rows, at
+/// least.
+inline constexpr int64_t kMaxPairedK = 16384, kMinPairedLanes = 256;
 /// Rows for which two rows of lanes are worth being joined to pairs on the way.
 inline constexpr int64_t kMinPairedRows = 8;
 /// Lanes of a tile, about, for which its rows are worth being packed.

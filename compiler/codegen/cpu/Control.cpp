@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/Control.h"
+#include "llvm/IR/InlineAsm.h"
 
 using llvm::BasicBlock;
 using llvm::Value;
@@ -88,6 +89,21 @@ void emitIf(llvm::IRBuilder<> &b, Value *condition,
     otherwise();
   b.CreateBr(done);
   b.SetInsertPoint(done);
+}
+
+Value *hidden(llvm::IRBuilder<> &b, Value *number) {
+  auto *type = llvm::FunctionType::get(b.getInt64Ty(), {b.getInt64Ty()}, false);
+  auto *barrier =
+      llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/false);
+  return b.CreateCall(barrier, {number});
+}
+
+Value *lanesBefore(llvm::IRBuilder<> &b, unsigned lanes, Value *count) {
+  llvm::SmallVector<llvm::Constant *> steps;
+  for (unsigned l = 0; l < lanes; ++l)
+    steps.push_back(b.getInt64(l));
+  return b.CreateICmpSLT(llvm::ConstantVector::get(steps),
+                         b.CreateVectorSplat(lanes, count));
 }
 
 } // namespace dl::cpu

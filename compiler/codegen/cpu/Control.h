@@ -24,4 +24,11 @@ void emitIf(llvm::IRBuilder<> &builder, llvm::Value *condition,
             llvm::function_ref<void()> then,
             llvm::function_ref<void()> otherwise = nullptr);
 
+/// The same number, of which LLVM does not know what it is.
+llvm::Value *hidden(llvm::IRBuilder<> &builder, llvm::Value *number);
+
+/// A mask of so many lanes: of the first `count`.
+llvm::Value *lanesBefore(llvm::IRBuilder<> &builder, unsigned lanes,
+                         llvm::Value *count);
+
 } // namespace dl::cpu

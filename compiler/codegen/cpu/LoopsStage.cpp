@@ -1,6 +1,6 @@
 #include "compiler/codegen/cpu/LoopsStage.h"
 #include "compiler/codegen/cpu/PayloadCode.h"
-#include "llvm/IR/InlineAsm.h"
+
 #include "llvm/Support/SaveAndRestore.h"
 #include <numeric>
 
@@ -35,13 +35,6 @@ std::pair<Value *, Value *> indicesInTile(const RegionEmitter &e,
   hi = b.CreateUDiv(b.CreateAdd(hi, b.getInt64(bound.step - 1)), step);
   return {lo, b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, hi,
                                       b.getInt64(extent))};
-}
-
-Value *hidden(llvm::IRBuilder<> &b, Value *number) {
-  auto *type = llvm::FunctionType::get(b.getInt64Ty(), {b.getInt64Ty()}, false);
-  auto *barrier =
-      llvm::InlineAsm::get(type, "", "=r,0", /*hasSideEffects=*/false);
-  return b.CreateCall(barrier, {number});
 }
 
 LoopsStage::LoopsStage(RegionEmitter &emitter, const Stage &stage,
@@ -94,11 +87,7 @@ Value *LoopsStage::constantTail(int64_t count) const {
 }
 
 Value *LoopsStage::lanesBefore(Value *count) const {
-  SmallVector<llvm::Constant *> steps;
-  for (int64_t l = 0; l < e.kernel.lanes(); ++l)
-    steps.push_back(b.getInt64(l));
-  return b.CreateICmpSLT(llvm::ConstantVector::get(steps),
-                         b.CreateVectorSplat(e.kernel.lanes(), count));
+  return dl::cpu::lanesBefore(b, e.kernel.lanes(), count);
 }
 
 /// The flat index of a vector, behind guards as a number that LLVM does not

@@ -17,9 +17,6 @@ std::pair<llvm::Value *, llvm::Value *>
 indicesInTile(const RegionEmitter &emitter, const TileBounds &tile,
               GridPart bound, int64_t extent);
 
-/// The same number, of which LLVM does not know what it is.
-llvm::Value *hidden(llvm::IRBuilder<> &builder, llvm::Value *number);
-
 class LoopsStage {
 public:
   LoopsStage(RegionEmitter &emitter, const Stage &stage,

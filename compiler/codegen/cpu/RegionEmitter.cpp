@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/RegionEmitter.h"
+#include "compiler/codegen/cpu/Control.h"
 #include "compiler/codegen/cpu/PayloadCode.h"
 #include "dialects/graph/Check.h"
 #include "llvm/IR/MDBuilder.h"
@@ -163,10 +164,27 @@ Value *RegionEmitter::widen(Value *content) {
                                      SmallVector<int>(kernel.lanes(), 0));
 }
 
+/// Of a constant mask, whose lanes in use come first.
+static unsigned usedLanes(llvm::Constant *mask, unsigned lanes) {
+  for (; lanes > 0; --lanes)
+    if (!mask->getAggregateElement(lanes - 1)->isNullValue())
+      break;
+  return lanes;
+}
+
+/// Beside a guard LLVM is not to know the tail. Where half of a mask is known
+/// to be zeros and the rest a condition for all lanes, LLVM 22 loads a half as
+/// a whole, out of bounds: for AVX2 the upper one, for AVX-512 the lower one,
+/// as what VINSERTF32X8 inserts under the condition.
 Value *RegionEmitter::activeMask() {
-  if (tail && guard)
-    return builder.CreateAnd(tail, guard);
-  return tail ? tail : guard;
+  if (!tail || !guard)
+    return tail ? tail : guard;
+  Value *lanes = tail;
+  if (auto *known = llvm::dyn_cast<llvm::Constant>(tail))
+    lanes = lanesBefore(
+        builder, kernel.lanes(),
+        hidden(builder, builder.getInt64(usedLanes(known, kernel.lanes()))));
+  return builder.CreateAnd(lanes, guard);
 }
 
 Value *RegionEmitter::elementPointer(mlir::Value placed, Value *offset) {
@@ -174,38 +192,6 @@ Value *RegionEmitter::elementPointer(mlir::Value placed, Value *offset) {
   return builder.CreateGEP(memoryType(placed), pointer(placed), offset, "",
                            guard ? llvm::GEPNoWrapFlags::none()
                                  : llvm::GEPNoWrapFlags::inBounds());
-}
-
-/// Of a constant mask; all where it is not known here.
-static unsigned usedLanes(Value *mask, unsigned lanes) {
-  auto *known = llvm::dyn_cast_or_null<llvm::Constant>(mask);
-  for (; known && lanes > 0; --lanes)
-    if (!known->getAggregateElement(lanes - 1)->isNullValue())
-      break;
-  return lanes;
-}
-
-/// Of `used` lanes at most. LLVM 22 splits a vector of two registers, and loads
-/// the upper one as a whole, out of bounds, where its half of the mask is known
-/// to be zeros once it is split: a splat and a constant of such zeros. So there
-/// is no such half.
-Value *RegionEmitter::loadMasked(llvm::FixedVectorType *type, Value *from,
-                                 llvm::Align align, Value *mask, unsigned used,
-                                 mlir::Value placed) {
-  unsigned lanes = type->getNumElements(), few = lanes;
-  while (used <= few / 2 && few / 2 * type->getScalarSizeInBits() >= 128)
-    few /= 2;
-  auto *narrow = llvm::FixedVectorType::get(type->getElementType(), few);
-  Value *zero = llvm::Constant::getNullValue(narrow);
-  SmallVector<int> first(few), all(lanes, few); // behind them zeros
-  std::iota(first.begin(), first.end(), 0);
-  std::iota(all.begin(), all.begin() + few, 0);
-  if (few < lanes)
-    mask = builder.CreateShuffleVector(mask, first);
-  Value *content = withAlias(
-      builder.CreateMaskedLoad(narrow, from, align, mask, zero), placed);
-  return few < lanes ? builder.CreateShuffleVector(content, zero, all)
-                     : content;
 }
 
 Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
@@ -226,8 +212,8 @@ Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
     Value *from = elementPointer(placed, scope.scalar(at));
     if (!mask)
       return withAlias(builder.CreateAlignedLoad(type, from, align), placed);
-    return loadMasked(type, from, align, mask, usedLanes(tail, kernel.lanes()),
-                      placed);
+    return withAlias(builder.CreateMaskedLoad(type, from, align, mask, zero),
+                     placed);
   }
   if (stride == 2) {
     // Every second element of two vectors. The last element of the second one
@@ -243,11 +229,10 @@ Value *RegionEmitter::loadVector(mlir::Value placed, AffineExpr at) {
         continue;
       }
       Value *none = llvm::Constant::getNullValue(mask->getType());
-      unsigned used = 2 * usedLanes(tail, kernel.lanes()),
-               before = half * kernel.lanes();
       halves[half] =
-          loadMasked(type, start, align, interleave(mask, none, half),
-                     used > before ? used - before : 0, placed);
+          withAlias(builder.CreateMaskedLoad(
+                        type, start, align, interleave(mask, none, half), zero),
+                    placed);
     }
     SmallVector<int> even;
     for (unsigned l = 0; l < kernel.lanes(); ++l)

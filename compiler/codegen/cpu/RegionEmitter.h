@@ -104,9 +104,6 @@ private:
   llvm::Value *invariantLoad(llvm::Type *type, llvm::Value *from);
   /// Makes all as wide as the widest; returns that width.
   unsigned unifyWidths(llvm::MutableArrayRef<llvm::Value *> contents);
-  llvm::Value *loadMasked(llvm::FixedVectorType *type, llvm::Value *from,
-                          llvm::Align align, llvm::Value *mask, unsigned used,
-                          mlir::Value placed);
   llvm::Value *loadVector(mlir::Value placed, mlir::AffineExpr at);
   llvm::Value *interleave(llvm::Value *x, llvm::Value *y, unsigned half);
   llvm::Value *activeMask();
