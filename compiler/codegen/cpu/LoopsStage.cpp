@@ -1,6 +1,5 @@
 #include "compiler/codegen/cpu/LoopsStage.h"
 #include "compiler/codegen/cpu/PayloadCode.h"
-
 #include "llvm/Support/SaveAndRestore.h"
 #include <numeric>
 
