@@ -190,33 +190,43 @@ def overlap(bench):
 
 
 def idle_share(trace):
-    """Of two ranks with a thread each: what no command takes of the time from one step's beginning on rank 0 to the next one's."""
+    """Of two ranks with a thread each: what no command takes of the time from one step's beginning on rank 0 to the next one's; and
+    what of it would be left if the rank whose commands took longer in that step never waited."""
     with open(trace, encoding="utf-8") as file:
         events = [e for e in json.load(file)["traceEvents"] if e["ph"] == "X" and e["tid"] == 0]
     busy, begin = {}, {}
     for event in events:
         run = event["args"]["run"]
-        busy[run] = busy.get(run, 0) + event["dur"]
+        busy.setdefault(run, [0, 0])[event["pid"] - 1] += event["dur"]
         if event["pid"] == 1:
             begin[run] = min(begin.get(run, event["ts"]), event["ts"])
-    return machine.median([1 - busy[run] / (2 * (begin[run + 1] - begin[run])) for run in sorted(begin)[5:] if run + 1 in begin])
+    runs = [run for run in sorted(begin)[5:] if run + 1 in begin]
+    period = {run: begin[run + 1] - begin[run] for run in runs}
+    return (machine.median([1 - sum(busy[run]) / (2 * period[run]) for run in runs]),
+            machine.median([(max(busy[run]) - min(busy[run])) / (2 * period[run]) for run in runs]))
 
 
 def bubble(bench):
-    """As two processes with a core each, by their trace, beside the figure that the plan's timeline prints."""
-    for schedule in ("gpipe", "1f1b", "interleaved", "zb-h1", "zb-v"):
-        picture, trace = (os.path.join(bench.folder, schedule + ending) for ending in (".svg", ".json"))
-        plan = bench.wide(512, 8, schedule, "-D", "batch_size=256", "--mesh", "pp=2", "--microbatches=4", f"--schedule={schedule}",
-                          f"--emit=timeline.svg={picture}")
+    """As two processes with a core each, by their trace, beside the figure that the plan's timeline prints. Fewer micro-batches
+    idle more, and what cores that are never equally fast add to it is the same."""
+    cases = [(schedule, number) for number in (1, 2) for schedule in ("gpipe", "1f1b")]
+    cases += [(schedule, 4) for schedule in ("gpipe", "1f1b", "interleaved", "zb-h1", "zb-v")]
+    for schedule, number in cases:
+        tag = f"{schedule}-{number}"
+        picture, trace = (os.path.join(bench.folder, tag + ending) for ending in (".svg", ".json"))
+        plan = bench.wide(512, 8, tag, "-D", f"batch_size={64 * number}", "--mesh", "pp=2", f"--microbatches={number}",
+                          f"--schedule={schedule}", f"--emit=timeline.svg={picture}")
         with open(picture, encoding="utf-8") as file:
             predicted = float(re.search(r"step after step: .*, idle ([\d.]+) %", file.read())[1]) / 100
-        shares = []
+        shares, uneven = [], []
         for _ in range(bench.rounds):
             bench.processes(plan, 2, "--steps", "100", "--trace", trace)
-            shares.append(idle_share(trace))
+            share, of_cores = idle_share(trace)
+            shares.append(share)
+            uneven.append(of_cores)
         share = machine.median(shares)
-        bench.add(f"bubble of {schedule}", share=share, predicted=predicted, least=min(shares), most=max(shares),
-                  reached=abs(share - predicted) <= 0.1 * predicted)
+        bench.add(f"bubble of {schedule}, {number} micro-batches", share=share, predicted=predicted, least=min(shares), most=max(shares),
+                  uneven=machine.median(uneven), reached=abs(share - predicted) <= 0.1 * predicted)
 
 
 def states(bench):
