@@ -81,7 +81,7 @@ static constexpr llvm::StringLiteral kVocabulary =
     "diagflat diagonal_scatter diff dist dsplit eig erfc_ erfinv_ "
     "fill_diagonal_ fix_ fliplr float_power float_power_ fmax fmin "
     "frexp gcd gcd_ geometric_ ger greater_equal greater_equal_ heaviside_ "
-    "histogram hsplit hypot_ i0 i0_ index_reduce index_reduce_ isclose "
+    "histogram hsplit hypot_ i0 i0_ isclose "
     "isneginf isposinf isreal lcm lcm_ ldexp_ less_equal less_equal_ "
     "lgamma_ log_normal_ logaddexp logaddexp2 logcumsumexp logdet logit_ "
     "lstsq lu matrix_exp matrix_power moveaxis msort nanmean nanmedian "
@@ -151,14 +151,15 @@ static constexpr llvm::StringLiteral kVocabulary =
     "repeat tile repeat_interleave chunk split tensor_split unbind cat concat "
     "stack hstack vstack narrow "
     "select slice index roll flip rot90 gather scatter scatter_ scatter_add "
-    "scatter_add_ index_select "
+    "scatter_add_ scatter_reduce scatter_reduce_ index_reduce "
+    "index_reduce_ index_select "
     "index_add take take_along_dim masked_select topk sort argsort nonzero "
     "unique bincount histc diagonal "
     "diag diag_embed trace meshgrid cartesian_prod cdist floor_divide "
     "true_divide bitwise_and bitwise_or "
     "bitwise_xor bitwise_not logical_xor erfc erfinv lgamma digamma nan_to_num "
     "heaviside hypot ldexp "
-    "bitwise_left_shift bitwise_right_shift index_reduce func Gamma Beta "
+    "bitwise_left_shift bitwise_right_shift func Gamma Beta "
     "Dirichlet Exponential Poisson Laplace Uniform MultivariateNormal "
     "xlogy logit polygamma sigmoid_ relu_ add_ sub_ mul_ div_ zero_ fill_ "
     "copy_ clamp_ exp_ uniform_ normal_ "
@@ -276,8 +277,6 @@ static constexpr PyTorchName kReplaced[] = {
      "ops take any leading dims, so that a batch needs no map: write the "
      "function for [B, ...]",
      true},
-    {"scatter_reduce",
-     "scatter_add and index_add add, index_copy and scatter set", true},
     {"tril_", "write x.copy_(x.tril())", true},
     {"triu_", "write x.copy_(x.triu())", true},
     {"fill_diagonal_", "write x.masked_fill_(dl::eye(n).gt(0), value)", true},
@@ -317,7 +316,6 @@ static constexpr PyTorchName kReplaced[] = {
      "source.flatten()[(mask.flatten().to(dl::kLong).cumsum(0) - "
      "1).clamp_min(0)].view(x.sizes()), x))",
      true},
-    {"bincount", "write F::one_hot(x, n).sum(0)", true},
     {"new_zeros", "write dl::zeros(size)", true},
     {"new_ones", "write dl::ones(size)", true},
     {"new_full", "write dl::full(size, value)", true},

@@ -1,9 +1,21 @@
 #include "dialects/graph/LoopNest.h"
 #include "llvm/Support/MathExtras.h"
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 
 namespace dl::graph {
+
+double identityOf(Combine combine, Type element) {
+  if (combine != Combine::Max)
+    return 0;
+  if (isa<FloatType>(element))
+    return -std::numeric_limits<double>::infinity();
+  if (element.isSignlessInteger(32) || element.isSignlessInteger(64))
+    return -std::ldexp(1.0, element.getIntOrFloatBitWidth() - 1);
+  return 0; // of bytes and booleans
+}
 
 bool LoopNest::isIndirect() const {
   return llvm::any_of(accesses, [](const Access &access) {
@@ -18,7 +30,7 @@ int64_t LoopNest::points() const {
       count *= extent;
   if (ordered) // each is moved once a level
     count *= 2 * (llvm::Log2_64_Ceil(extents[ordered->at]) + 1);
-  if (sparse && sparse->kind == Sparse::Scatter) // all results begin as zeros
+  if (sparse && sparse->kind == Sparse::Scatter) // all results are begun
     count += count / std::max<int64_t>(extents[sparse->over], 1) *
              extents[sparse->at];
   return count;

@@ -21,6 +21,10 @@ namespace dl::graph {
 /// i-th result along that is the position of the i-th value.
 enum class Combine { None, Sum, Max, Order };
 
+/// What leaves an element of this dtype as it is when both are combined: 0 for
+/// a sum, the least number for a maximum.
+double identityOf(Combine combine, mlir::Type element);
+
 /// Which element of an operand one iteration reads.
 struct Access {
   /// Iteration dims -> logical index of the operand. May use floordiv and mod
@@ -42,17 +46,17 @@ struct Access {
   std::optional<Indirect> indirect = {};
 };
 
-/// Combine Sum: the payload is zero for nearly all of the reduction dim `over`,
-/// which is the only one, so that not all of it has to be visited for each
-/// index of the parallel dim `at`.
+/// Combine Sum or Max: the payload is the identity for nearly all of the
+/// reduction dim `over`, which is the only one, so that not all of it has to be
+/// visited for each index of the parallel dim `at`.
 struct Sparse {
   enum Kind {
-    Scatter, ///< zero unless operand 0, an i64, is the index of `at`
-    Prefix,  ///< zero unless over <= at
-    Suffix,  ///< zero unless over >= at
+    Scatter, ///< so unless operand 0, an i64, is the index of `at`
+    Prefix,  ///< Sum: zero unless over <= at
+    Suffix,  ///< Sum: zero unless over >= at
   } kind;
   unsigned at, over;
-  /// Where it is not zero, it is this operand's scalar.
+  /// Elsewhere it is this operand's scalar.
   unsigned operand;
 };
 /// Combine Order: what is ordered, and how. A NaN is greater than all numbers;

@@ -81,16 +81,9 @@ ShardingRule shardingRule(Operation *op) {
 /// What an empty part adds to a sum or a maximum.
 static Value identityOf(GraphBuilder &g, RankedTensorType type,
                         Splitting kind) {
-  double value = 0;
-  if (kind == Splitting::Max) {
-    Type element = type.getElementType();
-    value = -std::numeric_limits<double>::infinity();
-    if (element.isSignlessInteger(32) || element.isSignlessInteger(64))
-      value = -std::ldexp(1.0, element.getIntOrFloatBitWidth() - 1);
-    else if (!isa<FloatType>(element))
-      value = 0;
-  }
-  return g.make<FullOp>(APFloat(value), type);
+  Combine combine = kind == Splitting::Max ? Combine::Max : Combine::Sum;
+  return g.make<FullOp>(APFloat(identityOf(combine, type.getElementType())),
+                        type);
 }
 
 FailureOr<SmallVector<Value>>

@@ -55,6 +55,26 @@ def scatter_add(x, dim, indices, source):
     return x.tape.make(value, [(x, lambda g: g), (source, pull)])
 
 
+def index_reduce(x, dim, rows, source, kind, include_self):
+    """The mean or the greatest of the slices of source that the list of rows puts into one of x, which may be among them."""
+    values, from_self, from_source = x.value.copy(), np.zeros_like(x.value), np.zeros_like(source.value)
+    moved = lambda array: np.moveaxis(array, dim, 0)
+    for row in range(x.value.shape[dim]):
+        places = [k for k, other in enumerate(rows) if other == row]
+        if not places:
+            moved(from_self)[row] = 1
+            continue
+        parts = [moved(source.value)[k] for k in places] + ([moved(x.value)[row]] if include_self else [])
+        kept = moved(values)[row] = np.mean(parts, 0) if kind == "mean" else np.max(parts, 0)
+        taken = np.ones_like(parts) if kind == "mean" else np.array([part == kept for part in parts], dtype=x.value.dtype)
+        shares = taken / taken.sum(0)
+        for k, share in zip(places, shares):
+            moved(from_source)[k] = share
+        if include_self:
+            moved(from_self)[row] = shares[-1]
+    return x.tape.make(values, [(x, lambda g: g * from_self), (source, lambda g: np.take(g, rows, dim) * from_source)])
+
+
 def cumsum(x, dim):
     def pull(g):
         return np.flip(np.cumsum(np.flip(g, dim), dim, dtype=g.dtype), dim)

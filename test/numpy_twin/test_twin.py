@@ -74,6 +74,8 @@ CASES = {
     "gather": (lambda x: H.gather(x, 1, np.array([[0, 2, 2], [1, 1, 0]])), [(2, 3)]),
     "take": (lambda x: H.take(x, 0, np.array([[2, 0], [2, 2]])), [(3, 4)]),
     "scatter_add": (lambda x, y: H.scatter_add(x, 0, np.array([[1, 1], [1, 0]]), y), [(3, 4), (2, 3)]),
+    "index_reduce": (lambda x, y: H.index_reduce(x, 0, np.array([1, 1, 3]), y, "amax", True), [(4, 2), (3, 2)]),
+    "index_reduce_alone": (lambda x, y: H.index_reduce(x, 1, np.array([1, 1, 0]), y, "mean", False), [(2, 4), (2, 3)]),
     "cumsum": (lambda x: H.cumsum(x, 1), [(2, 5)]), "cumprod": (lambda x: H.cumprod(x, 0), [(4, 2)]),
     "sort": (lambda x: H.sort(x, 0, True)[0], [(4, 3)]),
     "topk": (lambda x: H.sort(x, 1, False, 2)[0], [(2, 5)]), "prod": (lambda x: H.prod(x, 1, True), [(2, 4)]),

@@ -98,7 +98,7 @@ def embedding(b):
 
 
 def added_at(b):
-    """scatter_add and index_add into a tensor of the pool."""
+    """scatter_add, index_add and index_reduce into a tensor of the pool."""
     x, dim = indexed_dim(b)
     if x is None:
         return None
@@ -113,6 +113,10 @@ def added_at(b):
         return b.propose(f"{x.name}.scatter_add({signed(b, dim, x.rank)}, {text}, {spread})",
                          lambda env: H.scatter_add(env[x.name], dim, run(env), expand(env)), x, y)
     text, run = some_indices(b, [dims[dim]], x.dims[dim].count)
+    if b.coin():
+        kind, own = ["mean", "amax"][b.number(0, 1)], b.coin()
+        return b.propose(f"{x.name}.index_reduce({signed(b, dim, x.rank)}, {text}, {spread}, \"{kind}\", {{.include_self = {str(own).lower()}}})",
+                         lambda env: H.index_reduce(env[x.name], dim, run(env).reshape(-1), expand(env), kind, own), x, y)
 
     def all_rows(env):
         shape = [d.extent(env["B"]) for d in dims]

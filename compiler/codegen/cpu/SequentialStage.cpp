@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/SequentialStage.h"
+#include "compiler/codegen/cpu/Combiner.h"
 #include "dialects/graph/TensorBytes.h"
 #include "llvm/Support/SaveAndRestore.h"
 #include <numeric>
@@ -138,10 +139,10 @@ Value *SequentialStage::add(Value *x, Value *y) {
                                           : b.CreateAdd(x, y);
 }
 
-void SequentialStage::zero() {
+void SequentialStage::begin() {
   llvm::Type *type = llvm::FixedVectorType::get(
       e.memoryType(result), hasLanes ? e.kernel.lanes() : 1);
-  write(llvm::Constant::getNullValue(type));
+  write(Combiner(b, nest, type).init()[0]);
 }
 
 /// One after the other along x: who gets what, and in which order, does not
@@ -150,23 +151,23 @@ void SequentialStage::emitScatter() {
   const graph::Access &index = nest.accesses[0];
   bool same = llvm::none_of(
       inner, [&](unsigned d) { return index.map.isFunctionOfDim(d); });
-  SmallVector<unsigned> zeroed{at};
-  llvm::append_range(zeroed, inner);
+  SmallVector<unsigned> begun{at};
+  llvm::append_range(begun, inner);
   loopOver(outer, [&] {
-    loopWithLanes(zeroed, [&] { zero(); });
+    loopWithLanes(begun, [&] { begin(); });
     loopAlong(over, /*backwards=*/false, {}, [&](ArrayRef<Value *>) -> Values {
       if (same)
-        addAt(inner);
+        combineAt(inner);
       else
-        loopOver(inner, [&] { addAt({}); });
+        loopOver(inner, [&] { combineAt({}); });
       return {};
     });
   });
 }
 
-/// Adds the elements of these loops where the index says, if that is in the
+/// Puts the elements of these loops where the index says, if that is in the
 /// tile.
-void SequentialStage::addAt(ArrayRef<unsigned> loops) {
+void SequentialStage::combineAt(ArrayRef<unsigned> loops) {
   Value *content = read(0);
   auto [lo, hi] =
       indicesInTile(e, tile, e.kernel.parts(stage)[at], nest.extents[at]);
@@ -179,8 +180,14 @@ void SequentialStage::addAt(ArrayRef<unsigned> loops) {
     dims[at] = e.scope.addContent(content, 0, nest.extents[at] - 1);
     loopWithLanes(loops, [&] {
       auto to = ArrayRef(dims).take_front(nest.numParallel);
-      Value *sum = e.load(result, to);
-      write(add(hasLanes ? e.widen(sum) : sum, read(nest.sparse->operand)));
+      Value *before = e.load(result, to);
+      if (hasLanes)
+        before = e.widen(before);
+      Combiner combiner(b, nest, before->getType());
+      Values state = combiner.init(); // with a position, which is not asked for
+      state[0] = before;
+      Value *more = read(nest.sparse->operand);
+      write(combiner.step(state, more, /*position=*/nullptr, nullptr)[0]);
     });
   });
   e.enterBody();

@@ -30,8 +30,8 @@ private:
   bool canHaveLanes(unsigned dim) const;
 
   void emitScatter();
-  void zero();
-  void addAt(llvm::ArrayRef<unsigned> loops);
+  void begin();
+  void combineAt(llvm::ArrayRef<unsigned> loops);
   void emitRunningSums();
   void emitSort();
   void mergeRuns(llvm::Value *begin, llvm::Value *middle, llvm::Value *end,

@@ -26,10 +26,15 @@ static std::string elementOf(Value value) {
       cast<RankedTensorType>(value.getType()).getElementType()));
 }
 
-/// Each element looks for its addends, so that it gets them in one order.
+/// Each element looks for what belongs to it, so that it gets that in one
+/// order.
 void SequentialSource::writeScatter() {
   forEachPoint(parallelDims(), 1, [&] {
-    out.line(elementOf(stage.op->getResult(0)) + " sum = 0;");
+    std::string element = elementOf(stage.op->getResult(0));
+    bool isMax = nest.combine == graph::Combine::Max;
+    std::string name = isMax ? "best" : "sum";
+    out.line(element + " " + name + " = " +
+             (isMax ? "lowest<" + element + ">()" : "0") + ";");
     std::string k = out.fresh("k");
     e.open("for (" + e.scope.type() + " " + k + " = 0; " + k + " < " +
            e.scope.number(nest.extents[over]) + "; ++" + k + ")");
@@ -37,10 +42,12 @@ void SequentialSource::writeScatter() {
     std::string chosen = read(0);
     e.open("if (" + chosen + " == (long long)(" + e.scope.text(dims[at]) +
            "))");
-    out.line("sum += " + read(nest.sparse->operand) + ";");
+    std::string content = read(nest.sparse->operand);
+    out.line(isMax ? "best = Max()(best, " + content + ");"
+                   : "sum += " + content + ";");
     e.close();
     e.close();
-    storeResults(finish({"sum"}));
+    storeResults(finish({name}));
   });
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Methods of Tensor that composed.h, quantiles.h and tensordot.h define.
+// Methods of Tensor that composed.h, quantiles.h, scatter_reduce.h and
+// tensordot.h define.
 
 #define DL_COMPOSED_METHODS                                                    \
   Tensor sinc() const;                                                         \
@@ -32,4 +33,15 @@
   Tensor unfold(i64 dim, i64 size, i64 step) const;                            \
   Tensor take_along_dim(Tensor index, i64 dim) const;                          \
   Tensor mv(Tensor vector) const;                                              \
-  Tensor inner(Tensor other) const;
+  Tensor inner(Tensor other) const;                                            \
+  Tensor scatter_reduce(i64 dim, Tensor index, Tensor src, const char *reduce, \
+                        ScatterReduceOptions options = {}) const;              \
+  Tensor scatter_reduce_(i64 dim, Tensor index, Tensor src,                    \
+                         const char *reduce,                                   \
+                         ScatterReduceOptions options = {}) const;             \
+  Tensor index_reduce(i64 dim, Tensor index, Tensor source,                    \
+                      const char *reduce, ScatterReduceOptions options = {})   \
+      const;                                                                   \
+  Tensor index_reduce_(i64 dim, Tensor index, Tensor source,                   \
+                       const char *reduce, ScatterReduceOptions options = {})  \
+      const;

@@ -20,6 +20,7 @@
 #include "quantiles.h"
 #include "recurrent_layers.h"
 #include "rprop.h"
+#include "scatter_reduce.h"
 #include "schedules.h"
 #include "subsets.h"
 #include "tensordot.h"

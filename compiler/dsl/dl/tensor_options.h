@@ -31,6 +31,10 @@ struct AddOptions {
 struct ScaledOptions {
   double value = 1;
 };
+/// Whether the element that is there takes part.
+struct ScatterReduceOptions {
+  bool include_self = true;
+};
 struct IndexAddOptions {
   double alpha = 1;
 };

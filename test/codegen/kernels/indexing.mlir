@@ -104,6 +104,30 @@ graph.step @add_to_vector(%i: tensor<5003xi64>, %x: tensor<5003xf32>) -> tensor<
   %0 = graph.scatter_add %i, %x {dim = 0 : i64, size = 7 : i64} : (tensor<5003xi64>, tensor<5003xf32>) -> tensor<7xf32>
   graph.return %0 : tensor<7xf32>
 }
+graph.step @greatest_rows(%i: tensor<29x1xi64>, %x: tensor<29x37xf32>) -> tensor<11x37xf32> {
+  %0 = graph.scatter_amax %i, %x {dim = 0 : i64, size = 11 : i64} : (tensor<29x1xi64>, tensor<29x37xf32>) -> tensor<11x37xf32>
+  graph.return %0 : tensor<11x37xf32>
+}
+graph.step @greatest_of_many_rows(%i: tensor<2000x1xi64>, %x: tensor<2000x160xf32>) -> tensor<611x160xf32> {
+  %0 = graph.scatter_amax %i, %x {dim = 0 : i64, size = 611 : i64} : (tensor<2000x1xi64>, tensor<2000x160xf32>) -> tensor<611x160xf32>
+  graph.return %0 : tensor<611x160xf32>
+}
+graph.step @greatest_elements(%i: tensor<3x9x17xi64>, %x: tensor<3x9x17xf64>) -> tensor<3x13x17xf64> {
+  %0 = graph.scatter_amax %i, %x {dim = 1 : i64, size = 13 : i64} : (tensor<3x9x17xi64>, tensor<3x9x17xf64>) -> tensor<3x13x17xf64>
+  graph.return %0 : tensor<3x13x17xf64>
+}
+graph.step @greatest_integers(%i: tensor<503xi64>, %x: tensor<503xi32>, %y: tensor<503xi64>) -> (tensor<6xi32>, tensor<6xi64>) {
+  %0 = graph.scatter_amax %i, %x {dim = 0 : i64, size = 6 : i64} : (tensor<503xi64>, tensor<503xi32>) -> tensor<6xi32>
+  %1 = graph.scatter_amax %i, %y {dim = 0 : i64, size = 6 : i64} : (tensor<503xi64>, tensor<503xi64>) -> tensor<6xi64>
+  graph.return %0, %1 : tensor<6xi32>, tensor<6xi64>
+}
+// What the rows are is computed on the way, and so is what becomes of the maxima.
+graph.step @greatest_of_computed(%i: tensor<29x1xi64>, %x: tensor<29x16xf32>) -> tensor<11x16xf32> {
+  %e = graph.exp %x : (tensor<29x16xf32>) -> tensor<29x16xf32>
+  %0 = graph.scatter_amax %i, %e {dim = 0 : i64, size = 11 : i64} : (tensor<29x1xi64>, tensor<29x16xf32>) -> tensor<11x16xf32>
+  %r = graph.relu %0 : (tensor<11x16xf32>) -> tensor<11x16xf32>
+  graph.return %r : tensor<11x16xf32>
+}
 // A histogram.
 graph.step @count(%i: tensor<503xi64>) -> tensor<6xi64> {
   %o = graph.full {value = 1.0 : f64, type = tensor<503xi64>} : () -> tensor<503xi64>

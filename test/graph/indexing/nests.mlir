@@ -13,11 +13,14 @@
 // CHECK-NEXT: extents [2, 2 | 3] combine sum scatter to d0
 // CHECK-NEXT: access (d0, d1, d2) -> (d2, 0)
 // CHECK-NEXT: access (d0, d1, d2) -> (d2, d1)
+// CHECK-LABEL: graph.scatter_amax
+// CHECK-NEXT: extents [3, 2 | 3] combine max value scatter to d0
 
 // CHECK: @f #0 f64 [3,2] [0.25, 0.5, 0.75, 1, 0.25, 0.5]
 // CHECK: @f #1 f64 [2,2] [0.25, 0.5, 0.75, 1]
 // CHECK: @f #2 f64 [2,2] [0.5, 1, 0.75, 1]
-graph.step @f(%x: tensor<2x2xf64>) -> (tensor<3x2xf64>, tensor<2x2xf64>, tensor<2x2xf64>) {
+// CHECK: @f #3 f64 [3,2] [0.25, 0.5, 0.75, 1, -inf, -inf]
+graph.step @f(%x: tensor<2x2xf64>) -> (tensor<3x2xf64>, tensor<2x2xf64>, tensor<2x2xf64>, tensor<3x2xf64>) {
   %n = graph.iota {dim = 0, type = tensor<3x1xi64>} : () -> tensor<3x1xi64>
   %one = graph.full {value = 1.0, type = tensor<i64>} : () -> tensor<i64>
   %b = graph.eq %n, %one : (tensor<3x1xi64>, tensor<i64>) -> tensor<3x1xi1>
@@ -26,5 +29,6 @@ graph.step @f(%x: tensor<2x2xf64>) -> (tensor<3x2xf64>, tensor<2x2xf64>, tensor<
   %0 = graph.gather %x, %i {dim = 0} : (tensor<2x2xf64>, tensor<3x1xi64>) -> tensor<3x2xf64>
   %1 = graph.gather %x, %j {dim = 1} : (tensor<2x2xf64>, tensor<2x2xi64>) -> tensor<2x2xf64>
   %2 = graph.scatter_add %i, %0 {dim = 0, size = 2} : (tensor<3x1xi64>, tensor<3x2xf64>) -> tensor<2x2xf64>
-  graph.return %0, %1, %2 : tensor<3x2xf64>, tensor<2x2xf64>, tensor<2x2xf64>
+  %3 = graph.scatter_amax %i, %0 {dim = 0, size = 3} : (tensor<3x1xi64>, tensor<3x2xf64>) -> tensor<3x2xf64>
+  graph.return %0, %1, %2, %3 : tensor<3x2xf64>, tensor<2x2xf64>, tensor<2x2xf64>, tensor<3x2xf64>
 }

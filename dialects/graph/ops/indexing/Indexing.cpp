@@ -64,25 +64,37 @@ void GatherOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
   patterns.add(gatherSlice);
 }
 
-LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
-                                             Adaptor adaptor,
-                                             SmallVectorImpl<Type> &types) {
+template <class Adaptor>
+static LogicalResult inferScatter(OptionalLoc loc, StringRef name,
+                                  Adaptor adaptor,
+                                  SmallVectorImpl<Type> &types) {
   auto x = cast<RankedTensorType>(adaptor.getX().getType());
   auto index = cast<RankedTensorType>(adaptor.getIndex().getType());
   int64_t dim = adaptor.getDim(), size = adaptor.getSize();
-  if (failed(
-          requireIndex(loc, "scatter_add", x, index, dim, /*alongToo=*/true)))
+  if (failed(requireIndex(loc, name, x, index, dim, /*alongToo=*/true)))
     return failure();
   Type element = x.getElementType();
   if (element.isInteger(1) || element.isUnsignedInteger(8))
-    return emitOptionalError(
-        loc, "scatter_add: needs f32, f64, i64 or i32, got ", typeText(x),
-        "; use .to(dl::kInt64) or .to(dl::kFloat)");
+    return emitOptionalError(loc, name, ": needs f32, f64, i64 or i32, got ",
+                             typeText(x),
+                             "; use .to(dl::kInt64) or .to(dl::kFloat)");
   if (size < 1)
-    return emitOptionalError(loc, "scatter_add: size is ", size,
+    return emitOptionalError(loc, name, ": size is ", size,
                              ", it must be at least 1");
   SmallVector<int64_t> shape(x.getShape());
   shape[dim] = size;
   types.push_back(RankedTensorType::get(shape, element));
   return success();
+}
+
+LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                             Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  return inferScatter(loc, "scatter_add", adaptor, types);
+}
+
+LogicalResult ScatterAmaxOp::inferReturnTypes(MLIRContext *, OptionalLoc loc,
+                                              Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  return inferScatter(loc, "scatter_amax", adaptor, types);
 }

@@ -31,4 +31,16 @@ def Graph_ScatterAddOp : Graph_InferredOp<"scatter_add",
   let results = (outs Graph_Tensor:$result);
 }
 
+def Graph_ScatterAmaxOp : Graph_InferredOp<"scatter_amax",
+    !listconcat(Graph_SmoothNest, Graph_LocalBuild)> {
+  let summary = "The greatest of the elements of x that the indices put there, of `size` along `dim`.";
+  let description = [{
+    As scatter_add, with the maximum in place of the sum; what no index names has
+    the least number of the dtype. A NaN is greater than all numbers; equal maxima
+    share the gradient.
+  }];
+  let arguments = (ins Graph_Tensor:$index, Graph_Tensor:$x, I64Attr:$dim, I64Attr:$size);
+  let results = (outs Graph_Tensor:$result);
+}
+
 #endif

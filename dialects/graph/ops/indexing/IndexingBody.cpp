@@ -41,32 +41,52 @@ SmallVector<Value> GatherOp::buildBody(OpBuilder &, Location, ValueRange x,
 }
 
 /// The dims of the result, then x along `dim`.
-LoopNest ScatterAddOp::getLoopNest() {
-  unsigned dim = getDim(), rank = shapeOf(getX()).size();
+template <class Op> static LoopNest scatterNest(Op op, Combine combine) {
+  unsigned dim = op.getDim(), rank = shapeOf(op.getX()).size();
   LoopNest nest;
-  nest.extents.assign(shapeOf(getResult()).begin(), shapeOf(getResult()).end());
-  nest.extents.push_back(shapeOf(getX())[dim]);
+  nest.extents.assign(shapeOf(op.getResult()).begin(),
+                      shapeOf(op.getResult()).end());
+  nest.extents.push_back(shapeOf(op.getX())[dim]);
   nest.numParallel = rank;
-  nest.combine = Combine::Sum;
+  nest.combine = combine;
   nest.sparse = {Sparse::Scatter, dim, rank, 1};
   SmallVector<AffineExpr> dims;
   for (unsigned i = 0; i < rank; ++i)
-    dims.push_back(getAffineDimExpr(i == dim ? rank : i, getContext()));
-  nest.accesses.push_back(indexAccess(getIndex(), dims, rank + 1));
+    dims.push_back(getAffineDimExpr(i == dim ? rank : i, op.getContext()));
+  nest.accesses.push_back(indexAccess(op.getIndex(), dims, rank + 1));
   nest.accesses.push_back(
-      {AffineMap::get(rank + 1, 0, dims, getContext()), {}, {}});
+      {AffineMap::get(rank + 1, 0, dims, op.getContext()), {}, {}});
   return nest;
+}
+
+/// The second operand where the first one is the index of `dim`.
+static SmallVector<Value> scatterBody(OpBuilder &builder, Location loc,
+                                      unsigned dim, double elsewhere,
+                                      ValueRange x, ValueRange indices) {
+  Value here = indexToScalar(builder, loc, indices[dim], builder.getI64Type());
+  Value isHere =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, x[0], here);
+  Value none = scalarConstant(builder, loc, x[1].getType(), elsewhere);
+  return {arith::SelectOp::create(builder, loc, isHere, x[1], none)};
+}
+
+LoopNest ScatterAddOp::getLoopNest() {
+  return scatterNest(*this, Combine::Sum);
+}
+LoopNest ScatterAmaxOp::getLoopNest() {
+  return scatterNest(*this, Combine::Max);
 }
 
 SmallVector<Value> ScatterAddOp::buildBody(OpBuilder &builder, Location loc,
                                            ValueRange x, ValueRange indices) {
-  unsigned dim = getDim();
-  Value here = indexToScalar(builder, loc, indices[dim], builder.getI64Type());
-  Value isHere =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, x[0], here);
-  Value zero = scalarConstant(builder, loc, x[1].getType(), 0);
-  return {arith::SelectOp::create(builder, loc, isHere, x[1], zero)};
+  return scatterBody(builder, loc, getDim(), 0, x, indices);
+}
+SmallVector<Value> ScatterAmaxOp::buildBody(OpBuilder &builder, Location loc,
+                                            ValueRange x, ValueRange indices) {
+  return scatterBody(builder, loc, getDim(),
+                     identityOf(Combine::Max, elementOf(getX())), x, indices);
 }
 
 int64_t GatherOp::getFlops() { return 0; }
 int64_t ScatterAddOp::getFlops() { return numElements(getX()); }
+int64_t ScatterAmaxOp::getFlops() { return numElements(getX()); }

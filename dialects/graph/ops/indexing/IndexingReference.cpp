@@ -1,4 +1,5 @@
 #include "dialects/graph/Reference.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace dl::graph;
@@ -21,19 +22,45 @@ HostTensors GatherOp::evaluate(ArrayRef<HostTensor> operands) {
   })};
 }
 
+/// put(element of the result, element of x) for each of x, in order.
+static void forEachScattered(ArrayRef<HostTensor> operands, int64_t dim,
+                             const HostTensor &result,
+                             llvm::function_ref<void(int64_t, int64_t)> put) {
+  forEachElement(operands[1].shape(), [&](int64_t i, auto index) {
+    SmallVector<int64_t> to(index);
+    to[dim] = indexFor(operands[0], index, result.shape()[dim]);
+    if (to[dim] >= 0)
+      put(flatIndex(result.shape(), to), i);
+  });
+}
+
 HostTensors ScatterAddOp::evaluate(ArrayRef<HostTensor> operands) {
   const HostTensor &x = operands[1];
   HostTensor result(getType());
-  forEachElement(x.shape(), [&](int64_t i, auto index) {
-    SmallVector<int64_t> to(index);
-    to[getDim()] = indexFor(operands[0], index, getSize());
-    if (to[getDim()] < 0)
-      return;
-    int64_t at = flatIndex(result.shape(), to);
+  forEachScattered(operands, getDim(), result, [&](int64_t to, int64_t i) {
     if (x.isFloat())
-      result.floats[at] += x.floats[i];
+      result.floats[to] += x.floats[i];
     else
-      result.ints[at] += x.ints[i];
+      result.ints[to] += x.ints[i];
+  });
+  return {result};
+}
+
+HostTensors ScatterAmaxOp::evaluate(ArrayRef<HostTensor> operands) {
+  const HostTensor &x = operands[1];
+  HostTensor result(getType());
+  double least = identityOf(Combine::Max, elementOf(getX()));
+  llvm::fill(result.floats, least);
+  if (!x.isFloat())
+    llvm::fill(result.ints, static_cast<int64_t>(least));
+  forEachScattered(operands, getDim(), result, [&](int64_t to, int64_t i) {
+    if (x.isFloat())
+      result.floats[to] =
+          x.floats[i] > result.floats[to] || std::isnan(x.floats[i])
+              ? x.floats[i]
+              : result.floats[to];
+    else
+      result.ints[to] = std::max(result.ints[to], x.ints[i]);
   });
   return {result};
 }

@@ -76,32 +76,48 @@ FailureOr<SmallVector<Value>> GatherOp::buildLocal(const Shard &shard,
   return SmallVector<Value>{g.make<SelectOp>(inside, found->front(), zero)};
 }
 
-/// The indexed dim is parallel, too: each part adds what belongs to it.
-ShardingRule ScatterAddOp::getShardingRule() {
-  ShardingRule rule = deriveShardingRule(*this);
-  for (unsigned factor : rule.results.front()[getDim()])
+/// The indexed dim is parallel, too: each part takes what belongs to it.
+template <class Op> static ShardingRule scatterRule(Op op) {
+  ShardingRule rule = deriveShardingRule(op);
+  for (unsigned factor : rule.results.front()[op.getDim()])
     rule.factors[factor] = {rule.factors[factor].size, Splitting::Parallel,
                             BlockReason::None, /*isPlaced=*/true};
   return rule;
 }
 
+template <class Op>
+static FailureOr<SmallVector<Value>>
+localScatter(Op op, Combine combine, const Shard &shard, OpBuilder &builder,
+             ValueRange operands) {
+  GraphBuilder g(builder, op.getLoc());
+  Box part = shard.result(0);
+  int64_t dim = op.getDim(), size = part.sizes[dim];
+  NamedAttrList attributes(op->getAttrs());
+  attributes.set("size", builder.getI64IntegerAttr(size));
+  if (size == static_cast<int64_t>(op.getSize()))
+    return localizeByCloning(op, builder, operands, attributes);
+  auto [inside, index] = localIndices(g, operands[0], part.offsets[dim], size);
+  Value x = operands[1];
+  Value none = g.constant(x, identityOf(combine, elementOf(x)));
+  FailureOr<Operation *> taken =
+      createInferred(builder, op.getLoc(), SelectOp::getOperationName(),
+                     {inside, x, none}, {});
+  if (failed(taken))
+    return failure();
+  return localizeByCloning(op, builder, {index, (*taken)->getResult(0)},
+                           attributes);
+}
+
+ShardingRule ScatterAddOp::getShardingRule() { return scatterRule(*this); }
+ShardingRule ScatterAmaxOp::getShardingRule() { return scatterRule(*this); }
+
 FailureOr<SmallVector<Value>> ScatterAddOp::buildLocal(const Shard &shard,
                                                        OpBuilder &builder,
                                                        ValueRange operands) {
-  GraphBuilder g(builder, getLoc());
-  Box part = shard.result(0);
-  int64_t dim = getDim(), size = part.sizes[dim];
-  NamedAttrList attributes((*this)->getAttrs());
-  attributes.set("size", builder.getI64IntegerAttr(size));
-  if (size == static_cast<int64_t>(getSize()))
-    return localizeByCloning(*this, builder, operands, attributes);
-  auto [inside, index] = localIndices(g, operands[0], part.offsets[dim], size);
-  Value zero = g.constant(operands[1], 0);
-  FailureOr<Operation *> added =
-      createInferred(builder, getLoc(), SelectOp::getOperationName(),
-                     {inside, operands[1], zero}, {});
-  if (failed(added))
-    return failure();
-  return localizeByCloning(*this, builder, {index, (*added)->getResult(0)},
-                           attributes);
+  return localScatter(*this, Combine::Sum, shard, builder, operands);
+}
+FailureOr<SmallVector<Value>> ScatterAmaxOp::buildLocal(const Shard &shard,
+                                                        OpBuilder &builder,
+                                                        ValueRange operands) {
+  return localScatter(*this, Combine::Max, shard, builder, operands);
 }
