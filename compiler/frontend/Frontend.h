@@ -24,7 +24,6 @@ struct Options {
   int64_t accumulate = 1;
   std::vector<std::string> recompute; // patterns of modules: see Checkpoints.h
   std::vector<std::string> includeFolders;
-  bool listSettings = false; // errors of the model do not hide its settings
   double timeLimitSeconds = 20;
   uint64_t memoryLimitBytes = uint64_t(4) << 30;
   int64_t opLimit = 1000000;

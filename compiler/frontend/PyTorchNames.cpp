@@ -257,11 +257,6 @@ static constexpr PyTorchName kReplaced[] = {
      "a rate that changes is a scheduler's (LambdaLR for one's own), or a "
      "setting, p.setting(\"lr\", 0.1, \"help\")",
      true},
-    {"pack_padded_sequence",
-     "a sequence has all its steps; mask the loss where they end", true},
-    {"pad_packed_sequence",
-     "a sequence has all its steps; mask the loss where they end", true},
-    {"pad_sequence", "write F::pad, or pad the data", true},
     {"ConcatDataset",
      "write dl::data::TensorDataset({\"x-*.npy\", \"y-*.npy\"}): a name with a "
      "'*' stands for all files that are like it",

@@ -4,6 +4,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
+#include <filesystem>
 
 namespace dl {
 
@@ -13,6 +14,19 @@ static std::string finish(llvm::raw_fd_ostream &stream) {
   std::error_code error = stream.error();
   stream.clear_error();
   return error ? error.message() : "";
+}
+
+/// What a link names, which need not exist; a rename would replace the link.
+static std::string target(llvm::StringRef path) {
+  std::filesystem::path at = path.str();
+  std::error_code error;
+  for (int links = 0; links < 40; ++links) {
+    auto next = std::filesystem::read_symlink(at, error);
+    if (error)
+      break;
+    at = at.parent_path() / next; // an absolute one replaces all
+  }
+  return at;
 }
 
 std::string writeFile(llvm::StringRef path, llvm::ArrayRef<uint8_t> bytes) {
@@ -32,8 +46,9 @@ std::string writeFile(llvm::StringRef path, llvm::ArrayRef<uint8_t> bytes) {
   }
   int file;
   llvm::SmallString<128> temporary;
+  std::string real = target(path);
   if (std::error_code error = llvm::sys::fs::createUniqueFile(
-          path + ".%%%%%%.tmp", file, temporary))
+          real + ".%%%%%%.tmp", file, temporary))
     return error.message();
   std::string why;
   {
@@ -42,7 +57,7 @@ std::string writeFile(llvm::StringRef path, llvm::ArrayRef<uint8_t> bytes) {
     why = finish(stream);
   }
   if (why.empty())
-    if (std::error_code error = llvm::sys::fs::rename(temporary, path))
+    if (std::error_code error = llvm::sys::fs::rename(temporary, real))
       why = error.message();
   if (!why.empty())
     llvm::sys::fs::remove(temporary);

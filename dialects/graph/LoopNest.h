@@ -51,12 +51,12 @@ struct Access {
 /// visited for each index of the parallel dim `at`.
 struct Sparse {
   enum Kind {
-    Scatter, ///< so unless operand 0, an i64, is the index of `at`
+    Scatter, ///< the identity unless operand 0, an i64, is the index of `at`
     Prefix,  ///< Sum: zero unless over <= at
     Suffix,  ///< Sum: zero unless over >= at
   } kind;
   unsigned at, over;
-  /// Elsewhere it is this operand's scalar.
+  /// Where it is not the identity, it is this operand's scalar.
   unsigned operand;
 };
 /// Combine Order: what is ordered, and how. A NaN is greater than all numbers;

@@ -42,6 +42,13 @@ PayloadFacts payloadFacts(LoopNestOpInterface op) {
                            add.getRhs() == payload.scalars()[1]) ||
                           (add.getLhs() == payload.scalars()[1] &&
                            add.getRhs() == payload.scalars()[0]));
+  facts.isComparison =
+      nest.combine == Combine::None && op->getNumOperands() == 2 &&
+      payload.results.size() == 1 &&
+      isa_and_nonnull<arith::CmpFOp, arith::CmpIOp>(
+          payload.results[0].getDefiningOp()) &&
+      llvm::equal(payload.results[0].getDefiningOp()->getOperands(),
+                  payload.scalars());
   return facts;
 }
 

@@ -20,6 +20,8 @@ struct PayloadFacts {
   bool isExpensive = false;
   /// The sum of its two operands, which are floats.
   bool isAddition = false;
+  /// Whether its two operands are equal, or one is less than the other.
+  bool isComparison = false;
 };
 
 PayloadFacts payloadFacts(LoopNestOpInterface op);

@@ -105,7 +105,7 @@ struct MachineModel {
          libraryF64 = 30e9;
   /// GPUs. What a plan has to fit into; 0: not known.
   int64_t memoryMib = 0;
-  /// Of threads' blocks.
+  /// What blocks of threads are shared among: a GPU's SMs.
   int64_t processors = 1;
   /// From the end of a kernel to that of a tiny one that waits for it.
   double launchSeconds = 1e-6;

@@ -229,8 +229,9 @@ bool KernelGroups::ReadersChoice::findOps(Recipe &recipe) const {
   return possible;
 }
 
-/// What is read instead lies as the value does, where all readers are, and no
-/// more of it stays for them than the value would take.
+/// Whether what is read instead of the value is there for all readers: in the
+/// same order, not overwritten by then, and keeping no more bytes alive than
+/// the value would.
 bool KernelGroups::ReadersChoice::areLeavesThere(const Recipe &recipe) {
   auto result = cast<OpResult>(recipe.op->getResult(0));
   unsigned last = 0;
@@ -296,7 +297,7 @@ KernelGroups::ReadersChoice::readerOf(unsigned g) {
   return it->second;
 }
 
-/// That all readers read more than now.
+/// Bytes that all readers together would read more than now; negative: fewer.
 int64_t KernelGroups::ReadersChoice::bytesOfReaders(const Recipe &recipe) {
   int64_t bytes = 0;
   for (unsigned reader : recipe.readers) {

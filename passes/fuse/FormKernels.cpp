@@ -246,8 +246,8 @@ static bool isReadInPlace(Value argument, Value result, bool alone) {
            llvm::zip(user->getOperands(), nest.accesses))
         if (operand == value && (!access.map.isIdentity() || access.outside))
           return false;
-      // Where the result is made, the old value has been read; what is computed
-      // from it on other ways must not be placed after that.
+      // The maker has read the old value; what else is computed from that must
+      // stand before the maker.
       if (user != maker && seen.insert(user).second)
         open.push_back(user->getResult(0));
     }

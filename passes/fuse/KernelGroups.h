@@ -20,9 +20,9 @@ enum class OpKind {
 /// What one kernel holds, or one communication alone.
 struct KernelOps {
   llvm::SmallVector<mlir::Operation *> ops; // in program order
-  /// Those whose results others may read, and what only made these; the rest
-  /// are copies of free ops, of absorbed prologues and of what its makers do
-  /// not store.
+  /// Of this kernel alone: those whose results others may read, and what only
+  /// these need. The rest of `ops` are copies that other kernels have, too: of
+  /// free ops, of prologues, of values computed in their readers.
   llvm::DenseSet<mlir::Operation *> own;
 };
 

@@ -150,14 +150,14 @@ static std::optional<unsigned> outermostPart(graph::ReshapeOp reshape,
   return first;
 }
 
-/// What a size does not divide among, so that all ranks get all parts.
+/// A size that the ranks of an axis do not divide, so that each gets all of it.
 struct Undivided {
   unsigned axis;
   int64_t size;
   int64_t sections; ///< of which each has so many
 };
 
-/// What takes one part of a tensor or another, of which it gets all.
+/// A view or a slice that takes parts of a tensor, of which it is given all.
 class UndividedOperand {
 public:
   UndividedOperand(Operation *op, const Mesh &mesh) : op(op), mesh(mesh) {

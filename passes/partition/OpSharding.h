@@ -17,10 +17,10 @@ struct OpSharding {
       : rule(graph::shardingRule(op)), factors(rule.factors.size()),
         mesh(mesh) {}
 
-  /// Divides a dim of these factors like this, unless one of them may not be,
-  /// an axis is in use, or it is divided in another way; more finely it may be:
-  /// cutting an operand moves nothing. What needs blocks gets the coarser ones
-  /// that there are without the last axes.
+  /// Divides a dim of these factors as `like` says, where the rule allows it
+  /// and no axis is in use. What is divided already may become finer: that cuts
+  /// operands and moves nothing. What needs whole blocks and finds none of that
+  /// size gets the coarser ones that are there without the last axes.
   void divide(const graph::DimFactors &dim, const DimSharding &like);
   /// How operand `i` has to lie, of what is partial in it that which may stay.
   TensorSharding operand(unsigned i, const TensorSharding &current) const;

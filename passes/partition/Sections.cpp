@@ -293,7 +293,8 @@ private:
     return g.reshape(value, shape);
   }
 
-  /// What is said of each dim, in sections: of them, and within each.
+  /// One number a dim, for the tensor whose dim `cut.dim` has become two: how
+  /// many sections for the outer one, `within` for the inner one.
   static SmallVector<int64_t> apart(ArrayRef<int64_t> numbers, Cut cut,
                                     int64_t within) {
     SmallVector<int64_t> result(numbers);

@@ -5,9 +5,10 @@
 
 namespace dl::partition {
 
-/// All ranks have it, and it is larger than all that it is made from, but for
-/// what is itself such a value. Cutting a part from the whole would have every
-/// rank write the whole first.
+/// All ranks have the whole value, and it is larger than its operands together,
+/// not counting those that are such values. Each rank then computes its part
+/// from the operands: to cut it from the whole, it would first have to write
+/// the whole.
 ///
 /// Example: the mask of a loss's targets, target [N,1] == classes [1,C], and
 /// what is chosen by it.

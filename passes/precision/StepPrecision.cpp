@@ -89,8 +89,8 @@ StepPrecision::Kind StepPrecision::kindOf(Operation *op) const {
 
 bool StepPrecision::comparesWithOther(OpOperand &use) const {
   Operation *user = use.getOwner();
-  if (!isa<graph::EqOp, graph::NeOp, graph::LtOp, graph::LeOp, graph::GtOp,
-           graph::GeOp>(user))
+  auto loops = dyn_cast<LoopNestOpInterface>(user);
+  if (!loops || !graph::payloadFacts(loops).isComparison)
     return false;
   return kinds.lookup(user->getOperand(1 - use.getOperandNumber())) !=
          Kind::Neutral;

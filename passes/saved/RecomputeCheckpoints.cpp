@@ -1,5 +1,6 @@
 #include "dialects/graph/Graph.h"
 #include "dialects/graph/MadeAgain.h"
+#include "dialects/graph/PayloadFacts.h"
 #include "dialects/graph/StepRole.h"
 #include "dialects/graph/TensorBytes.h"
 #include "mlir/IR/IRMapping.h"
@@ -105,8 +106,7 @@ private:
     auto visit = [&](Operation *op) {
       auto loops = dyn_cast<graph::LoopNestOpInterface>(op);
       bool isSum = loops && loops.getLoopNest().combine == graph::Combine::Sum;
-      bool compares = isa<graph::EqOp, graph::NeOp, graph::LtOp, graph::LeOp,
-                          graph::GtOp, graph::GeOp>(op);
+      bool compares = loops && graph::payloadFacts(loops).isComparison;
       bool isSeen = compares ||
                     (!isSum && llvm::any_of(op->getResults(), [&](Value value) {
                       return compared.contains(value);

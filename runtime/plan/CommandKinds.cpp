@@ -25,12 +25,15 @@ static void addBindings(const fb::PlanT &plan, const fb::LaunchT &launch,
     accesses.push_back({launch.bindings[b], writes[b]});
 }
 
-static bool bindsWorkspace(const fb::MultiplyT &product) {
+/// All of it, so that it is among the bindings' accesses.
+static bool bindsWorkspace(const fb::PlanT &plan,
+                           const fb::MultiplyT &product) {
   const auto &bindings = product.launch->bindings;
-  return std::any_of(bindings.begin(), bindings.end(),
-                     [&](const fb::Range &range) {
-                       return range.buffer() == product.workspace;
-                     });
+  return std::any_of(
+      bindings.begin(), bindings.end(), [&](const fb::Range &range) {
+        return range.buffer() == product.workspace &&
+               range.bytes() == plan.buffers[product.workspace]->bytes;
+      });
 }
 
 std::vector<Access> dlrt::accessesOf(const fb::PlanT &plan,
@@ -42,7 +45,7 @@ std::vector<Access> dlrt::accessesOf(const fb::PlanT &plan,
                    },
                    [&](const fb::MultiplyT &product) {
                      addBindings(plan, *product.launch, accesses);
-                     if (!bindsWorkspace(product))
+                     if (!bindsWorkspace(plan, product))
                        accesses.push_back(
                            {{product.workspace, 0,
                              plan.buffers[product.workspace]->bytes},

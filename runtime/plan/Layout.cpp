@@ -93,13 +93,6 @@ std::string dlrt::checkLayout(const std::vector<uint64_t> &shape,
   return {};
 }
 
-uint64_t dlrt::storedElements(const Layout &layout) {
-  uint64_t span = 1;
-  for (const fb::PhysicalDim &d : layout)
-    span += (d.extent() - 1) * d.stride();
-  return span;
-}
-
 std::string dlrt::layoutText(const std::vector<uint64_t> &shape,
                              const Layout &layout) {
   if (isRowMajor(shape, layout))

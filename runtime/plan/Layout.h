@@ -23,7 +23,6 @@ std::string checkLayout(const std::vector<uint64_t> &shape,
                         uint64_t bytes);
 
 /// Elements from the first to behind the last place of a checked layout.
-uint64_t storedElements(const Layout &layout);
 
 /// "d1:320 d0:64", outermost first; "row-major" where it is. A split dim shows
 /// its divisor: "d0/16:4 d1:320 d0:16".

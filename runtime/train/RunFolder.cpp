@@ -62,10 +62,15 @@ Expected<RunFolder> RunFolder::open(const std::string &path, bool create) {
   folder.lock = ::open(folder.root.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder.lock < 0)
     return ioError("open the folder", folder.root, lastError());
-  if (flock(folder.lock, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+  // (Some file systems have no locks.)
+  if (flock(folder.lock, LOCK_EX | LOCK_NB) != 0 && errno != ENOLCK &&
+      errno != EOPNOTSUPP && errno != ENOSYS) {
+    if (errno != EWOULDBLOCK)
+      return ioError("lock the folder", folder.root, lastError());
     return Status(Code::Io, fmt::format("'{}': another dlrun is at work in "
                                         "this folder",
                                         folder.root));
+  }
   return folder;
 }
 

@@ -44,7 +44,6 @@ public:
   /// same step, with nothing run ahead.
   bool wasHalted() const { return halted; }
   /// --stop-when has ended it.
-  bool wasStoppedEarly() const { return stoppedEarly; }
   /// It was stopped by the observer.
   bool wasStopped() const { return stopped; }
   /// The first step of this process.

@@ -121,7 +121,7 @@ class Mesh(support.ToolTest):
         self.write("net.dl", BLOCKS.replace("h{Block{}, Block{}, Block{}}", "h{Block{}, Block{}, Block{}, Block{}, Block{}, Block{}}").replace("batch_size\", 16", "batch_size\", 24")
                    % ("", 'dl::parallel::pipeline(net, "pp", "h.*", {.microbatches = 4});'))
         expected = self.train("--dtype=f64", "--microbatches=1")
-        for options in (["--mesh=pp=2", "--schedule=interleaved"], ["--mesh=pp=2", "--schedule=interleaved", "--stages-per-rank=3", "--microbatches=6"],
+        for options in (["--mesh=pp=2", "--schedule=interleaved"], ["--mesh=pp=2", "--schedule=interleaved:3", "--microbatches=6"],
                         ["--mesh=pp=3", "--schedule=interleaved"], ["--mesh=pp=3", "--schedule=zb-v"], ["--mesh=pp=2", "--schedule=zb-v"],
                         ["--mesh=dp=2,pp=2", "--schedule=zb-v", "--microbatches=2", "--zero=1"],
                         ["--mesh=pp=2,dp=2", "--schedule=interleaved", "--microbatches=2", "--zero=3"]):

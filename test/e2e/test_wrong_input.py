@@ -360,6 +360,16 @@ class Compiler(support.ToolTest):
         self.fails(USAGE, ["--emit=graph.dot and --emit=graph.svg", "one file"], "lin.dl",
                    "--emit=graph.svg=a.svg,graph.dot=a.svg")
 
+    def test_what_a_link_names_is_written(self):
+        self.regression_data()
+        self.write("lin.dl", support.LINEAR)
+        os.mkdir(self.path("kept"))
+        os.symlink("kept/lin.plan", self.path("linked.plan"))
+        for _ in range(2):  # where it is not there yet, and where it is
+            self.dlcc("lin.dl", "-o", "linked.plan", "--emit=report.json=report.json")
+        self.assertTrue(os.path.islink(self.path("linked.plan")))
+        dltools.run(dltools.DLRUN, "info", self.path("kept/lin.plan"))
+
     def test_what_was_meant(self):
         self.regression_data()
         self.write("lin.dl", support.LINEAR)

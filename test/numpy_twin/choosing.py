@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from .shaping import cat, index, max_, mean
+from .shaping import cat, index, max_, mean, note_ties
 
 
 def moved(x, how, outside=0.0):
@@ -65,6 +65,8 @@ def index_reduce(x, dim, rows, source, kind, include_self):
             moved(from_self)[row] = 1
             continue
         parts = [moved(source.value)[k] for k in places] + ([moved(x.value)[row]] if include_self else [])
+        if kind == "amax":
+            note_ties(x, np.moveaxis(np.array(parts), 0, -1))
         kept = moved(values)[row] = np.mean(parts, 0) if kind == "mean" else np.max(parts, 0)
         taken = np.ones_like(parts) if kind == "mean" else np.array([part == kept for part in parts], dtype=x.value.dtype)
         shares = taken / taken.sum(0)

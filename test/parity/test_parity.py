@@ -174,8 +174,6 @@ class Parity(unittest.TestCase):
 def add_tests():
     for case in CASES:
         def test(self, case=case):
-            if dltools.ON_CUDA and "Mesh" in case.text():
-                self.skipTest("a plan for GPUs has one rank")
             self.check(case)
         setattr(Parity, "test_" + case.name.replace("/", "_"), test)
 

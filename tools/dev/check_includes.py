@@ -28,6 +28,7 @@ RULES = {
     "compiler/pictures": (("dialects",), {"llvm", "mlir"}),
     "compiler/pipeline": (("compiler", "dialects", "passes"), COMPILER_LIBRARIES),
     "runtime": ((), RUNTIME_LIBRARIES),
+    "runtime/comm/mpi": (("runtime",), RUNTIME_LIBRARIES | {"mpi.h"}),
     "runtime/data": (("runtime",), RUNTIME_LIBRARIES | {"zlib.h", "jpeglib.h", "png.h"}),
     "tools/dlcc": (("compiler", "dialects", "passes", "tools/streams"), COMPILER_LIBRARIES),
     "tools/dl-opt": (("compiler", "dialects", "passes"), COMPILER_LIBRARIES),
@@ -40,6 +41,10 @@ RULES = {
     "test/mpi": (("runtime",), RUNTIME_LIBRARIES),
     "test/simt": ((), set()),
     "test/device": (("test/simt", "test/abi", "test/forked"), {"gtest", "cuda.h", "nccl.h"}),
+    "test/codegen": (("compiler", "dialects", "passes", "runtime/plan", "test/simt"), COMPILER_LIBRARIES | RUNTIME_LIBRARIES | {"gtest", "gmock"}),
+    "test/cuda": (("compiler", "dialects", "passes", "runtime", "test/codegen", "test/device"), COMPILER_LIBRARIES | RUNTIME_LIBRARIES | {"gtest", "gmock"}),
+    "test/bench": ((), set()),
+    "examples": (("runtime",), set()),
     "test/compiler": (("compiler", "dialects", "passes", "runtime"), COMPILER_LIBRARIES | RUNTIME_LIBRARIES | {"gtest", "gmock"}),
 }
 OURS = ("compiler", "dialects", "passes", "runtime", "tools", "test")
@@ -83,7 +88,7 @@ def objection(folder, path, quoted, target):
 def check_text(path, text):
     folder = rule_of(path)
     if not folder:
-        return []
+        return [f"{path}: no rule for its folder; add one to tools/dev/check_includes.py"]
     found = []
     for match in INCLUDE.finditer(text):
         mark, target = (match[1], match[2]) if match[1] else (match[3], match[4])
@@ -111,7 +116,7 @@ def main(root):
         top, extension = path.split("/")[0], os.path.splitext(path)[1]
         if top not in TOP and not top.startswith("."):
             warnings.add(f"{top}: not one of the agreed top-level entries")
-        if extension in (".cpp", ".h", ".td"):
+        if extension in (".cpp", ".h", ".hpp", ".c", ".td"):
             with open(os.path.join(root, path), encoding="utf-8") as file:
                 errors += check_text(path, file.read())
     for warning in sorted(warnings):

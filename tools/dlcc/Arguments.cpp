@@ -250,6 +250,13 @@ void Parser::report(StringRef text) {
 }
 
 void Parser::schedule(StringRef text) {
+  // interleaved:3, as --stages-per-rank=3.
+  auto [name, stages] = text.split(':');
+  if (name == "interleaved" && !stages.empty()) {
+    number<int64_t>("--schedule=interleaved", stages, 1,
+                    result.mesh.stagesPerRank.emplace(), 65536);
+    text = name;
+  }
   if (!graph::pipelineScheduleOf(text))
     return fail("--schedule=" + text.str() + ": " +
                 graph::kPipelineSchedules.str() + " are known");
@@ -511,10 +518,10 @@ Usage: dlcc [options] MODEL.dl
 Output
   -o FILE                the plan (default: MODEL.plan in this folder)
   --emit=KIND[=FILE],... also write: graph.svg, graph.dot, memory.svg, timeline.svg (when stages of a pipeline
-                         compute what, as predicted), report.json, kernels.so,
-                         cu (the source of kernels for CUDA), mlir[:PHASE] (to standard output unless FILE is given; PHASE is import,
-                         backward, partition, layout, fuse or schedule), machine (what the plan was made for, in the
-                         form of --machine; to standard output), deps (the files that were read, as a rule for make and ninja)
+                         compute what, as predicted), report.json, kernels.so, cu (the source of kernels for CUDA),
+                         mlir[:PHASE] (to standard output unless FILE is given; PHASE is import, backward, partition,
+                         layout, fuse or schedule), machine (what the plan was made for, in the form of --machine; to
+                         standard output), deps (the files that were read, as a rule for make and ninja)
   --view=VIEW            how much a graph shows: blocks (default), modules, kernels (in these, equal
                          neighbours are folded), ops, or devices (a column for each class of ranks)
   --step=NAME            the step of pictures (default: train, else the first; of memory.svg all)
@@ -529,12 +536,11 @@ Model
   --f32=MODULE,...       with --dtype=bf16: products of these modules ('h.*' is h.0, h.1, ...) stay f32
   --accumulate=N         micro-batches for one update, by the mean of their gradients (default: 1)
   --mesh=AXIS=N,...      ranks that run the plan together, the slowest axis first; batches are divided along dp
-  --zero=0|1|2|3         what is divided along dp as well: 1 the slots of optimizers, 2 what
-                         --accumulate adds up, too, 3
-                         parameters, too (default: 0)
+  --zero=0|1|2|3         what is divided along dp besides the batch: 1 the slots of optimizers, 2 also what
+                         --accumulate adds up, 3 parameters, too (default: 0)
   --microbatches=N       parts of a training batch that are done one after the other, for pipelines and to save
                          memory; the result is that of the whole batch (default: 1)
-  --schedule=gpipe|1f1b|interleaved|zb-h1|zb-v
+  --schedule=gpipe|1f1b|interleaved[:STAGES]|zb-h1|zb-v
                          in which order the stages of a pipeline, along pp, do them (default: 1f1b); interleaved is
                          1f1b with several stages on each rank, zb-h1 is 1f1b with gradients of weights where stages
                          would wait, and zb-v is that with two stages on each rank, the first and the last on one

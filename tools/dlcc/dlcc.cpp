@@ -1,6 +1,7 @@
 // dlcc: evaluates a .dl in a child process, compiles what it made into a plan.
 #include "compiler/codegen/cpu/Target.h"
 #include "compiler/frontend/Frontend.h"
+#include "compiler/pipeline/Files.h"
 #include "compiler/pipeline/Pipeline.h"
 #include "dialects/graph/Check.h"
 #include "dialects/graph/Graph.h"
@@ -139,14 +140,9 @@ compileOptions(const Arguments &arguments,
 }
 
 static int writeText(const std::string &path, const std::string &text) {
-  FILE *file = path == "-" ? stdout : std::fopen(path.c_str(), "w");
-  bool written =
-      file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file && file != stdout)
-    written = std::fclose(file) == 0 && written;
-  return written
-             ? 0
-             : fail("cannot write " + path + ": " + std::strerror(errno), 4);
+  std::fflush(stdout); // what was said before comes before it
+  std::string why = dl::writeFile(path, llvm::arrayRefFromStringRef(text));
+  return why.empty() ? 0 : fail("cannot write " + path + ": " + why, 4);
 }
 
 static int writeReports(const Arguments &arguments,

@@ -28,7 +28,7 @@ Usage:
   dlrun info PLAN [--json]     what is in the plan
   dlrun -np N PLAN [options]   the same as N processes, one a rank of the mesh
 
-dlrun COMMAND --help shows the options of one command.
+dlrun COMMAND --help shows the options of one command, dlrun --version the version.
 )";
 
 namespace {

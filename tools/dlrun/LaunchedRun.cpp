@@ -73,8 +73,14 @@ LaunchedRun::start(const std::vector<std::string> &command) {
   run->pipe = ends[0];
   fcntl(run->pipe, F_SETFL, O_NONBLOCK);
   sigset_t set = watchedSignals();
-  sigprocmask(SIG_BLOCK, &set, nullptr);
   run->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (run->signals < 0) {
+    int error = errno;
+    close(ends[1]);
+    return Status(Code::Unavailable, fmt::format("no way to hear signals: {}",
+                                                 std::strerror(error)));
+  }
+  sigprocmask(SIG_BLOCK, &set, nullptr);
   pid_t parent = getpid();
   run->child = fork();
   if (run->child == 0)

@@ -13,7 +13,7 @@ namespace dl::cuda {
 
 class IndexText {
 public:
-  /// `wide`: some value has 2^32 elements or more.
+  /// `wide`: an index may reach 2^31 (`BlockKernel::isWide`).
   IndexText(mlir::MLIRContext *context, bool wide)
       : context(context), wide(wide) {}
 

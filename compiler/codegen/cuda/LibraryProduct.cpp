@@ -155,27 +155,12 @@ private:
     return true;
   }
 
-  /// What is in memory, behind views and as bf16 that is widened.
-  Value leafOf(Value value, SmallVectorImpl<AffineExpr> &index) const {
-    while (!kernel.isPlaced(value)) {
-      auto op = value.getDefiningOp<graph::LoopNestOpInterface>();
-      graph::PayloadFacts facts =
-          op ? graph::payloadFacts(op) : graph::PayloadFacts();
-      if (!facts.isView && !facts.isWidening)
-        return {};
-      auto inner = kernel::accessAt(kernel.nest(op).accesses[0], index);
-      index.assign(inner.begin(), inner.end());
-      value = op->getOperand(0);
-    }
-    return value;
-  }
-
   /// Of what one of the matrices is read from.
   bool findStrides(unsigned which, Value value, const graph::Access &access,
                    ArrayRef<AffineExpr> dims) {
     auto index = kernel::accessAt(access, dims);
     SmallVector<AffineExpr> at(index.begin(), index.end());
-    Value leaf = leafOf(value, at);
+    Value leaf = kernel.viewedLeaf(value, at, StagedKernel::Seen::Widened);
     if (!leaf || kernel.placement(leaf).kind != Placement::Operand) {
       why = "an operand is computed while it is read";
       return false;

@@ -143,8 +143,9 @@ bool StagedKernel::mustPlace(Operation *op, const Ops &onProduct) const {
         index.push_back(getAffineDimExpr(d, op->getContext()));
       // (Where all work goes together, zeros around it are left out, and what
       // is stored as bf16 is widened.)
-      bool together = readers == ProductReaders::Together;
-      if (!viewedLeaf(op->getResult(0), index, together) || !areLinear(index))
+      Seen seen =
+          readers == ProductReaders::Together ? Seen::Padded : Seen::Views;
+      if (!viewedLeaf(op->getResult(0), index, seen) || !areLinear(index))
         return true;
     }
   // Rows of a chain are kept rounded, where they are rounded.
@@ -201,20 +202,20 @@ void StagedKernel::addStage(Operation *op) {
 }
 
 Value StagedKernel::viewedLeaf(Value value, SmallVectorImpl<AffineExpr> &index,
-                               bool asProductsRead) const {
+                               Seen seen) const {
   if (isPlaced(value))
     return value;
   auto op = value.getDefiningOp<graph::LoopNestOpInterface>();
   if (!op)
     return {};
   graph::PayloadFacts facts = graph::payloadFacts(op);
-  if (!facts.isView &&
-      !(asProductsRead && (facts.isZeroPaddedView || facts.isWidening)))
+  if (!facts.isView && !(seen >= Seen::Widened && facts.isWidening) &&
+      !(seen == Seen::Padded && facts.isZeroPaddedView))
     return {};
   const graph::LoopNest &loops = nest(op);
   auto inner = accessAt(loops.accesses[0], index);
   index.assign(inner.begin(), inner.end());
-  return viewedLeaf(op->getOperand(0), index, asProductsRead);
+  return viewedLeaf(op->getOperand(0), index, seen);
 }
 
 bool Stage::makes(Value value) const {

@@ -81,13 +81,15 @@ public:
   /// Every placed value that one iteration of a stage reads, with indices over
   /// the stage's iteration dims.
   void forEachRead(const Stage &stage, LeafFn fn) const;
-  /// The placed value that a contraction's operand is a mere view of, with its
-  /// index over the contraction's iteration dims; null if it is computed.
-  /// `asProductsRead`: zeros around it, and what is stored as bf16, are no
-  /// computation.
+  /// What a reader sees through: views, also f32 that is stored as bf16, also
+  /// zeros around what is read.
+  enum class Seen { Views, Widened, Padded };
+  /// The placed value that a contraction's operand is no more than this of,
+  /// with its index over the contraction's iteration dims; null if it is
+  /// computed.
   mlir::Value viewedLeaf(mlir::Value value,
                          llvm::SmallVectorImpl<mlir::AffineExpr> &index,
-                         bool asProductsRead = false) const;
+                         Seen seen = Seen::Views) const;
 
 private:
   /// Every placed value that evaluating `value` at `index` reads, if it is none

@@ -3,6 +3,7 @@
 // depend on the step before, the product with the inputs, is one op for all
 // times.
 #include "loss_layers.h"
+#include "packed_sequences.h"
 
 namespace dl::nn {
 
@@ -45,7 +46,29 @@ struct LSTMResult {
   DL_TIED((output, state), Tensor &, LSTMState &)
 };
 
+/// The same of sequences that were packed.
+struct PackedRecurrentResult {
+  utils::rnn::PackedSequence output;
+  Tensor h;
+  DL_TIED((output, h), utils::rnn::PackedSequence &, Tensor &)
+};
+struct PackedLSTMResult {
+  utils::rnn::PackedSequence output;
+  LSTMState state;
+  DL_TIED((output, state), utils::rnn::PackedSequence &, LSTMState &)
+};
+
 namespace detail {
+
+/// A state where its sequence, `there`, has this time, the one before where it
+/// has ended; without `there` all have all times.
+inline Tensor kept(const Tensor &there, const Tensor &now,
+                   const Tensor &before) {
+  if (!there.defined())
+    return now;
+  return before.defined() ? dl::where(there, now, before)
+                          : dl::where(there, now, 0.0);
+}
 
 /// The weights of one layer in one direction, and its step. The products with
 /// the inputs come in, with their bias, if that is all that is done with it.
@@ -143,18 +166,28 @@ protected:
                       hidden_size, gates, o.bias);
   }
 
-  /// Runs all layers: step(weights, input [N, gates * H], index of layer and
-  /// direction, first) gives h of the next time.
-  template <class Step> Tensor run(Tensor x, Step step) const {
+  /// Time goes first inside: the steps of a sequence lie beside each other, and
+  /// what all of them need or give is one block of memory.
+  Tensor time_first(const Tensor &x) const {
+    return batch_first && x.dim() == 3 ? x.transpose(0, 1) : x;
+  }
+  /// Runs all layers over x [time, N, features]: step(weights, input [N, gates
+  /// * H], index of layer and direction, first, which sequences are there)
+  /// gives h of the next time.
+  template <class Step>
+  Tensor run(Tensor x, const Tensor &lengths, Step step) const {
     Called called(what);
     if (x.dim() != 3 || x.size(2) != input_size)
       fail("{}: an input {} of {} features is wanted, got {}", what,
            batch_first ? "[batch,time,features]" : "[time,batch,features]",
-           input_size, x.sizes());
-    // Time goes first inside: the steps of a sequence lie beside each other,
-    // and what all of them need or give is one block of memory.
-    if (batch_first)
-      x = x.transpose(0, 1);
+           input_size, time_first(x).sizes());
+    Tensor has_time; // [time, N, 1]
+    TensorList there;
+    if (lengths.defined()) {
+      has_time = lengths.reshape({1, -1, 1})
+                     .gt(arange(x.size(0)).reshape({x.size(0), 1, 1}));
+      there = has_time.unbind(0);
+    }
     for (int layer = 0; layer < layers; ++layer) {
       if (layer)
         x = functional::dropout(x, dropout);
@@ -171,8 +204,11 @@ protected:
         TensorList times = inputs.unbind(0), hs;
         int count = times.size();
         w.alone = count == 1;
-        for (int i = 0; i < count; ++i)
-          hs.push_back(step(w, times[d ? count - 1 - i : i], index, i == 0));
+        for (int i = 0; i < count; ++i) {
+          int t = d ? count - 1 - i : i;
+          hs.push_back(step(w, times[t], index, i == 0,
+                            lengths.defined() ? there[t] : Tensor()));
+        }
         if (d) {
           TensorList turned;
           for (int i = count; i-- > 0;)
@@ -182,8 +218,10 @@ protected:
         outputs[d] = stack(hs, 0);
       }
       x = directions == 2 ? cat({outputs[0], outputs[1]}, -1) : outputs[0];
+      if (lengths.defined())
+        x = dl::where(has_time, x, 0.0);
     }
-    return batch_first ? x.transpose(0, 1) : x;
+    return x;
   }
   /// The state that a layer begins with: [layers * directions, N, H].
   Tensor initial(const Tensor &states, int index) const {

@@ -25,11 +25,26 @@ public:
   RNN(i64 input_size, i64 hidden_size, i64 num_layers, RNNOptions o = {})
       : RNN(input_size, hidden_size, (o.num_layers = num_layers, o)) {}
   RecurrentResult forward(Tensor input, Tensor h0 = {}) {
+    auto [output, h] = through(time_first(input), {}, h0);
+    return {time_first(output), h};
+  }
+  PackedRecurrentResult forward(const utils::rnn::PackedSequence &input,
+                                Tensor h0 = {}) {
+    auto [output, h] = through(input.data, input.lengths, h0);
+    return {{output, input.lengths}, h};
+  }
+
+private:
+  RecurrentResult through(const Tensor &input, const Tensor &lengths,
+                          const Tensor &h0) {
     detail::LastStates h(layers * directions);
-    Tensor output = run(input, [&](const detail::RecurrentWeights &w, Tensor x,
-                                   int index, bool first) {
-      return h[index] = w.rnn(x, first ? initial(h0, index) : h[index], relu);
-    });
+    Tensor output = run(input, lengths,
+                        [&](const detail::RecurrentWeights &w, const Tensor &x,
+                            int index, bool first, const Tensor &there) {
+                          Tensor before = first ? initial(h0, index) : h[index];
+                          return h[index] = detail::kept(
+                                     there, w.rnn(x, before, relu), before);
+                        });
     return {output, h.together()};
   }
 };
@@ -54,17 +69,36 @@ public:
     detail::Scope scope(*this);
     return forward(input, before);
   }
+  PackedLSTMResult operator()(const utils::rnn::PackedSequence &input,
+                              const LSTMState &before = {}) {
+    detail::Scope scope(*this);
+    return forward(input, before);
+  }
   LSTMResult forward(Tensor input, const LSTMState &before = {}) {
+    auto [output, state] = through(time_first(input), {}, before);
+    return {time_first(output), state};
+  }
+  PackedLSTMResult forward(const utils::rnn::PackedSequence &input,
+                           const LSTMState &before = {}) {
+    auto [output, state] = through(input.data, input.lengths, before);
+    return {{output, input.lengths}, state};
+  }
+
+private:
+  LSTMResult through(const Tensor &input, const Tensor &lengths,
+                     const LSTMState &initials) {
     detail::LastStates h(layers * directions), c(layers * directions);
-    Tensor output = run(input, [&](const detail::RecurrentWeights &w, Tensor x,
-                                   int index, bool first) {
-      LSTMState state{h[index], c[index]};
-      if (first)
-        state = {initial(before.h, index), initial(before.c, index)};
-      state = w.lstm(x, state);
-      c[index] = state.c;
-      return h[index] = state.h;
-    });
+    Tensor output = run(
+        input, lengths,
+        [&](const detail::RecurrentWeights &w, const Tensor &x, int index,
+            bool first, const Tensor &there) {
+          LSTMState before{h[index], c[index]};
+          if (first)
+            before = {initial(initials.h, index), initial(initials.c, index)};
+          LSTMState state = w.lstm(x, before);
+          c[index] = detail::kept(there, state.c, before.c);
+          return h[index] = detail::kept(there, state.h, before.h);
+        });
     return {output, {h.together(), c.together()}};
   }
 };
@@ -83,11 +117,26 @@ public:
   GRU(i64 input_size, i64 hidden_size, i64 num_layers, GRUOptions o = {})
       : GRU(input_size, hidden_size, (o.num_layers = num_layers, o)) {}
   RecurrentResult forward(Tensor input, Tensor h0 = {}) {
+    auto [output, h] = through(time_first(input), {}, h0);
+    return {time_first(output), h};
+  }
+  PackedRecurrentResult forward(const utils::rnn::PackedSequence &input,
+                                Tensor h0 = {}) {
+    auto [output, h] = through(input.data, input.lengths, h0);
+    return {{output, input.lengths}, h};
+  }
+
+private:
+  RecurrentResult through(const Tensor &input, const Tensor &lengths,
+                          const Tensor &h0) {
     detail::LastStates h(layers * directions);
-    Tensor output = run(input, [&](const detail::RecurrentWeights &w, Tensor x,
-                                   int index, bool first) {
-      return h[index] = w.gru(x, first ? initial(h0, index) : h[index]);
-    });
+    Tensor output =
+        run(input, lengths,
+            [&](const detail::RecurrentWeights &w, const Tensor &x, int index,
+                bool first, const Tensor &there) {
+              Tensor before = first ? initial(h0, index) : h[index];
+              return h[index] = detail::kept(there, w.gru(x, before), before);
+            });
     return {output, h.together()};
   }
 };

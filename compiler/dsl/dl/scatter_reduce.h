@@ -156,7 +156,7 @@ DL_FUNCTION(index_reduce)
 
 /// How often each of 0 to minlength - 1 is there. The number of bins is known
 /// before the step: an element that has none fails the step.
-inline Tensor bincount(Tensor x, const BincountOptions &options) {
+inline Tensor bincount(Tensor x, const BincountOptions &options = {}) {
   detail::Called called("bincount");
   if (x.dim() != 1)
     detail::fail("bincount: a vector is wanted, not {}", x.sizes());

@@ -100,6 +100,10 @@ Status CudaDevice::prepare(const LoadedPlan &loaded,
     return {Code::Unavailable,
             "--flush-denormals: kernels of a GPU keep denormals, which cost "
             "nothing there; leave it out"};
+  if (options.checks.anomalies)
+    return {Code::Unavailable,
+            "--detect-anomaly: not on GPUs in this version; the same model "
+            "compiled for the CPU makes the same NaN"};
   DLRT_TRY(context.create());
   if (options.transport)
     DLRT_TRY(communicator.create(*options.transport));
@@ -127,10 +131,6 @@ Status CudaDevice::prepare(const LoadedPlan &loaded,
   DLRT_TRY(
       cuda.check(cuda.fill(memory.at(0), 0, places.deviceBytes, stream.get()),
                  "clearing the device's memory"));
-  if (options.checks.anomalies)
-    return {Code::Unavailable,
-            "--detect-anomaly: not on GPUs in this version; the same model "
-            "compiled for the CPU makes the same NaN"};
   if (options.trace)
     record = std::make_unique<Trace>(1);
   if (options.trace || options.checks.any()) {
