@@ -32,8 +32,7 @@ static constexpr llvm::StringLiteral kVocabulary =
     "PixelUnshuffle ZeroPad2d "
     "ConstantPad2d ReflectionPad1d ReflectionPad2d ReplicationPad1d "
     "ReplicationPad2d CircularPad2d Unfold "
-    "Fold CosineSimilarity PairwiseDistance ChannelShuffle utils spectral_norm "
-    "weight_norm "
+    "Fold CosineSimilarity PairwiseDistance ChannelShuffle utils "
     // losses
     "L1Loss SmoothL1Loss HuberLoss BCELoss BCEWithLogitsLoss KLDivLoss "
     "CosineEmbeddingLoss "
@@ -246,6 +245,9 @@ static constexpr PyTorchName kReplaced[] = {
      "b)))",
      true},
     {"searchsorted", "write (sorted.unsqueeze(-2) < x.unsqueeze(-1)).sum(-1)",
+     true},
+    {"weight_norm", "write nn::WeightNorm<nn::Linear> fc{20, 40};", true},
+    {"spectral_norm", "write nn::SpectralNorm<nn::Conv2d> conv{3, 64, 4};",
      true},
     {"bucketize", "write (boundaries < x.unsqueeze(-1)).sum(-1)", true},
     {"split_with_sizes", "write x.split({...}, dim)", true},

@@ -143,6 +143,7 @@ CASES = [
     model("penalties", 8, 64, salt=2, real=normal(2, 6, 6), fake=normal(2, 6, 6), x=normal(6), labels=labels(3)),
     model("recurrent", 11, 90, salt=2, x=normal(12, 5), labels=labels(3)),
     model("packed", 11, 90, x=normal(9, 5), ends=labels(9), labels=labels(3)),
+    model("parametrized", 8, 60, x=normal(4, 7), labels=labels(3)),
     model("updated", 9, 60, x=normal(8), y=normal(4)),
     model("normalized", 9, 60, salt=12, x=normal(3, 9, 8), labels=labels(4)),
 ]

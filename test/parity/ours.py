@@ -44,7 +44,7 @@ def shapes_of(plan, folder, role="parameter"):
 def buffers(plan, folder):
     """Running statistics as PyTorch begins them; --init wants them with the weights."""
     shapes = shapes_of(plan, folder, "buffer")
-    return {name: np.full(shape, name.endswith("running_var"), np.float32)
+    return {name: np.full(shape, name.endswith(("running_var", "._u", "._v")), np.float32)
             for name, shape in shapes.items() if not name.endswith("num_batches_tracked")}
 
 

@@ -16,6 +16,7 @@
 #include "muon.h"
 #include "optim.h"
 #include "parallel.h"
+#include "parametrizations.h"
 #include "program.h"
 #include "quantiles.h"
 #include "recurrent_layers.h"
