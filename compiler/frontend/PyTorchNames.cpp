@@ -246,6 +246,13 @@ static constexpr PyTorchName kReplaced[] = {
      true},
     {"searchsorted", "write (sorted.unsqueeze(-2) < x.unsqueeze(-1)).sum(-1)",
      true},
+    {"SWALR", "write lr_scheduler::SequentialLR, or LambdaLR", true},
+    {"update_bn",
+     "averaged models have the latest statistics, or with {.use_buffers = "
+     "true} averages of them",
+     true},
+    {"equal", "write (a == b).all()", true},
+    {"normal", "write dl::randn(size) * std + mean", true},
     {"weight_norm", "write nn::WeightNorm<nn::Linear> fc{20, 40};", true},
     {"spectral_norm", "write nn::SpectralNorm<nn::Conv2d> conv{3, 64, 4};",
      true},

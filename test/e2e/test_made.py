@@ -109,6 +109,21 @@ void dl_main(dl::Program &p) {
         np.testing.assert_allclose(found["soft"].sum(1), 1, atol=1e-6)
         self.assertLess(found["soft"].max(1).min(), 0.6)
 
+    def test_draws_of_distributions(self):
+        """Their means and variances are those that the distribution says, and a quarter of them is below the first quartile."""
+        quartiles = {"Uniform": 1.5, "Laplace": 1 - 2 * np.log(2), "LogNormal": np.exp(1 - 0.5 * 0.6744897501960817), "Exponential": np.log(4 / 3) / 2,
+                     "Gumbel": 1 - 2 * np.log(np.log(4))}
+        given = {"Uniform": "z + 1, 3.", "Laplace": "z + 1, 2.", "LogNormal": "z + 1, 0.5", "Exponential": "z + 2", "Gumbel": "z + 1, 2."}
+        lines = "".join(f"""
+    {{ D::{name} d({given[name]}); r.add("{name}", d.sample()); r.add("{name}_mean", d.mean()[0]); r.add("{name}_variance", d.variance()[0]); }}"""
+                        for name in quartiles)
+        found = self.values("", "namespace D = dl::distributions; auto z = dl::zeros({60000}); dl::Metrics r;" + lines + "\n    return r;")
+        for name, quartile in quartiles.items():
+            draws, variance = found[name], found[name + "_variance"]
+            self.assertLess(abs(draws.mean() - found[name + "_mean"]), 5 * np.sqrt(variance / 60000), name)
+            self.assertLess(abs(draws.var() / variance - 1), 0.1, name)
+            self.assertLess(abs((draws < quartile).mean() - 0.25), 0.01, name)
+
     def test_division_by_zero(self):
         text = "return {{\"a\", 7 %% (b.data.to(dl::kInt64) - %d)}};"
         found = self.values("", text % 40)

@@ -1,8 +1,14 @@
 #pragma once
-// Methods of Tensor that composed.h, quantiles.h, scatter_reduce.h and
-// tensordot.h define.
+// Methods of Tensor that composed.h, quantiles.h, scatter_reduce.h, special.h
+// and tensordot.h define.
 
 #define DL_COMPOSED_METHODS                                                    \
+  Tensor lgamma() const;                                                       \
+  Tensor digamma() const;                                                      \
+  Tensor erfinv() const;                                                       \
+  Tensor logcumsumexp(i64 dim) const;                                          \
+  ValuesAndIndices cummax(i64 dim) const;                                      \
+  ValuesAndIndices cummin(i64 dim) const;                                      \
   Tensor sinc() const;                                                         \
   Tensor logit(double eps = 0) const;                                          \
   Tensor xlogy(const Operand &y) const;                                        \
