@@ -205,6 +205,8 @@ inline Tensor index_select(Tensor x, i64 dim, Tensor index) {
 
 namespace nn::functional {
 /// [..., num_classes] of i64: 1 at the class that x, whole numbers, names.
+Tensor one_hot(Tensor x) = delete ("dl: how many classes there are has to be "
+                                   "known: F::one_hot(x, 10)");
 inline Tensor one_hot(Tensor x, i64 num_classes) {
   detail::Called called("one_hot");
   if (x.is_floating_point())

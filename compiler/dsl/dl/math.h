@@ -59,6 +59,10 @@ Tensor operator&&(const Tensor &, const Tensor &) =
     delete ("dl: && asks for one value; element by element it is a & b");
 Tensor operator||(const Tensor &, const Tensor &) =
     delete ("dl: || asks for one value; element by element it is a | b");
+Tensor operator<<(const Tensor &, const Operand &) =
+    delete ("dl: there are no shifts in this version; i << n is i * 2^n");
+Tensor operator>>(const Tensor &, const Operand &) = delete (
+    "dl: there are no shifts in this version; i >> n is i.floor_divide(2^n)");
 inline Tensor operator~(Tensor x) {
   if (x.dtype() != kBool)
     detail::unsupported("operator~ of integers: not in this version; of "

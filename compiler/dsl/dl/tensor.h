@@ -199,6 +199,9 @@ public:
   template <class... I> Tensor operator[](const I &...indices) const {
     return index({Index(indices)...});
   }
+  Tensor operator[](list<i64>) const = delete (
+      "dl: rows of a list are x.index_select(0, dl::tensor({0, 1})); "
+      "one element is x[0, 1]");
   TensorList chunk(i64 chunks, i64 dim = 0) const;
   TensorList split(i64 split_size, i64 dim = 0) const;
   TensorList split(const Shape &sizes, i64 dim = 0) const;

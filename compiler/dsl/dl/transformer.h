@@ -67,6 +67,15 @@ public:
         dropout1(o.dropout), dropout2(o.dropout) {
     detail::require_activation("TransformerEncoderLayer", o.activation);
   }
+  /// PyTorch's leading arguments by position.
+  TransformerEncoderLayer(i64 d_model, i64 nhead, i64 dim_feedforward,
+                          TransformerEncoderLayerOptions o)
+      : TransformerEncoderLayer(d_model, nhead,
+                                (o.dim_feedforward = dim_feedforward, o)) {}
+  TransformerEncoderLayer(i64 d_model, i64 nhead, i64 dim_feedforward,
+                          double dropout, TransformerEncoderLayerOptions o)
+      : TransformerEncoderLayer(d_model, nhead, dim_feedforward,
+                                (o.dropout = dropout, o)) {}
   TransformerEncoderLayer(i64 d_model, i64 nhead, i64 dim_feedforward,
                           double dropout = 0.1, const char *activation = "relu")
       : TransformerEncoderLayer(d_model, nhead,

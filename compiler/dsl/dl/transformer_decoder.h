@@ -63,6 +63,15 @@ public:
         dropout1(o.dropout), dropout2(o.dropout), dropout3(o.dropout) {
     detail::require_activation("TransformerDecoderLayer", o.activation);
   }
+  /// PyTorch's leading arguments by position.
+  TransformerDecoderLayer(i64 d_model, i64 nhead, i64 dim_feedforward,
+                          TransformerDecoderLayerOptions o)
+      : TransformerDecoderLayer(d_model, nhead,
+                                (o.dim_feedforward = dim_feedforward, o)) {}
+  TransformerDecoderLayer(i64 d_model, i64 nhead, i64 dim_feedforward,
+                          double dropout, TransformerDecoderLayerOptions o)
+      : TransformerDecoderLayer(d_model, nhead, dim_feedforward,
+                                (o.dropout = dropout, o)) {}
   TransformerDecoderLayer(i64 d_model, i64 nhead, i64 dim_feedforward,
                           double dropout = 0.1, const char *activation = "relu")
       : TransformerDecoderLayer(d_model, nhead,
