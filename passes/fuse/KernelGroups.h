@@ -145,6 +145,8 @@ private:
   llvm::SmallVector<mlir::Operation *> neededOps(const Group &group) const;
   llvm::SmallVector<mlir::Value> realOperands(mlir::Operation *op) const;
   int groupOf(mlir::Value value) const;
+  /// Those that make what an op reads.
+  llvm::SmallVector<unsigned> groupsRead(mlir::Operation *op) const;
 
   bool fuse;
   graph::StepOp function;

@@ -74,12 +74,17 @@ SmallVector<unsigned> KernelGroups::groupsBeside(Operation *op) const {
   return groups;
 }
 
-bool KernelGroups::joinsBeside(Operation *op) {
-  StringRef verb = op->hasAttr(graph::kMadeAgain) ? "made again" : "computed";
-  SmallVector<unsigned> reads;
+SmallVector<unsigned> KernelGroups::groupsRead(Operation *op) const {
+  SmallVector<unsigned> groups;
   for (Value value : realOperands(op))
     if (int group = groupOf(value); group >= 0)
-      reads.push_back(group);
+      groups.push_back(group);
+  return groups;
+}
+
+bool KernelGroups::joinsBeside(Operation *op) {
+  StringRef verb = op->hasAttr(graph::kMadeAgain) ? "made again" : "computed";
+  SmallVector<unsigned> reads = groupsRead(op);
   for (unsigned g : groupsBeside(op)) {
     const Group &group = list[g];
     Operation *first = group.ops.front();
@@ -136,10 +141,7 @@ bool KernelGroups::joinsSmallUpdates(Operation *op) {
   // values of many layers are one kernel each, and most of those are equal.
   if (op->getParentOfType<graph::StepOp>().getPart() == graph::Part::Initial)
     return false;
-  SmallVector<unsigned> reads;
-  for (Value value : realOperands(op))
-    if (int group = groupOf(value); group >= 0)
-      reads.push_back(group);
+  SmallVector<unsigned> reads = groupsRead(op);
   if (typeOf(op->getResult(0)).getNumElements() > machine.l1Elements() ||
       (!isUpdate(op) && !(reads.empty() && isNewValue(op))))
     return false;
@@ -175,13 +177,10 @@ bool KernelGroups::readsMuchWith(const Group &group, unsigned g,
 bool KernelGroups::joinsGradients(Operation *op) {
   if (roleOf(op) != StepRole::Backward)
     return false;
-  SmallVector<unsigned> reads, asked;
-  for (Value value : realOperands(op)) {
-    if (int group = groupOf(value); group >= 0)
-      reads.push_back(group);
+  SmallVector<unsigned> reads = groupsRead(op), asked;
+  for (Value value : realOperands(op))
     if (auto it = readersOf.find(value); it != readersOf.end())
       llvm::append_range(asked, newest(it->second));
-  }
   for (unsigned g : asked) {
     const Group &group = list[g];
     if (group.contraction || group.communication ||
@@ -234,10 +233,7 @@ bool KernelGroups::joinsSums(Operation *op) {
   std::optional<LoopNest> nest = sumOf(op);
   if (!nest || nest->points() <= machine.l1Elements())
     return false;
-  SmallVector<unsigned> reads;
-  for (Value value : realOperands(op))
-    if (int group = groupOf(value); group >= 0)
-      reads.push_back(group);
+  SmallVector<unsigned> reads = groupsRead(op);
   for (unsigned g : sumsBeside(op, *nest)) {
     const Group &group = list[g];
     bool isSame = llvm::any_of(group.ops, [&](Operation *other) {

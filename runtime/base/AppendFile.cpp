@@ -1,5 +1,7 @@
 #include "runtime/base/AppendFile.h"
 
+#include "runtime/base/WriteAll.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,19 +66,11 @@ Status AppendFile::append(std::string_view text) {
 Status AppendFile::flush() {
   if (!failure.ok())
     return failure;
-  std::string_view left = pending;
-  while (!left.empty()) {
-    ssize_t written = ::write(fd, left.data(), left.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0) {
-      int error = errno;
-      pending.clear();
-      if (ftruncate(fd, static_cast<off_t>(flushed)) == 0)
-        length = flushed;
-      return fail(error);
-    }
-    left.remove_prefix(static_cast<size_t>(written));
+  if (int error = writeAll(fd, pending)) {
+    pending.clear();
+    if (ftruncate(fd, static_cast<off_t>(flushed)) == 0)
+      length = flushed;
+    return fail(error);
   }
   pending.clear();
   flushed = length;

@@ -1,6 +1,7 @@
 #include "runtime/base/AtomicFile.h"
 
 #include "runtime/base/GrowingFile.h"
+#include "runtime/base/WriteAll.h"
 
 #include <fmt/format.h>
 
@@ -24,19 +25,6 @@ static std::string folderOf(const std::string &path) {
   if (slash == std::string::npos)
     return ".";
   return slash == 0 ? "/" : path.substr(0, slash);
-}
-
-static int writeAll(int fd, std::span<const uint8_t> bytes) {
-  while (!bytes.empty()) {
-    ssize_t written = ::write(fd, bytes.data(), bytes.size());
-    if (written < 0) {
-      if (errno == EINTR)
-        continue;
-      return errno;
-    }
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
-  return 0;
 }
 
 /// A new name is safe only when its folder is on the disk, too.
@@ -76,7 +64,8 @@ static int writeParts(int fd,
                       const std::vector<std::span<const uint8_t>> &parts) {
   int error = 0;
   for (std::span<const uint8_t> part : parts)
-    if ((error = writeAll(fd, part)) != 0)
+    if ((error = writeAll(fd, {reinterpret_cast<const char *>(part.data()),
+                               part.size()})) != 0)
       break;
   // Without the flush a crash could leave the new name on an empty file.
   if (error == 0 && fsync(fd) != 0 && errno != EINVAL)

@@ -211,12 +211,8 @@ Status ScalarLog::addJson(const char *event, const std::string &name,
   json.field("step", position.step).field("epoch", position.epoch);
   if (steps != 0)
     json.field("mean_of_steps", steps);
-  for (const ScalarMetric &metric : metrics) {
-    if (metric.dtype == fb::DType::F32)
-      json.field(metric.name, static_cast<float>(metric.value));
-    else
-      json.field(metric.name, metric.value);
-  }
+  for (const ScalarMetric &metric : metrics)
+    addMetric(json, metric);
   json.endObject();
   return files[Jsonl].append(json.text() + "\n");
 }

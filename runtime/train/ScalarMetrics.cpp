@@ -79,6 +79,13 @@ const std::vector<ScalarMetric> &ScalarMetrics::values() {
   return metrics;
 }
 
+void dlrt::addMetric(JsonWriter &json, const ScalarMetric &metric) {
+  if (metric.dtype == fb::DType::F32)
+    json.field(metric.name, static_cast<float>(metric.value));
+  else
+    json.field(metric.name, metric.value);
+}
+
 std::string dlrt::metricText(const ScalarMetric &metric) {
   if (metric.dtype == fb::DType::F32)
     return shortest(static_cast<float>(metric.value));

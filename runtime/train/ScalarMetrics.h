@@ -2,6 +2,7 @@
 #ifndef DLRT_TRAIN_SCALARMETRICS_H
 #define DLRT_TRAIN_SCALARMETRICS_H
 
+#include "runtime/base/JsonWriter.h"
 #include "runtime/device/Launch.h"
 #include "runtime/plan/plan_generated.h"
 
@@ -43,6 +44,8 @@ private:
 
 /// A value as text, shortest in its own dtype; "nan", "inf", "-inf".
 std::string metricText(const ScalarMetric &metric);
+/// The same as a field of an object.
+void addMetric(JsonWriter &json, const ScalarMetric &metric);
 
 } // namespace dlrt
 

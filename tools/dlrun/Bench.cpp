@@ -118,10 +118,8 @@ void report(Session &session, StepRunner &runner, const Options &options,
         .field("p10_ms", m.percentileMs(0.1))
         .field("p90_ms", m.percentileMs(0.9))
         .field("items_per_s", itemsPerSecond);
-    if (loss && loss->dtype == fb::DType::F32)
-      event.field("loss", static_cast<float>(loss->value));
-    else if (loss)
-      event.field("loss", loss->value);
+    if (loss)
+      event.metrics({{"loss", loss->dtype, loss->value}});
     event.array("tiles_per_thread", all.tiles)
         .field("arena_bytes", arenaBytes(session.plans()))
         .field("comm_bytes", communicated)
@@ -169,13 +167,7 @@ Expected<int> dlrun::runBench(const Options &options) {
   DLRT_TRY(agreeOnData(&session, runner.status()));
   if (!runner)
     return runner.takeError();
-  std::vector<std::string> warnings;
-  DLRT_TRY(session.initialiseStates());
-  DLRT_TRY(session.loadInitialWeights(warnings));
-  for (const std::string &note : session.takeNotes())
-    warn(note);
-  for (const std::string &warning : warnings)
-    warn(warning);
+  DLRT_TRY(beginStates(session));
   reportStart(session, options,
               fmt::format("{} steps to warm up, then {}", warmupOf(**runner),
                           options.steps ? withCommas(*options.steps) + " steps"

@@ -34,6 +34,9 @@ std::string planAsJson(const dlrt::LoadedPlan &loaded, const std::string &path);
 dlrt::Expected<std::unique_ptr<dlrt::Session>>
 openSession(const Options &options, bool synthetic = false);
 
+/// States as the plan and --init begin them, with what there is to say of it.
+dlrt::Status beginStates(dlrt::Session &session);
+
 /// Writes the trace if the options name a file for it. To be called while
 /// nothing runs.
 dlrt::Status saveTrace(const Options &options, dlrt::Session &session);

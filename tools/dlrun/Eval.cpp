@@ -35,6 +35,17 @@ static unsigned threadsToUse(const Options &options) {
   return most;
 }
 
+Status dlrun::beginStates(Session &session) {
+  std::vector<std::string> warnings;
+  DLRT_TRY(session.initialiseStates());
+  DLRT_TRY(session.loadInitialWeights(warnings));
+  for (const std::string &note : session.takeNotes())
+    warn(note);
+  for (const std::string &warning : warnings)
+    warn(warning);
+  return {};
+}
+
 Expected<std::unique_ptr<Session>> dlrun::openSession(const Options &options,
                                                       bool synthetic) {
   if (!options.trace.empty()) // found out now, not after the run
@@ -134,13 +145,7 @@ Expected<int> dlrun::runEval(const Options &given) {
       ready = session.openData(step);
   DLRT_TRY(agreeOnData(&session, std::move(ready)));
   DLRT_TRY(checkOutputsAgainstData(options, session));
-  std::vector<std::string> warnings;
-  DLRT_TRY(session.initialiseStates());
-  DLRT_TRY(session.loadInitialWeights(warnings));
-  for (const std::string &note : session.takeNotes())
-    warn(note);
-  for (const std::string &warning : warnings)
-    warn(warning);
+  DLRT_TRY(beginStates(session));
   if (options.init.empty() &&
       std::ranges::any_of(session.plan().states,
                           [](const auto &state) { return isWeight(*state); }))

@@ -1,5 +1,7 @@
 #include "tools/dlrun/Events.h"
 
+#include "runtime/base/WriteAll.h"
+
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -13,19 +15,6 @@ using namespace dlrt;
 static int stdoutError = 0;
 static bool quiet = false;
 static int words = -1; ///< file that keeps what is said
-
-/// The error number, or 0.
-static int writeAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    ssize_t written = write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written < 0)
-      return errno;
-    text.remove_prefix(static_cast<size_t>(written));
-  }
-  return 0;
-}
 
 /// A log that cannot be written ends nothing.
 static void keep(std::string_view text) {
@@ -78,12 +67,8 @@ Event::Event(std::string_view name) {
 }
 
 Event &Event::metrics(const std::vector<ScalarMetric> &metrics) {
-  for (const ScalarMetric &metric : metrics) {
-    if (metric.dtype == fb::DType::F32)
-      json.field(metric.name, static_cast<float>(metric.value));
-    else
-      json.field(metric.name, metric.value);
-  }
+  for (const ScalarMetric &metric : metrics)
+    addMetric(json, metric);
   return *this;
 }
 

@@ -62,14 +62,7 @@ static Status openData(Session &session, const std::vector<uint32_t> &steps) {
 
 static Status openAll(Session &session, const std::vector<uint32_t> &steps) {
   DLRT_TRY(agreeOnData(&session, openData(session, steps)));
-  std::vector<std::string> warnings;
-  DLRT_TRY(session.initialiseStates());
-  DLRT_TRY(session.loadInitialWeights(warnings));
-  for (const std::string &note : session.takeNotes())
-    warn(note);
-  for (const std::string &warning : warnings)
-    warn(warning);
-  return {};
+  return beginStates(session);
 }
 
 /// 0, or the exit code of a stop.
