@@ -132,12 +132,7 @@ void dl_main(dl::Program &p) {{
         self.refuse(1, ["--f32=c: no product is in such a module; some are in a, b"], dltools.DLCC, "net.dl", "--dtype=bf16", "--f32=c")
         self.refuse(2, ["--f32: all products are f32; add --dtype=bf16"], dltools.DLCC, "net.dl", "--f32=a")
 
-    def test_products_of_pairs(self):
-        """Where the processor has an instruction for them large products use it, and give the same bits."""
-        members = "  nn::Linear a{16, 320}, b{320, 192}, c{192, 16};\n"
-        step = """    auto h = F::gelu(net.b(net.a(x.repeat({24, 1}))));
-    auto loss = F::mse_loss(net.c(h), y.repeat({24, 1}));
-""" + self.UPDATE + '    return {{"loss", loss}};'
+    def same_in_each_image(self, members, step):
         best, _ = self.train(members, step)
         images = {image["features"]: image["supported"] for image in self.info("net.plan")["images"]}
         self.assertEqual(set(images), {"x86-64-v3", "x86-64-v4", "x86-64-v4+avx512bf16"})
@@ -150,6 +145,20 @@ void dl_main(dl::Program &p) {{
                 self.refuse(5, [f"no kernels for --isa={level.removeprefix('x86-64-')}"], dltools.DLRUN, *command)
         self.dlcc("net.dl", "--dtype=bf16", "-o", "net.plan", "--target-cpu=znver4", "--emit=kernels.so=pairs.so")
         self.assertIn("vdpbf16ps", dltools.run("objdump", "-d", self.path("pairs.so")))
+
+    def test_products_of_pairs(self):
+        """Where the processor has an instruction for them large products use it, and give the same bits."""
+        self.same_in_each_image("  nn::Linear a{16, 320}, b{320, 192}, c{192, 16};\n", """    auto h = F::gelu(net.b(net.a(x.repeat({24, 1}))));
+    auto loss = F::mse_loss(net.c(h), y.repeat({24, 1}));
+""" + self.UPDATE + '    return {{"loss", loss}};')
         for dtype, cpu in (("f32", "znver4"), ("bf16", "skylake-avx512")):
             self.dlcc("net.dl", f"--dtype={dtype}", "-o", "net.plan", f"--target-cpu={cpu}")
             self.assertEqual([image["features"] for image in self.info("net.plan")["images"]], ["x86-64-v4"])
+
+    def test_convolutions_of_pairs(self):
+        """Of 64 images, whose rows of gradients become pairs block by block, the last one smaller, and of 48, where they do not."""
+        for images in 64, 48:
+            self.same_in_each_image("  nn::Conv2d a{1, 9, 3, {.padding = 1}}, b{9, 20, {2, 3}, {.padding = {0, 1}}};\n", f"""
+    auto h = F::gelu(net.a(x.view({{16, 1, 4, 4}}).repeat({{{images // 16}, 1, 3, 2}})));
+    auto loss = net.b(h).square().mean();
+""" + self.UPDATE + '    return {{"loss", loss}};')

@@ -190,8 +190,15 @@ static bool canPairOuterK(const ContractForm &form) {
          });
 }
 
+constexpr int64_t twoVectors = 32; // of f32
+
+bool ContractForm::pairsRowsOfTaps() const {
+  return hasBf16 && is<DotProduct>() && laneDims.size() > 1 &&
+         kDims.size() > 1 && borders.empty() && rowDim >= 0 &&
+         extents[kDims.back()] % twoVectors == 0 && kBlock <= kMaxPairedBlock;
+}
+
 bool ContractForm::dotsBf16() const {
-  constexpr int64_t twoVectors = 32; // of f32
   bool alongK = is<DotProduct>() && extents[kDims.back()] >= twoVectors;
   return hasBf16 && (is<BlockedProduct>() || alongK || pairsOuterK);
 }

@@ -18,6 +18,9 @@ inline constexpr int64_t kMaxRun = 7;
 inline constexpr int64_t kManyK = 64;
 /// Rows and columns of a tile of the dot form, about.
 inline constexpr int64_t kDotRows = 8, kDotColumns = 16;
+/// The same of taps of filters. Rows often lie a power of two apart, where all
+/// share the sets of the first cache, which have 8 lines; one is the columns'.
+inline constexpr int64_t kTapRows = 6, kTapColumns = 48;
 /// Heads of attention, about, of which each may be a tile.
 inline constexpr int64_t kManyBatches = 8;
 /// Vectors of lanes for which rows of bf16 are worth being packed.
@@ -28,6 +31,8 @@ inline constexpr int64_t kMaxInnerK = 128;
 /// All k then, at most, and lanes of all batches that use the packed rows, at
 /// least.
 inline constexpr int64_t kMaxPairedK = 16384, kMinPairedLanes = 256;
+/// K of a block, at most, of which rows of taps become pairs beforehand.
+inline constexpr int64_t kMaxPairedBlock = 4096;
 /// Rows for which two rows of lanes are worth being joined to pairs on the way.
 inline constexpr int64_t kMinPairedRows = 8;
 /// Lanes of a tile, about, for which its rows are worth being packed.

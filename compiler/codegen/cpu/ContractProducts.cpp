@@ -134,7 +134,7 @@ SmallVector<int64_t> DotProduct::tileSteps(const ContractForm &form,
       form, form.rows(), form.laneCount(), kernel.lanes(), Registers{32, 1});
   auto steps = stepsOf(form, kernel,
                        std::max<int64_t>(1, kDotRows / tile.rows) * tile.rows,
-                       kDotColumns);
+                       form.laneDims.size() > 1 ? kTapColumns : kDotColumns);
   unsigned lead = form.laneDims.front();
   int64_t parts = llvm::divideCeil(form.extents[lead], steps[lead]);
   steps[lead] = llvm::divideCeil(form.extents[lead], parts);
@@ -198,7 +198,15 @@ ContractScratch LaneProduct::scratch(const ContractForm &form,
 ContractScratch DotProduct::scratch(const ContractForm &form,
                                     const TiledKernel &kernel) const {
   // A vector of sums for each column.
-  return sumsOfTile(form, kernel, form.tileLanes(kernel) * kernel.lanes(), 0);
+  int64_t stride = form.tileLanes(kernel) * kernel.lanes();
+  ContractScratch scratch = sumsOfTile(form, kernel, stride, 0);
+  if (form.pairsRowsOfTaps()) {
+    Reserve reserve(kernel);
+    reserve(form.tileRows(kernel) * form.kBlock / 2);
+    scratch.rowsAt = scratch.bytes;
+    scratch.bytes += reserve.bytes;
+  }
+  return scratch;
 }
 
 ContractScratch BlockedProduct::scratch(const ContractForm &form,
@@ -295,7 +303,7 @@ RegisterTile RegisterTile::chooseDot(const ContractForm &form, int64_t rows,
   if (form.laneDims.size() > 1 && run <= lanesPerVector &&
       (fits(2, run) || run <= kMaxRun)) {
     int64_t high = 1;
-    while (high < rows && fits(high + 1, run))
+    while (high < std::min(rows, kTapRows) && fits(high + 1, run))
       ++high;
     return {int(high), int(run)};
   }

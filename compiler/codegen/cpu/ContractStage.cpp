@@ -2,6 +2,7 @@
 #include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/Packing.h"
 #include "compiler/codegen/cpu/PayloadCode.h"
+#include <functional>
 
 using namespace mlir;
 
@@ -263,7 +264,7 @@ void ContractStage::emitTile(int64_t rows, int64_t lanes) {
   auto choose =
       form.is<DotProduct>() ? RegisterTile::chooseDot : RegisterTile::choose;
   Registers free = registers;
-  if (pairs) // which are joined on the way
+  if (pairs && !form.is<DotProduct>()) // which are joined on the way
     free.count -= 2 * free.perVector;
   RegisterTile block = choose(form, rows, lanes, e.kernel.lanes(), free);
   KPart part;
@@ -298,11 +299,61 @@ void ContractStage::emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
   SmallVector<int64_t> extents{part.extent};
   for (unsigned d : ArrayRef(form.kDims).drop_front())
     extents.push_back(form.extents[d]);
+  if (pairs && form.pairsRowsOfTaps()) {
+    part.rowsArePairs = true;
+    part.rowStep = 1;
+    for (size_t d = extents.size(); d-- > 0;) {
+      part.scalarSteps[d] = part.rowStep;
+      part.rowStep *= d + 1 == extents.size() ? extents[d] / 2 : extents[d];
+    }
+    pairRows(rows, extents, k, part);
+  }
   if (form.packsPanels())
     emitPack(b, element, panelAt(0, lanes), extents,
              sidePointer(form.lane, tileOrigin(form.rowDim), k), scratchAt(0),
              {block.vectors * e.kernel.lanes(), e.kernel.lanes(), 0});
   emitPanels(rows, lanes, block, k, part);
+}
+
+/// All rows of a k block, in the order of k: each vector along the innermost
+/// dim and the next one.
+void ContractStage::pairRows(int64_t rows, ArrayRef<int64_t> extents, Value *k,
+                             const KPart &part) {
+  int64_t width = e.kernel.lanes();
+  auto *vector = llvm::FixedVectorType::get(element, width);
+  llvm::Align align(4); // of f32
+  std::function<void(size_t, Value *, Value *)> copy = [&](size_t next,
+                                                           Value *from,
+                                                           Value *to) {
+    bool innermost = next + 1 == extents.size();
+    int64_t step = innermost ? 2 * width : 1;
+    int64_t apart = form.scalar.coefficients[form.kDims[next]];
+    emitLoop(b, b.getInt64(0), b.getInt64(extents[next]), step, [&](Value *at) {
+      Value *source =
+          b.CreateGEP(element, from, b.CreateMul(at, b.getInt64(apart)));
+      if (!innermost)
+        return copy(
+            next + 1, source,
+            b.CreateGEP(element, to,
+                        b.CreateMul(at, b.getInt64(part.scalarSteps[next]))));
+      Value *first = b.CreateAlignedLoad(vector, source, align);
+      Value *second = b.CreateAlignedLoad(
+          vector, b.CreateConstGEP1_64(element, source, width), align);
+      b.CreateAlignedStore(joinPairs(b, first, second),
+                           b.CreateGEP(element, to, b.CreateLShr(at, 1)),
+                           align);
+    });
+  };
+  emitLoop(b, b.getInt64(0), b.getInt64(rows), 1, [&](Value *row) {
+    copy(0,
+         sidePointer(form.scalar, b.CreateAdd(tileOrigin(form.rowDim), row), k),
+         pairedRow(row, part));
+  });
+}
+
+Value *ContractStage::pairedRow(Value *relative, const KPart &part) {
+  return b.CreateGEP(element, scratchAt(scratch.rowsAt),
+                     b.CreateMul(relative, b.getInt64(part.rowStep)));
 }
 
 /// After how many panels their shapes repeat, a fixed distance further.
@@ -379,7 +430,8 @@ void ContractStage::emitRows(const Panel &panel, Value *lanePointer,
           b.CreateMul(
               relativeLane,
               b.getInt64(form.is<DotProduct>() ? e.kernel.lanes() : 1)));
-      Value *rowPointer = pairs && form.pairsOuterK
+      Value *rowPointer = part.rowsArePairs ? pairedRow(relative, part)
+                          : pairs && form.pairsOuterK
                               ? packedRow(relative)
                               : sidePointer(form.scalar, row, k);
       MicroArguments arguments = microArguments(rowPointer, lanePointer);
@@ -409,7 +461,7 @@ llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
   auto add = [&](int64_t number) { key += std::to_string(number) + ","; };
   add(rows), add(panel.lanes), add(part.extent), add(part.first),
       add(part.last);
-  add(part.clipped), add(part.packs), add(part.pairs);
+  add(part.clipped), add(part.packs), add(part.pairs), add(part.rowsArePairs);
   for (int64_t offset : panel.offsets)
     add(offset);
   for (int64_t step : panel.kSteps)

@@ -36,6 +36,8 @@ struct KPart {
   /// Packed operands are pairs of k: see Packing.h. `extent` counts single
   /// ones. What is not packed is joined on the way.
   bool pairs = false;
+  /// Rows of the dot form are pairs, too, of a vector along k and the next one.
+  bool rowsArePairs = false;
   /// The lanes of the panel are where they were, and packed on the way.
   bool packs = false;
   /// What a chunk fetches of the next panel: `count` times `lines` lines of
@@ -77,6 +79,9 @@ private:
   Panel packedPanel(int64_t lanes) const;
   void packTileRows();
   llvm::Value *packedRow(llvm::Value *relative);
+  void pairRows(int64_t rows, llvm::ArrayRef<int64_t> extents, llvm::Value *k,
+                const KPart &part);
+  llvm::Value *pairedRow(llvm::Value *relative, const KPart &part);
   llvm::Value *sidePointer(const ContractForm::Side &side, llvm::Value *row,
                            llvm::Value *k);
   llvm::Value *scratchAt(int64_t offset);

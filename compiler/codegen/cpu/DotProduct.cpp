@@ -20,7 +20,8 @@ Values MicroKernel::accumulateDot(int64_t extent, Value *scalarAt,
     int64_t end = done + (extent - done) / step * step;
     sums = emitLoop(*b, b->getInt64(done), b->getInt64(end), step, sums,
                     [&](Value *k, ArrayRef<Value *> carried) {
-                      return dotStep(advance(scalarAt, 1, k),
+                      Value *row = part.rowsArePairs ? b->CreateLShr(k, 1) : k;
+                      return dotStep(advance(scalarAt, 1, row),
                                      advance(laneAt, 1, k), carried, along);
                     });
     done = end;
@@ -53,7 +54,9 @@ Values MicroKernel::dotStep(Value *scalarAt, Value *laneAt,
         loadAlong(advance(laneAt, panel.offsets[c]), along, mask));
   int64_t rowStep = part.rowStep;
   for (int r = 0; r < rows; ++r) {
-    Value *row = loadAlong(advance(scalarAt, r * rowStep), along, mask);
+    Value *from = advance(scalarAt, r * rowStep);
+    Value *row = part.rowsArePairs ? loadVector(from, nullptr)
+                                   : loadAlong(from, along, mask);
     for (int c = 0; c < vectors; ++c) {
       Value *&sum = sums[r * vectors + c];
       sum = multiplyAdd(row, columns[c], sum, along == Along::PairOfVectors);
