@@ -76,15 +76,14 @@ bool Modules::belongsToModel(int parameter) const {
 }
 
 int Modules::walkOf(int parameter) const {
-  int best = -1;
-  size_t longest = 0;
-  if (auto found = sightings.find(parameter); found != sightings.end())
-    for (const Sighting &sighting : found->second)
-      if (sighting.name.size() > longest) {
-        longest = sighting.name.size();
-        best = sighting.walk;
-      }
-  return best;
+  auto found = sightings.find(parameter);
+  if (found == sightings.end())
+    return -1;
+  const Sighting *best = &found->second.front();
+  for (const Sighting &sighting : found->second)
+    if (llvm::StringRef(sighting.name).ends_with("." + best->name))
+      best = &sighting;
+  return best->walk;
 }
 
 std::vector<std::string> Modules::namesOf(int parameter) const {

@@ -59,8 +59,9 @@ public:
   bool evaluates() const { return !calls.empty() && calls.back().evaluates; }
 
   /// All names of a parameter, the canonical one first; empty where no walk met
-  /// it. A parameter met from several outermost modules keeps the longest name:
-  /// the whole model was walked after a part of it.
+  /// it. A parameter met from several outermost modules keeps the name that the
+  /// first one gives, if no other has that one for a part ("fc.weight" after
+  /// "weight").
   std::vector<std::string> namesOf(int parameter) const;
   /// The walk that gave these names, and with them those of the rest of the
   /// outermost module.

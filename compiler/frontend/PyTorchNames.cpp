@@ -246,6 +246,12 @@ static constexpr PyTorchName kReplaced[] = {
      true},
     {"searchsorted", "write (sorted.unsqueeze(-2) < x.unsqueeze(-1)).sum(-1)",
      true},
+    {"from_pretrained",
+     "write the layer, and layer.weight.copy_(values), or --init FILE", true},
+    {"ParameterDict", "write a module of its own for them", true},
+    {"jacobian", "write dl::autograd::grad of each of the outputs", true},
+    {"hessian", "write dl::autograd::grad of each of the gradients", true},
+    {"exponential_", "write x.uniform_().neg().log1p().neg()", true},
     {"SWALR", "write lr_scheduler::SequentialLR, or LambdaLR", true},
     {"update_bn",
      "averaged models have the latest statistics, or with {.use_buffers = "

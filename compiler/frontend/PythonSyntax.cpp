@@ -53,7 +53,8 @@ std::string dl::frontend::insteadOfPython(const CxxProblem &problem) {
                        number + ">()"
                  : "how many tensors there are is said in the call: x.chunk<" +
                        number + ">(...), and so split<" + number +
-                       "> and unbind<" + number + ">";
+                       "> and unbind<" + number +
+                       ">; of others they are list[0], list[1] and so on";
   }
   return "";
 }

@@ -235,6 +235,14 @@ void warnOfUndividedViews(ModuleOp module, const Mesh &mesh) {
         !said.insert(graph::sourceLineOf(op->getLoc()).lineText()).second)
       return;
     auto [axis, size, sections] = *found;
+    if (isSlice && size == 1) {
+      emitWarning(op->getLoc())
+          << graph::typeText(op->getOperand(0).getType())
+          << " lies in parts along '" << mesh.name(axis).getValue()
+          << "', and one position of it is taken: each rank gets all of it, "
+             "and computes the same";
+      return;
+    }
     std::string ofEach =
         sections == 1 ? "" : " in each of " + std::to_string(sections);
     emitWarning(op->getLoc())

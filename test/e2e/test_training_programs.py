@@ -209,6 +209,46 @@ class TrainingPrograms(support.ToolTest):
         for name, value in found[0][1].items():
             np.testing.assert_array_equal(value, found[1][1][name], err_msg=name)
 
+    def test_a_copied_parameter_keeps_its_name(self):
+        """Whoever else holds it, whatever the name there."""
+        source = """
+#include <dl/dl.h>
+#include <vector>
+namespace nn = dl::nn;
+struct Net : nn::Module {
+  nn::Linear fc{4, 2}, out{2, 2};
+  dl::Tensor forward(dl::Tensor x) { return out(fc(x)); }
+};
+struct Rule : nn::Module {
+  dl::Buffer t = dl::zeros({});
+  std::vector<dl::Parameter> parameters_of_another;
+  void step() {
+    t += 1;
+    for (auto &w : parameters_of_another)
+      w -= 0.1 / t * w.grad();
+  }
+};
+void dl_main(dl::Program &p) {
+  auto data = dl::data::InputDataset({{"x", dl::kFloat, {4}}}, {.batch_size = 4});
+  Net model;
+  Rule rule;
+  dl::optim::Parameters chosen(model.parameters());
+  for (auto &w : chosen)
+    rule.parameters_of_another.push_back(w);
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = model(b.data).square().mean();
+    model.zero_grad();
+    loss.backward();
+    rule.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+        self.write("copied.dl", source)
+        self.dlcc("copied.dl", "-o", "copied.plan")
+        self.assertEqual([state["name"] for state in self.info("copied.plan")["states"] if state["role"] in ("weight", "parameter", "buffer")],
+                         ["fc.weight", "fc.bias", "out.weight", "out.bias", "t"])
+
     def test_what_is_advised_instead(self):
         """Of masked_scatter and searchsorted, which are not there: the lines that dlcc proposes give their values."""
         random = np.random.RandomState(2)

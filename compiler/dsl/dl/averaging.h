@@ -42,10 +42,10 @@ public:
           "AveragedModel: {} parameters and {} buffers for the averages "
           "of {} and {}",
           averages.size(), own.size(), sources.size(), of.size());
-    dl_optimizer_group(id, averages.begin(), averages.size());
-    const int *source = sources.begin();
-    for (int average : averages)
-      dl_initial_as(average, *source++);
+    dl_optimizer_group(id, averages.ids(), averages.size());
+    const int *source = sources.ids();
+    for (const Parameter &average : averages)
+      dl_initial_as(average.id, *source++);
     auto buffer = of.begin();
     for (Buffer &average : own) {
       average.copy_(*buffer);
@@ -60,9 +60,9 @@ public:
     Scalar share;
     {
       detail::Updating updating(id, 0);
-      const int *source = sources.begin();
-      for (int average : averages)
-        dl_update_by(average, *source++);
+      const int *source = sources.ids();
+      for (const Parameter &average : averages)
+        dl_update_by(average.id, *source++);
       Parameter parameter;
       for (Tensor now; (parameter.id = dl_update_next(&now.id)) >= 0;) {
         detail::Updated updated(parameter, now);

@@ -15,11 +15,9 @@ inline Tensor clip_grad_norm_(const optim::Parameters &parameters,
     detail::fail("clip_grad_norm_: norm_type = {}; a positive one is wanted",
                  norm_type);
   Tensor total;
-  Parameter parameter;
-  for (int id : parameters) {
-    if (!dl_has_grad(id))
+  for (const Parameter &parameter : parameters) {
+    if (!dl_has_grad(parameter.id))
       continue;
-    parameter.id = id;
     Tensor gradient = parameter.grad();
     Tensor part = infinite         ? gradient.abs().max()
                   : norm_type == 2 ? gradient.square().sum()
@@ -37,11 +35,9 @@ inline Tensor clip_grad_norm_(const optim::Parameters &parameters,
   else if (!infinite && norm_type != 1)
     total = total.pow(1 / norm_type);
   Tensor factor = dl::minimum(max_norm / (total + 1e-6), 1.0);
-  for (int id : parameters)
-    if (dl_has_grad(id)) {
-      parameter.id = id;
-      dl_set_grad(id, (parameter.grad() * factor).id);
-    }
+  for (const Parameter &parameter : parameters)
+    if (dl_has_grad(parameter.id))
+      dl_set_grad(parameter.id, (parameter.grad() * factor).id);
   return total;
 }
 
@@ -49,13 +45,11 @@ inline Tensor clip_grad_norm_(const optim::Parameters &parameters,
 inline void clip_grad_value_(const optim::Parameters &parameters,
                              Scalar clip_value) {
   detail::Called called("clip_grad_value_");
-  Parameter parameter;
-  for (int id : parameters)
-    if (dl_has_grad(id)) {
-      parameter.id = id;
+  for (const Parameter &parameter : parameters)
+    if (dl_has_grad(parameter.id)) {
       Tensor clipped = parameter.grad().clamp(
           -clip_value, detail::OptionalOperand(clip_value));
-      dl_set_grad(id, clipped.id);
+      dl_set_grad(parameter.id, clipped.id);
     }
 }
 

@@ -117,6 +117,13 @@ inline TensorList meshgrid(const TensorList &tensors,
   }
   return result;
 }
+/// auto [y, x] = dl::meshgrid(a, b);
+template <class... T>
+  requires(sizeof...(T) > 0 && (__is_convertible(T, Tensor) && ...))
+Tensors<1 + sizeof...(T)> meshgrid(const Tensor &first, const T &...others) {
+  return detail::named<1 + sizeof...(T)>(
+      "meshgrid", meshgrid(TensorList{first, others...}));
+}
 
 inline Tensor Tensor::dot(Tensor other) const {
   detail::Called called("dot");

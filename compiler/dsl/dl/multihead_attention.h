@@ -25,6 +25,7 @@ struct AttendOptions {
 /// auto [output, weights] = attention(query, key, value);
 struct Attended {
   Tensor output, weights;
+  Tensor operator[](int i) const { return i ? weights : output; }
 };
 
 class MultiheadAttention : public Module {

@@ -127,7 +127,7 @@ template <class Options, class Group> class Optimizer : public OptimizerBase {
 
   void add(const Parameters &parameters, const Options &options) {
     options.check();
-    dl_optimizer_group(id, parameters.begin(), parameters.size());
+    dl_optimizer_group(id, parameters.ids(), parameters.size());
     Options *grown = new Options[static_cast<unsigned>(count) + 1];
     for (int i = 0; i < count; ++i)
       grown[i] = groups[i];

@@ -58,24 +58,47 @@ public:
       push_back(parameter);
   }
   Parameters(const Parameter &parameter) { push_back(parameter); }
+  Parameters(const nn::NamedParameterList &parameters) {
+    for (const auto &[name, parameter] : parameters)
+      push_back(parameter);
+  }
   Parameters(const Parameters &other) {
-    for (int id : other)
-      add(id);
+    for (int i = 0; i < other.count; ++i)
+      add(other.first[i]);
   }
   Parameters &operator=(const Parameters &) = delete;
   ~Parameters() { delete[] first; }
 
   void push_back(const Parameter &parameter) { add(parameter.id); }
 
-  const int *begin() const { return first; }
-  const int *end() const { return first + count; }
+  class Iterator {
+    const int *at;
+    mutable Parameter item;
+
+  public:
+    explicit Iterator(const int *at) : at(at) {}
+    Parameter &operator*() const {
+      item.id = *at;
+      return item;
+    }
+    Iterator &operator++() {
+      ++at;
+      return *this;
+    }
+    bool operator!=(const Iterator &other) const { return at != other.at; }
+  };
+  Iterator begin() const { return Iterator(first); }
+  Iterator end() const { return Iterator(first + count); }
+  const int *ids() const { return first; }
   int size() const { return count; }
 };
 
 namespace detail {
 
 template <class Range>
-concept ParameterSource = ParameterRange<Range> || __is_same(Range, Parameters);
+concept ParameterSource =
+    ParameterRange<Range> || __is_same(Range, Parameters) ||
+    __is_same(Range, nn::NamedParameterList);
 template <class Range, class Group>
 concept SourceOf = ParameterSource<Range> || RangeOf<Range, Group>;
 /// A learning rate that stands by position.

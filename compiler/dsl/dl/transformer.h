@@ -24,8 +24,9 @@ struct TransformerEncoderLayerOptions {
   bool batch_first = false, norm_first = false, bias = true;
 };
 /// encoder(x, {.is_causal = true}).
+/// mask: the encoder's name for what its layers call src_mask.
 struct EncodeOptions {
-  Tensor src_mask = {}, src_key_padding_mask = {};
+  Tensor src_mask = {}, mask = {}, src_key_padding_mask = {};
   bool is_causal = false;
 };
 
@@ -35,7 +36,7 @@ class TransformerEncoderLayer : public Module {
   Tensor attend(Tensor x, const EncodeOptions &o) {
     AttendOptions how{.key_padding_mask = o.src_key_padding_mask,
                       .need_weights = false,
-                      .attn_mask = o.src_mask,
+                      .attn_mask = o.src_mask.defined() ? o.src_mask : o.mask,
                       .is_causal = o.is_causal};
     return dropout1(self_attn(x, x, x, how).output);
   }
@@ -88,7 +89,8 @@ public:
   }
   Tensor operator()(Tensor src, Tensor src_mask,
                     Tensor src_key_padding_mask = {}) {
-    return (*this)(src, EncodeOptions{src_mask, src_key_padding_mask});
+    return (*this)(src, {.src_mask = src_mask,
+                         .src_key_padding_mask = src_key_padding_mask});
   }
   Tensor forward(Tensor src, const EncodeOptions &o = {}) {
     if (options.norm_first) {
@@ -134,6 +136,10 @@ public:
   Tensor operator()(Tensor src, const EncodeOptions &o = {}) {
     detail::Scope scope(*this);
     return forward(src, o);
+  }
+  Tensor operator()(Tensor src, Tensor mask, Tensor src_key_padding_mask = {}) {
+    return (*this)(
+        src, {.mask = mask, .src_key_padding_mask = src_key_padding_mask});
   }
   Tensor forward(Tensor src, const EncodeOptions &o = {}) {
     for (AnyModule &layer : layers)
