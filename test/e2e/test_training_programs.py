@@ -209,6 +209,39 @@ class TrainingPrograms(support.ToolTest):
         for name, value in found[0][1].items():
             np.testing.assert_array_equal(value, found[1][1][name], err_msg=name)
 
+    def test_what_is_written_as_in_pytorch(self):
+        """Lists of named parameters, grids by position, attention's output by number, the encoder's mask by name and by position."""
+        self.write("as.dl", """
+#include <vector>
+#include <dl/dl.h>
+namespace nn = dl::nn; namespace F = dl::F;
+struct Net : nn::Module { nn::Linear a{4, 4}, b{4, 4}; nn::MultiheadAttention mha{4, 2, {.batch_first = true}}; nn::TransformerEncoder enc{nn::TransformerEncoderLayer{4, 2, 8, {.batch_first = true}}, 2}; };
+void dl_main(dl::Program &p) {
+  auto data = dl::data::InputDataset({{"x", dl::kFloat, {4}}}, {.batch_size = 4});
+  Net m;
+  dl::optim::Parameters kept;
+  for (auto &[name, q] : m.named_parameters()) if (!name.ends_with("bias")) kept.push_back(q);
+  dl::optim::AdamW o(m.named_parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto [y, x] = dl::meshgrid(dl::arange(3), dl::arange(4));
+    auto g = dl::meshgrid({dl::arange(3), dl::arange(4)}, "xy");
+    auto h = m.mha(b.data.unsqueeze(0), b.data.unsqueeze(0), b.data.unsqueeze(0))[0];
+    h = m.enc(h, {.mask = dl::zeros({4, 4})}) + m.enc(h, dl::zeros({4, 4}));
+    auto loss = m.b(m.a(h)).square().mean();
+    o.zero_grad(); loss.backward();
+    nn::utils::clip_grad_norm_(kept, 1.0); nn::utils::clip_grad_value_(m.parameters(), 1.0);
+    dl::Tensor s = dl::zeros({});
+    for (auto &w : kept) s = s + w.grad().square().sum();
+    o.step();
+    return {{"loss", loss}, {"s", s}, {"y", (y * x).sum()}, {"z", g[0].sum()}};
+  });
+}
+""")
+        self.dlcc("as.dl", "-o", "as.plan")
+        np.save(self.path("x.npy"), np.ones((4, 4), np.float32))
+        event = next(e for e in self.events("as.plan", "--steps", 1) if e["event"] == "step")
+        self.assertEqual((event["y"], event["z"]), (18, 12))
+
     def test_a_copied_parameter_keeps_its_name(self):
         """Whoever else holds it, whatever the name there."""
         source = """
