@@ -226,7 +226,7 @@ void dl_main(dl::Program &p) {
     auto [y, x] = dl::meshgrid(dl::arange(3), dl::arange(4));
     auto g = dl::meshgrid({dl::arange(3), dl::arange(4)}, "xy");
     auto h = m.mha(b.data.unsqueeze(0), b.data.unsqueeze(0), b.data.unsqueeze(0))[0];
-    h = m.enc(h, {.mask = dl::zeros({4, 4})}) + m.enc(h, dl::zeros({4, 4}));
+    h = m.enc(h, {.mask = dl::zeros({4, 4}), .src_key_padding_mask = dl::zeros({1, 4}).gt(0)}) + m.enc(h, dl::zeros({4, 4}));
     auto loss = m.b(m.a(h)).square().mean();
     o.zero_grad(); loss.backward();
     nn::utils::clip_grad_norm_(kept, 1.0); nn::utils::clip_grad_value_(m.parameters(), 1.0);

@@ -26,8 +26,9 @@ struct TransformerEncoderLayerOptions {
 /// encoder(x, {.is_causal = true}).
 /// mask: the encoder's name for what its layers call src_mask.
 struct EncodeOptions {
-  Tensor src_mask = {}, mask = {}, src_key_padding_mask = {};
+  Tensor src_mask = {}, src_key_padding_mask = {};
   bool is_causal = false;
+  Tensor mask = {};
 };
 
 /// Attention to itself and two linear layers, each beside a path that goes
