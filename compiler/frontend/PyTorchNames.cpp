@@ -251,7 +251,8 @@ static constexpr PyTorchName kReplaced[] = {
     {"ParameterDict", "write a module of its own for them", true},
     {"jacobian", "write dl::autograd::grad of each of the outputs", true},
     {"hessian", "write dl::autograd::grad of each of the gradients", true},
-    {"exponential_", "write x.uniform_().neg().log1p().neg()", true},
+    {"exponential_", "write x.copy_(dl::rand_like(x).neg().log1p().neg())",
+     true},
     {"SWALR", "write lr_scheduler::SequentialLR, or LambdaLR", true},
     {"update_bn",
      "averaged models have the latest statistics, or with {.use_buffers = "

@@ -7,12 +7,6 @@
 namespace dl::distributions {
 
 namespace detail {
-/// Both in the shape of both.
-inline void broadcast(const Operand &a, const Operand &b, Tensor &x,
-                      Tensor &y) {
-  Tensor both = dl::mul(a, 0) + dl::mul(b, 0);
-  x = both + a, y = both + b;
-}
 /// Of [0, 1), and of (0, 1).
 inline Tensor drawn(const Tensor &like) { return rand_like(like); }
 inline Tensor drawn_inside(const Tensor &like) {

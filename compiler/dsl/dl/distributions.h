@@ -20,6 +20,12 @@ inline void require_one(const char *what, const LogitsOptions &o) {
   if (o.probs.defined() == o.logits.defined())
     fail("{}: either probs or logits are given", what);
 }
+/// Both in the shape of both.
+inline void broadcast(const Operand &a, const Operand &b, Tensor &x,
+                      Tensor &y) {
+  Tensor both = dl::mul(a, 0) + dl::mul(b, 0);
+  x = both + a, y = both + b;
+}
 inline constexpr double kLogRoot2Pi = 0.91893853320467274178;
 } // namespace detail
 
@@ -91,9 +97,7 @@ public:
 
   Normal(const Operand &mean, const Operand &deviation) {
     dl::detail::Called called("Normal");
-    Tensor both = dl::mul(mean, 0) + dl::mul(deviation, 0); // their shape
-    loc = both + mean;
-    scale = both + deviation;
+    detail::broadcast(mean, deviation, loc, scale);
   }
   Tensor mean() const { return loc; }
   Tensor stddev() const { return scale; }

@@ -200,4 +200,24 @@ using dl::Buffer;
 using dl::Parameter;
 } // namespace nn
 
+namespace detail {
+/// Over the numbers of parameters or buffers.
+template <class Handle> class HandleIterator {
+  const int *at;
+  mutable Handle item;
+
+public:
+  explicit HandleIterator(const int *at) : at(at) {}
+  Handle &operator*() const {
+    item.id = *at;
+    return item;
+  }
+  HandleIterator &operator++() {
+    ++at;
+    return *this;
+  }
+  bool operator!=(const HandleIterator &other) const { return at != other.at; }
+};
+} // namespace detail
+
 } // namespace dl

@@ -71,22 +71,7 @@ public:
 
   void push_back(const Parameter &parameter) { add(parameter.id); }
 
-  class Iterator {
-    const int *at;
-    mutable Parameter item;
-
-  public:
-    explicit Iterator(const int *at) : at(at) {}
-    Parameter &operator*() const {
-      item.id = *at;
-      return item;
-    }
-    Iterator &operator++() {
-      ++at;
-      return *this;
-    }
-    bool operator!=(const Iterator &other) const { return at != other.at; }
-  };
+  using Iterator = detail::HandleIterator<Parameter>;
   Iterator begin() const { return Iterator(first); }
   Iterator end() const { return Iterator(first + count); }
   const int *ids() const { return first; }

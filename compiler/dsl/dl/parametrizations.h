@@ -21,8 +21,19 @@ public:
   ~Replaced() { parameter.id = id; }
 };
 
-/// The 2-norms of the slices along `dim`, which stays; of all for -1.
+template <class Layer> void visit_bias(Visitor &visitor, Layer &layer) {
+  if constexpr (requires { layer.bias; })
+    if (layer.bias.defined())
+      visitor.parameter("bias", layer.bias);
+}
+
+/// The 2-norms of the slices along `dim`, which stays; of all, a scalar, for
+/// -1, which is PyTorch's None.
 inline Tensor norm_except(const Tensor &v, i64 dim) {
+  if (dim == -1)
+    return v.square().sum().sqrt();
+  if (dim < 0 || dim >= v.dim())
+    fail("WeightNorm: dim {} of a weight {}", dim, v.sizes());
   Shape others;
   for (i64 i = 0; i < v.dim(); ++i)
     if (i != dim)
@@ -59,8 +70,7 @@ public:
     return Layer::forward(static_cast<A &&>(arguments)...);
   }
   void visit_members(nn::detail::Visitor &visitor) override {
-    if (this->bias.defined())
-      visitor.parameter("bias", this->bias);
+    detail::visit_bias(visitor, static_cast<Layer &>(*this));
     visitor.parameter("parametrizations.weight.original0", g);
     visitor.parameter("parametrizations.weight.original1", this->weight);
   }
@@ -107,8 +117,7 @@ public:
     return Layer::forward(static_cast<A &&>(arguments)...);
   }
   void visit_members(nn::detail::Visitor &visitor) override {
-    if (this->bias.defined())
-      visitor.parameter("bias", this->bias);
+    detail::visit_bias(visitor, static_cast<Layer &>(*this));
     visitor.parameter("parametrizations.weight.original", this->weight);
     visitor.buffer("parametrizations.weight.0._u", u);
     visitor.buffer("parametrizations.weight.0._v", v);

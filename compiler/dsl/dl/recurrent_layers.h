@@ -4,14 +4,50 @@
 
 namespace dl::nn {
 
+namespace detail {
+/// Layers whose state is h alone.
+class HiddenModule : public RecurrentModule {
+  /// h of the next time, or the first one.
+  virtual Tensor next(const RecurrentWeights &w, const Tensor &x,
+                      const Tensor &h) const = 0;
+
+  RecurrentResult through(const Tensor &input, const Tensor &lengths,
+                          const Tensor &h0) const {
+    LastStates h(layers * directions);
+    Tensor output = run(input, lengths,
+                        [&](const RecurrentWeights &w, const Tensor &x,
+                            int index, bool first, const Tensor &there) {
+                          Tensor before = first ? initial(h0, index) : h[index];
+                          return h[index] =
+                                     kept(there, next(w, x, before), before);
+                        });
+    return {output, h.together()};
+  }
+
+protected:
+  using RecurrentModule::RecurrentModule;
+
+public:
+  RecurrentResult forward(Tensor input, Tensor h0 = {}) {
+    auto [output, h] = through(time_first(input), {}, h0);
+    return {time_first(output), h};
+  }
+  PackedRecurrentResult forward(const utils::rnn::PackedSequence &input,
+                                Tensor h0 = {}) {
+    auto [output, h] = through(input.data, input.lengths, h0);
+    return {{output, input.lengths}, h};
+  }
+};
+} // namespace detail
+
 /// Elman's: h' = tanh(W_ih x + b_ih + W_hh h + b_hh).
-class RNN : public detail::RecurrentModule {
+class RNN : public detail::HiddenModule {
   bool relu = false;
 
 public:
-  RNN() : RecurrentModule("RNN") {}
+  RNN() : HiddenModule("RNN") {}
   RNN(i64 input_size, i64 hidden_size, const RNNOptions &o = {})
-      : RecurrentModule("RNN") {
+      : HiddenModule("RNN") {
     this->input_size = input_size, this->hidden_size = hidden_size;
     make(1, o);
     relu = detail::equal(o.nonlinearity, "relu");
@@ -24,28 +60,11 @@ public:
   /// true}).
   RNN(i64 input_size, i64 hidden_size, i64 num_layers, RNNOptions o = {})
       : RNN(input_size, hidden_size, (o.num_layers = num_layers, o)) {}
-  RecurrentResult forward(Tensor input, Tensor h0 = {}) {
-    auto [output, h] = through(time_first(input), {}, h0);
-    return {time_first(output), h};
-  }
-  PackedRecurrentResult forward(const utils::rnn::PackedSequence &input,
-                                Tensor h0 = {}) {
-    auto [output, h] = through(input.data, input.lengths, h0);
-    return {{output, input.lengths}, h};
-  }
 
 private:
-  RecurrentResult through(const Tensor &input, const Tensor &lengths,
-                          const Tensor &h0) {
-    detail::LastStates h(layers * directions);
-    Tensor output = run(input, lengths,
-                        [&](const detail::RecurrentWeights &w, const Tensor &x,
-                            int index, bool first, const Tensor &there) {
-                          Tensor before = first ? initial(h0, index) : h[index];
-                          return h[index] = detail::kept(
-                                     there, w.rnn(x, before, relu), before);
-                        });
-    return {output, h.together()};
+  Tensor next(const detail::RecurrentWeights &w, const Tensor &x,
+              const Tensor &h) const override {
+    return w.rnn(x, h, relu);
   }
 };
 
@@ -104,11 +123,11 @@ private:
 };
 
 /// Cho et al. 2014, with gates in the order reset, update, new.
-class GRU : public detail::RecurrentModule {
+class GRU : public detail::HiddenModule {
 public:
-  GRU() : RecurrentModule("GRU") {}
+  GRU() : HiddenModule("GRU") {}
   GRU(i64 input_size, i64 hidden_size, const GRUOptions &o = {})
-      : RecurrentModule("GRU") {
+      : HiddenModule("GRU") {
     this->input_size = input_size, this->hidden_size = hidden_size;
     make(3, o);
   }
@@ -116,28 +135,11 @@ public:
   /// true}).
   GRU(i64 input_size, i64 hidden_size, i64 num_layers, GRUOptions o = {})
       : GRU(input_size, hidden_size, (o.num_layers = num_layers, o)) {}
-  RecurrentResult forward(Tensor input, Tensor h0 = {}) {
-    auto [output, h] = through(time_first(input), {}, h0);
-    return {time_first(output), h};
-  }
-  PackedRecurrentResult forward(const utils::rnn::PackedSequence &input,
-                                Tensor h0 = {}) {
-    auto [output, h] = through(input.data, input.lengths, h0);
-    return {{output, input.lengths}, h};
-  }
 
 private:
-  RecurrentResult through(const Tensor &input, const Tensor &lengths,
-                          const Tensor &h0) {
-    detail::LastStates h(layers * directions);
-    Tensor output =
-        run(input, lengths,
-            [&](const detail::RecurrentWeights &w, const Tensor &x, int index,
-                bool first, const Tensor &there) {
-              Tensor before = first ? initial(h0, index) : h[index];
-              return h[index] = detail::kept(there, w.gru(x, before), before);
-            });
-    return {output, h.together()};
+  Tensor next(const detail::RecurrentWeights &w, const Tensor &x,
+              const Tensor &h) const override {
+    return w.gru(x, h);
   }
 };
 

@@ -30,6 +30,18 @@ inline Tensor of_source(const char *what, const Tensor &source,
          source.sizes(), dim);
   return part.slice(dim, 0, index[dim]);
 }
+/// Where slices of `source` belong, for all other dims.
+inline Tensor slice_indices(const char *what, const Tensor &x, int dim,
+                            const Tensor &index, const Tensor &source) {
+  Shape from = x.sizes(), expected = from;
+  require_dtype(what, x, source);
+  Tensor indices = as_indices(what, index);
+  expected[dim] = index.numel();
+  if (from.rank == 0 || index.dim() > 1 || source.sizes() != expected)
+    fail("{}: index {} for dim {} of {} needs a source {}, got {}", what,
+         index.sizes(), dim, from, expected, source.sizes());
+  return along(indices, dim, from.rank);
+}
 /// Zeros [from...] with `part` added where the index says.
 inline Tensor sums_at(const char *what, const Shape &from, const Tensor &index,
                       const Tensor &part, int dim) {
@@ -72,22 +84,14 @@ inline Tensor Tensor::scatter_add(i64 dim, Tensor index, Tensor src) const {
 inline Tensor Tensor::index_add(i64 dim, Tensor index, Tensor source,
                                 IndexAddOptions options) const {
   detail::Called called("index_add");
-  Shape from = sizes(), expected = from;
+  Shape from = sizes();
   int at = static_cast<int>(detail::wrap("index_add", dim, from.rank, from));
-  detail::require_dtype("index_add", *this, source);
-  Tensor indices = detail::as_indices("index_add", index);
-  expected[at] = index.numel();
-  if (from.rank == 0 || index.dim() > 1 || source.sizes() != expected)
-    detail::fail("index_add: index {} for dim {} of {} needs a source {}, got "
-                 "{}",
-                 index.sizes(), dim, from, expected, source.sizes());
+  Tensor indices = detail::slice_indices("index_add", *this, at, index, source);
   detail::check_indices("index_add", indices, from[at]);
   Tensor more = detail::summable(source);
   if (options.alpha != 1)
     more = more.mul(options.alpha).to(more.dtype());
-  return detail::added(
-      *this, detail::scattered(more, at, detail::along(indices, at, from.rank),
-                               from[at]));
+  return detail::added(*this, detail::scattered(more, at, indices, from[at]));
 }
 
 /// x with the value at [index[i][j]][j], for dim 0.

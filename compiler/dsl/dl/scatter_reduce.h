@@ -124,18 +124,12 @@ inline Tensor Tensor::index_reduce(i64 dim, Tensor index, Tensor source,
                                    const char *reduce,
                                    ScatterReduceOptions options) const {
   detail::Called called("index_reduce");
-  Shape from = sizes(), expected = from;
+  Shape from = sizes();
   int at = static_cast<int>(detail::wrap("index_reduce", dim, from.rank, from));
-  detail::require_dtype("index_reduce", *this, source);
-  Tensor indices = detail::as_indices("index_reduce", index);
-  expected[at] = index.numel();
-  if (from.rank == 0 || index.dim() > 1 || source.sizes() != expected)
-    detail::fail("index_reduce: index {} for dim {} of {} needs a source {}, "
-                 "got {}",
-                 index.sizes(), dim, from, expected, source.sizes());
+  Tensor indices =
+      detail::slice_indices("index_reduce", *this, at, index, source);
   return detail::reduced_at("index_reduce", detail::summable(*this), at,
-                            detail::along(indices, at, from.rank),
-                            detail::summable(source), reduce,
+                            indices, detail::summable(source), reduce,
                             options.include_self)
       .to(dtype());
 }

@@ -200,22 +200,7 @@ class BufferList {
   detail::FindStates found;
 
 public:
-  class Iterator {
-    const int *at;
-    mutable Buffer item;
-
-  public:
-    explicit Iterator(const int *at) : at(at) {}
-    Buffer &operator*() const {
-      item.id = *at;
-      return item;
-    }
-    Iterator &operator++() {
-      ++at;
-      return *this;
-    }
-    bool operator!=(const Iterator &other) const { return at != other.at; }
-  };
+  using Iterator = detail::HandleIterator<Buffer>;
 
   explicit BufferList(Module &module) : found(module, /*parameters=*/false) {}
   Iterator begin() const { return Iterator(found.begin()); }
