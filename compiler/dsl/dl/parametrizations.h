@@ -21,6 +21,10 @@ public:
   ~Replaced() { parameter.id = id; }
 };
 
+/// An RNN has several.
+template <class Layer>
+concept HasOneWeight = requires(Layer &layer) { layer.weight; };
+
 template <class Layer> void visit_bias(Visitor &visitor, Layer &layer) {
   if constexpr (requires { layer.bias; })
     if (layer.bias.defined())
@@ -56,6 +60,10 @@ inline Tensor normalized(const Tensor &x, double eps) {
 ///
 ///   nn::WeightNorm<nn::Conv1d> conv{16, 32, 3, {.padding = 1}};
 template <class Layer, i64 dim = 0> class WeightNorm : public Layer {
+  static_assert(
+      detail::HasOneWeight<Layer>,
+      "dl: WeightNorm is of a layer with one weight, such as nn::Linear");
+
   /// v is the layer's own.
   Parameter g = this->weight.defined()
                     ? Parameter(detail::norm_except(this->weight, dim))
@@ -82,6 +90,10 @@ public:
 ///
 ///   nn::SpectralNorm<nn::Conv2d> conv{3, 64, 4, {.stride = 2}};
 template <class Layer, i64 dim = 0> class SpectralNorm : public Layer {
+  static_assert(
+      detail::HasOneWeight<Layer>,
+      "dl: SpectralNorm is of a layer with one weight, such as nn::Linear");
+
   static constexpr double eps = 1e-12;
   static constexpr int before = 15; ///< iterations that are made beforehand
   Buffer u, v;
