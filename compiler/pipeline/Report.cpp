@@ -223,6 +223,8 @@ void CompileReport::describeProgram(plan::ProgramOp program,
       continue;
     KernelReport &kernel = kernels[kernelIndex.lookup(name)];
     ++kernel.launches;
+    if (command.getSeconds())
+      kernel.seconds = command.getSeconds()->convertToDouble();
     if (isGpu && isa<plan::LaunchOp>(command.getOperation()))
       scratch += kernel.scratch;
     for (auto source : command.getSources().getAsRange<plan::SourceAttr>())
@@ -263,6 +265,7 @@ void CompileReport::describe(plan::PlanOp plan,
                        static_cast<int64_t>(kernel.getFlops()),
                        static_cast<int64_t>(kernel.getBytes()),
                        /*launches=*/0,
+                       /*seconds=*/0,
                        {}});
     if (!isGpu)
       scratch = std::max<int64_t>(scratch, kernel.getScratch());

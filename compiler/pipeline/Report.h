@@ -69,6 +69,7 @@ struct StepReport {
 struct KernelReport {
   std::string name, strategy;
   int64_t tiles = 0, scratch = 0, flops = 0, bytes = 0, launches = 0;
+  double seconds = 0; ///< of a launch, as predicted; 0: by nobody
   struct Op {
     std::string name; // "conv1/conv2d"
     std::string location;

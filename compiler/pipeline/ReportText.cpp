@@ -187,6 +187,8 @@ void addKernels(const CompileReport &report, llvm::raw_ostream &out) {
         << kernel.tiles << (kernel.tiles == 1 ? " tile, " : " tiles, ")
         << quantity(kernel.flops, "FLOP") << ", "
         << quantity(kernel.bytes, "B");
+    if (kernel.seconds > 0)
+      out << ", about " << llvm::formatv("{0:f1} us", kernel.seconds * 1e6);
     if (kernel.launches != 1)
       out << ", launched " << kernel.launches << " times";
     out << "\n";
@@ -316,7 +318,8 @@ llvm::json::Object toJson(const KernelReport &kernel) {
       {"name", kernel.name},         {"strategy", kernel.strategy},
       {"tiles", kernel.tiles},       {"scratch_bytes", kernel.scratch},
       {"flops", kernel.flops},       {"bytes", kernel.bytes},
-      {"launches", kernel.launches}, {"ops", std::move(ops)}};
+      {"launches", kernel.launches}, {"seconds", kernel.seconds},
+      {"ops", std::move(ops)}};
 }
 
 } // namespace

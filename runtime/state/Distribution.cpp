@@ -8,17 +8,18 @@
 
 using namespace dlrt;
 
-double dlrt::portableLog(double x) {
+// What normalElements() does for many elements at once has no branches, so that
+// it becomes vector instructions; each element has the bits that it has alone.
+
+static inline double logOf(double x) {
   constexpr double ln2High = 0x1.62e42feep-1; // short: k times it is exact
   constexpr double ln2Low = 0x1.a39ef35793c76p-33;
   uint64_t bits = std::bit_cast<uint64_t>(x);
-  int64_t k = static_cast<int64_t>(bits >> 52) - 1023;
   double m =
       std::bit_cast<double>((bits & 0xfffffffffffff) | uint64_t(1023) << 52);
-  if (m > 1.4142135623730951) {
-    m *= 0.5;
-    ++k;
-  }
+  bool large = m > 1.4142135623730951;
+  m = large ? m * 0.5 : m;
+  double exponent = static_cast<int32_t>(bits >> 52) - (large ? 1022 : 1023);
   // log m = 2 artanh(s) with s = (m - 1) / (m + 1), |s| < 0.172.
   double f = m - 1;
   double s = f / (2 + f);
@@ -28,41 +29,27 @@ double dlrt::portableLog(double x) {
     sum = (sum + 1.0 / n) * z;
   // 2 s = f - s f: the large part f stays exact.
   double rest = 2 * s * sum - s * f;
-  double exponent = static_cast<double>(k);
   return exponent * ln2High + (f + (rest + exponent * ln2Low));
 }
 
-/// sum of (-1)^n x^(2n) / (2n)!, |x| <= pi / 4
-static double cosSeries(double x) {
-  double z = x * x, sum = 1;
-  for (int n = 18; n >= 2; n -= 2)
-    sum = 1 - sum * z / (n * (n - 1));
-  return sum;
-}
-
-static double sinSeries(double x) {
-  double z = x * x, sum = 1;
-  for (int n = 19; n >= 3; n -= 2)
-    sum = 1 - sum * z / (n * (n - 1));
-  return x * sum;
-}
-
-double dlrt::portableCosTurns(double x) {
+/// For an even quarter +-cos, the sum of (-1)^n x^(2n) / (2n)!, else -+sin,
+/// both of |x| <= pi / 4.
+static inline double cosOfTurns(double x) {
   constexpr double twoPi = 6.283185307179586;
   // The nearest quarter turn and what is left are exact.
-  double quarter = std::floor(4 * x + 0.5);
+  int32_t quarter = static_cast<int32_t>(4 * x + 0.5);
   double angle = (x - quarter * 0.25) * twoPi;
-  switch (static_cast<int>(quarter) & 3) {
-  case 0:
-    return cosSeries(angle);
-  case 1:
-    return -sinSeries(angle);
-  case 2:
-    return -cosSeries(angle);
-  default:
-    return sinSeries(angle);
-  }
+  bool odd = quarter & 1;
+  double z = angle * angle, sum = 1;
+  for (int n = 18; n >= 2; n -= 2)
+    sum = 1 - sum * z / (odd ? 1.0 * n * (n + 1) : 1.0 * n * (n - 1));
+  sum = odd ? angle * sum : sum;
+  return (quarter + 1) & 2 ? -sum : sum;
 }
+
+double dlrt::portableLog(double x) { return logOf(x); }
+
+double dlrt::portableCosTurns(double x) { return cosOfTurns(x); }
 
 static PhiloxCounter words(uint64_t seed, uint64_t key, uint64_t index) {
   return philox(
@@ -77,11 +64,29 @@ double dlrt::uniformElement(uint64_t seed, uint64_t key, uint64_t index,
 
 double dlrt::normalElement(uint64_t seed, uint64_t key, uint64_t index,
                            double mean, double deviation) {
-  PhiloxCounter w = words(seed, key, index);
-  double u1 = (static_cast<double>(w[0] >> 8) + 1) * 0x1p-24;
-  double u2 = unitInterval(w[1]);
-  double z = std::sqrt(-2 * portableLog(u1)) * portableCosTurns(u2);
-  return mean + deviation * z;
+  double value;
+  normalElements(seed, key, {&index, 1}, mean, deviation, &value);
+  return value;
+}
+
+void dlrt::normalElements(uint64_t seed, uint64_t key,
+                          std::span<const uint64_t> indices, double mean,
+                          double deviation, double *values) {
+  constexpr size_t kBlock = 64;
+  double u1[kBlock], u2[kBlock];
+  for (size_t begin = 0; begin < indices.size(); begin += kBlock) {
+    size_t count = std::min(kBlock, indices.size() - begin);
+    for (size_t i = 0; i < count; ++i) {
+      PhiloxCounter w = words(seed, key, indices[begin + i]);
+      u1[i] = (static_cast<int32_t>(w[0] >> 8) + 1) * 0x1p-24;
+      u2[i] = static_cast<int32_t>(w[1] >> 8) * 0x1p-24;
+    }
+#pragma clang loop interleave_count(4)
+    for (size_t i = 0; i < count; ++i)
+      values[begin + i] =
+          mean + deviation * (__builtin_elementwise_sqrt(-2 * logOf(u1[i])) *
+                              cosOfTurns(u2[i]));
+  }
 }
 
 /// Far from the mean a normal draw would hardly ever hit: there it is a uniform

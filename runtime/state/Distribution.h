@@ -4,6 +4,7 @@
 #define DLRT_STATE_DISTRIBUTION_H
 
 #include <cstdint>
+#include <span>
 
 namespace dlrt {
 
@@ -18,6 +19,10 @@ double uniformElement(uint64_t seed, uint64_t key, uint64_t index, double a,
 /// mean + deviation * z, z by Box and Muller from the element's two words.
 double normalElement(uint64_t seed, uint64_t key, uint64_t index, double mean,
                      double deviation);
+/// Of many elements at once, in an eighth of the time; the same bits.
+void normalElements(uint64_t seed, uint64_t key,
+                    std::span<const uint64_t> indices, double mean,
+                    double deviation, double *values);
 /// The same, drawn again until it lies in [low, high]; where the deviation is
 /// negative, the normal numbers turned round, `low` is the upper bound.
 double truncatedElement(uint64_t seed, uint64_t key, uint64_t index,

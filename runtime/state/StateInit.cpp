@@ -5,9 +5,15 @@
 #include "runtime/state/InitialMatrix.h"
 #include "runtime/state/LayoutCopy.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
+#include <span>
+#include <system_error>
+#include <thread>
 #include <type_traits>
 
 using namespace dlrt;
@@ -98,6 +104,14 @@ public:
       : init(init), seed(seed), matrix(initialMatrix(init, shape, seed)) {
     for (size_t d = 1; d < shape.size(); ++d)
       row *= shape[d];
+  }
+
+  /// Those with these indices; random numbers are drawn many at a time.
+  void read(std::span<const uint64_t> indices, double *values) const {
+    if (init.kind == fb::InitKind::Normal)
+      return normalElements(seed, init.key, indices, init.a, init.b, values);
+    for (size_t i = 0; i < indices.size(); ++i)
+      values[i] = (*this)[indices[i]];
   }
 
   double operator[](uint64_t index) const {
@@ -197,44 +211,83 @@ private:
 
 } // namespace
 
+static constexpr size_t kBlock = 256; ///< elements that are drawn at a time
+
+/// Calls share(0) to share(count - 1), each on a thread of its own where the
+/// system gives one.
+static void inParallel(size_t count, const std::function<void(size_t)> &share) {
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < count; ++i)
+    try {
+      threads.emplace_back(share, i);
+    } catch (const std::system_error &) {
+      share(i);
+    }
+  share(0);
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
 template <typename T>
 static void fill(const fb::StateT &state, const Box &part, uint64_t seed,
-                 uint8_t *stored) {
+                 uint8_t *stored, uint64_t bytes, unsigned threads) {
   const Elements elements(*state.init, state.shape, seed);
   const PartValues parts(state, part, seed);
-  IndicesInWhole indices(state.shape, part);
-  OwnValues own(*state.init);
-  uint64_t inPart = 0;
-  LayoutWalker(part.extent, state.layout).forEach([&](uint64_t position) {
-    uint64_t index = indices.next();
-    const double *known = own.find(index);
-    if (const double *set = parts.find(inPart++); set && !known)
-      known = set;
-    T element = converted<T>(known ? *known : elements[index]);
-    std::memcpy(stored + position * sizeof(T), &element, sizeof(T));
+  const LayoutWalker walker(part.extent, state.layout);
+  // A thread takes less time than 64 blocks.
+  const size_t shares =
+      std::clamp<size_t>(bytes / sizeof(T) / kBlock / 64, 1, threads);
+  inParallel(shares, [&](size_t share) {
+    IndicesInWhole indices(state.shape, part);
+    OwnValues own(*state.init);
+    std::array<uint64_t, kBlock> positions, inWhole;
+    std::array<double, kBlock> drawn;
+    size_t block = 0, count = 0;
+    auto write = [&] {
+      if (block % shares == share) {
+        elements.read({inWhole.data(), count}, drawn.data());
+        for (size_t i = 0; i < count; ++i) {
+          const double *known = own.find(inWhole[i]);
+          if (const double *set = parts.find(block * kBlock + i); set && !known)
+            known = set;
+          T element = converted<T>(known ? *known : drawn[i]);
+          std::memcpy(stored + positions[i] * sizeof(T), &element, sizeof(T));
+        }
+      }
+      ++block;
+      count = 0;
+    };
+    walker.forEach([&](uint64_t position) {
+      positions[count] = position;
+      inWhole[count] = indices.next();
+      if (++count == kBlock)
+        write();
+    });
+    write();
   });
 }
 
 void dlrt::initialiseState(const fb::StateT &state, const Box &part,
-                           uint64_t seed, uint8_t *stored, uint64_t bytes) {
+                           uint64_t seed, uint8_t *stored, uint64_t bytes,
+                           unsigned threads) {
   std::memset(stored, 0, bytes);
   if (state.init->kind == fb::InitKind::Zero && state.init->runs.empty() &&
       state.init->parts.empty())
     return;
   switch (state.dtype) {
   case fb::DType::F32:
-    return fill<float>(state, part, seed, stored);
+    return fill<float>(state, part, seed, stored, bytes, threads);
   case fb::DType::F64:
-    return fill<double>(state, part, seed, stored);
+    return fill<double>(state, part, seed, stored, bytes, threads);
   case fb::DType::I64:
-    return fill<int64_t>(state, part, seed, stored);
+    return fill<int64_t>(state, part, seed, stored, bytes, threads);
   case fb::DType::I32:
-    return fill<int32_t>(state, part, seed, stored);
+    return fill<int32_t>(state, part, seed, stored, bytes, threads);
   case fb::DType::U8:
-    return fill<uint8_t>(state, part, seed, stored);
+    return fill<uint8_t>(state, part, seed, stored, bytes, threads);
   case fb::DType::Bool:
     // Any value but zero is true; a conversion to an integer would lose 0.5.
-    return fill<bool>(state, part, seed, stored);
+    return fill<bool>(state, part, seed, stored, bytes, threads);
   case fb::DType::BF16: // no state has it
     return;
   }

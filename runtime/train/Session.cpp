@@ -393,9 +393,9 @@ Status Session::initialiseStates() {
     const fb::PlanT &own = loaded.of(rank);
     for (const auto &state : own.states) {
       bytes.resize(own.buffers[state->buffer]->bytes);
-      initialiseState(*state,
-                      boxOf(loaded.mesh, state->shape, state->split, rank),
-                      settings.seed, bytes.data(), bytes.size());
+      initialiseState(
+          *state, boxOf(loaded.mesh, state->shape, state->split, rank),
+          settings.seed, bytes.data(), bytes.size(), settings.threads);
       DLRT_TRY(machine->write({state->buffer, 0, rank}, bytes));
     }
   }

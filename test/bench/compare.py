@@ -29,9 +29,8 @@ import machine
 import matmul
 from e2e import support
 from numpy_twin import safetensors
+from peer import Peer, script
 
-PYTHON = os.environ.get("DL_PEER_PYTHON", sys.executable)
-PEERS = os.path.join(machine.HERE, "peers")
 STEPS = [("convnet", 4), ("convnet", 64), ("mlp", 64), ("transformer-256", 8), ("transformer-1024", 2),
          ("transformer-1024-checkpoint", 2), ("convnet-bf16", 64), ("mlp-bf16", 64), ("transformer-256-bf16", 8)]
 SHAPES = ["512x512x512", "1024x1024x1024", "64x128x784", "64x64x128", "2048x1152x384", "2048x384x1536", "100x65x37",
@@ -39,38 +38,6 @@ SHAPES = ["512x512x512", "1024x1024x1024", "64x128x784", "64x64x128", "2048x1152
 MODES = {"eager": "PyTorch eager", "channels_last": "channels_last", "compile": "torch.compile",
          "compile_channels_last": "compile, channels_last", "jit": "jax.jit"}
 LOSS_STEPS, JOB_ROUNDS = 20, 3
-
-
-class Peer:
-    """A contender in a process of its own, started once and asked again each round."""
-
-    def __init__(self, name, threads, script, *arguments):
-        self.name = name
-        command = machine.pinned([PYTHON, os.path.join(PEERS, script), *arguments], threads)
-        environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "PYTHONWARNINGS": "ignore"}
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                                        text=True, env=environment)
-        self.times, self.rss_mb, self.version = [], 0, self.answer().get("ready")
-
-    def answer(self):
-        for line in self.process.stdout:
-            if line.startswith("{"):
-                return json.loads(line)
-        return {}
-
-    def ask(self, line):
-        self.process.stdin.write(line + "\n")
-        self.process.stdin.flush()
-        return self.answer()
-
-    def measure(self, seconds):
-        said = self.ask(str(seconds))
-        self.times.append(said["median_ms"])
-        self.rss_mb = said["rss_mb"]
-
-    def end(self):
-        self.process.stdin.close()
-        self.process.wait()
 
 
 def length_of(model):
@@ -160,10 +127,8 @@ def compare_step(folder, model, batch, threads, rounds, seconds, peak):
     if length_of(model) or model.endswith("-bf16"):
         modes.remove("jit")  # jax_peer.py has none
     scripts = {"jit": "jax_peer.py"}
-    peers = [Peer(mode, threads, scripts.get(mode, "torch_peer.py"), model, batch, threads, mode, folder) for mode in modes]
-    for peer in [p for p in peers if not p.version]:
-        print(f"{peer.name}: not on this machine", file=sys.stderr)
-    peers = [p for p in peers if p.version]
+    peers = Peer.present([Peer(mode, threads, script(scripts.get(mode, "torch_peer.py"), model, batch, threads, mode, folder))
+                          for mode in modes])
     ours, rss = [], []
     for _ in range(rounds):
         event = machine.bench("ours.plan", threads, cwd=folder, seconds=seconds)
@@ -202,7 +167,7 @@ def memory(row, names):
 
 def matmuls(options, folder, peak):
     np.save(os.path.join(folder, "x.npy"), np.ones((8, 1), np.float32))
-    peer, rows = Peer("torch.mm", 1, "torch_mm.py", 1), []
+    peer, rows = Peer("torch.mm", 1, script("torch_mm.py", 1)), []
     for shape in SHAPES:
         m, n, k = map(int, shape.split("x"))
         for kind in ("NN", "NT", "TN"):
@@ -243,7 +208,7 @@ def first_step(options, threads, folder, data, peer, environment):
 
 def job(options, folder, peak):
     data = os.path.join(os.environ["DL_DATA"], "mnist") if "DL_DATA" in os.environ else support.fake_mnist()
-    peer = [PYTHON, os.path.join(PEERS, "torch_mnist.py"), data]
+    peer = script("torch_mnist.py", data)
     rows = []
     for threads in options.threads:
         environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}

@@ -119,6 +119,11 @@ CASES = [
                      ('TokenDataset("valid.txt", {.length = config.length, ', 'TensorDataset({"x.npy", "y.npy"}, {')),
             settings=tuple(word for name, value in (("batch_size", 8), ("length", 9), ("depth", 2), ("heads", 2), ("width", 16), ("dropout", 0))
                            for word in ("-D", f"{name}={value}"))),
+    example("gpt2", 6, 50, {"x.npy": tokens(9), "y.npy": tokens(9)},
+            replace=(('TokenDataset("train.bin", {.length = length, ', 'TensorDataset({"x.npy", "y.npy"}, {'),
+                     ('TokenDataset("val.bin", {.length = length, ', 'TensorDataset({"x.npy", "y.npy"}, {')), drop_last=True,
+            settings=tuple(word for name, value in (("batch_size", 6), ("length", 9), ("vocab_size", 256), ("n_layer", 2), ("n_head", 2),
+                                                    ("n_embd", 16), ("warmup", 50), ("steps", 300)) for word in ("-D", f"{name}={value}"))),
     example("mnist", 4, 60000, {"images": pixels, "labels": digits}, mnist=True,
             replace=(("nn::Dropout2d conv2_drop;", "nn::Dropout2d conv2_drop{0};"), ("F::dropout(x)", "F::dropout(x, 0)")), salt=1),
     example("mnist_mlp", 64, 60000, {"images": pixels, "labels": digits}, mnist=True, salt=1),

@@ -48,6 +48,16 @@ TEST(Distribution, BitsDoNotChange) {
   EXPECT_EQ(normalElement(0, 0, 0, 0, 1), 0x1.fb765f032eebcp-1);
 }
 
+TEST(Distribution, ManyElementsAreThoseAlone) {
+  std::vector<uint64_t> indices;
+  for (uint64_t i = 0; i < 1000; ++i)
+    indices.push_back(i * i * i * 7919);
+  std::vector<double> values(indices.size());
+  normalElements(5, 11, indices, 0.5, 3, values.data());
+  for (size_t i = 0; i < indices.size(); ++i)
+    EXPECT_EQ(values[i], normalElement(5, 11, indices[i], 0.5, 3)) << i;
+}
+
 TEST(Distribution, NormalHasItsMoments) {
   double sum = 0, squares = 0;
   constexpr int count = 100000;
@@ -95,6 +105,27 @@ TEST(StateInit, DependsOnTheLogicalIndexOnly) {
                 float(normalElement(3, 99, row * 3 + column, 0, 1)));
     }
   EXPECT_EQ(packed[13], 0) << "padding is zero";
+}
+
+TEST(StateInit, ThreadsShareALargeState) {
+  fb::StateT state = makeState(fb::InitKind::Normal, 0, 1, fb::DType::F32);
+  state.shape = {300, 257};
+  state.layout = {{0, 1, 300, 257}, {1, 1, 257, 1}};
+  constexpr size_t count = 300 * 257;
+  state.init->runs = {fb::InitRun(40000, 3, 3)};
+  state.init->values = {1, 2, 3};
+  auto drawn = [&](unsigned threads) {
+    std::vector<float> values(count, 7);
+    initialiseState(state, wholeOf(state), 3,
+                    reinterpret_cast<uint8_t *>(values.data()),
+                    count * sizeof(float), threads);
+    return values;
+  };
+  std::vector<float> alone = drawn(1);
+  EXPECT_EQ(drawn(3), alone);
+  EXPECT_EQ(alone[40001], 2);
+  for (size_t i : {size_t(0), size_t(39999), size_t(40003), count - 1})
+    EXPECT_EQ(alone[i], float(normalElement(3, 99, i, 0, 1))) << i;
 }
 
 TEST(StateInit, ConstantsOfEveryDType) {

@@ -58,6 +58,58 @@ class Transformer(nn.Module):
         return self.head(self.norm(x)).flatten(0, 1)
 
 
+class GPT2(nn.Module):
+    """examples/gpt2: its Conv1D has a weight (in, out)."""
+
+    class Conv1D(nn.Module):
+        def __init__(self, inner, outer):
+            super().__init__()
+            self.weight, self.bias = nn.Parameter(torch.zeros(inner, outer)), nn.Parameter(torch.zeros(outer))
+
+        def forward(self, x):
+            return torch.addmm(self.bias, x.flatten(0, -2), self.weight).view(*x.shape[:-1], -1)
+
+    class Attention(nn.Module):
+        def __init__(self, width, heads):
+            super().__init__()
+            self.heads = heads
+            self.c_attn, self.c_proj = GPT2.Conv1D(width, 3 * width), GPT2.Conv1D(width, width)
+
+        def forward(self, x):
+            q, k, v = (part.unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in self.c_attn(x).chunk(3, -1))
+            return self.c_proj(F.scaled_dot_product_attention(q, k, v, is_causal=True).transpose(1, 2).flatten(2))
+
+    class MLP(nn.Module):
+        def __init__(self, width):
+            super().__init__()
+            self.c_fc, self.c_proj = GPT2.Conv1D(width, 4 * width), GPT2.Conv1D(4 * width, width)
+
+        def forward(self, x):
+            return self.c_proj(F.gelu(self.c_fc(x), approximate="tanh"))
+
+    class Block(nn.Module):
+        def __init__(self, width, heads):
+            super().__init__()
+            self.ln_1, self.ln_2 = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.attn, self.mlp = GPT2.Attention(width, heads), GPT2.MLP(width)
+
+        def forward(self, x):
+            x = x + self.attn(self.ln_1(x))
+            return x + self.mlp(self.ln_2(x))
+
+    def __init__(self, width=768, heads=12, depth=12, tokens=50257, positions=1024):
+        super().__init__()
+        self.wte, self.wpe = nn.Embedding(tokens, width), nn.Embedding(positions, width)
+        self.h = nn.ModuleList([GPT2.Block(width, heads) for _ in range(depth)])
+        self.ln_f = nn.LayerNorm(width)
+
+    def forward(self, tokens):
+        x = self.wte(tokens) + self.wpe(torch.arange(tokens.shape[1], device=tokens.device))
+        for block in self.h:
+            x = block(x)
+        return F.linear(self.ln_f(x), self.wte.weight).flatten(0, 1)
+
+
 class Chain(nn.Module):
     """Products of 2 x 2 matrices, each of which needs the one before it."""
 
@@ -93,6 +145,8 @@ def make(source, settings, dropout):
     if name == "transformer":
         sizes = {key: settings[key] for key in ("width", "heads", "length", "depth")}
         return Transformer(**sizes), lambda y, t: F.cross_entropy(y, t.flatten()), lambda weights: optimizer(torch.optim.AdamW, weights, lr=3e-4)
+    if name == "gpt2":
+        return GPT2(), lambda y, t: F.cross_entropy(y, t.flatten()), lambda weights: optimizer(torch.optim.AdamW, weights, lr=1e-4, weight_decay=0.0)
     if name == "commands":
         return Chain(settings["products"]), lambda y, t: y, sgd(lr=0.0)
     raise SystemExit(f"no network stands for {source}")
