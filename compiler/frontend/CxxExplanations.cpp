@@ -356,6 +356,11 @@ static bool explainCandidates(CxxProblem &problem) {
   if (lines.empty())
     return false;
   problem.message.help = llvm::join(lines, "\n        ");
+  StringRef made = StringRef(name).rsplit("::").second;
+  if (constructor && (made == "Parameter" || made == "Buffer"))
+    problem.message.help =
+        "a tensor is what it begins with: nn::" + made.str() +
+        " weight{dl::zeros({3, 4})}";
   if (constructor)
     problem.message.text = name + " cannot be made from these arguments";
   else if (text.contains("function for call to"))

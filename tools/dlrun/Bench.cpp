@@ -135,14 +135,15 @@ void report(Session &session, StepRunner &runner, const Options &options,
     writeStdout(fmt::format("{}'{}'\n", turn == 0 ? "" : "\n", name));
   writeStdout(fmt::format(
       "step        {:.4g} ms (median of {}; p10 {:.4g}, p90 {:.4g})\n"
-      "items       {:.0f} a second\n"
+      "items       {:.{}f} a second\n"
       "loss        {}\n"
       "tiles       {} by thread\n"
       "allocations {}\n"
       "peak memory {}\n",
       m.percentileMs(0.5), withCommas(m.steps), m.percentileMs(0.1),
-      m.percentileMs(0.9), itemsPerSecond, loss ? metricText(*loss) : "none",
-      tiles, all.allocations, humanBytes(peakResidentBytes())));
+      m.percentileMs(0.9), itemsPerSecond, itemsPerSecond < 10 ? 2 : 0,
+      loss ? metricText(*loss) : "none", tiles, all.allocations,
+      humanBytes(peakResidentBytes())));
 }
 
 } // namespace

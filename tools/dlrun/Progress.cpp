@@ -153,8 +153,10 @@ std::string Progress::line(StepRunner &runner, double now) const {
   if (!runner.lastName().empty())
     metrics = runner.lastName() + (metrics.empty() ? "" : ": " + metrics);
   return fmt::format(
-      "step {:>{}}/{} | epoch {} | {}{}{:.3g} ms | {} items/s | eta {}", step,
+      "step {:>{}}/{} | epoch {} | {}{}{} ms | {} items/s | eta {}", step,
       std::to_string(total).size(), total, runner.epoch(), metrics,
-      metrics.empty() ? "" : " | ", perStep * 1e3, countForPeople(rate),
-      humanSeconds(left));
+      metrics.empty() ? "" : " | ",
+      perStep < 1 ? fmt::format("{:.3g}", perStep * 1e3)
+                  : fmt::format("{:.0f}", perStep * 1e3),
+      countForPeople(rate), humanSeconds(left));
 }
