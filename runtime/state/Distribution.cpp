@@ -81,11 +81,9 @@ void dlrt::normalElements(uint64_t seed, uint64_t key,
       u1[i] = (static_cast<int32_t>(w[0] >> 8) + 1) * 0x1p-24;
       u2[i] = static_cast<int32_t>(w[1] >> 8) * 0x1p-24;
     }
-#pragma clang loop interleave_count(4)
     for (size_t i = 0; i < count; ++i)
       values[begin + i] =
-          mean + deviation * (__builtin_elementwise_sqrt(-2 * logOf(u1[i])) *
-                              cosOfTurns(u2[i]));
+          mean + deviation * (std::sqrt(-2 * logOf(u1[i])) * cosOfTurns(u2[i]));
   }
 }
 

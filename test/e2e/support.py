@@ -150,3 +150,9 @@ def real_mnist():
 
 def example(name):
     return os.path.join(dltools.ROOT, "examples", name, name + ".dl")
+
+
+def smaller(name):
+    """Options of dlcc for an example that would train for minutes."""
+    sizes = {"gpt2": {"n_layer": 2, "n_embd": 64, "n_head": 2, "length": 32, "vocab_size": 256}}
+    return [word for key, value in sizes.get(name, {}).items() for word in ("-D", f"{key}={value}")]

@@ -11,7 +11,6 @@ from . import support
 
 TRANSFORMER = os.path.join(dltools.ROOT, "test", "bench", "models", "transformer.dl")
 
-
 UPDATED = """
 #include <dl/dl.h>
 struct Net : dl::nn::Module {
@@ -63,7 +62,7 @@ class Saved(support.ToolTest):
                 data = ["--data", support.fake_mnist()]
             elif os.path.exists(script):
                 dltools.run(sys.executable, script, self.folder)
-            report, _ = self.compare(support.example(name), ["--keep-below=1"], data)
+            report, _ = self.compare(support.example(name), ["--keep-below=1", *support.smaller(name)], data)
             repeated += sum(p["made_again"]["values"] for step in report["steps"] for p in step["programs"])
         self.assertGreater(repeated, 0)
 

@@ -46,11 +46,12 @@ def plan(model, *options, name=""):
     """The path of the compiled plan; `name` tells plans with other options apart. Beside it lies NAME.json, the
     report."""
     folder = data(model)
-    path = os.path.join(folder, os.path.splitext(os.path.basename(model))[0] + name)
+    own = os.path.splitext(os.path.basename(model))[0]
+    path = os.path.join(folder, own + name)
     if not os.path.exists(path + ".plan"):
         # Of one device: the edges and bytes of ranks are not those of their data alone, but of the order in which all communicate.
         one = ["--mesh=dp=1", "--microbatches=1"]
-        dltools.dlcc(model, "-o", path + ".plan", f"--emit=report.json={path}.json", *one, *options, cwd=folder)
+        dltools.dlcc(model, "-o", path + ".plan", f"--emit=report.json={path}.json", *one, *support.smaller(own), *options, cwd=folder)
     return path + ".plan"
 
 

@@ -70,7 +70,7 @@ class Weights(support.ToolTest):
             options = (*options, "--data", support.fake_mnist())
         else:
             dltools.run(sys.executable, os.path.join(dltools.ROOT, "examples", name, "generate.py"), self.folder)
-        self.dlcc(support.example(name), "-o", f"{name}.plan")
+        self.dlcc(support.example(name), "-o", f"{name}.plan", *support.smaller(name))
         self.trained(f"{name}.plan", "--steps", 40, "--threads", 2, *options)
 
     def test_every_example(self):
