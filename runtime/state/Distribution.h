@@ -19,7 +19,7 @@ double uniformElement(uint64_t seed, uint64_t key, uint64_t index, double a,
 /// mean + deviation * z, z by Box and Muller from the element's two words.
 double normalElement(uint64_t seed, uint64_t key, uint64_t index, double mean,
                      double deviation);
-/// Of many elements at once, which takes half the time; the same bits.
+/// Of many elements at once, in two thirds of the time; the same bits.
 void normalElements(uint64_t seed, uint64_t key,
                     std::span<const uint64_t> indices, double mean,
                     double deviation, double *values);
