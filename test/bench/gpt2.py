@@ -117,6 +117,8 @@ def main():
     parser.add_argument("--seconds", type=float, default=5, help="of each contender in a round")
     parser.add_argument("--threads", type=lambda text: [int(n) for n in text.split(",")], default=[1, 2])
     options = parser.parse_args()
+    if options.llmc and not os.path.isfile(os.path.join(options.llmc, "train_gpt2.c")):
+        parser.error(f"--llmc: there is no train_gpt2.c in {options.llmc}")
     with machine.scratch() as folder:
         peak = machine.Peak(folder)
         result = {"bench": "gpt2", **machine.describe(), "date": time.strftime("%Y-%m-%d"), "peak_gflops": peak.measure(),
