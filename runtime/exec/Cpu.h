@@ -15,7 +15,8 @@ namespace dlrt {
 bool cpuSupports(std::string_view level);
 
 /// Index of the image to use: the best supported one, or, with `wanted`
-/// ("v3", "v4", "v4+avx512bf16"; empty for the best), exactly that one.
+/// ("v3", "v4", "v4+avx512bf16", "v4+amxbf16"; empty for the best), exactly
+/// that one.
 Expected<size_t> chooseImage(const fb::PlanT &plan, std::string_view wanted);
 
 /// Processors this process may run on.

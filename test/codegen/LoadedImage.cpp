@@ -1,9 +1,12 @@
 #include "test/codegen/LoadedImage.h"
 
+#include "llvm/TargetParser/Host.h"
+
 #include <gtest/gtest.h>
 
 #include <dlfcn.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 using namespace llvm;
@@ -99,15 +102,22 @@ SmallVector<char, 0> compileFor(const TargetVariant &variant, Module &module) {
   return std::move(*object);
 }
 
-SmallVector<TargetVariant, 3> executableTargets() {
+/// Which a process has to ask for.
+static bool canUseTiles() {
+  return sys::getHostCPUFeatures().lookup("amx-bf16") &&
+         syscall(SYS_arch_prctl, /*ARCH_REQ_XCOMP_PERM*/ 0x1023, 18) == 0;
+}
+
+SmallVector<TargetVariant, 4> executableTargets() {
   __builtin_cpu_init();
   auto runs = [](const TargetVariant &variant) {
     if (variant.level() == "x86-64-v3")
       return __builtin_cpu_supports("x86-64-v3") != 0;
     return __builtin_cpu_supports("x86-64-v4") &&
-           (!variant.hasBf16Dots() || __builtin_cpu_supports("avx512bf16"));
+           (!variant.hasBf16Dots() || __builtin_cpu_supports("avx512bf16")) &&
+           (!variant.hasBf16Tiles() || canUseTiles());
   };
-  SmallVector<TargetVariant, 3> targets;
+  SmallVector<TargetVariant, 4> targets;
   for (const TargetVariant &variant : defaultTargets())
     if (runs(variant))
       targets.push_back(variant);

@@ -55,6 +55,6 @@ llvm::SmallVector<char, 0> compileFor(const TargetVariant &variant,
                                       llvm::Module &module);
 
 /// The default variants that this machine can execute.
-llvm::SmallVector<TargetVariant, 3> executableTargets();
+llvm::SmallVector<TargetVariant, 4> executableTargets();
 
 } // namespace dl::cpu::test

@@ -37,6 +37,11 @@ TEST(Target, CpusHaveLevels) {
   ASSERT_TRUE(bool(skylake));
   EXPECT_EQ(skylake->features, "x86-64-v4");
   EXPECT_FALSE(skylake->hasBf16Dots());
+  auto sapphire = targetForCpu("sapphirerapids");
+  ASSERT_TRUE(bool(sapphire));
+  EXPECT_EQ(sapphire->features, "x86-64-v4+amxbf16");
+  EXPECT_TRUE(sapphire->hasBf16Tiles());
+  EXPECT_FALSE(sapphire->hasBf16Dots());
   auto haswell = targetForCpu("haswell");
   ASSERT_TRUE(bool(haswell));
   EXPECT_EQ(haswell->features, "x86-64-v3");

@@ -192,8 +192,10 @@ constexpr OptionHelp optionTexts[] = {
 )"},
     {nullptr, "Machine"},
     {"threads", "  --threads N                  default: one per core\n"},
-    {"isa", "  --isa=v3|v4|v4+avx512bf16    use the kernels for this level of "
-            "x86-64\n"},
+    {"isa",
+     R"(  --isa=v3|v4|v4+avx512bf16|v4+amxbf16
+                               use the kernels for this level of x86-64
+)"},
     {"own-kernels",
      R"(  --own-kernels                no product is left to cuBLASLt: all of the plan's
                                kernels, and other last bits

@@ -106,8 +106,10 @@ Status setResume(Options &options, const std::string &value) {
 }
 
 Status setIsa(Options &options, const std::string &value) {
-  if (value != "v3" && value != "v4" && value != "v4+avx512bf16")
-    return usage(fmt::format("'{}' is none of v3, v4, v4+avx512bf16", value));
+  if (value != "v3" && value != "v4" && value != "v4+avx512bf16" &&
+      value != "v4+amxbf16")
+    return usage(fmt::format(
+        "'{}' is none of v3, v4, v4+avx512bf16, v4+amxbf16", value));
   options.isa = value;
   return {};
 }

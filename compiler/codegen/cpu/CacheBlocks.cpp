@@ -9,7 +9,7 @@
 // What a micro-kernel will need is fetched while the one before it computes, a
 // few lines at a time: a burst of fetches would hold up its own operands.
 
-#include "compiler/codegen/cpu/ContractStage.h"
+#include "compiler/codegen/cpu/CacheBlocks.h"
 #include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/Packing.h"
 
@@ -23,35 +23,6 @@ using llvm::Value;
 /// along k: as many streams as prefetchers follow.
 static constexpr int64_t kPackedTogether = 8; // an even number
 
-struct ContractStage::CacheBlock {
-  Value *row; // the first one, from the tile's on
-  int64_t rows;
-  Value *lane, *end;
-
-  int64_t height, vectors; // of the micro-kernels
-
-  int64_t numRowBlocks() const { return (rows + height - 1) / height; }
-  /// Heights differ by at most one: no runt. The first ones are one higher.
-  int64_t low() const { return rows / numRowBlocks(); }
-  int64_t numHigh() const { return rows % numRowBlocks(); }
-  /// Calls emit(first row, its block's number, height) in a loop for each
-  /// height, from block number `begin` on, which is at most one.
-  void forEachRowBlock(llvm::IRBuilder<> &b,
-                       llvm::function_ref<void(Value *, Value *, int64_t)> emit,
-                       int64_t begin = 0) const {
-    auto some = [&](int64_t from, int64_t to, int64_t h) {
-      emitLoop(b, b.getInt64(from), b.getInt64(to), 1, [&](Value *number) {
-        int64_t higher = h > low() ? 0 : numHigh();
-        Value *row = b.CreateMul(number, b.getInt64(h));
-        emit(b.CreateAdd(row, b.getInt64(higher)), number, h);
-      });
-    };
-    some(begin, numHigh(), low() + 1);
-    some(std::max(begin, numHigh()), numRowBlocks(), low());
-  }
-  int64_t firstHeight() const { return numHigh() ? low() + 1 : low(); }
-};
-
 void ContractStage::emitCacheBlocks(int64_t rows) {
   unsigned lead = form.laneDims.front();
   Value *lane = b.getInt64(0), *end = b.getInt64(form.laneCount());
@@ -61,6 +32,8 @@ void ContractStage::emitCacheBlocks(int64_t rows) {
   int64_t count = llvm::divideCeil(rows, cut.rows), lanes = cut.lanes;
   int64_t size = llvm::divideCeil(rows, count);
   bool wide = registers.perVector == 1;
+  if (tiles)
+    configureTiles();
   auto some = [&](Value *row, int64_t height) {
     emitLoop(b, lane, end, lanes, [&](Value *from) {
       Value *to = b.CreateBinaryIntrinsic(
@@ -71,6 +44,8 @@ void ContractStage::emitCacheBlocks(int64_t rows) {
   emitLoop(b, b.getInt64(0), b.getInt64((count - 1) * size), size,
            [&](Value *row) { some(row, size); });
   some(b.getInt64((count - 1) * size), rows - (count - 1) * size);
+  if (tiles)
+    releaseTiles();
 }
 
 void ContractStage::emitCacheBlock(const CacheBlock &block) {
@@ -79,16 +54,24 @@ void ContractStage::emitCacheBlock(const CacheBlock &block) {
   int64_t extent = form.kCount(), depth = form.kBlock * (pairs ? 2 : 1);
   int64_t blocks = llvm::divideCeil(extent, depth);
   auto emitK = [&](Value *k, const KPart &part) {
-    packRows(block, k, part.extent);
+    if (tiles)
+      packRowTiles(block, k, part.extent);
+    else
+      packRows(block, k, part.extent);
+    auto emitPanel = [&](Value *lane, int64_t lanes) {
+      if (tiles)
+        emitTiledPanel(block, lane, lanes, k, part);
+      else
+        emitPackedPanel(block, lane, lanes, k, part);
+    };
     Value *all = b.CreateSub(block.end, block.lane);
     Value *full = b.CreateSub(block.end, b.CreateURem(all, b.getInt64(width)));
-    emitLoop(b, block.lane, full, width, [&](Value *lane) {
-      emitPackedPanel(block, lane, width, k, part);
-    });
+    emitLoop(b, block.lane, full, width,
+             [&](Value *lane) { emitPanel(lane, width); });
     // Tiles are whole panels but for the last one.
     if (int64_t rest = form.laneCount() % width)
       emitIf(b, b.CreateICmpSLT(full, block.end),
-             [&] { emitPackedPanel(block, full, rest, k, part); });
+             [&] { emitPanel(full, rest); });
   };
   KPart part;
   part.blocked = true;

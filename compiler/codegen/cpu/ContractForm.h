@@ -118,6 +118,8 @@ struct ContractForm {
   /// VDPBF16PS can compute it, and does not change its bits: f32 has the
   /// products of such numbers.
   bool dotsBf16() const;
+  /// TDPBF16PS can compute it: see AmxBlocks.cpp.
+  bool tilesBf16() const { return hasBf16 && is<BlockedProduct>(); }
   /// Dot form: rows of a k block become pairs of bf16 once for all taps.
   bool pairsRowsOfTaps() const;
   /// Elements of packed rows from a k of the outermost dim to the next.

@@ -42,6 +42,9 @@ inline constexpr int64_t kBlockVectors = 64;
 /// More vectors of a row than this are several panels.
 inline constexpr int64_t kMaxVectors = 6;
 
+/// What AMX multiplies at once: rows, lanes, and k in pairs.
+inline constexpr int64_t kTileRows = 16, kTileK = 32;
+
 /// Packed rows are fetched so many k before they are needed: about 200
 /// cycles, what the second-level cache may take under load.
 inline constexpr int64_t kAhead = 16;

@@ -217,11 +217,15 @@ ContractScratch BlockedProduct::scratch(const ContractForm &form,
   // vector more than needed: strides of a power of two share cache sets.
   int64_t width = std::min(lanes, form.laneCount());
   int64_t height = std::min(rows, form.tileRows(kernel));
+  if (form.tilesBf16())
+    height = llvm::alignTo(height, kTileRows);
   scratch.sumStride = llvm::alignTo(width, kernel.lanes()) + kernel.lanes();
   reserve(form.kBlock * 2 * kernel.lanes());
   scratch.rowsAt = reserve(height * form.kBlock + kernel.lanes());
   if (form.numKBlocks() > 1)
     scratch.sumsAt = reserve(height * scratch.sumStride);
+  else if (form.tilesBf16()) // of a few tiles
+    scratch.sumsAt = reserve(4 * kTileRows * kTileRows);
   scratch.bytes = reserve.bytes;
   return scratch;
 }

@@ -20,8 +20,10 @@ ContractStage::ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
     : e(emitter), payloads(payloads), b(emitter.builder), stage(stage),
       tile(tile), form(ContractForm::of(emitter.kernel, stage)),
       registers{variant.vectorRegisters, 64 / variant.vectorBytes},
-      pairs(variant.hasBf16Dots() && form.dotsBf16()), packOffset(packOffset),
-      scratch(form.scratch(emitter.kernel)), prefix(prefix) {
+      tiles(variant.hasBf16Tiles() && form.tilesBf16()),
+      pairs(tiles || (variant.hasBf16Dots() && form.dotsBf16())),
+      packOffset(packOffset), scratch(form.scratch(emitter.kernel)),
+      prefix(prefix) {
   Type scalar =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
   element =
@@ -462,6 +464,7 @@ llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
   add(rows), add(panel.lanes), add(part.extent), add(part.first),
       add(part.last);
   add(part.clipped), add(part.packs), add(part.pairs), add(part.rowsArePairs);
+  add(part.onlyFinishes), add(part.sumStride);
   for (int64_t offset : panel.offsets)
     add(offset);
   for (int64_t step : panel.kSteps)

@@ -40,6 +40,8 @@ struct KPart {
   bool rowsArePairs = false;
   /// The lanes of the panel are where they were, and packed on the way.
   bool packs = false;
+  /// Nothing is multiplied: the kept sums are all.
+  bool onlyFinishes = false;
   /// What a chunk fetches of the next panel: `count` times `lines` lines of
   /// cache, in elements `stride` apart; the next chunk goes on `step` further.
   struct {
@@ -94,11 +96,26 @@ private:
                         int64_t lanes);
   // CacheBlocks.cpp
   struct CacheBlock;
+  struct TileProduct;
   void emitCacheBlocks(int64_t rows);
   void emitCacheBlock(const CacheBlock &block);
   void packRows(const CacheBlock &block, llvm::Value *k, int64_t extent);
   void emitPackedPanel(const CacheBlock &block, llvm::Value *lane,
                        int64_t lanes, llvm::Value *k, const KPart &part);
+  // AmxBlocks.cpp
+  void configureTiles();
+  void releaseTiles();
+  void packRowTiles(const CacheBlock &block, llvm::Value *k, int64_t extent);
+  void packRowsAlongK(const CacheBlock &block, llvm::Value *from,
+                      int64_t extent);
+  void packRowsAcrossK(const CacheBlock &block, llvm::Value *from,
+                       int64_t extent);
+  void emitTiledPanel(const CacheBlock &block, llvm::Value *lane, int64_t lanes,
+                      llvm::Value *k, const KPart &part);
+  llvm::Function *tileKernel(const TileProduct &product);
+  void finishTiles(const CacheBlock &block, llvm::Value *row, int64_t rows,
+                   llvm::Value *lane, int64_t lanes, llvm::Value *sumsAt,
+                   const KPart &part);
   llvm::Function *microKernel(int rows, const Panel &panel, const KPart &part);
   /// Those that are the same for all calls; nothing is fetched or packed.
   MicroArguments microArguments(llvm::Value *scalarAt, llvm::Value *laneAt);
@@ -110,6 +127,7 @@ private:
   const TileBounds &tile;
   ContractForm form;
   Registers registers;
+  bool tiles; // of bf16 are multiplied: see AmxBlocks.cpp
   bool pairs; // of bf16 are packed
   int64_t packOffset;
   ContractScratch scratch;

@@ -19,7 +19,7 @@ namespace {
 struct Task {
   graph::KernelOp kernel;
   std::vector<llvm::SmallVector<char, 0>> objects; // one a variant
-  bool dotsBf16 = false;
+  bool dotsBf16 = false, tilesBf16 = false;        // what it gains from
   uint64_t scratch = 0;
   std::string error;
 
@@ -32,9 +32,11 @@ private:
 };
 } // namespace
 
-static bool hasBf16Dots(const TiledKernel &kernel) {
+/// Whether a product of the kernel `gains` from an extension.
+static bool anyProduct(const TiledKernel &kernel,
+                       bool (ContractForm::*gains)() const) {
   return llvm::any_of(kernel.stages(), [&](const Stage &stage) {
-    return stage.contraction && ContractForm::of(kernel, stage).dotsBf16();
+    return stage.contraction && (ContractForm::of(kernel, stage).*gains)();
   });
 }
 
@@ -47,13 +49,13 @@ void Task::run(ArrayRef<TargetVariant> variants, const KernelCache &cache,
     return;
   }
   scratch = tiled->scratchBytes();
-  dotsBf16 = hasBf16Dots(*tiled);
+  dotsBf16 = anyProduct(*tiled, &ContractForm::dotsBf16);
+  tilesBf16 = anyProduct(*tiled, &ContractForm::tilesBf16);
   PayloadCache payloads;
   std::vector<std::string> compiled; // what objects are for
-  for (TargetVariant variant : variants) {
+  for (const TargetVariant &all : variants) {
     // An extension is for those that gain from it.
-    if (!dotsBf16)
-      variant = variant.withoutExtension();
+    TargetVariant variant = all.reducedTo(dotsBf16, tilesBf16);
     auto same = llvm::find(compiled, variant.features);
     if (same != compiled.end())
       objects.push_back(objects[same - compiled.begin()]);
@@ -94,7 +96,7 @@ bool Task::compile(const TiledKernel &tiled, PayloadCache &payloads,
 }
 
 FailureOr<CpuCode> compileKernels(ModuleOp module, const CpuOptions &options) {
-  SmallVector<TargetVariant, 3> variants = defaultTargets();
+  SmallVector<TargetVariant, 4> variants = defaultTargets();
   if (!options.targetCpu.empty()) {
     auto variant = targetForCpu(options.targetCpu);
     if (!variant)
@@ -124,11 +126,10 @@ FailureOr<CpuCode> compileKernels(ModuleOp module, const CpuOptions &options) {
   }
   if (tasks.empty()) // steps that only return what they are given
     return code;
-  bool extends = llvm::any_of(tasks, [](Task &task) { return task.dotsBf16; });
+  bool dots = llvm::any_of(tasks, [](Task &task) { return task.dotsBf16; });
+  bool tiles = llvm::any_of(tasks, [](Task &task) { return task.tilesBf16; });
   for (auto [v, variant] : llvm::enumerate(variants)) {
-    std::string features = variant.features;
-    if (!extends)
-      features = variant.level();
+    std::string features = variant.reducedTo(dots, tiles).features;
     if (llvm::any_of(code.images,
                      [&](auto &image) { return image.features == features; }))
       continue;

@@ -81,10 +81,11 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
   vectorTy = vectorType(context, scalar, kernel.lanes());
   element = vectorTy->getScalarType();
 
-  Values sums = part.blocked
-                    ? accumulateBlocked(initialSums(arguments.sums))
-                    : accumulate(0, arguments.scalarAt, arguments.laneAt,
-                                 initialSums(arguments.sums));
+  Values sums = initialSums(arguments.sums);
+  if (part.blocked)
+    sums = accumulateBlocked(sums);
+  else if (!part.onlyFinishes)
+    sums = accumulate(0, arguments.scalarAt, arguments.laneAt, sums);
   if (!part.last) {
     keepSums(arguments.sums, sums);
     builder.CreateRetVoid();

@@ -35,7 +35,7 @@ static const Triple &elfTriple() {
 using HasFeature = function_ref<bool(StringRef feature)>;
 
 static std::optional<TargetVariant> highestLevel(HasFeature has) {
-  SmallVector<TargetVariant, 3> levels = defaultTargets();
+  SmallVector<TargetVariant, 4> levels = defaultTargets();
   if (!all_of(ArrayRef<StringRef>{"avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt",
                                   "movbe"},
               has))
@@ -43,7 +43,9 @@ static std::optional<TargetVariant> highestLevel(HasFeature has) {
   bool avx512 = all_of(ArrayRef<StringRef>{"avx512f", "avx512bw", "avx512cd",
                                            "avx512dq", "avx512vl"},
                        has);
-  return levels[avx512 ? 1 + has("avx512bf16") : 0];
+  if (!avx512)
+    return levels[0];
+  return levels[!has("avx512bf16") ? 1 : has("amx-bf16") ? 3 : 2];
 }
 
 static Expected<std::optional<TargetVariant>> levelOf(StringRef cpu) {
@@ -75,16 +77,26 @@ static Error unknownCpu(StringRef name) {
       "skylake-avx512, sapphirerapids, znver3, znver4, znver5)");
 }
 
-TargetVariant TargetVariant::withoutExtension() const {
+TargetVariant TargetVariant::reducedTo(bool dots, bool tiles) const {
   TargetVariant variant = *this;
-  variant.features = level();
+  bool gains = hasBf16Dots() ? dots : hasBf16Tiles() && tiles;
+  if (!gains)
+    variant.features = level();
   return variant;
 }
 
-SmallVector<TargetVariant, 3> defaultTargets() {
+SmallVector<TargetVariant, 4> defaultTargets() {
   return {{"x86-64-v3", "", 32, 16},
           {"x86-64-v4", "", 64, 32},
-          {"x86-64-v4+avx512bf16", "", 64, 32}};
+          {"x86-64-v4+avx512bf16", "", 64, 32},
+          {"x86-64-v4+amxbf16", "", 64, 32}};
+}
+
+/// What LLVM adds to the level.
+static StringRef featuresOf(const TargetVariant &variant) {
+  if (variant.hasBf16Tiles())
+    return "+amx-tile,+amx-bf16";
+  return variant.hasBf16Dots() ? "+avx512bf16" : "";
 }
 
 static bool isKnown(StringRef cpu) {
@@ -132,9 +144,8 @@ createTargetMachine(const TargetVariant &variant) {
   // to be fused says so.
   options.AllowFPOpFusion = FPOpFusion::Strict;
   std::unique_ptr<TargetMachine> machine((*target)->createTargetMachine(
-      elfTriple(), variant.level(),
-      variant.extension().empty() ? "" : ("+" + variant.extension()).str(),
-      options, Reloc::PIC_, CodeModel::Small, CodeGenOptLevel::Default));
+      elfTriple(), variant.level(), featuresOf(variant), options, Reloc::PIC_,
+      CodeModel::Small, CodeGenOptLevel::Default));
   if (!machine)
     return createStringError("LLVM cannot compile for '" + variant.features +
                              "'");

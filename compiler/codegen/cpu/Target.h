@@ -17,7 +17,9 @@ namespace dl::cpu {
 /// from the rest. What products of bf16 gain from is an extension, in plans
 /// that have such products.
 struct TargetVariant {
-  /// What the plan says: "x86-64-v3", "x86-64-v4", "x86-64-v4+avx512bf16".
+  /// What the plan says: "x86-64-v3", "x86-64-v4", "x86-64-v4+avx512bf16",
+  /// "x86-64-v4+amxbf16". What has AMX has VDPBF16PS, too, in which it does
+  /// half of the multiply-adds that it does in f32: so it is not used there.
   std::string features;
   /// The CPU whose instruction timings decide the order of instructions; empty
   /// for what LLVM takes for the level.
@@ -25,7 +27,7 @@ struct TargetVariant {
   int vectorBytes = 32;
   int vectorRegisters = 16;
 
-  /// LLVM's names of its two parts.
+  /// LLVM's name.
   llvm::StringRef level() const {
     return llvm::StringRef(features).split('+').first;
   }
@@ -34,12 +36,15 @@ struct TargetVariant {
   }
   /// VDPBF16PS: products of pairs of bf16, added up in f32.
   bool hasBf16Dots() const { return extension() == "avx512bf16"; }
-  TargetVariant withoutExtension() const;
+  /// TDPBF16PS: products of tiles of bf16, added up in f32.
+  bool hasBf16Tiles() const { return extension() == "amxbf16"; }
+  /// Without its extension, if nothing gains from that.
+  TargetVariant reducedTo(bool dots, bool tiles) const;
 };
 
-/// x86-64-v3 (AVX2 and FMA), x86-64-v4 (AVX-512) and that with AVX512-BF16, in
-/// this order.
-llvm::SmallVector<TargetVariant, 3> defaultTargets();
+/// x86-64-v3 (AVX2 and FMA), x86-64-v4 (AVX-512), that with AVX512-BF16 and
+/// that with AMX-BF16, in this order.
+llvm::SmallVector<TargetVariant, 4> defaultTargets();
 
 /// The variant for a CPU's name; "native" means the machine that compiles.
 /// Fails on unknown names and on CPUs without AVX2 and FMA.

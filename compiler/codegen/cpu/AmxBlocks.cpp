@@ -1,0 +1,384 @@
+// Cache blocks of products of bf16 for AMX (Intel 64 and IA-32 Architectures
+// Software Developer's Manual, volume 1, chapter 18). TDPBF16PS adds to 16 x 16
+// sums the products of 16 rows x 32 k and 32 k x 16 lanes. For each of them
+//   sum += (r0 l0 + r2 l2 + ... + r30 l30) + (r1 l1 + r3 l3 + ... + r31 l31)
+// where both chains of multiply-adds begin at zero; all is rounded to f32, and
+// subnormal numbers are zero. So sums have other bits than on processors
+// without AMX, and the same for any number of threads.
+//
+// Rows are packed as [16 rows][32 k][row][k], a tile one piece of memory; lanes
+// as everywhere, in panels of [pair of k][lane]. Four tiles of sums are held
+// over a block of k, then stored, and finished by a micro-kernel.
+
+#include "compiler/codegen/cpu/CacheBlocks.h"
+#include "compiler/codegen/cpu/ContractLimits.h"
+#include "compiler/codegen/cpu/MicroKernel.h"
+#include "compiler/codegen/cpu/Packing.h"
+#include "llvm/IR/IntrinsicsX86.h"
+
+using namespace mlir;
+
+namespace dl::cpu {
+
+using llvm::Value;
+
+/// Elements of a tile: sums, or pairs of k.
+static constexpr int64_t kTile = kTileRows * kTileRows;
+/// Rows that are finished at a time.
+static constexpr int64_t kFinishedRows = 8;
+
+/// A block of tiles of sums: 1 or 2 x 1 or 2.
+struct ContractStage::TileProduct {
+  int64_t high, wide;
+  int64_t countK; // tiles along k
+  int64_t sumStride;
+  bool first; // begins at zero
+};
+
+/// All tiles are whole: what is packed is filled up with zeros.
+void ContractStage::configureTiles() {
+  // Palette 1; from byte 16 on the bytes of a row of each tile, from 48 on
+  // rows.
+  SmallVector<uint8_t> config(64, 0);
+  config[0] = 1;
+  for (int tile = 0; tile < 8; ++tile)
+    config[16 + 2 * tile] = 64, config[48 + tile] = kTileRows;
+  llvm::Module &module = *b.GetInsertBlock()->getModule();
+  std::string name = "tile.config";
+  llvm::GlobalVariable *global = module.getGlobalVariable(name, true);
+  if (!global) {
+    auto *data = llvm::ConstantDataArray::get(b.getContext(), config);
+    global = new llvm::GlobalVariable(module, data->getType(), true,
+                                      llvm::GlobalValue::InternalLinkage, data,
+                                      name);
+    global->setAlignment(llvm::Align(64));
+  }
+  b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_ldtilecfg, {global});
+}
+
+/// Without tiles in use the kernel saves less of a thread.
+void ContractStage::releaseTiles() {
+  b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_tilerelease, {});
+}
+
+void ContractStage::packRowTiles(const CacheBlock &block, Value *k,
+                                 int64_t extent) {
+  Value *first = b.CreateAdd(tileOrigin(form.rowDim), block.row);
+  Value *from = sidePointer(form.scalar, first, k);
+  if (form.rowsAlongK())
+    packRowsAlongK(block, from, extent);
+  else
+    packRowsAcrossK(block, from, extent);
+}
+
+static llvm::Constant *firstLanes(llvm::IRBuilder<> &b, int64_t count) {
+  SmallVector<llvm::Constant *> bits;
+  for (int64_t l = 0; l < kTileRows; ++l)
+    bits.push_back(b.getInt1(l < count));
+  return llvm::ConstantVector::get(bits);
+}
+
+/// `count` of 16 elements that are `step` apart, and zeros.
+static Value *loadSome(llvm::IRBuilder<> &b, llvm::FixedVectorType *type,
+                       Value *from, int64_t count, int64_t step) {
+  llvm::Align align(4); // of f32
+  Value *zero = llvm::Constant::getNullValue(type);
+  if (count <= 0)
+    return zero;
+  if (step == 1 && count >= kTileRows)
+    return b.CreateAlignedLoad(type, from, align);
+  if (step == 1)
+    return b.CreateMaskedLoad(type, from, align, firstLanes(b, count), zero);
+  SmallVector<llvm::Constant *> offsets;
+  for (int64_t l = 0; l < kTileRows; ++l)
+    offsets.push_back(b.getInt64(l < count ? l * step : 0));
+  return b.CreateMaskedGather(type,
+                              b.CreateGEP(type->getScalarType(), from,
+                                          llvm::ConstantVector::get(offsets)),
+                              align, firstLanes(b, count), zero);
+}
+
+/// 32 neighbours as 16 pairs, the earlier one in the upper half: as joinPairs
+/// has those of lanes.
+static Value *neighboursAsPairs(llvm::IRBuilder<> &b, Value *low, Value *high) {
+  auto *halves = llvm::FixedVectorType::get(b.getInt16Ty(), 2 * kTileRows);
+  SmallVector<int> order;
+  for (int64_t k = 0; k < kTileK; k += 2)
+    order.append({int(2 * (k + 1) + 1), int(2 * k + 1)});
+  return b.CreateBitCast(b.CreateShuffleVector(b.CreateBitCast(low, halves),
+                                               b.CreateBitCast(high, halves),
+                                               order),
+                         low->getType());
+}
+
+/// Each row is read once, from its beginning to its end.
+void ContractStage::packRowsAlongK(const CacheBlock &block, Value *from,
+                                   int64_t extent) {
+  auto *type = llvm::FixedVectorType::get(element, kTileRows);
+  int64_t countK = llvm::divideCeil(extent, kTileK), full = extent / kTileK;
+  int64_t rowStep = form.scalar.coefficients[form.rowDim];
+  Value *to = scratchAt(scratch.rowsAt);
+  auto rowAt = [&](Value *row) {
+    Value *tileRow = b.CreateUDiv(row, b.getInt64(kTileRows));
+    Value *inTile = b.CreateURem(row, b.getInt64(kTileRows));
+    return b.CreateGEP(
+        element, to,
+        b.CreateAdd(b.CreateMul(tileRow, b.getInt64(countK * kTile)),
+                    b.CreateMul(inTile, b.getInt64(kTileRows))));
+  };
+  auto store = [&](Value *pairs, Value *packed, Value *tile) {
+    b.CreateAlignedStore(
+        pairs,
+        b.CreateGEP(element, packed, b.CreateMul(tile, b.getInt64(kTile))),
+        llvm::Align(4));
+  };
+  emitLoop(b, b.getInt64(0), b.getInt64(block.rows), 1, [&](Value *row) {
+    Value *source =
+        b.CreateGEP(element, from, b.CreateMul(row, b.getInt64(rowStep)));
+    Value *packed = rowAt(row);
+    auto pairsAt = [&](Value *tile, int64_t valid) {
+      Value *at =
+          b.CreateGEP(element, source, b.CreateMul(tile, b.getInt64(kTileK)));
+      Value *low = loadSome(b, type, at, valid, 1);
+      Value *high =
+          loadSome(b, type, b.CreateConstGEP1_64(element, at, kTileRows),
+                   valid - kTileRows, 1);
+      return neighboursAsPairs(b, low, high);
+    };
+    emitLoop(b, b.getInt64(0), b.getInt64(full), 1,
+             [&](Value *tile) { store(pairsAt(tile, kTileK), packed, tile); });
+    if (full < countK)
+      store(pairsAt(b.getInt64(full), extent - full * kTileK), packed,
+            b.getInt64(full));
+  });
+  emitLoop(
+      b, b.getInt64(block.rows),
+      b.getInt64(llvm::alignTo(block.rows, kTileRows)), 1, [&](Value *row) {
+        Value *packed = rowAt(row);
+        emitLoop(b, b.getInt64(0), b.getInt64(countK), 1, [&](Value *tile) {
+          store(llvm::Constant::getNullValue(type), packed, tile);
+        });
+      });
+}
+
+/// Rows become columns and the other way round: four rounds of perfect
+/// shuffles.
+static void transposeSquare(llvm::IRBuilder<> &b,
+                            SmallVectorImpl<Value *> &square) {
+  constexpr int count = kTileRows, half = count / 2;
+  SmallVector<int> low, high;
+  for (int l = 0; l < half; ++l) {
+    low.append({l, l + count});
+    high.append({l + half, l + half + count});
+  }
+  for (int round = 1; round < count; round *= 2) {
+    SmallVector<Value *> next;
+    for (int i = 0; i < half; ++i)
+      for (ArrayRef<int> order : {ArrayRef<int>(low), ArrayRef<int>(high)})
+        next.push_back(
+            b.CreateShuffleVector(square[i], square[i + half], order));
+    square.assign(next);
+  }
+}
+
+/// 32 k of 16 rows at a time, by a function of its own.
+void ContractStage::packRowsAcrossK(const CacheBlock &block, Value *from,
+                                    int64_t extent) {
+  auto *type = llvm::FixedVectorType::get(element, kTileRows);
+  int64_t countK = llvm::divideCeil(extent, kTileK), full = extent / kTileK;
+  int64_t rowStep = form.scalar.coefficients[form.rowDim];
+  int64_t kStep = form.scalar.coefficients[form.kDims[0]];
+  Value *to = scratchAt(scratch.rowsAt);
+  auto packTile = [&](Value *tileRow, Value *tile, int64_t rows, int64_t ks) {
+    std::string name =
+        prefix + ".rows" + std::to_string(rows) + "." + std::to_string(ks);
+    llvm::Module &module = *b.GetInsertBlock()->getModule();
+    llvm::Function *function = module.getFunction(name);
+    if (!function) {
+      auto *ptr = b.getPtrTy();
+      function = llvm::Function::Create(
+          llvm::FunctionType::get(b.getVoidTy(), {ptr, ptr}, false),
+          llvm::GlobalValue::InternalLinkage, name, module);
+      function->addFnAttr(llvm::Attribute::NoInline);
+      llvm::IRBuilder<>::InsertPointGuard guard(b);
+      b.SetInsertPoint(
+          llvm::BasicBlock::Create(module.getContext(), "entry", function));
+      SmallVector<Value *> square;
+      for (int64_t k = 0; k < kTileK; k += 2) {
+        auto load = [&](int64_t k) {
+          return loadSome(
+              b, type,
+              b.CreateConstGEP1_64(element, function->getArg(0), k * kStep),
+              k < ks ? rows : 0, rowStep);
+        };
+        square.push_back(joinPairs(b, load(k), load(k + 1)));
+      }
+      transposeSquare(b, square);
+      for (auto [r, row] : llvm::enumerate(square))
+        b.CreateAlignedStore(
+            row,
+            b.CreateConstGEP1_64(element, function->getArg(1), r * kTileRows),
+            llvm::Align(4));
+      b.CreateRetVoid();
+    }
+    Value *source = b.CreateGEP(
+        element, from,
+        b.CreateAdd(b.CreateMul(tileRow, b.getInt64(kTileRows * rowStep)),
+                    b.CreateMul(tile, b.getInt64(kTileK * kStep))));
+    Value *number = b.CreateAdd(b.CreateMul(tileRow, b.getInt64(countK)), tile);
+    b.CreateCall(function,
+                 {source, b.CreateGEP(element, to,
+                                      b.CreateMul(number, b.getInt64(kTile)))});
+  };
+  int64_t fullRows = block.rows / kTileRows, rest = block.rows % kTileRows;
+  auto packAll = [&](Value *tile, int64_t ks) {
+    emitLoop(b, b.getInt64(0), b.getInt64(fullRows), 1,
+             [&](Value *tileRow) { packTile(tileRow, tile, kTileRows, ks); });
+    if (rest)
+      packTile(b.getInt64(fullRows), tile, rest, ks);
+  };
+  emitLoop(b, b.getInt64(0), b.getInt64(full), 1,
+           [&](Value *tile) { packAll(tile, kTileK); });
+  if (full < countK)
+    packAll(b.getInt64(full), extent - full * kTileK);
+}
+
+void ContractStage::emitTiledPanel(const CacheBlock &block, Value *lane,
+                                   int64_t lanes, Value *k, const KPart &part) {
+  int64_t laneStep = form.lane.coefficients[form.laneDims.back()];
+  int64_t wide = llvm::divideCeil(lanes, kTileRows), width = wide * kTileRows;
+  Value *source = b.CreateGEP(
+      element, sidePointer(form.lane, tileOrigin(form.rowDim), k),
+      b.CreateMul(b.CreateSub(lane, tileOrigin(form.laneDims.front())),
+                  b.getInt64(laneStep)));
+  emitPack(b, element, panelAt(0, lanes), {part.extent}, source, scratchAt(0),
+           {width, e.kernel.lanes(), 0, false, true});
+  int64_t countK = llvm::divideCeil(part.extent, kTileK);
+  auto *type = llvm::FixedVectorType::get(element, kTileRows);
+  for (int64_t at = packedCount(part.extent, true) * width;
+       at < countK * kTileRows * width; at += kTileRows)
+    b.CreateAlignedStore(llvm::Constant::getNullValue(type),
+                         b.CreateConstGEP1_64(element, scratchAt(0), at),
+                         llvm::Align(4));
+
+  // Sums that wait for no other block of k are finished at once.
+  bool waits = !part.first || !part.last;
+  TileProduct product{2, wide, countK, waits ? part.sumStride : 2 * kTileRows,
+                      part.first};
+  auto emit = [&](Value *row, int64_t rows) {
+    product.high = llvm::divideCeil(rows, kTileRows);
+    Value *sumsAt = scratchAt(scratch.sumsAt);
+    if (waits)
+      sumsAt = b.CreateGEP(
+          element, sumsAt,
+          b.CreateAdd(b.CreateMul(row, b.getInt64(product.sumStride)),
+                      b.CreateSub(lane, block.lane)));
+    Value *rowsAt =
+        b.CreateGEP(element, scratchAt(scratch.rowsAt),
+                    b.CreateMul(row, b.getInt64(countK * kTile / kTileRows)));
+    b.CreateCall(tileKernel(product), {rowsAt, scratchAt(0), sumsAt});
+    if (!part.last)
+      return;
+    KPart finishing = part;
+    finishing.sumStride = product.sumStride;
+    finishTiles(block, row, rows, lane, lanes, sumsAt, finishing);
+  };
+  int64_t height = 2 * kTileRows, full = block.rows / height * height;
+  emitLoop(b, b.getInt64(0), b.getInt64(full), height,
+           [&](Value *row) { emit(row, height); });
+  if (full < block.rows)
+    emit(b.getInt64(full), block.rows - full);
+}
+
+/// void(rows, lanes, sums)
+llvm::Function *ContractStage::tileKernel(const TileProduct &product) {
+  auto [high, wide, countK, sumStride, first] = product;
+  std::string name = prefix + ".tiles";
+  for (int64_t part : {high, wide, countK, sumStride, int64_t(first)})
+    name += "." + std::to_string(part);
+  llvm::Module &module = *b.GetInsertBlock()->getModule();
+  if (llvm::Function *known = module.getFunction(name))
+    return known;
+  auto *ptr = b.getPtrTy();
+  auto *function = llvm::Function::Create(
+      llvm::FunctionType::get(b.getVoidTy(), {ptr, ptr, ptr}, false),
+      llvm::GlobalValue::InternalLinkage, name, module);
+  function->addFnAttr(llvm::Attribute::NoInline);
+  llvm::IRBuilder<>::InsertPointGuard guard(b);
+  b.SetInsertPoint(
+      llvm::BasicBlock::Create(module.getContext(), "entry", function));
+  Value *rowsAt = function->getArg(0), *lanesAt = function->getArg(1);
+  // Tiles 0 to 3 are sums, 4 and 5 rows, 6 and 7 lanes.
+  auto tile = [&](int64_t number) { return b.getInt8(number); };
+  auto sum = [&](int64_t r, int64_t l) { return tile(2 * r + l); };
+  auto access = [&](llvm::Intrinsic::ID intrinsic, Value *number, Value *at,
+                    int64_t stride) {
+    b.CreateIntrinsic(b.getVoidTy(), intrinsic,
+                      {number, at, b.getInt64(4 * stride)});
+  };
+  auto forEachSum = [&](llvm::Intrinsic::ID intrinsic) {
+    for (int64_t r = 0; r < high; ++r)
+      for (int64_t l = 0; l < wide; ++l)
+        access(intrinsic, sum(r, l),
+               b.CreateConstGEP1_64(element, function->getArg(2),
+                                    (r * sumStride + l) * kTileRows),
+               sumStride);
+  };
+  if (first)
+    for (int64_t r = 0; r < high; ++r)
+      for (int64_t l = 0; l < wide; ++l)
+        b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_tilezero,
+                          {sum(r, l)});
+  else
+    forEachSum(llvm::Intrinsic::x86_tileloadd64);
+  emitLoop(b, b.getInt64(0), b.getInt64(countK), 1, [&](Value *k) {
+    Value *rows =
+        b.CreateGEP(element, rowsAt, b.CreateMul(k, b.getInt64(kTile)));
+    Value *lanes =
+        b.CreateGEP(element, lanesAt, b.CreateMul(k, b.getInt64(wide * kTile)));
+    auto load = llvm::Intrinsic::x86_tileloadd64;
+    for (int64_t r = 0; r < high; ++r) {
+      access(load, tile(4 + r),
+             b.CreateConstGEP1_64(element, rows, r * countK * kTile),
+             kTileRows);
+      for (int64_t l = 0; l < wide; ++l) {
+        if (r == 0)
+          access(load, tile(6 + l),
+                 b.CreateConstGEP1_64(element, lanes, l * kTileRows),
+                 wide * kTileRows);
+        b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_tdpbf16ps,
+                          {sum(r, l), tile(4 + r), tile(6 + l)});
+      }
+    }
+  });
+  forEachSum(llvm::Intrinsic::x86_tilestored64);
+  b.CreateRetVoid();
+  return function;
+}
+
+/// Epilogue and store of the sums of some tiles.
+void ContractStage::finishTiles(const CacheBlock &block, Value *row,
+                                int64_t rows, Value *lane, int64_t lanes,
+                                Value *sumsAt, const KPart &waiting) {
+  KPart part = waiting;
+  part.blocked = part.pairs = part.first = false;
+  part.onlyFinishes = true;
+  auto some = [&](int64_t from, int64_t to, int64_t height) {
+    emitLoop(b, b.getInt64(from), b.getInt64(to), height, [&](Value *relative) {
+      MicroArguments arguments = microArguments(sumsAt, sumsAt);
+      arguments.row =
+          b.CreateAdd(tileOrigin(form.rowDim),
+                      b.CreateAdd(block.row, b.CreateAdd(row, relative)));
+      arguments.lane = lane;
+      arguments.sums = b.CreateGEP(
+          element, sumsAt, b.CreateMul(relative, b.getInt64(part.sumStride)));
+      arguments.call(b, microKernel(height, packedPanel(lanes), part));
+    });
+  };
+  int64_t full = rows / kFinishedRows * kFinishedRows;
+  some(0, full, kFinishedRows);
+  if (full < rows)
+    some(full, rows, rows - full);
+}
+
+} // namespace dl::cpu
