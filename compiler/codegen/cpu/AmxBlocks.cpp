@@ -14,6 +14,7 @@
 #include "compiler/codegen/cpu/ContractLimits.h"
 #include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/Packing.h"
+#include "compiler/codegen/cpu/PayloadCode.h"
 #include "llvm/IR/IntrinsicsX86.h"
 
 using namespace mlir;
@@ -31,8 +32,7 @@ static constexpr int64_t kFinishedRows = 8;
 struct ContractStage::TileProduct {
   int64_t high, wide;
   int64_t countK; // tiles along k
-  int64_t sumStride;
-  bool first; // begins at zero
+  bool first;     // begins at zero
 };
 
 /// All tiles are whole: what is packed is filled up with zeros.
@@ -79,8 +79,8 @@ static llvm::Constant *firstLanes(llvm::IRBuilder<> &b, int64_t count) {
 }
 
 /// `count` of 16 elements that are `step` apart, and zeros.
-static Value *loadSome(llvm::IRBuilder<> &b, llvm::FixedVectorType *type,
-                       Value *from, int64_t count, int64_t step) {
+static Value *loadExact(llvm::IRBuilder<> &b, llvm::FixedVectorType *type,
+                        Value *from, int64_t count, int64_t step) {
   llvm::Align align(4); // of f32
   Value *zero = llvm::Constant::getNullValue(type);
   if (count <= 0)
@@ -96,6 +96,13 @@ static Value *loadSome(llvm::IRBuilder<> &b, llvm::FixedVectorType *type,
                               b.CreateGEP(type->getScalarType(), from,
                                           llvm::ConstantVector::get(offsets)),
                               align, firstLanes(b, count), zero);
+}
+
+/// The same, rounded to bf16 where that is yet to be done.
+static Value *loadSome(llvm::IRBuilder<> &b, llvm::FixedVectorType *type,
+                       Value *from, int64_t count, int64_t step, bool rounds) {
+  Value *content = loadExact(b, type, from, count, step);
+  return rounds ? emitNearestBf16(b, content) : content;
 }
 
 /// 32 neighbours as 16 pairs, the earlier one in the upper half: as joinPairs
@@ -139,10 +146,10 @@ void ContractStage::packRowsAlongK(const CacheBlock &block, Value *from,
     auto pairsAt = [&](Value *tile, int64_t valid) {
       Value *at =
           b.CreateGEP(element, source, b.CreateMul(tile, b.getInt64(kTileK)));
-      Value *low = loadSome(b, type, at, valid, 1);
+      Value *low = loadSome(b, type, at, valid, 1, form.scalar.rounds);
       Value *high =
           loadSome(b, type, b.CreateConstGEP1_64(element, at, kTileRows),
-                   valid - kTileRows, 1);
+                   valid - kTileRows, 1, form.scalar.rounds);
       return neighboursAsPairs(b, low, high);
     };
     emitLoop(b, b.getInt64(0), b.getInt64(full), 1,
@@ -209,7 +216,7 @@ void ContractStage::packRowsAcrossK(const CacheBlock &block, Value *from,
           return loadSome(
               b, type,
               b.CreateConstGEP1_64(element, function->getArg(0), k * kStep),
-              k < ks ? rows : 0, rowStep);
+              k < ks ? rows : 0, rowStep, form.scalar.rounds);
         };
         square.push_back(joinPairs(b, load(k), load(k + 1)));
       }
@@ -243,58 +250,142 @@ void ContractStage::packRowsAcrossK(const CacheBlock &block, Value *from,
     packAll(b.getInt64(full), extent - full * kTileK);
 }
 
-void ContractStage::emitTiledPanel(const CacheBlock &block, Value *lane,
-                                   int64_t lanes, Value *k, const KPart &part) {
+/// All panels of a block, as [panel][pair of k][lane]. Lanes that are
+/// neighbours are read in runs as long as the block is wide, others along k.
+void ContractStage::packLaneTiles(const CacheBlock &block, Value *k,
+                                  int64_t extent) {
   int64_t laneStep = form.lane.coefficients[form.laneDims.back()];
-  int64_t wide = llvm::divideCeil(lanes, kTileRows), width = wide * kTileRows;
-  Value *source = b.CreateGEP(
-      element, sidePointer(form.lane, tileOrigin(form.rowDim), k),
-      b.CreateMul(b.CreateSub(lane, tileOrigin(form.laneDims.front())),
-                  b.getInt64(laneStep)));
-  emitPack(b, element, panelAt(0, lanes), {part.extent}, source, scratchAt(0),
-           {width, e.kernel.lanes(), 0, false, true});
-  int64_t countK = llvm::divideCeil(part.extent, kTileK);
-  auto *type = llvm::FixedVectorType::get(element, kTileRows);
-  for (int64_t at = packedCount(part.extent, true) * width;
-       at < countK * kTileRows * width; at += kTileRows)
-    b.CreateAlignedStore(llvm::Constant::getNullValue(type),
-                         b.CreateConstGEP1_64(element, scratchAt(0), at),
-                         llvm::Align(4));
+  int64_t kStep = form.lane.coefficients[form.kDims[0]];
+  int64_t countK = llvm::divideCeil(extent, kTileK), width = e.kernel.lanes();
+  auto *type = llvm::FixedVectorType::get(element, width);
+  Value *zero = llvm::Constant::getNullValue(type);
+  llvm::Align align(4); // of f32
+  Value *relative = b.CreateSub(block.lane, tileOrigin(form.laneDims.front()));
+  Value *source =
+      b.CreateGEP(element, sidePointer(form.lane, tileOrigin(form.rowDim), k),
+                  b.CreateMul(relative, b.getInt64(laneStep)));
+  auto laneAt = [&](Value *lane) {
+    return b.CreateGEP(
+        element, source,
+        b.CreateMul(b.CreateSub(lane, block.lane), b.getInt64(laneStep)));
+  };
+  auto pairsAt = [&](Value *lane, int64_t lanes, Value *pair) {
+    Value *panel = packedLanes(block, lane, countK);
+    int64_t stride = llvm::alignTo(lanes, kTileRows);
+    return b.CreateGEP(element, panel, b.CreateMul(pair, b.getInt64(stride)));
+  };
+  if (laneStep == 1) {
+    auto joinRows = [&](Value *pair, bool isWhole) {
+      Value *step = b.CreateMul(pair, b.getInt64(2 * kStep));
+      forEachPanel(block, [&](Value *lane, int64_t lanes) {
+        Value *from = b.CreateGEP(element, laneAt(lane), step);
+        Value *to = pairsAt(lane, lanes, pair);
+        for (int64_t k : {2, 3}) // the next pair
+          for (int64_t l = 0; l < lanes; l += width)
+            emitFetch(b, b.CreateConstGEP1_64(element, from, k * kStep + l), 2);
+        for (int64_t l = 0; l < lanes; l += width) {
+          auto load = [&](int64_t offset) {
+            return loadSome(b, type,
+                            b.CreateConstGEP1_64(element, from, offset + l),
+                            lanes - l, 1, form.lane.rounds);
+          };
+          Value *second = isWhole ? load(kStep) : zero;
+          b.CreateAlignedStore(joinPairs(b, load(0), second),
+                               b.CreateConstGEP1_64(element, to, l), align);
+        }
+      });
+    };
+    emitLoop(b, b.getInt64(0), b.getInt64(extent / 2), 1,
+             [&](Value *pair) { joinRows(pair, true); });
+    if (extent % 2)
+      joinRows(b.getInt64(extent / 2), false);
+  } else {
+    forEachPanel(block, [&](Value *lane, int64_t lanes) {
+      emitPack(b, element, panelAt(0, lanes), {extent}, laneAt(lane),
+               pairsAt(lane, lanes, b.getInt64(0)),
+               {2 * kTileRows, width, 0, false, true, true});
+    });
+  }
+  int64_t packed = packedCount(extent, true), all = countK * kTileRows;
+  if (packed < all)
+    forEachPanel(block, [&](Value *lane, int64_t lanes) {
+      int64_t stride = llvm::alignTo(lanes, kTileRows);
+      Value *from = pairsAt(lane, lanes, b.getInt64(packed));
+      for (int64_t at = 0; at < (all - packed) * stride; at += width)
+        b.CreateAlignedStore(zero, b.CreateConstGEP1_64(element, from, at),
+                             align);
+    });
+}
 
-  // Sums that wait for no other block of k are finished at once.
+/// Where a panel of so many tiles along k begins.
+Value *ContractStage::packedLanes(const CacheBlock &block, Value *lane,
+                                  int64_t countK) {
+  return b.CreateGEP(element, scratchAt(0),
+                     b.CreateMul(b.CreateSub(lane, block.lane),
+                                 b.getInt64(countK * kTileRows)));
+}
+
+void ContractStage::forEachPanel(
+    const CacheBlock &block,
+    llvm::function_ref<void(Value *lane, int64_t lanes)> emit) {
+  int64_t width = 2 * kTileRows;
+  Value *all = b.CreateSub(block.end, block.lane);
+  Value *full = b.CreateSub(block.end, b.CreateURem(all, b.getInt64(width)));
+  emitLoop(b, block.lane, full, width, [&](Value *lane) { emit(lane, width); });
+  // Tiles are whole panels but for the last one.
+  if (int64_t rest = form.laneCount() % width)
+    emitIf(b, b.CreateICmpSLT(full, block.end), [&] { emit(full, rest); });
+}
+
+void ContractStage::emitTiledBlock(const CacheBlock &block) {
+  KPart part;
+  part.sumStride = scratch.sumStride;
+  forEachKBlock(form.kCount(), form.tiledDepth(), part,
+                [&](Value *k, const KPart &part) {
+                  packRowTiles(block, k, part.extent);
+                  packLaneTiles(block, k, part.extent);
+                  multiplyTiles(block, part);
+                });
+}
+
+/// Two rows of tiles at a time, which stay in the first-level cache, and all
+/// panels. Results are stored along whole rows of the block.
+void ContractStage::multiplyTiles(const CacheBlock &block, const KPart &part) {
+  int64_t countK = llvm::divideCeil(part.extent, kTileK);
   bool waits = !part.first || !part.last;
-  TileProduct product{2, wide, countK, waits ? part.sumStride : 2 * kTileRows,
-                      part.first};
   auto emit = [&](Value *row, int64_t rows) {
-    product.high = llvm::divideCeil(rows, kTileRows);
-    Value *sumsAt = scratchAt(scratch.sumsAt);
-    if (waits)
-      sumsAt = b.CreateGEP(
-          element, sumsAt,
-          b.CreateAdd(b.CreateMul(row, b.getInt64(product.sumStride)),
-                      b.CreateSub(lane, block.lane)));
     Value *rowsAt =
         b.CreateGEP(element, scratchAt(scratch.rowsAt),
                     b.CreateMul(row, b.getInt64(countK * kTile / kTileRows)));
-    b.CreateCall(tileKernel(product), {rowsAt, scratchAt(0), sumsAt});
-    if (!part.last)
-      return;
-    KPart finishing = part;
-    finishing.sumStride = product.sumStride;
-    finishTiles(block, row, rows, lane, lanes, sumsAt, finishing);
+    Value *sumsAt = scratchAt(scratch.sumsAt);
+    if (waits)
+      sumsAt = b.CreateGEP(element, sumsAt,
+                           b.CreateMul(row, b.getInt64(part.sumStride)));
+    forEachPanel(block, [&](Value *lane, int64_t lanes) {
+      TileProduct product{int64_t(llvm::divideCeil(rows, kTileRows)),
+                          int64_t(llvm::divideCeil(lanes, kTileRows)), countK,
+                          part.first};
+      b.CreateCall(
+          tileKernel(product),
+          {rowsAt, packedLanes(block, lane, countK),
+           b.CreateGEP(element, sumsAt, b.CreateSub(lane, block.lane))});
+    });
+    if (part.last)
+      finishTiles(block, row, rows, sumsAt, part);
   };
-  int64_t height = 2 * kTileRows, full = block.rows / height * height;
-  emitLoop(b, b.getInt64(0), b.getInt64(full), height,
-           [&](Value *row) { emit(row, height); });
+  int64_t full = block.rows / block.height * block.height;
+  emitLoop(b, b.getInt64(0), b.getInt64(full), block.height,
+           [&](Value *row) { emit(row, block.height); });
   if (full < block.rows)
     emit(b.getInt64(full), block.rows - full);
 }
 
 /// void(rows, lanes, sums)
 llvm::Function *ContractStage::tileKernel(const TileProduct &product) {
-  auto [high, wide, countK, sumStride, first] = product;
+  auto [high, wide, countK, first] = product;
+  int64_t sumStride = scratch.sumStride;
   std::string name = prefix + ".tiles";
-  for (int64_t part : {high, wide, countK, sumStride, int64_t(first)})
+  for (int64_t part : {high, wide, countK, int64_t(first)})
     name += "." + std::to_string(part);
   llvm::Module &module = *b.GetInsertBlock()->getModule();
   if (llvm::Function *known = module.getFunction(name))
@@ -356,23 +447,26 @@ llvm::Function *ContractStage::tileKernel(const TileProduct &product) {
   return function;
 }
 
-/// Epilogue and store of the sums of some tiles.
+/// Epilogue and store of the sums of some rows.
 void ContractStage::finishTiles(const CacheBlock &block, Value *row,
-                                int64_t rows, Value *lane, int64_t lanes,
-                                Value *sumsAt, const KPart &waiting) {
-  KPart part = waiting;
-  part.blocked = part.pairs = part.first = false;
-  part.onlyFinishes = true;
+                                int64_t rows, Value *sumsAt,
+                                const KPart &multiplied) {
+  KPart part = multiplied;
+  part.first = false, part.onlyFinishes = true;
   auto some = [&](int64_t from, int64_t to, int64_t height) {
     emitLoop(b, b.getInt64(from), b.getInt64(to), height, [&](Value *relative) {
-      MicroArguments arguments = microArguments(sumsAt, sumsAt);
-      arguments.row =
-          b.CreateAdd(tileOrigin(form.rowDim),
-                      b.CreateAdd(block.row, b.CreateAdd(row, relative)));
-      arguments.lane = lane;
-      arguments.sums = b.CreateGEP(
+      Value *inBlock = b.CreateAdd(row, relative);
+      Value *rowSums = b.CreateGEP(
           element, sumsAt, b.CreateMul(relative, b.getInt64(part.sumStride)));
-      arguments.call(b, microKernel(height, packedPanel(lanes), part));
+      forEachPanel(block, [&](Value *lane, int64_t lanes) {
+        MicroArguments arguments = microArguments(rowSums, rowSums);
+        arguments.row = b.CreateAdd(tileOrigin(form.rowDim),
+                                    b.CreateAdd(block.row, inBlock));
+        arguments.lane = lane;
+        arguments.sums =
+            b.CreateGEP(element, rowSums, b.CreateSub(lane, block.lane));
+        arguments.call(b, microKernel(height, packedPanel(lanes), part));
+      });
     });
   };
   int64_t full = rows / kFinishedRows * kFinishedRows;

@@ -10,6 +10,7 @@
 // few lines at a time: a burst of fetches would hold up its own operands.
 
 #include "compiler/codegen/cpu/CacheBlocks.h"
+#include "compiler/codegen/cpu/ContractLimits.h"
 #include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/Packing.h"
 
@@ -29,7 +30,8 @@ void ContractStage::emitCacheBlocks(int64_t rows) {
   if (GridPart bound = e.kernel.parts(stage)[lead]; e.kernel.isCut(bound))
     lane = tile.origin[*bound.grid], end = tile.end[*bound.grid];
   const BlockedProduct &cut = *form.as<BlockedProduct>();
-  int64_t count = llvm::divideCeil(rows, cut.rows), lanes = cut.lanes;
+  int64_t count = llvm::divideCeil(rows, cut.rows);
+  int64_t lanes = tiles ? std::min(cut.lanes, kTiledLanes) : cut.lanes;
   int64_t size = llvm::divideCeil(rows, count);
   bool wide = registers.perVector == 1;
   if (tiles)
@@ -38,7 +40,10 @@ void ContractStage::emitCacheBlocks(int64_t rows) {
     emitLoop(b, lane, end, lanes, [&](Value *from) {
       Value *to = b.CreateBinaryIntrinsic(
           llvm::Intrinsic::smin, b.CreateAdd(from, b.getInt64(lanes)), end);
-      emitCacheBlock({row, height, from, to, wide ? 14 : 6, wide ? 2 : 1});
+      if (tiles)
+        emitTiledBlock({row, height, from, to, 2 * kTileRows, 2});
+      else
+        emitCacheBlock({row, height, from, to, wide ? 14 : 6, wide ? 2 : 1});
     });
   };
   emitLoop(b, b.getInt64(0), b.getInt64((count - 1) * size), size,
@@ -51,45 +56,25 @@ void ContractStage::emitCacheBlocks(int64_t rows) {
 void ContractStage::emitCacheBlock(const CacheBlock &block) {
   int64_t width = block.vectors * e.kernel.lanes();
   // Pairs take half of the room.
-  int64_t extent = form.kCount(), depth = form.kBlock * (pairs ? 2 : 1);
-  int64_t blocks = llvm::divideCeil(extent, depth);
+  int64_t depth = form.kBlock * (pairs ? 2 : 1);
   auto emitK = [&](Value *k, const KPart &part) {
-    if (tiles)
-      packRowTiles(block, k, part.extent);
-    else
-      packRows(block, k, part.extent);
-    auto emitPanel = [&](Value *lane, int64_t lanes) {
-      if (tiles)
-        emitTiledPanel(block, lane, lanes, k, part);
-      else
-        emitPackedPanel(block, lane, lanes, k, part);
-    };
+    packRows(block, k, part.extent);
     Value *all = b.CreateSub(block.end, block.lane);
     Value *full = b.CreateSub(block.end, b.CreateURem(all, b.getInt64(width)));
-    emitLoop(b, block.lane, full, width,
-             [&](Value *lane) { emitPanel(lane, width); });
+    emitLoop(b, block.lane, full, width, [&](Value *lane) {
+      emitPackedPanel(block, lane, width, k, part);
+    });
     // Tiles are whole panels but for the last one.
     if (int64_t rest = form.laneCount() % width)
       emitIf(b, b.CreateICmpSLT(full, block.end),
-             [&] { emitPanel(full, rest); });
+             [&] { emitPackedPanel(block, full, rest, k, part); });
   };
   KPart part;
   part.blocked = true;
   part.pairs = pairs;
   part.rowStep = 1;
   part.sumStride = scratch.sumStride;
-  part.extent = blocks == 1 ? extent : depth;
-  part.last = blocks == 1;
-  emitK(b.getInt64(0), part);
-  if (blocks == 1)
-    return;
-  int64_t lastAt = (blocks - 1) * depth;
-  part.first = false;
-  emitLoop(b, b.getInt64(depth), b.getInt64(lastAt), depth,
-           [&](Value *k) { emitK(k, part); });
-  part.extent = extent - lastAt;
-  part.last = true;
-  emitK(b.getInt64(lastAt), part);
+  forEachKBlock(form.kCount(), depth, part, emitK);
 }
 
 /// Copies rows to [block of rows][k][row of the block], without gaps.
@@ -108,6 +93,7 @@ void ContractStage::packRows(const CacheBlock &block, Value *k,
       for (int64_t r = 0; r < height; ++r)
         panel.offsets.push_back(r * rowStep);
       panel.kSteps = {kStep};
+      panel.rounds = form.scalar.rounds;
       Value *source =
           b.CreateGEP(element, from,
                       b.CreateAdd(b.CreateMul(row, b.getInt64(rowStep)),

@@ -246,7 +246,8 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
       failed(findBorders(kernel, stage.op, base.borders)))
     return failure();
   base.scalar = *left, base.lane = *right;
-  base.hasBf16 = graph::holdsBf16(left->leaf) && graph::holdsBf16(right->leaf);
+  base.hasBf16 = (left->rounds || graph::holdsBf16(left->leaf)) &&
+                 (right->rounds || graph::holdsBf16(right->leaf));
   for (unsigned d = loops.numParallel; d < loops.extents.size(); ++d)
     base.kDims.push_back(d);
   auto strides = resultStrides(kernel, stage, stridesIn);

@@ -120,6 +120,9 @@ struct ContractForm {
   bool dotsBf16() const;
   /// TDPBF16PS can compute it: see AmxBlocks.cpp.
   bool tilesBf16() const { return hasBf16 && is<BlockedProduct>(); }
+  /// K of a block then, and scratch: all packed lanes of a block are in front.
+  int64_t tiledDepth() const;
+  ContractScratch tileScratch(const TiledKernel &kernel) const;
   /// Dot form: rows of a k block become pairs of bf16 once for all taps.
   bool pairsRowsOfTaps() const;
   /// Elements of packed rows from a k of the outermost dim to the next.

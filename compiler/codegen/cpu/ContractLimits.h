@@ -44,6 +44,9 @@ inline constexpr int64_t kMaxVectors = 6;
 
 /// What AMX multiplies at once: rows, lanes, and k in pairs.
 inline constexpr int64_t kTileRows = 16, kTileK = 32;
+/// Lanes of a cache block of tiles, and k, about: both packed sides and the
+/// sums are for the second-level cache, 32 rows and 32 lanes for the first.
+inline constexpr int64_t kTiledLanes = 512, kTiledDepth = 384;
 
 /// Packed rows are fetched so many k before they are needed: about 200
 /// cycles, what the second-level cache may take under load.

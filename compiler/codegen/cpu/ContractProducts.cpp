@@ -217,15 +217,40 @@ ContractScratch BlockedProduct::scratch(const ContractForm &form,
   // vector more than needed: strides of a power of two share cache sets.
   int64_t width = std::min(lanes, form.laneCount());
   int64_t height = std::min(rows, form.tileRows(kernel));
-  if (form.tilesBf16())
-    height = llvm::alignTo(height, kTileRows);
   scratch.sumStride = llvm::alignTo(width, kernel.lanes()) + kernel.lanes();
   reserve(form.kBlock * 2 * kernel.lanes());
   scratch.rowsAt = reserve(height * form.kBlock + kernel.lanes());
   if (form.numKBlocks() > 1)
     scratch.sumsAt = reserve(height * scratch.sumStride);
-  else if (form.tilesBf16()) // of a few tiles
-    scratch.sumsAt = reserve(4 * kTileRows * kTileRows);
+  scratch.bytes = reserve.bytes;
+  if (form.tilesBf16())
+    scratch.bytes = std::max(scratch.bytes, form.tileScratch(kernel).bytes);
+  return scratch;
+}
+
+int64_t ContractForm::tiledDepth() const {
+  int64_t count = kCount();
+  if (count <= kTiledDepth * 4 / 3)
+    return count;
+  return llvm::alignTo(
+      llvm::divideCeil(count, llvm::divideCeil(count, kTiledDepth)), kTileK);
+}
+
+ContractScratch ContractForm::tileScratch(const TiledKernel &kernel) const {
+  ContractScratch scratch;
+  Reserve reserve(kernel);
+  const BlockedProduct &cut = *as<BlockedProduct>();
+  int64_t width = llvm::alignTo(std::min({cut.lanes, kTiledLanes, laneCount()}),
+                                2 * kTileRows);
+  int64_t height =
+      llvm::alignTo(std::min(cut.rows, tileRows(kernel)), kTileRows);
+  int64_t pairs = llvm::alignTo(tiledDepth(), kTileK) / 2;
+  scratch.sumStride = width + kTileRows;
+  reserve(width * pairs);
+  scratch.rowsAt = reserve(height * pairs);
+  bool waits = tiledDepth() < kCount();
+  scratch.sumsAt =
+      reserve((waits ? height : 2 * kTileRows) * scratch.sumStride);
   scratch.bytes = reserve.bytes;
   return scratch;
 }

@@ -22,7 +22,8 @@ ContractStage::ContractStage(RegionEmitter &emitter, PayloadCache &payloads,
       registers{variant.vectorRegisters, 64 / variant.vectorBytes},
       tiles(variant.hasBf16Tiles() && form.tilesBf16()),
       pairs(tiles || (variant.hasBf16Dots() && form.dotsBf16())),
-      packOffset(packOffset), scratch(form.scratch(emitter.kernel)),
+      packOffset(packOffset), scratch(tiles ? form.tileScratch(emitter.kernel)
+                                            : form.scratch(emitter.kernel)),
       prefix(prefix) {
   Type scalar =
       cast<RankedTensorType>(stage.op->getResult(0).getType()).getElementType();
@@ -196,6 +197,7 @@ Panel ContractStage::panelAt(int64_t relative, int64_t lanes) const {
     panel.offsets.push_back(form.laneOffset(relative + l) - origin);
   for (unsigned k : form.kDims)
     panel.kSteps.push_back(form.lane.coefficients[k]);
+  panel.rounds = form.lane.rounds;
   return panel;
 }
 
@@ -281,19 +283,27 @@ void ContractStage::emitTile(int64_t rows, int64_t lanes) {
     part.scalarSteps = packedSteps(form);
   }
   int64_t extent = form.extents[form.kDims.front()];
-  int64_t blocks = form.numKBlocks();
   int64_t size = form.kBlock / (form.kCount() / extent);
-  part.extent = blocks == 1 ? extent : size;
-  part.last = blocks == 1;
-  emitKBlock(rows, lanes, block, b.getInt64(0), part);
+  forEachKBlock(extent, size, part, [&](Value *k, const KPart &part) {
+    emitKBlock(rows, lanes, block, k, part);
+  });
+}
+
+void ContractStage::forEachKBlock(
+    int64_t extent, int64_t depth, KPart part,
+    llvm::function_ref<void(Value *, const KPart &)> emit) {
+  int64_t blocks = llvm::divideCeil(extent, depth);
+  int64_t lastAt = (blocks - 1) * depth;
+  part.first = true, part.last = blocks == 1;
+  part.extent = blocks == 1 ? extent : depth;
+  emit(b.getInt64(0), part);
   if (blocks == 1)
     return;
   part.first = false;
-  emitLoop(b, b.getInt64(size), b.getInt64((blocks - 1) * size), size,
-           [&](Value *k) { emitKBlock(rows, lanes, block, k, part); });
-  part.extent = extent - (blocks - 1) * size;
-  part.last = true;
-  emitKBlock(rows, lanes, block, b.getInt64((blocks - 1) * size), part);
+  emitLoop(b, b.getInt64(depth), b.getInt64(lastAt), depth,
+           [&](Value *k) { emit(k, part); });
+  part.last = true, part.extent = extent - lastAt;
+  emit(b.getInt64(lastAt), part);
 }
 
 void ContractStage::emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
@@ -464,7 +474,7 @@ llvm::Function *ContractStage::microKernel(int rows, const Panel &panel,
   add(rows), add(panel.lanes), add(part.extent), add(part.first),
       add(part.last);
   add(part.clipped), add(part.packs), add(part.pairs), add(part.rowsArePairs);
-  add(part.onlyFinishes), add(part.sumStride);
+  add(part.onlyFinishes), add(part.sumStride), add(panel.rounds);
   for (int64_t offset : panel.offsets)
     add(offset);
   for (int64_t step : panel.kSteps)

@@ -17,6 +17,7 @@ struct Panel {
   int64_t lanes = 0;                  // in use, at most vectors * W
   llvm::SmallVector<int64_t> offsets; // one a lane
   llvm::SmallVector<int64_t> kSteps;  // of the lane operand, one a k dim
+  bool rounds = false;                // to bf16, what is read of it
   bool operator==(const Panel &) const = default;
 };
 
@@ -69,6 +70,10 @@ private:
   void emitBatch(size_t next);
   void emitBordered(llvm::function_ref<void()> emit);
   void emitTile(int64_t rows, int64_t lanes);
+  /// Blocks of `depth` of the outermost k; the last one may be smaller.
+  void forEachKBlock(
+      int64_t extent, int64_t depth, KPart part,
+      llvm::function_ref<void(llvm::Value *k, const KPart &part)> emit);
   void emitKBlock(int64_t rows, int64_t lanes, RegisterTile block,
                   llvm::Value *k, KPart part);
   void emitPanels(int64_t rows, int64_t lanes, RegisterTile block,
@@ -96,26 +101,31 @@ private:
                         int64_t lanes);
   // CacheBlocks.cpp
   struct CacheBlock;
-  struct TileProduct;
   void emitCacheBlocks(int64_t rows);
   void emitCacheBlock(const CacheBlock &block);
   void packRows(const CacheBlock &block, llvm::Value *k, int64_t extent);
   void emitPackedPanel(const CacheBlock &block, llvm::Value *lane,
                        int64_t lanes, llvm::Value *k, const KPart &part);
   // AmxBlocks.cpp
+  struct TileProduct;
   void configureTiles();
   void releaseTiles();
+  void emitTiledBlock(const CacheBlock &block);
+  void
+  forEachPanel(const CacheBlock &block,
+               llvm::function_ref<void(llvm::Value *lane, int64_t lanes)> emit);
   void packRowTiles(const CacheBlock &block, llvm::Value *k, int64_t extent);
   void packRowsAlongK(const CacheBlock &block, llvm::Value *from,
                       int64_t extent);
   void packRowsAcrossK(const CacheBlock &block, llvm::Value *from,
                        int64_t extent);
-  void emitTiledPanel(const CacheBlock &block, llvm::Value *lane, int64_t lanes,
-                      llvm::Value *k, const KPart &part);
+  void packLaneTiles(const CacheBlock &block, llvm::Value *k, int64_t extent);
+  llvm::Value *packedLanes(const CacheBlock &block, llvm::Value *lane,
+                           int64_t countK);
+  void multiplyTiles(const CacheBlock &block, const KPart &part);
   llvm::Function *tileKernel(const TileProduct &product);
   void finishTiles(const CacheBlock &block, llvm::Value *row, int64_t rows,
-                   llvm::Value *lane, int64_t lanes, llvm::Value *sumsAt,
-                   const KPart &part);
+                   llvm::Value *sumsAt, const KPart &part);
   llvm::Function *microKernel(int rows, const Panel &panel, const KPart &part);
   /// Those that are the same for all calls; nothing is fetched or packed.
   MicroArguments microArguments(llvm::Value *scalarAt, llvm::Value *laneAt);

@@ -106,4 +106,9 @@ Value *lanesBefore(llvm::IRBuilder<> &b, unsigned lanes, Value *count) {
                          b.CreateVectorSplat(lanes, count));
 }
 
+void emitFetch(llvm::IRBuilderBase &b, Value *from, int locality) {
+  b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::prefetch,
+                    {from, b.getInt32(0), b.getInt32(locality), b.getInt32(1)});
+}
+
 } // namespace dl::cpu

@@ -31,4 +31,8 @@ llvm::Value *hidden(llvm::IRBuilder<> &builder, llvm::Value *number);
 llvm::Value *lanesBefore(llvm::IRBuilder<> &builder, unsigned lanes,
                          llvm::Value *count);
 
+/// Asks for a line of memory that is soon to be read: locality 3 for the
+/// first-level cache, 2 for the second.
+void emitFetch(llvm::IRBuilderBase &b, llvm::Value *from, int locality);
+
 } // namespace dl::cpu

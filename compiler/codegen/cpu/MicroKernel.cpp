@@ -217,7 +217,7 @@ Values MicroKernel::accumulateFetching(Value *scalarAt, Value *laneAt,
   auto step = [&](Value *k, ArrayRef<Value *> carried) {
     Value *lanes = advance(laneAt, laneStep, k);
     for (int64_t l = 0; far && l < panel.lanes; l += line)
-      fetch(advance(lanes, kFarAhead * laneStep + l), 3);
+      emitFetch(*b, advance(lanes, kFarAhead * laneStep + l), 3);
     return multiply(advance(scalarAt, scalarStep, k), loadPanel(lanes),
                     carried);
   };
@@ -237,7 +237,7 @@ Values MicroKernel::accumulateFetching(Value *scalarAt, Value *laneAt,
                  Value *below =
                      advance(advance(scalarAt, rows * part.rowStep), 1, k);
                  for (int r = 0; r < rows; ++r)
-                   fetch(advance(below, r * part.rowStep), 3);
+                   emitFetch(*b, advance(below, r * part.rowStep), 3);
                  return emitTurns(k, b->getInt64(line), carried, step);
                });
   return loop(full, sums);
@@ -253,12 +253,6 @@ Values MicroKernel::emitTurns(Value *from, Value *count,
                       sums = step(b->CreateAdd(k, b->getInt64(i)), sums);
                     return sums;
                   });
-}
-
-void MicroKernel::fetch(Value *from, int locality) {
-  b->CreateIntrinsic(
-      b->getVoidTy(), llvm::Intrinsic::prefetch,
-      {from, b->getInt32(0), b->getInt32(locality), b->getInt32(1)});
 }
 
 /// The same pointer; LLVM cannot tell.
@@ -306,7 +300,7 @@ void MicroKernel::fetchResult(RegionEmitter &e, Value *below, int64_t lines) {
     Value *row = e.elementPointer(value, at);
     int64_t line = 64 * 8 / type->getScalarSizeInBits();
     for (int64_t l = 0; l < lines; ++l)
-      fetch(b->CreateConstGEP1_64(type, row, l * line), 2);
+      emitFetch(*b, b->CreateConstGEP1_64(type, row, l * line), 2);
   }
 }
 
@@ -327,11 +321,12 @@ Values MicroKernel::accumulateBlocked(ArrayRef<Value *> state) {
     Value *scalarAt = advance(rowsAt, rows, k);
     Value *laneAt = advance(lanesAt, apart * laneStep, k);
     for (int64_t l = 0; l < rows; l += line)
-      fetch(advance(scalarAt, kAhead * rows + l), 3);
+      emitFetch(*b, advance(scalarAt, kAhead * rows + l), 3);
     // (A packed panel is read in order, which the hardware foresees.)
     for (int64_t i = 0; part.packs && i < apart; ++i)
       for (int64_t l = 0; l < lines; ++l)
-        fetch(advance(laneAt, (kFarAhead + i) * laneStep + l * line), 3);
+        emitFetch(*b, advance(laneAt, (kFarAhead + i) * laneStep + l * line),
+                  3);
     Values lanes = apart == 2 ? loadPairs(laneAt, isWhole) : loadPanel(laneAt);
     for (int v = 0; part.packs && v < vectors; ++v)
       b->CreateAlignedStore(
@@ -347,28 +342,28 @@ Values MicroKernel::accumulateBlocked(ArrayRef<Value *> state) {
   int64_t whole = part.pairs ? part.extent / 2 : part.extent;
   int64_t turns = whole / kTurn * kTurn;
   int64_t chunk = turns / rows / kTurn * kTurn;
-  Values turned =
-      emitLoop(*b, b->getInt64(0), b->getInt64(rows), 1, state,
-               [&](Value *c, ArrayRef<Value *> carried) {
-                 Value *below = b->CreateAdd(c, b->getInt64(rows));
-                 if (!part.first || !part.last) {
-                   Value *row = advance(sums, part.sumStride, below);
-                   for (int64_t l = 0; l < lines; ++l)
-                     fetch(advance(row, l * line), 3);
-                 }
-                 if (part.last)
-                   fetchResult(e, below, lines);
-                 Value *from = advance(ahead, part.ahead.step, c);
-                 for (int64_t i = 0; i < part.ahead.count; ++i)
-                   for (int64_t l = 0; l < part.ahead.lines; ++l)
-                     fetch(advance(from, i * part.ahead.stride + l * line), 2);
-                 Value *begin = b->CreateMul(c, b->getInt64(chunk));
-                 Value *isLast = b->CreateICmpEQ(c, b->getInt64(rows - 1));
-                 Value *count = b->CreateSelect(
-                     isLast, b->getInt64(turns - (rows - 1) * chunk),
-                     b->getInt64(chunk));
-                 return emitTurns(begin, count, carried, step);
-               });
+  Values turned = emitLoop(
+      *b, b->getInt64(0), b->getInt64(rows), 1, state,
+      [&](Value *c, ArrayRef<Value *> carried) {
+        Value *below = b->CreateAdd(c, b->getInt64(rows));
+        if (!part.first || !part.last) {
+          Value *row = advance(sums, part.sumStride, below);
+          for (int64_t l = 0; l < lines; ++l)
+            emitFetch(*b, advance(row, l * line), 3);
+        }
+        if (part.last)
+          fetchResult(e, below, lines);
+        Value *from = advance(ahead, part.ahead.step, c);
+        for (int64_t i = 0; i < part.ahead.count; ++i)
+          for (int64_t l = 0; l < part.ahead.lines; ++l)
+            emitFetch(*b, advance(from, i * part.ahead.stride + l * line), 2);
+        Value *begin = b->CreateMul(c, b->getInt64(chunk));
+        Value *isLast = b->CreateICmpEQ(c, b->getInt64(rows - 1));
+        Value *count =
+            b->CreateSelect(isLast, b->getInt64(turns - (rows - 1) * chunk),
+                            b->getInt64(chunk));
+        return emitTurns(begin, count, carried, step);
+      });
   for (int64_t k = turns; k < packedCount(part.extent, part.pairs); ++k)
     turned = makeStep(b->getInt64(k), turned, k < whole);
   return turned;
@@ -376,8 +371,11 @@ Values MicroKernel::accumulateBlocked(ArrayRef<Value *> state) {
 
 Values MicroKernel::loadPanel(Value *from) {
   Values lanes;
-  for (int v = 0; v < vectors; ++v)
+  for (int v = 0; v < vectors; ++v) {
     lanes.push_back(loadLanes(from, v));
+    if (panel.rounds)
+      lanes.back() = emitNearestBf16(*b, lanes.back());
+  }
   return lanes;
 }
 

@@ -49,7 +49,6 @@ private:
       llvm::function_ref<Values(llvm::Value *k, llvm::ArrayRef<llvm::Value *>)>;
   Values emitTurns(llvm::Value *from, llvm::Value *count,
                    llvm::ArrayRef<llvm::Value *> state, Step step);
-  void fetch(llvm::Value *from, int locality);
   llvm::Value *opaqueCopy(llvm::Value *pointer);
   llvm::SmallVector<mlir::Value> valuesAtResult() const;
   void fetchResult(RegionEmitter &e, llvm::Value *below, int64_t lines);

@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/Packing.h"
+#include "compiler/codegen/cpu/PayloadCode.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -15,7 +16,7 @@ public:
          ArrayRef<int64_t> extents, Value *to, PanelLayout layout)
       : b(b), element(element), lanes(layout.vector), panel(panel),
         extents(extents), to(to), width(layout.width), stride(layout.stride),
-        exact(layout.exact), pairs(layout.pairs),
+        exact(layout.exact), pairs(layout.pairs), fetches(layout.fetches),
         type(llvm::FixedVectorType::get(element, lanes)),
         align(element->getScalarSizeInBits() / 8) {
     int64_t all = 1;
@@ -30,6 +31,7 @@ public:
 
 private:
   Value *loadVector(int64_t first, Value *source);
+  Value *loadExact(int64_t first, Value *source);
   void transposeLanes(int64_t first, int64_t end, Value *source);
   void transposeSquare(int64_t first, Value *k, int64_t valid, int64_t sourceK,
                        Value *source);
@@ -52,7 +54,7 @@ private:
   ArrayRef<int64_t> extents;
   Value *to;
   int64_t width, stride, kCount; // packed ones
-  bool exact, pairs;
+  bool exact, pairs, fetches;
   llvm::FixedVectorType *type;
   llvm::Align align;
 };
@@ -131,6 +133,11 @@ void Packer::copyPairs(Value *source) {
 }
 
 Value *Packer::loadVector(int64_t first, Value *source) {
+  Value *content = loadExact(first, source);
+  return panel.rounds ? emitNearestBf16(b, content) : content;
+}
+
+Value *Packer::loadExact(int64_t first, Value *source) {
   int64_t count = std::min(panel.lanes - first, lanes);
   Value *zero = llvm::Constant::getNullValue(type);
   bool contiguous = true;
@@ -187,6 +194,9 @@ void Packer::transposeLanes(int64_t first, int64_t end, Value *source) {
   auto squares = [&](Value *k, int64_t valid, int64_t sourceK) {
     Value *from =
         b.CreateGEP(element, source, b.CreateMul(k, b.getInt64(each)));
+    for (int64_t lane = first; lane < end && fetches; ++lane)
+      for (int64_t line = 0; line < each; ++line)
+        emitFetch(b, at(from, panel.offsets[lane] + (each + line) * lanes), 2);
     for (int64_t lane = first; lane < end; lane += lanes)
       transposeSquare(lane, k, valid, sourceK, from);
   };
@@ -202,9 +212,9 @@ void Packer::transposeLanes(int64_t first, int64_t end, Value *source) {
 void Packer::transposeSquare(int64_t first, Value *k, int64_t valid,
                              int64_t sourceK, Value *source) {
   int64_t count = std::min(lanes, panel.lanes - first);
-  std::string name =
-      llvm::formatv("transpose.{0}.{1}.{2}.{3}.{4}.{5}", align.value(), sourceK,
-                    rowStride(first), count, exact, pairs);
+  std::string name = llvm::formatv("transpose.{0}.{1}.{2}.{3}.{4}.{5}.{6}",
+                                   align.value(), sourceK, rowStride(first),
+                                   count, exact, pairs, panel.rounds);
   for (int64_t l = 1; l < count; ++l)
     name += "." + std::to_string(panel.offsets[first + l] -
                                  panel.offsets[first + l - 1]);
@@ -282,7 +292,8 @@ llvm::Function *Packer::transposition(llvm::Module &module, StringRef name,
                                        quarter(lane + part, k), joined);
     Value *high = b.CreateShuffleVector(quarter(lane + 2 * part, k),
                                         quarter(lane + 3 * part, k), joined);
-    return b.CreateShuffleVector(low, high, all);
+    Value *content = b.CreateShuffleVector(low, high, all);
+    return panel.rounds ? emitNearestBf16(b, content) : content;
   };
   SmallVector<Value *> rows;
   for (int64_t k = 0; k < valid; k += part) {

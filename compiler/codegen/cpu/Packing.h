@@ -16,6 +16,8 @@ struct PanelLayout {
   /// What has numbers of bf16 alone is packed in pairs: each element is two k,
   /// see joinPairs. Of an odd number of k the last one has a zero beside it.
   bool pairs = false;
+  /// What is transposed next is fetched meanwhile.
+  bool fetches = false;
 };
 
 /// Of two vectors of f32 that have numbers of bf16 alone one of pairs, each in

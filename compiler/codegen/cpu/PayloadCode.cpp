@@ -186,6 +186,12 @@ static Value *emitRoundedToBf16(llvm::IRBuilderBase &b, Value *x,
                        llvm::FixedVectorType::get(b.getInt16Ty(), lanes));
 }
 
+Value *emitNearestBf16(llvm::IRBuilderBase &b, Value *floats) {
+  unsigned lanes =
+      cast<llvm::FixedVectorType>(floats->getType())->getNumElements();
+  return emitWidened(b, emitRoundedToBf16(b, floats, lanes), lanes);
+}
+
 static Value *emitSingle(llvm::IRBuilderBase &b, Operation *op,
                          ArrayRef<Value *> x, unsigned lanes) {
   if (isa<arith::DivFOp>(op))

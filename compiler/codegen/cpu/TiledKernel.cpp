@@ -39,12 +39,43 @@ Processor Processor::of(const KernelBody &kernel,
   return {&machine, hasWideDoubles(kernel) ? 8u : 16u};
 }
 
+/// What all products of a kernel round they pack: no element is rounded for
+/// each use.
+static bool roundsWhatItPacks(const StagedKernel &kernel,
+                              const Processor &processor) {
+  bool rounds = false;
+  for (const Stage &stage : kernel.stages()) {
+    if (!stage.contraction)
+      continue;
+    auto form = ContractForm::create(kernel, stage, processor);
+    if (failed(form))
+      return false;
+    if (form->scalar.rounds || form->lane.rounds) {
+      rounds = true;
+      if (!form->is<BlockedProduct>())
+        return false;
+    }
+  }
+  return rounds;
+}
+
+static bool hasBf16(const KernelBody &body) {
+  return llvm::any_of(body.ops(), [](Operation &op) {
+    return graph::elementOf(op.getResult(0)).isBF16();
+  });
+}
+
 FailureOr<TiledKernel> TiledKernel::create(graph::KernelOp kernel,
                                            const plan::MachineModel &machine) {
   FailureOr<KernelBody> body = KernelBody::create(kernel);
   if (failed(body))
     return failure();
   Processor processor = Processor::of(*body, machine);
+  if (hasBf16(*body)) {
+    StagedKernel rounding(*body, kernel::ProductReaders::Rounding);
+    if (roundsWhatItPacks(rounding, processor))
+      return TiledKernel(BoundKernel(std::move(rounding)), processor);
+  }
   StagedKernel staged(std::move(*body));
   for (const Stage &stage : staged.stages())
     if (stage.contraction &&

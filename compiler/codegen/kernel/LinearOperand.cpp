@@ -1,4 +1,5 @@
 #include "compiler/codegen/kernel/LinearOperand.h"
+#include "dialects/graph/PayloadFacts.h"
 
 using namespace mlir;
 
@@ -43,7 +44,13 @@ FailureOr<LinearOperand> linearOperand(const StagedKernel &kernel,
   LinearOperand operand;
   auto index = accessAt(loops.accesses[number], dims);
   operand.index.assign(index.begin(), index.end());
-  operand.leaf = kernel.viewedLeaf(stage.op->getOperand(number), operand.index);
+  Value read = stage.op->getOperand(number);
+  operand.leaf =
+      kernel.viewedLeaf(read, operand.index, kernel.seenByProducts());
+  for (; read != operand.leaf; read = read.getDefiningOp()->getOperand(0))
+    operand.rounds |= graph::payloadFacts(cast<graph::LoopNestOpInterface>(
+                                              read.getDefiningOp()))
+                          .isRounding;
   operand.coefficients.assign(dims.size(), 0);
   for (auto [expr, stride] : llvm::zip(operand.index, stridesIn(operand.leaf)))
     if (failed(addLinear(expr, stride, operand.coefficients, operand.constant)))

@@ -11,6 +11,7 @@ struct LinearOperand {
   llvm::SmallVector<mlir::AffineExpr> index;
   llvm::SmallVector<int64_t, 8> coefficients;
   int64_t constant = 0;
+  bool rounds = false; // to bf16, what it reads
 };
 
 /// Outside of its operand a product reads zero: of k dim `k` only the part

@@ -141,11 +141,8 @@ bool StagedKernel::mustPlace(Operation *op, const Ops &onProduct) const {
       SmallVector<AffineExpr> index;
       for (unsigned d = 0; d < loops.extents.size(); ++d)
         index.push_back(getAffineDimExpr(d, op->getContext()));
-      // (Where all work goes together, zeros around it are left out, and what
-      // is stored as bf16 is widened.)
-      Seen seen =
-          readers == ProductReaders::Together ? Seen::Padded : Seen::Views;
-      if (!viewedLeaf(op->getResult(0), index, seen) || !areLinear(index))
+      if (!viewedLeaf(op->getResult(0), index, seenByProducts()) ||
+          !areLinear(index))
         return true;
     }
   // Rows of a chain are kept rounded, where they are rounded.
@@ -157,7 +154,7 @@ bool StagedKernel::mustPlace(Operation *op, const Ops &onProduct) const {
   auto readsAgain = [&](Operation *user) {
     return isa<graph::LoopNestOpInterface>(user) &&
            nest(user).combine != graph::Combine::None &&
-           (readers == ProductReaders::Apart ||
+           (readers != ProductReaders::Together ||
             nest(user).points() != graph::numElements(op->getResult(0)));
   };
   if (onProduct.contains(op) && llvm::any_of(op->getUsers(), readsAgain))
@@ -201,6 +198,28 @@ void StagedKernel::addStage(Operation *op) {
   allStages.push_back(stage);
 }
 
+StagedKernel::Seen StagedKernel::seenByProducts() const {
+  switch (readers) {
+  case ProductReaders::Apart:
+    return Seen::Views;
+  case ProductReaders::Rounding:
+    return Seen::Rounded;
+  case ProductReaders::Together:
+    return Seen::Padded;
+  }
+}
+
+/// What is rounded to bf16 and widened again, if it is f32; else null.
+static Value roundedBy(Operation *op) {
+  auto loops = dyn_cast<graph::LoopNestOpInterface>(op);
+  if (!loops || !graph::payloadFacts(loops).isWidening)
+    return {};
+  auto rounding = op->getOperand(0).getDefiningOp<graph::LoopNestOpInterface>();
+  return rounding && graph::payloadFacts(rounding).isRounding
+             ? rounding->getOperand(0)
+             : Value();
+}
+
 Value StagedKernel::viewedLeaf(Value value, SmallVectorImpl<AffineExpr> &index,
                                Seen seen) const {
   if (isPlaced(value))
@@ -209,6 +228,10 @@ Value StagedKernel::viewedLeaf(Value value, SmallVectorImpl<AffineExpr> &index,
   if (!op)
     return {};
   graph::PayloadFacts facts = graph::payloadFacts(op);
+  if (seen == Seen::Rounded)
+    if (Value whole = roundedBy(op);
+        whole && !isPlaced(op->getOperand(0))) // both at the same place
+      return viewedLeaf(whole, index, seen);
   if (!facts.isView && !(seen >= Seen::Widened && facts.isWidening) &&
       !(seen == Seen::Padded && facts.isZeroPaddedView))
     return {};
@@ -470,7 +493,7 @@ void StagedKernel::mergeFollowers() {
     Stage &stage = allStages[i];
     const Stage &next = allStages[i + 1];
     const graph::LoopNest &loops = nest(stage.op), &own = nest(next.op);
-    bool isApart = stage.contraction && readers == ProductReaders::Apart;
+    bool isApart = stage.contraction && readers != ProductReaders::Together;
     bool merge = !isApart && !next.contraction && !stage.sequential &&
                  own.combine == graph::Combine::None &&
                  ArrayRef(loops.extents).take_front(loops.numParallel) ==
@@ -502,7 +525,7 @@ void StagedKernel::mergeFollowers() {
       read.insert(leaf);
     });
     // A product stores what it makes.
-    if (stage.contraction && readers == ProductReaders::Apart)
+    if (stage.contraction && readers != ProductReaders::Together)
       for (OpResult result : stage.results())
         read.insert(result);
   }

@@ -50,9 +50,10 @@ using Stages = llvm::SmallVector<Stage>;
 using Placements = llvm::MapVector<mlir::Value, Placement>;
 
 /// What is elementwise on a product besides its epilogue. Apart: stages that
-/// read it from memory. Together: followers, as of any other stage; what they
-/// need is computed before the product.
-enum class ProductReaders { Apart, Together };
+/// read it from memory. Rounding: the same, and what products read rounded to
+/// bf16 they round themselves. Together: followers, as of any other stage; what
+/// they need is computed before the product.
+enum class ProductReaders { Apart, Rounding, Together };
 
 /// The stages of a kernel run in their order.
 class StagedKernel : public KernelBody {
@@ -81,9 +82,12 @@ public:
   /// Every placed value that one iteration of a stage reads, with indices over
   /// the stage's iteration dims.
   void forEachRead(const Stage &stage, LeafFn fn) const;
-  /// What a reader sees through: views, also f32 that is stored as bf16, also
-  /// zeros around what is read.
-  enum class Seen { Views, Widened, Padded };
+  /// What a reader sees through: views, also f32 that is rounded to bf16; or
+  /// f32 that is stored as bf16, also zeros around what is read.
+  enum class Seen { Views, Rounded, Widened, Padded };
+  /// Where all work goes together, zeros around it are left out, and what is
+  /// stored as bf16 is widened.
+  Seen seenByProducts() const;
   /// The placed value that a contraction's operand is no more than this of,
   /// with its index over the contraction's iteration dims; null if it is
   /// computed.

@@ -138,6 +138,32 @@ graph.step @large_half(%a: tensor<260x96xbf16>, %b: tensor<96x288xf32>, %c: tens
   %z = graph.matmul %s, %wb {spec = "mk,kn->mn"} : (tensor<260x96xf32>, tensor<96x288xf32>) -> tensor<260x288xf32>
   graph.return %y, %z : tensor<260x288xf32>, tensor<260x288xf32>
 }
+// What is rounded on its way into packed operands, each way round, and a view of it.
+graph.step @large_rounded(%a: tensor<263x133xf32>, %b: tensor<133x290xf32>, %c: tensor<290x133xf32>, %d: tensor<133x263xf32>)
+    -> (tensor<263x290xf32>, tensor<263x290xf32>, tensor<263x290xf32>, tensor<263x290xf32>) {
+  %ra = graph.cast %a {to = bf16} : (tensor<263x133xf32>) -> tensor<263x133xbf16>
+  %wa = graph.cast %ra {to = f32} : (tensor<263x133xbf16>) -> tensor<263x133xf32>
+  %rb = graph.cast %b {to = bf16} : (tensor<133x290xf32>) -> tensor<133x290xbf16>
+  %wb = graph.cast %rb {to = f32} : (tensor<133x290xbf16>) -> tensor<133x290xf32>
+  %rc = graph.cast %c {to = bf16} : (tensor<290x133xf32>) -> tensor<290x133xbf16>
+  %wc = graph.cast %rc {to = f32} : (tensor<290x133xbf16>) -> tensor<290x133xf32>
+  %rd = graph.cast %d {to = bf16} : (tensor<133x263xf32>) -> tensor<133x263xbf16>
+  %wd = graph.cast %rd {to = f32} : (tensor<133x263xbf16>) -> tensor<133x263xf32>
+  %nn = graph.matmul %wa, %wb {spec = "mk,kn->mn"} : (tensor<263x133xf32>, tensor<133x290xf32>) -> tensor<263x290xf32>
+  %nt = graph.matmul %wa, %wc {spec = "mk,nk->mn"} : (tensor<263x133xf32>, tensor<290x133xf32>) -> tensor<263x290xf32>
+  %tn = graph.matmul %wd, %wb {spec = "km,kn->mn"} : (tensor<133x263xf32>, tensor<133x290xf32>) -> tensor<263x290xf32>
+  %tt = graph.matmul %wd, %wc {spec = "km,nk->mn"} : (tensor<133x263xf32>, tensor<290x133xf32>) -> tensor<263x290xf32>
+  graph.return %nn, %nt, %tn, %tt : tensor<263x290xf32>, tensor<263x290xf32>, tensor<263x290xf32>, tensor<263x290xf32>
+}
+// One side is rounded, the other has been; all k in several blocks, and few rows.
+graph.step @large_rounded_side(%a: tensor<24x3x300xf32>, %b: tensor<900x4100xbf16>) -> tensor<24x4100xf32> {
+  %ra = graph.cast %a {to = bf16} : (tensor<24x3x300xf32>) -> tensor<24x3x300xbf16>
+  %wa = graph.cast %ra {to = f32} : (tensor<24x3x300xbf16>) -> tensor<24x3x300xf32>
+  %v = graph.reshape %wa {shape = array<i64: 24, 900>} : (tensor<24x3x300xf32>) -> tensor<24x900xf32>
+  %wb = graph.cast %b {to = f32} : (tensor<900x4100xbf16>) -> tensor<900x4100xf32>
+  %y = graph.matmul %v, %wb {spec = "mk,kn->mn"} : (tensor<24x900xf32>, tensor<900x4100xf32>) -> tensor<24x4100xf32>
+  graph.return %y : tensor<24x4100xf32>
+}
 // Slices and zeros around them are seen through.
 graph.step @large_views(%a: tensor<2x256x3x66xbf16>, %b: tensor<2x260x64xbf16>) -> (tensor<2x256x260xf32>, tensor<2x256x264xf32>) {
   %wa = graph.cast %a {to = f32} : (tensor<2x256x3x66xbf16>) -> tensor<2x256x3x66xf32>
