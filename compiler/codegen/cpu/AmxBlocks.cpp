@@ -10,12 +10,11 @@
 // as everywhere, in panels of [pair of k][lane]. Four tiles of sums are held
 // over a block of k, then stored, and finished by a micro-kernel.
 
+#include "compiler/codegen/cpu/AmxTiles.h"
 #include "compiler/codegen/cpu/CacheBlocks.h"
-#include "compiler/codegen/cpu/ContractLimits.h"
 #include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/Packing.h"
 #include "compiler/codegen/cpu/PayloadCode.h"
-#include "llvm/IR/IntrinsicsX86.h"
 
 using namespace mlir;
 
@@ -23,8 +22,6 @@ namespace dl::cpu {
 
 using llvm::Value;
 
-/// Elements of a tile: sums, or pairs of k.
-static constexpr int64_t kTile = kTileRows * kTileRows;
 /// Rows that are finished at a time.
 static constexpr int64_t kFinishedRows = 8;
 
@@ -34,32 +31,6 @@ struct ContractStage::TileProduct {
   int64_t countK; // tiles along k
   bool first;     // begins at zero
 };
-
-/// All tiles are whole: what is packed is filled up with zeros.
-void ContractStage::configureTiles() {
-  // Palette 1; from byte 16 on the bytes of a row of each tile, from 48 on
-  // rows.
-  SmallVector<uint8_t> config(64, 0);
-  config[0] = 1;
-  for (int tile = 0; tile < 8; ++tile)
-    config[16 + 2 * tile] = 64, config[48 + tile] = kTileRows;
-  llvm::Module &module = *b.GetInsertBlock()->getModule();
-  std::string name = "tile.config";
-  llvm::GlobalVariable *global = module.getGlobalVariable(name, true);
-  if (!global) {
-    auto *data = llvm::ConstantDataArray::get(b.getContext(), config);
-    global = new llvm::GlobalVariable(module, data->getType(), true,
-                                      llvm::GlobalValue::InternalLinkage, data,
-                                      name);
-    global->setAlignment(llvm::Align(64));
-  }
-  b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_ldtilecfg, {global});
-}
-
-/// Without tiles in use the kernel saves less of a thread.
-void ContractStage::releaseTiles() {
-  b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_tilerelease, {});
-}
 
 void ContractStage::packRowTiles(const CacheBlock &block, Value *k,
                                  int64_t extent) {
@@ -199,35 +170,25 @@ void ContractStage::packRowsAcrossK(const CacheBlock &block, Value *from,
   auto packTile = [&](Value *tileRow, Value *tile, int64_t rows, int64_t ks) {
     std::string name =
         prefix + ".rows" + std::to_string(rows) + "." + std::to_string(ks);
-    llvm::Module &module = *b.GetInsertBlock()->getModule();
-    llvm::Function *function = module.getFunction(name);
-    if (!function) {
-      auto *ptr = b.getPtrTy();
-      function = llvm::Function::Create(
-          llvm::FunctionType::get(b.getVoidTy(), {ptr, ptr}, false),
-          llvm::GlobalValue::InternalLinkage, name, module);
-      function->addFnAttr(llvm::Attribute::NoInline);
-      llvm::IRBuilder<>::InsertPointGuard guard(b);
-      b.SetInsertPoint(
-          llvm::BasicBlock::Create(module.getContext(), "entry", function));
-      SmallVector<Value *> square;
-      for (int64_t k = 0; k < kTileK; k += 2) {
-        auto load = [&](int64_t k) {
-          return loadSome(
-              b, type,
-              b.CreateConstGEP1_64(element, function->getArg(0), k * kStep),
-              k < ks ? rows : 0, rowStep, form.scalar.rounds);
-        };
-        square.push_back(joinPairs(b, load(k), load(k + 1)));
-      }
-      transposeSquare(b, square);
-      for (auto [r, row] : llvm::enumerate(square))
-        b.CreateAlignedStore(
-            row,
-            b.CreateConstGEP1_64(element, function->getArg(1), r * kTileRows),
-            llvm::Align(4));
-      b.CreateRetVoid();
-    }
+    llvm::Function *function =
+        sharedFunction(b, name, 2, [&](llvm::Function *function) {
+          SmallVector<Value *> square;
+          auto load = [&](int64_t k) {
+            return loadSome(
+                b, type,
+                b.CreateConstGEP1_64(element, function->getArg(0), k * kStep),
+                k < ks ? rows : 0, rowStep, form.scalar.rounds);
+          };
+          for (int64_t k = 0; k < kTileK; k += 2)
+            square.push_back(joinPairs(b, load(k), load(k + 1)));
+          transposeSquare(b, square);
+          for (auto [r, row] : llvm::enumerate(square))
+            b.CreateAlignedStore(row,
+                                 b.CreateConstGEP1_64(element,
+                                                      function->getArg(1),
+                                                      r * kTileRows),
+                                 llvm::Align(4));
+        });
     Value *source = b.CreateGEP(
         element, from,
         b.CreateAdd(b.CreateMul(tileRow, b.getInt64(kTileRows * rowStep)),
@@ -383,88 +344,55 @@ void ContractStage::multiplyTiles(const CacheBlock &block, const KPart &part) {
 /// void(rows, lanes, sums)
 llvm::Function *ContractStage::tileKernel(const TileProduct &product) {
   auto [high, wide, countK, first] = product;
-  int64_t sumStride = scratch.sumStride;
   std::string name = prefix + ".tiles";
   for (int64_t part : {high, wide, countK, int64_t(first)})
     name += "." + std::to_string(part);
-  llvm::Module &module = *b.GetInsertBlock()->getModule();
-  if (llvm::Function *known = module.getFunction(name))
-    return known;
-  auto *ptr = b.getPtrTy();
-  auto *function = llvm::Function::Create(
-      llvm::FunctionType::get(b.getVoidTy(), {ptr, ptr, ptr}, false),
-      llvm::GlobalValue::InternalLinkage, name, module);
-  function->addFnAttr(llvm::Attribute::NoInline);
-  llvm::IRBuilder<>::InsertPointGuard guard(b);
-  b.SetInsertPoint(
-      llvm::BasicBlock::Create(module.getContext(), "entry", function));
-  Value *rowsAt = function->getArg(0), *lanesAt = function->getArg(1);
-  // Tiles 0 to 3 are sums, 4 and 5 rows, 6 and 7 lanes.
-  auto tile = [&](int64_t number) { return b.getInt8(number); };
-  auto sum = [&](int64_t r, int64_t l) { return tile(2 * r + l); };
-  auto access = [&](llvm::Intrinsic::ID intrinsic, Value *number, Value *at,
-                    int64_t stride) {
-    b.CreateIntrinsic(b.getVoidTy(), intrinsic,
-                      {number, at, b.getInt64(4 * stride)});
-  };
-  auto forEachSum = [&](llvm::Intrinsic::ID intrinsic) {
-    for (int64_t r = 0; r < high; ++r)
-      for (int64_t l = 0; l < wide; ++l)
-        access(intrinsic, sum(r, l),
-               b.CreateConstGEP1_64(element, function->getArg(2),
-                                    (r * sumStride + l) * kTileRows),
-               sumStride);
-  };
-  if (first)
-    for (int64_t r = 0; r < high; ++r)
-      for (int64_t l = 0; l < wide; ++l)
-        b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_tilezero,
-                          {sum(r, l)});
-  else
-    forEachSum(llvm::Intrinsic::x86_tileloadd64);
-  emitLoop(b, b.getInt64(0), b.getInt64(countK), 1, [&](Value *k) {
-    Value *rows =
-        b.CreateGEP(element, rowsAt, b.CreateMul(k, b.getInt64(kTile)));
-    Value *lanes =
-        b.CreateGEP(element, lanesAt, b.CreateMul(k, b.getInt64(wide * kTile)));
-    auto load = llvm::Intrinsic::x86_tileloadd64;
-    for (int64_t r = 0; r < high; ++r) {
-      access(load, tile(4 + r),
-             b.CreateConstGEP1_64(element, rows, r * countK * kTile),
-             kTileRows);
-      for (int64_t l = 0; l < wide; ++l) {
-        if (r == 0)
-          access(load, tile(6 + l),
-                 b.CreateConstGEP1_64(element, lanes, l * kTileRows),
-                 wide * kTileRows);
-        b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_tdpbf16ps,
-                          {sum(r, l), tile(4 + r), tile(6 + l)});
-      }
-    }
+  return sharedFunction(b, name, 3, [&](llvm::Function *function) {
+    SumTiles sums(b, high, wide, scratch.sumStride);
+    if (first)
+      sums.zero();
+    else
+      sums.load(function->getArg(2));
+    emitLoop(b, b.getInt64(0), b.getInt64(countK), 1, [&](Value *k) {
+      auto at = [&](Value *from, int64_t step) {
+        return b.CreateGEP(element, from, b.CreateMul(k, b.getInt64(step)));
+      };
+      sums.multiply(at(function->getArg(0), kTile), countK * kTile,
+                    at(function->getArg(1), wide * kTile), wide * kTileRows);
+    });
+    sums.store(function->getArg(2));
   });
-  forEachSum(llvm::Intrinsic::x86_tilestored64);
-  b.CreateRetVoid();
-  return function;
 }
 
-/// Epilogue and store of the sums of some rows.
 void ContractStage::finishTiles(const CacheBlock &block, Value *row,
                                 int64_t rows, Value *sumsAt,
-                                const KPart &multiplied) {
+                                const KPart &part) {
+  Value *first =
+      b.CreateAdd(tileOrigin(form.rowDim), b.CreateAdd(block.row, row));
+  finishRows(first, rows, sumsAt, part, [&](auto finish) {
+    forEachPanel(block, [&](Value *lane, int64_t lanes) {
+      finish(lane, b.CreateSub(lane, block.lane), lanes);
+    });
+  });
+}
+
+/// Epilogue and store of the sums of some rows, for each panel.
+void ContractStage::finishRows(
+    Value *row, int64_t rows, Value *sumsAt, const KPart &multiplied,
+    llvm::function_ref<
+        void(llvm::function_ref<void(Value *, Value *, int64_t)>)>
+        forEachPanel) {
   KPart part = multiplied;
   part.first = false, part.onlyFinishes = true;
   auto some = [&](int64_t from, int64_t to, int64_t height) {
     emitLoop(b, b.getInt64(from), b.getInt64(to), height, [&](Value *relative) {
-      Value *inBlock = b.CreateAdd(row, relative);
       Value *rowSums = b.CreateGEP(
           element, sumsAt, b.CreateMul(relative, b.getInt64(part.sumStride)));
-      forEachPanel(block, [&](Value *lane, int64_t lanes) {
+      forEachPanel([&](Value *lane, Value *inSums, int64_t lanes) {
         MicroArguments arguments = microArguments(rowSums, rowSums);
-        arguments.row = b.CreateAdd(tileOrigin(form.rowDim),
-                                    b.CreateAdd(block.row, inBlock));
+        arguments.row = b.CreateAdd(row, relative);
         arguments.lane = lane;
-        arguments.sums =
-            b.CreateGEP(element, rowSums, b.CreateSub(lane, block.lane));
+        arguments.sums = b.CreateGEP(element, rowSums, inSums);
         arguments.call(b, microKernel(height, packedPanel(lanes), part));
       });
     });

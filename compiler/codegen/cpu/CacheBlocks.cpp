@@ -34,8 +34,6 @@ void ContractStage::emitCacheBlocks(int64_t rows) {
   int64_t lanes = tiles ? std::min(cut.lanes, kTiledLanes) : cut.lanes;
   int64_t size = llvm::divideCeil(rows, count);
   bool wide = registers.perVector == 1;
-  if (tiles)
-    configureTiles();
   auto some = [&](Value *row, int64_t height) {
     emitLoop(b, lane, end, lanes, [&](Value *from) {
       Value *to = b.CreateBinaryIntrinsic(
@@ -49,8 +47,6 @@ void ContractStage::emitCacheBlocks(int64_t rows) {
   emitLoop(b, b.getInt64(0), b.getInt64((count - 1) * size), size,
            [&](Value *row) { some(row, size); });
   some(b.getInt64((count - 1) * size), rows - (count - 1) * size);
-  if (tiles)
-    releaseTiles();
 }
 
 void ContractStage::emitCacheBlock(const CacheBlock &block) {

@@ -190,6 +190,36 @@ static bool canPairOuterK(const ContractForm &form) {
          });
 }
 
+int64_t ContractForm::tapPanel() const {
+  auto areRuns = [&](int64_t width) {
+    for (int64_t l = 0; l < laneCount(); ++l)
+      if (laneOffset(l) != laneOffset(l / width * width) + l % width)
+        return false;
+    return true;
+  };
+  for (int64_t width : {2 * kTileRows, kTileRows})
+    if (areRuns(width))
+      return width;
+  return 0;
+}
+
+/// Each of the outermost k, as a channel of images, is a plane of whole vectors
+/// of lanes.
+bool ContractForm::tilesTaps() const {
+  if (!pairsOuterK || packsPanels() || !isa<BlockArgument>(lane.leaf) ||
+      laneCount() % kTileRows != 0 || lane.constant % kTileRows != 0)
+    return false;
+  unsigned outer = kDims.front();
+  for (auto [d, step] : llvm::enumerate(lane.coefficients))
+    if (!llvm::is_contained(laneDims, d) && step % kTileRows != 0)
+      return false;
+  int64_t planes = lane.coefficients[outer] * extents[outer];
+  return extents[outer] % kTileK == 0 && rows() >= kTileRows &&
+         planes ==
+             cast<RankedTensorType>(lane.leaf.getType()).getNumElements() &&
+         tapPanel() != 0;
+}
+
 constexpr int64_t twoVectors = 32; // of f32
 
 bool ContractForm::pairsRowsOfTaps() const {

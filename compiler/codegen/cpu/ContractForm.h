@@ -118,11 +118,23 @@ struct ContractForm {
   /// VDPBF16PS can compute it, and does not change its bits: f32 has the
   /// products of such numbers.
   bool dotsBf16() const;
-  /// TDPBF16PS can compute it: see AmxBlocks.cpp.
-  bool tilesBf16() const { return hasBf16 && is<BlockedProduct>(); }
-  /// K of a block then, and scratch: all packed lanes of a block are in front.
+  /// TDPBF16PS can compute it: see AmxBlocks.cpp and AmxTaps.cpp.
+  bool tilesBf16() const {
+    return hasBf16 && (is<BlockedProduct>() || tilesTaps());
+  }
+  bool tilesTaps() const;
+  /// Lanes that are neighbours wherever so many begin: of one or two tiles, or
+  /// 0.
+  int64_t tapPanel() const;
+  /// K of a block then, and scratch: packed lanes are in front.
   int64_t tiledDepth() const;
   ContractScratch tileScratch(const TiledKernel &kernel) const;
+  /// Of the window into a plane of lanes that a tile reads, at most, and from
+  /// one packed plane to the next: not a power of two.
+  int64_t tileWindow(const TiledKernel &kernel) const;
+  int64_t planeStride(const TiledKernel &kernel) const {
+    return tileWindow(kernel) + 16;
+  }
   /// Dot form: rows of a k block become pairs of bf16 once for all taps.
   bool pairsRowsOfTaps() const;
   /// Elements of packed rows from a k of the outermost dim to the next.

@@ -47,6 +47,8 @@ inline constexpr int64_t kTileRows = 16, kTileK = 32;
 /// Lanes of a cache block of tiles, and k, about: both packed sides and the
 /// sums are for the second-level cache, 32 rows and 32 lanes for the first.
 inline constexpr int64_t kTiledLanes = 512, kTiledDepth = 384;
+/// Rows of a tile of a convolution, for which its images are packed.
+inline constexpr int64_t kTapTileRows = 64;
 
 /// Packed rows are fetched so many k before they are needed: about 200
 /// cycles, what the second-level cache may take under load.

@@ -109,6 +109,8 @@ SmallVector<int64_t> LaneProduct::tileSteps(const ContractForm &form,
   auto steps = stepsOf(form, kernel, large ? 256 : 24, large ? 512 : 64);
   if (!form.pairsOuterK)
     return steps;
+  if (form.tilesTaps() && form.rowDim >= 0)
+    steps[form.rowDim] = kTapTileRows;
   // Packed rows serve many lanes.
   unsigned lead = form.laneDims.front();
   int64_t inner = form.laneCount() / form.extents[lead];
@@ -192,6 +194,8 @@ ContractScratch LaneProduct::scratch(const ContractForm &form,
     scratch.rowsAt = scratch.bytes;
     scratch.bytes += reserve.bytes;
   }
+  if (form.tilesBf16())
+    scratch.bytes = std::max(scratch.bytes, form.tileScratch(kernel).bytes);
   return scratch;
 }
 
@@ -236,7 +240,34 @@ int64_t ContractForm::tiledDepth() const {
       llvm::divideCeil(count, llvm::divideCeil(count, kTiledDepth)), kTileK);
 }
 
+int64_t ContractForm::tileWindow(const TiledKernel &kernel) const {
+  int64_t elements = 1;
+  for (unsigned d : llvm::concat<const unsigned>(batchDims, laneDims))
+    elements += (tileExtent(kernel, d) - 1) * std::abs(lane.coefficients[d]);
+  for (unsigned k : ArrayRef(kDims).drop_front())
+    elements += (extents[k] - 1) * std::abs(lane.coefficients[k]);
+  return std::min(elements, lane.coefficients[kDims.front()]);
+}
+
+/// Packed planes, packed rows, one row of them on its way, four tiles of sums.
+static ContractScratch tapScratch(const ContractForm &form,
+                                  const TiledKernel &kernel) {
+  ContractScratch scratch;
+  Reserve reserve(kernel);
+  int64_t pairs = form.kCount() / 2;
+  scratch.sumStride = 2 * kTileRows;
+  reserve(form.extents[form.kDims.front()] / 2 * form.planeStride(kernel));
+  scratch.rowsAt =
+      reserve(llvm::alignTo(form.tileRows(kernel), kTileRows) * pairs);
+  scratch.transposedAt = reserve(pairs);
+  scratch.sumsAt = reserve(2 * kTileRows * scratch.sumStride);
+  scratch.bytes = reserve.bytes;
+  return scratch;
+}
+
 ContractScratch ContractForm::tileScratch(const TiledKernel &kernel) const {
+  if (tilesTaps())
+    return tapScratch(*this, kernel);
   ContractScratch scratch;
   Reserve reserve(kernel);
   const BlockedProduct &cut = *as<BlockedProduct>();

@@ -1,4 +1,5 @@
 #include "compiler/codegen/cpu/ContractStage.h"
+#include "compiler/codegen/cpu/AmxTiles.h"
 #include "compiler/codegen/cpu/MicroKernel.h"
 #include "compiler/codegen/cpu/Packing.h"
 #include "compiler/codegen/cpu/PayloadCode.h"
@@ -48,9 +49,15 @@ void ContractStage::emit() {
     b.CreateStore(
         b.GetInsertBlock()->getParent()->getArg(1),
         b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), frame, slots - 1));
-  if (pairs && form.pairsOuterK)
+  if (tiles)
+    configureTiles(b);
+  if (tiles && form.tilesTaps())
+    packTapRows(), packPlanes();
+  else if (pairs && form.pairsOuterK)
     packTileRows();
   emitBatch(0);
+  if (tiles)
+    releaseTiles(b);
   e.enterBody();
   e.scope.truncate(size);
 }
@@ -216,9 +223,7 @@ Panel ContractStage::packedPanel(int64_t lanes) const {
   return panel;
 }
 
-/// Of packed rows, between neighbours of each k dim; of the outermost between
-/// pairs.
-static SmallVector<int64_t> packedSteps(const ContractForm &form) {
+SmallVector<int64_t> packedSteps(const ContractForm &form) {
   SmallVector<int64_t> steps(form.kDims.size());
   int64_t step = 1;
   for (size_t k = steps.size(); k-- > 0;) {
@@ -228,8 +233,9 @@ static SmallVector<int64_t> packedSteps(const ContractForm &form) {
   return steps;
 }
 
-void ContractStage::packTileRows() {
-  Panel inner; // its lanes are the other k
+/// Of a row: its lanes are the other k, its k the outermost one.
+Panel ContractStage::rowPanel() const {
+  Panel inner;
   inner.lanes = form.innerKCount();
   for (int64_t flat = 0; flat < inner.lanes; ++flat) {
     int64_t rest = flat, offset = 0;
@@ -241,12 +247,17 @@ void ContractStage::packTileRows() {
   }
   unsigned outer = form.kDims.front();
   inner.kSteps = {form.scalar.coefficients[outer]};
+  return inner;
+}
+
+void ContractStage::packTileRows() {
+  Panel inner = rowPanel();
   Value *first = tileOrigin(form.rowDim), *end = b.getInt64(form.rows());
   if (GridPart bound = e.kernel.parts(stage)[form.rowDim];
       e.kernel.isCut(bound))
     end = tile.end[*bound.grid];
   emitLoop(b, b.getInt64(0), b.CreateSub(end, first), 1, [&](Value *row) {
-    emitPack(b, element, inner, {form.extents[outer]},
+    emitPack(b, element, inner, {form.extents[form.kDims.front()]},
              sidePointer(form.scalar, b.CreateAdd(first, row), b.getInt64(0)),
              packedRow(row),
              {inner.lanes, e.kernel.lanes(), inner.lanes, true, true});
@@ -265,6 +276,8 @@ Value *ContractStage::packedRow(Value *relative) {
 }
 
 void ContractStage::emitTile(int64_t rows, int64_t lanes) {
+  if (tiles)
+    return emitTapTile(rows, lanes);
   auto choose =
       form.is<DotProduct>() ? RegisterTile::chooseDot : RegisterTile::choose;
   Registers free = registers;

@@ -50,6 +50,10 @@ struct KPart {
   } ahead;
 };
 
+/// Of packed rows, between neighbours of each k dim; of the outermost between
+/// pairs.
+llvm::SmallVector<int64_t> packedSteps(const ContractForm &form);
+
 struct MicroArguments;
 
 class ContractStage {
@@ -84,6 +88,7 @@ private:
   int64_t panelPeriod(int64_t full, int64_t width) const;
   Panel panelAt(int64_t relative, int64_t lanes) const;
   Panel packedPanel(int64_t lanes) const;
+  Panel rowPanel() const;
   void packTileRows();
   llvm::Value *packedRow(llvm::Value *relative);
   void pairRows(int64_t rows, llvm::ArrayRef<int64_t> extents, llvm::Value *k,
@@ -108,8 +113,6 @@ private:
                        int64_t lanes, llvm::Value *k, const KPart &part);
   // AmxBlocks.cpp
   struct TileProduct;
-  void configureTiles();
-  void releaseTiles();
   void emitTiledBlock(const CacheBlock &block);
   void
   forEachPanel(const CacheBlock &block,
@@ -126,6 +129,19 @@ private:
   llvm::Function *tileKernel(const TileProduct &product);
   void finishTiles(const CacheBlock &block, llvm::Value *row, int64_t rows,
                    llvm::Value *sumsAt, const KPart &part);
+  void finishRows(
+      llvm::Value *row, int64_t rows, llvm::Value *sumsAt, const KPart &part,
+      llvm::function_ref<
+          void(llvm::function_ref<void(llvm::Value *lane, llvm::Value *inSums,
+                                       int64_t lanes)>)>
+          forEachPanel);
+  // AmxTaps.cpp
+  void packTapRows();
+  void packPlanes();
+  llvm::Value *windowEdge(bool end);
+  void emitTapTile(int64_t rows, int64_t lanes);
+  llvm::Value *laneOffset(llvm::Value *lane);
+  llvm::Function *tapKernel(int64_t high, int64_t wide);
   llvm::Function *microKernel(int rows, const Panel &panel, const KPart &part);
   /// Those that are the same for all calls; nothing is fetched or packed.
   MicroArguments microArguments(llvm::Value *scalarAt, llvm::Value *laneAt);
@@ -151,6 +167,7 @@ private:
   /// While what is emitted may leave an operand: where each bordered k dim
   /// starts.
   llvm::SmallVector<llvm::Value *, 2> clippedFrom;
+  llvm::Value *windowFrom = nullptr; // of packed planes
   std::map<std::string, llvm::Function *> microKernels;
 };
 

@@ -219,6 +219,61 @@ graph.step @images_dilated(%x: tensor<32x8x6x7xbf16>, %w: tensor<8x8x3x3xbf16>, 
   %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 2, 2>, stride = array<i64: 1, 1>, dilation = array<i64: 2, 2>} : (tensor<32x8x6x7xf32>, tensor<32x8x6x7xf32>) -> tensor<8x8x3x3xf32>
   graph.return %y, %dx, %dw : tensor<32x8x6x7xf32>, tensor<32x8x6x7xf32>, tensor<8x8x3x3xf32>
 }
+// Channels and images that AMX has tiles for: rows that fill one and a half, lanes of one tile and of two.
+graph.step @channels_of_tiles(%x: tensor<48x32x6x5xbf16>, %w: tensor<40x32x3x3xbf16>, %dy: tensor<48x40x6x5xbf16>)
+    -> (tensor<48x40x6x5xf32>, tensor<48x32x6x5xf32>, tensor<40x32x3x3xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<48x32x6x5xbf16>) -> tensor<48x32x6x5xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<40x32x3x3xbf16>) -> tensor<40x32x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<48x40x6x5xbf16>) -> tensor<48x40x6x5xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<48x32x6x5xf32>, tensor<40x32x3x3xf32>) -> tensor<48x40x6x5xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 48, 32, 6, 5>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<48x40x6x5xf32>, tensor<40x32x3x3xf32>) -> tensor<48x32x6x5xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<48x32x6x5xf32>, tensor<48x40x6x5xf32>) -> tensor<40x32x3x3xf32>
+  graph.return %y, %dx, %dw : tensor<48x40x6x5xf32>, tensor<48x32x6x5xf32>, tensor<40x32x3x3xf32>
+}
+// Gradients to every other place, and two blocks of channels.
+graph.step @channels_of_tiles_strided(%x: tensor<32x64x8x6xbf16>, %w: tensor<32x64x3x3xbf16>, %dy: tensor<32x32x4x3xbf16>)
+    -> (tensor<32x32x4x3xf32>, tensor<32x64x8x6xf32>, tensor<32x64x3x3xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<32x64x8x6xbf16>) -> tensor<32x64x8x6xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<32x64x3x3xbf16>) -> tensor<32x64x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<32x32x4x3xbf16>) -> tensor<32x32x4x3xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 1, 1>, stride = array<i64: 2, 2>} : (tensor<32x64x8x6xf32>, tensor<32x64x3x3xf32>) -> tensor<32x32x4x3xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 32, 64, 8, 6>, padding = array<i64: 1, 1>, stride = array<i64: 2, 2>} : (tensor<32x32x4x3xf32>, tensor<32x64x3x3xf32>) -> tensor<32x64x8x6xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 1, 1>, stride = array<i64: 2, 2>} : (tensor<32x64x8x6xf32>, tensor<32x32x4x3xf32>) -> tensor<32x64x3x3xf32>
+  graph.return %y, %dx, %dw : tensor<32x32x4x3xf32>, tensor<32x64x8x6xf32>, tensor<32x64x3x3xf32>
+}
+// Taps beyond the border on both sides.
+graph.step @channels_of_tiles_dilated(%x: tensor<16x32x5x7xbf16>, %w: tensor<64x32x3x3xbf16>, %dy: tensor<16x64x5x7xbf16>)
+    -> (tensor<16x64x5x7xf32>, tensor<16x32x5x7xf32>, tensor<64x32x3x3xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<16x32x5x7xbf16>) -> tensor<16x32x5x7xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<64x32x3x3xbf16>) -> tensor<64x32x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<16x64x5x7xbf16>) -> tensor<16x64x5x7xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 2, 2>, stride = array<i64: 1, 1>, dilation = array<i64: 2, 2>} : (tensor<16x32x5x7xf32>, tensor<64x32x3x3xf32>) -> tensor<16x64x5x7xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 16, 32, 5, 7>, padding = array<i64: 2, 2>, stride = array<i64: 1, 1>, dilation = array<i64: 2, 2>} : (tensor<16x64x5x7xf32>, tensor<64x32x3x3xf32>) -> tensor<16x32x5x7xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 2, 2>, stride = array<i64: 1, 1>, dilation = array<i64: 2, 2>} : (tensor<16x32x5x7xf32>, tensor<16x64x5x7xf32>) -> tensor<64x32x3x3xf32>
+  graph.return %y, %dx, %dw : tensor<16x64x5x7xf32>, tensor<16x32x5x7xf32>, tensor<64x32x3x3xf32>
+}
+// Lanes of several rows of small images, and a filter of unequal sides.
+graph.step @channels_of_tiles_small(%x: tensor<32x32x4x4xbf16>, %w: tensor<72x32x2x3xbf16>, %dy: tensor<32x72x5x4xbf16>)
+    -> (tensor<32x72x5x4xf32>, tensor<32x32x4x4xf32>, tensor<72x32x2x3xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<32x32x4x4xbf16>) -> tensor<32x32x4x4xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<72x32x2x3xbf16>) -> tensor<72x32x2x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<32x72x5x4xbf16>) -> tensor<32x72x5x4xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<32x32x4x4xf32>, tensor<72x32x2x3xf32>) -> tensor<32x72x5x4xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 32, 32, 4, 4>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<32x72x5x4xf32>, tensor<72x32x2x3xf32>) -> tensor<32x32x4x4xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 2, 3>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<32x32x4x4xf32>, tensor<32x72x5x4xf32>) -> tensor<72x32x2x3xf32>
+  graph.return %y, %dx, %dw : tensor<32x72x5x4xf32>, tensor<32x32x4x4xf32>, tensor<72x32x2x3xf32>
+}
+// A filter of one tap: no borders.
+graph.step @channels_of_tiles_single(%x: tensor<64x64x3x5xbf16>, %w: tensor<96x64x1x1xbf16>, %dy: tensor<64x96x3x5xbf16>)
+    -> (tensor<64x96x3x5xf32>, tensor<64x64x3x5xf32>, tensor<96x64x1x1xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<64x64x3x5xbf16>) -> tensor<64x64x3x5xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<96x64x1x1xbf16>) -> tensor<96x64x1x1xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<64x96x3x5xbf16>) -> tensor<64x96x3x5xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 0, 0>, stride = array<i64: 1, 1>} : (tensor<64x64x3x5xf32>, tensor<96x64x1x1xf32>) -> tensor<64x96x3x5xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 64, 64, 3, 5>, padding = array<i64: 0, 0>, stride = array<i64: 1, 1>} : (tensor<64x96x3x5xf32>, tensor<96x64x1x1xf32>) -> tensor<64x64x3x5xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 1, 1>, padding = array<i64: 0, 0>, stride = array<i64: 1, 1>} : (tensor<64x64x3x5xf32>, tensor<64x96x3x5xf32>) -> tensor<96x64x1x1xf32>
+  graph.return %y, %dx, %dw : tensor<64x96x3x5xf32>, tensor<64x64x3x5xf32>, tensor<96x64x1x1xf32>
+}
 // Each group has rows of its own: no pairs of channels.
 graph.step @images_in_groups(%x: tensor<32x16x5x5xbf16>, %w: tensor<18x8x3x3xbf16>, %dy: tensor<32x18x5x5xbf16>)
     -> (tensor<32x18x5x5xf32>, tensor<32x16x5x5xf32>, tensor<18x8x3x3xf32>) {
