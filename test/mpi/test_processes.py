@@ -16,6 +16,23 @@ from e2e import readme, support, test_mesh
 from mpi import launch
 
 
+# Products large enough for the tiles of AMX.
+WIDE = """#include <dl/dl.h>
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"wide.npy"}, {.batch_size = 32});
+  dl::nn::Linear a{64, 320}, b{320, 8};
+  dl::optim::SGD optimizer({a.weight, b.weight}, {.lr = 0.01});
+  p.train(data, [&](dl::Batch x) -> dl::Metrics {
+    auto loss = b(a(x[0].repeat({32, 1}))).pow(2).mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+}
+"""
+
+
 @unittest.skipIf(launch.missing(), launch.missing())
 class ProcessTest(support.ToolTest):
     def setUp(self):
@@ -169,6 +186,19 @@ class Agreement(ProcessTest):
         other = launch.make_plan(self.folder, 2, "other")
         result = self.call("mpirun", "-np", "1", dltools.DLRUN, self.plan(2), ":", "-np", "1", dltools.DLRUN, other)
         self.assert_refused(result, 5, "the ranks do not agree: plan: m.dl", "on rank 0", "other.dl", "on rank 1")
+
+    def test_kernels_that_add_up_otherwise(self):
+        """A rank whose processor has no AMX, or does without, would make other bits of what all have a copy of."""
+        self.write("wide.dl", WIDE)
+        np.save(self.path("wide.npy"), np.ones((64, 64), np.float32))
+        dltools.dlcc("wide.dl", "--mesh", "dp=2", "--dtype=bf16", "-o", "wide.plan", cwd=self.folder)
+        images = {image["features"]: image["supported"] for image in dltools.info("wide.plan", cwd=self.folder)["images"]}
+        if not images["x86-64-v4+amxbf16"]:
+            self.skipTest("the processor has no AMX")
+        command = [dltools.DLRUN, "wide.plan", "--steps", "1", "-q"]
+        result = self.call("mpirun", "-np", "1", *command, ":", "-np", "1", *command, "--isa=v4")
+        self.assert_refused(result, 5, "AMX (--isa=v4 does without): used on rank 0", "not used on rank 1")
+        self.assertEqual(self.call("mpirun", "-np", "2", *command, "--isa=v4").returncode, 0)
 
     def test_seed_options_and_data(self):
         plan = self.plan(2)

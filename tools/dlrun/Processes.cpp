@@ -303,6 +303,21 @@ static Status checkSize(const Mesh &mesh, uint32_t size) {
                                  : "")};
 }
 
+/// Kernels for AMX add up in an order of their own: copies of what no rank
+/// tells the others would drift apart.
+static void addOrderOfSums(RankFacts &facts, const fb::PlanT &plan,
+                           const Options &options) {
+  auto isAmx = [](const auto &image) {
+    return image->features.ends_with("+amxbf16");
+  };
+  if (std::ranges::none_of(plan.images, isAmx))
+    return;
+  Expected<size_t> image = chooseImage(plan, options.isa);
+  bool uses = image && isAmx(plan.images[*image]);
+  facts.facts.push_back(
+      {"AMX (--isa=v4 does without)", uses ? "used" : "not used"});
+}
+
 Status Processes::agreeOnPlan(const Options &options,
                               const Expected<LoadedPlan> &plan) {
   RankFacts facts;
@@ -317,6 +332,7 @@ Status Processes::agreeOnPlan(const Options &options,
         {"plan",
          fmt::format("{} ({:016x})", plan->first().model, plan->checksum)});
     facts.facts.push_back({"mesh", meshText(plan->mesh)});
+    addOrderOfSums(facts, plan->first(), options);
     facts.failure = checkSize(plan->mesh, carrier->size());
     // Known to all before a device is opened, so that it is said once.
     if (facts.failure.ok())
