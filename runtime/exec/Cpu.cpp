@@ -50,7 +50,7 @@ bool dlrt::cpuSupports(std::string_view level) {
 #endif
 }
 
-/// Than the level below it: what has AMX takes two cycles for VDPBF16PS, in
+/// Than level v4: what has AMX takes two cycles for VDPBF16PS, in
 /// which it does four multiply-adds (Sapphire Rapids: 115 and 230 GFLOP/s).
 static bool isSlower(std::string_view level) {
   return level == "x86-64-v4+avx512bf16" && cpuSupports("x86-64-v4+amxbf16");
@@ -61,15 +61,21 @@ Expected<size_t> dlrt::chooseImage(const fb::PlanT &plan,
   std::string found;
   for (const auto &image : plan.images)
     found += (found.empty() ? "" : ", ") + image->features;
+  std::optional<size_t> slower;
   for (std::string_view level : levels) {
-    if (wanted.empty() ? isSlower(level)
-                       : level.substr(level.rfind('-') + 1) != wanted)
+    if (!wanted.empty() && level.substr(level.rfind('-') + 1) != wanted)
       continue;
-    for (size_t i = 0; i < plan.images.size(); ++i)
-      if (plan.images[i]->target == fb::Target::Cpu &&
-          plan.images[i]->features == level && cpuSupports(level))
+    for (size_t i = 0; i < plan.images.size(); ++i) {
+      if (plan.images[i]->target != fb::Target::Cpu ||
+          plan.images[i]->features != level || !cpuSupports(level))
+        continue;
+      if (!wanted.empty() || !isSlower(level))
         return i;
+      slower = i; // than another one, if there is one
+    }
   }
+  if (slower)
+    return *slower;
   if (!wanted.empty())
     return Status(Code::Plan, fmt::format("no kernels for --isa={}: the plan "
                                           "has {}, and the processor must "

@@ -326,6 +326,28 @@ TEST(Executor, RefusesImpossibleMemory) {
   EXPECT_EQ(created.status().code(), Code::Unavailable);
 }
 
+/// VDPBF16PS is for those that have no AMX, unless there is nothing else.
+TEST(Executor, ChoosesAmongVariantsForBf16) {
+  Diamond d;
+  fb::PlanT &plan = d.b.plan;
+  plan.images.resize(2);
+  plan.images[0]->features = "x86-64-v4+avx512bf16";
+  plan.images[1]->features = "x86-64-v4";
+  auto level = [&](const std::string &wanted) {
+    auto choice = chooseImage(plan, wanted);
+    return choice ? plan.images[*choice]->features : "none";
+  };
+  if (!cpuSupports("x86-64-v4+avx512bf16"))
+    GTEST_SKIP() << "the processor has no AVX512-BF16";
+  bool amx = cpuSupports("x86-64-v4+amxbf16");
+  EXPECT_EQ(level(""), amx ? "x86-64-v4" : "x86-64-v4+avx512bf16");
+  EXPECT_EQ(level("v4+avx512bf16"), "x86-64-v4+avx512bf16");
+  plan.images.pop_back();
+  EXPECT_EQ(level(""), "x86-64-v4+avx512bf16");
+  plan.images[0]->features = "x86-64-v4+amxbf16";
+  EXPECT_EQ(level(""), amx ? "x86-64-v4+amxbf16" : "none");
+}
+
 TEST(Executor, ChoosesTheVariant) {
   Diamond d;
   fb::PlanT &plan = d.b.plan;

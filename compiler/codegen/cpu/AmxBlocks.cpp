@@ -42,13 +42,6 @@ void ContractStage::packRowTiles(const CacheBlock &block, Value *k,
     packRowsAcrossK(block, from, extent);
 }
 
-static llvm::Constant *firstLanes(llvm::IRBuilder<> &b, int64_t count) {
-  SmallVector<llvm::Constant *> bits;
-  for (int64_t l = 0; l < kTileRows; ++l)
-    bits.push_back(b.getInt1(l < count));
-  return llvm::ConstantVector::get(bits);
-}
-
 /// `count` of 16 elements that are `step` apart, and zeros.
 static Value *loadExact(llvm::IRBuilder<> &b, llvm::FixedVectorType *type,
                         Value *from, int64_t count, int64_t step) {
@@ -59,14 +52,15 @@ static Value *loadExact(llvm::IRBuilder<> &b, llvm::FixedVectorType *type,
   if (step == 1 && count >= kTileRows)
     return b.CreateAlignedLoad(type, from, align);
   if (step == 1)
-    return b.CreateMaskedLoad(type, from, align, firstLanes(b, count), zero);
+    return b.CreateMaskedLoad(type, from, align,
+                              firstLanes(b, kTileRows, count), zero);
   SmallVector<llvm::Constant *> offsets;
   for (int64_t l = 0; l < kTileRows; ++l)
     offsets.push_back(b.getInt64(l < count ? l * step : 0));
   return b.CreateMaskedGather(type,
                               b.CreateGEP(type->getScalarType(), from,
                                           llvm::ConstantVector::get(offsets)),
-                              align, firstLanes(b, count), zero);
+                              align, firstLanes(b, kTileRows, count), zero);
 }
 
 /// The same, rounded to bf16 where that is yet to be done.
@@ -74,19 +68,6 @@ static Value *loadSome(llvm::IRBuilder<> &b, llvm::FixedVectorType *type,
                        Value *from, int64_t count, int64_t step, bool rounds) {
   Value *content = loadExact(b, type, from, count, step);
   return rounds ? emitNearestBf16(b, content) : content;
-}
-
-/// 32 neighbours as 16 pairs, the earlier one in the upper half: as joinPairs
-/// has those of lanes.
-static Value *neighboursAsPairs(llvm::IRBuilder<> &b, Value *low, Value *high) {
-  auto *halves = llvm::FixedVectorType::get(b.getInt16Ty(), 2 * kTileRows);
-  SmallVector<int> order;
-  for (int64_t k = 0; k < kTileK; k += 2)
-    order.append({int(2 * (k + 1) + 1), int(2 * k + 1)});
-  return b.CreateBitCast(b.CreateShuffleVector(b.CreateBitCast(low, halves),
-                                               b.CreateBitCast(high, halves),
-                                               order),
-                         low->getType());
 }
 
 /// Each row is read once, from its beginning to its end.
@@ -139,26 +120,6 @@ void ContractStage::packRowsAlongK(const CacheBlock &block, Value *from,
       });
 }
 
-/// Rows become columns and the other way round: four rounds of perfect
-/// shuffles.
-static void transposeSquare(llvm::IRBuilder<> &b,
-                            SmallVectorImpl<Value *> &square) {
-  constexpr int count = kTileRows, half = count / 2;
-  SmallVector<int> low, high;
-  for (int l = 0; l < half; ++l) {
-    low.append({l, l + count});
-    high.append({l + half, l + half + count});
-  }
-  for (int round = 1; round < count; round *= 2) {
-    SmallVector<Value *> next;
-    for (int i = 0; i < half; ++i)
-      for (ArrayRef<int> order : {ArrayRef<int>(low), ArrayRef<int>(high)})
-        next.push_back(
-            b.CreateShuffleVector(square[i], square[i + half], order));
-    square.assign(next);
-  }
-}
-
 /// 32 k of 16 rows at a time, by a function of its own.
 void ContractStage::packRowsAcrossK(const CacheBlock &block, Value *from,
                                     int64_t extent) {
@@ -181,7 +142,7 @@ void ContractStage::packRowsAcrossK(const CacheBlock &block, Value *from,
           };
           for (int64_t k = 0; k < kTileK; k += 2)
             square.push_back(joinPairs(b, load(k), load(k + 1)));
-          transposeSquare(b, square);
+          transposeTile(b, square);
           for (auto [r, row] : llvm::enumerate(square))
             b.CreateAlignedStore(row,
                                  b.CreateConstGEP1_64(element,
@@ -358,7 +319,8 @@ llvm::Function *ContractStage::tileKernel(const TileProduct &product) {
         return b.CreateGEP(element, from, b.CreateMul(k, b.getInt64(step)));
       };
       sums.multiply(at(function->getArg(0), kTile), countK * kTile,
-                    at(function->getArg(1), wide * kTile), wide * kTileRows);
+                    at(function->getArg(1), wide * kTile), kTileRows,
+                    wide * kTileRows);
     });
     sums.store(function->getArg(2));
   });

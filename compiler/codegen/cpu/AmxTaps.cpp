@@ -22,8 +22,7 @@ namespace dl::cpu {
 
 using llvm::Value;
 
-/// In elements of packed pairs, from one channel pair's row to the next: rows
-/// become [pair][tap] first, and a vector of 16 pairs is gathered for each tap.
+/// A row becomes [pair][tap] first, and 16 pairs are gathered for each tap.
 void ContractStage::packTapRows() {
   Panel inner = rowPanel();
   int64_t channels = form.extents[form.kDims.front()], taps = inner.lanes;
@@ -35,10 +34,7 @@ void ContractStage::packTapRows() {
   Value *offsets = llvm::ConstantVector::get(apart);
   Value *all = llvm::Constant::getAllOnesValue(
       llvm::FixedVectorType::get(b.getInt1Ty(), kTileRows));
-  Value *first = tileOrigin(form.rowDim), *end = b.getInt64(form.rows());
-  if (GridPart bound = e.kernel.parts(stage)[form.rowDim];
-      e.kernel.isCut(bound))
-    end = tile.end[*bound.grid];
+  Value *first = tileOrigin(form.rowDim), *end = rowEnd();
   Value *pairs = scratchAt(scratch.transposedAt);
   llvm::Align align(4); // of f32
   emitLoop(b, b.getInt64(0), b.CreateSub(end, first), 1, [&](Value *row) {
@@ -136,17 +132,12 @@ void ContractStage::emitTapTile(int64_t rows, int64_t lanes) {
   for (unsigned d : form.batchDims)
     at = b.CreateAdd(at, b.CreateMul(e.scope.scalar(dims[d]),
                                      b.getInt64(form.lane.coefficients[d])));
-  Value *tap = b.getInt64(0);
-  auto steps = packedSteps(form);
-  for (auto [border, low] : llvm::zip(form.borders, clippedFrom)) {
-    size_t number = llvm::find(form.kDims, border.k) - form.kDims.begin();
+  for (auto [border, low] : llvm::zip(form.borders, clippedFrom))
     at = b.CreateAdd(
         at, b.CreateMul(low, b.getInt64(form.lane.coefficients[border.k])));
-    tap = b.CreateAdd(tap, b.CreateMul(low, b.getInt64(steps[number])));
-  }
   Value *lanesAt = b.CreateGEP(element, scratchAt(0), at);
   Value *rowsAt = b.CreateGEP(element, scratchAt(scratch.rowsAt),
-                              b.CreateMul(tap, b.getInt64(kTile)));
+                              b.CreateMul(firstPackedK(), b.getInt64(kTile)));
   KPart part;
   part.sumStride = scratch.sumStride;
   // `offset`: of the lane, from the first one
@@ -217,7 +208,7 @@ llvm::Function *ContractStage::tapKernel(int64_t high, int64_t wide) {
                                                             Value *lanes) {
       if (next == form.kDims.size())
         return sums.multiply(rows, channels / kTileK * taps * kTile, lanes,
-                             stride);
+                             kTileRows, stride);
       unsigned k = form.kDims[next];
       Value *count = b.getInt64(form.extents[k]);
       if (clipped && llvm::any_of(form.borders,

@@ -65,17 +65,46 @@ void SumTiles::store(Value *sums) {
 }
 
 void SumTiles::multiply(Value *rows, int64_t rowsApart, Value *lanes,
-                        int64_t laneStride) {
+                        int64_t lanesApart, int64_t laneStride) {
   forEach([&](int64_t r, int64_t l) {
     if (l == 0)
       access(Intrinsic::x86_tileloadd64, 4 + r, rows, r * rowsApart, kTileRows);
     if (r == 0)
-      access(Intrinsic::x86_tileloadd64, 6 + l, lanes, l * kTileRows,
+      access(Intrinsic::x86_tileloadd64, 6 + l, lanes, l * lanesApart,
              laneStride);
     b.CreateIntrinsic(
         b.getVoidTy(), Intrinsic::x86_tdpbf16ps,
         {b.getInt8(2 * r + l), b.getInt8(4 + r), b.getInt8(6 + l)});
   });
+}
+
+Value *neighboursAsPairs(IRBuilder<> &b, Value *low, Value *high) {
+  auto *halves = FixedVectorType::get(b.getInt16Ty(), 2 * kTileRows);
+  SmallVector<int> order;
+  for (int64_t k = 0; k < kTileK; k += 2)
+    order.append({int(2 * (k + 1) + 1), int(2 * k + 1)});
+  return b.CreateBitCast(b.CreateShuffleVector(b.CreateBitCast(low, halves),
+                                               b.CreateBitCast(high, halves),
+                                               order),
+                         low->getType());
+}
+
+/// Four rounds of perfect shuffles.
+void transposeTile(IRBuilder<> &b, SmallVectorImpl<Value *> &square) {
+  constexpr int count = kTileRows, half = count / 2;
+  SmallVector<int> low, high;
+  for (int l = 0; l < half; ++l) {
+    low.append({l, l + count});
+    high.append({l + half, l + half + count});
+  }
+  for (int round = 1; round < count; round *= 2) {
+    SmallVector<Value *> next;
+    for (int i = 0; i < half; ++i)
+      for (ArrayRef<int> order : {ArrayRef<int>(low), ArrayRef<int>(high)})
+        next.push_back(
+            b.CreateShuffleVector(square[i], square[i + half], order));
+    square.assign(next);
+  }
 }
 
 Function *sharedFunction(IRBuilder<> &b, StringRef name, unsigned numPointers,

@@ -28,10 +28,10 @@ public:
   void load(llvm::Value *sums);
   void store(llvm::Value *sums);
   /// Adds products of 32 k. Tiles of rows are pieces of memory, `rowsApart`
-  /// elements from each other; lanes lie side by side, `laneStride` elements
-  /// from one pair of k to the next.
+  /// elements from each other; those of lanes are `lanesApart` elements from
+  /// each other, and `laneStride` from one pair of k to the next.
   void multiply(llvm::Value *rows, int64_t rowsApart, llvm::Value *lanes,
-                int64_t laneStride);
+                int64_t lanesApart, int64_t laneStride);
 
 private:
   void forEach(llvm::function_ref<void(int64_t r, int64_t l)> visit);
@@ -41,6 +41,15 @@ private:
   llvm::IRBuilder<> &b;
   int64_t high, wide, stride;
 };
+
+/// 32 neighbours as 16 pairs, the earlier one in the upper half: as joinPairs
+/// has those of lanes.
+llvm::Value *neighboursAsPairs(llvm::IRBuilder<> &builder, llvm::Value *low,
+                               llvm::Value *high);
+
+/// 16 vectors of 16: rows become columns and the other way round.
+void transposeTile(llvm::IRBuilder<> &builder,
+                   llvm::SmallVectorImpl<llvm::Value *> &square);
 
 /// void(pointers): a function that calls with the same name share. `emit` makes
 /// its body, where the builder then stands.

@@ -204,12 +204,15 @@ int64_t ContractForm::tapPanel() const {
 }
 
 /// Each of the outermost k, as a channel of images, is a plane of whole vectors
-/// of lanes.
+/// of lanes, as are the lanes of any tile.
 bool ContractForm::tilesTaps() const {
   if (!pairsOuterK || packsPanels() || !isa<BlockArgument>(lane.leaf) ||
-      laneCount() % kTileRows != 0 || lane.constant % kTileRows != 0)
+      laneIsMoved || lane.constant % kTileRows != 0)
     return false;
-  unsigned outer = kDims.front();
+  unsigned outer = kDims.front(), lead = laneDims.front();
+  int64_t cut = laneDims.size() == 1 ? 1 : extents[lead];
+  if (laneCount() / cut % kTileRows != 0)
+    return false;
   for (auto [d, step] : llvm::enumerate(lane.coefficients))
     if (!llvm::is_contained(laneDims, d) && step % kTileRows != 0)
       return false;
@@ -218,6 +221,27 @@ bool ContractForm::tilesTaps() const {
          planes ==
              cast<RankedTensorType>(lane.leaf.getType()).getNumElements() &&
          tapPanel() != 0;
+}
+
+/// Each row and each channel is a plane of whole tiles along k.
+bool ContractForm::tilesDots() const {
+  unsigned innermost = kDims.back();
+  if (!hasBf16 || !(is<DotProduct>() || packsPanels()) || laneDims.size() < 2 ||
+      kDims.size() < 2 || !borders.empty() || rows() < kTileRows ||
+      extents[laneDims.front()] < kTileRows || extents[innermost] % kTileK != 0)
+    return false;
+  auto isWhole = [](int64_t step) { return step >= 0 && step % kTileK == 0; };
+  for (const Side *side : {&scalar, &lane}) {
+    if (side->coefficients[innermost] != 1)
+      return false;
+    for (unsigned k : ArrayRef(kDims).drop_back())
+      if (!isWhole(side->coefficients[k]))
+        return false;
+    for (unsigned d : ArrayRef(laneDims).drop_front())
+      if (!isWhole(side->coefficients[d]))
+        return false;
+  }
+  return true;
 }
 
 constexpr int64_t twoVectors = 32; // of f32
@@ -276,7 +300,8 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
       failed(findBorders(kernel, stage.op, base.borders)))
     return failure();
   base.scalar = *left, base.lane = *right;
-  base.hasBf16 = (left->rounds || graph::holdsBf16(left->leaf)) &&
+  base.hasBf16 = lanes == 16 &&
+                 (left->rounds || graph::holdsBf16(left->leaf)) &&
                  (right->rounds || graph::holdsBf16(right->leaf));
   for (unsigned d = loops.numParallel; d < loops.extents.size(); ++d)
     base.kDims.push_back(d);
@@ -295,6 +320,7 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
         "has no dim for the lanes of its vectors: each one of its result "
         "belongs to both operands, or leaves one of them");
   ContractForm &form = best.form;
+  form.laneIsMoved = !kernel.placement(form.lane.leaf).offsets.empty();
   form.kBlock = form.kCount();
   if (isBestNarrow(form, lanes)) {
     form.product = NarrowProduct();

@@ -95,6 +95,8 @@ struct ContractForm {
   /// stays in the caches; sums wait in scratch between blocks. Each result is
   /// still one chain of additions in the order of k.
   int64_t kBlock = 0;
+  /// Where the lane operand begins, a slice, only the launch says.
+  bool laneIsMoved = false;
   /// Both operands have numbers of bf16 alone.
   bool hasBf16 = false;
   /// Of a lane product: for two k of the outermost dim all of the others, and
@@ -120,21 +122,24 @@ struct ContractForm {
   bool dotsBf16() const;
   /// TDPBF16PS can compute it: see AmxBlocks.cpp and AmxTaps.cpp.
   bool tilesBf16() const {
-    return hasBf16 && (is<BlockedProduct>() || tilesTaps());
+    return hasBf16 && (is<BlockedProduct>() || tilesTaps() || tilesDots());
   }
   bool tilesTaps() const;
+  bool tilesDots() const;
   /// Lanes that are neighbours wherever so many begin: of one or two tiles, or
   /// 0.
   int64_t tapPanel() const;
   /// K of a block then, and scratch: packed lanes are in front.
   int64_t tiledDepth() const;
   ContractScratch tileScratch(const TiledKernel &kernel) const;
-  /// Of the window into a plane of lanes that a tile reads, at most, and from
-  /// one packed plane to the next: not a power of two.
-  int64_t tileWindow(const TiledKernel &kernel) const;
-  int64_t planeStride(const TiledKernel &kernel) const {
-    return tileWindow(kernel) + 16;
-  }
+  /// The same where both operands lie along k; of the outermost one.
+  int64_t dotDepth(const TiledKernel &kernel) const;
+  ContractScratch dotScratch(const TiledKernel &kernel) const;
+  /// Rows that are multiplied together on other processors.
+  int64_t dotRows(const TiledKernel &kernel) const;
+  /// From one packed plane to the next: room for the window that a tile reads,
+  /// and an odd number of lines, which share no set of a cache.
+  int64_t planeStride(const TiledKernel &kernel) const;
   /// Dot form: rows of a k block become pairs of bf16 once for all taps.
   bool pairsRowsOfTaps() const;
   /// Elements of packed rows from a k of the outermost dim to the next.

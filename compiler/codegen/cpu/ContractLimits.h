@@ -47,6 +47,10 @@ inline constexpr int64_t kTileRows = 16, kTileK = 32;
 /// Lanes of a cache block of tiles, and k, about: both packed sides and the
 /// sums are for the second-level cache, 32 rows and 32 lanes for the first.
 inline constexpr int64_t kTiledLanes = 512, kTiledDepth = 384;
+/// Windows of rows and lanes that are packed together, about.
+inline constexpr int64_t kDotWindowBytes = 1 << 20;
+/// Rows times channels of which a kernel's tile may have 32 x 32.
+inline constexpr int64_t kManyDots = 128 * 128;
 /// Rows of a tile of a convolution, for which its images are packed.
 inline constexpr int64_t kTapTileRows = 64;
 

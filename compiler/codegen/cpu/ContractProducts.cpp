@@ -134,9 +134,15 @@ SmallVector<int64_t> DotProduct::tileSteps(const ContractForm &form,
   // Whole register tiles of the widest instruction set, and equal parts.
   RegisterTile tile = RegisterTile::chooseDot(
       form, form.rows(), form.laneCount(), kernel.lanes(), Registers{32, 1});
-  auto steps = stepsOf(form, kernel,
-                       std::max<int64_t>(1, kDotRows / tile.rows) * tile.rows,
-                       form.laneDims.size() > 1 ? kTapColumns : kDotColumns);
+  int64_t rows = std::max<int64_t>(1, kDotRows / tile.rows) * tile.rows;
+  int64_t columns = form.laneDims.size() > 1 ? kTapColumns : kDotColumns;
+  if (form.tilesDots()) {
+    int64_t channels = form.extents[form.laneDims.front()];
+    bool isWide = form.rows() * channels >= kManyDots;
+    rows = 2 * kTileRows;
+    columns = form.laneCount() / channels * (isWide ? 2 : 1) * kTileRows;
+  }
+  auto steps = stepsOf(form, kernel, rows, columns);
   unsigned lead = form.laneDims.front();
   int64_t parts = llvm::divideCeil(form.extents[lead], steps[lead]);
   steps[lead] = llvm::divideCeil(form.extents[lead], parts);
@@ -170,15 +176,15 @@ private:
 /// Packed lanes, `packed` elements or none, and where k is computed block by
 /// block a row of `stride` sums for each of the tile's rows.
 static ContractScratch sumsOfTile(const ContractForm &form,
-                                  const TiledKernel &kernel, int64_t stride,
-                                  int64_t packed) {
+                                  const TiledKernel &kernel, int64_t rows,
+                                  int64_t stride, int64_t packed) {
   ContractScratch scratch;
   Reserve reserve(kernel);
   scratch.sumStride = stride;
   if (packed)
     reserve(packed);
   if (form.numKBlocks() > 1)
-    scratch.sumsAt = reserve(form.tileRows(kernel) * stride);
+    scratch.sumsAt = reserve(rows * stride);
   scratch.bytes = reserve.bytes;
   return scratch;
 }
@@ -186,8 +192,8 @@ static ContractScratch sumsOfTile(const ContractForm &form,
 ContractScratch LaneProduct::scratch(const ContractForm &form,
                                      const TiledKernel &kernel) const {
   int64_t stride = llvm::alignTo(form.tileLanes(kernel), kernel.lanes());
-  ContractScratch scratch =
-      sumsOfTile(form, kernel, stride, pack ? form.kBlock * stride : 0);
+  ContractScratch scratch = sumsOfTile(form, kernel, form.tileRows(kernel),
+                                       stride, pack ? form.kBlock * stride : 0);
   if (form.pairsOuterK) {
     Reserve reserve(kernel);
     reserve(form.tileRows(kernel) * form.kCount() / 2);
@@ -199,17 +205,25 @@ ContractScratch LaneProduct::scratch(const ContractForm &form,
   return scratch;
 }
 
+int64_t ContractForm::dotRows(const TiledKernel &kernel) const {
+  int64_t rows = tileRows(kernel);
+  return tilesDots() ? std::min(rows, kDotRows) : rows;
+}
+
 ContractScratch DotProduct::scratch(const ContractForm &form,
                                     const TiledKernel &kernel) const {
   // A vector of sums for each column.
   int64_t stride = form.tileLanes(kernel) * kernel.lanes();
-  ContractScratch scratch = sumsOfTile(form, kernel, stride, 0);
+  int64_t rows = form.dotRows(kernel);
+  ContractScratch scratch = sumsOfTile(form, kernel, rows, stride, 0);
   if (form.pairsRowsOfTaps()) {
     Reserve reserve(kernel);
-    reserve(form.tileRows(kernel) * form.kBlock / 2);
+    reserve(rows * form.kBlock / 2);
     scratch.rowsAt = scratch.bytes;
     scratch.bytes += reserve.bytes;
   }
+  if (form.tilesDots())
+    scratch.bytes = std::max(scratch.bytes, form.dotScratch(kernel).bytes);
   return scratch;
 }
 
@@ -240,13 +254,14 @@ int64_t ContractForm::tiledDepth() const {
       llvm::divideCeil(count, llvm::divideCeil(count, kTiledDepth)), kTileK);
 }
 
-int64_t ContractForm::tileWindow(const TiledKernel &kernel) const {
+int64_t ContractForm::planeStride(const TiledKernel &kernel) const {
   int64_t elements = 1;
   for (unsigned d : llvm::concat<const unsigned>(batchDims, laneDims))
     elements += (tileExtent(kernel, d) - 1) * std::abs(lane.coefficients[d]);
   for (unsigned k : ArrayRef(kDims).drop_front())
     elements += (extents[k] - 1) * std::abs(lane.coefficients[k]);
-  return std::min(elements, lane.coefficients[kDims.front()]);
+  elements = std::min(elements, lane.coefficients[kDims.front()]);
+  return (llvm::divideCeil(elements, kTileRows) | 1) * kTileRows;
 }
 
 /// Packed planes, packed rows, one row of them on its way, four tiles of sums.
@@ -268,6 +283,8 @@ static ContractScratch tapScratch(const ContractForm &form,
 ContractScratch ContractForm::tileScratch(const TiledKernel &kernel) const {
   if (tilesTaps())
     return tapScratch(*this, kernel);
+  if (tilesDots())
+    return dotScratch(kernel);
   ContractScratch scratch;
   Reserve reserve(kernel);
   const BlockedProduct &cut = *as<BlockedProduct>();

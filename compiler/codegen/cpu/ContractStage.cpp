@@ -53,7 +53,7 @@ void ContractStage::emit() {
     configureTiles(b);
   if (tiles && form.tilesTaps())
     packTapRows(), packPlanes();
-  else if (pairs && form.pairsOuterK)
+  else if (!tiles && pairs && form.pairsOuterK)
     packTileRows();
   emitBatch(0);
   if (tiles)
@@ -159,10 +159,12 @@ ContractStage::Span ContractStage::span(unsigned dim, int64_t inner) const {
 }
 
 Value *ContractStage::tileOrigin(int dim) const {
+  Value *origin = b.getInt64(0);
   if (dim >= 0)
     if (GridPart bound = e.kernel.parts(stage)[dim]; e.kernel.isCut(bound))
-      return tile.origin[*bound.grid];
-  return b.getInt64(0);
+      origin = tile.origin[*bound.grid];
+  bool isRow = dim >= 0 && dim == form.rowDim && rowInTile;
+  return isRow ? b.CreateAdd(origin, rowInTile) : origin;
 }
 
 Value *ContractStage::scratchAt(int64_t offset) {
@@ -252,10 +254,7 @@ Panel ContractStage::rowPanel() const {
 
 void ContractStage::packTileRows() {
   Panel inner = rowPanel();
-  Value *first = tileOrigin(form.rowDim), *end = b.getInt64(form.rows());
-  if (GridPart bound = e.kernel.parts(stage)[form.rowDim];
-      e.kernel.isCut(bound))
-    end = tile.end[*bound.grid];
+  Value *first = tileOrigin(form.rowDim), *end = rowEnd();
   emitLoop(b, b.getInt64(0), b.CreateSub(end, first), 1, [&](Value *row) {
     emitPack(b, element, inner, {form.extents[form.kDims.front()]},
              sidePointer(form.scalar, b.CreateAdd(first, row), b.getInt64(0)),
@@ -264,20 +263,52 @@ void ContractStage::packTileRows() {
   });
 }
 
-/// The first k of a row that counts.
-Value *ContractStage::packedRow(Value *relative) {
-  Value *at = b.CreateMul(relative, b.getInt64(form.kCount() / 2));
+/// Of a packed row, the first k that counts.
+Value *ContractStage::firstPackedK() {
+  Value *first = b.getInt64(0);
   auto steps = packedSteps(form);
   for (auto [border, low] : llvm::zip(form.borders, clippedFrom)) {
     size_t number = llvm::find(form.kDims, border.k) - form.kDims.begin();
-    at = b.CreateAdd(at, b.CreateMul(low, b.getInt64(steps[number])));
+    first = b.CreateAdd(first, b.CreateMul(low, b.getInt64(steps[number])));
   }
+  return first;
+}
+
+/// Behind the last row of the tile.
+Value *ContractStage::rowEnd() const {
+  GridPart bound = e.kernel.parts(stage)[form.rowDim];
+  return e.kernel.isCut(bound) ? tile.end[*bound.grid]
+                               : b.getInt64(form.rows());
+}
+
+Value *ContractStage::packedRow(Value *relative) {
+  Value *at = b.CreateAdd(b.CreateMul(relative, b.getInt64(form.kCount() / 2)),
+                          firstPackedK());
   return b.CreateGEP(element, scratchAt(scratch.rowsAt), at);
 }
 
 void ContractStage::emitTile(int64_t rows, int64_t lanes) {
   if (tiles)
-    return emitTapTile(rows, lanes);
+    return form.tilesTaps() ? emitTapTile(rows, lanes)
+                            : emitDotTile(rows, lanes);
+  // What is packed of so many rows is for the first-level cache.
+  int64_t most = form.dotRows(e.kernel);
+  if (!form.is<DotProduct>() || rows <= most)
+    return emitRowsOfTile(rows, lanes);
+  int64_t blocks = llvm::divideCeil(rows, most);
+  int64_t low = rows / blocks, border = rows % blocks * (low + 1);
+  auto some = [&](int64_t from, int64_t to, int64_t height) {
+    emitLoop(b, b.getInt64(from), b.getInt64(to), height, [&](Value *row) {
+      rowInTile = row;
+      emitRowsOfTile(height, lanes);
+      rowInTile = nullptr;
+    });
+  };
+  some(0, border, low + 1);
+  some(border, rows, low);
+}
+
+void ContractStage::emitRowsOfTile(int64_t rows, int64_t lanes) {
   auto choose =
       form.is<DotProduct>() ? RegisterTile::chooseDot : RegisterTile::choose;
   Registers free = registers;

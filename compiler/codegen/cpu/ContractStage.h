@@ -74,6 +74,7 @@ private:
   void emitBatch(size_t next);
   void emitBordered(llvm::function_ref<void()> emit);
   void emitTile(int64_t rows, int64_t lanes);
+  void emitRowsOfTile(int64_t rows, int64_t lanes);
   /// Blocks of `depth` of the outermost k; the last one may be smaller.
   void forEachKBlock(
       int64_t extent, int64_t depth, KPart part,
@@ -91,6 +92,8 @@ private:
   Panel rowPanel() const;
   void packTileRows();
   llvm::Value *packedRow(llvm::Value *relative);
+  llvm::Value *firstPackedK();
+  llvm::Value *rowEnd() const;
   void pairRows(int64_t rows, llvm::ArrayRef<int64_t> extents, llvm::Value *k,
                 const KPart &part);
   llvm::Value *pairedRow(llvm::Value *relative, const KPart &part);
@@ -142,6 +145,18 @@ private:
   void emitTapTile(int64_t rows, int64_t lanes);
   llvm::Value *laneOffset(llvm::Value *lane);
   llvm::Function *tapKernel(int64_t high, int64_t wide);
+  // AmxDots.cpp
+  struct DotWindows;
+  void packWindow(const ContractForm::Side &side, unsigned dim, int64_t count,
+                  int64_t tiles, llvm::Value *from, llvm::Value *to,
+                  bool transposes);
+  void emitDotTile(int64_t rows, int64_t lanes);
+  int64_t dotSums(int64_t rows) const;
+  void multiplyDots(int64_t rows, int64_t channels, const DotWindows &windows,
+                    const KPart &part);
+  llvm::Function *dotKernel(int64_t high, int64_t wide,
+                            const DotWindows &windows, const KPart &part);
+  void finishDots(int64_t rows, int64_t channels);
   llvm::Function *microKernel(int rows, const Panel &panel, const KPart &part);
   /// Those that are the same for all calls; nothing is fetched or packed.
   MicroArguments microArguments(llvm::Value *scalarAt, llvm::Value *laneAt);
@@ -168,6 +183,7 @@ private:
   /// starts.
   llvm::SmallVector<llvm::Value *, 2> clippedFrom;
   llvm::Value *windowFrom = nullptr; // of packed planes
+  llvm::Value *rowInTile = nullptr;  // the first one, where not all are at once
   std::map<std::string, llvm::Function *> microKernels;
 };
 

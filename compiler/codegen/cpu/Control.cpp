@@ -106,6 +106,14 @@ Value *lanesBefore(llvm::IRBuilder<> &b, unsigned lanes, Value *count) {
                          b.CreateVectorSplat(lanes, count));
 }
 
+llvm::Constant *firstLanes(llvm::IRBuilderBase &b, int64_t lanes,
+                           int64_t count) {
+  llvm::SmallVector<llvm::Constant *> bits;
+  for (int64_t l = 0; l < lanes; ++l)
+    bits.push_back(b.getInt1(l < count));
+  return llvm::ConstantVector::get(bits);
+}
+
 void emitFetch(llvm::IRBuilderBase &b, Value *from, int locality) {
   b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::prefetch,
                     {from, b.getInt32(0), b.getInt32(locality), b.getInt32(1)});

@@ -28,6 +28,8 @@ void emitIf(llvm::IRBuilder<> &builder, llvm::Value *condition,
 llvm::Value *hidden(llvm::IRBuilder<> &builder, llvm::Value *number);
 
 /// A mask of so many lanes: of the first `count`.
+llvm::Constant *firstLanes(llvm::IRBuilderBase &builder, int64_t lanes,
+                           int64_t count);
 llvm::Value *lanesBefore(llvm::IRBuilder<> &builder, unsigned lanes,
                          llvm::Value *count);
 

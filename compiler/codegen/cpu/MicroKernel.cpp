@@ -24,7 +24,7 @@ MicroKernel::MicroKernel(const TiledKernel &kernel, PayloadCache &payloads,
                          const Stage &stage, const ContractForm &form, int rows,
                          const Panel &panel, const KPart &part)
     : kernel(kernel), payloads(payloads), stage(stage), form(form), rows(rows),
-      vectors(form.is<DotProduct>()
+      vectors(form.is<DotProduct>() && !part.onlyFinishes
                   ? panel.lanes
                   : (panel.lanes + kernel.lanes() - 1) / kernel.lanes()),
       panel(panel), part(part) {}
@@ -96,7 +96,7 @@ llvm::Function *MicroKernel::emit(llvm::Module &module, StringRef name) {
                   arguments.scratch);
   for (int r = 0; r < rows; ++r) {
     ArrayRef<Value *> row = ArrayRef(sums).slice(r * vectors, vectors);
-    if (form.is<DotProduct>()) {
+    if (form.is<DotProduct>() && !part.onlyFinishes) {
       finishRow(e, r, 0, sumEach(row), panel.lanes);
       continue;
     }

@@ -61,10 +61,7 @@ private:
 } // namespace
 
 llvm::Constant *Packer::mask(int64_t count) const {
-  SmallVector<llvm::Constant *> bits;
-  for (int64_t l = 0; l < lanes; ++l)
-    bits.push_back(b.getInt1(l < count));
-  return llvm::ConstantVector::get(bits);
+  return firstLanes(b, lanes, count);
 }
 
 /// Between the k rows of the panel that has this lane.

@@ -44,6 +44,9 @@ Processor Processor::of(const KernelBody &kernel,
 static bool roundsWhatItPacks(const StagedKernel &kernel,
                               const Processor &processor) {
   bool rounds = false;
+  // Where it cannot, another one is tried: nothing to tell anybody of.
+  ScopedDiagnosticHandler silence(kernel.op()->getContext(),
+                                  [](Diagnostic &) { return success(); });
   for (const Stage &stage : kernel.stages()) {
     if (!stage.contraction)
       continue;

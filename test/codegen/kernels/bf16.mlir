@@ -274,6 +274,37 @@ graph.step @channels_of_tiles_single(%x: tensor<64x64x3x5xbf16>, %w: tensor<96x6
   %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 1, 1>, padding = array<i64: 0, 0>, stride = array<i64: 1, 1>} : (tensor<64x64x3x5xf32>, tensor<64x96x3x5xf32>) -> tensor<96x64x1x1xf32>
   graph.return %y, %dx, %dw : tensor<64x96x3x5xf32>, tensor<64x64x3x5xf32>, tensor<96x64x1x1xf32>
 }
+// Sums of gradients in several blocks of k, the last one smaller.
+graph.step @channels_of_tiles_in_blocks(%x: tensor<32x16x5x96xbf16>, %w: tensor<24x16x3x3xbf16>, %dy: tensor<32x24x5x96xbf16>)
+    -> (tensor<32x24x5x96xf32>, tensor<32x16x5x96xf32>, tensor<24x16x3x3xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<32x16x5x96xbf16>) -> tensor<32x16x5x96xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<24x16x3x3xbf16>) -> tensor<24x16x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<32x24x5x96xbf16>) -> tensor<32x24x5x96xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<32x16x5x96xf32>, tensor<24x16x3x3xf32>) -> tensor<32x24x5x96xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 32, 16, 5, 96>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<32x24x5x96xf32>, tensor<24x16x3x3xf32>) -> tensor<32x16x5x96xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<32x16x5x96xf32>, tensor<32x24x5x96xf32>) -> tensor<24x16x3x3xf32>
+  graph.return %y, %dx, %dw : tensor<32x24x5x96xf32>, tensor<32x16x5x96xf32>, tensor<24x16x3x3xf32>
+}
+// Images that are no whole tile, though every other place of a row is.
+graph.step @tiles_of_odd_images(%x: tensor<24x32x16x16xbf16>, %w: tensor<32x32x3x3xbf16>, %dy: tensor<24x32x12x12xbf16>)
+    -> (tensor<24x32x12x12xf32>, tensor<24x32x16x16xf32>, tensor<32x32x3x3xf32>) {
+  %wx = graph.cast %x {to = f32} : (tensor<24x32x16x16xbf16>) -> tensor<24x32x16x16xf32>
+  %ww = graph.cast %w {to = f32} : (tensor<32x32x3x3xbf16>) -> tensor<32x32x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<24x32x12x12xbf16>) -> tensor<24x32x12x12xf32>
+  %y = graph.conv2d %wx, %ww {padding = array<i64: 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 2, 2>} : (tensor<24x32x16x16xf32>, tensor<32x32x3x3xf32>) -> tensor<24x32x12x12xf32>
+  %dx = graph.conv2d_input_grad %wd, %ww {input_shape = array<i64: 24, 32, 16, 16>, padding = array<i64: 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 2, 2>} : (tensor<24x32x12x12xf32>, tensor<32x32x3x3xf32>) -> tensor<24x32x16x16xf32>
+  %dw = graph.conv2d_weight_grad %wx, %wd {kernel = array<i64: 3, 3>, padding = array<i64: 0, 0>, stride = array<i64: 1, 1>, dilation = array<i64: 2, 2>} : (tensor<24x32x16x16xf32>, tensor<24x32x12x12xf32>) -> tensor<32x32x3x3xf32>
+  graph.return %y, %dx, %dw : tensor<24x32x12x12xf32>, tensor<24x32x16x16xf32>, tensor<32x32x3x3xf32>
+}
+// What a slice leaves of images begins behind the others': the window into the last channel ends with it.
+graph.step @tiles_of_slice(%w: tensor<32x32x3x3xbf16>, %dy: tensor<64x32x8x8xbf16>)
+    -> (tensor<32x32x8x8xf32>, tensor<64x32x8x8xf32>) {
+  %ww = graph.cast %w {to = f32} : (tensor<32x32x3x3xbf16>) -> tensor<32x32x3x3xf32>
+  %wd = graph.cast %dy {to = f32} : (tensor<64x32x8x8xbf16>) -> tensor<64x32x8x8xf32>
+  %s = graph.slice %wd {offsets = array<i64: 32, 0, 0, 0>, sizes = array<i64: 32, 32, 8, 8>, strides = array<i64: 1, 1, 1, 1>} : (tensor<64x32x8x8xf32>) -> tensor<32x32x8x8xf32>
+  %dx = graph.conv2d_input_grad %s, %ww {input_shape = array<i64: 32, 32, 8, 8>, padding = array<i64: 1, 1>, stride = array<i64: 1, 1>} : (tensor<32x32x8x8xf32>, tensor<32x32x3x3xf32>) -> tensor<32x32x8x8xf32>
+  graph.return %dx, %wd : tensor<32x32x8x8xf32>, tensor<64x32x8x8xf32>
+}
 // Each group has rows of its own: no pairs of channels.
 graph.step @images_in_groups(%x: tensor<32x16x5x5xbf16>, %w: tensor<18x8x3x3xbf16>, %dy: tensor<32x18x5x5xbf16>)
     -> (tensor<32x18x5x5xf32>, tensor<32x16x5x5xf32>, tensor<18x8x3x3xf32>) {
