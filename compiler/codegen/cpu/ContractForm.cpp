@@ -283,6 +283,14 @@ static int64_t blocksForThreads(const ContractForm &form, int64_t laneBlock) {
                    form.rows() / leastRows, flops / laneBlocks / leastFlops});
 }
 
+static bool isBestBlocked(const ContractForm &form, unsigned lanes) {
+  return form.isLarge() && form.kCount() >= 64 && form.borders.empty() &&
+         form.laneDims.size() == 1 &&
+         // Few lanes use each row just once, where it is.
+         (form.laneCount() > kMaxVectors * lanes || !form.rowsAlongK() ||
+          (form.hasBf16 && form.laneCount() >= kVectorsOfPairs * lanes));
+}
+
 FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
                                              const Stage &stage,
                                              const Processor &processor,
@@ -337,12 +345,7 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
   form.pairsOuterK = canPairOuterK(form);
   if (form.kDims.size() != 1)
     return form;
-  bool blocked =
-      form.isLarge() && form.kCount() >= 64 && form.borders.empty() &&
-      form.laneDims.size() == 1 &&
-      // Few lanes use each row just once, where it is.
-      (form.laneCount() > kMaxVectors * lanes || !form.rowsAlongK() ||
-       (form.hasBf16 && form.laneCount() >= kVectorsOfPairs * lanes));
+  bool blocked = isBestBlocked(form, lanes);
   if (!blocked && form.fetchesLanes(lanes))
     return form;
   // A panel's k block shares the first-level cache with rows and sums.
