@@ -160,6 +160,45 @@ void dl_main(dl::Program &p) {{
         self.dlcc("net.dl", "--dtype=bf16", "-o", "net.plan", "--target-cpu=znver4", "--emit=kernels.so=pairs.so")
         self.assertIn("vdpbf16ps", dltools.run("objdump", "-d", self.path("pairs.so")))
 
+    def test_order_of_sums_on_tiles(self):
+        """AMX adds up 32 k at a time: those of even k in a chain that begins at zero, those of odd k in another one."""
+        source = np.random.RandomState(6)
+        def draw(*shape):  # eight bits each, of several magnitudes
+            return (source.randint(-255, 256, shape) * 2.0 ** source.randint(-6, 7, shape)).astype(np.float32)
+
+        x, y = draw(80, 264), draw(80, 250)
+        np.save(self.path("x.npy"), x)
+        np.save(self.path("y.npy"), y)
+        self.write("order.dl", HEAD + """
+void dl_main(dl::Program &p) {
+  nn::Parameter w = dl::zeros({264, 250});
+  auto data = dl::data::TensorDataset({"x.npy", "y.npy"}, {.batch_size = 80});
+  dl::optim::SGD optimizer({w}, {.lr = 1, .maximize = true});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = (dl::matmul(b[0], w) * b[1]).sum();
+""" + self.UPDATE + """    return {{"loss", loss}};
+  });
+}
+""")
+        self.dlcc("order.dl", "--dtype=bf16", "-o", "order.plan")
+        images = {image["features"]: image["supported"] for image in self.info("order.plan")["images"]}
+        if not images["x86-64-v4+amxbf16"]:
+            self.skipTest("the processor has no AMX")
+        self.dlrun("order.plan", "-q", "--steps", 1, "--save-final", "final.w")
+        multiply_add = lambda k, total: (np.outer(x[k], y[k]).astype(np.float64) + total).astype(np.float32)  # exact before it is rounded
+        want = np.zeros((264, 250), np.float32)
+        for first in range(0, 80, 32):
+            chains = [np.zeros_like(want), np.zeros_like(want)]
+            for k in range(first, min(first + 32, 80)):
+                chains[k % 2] = multiply_add(k, chains[k % 2])
+            want = want + (chains[0] + chains[1])
+        got = np.array(self.load("final.w")["w"])
+        self.assertEqual(got.tobytes(), want.tobytes())
+        plain = np.zeros_like(want)
+        for k in range(80):
+            plain = multiply_add(k, plain)
+        self.assertNotEqual(plain.tobytes(), want.tobytes())
+
     def test_products_of_pairs(self):
         """Where the processor has an instruction for them large products use it, and give the same bits."""
         self.same_in_each_image("  nn::Linear a{16, 320}, b{320, 192}, c{192, 16};\n", """    auto h = F::gelu(net.b(net.a(x.repeat({24, 1}))));
