@@ -143,12 +143,7 @@ void ContractStage::packRowsAcrossK(const CacheBlock &block, Value *from,
           for (int64_t k = 0; k < kTileK; k += 2)
             square.push_back(joinPairs(b, load(k), load(k + 1)));
           transposeTile(b, square);
-          for (auto [r, row] : llvm::enumerate(square))
-            b.CreateAlignedStore(row,
-                                 b.CreateConstGEP1_64(element,
-                                                      function->getArg(1),
-                                                      r * kTileRows),
-                                 llvm::Align(4));
+          storeTile(b, square, function->getArg(1));
         });
     Value *source = b.CreateGEP(
         element, from,

@@ -95,12 +95,7 @@ void ContractStage::packWindow(const ContractForm::Side &side, unsigned dim,
             }
             if (transposes)
               transposeTile(b, square);
-            for (auto [r, row] : llvm::enumerate(square))
-              b.CreateAlignedStore(row,
-                                   b.CreateConstGEP1_64(element,
-                                                        function->getArg(1),
-                                                        r * kTileRows),
-                                   align);
+            storeTile(b, square, function->getArg(1));
           });
       Value *source =
           b.CreateAdd(b.CreateMul(block, b.getInt64(kTileRows * step)),

@@ -107,6 +107,12 @@ void transposeTile(IRBuilder<> &b, SmallVectorImpl<Value *> &square) {
   }
 }
 
+void storeTile(IRBuilder<> &b, ArrayRef<Value *> rows, Value *to) {
+  for (auto [r, row] : enumerate(rows))
+    b.CreateAlignedStore(
+        row, b.CreateConstGEP1_64(b.getFloatTy(), to, r * kTileRows), Align(4));
+}
+
 Function *sharedFunction(IRBuilder<> &b, StringRef name, unsigned numPointers,
                          function_ref<void(Function *)> emit) {
   Module &module = *b.GetInsertBlock()->getModule();

@@ -51,6 +51,10 @@ llvm::Value *neighboursAsPairs(llvm::IRBuilder<> &builder, llvm::Value *low,
 void transposeTile(llvm::IRBuilder<> &builder,
                    llvm::SmallVectorImpl<llvm::Value *> &square);
 
+/// As one piece of memory.
+void storeTile(llvm::IRBuilder<> &builder, llvm::ArrayRef<llvm::Value *> rows,
+               llvm::Value *to);
+
 /// void(pointers): a function that calls with the same name share. `emit` makes
 /// its body, where the builder then stands.
 llvm::Function *sharedFunction(llvm::IRBuilder<> &builder, llvm::StringRef name,
