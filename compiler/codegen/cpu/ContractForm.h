@@ -120,7 +120,7 @@ struct ContractForm {
   /// VDPBF16PS can compute it, and does not change its bits: f32 has the
   /// products of such numbers.
   bool dotsBf16() const;
-  /// TDPBF16PS can compute it: see AmxBlocks.cpp and AmxTaps.cpp.
+  /// TDPBF16PS can compute it: see AmxBlocks.cpp, AmxTaps.cpp, AmxDots.cpp.
   bool tilesBf16() const {
     return hasBf16 && (is<BlockedProduct>() || tilesTaps() || tilesDots());
   }
@@ -132,7 +132,8 @@ struct ContractForm {
   /// K of a block then, and scratch: packed lanes are in front.
   int64_t tiledDepth() const;
   ContractScratch tileScratch(const TiledKernel &kernel) const;
-  /// The same where both operands lie along k; of the outermost one.
+  /// The same where both operands lie along k; of the outermost one. (In
+  /// AmxDots.cpp.)
   int64_t dotDepth(const TiledKernel &kernel) const;
   ContractScratch dotScratch(const TiledKernel &kernel) const;
   /// Rows that are multiplied together on other processors.

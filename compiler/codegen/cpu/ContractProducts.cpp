@@ -129,12 +129,17 @@ BlockedProduct::tileSteps(const ContractForm &form,
   return stepsOf(form, kernel, rows, 16 * kernel.lanes());
 }
 
-SmallVector<int64_t> DotProduct::tileSteps(const ContractForm &form,
-                                           const TiledKernel &kernel) const {
-  // Whole register tiles of the widest instruction set, and equal parts.
+/// Whole register tiles of the widest instruction set.
+static int64_t wholeDotRows(const ContractForm &form,
+                            const TiledKernel &kernel) {
   RegisterTile tile = RegisterTile::chooseDot(
       form, form.rows(), form.laneCount(), kernel.lanes(), Registers{32, 1});
-  int64_t rows = std::max<int64_t>(1, kDotRows / tile.rows) * tile.rows;
+  return std::max<int64_t>(1, kDotRows / tile.rows) * tile.rows;
+}
+
+SmallVector<int64_t> DotProduct::tileSteps(const ContractForm &form,
+                                           const TiledKernel &kernel) const {
+  int64_t rows = wholeDotRows(form, kernel);
   int64_t columns = form.laneDims.size() > 1 ? kTapColumns : kDotColumns;
   if (form.tilesDots()) {
     int64_t channels = form.extents[form.laneDims.front()];
@@ -143,7 +148,7 @@ SmallVector<int64_t> DotProduct::tileSteps(const ContractForm &form,
     columns = form.laneCount() / channels * (isWide ? 2 : 1) * kTileRows;
   }
   auto steps = stepsOf(form, kernel, rows, columns);
-  unsigned lead = form.laneDims.front();
+  unsigned lead = form.laneDims.front(); // in equal parts
   int64_t parts = llvm::divideCeil(form.extents[lead], steps[lead]);
   steps[lead] = llvm::divideCeil(form.extents[lead], parts);
   return steps;
@@ -207,7 +212,7 @@ ContractScratch LaneProduct::scratch(const ContractForm &form,
 
 int64_t ContractForm::dotRows(const TiledKernel &kernel) const {
   int64_t rows = tileRows(kernel);
-  return tilesDots() ? std::min(rows, kDotRows) : rows;
+  return tilesDots() ? std::min(rows, wholeDotRows(*this, kernel)) : rows;
 }
 
 ContractScratch DotProduct::scratch(const ContractForm &form,
