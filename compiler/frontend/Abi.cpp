@@ -411,6 +411,7 @@ int dl_is_training() noexcept {
   return (graph.isTraining() || !graph.inStep()) &&
          !evaluation->modules.evaluates();
 }
+int dl_is_generating() noexcept { return evaluation->graph.isGenerating(); }
 int dl_metrics() noexcept {
   Guard::InOurCode guard;
   return evaluation->graph.makeMetrics();
@@ -530,6 +531,7 @@ std::vector<Jit::Symbol> dl::frontend::abiSymbols(Evaluation &current) {
       DL_SYMBOL(dl_step_end),
       DL_SYMBOL(dl_in_step),
       DL_SYMBOL(dl_is_training),
+      DL_SYMBOL(dl_is_generating),
       DL_SYMBOL(dl_metrics),
       DL_SYMBOL(dl_metric),
       DL_SYMBOL(dl_error_flag),

@@ -394,6 +394,12 @@ void Graph::annotateFunction(Trace &one) {
   step.setTraining(one.training);
   if (one.predicts)
     step->setAttr(dl::graph::kPredicts, builder.getUnitAttr());
+  if (one.generates)
+    step->setAttr(
+        dl::graph::kWindow,
+        builder.getI64IntegerAttr(
+            cast<RankedTensorType>(one.metrics.front().value.getType())
+                .getDimSize(1)));
   if (one.isMarked)
     step->setAttr(dl::graph::kBatchMarked, builder.getUnitAttr());
   if (!one.mixes.empty())

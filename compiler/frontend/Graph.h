@@ -119,9 +119,9 @@ public:
   /// What is unusual about the step being traced, "" if nothing is.
   std::string aboutTrace();
   bool isTraining() const { return trace && trace->training; }
+  bool isGenerating() const { return trace && trace->generates; }
   int makeMetrics();
   void addMetric(int metrics, const std::string &name, const dl_operand &value);
-  void checkMetricName(const std::string &name);
   void checkMetricShapes();
 
   /// Names the states, verifies, and gives the module as bytecode.

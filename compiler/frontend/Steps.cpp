@@ -9,7 +9,8 @@ using namespace dl::frontend;
 
 bool Graph::beginStep(const std::string &name, int dataset, int kind,
                       int round) {
-  bool training = kind == DL_TRAINING, predicts = kind == DL_PREDICTION;
+  bool training = kind == DL_TRAINING, generates = kind == DL_GENERATION;
+  bool predicts = kind == DL_PREDICTION || generates;
   if (trace)
     reporter.fail("the step '" + name + "' is inside of the step '" +
                   trace->step + "'");
@@ -32,7 +33,9 @@ bool Graph::beginStep(const std::string &name, int dataset, int kind,
       reporter.fail("'" + name +
                     "' is no name for a step; letters, digits, - and _ are");
     if (!training && name == "train")
-      reporter.fail(std::string(predicts ? "a prediction" : "an evaluation") +
+      reporter.fail(std::string(generates  ? "a generation"
+                                : predicts ? "a prediction"
+                                           : "an evaluation") +
                     " cannot be called 'train'");
     for (const auto &other : traces)
       if (other->step == name)
@@ -48,6 +51,7 @@ bool Graph::beginStep(const std::string &name, int dataset, int kind,
   made->step = name;
   made->training = training;
   made->predicts = predicts;
+  made->generates = generates;
   made->isCheck = round == 1 || isProbe;
   made->isProbe = isProbe;
   made->isShort = isShort;
@@ -62,9 +66,10 @@ bool Graph::beginStep(const std::string &name, int dataset, int kind,
   stepsOfTraces.push_back(name);
   Trace *first = traces.empty() ? nullptr : traces.back().get();
   (made->isCheck ? again : traces.emplace_back()) = std::move(made);
-  openFunction((training   ? ""
-                : predicts ? "predict."
-                           : "eval.") +
+  openFunction((training    ? ""
+                : generates ? "generate."
+                : predicts  ? "predict."
+                            : "eval.") +
                name +
                (trace->isCheck   ? ".again"
                 : trace->isShort ? ".short"
@@ -125,7 +130,8 @@ int Graph::makeMetrics() {
 }
 
 /// Names stand in lines of JSON and in columns beside others.
-void Graph::checkMetricName(const std::string &name) {
+static void checkMetricName(Reporter &reporter, const std::string &step,
+                            const std::string &name) {
   if (name.empty())
     reporter.fail("a metric needs a name");
   if (llvm::any_of(name, [](char c) {
@@ -133,7 +139,7 @@ void Graph::checkMetricName(const std::string &name) {
       }))
     reporter.fail("a metric's name is one line without control characters");
   bool isTaken = name == "step" || name == "epoch" || name == "event" ||
-                 (trace->step != "train" && name == "name");
+                 (step != "train" && name == "name");
   if (isTaken)
     reporter.fail("a metric cannot be called '" + name +
                   "': the lines that report it have a field of this name");
@@ -144,7 +150,7 @@ void Graph::addMetric(int metrics, const std::string &name,
   if (!trace)
     reporter.fail("dl::Metrics are made inside of a step");
   MetricList &list = metricLists[static_cast<size_t>(metrics)];
-  checkMetricName(name);
+  checkMetricName(reporter, trace->step, name);
   for (const Metric &other : list.metrics)
     if (other.name == name)
       reporter.fail("two metrics are called '" + name + "'");
@@ -167,10 +173,33 @@ void Graph::addMetric(int metrics, const std::string &name,
   list.metrics.push_back({name, value, reporter.stack.userFrames()});
 }
 
+/// Windows of tokens become logits of those that follow each.
+static void checkGeneration(Reporter &reporter, const Metric &logits,
+                            const Component &tokens) {
+  if (tokens.shape.size() != 1 || !isa<IntegerType>(tokens.element) ||
+      tokens.element.isInteger(1))
+    reporter.fail("p.generate: items of the data set begin with a row of "
+                  "tokens, as TokenDataset's do; here with " +
+                  dl::graph::typeText(
+                      RankedTensorType::get(tokens.shape, tokens.element)));
+  auto type = cast<RankedTensorType>(logits.value.getType());
+  if (type.getRank() != 3 || type.getDimSize(0) != 1 ||
+      type.getDimSize(1) > tokens.shape[0] ||
+      !isa<FloatType>(type.getElementType()))
+    reporter.failAt(logits.frames,
+                    "p.generate: '" + logits.name + "' is " +
+                        dl::graph::typeText(type) +
+                        "; logits of the tokens that follow each of the "
+                        "window's are wanted, [1, length, vocabulary]");
+}
+
 /// A prediction is tensors with a row for each item.
 void Graph::checkMetricShapes() {
   if (!trace->predicts)
     return;
+  if (trace->generates)
+    return checkGeneration(reporter, trace->metrics.front(),
+                           datasets.get(trace->dataset).components.front());
   if (trace->metrics.empty())
     reporter.fail("the prediction '" + trace->step + "' returns nothing");
   for (const Metric &metric : trace->metrics) {

@@ -75,10 +75,11 @@ struct Trace {
   int number = 0;   // counts all traces of the program
   std::string step; // as the user says it: "train", "test"
   bool training = false, predicts = false, isShort = false;
-  bool isCheck = false;  // the second trace of a step: see TraceCheck.h
-  bool isProbe = false;  // one with a larger batch: see BatchProbe.h
-  bool isMarked = false; // what grows with the batch is noted on its ops
-  std::string mixes;     // why that could not be found out
+  bool generates = false; // and predicts
+  bool isCheck = false;   // the second trace of a step: see TraceCheck.h
+  bool isProbe = false;   // one with a larger batch: see BatchProbe.h
+  bool isMarked = false;  // what grows with the batch is noted on its ops
+  std::string mixes;      // why that could not be found out
   int dataset = -1;
   int64_t batch = 0;
 

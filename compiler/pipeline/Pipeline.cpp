@@ -14,6 +14,7 @@
 #include "passes/backward/ModelError.h"
 #include "passes/backward/Passes.h"
 #include "passes/chunk/Passes.h"
+#include "passes/decode/Passes.h"
 #include "passes/fuse/Passes.h"
 #include "passes/layout/Passes.h"
 #include "passes/partition/Passes.h"
@@ -64,6 +65,7 @@ public:
   LogicalResult backward() {
     return runPasses([&](OpPassManager &passes) {
       buildBackwardPipeline(passes);
+      passes.addPass(createDecodeByPosition());
       MixedPrecisionOptions precision;
       precision.f32.assign(options.f32.begin(), options.f32.end());
       passes.addPass(createMixedPrecision(precision));

@@ -166,7 +166,7 @@ void CompileReport::describeMesh(plan::PlanOp plan) {
 
 void CompileReport::describeStates(plan::PlanOp plan) {
   arena = plan.getArena();
-  parameterBytes = slotBytes = bufferBytes = accumulatorBytes = 0;
+  parameterBytes = slotBytes = bufferBytes = accumulatorBytes = cacheBytes = 0;
   reportBytes = 0;
   for (auto buffer : plan.getOps<plan::BufferOp>())
     if (buffer.getPinned())
@@ -187,6 +187,9 @@ void CompileReport::describeStates(plan::PlanOp plan) {
       break;
     case plan::StateRole::Accumulator:
       accumulatorBytes += bytes;
+      break;
+    case plan::StateRole::Cache:
+      cacheBytes += bytes;
       break;
     }
   }

@@ -93,8 +93,8 @@ struct CompileReport {
   /// largest program's temporaries. `scratch` is of a thread, or on a GPU that
   /// of all launches.
   int64_t arena = 0, scratch = 0, parameterBytes = 0, slotBytes = 0,
-          bufferBytes = 0, accumulatorBytes = 0, reportBytes = 0,
-          temporaries = 0;
+          bufferBytes = 0, accumulatorBytes = 0, cacheBytes = 0,
+          reportBytes = 0, temporaries = 0;
   bool isGpu = false;
   std::string machine;
   int64_t machineBytes = 0; // 0: not known

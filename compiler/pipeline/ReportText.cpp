@@ -71,6 +71,7 @@ void addMemory(const CompileReport &report, llvm::raw_ostream &out) {
   part("optimizer state", report.slotBytes);
   part("other state", report.bufferBytes);
   part("accumulated gradients", report.accumulatorBytes);
+  part("caches of generation", report.cacheBytes);
   part("metrics and error flags", report.reportBytes);
   part("temporaries", report.temporaries);
 }
@@ -351,6 +352,7 @@ std::string CompileReport::json() const {
                             {"slots", slotBytes},
                             {"buffers", bufferBytes},
                             {"accumulators", accumulatorBytes},
+                            {"caches", cacheBytes},
                             {"metrics_and_errors", reportBytes},
                             {"temporaries", temporaries}};
   llvm::json::Value whole =

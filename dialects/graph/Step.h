@@ -22,6 +22,12 @@ bool isScalars(mlir::Value value);
 /// A unit attribute of steps whose results are written for each item.
 inline constexpr llvm::StringLiteral kPredicts = "graph.predicts";
 
+/// Of a step that generates: how many tokens a window has. It predicts, too.
+inline constexpr llvm::StringLiteral kWindow = "graph.window";
+/// A unit attribute of such a step that takes one token at a time, in the order
+/// of the window, whose place is the step's number.
+inline constexpr llvm::StringLiteral kByPosition = "graph.by_position";
+
 /// On a graph.state: the variable of its outermost module, which stands before
 /// its name because another module has the same names.
 inline constexpr llvm::StringLiteral kApart = "graph.apart";

@@ -124,14 +124,16 @@ def Plan_StepOp : Plan_Op<"step", [HasParent<"PlanOp">, SingleBlock, NoTerminato
   let summary = "An entry point: programs for micro-batches, then one for the update.";
   let description = [{
     An evaluation or a prediction that cannot run item by item says in `mixes` what in it needs
-    several items at once.
+    several items at once. One that generates tokens has a `window` of so many; `by_position` it
+    takes one of them at a time.
   }];
   let arguments = (ins StrAttr:$name, UnitAttr:$training, UnitAttr:$predicts, I64Attr:$dataset,
-                       I64Attr:$accumulate, OptionalAttr<StrAttr>:$mixes);
+                       I64Attr:$accumulate, OptionalAttr<StrAttr>:$mixes, OptionalAttr<I64Attr>:$window,
+                       UnitAttr:$by_position);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     $name (`training` $training^)? (`predicts` $predicts^)? `dataset` $dataset `accumulate` $accumulate
-    (`mixes` $mixes^)? attr-dict-with-keyword $body
+    (`mixes` $mixes^)? (`window` $window^)? (`by_position` $by_position^)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
 }

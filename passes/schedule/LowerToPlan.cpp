@@ -265,7 +265,10 @@ private:
                                              : UnitAttr(),
         builder.getI64IntegerAttr(step.full.getDataset().value_or(0)),
         builder.getI64IntegerAttr(micros),
-        step.full->getAttrOfType<StringAttr>(graph::kMixes));
+        step.full->getAttrOfType<StringAttr>(graph::kMixes),
+        step.full->getAttrOfType<IntegerAttr>(graph::kWindow),
+        step.full->hasAttr(graph::kByPosition) ? builder.getUnitAttr()
+                                               : UnitAttr());
     OpBuilder programs =
         OpBuilder::atBlockEnd(&stepOp.getBody().emplaceBlock());
     // Buffers and kernels stand before the step that uses them.

@@ -88,6 +88,11 @@ Status Model::run(size_t step, std::span<const dlrun_array> inputs,
     return {Code::Usage,
             fmt::format("step {}: the plan has {}", step, functions.size())};
   const std::string &name = functions[step].name;
+  if (session->plan().steps[step]->by_position)
+    return {Code::Unavailable,
+            fmt::format("'{}' generates token by token, which 'dlrun generate' "
+                        "does; not in this version of the library",
+                        name)};
   Expected<Dataset> data = datasetOf(step, inputs, items);
   if (!data)
     return data.takeError().within(name);

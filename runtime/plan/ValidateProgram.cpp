@@ -363,6 +363,35 @@ static bool sameMetrics(const fb::ProgramT &a, const fb::ProgramT &b) {
   return true;
 }
 
+/// What a step is that generates tokens: of a row of them it makes logits.
+static Status checkWindow(const fb::StepT &step, const fb::DatasetT &dataset,
+                          const std::string &place) {
+  if (step.window == 0)
+    return step.by_position
+               ? planError(place, "it takes tokens, and has no window")
+               : Status();
+  const fb::ProgramT *full = programOf(step, fb::ProgramKind::Full);
+  if (!step.predicts || dataset.batch_size != 1 || !full ||
+      dataset.components.empty() || full->metrics.size() != 1 ||
+      step.window > uint64_t(1) << 40)
+    return planError(place, "it has a window, and does not predict one item "
+                            "at a time");
+  const fb::InputComponentT &tokens = *dataset.components[0];
+  const fb::MetricT &logits = *full->metrics[0];
+  uint64_t length = step.by_position ? 1 : step.window;
+  bool areTokens =
+      tokens.shape.size() == 1 && tokens.shape[0] >= length &&
+      (tokens.dtype == fb::DType::I64 || tokens.dtype == fb::DType::I32 ||
+       tokens.dtype == fb::DType::U8);
+  bool areLogits =
+      logits.shape.size() == 3 && logits.shape[0] == 1 &&
+      logits.shape[1] == length && logits.shape[2] != 0 &&
+      (logits.dtype == fb::DType::F32 || logits.dtype == fb::DType::F64);
+  if (!areTokens || !areLogits)
+    return planError(place, "it does not make logits of a window of tokens");
+  return {};
+}
+
 static Status checkShape(const fb::StepT &step, const fb::DatasetT &dataset,
                          const std::string &place) {
   if (step.accumulate == 0)
@@ -393,6 +422,7 @@ static Status checkShape(const fb::StepT &step, const fb::DatasetT &dataset,
     return planError(place, "its initial values report metrics");
   if (!isPrintable(step.mixes))
     return planError(place, "a text has control characters");
+  DLRT_TRY(checkWindow(step, dataset, place));
   for (const auto &program : step.programs)
     for (const auto &result : program->metrics)
       if (step.predicts &&

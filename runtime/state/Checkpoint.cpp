@@ -33,7 +33,8 @@ static constexpr const char *turnsKey = "dl.turns";
 static constexpr const char *placeKey = "dl.place";
 
 bool dlrt::isKept(const fb::StateT &state) {
-  return state.role != fb::StateRole::Accumulator;
+  return state.role != fb::StateRole::Accumulator &&
+         state.role != fb::StateRole::Cache;
 }
 
 std::string dlrt::planHashText(uint64_t checksum) {

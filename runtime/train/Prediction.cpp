@@ -30,7 +30,7 @@ static uint64_t leftOver(const Session &session, uint32_t step,
 }
 
 static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
-                       const RowSink &sink) {
+                       const RowSink &sink, uint64_t place = 0) {
   Expected<Batch> next = loader.next();
   if (!next)
     return next.takeError();
@@ -39,8 +39,8 @@ static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
   run.step = stepIndex;
   run.kind = session.kindOf(stepIndex, batch.items);
   run.slot = batch.slot;
-  run.scalars = {static_cast<int64_t>(session.options().seed), 0,
-                 static_cast<int64_t>(batch.index),
+  run.scalars = {static_cast<int64_t>(session.options().seed),
+                 static_cast<int64_t>(place), static_cast<int64_t>(batch.index),
                  static_cast<int64_t>(leftOver(session, stepIndex, batch)), 0};
   Device &device = session.device();
   Expected<Report> report = device.wait(device.submit(run));
@@ -57,6 +57,14 @@ static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
     DLRT_TRY(sink(i, std::span(rows.data).first(bytes)));
   }
   return {};
+}
+
+Status dlrt::predictToken(Session &session, uint32_t step, uint64_t place,
+                          const RowSink &sink) {
+  std::unique_ptr<Loader> loader = session.makeLoader(step, 1);
+  DLRT_TRY(loader->start());
+  return runBatch(session, step, *loader, sink, place)
+      .within(displayName(*session.plan().steps[step]));
 }
 
 Expected<Prediction> dlrt::predict(Session &session, uint32_t stepIndex,

@@ -31,6 +31,11 @@ std::vector<StreamedTensor> predictedTensors(const Session &session,
 using RowSink =
     std::function<Status(size_t tensor, std::span<const uint8_t> rows)>;
 
+/// The same of one batch of a step that generates; `place` is that of its token
+/// in the window.
+Status predictToken(Session &session, uint32_t step, uint64_t place,
+                    const RowSink &sink);
+
 /// Gives `sink` all items, in the order of the data; none: another process of
 /// the run keeps them. `goOn` is asked before each batch.
 Expected<Prediction> predict(Session &session, uint32_t step,

@@ -157,7 +157,15 @@ std::vector<uint32_t> Session::evaluationSteps() const {
 std::vector<uint32_t> Session::predictionSteps() const {
   std::vector<uint32_t> found;
   for (uint32_t s = 0; s < plan().steps.size(); ++s)
-    if (plan().steps[s]->predicts)
+    if (plan().steps[s]->predicts && plan().steps[s]->window == 0)
+      found.push_back(s);
+  return found;
+}
+
+std::vector<uint32_t> Session::generationSteps() const {
+  std::vector<uint32_t> found;
+  for (uint32_t s = 0; s < plan().steps.size(); ++s)
+    if (plan().steps[s]->window != 0)
       found.push_back(s);
   return found;
 }

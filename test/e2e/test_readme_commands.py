@@ -104,6 +104,11 @@ void dl_main(dl::Program &p) {
     return {{"loss", loss}};
   });
   p.eval("test", data, [&](dl::Batch batch) -> dl::Metrics { return {{"loss", model(batch[0]).mean()}}; });
+  {
+    nn::Embedding model(50304, 8);
+    auto &data = text;
+    p.generate("text", data, [&](dl::Batch b) { return model(b.data); });
+  }
   p.each_epoch([&] { scheduler.step(); });
 }
 
@@ -171,6 +176,10 @@ class Commands(support.ToolTest):
         os.rename(self.path("gan/gan.plan"), self.path("gan.plan"))
         for name in gan.arrays():
             os.rename(self.path("gan/" + name), self.path(name))
+        self.write("train.txt", "to be or not to be" * 60)
+        self.write("valid.txt", "to be or not to be" * 10)
+        self.dlcc(support.example("gpt"), "-D", "depth=1", "-D", "width=32", "-o", "gpt.plan")
+        self.dlrun("gpt.plan", "-q", "--steps", 1, "--out", "runs/gpt")
         self.dlcc("net.dl", "-o", "net2.plan")
         self.dlrun("net2.plan", "--steps", 0, "--save-final", "first.safetensors")
         weights = self.load("first.safetensors")
@@ -190,10 +199,12 @@ class Commands(support.ToolTest):
                 continue
             if "--target=cuda" in command:  # the source alone: no NVRTC
                 command = re.sub(r"--target=cuda\S*", "--target=cuda:source", command) + " -o cuda.plan"
+            if "generate" in command:  # bytes that are no text yet
+                command += " > written.txt"
             result = dltools.call(["bash", "-c", command], self.folder, {"PATH": path, "DL_DATA": ""})
             self.assertEqual(result.returncode, 0, f"{command}\n{result.stdout[-500:]}\n{result.stderr[-2000:]}")
             ran.append(command)
-        for what in ("--set lr=", "dlrun resume", "dlrun predict", "--init-partial", "--alternate"):
+        for what in ("--set lr=", "dlrun resume", "dlrun predict", "dlrun generate", "--init-partial", "--alternate"):
             self.assertTrue(any(what in command for command in ran), what)
         digits = np.load(os.path.join(self.folder, "digits.npy"))
         self.assertEqual(digits.shape, (1000,))

@@ -57,6 +57,10 @@ TEST(Validator, Predictions) {
   expectRefusal([&](auto &p) { predicts(p); }, "no row for each item");
   expectRefusal([](auto &p) { p.steps[0]->predicts = true; },
                 "trains and predicts");
+  expectRefusal([](auto &p) { p.steps[1]->by_position = true; },
+                "takes tokens, and has no window");
+  expectRefusal([](auto &p) { p.steps[1]->window = 3; },
+                "does not predict one item at a time");
 }
 
 TEST(Validator, States) {

@@ -16,6 +16,7 @@
 #include "mlir/Transforms/Passes.h"
 #include "passes/backward/Passes.h"
 #include "passes/chunk/Passes.h"
+#include "passes/decode/Passes.h"
 #include "passes/fuse/Passes.h"
 #include "passes/layout/Passes.h"
 #include "passes/partition/Passes.h"
@@ -39,6 +40,7 @@ static void registerPasses() {
                              buildBackwardPipeline);
   registerPartitionPasses();
   registerChunkPasses();
+  registerDecodePasses();
   PassPipelineRegistration<>("partition", "The whole partition phase",
                              buildPartitionPipeline);
   registerLayoutPasses();

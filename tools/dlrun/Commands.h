@@ -19,6 +19,7 @@ dlrt::Expected<int> runTrain(const Options &options);
 dlrt::Expected<int> runResume(const Options &options);
 dlrt::Expected<int> runEval(const Options &options);
 dlrt::Expected<int> runPredict(const Options &options);
+dlrt::Expected<int> runGenerate(const Options &options);
 dlrt::Expected<int> runBench(const Options &options);
 dlrt::Expected<int> runInfo(const Options &options);
 /// -np: starts processes that do the rest, and watches them.
@@ -33,6 +34,10 @@ std::string planAsJson(const dlrt::LoadedPlan &loaded, const std::string &path);
 /// Opens the plan as the options say.
 dlrt::Expected<std::unique_ptr<dlrt::Session>>
 openSession(const Options &options, bool synthetic = false);
+
+/// Weights that nobody has named would give numbers without a meaning.
+dlrt::Status checkWeightsNamed(const Options &options,
+                               const dlrt::fb::PlanT &plan);
 
 /// States as the plan and --init begin them, with what there is to say of it.
 dlrt::Status beginStates(dlrt::Session &session);

@@ -35,6 +35,20 @@ static unsigned threadsToUse(const Options &options) {
   return most;
 }
 
+static bool hasWeights(const fb::PlanT &plan) {
+  return std::ranges::any_of(
+      plan.states, [](const auto &state) { return isWeight(*state); });
+}
+
+Status dlrun::checkWeightsNamed(const Options &options, const fb::PlanT &plan) {
+  if (!hasWeights(plan) || !options.init.empty())
+    return {};
+  return {Code::Usage,
+          fmt::format("{}: with which weights? --init FILE.safetensors, or the "
+                      "folder of a run",
+                      commandName(options.command))};
+}
+
 Status dlrun::beginStates(Session &session) {
   std::vector<std::string> warnings;
   DLRT_TRY(session.initialiseStates());
@@ -146,9 +160,7 @@ Expected<int> dlrun::runEval(const Options &given) {
   DLRT_TRY(agreeOnData(&session, std::move(ready)));
   DLRT_TRY(checkOutputsAgainstData(options, session));
   DLRT_TRY(beginStates(session));
-  if (options.init.empty() &&
-      std::ranges::any_of(session.plan().states,
-                          [](const auto &state) { return isWeight(*state); }))
+  if (options.init.empty() && hasWeights(session.plan()))
     warn("without --init FILE the weights are those that training begins with");
   reportStart(session, options, "");
   int signal = 0;

@@ -14,6 +14,7 @@ Examples:
   dlrun resume runs/mnist --set optim.lr=0.001
   dlrun eval mnist.plan --init mnist.safetensors
   dlrun predict mnist.plan --init runs/mnist --out digits.npy
+  dlrun generate gpt.plan --init runs/gpt --text "ROMEO:"
   dlrun info mnist.plan
   dlrun bench mnist.plan --threads 1
 
@@ -24,6 +25,8 @@ Usage:
   dlrun eval PLAN [options]    evaluate only; a run's FOLDER stands for its plan
                                and its newest weights
   dlrun predict PLAN [options] write what the model predicts for each item
+  dlrun generate PLAN [options]
+                               go on with a text, token by token
   dlrun bench PLAN [options]   measure steps, with synthetic data
   dlrun info PLAN [--json]     what is in the plan
   dlrun -np N PLAN [options]   the same as N processes, one a rank of the mesh
@@ -56,6 +59,15 @@ plan's name. Data that the prediction does not use, such as labels, may be missi
 folder of a run stands for its plan and its newest checkpoint.
 
   dlrun predict mnist.plan --init mnist.safetensors --data new.npy --out digits.npy
+)"},
+    {Command::Generate, R"(dlrun generate PLAN|FOLDER --init W [options]
+Goes on with a text by what p.generate() of the model says. A token at a time is drawn;
+the same seed draws the same. When the model's window is full, its second half goes on.
+Where tokens are bytes they are written as text, else as numbers. The folder of a run
+stands for its plan and its newest checkpoint.
+
+  dlrun generate gpt.plan --init gpt.safetensors --text "ROMEO:" --temperature 0.8
+  dlrun generate runs/gpt2 --tokens 464,3290 --max-new-tokens 50 --top-k 50
 )"},
     {Command::Bench, R"(dlrun bench PLAN [options]
 Runs steps back to back, without logging, and prints the time of one: median, 10th
@@ -140,6 +152,28 @@ constexpr OptionHelp optionTexts[] = {
 )"},
     {"seed", "  --seed N                     of initial weights, order and "
              "dropout (default: 0)\n"},
+    {nullptr, "Generation"},
+    {"text", "  --text TEXT                  to go on with, as its bytes "
+             "(default: a line's end)\n"},
+    {"tokens", "  --tokens N,N,...             the same as numbers\n"},
+    {"max-new-tokens",
+     "  --max-new-tokens N           how many (default: 200)\n"},
+    {"samples",
+     "  --samples N                  so many texts, each by draws of "
+     "its own (default: 1)\n"},
+    {"temperature",
+     R"(  --temperature X              logits are divided by it (default: 1); 0 takes
+                               the likeliest token each time
+)"},
+    {"top-k",
+     "  --top-k N                    of the N likeliest tokens only\n"},
+    {"top-p",
+     R"(  --top-p X                    of the least number of likeliest ones that have
+                               this share together
+)"},
+    {"generation",
+     "  --generation NAME            which p.generate(), if there are "
+     "several\n"},
     {nullptr, "Output"},
     {"json", "  --json                       events on stdout, one JSON object "
              "a line, with\n                               \"seconds\" since "

@@ -216,14 +216,20 @@ static std::string stepsText(const fb::PlanT &plan) {
   std::string text;
   for (const auto &step : plan.steps) {
     const fb::DatasetT &data = *plan.datasets[step->dataset];
-    text += fmt::format(
-        "\nstep {} ({}): {}, {}, in batches of {}{}{}", displayName(*step),
-        step->training   ? "training"
-        : step->predicts ? "prediction"
-                         : "evaluation",
-        EnumNameDatasetKind(data.kind), itemsText(data, data.items),
-        data.batch_size, step->training && data.shuffle ? ", shuffled" : "",
-        step->training && data.drop_last ? ", last short batch dropped" : "");
+    text += fmt::format("\nstep {} ({}): ", displayName(*step),
+                        step->training      ? "training"
+                        : step->window != 0 ? "generation"
+                        : step->predicts    ? "prediction"
+                                            : "evaluation");
+    if (step->window != 0)
+      text += fmt::format("windows of {} tokens{}", withCommas(step->window),
+                          step->by_position ? ", one at a time" : "");
+    else
+      text += fmt::format(
+          "{}, {}, in batches of {}{}{}", EnumNameDatasetKind(data.kind),
+          itemsText(data, data.items), data.batch_size,
+          step->training && data.shuffle ? ", shuffled" : "",
+          step->training && data.drop_last ? ", last short batch dropped" : "");
     if (step->accumulate > 1)
       text += fmt::format(", {} batches a step", step->accumulate);
     text += '\n';

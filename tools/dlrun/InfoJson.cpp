@@ -319,6 +319,8 @@ static void writeSteps(JsonWriter &json, const Mesh &mesh,
         .field("name", displayName(*step))
         .field("training", step->training)
         .field("predicts", step->predicts)
+        .field("window", step->window)
+        .field("by_position", step->by_position)
         .field("dataset", step->dataset)
         .field("accumulate", step->accumulate);
     json.key("programs").beginArray();

@@ -3,6 +3,7 @@
 #define DLRUN_OPTIONS_H
 
 #include "runtime/base/Status.h"
+#include "runtime/train/Generation.h"
 #include "runtime/train/HaltOn.h"
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/Session.h"
@@ -18,7 +19,7 @@
 
 namespace dlrun {
 
-enum class Command { Train, Eval, Info, Bench, Resume, Predict };
+enum class Command { Train, Eval, Info, Bench, Resume, Predict, Generate };
 
 struct Options {
   Command command = Command::Train;
@@ -63,6 +64,11 @@ struct Options {
   std::optional<uint32_t> ranks;     ///< that the plan must be for
   std::optional<dlrt::LinkSpeed> link;
   double seconds = 3;
+  std::string generation;          ///< generate: which of several
+  std::optional<std::string> text; ///< generate: the prompt, as bytes
+  std::vector<uint64_t> tokens;    ///< or as numbers
+  uint64_t newTokens = 200, samples = 1;
+  dlrt::Sampling sampling;
   LaunchOptions launch;
   std::string logDir; ///< for each process's words, or empty
 };
@@ -79,6 +85,9 @@ std::string absoluteData(const std::string &argument);
 
 /// How long training is to go on, as an option: "--epochs=3".
 std::string lengthOption(const Options &options);
+
+/// "predict"
+const char *commandName(Command command);
 
 /// Whether a command has an option of this name.
 bool takesOption(Command command, std::string_view name);

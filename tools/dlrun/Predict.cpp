@@ -18,16 +18,6 @@
 using namespace dlrun;
 using namespace dlrt;
 
-/// Weights that nobody has named would give numbers without a meaning.
-static Status checkWeights(const Options &options, const fb::PlanT &plan) {
-  bool any = std::any_of(plan.states.begin(), plan.states.end(),
-                         [](const auto &state) { return isWeight(*state); });
-  if (!any || !options.init.empty())
-    return {};
-  return {Code::Usage, "predict: with which weights? --init "
-                       "FILE.safetensors, or the folder of a run"};
-}
-
 /// Of each step its tensors; those of several steps have their names in front.
 static std::vector<std::vector<StreamedTensor>>
 tensorsOf(const Session &session, const std::vector<uint32_t> &steps) {
@@ -131,7 +121,7 @@ Expected<int> dlrun::runPredict(const Options &given) {
                   fmt::format("'{}' has no prediction: the model has no "
                               "p.predict()",
                               options.plan));
-  DLRT_TRY(checkWeights(options, session.plan()));
+  DLRT_TRY(checkWeightsNamed(options, session.plan()));
   DLRT_TRY(checkOutputsAgainstData(options, session));
   DLRT_TRY(openAll(session, steps));
   auto code = predictAll(session, options, steps, options.out);

@@ -27,8 +27,9 @@ static Expected<int> dispatch(Options &options) {
   if (options.launch.processes != 0)
     return runLaunched(options);
   DLRT_TRY(Processes::join(options));
-  bool takesFolder =
-      options.command == Command::Eval || options.command == Command::Predict;
+  bool takesFolder = options.command == Command::Eval ||
+                     options.command == Command::Predict ||
+                     options.command == Command::Generate;
   if (!Processes::current() && (!takesFolder || !isRunFolder(options.plan)))
     DLRT_TRY(checkPlanPath(options));
   switch (options.command) {
@@ -42,6 +43,8 @@ static Expected<int> dispatch(Options &options) {
     return runInfo(options);
   case Command::Predict:
     return runPredict(options);
+  case Command::Generate:
+    return runGenerate(options);
   case Command::Bench:
     return runBench(options);
   }

@@ -35,6 +35,7 @@ SAME_CASE(StateRole, Parameter);
 SAME_CASE(StateRole, Slot);
 SAME_CASE(StateRole, Buffer);
 SAME_CASE(StateRole, Accumulator);
+SAME_CASE(StateRole, Cache);
 SAME_COUNT(StateRole);
 SAME_CASE(InitKind, Zero);
 SAME_CASE(InitKind, Constant);
@@ -384,6 +385,8 @@ private:
     step->name = op.getName().str();
     step->training = op.getTraining();
     step->predicts = op.getPredicts();
+    step->window = op.getWindow().value_or(0);
+    step->by_position = op.getByPosition();
     step->mixes = op.getMixes().value_or("").str();
     step->dataset = op.getDataset();
     step->accumulate = op.getAccumulate();

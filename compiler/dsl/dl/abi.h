@@ -261,12 +261,13 @@ void dl_epoch_begin(void) noexcept;
 void dl_epoch_end(void) noexcept;
 
 // Steps. dl_step_begin returns 0 when no further trace of the step is wanted.
-enum { DL_EVALUATION, DL_TRAINING, DL_PREDICTION };
+enum { DL_EVALUATION, DL_TRAINING, DL_PREDICTION, DL_GENERATION };
 int dl_step_begin(const char *name, int dataset, int kind, int trace) noexcept;
 int dl_step_input(int component) noexcept;
 void dl_step_end(int metrics) noexcept;
 int dl_in_step() noexcept;
 int dl_is_training() noexcept;
+int dl_is_generating() noexcept;
 int dl_metrics() noexcept;
 void dl_metric(int metrics, const char *name, const dl_operand *value) noexcept;
 // A non-zero i32 fails the step at run time with this message.

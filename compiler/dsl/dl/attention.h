@@ -65,7 +65,8 @@ inline Tensor attend(const Tensor &query, const Tensor &key,
     return mayHideAll ? y.masked_fill(empty, 0) : y;
   };
   i64 scores = query.numel() / query.size(-1) * key.size(-2);
-  return scores < kScoresKept ? attended() : checkpoint(attended);
+  return scores < kScoresKept || dl_is_generating() ? attended()
+                                                    : checkpoint(attended);
 }
 
 /// What may not attend has a score of -inf.
@@ -146,7 +147,9 @@ inline Tensor scaled_dot_product_attention(Tensor query, Tensor key,
         o.attn_mask.defined());
   // (What does not fit is left to the product, which says so.)
   bool fits = value.size(-2) == keys && key.size(-1) == query.size(-1);
-  i64 together = fits ? detail::rows_together(rows, keys) : rows;
+  // (Where a row comes at a time there are no blocks of them.)
+  i64 together =
+      fits && !dl_is_generating() ? detail::rows_together(rows, keys) : rows;
   auto block = [&](i64 first, i64 count) {
     i64 sees = fits && first + count < keys ? first + count : keys;
     auto unseen = arange(first, first + count).unsqueeze(1).lt(arange(sees));

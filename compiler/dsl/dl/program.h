@@ -1,6 +1,6 @@
 #pragma once
 // What dl_main() fills in: the steps of the program and its settings.
-#include "data.h"
+#include "subsets.h"
 
 namespace dl {
 
@@ -109,6 +109,22 @@ public:
       }
     };
     trace(name, dataset, DL_PREDICTION, returns);
+  }
+  /// What `dlrun generate` goes on with tokens by: the function makes of
+  /// windows of tokens, the first component of the data set, [B, L], the logits
+  /// of the tokens that follow each of them, [B, L, V]. Here B is 1, and a
+  /// token comes at a time: what attention needs of earlier ones is kept (a
+  /// cache of keys and values), if all else is done position by position.
+  template <class Function>
+    requires requires(Function &step, Batch batch) { step(batch); }
+  void generate(const char *name, const data::Dataset &dataset, Function step) {
+    static_assert(__is_same(decltype(step(Batch())), Tensor),
+                  "dl: p.generate: the function returns logits, a dl::Tensor");
+    auto returns = [&](Batch batch) -> Metrics {
+      return {{name, step(batch)}};
+    };
+    trace(name, data::DataLoader(dataset, {.batch_size = 1}), DL_GENERATION,
+          returns);
   }
 
   /// A number that dlrun --set name=value changes without compiling: for an

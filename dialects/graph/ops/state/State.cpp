@@ -11,9 +11,9 @@ LogicalResult StateOp::verify() {
     return failure();
   StringRef role = getRole();
   bool belongs = role == "slot" || role == "accumulator";
-  if (!belongs && role != "parameter" && role != "buffer")
-    return error() << "the role is parameter, slot, buffer or accumulator, "
-                      "not '"
+  if (!belongs && role != "parameter" && role != "buffer" && role != "cache")
+    return error() << "the role is parameter, slot, buffer, accumulator or "
+                      "cache, not '"
                    << role << "'";
   if (belongs != getOf().has_value())
     return error() << (belongs ? "needs" : "cannot have")

@@ -1,0 +1,265 @@
+#include "dialects/graph/SourceLine.h"
+#include "dialects/graph/Step.h"
+#include "dialects/graph/StepScalars.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/Pass.h"
+#include "passes/decode/Passes.h"
+#include "passes/decode/PositionDemand.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace dl;
+
+namespace dl {
+#define GEN_PASS_DEF_DECODEBYPOSITION
+#include "passes/decode/Passes.h.inc"
+} // namespace dl
+
+namespace {
+
+using decode::PositionDemand;
+using decode::RowWay;
+
+/// Writes the step for one position from that for a window.
+class PositionStep {
+public:
+  PositionStep(graph::StepOp window, PositionDemand &demand, int64_t positions)
+      : window(window), demand(demand), positions(positions),
+        builder(window.getContext()) {}
+
+  LogicalResult build() {
+    builder.setInsertionPoint(window);
+    step = cast<graph::StepOp>(builder.insert(window->cloneWithoutRegions()));
+    states.setInsertionPoint(step);
+    builder.setInsertionPointToEnd(&step.getBody().emplaceBlock());
+    bindArguments();
+    for (Operation &op : window.getOps())
+      if (!isa<graph::ReturnOp>(op) && failed(buildOp(&op)))
+        return failure();
+    finish();
+    return success();
+  }
+
+private:
+  void bindArguments() {
+    Block &body = step.getBody().front();
+    SmallVector<graph::PortAttr> ports;
+    auto add = [&](Type type, Location loc, graph::PortAttr port) {
+      ports.push_back(port);
+      return body.addArgument(type, loc);
+    };
+    for (BlockArgument argument : window.getArguments()) {
+      graph::PortAttr port = graph::portOf(argument);
+      if (port.isScalars() || port.asState())
+        wholes[argument] = add(argument.getType(), argument.getLoc(), port);
+      else if (!demand.rows(argument).empty())
+        rows[{argument, 1}] =
+            add(oneOf(argument.getType(), 1), argument.getLoc(), port);
+    }
+    for (Operation &op : window.getOps())
+      for (Value value : op.getResults())
+        if (demand.isCached(value)) {
+          auto state = makeState(value);
+          caches[value] = add(
+              value.getType(), value.getLoc(),
+              graph::PortAttr::state(step.getContext(), state.getSymName()));
+        }
+    step.setArgPorts(ports);
+    for (BlockArgument argument : window.getArguments())
+      if (wholes.contains(argument))
+        for (unsigned dim : demand.rows(argument))
+          rows[{argument, dim}] = lookUp(argument, dim, argument.getLoc());
+  }
+
+  graph::StateOp makeState(Value cached) {
+    std::string module = graph::sourceLineOf(cached.getLoc()).module.str();
+    std::string name =
+        llvm::formatv("{0}.{1}{2}cache.{3}", *window.getOf(), module,
+                      module.empty() ? "" : ".", caches.size());
+    Builder b(window.getContext());
+    NamedAttribute init[] = {b.getNamedAttr("kind", b.getStringAttr("zero")),
+                             b.getNamedAttr("a", b.getF64FloatAttr(0)),
+                             b.getNamedAttr("b", b.getF64FloatAttr(0)),
+                             b.getNamedAttr("key", b.getI64IntegerAttr(0))};
+    return graph::StateOp::create(
+        states, cached.getLoc(), name, cached.getType(), "cache",
+        /*of=*/StringAttr(), /*aliases=*/ArrayAttr(), b.getDictionaryAttr(init),
+        /*layout=*/DenseI64ArrayAttr(),
+        /*sharding=*/graph::ShardingAttr(), /*whole=*/TypeAttr());
+  }
+
+  static RankedTensorType oneOf(Type type, unsigned dim) {
+    auto tensor = cast<RankedTensorType>(type);
+    SmallVector<int64_t> shape(tensor.getShape());
+    shape[dim] = 1;
+    return RankedTensorType::get(shape, tensor.getElementType());
+  }
+
+  /// The number of the position, with as many dims as `like`, of one element.
+  Value position(graph::GraphBuilder &g, Value like, Type element) {
+    Value scalars = wholes[window.getScalars()];
+    Value place = graph::readScalar(g, scalars, graph::StepScalar::Step, like);
+    SmallVector<int64_t> ones(graph::shapeOf(like).size(), 1);
+    if (ones.size() > 1)
+      place = g.reshape(place, ones);
+    return g.cast(place, element);
+  }
+
+  Value lookUp(Value value, unsigned dim, Location loc) {
+    graph::GraphBuilder g(builder, loc);
+    Value index = position(g, value, builder.getI64Type());
+    return g.make<graph::GatherOp>(wholes[value], index, dim);
+  }
+
+  LogicalResult buildOp(Operation *op) {
+    if (llvm::none_of(op->getResults(), [&](Value v) {
+          return demand.isWhole(v) || demand.isPart(v) ||
+                 !demand.rows(v).empty();
+        }))
+      return success();
+    Value result = op->getResult(0);
+    if (demand.isPart(result) &&
+        failed(buildLocal(op, *demand.partFactor(op), wholes[result])))
+      return failure();
+    if (demand.isWhole(result) && !demand.isCached(result)) {
+      IRMapping mapping;
+      for (Value operand : op->getOperands())
+        mapping.map(operand, wholes[operand]);
+      wholes[result] = builder.clone(*op, mapping)->getResult(0);
+    }
+    for (unsigned dim : demand.rows(result))
+      if (failed(buildRow(op, dim, rows[{result, dim}])))
+        return failure();
+    if (demand.isCached(result))
+      keep(result);
+    return success();
+  }
+
+  LogicalResult buildRow(Operation *op, unsigned dim, Value &row) {
+    graph::GraphBuilder g(builder, op->getLoc());
+    Value result = op->getResult(0);
+    RowWay way = *demand.wayOf(op, dim);
+    switch (way.kind) {
+    case RowWay::Counted: {
+      auto iota = cast<graph::IotaOp>(op);
+      Value first = g.make<graph::IotaOp>(dim, oneOf(result.getType(), dim),
+                                          iota.getStart());
+      Value place = position(g, result, graph::elementOf(result));
+      row = g.make<graph::AddOp>(first, place);
+      return success();
+    }
+    case RowWay::Sliced: {
+      auto slice = cast<graph::SliceOp>(op);
+      SmallVector<int64_t> sizes(slice.getSizes());
+      sizes[dim] = 1;
+      row =
+          g.make<graph::SliceOp>(rows[{slice.getX(), dim}], slice.getOffsets(),
+                                 sizes, slice.getStrides());
+      return success();
+    }
+    case RowWay::LookedUp:
+      row = lookUp(result, dim, op->getLoc());
+      return success();
+    case RowWay::Local:
+      break;
+    }
+    return buildLocal(op, way.factor, row);
+  }
+
+  /// The op at one position along a factor.
+  LogicalResult buildLocal(Operation *op, unsigned factor, Value &local) {
+    const graph::ShardingRule &rule = demand.rule(op);
+    SmallVector<Value> operands;
+    for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+      auto dim = demand.dimOf(rule, i, factor);
+      operands.push_back(dim ? rows[{operand, *dim}] : wholes[operand]);
+    }
+    graph::Shard shard(rule, {{factor, positions, 0}});
+    auto made = graph::localize(op, shard, builder, operands);
+    if (failed(made))
+      return failure();
+    local = made->front();
+    return success();
+  }
+
+  /// All positions so far, with this one.
+  void keep(Value value) {
+    graph::GraphBuilder g(builder, value.getLoc());
+    unsigned dim = *demand.place(value);
+    SmallVector<int64_t> along(graph::shapeOf(value).size(), 1);
+    along[dim] = positions;
+    Value place = g.iota(along, dim, builder.getI64Type());
+    Value here = position(g, value, builder.getI64Type());
+    Value isHere = g.make<graph::EqOp>(place, here);
+    wholes[value] =
+        g.make<graph::SelectOp>(isHere, rows[{value, dim}], caches[value]);
+  }
+
+  void finish() {
+    SmallVector<graph::PortAttr> ports;
+    SmallVector<Value> results;
+    for (OpOperand &returned : window.getReturn()->getOpOperands()) {
+      graph::PortAttr port = graph::portOf(returned);
+      ports.push_back(port);
+      results.push_back(port.asMetric() ? rows[{returned.get(), 1}]
+                                        : wholes[returned.get()]);
+    }
+    for (auto &[value, before] : caches) {
+      ports.push_back(graph::portOf(before));
+      results.push_back(wholes[value]);
+    }
+    step.setResults(results, ports);
+    step->setAttr(graph::kByPosition, builder.getUnitAttr());
+  }
+
+  graph::StepOp window, step;
+  PositionDemand &demand;
+  int64_t positions;
+  OpBuilder builder;
+  OpBuilder states{builder.getContext()}; // in front of the step
+  llvm::DenseMap<Value, Value> wholes;
+  llvm::DenseMap<std::pair<Value, unsigned>, Value> rows;
+  llvm::MapVector<Value, Value> caches; // what they were before
+};
+
+/// Its batches are one token.
+void setBatches(graph::StepOp step, Type token) {
+  auto module = step->getParentOfType<ModuleOp>();
+  auto datasets = llvm::to_vector(module.getOps<graph::DatasetOp>());
+  graph::DatasetOp dataset = datasets[*step.getDataset()];
+  Builder b(step.getContext());
+  dataset.setKind("tensor");
+  dataset.setPathsAttr(b.getStrArrayAttr({"tokens.npy"}));
+  dataset.setStride(0);
+  dataset.setComponentsAttr(b.getTypeArrayAttr({RankedTensorType::get(
+      {1}, cast<RankedTensorType>(token).getElementType())}));
+}
+
+struct DecodeByPosition
+    : public dl::impl::DecodeByPositionBase<DecodeByPosition> {
+  void runOnOperation() override {
+    for (auto step :
+         llvm::make_early_inc_range(getOperation().getOps<graph::StepOp>()))
+      if (auto window = step->getAttrOfType<IntegerAttr>(graph::kWindow);
+          window && failed(decodeStep(step, window.getInt())))
+        return signalPassFailure();
+  }
+
+  static LogicalResult decodeStep(graph::StepOp step, int64_t positions) {
+    PositionDemand demand(step, positions);
+    if (!demand.run()) {
+      emitWarning(demand.where.value_or(step.getLoc()))
+          << "p.generate: " << demand.why
+          << "; each token will take a whole window";
+      return success();
+    }
+    if (failed(PositionStep(step, demand, positions).build()))
+      return failure();
+    setBatches(step, step.getArgument(0).getType());
+    step.erase();
+    return success();
+  }
+};
+
+} // namespace

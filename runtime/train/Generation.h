@@ -1,0 +1,71 @@
+// Goes on with tokens, by a model that predicts the next one.
+#ifndef DLRT_TRAIN_GENERATION_H
+#define DLRT_TRAIN_GENERATION_H
+
+#include "runtime/base/Status.h"
+#include "runtime/train/Session.h"
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace dlrt {
+
+/// How a token is drawn from logits: they are divided by `temperature`, then
+/// what is unlikely is left out, then one is drawn by softmax.
+struct Sampling {
+  double temperature = 1; ///< 0: the likeliest, of equal ones the first
+  uint64_t topK = 0; ///< as many likeliest ones, and what equals them; 0: all
+  /// The least number of likeliest ones that have this share together (Holtzman
+  /// et al., "The Curious Case of Neural Text Degeneration", 2020).
+  double topP = 1;
+};
+
+/// `at` in [0, 1) draws. A logit that is not finite has no chance; an error if
+/// all are so.
+Expected<uint64_t> drawToken(std::span<const double> logits,
+                             const Sampling &sampling, double at);
+
+/// What p.generate() of a model has become: a step that makes logits of tokens.
+struct LanguageModel {
+  uint32_t step = 0; ///< of the plan
+  fb::DType tokens = fb::DType::I64, logits = fb::DType::F32;
+  uint64_t length = 0, vocabulary = 0; ///< of a window; of logits
+  uint64_t itemTokens = 0;             ///< in a batch: one, or a window's
+  bool byPosition = false; ///< keeps what is needed of earlier tokens
+
+  /// Tokens are the bytes of a text.
+  bool readsText() const { return tokens == fb::DType::U8; }
+};
+
+/// The one of this name; without a name, the only one.
+Expected<LanguageModel> findLanguageModel(const Session &session,
+                                          const std::string &name);
+
+struct GenerationOptions {
+  std::vector<uint64_t> prompt; ///< at least one token
+  uint64_t newTokens = 200, samples = 1;
+  Sampling sampling;
+};
+
+struct Generation {
+  std::vector<std::vector<uint64_t>> samples; ///< with the prompt
+  bool complete = true;
+};
+
+/// One sample after the other. Each new token is drawn from what the model
+/// makes of those before it, by the session's seed, the sample and the position
+/// alone. A window that is full goes on with its second half. States must be
+/// there. `sees` is told each new token and its sample; what it returns says
+/// whether to go on. Refuses a model that gives probabilities, or looks at
+/// tokens behind those that it predicts from.
+Expected<Generation>
+generate(Session &session, const LanguageModel &model,
+         const GenerationOptions &options,
+         const std::function<bool(uint64_t sample, uint64_t token)> &sees);
+
+} // namespace dlrt
+
+#endif

@@ -1,0 +1,84 @@
+// RUN: dl-opt --decode-by-position %s --split-input-file | FileCheck %s
+// RUN: dl-opt --decode-by-position %s --split-input-file -o /dev/null 2>&1 | FileCheck %s --check-prefix=SAID
+
+// Keys are kept, each at its place; a query is one row, and so is the mask.
+// Positions of the table are looked up, a check is one of the token at hand.
+// CHECK-LABEL: graph.dataset "tensor"
+// CHECK-SAME: batch 1 components [tensor<1xui8>]
+// CHECK: graph.state @text.cache.0 {{.*}}role = "cache", type = tensor<1x4x8xf32>
+// CHECK: graph.step @text(%[[T:[^ :]+]]: tensor<1x1xui8> input 0, %[[S:[^ :]+]]: tensor<8xi64> scalars,
+// CHECK-SAME: %[[TABLE:[^ :]+]]: tensor<8x4xf32> state @table
+// CHECK-SAME: %[[WAS:[^ :]+]]: tensor<1x4x8xf32> state @text.cache.0
+// CHECK-SAME: tensor<1x1x8xf32> metric "text"
+// CHECK-SAME: tensor<i32> error "out of range"
+// CHECK-SAME: tensor<1x4x8xf32> state @text.cache.0
+// CHECK-SAME: graph.by_position, graph.predicts, graph.window = 8
+// CHECK: graph.gather %[[TABLE]], %{{.*}} {dim = 0 : i64} {{.*}} -> tensor<1x4xf32>
+// CHECK: graph.index_check %{{.*}} : (tensor<1x1xi64>) -> tensor<i32>
+// CHECK: %[[X:.*]] = graph.add %{{.*}} : (tensor<1x1x4xf32>, tensor<1x4xf32>) -> tensor<1x1x4xf32>
+// CHECK: %[[ROW:.*]] = graph.transpose %[[X]] {{.*}} -> tensor<1x4x1xf32>
+// CHECK: %[[PLACES:.*]] = graph.iota {{.*}}{dim = 2 : i64, type = tensor<1x1x8xi64>}
+// CHECK: %[[STEP:.*]] = graph.slice %[[S]] {offsets = array<i64: 1>
+// CHECK: %[[HERE:.*]] = graph.reshape %[[STEP]]
+// CHECK: %[[IS:.*]] = graph.eq %[[PLACES]], %[[HERE]]
+// CHECK: %[[ALL:.*]] = graph.select %[[IS]], %[[ROW]], %[[WAS]]
+// CHECK: graph.matmul %[[X]], %[[ALL]] {spec = "bqd,bdk->bqk"} {{.*}} -> tensor<1x1x8xf32>
+// CHECK: graph.lt %{{.*}}, %{{.*}} : (tensor<1x1xi64>, tensor<8xi64>) -> tensor<1x8xi1>
+// CHECK: graph.return %{{.*}}, %{{.*}}, %[[ALL]]
+graph.program "m.dl" dtype f32 accumulate 1
+graph.dataset "tokens" root "" paths ["t.txt"] train items 9 batch 1 components [tensor<9xui8>] stride 8
+graph.state @table {init = {a = 0.0, b = 0.0, key = 0 : i64, kind = "zero"}, role = "parameter", type = tensor<8x4xf32>}
+graph.state @letters {init = {a = 0.0, b = 0.0, key = 0 : i64, kind = "zero"}, role = "parameter", type = tensor<256x4xf32>}
+graph.step @text(%t: tensor<1x9xui8> input 0, %s: tensor<8xi64> scalars, %table: tensor<8x4xf32> state @table,
+                 %letters: tensor<256x4xf32> state @letters)
+    -> (tensor<1x8x8xf32> metric "text", tensor<i32> error "out of range")
+    of "text" batch 1 dataset 0 attributes {graph.predicts, graph.window = 8 : i64} {
+  %window = graph.slice %t {offsets = array<i64: 0, 0>, sizes = array<i64: 1, 8>, strides = array<i64: 1, 1>} : (tensor<1x9xui8>) -> tensor<1x8xui8>
+  %index = graph.cast %window {to = i64} : (tensor<1x8xui8>) -> tensor<1x8xi64>
+  %wrong = graph.index_check %index {bound = 256 : i64, ignore_index = 0 : i64} : (tensor<1x8xi64>) -> tensor<i32>
+  %flat = graph.reshape %index {shape = array<i64: 8, 1>} : (tensor<1x8xi64>) -> tensor<8x1xi64>
+  %e = graph.gather %letters, %flat {dim = 0 : i64} : (tensor<256x4xf32>, tensor<8x1xi64>) -> tensor<8x4xf32>
+  %rows = graph.reshape %e {shape = array<i64: 1, 8, 4>} : (tensor<8x4xf32>) -> tensor<1x8x4xf32>
+  %x = graph.add %rows, %table : (tensor<1x8x4xf32>, tensor<8x4xf32>) -> tensor<1x8x4xf32>
+  %k = graph.transpose %x {permutation = array<i64: 0, 2, 1>} : (tensor<1x8x4xf32>) -> tensor<1x4x8xf32>
+  %scores = graph.matmul %x, %k {spec = "bqd,bdk->bqk"} : (tensor<1x8x4xf32>, tensor<1x4x8xf32>) -> tensor<1x8x8xf32>
+  %i = graph.iota {dim = 0 : i64, type = tensor<8x1xi64>} : () -> tensor<8x1xi64>
+  %j = graph.iota {dim = 0 : i64, type = tensor<8xi64>} : () -> tensor<8xi64>
+  %unseen = graph.lt %i, %j : (tensor<8x1xi64>, tensor<8xi64>) -> tensor<8x8xi1>
+  %zero = graph.full {type = tensor<f32>, value = 0.0 : f64} : () -> tensor<f32>
+  %y = graph.select %unseen, %zero, %scores : (tensor<8x8xi1>, tensor<f32>, tensor<1x8x8xf32>) -> tensor<1x8x8xf32>
+  graph.return %y, %wrong : tensor<1x8x8xf32>, tensor<i32>
+}
+
+// -----
+
+// A sum over earlier positions is none of one position, and no cache has it.
+// SAID: warning: p.generate: one position of 'cumsum' is made of several ones; each token will take a whole window
+// CHECK-LABEL: graph.dataset "tokens"
+// CHECK: graph.step @running(%{{.*}}: tensor<1x9xui8> input 0
+// CHECK-SAME: attributes {graph.predicts, graph.window = 8 : i64}
+graph.program "m.dl" dtype f32 accumulate 1
+graph.dataset "tokens" root "" paths ["t.txt"] train items 9 batch 1 components [tensor<9xui8>] stride 8
+graph.step @running(%t: tensor<1x9xui8> input 0, %s: tensor<8xi64> scalars) -> (tensor<1x8x1xf32> metric "running")
+    of "running" batch 1 dataset 0 attributes {graph.predicts, graph.window = 8 : i64} {
+  %window = graph.slice %t {offsets = array<i64: 0, 0>, sizes = array<i64: 1, 8>, strides = array<i64: 1, 1>} : (tensor<1x9xui8>) -> tensor<1x8xui8>
+  %x = graph.cast %window {to = f32} : (tensor<1x8xui8>) -> tensor<1x8xf32>
+  %c = graph.cumsum %x {dim = 1 : i64} : (tensor<1x8xf32>) -> tensor<1x8xf32>
+  %y = graph.reshape %c {shape = array<i64: 1, 8, 1>} : (tensor<1x8xf32>) -> tensor<1x8x1xf32>
+  graph.return %y : tensor<1x8x1xf32>
+}
+
+// -----
+
+// The targets of a window are tokens that are yet to come.
+// SAID: warning: p.generate: one position of 'slice' is made of several ones
+// CHECK-LABEL: graph.step @targets(%{{.*}}: tensor<1x9xui8> input 0
+graph.program "m.dl" dtype f32 accumulate 1
+graph.dataset "tokens" root "" paths ["t.txt"] train items 9 batch 1 components [tensor<9xui8>] stride 8
+graph.step @targets(%t: tensor<1x9xui8> input 0, %s: tensor<8xi64> scalars) -> (tensor<1x8x1xf32> metric "targets")
+    of "targets" batch 1 dataset 0 attributes {graph.predicts, graph.window = 8 : i64} {
+  %window = graph.slice %t {offsets = array<i64: 0, 1>, sizes = array<i64: 1, 8>, strides = array<i64: 1, 1>} : (tensor<1x9xui8>) -> tensor<1x8xui8>
+  %x = graph.cast %window {to = f32} : (tensor<1x8xui8>) -> tensor<1x8xf32>
+  %y = graph.reshape %x {shape = array<i64: 1, 8, 1>} : (tensor<1x8xf32>) -> tensor<1x8x1xf32>
+  graph.return %y : tensor<1x8x1xf32>
+}

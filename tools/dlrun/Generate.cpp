@@ -1,0 +1,154 @@
+#include "runtime/base/Numbers.h"
+#include "runtime/train/Generation.h"
+#include "tools/dlrun/Commands.h"
+#include "tools/dlrun/Events.h"
+#include "tools/dlrun/Paths.h"
+#include "tools/dlrun/Process.h"
+#include "tools/dlrun/Processes.h"
+#include "tools/dlrun/Signals.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+using namespace dlrun;
+using namespace dlrt;
+
+/// Between samples, as nanoGPT's.
+static constexpr char separator[] = "---------------\n";
+
+/// Text goes in and comes out as its bytes, other tokens as numbers.
+static Expected<std::vector<uint64_t>> promptOf(const Options &options,
+                                                const LanguageModel &model) {
+  if (options.text && !options.tokens.empty())
+    return Status(Code::Usage, "--text and --tokens: give one of them");
+  if (!options.tokens.empty())
+    return options.tokens;
+  if (!options.text && !model.readsText())
+    return Status(Code::Usage, "generate: what is to be gone on with? --tokens "
+                               "N,N,... says it; this model's tokens are "
+                               "numbers");
+  if (!model.readsText() && model.vocabulary > 256)
+    return Status(Code::Usage,
+                  fmt::format("--text: this model has {} tokens, which are no "
+                              "bytes; give their numbers, --tokens N,N,...",
+                              model.vocabulary));
+  std::string text = options.text.value_or("\n");
+  std::vector<uint64_t> bytes;
+  for (char byte : text)
+    bytes.push_back(static_cast<unsigned char>(byte));
+  return bytes;
+}
+
+static std::string textOf(std::span<const uint64_t> tokens, bool areBytes) {
+  std::string text;
+  for (uint64_t token : tokens)
+    if (areBytes)
+      text += static_cast<char>(token);
+    else
+      text += fmt::format("{} ", token);
+  return text;
+}
+
+namespace {
+
+/// Shows what is written while it is, or in an event behind each sample.
+class Show {
+public:
+  Show(const Options &options, bool areBytes, std::span<const uint64_t> prompt)
+      : options(options), areBytes(areBytes), prompt(prompt) {}
+
+  void next(uint64_t sample, uint64_t token) {
+    if (options.json)
+      return;
+    if (sample + 1 != begun)
+      writeStdout((begun++ ? std::string("\n") + separator : "") +
+                  textOf(prompt, areBytes));
+    writeStdout(textOf({&token, 1}, areBytes));
+  }
+
+  void end(const Generation &result) const {
+    if (!options.json)
+      writeStdout("\n");
+    for (size_t s = 0; options.json && s < result.samples.size(); ++s) {
+      Event said("sample");
+      said.field("sample", s).array("tokens", result.samples[s]);
+      if (areBytes)
+        said.field("text", std::string_view(textOf(result.samples[s], true)));
+      said.send();
+    }
+  }
+
+private:
+  const Options &options;
+  bool areBytes;
+  std::span<const uint64_t> prompt;
+  uint64_t begun = 0; ///< samples
+};
+
+} // namespace
+
+static void reportSpeed(const Options &options, const Generation &result,
+                        size_t prompt, double seconds) {
+  uint64_t tokens = 0;
+  for (const auto &sample : result.samples)
+    tokens += sample.size() - prompt;
+  if (options.json)
+    Event("end")
+        .field("samples", result.samples.size())
+        .field("new_tokens", tokens)
+        .field("generate_seconds", seconds)
+        .field("seconds", secondsSinceStart())
+        .field("peak_rss_bytes", peakResidentBytes())
+        .send();
+  if (options.json || options.quiet || tokens == 0)
+    return;
+  double perSecond = static_cast<double>(tokens) / seconds;
+  writeStderr(fmt::format("{} tokens, {} a second\n", withCommas(tokens),
+                          perSecond < 100
+                              ? fmt::format("{:.1f}", perSecond)
+                              : withCommas(static_cast<uint64_t>(perSecond))));
+}
+
+Expected<int> dlrun::runGenerate(const Options &given) {
+  if (Processes *run = Processes::current(); run && run->transport().size() > 1)
+    return Status(Code::Usage, "generate: it runs in one process, with all "
+                               "ranks of the plan; start it without a "
+                               "launcher");
+  auto found = withRunFolder(given);
+  if (!found)
+    return found.takeError();
+  const Options &options = *found;
+  auto opened = openSession(options);
+  if (!opened)
+    return opened.takeError();
+  Session &session = **opened;
+  auto model = findLanguageModel(session, options.generation);
+  if (!model)
+    return model.takeError().within(options.plan);
+  auto prompt = promptOf(options, *model);
+  if (!prompt)
+    return prompt.takeError();
+  DLRT_TRY(checkWeightsNamed(options, session.plan()));
+  DLRT_TRY(beginStates(session));
+  bool areBytes = options.tokens.empty();
+  auto begin = std::chrono::steady_clock::now();
+  Show show(options, areBytes, *prompt);
+  int signal = 0;
+  GenerationOptions wanted{*prompt, options.newTokens, options.samples,
+                           options.sampling};
+  auto result =
+      generate(session, *model, wanted, [&](uint64_t sample, uint64_t token) {
+        show.next(sample, token);
+        signal = stopSignal();
+        return signal == 0 && stdoutStatus().ok();
+      });
+  if (!result)
+    return result.takeError();
+  show.end(*result);
+  std::chrono::duration<double> seconds =
+      std::chrono::steady_clock::now() - begin;
+  reportSpeed(options, *result, prompt->size(), seconds.count());
+  return signal == 0 ? 0 : 128 + signal;
+}
