@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <numeric>
+#include <functional>
 
 using namespace dlrt;
 
@@ -174,39 +174,52 @@ Status checkPrompt(Session &session, const LanguageModel &model,
 
 } // namespace
 
+/// The likeliest ones, and what equals the last of them.
+static void keepTopK(std::vector<uint64_t> &tokens,
+                     std::span<const double> logits, uint64_t k) {
+  if (k == 0 || k >= tokens.size())
+    return;
+  std::vector<double> sorted;
+  sorted.reserve(tokens.size());
+  for (uint64_t token : tokens)
+    sorted.push_back(logits[token]);
+  auto last = sorted.begin() + ptrdiff_t(k - 1);
+  std::nth_element(sorted.begin(), last, sorted.end(), std::greater<>());
+  double least = *last;
+  std::erase_if(tokens, [&](uint64_t token) { return logits[token] < least; });
+}
+
 Expected<uint64_t> dlrt::drawToken(std::span<const double> logits,
                                    const Sampling &sampling, double at) {
-  std::vector<uint64_t> order(logits.size());
-  std::iota(order.begin(), order.end(), uint64_t(0));
-  std::erase_if(order, [&](uint64_t t) { return !std::isfinite(logits[t]); });
-  if (order.empty())
+  std::vector<uint64_t> tokens;
+  tokens.reserve(logits.size());
+  for (uint64_t token = 0; token < logits.size(); ++token)
+    if (std::isfinite(logits[token]))
+      tokens.push_back(token);
+  if (tokens.empty())
     return Status(Code::Training, "no logit is finite: what is predicted is "
                                   "not a number");
-  std::ranges::sort(order, [&](uint64_t a, uint64_t b) {
-    return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
-  });
+  uint64_t likeliest = *std::ranges::max_element(
+      tokens, {}, [&](uint64_t token) { return logits[token]; });
   if (sampling.temperature == 0)
-    return order[0];
-  size_t count = order.size();
-  if (sampling.topK != 0 && sampling.topK < count) {
-    double least = logits[order[sampling.topK - 1]];
-    for (count = sampling.topK;
-         count < order.size() && logits[order[count]] == least;)
-      ++count;
-  }
-  std::vector<double> sums(count); // of chances, from the likeliest on
+    return likeliest;
+  keepTopK(tokens, logits, sampling.topK);
+  if (sampling.topP < 1)
+    std::ranges::sort(tokens, [&](uint64_t a, uint64_t b) {
+      return logits[a] != logits[b] ? logits[a] > logits[b] : a < b;
+    });
+  std::vector<double> sums(tokens.size()); // of chances
   double sum = 0;
-  for (size_t i = 0; i < count; ++i)
-    sums[i] = sum +=
-        std::exp((logits[order[i]] - logits[order[0]]) / sampling.temperature);
+  for (size_t i = 0; i < tokens.size(); ++i)
+    sums[i] = sum += std::exp((logits[tokens[i]] - logits[likeliest]) /
+                              sampling.temperature);
   if (sampling.topP < 1) {
     auto last = std::ranges::lower_bound(sums, sampling.topP * sum);
-    count = std::min<size_t>(count, last - sums.begin() + 1);
-    sum = sums[count - 1];
+    sums.resize(std::min<size_t>(sums.size(), last - sums.begin() + 1));
+    sum = sums.back();
   }
-  auto drawn =
-      std::upper_bound(sums.begin(), sums.begin() + ptrdiff_t(count), at * sum);
-  return order[std::min<size_t>(drawn - sums.begin(), count - 1)];
+  size_t drawn = std::ranges::upper_bound(sums, at * sum) - sums.begin();
+  return tokens[std::min(drawn, sums.size() - 1)];
 }
 
 static LanguageModel languageModel(const Session &session, uint32_t number) {

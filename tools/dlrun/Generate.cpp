@@ -120,6 +120,7 @@ Expected<int> dlrun::runGenerate(const Options &given) {
   if (!found)
     return found.takeError();
   const Options &options = *found;
+  DLRT_TRY(checkOutputs(options));
   auto opened = openSession(options);
   if (!opened)
     return opened.takeError();
@@ -150,5 +151,6 @@ Expected<int> dlrun::runGenerate(const Options &given) {
   std::chrono::duration<double> seconds =
       std::chrono::steady_clock::now() - begin;
   reportSpeed(options, *result, prompt->size(), seconds.count());
+  DLRT_TRY(saveTrace(options, session));
   return signal == 0 ? 0 : 128 + signal;
 }

@@ -308,7 +308,7 @@ constexpr OptionInfo options[] = {
     {"resume", train, true, setResume},
     {"plan", resume, true,
      [](Options &o, Value v) { return setPath(v, o.newPlan); }},
-    {"trace", runs | resume, true,
+    {"trace", runsAlone | resume, true,
      [](Options &o, Value v) { return setPath(v, o.trace); }},
     {"poison", runs | resume, false,
      [](Options &o, Value) {
