@@ -73,6 +73,7 @@ def Plan_KernelOp : Plan_Op<"kernel", [HasParent<"PlanOp">, Symbol]> {
     offsets. `tiles` and `scratch` (bytes of one thread) are those of the code.
     Where it is for CUDA, `tiles` are blocks of `threads` threads, which share
     `shared` bytes besides what the code declares, and `scratch` is of a command.
+    One that `streams` reads long runs of memory, of which tiles are parts.
     `flops` and `bytes` are of one launch.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, StrAttr:$strategy, I64Attr:$tiles, I64Attr:$scratch,
@@ -80,9 +81,9 @@ def Plan_KernelOp : Plan_Op<"kernel", [HasParent<"PlanOp">, Symbol]> {
                        OptionalAttr<DenseI64ArrayAttr>:$aligns,
                        DefaultValuedAttr<Plan_RangesAttr, "{}">:$constants, I64Attr:$flops,
                        I64Attr:$bytes, DefaultValuedAttr<I64Attr, "0">:$threads,
-                       DefaultValuedAttr<I64Attr, "0">:$shared);
+                       DefaultValuedAttr<I64Attr, "0">:$shared, UnitAttr:$streams);
   let assemblyFormat = [{
-    $sym_name $strategy `tiles` $tiles (`threads` $threads^)? (`shared` $shared^)? `scratch` $scratch `bindings` $bindings
+    $sym_name $strategy `tiles` $tiles (`streams` $streams^)? (`threads` $threads^)? (`shared` $shared^)? `scratch` $scratch `bindings` $bindings
     `writes` $writes (`aligns` $aligns^)? (`constants` $constants^)? `flops` $flops `bytes` $bytes attr-dict
   }];
   let hasVerifier = 1;

@@ -428,7 +428,8 @@ private:
         builder.getI64IntegerAttr(integer(kernel, "flops", 0)),
         builder.getI64IntegerAttr(integer(kernel, "bytes", 0)),
         builder.getI64IntegerAttr(integer(kernel, "threads", 0)),
-        builder.getI64IntegerAttr(integer(kernel, "shared", 0)));
+        builder.getI64IntegerAttr(integer(kernel, "shared", 0)),
+        kernel->hasAttr("streams") ? builder.getUnitAttr() : UnitAttr());
     return success();
   }
 

@@ -62,6 +62,7 @@ struct CommandCode {
   KernelEntry entry;
   const char *description;
   std::vector<int64_t> constants;
+  uint32_t portions = portionsPerThread; ///< of the tiles, for each thread
 };
 
 /// Gives each command of the ranks' joint program its code and its pointers.
@@ -131,7 +132,7 @@ private:
     double portions = 1;
     if (!serial) {
       if (with.threads > 1)
-        portions = with.threads * portionsPerThread;
+        portions = with.threads * code.portions;
       portions = std::max(portions, seconds / with.lookEvery);
     }
     prepared.grain = static_cast<uint32_t>(std::clamp(
@@ -181,6 +182,8 @@ private:
       code.description = with.descriptions[launch->kernel].c_str();
       constantsOf(with.set.mesh, *launch, plan.ranks.front(),
                   with.ranks[part.rank], code.constants);
+      if (variantOf(*plan.kernels[launch->kernel]).streams)
+        code.portions = 1;
     } else {
       code.constants = {static_cast<int64_t>(command.work.AsCopy()->bytes)};
     }

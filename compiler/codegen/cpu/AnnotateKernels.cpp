@@ -1,4 +1,5 @@
 // annotate-kernels: what a schedule knows of kernels.
+#include "compiler/codegen/cpu/ContractForm.h"
 #include "compiler/codegen/cpu/Passes.h"
 #include "compiler/codegen/cpu/TiledKernel.h"
 #include "compiler/codegen/kernel/KernelFacts.h"
@@ -20,12 +21,20 @@ struct AnnotateKernels : impl::AnnotateKernelsBase<AnnotateKernels> {
   void runOnOperation() override {
     if (failed(kernel::annotateByName(
             getOperation(),
-            {"max_tiles", "strategy", "tiles", "scratch", "flops", "bytes"},
+            {"max_tiles", "strategy", "tiles", "scratch", "flops", "bytes",
+             "streams"},
             [&](graph::KernelOp kernel) { return annotate(kernel); })))
       signalPassFailure();
   }
 
 private:
+  /// Tiles of one call are neighbours in memory.
+  static bool streams(const TiledKernel &kernel) {
+    const Stage &first = kernel.stages().front();
+    return first.contraction &&
+           ContractForm::of(kernel, first).is<StreamedProduct>();
+  }
+
   LogicalResult annotate(graph::KernelOp kernel) {
     WorkingOn at(kernel);
     Builder builder(&getContext());
@@ -42,6 +51,8 @@ private:
     set("scratch", tiled->scratchBytes());
     set("flops", tiled->flops());
     set("bytes", tiled->bytes());
+    if (streams(*tiled))
+      kernel->setAttr("streams", builder.getUnitAttr());
     return success();
   }
 };

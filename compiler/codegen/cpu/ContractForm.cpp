@@ -162,6 +162,21 @@ static bool isBestNarrow(const ContractForm &form, unsigned lanes) {
              width * depth;
 }
 
+/// One row, where a vector of lanes is one run and the next k is far away.
+static bool isBestStreamed(const ContractForm &form, unsigned lanes) {
+  return form.rows() == 1 && form.fetchesLanes(lanes) && form.borders.empty() &&
+         form.laneDims.size() == 1 &&
+         form.lane.coefficients[form.laneDims.front()] == 1 &&
+         form.laneCount() > kStreamedVectors * lanes &&
+         form.kCount() >= 2 * kStreamedDepth;
+}
+
+static ContractForm streamed(ContractForm form) {
+  form.product = StreamedProduct();
+  form.kBlock = kStreamedDepth;
+  return form;
+}
+
 /// All taps that a row tile has use its part of a k block.
 static void cutDot(ContractForm &form, unsigned lanes) {
   if (form.kDims.size() == 1 || form.laneDims.size() == 1)
@@ -345,6 +360,8 @@ FailureOr<ContractForm> ContractForm::create(const StagedKernel &kernel,
   form.pairsOuterK = canPairOuterK(form);
   if (form.kDims.size() != 1)
     return form;
+  if (isBestStreamed(form, lanes))
+    return streamed(std::move(form));
   bool blocked = isBestBlocked(form, lanes);
   if (!blocked && form.fetchesLanes(lanes))
     return form;

@@ -70,6 +70,14 @@ struct NarrowProduct {
                           const TiledKernel &kernel) const;
 };
 
+/// One row, and a matrix that is read as it lies: see StreamedProduct.cpp.
+struct StreamedProduct {
+  llvm::SmallVector<int64_t> tileSteps(const ContractForm &form,
+                                       const TiledKernel &kernel) const;
+  ContractScratch scratch(const ContractForm &form,
+                          const TiledKernel &kernel) const;
+};
+
 struct ContractForm {
   using Side = kernel::LinearOperand;
   using Border = kernel::Border;
@@ -90,7 +98,9 @@ struct ContractForm {
   llvm::SmallVector<unsigned> batchDims; // the other parallel dims
   llvm::SmallVector<unsigned> kDims;     // outermost first
   llvm::SmallVector<Border, 2> borders;
-  std::variant<LaneProduct, BlockedProduct, DotProduct, NarrowProduct> product;
+  std::variant<LaneProduct, BlockedProduct, DotProduct, NarrowProduct,
+               StreamedProduct>
+      product;
   /// A long k loop runs in blocks of this extent, so that what a block reads
   /// stays in the caches; sums wait in scratch between blocks. Each result is
   /// still one chain of additions in the order of k.

@@ -160,6 +160,12 @@ SmallVector<int64_t> NarrowProduct::tileSteps(const ContractForm &form,
   return stepsOf(form, kernel, 4 * kernel.lanes(), form.laneCount());
 }
 
+SmallVector<int64_t>
+StreamedProduct::tileSteps(const ContractForm &form,
+                           const TiledKernel &kernel) const {
+  return stepsOf(form, kernel, 1, kStreamedVectors * kernel.lanes());
+}
+
 namespace {
 /// One part of the scratch behind the other.
 class Reserve {
@@ -318,6 +324,13 @@ ContractScratch NarrowProduct::scratch(const ContractForm &form,
   scratch.transposedAt = reserve(scratch.sumStride * kernel.lanes());
   scratch.bytes = reserve.bytes;
   return scratch;
+}
+
+ContractScratch StreamedProduct::scratch(const ContractForm &form,
+                                         const TiledKernel &kernel) const {
+  // A call may compute all lanes.
+  int64_t width = std::min(form.laneCount(), kStreamedLanes);
+  return sumsOfTile(form, kernel, 1, llvm::alignTo(width, kernel.lanes()), 0);
 }
 
 /// Of how many runs of neighbours a vector of unpacked lanes is made, on

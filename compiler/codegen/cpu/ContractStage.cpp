@@ -66,6 +66,8 @@ void ContractStage::emitBatch(size_t next) {
   if (next == form.batchDims.size()) {
     if (form.is<NarrowProduct>())
       return emitNarrow();
+    if (form.is<StreamedProduct>())
+      return emitStreamed();
     unsigned lead = form.laneDims.front();
     int64_t inner = form.laneCount() / form.extents[lead];
     Span rows =

@@ -107,6 +107,10 @@ private:
                         const KPart &part);
   void finishTransposed(llvm::Value *row, int64_t rows, int64_t firstLane,
                         int64_t lanes);
+  // StreamedProduct.cpp
+  void emitStreamed();
+  void emitStreamedPanel(llvm::Value *lane, int64_t lanes, llvm::Value *waiting,
+                         llvm::Value *k, const KPart &part);
   // CacheBlocks.cpp
   struct CacheBlock;
   void emitCacheBlocks(int64_t rows);

@@ -54,7 +54,8 @@ static std::optional<unsigned> mergedDim(const TiledKernel &kernel) {
   if (!first.contraction)
     return std::nullopt;
   ContractForm form = ContractForm::of(kernel, first);
-  if (!form.is<BlockedProduct>() && !form.is<NarrowProduct>())
+  if (!form.is<BlockedProduct>() && !form.is<NarrowProduct>() &&
+      !form.is<StreamedProduct>())
     return std::nullopt;
   unsigned along =
       form.is<NarrowProduct>() ? form.rowDim : form.laneDims.front();

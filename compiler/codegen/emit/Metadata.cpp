@@ -280,6 +280,7 @@ private:
     variant->threads = op.getThreads();
     variant->shared_bytes = op.getShared();
     variant->scratch_bytes = op.getScratch();
+    variant->streams = op.getStreams();
     kernel->variants.push_back(std::move(variant));
     kernel->binding_bytes.assign(op.getBindings().begin(),
                                  op.getBindings().end());
