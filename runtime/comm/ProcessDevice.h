@@ -61,6 +61,7 @@ public:
 
   size_t image() const override { return own->image(); }
   uint64_t memoryBytes() const override { return own->memoryBytes(); }
+  bool beginsAtZero() const override { return own->beginsAtZero(); }
   std::vector<uint64_t> tilesPerThread() const override {
     return own->tilesPerThread();
   }

@@ -130,6 +130,8 @@ public:
   virtual size_t image() const = 0;
   /// Everything allocated: tensors, batches, scratch.
   virtual uint64_t memoryBytes() const = 0;
+  /// Whether states are zeros until they are written, and take no memory.
+  virtual bool beginsAtZero() const { return false; }
   /// How many tiles each thread has run.
   virtual std::vector<uint64_t> tilesPerThread() const = 0;
   /// The library that computes some commands in place of kernels, with its

@@ -44,6 +44,7 @@ public:
 
   size_t image() const override { return imageIndex; }
   uint64_t memoryBytes() const override { return allocated; }
+  bool beginsAtZero() const override { return true; } // pages of the system's
   std::vector<uint64_t> tilesPerThread() const override {
     return checked ? checked->tilesRun() : workers.tilesRun();
   }

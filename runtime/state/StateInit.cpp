@@ -267,12 +267,16 @@ static void fill(const fb::StateT &state, const Box &part, uint64_t seed,
   });
 }
 
+bool dlrt::beginsAsZeros(const fb::StateT &state) {
+  return state.init->kind == fb::InitKind::Zero && state.init->runs.empty() &&
+         state.init->parts.empty();
+}
+
 void dlrt::initialiseState(const fb::StateT &state, const Box &part,
                            uint64_t seed, uint8_t *stored, uint64_t bytes,
                            unsigned threads) {
   std::memset(stored, 0, bytes);
-  if (state.init->kind == fb::InitKind::Zero && state.init->runs.empty() &&
-      state.init->parts.empty())
+  if (beginsAsZeros(state))
     return;
   switch (state.dtype) {
   case fb::DType::F32:

@@ -8,6 +8,9 @@
 
 namespace dlrt {
 
+/// Whether all elements begin as zeros.
+bool beginsAsZeros(const fb::StateT &state);
+
 /// Writes the initial value of a part of a state at `stored`, the address of
 /// its buffer of `bytes` bytes. Element values depend on the seed and the
 /// row-major index in the whole state only; padding becomes zero. At most

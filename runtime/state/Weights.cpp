@@ -66,27 +66,40 @@ static Status judge(const WeightMatch &match, const std::string &files,
   return {};
 }
 
-Status dlrt::loadWeights(const PlanSet &set,
-                         const std::vector<WeightSource> &sources, bool partial,
-                         Buffers &buffers, std::vector<std::string> &warnings) {
-  std::vector<SafetensorsFile> files;
+Expected<std::unique_ptr<WeightFiles>>
+WeightFiles::open(const PlanSet &set, const std::vector<WeightSource> &sources,
+                  bool partial, std::vector<std::string> &warnings) {
+  std::unique_ptr<WeightFiles> own(new WeightFiles(set));
+  own->sources = sources;
   std::string names;
   for (const WeightSource &source : sources) {
     Expected<SafetensorsFile> file = SafetensorsFile::open(source.path);
     if (!file)
       return file.takeError();
     DLRT_TRY(checkWhole(*file).within(source.path));
-    files.push_back(std::move(*file));
+    own->files.push_back(std::move(*file));
     names += (names.empty() ? "" : ", ") + source.path;
   }
-  std::vector<const fb::StateT *> states = statesOf(set);
-  WeightMatch match(states, set.first().constants, sources, files);
+  own->states = statesOf(set);
+  WeightMatch &match = own->match.emplace(own->states, set.first().constants,
+                                          own->sources, own->files);
   DLRT_TRY(match.find());
   DLRT_TRY(judge(match, names, partial, warnings));
+  return own;
+}
+
+bool WeightFiles::have(const std::string &name) const {
+  return std::ranges::any_of(states, [&](const fb::StateT *state) {
+    return state->name == name && match->of(*state);
+  });
+}
+
+Status WeightFiles::load(Buffers &buffers,
+                         std::vector<std::string> &warnings) const {
   std::vector<size_t> narrowed(files.size());
   std::map<const fb::StateT *, std::vector<uint8_t>> converted;
   for (const fb::StateT *state : states)
-    if (const WeightMatch::Chosen *tensor = match.of(*state)) {
+    if (const WeightMatch::Chosen *tensor = match->of(*state)) {
       std::vector<uint8_t> &own = converted[state];
       own =
           convertElements(*tensor->entry, state->dtype, narrowed[tensor->file]);
@@ -98,7 +111,7 @@ Status dlrt::loadWeights(const PlanSet &set,
     if (auto found = converted.find(state); found != converted.end()) {
       const std::vector<uint8_t> &own = found->second;
       DLRT_TRY(writeWhole(partsOf(set, *state),
-                          own.empty() ? match.of(*state)->entry->data.data()
+                          own.empty() ? match->of(*state)->entry->data.data()
                                       : own.data(),
                           buffers));
     }
@@ -108,6 +121,13 @@ Status dlrt::loadWeights(const PlanSet &set,
                                      "f32",
                                      sources[f].path, narrowed[f]));
   return {};
+}
+
+Status dlrt::loadWeights(const PlanSet &set,
+                         const std::vector<WeightSource> &sources, bool partial,
+                         Buffers &buffers, std::vector<std::string> &warnings) {
+  auto files = WeightFiles::open(set, sources, partial, warnings);
+  return files ? (*files)->load(buffers, warnings) : files.takeError();
 }
 
 /// A device or a pipe takes the tensors in the order of the file: all are put

@@ -10,6 +10,8 @@
 #include "runtime/state/WeightMatch.h"
 
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,8 +26,30 @@ bool isWeight(const fb::StateT &state);
 /// must be a weight's; counters of batches (num_batches_tracked) need not. With
 /// `partial` what fits is taken, of several files the last one's, and a warning
 /// says what does not fit; nothing at all is an error. Dtypes are widened
-/// exactly, and narrowed with a warning. Nothing is changed if there is an
-/// error.
+/// exactly, and narrowed with a warning.
+class WeightFiles {
+public:
+  /// Finds out what fits. The plans must outlive it.
+  static Expected<std::unique_ptr<WeightFiles>>
+  open(const PlanSet &set, const std::vector<WeightSource> &sources,
+       bool partial, std::vector<std::string> &warnings);
+
+  /// Whether the state of this name gets its values from a file.
+  bool have(const std::string &state) const;
+  /// Nothing is changed if there is an error.
+  Status load(Buffers &buffers, std::vector<std::string> &warnings) const;
+
+private:
+  explicit WeightFiles(const PlanSet &set) : set(set) {}
+
+  const PlanSet &set;
+  std::vector<WeightSource> sources;
+  std::vector<SafetensorsFile> files;
+  std::vector<const fb::StateT *> states;
+  std::optional<WeightMatch> match;
+};
+
+/// All of it at once.
 Status loadWeights(const PlanSet &set, const std::vector<WeightSource> &sources,
                    bool partial, Buffers &buffers,
                    std::vector<std::string> &warnings);

@@ -4,6 +4,7 @@
 #include "runtime/plan/CommandKinds.h"
 #include "runtime/plan/DTypes.h"
 #include "runtime/plan/StepPrograms.h"
+#include "runtime/state/Checkpoint.h"
 #include "runtime/state/StateInit.h"
 #include "runtime/train/RunFolder.h"
 
@@ -396,10 +397,43 @@ std::unique_ptr<Loader> Session::makeLoader(uint32_t step, uint64_t batchLimit,
 }
 
 Status Session::initialiseStates() {
+  DLRT_TRY(drawInitialValues([](const auto &) { return false; }));
+  return computeInitialValues();
+}
+
+Status Session::beginStates(std::vector<std::string> &warnings) {
+  if (settings.init.empty())
+    return initialiseStates();
+  std::vector<WeightSource> sources = settings.init;
+  for (WeightSource &source : sources) {
+    auto path = weightFile(source.path);
+    if (!path)
+      return path.takeError();
+    source.path = std::move(*path);
+  }
+  auto files =
+      WeightFiles::open(loaded, sources, settings.initPartial, warnings);
+  if (!files)
+    return files.takeError();
+  // (What is computed is made of what others would begin with.)
+  bool draws = hasComputedStates();
+  DLRT_TRY(drawInitialValues([&](const fb::StateT &state) {
+    return !draws && (*files)->have(state.name);
+  }));
+  DLRT_TRY(computeInitialValues());
+  return (*files)->load(*machine, warnings);
+}
+
+Status Session::awaitCheckpoint() { return drawInitialValues(isKept); }
+
+Status Session::drawInitialValues(const IsGiven &isGiven) {
   std::vector<uint8_t> bytes;
   for (uint32_t rank = 0; rank < machine->ranks(); ++rank) {
     const fb::PlanT &own = loaded.of(rank);
     for (const auto &state : own.states) {
+      bool isThere = machine->beginsAtZero() && beginsAsZeros(*state);
+      if (isThere || isGiven(*state))
+        continue;
       bytes.resize(own.buffers[state->buffer]->bytes);
       initialiseState(
           *state, boxOf(loaded.mesh, state->shape, state->split, rank),
@@ -407,7 +441,13 @@ Status Session::initialiseStates() {
       DLRT_TRY(machine->write({state->buffer, 0, rank}, bytes));
     }
   }
-  return computeInitialValues();
+  return {};
+}
+
+bool Session::hasComputedStates() const {
+  return std::ranges::any_of(plan().steps, [](const auto &step) {
+    return programOf(*step, fb::ProgramKind::Initial) != nullptr;
+  });
 }
 
 /// What is made of random numbers, and of what other states begin with.
@@ -422,19 +462,6 @@ Status Session::computeInitialValues() {
     DLRT_TRY(machine->wait(machine->submit(run)).status());
   }
   return {};
-}
-
-Status Session::loadInitialWeights(std::vector<std::string> &warnings) {
-  if (settings.init.empty())
-    return {};
-  std::vector<WeightSource> sources = settings.init;
-  for (WeightSource &source : sources) {
-    auto path = weightFile(source.path);
-    if (!path)
-      return path.takeError();
-    source.path = std::move(*path);
-  }
-  return loadWeights(loaded, sources, settings.initPartial, *machine, warnings);
 }
 
 void Session::resetSettings() {

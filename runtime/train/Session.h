@@ -12,6 +12,7 @@
 #include "runtime/state/Weights.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -126,10 +127,13 @@ public:
   /// Of what comes from here on; initial values stay as they are.
   void setSeed(uint64_t seed) { settings.seed = seed; }
 
-  /// Sets all states to their initial values.
+  // Before anything has run, one of these:
+  /// All states begin with their initial values,
   Status initialiseStates();
-  /// Loads the weight files, if the options name some.
-  Status loadInitialWeights(std::vector<std::string> &warnings);
+  /// or with those of the weight files that the options name, if they do,
+  Status beginStates(std::vector<std::string> &warnings);
+  /// or with those of a checkpoint, which is yet to be read.
+  Status awaitCheckpoint();
 
   /// What settings are from the next launch on. A name that the plan does not
   /// have is an error, and changes nothing.
@@ -155,6 +159,10 @@ private:
                                                    const DataRequest &request);
   Status keepIfFitting(uint32_t step);
   Status openDevice();
+  using IsGiven = std::function<bool(const fb::StateT &)>;
+  /// Of all states but those that get other values.
+  Status drawInitialValues(const IsGiven &isGiven);
+  bool hasComputedStates() const;
   Status computeInitialValues();
 
   LoadedPlan loaded;

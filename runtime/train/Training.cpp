@@ -63,11 +63,12 @@ Status Training::prepareStates() {
       DLRT_TRY(session.openData(evaluation));
   warnOfNoEvaluation();
   std::vector<std::string> warnings;
-  DLRT_TRY(session.initialiseStates());
   // A run that goes on has its weights in the checkpoint; the file it began
   // with may be gone.
-  if (!output || !output->goesOn())
-    DLRT_TRY(session.loadInitialWeights(warnings));
+  if (output && output->goesOn())
+    DLRT_TRY(session.awaitCheckpoint());
+  else
+    DLRT_TRY(session.beginStates(warnings));
   for (const std::string &note : session.takeNotes())
     observer.warning(note);
   for (const std::string &warning : warnings)

@@ -26,8 +26,7 @@ struct OpenRun {
     EXPECT_TRUE(opened) << opened.status().message();
     session = std::move(*opened);
     std::vector<std::string> warnings;
-    EXPECT_TRUE(session->initialiseStates().ok());
-    EXPECT_TRUE(session->loadInitialWeights(warnings).ok());
+    EXPECT_TRUE(session->beginStates(warnings).ok());
   }
   std::unique_ptr<StepRunner> runner(RunLength length) {
     auto created = StepRunner::create(*session, length);

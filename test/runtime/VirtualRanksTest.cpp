@@ -220,7 +220,7 @@ TEST(VirtualRanks, WeightsAndCheckpointsAreLogical) {
 
   auto many = open(two);
   std::vector<std::string> warnings;
-  ASSERT_TRUE(many->loadInitialWeights(warnings).ok());
+  ASSERT_TRUE(many->beginStates(warnings).ok());
   Bytes part(8), last(4);
   uint32_t w = many->plans().of(1).states[0]->buffer;
   ASSERT_TRUE(many->device().read({w, 0, 0}, part).ok());

@@ -51,8 +51,7 @@ Status dlrun::checkWeightsNamed(const Options &options, const fb::PlanT &plan) {
 
 Status dlrun::beginStates(Session &session) {
   std::vector<std::string> warnings;
-  DLRT_TRY(session.initialiseStates());
-  DLRT_TRY(session.loadInitialWeights(warnings));
+  DLRT_TRY(session.beginStates(warnings));
   for (const std::string &note : session.takeNotes())
     warn(note);
   for (const std::string &warning : warnings)
