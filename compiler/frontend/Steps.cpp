@@ -184,13 +184,16 @@ static void checkGeneration(Reporter &reporter, const Metric &logits,
                       RankedTensorType::get(tokens.shape, tokens.element)));
   auto type = cast<RankedTensorType>(logits.value.getType());
   if (type.getRank() != 3 || type.getDimSize(0) != 1 ||
-      type.getDimSize(1) > tokens.shape[0] ||
+      (type.getDimSize(1) != tokens.shape[0] &&
+       type.getDimSize(1) != tokens.shape[0] - 1) ||
       !isa<FloatType>(type.getElementType()))
     reporter.failAt(logits.frames,
                     "p.generate: '" + logits.name + "' is " +
                         dl::graph::typeText(type) +
                         "; logits of the tokens that follow each of the "
-                        "window's are wanted, [1, length, vocabulary]");
+                        "window's are wanted, [1, " +
+                        std::to_string(tokens.shape[0] - 1) +
+                        ", vocabulary] or one more");
 }
 
 /// A prediction is tensors with a row for each item.

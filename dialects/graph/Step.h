@@ -25,8 +25,10 @@ inline constexpr llvm::StringLiteral kPredicts = "graph.predicts";
 /// Of a step that generates: how many tokens a window has. It predicts, too.
 inline constexpr llvm::StringLiteral kWindow = "graph.window";
 /// A unit attribute of such a step that takes one token at a time, in the order
-/// of the window, whose place is the step's number.
+/// of the window, whose place is one of the step's scalars.
 inline constexpr llvm::StringLiteral kByPosition = "graph.by_position";
+/// Behind its name, the step that takes a window and leaves the same behind.
+inline constexpr llvm::StringLiteral kWindowSuffix = ".window";
 
 /// On a graph.state: the variable of its outermost module, which stands before
 /// its name because another module has the same names.

@@ -3,6 +3,7 @@
 #include "dialects/graph/StepScalars.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/Pass.h"
+#include "passes/backward/ModelError.h"
 #include "passes/decode/Passes.h"
 #include "passes/decode/PositionDemand.h"
 #include "llvm/ADT/MapVector.h"
@@ -21,6 +22,22 @@ namespace {
 using decode::PositionDemand;
 using decode::RowWay;
 
+/// The data set of the step for one position: its batches are one token.
+void addTokenBatches(graph::StepOp window) {
+  auto module = window->getParentOfType<ModuleOp>();
+  auto datasets = llvm::to_vector(module.getOps<graph::DatasetOp>());
+  OpBuilder builder(window.getContext());
+  builder.setInsertionPointAfter(datasets.back());
+  auto batches = cast<graph::DatasetOp>(
+      builder.clone(*datasets[*window.getDataset()].getOperation()));
+  auto tokens = cast<RankedTensorType>(window.getArgument(0).getType());
+  batches.setKind("tensor");
+  batches.setPathsAttr(builder.getStrArrayAttr({"tokens.npy"}));
+  batches.setStride(0);
+  batches.setComponentsAttr(builder.getTypeArrayAttr(
+      {RankedTensorType::get({1}, tokens.getElementType())}));
+}
+
 /// Writes the step for one position from that for a window.
 class PositionStep {
 public:
@@ -38,7 +55,15 @@ public:
       if (!isa<graph::ReturnOp>(op) && failed(buildOp(&op)))
         return failure();
     finish();
+    keepInWindow();
     return success();
+  }
+
+  /// Behind a failure.
+  void undo() {
+    step.erase();
+    for (graph::StateOp state : made)
+      state.erase();
   }
 
 private:
@@ -54,8 +79,9 @@ private:
       if (port.isScalars() || port.asState())
         wholes[argument] = add(argument.getType(), argument.getLoc(), port);
       else if (!demand.rows(argument).empty())
-        rows[{argument, 1}] =
-            add(oneOf(argument.getType(), 1), argument.getLoc(), port);
+        for (unsigned dim : demand.rows(argument))
+          rows[{argument, dim}] =
+              add(oneOf(argument.getType(), dim), argument.getLoc(), port);
     }
     for (Operation &op : window.getOps())
       for (Value value : op.getResults())
@@ -82,11 +108,12 @@ private:
                              b.getNamedAttr("a", b.getF64FloatAttr(0)),
                              b.getNamedAttr("b", b.getF64FloatAttr(0)),
                              b.getNamedAttr("key", b.getI64IntegerAttr(0))};
-    return graph::StateOp::create(
+    made.push_back(graph::StateOp::create(
         states, cached.getLoc(), name, cached.getType(), "cache",
         /*of=*/StringAttr(), /*aliases=*/ArrayAttr(), b.getDictionaryAttr(init),
         /*layout=*/DenseI64ArrayAttr(),
-        /*sharding=*/graph::ShardingAttr(), /*whole=*/TypeAttr());
+        /*sharding=*/graph::ShardingAttr(), /*whole=*/TypeAttr()));
+    return made.back();
   }
 
   static RankedTensorType oneOf(Type type, unsigned dim) {
@@ -99,7 +126,7 @@ private:
   /// The number of the position, with as many dims as `like`, of one element.
   Value position(graph::GraphBuilder &g, Value like, Type element) {
     Value scalars = wholes[window.getScalars()];
-    Value place = graph::readScalar(g, scalars, graph::StepScalar::Step, like);
+    Value place = graph::readScalar(g, scalars, graph::tokenPlace, like);
     SmallVector<int64_t> ones(graph::shapeOf(like).size(), 1);
     if (ones.size() > 1)
       place = g.reshape(place, ones);
@@ -211,6 +238,30 @@ private:
     }
     step.setResults(results, ports);
     step->setAttr(graph::kByPosition, builder.getUnitAttr());
+    auto module = window->getParentOfType<ModuleOp>();
+    step.setDataset(llvm::range_size(module.getOps<graph::DatasetOp>()));
+    addTokenBatches(window);
+  }
+
+  /// A window of tokens at once fills the caches, too: a text to begin with.
+  void keepInWindow() {
+    SmallVector<Value> results(window.getReturn()->getOperands());
+    SmallVector<graph::PortAttr> arguments, ports;
+    for (Attribute port : window.getArgPorts())
+      arguments.push_back(cast<graph::PortAttr>(port));
+    for (Attribute port : window.getResPorts())
+      ports.push_back(cast<graph::PortAttr>(port));
+    for (auto &[value, before] : caches) {
+      graph::PortAttr port = graph::portOf(before);
+      window.getBody().addArgument(value.getType(), value.getLoc());
+      arguments.push_back(port);
+      results.push_back(value);
+      ports.push_back(port);
+    }
+    window.setArgPorts(arguments);
+    window.setResults(results, ports);
+    window.setOf((*window.getOf() + graph::kWindowSuffix).str());
+    window.setSymName((window.getSymName() + graph::kWindowSuffix).str());
   }
 
   graph::StepOp window, step;
@@ -218,23 +269,11 @@ private:
   int64_t positions;
   OpBuilder builder;
   OpBuilder states{builder.getContext()}; // in front of the step
+  SmallVector<graph::StateOp> made;
   llvm::DenseMap<Value, Value> wholes;
   llvm::DenseMap<std::pair<Value, unsigned>, Value> rows;
   llvm::MapVector<Value, Value> caches; // what they were before
 };
-
-/// Its batches are one token.
-void setBatches(graph::StepOp step, Type token) {
-  auto module = step->getParentOfType<ModuleOp>();
-  auto datasets = llvm::to_vector(module.getOps<graph::DatasetOp>());
-  graph::DatasetOp dataset = datasets[*step.getDataset()];
-  Builder b(step.getContext());
-  dataset.setKind("tensor");
-  dataset.setPathsAttr(b.getStrArrayAttr({"tokens.npy"}));
-  dataset.setStride(0);
-  dataset.setComponentsAttr(b.getTypeArrayAttr({RankedTensorType::get(
-      {1}, cast<RankedTensorType>(token).getElementType())}));
-}
 
 struct DecodeByPosition
     : public dl::impl::DecodeByPositionBase<DecodeByPosition> {
@@ -247,18 +286,31 @@ struct DecodeByPosition
   }
 
   static LogicalResult decodeStep(graph::StepOp step, int64_t positions) {
-    PositionDemand demand(step, positions);
-    if (!demand.run()) {
-      emitWarning(demand.where.value_or(step.getLoc()))
-          << "p.generate: " << demand.why
-          << "; each token will take a whole window";
+    for (BlockArgument argument : step.getArguments().drop_front())
+      if (graph::portOf(argument).asInput() && !argument.use_empty())
+        return emitModelError(step)
+               << "p.generate: '" << *step.getOf()
+               << "' reads more than the tokens, which are the first tensor of "
+                  "the data set";
+    auto staysAsItIs = [&](Location where, const Twine &why) {
+      emitWarning(where) << "p.generate: " << why
+                         << "; each token will take a whole window";
       return success();
-    }
-    if (failed(PositionStep(step, demand, positions).build()))
-      return failure();
-    setBatches(step, step.getArgument(0).getType());
-    step.erase();
-    return success();
+    };
+    PositionDemand demand(step, positions);
+    if (!demand.run())
+      return staysAsItIs(demand.where.value_or(step.getLoc()), demand.why);
+    PositionStep made(step, demand, positions);
+    std::string said;
+    ScopedDiagnosticHandler quiet(step.getContext(),
+                                  [&](Diagnostic &diagnostic) {
+                                    said = diagnostic.str();
+                                    return success();
+                                  });
+    if (succeeded(made.build()))
+      return success();
+    made.undo();
+    return staysAsItIs(step.getLoc(), said);
   }
 };
 

@@ -8,8 +8,8 @@ def DecodeByPosition : Pass<"decode-by-position", "::mlir::ModuleOp"> {
   let description = [{
     Incremental decoding: of all that a step computes for a window of tokens the last logits are
     made of one position of each value, and of all positions of some, the keys and values of
-    attention. Such a value becomes a state, a cache, to which each token adds its position, the
-    step's number. What does not depend on tokens is looked up at that position.
+    attention. Such a value becomes a state, a cache, to which each token adds its position, a
+    scalar of the step. What does not depend on tokens is looked up at that position.
 
     An op is done at one position as it is on one of as many devices as there are positions, by its
     sharding rule: ops are not named, but for those that count positions. Which values are

@@ -29,14 +29,11 @@ bool PositionDemand::run() {
   for (Operation &op : llvm::reverse(step.getBody().front()))
     if (!isa<graph::ReturnOp>(op) && !demandOperands(&op))
       return false;
-  for (BlockArgument argument : step.getArguments())
-    if (graph::portOf(argument).asInput() &&
-        (isWhole(argument) || argument.getArgNumber() != 0) &&
-        demands.contains(argument)) {
-      why = "all tokens of the window, or more than tokens, are read at once";
-      where = argument.getLoc();
-      return false;
-    }
+  if (isWhole(step.getArgument(0))) {
+    why = "all tokens of the window are read at once";
+    where = step.getLoc();
+    return false;
+  }
   return true;
 }
 
@@ -86,6 +83,16 @@ SmallVector<unsigned, 1> PositionDemand::placesOfResult(Operation *op) {
   return found;
 }
 
+/// Operands have as many positions where they have the factor: of the reshape
+/// [16] -> [8,2] each is made of two.
+static bool isAlone(const graph::ShardingRule &rule, unsigned factor) {
+  for (const graph::TensorFactors &operand : rule.operands)
+    for (const graph::DimFactors &dim : operand)
+      if (dim.size() > 1 && llvm::is_contained(dim, factor))
+        return false;
+  return true;
+}
+
 /// Whether local ops at one position give one position of the result, wherever
 /// that is.
 bool PositionDemand::mayBeSplit(Operation *op, unsigned factor) {
@@ -114,6 +121,7 @@ std::optional<RowWay> PositionDemand::wayOf(Operation *op, unsigned dim) {
   const graph::ShardingRule &how = rule(op);
   const graph::DimFactors &factors = how.results[0][dim];
   if (factors.size() == 1 && mayBeSplit(op, factors.front()) &&
+      isAlone(how, factors.front()) &&
       how.factors[factors.front()].splitting == graph::Splitting::Parallel)
     return RowWay{RowWay::Local, factors.front()};
   if (!dependent.contains(op->getResult(0)))
@@ -127,7 +135,7 @@ std::optional<unsigned> PositionDemand::partFactor(Operation *op) {
     for (unsigned dim : placesOf(operand))
       if (how.operands[i][dim].size() == 1)
         if (unsigned factor = how.operands[i][dim].front();
-            mayBeSplit(op, factor) &&
+            mayBeSplit(op, factor) && isAlone(how, factor) &&
             how.factors[factor].splitting == graph::Splitting::Max)
           return factor;
   return std::nullopt;
@@ -141,7 +149,8 @@ bool PositionDemand::startFromResults() {
     if (port.asMetric()) {
       addRow(value, 1);
     } else if (!port.asError()) {
-      return fail(step, "a state is changed");
+      return fail(value.getDefiningOp() ? value.getDefiningOp() : step,
+                  "it changes a buffer");
     } else if (dependent.contains(value)) {
       parts.insert(value);
       demands.try_emplace(value);

@@ -33,7 +33,7 @@ public:
 
   bool run();
 
-  /// Dims along which one position of the value is needed, ascending.
+  /// Dims along which one position of the value is needed.
   llvm::ArrayRef<unsigned> rows(mlir::Value value) const {
     auto found = demands.find(value);
     return found == demands.end() ? llvm::ArrayRef<unsigned>()
@@ -43,7 +43,8 @@ public:
     auto found = demands.find(value);
     return found != demands.end() && found->second.whole;
   }
-  /// Of a sum or a maximum over positions the part of one of them is enough.
+  /// Of a maximum over positions the part of one of them is enough: it is an
+  /// error flag.
   bool isPart(mlir::Value value) const { return parts.contains(value); }
   bool dependsOnTokens(mlir::Value value) const {
     return dependent.contains(value);

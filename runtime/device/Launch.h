@@ -15,7 +15,8 @@ struct Launch {
   fb::ProgramKind kind = fb::ProgramKind::Full;
   uint32_t slot = 0; ///< of the step's input ring
   /// 0 seed, 1 updates done before, 2 micro-batch, 3 items of the group,
-  /// 4 epoch, 5 of items that run one by one: how many went before.
+  /// 4 epoch, 5 of items that run one by one: how many went before, 6 of tokens
+  /// that do: the place in the window.
   std::array<int64_t, 8> scalars = {};
 };
 

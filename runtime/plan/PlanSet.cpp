@@ -226,6 +226,8 @@ static Status checkSteps(const fb::PlanT &a, const fb::PlanT &b, size_t plan) {
     };
     if (x.name != y.name || x.training != y.training ||
         x.dataset != y.dataset || x.accumulate != y.accumulate ||
+        x.predicts != y.predicts || x.window != y.window ||
+        x.by_position != y.by_position ||
         x.programs.size() != y.programs.size())
       return error("it is not the first plan's");
     for (size_t p = 0; p < x.programs.size(); ++p) {

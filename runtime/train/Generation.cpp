@@ -13,6 +13,8 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <optional>
+#include <utility>
 
 using namespace dlrt;
 
@@ -31,46 +33,15 @@ double uniform(uint64_t seed, uint64_t sample, uint64_t position) {
 using Tokens = std::vector<uint64_t>;
 using Logits = std::vector<double>;
 
-/// Makes logits of what follows a text.
-class Reader {
+/// A step on one row of tokens.
+class TokenStep {
 public:
-  Reader(Session &session, const LanguageModel &model)
+  TokenStep(Session &session, const LanguageModel &model)
       : session(session), model(model),
         item(model.itemTokens * sizeOf(model.tokens)) {}
 
-  Expected<Logits> next(const Tokens &text) {
-    size_t seen = text.size() - beginOf(text.size());
-    std::span<const uint64_t> window = std::span(text).last(seen);
-    if (!model.byPosition) {
-      DLRT_TRY(run(window, 0, 0));
-      return rowOf(seen - 1);
-    }
-    // What has been read of another text that began alike is still known.
-    size_t known = std::ranges::mismatch(read, window).in1 - read.begin();
-    for (size_t i = std::min(known, seen - 1); i + 1 < seen; ++i)
-      DLRT_TRY(run(window.subspan(i, 1), 0, i));
-    read.assign(window.begin(), window.end());
-    DLRT_TRY(run(window.last(1), 0, seen - 1));
-    return rowOf(0);
-  }
-
-  /// Of a text of one token; `behind` fills the window, if there is one.
-  Expected<Logits> first(uint64_t token, uint64_t behind) {
-    read.clear();
-    DLRT_TRY(run({&token, 1}, behind, 0));
-    return rowOf(0);
-  }
-
-  /// How many tokens of a text are not looked at: all but a window's, of which
-  /// the second half goes on alone when it is full.
-  uint64_t beginOf(uint64_t size) const {
-    uint64_t step = std::max<uint64_t>(1, model.length / 2);
-    return size <= model.length
-               ? 0
-               : (size - model.length + step - 1) / step * step;
-  }
-
-private:
+  /// Of its row the first ones are `tokens`, and all others `behind`; `place`
+  /// is where a row of one token lies in the window.
   Status run(std::span<const uint64_t> tokens, uint64_t behind,
              uint64_t place) {
     for (size_t i = 0; i < model.itemTokens; ++i)
@@ -85,12 +56,41 @@ private:
     data.components[0].data = item.data();
     data.components[0].itemBytes = item.size();
     DLRT_TRY(session.setData(model.step, std::move(data)));
-    return predictToken(session, model.step, place,
-                        [&](size_t, std::span<const uint8_t> rows) {
-                          logits.assign(rows.begin(), rows.end());
-                          return Status();
-                        });
+    logits.clear();
+    DLRT_TRY(predictToken(session, model.step, place,
+                          [&](size_t tensor, std::span<const uint8_t> rows) {
+                            if (tensor == 0)
+                              logits.assign(rows.begin(), rows.end());
+                            return Status();
+                          }));
+    uint64_t length = model.byPosition ? 1 : model.length;
+    if (logits.size() != length * rowBytes())
+      return {Code::Plan, "a step of another shape than its plan says"};
+    return {};
   }
+
+  /// Of the last run, what follows token `row` of those that a text may have.
+  Logits rowOf(size_t row) const {
+    Logits wide(model.vocabulary);
+    const uint8_t *from = logits.data() + row * rowBytes();
+    if (model.logits == fb::DType::F64) {
+      std::memcpy(wide.data(), from, wide.size() * sizeof(double));
+    } else {
+      std::vector<float> narrow(wide.size());
+      std::memcpy(narrow.data(), from, narrow.size() * sizeof(float));
+      wide.assign(narrow.begin(), narrow.end());
+    }
+    wide.resize(model.knownTokens());
+    return wide;
+  }
+
+  /// The bits of what follows the first tokens.
+  std::vector<uint8_t> firstRows(size_t count) const {
+    return {logits.begin(), logits.begin() + ptrdiff_t(count * rowBytes())};
+  }
+
+private:
+  size_t rowBytes() const { return model.vocabulary * sizeOf(model.logits); }
 
   void put(size_t at, uint64_t token) {
     auto narrow = static_cast<int32_t>(token);
@@ -102,24 +102,56 @@ private:
       std::memcpy(item.data() + at * sizeof token, &token, sizeof token);
   }
 
-  Logits rowOf(size_t row) const {
-    Logits wide(model.vocabulary);
-    const uint8_t *from =
-        logits.data() + row * model.vocabulary * sizeOf(model.logits);
-    if (model.logits == fb::DType::F64) {
-      std::memcpy(wide.data(), from, wide.size() * sizeof(double));
-      return wide;
-    }
-    std::vector<float> narrow(wide.size());
-    std::memcpy(narrow.data(), from, narrow.size() * sizeof(float));
-    wide.assign(narrow.begin(), narrow.end());
-    return wide;
+  Session &session;
+  LanguageModel model;
+  std::vector<uint8_t> item, logits;
+};
+
+/// Makes logits of what follows a text.
+class Reader {
+public:
+  Reader(Session &session, const LanguageModel &model)
+      : model(model), one(session, model) {
+    if (model.whole)
+      window.emplace(session, *model.whole);
   }
 
-  Session &session;
+  Expected<Logits> next(const Tokens &text) {
+    size_t seen = text.size() - beginOf(text.size());
+    std::span<const uint64_t> all = std::span(text).last(seen);
+    if (!model.byPosition) {
+      DLRT_TRY(one.run(all, 0, 0));
+      return one.rowOf(seen - 1);
+    }
+    // What has been read of another text that began alike is still known.
+    size_t known = std::ranges::mismatch(read, all).in1 - read.begin();
+    known = std::min(known, seen - 1);
+    read.assign(all.begin(), all.end());
+    if (window && double(seen - known) * model.seconds > model.whole->seconds) {
+      DLRT_TRY(window->run(all, 0, 0));
+      return window->rowOf(seen - 1);
+    }
+    for (size_t i = known; i < seen; ++i)
+      DLRT_TRY(one.run(all.subspan(i, 1), 0, i));
+    return one.rowOf(0);
+  }
+
+private:
+  /// How many tokens of a text are not looked at: all but a window's. Where
+  /// those of a window are known by their places, a full one goes on without
+  /// its first quarter.
+  uint64_t beginOf(uint64_t size) const {
+    if (size <= model.length)
+      return 0;
+    uint64_t step =
+        model.byPosition ? std::max<uint64_t>(1, model.length / 4) : 1;
+    return (size - model.length + step - 1) / step * step;
+  }
+
   const LanguageModel &model;
-  std::vector<uint8_t> item, logits; ///< of the last run
-  Tokens read;                       ///< by position, from the window's first
+  TokenStep one;                   ///< of a position, or of a window
+  std::optional<TokenStep> window; ///< for many tokens at once
+  Tokens read;                     ///< by position, from the window's first
 };
 
 /// Probabilities taken for logits would make all tokens about equally likely.
@@ -144,31 +176,58 @@ Status fillCaches(Session &session, uint8_t byte) {
   return {};
 }
 
+/// The bits of what follows some tokens of a text, while all that is to come
+/// later is made of `filler`: caches, or tokens of a window.
+Expected<std::vector<uint8_t>> beginning(Session &session,
+                                         const LanguageModel &model,
+                                         std::span<const uint64_t> tokens,
+                                         bool filler) {
+  TokenStep step(session, model);
+  if (!model.byPosition) {
+    DLRT_TRY(step.run(tokens, filler, 0));
+    return step.firstRows(tokens.size());
+  }
+  DLRT_TRY(fillCaches(session, filler ? 0x3f : 0)); // 0.747 in f32
+  std::vector<uint8_t> all;
+  for (size_t i = 0; i < tokens.size(); ++i) {
+    DLRT_TRY(step.run(tokens.subspan(i, 1), 0, i));
+    std::vector<uint8_t> row = step.firstRows(1);
+    all.insert(all.end(), row.begin(), row.end());
+  }
+  return all;
+}
+
 /// What would be written by a model that is none that can go on with a text.
+/// One that looks at later tokens shows it with the first half of a window, or
+/// with a few tokens where they come one at a time.
 Status checkPrompt(Session &session, const LanguageModel &model,
                    const Tokens &prompt) {
   for (uint64_t token : prompt)
-    if (token >= model.vocabulary)
+    if (token >= model.knownTokens())
       return {Code::Usage, fmt::format("token {} of the prompt: the model "
                                        "knows 0 to {}",
-                                       token, model.vocabulary - 1)};
-  // What nobody attends to changes no bit: caches of later tokens, or these.
-  Reader reader(session, model);
-  DLRT_TRY(fillCaches(session, 0x3f)); // 0.747 in f32
-  auto others = reader.first(prompt[0], model.vocabulary - 1);
-  if (!others)
-    return others.takeError();
-  DLRT_TRY(fillCaches(session, 0));
-  auto logits = reader.first(prompt[0], 0);
-  if (!logits)
-    return logits.takeError();
-  if (areProbabilities(*logits))
+                                       token, model.knownTokens() - 1)};
+  Tokens text; // of tokens that it does know
+  uint64_t tried = std::max<uint64_t>(1, model.length / 2);
+  for (size_t i = 0;
+       i < (model.byPosition ? std::min<uint64_t>(tried, 8) : tried); ++i)
+    text.push_back(prompt[i % prompt.size()]);
+  auto ones = beginning(session, model, text, true);
+  if (!ones)
+    return ones.takeError();
+  auto zeros = beginning(session, model, text, false);
+  if (!zeros)
+    return zeros.takeError();
+  if (model.length > 1 && *zeros != *ones)
+    return {Code::Usage,
+            "what it makes of a token depends on later ones, in whose place "
+            "there is nothing yet; a causal model is wanted, which hides them "
+            "by -inf"};
+  TokenStep step(session, model);
+  DLRT_TRY(step.run(std::span(text).first(1), 0, 0));
+  if (areProbabilities(step.rowOf(0)))
     return {Code::Usage, "it gives probabilities; logits are wanted, without a "
                          "softmax"};
-  if (std::memcmp(logits->data(), others->data(),
-                  model.vocabulary * sizeof(double)) != 0)
-    return {Code::Usage, "what it makes of a token depends on later ones; a "
-                         "causal model is wanted"};
   return {};
 }
 
@@ -193,12 +252,15 @@ Expected<uint64_t> dlrt::drawToken(std::span<const double> logits,
                                    const Sampling &sampling, double at) {
   std::vector<uint64_t> tokens;
   tokens.reserve(logits.size());
-  for (uint64_t token = 0; token < logits.size(); ++token)
+  for (uint64_t token = 0; token < logits.size(); ++token) {
+    if (std::isnan(logits[token]) || logits[token] == HUGE_VAL)
+      return Status(Code::Training, fmt::format("the logit of token {} is {}",
+                                                token, logits[token]));
     if (std::isfinite(logits[token]))
       tokens.push_back(token);
+  }
   if (tokens.empty())
-    return Status(Code::Training, "no logit is finite: what is predicted is "
-                                  "not a number");
+    return Status(Code::Training, "all logits are -inf");
   uint64_t likeliest = *std::ranges::max_element(
       tokens, {}, [&](uint64_t token) { return logits[token]; });
   if (sampling.temperature == 0)
@@ -226,21 +288,62 @@ static LanguageModel languageModel(const Session &session, uint32_t number) {
   const fb::StepT &step = *session.plan().steps[number];
   const fb::InputComponentT &tokens =
       *session.plan().datasets[step.dataset]->components[0];
-  const fb::MetricT &logits = *fullProgram(step).metrics[0];
-  return {number,          tokens.dtype,    logits.dtype,    step.window,
-          logits.shape[2], tokens.shape[0], step.by_position};
+  const fb::ProgramT &program = fullProgram(step);
+  LanguageModel model;
+  model.step = number;
+  model.tokens = tokens.dtype;
+  model.logits = program.metrics[0]->dtype;
+  model.length = step.window;
+  model.vocabulary = program.metrics[0]->shape[2];
+  model.itemTokens = tokens.shape[0];
+  model.byPosition = step.by_position;
+  for (const auto &command : program.commands)
+    model.seconds += command->seconds;
+  return model;
+}
+
+/// With the step that reads a window at once, where there is one.
+static Expected<LanguageModel> wholeModel(const Session &session,
+                                          uint32_t number) {
+  LanguageModel model = languageModel(session, number);
+  const std::string &name = session.plan().steps[number]->name;
+  std::vector<uint32_t> all = session.generationSteps();
+  for (uint32_t other : all)
+    if (model.byPosition &&
+        session.plan().steps[other]->name == name + ".window")
+      model.whole =
+          std::make_shared<LanguageModel>(languageModel(session, other));
+  for (const LanguageModel *one :
+       {&std::as_const(model), std::as_const(model).whole.get()}) {
+    std::vector<bool> read =
+        one ? session.readComponents(one->step) : std::vector<bool>();
+    if (std::count(read.begin(), read.end(), true) > (!read.empty() && read[0]))
+      return Status(Code::Plan,
+                    fmt::format("step '{}' reads more than tokens", name));
+  }
+  if (model.whole &&
+      (model.whole->length != model.length ||
+       model.whole->vocabulary != model.vocabulary || model.whole->byPosition))
+    return Status(Code::Plan,
+                  fmt::format("step '{}.window' has other windows than '{}'",
+                              name, name));
+  return model;
 }
 
 Expected<LanguageModel> dlrt::findLanguageModel(const Session &session,
                                                 const std::string &name) {
-  std::vector<uint32_t> steps = session.generationSteps();
+  std::vector<uint32_t> steps;
   std::vector<std::string> names;
   std::string list;
-  for (uint32_t step : steps) {
-    names.push_back(displayName(*session.plan().steps[step]));
-    list += (list.empty() ? "'" : ", '") + names.back() + "'";
-    if (names.back() == name)
-      return languageModel(session, step);
+  for (uint32_t step : session.generationSteps()) {
+    std::string known = displayName(*session.plan().steps[step]);
+    if (known.ends_with(".window")) // another's
+      continue;
+    if (known == name)
+      return wholeModel(session, step);
+    steps.push_back(step);
+    list += (list.empty() ? "'" : ", '") + known + "'";
+    names.push_back(std::move(known));
   }
   if (steps.empty())
     return Status(Code::Usage, "the model has no p.generate()");
@@ -249,15 +352,18 @@ Expected<LanguageModel> dlrt::findLanguageModel(const Session &session,
                                            name, didYouMean(name, names)));
   if (steps.size() > 1)
     return Status(Code::Usage,
-                  fmt::format("--generation NAME: which of {}?", list));
-  return languageModel(session, steps[0]);
+                  fmt::format("the model has several p.generate(), {}; "
+                              "--generation NAME says which",
+                              list));
+  return wholeModel(session, steps[0]);
 }
 
 Expected<Generation>
 dlrt::generate(Session &session, const LanguageModel &model,
                const GenerationOptions &options,
                const std::function<bool(uint64_t, uint64_t)> &sees) {
-  std::string name = displayName(*session.plan().steps[model.step]);
+  std::string name = fmt::format(
+      "p.generate '{}'", displayName(*session.plan().steps[model.step]));
   DLRT_TRY(checkPrompt(session, model, options.prompt).within(name));
   Reader reader(session, model);
   Generation result;
@@ -266,7 +372,7 @@ dlrt::generate(Session &session, const LanguageModel &model,
     for (uint64_t i = 0; i < options.newTokens && result.complete; ++i) {
       auto logits = reader.next(text);
       if (!logits)
-        return logits.takeError();
+        return logits.takeError().within(name);
       auto token = drawToken(*logits, options.sampling,
                              uniform(session.options().seed, s, text.size()));
       if (!token)

@@ -5,8 +5,10 @@
 #include "runtime/base/Status.h"
 #include "runtime/train/Session.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,8 +25,7 @@ struct Sampling {
   double topP = 1;
 };
 
-/// `at` in [0, 1) draws. A logit that is not finite has no chance; an error if
-/// all are so.
+/// `at` in [0, 1) draws. A logit of -inf has no chance; NaN and inf are errors.
 Expected<uint64_t> drawToken(std::span<const double> logits,
                              const Sampling &sampling, double at);
 
@@ -32,10 +33,19 @@ Expected<uint64_t> drawToken(std::span<const double> logits,
 struct LanguageModel {
   uint32_t step = 0; ///< of the plan
   fb::DType tokens = fb::DType::I64, logits = fb::DType::F32;
-  uint64_t length = 0, vocabulary = 0; ///< of a window; of logits
-  uint64_t itemTokens = 0;             ///< in a batch: one, or a window's
+  uint64_t length = 0;     ///< of a window, in tokens
+  uint64_t vocabulary = 0; ///< logits of a token
+  uint64_t itemTokens = 0; ///< in a batch: one, or a window's
   bool byPosition = false; ///< keeps what is needed of earlier tokens
+  double seconds = 0;      ///< of a run, as dlcc expects of one core
+  /// Of one by position the step that reads a window at once, and leaves behind
+  /// what as many runs would; null if there is none.
+  std::shared_ptr<const LanguageModel> whole;
 
+  /// Those that a text may have; logits of others do not count.
+  uint64_t knownTokens() const {
+    return readsText() ? std::min<uint64_t>(vocabulary, 256) : vocabulary;
+  }
   /// Tokens are the bytes of a text.
   bool readsText() const { return tokens == fb::DType::U8; }
 };
@@ -57,10 +67,11 @@ struct Generation {
 
 /// One sample after the other. Each new token is drawn from what the model
 /// makes of those before it, by the session's seed, the sample and the position
-/// alone. A window that is full goes on with its second half. States must be
-/// there. `sees` is told each new token and its sample; what it returns says
-/// whether to go on. Refuses a model that gives probabilities, or looks at
-/// tokens behind those that it predicts from.
+/// alone. A window that is full goes on without its first quarter, or where no
+/// caches have places, with the last tokens. States must be there. `sees` is
+/// told each new token and its sample; what it returns says whether to go on.
+/// Refuses a model that gives probabilities, or that is seen to look at tokens
+/// behind those that it predicts from.
 Expected<Generation>
 generate(Session &session, const LanguageModel &model,
          const GenerationOptions &options,

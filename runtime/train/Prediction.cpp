@@ -39,9 +39,10 @@ static Status runBatch(Session &session, uint32_t stepIndex, Loader &loader,
   run.step = stepIndex;
   run.kind = session.kindOf(stepIndex, batch.items);
   run.slot = batch.slot;
-  run.scalars = {static_cast<int64_t>(session.options().seed),
-                 static_cast<int64_t>(place), static_cast<int64_t>(batch.index),
-                 static_cast<int64_t>(leftOver(session, stepIndex, batch)), 0};
+  run.scalars = {static_cast<int64_t>(session.options().seed), 0,
+                 static_cast<int64_t>(batch.index),
+                 static_cast<int64_t>(leftOver(session, stepIndex, batch))};
+  run.scalars[6] = static_cast<int64_t>(place);
   Device &device = session.device();
   Expected<Report> report = device.wait(device.submit(run));
   loader.release();
@@ -63,8 +64,7 @@ Status dlrt::predictToken(Session &session, uint32_t step, uint64_t place,
                           const RowSink &sink) {
   std::unique_ptr<Loader> loader = session.makeLoader(step, 1);
   DLRT_TRY(loader->start());
-  return runBatch(session, step, *loader, sink, place)
-      .within(displayName(*session.plan().steps[step]));
+  return runBatch(session, step, *loader, sink, place);
 }
 
 Expected<Prediction> dlrt::predict(Session &session, uint32_t stepIndex,

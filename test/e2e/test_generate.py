@@ -22,7 +22,8 @@ struct Net : nn::Module {
   nn::MultiheadAttention mha{32, 4, {.batch_first = true}};
   nn::Conv1d conv{32, 32, 3};
   dl::Buffer tril{dl::tril(dl::ones({40, 40}))};
-  nn::Parameter learned{dl::zeros({1, 40, 32})};
+  nn::Parameter learned{dl::zeros({1, 40, 32})}, pairs{dl::zeros({%(length)d * %(length)d, 4})};
+  nn::Embedding distance{47, 4};
 
   // Rotary positions, as in LLaMA (Su et al., "RoFormer", 2021).
   static dl::Tensor rotate(dl::Tensor x) {
@@ -87,6 +88,12 @@ MIXES = {
     "local": "auto far = (dl::arange(length).unsqueeze(1) - dl::arange(length)).ge(5);"
              "return F::scaled_dot_product_attention(heads(q), heads(k), heads(v), "
              "{.attn_mask = unseen.logical_or(far).logical_not()})" + MERGED + ";",
+    # A bias for each distance, as in T5, and a table of all pairs of positions.
+    "distances": "auto far = dl::arange(length) - dl::arange(length).unsqueeze(1) + 23;"
+                 "auto bias = distance(far).permute({2, 0, 1}).masked_fill(unseen, -dl::inf);"
+                 "return F::scaled_dot_product_attention(heads(q), heads(k), heads(v), {.attn_mask = bias})" + MERGED + ";",
+    "pairs": "auto bias = pairs.view({length, length, 4}).permute({2, 0, 1}).masked_fill(unseen, -dl::inf);"
+             "return F::scaled_dot_product_attention(heads(q), heads(k), heads(v), {.attn_mask = bias})" + MERGED + ";",
     "linear": "auto seen = unseen.logical_not().to(x.dtype());"  # attention without a softmax, a sum over all earlier ones
               "return (q.matmul(k.transpose(-2, -1)) * seen).matmul(v) / 50.0;",
 }
@@ -100,6 +107,9 @@ BY_WINDOWS = {
 NOT_CAUSAL = {
     "all": "return F::scaled_dot_product_attention(heads(q), heads(k), heads(v))" + MERGED + ";",
     "reversed": "return x.flip({1});",
+    # The first row sees itself alone, and later ones the next.
+    "ahead": "auto i = dl::arange(length); auto sees = i.unsqueeze(1).ge(i).logical_or(i.unsqueeze(1).eq(2).logical_and(i.eq(3)));"
+             "return F::scaled_dot_product_attention(heads(q), heads(k), heads(v), {.attn_mask = sees})" + MERGED + ";",
 }
 
 
@@ -211,13 +221,26 @@ class Generate(support.ToolTest):
         run("predict", "m.plan", "--init", "w.safetensors", "--data", "logits=window.txt", "--out", "l.npy", "-q")
         self.assertEqual(tokens[3:], np.load(self.path("l.npy"))[0].argmax(-1)[2:11].tolist())
 
-    def test_full_windows_go_on_with_their_half(self):
+    def test_a_long_prompt_is_read_at_once(self):
+        self.compiled(CAUSAL)
+        prompt = self.text[:LENGTH - 4].tolist()
+        said = ",".join(map(str, prompt))
+        (tokens,) = self.tokens("--tokens", said, "--temperature", 0, "--max-new-tokens", 4, "--trace", "t.json")
+        with open(self.path("t.json"), encoding="utf-8") as file:
+            names = {event.get("name") for event in json.load(file)["traceEvents"]}
+        self.assertLessEqual({"text", "text.window"}, names)
+        self.assertEqual(tokens[len(prompt):], self.logits(tokens).argmax(-1)[len(prompt) - 1:-1].tolist())
+        (tokens,) = self.tokens("--tokens", "5", "--max-new-tokens", 4, "--trace", "t.json")
+        with open(self.path("t.json"), encoding="utf-8") as file:
+            self.assertNotIn("text.window", {event.get("name") for event in json.load(file)["traceEvents"]})
+
+    def test_full_windows_go_on_without_their_first_quarter(self):
         self.compiled(CAUSAL)
         count = 2 * LENGTH
         (tokens,) = self.tokens("--tokens", "5,17,2", "--temperature", 0, "--max-new-tokens", count)
-        for size in LENGTH + 1, LENGTH + 5, LENGTH + LENGTH // 2, LENGTH + LENGTH // 2 + 1, count:
-            half = LENGTH // 2
-            begin = -(-(size - LENGTH) // half) * half
+        for size in LENGTH + 1, LENGTH + 5, LENGTH + LENGTH // 4, LENGTH + LENGTH // 4 + 1, count:
+            quarter = LENGTH // 4
+            begin = -(-(size - LENGTH) // quarter) * quarter
             seen = tokens[begin:size]
             self.assertLessEqual(len(seen), LENGTH)
             self.assertEqual(tokens[size], self.logits(seen)[len(seen) - 1].argmax(), size)
@@ -225,6 +248,11 @@ class Generate(support.ToolTest):
         prompt = ",".join(str(token) for token in tokens[:LENGTH + 5])
         (again,) = self.tokens("--tokens", prompt, "--temperature", 0, "--max-new-tokens", 6)
         self.assertEqual(again, tokens[:LENGTH + 11])
+        # Where windows are read as a whole it is the last tokens that count.
+        self.compiled(BY_WINDOWS["lstm"][0], said="made of several ones")
+        (tokens,) = self.tokens("--tokens", "5,17,2", "--temperature", 0, "--max-new-tokens", LENGTH + 5)
+        for size in LENGTH, LENGTH + 1, LENGTH + 5:
+            self.assertEqual(tokens[size], self.logits(tokens[size - LENGTH:size])[-1].argmax(), size)
 
     def test_samples(self):
         self.compiled(CAUSAL)
@@ -300,12 +328,52 @@ class Generate(support.ToolTest):
         for name, mix in NOT_CAUSAL.items():
             with self.subTest(name):
                 self.compiled(mix, said="whole window" if name == "reversed" else "")
-                self.fails(USAGE, "depends on later ones; a causal model is wanted", "--tokens", "1,2")
+                self.fails(USAGE, "depends on later ones", "--tokens", "1,2")
         model = MODEL.replace("return net(b.data); });\n  p.predict", "return net(b.data).softmax(-1); });\n  p.predict")
         self.write("m.dl", model % {"vocabulary": VOCABULARY, "length": LENGTH, "file": "txt", "places": "0", "mix": CAUSAL, "lr": 1})
         self.dlcc("m.dl")
         self.dlrun("m.plan", "-q", "--steps", 0, "--save-final", "w.safetensors")
         self.fails(USAGE, "gives probabilities; logits are wanted", "--tokens", "1,2")
+
+    def test_more_logits_than_bytes(self):
+        """Those of no byte are never drawn."""
+        self.compiled(CAUSAL, vocabulary=300)
+        (tokens,) = self.tokens("--tokens", "255", "--temperature", 50, "--max-new-tokens", 300)
+        self.assertLess(max(tokens), 256)
+        self.assertGreater(len(set(tokens)), 100)
+        self.fails(USAGE, "token 256 of the prompt: the model knows 0 to 255", "--tokens", "1,256")
+
+    def test_nothing_but_tokens_is_read(self):
+        np.save(self.path("tokens.npy"), np.zeros((8, 6), np.int64))
+        np.save(self.path("kinds.npy"), np.zeros((8, 6), np.int64))
+        self.write("m.dl", support.HEAD + """
+void dl_main(dl::Program &p) {
+  auto data = dl::data::TensorDataset({"tokens.npy", "kinds.npy"}, {.batch_size = 4});
+  nn::Embedding e(32, 32), k(2, 32);
+  dl::optim::SGD optimizer(e.parameters(), {.lr = 0.1});
+  p.train(data, [&](dl::Batch b) -> dl::Metrics {
+    auto loss = e(b[0]).mean();
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return {{"loss", loss}};
+  });
+  p.generate("text", data, [&](dl::Batch b) { return e(b[0]) + k(b[1]); });
+}
+""")
+        self.refuse(1, "'text' reads more than the tokens, which are the first tensor of the data set", dltools.DLCC, "m.dl")
+        self.write("n.dl", open(self.path("m.dl"), encoding="utf-8").read().replace(" + k(b[1])", ""))
+        self.dlcc("n.dl", "-o", "m.plan")
+        self.dlrun("m.plan", "-q", "--save-final", "w.safetensors")
+        self.assertEqual(len(self.tokens("--tokens", "1,2", "--max-new-tokens", 7)[0]), 9)
+
+    def test_what_is_returned(self):
+        for returned, words in (("net(b.data).flatten(0, 1)", "is f32 [24,32]; logits of the tokens that follow each"),
+                                ("net(b.data).narrow(1, 23, 1)", "is f32 [1,1,32]; logits of"),
+                                ("net(b.data).argmax(-1)", "is i64 [1,24]; logits of")):
+            model = MODEL.replace("return net(b.data); });\n  p.predict", f"return {returned}; }});\n  p.predict")
+            self.write("m.dl", model % {"vocabulary": VOCABULARY, "length": LENGTH, "file": "txt", "places": "0", "mix": CAUSAL, "lr": 1})
+            self.refuse(1, ["m.dl:", words, "[1, 24, vocabulary]"], dltools.DLCC, "m.dl")
 
     def test_caches_are_not_weights(self):
         """They are in no file, and need to be in none."""

@@ -64,9 +64,11 @@ TEST(Generation, TopPIsTheLeastNumber) {
 }
 
 TEST(Generation, WhatIsNotFiniteIsNotDrawn) {
-  double nan = std::nan("");
-  EXPECT_EQ(drawn({nan, 0, -kInfinity, 0}, {}), (Counts{{1, 500}, {3, 500}}));
-  EXPECT_FALSE(drawToken(std::vector<double>{nan, -kInfinity}, {}, 0.5));
+  EXPECT_EQ(drawn({-kInfinity, 0, -kInfinity, 0}, {}),
+            (Counts{{1, 500}, {3, 500}}));
+  for (double wrong : {std::nan(""), kInfinity})
+    EXPECT_FALSE(drawToken(std::vector<double>{0, wrong, 1}, {}, 0.5));
+  EXPECT_FALSE(drawToken(std::vector<double>{-kInfinity}, {}, 0.5));
   // At both ends of [0, 1), too.
   for (double at : {0.0, std::nextafter(1.0, 0.0)}) {
     auto token = drawToken(std::vector<double>{-800, 0, -800}, {}, at);

@@ -19,6 +19,13 @@ static Status usage(std::string message) {
 
 namespace {
 
+/// The two that are mpirun's have one dash.
+bool hasOneDash(std::string_view name) { return name == "np" || name == "H"; }
+
+std::string dashed(std::string_view name) {
+  return fmt::format("{}{}", hasOneDash(name) ? "-" : "--", name);
+}
+
 /// Walks the arguments once.
 class Parser {
 public:
@@ -86,8 +93,7 @@ private:
     std::string name = argument.substr(
         dashes, equals == std::string::npos ? equals : equals - dashes);
     auto found = std::ranges::find_if(table, [&](const OptionInfo &o) {
-      return dashes == (name == "np" || name == "H" ? 1u : 2u) &&
-             name == o.name;
+      return dashes == (hasOneDash(name) ? 1u : 2u) && name == o.name;
     });
     if (found == table.end())
       return unknown(name);
@@ -138,17 +144,16 @@ private:
                    "examples");
     for (const OptionInfo *option : used)
       if (!option->isOf(options.command))
-        return usage(fmt::format("--{}: not an option of 'dlrun {}'",
-                                 option->name, commandName(options.command)));
+        return usage(fmt::format("{}: not an option of 'dlrun {}'",
+                                 dashed(option->name),
+                                 commandName(options.command)));
     if (options.command != Command::Bench && options.epochs && options.steps)
       return usage("--epochs and --steps: give one of them");
     if (options.launch.processes == 0)
       for (const OptionInfo *option : used)
         if (option->commands & kLauncherOption)
           return usage(
-              fmt::format("{}{}: it goes with -np N",
-                          option->name == std::string_view("H") ? "-" : "--",
-                          option->name));
+              fmt::format("{}: it goes with -np N", dashed(option->name)));
     if (!options.launch.hosts.empty() && !options.launch.hostfile.empty())
       return usage("-H and --hostfile: give one of them");
     if (options.command == Command::Train && options.out.empty())

@@ -10,6 +10,7 @@
 #include "compiler/codegen/cpu/ContractLimits.h"
 #include "compiler/codegen/cpu/ContractStage.h"
 #include "compiler/codegen/cpu/MicroKernel.h"
+#include "dialects/graph/Check.h"
 
 using namespace mlir;
 
@@ -23,6 +24,9 @@ void ContractStage::emitStreamed() {
   if (GridPart bound = e.kernel.parts(stage)[lead]; e.kernel.isCut(bound))
     begin = tile.origin[*bound.grid], end = tile.end[*bound.grid];
   int64_t width = kStreamedVectors * e.kernel.lanes();
+  if (GridPart bound = e.kernel.parts(stage)[lead]; e.kernel.isCut(bound))
+    DL_CHECK(e.kernel.tileSizes()[*bound.grid] % width == 0,
+             "a tile is whole panels");
   KPart part;
   part.sumStride = scratch.sumStride;
   part.scalarSteps = {form.scalar.coefficients[form.kDims.front()]};

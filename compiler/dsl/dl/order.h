@@ -135,8 +135,14 @@ inline Tensor Tensor::repeat_interleave(i64 repeats, i64 dim) const {
   detail::require_repeats("repeat_interleave", repeats);
   if (from.rank == 0)
     return reshape(1).repeat_interleave(repeats, 0);
-  detail::Around part(from, at);
   to[at] *= repeats;
+  if (from.rank < Shape::kMaxRank) { // dims stay apart, for who divides them
+    Tensor beside = unsqueeze(at + 1);
+    Shape wide = beside.sizes();
+    wide[at + 1] = repeats;
+    return detail::copied(beside.expand(wide).reshape(to));
+  }
+  detail::Around part(from, at);
   return detail::copied(
       reshape({part.outer * part.size, 1, part.inner})
           .expand({part.outer * part.size, repeats, part.inner})

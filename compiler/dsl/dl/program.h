@@ -110,21 +110,24 @@ public:
     };
     trace(name, dataset, DL_PREDICTION, returns);
   }
-  /// What `dlrun generate` goes on with tokens by: the function makes of
-  /// windows of tokens, the first component of the data set, [B, L], the logits
-  /// of the tokens that follow each of them, [B, L, V]. Here B is 1, and a
-  /// token comes at a time: what attention needs of earlier ones is kept (a
+  /// What `dlrun generate` goes on with tokens by: of a window of them, [1, L],
+  /// the first tensor of the data set and all that may be read, the function
+  /// makes the logits of the tokens that follow each, [1, L, V]. It is compiled
+  /// for a token at a time: what attention needs of earlier ones is kept (a
   /// cache of keys and values), if all else is done position by position.
   template <class Function>
     requires requires(Function &step, Batch batch) { step(batch); }
   void generate(const char *name, const data::Dataset &dataset, Function step) {
-    static_assert(__is_same(decltype(step(Batch())), Tensor),
+    constexpr bool gives_logits = __is_same(decltype(step(Batch())), Tensor);
+    static_assert(gives_logits,
                   "dl: p.generate: the function returns logits, a dl::Tensor");
-    auto returns = [&](Batch batch) -> Metrics {
-      return {{name, step(batch)}};
-    };
-    trace(name, data::DataLoader(dataset, {.batch_size = 1}), DL_GENERATION,
-          returns);
+    if constexpr (gives_logits) {
+      auto returns = [&](Batch batch) -> Metrics {
+        return {{name, step(batch)}};
+      };
+      trace(name, data::DataLoader(dataset, {.batch_size = 1}), DL_GENERATION,
+            returns);
+    }
   }
 
   /// A number that dlrun --set name=value changes without compiling: for an
