@@ -187,13 +187,12 @@ static void checkGeneration(Reporter &reporter, const Metric &logits,
       (type.getDimSize(1) != tokens.shape[0] &&
        type.getDimSize(1) != tokens.shape[0] - 1) ||
       !isa<FloatType>(type.getElementType()))
-    reporter.failAt(logits.frames,
-                    "p.generate: '" + logits.name + "' is " +
-                        dl::graph::typeText(type) +
-                        "; logits of the tokens that follow each of the "
-                        "window's are wanted, [1, " +
-                        std::to_string(tokens.shape[0] - 1) +
-                        ", vocabulary] or one more");
+    reporter.failAt(
+        logits.frames,
+        "p.generate: '" + logits.name + "' is " + dl::graph::typeText(type) +
+            "; logits of the tokens that follow each of the "
+            "window's are wanted, [1, " +
+            std::to_string(tokens.shape[0] - 1) + ", vocabulary] or one more");
 }
 
 /// A prediction is tensors with a row for each item.

@@ -18,13 +18,20 @@
 // CHECK: %[[X:.*]] = graph.add %{{.*}} : (tensor<1x1x4xf32>, tensor<1x4xf32>) -> tensor<1x1x4xf32>
 // CHECK: %[[ROW:.*]] = graph.transpose %[[X]] {{.*}} -> tensor<1x4x1xf32>
 // CHECK: %[[PLACES:.*]] = graph.iota {{.*}}{dim = 2 : i64, type = tensor<1x1x8xi64>}
-// CHECK: %[[STEP:.*]] = graph.slice %[[S]] {offsets = array<i64: 1>
+// CHECK: %[[STEP:.*]] = graph.slice %[[S]] {offsets = array<i64: 6>
 // CHECK: %[[HERE:.*]] = graph.reshape %[[STEP]]
 // CHECK: %[[IS:.*]] = graph.eq %[[PLACES]], %[[HERE]]
 // CHECK: %[[ALL:.*]] = graph.select %[[IS]], %[[ROW]], %[[WAS]]
 // CHECK: graph.matmul %[[X]], %[[ALL]] {spec = "bqd,bdk->bqk"} {{.*}} -> tensor<1x1x8xf32>
 // CHECK: graph.lt %{{.*}}, %{{.*}} : (tensor<1x1xi64>, tensor<8xi64>) -> tensor<1x8xi1>
 // CHECK: graph.return %{{.*}}, %{{.*}}, %[[ALL]]
+// All positions at once leave the same behind.
+// CHECK: graph.step @text.window(%{{.*}}: tensor<1x9xui8> input 0
+// CHECK-SAME: tensor<1x8x8xf32> metric "text"
+// CHECK-SAME: tensor<1x4x8xf32> state @text.cache.0) of "text.window"
+// CHECK-SAME: dataset 0 attributes {graph.predicts, graph.window = 8 : i64}
+// CHECK: %[[K:.*]] = graph.transpose {{.*}} -> tensor<1x4x8xf32>
+// CHECK: graph.return %{{.*}}, %{{.*}}, %[[K]]
 graph.program "m.dl" dtype f32 accumulate 1
 graph.dataset "tokens" root "" paths ["t.txt"] train items 9 batch 1 components [tensor<9xui8>] stride 8
 graph.state @table {init = {a = 0.0, b = 0.0, key = 0 : i64, kind = "zero"}, role = "parameter", type = tensor<8x4xf32>}
@@ -66,6 +73,24 @@ graph.step @running(%t: tensor<1x9xui8> input 0, %s: tensor<8xi64> scalars) -> (
   %c = graph.cumsum %x {dim = 1 : i64} : (tensor<1x8xf32>) -> tensor<1x8xf32>
   %y = graph.reshape %c {shape = array<i64: 1, 8, 1>} : (tensor<1x8xf32>) -> tensor<1x8x1xf32>
   graph.return %y : tensor<1x8x1xf32>
+}
+
+// -----
+
+// What no token has a part in may be made of several positions: it is looked up.
+// CHECK-LABEL: graph.step @pairs(%{{.*}}: tensor<1x1xui8> input 0
+// CHECK: %[[TABLE:.*]] = graph.reshape %{{.*}} {shape = array<i64: 8, 2>} : (tensor<16xf32>) -> tensor<8x2xf32>
+// CHECK: graph.gather %[[TABLE]], %{{.*}} {dim = 0 : i64} {{.*}} -> tensor<1x2xf32>
+graph.program "m.dl" dtype f32 accumulate 1
+graph.dataset "tokens" root "" paths ["t.txt"] train items 9 batch 1 components [tensor<8xui8>] stride 8
+graph.step @pairs(%t: tensor<1x8xui8> input 0, %s: tensor<8xi64> scalars) -> (tensor<1x8x2xf32> metric "pairs")
+    of "pairs" batch 1 dataset 0 attributes {graph.predicts, graph.window = 8 : i64} {
+  %x = graph.cast %t {to = f32} : (tensor<1x8xui8>) -> tensor<1x8xf32>
+  %column = graph.reshape %x {shape = array<i64: 1, 8, 1>} : (tensor<1x8xf32>) -> tensor<1x8x1xf32>
+  %zeros = graph.full {type = tensor<16xf32>, value = 0.0 : f64} : () -> tensor<16xf32>
+  %rows = graph.reshape %zeros {shape = array<i64: 8, 2>} : (tensor<16xf32>) -> tensor<8x2xf32>
+  %y = graph.add %column, %rows : (tensor<1x8x1xf32>, tensor<8x2xf32>) -> tensor<1x8x2xf32>
+  graph.return %y : tensor<1x8x2xf32>
 }
 
 // -----
