@@ -207,10 +207,12 @@ Status checkPrompt(Session &session, const LanguageModel &model,
       return {Code::Usage, fmt::format("token {} of the prompt: the model "
                                        "knows 0 to {}",
                                        token, model.knownTokens() - 1)};
-  Tokens text; // of tokens that it does know
+  constexpr uint64_t few = 3; // each takes two runs
   uint64_t tried = std::max<uint64_t>(1, model.length / 2);
-  for (size_t i = 0;
-       i < (model.byPosition ? std::min<uint64_t>(tried, 8) : tried); ++i)
+  if (model.byPosition)
+    tried = std::min(tried, few);
+  Tokens text; // of tokens that it does know
+  for (size_t i = 0; i < tried; ++i)
     text.push_back(prompt[i % prompt.size()]);
   auto ones = beginning(session, model, text, true);
   if (!ones)
